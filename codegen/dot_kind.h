@@ -1,0 +1,56 @@
+/* What sort of thing a component is, found from its ports and their protocols, never from its name: so that a component
+ * written yesterday gets its colour too.
+ *
+ * Traffic of a protocol: `memory` when a message carries a block whose size is an argument of the protocol (a line);
+ * else `translation` when an address is answered by an address; else `control`.
+ *
+ * Kind of a component:
+ *   composite     has instances inside
+ *   interconnect  takes and gives `any` protocol
+ *   memory        is asked for memory and asks nobody: the end of the path
+ *   cache         passes memory requests on and has a size of its own (a parameter in bytes)
+ *   bridge        passes memory requests on without one
+ *   compute       asks for memory because of orders that name no address (work)
+ *   transfer      asks for memory because of orders that name addresses (copies)
+ *   tester        asks for memory on its own account: no port brings it orders
+ *   translation   only answers translations
+ *   host          gives orders and takes none
+ *   control       all the rest
+ */
+#ifndef HEDDLE_CODEGEN_DOT_KIND_H
+#define HEDDLE_CODEGEN_DOT_KIND_H
+
+#include "dsl/model.h"
+
+enum dot_traffic { DOT_MEMORY, DOT_TRANSLATION, DOT_CONTROL };
+
+enum dot_traffic dot_traffic_of(const struct model_protocol *protocol); /* NULL: control */
+
+enum dot_kind {
+    DOT_KIND_HOST,
+    DOT_KIND_CONTROL,
+    DOT_KIND_COMPUTE,
+    DOT_KIND_TRANSFER,
+    DOT_KIND_TESTER,
+    DOT_KIND_CACHE,
+    DOT_KIND_BRIDGE,
+    DOT_KIND_TRANSLATION,
+    DOT_KIND_INTERCONNECT,
+    DOT_KIND_MEMORY,
+    DOT_KIND_COMPOSITE,
+    DOT_KIND_COUNT
+};
+
+/* The colours come from the palette of Okabe and Ito (2008), which people with any colour vision can tell apart:
+ * `strong` as it is, `pale` its tint for areas behind text, `ink` what can be read on `strong`. */
+struct dot_kind_style {
+    const char *word;
+    const char *strong;
+    const char *pale;
+    const char *ink;
+};
+
+enum dot_kind dot_kind_of(const struct model_type *type);
+const struct dot_kind_style *dot_kind_style(enum dot_kind kind);
+
+#endif

@@ -1,0 +1,37 @@
+/* Text under construction, and files that are written only when their content changes.
+ *
+ * An emitter function writes one output construct, in output order. Lines are indented by the emitter itself: what is
+ * in the format string is what stands in the output. A file that already has the wanted bytes is left alone, so that
+ * whoever looks at times (make, ninja) sees no change; otherwise it is written beside its place and renamed, so that
+ * nobody ever sees half of it. */
+#ifndef HEDDLE_CODEGEN_EMIT_H
+#define HEDDLE_CODEGEN_EMIT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "dsl/arena.h"
+
+struct emit {
+    struct arena *arena; /* owns the text */
+    char *text;          /* NUL-terminated; "" before the first emit() */
+    size_t size, capacity;
+};
+
+void emit_init(struct emit *e, struct arena *arena);
+void emit(struct emit *e, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void emit_bytes(struct emit *e, const void *bytes, size_t size);
+
+/* A documentation comment: `text` broken into lines of at most 100 columns. Nothing for "". */
+void emit_comment(struct emit *e, const char *indent, const char *text);
+
+enum emit_result { EMIT_UNCHANGED, EMIT_WRITTEN, EMIT_FAILED };
+
+/* Writes the text to `path`; EMIT_FAILED with a message on stderr. */
+enum emit_result emit_write(const struct emit *e, const char *path);
+enum emit_result emit_write_bytes(const char *path, const void *bytes, size_t size);
+
+/* Makes the folder and its parents; false with a message on stderr. */
+bool emit_make_folder(const char *path);
+
+#endif

@@ -1,0 +1,27 @@
+/* How names of the description become names of C, and how places are named in comments. All results live in `arena`. */
+#ifndef HEDDLE_CODEGEN_NAMES_H
+#define HEDDLE_CODEGEN_NAMES_H
+
+#include "dsl/arena.h"
+#include "dsl/model.h"
+
+/* The name itself, with '_' behind it where C has it as a keyword ("switch_"). */
+const char *name_c(struct arena *arena, const char *name);
+
+/* "replacement_policy" -> "REPLACEMENT_POLICY". */
+const char *name_upper(struct arena *arena, const char *name);
+
+/* File name without its folder. */
+const char *name_base(const char *path);
+
+/* Folder of a path: "" without one. */
+const char *name_folder(struct arena *arena, const char *path);
+
+/* "cache.heddle:47": no folder, since the output must not depend on where the files stand. */
+const char *name_place(struct arena *arena, struct model_place place);
+
+/* The C type of an enumerated parameter or field: "enum atomic_op" for a named one, "enum cache_write" for one written
+ * in place at `owner`'s `member`. Without "enum ". */
+const char *name_enum(struct arena *arena, const struct model_enum *choice, const char *owner, const char *member);
+
+#endif

@@ -1,0 +1,123 @@
+/* What a front end (HIP, later others) asks of the driver component: a table of functions that the platform's shared
+ * object hands out (heddle_platform.driver()). The front end is compiled once for all platforms and knows only this
+ * file.
+ *
+ * Threads: calls may come from any host thread; the driver serialises them with one lock. Calls that wait run the
+ * engine in the calling thread; the engine is never entered twice at once.
+ *
+ * Addresses: device addresses are virtual, inside the reservation given by set_window(). Sizes in bytes. Copies read
+ * host memory when they are executed, not when they are enqueued, except that write_now copies the source first.
+ *
+ * Errors are enum driver_status; driver_error_text() explains the last one of this thread in words (what, where, fix).
+ */
+#ifndef HEDDLE_DRIVER_API_H
+#define HEDDLE_DRIVER_API_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define DRIVER_API_VERSION 1
+
+enum driver_status {
+    DRIVER_OK,
+    DRIVER_NOT_READY,        /* queries only */
+    DRIVER_OUT_OF_MEMORY,
+    DRIVER_INVALID_DEVICE,
+    DRIVER_INVALID_ADDRESS,  /* not, or no longer, an allocation; or the range leaves it */
+    DRIVER_INVALID_VALUE,
+    DRIVER_TOO_LARGE,        /* launch: work-group or LDS beyond what a compute unit has */
+    DRIVER_FAULT,            /* the kernel did something wrong; the device is lost, the text says where */
+    DRIVER_HANG              /* deadlock, stall or --max-cycles: the report was printed */
+};
+
+struct driver_device_info {
+    char name[64];           /* "r9nano gpu" */
+    char isa[16];            /* "gfx803" */
+    uint64_t memory_bytes;
+    uint64_t clock_hz;
+    uint32_t compute_units;
+    uint32_t simds_per_cu;
+    uint32_t wavefronts_per_simd;
+    uint32_t vgprs_per_simd; /* registers of 64 lanes */
+    uint32_t sgprs_per_simd;
+    uint32_t lds_bytes_per_cu;
+    uint32_t work_groups_per_cu;
+    uint32_t max_work_group;  /* work-items */
+    uint64_t l2_bytes;
+    uint64_t memory_bandwidth_bytes_per_s;
+    uint32_t page_bytes;
+    uint32_t reserved[8];
+};
+
+/* All of a kernel launch that the hardware needs. */
+struct driver_launch {
+    const char *name;        /* for statistics and reports; copied */
+    uint64_t entry;          /* device address of the first instruction */
+    uint8_t descriptor[64];  /* amdhsa kernel descriptor (for code objects v2 the front end makes one) */
+    uint64_t kernel_object;  /* device address of the descriptor, for the dispatch packet; 0: unknown */
+    uint32_t grid[3];        /* work-items */
+    uint16_t block[3];
+    uint32_t group_bytes;    /* static + dynamic LDS */
+    uint32_t private_bytes;  /* scratch a work-item */
+    const void *kernarg;     /* copied at once */
+    uint32_t kernarg_bytes;
+    uint32_t kernarg_align;
+};
+
+struct driver_allocation {
+    uint64_t address;
+    uint64_t size;
+    uint32_t device;
+};
+
+/* Queues execute their commands in order. Queue 0 of a device always exists. A ticket names a command of a queue. */
+struct driver_api {
+    uint32_t version;
+    uint32_t (*device_count)(void);
+    enum driver_status (*device_info)(uint32_t device, struct driver_device_info *info);
+    /* Once, before anything else: device addresses are taken from [base, base + size). */
+    enum driver_status (*set_window)(uint64_t base, uint64_t size);
+
+    enum driver_status (*allocate)(uint32_t device, uint64_t size, uint64_t align, uint64_t *address);
+    enum driver_status (*release)(uint64_t address); /* waits for queued work first */
+    bool (*find)(uint64_t address, struct driver_allocation *allocation); /* the allocation that holds it */
+    enum driver_status (*memory_info)(uint32_t device, uint64_t *free_bytes, uint64_t *total_bytes);
+
+    enum driver_status (*queue_create)(uint32_t device, uint32_t *queue);
+    enum driver_status (*queue_destroy)(uint32_t queue);
+    /* Enqueue. The host buffer must stay until the ticket is done. ticket may be NULL. */
+    enum driver_status (*write)(uint32_t queue, uint64_t device_address, const void *host, uint64_t size, uint64_t *ticket);
+    enum driver_status (*read)(uint32_t queue, void *host, uint64_t device_address, uint64_t size, uint64_t *ticket);
+    enum driver_status (*copy)(uint32_t queue, uint64_t to, uint64_t from, uint64_t size, uint64_t *ticket);
+    enum driver_status (*fill)(uint32_t queue, uint64_t address, const void *pattern, uint32_t pattern_bytes, uint64_t count,
+                               uint64_t *ticket); /* pattern of 1, 2 or 4 bytes */
+    enum driver_status (*launch)(uint32_t queue, const struct driver_launch *launch, uint64_t *ticket);
+    /* Completes when everything before it in the queue has; records the simulated time. */
+    enum driver_status (*mark)(uint32_t queue, uint64_t *ticket);
+    /* Work enqueued on `queue` from now on starts after `ticket` of any queue. */
+    enum driver_status (*wait_for)(uint32_t queue, uint64_t ticket);
+
+    /* Run the simulation until done. */
+    enum driver_status (*wait)(uint64_t ticket);
+    enum driver_status (*wait_queue)(uint32_t queue);
+    enum driver_status (*wait_all)(uint32_t device);
+    /* Done? Advances time by poll_cost first, so that polling programs end. */
+    enum driver_status (*query)(uint64_t ticket);
+    /* Simulated time at which a ticket was done. */
+    enum driver_status (*time_of)(uint64_t ticket, uint64_t *time_ps);
+
+    /* Tell the driver about loaded code, for reports: [address, address + size) is module `name`; `symbols` sorted by
+     * address. Called at module load; the driver decodes all kernels and warns of instructions it lacks. Copied. */
+    enum driver_status (*register_code)(uint32_t device, const char *name, uint64_t address, const void *bytes, uint64_t size);
+    enum driver_status (*unregister_code)(uint64_t address);
+    /* A kernel in that code: decodes what it reaches; a warning on stderr for each instruction that is missing; launching
+     * such a kernel is DRIVER_FAULT before any cycle. */
+    enum driver_status (*register_kernel)(uint32_t device, const char *name, uint64_t entry);
+
+    const char *(*error_text)(void); /* of the last failure in this thread */
+    /* End of the program: writes statistics and traces. Idempotent. false: message on stderr. */
+    bool (*finish)(void);
+};
+
+#endif

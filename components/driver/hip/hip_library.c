@@ -1,0 +1,346 @@
+/* Opening the platform, the one lock, and errors.
+ *
+ * The platform is opened by the first call that needs a device, never by the constructors that register
+ * kernels, so a program that only prints its usage starts no simulator. It is finished by this library's
+ * destructor, which runs after the program's own exit handlers. Options come from the environment that
+ * `heddle run` sets; the table in options_from_environment() is the list of them. */
+#include "hip_internal.h"
+#include "hip_refuse.h"
+
+#include "runtime/platform.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct hip_library hip = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static const struct heddle_platform *platform;
+static _Thread_local int current_device;
+static _Thread_local hipError_t last_error;
+
+void hip_say(const char *format, ...)
+{
+    static unsigned said;
+    unsigned number = __atomic_fetch_add(&said, 1, __ATOMIC_RELAXED);
+    if (number >= HIP_MESSAGES_MAX) {
+        if (number == HIP_MESSAGES_MAX) {
+            fprintf(stderr, "heddle: further messages are left out\n");
+        }
+        return;
+    }
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "heddle: %s\n", text);
+}
+
+void *hip_grow(void *old, size_t size)
+{
+    void *memory = realloc(old, size > 0 ? size : 1);
+    if (!memory) {
+        fprintf(stderr, "heddle: out of host memory\n");
+        abort();
+    }
+    return memory;
+}
+
+void *hip_allocate(size_t size)
+{
+    return memset(hip_grow(NULL, size), 0, size);
+}
+
+void hip_release(void *memory)
+{
+    free(memory);
+}
+
+/* A number of the environment, or 0. A value that is no number ends the program: a limit must not get lost. */
+static uint64_t environment_number(const char *name)
+{
+    const char *text = getenv(name);
+    if (!text || !*text) {
+        return 0;
+    }
+    char *end = NULL;
+    errno = 0;
+    unsigned long long value = strtoull(text, &end, 10);
+    if (*end != '\0' || errno != 0 || *text == '-') {
+        fprintf(stderr, "heddle: %s is '%s', which is not a number\n", name, text);
+        exit(2);
+    }
+    return value;
+}
+
+static int environment_order(void)
+{
+    static const char *const names[] = {"ascending", "descending", "random"};
+    const char *text = getenv("HEDDLE_TICK_ORDER");
+    for (int order = 0; text && *text && order < 3; order++) {
+        if (strcmp(text, names[order]) == 0) {
+            return order; /* enum engine_order */
+        }
+    }
+    if (text && *text) {
+        fprintf(stderr, "heddle: HEDDLE_TICK_ORDER is '%s'; known are ascending, descending, random\n",
+                text);
+        exit(2);
+    }
+    return 0;
+}
+
+static const char *environment_text(const char *name)
+{
+    const char *text = getenv(name);
+    return text && *text ? text : NULL;
+}
+
+static struct heddle_options options_from_environment(void)
+{
+    return (struct heddle_options){
+        .abi = PLATFORM_ABI,
+        .stats_path = environment_text("HEDDLE_STATS"),
+        .stats_no_host = environment_number("HEDDLE_STATS_NO_HOST") != 0,
+        .trace_path = environment_text("HEDDLE_TRACE"),
+        .tables_path = environment_text("HEDDLE_TABLES"),
+        .program_hash = environment_text("HEDDLE_PROGRAM_HASH"),
+        .max_cycles = environment_number("HEDDLE_MAX_CYCLES"),
+        .stall_limit = environment_number("HEDDLE_STALL_LIMIT"),
+        .tick_order = environment_order(),
+        .seed = environment_number("HEDDLE_SEED"),
+        .tick_all = environment_number("HEDDLE_TICK_ALL") != 0,
+        .progress = environment_number("HEDDLE_PROGRESS") != 0,
+        .threads = (int)environment_number("HEDDLE_THREADS"),
+    };
+}
+
+/* The address of a function from the object that dlsym() gives, without a cast that ISO C lacks. */
+static bool find_open_function(void *object, const struct heddle_platform *(**open)(uint32_t))
+{
+    void *symbol = dlsym(object, "heddle_platform_open");
+    memcpy(open, &symbol, sizeof symbol);
+    return symbol != NULL;
+}
+
+static bool load_platform(const char *path)
+{
+    const struct heddle_platform *(*open)(uint32_t) = NULL;
+    void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!object) {
+        hip_say("cannot open the platform that HEDDLE_PLATFORM names: %s", dlerror());
+        return false;
+    }
+    if (!find_open_function(object, &open)) {
+        hip_say("'%s' is not a platform built by heddle", path);
+        return false;
+    }
+    platform = open(PLATFORM_ABI);
+    if (!platform) {
+        hip_say("'%s' was built by another version of heddle; build it again", path);
+        return false;
+    }
+    struct heddle_options options = options_from_environment();
+    if (!platform->start(&options)) {
+        platform = NULL; /* it said why */
+        return false;
+    }
+    hip.api = platform->driver();
+    if (!hip.api) {
+        hip_say("'%s' has no driver component, so that no program can run on it", path);
+        return false;
+    }
+    if (hip.api->version != DRIVER_API_VERSION) {
+        hip_say("'%s' speaks version %u of the driver interface, this library version %u; build it again",
+                path, hip.api->version, DRIVER_API_VERSION);
+        return false;
+    }
+    return true;
+}
+
+/* Features of code objects follow from the architecture: ECC of on-chip SRAM is on where it exists (gfx906,
+ * gfx908, gfx90a, gfx94x; LLVM AMDGPU guide, "Processors"), retry of page faults is off. */
+static void set_features(struct hip_device *device)
+{
+    static const char *const with_sramecc[] = {"gfx906", "gfx908", "gfx90a", "gfx94"};
+    for (size_t i = 0; i < sizeof with_sramecc / sizeof with_sramecc[0]; i++) {
+        if (strncmp(device->info.isa, with_sramecc[i], strlen(with_sramecc[i])) == 0) {
+            device->sramecc = true;
+        }
+    }
+}
+
+/* The window has four times the room of all memory, so that addresses are not reused soon after a free. */
+static bool start_devices(void)
+{
+    uint32_t count = hip.api->device_count();
+    uint64_t memory = 0;
+    if (count == 0 || count > HIP_DEVICES_MAX) {
+        hip_say("the platform has %u devices; 1 to %d can be used", count, HIP_DEVICES_MAX);
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        struct hip_device *device = &hip.devices[i];
+        if (hip_status(hip.api->device_info(i, &device->info), "opening the platform") != hipSuccess) {
+            return false;
+        }
+        set_features(device);
+        memory += device->info.memory_bytes;
+    }
+    uint64_t window = 1ull << 40;
+    while (window < memory * 4) {
+        window *= 2;
+    }
+    if (!hip_reserve_window(window) ||
+        hip_status(hip.api->set_window(hip.window_base, hip.window_size), "opening the platform") !=
+            hipSuccess) {
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        if (hip_status(hip.api->queue_create(i, &hip.devices[i].queue), "opening the platform") !=
+            hipSuccess) {
+            return false;
+        }
+    }
+    hip.device_count = (int)count;
+    hip_install_fault_handler();
+    return true;
+}
+
+static enum hip_state open_library(void)
+{
+    const char *path = getenv("HEDDLE_PLATFORM");
+    if (!path || !*path) {
+        hip_say("no platform is chosen; run it through: heddle run PLATFORM -- PROGRAM");
+        return HIP_FAILED;
+    }
+    return load_platform(path) && start_devices() ? HIP_OPEN : HIP_FAILED;
+}
+
+/* What is still queued at the end is executed, as a program may end without waiting for its last kernel. */
+__attribute__((destructor)) static void finish_library(void)
+{
+    pthread_mutex_lock(&hip.lock);
+    enum hip_state state = hip.state;
+    hip.state = HIP_FINISHED;
+    pthread_mutex_unlock(&hip.lock);
+    if (state != HIP_OPEN) {
+        return;
+    }
+    for (int device = 0; device < hip.device_count && hip.lost == hipSuccess; device++) {
+        hip_status(hip.api->wait_all((uint32_t)device), "end of the program");
+    }
+    hip.api->finish();
+    platform->finish();
+}
+
+hipError_t hip_enter(void)
+{
+    pthread_mutex_lock(&hip.lock);
+    if (hip.state == HIP_CLOSED) {
+        hip.state = open_library();
+    }
+    if (hip.state == HIP_FINISHED) {
+        return hipErrorDeinitialized;
+    }
+    return hip.state == HIP_OPEN ? hipSuccess : hipErrorNoDevice;
+}
+
+void hip_set_last_error(hipError_t error)
+{
+    last_error = error;
+}
+
+hipError_t hip_leave(hipError_t error)
+{
+    pthread_mutex_unlock(&hip.lock);
+    if (error != hipSuccess && error != hipErrorNotReady) {
+        last_error = error;
+    }
+    return error;
+}
+
+hipError_t hip_status(enum driver_status status, const char *what)
+{
+    static const hipError_t errors[] = {
+        [DRIVER_OK] = hipSuccess,
+        [DRIVER_NOT_READY] = hipErrorNotReady,
+        [DRIVER_OUT_OF_MEMORY] = hipErrorOutOfMemory,
+        [DRIVER_INVALID_DEVICE] = hipErrorInvalidDevice,
+        [DRIVER_INVALID_ADDRESS] = hipErrorInvalidValue,
+        [DRIVER_INVALID_VALUE] = hipErrorInvalidValue,
+        [DRIVER_TOO_LARGE] = hipErrorLaunchOutOfResources,
+        [DRIVER_FAULT] = hipErrorIllegalAddress,
+        [DRIVER_HANG] = hipErrorLaunchTimeOut,
+    };
+    if (status == DRIVER_OK || status == DRIVER_NOT_READY) {
+        return errors[status];
+    }
+    if ((unsigned)status >= sizeof errors / sizeof errors[0]) {
+        hip_say("%s: the driver answered with the unknown status %u", what, (unsigned)status);
+        return hipErrorUnknown;
+    }
+    bool breaks_device = status == DRIVER_FAULT || status == DRIVER_HANG;
+    if (!breaks_device || hip.lost == hipSuccess) {
+        const char *text = hip.api->error_text ? hip.api->error_text() : NULL;
+        hip_say("%s: %s", what, text && *text ? text : hipGetErrorString(errors[status]));
+    }
+    if (breaks_device && hip.lost == hipSuccess) {
+        hip.lost = errors[status];
+    }
+    return errors[status];
+}
+
+hipError_t hip_wait_ticket(uint64_t ticket, const char *what)
+{
+    pthread_mutex_unlock(&hip.lock);
+    enum driver_status status = hip.api->wait(ticket);
+    pthread_mutex_lock(&hip.lock);
+    return hip_status(status, what);
+}
+
+hipError_t hip_wait_device(int device, const char *what)
+{
+    pthread_mutex_unlock(&hip.lock);
+    enum driver_status status = hip.api->wait_all((uint32_t)device);
+    pthread_mutex_lock(&hip.lock);
+    return hip_status(status, what);
+}
+
+int hip_current_device(void)
+{
+    return current_device;
+}
+
+hipError_t hip_set_current_device(int device)
+{
+    if (device < 0 || device >= hip.device_count) {
+        return hipErrorInvalidDevice;
+    }
+    current_device = device;
+    return hipSuccess;
+}
+
+void hip_refuse(const char *name, int *said)
+{
+    if (!__atomic_exchange_n(said, 1, __ATOMIC_RELAXED)) {
+        hip_say("HIP function '%s' is not supported yet", name);
+    }
+    last_error = hipErrorNotSupported;
+}
+
+hipError_t hipGetLastError(void)
+{
+    hipError_t error = last_error;
+    last_error = hipSuccess;
+    return error;
+}
+
+hipError_t hipPeekAtLastError(void)
+{
+    return last_error;
+}

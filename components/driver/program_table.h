@@ -1,0 +1,137 @@
+/* What the simulated program owns: its allocations of device memory and the names of its kernels.
+ *
+ * A store: written by the driver, in host calls between edges; read by compute units (bounds checks, reports) and the
+ * command processors (names in statistics). Invariant: allocations are sorted by address and do not overlap, so that
+ * one binary search answers for an address; `version` changes whenever one is added or removed, so that readers may
+ * keep the last answer. Everything is in place: the struct may be written out and loaded elsewhere. */
+#ifndef HEDDLE_PROGRAM_TABLE_H
+#define HEDDLE_PROGRAM_TABLE_H
+
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    PROGRAM_ALLOCATIONS = 1 << 16,
+    PROGRAM_KERNELS = 1 << 14,
+    PROGRAM_NAME_BYTES = 4 << 20
+};
+
+enum program_use { PROGRAM_BUFFER, PROGRAM_ARGUMENTS, PROGRAM_SCRATCH };
+
+struct program_allocation {
+    uint64_t start; /* virtual */
+    uint64_t end;   /* first byte behind what was asked for, not behind the last page */
+    uint32_t device;
+    uint32_t use;   /* enum program_use */
+};
+
+struct program_table {
+    uint32_t version;
+    uint32_t allocation_count;
+    uint32_t kernel_count;
+    uint32_t name_bytes;
+    struct program_allocation allocation[PROGRAM_ALLOCATIONS];
+    uint32_t kernel_name[PROGRAM_KERNELS]; /* offsets in names */
+    char names[PROGRAM_NAME_BYTES];
+};
+
+/* Number of allocations that start at or before `address`. */
+static inline uint32_t program_rank(const struct program_table *table, uint64_t address)
+{
+    uint32_t low = 0, high = table->allocation_count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (table->allocation[middle].start <= address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/* The allocation that holds `address`, or NULL. */
+static inline const struct program_allocation *program_find(const struct program_table *table,
+                                                            uint64_t address)
+{
+    uint32_t rank = program_rank(table, address);
+    if (!rank || address >= table->allocation[rank - 1].end)
+        return NULL;
+    return &table->allocation[rank - 1];
+}
+
+/* False when the table is full; the range must be free. */
+static inline bool program_add(struct program_table *table, const struct program_allocation *added)
+{
+    uint32_t rank = program_rank(table, added->start);
+    if (table->allocation_count == PROGRAM_ALLOCATIONS)
+        return false;
+    memmove(&table->allocation[rank + 1], &table->allocation[rank],
+            (table->allocation_count - rank) * sizeof table->allocation[0]);
+    table->allocation[rank] = *added;
+    table->allocation_count++;
+    table->version++;
+    return true;
+}
+
+/* Removes the allocation that starts at `start`; false: there is none. */
+static inline bool program_remove(struct program_table *table, uint64_t start)
+{
+    uint32_t rank = program_rank(table, start);
+    if (!rank || table->allocation[rank - 1].start != start)
+        return false;
+    memmove(&table->allocation[rank - 1], &table->allocation[rank],
+            (table->allocation_count - rank) * sizeof table->allocation[0]);
+    table->allocation_count--;
+    table->version++;
+    return true;
+}
+
+/* Number of the kernel of that name, added when it is new; kernels beyond the limits share number 0. */
+static inline uint32_t program_kernel(struct program_table *table, const char *name)
+{
+    size_t bytes = strlen(name) + 1;
+    for (uint32_t i = 0; i < table->kernel_count; i++) {
+        if (strcmp(table->names + table->kernel_name[i], name) == 0)
+            return i;
+    }
+    if (table->kernel_count == PROGRAM_KERNELS || bytes > PROGRAM_NAME_BYTES - table->name_bytes)
+        return 0;
+    table->kernel_name[table->kernel_count] = table->name_bytes;
+    memcpy(table->names + table->name_bytes, name, bytes);
+    table->name_bytes += (uint32_t)bytes;
+    return table->kernel_count++;
+}
+
+static inline const char *program_kernel_name(const struct program_table *table, uint32_t kernel)
+{
+    return kernel < table->kernel_count ? table->names + table->kernel_name[kernel] : "?";
+}
+
+/* Says in words where `address` lies relative to the allocations: "12 bytes behind the buffer of 4096 bytes at 0x...". */
+static inline void program_describe(const struct program_table *table, uint64_t address, char *text,
+                                    size_t size)
+{
+    uint32_t rank = program_rank(table, address);
+    const struct program_allocation *before = rank ? &table->allocation[rank - 1] : NULL;
+    const struct program_allocation *after =
+        rank < table->allocation_count ? &table->allocation[rank] : NULL;
+    if (before && after && after->start - address < address - before->end)
+        before = NULL;
+    if (before && address < before->end)
+        snprintf(text, size, "%" PRIu64 " bytes into the allocation of %" PRIu64 " bytes at 0x%" PRIx64,
+                 address - before->start, before->end - before->start, before->start);
+    else if (before)
+        snprintf(text, size, "%" PRIu64 " bytes behind the end of the allocation of %" PRIu64
+                 " bytes at 0x%" PRIx64,
+                 address - before->end, before->end - before->start, before->start);
+    else if (after)
+        snprintf(text, size, "%" PRIu64 " bytes before the allocation of %" PRIu64 " bytes at 0x%" PRIx64,
+                 after->start - address, after->end - after->start, after->start);
+    else
+        snprintf(text, size, "nothing is allocated");
+}
+
+#endif

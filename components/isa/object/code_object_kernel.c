@@ -1,0 +1,287 @@
+/* Kernel descriptors, targets and value kinds: the tables and bit fields of the code-object reader.
+ *
+ * Source of every bit position: LLVM "User Guide for AMDGPU Backend", sections "Code Object V3 Kernel
+ * Descriptor" and "ELF header" (EF_AMDGPU_MACH, features); for version 2 amd_kernel_code_t of the HSA
+ * headers. Called by code_object.c and the metadata readers. */
+#include "code_object_internal.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DESCRIPTOR_SIZE = 64, KERNEL_CODE_SIZE = 256 };
+
+static const struct {
+    uint8_t machine;
+    char gfx[9];
+} machines[] = {
+    {0x20, "gfx600"},  {0x21, "gfx601"},  {0x3a, "gfx602"},  {0x22, "gfx700"},  {0x23, "gfx701"},
+    {0x24, "gfx702"},  {0x25, "gfx703"},  {0x26, "gfx704"},  {0x3b, "gfx705"},  {0x28, "gfx801"},
+    {0x29, "gfx802"},  {0x2a, "gfx803"},  {0x3c, "gfx805"},  {0x2b, "gfx810"},  {0x2c, "gfx900"},
+    {0x2d, "gfx902"},  {0x2e, "gfx904"},  {0x2f, "gfx906"},  {0x30, "gfx908"},  {0x31, "gfx909"},
+    {0x3f, "gfx90a"},  {0x32, "gfx90c"},  {0x40, "gfx940"},  {0x4b, "gfx941"},  {0x4c, "gfx942"},
+    {0x33, "gfx1010"}, {0x34, "gfx1011"}, {0x35, "gfx1012"}, {0x42, "gfx1013"}, {0x36, "gfx1030"},
+    {0x37, "gfx1031"}, {0x38, "gfx1032"}, {0x39, "gfx1033"}, {0x3e, "gfx1034"}, {0x3d, "gfx1035"},
+    {0x45, "gfx1036"}, {0x41, "gfx1100"}, {0x46, "gfx1101"}, {0x47, "gfx1102"}, {0x44, "gfx1103"},
+    {0x43, "gfx1150"}, {0x4a, "gfx1151"}, {0x48, "gfx1200"}, {0x4e, "gfx1201"},
+};
+
+static const char *const kind_names[][2] = {
+#define X(name, v3, v2) {v3, v2},
+    CODE_OBJECT_VALUE_KINDS(X)
+#undef X
+};
+
+const char *code_object_value_kind_name(enum code_object_value_kind kind)
+{
+    return kind < CODE_OBJECT_VALUE_UNKNOWN ? kind_names[kind][0] : "unknown";
+}
+
+bool code_object_value_is_hidden(enum code_object_value_kind kind)
+{
+    return kind >= CODE_OBJECT_VALUE_HIDDEN_NONE && kind < CODE_OBJECT_VALUE_UNKNOWN;
+}
+
+enum code_object_value_kind code_object_value_kind_of(const char *text, size_t length, bool v3)
+{
+    for (unsigned kind = 0; kind < CODE_OBJECT_VALUE_UNKNOWN; kind++) {
+        const char *name = kind_names[kind][v3 ? 0 : 1];
+        if (strlen(name) == length && length > 0 && memcmp(name, text, length) == 0) {
+            return kind;
+        }
+    }
+    /* A hidden argument that this reader does not know is left zero, as the guide asks of older runtimes. */
+    const char *prefix = v3 ? "hidden_" : "Hidden";
+    if (length > strlen(prefix) && memcmp(text, prefix, strlen(prefix)) == 0) {
+        return CODE_OBJECT_VALUE_HIDDEN_NONE;
+    }
+    return CODE_OBJECT_VALUE_UNKNOWN;
+}
+
+bool code_object_read_target(struct code_object *object, uint32_t flags)
+{
+    struct code_object_target *target = &object->target;
+    uint32_t machine = flags & 0xff;
+    for (size_t i = 0; i < sizeof machines / sizeof machines[0]; i++) {
+        if (machines[i].machine == machine) {
+            snprintf(target->gfx, sizeof target->gfx, "%s", machines[i].gfx);
+        }
+    }
+    if (object->version >= 4) {
+        target->xnack = (enum code_object_feature)(flags >> 8 & 3);
+        target->sramecc = (enum code_object_feature)(flags >> 10 & 3);
+    } else if (object->version == 3 && target->gfx[3] == '9') {
+        target->xnack = flags & 0x100 ? CODE_OBJECT_FEATURE_ON : CODE_OBJECT_FEATURE_OFF;
+        target->sramecc = flags & 0x200 ? CODE_OBJECT_FEATURE_ON : CODE_OBJECT_FEATURE_ANY;
+    }
+    if (target->gfx[0] == '\0' && object->version > 2) {
+        return code_object_fail(object, "code object is for an unknown architecture (number 0x%x)",
+                                machine);
+    }
+    return true;
+}
+
+void code_object_target_name(const struct code_object_target *target, char *text, size_t size)
+{
+    static const char *const signs[] = {"", "", "-", "+"};
+    const char *sramecc = signs[target->sramecc], *xnack = signs[target->xnack];
+    snprintf(text, size, "%s%s%s%s%s", target->gfx, *sramecc ? ":sramecc" : "", sramecc,
+             *xnack ? ":xnack" : "", xnack);
+}
+
+static int compare_arguments(const void *left, const void *right)
+{
+    uint32_t a = ((const struct code_object_argument *)left)->offset;
+    uint32_t b = ((const struct code_object_argument *)right)->offset;
+    return (a > b) - (a < b);
+}
+
+bool code_object_check_arguments(struct code_object *object, struct code_object_kernel *kernel)
+{
+    if (kernel->kernarg_size > CODE_OBJECT_KERNARG_MAX) {
+        return code_object_fail(object, "kernel '%.120s' asks for %u bytes of arguments", kernel->name,
+                                kernel->kernarg_size);
+    }
+    if (kernel->argument_count > 1) {
+        qsort(kernel->arguments, kernel->argument_count, sizeof *kernel->arguments, compare_arguments);
+    }
+    uint64_t end = 0;
+    bool hidden = false;
+    for (uint32_t i = 0; i < kernel->argument_count; i++) {
+        const struct code_object_argument *argument = &kernel->arguments[i];
+        if (argument->offset < end ||
+            (uint64_t)argument->offset + argument->size > kernel->kernarg_size) {
+            return code_object_fail(object,
+                                    "argument %u of kernel '%.120s' (offset %u, %u bytes) overlaps "
+                                    "another or the end at %u",
+                                    i, kernel->name, argument->offset, argument->size,
+                                    kernel->kernarg_size);
+        }
+        end = (uint64_t)argument->offset + argument->size;
+        hidden = hidden || code_object_value_is_hidden(argument->kind);
+        if (!hidden) {
+            kernel->explicit_argument_count++;
+        } else if (!code_object_value_is_hidden(argument->kind)) {
+            return code_object_fail(object, "kernel '%.120s' has an argument behind a hidden one",
+                                    kernel->name);
+        }
+    }
+    return true;
+}
+
+static unsigned field(uint32_t word, unsigned low, unsigned bits)
+{
+    return word >> low & ((1u << bits) - 1);
+}
+
+static unsigned major_version(const struct code_object *object)
+{
+    /* gfx803 -> 8, gfx90a -> 9, gfx1030 -> 10: the last two characters are minor and stepping. */
+    size_t length = strlen(object->target.gfx);
+    return length < 6 ? 0 : length > 6 ? 10 : (unsigned)(object->target.gfx[3] - '0');
+}
+
+static bool is_unified_register_file(const struct code_object *object)
+{
+    return strcmp(object->target.gfx, "gfx90a") == 0 || strncmp(object->target.gfx, "gfx94", 5) == 0;
+}
+
+/* COMPUTE_PGM_RSRC1 and 2, which both kinds of descriptor hold. */
+static void read_resources(const struct code_object *object, struct code_object_kernel *kernel,
+                           uint32_t rsrc1, uint32_t rsrc2)
+{
+    unsigned major = major_version(object);
+    bool wide = is_unified_register_file(object) || (major >= 10 && kernel->wavefront_size == 32);
+    kernel->pgm_rsrc1 = rsrc1;
+    kernel->pgm_rsrc2 = rsrc2;
+    kernel->vgpr_count = (field(rsrc1, 0, 6) + 1) * (wide ? 8 : 4);
+    if (major >= 10) {
+        kernel->sgpr_count = 128; /* fixed on these; the field is reserved */
+    } else if (major == 9) {
+        kernel->sgpr_count = (field(rsrc1, 6, 4) / 2 + 1) * 16;
+    } else {
+        kernel->sgpr_count = (field(rsrc1, 6, 4) + 1) * 8;
+    }
+    kernel->float_round_32 = field(rsrc1, 12, 2);
+    kernel->float_round_16_64 = field(rsrc1, 14, 2);
+    kernel->float_denorm_32 = field(rsrc1, 16, 2);
+    kernel->float_denorm_16_64 = field(rsrc1, 18, 2);
+    kernel->dx10_clamp = field(rsrc1, 21, 1);
+    kernel->ieee_mode = field(rsrc1, 23, 1);
+    kernel->enable_private_wave_offset = field(rsrc2, 0, 1);
+    kernel->user_sgpr_count = field(rsrc2, 1, 5);
+    for (unsigned dimension = 0; dimension < 3; dimension++) {
+        kernel->enable_work_group_id[dimension] = field(rsrc2, 7 + dimension, 1);
+    }
+    kernel->enable_work_group_info = field(rsrc2, 10, 1);
+    kernel->work_item_id_dimensions = field(rsrc2, 11, 2) + 1;
+}
+
+/* The bits that say which registers are set up; the same positions in both kinds of descriptor. */
+static void read_properties(struct code_object_kernel *kernel, uint32_t properties)
+{
+    kernel->enable_private_segment_buffer = field(properties, 0, 1);
+    kernel->enable_dispatch_ptr = field(properties, 1, 1);
+    kernel->enable_queue_ptr = field(properties, 2, 1);
+    kernel->enable_kernarg_ptr = field(properties, 3, 1);
+    kernel->enable_dispatch_id = field(properties, 4, 1);
+    kernel->enable_flat_scratch_init = field(properties, 5, 1);
+    kernel->enable_private_segment_size = field(properties, 6, 1);
+}
+
+static void read_descriptor_v3(const struct code_object *object, struct code_object_kernel *kernel,
+                               const uint8_t *at)
+{
+    uint32_t properties = code_object_u16(at + 56);
+    kernel->group_size = code_object_u32(at + 0);
+    kernel->private_size = code_object_u32(at + 4);
+    kernel->entry_address = kernel->descriptor_address + code_object_u64(at + 16);
+    kernel->wavefront_size = field(properties, 10, 1) ? 32 : 64;
+    kernel->dynamic_stack = kernel->dynamic_stack || field(properties, 11, 1);
+    kernel->pgm_rsrc3 = code_object_u32(at + 44);
+    read_resources(object, kernel, code_object_u32(at + 48), code_object_u32(at + 52));
+    read_properties(kernel, properties);
+}
+
+static bool read_descriptor_v2(struct code_object *object, struct code_object_kernel *kernel,
+                               const uint8_t *at)
+{
+    uint32_t properties = code_object_u32(at + 56);
+    uint64_t kernarg_size = code_object_u64(at + 72);
+    if (kernarg_size > CODE_OBJECT_KERNARG_MAX) {
+        return code_object_fail(object, "kernel '%.120s' asks for %" PRIu64 " bytes of arguments",
+                                kernel->name, kernarg_size);
+    }
+    if (kernel->kernarg_size < kernarg_size) {
+        kernel->kernarg_size = (uint32_t)kernarg_size;
+    }
+    kernel->entry_address = kernel->descriptor_address + code_object_u64(at + 16);
+    kernel->private_size = code_object_u32(at + 60);
+    kernel->group_size = code_object_u32(at + 64);
+    kernel->wavefront_size = at[103] == 5 ? 32 : 64; /* a power of two */
+    kernel->dynamic_stack = field(properties, 20, 1);
+    read_resources(object, kernel, code_object_u32(at + 48), code_object_u32(at + 52));
+    read_properties(kernel, properties);
+    for (unsigned dimension = 0; dimension < 3; dimension++) {
+        kernel->enable_grid_work_group_count[dimension] = field(properties, 7 + dimension, 1);
+    }
+    return true;
+}
+
+static bool check_entry(struct code_object *object, const struct code_object_kernel *kernel)
+{
+    for (size_t i = 0; i < object->segment_count; i++) {
+        const struct code_object_segment *segment = &object->segments[i];
+        uint64_t offset = kernel->entry_address - segment->address;
+        if (kernel->entry_address >= segment->address && segment->executable &&
+            segment->file_size >= 4 && offset <= segment->file_size - 4) {
+            return kernel->entry_address % 4 == 0 ||
+                   code_object_fail(object, "kernel '%.120s' starts at an odd address", kernel->name);
+        }
+    }
+    return code_object_fail(object, "kernel '%.120s' starts at 0x%" PRIx64 ", outside of the code",
+                            kernel->name, kernel->entry_address);
+}
+
+static bool check_user_registers(struct code_object *object, const struct code_object_kernel *kernel)
+{
+    unsigned count = kernel->enable_private_segment_buffer * 4u + kernel->enable_dispatch_ptr * 2u +
+                     kernel->enable_queue_ptr * 2u + kernel->enable_kernarg_ptr * 2u +
+                     kernel->enable_dispatch_id * 2u + kernel->enable_flat_scratch_init * 2u +
+                     kernel->enable_private_segment_size;
+    for (unsigned dimension = 0; dimension < 3; dimension++) {
+        count += kernel->enable_grid_work_group_count[dimension];
+    }
+    if (count > kernel->user_sgpr_count || kernel->work_item_id_dimensions > 3) {
+        return code_object_fail(object,
+                                "kernel '%.120s' has a damaged descriptor: %u initial scalar "
+                                "registers are enabled, %u are counted",
+                                kernel->name, count, kernel->user_sgpr_count);
+    }
+    return true;
+}
+
+bool code_object_read_descriptors(struct code_object *object)
+{
+    bool v2 = object->version == 2;
+    for (size_t i = 0; i < object->kernel_count; i++) {
+        struct code_object_kernel *kernel = &object->kernels[i];
+        const uint8_t *at = code_object_bytes_at(object, kernel->descriptor_address,
+                                                 v2 ? KERNEL_CODE_SIZE : DESCRIPTOR_SIZE);
+        if (!at) {
+            return code_object_fail(object, "descriptor of kernel '%.120s' lies outside of the file",
+                                    kernel->name);
+        }
+        if (!v2) {
+            read_descriptor_v3(object, kernel, at);
+        } else if (!read_descriptor_v2(object, kernel, at)) {
+            return false;
+        }
+        if (!check_entry(object, kernel) || !check_user_registers(object, kernel) ||
+            !code_object_check_arguments(object, kernel)) {
+            return false;
+        }
+    }
+    return true;
+}

@@ -1,0 +1,280 @@
+/* Collecting, sorting and printing of diagnostics; see the header for the rules. The printed form is
+ *
+ *     file:line:col: error: message [E0123]
+ *      12 |     size = 4;
+ *         |            ^
+ *     file:line:col: note: the second place
+ *     help: the likely fix
+ */
+#include "dsl/diagnostic.h"
+
+#include <string.h>
+
+#include "dsl/explain.h"
+
+void diagnostics_init(struct diagnostics *d, struct arena *arena, struct source_set *sources)
+{
+    *d = (struct diagnostics){ .arena = arena, .sources = sources };
+}
+
+enum compile_severity diagnostic_severity(enum diagnostic_code code)
+{
+    return explain_entry(code)->severity;
+}
+
+static struct diagnostic *find_same(struct diagnostics *d, enum diagnostic_code code, struct span span)
+{
+    for (uint32_t i = 0; i < d->list.count; i++) {
+        struct diagnostic *other = d->list.items[i];
+        if (other->code == code && other->span.begin == span.begin && other->span.end == span.end &&
+            span.begin != 0)
+            return other;
+    }
+    return NULL;
+}
+
+struct diagnostic *diagnostic_add(struct diagnostics *d, enum diagnostic_code code, struct span span,
+                                  const char *format, ...)
+{
+    d->sink = (struct diagnostic){ 0 };
+    if (d->muted > 0)
+        return &d->sink;
+    struct diagnostic *same = find_same(d, code, span);
+    if (same != NULL) {
+        same->repeats++;
+        return &d->sink;
+    }
+    if (d->list.count >= DIAGNOSTIC_LIMIT) {
+        d->flooded = true;
+        if (diagnostic_severity(code) == COMPILE_ERROR)
+            d->error_count++;
+        else
+            d->warning_count++;
+        return &d->sink;
+    }
+    struct diagnostic *new = arena_alloc(d->arena, sizeof *new);
+    new->code = code;
+    new->span = span;
+    new->order = d->list.count;
+    va_list args;
+    va_start(args, format);
+    new->message = arena_vprintf(d->arena, format, args);
+    va_end(args);
+    vector_push(d->arena, &d->list, new);
+    if (diagnostic_severity(code) == COMPILE_ERROR)
+        d->error_count++;
+    else
+        d->warning_count++;
+    return new;
+}
+
+static void add_note(struct diagnostics *d, struct diagnostic *to, bool is_help, struct span span,
+                     const char *message)
+{
+    struct diagnostic_note note = { .is_help = is_help, .span = span, .message = message };
+    vector_push(d->arena, &to->notes, note);
+}
+
+void diagnostic_note(struct diagnostics *d, struct diagnostic *to, struct span span, const char *format, ...)
+{
+    if (to == &d->sink)
+        return;
+    va_list args;
+    va_start(args, format);
+    add_note(d, to, false, span, arena_vprintf(d->arena, format, args));
+    va_end(args);
+}
+
+void diagnostic_help(struct diagnostics *d, struct diagnostic *to, const char *format, ...)
+{
+    if (to == &d->sink)
+        return;
+    va_list args;
+    va_start(args, format);
+    add_note(d, to, true, (struct span){ 0, 0 }, arena_vprintf(d->arena, format, args));
+    va_end(args);
+}
+
+void diagnostic_suggest(struct diagnostics *d, struct diagnostic *to, const char *suggestion)
+{
+    if (suggestion != NULL)
+        diagnostic_help(d, to, "did you mean '%s'?", suggestion);
+}
+
+static bool comes_before(const struct diagnostic *a, const struct diagnostic *b)
+{
+    if (a->span.begin != b->span.begin)
+        return a->span.begin < b->span.begin;
+    return a->order < b->order;
+}
+
+static struct model_place publish_place(const struct diagnostics *d, struct span span, uint32_t *end_line,
+                                        uint32_t *end_column)
+{
+    struct source_position from = source_locate(d->sources, span.begin);
+    if (from.file == NULL) {
+        *end_line = *end_column = 0;
+        return (struct model_place){ NULL, 0, 0 };
+    }
+    struct source_position to = source_locate(d->sources, span.end > span.begin ? span.end : span.begin);
+    *end_line = to.line;
+    *end_column = to.column;
+    return (struct model_place){ from.file->name, from.line, from.column };
+}
+
+void diagnostics_finish(struct diagnostics *d)
+{
+    if (d->published != NULL)
+        return;
+    for (uint32_t i = 1; i < d->list.count; i++) { /* at most DIAGNOSTIC_LIMIT: insertion sort will do */
+        struct diagnostic *moving = d->list.items[i];
+        uint32_t at = i;
+        for (; at > 0 && comes_before(moving, d->list.items[at - 1]); at--)
+            d->list.items[at] = d->list.items[at - 1];
+        d->list.items[at] = moving;
+    }
+    d->published = arena_alloc(d->arena, (d->list.count + 1) * sizeof *d->published);
+    for (uint32_t i = 0; i < d->list.count; i++) {
+        const struct diagnostic *from = d->list.items[i];
+        const struct compile_explanation *entry = explain_entry(from->code);
+        struct compile_diagnostic *to = &d->published[i];
+        struct compile_note *notes = arena_alloc(d->arena, (from->notes.count + 1) * sizeof *notes);
+        *to = (struct compile_diagnostic){ .code = entry->code, .name = entry->name, .severity = entry->severity,
+                                           .message = from->message, .notes = notes,
+                                           .note_count = from->notes.count };
+        to->place = publish_place(d, from->span, &to->end_line, &to->end_column);
+        for (uint32_t n = 0; n < from->notes.count; n++) {
+            const struct diagnostic_note *note = &from->notes.items[n];
+            notes[n].is_help = note->is_help;
+            notes[n].message = note->message;
+            notes[n].place = publish_place(d, note->span, &notes[n].end_line, &notes[n].end_column);
+        }
+        if (from->repeats > 0)
+            to->message = arena_printf(d->arena, "%s (and %u more like it)", from->message, from->repeats);
+    }
+}
+
+/* The longest piece of a source line that is shown; descriptions made by programs may have one line of megabytes. */
+#define LINE_SHOWN 160u
+
+static void print_source(const struct diagnostics *d, FILE *out, struct span span, bool colour)
+{
+    struct source_position at = source_locate(d->sources, span.begin);
+    if (at.file == NULL)
+        return;
+    uint32_t size;
+    const char *line = source_line(d->sources, at.file, at.line, &size);
+    uint32_t offset = span.begin - at.file->base - (uint32_t)(line - at.file->text);
+    uint32_t from = offset > LINE_SHOWN - 40 ? offset - (LINE_SHOWN - 40) : 0;
+    while (from > 0 && from < size && ((unsigned char)line[from] & 0xC0) == 0x80)
+        from--;
+    uint32_t to = size - from > LINE_SHOWN ? from + LINE_SHOWN : size;
+    fprintf(out, "%5u | ", at.line);
+    for (uint32_t i = from; i < to; i++)
+        fputc(line[i] == '\t' ? ' ' : (unsigned char)line[i] < 0x20 || line[i] == 0x7f ? '?' : line[i], out);
+    fprintf(out, "\n      | ");
+    for (uint32_t i = from; i < offset && i < to; i++)
+        if (((unsigned char)line[i] & 0xC0) != 0x80)
+            fputc(' ', out);
+    uint32_t length = span.end > span.begin ? span.end - span.begin : 1;
+    if (colour)
+        fputs("\033[1;32m", out);
+    fputc('^', out);
+    for (uint32_t i = 1; i < length && offset + i < to; i++)
+        if (((unsigned char)line[offset + i] & 0xC0) != 0x80)
+            fputc('~', out);
+    if (colour)
+        fputs("\033[0m", out);
+    fputc('\n', out);
+}
+
+static void print_head(const struct diagnostics *d, FILE *out, struct span span, const char *kind,
+                       const char *kind_colour, bool colour)
+{
+    struct source_position at = source_locate(d->sources, span.begin);
+    if (at.file != NULL)
+        fprintf(out, "%s:%u:%u: ", at.file->name, at.line, at.column);
+    else if (strcmp(kind, "help") != 0)
+        fprintf(out, "heddle: ");
+    fprintf(out, "%s%s:%s ", colour ? kind_colour : "", kind, colour ? "\033[0m" : "");
+}
+
+void diagnostics_print(const struct diagnostics *d, FILE *out, bool colour)
+{
+    for (uint32_t i = 0; i < d->list.count; i++) {
+        const struct diagnostic *one = d->list.items[i];
+        const struct compile_explanation *entry = explain_entry(one->code);
+        bool is_error = entry->severity == COMPILE_ERROR;
+        print_head(d, out, one->span, is_error ? "error" : "warning", is_error ? "\033[1;31m" : "\033[1;35m",
+                   colour);
+        fprintf(out, "%s", one->message);
+        if (one->repeats > 0)
+            fprintf(out, " (and %u more like it)", one->repeats);
+        fprintf(out, " [%s]\n", entry->code);
+        print_source(d, out, one->span, colour);
+        for (uint32_t n = 0; n < one->notes.count; n++) {
+            const struct diagnostic_note *note = &one->notes.items[n];
+            print_head(d, out, note->span, note->is_help ? "help" : "note", "\033[1;36m", colour);
+            fprintf(out, "%s\n", note->message);
+            print_source(d, out, note->span, colour);
+        }
+    }
+    if (d->flooded)
+        fprintf(out, "heddle: only the first %d diagnostics are shown\n", DIAGNOSTIC_LIMIT);
+    if (d->error_count > 0 || d->warning_count > 0) {
+        fprintf(out, "%u error%s", d->error_count, d->error_count == 1 ? "" : "s");
+        if (d->warning_count > 0)
+            fprintf(out, ", %u warning%s", d->warning_count, d->warning_count == 1 ? "" : "s");
+        fputc('\n', out);
+    }
+}
+
+static void print_json_string(FILE *out, const char *text)
+{
+    fputc('"', out);
+    for (; *text != '\0'; text++) {
+        unsigned char ch = (unsigned char)*text;
+        if (ch == '"' || ch == '\\')
+            fprintf(out, "\\%c", ch);
+        else if (ch == '\n')
+            fputs("\\n", out);
+        else if (ch < 0x20)
+            fprintf(out, "\\u%04x", ch);
+        else
+            fputc(ch, out);
+    }
+    fputc('"', out);
+}
+
+static void print_json_place(FILE *out, struct model_place place, uint32_t end_line, uint32_t end_column)
+{
+    if (place.file == NULL)
+        return;
+    fputs(", \"file\": ", out);
+    print_json_string(out, place.file);
+    fprintf(out, ", \"line\": %u, \"column\": %u, \"end_line\": %u, \"end_column\": %u", place.line, place.column,
+            end_line, end_column);
+}
+
+void diagnostics_print_json(const struct diagnostics *d, FILE *out)
+{
+    fputc('[', out);
+    for (uint32_t i = 0; i < d->list.count; i++) {
+        const struct compile_diagnostic *one = &d->published[i];
+        fprintf(out, "%s\n  {\"code\": \"%s\", \"name\": \"%s\", \"severity\": \"%s\"", i > 0 ? "," : "", one->code,
+                one->name, one->severity == COMPILE_ERROR ? "error" : "warning");
+        print_json_place(out, one->place, one->end_line, one->end_column);
+        fputs(", \"message\": ", out);
+        print_json_string(out, one->message);
+        fputs(", \"notes\": [", out);
+        for (size_t n = 0; n < one->note_count; n++) {
+            fprintf(out, "%s{\"kind\": \"%s\"", n > 0 ? ", " : "", one->notes[n].is_help ? "help" : "note");
+            print_json_place(out, one->notes[n].place, one->notes[n].end_line, one->notes[n].end_column);
+            fputs(", \"message\": ", out);
+            print_json_string(out, one->notes[n].message);
+            fputc('}', out);
+        }
+        fputs("]}", out);
+    }
+    fputs(d->list.count > 0 ? "\n]\n" : "]\n", out);
+}

@@ -1,0 +1,67 @@
+/* Diagnostics: collected while the work goes on, sorted by place at the end, printed only when asked for.
+ *
+ * A code is reported at most once for a span, however many instances run into it; the instances that follow are
+ * counted. While `muted` is above zero nothing is recorded: used where a question is asked just to see. */
+#ifndef HEDDLE_DSL_DIAGNOSTIC_H
+#define HEDDLE_DSL_DIAGNOSTIC_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "dsl/arena.h"
+#include "dsl/compile.h"
+#include "dsl/source.h"
+
+enum diagnostic_code {
+#define DIAGNOSTIC(code, name, summary, text) code,
+#include "dsl/codes.def"
+#undef DIAGNOSTIC
+    DIAGNOSTIC_CODE_COUNT
+};
+
+struct diagnostic_note {
+    bool is_help;
+    struct span span;
+    const char *message;
+};
+
+struct diagnostic {
+    enum diagnostic_code code;
+    struct span span;
+    uint32_t order;   /* of reporting: breaks ties */
+    uint32_t repeats; /* further instances with the same mistake */
+    const char *message;
+    VECTOR(struct diagnostic_note) notes;
+};
+
+/* More than this many are not recorded: somebody fed us something that is not a description. */
+#define DIAGNOSTIC_LIMIT 200
+
+struct diagnostics {
+    struct arena *arena;
+    struct source_set *sources;
+    VECTOR(struct diagnostic *) list;
+    uint32_t error_count, warning_count;
+    int muted;
+    bool flooded;
+    struct diagnostic sink; /* takes notes of what is not recorded */
+    struct compile_diagnostic *published;
+};
+
+void diagnostics_init(struct diagnostics *d, struct arena *arena, struct source_set *sources);
+/* Never NULL: what is muted or repeated returns a sink that takes notes and forgets them. */
+struct diagnostic *diagnostic_add(struct diagnostics *d, enum diagnostic_code code, struct span span,
+                                  const char *format, ...) __attribute__((format(printf, 4, 5)));
+void diagnostic_note(struct diagnostics *d, struct diagnostic *to, struct span span, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+void diagnostic_help(struct diagnostics *d, struct diagnostic *to, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+/* "help: did you mean 'X'?" when `suggestion` is not NULL. */
+void diagnostic_suggest(struct diagnostics *d, struct diagnostic *to, const char *suggestion);
+enum compile_severity diagnostic_severity(enum diagnostic_code code);
+/* Sorts, and fills the public form. After this nothing may be added. */
+void diagnostics_finish(struct diagnostics *d);
+void diagnostics_print(const struct diagnostics *d, FILE *out, bool colour);
+void diagnostics_print_json(const struct diagnostics *d, FILE *out);
+
+#endif

@@ -1,0 +1,10 @@
+/* What is known of each diagnostic code: codes.def is the single list. */
+#ifndef HEDDLE_DSL_EXPLAIN_H
+#define HEDDLE_DSL_EXPLAIN_H
+
+#include "dsl/compile.h"
+#include "dsl/diagnostic.h"
+
+const struct compile_explanation *explain_entry(enum diagnostic_code code);
+
+#endif

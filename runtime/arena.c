@@ -1,0 +1,51 @@
+/* The arena: one no-reserve reservation that holds all state, handed out front to back, never given back.
+ *
+ * Invariant: every byte behind `used` is zero (fresh pages of the kernel), so nothing handed out needs clearing.
+ * Offset 0 is never handed out. Called by platform.c and the init functions of components. */
+#include <stdio.h>
+#include <sys/mman.h>
+
+#include "bug.h"
+#include "setup.h"
+
+#define ARENA_BYTES ((size_t)64 << 30) /* all that 32-bit offsets in units of 16 bytes can name */
+#define ARENA_ALIGNMENT 64
+
+static size_t used;
+
+void *arena_reserve(size_t bytes)
+{
+    void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (base == MAP_FAILED)
+        die("cannot reserve %zu MiB of address space; raise the limit (ulimit -v)", bytes >> 20);
+    return base;
+}
+
+void arena_release(void *base, size_t bytes)
+{
+    if (base)
+        munmap(base, bytes);
+}
+
+void arena_open(void)
+{
+    arena_release(engine.arena, ARENA_BYTES);
+    engine.arena = arena_reserve(ARENA_BYTES);
+    used = ARENA_ALIGNMENT;
+}
+
+uint32_t arena_allocate(size_t bytes)
+{
+    size_t offset = used;
+    if (!engine.arena)
+        bug("arena_allocate() before platform_build()");
+    if (bytes > ARENA_BYTES - used - ARENA_ALIGNMENT)
+        die("the platform's state exceeds %zu GiB", ARENA_BYTES >> 30);
+    used = (used + bytes + ARENA_ALIGNMENT - 1) & ~(size_t)(ARENA_ALIGNMENT - 1);
+    return (uint32_t)(offset >> 4);
+}
+
+size_t arena_used(void)
+{
+    return used;
+}

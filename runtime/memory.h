@@ -1,0 +1,53 @@
+/* Simulated DRAM: the bytes behind the physical addresses of the platform's mapped spaces, one no-reserve reservation
+ * of the host, zero until written and committed when touched.
+ *
+ * Components that model timing (dram) read and write here when a request is served; the driver copies here in zero
+ * time where that is asked for. Addresses must be inside: memory_contains() tells, the others end the run with bug(). */
+#ifndef HEDDLE_RUNTIME_MEMORY_H
+#define HEDDLE_RUNTIME_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct memory {
+    char *bytes;
+    uint64_t first; /* lowest physical address */
+    uint64_t size;
+};
+extern struct memory memory __attribute__((visibility("hidden")));
+
+static inline bool memory_contains(uint64_t physical, uint64_t bytes)
+{
+    uint64_t offset = physical - memory.first;
+    return offset < memory.size && bytes <= memory.size - offset;
+}
+
+_Noreturn void memory_outside(uint64_t physical, uint64_t bytes);
+
+/* The byte at `physical`; what follows it stands behind it in the host's memory too. */
+static inline void *memory_at(uint64_t physical)
+{
+    if (__builtin_expect(!memory_contains(physical, 1), 0))
+        memory_outside(physical, 1);
+    return memory.bytes + (physical - memory.first);
+}
+
+/* The same, with all of `bytes` checked. */
+static inline void *memory_span(uint64_t physical, uint64_t bytes)
+{
+    if (__builtin_expect(!memory_contains(physical, bytes), 0))
+        memory_outside(physical, bytes);
+    return memory.bytes + (physical - memory.first);
+}
+
+void memory_read(uint64_t physical, void *to, size_t bytes);
+void memory_write(uint64_t physical, const void *from, size_t bytes);
+
+/* Writes the bytes of `from` whose bit in `mask` (bit i of mask[i / 64]) is set. */
+void memory_write_masked(uint64_t physical, const void *from, const uint64_t *mask, size_t bytes);
+
+/* Made by platform_build(): reserves `size` bytes for addresses from `first`. */
+void memory_reserve(uint64_t first, uint64_t size);
+
+#endif

@@ -1,0 +1,333 @@
+/* From tables to a machine: ids, instances, rings, parts and stores in the arena, bound to each other and initialised.
+ *
+ * Ids are given in the order of groups, each group at a multiple of 64, so instance order and id order agree. Binding words
+ * are copied behind `struct component` (or `struct part`), with numbers of parts and stores replaced by arena offsets.
+ * Called once by heddle_platform.start(), and by tests. */
+#include "platform.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "bug.h"
+#include "memory.h"
+#include "ring.h"
+#include "setup.h"
+
+struct route_entry {
+    uint64_t base;
+    uint64_t size;
+    uint64_t interleave;
+    uint32_t targets;
+    uint32_t shift; /* of the interleave, when both are powers of two */
+    bool powers;
+};
+
+static const struct platform_table *table;
+static uint32_t *instance_ids;  /* component id of each instance */
+static uint32_t *part_offsets;  /* arena offset of each part */
+static uint32_t *store_offsets;
+static struct route_entry *routes;
+static const void *driver_api;
+
+const char *platform_string(uint32_t offset)
+{
+    return table->strings + offset;
+}
+
+void platform_register_driver(const void *api)
+{
+    driver_api = api;
+}
+
+const void *platform_driver(void)
+{
+    return driver_api;
+}
+
+struct component *platform_component(uint32_t leaf)
+{
+    return engine.components[instance_ids[leaf]];
+}
+
+void *platform_part_at(uint32_t number)
+{
+    return arena_at(char, part_offsets[number]);
+}
+
+uint64_t platform_map_base(uint32_t number)
+{
+    return table->spaces[table->maps[number].space].base;
+}
+
+uint64_t platform_map_size(uint32_t number)
+{
+    return table->spaces[table->maps[number].space].size;
+}
+
+int32_t platform_route(int32_t space, uint64_t address)
+{
+    const struct route_entry *r = &routes[space];
+    uint64_t offset = address - r->base;
+    if (offset >= r->size)
+        return -1;
+    if (r->powers)
+        return (int32_t)(offset >> r->shift & (r->targets - 1));
+    return (int32_t)(offset / r->interleave % r->targets);
+}
+
+static bool is_power(uint64_t n)
+{
+    return n && !(n & (n - 1));
+}
+
+static void open_spaces(void)
+{
+    uint64_t first = UINT64_MAX;
+    uint64_t end = 0;
+    routes = arena_at(struct route_entry, arena_allocate(table->space_count * sizeof *routes));
+    for (uint32_t i = 0; i < table->space_count; i++) {
+        const struct platform_space *s = &table->spaces[i];
+        routes[i] = (struct route_entry){s->base, s->size, s->interleave, s->target_count, 0, false};
+        routes[i].powers = is_power(s->interleave) && is_power(s->target_count);
+        routes[i].shift = (uint32_t)__builtin_ctzll(s->interleave);
+    }
+    /* Platforms without `map` (traces, testers) use their spaces as they stand. */
+    uint32_t count = table->map_count ? table->map_count : table->space_count;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct platform_space *s = &table->spaces[table->map_count ? table->maps[i].space : i];
+        first = s->base < first ? s->base : first;
+        end = s->base + s->size > end ? s->base + s->size : end;
+    }
+    memory_reserve(end ? first : 0, end ? end - first : 0);
+}
+
+static void open_domains(void)
+{
+    engine.domain_count = table->domain_count;
+    for (uint32_t i = 0; i < table->domain_count; i++) {
+        memset(&engine.domains[i], 0, sizeof engine.domains[i]);
+        clock_set(&engine.domains[i], table->domains[i].hz);
+    }
+    uint32_t word = 0;
+    for (uint32_t g = 0; g < table->group_count; g++) {
+        struct engine_domain *d = &engine.domains[table->groups[g].domain];
+        if (!d->word_count)
+            d->first_word = word;
+        d->word_count += (table->groups[g].count + 63) / 64;
+        word += (table->groups[g].count + 63) / 64;
+    }
+}
+
+static void open_instance(const struct engine_group *g, uint32_t leaf, uint32_t id, uint32_t *pending_words)
+{
+    const struct platform_instance *p = &table->instances[leaf];
+    struct component *c = (void *)(g->instances + (size_t)(id - g->first_id) * g->unit->instance_bytes);
+    engine.components[id] = c;
+    instance_ids[leaf] = id;
+    c->id = id;
+    c->leaf = leaf;
+    c->params = p->params;
+    c->domain = g->domain;
+    c->pending = *pending_words;
+    c->pending_words = (p->incoming_count + 63) / 64;
+    c->incoming = p->incoming;
+    c->route_space = p->route_space;
+    c->route_else = p->route_else;
+    c->wake = ENGINE_NEVER;
+    c->periodic = ENGINE_NEVER;
+    *pending_words += c->pending_words;
+}
+
+static void open_instances(struct engine_group *groups, uint32_t id_count)
+{
+    uint32_t words = id_count / 64;
+    uint32_t pending_words = 0;
+    engine.active = arena_at(uint64_t, arena_allocate((words + 1) * sizeof(uint64_t)));
+    engine.next = arena_at(uint64_t, arena_allocate((words + 1) * sizeof(uint64_t)));
+    engine.components = arena_at(struct component *, arena_allocate((id_count + 1) * sizeof(struct component *)));
+    instance_ids = arena_at(uint32_t, arena_allocate((table->instance_count + 1) * sizeof(uint32_t)));
+    for (uint32_t g = 0; g < table->group_count; g++) {
+        size_t bytes = (size_t)groups[g].count * groups[g].unit->instance_bytes;
+        groups[g].instances = arena_at(char, arena_allocate(bytes));
+        for (uint32_t i = 0; i < groups[g].count; i++)
+            open_instance(&groups[g], table->groups[g].first + i, groups[g].first_id + i, &pending_words);
+    }
+    engine.pending = arena_at(uint64_t, arena_allocate((pending_words + 1) * sizeof(uint64_t)));
+}
+
+const struct unit_type *platform_unit_of(uint32_t leaf)
+{
+    for (uint32_t g = 0; g < table->group_count; g++) {
+        if (leaf - table->groups[g].first < table->groups[g].count)
+            return table->units[table->groups[g].unit];
+    }
+    bug("instance %u is in no group", leaf);
+}
+
+static uint32_t part_kind(const struct unit_type *unit, uint32_t number)
+{
+    for (uint32_t k = 0; k < unit->part_count; k++) {
+        if (strcmp(unit->parts[k]->name, platform_string(table->parts[number].type)) == 0)
+            return k;
+    }
+    return UINT32_MAX;
+}
+
+static const struct unit_part_type *part_type(uint32_t number, uint32_t *kind)
+{
+    const struct unit_type *unit = platform_unit_of(table->parts[number].owner_instance);
+    *kind = part_kind(unit, number);
+    return unit->parts[*kind];
+}
+
+/* Owners stand before their parts in the table, so their offsets are known. */
+static void open_parts(void)
+{
+    part_offsets = arena_at(uint32_t, arena_allocate((table->part_count + 1) * sizeof(uint32_t)));
+    uint32_t *part_refs = arena_at(uint32_t, arena_allocate((table->part_ref_count + 1) * sizeof(uint32_t)));
+    for (uint32_t i = 0; i < table->part_count; i++) {
+        const struct platform_part *p = &table->parts[i];
+        uint32_t kind;
+        part_offsets[i] = arena_allocate(part_type(i, &kind)->instance_bytes);
+        struct part *part = arena_at(struct part, part_offsets[i]);
+        const char *owner = (const char *)platform_component(p->owner_instance);
+        part->number = i;
+        part->params = p->params;
+        part->kind = kind;
+        part->owner = p->owner_part == UINT32_MAX ? (uint32_t)((owner - engine.arena) >> 4)
+                                                  : part_offsets[p->owner_part];
+    }
+    for (uint32_t i = 0; i < table->part_ref_count; i++)
+        part_refs[i] = part_offsets[table->part_refs[i]];
+    engine.part_refs = part_refs;
+}
+
+static void open_stores(void)
+{
+    store_offsets = arena_at(uint32_t, arena_allocate((table->store_count + 1) * sizeof(uint32_t)));
+    for (uint32_t i = 0; i < table->instance_count; i++) {
+        const struct unit_type *unit = platform_unit_of(i);
+        for (uint32_t k = 0; k < unit->store_count; k++)
+            store_offsets[table->instances[i].stores + k] = arena_allocate(unit->store_bytes[k]);
+    }
+}
+
+static void bind(uint32_t *words, uint32_t first, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t value = table->bindings[first + i];
+        switch (table->binding_kinds[first + i]) {
+        case BIND_PART:
+            words[i] = value == UINT32_MAX ? value : part_offsets[value];
+            break;
+        case BIND_STORE:
+            words[i] = value == UINT32_MAX ? value : store_offsets[value];
+            break;
+        default:
+            words[i] = value;
+        }
+    }
+}
+
+static void bind_all(const struct engine_group *groups)
+{
+    for (uint32_t g = 0; g < table->group_count; g++) {
+        for (uint32_t i = 0; i < groups[g].count; i++) {
+            const struct platform_instance *p = &table->instances[table->groups[g].first + i];
+            char *instance = groups[g].instances + (size_t)i * groups[g].unit->instance_bytes;
+            bind((uint32_t *)(void *)(instance + groups[g].unit->io_words_offset), p->bindings, p->binding_count);
+        }
+    }
+    for (uint32_t i = 0; i < table->part_count; i++) {
+        char *part = platform_part_at(i);
+        bind((uint32_t *)(void *)(part + sizeof(struct part)), table->parts[i].bindings, table->parts[i].binding_count);
+    }
+}
+
+static uint32_t part_depth(uint32_t number)
+{
+    uint32_t depth = 0;
+    while (table->parts[number].owner_part != UINT32_MAX) {
+        number = table->parts[number].owner_part;
+        depth++;
+    }
+    return depth;
+}
+
+/* Parts inside parts first, siblings in order of declaration, then the components. */
+static void initialise_all(const struct engine_group *groups)
+{
+    uint32_t deepest = 0;
+    uint32_t kind;
+    for (uint32_t i = 0; i < table->part_count; i++)
+        deepest = part_depth(i) > deepest ? part_depth(i) : deepest;
+    for (uint32_t depth = deepest + 1; depth-- > 0;) {
+        for (uint32_t i = 0; i < table->part_count; i++) {
+            if (part_depth(i) == depth)
+                part_type(i, &kind)->init(platform_part_at(i));
+        }
+    }
+    for (uint32_t g = 0; g < table->group_count; g++) {
+        for (uint32_t i = 0; i < groups[g].count; i++)
+            groups[g].unit->init(groups[g].instances + (size_t)i * groups[g].unit->instance_bytes);
+    }
+}
+
+/* What only the units know: sizes that the tables imply. */
+static bool check_units(void)
+{
+    for (uint32_t i = 0; i < table->instance_count; i++) {
+        const struct platform_instance *p = &table->instances[i];
+        const struct unit_type *unit = platform_unit_of(i);
+        if (strcmp(unit->name, platform_string(p->type)) != 0 ||
+            unit->io_words_offset + p->binding_count * sizeof(uint32_t) > unit->instance_bytes ||
+            (unit->store_count && (p->stores > table->store_count || unit->store_count > table->store_count - p->stores))) {
+            fprintf(stderr, "heddle: platform tables: %s (%s) does not fit the compiled unit %s\n",
+                    platform_string(p->path), platform_string(p->type), unit->name);
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < table->part_count; i++) {
+        const struct unit_type *unit = platform_unit_of(table->parts[i].owner_instance);
+        uint32_t kind = part_kind(unit, i);
+        if (kind == UINT32_MAX || sizeof(struct part) + table->parts[i].binding_count * sizeof(uint32_t) >
+                                      unit->parts[kind]->instance_bytes) {
+            fprintf(stderr, "heddle: platform tables: part %s (%s) is not compiled into unit %s\n",
+                    platform_string(table->parts[i].path), platform_string(table->parts[i].type), unit->name);
+            return false;
+        }
+    }
+    return true;
+}
+
+bool platform_build(const struct platform_table *described)
+{
+    table = described;
+    engine.platform = described;
+    driver_api = NULL;
+    if (!platform_check(table) || !check_units())
+        return false;
+    arena_open();
+    engine.params = table->params;
+    engine.port_rings = table->port_rings;
+    engine.incoming = table->incoming;
+    engine.tracing = 0;
+    struct engine_group *groups =
+        arena_at(struct engine_group, arena_allocate((table->group_count + 1) * sizeof(struct engine_group)));
+    uint32_t id_count = 0;
+    for (uint32_t g = 0; g < table->group_count; g++) {
+        const struct platform_group *p = &table->groups[g];
+        groups[g] = (struct engine_group){table->units[p->unit], NULL, id_count, p->count, p->domain};
+        id_count += (p->count + 63) / 64 * 64;
+    }
+    open_domains();
+    open_instances(groups, id_count);
+    ring_open(table);
+    open_spaces();
+    open_parts();
+    open_stores();
+    bind_all(groups);
+    engine_open(groups, table->group_count, id_count);
+    initialise_all(groups);
+    return true;
+}

@@ -1,0 +1,172 @@
+/* Rings: how messages travel.
+ *
+ * A connection is two rings, requests one way and replies the other. A ring belongs to one sender and one receiver.
+ * Each slot carries a stamp: while the slot is full, the cycle from which the receiver may see the message; while it
+ * is empty, the cycle from which the sender may use the slot again (credit). So a message sent at t is visible at
+ * t + latency, space freed at t is known to the sender at t + latency, and no order of ticks inside a cycle can change
+ * what anybody sees. Cycles are those of the clock of whoever reads the stamp.
+ *
+ * A message is a header of 32 bytes: the stamp (8), up to 22 bytes of fields, a tag (2). The tag is chosen by the
+ * requester and returned with the reply. Payload, where the protocol declares data, lies in a parallel array.
+ *
+ * All functions are called from inside a tick of the sender or receiver. `now` is component_now() of the caller.
+ */
+#ifndef HEDDLE_RUNTIME_RING_H
+#define HEDDLE_RUNTIME_RING_H
+
+#include "engine.h"
+
+#define RING_NONE UINT32_MAX /* an optional port that is not connected */
+#define RING_FIELD_BYTES 22
+
+/* stamp: bit 0 full, bits 8..15 kind, bits 16..63 cycle. */
+#define RING_FULL 1u
+#define RING_UNKNOWN (((uint64_t)1 << 48) - 1) /* cycle of a message that still waits for a shared link */
+
+struct message {
+    uint64_t stamp;
+    uint8_t fields[RING_FIELD_BYTES];
+    uint16_t tag;
+};
+_Static_assert(sizeof(struct message) == 32, "a message header is half a cache line");
+
+static inline unsigned message_kind(const void *m)
+{
+    return ((const uint8_t *)m)[1];
+}
+
+/* 64 bytes: one cache line. */
+struct ring {
+    uint32_t head;          /* receiver: slot of the oldest message */
+    uint32_t tail;          /* sender: slot of the next message */
+    uint32_t slots;         /* arena offset (16-byte units) of the headers */
+    uint32_t payload;       /* arena offset of the payload slots */
+    uint16_t depth;
+    uint16_t width;         /* messages a cycle */
+    uint16_t stride;        /* bytes of a payload slot, in units of 16; 0: none */
+    uint16_t link;          /* 1 + index of the link that is crossed, 0: a wire */
+    uint32_t latency;       /* cycles; 0: ask the engine (link, or clocks differ) */
+    uint32_t sender;        /* component ids */
+    uint32_t receiver;
+    uint32_t peer;          /* the ring of the other direction */
+    uint32_t pending_word;  /* receiver's bit in engine.pending */
+    uint32_t sent_cycle;    /* low bits of 1 + the cycle of the last send */
+    uint16_t sent_now;      /* messages sent in that cycle */
+    uint8_t sender_waits;   /* was refused: wake it when a slot is freed */
+    uint8_t pending_bit;
+    uint32_t awaited;       /* messages sent that will be answered, modulo 2^32 */
+    uint64_t messages;      /* sent */
+};
+_Static_assert(sizeof(struct ring) == 64, "a ring's control block is one cache line");
+
+static inline struct ring *ring_at(uint32_t number)
+{
+    return &engine.rings[number];
+}
+
+static inline struct message *ring_slot(const struct ring *r, uint32_t slot)
+{
+    return arena_at(struct message, r->slots) + slot;
+}
+
+static inline void *ring_payload(const struct ring *r, uint32_t slot)
+{
+    return engine.arena + ((size_t)r->payload << 4) + (((size_t)r->stride * slot) << 4);
+}
+
+static inline uint32_t ring_after(const struct ring *r, uint32_t slot)
+{
+    return slot + 1 == r->depth ? 0 : slot + 1;
+}
+
+/* Slow paths, in ring.c. */
+void ring_refused(struct ring *r, uint64_t now);        /* notes that the sender waits, or when to wake it */
+uint64_t ring_arrival(struct ring *r, uint32_t bytes);  /* link or clock crossing: cycle of the receiver */
+uint64_t ring_credit_return(const struct ring *r);      /* the same for the freed slot: cycle of the sender */
+void ring_wake_sender(struct ring *r, uint64_t cycle);
+void ring_trace(const struct ring *r, const struct message *m);
+
+/* Room for one more message in this cycle? When not, the sender is woken as soon as there is. */
+static inline bool ring_can_send(uint32_t number, uint64_t now)
+{
+    struct ring *r = ring_at(number);
+    const struct message *m = ring_slot(r, r->tail);
+    if (!(m->stamp & RING_FULL) && (m->stamp >> 16) <= now
+        && (r->sent_cycle != (uint32_t)(now + 1) || r->sent_now < r->width))
+        return true;
+    ring_refused(r, now);
+    return false;
+}
+
+/* The slot that the next ring_send() will use; the caller fills fields and payload. ring_can_send() must hold. */
+static inline struct message *ring_next(uint32_t number)
+{
+    const struct ring *r = ring_at(number);
+    return ring_slot(r, r->tail);
+}
+
+static inline void *ring_next_payload(uint32_t number)
+{
+    const struct ring *r = ring_at(number);
+    return ring_payload(r, r->tail);
+}
+
+/* Send what ring_next() points to. `wire_bytes` is what it costs on a link; `awaited` 1 when it will be answered. */
+static inline void ring_send(uint32_t number, uint64_t now, unsigned kind, unsigned wire_bytes, unsigned awaited)
+{
+    struct ring *r = ring_at(number);
+    struct message *m = ring_slot(r, r->tail);
+    uint64_t ready = r->latency ? now + r->latency : ring_arrival(r, wire_bytes);
+    m->stamp = ready << 16 | kind << 8 | RING_FULL;
+    r->tail = ring_after(r, r->tail);
+    r->messages++;
+    r->awaited += awaited;
+    if (r->sent_cycle != (uint32_t)(now + 1)) {
+        r->sent_cycle = (uint32_t)(now + 1);
+        r->sent_now = 1;
+    } else {
+        r->sent_now++;
+    }
+    engine.pending[r->pending_word] |= (uint64_t)1 << r->pending_bit;
+    if (r->latency == 1)
+        engine_wake_next(r->receiver);
+    else if (!engine_is_awake(r->receiver))
+        engine_wake_later(r->receiver, ready);
+    if (engine_unlikely(engine.tracing))
+        ring_trace(r, m);
+}
+
+/* The oldest message if it is visible, or NULL. */
+static inline const struct message *ring_peek(uint32_t number, uint64_t now)
+{
+    const struct ring *r = ring_at(number);
+    const struct message *m = ring_slot(r, r->head);
+    return (m->stamp & RING_FULL) && (m->stamp >> 16) <= now ? m : NULL;
+}
+
+static inline void *ring_peek_payload(uint32_t number)
+{
+    const struct ring *r = ring_at(number);
+    return ring_payload(r, r->head);
+}
+
+/* Drop the oldest message, which ring_peek() returned in this tick. Its slot stays readable until the tick ends. */
+static inline void ring_pop(uint32_t number, uint64_t now)
+{
+    struct ring *r = ring_at(number);
+    uint64_t back = r->latency ? now + r->latency : ring_credit_return(r);
+    ring_slot(r, r->head)->stamp = back << 16;
+    r->head = ring_after(r, r->head);
+    if (!(ring_slot(r, r->head)->stamp & RING_FULL))
+        engine.pending[r->pending_word] &= ~((uint64_t)1 << r->pending_bit);
+    if (r->sender_waits)
+        ring_wake_sender(r, back);
+}
+
+/* May any incoming ring of `c` hold a message? A hint: a set bit may be a message still on its way. */
+static inline uint64_t component_pending(const struct component *c, unsigned word)
+{
+    return engine.pending[c->pending + word];
+}
+
+#endif

@@ -1,0 +1,79 @@
+// What every program of this folder needs: HIP calls that must succeed, reproducible input, and one
+// verdict line. A program prints `PASS name` and exits 0, or `FAIL name: why` and exits 1. Each program
+// includes this file and nothing else of the project, so `hipcc --offload-arch=... x.hip.cpp -o x` builds it.
+#pragma once
+
+#include <hip/hip_runtime.h>
+
+#include <cmath>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#define HIP_MUST(call)                                                                             \
+    do {                                                                                           \
+        hipError_t must_error = (call);                                                            \
+        if (must_error != hipSuccess) {                                                            \
+            std::printf("FAIL %s:%d: %s: %s\n", __FILE__, __LINE__, #call,                         \
+                        hipGetErrorName(must_error));                                              \
+            std::exit(1);                                                                          \
+        }                                                                                          \
+    } while (0)
+
+// The n-th program argument as a size of at least one, or `fallback` when it is not given.
+static inline int size_argument(int argc, char **argv, int n, int fallback) {
+    if (argc <= n) {
+        return fallback;
+    }
+    char *end = nullptr;
+    long value = std::strtol(argv[n], &end, 10);
+    if (*end != '\0' || value < 1 || value > (1L << 28)) {
+        std::printf("FAIL argument %d: '%s' is not a size\n", n, argv[n]);
+        std::exit(2);
+    }
+    return static_cast<int>(value);
+}
+
+// xorshift32 (Marsaglia 2003): the same numbers on every host.
+struct random_source {
+    uint32_t state = 2463534242u;
+    uint32_t next() {
+        state ^= state << 13;
+        state ^= state >> 17;
+        state ^= state << 5;
+        return state;
+    }
+    // A multiple of 1/16 in [-8, 8): small sums of products of these are exact in fp32.
+    float small() { return (static_cast<int>(next() % 256u) - 128) / 16.0f; }
+};
+
+static inline int pass(const char *name) {
+    std::printf("PASS %s\n", name);
+    return 0;
+}
+
+template <typename T>
+static inline bool same_or_report(const char *name, const std::vector<T> &got,
+                                  const std::vector<T> &want) {
+    for (size_t i = 0; i < want.size(); i++) {
+        if (!(got[i] == want[i])) {
+            std::printf("FAIL %s: element %zu is %.9g, expected %.9g\n", name, i,
+                        static_cast<double>(got[i]), static_cast<double>(want[i]));
+            return false;
+        }
+    }
+    return true;
+}
+
+template <typename T> static inline T *to_device(const std::vector<T> &host) {
+    T *device = nullptr;
+    HIP_MUST(hipMalloc(reinterpret_cast<void **>(&device), host.size() * sizeof(T)));
+    HIP_MUST(hipMemcpy(device, host.data(), host.size() * sizeof(T), hipMemcpyHostToDevice));
+    return device;
+}
+
+template <typename T> static inline void from_device(std::vector<T> &host, const T *device) {
+    HIP_MUST(hipMemcpy(host.data(), device, host.size() * sizeof(T), hipMemcpyDeviceToHost));
+}

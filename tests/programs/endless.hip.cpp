@@ -1,0 +1,16 @@
+// A kernel that spins for ever: waits for a flag that nobody sets. The run's limit on cycles must end it.
+#include "check.hpp"
+
+__global__ void spin(volatile int *flag) {
+    while (*flag == 0) {
+    }
+}
+
+int main() {
+    std::vector<int> zero(1, 0);
+    int *flag = to_device(zero);
+    spin<<<1, 64>>>(flag);
+    hipError_t error = hipDeviceSynchronize();
+    std::printf("FAIL endless: came back with %s\n", hipGetErrorName(error));
+    return 1;
+}

@@ -1,0 +1,168 @@
+#!/usr/bin/env bash
+# System tests: what a user runs, judged by what a user sees. run.sh BUILD [full: yes|no] [PATTERN]
+#
+# Each case is a function named t_*; it fails by returning non-zero, and prints why. Everything is written below
+# BUILD/system, nothing elsewhere; the platform cache is BUILD/system/cache.
+set -uo pipefail
+cd "$(dirname "$0")/../.."
+build=$(realpath "$1")
+full=${2:-no}
+pattern=${3:-}
+out=$build/system
+heddle=$build/codegen/heddle
+programs=$build/tests/programs
+export HEDDLE_CACHE=$out/cache
+rm -rf "$out/work"
+mkdir -p "$out/work"
+
+fail() { printf '    %s\n' "$*"; return 1; }
+
+# expect STATUS TEXT... -- COMMAND...: the exit status, and each TEXT (extended regex) in what it prints.
+expect() {
+    local status=$1 texts=() got
+    shift
+    while [ "$1" != -- ]; do texts+=("$1"); shift; done
+    shift
+    "$@" >"$out/work/log" 2>&1 </dev/null
+    got=$?
+    if [ "$status" = nonzero ] && [ $got = 0 ] || [ "$status" != nonzero ] && [ $got != "$status" ]; then
+        tail -n 20 "$out/work/log"
+        fail "exit status $got, expected $status: $*"
+        return 1
+    fi
+    local text
+    for text in "${texts[@]}"; do
+        grep -qE -- "$text" "$out/work/log" || { tail -n 20 "$out/work/log"; fail "no '$text' in the output of: $*"; return 1; }
+    done
+}
+
+run() { "$heddle" run "$@"; }
+same() { cmp "$1" "$2" || fail "$1 and $2 differ"; }
+
+good_programs="vectoradd saxpy matmul matmul_tiled transpose reduction histogram stencil module"
+
+t_check_platforms() {
+    local f
+    for f in platforms/*.heddle tests/system/*.heddle tests/system/hang/*.heddle; do
+        expect 0 -- "$heddle" check "$f" || return 1
+    done
+    for f in components/*/*.heddle; do
+        expect 0 -- "$heddle" check "$f" || return 1
+    done
+}
+
+t_formatted() {
+    expect 0 -- "$heddle" fmt --check platforms/*.heddle components/*/*.heddle tests/system/*.heddle tests/system/hang/*.heddle
+}
+
+t_programs_tiny() {
+    local p
+    for p in $good_programs; do
+        expect 0 '^PASS' -- run platforms/tiny.heddle -- "$programs/$p" || return 1
+    done
+}
+
+t_programs_r9nano() {
+    local p
+    for p in $good_programs; do
+        expect 0 '^PASS' -- run platforms/r9nano.heddle -- "$programs/$p" || return 1
+    done
+}
+
+# The same program under every order of ticks, with every component ticked at every edge, generic and specialised:
+# byte-identical statistics.
+t_determinism() {
+    local p i variant n=0 platform=platforms/tiny.heddle list="vectoradd matmul_tiled histogram"
+    [ "$full" = yes ] && platform=platforms/r9nano.heddle list=$good_programs
+    for p in $list; do
+        expect 0 PASS -- run $platform --stats "$out/work/ref.json" --stats-no-host -- "$programs/$p" || return 1
+        for variant in "" "--tick-order=descending" "--tick-order=random:1" "--tick-order=random:2" "--tick-all" "--generic" \
+            "--generic --tick-order=random:3"; do
+            # shellcheck disable=SC2086
+            expect 0 PASS -- run $platform $variant --stats "$out/work/new.json" --stats-no-host -- "$programs/$p" || return 1
+            same "$out/work/ref.json" "$out/work/new.json" || { fail "$p with '$variant'"; return 1; }
+            n=$((n + 1))
+        done
+        [ "$full" = yes ] || continue
+        for i in 1 2 3 4 5 6 7 8 9 10; do
+            expect 0 PASS -- run $platform --stats "$out/work/new.json" --stats-no-host -- "$programs/$p" || return 1
+            same "$out/work/ref.json" "$out/work/new.json" || return 1
+        done
+    done
+    [ $n -ge 21 ]
+}
+
+t_determinism_clang() {
+    command -v clang >/dev/null || { fail "clang is missing"; return 1; }
+    expect 0 PASS -- run platforms/tiny.heddle --stats "$out/work/gcc.json" --stats-no-host -- "$programs/matmul_tiled" || return 1
+    HEDDLE_CC=clang expect 0 PASS -- run platforms/tiny.heddle --stats "$out/work/clang.json" --stats-no-host -- "$programs/matmul_tiled" || return 1
+    same "$out/work/gcc.json" "$out/work/clang.json"
+}
+
+t_set() {
+    expect 0 PASS -- run platforms/r9nano.heddle --set gpu.arrays=2 --set gpu.l2=1MiB --set pcie.bandwidth=16GB/s -- "$programs/vectoradd"
+}
+
+t_rebuilds_nothing() {
+    expect 0 -- "$heddle" build platforms/tiny.heddle || return 1
+    touch "$out/work/stamp"
+    sleep 1
+    expect 0 -- "$heddle" build platforms/tiny.heddle || return 1
+    [ -z "$(find "$HEDDLE_CACHE" -type f -newer "$out/work/stamp" ! -name '*lock*' | head -n 1)" ] || fail "a second build wrote: $(find "$HEDDLE_CACHE" -type f -newer "$out/work/stamp" | head -n 3)"
+}
+
+t_memtest() {
+    expect 0 -- run tests/system/memtest.heddle
+}
+
+t_hang_deadlock() {
+    expect nonzero deadlock left right 'waits' -- run tests/system/hang/deadlock.heddle
+}
+
+t_hang_livelock() {
+    expect nonzero stall spinner -- run tests/system/hang/livelock.heddle --stall-limit 100000
+}
+
+t_hang_endless() {
+    expect nonzero 'max-cycles' 's_branch|s_cbranch|pc' -- run platforms/tiny.heddle --max-cycles 200000 -- "$programs/endless"
+}
+
+t_trace() {
+    expect 0 PASS -- run platforms/tiny.heddle --trace "$out/work/trace.json" -- "$programs/vectoradd" || return 1
+    python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); e=d["traceEvents"] if isinstance(d,dict) else d; assert len(e)>100' "$out/work/trace.json" 2>/dev/null ||
+        { [ -s "$out/work/trace.json" ] || fail "empty trace"; }
+}
+
+t_bad_arch() { expect nonzero 'gfx90a' 'gfx803' 'offload-arch' -- run platforms/tiny.heddle -- "$programs/bad_arch"; }
+t_bad_truncated() { expect 0 -- run platforms/tiny.heddle -- "$programs/bad_truncated"; }
+t_bad_missing_kernel() { expect 0 -- run platforms/tiny.heddle -- "$programs/bad_missing_kernel"; }
+t_bad_block() { expect 0 -- run platforms/tiny.heddle -- "$programs/bad_block"; }
+t_bad_lds() { expect 0 -- run platforms/tiny.heddle -- "$programs/bad_lds"; }
+t_bad_oom() { expect 0 -- run platforms/tiny.heddle -- "$programs/bad_oom"; }
+t_bad_freed() { expect 0 -- run platforms/tiny.heddle -- "$programs/bad_freed"; }
+t_bad_hostptr() { expect 0 -- run platforms/tiny.heddle -- "$programs/bad_hostptr"; }
+t_bad_oob() { expect nonzero 'kernel' '0x[0-9a-f]+' 'flat_load|global_load' 'work-group' 'lane' -- run platforms/tiny.heddle -- "$programs/bad_oob"; }
+t_bad_missing_program() { expect nonzero 'no_such_program' -- run platforms/tiny.heddle -- ./no_such_program; }
+t_bad_stats_path() {
+    expect nonzero 'no_such_folder' -- run platforms/tiny.heddle --stats /no_such_folder/x.json -- "$programs/vectoradd" || return 1
+    mkdir -p "$out/work/ro"
+    [ ! -e "$out/work/ro/x.json" ]
+}
+t_bad_option() { expect 2 'stats' -- run platforms/tiny.heddle --stat x -- "$programs/vectoradd"; }
+t_bad_set() { expect 1 'arrays' -- run platforms/tiny.heddle --set gpu.array=2 -- "$programs/vectoradd"; }
+
+passed=0
+failed=0
+for t in $(declare -F | awk '{print $3}' | grep '^t_'); do
+    [[ $t == *"$pattern"* ]] || continue
+    begin=$(date +%s)
+    if "$t"; then
+        passed=$((passed + 1))
+        printf 'ok     %-28s %4d s\n' "${t#t_}" $(($(date +%s) - begin))
+    else
+        failed=$((failed + 1))
+        printf 'FAILED %-28s %4d s\n' "${t#t_}" $(($(date +%s) - begin))
+    fi
+done
+printf 'system: %d passed, %d failed\n' "$passed" "$failed"
+[ "$failed" = 0 ] && [ "$passed" -gt 0 ]
