@@ -1,5 +1,6 @@
-/* See dot_graph.h. First the tree of nodes, opened as the options say; then each connection finds the outermost closed
- * node around its two ends, and the boundary ports at which it passes there. */
+/* See dot_graph.h. First the tree of nodes, opened as the options say; then each connection finds
+ * the outermost closed node around its two ends, and the boundary ports at which it passes there.
+ */
 #include "codegen/dot_graph.h"
 
 #include <stdlib.h>
@@ -24,10 +25,10 @@ struct builder {
     const struct view_options *options;
     struct expand_path *paths;
     uint32_t path_count;
-    uint32_t open_depth;      /* nodes less deep than this are open */
-    struct dot_node **own;    /* by instance id: the node it is a member of */
-    struct dot_node **drawn;  /* by instance id: itself or the closed node around it */
-    uint32_t *first_port;     /* by instance id: number of its first port */
+    uint32_t open_depth;             /* nodes less deep than this are open */
+    struct dot_node **own;           /* by instance id: the node it is a member of */
+    struct dot_node **drawn;         /* by instance id: itself or the closed node around it */
+    uint32_t *first_port;            /* by instance id: number of its first port */
     const struct model_port **outer; /* by port number: the boundary port that stands for it */
     VECTOR(struct dot_node *) nodes;
     VECTOR(struct dot_edge) edges;
@@ -72,7 +73,8 @@ static bool path_leads_to(const struct expand_path *path, const struct dot_node 
 }
 
 /* The element under which a child is drawn apart from its siblings, or -1. */
-static int64_t element_apart(const struct builder *b, const struct dot_node *parent, const struct model_instance *child)
+static int64_t element_apart(const struct builder *b, const struct dot_node *parent,
+                             const struct model_instance *child)
 {
     if (!child->in_array)
         return -1;
@@ -83,7 +85,8 @@ static int64_t element_apart(const struct builder *b, const struct dot_node *par
         const struct path_step *step = &path->steps[parent->depth];
         bool last = path->count == parent->depth + 1;
         bool each = last && step->element < 0 && !child->type->is_composite;
-        if (strcmp(step->name, child->name) == 0 && (each || step->element == (int64_t)child->element))
+        if (strcmp(step->name, child->name) == 0
+            && (each || step->element == (int64_t)child->element))
             return child->element;
     }
     return -1;
@@ -112,7 +115,8 @@ static void count_ports(struct arena *arena, struct dot_node *node)
                 node->port_counts[p] = node->instances[i]->port_groups[p].count;
 }
 
-static struct dot_node *new_node(struct builder *b, struct dot_node *parent, const struct model_type *type)
+static struct dot_node *new_node(struct builder *b, struct dot_node *parent,
+                                 const struct model_type *type)
 {
     struct dot_node *node = arena_alloc(b->arena, sizeof *node);
     node->id = b->nodes.count;
@@ -131,7 +135,8 @@ static void measure_members(struct dot_node *node)
     uint32_t run = 0;
     for (uint32_t i = 0; i < node->instance_count; i++) {
         run++;
-        bool last = i + 1 == node->instance_count || node->instances[i + 1]->parent != node->instances[i]->parent;
+        bool last = i + 1 == node->instance_count
+                    || node->instances[i + 1]->parent != node->instances[i]->parent;
         if (!last)
             continue;
         node->per_parent_min = run < node->per_parent_min ? run : node->per_parent_min;
@@ -140,34 +145,40 @@ static void measure_members(struct dot_node *node)
     }
 }
 
-static void add_member(struct arena *arena, struct dot_node *node, const struct model_instance *instance)
+static void add_member(struct arena *arena, struct dot_node *node,
+                       const struct model_instance *instance)
 {
     if (node->instance_count == node->instance_capacity)
-        node->instances = arena_grow(arena, node->instances, node->instance_count, &node->instance_capacity,
-                                     sizeof(const struct model_instance *));
+        node->instances =
+            arena_grow(arena, node->instances, node->instance_count, &node->instance_capacity,
+                       sizeof(const struct model_instance *));
     node->instances[node->instance_count++] = instance;
 }
 
-static struct dot_node *child_node(struct builder *b, struct dot_node *parent, const struct model_instance *child)
+static struct dot_node *child_node(struct builder *b, struct dot_node *parent,
+                                   const struct model_instance *child)
 {
     int64_t element = element_apart(b, parent, child);
     for (uint32_t i = 0; i < parent->child_count; i++) {
         struct dot_node *c = parent->children[i];
-        if (c->element == element && c->type == child->type && strcmp(c->instances[0]->name, child->name) == 0)
+        if (c->element == element && c->type == child->type
+            && strcmp(c->instances[0]->name, child->name) == 0)
             return c;
     }
     struct dot_node *c = new_node(b, parent, child->type);
     c->element = element;
-    c->label = element < 0 ? child->name : arena_printf(b->arena, "%s[%u]", child->name, child->element);
+    c->label =
+        element < 0 ? child->name : arena_printf(b->arena, "%s[%u]", child->name, child->element);
     c->path = *parent->path ? arena_printf(b->arena, "%s.%s", parent->path, c->label) : c->label;
     if (parent->child_count == parent->child_capacity)
-        parent->children = arena_grow(b->arena, parent->children, parent->child_count, &parent->child_capacity,
-                                      sizeof(struct dot_node *));
+        parent->children = arena_grow(b->arena, parent->children, parent->child_count,
+                                      &parent->child_capacity, sizeof(struct dot_node *));
     parent->children[parent->child_count++] = c;
     return c;
 }
 
-static void set_drawn(struct builder *b, const struct model_instance *instance, struct dot_node *node)
+static void set_drawn(struct builder *b, const struct model_instance *instance,
+                      struct dot_node *node)
 {
     b->drawn[instance->id] = node;
     for (uint32_t i = 0; i < instance->child_count; i++)
@@ -179,7 +190,8 @@ static void build_tree(struct builder *b, struct dot_node *node)
     measure_members(node);
     count_ports(b->arena, node);
     for (uint32_t i = 0; i < b->path_count; i++)
-        b->paths[i].matched |= node->depth == b->paths[i].count && path_leads_to(&b->paths[i], node);
+        b->paths[i].matched |=
+            node->depth == b->paths[i].count && path_leads_to(&b->paths[i], node);
     node->is_open = should_open(b, node);
     for (uint32_t i = 0; i < node->instance_count; i++) {
         b->own[node->instances[i]->id] = node;
@@ -249,8 +261,10 @@ static uint32_t decl_index(const struct model_type *type, const struct model_por
     return DOT_NO_PORT;
 }
 
-/* Outwards from a leaf's port to the port by which the same wire leaves a member of `node`; DOT_NO_PORT: it does not. */
-static uint32_t port_at_node(const struct builder *b, const struct model_port *port, const struct dot_node *node)
+/* Outwards from a leaf's port to the port by which the same wire leaves a member of `node`;
+ * DOT_NO_PORT: it does not. */
+static uint32_t port_at_node(const struct builder *b, const struct model_port *port,
+                             const struct dot_node *node)
 {
     for (; port; port = b->outer[port_number(b, port)])
         if (b->own[port->owner->id] == node)
@@ -286,8 +300,9 @@ static bool is_wide_interconnect(const struct dot_node *node)
 
 static bool same_edge(const struct dot_edge *a, const struct dot_edge *b)
 {
-    return a->from == b->from && a->to == b->to && a->from_port == b->from_port && a->to_port == b->to_port
-           && a->link == b->link && a->latency_cy == b->latency_cy;
+    return a->from == b->from && a->to == b->to && a->from_port == b->from_port
+           && a->to_port == b->to_port && a->link == b->link && a->is_bus == b->is_bus
+           && a->latency_cy == b->latency_cy;
 }
 
 static void merge_edge(struct builder *b, struct dot_edge edge)
@@ -298,17 +313,20 @@ static void merge_edge(struct builder *b, struct dot_edge edge)
             return;
         }
     edge.count = 1;
-    edge.optional = port_optional(edge.from, edge.from_port) || port_optional(edge.to, edge.to_port);
+    edge.optional =
+        port_optional(edge.from, edge.from_port) || port_optional(edge.to, edge.to_port);
     edge.all_to_all = is_wide_interconnect(edge.from) || is_wide_interconnect(edge.to);
     vector_push(b->arena, &b->edges, edge);
 }
 
 static bool is_wanted(const struct model_protocol *protocol, enum view_only only)
 {
-    return only == VIEW_ONLY_ALL || (only == VIEW_ONLY_CONTROL) == (dot_traffic_of(protocol) == DOT_CONTROL);
+    return only == VIEW_ONLY_ALL
+           || (only == VIEW_ONLY_CONTROL) == (dot_traffic_of(protocol) == DOT_CONTROL);
 }
 
-static void add_connection(struct builder *b, const struct model_connection *c, struct dot_node **stubs)
+static void add_connection(struct builder *b, const struct model_connection *c,
+                           struct dot_node **stubs)
 {
     struct dot_node *scope = b->graph->scope;
     struct dot_node *from = b->drawn[c->from->owner->id];
@@ -321,8 +339,13 @@ static void add_connection(struct builder *b, const struct model_connection *c, 
         return;
     if ((!from && from_port == DOT_NO_PORT) || (!to && to_port == DOT_NO_PORT))
         return;
-    struct dot_edge edge = { .protocol = c->protocol, .link = c->link, .latency_cy = c->link ? 0 : c->latency_cy,
-                             .depth = c->depth, .from_port = from_port, .to_port = to_port };
+    struct dot_edge edge = {.protocol = c->protocol,
+                            .link = c->link,
+                            .is_bus = c->bus != 0,
+                            .latency_cy = c->link ? 0 : c->latency_cy,
+                            .depth = c->depth,
+                            .from_port = from_port,
+                            .to_port = to_port};
     edge.from = from ? from : stubs[from_port];
     edge.to = to ? to : stubs[to_port];
     merge_edge(b, edge);
@@ -334,11 +357,12 @@ static void finish_edges(struct builder *b)
     for (uint32_t i = 0; i < b->edges.count; i++) {
         struct dot_edge *e = &b->edges.items[i];
         bool at_boundary = e->from->is_stub || e->to->is_stub;
-        const struct dot_node *around = at_boundary ? b->graph->scope : common_ancestor(e->from, e->to);
+        const struct dot_node *around =
+            at_boundary ? b->graph->scope : common_ancestor(e->from, e->to);
         uint32_t copies = around->instance_count;
         e->per_scope = e->count % copies == 0 ? e->count / copies : e->count;
-        const struct dot_node *ends[] = { e->from, e->to };
-        const uint32_t ports[] = { e->from_port, e->to_port };
+        const struct dot_node *ends[] = {e->from, e->to};
+        const uint32_t ports[] = {e->from_port, e->to_port};
         for (unsigned k = 0; k < 2; k++) {
             if (!ends[k]->is_stub && ports[k] != DOT_NO_PORT)
                 ends[k]->port_used[ports[k]] = true;
@@ -357,7 +381,8 @@ static bool read_paths(struct builder *b, struct view_error *error)
     b->paths = arena_alloc(b->arena, b->path_count * sizeof *b->paths);
     for (uint32_t i = 0; i < b->path_count; i++)
         if (!parse_expand_path(b->arena, b->options->expand[i], &b->paths[i])) {
-            snprintf(error->text, sizeof error->text, "'%s' is no instance path", b->options->expand[i]);
+            snprintf(error->text, sizeof error->text, "'%s' is no instance path",
+                     b->options->expand[i]);
             return false;
         }
     return true;
@@ -368,7 +393,8 @@ static bool all_paths_matched(const struct builder *b, struct view_error *error)
     for (uint32_t i = 0; i < b->path_count; i++)
         if (!b->paths[i].matched) {
             snprintf(error->text, sizeof error->text,
-                     "nothing in platform '%s' has the path '%s'; paths look like \"gpu.sa\" or \"gpu.sa[3]\"",
+                     "nothing in platform '%s' has the path '%s'; paths look like \"gpu.sa\" or "
+                     "\"gpu.sa[3]\"",
                      b->graph->model->name, b->options->expand[i]);
             return false;
         }
@@ -396,11 +422,15 @@ bool dot_graph_build(struct dot_graph *graph, struct arena *arena, const struct 
                      const struct view_options *options, struct view_error *error)
 {
     static const uint32_t open_depths[] = {
-        [VIEW_LEVEL_PLATFORM] = 1, [VIEW_LEVEL_GPU] = 2, [VIEW_LEVEL_FULL] = UINT32_MAX,
+        [VIEW_LEVEL_PLATFORM] = 1,
+        [VIEW_LEVEL_GPU] = 2,
+        [VIEW_LEVEL_FULL] = UINT32_MAX,
     };
-    *graph = (struct dot_graph){ .model = model, .arena = arena };
-    struct builder b = { .graph = graph, .arena = arena, .options = options,
-                         .open_depth = open_depths[options->level] };
+    *graph = (struct dot_graph){.model = model, .only = options->only};
+    struct builder b = {.graph = graph,
+                        .arena = arena,
+                        .options = options,
+                        .open_depth = open_depths[options->level]};
     if (!read_paths(&b, error))
         return false;
     b.own = arena_alloc(arena, model->instance_count * sizeof *b.own);

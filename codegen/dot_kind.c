@@ -5,17 +5,17 @@
 #include <stddef.h>
 
 static const struct dot_kind_style styles[DOT_KIND_COUNT] = {
-    [DOT_KIND_HOST] = { "host", "#F0E442", "#FDFBD9", "#000000" },
-    [DOT_KIND_CONTROL] = { "control", "#E69F00", "#FCEFD2", "#000000" },
-    [DOT_KIND_COMPUTE] = { "compute", "#0072B2", "#DCEBF6", "#FFFFFF" },
-    [DOT_KIND_TRANSFER] = { "transfer", "#56B4E9", "#E3F3FC", "#000000" },
-    [DOT_KIND_TESTER] = { "tester", "#F0E442", "#FDFBD9", "#000000" },
-    [DOT_KIND_CACHE] = { "cache", "#009E73", "#DAF2EA", "#FFFFFF" },
-    [DOT_KIND_BRIDGE] = { "bridge", "#999999", "#EFEFEF", "#000000" },
-    [DOT_KIND_TRANSLATION] = { "translation", "#CC79A7", "#F8E7F0", "#000000" },
-    [DOT_KIND_INTERCONNECT] = { "interconnect", "#444444", "#E9E9E9", "#FFFFFF" },
-    [DOT_KIND_MEMORY] = { "memory", "#D55E00", "#FBE5D6", "#FFFFFF" },
-    [DOT_KIND_COMPOSITE] = { "composite", "#D9D9D9", "#FFFFFF", "#000000" },
+    [DOT_KIND_HOST] = {"host", "#F0E442", "#FDFBD9", "#000000"},
+    [DOT_KIND_CONTROL] = {"control", "#E69F00", "#FCEFD2", "#000000"},
+    [DOT_KIND_COMPUTE] = {"compute", "#0072B2", "#DCEBF6", "#FFFFFF"},
+    [DOT_KIND_TRANSFER] = {"transfer", "#56B4E9", "#E3F3FC", "#000000"},
+    [DOT_KIND_TESTER] = {"tester", "#F0E442", "#FDFBD9", "#000000"},
+    [DOT_KIND_CACHE] = {"cache", "#009E73", "#DAF2EA", "#FFFFFF"},
+    [DOT_KIND_BRIDGE] = {"bridge", "#999999", "#EFEFEF", "#000000"},
+    [DOT_KIND_TRANSLATION] = {"translation", "#CC79A7", "#F8E7F0", "#000000"},
+    [DOT_KIND_INTERCONNECT] = {"interconnect", "#444444", "#E9E9E9", "#FFFFFF"},
+    [DOT_KIND_MEMORY] = {"memory", "#D55E00", "#FBE5D6", "#FFFFFF"},
+    [DOT_KIND_COMPOSITE] = {"composite", "#D9D9D9", "#FFFFFF", "#000000"},
 };
 
 const struct dot_kind_style *dot_kind_style(enum dot_kind kind)
@@ -43,7 +43,8 @@ static bool any_carries_line(const struct model_message *messages, uint32_t coun
 {
     for (uint32_t i = 0; i < count; i++)
         for (uint32_t k = 0; k < messages[i].field_count; k++)
-            if (messages[i].fields[k].kind == MODEL_FIELD_BYTES && messages[i].fields[k].size_argument >= 0)
+            if (messages[i].fields[k].kind == MODEL_FIELD_BYTES
+                && messages[i].fields[k].size_argument >= 0)
                 return true;
     return false;
 }
@@ -52,9 +53,11 @@ enum dot_traffic dot_traffic_of(const struct model_protocol *p)
 {
     if (!p)
         return DOT_CONTROL;
-    if (any_carries_line(p->requests, p->request_count) || any_carries_line(p->replies, p->reply_count))
+    if (any_carries_line(p->requests, p->request_count)
+        || any_carries_line(p->replies, p->reply_count))
         return DOT_MEMORY;
-    if (any_names_address(p->requests, p->request_count) && any_names_address(p->replies, p->reply_count))
+    if (any_names_address(p->requests, p->request_count)
+        && any_names_address(p->replies, p->reply_count))
         return DOT_TRANSLATION;
     return DOT_CONTROL;
 }
@@ -68,7 +71,7 @@ struct port_census {
 
 static struct port_census census_of(const struct model_type *type)
 {
-    struct port_census n = { 0 };
+    struct port_census n = {0};
     for (uint32_t i = 0; i < type->port_count; i++) {
         const struct model_port_decl *port = &type->ports[i];
         enum dot_traffic traffic = dot_traffic_of(port->protocol);
@@ -79,7 +82,8 @@ static struct port_census census_of(const struct model_type *type)
         else
             n.out[traffic]++;
         if (port->is_in && traffic == DOT_CONTROL && port->protocol)
-            n.orders_name_addresses |= any_names_address(port->protocol->requests, port->protocol->request_count);
+            n.orders_name_addresses |=
+                any_names_address(port->protocol->requests, port->protocol->request_count);
     }
     return n;
 }

@@ -1,8 +1,8 @@
-/* What sort of thing a component is, found from its ports and their protocols, never from its name: so that a component
- * written yesterday gets its colour too.
+/* What sort of thing a component is, found from its ports and their protocols, never from its name:
+ * so that a component written yesterday gets its colour too.
  *
- * Traffic of a protocol: `memory` when a message carries a block whose size is an argument of the protocol (a line);
- * else `translation` when an address is answered by an address; else `control`.
+ * Traffic of a protocol: `memory` when a message carries a block whose size is an argument of the
+ * protocol (a line); else `translation` when an address is answered by an address; else `control`.
  *
  * Kind of a component:
  *   composite     has instances inside
@@ -41,8 +41,9 @@ enum dot_kind {
     DOT_KIND_COUNT
 };
 
-/* The colours come from the palette of Okabe and Ito (2008), which people with any colour vision can tell apart:
- * `strong` as it is, `pale` its tint for areas behind text, `ink` what can be read on `strong`. */
+/* The colours come from the palette of Okabe and Ito (2008), which people with any colour vision
+ * can tell apart: `strong` as it is, `pale` its tint for areas behind text, `ink` what can be read
+ * on `strong`. */
 struct dot_kind_style {
     const char *word;
     const char *strong;

@@ -1,10 +1,12 @@
-/* Everything people look at, made from the elaborated model: diagrams, the browsable HTML picture, the JSON dump, the
- * table of parameters, the reference, and skeletons for `heddle new`. Called by the `heddle` command (main.c).
+/* Everything people look at, made from the elaborated model: diagrams, the browsable HTML picture,
+ * the JSON dump, the table of parameters, the reference, and skeletons for `heddle new`. Called by
+ * the `heddle` command (main.c).
  *
- * Nothing here changes the model or keeps anything between calls. A function returns true on success; on failure it
- * returns false with one line (lower case, no full stop, no "heddle:" in front) in `error->text`, and may have written part of
- * its output: whoever opened `out` writes to a temporary file or discards it. Functions that take a directory create
- * it when it is missing and write each file whole, under its final name last.
+ * Nothing here changes the model or keeps anything between calls. A function returns true on
+ * success; on failure it returns false with one line (lower case, no full stop, no "heddle:" in
+ * front) in `error->text`, and may have written part of its output: whoever opened `out` writes to
+ * a temporary file or discards it. Functions that take a directory create it when it is missing and
+ * write each file whole, under its final name last.
  */
 #ifndef HEDDLE_CODEGEN_VIEW_H
 #define HEDDLE_CODEGEN_VIEW_H
@@ -20,23 +22,25 @@ struct view_error {
 };
 
 /* How deep a diagram opens composites.
- * platform: only the platform's own instances; gpu (default): one level more; full: everything down to the leaves.
- * Arrays stay collapsed (x64) at every level. */
+ * platform: only the platform's own instances; gpu (default): one level more; full: everything down
+ * to the leaves. Arrays stay collapsed (x64) at every level. */
 enum view_level { VIEW_LEVEL_PLATFORM, VIEW_LEVEL_GPU, VIEW_LEVEL_FULL };
 
-/* Which connections (and the instances they touch) a diagram shows: those whose requests carry addresses or data blocks
- * (memory), or all the others (control). */
+/* Which connections (and the instances they touch) a diagram shows: those whose requests carry
+ * addresses or data blocks (memory), or all the others (control). */
 enum view_only { VIEW_ONLY_ALL, VIEW_ONLY_MEMORY, VIEW_ONLY_CONTROL };
 
 struct view_options {
     enum view_level level;
     enum view_only only;
-    const char *const *expand; /* instance paths to open beyond `level`; an array without index means all of it,
-                                  one element ("gpu.sa[3]") is drawn apart from its siblings */
+    const char *const
+        *expand; /* instance paths to open beyond `level`; an array without index means all of it,
+                    one element ("gpu.sa[3]") is drawn apart from its siblings */
     size_t expand_count;
 };
 
-/* The word of a command line ("platform", "gpu", "full"; "memory", "control") to the value; false: no such word. */
+/* The word of a command line ("platform", "gpu", "full"; "memory", "control") to the value; false:
+ * no such word. */
 bool view_level_parse(const char *word, enum view_level *level);
 bool view_only_parse(const char *word, enum view_only *only);
 
@@ -44,13 +48,15 @@ bool view_only_parse(const char *word, enum view_only *only);
 struct view_options view_options_default(void);
 
 /* Graphviz source of the platform's diagram. An `expand` path that matches nothing is an error. */
-bool view_dot(const struct model *model, const struct view_options *options, FILE *out, struct view_error *error);
+bool view_dot(const struct model *model, const struct view_options *options, FILE *out,
+              struct view_error *error);
 
 /* The same laid out as SVG by Graphviz' `dot` program, which must be on the PATH. */
-bool view_svg(const struct model *model, const struct view_options *options, FILE *out, struct view_error *error);
+bool view_svg(const struct model *model, const struct view_options *options, FILE *out,
+              struct view_error *error);
 
-/* A self-contained page DIR/index.html: one picture for each composite (equal ones of an array share theirs), click to
- * descend, parameters and documentation beside it. Needs `dot`. */
+/* A self-contained page DIR/index.html: one picture for each composite (equal ones of an array
+ * share theirs), click to descend, parameters and documentation beside it. Needs `dot`. */
 bool view_html(const struct model *model, const char *dir, struct view_error *error);
 
 /* The elaborated platform as JSON; schema in docs/reference-dump.md. */
@@ -58,18 +64,22 @@ bool view_json(const struct model *model, FILE *out, struct view_error *error);
 
 enum view_params_format { VIEW_PARAMS_TABLE, VIEW_PARAMS_CSV, VIEW_PARAMS_JSON };
 
-/* Every parameter: path, value with unit, where it comes from, documentation. Equal ones of an array are one row. */
-bool view_params(const struct model *model, enum view_params_format format, FILE *out, struct view_error *error);
+/* Every parameter: path, value with unit, where it comes from, documentation. Equal ones of an
+ * array are one row. */
+bool view_params(const struct model *model, enum view_params_format format, FILE *out,
+                 struct view_error *error);
 
-/* The reference in DIR: index, components, parts, protocols, links, platforms, as .md and .html. `scopes` are models whose
- * types are documented (of compile_components(), or of platforms); a declaration that occurs in several is written once,
- * in order of first appearance. Scopes with a root are documented as platforms, with their diagram when `dot` is there. */
-bool view_docs(const struct model *const *scopes, size_t scope_count, const char *dir, struct view_error *error);
+/* The reference in DIR: index, components, parts, protocols, links, platforms, as .md and .html.
+ * `scopes` are models whose types are documented (of compile_components(), or of platforms); a
+ * declaration that occurs in several is written once, in order of first appearance. Scopes with a
+ * root are documented as platforms, with their diagram when `dot` is there. */
+bool view_docs(const struct model *const *scopes, size_t scope_count, const char *dir,
+               struct view_error *error);
 
-/* `heddle new component NAME [-o DIR]`: NAME.heddle, NAME.c and NAME_test.heddle (a platform that drives itself and
- * fails when the component does not work) in DIR (NULL: the current folder). Nothing is overwritten: a file in the way
- * is an error before anything is written. `heddle new platform NAME` writes NAME.heddle.
- * What to try next is printed on `out`. */
+/* `heddle new component NAME [-o DIR]`: NAME.heddle, NAME.c and NAME_test.heddle (a platform that
+ * drives itself and fails when the component does not work) in DIR (NULL: the current folder).
+ * Nothing is overwritten: a file in the way is an error before anything is written. `heddle new
+ * platform NAME` writes NAME.heddle. What to try next is printed on `out`. */
 bool view_new_component(const char *name, const char *dir, FILE *out, struct view_error *error);
 bool view_new_platform(const char *name, const char *dir, FILE *out, struct view_error *error);
 

@@ -130,6 +130,12 @@ struct ast_file {
     bool damaged; /* has syntax errors */
 };
 
+/* Documentation in front of the token at offset `begin`. */
+struct ast_doc {
+    uint32_t begin;
+    const char *text;
+};
+
 /* What the parser and the builders share. */
 struct parser {
     struct arena *arena;
@@ -137,6 +143,7 @@ struct parser {
     const struct source_file *source;
     struct token_list tokens;
     uint32_t next;
+    VECTOR(struct ast_doc) docs; /* by offset */
     struct ast_items *items;    /* the result: a file */
     struct ast_expr *expression; /* the result: one expression */
     int start;                  /* pseudo token that chooses between the two; 0 once it is delivered */
@@ -157,9 +164,17 @@ struct ast_names *ast_names_add(struct parser *p, struct ast_names *list, struct
 struct ast_item *ast_item_new(struct parser *p, enum ast_kind kind, struct span span, struct ast_name name);
 struct ast_items *ast_items_add(struct parser *p, struct ast_items *list, struct ast_item *item);
 struct ast_items *ast_items_append(struct parser *p, struct ast_items *list, struct ast_items *more);
+struct ast_items *ast_ports(struct parser *p, struct ast_items *names, bool is_in, struct ast_name protocol,
+                            struct ast_exprs *args, const struct ast_item *options, struct span span);
+struct ast_items *ast_stats(struct parser *p, const struct ast_names *names, struct ast_name kind, struct span span);
+struct ast_item *ast_subpart(struct parser *p, struct ast_expr *path, struct ast_name type, struct ast_items *body,
+                             struct span span);
+struct ast_item *ast_instance(struct parser *p, struct ast_expr *path, struct ast_name type, struct ast_name on,
+                              struct ast_items *body, struct span span);
+/* The message of a syntax error at token number `at`; `found` and `only` are symbol names of the grammar, `only` the
+ * one thing expected or NULL. */
+void ast_report_syntax(struct parser *p, const struct token *token, const char *found, bool wants_semicolon,
+                       bool wants_value, const char *only, uint32_t at);
 /* NAME or NAME[size] of a declaration that the grammar read as a path; says what is wrong with anything else. */
 bool ast_declared_name(struct parser *p, struct ast_expr *path, struct ast_name *name, struct ast_expr **size);
-/* How a keyword or kind is called: "port", "instance". */
-const char *ast_kind_name(enum ast_kind kind);
-
 #endif

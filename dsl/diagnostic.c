@@ -27,7 +27,7 @@ static struct diagnostic *find_same(struct diagnostics *d, enum diagnostic_code 
     for (uint32_t i = 0; i < d->list.count; i++) {
         struct diagnostic *other = d->list.items[i];
         if (other->code == code && other->span.begin == span.begin && other->span.end == span.end &&
-            span.begin != 0)
+            other->key == d->key && span.begin != 0)
             return other;
     }
     return NULL;
@@ -37,9 +37,11 @@ struct diagnostic *diagnostic_add(struct diagnostics *d, enum diagnostic_code co
                                   const char *format, ...)
 {
     d->sink = (struct diagnostic){ 0 };
+    struct diagnostic *same = find_same(d, code, span);
+    const void *key = d->key;
+    d->key = NULL;
     if (d->muted > 0)
         return &d->sink;
-    struct diagnostic *same = find_same(d, code, span);
     if (same != NULL) {
         same->repeats++;
         return &d->sink;
@@ -55,6 +57,7 @@ struct diagnostic *diagnostic_add(struct diagnostics *d, enum diagnostic_code co
     struct diagnostic *new = arena_alloc(d->arena, sizeof *new);
     new->code = code;
     new->span = span;
+    new->key = key;
     new->order = d->list.count;
     va_list args;
     va_start(args, format);

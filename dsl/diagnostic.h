@@ -29,6 +29,7 @@ struct diagnostic {
     enum diagnostic_code code;
     struct span span;
     uint32_t order;   /* of reporting: breaks ties */
+    const void *key;  /* tells apart what has the same code and span */
     uint32_t repeats; /* further instances with the same mistake */
     const char *message;
     VECTOR(struct diagnostic_note) notes;
@@ -44,6 +45,7 @@ struct diagnostics {
     uint32_t error_count, warning_count;
     int muted;
     bool flooded;
+    const void *key; /* of the next one; cleared by it */
     struct diagnostic sink; /* takes notes of what is not recorded */
     struct compile_diagnostic *published;
 };

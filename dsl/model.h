@@ -167,7 +167,10 @@ struct model_part_decl {
     struct model_place place;
     bool is_slot;
     const struct model_interface *interface; /* slots */
+    const char *type_name;                   /* sub-parts: the part type as written; NULL for slots */
     bool is_array;
+    bool optional;                      /* slots: may be left empty (`= none`) */
+    const struct model_type *part_type; /* sub-parts, and slots for one part type; NULL when `interface` is set */
 };
 
 struct model_store_decl {
@@ -199,6 +202,8 @@ struct model_type {
     uint32_t part_count;
     const struct model_store_decl *stores;
     uint32_t store_count;
+    const char **clock_names; /* clock inputs (`clock NAME;`) and domains of its own (`clock NAME = F;`), in order */
+    uint32_t clock_count;
 };
 
 struct model_instance;
@@ -272,6 +277,7 @@ struct model_instance {
     uint32_t child_count;
     const struct model_instance **readers_of; /* per type->stores: the writing instance (itself for `store`) */
     struct model_route route;
+    const uint32_t *clocks; /* per type->clock_names: index in model.domains */
 };
 
 struct model_domain {
@@ -297,6 +303,8 @@ struct model_connection {
     uint32_t reply_depth;  /* reply ring */
     uint32_t width;
     const struct model_link_type *link; /* NULL: plain wire */
+    uint32_t bus; /* `via shared`: connections with the same number above 0 share the bandwidth of `link`; 0: own link */
+    bool crosses; /* joins two partitions */
     const struct model_instance *written_in; /* the composite whose body has the statement */
     struct model_place place;
 };
@@ -343,6 +351,7 @@ struct model {
     uint32_t partition_count;
     const struct model_space **spaces;
     uint32_t space_count;
+    uint64_t window_ps; /* smallest latency of a connection between partitions; 0 when there is none */
 };
 
 #endif

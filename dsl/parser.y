@@ -483,10 +483,11 @@ member: PARAM name ':' type param_options semi
                                           item->left = $1;
                                           item->right = $3;
                                           $$ = one(p, item); }
-      | postfix '=' expr semi           { struct diagnostic *d = diagnostic_add(p->diagnostics, E0008, @1,
+      | postfix '=' expr semi           { struct diagnostic *d = diagnostic_add(p->diagnostics, E0008, $1->span,
                                               "a value cannot be set here");
                                           diagnostic_help(p->diagnostics, d, "write 'let NAME = ...;' for a derived "
                                               "value, or set a parameter in the braces of its instance");
+                                          (void)$3;
                                           p->failed = true;
                                           $$ = NULL; }
       | ';'                             { $$ = NULL; }
@@ -627,10 +628,8 @@ static int yyreport_syntax_error(const yypcontext_t *context, struct parser *p)
     if (found == YYSYMBOL_YYEOF)
         at = p->tokens.tokens.count - 1;
     const struct token *token = &p->tokens.tokens.items[at];
-    bool was_failed = p->failed;
     p->failed = true;
-    (void)was_failed;
-    bool wants_semicolon = is_expected(expected, count, YYSYMBOL_59_);
+    bool wants_semicolon = is_expected(expected, count, (yysymbol_kind_t)YYTRANSLATE(';'));
     if (wants_semicolon && at > 0 && (token->first_on_line || token->kind == '}' || token->kind == 0)) {
         uint32_t end = p->tokens.tokens.items[at - 1].span.end;
         diagnostic_add(p->diagnostics, E0001, (struct span){ end, end }, "expected ';'");

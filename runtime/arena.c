@@ -8,15 +8,23 @@
 #include "bug.h"
 #include "setup.h"
 
-#define ARENA_BYTES ((size_t)64 << 30) /* all that 32-bit offsets in units of 16 bytes can name */
+#define ARENA_MOST ((size_t)64 << 30) /* all that 32-bit offsets in units of 16 bytes can name */
+#define ARENA_LEAST ((size_t)1 << 30)
 #define ARENA_ALIGNMENT 64
 
 static size_t used;
+static size_t reserved;
+
+static void *try_reserve(size_t bytes)
+{
+    void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return base == MAP_FAILED ? NULL : base;
+}
 
 void *arena_reserve(size_t bytes)
 {
-    void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (base == MAP_FAILED)
+    void *base = try_reserve(bytes);
+    if (!base)
         die("cannot reserve %zu MiB of address space; raise the limit (ulimit -v)", bytes >> 20);
     return base;
 }
@@ -27,10 +35,18 @@ void arena_release(void *base, size_t bytes)
         munmap(base, bytes);
 }
 
+/* Under an address-space limit, or under valgrind, what there is. */
 void arena_open(void)
 {
-    arena_release(engine.arena, ARENA_BYTES);
-    engine.arena = arena_reserve(ARENA_BYTES);
+    arena_release(engine.arena, reserved);
+    for (reserved = ARENA_MOST; reserved > ARENA_LEAST; reserved /= 2) {
+        engine.arena = try_reserve(reserved);
+        if (engine.arena)
+            break;
+    }
+    if (reserved == ARENA_LEAST)
+        engine.arena = arena_reserve(reserved);
+    madvise(engine.arena, reserved, MADV_HUGEPAGE);
     used = ARENA_ALIGNMENT;
 }
 
@@ -39,8 +55,8 @@ uint32_t arena_allocate(size_t bytes)
     size_t offset = used;
     if (!engine.arena)
         bug("arena_allocate() before platform_build()");
-    if (bytes > ARENA_BYTES - used - ARENA_ALIGNMENT)
-        die("the platform's state exceeds %zu GiB", ARENA_BYTES >> 30);
+    if (bytes > reserved - used - ARENA_ALIGNMENT)
+        die("the platform's state exceeds %zu GiB", reserved >> 30);
     used = (used + bytes + ARENA_ALIGNMENT - 1) & ~(size_t)(ARENA_ALIGNMENT - 1);
     return (uint32_t)(offset >> 4);
 }

@@ -84,7 +84,7 @@ static uint64_t earliest_arrival(const struct component *c, uint64_t now, uint64
         uint64_t bits = engine.pending[c->pending + w];
         while (bits) {
             const struct ring *r = ring_at(incoming[w * 64 + (unsigned)__builtin_ctzll(bits)]);
-            uint64_t stamp = ring_slot(r, r->head)->stamp;
+            uint64_t stamp = ring_slot(r->head)->stamp;
             uint64_t cycle = stamp >> 16;
             bits &= bits - 1;
             if ((stamp & RING_FULL) && cycle > now && cycle < wake && cycle != RING_UNKNOWN)

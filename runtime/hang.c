@@ -67,8 +67,8 @@ void hang_note(struct hang_report *r, const char *format, ...)
 static uint32_t messages_in(const struct ring *r)
 {
     uint32_t count = 0;
-    for (uint32_t slot = 0; slot < r->depth; slot++)
-        count += ring_slot(r, slot)->stamp & RING_FULL;
+    for (uint32_t slot = r->first; slot != r->end; slot += RING_SLOT)
+        count += ring_slot(slot)->stamp & RING_FULL;
     return count;
 }
 
@@ -94,16 +94,16 @@ static bool find_wait(uint32_t leaf, struct wait *found)
     const struct platform_table *t = engine.platform;
     for (uint32_t i = 0; i < t->ring_count; i++) {
         const struct ring *r = ring_at(i);
-        if (t->rings[i].sender == leaf && r->sender_waits && (ring_slot(r, r->tail)->stamp & RING_FULL)) {
+        if (t->rings[i].sender == leaf && r->sender_waits && (ring_slot(r->tail)->stamp & RING_FULL)) {
             *found = (struct wait){leaf, t->rings[i].receiver, i, 0};
             return true;
         }
     }
     for (uint32_t i = 0; i < t->ring_count; i++) {
         const struct ring *r = ring_at(i);
-        if (t->rings[i].sender != leaf || t->rings[i].is_reply || r->peer == RING_NONE)
+        if (t->rings[i].sender != leaf || t->rings[i].is_reply || t->rings[i].peer == RING_NONE)
             continue;
-        uint32_t owed = r->awaited - (uint32_t)ring_at(r->peer)->messages;
+        uint32_t owed = r->awaited - (uint32_t)ring_at(t->rings[i].peer)->messages;
         if (owed) {
             *found = (struct wait){leaf, t->rings[i].receiver, i, owed};
             return true;

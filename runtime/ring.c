@@ -128,7 +128,7 @@ void ring_settle_links(void)
     }
     for (uint32_t i = 0; i < waiting_count; i++) {
         struct ring *r = ring_at(waiting[i].ring);
-        struct message *m = ring_slot(r, waiting[i].slot);
+        struct message *m = ring_slot(waiting[i].slot);
         uint64_t ready = cross_link(r, waiting[i].bytes);
         m->stamp = ready << 16 | (m->stamp & 0xffff);
         engine_wake_later(r->receiver, ready);
@@ -140,7 +140,7 @@ void ring_settle_links(void)
 
 void ring_refused(struct ring *r, uint64_t now)
 {
-    uint64_t stamp = ring_slot(r, r->tail)->stamp;
+    uint64_t stamp = ring_slot(r->tail)->stamp;
     if (stamp & RING_FULL)
         r->sender_waits = 1;
     else
@@ -192,12 +192,13 @@ static void open_ring(const struct platform_table *table, uint32_t number)
     r->latency = p->link || route->sender_domain != route->receiver_domain ? 0 : p->latency;
     r->sender = sender;
     r->receiver = receiver;
-    r->peer = p->peer;
     r->pending_word = engine.components[receiver]->pending + p->pending / 64;
     r->pending_bit = (uint8_t)(p->pending % 64);
-    r->slots = arena_allocate(p->depth * sizeof(struct message));
-    if (p->payload_bytes)
-        r->payload = arena_allocate((size_t)p->depth * p->payload_bytes);
+    r->first = arena_allocate(p->depth * sizeof(struct message));
+    r->end = r->first + p->depth * (uint32_t)RING_SLOT;
+    r->payload = p->payload_bytes ? arena_allocate((size_t)p->depth * p->payload_bytes) : 0;
+    r->head = r->first;
+    r->tail = r->first;
     if (p->link) {
         route->half = table->links[p->link - 1].shared ? 0 : (uint8_t)p->is_reply;
         links[p->link - 1].halves[route->half].rings++;

@@ -35,48 +35,53 @@ static inline unsigned message_kind(const void *m)
     return ((const uint8_t *)m)[1];
 }
 
-/* 64 bytes: one cache line. */
+/* 64 bytes: one cache line. Headers stand side by side, two a cache line, because most messages are only that; payloads lie
+ * apart. Slots are named by the arena offset (16-byte units) of their header, so that finding one takes no
+ * multiplication. */
 struct ring {
     uint32_t head;          /* receiver: slot of the oldest message */
     uint32_t tail;          /* sender: slot of the next message */
-    uint32_t slots;         /* arena offset (16-byte units) of the headers */
-    uint32_t payload;       /* arena offset of the payload slots */
-    uint16_t depth;
+    uint32_t first;         /* slots stand at first, first + RING_SLOT, ... */
+    uint32_t end;           /* ... up to end, exclusive */
+    uint32_t payload;       /* arena offset of the payload of the first slot */
+    uint16_t stride;        /* of payloads, in units of 16 bytes; 0: none */
     uint16_t width;         /* messages a cycle */
-    uint16_t stride;        /* bytes of a payload slot, in units of 16; 0: none */
-    uint16_t link;          /* 1 + index of the link that is crossed, 0: a wire */
     uint32_t latency;       /* cycles; 0: ask the engine (link, or clocks differ) */
     uint32_t sender;        /* component ids */
     uint32_t receiver;
-    uint32_t peer;          /* the ring of the other direction */
     uint32_t pending_word;  /* receiver's bit in engine.pending */
     uint32_t sent_cycle;    /* low bits of 1 + the cycle of the last send */
     uint16_t sent_now;      /* messages sent in that cycle */
     uint8_t sender_waits;   /* was refused: wake it when a slot is freed */
     uint8_t pending_bit;
     uint32_t awaited;       /* messages sent that will be answered, modulo 2^32 */
+    uint16_t link;          /* 1 + index of the link that is crossed, 0: a wire */
+    uint16_t depth;
     uint64_t messages;      /* sent */
 };
 _Static_assert(sizeof(struct ring) == 64, "a ring's control block is one cache line");
+
+#define RING_SLOT (sizeof(struct message) / 16)
 
 static inline struct ring *ring_at(uint32_t number)
 {
     return &engine.rings[number];
 }
 
-static inline struct message *ring_slot(const struct ring *r, uint32_t slot)
+static inline struct message *ring_slot(uint32_t slot)
 {
-    return arena_at(struct message, r->slots) + slot;
+    return arena_at(struct message, slot);
 }
 
 static inline void *ring_payload(const struct ring *r, uint32_t slot)
 {
-    return engine.arena + ((size_t)r->payload << 4) + (((size_t)r->stride * slot) << 4);
+    return arena_at(char, r->payload + (slot - r->first) / RING_SLOT * r->stride);
 }
 
 static inline uint32_t ring_after(const struct ring *r, uint32_t slot)
 {
-    return slot + 1 == r->depth ? 0 : slot + 1;
+    slot += RING_SLOT;
+    return slot == r->end ? r->first : slot;
 }
 
 /* Slow paths, in ring.c. */
@@ -90,7 +95,7 @@ void ring_trace(const struct ring *r, const struct message *m);
 static inline bool ring_can_send(uint32_t number, uint64_t now)
 {
     struct ring *r = ring_at(number);
-    const struct message *m = ring_slot(r, r->tail);
+    const struct message *m = ring_slot(r->tail);
     if (!(m->stamp & RING_FULL) && (m->stamp >> 16) <= now
         && (r->sent_cycle != (uint32_t)(now + 1) || r->sent_now < r->width))
         return true;
@@ -102,7 +107,7 @@ static inline bool ring_can_send(uint32_t number, uint64_t now)
 static inline struct message *ring_next(uint32_t number)
 {
     const struct ring *r = ring_at(number);
-    return ring_slot(r, r->tail);
+    return ring_slot(r->tail);
 }
 
 static inline void *ring_next_payload(uint32_t number)
@@ -115,7 +120,7 @@ static inline void *ring_next_payload(uint32_t number)
 static inline void ring_send(uint32_t number, uint64_t now, unsigned kind, unsigned wire_bytes, unsigned awaited)
 {
     struct ring *r = ring_at(number);
-    struct message *m = ring_slot(r, r->tail);
+    struct message *m = ring_slot(r->tail);
     uint64_t ready = r->latency ? now + r->latency : ring_arrival(r, wire_bytes);
     m->stamp = ready << 16 | kind << 8 | RING_FULL;
     r->tail = ring_after(r, r->tail);
@@ -140,7 +145,7 @@ static inline void ring_send(uint32_t number, uint64_t now, unsigned kind, unsig
 static inline const struct message *ring_peek(uint32_t number, uint64_t now)
 {
     const struct ring *r = ring_at(number);
-    const struct message *m = ring_slot(r, r->head);
+    const struct message *m = ring_slot(r->head);
     return (m->stamp & RING_FULL) && (m->stamp >> 16) <= now ? m : NULL;
 }
 
@@ -155,9 +160,9 @@ static inline void ring_pop(uint32_t number, uint64_t now)
 {
     struct ring *r = ring_at(number);
     uint64_t back = r->latency ? now + r->latency : ring_credit_return(r);
-    ring_slot(r, r->head)->stamp = back << 16;
+    ring_slot(r->head)->stamp = back << 16;
     r->head = ring_after(r, r->head);
-    if (!(ring_slot(r, r->head)->stamp & RING_FULL))
+    if (!(ring_slot(r->head)->stamp & RING_FULL))
         engine.pending[r->pending_word] &= ~((uint64_t)1 << r->pending_bit);
     if (r->sender_waits)
         ring_wake_sender(r, back);

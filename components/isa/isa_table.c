@@ -100,6 +100,17 @@ bool isa_type_is_float(unsigned type)
     return type == TYPE_F32 || type == TYPE_F64 || type == TYPE_F16 || type == TYPE_M32 || type == TYPE_M16 || type == TYPE_M64;
 }
 
+static bool is_half(unsigned type)
+{
+    return type == TYPE_F16 || type == TYPE_U16 || type == TYPE_I16 || type == TYPE_M16;
+}
+
+bool isa_row_has_op_sel(const struct isa_table_row *row)
+{
+    /* The 0x1f1.. range and what follows are gfx9's own; the legacy forms below it and the VOP2/VOP1 ones have none. */
+    return row->format == ISA_VOP3 && row->opcode[ISA_GFX906] > 0x1f0 && is_half(row->type[1]);
+}
+
 /* ---- index --------------------------------------------------------------------------------------------------------- */
 
 enum { MAX_OPCODE = 1024 };

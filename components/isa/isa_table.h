@@ -30,15 +30,14 @@ enum isa_op {
 enum isa_kind {
     KIND_S, KIND_SC, KIND_SX, KIND_SCD, KIND_SRC, KIND_SRL, KIND_SRD, KIND_BR, KIND_P,
     KIND_V, KIND_MAC, KIND_MK, KIND_AK, KIND_CO, KIND_CIO, KIND_CI, KIND_VI, KIND_SD, KIND_X, KIND_CMP, KIND_CMPX, KIND_PK,
-    KIND_PKD, KIND_MIX,
     KIND_LOAD, KIND_STORE, KIND_ATOMIC, KIND_CACHE,
-    KIND_SLOAD, KIND_SBLOAD, KIND_SSTORE, KIND_SBSTORE, KIND_SSCRLOAD, KIND_SSCRSTORE, KIND_STIME, KIND_SCACHE,
+    KIND_SLOAD, KIND_SBLOAD, KIND_SSTORE, KIND_SBSTORE, KIND_STIME, KIND_SCACHE,
     KIND_LOAD2, KIND_LOAD2ST, KIND_STORE2, KIND_STORE2ST, KIND_RTN, KIND_CMPST, KIND_CMPST_RTN, KIND_MSKOR, KIND_MSKOR_RTN,
-    KIND_XCHG2, KIND_XCHG2ST, KIND_WRAP, KIND_SRC2, KIND_WRSRC2, KIND_SWIZZLE, KIND_PERMUTE, KIND_BPERMUTE, KIND_APPEND,
+    KIND_XCHG2, KIND_XCHG2ST, KIND_WRAP, KIND_SWIZZLE, KIND_PERMUTE, KIND_BPERMUTE, KIND_APPEND,
     KIND_CONSUME, KIND_LOADTID, KIND_STORETID, KIND_NOP,
     /* From here on: known, not executable. */
     KIND_UN, KIND_UNS, KIND_UNSB, KIND_UNPROBE, KIND_UNPROBEB, KIND_UNDISCARD, KIND_UNLOAD, KIND_UNSTORE, KIND_UN_RTN,
-    KIND_UNORD, KIND_UNGWS, KIND_UNGWSV
+    KIND_UNORD, KIND_UNGWS, KIND_UNGWSV, KIND_SRC2, KIND_WRSRC2, KIND_SSCRLOAD, KIND_SSCRSTORE
 };
 
 enum isa_type {
@@ -68,6 +67,9 @@ int isa_table_find(enum isa_target target, enum isa_format format, unsigned opco
 unsigned isa_type_dwords(unsigned type);
 unsigned isa_type_bytes(unsigned type);      /* in memory */
 bool isa_type_is_float(unsigned type);       /* takes abs and neg, omod */
+
+/* gfx9 VOP3 instructions whose sources may be the upper halves of registers. */
+bool isa_row_has_op_sel(const struct isa_table_row *row);
 
 static inline bool isa_row_executable(const struct isa_table_row *row) { return row->kind < KIND_UN; }
 

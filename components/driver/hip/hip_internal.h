@@ -136,12 +136,27 @@ struct hip_module {
     struct hip_function *functions; /* parallel to object.kernels */
 };
 
+/* Loads the bundle or ELF file that lies in at most `size` bytes; `name` is for messages. */
+hipError_t hip_load_module(const void *bytes, size_t size, int device, const char *name,
+                           struct hip_module **loaded);
+hipError_t hip_unload_module(struct hip_module *module);
+/* Device address and size of a module's variable, or hipErrorNotFound. */
+hipError_t hip_find_variable(const struct hip_module *module, const char *name, uint64_t *address,
+                             uint64_t *size);
 /* The function if it is one of a loaded module, else NULL. */
 const struct hip_function *hip_check_function(hipFunction_t function);
+
+/* ---- hip_binary.c ---- */
+
+bool hip_is_embedded(const struct hip_module *module);
 /* The kernel behind a host function that a program registered, loaded on `device` when it was not. */
 hipError_t hip_find_host_function(const void *host_function, int device, const struct hip_function **function);
 /* Device address and size of a registered host variable on `device`. */
 hipError_t hip_find_host_variable(const void *host_variable, int device, uint64_t *address, uint64_t *size);
+
+/* ---- hip_device.c ---- */
+
+bool hip_is_device(int device);
 
 /* ---- hip_fault.c ---- */
 

@@ -23,6 +23,9 @@ bool code_object_read_descriptors(struct code_object *object);
 /* Sets target from the ELF header's flags, whose meaning depends on object->version. */
 bool code_object_read_target(struct code_object *object, uint32_t flags);
 
+/* Bytes that a relocation of that type writes, 0 for a type that code_object_load() does not know. */
+uint64_t code_object_relocation_width(uint32_t type);
+
 /* Checks arguments of a kernel against its size, sorts them, counts the explicit ones. */
 bool code_object_check_arguments(struct code_object *object, struct code_object_kernel *kernel);
 

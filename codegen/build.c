@@ -1,0 +1,362 @@
+/* See build.h. The steps are: generate, key every unit, compile what is missing, link when an object or archive is new. */
+#include "codegen/build.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "codegen/depend.h"
+#include "codegen/emit.h"
+#include "codegen/gen.h"
+#include "codegen/jobs.h"
+#include "codegen/names.h"
+#include "codegen/sha256.h"
+
+struct words {
+    const char **items;
+    uint32_t count, capacity;
+};
+
+/* State of one build. */
+struct build {
+    struct arena *arena;
+    const struct build_request *request;
+    const struct layout *layout;
+    const char *cache;
+    const char *folder; /* generated files and platform.so */
+    const char *compiler;
+    char compiler_key[65];
+    struct depend depend;
+    struct words flags;
+    struct words objects; /* in link order */
+    VECTOR(struct job) jobs;
+    VECTOR(const char *) targets; /* of each job: final name; it writes NAME.PID.tmp */
+};
+
+static const char *cache_folder(struct arena *arena)
+{
+    const char *value = getenv("HEDDLE_CACHE");
+    if (value && *value)
+        return value;
+    value = getenv("XDG_CACHE_HOME");
+    if (value && *value)
+        return arena_printf(arena, "%s/heddle", value);
+    value = getenv("HOME");
+    if (value && *value)
+        return arena_printf(arena, "%s/.cache/heddle", value);
+    return arena_printf(arena, "/tmp/heddle-%ld", (long)getuid());
+}
+
+static void add_words(struct build *b, struct words *list, const char *text)
+{
+    while (text && *text) {
+        text += strspn(text, " \t");
+        size_t size = strcspn(text, " \t");
+        if (size > 0)
+            vector_push(b->arena, list, arena_strndup(b->arena, text, size));
+        text += size;
+    }
+}
+
+static void choose_flags(struct build *b)
+{
+    static const char *const fixed[] = {
+        "-std=c17", "-O2", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off",
+#ifdef __x86_64__
+        "-march=x86-64-v2",
+#endif
+        "-Wall", "-Wextra", "-D_POSIX_C_SOURCE=200809L", "-D_DEFAULT_SOURCE",
+    };
+    for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
+        vector_push(b->arena, &b->flags, fixed[i]);
+    add_words(b, &b->flags, getenv("HEDDLE_CFLAGS"));
+}
+
+/* A file as it is now, without reading it: path, size, time of change. */
+static void add_identity(struct sha256 *hash, const char *path)
+{
+    struct stat status;
+    char text[96] = "missing";
+    if (stat(path, &status) == 0)
+        snprintf(text, sizeof text, "%lld %lld.%09ld", (long long)status.st_size, (long long)status.st_mtim.tv_sec,
+                 status.st_mtim.tv_nsec);
+    sha256_add_string(hash, path);
+    sha256_add_string(hash, text);
+}
+
+/* The compiler's own file stands for its version: asking it would take longer than all the rest of an idle build. */
+static bool find_compiler(struct build *b)
+{
+    const char *name = getenv("HEDDLE_CC");
+    b->compiler = name && *name ? name : "cc";
+    const char *path = getenv("PATH");
+    char real[PATH_MAX];
+    bool found = strchr(b->compiler, '/') && realpath(b->compiler, real);
+    while (!found && path && *path && !strchr(b->compiler, '/')) {
+        size_t size = strcspn(path, ":");
+        const char *candidate = arena_printf(b->arena, "%.*s/%s", (int)size, path, b->compiler);
+        found = access(candidate, X_OK) == 0 && realpath(candidate, real);
+        path += size + (path[size] == ':');
+    }
+    if (!found) {
+        fprintf(stderr, "heddle: no C compiler: '%s' is not on the PATH\nhelp: install gcc or clang, or set HEDDLE_CC\n",
+                b->compiler);
+        return false;
+    }
+    struct sha256 hash;
+    sha256_init(&hash);
+    add_identity(&hash, real);
+    sha256_finish(&hash, b->compiler_key);
+    return true;
+}
+
+static bool choose_folder(struct build *b)
+{
+    if (b->request->folder) {
+        b->folder = b->request->folder;
+        return emit_make_folder(b->folder);
+    }
+    struct sha256 hash;
+    char real[PATH_MAX], digest[65];
+    sha256_init(&hash);
+    sha256_add_string(&hash, realpath(b->request->file, real) ? real : b->request->file);
+    for (size_t i = 0; i < b->request->override_count; i++)
+        sha256_add_string(&hash, b->request->overrides[i]);
+    sha256_add_string(&hash, b->request->generic ? "generic" : "");
+    sha256_finish(&hash, digest);
+    b->folder = arena_printf(b->arena, "%s/platforms/%s-%.16s", b->cache, b->layout->model->name, digest);
+    return emit_make_folder(b->folder);
+}
+
+/* Held until the process ends or the file is closed. */
+static int lock_folder(struct build *b)
+{
+    const char *path = arena_printf(b->arena, "%s/lock", b->folder);
+    int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (file >= 0 && flock(file, LOCK_EX) == 0)
+        return file;
+    fprintf(stderr, "heddle: cannot lock '%s': %s\n", path, strerror(errno));
+    if (file >= 0)
+        close(file);
+    return -1;
+}
+
+/* Folders for quoted includes: generated files, the authors' folders, the toolkit's. */
+static struct words include_folders(struct build *b, const struct layout_unit *unit)
+{
+    struct words list = { 0 };
+    vector_push(b->arena, &list, b->folder);
+    if (unit) {
+        const char **folders;
+        uint32_t count = layout_unit_folders(b->layout, unit, &folders);
+        for (uint32_t i = 0; i < count; i++)
+            vector_push(b->arena, &list, *folders[i] ? folders[i] : ".");
+    }
+    for (size_t i = 0; b->request->toolkit->include[i]; i++)
+        vector_push(b->arena, &list, b->request->toolkit->include[i]);
+    return list;
+}
+
+static const char *temporary(struct build *b, const char *path, const char *suffix)
+{
+    return arena_printf(b->arena, "%s.%ld.%s", path, (long)getpid(), suffix);
+}
+
+static void add_job(struct build *b, const char *what, const struct words *argv, const char *target)
+{
+    struct words list = { 0 };
+    for (uint32_t i = 0; i < argv->count; i++)
+        vector_push(b->arena, &list, argv->items[i]);
+    vector_push(b->arena, &list, (const char *)NULL);
+    struct job job = { .what = what, .argv = list.items, .output = temporary(b, target, "log") };
+    vector_push(b->arena, &b->jobs, job);
+    vector_push(b->arena, &b->targets, target);
+}
+
+static void plan_compile(struct build *b, const char *stem, const char *source, const char *object,
+                         const struct words *folders)
+{
+    struct words argv = { 0 };
+    vector_push(b->arena, &argv, b->compiler);
+    for (uint32_t i = 0; i < b->flags.count; i++)
+        vector_push(b->arena, &argv, b->flags.items[i]);
+    for (uint32_t i = 0; i < folders->count; i++) {
+        vector_push(b->arena, &argv, "-iquote");
+        vector_push(b->arena, &argv, folders->items[i]);
+    }
+    vector_push(b->arena, &argv, "-c");
+    vector_push(b->arena, &argv, source);
+    vector_push(b->arena, &argv, "-o");
+    vector_push(b->arena, &argv, temporary(b, object, "tmp"));
+    add_job(b, stem, &argv, object);
+}
+
+/* Keys one generated C file; plans its compilation when the cache does not have it. */
+static bool plan_source(struct build *b, const char *stem, const struct layout_unit *unit)
+{
+    const char *source = arena_printf(b->arena, "%s/%s.c", b->folder, stem);
+    struct words folders = include_folders(b, unit);
+    struct sha256 hash;
+    char key[65];
+    sha256_init(&hash);
+    sha256_add_string(&hash, b->compiler_key);
+    for (uint32_t i = 0; i < b->flags.count; i++)
+        sha256_add_string(&hash, b->flags.items[i]);
+    if (!depend_add(&b->depend, &hash, source, folders.items, folders.count))
+        return false;
+    sha256_finish(&hash, key);
+    const char *folder = arena_printf(b->arena, "%s/objects/%.2s", b->cache, key);
+    const char *object = arena_printf(b->arena, "%s/%s.o", folder, key);
+    vector_push(b->arena, &b->objects, object);
+    if (access(object, R_OK) == 0)
+        return true;
+    if (!emit_make_folder(folder))
+        return false;
+    plan_compile(b, stem, source, object, &folders);
+    return true;
+}
+
+/* Runs the planned jobs and gives their results their names. */
+static bool run_jobs(struct build *b)
+{
+    bool progress = isatty(STDERR_FILENO) != 0;
+    uint32_t parallel = b->request->jobs ? b->request->jobs : jobs_processors();
+    if (b->request->verbose)
+        for (uint32_t i = 0; i < b->jobs.count; i++)
+            fprintf(stderr, "heddle: compiling %s\n", b->jobs.items[i].what);
+    bool ok = jobs_run(b->jobs.items, b->jobs.count, parallel, progress && !b->request->verbose);
+    for (uint32_t i = 0; i < b->jobs.count; i++) {
+        const char *made = temporary(b, b->targets.items[i], "tmp");
+        if (!b->jobs.items[i].ok) {
+            unlink(made);
+        } else if (rename(made, b->targets.items[i]) != 0) {
+            fprintf(stderr, "heddle: cannot write '%s': %s\n", b->targets.items[i], strerror(errno));
+            ok = false;
+        }
+    }
+    b->jobs.count = b->targets.count = 0;
+    return ok;
+}
+
+static struct words link_arguments(struct build *b, const char *output)
+{
+    static const char *const head[] = { "-shared", "-fPIC", "-Wl,-u,heddle_platform_open", "-Wl,-z,defs", "-Wl,-z,now",
+                                        "-Wl,--gc-sections", "-o" };
+    const struct toolkit *toolkit = b->request->toolkit;
+    struct words argv = { 0 };
+    vector_push(b->arena, &argv, b->compiler);
+    for (size_t i = 0; i < sizeof head / sizeof head[0]; i++)
+        vector_push(b->arena, &argv, head[i]);
+    vector_push(b->arena, &argv, output);
+    vector_push(b->arena, &argv, arena_printf(b->arena, "-Wl,--version-script=%s/platform.map", b->folder));
+    for (uint32_t i = 0; i < b->objects.count; i++)
+        vector_push(b->arena, &argv, b->objects.items[i]);
+    vector_push(b->arena, &argv, "-Wl,--start-group");
+    for (uint32_t i = 0; i < toolkit->archives.count; i++)
+        vector_push(b->arena, &argv, toolkit->archives.items[i]);
+    vector_push(b->arena, &argv, "-Wl,--end-group");
+    vector_push(b->arena, &argv, "-Wl,--as-needed");
+    for (uint32_t i = 0; i < toolkit->libraries.count; i++)
+        vector_push(b->arena, &argv, toolkit->libraries.items[i]);
+    vector_push(b->arena, &argv, "-lm");
+    vector_push(b->arena, &argv, "-lpthread");
+    add_words(b, &argv, getenv("HEDDLE_LDFLAGS"));
+    return argv;
+}
+
+static bool same_text(const char *path, const char *text)
+{
+    char found[128];
+    FILE *file = fopen(path, "r");
+    if (!file)
+        return false;
+    size_t size = fread(found, 1, sizeof found, file);
+    fclose(file);
+    return size == strlen(text) && memcmp(found, text, size) == 0;
+}
+
+/* Exports one symbol, whatever the archives have. */
+static bool write_export_list(struct build *b)
+{
+    static const char text[] = "{ global: heddle_platform_open; local: *; };\n";
+    return emit_write_bytes(arena_printf(b->arena, "%s/platform.map", b->folder), text, sizeof text - 1) != EMIT_FAILED;
+}
+
+static bool link_platform(struct build *b, struct build_result *result)
+{
+    const char *output = arena_printf(b->arena, "%s/platform.so", b->folder);
+    const char *key_file = arena_printf(b->arena, "%s/platform.key", b->folder);
+    struct words argv = link_arguments(b, "");
+    struct sha256 hash;
+    char key[65];
+    sha256_init(&hash);
+    sha256_add_string(&hash, b->compiler_key);
+    for (uint32_t i = 0; i < argv.count; i++)
+        sha256_add_string(&hash, argv.items[i]);
+    for (uint32_t i = 0; i < b->request->toolkit->archives.count; i++)
+        add_identity(&hash, b->request->toolkit->archives.items[i]);
+    sha256_finish(&hash, key);
+    result->platform_so = output;
+    if (access(output, R_OK) == 0 && same_text(key_file, key))
+        return true;
+    unlink(key_file);
+    if (!write_export_list(b))
+        return false;
+    argv = link_arguments(b, temporary(b, output, "tmp"));
+    add_job(b, "platform.so", &argv, output);
+    result->linked = true;
+    return run_jobs(b) && emit_write_bytes(key_file, key, strlen(key)) != EMIT_FAILED;
+}
+
+static bool check_sources(const struct layout *layout)
+{
+    bool ok = true;
+    for (uint32_t i = 0; i < layout->units.count; i++) {
+        const struct layout_unit *unit = layout->units.items[i];
+        for (uint32_t p = 0; p <= unit->parts.count; p++) {
+            const struct model_type *type = p < unit->parts.count ? unit->parts.items[p].type : unit->type;
+            if (type->behaviour && access(type->behaviour, R_OK) == 0)
+                continue;
+            fprintf(stderr, "%s:%u:%u: error: the behaviour of %s %s, '%s', cannot be read: %s\n", type->place.file,
+                    type->place.line, type->place.column, type->is_part ? "part" : "component", type->name,
+                    type->behaviour ? type->behaviour : "", strerror(errno));
+            ok = false;
+        }
+    }
+    return ok;
+}
+
+bool build_platform(struct arena *arena, const struct model *model, const struct build_request *request,
+                    struct build_result *result)
+{
+    struct build *b = arena_alloc(arena, sizeof *b);
+    struct gen_files files = { 0 };
+    *result = (struct build_result){ 0 };
+    b->arena = arena;
+    b->request = request;
+    b->cache = cache_folder(arena);
+    b->layout = layout_make(arena, model, request->generic);
+    depend_init(&b->depend, arena);
+    choose_flags(b);
+    if (!check_sources(b->layout) || !find_compiler(b) || !choose_folder(b))
+        return false;
+    int lock = lock_folder(b);
+    if (lock < 0)
+        return false;
+    bool ok = gen_headers(arena, model, b->folder, &files) && gen_platform(arena, b->layout, b->folder, &files) &&
+              plan_source(b, "platform", NULL);
+    for (uint32_t i = 0; ok && i < b->layout->units.count; i++)
+        ok = plan_source(b, b->layout->units.items[i]->symbol, b->layout->units.items[i]);
+    result->compiled = b->jobs.count;
+    if (request->generic)
+        result->tables = arena_printf(arena, "%s/platform.tables", b->folder);
+    ok = ok && (b->jobs.count == 0 || run_jobs(b)) && link_platform(b, result);
+    close(lock);
+    return ok;
+}

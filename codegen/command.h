@@ -1,0 +1,50 @@
+/* The commands of `heddle`. Each gets parsed options and returns an exit status; messages are already printed then. */
+#ifndef HEDDLE_CODEGEN_COMMAND_H
+#define HEDDLE_CODEGEN_COMMAND_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "codegen/options.h"
+#include "codegen/toolkit.h"
+#include "dsl/arena.h"
+#include "dsl/compile.h"
+
+struct command {
+    struct arena *arena;
+    const struct options *options;
+    struct toolkit toolkit; /* found, for the commands that need it */
+};
+
+int command_check(struct command *c);
+int command_gen(struct command *c);
+int command_dot(struct command *c);
+int command_dump(struct command *c);
+int command_params(struct command *c);
+int command_doc(struct command *c);
+int command_fmt(struct command *c);
+int command_explain(struct command *c);
+int command_new(struct command *c);
+int command_build(struct command *c);
+int command_run(struct command *c);
+int command_stats(struct command *c);
+int command_disasm(struct command *c);
+
+/* A compilation with the options' overrides and include paths and the toolkit's library. */
+struct compilation *command_open(const struct command *c);
+/* Diagnostics on standard error, in colour on a terminal. */
+void command_print_diagnostics(const struct compilation *compilation);
+/* The model of a platform, or NULL after its diagnostics were printed. Warnings are printed, too. */
+const struct model *command_platform(const struct command *c, struct compilation *compilation, const char *file);
+
+/* Output that appears whole or not at all: written to memory, then by command_output_close() to --output or standard
+ * output. `ok` false discards it. Returns an exit status. */
+struct command_output {
+    FILE *file;
+    char *text;
+    size_t size;
+};
+bool command_output_open(struct command_output *output);
+int command_output_close(struct command_output *output, const char *path, bool ok);
+
+#endif

@@ -1,0 +1,321 @@
+/* Commands that make or use platform.so: build and run.
+ *
+ * `run` with a program starts it with our HIP library in front and the platform named in the environment, passes signals
+ * on, and combines two outcomes: what the program returned, and how the simulation ended (HEDDLE_STATUS). Without a program
+ * the platform drives itself in this process. */
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "codegen/build.h"
+#include "codegen/command.h"
+#include "codegen/options_env.h"
+#include "codegen/sha256.h"
+
+static bool build(struct command *c, struct build_result *result)
+{
+    const struct options *o = c->options;
+    struct compilation *compilation = command_open(c);
+    const struct model *model = command_platform(c, compilation, o->arguments.items[0]);
+    struct build_request request = {
+        .toolkit = &c->toolkit,
+        .file = o->arguments.items[0],
+        .overrides = o->set.items,
+        .override_count = o->set.count,
+        .folder = o->output,
+        .generic = o->generic,
+        .verbose = o->verbose,
+        .jobs = (uint32_t)o->jobs,
+    };
+    bool ok = model && build_platform(c->arena, model, &request, result);
+    compile_close(compilation);
+    return ok;
+}
+
+int command_build(struct command *c)
+{
+    struct build_result result;
+    if (!build(c, &result))
+        return EXIT_ERRORS;
+    if (c->options->verbose)
+        fprintf(stderr, "heddle: %u compiled, %s\n", result.compiled, result.linked ? "linked" : "nothing to link");
+    printf("%s\n", result.platform_so);
+    if (result.tables)
+        printf("%s\n", result.tables);
+    return EXIT_CLEAN;
+}
+
+static const char *absolute(struct command *c, const char *path)
+{
+    char folder[PATH_MAX];
+    if (!path || path[0] == '/' || !getcwd(folder, sizeof folder))
+        return path;
+    return arena_printf(c->arena, "%s/%s", folder, path);
+}
+
+/* "ascending", "descending", "random:SEED". */
+static bool parse_order(const char *text, struct heddle_options *options)
+{
+    char *end;
+    if (!text || strcmp(text, "ascending") == 0)
+        return true;
+    options->tick_order = ENGINE_DESCENDING;
+    if (strcmp(text, "descending") == 0)
+        return true;
+    options->tick_order = ENGINE_RANDOM;
+    errno = 0;
+    if (strncmp(text, "random:", 7) == 0 && text[7] >= '0' && text[7] <= '9') {
+        options->seed = strtoull(text + 7, &end, 10);
+        if (errno == 0 && *end == '\0')
+            return true;
+    }
+    fprintf(stderr, "heddle run: '--tick-order %s': it is ascending, descending or random:SEED\n", text);
+    return false;
+}
+
+static bool can_write(const char *option, const char *path)
+{
+    if (!path)
+        return true;
+    char *copy = strdup(path);
+    char *slash = copy ? strrchr(copy, '/') : NULL;
+    if (slash)
+        slash[slash == copy] = '\0';
+    bool ok = access(slash ? copy : ".", W_OK) == 0;
+    if (!ok)
+        fprintf(stderr, "heddle run: '%s %s': cannot write there: %s\n", option, path, strerror(errno));
+    free(copy);
+    return ok;
+}
+
+/* -1 to go on, or an exit status. */
+static int make_options(struct command *c, struct heddle_options *options)
+{
+    const struct options *o = c->options;
+    *options = (struct heddle_options){
+        .abi = PLATFORM_ABI,
+        .stats_path = absolute(c, o->stats),
+        .stats_no_host = o->stats_no_host,
+        .trace_path = absolute(c, o->trace),
+        .max_cycles = o->max_cycles,
+        .stall_limit = o->stall_limit,
+        .tick_all = o->tick_all,
+        .progress = isatty(STDERR_FILENO) != 0,
+        .threads = 1,
+    };
+    if (o->mode && strcmp(o->mode, "timing") != 0) {
+        fprintf(stderr, "heddle run: '--mode %s': timing is the only mode so far\n", o->mode);
+        return EXIT_USAGE;
+    }
+    if (o->threads > 1) {
+        fprintf(stderr, "heddle run: '--threads %llu': simulations run on one thread so far; results do not depend on it\n",
+                (unsigned long long)o->threads);
+        return EXIT_USAGE;
+    }
+    if (!parse_order(o->tick_order, options))
+        return EXIT_USAGE;
+    return can_write("--stats", o->stats) && can_write("--trace", o->trace) ? -1 : EXIT_ERRORS;
+}
+
+/* Path of the program as the shell would find it, or NULL after a message. */
+static const char *find_program(struct command *c, const char *name)
+{
+    struct stat status;
+    const char *path = getenv("PATH");
+    if (strchr(name, '/')) {
+        if (stat(name, &status) != 0)
+            fprintf(stderr, "heddle run: cannot find the program '%s': %s\n", name, strerror(errno));
+        else if (!S_ISREG(status.st_mode) || access(name, X_OK) != 0)
+            fprintf(stderr, "heddle run: '%s' is not a program: it is %s\n", name,
+                    S_ISDIR(status.st_mode) ? "a folder" : "not executable");
+        else
+            return name;
+        return NULL;
+    }
+    while (path && *path) {
+        size_t size = strcspn(path, ":");
+        const char *candidate = arena_printf(c->arena, "%.*s/%s", (int)size, path, name);
+        if (stat(candidate, &status) == 0 && S_ISREG(status.st_mode) && access(candidate, X_OK) == 0)
+            return candidate;
+        path += size + (path[size] == ':');
+    }
+    fprintf(stderr, "heddle run: cannot find the program '%s' on the PATH\n", name);
+    if (access(name, X_OK) == 0)
+        fprintf(stderr, "help: for the file in this folder write './%s'\n", name);
+    return NULL;
+}
+
+static const char *hash_file(struct command *c, const char *path)
+{
+    FILE *file = fopen(path, "rb");
+    if (!file)
+        return NULL;
+    struct sha256 hash;
+    char buffer[65536];
+    char *digest = arena_alloc(c->arena, 65);
+    size_t got;
+    sha256_init(&hash);
+    while ((got = fread(buffer, 1, sizeof buffer, file)) > 0)
+        sha256_add(&hash, buffer, got);
+    fclose(file);
+    sha256_finish(&hash, digest);
+    return digest;
+}
+
+static volatile sig_atomic_t child;
+
+/* What somebody sends to us is meant for the program; what the terminal sends, it gets itself. */
+static void forward_signal(int number, siginfo_t *info, void *context)
+{
+    (void)context;
+    if (child > 0 && info->si_code != SI_KERNEL)
+        kill((pid_t)child, number);
+}
+
+static void forward_signals(void)
+{
+    static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
+    struct sigaction action = { .sa_sigaction = forward_signal, .sa_flags = SA_SIGINFO | SA_RESTART };
+    sigemptyset(&action.sa_mask);
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
+        sigaction(signals[i], &action, NULL);
+}
+
+static void set_environment(struct command *c, const struct build_result *built, const struct heddle_options *options,
+                            const char *status_file)
+{
+    size_t size = options_env_encode(options, NULL, 0) + 1;
+    char *text = arena_alloc(c->arena, size);
+    options_env_encode(options, text, size);
+    setenv(OPTIONS_ENV_PLATFORM, absolute(c, built->platform_so), 1);
+    setenv(OPTIONS_ENV_OPTIONS, text, 1);
+    setenv(OPTIONS_ENV_STATUS, status_file, 1);
+    const char *old = getenv("LD_LIBRARY_PATH");
+    setenv("LD_LIBRARY_PATH",
+           old && *old ? arena_printf(c->arena, "%s:%s", c->toolkit.hip_folder, old) : c->toolkit.hip_folder, 1);
+}
+
+/* The outcome of the simulation, as reported by whoever drove it. */
+static int read_status(const char *path)
+{
+    char digit = '0';
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file >= 0) {
+        if (read(file, &digit, 1) != 1)
+            digit = '0';
+        close(file);
+    }
+    return digit >= '0' && digit <= '9' ? digit - '0' : 0;
+}
+
+static int wait_for_program(const char *name)
+{
+    int status;
+    while (waitpid((pid_t)child, &status, 0) < 0)
+        if (errno != EINTR) {
+            fprintf(stderr, "heddle: cannot wait for '%s': %s\n", name, strerror(errno));
+            return EXIT_ERRORS;
+        }
+    child = 0;
+    if (WIFEXITED(status))
+        return WEXITSTATUS(status);
+    fprintf(stderr, "heddle: '%s' was ended by signal %d (%s)\n", name, WTERMSIG(status), strsignal(WTERMSIG(status)));
+    return 128 + WTERMSIG(status);
+}
+
+static int run_program(struct command *c, const struct build_result *built, struct heddle_options *options,
+                       const char *program)
+{
+    char folder[] = "/tmp/heddle-run-XXXXXX";
+    if (!c->toolkit.hip_folder) {
+        fprintf(stderr, "heddle run: this installation has no libamdhip64.so.5\n");
+        return EXIT_ERRORS;
+    }
+    if (!mkdtemp(folder)) {
+        fprintf(stderr, "heddle run: cannot create a folder in /tmp: %s\n", strerror(errno));
+        return EXIT_ERRORS;
+    }
+    const char *status_file = arena_printf(c->arena, "%s/status", folder);
+    options->program_hash = hash_file(c, program);
+    set_environment(c, built, options, status_file);
+    forward_signals();
+    fflush(NULL);
+    pid_t parent = getpid(), pid = fork();
+    if (pid == 0) {
+        prctl(PR_SET_PDEATHSIG, SIGKILL);
+        if (getppid() != parent)
+            _exit(EXIT_ERRORS);
+        execv(program, c->options->program);
+        fprintf(stderr, "heddle run: cannot start '%s': %s\n", program, strerror(errno));
+        _exit(127);
+    }
+    child = pid;
+    int status = EXIT_ERRORS;
+    if (pid < 0)
+        fprintf(stderr, "heddle run: cannot start '%s': %s\n", program, strerror(errno));
+    else
+        status = wait_for_program(program);
+    int simulation = read_status(status_file);
+    unlink(status_file);
+    rmdir(folder);
+    return simulation ? simulation : status;
+}
+
+/* A platform that drives itself. */
+static int run_platform(struct command *c, const struct build_result *built, const struct heddle_options *options)
+{
+    void *library = dlopen(absolute(c, built->platform_so), RTLD_NOW | RTLD_LOCAL);
+    const struct heddle_platform *(*open_platform)(uint32_t abi) = NULL;
+    if (library) {
+        void *symbol = dlsym(library, "heddle_platform_open");
+        memcpy(&open_platform, &symbol, sizeof symbol);
+    }
+    const struct heddle_platform *platform = open_platform ? open_platform(PLATFORM_ABI) : NULL;
+    if (!platform) {
+        const char *why = library ? "it is of another version of heddle" : dlerror();
+        fprintf(stderr, "heddle run: cannot open '%s': %s\n", built->platform_so, why);
+        return OPTIONS_ENV_NOT_STARTED;
+    }
+    if (!platform->start(options))
+        return OPTIONS_ENV_NOT_STARTED;
+    if (platform->driver()) {
+        fprintf(stderr, "heddle run: this platform's driver needs a program: heddle run %s -- PROGRAM ARGS...\n",
+                c->options->arguments.items[0]);
+        return EXIT_USAGE;
+    }
+    int status = platform->run();
+    if (!platform->finish() && status == 0)
+        return OPTIONS_ENV_NOT_STARTED;
+    return status == 1 ? OPTIONS_ENV_FAILED : status;
+}
+
+int command_run(struct command *c)
+{
+    struct heddle_options options;
+    struct build_result built;
+    const char *program = NULL;
+    int status = make_options(c, &options);
+    if (status >= 0)
+        return status;
+    if (c->options->program) {
+        if (!c->options->program[0]) {
+            fprintf(stderr, "heddle run: there is no program behind '--'\n");
+            return EXIT_USAGE;
+        }
+        program = find_program(c, c->options->program[0]);
+        if (!program)
+            return EXIT_ERRORS;
+    }
+    if (!build(c, &built))
+        return EXIT_ERRORS;
+    options.tables_path = absolute(c, built.tables);
+    return program ? run_program(c, &built, &options, program) : run_platform(c, &built, &options);
+}

@@ -1,0 +1,10 @@
+/* The texts of `heddle new`. "@NAME@" stands for the name. */
+#ifndef HEDDLE_CODEGEN_NEW_TEMPLATES_H
+#define HEDDLE_CODEGEN_NEW_TEMPLATES_H
+
+extern const char new_component_heddle[];
+extern const char new_component_c[];
+extern const char new_component_test[];
+extern const char new_platform_heddle[];
+
+#endif

@@ -1,0 +1,65 @@
+/* The command line of `heddle`: one table of commands and options, from which parsing, --help, the man page and the table
+ * in docs/ come. Strings point into argv. */
+#ifndef HEDDLE_CODEGEN_OPTIONS_H
+#define HEDDLE_CODEGEN_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* Exit statuses of all commands. `run` has more: see options_env.h. */
+enum { EXIT_CLEAN = 0, EXIT_ERRORS = 1, EXIT_USAGE = 2 };
+
+enum options_command {
+    COMMAND_CHECK,
+    COMMAND_GEN,
+    COMMAND_DOT,
+    COMMAND_DUMP,
+    COMMAND_PARAMS,
+    COMMAND_FMT,
+    COMMAND_DOC,
+    COMMAND_EXPLAIN,
+    COMMAND_NEW,
+    COMMAND_BUILD,
+    COMMAND_RUN,
+    COMMAND_STATS,
+    COMMAND_DISASM,
+    COMMAND_HELP,
+    COMMAND_COUNT
+};
+
+struct options_list {
+    const char **items; /* room for all of argv */
+    size_t count;
+};
+
+struct options {
+    enum options_command command;
+    struct options_list arguments; /* files, codes, names */
+    char **program;                /* behind `--`, NULL-terminated; NULL: none */
+    struct options_list set, include, expand;
+    const char *platform, *output, *level, *only;
+    const char *mode, *stats, *trace, *tick_order, *mcpu;
+    uint64_t max_cycles, stall_limit, threads, jobs;
+    bool json, svg, check, csv, generic, tick_all, stats_no_host, verbose, markdown, man;
+    const char *html_folder;
+};
+
+/* The nearest of `count` candidates, or NULL (compile_suggest() of the front end, or NULL in tests). */
+typedef const char *options_suggest(const char *word, const char *const *candidates, size_t count);
+
+/* Fills `options`. Returns -1 to go on, or an exit status: help was printed, or the mistake was on stderr. */
+int options_parse(struct options *options, int argc, char **argv, options_suggest *suggest);
+void options_release(struct options *options);
+
+/* "heddle check": for messages. */
+const char *options_command_name(enum options_command command);
+
+/* The text of --help for one command, or of all (COMMAND_COUNT). */
+void options_print_help(FILE *out, enum options_command command);
+/* docs/reference-cli.md, and the man page heddle.1. */
+void options_print_markdown(FILE *out);
+void options_print_man(FILE *out);
+
+#endif

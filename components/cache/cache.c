@@ -1,0 +1,457 @@
+/* Set-associative cache: what it does in a cycle. State and invariants are in cache_state.h, the handling of single
+ * requests in cache_take.h.
+ *
+ * A cycle, in this order: answers from below, page answers, flush and invalidate, requests (those that waited for a
+ * page first, in order, then new ones), answers to above. Requests are taken in order; one that cannot be taken holds the
+ * ones behind it, except that requests on a page that is being translated step aside ("hit under miss").
+ *
+ * A fence ends here, since every answer to a write comes from where all sharers see it: it is answered when everything
+ * taken before it has been answered, and with `acquire` all lines are dropped, so later reads ask below. A write-back
+ * cache also writes its dirty lines back first. Fences of a wavefront or work-group, whose members share this cache, only
+ * keep their place in the order.
+ *
+ * Flush and invalidate wait until everything taken is answered; nothing new is taken meanwhile. Invalidate, and flush
+ * with `invalidate`, also forget translations. */
+#include "cache.gen.h"
+
+#include "cache_take.h"
+#include "runtime/hang.h"
+#include "scope.gen.h"
+
+static uint32_t power_of_two(uint64_t at_least)
+{
+    uint32_t n = 1;
+    while (n < at_least)
+        n *= 2;
+    return n;
+}
+
+static void init_parking(struct cache *c, uint32_t pages)
+{
+    c->payload_stride = (uint32_t)(mem_atomic_payload_bytes(cache_params(c)->line) + 15) / 16 * 16;
+    uint32_t requests = (uint32_t)cache_params(c)->mshrs;
+    index_pool_init(&c->free_parked, requests);
+    c->parked = arena_allocate(requests * sizeof(struct cache_parked));
+    c->parked_data = arena_allocate((size_t)requests * c->payload_stride);
+    c->pages = arena_allocate(pages * sizeof(struct cache_queue));
+    for (uint32_t i = 0; i < pages; i++)
+        arena_at(struct cache_queue, c->pages)[i] = (struct cache_queue){ PARKED_NONE, PARKED_NONE };
+}
+
+static void cache_init(struct cache *c)
+{
+    uint32_t sets = (uint32_t)cache_params(c)->sets, ways = (uint32_t)cache_params(c)->ways;
+    uint32_t lines = sets * ways, mshrs = (uint32_t)cache_params(c)->mshrs;
+    c->tags = arena_allocate(lines * sizeof(uint64_t));
+    memset(arena_at(char, c->tags), 0xff, lines * sizeof(uint64_t));
+    c->lines = arena_allocate(lines * sizeof(struct cache_line));
+    c->data = arena_allocate((size_t)lines * line_bytes(c));
+    if (keeps_masks(c))
+        c->masks = arena_allocate(lines * sizeof(struct mem_mask));
+    c->dirty = arena_allocate((lines + 63) / 64 * sizeof(uint64_t));
+    c->mshrs = arena_allocate(mshrs * sizeof(struct cache_mshr));
+    index_pool_init(&c->free_mshrs, mshrs);
+    uint32_t targets = mshrs * (uint32_t)cache_params(c)->targets;
+    c->targets = arena_allocate(targets * sizeof(struct cache_target));
+    index_pool_init(&c->free_targets, targets);
+    c->sent = arena_allocate(mshrs * sizeof(struct cache_sent));
+    index_pool_init(&c->free_sent, mshrs);
+    if (is_write_back(c)) {
+        c->stored = arena_allocate(mshrs * 2 * sizeof(struct cache_stored));
+        index_pool_init(&c->free_stored, mshrs * 2);
+    }
+    c->delay = (uint32_t)cache_params(c)->latency - 1;
+    c->replay = (struct cache_queue){ PARKED_NONE, PARKED_NONE };
+    if (cache_translation(c)) {
+        c->delay += cache_translation_ops(c)->latency(cache_translation(c));
+        init_parking(c, cache_translation_ops(c)->capacity(cache_translation(c)));
+    }
+    c->response_mask = power_of_two(((uint64_t)c->delay + 2) * (uint64_t)cache_params(c)->ports) - 1;
+    c->responses = arena_allocate((c->response_mask + (size_t)1) * sizeof(struct cache_response));
+    c->response_tags = arena_allocate((c->response_mask + (size_t)1) * sizeof(uint16_t));
+    c->response_data = arena_allocate((c->response_mask + (size_t)1) * line_bytes(c));
+    index_pool_init(&c->free_slots, c->response_mask + 1);
+    cache_replacement_ops(c)->setup(cache_replacement(c), sets, ways);
+}
+
+/* ---- answers from below ---- */
+
+/* The bytes have come: into the line, around those that were written before they were asked for. */
+static void install(struct cache *c, struct cache_mshr *mshr, const void *bytes)
+{
+    mshr->installed = 1;
+    if (mshr->line == LINE_NONE)
+        return;
+    struct mem_mask missing = mem_mask_full(line_bytes(c));
+    if (is_write_back(c))
+        missing = mem_mask_not(*line_mask(c, mshr->line), line_bytes(c));
+    mem_copy_masked(line_data(c, mshr->line), bytes, missing, line_bytes(c));
+    line_state(c, mshr->line)->filled = 1;
+}
+
+/* Lets one waiting request take effect. `line` is LINE_NONE only for reads. */
+static void serve(struct cache *c, const struct cache_target *t, uint32_t line, const void *bytes)
+{
+    const struct cache_stored *s = arena_at(struct cache_stored, c->stored) + t->stored;
+    if (t->kind == MEM_READ) {
+        respond(c, t->tag, true, line == LINE_NONE ? bytes : line_data(c, line));
+        return;
+    }
+    if (t->kind == MEM_WRITE) {
+        line_write(c, line, s->mask, s->bytes[0]);
+        respond(c, t->tag, false, NULL);
+    } else {
+        respond(c, t->tag, true, t->returns ? line_data(c, line) : NULL);
+        mem_apply_atomic(t->op, t->size, s->mask, line_data(c, line), s->bytes[0], s->bytes[1], NULL);
+        *line_mask(c, line) = mem_mask_or(*line_mask(c, line), s->mask);
+    }
+    line_set_dirty(c, line);
+    index_pool_give(&c->free_stored, t->stored);
+}
+
+/* false: there are waiting requests left, but no room for more answers. */
+static bool fill(struct cache *c, uint32_t number, const void *bytes)
+{
+    struct cache_mshr *mshr = mshr_at(c, number);
+    if (!mshr->installed)
+        install(c, mshr, bytes);
+    while (mshr->targets) {
+        if (!response_room(c))
+            return false;
+        uint32_t i = mshr->first;
+        const struct cache_target *t = arena_at(struct cache_target, c->targets) + i;
+        serve(c, t, mshr->line, bytes);
+        mshr->first = t->next;
+        mshr->targets--;
+        index_pool_give(&c->free_targets, i);
+    }
+    if (mshr->line != LINE_NONE)
+        line_state(c, mshr->line)->mshr = 0;
+    mshr->used = 0;
+    index_pool_give(&c->free_mshrs, number);
+    return true;
+}
+
+/* The answer to a write or atomic that was sent below. */
+static bool acknowledge(struct cache *c, uint32_t number, void *payload)
+{
+    struct cache_sent sent = arena_at(struct cache_sent, c->sent)[number];
+    if (sent.kind != SENT_WRITE_BACK) {
+        if (!response_room(c))
+            return false;
+        respond(c, sent.tag, sent.kind != SENT_WRITE,
+                sent.kind == SENT_ATOMIC ? mem_data_data(payload, line_bytes(c)) : NULL);
+    }
+    index_pool_give(&c->free_sent, number);
+    return true;
+}
+
+static bool take_answers(struct cache *c)
+{
+    bool progress = false;
+    const struct mem_reply *m;
+    while ((m = cache_bottom_peek_reply(c))) {
+        uint32_t mshrs = (uint32_t)cache_params(c)->mshrs;
+        bool done = m->tag < mshrs ? fill(c, m->tag, mem_data_data(cache_bottom_reply_payload(c), line_bytes(c)))
+                                   : acknowledge(c, m->tag - mshrs, cache_bottom_reply_payload(c));
+        if (!done)
+            break;
+        cache_bottom_pop_reply(c);
+        progress = true;
+    }
+    return progress;
+}
+
+/* ---- translation ---- */
+
+static struct cache_parked *parked_at(const struct cache *c, uint32_t i)
+{
+    return arena_at(struct cache_parked, c->parked) + i;
+}
+
+static void *parked_payload(const struct cache *c, uint32_t i)
+{
+    return arena_at(char, c->parked_data) + (size_t)i * c->payload_stride;
+}
+
+static void queue_append(struct cache *c, struct cache_queue *q, uint32_t first, uint32_t last)
+{
+    if (q->first == PARKED_NONE)
+        q->first = first;
+    else
+        parked_at(c, q->last)->next = first;
+    q->last = last;
+}
+
+/* `address` is the first field of reads, writes and atomics alike. */
+static uint64_t request_address(const struct mem_request *m)
+{
+    return m->read.address;
+}
+
+static uint32_t request_pid(const struct mem_request *m)
+{
+    return message_kind(m) == MEM_READ ? m->read.pid
+                                       : (message_kind(m) == MEM_WRITE ? m->write.pid : m->atomic.pid);
+}
+
+static bool check_writable(const struct cache *c, const struct mem_request *m, bool writable)
+{
+    if (writable || message_kind(m) == MEM_READ)
+        return true;
+    engine_fail(&c->io.base, "process %u writes to read-only memory at virtual address 0x%llx", request_pid(m),
+                (unsigned long long)request_address(m));
+    return false;
+}
+
+static bool take_pages(struct cache *c)
+{
+    bool progress = false;
+    const struct translate_reply *m;
+    while ((m = cache_translate_peek_reply(c))) {
+        struct cache_queue *q = arena_at(struct cache_queue, c->pages) + m->tag;
+        if (!m->found.valid) {
+            const struct mem_request *first = &parked_at(c, q->first)->request;
+            engine_fail(&c->io.base, "process %u %s virtual address 0x%llx, which is not mapped", request_pid(first),
+                        message_kind(first) == MEM_READ ? "reads" : "writes to",
+                        (unsigned long long)request_address(first));
+            return progress;
+        }
+        uint64_t inside = ((uint64_t)1 << m->found.page_bits) - 1;
+        for (uint32_t i = q->first; i != PARKED_NONE; i = parked_at(c, i)->next) {
+            struct cache_parked *p = parked_at(c, i);
+            p->physical = m->found.physical + (request_address(&p->request) & inside);
+            p->writable = m->found.writable;
+        }
+        queue_append(c, &c->replay, q->first, q->last);
+        *q = (struct cache_queue){ PARKED_NONE, PARKED_NONE };
+        cache_translation_ops(c)->fill(cache_translation(c), m->tag, m->found.physical, m->found.page_bits,
+                                       m->found.writable);
+        cache_translate_pop_reply(c);
+        progress = true;
+    }
+    return progress;
+}
+
+enum translated { TRANSLATED, ASIDE, HELD };
+
+/* The oldest request, `m`, steps aside until its page is known. */
+static enum translated park(struct cache *c, const struct mem_request *m, bool ask)
+{
+    uint32_t pid = request_pid(m);
+    if (!index_pool_has(&c->free_parked) || (ask && !cache_translate_can_send(c)))
+        return HELD;
+    uint32_t page = cache_translation_ops(c)->wait(cache_translation(c), pid, request_address(m));
+    if (ask)
+        cache_translate_send_lookup(c, (uint16_t)page, request_address(m), pid);
+    uint32_t i = index_pool_take(&c->free_parked);
+    struct cache_parked *p = parked_at(c, i);
+    memcpy(&p->request, m, sizeof p->request);
+    p->next = PARKED_NONE;
+    if (message_kind(m) == MEM_WRITE)
+        memcpy(parked_payload(c, i), cache_top_payload(c), mem_write_payload_bytes(cache_params(c)->line));
+    else if (message_kind(m) == MEM_ATOMIC)
+        memcpy(parked_payload(c, i), cache_top_payload(c), mem_atomic_payload_bytes(cache_params(c)->line));
+    queue_append(c, arena_at(struct cache_queue, c->pages) + page, i, i);
+    c->unanswered++;
+    return ASIDE;
+}
+
+/* Finds the physical address of the oldest request, or moves it aside. A result is kept while the request has to stay. */
+static enum translated translate(struct cache *c, const struct mem_request *m, uint64_t *physical)
+{
+    *physical = request_address(m);
+    if (!cache_translation(c))
+        return TRANSLATED;
+    if (!c->head_translated) {
+        struct address_translation found;
+        enum address_translation_result r =
+            cache_translation_ops(c)->lookup(cache_translation(c), request_pid(m), request_address(m), &found);
+        if (r == ADDRESS_TRANSLATION_FULL)
+            return HELD;
+        if (r != ADDRESS_TRANSLATION_HIT)
+            return park(c, m, r == ADDRESS_TRANSLATION_ABSENT);
+        if (!check_writable(c, m, found.writable))
+            return HELD;
+        c->head_translated = true;
+        c->head_physical = found.physical;
+    }
+    *physical = c->head_physical;
+    return TRANSLATED;
+}
+
+/* ---- flush, invalidate, fences ---- */
+
+static void start_job(struct cache *c, enum cache_job job, bool write_back_lines, bool drop)
+{
+    c->job = (uint8_t)job;
+    c->job_write_back = write_back_lines && is_write_back(c);
+    c->job_drop = drop;
+}
+
+static bool start_control(struct cache *c)
+{
+    const struct cache_control_request *m = cache_control_peek(c);
+    if (c->job != JOB_NONE || !m)
+        return false;
+    if (message_kind(m) == CACHE_CONTROL_INVALIDATE)
+        start_job(c, JOB_INVALIDATE, false, true);
+    else
+        start_job(c, JOB_FLUSH, true, m->flush.invalidate);
+    return true;
+}
+
+static void drop_all(struct cache *c)
+{
+    uint32_t lines = (uint32_t)cache_params(c)->sets * way_count(c);
+    if (c->line_count == 0)
+        return;
+    for (uint32_t i = 0; i < lines; i++)
+        if (*line_tag(c, i) != LINE_FREE)
+            line_drop(c, i);
+}
+
+/* Sends dirty lines below in order of their places, as many as there is room for. */
+static bool write_back_all(struct cache *c)
+{
+    bool progress = false;
+    for (uint32_t w = 0; c->dirty_count; w++)
+        for (uint64_t bits; (bits = arena_at(uint64_t, c->dirty)[w]);) {
+            if (!index_pool_has(&c->free_sent) || !cache_bottom_can_send(c))
+                return progress;
+            write_back(c, w * 64 + (uint32_t)__builtin_ctzll(bits));
+            progress = true;
+        }
+    return progress;
+}
+
+static bool finish_job(struct cache *c)
+{
+    bool from_control = c->job != JOB_FENCE;
+    if (from_control ? !cache_control_can_reply(c) : !cache_top_can_reply(c))
+        return false;
+    if (c->job_drop) {
+        if (c->dirty_count) {
+            engine_fail(&c->io.base, "invalidate would lose %u dirty lines; flush first", c->dirty_count);
+            return false;
+        }
+        drop_all(c);
+        if (from_control && cache_translation(c))
+            cache_translation_ops(c)->flush(cache_translation(c));
+    }
+    if (from_control) {
+        cache_control_reply_finished(c, cache_control_peek(c)->tag);
+        cache_control_pop(c);
+    } else {
+        cache_top_reply_done(c, cache_top_peek(c)->tag);
+        cache_top_pop(c);
+    }
+    c->job = JOB_NONE;
+    return true;
+}
+
+static bool work_on_job(struct cache *c)
+{
+    bool progress = false;
+    if (c->unanswered)
+        return false;
+    if (c->job_write_back)
+        progress = write_back_all(c);
+    if ((c->job_write_back && c->dirty_count) || index_pool_used(&c->free_sent))
+        return progress;
+    return finish_job(c) || progress;
+}
+
+/* The oldest request is a fence. */
+static void start_fence(struct cache *c, const struct mem_request *m)
+{
+    bool shared = m->fence.scope == SCOPE_AGENT || m->fence.scope == SCOPE_SYSTEM;
+    start_job(c, JOB_FENCE, shared && (m->fence.release || m->fence.acquire), shared && m->fence.acquire);
+}
+
+/* ---- a cycle ---- */
+
+static bool take_replays(struct cache *c, unsigned *room)
+{
+    bool progress = false;
+    while (*room && c->replay.first != PARKED_NONE) {
+        uint32_t i = c->replay.first;
+        struct cache_parked *p = parked_at(c, i);
+        if (!check_writable(c, &p->request, p->writable))
+            break;
+        c->unanswered--; /* counted when it stepped aside, and again when taken */
+        if (!take(c, &p->request, parked_payload(c, i), p->physical)) {
+            c->unanswered++;
+            note_blocked(c);
+            break;
+        }
+        note_unblocked(c);
+        c->replay.first = p->next;
+        index_pool_give(&c->free_parked, i);
+        --*room;
+        progress = true;
+    }
+    return progress;
+}
+
+static bool take_requests(struct cache *c)
+{
+    unsigned room = (unsigned)cache_params(c)->ports;
+    bool progress = take_replays(c, &room);
+    const struct mem_request *m;
+    while (room && c->replay.first == PARKED_NONE && c->job == JOB_NONE && (m = cache_top_peek(c))) {
+        if (message_kind(m) == MEM_FENCE) {
+            start_fence(c, m);
+            return true;
+        }
+        uint64_t physical;
+        enum translated t = translate(c, m, &physical);
+        if (t == HELD || (t == TRANSLATED && !take(c, m, cache_top_payload(c), physical))) {
+            note_blocked(c);
+            break;
+        }
+        note_unblocked(c);
+        c->head_translated = false;
+        cache_top_pop(c);
+        room--;
+        progress = true;
+    }
+    return progress;
+}
+
+static bool cache_tick(struct cache *c)
+{
+    bool progress = false;
+    if (component_pending(&c->io.base, 0) || c->replay.first != PARKED_NONE || c->job != JOB_NONE) {
+        progress |= take_answers(c);
+        if (cache_translation(c))
+            progress |= take_pages(c);
+        progress |= start_control(c);
+        progress |= take_requests(c);
+        if (c->job != JOB_NONE)
+            progress |= work_on_job(c);
+    }
+    progress |= send_responses(c);
+    return progress;
+}
+
+static unsigned cache_outstanding(const struct cache *c, struct hang_report *report)
+{
+    static const char *const jobs[] = { "", "flush", "flush", "invalidate", "fence" };
+    for (uint32_t i = 0; report && i < (uint32_t)cache_params(c)->mshrs; i++)
+        if (mshr_at(c, i)->used)
+            hang_note(report, "line 0x%llx has been asked for below; %u requests wait for it",
+                      (unsigned long long)mshr_at(c, i)->address, mshr_at(c, i)->targets);
+    if (report && index_pool_used(&c->free_sent))
+        hang_note(report, "%u writes or atomics sent below are not answered", index_pool_used(&c->free_sent));
+    if (report && cache_translation(c) && index_pool_used(&c->free_parked))
+        hang_note(report, "%u requests wait for a translation", index_pool_used(&c->free_parked));
+    if (report && c->response_count)
+        hang_note(report, "%u answers wait to be sent", c->response_count);
+    if (report && c->job != JOB_NONE)
+        hang_note(report, "a %s is being worked on", jobs[c->job]);
+    if (report && c->blocked_since)
+        hang_note(report, "the oldest request cannot be taken since cycle %llu",
+                  (unsigned long long)(c->blocked_since - 1));
+    return c->unanswered + index_pool_used(&c->free_sent) + (c->job != JOB_NONE);
+}

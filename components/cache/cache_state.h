@@ -1,0 +1,348 @@
+/* State of a cache, and the small steps everything else is made of: finding lines, choosing victims, answering.
+ *
+ * Tags stand apart from the bytes. A line is free (tag LINE_FREE), present, or pending (`mshr` != 0: its bytes have
+ * been asked for; the way is taken when the request goes out, so a line is found by its tag whatever its state).
+ * A line that is not `filled` holds only the bytes of its mask. In a write-back cache the mask names the dirty bytes,
+ * filled or not, so a write miss needs no fetch; in a write-through one it names the bytes that earlier writes left.
+ *
+ * Requests to one line take effect in the order in which they were taken: what comes to a pending line is queued at its
+ * MSHR (write-back), or makes the line's MSHR `detached` (other policies): the answer still serves those who waited, but
+ * the line is forgotten, and the next read asks again, behind the write that went below meanwhile. So a store that
+ * follows a load to the same place can never be seen by that load, nor missed by the next.
+ *
+ * An answer is formed when the request takes effect and leaves `latency` - 1 cycles later (plus the translation's), in one
+ * queue, so that with connections of one cycle a hit takes latency + 1 from request sent to answer seen. */
+#ifndef HEDDLE_COMPONENTS_CACHE_STATE_H
+#define HEDDLE_COMPONENTS_CACHE_STATE_H
+
+#include "components/cache/address_translation.h"
+#include "components/cache/replacement_policy.h"
+#include "components/mem/index_pool.h"
+#include "components/mem/mem_mask.h"
+
+#define LINE_FREE UINT64_MAX
+#define LINE_NONE UINT32_MAX
+#define TARGET_NONE UINT32_MAX
+#define PARKED_NONE UINT32_MAX
+#define RESPONSE_DONE 0xffffffu    /* no data */
+#define RESPONSE_NO_BYTES 0xfffffeu /* a data message whose bytes nobody reads */
+
+struct cache_line {
+    uint16_t mshr; /* 1 + index, 0: none */
+    uint8_t filled;
+};
+
+struct cache_mshr {
+    uint64_t address;
+    uint32_t line; /* LINE_NONE: detached */
+    uint32_t first, last;
+    uint16_t targets;
+    uint8_t used;
+    uint8_t installed; /* the answer has been merged into the line, its targets are being served */
+};
+
+/* A request that waits at an MSHR. */
+struct cache_target {
+    uint32_t next;
+    uint32_t stored; /* writes and atomics: slot of mask and bytes */
+    uint16_t tag;
+    uint8_t kind; /* enum mem_request_kind */
+    uint8_t op;
+    uint8_t size;
+    bool returns;
+};
+
+/* Mask, then operands, then comparands of a queued write or atomic. */
+struct cache_stored {
+    struct mem_mask mask;
+    uint8_t bytes[2][MEM_LINE_MAX];
+};
+
+/* A write or atomic sent below, by the tag of its answer. */
+enum cache_sent_kind { SENT_WRITE, SENT_WRITE_BACK, SENT_ATOMIC, SENT_ATOMIC_BLIND };
+struct cache_sent {
+    uint16_t tag;
+    uint8_t kind;
+};
+
+/* A request whose page has been asked for, or that waits to be replayed after it. */
+struct cache_parked {
+    struct mem_request request;
+    uint64_t physical;
+    uint32_t next;
+    bool writable;
+    uint8_t reserved[19];
+};
+
+struct cache_queue {
+    uint32_t first, last; /* PARKED_NONE: empty */
+};
+
+/* 8 bytes, since all answers go through a ring of these. */
+struct cache_response {
+    uint32_t due; /* low bits of the cycle */
+    uint32_t slot; /* or RESPONSE_DONE, RESPONSE_NO_BYTES */
+};
+
+enum cache_job { JOB_NONE, JOB_FLUSH, JOB_FLUSH_INVALIDATE, JOB_INVALIDATE, JOB_FENCE };
+
+struct cache {
+    struct cache_io io;
+    /* Arena offsets. */
+    uint32_t tags;         /* uint64_t [lines]: line number */
+    uint32_t lines;        /* struct cache_line [lines] */
+    uint32_t masks;        /* struct mem_mask [lines]; write-back and write-through only */
+    uint32_t data;         /* [lines][line] */
+    uint32_t dirty;        /* bitmap of lines */
+    uint32_t mshrs;
+    uint32_t targets;
+    uint32_t stored;
+    uint32_t sent;
+    uint32_t responses;    /* ring of struct cache_response [response_mask + 1] */
+    uint32_t response_tags; /* uint16_t, parallel */
+    uint32_t response_data; /* [slots][line] */
+    uint32_t parked;
+    uint32_t parked_data;
+    uint32_t pages;        /* struct cache_queue by number of the page asked for */
+    uint32_t payload_stride;
+    struct index_pool free_mshrs, free_targets, free_stored, free_sent, free_slots, free_parked;
+    uint32_t response_mask, response_head, response_count;
+    uint32_t delay;        /* from taking to answering */
+    uint32_t line_count;   /* lines not free */
+    uint32_t dirty_count;
+    uint32_t unanswered;   /* requests taken and not answered */
+    struct cache_queue replay;
+    uint8_t job;           /* enum cache_job */
+    bool job_write_back, job_drop;
+    bool head_translated;
+    bool control_busy;
+    uint64_t head_physical;
+    uint64_t blocked_since; /* 1 + cycle, 0: not blocked */
+};
+
+static inline unsigned line_bytes(const struct cache *c)
+{
+    return (unsigned)cache_params(c)->line;
+}
+
+static inline unsigned way_count(const struct cache *c)
+{
+    return (unsigned)cache_params(c)->ways;
+}
+
+static inline bool is_write_back(const struct cache *c)
+{
+    return cache_params(c)->write == CACHE_WRITE_BACK;
+}
+
+static inline bool keeps_masks(const struct cache *c)
+{
+    return cache_params(c)->write == CACHE_WRITE_BACK || cache_params(c)->write == CACHE_WRITE_THROUGH;
+}
+
+static inline char *line_data(const struct cache *c, uint32_t line)
+{
+    return arena_at(char, c->data) + (size_t)line * line_bytes(c);
+}
+
+static inline struct cache_line *line_state(const struct cache *c, uint32_t line)
+{
+    return arena_at(struct cache_line, c->lines) + line;
+}
+
+static inline struct mem_mask *line_mask(const struct cache *c, uint32_t line)
+{
+    return arena_at(struct mem_mask, c->masks) + line;
+}
+
+static inline uint64_t *line_tag(const struct cache *c, uint32_t line)
+{
+    return arena_at(uint64_t, c->tags) + line;
+}
+
+static inline struct cache_mshr *mshr_at(const struct cache *c, uint32_t i)
+{
+    return arena_at(struct cache_mshr, c->mshrs) + i;
+}
+
+/* `folded`: exclusive or of all groups of index bits, so that a bank of an interleaved memory, whose addresses agree in
+ * some bits, still uses all its sets. */
+static inline uint32_t set_of(const struct cache *c, uint64_t number)
+{
+    uint64_t sets = (uint64_t)cache_params(c)->sets;
+    if (sets == 1)
+        return 0;
+    if (cache_params(c)->index == CACHE_INDEX_FOLDED) {
+        unsigned bits = 64 - (unsigned)__builtin_clzll(sets - 1);
+        for (unsigned shift = bits; shift < 64; shift *= 2)
+            number ^= number >> shift;
+    }
+    return (uint32_t)((sets & (sets - 1)) == 0 ? number & (sets - 1) : number % sets);
+}
+
+/* The line with this number, or LINE_NONE. */
+static inline uint32_t line_find(const struct cache *c, uint32_t set, uint64_t number)
+{
+    const uint64_t *tags = line_tag(c, set * way_count(c));
+    for (uint32_t w = 0; w < way_count(c); w++)
+        if (tags[w] == number)
+            return set * way_count(c) + w;
+    return LINE_NONE;
+}
+
+static inline bool line_is_dirty(const struct cache *c, uint32_t line)
+{
+    return arena_at(uint64_t, c->dirty)[line / 64] >> (line % 64) & 1;
+}
+
+static inline void line_set_dirty(struct cache *c, uint32_t line)
+{
+    uint64_t *word = &arena_at(uint64_t, c->dirty)[line / 64], bit = (uint64_t)1 << (line % 64);
+    c->dirty_count += !(*word & bit);
+    *word |= bit;
+}
+
+static inline void line_set_clean(struct cache *c, uint32_t line)
+{
+    arena_at(uint64_t, c->dirty)[line / 64] &= ~((uint64_t)1 << (line % 64));
+    c->dirty_count--;
+}
+
+/* Forgets the line, which is not dirty. */
+static inline void line_drop(struct cache *c, uint32_t line)
+{
+    *line_tag(c, line) = LINE_FREE;
+    *line_state(c, line) = (struct cache_line){ 0, 0 };
+    c->line_count--;
+}
+
+static inline void line_touch(struct cache *c, uint32_t line)
+{
+    cache_replacement_ops(c)->touch(cache_replacement(c), line / way_count(c), line % way_count(c));
+}
+
+/* Takes a free line for `number`. Its mask is empty, its bytes are undefined. */
+static inline void line_claim(struct cache *c, uint32_t line, uint64_t number)
+{
+    *line_tag(c, line) = number;
+    *line_state(c, line) = (struct cache_line){ 0, 0 };
+    if (keeps_masks(c))
+        *line_mask(c, line) = (struct mem_mask){ { 0, 0 } };
+    c->line_count++;
+    cache_replacement_ops(c)->fill(cache_replacement(c), line / way_count(c), line % way_count(c));
+}
+
+static inline void note_blocked(struct cache *c)
+{
+    if (!c->blocked_since)
+        c->blocked_since = cache_now(c) + 1;
+}
+
+static inline void note_unblocked(struct cache *c)
+{
+    if (c->blocked_since) {
+        c->io.stats.blocked += cache_now(c) + 1 - c->blocked_since;
+        c->blocked_since = 0;
+    }
+}
+
+/* Sends the dirty bytes of `line` below; the line is clean afterwards. Room below and a `sent` entry must be there. */
+static inline void write_back(struct cache *c, uint32_t line)
+{
+    uint32_t sent = index_pool_take(&c->free_sent);
+    arena_at(struct cache_sent, c->sent)[sent] = (struct cache_sent){ .kind = SENT_WRITE_BACK };
+    uint64_t address = *line_tag(c, line) * line_bytes(c);
+    void *payload = cache_bottom_send_write(c, (uint16_t)(cache_params(c)->mshrs + sent), address, 0);
+    mem_mask_store(mem_write_mask(payload, line_bytes(c)), *line_mask(c, line), line_bytes(c));
+    memcpy(mem_write_data(payload, line_bytes(c)), line_data(c, line), line_bytes(c));
+    line_set_clean(c, line);
+    c->io.stats.writebacks++;
+}
+
+/* A line of `set` that is free now. LINE_NONE: every line is pending, or its bytes cannot be written back yet. */
+static inline uint32_t line_make_room(struct cache *c, uint32_t set)
+{
+    uint32_t base = set * way_count(c);
+    const uint64_t *tags = line_tag(c, base);
+    uint64_t candidates = 0;
+    for (uint32_t w = 0; w < way_count(c); w++) {
+        if (tags[w] == LINE_FREE)
+            return base + w;
+        candidates |= (uint64_t)!line_state(c, base + w)->mshr << w;
+    }
+    if (!candidates)
+        return LINE_NONE;
+    if (is_write_back(c) && c->dirty_count && !(index_pool_has(&c->free_sent) && cache_bottom_can_send(c)))
+        return LINE_NONE;
+    uint32_t line = base + cache_replacement_ops(c)->victim(cache_replacement(c), set, candidates);
+    if (is_write_back(c) && c->dirty_count && line_is_dirty(c, line))
+        write_back(c, line);
+    line_drop(c, line);
+    c->io.stats.evictions++;
+    return line;
+}
+
+static inline bool response_room(const struct cache *c)
+{
+    return c->response_count <= c->response_mask;
+}
+
+/* Answers `tag`: with `data` (NULL: bytes nobody reads) when `is_data`. response_room() must hold. */
+static inline void respond(struct cache *c, uint16_t tag, bool is_data, const void *data)
+{
+    if (c->delay == 0 && c->response_count == 0 && cache_top_can_reply(c)) {
+        c->unanswered--;
+        if (!is_data) {
+            cache_top_reply_done(c, tag);
+            return;
+        }
+        void *payload = cache_top_reply_data(c, tag);
+        if (data)
+            memcpy(mem_data_data(payload, line_bytes(c)), data, line_bytes(c));
+        return;
+    }
+    uint32_t slot = is_data ? RESPONSE_NO_BYTES : RESPONSE_DONE;
+    if (data) {
+        slot = index_pool_take(&c->free_slots);
+        memcpy(arena_at(char, c->response_data) + (size_t)slot * line_bytes(c), data, line_bytes(c));
+    }
+    uint32_t at = (c->response_head + c->response_count++) & c->response_mask;
+    arena_at(struct cache_response, c->responses)[at] =
+        (struct cache_response){ (uint32_t)(cache_now(c) + c->delay), slot };
+    arena_at(uint16_t, c->response_tags)[at] = tag;
+}
+
+/* Sends the answers that are due. */
+static inline bool send_responses(struct cache *c)
+{
+    bool progress = false;
+    uint32_t now = (uint32_t)cache_now(c);
+    while (c->response_count) {
+        const struct cache_response *r = arena_at(struct cache_response, c->responses) + c->response_head;
+        int32_t wait = (int32_t)(r->due - now);
+        if (wait > 0) {
+            cache_wake_at(c, cache_now(c) + (uint32_t)wait);
+            break;
+        }
+        if (!cache_top_can_reply(c))
+            break;
+        uint16_t tag = arena_at(uint16_t, c->response_tags)[c->response_head];
+        if (r->slot == RESPONSE_DONE) {
+            cache_top_reply_done(c, tag);
+        } else {
+            void *payload = cache_top_reply_data(c, tag);
+            if (r->slot != RESPONSE_NO_BYTES) {
+                memcpy(mem_data_data(payload, line_bytes(c)),
+                       arena_at(char, c->response_data) + (size_t)r->slot * line_bytes(c), line_bytes(c));
+                index_pool_give(&c->free_slots, r->slot);
+            }
+        }
+        c->response_head = (c->response_head + 1) & c->response_mask;
+        c->response_count--;
+        c->unanswered--;
+        progress = true;
+    }
+    return progress;
+}
+
+#endif

@@ -1,0 +1,41 @@
+/* The kernel dispatch packet of the HSA architecture (HSA Platform System Architecture 1.2, section 2.9.5), payload of
+ * command.launch. Kernels read it through their dispatch pointer. Three fields that the hardware of this toolkit does not
+ * need for their purpose carry what a real queue holds elsewhere; in the copy that kernels see they are zero. */
+#ifndef HEDDLE_COMMAND_AQL_PACKET_H
+#define HEDDLE_COMMAND_AQL_PACKET_H
+
+#include <stdint.h>
+
+struct aql_packet {
+    uint16_t header;
+    uint16_t setup; /* number of dimensions */
+    uint16_t work_group[3]; /* work-items */
+    uint16_t gpu;   /* reserved in HSA. Command only: number of the GPU, for statistics */
+    uint32_t grid[3]; /* work-items */
+    uint32_t private_bytes; /* a work-item */
+    uint32_t group_bytes;   /* a work-group */
+    uint64_t kernel_object;
+    uint64_t kernarg;       /* virtual address */
+    uint64_t scratch;       /* reserved in HSA. Command only: virtual address of the pool of private memory, 0: none */
+    uint64_t scratch_groups; /* completion signal in HSA. Command only: work-groups that the pool has room for */
+};
+_Static_assert(sizeof(struct aql_packet) == 64, "a packet has 64 bytes");
+
+/* The kernel descriptor of code objects v3 and later (LLVM, "User Guide for AMDGPU Backend", Kernel Descriptor). */
+struct aql_descriptor {
+    uint32_t group_bytes, private_bytes, kernarg_bytes, reserved0;
+    int64_t entry_offset;
+    uint8_t reserved1[20];
+    uint32_t rsrc3, rsrc1, rsrc2;
+    uint16_t properties;
+    uint8_t reserved2[6];
+};
+_Static_assert(sizeof(struct aql_descriptor) == 64, "a descriptor has 64 bytes");
+
+/* Private memory of a wavefront of 64: areas begin at multiples of 1 KiB, the granularity of COMPUTE_TMPRING_SIZE. */
+static inline uint64_t aql_scratch_bytes(uint32_t private_bytes)
+{
+    return ((uint64_t)private_bytes * 64 + 1023) / 1024 * 1024;
+}
+
+#endif

@@ -1,0 +1,429 @@
+/* Command processor: what the driver sends becomes work for compute units, the DMA engine and the caches.
+ *
+ * A launch takes a free dispatcher, waits for the kernel overhead and the invalidation of all L1 caches, then work-groups go
+ * out as the shared resource pool allows. Every message that arrives wakes the whole command processor, so all dispatchers
+ * see what any compute unit frees. Cache control works on one operation at a time: invalidate all L1, or flush (L1, then
+ * L2). Copies pass through to the DMA engine with their tags. Commands are taken in order; one that finds nothing free
+ * stays at the head of the port. */
+#include "command_processor.gen.h"
+
+#include <string.h>
+
+#include "dispatcher.h"
+#include "program_table.h"
+#include "runtime/engine.h"
+#include "runtime/hang.h"
+#include "runtime/kernel.h"
+
+enum control_kind { CONTROL_NONE, CONTROL_INVALIDATE, CONTROL_FLUSH_L1, CONTROL_FLUSH_L2 };
+enum control_cache { CONTROL_L1V, CONTROL_L1S, CONTROL_L1I, CONTROL_L2, CONTROL_CACHES };
+
+struct command_processor {
+    struct command_processor_io io;
+    uint32_t control;          /* enum control_kind: the operation under way */
+    uint32_t control_next[CONTROL_CACHES]; /* ports that have been asked */
+    uint32_t control_awaited;
+    bool flush_answered;       /* false while a flush is done but not answered */
+    bool flush_wanted;         /* a flush command waits for the caches */
+    uint16_t flush_tag;
+    uint32_t launches;         /* number of the next dispatch */
+    uint32_t owner;            /* arena: uint16_t[cus][64]: dispatcher of each placed work-group */
+};
+
+static void command_processor_init(struct command_processor *c)
+{
+    uint32_t cus = command_processor_work_count(c);
+    struct cu_resource_pool *pool = command_processor_pool(c);
+    c->owner = arena_allocate((size_t)cus * 64 * sizeof(uint16_t));
+    c->flush_answered = true;
+    cu_resource_pool_ops.setup((struct part *)(void *)pool, cus);
+    for (uint32_t i = 0; i < command_processor_dispatcher_count(c); i++)
+        dispatcher_setup(command_processor_dispatcher(c, i), cus);
+}
+
+/* ---- cache control ---- */
+
+static uint32_t control_count(const struct command_processor *c, enum control_cache cache)
+{
+    switch (cache) {
+    case CONTROL_L1V: return command_processor_l1v_control_count(c);
+    case CONTROL_L1S: return command_processor_l1s_control_count(c);
+    case CONTROL_L1I: return command_processor_l1i_control_count(c);
+    default: return command_processor_l2_control_count(c);
+    }
+}
+
+/* Asks cache `i`; false: its port is full. The tag says nothing, answers are only counted. */
+static bool control_send(const struct command_processor *c, enum control_cache cache, uint32_t i)
+{
+    switch (cache) {
+    case CONTROL_L1V:
+        if (!command_processor_l1v_control_can_send(c, i))
+            return false;
+        command_processor_l1v_control_send_invalidate(c, i, 0);
+        return true;
+    case CONTROL_L1S:
+        if (!command_processor_l1s_control_can_send(c, i))
+            return false;
+        command_processor_l1s_control_send_invalidate(c, i, 0);
+        return true;
+    case CONTROL_L1I:
+        if (!command_processor_l1i_control_can_send(c, i))
+            return false;
+        command_processor_l1i_control_send_invalidate(c, i, 0);
+        return true;
+    default:
+        if (!command_processor_l2_control_can_send(c, i))
+            return false;
+        command_processor_l2_control_send_flush(c, i, 0, true);
+        return true;
+    }
+}
+
+static bool control_send_all(struct command_processor *c)
+{
+    bool sent = false;
+    unsigned first = c->control == CONTROL_FLUSH_L2 ? CONTROL_L2 : CONTROL_L1V;
+    unsigned last = c->control == CONTROL_FLUSH_L2 ? CONTROL_L2 : CONTROL_L1I;
+    for (unsigned cache = first; cache <= last; cache++) {
+        uint32_t count = control_count(c, cache);
+        while (c->control_next[cache] < count && control_send(c, cache, c->control_next[cache])) {
+            c->control_next[cache]++;
+            c->control_awaited++;
+            sent = true;
+        }
+        if (c->control_next[cache] < count)
+            return sent;
+    }
+    return sent;
+}
+
+static bool control_all_asked(const struct command_processor *c)
+{
+    if (c->control == CONTROL_FLUSH_L2)
+        return c->control_next[CONTROL_L2] == control_count(c, CONTROL_L2);
+    for (unsigned cache = CONTROL_L1V; cache <= CONTROL_L1I; cache++) {
+        if (c->control_next[cache] < control_count(c, cache))
+            return false;
+    }
+    return true;
+}
+
+static void control_begin(struct command_processor *c, enum control_kind kind)
+{
+    c->control = kind;
+    memset(c->control_next, 0, sizeof c->control_next);
+    c->control_awaited = 0;
+}
+
+/* The operation is over: tell those who waited for it, and go on with the next. */
+static void control_end(struct command_processor *c)
+{
+    enum control_kind kind = c->control;
+    c->control = CONTROL_NONE;
+    if (kind == CONTROL_FLUSH_L1) {
+        control_begin(c, CONTROL_FLUSH_L2);
+        return;
+    }
+    if (kind == CONTROL_FLUSH_L2) {
+        c->flush_answered = false;
+        return;
+    }
+    for (uint32_t i = 0; i < command_processor_dispatcher_count(c); i++) {
+        struct dispatcher *d = command_processor_dispatcher(c, i);
+        d->invalidated |= d->invalidating;
+        d->invalidating = false;
+    }
+}
+
+static bool control_step(struct command_processor *c)
+{
+    bool progress = false;
+    if (c->control != CONTROL_NONE) {
+        progress = control_send_all(c);
+        if (control_all_asked(c) && !c->control_awaited) {
+            control_end(c);
+            progress = true;
+        }
+        return progress;
+    }
+    if (c->flush_wanted) {
+        c->flush_wanted = false;
+        c->io.stats.flushes++;
+        control_begin(c, CONTROL_FLUSH_L1);
+        return true;
+    }
+    for (uint32_t i = 0; i < command_processor_dispatcher_count(c); i++) {
+        struct dispatcher *d = command_processor_dispatcher(c, i);
+        d->invalidating = d->state == DISPATCHER_STARTING && !d->invalidated
+                          && d->start_at <= command_processor_now(c);
+        progress |= d->invalidating;
+    }
+    if (progress) {
+        c->io.stats.invalidates++;
+        control_begin(c, CONTROL_INVALIDATE);
+    }
+    return progress;
+}
+
+static bool control_receive(struct command_processor *c)
+{
+    uint32_t before = c->control_awaited;
+    for (uint32_t i = 0; i < control_count(c, CONTROL_L1V); i++) {
+        for (; command_processor_l1v_control_peek_reply(c, i); c->control_awaited--)
+            command_processor_l1v_control_pop_reply(c, i);
+    }
+    for (uint32_t i = 0; i < control_count(c, CONTROL_L1S); i++) {
+        for (; command_processor_l1s_control_peek_reply(c, i); c->control_awaited--)
+            command_processor_l1s_control_pop_reply(c, i);
+    }
+    for (uint32_t i = 0; i < control_count(c, CONTROL_L1I); i++) {
+        for (; command_processor_l1i_control_peek_reply(c, i); c->control_awaited--)
+            command_processor_l1i_control_pop_reply(c, i);
+    }
+    for (uint32_t i = 0; i < control_count(c, CONTROL_L2); i++) {
+        for (; command_processor_l2_control_peek_reply(c, i); c->control_awaited--)
+            command_processor_l2_control_pop_reply(c, i);
+    }
+    return before != c->control_awaited;
+}
+
+/* ---- kernels ---- */
+
+static void kernel_done(struct command_processor *c, struct dispatcher *d)
+{
+    d->state = DISPATCHER_DONE;
+    kernel_end(&c->io.base, d->record);
+}
+
+static struct dispatcher *idle_dispatcher(const struct command_processor *c)
+{
+    for (uint32_t i = 0; i < command_processor_dispatcher_count(c); i++) {
+        struct dispatcher *d = command_processor_dispatcher(c, i);
+        if (d->state == DISPATCHER_IDLE)
+            return d;
+    }
+    return NULL;
+}
+
+/* False: all dispatchers are busy. */
+static bool launch(struct command_processor *c, const struct command_request *m)
+{
+    struct dispatcher *d = idle_dispatcher(c);
+    struct aql_packet packet;
+    struct aql_descriptor descriptor;
+    if (!d)
+        return false;
+    memcpy(&packet, command_launch_packet(command_processor_host_payload(c)), sizeof packet);
+    memcpy(&descriptor, command_launch_descriptor(command_processor_host_payload(c)), sizeof descriptor);
+    const char *name = program_kernel_name(command_processor_program(c), m->launch.kernel);
+    d->kernel = m->launch.kernel;
+    d->host_tag = m->tag;
+    if (!dispatcher_start(d, &packet, &descriptor, m->launch.entry, m->launch.packet_address,
+                          m->launch.pid, c->launches)) {
+        engine_fail(&c->io.base, "kernel '%s': no compute unit can hold a work-group of %u wavefronts with %u "
+                    "vector registers, %u scalar registers and %u bytes of LDS",
+                    name, d->request.wavefronts, d->request.vgprs, d->request.sgprs, d->request.lds_bytes);
+        return false;
+    }
+    c->launches++;
+    c->io.stats.kernels++;
+    d->state = DISPATCHER_STARTING;
+    d->start_at = command_processor_now(c) + (uint64_t)command_processor_params(c)->kernel_overhead;
+    d->invalidated = false;
+    d->record = kernel_begin(&c->io.base, name, packet.gpu);
+    return true;
+}
+
+static bool may_send_work(const void *owner, uint32_t cu)
+{
+    return command_processor_work_can_send((const struct command_processor *)owner, cu);
+}
+
+static bool dispatch(struct command_processor *c, uint32_t number)
+{
+    struct dispatcher *d = command_processor_dispatcher(c, number);
+    const struct dispatch_cost cost = {
+        (uint32_t)command_processor_params(c)->dispatch_cost_small,
+        (uint32_t)command_processor_params(c)->dispatch_cost_per_wavefront};
+    struct work_placement placement;
+    uint32_t cu, id[3];
+    if (!dispatcher_next(d, command_processor_now(c), command_processor_work_count(c), cost, may_send_work,
+                         c, &cu, id, &placement))
+        return false;
+    void *payload = command_processor_work_send_map(c, cu, placement.work_group_slot, d->kernel, id[0],
+                                                    id[1], id[2]);
+    memcpy(work_map_placement(payload), &placement, sizeof placement);
+    arena_at(uint16_t, c->owner)[cu * 64 + placement.work_group_slot] = (uint16_t)number;
+    return true;
+}
+
+static bool dispatchers_step(struct command_processor *c)
+{
+    bool progress = false;
+    uint64_t now = command_processor_now(c);
+    for (uint32_t i = 0; i < command_processor_dispatcher_count(c); i++) {
+        struct dispatcher *d = command_processor_dispatcher(c, i);
+        if (d->state == DISPATCHER_STARTING && d->invalidated && d->start_at <= now) {
+            d->state = DISPATCHER_RUNNING;
+            d->busy_until = now * 100;
+            progress = true;
+            if (!d->left)
+                kernel_done(c, d);
+        }
+        if (d->state == DISPATCHER_RUNNING)
+            progress |= dispatch(c, i);
+        if (d->state == DISPATCHER_DONE && command_processor_host_can_reply(c)) {
+            command_processor_host_reply_done(c, d->host_tag);
+            d->state = DISPATCHER_IDLE;
+            progress = true;
+        }
+    }
+    return progress;
+}
+
+static bool work_receive(struct command_processor *c)
+{
+    uint32_t count = command_processor_work_count(c);
+    bool received = false;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t bit = command_processor_work_first_pending(c) + i;
+        uint64_t pending = component_pending(&c->io.base, bit / 64) >> (bit % 64);
+        if (!pending) {
+            i += 63 - bit % 64; /* nothing in the rest of this word */
+            continue;
+        }
+        if (!(pending & 1))
+            continue;
+        const struct work_reply *m;
+        while ((m = command_processor_work_peek_reply(c, i))) {
+            struct dispatcher *d = command_processor_dispatcher(
+                c, arena_at(uint16_t, c->owner)[i * 64 + m->tag]);
+            kernel_count(d->record, 1, m->finished.wavefront_instructions);
+            if (dispatcher_finished(d, i, m->tag))
+                kernel_done(c, d);
+            command_processor_work_pop_reply(c, i);
+            received = true;
+        }
+    }
+    return received;
+}
+
+/* ---- commands ---- */
+
+/* Hands a copy to the DMA engine. False: its port is full. */
+static bool forward(struct command_processor *c, const struct command_request *m)
+{
+    if (!command_processor_dma_can_send(c))
+        return false;
+    void *payload = command_processor_host_payload(c);
+    switch (message_kind(m)) {
+    case COMMAND_WRITE:
+        memcpy(command_write_data(command_processor_dma_send_write(c, m->tag, m->write.address, m->write.size)),
+               command_write_data(payload), m->write.size);
+        break;
+    case COMMAND_READ:
+        command_processor_dma_send_read(c, m->tag, m->read.address, m->read.size);
+        break;
+    case COMMAND_FILL:
+        command_processor_dma_send_fill(c, m->tag, m->fill.address, m->fill.size, m->fill.pattern);
+        break;
+    default:
+        command_processor_dma_send_copy(c, m->tag, m->copy.destination, m->copy.source, m->copy.size);
+        break;
+    }
+    return true;
+}
+
+static bool flush(struct command_processor *c, const struct command_request *m)
+{
+    if (c->flush_wanted || !c->flush_answered || c->control == CONTROL_FLUSH_L1
+        || c->control == CONTROL_FLUSH_L2)
+        return false;
+    c->flush_wanted = true;
+    c->flush_tag = m->tag;
+    return true;
+}
+
+static bool host_receive(struct command_processor *c)
+{
+    const struct command_request *m;
+    bool received = false;
+    while ((m = command_processor_host_peek(c))) {
+        unsigned kind = message_kind(m);
+        bool taken = kind == COMMAND_LAUNCH ? launch(c, m)
+                     : kind == COMMAND_FLUSH ? flush(c, m)
+                                             : forward(c, m);
+        if (!taken)
+            break;
+        command_processor_host_pop(c);
+        received = true;
+    }
+    return received;
+}
+
+static bool answer(struct command_processor *c)
+{
+    const struct command_reply *m;
+    bool sent = false;
+    while ((m = command_processor_dma_peek_reply(c)) && command_processor_host_can_reply(c)) {
+        if (message_kind(m) == COMMAND_DATA)
+            memcpy(command_data_data(command_processor_host_reply_data(c, m->tag)),
+                   command_data_data(command_processor_dma_reply_payload(c)), 256);
+        else
+            command_processor_host_reply_done(c, m->tag);
+        command_processor_dma_pop_reply(c);
+        sent = true;
+    }
+    if (!c->flush_answered && command_processor_host_can_reply(c)) {
+        command_processor_host_reply_done(c, c->flush_tag);
+        c->flush_answered = true;
+        sent = true;
+    }
+    return sent;
+}
+
+static bool command_processor_tick(struct command_processor *c)
+{
+    bool progress = work_receive(c);
+    if (c->control != CONTROL_NONE)
+        progress |= control_receive(c);
+    progress |= host_receive(c);
+    progress |= control_step(c);
+    progress |= dispatchers_step(c);
+    progress |= answer(c);
+    if (progress)
+        return true;
+    for (uint32_t i = 0; i < command_processor_dispatcher_count(c); i++) {
+        const struct dispatcher *d = command_processor_dispatcher(c, i);
+        uint64_t at = ENGINE_NEVER;
+        if (d->state == DISPATCHER_STARTING && !d->invalidated)
+            at = d->start_at;
+        else if (d->state == DISPATCHER_RUNNING)
+            at = dispatcher_due(d);
+        if (at != ENGINE_NEVER && at > command_processor_now(c))
+            command_processor_wake_at(c, at);
+    }
+    return false;
+}
+
+static unsigned command_processor_outstanding(const struct command_processor *c,
+                                              struct hang_report *report)
+{
+    unsigned undone = (c->control != CONTROL_NONE) + c->flush_wanted + !c->flush_answered;
+    if (c->control != CONTROL_NONE && report)
+        hang_note(report, "waits for %u caches to %s", c->control_awaited,
+                  c->control == CONTROL_FLUSH_L2 ? "write back" : "invalidate");
+    for (uint32_t i = 0; i < command_processor_dispatcher_count(c); i++) {
+        const struct dispatcher *d = command_processor_dispatcher(c, i);
+        if (d->state == DISPATCHER_IDLE)
+            continue;
+        undone++;
+        if (report)
+            hang_note(report, "dispatcher %u: kernel '%s', %llu work-groups running, %llu to be placed%s", i,
+                      program_kernel_name(command_processor_program(c), d->kernel),
+                      (unsigned long long)d->running, (unsigned long long)d->left,
+                      d->refused ? ", no compute unit has room" : "");
+    }
+    return undone;
+}

@@ -1,0 +1,38 @@
+/* What dispatchers ask of a resource pool: where can a work-group run?
+ *
+ * One pool holds what is free on all compute units of a GPU and is shared by all dispatchers, so what one takes no other
+ * can take (Sun, "Refactoring MGPUSim's Work-Group Dispatching Mechanism", 2020). Calls come from the command processor's
+ * tick. setup() comes first, once. */
+#ifndef HEDDLE_COMPONENTS_RESOURCE_POOL_H
+#define HEDDLE_COMPONENTS_RESOURCE_POOL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct part;
+struct work_placement;
+
+/* What one work-group needs. */
+struct resource_request {
+    uint32_t wavefronts; /* at least 1 */
+    uint32_t vgprs;      /* registers of 64 lanes a wavefront */
+    uint32_t sgprs;      /* a wavefront */
+    uint32_t lds_bytes;  /* a work-group */
+};
+
+struct resource_pool_ops {
+    void (*setup)(struct part *self, uint32_t compute_units);
+    /* Could an empty compute unit hold it? */
+    bool (*possible)(const struct part *self, const struct resource_request *request);
+    /* Quick answer from counters: false means that place() would fail. */
+    bool (*may_fit)(const struct part *self, uint32_t cu, const struct resource_request *request);
+    /* Takes the resources and writes work_group_slot, lds_offset and wavefront[] of `placement`; false: takes nothing. */
+    bool (*place)(struct part *self, uint32_t cu, const struct resource_request *request,
+                  struct work_placement *placement);
+    /* Gives back what the work-group in that slot holds. */
+    void (*release)(struct part *self, uint32_t cu, uint32_t work_group_slot);
+    /* Number of releases so far: a refused dispatcher need not ask again before it changes. */
+    uint64_t (*releases)(const struct part *self);
+};
+
+#endif

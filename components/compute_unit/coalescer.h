@@ -1,0 +1,220 @@
+/* From the accesses of 64 lanes to lines of 64 bytes, and the bytes between lanes and lines.
+ *
+ * Pure functions on struct isa_memory. A *stage* holds what the lanes move: lane l's bytes at stage + l * bytes. A lane's
+ * access is one run of `bytes` bytes, or, for lanes of swizzle_mask, runs of 4 bytes that stand dword_stride apart.
+ * Invariant: every byte of every active lane lies in exactly one of the lines returned whose `lanes` has the lane (atomics:
+ * exactly one message), and lines come in the order of the lowest lane that touches them. Lanes in ascending order write
+ * a line, so that the highest lane wins where several store to one address. */
+#ifndef HEDDLE_COMPUTE_UNIT_COALESCER_H
+#define HEDDLE_COMPUTE_UNIT_COALESCER_H
+
+#include "components/isa/isa.h"
+
+enum {
+    COALESCER_LINE = 64,
+    COALESCER_MAX_LINES = 256 /* 64 lanes of four dwords in lines of their own */
+};
+
+struct coalesced_line {
+    uint64_t address;
+    uint64_t lanes;
+};
+
+/* Do the active lanes access one contiguous run, lane l at *base + l * bytes? */
+static inline bool coalescer_is_linear(const struct isa_memory *m, uint64_t *base)
+{
+    uint64_t wrong = 0;
+    if (!m->mask || m->swizzle_mask)
+        return false;
+    unsigned first = (unsigned)__builtin_ctzll(m->mask);
+    uint64_t start = m->address[first] - (uint64_t)first * m->bytes;
+    if (m->mask == UINT64_MAX) {
+        for (unsigned lane = 0; lane < ISA_LANES; lane++)
+            wrong |= m->address[lane] ^ (start + (uint64_t)lane * m->bytes);
+    } else {
+        for (uint64_t rest = m->mask; rest; rest &= rest - 1) {
+            unsigned lane = (unsigned)__builtin_ctzll(rest);
+            wrong |= m->address[lane] ^ (start + (uint64_t)lane * m->bytes);
+        }
+    }
+    *base = start;
+    return !wrong;
+}
+
+static inline uint64_t coalescer_lane_range(unsigned first, unsigned last)
+{
+    return (UINT64_MAX >> (63 - last)) & (UINT64_MAX << first);
+}
+
+/* Lines of a linear access: the lanes follow from the address. */
+static inline unsigned coalescer_linear_lines(const struct isa_memory *m, uint64_t base,
+                                              struct coalesced_line *out)
+{
+    unsigned count = 0;
+    unsigned last = 63 - (unsigned)__builtin_clzll(m->mask);
+    unsigned first = (unsigned)__builtin_ctzll(m->mask);
+    uint64_t end = base + (uint64_t)(last + 1) * m->bytes;
+    uint64_t line = (base + (uint64_t)first * m->bytes) & ~(uint64_t)(COALESCER_LINE - 1);
+    for (; line < end; line += COALESCER_LINE) {
+        uint64_t low = line > base ? (line - base) / m->bytes : 0;
+        uint64_t high = (line + COALESCER_LINE - 1 - base) / m->bytes;
+        uint64_t lanes = m->mask & coalescer_lane_range((unsigned)low, high > 63 ? 63 : (unsigned)high);
+        if (lanes)
+            out[count++] = (struct coalesced_line){line, lanes};
+    }
+    return count;
+}
+
+/* Finds lines by address: open addressing over the lines of one instruction. */
+struct coalescer_index {
+    uint16_t slot[512]; /* 1 + position in the list of lines */
+};
+
+static inline unsigned coalescer_hash(uint64_t line)
+{
+    return (unsigned)((line >> 6) ^ (line >> 15)) & 511;
+}
+
+static inline unsigned coalescer_add(struct coalescer_index *index, struct coalesced_line *out,
+                                     unsigned count, uint64_t line, unsigned lane)
+{
+    unsigned h = coalescer_hash(line);
+    while (index->slot[h]) {
+        struct coalesced_line *known = &out[index->slot[h] - 1];
+        if (known->address == line) {
+            known->lanes |= (uint64_t)1 << lane;
+            return count;
+        }
+        h = (h + 1) & 511;
+    }
+    out[count] = (struct coalesced_line){line, (uint64_t)1 << lane};
+    index->slot[h] = (uint16_t)(count + 1);
+    return count + 1;
+}
+
+/* Runs of one lane: how many, and how long each. */
+static inline unsigned coalescer_runs(const struct isa_memory *m, unsigned lane, unsigned *run_bytes)
+{
+    bool swizzled = (m->swizzle_mask >> lane & 1) && m->bytes > 4;
+    *run_bytes = swizzled ? 4 : m->bytes;
+    return swizzled ? m->bytes / 4 : 1;
+}
+
+/* Lines of a load or store; returns their number, at most COALESCER_MAX_LINES. */
+static inline unsigned coalescer_lines(const struct isa_memory *m, struct coalesced_line *out)
+{
+    struct coalescer_index index = {{0}};
+    const uint64_t in_line = COALESCER_LINE - 1;
+    unsigned count = 0;
+    uint64_t base;
+    if (coalescer_is_linear(m, &base))
+        return coalescer_linear_lines(m, base, out);
+    for (uint64_t rest = m->mask; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctzll(rest), bytes;
+        unsigned runs = coalescer_runs(m, lane, &bytes);
+        for (unsigned i = 0; i < runs; i++) {
+            uint64_t first = m->address[lane] + (uint64_t)i * m->dword_stride;
+            uint64_t line = first & ~in_line;
+            if (count && out[count - 1].address == line)
+                out[count - 1].lanes |= (uint64_t)1 << lane;
+            else
+                count = coalescer_add(&index, out, count, line, lane);
+            if (((first + bytes - 1) & ~in_line) != line)
+                count = coalescer_add(&index, out, count, line + COALESCER_LINE, lane);
+        }
+    }
+    return count;
+}
+
+/* Messages of an atomic: in one of them no two lanes have the same address. Returns their number, at most 64. */
+static inline unsigned coalescer_atomics(const struct isa_memory *m, struct coalesced_line *out)
+{
+    unsigned count = 0;
+    uint64_t taken[ISA_LANES]; /* bit i: bytes from i on in the line are used by this message */
+    for (uint64_t rest = m->mask; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctzll(rest), i = 0;
+        uint64_t line = m->address[lane] & ~(uint64_t)(COALESCER_LINE - 1);
+        uint64_t bit = (uint64_t)1 << (m->address[lane] - line);
+        while (i < count && (out[i].address != line || (taken[i] & bit)))
+            i++;
+        if (i == count) {
+            out[count] = (struct coalesced_line){line, 0};
+            taken[count++] = 0;
+        }
+        out[i].lanes |= (uint64_t)1 << lane;
+        taken[i] |= bit;
+    }
+    return count;
+}
+
+/* The part of a run [address, address + bytes) that lies in the line: where in both, and how much. */
+struct coalescer_overlap {
+    unsigned in_line, in_run, bytes;
+};
+
+static inline struct coalescer_overlap coalescer_overlap(uint64_t line, uint64_t address, unsigned bytes)
+{
+    struct coalescer_overlap o = {0, 0, 0};
+    uint64_t end = address + bytes, line_end = line + COALESCER_LINE;
+    uint64_t first = address > line ? address : line;
+    uint64_t last = end < line_end ? end : line_end;
+    if (first < last)
+        o = (struct coalescer_overlap){(unsigned)(first - line), (unsigned)(first - address),
+                                       (unsigned)(last - first)};
+    return o;
+}
+
+static inline uint64_t coalescer_byte_mask(unsigned first, unsigned bytes)
+{
+    return bytes == 64 ? UINT64_MAX : (((uint64_t)1 << bytes) - 1) << first;
+}
+
+/* Copies what the lanes of `line` read from the line's bytes to their stage. */
+static inline void coalescer_from_line(const struct isa_memory *m, struct coalesced_line line,
+                                       const uint8_t *data, uint8_t *stage)
+{
+    for (uint64_t rest = line.lanes; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctzll(rest), bytes;
+        unsigned runs = coalescer_runs(m, lane, &bytes);
+        uint8_t *to = stage + lane * m->bytes;
+        uint64_t offset = m->address[lane] - line.address;
+        if (bytes == 4 && runs == 1 && offset <= COALESCER_LINE - 4) {
+            memcpy(to, data + offset, 4);
+            continue;
+        }
+        for (unsigned i = 0; i < runs; i++) {
+            struct coalescer_overlap o = coalescer_overlap(
+                line.address, m->address[lane] + (uint64_t)i * m->dword_stride, bytes);
+            memcpy(to + i * bytes + o.in_run, data + o.in_line, o.bytes);
+        }
+    }
+}
+
+/* Copies what the lanes of `line` write from their stage to the line's bytes; returns the mask of bytes written. */
+static inline uint64_t coalescer_to_line(const struct isa_memory *m, struct coalesced_line line,
+                                         const uint8_t *stage, uint8_t *data)
+{
+    uint64_t mask = 0;
+    for (uint64_t rest = line.lanes; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctzll(rest), bytes;
+        unsigned runs = coalescer_runs(m, lane, &bytes);
+        const uint8_t *from = stage + lane * m->bytes;
+        uint64_t offset = m->address[lane] - line.address;
+        if (bytes == 4 && runs == 1 && offset <= COALESCER_LINE - 4) {
+            memcpy(data + offset, from, 4);
+            mask |= (uint64_t)15 << offset;
+            continue;
+        }
+        for (unsigned i = 0; i < runs; i++) {
+            struct coalescer_overlap o = coalescer_overlap(
+                line.address, m->address[lane] + (uint64_t)i * m->dword_stride, bytes);
+            if (!o.bytes)
+                continue;
+            memcpy(data + o.in_line, from + i * bytes + o.in_run, o.bytes);
+            mask |= coalescer_byte_mask(o.in_line, o.bytes);
+        }
+    }
+    return mask;
+}
+
+#endif

@@ -1,0 +1,175 @@
+/* GCN compute unit: takes work-groups with the resources they are to use, runs their wavefronts, answers when they end.
+ *
+ * One tick: answers from the three memory ports, a new work-group, wavefronts whose instruction is over, the turn of one
+ * SIMD, and one instruction fetch; then the requests of vector and scalar memory leave. All waiting is by time stamp, so
+ * a unit whose wavefronts all wait sleeps until the earliest of them. The files included below each hold one of these jobs. */
+#include "compute_unit.gen.h"
+
+#include "runtime/engine.h"
+
+#include "compute_unit_state.h"
+#include "fetch.h"
+#include "issue.h"
+#include "local_memory.h"
+#include "scalar_memory.h"
+#include "vector_memory.h"
+#include "wavefront.h"
+
+static void compute_unit_init(struct compute_unit *c)
+{
+    size_t simds = (size_t)compute_unit_params(c)->simds;
+    size_t waves = simds * (size_t)compute_unit_params(c)->wavefronts;
+    size_t queue = (size_t)compute_unit_params(c)->vmem_queue;
+    size_t ahead = (size_t)compute_unit_params(c)->instruction_buffer;
+    c->lines_ahead = (uint32_t)((ahead + CU_LINE - 1) / CU_LINE);
+    c->line_slots = c->lines_ahead + 1 + CU_STALE_LINES;
+    c->waves = arena_allocate(waves * sizeof(struct cu_wave));
+    c->scalars = arena_allocate(waves * sizeof(struct isa_wave));
+    c->buffers = arena_allocate(waves * c->line_slots * CU_LINE);
+    c->vgprs = arena_allocate(simds * (size_t)compute_unit_params(c)->vgprs * 64 * sizeof(uint32_t));
+    c->lds = arena_allocate((size_t)compute_unit_params(c)->lds + CU_LINE);
+    c->vmem_table = arena_allocate(queue * sizeof(struct cu_vmem));
+    c->vmem_order = arena_allocate(queue * sizeof(uint16_t));
+    c->vmem_free = arena_allocate(queue * sizeof(uint16_t));
+    c->lds_end_slots = (uint32_t)waves * (ISSUE_MOST_LGKM + 1);
+    c->lds_ends = arena_allocate(c->lds_end_slots * sizeof(struct cu_lds_end));
+    for (; c->vmem_free_count < queue; c->vmem_free_count++)
+        arena_at(uint16_t, c->vmem_free)[c->vmem_free_count] = (uint16_t)(queue - 1 - c->vmem_free_count);
+    for (; c->line_free_count < CU_LINES; c->line_free_count++)
+        c->line_free[c->line_free_count] = (uint16_t)(CU_LINES - 1 - c->line_free_count);
+    for (; c->smem_free_count < CU_SMEM; c->smem_free_count++)
+        c->smem_free[c->smem_free_count] = (uint16_t)(CU_SMEM - 1 - c->smem_free_count);
+    for (size_t i = 0; i < CU_MAX_SIMDS; i++)
+        c->retry_at[i] = ENGINE_NEVER;
+}
+
+static uint64_t next_event(const struct compute_unit *c, uint64_t now)
+{
+    uint64_t next = wave_next_expiry(c, now);
+    uint64_t lds = lds_next_end(c), vmem = vmem_next_send(c);
+    for (unsigned s = 0; s < (unsigned)compute_unit_params(c)->simds; s++)
+        next = c->retry_at[s] < next ? c->retry_at[s] : next;
+    next = lds < next ? lds : next;
+    return vmem > now && vmem < next ? vmem : next;
+}
+
+static bool compute_unit_tick(struct compute_unit *c)
+{
+    uint64_t now = compute_unit_now(c);
+    unsigned simd = (unsigned)(now % (uint64_t)compute_unit_params(c)->simds);
+    bool progress = false;
+    if (component_pending(&c->io.base, 0)) {
+        progress |= vmem_receive(c, now);
+        progress |= smem_receive(c, now);
+        progress |= fetch_receive(c, now);
+        progress |= group_start(c, now);
+    }
+    progress |= lds_finish(c, now);
+    wave_expire(c, now);
+    if (c->retry_at[simd] <= now)
+        progress |= issue_simd(c, simd, now);
+    progress |= vmem_send(c, now);
+    progress |= smem_send(c);
+    progress |= fetch_send(c);
+    if (c->finished)
+        progress |= group_answer(c);
+    if (c->retired) {
+        engine_count_instructions(c->retired);
+        c->retired = 0;
+    }
+    uint64_t next = next_event(c, now);
+    if (progress || next <= now + 1)
+        return true;
+    if (next != ENGINE_NEVER)
+        compute_unit_wake_at(c, next);
+    return false;
+}
+
+/* What a wavefront waits for, in words; NULL: nothing that concerns others. */
+static const char *wave_reason(const struct compute_unit *c, const struct cu_wave *w, char *text, size_t size)
+{
+    const struct cu_group *g = &c->group[w->group];
+    switch ((enum cu_wave_state)w->state) {
+    case WAVE_WAITCNT:
+        if (w->limit_vm != ISA_NO_WAIT && w->vm > w->limit_vm)
+            snprintf(text, size, "waits for vmcnt(%u), has %u", w->limit_vm, w->vm);
+        else
+            snprintf(text, size, "waits for lgkmcnt(%u), has %u", w->limit_lgkm, w->lgkm);
+        return text;
+    case WAVE_BARRIER:
+        snprintf(text, size, "waits at s_barrier with %u of %u", g->at_barrier, g->waves - g->ended);
+        return text;
+    case WAVE_ENDING:
+        snprintf(text, size, "has ended, but %u memory operations are outstanding", w->vm + w->lgkm);
+        return text;
+    case WAVE_FETCH: return "waits for instructions";
+    case WAVE_FAULTED: return "has failed";
+    case WAVE_READY: return "is ready to issue";
+    default: return "executes";
+    }
+}
+
+static void note_wave(const struct compute_unit *c, const struct cu_wave *w, unsigned wave,
+                      struct hang_report *report)
+{
+    const struct cu_group *g = &c->group[w->group];
+    char reason[96], text[ISA_MAX_TEXT] = "";
+    uint64_t pc = cu_scalars(c, wave)->pc;
+    const struct decoded *d = &decode_cache[(uint32_t)(pc >> 2) & (DECODE_ENTRIES - 1)];
+    if (d->valid && d->address == pc && isa_format(&d->inst, UINT64_MAX, text, sizeof text) >= sizeof text)
+        text[sizeof text - 1] = 0;
+    hang_note(report, "kernel '%s', work-group (%u,%u,%u), wavefront %u %s at pc 0x%" PRIx64 " %s",
+              program_kernel_name(compute_unit_program(c), g->kernel), g->id[0], g->id[1], g->id[2],
+              w->number, wave_reason(c, w, reason, sizeof reason), pc, text);
+}
+
+/* The most executed addresses of all compute units; once a report, by the first unit asked. */
+static void note_hottest(struct hang_report *report)
+{
+    enum { SHOWN = 4 };
+    static uint64_t last_report = UINT64_MAX;
+    uint32_t top[SHOWN];
+    unsigned found = 0;
+    if (last_report == engine.time_ps)
+        return;
+    last_report = engine.time_ps;
+    for (uint32_t i = 0; i < DECODE_ENTRIES; i++) {
+        unsigned place = found;
+        if (!decode_cache[i].count)
+            continue;
+        while (place && decode_cache[top[place - 1]].count < decode_cache[i].count)
+            place--;
+        if (place == SHOWN)
+            continue;
+        found += found < SHOWN;
+        for (unsigned k = found - 1; k > place; k--)
+            top[k] = top[k - 1];
+        top[place] = i;
+    }
+    for (unsigned i = 0; i < found; i++) {
+        const struct decoded *d = &decode_cache[top[i]];
+        char text[ISA_MAX_TEXT] = "";
+        if (isa_format(&d->inst, UINT64_MAX, text, sizeof text) >= sizeof text)
+            text[sizeof text - 1] = 0;
+        hang_note(report, "hottest address %u: 0x%" PRIx64 " %s, executed %" PRIu64 " times", i + 1,
+                  d->address, text, d->count);
+    }
+}
+
+static unsigned compute_unit_outstanding(const struct compute_unit *c, struct hang_report *report)
+{
+    enum { SHOWN = 3 };
+    unsigned waves = (unsigned)(compute_unit_params(c)->simds * compute_unit_params(c)->wavefronts);
+    unsigned shown = 0;
+    if (!report || !c->resident)
+        return c->resident;
+    note_hottest(report);
+    for (unsigned i = 0; i < waves; i++) {
+        const struct cu_wave *w = cu_wave_at(c, i);
+        if (w->state != WAVE_FREE && shown++ < SHOWN)
+            note_wave(c, w, i, report);
+    }
+    if (shown > SHOWN)
+        hang_note(report, "and %u more wavefronts", shown - SHOWN);
+    return c->resident;
+}

@@ -1,0 +1,242 @@
+/* Issue: one SIMD a cycle, one instruction of each kind from different wavefronts of it, round robin in each kind (GCN3 ISA
+ * manual, section 1.2: up to five a cycle, of vector ALU, scalar, vector memory, LDS and branch; s_waitcnt, s_nop and the
+ * like are consumed beside them).
+ *
+ * An instruction has its effect when it issues; what takes time is when its wavefront goes on, and when its unit is free
+ * again. Included by compute_unit.c. */
+#ifndef HEDDLE_COMPUTE_UNIT_ISSUE_H
+#define HEDDLE_COMPUTE_UNIT_ISSUE_H
+
+#include "local_memory.h"
+#include "scalar_memory.h"
+
+/* Largest counts that a wavefront can have outstanding: 4 bits each on gfx8, 6 for vmcnt on gfx9 (ISA manuals, s_waitcnt). */
+static unsigned issue_most_vm(const struct compute_unit *c)
+{
+    return cu_target(c) == ISA_GFX803 ? 15 : 63;
+}
+
+enum { ISSUE_MOST_LGKM = 15, ISSUE_SLEEP_UNIT = 64 };
+
+static uint64_t issue_valu_cycles(const struct compute_unit *c, const struct isa_inst *inst)
+{
+    switch ((enum isa_timing)inst->timing) {
+    case ISA_TIMING_QUARTER:
+    case ISA_TIMING_TRANS:
+        return (uint64_t)compute_unit_params(c)->quarter_rate;
+    case ISA_TIMING_F64_ADD:
+        return (uint64_t)compute_unit_params(c)->f64_add;
+    case ISA_TIMING_F64_MUL:
+    case ISA_TIMING_F64_TRANS:
+        return (uint64_t)compute_unit_params(c)->f64_multiply;
+    default:
+        return (uint64_t)compute_unit_params(c)->full_rate;
+    }
+}
+
+/* Executes on registers and LDS. False: the run has failed. */
+static bool issue_execute(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+                          const struct isa_inst *inst)
+{
+    struct isa_context context = cu_context(c, w);
+    struct isa_wave *s = cu_scalars(c, wave);
+    uint64_t pc = s->pc;
+    enum isa_status status = isa_execute(&context, s, inst);
+    if (__builtin_expect(status == ISA_OK, 1))
+        return true;
+    if (status == ISA_TRAPPED && s->trapped != 2 + 1)
+        return true; /* only trap 2 (abort, failed assertion) ends a kernel; 3 is a breakpoint */
+    cu_fault(c, wave, inst, pc, UINT32_MAX,
+             status == ISA_TRAPPED ? "the kernel gave up (trap 2: abort or a failed assertion)"
+                                   : isa_status_text(status));
+    return false;
+}
+
+/* Does the wavefront have as many operations outstanding as its counters can count? Then it waits for one of them. */
+static bool issue_counters_full(struct compute_unit *c, struct cu_wave *w, const struct isa_inst *inst)
+{
+    bool vm = (inst->flags & ISA_RAISES_VM) && w->vm >= issue_most_vm(c);
+    bool lgkm = (inst->flags & ISA_RAISES_LGKM) && w->lgkm >= ISSUE_MOST_LGKM;
+    if (!vm && !lgkm)
+        return false;
+    w->limit_vm = vm ? (uint8_t)(issue_most_vm(c) - 1) : UINT8_MAX;
+    w->limit_lgkm = lgkm ? ISSUE_MOST_LGKM - 1 : UINT8_MAX;
+    w->state = WAVE_WAITCNT;
+    return true;
+}
+
+static enum cu_issue issue_special(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+                                   const struct isa_inst *inst, uint64_t now)
+{
+    struct cu_group *g = &c->group[w->group];
+    uint64_t next = now + 1;
+    if (!issue_execute(c, w, wave, inst))
+        return ISSUE_FAULT;
+    if (inst->flags & ISA_IS_ENDPGM) {
+        w->state = WAVE_ENDING;
+        w->instructions++;
+        c->io.stats.instructions++;
+        c->retired++;
+        wave_counted(c, w, now);
+        return ISSUE_DONE;
+    }
+    if (inst->flags & ISA_IS_WAITCNT) {
+        w->limit_vm = inst->wait_vm;
+        w->limit_lgkm = inst->wait_lgkm;
+        w->state = WAVE_WAITCNT;
+        wave_counted(c, w, now);
+        return ISSUE_DONE;
+    }
+    if (inst->flags & ISA_IS_BARRIER) {
+        w->state = WAVE_BARRIER;
+        g->at_barrier++;
+        group_release_barrier(c, g, now);
+        return ISSUE_DONE;
+    }
+    if (inst->flags & ISA_IS_SLEEP)
+        next = now + (uint64_t)(inst->simm & 127) * ISSUE_SLEEP_UNIT + 1;
+    wave_continue(c, w, wave, now, next);
+    return ISSUE_DONE;
+}
+
+static enum cu_issue issue_valu(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+                                const struct isa_inst *inst, uint64_t now)
+{
+    uint64_t cycles = issue_valu_cycles(c, inst);
+    if (!issue_execute(c, w, wave, inst))
+        return ISSUE_FAULT;
+    c->valu_free[w->simd] = now + cycles;
+    c->io.stats.valu++;
+    wave_continue(c, w, wave, now, now + cycles);
+    return ISSUE_DONE;
+}
+
+static enum cu_issue issue_scalar(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+                                  const struct isa_inst *inst, uint64_t now)
+{
+    uint64_t next = now + 1;
+    if (inst->unit == ISA_UNIT_SMEM) {
+        enum cu_issue result = smem_issue(c, w, wave, inst, now);
+        if (result != ISSUE_DONE)
+            return result;
+    } else {
+        if (!issue_execute(c, w, wave, inst))
+            return ISSUE_FAULT;
+        c->io.stats.salu++;
+        next = now + (uint64_t)compute_unit_params(c)->scalar_latency;
+    }
+    wave_continue(c, w, wave, now, next);
+    return ISSUE_DONE;
+}
+
+static enum cu_issue issue_vmem(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+                                const struct isa_inst *inst, uint64_t now)
+{
+    enum cu_issue result = vmem_issue(c, w, wave, inst, now);
+    if (result == ISSUE_DONE)
+        wave_continue(c, w, wave, now, now + 1);
+    return result;
+}
+
+static enum cu_issue issue_lds(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+                               const struct isa_inst *inst, uint64_t now)
+{
+    uint32_t address[ISA_LANES];
+    bool has_address = inst->src[0] >= ISA_VGPR && inst->src[0] < ISA_VGPR + 256;
+    if (has_address)
+        memcpy(address, arena_at(uint32_t, w->vgpr) + (size_t)(inst->src[0] - ISA_VGPR) * 64,
+               sizeof address);
+    uint64_t active = isa_wave_exec(cu_scalars(c, wave));
+    if (!issue_execute(c, w, wave, inst))
+        return ISSUE_FAULT;
+    lds_start(c, wave, inst, has_address ? address : NULL, active, now);
+    c->io.stats.lds_instructions++;
+    wave_continue(c, w, wave, now, now + 1);
+    return ISSUE_DONE;
+}
+
+static enum cu_issue issue_branch(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+                                  const struct isa_inst *inst, uint64_t now)
+{
+    if (!issue_execute(c, w, wave, inst))
+        return ISSUE_FAULT;
+    c->io.stats.branches++;
+    wave_continue(c, w, wave, now, now + (uint64_t)compute_unit_params(c)->branch_latency);
+    return ISSUE_DONE;
+}
+
+/* Issues one instruction of the wavefront, whose bit has left `ready`. */
+static enum cu_issue issue_wave(struct compute_unit *c, struct cu_wave *w, unsigned wave, uint64_t now)
+{
+    struct decoded *d = &decode_cache[w->decoded];
+    enum cu_issue result;
+    w->state = WAVE_EXECUTING;
+    if (__builtin_expect(d->address != cu_scalars(c, wave)->pc || d->kind != w->kind, 0)) {
+        wave_continue(c, w, wave, now, now + 1); /* another wavefront took the entry */
+        return ISSUE_DONE;
+    }
+    const struct isa_inst *inst = &d->inst;
+    if (issue_counters_full(c, w, inst))
+        return ISSUE_DONE;
+    bool ends = inst->flags & ISA_IS_ENDPGM;
+    switch ((enum cu_kind)w->kind) {
+    case CU_VALU: result = issue_valu(c, w, wave, inst, now); break;
+    case CU_SCALAR: result = issue_scalar(c, w, wave, inst, now); break;
+    case CU_VMEM: result = issue_vmem(c, w, wave, inst, now); break;
+    case CU_LDS: result = issue_lds(c, w, wave, inst, now); break;
+    case CU_BRANCH: result = issue_branch(c, w, wave, inst, now); break;
+    default: result = issue_special(c, w, wave, inst, now); break;
+    }
+    if (result == ISSUE_DONE) {
+        d->count++;
+        if (!ends) {
+            w->instructions++;
+            c->io.stats.instructions++;
+            c->retired++;
+        }
+    }
+    return result;
+}
+
+static uint64_t issue_unit_free(const struct compute_unit *c, unsigned simd, unsigned kind)
+{
+    return kind == CU_VALU ? c->valu_free[simd] : kind == CU_LDS ? c->lds_free : 0;
+}
+
+/* One turn of a SIMD. */
+static bool issue_simd(struct compute_unit *c, unsigned simd, uint64_t now)
+{
+    uint64_t retry = ENGINE_NEVER, simds = (uint64_t)compute_unit_params(c)->simds;
+    bool issued = false;
+    c->retry_at[simd] = ENGINE_NEVER;
+    for (unsigned kind = 0; kind < CU_KINDS; kind++) {
+        uint64_t bits = c->ready[simd][kind];
+        uint64_t free_at = issue_unit_free(c, simd, kind);
+        if (!bits)
+            continue;
+        if (free_at > now) {
+            uint64_t turn = cu_turn(c, simd, free_at);
+            retry = turn < retry ? turn : retry;
+            continue;
+        }
+        uint64_t later = c->turn[simd][kind] < 64 ? bits & UINT64_MAX << c->turn[simd][kind] : 0;
+        unsigned slot = (unsigned)__builtin_ctzll(later ? later : bits);
+        unsigned wave = cu_wave_number(c, simd, slot);
+        struct cu_wave *w = cu_wave_at(c, wave);
+        c->ready[simd][kind] &= ~((uint64_t)1 << slot);
+        if (issue_wave(c, w, wave, now) == ISSUE_BLOCKED) {
+            w->state = WAVE_READY;
+            c->ready[simd][kind] |= (uint64_t)1 << slot;
+            continue;
+        }
+        c->turn[simd][kind] = (uint8_t)(slot + 1);
+        issued = true;
+        if (c->ready[simd][kind] && now + simds < retry)
+            retry = now + simds;
+    }
+    if (retry < c->retry_at[simd])
+        c->retry_at[simd] = retry;
+    return issued;
+}
+
+#endif

@@ -1,0 +1,291 @@
+/* Vector memory: from issue through the coalescer to the L1, and back in order.
+ *
+ * Instructions enter in issue order; their lines go out first come, first served, vmem_width a cycle, the first one
+ * vmem_latency after issue. Answers come in any order; loaded bytes wait in the stage until the instruction is the oldest
+ * of its wavefront, then registers are written and the counters go down (GCN3 ISA manual, section 4.4: vector memory
+ * returns in order). Addresses are virtual: translation belongs to the caches. Included by compute_unit.c. */
+#ifndef HEDDLE_COMPUTE_UNIT_VECTOR_MEMORY_H
+#define HEDDLE_COMPUTE_UNIT_VECTOR_MEMORY_H
+
+#include "wavefront.h"
+
+/* Lets SIMDs that were refused for want of entries try again. */
+static void vmem_unblock(struct compute_unit *c, uint64_t now)
+{
+    for (unsigned s = 0; s < (unsigned)compute_unit_params(c)->simds; s++) {
+        uint64_t turn = cu_turn(c, s, now + 1);
+        if ((c->ready[s][CU_VMEM] | c->ready[s][CU_SCALAR]) && turn < c->retry_at[s])
+            c->retry_at[s] = turn;
+    }
+}
+
+/* True when [start, end) lies in one allocation, which is remembered. */
+static bool bounds_hold(struct compute_unit *c, uint64_t start, uint64_t end)
+{
+    const struct program_table *program = compute_unit_program(c);
+    if (c->span_version != program->version || start < c->span_start || end > c->span_end) {
+        const struct program_allocation *a = program_find(program, start);
+        if (!a || end > a->end)
+            return false;
+        c->span_version = program->version;
+        c->span_start = a->start;
+        c->span_end = a->end;
+    }
+    return true;
+}
+
+static void bounds_fault(struct compute_unit *c, unsigned wave, const struct isa_inst *inst, uint64_t pc,
+                         unsigned lane, const char *access, unsigned bytes, uint64_t address)
+{
+    char where[160], what[320];
+    program_describe(compute_unit_program(c), address, where, sizeof where);
+    snprintf(what, sizeof what, "%s of %u bytes at 0x%" PRIx64 " is out of bounds: %s", access, bytes,
+             address, where);
+    cu_fault(c, wave, inst, pc, lane, what);
+}
+
+/* Checks all lanes at once when they lie in the allocation hit last, else lane by lane. False: the run has failed. */
+static bool vmem_check(struct compute_unit *c, unsigned wave, const struct cu_vmem *e)
+{
+    static const char *const names[] = {"load", "store", "atomic"};
+    const struct isa_memory *m = &e->access;
+    uint64_t low = UINT64_MAX, high = 0;
+    uint32_t version = compute_unit_program(c)->version;
+    unsigned bytes = m->bytes;
+    if (m->swizzle_mask && m->bytes > 4)
+        bytes = (m->bytes / 4 - 1) * m->dword_stride + 4;
+    for (uint64_t rest = m->mask; rest; rest &= rest - 1) {
+        uint64_t a = m->address[__builtin_ctzll(rest)];
+        low = a < low ? a : low;
+        high = a > high ? a : high;
+    }
+    bool aligned = m->kind != ISA_MEMORY_ATOMIC || !((low | high) % m->bytes);
+    if (c->span_version == version && aligned && low >= c->span_start && high + bytes <= c->span_end && high >= low)
+        return true;
+    for (uint64_t rest = m->mask; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctzll(rest), run;
+        unsigned runs = coalescer_runs(m, lane, &run);
+        for (unsigned i = 0; i < runs; i++) {
+            uint64_t a = m->address[lane] + (uint64_t)i * m->dword_stride;
+            if (!bounds_hold(c, a, a + run)) {
+                bounds_fault(c, wave, &e->inst, e->pc, lane, names[m->kind], m->bytes, a);
+                return false;
+            }
+        }
+        if (m->kind == ISA_MEMORY_ATOMIC && m->address[lane] % m->bytes) {
+            cu_fault(c, wave, &e->inst, e->pc, lane, "atomic at an address that is not aligned");
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Writes back and forgets the oldest instructions of the wavefront that are complete. */
+static void vmem_retire(struct compute_unit *c, struct cu_wave *w, uint64_t now)
+{
+    while (w->vmem_first != CU_NONE) {
+        unsigned number = w->vmem_first;
+        struct cu_vmem *e = cu_vmem_at(c, number);
+        if (e->remaining)
+            break;
+        if (e->access.mask && (e->access.kind == ISA_MEMORY_LOAD || e->access.returns) && !e->fence) {
+            struct isa_context context = cu_context(c, w);
+            isa_memory_load(&context, &e->inst, e->access.mask, e->stage, e->access.bytes);
+        }
+        w->vmem_first = e->next;
+        if (e->next == CU_NONE)
+            w->vmem_last = CU_NONE;
+        w->vm -= (e->inst.flags & ISA_RAISES_VM) != 0;
+        w->lgkm -= e->flat;
+        arena_at(uint16_t, c->vmem_free)[c->vmem_free_count++] = (uint16_t)number;
+        vmem_unblock(c, now);
+    }
+    wave_counted(c, w, now);
+}
+
+static void vmem_take_lines(struct compute_unit *c, struct cu_vmem *e, unsigned number)
+{
+    struct coalesced_line lines[COALESCER_MAX_LINES];
+    unsigned count = 0;
+    if (e->access.mask)
+        count = e->access.kind == ISA_MEMORY_ATOMIC ? coalescer_atomics(&e->access, lines)
+                                                    : coalescer_lines(&e->access, lines);
+    e->remaining = (uint16_t)count;
+    e->unsent = CU_NONE;
+    for (unsigned i = count; i-- > 0;) {
+        uint16_t place = c->line_free[--c->line_free_count];
+        c->line[place] = (struct cu_line){lines[i], (uint16_t)number, e->unsent};
+        e->unsent = place;
+    }
+    c->io.stats.vmem_lines += count;
+}
+
+static void vmem_enqueue(struct compute_unit *c, struct cu_wave *w, struct cu_vmem *e, unsigned number)
+{
+    unsigned queue = (unsigned)compute_unit_params(c)->vmem_queue;
+    e->next = CU_NONE;
+    if (w->vmem_first == CU_NONE)
+        w->vmem_first = (uint16_t)number;
+    else
+        cu_vmem_at(c, w->vmem_last)->next = (uint16_t)number;
+    w->vmem_last = (uint16_t)number;
+    if (e->remaining) {
+        arena_at(uint16_t, c->vmem_order)[(c->vmem_send_head + c->vmem_send_count++) % queue] =
+            (uint16_t)number;
+    }
+}
+
+enum cu_issue { ISSUE_DONE, ISSUE_BLOCKED, ISSUE_FAULT };
+
+/* Starts a vector memory instruction. The pc has not moved when it is blocked. */
+static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+                                const struct isa_inst *inst, uint64_t now)
+{
+    struct isa_wave *s = cu_scalars(c, wave);
+    struct isa_context context = cu_context(c, w);
+    if (!c->vmem_free_count || c->line_free_count < COALESCER_MAX_LINES)
+        return ISSUE_BLOCKED;
+    unsigned number = arena_at(uint16_t, c->vmem_free)[c->vmem_free_count - 1];
+    struct cu_vmem *e = cu_vmem_at(c, number);
+    e->inst = *inst;
+    e->pc = s->pc;
+    enum isa_status status = isa_memory_addresses(&context, s, inst, &e->access);
+    if (status != ISA_OK) {
+        cu_fault(c, wave, inst, s->pc, UINT32_MAX, isa_status_text(status));
+        return ISSUE_FAULT;
+    }
+    e->fence = e->access.kind == ISA_MEMORY_CACHE_OP;
+    if (e->fence)
+        e->access.mask = 0;
+    if (e->access.mask && !vmem_check(c, wave, e))
+        return ISSUE_FAULT;
+    c->vmem_free_count--;
+    if (e->access.lds_mask)
+        isa_memory_lds(&context, inst, &e->access);
+    e->flat = (inst->flags & ISA_RAISES_LGKM) != 0;
+    e->coherent = e->access.kind == ISA_MEMORY_LOAD && e->access.glc;
+    e->wave = (uint16_t)wave;
+    e->first_send = now + (uint64_t)compute_unit_params(c)->vmem_latency;
+    if (e->access.kind == ISA_MEMORY_STORE || e->access.kind == ISA_MEMORY_ATOMIC)
+        isa_memory_store_data(&context, inst, e->access.mask, e->stage, e->access.bytes);
+    if (e->access.kind == ISA_MEMORY_ATOMIC
+        && (e->access.atomic == ISA_ATOMIC_CMPSWAP || e->access.atomic == ISA_ATOMIC_FCMPSWAP))
+        isa_memory_compare_data(&context, inst, e->access.mask, e->compare, e->access.bytes);
+    vmem_take_lines(c, e, number);
+    if (e->fence)
+        e->remaining = 1;
+    w->vm += (inst->flags & ISA_RAISES_VM) != 0;
+    w->lgkm += e->flat;
+    vmem_enqueue(c, w, e, number);
+    c->io.stats.vmem_instructions++;
+    s->pc += inst->size;
+    if (!e->remaining)
+        vmem_retire(c, w, now);
+    return ISSUE_DONE;
+}
+
+static void vmem_send_store(struct compute_unit *c, const struct cu_vmem *e, uint16_t tag, uint32_t pid)
+{
+    struct coalesced_line line = c->line[tag].line;
+    void *payload = compute_unit_vmem_send_write(c, tag, line.address, pid);
+    *mem_write_mask(payload, CU_LINE) =
+        coalescer_to_line(&e->access, line, e->stage, mem_write_data(payload, CU_LINE));
+}
+
+static void vmem_send_atomic(struct compute_unit *c, const struct cu_vmem *e, uint16_t tag, uint32_t pid)
+{
+    struct coalesced_line line = c->line[tag].line;
+    void *payload = compute_unit_vmem_send_atomic(c, tag, line.address, pid,
+                                                  (enum atomic_op)e->access.atomic,
+                                                  e->access.bytes, e->access.returns);
+    *mem_atomic_mask(payload, CU_LINE) =
+        coalescer_to_line(&e->access, line, e->stage, mem_atomic_operand(payload, CU_LINE));
+    if (e->access.atomic == ISA_ATOMIC_CMPSWAP || e->access.atomic == ISA_ATOMIC_FCMPSWAP)
+        coalescer_to_line(&e->access, line, e->compare, mem_atomic_compare(payload, CU_LINE));
+}
+
+/* A load past the L1: OR with nothing in the L2, on all dwords that the lanes touch. */
+static void vmem_send_coherent(struct compute_unit *c, struct cu_vmem *e, uint16_t tag, uint32_t pid)
+{
+    struct coalesced_line line = c->line[tag].line;
+    uint8_t unused[CU_LINE];
+    void *payload =
+        compute_unit_vmem_send_atomic(c, tag, line.address, pid, ATOMIC_OP_OR, 4, true);
+    uint64_t bytes = coalescer_to_line(&e->access, line, e->stage, unused);
+    uint64_t first = (bytes | bytes >> 1 | bytes >> 2 | bytes >> 3) & 0x1111111111111111u;
+    *mem_atomic_mask(payload, CU_LINE) = first * 15;
+    memset(mem_atomic_operand(payload, CU_LINE), 0, CU_LINE);
+}
+
+static void vmem_send_line(struct compute_unit *c, struct cu_vmem *e, uint16_t tag)
+{
+    uint32_t pid = c->group[cu_wave_at(c, e->wave)->group].pid;
+    if (e->coherent)
+        vmem_send_coherent(c, e, tag, pid);
+    else if (e->access.kind == ISA_MEMORY_LOAD)
+        compute_unit_vmem_send_read(c, tag, c->line[tag].line.address, CU_LINE, pid);
+    else if (e->access.kind == ISA_MEMORY_STORE)
+        vmem_send_store(c, e, tag, pid);
+    else
+        vmem_send_atomic(c, e, tag, pid);
+}
+
+/* Sends up to vmem_width lines of the oldest instructions. */
+static bool vmem_send(struct compute_unit *c, uint64_t now)
+{
+    unsigned queue = (unsigned)compute_unit_params(c)->vmem_queue, width;
+    bool sent = false;
+    for (width = (unsigned)compute_unit_params(c)->vmem_width; width && c->vmem_send_count; width--) {
+        unsigned number = arena_at(uint16_t, c->vmem_order)[c->vmem_send_head];
+        struct cu_vmem *e = cu_vmem_at(c, number);
+        if (e->first_send > now || !compute_unit_vmem_can_send(c))
+            break;
+        if (e->fence) {
+            compute_unit_vmem_send_fence(c, (uint16_t)(CU_LINES + number), SCOPE_AGENT, true, false);
+        } else {
+            uint16_t tag = e->unsent;
+            vmem_send_line(c, e, tag);
+            e->unsent = c->line[tag].next;
+        }
+        if (e->fence || e->unsent == CU_NONE) {
+            c->vmem_send_head = (c->vmem_send_head + 1) % queue;
+            c->vmem_send_count--;
+        }
+        sent = true;
+    }
+    return sent;
+}
+
+/* Cycle at which the next line can go out, whatever the port says. */
+static uint64_t vmem_next_send(const struct compute_unit *c)
+{
+    if (!c->vmem_send_count)
+        return ENGINE_NEVER;
+    return cu_vmem_at(c, arena_at(uint16_t, c->vmem_order)[c->vmem_send_head])->first_send;
+}
+
+static bool vmem_receive(struct compute_unit *c, uint64_t now)
+{
+    const struct mem_reply *m;
+    bool received = false;
+    while ((m = compute_unit_vmem_peek_reply(c))) {
+        unsigned number = m->tag >= CU_LINES ? (unsigned)m->tag - CU_LINES : c->line[m->tag].owner;
+        struct cu_vmem *e = cu_vmem_at(c, number);
+        if (!e->fence) {
+            if (e->access.kind == ISA_MEMORY_LOAD || e->access.returns)
+                coalescer_from_line(&e->access, c->line[m->tag].line,
+                                    mem_data_data(compute_unit_vmem_reply_payload(c), CU_LINE),
+                                    e->stage);
+            c->line_free[c->line_free_count++] = m->tag;
+        }
+        compute_unit_vmem_pop_reply(c);
+        if (--e->remaining == 0)
+            vmem_retire(c, cu_wave_at(c, e->wave), now);
+        if (c->line_free_count == COALESCER_MAX_LINES)
+            vmem_unblock(c, now);
+        received = true;
+    }
+    return received;
+}
+
+#endif

@@ -1,0 +1,328 @@
+/* Life of wavefronts: from the placement of a work-group to its end, and the wheel between two instructions.
+ * Included by compute_unit.c. */
+#ifndef HEDDLE_COMPUTE_UNIT_WAVEFRONT_H
+#define HEDDLE_COMPUTE_UNIT_WAVEFRONT_H
+
+#include "compute_unit_state.h"
+
+/* Puts the wavefront into the wheel until ready_at, rounded up to a turn of its SIMD; the wheel holds the last turn it can
+ * reach when that is further away. */
+static void wave_sleep(struct compute_unit *c, struct cu_wave *w, uint64_t now)
+{
+    uint64_t simds = (uint64_t)compute_unit_params(c)->simds;
+    uint64_t at = cu_turn(c, w->simd, w->ready_at > now ? w->ready_at : now + 1);
+    if (at - now >= CU_WHEEL)
+        at = cu_turn(c, w->simd, now + CU_WHEEL - simds);
+    w->state = WAVE_EXECUTING;
+    c->wheel[at % CU_WHEEL] |= (uint64_t)1 << w->slot;
+    c->wheel_used[at % CU_WHEEL / 64] |= (uint64_t)1 << (at % 64);
+}
+
+static void wave_make_ready(struct compute_unit *c, struct cu_wave *w, uint64_t now)
+{
+    uint64_t turn = cu_turn(c, w->simd, now);
+    w->state = WAVE_READY;
+    c->ready[w->simd][w->kind] |= (uint64_t)1 << w->slot;
+    if (turn < c->retry_at[w->simd])
+        c->retry_at[w->simd] = turn;
+}
+
+/* Is the line in the buffer, or at least on its way? */
+static int wave_find_line(const struct compute_unit *c, const struct cu_wave *w, uint64_t line)
+{
+    for (unsigned i = 0; i < c->line_slots; i++) {
+        if (w->line[i] == line && (w->line_state[i] == LINE_VALID || w->line_state[i] == LINE_COMING))
+            return (int)i;
+    }
+    return -1;
+}
+
+static void wave_want_lines(struct compute_unit *c, const struct cu_wave *w)
+{
+    c->fetch_wanted[w->simd] |= (uint64_t)1 << w->slot;
+}
+
+/* Looks up the instruction at the pc. True: decoded. False: its bytes are not there (WAVE_FETCH), or it is none
+ * (WAVE_FAULTED). */
+static bool wave_decode(struct compute_unit *c, struct cu_wave *w, unsigned wave)
+{
+    uint64_t pc = cu_scalars(c, wave)->pc, line = pc & ~(uint64_t)(CU_LINE - 1);
+    uint8_t joined[ISA_MAX_INST_BYTES];
+    unsigned offset = (unsigned)(pc - line), size = CU_LINE - offset;
+    if (line != w->line_address || w->line_state[w->line_slot] != LINE_VALID
+        || w->line[w->line_slot] != line) {
+        int slot = wave_find_line(c, w, line);
+        w->line_address = line;
+        wave_want_lines(c, w);
+        if (slot < 0 || w->line_state[slot] != LINE_VALID) {
+            w->state = WAVE_FETCH;
+            return false;
+        }
+        w->line_slot = (uint8_t)slot;
+    }
+    const uint8_t *bytes = cu_line_bytes(c, wave, w->line_slot) + offset;
+    int result = decode_find(cu_target(c), pc, bytes, size, &w->decoded);
+    if (result == ISA_ERROR_TRUNCATED && size < ISA_MAX_INST_BYTES) {
+        int slot = wave_find_line(c, w, line + CU_LINE);
+        if (slot < 0 || w->line_state[slot] != LINE_VALID) {
+            wave_want_lines(c, w);
+            w->state = WAVE_FETCH;
+            return false;
+        }
+        memcpy(joined, bytes, size);
+        memcpy(joined + size, cu_line_bytes(c, wave, (unsigned)slot), sizeof joined - size);
+        result = decode_find(cu_target(c), pc, joined, sizeof joined, &w->decoded);
+    }
+    if (result < 0) {
+        char what[128];
+        uint32_t word;
+        memcpy(&word, bytes, 4);
+        struct isa_inst inst;
+        bool known = result == ISA_ERROR_UNIMPLEMENTED
+                     && isa_decode(cu_target(c), bytes, size, &inst) == ISA_ERROR_UNIMPLEMENTED;
+        snprintf(what, sizeof what, "0x%08x is %s %s", word,
+                 known ? "an instruction that is not implemented for" : "no instruction of",
+                 isa_target_name(cu_target(c)));
+        cu_fault(c, wave, known ? &inst : NULL, pc, UINT32_MAX, what);
+        return false;
+    }
+    w->kind = decode_cache[w->decoded].kind;
+    return true;
+}
+
+/* After an instruction: the next one may issue from `at` on. */
+static inline void wave_continue(struct compute_unit *c, struct cu_wave *w, unsigned wave, uint64_t now,
+                                 uint64_t at)
+{
+    w->ready_at = at;
+    if (wave_decode(c, w, wave))
+        wave_sleep(c, w, now);
+}
+
+/* Bytes arrived for a wavefront in WAVE_FETCH. */
+static void wave_fetched(struct compute_unit *c, struct cu_wave *w, unsigned wave, uint64_t now)
+{
+    if (w->state == WAVE_FETCH && wave_decode(c, w, wave))
+        wave_sleep(c, w, now);
+}
+
+static void wave_expire(struct compute_unit *c, uint64_t now)
+{
+    unsigned slot = now % CU_WHEEL, simd = (unsigned)(now % (uint64_t)compute_unit_params(c)->simds);
+    uint64_t due = c->wheel[slot];
+    if (!due)
+        return;
+    c->wheel[slot] = 0;
+    c->wheel_used[slot / 64] &= ~((uint64_t)1 << (slot % 64));
+    for (; due; due &= due - 1) {
+        struct cu_wave *w =
+            cu_wave_at(c, cu_wave_number(c, simd, (unsigned)__builtin_ctzll(due)));
+        if (w->ready_at > now)
+            wave_sleep(c, w, now);
+        else
+            wave_make_ready(c, w, now);
+    }
+}
+
+/* First occupied cycle of the wheel after `now`. */
+static uint64_t wave_next_expiry(const struct compute_unit *c, uint64_t now)
+{
+    unsigned start = (unsigned)((now + 1) % CU_WHEEL), word = start / 64, bit = start % 64;
+    uint64_t here = c->wheel_used[word] >> bit;
+    if (here)
+        return now + 1 + (unsigned)__builtin_ctzll(here);
+    uint64_t other = c->wheel_used[word ^ 1];
+    if (other)
+        return now + 1 + (64 - bit) + (unsigned)__builtin_ctzll(other);
+    here = c->wheel_used[word] & (((uint64_t)1 << bit) - 1);
+    if (here)
+        return now + 1 + (128 - bit) + (unsigned)__builtin_ctzll(here);
+    return ENGINE_NEVER;
+}
+
+/* Buffer resource for the private segment: linear base, swizzled by lane in elements of 4 bytes, index stride 64, thread id
+ * added (GCN3 ISA manual, section 8.1.5; element sizes as ROCm's runtime fills them for gfx8). */
+static void wave_scratch_resource(uint32_t *sgpr, uint64_t base, uint64_t bytes, bool gfx8)
+{
+    sgpr[0] = (uint32_t)base;
+    sgpr[1] = ((uint32_t)(base >> 32) & 0xffff) | 1u << 31;
+    sgpr[2] = bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)bytes;
+    sgpr[3] = 4u | 5u << 3 | 6u << 6 | 7u << 9   /* destination select x y z w */
+              | 4u << 12 | 4u << 15              /* unsigned, 32 bits */
+              | (gfx8 ? 1u << 19 : 0)            /* element size 4 bytes */
+              | 3u << 21 | 1u << 23;             /* index stride 64, add thread id */
+}
+
+/* Initial scalar registers in the order of the AMDGPU ABI (LLVM's user guide, "Initial Kernel Execution State"). */
+static void wave_init_scalars(const struct compute_unit *c, struct isa_wave *s,
+                              const struct work_placement *p, const uint32_t id[3], unsigned number)
+{
+    bool gfx8 = cu_target(c) == ISA_GFX803;
+    uint32_t area = p->scratch_wavefront + number;
+    uint64_t queue = p->packet + WORK_QUEUE_OFFSET;
+    unsigned n = 0, user = p->rsrc2 >> 1 & 31;
+    if (p->properties & 1u << 0) {
+        wave_scratch_resource(&s->sgpr[n], p->scratch, UINT32_MAX, gfx8);
+        n += 4;
+    }
+    uint64_t flat = gfx8 ? (uint64_t)p->private_bytes << 32 : p->scratch;
+    const uint64_t pairs[] = {p->packet, queue, p->kernarg, p->dispatch_id, flat};
+    for (unsigned i = 0; i < 5; i++) {
+        if (p->properties & 1u << (i + 1)) {
+            isa_wave_set_pair(s, n, pairs[i]);
+            n += 2;
+        }
+    }
+    if (p->properties & 1u << 6)
+        s->sgpr[n++] = p->private_bytes;
+    for (unsigned d = 0; d < 3; d++) {
+        if (p->properties & 1u << (7 + d))
+            s->sgpr[n++] = (p->grid[d] + p->block[d] - 1) / p->block[d];
+    }
+    n = n < user ? user : n;
+    for (unsigned d = 0; d < 3; d++) {
+        if (p->rsrc2 & 1u << (7 + d))
+            s->sgpr[n++] = id[d];
+    }
+    if (p->rsrc2 & 1u << 10)
+        s->sgpr[n++] = (number == 0 ? 1u << 31 : 0) | number << 6 | p->wavefronts;
+    if (p->rsrc2 & 1u)
+        s->sgpr[n++] = area * p->scratch_bytes_per_wavefront;
+    s->mode = (p->rsrc1 >> 12 & 0xff) | (p->rsrc1 >> 21 & 1) << 8 | (p->rsrc1 >> 23 & 1) << 9;
+}
+
+static uint64_t wave_init_lanes(uint32_t *vgpr, const struct work_placement *p, unsigned number)
+{
+    unsigned dims = (p->rsrc2 >> 11 & 3) + 1;
+    uint32_t items = (uint32_t)p->items[0] * p->items[1] * p->items[2], exec_lanes;
+    uint32_t x, y, z, first = number * ISA_LANES;
+    exec_lanes = items > first ? items - first : 0;
+    x = first % p->items[0];
+    y = first / p->items[0] % p->items[1];
+    z = first / p->items[0] / p->items[1];
+    for (unsigned lane = 0; lane < ISA_LANES; lane++) {
+        vgpr[lane] = x;
+        if (dims > 1)
+            vgpr[64 + lane] = y;
+        if (dims > 2)
+            vgpr[128 + lane] = z;
+        if (++x == p->items[0]) {
+            x = 0;
+            if (++y == p->items[1]) {
+                y = 0;
+                z++;
+            }
+        }
+    }
+    return exec_lanes >= 64 ? UINT64_MAX : ((uint64_t)1 << exec_lanes) - 1;
+}
+
+static void wave_start(struct compute_unit *c, struct cu_group *g, const struct work_placement *p,
+                       unsigned number, uint64_t now)
+{
+    const struct work_wavefront *place = &p->wavefront[number];
+    unsigned wave = cu_wave_number(c, place->simd, place->slot);
+    struct cu_wave *w = cu_wave_at(c, wave);
+    struct isa_wave *s = cu_scalars(c, wave);
+    size_t registers = ((size_t)place->simd * (size_t)compute_unit_params(c)->vgprs + place->vgpr) * 64;
+    if (w->state != WAVE_FREE)
+        bug("compute unit: SIMD %u slot %u is taken", place->simd, place->slot);
+    for (unsigned i = 0; i < c->line_slots; i++) {
+        if (w->line_state[i] != LINE_EMPTY)
+            w->line_state[i] = w->line_state[i] == LINE_VALID ? LINE_EMPTY : LINE_STALE;
+    }
+    w->vgpr = (uint32_t)(c->vgprs + registers * sizeof(uint32_t) / 16);
+    w->simd = place->simd;
+    w->slot = place->slot;
+    w->group = (uint8_t)p->work_group_slot;
+    w->number = (uint8_t)number;
+    w->instructions = 0;
+    w->vm = w->lgkm = w->stores = 0;
+    w->vmem_first = w->vmem_last = CU_NONE;
+    w->line_address = UINT64_MAX;
+    memset(s, 0, sizeof *s);
+    wave_init_scalars(c, s, p, g->id, number);
+    isa_wave_set_pair(s, ISA_EXEC, wave_init_lanes(arena_at(uint32_t, w->vgpr), p, number));
+    s->pc = p->entry;
+    g->wave[number] = (uint16_t)wave;
+    wave_continue(c, w, wave, now, now + 1);
+}
+
+/* Takes one work-group from the port. */
+static bool group_start(struct compute_unit *c, uint64_t now)
+{
+    const struct work_request *m = compute_unit_work_peek(c);
+    if (!m)
+        return false;
+    struct work_placement p;
+    memcpy(&p, work_map_placement(compute_unit_work_payload(c)), sizeof p);
+    struct cu_group *g = &c->group[p.work_group_slot];
+    if (p.work_group_slot >= CU_MAX_GROUPS || g->used)
+        bug("compute unit: work-group slot %u is taken", p.work_group_slot);
+    *g = (struct cu_group){.tag = m->tag, .used = 1, .waves = (uint8_t)p.wavefronts,
+                           .kernel = m->map.kernel,
+                           .id = {m->map.group_x, m->map.group_y, m->map.group_z},
+                           .pid = p.pid, .lds_offset = p.lds_offset, .lds_bytes = p.lds_bytes,
+                           .vgprs = p.vgprs, .scratch = p.scratch};
+    if (!c->resident)
+        c->active_since = now;
+    c->resident += p.wavefronts;
+    c->io.stats.work_groups++;
+    c->io.stats.wavefronts_run += p.wavefronts;
+    for (unsigned i = 0; i < p.wavefronts; i++)
+        wave_start(c, g, &p, i, now);
+    compute_unit_work_pop(c);
+    return true;
+}
+
+static bool group_answer(struct compute_unit *c)
+{
+    bool sent = false;
+    while (c->finished && compute_unit_work_can_reply(c)) {
+        unsigned slot = (unsigned)__builtin_ctzll(c->finished);
+        struct cu_group *g = &c->group[slot];
+        compute_unit_work_reply_finished(c, g->tag, g->instructions);
+        g->used = 0;
+        c->finished &= c->finished - 1;
+        sent = true;
+    }
+    return sent;
+}
+
+static void group_release_barrier(struct compute_unit *c, struct cu_group *g, uint64_t now)
+{
+    if (!g->at_barrier || g->at_barrier + g->ended < g->waves)
+        return;
+    g->at_barrier = 0;
+    for (unsigned i = 0; i < g->waves; i++) {
+        struct cu_wave *w = cu_wave_at(c, g->wave[i]);
+        if (w->state == WAVE_BARRIER && w->group == (uint8_t)(g - c->group))
+            wave_continue(c, w, g->wave[i], now, now + 1);
+    }
+}
+
+static void wave_end(struct compute_unit *c, struct cu_wave *w, uint64_t now)
+{
+    struct cu_group *g = &c->group[w->group];
+    w->state = WAVE_FREE;
+    c->fetch_wanted[w->simd] &= ~((uint64_t)1 << w->slot);
+    g->instructions += w->instructions;
+    c->resident--;
+    if (!c->resident)
+        c->io.stats.active_cycles += now - c->active_since;
+    if (++g->ended == g->waves)
+        c->finished |= (uint64_t)1 << (g - c->group);
+    else
+        group_release_barrier(c, g, now);
+}
+
+/* A counter went down: is that what the wavefront waits for? */
+static inline void wave_counted(struct compute_unit *c, struct cu_wave *w, uint64_t now)
+{
+    if (w->state == WAVE_WAITCNT && w->vm <= w->limit_vm && w->lgkm <= w->limit_lgkm)
+        wave_continue(c, w, cu_wave_number(c, w->simd, w->slot), now, now + 1);
+    else if (w->state == WAVE_ENDING && !w->vm && !w->lgkm)
+        wave_end(c, w, now);
+}
+
+#endif

@@ -1,0 +1,144 @@
+/* The body of crossbar and switch, written once over their generated functions: included by each of their C files behind
+ * the component's struct, with INTERCONNECT(x) naming the functions and INTERCONNECT_TYPE the struct, whose member
+ * `interconnect` is the state. See interconnect_state.h for the algorithm. */
+#include "components/crossbar/interconnect_state.h"
+#include "runtime/hang.h"
+#include "runtime/port.h"
+
+static void INTERCONNECT(setup)(struct INTERCONNECT_TYPE *c, uint32_t hold, uint64_t width)
+{
+    struct interconnect *x = &c->interconnect;
+    const struct INTERCONNECT(io) *io = INTERCONNECT(io)(c);
+    uint32_t sources = INTERCONNECT(from_count)(c), targets = INTERCONNECT(to_count)(c);
+    if (sources == 0 || targets == 0)
+        return;
+    interconnect_side_init(&x->side[0], sources, targets, hold);
+    interconnect_side_init(&x->side[1], targets, sources, hold);
+    const uint32_t *pair = engine.port_rings + 2 * io->from_first;
+    const struct platform_protocol *p = &engine.platform->protocols[engine.platform->rings[pair[0]].protocol];
+    interconnect_side_messages(&x->side[0], engine.platform->messages + p->first_message, p->request_count, width);
+    interconnect_side_messages(&x->side[1], engine.platform->messages + p->first_message + p->request_count,
+                               p->reply_count, width);
+    index_pool_init(&x->free_origins, INTERCONNECT_IN_FLIGHT);
+    x->origins = arena_allocate(INTERCONNECT_IN_FLIGHT * sizeof(struct interconnect_origin));
+}
+
+/* The target of a message at its source, or -1 after engine_fail(). Requests carry their address in front. */
+static int32_t INTERCONNECT(target)(struct INTERCONNECT_TYPE *c, const struct message *m, bool reply)
+{
+    const struct interconnect *x = &c->interconnect;
+    if (reply)
+        return (int32_t)arena_at(struct interconnect_origin, x->origins)[m->tag].source;
+    if (c->io.base.route_space < 0 && x->side[0].targets == 1)
+        return 0;
+    uint64_t address;
+    memcpy(&address, m->fields, sizeof address);
+    int32_t target = c->io.base.route_space < 0 ? -1 : platform_route(c->io.base.route_space, address);
+    if (target < 0)
+        target = c->io.base.route_else;
+    if (target < 0)
+        engine_fail(&c->io.base, "no target holds address 0x%llx: it lies outside of the space that routes here, and "
+                    "there is no `else`", (unsigned long long)address);
+    return target;
+}
+
+/* Looks at sources that may show a new message. */
+static inline void INTERCONNECT(discover)(struct INTERCONNECT_TYPE *c, bool reply)
+{
+    struct interconnect_side *s = &c->interconnect.side[reply];
+    uint64_t now = INTERCONNECT(now)(c);
+    uint32_t first = reply ? INTERCONNECT(to_first_pending)(c) : INTERCONNECT(from_first_pending)(c);
+    for (uint32_t w = 0; w < s->source_words; w++) {
+        uint64_t bits = interconnect_pending(&c->io.base, first + w * 64, first + s->sources);
+        for (bits &= ~interconnect_bits(s->known)[w]; bits; bits &= bits - 1) {
+            uint32_t source = w * 64 + (uint32_t)__builtin_ctzll(bits);
+            const struct message *m = reply ? INTERCONNECT(to_peek_reply)(c, source) : INTERCONNECT(from_peek)(c, source);
+            if (!m)
+                continue;
+            int32_t target = INTERCONNECT(target)(c, m, reply);
+            if (target >= 0)
+                interconnect_enter(s, source, (uint32_t)target, (m->stamp >> 16) + s->hold, now);
+        }
+    }
+}
+
+/* Passes the oldest message of `source` on; returns its kind. */
+static inline unsigned INTERCONNECT(pass)(struct INTERCONNECT_TYPE *c, uint32_t source, uint32_t target, bool reply)
+{
+    struct interconnect *x = &c->interconnect;
+    struct interconnect_origin *origins = arena_at(struct interconnect_origin, x->origins);
+    const struct message *m = reply ? INTERCONNECT(to_peek_reply)(c, source) : INTERCONNECT(from_peek)(c, source);
+    unsigned kind = message_kind(m);
+    if (reply) {
+        INTERCONNECT(from_forward_reply)(c, target, m, INTERCONNECT(to_reply_payload)(c, source), origins[m->tag].tag);
+        index_pool_give(&x->free_origins, m->tag);
+        INTERCONNECT(to_pop_reply)(c, source);
+        c->io.stats.replies++;
+        return kind;
+    }
+    uint32_t number = 0;
+    if (x->side[0].awaited[kind]) {
+        number = index_pool_take(&x->free_origins);
+        origins[number] = (struct interconnect_origin){ source, m->tag };
+    }
+    INTERCONNECT(to_forward)(c, target, m, INTERCONNECT(from_payload)(c, source), (uint16_t)number);
+    INTERCONNECT(from_pop)(c, source);
+    c->io.stats.requests++;
+    return kind;
+}
+
+/* Lets each wanted target take a message. */
+static inline bool INTERCONNECT(serve)(struct INTERCONNECT_TYPE *c, bool reply)
+{
+    struct interconnect *x = &c->interconnect;
+    struct interconnect_side *s = &x->side[reply];
+    uint64_t now = INTERCONNECT(now)(c);
+    bool progress = false;
+    for (uint32_t w = 0; w < s->target_words; w++)
+        for (uint64_t bits = interconnect_bits(s->busy)[w]; bits; bits &= bits - 1) {
+            uint32_t target = w * 64 + (uint32_t)__builtin_ctzll(bits);
+            uint64_t *free_at = &arena_at(uint64_t, s->free_at)[target];
+            if (*free_at > now) {
+                INTERCONNECT(wake_at)(c, *free_at);
+                continue;
+            }
+            if (reply ? !INTERCONNECT(from_can_reply)(c, target) : !INTERCONNECT(to_can_send)(c, target))
+                continue;
+            if (!reply && !index_pool_has(&x->free_origins))
+                continue;
+            bool others;
+            uint32_t source = interconnect_choose(s, target, &others);
+            unsigned cycles = s->cycles[INTERCONNECT(pass)(c, source, target, reply)];
+            *free_at = now + cycles;
+            if (others)
+                c->io.stats.conflicts += interconnect_conflict(s, now, cycles);
+            progress = true;
+        }
+    return progress;
+}
+
+static bool INTERCONNECT(move)(struct INTERCONNECT_TYPE *c)
+{
+    bool progress = false;
+    uint64_t now = INTERCONNECT(now)(c);
+    for (unsigned reply = 0; reply < 2; reply++) {
+        struct interconnect_side *s = &c->interconnect.side[reply];
+        INTERCONNECT(discover)(c, reply);
+        if (s->waiting)
+            interconnect_release(s, now);
+        progress |= INTERCONNECT(serve)(c, reply);
+        if (s->waiting)
+            INTERCONNECT(wake_at)(c, interconnect_next_due(s, now));
+    }
+    return progress;
+}
+
+/* Requests that have passed and are not answered: their answers are in rings or owed by those below, so they are not this
+ * component's own outstanding work; they are only named. */
+static unsigned INTERCONNECT(unfinished)(const struct INTERCONNECT_TYPE *c, struct hang_report *report)
+{
+    if (report && index_pool_used(&c->interconnect.free_origins))
+        hang_note(report, "%u requests have passed and are not answered",
+                  index_pool_used(&c->interconnect.free_origins));
+    return 0;
+}

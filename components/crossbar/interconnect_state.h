@@ -1,0 +1,191 @@
+/* State of crossbar and switch: messages from any of n sources to one of m targets, and replies back. interconnect.h has
+ * the functions that depend on the component.
+ *
+ * Both directions are the same machine, a `side`: each source shows its oldest message; after `hold` cycles it is entered in
+ * the bitmap of its target; each target takes one a cycle, round robin from the source behind the last one served. So a
+ * cycle costs as much as there are messages, however many ports there are, and the outcome does not depend on the order
+ * in which ports are looked at.
+ *
+ * Invariant: a source whose bit is set in `known` stands either in one bucket of the side's wheel or in the bitmap of one
+ * target; nobody but a target takes from it.
+ *
+ * A request's tag is replaced by its number in the table of requests in flight, which says where the answer goes and
+ * what tag it had. */
+#ifndef HEDDLE_COMPONENTS_INTERCONNECT_STATE_H
+#define HEDDLE_COMPONENTS_INTERCONNECT_STATE_H
+
+#include "components/mem/index_pool.h"
+#include "runtime/platform.h"
+
+#define INTERCONNECT_IN_FLIGHT 65535 /* tags have 16 bits */
+#define INTERCONNECT_KINDS 8
+
+/* Where a request came from. */
+struct interconnect_origin {
+    uint32_t source;
+    uint16_t tag;
+};
+
+struct interconnect_side {
+    uint32_t sources, targets;
+    uint32_t source_words, target_words;
+    uint32_t hold;
+    uint32_t wheel_mask;  /* buckets - 1 */
+    uint32_t waiting;     /* sources in the wheel */
+    uint32_t known;       /* arena offsets: bitmap of sources */
+    uint32_t wheel;       /* bitmap of sources, each bucket */
+    uint32_t wheel_used;  /* bitmap of buckets */
+    uint32_t wanted;      /* bitmap of sources, each target */
+    uint32_t busy;        /* bitmap of targets that are wanted */
+    uint32_t target_of;   /* uint32_t by source */
+    uint32_t last_served; /* uint32_t by target */
+    uint32_t free_at;     /* uint64_t by target: cycle from which it can take the next message */
+    uint64_t conflict_until;
+    uint16_t cycles[INTERCONNECT_KINDS]; /* that a message of this kind occupies a target */
+    uint8_t awaited[INTERCONNECT_KINDS];
+};
+
+struct interconnect {
+    struct interconnect_side side[2]; /* requests, replies */
+    struct index_pool free_origins;
+    uint32_t origins;
+};
+
+static inline uint64_t *interconnect_bits(uint32_t offset)
+{
+    return arena_at(uint64_t, offset);
+}
+
+static inline void interconnect_side_init(struct interconnect_side *s, uint32_t sources, uint32_t targets, uint32_t hold)
+{
+    uint32_t buckets = 1;
+    while (buckets < hold + 1)
+        buckets *= 2;
+    s->sources = sources;
+    s->targets = targets;
+    s->source_words = (sources + 63) / 64;
+    s->target_words = (targets + 63) / 64;
+    s->hold = hold;
+    s->wheel_mask = buckets - 1;
+    s->known = arena_allocate(s->source_words * sizeof(uint64_t));
+    s->wheel = arena_allocate((size_t)buckets * s->source_words * sizeof(uint64_t));
+    s->wheel_used = arena_allocate((buckets + 63) / 64 * sizeof(uint64_t));
+    s->wanted = arena_allocate((size_t)targets * s->source_words * sizeof(uint64_t));
+    s->busy = arena_allocate(s->target_words * sizeof(uint64_t));
+    s->target_of = arena_allocate(sources * sizeof(uint32_t));
+    s->last_served = arena_allocate(targets * sizeof(uint32_t));
+    s->free_at = arena_allocate(targets * sizeof(uint64_t));
+    for (uint32_t t = 0; t < targets; t++)
+        arena_at(uint32_t, s->last_served)[t] = sources - 1;
+}
+
+/* How long messages occupy a port of `width` bytes a cycle (0: one cycle each). Byte masks and what else is below 32
+ * bytes have wires of their own. */
+static inline void interconnect_side_messages(struct interconnect_side *s, const struct platform_message *messages,
+                                              uint32_t count, uint64_t width)
+{
+    for (uint32_t k = 0; k < count && k < INTERCONNECT_KINDS; k++) {
+        uint64_t bytes = messages[k].payload_bytes & ~UINT32_C(31);
+        uint64_t cycles = width ? (bytes + width - 1) / width : 1;
+        s->cycles[k] = (uint16_t)(cycles ? cycles : 1);
+        s->awaited[k] = messages[k].awaited != 0;
+    }
+}
+
+/* Bits first .. first + 63 of the component's pending bits, those at and behind `end` cleared. */
+static inline uint64_t interconnect_pending(const struct component *c, uint32_t first, uint32_t end)
+{
+    uint64_t bits = component_pending(c, first / 64) >> (first % 64);
+    if (first % 64 && first / 64 + 1 < c->pending_words)
+        bits |= component_pending(c, first / 64 + 1) << (64 - first % 64);
+    return end - first >= 64 ? bits : bits & (((uint64_t)1 << (end - first)) - 1);
+}
+
+static inline void interconnect_want(struct interconnect_side *s, uint32_t source)
+{
+    uint32_t target = arena_at(uint32_t, s->target_of)[source];
+    interconnect_bits(s->wanted)[target * s->source_words + source / 64] |= (uint64_t)1 << (source % 64);
+    interconnect_bits(s->busy)[target / 64] |= (uint64_t)1 << (target % 64);
+}
+
+/* A source has a message that may move on from cycle `due`. */
+static inline void interconnect_enter(struct interconnect_side *s, uint32_t source, uint32_t target, uint64_t due,
+                                      uint64_t now)
+{
+    arena_at(uint32_t, s->target_of)[source] = target;
+    interconnect_bits(s->known)[source / 64] |= (uint64_t)1 << (source % 64);
+    if (due <= now) {
+        interconnect_want(s, source);
+        return;
+    }
+    uint32_t bucket = (uint32_t)due & s->wheel_mask;
+    interconnect_bits(s->wheel)[bucket * s->source_words + source / 64] |= (uint64_t)1 << (source % 64);
+    interconnect_bits(s->wheel_used)[bucket / 64] |= (uint64_t)1 << (bucket % 64);
+    s->waiting++;
+}
+
+/* Moves the sources whose time has come. The component is ticked at every cycle in which there are some. */
+static inline void interconnect_release(struct interconnect_side *s, uint64_t now)
+{
+    uint32_t bucket = (uint32_t)now & s->wheel_mask;
+    uint64_t *used = &interconnect_bits(s->wheel_used)[bucket / 64];
+    if (!(*used >> (bucket % 64) & 1))
+        return;
+    *used &= ~((uint64_t)1 << (bucket % 64));
+    for (uint32_t w = 0; w < s->source_words; w++) {
+        uint64_t *word = &interconnect_bits(s->wheel)[bucket * s->source_words + w];
+        for (; *word; *word &= *word - 1) {
+            interconnect_want(s, w * 64 + (uint32_t)__builtin_ctzll(*word));
+            s->waiting--;
+        }
+    }
+}
+
+/* Next cycle with something in the wheel; s->waiting must not be 0. */
+static inline uint64_t interconnect_next_due(const struct interconnect_side *s, uint64_t now)
+{
+    uint64_t cycle = now + 1;
+    for (;;) {
+        uint32_t bucket = (uint32_t)cycle & s->wheel_mask;
+        uint64_t word = interconnect_bits(s->wheel_used)[bucket / 64] >> (bucket % 64);
+        if (word)
+            return cycle + (unsigned)__builtin_ctzll(word);
+        uint32_t step = 64 - bucket % 64, rest = s->wheel_mask + 1 - bucket;
+        cycle += step < rest ? step : rest;
+    }
+}
+
+/* The next source for `target` in turn, and whether others are left waiting. At least one must want it. */
+static inline uint32_t interconnect_choose(struct interconnect_side *s, uint32_t target, bool *others)
+{
+    uint64_t *wanted = interconnect_bits(s->wanted) + (size_t)target * s->source_words;
+    uint32_t *last = &arena_at(uint32_t, s->last_served)[target];
+    uint32_t start = *last + 1 == s->sources ? 0 : *last + 1, word = start / 64;
+    uint64_t bits = wanted[word] & (UINT64_MAX << (start % 64));
+    while (!bits) {
+        word = word + 1 == s->source_words ? 0 : word + 1;
+        bits = wanted[word];
+    }
+    uint32_t source = word * 64 + (uint32_t)__builtin_ctzll(bits);
+    wanted[word] &= ~((uint64_t)1 << (source % 64));
+    interconnect_bits(s->known)[source / 64] &= ~((uint64_t)1 << (source % 64));
+    *last = source;
+    *others = false;
+    for (uint32_t w = 0; w < s->source_words; w++)
+        *others |= wanted[w] != 0;
+    if (!*others)
+        interconnect_bits(s->busy)[target / 64] &= ~((uint64_t)1 << (target % 64));
+    return source;
+}
+
+/* Counts the cycles now .. now + cycles - 1 as conflicts, each cycle once however many ports there are. */
+static inline uint64_t interconnect_conflict(struct interconnect_side *s, uint64_t now, uint64_t cycles)
+{
+    uint64_t from = now > s->conflict_until ? now : s->conflict_until, end = now + cycles;
+    if (end <= from)
+        return 0;
+    s->conflict_until = end;
+    return end - from;
+}
+
+#endif

@@ -1,0 +1,419 @@
+/* The driver: stands for host and runtime of a simulated system.
+ *
+ * Two sides. The program's side (struct driver_api, at the end of this file) runs in the program's threads under one lock:
+ * it allocates memory, checks, and appends commands to queues. A call that waits runs the engine in its own thread until
+ * what it waits for is done, so the engine is never entered twice. The other side ticks like every component and turns
+ * commands into messages to the GPUs (driver_execute.h). */
+#include "driver.gen.h"
+
+#include "driver_code.h"
+#include "driver_devices.h"
+#include "driver_enqueue.h"
+#include "driver_execute.h"
+#include "driver_memory.h"
+#include "driver_scratch.h"
+#include "driver_state.h"
+
+static const struct driver_api driver_api_table;
+
+static uint32_t queue_new(struct driver *d, uint32_t device)
+{
+    uint32_t number = 0;
+    while (number < d->queue_count && driver_queue_at(d, number)->used)
+        number++;
+    if (number == DRIVER_QUEUES)
+        return DRIVER_NONE;
+    if (number == d->queue_count)
+        d->queue_count++;
+    *driver_queue_at(d, number) =
+        (struct driver_queue){.used = true, .device = device, .first = DRIVER_NONE, .last = DRIVER_NONE};
+    return number;
+}
+
+static void driver_init(struct driver *d)
+{
+    uint64_t pages = 0;
+    d->device_count = driver_gpu_count(d);
+    if (d->device_count > DRIVER_DEVICES)
+        die("driver: %u GPUs are connected, it can use %d", d->device_count, DRIVER_DEVICES);
+    d->commands = arena_allocate(DRIVER_COMMANDS * sizeof(struct driver_command));
+    d->queues = arena_allocate(DRIVER_QUEUES * sizeof(struct driver_queue));
+    d->tickets = arena_allocate(DRIVER_TICKETS * sizeof(struct driver_ticket));
+    d->bounce = arena_allocate(DRIVER_BOUNCE);
+    d->bounce_owner = DRIVER_NONE;
+    for (uint32_t i = 0; i < DRIVER_COMMANDS; i++)
+        driver_command_at(d, i)->next = i + 1;
+    for (uint32_t i = 0; i < d->device_count; i++) {
+        device_init(d, i);
+        pages += d->device[i].size / driver_page_bytes(d);
+        queue_new(d, i); /* queue number = device number */
+    }
+    page_table_init(driver_page_table(d), (unsigned)__builtin_ctzll(driver_page_bytes(d)), pages);
+    driver_instance = d;
+    platform_register_driver(&driver_api_table);
+}
+
+static bool driver_tick(struct driver *d)
+{
+    bool progress = driver_work(d);
+    if (d->stop_at && driver_now(d) >= d->stop_at) {
+        d->stop_at = 0;
+        engine_stop();
+        progress = true;
+    }
+    if (!progress && d->stop_at)
+        driver_wake_at(d, d->stop_at);
+    return progress;
+}
+
+static unsigned driver_outstanding(const struct driver *d, struct hang_report *report)
+{
+    enum { SHOWN = 8 };
+    static const char *const phases[] = {"is queued",     "wants a flush", "waits for a flush",
+                                         "moves data",    "is to start",   "runs"};
+    unsigned shown = 0;
+    for (uint32_t i = 0; report && i < d->queue_count && shown < SHOWN; i++) {
+        const struct driver_queue *q = driver_queue_at(d, i);
+        if (q->first == DRIVER_NONE)
+            continue;
+        const struct driver_command *k = driver_command_at(d, q->first);
+        hang_note(report, "queue %u: %s %s%s, %u messages in flight", i, driver_kind_names[k->kind],
+                  k->kind == DRIVER_LAUNCH ? program_kernel_name(driver_program(d), k->kernel) : "",
+                  k->kind == DRIVER_LAUNCH ? "" : phases[k->phase], k->in_flight);
+        shown++;
+    }
+    return d->undone;
+}
+
+/* ---- struct driver_api ---- */
+
+static void api_enter(void)
+{
+    pthread_mutex_lock(&driver_mutex);
+}
+
+static enum driver_status api_leave(enum driver_status status)
+{
+    pthread_mutex_unlock(&driver_mutex);
+    return status;
+}
+
+static uint32_t api_device_count(void)
+{
+    return driver_instance->device_count;
+}
+
+static enum driver_status check_device(uint32_t device)
+{
+    if (device < driver_instance->device_count)
+        return DRIVER_OK;
+    return driver_fail(DRIVER_INVALID_DEVICE, "there is no device %u; the platform has %u", device,
+                       driver_instance->device_count);
+}
+
+static enum driver_status api_device_info(uint32_t device, struct driver_device_info *info)
+{
+    enum driver_status status = check_device(device);
+    if (status == DRIVER_OK)
+        *info = driver_instance->device[device].info;
+    return status;
+}
+
+static enum driver_status api_set_window(uint64_t base, uint64_t size)
+{
+    struct driver *d = driver_instance;
+    api_enter();
+    if (d->window_end)
+        return api_leave(driver_fail(DRIVER_INVALID_VALUE, "the window of device addresses is set already"));
+    if (base + size < base || base + size > (uint64_t)1 << 48)
+        return api_leave(driver_fail(DRIVER_INVALID_VALUE, "device addresses have 48 bits"));
+    uint64_t page = driver_page_bytes(d);
+    d->window_next = (base + page - 1) / page * page;
+    d->window_end = (base + size) / page * page;
+    return api_leave(DRIVER_OK);
+}
+
+static enum driver_status api_allocate(uint32_t device, uint64_t size, uint64_t align, uint64_t *address)
+{
+    api_enter();
+    enum driver_status status = check_device(device);
+    if (status == DRIVER_OK)
+        status = memory_allocate(driver_instance, device, size, align, PROGRAM_BUFFER, address);
+    return api_leave(status);
+}
+
+static enum driver_status release(struct driver *d, uint64_t address)
+{
+    const struct program_allocation *a = program_find(driver_program(d), address);
+    char where[160];
+    if (!a || a->start != address || a->use != PROGRAM_BUFFER) {
+        program_describe(driver_program(d), address, where, sizeof where);
+        return driver_fail(DRIVER_INVALID_ADDRESS, "0x%" PRIx64 " is not the start of an allocation: %s", address,
+                           where);
+    }
+    enum driver_status status = DRIVER_OK;
+    for (uint32_t i = 0; i < d->queue_count && status == DRIVER_OK; i++) {
+        if (driver_queue_at(d, i)->used)
+            status = host_wait_queue(d, i);
+    }
+    if (status == DRIVER_OK)
+        memory_release(d, address);
+    return status;
+}
+
+static enum driver_status api_release(uint64_t address)
+{
+    api_enter();
+    return api_leave(release(driver_instance, address));
+}
+
+static bool api_find(uint64_t address, struct driver_allocation *allocation)
+{
+    api_enter();
+    const struct program_allocation *a = program_find(driver_program(driver_instance), address);
+    bool found = a && a->use == PROGRAM_BUFFER;
+    if (found)
+        *allocation = (struct driver_allocation){a->start, a->end - a->start, a->device};
+    api_leave(DRIVER_OK);
+    return found;
+}
+
+static enum driver_status api_memory_info(uint32_t device, uint64_t *free_bytes, uint64_t *total_bytes)
+{
+    api_enter();
+    enum driver_status status = check_device(device);
+    if (status == DRIVER_OK) {
+        *free_bytes =
+            driver_instance->device[device].pages.free_pages * driver_page_bytes(driver_instance);
+        *total_bytes = driver_instance->device[device].size;
+    }
+    return api_leave(status);
+}
+
+static enum driver_status api_queue_create(uint32_t device, uint32_t *queue)
+{
+    api_enter();
+    enum driver_status status = check_device(device);
+    if (status == DRIVER_OK) {
+        *queue = queue_new(driver_instance, device);
+        if (*queue == DRIVER_NONE)
+            status = driver_fail(DRIVER_OUT_OF_MEMORY, "more than %d queues", DRIVER_QUEUES);
+    }
+    return api_leave(status);
+}
+
+static enum driver_status api_queue_destroy(uint32_t queue)
+{
+    struct driver *d = driver_instance;
+    api_enter();
+    enum driver_status status = queue_check(d, queue);
+    if (status == DRIVER_OK && queue < d->device_count)
+        status = driver_fail(DRIVER_INVALID_VALUE, "queue %u belongs to its device and stays", queue);
+    if (status == DRIVER_OK)
+        status = host_wait_queue(d, queue);
+    if (status == DRIVER_OK)
+        driver_queue_at(d, queue)->used = false;
+    return api_leave(status);
+}
+
+static enum driver_status api_write(uint32_t queue, uint64_t address, const void *host, uint64_t size,
+                                    uint64_t *ticket)
+{
+    api_enter();
+    /* Commands of both directions share one field; writes only read from it. */
+    return api_leave(enqueue_move(driver_instance, queue, DRIVER_WRITE, (char *)(uintptr_t)host, address, size,
+                                  ticket));
+}
+
+static enum driver_status api_read(uint32_t queue, void *host, uint64_t address, uint64_t size, uint64_t *ticket)
+{
+    api_enter();
+    return api_leave(enqueue_move(driver_instance, queue, DRIVER_READ, host, address, size, ticket));
+}
+
+static enum driver_status api_copy(uint32_t queue, uint64_t to, uint64_t from, uint64_t size, uint64_t *ticket)
+{
+    struct driver *d = driver_instance;
+    uint32_t device;
+    api_enter();
+    enum driver_status status = queue_check(d, queue);
+    if (status == DRIVER_OK)
+        status = memory_check(d, to, size, "copy to", &device);
+    if (status == DRIVER_OK)
+        status = memory_check(d, from, size, "copy from", &device);
+    if (status != DRIVER_OK)
+        return api_leave(status);
+    struct driver_command k = {.kind = DRIVER_COPY, .device_address = to, .source = from, .size = size};
+    return api_leave(enqueue(d, queue, &k, ticket));
+}
+
+static enum driver_status api_fill(uint32_t queue, uint64_t address, const void *pattern, uint32_t pattern_bytes,
+                                   uint64_t count, uint64_t *ticket)
+{
+    api_enter();
+    return api_leave(enqueue_fill(driver_instance, queue, address, pattern, pattern_bytes, count, ticket));
+}
+
+static enum driver_status api_launch(uint32_t queue, const struct driver_launch *launch, uint64_t *ticket)
+{
+    api_enter();
+    return api_leave(enqueue_launch(driver_instance, queue, launch, ticket));
+}
+
+static enum driver_status api_mark(uint32_t queue, uint64_t *ticket)
+{
+    struct driver_command k = {.kind = DRIVER_MARK};
+    api_enter();
+    enum driver_status status = queue_check(driver_instance, queue);
+    return api_leave(status == DRIVER_OK ? enqueue(driver_instance, queue, &k, ticket) : status);
+}
+
+static enum driver_status check_ticket(uint64_t ticket)
+{
+    if (ticket <= driver_instance->last_ticket)
+        return DRIVER_OK;
+    return driver_fail(DRIVER_INVALID_VALUE, "there is no command %" PRIu64, ticket);
+}
+
+static enum driver_status api_wait_for(uint32_t queue, uint64_t ticket)
+{
+    struct driver_command k = {.kind = DRIVER_BARRIER, .awaited = ticket};
+    api_enter();
+    enum driver_status status = queue_check(driver_instance, queue);
+    if (status == DRIVER_OK)
+        status = check_ticket(ticket);
+    return api_leave(status == DRIVER_OK ? enqueue(driver_instance, queue, &k, NULL) : status);
+}
+
+static enum driver_status api_wait(uint64_t ticket)
+{
+    api_enter();
+    enum driver_status status = check_ticket(ticket);
+    return api_leave(status == DRIVER_OK ? host_wait(driver_instance, ticket) : status);
+}
+
+static enum driver_status api_wait_queue(uint32_t queue)
+{
+    api_enter();
+    enum driver_status status = queue_check(driver_instance, queue);
+    return api_leave(status == DRIVER_OK ? host_wait_queue(driver_instance, queue) : status);
+}
+
+static enum driver_status api_wait_all(uint32_t device)
+{
+    struct driver *d = driver_instance;
+    api_enter();
+    enum driver_status status = check_device(device);
+    if (status == DRIVER_OK)
+        status = host_usable();
+    for (uint32_t i = 0; i < d->queue_count && status == DRIVER_OK; i++) {
+        const struct driver_queue *q = driver_queue_at(d, i);
+        if (q->used && q->device == device)
+            status = host_wait_queue(d, i);
+    }
+    return api_leave(status);
+}
+
+static enum driver_status api_query(uint64_t ticket)
+{
+    struct driver *d = driver_instance;
+    api_enter();
+    enum driver_status status = check_ticket(ticket);
+    if (status == DRIVER_OK)
+        status = host_usable();
+    if (status == DRIVER_OK && !driver_ticket_done(d, ticket)) {
+        d->stop_at = driver_now(d) + (uint64_t)driver_params(d)->poll_cost;
+        status = host_run(d);
+        if (status == DRIVER_OK && !driver_ticket_done(d, ticket))
+            status = DRIVER_NOT_READY;
+    }
+    return api_leave(status);
+}
+
+static enum driver_status api_time_of(uint64_t ticket, uint64_t *time_ps)
+{
+    api_enter();
+    const struct driver_ticket *t = driver_ticket_at(driver_instance, ticket);
+    enum driver_status status = check_ticket(ticket);
+    if (status == DRIVER_OK && t->ticket != ticket)
+        status = driver_fail(DRIVER_INVALID_VALUE, "the time of command %" PRIu64 " is forgotten", ticket);
+    else if (status == DRIVER_OK && !t->done_ps)
+        status = DRIVER_NOT_READY;
+    else if (status == DRIVER_OK)
+        *time_ps = t->done_ps - 1;
+    return api_leave(status);
+}
+
+static enum driver_status api_register_code(uint32_t device, const char *name, uint64_t address, const void *bytes,
+                                            uint64_t size)
+{
+    api_enter();
+    enum driver_status status = check_device(device);
+    if (status == DRIVER_OK)
+        code_add(name, address, bytes, size);
+    return api_leave(status);
+}
+
+static enum driver_status api_unregister_code(uint64_t address)
+{
+    api_enter();
+    if (code_remove(address))
+        return api_leave(DRIVER_OK);
+    return api_leave(driver_fail(DRIVER_INVALID_ADDRESS, "no code is registered at 0x%" PRIx64, address));
+}
+
+static enum driver_status api_register_kernel(uint32_t device, const char *name, uint64_t entry)
+{
+    enum isa_target target;
+    api_enter();
+    enum driver_status status = check_device(device);
+    if (status == DRIVER_OK && isa_target_by_name(driver_instance->device[device].info.isa, &target) < 0)
+        status = driver_fail(DRIVER_INVALID_DEVICE, "device %u has no known instruction set", device);
+    if (status == DRIVER_OK && !code_check_kernel(target, name, entry))
+        status = driver_fail(DRIVER_INVALID_ADDRESS, "kernel '%s': no code is registered at 0x%" PRIx64, name,
+                             entry);
+    return api_leave(status);
+}
+
+static const char *api_error_text(void)
+{
+    return driver_text;
+}
+
+static bool api_finish(void)
+{
+    api_enter();
+    bool written = heddle_platform_open(PLATFORM_ABI)->finish();
+    api_leave(DRIVER_OK);
+    return written;
+}
+
+static const struct driver_api driver_api_table = {
+    .version = DRIVER_API_VERSION,
+    .device_count = api_device_count,
+    .device_info = api_device_info,
+    .set_window = api_set_window,
+    .allocate = api_allocate,
+    .release = api_release,
+    .find = api_find,
+    .memory_info = api_memory_info,
+    .queue_create = api_queue_create,
+    .queue_destroy = api_queue_destroy,
+    .write = api_write,
+    .read = api_read,
+    .copy = api_copy,
+    .fill = api_fill,
+    .launch = api_launch,
+    .mark = api_mark,
+    .wait_for = api_wait_for,
+    .wait = api_wait,
+    .wait_queue = api_wait_queue,
+    .wait_all = api_wait_all,
+    .query = api_query,
+    .time_of = api_time_of,
+    .register_code = api_register_code,
+    .unregister_code = api_unregister_code,
+    .register_kernel = api_register_kernel,
+    .error_text = api_error_text,
+    .finish = api_finish,
+};

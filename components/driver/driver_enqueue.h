@@ -1,0 +1,302 @@
+/* The side of the driver that the program calls: checks, tickets, and commands at the ends of queues. Included by driver.c.
+ * Called with the lock held. */
+#ifndef HEDDLE_DRIVER_ENQUEUE_H
+#define HEDDLE_DRIVER_ENQUEUE_H
+
+#include "driver_code.h"
+#include "driver_memory.h"
+
+/* ---- running the engine ---- */
+
+static enum driver_status host_lose(enum driver_status status, const char *format, const char *text)
+{
+    driver_lost = status;
+    snprintf(driver_lost_text, sizeof driver_lost_text, format, text);
+    return driver_fail(status, "%s", driver_lost_text);
+}
+
+/* Runs the engine until the tick asks it to stop. */
+static enum driver_status host_run(struct driver *d)
+{
+    engine_wake_from_host(d->io.base.id);
+    enum engine_result result = engine_run();
+    switch (result) {
+    case ENGINE_STOPPED:
+        return DRIVER_OK;
+    case ENGINE_FAILED:
+        fprintf(stderr, "heddle: %s\n", engine_failure());
+        return host_lose(DRIVER_FAULT, "%s", engine_failure());
+    case ENGINE_IDLE:
+        bug("driver: nothing left to simulate, but a command is not done");
+    default:
+        return host_lose(DRIVER_HANG, "the simulation was ended: %s",
+                         result == ENGINE_LIMIT ? "the limit of cycles is reached"
+                         : result == ENGINE_STALL ? "nothing moves any more (stall)"
+                                                  : "deadlock");
+    }
+}
+
+static enum driver_status host_usable(void)
+{
+    return driver_lost == DRIVER_OK ? DRIVER_OK : driver_fail(driver_lost, "%s", driver_lost_text);
+}
+
+static enum driver_status host_wait(struct driver *d, uint64_t ticket)
+{
+    enum driver_status status = host_usable();
+    while (status == DRIVER_OK && !driver_ticket_done(d, ticket)) {
+        d->awaited = ticket;
+        status = host_run(d);
+    }
+    d->awaited = 0;
+    return status;
+}
+
+/* Until fewer than `most` commands are undone. */
+static enum driver_status host_wait_some(struct driver *d, uint32_t most)
+{
+    enum driver_status status = host_usable();
+    d->await_any = true;
+    while (status == DRIVER_OK && d->undone >= most)
+        status = host_run(d);
+    d->await_any = false;
+    return status;
+}
+
+static enum driver_status host_wait_queue(struct driver *d, uint32_t queue)
+{
+    const struct driver_queue *q = driver_queue_at(d, queue);
+    return q->last == DRIVER_NONE ? host_usable() : host_wait(d, driver_command_at(d, q->last)->ticket);
+}
+
+/* ---- commands ---- */
+
+static enum driver_status queue_check(const struct driver *d, uint32_t queue)
+{
+    if (queue >= d->queue_count || !driver_queue_at(d, queue)->used)
+        return driver_fail(DRIVER_INVALID_VALUE, "there is no queue %u", queue);
+    return host_usable();
+}
+
+/* Appends a command; waits for others to end when there are too many. */
+static enum driver_status enqueue(struct driver *d, uint32_t queue, const struct driver_command *command,
+                                  uint64_t *ticket)
+{
+    enum driver_status status = host_wait_some(d, DRIVER_COMMANDS);
+    if (status != DRIVER_OK)
+        return status;
+    struct driver_queue *q = driver_queue_at(d, queue);
+    uint32_t number = d->free_command;
+    struct driver_command *k = driver_command_at(d, number);
+    uint64_t now = driver_now(d);
+    d->free_command = k->next;
+    *k = *command;
+    k->ticket = ++d->last_ticket;
+    k->queue = queue;
+    k->next = DRIVER_NONE;
+    k->phase = PHASE_QUEUED;
+    d->host_cycle = (d->host_cycle > now ? d->host_cycle : now) + (uint64_t)driver_params(d)->api_cost;
+    k->not_before = d->host_cycle;
+    *driver_ticket_at(d, k->ticket) = (struct driver_ticket){k->ticket, 0};
+    if (q->first == DRIVER_NONE)
+        q->first = number;
+    else
+        driver_command_at(d, q->last)->next = number;
+    q->last = number;
+    d->undone++;
+    if (ticket)
+        *ticket = k->ticket;
+    return DRIVER_OK;
+}
+
+static enum driver_status enqueue_move(struct driver *d, uint32_t queue, enum driver_kind kind, char *host,
+                                       uint64_t address, uint64_t size, uint64_t *ticket)
+{
+    uint32_t device;
+    enum driver_status status = queue_check(d, queue);
+    if (status == DRIVER_OK)
+        status = memory_check(d, address, size, driver_kind_names[kind], &device);
+    if (status != DRIVER_OK)
+        return status;
+    struct driver_command k = {.kind = (uint8_t)kind, .host = host, .device_address = address, .size = size};
+    return enqueue(d, queue, &k, ticket);
+}
+
+static enum driver_status enqueue_fill(struct driver *d, uint32_t queue, uint64_t address, const uint8_t *pattern,
+                                       uint32_t bytes, uint64_t count, uint64_t *ticket)
+{
+    uint32_t device;
+    uint8_t word[4];
+    if (bytes != 1 && bytes != 2 && bytes != 4)
+        return driver_fail(DRIVER_INVALID_VALUE, "a pattern has 1, 2 or 4 bytes, not %u", bytes);
+    enum driver_status status = queue_check(d, queue);
+    if (status == DRIVER_OK && count > UINT64_MAX / 4)
+        status = driver_fail(DRIVER_INVALID_VALUE, "fill of %" PRIu64 " elements", count);
+    if (status == DRIVER_OK)
+        status = memory_check(d, address, count * bytes, "fill", &device);
+    if (status != DRIVER_OK)
+        return status;
+    for (uint32_t i = 0; i < 4; i++)
+        word[i] = pattern[(i + 4 - address % 4) % bytes];
+    struct driver_command k = {.kind = DRIVER_FILL, .device_address = address, .size = count * bytes};
+    memcpy(&k.pattern, word, sizeof word);
+    return enqueue(d, queue, &k, ticket);
+}
+
+/* ---- launches ---- */
+
+/* The device's ring for packets and arguments, made at the first launch. */
+static enum driver_status ring_open(struct driver *d, uint32_t number)
+{
+    struct driver_device *device = &d->device[number];
+    if (device->ring_address)
+        return DRIVER_OK;
+    uint64_t bytes = DRIVER_RING_BYTES;
+    while (bytes > device->size / 16)
+        bytes /= 2;
+    enum driver_status status =
+        memory_allocate(d, number, bytes, 0, PROGRAM_ARGUMENTS, &device->ring_address);
+    if (status != DRIVER_OK) {
+        device->ring_address = 0;
+        return status;
+    }
+    device->ring_bytes = (uint32_t)bytes;
+    device->ring_mirror = arena_allocate(bytes);
+    return DRIVER_OK;
+}
+
+/* `bytes` neighbouring bytes of the ring, *taken counting what was skipped at its end; waits for launches to end when it
+ * is full. */
+static enum driver_status ring_take(struct driver *d, struct driver_device *device, uint32_t bytes, uint32_t *offset,
+                                    uint32_t *taken)
+{
+    uint32_t skipped = device->ring_head + bytes > device->ring_bytes ? device->ring_bytes - device->ring_head : 0;
+    enum driver_status status = DRIVER_OK;
+    if (bytes > device->ring_bytes)
+        return driver_fail(DRIVER_INVALID_VALUE, "%u bytes of kernel arguments do not fit into %u", bytes,
+                           device->ring_bytes);
+    while (status == DRIVER_OK && device->ring_used
+           && (uint64_t)device->ring_used + skipped + bytes > device->ring_bytes)
+        status = host_wait_some(d, d->undone);
+    if (status != DRIVER_OK)
+        return status;
+    if (skipped) {
+        device->ring_head = 0;
+        device->ring_wrapped = true;
+    }
+    *offset = device->ring_head;
+    *taken = skipped + bytes;
+    device->ring_head += bytes;
+    device->ring_used += *taken;
+    return DRIVER_OK;
+}
+
+static enum driver_status launch_check(const struct driver *d, uint32_t number, const struct driver_launch *l)
+{
+    const struct driver_device_info *info = &d->device[number].info;
+    uint64_t items = (uint64_t)l->block[0] * l->block[1] * l->block[2];
+    const struct code_lack *lack = code_find_lack(l->entry);
+    if (lack)
+        return driver_fail(DRIVER_FAULT, "%s", lack->text);
+    if (!items || !l->grid[0] || !l->grid[1] || !l->grid[2])
+        return driver_fail(DRIVER_INVALID_VALUE, "kernel '%s': empty grid or work-group", l->name);
+    if (items > info->max_work_group)
+        return driver_fail(DRIVER_TOO_LARGE, "kernel '%s': work-groups of %" PRIu64 " work-items; at most %u run on %s",
+                           l->name, items, info->max_work_group, info->name);
+    if (l->group_bytes > info->lds_bytes_per_cu)
+        return driver_fail(DRIVER_TOO_LARGE, "kernel '%s': %u bytes of LDS a work-group; a compute unit of %s has %u",
+                           l->name, l->group_bytes, info->name, info->lds_bytes_per_cu);
+    if (!program_find(driver_program(d), l->entry))
+        return driver_fail(DRIVER_INVALID_ADDRESS, "kernel '%s': its code at 0x%" PRIx64 " is not allocated", l->name,
+                           l->entry);
+    return DRIVER_OK;
+}
+
+/* Is there a compute unit with room for one work-group's registers? */
+static enum driver_status launch_check_registers(const struct driver *d, uint32_t number,
+                                                 const struct driver_launch *l, uint32_t waves)
+{
+    const struct driver_device_info *info = &d->device[number].info;
+    struct aql_descriptor descriptor;
+    memcpy(&descriptor, l->descriptor, sizeof descriptor);
+    uint32_t vgprs = ((descriptor.rsrc1 & 63) + 1) * 4, sgprs = ((descriptor.rsrc1 >> 6 & 15) + 1) * 8;
+    uint32_t simd = info->wavefronts_per_simd;
+    simd = info->vgprs_per_simd / vgprs < simd ? info->vgprs_per_simd / vgprs : simd;
+    sgprs = (sgprs + 15) / 16 * 16;
+    simd = info->sgprs_per_simd / sgprs < simd ? info->sgprs_per_simd / sgprs : simd;
+    if (waves <= simd * info->simds_per_cu)
+        return DRIVER_OK;
+    return driver_fail(DRIVER_TOO_LARGE,
+                       "kernel '%s': a work-group has %u wavefronts with %u vector and %u scalar registers each; a "
+                       "compute unit of %s holds %u of them",
+                       l->name, waves, vgprs, sgprs, info->name, simd * info->simds_per_cu);
+}
+
+/* Packet, queue object and arguments side by side in the mirror of the ring; see WORK_QUEUE_OFFSET. */
+static void launch_write_arguments(const struct driver_device *device, const struct driver_launch *l,
+                                   struct driver_command *k, uint32_t kernarg_offset)
+{
+    char *at = arena_at(char, device->ring_mirror) + k->ring_offset;
+    bool gfx8 = !strcmp(device->info.isa, "gfx803");
+    uint32_t shared = gfx8 ? WORK_SHARED_APERTURE_GFX8 : WORK_SHARED_APERTURE_GFX9;
+    uint32_t private = gfx8 ? WORK_PRIVATE_APERTURE_GFX8 : WORK_PRIVATE_APERTURE_GFX9;
+    struct aql_packet seen = k->packet;
+    seen.gpu = 0;
+    memset(at, 0, k->size);
+    memcpy(at, &seen, sizeof seen);
+    memcpy(at + WORK_QUEUE_OFFSET + WORK_QUEUE_SHARED_APERTURE, &shared, sizeof shared);
+    memcpy(at + WORK_QUEUE_OFFSET + WORK_QUEUE_PRIVATE_APERTURE, &private, sizeof private);
+    if (l->kernarg_bytes)
+        memcpy(at + kernarg_offset, l->kernarg, l->kernarg_bytes);
+}
+
+static uint32_t launch_dimensions(const struct driver_launch *l)
+{
+    return l->grid[2] > 1 ? 3 : l->grid[1] > 1 ? 2 : 1;
+}
+
+static enum driver_status enqueue_launch(struct driver *d, uint32_t queue, const struct driver_launch *l,
+                                         uint64_t *ticket)
+{
+    enum { QUEUE_BYTES = 128, LINE = 64 };
+    enum driver_status status = queue_check(d, queue);
+    if (status != DRIVER_OK)
+        return status;
+    uint32_t number = driver_queue_at(d, queue)->device;
+    struct driver_device *device = &d->device[number];
+    uint32_t items = (uint32_t)l->block[0] * l->block[1] * l->block[2];
+    struct driver_command k = {.kind = DRIVER_LAUNCH, .entry = l->entry, .scratch_pool = DRIVER_NONE,
+                               .waves_per_group = (items + 63) / 64, .groups = 1};
+    struct aql_descriptor descriptor;
+    memcpy(&descriptor, l->descriptor, sizeof descriptor);
+    memcpy(k.descriptor, l->descriptor, sizeof k.descriptor);
+    if ((status = launch_check(d, number, l)) != DRIVER_OK
+        || (status = launch_check_registers(d, number, l, k.waves_per_group)) != DRIVER_OK
+        || (status = ring_open(d, number)) != DRIVER_OK)
+        return status;
+    uint32_t align = l->kernarg_align > LINE ? l->kernarg_align : LINE;
+    uint32_t kernarg_offset = sizeof k.packet + (descriptor.properties & 1u << 2 ? QUEUE_BYTES : 0);
+    if (align & (align - 1) || align > device->ring_bytes)
+        return driver_fail(DRIVER_INVALID_VALUE, "kernel '%s': arguments aligned to %u", l->name, align);
+    kernarg_offset = (kernarg_offset + align - 1) / align * align;
+    uint32_t bytes = (kernarg_offset + l->kernarg_bytes + align - 1) / align * align;
+    device->ring_head = (device->ring_head + align - 1) / align * align;
+    status = ring_take(d, device, bytes, &k.ring_offset, &k.ring_bytes);
+    if (status != DRIVER_OK)
+        return status;
+    k.size = kernarg_offset + l->kernarg_bytes;
+    k.kernel = program_kernel(driver_program(d), l->name);
+    k.packet = (struct aql_packet){.header = 2 /* kernel dispatch */, .setup = (uint16_t)launch_dimensions(l),
+                                   .gpu = (uint16_t)number, .private_bytes = l->private_bytes,
+                                   .group_bytes = l->group_bytes, .kernel_object = l->kernel_object,
+                                   .kernarg = device->ring_address + k.ring_offset + kernarg_offset};
+    for (unsigned i = 0; i < 3; i++) {
+        k.packet.work_group[i] = l->block[i];
+        k.packet.grid[i] = l->grid[i];
+        k.groups *= (l->grid[i] + l->block[i] - 1) / l->block[i];
+    }
+    launch_write_arguments(device, l, &k, kernarg_offset);
+    return enqueue(d, queue, &k, ticket);
+}
+
+#endif

@@ -1,0 +1,362 @@
+/* The side of the driver that ticks: works on the first command of each queue, message by message. Included by driver.c.
+ *
+ * Copies go out in pieces that end at pages and, between host and GPU, at 256 bytes, with several in flight. Before a copy,
+ * the L2 of a GPU is flushed when a kernel ran there since the last flush, and only then: copies go past the caches. */
+#ifndef HEDDLE_DRIVER_EXECUTE_H
+#define HEDDLE_DRIVER_EXECUTE_H
+
+#include "driver_scratch.h"
+
+/* ---- slots: messages in flight ---- */
+
+static int slot_find(const struct driver *d, const struct driver_device *device)
+{
+    uint32_t count = (uint32_t)driver_params(d)->in_flight;
+    if (device->slots_used == count)
+        return -1;
+    for (uint32_t i = 0; i < count; i++) {
+        if (driver_slot_at(device, i)->command == DRIVER_NONE)
+            return (int)i;
+    }
+    return -1;
+}
+
+/* A slot for a message to device `number`, or -1 when none is free or the port is full. */
+static int slot_for(struct driver *d, uint32_t number)
+{
+    int slot = slot_find(d, &d->device[number]);
+    return slot >= 0 && driver_gpu_can_send(d, number) ? slot : -1;
+}
+
+static void slot_take(struct driver *d, uint32_t number, int slot, uint32_t command, uint64_t offset,
+                      uint32_t size)
+{
+    struct driver_device *device = &d->device[number];
+    *driver_slot_at(device, (uint32_t)slot) = (struct driver_slot){command, size, offset};
+    device->slots_used++;
+    driver_command_at(d, command)->in_flight++;
+}
+
+/* ---- moving data ---- */
+
+static void send_write(struct driver *d, uint32_t number, int slot, uint64_t physical, const void *from,
+                       uint32_t size)
+{
+    void *payload = driver_gpu_send_write(d, number, (uint16_t)slot, physical, size);
+    memcpy(command_write_data(payload), from, size);
+    d->io.stats.bytes_to_gpu += size;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* One piece of host data to the device at `address` + offset. */
+static bool move_write(struct driver *d, uint32_t command, uint32_t number, uint64_t address, const char *from,
+                       uint64_t offset, uint64_t size)
+{
+    uint64_t rest, physical = memory_physical(d, address + offset, &rest);
+    int slot = slot_for(d, number);
+    if (slot < 0)
+        return false;
+    uint32_t bytes = (uint32_t)least(least(rest, size - offset), DRIVER_CHUNK - physical % DRIVER_CHUNK);
+    send_write(d, number, slot, physical, from + offset, bytes);
+    slot_take(d, number, slot, command, offset, bytes);
+    driver_command_at(d, command)->sent += bytes;
+    return true;
+}
+
+static bool move_read(struct driver *d, uint32_t command, uint32_t number, uint64_t address, uint64_t offset,
+                      uint64_t size)
+{
+    uint64_t rest, physical = memory_physical(d, address + offset, &rest);
+    int slot = slot_for(d, number);
+    if (slot < 0)
+        return false;
+    uint32_t bytes = (uint32_t)least(least(rest, size - offset), DRIVER_CHUNK - physical % DRIVER_CHUNK);
+    driver_gpu_send_read(d, number, (uint16_t)slot, physical, bytes);
+    slot_take(d, number, slot, command, offset, bytes);
+    driver_command_at(d, command)->sent += bytes;
+    return true;
+}
+
+static bool move_copy(struct driver *d, uint32_t command, uint32_t number)
+{
+    struct driver_command *k = driver_command_at(d, command);
+    uint64_t rest_to, rest_from;
+    uint64_t to = memory_physical(d, k->device_address + k->sent, &rest_to);
+    uint64_t from = memory_physical(d, k->source + k->sent, &rest_from);
+    int slot = slot_for(d, number);
+    if (slot < 0)
+        return false;
+    uint32_t bytes = (uint32_t)least(least(rest_to, rest_from), k->size - k->sent);
+    driver_gpu_send_copy(d, number, (uint16_t)slot, to, from, bytes);
+    slot_take(d, number, slot, command, k->sent, bytes);
+    k->sent += bytes;
+    return true;
+}
+
+/* Words at aligned addresses as fills, the bytes at the ends as writes. */
+static bool move_fill(struct driver *d, uint32_t command, uint32_t number)
+{
+    struct driver_command *k = driver_command_at(d, command);
+    uint64_t rest, address = k->device_address + k->sent, left = k->size - k->sent;
+    uint64_t physical = memory_physical(d, address, &rest);
+    int slot = slot_for(d, number);
+    uint32_t bytes;
+    if (slot < 0)
+        return false;
+    if (address % 4 == 0 && left >= 4) {
+        bytes = (uint32_t)least(rest, left & ~(uint64_t)3);
+        driver_gpu_send_fill(d, number, (uint16_t)slot, physical, bytes, k->pattern);
+    } else {
+        bytes = (uint32_t)least(4 - address % 4, left);
+        send_write(d, number, slot, physical, (const char *)&k->pattern + address % 4, bytes);
+    }
+    slot_take(d, number, slot, command, k->sent, bytes);
+    k->sent += bytes;
+    return true;
+}
+
+static uint32_t device_of(const struct driver *d, uint64_t address)
+{
+    const struct program_allocation *a = program_find(driver_program(d), address);
+    if (!a)
+        bug("driver: 0x%" PRIx64 " of a queued command is not allocated", address);
+    return a->device;
+}
+
+/* Between GPUs: blocks through a buffer of the driver, read first, then written. */
+static bool move_between(struct driver *d, uint32_t command, uint32_t from, uint32_t to)
+{
+    struct driver_command *k = driver_command_at(d, command);
+    uint64_t block = k->received / DRIVER_BOUNCE * DRIVER_BOUNCE;
+    uint64_t end = least(block + DRIVER_BOUNCE, k->size);
+    char *bounce = arena_at(char, d->bounce);
+    if (d->bounce_owner != DRIVER_NONE && d->bounce_owner != command)
+        return false;
+    d->bounce_owner = command;
+    if (k->sent == end) {
+        if (k->in_flight)
+            return false;
+        if (!k->second_half) {
+            k->second_half = 1;
+            k->sent = block;
+        }
+    }
+    if (k->second_half)
+        return move_write(d, command, to, k->device_address, (char *)((uintptr_t)bounce - block),
+                          k->sent, end);
+    return move_read(d, command, from, k->source, k->sent, end);
+}
+
+/* One message of the command, if there is one to send and it can be sent. */
+static bool move_piece(struct driver *d, uint32_t command, uint32_t number)
+{
+    struct driver_command *k = driver_command_at(d, command);
+    uint32_t from, to;
+    if (k->kind == DRIVER_COPY) {
+        from = device_of(d, k->source);
+        to = device_of(d, k->device_address);
+        if (from != to)
+            return k->received < k->size && move_between(d, command, from, to);
+        return k->sent < k->size && move_copy(d, command, from);
+    }
+    if (k->sent == k->size)
+        return false;
+    switch ((enum driver_kind)k->kind) {
+    case DRIVER_WRITE:
+        return move_write(d, command, device_of(d, k->device_address), k->device_address, k->host, k->sent,
+                          k->size);
+    case DRIVER_READ:
+        return move_read(d, command, device_of(d, k->device_address), k->device_address, k->sent, k->size);
+    case DRIVER_FILL:
+        return move_fill(d, command, device_of(d, k->device_address));
+    default: {
+        const struct driver_device *device = &d->device[number];
+        return move_write(d, command, number, device->ring_address + k->ring_offset,
+                          arena_at(char, device->ring_mirror) + k->ring_offset, k->sent, k->size);
+    }
+    }
+}
+
+/* ---- commands ---- */
+
+static void command_complete(struct driver *d, struct driver_queue *q)
+{
+    uint32_t number = q->first;
+    struct driver_command *k = driver_command_at(d, number);
+    struct driver_device *device = &d->device[q->device];
+    if (k->kind == DRIVER_LAUNCH) {
+        device->kernels_running--;
+        device->ring_used -= k->ring_bytes;
+        scratch_release(device, k);
+    }
+    if (d->bounce_owner == number)
+        d->bounce_owner = DRIVER_NONE;
+    *driver_ticket_at(d, k->ticket) =
+        (struct driver_ticket){k->ticket, engine.domains[d->io.base.domain].time_ps + 1};
+    if (d->await_any || d->awaited == k->ticket)
+        engine_stop();
+    q->first = k->next;
+    if (q->first == DRIVER_NONE)
+        q->last = DRIVER_NONE;
+    k->next = d->free_command;
+    d->free_command = number;
+    d->undone--;
+}
+
+/* A device whose caches must be flushed before the command, or DRIVER_NONE. */
+static uint32_t command_flush_device(const struct driver *d, const struct driver_command *k, uint32_t device)
+{
+    if (k->kind == DRIVER_LAUNCH)
+        return d->device[device].ring_wrapped ? device : DRIVER_NONE;
+    if (k->kind == DRIVER_MARK || k->kind == DRIVER_BARRIER)
+        return DRIVER_NONE;
+    uint32_t to = device_of(d, k->device_address);
+    if (d->device[to].dirty && !(k->flushed >> to & 1))
+        return to;
+    uint32_t from = k->kind == DRIVER_COPY ? device_of(d, k->source) : to;
+    return d->device[from].dirty && !(k->flushed >> from & 1) ? from : DRIVER_NONE;
+}
+
+static bool command_flush(struct driver *d, uint32_t command, uint32_t number)
+{
+    struct driver_device *device = &d->device[number];
+    int slot = slot_for(d, number);
+    if (slot < 0)
+        return false;
+    driver_gpu_send_flush(d, number, (uint16_t)slot);
+    slot_take(d, number, slot, command, 0, 0);
+    device->dirty = device->kernels_running > 0;
+    device->ring_wrapped = false;
+    d->io.stats.flushes++;
+    driver_command_at(d, command)->phase = PHASE_FLUSHING;
+    driver_command_at(d, command)->flushed |= (uint64_t)1 << number;
+    return true;
+}
+
+static bool command_launch(struct driver *d, uint32_t command, uint32_t number)
+{
+    struct driver_command *k = driver_command_at(d, command);
+    struct driver_device *device = &d->device[number];
+    int slot = slot_for(d, number);
+    if (slot < 0)
+        return false;
+    void *payload = driver_gpu_send_launch(d, number, (uint16_t)slot, device->ring_address + k->ring_offset,
+                                           k->entry, DRIVER_PID, (uint16_t)k->kernel);
+    memcpy(command_launch_packet(payload), &k->packet, sizeof k->packet);
+    memcpy(command_launch_descriptor(payload), k->descriptor, sizeof k->descriptor);
+    slot_take(d, number, slot, command, 0, 0);
+    device->dirty = true;
+    device->kernels_running++;
+    d->io.stats.launches++;
+    k->phase = PHASE_RUNNING;
+    return true;
+}
+
+static bool command_begin(struct driver *d, uint32_t command, struct driver_queue *q)
+{
+    struct driver_command *k = driver_command_at(d, command);
+    if (k->not_before > driver_now(d)) {
+        driver_wake_at(d, k->not_before);
+        return false;
+    }
+    if (k->kind == DRIVER_BARRIER && !driver_ticket_done(d, k->awaited))
+        return false;
+    uint32_t flushed = command_flush_device(d, k, q->device);
+    if (flushed != DRIVER_NONE)
+        return command_flush(d, command, flushed);
+    if (k->kind == DRIVER_LAUNCH && k->packet.private_bytes && !scratch_acquire(d, k, q->device))
+        return false;
+    k->phase = PHASE_MOVE;
+    d->io.stats.commands++;
+    return true;
+}
+
+/* One step of the first command of the queue. True: something changed. */
+static bool queue_step(struct driver *d, struct driver_queue *q)
+{
+    uint32_t command = q->first;
+    struct driver_command *k = driver_command_at(d, command);
+    switch ((enum driver_phase)k->phase) {
+    case PHASE_QUEUED:
+        return command_begin(d, command, q);
+    case PHASE_FLUSHING:
+    case PHASE_RUNNING:
+        return false;
+    case PHASE_LAUNCH_FIRST:
+        return command_launch(d, command, q->device);
+    default:
+        break;
+    }
+    if (move_piece(d, command, q->device))
+        return true;
+    if (k->in_flight || k->received < k->size)
+        return false;
+    if (k->kind == DRIVER_LAUNCH)
+        k->phase = PHASE_LAUNCH_FIRST;
+    else
+        command_complete(d, q);
+    return true;
+}
+
+/* ---- answers ---- */
+
+static void answer_data(struct driver *d, const struct driver_command *k, const struct driver_slot *slot,
+                        const void *data)
+{
+    char *to = k->kind == DRIVER_COPY ? arena_at(char, d->bounce) + slot->offset % DRIVER_BOUNCE
+                                      : k->host + slot->offset;
+    memcpy(to, data, slot->size);
+    d->io.stats.bytes_from_gpu += slot->size;
+}
+
+static void answer_take(struct driver *d, uint32_t number, const struct command_reply *m)
+{
+    struct driver_slot *slot = driver_slot_at(&d->device[number], m->tag);
+    struct driver_command *k = driver_command_at(d, slot->command);
+    struct driver_queue *q = driver_queue_at(d, k->queue);
+    bool data = message_kind(m) == COMMAND_DATA;
+    if (data)
+        answer_data(d, k, slot, command_data_data(driver_gpu_reply_payload(d, number)));
+    k->in_flight--;
+    if (k->kind != DRIVER_COPY || !data)
+        k->received += slot->size;
+    if (k->kind == DRIVER_COPY && !k->in_flight && k->received == k->sent && k->received % DRIVER_BOUNCE == 0)
+        k->second_half = 0;
+    slot->command = DRIVER_NONE;
+    d->device[number].slots_used--;
+    if (k->phase == PHASE_FLUSHING)
+        k->phase = PHASE_QUEUED;
+    else if (k->phase == PHASE_RUNNING)
+        command_complete(d, q);
+}
+
+static bool answers_receive(struct driver *d)
+{
+    const struct command_reply *m;
+    bool received = false;
+    for (uint32_t i = 0; i < d->device_count; i++) {
+        while ((m = driver_gpu_peek_reply(d, i))) {
+            answer_take(d, i, m);
+            driver_gpu_pop_reply(d, i);
+            received = true;
+        }
+    }
+    return received;
+}
+
+static bool driver_work(struct driver *d)
+{
+    bool progress = answers_receive(d);
+    for (uint32_t i = 0; i < d->queue_count; i++) {
+        struct driver_queue *q = driver_queue_at(d, i);
+        while (q->first != DRIVER_NONE && queue_step(d, q))
+            progress = true;
+    }
+    return progress;
+}
+
+#endif

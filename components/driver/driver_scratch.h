@@ -1,0 +1,73 @@
+/* Private memory of kernels: one pool for each launch that needs one, kept for later launches. Included by driver.c.
+ *
+ * A pool has room for as many work-groups as can run at the same time, or as the launch has, or as fit into an eighth of
+ * the device's memory, whichever is least; the dispatcher hands the room out again as work-groups end. */
+#ifndef HEDDLE_DRIVER_SCRATCH_H
+#define HEDDLE_DRIVER_SCRATCH_H
+
+#include "driver_memory.h"
+
+/* The smallest unused pool of at least `bytes`; else an unused place; else any unused pool. -1: all are in use. */
+static int scratch_choose(const struct driver_device *device, uint64_t bytes)
+{
+    int fitting = -1, empty = -1, other = -1;
+    for (int i = 0; i < DRIVER_SCRATCH_POOLS; i++) {
+        const struct driver_scratch *s = &device->scratch[i];
+        if (s->used)
+            continue;
+        if (!s->bytes)
+            empty = empty < 0 ? i : empty;
+        else if (s->bytes >= bytes && (fitting < 0 || s->bytes < device->scratch[fitting].bytes))
+            fitting = i;
+        else
+            other = other < 0 ? i : other;
+    }
+    return fitting >= 0 ? fitting : empty >= 0 ? empty : other;
+}
+
+/* Returns false when all pools are in use: the launch has to wait. When there is no memory for one work-group, the run
+ * fails. */
+static bool scratch_acquire(struct driver *d, struct driver_command *command, uint32_t number)
+{
+    struct driver_device *device = &d->device[number];
+    const struct driver_device_info *info = &device->info;
+    uint64_t group = aql_scratch_bytes(command->packet.private_bytes) * command->waves_per_group;
+    uint64_t groups = command->groups, resident = (uint64_t)info->compute_units * info->work_groups_per_cu;
+    uint64_t slots = (uint64_t)info->compute_units * info->simds_per_cu * info->wavefronts_per_simd;
+    resident = slots / command->waves_per_group < resident ? slots / command->waves_per_group : resident;
+    groups = resident < groups ? resident : groups;
+    groups = device->size / 8 / group < groups ? device->size / 8 / group : groups;
+    groups = groups ? groups : 1;
+    int place = scratch_choose(device, group * groups);
+    if (place < 0)
+        return false;
+    struct driver_scratch *s = &device->scratch[place];
+    if (s->bytes && s->bytes < group * groups) {
+        memory_release(d, s->address);
+        s->bytes = 0;
+    }
+    for (; !s->bytes && groups; groups /= 2) {
+        if (memory_allocate(d, number, group * groups, 0, PROGRAM_SCRATCH, &s->address) == DRIVER_OK) {
+            s->bytes = group * groups;
+            break;
+        }
+    }
+    if (!s->bytes) {
+        engine_fail(&d->io.base, "kernel '%s' needs %" PRIu64 " bytes of private memory for one work-group; %s",
+                    program_kernel_name(driver_program(d), command->kernel), group, driver_text);
+        return false;
+    }
+    s->used = true;
+    command->scratch_pool = (uint32_t)place;
+    command->packet.scratch = s->address;
+    command->packet.scratch_groups = groups;
+    return true;
+}
+
+static void scratch_release(struct driver_device *device, const struct driver_command *command)
+{
+    if (command->scratch_pool != DRIVER_NONE)
+        device->scratch[command->scratch_pool].used = false;
+}
+
+#endif

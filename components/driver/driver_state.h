@@ -1,0 +1,200 @@
+/* State of the driver component. Included by driver.c alone, before the files that work on it.
+ *
+ * A command waits in the list of its queue until it is the first; then it is worked on in phases until it is done. Its
+ * ticket is its number since start, so "done" is a look into a table of recent tickets. Messages in flight to a GPU have a
+ * slot each, whose number is the tag. Host buffers are the one thing that is not state of the simulation: commands refer to
+ * them by address, as the program does. */
+#ifndef HEDDLE_DRIVER_STATE_H
+#define HEDDLE_DRIVER_STATE_H
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "components/command/aql_packet.h"
+#include "components/driver/driver_api.h"
+#include "components/isa/isa.h"
+#include "components/work/work_placement.h"
+#include "page_allocator.h"
+#include "page_table.h"
+#include "program_table.h"
+#include "runtime/bug.h"
+#include "runtime/hang.h"
+#include "runtime/platform.h"
+
+enum {
+    DRIVER_DEVICES = 64,
+    DRIVER_QUEUES = 4096,
+    DRIVER_COMMANDS = 1 << 16,   /* not done at the same time */
+    DRIVER_TICKETS = 1 << 20,    /* whose times are remembered */
+    DRIVER_CHUNK = 256,          /* bytes of a write or read message */
+    DRIVER_PID = 1,              /* one process */
+    DRIVER_RING_BYTES = 4 << 20, /* packets and kernel arguments of a device; smaller on small devices */
+    DRIVER_SCRATCH_POOLS = 16,   /* a device, kept for the next launch */
+    DRIVER_MAX_WORK_GROUP = 1024,
+    DRIVER_NONE = UINT32_MAX
+};
+
+enum driver_kind {
+    DRIVER_WRITE, DRIVER_READ, DRIVER_COPY, DRIVER_FILL, DRIVER_LAUNCH, DRIVER_MARK, DRIVER_BARRIER
+};
+static const char *const driver_kind_names[] = {"write", "read", "copy", "fill", "launch", "mark", "wait"};
+
+enum driver_phase {
+    PHASE_QUEUED,
+    PHASE_FLUSH_FIRST,  /* a flush is to be sent */
+    PHASE_FLUSHING,
+    PHASE_MOVE,         /* messages of a copy, or the arguments of a launch, go out */
+    PHASE_LAUNCH_FIRST, /* the arguments are there, the launch is to be sent */
+    PHASE_RUNNING
+};
+
+struct driver_command {
+    uint64_t ticket;
+    uint64_t not_before;   /* cycle: when the host had called */
+    uint64_t device_address; /* destination of writes, fills and copies, source of reads */
+    uint64_t source;       /* of copies */
+    uint64_t size;
+    uint64_t sent, received; /* bytes */
+    uint64_t flushed;      /* bit i: the caches of device i have been flushed for this command */
+    uint64_t awaited;      /* barrier: the other ticket */
+    char *host;            /* the program's buffer */
+    uint32_t next;         /* in its queue, or in the list of free ones */
+    uint32_t queue;
+    uint32_t in_flight;    /* messages */
+    uint32_t pattern;
+    uint8_t kind;          /* enum driver_kind */
+    uint8_t phase;         /* enum driver_phase */
+    uint8_t second_half;   /* copies between GPUs: the block has been read and is being written */
+    /* Launches. */
+    uint32_t ring_offset, ring_bytes; /* in the device's ring of arguments */
+    uint32_t kernel;
+    uint32_t scratch_pool; /* number, or DRIVER_NONE */
+    uint32_t waves_per_group;
+    uint64_t groups;
+    uint64_t entry;
+    struct aql_packet packet;
+    uint8_t descriptor[64];
+};
+
+struct driver_queue {
+    bool used;
+    uint32_t device;
+    uint32_t first, last;  /* commands */
+};
+
+struct driver_slot {
+    uint32_t command;      /* DRIVER_NONE: free */
+    uint32_t size;
+    uint64_t offset;       /* in the command's data */
+};
+
+struct driver_scratch {
+    uint64_t address;
+    uint64_t bytes;        /* 0: no pool */
+    bool used;
+};
+
+struct driver_device {
+    uint64_t base, size;   /* physical */
+    struct page_allocator pages;
+    uint32_t extents;      /* arena: struct page_extent[] */
+    uint32_t slots;        /* arena: struct driver_slot[in_flight] */
+    uint32_t slots_used;
+    bool dirty;            /* a kernel ran since the last flush */
+    bool ring_wrapped;     /* lines of the ring may be in caches: flush before the next launch */
+    uint32_t kernels_running;
+    uint64_t ring_address; /* virtual; 0: not allocated yet */
+    uint32_t ring_bytes;
+    uint32_t ring_head;    /* next byte to hand out */
+    uint32_t ring_used;    /* bytes from the oldest launch not done to the head */
+    uint32_t ring_mirror;  /* arena: what launches want written there */
+    struct driver_scratch scratch[DRIVER_SCRATCH_POOLS];
+    struct driver_device_info info;
+};
+
+struct driver_ticket {
+    uint64_t ticket;
+    uint64_t done_ps;      /* 1 + time, 0: not done */
+};
+
+struct driver {
+    struct driver_io io;
+    uint32_t device_count;
+    uint32_t commands;     /* arena: struct driver_command[DRIVER_COMMANDS] */
+    uint32_t free_command;
+    uint32_t undone;       /* commands */
+    uint32_t queues;       /* arena: struct driver_queue[DRIVER_QUEUES] */
+    uint32_t queue_count;
+    uint32_t tickets;      /* arena: struct driver_ticket[DRIVER_TICKETS] */
+    uint64_t last_ticket;
+    uint64_t awaited;      /* stop the engine when this ticket is done; 0: none */
+    bool await_any;        /* stop when any command is done */
+    uint64_t stop_at;      /* stop the engine at this cycle; 0: no */
+    uint64_t host_cycle;   /* the program has got this far */
+    uint64_t window_next, window_end; /* virtual addresses not handed out yet */
+    uint32_t bounce;       /* arena: char[DRIVER_BOUNCE], copies between GPUs */
+    uint32_t bounce_owner; /* command, or DRIVER_NONE */
+    struct driver_device device[DRIVER_DEVICES];
+};
+
+enum { DRIVER_BOUNCE = 16384 };
+
+static struct driver *driver_instance;
+static pthread_mutex_t driver_mutex = PTHREAD_MUTEX_INITIALIZER;
+static _Thread_local char driver_text[2048];
+static enum driver_status driver_lost;     /* not DRIVER_OK: a kernel failed or the simulation hangs */
+static char driver_lost_text[2048];
+
+/* Remembers why a call failed; returns the status. */
+__attribute__((format(printf, 2, 3))) static enum driver_status driver_fail(enum driver_status status,
+                                                                            const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(driver_text, sizeof driver_text, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+static inline struct driver_command *driver_command_at(const struct driver *d, uint32_t number)
+{
+    return arena_at(struct driver_command, d->commands) + number;
+}
+
+static inline struct driver_queue *driver_queue_at(const struct driver *d, uint32_t number)
+{
+    return arena_at(struct driver_queue, d->queues) + number;
+}
+
+static inline struct driver_slot *driver_slot_at(const struct driver_device *device, uint32_t number)
+{
+    return arena_at(struct driver_slot, device->slots) + number;
+}
+
+static inline struct page_extent *driver_extents(const struct driver_device *device)
+{
+    return arena_at(struct page_extent, device->extents);
+}
+
+static inline struct driver_ticket *driver_ticket_at(const struct driver *d, uint64_t ticket)
+{
+    return arena_at(struct driver_ticket, d->tickets) + ticket % DRIVER_TICKETS;
+}
+
+/* A ticket that was overwritten in the table has been done for long. */
+static inline bool driver_ticket_done(const struct driver *d, uint64_t ticket)
+{
+    const struct driver_ticket *t = driver_ticket_at(d, ticket);
+    return ticket == 0 || t->ticket != ticket || t->done_ps;
+}
+
+static inline uint64_t driver_page_bytes(const struct driver *d)
+{
+    return (uint64_t)driver_params(d)->page_size;
+}
+
+#endif

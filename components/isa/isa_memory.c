@@ -1,0 +1,351 @@
+/*
+ * isa_memory.c - addresses and data of vector and scalar memory instructions; no memory is touched but LDS, by isa_memory_lds.
+ *
+ * Scratch is interleaved: the dwords of 64 lanes at one private offset are adjacent, so that offset o of lane l is at
+ * base + (o / 4) * 256 + l * 4 + o % 4 (LLVM AMDGPU usage, "Flat Scratch"; element size 4, index stride 64 in the private
+ * segment's buffer resource). On gfx8 the base of flat accesses is ctx->scratch_base + FLAT_SCRATCH_HI * 256, on gfx9 the
+ * 64-bit FLAT_SCRATCH itself.
+ */
+#include "isa_table.h"
+#include "isa_valu.h"
+
+enum { SCRATCH_DWORD_STRIDE = 256 };
+
+static uint32_t *vgpr(const struct isa_context *ctx, unsigned code) { return ctx->vgpr + (size_t)(code - ISA_VGPR) * 64; }
+
+/* ---- flat, global, scratch ----------------------------------------------------------------------------------------------------- */
+
+static uint64_t scratch_base(const struct isa_context *ctx, const struct isa_wave *wave, const struct isa_inst *inst)
+{
+    if (inst->target == ISA_GFX803)
+        return ctx->scratch_base + (uint64_t)wave->sgpr[ISA_FLAT_SCRATCH + 1] * 256;
+    return isa_wave_pair(wave, ISA_FLAT_SCRATCH);
+}
+
+static uint64_t interleaved(uint64_t base, uint32_t offset, unsigned lane)
+{
+    return base + (uint64_t)(offset & ~3u) * 64 + lane * 4 + (offset & 3);
+}
+
+static uint64_t lanes_with_upper_half(const struct isa_memory *m, uint64_t exec, uint64_t aperture)
+{
+    uint64_t out = 0;
+    if (aperture)
+        FOR_LANES(lane, exec)
+            out |= (uint64_t)(m->address[lane] >> 32 == aperture >> 32) << lane;
+    return out;
+}
+
+static void split_apertures(const struct isa_context *ctx, const struct isa_wave *wave, const struct isa_inst *inst, uint64_t exec,
+                            struct isa_memory *m)
+{
+    uint64_t shared = lanes_with_upper_half(m, exec, ctx->shared_aperture);
+    uint64_t private = lanes_with_upper_half(m, exec, ctx->private_aperture);
+    uint64_t base = scratch_base(ctx, wave, inst);
+    FOR_LANES(lane, shared)
+        m->address[lane] = (uint32_t)m->address[lane];
+    FOR_LANES(lane, private)
+        m->address[lane] = interleaved(base, (uint32_t)m->address[lane], lane);
+    m->mask = exec & ~shared;
+    m->lds_mask = shared;
+    m->swizzle_mask = private;
+}
+
+static void flat_addresses(const struct isa_context *ctx, const struct isa_wave *wave, const struct isa_inst *inst, struct isa_memory *m)
+{
+    const uint32_t *low = vgpr(ctx, inst->src[0]), *high = low + 64;
+    uint64_t offset = (uint64_t)(int64_t)inst->simm;
+    if (inst->soffset != ISA_NO_OPERAND) {
+        uint64_t base = isa_wave_pair(wave, inst->soffset) + offset;
+        for (unsigned lane = 0; lane < 64; lane++)
+            m->address[lane] = base + low[lane];
+    } else {
+        for (unsigned lane = 0; lane < 64; lane++)
+            m->address[lane] = ((uint64_t)low[lane] | (uint64_t)high[lane] << 32) + offset;
+    }
+}
+
+static void scratch_addresses(const struct isa_context *ctx, const struct isa_wave *wave, const struct isa_inst *inst,
+                              struct isa_memory *m)
+{
+    uint64_t base = scratch_base(ctx, wave, inst);
+    uint32_t scalar = inst->soffset != ISA_NO_OPERAND ? wave->sgpr[inst->soffset] : 0;
+    for (unsigned lane = 0; lane < 64; lane++) {
+        uint32_t vector = inst->src[0] != ISA_NO_OPERAND ? vgpr(ctx, inst->src[0])[lane] : 0;
+        m->address[lane] = interleaved(base, vector + scalar + (uint32_t)inst->simm, lane);
+    }
+    m->swizzle_mask = m->mask;
+}
+
+/* ---- buffers ---------------------------------------------------------------------------------------------------------------------- */
+
+/* A buffer resource, GCN3 manual 8.1.8. */
+struct resource {
+    uint64_t base;
+    uint32_t stride, records, element, index_stride;
+    bool swizzled, adds_thread, is_buffer;
+};
+
+static struct resource read_resource(const struct isa_wave *wave, unsigned code)
+{
+    const uint32_t *word = &wave->sgpr[code];
+    struct resource r = {
+        .base = (uint64_t)word[0] | (uint64_t)(word[1] & 0xffff) << 32,
+        .stride = word[1] >> 16 & 0x3fff,
+        .swizzled = word[1] >> 31,
+        .records = word[2],
+        .element = 2u << (word[3] >> 19 & 3),
+        .index_stride = 8u << (word[3] >> 21 & 3),
+        .adds_thread = word[3] >> 23 & 1,
+        .is_buffer = word[3] >> 30 == 0,
+    };
+    if (r.adds_thread)        /* the data format field extends the stride */
+        r.stride |= (word[3] >> 15 & 15) << 14;
+    return r;
+}
+
+static uint64_t buffer_address(const struct resource *r, uint32_t index, uint32_t offset)
+{
+    if (!r->swizzled)
+        return (uint64_t)r->stride * index + offset;
+    uint64_t row = index / r->index_stride, in_row = index % r->index_stride;
+    uint64_t element = offset / r->element, in_element = offset % r->element;
+    return (row * r->stride + element * r->element) * r->index_stride + in_row * r->element + in_element;
+}
+
+static bool buffer_covers(const struct resource *r, uint32_t index, uint64_t offset, unsigned bytes)
+{
+    if (r->stride && r->swizzled)
+        return index < r->records && offset + bytes <= r->stride;
+    uint64_t end = (r->swizzled ? 0 : (uint64_t)r->stride * index) + offset + bytes;
+    return end <= r->records;
+}
+
+static enum isa_status buffer_addresses(const struct isa_context *ctx, const struct isa_wave *wave, const struct isa_inst *inst,
+                                        struct isa_memory *m)
+{
+    struct resource r = read_resource(wave, inst->sdst);
+    bool offen = inst->memory & ISA_MEM_OFFEN, idxen = inst->memory & ISA_MEM_IDXEN;
+    bool split = r.swizzled && m->bytes > r.element;
+    if (!r.is_buffer || (split && r.element != 4))
+        return ISA_BAD_RESOURCE;
+    const uint32_t *first = inst->src[0] != ISA_NO_OPERAND ? vgpr(ctx, inst->src[0]) : NULL;
+    const uint32_t *index_of = idxen ? first : NULL, *offset_of = offen ? (idxen ? first + 64 : first) : NULL;
+    uint32_t scalar = (uint32_t)isa_scalar_value(ctx, wave, inst, inst->soffset, TYPE_U32);
+    uint64_t covered = 0;
+    for (unsigned lane = 0; lane < 64; lane++) {
+        uint32_t index = (index_of ? index_of[lane] : 0) + (r.adds_thread ? lane : 0);
+        uint32_t offset = (offset_of ? offset_of[lane] : 0) + (uint32_t)inst->simm;
+        bool inside = buffer_covers(&r, index, (uint64_t)offset + (r.stride ? 0 : scalar), m->bytes);
+        m->address[lane] = r.base + scalar + buffer_address(&r, index, offset);
+        covered |= (uint64_t)inside << lane;
+    }
+    m->zero_mask = m->mask & ~covered;
+    m->mask &= covered;
+    if (split) {
+        m->swizzle_mask = m->mask;
+        m->dword_stride = r.index_stride * r.element;
+    }
+    return ISA_OK;
+}
+
+/* ---- vector memory, public ------------------------------------------------------------------------------------------------------------ */
+
+static void clear_out_of_range(struct isa_context *ctx, const struct isa_inst *inst, uint64_t mask)
+{
+    static const uint8_t zero[16];
+    if (inst->dst != ISA_NO_OPERAND)
+        FOR_LANES(lane, mask)
+            isa_memory_load_lane(ctx, inst, lane, zero);
+}
+
+static void describe(const struct isa_inst *inst, const struct isa_table_row *row, struct isa_memory *out)
+{
+    out->kind = row->kind == KIND_LOAD ? ISA_MEMORY_LOAD : row->kind == KIND_STORE ? ISA_MEMORY_STORE
+              : row->kind == KIND_CACHE ? ISA_MEMORY_CACHE_OP : ISA_MEMORY_ATOMIC;
+    out->bytes = (uint8_t)isa_type_bytes(row->type[0]);
+    out->atomic = row->operation < ISA_ATOMIC_COUNT ? row->operation : 0;
+    out->returns = inst->flags & ISA_RETURNS;
+    out->glc = inst->memory & ISA_MEM_GLC;
+    out->slc = inst->memory & ISA_MEM_SLC;
+    out->cache_op = inst->cache_op;
+    out->dword_stride = SCRATCH_DWORD_STRIDE;
+    out->lds_mask = out->swizzle_mask = out->zero_mask = 0;
+}
+
+enum isa_status isa_memory_addresses(struct isa_context *ctx, const struct isa_wave *wave, const struct isa_inst *inst,
+                                     struct isa_memory *out)
+{
+    const struct isa_table_row *row = &isa_table[inst->op];
+    if (inst->flags & ISA_UNIMPLEMENTED_SEMANTICS)
+        return ISA_NOT_IMPLEMENTED;
+    if (inst->vgprs > ctx->vgpr_count)
+        return ISA_BAD_REGISTER;
+    describe(inst, row, out);
+    out->mask = isa_wave_exec(wave);
+    switch (inst->format) {
+    case ISA_FLAT:
+        flat_addresses(ctx, wave, inst, out);
+        split_apertures(ctx, wave, inst, out->mask, out);
+        return ISA_OK;
+    case ISA_GLOBAL:
+        flat_addresses(ctx, wave, inst, out);
+        return ISA_OK;
+    case ISA_SCRATCH:
+        scratch_addresses(ctx, wave, inst, out);
+        return ISA_OK;
+    case ISA_MUBUF:
+        if (row->kind == KIND_CACHE) {
+            out->mask = 0;
+            return ISA_OK;
+        }
+        enum isa_status status = buffer_addresses(ctx, wave, inst, out);
+        if (status == ISA_OK)
+            clear_out_of_range(ctx, inst, out->zero_mask);
+        return status;
+    default:
+        return ISA_NOT_IMPLEMENTED;
+    }
+}
+
+static void copy_out(const uint32_t *from, unsigned bytes, unsigned shift, uint64_t mask, uint8_t *out, size_t stride)
+{
+    if (bytes < 4) {
+        FOR_LANES(lane, mask) {
+            uint32_t value = from[lane] >> shift;
+            memcpy(out + lane * stride, &value, bytes);
+        }
+        return;
+    }
+    for (unsigned i = 0; i < bytes / 4; i++)
+        FOR_LANES(lane, mask)
+            memcpy(out + lane * stride + 4 * i, &from[64 * i + lane], 4);
+}
+
+void isa_memory_store_data(const struct isa_context *ctx, const struct isa_inst *inst, uint64_t mask, void *out, size_t stride)
+{
+    unsigned type = isa_table[inst->op].type[0];
+    unsigned shift = type == TYPE_D16_HI_U8 || type == TYPE_D16_HI_U16 ? 16 : 0;
+    copy_out(vgpr(ctx, inst->src[1]), isa_type_bytes(type), shift, mask, out, stride);
+}
+
+/* The compared value stands in the registers after the new one. */
+void isa_memory_compare_data(const struct isa_context *ctx, const struct isa_inst *inst, uint64_t mask, void *out, size_t stride)
+{
+    unsigned bytes = isa_type_bytes(isa_table[inst->op].type[0]);
+    copy_out(vgpr(ctx, inst->src[1]) + 64 * (bytes / 4), bytes, 0, mask, out, stride);
+}
+
+uint32_t isa_extend(unsigned type, uint32_t wide, uint32_t old)
+{
+    switch (type) {
+    case TYPE_I8: return (uint32_t)(int8_t)wide;
+    case TYPE_I16: return (uint32_t)(int16_t)wide;
+    case TYPE_D16_U8: case TYPE_D16_U16: return (old & 0xffff0000) | wide;
+    case TYPE_D16_I8: return (old & 0xffff0000) | (uint16_t)(int8_t)wide;
+    case TYPE_D16_HI_U8: case TYPE_D16_HI_U16: return (old & 0xffff) | wide << 16;
+    case TYPE_D16_HI_I8: return (old & 0xffff) | (uint32_t)(uint16_t)(int8_t)wide << 16;
+    default: return wide;
+    }
+}
+
+void isa_memory_load_lane(struct isa_context *ctx, const struct isa_inst *inst, unsigned lane, const void *data)
+{
+    isa_memory_load(ctx, inst, UINT64_C(1) << lane, data, 0);
+}
+
+void isa_memory_load(struct isa_context *ctx, const struct isa_inst *inst, uint64_t mask, const void *data, size_t stride)
+{
+    unsigned type = isa_table[inst->op].type[0], bytes = isa_type_bytes(type);
+    const uint8_t *from = data;
+    if (inst->dst == ISA_NO_OPERAND)
+        return;
+    uint32_t *to = vgpr(ctx, inst->dst);
+    if (bytes < 4) {
+        FOR_LANES(lane, mask) {
+            uint32_t wide = 0;
+            memcpy(&wide, from + lane * stride, bytes);
+            to[lane] = isa_extend(type, wide, to[lane]);
+        }
+        return;
+    }
+    for (unsigned i = 0; i < bytes / 4; i++)
+        FOR_LANES(lane, mask)
+            memcpy(&to[64 * i + lane], from + lane * stride + 4 * i, 4);
+}
+
+void isa_memory_lds(struct isa_context *ctx, const struct isa_inst *inst, const struct isa_memory *memory)
+{
+    uint8_t data[ISA_LANES][16], compare[ISA_LANES][16];
+    if (memory->kind != ISA_MEMORY_LOAD)
+        isa_memory_store_data(ctx, inst, memory->lds_mask, data, 16);
+    if (memory->kind == ISA_MEMORY_ATOMIC && memory->atomic == ISA_ATOMIC_CMPSWAP)
+        isa_memory_compare_data(ctx, inst, memory->lds_mask, compare, 16);
+    FOR_LANES(lane, memory->lds_mask) {
+        uint8_t *at = NULL, old[16] = {0};
+        if (memory->address[lane] + memory->bytes <= ctx->lds_size)
+            at = ctx->lds + memory->address[lane];
+        else
+            ctx->lds_out_of_range++;
+        if (at && memory->kind == ISA_MEMORY_STORE)
+            memcpy(at, data[lane], memory->bytes);
+        else if (at && memory->kind == ISA_MEMORY_LOAD)
+            memcpy(old, at, memory->bytes);
+        else if (at)
+            isa_atomic_apply((enum isa_atomic)memory->atomic, memory->bytes, at, data[lane], compare[lane], old);
+        if (inst->dst != ISA_NO_OPERAND)
+            isa_memory_load_lane(ctx, inst, lane, old);
+    }
+}
+
+/* ---- scalar memory -------------------------------------------------------------------------------------------------------------------- */
+
+static unsigned dwords_inside(const struct resource *r, uint64_t offset, unsigned dwords)
+{
+    uint64_t size = (uint64_t)r->records * (r->stride ? r->stride : 1);
+    uint64_t room = size > offset ? (size - offset) / 4 : 0;
+    return room < dwords ? (unsigned)room : dwords;
+}
+
+enum isa_status isa_scalar_address(const struct isa_context *ctx, const struct isa_wave *wave, const struct isa_inst *inst,
+                                   struct isa_scalar *out)
+{
+    const struct isa_table_row *row = &isa_table[inst->op];
+    (void)ctx;
+    memset(out, 0, sizeof *out);
+    if (inst->flags & ISA_UNIMPLEMENTED_SEMANTICS)
+        return ISA_NOT_IMPLEMENTED;
+    out->dwords = out->valid = inst->dwords;
+    out->glc = inst->memory & ISA_MEM_GLC;
+    out->cache_op = inst->cache_op;
+    if (row->kind == KIND_STIME || row->kind == KIND_SCACHE) {
+        out->kind = row->kind == KIND_STIME ? ISA_SCALAR_TIME : ISA_SCALAR_CACHE_OP;
+        return ISA_OK;
+    }
+    bool buffer = row->kind == KIND_SBLOAD || row->kind == KIND_SBSTORE;
+    out->kind = inst->flags & ISA_IS_LOAD ? ISA_SCALAR_LOAD : ISA_SCALAR_STORE;
+    uint64_t offset = (uint64_t)(int64_t)inst->simm + (inst->memory & ISA_MEM_OFFSET_IS_SGPR ? wave->sgpr[inst->soffset] : 0);
+    offset &= ~UINT64_C(3);
+    if (buffer) {
+        struct resource r = read_resource(wave, inst->sdst);
+        if (!r.is_buffer)
+            return ISA_BAD_RESOURCE;
+        out->valid = (uint8_t)dwords_inside(&r, offset, inst->dwords);
+        out->address = (r.base & ~UINT64_C(3)) + offset;
+    } else {
+        out->address = (isa_wave_pair(wave, inst->sdst) & ~UINT64_C(3)) + offset;
+    }
+    return ISA_OK;
+}
+
+void isa_scalar_load(struct isa_wave *wave, const struct isa_inst *inst, const uint32_t *data)
+{
+    for (unsigned i = 0; i < inst->dwords && inst->dst + i < 128; i++)
+        wave->sgpr[inst->dst + i] = data[i];
+}
+
+void isa_scalar_store_data(const struct isa_wave *wave, const struct isa_inst *inst, uint32_t *out)
+{
+    for (unsigned i = 0; i < inst->dwords; i++)
+        out[i] = inst->dst + i < 128 ? wave->sgpr[inst->dst + i] : 0;
+}

@@ -1,0 +1,180 @@
+/*
+ * isa_salu.c - the scalar ALU, branches and program control: a switch over the rows of gcn_sop.tab. Called by isa_execute.
+ *
+ * Each row expands to: load sources and the old destination, the semantics, store what its kind stores.
+ */
+#include "isa_table.h"
+#include "isa_valu.h"
+
+#define UNUSED __attribute__((unused))
+
+/* ---- helpers that the table names ------------------------------------------------------------------------------------- */
+
+static uint64_t field_unsigned(uint64_t value, unsigned offset, unsigned width, unsigned bits)
+{
+    if (!width)
+        return 0;
+    value = (value & (bits == 32 ? 0xffffffff : ~UINT64_C(0))) >> offset;
+    return width >= bits ? value : value & ((UINT64_C(1) << width) - 1);
+}
+
+static uint64_t field_signed(uint64_t value, unsigned offset, unsigned width, unsigned bits)
+{
+    if (!width)
+        return 0;
+    if (bits == 32)
+        value = (uint64_t)(int64_t)(int32_t)value;
+    if (width > bits - offset)
+        width = bits - offset;
+    unsigned up = 64 - width;
+    return (uint64_t)((int64_t)(value >> offset << up) >> up);
+}
+
+static uint32_t lowest_one(uint64_t value) { return value ? (uint32_t)__builtin_ctzll(value) : 0xffffffff; }
+
+static uint32_t leading_zeros(uint64_t value, unsigned bits)
+{
+    return value ? (uint32_t)__builtin_clzll(value) - (64 - bits) : 0xffffffff;
+}
+
+static uint64_t reverse_bits(uint64_t value)
+{
+    uint64_t out = 0;
+    for (unsigned i = 0; i < 64; i++)
+        out |= (value >> i & 1) << (63 - i);
+    return out;
+}
+
+static uint64_t whole_quads(uint64_t value)
+{
+    uint64_t any = value | value >> 1;
+    any = (any | any >> 2) & UINT64_C(0x1111111111111111);
+    return any * 15;
+}
+
+static uint64_t quad_mask(uint64_t value)
+{
+    uint64_t out = 0;
+    for (unsigned quad = 0; quad < 16; quad++)
+        out |= (uint64_t)((value >> 4 * quad & 15) != 0) << quad;
+    return out;
+}
+
+static uint64_t replicate_bits(uint32_t value)
+{
+    uint64_t out = 0;
+    for (unsigned i = 0; i < 32; i++)
+        out |= (uint64_t)(value >> i & 1) * 3 << 2 * i;
+    return out;
+}
+
+/* Index out of the plain registers: the base register itself. */
+static unsigned relative_sgpr(const struct isa_wave *w, unsigned code)
+{
+    uint64_t index = (uint64_t)code + w->sgpr[ISA_M0];
+    return index <= 101 ? (unsigned)index : code;
+}
+
+/* ---- hardware registers (s_getreg, s_setreg) ----------------------------------------------------------------------------- */
+
+enum { HW_MODE = 1, HW_STATUS, HW_TRAPSTS, HW_ID, HW_GPR_ALLOC, HW_LDS_ALLOC, HW_IB_STS, HW_SH_MEM_BASES = 15 };
+
+static uint32_t read_hardware(const struct isa_context *ctx, const struct isa_wave *w, unsigned id)
+{
+    switch (id) {
+    case HW_MODE: return w->mode;
+    case HW_STATUS:
+        return (w->status & ~0x601u) | w->scc | (uint32_t)!isa_wave_exec(w) << 9 | (uint32_t)!isa_wave_vcc(w) << 10;
+    case HW_TRAPSTS: return w->trapsts;
+    case HW_ID: return w->hw_id;
+    case HW_GPR_ALLOC: return w->gpr_alloc;
+    case HW_LDS_ALLOC: return w->lds_alloc;
+    case HW_IB_STS: return w->ib_sts;
+    case HW_SH_MEM_BASES:      /* bits 63:48 of both apertures, private in the lower half */
+        return (uint32_t)(ctx->private_aperture >> 48) | (uint32_t)(ctx->shared_aperture >> 48) << 16;
+    default: return 0;
+    }
+}
+
+static uint32_t getreg(const struct isa_context *ctx, const struct isa_wave *w, const struct isa_inst *inst)
+{
+    unsigned imm = (uint16_t)inst->simm, offset = imm >> 6 & 31, width = (imm >> 11) + 1;
+    return (uint32_t)field_unsigned(read_hardware(ctx, w, imm & 63), offset, width, 32);
+}
+
+/* Only MODE and TRAPSTS are writable by a program; other writes are dropped, as on hardware. */
+static void setreg(struct isa_wave *w, const struct isa_inst *inst, uint32_t value)
+{
+    unsigned imm = (uint16_t)inst->simm, offset = imm >> 6 & 31, width = (imm >> 11) + 1;
+    uint32_t mask = (uint32_t)((width >= 32 ? ~UINT64_C(0) : (UINT64_C(1) << width) - 1) << offset);
+    uint32_t *target = (imm & 63) == HW_MODE ? &w->mode : (imm & 63) == HW_TRAPSTS ? &w->trapsts : NULL;
+    if (target)
+        *target = (*target & ~mask) | (value << offset & mask);
+}
+
+/* ---- the rows ------------------------------------------------------------------------------------------------------------ */
+
+#define SOURCE(i, T) isa_scalar_value(ctx, w, inst, inst->src[i], TYPE_##T)
+#define LOAD_NONE(x, i)
+#define LOAD_U32(x, i) UNUSED uint32_t x = (uint32_t)SOURCE(i, U32);
+#define LOAD_I32(x, i) UNUSED int32_t x = (int32_t)SOURCE(i, I32);
+#define LOAD_U64(x, i) UNUSED uint64_t x = SOURCE(i, U64);
+#define LOAD_I64(x, i) UNUSED int64_t x = (int64_t)SOURCE(i, I64);
+#define LOAD_IMM(x, i) UNUSED int32_t imm = inst->simm;
+#define LOAD_UIMM(x, i)
+#define LOAD_HWREG(x, i)
+#define LOAD_REL(x, i)
+#define LOAD_REL64(x, i)
+#define LOAD_WAIT(x, i)
+#define LOAD_MSG(x, i)
+#define LOAD_IDXIMM(x, i)
+#define LOAD_REL16(x, i) UNUSED uint64_t target = next + (uint64_t)((int64_t)inst->simm * 4);
+
+#define OLD_NONE
+#define OLD_U32 UNUSED uint32_t d = w->sgpr[inst->dst];
+#define OLD_I32 UNUSED int32_t d = (int32_t)w->sgpr[inst->dst];
+#define OLD_U64 UNUSED uint64_t d = isa_wave_pair(w, inst->dst);
+#define OLD_I64 UNUSED int64_t d = (int64_t)isa_wave_pair(w, inst->dst);
+
+#define PUT_NONE
+#define PUT_U32 w->sgpr[inst->dst] = d;
+#define PUT_I32 w->sgpr[inst->dst] = (uint32_t)d;
+#define PUT_U64 isa_wave_set_pair(w, inst->dst, d);
+#define PUT_I64 isa_wave_set_pair(w, inst->dst, (uint64_t)d);
+
+#define AFTER_S(D) PUT_##D
+#define AFTER_SC(D) PUT_##D w->scc = scc & 1;
+#define AFTER_SX(D) PUT_##D w->scc = scc & 1; isa_wave_set_pair(w, ISA_EXEC, exec);
+#define AFTER_SCD(D) w->scc = scc & 1;
+#define AFTER_SRC(D)
+#define AFTER_SRL(D)
+#define AFTER_SRD(D)
+#define AFTER_BR(D) PUT_##D
+#define AFTER_P(D)
+#define AFTER_UN(D)
+
+#define INST(m, fmt, o8, o9, kind, D, A, B, C, timing, ...)                                                              \
+    case ISA_OP_##m: {                                                                                                   \
+        OLD_##D LOAD_##A(a, 0) LOAD_##B(b, 1)                                                                            \
+        __VA_ARGS__;                                                                                                     \
+        AFTER_##kind(D)                                                                                                  \
+        break;                                                                                                           \
+    }
+
+enum isa_status isa_salu_execute(struct isa_context *ctx, struct isa_wave *w, const struct isa_inst *inst)
+{
+    uint64_t next = w->pc + inst->size;
+    uint64_t exec = isa_wave_exec(w);
+    uint32_t scc = w->scc;
+    switch (inst->op) {
+#include "gcn_sop.tab"
+    default:
+        return ISA_NOT_IMPLEMENTED;
+    }
+    w->pc = next;
+    if (inst->flags & ISA_IS_TRAP) {
+        w->trapped = (uint8_t)(inst->simm + 1);
+        return ISA_TRAPPED;
+    }
+    return ISA_OK;
+}

@@ -1,0 +1,107 @@
+/* Records of kernels; see kernel.h. Without --stats nothing is kept.
+ *
+ * Begin and end are marked when they are called and settled at the end of the step, when all components have finished
+ * the edge: the snapshots of statistics then hold the same numbers whatever the order of ticks. */
+#include "kernel.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "kernel_record.h"
+#include "setup.h"
+
+#define MAX_KERNELS ((uint32_t)1 << 22)
+#define MAX_MARKS 4096u
+#define MAX_NAME 4096u
+
+static struct kernel_record *records;
+static uint32_t count;
+static uint32_t marks[MAX_MARKS]; /* kernels that began or ended in this step */
+static uint32_t mark_count;
+
+static void mark(uint32_t kernel)
+{
+    if (mark_count == MAX_MARKS)
+        kernel_settle();
+    marks[mark_count++] = kernel;
+    engine_ask_step_end();
+}
+
+uint32_t kernel_begin(const struct component *c, const char *name, uint32_t gpu)
+{
+    if (!stats_wanted() || count == MAX_KERNELS)
+        return MAX_KERNELS;
+    if (!records)
+        records = arena_reserve(MAX_KERNELS * sizeof *records);
+    size_t bytes = strnlen(name, MAX_NAME);
+    uint32_t copy = arena_allocate(bytes + 1);
+    memcpy(arena_at(char, copy), name, bytes);
+    records[count] = (struct kernel_record){.name = copy,
+                                            .gpu = gpu,
+                                            .component = c->id,
+                                            .number = count,
+                                            .start_ps = engine.time_ps,
+                                            .start_cycle = component_now(c)};
+    mark(count);
+    return count++;
+}
+
+void kernel_count(uint32_t kernel, uint64_t work_groups, uint64_t wavefront_instructions)
+{
+    if (kernel >= count)
+        return;
+    records[kernel].work_groups += work_groups;
+    records[kernel].instructions += wavefront_instructions;
+}
+
+void kernel_end(const struct component *c, uint32_t kernel)
+{
+    if (kernel >= count)
+        return;
+    records[kernel].end_ps = engine.time_ps;
+    records[kernel].cycles = component_now(c) - records[kernel].start_cycle;
+    records[kernel].state |= KERNEL_ENDED;
+    mark(kernel);
+}
+
+void kernel_settle(void)
+{
+    for (uint32_t i = 0; i < mark_count; i++) {
+        struct kernel_record *k = &records[marks[i]];
+        if (!(k->state & KERNEL_SNAPSHOT)) {
+            k->state |= KERNEL_SNAPSHOT;
+            k->snapshot = stats_snapshot_take();
+        }
+        if ((k->state & KERNEL_ENDED) && !(k->state & KERNEL_SPOOLED)) {
+            k->state |= KERNEL_SPOOLED;
+            stats_snapshot_spool(k->snapshot, &k->spool_offset, &k->spool_bytes);
+        }
+    }
+    mark_count = 0;
+}
+
+static int by_start(const void *a, const void *b)
+{
+    const struct kernel_record *x = a;
+    const struct kernel_record *y = b;
+    if (x->start_ps != y->start_ps)
+        return x->start_ps < y->start_ps ? -1 : 1;
+    if (x->component != y->component)
+        return x->component < y->component ? -1 : 1;
+    return x->number < y->number ? -1 : x->number > y->number;
+}
+
+const struct kernel_record *kernel_records(uint32_t *number)
+{
+    if (count)
+        qsort(records, count, sizeof *records, by_start);
+    *number = count;
+    return records;
+}
+
+void kernel_forget(void)
+{
+    count = 0;
+    mark_count = 0;
+}

@@ -1,0 +1,59 @@
+/* What a platform's shared object exports: start, run, finish. Everything else in it is hidden.
+ * Called by the HIP library and by `heddle run`. */
+#include <stdio.h>
+
+#include "hang.h"
+#include "setup.h"
+#include "tables.h"
+
+static bool start(const struct heddle_options *options)
+{
+    if (options->abi != PLATFORM_ABI) {
+        fprintf(stderr, "heddle: the platform speaks interface %u, its caller %u; build the platform again\n",
+                PLATFORM_ABI, options->abi);
+        return false;
+    }
+    if (options->tick_order < ENGINE_ASCENDING || options->tick_order > ENGINE_RANDOM) {
+        fprintf(stderr, "heddle: unknown tick order %d\n", options->tick_order);
+        return false;
+    }
+    const struct platform_table *table = platform_image.table;
+    if (!table && !options->tables_path) {
+        fprintf(stderr, "heddle: a generic build needs tables (HEDDLE_TABLES)\n");
+        return false;
+    }
+    if (!table)
+        table = tables_read(options->tables_path, platform_image.units, platform_image.unit_count);
+    if (!table || !platform_build(table))
+        return false;
+    engine_set_limits(&(struct engine_limits){
+        .max_cycles = options->max_cycles,
+        .stall_limit = options->stall_limit,
+        .tick_order = options->tick_order,
+        .seed = options->seed,
+        .tick_all = options->tick_all,
+        .progress = options->progress,
+    });
+    return stats_open(table, options) && trace_open(table, options->trace_path);
+}
+
+static int run(void)
+{
+    enum engine_result result = engine_run();
+    if (result == ENGINE_FAILED)
+        fprintf(stderr, "heddle: %s\n", engine_failure());
+    return result == ENGINE_IDLE || result == ENGINE_STOPPED ? 0 : 1;
+}
+
+static bool finish(void)
+{
+    bool traced = trace_close();
+    return stats_write() && traced;
+}
+
+const struct heddle_platform *heddle_platform_open(uint32_t abi)
+{
+    static const struct heddle_platform platform = {
+        .abi = PLATFORM_ABI, .start = start, .run = run, .finish = finish, .driver = platform_driver};
+    return abi == PLATFORM_ABI ? &platform : NULL;
+}

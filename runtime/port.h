@@ -1,0 +1,51 @@
+/* What the generated port functions share: rings that may be absent, the cost of a message on a link, and passing on
+ * messages whose protocol the component does not know.
+ *
+ * A ring's messages are described in the platform's tables; only rings with a link (latency 0) need that when they
+ * send, so the look-up stays out of the common path. */
+#ifndef HEDDLE_RUNTIME_PORT_H
+#define HEDDLE_RUNTIME_PORT_H
+
+#include <string.h>
+
+#include "platform.h"
+#include "ring.h"
+
+/* The messages of a ring's direction, by kind. */
+static inline const struct platform_message *port_messages(uint32_t number)
+{
+    const struct platform_ring *r = &engine.platform->rings[number];
+    const struct platform_protocol *p = &engine.platform->protocols[r->protocol];
+    return engine.platform->messages + p->first_message + (r->is_reply ? p->request_count : 0);
+}
+
+static inline unsigned port_wire_bytes(uint32_t number, unsigned kind)
+{
+    return ring_at(number)->latency ? 0 : port_messages(number)[kind].wire_bytes;
+}
+
+/* An optional port that is not connected never has a message and never takes one. */
+static inline const struct message *port_peek_optional(uint32_t number, uint64_t now)
+{
+    return number == RING_NONE ? NULL : ring_peek(number, now);
+}
+
+static inline bool port_can_send_optional(uint32_t number, uint64_t now)
+{
+    return number != RING_NONE && ring_can_send(number, now);
+}
+
+/* Sends a copy of `m`, whose kind is described in `messages`, under another tag. ring_can_send() must hold. */
+static inline void port_forward(uint32_t number, uint64_t now, const struct platform_message *messages,
+                                const struct message *m, const void *payload, uint16_t tag)
+{
+    unsigned kind = message_kind(m);
+    struct message *copy = ring_next(number);
+    memcpy(copy->fields, m->fields, RING_FIELD_BYTES);
+    copy->tag = tag;
+    if (messages[kind].payload_bytes)
+        memcpy(ring_next_payload(number), payload, messages[kind].payload_bytes);
+    ring_send(number, now, kind, messages[kind].wire_bytes, messages[kind].awaited);
+}
+
+#endif

@@ -1,0 +1,254 @@
+/* Reading and writing platform tables; see tables.h. Reading maps the file and points into it; every offset, count and
+ * element size is checked against the file's size before. */
+#include "tables.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define MAX_UNITS 1024u
+
+struct section {
+    const void *data;
+    uint32_t count;
+    uint32_t size;
+};
+
+static uint32_t find_string(const struct platform_table *t, const char *text)
+{
+    size_t bytes = strlen(text) + 1;
+    for (uint32_t at = 0; at + bytes <= t->string_bytes; at++) {
+        if ((at == 0 || t->strings[at - 1] == '\0') && memcmp(t->strings + at, text, bytes) == 0)
+            return at;
+    }
+    return UINT32_MAX;
+}
+
+static void list_sections(const struct platform_table *t, struct section s[TABLES_SECTIONS])
+{
+    s[TABLES_STRINGS] = (struct section){t->strings, t->string_bytes, 1};
+    s[TABLES_UNITS] = (struct section){NULL, t->unit_count, sizeof(uint32_t)};
+    s[TABLES_DOMAINS] = (struct section){t->domains, t->domain_count, sizeof *t->domains};
+    s[TABLES_GROUPS] = (struct section){t->groups, t->group_count, sizeof *t->groups};
+    s[TABLES_INSTANCES] = (struct section){t->instances, t->instance_count, sizeof *t->instances};
+    s[TABLES_RINGS] = (struct section){t->rings, t->ring_count, sizeof *t->rings};
+    s[TABLES_LINKS] = (struct section){t->links, t->link_count, sizeof *t->links};
+    s[TABLES_PARTS] = (struct section){t->parts, t->part_count, sizeof *t->parts};
+    s[TABLES_PROTOCOLS] = (struct section){t->protocols, t->protocol_count, sizeof *t->protocols};
+    s[TABLES_MESSAGES] = (struct section){t->messages, t->message_count, sizeof *t->messages};
+    s[TABLES_SPACES] = (struct section){t->spaces, t->space_count, sizeof *t->spaces};
+    s[TABLES_MAPS] = (struct section){t->maps, t->map_count, sizeof *t->maps};
+    s[TABLES_PARAM_NAMES] = (struct section){t->param_names, t->param_words, sizeof(uint32_t)};
+    s[TABLES_PARAM_UNITS] = (struct section){t->param_units, t->param_words, sizeof(uint32_t)};
+    s[TABLES_PARAMS] = (struct section){t->params, t->param_words, sizeof(int64_t)};
+    s[TABLES_BINDINGS] = (struct section){t->bindings, t->binding_words, sizeof(uint32_t)};
+    s[TABLES_BINDING_KINDS] = (struct section){t->binding_kinds, t->binding_words, 1};
+    s[TABLES_PORT_RINGS] = (struct section){t->port_rings, t->port_ring_words, sizeof(uint32_t)};
+    s[TABLES_PART_REFS] = (struct section){t->part_refs, t->part_ref_count, sizeof(uint32_t)};
+    s[TABLES_INCOMING] = (struct section){t->incoming, t->incoming_count, sizeof(uint32_t)};
+    s[TABLES_PARTITIONS] = (struct section){t->partitions, t->partition_count, sizeof(uint32_t)};
+}
+
+static size_t aligned(size_t bytes)
+{
+    return (bytes + 15) & ~(size_t)15;
+}
+
+size_t tables_image_bytes(const struct platform_table *t)
+{
+    struct section s[TABLES_SECTIONS];
+    size_t bytes = aligned(sizeof(struct tables_header));
+    if (find_string(t, t->model_hash) == UINT32_MAX)
+        return 0;
+    for (uint32_t i = 0; i < t->unit_count; i++) {
+        if (find_string(t, t->units[i]->name) == UINT32_MAX)
+            return 0;
+    }
+    list_sections(t, s);
+    for (unsigned i = 0; i < TABLES_SECTIONS; i++)
+        bytes += aligned((size_t)s[i].count * s[i].size);
+    return bytes;
+}
+
+void tables_image(const struct platform_table *t, char *image, size_t bytes)
+{
+    struct tables_header *h = (void *)image;
+    struct section s[TABLES_SECTIONS];
+    size_t offset = aligned(sizeof *h);
+    memset(image, 0, bytes);
+    list_sections(t, s);
+    h->magic = TABLES_MAGIC;
+    h->abi = t->abi;
+    h->name = t->name;
+    h->model_hash = find_string(t, t->model_hash);
+    h->store_count = t->store_count;
+    h->file_bytes = bytes;
+    for (unsigned i = 0; i < TABLES_SECTIONS; i++) {
+        h->section[i].offset = offset;
+        h->section[i].count = s[i].count;
+        h->section[i].size = s[i].size;
+        if (i == TABLES_UNITS) {
+            for (uint32_t u = 0; u < t->unit_count; u++)
+                ((uint32_t *)(void *)(image + offset))[u] = find_string(t, t->units[u]->name);
+        } else if (s[i].count) {
+            memcpy(image + offset, s[i].data, (size_t)s[i].count * s[i].size);
+        }
+        offset += aligned((size_t)s[i].count * s[i].size);
+    }
+}
+
+bool tables_write(const struct platform_table *t, const char *path)
+{
+    char temporary[4096];
+    size_t bytes = tables_image_bytes(t);
+    if (!bytes) {
+        fprintf(stderr, "heddle: tables '%s': the hash or a unit's name is not among the strings\n", path);
+        return false;
+    }
+    int n = snprintf(temporary, sizeof temporary, "%s.%ld.tmp", path, (long)getpid());
+    int fd = n < (int)sizeof temporary ? open(temporary, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : -1;
+    bool good = fd >= 0 && ftruncate(fd, (off_t)bytes) == 0;
+    char *image = good ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
+    good = image != MAP_FAILED;
+    if (good) {
+        tables_image(t, image, bytes);
+        good = munmap(image, bytes) == 0;
+    }
+    good = fd >= 0 && close(fd) == 0 && good;
+    if (good && rename(temporary, path) == 0)
+        return true;
+    fprintf(stderr, "heddle: cannot write the tables to '%s': %s\n", path, strerror(errno));
+    if (fd >= 0)
+        unlink(temporary);
+    return false;
+}
+
+/* ---- reading ---- */
+
+static bool check_header(const struct tables_header *h, size_t bytes, const char **why)
+{
+    struct section s[TABLES_SECTIONS];
+    list_sections(&(struct platform_table){0}, s);
+    *why = "it is not a tables file";
+    if (bytes < sizeof *h || h->magic != TABLES_MAGIC)
+        return false;
+    *why = "it was made for another version of heddle; generate it again";
+    if (h->abi != PLATFORM_ABI)
+        return false;
+    *why = "it is truncated or damaged";
+    if (h->file_bytes != bytes)
+        return false;
+    for (unsigned i = 0; i < TABLES_SECTIONS; i++) {
+        uint64_t length = (uint64_t)h->section[i].count * h->section[i].size;
+        if (h->section[i].size != s[i].size || h->section[i].offset % 16 || h->section[i].offset > bytes ||
+            length > bytes - h->section[i].offset)
+            return false;
+    }
+    if (h->section[TABLES_PARAM_NAMES].count != h->section[TABLES_PARAMS].count ||
+        h->section[TABLES_PARAM_UNITS].count != h->section[TABLES_PARAMS].count ||
+        h->section[TABLES_BINDING_KINDS].count != h->section[TABLES_BINDINGS].count)
+        return false;
+    uint32_t string_bytes = h->section[TABLES_STRINGS].count;
+    const char *strings = (const char *)h + h->section[TABLES_STRINGS].offset;
+    return string_bytes && !strings[string_bytes - 1] && h->name < string_bytes && h->model_hash < string_bytes;
+}
+
+static const void *at(const struct tables_header *h, enum tables_section section)
+{
+    return (const char *)h + h->section[section].offset;
+}
+
+static void fill(struct platform_table *t, const struct tables_header *h)
+{
+    t->abi = h->abi;
+    t->name = h->name;
+    t->strings = at(h, TABLES_STRINGS);
+    t->model_hash = t->strings + h->model_hash;
+    t->domains = at(h, TABLES_DOMAINS);
+    t->groups = at(h, TABLES_GROUPS);
+    t->instances = at(h, TABLES_INSTANCES);
+    t->rings = at(h, TABLES_RINGS);
+    t->links = at(h, TABLES_LINKS);
+    t->parts = at(h, TABLES_PARTS);
+    t->protocols = at(h, TABLES_PROTOCOLS);
+    t->messages = at(h, TABLES_MESSAGES);
+    t->spaces = at(h, TABLES_SPACES);
+    t->maps = at(h, TABLES_MAPS);
+    t->param_names = at(h, TABLES_PARAM_NAMES);
+    t->param_units = at(h, TABLES_PARAM_UNITS);
+    t->params = at(h, TABLES_PARAMS);
+    t->bindings = at(h, TABLES_BINDINGS);
+    t->binding_kinds = at(h, TABLES_BINDING_KINDS);
+    t->port_rings = at(h, TABLES_PORT_RINGS);
+    t->part_refs = at(h, TABLES_PART_REFS);
+    t->incoming = at(h, TABLES_INCOMING);
+    t->partitions = at(h, TABLES_PARTITIONS);
+    t->unit_count = h->section[TABLES_UNITS].count;
+    t->domain_count = h->section[TABLES_DOMAINS].count;
+    t->group_count = h->section[TABLES_GROUPS].count;
+    t->instance_count = h->section[TABLES_INSTANCES].count;
+    t->ring_count = h->section[TABLES_RINGS].count;
+    t->link_count = h->section[TABLES_LINKS].count;
+    t->part_count = h->section[TABLES_PARTS].count;
+    t->protocol_count = h->section[TABLES_PROTOCOLS].count;
+    t->message_count = h->section[TABLES_MESSAGES].count;
+    t->space_count = h->section[TABLES_SPACES].count;
+    t->map_count = h->section[TABLES_MAPS].count;
+    t->param_words = h->section[TABLES_PARAMS].count;
+    t->binding_words = h->section[TABLES_BINDINGS].count;
+    t->port_ring_words = h->section[TABLES_PORT_RINGS].count;
+    t->part_ref_count = h->section[TABLES_PART_REFS].count;
+    t->incoming_count = h->section[TABLES_INCOMING].count;
+    t->partition_count = h->section[TABLES_PARTITIONS].count;
+    t->store_count = h->store_count;
+    t->string_bytes = h->section[TABLES_STRINGS].count;
+}
+
+static bool find_units(const struct tables_header *h, const char *strings, const struct unit_type *const *units,
+                       uint32_t unit_count, const struct unit_type **found)
+{
+    const uint32_t *names = at(h, TABLES_UNITS);
+    for (uint32_t i = 0; i < h->section[TABLES_UNITS].count; i++) {
+        found[i] = NULL;
+        for (uint32_t u = 0; u < unit_count && names[i] < h->section[TABLES_STRINGS].count; u++) {
+            if (strcmp(units[u]->name, strings + names[i]) == 0)
+                found[i] = units[u];
+        }
+        if (!found[i]) {
+            fprintf(stderr, "heddle: the tables need component type '%s', which is not compiled in\n",
+                    names[i] < h->section[TABLES_STRINGS].count ? strings + names[i] : "?");
+            return false;
+        }
+    }
+    return true;
+}
+
+const struct platform_table *tables_read(const char *path, const struct unit_type *const *units, uint32_t unit_count)
+{
+    static struct platform_table table;
+    static const struct unit_type *found[MAX_UNITS];
+    struct stat status;
+    const char *why = NULL;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    void *image = MAP_FAILED;
+    if (fd < 0 || fstat(fd, &status) != 0)
+        why = strerror(errno);
+    else if (status.st_size < (off_t)sizeof(struct tables_header))
+        why = "it is not a tables file";
+    else if ((image = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0)) == MAP_FAILED)
+        why = strerror(errno);
+    if (fd >= 0)
+        close(fd);
+    const struct tables_header *h = image;
+    if (why || !check_header(h, (size_t)status.st_size, &why) || h->section[TABLES_UNITS].count > MAX_UNITS) {
+        fprintf(stderr, "heddle: cannot use the tables '%s': %s\n", path, why);
+        return NULL;
+    }
+    fill(&table, h);
+    table.units = found;
+    return find_units(h, table.strings, units, unit_count, found) ? &table : NULL;
+}

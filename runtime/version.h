@@ -1,0 +1,7 @@
+/* The toolkit's version, as stamped into statistics. */
+#ifndef HEDDLE_RUNTIME_VERSION_H
+#define HEDDLE_RUNTIME_VERSION_H
+
+#define HEDDLE_VERSION "0.1.0"
+
+#endif

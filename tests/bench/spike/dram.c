@@ -1,0 +1,48 @@
+/* Ideal memory: each request is answered `latency` cycles after it became visible, one a cycle. */
+#include "dram.gen.h"
+
+#include <string.h>
+
+#include "runtime/memory.h"
+
+struct dram {
+    struct dram_io io;
+};
+
+static void dram_init(struct dram *c)
+{
+    (void)c;
+}
+
+static bool dram_tick(struct dram *c)
+{
+    const struct mem_request *m = dram_top_peek(c);
+    uint64_t line = (uint64_t)dram_params(c)->line;
+    if (!m)
+        return false;
+    uint64_t due = (((const struct message *)m)->stamp >> 16) + (uint64_t)dram_params(c)->latency;
+    if (dram_now(c) < due) {
+        dram_wake_at(c, due);
+        return false;
+    }
+    if (!dram_top_can_reply(c))
+        return false;
+    if (m->kind == MEM_READ) {
+        memcpy(mem_data_data(dram_top_reply_data(c, m->tag), line), memory_span(m->read.address, line), line);
+        dram_stats(c)->reads++;
+    } else {
+        void *payload = dram_top_payload(c);
+        memory_write_masked(m->write.address, mem_write_data(payload, line), mem_write_mask(payload, line), line);
+        dram_top_reply_done(c, m->tag);
+        dram_stats(c)->writes++;
+    }
+    dram_top_pop(c);
+    return true;
+}
+
+static unsigned dram_outstanding(const struct dram *c, struct hang_report *report)
+{
+    (void)c;
+    (void)report;
+    return 0;
+}

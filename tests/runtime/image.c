@@ -1,0 +1,4 @@
+/* Tests build their tables themselves: there is no image in the program. */
+#include "runtime/platform.h"
+
+const struct platform_image platform_image = {0};

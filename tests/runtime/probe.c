@@ -1,0 +1,325 @@
+/* The test component; see probe.h. */
+#include "tests/runtime/probe.h"
+
+#include <string.h>
+
+#include "runtime/bug.h"
+#include "runtime/hang.h"
+#include "runtime/platform.h"
+
+struct probe_stats {
+    uint64_t received;
+    uint64_t replies;
+    struct stat_average gap;
+    struct stat_histogram values;
+};
+
+struct probe_io {
+    struct component base;
+    uint32_t in_count, in_first;
+    uint32_t out_count, out_first;
+    struct probe_stats stats;
+};
+
+struct probe {
+    struct probe_io io;
+    uint64_t random;
+    uint64_t hash;
+    uint64_t sent;
+    uint64_t ticks;     /* that made progress or not: not part of the hash */
+    uint64_t due;       /* cycle of the next send or take */
+    uint32_t port;      /* of the next send */
+    uint32_t owed;      /* requests taken and not answered */
+};
+
+struct probe_entry probe_log[PROBE_LOG];
+uint32_t probe_logged;
+
+const char *const probe_param_names[PROBE_PARAMS] = {"behaviour", "count", "period", "answers", "bytes"};
+
+static int64_t param(const struct probe *c, enum probe_param p)
+{
+    return engine.params[c->io.base.params + p];
+}
+
+static uint64_t now(const struct probe *c)
+{
+    return component_now(&c->io.base);
+}
+
+static uint32_t ring(uint32_t first, uint32_t element, bool reply)
+{
+    return engine.port_rings[2 * (first + element) + reply];
+}
+
+static uint64_t random_next(struct probe *c)
+{
+    c->random ^= c->random << 13;
+    c->random ^= c->random >> 7;
+    c->random ^= c->random << 17;
+    return c->random;
+}
+
+static void note(struct probe *c, enum probe_event event, uint64_t value)
+{
+    c->hash = (c->hash ^ now(c) ^ value << 20 ^ (uint64_t)event << 60) * 0x9e3779b97f4a7c15u;
+    c->hash ^= c->hash >> 29;
+    if (probe_logged < PROBE_LOG)
+        probe_log[probe_logged++] = (struct probe_entry){now(c), value, c->io.base.leaf, event};
+}
+
+static void probe_init(struct probe *c)
+{
+    c->random = 0x2545f4914f6cdd1du ^ (uint64_t)(c->io.base.leaf + 1) << 32;
+    c->due = 1;
+}
+
+static bool send(struct probe *c, uint32_t port)
+{
+    uint32_t number = ring(c->io.out_first, port, false);
+    if (!ring_can_send(number, now(c)))
+        return false;
+    uint64_t value = c->sent++ << 8 | port;
+    memcpy(ring_next(number)->fields, &value, sizeof value);
+    ring_next(number)->tag = (uint16_t)value;
+    ring_send(number, now(c), 0, (unsigned)param(c, PROBE_BYTES), param(c, PROBE_ANSWERS) != 0);
+    note(c, PROBE_SENT, value);
+    return true;
+}
+
+static bool take_replies(struct probe *c)
+{
+    bool progress = false;
+    for (uint32_t port = 0; port < c->io.out_count; port++) {
+        uint32_t number = ring(c->io.out_first, port, true);
+        const struct message *m;
+        while ((m = ring_peek(number, now(c)))) {
+            note(c, PROBE_REPLIED, m->tag);
+            c->io.stats.replies++;
+            ring_pop(number, now(c));
+            progress = true;
+        }
+    }
+    return progress;
+}
+
+/* Takes one request of a port and answers it. */
+static bool take(struct probe *c, uint32_t port)
+{
+    const struct message *m = ring_peek(ring(c->io.in_first, port, false), now(c));
+    uint32_t back = ring(c->io.in_first, port, true);
+    uint64_t value;
+    if (!m || (param(c, PROBE_ANSWERS) && !ring_can_send(back, now(c))))
+        return false;
+    memcpy(&value, m->fields, sizeof value);
+    note(c, PROBE_RECEIVED, value << 8 | port);
+    c->io.stats.received++;
+    stat_average_add(&c->io.stats.gap, value & 255);
+    stat_histogram_add(&c->io.stats.values, value);
+    if (param(c, PROBE_ANSWERS)) {
+        ring_next(back)->tag = m->tag;
+        ring_send(back, now(c), 0, (unsigned)param(c, PROBE_BYTES), 0);
+    }
+    ring_pop(ring(c->io.in_first, port, false), now(c));
+    return true;
+}
+
+static bool source(struct probe *c)
+{
+    bool progress = take_replies(c);
+    while (c->sent < (uint64_t)param(c, PROBE_COUNT) && send(c, 0))
+        progress = true;
+    return progress;
+}
+
+static bool sink(struct probe *c)
+{
+    bool progress = false;
+    if (now(c) < c->due) {
+        component_wake_at(&c->io.base, c->due);
+        return false;
+    }
+    for (uint32_t port = 0; port < c->io.in_count; port++) {
+        while (take(c, port)) {
+            progress = true;
+            if (param(c, PROBE_PERIOD) > 1)
+                break;
+        }
+    }
+    if (progress)
+        c->due = now(c) + (uint64_t)param(c, PROBE_PERIOD);
+    return progress;
+}
+
+static bool mixer(struct probe *c)
+{
+    bool progress = take_replies(c);
+    for (uint32_t port = 0; port < c->io.in_count; port++)
+        progress |= take(c, port);
+    if (!c->io.out_count || c->sent == (uint64_t)param(c, PROBE_COUNT))
+        return progress;
+    if (now(c) < c->due) {
+        component_wake_at(&c->io.base, c->due);
+        return progress;
+    }
+    if (!send(c, c->port))
+        return progress;
+    uint64_t r = random_next(c);
+    c->port = (uint32_t)(r % c->io.out_count);
+    c->due = now(c) + (r >> 8) % 8 * ((r >> 16) % 16 ? 1 : (r >> 24) % 2000);
+    return true;
+}
+
+static bool relay(struct probe *c)
+{
+    if (c->sent < (uint64_t)param(c, PROBE_COUNT) && send(c, 0))
+        return true;
+    if (!ring_peek(ring(c->io.in_first, 0, false), now(c)) || !send(c, 0))
+        return false;
+    return take(c, 0);
+}
+
+static bool silent(struct probe *c)
+{
+    if (!ring_peek(ring(c->io.in_first, 0, false), now(c)))
+        return false;
+    ring_pop(ring(c->io.in_first, 0, false), now(c));
+    c->owed++;
+    return true;
+}
+
+static bool clock_tick(struct probe *c, bool periodic)
+{
+    if (now(c) >= c->due) {
+        note(c, PROBE_WOKE, now(c));
+        c->due = now(c) + (uint64_t)param(c, PROBE_PERIOD);
+    }
+    if (periodic)
+        component_wake_at_periodic(&c->io.base, c->due);
+    else
+        component_wake_at(&c->io.base, c->due);
+    return false;
+}
+
+static bool probe_tick(struct probe *c)
+{
+    c->ticks++;
+    switch ((enum probe_behaviour)param(c, PROBE_BEHAVIOUR)) {
+    case PROBE_SOURCE:
+        return source(c);
+    case PROBE_SINK:
+        return sink(c);
+    case PROBE_MIXER:
+        return mixer(c);
+    case PROBE_RELAY:
+        return relay(c);
+    case PROBE_SILENT:
+        return silent(c);
+    case PROBE_TICKER:
+        return c->sent < (uint64_t)param(c, PROBE_COUNT) && ++c->sent;
+    case PROBE_CLOCK:
+        return clock_tick(c, true);
+    case PROBE_RESTLESS:
+        return clock_tick(c, false);
+    case PROBE_FAILER:
+        if (now(c) == (uint64_t)param(c, PROBE_PERIOD))
+            engine_fail(&c->io.base, "probe %u failed", c->io.base.leaf);
+        return now(c) < (uint64_t)param(c, PROBE_PERIOD);
+    case PROBE_STUBBORN:
+    case PROBE_DAWDLER:
+        break;
+    }
+    return false;
+}
+
+static unsigned probe_outstanding(const struct probe *c, struct hang_report *report)
+{
+    int64_t behaviour = param(c, PROBE_BEHAVIOUR);
+    unsigned count = c->owed + (behaviour == PROBE_RESTLESS || behaviour == PROBE_DAWDLER);
+    if (c->owed)
+        hang_note(report, "%u replies are owed", c->owed);
+    return count;
+}
+
+UNIT_DEFINE_WALK(probe)
+
+static const struct stat_descriptor stats[] = {
+    {"received", "Requests taken.", STAT_COUNTER, offsetof(struct probe_stats, received)},
+    {"replies", "Replies taken.", STAT_COUNTER, offsetof(struct probe_stats, replies)},
+    {"gap", "", STAT_AVERAGE, offsetof(struct probe_stats, gap)},
+    {"values", "", STAT_HISTOGRAM, offsetof(struct probe_stats, values)},
+};
+
+static const struct unit_type probe_unit = {
+    .name = "probe",
+    .source = "probe.c",
+    .instance_bytes = sizeof(struct probe),
+    .io_words_offset = offsetof(struct probe_io, in_count),
+    .stats_offset = offsetof(struct probe_io, stats),
+    .stat_count = sizeof stats / sizeof stats[0],
+    .stats = stats,
+    .init = probe_init_one,
+    .tick = probe_tick_one,
+    .walk = probe_walk,
+    .outstanding = probe_outstanding_one,
+};
+
+static const struct build_port ports[] = {{"in", BUILD_IN, true}, {"out", BUILD_OUT, true}};
+
+const struct build_type probe_type = {&probe_unit, ports, 2, NULL, 0};
+
+/* ---- building ---- */
+
+static uint32_t wire_bytes_now;
+
+uint32_t probe_protocol(uint32_t wire_bytes, bool awaited)
+{
+    const struct platform_message kinds[] = {{0, wire_bytes, awaited, 0}, {0, wire_bytes, 0, 0}};
+    static const char *const names[] = {"ask", "answer"};
+    wire_bytes_now = wire_bytes;
+    return build_protocol("probe", 1, 1, kinds, names);
+}
+
+uint32_t probe_instance(uint32_t domain, const char *path, enum probe_behaviour behaviour, int64_t count, int64_t period,
+                        bool answers)
+{
+    const int64_t values[PROBE_PARAMS] = {behaviour, count, period, answers, wire_bytes_now};
+    return build_instance(&probe_type, domain, path, values, probe_param_names, PROBE_PARAMS);
+}
+
+struct build_wire probe_wire(uint32_t protocol, uint32_t depth, uint32_t width, uint32_t latency)
+{
+    return (struct build_wire){protocol, depth, width, latency, 0, 0, 0};
+}
+
+void probe_build(void)
+{
+    probe_logged = 0;
+    if (!platform_build(build_finish()))
+        die("the test's platform is wrong");
+}
+
+static const struct probe *probe_at(uint32_t leaf)
+{
+    return (const struct probe *)(const void *)platform_component(leaf);
+}
+
+uint64_t probe_hash(void)
+{
+    uint64_t hash = engine.time_ps;
+    for (uint32_t leaf = 0; leaf < engine.platform->instance_count; leaf++) {
+        const struct probe *c = probe_at(leaf);
+        hash = (hash ^ c->hash ^ c->io.stats.received << 32 ^ c->io.stats.replies) * 0x9e3779b97f4a7c15u;
+    }
+    return hash;
+}
+
+uint64_t probe_received(uint32_t leaf)
+{
+    return probe_at(leaf)->io.stats.received;
+}
+
+uint64_t probe_ticks(uint32_t leaf)
+{
+    return probe_at(leaf)->ticks;
+}
