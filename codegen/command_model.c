@@ -13,7 +13,10 @@ static void print_summary(const char *file, const struct model *model)
     if (model->root)
         printf("%s: platform %s: %u components, %u connections, no errors\n", file, model->name, model->leaf_count,
                model->connection_count);
-    else
+    if (model->root && model->window_ps)
+        printf("%s: %u partitions may run for %llu ps on their own\n", file, model->partition_count,
+               (unsigned long long)model->window_ps);
+    if (!model->root)
         printf("%s: no errors\n", file);
 }
 

@@ -272,15 +272,18 @@ static uint32_t port_at_node(const struct builder *b, const struct model_port *p
     return DOT_NO_PORT;
 }
 
-static const struct dot_node *common_ancestor(const struct dot_node *a, const struct dot_node *b)
+/* The node of the smallest composite around both ends: for a wire between two elements of an array,
+ * what is around the array. The scope, when the wire leaves it. */
+static const struct dot_node *node_around(const struct builder *b, const struct model_connection *c)
 {
-    while (a != b) {
-        if (a->depth >= b->depth)
-            a = a->parent;
+    const struct model_instance *x = c->from->owner, *y = c->to->owner;
+    while (x != y) {
+        if (x->id > y->id) /* parents have smaller numbers than children */
+            x = x->parent;
         else
-            b = b->parent;
+            y = y->parent;
     }
-    return a;
+    return b->own[x->id] ? b->own[x->id] : b->graph->scope;
 }
 
 static bool port_optional(const struct dot_node *node, uint32_t port)
@@ -302,7 +305,7 @@ static bool same_edge(const struct dot_edge *a, const struct dot_edge *b)
 {
     return a->from == b->from && a->to == b->to && a->from_port == b->from_port
            && a->to_port == b->to_port && a->link == b->link && a->is_bus == b->is_bus
-           && a->latency_cy == b->latency_cy;
+           && a->around == b->around && a->latency_cy == b->latency_cy;
 }
 
 static void merge_edge(struct builder *b, struct dot_edge edge)
@@ -346,6 +349,7 @@ static void add_connection(struct builder *b, const struct model_connection *c,
                             .depth = c->depth,
                             .from_port = from_port,
                             .to_port = to_port};
+    edge.around = node_around(b, c);
     edge.from = from ? from : stubs[from_port];
     edge.to = to ? to : stubs[to_port];
     merge_edge(b, edge);
@@ -356,10 +360,7 @@ static void finish_edges(struct builder *b)
 {
     for (uint32_t i = 0; i < b->edges.count; i++) {
         struct dot_edge *e = &b->edges.items[i];
-        bool at_boundary = e->from->is_stub || e->to->is_stub;
-        const struct dot_node *around =
-            at_boundary ? b->graph->scope : common_ancestor(e->from, e->to);
-        uint32_t copies = around->instance_count;
+        uint32_t copies = e->around->instance_count;
         e->per_scope = e->count % copies == 0 ? e->count / copies : e->count;
         const struct dot_node *ends[] = {e->from, e->to};
         const uint32_t ports[] = {e->from_port, e->to_port};

@@ -54,12 +54,12 @@ struct dot_edge {
     const struct model_link_type *link; /* NULL: a wire */
     bool is_bus;                        /* its connections share the link */
     uint32_t latency_cy;
-    uint32_t depth; /* of the first connection */
-    uint32_t count; /* connections */
-    uint32_t
-        per_scope; /* connections inside one instance of the smallest composite around both ends */
-    bool all_to_all; /* a leg of an interconnect that joins several */
-    bool optional;   /* the port of either end may stay open */
+    uint32_t depth;                /* of the first connection */
+    const struct dot_node *around; /* smallest composite around both ends of each connection */
+    uint32_t count;                /* connections */
+    uint32_t per_scope;            /* of those, inside one instance of `around` */
+    bool all_to_all;               /* a leg of an interconnect that joins several */
+    bool optional;                 /* the port of either end may stay open */
 };
 
 struct dot_graph {

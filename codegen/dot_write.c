@@ -112,8 +112,9 @@ static void write_port_column(FILE *out, const struct dot_node *node, bool in, e
     fputs(any ? "</TABLE></TD>" : "</TD>", out);
 }
 
-/* What a closed composite holds, one a line, each with the colour of its kind: cu ×4, l1v ×4, l1s.
- */
+static const char small_text[] = "<FONT POINT-SIZE=\"9\" COLOR=\"#555555\">";
+
+/* What a closed composite holds, each with the colour of its kind: cu ×4, l1v ×4, l1s. */
 static void write_contents(FILE *out, const struct dot_node *node)
 {
     const struct model_instance *sample = node->instances[0];
@@ -121,13 +122,12 @@ static void write_contents(FILE *out, const struct dot_node *node)
         const struct model_instance *child = sample->children[i];
         if ((child->in_array && child->element > 0) || child->is_interconnect)
             continue;
-        fprintf(out, "<BR/><FONT POINT-SIZE=\"9\" COLOR=\"%s\">■</FONT>",
+        fprintf(out, "<TR><TD ALIGN=\"LEFT\">%s<FONT COLOR=\"%s\">■</FONT> ", small_text,
                 dot_kind_style(dot_kind_of(child->type))->strong);
-        fputs("<FONT POINT-SIZE=\"9\" COLOR=\"#555555\"> ", out);
         docs_write_html(out, child->name);
         if (child->in_array)
             write_times(out, child->array_count, child->array_count);
-        fputs("</FONT>", out);
+        fputs("</FONT></TD></TR>", out);
     }
 }
 
@@ -142,7 +142,7 @@ static void write_settings(FILE *out, const struct dot_node *node)
         if (p->decl->is_let || p->source == MODEL_FROM_DEFAULT
             || p->value.dimension == MODEL_DIM_ENUM)
             continue;
-        fputs("<BR/><FONT POINT-SIZE=\"9\" COLOR=\"#555555\">", out);
+        fprintf(out, "<BR/>%s", small_text);
         docs_write_html(out, p->decl->name);
         putc(' ', out);
         docs_write_html(out, params_group_text(node->instances, node->instance_count, i, buffer));
@@ -151,20 +151,32 @@ static void write_settings(FILE *out, const struct dot_node *node)
     }
 }
 
-static void write_middle(FILE *out, const struct dot_node *node)
+static void write_names(FILE *out, const struct dot_node *node)
 {
-    fprintf(out, "<TD BGCOLOR=\"%s\" CELLPADDING=\"6\"><B>", dot_kind_style(node->kind)->pale);
+    fputs("<B>", out);
     write_title(out, node);
     fputs("</B>", out);
-    if (strcmp(node->type->name, node->label) != 0) {
-        fputs("<BR/><FONT POINT-SIZE=\"10\">", out);
-        docs_write_html(out, node->type->name);
-        fputs("</FONT>", out);
-    }
-    if (node->kind == DOT_KIND_COMPOSITE)
+    if (strcmp(node->type->name, node->label) == 0)
+        return;
+    fputs("<BR/><FONT POINT-SIZE=\"10\">", out);
+    docs_write_html(out, node->type->name);
+    fputs("</FONT>", out);
+}
+
+static void write_middle(FILE *out, const struct dot_node *node)
+{
+    fprintf(out, "<TD BGCOLOR=\"%s\" CELLPADDING=\"5\">", dot_kind_style(node->kind)->pale);
+    if (node->kind == DOT_KIND_COMPOSITE) {
+        fputs("<TABLE BORDER=\"0\" CELLBORDER=\"0\" CELLSPACING=\"0\" CELLPADDING=\"0\"><TR><TD>",
+              out);
+        write_names(out, node);
+        fputs("</TD></TR>", out);
         write_contents(out, node);
-    else
+        fputs("</TABLE>", out);
+    } else {
+        write_names(out, node);
         write_settings(out, node);
+    }
     fputs("</TD>", out);
 }
 
@@ -379,7 +391,7 @@ void dot_write(const struct dot_graph *graph, struct dot_look look, FILE *out)
     enum view_only only = graph->only;
     fputs("digraph \"", out);
     write_quoted(out, graph->model->name);
-    fputs("\" {\nrankdir=LR; bgcolor=\"#FFFFFF\"; nodesep=0.22; ranksep=0.35; fontname=\"" FONT
+    fputs("\" {\nrankdir=LR; bgcolor=\"#FFFFFF\"; nodesep=0.22; ranksep=0.3; fontname=\"" FONT
           "\"; fontsize=12;\n"
           "node [shape=plain, fontname=\"" FONT "\", fontsize=12];\n"
           "edge [fontname=\"" FONT "\", fontsize=9, fontcolor=\"#333333\", arrowsize=0.7];\n",

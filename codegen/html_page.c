@@ -32,7 +32,7 @@ static const char script[] =
     "  var sections = document.querySelectorAll('section');\n"
     "  var section = wanted ? wanted.closest('section') : sections[0];\n"
     "  sections.forEach(function (s) { s.hidden = s !== section; });\n"
-    "  if (wanted && wanted.tagName === 'DETAILS') { wanted.open = true; wanted.scrollIntoView(); "
+    "  if (wanted && wanted.tagName === 'DETAILS') { wanted.open = true; wanted.scrollIntoView({ block: 'nearest' }); "
     "}\n"
     "  else { scrollTo(0, 0); }\n"
     "}\n"

@@ -330,14 +330,19 @@ static uint32_t protocol_number(struct builder *b, const struct model_protocol *
     bug("protocol %s is not among those of the platform", protocol->name);
 }
 
+/* 1 + the link's index. Connections of one bus share theirs; it is named by the first of them. */
 static uint32_t add_link(struct builder *b, const struct model_connection *connection)
 {
     if (!connection->link)
         return 0;
+    for (uint32_t i = 0; connection->bus && i < connection->id; i++)
+        if (b->model->connections[i]->bus == connection->bus)
+            return b->rings.items[b->request_ring[i]].link;
     struct platform_link link = { .name = add_string(b, arena_printf(b->arena, "%s -> %s via %s",
                                                                      port_path(b, connection->from),
                                                                      port_path(b, connection->to),
                                                                      connection->link->name)),
+                                  .shared = connection->bus != 0,
                                   .bandwidth_bytes_per_s = connection->link->bandwidth_bytes_per_s,
                                   .latency_ps = connection->link->latency_ps };
     vector_push(b->arena, &b->links, link);

@@ -103,15 +103,17 @@ static const char *row_path(struct arena *arena, const struct row *row)
                         row->members - 1);
 }
 
+/* Where a value was set, for those that somebody set: defaults stand with the type's documentation.
+ */
 static const char *row_place(struct arena *arena, const struct row *row)
 {
     const struct model_place *place = &row->param->place;
     const char *source = params_source_name(row->param->source);
-    if (!place->file)
+    if (row->param->source != MODEL_FROM_BODY || !place->file)
         return source;
-    if (place->line == 0)
-        return arena_printf(arena, "%s %s", source, place->file);
-    return arena_printf(arena, "%s %s:%" PRIu32, source, place->file, place->line);
+    const char *slash = strrchr(place->file, '/');
+    const char *file = *place->file == '/' && slash ? slash + 1 : place->file;
+    return arena_printf(arena, "%s %s:%" PRIu32, source, file, place->line);
 }
 
 /* Columns of a terminal, which count characters, not bytes. */

@@ -51,7 +51,8 @@ static void run_unused_parameters(struct elaboration *e)
 {
     for (uint32_t i = 0; i < e->program->types.count; i++) {
         const struct type_info *type = e->program->types.items[i];
-        if (!type->model.is_composite || !type->is_main)
+        bool is_root = type == e->root->object.type;
+        if (!type->model.is_composite || !type->is_main || (!is_root && (e->standalone || type->model.is_platform)))
             continue;
         for (uint32_t k = 0; k < type->params.v.count; k++) {
             const struct ast_item *item = type->params.v.items[k];

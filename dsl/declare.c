@@ -141,7 +141,7 @@ static void collect_member(struct program *program, struct type_info *type, stru
         add_name(program, &names->stats, item);
     else if (item->kind == AST_INSTANCE || item->kind == AST_SPACE || list_for(type, item->kind) != NULL)
         add_name(program, &names->things, item);
-    if (item->kind == AST_BEHAVIOUR)
+    if (item->kind == AST_BEHAVIOUR && item->name.text != NULL)
         type->model.behaviour = source_join(program->arena, type->model.folder, item->name.text);
     struct item_list *list = list_for(type, item->kind);
     if (list != NULL && program->diagnostics->error_count == errors)

@@ -22,12 +22,13 @@ enum compile_severity diagnostic_severity(enum diagnostic_code code)
     return explain_entry(code)->severity;
 }
 
-static struct diagnostic *find_same(struct diagnostics *d, enum diagnostic_code code, struct span span)
+static struct diagnostic *find_same(struct diagnostics *d, enum diagnostic_code code, struct span span,
+                                    const void *key)
 {
     for (uint32_t i = 0; i < d->list.count; i++) {
         struct diagnostic *other = d->list.items[i];
         if (other->code == code && other->span.begin == span.begin && other->span.end == span.end &&
-            other->key == d->key && span.begin != 0)
+            other->key == key && span.begin != 0)
             return other;
     }
     return NULL;
@@ -37,13 +38,13 @@ struct diagnostic *diagnostic_add(struct diagnostics *d, enum diagnostic_code co
                                   const char *format, ...)
 {
     d->sink = (struct diagnostic){ 0 };
-    struct diagnostic *same = find_same(d, code, span);
     const void *key = d->key;
     d->key = NULL;
     if (d->muted > 0)
         return &d->sink;
+    struct diagnostic *same = find_same(d, code, span, key);
     if (same != NULL) {
-        same->repeats++;
+        same->repeats += key != NULL; /* another instance; without a key it is the same text looked at again */
         return &d->sink;
     }
     if (d->list.count >= DIAGNOSTIC_LIMIT) {

@@ -321,8 +321,18 @@ void maps_apply(struct elaboration *e);
 void partitions_apply(struct elaboration *e);
 
 /* elaborate_model.c */
-void model_make(struct elaboration *e);
-void model_declarations(struct elaboration *e);
+struct model *model_make(struct elaboration *e);
+/* Types, protocols, links and so on; what a model without instances has. */
+void model_declarations(struct elaboration *e, struct model *model);
+
+/* elaborate.c */
+/* Elaborates a platform, with all checks. Its model, or NULL when anything is wrong. */
+struct model *elaborate_platform(struct elaboration *e, struct program *program, struct type_info *platform,
+                                 bool with_overrides);
+/* Looks at a component or part by itself, with its defaults, so that mistakes in it show and its ports have protocols.
+ * `protocols` are those known already. */
+void elaborate_alone(struct elaboration *e, struct program *program, struct type_info *type,
+                     const struct elaboration *before);
 
 /* override.c */
 void overrides_parse(struct elaboration *e);

@@ -150,7 +150,8 @@ static void fill_slot(struct elaboration *e, struct object *object, uint32_t ind
     const char *name = value->name.text;
     struct object *around = filling->scope.object;
     int32_t sibling = around != NULL && filling->body == NULL ? item_list_find(&around->type->parts, name) : -1;
-    if (sibling >= 0) {
+    bool is_itself = around == object && sibling == (int32_t)index; /* `slot pool : pool = pool;` */
+    if (sibling >= 0 && !is_itself) {
         share(e, object, decl, slot, around, (uint32_t)sibling, value->span);
         return;
     }

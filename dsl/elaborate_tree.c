@@ -123,6 +123,9 @@ static void bind_clocks(struct elaboration *e, struct node *node, struct ast_nam
         const struct ast_item *item = clocks->v.items[i];
         node->clocks[i] = item->value != NULL ? own_domain(e, node, item) : bound_domain(e, node, item);
     }
+    /* what has clock inputs only runs on the first of them */
+    if (node->domain == NO_DOMAIN && node->parent != NULL && clocks->v.count > 0)
+        node->domain = node->clocks[0];
     /* the one clock of a platform is everybody's, unless they say otherwise */
     if (node->parent == NULL && !e->standalone && clocks->v.count == 1)
         node->domain = node->clocks[0];
@@ -250,7 +253,12 @@ static void make_instances(struct elaboration *e, struct node *node, const struc
     struct child_group group = { .name = item->name, .is_array = item->size != NULL };
     struct type_info *type = component_named(e, item->target, false);
     int64_t count = 1;
-    bool counted = item->size == NULL || eval_count(e, item->size, scope, 0, e->instance_limit, &count);
+    bool counted = item->size == NULL || eval_count(e, item->size, scope, 0, INT32_MAX, &count);
+    if (count > e->instance_limit) {
+        diagnostic_add(e->diagnostics, E0311, item->size->span, "more than %u instances", e->instance_limit);
+        e->stop = true;
+        return;
+    }
     if (type == NULL || !counted || is_recursive(e, node, type, item->target.span)) {
         node->damaged = group.bad = true;
         add_group(e, node, group);
@@ -464,7 +472,8 @@ static void walk(struct elaboration *e, struct node *node, const struct ast_item
         struct space_entry space = { item, *scope, NULL };
         switch (item->kind) {
         case AST_INSTANCE:
-            make_instances(e, node, item, scope);
+            if (scope->bindings == NULL) /* misplaced in a `for`, which is already said */
+                make_instances(e, node, item, scope);
             break;
         case AST_CONNECT:
             add_statement(e, node, item, scope);

@@ -129,6 +129,15 @@ static void describe_wait(const struct wait *w, const char *mark)
 }
 
 /* Messages that `leaf` could take and does not. */
+static uint32_t untaken(uint32_t leaf)
+{
+    const struct platform_table *t = engine.platform;
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < t->ring_count; i++)
+        sum += t->rings[i].receiver == leaf ? messages_in(ring_at(i)) : 0;
+    return sum;
+}
+
 static void describe_idle(uint32_t leaf)
 {
     const struct platform_table *t = engine.platform;
@@ -139,6 +148,19 @@ static void describe_idle(uint32_t leaf)
             line(&report, "; %u untaken at %s", count, platform_string(t->rings[i].name));
     }
     line(&report, "\n");
+}
+
+/* Nobody waits: those that leave messages lying. */
+static void describe_untaken(void)
+{
+    uint32_t found = 0;
+    line(&report, "no component waits for another\n");
+    for (uint32_t leaf = 0; leaf < engine.platform->instance_count && found < 8; leaf++) {
+        if (untaken(leaf)) {
+            describe_idle(leaf);
+            found++;
+        }
+    }
 }
 
 /* Follows first reasons from `leaf`. `seen[i]` = 1 + position in the chain. */
@@ -173,7 +195,7 @@ static void describe_chain(void)
         }
     }
     if (start == t->instance_count && best == UINT32_MAX) {
-        line(&report, "no component waits for another\n");
+        describe_untaken();
         return;
     }
     uint32_t end = follow(start < t->instance_count ? start : best, chain, seen, &length);

@@ -127,7 +127,7 @@ void json_int(struct json *j, const char *key, int64_t value)
     json_print(j, "%" PRId64, value);
 }
 
-void json_string(struct json *j, const char *key, const char *value)
+void json_text(struct json *j, const char *key, const char *value)
 {
     json_key(j, key);
     if (value)
@@ -136,7 +136,7 @@ void json_string(struct json *j, const char *key, const char *value)
         json_raw(j, "null", 4);
 }
 
-void json_real(struct json *j, const char *key, double value)
+void json_decimal(struct json *j, const char *key, double value)
 {
     json_key(j, key);
     json_print(j, "%.3f", value);

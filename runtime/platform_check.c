@@ -9,6 +9,8 @@
 
 #define MAX_MISTAKES 8
 #define MAX_DEPTH 65535u
+#define MAX_RING_BYTES ((uint64_t)8 << 30)       /* all rings together: their share of the arena */
+#define MAX_PHYSICAL ((uint64_t)1 << 44)         /* 16 TiB of simulated memory */
 
 struct checker {
     const struct platform_table *t;
@@ -151,6 +153,7 @@ static void check_instances(struct checker *c)
 
 static void check_rings(struct checker *c)
 {
+    uint64_t bytes = 0;
     for (uint32_t i = 0; i < c->t->ring_count; i++) {
         const struct platform_ring *r = &c->t->rings[i];
         string(c, "rings", i, r->name);
@@ -166,6 +169,7 @@ static void check_rings(struct checker *c)
             mistake(c, "rings[%u]: depth %u and width %u must be 1 to %u", i, r->depth, r->width, MAX_DEPTH);
         if (r->payload_bytes % 16 || r->payload_bytes > 16 * MAX_DEPTH)
             mistake(c, "rings[%u]: payload of %u bytes is not a multiple of 16", i, r->payload_bytes);
+        bytes += (uint64_t)r->depth * (r->payload_bytes + sizeof(struct message));
         if (!r->link && !r->latency)
             mistake(c, "rings[%u] has neither a link nor a latency", i);
         if (r->receiver < c->t->instance_count) {
@@ -175,6 +179,8 @@ static void check_rings(struct checker *c)
                 mistake(c, "rings[%u] is not among the incoming rings of its receiver", i);
         }
     }
+    if (bytes > MAX_RING_BYTES)
+        mistake(c, "the rings take %llu bytes", (unsigned long long)bytes);
     for (uint32_t i = 0; i < c->t->port_ring_words; i++) {
         if (c->t->port_rings[i] != RING_NONE)
             below(c, "port_rings", i, "ring", c->t->port_rings[i], c->t->ring_count);
@@ -218,8 +224,8 @@ static void check_spaces(struct checker *c)
         if (!s->target_count || !s->interleave)
             mistake(c, "spaces[%u] has %u targets, interleaved by %llu bytes", i, s->target_count,
                     (unsigned long long)s->interleave);
-        if (s->base + s->size < s->base)
-            mistake(c, "spaces[%u] goes beyond the end of the address range", i);
+        if (s->base > MAX_PHYSICAL || s->size > MAX_PHYSICAL)
+            mistake(c, "spaces[%u] goes beyond %llu TiB", i, (unsigned long long)(MAX_PHYSICAL >> 40));
     }
     for (uint32_t i = 0; i < c->t->map_count; i++)
         below(c, "maps", i, "space", c->t->maps[i].space, c->t->space_count);

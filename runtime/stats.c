@@ -203,9 +203,9 @@ static void write_parameters(const char *path, uint32_t first, uint32_t count)
 static void write_stamp(void)
 {
     json_open(&out, "stamp", '{');
-    json_string(&out, "version", HEDDLE_VERSION);
-    json_string(&out, "model", table->model_hash);
-    json_string(&out, "program", options.program_hash);
+    json_text(&out, "version", HEDDLE_VERSION);
+    json_text(&out, "model", table->model_hash);
+    json_text(&out, "program", options.program_hash);
     json_open(&out, "parameters", '{');
     for (uint32_t i = 0; i < table->instance_count; i++)
         write_parameters(platform_string(table->instances[i].path), table->instances[i].params,
@@ -237,7 +237,7 @@ static void write_kernels(void)
         if (!(k->state & KERNEL_ENDED))
             continue;
         json_open(&out, NULL, '{');
-        json_string(&out, "name", arena_at(char, k->name));
+        json_text(&out, "name", arena_at(char, k->name));
         json_uint(&out, "gpu", k->gpu);
         json_uint(&out, "start_ps", k->start_ps);
         json_uint(&out, "end_ps", k->end_ps);
@@ -277,7 +277,7 @@ static void write_connections(void)
             continue;
         json_open(&out, platform_string(p->name), '{');
         out.flat = true;
-        json_string(&out, "to", platform_string(table->instances[p->receiver].path));
+        json_text(&out, "to", platform_string(table->instances[p->receiver].path));
         json_uint(&out, "requests", ring_at(i)->messages);
         if (p->peer != RING_NONE)
             json_uint(&out, "replies", ring_at(p->peer)->messages);
@@ -321,9 +321,9 @@ static void write_host(void)
     double cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
     getrusage(RUSAGE_SELF, &usage);
     json_open(&out, "host", '{');
-    json_real(&out, "wall_seconds", seconds(CLOCK_MONOTONIC) - started);
-    json_real(&out, "cpu_seconds", cpu);
-    json_real(&out, "kips", cpu > 0 ? (double)engine_instructions() / 1000.0 / cpu : 0);
+    json_decimal(&out, "wall_seconds", seconds(CLOCK_MONOTONIC) - started);
+    json_decimal(&out, "cpu_seconds", cpu);
+    json_decimal(&out, "kips", cpu > 0 ? (double)engine_instructions() / 1000.0 / cpu : 0);
     json_uint(&out, "peak_rss_bytes", (uint64_t)usage.ru_maxrss * 1024);
     json_close(&out, '}');
 }
@@ -347,7 +347,7 @@ bool stats_write(void)
     json_start(&out, fd);
     json_open(&out, NULL, '{');
     write_stamp();
-    json_string(&out, "platform", platform_string(table->name));
+    json_text(&out, "platform", platform_string(table->name));
     json_uint(&out, "time_ps", engine.time_ps);
     write_clocks();
     write_kernels();

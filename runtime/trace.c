@@ -26,9 +26,9 @@ static void event(const char *phase, const char *category, const char *name, uin
                   uint32_t thread, uint64_t id)
 {
     json_open(&out, NULL, '{');
-    json_string(&out, "ph", phase);
-    json_string(&out, "cat", category);
-    json_string(&out, "name", name);
+    json_text(&out, "ph", phase);
+    json_text(&out, "cat", category);
+    json_text(&out, "name", name);
     json_key(&out, "ts");
     json_print(&out, "%" PRIu64 ".%06" PRIu64, time_ps / 1000000, time_ps % 1000000);
     json_int(&out, "pid", process);
@@ -87,12 +87,12 @@ static void name_thread(int process, uint32_t thread, const char *kind, const ch
     char text[512];
     snprintf(text, sizeof text, "%s%s", name, suffix);
     json_open(&out, NULL, '{');
-    json_string(&out, "ph", "M");
-    json_string(&out, "name", kind);
+    json_text(&out, "ph", "M");
+    json_text(&out, "name", kind);
     json_int(&out, "pid", process);
     json_uint(&out, "tid", thread);
     json_open(&out, "args", '{');
-    json_string(&out, "name", text);
+    json_text(&out, "name", text);
     json_close(&out, '}');
     json_close(&out, '}');
     json_raw(&out, "\n", 1);
@@ -117,7 +117,7 @@ bool trace_open(const struct platform_table *described, const char *path)
     json_start(&out, fd);
     out.flat = true;
     json_open(&out, NULL, '{');
-    json_string(&out, "displayTimeUnit", "ns");
+    json_text(&out, "displayTimeUnit", "ns");
     json_open(&out, "traceEvents", '[');
     name_thread(COMPONENTS, 0, "process_name", "components", "");
     name_thread(CONNECTIONS, 0, "process_name", "connections", "");

@@ -42,6 +42,7 @@ static void cache_init(struct cache *c)
 {
     uint32_t sets = (uint32_t)cache_params(c)->sets, ways = (uint32_t)cache_params(c)->ways;
     uint32_t lines = sets * ways, mshrs = (uint32_t)cache_params(c)->mshrs;
+    c->sets = arena_allocate(sets * set_bytes(c));
     c->tags = arena_allocate(lines * sizeof(uint64_t));
     memset(arena_at(char, c->tags), 0xff, lines * sizeof(uint64_t));
     c->lines = arena_allocate(lines * sizeof(struct cache_line));
@@ -125,8 +126,10 @@ static bool fill(struct cache *c, uint32_t number, const void *bytes)
         mshr->targets--;
         index_pool_give(&c->free_targets, i);
     }
-    if (mshr->line != LINE_NONE)
+    if (mshr->line != LINE_NONE) {
         line_state(c, mshr->line)->mshr = 0;
+        set_at(c, mshr->line / way_count(c))->pending &= ~((uint64_t)1 << (mshr->line % way_count(c)));
+    }
     mshr->used = 0;
     index_pool_give(&c->free_mshrs, number);
     return true;
@@ -146,20 +149,19 @@ static bool acknowledge(struct cache *c, uint32_t number, void *payload)
     return true;
 }
 
+/* true: an answer had to stay, since there is no room for more answers to above. */
 static bool take_answers(struct cache *c)
 {
-    bool progress = false;
     const struct mem_reply *m;
     while ((m = cache_bottom_peek_reply(c))) {
         uint32_t mshrs = (uint32_t)cache_params(c)->mshrs;
         bool done = m->tag < mshrs ? fill(c, m->tag, mem_data_data(cache_bottom_reply_payload(c), line_bytes(c)))
                                    : acknowledge(c, m->tag - mshrs, cache_bottom_reply_payload(c));
         if (!done)
-            break;
+            return true;
         cache_bottom_pop_reply(c);
-        progress = true;
     }
-    return progress;
+    return false;
 }
 
 /* ---- translation ---- */
@@ -204,9 +206,8 @@ static bool check_writable(const struct cache *c, const struct mem_request *m, b
     return false;
 }
 
-static bool take_pages(struct cache *c)
+static void take_pages(struct cache *c)
 {
-    bool progress = false;
     const struct translate_reply *m;
     while ((m = cache_translate_peek_reply(c))) {
         struct cache_queue *q = arena_at(struct cache_queue, c->pages) + m->tag;
@@ -215,7 +216,7 @@ static bool take_pages(struct cache *c)
             engine_fail(&c->io.base, "process %u %s virtual address 0x%llx, which is not mapped", request_pid(first),
                         message_kind(first) == MEM_READ ? "reads" : "writes to",
                         (unsigned long long)request_address(first));
-            return progress;
+            return;
         }
         uint64_t inside = ((uint64_t)1 << m->found.page_bits) - 1;
         for (uint32_t i = q->first; i != PARKED_NONE; i = parked_at(c, i)->next) {
@@ -224,13 +225,12 @@ static bool take_pages(struct cache *c)
             p->writable = m->found.writable;
         }
         queue_append(c, &c->replay, q->first, q->last);
+        c->hold = HOLD_NONE; /* these go first, whatever the others wait for */
         *q = (struct cache_queue){ PARKED_NONE, PARKED_NONE };
         cache_translation_ops(c)->fill(cache_translation(c), m->tag, m->found.physical, m->found.page_bits,
                                        m->found.writable);
         cache_translate_pop_reply(c);
-        progress = true;
     }
-    return progress;
 }
 
 enum translated { TRANSLATED, ASIDE, HELD };
@@ -289,16 +289,15 @@ static void start_job(struct cache *c, enum cache_job job, bool write_back_lines
     c->job_drop = drop;
 }
 
-static bool start_control(struct cache *c)
+static void start_control(struct cache *c)
 {
     const struct cache_control_request *m = cache_control_peek(c);
     if (c->job != JOB_NONE || !m)
-        return false;
+        return;
     if (message_kind(m) == CACHE_CONTROL_INVALIDATE)
         start_job(c, JOB_INVALIDATE, false, true);
     else
         start_job(c, JOB_FLUSH, true, m->flush.invalidate);
-    return true;
 }
 
 static void drop_all(struct cache *c)
@@ -371,9 +370,23 @@ static void start_fence(struct cache *c, const struct mem_request *m)
 
 /* ---- a cycle ---- */
 
-static bool take_replays(struct cache *c, unsigned *room)
+/* Can the request that was held be taken now? Only a guess that avoids vain attempts, never a wrong no. */
+static bool worth_trying(const struct cache *c)
 {
-    bool progress = false;
+    switch (c->hold) {
+    case HOLD_ROOM_BELOW:
+        return cache_bottom_can_send(c);
+    case HOLD_MSHR:
+        return index_pool_has(&c->free_mshrs);
+    case HOLD_RESPONSE:
+        return response_room(c);
+    default:
+        return true;
+    }
+}
+
+static void take_replays(struct cache *c, unsigned *room)
+{
     while (*room && c->replay.first != PARKED_NONE) {
         uint32_t i = c->replay.first;
         struct cache_parked *p = parked_at(c, i);
@@ -389,20 +402,21 @@ static bool take_replays(struct cache *c, unsigned *room)
         c->replay.first = p->next;
         index_pool_give(&c->free_parked, i);
         --*room;
-        progress = true;
     }
-    return progress;
 }
 
-static bool take_requests(struct cache *c)
+/* Takes requests until `room`, one a port, is used up or one has to be held. */
+static void take_requests(struct cache *c, unsigned *room)
 {
-    unsigned room = (unsigned)cache_params(c)->ports;
-    bool progress = take_replays(c, &room);
+    if (!worth_trying(c))
+        return;
+    c->hold = HOLD_NONE;
+    take_replays(c, room);
     const struct mem_request *m;
-    while (room && c->replay.first == PARKED_NONE && c->job == JOB_NONE && (m = cache_top_peek(c))) {
+    while (*room && c->replay.first == PARKED_NONE && c->job == JOB_NONE && (m = cache_top_peek(c))) {
         if (message_kind(m) == MEM_FENCE) {
             start_fence(c, m);
-            return true;
+            return;
         }
         uint64_t physical;
         enum translated t = translate(c, m, &physical);
@@ -413,26 +427,27 @@ static bool take_requests(struct cache *c)
         note_unblocked(c);
         c->head_translated = false;
         cache_top_pop(c);
-        room--;
-        progress = true;
+        --*room;
     }
-    return progress;
 }
 
+/* All that can be done now is done in one tick, so the next one has a reason of its own only if this one was cut short: by
+ * the number of ports, by a job that has gone on, or by what waited for answers that have been sent only now. */
 static bool cache_tick(struct cache *c)
 {
-    bool progress = false;
+    unsigned room = (unsigned)cache_params(c)->ports;
+    bool stuck = false, worked = false;
     if (component_pending(&c->io.base, 0) || c->replay.first != PARKED_NONE || c->job != JOB_NONE) {
-        progress |= take_answers(c);
+        stuck = take_answers(c);
         if (cache_translation(c))
-            progress |= take_pages(c);
-        progress |= start_control(c);
-        progress |= take_requests(c);
+            take_pages(c);
+        start_control(c);
+        take_requests(c, &room);
         if (c->job != JOB_NONE)
-            progress |= work_on_job(c);
+            worked = work_on_job(c);
     }
-    progress |= send_responses(c);
-    return progress;
+    bool sent = send_responses(c);
+    return room == 0 || worked || (sent && (stuck || c->hold == HOLD_RESPONSE || c->job != JOB_NONE));
 }
 
 static unsigned cache_outstanding(const struct cache *c, struct hang_report *report)

@@ -24,12 +24,22 @@
 #define LINE_NONE UINT32_MAX
 #define TARGET_NONE UINT32_MAX
 #define PARKED_NONE UINT32_MAX
+#define HINT_WAYS 8u /* of a word */
+#define HINT_BYTES ((uint64_t)0x0101010101010101u)
 #define RESPONSE_DONE 0xffffffu    /* no data */
 #define RESPONSE_NO_BYTES 0xfffffeu /* a data message whose bytes nobody reads */
 
 struct cache_line {
     uint16_t mshr; /* 1 + index, 0: none */
     uint8_t filled;
+};
+
+/* What finding and replacing need to know of a set; behind it stands a byte for each way, a hash of its tag, so that a
+ * set of 16 ways is searched with two words. Bit w of the masks is way w. */
+struct cache_set {
+    uint64_t used;    /* lines not free */
+    uint64_t pending; /* lines whose bytes have been asked for */
+    uint64_t hints[];
 };
 
 struct cache_mshr {
@@ -84,11 +94,15 @@ struct cache_response {
     uint32_t slot; /* or RESPONSE_DONE, RESPONSE_NO_BYTES */
 };
 
+/* Why the oldest request could not be taken: tells whether it is worth trying again. */
+enum cache_hold { HOLD_NONE, HOLD_ROOM_BELOW, HOLD_MSHR, HOLD_RESPONSE, HOLD_OTHER };
+
 enum cache_job { JOB_NONE, JOB_FLUSH, JOB_FLUSH_INVALIDATE, JOB_INVALIDATE, JOB_FENCE };
 
 struct cache {
     struct cache_io io;
     /* Arena offsets. */
+    uint32_t sets;         /* struct cache_set [sets], of set_bytes() each */
     uint32_t tags;         /* uint64_t [lines]: line number */
     uint32_t lines;        /* struct cache_line [lines] */
     uint32_t masks;        /* struct mem_mask [lines]; write-back and write-through only */
@@ -115,7 +129,7 @@ struct cache {
     uint8_t job;           /* enum cache_job */
     bool job_write_back, job_drop;
     bool head_translated;
-    bool control_busy;
+    uint8_t hold;          /* enum cache_hold */
     uint64_t head_physical;
     uint64_t blocked_since; /* 1 + cycle, 0: not blocked */
 };
@@ -180,13 +194,35 @@ static inline uint32_t set_of(const struct cache *c, uint64_t number)
     return (uint32_t)((sets & (sets - 1)) == 0 ? number & (sets - 1) : number % sets);
 }
 
+static inline size_t set_bytes(const struct cache *c)
+{
+    return sizeof(struct cache_set) + (way_count(c) + HINT_WAYS - 1) / HINT_WAYS * sizeof(uint64_t);
+}
+
+static inline struct cache_set *set_at(const struct cache *c, uint32_t set)
+{
+    return (struct cache_set *)(void *)(arena_at(char, c->sets) + set * set_bytes(c));
+}
+
+static inline uint64_t hint_of(uint64_t number)
+{
+    return number * 0x9e3779b97f4a7c15u >> 56;
+}
+
 /* The line with this number, or LINE_NONE. */
 static inline uint32_t line_find(const struct cache *c, uint32_t set, uint64_t number)
 {
-    const uint64_t *tags = line_tag(c, set * way_count(c));
-    for (uint32_t w = 0; w < way_count(c); w++)
-        if (tags[w] == number)
-            return set * way_count(c) + w;
+    const uint64_t *tags = line_tag(c, set * way_count(c)), *hints = set_at(c, set)->hints;
+    uint64_t hint = hint_of(number) * HINT_BYTES;
+    for (uint32_t word = 0; word * HINT_WAYS < way_count(c); word++) {
+        /* The top bit of each byte that is equal; sometimes of the one above it too. */
+        uint64_t differ = hints[word] ^ hint, equal = (differ - HINT_BYTES) & ~differ & HINT_BYTES << 7;
+        for (; equal; equal &= equal - 1) {
+            uint32_t way = word * HINT_WAYS + (uint32_t)__builtin_ctzll(equal) / 8;
+            if (way < way_count(c) && tags[way] == number)
+                return set * way_count(c) + way;
+        }
+    }
     return LINE_NONE;
 }
 
@@ -211,6 +247,10 @@ static inline void line_set_clean(struct cache *c, uint32_t line)
 /* Forgets the line, which is not dirty. */
 static inline void line_drop(struct cache *c, uint32_t line)
 {
+    struct cache_set *set = set_at(c, line / way_count(c));
+    uint64_t bit = (uint64_t)1 << (line % way_count(c));
+    set->used &= ~bit;
+    set->pending &= ~bit;
     *line_tag(c, line) = LINE_FREE;
     *line_state(c, line) = (struct cache_line){ 0, 0 };
     c->line_count--;
@@ -224,12 +264,23 @@ static inline void line_touch(struct cache *c, uint32_t line)
 /* Takes a free line for `number`. Its mask is empty, its bytes are undefined. */
 static inline void line_claim(struct cache *c, uint32_t line, uint64_t number)
 {
+    uint32_t way = line % way_count(c);
+    struct cache_set *set = set_at(c, line / way_count(c));
+    set->used |= (uint64_t)1 << way;
+    ((uint8_t *)set->hints)[way] = (uint8_t)hint_of(number);
     *line_tag(c, line) = number;
     *line_state(c, line) = (struct cache_line){ 0, 0 };
     if (keeps_masks(c))
         *line_mask(c, line) = (struct mem_mask){ { 0, 0 } };
     c->line_count++;
-    cache_replacement_ops(c)->fill(cache_replacement(c), line / way_count(c), line % way_count(c));
+    cache_replacement_ops(c)->fill(cache_replacement(c), line / way_count(c), way);
+}
+
+/* Why something cannot be taken; returns false, for the caller to pass on. */
+static inline bool hold(struct cache *c, enum cache_hold why)
+{
+    c->hold = (uint8_t)why;
+    return false;
 }
 
 static inline void note_blocked(struct cache *c)
@@ -263,13 +314,10 @@ static inline void write_back(struct cache *c, uint32_t line)
 static inline uint32_t line_make_room(struct cache *c, uint32_t set)
 {
     uint32_t base = set * way_count(c);
-    const uint64_t *tags = line_tag(c, base);
-    uint64_t candidates = 0;
-    for (uint32_t w = 0; w < way_count(c); w++) {
-        if (tags[w] == LINE_FREE)
-            return base + w;
-        candidates |= (uint64_t)!line_state(c, base + w)->mshr << w;
-    }
+    const struct cache_set *s = set_at(c, set);
+    uint64_t unused = ~s->used & mem_mask_low_bits(way_count(c)), candidates = s->used & ~s->pending;
+    if (unused)
+        return base + (uint32_t)__builtin_ctzll(unused);
     if (!candidates)
         return LINE_NONE;
     if (is_write_back(c) && c->dirty_count && !(index_pool_has(&c->free_sent) && cache_bottom_can_send(c)))

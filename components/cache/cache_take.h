@@ -45,6 +45,7 @@ static inline struct cache_mshr *mshr_begin(struct cache *c, uint32_t line, uint
     struct cache_mshr *mshr = mshr_at(c, i);
     *mshr = (struct cache_mshr){ .address = *line_tag(c, line) * line_bytes(c), .line = line, .used = 1 };
     line_state(c, line)->mshr = (uint16_t)(i + 1);
+    set_at(c, line / way_count(c))->pending |= (uint64_t)1 << (line % way_count(c));
     cache_bottom_send_read(c, (uint16_t)i, mshr->address, line_bytes(c), pid);
     stat_histogram_add(&c->io.stats.mshr_occupancy, index_pool_used(&c->free_mshrs));
     return mshr;
@@ -57,18 +58,25 @@ static inline struct cache_mshr *mshr_for(struct cache *c, uint32_t set, uint64_
     struct cache_mshr *mshr;
     if (line != LINE_NONE && line_state(c, line)->mshr) {
         mshr = mshr_at(c, line_state(c, line)->mshr - 1u);
-        if (!target_room(c, mshr, stored) || mshr->installed)
+        if (!target_room(c, mshr, stored) || mshr->installed) {
+            hold(c, HOLD_OTHER);
             return NULL;
+        }
         line_touch(c, line);
         c->io.stats.mshr_hits++;
     } else {
-        if (!index_pool_has(&c->free_mshrs) || !index_pool_has(&c->free_targets) ||
-            (stored && !index_pool_has(&c->free_stored)) || !cache_bottom_can_send(c))
+        bool mshr_left = index_pool_has(&c->free_mshrs);
+        if (!mshr_left || !index_pool_has(&c->free_targets) || (stored && !index_pool_has(&c->free_stored)) ||
+            !cache_bottom_can_send(c)) {
+            hold(c, mshr_left ? HOLD_ROOM_BELOW : HOLD_MSHR);
             return NULL;
+        }
         if (line == LINE_NONE) {
             line = line_make_room(c, set);
-            if (line == LINE_NONE || !cache_bottom_can_send(c)) /* writing back may have used the room */
+            if (line == LINE_NONE || !cache_bottom_can_send(c)) { /* writing back may have used the room */
+                hold(c, line == LINE_NONE ? HOLD_OTHER : HOLD_ROOM_BELOW);
                 return NULL;
+            }
             line_claim(c, line, number);
         } else {
             line_touch(c, line);
@@ -90,7 +98,7 @@ static inline bool take_read(struct cache *c, uint16_t tag, uint64_t address, ui
                                    mem_mask_range((unsigned)(address % line_bytes(c)), size, line_bytes(c)));
         if (here) {
             if (!response_room(c))
-                return false;
+                return hold(c, HOLD_RESPONSE);
             line_touch(c, line);
             c->io.stats.hits++;
             c->io.stats.reads++;
@@ -133,14 +141,14 @@ static inline bool take_write_back(struct cache *c, uint16_t tag, uint64_t addre
         return true;
     }
     if (!response_room(c))
-        return false;
+        return hold(c, HOLD_RESPONSE);
     if (line != LINE_NONE) {
         line_touch(c, line);
         c->io.stats.hits++;
     } else {
         line = line_make_room(c, set);
         if (line == LINE_NONE)
-            return false;
+            return hold(c, HOLD_OTHER);
         line_claim(c, line, number);
         c->io.stats.misses++;
     }
@@ -165,7 +173,7 @@ static inline bool take_write_below(struct cache *c, uint16_t tag, uint64_t addr
                                     const void *bytes, uint32_t pid)
 {
     if (!index_pool_has(&c->free_sent) || !cache_bottom_can_send(c))
-        return false;
+        return hold(c, index_pool_has(&c->free_sent) ? HOLD_ROOM_BELOW : HOLD_OTHER);
     uint64_t number = address / line_bytes(c);
     uint32_t set = set_of(c, number), line = line_find(c, set, number);
     if (line != LINE_NONE && !line_state(c, line)->mshr) {
@@ -210,7 +218,7 @@ static inline bool take_atomic_here(struct cache *c, const struct mem_request *m
     if (line != LINE_NONE && !line_state(c, line)->mshr &&
         (line_state(c, line)->filled || mem_mask_covers(*line_mask(c, line), mask))) {
         if (!response_room(c))
-            return false;
+            return hold(c, HOLD_RESPONSE);
         line_touch(c, line);
         c->io.stats.hits++;
         c->io.stats.atomics++;
@@ -237,7 +245,7 @@ static inline bool take_atomic_here(struct cache *c, const struct mem_request *m
 static inline bool take_atomic_below(struct cache *c, const struct mem_request *m, void *payload, uint64_t address)
 {
     if (!index_pool_has(&c->free_sent) || !cache_bottom_can_send(c))
-        return false;
+        return hold(c, index_pool_has(&c->free_sent) ? HOLD_ROOM_BELOW : HOLD_OTHER);
     unsigned bytes = line_bytes(c);
     uint64_t number = address / bytes;
     uint32_t line = line_find(c, set_of(c, number), number);

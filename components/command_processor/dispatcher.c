@@ -5,6 +5,8 @@
  * work-group to the next, so that 1.03 cycles a wavefront come out right in sums. */
 #include "dispatcher.h"
 
+#include <string.h>
+
 #include "runtime/engine.h"
 
 enum {

@@ -146,7 +146,7 @@ static enum driver_status release(struct driver *d, uint64_t address)
 {
     const struct program_allocation *a = program_find(driver_program(d), address);
     char where[160];
-    if (!a || a->start != address || a->use != PROGRAM_BUFFER) {
+    if (!a || a->start != address || a->use > PROGRAM_CODE) {
         program_describe(driver_program(d), address, where, sizeof where);
         return driver_fail(DRIVER_INVALID_ADDRESS, "0x%" PRIx64 " is not the start of an allocation: %s", address,
                            where);
@@ -171,7 +171,7 @@ static bool api_find(uint64_t address, struct driver_allocation *allocation)
 {
     api_enter();
     const struct program_allocation *a = program_find(driver_program(driver_instance), address);
-    bool found = a && a->use == PROGRAM_BUFFER;
+    bool found = a && a->use <= PROGRAM_CODE;
     if (found)
         *allocation = (struct driver_allocation){a->start, a->end - a->start, a->device};
     api_leave(DRIVER_OK);
@@ -349,8 +349,10 @@ static enum driver_status api_register_code(uint32_t device, const char *name, u
 {
     api_enter();
     enum driver_status status = check_device(device);
-    if (status == DRIVER_OK)
+    if (status == DRIVER_OK) {
         code_add(name, address, bytes, size);
+        program_set_use(driver_program(driver_instance), address, PROGRAM_CODE);
+    }
     return api_leave(status);
 }
 

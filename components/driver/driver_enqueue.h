@@ -15,7 +15,8 @@ static enum driver_status host_lose(enum driver_status status, const char *forma
     return driver_fail(status, "%s", driver_lost_text);
 }
 
-/* Runs the engine until the tick asks it to stop. */
+/* Runs the engine until the tick asks it to stop. The front end prints what the status text says; reports of hangs have
+ * been printed by the engine. */
 static enum driver_status host_run(struct driver *d)
 {
     engine_wake_from_host(d->io.base.id);
@@ -24,7 +25,6 @@ static enum driver_status host_run(struct driver *d)
     case ENGINE_STOPPED:
         return DRIVER_OK;
     case ENGINE_FAILED:
-        fprintf(stderr, "heddle: %s\n", engine_failure());
         return host_lose(DRIVER_FAULT, "%s", engine_failure());
     case ENGINE_IDLE:
         bug("driver: nothing left to simulate, but a command is not done");

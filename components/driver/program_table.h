@@ -19,7 +19,8 @@ enum {
     PROGRAM_NAME_BYTES = 4 << 20
 };
 
-enum program_use { PROGRAM_BUFFER, PROGRAM_ARGUMENTS, PROGRAM_SCRATCH };
+/* Buffers and code are the program's own; the others are the driver's. */
+enum program_use { PROGRAM_BUFFER, PROGRAM_CODE, PROGRAM_ARGUMENTS, PROGRAM_SCRATCH };
 
 struct program_allocation {
     uint64_t start; /* virtual */
@@ -60,6 +61,14 @@ static inline const struct program_allocation *program_find(const struct program
     if (!rank || address >= table->allocation[rank - 1].end)
         return NULL;
     return &table->allocation[rank - 1];
+}
+
+/* Says what the allocation that holds `address`, if there is one, is for. */
+static inline void program_set_use(struct program_table *table, uint64_t address, enum program_use use)
+{
+    uint32_t rank = program_rank(table, address);
+    if (rank && address < table->allocation[rank - 1].end)
+        table->allocation[rank - 1].use = use;
 }
 
 /* False when the table is full; the range must be free. */
@@ -110,14 +119,18 @@ static inline const char *program_kernel_name(const struct program_table *table,
     return kernel < table->kernel_count ? table->names + table->kernel_name[kernel] : "?";
 }
 
-/* Says in words where `address` lies relative to the allocations: "12 bytes behind the buffer of 4096 bytes at 0x...". */
+/* Says in words where `address` lies relative to the program's own allocations: "12 bytes behind the end of the allocation
+ * of 4096 bytes at 0x...". */
 static inline void program_describe(const struct program_table *table, uint64_t address, char *text,
                                     size_t size)
 {
-    uint32_t rank = program_rank(table, address);
-    const struct program_allocation *before = rank ? &table->allocation[rank - 1] : NULL;
-    const struct program_allocation *after =
-        rank < table->allocation_count ? &table->allocation[rank] : NULL;
+    uint32_t rank = program_rank(table, address), low = rank, high = rank;
+    while (low && table->allocation[low - 1].use != PROGRAM_BUFFER)
+        low--;
+    while (high < table->allocation_count && table->allocation[high].use != PROGRAM_BUFFER)
+        high++;
+    const struct program_allocation *before = low ? &table->allocation[low - 1] : NULL;
+    const struct program_allocation *after = high < table->allocation_count ? &table->allocation[high] : NULL;
     if (before && after && after->start - address < address - before->end)
         before = NULL;
     if (before && address < before->end)

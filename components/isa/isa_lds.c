@@ -55,7 +55,7 @@ static void load_checked(struct isa_context *ctx, uint64_t exec, unsigned type, 
 {
     unsigned bytes = isa_type_bytes(type);
     FOR_LANES(lane, exec) {
-        const uint8_t *from = locate(ctx, (uint64_t)address[lane] + offset, bytes);
+        const uint8_t *from = locate(ctx, address[lane] + offset, bytes);
         static const uint8_t zero[16];
         if (bytes >= 4)
             write_words(to, lane, bytes / 4, from ? from : zero);
@@ -88,7 +88,7 @@ static void store(struct isa_context *ctx, uint64_t exec, unsigned type, const u
         return;
     }
     FOR_LANES(lane, exec) {
-        uint8_t *to = locate(ctx, (uint64_t)address[lane] + offset, bytes);
+        uint8_t *to = locate(ctx, address[lane] + offset, bytes);
         uint32_t low = from[lane] >> shift;
         if (to && bytes >= 4)
             read_words(from, lane, bytes / 4, to);
@@ -160,7 +160,7 @@ static void atomic(struct isa_context *ctx, uint64_t exec, const struct isa_inst
     const uint32_t *address = vgpr(ctx, inst->src[0]);
     FOR_LANES(lane, exec) {
         uint64_t data[2] = {0, 0}, old = 0;
-        uint8_t *memory = locate(ctx, (uint64_t)address[lane] + (uint32_t)inst->simm, bytes);
+        uint8_t *memory = locate(ctx, address[lane] + (uint32_t)inst->simm, bytes);
         read_words(vgpr(ctx, inst->src[1]), lane, bytes / 4, &data[0]);
         if (inst->src[2] != ISA_NO_OPERAND)
             read_words(vgpr(ctx, inst->src[2]), lane, bytes / 4, &data[1]);
@@ -183,7 +183,7 @@ static void exchange_two(struct isa_context *ctx, uint64_t exec, const struct is
         for (unsigned i = 0; i < 2; i++)
             read_words(vgpr(ctx, inst->src[1 + i]), lane, bytes / 4, &data[i]);
         for (unsigned i = 0; i < 2; i++) {
-            uint8_t *memory = locate(ctx, (uint64_t)at + offset[i], bytes);
+            uint8_t *memory = locate(ctx, at + offset[i], bytes);
             if (memory)
                 isa_atomic_apply(ISA_ATOMIC_SWAP, bytes, memory, &data[i], NULL, &old[i]);
         }

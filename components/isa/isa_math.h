@@ -471,7 +471,13 @@ INLINE float cos_turns_f32(float a)
     return __builtin_fabsf(a) < __builtin_inff() ? result : __builtin_nanf("");
 }
 
-/* ---- division helpers (sources: quotient or value, denominator, numerator) --------------------------------------------- */
+/*
+ * ---- division helpers (sources: quotient or value, denominator, numerator) --------------------------------------------- *
+ *
+ * A quotient estimate that overflowed leaves the iteration as NaN; with finite operands that means overflow, as the manuals
+ * since RDNA3 spell out. Where reciprocal and quotient are both denormal, the manual's listing scales the denominator up,
+ * which would overflow; here it goes down, as v_div_fmas, which then divides, needs it.
+ */
 
 INLINE int32_t exponent_f32(float x) { return (int32_t)(bits_f32(x) >> 23 & 255); }
 INLINE int32_t exponent_f64(double x) { return (int32_t)(bits_f64(x) >> 52 & 2047); }
@@ -495,7 +501,7 @@ INLINE float div_scale_f32(float a, float b, float c)
     float rest = exponent_f32(c) <= 23 ? up : a;
     rest = quotient_tiny ? (is_numerator ? up : a) : rest;
     rest = inverse_tiny ? down : rest;
-    rest = inverse_tiny && quotient_tiny ? (is_denominator ? up : a) : rest;
+    rest = inverse_tiny && quotient_tiny ? (is_denominator ? down : a) : rest;
     rest = denormal_f32(b) ? up : rest;
     rest = far_apart ? (is_denominator ? up : a) : rest;
     return b == 0.0f || c == 0.0f ? __builtin_nanf("") : rest;
@@ -518,7 +524,7 @@ INLINE double div_scale_f64(double a, double b, double c)
     double rest = exponent_f64(c) <= 53 ? up : a;
     rest = quotient_tiny ? (is_numerator ? up : a) : rest;
     rest = inverse_tiny ? down : rest;
-    rest = inverse_tiny && quotient_tiny ? (is_denominator ? up : a) : rest;
+    rest = inverse_tiny && quotient_tiny ? (is_denominator ? down : a) : rest;
     rest = denormal_f64(b) ? up : rest;
     rest = far_apart ? (is_denominator ? up : a) : rest;
     return b == 0.0 || c == 0.0 ? __builtin_nan("") : rest;
@@ -540,8 +546,9 @@ INLINE double div_fmas_f64(double a, double b, double c, uint32_t scaled)
 INLINE float div_fixup_f32(float a, float b, float c)
 {
     uint32_t sign = (bits_f32(b) ^ bits_f32(c)) & 0x80000000;
-    float magnitude_b = __builtin_fabsf(b), magnitude_c = __builtin_fabsf(c), infinity = __builtin_inff();
-    float result = exponent_f32(c) - exponent_f32(b) < -150 ? 0.0f : __builtin_fabsf(a);
+    float infinity = __builtin_inff(), magnitude_b = __builtin_fabsf(b), magnitude_c = __builtin_fabsf(c);
+    float estimate = a != a ? infinity : __builtin_fabsf(a);
+    float result = exponent_f32(c) - exponent_f32(b) < -150 ? 0.0f : estimate;
     result = magnitude_b == infinity || c == 0.0f ? 0.0f : result;
     result = b == 0.0f || magnitude_c == infinity ? infinity : result;
     result = f32_bits(bits_f32(result) | sign);
@@ -555,7 +562,8 @@ INLINE double div_fixup_f64(double a, double b, double c)
 {
     uint64_t sign = (bits_f64(b) ^ bits_f64(c)) & UINT64_C(0x8000000000000000);
     double magnitude_b = __builtin_fabs(b), magnitude_c = __builtin_fabs(c), infinity = __builtin_inf();
-    double result = exponent_f64(c) - exponent_f64(b) < -1075 ? 0.0 : __builtin_fabs(a);
+    double estimate = a != a ? infinity : __builtin_fabs(a);
+    double result = exponent_f64(c) - exponent_f64(b) < -1075 ? 0.0 : estimate;
     result = magnitude_b == infinity || c == 0.0 ? 0.0 : result;
     result = b == 0.0 || magnitude_c == infinity ? infinity : result;
     result = f64_bits(bits_f64(result) | sign);
@@ -569,7 +577,8 @@ INLINE float div_fixup_f16(float a, float b, float c)
 {
     uint32_t sign = (bits_f32(b) ^ bits_f32(c)) & 0x80000000;
     float magnitude_b = __builtin_fabsf(b), magnitude_c = __builtin_fabsf(c), infinity = __builtin_inff();
-    float result = magnitude_b == infinity || c == 0.0f ? 0.0f : __builtin_fabsf(a);
+    float estimate = a != a ? infinity : __builtin_fabsf(a);
+    float result = magnitude_b == infinity || c == 0.0f ? 0.0f : estimate;
     result = b == 0.0f || magnitude_c == infinity ? infinity : result;
     result = f32_bits(bits_f32(result) | sign);
     int invalid = (b == 0.0f && c == 0.0f) || (magnitude_b == infinity && magnitude_c == infinity);

@@ -1,4 +1,5 @@
-/* libFuzzer target of the bundle reader: any bytes are read or refused, and what is found lies inside of them. */
+/* libFuzzer target of the bundle reader: any bytes are read or refused, and what is found lies
+ * inside of them. */
 #include "components/isa/object/bundle.h"
 
 #include <stdlib.h>

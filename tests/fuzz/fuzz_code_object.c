@@ -1,5 +1,5 @@
-/* libFuzzer target of the code-object reader: any bytes are read or refused; what is read can be loaded and its
- * kernels' arguments laid out. */
+/* libFuzzer target of the code-object reader: any bytes are read or refused; what is read can be
+ * loaded and its kernels' arguments laid out. */
 #include "components/isa/object/code_object.h"
 #include "components/isa/object/kernarg.h"
 

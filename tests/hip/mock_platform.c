@@ -1,5 +1,5 @@
-/* See mock_platform.h. One lock, a list of commands, a list of allocations. The number of devices and their
- * architecture come from MOCK_DEVICES (1) and MOCK_ISA (gfx803). */
+/* See mock_platform.h. One lock, a list of commands, a list of allocations. The number of devices
+ * and their architecture come from MOCK_DEVICES (1) and MOCK_ISA (gfx803). */
 #include "mock_platform.h"
 
 #include "runtime/platform.h"
@@ -90,7 +90,8 @@ static enum driver_status set_window(uint64_t base, uint64_t size)
     return DRIVER_OK;
 }
 
-static enum driver_status allocate_locked(uint32_t device, uint64_t size, uint64_t align, uint64_t *address)
+static enum driver_status allocate_locked(uint32_t device, uint64_t size, uint64_t align,
+                                          uint64_t *address)
 {
     if (size > MOCK_MEMORY_BYTES - used[device]) {
         return refuse(DRIVER_OUT_OF_MEMORY, "mock memory is full");
@@ -109,7 +110,8 @@ static enum driver_status allocate_locked(uint32_t device, uint64_t size, uint64
     return refuse(DRIVER_OUT_OF_MEMORY, "mock has too many allocations");
 }
 
-static enum driver_status allocate(uint32_t device, uint64_t size, uint64_t align, uint64_t *address)
+static enum driver_status allocate(uint32_t device, uint64_t size, uint64_t align,
+                                   uint64_t *address)
 {
     pthread_mutex_lock(&lock);
     enum driver_status status = allocate_locked(device, size, align, address);
@@ -252,25 +254,28 @@ static enum driver_status enqueue(struct command command, uint64_t *ticket)
     return status;
 }
 
-static enum driver_status write_command(uint32_t queue, uint64_t to, const void *host, uint64_t size,
-                                        uint64_t *ticket)
+static enum driver_status write_command(uint32_t queue, uint64_t to, const void *host,
+                                        uint64_t size, uint64_t *ticket)
 {
-    return enqueue((struct command){.kind = WRITE, .queue = queue, .to = to, .source = host, .size = size},
-                   ticket);
+    return enqueue(
+        (struct command){.kind = WRITE, .queue = queue, .to = to, .source = host, .size = size},
+        ticket);
 }
 
 static enum driver_status read_command(uint32_t queue, void *host, uint64_t from, uint64_t size,
                                        uint64_t *ticket)
 {
-    return enqueue((struct command){.kind = READ, .queue = queue, .from = from, .target = host, .size = size},
-                   ticket);
+    return enqueue(
+        (struct command){.kind = READ, .queue = queue, .from = from, .target = host, .size = size},
+        ticket);
 }
 
 static enum driver_status copy_command(uint32_t queue, uint64_t to, uint64_t from, uint64_t size,
                                        uint64_t *ticket)
 {
-    return enqueue((struct command){.kind = COPY, .queue = queue, .to = to, .from = from, .size = size},
-                   ticket);
+    return enqueue(
+        (struct command){.kind = COPY, .queue = queue, .to = to, .from = from, .size = size},
+        ticket);
 }
 
 static enum driver_status fill_command(uint32_t queue, uint64_t to, const void *pattern,
@@ -285,7 +290,8 @@ static enum driver_status fill_command(uint32_t queue, uint64_t to, const void *
     return enqueue(command, ticket);
 }
 
-static enum driver_status launch_command(uint32_t queue, const struct driver_launch *launch, uint64_t *ticket)
+static enum driver_status launch_command(uint32_t queue, const struct driver_launch *launch,
+                                         uint64_t *ticket)
 {
     struct command command = {.kind = LAUNCH, .queue = queue, .launch = *launch};
     if (launch->kernarg_bytes > MOCK_KERNARG_MAX) {

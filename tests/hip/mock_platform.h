@@ -1,6 +1,6 @@
-/* A platform without a simulator, for the tests of the HIP library: device memory is host memory, commands are
- * executed in order when something waits, and each takes 1 microsecond of invented time. A test opens the same
- * shared object to look at what arrived. */
+/* A platform without a simulator, for the tests of the HIP library: device memory is host memory,
+ * commands are executed in order when something waits, and each takes 1 microsecond of invented
+ * time. A test opens the same shared object to look at what arrived. */
 #ifndef HEDDLE_TEST_MOCK_PLATFORM_H
 #define HEDDLE_TEST_MOCK_PLATFORM_H
 

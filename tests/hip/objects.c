@@ -9,7 +9,9 @@ unsigned char *objects_read(const char *name, size_t *size)
 {
     const char *folder = getenv("HEDDLE_TEST_OBJECTS");
     if (!folder || !*folder) {
-        fprintf(stderr, "SKIPPED: clang-15, ld.lld-15 or the device libraries are missing, no code objects\n");
+        fprintf(
+            stderr,
+            "SKIPPED: clang-15, ld.lld-15 or the device libraries are missing, no code objects\n");
         cr_skip_test("no compiler for code objects");
     }
     char path[4096];

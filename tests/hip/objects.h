@@ -4,7 +4,8 @@
 
 #include <stddef.h>
 
-/* The bytes of `name` in the folder of objects, to be freed; skips the test loudly when there is no compiler. */
+/* The bytes of `name` in the folder of objects, to be freed; skips the test loudly when there is no
+ * compiler. */
 unsigned char *objects_read(const char *name, size_t *size);
 
 #endif

@@ -1,4 +1,5 @@
-/* The bundle reader: what it finds, which entry fits a device, and that no damaged table gets through. */
+/* The bundle reader: what it finds, which entry fits a device, and that no damaged table gets
+ * through. */
 #include "components/isa/object/bundle.h"
 
 #include <criterion/criterion.h>
@@ -33,10 +34,8 @@ static size_t build(unsigned char *bytes, size_t count, const char *const *ids)
 }
 
 static const char *const some_ids[] = {
-    "host-x86_64-unknown-linux--",
-    "hipv4-amdgcn-amd-amdhsa--gfx803",
-    "hipv4-amdgcn-amd-amdhsa--gfx906",
-    "hipv4-amdgcn-amd-amdhsa--gfx906:sramecc+:xnack-",
+    "host-x86_64-unknown-linux--",         "hipv4-amdgcn-amd-amdhsa--gfx803",
+    "hipv4-amdgcn-amd-amdhsa--gfx906",     "hipv4-amdgcn-amd-amdhsa--gfx906:sramecc+:xnack-",
     "hip-amdgcn-amd-amdhsa-gfx90a:xnack+",
 };
 
@@ -98,11 +97,11 @@ struct damage {
 ParameterizedTestParameters(bundle, refuses_damage)
 {
     static struct damage list[] = {
-        {0, 0, "does not begin"},          {0, 0x424f4343, "compressed"},
-        {24, 1000000, "claims"},           {24, UINT64_MAX, "claims"},
-        {32, 1 << 20, "lies at"},          {32, UINT64_MAX, "lies at"},
-        {40, UINT64_MAX, "lies at"},       {48, UINT64_MAX, "id of"},
-        {48, 5000, "id of"},               {56, 0, "NUL"},
+        {0, 0, "does not begin"},    {0, 0x424f4343, "compressed"},
+        {24, 1000000, "claims"},     {24, UINT64_MAX, "claims"},
+        {32, 1 << 20, "lies at"},    {32, UINT64_MAX, "lies at"},
+        {40, UINT64_MAX, "lies at"}, {48, UINT64_MAX, "id of"},
+        {48, 5000, "id of"},         {56, 0, "NUL"},
     };
     return cr_make_param_array(struct damage, list, sizeof list / sizeof list[0]);
 }
@@ -118,7 +117,8 @@ ParameterizedTest(struct damage *damage, bundle, refuses_damage)
     bundle_release(&bundle);
 }
 
-/* Each prefix is copied to its own end of memory, so that AddressSanitizer or valgrind see reads behind it. */
+/* Each prefix is copied to its own end of memory, so that AddressSanitizer or valgrind see reads
+ * behind it. */
 Test(bundle, survives_every_truncation)
 {
     size_t size = build(bytes, 5, some_ids);

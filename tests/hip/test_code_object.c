@@ -1,5 +1,6 @@
-/* The code-object reader on what compilers write, versions 2 to 5, and on damaged files. The expected numbers
- * come from the sources in kernels.cl and relocations.s and from `llvm-readelf --notes`. */
+/* The code-object reader on what compilers write, versions 2 to 5, and on damaged files. The
+ * expected numbers come from the sources in kernels.cl and relocations.s and from `llvm-readelf
+ * --notes`. */
 #include "components/isa/object/code_object.h"
 #include "components/isa/object/kernarg.h"
 #include "objects.h"
@@ -94,7 +95,8 @@ Test(code_object, entry_points_to_instructions)
             ended = memcmp(memory + at, "\x00\x00\x81\xbf", 4) == 0; /* s_endpgm */
         }
         cr_assert(ended, "%s", files[file]);
-        cr_assert_eq(memory[add->entry_address + 3] >> 6, 3, "scalar memory or scalar ALU comes first");
+        cr_assert_eq(memory[add->entry_address + 3] >> 6, 3,
+                     "scalar memory or scalar ALU comes first");
         free(memory);
         code_object_release(&object);
     }
@@ -197,8 +199,8 @@ struct damage {
 ParameterizedTestParameters(code_object, says_what_is_wrong)
 {
     static struct damage list[] = {
-        {0, 0, "not an ELF"},      {4, 1, "64-bit"},         {7, 0, "OS ABI"},
-        {8, 7, "version 9"},       {16, 1, "not a linked"},  {18, 62, "machine"},
+        {0, 0, "not an ELF"},       {4, 1, "64-bit"},        {7, 0, "OS ABI"},
+        {8, 7, "version 9"},        {16, 1, "not a linked"}, {18, 62, "machine"},
         {48, 0x99, "architecture"}, {32, 0xf0, "load"},
     };
     return cr_make_param_array(struct damage, list, sizeof list / sizeof list[0]);

@@ -1,4 +1,5 @@
-/* Modules, registered binaries, launches, streams, events and devices of the HIP library on the mock platform. */
+/* Modules, registered binaries, launches, streams, events and devices of the HIP library on the
+ * mock platform. */
 #include "hip_fixture.h"
 #include "objects.h"
 
@@ -25,7 +26,8 @@ static hipError_t launch_add(unsigned blocks, unsigned threads, size_t lds)
     static uint64_t to = 0x1111, from = 0x2222;
     static int count = 77;
     static void *values[] = {&to, &from, &count};
-    return hipLaunchKernel(&add_stub, (dim3){blocks, 1, 1}, (dim3){threads, 1, 1}, values, lds, NULL);
+    return hipLaunchKernel(&add_stub, (dim3){blocks, 1, 1}, (dim3){threads, 1, 1}, values, lds,
+                           NULL);
 }
 
 struct launch_case {
@@ -131,7 +133,8 @@ Test(hip_launch, variables_are_found_by_their_host_address)
     expect(hipMemcpyToSymbol(&host_value, &value, 4, 4, hipMemcpyHostToDevice), hipSuccess);
     expect(hipMemcpy(&value, address, 8, hipMemcpyDeviceToHost), hipSuccess);
     cr_assert_eq(value, 0x0000000555667788);
-    expect(hipMemcpyToSymbol(&host_value, &value, 8, 4, hipMemcpyHostToDevice), hipErrorInvalidValue);
+    expect(hipMemcpyToSymbol(&host_value, &value, 8, 4, hipMemcpyHostToDevice),
+           hipErrorInvalidValue);
     expect(hipMemcpyToSymbol(&value, &value, 8, 0, hipMemcpyHostToDevice), hipErrorInvalidSymbol);
     expect(hipFree(address), hipErrorInvalidValue);
 }
@@ -146,14 +149,15 @@ Test(hip_launch, modules_load_launch_both_ways_and_unload)
     free(bytes);
     expect(hipModuleGetFunction(&function, module, "add"), hipSuccess);
     expect(hipModuleGetFunction(&missing, module, "ad"), hipErrorNotFound);
-    expect(hipModuleGetFunction(&missing, (hipModule_t)(void *)&size, "add"), hipErrorInvalidHandle);
+    expect(hipModuleGetFunction(&missing, (hipModule_t)(void *)&size, "add"),
+           hipErrorInvalidHandle);
     struct {
         uint64_t to, from;
         int count;
     } packed = {5, 6, 7};
     size_t packed_size = 20;
-    void *extra[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, &packed, HIP_LAUNCH_PARAM_BUFFER_SIZE, &packed_size,
-                     HIP_LAUNCH_PARAM_END};
+    void *extra[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, &packed, HIP_LAUNCH_PARAM_BUFFER_SIZE,
+                     &packed_size, HIP_LAUNCH_PARAM_END};
     void *values[] = {&packed.to, &packed.from, &packed.count};
     const struct mock_state *mock = fixture_mock();
     expect(hipModuleLaunchKernel(function, 3, 1, 1, 64, 1, 1, 0, NULL, NULL, extra), hipSuccess);
@@ -165,13 +169,17 @@ Test(hip_launch, modules_load_launch_both_ways_and_unload)
     cr_assert_arr_eq(mock->kernarg, &packed, 20);
     cr_assert_eq(mock->launch.block[1], 2);
     packed_size = 12;
-    expect(hipModuleLaunchKernel(function, 1, 1, 1, 64, 1, 1, 0, NULL, NULL, extra), hipErrorInvalidValue);
-    expect(hipModuleLaunchKernel(function, 1, 1, 1, 64, 1, 1, 0, NULL, values, extra), hipErrorInvalidValue);
-    expect(hipModuleLaunchKernel((hipFunction_t)(void *)&packed, 1, 1, 1, 64, 1, 1, 0, NULL, values, NULL),
+    expect(hipModuleLaunchKernel(function, 1, 1, 1, 64, 1, 1, 0, NULL, NULL, extra),
+           hipErrorInvalidValue);
+    expect(hipModuleLaunchKernel(function, 1, 1, 1, 64, 1, 1, 0, NULL, values, extra),
+           hipErrorInvalidValue);
+    expect(hipModuleLaunchKernel((hipFunction_t)(void *)&packed, 1, 1, 1, 64, 1, 1, 0, NULL, values,
+                                 NULL),
            hipErrorInvalidHandle);
     expect(hipModuleUnload(module), hipSuccess);
     expect(hipModuleUnload(module), hipErrorInvalidHandle);
-    expect(hipModuleLaunchKernel(function, 1, 1, 1, 64, 1, 1, 0, NULL, values, NULL), hipErrorInvalidHandle);
+    expect(hipModuleLaunchKernel(function, 1, 1, 1, 64, 1, 1, 0, NULL, values, NULL),
+           hipErrorInvalidHandle);
     cr_assert_eq(mock->unregistered_code, 1);
     cr_assert_eq(mock->allocations, 0);
     expect(hipModuleLoad(&module, "/nowhere/at.all"), hipErrorFileNotFound);
@@ -309,14 +317,16 @@ Test(hip_launch, kernels_say_what_they_need)
     /* 10 wavefronts a SIMD on 4 SIMDs, 4 wavefronts a work-group; then bound by LDS. */
     expect(hipOccupancyMaxActiveBlocksPerMultiprocessor(&count, &tile_stub, 256, 0), hipSuccess);
     cr_assert_eq(count, 10);
-    expect(hipOccupancyMaxActiveBlocksPerMultiprocessor(&count, &tile_stub, 256, 32512), hipSuccess);
+    expect(hipOccupancyMaxActiveBlocksPerMultiprocessor(&count, &tile_stub, 256, 32512),
+           hipSuccess);
     cr_assert_eq(count, 2);
     expect(hipOccupancyMaxActiveBlocksPerMultiprocessor(&count, &tile_stub, 512, 0), hipSuccess);
     cr_assert_eq(count, 0);
     expect(hipOccupancyMaxPotentialBlockSize(&grid, &block, &add_stub, 0, 0), hipSuccess);
     cr_assert_eq(block, 256);
     cr_assert_eq(grid, 640);
-    expect(hipFuncSetAttribute(&tile_stub, hipFuncAttributeMaxDynamicSharedMemorySize, 65000), hipSuccess);
+    expect(hipFuncSetAttribute(&tile_stub, hipFuncAttributeMaxDynamicSharedMemorySize, 65000),
+           hipSuccess);
     expect(hipFuncSetAttribute(&tile_stub, hipFuncAttributeMaxDynamicSharedMemorySize, 65500),
            hipErrorInvalidValue);
 }

@@ -1,4 +1,5 @@
-/* Allocation, copies, fills, and every misuse of pointers, through the HIP library on the mock platform. */
+/* Allocation, copies, fills, and every misuse of pointers, through the HIP library on the mock
+ * platform. */
 #include "hip_fixture.h"
 
 #include <criterion/criterion.h>
@@ -47,7 +48,8 @@ Test(hip_memory, copies_rectangles)
     expect(hipMallocPitch(&device, &pitch, 6, 5), hipSuccess);
     cr_assert_eq(pitch, 256);
     expect(hipMemset2D(device, pitch, 7, 6, 5), hipSuccess);
-    expect(hipMemcpy2D((char *)device + pitch + 1, pitch, out + 7, 6, 4, 3, hipMemcpyHostToDevice), hipSuccess);
+    expect(hipMemcpy2D((char *)device + pitch + 1, pitch, out + 7, 6, 4, 3, hipMemcpyHostToDevice),
+           hipSuccess);
     expect(hipMemcpy2D(in, 6, device, pitch, 6, 5, hipMemcpyDeviceToHost), hipSuccess);
     for (int y = 0; y < 5; y++) {
         for (int x = 0; x < 6; x++) {
@@ -55,7 +57,8 @@ Test(hip_memory, copies_rectangles)
             cr_assert_eq(in[y * 6 + x], inner ? out[y * 6 + x] : 7, "row %d column %d", y, x);
         }
     }
-    expect(hipMemcpy2D(device, pitch, out, 3, 6, 5, hipMemcpyHostToDevice), hipErrorInvalidPitchValue);
+    expect(hipMemcpy2D(device, pitch, out, 3, 6, 5, hipMemcpyHostToDevice),
+           hipErrorInvalidPitchValue);
     expect(hipMemcpy2D(device, pitch, out, 6, 6, 6, hipMemcpyHostToDevice), hipErrorInvalidValue);
 }
 
@@ -235,11 +238,12 @@ static void *work(void *argument)
         char *device = NULL;
         size_t size = 1 + rand_r(&seed) % sizeof out;
         memset(out, (int)(seed >> 8), size);
-        if (hipMalloc((void **)&device, size) != hipSuccess ||
-            hipMemcpy(device, out, size, hipMemcpyHostToDevice) != hipSuccess ||
-            hipMemcpy(in, device, size, hipMemcpyDeviceToHost) != hipSuccess ||
-            memcmp(in, out, size) != 0 || hipFree(device) != hipSuccess ||
-            hipFree(device) != hipErrorInvalidValue || hipGetLastError() != hipErrorInvalidValue) {
+        if (hipMalloc((void **)&device, size) != hipSuccess
+            || hipMemcpy(device, out, size, hipMemcpyHostToDevice) != hipSuccess
+            || hipMemcpy(in, device, size, hipMemcpyDeviceToHost) != hipSuccess
+            || memcmp(in, out, size) != 0 || hipFree(device) != hipSuccess
+            || hipFree(device) != hipErrorInvalidValue
+            || hipGetLastError() != hipErrorInvalidValue) {
             return argument;
         }
     }

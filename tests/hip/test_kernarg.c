@@ -1,4 +1,5 @@
-/* The layout of kernel arguments: explicit ones where the metadata says, hidden ones from the geometry. */
+/* The layout of kernel arguments: explicit ones where the metadata says, hidden ones from the
+ * geometry. */
 #include "components/isa/object/kernarg.h"
 #include "objects.h"
 
@@ -79,7 +80,8 @@ Test(kernarg, takes_packed_arguments)
     cr_assert_eq(kernarg_fill_packed(kernel, packed, 20, &geometry, buffer), -1);
     cr_assert_arr_eq(buffer, packed, 20);
     cr_assert_eq(argument(kernel, buffer, CODE_OBJECT_VALUE_HIDDEN_GLOBAL_OFFSET_Z), 0);
-    cr_assert_eq(kernarg_fill_packed(kernel, packed, 19, &geometry, buffer), 2, "the last one is cut");
+    cr_assert_eq(kernarg_fill_packed(kernel, packed, 19, &geometry, buffer), 2,
+                 "the last one is cut");
     cr_assert_eq(kernarg_fill_packed(kernel, packed, 0, &geometry, buffer), 0);
     free(buffer);
     code_object_release(&object);

@@ -1,9 +1,13 @@
-// Compiled for gfx90a only. On another device the launch fails, with the architectures in the message.
+// Compiled for gfx90a only. On another device the launch fails, with the architectures in the
+// message.
 #include "check.hpp"
 
-__global__ void nothing() {}
+__global__ void nothing()
+{
+}
 
-int main() {
+int main()
+{
     nothing<<<1, 64>>>();
     hipError_t error = hipGetLastError();
     if (error != hipErrorNoBinaryForGpu) {

@@ -1,9 +1,14 @@
-// A work-group of 2048 threads, and an empty one. Expected: invalid configuration, and the next launch works.
+// A work-group of 2048 threads, and an empty one. Expected: invalid configuration, and the next
+// launch works.
 #include "check.hpp"
 
-__global__ void identity(int *out) { out[threadIdx.x] = threadIdx.x; }
+__global__ void identity(int *out)
+{
+    out[threadIdx.x] = threadIdx.x;
+}
 
-int main() {
+int main()
+{
     std::vector<int> data(64, -1), want(64);
     for (int i = 0; i < 64; i++) {
         want[i] = i;

@@ -1,9 +1,13 @@
 // Freed device memory used in every way: freed again, copied from, and written by a kernel.
 #include "check.hpp"
 
-__global__ void write_freed(int *out) { out[threadIdx.x] = 1; }
+__global__ void write_freed(int *out)
+{
+    out[threadIdx.x] = 1;
+}
 
-int main() {
+int main()
+{
     std::vector<int> data(1024, 1);
     int *freed = to_device(data);
     HIP_MUST(hipFree(freed));
@@ -11,8 +15,8 @@ int main() {
     hipError_t copy = hipMemcpy(data.data(), freed, 64 * sizeof(int), hipMemcpyDeviceToHost);
     write_freed<<<1, 64>>>(freed);
     hipError_t kernel = hipDeviceSynchronize();
-    if (again != hipErrorInvalidValue || copy != hipErrorInvalidValue ||
-        kernel != hipErrorIllegalAddress) {
+    if (again != hipErrorInvalidValue || copy != hipErrorInvalidValue
+        || kernel != hipErrorIllegalAddress) {
         std::printf("FAIL bad_freed: free %s, copy %s, kernel %s\n", hipGetErrorName(again),
                     hipGetErrorName(copy), hipGetErrorName(kernel));
         return 1;

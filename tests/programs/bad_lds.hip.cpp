@@ -1,14 +1,16 @@
 // Asks for 1 MiB of dynamic LDS. Expected: the launch is refused and the next one works.
 #include "check.hpp"
 
-__global__ void through_lds(int *out) {
+__global__ void through_lds(int *out)
+{
     extern __shared__ int values[];
     values[threadIdx.x] = threadIdx.x;
     __syncthreads();
     out[threadIdx.x] = values[63 - threadIdx.x];
 }
 
-int main() {
+int main()
+{
     std::vector<int> data(64, -1), want(64);
     for (int i = 0; i < 64; i++) {
         want[i] = 63 - i;

@@ -1,9 +1,10 @@
-/* Asks a module for a kernel, and for a device variable, that it does not have; then for a module file
- * that does not exist. Arguments: [code object file]. */
+/* Asks a module for a kernel, and for a device variable, that it does not have; then for a module
+ * file that does not exist. Arguments: [code object file]. */
 #include <hip/hip_runtime_api.h>
 #include <stdio.h>
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     const char *file = argc > 1 ? argv[1] : "module_kernels.hsaco";
     hipModule_t module, none;
     hipFunction_t function;
@@ -17,8 +18,8 @@ int main(int argc, char **argv) {
     hipError_t kernel = hipModuleGetFunction(&function, module, "no_such_kernel");
     hipError_t global = hipModuleGetGlobal(&address, &size, module, "no_such_variable");
     hipError_t missing = hipModuleLoad(&none, "no_such_file.hsaco");
-    if (kernel != hipErrorNotFound || global != hipErrorNotFound ||
-        missing != hipErrorFileNotFound) {
+    if (kernel != hipErrorNotFound || global != hipErrorNotFound
+        || missing != hipErrorFileNotFound) {
         printf("FAIL bad_missing_kernel: kernel %s, variable %s, file %s\n",
                hipGetErrorName(kernel), hipGetErrorName(global), hipGetErrorName(missing));
         return 1;

@@ -1,12 +1,14 @@
-// A kernel reads far behind the end of its only input. Expected: the launch fails as an illegal address
-// when it is waited for, and stays failed. Arguments: [elements behind the end].
+// A kernel reads far behind the end of its only input. Expected: the launch fails as an illegal
+// address when it is waited for, and stays failed. Arguments: [elements behind the end].
 #include "check.hpp"
 
-__global__ void read_behind(const int *in, int *out, int distance) {
+__global__ void read_behind(const int *in, int *out, int distance)
+{
     out[threadIdx.x] = in[threadIdx.x + distance];
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     int distance = size_argument(argc, argv, 1, 1 << 26);
     std::vector<int> data(64, 1);
     int *in = to_device(data), *out = to_device(data);

@@ -1,7 +1,9 @@
-// Allocates more than any device has, then everything in pieces. Expected: out of memory, nothing lost.
+// Allocates more than any device has, then everything in pieces. Expected: out of memory, nothing
+// lost.
 #include "check.hpp"
 
-int main() {
+int main()
+{
     size_t free_before = 0, free_after = 0, total = 0;
     HIP_MUST(hipMemGetInfo(&free_before, &total));
     void *pointer = nullptr;

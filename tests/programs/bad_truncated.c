@@ -1,11 +1,13 @@
-/* Loads ever shorter beginnings of a code object from memory. Each must be refused as an invalid image (or
- * load, when only unneeded bytes at the end are gone), and none may crash. Arguments: [code object file]. */
+/* Loads ever shorter beginnings of a code object from memory. Each must be refused as an invalid
+ * image (or load, when only unneeded bytes at the end are gone), and none may crash. Arguments:
+ * [code object file]. */
 #include <hip/hip_runtime_api.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-static unsigned char *read_file(const char *name, size_t *size) {
+static unsigned char *read_file(const char *name, size_t *size)
+{
     FILE *file = fopen(name, "rb");
     if (!file) {
         return NULL;
@@ -16,7 +18,8 @@ static unsigned char *read_file(const char *name, size_t *size) {
     return bytes;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     const char *name = argc > 1 ? argv[1] : "module_kernels.hsaco";
     size_t size = 0;
     unsigned char *bytes = read_file(name, &size);

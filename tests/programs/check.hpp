@@ -1,6 +1,7 @@
 // What every program of this folder needs: HIP calls that must succeed, reproducible input, and one
-// verdict line. A program prints `PASS name` and exits 0, or `FAIL name: why` and exits 1. Each program
-// includes this file and nothing else of the project, so `hipcc --offload-arch=... x.hip.cpp -o x` builds it.
+// verdict line. A program prints `PASS name` and exits 0, or `FAIL name: why` and exits 1. Each
+// program includes this file and nothing else of the project, so `hipcc --offload-arch=...
+// x.hip.cpp -o x` builds it.
 #pragma once
 
 #include <hip/hip_runtime.h>
@@ -23,7 +24,8 @@
     } while (0)
 
 // The n-th program argument as a size of at least one, or `fallback` when it is not given.
-static inline int size_argument(int argc, char **argv, int n, int fallback) {
+static inline int size_argument(int argc, char **argv, int n, int fallback)
+{
     if (argc <= n) {
         return fallback;
     }
@@ -39,24 +41,30 @@ static inline int size_argument(int argc, char **argv, int n, int fallback) {
 // xorshift32 (Marsaglia 2003): the same numbers on every host.
 struct random_source {
     uint32_t state = 2463534242u;
-    uint32_t next() {
+    uint32_t next()
+    {
         state ^= state << 13;
         state ^= state >> 17;
         state ^= state << 5;
         return state;
     }
     // A multiple of 1/16 in [-8, 8): small sums of products of these are exact in fp32.
-    float small() { return (static_cast<int>(next() % 256u) - 128) / 16.0f; }
+    float small()
+    {
+        return (static_cast<int>(next() % 256u) - 128) / 16.0f;
+    }
 };
 
-static inline int pass(const char *name) {
+static inline int pass(const char *name)
+{
     std::printf("PASS %s\n", name);
     return 0;
 }
 
 template <typename T>
 static inline bool same_or_report(const char *name, const std::vector<T> &got,
-                                  const std::vector<T> &want) {
+                                  const std::vector<T> &want)
+{
     for (size_t i = 0; i < want.size(); i++) {
         if (!(got[i] == want[i])) {
             std::printf("FAIL %s: element %zu is %.9g, expected %.9g\n", name, i,
@@ -67,13 +75,15 @@ static inline bool same_or_report(const char *name, const std::vector<T> &got,
     return true;
 }
 
-template <typename T> static inline T *to_device(const std::vector<T> &host) {
+template <typename T> static inline T *to_device(const std::vector<T> &host)
+{
     T *device = nullptr;
     HIP_MUST(hipMalloc(reinterpret_cast<void **>(&device), host.size() * sizeof(T)));
     HIP_MUST(hipMemcpy(device, host.data(), host.size() * sizeof(T), hipMemcpyHostToDevice));
     return device;
 }
 
-template <typename T> static inline void from_device(std::vector<T> &host, const T *device) {
+template <typename T> static inline void from_device(std::vector<T> &host, const T *device)
+{
     HIP_MUST(hipMemcpy(host.data(), device, host.size() * sizeof(T), hipMemcpyDeviceToHost));
 }

@@ -1,12 +1,15 @@
-// A kernel that spins for ever: waits for a flag that nobody sets. The run's limit on cycles must end it.
+// A kernel that spins for ever: waits for a flag that nobody sets. The run's limit on cycles must
+// end it.
 #include "check.hpp"
 
-__global__ void spin(volatile int *flag) {
+__global__ void spin(volatile int *flag)
+{
     while (*flag == 0) {
     }
 }
 
-int main() {
+int main()
+{
     std::vector<int> zero(1, 0);
     int *flag = to_device(zero);
     spin<<<1, 64>>>(flag);

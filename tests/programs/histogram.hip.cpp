@@ -3,7 +3,8 @@
 
 constexpr int bins = 256;
 
-__global__ void histogram(const unsigned char *in, unsigned *counts, int n) {
+__global__ void histogram(const unsigned char *in, unsigned *counts, int n)
+{
     __shared__ unsigned local[bins];
     for (int bin = threadIdx.x; bin < bins; bin += blockDim.x) {
         local[bin] = 0;
@@ -18,7 +19,8 @@ __global__ void histogram(const unsigned char *in, unsigned *counts, int n) {
     }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     int n = size_argument(argc, argv, 1, 16000);
     random_source random;
     std::vector<unsigned char> in(n);

@@ -1,7 +1,8 @@
 // C = A B for square matrices, one thread an element, straight from memory. Arguments: [side].
 #include "check.hpp"
 
-__global__ void matmul(const float *a, const float *b, float *c, int n) {
+__global__ void matmul(const float *a, const float *b, float *c, int n)
+{
     int column = blockIdx.x * blockDim.x + threadIdx.x;
     int row = blockIdx.y * blockDim.y + threadIdx.y;
     if (row >= n || column >= n) {
@@ -14,7 +15,8 @@ __global__ void matmul(const float *a, const float *b, float *c, int n) {
     c[row * n + column] = sum;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     int n = size_argument(argc, argv, 1, 40);
     random_source random;
     std::vector<float> a(n * n), b(n * n), c(n * n), want(n * n);

@@ -1,9 +1,11 @@
-// C = A B by tiles of 16x16 in LDS, with barriers. Arguments: [side, rounded up to a multiple of 16].
+// C = A B by tiles of 16x16 in LDS, with barriers. Arguments: [side, rounded up to a multiple of
+// 16].
 #include "check.hpp"
 
 constexpr int tile = 16;
 
-__global__ void matmul_tiled(const float *a, const float *b, float *c, int n) {
+__global__ void matmul_tiled(const float *a, const float *b, float *c, int n)
+{
     __shared__ float tile_a[tile][tile];
     __shared__ float tile_b[tile][tile + 1];
     int column = blockIdx.x * tile + threadIdx.x;
@@ -21,7 +23,8 @@ __global__ void matmul_tiled(const float *a, const float *b, float *c, int n) {
     c[row * n + column] = sum;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     int n = (size_argument(argc, argv, 1, 48) + tile - 1) / tile * tile;
     random_source random;
     std::vector<float> a(n * n), b(n * n), c(n * n), want(n * n);

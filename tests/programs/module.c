@@ -1,6 +1,6 @@
-/* A plain C program that loads a code object from a file and launches its kernel both ways: by an array
- * of pointers to arguments, and by a packed buffer (`extra`). The device variable is written through
- * hipModuleGetGlobal. Arguments: [code object file] [elements]. */
+/* A plain C program that loads a code object from a file and launches its kernel both ways: by an
+ * array of pointers to arguments, and by a packed buffer (`extra`). The device variable is written
+ * through hipModuleGetGlobal. Arguments: [code object file] [elements]. */
 #include <hip/hip_runtime_api.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,8 @@
         }                                                                                          \
     } while (0)
 
-static int verify(const int *in, const int *out, int n, int factor, int offset, const char *way) {
+static int verify(const int *in, const int *out, int n, int factor, int offset, const char *way)
+{
     for (int i = 0; i < n; i++) {
         if (out[i] != in[i] * factor + offset) {
             printf("FAIL module: %s: element %d is %d, expected %d\n", way, i, out[i],
@@ -25,7 +26,8 @@ static int verify(const int *in, const int *out, int n, int factor, int offset, 
     return 0;
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     const char *file = argc > 1 ? argv[1] : "module_kernels.hsaco";
     int n = argc > 2 ? atoi(argv[2]) : 3000;
     if (n < 1) {

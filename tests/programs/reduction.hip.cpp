@@ -1,10 +1,11 @@
-// Sums integers: a tree in dynamic LDS in each work-group, then one atomic a group, and a second kernel
-// that reduces per-group sums within one wavefront by shuffles. Arguments: [elements].
+// Sums integers: a tree in dynamic LDS in each work-group, then one atomic a group, and a second
+// kernel that reduces per-group sums within one wavefront by shuffles. Arguments: [elements].
 #include "check.hpp"
 
 constexpr int group = 256;
 
-__global__ void reduce_groups(const int *in, int *partial, int *total, int n) {
+__global__ void reduce_groups(const int *in, int *partial, int *total, int n)
+{
     extern __shared__ int sums[];
     int thread = threadIdx.x;
     int sum = 0;
@@ -25,7 +26,8 @@ __global__ void reduce_groups(const int *in, int *partial, int *total, int n) {
     }
 }
 
-__global__ void reduce_partials(const int *partial, int groups, int *total) {
+__global__ void reduce_partials(const int *partial, int groups, int *total)
+{
     int sum = static_cast<int>(threadIdx.x) < groups ? partial[threadIdx.x] : 0;
     for (int offset = 32; offset > 0; offset /= 2) {
         sum += __shfl_down(sum, offset);
@@ -35,7 +37,8 @@ __global__ void reduce_partials(const int *partial, int groups, int *total) {
     }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     int n = size_argument(argc, argv, 1, 20000);
     int groups = 16;
     random_source random;

@@ -1,14 +1,16 @@
 // y = alpha x + y, twice on a stream with events around it. Arguments: [elements].
 #include "check.hpp"
 
-__global__ void saxpy(int n, float alpha, const float *x, float *y) {
+__global__ void saxpy(int n, float alpha, const float *x, float *y)
+{
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) {
         y[i] = alpha * x[i] + y[i];
     }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     int n = size_argument(argc, argv, 1, 8192);
     random_source random;
     std::vector<float> x(n), y(n), want(n);

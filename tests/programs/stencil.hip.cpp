@@ -1,11 +1,12 @@
-// Five-point stencil on a grid, several steps between two buffers, with the weights in constant memory
-// and a counter of steps in a device variable. Arguments: [width] [height] [steps].
+// Five-point stencil on a grid, several steps between two buffers, with the weights in constant
+// memory and a counter of steps in a device variable. Arguments: [width] [height] [steps].
 #include "check.hpp"
 
 __constant__ float weights[2];
 __device__ int steps_done;
 
-__global__ void stencil(const float *in, float *out, int width, int height) {
+__global__ void stencil(const float *in, float *out, int width, int height)
+{
     int x = blockIdx.x * blockDim.x + threadIdx.x;
     int y = blockIdx.y * blockDim.y + threadIdx.y;
     if (x == 0 && y == 0) {
@@ -23,7 +24,8 @@ __global__ void stencil(const float *in, float *out, int width, int height) {
     }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     int width = size_argument(argc, argv, 1, 70);
     int height = size_argument(argc, argv, 2, 45);
     int steps = size_argument(argc, argv, 3, 3);
@@ -50,7 +52,8 @@ int main(int argc, char **argv) {
         for (int y = 1; y < height - 1; y++) {
             for (int x = 1; x < width - 1; x++) {
                 int i = y * width + x;
-                float around = before[i - 1] + before[i + 1] + before[i - width] + before[i + width];
+                float around =
+                    before[i - 1] + before[i + 1] + before[i - width] + before[i + width];
                 want[i] = 0.5f * before[i] + 0.125f * around;
             }
         }

@@ -1,9 +1,11 @@
-// Transposes a matrix through LDS. Arguments: [rows] [columns]; neither need be a multiple of the tile.
+// Transposes a matrix through LDS. Arguments: [rows] [columns]; neither need be a multiple of the
+// tile.
 #include "check.hpp"
 
 constexpr int tile = 16;
 
-__global__ void transpose(const uint32_t *in, uint32_t *out, int rows, int columns) {
+__global__ void transpose(const uint32_t *in, uint32_t *out, int rows, int columns)
+{
     __shared__ uint32_t block[tile][tile + 1];
     int x = blockIdx.x * tile + threadIdx.x;
     int y = blockIdx.y * tile + threadIdx.y;
@@ -18,7 +20,8 @@ __global__ void transpose(const uint32_t *in, uint32_t *out, int rows, int colum
     }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     int rows = size_argument(argc, argv, 1, 100);
     int columns = size_argument(argc, argv, 2, 75);
     random_source random;

@@ -1,14 +1,16 @@
 // c[i] = a[i] + b[i]. Arguments: [elements]. The size need not be a multiple of the work-group.
 #include "check.hpp"
 
-__global__ void vectoradd(const float *a, const float *b, float *c, int n) {
+__global__ void vectoradd(const float *a, const float *b, float *c, int n)
+{
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) {
         c[i] = a[i] + b[i];
     }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char **argv)
+{
     int n = size_argument(argc, argv, 1, 10000);
     random_source random;
     std::vector<float> a(n), b(n), c(n), want(n);

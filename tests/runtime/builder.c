@@ -181,9 +181,18 @@ void build_route(uint32_t leaf, int32_t space, int32_t otherwise)
     instances[leaf].route_else = otherwise;
 }
 
-uint32_t build_connect(struct build_end from, struct build_end to, struct build_wire w)
+static uint32_t port_name(struct build_end end)
 {
     char name[256];
+    const struct build_port *port = &types[end.leaf]->ports[end.port];
+    int n = snprintf(name, sizeof name, "%s.%s", strings + instances[end.leaf].path, port->name);
+    if (port->array)
+        snprintf(name + n, sizeof name - (size_t)n, "[%u]", end.element);
+    return text(name);
+}
+
+uint32_t build_connect(struct build_end from, struct build_end to, struct build_wire w)
+{
     uint32_t request = t.ring_count;
     room(request + 1, MAX_RINGS, "rings");
     struct platform_ring ring = {
@@ -197,15 +206,14 @@ uint32_t build_connect(struct build_end from, struct build_end to, struct build_
         .payload_bytes = w.request_payload,
         .protocol = w.protocol,
     };
-    snprintf(name, sizeof name, "%s.%s", strings + instances[from.leaf].path, types[from.leaf]->ports[from.port].name);
-    ring.name = text(name);
+    ring.name = port_name(from);
     rings[request] = ring;
-    snprintf(name, sizeof name, "%s.%s", strings + instances[to.leaf].path, types[to.leaf]->ports[to.port].name);
-    ring.name = text(name);
+    ring.name = port_name(to);
     ring.sender = to.leaf;
     ring.receiver = from.leaf;
     ring.peer = request;
     ring.payload_bytes = w.reply_payload;
+    ring.depth = w.reply_depth ? w.reply_depth : w.depth;
     ring.is_reply = 1;
     rings[request + 1] = ring;
     t.ring_count += 2;

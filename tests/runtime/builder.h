@@ -39,6 +39,7 @@ struct build_wire {
     uint32_t link;    /* 1 + number, or 0 */
     uint32_t request_payload;
     uint32_t reply_payload;
+    uint32_t reply_depth; /* 0: as deep as the request ring */
 };
 
 void build_start(const char *name);

@@ -5,7 +5,9 @@
 
 #include "runtime/bug.h"
 #include "runtime/hang.h"
+#include "runtime/kernel.h"
 #include "runtime/platform.h"
+#include "runtime/trace.h"
 
 struct probe_stats {
     uint64_t received;
@@ -29,6 +31,7 @@ struct probe {
     uint64_t ticks;     /* that made progress or not: not part of the hash */
     uint64_t due;       /* cycle of the next send or take */
     uint32_t port;      /* of the next send */
+    uint32_t kernel;
     uint32_t owed;      /* requests taken and not answered */
 };
 
@@ -201,6 +204,23 @@ static bool clock_tick(struct probe *c, bool periodic)
     return false;
 }
 
+static bool ticker(struct probe *c)
+{
+    if (c->sent == (uint64_t)param(c, PROBE_COUNT))
+        return false;
+    if (c->sent++ == 0) {
+        c->kernel = kernel_begin(&c->io.base, "ticking \"kernel\"", c->io.base.leaf);
+        trace_begin(&c->io.base, 1, "ticking");
+    }
+    c->io.stats.received += 2;
+    if (c->sent == (uint64_t)param(c, PROBE_COUNT)) {
+        kernel_count(c->kernel, 3, c->sent);
+        kernel_end(&c->io.base, c->kernel);
+        trace_end(&c->io.base, 1, "ticking");
+    }
+    return true;
+}
+
 static bool probe_tick(struct probe *c)
 {
     c->ticks++;
@@ -216,7 +236,7 @@ static bool probe_tick(struct probe *c)
     case PROBE_SILENT:
         return silent(c);
     case PROBE_TICKER:
-        return c->sent < (uint64_t)param(c, PROBE_COUNT) && ++c->sent;
+        return ticker(c);
     case PROBE_CLOCK:
         return clock_tick(c, true);
     case PROBE_RESTLESS:
@@ -289,7 +309,7 @@ uint32_t probe_instance(uint32_t domain, const char *path, enum probe_behaviour 
 
 struct build_wire probe_wire(uint32_t protocol, uint32_t depth, uint32_t width, uint32_t latency)
 {
-    return (struct build_wire){protocol, depth, width, latency, 0, 0, 0};
+    return (struct build_wire){protocol, depth, width, latency, 0, 0, 0, 0};
 }
 
 void probe_build(void)

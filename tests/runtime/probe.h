@@ -13,7 +13,7 @@ enum probe_behaviour {
     PROBE_RELAY,    /* takes a request of in[0] only when out[0] takes it; at first sends `count` of its own */
     PROBE_SILENT,   /* takes requests and owes the reply for ever */
     PROBE_STUBBORN, /* takes nothing */
-    PROBE_TICKER,   /* makes progress in `count` ticks */
+    PROBE_TICKER,   /* makes progress in `count` ticks, which are a kernel; counts 2 received in each */
     PROBE_CLOCK,    /* wakes every `period` cycles, periodically; never has anything to do */
     PROBE_RESTLESS, /* wakes every `period` cycles as if it mattered, with one thing outstanding */
     PROBE_DAWDLER,  /* one thing outstanding, and no reason to wake */

@@ -136,7 +136,7 @@ ParameterizedTestParameters(ring, a_link_takes_its_bandwidth_and_latency_exactly
 {
     static struct link_case cases[] = {
         {32000000000, 140000, 80, 1000000000}, {50000000000, 120000, 144, 1000000000}, {1000000000, 0, 1, 1000000000},
-        {7, 0, 3, 1000000000},                 {0, 5000, 64, 1000000000},              {1132000000, 77, 64, 1132000000},
+        {7, 0, 3, 1000000000},                 {0, 5000, 64, 1000000000}, {0, 0, 64, 1000000000},              {1132000000, 77, 64, 1132000000},
         {299792458, 1, 65, 1755000000},
     };
     return cr_make_param_array(struct link_case, cases, sizeof cases / sizeof cases[0]);

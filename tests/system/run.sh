@@ -36,10 +36,13 @@ expect() {
     done
 }
 
+# The file that a program loads, if it loads one; the others take sizes and have defaults.
+arguments_of() { case $1 in module | bad_missing_kernel | bad_truncated) echo "$kernels" ;; esac; }
 run() { "$heddle" run "$@"; }
 same() { cmp "$1" "$2" || fail "$1 and $2 differ"; }
 
 good_programs="vectoradd saxpy matmul matmul_tiled transpose reduction histogram stencil module"
+kernels=$programs/module_kernels.hsaco # what module, bad_missing_kernel and bad_truncated load
 
 t_check_platforms() {
     local f
@@ -58,14 +61,14 @@ t_formatted() {
 t_programs_tiny() {
     local p
     for p in $good_programs; do
-        expect 0 '^PASS' -- run platforms/tiny.heddle -- "$programs/$p" || return 1
+        expect 0 '^PASS' -- run platforms/tiny.heddle -- "$programs/$p" $(arguments_of "$p") || return 1
     done
 }
 
 t_programs_r9nano() {
     local p
     for p in $good_programs; do
-        expect 0 '^PASS' -- run platforms/r9nano.heddle -- "$programs/$p" || return 1
+        expect 0 '^PASS' -- run platforms/r9nano.heddle -- "$programs/$p" $(arguments_of "$p") || return 1
     done
 }
 
@@ -75,17 +78,17 @@ t_determinism() {
     local p i variant n=0 platform=platforms/tiny.heddle list="vectoradd matmul_tiled histogram"
     [ "$full" = yes ] && platform=platforms/r9nano.heddle list=$good_programs
     for p in $list; do
-        expect 0 PASS -- run $platform --stats "$out/work/ref.json" --stats-no-host -- "$programs/$p" || return 1
+        expect 0 PASS -- run $platform --stats "$out/work/ref.json" --stats-no-host -- "$programs/$p" $(arguments_of "$p") || return 1
         for variant in "" "--tick-order=descending" "--tick-order=random:1" "--tick-order=random:2" "--tick-all" "--generic" \
             "--generic --tick-order=random:3"; do
             # shellcheck disable=SC2086
-            expect 0 PASS -- run $platform $variant --stats "$out/work/new.json" --stats-no-host -- "$programs/$p" || return 1
+            expect 0 PASS -- run $platform $variant --stats "$out/work/new.json" --stats-no-host -- "$programs/$p" $(arguments_of "$p") || return 1
             same "$out/work/ref.json" "$out/work/new.json" || { fail "$p with '$variant'"; return 1; }
             n=$((n + 1))
         done
         [ "$full" = yes ] || continue
         for i in 1 2 3 4 5 6 7 8 9 10; do
-            expect 0 PASS -- run $platform --stats "$out/work/new.json" --stats-no-host -- "$programs/$p" || return 1
+            expect 0 PASS -- run $platform --stats "$out/work/new.json" --stats-no-host -- "$programs/$p" $(arguments_of "$p") || return 1
             same "$out/work/ref.json" "$out/work/new.json" || return 1
         done
     done
@@ -134,13 +137,13 @@ t_trace() {
 }
 
 t_bad_arch() { expect nonzero 'gfx90a' 'gfx803' 'offload-arch' -- run platforms/tiny.heddle -- "$programs/bad_arch"; }
-t_bad_truncated() { expect 0 -- run platforms/tiny.heddle -- "$programs/bad_truncated"; }
-t_bad_missing_kernel() { expect 0 -- run platforms/tiny.heddle -- "$programs/bad_missing_kernel"; }
+t_bad_truncated() { expect 0 -- run platforms/tiny.heddle -- "$programs/bad_truncated" "$kernels"; }
+t_bad_missing_kernel() { expect 0 -- run platforms/tiny.heddle -- "$programs/bad_missing_kernel" "$kernels"; }
 t_bad_block() { expect 0 -- run platforms/tiny.heddle -- "$programs/bad_block"; }
 t_bad_lds() { expect 0 -- run platforms/tiny.heddle -- "$programs/bad_lds"; }
 t_bad_oom() { expect 0 -- run platforms/tiny.heddle -- "$programs/bad_oom"; }
-t_bad_freed() { expect 0 -- run platforms/tiny.heddle -- "$programs/bad_freed"; }
-t_bad_hostptr() { expect 0 -- run platforms/tiny.heddle -- "$programs/bad_hostptr"; }
+t_bad_freed() { expect 3 -- run platforms/tiny.heddle -- "$programs/bad_freed"; }
+t_bad_hostptr() { expect 3 -- run platforms/tiny.heddle -- "$programs/bad_hostptr"; }
 t_bad_oob() { expect nonzero 'kernel' '0x[0-9a-f]+' 'flat_load|global_load' 'work-group' 'lane' -- run platforms/tiny.heddle -- "$programs/bad_oob"; }
 t_bad_missing_program() { expect nonzero 'no_such_program' -- run platforms/tiny.heddle -- ./no_such_program; }
 t_bad_stats_path() {

@@ -1,8 +1,9 @@
 /* Binaries embedded in a program: what hipcc's generated constructors register before main().
  *
- * A constructor registers a fat binary, and with it host functions and host variables that stand for kernels and
- * device variables. They are only noted then; the code object that fits a device is loaded when something of the
- * binary is first used there. Invariant: a registry's entries belong to binaries that are registered. */
+ * A constructor registers a fat binary, and with it host functions and host variables that stand
+ * for kernels and device variables. They are only noted then; the code object that fits a device is
+ * loaded when something of the binary is first used there. Invariant: a registry's entries belong
+ * to binaries that are registered. */
 #include "hip_internal.h"
 
 #include <string.h>
@@ -50,8 +51,9 @@ static hipError_t load_binary(struct binary *binary, int device)
     const struct wrapper *wrapper = binary->wrapper;
     hipError_t error = hipErrorInvalidImage;
     if (wrapper->magic != WRAPPER_MAGIC || wrapper->version != WRAPPER_VERSION) {
-        hip_say("the program's embedded GPU code has magic 0x%08x and version %u, not 0x%08x and %d",
-                wrapper->magic, wrapper->version, WRAPPER_MAGIC, WRAPPER_VERSION);
+        hip_say(
+            "the program's embedded GPU code has magic 0x%08x and version %u, not 0x%08x and %d",
+            wrapper->magic, wrapper->version, WRAPPER_MAGIC, WRAPPER_VERSION);
     } else {
         error = hip_load_module(wrapper->bundle, hip_readable_bytes(wrapper->bundle), device,
                                 "the program's embedded GPU code", &binary->modules[device]);
@@ -78,7 +80,8 @@ static size_t registry_place(const struct registry *registry, const void *host)
 static const struct registered *registry_find(const struct registry *registry, const void *host)
 {
     size_t place = registry_place(registry, host);
-    return place < registry->count && registry->list[place].host == host ? &registry->list[place] : NULL;
+    return place < registry->count && registry->list[place].host == host ? &registry->list[place]
+                                                                         : NULL;
 }
 
 static void registry_add(struct registry *registry, struct registered entry)
@@ -105,7 +108,8 @@ static void registry_remove(struct registry *registry, const struct binary *bina
     registry->count = kept;
 }
 
-hipError_t hip_find_host_function(const void *host_function, int device, const struct hip_function **function)
+hipError_t hip_find_host_function(const void *host_function, int device,
+                                  const struct hip_function **function)
 {
     const struct registered *entry = registry_find(&host_functions, host_function);
     if (!entry) {
@@ -126,7 +130,8 @@ hipError_t hip_find_host_function(const void *host_function, int device, const s
     return hipSuccess;
 }
 
-hipError_t hip_find_host_variable(const void *host_variable, int device, uint64_t *address, uint64_t *size)
+hipError_t hip_find_host_variable(const void *host_variable, int device, uint64_t *address,
+                                  uint64_t *size)
 {
     const struct registered *entry = registry_find(&host_variables, host_variable);
     if (!entry) {
@@ -137,7 +142,8 @@ hipError_t hip_find_host_variable(const void *host_variable, int device, uint64_
     if (error != hipSuccess) {
         return error;
     }
-    if (hip_find_variable(entry->binary->modules[device], entry->name, address, size) != hipSuccess) {
+    if (hip_find_variable(entry->binary->modules[device], entry->name, address, size)
+        != hipSuccess) {
         hip_say("the program's embedded GPU code has no variable '%s'", entry->name);
         return hipErrorInvalidSymbol;
     }
@@ -160,14 +166,14 @@ void __hipUnregisterFatBinary(void **handle);
 void __hipRegisterFunction(void **handle, const void *host_function, char *device_function,
                            const char *device_name, unsigned thread_limit, void *thread_id,
                            void *block_id, dim3 *block, dim3 *grid, int *wavefront);
-void __hipRegisterVar(void **handle, void *host_variable, char *host_name, char *device_name, int external,
-                      size_t size, int constant, int global);
-void __hipRegisterManagedVar(void *handle, void **pointer, void *initial, const char *name, size_t size,
-                             unsigned align);
-void __hipRegisterSurface(void **handle, void *host_variable, char *host_name, char *device_name, int type,
-                          int external);
-void __hipRegisterTexture(void **handle, void *host_variable, char *host_name, char *device_name, int type,
-                          int normalised, int external);
+void __hipRegisterVar(void **handle, void *host_variable, char *host_name, char *device_name,
+                      int external, size_t size, int constant, int global);
+void __hipRegisterManagedVar(void *handle, void **pointer, void *initial, const char *name,
+                             size_t size, unsigned align);
+void __hipRegisterSurface(void **handle, void *host_variable, char *host_name, char *device_name,
+                          int type, int external);
+void __hipRegisterTexture(void **handle, void *host_variable, char *host_name, char *device_name,
+                          int type, int normalised, int external);
 
 void **__hipRegisterFatBinary(const void *wrapper)
 {
@@ -215,8 +221,8 @@ void __hipRegisterFunction(void **handle, const void *host_function, char *devic
     pthread_mutex_unlock(&hip.lock);
 }
 
-void __hipRegisterVar(void **handle, void *host_variable, char *host_name, char *device_name, int external,
-                      size_t size, int constant, int global)
+void __hipRegisterVar(void **handle, void *host_variable, char *host_name, char *device_name,
+                      int external, size_t size, int constant, int global)
 {
     (void)host_name, (void)external, (void)constant, (void)global;
     pthread_mutex_lock(&hip.lock);
@@ -227,10 +233,10 @@ void __hipRegisterVar(void **handle, void *host_variable, char *host_name, char 
     pthread_mutex_unlock(&hip.lock);
 }
 
-/* Pages that host and device share are not modelled. The host's copy is there, so that the host part of the
- * program works; a kernel that uses the variable faults. */
-void __hipRegisterManagedVar(void *handle, void **pointer, void *initial, const char *name, size_t size,
-                             unsigned align)
+/* Pages that host and device share are not modelled. The host's copy is there, so that the host
+ * part of the program works; a kernel that uses the variable faults. */
+void __hipRegisterManagedVar(void *handle, void **pointer, void *initial, const char *name,
+                             size_t size, unsigned align)
 {
     (void)handle, (void)align;
     hip_say("managed variable '%s' is not supported yet: kernels that use it will fault", name);
@@ -240,15 +246,17 @@ void __hipRegisterManagedVar(void *handle, void **pointer, void *initial, const 
     }
 }
 
-/* Nothing to do: surfaces and textures are only usable through functions that are refused by name. */
-void __hipRegisterSurface(void **handle, void *host_variable, char *host_name, char *device_name, int type,
-                          int external)
+/* Nothing to do: surfaces and textures are only usable through functions that are refused by name.
+ */
+void __hipRegisterSurface(void **handle, void *host_variable, char *host_name, char *device_name,
+                          int type, int external)
 {
-    (void)handle, (void)host_variable, (void)host_name, (void)device_name, (void)type, (void)external;
+    (void)handle, (void)host_variable, (void)host_name, (void)device_name, (void)type,
+        (void)external;
 }
 
-void __hipRegisterTexture(void **handle, void *host_variable, char *host_name, char *device_name, int type,
-                          int normalised, int external)
+void __hipRegisterTexture(void **handle, void *host_variable, char *host_name, char *device_name,
+                          int type, int normalised, int external)
 {
     (void)handle, (void)host_variable, (void)host_name, (void)device_name, (void)type;
     (void)normalised, (void)external;

@@ -1,5 +1,5 @@
-/* Contexts, as far as programs still use them: one per device, always there, never destroyed. A context is the
- * address of its device's state. */
+/* Contexts, as far as programs still use them: one per device, always there, never destroyed. A
+ * context is the address of its device's state. */
 #include "hip_internal.h"
 
 static hipCtx_t context_of(int device)
@@ -53,7 +53,7 @@ hipError_t hipCtxDestroy(hipCtx_t context)
 
 hipError_t hipCtxSetCurrent(hipCtx_t context)
 {
-    HIP_API_ALWAYS(!context                    ? hipSuccess
+    HIP_API_ALWAYS(!context                  ? hipSuccess
                    : device_of(context) >= 0 ? hip_set_current_device(device_of(context))
                                              : hipErrorInvalidContext);
 }

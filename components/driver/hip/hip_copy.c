@@ -1,7 +1,8 @@
 /* Copies: hipMemcpy in all its forms, to and from device variables too.
  *
- * Every copy is a rectangle of rows, checked against the map of allocations before anything is enqueued, so a
- * refused copy has no effect. Invariant: pageable host memory is not read or written after the call returned.
+ * Every copy is a rectangle of rows, checked against the map of allocations before anything is
+ * enqueued, so a refused copy has no effect. Invariant: pageable host memory is not read or written
+ * after the call returned.
  */
 #include "hip_internal.h"
 
@@ -32,7 +33,8 @@ static hipError_t check_device_range(uint64_t address, uint64_t size, const char
 static hipError_t check_host_range(uint64_t address, uint64_t size, const char *what)
 {
     if (address == 0 || size > UINT64_MAX - address) {
-        hip_say("%s: %p is not a host pointer to %" PRIu64 " bytes", what, (void *)(uintptr_t)address, size);
+        hip_say("%s: %p is not a host pointer to %" PRIu64 " bytes", what,
+                (void *)(uintptr_t)address, size);
         return hipErrorInvalidValue;
     }
     if (hip_is_device_address(address)) {
@@ -41,10 +43,10 @@ static hipError_t check_host_range(uint64_t address, uint64_t size, const char *
         return hipErrorInvalidValue;
     }
     const struct hip_allocation *pinned = hip_find_allocation(address);
-    if (pinned && pinned->kind == HIP_PINNED_MEMORY &&
-        size > pinned->size - (address - pinned->address)) {
-        hip_say("%s: %" PRIu64 " bytes at %p leave the pinned allocation of %" PRIu64 " bytes", what, size,
-                (void *)(uintptr_t)address, pinned->size);
+    if (pinned && pinned->kind == HIP_PINNED_MEMORY
+        && size > pinned->size - (address - pinned->address)) {
+        hip_say("%s: %" PRIu64 " bytes at %p leave the pinned allocation of %" PRIu64 " bytes",
+                what, size, (void *)(uintptr_t)address, pinned->size);
         return hipErrorInvalidValue;
     }
     return hipSuccess;
@@ -52,19 +54,22 @@ static hipError_t check_host_range(uint64_t address, uint64_t size, const char *
 
 static hipError_t check_range(uint64_t address, uint64_t size, bool on_device, const char *what)
 {
-    return on_device ? check_device_range(address, size, what) : check_host_range(address, size, what);
+    return on_device ? check_device_range(address, size, what)
+                     : check_host_range(address, size, what);
 }
 
-/* HIP reads pageable memory before an asynchronous copy returns; only pinned memory may be read later. */
+/* HIP reads pageable memory before an asynchronous copy returns; only pinned memory may be read
+ * later. */
 static bool is_pinned(uint64_t address, uint64_t size)
 {
     const struct hip_allocation *allocation = hip_find_allocation(address);
     return allocation && size <= allocation->size - (address - allocation->address);
 }
 
-/* Enqueues one copy whose ranges have been checked; `pending` is set when there is something to wait for. */
-static hipError_t enqueue_copy(uint64_t to, uint64_t from, size_t size, uint32_t queue, uint64_t *ticket,
-                               bool *pending, const char *what)
+/* Enqueues one copy whose ranges have been checked; `pending` is set when there is something to
+ * wait for. */
+static hipError_t enqueue_copy(uint64_t to, uint64_t from, size_t size, uint32_t queue,
+                               uint64_t *ticket, bool *pending, const char *what)
 {
     bool to_device = hip_is_device_address(to), from_device = hip_is_device_address(from);
     if (!to_device && !from_device) {
@@ -95,7 +100,8 @@ static hipError_t check_copy(const struct copy *copy, hipMemcpyKind kind, const 
         [hipMemcpyDeviceToHost] = {false, true},
         [hipMemcpyDeviceToDevice] = {true, true},
     };
-    bool to_device = hip_is_device_address(copy->to), from_device = hip_is_device_address(copy->from);
+    bool to_device = hip_is_device_address(copy->to),
+         from_device = hip_is_device_address(copy->from);
     if ((unsigned)kind > hipMemcpyDefault) {
         return hipErrorInvalidMemcpyDirection;
     }
@@ -112,13 +118,13 @@ static hipError_t check_copy(const struct copy *copy, hipMemcpyKind kind, const 
     }
     size_t last = copy->rows - 1;
     hipError_t error = check_range(copy->to, last * copy->to_pitch + copy->width, to_device, what);
-    return error != hipSuccess ? error
-                               : check_range(copy->from, last * copy->from_pitch + copy->width,
-                                             from_device, what);
+    return error != hipSuccess
+               ? error
+               : check_range(copy->from, last * copy->from_pitch + copy->width, from_device, what);
 }
 
-static hipError_t run_copy(const struct copy *copy, hipMemcpyKind kind, hipStream_t stream, bool blocking,
-                           const char *what)
+static hipError_t run_copy(const struct copy *copy, hipMemcpyKind kind, hipStream_t stream,
+                           bool blocking, const char *what)
 {
     uint32_t queue = 0;
     int device = 0;
@@ -130,7 +136,8 @@ static hipError_t run_copy(const struct copy *copy, hipMemcpyKind kind, hipStrea
     if (error != hipSuccess) {
         return error;
     }
-    bool to_device = hip_is_device_address(copy->to), from_device = hip_is_device_address(copy->from);
+    bool to_device = hip_is_device_address(copy->to),
+         from_device = hip_is_device_address(copy->from);
     if (!to_device && !from_device) {
         error = hip_stream_wait(stream, what); /* earlier copies may still fill the source */
     }
@@ -144,8 +151,8 @@ static hipError_t run_copy(const struct copy *copy, hipMemcpyKind kind, hipStrea
         return error;
     }
     hip_stream_note(stream, ticket);
-    bool pageable = (!to_device && !is_pinned(copy->to, copy->width)) ||
-                    (!from_device && !is_pinned(copy->from, copy->width));
+    bool pageable = (!to_device && !is_pinned(copy->to, copy->width))
+                    || (!from_device && !is_pinned(copy->from, copy->width));
     if (blocking || pageable || error != hipSuccess) {
         hipError_t waited = hip_wait_ticket(ticket, what);
         error = error != hipSuccess ? error : waited;
@@ -171,7 +178,8 @@ hipError_t hipMemcpyWithStream(void *to, const void *from, size_t size, hipMemcp
     HIP_API(hip_copy(to, from, size, kind, stream, true, "hipMemcpyWithStream"));
 }
 
-hipError_t hipMemcpyAsync(void *to, const void *from, size_t size, hipMemcpyKind kind, hipStream_t stream)
+hipError_t hipMemcpyAsync(void *to, const void *from, size_t size, hipMemcpyKind kind,
+                          hipStream_t stream)
 {
     HIP_API(hip_copy(to, from, size, kind, stream, false, "hipMemcpyAsync"));
 }
@@ -201,7 +209,8 @@ hipError_t hipMemcpyDtoHAsync(void *to, hipDeviceptr_t from, size_t size, hipStr
     HIP_API(hip_copy(to, from, size, hipMemcpyDeviceToHost, stream, false, "hipMemcpyDtoHAsync"));
 }
 
-hipError_t hipMemcpyDtoDAsync(hipDeviceptr_t to, hipDeviceptr_t from, size_t size, hipStream_t stream)
+hipError_t hipMemcpyDtoDAsync(hipDeviceptr_t to, hipDeviceptr_t from, size_t size,
+                              hipStream_t stream)
 {
     HIP_API(hip_copy(to, from, size, hipMemcpyDeviceToDevice, stream, false, "hipMemcpyDtoDAsync"));
 }
@@ -209,8 +218,8 @@ hipError_t hipMemcpyDtoDAsync(hipDeviceptr_t to, hipDeviceptr_t from, size_t siz
 static hipError_t copy_peer(void *to, int to_device, const void *from, int from_device, size_t size,
                             hipStream_t stream, bool blocking, const char *what)
 {
-    if (to_device < 0 || to_device >= hip.device_count || from_device < 0 ||
-        from_device >= hip.device_count) {
+    if (to_device < 0 || to_device >= hip.device_count || from_device < 0
+        || from_device >= hip.device_count) {
         return hipErrorInvalidDevice;
     }
     return hip_copy(to, from, size, hipMemcpyDeviceToDevice, stream, blocking, what);
@@ -221,14 +230,15 @@ hipError_t hipMemcpyPeer(void *to, int to_device, const void *from, int from_dev
     HIP_API(copy_peer(to, to_device, from, from_device, size, NULL, true, "hipMemcpyPeer"));
 }
 
-hipError_t hipMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device, size_t size,
-                              hipStream_t stream)
+hipError_t hipMemcpyPeerAsync(void *to, int to_device, const void *from, int from_device,
+                              size_t size, hipStream_t stream)
 {
     HIP_API(copy_peer(to, to_device, from, from_device, size, stream, false, "hipMemcpyPeerAsync"));
 }
 
-static hipError_t copy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
-                          size_t height, hipMemcpyKind kind, hipStream_t stream, bool blocking)
+static hipError_t copy_2d(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                          size_t width, size_t height, hipMemcpyKind kind, hipStream_t stream,
+                          bool blocking)
 {
     struct copy copy = {.to = (uintptr_t)to,
                         .from = (uintptr_t)from,
@@ -245,16 +255,17 @@ hipError_t hipMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_
     HIP_API(copy_2d(to, to_pitch, from, from_pitch, width, height, kind, NULL, true));
 }
 
-hipError_t hipMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
-                            size_t height, hipMemcpyKind kind, hipStream_t stream)
+hipError_t hipMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                            size_t width, size_t height, hipMemcpyKind kind, hipStream_t stream)
 {
     HIP_API(copy_2d(to, to_pitch, from, from_pitch, width, height, kind, stream, false));
 }
 
 /* ---- device variables ---- */
 
-static hipError_t copy_symbol(const void *symbol, void *host, size_t size, size_t offset, bool to_symbol,
-                              hipMemcpyKind kind, hipStream_t stream, bool blocking, const char *what)
+static hipError_t copy_symbol(const void *symbol, void *host, size_t size, size_t offset,
+                              bool to_symbol, hipMemcpyKind kind, hipStream_t stream, bool blocking,
+                              const char *what)
 {
     uint64_t address = 0, symbol_size = 0;
     hipError_t error = hip_find_host_variable(symbol, hip_current_device(), &address, &symbol_size);
@@ -262,8 +273,8 @@ static hipError_t copy_symbol(const void *symbol, void *host, size_t size, size_
         return error;
     }
     if (offset > symbol_size || size > symbol_size - offset) {
-        hip_say("%s: %zu bytes at offset %zu leave the device variable of %" PRIu64 " bytes", what, size,
-                offset, symbol_size);
+        hip_say("%s: %zu bytes at offset %zu leave the device variable of %" PRIu64 " bytes", what,
+                size, offset, symbol_size);
         return hipErrorInvalidValue;
     }
     void *device = (void *)(uintptr_t)(address + offset);
@@ -285,7 +296,8 @@ hipError_t hipMemcpyToSymbolAsync(const void *symbol, const void *from, size_t s
                         "hipMemcpyToSymbolAsync"));
 }
 
-hipError_t hipMemcpyFromSymbol(void *to, const void *symbol, size_t size, size_t offset, hipMemcpyKind kind)
+hipError_t hipMemcpyFromSymbol(void *to, const void *symbol, size_t size, size_t offset,
+                               hipMemcpyKind kind)
 {
     HIP_API(copy_symbol(symbol, to, size, offset, false, kind, NULL, true, "hipMemcpyFromSymbol"));
 }
@@ -293,5 +305,6 @@ hipError_t hipMemcpyFromSymbol(void *to, const void *symbol, size_t size, size_t
 hipError_t hipMemcpyFromSymbolAsync(void *to, const void *symbol, size_t size, size_t offset,
                                     hipMemcpyKind kind, hipStream_t stream)
 {
-    HIP_API(copy_symbol(symbol, to, size, offset, false, kind, stream, false, "hipMemcpyFromSymbolAsync"));
+    HIP_API(copy_symbol(symbol, to, size, offset, false, kind, stream, false,
+                        "hipMemcpyFromSymbolAsync"));
 }

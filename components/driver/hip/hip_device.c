@@ -1,7 +1,7 @@
 /* Devices: counting, choosing, properties, attributes, peers.
  *
- * Properties follow from struct driver_device_info; what a simulated GPU does not have (textures, managed
- * memory, cooperative launches) is 0, so that programs which ask do not use it. */
+ * Properties follow from struct driver_device_info; what a simulated GPU does not have (textures,
+ * managed memory, cooperative launches) is 0, so that programs which ask do not use it. */
 #include "hip_internal.h"
 
 #include <inttypes.h>
@@ -75,7 +75,8 @@ static void fill_properties(int number, hipDeviceProp_t *properties)
     properties->totalConstMem = (size_t)clamp_int(info->memory_bytes);
     properties->sharedMemPerBlock = info->lds_bytes_per_cu;
     properties->maxSharedMemoryPerMultiProcessor = info->lds_bytes_per_cu;
-    properties->regsPerBlock = clamp_int((uint64_t)info->vgprs_per_simd * info->simds_per_cu * HIP_WAVEFRONT);
+    properties->regsPerBlock =
+        clamp_int((uint64_t)info->vgprs_per_simd * info->simds_per_cu * HIP_WAVEFRONT);
     properties->warpSize = HIP_WAVEFRONT;
     properties->maxThreadsPerBlock = clamp_int(info->max_work_group);
     for (int dimension = 0; dimension < 3; dimension++) {
@@ -84,7 +85,8 @@ static void fill_properties(int number, hipDeviceProp_t *properties)
     }
     properties->clockRate = clamp_int(info->clock_hz / 1000);
     properties->clockInstructionRate = properties->clockRate;
-    /* Programs compute the peak as 2 x clock x bus width: a clock is chosen that gives the modelled one. */
+    /* Programs compute the peak as 2 x clock x bus width: a clock is chosen that gives the modelled
+     * one. */
     properties->memoryBusWidth = HBM_BUS_BITS;
     properties->memoryClockRate =
         clamp_int(info->memory_bandwidth_bytes_per_s / (2 * HBM_BUS_BITS / 8) / 1000);
@@ -114,8 +116,14 @@ static hipError_t get_properties(hipDeviceProp_t *properties, int device)
 }
 
 /* Attributes that are members of the properties; `wide` ones are size_t. */
-#define INT_ATTRIBUTE(name, member) {hipDeviceAttribute##name, offsetof(hipDeviceProp_t, member), false}
-#define SIZE_ATTRIBUTE(name, member) {hipDeviceAttribute##name, offsetof(hipDeviceProp_t, member), true}
+#define INT_ATTRIBUTE(name, member)                                                                \
+    {                                                                                              \
+        hipDeviceAttribute##name, offsetof(hipDeviceProp_t, member), false                         \
+    }
+#define SIZE_ATTRIBUTE(name, member)                                                               \
+    {                                                                                              \
+        hipDeviceAttribute##name, offsetof(hipDeviceProp_t, member), true                          \
+    }
 static const struct {
     hipDeviceAttribute_t attribute;
     size_t offset;
@@ -161,13 +169,14 @@ static const struct {
 /* Attributes that are known and 0 on a simulated GPU: what it cannot do. */
 static bool is_absent_feature(hipDeviceAttribute_t attribute)
 {
-    return (attribute >= hipDeviceAttributeCudaCompatibleBegin &&
-            attribute <= hipDeviceAttributeMemoryPoolsSupported &&
-            attribute != hipDeviceAttributeName && attribute != hipDeviceAttributeUuid &&
-            attribute != hipDeviceAttributeLuid) ||
-           (attribute >= hipDeviceAttributeAmdSpecificBegin &&
-            attribute <= hipDeviceAttributeFineGrainSupport &&
-            attribute != hipDeviceAttributeGcnArchName && attribute != hipDeviceAttributeArch);
+    return (attribute >= hipDeviceAttributeCudaCompatibleBegin
+            && attribute <= hipDeviceAttributeMemoryPoolsSupported
+            && attribute != hipDeviceAttributeName && attribute != hipDeviceAttributeUuid
+            && attribute != hipDeviceAttributeLuid)
+           || (attribute >= hipDeviceAttributeAmdSpecificBegin
+               && attribute <= hipDeviceAttributeFineGrainSupport
+               && attribute != hipDeviceAttributeGcnArchName
+               && attribute != hipDeviceAttributeArch);
 }
 
 static hipError_t get_attribute(int *value, hipDeviceAttribute_t attribute, int device)
@@ -278,7 +287,8 @@ static hipError_t find_bus_id(int *device, const char *text)
     if (!device || !text) {
         return hipErrorInvalidValue;
     }
-    if (sscanf(text, "%x:%x", &domain, &bus) != 2 || domain != 0 || bus < 1 || !hip_is_device((int)bus - 1)) {
+    if (sscanf(text, "%x:%x", &domain, &bus) != 2 || domain != 0 || bus < 1
+        || !hip_is_device((int)bus - 1)) {
         return hipErrorInvalidDevice;
     }
     *device = (int)bus - 1;
@@ -325,7 +335,8 @@ hipError_t hipDeviceSynchronize(void)
     HIP_API(hip_wait_device(hip_current_device(), "hipDeviceSynchronize"));
 }
 
-/* All of the program's memory stays: what a reset frees on real devices, the end of the program frees here. */
+/* All of the program's memory stays: what a reset frees on real devices, the end of the program
+ * frees here. */
 hipError_t hipDeviceReset(void)
 {
     HIP_API(hip_wait_device(hip_current_device(), "hipDeviceReset"));
@@ -353,7 +364,8 @@ hipError_t hipDeviceSetCacheConfig(hipFuncCache_t config)
 
 hipError_t hipDeviceSetSharedMemConfig(hipSharedMemConfig config)
 {
-    HIP_API_ALWAYS((unsigned)config <= hipSharedMemBankSizeEightByte ? hipSuccess : hipErrorInvalidValue);
+    HIP_API_ALWAYS((unsigned)config <= hipSharedMemBankSizeEightByte ? hipSuccess
+                                                                     : hipErrorInvalidValue);
 }
 
 hipError_t hipSetDeviceFlags(unsigned flags)

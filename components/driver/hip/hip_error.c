@@ -58,20 +58,26 @@
     X(hipErrorSetOnActiveProcess, "cannot set while device is active in this process")             \
     X(hipErrorContextIsDestroyed, "context is destroyed")                                          \
     X(hipErrorAssert, "device-side assert triggered")                                              \
-    X(hipErrorHostMemoryAlreadyRegistered, "part or all of the requested memory range is already mapped") \
-    X(hipErrorHostMemoryNotRegistered, "pointer does not correspond to a registered memory region") \
+    X(hipErrorHostMemoryAlreadyRegistered,                                                         \
+      "part or all of the requested memory range is already mapped")                               \
+    X(hipErrorHostMemoryNotRegistered,                                                             \
+      "pointer does not correspond to a registered memory region")                                 \
     X(hipErrorLaunchFailure, "unspecified launch failure")                                         \
     X(hipErrorCooperativeLaunchTooLarge, "too many blocks in cooperative launch")                  \
     X(hipErrorNotSupported, "operation not supported")                                             \
     X(hipErrorStreamCaptureUnsupported, "operation not permitted when stream is capturing")        \
     X(hipErrorStreamCaptureInvalidated, "operation failed due to a previous error during capture") \
-    X(hipErrorStreamCaptureMerge, "operation would result in a merge of separate capture sequences") \
+    X(hipErrorStreamCaptureMerge,                                                                  \
+      "operation would result in a merge of separate capture sequences")                           \
     X(hipErrorStreamCaptureUnmatched, "capture was not ended in the same stream as it began")      \
     X(hipErrorStreamCaptureUnjoined, "capturing stream has unjoined work")                         \
     X(hipErrorStreamCaptureIsolation, "dependency created on uncaptured work in another stream")   \
-    X(hipErrorStreamCaptureImplicit, "operation would make the legacy stream depend on a capturing stream") \
-    X(hipErrorCapturedEvent, "operation not permitted on an event last recorded in a capturing stream") \
-    X(hipErrorStreamCaptureWrongThread, "attempt to terminate a thread-local capture sequence from another thread") \
+    X(hipErrorStreamCaptureImplicit,                                                               \
+      "operation would make the legacy stream depend on a capturing stream")                       \
+    X(hipErrorCapturedEvent,                                                                       \
+      "operation not permitted on an event last recorded in a capturing stream")                   \
+    X(hipErrorStreamCaptureWrongThread,                                                            \
+      "attempt to terminate a thread-local capture sequence from another thread")                  \
     X(hipErrorGraphExecUpdateFailure, "the graph update was not performed")                        \
     X(hipErrorUnknown, "unknown error")                                                            \
     X(hipErrorRuntimeMemory, "runtime memory call returned error")                                 \

@@ -1,9 +1,10 @@
-/* Device addresses lie in a range of the host's address space that nothing may touch, so a host access to
- * device memory faults; the handler here says which allocation it was, then lets the program die by the
- * signal. Other faults go to the handler that was there before.
+/* Device addresses lie in a range of the host's address space that nothing may touch, so a host
+ * access to device memory faults; the handler here says which allocation it was, then lets the
+ * program die by the signal. Other faults go to the handler that was there before.
  *
- * The range begins at a fixed address, where Linux on x86-64 puts nothing by itself, so that device addresses
- * are the same in every run. Invariant: the handler calls only what is safe in a signal handler. */
+ * The range begins at a fixed address, where Linux on x86-64 puts nothing by itself, so that device
+ * addresses are the same in every run. Invariant: the handler calls only what is safe in a signal
+ * handler. */
 #include "hip_internal.h"
 
 #include <errno.h>
@@ -19,7 +20,8 @@
 /* Tried in turn. */
 static const uint64_t window_bases[] = {0x200000000000, 0x7a0000000000};
 
-/* Elsewhere the low bits of addresses are at least the same, from which caches and TLBs choose their sets. */
+/* Elsewhere the low bits of addresses are at least the same, from which caches and TLBs choose
+ * their sets. */
 #define WINDOW_ALIGN (1ull << 36)
 
 static struct sigaction previous_handler;
@@ -28,7 +30,8 @@ bool hip_reserve_window(uint64_t size)
 {
     const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
     void *base = MAP_FAILED;
-    for (size_t i = 0; i < sizeof window_bases / sizeof window_bases[0] && base == MAP_FAILED; i++) {
+    for (size_t i = 0; i < sizeof window_bases / sizeof window_bases[0] && base == MAP_FAILED;
+         i++) {
         void *wish = (void *)(uintptr_t)window_bases[i];
         base = mmap(wish, size, PROT_NONE, flags | MAP_FIXED_NOREPLACE, -1, 0);
         if (base != MAP_FAILED && base != wish) { /* kernels before 4.17 ignore the flag */
@@ -40,8 +43,9 @@ bool hip_reserve_window(uint64_t size)
         base = mmap(NULL, size + WINDOW_ALIGN, PROT_NONE, flags, -1, 0);
         if (base != MAP_FAILED) {
             base = (void *)(((uintptr_t)base + WINDOW_ALIGN - 1) / WINDOW_ALIGN * WINDOW_ALIGN);
-            hip_say("the usual range of device addresses is taken; cycle counts of this run may differ "
-                    "from others");
+            hip_say(
+                "the usual range of device addresses is taken; cycle counts of this run may differ "
+                "from others");
         }
     }
     if (base == MAP_FAILED) {
@@ -91,7 +95,8 @@ static void add_place(struct note *note, uint64_t address)
     add_text(note, ": byte ");
     add_number(note, offset, 10);
     add_text(note, offset < allocation->size ? " of" : " from the start of");
-    add_text(note, allocation->kind == HIP_MODULE_MEMORY ? " a loaded module of " : " the allocation of ");
+    add_text(note, allocation->kind == HIP_MODULE_MEMORY ? " a loaded module of "
+                                                         : " the allocation of ");
     add_number(note, allocation->size, 10);
     add_text(note, " bytes at ");
     add_number(note, allocation->address, 16);

@@ -1,4 +1,5 @@
-/* Fills of device memory: hipMemset and its relatives. Host memory that HIP allocated may be filled, too. */
+/* Fills of device memory: hipMemset and its relatives. Host memory that HIP allocated may be
+ * filled, too. */
 #include "hip_internal.h"
 
 #include <inttypes.h>
@@ -15,22 +16,26 @@ static hipError_t check_fill(const struct fill *fill, const char *what)
 {
     const struct hip_allocation *allocation = hip_find_allocation(fill->address);
     if (!allocation) {
-        hip_say("%s: %p is not device memory that is allocated", what, (void *)(uintptr_t)fill->address);
+        hip_say("%s: %p is not device memory that is allocated", what,
+                (void *)(uintptr_t)fill->address);
         return hipErrorInvalidValue;
     }
     uint64_t left = allocation->size - (fill->address - allocation->address);
-    if (fill->address % fill->width != 0 || fill->count > left / fill->width ||
-        (fill->rows > 1 && (fill->pitch < fill->count * fill->width ||
-                            fill->rows - 1 > (left - fill->count * fill->width) / fill->pitch))) {
-        hip_say("%s: %zu elements of %u bytes at %p do not fit into the allocation, which has %" PRIu64
-                " bytes left there",
-                what, fill->count, fill->width, (void *)(uintptr_t)fill->address, left);
+    if (fill->address % fill->width != 0 || fill->count > left / fill->width
+        || (fill->rows > 1
+            && (fill->pitch < fill->count * fill->width
+                || fill->rows - 1 > (left - fill->count * fill->width) / fill->pitch))) {
+        hip_say(
+            "%s: %zu elements of %u bytes at %p do not fit into the allocation, which has %" PRIu64
+            " bytes left there",
+            what, fill->count, fill->width, (void *)(uintptr_t)fill->address, left);
         return hipErrorInvalidValue;
     }
     return hipSuccess;
 }
 
-static hipError_t run_fill(const struct fill *fill, hipStream_t stream, bool blocking, const char *what)
+static hipError_t run_fill(const struct fill *fill, hipStream_t stream, bool blocking,
+                           const char *what)
 {
     uint32_t queue = 0;
     int device = 0;
@@ -61,8 +66,8 @@ static hipError_t run_fill(const struct fill *fill, hipStream_t stream, bool blo
     return error == hipSuccess && blocking ? hip_wait_ticket(ticket, what) : error;
 }
 
-static hipError_t fill_plain(void *to, uint32_t value, uint32_t width, size_t count, hipStream_t stream,
-                             bool blocking, const char *what)
+static hipError_t fill_plain(void *to, uint32_t value, uint32_t width, size_t count,
+                             hipStream_t stream, bool blocking, const char *what)
 {
     struct fill fill = {
         .address = (uintptr_t)to, .value = value, .width = width, .count = count, .rows = 1};
@@ -96,7 +101,8 @@ hipError_t hipMemsetD8(hipDeviceptr_t to, unsigned char value, size_t count)
     HIP_API(fill_plain(to, value, 1, count, NULL, true, "hipMemsetD8"));
 }
 
-hipError_t hipMemsetD8Async(hipDeviceptr_t to, unsigned char value, size_t count, hipStream_t stream)
+hipError_t hipMemsetD8Async(hipDeviceptr_t to, unsigned char value, size_t count,
+                            hipStream_t stream)
 {
     HIP_API(fill_plain(to, value, 1, count, stream, false, "hipMemsetD8Async"));
 }
@@ -106,7 +112,8 @@ hipError_t hipMemsetD16(hipDeviceptr_t to, unsigned short value, size_t count)
     HIP_API(fill_plain(to, value, 2, count, NULL, true, "hipMemsetD16"));
 }
 
-hipError_t hipMemsetD16Async(hipDeviceptr_t to, unsigned short value, size_t count, hipStream_t stream)
+hipError_t hipMemsetD16Async(hipDeviceptr_t to, unsigned short value, size_t count,
+                             hipStream_t stream)
 {
     HIP_API(fill_plain(to, value, 2, count, stream, false, "hipMemsetD16Async"));
 }

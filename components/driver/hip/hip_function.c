@@ -1,4 +1,5 @@
-/* What a program may ask of a kernel: attributes, and how many work-groups fit on a compute unit. */
+/* What a program may ask of a kernel: attributes, and how many work-groups fit on a compute unit.
+ */
 #include "hip_internal.h"
 
 #include <string.h>
@@ -8,9 +9,10 @@ static unsigned smaller(unsigned a, unsigned b)
     return a < b ? a : b;
 }
 
-/* Work-groups of `threads` work-items that one compute unit holds at a time: the tightest of wavefront slots,
- * vector and scalar registers, LDS and work-group slots. */
-static unsigned count_work_groups(const struct hip_function *function, unsigned threads, size_t dynamic_lds)
+/* Work-groups of `threads` work-items that one compute unit holds at a time: the tightest of
+ * wavefront slots, vector and scalar registers, LDS and work-group slots. */
+static unsigned count_work_groups(const struct hip_function *function, unsigned threads,
+                                  size_t dynamic_lds)
 {
     const struct driver_device_info *info = &hip.devices[function->module->device].info;
     const struct code_object_kernel *kernel = function->kernel;
@@ -41,7 +43,8 @@ static unsigned threads_limit(const struct hip_function *function)
 }
 
 /* The function of a handle or, for the calls without "Module", of a registered host function. */
-static hipError_t find_function(const void *either, bool is_handle, const struct hip_function **function)
+static hipError_t find_function(const void *either, bool is_handle,
+                                const struct hip_function **function)
 {
     if (!is_handle) {
         return hip_find_host_function(either, hip_current_device(), function);
@@ -66,9 +69,10 @@ static hipError_t active_blocks(int *count, const void *either, bool is_handle, 
     return error;
 }
 
-/* The largest work-group among those that fill a compute unit best, and a grid that fills the device. */
-static hipError_t best_block(int *grid, int *block, const void *either, bool is_handle, size_t dynamic_lds,
-                             int limit)
+/* The largest work-group among those that fill a compute unit best, and a grid that fills the
+ * device. */
+static hipError_t best_block(int *grid, int *block, const void *either, bool is_handle,
+                             size_t dynamic_lds, int limit)
 {
     const struct hip_function *function = NULL;
     if (!grid || !block) {
@@ -86,7 +90,8 @@ static hipError_t best_block(int *grid, int *block, const void *either, bool is_
             best = threads;
             best_groups = groups;
         }
-        threads = threads % HIP_WAVEFRONT ? threads - threads % HIP_WAVEFRONT : threads - HIP_WAVEFRONT;
+        threads =
+            threads % HIP_WAVEFRONT ? threads - threads % HIP_WAVEFRONT : threads - HIP_WAVEFRONT;
     }
     *block = (int)best;
     *grid = (int)(best_groups * hip.devices[function->module->device].info.compute_units);
@@ -116,7 +121,8 @@ static hipError_t function_attributes(hipFuncAttributes *attributes, const void 
     return hipSuccess;
 }
 
-static hipError_t function_attribute(int *value, hipFunction_attribute attribute, hipFunction_t handle)
+static hipError_t function_attribute(int *value, hipFunction_attribute attribute,
+                                     hipFunction_t handle)
 {
     const struct hip_function *function = hip_check_function(handle);
     if (!value || !function) {
@@ -165,8 +171,9 @@ static hipError_t set_attribute(const void *host_function, hipFuncAttribute attr
     uint32_t lds = hip.devices[function->module->device].info.lds_bytes_per_cu;
     switch (attribute) {
     case hipFuncAttributeMaxDynamicSharedMemorySize:
-        return value >= 0 && (uint32_t)value <= lds - function->kernel->group_size ? hipSuccess
-                                                                                   : hipErrorInvalidValue;
+        return value >= 0 && (uint32_t)value <= lds - function->kernel->group_size
+                   ? hipSuccess
+                   : hipErrorInvalidValue;
     case hipFuncAttributePreferredSharedMemoryCarveout:
         return value >= -1 && value <= 100 ? hipSuccess : hipErrorInvalidValue;
     default:
@@ -201,13 +208,14 @@ hipError_t hipFuncSetSharedMemConfig(const void *host_function, hipSharedMemConf
     HIP_API((unsigned)config <= hipSharedMemBankSizeEightByte ? hipSuccess : hipErrorInvalidValue);
 }
 
-hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessor(int *count, const void *host_function, int threads,
-                                                        size_t dynamic_lds)
+hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessor(int *count, const void *host_function,
+                                                        int threads, size_t dynamic_lds)
 {
     HIP_API(active_blocks(count, host_function, false, threads, dynamic_lds));
 }
 
-hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *count, const void *host_function,
+hipError_t hipOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *count,
+                                                                 const void *host_function,
                                                                  int threads, size_t dynamic_lds,
                                                                  unsigned flags)
 {
@@ -221,9 +229,8 @@ hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessor(int *count, hipFun
     HIP_API(active_blocks(count, function, true, threads, dynamic_lds));
 }
 
-hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *count, hipFunction_t function,
-                                                                       int threads, size_t dynamic_lds,
-                                                                       unsigned flags)
+hipError_t hipModuleOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(
+    int *count, hipFunction_t function, int threads, size_t dynamic_lds, unsigned flags)
 {
     (void)flags;
     HIP_API(active_blocks(count, function, true, threads, dynamic_lds));
@@ -241,8 +248,10 @@ hipError_t hipModuleOccupancyMaxPotentialBlockSize(int *grid, int *block, hipFun
     HIP_API(best_block(grid, block, function, true, dynamic_lds, limit));
 }
 
-hipError_t hipModuleOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block, hipFunction_t function,
-                                                            size_t dynamic_lds, int limit, unsigned flags)
+hipError_t hipModuleOccupancyMaxPotentialBlockSizeWithFlags(int *grid, int *block,
+                                                            hipFunction_t function,
+                                                            size_t dynamic_lds, int limit,
+                                                            unsigned flags)
 {
     (void)flags;
     HIP_API(best_block(grid, block, function, true, dynamic_lds, limit));

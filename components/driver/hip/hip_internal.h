@@ -1,12 +1,13 @@
 /* The state that the files of the HIP library share, and what each offers the others.
  *
- * The library is the same for all platforms: it opens the shared object named by HEDDLE_PLATFORM at the first
- * call that needs a device, and speaks to its driver through struct driver_api. It holds what HIP has and the
- * driver has not: modules, functions, streams, events, errors per thread, and a map of allocations.
+ * The library is the same for all platforms: it opens the shared object named by HEDDLE_PLATFORM at
+ * the first call that needs a device, and speaks to its driver through struct driver_api. It holds
+ * what HIP has and the driver has not: modules, functions, streams, events, errors per thread, and
+ * a map of allocations.
  *
- * Threads: `hip.lock` guards everything below. Each API function takes it through HIP_API() for its whole
- * body; hip_wait_*() release it while the simulation runs, so other host threads can enqueue meanwhile. Thus a
- * pointer to a stream, event or module must not be used after a wait. */
+ * Threads: `hip.lock` guards everything below. Each API function takes it through HIP_API() for its
+ * whole body; hip_wait_*() release it while the simulation runs, so other host threads can enqueue
+ * meanwhile. Thus a pointer to a stream, event or module must not be used after a wait. */
 #ifndef HEDDLE_HIP_INTERNAL_H
 #define HEDDLE_HIP_INTERNAL_H
 
@@ -24,16 +25,16 @@
 
 enum {
     HIP_DEVICES_MAX = 64,
-    HIP_WAVEFRONT = 64,          /* work-items; all supported architectures */
-    HIP_ALLOCATION_ALIGN = 256,  /* bytes; what hipMalloc promises (HIP programming guide) */
-    HIP_MESSAGES_MAX = 40        /* lines on stderr before the rest is left out */
+    HIP_WAVEFRONT = 64,         /* work-items; all supported architectures */
+    HIP_ALLOCATION_ALIGN = 256, /* bytes; what hipMalloc promises (HIP programming guide) */
+    HIP_MESSAGES_MAX = 40       /* lines on stderr before the rest is left out */
 };
 
 struct hip_device {
     struct driver_device_info info;
-    bool xnack, sramecc;  /* what code objects of this architecture find */
-    uint32_t queue;       /* all streams of the device share one hardware queue */
-    uint64_t peers;       /* bit d: peer access to device d is enabled */
+    bool xnack, sramecc; /* what code objects of this architecture find */
+    uint32_t queue;      /* all streams of the device share one hardware queue */
+    uint64_t peers;      /* bit d: peer access to device d is enabled */
 };
 
 enum hip_state { HIP_CLOSED, HIP_OPEN, HIP_FAILED, HIP_FINISHED };
@@ -45,7 +46,7 @@ struct hip_library {
     struct hip_device devices[HIP_DEVICES_MAX];
     int device_count;
     uint64_t window_base, window_size; /* the reservation that device addresses come from */
-    hipError_t lost;                   /* not hipSuccess: a kernel broke the device; every later call says so */
+    hipError_t lost; /* not hipSuccess: a kernel broke the device; every later call says so */
 };
 extern struct hip_library hip;
 
@@ -55,7 +56,8 @@ extern struct hip_library hip;
 hipError_t hip_enter(void);
 /* Unlocks, notes the error for hipGetLastError() and returns it. */
 hipError_t hip_leave(hipError_t error);
-/* Body of an API function that needs the device, and of one that must work even after it is lost. */
+/* Body of an API function that needs the device, and of one that must work even after it is lost.
+ */
 #define HIP_API(expression)                                                                        \
     do {                                                                                           \
         hipError_t api_error = hip_enter();                                                        \
@@ -72,12 +74,14 @@ hipError_t hip_leave(hipError_t error);
 
 /* A line on stderr, "heddle: " in front. */
 __attribute__((format(printf, 1, 2))) void hip_say(const char *format, ...);
-/* The HIP error of a driver's answer; says the driver's words when it is a failure. `what`: the API call. */
+/* The HIP error of a driver's answer; says the driver's words when it is a failure. `what`: the API
+ * call. */
 hipError_t hip_status(enum driver_status status, const char *what);
 /* Run the simulation without the lock; return like hip_status(). */
 hipError_t hip_wait_ticket(uint64_t ticket, const char *what);
 hipError_t hip_wait_device(int device, const char *what);
-/* Host memory of the library, zeroed; the program ends when there is none. hip_grow() is realloc. */
+/* Host memory of the library, zeroed; the program ends when there is none. hip_grow() is realloc.
+ */
 void *hip_allocate(size_t size);
 void *hip_grow(void *old, size_t size);
 void hip_release(void *memory);
@@ -89,7 +93,12 @@ void hip_set_last_error(hipError_t error);
 
 /* ---- hip_memory.c: the map of allocations ---- */
 
-enum hip_allocation_kind { HIP_DEVICE_MEMORY, HIP_MODULE_MEMORY, HIP_PINNED_MEMORY, HIP_REGISTERED_MEMORY };
+enum hip_allocation_kind {
+    HIP_DEVICE_MEMORY,
+    HIP_MODULE_MEMORY,
+    HIP_PINNED_MEMORY,
+    HIP_REGISTERED_MEMORY
+};
 
 struct hip_allocation {
     uint64_t address;
@@ -104,8 +113,8 @@ const struct hip_allocation *hip_find_allocation(uint64_t address);
 /* The last allocation of device memory at or below `address`, or NULL. */
 const struct hip_allocation *hip_find_allocation_below(uint64_t address);
 /* Device memory for the library's own use (module images), in the map as `kind`. */
-hipError_t hip_allocate_device(int device, uint64_t size, uint64_t align, enum hip_allocation_kind kind,
-                               uint64_t *address);
+hipError_t hip_allocate_device(int device, uint64_t size, uint64_t align,
+                               enum hip_allocation_kind kind, uint64_t *address);
 hipError_t hip_release_device(uint64_t address);
 bool hip_is_device_address(uint64_t address);
 /* Copies with all checks of hipMemcpy; `blocking` waits until done. */
@@ -114,7 +123,8 @@ hipError_t hip_copy(void *to, const void *from, size_t size, hipMemcpyKind kind,
 
 /* ---- hip_stream.c ---- */
 
-/* Makes the stream's queue known, or hipErrorInvalidHandle. The null stream belongs to the current device. */
+/* Makes the stream's queue known, or hipErrorInvalidHandle. The null stream belongs to the current
+ * device. */
 hipError_t hip_stream_queue(hipStream_t stream, uint32_t *queue, int *device);
 /* Remembers the last command of a stream, for hipStreamSynchronize and hipStreamQuery. */
 void hip_stream_note(hipStream_t stream, uint64_t ticket);
@@ -132,7 +142,7 @@ struct hip_module {
     struct hip_module *next; /* in order of loading */
     struct code_object object;
     int device;
-    uint64_t base; /* device address of linked address 0 */
+    uint64_t base;                  /* device address of linked address 0 */
     struct hip_function *functions; /* parallel to object.kernels */
 };
 
@@ -149,10 +159,13 @@ const struct hip_function *hip_check_function(hipFunction_t function);
 /* ---- hip_binary.c ---- */
 
 bool hip_is_embedded(const struct hip_module *module);
-/* The kernel behind a host function that a program registered, loaded on `device` when it was not. */
-hipError_t hip_find_host_function(const void *host_function, int device, const struct hip_function **function);
+/* The kernel behind a host function that a program registered, loaded on `device` when it was not.
+ */
+hipError_t hip_find_host_function(const void *host_function, int device,
+                                  const struct hip_function **function);
 /* Device address and size of a registered host variable on `device`. */
-hipError_t hip_find_host_variable(const void *host_variable, int device, uint64_t *address, uint64_t *size);
+hipError_t hip_find_host_variable(const void *host_variable, int device, uint64_t *address,
+                                  uint64_t *size);
 
 /* ---- hip_device.c ---- */
 
@@ -167,7 +180,8 @@ void hip_install_fault_handler(void);
 
 /* ---- hip_readable.c ---- */
 
-/* How many bytes from `start` on can be read, as far as the process' map says; 0 for a bad address. */
+/* How many bytes from `start` on can be read, as far as the process' map says; 0 for a bad address.
+ */
 size_t hip_readable_bytes(const void *start);
 
 #endif

@@ -1,5 +1,6 @@
-/* Launches: what a program asks for is checked against the device and the kernel, its arguments are laid out
- * as the code object says, and the driver gets one struct. A refused launch has no effect. */
+/* Launches: what a program asks for is checked against the device and the kernel, its arguments are
+ * laid out as the code object says, and the driver gets one struct. A refused launch has no effect.
+ */
 #include "hip_internal.h"
 
 #include "components/isa/object/kernarg.h"
@@ -29,18 +30,19 @@ static hipError_t check_geometry(const struct request *request, int device)
     const struct code_object_kernel *kernel = request->function->kernel;
     const uint64_t *block = request->block;
     for (int dimension = 0; dimension < 3; dimension++) {
-        if (request->grid[dimension] == 0 || request->grid[dimension] > UINT32_MAX ||
-            block[dimension] == 0 || block[dimension] > info->max_work_group) {
+        if (request->grid[dimension] == 0 || request->grid[dimension] > UINT32_MAX
+            || block[dimension] == 0 || block[dimension] > info->max_work_group) {
             hip_say("%s: kernel '%s' with a work-group of %" PRIu64 " and a grid of %" PRIu64
                     " work-items in dimension %d; allowed are 1 to %u and 1 to %u",
-                    request->what, kernel->name, block[dimension], request->grid[dimension], dimension,
-                    info->max_work_group, UINT32_MAX);
+                    request->what, kernel->name, block[dimension], request->grid[dimension],
+                    dimension, info->max_work_group, UINT32_MAX);
             return hipErrorInvalidConfiguration;
         }
     }
     uint64_t threads = block[0] * block[1] * block[2];
     if (threads > info->max_work_group) {
-        hip_say("%s: kernel '%s' with a work-group of %" PRIu64 " work-items; the device takes up to %u",
+        hip_say("%s: kernel '%s' with a work-group of %" PRIu64
+                " work-items; the device takes up to %u",
                 request->what, kernel->name, threads, info->max_work_group);
         return hipErrorInvalidConfiguration;
     }
@@ -50,8 +52,8 @@ static hipError_t check_geometry(const struct request *request, int device)
                 request->what, kernel->name, threads, kernel->max_group_threads);
         return hipErrorLaunchFailure;
     }
-    if (request->dynamic_lds > info->lds_bytes_per_cu ||
-        kernel->group_size + request->dynamic_lds > info->lds_bytes_per_cu) {
+    if (request->dynamic_lds > info->lds_bytes_per_cu
+        || kernel->group_size + request->dynamic_lds > info->lds_bytes_per_cu) {
         hip_say("%s: kernel '%s' needs %u bytes of LDS and %" PRIu64
                 " dynamic ones; a compute unit has %u",
                 request->what, kernel->name, kernel->group_size, request->dynamic_lds,
@@ -65,21 +67,22 @@ static hipError_t check_kernel(const struct request *request, int device)
 {
     const struct code_object_kernel *kernel = request->function->kernel;
     if (request->function->module->device != device) {
-        hip_say("%s: kernel '%s' is loaded on device %d, the stream belongs to device %d", request->what,
-                kernel->name, request->function->module->device, device);
+        hip_say("%s: kernel '%s' is loaded on device %d, the stream belongs to device %d",
+                request->what, kernel->name, request->function->module->device, device);
         return hipErrorInvalidHandle;
     }
-    if (kernel->enable_grid_work_group_count[0] || kernel->enable_grid_work_group_count[1] ||
-        kernel->enable_grid_work_group_count[2]) {
-        hip_say("%s: kernel '%s' wants numbers of work-groups in scalar registers, which is not supported yet",
+    if (kernel->enable_grid_work_group_count[0] || kernel->enable_grid_work_group_count[1]
+        || kernel->enable_grid_work_group_count[2]) {
+        hip_say("%s: kernel '%s' wants numbers of work-groups in scalar registers, which is not "
+                "supported yet",
                 request->what, kernel->name);
         return hipErrorNotSupported;
     }
     return hipSuccess;
 }
 
-/* Device code that calls the host (printf, assert) finds no buffer for it. Up to version 4 compilers list the
- * buffer only where it may be used, from version 5 on nearly always. */
+/* Device code that calls the host (printf, assert) finds no buffer for it. Up to version 4
+ * compilers list the buffer only where it may be used, from version 5 on nearly always. */
 static void warn_of_host_calls(const struct hip_function *function)
 {
     static const struct code_object_kernel *warned;
@@ -88,7 +91,8 @@ static void warn_of_host_calls(const struct hip_function *function)
         return;
     }
     for (uint32_t i = kernel->explicit_argument_count; i < kernel->argument_count; i++) {
-        if (kernel->arguments[i].kind == CODE_OBJECT_VALUE_HIDDEN_HOSTCALL_BUFFER && warned != kernel) {
+        if (kernel->arguments[i].kind == CODE_OBJECT_VALUE_HIDDEN_HOSTCALL_BUFFER
+            && warned != kernel) {
             warned = kernel;
             hip_say("kernel '%s' can call the host (printf, assert), which is not supported yet: "
                     "it faults if it does",
@@ -102,8 +106,10 @@ static struct kernarg_geometry geometry_of(const struct request *request, int de
     bool gfx8 = strncmp(hip.devices[device].info.isa, "gfx8", 4) == 0;
     struct kernarg_geometry geometry = {
         .dynamic_lds_bytes = (uint32_t)request->dynamic_lds,
-        .shared_aperture = (uint64_t)(gfx8 ? WORK_SHARED_APERTURE_GFX8 : WORK_SHARED_APERTURE_GFX9) << 32,
-        .private_aperture = (uint64_t)(gfx8 ? WORK_PRIVATE_APERTURE_GFX8 : WORK_PRIVATE_APERTURE_GFX9) << 32,
+        .shared_aperture = (uint64_t)(gfx8 ? WORK_SHARED_APERTURE_GFX8 : WORK_SHARED_APERTURE_GFX9)
+                           << 32,
+        .private_aperture =
+            (uint64_t)(gfx8 ? WORK_PRIVATE_APERTURE_GFX8 : WORK_PRIVATE_APERTURE_GFX9) << 32,
     };
     for (int dimension = 0; dimension < 3; dimension++) {
         geometry.grid[dimension] = (uint32_t)request->grid[dimension];
@@ -134,7 +140,8 @@ static hipError_t enqueue(const struct request *request, uint32_t queue, const u
     }
     uint64_t ticket = 0;
     enum driver_status status = hip.api->launch(queue, &launch, &ticket);
-    if (status == DRIVER_FAULT) { /* refused before it began (an instruction is missing): nothing is broken */
+    if (status == DRIVER_FAULT) { /* refused before it began (an instruction is missing): nothing is
+                                     broken */
         hip_say("%s: %s", request->what, hip.api->error_text());
         return hipErrorLaunchFailure;
     }
@@ -163,8 +170,8 @@ static hipError_t launch(const struct request *request)
     warn_of_host_calls(request->function);
     struct kernarg_geometry geometry = geometry_of(request, device);
     uint8_t *kernarg = hip_allocate(kernarg_size(kernel));
-    int missing = request->packed ? kernarg_fill_packed(kernel, request->packed, request->packed_size,
-                                                        &geometry, kernarg)
+    int missing = request->packed ? kernarg_fill_packed(kernel, request->packed,
+                                                        request->packed_size, &geometry, kernarg)
                                   : kernarg_fill(kernel, request->values, &geometry, kernarg);
     if (missing >= 0) {
         hip_say("%s: argument %d of kernel '%s' is missing", request->what, missing, kernel->name);
@@ -190,8 +197,10 @@ static _Thread_local struct {
 } calls;
 
 /* clang's expansion of kernel<<<grid, block, lds, stream>>>(...) pushes and, in the stub, pops. */
-hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t dynamic_lds, hipStream_t stream);
-hipError_t __hipPopCallConfiguration(dim3 *grid, dim3 *block, size_t *dynamic_lds, hipStream_t *stream);
+hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t dynamic_lds,
+                                      hipStream_t stream);
+hipError_t __hipPopCallConfiguration(dim3 *grid, dim3 *block, size_t *dynamic_lds,
+                                     hipStream_t *stream);
 
 hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t dynamic_lds, hipStream_t stream)
 {
@@ -202,7 +211,8 @@ hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t dynamic_lds,
     return hipSuccess;
 }
 
-hipError_t __hipPopCallConfiguration(dim3 *grid, dim3 *block, size_t *dynamic_lds, hipStream_t *stream)
+hipError_t __hipPopCallConfiguration(dim3 *grid, dim3 *block, size_t *dynamic_lds,
+                                     hipStream_t *stream)
 {
     if (calls.count == 0) {
         return hipErrorMissingConfiguration;
@@ -215,7 +225,8 @@ hipError_t __hipPopCallConfiguration(dim3 *grid, dim3 *block, size_t *dynamic_ld
     return hipSuccess;
 }
 
-static void set_block_grid(struct request *request, const uint32_t blocks[3], const uint32_t block[3])
+static void set_block_grid(struct request *request, const uint32_t blocks[3],
+                           const uint32_t block[3])
 {
     for (int dimension = 0; dimension < 3; dimension++) {
         request->grid[dimension] = (uint64_t)blocks[dimension] * block[dimension];
@@ -223,8 +234,8 @@ static void set_block_grid(struct request *request, const uint32_t blocks[3], co
     }
 }
 
-static hipError_t launch_host_function(const void *host_function, dim3 grid, dim3 block, void **values,
-                                       size_t dynamic_lds, hipStream_t stream)
+static hipError_t launch_host_function(const void *host_function, dim3 grid, dim3 block,
+                                       void **values, size_t dynamic_lds, hipStream_t stream)
 {
     struct request request = {
         .dynamic_lds = dynamic_lds, .stream = stream, .values = values, .what = "hipLaunchKernel"};
@@ -263,8 +274,9 @@ static hipError_t read_extra(void **extra, struct request *request)
     return request->packed ? hipSuccess : hipErrorInvalidValue;
 }
 
-static hipError_t launch_function(hipFunction_t handle, const uint32_t blocks[3], const uint32_t block[3],
-                                  unsigned dynamic_lds, hipStream_t stream, void **values, void **extra)
+static hipError_t launch_function(hipFunction_t handle, const uint32_t blocks[3],
+                                  const uint32_t block[3], unsigned dynamic_lds, hipStream_t stream,
+                                  void **values, void **extra)
 {
     struct request request = {.function = hip_check_function(handle),
                               .dynamic_lds = dynamic_lds,
@@ -284,9 +296,10 @@ static hipError_t launch_function(hipFunction_t handle, const uint32_t blocks[3]
     return launch(&request);
 }
 
-hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned grid_x, unsigned grid_y, unsigned grid_z,
-                                 unsigned block_x, unsigned block_y, unsigned block_z,
-                                 unsigned dynamic_lds, hipStream_t stream, void **values, void **extra)
+hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned grid_x, unsigned grid_y,
+                                 unsigned grid_z, unsigned block_x, unsigned block_y,
+                                 unsigned block_z, unsigned dynamic_lds, hipStream_t stream,
+                                 void **values, void **extra)
 {
     const uint32_t blocks[3] = {grid_x, grid_y, grid_z}, block[3] = {block_x, block_y, block_z};
     HIP_API(launch_function(function, blocks, block, dynamic_lds, stream, values, extra));

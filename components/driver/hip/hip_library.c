@@ -1,16 +1,17 @@
 /* Opening the platform, the one lock, and errors.
  *
- * The platform is opened by the first call that needs a device, never by the constructors that register
- * kernels, so a program that only prints its usage starts no simulator. It is finished by this library's
- * destructor, which runs after the program's own exit handlers. Options come from the environment that
- * `heddle run` sets; the table in options_from_environment() is the list of them. */
+ * The platform is opened by the first call that needs a device, never by the constructors that
+ * register kernels, so a program that only prints its usage starts no simulator. It is finished by
+ * this library's destructor, which runs after the program's own exit handlers. Options come from
+ * the environment that `heddle run` sets, and the outcome goes back to it; codegen/options_env.h
+ * describes both. */
 #include "hip_internal.h"
 #include "hip_refuse.h"
 
+#include "codegen/options_env.h"
 #include "runtime/platform.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +19,6 @@
 
 struct hip_library hip = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static const struct heddle_platform *platform;
 static _Thread_local int current_device;
 static _Thread_local hipError_t last_error;
 
@@ -60,63 +60,19 @@ void hip_release(void *memory)
     free(memory);
 }
 
-/* A number of the environment, or 0. A value that is no number ends the program: a limit must not get lost. */
-static uint64_t environment_number(const char *name)
+/* The options of `heddle run`; their texts stay for the life of the process. */
+static bool read_options(struct heddle_options *options)
 {
-    const char *text = getenv(name);
-    if (!text || !*text) {
-        return 0;
+    const char *text = getenv(OPTIONS_ENV_OPTIONS);
+    const char *mistake = NULL;
+    char *storage = hip_allocate(text ? strlen(text) + 1 : 1);
+    if (!options_env_decode(text, options, storage, &mistake)) {
+        hip_say("%s has a mistake at '%s'; it is written by `heddle run`", OPTIONS_ENV_OPTIONS,
+                mistake);
+        hip_release(storage);
+        return false;
     }
-    char *end = NULL;
-    errno = 0;
-    unsigned long long value = strtoull(text, &end, 10);
-    if (*end != '\0' || errno != 0 || *text == '-') {
-        fprintf(stderr, "heddle: %s is '%s', which is not a number\n", name, text);
-        exit(2);
-    }
-    return value;
-}
-
-static int environment_order(void)
-{
-    static const char *const names[] = {"ascending", "descending", "random"};
-    const char *text = getenv("HEDDLE_TICK_ORDER");
-    for (int order = 0; text && *text && order < 3; order++) {
-        if (strcmp(text, names[order]) == 0) {
-            return order; /* enum engine_order */
-        }
-    }
-    if (text && *text) {
-        fprintf(stderr, "heddle: HEDDLE_TICK_ORDER is '%s'; known are ascending, descending, random\n",
-                text);
-        exit(2);
-    }
-    return 0;
-}
-
-static const char *environment_text(const char *name)
-{
-    const char *text = getenv(name);
-    return text && *text ? text : NULL;
-}
-
-static struct heddle_options options_from_environment(void)
-{
-    return (struct heddle_options){
-        .abi = PLATFORM_ABI,
-        .stats_path = environment_text("HEDDLE_STATS"),
-        .stats_no_host = environment_number("HEDDLE_STATS_NO_HOST") != 0,
-        .trace_path = environment_text("HEDDLE_TRACE"),
-        .tables_path = environment_text("HEDDLE_TABLES"),
-        .program_hash = environment_text("HEDDLE_PROGRAM_HASH"),
-        .max_cycles = environment_number("HEDDLE_MAX_CYCLES"),
-        .stall_limit = environment_number("HEDDLE_STALL_LIMIT"),
-        .tick_order = environment_order(),
-        .seed = environment_number("HEDDLE_SEED"),
-        .tick_all = environment_number("HEDDLE_TICK_ALL") != 0,
-        .progress = environment_number("HEDDLE_PROGRESS") != 0,
-        .threads = (int)environment_number("HEDDLE_THREADS"),
-    };
+    return true;
 }
 
 /* The address of a function from the object that dlsym() gives, without a cast that ISO C lacks. */
@@ -139,15 +95,14 @@ static bool load_platform(const char *path)
         hip_say("'%s' is not a platform built by heddle", path);
         return false;
     }
-    platform = open(PLATFORM_ABI);
+    const struct heddle_platform *platform = open(PLATFORM_ABI);
     if (!platform) {
         hip_say("'%s' was built by another version of heddle; build it again", path);
         return false;
     }
-    struct heddle_options options = options_from_environment();
-    if (!platform->start(&options)) {
-        platform = NULL; /* it said why */
-        return false;
+    struct heddle_options options;
+    if (!read_options(&options) || !platform->start(&options)) {
+        return false; /* the reason was said */
     }
     hip.api = platform->driver();
     if (!hip.api) {
@@ -155,15 +110,17 @@ static bool load_platform(const char *path)
         return false;
     }
     if (hip.api->version != DRIVER_API_VERSION) {
-        hip_say("'%s' speaks version %u of the driver interface, this library version %u; build it again",
+        hip_say("'%s' speaks version %u of the driver interface, this library version %u; build it "
+                "again",
                 path, hip.api->version, DRIVER_API_VERSION);
         return false;
     }
     return true;
 }
 
-/* Features of code objects follow from the architecture: ECC of on-chip SRAM is on where it exists (gfx906,
- * gfx908, gfx90a, gfx94x; LLVM AMDGPU guide, "Processors"), retry of page faults is off. */
+/* Features of code objects follow from the architecture: ECC of on-chip SRAM is on where it exists
+ * (gfx906, gfx908, gfx90a, gfx94x; LLVM AMDGPU guide, "Processors"), retry of page faults is off.
+ */
 static void set_features(struct hip_device *device)
 {
     static const char *const with_sramecc[] = {"gfx906", "gfx908", "gfx90a", "gfx94"};
@@ -174,7 +131,8 @@ static void set_features(struct hip_device *device)
     }
 }
 
-/* The window has four times the room of all memory, so that addresses are not reused soon after a free. */
+/* The window has four times the room of all memory, so that addresses are not reused soon after a
+ * free. */
 static bool start_devices(void)
 {
     uint32_t count = hip.api->device_count();
@@ -185,7 +143,8 @@ static bool start_devices(void)
     }
     for (uint32_t i = 0; i < count; i++) {
         struct hip_device *device = &hip.devices[i];
-        if (hip_status(hip.api->device_info(i, &device->info), "opening the platform") != hipSuccess) {
+        if (hip_status(hip.api->device_info(i, &device->info), "opening the platform")
+            != hipSuccess) {
             return false;
         }
         set_features(device);
@@ -195,14 +154,14 @@ static bool start_devices(void)
     while (window < memory * 4) {
         window *= 2;
     }
-    if (!hip_reserve_window(window) ||
-        hip_status(hip.api->set_window(hip.window_base, hip.window_size), "opening the platform") !=
-            hipSuccess) {
+    if (!hip_reserve_window(window)
+        || hip_status(hip.api->set_window(hip.window_base, hip.window_size), "opening the platform")
+               != hipSuccess) {
         return false;
     }
     for (uint32_t i = 0; i < count; i++) {
-        if (hip_status(hip.api->queue_create(i, &hip.devices[i].queue), "opening the platform") !=
-            hipSuccess) {
+        if (hip_status(hip.api->queue_create(i, &hip.devices[i].queue), "opening the platform")
+            != hipSuccess) {
             return false;
         }
     }
@@ -213,15 +172,20 @@ static bool start_devices(void)
 
 static enum hip_state open_library(void)
 {
-    const char *path = getenv("HEDDLE_PLATFORM");
+    const char *path = getenv(OPTIONS_ENV_PLATFORM);
     if (!path || !*path) {
         hip_say("no platform is chosen; run it through: heddle run PLATFORM -- PROGRAM");
         return HIP_FAILED;
     }
-    return load_platform(path) && start_devices() ? HIP_OPEN : HIP_FAILED;
+    if (!load_platform(path) || !start_devices()) {
+        options_env_report(OPTIONS_ENV_NOT_STARTED);
+        return HIP_FAILED;
+    }
+    return HIP_OPEN;
 }
 
-/* What is still queued at the end is executed, as a program may end without waiting for its last kernel. */
+/* What is still queued at the end is executed, as a program may end without waiting for its last
+ * kernel. */
 __attribute__((destructor)) static void finish_library(void)
 {
     pthread_mutex_lock(&hip.lock);
@@ -234,8 +198,9 @@ __attribute__((destructor)) static void finish_library(void)
     for (int device = 0; device < hip.device_count && hip.lost == hipSuccess; device++) {
         hip_status(hip.api->wait_all((uint32_t)device), "end of the program");
     }
-    hip.api->finish();
-    platform->finish();
+    if (!hip.api->finish()) {
+        options_env_report(OPTIONS_ENV_NOT_STARTED); /* statistics or trace could not be written */
+    }
 }
 
 hipError_t hip_enter(void)
@@ -264,6 +229,17 @@ hipError_t hip_leave(hipError_t error)
     return error;
 }
 
+/* A hang's kind is in the driver's words only. */
+static enum options_env_status outcome_of(enum driver_status status, const char *text)
+{
+    if (status == DRIVER_FAULT) {
+        return OPTIONS_ENV_FAILED;
+    }
+    return strstr(text, "limit of cycles") ? OPTIONS_ENV_LIMIT
+           : strstr(text, "stall")         ? OPTIONS_ENV_STALL
+                                           : OPTIONS_ENV_DEADLOCK;
+}
+
 hipError_t hip_status(enum driver_status status, const char *what)
 {
     static const hipError_t errors[] = {
@@ -284,13 +260,14 @@ hipError_t hip_status(enum driver_status status, const char *what)
         hip_say("%s: the driver answered with the unknown status %u", what, (unsigned)status);
         return hipErrorUnknown;
     }
+    const char *text = hip.api->error_text();
     bool breaks_device = status == DRIVER_FAULT || status == DRIVER_HANG;
     if (!breaks_device || hip.lost == hipSuccess) {
-        const char *text = hip.api->error_text ? hip.api->error_text() : NULL;
-        hip_say("%s: %s", what, text && *text ? text : hipGetErrorString(errors[status]));
+        hip_say("%s: %s", what, text);
     }
     if (breaks_device && hip.lost == hipSuccess) {
         hip.lost = errors[status];
+        options_env_report(outcome_of(status, text));
     }
     return errors[status];
 }

@@ -1,8 +1,8 @@
 /* Allocations of device and pinned memory, and what is known of a pointer.
  *
- * The map of allocations is an array sorted by address, with device memory, pinned host memory and the images
- * of modules: it answers hipPointerGetAttributes, checks every range before a command is enqueued, and names
- * allocations in messages. Invariant: entries do not overlap. */
+ * The map of allocations is an array sorted by address, with device memory, pinned host memory and
+ * the images of modules: it answers hipPointerGetAttributes, checks every range before a command is
+ * enqueued, and names allocations in messages. Invariant: entries do not overlap. */
 #include "hip_internal.h"
 
 #include <stdlib.h>
@@ -38,7 +38,8 @@ const struct hip_allocation *hip_find_allocation(uint64_t address)
 const struct hip_allocation *hip_find_allocation_below(uint64_t address)
 {
     size_t below = count_below(address);
-    return below > 0 && hip_is_device_address(map.list[below - 1].address) ? &map.list[below - 1] : NULL;
+    return below > 0 && hip_is_device_address(map.list[below - 1].address) ? &map.list[below - 1]
+                                                                           : NULL;
 }
 
 bool hip_is_device_address(uint64_t address)
@@ -67,8 +68,8 @@ static void map_remove(const struct hip_allocation *allocation)
 
 /* ---- device memory ---- */
 
-hipError_t hip_allocate_device(int device, uint64_t size, uint64_t align, enum hip_allocation_kind kind,
-                               uint64_t *address)
+hipError_t hip_allocate_device(int device, uint64_t size, uint64_t align,
+                               enum hip_allocation_kind kind, uint64_t *address)
 {
     if (size > hip.devices[device].info.memory_bytes) {
         return hipErrorOutOfMemory; /* more than there is, also sizes that would wrap around */
@@ -139,15 +140,17 @@ static hipError_t release(void *pointer, const char *what)
     const struct hip_allocation *allocation = hip_find_allocation(address);
     if (!allocation || allocation->address != address) {
         hip_say("%s: %p is %s", what, pointer,
-                allocation                       ? "inside of an allocation, not its start"
-                : hip_is_device_address(address) ? "device memory that is not, or no longer, allocated"
-                                                 : "host memory that HIP has not allocated");
+                allocation ? "inside of an allocation, not its start"
+                : hip_is_device_address(address)
+                    ? "device memory that is not, or no longer, allocated"
+                    : "host memory that HIP has not allocated");
         return hipErrorInvalidValue;
     }
     if (allocation->kind == HIP_PINNED_MEMORY) {
         return release_pinned(allocation);
     }
-    return allocation->kind == HIP_DEVICE_MEMORY ? hip_release_device(address) : hipErrorInvalidValue;
+    return allocation->kind == HIP_DEVICE_MEMORY ? hip_release_device(address)
+                                                 : hipErrorInvalidValue;
 }
 
 hipError_t hipMalloc(void **pointer, size_t size)
@@ -180,8 +183,8 @@ hipError_t hipFreeAsync(void *pointer, hipStream_t stream)
 /* Rows begin at multiples of 256 bytes, as device properties say (texturePitchAlignment). */
 static hipError_t allocate_pitch(void **pointer, size_t *pitch, size_t width, size_t height)
 {
-    if (!pitch || width > SIZE_MAX - 255 ||
-        (height > 0 && (width + 255) / 256 * 256 > SIZE_MAX / height)) {
+    if (!pitch || width > SIZE_MAX - 255
+        || (height > 0 && (width + 255) / 256 * 256 > SIZE_MAX / height)) {
         return hipErrorInvalidValue;
     }
     *pitch = (width + 255) / 256 * 256;
@@ -197,7 +200,8 @@ static hipError_t memory_info(size_t *available, size_t *total)
 {
     uint64_t available_bytes = 0, total_bytes = 0;
     hipError_t error = hip_status(
-        hip.api->memory_info((uint32_t)hip_current_device(), &available_bytes, &total_bytes), "hipMemGetInfo");
+        hip.api->memory_info((uint32_t)hip_current_device(), &available_bytes, &total_bytes),
+        "hipMemGetInfo");
     if (available) {
         *available = available_bytes;
     }

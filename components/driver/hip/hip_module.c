@@ -1,7 +1,8 @@
 /* Modules: code objects that are loaded on a device, with their kernels and device variables.
  *
- * A module comes from a file or memory that the program names, or from a binary embedded in it (hip_binary.c).
- * Invariant: a module's memory and functions live from its loading to its unloading. */
+ * A module comes from a file or memory that the program names, or from a binary embedded in it
+ * (hip_binary.c). Invariant: a module's memory and functions live from its loading to its
+ * unloading. */
 #include "hip_internal.h"
 
 #include "components/isa/object/kernarg.h"
@@ -20,8 +21,8 @@ static struct hip_module *modules;
 static hipError_t refuse_target(int device, const char *targets)
 {
     const char *isa = hip.devices[device].info.isa;
-    hip_say("device %d is %s, but the code is only for: %s; compile with --offload-arch=%s", device, isa,
-            *targets ? targets : "no GPU", isa);
+    hip_say("device %d is %s, but the code is only for: %s; compile with --offload-arch=%s", device,
+            isa, *targets ? targets : "no GPU", isa);
     return hipErrorNoBinaryForGpu;
 }
 
@@ -33,8 +34,8 @@ static bool fits_device(const struct code_object *object, int device)
     return bundle_match_target(target, info->info.isa, info->xnack, info->sramecc) > 0;
 }
 
-/* Copies the image to the device and tells the driver of its code. The lock stays held, so that no other
- * thread loads the same binary at the same time. */
+/* Copies the image to the device and tells the driver of its code. The lock stays held, so that no
+ * other thread loads the same binary at the same time. */
 static hipError_t place_image(struct hip_module *module, const char *name)
 {
     struct code_object *object = &module->object;
@@ -52,7 +53,8 @@ static hipError_t place_image(struct hip_module *module, const char *name)
         status = hip.api->wait(ticket);
     }
     if (status == DRIVER_OK) {
-        status = hip.api->register_code((uint32_t)module->device, name, module->base, image, object->span);
+        status = hip.api->register_code((uint32_t)module->device, name, module->base, image,
+                                        object->span);
     }
     hip_release(image);
     return hip_status(status, "loading a module");
@@ -195,7 +197,8 @@ const struct hip_function *hip_check_function(hipFunction_t handle)
     for (const struct hip_module *module = modules; module; module = module->next) {
         uintptr_t first = (uintptr_t)module->functions;
         size_t bytes = module->object.kernel_count * sizeof *module->functions;
-        if (wanted >= first && wanted - first < bytes && (wanted - first) % sizeof *module->functions == 0) {
+        if (wanted >= first && wanted - first < bytes
+            && (wanted - first) % sizeof *module->functions == 0) {
             return (const struct hip_function *)wanted;
         }
     }
@@ -271,7 +274,8 @@ static hipError_t get_function(hipFunction_t *function, hipModule_t handle, cons
     return hipSuccess;
 }
 
-static hipError_t get_global(hipDeviceptr_t *pointer, size_t *size, hipModule_t handle, const char *name)
+static hipError_t get_global(hipDeviceptr_t *pointer, size_t *size, hipModule_t handle,
+                             const char *name)
 {
     const struct hip_module *module = find_module(handle);
     uint64_t address = 0, bytes = 0;
@@ -302,8 +306,8 @@ hipError_t hipModuleLoadData(hipModule_t *handle, const void *image)
     HIP_API(load_data(handle, image, hip_readable_bytes(image), "module in memory"));
 }
 
-hipError_t hipModuleLoadDataEx(hipModule_t *handle, const void *image, unsigned count, hipJitOption *options,
-                               void **values)
+hipError_t hipModuleLoadDataEx(hipModule_t *handle, const void *image, unsigned count,
+                               hipJitOption *options, void **values)
 {
     (void)count, (void)options, (void)values; /* options are for compilers; the code is compiled */
     HIP_API(load_data(handle, image, hip_readable_bytes(image), "module in memory"));
@@ -319,7 +323,8 @@ hipError_t hipModuleGetFunction(hipFunction_t *function, hipModule_t handle, con
     HIP_API(get_function(function, handle, name));
 }
 
-hipError_t hipModuleGetGlobal(hipDeviceptr_t *pointer, size_t *size, hipModule_t handle, const char *name)
+hipError_t hipModuleGetGlobal(hipDeviceptr_t *pointer, size_t *size, hipModule_t handle,
+                              const char *name)
 {
     HIP_API(get_global(pointer, size, handle, name));
 }

@@ -1,9 +1,9 @@
 /* Streams and events.
  *
- * All streams of a device share its one hardware queue, which executes in order. That gives every order that
- * HIP promises (the null stream's included); it only overlaps less. A stream remembers its last command, so
- * that waiting for it does not wait for other streams' later work. Invariant: a handle that a program gives is
- * looked up in the list of living ones before it is used. */
+ * All streams of a device share its one hardware queue, which executes in order. That gives every
+ * order that HIP promises (the null stream's included); it only overlaps less. A stream remembers
+ * its last command, so that waiting for it does not wait for other streams' later work. Invariant:
+ * a handle that a program gives is looked up in the list of living ones before it is used. */
 #include "hip_internal.h"
 
 enum { PRIORITY_LOW = 1, PRIORITY_HIGH = -1 };
@@ -88,7 +88,7 @@ static hipError_t create_stream(hipStream_t *stream, unsigned flags, int priorit
     struct ihipStream_t *made = hip_allocate(sizeof *made);
     made->device = hip_current_device();
     made->flags = flags;
-    made->priority = priority < PRIORITY_HIGH ? PRIORITY_HIGH
+    made->priority = priority < PRIORITY_HIGH  ? PRIORITY_HIGH
                      : priority > PRIORITY_LOW ? PRIORITY_LOW
                                                : priority;
     made->next = streams;
@@ -145,8 +145,10 @@ static hipError_t stream_priority(hipStream_t stream, int *priority)
     return hipSuccess;
 }
 
-/* The callback may call HIP only in ways that do not wait (the HIP documentation's rule), so it runs here. */
-static hipError_t call_back(hipStream_t stream, hipStreamCallback_t callback, void *data, unsigned flags)
+/* The callback may call HIP only in ways that do not wait (the HIP documentation's rule), so it
+ * runs here. */
+static hipError_t call_back(hipStream_t stream, hipStreamCallback_t callback, void *data,
+                            unsigned flags)
 {
     if (!callback || flags != 0) {
         return hipErrorInvalidValue;
@@ -209,7 +211,8 @@ hipError_t hipStreamGetPriority(hipStream_t stream, int *priority)
     HIP_API_ALWAYS(stream_priority(stream, priority));
 }
 
-hipError_t hipStreamAddCallback(hipStream_t stream, hipStreamCallback_t callback, void *data, unsigned flags)
+hipError_t hipStreamAddCallback(hipStream_t stream, hipStreamCallback_t callback, void *data,
+                                unsigned flags)
 {
     HIP_API(call_back(stream, callback, data, flags));
 }
@@ -241,8 +244,8 @@ static struct ihipEvent_t *find_event(hipEvent_t event)
 
 static hipError_t create_event(hipEvent_t *event, unsigned flags)
 {
-    const unsigned known = hipEventBlockingSync | hipEventDisableTiming | hipEventInterprocess |
-                           hipEventReleaseToDevice | hipEventReleaseToSystem;
+    const unsigned known = hipEventBlockingSync | hipEventDisableTiming | hipEventInterprocess
+                           | hipEventReleaseToDevice | hipEventReleaseToSystem;
     if (!event || (flags & ~known) != 0) {
         return hipErrorInvalidValue;
     }
@@ -317,12 +320,13 @@ static hipError_t elapsed_time(float *milliseconds, hipEvent_t start, hipEvent_t
     if (!milliseconds) {
         return hipErrorInvalidValue;
     }
-    if (!first || !last || !first->recorded || !last->recorded ||
-        ((first->flags | last->flags) & hipEventDisableTiming) != 0) {
+    if (!first || !last || !first->recorded || !last->recorded
+        || ((first->flags | last->flags) & hipEventDisableTiming) != 0) {
         return hipErrorInvalidHandle;
     }
     uint64_t first_ps = 0, last_ps = 0;
-    hipError_t error = hip_status(hip.api->time_of(first->ticket, &first_ps), "hipEventElapsedTime");
+    hipError_t error =
+        hip_status(hip.api->time_of(first->ticket, &first_ps), "hipEventElapsedTime");
     if (error == hipSuccess) {
         error = hip_status(hip.api->time_of(last->ticket, &last_ps), "hipEventElapsedTime");
     }

@@ -1,5 +1,5 @@
-/* The _spt names: the same functions for programs compiled with one null stream per host thread. All null
- * streams share one queue, so nothing differs. */
+/* The _spt names: the same functions for programs compiled with one null stream per host thread.
+ * All null streams share one queue, so nothing differs. */
 #include "hip_internal.h"
 
 #include <hip/amd_detail/amd_hip_runtime_pt_api.h>
@@ -9,7 +9,8 @@ hipError_t hipMemcpy_spt(void *to, const void *from, size_t size, hipMemcpyKind 
     return hipMemcpy(to, from, size, kind);
 }
 
-hipError_t hipMemcpyAsync_spt(void *to, const void *from, size_t size, hipMemcpyKind kind, hipStream_t stream)
+hipError_t hipMemcpyAsync_spt(void *to, const void *from, size_t size, hipMemcpyKind kind,
+                              hipStream_t stream)
 {
     return hipMemcpyAsync(to, from, size, kind, stream);
 }
@@ -26,8 +27,8 @@ hipError_t hipMemcpyFromSymbol_spt(void *to, const void *symbol, size_t size, si
     return hipMemcpyFromSymbol(to, symbol, size, offset, kind);
 }
 
-hipError_t hipMemcpy2D_spt(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
-                           size_t height, hipMemcpyKind kind)
+hipError_t hipMemcpy2D_spt(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+                           size_t width, size_t height, hipMemcpyKind kind)
 {
     return hipMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
 }

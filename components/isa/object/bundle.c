@@ -1,5 +1,5 @@
-/* The bundle's table is read in one pass with a cursor that never moves behind the given size; see bundle.h
- * for the layout. Invariant: every entry that is handed out lies in the caller's bytes. */
+/* The bundle's table is read in one pass with a cursor that never moves behind the given size; see
+ * bundle.h for the layout. Invariant: every entry that is handed out lies in the caller's bytes. */
 #include "bundle.h"
 
 #include <inttypes.h>
@@ -9,7 +9,8 @@
 
 static const char magic[] = "__CLANG_OFFLOAD_BUNDLE__";
 
-__attribute__((format(printf, 2, 3))) static bool fail(struct bundle *bundle, const char *format, ...)
+__attribute__((format(printf, 2, 3))) static bool fail(struct bundle *bundle, const char *format,
+                                                       ...)
 {
     va_list arguments;
     va_start(arguments, format);
@@ -33,8 +34,9 @@ static bool read_u64(const uint8_t *bytes, size_t size, size_t *at, uint64_t *va
     return true;
 }
 
-/* Device ids are KIND-amdgcn-amd-amdhsa[-ENVIRONMENT]-TARGET with an empty environment in practice, so that
- * the target stands behind the first `--` (or behind `amdhsa-` in ids written without the empty field). */
+/* Device ids are KIND-amdgcn-amd-amdhsa[-ENVIRONMENT]-TARGET with an empty environment in practice,
+ * so that the target stands behind the first `--` (or behind `amdhsa-` in ids written without the
+ * empty field). */
 static void split_id(struct bundle_entry *entry)
 {
     entry->target = "";
@@ -54,8 +56,8 @@ static bool read_entry(struct bundle *bundle, struct bundle_entry *entry, size_t
                        const uint8_t *bytes, size_t size, size_t *at)
 {
     uint64_t offset = 0, length = 0, id_length = 0;
-    if (!read_u64(bytes, size, at, &offset) || !read_u64(bytes, size, at, &length) ||
-        !read_u64(bytes, size, at, &id_length)) {
+    if (!read_u64(bytes, size, at, &offset) || !read_u64(bytes, size, at, &length)
+        || !read_u64(bytes, size, at, &id_length)) {
         return fail(bundle, "bundle ends inside entry %zu of its table", index);
     }
     if (id_length > BUNDLE_ID_MAX || id_length > size - *at) {
@@ -116,7 +118,8 @@ bool bundle_read(struct bundle *bundle, const void *bytes, size_t size)
     return true;
 }
 
-/* Whether the feature list of a target names `feature` with a sign: '+', '-', or 0 when it does not. */
+/* Whether the feature list of a target names `feature` with a sign: '+', '-', or 0 when it does
+ * not. */
 static char feature_sign(const char *features, const char *feature)
 {
     size_t length = strlen(feature);
@@ -150,7 +153,8 @@ int bundle_match_target(const char *target, const char *gfx, bool xnack, bool sr
     return specific;
 }
 
-const struct bundle_entry *bundle_find(const struct bundle *bundle, const char *gfx, bool xnack, bool sramecc)
+const struct bundle_entry *bundle_find(const struct bundle *bundle, const char *gfx, bool xnack,
+                                       bool sramecc)
 {
     const struct bundle_entry *best = NULL;
     int best_specific = 0;

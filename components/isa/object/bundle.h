@@ -1,12 +1,14 @@
-/* Reader of clang's offload bundles: the container in which hipcc embeds one code object per architecture.
+/* Reader of clang's offload bundles: the container in which hipcc embeds one code object per
+ * architecture.
  *
- * Layout (clang's ClangOffloadBundler documentation): the 24 characters `__CLANG_OFFLOAD_BUNDLE__`, a u64
- * count, then per entry u64 offset, u64 size, u64 length of the id, and the id, all little endian; offsets
- * count from the first character. Ids look like `hipv4-amdgcn-amd-amdhsa--gfx906:sramecc+:xnack-` for device
- * code and `host-x86_64-...` for the (empty) host entry. Compressed bundles (`CCOB`) are refused by name.
+ * Layout (clang's ClangOffloadBundler documentation): the 24 characters `__CLANG_OFFLOAD_BUNDLE__`,
+ * a u64 count, then per entry u64 offset, u64 size, u64 length of the id, and the id, all little
+ * endian; offsets count from the first character. Ids look like
+ * `hipv4-amdgcn-amd-amdhsa--gfx906:sramecc+:xnack-` for device code and `host-x86_64-...` for the
+ * (empty) host entry. Compressed bundles (`CCOB`) are refused by name.
  *
- * The input is not trusted: every offset is checked against the given size. Nothing is copied but the ids;
- * the bytes must outlive the bundle. Used by the HIP front end and by `heddle disasm`. */
+ * The input is not trusted: every offset is checked against the given size. Nothing is copied but
+ * the ids; the bytes must outlive the bundle. Used by the HIP front end and by `heddle disasm`. */
 #ifndef HEDDLE_ISA_BUNDLE_H
 #define HEDDLE_ISA_BUNDLE_H
 
@@ -19,9 +21,10 @@
 enum { BUNDLE_MAGIC_SIZE = 24, BUNDLE_ENTRIES_MAX = 4096, BUNDLE_ID_MAX = 4096 };
 
 struct bundle_entry {
-    const char *id;      /* as written, NUL-terminated */
-    const char *target;  /* the part of the id behind `--`, e.g. "gfx906:xnack-"; "" for a host entry */
-    bool is_device;      /* device code for amdgcn; else host code or another vendor's */
+    const char *id; /* as written, NUL-terminated */
+    const char
+        *target;    /* the part of the id behind `--`, e.g. "gfx906:xnack-"; "" for a host entry */
+    bool is_device; /* device code for amdgcn; else host code or another vendor's */
     const uint8_t *code; /* in the caller's bytes */
     size_t size;         /* bytes; 0 for the host entry */
 };
@@ -41,16 +44,18 @@ bool bundle_recognise(const void *bytes, size_t size);
  * bundle->error set when it is not sound. Release in either case. */
 bool bundle_read(struct bundle *bundle, const void *bytes, size_t size);
 
-/* The entry that a device of architecture `gfx` (such as "gfx803") can run, or NULL. `xnack` and `sramecc`
- * tell what the device does; an entry that names a feature (`:xnack+`) must agree, one that does not fits
- * both. The most specific entry wins, the first among equals. */
-const struct bundle_entry *bundle_find(const struct bundle *bundle, const char *gfx, bool xnack, bool sramecc);
+/* The entry that a device of architecture `gfx` (such as "gfx803") can run, or NULL. `xnack` and
+ * `sramecc` tell what the device does; an entry that names a feature (`:xnack+`) must agree, one
+ * that does not fits both. The most specific entry wins, the first among equals. */
+const struct bundle_entry *bundle_find(const struct bundle *bundle, const char *gfx, bool xnack,
+                                       bool sramecc);
 
-/* Writes the targets of the device entries, separated by ", ", into `text`; cut with "..." when too long. */
+/* Writes the targets of the device entries, separated by ", ", into `text`; cut with "..." when too
+ * long. */
 void bundle_list_targets(const struct bundle *bundle, char *text, size_t size);
 
-/* Whether code for `target` ("gfx906:sramecc+:xnack-") runs on the device, and how specific the match is
- * (number of features named, plus one); 0 when it does not. */
+/* Whether code for `target` ("gfx906:sramecc+:xnack-") runs on the device, and how specific the
+ * match is (number of features named, plus one); 0 when it does not. */
 int bundle_match_target(const char *target, const char *gfx, bool xnack, bool sramecc);
 
 void bundle_release(struct bundle *bundle);

@@ -1,8 +1,10 @@
-/* The ELF side of the code-object reader: headers, segments, symbols, relocations and the metadata note.
+/* The ELF side of the code-object reader: headers, segments, symbols, relocations and the metadata
+ * note.
  *
- * libelf reads the structures; what it hands out is checked again against the image, because the file may
- * lie: segments are inside the file and do not overlap, symbols and relocations are inside segments.
- * Invariant: when code_object_read() returned true, code_object_load() (code_object_load.c) cannot fail. */
+ * libelf reads the structures; what it hands out is checked again against the image, because the
+ * file may lie: segments are inside the file and do not overlap, symbols and relocations are inside
+ * segments. Invariant: when code_object_read() returned true, code_object_load()
+ * (code_object_load.c) cannot fail. */
 #include "code_object.h"
 
 #include "code_object_internal.h"
@@ -37,12 +39,13 @@ bool code_object_fail(struct code_object *object, const char *format, ...)
     return false;
 }
 
-const uint8_t *code_object_bytes_at(const struct code_object *object, uint64_t address, uint64_t size)
+const uint8_t *code_object_bytes_at(const struct code_object *object, uint64_t address,
+                                    uint64_t size)
 {
     for (size_t i = 0; i < object->segment_count; i++) {
         const struct code_object_segment *segment = &object->segments[i];
-        if (address >= segment->address && address - segment->address <= segment->file_size &&
-            size <= segment->file_size - (address - segment->address)) {
+        if (address >= segment->address && address - segment->address <= segment->file_size
+            && size <= segment->file_size - (address - segment->address)) {
             return segment->bytes + (address - segment->address);
         }
     }
@@ -54,8 +57,8 @@ static bool in_memory(const struct code_object *object, uint64_t address, uint64
 {
     for (size_t i = 0; i < object->segment_count; i++) {
         const struct code_object_segment *segment = &object->segments[i];
-        if (address >= segment->address && address - segment->address <= segment->memory_size &&
-            size <= segment->memory_size - (address - segment->address)) {
+        if (address >= segment->address && address - segment->address <= segment->memory_size
+            && size <= segment->memory_size - (address - segment->address)) {
             return true;
         }
     }
@@ -77,8 +80,9 @@ static bool read_header(struct code_object *object, Elf *elf)
                                 header.e_ident[EI_OSABI]);
     }
     if (header.e_type != ET_DYN) {
-        return code_object_fail(object, "ELF file is of type %u, not a linked code object (3); "
-                                        "link it with ld.lld -shared",
+        return code_object_fail(object,
+                                "ELF file is of type %u, not a linked code object (3); "
+                                "link it with ld.lld -shared",
                                 header.e_type);
     }
     object->version = header.e_ident[EI_ABIVERSION] + 2u;
@@ -98,13 +102,13 @@ static int compare_segments(const void *left, const void *right)
 
 static bool add_segment(struct code_object *object, const GElf_Phdr *header)
 {
-    if (header->p_offset > object->image_size ||
-        header->p_filesz > object->image_size - header->p_offset) {
+    if (header->p_offset > object->image_size
+        || header->p_filesz > object->image_size - header->p_offset) {
         return code_object_fail(object, "segment at 0x%" PRIx64 " lies outside of the file",
                                 header->p_vaddr);
     }
-    if (header->p_filesz > header->p_memsz || header->p_vaddr > CODE_OBJECT_SPAN_MAX ||
-        header->p_memsz > CODE_OBJECT_SPAN_MAX - header->p_vaddr) {
+    if (header->p_filesz > header->p_memsz || header->p_vaddr > CODE_OBJECT_SPAN_MAX
+        || header->p_memsz > CODE_OBJECT_SPAN_MAX - header->p_vaddr) {
         return code_object_fail(object, "segment at 0x%" PRIx64 " has an impossible size",
                                 header->p_vaddr);
     }
@@ -159,8 +163,9 @@ static bool is_wanted(const GElf_Sym *symbol)
     if (symbol->st_shndx == SHN_UNDEF || symbol->st_shndx >= SHN_LORESERVE) {
         return false;
     }
-    return type == SYMBOL_TYPE_HSA_KERNEL ||
-           (GELF_ST_BIND(symbol->st_info) != STB_LOCAL && (type == STT_OBJECT || type == STT_FUNC));
+    return type == SYMBOL_TYPE_HSA_KERNEL
+           || (GELF_ST_BIND(symbol->st_info) != STB_LOCAL
+               && (type == STT_OBJECT || type == STT_FUNC));
 }
 
 static bool read_symbol_section(struct code_object *object, Elf *elf, Elf_Scn *section,
@@ -197,8 +202,8 @@ static bool read_symbol_section(struct code_object *object, Elf *elf, Elf_Scn *s
     return true;
 }
 
-/* Two symbols of one name come from .dynsym and .symtab: the first, from .dynsym, is kept. Sorted by name,
- * so that looking up is a binary search. */
+/* Two symbols of one name come from .dynsym and .symtab: the first, from .dynsym, is kept. Sorted
+ * by name, so that looking up is a binary search. */
 static int compare_symbols(const void *left, const void *right)
 {
     return strcmp(((const struct code_object_symbol *)left)->name,
@@ -211,8 +216,8 @@ static bool read_symbols(struct code_object *object, Elf *elf)
     for (size_t t = 0; t < 2; t++) {
         for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section)) != NULL;) {
             GElf_Shdr header;
-            if (gelf_getshdr(section, &header) && header.sh_type == types[t] &&
-                !read_symbol_section(object, elf, section, &header)) {
+            if (gelf_getshdr(section, &header) && header.sh_type == types[t]
+                && !read_symbol_section(object, elf, section, &header)) {
                 return false;
             }
         }
@@ -251,7 +256,8 @@ static bool add_relocation(struct code_object *object, Elf *elf, Elf_Scn *symbol
         GElf_Sym symbol;
         Elf_Data *data = symbols ? elf_getdata(symbols, NULL) : NULL;
         if (!data || !gelf_getsym(data, (int)GELF_R_SYM(entry->r_info), &symbol)) {
-            return code_object_fail(object, "relocation at 0x%" PRIx64 " has no symbol", entry->r_offset);
+            return code_object_fail(object, "relocation at 0x%" PRIx64 " has no symbol",
+                                    entry->r_offset);
         }
         if (symbol.st_shndx == SHN_UNDEF && GELF_ST_BIND(symbol.st_info) != STB_WEAK) {
             const char *name = elf_strptr(elf, symbols_header->sh_link, symbol.st_name);
@@ -274,7 +280,8 @@ static bool read_relocation_section(struct code_object *object, Elf *elf, Elf_Sc
     }
     GElf_Shdr symbols_header = {0};
     Elf_Scn *symbols = elf_getscn(elf, header->sh_link);
-    if (symbols && (!gelf_getshdr(symbols, &symbols_header) || symbols_header.sh_type != SHT_DYNSYM)) {
+    if (symbols
+        && (!gelf_getshdr(symbols, &symbols_header) || symbols_header.sh_type != SHT_DYNSYM)) {
         symbols = NULL;
     }
     size_t count = data->d_size / 24;
@@ -286,8 +293,8 @@ static bool read_relocation_section(struct code_object *object, Elf *elf, Elf_Sc
     object->relocations = list;
     for (size_t i = 0; i < count; i++) {
         GElf_Rela entry;
-        if (gelf_getrela(data, (int)i, &entry) &&
-            !add_relocation(object, elf, symbols, &symbols_header, &entry)) {
+        if (gelf_getrela(data, (int)i, &entry)
+            && !add_relocation(object, elf, symbols, &symbols_header, &entry)) {
             return false;
         }
     }
@@ -298,18 +305,19 @@ static bool read_relocations(struct code_object *object, Elf *elf)
 {
     for (Elf_Scn *section = NULL; (section = elf_nextscn(elf, section)) != NULL;) {
         GElf_Shdr header;
-        /* Only tables that are themselves loaded are for the loader; others are the linker's leftovers. */
-        if (gelf_getshdr(section, &header) && header.sh_type == SHT_RELA &&
-            (header.sh_flags & SHF_ALLOC) != 0 &&
-            !read_relocation_section(object, elf, section, &header)) {
+        /* Only tables that are themselves loaded are for the loader; others are the linker's
+         * leftovers. */
+        if (gelf_getshdr(section, &header) && header.sh_type == SHT_RELA
+            && (header.sh_flags & SHF_ALLOC) != 0
+            && !read_relocation_section(object, elf, section, &header)) {
             return false;
         }
     }
     return true;
 }
 
-/* Version 2 says the architecture in a note; the flags of its header are often 0. Layout: u16 size of the
- * vendor, u16 size of the architecture, u32 major, minor, stepping. */
+/* Version 2 says the architecture in a note; the flags of its header are often 0. Layout: u16 size
+ * of the vendor, u16 size of the architecture, u32 major, minor, stepping. */
 static void read_isa_note(struct code_object *object, const uint8_t *bytes, size_t size)
 {
     if (size >= 16 && object->version == 2) {
@@ -328,13 +336,15 @@ struct metadata {
     bool is_yaml;
 };
 
-/* Walks the notes of one segment: u32 name size, u32 size, u32 type, name and description padded to 4. */
+/* Walks the notes of one segment: u32 name size, u32 size, u32 type, name and description padded
+ * to 4. */
 static void read_notes(struct code_object *object, const uint8_t *bytes, size_t size,
                        struct metadata *metadata)
 {
     size_t at = 0;
     while (size - at >= 12) {
-        uint64_t name_size = code_object_u32(bytes + at), note_size = code_object_u32(bytes + at + 4);
+        uint64_t name_size = code_object_u32(bytes + at),
+                 note_size = code_object_u32(bytes + at + 4);
         uint32_t type = code_object_u32(bytes + at + 8);
         const uint8_t *name = bytes + at + 12;
         uint64_t name_room = (name_size + 3) / 4 * 4, note_room = (note_size + 3) / 4 * 4;
@@ -348,7 +358,8 @@ static void read_notes(struct code_object *object, const uint8_t *bytes, size_t 
             } else if (type == NOTE_HSA_ISA_VERSION) {
                 read_isa_note(object, note, note_size);
             }
-        } else if (name_size == 7 && memcmp(name, "AMDGPU", 7) == 0 && type == NOTE_AMDGPU_METADATA) {
+        } else if (name_size == 7 && memcmp(name, "AMDGPU", 7) == 0
+                   && type == NOTE_AMDGPU_METADATA) {
             *metadata = (struct metadata){note, note_size, false};
         }
         if (note_room > size - at - 12 - name_room) {
@@ -365,22 +376,23 @@ static bool read_metadata(struct code_object *object, Elf *elf)
     elf_getphdrnum(elf, &count);
     for (size_t i = 0; i < count; i++) {
         GElf_Phdr header;
-        if (gelf_getphdr(elf, (int)i, &header) && header.p_type == PT_NOTE &&
-            header.p_offset <= object->image_size &&
-            header.p_filesz <= object->image_size - header.p_offset) {
+        if (gelf_getphdr(elf, (int)i, &header) && header.p_type == PT_NOTE
+            && header.p_offset <= object->image_size
+            && header.p_filesz <= object->image_size - header.p_offset) {
             read_notes(object, object->image + header.p_offset, header.p_filesz, &metadata);
         }
     }
     if (!metadata.bytes || metadata.size > NOTE_SIZE_MAX) {
-        return code_object_fail(object, "code object has no metadata note, so its kernels are unknown");
+        return code_object_fail(object,
+                                "code object has no metadata note, so its kernels are unknown");
     }
     if (metadata.is_yaml != (object->version == 2)) {
         return code_object_fail(object, "code object of version %u has metadata of another version",
                                 object->version);
     }
-    return metadata.is_yaml ? code_object_read_metadata_yaml(object, (const char *)metadata.bytes,
-                                                             metadata.size)
-                            : code_object_read_metadata_msgpack(object, metadata.bytes, metadata.size);
+    return metadata.is_yaml
+               ? code_object_read_metadata_yaml(object, (const char *)metadata.bytes, metadata.size)
+               : code_object_read_metadata_msgpack(object, metadata.bytes, metadata.size);
 }
 
 static bool read_elf(struct code_object *object, Elf *elf)
@@ -388,8 +400,8 @@ static bool read_elf(struct code_object *object, Elf *elf)
     if (elf_kind(elf) != ELF_K_ELF) {
         return code_object_fail(object, "not an ELF file");
     }
-    if (!read_header(object, elf) || !read_segments(object, elf) || !read_symbols(object, elf) ||
-        !read_relocations(object, elf) || !read_metadata(object, elf)) {
+    if (!read_header(object, elf) || !read_segments(object, elf) || !read_symbols(object, elf)
+        || !read_relocations(object, elf) || !read_metadata(object, elf)) {
         return false;
     }
     if (object->target.gfx[0] == '\0') {
@@ -424,7 +436,8 @@ bool code_object_read(struct code_object *object, const void *bytes, size_t size
     return sound;
 }
 
-const struct code_object_kernel *code_object_find_kernel(const struct code_object *object, const char *name)
+const struct code_object_kernel *code_object_find_kernel(const struct code_object *object,
+                                                         const char *name)
 {
     for (size_t i = 0; i < object->kernel_count; i++) {
         if (strcmp(object->kernels[i].name, name) == 0) {
@@ -434,12 +447,13 @@ const struct code_object_kernel *code_object_find_kernel(const struct code_objec
     return NULL;
 }
 
-const struct code_object_symbol *code_object_find_symbol(const struct code_object *object, const char *name)
+const struct code_object_symbol *code_object_find_symbol(const struct code_object *object,
+                                                         const char *name)
 {
     struct code_object_symbol key = {.name = name};
-    return object->symbol_count == 0 ? NULL
-                                     : bsearch(&key, object->symbols, object->symbol_count, sizeof key,
-                                               compare_symbols);
+    return object->symbol_count == 0
+               ? NULL
+               : bsearch(&key, object->symbols, object->symbol_count, sizeof key, compare_symbols);
 }
 
 void code_object_release(struct code_object *object)

@@ -1,13 +1,15 @@
-/* Reader of AMD GPU code objects (the ELF files that clang writes for amdgcn-amd-amdhsa), versions 2 to 5.
+/* Reader of AMD GPU code objects (the ELF files that clang writes for amdgcn-amd-amdhsa), versions
+ * 2 to 5.
  *
- * Source: LLVM's "User Guide for AMDGPU Backend" (sections Code Object, Code Object Metadata, Kernel
- * Descriptor, Relocation Records, ELF header flags) and, for version 2, the amd_kernel_code_t of the HSA
- * code-object headers. The input is not trusted: every offset, count and address is checked, and what is not
- * sound is an error with a message. The bytes are copied; nothing refers to the caller's memory afterwards.
+ * Source: LLVM's "User Guide for AMDGPU Backend" (sections Code Object, Code Object Metadata,
+ * Kernel Descriptor, Relocation Records, ELF header flags) and, for version 2, the
+ * amd_kernel_code_t of the HSA code-object headers. The input is not trusted: every offset, count
+ * and address is checked, and what is not sound is an error with a message. The bytes are copied;
+ * nothing refers to the caller's memory afterwards.
  *
- * Life cycle: code_object_read() then code_object_release(), also when reading failed. Everything that is
- * reachable from the struct lives until the release. Used by the HIP front end, by `heddle disasm`, and by
- * whatever loads kernels. */
+ * Life cycle: code_object_read() then code_object_release(), also when reading failed. Everything
+ * that is reachable from the struct lives until the release. Used by the HIP front end, by `heddle
+ * disasm`, and by whatever loads kernels. */
 #ifndef HEDDLE_ISA_CODE_OBJECT_H
 #define HEDDLE_ISA_CODE_OBJECT_H
 
@@ -91,28 +93,33 @@ struct code_object_argument {
 };
 
 struct code_object_kernel {
-    const char *name;            /* as the program asks for it; mangled for C++ */
-    uint64_t descriptor_address; /* of the 64-byte descriptor, or the 256-byte amd_kernel_code_t in v2 */
-    uint64_t entry_address;      /* of the first instruction; both as linked: add the load address */
+    const char *name; /* as the program asks for it; mangled for C++ */
+    uint64_t
+        descriptor_address; /* of the 64-byte descriptor, or the 256-byte amd_kernel_code_t in v2 */
+    uint64_t entry_address; /* of the first instruction; both as linked: add the load address */
 
     uint32_t kernarg_size;  /* bytes, hidden arguments included */
     uint32_t kernarg_align; /* bytes, a power of two, at least 4 */
     uint32_t group_size;    /* bytes of LDS a work-group, without dynamic LDS */
     uint32_t private_size;  /* bytes of scratch a work-item */
-    bool dynamic_stack;     /* private_size is not known at compile time (recursion, function pointers) */
-    uint32_t vgpr_count;    /* allocated 32-bit registers a lane, rounded to the granule; AGPRs included on gfx90a */
-    uint32_t sgpr_count;    /* allocated, with VCC, FLAT_SCRATCH and XNACK_MASK, rounded to the granule */
-    uint32_t max_group_threads; /* the compiler's bound of work-items a work-group; 0 = none recorded */
-    uint32_t wavefront_size;    /* 64 or 32 */
+    bool dynamic_stack;  /* private_size is not known at compile time (recursion, function pointers)
+                          */
+    uint32_t vgpr_count; /* allocated 32-bit registers a lane, rounded to the granule; AGPRs
+                            included on gfx90a */
+    uint32_t
+        sgpr_count; /* allocated, with VCC, FLAT_SCRATCH and XNACK_MASK, rounded to the granule */
+    uint32_t
+        max_group_threads; /* the compiler's bound of work-items a work-group; 0 = none recorded */
+    uint32_t wavefront_size; /* 64 or 32 */
 
     /* Initial SGPRs, in this order, then the work-group ids. */
-    bool enable_private_segment_buffer; /* 4 registers */
-    bool enable_dispatch_ptr;           /* 2 */
-    bool enable_queue_ptr;              /* 2 */
-    bool enable_kernarg_ptr;            /* 2 */
-    bool enable_dispatch_id;            /* 2 */
-    bool enable_flat_scratch_init;      /* 2 */
-    bool enable_private_segment_size;   /* 1 */
+    bool enable_private_segment_buffer;   /* 4 registers */
+    bool enable_dispatch_ptr;             /* 2 */
+    bool enable_queue_ptr;                /* 2 */
+    bool enable_kernarg_ptr;              /* 2 */
+    bool enable_dispatch_id;              /* 2 */
+    bool enable_flat_scratch_init;        /* 2 */
+    bool enable_private_segment_size;     /* 1 */
     bool enable_grid_work_group_count[3]; /* 1 each; v2 only */
     uint32_t user_sgpr_count;             /* the sum, as the descriptor states it */
     bool enable_work_group_id[3];         /* 1 each */
@@ -120,8 +127,8 @@ struct code_object_kernel {
     bool enable_private_wave_offset;      /* 1, last */
     uint32_t work_item_id_dimensions;     /* initial VGPRs: 1 = x, 2 = x y, 3 = x y z */
 
-    /* Float mode, as in the MODE register. Rounding: 0 nearest, 1 up, 2 down, 3 towards zero. Denormals:
-     * bit 0 = keep inputs, bit 1 = keep outputs (0 flushes both, 3 keeps both). */
+    /* Float mode, as in the MODE register. Rounding: 0 nearest, 1 up, 2 down, 3 towards zero.
+     * Denormals: bit 0 = keep inputs, bit 1 = keep outputs (0 flushes both, 3 keeps both). */
     uint32_t float_round_32, float_round_16_64, float_denorm_32, float_denorm_16_64;
     bool dx10_clamp, ieee_mode;
     uint32_t pgm_rsrc1, pgm_rsrc2, pgm_rsrc3; /* raw */
@@ -148,7 +155,7 @@ struct code_object_symbol {
 struct code_object_relocation {
     uint64_t address; /* as linked */
     uint32_t type;    /* R_AMDGPU_*; only those that code_object_load() can apply */
-    uint64_t value;   /* symbol's address as linked, plus addend (for RELATIVE64 the addend alone) */
+    uint64_t value; /* symbol's address as linked, plus addend (for RELATIVE64 the addend alone) */
 };
 
 struct code_object {
@@ -159,7 +166,8 @@ struct code_object {
     struct code_object_segment *segments;
     size_t segment_count;
     uint64_t span; /* bytes from address 0 to the end of the last segment, rounded up to pages */
-    struct code_object_symbol *symbols; /* defined global symbols, and kernels of v2 also when local */
+    struct code_object_symbol
+        *symbols; /* defined global symbols, and kernels of v2 also when local */
     size_t symbol_count;
     struct code_object_relocation *relocations;
     size_t relocation_count;
@@ -173,18 +181,20 @@ struct code_object {
 /* Whether `bytes` begin as an ELF file does. */
 bool code_object_recognise(const void *bytes, size_t size);
 
-/* The size of the ELF file at `bytes` from its headers, at most `limit`: for images in memory that come
- * without a size. 0 when the headers are not sound. */
+/* The size of the ELF file at `bytes` from its headers, at most `limit`: for images in memory that
+ * come without a size. 0 when the headers are not sound. */
 size_t code_object_image_size(const void *bytes, size_t limit);
 
 /* Reads a code object of `size` bytes. False with object->error set when it is not sound. */
 bool code_object_read(struct code_object *object, const void *bytes, size_t size);
 
 /* The kernel of that name, or NULL. */
-const struct code_object_kernel *code_object_find_kernel(const struct code_object *object, const char *name);
+const struct code_object_kernel *code_object_find_kernel(const struct code_object *object,
+                                                         const char *name);
 
 /* The symbol of that name, or NULL. */
-const struct code_object_symbol *code_object_find_symbol(const struct code_object *object, const char *name);
+const struct code_object_symbol *code_object_find_symbol(const struct code_object *object,
+                                                         const char *name);
 
 /* Writes the object as loaded at `base` (a multiple of CODE_OBJECT_PAGE) into `memory`, which holds
  * object->span bytes: segments copied, gaps zeroed, relocations applied. */

@@ -9,13 +9,15 @@ __attribute__((format(printf, 2, 3))) bool code_object_fail(struct code_object *
                                                             const char *format, ...);
 
 /* The file's bytes of [address, address + size) as linked, or NULL when no segment has them all. */
-const uint8_t *code_object_bytes_at(const struct code_object *object, uint64_t address, uint64_t size);
+const uint8_t *code_object_bytes_at(const struct code_object *object, uint64_t address,
+                                    uint64_t size);
 
 /* Fills kernels and arguments from the text of a version-2 note. */
 bool code_object_read_metadata_yaml(struct code_object *object, const char *text, size_t size);
 
 /* Fills kernels and arguments from the msgpack of a version-3 to -5 note. */
-bool code_object_read_metadata_msgpack(struct code_object *object, const uint8_t *bytes, size_t size);
+bool code_object_read_metadata_msgpack(struct code_object *object, const uint8_t *bytes,
+                                       size_t size);
 
 /* Finds each kernel's descriptor through `symbols` and fills in what it says. */
 bool code_object_read_descriptors(struct code_object *object);
@@ -23,13 +25,15 @@ bool code_object_read_descriptors(struct code_object *object);
 /* Sets target from the ELF header's flags, whose meaning depends on object->version. */
 bool code_object_read_target(struct code_object *object, uint32_t flags);
 
-/* Bytes that a relocation of that type writes, 0 for a type that code_object_load() does not know. */
+/* Bytes that a relocation of that type writes, 0 for a type that code_object_load() does not know.
+ */
 uint64_t code_object_relocation_width(uint32_t type);
 
 /* Checks arguments of a kernel against its size, sorts them, counts the explicit ones. */
 bool code_object_check_arguments(struct code_object *object, struct code_object_kernel *kernel);
 
-/* The kind of that spelling (version 3 when `v3`, else version 2), CODE_OBJECT_VALUE_UNKNOWN for others. */
+/* The kind of that spelling (version 3 when `v3`, else version 2), CODE_OBJECT_VALUE_UNKNOWN for
+ * others. */
 enum code_object_value_kind code_object_value_kind_of(const char *text, size_t length, bool v3);
 
 static inline uint16_t code_object_u16(const uint8_t *bytes)

@@ -1,8 +1,8 @@
 /* Kernel descriptors, targets and value kinds: the tables and bit fields of the code-object reader.
  *
- * Source of every bit position: LLVM "User Guide for AMDGPU Backend", sections "Code Object V3 Kernel
- * Descriptor" and "ELF header" (EF_AMDGPU_MACH, features); for version 2 amd_kernel_code_t of the HSA
- * headers. Called by code_object.c and the metadata readers. */
+ * Source of every bit position: LLVM "User Guide for AMDGPU Backend", sections "Code Object V3
+ * Kernel Descriptor" and "ELF header" (EF_AMDGPU_MACH, features); for version 2 amd_kernel_code_t
+ * of the HSA headers. Called by code_object.c and the metadata readers. */
 #include "code_object_internal.h"
 
 #include <inttypes.h>
@@ -51,7 +51,8 @@ enum code_object_value_kind code_object_value_kind_of(const char *text, size_t l
             return kind;
         }
     }
-    /* A hidden argument that this reader does not know is left zero, as the guide asks of older runtimes. */
+    /* A hidden argument that this reader does not know is left zero, as the guide asks of older
+     * runtimes. */
     const char *prefix = v3 ? "hidden_" : "Hidden";
     if (length > strlen(prefix) && memcmp(text, prefix, strlen(prefix)) == 0) {
         return CODE_OBJECT_VALUE_HIDDEN_NONE;
@@ -100,18 +101,19 @@ static int compare_arguments(const void *left, const void *right)
 bool code_object_check_arguments(struct code_object *object, struct code_object_kernel *kernel)
 {
     if (kernel->kernarg_size > CODE_OBJECT_KERNARG_MAX) {
-        return code_object_fail(object, "kernel '%.120s' asks for %u bytes of arguments", kernel->name,
-                                kernel->kernarg_size);
+        return code_object_fail(object, "kernel '%.120s' asks for %u bytes of arguments",
+                                kernel->name, kernel->kernarg_size);
     }
     if (kernel->argument_count > 1) {
-        qsort(kernel->arguments, kernel->argument_count, sizeof *kernel->arguments, compare_arguments);
+        qsort(kernel->arguments, kernel->argument_count, sizeof *kernel->arguments,
+              compare_arguments);
     }
     uint64_t end = 0;
     bool hidden = false;
     for (uint32_t i = 0; i < kernel->argument_count; i++) {
         const struct code_object_argument *argument = &kernel->arguments[i];
-        if (argument->offset < end ||
-            (uint64_t)argument->offset + argument->size > kernel->kernarg_size) {
+        if (argument->offset < end
+            || (uint64_t)argument->offset + argument->size > kernel->kernarg_size) {
             return code_object_fail(object,
                                     "argument %u of kernel '%.120s' (offset %u, %u bytes) overlaps "
                                     "another or the end at %u",
@@ -144,7 +146,8 @@ static unsigned major_version(const struct code_object *object)
 
 static bool is_unified_register_file(const struct code_object *object)
 {
-    return strcmp(object->target.gfx, "gfx90a") == 0 || strncmp(object->target.gfx, "gfx94", 5) == 0;
+    return strcmp(object->target.gfx, "gfx90a") == 0
+           || strncmp(object->target.gfx, "gfx94", 5) == 0;
 }
 
 /* COMPUTE_PGM_RSRC1 and 2, which both kinds of descriptor hold. */
@@ -234,22 +237,24 @@ static bool check_entry(struct code_object *object, const struct code_object_ker
     for (size_t i = 0; i < object->segment_count; i++) {
         const struct code_object_segment *segment = &object->segments[i];
         uint64_t offset = kernel->entry_address - segment->address;
-        if (kernel->entry_address >= segment->address && segment->executable &&
-            segment->file_size >= 4 && offset <= segment->file_size - 4) {
-            return kernel->entry_address % 4 == 0 ||
-                   code_object_fail(object, "kernel '%.120s' starts at an odd address", kernel->name);
+        if (kernel->entry_address >= segment->address && segment->executable
+            && segment->file_size >= 4 && offset <= segment->file_size - 4) {
+            return kernel->entry_address % 4 == 0
+                   || code_object_fail(object, "kernel '%.120s' starts at an odd address",
+                                       kernel->name);
         }
     }
     return code_object_fail(object, "kernel '%.120s' starts at 0x%" PRIx64 ", outside of the code",
                             kernel->name, kernel->entry_address);
 }
 
-static bool check_user_registers(struct code_object *object, const struct code_object_kernel *kernel)
+static bool check_user_registers(struct code_object *object,
+                                 const struct code_object_kernel *kernel)
 {
-    unsigned count = kernel->enable_private_segment_buffer * 4u + kernel->enable_dispatch_ptr * 2u +
-                     kernel->enable_queue_ptr * 2u + kernel->enable_kernarg_ptr * 2u +
-                     kernel->enable_dispatch_id * 2u + kernel->enable_flat_scratch_init * 2u +
-                     kernel->enable_private_segment_size;
+    unsigned count = kernel->enable_private_segment_buffer * 4u + kernel->enable_dispatch_ptr * 2u
+                     + kernel->enable_queue_ptr * 2u + kernel->enable_kernarg_ptr * 2u
+                     + kernel->enable_dispatch_id * 2u + kernel->enable_flat_scratch_init * 2u
+                     + kernel->enable_private_segment_size;
     for (unsigned dimension = 0; dimension < 3; dimension++) {
         count += kernel->enable_grid_work_group_count[dimension];
     }
@@ -270,16 +275,16 @@ bool code_object_read_descriptors(struct code_object *object)
         const uint8_t *at = code_object_bytes_at(object, kernel->descriptor_address,
                                                  v2 ? KERNEL_CODE_SIZE : DESCRIPTOR_SIZE);
         if (!at) {
-            return code_object_fail(object, "descriptor of kernel '%.120s' lies outside of the file",
-                                    kernel->name);
+            return code_object_fail(
+                object, "descriptor of kernel '%.120s' lies outside of the file", kernel->name);
         }
         if (!v2) {
             read_descriptor_v3(object, kernel, at);
         } else if (!read_descriptor_v2(object, kernel, at)) {
             return false;
         }
-        if (!check_entry(object, kernel) || !check_user_registers(object, kernel) ||
-            !code_object_check_arguments(object, kernel)) {
+        if (!check_entry(object, kernel) || !check_user_registers(object, kernel)
+            || !code_object_check_arguments(object, kernel)) {
             return false;
         }
     }

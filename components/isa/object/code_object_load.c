@@ -1,7 +1,9 @@
-/* A code object's bytes: how many the file has when nobody says, and what stands in memory once it is loaded.
+/* A code object's bytes: how many the file has when nobody says, and what stands in memory once it
+ * is loaded.
  *
- * Loading copies segments and applies relocations (LLVM AMDGPU guide, "Relocation Records"); code_object_read() has
- * checked that everything lies inside. Called by front ends, and by code_object.c for the width of relocations. */
+ * Loading copies segments and applies relocations (LLVM AMDGPU guide, "Relocation Records");
+ * code_object_read() has checked that everything lies inside. Called by front ends, and by
+ * code_object.c for the width of relocations. */
 #include "code_object_internal.h"
 
 #include <libelf.h>
@@ -66,7 +68,8 @@ size_t code_object_image_size(const void *bytes, size_t limit)
     }
     for (uint64_t i = 0; i < section_count; i++) {
         if (sections <= limit && (i + 1) * 64 <= limit - sections) {
-            const uint8_t *header = at + sections + i * 64; /* sh_type 4, sh_offset 24, sh_size 32 */
+            const uint8_t *header =
+                at + sections + i * 64; /* sh_type 4, sh_offset 24, sh_size 32 */
             if (code_object_u32(header + 4) != SHT_NOBITS) {
                 extend(&end, code_object_u64(header + 24), code_object_u64(header + 32), limit);
             }

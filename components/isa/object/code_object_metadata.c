@@ -1,8 +1,9 @@
-/* Metadata of versions 3 to 5: the msgpack map of an NT_AMDGPU_METADATA note (LLVM AMDGPU guide, "Code Object
- * V3 Metadata"). Keys that are not known are skipped.
+/* Metadata of versions 3 to 5: the msgpack map of an NT_AMDGPU_METADATA note (LLVM AMDGPU guide,
+ * "Code Object V3 Metadata"). Keys that are not known are skipped.
  *
- * The msgpack library allocates a container before it reads its elements, so a scan first checks that every
- * container and string can be as large as it claims, and bounds the nesting. Called by code_object.c. */
+ * The msgpack library allocates a container before it reads its elements, so a scan first checks
+ * that every container and string can be as large as it claims, and bounds the nesting. Called by
+ * code_object.c. */
 #include "code_object_internal.h"
 
 #include <msgpack.h>
@@ -25,25 +26,26 @@ static uint64_t big_endian(const uint8_t *bytes, size_t count)
     return value;
 }
 
-/* The msgpack specification's table of first bytes. False when the header is cut off or reserved. */
+/* The msgpack specification's table of first bytes. False when the header is cut off or reserved.
+ */
 static bool read_head(const uint8_t *bytes, size_t size, struct head *head)
 {
     static const struct {
         uint8_t length_size, fixed; /* bytes of a length field, then fixed bytes of content */
         uint8_t inside;             /* what the length counts: 0 text, 1 values, 2 pairs */
     } wide[32] = {
-        [0x00] = {0, 0, 0},                                                    /* nil */
-        [0x02] = {0, 0, 0}, [0x03] = {0, 0, 0},                                /* false, true */
-        [0x04] = {1, 0, 0}, [0x05] = {2, 0, 0}, [0x06] = {4, 0, 0},            /* bin */
-        [0x07] = {1, 1, 0}, [0x08] = {2, 1, 0}, [0x09] = {4, 1, 0},            /* ext */
-        [0x0a] = {0, 4, 0}, [0x0b] = {0, 8, 0},                                /* float */
-        [0x0c] = {0, 1, 0}, [0x0d] = {0, 2, 0}, [0x0e] = {0, 4, 0}, [0x0f] = {0, 8, 0},
-        [0x10] = {0, 1, 0}, [0x11] = {0, 2, 0}, [0x12] = {0, 4, 0}, [0x13] = {0, 8, 0},
-        [0x14] = {0, 2, 0}, [0x15] = {0, 3, 0}, [0x16] = {0, 5, 0},            /* fixext */
-        [0x17] = {0, 9, 0}, [0x18] = {0, 17, 0},
-        [0x19] = {1, 0, 0}, [0x1a] = {2, 0, 0}, [0x1b] = {4, 0, 0},            /* str */
-        [0x1c] = {2, 0, 1}, [0x1d] = {4, 0, 1},                                /* array */
-        [0x1e] = {2, 0, 2}, [0x1f] = {4, 0, 2},                                /* map */
+        [0x00] = {0, 0, 0},                                          /* nil */
+        [0x02] = {0, 0, 0}, [0x03] = {0, 0, 0},                      /* false, true */
+        [0x04] = {1, 0, 0}, [0x05] = {2, 0, 0},  [0x06] = {4, 0, 0}, /* bin */
+        [0x07] = {1, 1, 0}, [0x08] = {2, 1, 0},  [0x09] = {4, 1, 0}, /* ext */
+        [0x0a] = {0, 4, 0}, [0x0b] = {0, 8, 0},                      /* float */
+        [0x0c] = {0, 1, 0}, [0x0d] = {0, 2, 0},  [0x0e] = {0, 4, 0}, [0x0f] = {0, 8, 0},
+        [0x10] = {0, 1, 0}, [0x11] = {0, 2, 0},  [0x12] = {0, 4, 0}, [0x13] = {0, 8, 0},
+        [0x14] = {0, 2, 0}, [0x15] = {0, 3, 0},  [0x16] = {0, 5, 0}, /* fixext */
+        [0x17] = {0, 9, 0}, [0x18] = {0, 17, 0}, [0x19] = {1, 0, 0}, [0x1a] = {2, 0, 0},
+        [0x1b] = {4, 0, 0},                     /* str */
+        [0x1c] = {2, 0, 1}, [0x1d] = {4, 0, 1}, /* array */
+        [0x1e] = {2, 0, 2}, [0x1f] = {4, 0, 2}, /* map */
     };
     if (size == 0) {
         return false;
@@ -108,8 +110,8 @@ static const msgpack_object *find(const msgpack_object *map, const char *key)
     }
     for (uint32_t i = 0; i < map->via.map.size; i++) {
         const msgpack_object *each = &map->via.map.ptr[i].key;
-        if (each->type == MSGPACK_OBJECT_STR && each->via.str.size == strlen(key) &&
-            memcmp(each->via.str.ptr, key, each->via.str.size) == 0) {
+        if (each->type == MSGPACK_OBJECT_STR && each->via.str.size == strlen(key)
+            && memcmp(each->via.str.ptr, key, each->via.str.size) == 0) {
             return &map->via.map.ptr[i].val;
         }
     }
@@ -147,8 +149,8 @@ static bool read_argument(struct code_object *object, const msgpack_object *map,
         argument->kind = code_object_value_kind_of(kind->via.str.ptr, kind->via.str.size, true);
     }
     if (argument->kind == CODE_OBJECT_VALUE_UNKNOWN) {
-        return code_object_fail(object, "argument %u of kernel '%.120s' is of an unknown kind", index,
-                                kernel->name);
+        return code_object_fail(object, "argument %u of kernel '%.120s' is of an unknown kind",
+                                index, kernel->name);
     }
     return true;
 }
@@ -169,7 +171,8 @@ static bool read_kernel(struct code_object *object, const msgpack_object *map,
     kernel->max_group_threads = find_number(map, ".max_flat_workgroup_size", 0);
     const msgpack_object *stack = find(map, ".uses_dynamic_stack");
     kernel->dynamic_stack = stack && stack->type == MSGPACK_OBJECT_BOOLEAN && stack->via.boolean;
-    if (kernel->kernarg_align > 4096 || (kernel->kernarg_align & (kernel->kernarg_align - 1)) != 0) {
+    if (kernel->kernarg_align > 4096
+        || (kernel->kernarg_align & (kernel->kernarg_align - 1)) != 0) {
         return code_object_fail(object, "kernel '%.120s' wants its arguments aligned to %u bytes",
                                 kernel->name, kernel->kernarg_align);
     }
@@ -179,8 +182,8 @@ static bool read_kernel(struct code_object *object, const msgpack_object *map,
         return true;
     }
     kernel->argument_count = arguments->via.array.size;
-    kernel->arguments = object_memory_take(&object->memory, kernel->argument_count,
-                                           sizeof *kernel->arguments);
+    kernel->arguments =
+        object_memory_take(&object->memory, kernel->argument_count, sizeof *kernel->arguments);
     for (uint32_t i = 0; i < kernel->argument_count; i++) {
         if (!read_argument(object, &arguments->via.array.ptr[i], kernel, i)) {
             return false;
@@ -195,7 +198,8 @@ static bool read_root(struct code_object *object, const msgpack_object *root)
     if (!kernels) {
         return true; /* device functions and variables only */
     }
-    if (kernels->type != MSGPACK_OBJECT_ARRAY || kernels->via.array.size > CODE_OBJECT_KERNELS_MAX) {
+    if (kernels->type != MSGPACK_OBJECT_ARRAY
+        || kernels->via.array.size > CODE_OBJECT_KERNELS_MAX) {
         return code_object_fail(object, "metadata has a damaged list of kernels");
     }
     uint32_t count = kernels->via.array.size;
@@ -209,15 +213,18 @@ static bool read_root(struct code_object *object, const msgpack_object *root)
     return true;
 }
 
-bool code_object_read_metadata_msgpack(struct code_object *object, const uint8_t *bytes, size_t size)
+bool code_object_read_metadata_msgpack(struct code_object *object, const uint8_t *bytes,
+                                       size_t size)
 {
     if (!is_plausible(bytes, size)) {
         return code_object_fail(object, "metadata is damaged: a value is larger than the note");
     }
     msgpack_unpacked result;
     msgpack_unpacked_init(&result);
-    bool sound = msgpack_unpack_next(&result, (const char *)bytes, size, NULL) == MSGPACK_UNPACK_SUCCESS;
-    sound = sound ? read_root(object, &result.data) : code_object_fail(object, "metadata is damaged");
+    bool sound =
+        msgpack_unpack_next(&result, (const char *)bytes, size, NULL) == MSGPACK_UNPACK_SUCCESS;
+    sound =
+        sound ? read_root(object, &result.data) : code_object_fail(object, "metadata is damaged");
     msgpack_unpacked_destroy(&result);
     return sound;
 }

@@ -1,10 +1,11 @@
-/* Metadata of version 2: the YAML text of an NT_AMD_HSA_METADATA note (LLVM AMDGPU guide, "Code Object V2
- * Metadata"). Compilers write one fixed shape of it: block mappings and sequences, one `Key: value` a line,
- * scalars plain or in single quotes. That shape is read line by line; a full YAML parser is not needed.
+/* Metadata of version 2: the YAML text of an NT_AMD_HSA_METADATA note (LLVM AMDGPU guide, "Code
+ * Object V2 Metadata"). Compilers write one fixed shape of it: block mappings and sequences, one
+ * `Key: value` a line, scalars plain or in single quotes. That shape is read line by line; a full
+ * YAML parser is not needed.
  *
- * Invariant: a line belongs to the kernel, or the argument, whose `- ` came last; the two kinds of `- ` are
- * told apart by their column. Offsets of arguments are not written in version 2: they follow from sizes and
- * alignments in order. Called by code_object.c. */
+ * Invariant: a line belongs to the kernel, or the argument, whose `- ` came last; the two kinds of
+ * `- ` are told apart by their column. Offsets of arguments are not written in version 2: they
+ * follow from sizes and alignments in order. Called by code_object.c. */
 #include "code_object_internal.h"
 
 #include <stdlib.h>
@@ -13,8 +14,8 @@
 enum { NO_COLUMN = -1 };
 
 struct line {
-    int column;    /* of the key, behind any `- ` */
-    bool is_item;  /* began with `- ` */
+    int column;   /* of the key, behind any `- ` */
+    bool is_item; /* began with `- ` */
     const char *key, *value;
     size_t key_length, value_length;
 };
@@ -52,8 +53,9 @@ static void trim_value(struct line *line)
         line->value++;
         line->value_length--;
     }
-    while (line->value_length > 0 && (line->value[line->value_length - 1] == ' ' ||
-                                      line->value[line->value_length - 1] == '\r')) {
+    while (line->value_length > 0
+           && (line->value[line->value_length - 1] == ' '
+               || line->value[line->value_length - 1] == '\r')) {
         line->value_length--;
     }
     char quote = line->value_length >= 2 ? line->value[0] : 0;
@@ -103,8 +105,9 @@ static bool finish_argument(struct yaml_reader *reader)
         return true;
     }
     uint32_t align = reader->argument_align;
-    if (align == 0 || align > 4096 || (align & (align - 1)) != 0 ||
-        argument->size > CODE_OBJECT_KERNARG_MAX || argument->kind == CODE_OBJECT_VALUE_UNKNOWN) {
+    if (align == 0 || align > 4096 || (align & (align - 1)) != 0
+        || argument->size > CODE_OBJECT_KERNARG_MAX
+        || argument->kind == CODE_OBJECT_VALUE_UNKNOWN) {
         return code_object_fail(reader->object, "argument %u of kernel '%.120s' is damaged",
                                 reader->kernel->argument_count, reader->kernel->name);
     }
@@ -114,16 +117,17 @@ static bool finish_argument(struct yaml_reader *reader)
     }
     argument->offset = (end + align - 1) / align * align;
     reader->argument = NULL;
-    return argument->offset <= CODE_OBJECT_KERNARG_MAX ||
-           code_object_fail(reader->object, "kernel '%.120s' has too many arguments",
-                            reader->kernel->name);
+    return argument->offset <= CODE_OBJECT_KERNARG_MAX
+           || code_object_fail(reader->object, "kernel '%.120s' has too many arguments",
+                               reader->kernel->name);
 }
 
 static void begin_argument(struct yaml_reader *reader)
 {
     struct code_object_kernel *kernel = reader->kernel;
     reader->argument = &kernel->arguments[kernel->argument_count++];
-    *reader->argument = (struct code_object_argument){.name = "", .kind = CODE_OBJECT_VALUE_UNKNOWN};
+    *reader->argument =
+        (struct code_object_argument){.name = "", .kind = CODE_OBJECT_VALUE_UNKNOWN};
     reader->argument_align = 1;
 }
 
@@ -192,8 +196,8 @@ static bool read_line(struct yaml_reader *reader, const struct line *line)
             return false;
         }
         reader->argument_column = key_is(line, "Args") ? INT32_MAX : NO_COLUMN;
-    } else if (line->is_item && reader->argument_column != NO_COLUMN &&
-               line->column <= reader->argument_column) {
+    } else if (line->is_item && reader->argument_column != NO_COLUMN
+               && line->column <= reader->argument_column) {
         if (!finish_argument(reader)) {
             return false;
         }
@@ -219,7 +223,8 @@ static bool find_descriptors(struct code_object *object)
         }
         kernel->descriptor_address = symbol->address;
         if (kernel->kernarg_size == 0 && kernel->argument_count > 0) {
-            const struct code_object_argument *last = &kernel->arguments[kernel->argument_count - 1];
+            const struct code_object_argument *last =
+                &kernel->arguments[kernel->argument_count - 1];
             kernel->kernarg_size = last->offset + last->size;
         }
     }

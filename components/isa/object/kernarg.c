@@ -1,12 +1,14 @@
-/* A hidden argument is a number that the launch decides; hidden_value() has all of them in one place. A
- * value is written as many bytes wide as the metadata says, little endian. Called by the front ends. */
+/* A hidden argument is a number that the launch decides; hidden_value() has all of them in one
+ * place. A value is written as many bytes wide as the metadata says, little endian. Called by the
+ * front ends. */
 #include "kernarg.h"
 
 #include "code_object_internal.h"
 
 #include <string.h>
 
-static uint64_t hidden_value(enum code_object_value_kind kind, const struct kernarg_geometry *geometry)
+static uint64_t hidden_value(enum code_object_value_kind kind,
+                             const struct kernarg_geometry *geometry)
 {
     const uint32_t *grid = geometry->grid, *block = geometry->block;
     switch (kind) {
@@ -41,8 +43,8 @@ static uint64_t hidden_value(enum code_object_value_kind kind, const struct kern
     }
 }
 
-static void fill_hidden(const struct code_object_kernel *kernel, const struct kernarg_geometry *geometry,
-                        uint8_t *buffer)
+static void fill_hidden(const struct code_object_kernel *kernel,
+                        const struct kernarg_geometry *geometry, uint8_t *buffer)
 {
     for (uint32_t i = kernel->explicit_argument_count; i < kernel->argument_count; i++) {
         const struct code_object_argument *argument = &kernel->arguments[i];
@@ -82,7 +84,8 @@ int kernarg_fill_packed(const struct code_object_kernel *kernel, const void *pac
         if (!packed || size < argument->size || argument->offset > size - argument->size) {
             return (int)i;
         }
-        memcpy(buffer + argument->offset, (const uint8_t *)packed + argument->offset, argument->size);
+        memcpy(buffer + argument->offset, (const uint8_t *)packed + argument->offset,
+               argument->size);
     }
     fill_hidden(kernel, geometry, buffer);
     return -1;
@@ -95,8 +98,8 @@ static void put_u32(uint8_t *at, uint32_t value)
     }
 }
 
-void kernarg_make_descriptor(const struct code_object *object, const struct code_object_kernel *kernel,
-                             uint8_t descriptor[64])
+void kernarg_make_descriptor(const struct code_object *object,
+                             const struct code_object_kernel *kernel, uint8_t descriptor[64])
 {
     const uint8_t *own = code_object_bytes_at(object, kernel->descriptor_address, 64);
     if (object->version > 2 && own) {
@@ -104,15 +107,13 @@ void kernarg_make_descriptor(const struct code_object *object, const struct code
         return;
     }
     uint64_t entry = kernel->entry_address - kernel->descriptor_address;
-    uint32_t properties = (uint32_t)kernel->enable_private_segment_buffer |
-                          (uint32_t)kernel->enable_dispatch_ptr << 1 |
-                          (uint32_t)kernel->enable_queue_ptr << 2 |
-                          (uint32_t)kernel->enable_kernarg_ptr << 3 |
-                          (uint32_t)kernel->enable_dispatch_id << 4 |
-                          (uint32_t)kernel->enable_flat_scratch_init << 5 |
-                          (uint32_t)kernel->enable_private_segment_size << 6 |
-                          (uint32_t)(kernel->wavefront_size == 32) << 10 |
-                          (uint32_t)kernel->dynamic_stack << 11;
+    uint32_t properties =
+        (uint32_t)kernel->enable_private_segment_buffer | (uint32_t)kernel->enable_dispatch_ptr << 1
+        | (uint32_t)kernel->enable_queue_ptr << 2 | (uint32_t)kernel->enable_kernarg_ptr << 3
+        | (uint32_t)kernel->enable_dispatch_id << 4
+        | (uint32_t)kernel->enable_flat_scratch_init << 5
+        | (uint32_t)kernel->enable_private_segment_size << 6
+        | (uint32_t)(kernel->wavefront_size == 32) << 10 | (uint32_t)kernel->dynamic_stack << 11;
     memset(descriptor, 0, 64);
     put_u32(descriptor + 0, kernel->group_size);
     put_u32(descriptor + 4, kernel->private_size);

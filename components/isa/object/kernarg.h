@@ -1,9 +1,10 @@
-/* Kernel arguments: what a launch writes into the buffer that the kernel's argument pointer points to.
+/* Kernel arguments: what a launch writes into the buffer that the kernel's argument pointer points
+ * to.
  *
- * The program gives the explicit arguments; hidden ones follow from the geometry of the launch (LLVM AMDGPU
- * guide, "Kernel Argument" and the value kinds of the metadata, versions 2 to 5). Hidden arguments for
- * services that the host does not offer (printf, host calls, device heap, device queues) are zero.
- * Used by front ends when they launch. */
+ * The program gives the explicit arguments; hidden ones follow from the geometry of the launch
+ * (LLVM AMDGPU guide, "Kernel Argument" and the value kinds of the metadata, versions 2 to 5).
+ * Hidden arguments for services that the host does not offer (printf, host calls, device heap,
+ * device queues) are zero. Used by front ends when they launch. */
 #ifndef HEDDLE_ISA_KERNARG_H
 #define HEDDLE_ISA_KERNARG_H
 
@@ -13,25 +14,27 @@ struct kernarg_geometry {
     uint32_t grid[3];  /* work-items */
     uint32_t block[3]; /* work-items a work-group */
     uint32_t dynamic_lds_bytes;
-    uint64_t shared_aperture, private_aperture; /* flat address of LDS and scratch; low 32 bits zero */
-    uint64_t queue;                             /* device address of the queue object, 0 for none */
+    uint64_t shared_aperture,
+        private_aperture; /* flat address of LDS and scratch; low 32 bits zero */
+    uint64_t queue;       /* device address of the queue object, 0 for none */
 };
 
 /* Bytes of the buffer that the kernel needs; at least 1, so that it has an address. */
 uint32_t kernarg_size(const struct code_object_kernel *kernel);
 
-/* Writes all arguments into `buffer` (kernarg_size() bytes). `values[i]` points to explicit argument i, whose
- * size is in the metadata. Returns the number of the first argument without a value, or -1. */
+/* Writes all arguments into `buffer` (kernarg_size() bytes). `values[i]` points to explicit
+ * argument i, whose size is in the metadata. Returns the number of the first argument without a
+ * value, or -1. */
 int kernarg_fill(const struct code_object_kernel *kernel, void *const *values,
                  const struct kernarg_geometry *geometry, uint8_t *buffer);
 
-/* The same from explicit arguments that are already laid out, `size` bytes of them. Returns the number of the
- * first argument that is not whole in there, or -1. */
+/* The same from explicit arguments that are already laid out, `size` bytes of them. Returns the
+ * number of the first argument that is not whole in there, or -1. */
 int kernarg_fill_packed(const struct code_object_kernel *kernel, const void *packed, size_t size,
                         const struct kernarg_geometry *geometry, uint8_t *buffer);
 
 /* The 64-byte kernel descriptor of version 3 and later; for version 2 one that says the same. */
-void kernarg_make_descriptor(const struct code_object *object, const struct code_object_kernel *kernel,
-                             uint8_t descriptor[64]);
+void kernarg_make_descriptor(const struct code_object *object,
+                             const struct code_object_kernel *kernel, uint8_t descriptor[64]);
 
 #endif

@@ -1,5 +1,5 @@
-/* Blocks in a chain, one a request: a reader takes a few large arrays and some names, so a chain is enough.
- * Called by the readers in this folder only. */
+/* Blocks in a chain, one a request: a reader takes a few large arrays and some names, so a chain is
+ * enough. Called by the readers in this folder only. */
 #include "object_memory.h"
 
 #include <stdalign.h>

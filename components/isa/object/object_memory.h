@@ -1,7 +1,9 @@
-/* Memory of one read object: everything that a reader hands out is taken from here and goes at once.
+/* Memory of one read object: everything that a reader hands out is taken from here and goes at
+ * once.
  *
- * Invariant: memory is zeroed when taken and stays where it is until object_memory_release(). Used by the
- * readers of bundles and code objects; running out of host memory ends the program with a message. */
+ * Invariant: memory is zeroed when taken and stays where it is until object_memory_release(). Used
+ * by the readers of bundles and code objects; running out of host memory ends the program with a
+ * message. */
 #ifndef HEDDLE_ISA_OBJECT_MEMORY_H
 #define HEDDLE_ISA_OBJECT_MEMORY_H
 
@@ -13,7 +15,8 @@ struct object_memory {
     struct object_memory_block *blocks; /* newest first; NULL when nothing was taken */
 };
 
-/* `count` times `size` zeroed bytes, aligned to 16. A count of 0 gives a valid address of no bytes. */
+/* `count` times `size` zeroed bytes, aligned to 16. A count of 0 gives a valid address of no bytes.
+ */
 void *object_memory_take(struct object_memory *memory, size_t count, size_t size);
 
 /* A copy of `length` bytes of text with a NUL behind it. */

@@ -79,7 +79,7 @@ static inline void cache_wake_at(struct cache *c, uint64_t cycle)
 /* in top : mem(line) */
 static inline const struct mem_request *cache_top_peek(const struct cache *c)
 {
-    return (const struct mem_request *)ring_peek(cache_io(c)->top_request, cache_now(c));
+    return (const struct mem_request *)component_peek(&cache_io(c)->base, 0, cache_io(c)->top_request, cache_now(c));
 }
 
 static inline void *cache_top_payload(const struct cache *c)
@@ -144,7 +144,7 @@ static inline void *cache_bottom_send_write(struct cache *c, uint16_t tag, uint6
 
 static inline const struct mem_reply *cache_bottom_peek_reply(const struct cache *c)
 {
-    return (const struct mem_reply *)ring_peek(cache_io(c)->bottom_reply, cache_now(c));
+    return (const struct mem_reply *)component_peek(&cache_io(c)->base, 1, cache_io(c)->bottom_reply, cache_now(c));
 }
 
 static inline void *cache_bottom_reply_payload(const struct cache *c)

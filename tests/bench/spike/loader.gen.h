@@ -81,7 +81,7 @@ static inline void *loader_mem_send_write(struct loader *c, uint16_t tag, uint64
 
 static inline const struct mem_reply *loader_mem_peek_reply(const struct loader *c)
 {
-    return (const struct mem_reply *)ring_peek(loader_io(c)->mem_reply, loader_now(c));
+    return (const struct mem_reply *)component_peek(&loader_io(c)->base, 0, loader_io(c)->mem_reply, loader_now(c));
 }
 
 static inline void *loader_mem_reply_payload(const struct loader *c)

@@ -1,0 +1,314 @@
+/* The public functions: a compilation owns the arena, the sources, the diagnostics and the program. */
+#include "dsl/compile.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "dsl/elaborate.h"
+#include "dsl/format.h"
+
+struct compilation {
+    struct arena arena;
+    struct compile_options options;
+    struct source_set sources;
+    struct diagnostics diagnostics;
+    struct program program;
+    struct elaboration elaboration;
+    VECTOR(const char *) platforms;
+    bool used;
+};
+
+struct compilation *compile_open(const struct compile_options *options)
+{
+    struct arena arena;
+    arena_init(&arena);
+    struct compilation *c = arena_alloc(&arena, sizeof *c);
+    c->arena = arena;
+    if (options != NULL)
+        c->options = *options;
+    source_set_init(&c->sources, &c->arena);
+    diagnostics_init(&c->diagnostics, &c->arena, &c->sources);
+    c->program.arena = &c->arena;
+    c->program.diagnostics = &c->diagnostics;
+    c->program.sources = &c->sources;
+    c->program.options = &c->options;
+    return c;
+}
+
+void compile_close(struct compilation *c)
+{
+    if (c == NULL)
+        return;
+    struct arena arena = c->arena; /* the compilation itself lies in it */
+    arena_release(&arena);
+}
+
+static struct source_file *read_main(struct compilation *c, const char *file)
+{
+    const char *reason = "";
+    struct source_file *source = source_read(&c->sources, file, &reason);
+    if (source == NULL)
+        diagnostic_add(&c->diagnostics, E0102, (struct span){ 0, 0 }, "cannot read '%s': %s", file, reason);
+    return source;
+}
+
+static void load(struct compilation *c, struct source_file *source)
+{
+    if (c->used)
+        bug("a compilation is used once");
+    c->used = true;
+    program_load(&c->program, source);
+    for (uint32_t i = 0; i < c->program.types.count; i++) {
+        const struct type_info *type = c->program.types.items[i];
+        if (type->model.is_platform && type->is_main)
+            vector_push(&c->arena, &c->platforms, type->model.name);
+    }
+}
+
+/* Types that no platform has made an instance of, each by itself. Mistakes in the library are not this user's. */
+static void look_at_the_rest(struct compilation *c)
+{
+    for (uint32_t i = 0; i < c->program.types.count; i++) {
+        struct type_info *type = c->program.types.items[i];
+        if (type->instances > 0 || type->model.is_platform)
+            continue;
+        bool is_quiet = type->model.is_library && !type->is_main;
+        struct elaboration alone;
+        c->diagnostics.muted += is_quiet;
+        elaborate_alone(&alone, &c->program, type, &c->elaboration);
+        c->diagnostics.muted -= is_quiet;
+        for (uint32_t k = c->elaboration.protocols.count; k < alone.protocols.count; k++)
+            vector_push(&c->arena, &c->elaboration.protocols, alone.protocols.items[k]);
+    }
+}
+
+static struct type_info *choose_platform(struct compilation *c, const struct source_file *source, const char *name)
+{
+    struct type_info *last = NULL;
+    for (uint32_t i = 0; i < c->program.types.count; i++) {
+        struct type_info *type = c->program.types.items[i];
+        if (!type->model.is_platform || !type->is_main)
+            continue;
+        last = type;
+        if (name != NULL && strcmp(type->model.name, name) == 0)
+            return type;
+    }
+    if (last != NULL && name == NULL)
+        return last;
+    struct span span = { source->base, source->base };
+    if (last == NULL) {
+        diagnostic_add(&c->diagnostics, E0103, span, "there is no platform in this file");
+        return NULL;
+    }
+    struct diagnostic *d = diagnostic_add(&c->diagnostics, E0103, span, "no platform is called '%s'", name);
+    diagnostic_suggest(&c->diagnostics, d, compile_suggest(name, c->platforms.items, c->platforms.count));
+    for (uint32_t i = 0; i < c->platforms.count; i++)
+        diagnostic_help(&c->diagnostics, d, "the file has '%s'", c->platforms.items[i]);
+    return NULL;
+}
+
+static bool has_errors(const struct compilation *c)
+{
+    return c->diagnostics.error_count > 0;
+}
+
+/* A model that has declarations only. */
+static const struct model *declarations(struct compilation *c)
+{
+    struct elaboration *e = &c->elaboration;
+    e->program = &c->program;
+    e->arena = &c->arena;
+    e->diagnostics = &c->diagnostics;
+    struct model *model = arena_alloc(&c->arena, sizeof *model);
+    model->name = model->doc = "";
+    look_at_the_rest(c);
+    links_make(e);
+    protocols_check(e);
+    model_declarations(e, model);
+    return has_errors(c) ? NULL : model;
+}
+
+static const struct model *compile_source(struct compilation *c, struct source_file *source, const char *platform,
+                                          bool all_platforms)
+{
+    load(c, source);
+    if (!c->program.damaged) {
+        struct type_info *chosen = choose_platform(c, source, platform);
+        for (uint32_t i = 0; chosen != NULL && all_platforms && i < c->program.types.count; i++) {
+            struct type_info *other = c->program.types.items[i];
+            struct elaboration unused;
+            if (other != chosen && other->model.is_platform && other->is_main)
+                elaborate_platform(&unused, &c->program, other, false);
+        }
+        const struct model *model = NULL;
+        if (chosen != NULL) {
+            model = elaborate_platform(&c->elaboration, &c->program, chosen, true);
+            look_at_the_rest(c);
+        }
+        diagnostics_finish(&c->diagnostics);
+        return has_errors(c) ? NULL : model;
+    }
+    diagnostics_finish(&c->diagnostics);
+    return NULL;
+}
+
+const struct model *compile_platform(struct compilation *c, const char *file, const char *platform)
+{
+    struct source_file *source = read_main(c, file);
+    if (source != NULL)
+        return compile_source(c, source, platform, false);
+    diagnostics_finish(&c->diagnostics);
+    return NULL;
+}
+
+const struct model *compile_text(struct compilation *c, const char *name, const char *text, size_t size,
+                                 const char *platform)
+{
+    struct source_file *source = source_add(&c->sources, name, text, size);
+    if (source != NULL)
+        return compile_source(c, source, platform, false);
+    diagnostic_add(&c->diagnostics, E0102, (struct span){ 0, 0 }, "cannot read '%s': it is larger than 16 MiB", name);
+    diagnostics_finish(&c->diagnostics);
+    return NULL;
+}
+
+const struct model *compile_components(struct compilation *c, const char *file)
+{
+    struct source_file *source = read_main(c, file);
+    const struct model *model = NULL;
+    if (source != NULL) {
+        load(c, source);
+        if (!c->program.damaged)
+            model = declarations(c);
+    }
+    diagnostics_finish(&c->diagnostics);
+    return has_errors(c) ? NULL : model;
+}
+
+/* Whether a file declares a platform, judged by its text alone. */
+static bool declares_platform(struct compilation *c, const struct source_file *source)
+{
+    struct diagnostics ignored;
+    diagnostics_init(&ignored, &c->arena, &c->sources);
+    ignored.muted = 1;
+    const struct ast_file *file = ast_parse(&c->arena, &ignored, source);
+    for (uint32_t i = 0; i < file->items->v.count; i++)
+        if (file->items->v.items[i]->kind == AST_PLATFORM)
+            return true;
+    return false;
+}
+
+const struct model *compile_check(struct compilation *c, const char *file, const char *platform)
+{
+    struct source_file *source = read_main(c, file);
+    const struct model *model = NULL;
+    if (source != NULL && (platform != NULL || declares_platform(c, source)))
+        return compile_source(c, source, platform, platform == NULL);
+    if (source != NULL) {
+        load(c, source);
+        if (!c->program.damaged)
+            model = declarations(c);
+    }
+    diagnostics_finish(&c->diagnostics);
+    return has_errors(c) ? NULL : model;
+}
+
+size_t compile_platform_count(const struct compilation *c)
+{
+    return c->platforms.count;
+}
+
+const char *compile_platform_name(const struct compilation *c, size_t index)
+{
+    return index < c->platforms.count ? c->platforms.items[index] : NULL;
+}
+
+size_t compile_error_count(const struct compilation *c)
+{
+    return c->diagnostics.error_count;
+}
+
+size_t compile_warning_count(const struct compilation *c)
+{
+    return c->diagnostics.warning_count;
+}
+
+size_t compile_diagnostic_count(const struct compilation *c)
+{
+    return c->diagnostics.list.count;
+}
+
+const struct compile_diagnostic *compile_diagnostic_at(const struct compilation *c, size_t index)
+{
+    return index < c->diagnostics.list.count && c->diagnostics.published != NULL ? &c->diagnostics.published[index]
+                                                                                 : NULL;
+}
+
+void compile_print_diagnostics(const struct compilation *c, FILE *out, bool colour)
+{
+    diagnostics_print(&c->diagnostics, out, colour);
+}
+
+void compile_print_json(const struct compilation *c, FILE *out)
+{
+    diagnostics_print_json(&c->diagnostics, out);
+}
+
+/* Files on disk only, without the texts of --set. */
+static const struct source_file *file_at(const struct compilation *c, size_t index)
+{
+    for (uint32_t i = 0; i < c->sources.files.count; i++) {
+        if (c->sources.files.items[i]->is_virtual)
+            continue;
+        if (index-- == 0)
+            return c->sources.files.items[i];
+    }
+    return NULL;
+}
+
+size_t compile_file_count(const struct compilation *c)
+{
+    size_t count = 0;
+    for (uint32_t i = 0; i < c->sources.files.count; i++)
+        count += !c->sources.files.items[i]->is_virtual;
+    return count;
+}
+
+const char *compile_file_name(const struct compilation *c, size_t index)
+{
+    const struct source_file *file = file_at(c, index);
+    return file != NULL ? file->name : NULL;
+}
+
+const char *compile_file_text(const struct compilation *c, size_t index, size_t *size)
+{
+    const struct source_file *file = file_at(c, index);
+    *size = file != NULL ? file->size : 0;
+    return file != NULL ? file->text : NULL;
+}
+
+const char *compile_format_text(struct compilation *c, const char *name, const char *text, size_t size,
+                                size_t *formatted_size)
+{
+    struct source_file *source = source_add(&c->sources, name, text, size);
+    const char *formatted = NULL;
+    *formatted_size = 0;
+    if (source == NULL)
+        diagnostic_add(&c->diagnostics, E0102, (struct span){ 0, 0 }, "cannot read '%s': it is larger than 16 MiB",
+                       name);
+    else
+        formatted = format_source(&c->arena, &c->diagnostics, source, formatted_size);
+    diagnostics_finish(&c->diagnostics);
+    return formatted;
+}
+
+const char *compile_format(struct compilation *c, const char *file, size_t *size)
+{
+    struct source_file *source = read_main(c, file);
+    const char *formatted = NULL;
+    *size = 0;
+    if (source != NULL)
+        formatted = format_source(&c->arena, &c->diagnostics, source, size);
+    diagnostics_finish(&c->diagnostics);
+    return formatted;
+}

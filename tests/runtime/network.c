@@ -1,0 +1,58 @@
+/* Random platforms; see network.h. */
+#include "tests/runtime/network.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define NODES 90
+#define CONNECTIONS 200
+
+static uint64_t state;
+
+static uint32_t below(uint32_t limit)
+{
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    return (uint32_t)(state >> 20) % limit;
+}
+
+static void connect(uint32_t protocol, uint32_t from, uint32_t to, uint32_t *in_count, uint32_t *out_count, uint32_t number)
+{
+    struct build_wire wire = probe_wire(protocol, 1 + below(12), 1 + below(2), 1 + below(below(4) ? 6 : 300));
+    if (number % 10 == 0 || number % 10 == 1) {
+        char name[32];
+        snprintf(name, sizeof name, "link[%u]", number);
+        wire.latency = 0;
+        wire.link = number % 10 == 0 ? 1 : 1 + build_link(name, 1000000000u + below(1000000000), below(200000), false);
+    }
+    build_connect((struct build_end){from, PROBE_OUT, out_count[from]++}, (struct build_end){to, PROBE_IN, in_count[to]++},
+                  wire);
+}
+
+const struct platform_table *network_describe(uint64_t seed)
+{
+    static const uint64_t clocks[] = {1000000000, 1132000000, 700000001};
+    uint32_t in_count[NODES] = {0};
+    uint32_t out_count[NODES] = {0};
+    char path[32];
+    state = seed * 0x9e3779b97f4a7c15u + 88172645463325252u;
+    build_start("network");
+    uint32_t protocol = probe_protocol(48, true);
+    for (uint32_t i = 0; i < 3; i++) {
+        snprintf(path, sizeof path, "clock[%u]", i);
+        build_domain(path, clocks[i]);
+    }
+    build_link("bus", 20000000000u, 33000, true);
+    for (uint32_t i = 0; i < NODES; i++) {
+        snprintf(path, sizeof path, "node[%u]", i);
+        probe_instance(i / (NODES / 3), path, i % 30 == 29 ? PROBE_CLOCK : PROBE_MIXER, 300, 997, true);
+    }
+    for (uint32_t i = 0; i < CONNECTIONS; i++) {
+        uint32_t from = below(NODES);
+        uint32_t to = below(NODES);
+        if (from % 30 != 29 && to % 30 != 29 && from != to)
+            connect(protocol, from, to, in_count, out_count, i);
+    }
+    return build_finish();
+}

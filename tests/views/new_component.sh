@@ -1,0 +1,42 @@
+#!/bin/sh
+# What `heddle new` writes works at once, in a folder far from the sources, and its test notices a broken component.
+# Usage: new_component.sh HEDDLE
+set -eu
+heddle=$(realpath "$1")
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+export HEDDLE_CACHE="$dir/cache"
+cd "$dir"
+
+"$heddle" new component my_filter > said
+grep -q 'heddle run my_filter_test.heddle' said
+"$heddle" check my_filter_test.heddle
+"$heddle" run my_filter_test.heddle --stats good.json
+python3 - <<'PYTHON'
+import json
+stats = json.load(open("good.json"))["components"]
+assert stats["unit"]["requests"] == stats["unit"]["replies"] == stats["tester"]["latency"]["count"] == 10000, stats
+PYTHON
+
+# A second time: refused, and nothing changed.
+cp my_filter.c before
+if "$heddle" new component my_filter 2> refusal; then echo "overwrote my_filter"; exit 1; fi
+grep -q 'is there already' refusal
+cmp my_filter.c before
+
+# One payload is not passed on.
+sed -i 's/memcpy(to, from, mem_write_payload_bytes(LINE));/memset(to, 0, mem_write_payload_bytes(LINE)); (void)from;/' my_filter.c
+if cmp -s my_filter.c before; then echo "nothing was broken"; exit 1; fi
+if "$heddle" run my_filter_test.heddle 2> failure; then echo "a lost write went unnoticed"; exit 1; fi
+grep -q 'was answered with 0x' failure
+
+# One answer is never sent.
+sed 's/my_filter_top_reply_done(c, m->tag);/;/' before > my_filter.c
+if "$heddle" run my_filter_test.heddle 2> hang; then echo "a hang went unnoticed"; exit 1; fi
+grep -q 'requests unanswered' hang
+
+"$heddle" new platform my_gpu -o platforms > said
+"$heddle" check platforms/my_gpu.heddle
+"$heddle" dot platforms/my_gpu.heddle --svg -o my_gpu.svg
+grep -q '</svg>' my_gpu.svg
+echo "new component and platform work, and broken ones are noticed"
