@@ -1,4 +1,5 @@
-/* See build.h. The steps are: generate, key every unit, compile what is missing, link when an object or archive is new. */
+/* See build.h. The steps are: look at the stamp; elaborate, generate, key every unit, compile what is missing, link when an
+ * object or archive is new; write the stamp. */
 #include "codegen/build.h"
 
 #include <errno.h>
@@ -15,8 +16,11 @@
 #include "codegen/emit.h"
 #include "codegen/gen.h"
 #include "codegen/jobs.h"
+#include "codegen/layout.h"
 #include "codegen/names.h"
 #include "codegen/sha256.h"
+#include "codegen/stamp.h"
+#include "dsl/compile.h"
 
 struct words {
     const char **items;
@@ -33,6 +37,7 @@ struct build {
     const char *compiler;
     char compiler_key[65];
     struct depend depend;
+    struct stamp stamp;
     struct words flags;
     struct words objects; /* in link order */
     VECTOR(struct job) jobs;
@@ -116,22 +121,34 @@ static bool find_compiler(struct build *b)
     return true;
 }
 
-static bool choose_folder(struct build *b)
+/* The folder depends on all that was asked for, not on what the files hold. */
+static void choose_folder(struct build *b)
 {
-    if (b->request->folder) {
-        b->folder = b->request->folder;
-        return emit_make_folder(b->folder);
+    const struct build_request *request = b->request;
+    if (request->folder) {
+        b->folder = request->folder;
+        return;
     }
+    static const char *const variables[] = { "HEDDLE_CFLAGS", "HEDDLE_LDFLAGS" };
     struct sha256 hash;
     char real[PATH_MAX], digest[65];
     sha256_init(&hash);
-    sha256_add_string(&hash, realpath(b->request->file, real) ? real : b->request->file);
-    for (size_t i = 0; i < b->request->override_count; i++)
-        sha256_add_string(&hash, b->request->overrides[i]);
-    sha256_add_string(&hash, b->request->generic ? "generic" : "");
+    sha256_add_string(&hash, realpath(request->file, real) ? real : request->file);
+    sha256_add_string(&hash, request->toolkit->library);
+    sha256_add_string(&hash, b->compiler_key);
+    sha256_add_string(&hash, request->platform ? request->platform : "");
+    sha256_add_string(&hash, request->generic ? "generic" : "");
+    for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
+        sha256_add_string(&hash, getenv(variables[i]) ? getenv(variables[i]) : "");
+    for (size_t i = 0; i < request->override_count; i++)
+        sha256_add_string(&hash, request->overrides[i]);
+    sha256_add_string(&hash, "-I");
+    for (size_t i = 0; i < request->include_count; i++)
+        sha256_add_string(&hash, realpath(request->include[i], real) ? real : request->include[i]);
     sha256_finish(&hash, digest);
-    b->folder = arena_printf(b->arena, "%s/platforms/%s-%.16s", b->cache, b->layout->model->name, digest);
-    return emit_make_folder(b->folder);
+    char *stem = arena_strdup(b->arena, name_base(request->file));
+    stem[strcspn(stem, ".")] = '\0';
+    b->folder = arena_printf(b->arena, "%s/platforms/%s-%.16s", b->cache, stem, digest);
 }
 
 /* Held until the process ends or the file is closed. */
@@ -302,7 +319,6 @@ static bool link_platform(struct build *b, struct build_result *result)
     for (uint32_t i = 0; i < b->request->toolkit->archives.count; i++)
         add_identity(&hash, b->request->toolkit->archives.items[i]);
     sha256_finish(&hash, key);
-    result->platform_so = output;
     if (access(output, R_OK) == 0 && same_text(key_file, key))
         return true;
     unlink(key_file);
@@ -332,31 +348,114 @@ static bool check_sources(const struct layout *layout)
     return ok;
 }
 
-bool build_platform(struct arena *arena, const struct model *model, const struct build_request *request,
-                    struct build_result *result)
+static bool start(struct build *b, struct arena *arena, const struct build_request *request, struct build_result *result)
 {
-    struct build *b = arena_alloc(arena, sizeof *b);
-    struct gen_files files = { 0 };
     *result = (struct build_result){ 0 };
-    b->arena = arena;
-    b->request = request;
+    *b = (struct build){ .arena = arena, .request = request };
     b->cache = cache_folder(arena);
-    b->layout = layout_make(arena, model, request->generic);
-    depend_init(&b->depend, arena);
-    choose_flags(b);
-    if (!check_sources(b->layout) || !find_compiler(b) || !choose_folder(b))
+    if (!find_compiler(b))
         return false;
-    int lock = lock_folder(b);
-    if (lock < 0)
+    choose_folder(b);
+    result->platform_so = arena_printf(arena, "%s/platform.so", b->folder);
+    if (request->generic)
+        result->tables = arena_printf(arena, "%s/platform.tables", b->folder);
+    return true;
+}
+
+static const char *stamp_file(const struct build *b)
+{
+    return arena_printf(b->arena, "%s/platform.stamp", b->folder);
+}
+
+bool build_is_current(struct arena *arena, const struct build_request *request, struct build_result *result)
+{
+    struct build b;
+    /* A folder of the user's may hold anything by now. */
+    return !request->folder && start(&b, arena, request, result) && access(result->platform_so, R_OK) == 0 &&
+           (!result->tables || access(result->tables, R_OK) == 0) && stamp_holds(stamp_file(&b));
+}
+
+static bool is_below(const char *path, const char *folder)
+{
+    size_t size = strlen(folder);
+    return strncmp(path, folder, size) == 0 && path[size] == '/';
+}
+
+/* The descriptions. A file that appears beside them could be imported instead of a later one, but not instead of one of
+ * the library, which is asked for by name. */
+static void add_descriptions(struct build *b, const struct compilation *compilation)
+{
+    size_t own = 0;
+    for (size_t i = 0; i < compile_file_count(compilation); i++)
+        own += !is_below(compile_file_name(compilation, i), b->request->toolkit->library);
+    for (size_t i = 0; i < compile_file_count(compilation); i++) {
+        const char *path = compile_file_name(compilation, i);
+        stamp_add(&b->stamp, path);
+        if (own > 1 && !is_below(path, b->request->toolkit->library))
+            stamp_add(&b->stamp, *name_folder(b->arena, path) ? name_folder(b->arena, path) : ".");
+    }
+    for (size_t i = 0; own > 1 && i < b->request->include_count; i++)
+        stamp_add(&b->stamp, b->request->include[i]);
+}
+
+/* Everything the result was made from. */
+static void write_stamp(struct build *b, const struct compilation *compilation)
+{
+    const struct toolkit *toolkit = b->request->toolkit;
+    add_descriptions(b, compilation);
+    for (uint32_t i = 0; i < toolkit->archives.count; i++)
+        stamp_add(&b->stamp, toolkit->archives.items[i]);
+    stamp_add(&b->stamp, "/proc/self/exe");
+    for (uint32_t i = 0; i < depend_count(&b->depend); i++)
+        if (!is_below(depend_path(&b->depend, i), b->folder))
+            stamp_add(&b->stamp, depend_path(&b->depend, i));
+    stamp_write(&b->stamp, stamp_file(b));
+}
+
+static bool make(struct build *b, const struct model *model, struct build_result *result)
+{
+    struct gen_files files = { 0 };
+    b->layout = layout_make(b->arena, model, b->request->generic);
+    if (!check_sources(b->layout))
         return false;
-    bool ok = gen_headers(arena, model, b->folder, &files) && gen_platform(arena, b->layout, b->folder, &files) &&
+    bool ok = gen_headers(b->arena, model, b->folder, &files) && gen_platform(b->arena, b->layout, b->folder, &files) &&
               plan_source(b, "platform", NULL);
     for (uint32_t i = 0; ok && i < b->layout->units.count; i++)
         ok = plan_source(b, b->layout->units.items[i]->symbol, b->layout->units.items[i]);
     result->compiled = b->jobs.count;
-    if (request->generic)
-        result->tables = arena_printf(arena, "%s/platform.tables", b->folder);
-    ok = ok && (b->jobs.count == 0 || run_jobs(b)) && link_platform(b, result);
-    close(lock);
+    return ok && (b->jobs.count == 0 || run_jobs(b)) && link_platform(b, result);
+}
+
+static struct compilation *open_compilation(const struct build_request *request)
+{
+    struct compile_options options = {
+        .library_root = request->toolkit->library,
+        .include_paths = request->include,
+        .include_count = request->include_count,
+        .overrides = request->overrides,
+        .override_count = request->override_count,
+    };
+    return compile_open(&options);
+}
+
+bool build_platform(struct arena *arena, const struct build_request *request, struct build_result *result)
+{
+    struct build *b = arena_alloc(arena, sizeof *b);
+    if (!start(b, arena, request, result))
+        return false;
+    stamp_begin(&b->stamp, arena);
+    depend_init(&b->depend, arena);
+    choose_flags(b);
+    struct compilation *compilation = open_compilation(request);
+    const struct model *model = compile_platform(compilation, request->file, request->platform);
+    compile_print_diagnostics(compilation, stderr, request->colour);
+    int lock = model && emit_make_folder(b->folder) ? lock_folder(b) : -1;
+    bool ok = lock >= 0 && make(b, model, result);
+    /* Warnings are shown once a build, as compilers do; `heddle check` shows them always. */
+    if (ok)
+        write_stamp(b, compilation);
+    if (lock >= 0)
+        close(lock);
+    compile_close(compilation);
     return ok;
 }

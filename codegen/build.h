@@ -2,23 +2,32 @@
  *
  * The cache ($HEDDLE_CACHE, else $XDG_CACHE_HOME/heddle, else ~/.cache/heddle) holds
  *   objects/HH/HASH.o          one compiled unit; HASH covers the contents of all it includes, compiler and flags
- *   platforms/NAME-HASH/       generated files and platform.so of one description with one list of overrides
- * Objects are shared by all platforms. A build that finds everything in place starts no process. Builds of the same
- * platform wait for each other; files appear under their names only when they are complete. */
+ *   platforms/NAME-HASH/       generated files, platform.so and the stamp of one description with one list of overrides
+ * Objects are shared by all platforms. A build that finds everything in place starts no process, and one whose inputs all
+ * are as old as they were reads none of them. Builds of the same platform wait for each other; files appear under their
+ * names only when they are complete. */
 #ifndef HEDDLE_CODEGEN_BUILD_H
 #define HEDDLE_CODEGEN_BUILD_H
 
-#include "codegen/layout.h"
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
 #include "codegen/toolkit.h"
+#include "dsl/arena.h"
 
 struct build_request {
     const struct toolkit *toolkit;
     const char *file;             /* main file, for the name of the folder in the cache */
+    const char *platform;         /* likewise; NULL: the last one of the file */
     const char *const *overrides; /* likewise */
     size_t override_count;
+    const char *const *include;   /* -I */
+    size_t include_count;
     const char *folder;           /* -o: instead of the one in the cache; NULL */
     bool generic;
     bool verbose;
+    bool colour;                  /* diagnostics for a terminal */
     uint32_t jobs;                /* 0: as many as processors */
 };
 
@@ -29,8 +38,10 @@ struct build_result {
     bool linked;
 };
 
-/* false: message on stderr, with the compiler's. */
-bool build_platform(struct arena *arena, const struct model *model, const struct build_request *request,
-                    struct build_result *result);
+/* Is the result of an earlier build of this request still good? Looks at times of files only. */
+bool build_is_current(struct arena *arena, const struct build_request *request, struct build_result *result);
+
+/* Reads, elaborates, generates, compiles, links. false: messages on stderr, the front end's and the compiler's included. */
+bool build_platform(struct arena *arena, const struct build_request *request, struct build_result *result);
 
 #endif

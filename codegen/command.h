@@ -32,6 +32,7 @@ int command_disasm(struct command *c);
 
 /* A compilation with the options' overrides and include paths and the toolkit's library. */
 struct compilation *command_open(const struct command *c);
+bool command_wants_colour(void);
 /* Diagnostics on standard error, in colour on a terminal. */
 void command_print_diagnostics(const struct compilation *compilation);
 /* The model of a platform, or NULL after its diagnostics were printed. Warnings are printed, too. */

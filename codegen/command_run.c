@@ -23,21 +23,21 @@
 static bool build(struct command *c, struct build_result *result)
 {
     const struct options *o = c->options;
-    struct compilation *compilation = command_open(c);
-    const struct model *model = command_platform(c, compilation, o->arguments.items[0]);
     struct build_request request = {
         .toolkit = &c->toolkit,
         .file = o->arguments.items[0],
+        .platform = o->platform,
         .overrides = o->set.items,
         .override_count = o->set.count,
+        .include = o->include.items,
+        .include_count = o->include.count,
         .folder = o->output,
         .generic = o->generic,
         .verbose = o->verbose,
+        .colour = command_wants_colour(),
         .jobs = (uint32_t)o->jobs,
     };
-    bool ok = model && build_platform(c->arena, model, &request, result);
-    compile_close(compilation);
-    return ok;
+    return build_is_current(c->arena, &request, result) || build_platform(c->arena, &request, result);
 }
 
 int command_build(struct command *c)

@@ -115,6 +115,7 @@ static int by_name(const void *a, const void *b)
 
 static void add_folder(struct depend *depend, struct sha256 *hash, const char *folder)
 {
+    load(depend, *folder ? folder : "."); /* for depend_path() */
     VECTOR(const char *) names = { 0 };
     DIR *dir = opendir(*folder ? folder : ".");
     for (struct dirent *entry; dir && (entry = readdir(dir));) {
@@ -163,4 +164,14 @@ bool depend_add(struct depend *depend, struct sha256 *hash, const char *path, co
     depend->visit++;
     visit(depend, hash, file, folders, folder_count);
     return true;
+}
+
+uint32_t depend_count(const struct depend *depend)
+{
+    return depend->files.count;
+}
+
+const char *depend_path(const struct depend *depend, uint32_t index)
+{
+    return depend->files.items[index]->path;
 }

@@ -53,11 +53,15 @@ struct compilation *command_open(const struct command *c)
     return compile_open(&options);
 }
 
-void command_print_diagnostics(const struct compilation *compilation)
+bool command_wants_colour(void)
 {
     const char *no_colour = getenv("NO_COLOR"), *terminal = getenv("TERM");
-    bool colour = isatty(STDERR_FILENO) && !(no_colour && *no_colour) && !(terminal && strcmp(terminal, "dumb") == 0);
-    compile_print_diagnostics(compilation, stderr, colour);
+    return isatty(STDERR_FILENO) && !(no_colour && *no_colour) && !(terminal && strcmp(terminal, "dumb") == 0);
+}
+
+void command_print_diagnostics(const struct compilation *compilation)
+{
+    compile_print_diagnostics(compilation, stderr, command_wants_colour());
 }
 
 const struct model *command_platform(const struct command *c, struct compilation *compilation, const char *file)

@@ -1,7 +1,7 @@
 /* Where the toolkit's own files are. Nothing is compiled in: the command starts from where it stands itself.
  *
  * Installed:  PREFIX/bin/heddle, PREFIX/share/heddle/components/, PREFIX/include/heddle/runtime/, and the libraries in
- *             PREFIX/lib (or its multiarch folder): libheddle_runtime.a, libheddle_isa.a, heddle/libamdhip64.so.5.
+ *             PREFIX/lib (or its multiarch folder): libheddle_runtime.a, heddle/libisa.a, heddle/libamdhip64.so.5.
  * Build tree: `heddle.home` beside the command says where the sources and the libraries are.
  * HEDDLE_HOME names another installation prefix, or a folder with a `heddle.home`. */
 #ifndef HEDDLE_CODEGEN_TOOLKIT_H

@@ -167,7 +167,7 @@ static void place_space(struct elaboration *e, struct mapping *mapping, struct m
         diagnostic_add(e->diagnostics, E0302, span, "'%s' ends beyond 64PiB", space->path);
         return;
     }
-    if (mapping->cursor % space->interleave_bytes != 0 && is_power((int64_t)space->interleave_bytes)) {
+    if (space->interleave_bytes < space->each_bytes && mapping->cursor % space->interleave_bytes != 0) {
         diagnostic_add(e->diagnostics, E0502, span, "'%s' would begin inside a piece of its interleave", space->path);
         return;
     }

@@ -1,15 +1,17 @@
-/* The arena: one no-reserve reservation that holds all state, handed out front to back, never given back.
+/* The arena: one no-reserve reservation that holds all state, handed out front to back, never given
+ * back.
  *
- * Invariant: every byte behind `used` is zero (fresh pages of the kernel), so nothing handed out needs clearing.
- * Offset 0 is never handed out. Called by platform.c and the init functions of components. */
+ * Invariant: every byte behind `used` is zero (fresh pages of the kernel), so nothing handed out
+ * needs clearing. Offset 0 is never handed out. Called by platform.c and the init functions of
+ * components. */
 #include <stdio.h>
 #include <sys/mman.h>
 
 #include "bug.h"
 #include "setup.h"
 
-#define ARENA_MOST ((size_t)64 << 30) /* all that 32-bit offsets in units of 16 bytes can name */
-#define ARENA_LEAST ((size_t)1 << 30)
+#define ARENA_MOST      ((size_t)64 << 30) /* all that 32-bit offsets in units of 16 bytes can name */
+#define ARENA_LEAST     ((size_t)1 << 30)
 #define ARENA_ALIGNMENT 64
 
 static size_t used;
@@ -17,7 +19,8 @@ static size_t reserved;
 
 static void *try_reserve(size_t bytes)
 {
-    void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     return base == MAP_FAILED ? NULL : base;
 }
 

@@ -1,7 +1,7 @@
 /* Clock edges: edge n of f Hz stands at floor(n * 10^12 / f) ps.
  *
- * A domain keeps quotient and remainder of that division for its current edge, so that going one edge on is an addition
- * and still exact. Questions about other edges divide 128-bit numbers. */
+ * A domain keeps quotient and remainder of that division for its current edge, so that going one
+ * edge on is an addition and still exact. Questions about other edges divide 128-bit numbers. */
 #include "setup.h"
 
 #define PS_PER_S ((uint64_t)1000000000000)

@@ -1,13 +1,16 @@
 /* The loop: from time to time, from edge to edge, from unit to unit.
  *
- * A step is one point in time: all clock domains that have an edge there run it (in order of domain number), then the
- * settlements that may not depend on the order of ticks are made (shared links, kernel records). In an edge, first
- * `next` and the wheel's bucket are merged into `active`, then every group with an active bit is walked.
+ * A step is one point in time: all clock domains that have an edge there run it (in order of domain
+ * number), then the settlements that may not depend on the order of ticks are made (shared links,
+ * kernel records). In an edge, first `next` and the wheel's bucket are merged into `active`, then
+ * every group with an active bit is walked.
  *
- * Invariant between steps: a component is in `next` or `active`, or it sleeps; whoever sleeps has a node in its wheel
- * for its earliest known reason, or waits for a message or credit whose sender or receiver will make that node.
+ * Invariant between steps: a component is in `next` or `active`, or it sleeps; whoever sleeps has a
+ * node in its wheel for its earliest known reason, or waits for a message or credit whose sender or
+ * receiver will make that node.
  *
- * The ends: nothing awake and no wake-up but quiet ones = idle or deadlock, by whether anything is outstanding. */
+ * The ends: nothing awake and no wake-up but quiet ones = idle or deadlock, by whether anything is
+ * outstanding. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
@@ -20,8 +23,8 @@
 #include "wheel.h"
 
 #define DEFAULT_STALL_LIMIT 10000000u
-#define CHECK_STEPS 65536u          /* steps between looks at stalls and the progress line */
-#define PROGRESS_SECONDS 0.25
+#define CHECK_STEPS         65536u /* steps between looks at stalls and the progress line */
+#define PROGRESS_SECONDS    0.25
 
 struct engine engine;
 
@@ -39,7 +42,7 @@ static uint32_t all_ids;
 static struct wheel *wheels;
 static struct domain_plan plans[ENGINE_MAX_DOMAINS];
 static struct engine_limits limits;
-static uint32_t *order;      /* ids of one edge, for orders other than ascending */
+static uint32_t *order; /* ids of one edge, for orders other than ascending */
 static uint64_t random_state;
 static bool running;
 static bool step_end;
@@ -49,12 +52,12 @@ static uint32_t failed_id;
 static char failure[512];
 
 static struct {
-    uint32_t steps;          /* until the next look */
+    uint32_t steps; /* until the next look */
     uint64_t messages;
     uint64_t instructions;
-    uint64_t cycle;          /* of the fastest clock, when something last moved */
-    uint32_t fastest;        /* domain */
-    double shown;            /* progress line: wall clock of the last drawing */
+    uint64_t cycle;   /* of the fastest clock, when something last moved */
+    uint32_t fastest; /* domain */
+    double shown;     /* progress line: wall clock of the last drawing */
     bool drawn;
 } watch;
 
@@ -75,8 +78,8 @@ void engine_wake_from_host(uint32_t id)
     engine_wake_later(id, cycle);
 }
 
-/* Earliest future stamp at the heads of the incoming rings, or `wake`. A head that is visible already is no reason: the
- * tick saw it and could do nothing with it. */
+/* Earliest future stamp at the heads of the incoming rings, or `wake`. A head that is visible
+ * already is no reason: the tick saw it and could do nothing with it. */
 static uint64_t earliest_arrival(const struct component *c, uint64_t now, uint64_t wake)
 {
     const uint32_t *incoming = engine.incoming + c->incoming;
@@ -179,15 +182,17 @@ static void arrange_ids(uint32_t count)
     }
 }
 
-/* A component that does something although nothing woke it has missed a wake-up, or breaks the rule that a tick without a
- * reason changes nothing. */
+/* A component that does something although nothing woke it has missed a wake-up, or breaks the rule
+ * that a tick without a reason changes nothing. */
 static void tick_asleep(uint32_t id, const struct engine_group *g)
 {
     if (!tick(id, g))
         return;
-    fprintf(stderr, "heddle: tick-all: %s (%s) made progress at cycle %llu while asleep: it missed a wake-up\n",
-            platform_string(engine.platform->instances[engine.components[id]->leaf].path), g->unit->name,
-            (unsigned long long)component_now(engine.components[id]));
+    fprintf(
+        stderr,
+        "heddle: tick-all: %s (%s) made progress at cycle %llu while asleep: it missed a wake-up\n",
+        platform_string(engine.platform->instances[engine.components[id]->leaf].path),
+        g->unit->name, (unsigned long long)component_now(engine.components[id]));
     engine_wake_next(id);
 }
 
@@ -257,9 +262,9 @@ static void plan_domain(uint32_t domain)
     if (cycle == p->next_cycle)
         return;
     p->next_cycle = cycle;
-    p->next_ps = cycle == WHEEL_NEVER  ? ENGINE_NEVER
-                 : d->remainder == 0 ? d->time_ps + (cycle - d->cycle) * d->period_ps
-                                     : engine_time_of(domain, cycle);
+    p->next_ps = cycle == WHEEL_NEVER ? ENGINE_NEVER
+                 : d->remainder == 0  ? d->time_ps + (cycle - d->cycle) * d->period_ps
+                                      : engine_time_of(domain, cycle);
 }
 
 /* Time of the next step; sets `ended` when only quiet wake-ups are left. */
@@ -305,8 +310,8 @@ static void draw_progress(void)
     watch.shown = now;
     watch.drawn = true;
     fprintf(stderr, "\r\033[K%llu.%03llu us simulated, %llu wavefront instructions, %.0f KIPS",
-            (unsigned long long)(engine.time_ps / 1000000), (unsigned long long)(engine.time_ps / 1000 % 1000),
-            (unsigned long long)instructions,
+            (unsigned long long)(engine.time_ps / 1000000),
+            (unsigned long long)(engine.time_ps / 1000 % 1000), (unsigned long long)instructions,
             (double)instructions / 1000.0 / (seconds(CLOCK_PROCESS_CPUTIME_ID) + 1e-9));
 }
 
@@ -319,7 +324,8 @@ static void erase_progress(void)
 
 static uint32_t check_interval(void)
 {
-    return limits.stall_limit / 4 + 1 < CHECK_STEPS ? (uint32_t)limits.stall_limit / 4 + 1 : CHECK_STEPS;
+    return limits.stall_limit / 4 + 1 < CHECK_STEPS ? (uint32_t)limits.stall_limit / 4 + 1
+                                                    : CHECK_STEPS;
 }
 
 /* true: nothing has moved for too long. */
@@ -446,7 +452,8 @@ void engine_set_limits(const struct engine_limits *chosen)
     if (!limits.stall_limit)
         limits.stall_limit = DEFAULT_STALL_LIMIT;
     random_state = limits.seed;
-    limit_ps = limits.max_cycles ? engine_time_of(watch.fastest, limits.max_cycles) : ENGINE_NEVER - 1;
+    limit_ps =
+        limits.max_cycles ? engine_time_of(watch.fastest, limits.max_cycles) : ENGINE_NEVER - 1;
 }
 
 void engine_open(const struct engine_group *all, uint32_t group_count, uint32_t id_count)
@@ -463,7 +470,8 @@ void engine_open(const struct engine_group *all, uint32_t group_count, uint32_t 
     engine.time_ps = 0;
     order = arena_at(uint32_t, arena_allocate(((size_t)id_count + 1) * sizeof *order));
     wheels = arena_at(struct wheel, arena_allocate(engine.domain_count * sizeof *wheels));
-    struct wheel_node *nodes = arena_at(struct wheel_node, arena_allocate(((size_t)id_count + 1) * sizeof *nodes));
+    struct wheel_node *nodes =
+        arena_at(struct wheel_node, arena_allocate(((size_t)id_count + 1) * sizeof *nodes));
     for (uint32_t i = 0; i < engine.domain_count; i++) {
         uint32_t room = engine.domains[i].word_count * 64 + 1;
         wheel_open(&wheels[i], nodes, arena_at(uint32_t, arena_allocate(room * sizeof(uint32_t))));

@@ -1,15 +1,17 @@
 /* The event engine: clock edges, who is awake, and when the others wake.
  *
- * Time is an integer number of picoseconds. Edge n of a clock of f Hz stands at floor(n * 10^12 / f) ps, exactly.
- * A component is ticked at every edge of its clock while it is awake. A tick that made no progress puts it to sleep
- * until the earliest of: a message becoming visible, credit returning on a port it was refused, the cycle it asked
- * for in that same tick (component_wake_at). Being ticked without a reason must change nothing, statistics included.
+ * Time is an integer number of picoseconds. Edge n of a clock of f Hz stands at floor(n * 10^12 /
+ * f) ps, exactly. A component is ticked at every edge of its clock while it is awake. A tick that
+ * made no progress puts it to sleep until the earliest of: a message becoming visible, credit
+ * returning on a port it was refused, the cycle it asked for in that same tick (component_wake_at).
+ * Being ticked without a reason must change nothing, statistics included.
  *
- * Component ids are positions in the bitmaps `active` and `next`; each unit (see unit.h) starts at a multiple of 64,
- * and a clock domain owns a run of whole words.
+ * Component ids are positions in the bitmaps `active` and `next`; each unit (see unit.h) starts at
+ * a multiple of 64, and a clock domain owns a run of whole words.
  *
- * Everything here is state that can be dumped: no pointer but the table of bases, which is made anew at start-up.
- * One engine a process (`engine` is a static object of the platform's shared object).
+ * Everything here is state that can be dumped: no pointer but the table of bases, which is made
+ * anew at start-up. One engine a process (`engine` is a static object of the platform's shared
+ * object).
  */
 #ifndef HEDDLE_RUNTIME_ENGINE_H
 #define HEDDLE_RUNTIME_ENGINE_H
@@ -19,7 +21,7 @@
 #include <stdint.h>
 
 #define ENGINE_MAX_DOMAINS 16
-#define ENGINE_NEVER UINT64_MAX
+#define ENGINE_NEVER       UINT64_MAX
 
 #define engine_unlikely(x) __builtin_expect(!!(x), 0)
 
@@ -28,28 +30,29 @@ struct platform_table;
 
 /* First member of the generated `struct NAME_io`, and so of every instance. */
 struct component {
-    _Alignas(64) uint32_t id; /* position in the bitmaps; instances stand at multiples of a cache line */
-    uint32_t leaf;         /* index in platform_table.instances */
-    uint32_t params;       /* first word in engine.params */
+    _Alignas(
+        64) uint32_t id; /* position in the bitmaps; instances stand at multiples of a cache line */
+    uint32_t leaf;       /* index in platform_table.instances */
+    uint32_t params;     /* first word in engine.params */
     uint32_t domain;
-    uint32_t pending;      /* first word in engine.pending: bit i = incoming ring i may hold a message */
+    uint32_t pending; /* first word in engine.pending: bit i = incoming ring i may hold a message */
     uint32_t pending_words;
-    uint32_t incoming;     /* first entry in engine.incoming: ring numbers, in the order of the bits */
-    int32_t route_space;   /* interconnects: platform space that routes, -1 none */
-    int32_t route_else;    /* interconnects: output for what the space does not hold, -1 none */
+    uint32_t incoming; /* first entry in engine.incoming: ring numbers, in the order of the bits */
+    int32_t route_space; /* interconnects: platform space that routes, -1 none */
+    int32_t route_else;  /* interconnects: output for what the space does not hold, -1 none */
     uint32_t reserved;
-    uint64_t wake;         /* earliest cycle asked for in the current tick */
-    uint64_t periodic;     /* the same by component_wake_at_periodic() */
+    uint64_t wake;     /* earliest cycle asked for in the current tick */
+    uint64_t periodic; /* the same by component_wake_at_periodic() */
 };
 
 struct engine_domain {
     uint64_t hz;
-    uint64_t cycle;        /* edges so far: number of the current edge */
-    uint64_t time_ps;      /* of that edge */
-    uint64_t period_ps;    /* 10^12 / hz */
-    uint64_t remainder;    /* 10^12 % hz */
-    uint64_t fraction;     /* accumulated remainder, < hz */
-    uint32_t first_word;   /* bitmap words of this domain */
+    uint64_t cycle;      /* edges so far: number of the current edge */
+    uint64_t time_ps;    /* of that edge */
+    uint64_t period_ps;  /* 10^12 / hz */
+    uint64_t remainder;  /* 10^12 % hz */
+    uint64_t fraction;   /* accumulated remainder, < hz */
+    uint32_t first_word; /* bitmap words of this domain */
     uint32_t word_count;
 };
 
@@ -71,12 +74,13 @@ struct engine {
     /* State. */
     struct engine_domain domains[ENGINE_MAX_DOMAINS];
     uint32_t domain_count;
-    uint32_t tracing;           /* 0: off; the only thing hot paths look at */
+    uint32_t tracing; /* 0: off; the only thing hot paths look at */
     uint64_t time_ps;
-    bool stop;                  /* set by engine_stop(): leave the loop at the end of this edge */
+    bool stop; /* set by engine_stop(): leave the loop at the end of this edge */
 };
 
-/* Hidden, so that position-independent code reaches it without a detour through the global offset table. */
+/* Hidden, so that position-independent code reaches it without a detour through the global offset
+ * table. */
 extern struct engine engine __attribute__((visibility("hidden")));
 
 static inline uint64_t component_now(const struct component *c)
@@ -84,17 +88,18 @@ static inline uint64_t component_now(const struct component *c)
     return engine.domains[c->domain].cycle;
 }
 
-/* Ask to be ticked at `cycle` (of the own clock) even if nothing arrives. Holds for this tick only: ask again whenever
- * a tick returns false. */
+/* Ask to be ticked at `cycle` (of the own clock) even if nothing arrives. Holds for this tick only:
+ * ask again whenever a tick returns false. */
 static inline void component_wake_at(struct component *c, uint64_t cycle)
 {
     if (cycle < c->wake)
         c->wake = cycle;
 }
 
-/* The same for work that goes on for ever and completes nothing by itself (DRAM refresh, statistics samples): when only
- * such wake-ups are left, the simulation is at its end, or deadlocked. Whoever waits for the end of periodic work (a
- * request that a refresh delays) asks for that cycle with component_wake_at(). */
+/* The same for work that goes on for ever and completes nothing by itself (DRAM refresh, statistics
+ * samples): when only such wake-ups are left, the simulation is at its end, or deadlocked. Whoever
+ * waits for the end of periodic work (a request that a refresh delays) asks for that cycle with
+ * component_wake_at(). */
 static inline void component_wake_at_periodic(struct component *c, uint64_t cycle)
 {
     if (cycle < c->periodic)
@@ -111,32 +116,36 @@ static inline bool engine_is_awake(uint32_t id)
     return ((engine.active[id >> 6] | engine.next[id >> 6]) >> (id & 63)) & 1;
 }
 
-/* Wake component `id` at `cycle` of its own clock, which is later than its current one. Nothing for one that is awake:
- * it looks at its rings before it sleeps. */
+/* Wake component `id` at `cycle` of its own clock, which is later than its current one. Nothing for
+ * one that is awake: it looks at its rings before it sleeps. */
 void engine_wake_later(uint32_t id, uint64_t cycle);
 
-/* Called by the walk of a unit when a tick made no progress: leaves the bitmap, finds the next reason to wake. */
+/* Called by the walk of a unit when a tick made no progress: leaves the bitmap, finds the next
+ * reason to wake. */
 void engine_sleep(struct component *c);
 
 /* From outside of ticks (host calls): make the component tick at the next edge of its clock. */
 void engine_wake_from_host(uint32_t id);
 
 enum engine_result {
-    ENGINE_STOPPED,   /* engine_stop() was called */
-    ENGINE_IDLE,      /* nothing awake, no wake-up left, nothing outstanding */
-    ENGINE_DEADLOCK,  /* the same with work outstanding: a report was printed */
-    ENGINE_STALL,     /* --stall-limit cycles without a message or retired instruction: a report was printed */
-    ENGINE_LIMIT,     /* --max-cycles reached */
-    ENGINE_FAILED     /* a component gave up: engine_fail() */
+    ENGINE_STOPPED,  /* engine_stop() was called */
+    ENGINE_IDLE,     /* nothing awake, no wake-up left, nothing outstanding */
+    ENGINE_DEADLOCK, /* the same with work outstanding: a report was printed */
+    ENGINE_STALL,    /* --stall-limit cycles without a message or retired instruction: a report was
+                        printed */
+    ENGINE_LIMIT,    /* --max-cycles reached */
+    ENGINE_FAILED    /* a component gave up: engine_fail() */
 };
 
 /* Run until engine_stop(), an end, or a limit. Never re-entered. */
 enum engine_result engine_run(void);
 void engine_stop(void);
 
-/* A component found that the simulated program did something wrong (bad address, unimplemented instruction): message
- * is kept, the run ends at the end of this edge with ENGINE_FAILED. The first failure in (time, component id) wins. */
-void engine_fail(const struct component *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A component found that the simulated program did something wrong (bad address, unimplemented
+ * instruction): message is kept, the run ends at the end of this edge with ENGINE_FAILED. The first
+ * failure in (time, component id) wins. */
+void engine_fail(const struct component *c, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 const char *engine_failure(void); /* NULL: none */
 void engine_clear_failure(void);
 
@@ -144,8 +153,8 @@ void engine_clear_failure(void);
 void engine_count_instructions(uint64_t n);
 uint64_t engine_instructions(void);
 
-/* Zeroed memory of the arena, at start-up only, aligned to 64 bytes; offset in units of 16 bytes. Never fails (ends the
- * program when the reservation is exhausted). */
+/* Zeroed memory of the arena, at start-up only, aligned to 64 bytes; offset in units of 16 bytes.
+ * Never fails (ends the program when the reservation is exhausted). */
 uint32_t arena_allocate(size_t bytes);
 size_t arena_used(void); /* bytes */
 #define arena_at(type, offset) ((type *)(void *)(engine.arena + ((size_t)(offset) << 4)))

@@ -1,9 +1,10 @@
 /* Why nothing goes on: who waits on which port for whom.
  *
- * The graph has an edge from a component to another when it was refused by a full ring that the other should empty, or when the
- * other owes it replies. Following first edges from a waiting component ends in a cycle, which is the deadlock, or at a
- * component that waits for nobody, which is the culprit. All is found by counting in the rings; components add notes.
- * Called by engine.c between steps; the report is composed in a static buffer and kept. */
+ * The graph has an edge from a component to another when it was refused by a full ring that the
+ * other should empty, or when the other owes it replies. Following first edges from a waiting
+ * component ends in a cycle, which is the deadlock, or at a component that waits for nobody, which
+ * is the culprit. All is found by counting in the rings; components add notes. Called by engine.c
+ * between steps; the report is composed in a static buffer and kept. */
 #include "hang.h"
 
 #include <inttypes.h>
@@ -14,7 +15,7 @@
 #include "ring.h"
 #include "setup.h"
 
-#define REPORT_BYTES 32768
+#define REPORT_BYTES     32768
 #define NOTES_PER_REPORT 48
 
 struct hang_report {
@@ -42,7 +43,8 @@ static void append(struct hang_report *r, const char *format, va_list arguments)
         r->used += (size_t)written < room ? (size_t)written : room - 1;
 }
 
-static void line(struct hang_report *r, const char *format, ...) __attribute__((format(printf, 2, 3)));
+static void line(struct hang_report *r, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 static void line(struct hang_report *r, const char *format, ...)
 {
@@ -88,13 +90,15 @@ uint64_t hang_outstanding(void)
     return sum;
 }
 
-/* First reason of `leaf` in order of rings; full rings are reasons nearer to the cause than owed replies. */
+/* First reason of `leaf` in order of rings; full rings are reasons nearer to the cause than owed
+ * replies. */
 static bool find_wait(uint32_t leaf, struct wait *found)
 {
     const struct platform_table *t = engine.platform;
     for (uint32_t i = 0; i < t->ring_count; i++) {
         const struct ring *r = ring_at(i);
-        if (t->rings[i].sender == leaf && r->sender_waits && (ring_slot(r->tail)->stamp & RING_FULL)) {
+        if (t->rings[i].sender == leaf && r->sender_waits
+            && (ring_slot(r->tail)->stamp & RING_FULL)) {
             *found = (struct wait){leaf, t->rings[i].receiver, i, 0};
             return true;
         }
@@ -124,8 +128,8 @@ static void describe_wait(const struct wait *w, const char *mark)
         line(&report, "%s %s waits for %u repl%s at %s from %s\n", mark, path_of(w->from), w->owed,
              w->owed == 1 ? "y" : "ies", port, path_of(w->to));
     else
-        line(&report, "%s %s cannot send to %s: the ring of %s is full (%u messages)\n", mark, path_of(w->from),
-             path_of(w->to), port, (unsigned)ring_at(w->ring)->depth);
+        line(&report, "%s %s cannot send to %s: the ring of %s is full (%u messages)\n", mark,
+             path_of(w->from), path_of(w->to), port, (unsigned)ring_at(w->ring)->depth);
 }
 
 /* Messages that `leaf` could take and does not. */
@@ -178,7 +182,8 @@ static uint32_t follow(uint32_t leaf, struct wait *chain, uint32_t *seen, uint32
 static void describe_chain(void)
 {
     const struct platform_table *t = engine.platform;
-    struct wait *chain = arena_at(struct wait, arena_allocate((t->instance_count + 1) * sizeof *chain));
+    struct wait *chain =
+        arena_at(struct wait, arena_allocate((t->instance_count + 1) * sizeof *chain));
     uint32_t *seen = arena_at(uint32_t, arena_allocate((t->instance_count + 1) * sizeof *seen));
     uint32_t length = 0;
     uint32_t start = 0;
@@ -231,14 +236,15 @@ void hang_explain(enum hang_reason reason)
 {
     static const char *const titles[] = {
         [HANG_DEADLOCK] = "deadlock: work is unfinished and nothing will ever happen again",
-        [HANG_STALL] = "stall: for too long no message has moved and no instruction has retired (--stall-limit)",
+        [HANG_STALL] = "stall: for too long no message has moved and no instruction has retired "
+                       "(--stall-limit)",
         [HANG_LIMIT] = "the limit of simulated cycles was reached (--max-cycles)",
     };
     report.used = 0;
     report.notes = 0;
     report.text[0] = '\0';
-    line(&report, "heddle: %s, at %" PRIu64 ".%06" PRIu64 " us\n", titles[reason], engine.time_ps / 1000000,
-         engine.time_ps % 1000000);
+    line(&report, "heddle: %s, at %" PRIu64 ".%06" PRIu64 " us\n", titles[reason],
+         engine.time_ps / 1000000, engine.time_ps % 1000000);
     describe_chain();
     describe_notes();
     fputs(report.text, stderr);

@@ -1,7 +1,7 @@
-/* Explaining hangs. A component's NAME_outstanding() returns how many things it has unfinished (MSHRs, pool entries,
- * undone commands; messages in rings are counted by the runtime) and, when `report` is not NULL, describes them with
- * hang_note(): what is waited for, and at limits anything that helps (a CU notes its hottest addresses). Called between
- * edges only. */
+/* Explaining hangs. A component's NAME_outstanding() returns how many things it has unfinished
+ * (MSHRs, pool entries, undone commands; messages in rings are counted by the runtime) and, when
+ * `report` is not NULL, describes them with hang_note(): what is waited for, and at limits anything
+ * that helps (a CU notes its hottest addresses). Called between edges only. */
 #ifndef HEDDLE_RUNTIME_HANG_H
 #define HEDDLE_RUNTIME_HANG_H
 
@@ -9,7 +9,8 @@
 
 struct hang_report;
 
-void hang_note(struct hang_report *report, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void hang_note(struct hang_report *report, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Messages in rings and everything the components have unfinished. */
 uint64_t hang_outstanding(void);

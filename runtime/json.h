@@ -1,5 +1,6 @@
-/* Writing JSON to a file descriptor through a buffer of its own. The caller opens and closes objects and arrays in order;
- * commas and indentation come by themselves. Errors are sticky and reported by json_finish(). Used by stats.c and trace.c. */
+/* Writing JSON to a file descriptor through a buffer of its own. The caller opens and closes
+ * objects and arrays in order; commas and indentation come by themselves. Errors are sticky and
+ * reported by json_finish(). Used by stats.c and trace.c. */
 #ifndef HEDDLE_RUNTIME_JSON_H
 #define HEDDLE_RUNTIME_JSON_H
 
@@ -7,14 +8,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define JSON_BUFFER 65536
+#define JSON_BUFFER  65536
 #define JSON_DEEPEST 15
 
 struct json {
     int fd;
     bool failed;
-    bool first;     /* nothing yet in the innermost container */
-    bool flat;      /* no line breaks */
+    bool first; /* nothing yet in the innermost container */
+    bool flat;  /* no line breaks */
     uint32_t depth;
     size_t used;
     uint64_t total; /* bytes so far, buffered ones included */
@@ -30,7 +31,7 @@ void json_close(struct json *j, char bracket);
 void json_uint(struct json *j, const char *key, uint64_t value);
 void json_int(struct json *j, const char *key, int64_t value);
 void json_text(struct json *j, const char *key, const char *value); /* NULL: null */
-void json_decimal(struct json *j, const char *key, double value);        /* three decimals */
+void json_decimal(struct json *j, const char *key, double value);   /* three decimals */
 
 /* Without escaping and commas. */
 void json_raw(struct json *j, const char *text, size_t bytes);

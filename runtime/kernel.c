@@ -1,7 +1,8 @@
 /* Records of kernels; see kernel.h. Without --stats nothing is kept.
  *
- * Begin and end are marked when they are called and settled at the end of the step, when all components have finished
- * the edge: the snapshots of statistics then hold the same numbers whatever the order of ticks. */
+ * Begin and end are marked when they are called and settled at the end of the step, when all
+ * components have finished the edge: the snapshots of statistics then hold the same numbers
+ * whatever the order of ticks. */
 #include "kernel.h"
 
 #include <stdio.h>
@@ -12,8 +13,8 @@
 #include "setup.h"
 
 #define MAX_KERNELS ((uint32_t)1 << 22)
-#define MAX_MARKS 4096u
-#define MAX_NAME 4096u
+#define MAX_MARKS   4096u
+#define MAX_NAME    4096u
 
 static struct kernel_record *records;
 static uint32_t count;

@@ -1,4 +1,5 @@
-/* Simulated DRAM; see memory.h. The reservation belongs to the process: it is released only to make another. */
+/* Simulated DRAM; see memory.h. The reservation belongs to the process: it is released only to make
+ * another. */
 #include "memory.h"
 
 #include <string.h>

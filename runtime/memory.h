@@ -1,8 +1,9 @@
-/* Simulated DRAM: the bytes behind the physical addresses of the platform's mapped spaces, one no-reserve reservation
- * of the host, zero until written and committed when touched.
+/* Simulated DRAM: the bytes behind the physical addresses of the platform's mapped spaces, one
+ * no-reserve reservation of the host, zero until written and committed when touched.
  *
- * Components that model timing (dram) read and write here when a request is served; the driver copies here in zero
- * time where that is asked for. Addresses must be inside: memory_contains() tells, the others end the run with bug(). */
+ * Components that model timing (dram) read and write here when a request is served; the driver
+ * copies here in zero time where that is asked for. Addresses must be inside: memory_contains()
+ * tells, the others end the run with bug(). */
 #ifndef HEDDLE_RUNTIME_MEMORY_H
 #define HEDDLE_RUNTIME_MEMORY_H
 

@@ -9,8 +9,10 @@
 static bool start(const struct heddle_options *options)
 {
     if (options->abi != PLATFORM_ABI) {
-        fprintf(stderr, "heddle: the platform speaks interface %u, its caller %u; build the platform again\n",
-                PLATFORM_ABI, options->abi);
+        fprintf(
+            stderr,
+            "heddle: the platform speaks interface %u, its caller %u; build the platform again\n",
+            PLATFORM_ABI, options->abi);
         return false;
     }
     if (options->tick_order < ENGINE_ASCENDING || options->tick_order > ENGINE_RANDOM) {
@@ -42,7 +44,9 @@ static int run(void)
     enum engine_result result = engine_run();
     if (result == ENGINE_FAILED)
         fprintf(stderr, "heddle: %s\n", engine_failure());
-    return result == ENGINE_IDLE || result == ENGINE_STOPPED ? 0 : 1;
+    /* The statuses of `heddle run` (codegen/options_env.h). */
+    static const int statuses[] = {[ENGINE_FAILED] = 3, [ENGINE_DEADLOCK] = 4, [ENGINE_STALL] = 5, [ENGINE_LIMIT] = 6};
+    return (size_t)result < sizeof statuses / sizeof statuses[0] ? statuses[result] : 3;
 }
 
 static bool finish(void)
@@ -53,7 +57,10 @@ static bool finish(void)
 
 const struct heddle_platform *heddle_platform_open(uint32_t abi)
 {
-    static const struct heddle_platform platform = {
-        .abi = PLATFORM_ABI, .start = start, .run = run, .finish = finish, .driver = platform_driver};
+    static const struct heddle_platform platform = {.abi = PLATFORM_ABI,
+                                                    .start = start,
+                                                    .run = run,
+                                                    .finish = finish,
+                                                    .driver = platform_driver};
     return abi == PLATFORM_ABI ? &platform : NULL;
 }

@@ -1,8 +1,10 @@
-/* From tables to a machine: ids, instances, rings, parts and stores in the arena, bound to each other and initialised.
+/* From tables to a machine: ids, instances, rings, parts and stores in the arena, bound to each
+ * other and initialised.
  *
- * Ids are given in the order of groups, each group at a multiple of 64, so instance order and id order agree. Binding words
- * are copied behind `struct component` (or `struct part`), with numbers of parts and stores replaced by arena offsets.
- * Called once by heddle_platform.start(), and by tests. */
+ * Ids are given in the order of groups, each group at a multiple of 64, so instance order and id
+ * order agree. Binding words are copied behind `struct component` (or `struct part`), with numbers
+ * of parts and stores replaced by arena offsets. Called once by heddle_platform.start(), and by
+ * tests. */
 #include "platform.h"
 
 #include <stdio.h>
@@ -23,8 +25,8 @@ struct route_entry {
 };
 
 static const struct platform_table *table;
-static uint32_t *instance_ids;  /* component id of each instance */
-static uint32_t *part_offsets;  /* arena offset of each part */
+static uint32_t *instance_ids; /* component id of each instance */
+static uint32_t *part_offsets; /* arena offset of each part */
 static uint32_t *store_offsets;
 static struct route_entry *routes;
 static const void *driver_api;
@@ -87,14 +89,16 @@ static void open_spaces(void)
     routes = arena_at(struct route_entry, arena_allocate(table->space_count * sizeof *routes));
     for (uint32_t i = 0; i < table->space_count; i++) {
         const struct platform_space *s = &table->spaces[i];
-        routes[i] = (struct route_entry){s->base, s->size, s->interleave, s->target_count, 0, false};
+        routes[i] =
+            (struct route_entry){s->base, s->size, s->interleave, s->target_count, 0, false};
         routes[i].powers = is_power(s->interleave) && is_power(s->target_count);
         routes[i].shift = (uint32_t)__builtin_ctzll(s->interleave);
     }
     /* Platforms without `map` (traces, testers) use their spaces as they stand. */
     uint32_t count = table->map_count ? table->map_count : table->space_count;
     for (uint32_t i = 0; i < count; i++) {
-        const struct platform_space *s = &table->spaces[table->map_count ? table->maps[i].space : i];
+        const struct platform_space *s =
+            &table->spaces[table->map_count ? table->maps[i].space : i];
         first = s->base < first ? s->base : first;
         end = s->base + s->size > end ? s->base + s->size : end;
     }
@@ -118,10 +122,12 @@ static void open_domains(void)
     }
 }
 
-static void open_instance(const struct engine_group *g, uint32_t leaf, uint32_t id, uint32_t *pending_words)
+static void open_instance(const struct engine_group *g, uint32_t leaf, uint32_t id,
+                          uint32_t *pending_words)
 {
     const struct platform_instance *p = &table->instances[leaf];
-    struct component *c = (void *)(g->instances + (size_t)(id - g->first_id) * g->unit->instance_bytes);
+    struct component *c =
+        (void *)(g->instances + (size_t)(id - g->first_id) * g->unit->instance_bytes);
     engine.components[id] = c;
     instance_ids[leaf] = id;
     c->id = id;
@@ -144,13 +150,16 @@ static void open_instances(struct engine_group *groups, uint32_t id_count)
     uint32_t pending_words = 0;
     engine.active = arena_at(uint64_t, arena_allocate((words + 1) * sizeof(uint64_t)));
     engine.next = arena_at(uint64_t, arena_allocate((words + 1) * sizeof(uint64_t)));
-    engine.components = arena_at(struct component *, arena_allocate((id_count + 1) * sizeof(struct component *)));
-    instance_ids = arena_at(uint32_t, arena_allocate((table->instance_count + 1) * sizeof(uint32_t)));
+    engine.components =
+        arena_at(struct component *, arena_allocate((id_count + 1) * sizeof(struct component *)));
+    instance_ids =
+        arena_at(uint32_t, arena_allocate((table->instance_count + 1) * sizeof(uint32_t)));
     for (uint32_t g = 0; g < table->group_count; g++) {
         size_t bytes = (size_t)groups[g].count * groups[g].unit->instance_bytes;
         groups[g].instances = arena_at(char, arena_allocate(bytes));
         for (uint32_t i = 0; i < groups[g].count; i++)
-            open_instance(&groups[g], table->groups[g].first + i, groups[g].first_id + i, &pending_words);
+            open_instance(&groups[g], table->groups[g].first + i, groups[g].first_id + i,
+                          &pending_words);
     }
     engine.pending = arena_at(uint64_t, arena_allocate((pending_words + 1) * sizeof(uint64_t)));
 }
@@ -184,7 +193,8 @@ static const struct unit_part_type *part_type(uint32_t number, uint32_t *kind)
 static void open_parts(void)
 {
     part_offsets = arena_at(uint32_t, arena_allocate((table->part_count + 1) * sizeof(uint32_t)));
-    uint32_t *part_refs = arena_at(uint32_t, arena_allocate((table->part_ref_count + 1) * sizeof(uint32_t)));
+    uint32_t *part_refs =
+        arena_at(uint32_t, arena_allocate((table->part_ref_count + 1) * sizeof(uint32_t)));
     for (uint32_t i = 0; i < table->part_count; i++) {
         const struct platform_part *p = &table->parts[i];
         uint32_t kind;
@@ -235,12 +245,14 @@ static void bind_all(const struct engine_group *groups)
         for (uint32_t i = 0; i < groups[g].count; i++) {
             const struct platform_instance *p = &table->instances[table->groups[g].first + i];
             char *instance = groups[g].instances + (size_t)i * groups[g].unit->instance_bytes;
-            bind((uint32_t *)(void *)(instance + groups[g].unit->io_words_offset), p->bindings, p->binding_count);
+            bind((uint32_t *)(void *)(instance + groups[g].unit->io_words_offset), p->bindings,
+                 p->binding_count);
         }
     }
     for (uint32_t i = 0; i < table->part_count; i++) {
         char *part = platform_part_at(i);
-        bind((uint32_t *)(void *)(part + sizeof(struct part)), table->parts[i].bindings, table->parts[i].binding_count);
+        bind((uint32_t *)(void *)(part + sizeof(struct part)), table->parts[i].bindings,
+             table->parts[i].binding_count);
     }
 }
 
@@ -279,9 +291,11 @@ static bool check_units(void)
     for (uint32_t i = 0; i < table->instance_count; i++) {
         const struct platform_instance *p = &table->instances[i];
         const struct unit_type *unit = platform_unit_of(i);
-        if (strcmp(unit->name, platform_string(p->type)) != 0 ||
-            unit->io_words_offset + p->binding_count * sizeof(uint32_t) > unit->instance_bytes ||
-            (unit->store_count && (p->stores > table->store_count || unit->store_count > table->store_count - p->stores))) {
+        if (strcmp(unit->name, platform_string(p->type)) != 0
+            || unit->io_words_offset + p->binding_count * sizeof(uint32_t) > unit->instance_bytes
+            || (unit->store_count
+                && (p->stores > table->store_count
+                    || unit->store_count > table->store_count - p->stores))) {
             fprintf(stderr, "heddle: platform tables: %s (%s) does not fit the compiled unit %s\n",
                     platform_string(p->path), platform_string(p->type), unit->name);
             return false;
@@ -290,10 +304,12 @@ static bool check_units(void)
     for (uint32_t i = 0; i < table->part_count; i++) {
         const struct unit_type *unit = platform_unit_of(table->parts[i].owner_instance);
         uint32_t kind = part_kind(unit, i);
-        if (kind == UINT32_MAX || sizeof(struct part) + table->parts[i].binding_count * sizeof(uint32_t) >
-                                      unit->parts[kind]->instance_bytes) {
+        if (kind == UINT32_MAX
+            || sizeof(struct part) + table->parts[i].binding_count * sizeof(uint32_t)
+                   > unit->parts[kind]->instance_bytes) {
             fprintf(stderr, "heddle: platform tables: part %s (%s) is not compiled into unit %s\n",
-                    platform_string(table->parts[i].path), platform_string(table->parts[i].type), unit->name);
+                    platform_string(table->parts[i].path), platform_string(table->parts[i].type),
+                    unit->name);
             return false;
         }
     }
@@ -313,11 +329,13 @@ bool platform_build(const struct platform_table *described)
     engine.incoming = table->incoming;
     engine.tracing = 0;
     struct engine_group *groups =
-        arena_at(struct engine_group, arena_allocate((table->group_count + 1) * sizeof(struct engine_group)));
+        arena_at(struct engine_group,
+                 arena_allocate((table->group_count + 1) * sizeof(struct engine_group)));
     uint32_t id_count = 0;
     for (uint32_t g = 0; g < table->group_count; g++) {
         const struct platform_group *p = &table->groups[g];
-        groups[g] = (struct engine_group){table->units[p->unit], NULL, id_count, p->count, p->domain};
+        groups[g] =
+            (struct engine_group){table->units[p->unit], NULL, id_count, p->count, p->domain};
         id_count += (p->count + 63) / 64 * 64;
     }
     open_domains();

@@ -1,6 +1,7 @@
-/* The tables of one platform: plain integers and offsets, emitted as C by the generator (specialised builds) or read
- * from a `.tables` file (generic builds), the same contents either way. Lists are in order of declaration except that
- * instances are grouped by unit. `string` values are offsets into `strings`. */
+/* The tables of one platform: plain integers and offsets, emitted as C by the generator
+ * (specialised builds) or read from a `.tables` file (generic builds), the same contents either
+ * way. Lists are in order of declaration except that instances are grouped by unit. `string` values
+ * are offsets into `strings`. */
 #ifndef HEDDLE_RUNTIME_PLATFORM_H
 #define HEDDLE_RUNTIME_PLATFORM_H
 
@@ -17,8 +18,9 @@ struct platform_domain {
     uint64_t hz;
 };
 
-/* `count` instances of one unit in one clock domain, instances[first ..]; component ids are given at start-up, in this
- * order, each group at a multiple of 64. Groups of one domain stand together. */
+/* `count` instances of one unit in one clock domain, instances[first ..]; component ids are given
+ * at start-up, in this order, each group at a multiple of 64. Groups of one domain stand together.
+ */
 struct platform_group {
     uint32_t unit;  /* index in units */
     uint32_t first; /* index in instances */
@@ -27,48 +29,58 @@ struct platform_group {
 };
 
 struct platform_instance {
-    uint32_t path;       /* string */
-    uint32_t type;       /* string: name of the component type */
+    uint32_t path; /* string */
+    uint32_t type; /* string: name of the component type */
     uint32_t partition;
-    uint32_t params;     /* first word in params */
+    uint32_t params; /* first word in params */
     uint32_t param_count;
-    uint32_t bindings;   /* first word in bindings */
+    uint32_t bindings; /* first word in bindings */
     uint32_t binding_count;
     int32_t route_space; /* index in spaces or -1 */
     int32_t route_else;
-    uint32_t incoming;   /* first entry in incoming */
+    uint32_t incoming; /* first entry in incoming */
     uint32_t incoming_count;
-    uint32_t stores;     /* first store that this instance writes: index in the platform's numbering of stores */
+    uint32_t stores; /* first store that this instance writes: index in the platform's numbering of
+                        stores */
 };
 
 /* bindings of an instance, copied behind `struct component` in this order:
- *   each port declaration:  scalar: {request ring, reply ring}; array: {count, first pair in port_rings}
- *   each part place:        scalar: {part number};              array: {count, first entry in part_refs}
- *   each store declaration: {store number}
- * The runtime replaces part and store numbers by arena offsets; part_refs likewise, as engine.part_refs. Owners stand
- * before their parts in `parts`. Bindings of a part: its part
- * places only. RING_NONE / UINT32_MAX stand for "not there". To be distinguishable, `binding_kinds` runs parallel to
- * `bindings`. */
-enum platform_binding { BIND_RING, BIND_COUNT, BIND_FIRST_RING, BIND_PART, BIND_FIRST_PART, BIND_STORE };
+ *   each port declaration:  scalar: {request ring, reply ring}; array: {count, first pair in
+ * port_rings} each part place:        scalar: {part number};              array: {count, first
+ * entry in part_refs} each store declaration: {store number} The runtime replaces part and store
+ * numbers by arena offsets; part_refs likewise, as engine.part_refs. Owners stand before their
+ * parts in `parts`. Bindings of a part: its part places only. RING_NONE / UINT32_MAX stand for "not
+ * there". To be distinguishable, `binding_kinds` runs parallel to `bindings`. */
+enum platform_binding {
+    BIND_RING,
+    BIND_COUNT,
+    BIND_FIRST_RING,
+    BIND_PART,
+    BIND_FIRST_PART,
+    BIND_STORE
+};
 
 struct platform_ring {
-    uint32_t name;          /* string: "gpu.l2[0].bottom" of a request ring's sender, the port of the receiver for replies */
-    uint32_t sender;        /* index in instances */
+    uint32_t name;   /* string: "gpu.l2[0].bottom" of a request ring's sender, the port of the
+                        receiver for replies */
+    uint32_t sender; /* index in instances */
     uint32_t receiver;
-    uint32_t peer;          /* the other direction; RING_NONE without replies */
+    uint32_t peer; /* the other direction; RING_NONE without replies */
     uint32_t depth;
     uint32_t width;
-    uint32_t latency;       /* cycles of the receiver of the request; 0 with a link */
-    uint32_t link;          /* 1 + index in links, or 0. Request ring: forward half; reply ring: backward half */
+    uint32_t latency; /* cycles of the receiver of the request; 0 with a link */
+    uint32_t
+        link; /* 1 + index in links, or 0. Request ring: forward half; reply ring: backward half */
     uint32_t payload_bytes; /* multiple of 16 */
     uint32_t protocol;      /* index in protocols */
     uint32_t is_reply;
-    uint32_t pending;       /* position in the receiver's list of incoming rings */
+    uint32_t pending; /* position in the receiver's list of incoming rings */
 };
 
 struct platform_link {
-    uint32_t name;   /* string */
-    uint32_t shared; /* 1: both directions and all its rings share one medium (a bus), 0: full duplex */
+    uint32_t name; /* string */
+    uint32_t
+        shared; /* 1: both directions and all its rings share one medium (a bus), 0: full duplex */
     uint64_t bandwidth_bytes_per_s; /* 0: unlimited */
     uint64_t latency_ps;
 };
@@ -92,14 +104,14 @@ struct platform_message {
 };
 
 struct platform_protocol {
-    uint32_t name;           /* string, with arguments: "mem(64B)" */
-    uint32_t first_message;  /* requests first, then replies; kind = position in its direction */
+    uint32_t name;          /* string, with arguments: "mem(64B)" */
+    uint32_t first_message; /* requests first, then replies; kind = position in its direction */
     uint32_t request_count;
     uint32_t reply_count;
 };
 
-/* Target of an address: ((address - base) / interleave) % target_count when inside. targets[i] is the index of the
- * interconnect output in order, so only the count matters here. */
+/* Target of an address: ((address - base) / interleave) % target_count when inside. targets[i] is
+ * the index of the interconnect output in order, so only the count matters here. */
 struct platform_space {
     uint32_t name; /* string */
     uint32_t target_count;
@@ -130,31 +142,37 @@ struct platform_table {
     const struct platform_message *messages;
     const struct platform_space *spaces;
     const struct platform_map *maps;
-    const uint32_t *param_names;   /* strings, parallel to params */
-    const uint32_t *param_units;   /* strings: "B", "cy", "Hz", "ps", "B/s", "B/cy", "", parallel to params */
+    const uint32_t *param_names; /* strings, parallel to params */
+    const uint32_t
+        *param_units; /* strings: "B", "cy", "Hz", "ps", "B/s", "B/cy", "", parallel to params */
     const int64_t *params;
     const uint32_t *bindings;
     const uint8_t *binding_kinds;
     const uint32_t *port_rings;
     const uint32_t *part_refs;
-    const uint32_t *incoming;      /* ring numbers */
-    const uint32_t *partitions;    /* strings: names */
-    uint32_t unit_count, domain_count, group_count, instance_count, ring_count, link_count, part_count;
+    const uint32_t *incoming;   /* ring numbers */
+    const uint32_t *partitions; /* strings: names */
+    uint32_t unit_count, domain_count, group_count, instance_count, ring_count, link_count,
+        part_count;
     uint32_t protocol_count, message_count, space_count, map_count, param_words, binding_words;
     uint32_t port_ring_words, part_ref_count, incoming_count, partition_count, store_count;
     uint32_t string_bytes; /* of strings, all terminators included; 0: unknown (not checked) */
 };
 
-/* What the generated C of a platform defines for the runtime, which opens it in heddle_platform.start(). */
+/* What the generated C of a platform defines for the runtime, which opens it in
+ * heddle_platform.start(). */
 struct platform_image {
-    const struct platform_table *table;   /* specialised builds; NULL in generic ones, which read a .tables file */
-    const struct unit_type *const *units; /* generic builds: the units of all component types compiled in */
+    const struct platform_table
+        *table; /* specialised builds; NULL in generic ones, which read a .tables file */
+    const struct unit_type *const
+        *units; /* generic builds: the units of all component types compiled in */
     uint32_t unit_count;
 };
 extern const struct platform_image platform_image __attribute__((visibility("hidden")));
 
-/* Builds the instances, rings, parts and stores of `table` in the arena and initialises them; all components are awake
- * at the first edge, cycle 1. false: the table contradicts itself, said on stderr. Once a process, except in tests. */
+/* Builds the instances, rings, parts and stores of `table` in the arena and initialises them; all
+ * components are awake at the first edge, cycle 1. false: the table contradicts itself, said on
+ * stderr. Once a process, except in tests. */
 bool platform_build(const struct platform_table *table);
 
 /* Called by the init of the driver component: what heddle_platform.driver() returns. */
@@ -164,7 +182,8 @@ void platform_register_driver(const void *api);
 uint64_t platform_map_base(uint32_t number);
 uint64_t platform_map_size(uint32_t number);
 
-/* The component instance `leaf` (index in platform_table.instances), for its wake-ups from host calls. */
+/* The component instance `leaf` (index in platform_table.instances), for its wake-ups from host
+ * calls. */
 struct component *platform_component(uint32_t leaf);
 
 /* Output for `address` by space `number`: 0 .. target_count - 1, or -1 outside. */
@@ -173,7 +192,7 @@ int32_t platform_route(int32_t space, uint64_t address);
 /* What the shared object of a platform exports, and nothing else. */
 struct heddle_options {
     uint32_t abi;
-    const char *stats_path;   /* NULL: none */
+    const char *stats_path; /* NULL: none */
     bool stats_no_host;
     const char *trace_path;
     const char *tables_path;  /* generic builds */
@@ -182,8 +201,8 @@ struct heddle_options {
     uint64_t stall_limit;     /* 0: default of 10 million */
     int tick_order;           /* enum engine_order */
     uint64_t seed;
-    bool tick_all;            /* test aid: tick every component at every edge; must change nothing */
-    bool progress;            /* draw the progress line on stderr */
+    bool tick_all; /* test aid: tick every component at every edge; must change nothing */
+    bool progress; /* draw the progress line on stderr */
     int threads;
 };
 
@@ -195,11 +214,13 @@ struct heddle_platform {
     int (*run)(void);
     /* Writes statistics and trace, prints nothing on success. false: message on stderr. */
     bool (*finish)(void);
-    /* The front end of the driver component (struct driver_api of components/driver/driver_api.h), NULL without one. */
+    /* The front end of the driver component (struct driver_api of components/driver/driver_api.h),
+     * NULL without one. */
     const void *(*driver)(void);
 };
 
 /* The one exported symbol. NULL for an `abi` that is not PLATFORM_ABI. */
-__attribute__((visibility("default"))) const struct heddle_platform *heddle_platform_open(uint32_t abi);
+__attribute__((visibility("default"))) const struct heddle_platform *
+heddle_platform_open(uint32_t abi);
 
 #endif

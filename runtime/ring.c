@@ -1,13 +1,15 @@
 /* The slow paths of rings: refusals, clock crossings, links.
  *
- * Times over a link: start = max(now, when the link is free), + bytes / bandwidth, + latency, then the next edge of the
- * receiver. "Free" is kept as a fraction (whole picoseconds and a remainder over the bandwidth), so long streams do not
- * drift. A wire between clocks counts its latency in cycles of the server, the receiver of the requests, from the first
- * server edge at or after the sending; towards the requester it ends at the requester's next edge. Whatever it
- * crosses, a message or a credit is seen at an edge strictly later than its sending.
+ * Times over a link: start = max(now, when the link is free), + bytes / bandwidth, + latency, then
+ * the next edge of the receiver. "Free" is kept as a fraction (whole picoseconds and a remainder
+ * over the bandwidth), so long streams do not drift. A wire between clocks counts its latency in
+ * cycles of the server, the receiver of the requests, from the first server edge at or after the
+ * sending; towards the requester it ends at the requester's next edge. Whatever it crosses, a
+ * message or a credit is seen at an edge strictly later than its sending.
  *
- * A half of a link with several rings (`via shared`) is granted at the end of the step, in order of ring numbers, so
- * that the order of ticks cannot matter; until then its messages carry RING_UNKNOWN. */
+ * A half of a link with several rings (`via shared`) is granted at the end of the step, in order of
+ * ring numbers, so that the order of ticks cannot matter; until then its messages carry
+ * RING_UNKNOWN. */
 #include "ring.h"
 
 #include "bug.h"
@@ -62,7 +64,8 @@ static uint64_t later(uint64_t cycle, uint32_t domain)
     return cycle > least ? cycle : least;
 }
 
-/* From an edge at the present time to `target`, by a wire whose latency counts in cycles of `server`. */
+/* From an edge at the present time to `target`, by a wire whose latency counts in cycles of
+ * `server`. */
 static uint64_t cross_wire(uint32_t latency, uint32_t server, uint32_t target)
 {
     uint64_t cycle = engine_cycle_at(server, engine.time_ps) + latency;
@@ -112,13 +115,15 @@ uint64_t ring_credit_return(const struct ring *r)
         uint32_t server = route->is_reply ? route->sender_domain : route->receiver_domain;
         return cross_wire(route->latency, server, route->sender_domain);
     }
-    uint64_t back = engine_cycle_at(route->sender_domain, engine.time_ps + links[r->link - 1].latency_ps);
+    uint64_t back =
+        engine_cycle_at(route->sender_domain, engine.time_ps + links[r->link - 1].latency_ps);
     return later(back, route->sender_domain);
 }
 
 void ring_settle_links(void)
 {
-    /* Insertion sort by ring, stable: a handful of entries, and those of a ring stand in order of sending. */
+    /* Insertion sort by ring, stable: a handful of entries, and those of a ring stand in order of
+     * sending. */
     for (uint32_t i = 1; i < waiting_count; i++) {
         struct granted_later moved = waiting[i];
         uint32_t j = i;

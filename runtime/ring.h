@@ -1,27 +1,31 @@
 /* Rings: how messages travel.
  *
- * A connection is two rings, requests one way and replies the other. A ring belongs to one sender and one receiver.
- * Each slot carries a stamp: while the slot is full, the cycle from which the receiver may see the message; while it
- * is empty, the cycle from which the sender may use the slot again (credit). So a message sent at t is visible at
- * t + latency, space freed at t is known to the sender at t + latency, and no order of ticks inside a cycle can change
- * what anybody sees. Cycles are those of the clock of whoever reads the stamp.
+ * A connection is two rings, requests one way and replies the other. A ring belongs to one sender
+ * and one receiver. Each slot carries a stamp: while the slot is full, the cycle from which the
+ * receiver may see the message; while it is empty, the cycle from which the sender may use the slot
+ * again (credit). So a message sent at t is visible at t + latency, space freed at t is known to
+ * the sender at t + latency, and no order of ticks inside a cycle can change what anybody sees.
+ * Cycles are those of the clock of whoever reads the stamp.
  *
- * A message is a header of 32 bytes: the stamp (8), up to 22 bytes of fields, a tag (2). The tag is chosen by the
- * requester and returned with the reply. Payload, where the protocol declares data, lies in a parallel array.
+ * A message is a header of 32 bytes: the stamp (8), up to 22 bytes of fields, a tag (2). The tag is
+ * chosen by the requester and returned with the reply. Payload, where the protocol declares data,
+ * lies in a parallel array.
  *
- * All functions are called from inside a tick of the sender or receiver. `now` is component_now() of the caller.
+ * All functions are called from inside a tick of the sender or receiver. `now` is component_now()
+ * of the caller.
  */
 #ifndef HEDDLE_RUNTIME_RING_H
 #define HEDDLE_RUNTIME_RING_H
 
 #include "engine.h"
 
-#define RING_NONE UINT32_MAX /* an optional port that is not connected */
+#define RING_NONE        UINT32_MAX /* an optional port that is not connected */
 #define RING_FIELD_BYTES 22
 
 /* stamp: bit 0 full, bits 8..15 kind, bits 16..63 cycle. */
 #define RING_FULL 1u
-#define RING_UNKNOWN (((uint64_t)1 << 48) - 1) /* cycle of a message that still waits for a shared link */
+#define RING_UNKNOWN                                                                               \
+    (((uint64_t)1 << 48) - 1) /* cycle of a message that still waits for a shared link */
 
 struct message {
     uint64_t stamp;
@@ -35,29 +39,29 @@ static inline unsigned message_kind(const void *m)
     return ((const uint8_t *)m)[1];
 }
 
-/* 64 bytes: one cache line. Headers stand side by side, two a cache line, because most messages are only that; payloads lie
- * apart. Slots are named by the arena offset (16-byte units) of their header, so that finding one takes no
- * multiplication. */
+/* 64 bytes: one cache line. Headers stand side by side, two a cache line, because most messages are
+ * only that; payloads lie apart. Slots are named by the arena offset (16-byte units) of their
+ * header, so that finding one takes no multiplication. */
 struct ring {
-    uint32_t head;          /* receiver: slot of the oldest message */
-    uint32_t tail;          /* sender: slot of the next message */
-    uint32_t first;         /* slots stand at first, first + RING_SLOT, ... */
-    uint32_t end;           /* ... up to end, exclusive */
-    uint32_t payload;       /* arena offset of the payload of the first slot */
-    uint16_t stride;        /* of payloads, in units of 16 bytes; 0: none */
-    uint16_t width;         /* messages a cycle */
-    uint32_t latency;       /* cycles; 0: ask the engine (link, or clocks differ) */
-    uint32_t sender;        /* component ids */
+    uint32_t head;    /* receiver: slot of the oldest message */
+    uint32_t tail;    /* sender: slot of the next message */
+    uint32_t first;   /* slots stand at first, first + RING_SLOT, ... */
+    uint32_t end;     /* ... up to end, exclusive */
+    uint32_t payload; /* arena offset of the payload of the first slot */
+    uint16_t stride;  /* of payloads, in units of 16 bytes; 0: none */
+    uint16_t width;   /* messages a cycle */
+    uint32_t latency; /* cycles; 0: ask the engine (link, or clocks differ) */
+    uint32_t sender;  /* component ids */
     uint32_t receiver;
-    uint32_t pending_word;  /* receiver's bit in engine.pending */
-    uint32_t sent_cycle;    /* low bits of 1 + the cycle of the last send */
-    uint16_t sent_now;      /* messages sent in that cycle */
-    uint8_t sender_waits;   /* was refused: wake it when a slot is freed */
+    uint32_t pending_word; /* receiver's bit in engine.pending */
+    uint32_t sent_cycle;   /* low bits of 1 + the cycle of the last send */
+    uint16_t sent_now;     /* messages sent in that cycle */
+    uint8_t sender_waits;  /* was refused: wake it when a slot is freed */
     uint8_t pending_bit;
-    uint32_t awaited;       /* messages sent that will be answered, modulo 2^32 */
-    uint16_t link;          /* 1 + index of the link that is crossed, 0: a wire */
+    uint32_t awaited; /* messages sent that will be answered, modulo 2^32 */
+    uint16_t link;    /* 1 + index of the link that is crossed, 0: a wire */
     uint16_t depth;
-    uint64_t messages;      /* sent */
+    uint64_t messages; /* sent */
 };
 _Static_assert(sizeof(struct ring) == 64, "a ring's control block is one cache line");
 
@@ -85,9 +89,13 @@ static inline uint32_t ring_after(const struct ring *r, uint32_t slot)
 }
 
 /* Slow paths, in ring.c. */
-void ring_refused(struct ring *r, uint64_t now);        /* notes that the sender waits, or when to wake it */
-uint64_t ring_arrival(struct ring *r, uint32_t bytes);  /* link or clock crossing: cycle of the receiver */
-uint64_t ring_credit_return(const struct ring *r);      /* the same for the freed slot: cycle of the sender */
+
+/* Notes that the sender waits, or when to wake it. */
+void ring_refused(struct ring *r, uint64_t now);
+/* Over a link or between clocks: cycle of the receiver in which a message sent now is seen. */
+uint64_t ring_arrival(struct ring *r, uint32_t bytes);
+/* The same for a slot freed now: cycle of the sender. */
+uint64_t ring_credit_return(const struct ring *r);
 void ring_wake_sender(struct ring *r, uint64_t cycle);
 void ring_trace(const struct ring *r, const struct message *m);
 
@@ -103,7 +111,8 @@ static inline bool ring_can_send(uint32_t number, uint64_t now)
     return false;
 }
 
-/* The slot that the next ring_send() will use; the caller fills fields and payload. ring_can_send() must hold. */
+/* The slot that the next ring_send() will use; the caller fills fields and payload. ring_can_send()
+ * must hold. */
 static inline struct message *ring_next(uint32_t number)
 {
     const struct ring *r = ring_at(number);
@@ -116,8 +125,10 @@ static inline void *ring_next_payload(uint32_t number)
     return ring_payload(r, r->tail);
 }
 
-/* Send what ring_next() points to. `wire_bytes` is what it costs on a link; `awaited` 1 when it will be answered. */
-static inline void ring_send(uint32_t number, uint64_t now, unsigned kind, unsigned wire_bytes, unsigned awaited)
+/* Send what ring_next() points to. `wire_bytes` is what it costs on a link; `awaited` 1 when it
+ * will be answered. */
+static inline void ring_send(uint32_t number, uint64_t now, unsigned kind, unsigned wire_bytes,
+                             unsigned awaited)
 {
     struct ring *r = ring_at(number);
     struct message *m = ring_slot(r->tail);
@@ -155,7 +166,8 @@ static inline void *ring_peek_payload(uint32_t number)
     return ring_payload(r, r->head);
 }
 
-/* Drop the oldest message, which ring_peek() returned in this tick. Its slot stays readable until the tick ends. */
+/* Drop the oldest message, which ring_peek() returned in this tick. Its slot stays readable until
+ * the tick ends. */
 static inline void ring_pop(uint32_t number, uint64_t now)
 {
     struct ring *r = ring_at(number);
@@ -168,17 +180,11 @@ static inline void ring_pop(uint32_t number, uint64_t now)
         ring_wake_sender(r, back);
 }
 
-/* May any incoming ring of `c` hold a message? A hint: a set bit may be a message still on its way. */
+/* May any incoming ring of `c` hold a message? A hint: a set bit may be a message still on its way.
+ */
 static inline uint64_t component_pending(const struct component *c, unsigned word)
 {
     return engine.pending[c->pending + word];
-}
-
-/* ring_peek() for the ring at position `bit` of the incoming rings of `c`: looks at the pending bit first, which is nearer
- * in the host's cache than the ring's control block and slot. */
-static inline const struct message *component_peek(const struct component *c, uint32_t bit, uint32_t number, uint64_t now)
-{
-    return component_pending(c, bit / 64) >> (bit % 64) & 1 ? ring_peek(number, now) : NULL;
 }
 
 #endif

@@ -11,7 +11,8 @@
 
 /* arena.c */
 
-/* `bytes` of zeroed address space without backing until touched; ends the program when the machine refuses. */
+/* `bytes` of zeroed address space without backing until touched; ends the program when the machine
+ * refuses. */
 void *arena_reserve(size_t bytes);
 void arena_release(void *base, size_t bytes);
 /* Reserves the arena, or empties it (tests build several platforms). */
@@ -37,10 +38,12 @@ struct engine_limits {
     bool progress;
 };
 
-/* Ends of bitmaps, wheels and queues; `groups` stands in the arena, ordered by domain. engine.domains is filled. */
+/* Ends of bitmaps, wheels and queues; `groups` stands in the arena, ordered by domain.
+ * engine.domains is filled. */
 void engine_open(const struct engine_group *groups, uint32_t group_count, uint32_t id_count);
 void engine_set_limits(const struct engine_limits *limits);
-/* Asks for step_end() work: kernels or shared links have something to settle when all edges of this time are done. */
+/* Asks for step_end() work: kernels or shared links have something to settle when all edges of this
+ * time are done. */
 void engine_ask_step_end(void);
 /* Simulated time moved so far; messages sent so far over all rings. */
 uint64_t engine_messages(void);
@@ -74,7 +77,8 @@ bool stats_write(void);
 bool stats_wanted(void);
 /* Snapshots of all components' statistics, for kernels. */
 uint32_t stats_snapshot_take(void);
-/* Appends the JSON object of the differences since the snapshot to the spool, and frees the snapshot. */
+/* Appends the JSON object of the differences since the snapshot to the spool, and frees the
+ * snapshot. */
 void stats_snapshot_spool(uint32_t snapshot, uint64_t *offset, uint64_t *length);
 
 /* trace.c */
@@ -86,7 +90,8 @@ const char *platform_string(uint32_t offset);
 void *platform_part_at(uint32_t number);
 const struct unit_type *platform_unit_of(uint32_t leaf);
 const void *platform_driver(void);
-/* Complaints about a table go to stderr as "heddle: platform tables: ..."; false if there were any. */
+/* Complaints about a table go to stderr as "heddle: platform tables: ..."; false if there were any.
+ */
 bool platform_check(const struct platform_table *table);
 
 #endif

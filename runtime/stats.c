@@ -1,9 +1,10 @@
 /* The statistics file, and snapshots of all components' statistics for the records of kernels.
  *
- * Statistics are blocks of integers inside instances, one block a component or part, described by its unit. A snapshot is
- * a copy of all blocks. The difference that a kernel made is written as text to an unnamed temporary file at the kernel's
- * end and copied into the statistics file at the end of the run, so memory does not grow with the number of kernels. The
- * statistics file appears at once (temporary file, rename) or not at all. */
+ * Statistics are blocks of integers inside instances, one block a component or part, described by
+ * its unit. A snapshot is a copy of all blocks. The difference that a kernel made is written as
+ * text to an unnamed temporary file at the kernel's end and copied into the statistics file at the
+ * end of the run, so memory does not grow with the number of kernels. The statistics file appears
+ * at once (temporary file, rename) or not at all. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -22,7 +23,7 @@
 #include "version.h"
 
 #define MAX_SNAPSHOTS 4096u
-#define PATH_BYTES 4096
+#define PATH_BYTES    4096
 
 struct block {
     const char *path;
@@ -55,8 +56,8 @@ static uint32_t stat_words(const struct stat_descriptor *s)
     return words[s->kind];
 }
 
-static void add_block(const char *path, const char *object, uint32_t offset, const struct stat_descriptor *stats,
-                      uint32_t count)
+static void add_block(const char *path, const char *object, uint32_t offset,
+                      const struct stat_descriptor *stats, uint32_t count)
 {
     struct block *b = &blocks[block_count++];
     *b = (struct block){path, (const uint64_t *)(const void *)(object + offset), stats, count, 0};
@@ -67,18 +68,21 @@ static void add_block(const char *path, const char *object, uint32_t offset, con
 
 static void find_blocks(void)
 {
-    blocks = arena_at(struct block, arena_allocate((table->instance_count + table->part_count + 1) * sizeof *blocks));
+    blocks = arena_at(struct block, arena_allocate((table->instance_count + table->part_count + 1)
+                                                   * sizeof *blocks));
     block_count = 0;
     total_words = 0;
     for (uint32_t i = 0; i < table->instance_count; i++) {
         const struct unit_type *u = platform_unit_of(i);
-        add_block(platform_string(table->instances[i].path), (const char *)platform_component(i), u->stats_offset, u->stats,
-                  u->stat_count);
+        add_block(platform_string(table->instances[i].path), (const char *)platform_component(i),
+                  u->stats_offset, u->stats, u->stat_count);
     }
     for (uint32_t i = 0; i < table->part_count; i++) {
         const struct part *part = platform_part_at(i);
-        const struct unit_part_type *u = platform_unit_of(table->parts[i].owner_instance)->parts[part->kind];
-        add_block(platform_string(table->parts[i].path), (const char *)part, u->stats_offset, u->stats, u->stat_count);
+        const struct unit_part_type *u =
+            platform_unit_of(table->parts[i].owner_instance)->parts[part->kind];
+        add_block(platform_string(table->parts[i].path), (const char *)part, u->stats_offset,
+                  u->stats, u->stat_count);
     }
 }
 
@@ -107,8 +111,10 @@ uint32_t stats_snapshot_take(void)
     return s;
 }
 
-/* One statistic; `before` NULL: since the start. Extremes of a difference are unknown and left out. */
-static void write_stat(struct json *j, const struct stat_descriptor *s, const uint64_t *now, const uint64_t *before)
+/* One statistic; `before` NULL: since the start. Extremes of a difference are unknown and left out.
+ */
+static void write_stat(struct json *j, const struct stat_descriptor *s, const uint64_t *now,
+                       const uint64_t *before)
 {
     if (s->kind == STAT_COUNTER) {
         json_uint(j, s->name, now[0] - (before ? before[0] : 0));
@@ -211,7 +217,8 @@ static void write_stamp(void)
         write_parameters(platform_string(table->instances[i].path), table->instances[i].params,
                          table->instances[i].param_count);
     for (uint32_t i = 0; i < table->part_count; i++)
-        write_parameters(platform_string(table->parts[i].path), table->parts[i].params, table->parts[i].param_count);
+        write_parameters(platform_string(table->parts[i].path), table->parts[i].params,
+                         table->parts[i].param_count);
     json_close(&out, '}');
     json_close(&out, '}');
 }
@@ -332,7 +339,8 @@ static int open_temporary(void)
 {
     int fd = open(temporary, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
     if (fd < 0)
-        fprintf(stderr, "heddle: cannot write the statistics to '%s': %s\n", options.stats_path, strerror(errno));
+        fprintf(stderr, "heddle: cannot write the statistics to '%s': %s\n", options.stats_path,
+                strerror(errno));
     return fd;
 }
 
@@ -362,7 +370,8 @@ bool stats_write(void)
     good = close(fd) == 0 && good;
     if (good && rename(temporary, options.stats_path) == 0)
         return true;
-    fprintf(stderr, "heddle: cannot write the statistics to '%s': %s\n", options.stats_path, strerror(errno));
+    fprintf(stderr, "heddle: cannot write the statistics to '%s': %s\n", options.stats_path,
+            strerror(errno));
     unlink(temporary);
     return false;
 }
@@ -382,7 +391,8 @@ bool stats_open(const struct platform_table *described, const struct heddle_opti
         fprintf(stderr, "heddle: the path of the statistics is longer than %d bytes\n", PATH_BYTES);
         return false;
     }
-    /* Opened now, so that a wrong path costs no simulation; its inode without a name is the spool. */
+    /* Opened now, so that a wrong path costs no simulation; its inode without a name is the spool.
+     */
     if (spool_fd >= 0)
         close(spool_fd);
     spool_fd = open_temporary();

@@ -1,5 +1,5 @@
-/* Reading and writing platform tables; see tables.h. Reading maps the file and points into it; every offset, count and
- * element size is checked against the file's size before. */
+/* Reading and writing platform tables; see tables.h. Reading maps the file and points into it;
+ * every offset, count and element size is checked against the file's size before. */
 #include "tables.h"
 
 #include <errno.h>
@@ -106,11 +106,14 @@ bool tables_write(const struct platform_table *t, const char *path)
     char temporary[4096];
     size_t bytes = tables_image_bytes(t);
     if (!bytes) {
-        fprintf(stderr, "heddle: tables '%s': the hash or a unit's name is not among the strings\n", path);
+        fprintf(stderr, "heddle: tables '%s': the hash or a unit's name is not among the strings\n",
+                path);
         return false;
     }
     int n = snprintf(temporary, sizeof temporary, "%s.%ld.tmp", path, (long)getpid());
-    int fd = n < (int)sizeof temporary ? open(temporary, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666) : -1;
+    int fd = n < (int)sizeof temporary
+                 ? open(temporary, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666)
+                 : -1;
     bool good = fd >= 0 && ftruncate(fd, (off_t)bytes) == 0;
     char *image = good ? mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
     good = image != MAP_FAILED;
@@ -144,17 +147,18 @@ static bool check_header(const struct tables_header *h, size_t bytes, const char
         return false;
     for (unsigned i = 0; i < TABLES_SECTIONS; i++) {
         uint64_t length = (uint64_t)h->section[i].count * h->section[i].size;
-        if (h->section[i].size != s[i].size || h->section[i].offset % 16 || h->section[i].offset > bytes ||
-            length > bytes - h->section[i].offset)
+        if (h->section[i].size != s[i].size || h->section[i].offset % 16
+            || h->section[i].offset > bytes || length > bytes - h->section[i].offset)
             return false;
     }
-    if (h->section[TABLES_PARAM_NAMES].count != h->section[TABLES_PARAMS].count ||
-        h->section[TABLES_PARAM_UNITS].count != h->section[TABLES_PARAMS].count ||
-        h->section[TABLES_BINDING_KINDS].count != h->section[TABLES_BINDINGS].count)
+    if (h->section[TABLES_PARAM_NAMES].count != h->section[TABLES_PARAMS].count
+        || h->section[TABLES_PARAM_UNITS].count != h->section[TABLES_PARAMS].count
+        || h->section[TABLES_BINDING_KINDS].count != h->section[TABLES_BINDINGS].count)
         return false;
     uint32_t string_bytes = h->section[TABLES_STRINGS].count;
     const char *strings = (const char *)h + h->section[TABLES_STRINGS].offset;
-    return string_bytes && !strings[string_bytes - 1] && h->name < string_bytes && h->model_hash < string_bytes;
+    return string_bytes && !strings[string_bytes - 1] && h->name < string_bytes
+           && h->model_hash < string_bytes;
 }
 
 static const void *at(const struct tables_header *h, enum tables_section section)
@@ -208,8 +212,9 @@ static void fill(struct platform_table *t, const struct tables_header *h)
     t->string_bytes = h->section[TABLES_STRINGS].count;
 }
 
-static bool find_units(const struct tables_header *h, const char *strings, const struct unit_type *const *units,
-                       uint32_t unit_count, const struct unit_type **found)
+static bool find_units(const struct tables_header *h, const char *strings,
+                       const struct unit_type *const *units, uint32_t unit_count,
+                       const struct unit_type **found)
 {
     const uint32_t *names = at(h, TABLES_UNITS);
     for (uint32_t i = 0; i < h->section[TABLES_UNITS].count; i++) {
@@ -219,7 +224,8 @@ static bool find_units(const struct tables_header *h, const char *strings, const
                 found[i] = units[u];
         }
         if (!found[i]) {
-            fprintf(stderr, "heddle: the tables need component type '%s', which is not compiled in\n",
+            fprintf(stderr,
+                    "heddle: the tables need component type '%s', which is not compiled in\n",
                     names[i] < h->section[TABLES_STRINGS].count ? strings + names[i] : "?");
             return false;
         }
@@ -227,7 +233,8 @@ static bool find_units(const struct tables_header *h, const char *strings, const
     return true;
 }
 
-const struct platform_table *tables_read(const char *path, const struct unit_type *const *units, uint32_t unit_count)
+const struct platform_table *tables_read(const char *path, const struct unit_type *const *units,
+                                         uint32_t unit_count)
 {
     static struct platform_table table;
     static const struct unit_type *found[MAX_UNITS];
@@ -239,12 +246,14 @@ const struct platform_table *tables_read(const char *path, const struct unit_typ
         why = strerror(errno);
     else if (status.st_size < (off_t)sizeof(struct tables_header))
         why = "it is not a tables file";
-    else if ((image = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0)) == MAP_FAILED)
+    else if ((image = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, fd, 0))
+             == MAP_FAILED)
         why = strerror(errno);
     if (fd >= 0)
         close(fd);
     const struct tables_header *h = image;
-    if (why || !check_header(h, (size_t)status.st_size, &why) || h->section[TABLES_UNITS].count > MAX_UNITS) {
+    if (why || !check_header(h, (size_t)status.st_size, &why)
+        || h->section[TABLES_UNITS].count > MAX_UNITS) {
         fprintf(stderr, "heddle: cannot use the tables '%s': %s\n", path, why);
         return NULL;
     }

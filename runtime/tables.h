@@ -1,8 +1,9 @@
 /* Platform tables as a file, for generic builds: a relocatable image of struct platform_table.
  *
- * Layout: struct tables_header, then the sections in the order of enum tables_section, each at a multiple of 16 bytes from
- * the start of the file. Units are named, not pointed to: the section TABLES_UNITS holds a string offset for each.
- * Numbers are in the byte order of the host that wrote them (the magic tells). The hash stands in `strings`.
+ * Layout: struct tables_header, then the sections in the order of enum tables_section, each at a
+ * multiple of 16 bytes from the start of the file. Units are named, not pointed to: the section
+ * TABLES_UNITS holds a string offset for each. Numbers are in the byte order of the host that wrote
+ * them (the magic tells). The hash stands in `strings`.
  *
  * tables_write() needs nothing of the engine, so that the generator can use it. */
 #ifndef HEDDLE_RUNTIME_TABLES_H
@@ -55,16 +56,17 @@ struct tables_header {
     } section[TABLES_SECTIONS];
 };
 
-/* The size of the image of `table`, and the image itself (`bytes` = that size). Unit names and the hash must be in `strings`;
- * string_bytes must be set. 0: they are not. */
+/* The size of the image of `table`, and the image itself (`bytes` = that size). Unit names and the
+ * hash must be in `strings`; string_bytes must be set. 0: they are not. */
 size_t tables_image_bytes(const struct platform_table *table);
 void tables_image(const struct platform_table *table, char *image, size_t bytes);
 
 /* Writes a file. false: message on stderr, no file. */
 bool tables_write(const struct platform_table *table, const char *path);
 
-/* Reads `path`, finding its units among `units`. The table lives as long as the process. NULL: message on stderr. Contents
- * beyond the shape of the file are checked by platform_build(). */
-const struct platform_table *tables_read(const char *path, const struct unit_type *const *units, uint32_t unit_count);
+/* Reads `path`, finding its units among `units`. The table lives as long as the process. NULL:
+ * message on stderr. Contents beyond the shape of the file are checked by platform_build(). */
+const struct platform_table *tables_read(const char *path, const struct unit_type *const *units,
+                                         uint32_t unit_count);
 
 #endif

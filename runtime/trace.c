@@ -1,5 +1,6 @@
-/* The trace file; see trace.h. Process 1 holds the components, a thread each, numbered 1 + leaf; process 2 the connections,
- * a thread for each ring. A message is an asynchronous span from its sending to its arrival. */
+/* The trace file; see trace.h. Process 1 holds the components, a thread each, numbered 1 + leaf;
+ * process 2 the connections, a thread for each ring. A message is an asynchronous span from its
+ * sending to its arrival. */
 #include "trace.h"
 
 #include <errno.h>
@@ -13,8 +14,8 @@
 #include "ring.h"
 #include "setup.h"
 
-#define PATH_BYTES 4096
-#define COMPONENTS 1
+#define PATH_BYTES  4096
+#define COMPONENTS  1
 #define CONNECTIONS 2
 
 static const struct platform_table *table;
@@ -22,8 +23,8 @@ static struct json out;
 static char final_path[PATH_BYTES];
 static char temporary[PATH_BYTES + 16];
 
-static void event(const char *phase, const char *category, const char *name, uint64_t time_ps, int process,
-                  uint32_t thread, uint64_t id)
+static void event(const char *phase, const char *category, const char *name, uint64_t time_ps,
+                  int process, uint32_t thread, uint64_t id)
 {
     json_open(&out, NULL, '{');
     json_text(&out, "ph", phase);
@@ -41,7 +42,8 @@ static void span(const char *phase, const struct component *c, uint64_t id, cons
 {
     /* Asynchronous spans are matched by (category, id, name): the component makes the id unique. */
     const char *category = platform_string(table->instances[c->leaf].type);
-    event(phase, category, name, engine.time_ps, COMPONENTS, c->leaf + 1, id ^ (uint64_t)(c->leaf + 1) << 40);
+    event(phase, category, name, engine.time_ps, COMPONENTS, c->leaf + 1,
+          id ^ (uint64_t)(c->leaf + 1) << 40);
     json_close(&out, '}');
     json_raw(&out, "\n", 1);
 }
@@ -82,7 +84,8 @@ void ring_trace(const struct ring *r, const struct message *m)
     json_raw(&out, "\n", 1);
 }
 
-static void name_thread(int process, uint32_t thread, const char *kind, const char *name, const char *suffix)
+static void name_thread(int process, uint32_t thread, const char *kind, const char *name,
+                        const char *suffix)
 {
     char text[512];
     snprintf(text, sizeof text, "%s%s", name, suffix);
@@ -122,7 +125,8 @@ bool trace_open(const struct platform_table *described, const char *path)
     name_thread(COMPONENTS, 0, "process_name", "components", "");
     name_thread(CONNECTIONS, 0, "process_name", "connections", "");
     for (uint32_t i = 0; i < table->instance_count; i++)
-        name_thread(COMPONENTS, i + 1, "thread_name", platform_string(table->instances[i].path), "");
+        name_thread(COMPONENTS, i + 1, "thread_name", platform_string(table->instances[i].path),
+                    "");
     for (uint32_t i = 0; i < table->ring_count; i++)
         name_thread(CONNECTIONS, i + 1, "thread_name", platform_string(table->rings[i].name),
                     table->rings[i].is_reply ? " (replies)" : "");

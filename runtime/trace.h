@@ -1,5 +1,6 @@
-/* Tracing: a file of Chrome/Perfetto trace events (JSON), written while the simulation runs. Times are microseconds with six
- * decimals, that is, exact picoseconds. Every component is a thread of the trace. Off, a call costs one branch. */
+/* Tracing: a file of Chrome/Perfetto trace events (JSON), written while the simulation runs. Times
+ * are microseconds with six decimals, that is, exact picoseconds. Every component is a thread of
+ * the trace. Off, a call costs one branch. */
 #ifndef HEDDLE_RUNTIME_TRACE_H
 #define HEDDLE_RUNTIME_TRACE_H
 
@@ -8,8 +9,8 @@
 void trace_write_begin(const struct component *c, uint64_t id, const char *name);
 void trace_write_end(const struct component *c, uint64_t id, const char *name);
 
-/* A span of `c`, open from now until trace_end() with the same id and name. Spans may overlap; ids need to be unique only
- * among the open spans of the same component and name. */
+/* A span of `c`, open from now until trace_end() with the same id and name. Spans may overlap; ids
+ * need to be unique only among the open spans of the same component and name. */
 static inline void trace_begin(const struct component *c, uint64_t id, const char *name)
 {
     if (engine_unlikely(engine.tracing))

@@ -1,6 +1,6 @@
-/* A unit: the compiled behaviour of one component type, once for each distinct set of parameters (specialised) or once
- * for all (generic). Generated wrapper files include the component's generated header, the C files of its parts, the
- * author's C file, and end with UNIT_DEFINE. */
+/* A unit: the compiled behaviour of one component type, once for each distinct set of parameters
+ * (specialised) or once for all (generic). Generated wrapper files include the component's
+ * generated header, the C files of its parts, the author's C file, and end with UNIT_DEFINE. */
 #ifndef HEDDLE_RUNTIME_UNIT_H
 #define HEDDLE_RUNTIME_UNIT_H
 
@@ -20,8 +20,8 @@ struct unit_part_type {
 };
 
 struct unit_type {
-    const char *name;        /* of the component type */
-    const char *source;      /* its C file, for messages */
+    const char *name;   /* of the component type */
+    const char *source; /* its C file, for messages */
     uint32_t instance_bytes;
     uint32_t io_words_offset; /* of the first binding word in the instance */
     uint32_t stats_offset;
@@ -29,7 +29,7 @@ struct unit_type {
     const struct stat_descriptor *stats;
     const struct unit_part_type *const *parts; /* part types compiled into this unit */
     uint32_t part_count;
-    const uint32_t *store_bytes;               /* sizeof of each store that the component writes */
+    const uint32_t *store_bytes; /* sizeof of each store that the component writes */
     uint32_t store_count;
     void (*init)(void *instance);
     bool (*tick)(void *instance);
@@ -37,8 +37,9 @@ struct unit_type {
     unsigned (*outstanding)(const void *instance, struct hang_report *report);
 };
 
-/* The first cache lines of an instance, for the walk to fetch while the one before it ticks: with many instances, each has
- * been pushed out of the host's nearest cache since its last tick (9 % on the memory path of 64 compute units). */
+/* The first cache lines of an instance, for the walk to fetch while the one before it ticks: with
+ * many instances, each has been pushed out of the host's nearest cache since its last tick (9 % on
+ * the memory path of 64 compute units). */
 static inline void unit_prefetch(const void *instance)
 {
     const char *c = (const char *)instance;
@@ -48,35 +49,35 @@ static inline void unit_prefetch(const void *instance)
 }
 
 /* Walks the awake instances in ascending order with direct calls. */
-#define UNIT_DEFINE_WALK(NAME)                                                                      \
-    static void NAME##_walk(char *instances, uint32_t first_id, uint32_t count)                     \
-    {                                                                                               \
-        struct NAME *all = (struct NAME *)(void *)instances;                                        \
-        uint32_t last_word = (first_id + count + 63) / 64;                                          \
-        for (uint32_t w = first_id / 64; w < last_word; w++) {                                      \
-            uint64_t bits = engine.active[w];                                                       \
-            while (bits) {                                                                          \
-                struct NAME *c = &all[w * 64 + (unsigned)__builtin_ctzll(bits) - first_id];         \
-                bits &= bits - 1;                                                                   \
-                if (bits)                                                                           \
-                    unit_prefetch(&all[w * 64 + (unsigned)__builtin_ctzll(bits) - first_id]);       \
-                c->io.base.wake = ENGINE_NEVER;                                                     \
-                if (!NAME##_tick(c))                                                                \
-                    engine_sleep(&c->io.base);                                                      \
-            }                                                                                       \
-        }                                                                                           \
-    }                                                                                               \
-    static bool NAME##_tick_one(void *c)                                                            \
-    {                                                                                               \
-        return NAME##_tick(c);                                                                      \
-    }                                                                                               \
-    static void NAME##_init_one(void *c)                                                            \
-    {                                                                                               \
-        NAME##_init(c);                                                                             \
-    }                                                                                               \
-    static unsigned NAME##_outstanding_one(const void *c, struct hang_report *report)               \
-    {                                                                                               \
-        return NAME##_outstanding(c, report);                                                       \
+#define UNIT_DEFINE_WALK(NAME)                                                                     \
+    static void NAME##_walk(char *instances, uint32_t first_id, uint32_t count)                    \
+    {                                                                                              \
+        struct NAME *all = (struct NAME *)(void *)instances;                                       \
+        uint32_t last_word = (first_id + count + 63) / 64;                                         \
+        for (uint32_t w = first_id / 64; w < last_word; w++) {                                     \
+            uint64_t bits = engine.active[w];                                                      \
+            while (bits) {                                                                         \
+                struct NAME *c = &all[w * 64 + (unsigned)__builtin_ctzll(bits) - first_id];        \
+                bits &= bits - 1;                                                                  \
+                if (bits)                                                                          \
+                    unit_prefetch(&all[w * 64 + (unsigned)__builtin_ctzll(bits) - first_id]);      \
+                c->io.base.wake = ENGINE_NEVER;                                                    \
+                if (!NAME##_tick(c))                                                               \
+                    engine_sleep(&c->io.base);                                                     \
+            }                                                                                      \
+        }                                                                                          \
+    }                                                                                              \
+    static bool NAME##_tick_one(void *c)                                                           \
+    {                                                                                              \
+        return NAME##_tick(c);                                                                     \
+    }                                                                                              \
+    static void NAME##_init_one(void *c)                                                           \
+    {                                                                                              \
+        NAME##_init(c);                                                                            \
+    }                                                                                              \
+    static unsigned NAME##_outstanding_one(const void *c, struct hang_report *report)              \
+    {                                                                                              \
+        return NAME##_outstanding(c, report);                                                      \
     }
 
 #endif

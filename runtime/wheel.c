@@ -35,7 +35,8 @@ static void heap_down(struct wheel *w, uint32_t position, uint32_t id)
         uint32_t child = 2 * position + 1;
         if (child >= w->heap_count)
             break;
-        if (child + 1 < w->heap_count && w->nodes[w->heap[child + 1]].cycle < w->nodes[w->heap[child]].cycle)
+        if (child + 1 < w->heap_count
+            && w->nodes[w->heap[child + 1]].cycle < w->nodes[w->heap[child]].cycle)
             child++;
         if (cycle <= w->nodes[w->heap[child]].cycle)
             break;
@@ -149,7 +150,8 @@ uint64_t wheel_next(const struct wheel *w)
     if (bits) {
         bucket = word * 64 + (uint32_t)__builtin_ctzll(bits);
     } else {
-        /* The next occupied word behind this one, around the end; at last this word's lower part. */
+        /* The next occupied word behind this one, around the end; at last this word's lower part.
+         */
         uint32_t shift = (word + 1) % WHEEL_WORDS;
         uint64_t rotated = shift ? w->summary >> shift | w->summary << (64 - shift) : w->summary;
         word = (shift + (uint32_t)__builtin_ctzll(rotated)) % WHEEL_WORDS;

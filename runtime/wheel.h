@@ -1,11 +1,12 @@
 /* The timing wheel of a clock domain: when sleeping components wake.
  *
- * One node a component: its earliest wake-up. 4096 buckets, one a cycle, hold the wake-ups of the next 4096 cycles
- * in intrusive lists; a bitmap of occupied buckets with a summary word finds the next one in a few instructions. What
- * lies further ahead waits in a binary heap and is taken from there when its cycle comes; it never moves to a bucket.
+ * One node a component: its earliest wake-up. 4096 buckets, one a cycle, hold the wake-ups of the
+ * next 4096 cycles in intrusive lists; a bitmap of occupied buckets with a summary word finds the
+ * next one in a few instructions. What lies further ahead waits in a binary heap and is taken from
+ * there when its cycle comes; it never moves to a bucket.
  *
- * Invariant: every node in a bucket has now < cycle < now + 4096, so a bucket holds one cycle only; now is the last
- * cycle taken, and callers never skip a cycle that holds a node.
+ * Invariant: every node in a bucket has now < cycle < now + 4096, so a bucket holds one cycle only;
+ * now is the last cycle taken, and callers never skip a cycle that holds a node.
  *
  * A node is quiet while all its reasons are periodic; `live` counts the others. */
 #ifndef HEDDLE_RUNTIME_WHEEL_H
@@ -15,15 +16,16 @@
 #include <stdint.h>
 
 #define WHEEL_BUCKETS 4096
-#define WHEEL_WORDS (WHEEL_BUCKETS / 64)
-#define WHEEL_NEVER UINT64_MAX
+#define WHEEL_WORDS   (WHEEL_BUCKETS / 64)
+#define WHEEL_NEVER   UINT64_MAX
 
 enum wheel_place { WHEEL_NOWHERE, WHEEL_BUCKET, WHEEL_QUIET_BUCKET, WHEEL_HEAP, WHEEL_QUIET_HEAP };
 
 struct wheel_node {
     uint64_t cycle : 56;
     uint64_t place : 8; /* enum wheel_place */
-    uint32_t next;      /* in a bucket: 1 + id of the neighbours, 0 none; in the heap: next is the position */
+    uint32_t
+        next; /* in a bucket: 1 + id of the neighbours, 0 none; in the heap: next is the position */
     uint32_t previous;
 };
 
@@ -40,13 +42,15 @@ struct wheel {
 
 void wheel_open(struct wheel *w, struct wheel_node *nodes, uint32_t *heap);
 
-/* Wake `id` at `cycle` > now, or earlier if it already has an earlier wake-up. `quiet`: for a periodic reason. */
+/* Wake `id` at `cycle` > now, or earlier if it already has an earlier wake-up. `quiet`: for a
+ * periodic reason. */
 void wheel_set(struct wheel *w, uint32_t id, uint64_t cycle, bool quiet);
 
 /* Earliest cycle of all nodes, WHEEL_NEVER without any. */
 uint64_t wheel_next(const struct wheel *w);
 
-/* now = `cycle`, which is not behind wheel_next(); the components due then get their bits set in `bitmap`. */
+/* now = `cycle`, which is not behind wheel_next(); the components due then get their bits set in
+ * `bitmap`. */
 void wheel_take(struct wheel *w, uint64_t cycle, uint64_t *bitmap);
 
 #endif

@@ -65,30 +65,49 @@ static inline unsigned coalescer_linear_lines(const struct isa_memory *m, uint64
     return count;
 }
 
-/* Finds lines by address: open addressing over the lines of one instruction. */
+/* Finds lines by address: a look at the last few, then open addressing over the lines of one instruction. */
+enum { COALESCER_FEW = 8, COALESCER_SLOTS = 512 };
+
 struct coalescer_index {
-    uint16_t slot[512]; /* 1 + position in the list of lines */
+    bool used;
+    uint16_t slot[COALESCER_SLOTS]; /* 1 + position in the list of lines; written when `used` */
 };
 
-static inline unsigned coalescer_hash(uint64_t line)
+static inline unsigned coalescer_slot(const struct coalescer_index *index, const struct coalesced_line *out,
+                                      uint64_t line)
 {
-    return (unsigned)((line >> 6) ^ (line >> 15)) & 511;
+    unsigned h = (unsigned)((line >> 6) ^ (line >> 15)) & (COALESCER_SLOTS - 1);
+    while (index->slot[h] && out[index->slot[h] - 1].address != line)
+        h = (h + 1) & (COALESCER_SLOTS - 1);
+    return h;
 }
 
 static inline unsigned coalescer_add(struct coalescer_index *index, struct coalesced_line *out,
                                      unsigned count, uint64_t line, unsigned lane)
 {
-    unsigned h = coalescer_hash(line);
-    while (index->slot[h]) {
-        struct coalesced_line *known = &out[index->slot[h] - 1];
-        if (known->address == line) {
-            known->lanes |= (uint64_t)1 << lane;
+    unsigned h = 0;
+    if (count <= COALESCER_FEW) {
+        for (unsigned i = count; i-- > 0;) {
+            if (out[i].address == line) {
+                out[i].lanes |= (uint64_t)1 << lane;
+                return count;
+            }
+        }
+    } else {
+        if (!index->used) {
+            memset(index->slot, 0, sizeof index->slot);
+            index->used = true;
+            for (unsigned i = 0; i < count; i++)
+                index->slot[coalescer_slot(index, out, out[i].address)] = (uint16_t)(i + 1);
+        }
+        h = coalescer_slot(index, out, line);
+        if (index->slot[h]) {
+            out[index->slot[h] - 1].lanes |= (uint64_t)1 << lane;
             return count;
         }
-        h = (h + 1) & 511;
+        index->slot[h] = (uint16_t)(count + 1);
     }
     out[count] = (struct coalesced_line){line, (uint64_t)1 << lane};
-    index->slot[h] = (uint16_t)(count + 1);
     return count + 1;
 }
 
@@ -100,15 +119,13 @@ static inline unsigned coalescer_runs(const struct isa_memory *m, unsigned lane,
     return swizzled ? m->bytes / 4 : 1;
 }
 
-/* Lines of a load or store; returns their number, at most COALESCER_MAX_LINES. */
+/* Lines of any load or store; returns their number, at most COALESCER_MAX_LINES. */
 static inline unsigned coalescer_lines(const struct isa_memory *m, struct coalesced_line *out)
 {
-    struct coalescer_index index = {{0}};
+    struct coalescer_index index;
     const uint64_t in_line = COALESCER_LINE - 1;
     unsigned count = 0;
-    uint64_t base;
-    if (coalescer_is_linear(m, &base))
-        return coalescer_linear_lines(m, base, out);
+    index.used = false;
     for (uint64_t rest = m->mask; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(rest), bytes;
         unsigned runs = coalescer_runs(m, lane, &bytes);
@@ -167,6 +184,51 @@ static inline struct coalescer_overlap coalescer_overlap(uint64_t line, uint64_t
 static inline uint64_t coalescer_byte_mask(unsigned first, unsigned bytes)
 {
     return bytes == 64 ? UINT64_MAX : (((uint64_t)1 << bytes) - 1) << first;
+}
+
+/* No lane's access crosses from one line into another, because each is aligned to its 4 bytes. */
+static inline bool coalescer_is_aligned_dwords(const struct isa_memory *m)
+{
+    uint64_t low = 0;
+    if (m->bytes != 4)
+        return false;
+    for (unsigned lane = 0; lane < ISA_LANES; lane++)
+        low |= m->mask >> lane & 1 ? m->address[lane] : 0;
+    return low % 4 == 0;
+}
+
+/* coalescer_from_line() for aligned dwords, and for linear accesses, where bytes for lanes that are not active may be
+ * written to the stage, too: whole pieces at once. */
+static inline void coalescer_dwords_from_line(const struct isa_memory *m, struct coalesced_line line,
+                                              const uint8_t *data, uint8_t *stage)
+{
+    for (uint64_t rest = line.lanes; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctzll(rest);
+        memcpy(stage + lane * 4, data + m->address[lane] % COALESCER_LINE, 4);
+    }
+}
+
+static inline void coalescer_linear_from_line(const struct isa_memory *m, uint64_t base, uint64_t line,
+                                              const uint8_t *data, uint8_t *stage)
+{
+    uint64_t end = base + (uint64_t)ISA_LANES * m->bytes;
+    uint64_t first = line > base ? line : base, last = line + COALESCER_LINE;
+    last = last < end ? last : end;
+    if (first == line && last == line + COALESCER_LINE)
+        memcpy(stage + (first - base), data, COALESCER_LINE);
+    else
+        memcpy(stage + (first - base), data + (first - line), last - first);
+}
+
+/* coalescer_to_line() for linear accesses with all lanes active. */
+static inline uint64_t coalescer_linear_to_line(const struct isa_memory *m, uint64_t base, uint64_t line,
+                                                const uint8_t *stage, uint8_t *data)
+{
+    uint64_t end = base + (uint64_t)ISA_LANES * m->bytes;
+    uint64_t first = line > base ? line : base, last = line + COALESCER_LINE;
+    last = last < end ? last : end;
+    memcpy(data + (first - line), stage + (first - base), last - first);
+    return coalescer_byte_mask((unsigned)(first - line), (unsigned)(last - first));
 }
 
 /* Copies what the lanes of `line` read from the line's bytes to their stage. */

@@ -23,6 +23,7 @@ enum {
     CU_MAX_LINE_SLOTS = 1024 / CU_LINE + 1 + CU_STALE_LINES,
     CU_LINES = 1024,         /* vector memory: lines of all instructions in flight */
     CU_SMEM = 64,            /* scalar memory instructions in flight */
+    CU_MAX_VMEM = 1024,      /* largest vmem_queue */
     CU_NONE = 0xffff
 };
 
@@ -75,6 +76,8 @@ struct cu_group {
     uint16_t wave[WORK_MAX_WAVEFRONTS];
 };
 
+enum cu_vmem_shape { VMEM_ANY, VMEM_LINEAR, VMEM_DWORDS };
+
 /* One vector memory instruction in flight. */
 struct cu_vmem {
     struct isa_inst inst;
@@ -85,8 +88,7 @@ struct cu_vmem {
     uint16_t next;           /* of the same wavefront */
     uint16_t unsent;         /* first line not sent */
     uint16_t remaining;      /* lines not answered */
-    uint16_t last;
-    uint8_t linear;
+    uint8_t shape;           /* enum cu_vmem_shape: how bytes come to lanes */
     uint8_t flat;            /* lowers lgkmcnt too */
     uint8_t fence;           /* a cache operation: a fence instead of lines */
     uint8_t coherent;        /* a load past the L1, as an atomic that changes nothing */
@@ -140,13 +142,13 @@ struct compute_unit {
     uint32_t vgprs;                     /* uint32_t[simds][vgprs][64] */
     uint32_t lds;                       /* uint8_t[lds] */
     uint32_t vmem_table;                /* struct cu_vmem[vmem_queue] */
-    uint32_t vmem_order;                /* uint16_t[vmem_queue]: those with unsent lines, a ring */
     uint32_t lds_ends;                  /* struct cu_lds_end[lds_end_slots], a ring */
     uint32_t lds_end_slots;
     /* Vector memory. */
     uint32_t vmem_send_head, vmem_send_count;
     uint32_t vmem_free_count, line_free_count;
-    uint32_t vmem_free;                 /* uint16_t[vmem_queue]: unused entries, a stack */
+    uint16_t vmem_free[CU_MAX_VMEM];    /* unused entries, a stack */
+    uint16_t vmem_order[CU_MAX_VMEM];   /* those with unsent lines, a ring of vmem_queue */
     struct cu_line line[CU_LINES];
     uint16_t line_free[CU_LINES];
     /* Scalar memory. */

@@ -17,7 +17,7 @@ enum cu_kind { CU_VALU, CU_SCALAR, CU_VMEM, CU_LDS, CU_BRANCH, CU_SPECIAL, CU_KI
 struct decoded {
     uint64_t address;
     uint64_t count;
-    uint8_t bytes[ISA_MAX_INST_BYTES];
+    uint32_t words[ISA_MAX_INST_BYTES / 4];
     uint8_t valid;
     uint8_t kind; /* enum cu_kind */
     struct isa_inst inst;
@@ -34,6 +34,16 @@ static uint8_t decode_kind(const struct isa_inst *inst)
     return inst->flags & ISA_IS_BRANCH ? CU_BRANCH : kinds[inst->unit];
 }
 
+static inline bool decode_same(const struct decoded *d, const uint8_t *bytes)
+{
+    uint32_t first, second;
+    memcpy(&first, bytes, 4);
+    if (d->words[0] != first || d->inst.size == 4)
+        return d->words[0] == first;
+    memcpy(&second, bytes + 4, 4);
+    return d->words[1] == second && (d->inst.size == 8 || !memcmp(&d->words[2], bytes + 8, 4));
+}
+
 /* The entry for the instruction at `address`, whose first `size` bytes are given. Returns 0, ISA_ERROR_TRUNCATED when more
  * bytes are needed, or another error of isa_decode(). *number is the entry's place. */
 static inline int decode_find(enum isa_target target, uint64_t address, const uint8_t *bytes,
@@ -43,7 +53,7 @@ static inline int decode_find(enum isa_target target, uint64_t address, const ui
     struct decoded *d = &decode_cache[slot];
     *number = slot;
     if (__builtin_expect(d->valid && d->address == address && d->inst.target == target
-                             && d->inst.size <= size && !memcmp(d->bytes, bytes, d->inst.size),
+                             && d->inst.size <= size && decode_same(d, bytes),
                          1))
         return 0;
     struct isa_inst inst;
@@ -51,7 +61,7 @@ static inline int decode_find(enum isa_target target, uint64_t address, const ui
     if (result < 0)
         return result;
     *d = (struct decoded){.address = address, .valid = 1, .kind = decode_kind(&inst), .inst = inst};
-    memcpy(d->bytes, bytes, inst.size);
+    memcpy(d->words, bytes, inst.size);
     return 0;
 }
 

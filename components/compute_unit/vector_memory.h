@@ -97,7 +97,7 @@ static void vmem_retire(struct compute_unit *c, struct cu_wave *w, uint64_t now)
             w->vmem_last = CU_NONE;
         w->vm -= (e->inst.flags & ISA_RAISES_VM) != 0;
         w->lgkm -= e->flat;
-        arena_at(uint16_t, c->vmem_free)[c->vmem_free_count++] = (uint16_t)number;
+        c->vmem_free[c->vmem_free_count++] = (uint16_t)number;
         vmem_unblock(c, now);
     }
     wave_counted(c, w, now);
@@ -107,9 +107,17 @@ static void vmem_take_lines(struct compute_unit *c, struct cu_vmem *e, unsigned 
 {
     struct coalesced_line lines[COALESCER_MAX_LINES];
     unsigned count = 0;
-    if (e->access.mask)
-        count = e->access.kind == ISA_MEMORY_ATOMIC ? coalescer_atomics(&e->access, lines)
-                                                    : coalescer_lines(&e->access, lines);
+    e->shape = VMEM_ANY;
+    if (e->access.mask && e->access.kind == ISA_MEMORY_ATOMIC) {
+        count = coalescer_atomics(&e->access, lines);
+    } else if (e->access.mask && coalescer_is_linear(&e->access, &e->base)) {
+        count = coalescer_linear_lines(&e->access, e->base, lines);
+        e->shape = VMEM_LINEAR;
+    } else if (e->access.mask) {
+        count = coalescer_lines(&e->access, lines);
+        if (coalescer_is_aligned_dwords(&e->access))
+            e->shape = VMEM_DWORDS;
+    }
     e->remaining = (uint16_t)count;
     e->unsent = CU_NONE;
     for (unsigned i = count; i-- > 0;) {
@@ -130,7 +138,7 @@ static void vmem_enqueue(struct compute_unit *c, struct cu_wave *w, struct cu_vm
         cu_vmem_at(c, w->vmem_last)->next = (uint16_t)number;
     w->vmem_last = (uint16_t)number;
     if (e->remaining) {
-        arena_at(uint16_t, c->vmem_order)[(c->vmem_send_head + c->vmem_send_count++) % queue] =
+        c->vmem_order[(c->vmem_send_head + c->vmem_send_count++) % queue] =
             (uint16_t)number;
     }
 }
@@ -145,7 +153,7 @@ static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w, unsig
     struct isa_context context = cu_context(c, w);
     if (!c->vmem_free_count || c->line_free_count < COALESCER_MAX_LINES)
         return ISSUE_BLOCKED;
-    unsigned number = arena_at(uint16_t, c->vmem_free)[c->vmem_free_count - 1];
+    unsigned number = c->vmem_free[c->vmem_free_count - 1];
     struct cu_vmem *e = cu_vmem_at(c, number);
     e->inst = *inst;
     e->pc = s->pc;
@@ -188,8 +196,12 @@ static void vmem_send_store(struct compute_unit *c, const struct cu_vmem *e, uin
 {
     struct coalesced_line line = c->line[tag].line;
     void *payload = compute_unit_vmem_send_write(c, tag, line.address, pid);
-    *mem_write_mask(payload, CU_LINE) =
-        coalescer_to_line(&e->access, line, e->stage, mem_write_data(payload, CU_LINE));
+    uint8_t *data = mem_write_data(payload, CU_LINE);
+    if (e->shape == VMEM_LINEAR && e->access.mask == UINT64_MAX)
+        *mem_write_mask(payload, CU_LINE) =
+            coalescer_linear_to_line(&e->access, e->base, line.address, e->stage, data);
+    else
+        *mem_write_mask(payload, CU_LINE) = coalescer_to_line(&e->access, line, e->stage, data);
 }
 
 static void vmem_send_atomic(struct compute_unit *c, const struct cu_vmem *e, uint16_t tag, uint32_t pid)
@@ -236,7 +248,7 @@ static bool vmem_send(struct compute_unit *c, uint64_t now)
     unsigned queue = (unsigned)compute_unit_params(c)->vmem_queue, width;
     bool sent = false;
     for (width = (unsigned)compute_unit_params(c)->vmem_width; width && c->vmem_send_count; width--) {
-        unsigned number = arena_at(uint16_t, c->vmem_order)[c->vmem_send_head];
+        unsigned number = c->vmem_order[c->vmem_send_head];
         struct cu_vmem *e = cu_vmem_at(c, number);
         if (e->first_send > now || !compute_unit_vmem_can_send(c))
             break;
@@ -261,7 +273,18 @@ static uint64_t vmem_next_send(const struct compute_unit *c)
 {
     if (!c->vmem_send_count)
         return ENGINE_NEVER;
-    return cu_vmem_at(c, arena_at(uint16_t, c->vmem_order)[c->vmem_send_head])->first_send;
+    return cu_vmem_at(c, c->vmem_order[c->vmem_send_head])->first_send;
+}
+
+/* Bytes of a line to the stage. */
+static inline void vmem_take_data(struct cu_vmem *e, struct coalesced_line line, const uint8_t *data)
+{
+    if (e->shape == VMEM_LINEAR)
+        coalescer_linear_from_line(&e->access, e->base, line.address, data, e->stage);
+    else if (e->shape == VMEM_DWORDS)
+        coalescer_dwords_from_line(&e->access, line, data, e->stage);
+    else
+        coalescer_from_line(&e->access, line, data, e->stage);
 }
 
 static bool vmem_receive(struct compute_unit *c, uint64_t now)
@@ -273,9 +296,8 @@ static bool vmem_receive(struct compute_unit *c, uint64_t now)
         struct cu_vmem *e = cu_vmem_at(c, number);
         if (!e->fence) {
             if (e->access.kind == ISA_MEMORY_LOAD || e->access.returns)
-                coalescer_from_line(&e->access, c->line[m->tag].line,
-                                    mem_data_data(compute_unit_vmem_reply_payload(c), CU_LINE),
-                                    e->stage);
+                vmem_take_data(e, c->line[m->tag].line,
+                               mem_data_data(compute_unit_vmem_reply_payload(c), CU_LINE));
             c->line_free[c->line_free_count++] = m->tag;
         }
         compute_unit_vmem_pop_reply(c);

@@ -140,17 +140,16 @@ static uint64_t wave_next_expiry(const struct compute_unit *c, uint64_t now)
     return ENGINE_NEVER;
 }
 
-/* Buffer resource for the private segment: linear base, swizzled by lane in elements of 4 bytes, index stride 64, thread id
- * added (GCN3 ISA manual, section 8.1.5; element sizes as ROCm's runtime fills them for gfx8). */
-static void wave_scratch_resource(uint32_t *sgpr, uint64_t base, uint64_t bytes, bool gfx8)
+/* Buffer resource for the private segment: stride 0, swizzled in elements of 4 bytes with index stride 64, thread id added
+ * (GCN3 ISA manual, section 8.1.8; the data format stays 0, since with thread ids its bits extend the stride). gfx9 has no
+ * field for the element's size, which is 4 there, too. */
+static void wave_scratch_resource(uint32_t *sgpr, uint64_t base)
 {
     sgpr[0] = (uint32_t)base;
     sgpr[1] = ((uint32_t)(base >> 32) & 0xffff) | 1u << 31;
-    sgpr[2] = bytes > UINT32_MAX ? UINT32_MAX : (uint32_t)bytes;
-    sgpr[3] = 4u | 5u << 3 | 6u << 6 | 7u << 9   /* destination select x y z w */
-              | 4u << 12 | 4u << 15              /* unsigned, 32 bits */
-              | (gfx8 ? 1u << 19 : 0)            /* element size 4 bytes */
-              | 3u << 21 | 1u << 23;             /* index stride 64, add thread id */
+    sgpr[2] = UINT32_MAX;
+    sgpr[3] = 4u | 5u << 3 | 6u << 6 | 7u << 9 /* destination select x y z w */
+              | 1u << 19 | 3u << 21 | 1u << 23;
 }
 
 /* Initial scalar registers in the order of the AMDGPU ABI (LLVM's user guide, "Initial Kernel Execution State"). */
@@ -162,7 +161,7 @@ static void wave_init_scalars(const struct compute_unit *c, struct isa_wave *s,
     uint64_t queue = p->packet + WORK_QUEUE_OFFSET;
     unsigned n = 0, user = p->rsrc2 >> 1 & 31;
     if (p->properties & 1u << 0) {
-        wave_scratch_resource(&s->sgpr[n], p->scratch, UINT32_MAX, gfx8);
+        wave_scratch_resource(&s->sgpr[n], p->scratch);
         n += 4;
     }
     uint64_t flat = gfx8 ? (uint64_t)p->private_bytes << 32 : p->scratch;

@@ -41,8 +41,7 @@ static void driver_init(struct driver *d)
     d->tickets = arena_allocate(DRIVER_TICKETS * sizeof(struct driver_ticket));
     d->bounce = arena_allocate(DRIVER_BOUNCE);
     d->bounce_owner = DRIVER_NONE;
-    for (uint32_t i = 0; i < DRIVER_COMMANDS; i++)
-        driver_command_at(d, i)->next = i + 1;
+    d->free_command = DRIVER_NONE;
     for (uint32_t i = 0; i < d->device_count; i++) {
         device_init(d, i);
         pages += d->device[i].size / driver_page_bytes(d);

@@ -125,22 +125,44 @@ static void search_lacks(struct code_search *s, uint64_t pc, const char *text, u
     code_lacks = s->lack;
 }
 
-/* Follows one instruction; returns false where control does not go on behind it. `call_base` is the pc that the last
- * s_getpc gave, or 0. */
-static bool search_follow(struct code_search *s, const struct isa_inst *inst, uint64_t pc, uint64_t *call_base)
+/* Code addresses that scalar register pairs hold, as far as s_getpc and added literals tell; 0: unknown. */
+struct code_pairs {
+    uint64_t value[ISA_FLAT_SCRATCH];
+};
+
+static void pairs_follow(struct code_pairs *p, const struct isa_inst *inst, const char *name, uint64_t after)
+{
+    uint64_t value = 0;
+    if (inst->dst >= ISA_FLAT_SCRATCH || !strcmp(name, "s_addc_u32"))
+        return;
+    if (!strcmp(name, "s_getpc_b64"))
+        value = after;
+    else if (!strcmp(name, "s_add_u32") && (inst->flags & ISA_HAS_LITERAL) && inst->src[0] < ISA_FLAT_SCRATCH
+             && p->value[inst->src[0]])
+        value = p->value[inst->src[0]] + (uint64_t)(int64_t)(int32_t)inst->literal;
+    else if (!strcmp(name, "s_mov_b64") && inst->src[0] < ISA_FLAT_SCRATCH)
+        value = p->value[inst->src[0]];
+    p->value[inst->dst] = value;
+}
+
+/* Follows one instruction; returns false where control does not go on behind it. */
+static bool search_follow(struct code_search *s, const struct isa_inst *inst, uint64_t pc, struct code_pairs *pairs)
 {
     const char *name = isa_mnemonic(inst);
     uint64_t after = pc + inst->size;
-    if (!strcmp(name, "s_getpc_b64"))
-        *call_base = after;
-    else if (*call_base && !strcmp(name, "s_add_u32") && (inst->flags & ISA_HAS_LITERAL))
-        search_add(s, *call_base + (uint64_t)(int64_t)(int32_t)inst->literal);
     if (inst->flags & ISA_IS_ENDPGM)
         return false;
-    if (!(inst->flags & ISA_IS_BRANCH))
+    if (!(inst->flags & ISA_IS_BRANCH)) {
+        if (inst->unit == ISA_UNIT_SALU || inst->unit == ISA_UNIT_SMEM)
+            pairs_follow(pairs, inst, name, after);
         return true;
+    }
     if (inst->format == ISA_SOPP || !strcmp(name, "s_call_b64"))
         search_add(s, after + (uint64_t)(int64_t)inst->simm * 4);
+    else if (inst->src[0] < ISA_FLAT_SCRATCH && pairs->value[inst->src[0]])
+        search_add(s, pairs->value[inst->src[0]]);
+    else if (!strcmp(name, "s_getpc_b64"))
+        pairs_follow(pairs, inst, name, after);
     return strcmp(name, "s_branch") && strcmp(name, "s_setpc_b64");
 }
 
@@ -148,7 +170,7 @@ static bool search_follow(struct code_search *s, const struct isa_inst *inst, ui
 static void search_run(struct code_search *s, uint64_t pc, uint64_t entry)
 {
     const struct code_module *m = s->module;
-    uint64_t call_base = 0;
+    struct code_pairs pairs = {{0}};
     for (bool first = true;; first = false) {
         struct isa_inst inst;
         char text[ISA_MAX_TEXT];
@@ -168,7 +190,7 @@ static void search_run(struct code_search *s, uint64_t pc, uint64_t entry)
             search_lacks(s, pc, text, entry);
             return;
         }
-        if (!search_follow(s, &inst, pc, &call_base))
+        if (!search_follow(s, &inst, pc, &pairs))
             return;
         pc += inst.size;
     }

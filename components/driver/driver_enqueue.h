@@ -86,10 +86,12 @@ static enum driver_status enqueue(struct driver *d, uint32_t queue, const struct
     if (status != DRIVER_OK)
         return status;
     struct driver_queue *q = driver_queue_at(d, queue);
-    uint32_t number = d->free_command;
+    bool fresh = d->free_command == DRIVER_NONE;
+    uint32_t number = fresh ? d->used_commands++ : d->free_command;
     struct driver_command *k = driver_command_at(d, number);
     uint64_t now = driver_now(d);
-    d->free_command = k->next;
+    if (!fresh)
+        d->free_command = k->next;
     *k = *command;
     k->ticket = ++d->last_ticket;
     k->queue = queue;

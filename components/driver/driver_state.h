@@ -125,7 +125,8 @@ struct driver {
     struct driver_io io;
     uint32_t device_count;
     uint32_t commands;     /* arena: struct driver_command[DRIVER_COMMANDS] */
-    uint32_t free_command;
+    uint32_t free_command; /* list of commands that were used; DRIVER_NONE: empty */
+    uint32_t used_commands; /* commands from here on have never been used: their memory is untouched */
     uint32_t undone;       /* commands */
     uint32_t queues;       /* arena: struct driver_queue[DRIVER_QUEUES] */
     uint32_t queue_count;

@@ -564,8 +564,6 @@ static int decode_flat(struct decoder *d)
     if (gfx9) {
         out->simm = segment ? (int32_t)(bits(w, 0, 13) << 19) >> 19 : (int32_t)bits(w, 0, 12);
         out->memory |= (uint8_t)((bits(w, 13, 1) ? ISA_MEM_LDS : 0) | (bits(hi, 23, 1) ? ISA_MEM_NV : 0));
-    } else if (bits(hi, 23, 1)) {
-        out->memory |= ISA_MEM_TFE;
     }
     unsigned saddr = bits(hi, 16, 7);
     out->soffset = ISA_NO_OPERAND;

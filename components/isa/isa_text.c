@@ -201,7 +201,7 @@ static void put_message(struct text *t)
     put(t, " ");
     if ((id == 2 || id == 3) && op < 4 && (op || id == 3) && (op || !stream))
         put(t, stream || op ? "sendmsg(MSG_%s, %s, %u)" : "sendmsg(MSG_%s, %s)", name, gs[op], stream);
-    else if (id == 15 && op >= 1 && op <= 4 && !stream)
+    else if (id == 15 && op >= 1 && op <= 4 && !stream && (op != 3 || t->inst->target == ISA_GFX803))
         put(t, "sendmsg(MSG_SYSMSG, %s)", sys[op]);
     else if (name && id != 2 && id != 3 && id != 15 && !op && !stream)
         put(t, "sendmsg(MSG_%s)", name);
@@ -373,6 +373,8 @@ static void put_op_sel(struct text *t)
     unsigned sources = 0;
     while (sources < 3 && t->row->type[sources + 1] != TYPE_NONE)
         sources++;
+    if (!(inst->opsel & (8 | ((1u << sources) - 1))))
+        return;
     put(t, " op_sel:[");
     for (unsigned i = 0; i < sources; i++)
         put(t, "%u,", inst->opsel >> i & 1);

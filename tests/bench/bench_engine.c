@@ -1,8 +1,10 @@
-/* How fast the engine is by itself: trivial ticks, message deliveries, operations of the timing wheel.
+/* How fast the engine is by itself: trivial ticks, message deliveries, operations of the timing
+ * wheel.
  *
- * A tick is one call of a component that says it made progress. A delivery is a message sent, seen and taken: each of 64
- * pairs passes one a cycle, and its credit goes back. A wheel operation is one wake-up set and taken ("hold" model: each
- * component that wakes asks for another time). CPU seconds, best of several runs. Usage: bench_engine [seconds a case] */
+ * A tick is one call of a component that says it made progress. A delivery is a message sent, seen
+ * and taken: each of 64 pairs passes one a cycle, and its credit goes back. A wheel operation is
+ * one wake-up set and taken ("hold" model: each component that wakes asks for another time). CPU
+ * seconds, best of several runs. Usage: bench_engine [seconds a case] */
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
@@ -13,8 +15,8 @@
 #include "runtime/wheel.h"
 #include "tests/runtime/builder.h"
 
-#define RUNS 5
-#define PAIRS 64
+#define RUNS      5
+#define PAIRS     64
 #define WHEEL_IDS 1024
 
 /* ---- trivial component ---- */
@@ -156,9 +158,11 @@ static const struct unit_type receiver_unit = {
 
 static const struct build_port sender_ports[] = {{"to", BUILD_OUT, false}};
 static const struct build_port receiver_ports[] = {{"from", BUILD_IN, false}};
-static const struct build_type spinner_type = {&spinner_unit, NULL, 0, NULL, 0};
-static const struct build_type sender_type = {&sender_unit, sender_ports, 1, NULL, 0};
-static const struct build_type receiver_type = {&receiver_unit, receiver_ports, 1, NULL, 0};
+static const struct build_type spinner_type = {.unit = &spinner_unit};
+static const struct build_type sender_type = {
+    .unit = &sender_unit, .ports = sender_ports, .port_count = 1};
+static const struct build_type receiver_type = {
+    .unit = &receiver_unit, .ports = receiver_ports, .port_count = 1};
 
 /* ---- cases ---- */
 
@@ -205,8 +209,10 @@ static double deliveries(uint32_t latency, uint64_t each)
         build_instance(i < PAIRS ? &sender_type : &receiver_type, core, path, NULL, NULL, 0);
     }
     for (uint32_t i = 0; i < PAIRS; i++)
-        build_connect((struct build_end){i, 0, 0}, (struct build_end){PAIRS + i, 0, 0},
-                      (struct build_wire){protocol, 2 * latency, 1, latency, 0, 0, 0, 0});
+        build_connect(
+            (struct build_end){i, 0, 0}, (struct build_end){PAIRS + i, 0, 0},
+            (struct build_wire){
+                .protocol = protocol, .depth = 2 * latency, .width = 1, .latency = latency});
     return PAIRS * (double)each / timed_run();
 }
 
@@ -229,7 +235,8 @@ static double wheel_hold(uint64_t horizon, uint64_t operations)
         for (uint32_t w = 0; w < WHEEL_IDS / 64; w++) {
             for (uint64_t bits = bitmap[w]; bits; bits &= bits - 1, done++) {
                 random ^= random << 13, random ^= random >> 7, random ^= random << 17;
-                wheel_set(&wheel, w * 64 + (unsigned)__builtin_ctzll(bits), wheel.now + 1 + random % horizon, false);
+                wheel_set(&wheel, w * 64 + (unsigned)__builtin_ctzll(bits),
+                          wheel.now + 1 + random % horizon, false);
             }
         }
     }
@@ -246,9 +253,9 @@ int main(int argc, char **argv)
     double best[7] = {0};
     for (int run = 0; run < RUNS; run++) {
         double now[7] = {
-            ticks(64, (uint64_t)(scale * 8e6)),         ticks(1000, (uint64_t)(scale * 5e5)),
-            ticks(1, (uint64_t)(scale * 5e7)),          deliveries(1, (uint64_t)(scale * 5e5)),
-            deliveries(5, (uint64_t)(scale * 5e5)),     -wheel_hold(1000, (uint64_t)(scale * 2e7)),
+            ticks(64, (uint64_t)(scale * 8e6)),          ticks(1000, (uint64_t)(scale * 5e5)),
+            ticks(1, (uint64_t)(scale * 5e7)),           deliveries(1, (uint64_t)(scale * 5e5)),
+            deliveries(5, (uint64_t)(scale * 5e5)),      -wheel_hold(1000, (uint64_t)(scale * 2e7)),
             -wheel_hold(20000, (uint64_t)(scale * 1e7)),
         };
         for (int i = 0; i < 7; i++)
@@ -262,6 +269,7 @@ int main(int argc, char **argv)
     printf("wheel, within 1000 cycles %8.1f ns/operation\n", -best[5]);
     printf("wheel, within 20000       %8.1f ns/operation\n", -best[6]);
     printf("overhead: %zu bytes a component, %zu a ring beyond its slots\n",
-           sizeof(struct component) + sizeof(struct wheel_node) + sizeof(void *) + sizeof(uint32_t), sizeof(struct ring));
+           sizeof(struct component) + sizeof(struct wheel_node) + sizeof(void *) + sizeof(uint32_t),
+           sizeof(struct ring));
     return 0;
 }

@@ -82,7 +82,11 @@ ParameterizedTest(struct coalescer_case *c, coalescer, moves_every_byte_once)
     fill(&m, c);
     for (unsigned i = 0; i < SPACE; i++)
         memory[i] = (uint8_t)(i * 31 + i / 256);
-    unsigned count = coalescer_lines(&m, lines);
+    uint64_t base = 0;
+    bool linear = coalescer_is_linear(&m, &base);
+    unsigned count = linear ? coalescer_linear_lines(&m, base, lines) : coalescer_lines(&m, lines);
+    if (c->pattern == LINEAR)
+        cr_assert(linear, "%s: not recognised as linear", c->name);
     if (c->lines)
         cr_assert_eq(count, c->lines, "%s: %u lines instead of %u", c->name, count, c->lines);
     for (unsigned i = 0; i < count; i++) {
@@ -90,7 +94,12 @@ ParameterizedTest(struct coalescer_case *c, coalescer, moves_every_byte_once)
         cr_assert_eq(lines[i].lanes & ~c->mask, 0, "%s: a lane that is not active", c->name);
         for (unsigned k = 0; k < i; k++)
             cr_assert_neq(lines[i].address, lines[k].address, "%s: a line twice", c->name);
-        coalescer_from_line(&m, lines[i], memory + (lines[i].address - BASE), stage);
+        if (linear)
+            coalescer_linear_from_line(&m, base, lines[i].address, memory + (lines[i].address - BASE), stage);
+        else if (coalescer_is_aligned_dwords(&m))
+            coalescer_dwords_from_line(&m, lines[i], memory + (lines[i].address - BASE), stage);
+        else
+            coalescer_from_line(&m, lines[i], memory + (lines[i].address - BASE), stage);
     }
     for (unsigned lane = 0; lane < 64; lane++) {
         for (unsigned i = 0; c->mask >> lane & 1 && i < c->bytes; i++)
@@ -103,7 +112,9 @@ ParameterizedTest(struct coalescer_case *c, coalescer, moves_every_byte_once)
     memset(expected, 0, sizeof expected);
     for (unsigned i = 0; i < count; i++) {
         uint8_t line[64];
-        uint64_t mask = coalescer_to_line(&m, lines[i], stage, line);
+        uint64_t mask = linear && c->mask == UINT64_MAX
+                            ? coalescer_linear_to_line(&m, base, lines[i].address, stage, line)
+                            : coalescer_to_line(&m, lines[i], stage, line);
         for (unsigned b = 0; b < 64; b++) {
             if (mask >> b & 1)
                 written[lines[i].address - BASE + b] = line[b];

@@ -7,11 +7,11 @@
 #include "runtime/bug.h"
 #include "runtime/ring.h"
 
-#define MAX_STRINGS (1u << 20)
+#define MAX_STRINGS   (1u << 20)
 #define MAX_INSTANCES 4096u
-#define MAX_RINGS 16384u
-#define MAX_WORDS 65536u
-#define MAX_SMALL 64u
+#define MAX_RINGS     16384u
+#define MAX_WORDS     65536u
+#define MAX_SMALL     64u
 
 struct connection {
     struct build_end from;
@@ -100,11 +100,12 @@ uint32_t build_domain(const char *name, uint64_t hz)
     return t.domain_count++;
 }
 
-uint32_t build_protocol(const char *name, uint32_t requests, uint32_t replies, const struct platform_message *kinds,
-                        const char *const *names)
+uint32_t build_protocol(const char *name, uint32_t requests, uint32_t replies,
+                        const struct platform_message *kinds, const char *const *names)
 {
     room(t.protocol_count, MAX_SMALL, "protocols");
-    protocols[t.protocol_count] = (struct platform_protocol){text(name), t.message_count, requests, replies};
+    protocols[t.protocol_count] =
+        (struct platform_protocol){text(name), t.message_count, requests, replies};
     for (uint32_t i = 0; i < requests + replies; i++) {
         room(t.message_count, MAX_SMALL, "messages");
         messages[t.message_count] = kinds[i];
@@ -120,7 +121,8 @@ uint32_t build_link(const char *name, uint64_t bandwidth, uint64_t latency_ps, b
     return t.link_count++;
 }
 
-uint32_t build_space(const char *name, uint64_t base, uint64_t size, uint64_t interleave, uint32_t targets)
+uint32_t build_space(const char *name, uint64_t base, uint64_t size, uint64_t interleave,
+                     uint32_t targets)
 {
     room(t.space_count, MAX_SMALL, "spaces");
     spaces[t.space_count] = (struct platform_space){text(name), targets, base, size, interleave};
@@ -150,8 +152,8 @@ static void extend_groups(uint32_t unit, uint32_t domain)
     last->count++;
 }
 
-uint32_t build_instance(const struct build_type *type, uint32_t domain, const char *path, const int64_t *values,
-                        const char *const *names, uint32_t count)
+uint32_t build_instance(const struct build_type *type, uint32_t domain, const char *path,
+                        const int64_t *values, const char *const *names, uint32_t count)
 {
     uint32_t leaf = t.instance_count;
     room(leaf, MAX_INSTANCES, "instances");
@@ -273,15 +275,24 @@ static void bind_port(uint32_t leaf, uint32_t port)
     add_binding(leaf, BIND_FIRST_RING, first);
 }
 
-static void add_part(uint32_t leaf, const char *type)
+static void add_part(uint32_t leaf, uint32_t number)
 {
     char path[256];
+    const char *type = types[leaf]->parts[number];
+    const uint32_t *places = types[leaf]->part_params;
+    if (!type) {
+        add_binding(leaf, BIND_PART, UINT32_MAX);
+        return;
+    }
     room(t.part_count, MAX_INSTANCES, "parts");
     snprintf(path, sizeof path, "%s.%s", strings + instances[leaf].path, type);
     add_binding(leaf, BIND_PART, t.part_count);
-    parts[t.part_count++] = (struct platform_part){
-        .path = text(path), .type = text(type), .owner_instance = leaf, .owner_part = UINT32_MAX,
-        .params = instances[leaf].params};
+    parts[t.part_count++] =
+        (struct platform_part){.path = text(path),
+                               .type = text(type),
+                               .owner_instance = leaf,
+                               .owner_part = UINT32_MAX,
+                               .params = instances[leaf].params + (places ? places[number] : 0)};
 }
 
 const struct platform_table *build_finish(void)
@@ -292,7 +303,7 @@ const struct platform_table *build_finish(void)
         for (uint32_t port = 0; port < types[leaf]->port_count; port++)
             bind_port(leaf, port);
         for (uint32_t part = 0; part < types[leaf]->part_count; part++)
-            add_part(leaf, types[leaf]->parts[part]);
+            add_part(leaf, part);
     }
     return &t;
 }

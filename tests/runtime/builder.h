@@ -1,8 +1,9 @@
-/* Platform tables built by hand, for tests and benchmarks of the runtime: what the generator emits, from calls.
+/* Platform tables built by hand, for tests and benchmarks of the runtime: what the generator emits,
+ * from calls.
  *
- * Use: build_start(); domains, units, protocols, links, spaces; instances (those of one unit and domain in one go,
- * domains in order); build_connect(); build_finish() gives the table. Everything is static: one platform at a time. Names
- * are copied. Mistakes end the program. */
+ * Use: build_start(); domains, units, protocols, links, spaces; instances (those of one unit and
+ * domain in one go, domains in order); build_connect(); build_finish() gives the table. Everything
+ * is static: one platform at a time. Names are copied. Mistakes end the program. */
 #ifndef HEDDLE_TESTS_RUNTIME_BUILDER_H
 #define HEDDLE_TESTS_RUNTIME_BUILDER_H
 
@@ -21,8 +22,10 @@ struct build_type {
     const struct unit_type *unit;
     const struct build_port *ports;
     uint32_t port_count;
-    const char *const *parts; /* type names of its scalar parts */
+    const char *const *parts; /* type names of its scalar parts; NULL: an empty slot */
     uint32_t part_count;
+    const uint32_t *part_params; /* where each part's parameters begin among the instance's; NULL:
+                                    at the first */
 };
 
 struct build_end {
@@ -44,13 +47,14 @@ struct build_wire {
 
 void build_start(const char *name);
 uint32_t build_domain(const char *name, uint64_t hz);
-uint32_t build_protocol(const char *name, uint32_t requests, uint32_t replies, const struct platform_message *messages,
-                        const char *const *names);
+uint32_t build_protocol(const char *name, uint32_t requests, uint32_t replies,
+                        const struct platform_message *messages, const char *const *names);
 uint32_t build_link(const char *name, uint64_t bandwidth, uint64_t latency_ps, bool shared);
-uint32_t build_space(const char *name, uint64_t base, uint64_t size, uint64_t interleave, uint32_t targets);
+uint32_t build_space(const char *name, uint64_t base, uint64_t size, uint64_t interleave,
+                     uint32_t targets);
 /* `params` of `count` values, copied; their names may be NULL. Returns the leaf. */
-uint32_t build_instance(const struct build_type *type, uint32_t domain, const char *path, const int64_t *params,
-                        const char *const *names, uint32_t count);
+uint32_t build_instance(const struct build_type *type, uint32_t domain, const char *path,
+                        const int64_t *params, const char *const *names, uint32_t count);
 void build_route(uint32_t leaf, int32_t space, int32_t otherwise);
 /* From an out port to an in port. Returns the request ring; the reply ring is the next one. */
 uint32_t build_connect(struct build_end from, struct build_end to, struct build_wire wire);

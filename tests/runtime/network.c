@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define NODES 90
+#define NODES       90
 #define CONNECTIONS 200
 
 static uint64_t state;
@@ -17,17 +17,22 @@ static uint32_t below(uint32_t limit)
     return (uint32_t)(state >> 20) % limit;
 }
 
-static void connect(uint32_t protocol, uint32_t from, uint32_t to, uint32_t *in_count, uint32_t *out_count, uint32_t number)
+static void connect(uint32_t protocol, uint32_t from, uint32_t to, uint32_t *in_count,
+                    uint32_t *out_count, uint32_t number)
 {
-    struct build_wire wire = probe_wire(protocol, 1 + below(12), 1 + below(2), 1 + below(below(4) ? 6 : 300));
+    struct build_wire wire =
+        probe_wire(protocol, 1 + below(12), 1 + below(2), 1 + below(below(4) ? 6 : 300));
     if (number % 10 == 0 || number % 10 == 1) {
         char name[32];
         snprintf(name, sizeof name, "link[%u]", number);
         wire.latency = 0;
-        wire.link = number % 10 == 0 ? 1 : 1 + build_link(name, 1000000000u + below(1000000000), below(200000), false);
+        wire.link =
+            number % 10 == 0
+                ? 1
+                : 1 + build_link(name, 1000000000u + below(1000000000), below(200000), false);
     }
-    build_connect((struct build_end){from, PROBE_OUT, out_count[from]++}, (struct build_end){to, PROBE_IN, in_count[to]++},
-                  wire);
+    build_connect((struct build_end){from, PROBE_OUT, out_count[from]++},
+                  (struct build_end){to, PROBE_IN, in_count[to]++}, wire);
 }
 
 const struct platform_table *network_describe(uint64_t seed)
@@ -46,7 +51,8 @@ const struct platform_table *network_describe(uint64_t seed)
     build_link("bus", 20000000000u, 33000, true);
     for (uint32_t i = 0; i < NODES; i++) {
         snprintf(path, sizeof path, "node[%u]", i);
-        probe_instance(i / (NODES / 3), path, i % 30 == 29 ? PROBE_CLOCK : PROBE_MIXER, 300, 997, true);
+        probe_instance(i / (NODES / 3), path, i % 30 == 29 ? PROBE_CLOCK : PROBE_MIXER, 300, 997,
+                       true);
     }
     for (uint32_t i = 0; i < CONNECTIONS; i++) {
         uint32_t from = below(NODES);

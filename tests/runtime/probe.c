@@ -28,17 +28,18 @@ struct probe {
     uint64_t random;
     uint64_t hash;
     uint64_t sent;
-    uint64_t ticks;     /* that made progress or not: not part of the hash */
-    uint64_t due;       /* cycle of the next send or take */
-    uint32_t port;      /* of the next send */
+    uint64_t ticks; /* that made progress or not: not part of the hash */
+    uint64_t due;   /* cycle of the next send or take */
+    uint32_t port;  /* of the next send */
     uint32_t kernel;
-    uint32_t owed;      /* requests taken and not answered */
+    uint32_t owed; /* requests taken and not answered */
 };
 
 struct probe_entry probe_log[PROBE_LOG];
 uint32_t probe_logged;
 
-const char *const probe_param_names[PROBE_PARAMS] = {"behaviour", "count", "period", "answers", "bytes"};
+const char *const probe_param_names[PROBE_PARAMS] = {"behaviour", "count", "period", "answers",
+                                                     "bytes"};
 
 static int64_t param(const struct probe *c, enum probe_param p)
 {
@@ -286,7 +287,7 @@ static const struct unit_type probe_unit = {
 
 static const struct build_port ports[] = {{"in", BUILD_IN, true}, {"out", BUILD_OUT, true}};
 
-const struct build_type probe_type = {&probe_unit, ports, 2, NULL, 0};
+const struct build_type probe_type = {.unit = &probe_unit, .ports = ports, .port_count = 2};
 
 /* ---- building ---- */
 
@@ -300,8 +301,8 @@ uint32_t probe_protocol(uint32_t wire_bytes, bool awaited)
     return build_protocol("probe", 1, 1, kinds, names);
 }
 
-uint32_t probe_instance(uint32_t domain, const char *path, enum probe_behaviour behaviour, int64_t count, int64_t period,
-                        bool answers)
+uint32_t probe_instance(uint32_t domain, const char *path, enum probe_behaviour behaviour,
+                        int64_t count, int64_t period, bool answers)
 {
     const int64_t values[PROBE_PARAMS] = {behaviour, count, period, answers, wire_bytes_now};
     return build_instance(&probe_type, domain, path, values, probe_param_names, PROBE_PARAMS);
@@ -309,7 +310,8 @@ uint32_t probe_instance(uint32_t domain, const char *path, enum probe_behaviour 
 
 struct build_wire probe_wire(uint32_t protocol, uint32_t depth, uint32_t width, uint32_t latency)
 {
-    return (struct build_wire){protocol, depth, width, latency, 0, 0, 0, 0};
+    return (struct build_wire){
+        .protocol = protocol, .depth = depth, .width = width, .latency = latency};
 }
 
 void probe_build(void)
@@ -329,7 +331,8 @@ uint64_t probe_hash(void)
     uint64_t hash = engine.time_ps;
     for (uint32_t leaf = 0; leaf < engine.platform->instance_count; leaf++) {
         const struct probe *c = probe_at(leaf);
-        hash = (hash ^ c->hash ^ c->io.stats.received << 32 ^ c->io.stats.replies) * 0x9e3779b97f4a7c15u;
+        hash = (hash ^ c->hash ^ c->io.stats.received << 32 ^ c->io.stats.replies)
+               * 0x9e3779b97f4a7c15u;
     }
     return hash;
 }

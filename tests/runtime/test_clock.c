@@ -13,8 +13,9 @@ static uint64_t naive(uint64_t cycle, uint64_t hz)
 
 ParameterizedTestParameters(clock, edges_are_exact)
 {
-    static uint64_t clocks[] = {1,          3,          1000000000, 1132000000, 1000000007, 999999937,
-                                1500000000, 1755000000, 300000000,  32768,      7000000000, 1000000000000};
+    static uint64_t clocks[] = {1,          3,         1000000000, 1132000000,
+                                1000000007, 999999937, 1500000000, 1755000000,
+                                300000000,  32768,     7000000000, 1000000000000};
     return cr_make_param_array(uint64_t, clocks, sizeof clocks / sizeof clocks[0]);
 }
 
@@ -32,7 +33,8 @@ ParameterizedTest(uint64_t *hz, clock, edges_are_exact)
         if (steps == 1)
             cr_assert_eq(clock_next_ps(d), naive(cycle, *hz));
         clock_move(d, cycle);
-        cr_assert_eq(d->time_ps, naive(cycle, *hz), "edge %lu of %lu Hz", (unsigned long)cycle, (unsigned long)*hz);
+        cr_assert_eq(d->time_ps, naive(cycle, *hz), "edge %lu of %lu Hz", (unsigned long)cycle,
+                     (unsigned long)*hz);
         cr_assert_eq(engine_time_of(0, cycle), d->time_ps);
     }
 }

@@ -1,4 +1,5 @@
-/* The engine: ends, limits, failures, sleeping components that cost nothing, and results that no order of ticks changes. */
+/* The engine: ends, limits, failures, sleeping components that cost nothing, and results that no
+ * order of ticks changes. */
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 
@@ -32,9 +33,13 @@ ParameterizedTest(uint64_t *seed, engine, no_order_of_ticks_changes_a_result)
     cr_assert_eq(hash_of(*seed, (struct engine_limits){0}), expected);
     cr_assert_eq(hash_of(*seed, (struct engine_limits){.tick_order = ENGINE_DESCENDING}), expected);
     for (uint64_t shuffle = 0; shuffle < 3; shuffle++)
-        cr_assert_eq(hash_of(*seed, (struct engine_limits){.tick_order = ENGINE_RANDOM, .seed = shuffle}), expected);
+        cr_assert_eq(
+            hash_of(*seed, (struct engine_limits){.tick_order = ENGINE_RANDOM, .seed = shuffle}),
+            expected);
     cr_assert_eq(hash_of(*seed, (struct engine_limits){.tick_all = true}), expected);
-    cr_assert_eq(hash_of(*seed, (struct engine_limits){.tick_all = true, .tick_order = ENGINE_RANDOM}), expected);
+    cr_assert_eq(
+        hash_of(*seed, (struct engine_limits){.tick_all = true, .tick_order = ENGINE_RANDOM}),
+        expected);
     cr_assert_neq(hash_of(*seed + 100, (struct engine_limits){0}), expected);
 }
 

@@ -25,7 +25,8 @@ static void connect(uint32_t from, uint32_t to)
 
 static void expect(const char *text)
 {
-    cr_assert(strstr(hang_last_report(), text) != NULL, "'%s' is missing in:\n%s", text, hang_last_report());
+    cr_assert(strstr(hang_last_report(), text) != NULL, "'%s' is missing in:\n%s", text,
+              hang_last_report());
 }
 
 Test(hang, a_cycle_of_full_rings_is_marked)

@@ -1,5 +1,5 @@
-/* Messages and credits: when a send is allowed, when a message is seen, on wires, across clocks and over links. Each case
- * is compared with the closed form, computed here the plain way. */
+/* Messages and credits: when a send is allowed, when a message is seen, on wires, across clocks and
+ * over links. Each case is compared with the closed form, computed here the plain way. */
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 
@@ -9,7 +9,7 @@
 __extension__ typedef unsigned __int128 wide;
 
 #define MESSAGES 400
-#define FAST 1000000000u
+#define FAST     1000000000u
 
 struct wire_case {
     uint32_t depth, width, latency;
@@ -34,9 +34,10 @@ static uint64_t later(uint64_t a, uint64_t b)
 ParameterizedTestParameters(ring, a_wire_follows_depth_width_and_latency)
 {
     static struct wire_case cases[] = {
-        {1, 1, 1},  {2, 1, 1},  {3, 1, 1},   {16, 1, 1},   {1, 1, 5},     {4, 1, 5},   {9, 1, 5},
-        {10, 1, 5}, {11, 1, 5}, {16, 2, 1},  {16, 4, 3},   {7, 3, 2},     {64, 8, 10}, {4, 8, 1},
-        {1, 1, 70}, {5, 2, 70}, {200, 1, 70}, {33, 1, 5000}, {400, 16, 5000},
+        {1, 1, 1},  {2, 1, 1},    {3, 1, 1},     {16, 1, 1},      {1, 1, 5},
+        {4, 1, 5},  {9, 1, 5},    {10, 1, 5},    {11, 1, 5},      {16, 2, 1},
+        {16, 4, 3}, {7, 3, 2},    {64, 8, 10},   {4, 8, 1},       {1, 1, 70},
+        {5, 2, 70}, {200, 1, 70}, {33, 1, 5000}, {400, 16, 5000},
     };
     return cr_make_param_array(struct wire_case, cases, sizeof cases / sizeof cases[0]);
 }
@@ -61,8 +62,8 @@ ParameterizedTest(struct wire_case *k, ring, a_wire_follows_depth_width_and_late
             expected[i] = later(expected[i], expected[i - k->width] + 1);
         if (i >= k->depth)
             expected[i] = later(expected[i], expected[i - k->depth] + 2 * k->latency);
-        cr_assert_eq(sent[i], expected[i], "message %u sent at %lu, not %lu", i, (unsigned long)sent[i],
-                     (unsigned long)expected[i]);
+        cr_assert_eq(sent[i], expected[i], "message %u sent at %lu, not %lu", i,
+                     (unsigned long)sent[i], (unsigned long)expected[i]);
         cr_assert_eq(seen[i], sent[i] + k->latency);
     }
 }
@@ -75,7 +76,8 @@ Test(ring, a_slow_receiver_holds_the_sender_back_by_credits)
     uint32_t protocol = probe_protocol(16, false);
     uint32_t a = probe_instance(core, "a", PROBE_SOURCE, 100, 0, false);
     uint32_t b = probe_instance(core, "b", PROBE_SINK, 0, 50, false);
-    build_connect((struct build_end){a, PROBE_OUT, 0}, (struct build_end){b, PROBE_IN, 0}, probe_wire(protocol, 4, 1, 3));
+    build_connect((struct build_end){a, PROBE_OUT, 0}, (struct build_end){b, PROBE_IN, 0},
+                  probe_wire(protocol, 4, 1, 3));
     probe_build();
     cr_assert_eq(engine_run(), ENGINE_IDLE);
     cr_assert_eq(events(a, PROBE_SENT, sent), 100);
@@ -135,8 +137,13 @@ struct link_case {
 ParameterizedTestParameters(ring, a_link_takes_its_bandwidth_and_latency_exactly)
 {
     static struct link_case cases[] = {
-        {32000000000, 140000, 80, 1000000000}, {50000000000, 120000, 144, 1000000000}, {1000000000, 0, 1, 1000000000},
-        {7, 0, 3, 1000000000},                 {0, 5000, 64, 1000000000}, {0, 0, 64, 1000000000},              {1132000000, 77, 64, 1132000000},
+        {32000000000, 140000, 80, 1000000000},
+        {50000000000, 120000, 144, 1000000000},
+        {1000000000, 0, 1, 1000000000},
+        {7, 0, 3, 1000000000},
+        {0, 5000, 64, 1000000000},
+        {0, 0, 64, 1000000000},
+        {1132000000, 77, 64, 1132000000},
         {299792458, 1, 65, 1755000000},
     };
     return cr_make_param_array(struct link_case, cases, sizeof cases / sizeof cases[0]);
@@ -169,8 +176,8 @@ ParameterizedTest(struct link_case *k, ring, a_link_takes_its_bandwidth_and_late
             free_at += (wide)k->bytes * 1000000000000u;
         uint64_t arrival = (uint64_t)((free_at + scale - 1) / scale) + k->latency_ps;
         uint64_t expected = later(engine_cycle_at(0, arrival), sent[i] + 1);
-        cr_assert_eq(seen[i], expected, "message %u seen at %lu, not %lu", i, (unsigned long)seen[i],
-                     (unsigned long)expected);
+        cr_assert_eq(seen[i], expected, "message %u seen at %lu, not %lu", i,
+                     (unsigned long)seen[i], (unsigned long)expected);
     }
     cr_assert_eq(ring_link_use(link, 0)->bytes, 200 * k->bytes);
     cr_assert_eq(ring_link_use(link, 0)->messages, 200);
@@ -188,7 +195,8 @@ Test(ring, a_shared_link_serves_all_its_rings_one_after_the_other)
         uint32_t a = probe_instance(core, "a", PROBE_SOURCE, 10, 0, false);
         struct build_wire wire = probe_wire(protocol, 16, 1, 0);
         wire.link = link + 1;
-        build_connect((struct build_end){a, PROBE_OUT, 0}, (struct build_end){b, PROBE_IN, i}, wire);
+        build_connect((struct build_end){a, PROBE_OUT, 0}, (struct build_end){b, PROBE_IN, i},
+                      wire);
     }
     probe_build();
     cr_assert_eq(engine_run(), ENGINE_IDLE);

@@ -1,4 +1,5 @@
-/* Statistics and traces as files: well-formed, complete, the same for every order of ticks, and never half-written. */
+/* Statistics and traces as files: well-formed, complete, the same for every order of ticks, and
+ * never half-written. */
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <jansson.h>
@@ -48,8 +49,8 @@ static long long number(json_t *root, const char *first, const char *second, con
 static void run_network(struct engine_limits limits, bool no_host)
 {
     const struct platform_table *table = network_describe(21);
-    struct heddle_options options = {.abi = PLATFORM_ABI, .stats_path = path, .stats_no_host = no_host,
-                                     .program_hash = "cafe"};
+    struct heddle_options options = {
+        .abi = PLATFORM_ABI, .stats_path = path, .stats_no_host = no_host, .program_hash = "cafe"};
     cr_assert(platform_build(table));
     engine_set_limits(&limits);
     cr_assert(stats_open(table, &options));
@@ -72,15 +73,18 @@ Test(stats, the_file_has_all_its_parts)
     run_network((struct engine_limits){0}, false);
     json_t *root = load();
     cr_assert_str_eq(json_string_value(json_object_get(root, "platform")), "network");
-    cr_assert_str_eq(json_string_value(json_object_get(json_object_get(root, "stamp"), "program")), "cafe");
+    cr_assert_str_eq(json_string_value(json_object_get(json_object_get(root, "stamp"), "program")),
+                     "cafe");
     cr_assert_eq(json_integer_value(json_object_get(root, "time_ps")), (long long)engine.time_ps);
     cr_assert_eq(number(json_object_get(root, "stamp"), "parameters", "node[3]", "count"), 300);
     cr_assert_eq(number(root, "components", "node[3]", "received"), (long long)probe_received(3));
-    cr_assert_eq(number(json_object_get(root, "components"), "node[3]", "values", "count"), (long long)probe_received(3));
+    cr_assert_eq(number(json_object_get(root, "components"), "node[3]", "values", "count"),
+                 (long long)probe_received(3));
     cr_assert_eq(number(root, "clocks", "clock[1]", "hz"), 1132000000);
     cr_assert_geq(number(json_object_get(root, "links"), "bus", "shared", "bytes"), 48);
     cr_assert_str_eq(json_object_iter_key(json_object_iter_at(root, "host")), "host");
-    cr_assert_null(json_object_iter_next(root, json_object_iter_at(root, "host")), "host is the last");
+    cr_assert_null(json_object_iter_next(root, json_object_iter_at(root, "host")),
+                   "host is the last");
     json_decref(root);
 }
 
@@ -91,10 +95,10 @@ Test(stats, requests_of_connections_add_up_to_what_was_received)
     long long sent = 0, received = 0;
     const char *key;
     json_t *value;
-    json_object_foreach(json_object_get(root, "connections"), key, value)
-        sent += json_integer_value(json_object_get(value, "requests"));
-    json_object_foreach(json_object_get(root, "components"), key, value)
-        received += json_integer_value(json_object_get(value, "received"));
+    json_object_foreach(json_object_get(root, "connections"), key, value) sent +=
+        json_integer_value(json_object_get(value, "requests"));
+    json_object_foreach(json_object_get(root, "components"), key, value) received +=
+        json_integer_value(json_object_get(value, "received"));
     cr_assert_gt(sent, 10000);
     cr_assert_eq(sent, received);
     json_decref(root);
@@ -102,7 +106,8 @@ Test(stats, requests_of_connections_add_up_to_what_was_received)
 
 static void run_tickers(struct engine_limits limits)
 {
-    struct heddle_options options = {.abi = PLATFORM_ABI, .stats_path = path, .stats_no_host = true};
+    struct heddle_options options = {
+        .abi = PLATFORM_ABI, .stats_path = path, .stats_no_host = true};
     build_start("tickers");
     uint32_t core = build_domain("core", 1000000000);
     probe_protocol(16, false);
@@ -130,7 +135,8 @@ Test(stats, a_kernel_has_its_own_share_of_the_statistics)
     cr_assert_eq(json_integer_value(json_object_get(longer, "wavefront_instructions")), 100);
     cr_assert_eq(json_integer_value(json_object_get(longer, "work_groups")), 3);
     cr_assert_eq(json_integer_value(json_object_get(shorter, "gpu")), 1);
-    cr_assert_eq(number(shorter, "components", "short", "received"), 2 * 29, "from the end of its first edge on");
+    cr_assert_eq(number(shorter, "components", "short", "received"), 2 * 29,
+                 "from the end of its first edge on");
     cr_assert_eq(number(shorter, "components", "long", "received"), 2 * 29);
     cr_assert_eq(number(longer, "components", "long", "received"), 2 * 99);
     cr_assert_eq(number(root, "components", "long", "received"), 2 * 100);
@@ -160,8 +166,10 @@ Test(stats, an_unwritable_path_is_refused_at_the_start)
     cr_assert_eq(engine.tracing, 0);
 }
 
-/* The times of all events "b" and "e" of a name, in picoseconds, from the exact text of the file. */
-static size_t trace_times(const char *text, const char *name, uint64_t *begins, uint64_t *ends, size_t limit)
+/* The times of all events "b" and "e" of a name, in picoseconds, from the exact text of the file.
+ */
+static size_t trace_times(const char *text, const char *name, uint64_t *begins, uint64_t *ends,
+                          size_t limit)
 {
     char wanted[64];
     size_t count[2] = {0, 0};
@@ -188,7 +196,8 @@ Test(trace, messages_stand_at_their_exact_times)
     uint32_t protocol = probe_protocol(16, true);
     uint32_t a = probe_instance(core, "a", PROBE_SOURCE, 5, 0, true);
     uint32_t b = probe_instance(core, "b", PROBE_SINK, 0, 1, true);
-    build_connect((struct build_end){a, PROBE_OUT, 0}, (struct build_end){b, PROBE_IN, 0}, probe_wire(protocol, 8, 1, 3));
+    build_connect((struct build_end){a, PROBE_OUT, 0}, (struct build_end){b, PROBE_IN, 0},
+                  probe_wire(protocol, 8, 1, 3));
     probe_build();
     cr_assert(trace_open(engine.platform, path));
     cr_assert_eq(engine_run(), ENGINE_IDLE);

@@ -1,4 +1,5 @@
-/* Tables as a file: a round trip runs the same simulation, and no damaged file gets further than a message. */
+/* Tables as a file: a round trip runs the same simulation, and no damaged file gets further than a
+ * message. */
 #include <criterion/criterion.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -88,7 +89,8 @@ Test(tables, a_file_of_any_other_length_is_refused)
         if (length == bytes)
             continue;
         write_file(image, length);
-        cr_assert_null(tables_read(path, table->units, table->unit_count), "%zu of %zu bytes", length, bytes);
+        cr_assert_null(tables_read(path, table->units, table->unit_count), "%zu of %zu bytes",
+                       length, bytes);
     }
     free(image);
 }
@@ -117,7 +119,8 @@ Test(tables, a_damaged_file_does_not_crash, .timeout = 120)
         for (int k = 0; k <= i % 3; k++) {
             random ^= random << 13, random ^= random >> 7, random ^= random << 17;
             size_t at = random % (i % 2 ? sizeof(struct tables_header) : bytes);
-            damaged[at] = i % 5 ? (char)(damaged[at] ^ 1 << (random >> 40) % 8) : (char)(random >> 48);
+            damaged[at] =
+                i % 5 ? (char)(damaged[at] ^ 1 << (random >> 40) % 8) : (char)(random >> 48);
         }
         write_file(damaged, bytes);
         const struct platform_table *read = tables_read(path, table->units, table->unit_count);

@@ -1,4 +1,5 @@
-/* The timing wheel against the plainest model of it: an array of wake-up times, searched from end to end. */
+/* The timing wheel against the plainest model of it: an array of wake-up times, searched from end
+ * to end. */
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 #include <string.h>
@@ -55,7 +56,8 @@ static void take(uint64_t cycle)
     wheel_take(&wheel, cycle, bitmap);
     for (uint32_t i = 0; i < IDS; i++) {
         bool due = expected[i] == cycle;
-        cr_assert_eq(bitmap[i / 64] >> (i % 64) & 1, due, "component %u at cycle %lu", i, (unsigned long)cycle);
+        cr_assert_eq(bitmap[i / 64] >> (i % 64) & 1, due, "component %u at cycle %lu", i,
+                     (unsigned long)cycle);
         if (due)
             expected[i] = WHEEL_NEVER;
     }

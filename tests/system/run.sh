@@ -136,7 +136,7 @@ t_trace() {
         { [ -s "$out/work/trace.json" ] || fail "empty trace"; }
 }
 
-t_bad_arch() { expect nonzero 'gfx90a' 'gfx803' 'offload-arch' -- run platforms/tiny.heddle -- "$programs/bad_arch"; }
+t_bad_arch() { expect 0 'gfx90a' 'gfx803' 'offload-arch' -- run platforms/tiny.heddle -- "$programs/bad_arch"; }
 t_bad_truncated() { expect 0 -- run platforms/tiny.heddle -- "$programs/bad_truncated" "$kernels"; }
 t_bad_missing_kernel() { expect 0 -- run platforms/tiny.heddle -- "$programs/bad_missing_kernel" "$kernels"; }
 t_bad_block() { expect 0 -- run platforms/tiny.heddle -- "$programs/bad_block"; }

@@ -1,8 +1,9 @@
-/* A set-associative cache with data, MSHRs and an optional translation in front; L1 (write-through, no allocation on
- * writes) and L2 (write-back, allocation on whole lines) of the spike.
+/* A set-associative cache with data, MSHRs and an optional translation in front; L1 (write-through,
+ * no allocation on writes) and L2 (write-back, allocation on whole lines) of the spike.
  *
- * Invariant: a line is in the tag array or in one MSHR, never both. A request is looked at when it has been visible for
- * `latency` cycles, one a cycle, so the ring is the pipeline. Replies of the level below are taken first. */
+ * Invariant: a line is in the tag array or in one MSHR, never both. A request is looked at when it
+ * has been visible for `latency` cycles, one a cycle, so the ring is the pipeline. Replies of the
+ * level below are taken first. */
 #include "cache.gen.h"
 
 #include <string.h>
@@ -14,8 +15,8 @@ struct mshr {
     uint8_t target_count;
     uint8_t answered; /* targets, once `filled` */
     bool filled;
-    bool write;       /* a write-through or write-back on its way, without line */
-    uint16_t tag;     /* of the written-through request */
+    bool write;   /* a write-through or write-back on its way, without line */
+    uint16_t tag; /* of the written-through request */
     uint16_t targets[TARGETS];
 };
 
@@ -23,16 +24,19 @@ struct mshr {
 
 struct cache {
     struct cache_io io;
-    uint32_t tags;   /* arena: uint64_t, line address or NO_LINE */
-    uint32_t hints;  /* arena: a byte of the tag a line, 8 ways a word: finds a way without looking at all tags */
-    uint32_t dirty;  /* arena: a byte a line */
-    uint32_t data;   /* arena: line bytes a line */
-    uint32_t mshrs;  /* arena: struct mshr */
-    uint32_t lines;  /* arena: uint64_t, the line of each MSHR or NO_LINE; apart, because they are searched */
-    uint32_t filter; /* arena: FILTER bytes, how many MSHRs hold a line with this hash: mostly none */
-    uint64_t free;   /* bit: MSHR unused */
-    uint32_t tlb;    /* arena: page numbers, direct mapped */
-    uint32_t busy;   /* MSHRs in use */
+    uint32_t tags;  /* arena: uint64_t, line address or NO_LINE */
+    uint32_t hints; /* arena: a byte of the tag a line, 8 ways a word: finds a way without looking
+                       at all tags */
+    uint32_t dirty; /* arena: a byte a line */
+    uint32_t data;  /* arena: line bytes a line */
+    uint32_t mshrs; /* arena: struct mshr */
+    uint32_t lines; /* arena: uint64_t, the line of each MSHR or NO_LINE; apart, because they are
+                       searched */
+    uint32_t
+        filter;    /* arena: FILTER bytes, how many MSHRs hold a line with this hash: mostly none */
+    uint64_t free; /* bit: MSHR unused */
+    uint32_t tlb;  /* arena: page numbers, direct mapped */
+    uint32_t busy; /* MSHRs in use */
     uint64_t translated; /* cycle of the translation of the request at the head, 0: none */
 };
 
@@ -74,7 +78,8 @@ static uint8_t hint_of(const struct cache *c, uint64_t line_address)
     return (uint8_t)(line * 0x9e3779b97f4a7c15u >> 56);
 }
 
-/* Zero bytes of hint ^ wanted are candidates; what the subtraction marks falsely, the tag rejects. */
+/* Zero bytes of hint ^ wanted are candidates; what the subtraction marks falsely, the tag rejects.
+ */
 static int32_t find_way(const struct cache *c, uint32_t set, uint64_t line_address)
 {
     const uint64_t *tag = arena_at(uint64_t, c->tags) + set * cache_params(c)->ways;
@@ -94,7 +99,8 @@ static int32_t find_way(const struct cache *c, uint32_t set, uint64_t line_addre
 
 static uint32_t filter_of(const struct cache *c, uint64_t line_address)
 {
-    return (uint32_t)(line_address / (uint64_t)cache_params(c)->line * 0x9e3779b97f4a7c15u >> 40) % FILTER;
+    return (uint32_t)(line_address / (uint64_t)cache_params(c)->line * 0x9e3779b97f4a7c15u >> 40)
+           % FILTER;
 }
 
 /* Number of the MSHR of a line, -1 without. */
@@ -142,7 +148,8 @@ static uint8_t *line_data(const struct cache *c, size_t index)
     return arena_at(uint8_t, c->data) + index * (size_t)cache_params(c)->line;
 }
 
-/* A stand-in for address translation: direct-mapped page numbers, a miss costs 20 cycles. true: done. */
+/* A stand-in for address translation: direct-mapped page numbers, a miss costs 20 cycles. true:
+ * done. */
 static bool translate(struct cache *c, uint64_t address)
 {
     const struct cache_params *p = cache_params(c);
@@ -189,7 +196,8 @@ static bool evict(struct cache *c, uint32_t set, uint32_t *way)
     return true;
 }
 
-static size_t install(struct cache *c, uint64_t line_address, uint32_t set, uint32_t way, const uint8_t *data)
+static size_t install(struct cache *c, uint64_t line_address, uint32_t set, uint32_t way,
+                      const uint8_t *data)
 {
     const struct cache_params *p = cache_params(c);
     size_t index = set * (size_t)p->ways + way;
@@ -231,7 +239,8 @@ static bool take_reply(struct cache *c)
     }
     if (!cache_top_can_reply(c))
         return progress;
-    uint8_t *to = mem_data_data(cache_top_reply_data(c, m->targets[m->answered]), (uint64_t)p->line);
+    uint8_t *to =
+        mem_data_data(cache_top_reply_data(c, m->targets[m->answered]), (uint64_t)p->line);
     memcpy(to, cache_bottom_reply_payload(c), (size_t)p->line);
     if (++m->answered == m->target_count) {
         free_mshr(c, r->tag);
@@ -298,8 +307,10 @@ static bool write_back(struct cache *c, const struct mem_request *m)
     if (found < 0 && !evict(c, set, &way))
         return false;
     const uint8_t *data = mem_write_data(cache_top_payload(c), (uint64_t)p->line);
-    size_t index = found < 0 ? install(c, line_address, set, way, data) : set * (size_t)p->ways + way;
-    merge(line_data(c, index), data, mem_write_mask(cache_top_payload(c), (uint64_t)p->line), (uint64_t)p->line);
+    size_t index =
+        found < 0 ? install(c, line_address, set, way, data) : set * (size_t)p->ways + way;
+    merge(line_data(c, index), data, mem_write_mask(cache_top_payload(c), (uint64_t)p->line),
+          (uint64_t)p->line);
     arena_at(uint8_t, c->dirty)[index] = 1;
     cache_replacement_ops(c)->touch(cache_replacement(c), set, way);
     cache_top_reply_done(c, m->tag);
@@ -323,8 +334,8 @@ static bool write_through(struct cache *c, const struct mem_request *m)
     memcpy(mem_write_mask(to, line), mem_write_mask(from, line), line / 8);
     memcpy(mem_write_data(to, line), mem_write_data(from, line), line);
     if (way >= 0)
-        merge(line_data(c, set * (size_t)p->ways + (uint32_t)way), mem_write_data(from, line), mem_write_mask(from, line),
-              line);
+        merge(line_data(c, set * (size_t)p->ways + (uint32_t)way), mem_write_data(from, line),
+              mem_write_mask(from, line), line);
     take_mshr(c, number, m->write.address);
     *mshr_at(c, number) = (struct mshr){.write = true, .tag = m->tag};
     cache_top_pop(c);
@@ -336,7 +347,8 @@ static bool take_request(struct cache *c)
     const struct mem_request *m = cache_top_peek(c);
     if (!m)
         return false;
-    uint64_t due = (((const struct message *)m)->stamp >> 16) + (uint64_t)cache_params(c)->latency - 1;
+    uint64_t due =
+        (((const struct message *)m)->stamp >> 16) + (uint64_t)cache_params(c)->latency - 1;
     if (cache_now(c) < due) {
         cache_wake_at(c, due);
         return false;

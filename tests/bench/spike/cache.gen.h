@@ -1,5 +1,6 @@
-/* Component cache: written by hand in the form that the generator emits. The wrapper defines CACHE_CONSTANTS as the values of
- * one set of parameters, in order; without it they are read from the tables. */
+/* Component cache: written by hand in the form that the generator emits. The wrapper defines
+ * CACHE_CONSTANTS as the values of one set of parameters, in order; without it they are read from
+ * the tables. */
 #ifndef SPIKE_CACHE_GEN_H
 #define SPIKE_CACHE_GEN_H
 
@@ -18,9 +19,9 @@ struct cache_params {
     int64_t latency;
     int64_t write_back;
     int64_t mshrs;
-    int64_t stripe;  /* bytes that stay together in this bank */
+    int64_t stripe; /* bytes that stay together in this bank */
     int64_t banks;
-    int64_t tlb;     /* entries of the translation in front, 0: none */
+    int64_t tlb; /* entries of the translation in front, 0: none */
     int64_t sets;
 };
 
@@ -79,7 +80,7 @@ static inline void cache_wake_at(struct cache *c, uint64_t cycle)
 /* in top : mem(line) */
 static inline const struct mem_request *cache_top_peek(const struct cache *c)
 {
-    return (const struct mem_request *)component_peek(&cache_io(c)->base, 0, cache_io(c)->top_request, cache_now(c));
+    return (const struct mem_request *)ring_peek(cache_io(c)->top_request, cache_now(c));
 }
 
 static inline void *cache_top_payload(const struct cache *c)
@@ -119,7 +120,8 @@ static inline bool cache_bottom_can_send(struct cache *c)
     return ring_can_send(cache_io(c)->bottom_request, cache_now(c));
 }
 
-static inline void cache_bottom_send_read(struct cache *c, uint16_t tag, uint64_t address, uint32_t size, uint32_t pid)
+static inline void cache_bottom_send_read(struct cache *c, uint16_t tag, uint64_t address,
+                                          uint32_t size, uint32_t pid)
 {
     uint32_t ring = cache_io(c)->bottom_request;
     struct mem_request *m = (struct mem_request *)ring_next(ring);
@@ -130,7 +132,8 @@ static inline void cache_bottom_send_read(struct cache *c, uint16_t tag, uint64_
     ring_send(ring, cache_now(c), MEM_READ, MEM_WIRE_READ, 1);
 }
 
-static inline void *cache_bottom_send_write(struct cache *c, uint16_t tag, uint64_t address, uint32_t pid)
+static inline void *cache_bottom_send_write(struct cache *c, uint16_t tag, uint64_t address,
+                                            uint32_t pid)
 {
     uint32_t ring = cache_io(c)->bottom_request;
     struct mem_request *m = (struct mem_request *)ring_next(ring);
@@ -144,7 +147,7 @@ static inline void *cache_bottom_send_write(struct cache *c, uint16_t tag, uint6
 
 static inline const struct mem_reply *cache_bottom_peek_reply(const struct cache *c)
 {
-    return (const struct mem_reply *)component_peek(&cache_io(c)->base, 1, cache_io(c)->bottom_reply, cache_now(c));
+    return (const struct mem_reply *)ring_peek(cache_io(c)->bottom_reply, cache_now(c));
 }
 
 static inline void *cache_bottom_reply_payload(const struct cache *c)

@@ -1,5 +1,9 @@
-/* Unit cache_1: 16 KiB, 4 ways, write-through, with a TLB of 64; written by hand in the form that the generator emits. */
-#define CACHE_CONSTANTS {16384, 4, 64, 2, 0, 32, 64, 1, 64, 64}
+/* Unit cache_1: 16 KiB, 4 ways, write-through, with a TLB of 64; written by hand in the form that
+ * the generator emits. */
+#define CACHE_CONSTANTS                                                                            \
+    {                                                                                              \
+        16384, 4, 64, 2, 0, 32, 64, 1, 64, 64                                                      \
+    }
 #include "cache.gen.h"
 
 #include "lru.c"

@@ -1,5 +1,9 @@
-/* Unit cache_2: a 128 KiB bank, 16 ways, write-back; written by hand in the form that the generator emits. */
-#define CACHE_CONSTANTS {131072, 16, 64, 4, 1, 64, 128, 16, 0, 128}
+/* Unit cache_2: a 128 KiB bank, 16 ways, write-back; written by hand in the form that the generator
+ * emits. */
+#define CACHE_CONSTANTS                                                                            \
+    {                                                                                              \
+        131072, 16, 64, 4, 1, 64, 128, 16, 0, 128                                                  \
+    }
 #include "cache.gen.h"
 
 #include "lru.c"

@@ -28,11 +28,13 @@ static bool dram_tick(struct dram *c)
     if (!dram_top_can_reply(c))
         return false;
     if (m->kind == MEM_READ) {
-        memcpy(mem_data_data(dram_top_reply_data(c, m->tag), line), memory_span(m->read.address, line), line);
+        memcpy(mem_data_data(dram_top_reply_data(c, m->tag), line),
+               memory_span(m->read.address, line), line);
         dram_stats(c)->reads++;
     } else {
         void *payload = dram_top_payload(c);
-        memory_write_masked(m->write.address, mem_write_data(payload, line), mem_write_mask(payload, line), line);
+        memory_write_masked(m->write.address, mem_write_data(payload, line),
+                            mem_write_mask(payload, line), line);
         dram_top_reply_done(c, m->tag);
         dram_stats(c)->writes++;
     }

@@ -61,7 +61,7 @@ static inline void dram_wake_at(struct dram *c, uint64_t cycle)
 
 static inline const struct mem_request *dram_top_peek(const struct dram *c)
 {
-    return (const struct mem_request *)component_peek(&dram_io(c)->base, 0, dram_io(c)->top_request, dram_now(c));
+    return (const struct mem_request *)ring_peek(dram_io(c)->top_request, dram_now(c));
 }
 
 static inline void *dram_top_payload(const struct dram *c)

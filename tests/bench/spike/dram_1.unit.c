@@ -1,5 +1,8 @@
 /* Unit dram_1; written by hand in the form that the generator emits. */
-#define DRAM_CONSTANTS {100, 64}
+#define DRAM_CONSTANTS                                                                             \
+    {                                                                                              \
+        100, 64                                                                                    \
+    }
 #include "dram.c"
 
 UNIT_DEFINE_WALK(dram)

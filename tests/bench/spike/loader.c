@@ -1,6 +1,7 @@
-/* A compute unit's loads and stores without the compute unit: one request a cycle, up to 64 under way, every loaded word
- * checked. A word that was never stored holds a function of its address; stores go to lines that only this loader uses,
- * and hold a function of address and how often the line was stored. */
+/* A compute unit's loads and stores without the compute unit: one request a cycle, up to 64 under
+ * way, every loaded word checked. A word that was never stored holds a function of its address;
+ * stores go to lines that only this loader uses, and hold a function of address and how often the
+ * line was stored. */
 #include "loader.gen.h"
 
 #include <string.h>
@@ -45,8 +46,10 @@ static void choose(struct loader *c)
     uint64_t first = own * (uint64_t)p->number;
     uint64_t line = 0;
     switch (p->pattern) {
-    case PATTERN_STRIDED: /* once through the own region */
-    case PATTERN_STORES:
+    case PATTERN_STRIDED: /* neighbouring loaders read neighbouring lines, as work-groups do */
+        line = (c->issued * (uint64_t)p->loaders + (uint64_t)p->number) % lines;
+        break;
+    case PATTERN_STORES: /* the own region, line after line */
         line = first + c->issued % own;
         break;
     case PATTERN_RANDOM: /* anywhere */

@@ -56,7 +56,8 @@ static inline bool loader_mem_can_send(struct loader *c)
     return ring_can_send(loader_io(c)->mem_request, loader_now(c));
 }
 
-static inline void loader_mem_send_read(struct loader *c, uint16_t tag, uint64_t address, uint32_t size, uint32_t pid)
+static inline void loader_mem_send_read(struct loader *c, uint16_t tag, uint64_t address,
+                                        uint32_t size, uint32_t pid)
 {
     uint32_t ring = loader_io(c)->mem_request;
     struct mem_request *m = (struct mem_request *)ring_next(ring);
@@ -67,7 +68,8 @@ static inline void loader_mem_send_read(struct loader *c, uint16_t tag, uint64_t
     ring_send(ring, loader_now(c), MEM_READ, MEM_WIRE_READ, 1);
 }
 
-static inline void *loader_mem_send_write(struct loader *c, uint16_t tag, uint64_t address, uint32_t pid)
+static inline void *loader_mem_send_write(struct loader *c, uint16_t tag, uint64_t address,
+                                          uint32_t pid)
 {
     uint32_t ring = loader_io(c)->mem_request;
     struct mem_request *m = (struct mem_request *)ring_next(ring);
@@ -81,7 +83,7 @@ static inline void *loader_mem_send_write(struct loader *c, uint16_t tag, uint64
 
 static inline const struct mem_reply *loader_mem_peek_reply(const struct loader *c)
 {
-    return (const struct mem_reply *)component_peek(&loader_io(c)->base, 0, loader_io(c)->mem_reply, loader_now(c));
+    return (const struct mem_reply *)ring_peek(loader_io(c)->mem_reply, loader_now(c));
 }
 
 static inline void *loader_mem_reply_payload(const struct loader *c)

@@ -1,5 +1,6 @@
-/* Least recently used, exactly: for each set a stack of way numbers in the nibbles of a word, the youngest in nibble 0.
- * So up to 16 ways; touching is a search for a nibble and a rotation of those below it. */
+/* Least recently used, exactly: for each set a stack of way numbers in the nibbles of a word, the
+ * youngest in nibble 0. So up to 16 ways; touching is a search for a nibble and a rotation of those
+ * below it. */
 #include "lru.gen.h"
 
 struct lru {
@@ -28,7 +29,8 @@ static void lru_touch(struct part *self, uint32_t set, uint32_t way)
     uint64_t *stack = arena_at(uint64_t, l->stacks) + set;
     uint64_t s = *stack;
     uint64_t differs = s ^ way * 0x1111111111111111u;
-    /* The lowest zero nibble of `differs` is where the way stands; borrows only spoil what is above it. */
+    /* The lowest zero nibble of `differs` is where the way stands; borrows only spoil what is above
+     * it. */
     uint64_t zero = (differs - 0x1111111111111111u) & ~differs & 0x8888888888888888u;
     unsigned shift = (unsigned)__builtin_ctzll(zero) - 3;
     uint64_t younger = s & (((uint64_t)1 << shift) - 1);

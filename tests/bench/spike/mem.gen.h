@@ -54,9 +54,9 @@ static inline uint8_t *mem_data_data(void *payload, uint64_t line)
 }
 
 /* bytes on a link: header 16 bytes of fields, and payload */
-#define MEM_WIRE_READ 16
+#define MEM_WIRE_READ        16
 #define MEM_WIRE_WRITE(line) (16 + (line) / 8 + (line))
-#define MEM_WIRE_DATA(line) (16 + (line))
-#define MEM_WIRE_DONE 16
+#define MEM_WIRE_DATA(line)  (16 + (line))
+#define MEM_WIRE_DONE        16
 
 #endif

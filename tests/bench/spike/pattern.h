@@ -4,7 +4,14 @@
 
 #include <stdint.h>
 
-enum pattern { PATTERN_STRIDED, PATTERN_RANDOM, PATTERN_SHARED, PATTERN_LOCAL, PATTERN_STORES, PATTERN_COUNT };
+enum pattern {
+    PATTERN_STRIDED,
+    PATTERN_RANDOM,
+    PATTERN_SHARED,
+    PATTERN_LOCAL,
+    PATTERN_STORES,
+    PATTERN_COUNT
+};
 
 static inline uint64_t pattern_word(uint64_t address, uint32_t version)
 {

@@ -1,8 +1,11 @@
-/* Every input to every output, routed by the platform's space. An output takes one request a cycle, an input one reply; who
- * goes first turns with the cycle. Requests get a tag of the crossbar's own, which leads the reply back. */
+/* Every input to every output, routed by the platform's space. An output takes one request a cycle,
+ * an input one reply; who goes first turns with the cycle. Requests get a tag of the crossbar's
+ * own, which leads the reply back. */
 #include "xbar.gen.h"
 
 #define TRANSITS 4096
+#define INPUTS   64
+#define NO_ROUTE 255
 
 struct transit {
     uint16_t input;
@@ -14,7 +17,9 @@ struct xbar {
     uint32_t transits; /* arena */
     uint32_t free;     /* arena: stack of free transit numbers */
     uint32_t free_count;
-    uint64_t refused;  /* outputs that take no more in this cycle: spares asking their rings again for every input */
+    uint8_t wants[INPUTS]; /* output of the request at the head, once looked at; NO_ROUTE */
+    uint64_t refused; /* outputs that take no more in this cycle: spares asking their rings again
+                         for every input */
 };
 
 static void xbar_init(struct xbar *c)
@@ -22,11 +27,13 @@ static void xbar_init(struct xbar *c)
     c->transits = arena_allocate(TRANSITS * sizeof(struct transit));
     c->free = arena_allocate(TRANSITS * sizeof(uint16_t));
     c->free_count = TRANSITS;
+    memset(c->wants, NO_ROUTE, sizeof c->wants);
     for (uint32_t i = 0; i < TRANSITS; i++)
         arena_at(uint16_t, c->free)[i] = (uint16_t)(TRANSITS - 1 - i);
 }
 
-/* The bits first .. first + count - 1 of the pending words from `done` on: the next one that is set, or count. */
+/* The bits first .. first + count - 1 of the pending words from `done` on: the next one that is
+ * set, or count. */
 static uint32_t next_pending(const struct xbar *c, uint32_t first, uint32_t count, uint32_t done)
 {
     for (uint32_t i = done; i < count;) {
@@ -43,6 +50,8 @@ static uint32_t next_pending(const struct xbar *c, uint32_t first, uint32_t coun
 
 static bool pass_request(struct xbar *c, uint32_t i)
 {
+    if (c->wants[i] != NO_ROUTE && (c->refused >> c->wants[i] & 1))
+        return false;
     const struct message *m = xbar_from_peek(c, i);
     uint64_t address;
     if (!m || !c->free_count)
@@ -50,10 +59,12 @@ static bool pass_request(struct xbar *c, uint32_t i)
     memcpy(&address, m->fields, sizeof address);
     int32_t j = platform_route(xbar_io(c)->base.route_space, address);
     if (j < 0) {
-        engine_fail(&xbar_io(c)->base, "address 0x%llx is outside the space", (unsigned long long)address);
+        engine_fail(&xbar_io(c)->base, "address 0x%llx is outside the space",
+                    (unsigned long long)address);
         return false;
     }
-    uint64_t bit = (uint64_t)1 << j % 64;
+    uint64_t bit = (uint64_t)1 << j;
+    c->wants[i] = (uint8_t)j;
     if (c->refused & bit)
         return false;
     if (!xbar_to_can_send(c, (uint32_t)j)) {
@@ -64,6 +75,7 @@ static bool pass_request(struct xbar *c, uint32_t i)
     arena_at(struct transit, c->transits)[tag] = (struct transit){(uint16_t)i, m->tag};
     xbar_to_forward(c, (uint32_t)j, m, xbar_from_payload(c, i), tag);
     xbar_from_pop(c, i);
+    c->wants[i] = NO_ROUTE;
     c->refused |= bit;
     xbar_stats(c)->requests++;
     return true;
@@ -84,13 +96,16 @@ static bool pass_reply(struct xbar *c, uint32_t j)
     return true;
 }
 
-static bool pass_all(struct xbar *c, uint32_t first, uint32_t count, bool (*pass)(struct xbar *, uint32_t))
+static bool pass_all(struct xbar *c, uint32_t first, uint32_t count,
+                     bool (*pass)(struct xbar *, uint32_t))
 {
     bool progress = false;
     uint32_t start = (uint32_t)(xbar_now(c) % count);
-    for (uint32_t i = next_pending(c, first, count, start); i < count; i = next_pending(c, first, count, i + 1))
+    for (uint32_t i = next_pending(c, first, count, start); i < count;
+         i = next_pending(c, first, count, i + 1))
         progress |= pass(c, i);
-    for (uint32_t i = next_pending(c, first, start, 0); i < start; i = next_pending(c, first, start, i + 1))
+    for (uint32_t i = next_pending(c, first, start, 0); i < start;
+         i = next_pending(c, first, start, i + 1))
         progress |= pass(c, i);
     return progress;
 }

@@ -87,10 +87,12 @@ static inline const struct platform_message *xbar_message(uint32_t ring, const s
 {
     const struct platform_ring *r = &engine.platform->rings[ring];
     const struct platform_protocol *p = &engine.platform->protocols[r->protocol];
-    return &engine.platform->messages[p->first_message + message_kind(m) + (r->is_reply ? p->request_count : 0)];
+    return &engine.platform->messages[p->first_message + message_kind(m)
+                                      + (r->is_reply ? p->request_count : 0)];
 }
 
-static inline void xbar_pass(uint32_t ring, uint64_t now, const struct message *m, const void *payload, uint16_t tag)
+static inline void xbar_pass(uint32_t ring, uint64_t now, const struct message *m,
+                             const void *payload, uint16_t tag)
 {
     const struct platform_message *kind = xbar_message(ring, m);
     struct message *to = ring_next(ring);
@@ -101,8 +103,8 @@ static inline void xbar_pass(uint32_t ring, uint64_t now, const struct message *
     ring_send(ring, now, message_kind(m), kind->wire_bytes, kind->awaited);
 }
 
-static inline void xbar_from_forward_reply(struct xbar *c, uint32_t i, const struct message *m, const void *payload,
-                                           uint16_t tag)
+static inline void xbar_from_forward_reply(struct xbar *c, uint32_t i, const struct message *m,
+                                           const void *payload, uint16_t tag)
 {
     xbar_pass(xbar_from_reply_ring(c, i), xbar_now(c), m, payload, tag);
 }
@@ -133,7 +135,8 @@ static inline bool xbar_to_can_send(struct xbar *c, uint32_t j)
     return ring_can_send(xbar_to_request_ring(c, j), xbar_now(c));
 }
 
-static inline void xbar_to_forward(struct xbar *c, uint32_t j, const struct message *m, const void *payload, uint16_t tag)
+static inline void xbar_to_forward(struct xbar *c, uint32_t j, const struct message *m,
+                                   const void *payload, uint16_t tag)
 {
     xbar_pass(xbar_to_request_ring(c, j), xbar_now(c), m, payload, tag);
 }

@@ -1,0 +1,397 @@
+/* See harness.h. The ends are ordinary units over one array of messages each. */
+#include "tests/components/harness.h"
+
+#include <string.h>
+
+#include "components/isa/isa.h"
+#include "mem.gen.h"
+#include "runtime/bug.h"
+#include "runtime/hang.h"
+#include "runtime/port.h"
+#include "runtime/setup.h"
+#include "runtime/unit.h"
+#include "translate.gen.h"
+
+#define MAX_ENDS 24u
+
+struct end_io {
+    struct component base;
+    uint32_t request, reply;
+};
+
+struct requester {
+    struct end_io io;
+};
+
+struct server {
+    struct end_io io;
+};
+
+/* What the tests see of an end; outside of the arena, since it is no state of a machine. */
+struct end {
+    struct harness_message log[HARNESS_LOG];
+    struct harness_message queue[HARNESS_LOG];
+    uint64_t due[HARNESS_LOG];
+    uint32_t log_count, queue_count, next, answered;
+    uint64_t not_before;
+    uint64_t latency;
+    harness_answer *answer;
+};
+
+uint8_t harness_memory[1 << 20];
+static struct end *ends[MAX_ENDS];
+static uint32_t end_count;
+static uint32_t protocols[4];
+static uint32_t end_of_leaf[4096];
+
+static struct end *end_at(const struct component *c)
+{
+    return ends[end_of_leaf[c->leaf]];
+}
+
+/* A message out of a ring into the log. */
+static struct harness_message *note(struct end *e, uint32_t ring, const struct message *m, uint64_t now)
+{
+    if (e->log_count == HARNESS_LOG)
+        bug("the log of an end is full");
+    struct harness_message *l = &e->log[e->log_count++];
+    memset(l, 0, sizeof *l);
+    l->cycle = now;
+    l->kind = (uint8_t)message_kind(m);
+    l->tag = m->tag;
+    memcpy(l->fields, m->fields, sizeof l->fields);
+    uint32_t bytes = port_messages(ring)[l->kind].payload_bytes;
+    memcpy(l->payload, ring_peek_payload(ring), bytes < HARNESS_PAYLOAD ? bytes : HARNESS_PAYLOAD);
+    return l;
+}
+
+static void put(uint32_t ring, const struct harness_message *m, uint64_t now)
+{
+    struct message *to = ring_next(ring);
+    const struct platform_message *about = &port_messages(ring)[m->kind];
+    memcpy(to->fields, m->fields, sizeof to->fields);
+    to->tag = m->tag;
+    memcpy(ring_next_payload(ring), m->payload,
+           about->payload_bytes < HARNESS_PAYLOAD ? about->payload_bytes : HARNESS_PAYLOAD);
+    ring_send(ring, now, m->kind, about->wire_bytes, about->awaited);
+}
+
+static void requester_init(struct requester *c)
+{
+    (void)c;
+}
+
+static bool requester_tick(struct requester *c)
+{
+    struct end *e = end_at(&c->io.base);
+    uint64_t now = component_now(&c->io.base);
+    bool progress = false;
+    const struct message *m;
+    if (now < e->not_before)
+        component_wake_at(&c->io.base, e->not_before);
+    while (now >= e->not_before && (m = ring_peek(c->io.reply, now))) {
+        note(e, c->io.reply, m, now);
+        ring_pop(c->io.reply, now);
+        progress = true;
+    }
+    while (e->next < e->queue_count) {
+        if (e->queue[e->next].cycle > now) {
+            component_wake_at(&c->io.base, e->queue[e->next].cycle);
+            break;
+        }
+        if (!ring_can_send(c->io.request, now))
+            break;
+        put(c->io.request, &e->queue[e->next++], now);
+        progress = true;
+    }
+    return progress;
+}
+
+static unsigned requester_outstanding(const struct requester *c, struct hang_report *report)
+{
+    const struct end *e = end_at(&c->io.base);
+    if (report)
+        hang_note(report, "%u of %u messages sent, %u answers", e->next, e->queue_count, e->log_count);
+    return e->queue_count - e->log_count;
+}
+
+static void server_init(struct server *c)
+{
+    (void)c;
+}
+
+static bool server_tick(struct server *c)
+{
+    struct end *e = end_at(&c->io.base);
+    uint64_t now = component_now(&c->io.base);
+    bool progress = false;
+    const struct message *m;
+    if (now < e->not_before)
+        component_wake_at(&c->io.base, e->not_before);
+    while (now >= e->not_before && (m = ring_peek(c->io.request, now))) {
+        e->due[e->log_count] = now + e->latency - 1;
+        note(e, c->io.request, m, now);
+        ring_pop(c->io.request, now);
+        progress = true;
+    }
+    while (e->answer && e->answered < e->log_count) {
+        struct harness_message reply = { 0 };
+        if (e->due[e->answered] > now) {
+            component_wake_at(&c->io.base, e->due[e->answered]);
+            break;
+        }
+        if (!ring_can_send(c->io.reply, now))
+            break;
+        reply.tag = e->log[e->answered].tag;
+        e->answer(&e->log[e->answered++], &reply);
+        put(c->io.reply, &reply, now);
+        progress = true;
+    }
+    return progress;
+}
+
+static unsigned server_outstanding(const struct server *c, struct hang_report *report)
+{
+    const struct end *e = end_at(&c->io.base);
+    (void)report;
+    return e->answer ? e->log_count - e->answered : 0;
+}
+
+UNIT_DEFINE_WALK(requester)
+UNIT_DEFINE_WALK(server)
+
+static const struct unit_type requester_unit = {
+    .name = "requester", .source = "harness.c", .instance_bytes = sizeof(struct requester),
+    .io_words_offset = sizeof(struct component), .init = requester_init_one, .tick = requester_tick_one,
+    .walk = requester_walk, .outstanding = requester_outstanding_one,
+};
+
+static const struct unit_type server_unit = {
+    .name = "server", .source = "harness.c", .instance_bytes = sizeof(struct server),
+    .io_words_offset = sizeof(struct component), .init = server_init_one, .tick = server_tick_one,
+    .walk = server_walk, .outstanding = server_outstanding_one,
+};
+
+static const struct build_port requester_port = { "out", BUILD_OUT, false };
+static const struct build_port server_port = { "in", BUILD_IN, false };
+static const struct build_type requester_type = { .unit = &requester_unit, .ports = &requester_port, .port_count = 1 };
+static const struct build_type server_type = { .unit = &server_unit, .ports = &server_port, .port_count = 1 };
+
+void harness_start(void)
+{
+    static const struct platform_message mem[] = {
+        { .wire_bytes = 24, .awaited = 1 },
+        { .wire_bytes = 104, .awaited = 1, .payload_bytes = 80 },
+        { .wire_bytes = 168, .awaited = 1, .payload_bytes = 144 },
+        { .wire_bytes = 16, .awaited = 1 },
+        { .wire_bytes = 72, .payload_bytes = 64 },
+        { .wire_bytes = 8 },
+    };
+    static const struct platform_message small[] = {
+        { .wire_bytes = 24, .awaited = 1 }, { .wire_bytes = 24, .awaited = 1 }, { .wire_bytes = 24 },
+    };
+    static const struct platform_message command[] = {
+        { .awaited = 1, .payload_bytes = 128 }, { .awaited = 1, .payload_bytes = 256 }, { .awaited = 1 },
+        { .awaited = 1 }, { .awaited = 1 }, { .awaited = 1 }, { .payload_bytes = 256 }, { .payload_bytes = 0 },
+    };
+    static const char *const mem_names[] = { "read", "write", "atomic", "fence", "data", "done" };
+    static const char *const translate_names[] = { "lookup", "found" };
+    static const char *const control_names[] = { "flush", "invalidate", "finished" };
+    static const char *const command_names[] = { "launch", "write", "read", "fill", "copy", "flush", "data", "done" };
+    end_count = 0;
+    memset(harness_memory, 0, sizeof harness_memory);
+    build_start("test");
+    build_domain("core", 1000000000);
+    protocols[HARNESS_MEM] = build_protocol("mem(64B)", 4, 2, mem, mem_names);
+    protocols[HARNESS_TRANSLATE] = build_protocol("translate", 1, 1, small + 1, translate_names);
+    protocols[HARNESS_CONTROL] = build_protocol("cache_control", 2, 1, small, control_names);
+    protocols[HARNESS_COMMAND] = build_protocol("command", 6, 2, command, command_names);
+}
+
+static uint32_t add_end(const struct build_type *type, const char *name)
+{
+    static struct end storage[MAX_ENDS];
+    if (end_count == MAX_ENDS)
+        bug("too many ends");
+    uint32_t leaf = build_instance(type, 0, name, NULL, NULL, 0);
+    end_of_leaf[leaf] = end_count;
+    ends[end_count] = &storage[end_count];
+    struct end *e = ends[end_count++];
+    e->log_count = e->queue_count = e->next = e->answered = 0;
+    e->not_before = 0;
+    e->latency = 1;
+    e->answer = NULL;
+    return leaf;
+}
+
+uint32_t harness_requester(void)
+{
+    return add_end(&requester_type, "requester");
+}
+
+uint32_t harness_server(uint64_t latency, harness_answer *answer)
+{
+    uint32_t leaf = add_end(&server_type, "server");
+    ends[end_of_leaf[leaf]]->latency = latency;
+    ends[end_of_leaf[leaf]]->answer = answer;
+    return leaf;
+}
+
+void harness_wire(enum harness_protocol protocol, struct build_end from, struct build_end to, uint32_t depth,
+                  uint32_t width, uint32_t latency)
+{
+    static const uint32_t bytes[][2] = { { 144, 64 }, { 0, 0 }, { 0, 0 }, { 256, 256 } };
+    build_connect(from, to, (struct build_wire){ .protocol = protocols[protocol], .depth = depth, .width = width,
+                                                 .latency = latency, .request_payload = bytes[protocol][0],
+                                                 .reply_payload = bytes[protocol][1] });
+}
+
+void harness_tick_order(int order, bool tick_all)
+{
+    engine_set_limits(&(struct engine_limits){ .max_cycles = 10000000, .tick_order = order, .seed = 1,
+                                               .tick_all = tick_all });
+}
+
+void harness_build(void)
+{
+    if (!platform_build(build_finish()))
+        bug("the test's platform does not build");
+    harness_tick_order(ENGINE_ASCENDING, false);
+}
+
+void harness_send(uint32_t requester, const struct harness_message *m)
+{
+    struct end *e = ends[end_of_leaf[requester]];
+    if (e->queue_count == HARNESS_LOG)
+        bug("the queue of an end is full");
+    e->queue[e->queue_count++] = *m;
+}
+
+void harness_take_nothing_before(uint32_t leaf, uint64_t cycle)
+{
+    ends[end_of_leaf[leaf]]->not_before = cycle;
+}
+
+enum engine_result harness_run(void)
+{
+    for (uint32_t leaf = 0; leaf < engine.platform->instance_count; leaf++)
+        engine_wake_from_host(platform_component(leaf)->id);
+    return engine_run();
+}
+
+uint32_t harness_count(uint32_t leaf)
+{
+    return ends[end_of_leaf[leaf]]->log_count;
+}
+
+const struct harness_message *harness_log(uint32_t leaf, uint32_t i)
+{
+    return &ends[end_of_leaf[leaf]]->log[i];
+}
+
+const struct harness_message *harness_reply(uint32_t requester, uint16_t tag)
+{
+    const struct end *e = ends[end_of_leaf[requester]];
+    for (uint32_t i = e->log_count; i-- > 0;)
+        if (e->log[i].tag == tag)
+            return &e->log[i];
+    return NULL;
+}
+
+void *harness_instance(uint32_t leaf)
+{
+    return platform_component(leaf);
+}
+
+/* ---- messages of mem ---- */
+
+static const struct mem_request *as_mem(const struct harness_message *m, struct message *header)
+{
+    memset(header, 0, sizeof *header);
+    memcpy(header->fields, m->fields, sizeof header->fields);
+    return (const struct mem_request *)(const void *)header;
+}
+
+void harness_answer_memory(const struct harness_message *request, struct harness_message *reply)
+{
+    struct message header;
+    const struct mem_request *m = as_mem(request, &header);
+    void *payload = (void *)(uintptr_t)request->payload;
+    reply->kind = request->kind == MEM_READ || request->kind == MEM_ATOMIC ? MEM_DATA : MEM_DONE;
+    if (request->kind == MEM_FENCE)
+        return;
+    uint8_t *line = harness_memory + m->read.address % sizeof harness_memory / 64 * 64;
+    if (reply->kind == MEM_DATA)
+        memcpy(reply->payload, line, 64);
+    for (unsigned b = 0; b < 64 && request->kind == MEM_WRITE; b++)
+        if (*mem_write_mask(payload, 64) >> b & 1)
+            line[b] = mem_write_data(payload, 64)[b];
+    for (unsigned b = 0; b < 64 && request->kind == MEM_ATOMIC; b += m->atomic.size)
+        if (*mem_atomic_mask(payload, 64) >> b & 1)
+            isa_atomic_apply((enum isa_atomic)m->atomic.op, m->atomic.size, line + b, mem_atomic_operand(payload, 64) + b,
+                             mem_atomic_compare(payload, 64) + b, NULL);
+}
+
+static struct harness_message finish(uint64_t cycle, uint16_t tag, unsigned kind, const struct message *header)
+{
+    struct harness_message m = { .cycle = cycle, .tag = tag, .kind = (uint8_t)kind };
+    memcpy(m.fields, header->fields, sizeof m.fields);
+    return m;
+}
+
+struct harness_message harness_read(uint64_t cycle, uint16_t tag, uint64_t address, uint32_t size)
+{
+    struct message header = { 0 };
+    struct mem_request *m = (struct mem_request *)(void *)&header;
+    m->read.address = address;
+    m->read.size = size;
+    m->read.pid = 1;
+    return finish(cycle, tag, MEM_READ, &header);
+}
+
+struct harness_message harness_write(uint64_t cycle, uint16_t tag, uint64_t line, uint64_t mask, const void *bytes)
+{
+    struct message header = { 0 };
+    struct mem_request *m = (struct mem_request *)(void *)&header;
+    m->write.address = line;
+    m->write.pid = 1;
+    struct harness_message out = finish(cycle, tag, MEM_WRITE, &header);
+    *mem_write_mask(out.payload, 64) = mask;
+    memcpy(mem_write_data(out.payload, 64), bytes, 64);
+    return out;
+}
+
+struct harness_message harness_atomic(uint64_t cycle, uint16_t tag, uint64_t line, uint64_t mask, unsigned op,
+                                      unsigned size, const void *operand, const void *compare)
+{
+    struct message header = { 0 };
+    struct mem_request *m = (struct mem_request *)(void *)&header;
+    m->atomic.address = line;
+    m->atomic.pid = 1;
+    m->atomic.op = (uint8_t)op;
+    m->atomic.size = (uint8_t)size;
+    m->atomic.returns = true;
+    struct harness_message out = finish(cycle, tag, MEM_ATOMIC, &header);
+    *mem_atomic_mask(out.payload, 64) = mask;
+    memcpy(mem_atomic_operand(out.payload, 64), operand, 64);
+    memcpy(mem_atomic_compare(out.payload, 64), compare, 64);
+    return out;
+}
+
+struct harness_message harness_fence(uint64_t cycle, uint16_t tag, unsigned scope, bool acquire, bool release)
+{
+    struct message header = { 0 };
+    struct mem_request *m = (struct mem_request *)(void *)&header;
+    m->fence.scope = (uint8_t)scope;
+    m->fence.acquire = acquire;
+    m->fence.release = release;
+    return finish(cycle, tag, MEM_FENCE, &header);
+}
+
+uint64_t harness_random(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}

@@ -1,0 +1,52 @@
+#!/bin/sh
+# The random memory tester over many memory systems: every value that a load or atomic returns is checked inside, so a run
+# that ends well is a test passed. Each platform is also run with other tick orders, which must not change a byte.
+# usage: memtest.sh HEDDLE FOLDER_OF_MEMTEST
+set -eu
+heddle=$1
+file=$2/memtest.heddle
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+runs=0
+
+# one NAME ARGUMENTS...: three tick orders, one result
+one() {
+    name=$1
+    shift
+    for order in ascending descending random:5; do
+        all=
+        [ "$order" = random:5 ] && all=--tick-all
+        if ! "$heddle" run "$file" --generic --tick-order "$order" $all --stats-no-host --stats "$work/$order.json" \
+            --max-cycles 50000000 "$@" >"$work/out" 2>&1; then
+            echo "memtest: $name ($*) with tick order $order:"
+            cat "$work/out"
+            exit 1
+        fi
+        cmp "$work/ascending.json" "$work/$order.json"
+    done
+    runs=$((runs + 1))
+}
+
+for seed in 1 2; do
+    for policy in through around evict; do
+        for platform in memtest memtest_translated; do
+            one "$platform $policy" --platform "$platform" --set "l1.write=$policy" --set "tester.seed=$seed"
+        done
+    done
+done
+one "slow answers"     --set l2.latency=1cy --set dram.latency=500cy --set tester.episodes=40
+one "one cycle"        --set l1.latency=1cy --set l2.latency=1cy --set dram.latency=1cy --set xbar.latency=2cy
+one "one MSHR"         --set l1.mshrs=1 --set l1.targets=1 --set l2.mshrs=1 --set tester.episodes=30
+one "dense words"      --set tester.span=8KiB --set tester.locations=1900
+one "few words"        --set tester.locations=40 --set tester.counters=2
+one "narrow crossbar"  --set xbar.width=16B/cy --set tester.episodes=40
+one "wide ports"       --set l1.ports=4 --set l1.latency=20cy --set l1.mshrs=64
+one "through twice"    --set l1.write=through --set l2.write=through
+one "atomics in DRAM"  --set l2.write=evict --set tester.episodes=50
+one "own write-back"   --set ports=1 --set l1.write=back
+one "own, translated"  --platform memtest_translated --set ports=1 --set l1.write=back
+one "many ports"       --set ports=16 --set banks=4 --set tester.episodes=25
+one "large pages"      --platform memtest_translated --set tester.page=16KiB
+one "odd number of sets" --set l2.size=3KiB
+one "plain index"      --set l1.index=plain --set l2.index=plain
+echo "memtest: $runs memory systems, three tick orders each"

@@ -1,0 +1,186 @@
+/* Crossbar and switch: latency, bandwidth, fairness, routes, the way back. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "crossbar.gen.h"
+#include "mem.gen.h"
+#include "tests/components/harness.h"
+
+extern const struct unit_type crossbar__generic, switch__generic;
+
+static const struct build_port ports[] = { { "from", BUILD_IN, true }, { "to", BUILD_OUT, true } };
+static const struct build_type crossbar_type = { .unit = &crossbar__generic, .ports = ports, .port_count = 2 };
+static const struct build_type switch_type = { .unit = &switch__generic, .ports = ports, .port_count = 2 };
+
+#define INTERLEAVE 128u
+
+static uint32_t net, sources[16], targets[16];
+
+static void answer_with_tag(const struct harness_message *request, struct harness_message *reply)
+{
+    harness_answer_memory(request, reply);
+    if (request->kind == MEM_READ)
+        memcpy(reply->payload, request->fields, 8); /* the address comes back as data */
+}
+
+static void set_up(const struct build_type *type, const int64_t *params, uint32_t n, uint32_t m, uint64_t memory_latency)
+{
+    harness_start();
+    int32_t space = (int32_t)build_space("memory", 0, 1 << 20, INTERLEAVE, m);
+    net = build_instance(type, 0, "net", params, NULL, type == &crossbar_type ? 2 : 1);
+    build_route(net, m > 1 ? space : -1, -1);
+    for (uint32_t i = 0; i < n; i++)
+        sources[i] = harness_requester();
+    for (uint32_t i = 0; i < m; i++)
+        targets[i] = harness_server(memory_latency, answer_with_tag);
+    for (uint32_t i = 0; i < n; i++)
+        harness_wire(HARNESS_MEM, (struct build_end){ sources[i], 0, 0 }, (struct build_end){ net, 0, i }, 64, 1, 1);
+    for (uint32_t i = 0; i < m; i++)
+        harness_wire(HARNESS_MEM, (struct build_end){ net, 1, i }, (struct build_end){ targets[i], 0, 0 }, 64, 1, 1);
+    harness_build();
+}
+
+static void send(uint32_t end, struct harness_message m)
+{
+    harness_send(end, &m);
+}
+
+Test(crossbar, the_whole_way_takes_the_latency)
+{
+    static const int64_t latencies[] = { 2, 3, 10, 64, 65, 500 };
+    for (size_t i = 0; i < sizeof latencies / sizeof latencies[0]; i++) {
+        uint64_t latency = (uint64_t)latencies[i];
+        set_up(&crossbar_type, (int64_t[]){ 64, latencies[i] }, 3, 2, 1);
+        send(sources[1], harness_read(7, 1, 128, 4));
+        cr_assert_eq(harness_run(), ENGINE_IDLE);
+        cr_expect_eq(harness_log(targets[1], 0)->cycle, 7 + latency);
+        cr_expect_eq(harness_log(sources[1], 0)->cycle, 7 + latency + latency);
+    }
+}
+
+Test(crossbar, a_switch_adds_its_latency_to_its_links)
+{
+    set_up(&switch_type, (int64_t[]){ 50 }, 2, 2, 1);
+    send(sources[0], harness_read(7, 1, 128, 4));
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    cr_expect_eq(harness_log(targets[1], 0)->cycle, 7 + 1 + 50 + 1);
+}
+
+Test(crossbar, an_output_takes_a_message_a_cycle_and_longer_for_wide_ones)
+{
+    static const struct {
+        int64_t width;
+        uint64_t read_cycles, write_cycles;
+    } cases[] = { { 64, 1, 1 }, { 32, 1, 2 }, { 16, 1, 4 }, { 128, 1, 1 } };
+    uint8_t bytes[64] = { 0 };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        for (unsigned writes = 0; writes < 2; writes++) {
+            set_up(&crossbar_type, (int64_t[]){ cases[i].width, 2 }, 4, 1, 1);
+            for (uint16_t k = 0; k < 100; k++)
+                for (uint32_t s = 0; s < 4; s++)
+                    send(sources[s], writes ? harness_write(1, k, 64, 1, bytes) : harness_read(1, k, 64, 4));
+            cr_assert_eq(harness_run(), ENGINE_IDLE);
+            uint64_t each = writes ? cases[i].write_cycles : cases[i].read_cycles;
+            cr_expect_eq(harness_log(targets[0], 399)->cycle, 1 + 2 + 399 * each, "width %d", (int)cases[i].width);
+        }
+}
+
+Test(crossbar, inputs_that_want_one_output_share_it_evenly)
+{
+    set_up(&crossbar_type, (int64_t[]){ 64, 4 }, 5, 1, 1);
+    for (uint16_t k = 0; k < 200; k++)
+        for (uint32_t s = 0; s < 5; s++)
+            send(sources[s], harness_read(1, k, 4096 * (uint64_t)s, 4));
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    /* In any five requests that arrive one after the other each source has one. */
+    for (uint32_t i = 0; i + 5 <= harness_count(targets[0]); i += 5) {
+        unsigned from = 0;
+        for (uint32_t k = 0; k < 5; k++) {
+            uint64_t address;
+            memcpy(&address, harness_log(targets[0], i + k)->fields, 8);
+            from |= 1u << (address / 4096);
+        }
+        cr_assert_eq(from, 31, "at %u", i);
+    }
+    const struct crossbar_io *io = harness_instance(net);
+    cr_expect_eq(io->stats.requests, 1000);
+    cr_expect_eq(io->stats.replies, 1000);
+    cr_expect_geq(io->stats.conflicts, 990);
+}
+
+Test(crossbar, different_outputs_do_not_disturb_each_other)
+{
+    set_up(&crossbar_type, (int64_t[]){ 64, 2 }, 4, 4, 1);
+    for (uint16_t k = 0; k < 100; k++)
+        for (uint32_t s = 0; s < 4; s++)
+            send(sources[s], harness_read(1, k, INTERLEAVE * (uint64_t)s, 4));
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    const struct crossbar_io *io = harness_instance(net);
+    cr_expect_eq(io->stats.conflicts, 0);
+    for (uint32_t s = 0; s < 4; s++)
+        cr_expect_eq(harness_log(targets[s], 99)->cycle, 1 + 2 + 99);
+}
+
+static void random_traffic(int order, bool tick_all, uint64_t *digest)
+{
+    enum { N = 9, M = 4, EACH = 1500 };
+    uint64_t random = 3;
+    set_up(&crossbar_type, (int64_t[]){ 64, 6 }, N, M, 17);
+    harness_tick_order(order, tick_all);
+    for (uint32_t s = 0; s < N; s++)
+        for (uint16_t k = 0; k < EACH; k++) {
+            uint64_t r = harness_random(&random), address = r % (1 << 16) / 64 * 64;
+            send(sources[s], harness_read(1 + k + (r >> 40) % 200, k, address, 4));
+        }
+    harness_take_nothing_before(targets[2], 900);
+    harness_take_nothing_before(sources[4], 1200);
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    *digest = 0;
+    for (uint32_t s = 0; s < N; s++) {
+        cr_assert_eq(harness_count(sources[s]), EACH);
+        for (uint32_t i = 0; i < EACH; i++) {
+            const struct harness_message *m = harness_log(sources[s], i);
+            *digest = *digest * 31 + m->cycle * 7 + m->tag;
+        }
+    }
+    for (uint32_t t = 0; t < M; t++)
+        for (uint32_t i = 0; i < harness_count(targets[t]); i++) {
+            uint64_t address;
+            memcpy(&address, harness_log(targets[t], i)->fields, 8);
+            cr_assert_eq(address / INTERLEAVE % M, t);
+        }
+}
+
+Test(crossbar, every_answer_finds_its_source_in_any_tick_order)
+{
+    uint64_t a, b, c;
+    random_traffic(ENGINE_ASCENDING, false, &a);
+    random_traffic(ENGINE_DESCENDING, false, &b);
+    random_traffic(ENGINE_RANDOM, true, &c);
+    cr_expect_eq(a, b);
+    cr_expect_eq(a, c);
+}
+
+Test(crossbar, answers_carry_what_their_request_asked)
+{
+    set_up(&crossbar_type, (int64_t[]){ 64, 3 }, 3, 2, 5);
+    for (uint16_t k = 0; k < 100; k++)
+        for (uint32_t s = 0; s < 3; s++)
+            send(sources[s], harness_read(1, (uint16_t)(k + 1000 * s), (k * 3 + s) * 64u, 4));
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    for (uint32_t s = 0; s < 3; s++)
+        for (uint16_t k = 0; k < 100; k++) {
+            uint64_t address;
+            memcpy(&address, harness_reply(sources[s], (uint16_t)(k + 1000 * s))->payload, 8);
+            cr_assert_eq(address, (k * 3 + s) * 64u);
+        }
+}
+
+Test(crossbar, an_address_nobody_holds_is_reported)
+{
+    set_up(&crossbar_type, (int64_t[]){ 64, 3 }, 1, 2, 5);
+    send(sources[0], harness_read(1, 1, 1 << 24, 4));
+    cr_expect_eq(harness_run(), ENGINE_FAILED);
+    cr_expect_not_null(strstr(engine_failure(), "0x1000000"));
+    engine_clear_failure();
+}

@@ -1,0 +1,173 @@
+/* The shared TLB through its ports. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "tests/components/harness.h"
+#include "tlb.gen.h"
+
+extern const struct unit_type tlb__generic;
+
+static const struct build_port ports[] = { { "top", BUILD_IN, true }, { "bottom", BUILD_OUT, false } };
+static const struct build_type type = { .unit = &tlb__generic, .ports = ports, .port_count = 2 };
+
+static uint32_t tlb, users[4], walker;
+static unsigned page_bits;
+
+/* Virtual page v is at physical v + 2^40; pages from 2^30 on are not mapped. */
+static void walk(const struct harness_message *request, struct harness_message *reply)
+{
+    struct message header = { 0 };
+    struct translate_reply *m = (struct translate_reply *)(void *)&header;
+    uint64_t address;
+    memcpy(&address, request->fields, 8);
+    m->found.physical = (address >> page_bits << page_bits) + ((uint64_t)1 << 40);
+    m->found.page_bits = (uint8_t)page_bits;
+    m->found.valid = address < 1 << 30;
+    m->found.writable = true;
+    memcpy(reply->fields, header.fields, sizeof reply->fields);
+}
+
+static void set_up(int64_t sets, int64_t ways, int64_t latency, int64_t mshrs, uint32_t n)
+{
+    struct tlb_params params = { .sets = sets, .ways = ways, .latency = latency, .mshrs = mshrs, .width = 4 };
+    int64_t values[sizeof params / sizeof(int64_t)];
+    memcpy(values, &params, sizeof params);
+    page_bits = 12;
+    harness_start();
+    tlb = build_instance(&type, 0, "tlb", values, NULL, sizeof values / sizeof values[0]);
+    for (uint32_t i = 0; i < n; i++)
+        users[i] = harness_requester();
+    walker = harness_server(50, walk);
+    for (uint32_t i = 0; i < n; i++)
+        harness_wire(HARNESS_TRANSLATE, (struct build_end){ users[i], 0, 0 }, (struct build_end){ tlb, 0, i }, 8, 1, 1);
+    harness_wire(HARNESS_TRANSLATE, (struct build_end){ tlb, 1, 0 }, (struct build_end){ walker, 0, 0 }, 16, 1, 1);
+    harness_build();
+}
+
+static void look_up(uint32_t user, uint64_t cycle, uint16_t tag, uint64_t address, uint32_t pid)
+{
+    struct harness_message m = { .cycle = cycle, .tag = tag, .kind = TRANSLATE_LOOKUP };
+    memcpy(m.fields, &address, 8);
+    memcpy(m.fields + 8, &pid, 4);
+    harness_send(user, &m);
+}
+
+static struct translate_reply found(uint32_t user, uint16_t tag)
+{
+    struct translate_reply m;
+    const struct harness_message *reply = harness_reply(user, tag);
+    cr_assert_not_null(reply);
+    memset(&m, 0, sizeof m);
+    memcpy((char *)&m + 8, reply->fields, sizeof reply->fields);
+    return m;
+}
+
+static const struct tlb_stats *stats(void)
+{
+    return &((const struct tlb_io *)harness_instance(tlb))->stats;
+}
+
+Test(tlb, hits_take_the_latency_and_misses_the_walk_more)
+{
+    set_up(1, 64, 4, 8, 1);
+    look_up(users[0], 10, 1, 0x12345678, 1);
+    look_up(users[0], 500, 2, 0x12345abc, 1);
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    cr_expect_eq(harness_reply(users[0], 1)->cycle, 10 + 4 + 1 + 50 + 1);
+    cr_expect_eq(harness_reply(users[0], 2)->cycle, 500 + 4 + 1);
+    cr_expect_eq(found(users[0], 2).found.physical, 0x12345000 + ((uint64_t)1 << 40));
+    cr_expect(found(users[0], 2).found.valid);
+    cr_expect_eq(stats()->hits, 1);
+    cr_expect_eq(stats()->misses, 1);
+}
+
+Test(tlb, users_of_one_page_share_a_walk)
+{
+    set_up(1, 64, 4, 8, 4);
+    for (uint32_t i = 0; i < 4; i++)
+        look_up(users[i], 1, 1, 0x5000 + i, 1);
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    cr_expect_eq(harness_count(walker), 1);
+    cr_expect_eq(stats()->misses, 4);
+    cr_expect_eq(stats()->mshr_hits, 3);
+    for (uint32_t i = 0; i < 4; i++)
+        cr_expect_eq(harness_reply(users[i], 1)->cycle, 1 + 4 + 1 + 50 + 1);
+}
+
+Test(tlb, processes_do_not_share_entries)
+{
+    set_up(1, 64, 4, 8, 1);
+    look_up(users[0], 1, 1, 0x5000, 1);
+    look_up(users[0], 200, 2, 0x5000, 2);
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    cr_expect_eq(stats()->misses, 2);
+}
+
+Test(tlb, a_page_that_is_not_mapped_is_asked_for_every_time)
+{
+    set_up(1, 64, 4, 8, 1);
+    look_up(users[0], 1, 1, 1 << 30, 1);
+    look_up(users[0], 200, 2, 1 << 30, 1);
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    cr_expect_not(found(users[0], 1).found.valid);
+    cr_expect_not(found(users[0], 2).found.valid);
+    cr_expect_eq(harness_count(walker), 2);
+}
+
+Test(tlb, large_pages_need_one_entry)
+{
+    set_up(1, 4, 4, 8, 1);
+    page_bits = 16;
+    for (uint16_t i = 0; i < 64; i++)
+        look_up(users[0], 1 + i * 100u, i, i * 0x1000u, 1);
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    cr_expect_eq(stats()->misses, 4);
+    for (uint16_t i = 0; i < 64; i++) {
+        struct translate_reply m = found(users[0], i);
+        uint64_t inside = ((uint64_t)1 << m.found.page_bits) - 1;
+        cr_assert_eq(m.found.physical + (i * 0x1000u & inside), i * 0x1000u + ((uint64_t)1 << 40));
+    }
+}
+
+Test(tlb, few_mshrs_slow_down_but_lose_nothing)
+{
+    set_up(2, 4, 2, 2, 4);
+    uint64_t random = 5;
+    for (uint16_t i = 0; i < 2000; i++)
+        look_up(users[i % 4], 1, i, harness_random(&random) % 40 * 4096 + i % 4096, i % 2 + 1u);
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    for (uint32_t u = 0; u < 4; u++)
+        cr_expect_eq(harness_count(users[u]), 500);
+    cr_expect_eq(stats()->lookups, 2000);
+    cr_expect_eq(stats()->hits + stats()->misses, 2000);
+}
+
+struct shape {
+    uint64_t sets, ways, pages;
+};
+
+/* Hits and misses of lookups one at a time, against lists that are searched. */
+Test(tlb, replaces_the_least_recently_used)
+{
+    static const struct shape shapes[] = { { 1, 64, 90 }, { 1, 1, 3 }, { 4, 4, 24 }, { 16, 2, 50 } };
+    for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
+        uint64_t pages[64] = { 0 }, used[64] = { 0 }, clock = 0, hits = 0, random = 11;
+        set_up((int64_t)shapes[s].sets, (int64_t)shapes[s].ways, 2, 8, 1);
+        for (uint32_t i = 0; i < 4000; i++) {
+            uint64_t r = harness_random(&random), page = r % (r >> 62 ? shapes[s].pages : shapes[s].pages / 2 + 1);
+            uint64_t base = page % shapes[s].sets * shapes[s].ways, at = base;
+            bool hit = false;
+            for (uint64_t w = base; w < base + shapes[s].ways && !hit; w++) {
+                hit = used[w] && pages[w] == page;
+                if (hit || used[w] < used[at])
+                    at = w;
+            }
+            pages[at] = page;
+            used[at] = ++clock;
+            hits += hit;
+            look_up(users[0], 1 + i * 70, (uint16_t)i, page * 4096, 1);
+        }
+        cr_assert_eq(harness_run(), ENGINE_IDLE);
+        cr_expect_eq(stats()->hits, hits, "shape %d: %d, not %d", (int)s, (int)stats()->hits, (int)hits);
+    }
+}

@@ -1,0 +1,112 @@
+/* format.c: every description of the project and of the fixtures formats to something that formats to itself, with the
+ * same tokens and comments. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "dsl/diagnostic.h"
+#include "dsl/token.h"
+#include "fixtures.h"
+
+struct scanned {
+    struct arena arena;
+    struct source_set sources;
+    struct diagnostics diagnostics;
+    struct token_list list;
+    const struct source_file *file;
+};
+
+static void scan(struct scanned *s, const char *text, size_t size)
+{
+    memset(s, 0, sizeof *s);
+    arena_init(&s->arena);
+    source_set_init(&s->sources, &s->arena);
+    diagnostics_init(&s->diagnostics, &s->arena, &s->sources);
+    s->file = source_add(&s->sources, "text", text, size);
+    token_scan(&s->arena, &s->diagnostics, s->file, false, &s->list);
+}
+
+static const char *spelling(struct scanned *s, struct span span)
+{
+    return source_slice(&s->sources, span);
+}
+
+static void expect_same_tokens(const char *name, const char *a, size_t a_size, const char *b, size_t b_size)
+{
+    struct scanned x, y;
+    scan(&x, a, a_size);
+    scan(&y, b, b_size);
+    cr_assert_eq(x.list.tokens.count, y.list.tokens.count, "%s", name);
+    for (uint32_t i = 0; i < x.list.tokens.count; i++)
+        cr_assert_str_eq(spelling(&x, x.list.tokens.items[i].span), spelling(&y, y.list.tokens.items[i].span), "%s",
+                         name);
+    cr_assert_eq(x.list.comments.count, y.list.comments.count, "%s", name);
+    for (uint32_t i = 0; i < x.list.comments.count; i++)
+        cr_assert_eq(x.list.comments.items[i].token, y.list.comments.items[i].token, "%s: comment %u", name, i);
+    arena_release(&x.arena);
+    arena_release(&y.arena);
+}
+
+static size_t expect_stable(const char *name, const char *text, size_t size)
+{
+    struct compilation *c = compile_open(NULL), *again = compile_open(NULL);
+    size_t once_size, twice_size;
+    const char *once = compile_format_text(c, name, text, size, &once_size);
+    if (once != NULL) {
+        const char *twice = compile_format_text(again, name, once, once_size, &twice_size);
+        cr_assert_not_null(twice, "%s", name);
+        cr_expect_str_eq(once, twice, "%s", name);
+        expect_same_tokens(name, text, size, once, once_size);
+    }
+    compile_close(c);
+    compile_close(again);
+    return once != NULL;
+}
+
+Test(format, twice_is_the_same_as_once_and_nothing_is_lost)
+{
+    static const char *const folders[] = { "good", "bad", "lib" };
+    size_t formatted = 0;
+    for (size_t f = 0; f < 3; f++) {
+        const char **names;
+        size_t count = fixture_list(folders[f], &names);
+        for (size_t i = 0; i < count; i++) {
+            static struct fixture fixture;
+            fixture_read(&fixture, names[i]);
+            formatted += expect_stable(names[i], fixture.text, strlen(fixture.text));
+        }
+    }
+    cr_expect_gt(formatted, 100);
+}
+
+Test(format, a_file_with_a_syntax_error_is_left_alone)
+{
+    struct compilation *c = compile_open(NULL);
+    size_t size;
+    cr_expect_null(compile_format_text(c, "x", "component c { param }", 21, &size));
+    cr_expect_eq(compile_error_count(c), 1);
+    compile_close(c);
+}
+
+Test(format, columns_and_spaces_are_settled)
+{
+    static const char before[] = "component   c{\n  param size:bytes=16KiB in 1KiB..64KiB pow2;\n"
+                                 "param w :int= 4;  // ways\n\n\n\nin top:mem( 64B );\nout bottom :mem(64B);\n"
+                                 "top->x.y;\n  long.name[ * ]  ->  z.y latency 1cy;\nlet a=-1+2*(3 - b);\n}\n";
+    static const char after[] = "component c {\n"
+                                "    param size : bytes = 16KiB in 1KiB .. 64KiB pow2;\n"
+                                "    param w    : int   = 4;  // ways\n"
+                                "\n"
+                                "    in  top    : mem(64B);\n"
+                                "    out bottom : mem(64B);\n"
+                                "    top          -> x.y;\n"
+                                "    long.name[*] -> z.y latency 1cy;\n"
+                                "    let a = -1 + 2 * (3 - b);\n"
+                                "}\n";
+    struct compilation *c = compile_open(NULL);
+    size_t size;
+    const char *result = compile_format_text(c, "x", before, strlen(before), &size);
+    cr_assert_not_null(result);
+    cr_expect_str_eq(result, after);
+    compile_close(c);
+}

@@ -1,0 +1,130 @@
+/* Any bytes: no crash, no hang, an error or a model. Also what the printed forms of diagnostics look like. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "dsl/compile.h"
+#include "fixtures.h"
+
+static void expect_answer(const char *text, size_t size)
+{
+    char name[600];
+    snprintf(name, sizeof name, "%s/good/text.heddle", fixture_root());
+    struct compile_options options = { .library_root = fixture_library(), .max_instances = 5000 };
+    struct compilation *c = compile_open(&options);
+    const struct model *model = compile_text(c, name, text, size, NULL);
+    cr_expect_eq(model != NULL, compile_error_count(c) == 0);
+    compile_close(c);
+}
+
+Test(robust, every_prefix_of_the_example_has_an_answer)
+{
+    static struct fixture fixture;
+    char path[600];
+    snprintf(path, sizeof path, "%s/good/ring4.heddle", fixture_root());
+    fixture_read(&fixture, path);
+    for (size_t size = 0; size < strlen(fixture.text); size += 7)
+        expect_answer(fixture.text, size);
+}
+
+/* A generator of our own, so that a failure can be repeated. */
+static uint32_t next(uint32_t *state)
+{
+    *state = *state * 1664525u + 1013904223u;
+    return *state >> 8;
+}
+
+Test(robust, damaged_examples_have_an_answer)
+{
+    static struct fixture fixture;
+    char path[600];
+    snprintf(path, sizeof path, "%s/good/ring4.heddle", fixture_root());
+    fixture_read(&fixture, path);
+    size_t size = strlen(fixture.text);
+    static char text[sizeof fixture.text];
+    for (uint32_t seed = 1; seed <= 400; seed++) {
+        uint32_t state = seed;
+        memcpy(text, fixture.text, size);
+        for (int i = 0; i < 4; i++) {
+            size_t to = next(&state) % size, from = next(&state) % size, length = 1 + next(&state) % 12;
+            if (to + length < size && from + length < size)
+                memmove(text + to, fixture.text + from, length);
+        }
+        expect_answer(text, size);
+    }
+}
+
+Test(robust, expansion_is_bounded)
+{
+    static const char *const texts[] = {
+        "component a { b[1000] : b; } component b { c[1000] : c; } component c { d[1000] : d; } component d { }\n"
+        "platform p { clock k = 1GHz; a[1000] : a; }",
+        "platform p { for i in 0 .. 2000000000 { for j in 0 .. 2000000000 { check 1 == 1; } } }",
+        "component a { in x[1000000] : w; } protocol w { request r { } } platform p { clock k = 1GHz; a[4000] : a; }",
+        "platform p { x[9223372036854775807] : y; } component y { }",
+        "part a { part b[60000] : b; } part b { part c[60000] : c; } part c { }\n"
+        "component d { part a[60000] : a; } platform p { clock k = 1GHz; d : d; }",
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
+        expect_answer(texts[i], strlen(texts[i]));
+}
+
+Test(robust, deep_nesting_ends_with_a_message)
+{
+    static const char *const pieces[] = { "{", "(", "[", "-", "a.", "if x {", "a ? b : ", "1 + " };
+    static char text[300000];
+    for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
+        size_t n = (size_t)snprintf(text, sizeof text, "component c { let x = ");
+        while (n + strlen(pieces[i]) < sizeof text - 1)
+            n += (size_t)snprintf(text + n, sizeof text - n, "%s", pieces[i]);
+        expect_answer(text, n);
+    }
+}
+
+Test(robust, a_compilation_without_options_and_a_missing_file)
+{
+    struct compilation *c = compile_open(NULL);
+    cr_expect_null(compile_platform(c, "/no/such/file.heddle", NULL));
+    cr_assert_eq(compile_diagnostic_count(c), 1);
+    cr_expect_str_eq(compile_diagnostic_at(c, 0)->code, "E0102");
+    cr_expect_null(compile_diagnostic_at(c, 0)->place.file);
+    compile_close(c);
+    compile_close(NULL);
+}
+
+static char *printed(const struct compilation *c, bool json)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    if (json)
+        compile_print_json(c, stream);
+    else
+        compile_print_diagnostics(c, stream, false);
+    fclose(stream);
+    return text;
+}
+
+Test(robust, diagnostics_show_line_caret_note_and_count)
+{
+    static const char text[] = "component c {\n    param n : int = 1;\n    param n : int = 2;\n}\n";
+    struct compilation *c = compile_open(NULL);
+    compile_text(c, "x.heddle", text, strlen(text), NULL);
+    char *plain = printed(c, false), *json = printed(c, true);
+    cr_expect_str_eq(plain, "x.heddle:1:1: error: there is no platform in this file [E0103]\n"
+                            "    1 | component c {\n"
+                            "      | ^\n"
+                            "x.heddle:3:11: error: the name 'n' is declared twice [E0201]\n"
+                            "    3 |     param n : int = 2;\n"
+                            "      |           ^\n"
+                            "x.heddle:2:11: note: first declared here\n"
+                            "    2 |     param n : int = 1;\n"
+                            "      |           ^\n"
+                            "2 errors\n");
+    cr_expect_not_null(strstr(json, "\"code\": \"E0201\", \"name\": \"duplicate-name\", \"severity\": \"error\", "
+                                    "\"file\": \"x.heddle\", \"line\": 3, \"column\": 11"));
+    free(plain);
+    free(json);
+    compile_close(c);
+}

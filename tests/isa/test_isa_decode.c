@@ -1,0 +1,138 @@
+/*
+ * test_isa_decode.c - the decoder on every row of the tables, on truncated input and on nonsense. (The text of decoded
+ * instructions is compared with llvm-mc's in test_isa_oracle.c.)
+ */
+#include "machine.h"
+
+/* An encoding of the row whose fields are all legal: registers 0 and up, no modifiers. Returns the words; 0 for none. */
+static unsigned plain_encoding(const struct isa_row *row, enum isa_target target, uint32_t word[3])
+{
+    unsigned opcode = (unsigned)row->opcode[target];
+    memset(word, 0, 12);
+    switch (row->format) {
+    case ISA_SOP2: word[0] = 0x80000000u | opcode << 23; return 1;
+    case ISA_SOPK: word[0] = 0xb0000000u | opcode << 23; return opcode == 0x14 ? 2 : 1;
+    case ISA_SOP1: word[0] = 0xbe800000u | opcode << 8; return 1;
+    case ISA_SOPC: word[0] = 0xbf000000u | opcode << 16; return 1;
+    case ISA_SOPP: word[0] = 0xbf800000u | opcode << 16; return 1;
+    case ISA_SMEM: word[0] = 0xc0000000u | opcode << 18 | 1 << 17; return 2;
+    case ISA_VOP2: word[0] = opcode << 25 | V0; return strstr(row->mnemonic, "v_mad") ? 2 : 1;
+    case ISA_VOP1: word[0] = 0x7e000000u | opcode << 9 | V0; return 1;
+    case ISA_VOPC: word[0] = 0x7c000000u | opcode << 17 | V0; return 1;
+    case ISA_VOP3: word[0] = 0xd0000000u | opcode << 16, word[1] = V0 | V0 << 9 | V0 << 18; break;
+    case ISA_VOP3P: word[0] = 0xd3800000u | opcode << 16, word[1] = V0 | V0 << 9 | V0 << 18; break;
+    case ISA_DS: word[0] = 0xd8000000u | opcode << 17; return 2;
+    case ISA_MUBUF: word[0] = 0xe0000000u | opcode << 18, word[1] = 128u << 24; return 2;
+    case ISA_MTBUF: word[0] = 0xe8000000u | opcode << 15, word[1] = 128u << 24; return 2;
+    case ISA_FLAT: word[0] = 0xdc000000u | opcode << 18; return 2;
+    case ISA_GLOBAL: word[0] = 0xdc008000u | opcode << 18, word[1] = 0x7f << 16; return 2;
+    case ISA_SCRATCH: word[0] = 0xdc004000u | opcode << 18, word[1] = 0x7f << 16; return 2;
+    default: return 0;
+    }
+    if (!strcmp(row->mnemonic, "v_readlane_b32"))
+        word[1] = V0;
+    if (!strcmp(row->mnemonic, "v_writelane_b32"))
+        word[1] = 0;
+    return 2;
+}
+
+Test(isa_decode, every_row_of_the_tables_is_found_again)
+{
+    for (unsigned target = 0; target < ISA_TARGET_COUNT; target++) {
+        for (size_t i = 0; i < isa_row_count(); i++) {
+            struct isa_row row = isa_row(i);
+            uint32_t word[3];
+            struct isa_inst inst;
+            if (row.opcode[target] < 0)
+                continue;
+            unsigned words = plain_encoding(&row, (enum isa_target)target, word);
+            cr_assert_gt(words, 0, "%s", row.mnemonic);
+            int size = isa_decode((enum isa_target)target, word, 12, &inst);
+            cr_assert(size > 0 || size == ISA_ERROR_UNIMPLEMENTED, "%s: %d", row.mnemonic, size);
+            cr_expect_str_eq(isa_mnemonic(&inst), row.mnemonic);
+            cr_expect_eq(inst.size, words * 4, "%s is %u bytes", row.mnemonic, inst.size);
+            cr_expect_eq(inst.unit, row.unit, "%s", row.mnemonic);
+            cr_expect_eq(inst.timing, row.timing, "%s", row.mnemonic);
+            cr_expect_eq(size == ISA_ERROR_UNIMPLEMENTED, !row.implemented, "%s", row.mnemonic);
+            cr_expect_eq(isa_decode((enum isa_target)target, word, words * 4 - 1, &inst), ISA_ERROR_TRUNCATED, "%s", row.mnemonic);
+        }
+    }
+}
+
+Test(isa_decode, no_two_rows_share_an_encoding)
+{
+    size_t count = isa_row_count();
+    for (unsigned target = 0; target < ISA_TARGET_COUNT; target++) {
+        for (size_t i = 0; i < count; i++) {
+            struct isa_row a = isa_row(i);
+            for (size_t j = i + 1; j < count && a.opcode[target] >= 0; j++) {
+                struct isa_row b = isa_row(j);
+                cr_assert(a.format != b.format || a.opcode[target] != b.opcode[target], "%s and %s", a.mnemonic, b.mnemonic);
+            }
+        }
+    }
+}
+
+Test(isa_decode, nonsense_is_invalid_and_zeroed)
+{
+    static const uint32_t words[] = {0xffffffff, 0xbf000000u | 127 << 16, 0xbe80ff00, 0x7e000000u | 0xff << 9, 0xf4000000,
+                                     0x7e000200u | 209 /* reserved source */, 0xd0000000u | 0x3ff << 16, 0xc0000000u | 0xff << 18};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        uint32_t word[3] = {words[i], 0, 0};
+        struct isa_inst inst, zero;
+        memset(&zero, 0, sizeof zero);
+        cr_expect_eq(isa_decode(ISA_GFX803, word, 12, &inst), ISA_ERROR_INVALID, "%08x", words[i]);
+        cr_expect_eq(memcmp(&inst, &zero, sizeof inst), 0);
+    }
+}
+
+Test(isa_decode, random_words_never_escape_their_bounds)
+{
+    uint64_t state = 12345;
+    for (unsigned i = 0; i < 2000000; i++) {
+        uint32_t word[3];
+        for (unsigned j = 0; j < 3; j++) {
+            state = state * UINT64_C(6364136223846793005) + 1442695040888963407u;
+            word[j] = (uint32_t)(state >> 32);
+        }
+        struct isa_inst inst;
+        char text[ISA_MAX_TEXT];
+        int size = isa_decode(i & 1 ? ISA_GFX803 : ISA_GFX906, word, 12, &inst);
+        if (size < 0 && size != ISA_ERROR_UNIMPLEMENTED)
+            continue;
+        cr_assert(inst.size == 4 || inst.size == 8 || inst.size == 12);
+        cr_assert_leq(inst.vgprs, 256);
+        cr_assert_lt(isa_format(&inst, 0, text, sizeof text), sizeof text);
+    }
+}
+
+Test(isa_decode, targets_by_name)
+{
+    enum isa_target target;
+    cr_expect_eq(isa_target_by_name("gfx803", &target), 0);
+    cr_expect_eq(target, ISA_GFX803);
+    cr_expect_eq(isa_target_by_name("gfx906:sramecc+:xnack-", &target), 0);
+    cr_expect_eq(target, ISA_GFX906);
+    cr_expect_eq(isa_target_by_name("gfx80", &target), -1);
+    cr_expect_eq(isa_target_by_name("gfx8033", &target), -1);
+}
+
+Test(isa_decode, flags_of_operands)
+{
+    uint32_t word[3] = {0};
+    struct isa_inst inst;
+    encode_scalar(word, "s_mov_b64", ISA_EXEC, ISA_VCC, 0);
+    isa_decode(ISA_GFX803, word, 12, &inst);
+    cr_expect(inst.flags & ISA_WRITES_EXEC);
+    cr_expect(inst.flags & ISA_READS_VCC);
+    encode_vop(word, "v_cmp_lt_f32", 0, V0, 1);
+    isa_decode(ISA_GFX803, word, 12, &inst);
+    cr_expect(inst.flags & ISA_WRITES_VCC);
+    encode_vop3(word, "v_add_f64", 250, V0 + 4, V0 + 6, 0);
+    isa_decode(ISA_GFX803, word, 12, &inst);
+    cr_expect_eq(inst.vgprs, 252);
+    encode_flat(word, "flat_store_dwordx4", 0, 2, 9, false);
+    isa_decode(ISA_GFX803, word, 12, &inst);
+    cr_expect_eq(inst.vgprs, 13);
+    cr_expect(inst.flags & ISA_IS_STORE);
+}
