@@ -1,5 +1,5 @@
-/* See build.h. The steps are: look at the stamp; elaborate, generate, key every unit, compile what is missing, link when an
- * object or archive is new; write the stamp. */
+/* See build.h. The steps are: look at the stamp; elaborate, generate, key every unit, compile what
+ * is missing, link when an object or archive is new; write the stamp. */
 #include "codegen/build.h"
 
 #include <errno.h>
@@ -72,11 +72,18 @@ static void add_words(struct build *b, struct words *list, const char *text)
 static void choose_flags(struct build *b)
 {
     static const char *const fixed[] = {
-        "-std=c17", "-O2", "-fPIC", "-fvisibility=hidden", "-ffp-contract=off",
+        "-std=c17",
+        "-O2",
+        "-fPIC",
+        "-fvisibility=hidden",
+        "-ffp-contract=off",
 #ifdef __x86_64__
         "-march=x86-64-v2",
 #endif
-        "-Wall", "-Wextra", "-D_POSIX_C_SOURCE=200809L", "-D_DEFAULT_SOURCE",
+        "-Wall",
+        "-Wextra",
+        "-D_POSIX_C_SOURCE=200809L",
+        "-D_DEFAULT_SOURCE",
     };
     for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
         vector_push(b->arena, &b->flags, fixed[i]);
@@ -89,13 +96,14 @@ static void add_identity(struct sha256 *hash, const char *path)
     struct stat status;
     char text[96] = "missing";
     if (stat(path, &status) == 0)
-        snprintf(text, sizeof text, "%lld %lld.%09ld", (long long)status.st_size, (long long)status.st_mtim.tv_sec,
-                 status.st_mtim.tv_nsec);
+        snprintf(text, sizeof text, "%lld %lld.%09ld", (long long)status.st_size,
+                 (long long)status.st_mtim.tv_sec, status.st_mtim.tv_nsec);
     sha256_add_string(hash, path);
     sha256_add_string(hash, text);
 }
 
-/* The compiler's own file stands for its version: asking it would take longer than all the rest of an idle build. */
+/* The compiler's own file stands for its version: asking it would take longer than all the rest of
+ * an idle build. */
 static bool find_compiler(struct build *b)
 {
     const char *name = getenv("HEDDLE_CC");
@@ -110,7 +118,9 @@ static bool find_compiler(struct build *b)
         path += size + (path[size] == ':');
     }
     if (!found) {
-        fprintf(stderr, "heddle: no C compiler: '%s' is not on the PATH\nhelp: install gcc or clang, or set HEDDLE_CC\n",
+        fprintf(stderr,
+                "heddle: no C compiler: '%s' is not on the PATH\nhelp: install gcc or clang, or "
+                "set HEDDLE_CC\n",
                 b->compiler);
         return false;
     }
@@ -129,7 +139,7 @@ static void choose_folder(struct build *b)
         b->folder = request->folder;
         return;
     }
-    static const char *const variables[] = { "HEDDLE_CFLAGS", "HEDDLE_LDFLAGS" };
+    static const char *const variables[] = {"HEDDLE_CFLAGS", "HEDDLE_LDFLAGS"};
     struct sha256 hash;
     char real[PATH_MAX], digest[65];
     sha256_init(&hash);
@@ -167,7 +177,7 @@ static int lock_folder(struct build *b)
 /* Folders for quoted includes: generated files, the authors' folders, the toolkit's. */
 static struct words include_folders(struct build *b, const struct layout_unit *unit)
 {
-    struct words list = { 0 };
+    struct words list = {0};
     vector_push(b->arena, &list, b->folder);
     if (unit) {
         const char **folders;
@@ -187,11 +197,11 @@ static const char *temporary(struct build *b, const char *path, const char *suff
 
 static void add_job(struct build *b, const char *what, const struct words *argv, const char *target)
 {
-    struct words list = { 0 };
+    struct words list = {0};
     for (uint32_t i = 0; i < argv->count; i++)
         vector_push(b->arena, &list, argv->items[i]);
     vector_push(b->arena, &list, (const char *)NULL);
-    struct job job = { .what = what, .argv = list.items, .output = temporary(b, target, "log") };
+    struct job job = {.what = what, .argv = list.items, .output = temporary(b, target, "log")};
     vector_push(b->arena, &b->jobs, job);
     vector_push(b->arena, &b->targets, target);
 }
@@ -199,7 +209,7 @@ static void add_job(struct build *b, const char *what, const struct words *argv,
 static void plan_compile(struct build *b, const char *stem, const char *source, const char *object,
                          const struct words *folders)
 {
-    struct words argv = { 0 };
+    struct words argv = {0};
     vector_push(b->arena, &argv, b->compiler);
     for (uint32_t i = 0; i < b->flags.count; i++)
         vector_push(b->arena, &argv, b->flags.items[i]);
@@ -253,7 +263,8 @@ static bool run_jobs(struct build *b)
         if (!b->jobs.items[i].ok) {
             unlink(made);
         } else if (rename(made, b->targets.items[i]) != 0) {
-            fprintf(stderr, "heddle: cannot write '%s': %s\n", b->targets.items[i], strerror(errno));
+            fprintf(stderr, "heddle: cannot write '%s': %s\n", b->targets.items[i],
+                    strerror(errno));
             ok = false;
         }
     }
@@ -263,15 +274,17 @@ static bool run_jobs(struct build *b)
 
 static struct words link_arguments(struct build *b, const char *output)
 {
-    static const char *const head[] = { "-shared", "-fPIC", "-Wl,-u,heddle_platform_open", "-Wl,-z,defs", "-Wl,-z,now",
-                                        "-Wl,--gc-sections", "-o" };
+    static const char *const head[] = {"-shared",     "-fPIC",      "-Wl,-u,heddle_platform_open",
+                                       "-Wl,-z,defs", "-Wl,-z,now", "-Wl,--gc-sections",
+                                       "-o"};
     const struct toolkit *toolkit = b->request->toolkit;
-    struct words argv = { 0 };
+    struct words argv = {0};
     vector_push(b->arena, &argv, b->compiler);
     for (size_t i = 0; i < sizeof head / sizeof head[0]; i++)
         vector_push(b->arena, &argv, head[i]);
     vector_push(b->arena, &argv, output);
-    vector_push(b->arena, &argv, arena_printf(b->arena, "-Wl,--version-script=%s/platform.map", b->folder));
+    vector_push(b->arena, &argv,
+                arena_printf(b->arena, "-Wl,--version-script=%s/platform.map", b->cache));
     for (uint32_t i = 0; i < b->objects.count; i++)
         vector_push(b->arena, &argv, b->objects.items[i]);
     vector_push(b->arena, &argv, "-Wl,--start-group");
@@ -287,28 +300,39 @@ static struct words link_arguments(struct build *b, const char *output)
     return argv;
 }
 
-static bool same_text(const char *path, const char *text)
-{
-    char found[128];
-    FILE *file = fopen(path, "r");
-    if (!file)
-        return false;
-    size_t size = fread(found, 1, sizeof found, file);
-    fclose(file);
-    return size == strlen(text) && memcmp(found, text, size) == 0;
-}
-
 /* Exports one symbol, whatever the archives have. */
 static bool write_export_list(struct build *b)
 {
     static const char text[] = "{ global: heddle_platform_open; local: *; };\n";
-    return emit_write_bytes(arena_printf(b->arena, "%s/platform.map", b->folder), text, sizeof text - 1) != EMIT_FAILED;
+    return emit_write_bytes(arena_printf(b->arena, "%s/platform.map", b->cache), text,
+                            sizeof text - 1)
+           != EMIT_FAILED;
 }
 
+/* Gives `library` of the cache the name platform.so in the build's folder: the same file where that
+ * is possible, otherwise a copy. */
+static bool place_library(struct build *b, const char *library, const char *output)
+{
+    struct stat wanted, found;
+    const char *made = temporary(b, output, "tmp");
+    if (stat(library, &wanted) == 0 && stat(output, &found) == 0 && wanted.st_ino == found.st_ino
+        && wanted.st_dev == found.st_dev)
+        return true;
+    unlink(made);
+    if (link(library, made) == 0) {
+        if (rename(made, output) == 0)
+            return true;
+        fprintf(stderr, "heddle: cannot write '%s': %s\n", output, strerror(errno));
+        return false;
+    }
+    size_t size;
+    const char *bytes = depend_read_file(b->arena, library, &size);
+    return bytes && emit_write_bytes(output, bytes, size) != EMIT_FAILED;
+}
+
+/* Linked libraries are shared, too: all generic builds with the same units have one. */
 static bool link_platform(struct build *b, struct build_result *result)
 {
-    const char *output = arena_printf(b->arena, "%s/platform.so", b->folder);
-    const char *key_file = arena_printf(b->arena, "%s/platform.key", b->folder);
     struct words argv = link_arguments(b, "");
     struct sha256 hash;
     char key[65];
@@ -319,15 +343,18 @@ static bool link_platform(struct build *b, struct build_result *result)
     for (uint32_t i = 0; i < b->request->toolkit->archives.count; i++)
         add_identity(&hash, b->request->toolkit->archives.items[i]);
     sha256_finish(&hash, key);
-    if (access(output, R_OK) == 0 && same_text(key_file, key))
-        return true;
-    unlink(key_file);
-    if (!write_export_list(b))
-        return false;
-    argv = link_arguments(b, temporary(b, output, "tmp"));
-    add_job(b, "platform.so", &argv, output);
-    result->linked = true;
-    return run_jobs(b) && emit_write_bytes(key_file, key, strlen(key)) != EMIT_FAILED;
+    const char *folder = arena_printf(b->arena, "%s/libraries/%.2s", b->cache, key);
+    const char *library = arena_printf(b->arena, "%s/%s.so", folder, key);
+    if (access(library, R_OK) != 0) {
+        if (!emit_make_folder(folder) || !write_export_list(b))
+            return false;
+        argv = link_arguments(b, temporary(b, library, "tmp"));
+        add_job(b, "platform.so", &argv, library);
+        result->linked = true;
+        if (!run_jobs(b))
+            return false;
+    }
+    return place_library(b, library, result->platform_so);
 }
 
 static bool check_sources(const struct layout *layout)
@@ -336,11 +363,13 @@ static bool check_sources(const struct layout *layout)
     for (uint32_t i = 0; i < layout->units.count; i++) {
         const struct layout_unit *unit = layout->units.items[i];
         for (uint32_t p = 0; p <= unit->parts.count; p++) {
-            const struct model_type *type = p < unit->parts.count ? unit->parts.items[p].type : unit->type;
+            const struct model_type *type =
+                p < unit->parts.count ? unit->parts.items[p].type : unit->type;
             if (type->behaviour && access(type->behaviour, R_OK) == 0)
                 continue;
-            fprintf(stderr, "%s:%u:%u: error: the behaviour of %s %s, '%s', cannot be read: %s\n", type->place.file,
-                    type->place.line, type->place.column, type->is_part ? "part" : "component", type->name,
+            fprintf(stderr, "%s:%u:%u: error: the behaviour of %s %s, '%s', cannot be read: %s\n",
+                    type->place.file, type->place.line, type->place.column,
+                    type->is_part ? "part" : "component", type->name,
                     type->behaviour ? type->behaviour : "", strerror(errno));
             ok = false;
         }
@@ -348,10 +377,11 @@ static bool check_sources(const struct layout *layout)
     return ok;
 }
 
-static bool start(struct build *b, struct arena *arena, const struct build_request *request, struct build_result *result)
+static bool start(struct build *b, struct arena *arena, const struct build_request *request,
+                  struct build_result *result)
 {
-    *result = (struct build_result){ 0 };
-    *b = (struct build){ .arena = arena, .request = request };
+    *result = (struct build_result){0};
+    *b = (struct build){.arena = arena, .request = request};
     b->cache = cache_folder(arena);
     if (!find_compiler(b))
         return false;
@@ -367,12 +397,14 @@ static const char *stamp_file(const struct build *b)
     return arena_printf(b->arena, "%s/platform.stamp", b->folder);
 }
 
-bool build_is_current(struct arena *arena, const struct build_request *request, struct build_result *result)
+bool build_is_current(struct arena *arena, const struct build_request *request,
+                      struct build_result *result)
 {
     struct build b;
     /* A folder of the user's may hold anything by now. */
-    return !request->folder && start(&b, arena, request, result) && access(result->platform_so, R_OK) == 0 &&
-           (!result->tables || access(result->tables, R_OK) == 0) && stamp_holds(stamp_file(&b));
+    return !request->folder && start(&b, arena, request, result)
+           && access(result->platform_so, R_OK) == 0
+           && (!result->tables || access(result->tables, R_OK) == 0) && stamp_holds(stamp_file(&b));
 }
 
 static bool is_below(const char *path, const char *folder)
@@ -381,8 +413,8 @@ static bool is_below(const char *path, const char *folder)
     return strncmp(path, folder, size) == 0 && path[size] == '/';
 }
 
-/* The descriptions. A file that appears beside them could be imported instead of a later one, but not instead of one of
- * the library, which is asked for by name. */
+/* The descriptions. A file that appears beside them could be imported instead of a later one, but
+ * not instead of one of the library, which is asked for by name. */
 static void add_descriptions(struct build *b, const struct compilation *compilation)
 {
     size_t own = 0;
@@ -414,12 +446,13 @@ static void write_stamp(struct build *b, const struct compilation *compilation)
 
 static bool make(struct build *b, const struct model *model, struct build_result *result)
 {
-    struct gen_files files = { 0 };
+    struct gen_files files = {0};
     b->layout = layout_make(b->arena, model, b->request->generic);
     if (!check_sources(b->layout))
         return false;
-    bool ok = gen_headers(b->arena, model, b->folder, &files) && gen_platform(b->arena, b->layout, b->folder, &files) &&
-              plan_source(b, "platform", NULL);
+    bool ok = gen_headers(b->arena, model, b->folder, &files)
+              && gen_platform(b->arena, b->layout, b->folder, &files)
+              && plan_source(b, "platform", NULL);
     for (uint32_t i = 0; ok && i < b->layout->units.count; i++)
         ok = plan_source(b, b->layout->units.items[i]->symbol, b->layout->units.items[i]);
     result->compiled = b->jobs.count;
@@ -438,7 +471,8 @@ static struct compilation *open_compilation(const struct build_request *request)
     return compile_open(&options);
 }
 
-bool build_platform(struct arena *arena, const struct build_request *request, struct build_result *result)
+bool build_platform(struct arena *arena, const struct build_request *request,
+                    struct build_result *result)
 {
     struct build *b = arena_alloc(arena, sizeof *b);
     if (!start(b, arena, request, result))

@@ -1,11 +1,15 @@
 /* `heddle build`: from a layout to platform.so.
  *
- * The cache ($HEDDLE_CACHE, else $XDG_CACHE_HOME/heddle, else ~/.cache/heddle) holds
- *   objects/HH/HASH.o          one compiled unit; HASH covers the contents of all it includes, compiler and flags
- *   platforms/NAME-HASH/       generated files, platform.so and the stamp of one description with one list of overrides
- * Objects are shared by all platforms. A build that finds everything in place starts no process, and one whose inputs all
- * are as old as they were reads none of them. Builds of the same platform wait for each other; files appear under their
- * names only when they are complete. */
+ * The cache is $HEDDLE_CACHE, else $XDG_CACHE_HOME/heddle, else ~/.cache/heddle. It holds
+ *
+ * - objects/HH/HASH.o: one compiled unit; HASH covers all it includes, compiler and flags
+ * - libraries/HH/HASH.so: linked objects
+ * - platforms/NAME-HASH/: generated files, platform.so and the stamp of one description with one
+ *   list of overrides
+ *
+ * Objects and libraries are shared by all platforms. A build that finds everything in place starts
+ * no process, and one whose inputs all are as old as they were reads none of them. Builds of the
+ * same platform wait for each other; files appear under their names only when they are complete. */
 #ifndef HEDDLE_CODEGEN_BUILD_H
 #define HEDDLE_CODEGEN_BUILD_H
 
@@ -22,13 +26,13 @@ struct build_request {
     const char *platform;         /* likewise; NULL: the last one of the file */
     const char *const *overrides; /* likewise */
     size_t override_count;
-    const char *const *include;   /* -I */
+    const char *const *include; /* -I */
     size_t include_count;
-    const char *folder;           /* -o: instead of the one in the cache; NULL */
+    const char *folder; /* -o: instead of the one in the cache; NULL */
     bool generic;
     bool verbose;
-    bool colour;                  /* diagnostics for a terminal */
-    uint32_t jobs;                /* 0: as many as processors */
+    bool colour;   /* diagnostics for a terminal */
+    uint32_t jobs; /* 0: as many as processors */
 };
 
 struct build_result {
@@ -39,9 +43,12 @@ struct build_result {
 };
 
 /* Is the result of an earlier build of this request still good? Looks at times of files only. */
-bool build_is_current(struct arena *arena, const struct build_request *request, struct build_result *result);
+bool build_is_current(struct arena *arena, const struct build_request *request,
+                      struct build_result *result);
 
-/* Reads, elaborates, generates, compiles, links. false: messages on stderr, the front end's and the compiler's included. */
-bool build_platform(struct arena *arena, const struct build_request *request, struct build_result *result);
+/* Reads, elaborates, generates, compiles, links. false: messages on stderr, the front end's and the
+ * compiler's included. */
+bool build_platform(struct arena *arena, const struct build_request *request,
+                    struct build_result *result);
 
 #endif

@@ -1,4 +1,5 @@
-/* The commands of `heddle`. Each gets parsed options and returns an exit status; messages are already printed then. */
+/* The commands of `heddle`. Each gets parsed options and returns an exit status; messages are
+ * already printed then. */
 #ifndef HEDDLE_CODEGEN_COMMAND_H
 #define HEDDLE_CODEGEN_COMMAND_H
 
@@ -35,11 +36,13 @@ struct compilation *command_open(const struct command *c);
 bool command_wants_colour(void);
 /* Diagnostics on standard error, in colour on a terminal. */
 void command_print_diagnostics(const struct compilation *compilation);
-/* The model of a platform, or NULL after its diagnostics were printed. Warnings are printed, too. */
-const struct model *command_platform(const struct command *c, struct compilation *compilation, const char *file);
+/* The model of a platform, or NULL after its diagnostics were printed. Warnings are printed, too.
+ */
+const struct model *command_platform(const struct command *c, struct compilation *compilation,
+                                     const char *file);
 
-/* Output that appears whole or not at all: written to memory, then by command_output_close() to --output or standard
- * output. `ok` false discards it. Returns an exit status. */
+/* Output that appears whole or not at all: written to memory, then by command_output_close() to
+ * --output or standard output. `ok` false discards it. Returns an exit status. */
 struct command_output {
     FILE *file;
     char *text;

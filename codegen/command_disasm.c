@@ -1,8 +1,8 @@
 /* `heddle disasm`: GPU machine code as text.
  *
- * Takes code objects, offload bundles, anything that contains bundles (HIP programs), and raw machine code, also as
- * hexadecimal text. Code objects name their target; raw code needs --mcpu. A word that is no instruction is printed as
- * data, so that addresses stay right. */
+ * Takes code objects, offload bundles, anything that contains bundles (HIP programs), and raw
+ * machine code, also as hexadecimal text. Code objects name their target; raw code needs --mcpu. A
+ * word that is no instruction is printed as data, so that addresses stay right. */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -47,7 +47,8 @@ static bool read_input(struct command *c, const char *path, struct input *input)
     return !failed;
 }
 
-/* Text such as "7e000280 0xbf810000" (words) or "0x80,0x02,0x00,0x7e" (bytes), in place. false: it is not that. */
+/* Text such as "7e000280 0xbf810000" (words) or "0x80,0x02,0x00,0x7e" (bytes), in place. false: it
+ * is not that. */
 static bool parse_hex(struct input *input)
 {
     size_t out = 0;
@@ -66,7 +67,8 @@ static bool parse_hex(struct input *input)
         while (i < input->size && isxdigit(input->bytes[i]) && count < 16)
             digits[count++] = (char)input->bytes[i++];
         uint64_t value = strtoull(digits, NULL, 16);
-        /* Two digits are a byte, eight a word; little-endian. Never more bytes than digits were read. */
+        /* Two digits are a byte, eight a word; little-endian. Never more bytes than digits were
+         * read. */
         for (size_t b = 0; b < (count + 1) / 2; b++)
             input->bytes[out++] = (uint8_t)(value >> (8 * b));
     }
@@ -98,8 +100,8 @@ static void print_words(FILE *out, const uint8_t *bytes, size_t size)
     }
 }
 
-static void print_code(FILE *out, enum isa_target target, const struct code_object *object, uint64_t address,
-                       const uint8_t *bytes, size_t size)
+static void print_code(FILE *out, enum isa_target target, const struct code_object *object,
+                       uint64_t address, const uint8_t *bytes, size_t size)
 {
     for (size_t at = 0; at < size;) {
         struct isa_inst inst;
@@ -130,7 +132,8 @@ static bool choose_target(const struct command *c, const char *named, enum isa_t
 {
     const char *name = c->options->mcpu ? c->options->mcpu : named;
     if (!name) {
-        fprintf(stderr, "heddle disasm: raw machine code does not say what it is for: add --mcpu gfx803 or gfx906\n");
+        fprintf(stderr, "heddle disasm: raw machine code does not say what it is for: add --mcpu "
+                        "gfx803 or gfx906\n");
         return false;
     }
     if (isa_target_by_name(name, target) == 0)
@@ -153,17 +156,19 @@ static bool print_code_object(const struct command *c, FILE *out, const uint8_t 
     ok = ok && choose_target(c, object.target.gfx, &target);
     if (ok) {
         code_object_target_name(&object.target, name, sizeof name);
-        fprintf(out, "# %s, code object version %u, %zu kernels\n", name, object.version, object.kernel_count);
+        fprintf(out, "# %s, code object version %u, %zu kernels\n", name, object.version,
+                object.kernel_count);
         for (size_t i = 0; i < object.segment_count; i++)
             if (object.segments[i].executable)
-                print_code(out, target, &object, object.segments[i].address, object.segments[i].bytes,
-                           object.segments[i].file_size);
+                print_code(out, target, &object, object.segments[i].address,
+                           object.segments[i].bytes, object.segments[i].file_size);
     }
     code_object_release(&object);
     return ok;
 }
 
-static bool print_bundle(const struct command *c, FILE *out, const uint8_t *bytes, size_t size, bool *any)
+static bool print_bundle(const struct command *c, FILE *out, const uint8_t *bytes, size_t size,
+                         bool *any)
 {
     struct bundle bundle;
     bool ok = bundle_read(&bundle, bytes, size);
@@ -175,7 +180,8 @@ static bool print_bundle(const struct command *c, FILE *out, const uint8_t *byte
         if (!entry->is_device || entry->size == 0)
             continue;
         bool known = isa_target_by_name(entry->target, &entry_target) == 0;
-        if (c->options->mcpu && isa_target_by_name(c->options->mcpu, &wanted) == 0 && (!known || wanted != entry_target))
+        if (c->options->mcpu && isa_target_by_name(c->options->mcpu, &wanted) == 0
+            && (!known || wanted != entry_target))
             continue;
         if (!known) {
             fprintf(out, "# %s: no instruction table for it\n", entry->id);
@@ -206,8 +212,8 @@ static bool print_embedded(const struct command *c, FILE *out, const struct inpu
 static bool is_gpu_elf(const struct input *input)
 {
     /* e_machine of the ELF header: 224 is EM_AMDGPU. */
-    return code_object_recognise(input->bytes, input->size) && input->size > 19 && input->bytes[18] == 224 &&
-           input->bytes[19] == 0;
+    return code_object_recognise(input->bytes, input->size) && input->size > 19
+           && input->bytes[18] == 224 && input->bytes[19] == 0;
 }
 
 int command_disasm(struct command *c)
@@ -226,11 +232,12 @@ int command_disasm(struct command *c)
         ok = false;
     } else if (is_gpu_elf(&input)) {
         ok = print_code_object(c, out.file, input.bytes, input.size);
-    } else if (code_object_recognise(input.bytes, input.size) || bundle_recognise(input.bytes, input.size)) {
+    } else if (code_object_recognise(input.bytes, input.size)
+               || bundle_recognise(input.bytes, input.size)) {
         ok = print_embedded(c, out.file, &input, &any);
         if (ok && !any) {
-            fprintf(stderr, "heddle disasm: '%s' holds no GPU code%s%s\n", path, o->mcpu ? " for " : "",
-                    o->mcpu ? o->mcpu : "");
+            fprintf(stderr, "heddle disasm: '%s' holds no GPU code%s%s\n", path,
+                    o->mcpu ? " for " : "", o->mcpu ? o->mcpu : "");
             ok = false;
         }
     } else if ((ok = choose_target(c, NULL, &target))) {

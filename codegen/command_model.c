@@ -11,8 +11,8 @@
 static void print_summary(const char *file, const struct model *model)
 {
     if (model->root)
-        printf("%s: platform %s: %u components, %u connections, no errors\n", file, model->name, model->leaf_count,
-               model->connection_count);
+        printf("%s: platform %s: %u components, %u connections, no errors\n", file, model->name,
+               model->leaf_count, model->connection_count);
     if (model->root && model->window_ps)
         printf("%s: %u partitions may run for %llu ps on their own\n", file, model->partition_count,
                (unsigned long long)model->window_ps);
@@ -74,7 +74,7 @@ int command_gen(struct command *c)
     struct compilation *compilation = command_open(c);
     const struct model *model = compile_check(compilation, o->arguments.items[0], o->platform);
     command_print_diagnostics(compilation);
-    struct gen_files files = { 0 };
+    struct gen_files files = {0};
     bool ok = model && gen_headers(c->arena, model, o->output, &files);
     if (ok && model->root)
         ok = gen_platform(c->arena, layout_make(c->arena, model, o->generic), o->output, &files);
@@ -96,7 +96,7 @@ static int print_dot(struct command *c, const struct model *model)
 {
     const struct options *o = c->options;
     struct view_options view = view_options_default();
-    struct view_error error = { "" };
+    struct view_error error = {""};
     if (o->level && !view_level_parse(o->level, &view.level)) {
         fprintf(stderr, "heddle dot: '--level %s': it is platform, gpu or full\n", o->level);
         return EXIT_USAGE;
@@ -112,13 +112,14 @@ static int print_dot(struct command *c, const struct model *model)
     struct command_output out;
     if (!command_output_open(&out))
         return EXIT_ERRORS;
-    bool ok = o->svg ? view_svg(model, &view, out.file, &error) : view_dot(model, &view, out.file, &error);
+    bool ok = o->svg ? view_svg(model, &view, out.file, &error)
+                     : view_dot(model, &view, out.file, &error);
     return report(&error, command_output_close(&out, o->output, ok));
 }
 
 static int print_dump(struct command *c, const struct model *model)
 {
-    struct view_error error = { "" };
+    struct view_error error = {""};
     struct command_output out;
     if (!command_output_open(&out))
         return EXIT_ERRORS;
@@ -129,11 +130,13 @@ static int print_dump(struct command *c, const struct model *model)
 static int print_params(struct command *c, const struct model *model)
 {
     const struct options *o = c->options;
-    struct view_error error = { "" };
+    struct view_error error = {""};
     struct command_output out;
     if (!command_output_open(&out))
         return EXIT_ERRORS;
-    enum view_params_format format = o->json ? VIEW_PARAMS_JSON : o->csv ? VIEW_PARAMS_CSV : VIEW_PARAMS_TABLE;
+    enum view_params_format format = o->json  ? VIEW_PARAMS_JSON
+                                     : o->csv ? VIEW_PARAMS_CSV
+                                              : VIEW_PARAMS_TABLE;
     bool ok = view_params(model, format, out.file, &error);
     return report(&error, command_output_close(&out, o->output, ok));
 }
@@ -186,7 +189,8 @@ static bool add_library(struct command *c, struct scopes *scopes)
     bool ok = true;
     for (int i = 0; i < count; i++) {
         const char *name = entries[i]->d_name;
-        const char *path = arena_printf(c->arena, "%s/%s/%s.heddle", c->toolkit.library, name, name);
+        const char *path =
+            arena_printf(c->arena, "%s/%s/%s.heddle", c->toolkit.library, name, name);
         FILE *file = name[0] == '.' ? NULL : fopen(path, "r");
         if (file) {
             fclose(file);
@@ -206,8 +210,8 @@ int command_doc(struct command *c)
         fprintf(stderr, "heddle doc: say where to write: -o DIR\n");
         return EXIT_USAGE;
     }
-    struct scopes scopes = { 0 };
-    struct view_error error = { "" };
+    struct scopes scopes = {0};
+    struct view_error error = {""};
     bool ok = add_library(c, &scopes);
     for (size_t i = 0; i < o->arguments.count; i++)
         ok = add_scope(c, &scopes, o->arguments.items[i]) && ok;

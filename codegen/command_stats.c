@@ -1,7 +1,8 @@
 /* `heddle stats`: what a run's JSON says as tables or CSV, and what differs between two runs.
  *
- * Every number has a path: components.PATH.STAT, kernels[0].cycles, ... A structured statistic gives its members; buckets
- * are left to the JSON. Rows are in the order of the first file, then those only the second has. */
+ * Every number has a path: components.PATH.STAT, kernels[0].cycles, ... A structured statistic
+ * gives its members; buckets are left to the JSON. Rows are in the order of the first file, then
+ * those only the second has. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -25,13 +26,14 @@ struct table {
     VECTOR(struct row) rows;
 };
 
-static void add_value(struct table *t, unsigned run, const char *section, const char *where, const char *what,
-                      const json_t *value)
+static void add_value(struct table *t, unsigned run, const char *section, const char *where,
+                      const char *what, const json_t *value)
 {
     const char *key = arena_printf(t->arena, "%s\n%s\n%s", section, where, what);
     const struct intern_entry *known = intern_find(&t->index, key);
     if (!known) {
-        struct row row = { section, arena_strdup(t->arena, where), arena_strdup(t->arena, what), { NULL, NULL } };
+        struct row row = {
+            section, arena_strdup(t->arena, where), arena_strdup(t->arena, what), {NULL, NULL}};
         intern_add(&t->index, key, t->rows.count);
         vector_push(t->arena, &t->rows, row);
         known = intern_find(&t->index, key);
@@ -40,8 +42,8 @@ static void add_value(struct table *t, unsigned run, const char *section, const 
 }
 
 /* The numbers of an object, members of members as "a.b". */
-static void add_object(struct table *t, unsigned run, const char *section, const char *where, const char *prefix,
-                       json_t *object)
+static void add_object(struct table *t, unsigned run, const char *section, const char *where,
+                       const char *prefix, json_t *object)
 {
     const char *key;
     json_t *value;
@@ -68,7 +70,8 @@ static void add_section(struct table *t, unsigned run, const char *section, json
 
 static void add_kernels(struct table *t, unsigned run, json_t *kernels)
 {
-    static const char *const members[] = { "gpu", "start_ps", "end_ps", "cycles", "wavefront_instructions", "work_groups" };
+    static const char *const members[] = {
+        "gpu", "start_ps", "end_ps", "cycles", "wavefront_instructions", "work_groups"};
     size_t i;
     json_t *kernel;
     json_array_foreach(kernels, i, kernel)
@@ -110,7 +113,10 @@ static json_t *load(const char *path)
     if (!root)
         fprintf(stderr, "heddle stats: %s:%d:%d: %s\n", path, error.line, error.column, error.text);
     else if (!json_is_object(json_object_get(root, "components"))) {
-        fprintf(stderr, "heddle stats: '%s' is not what `heddle run --stats` writes: it has no \"components\"\n", path);
+        fprintf(stderr,
+                "heddle stats: '%s' is not what `heddle run --stats` writes: it has no "
+                "\"components\"\n",
+                path);
         json_decref(root);
         return NULL;
     }
@@ -162,10 +168,12 @@ static const char *csv_text(struct arena *arena, const char *text)
 
 static void print_csv(struct table *t, FILE *out, bool two)
 {
-    fprintf(out, two ? "section,where,statistic,a,b,difference\n" : "section,where,statistic,value\n");
+    fprintf(out,
+            two ? "section,where,statistic,a,b,difference\n" : "section,where,statistic,value\n");
     for (uint32_t i = 0; i < t->rows.count; i++) {
         const struct row *row = &t->rows.items[i];
-        fprintf(out, "%s,%s,%s,%s", row->section, csv_text(t->arena, row->where), csv_text(t->arena, row->what),
+        fprintf(out, "%s,%s,%s,%s", row->section, csv_text(t->arena, row->where),
+                csv_text(t->arena, row->what),
                 row->value[0] ? number_text(t->arena, row->value[0]) : "");
         if (two)
             fprintf(out, ",%s,%s", row->value[1] ? number_text(t->arena, row->value[1]) : "",
@@ -209,8 +217,9 @@ static uint32_t print_table(struct table *t, FILE *out, bool two)
         fprintf(out, "  %-*s  %-*s  %*s", (int)where, row->where, (int)what, row->what, (int)a,
                 number_text(t->arena, row->value[0]));
         if (two)
-            fprintf(out, "  %*s  %*s  %s", (int)b, number_text(t->arena, row->value[1]), (int)difference,
-                    difference_text(t->arena, row, false), difference_text(t->arena, row, true));
+            fprintf(out, "  %*s  %*s  %s", (int)b, number_text(t->arena, row->value[1]),
+                    (int)difference, difference_text(t->arena, row, false),
+                    difference_text(t->arena, row, true));
         fputc('\n', out);
     }
     return shown;
@@ -220,8 +229,8 @@ int command_stats(struct command *c)
 {
     const struct options *o = c->options;
     bool two = o->arguments.count == 2;
-    json_t *roots[2] = { NULL, NULL };
-    struct table t = { .arena = c->arena };
+    json_t *roots[2] = {NULL, NULL};
+    struct table t = {.arena = c->arena};
     struct command_output out;
     int status = EXIT_ERRORS;
     intern_init(&t.index, c->arena);

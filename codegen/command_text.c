@@ -32,8 +32,8 @@ int command_fmt(struct command *c)
 
 static void print_explanation(const struct compile_explanation *e)
 {
-    printf("%s %s (%s): %s\n\n%s", e->code, e->name, e->severity == COMPILE_ERROR ? "error" : "warning", e->summary,
-           e->text);
+    printf("%s %s (%s): %s\n\n%s", e->code, e->name,
+           e->severity == COMPILE_ERROR ? "error" : "warning", e->summary, e->text);
     size_t size = strlen(e->text);
     if (size == 0 || e->text[size - 1] != '\n')
         printf("\n");
@@ -74,7 +74,7 @@ int command_new(struct command *c)
 {
     const struct options *o = c->options;
     const char *what = o->arguments.items[0], *name = o->arguments.items[1];
-    struct view_error error = { "" };
+    struct view_error error = {""};
     bool ok;
     if (strcmp(what, "component") == 0) {
         ok = view_new_component(name, o->output, stdout, &error);

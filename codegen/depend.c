@@ -21,11 +21,11 @@ struct depend_file {
 
 void depend_init(struct depend *depend, struct arena *arena)
 {
-    *depend = (struct depend){ .arena = arena };
+    *depend = (struct depend){.arena = arena};
     intern_init(&depend->paths, arena);
 }
 
-static char *read_all(struct arena *arena, const char *path, size_t *size)
+char *depend_read_file(struct arena *arena, const char *path, size_t *size)
 {
     FILE *file = fopen(path, "rb");
     if (!file)
@@ -80,7 +80,7 @@ static struct depend_file *load(struct depend *depend, const char *path)
     file->path = arena_strdup(depend->arena, path);
     file->folder = name_folder(depend->arena, path);
     size_t size = 0;
-    const char *text = read_all(depend->arena, path, &size);
+    const char *text = depend_read_file(depend->arena, path, &size);
     file->readable = text != NULL;
     if (text) {
         struct sha256 hash;
@@ -94,14 +94,16 @@ static struct depend_file *load(struct depend *depend, const char *path)
     return file;
 }
 
-static struct depend_file *resolve(struct depend *depend, const struct depend_file *from, const char *name,
-                                   const char *const *folders, uint32_t folder_count)
+static struct depend_file *resolve(struct depend *depend, const struct depend_file *from,
+                                   const char *name, const char *const *folders,
+                                   uint32_t folder_count)
 {
     if (name[0] == '/')
         return load(depend, name);
     for (uint32_t i = 0; i <= folder_count; i++) {
         const char *folder = i == 0 ? from->folder : folders[i - 1];
-        struct depend_file *file = load(depend, *folder ? arena_printf(depend->arena, "%s/%s", folder, name) : name);
+        struct depend_file *file =
+            load(depend, *folder ? arena_printf(depend->arena, "%s/%s", folder, name) : name);
         if (file->readable)
             return file;
     }
@@ -116,7 +118,7 @@ static int by_name(const void *a, const void *b)
 static void add_folder(struct depend *depend, struct sha256 *hash, const char *folder)
 {
     load(depend, *folder ? folder : "."); /* for depend_path() */
-    VECTOR(const char *) names = { 0 };
+    VECTOR(const char *) names = {0};
     DIR *dir = opendir(*folder ? folder : ".");
     for (struct dirent *entry; dir && (entry = readdir(dir));) {
         if (entry->d_name[0] == '.')
@@ -129,15 +131,15 @@ static void add_folder(struct depend *depend, struct sha256 *hash, const char *f
     if (names.count > 0)
         qsort(names.items, names.count, sizeof *names.items, by_name);
     for (uint32_t i = 0; i < names.count; i++) {
-        struct depend_file *file = load(depend, arena_printf(depend->arena, "%s/%s", *folder ? folder : ".",
-                                                             names.items[i]));
+        struct depend_file *file = load(
+            depend, arena_printf(depend->arena, "%s/%s", *folder ? folder : ".", names.items[i]));
         if (file->readable)
             sha256_add_string(hash, file->digest);
     }
 }
 
-static void visit(struct depend *depend, struct sha256 *hash, struct depend_file *file, const char *const *folders,
-                  uint32_t folder_count)
+static void visit(struct depend *depend, struct sha256 *hash, struct depend_file *file,
+                  const char *const *folders, uint32_t folder_count)
 {
     if (file->visit == depend->visit)
         return;
@@ -146,15 +148,16 @@ static void visit(struct depend *depend, struct sha256 *hash, struct depend_file
     if (file->computed)
         add_folder(depend, hash, file->folder);
     for (uint32_t i = 0; i < file->includes.count; i++) {
-        struct depend_file *included = resolve(depend, file, file->includes.items[i], folders, folder_count);
+        struct depend_file *included =
+            resolve(depend, file, file->includes.items[i], folders, folder_count);
         sha256_add_string(hash, file->includes.items[i]);
         if (included)
             visit(depend, hash, included, folders, folder_count);
     }
 }
 
-bool depend_add(struct depend *depend, struct sha256 *hash, const char *path, const char *const *folders,
-                uint32_t folder_count)
+bool depend_add(struct depend *depend, struct sha256 *hash, const char *path,
+                const char *const *folders, uint32_t folder_count)
 {
     struct depend_file *file = load(depend, path);
     if (!file->readable) {

@@ -14,7 +14,7 @@
 
 void emit_init(struct emit *e, struct arena *arena)
 {
-    *e = (struct emit){ .arena = arena, .capacity = 256 };
+    *e = (struct emit){.arena = arena, .capacity = 256};
     e->text = arena_alloc(arena, e->capacity);
 }
 

@@ -1,8 +1,8 @@
-/* The wrapper file of a unit: what the component's author wrote, compiled for one set of parameters (or for all), and the
- * descriptor by which the runtime knows it.
+/* The wrapper file of a unit: what the component's author wrote, compiled for one set of parameters
+ * (or for all), and the descriptor by which the runtime knows it.
  *
- * A slot's table of functions is a constant where only one part can fill it, so that its calls become direct; otherwise
- * the part's kind selects it. */
+ * A slot's table of functions is a constant where only one part can fill it, so that its calls
+ * become direct; otherwise the part's kind selects it. */
 #include "codegen/emitters.h"
 #include "codegen/message_layout.h"
 #include "codegen/names.h"
@@ -24,7 +24,8 @@ static const char *quoted(struct emit *e, const char *text)
     return q.text;
 }
 
-static void emit_constants(struct emit *e, const struct model_type *type, const struct model_param *params, uint32_t count)
+static void emit_constants(struct emit *e, const struct model_type *type,
+                           const struct model_param *params, uint32_t count)
 {
     if (count == 0)
         return;
@@ -34,7 +35,8 @@ static void emit_constants(struct emit *e, const struct model_type *type, const 
         const struct model_value *value = &params[i].value;
         emit(e, "        .%s = ", name_c(e->arena, decl->name));
         if (decl->choice && value->integer >= 0 && value->integer < decl->choice->count)
-            emit(e, "%s_%s", name_upper(e->arena, name_enum(e->arena, decl->choice, type->name, decl->name)),
+            emit(e, "%s_%s",
+                 name_upper(e->arena, name_enum(e->arena, decl->choice, type->name, decl->name)),
                  name_upper(e->arena, decl->choice->names[value->integer]));
         else
             emit(e, "%" PRId64, value->dimension == MODEL_DIM_STRING ? 0 : value->integer);
@@ -43,17 +45,20 @@ static void emit_constants(struct emit *e, const struct model_type *type, const 
     emit(e, "    }\n");
 }
 
-/* What the messages of an `any` port hold, where all instances of the unit agree on the protocol. */
-static void emit_messages_constant(struct emit *e, const struct model_type *type, const struct model_port_decl *port,
-                                   const char *direction, const struct model_message *messages, uint32_t count)
+/* What the messages of an `any` port hold, where all instances of the unit agree on the protocol.
+ */
+static void emit_messages_constant(struct emit *e, const struct model_type *type,
+                                   const struct model_port_decl *port, const char *direction,
+                                   const struct model_message *messages, uint32_t count)
 {
     if (count == 0)
         return;
-    emit(e, "#define %s_%s_%s \\\n    { \\\n", name_upper(e->arena, type->name), name_upper(e->arena, port->name),
-         direction);
+    emit(e, "#define %s_%s_%s \\\n    { \\\n", name_upper(e->arena, type->name),
+         name_upper(e->arena, port->name), direction);
     for (uint32_t i = 0; i < count; i++)
         emit(e, "        { .wire_bytes = %u, .awaited = %d, .payload_bytes = %u }, /* %s */ \\\n",
-             message_wire_bytes(e->arena, &messages[i]), !messages[i].is_reply && messages[i].has_reply,
+             message_wire_bytes(e->arena, &messages[i]),
+             !messages[i].is_reply && messages[i].has_reply,
              message_payload_bytes(e->arena, &messages[i]), messages[i].name);
     emit(e, "    }\n");
 }
@@ -66,9 +71,11 @@ static void emit_any_constants(struct emit *e, const struct layout_unit *unit)
         if (!group->decl->is_any || !protocol)
             continue;
         if (group->decl->is_in)
-            emit_messages_constant(e, unit->type, group->decl, "REPLIES", protocol->replies, protocol->reply_count);
+            emit_messages_constant(e, unit->type, group->decl, "REPLIES", protocol->replies,
+                                   protocol->reply_count);
         else
-            emit_messages_constant(e, unit->type, group->decl, "REQUESTS", protocol->requests, protocol->request_count);
+            emit_messages_constant(e, unit->type, group->decl, "REQUESTS", protocol->requests,
+                                   protocol->request_count);
     }
 }
 
@@ -81,7 +88,8 @@ static uint32_t kind_of(const struct layout_unit *unit, const struct model_type 
     bug("part type %s is not in unit %s", type->name, unit->symbol);
 }
 
-static void emit_slot(struct emit *e, const struct layout_unit *unit, const struct layout_slot *slot)
+static void emit_slot(struct emit *e, const struct layout_unit *unit,
+                      const struct layout_slot *slot)
 {
     const char *ops = arena_printf(e->arena, "struct %s_ops", slot->decl->interface->name);
     const char *macro = arena_printf(e->arena, "%s_%s_OPS", name_upper(e->arena, slot->owner->name),
@@ -92,18 +100,22 @@ static void emit_slot(struct emit *e, const struct layout_unit *unit, const stru
     }
     if (slot->fillers.count == 1) {
         const char *filler = name_c(e->arena, slot->fillers.items[0]->name);
-        emit(e, slot->may_be_empty ? "#define %s(part) ((part) ? &%s_ops : NULL)\n"
-                                   : "#define %s(part) ((void)(part), &%s_ops)\n",
+        emit(e,
+             slot->may_be_empty ? "#define %s(part) ((part) ? &%s_ops : NULL)\n"
+                                : "#define %s(part) ((void)(part), &%s_ops)\n",
              macro, filler);
         return;
     }
-    const char *table = arena_printf(e->arena, "%s_%s_kinds", name_c(e->arena, slot->owner->name), slot->decl->name);
+    const char *table = arena_printf(e->arena, "%s_%s_kinds", name_c(e->arena, slot->owner->name),
+                                     slot->decl->name);
     emit(e, "static const %s *const %s[] = {\n", ops, table);
     for (uint32_t i = 0; i < slot->fillers.count; i++)
         emit(e, "    [%u] = &%s_ops,\n", kind_of(unit, slot->fillers.items[i]),
              name_c(e->arena, slot->fillers.items[i]->name));
     emit(e, "};\n");
-    emit(e, slot->may_be_empty ? "#define %s(part) ((part) ? %s[(part)->kind] : NULL)\n" : "#define %s(part) (%s[(part)->kind])\n",
+    emit(e,
+         slot->may_be_empty ? "#define %s(part) ((part) ? %s[(part)->kind] : NULL)\n"
+                            : "#define %s(part) (%s[(part)->kind])\n",
          macro, table);
 }
 
@@ -126,9 +138,11 @@ static void emit_slots(struct emit *e, const struct layout_unit *unit)
             emit(e, "#include \"%s.h\"\n", unit->slots.items[s].decl->interface->name);
     }
     for (uint32_t i = 0; i < unit->parts.count; i++)
-        if (unit->parts.items[i].type->interface && implements_slot(unit, unit->parts.items[i].type))
+        if (unit->parts.items[i]
+                .type->interface && implements_slot(unit, unit->parts.items[i].type))
             emit(e, "static const struct %s_ops %s_ops; /* defined by the part's C file */\n",
-                 unit->parts.items[i].type->interface->name, name_c(e->arena, unit->parts.items[i].type->name));
+                 unit->parts.items[i].type->interface->name,
+                 name_c(e->arena, unit->parts.items[i].type->name));
     for (uint32_t s = 0; s < unit->slots.count; s++)
         emit_slot(e, unit, &unit->slots.items[s]);
     if (unit->slots.count > 0)
@@ -140,7 +154,9 @@ static void emit_sources(struct emit *e, const struct layout_unit *unit)
 {
     for (uint32_t i = 0; i < unit->parts.count; i++) {
         uint32_t before = 0;
-        while (strcmp(unit->parts.items[before].type->behaviour, unit->parts.items[i].type->behaviour) != 0)
+        while (
+            strcmp(unit->parts.items[before].type->behaviour, unit->parts.items[i].type->behaviour)
+            != 0)
             before++;
         if (before == i && strcmp(unit->parts.items[i].type->behaviour, unit->type->behaviour) != 0)
             emit(e, "#include \"%s\"\n", name_base(unit->parts.items[i].type->behaviour));
@@ -150,17 +166,17 @@ static void emit_sources(struct emit *e, const struct layout_unit *unit)
 
 static void emit_stats(struct emit *e, const struct model_type *type)
 {
-    static const char *const kinds[] = { [MODEL_STAT_COUNTER] = "STAT_COUNTER",
-                                         [MODEL_STAT_AVERAGE] = "STAT_AVERAGE",
-                                         [MODEL_STAT_HISTOGRAM] = "STAT_HISTOGRAM" };
+    static const char *const kinds[] = {[MODEL_STAT_COUNTER] = "STAT_COUNTER",
+                                        [MODEL_STAT_AVERAGE] = "STAT_AVERAGE",
+                                        [MODEL_STAT_HISTOGRAM] = "STAT_HISTOGRAM"};
     if (type->stat_count == 0)
         return;
     const char *name = name_c(e->arena, type->name);
     emit(e, "static const struct stat_descriptor %s_stat_list[] = {\n", name);
     for (uint32_t i = 0; i < type->stat_count; i++)
         emit(e, "    { \"%s\", %s, %s, offsetof(struct %s_stats, %s) },\n", type->stats[i].name,
-             quoted(e, type->stats[i].doc ? type->stats[i].doc : ""), kinds[type->stats[i].kind], name,
-             name_c(e->arena, type->stats[i].name));
+             quoted(e, type->stats[i].doc ? type->stats[i].doc : ""), kinds[type->stats[i].kind],
+             name, name_c(e->arena, type->stats[i].name));
     emit(e, "};\n\n");
 }
 
@@ -168,7 +184,9 @@ static void emit_stats_members(struct emit *e, const struct model_type *type)
 {
     const char *name = name_c(e->arena, type->name);
     if (type->stat_count > 0)
-        emit(e, "    .stats_offset = offsetof(struct %s, io.stats),\n    .stat_count = %u,\n    .stats = %s_stat_list,\n",
+        emit(e,
+             "    .stats_offset = offsetof(struct %s, io.stats),\n    .stat_count = %u,\n    "
+             ".stats = %s_stat_list,\n",
              name, type->stat_count, name);
 }
 
@@ -209,15 +227,21 @@ static void emit_descriptor(struct emit *e, const struct layout_unit *unit)
         stores += type->stores[i].is_writer;
     emit_lists(e, unit, stores);
     emit(e, "UNIT_DEFINE_WALK(%s)\n\n", name);
-    emit(e, "extern const struct unit_type %s;\nconst struct unit_type %s = {\n", unit->symbol, unit->symbol);
+    emit(e, "extern const struct unit_type %s;\nconst struct unit_type %s = {\n", unit->symbol,
+         unit->symbol);
     emit(e, "    .name = \"%s\",\n    .source = \"%s\",\n", type->name, name_base(type->behaviour));
-    emit(e, "    .instance_bytes = sizeof(struct %s),\n    .io_words_offset = sizeof(struct component),\n", name);
+    emit(e,
+         "    .instance_bytes = sizeof(struct %s),\n    .io_words_offset = sizeof(struct "
+         "component),\n",
+         name);
     emit_stats_members(e, type);
     if (unit->parts.count > 0)
         emit(e, "    .parts = part_types,\n    .part_count = %u,\n", unit->parts.count);
     if (stores > 0)
         emit(e, "    .store_bytes = store_sizes,\n    .store_count = %u,\n", stores);
-    emit(e, "    .init = %s_init_one,\n    .tick = %s_tick_one,\n    .walk = %s_walk,\n    .outstanding = %s_outstanding_one,\n",
+    emit(e,
+         "    .init = %s_init_one,\n    .tick = %s_tick_one,\n    .walk = %s_walk,\n    "
+         ".outstanding = %s_outstanding_one,\n",
          name, name, name, name);
     emit(e, "};\n");
 }
@@ -226,11 +250,11 @@ void emit_unit(struct emit *e, const struct layout *layout, const struct layout_
 {
     (void)layout;
     if (unit->generic)
-        emit(e, "/* Component %s for any parameters: %s. Generated by heddle. */\n", unit->type->name,
-             name_place(e->arena, unit->type->place));
+        emit(e, "/* Component %s for any parameters: %s. Generated by heddle. */\n",
+             unit->type->name, name_place(e->arena, unit->type->place));
     else
-        emit(e, "/* Component %s with the parameters of %s: %s. Generated by heddle. */\n", unit->type->name,
-             unit->first->path, name_place(e->arena, unit->first->place));
+        emit(e, "/* Component %s with the parameters of %s: %s. Generated by heddle. */\n",
+             unit->type->name, unit->first->path, name_place(e->arena, unit->first->place));
     emit(e, "#include \"runtime/unit.h\"\n\n");
     if (!unit->generic) {
         emit_constants(e, unit->type, unit->first->params, unit->first->param_count);

@@ -1,7 +1,9 @@
-/* The emitters: one for each kind of generated C file. Each appends the whole file to `e`; none writes to disk. Output
- * depends on the model only, never on time, place or memory addresses. Called by gen.c.
+/* The emitters: one for each kind of generated C file. Each appends the whole file to `e`; none
+ * writes to disk. Output depends on the model only, never on time, place or memory addresses.
+ * Called by gen.c.
  *
- * What the generated headers hold is described in docs/architecture.md ("Generated code and units"). */
+ * What the generated headers hold is described in docs/architecture.md ("Generated code and
+ * units"). */
 #ifndef HEDDLE_CODEGEN_EMITTERS_H
 #define HEDDLE_CODEGEN_EMITTERS_H
 
@@ -16,7 +18,8 @@ void emit_enum_header(struct emit *e, const struct model_enum *choice);
 void emit_protocol_header(struct emit *e, const struct model_protocol *protocol);
 
 /* NAME.gen.h of a component with C behaviour, and of a part. */
-void emit_component_header(struct emit *e, const struct model *model, const struct model_type *type);
+void emit_component_header(struct emit *e, const struct model *model,
+                           const struct model_type *type);
 void emit_part_header(struct emit *e, const struct model *model, const struct model_type *type);
 
 /* The wrapper file of a unit: constants, headers, C files, descriptor. */
@@ -32,7 +35,8 @@ void emit_params_struct(struct emit *e, const struct model_type *type);
 void emit_stats_struct(struct emit *e, const struct model_type *type);
 /* The binding words of parts, in the io struct; and their accessors. `self` is "c" or "p". */
 void emit_part_words(struct emit *e, const struct model_type *type);
-void emit_part_accessors(struct emit *e, const struct model *model, const struct model_type *type, const char *self);
+void emit_part_accessors(struct emit *e, const struct model *model, const struct model_type *type,
+                         const char *self);
 void emit_params_accessor(struct emit *e, const struct model_type *type, const char *self);
 
 #endif

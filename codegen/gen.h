@@ -9,11 +9,13 @@ struct gen_files {
     uint32_t written;           /* how many of them changed on disk */
 };
 
-/* NAME.gen.h of every named enumeration, protocol, component with behaviour, and part in scope. The model may be one
- * without a platform. false: message on stderr. */
-bool gen_headers(struct arena *arena, const struct model *model, const char *folder, struct gen_files *files);
+/* NAME.gen.h of every named enumeration, protocol, component with behaviour, and part in scope. The
+ * model may be one without a platform. false: message on stderr. */
+bool gen_headers(struct arena *arena, const struct model *model, const char *folder,
+                 struct gen_files *files);
 
 /* The wrapper of every unit, platform.c, and for generic layouts platform.tables. */
-bool gen_platform(struct arena *arena, const struct layout *layout, const char *folder, struct gen_files *files);
+bool gen_platform(struct arena *arena, const struct layout *layout, const char *folder,
+                  struct gen_files *files);
 
 #endif

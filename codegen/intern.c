@@ -14,7 +14,7 @@ static uint64_t hash(const char *key)
 
 void intern_init(struct intern *table, struct arena *arena)
 {
-    *table = (struct intern){ .arena = arena, .slot_count = 64 };
+    *table = (struct intern){.arena = arena, .slot_count = 64};
     table->slots = arena_alloc(arena, table->slot_count * sizeof *table->slots);
 }
 
@@ -34,7 +34,7 @@ const struct intern_entry *intern_find(const struct intern *table, const char *k
 
 void intern_add(struct intern *table, const char *key, uint32_t value)
 {
-    struct intern_entry entry = { key, value };
+    struct intern_entry entry = {key, value};
     vector_push(table->arena, &table->entries, entry);
     if (table->entries.count * 2 <= table->slot_count) {
         table->slots[find_slot(table, key)] = table->entries.count;

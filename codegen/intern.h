@@ -1,5 +1,5 @@
-/* A table from strings to small numbers, in order of first appearance. Iteration is never by hash, so nothing that is
- * written depends on it. */
+/* A table from strings to small numbers, in order of first appearance. Iteration is never by hash,
+ * so nothing that is written depends on it. */
 #ifndef HEDDLE_CODEGEN_INTERN_H
 #define HEDDLE_CODEGEN_INTERN_H
 
@@ -16,7 +16,7 @@ struct intern_entry {
 struct intern {
     struct arena *arena;
     VECTOR(struct intern_entry) entries;
-    uint32_t *slots; /* 1 + index in entries, 0 empty */
+    uint32_t *slots;     /* 1 + index in entries, 0 empty */
     uint32_t slot_count; /* a power of two */
 };
 

@@ -8,12 +8,14 @@
 struct job {
     const char *what;        /* for the progress line */
     const char *const *argv; /* NULL-terminated; argv[0] is searched in PATH */
-    const char *output;      /* file that takes its standard output and error, printed and removed when it ends */
-    bool ok;                 /* result: ended with status 0 */
+    const char *output; /* file that takes its standard output and error, printed and removed when
+                           it ends */
+    bool ok;            /* result: ended with status 0 */
 };
 
-/* Runs all jobs, at most `parallel` at a time. What they printed appears job by job on standard error. With `progress`, a
- * line on standard error counts. false when one failed; then no further ones are started. */
+/* Runs all jobs, at most `parallel` at a time. What they printed appears job by job on standard
+ * error. With `progress`, a line on standard error counts. false when one failed; then no further
+ * ones are started. */
 bool jobs_run(struct job *jobs, uint32_t count, uint32_t parallel, bool progress);
 
 /* Processors this process may use. */

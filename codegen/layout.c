@@ -1,53 +1,17 @@
-/* Fills the tables of runtime/platform.h: one function per table. Numbers that others need (positions of instances, ring
- * numbers of connections, part numbers) are fixed first; see layout.h for the orders. */
+/* Fills the tables of runtime/platform.h: one function per table. Numbers that others need
+ * (positions of instances, ring numbers of connections, part numbers) are fixed first; see layout.h
+ * for the orders. */
 #include "codegen/layout.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen/emit.h"
-#include "codegen/layout_units.h"
-#include "codegen/message_layout.h"
+#include "codegen/layout_builder.h"
 #include "codegen/sha256.h"
 #include "runtime/ring.h"
 
-/* The tables while they grow. */
-struct builder {
-    struct layout *layout;
-    struct arena *arena;
-    const struct model *model;
-    struct layout_assignment assignment;
-    struct emit strings;
-    struct intern string_offsets;
-    struct intern param_blocks;
-    uint32_t *request_ring; /* by connection id */
-    uint32_t *reply_ring;   /* RING_NONE for one-way protocols */
-    uint32_t *part_number;  /* by model id */
-    uint32_t *first_store;  /* by leaf id: number of its first store */
-    uint32_t *pending;      /* by ring: position among the receiver's incoming rings */
-    VECTOR(struct platform_domain) domains;
-    VECTOR(struct platform_group) groups;
-    VECTOR(struct platform_instance) instances;
-    VECTOR(struct platform_ring) rings;
-    VECTOR(struct platform_link) links;
-    VECTOR(struct platform_part) parts;
-    VECTOR(struct platform_protocol) protocols;
-    VECTOR(struct platform_message) messages;
-    VECTOR(struct platform_space) spaces;
-    VECTOR(struct platform_map) maps;
-    VECTOR(uint32_t) param_names;
-    VECTOR(uint32_t) param_units;
-    VECTOR(int64_t) params;
-    VECTOR(uint32_t) bindings;
-    VECTOR(uint8_t) binding_kinds;
-    VECTOR(uint32_t) port_rings;
-    VECTOR(uint32_t) part_refs;
-    VECTOR(uint32_t) incoming;
-    VECTOR(uint32_t) partitions;
-};
-
-static uint32_t add_string(struct builder *b, const char *text)
+uint32_t layout_add_string(struct builder *b, const char *text)
 {
     if (!text)
         text = "";
@@ -60,17 +24,11 @@ static uint32_t add_string(struct builder *b, const char *text)
     return offset;
 }
 
-static const char *port_path(struct builder *b, const struct model_port *port)
-{
-    return port->decl->is_array ? arena_printf(b->arena, "%s.%s[%u]", port->owner->path, port->decl->name, port->element)
-                                : arena_printf(b->arena, "%s.%s", port->owner->path, port->decl->name);
-}
-
 static void add_domains(struct builder *b)
 {
     for (uint32_t i = 0; i < b->model->domain_count; i++) {
-        struct platform_domain domain = { .name = add_string(b, b->model->domains[i].name),
-                                          .hz = b->model->domains[i].hz };
+        struct platform_domain domain = {.name = layout_add_string(b, b->model->domains[i].name),
+                                         .hz = b->model->domains[i].hz};
         vector_push(b->arena, &b->domains, domain);
     }
 }
@@ -81,7 +39,8 @@ static void order_instances(struct builder *b)
     const struct model *model = b->model;
     struct layout *layout = b->layout;
     uint32_t units = b->assignment.count;
-    uint32_t *heads = arena_alloc(b->arena, ((size_t)model->domain_count * units + 1) * sizeof(uint32_t));
+    uint32_t *heads =
+        arena_alloc(b->arena, ((size_t)model->domain_count * units + 1) * sizeof(uint32_t));
     uint32_t *next = arena_alloc(b->arena, (model->leaf_count + 1) * sizeof(uint32_t));
     layout->positions = arena_alloc(b->arena, (model->leaf_count + 1) * sizeof(uint32_t));
     for (uint32_t i = model->leaf_count; i-- > 0;) {
@@ -92,9 +51,9 @@ static void order_instances(struct builder *b)
     for (uint32_t bucket = 0; bucket < model->domain_count * units; bucket++) {
         if (!heads[bucket])
             continue;
-        struct platform_group group = { .unit = b->assignment.compiled[bucket % units],
-                                        .first = layout->instances.count,
-                                        .domain = bucket / units };
+        struct platform_group group = {.unit = b->assignment.compiled[bucket % units],
+                                       .first = layout->instances.count,
+                                       .domain = bucket / units};
         for (uint32_t leaf = heads[bucket]; leaf; leaf = next[leaf - 1]) {
             layout->positions[leaf - 1] = layout->instances.count;
             vector_push(b->arena, &layout->instances, model->leaves[leaf - 1]);
@@ -111,7 +70,8 @@ static void number_rings(struct builder *b)
     b->reply_ring = arena_alloc(b->arena, (b->model->connection_count + 1) * sizeof(uint32_t));
     for (uint32_t i = 0; i < b->model->connection_count; i++) {
         b->request_ring[i] = count++;
-        b->reply_ring[i] = b->model->connections[i]->protocol->reply_count > 0 ? count++ : RING_NONE;
+        b->reply_ring[i] =
+            b->model->connections[i]->protocol->reply_count > 0 ? count++ : RING_NONE;
     }
     b->pending = arena_alloc(b->arena, (count + 1) * sizeof(uint32_t));
 }
@@ -150,7 +110,8 @@ static const char *param_unit(enum model_dimension dimension)
 }
 
 /* First word of the values; equal blocks of one type share theirs. */
-static uint32_t add_params(struct builder *b, const char *type, const struct model_param *params, uint32_t count)
+static uint32_t add_params(struct builder *b, const char *type, const struct model_param *params,
+                           uint32_t count)
 {
     struct emit key;
     emit_init(&key, b->arena);
@@ -166,10 +127,12 @@ static uint32_t add_params(struct builder *b, const char *type, const struct mod
     uint32_t first = b->params.count;
     for (uint32_t i = 0; i < count; i++) {
         bool text = params[i].value.dimension == MODEL_DIM_STRING;
-        int64_t value = text ? (int64_t)add_string(b, params[i].value.string) : params[i].value.integer;
+        int64_t value =
+            text ? (int64_t)layout_add_string(b, params[i].value.string) : params[i].value.integer;
         vector_push(b->arena, &b->params, value);
-        vector_push(b->arena, &b->param_names, add_string(b, params[i].decl->name));
-        vector_push(b->arena, &b->param_units, add_string(b, param_unit(params[i].value.dimension)));
+        vector_push(b->arena, &b->param_names, layout_add_string(b, params[i].decl->name));
+        vector_push(b->arena, &b->param_units,
+                    layout_add_string(b, param_unit(params[i].value.dimension)));
     }
     intern_add(&b->param_blocks, key.text, first);
     return first;
@@ -201,11 +164,13 @@ static void bind_ports(struct builder *b, const struct model_port_group *group)
     }
 }
 
-static void bind_places(struct builder *b, const struct model_type *type, const struct model_part_place *places)
+static void bind_places(struct builder *b, const struct model_type *type,
+                        const struct model_part_place *places)
 {
     for (uint32_t i = 0; i < type->part_count; i++) {
         if (!type->parts[i].is_array) {
-            add_binding(b, BIND_PART, places[i].count ? b->part_number[places[i].parts[0]->id] : UINT32_MAX);
+            add_binding(b, BIND_PART,
+                        places[i].count ? b->part_number[places[i].parts[0]->id] : UINT32_MAX);
             continue;
         }
         add_binding(b, BIND_COUNT, places[i].count);
@@ -216,7 +181,8 @@ static void bind_places(struct builder *b, const struct model_type *type, const 
 }
 
 /* Stores are numbered by writer; a writer's own stand in order of its declarations. */
-static uint32_t store_number(struct builder *b, const struct model_instance *writer, const struct model_store_decl *store)
+static uint32_t store_number(struct builder *b, const struct model_instance *writer,
+                             const struct model_store_decl *store)
 {
     uint32_t number = b->first_store[writer->leaf_id];
     for (uint32_t s = 0; s < writer->type->store_count; s++) {
@@ -233,7 +199,8 @@ static void bind_stores(struct builder *b, const struct model_instance *instance
 {
     for (uint32_t s = 0; s < instance->type->store_count; s++) {
         const struct model_instance *writer = instance->readers_of[s];
-        add_binding(b, BIND_STORE, writer ? store_number(b, writer, &instance->type->stores[s]) : UINT32_MAX);
+        add_binding(b, BIND_STORE,
+                    writer ? store_number(b, writer, &instance->type->stores[s]) : UINT32_MAX);
     }
 }
 
@@ -242,7 +209,8 @@ static void add_incoming(struct builder *b, const struct model_instance *instanc
     for (uint32_t g = 0; g < instance->port_group_count; g++) {
         const struct model_port_group *group = &instance->port_groups[g];
         for (uint32_t p = 0; p < group->count; p++) {
-            uint32_t ring = ring_of(group->decl->is_in ? b->request_ring : b->reply_ring, &group->ports[p]);
+            uint32_t ring =
+                ring_of(group->decl->is_in ? b->request_ring : b->reply_ring, &group->ports[p]);
             if (ring != RING_NONE)
                 b->pending[ring] = b->incoming.count - first;
             vector_push(b->arena, &b->incoming, ring);
@@ -250,19 +218,21 @@ static void add_incoming(struct builder *b, const struct model_instance *instanc
     }
 }
 
-static void number_parts(struct builder *b, const struct model_type *type, const struct model_part_place *places,
-                         uint32_t owner_instance, uint32_t owner_part)
+static void number_parts(struct builder *b, const struct model_type *type,
+                         const struct model_part_place *places, uint32_t owner_instance,
+                         uint32_t owner_part)
 {
     for (uint32_t i = 0; i < type->part_count; i++)
         for (uint32_t p = 0; p < places[i].count && !places[i].shared; p++) {
             const struct model_part *part = places[i].parts[p];
             uint32_t number = b->parts.count;
-            struct platform_part row = { .path = add_string(b, part->path),
-                                         .type = add_string(b, part->type->name),
-                                         .owner_instance = owner_instance,
-                                         .owner_part = owner_part,
-                                         .params = add_params(b, part->type->name, part->params, part->param_count),
-                                         .param_count = part->param_count };
+            struct platform_part row = {
+                .path = layout_add_string(b, part->path),
+                .type = layout_add_string(b, part->type->name),
+                .owner_instance = owner_instance,
+                .owner_part = owner_part,
+                .params = add_params(b, part->type->name, part->params, part->param_count),
+                .param_count = part->param_count};
             b->part_number[part->id] = number;
             vector_push(b->arena, &b->parts, row);
             vector_push(b->arena, &b->layout->parts, part);
@@ -274,7 +244,8 @@ static void add_parts(struct builder *b)
 {
     b->part_number = arena_alloc(b->arena, (b->model->part_count + 1) * sizeof(uint32_t));
     for (uint32_t i = 0; i < b->layout->instances.count; i++)
-        number_parts(b, b->layout->instances.items[i]->type, b->layout->instances.items[i]->places, i, UINT32_MAX);
+        number_parts(b, b->layout->instances.items[i]->type, b->layout->instances.items[i]->places,
+                     i, UINT32_MAX);
     for (uint32_t i = 0; i < b->parts.count; i++) {
         const struct model_part *part = b->layout->parts.items[i];
         b->parts.items[i].bindings = b->bindings.count;
@@ -288,8 +259,8 @@ static void add_instances(struct builder *b)
     for (uint32_t i = 0; i < b->layout->instances.count; i++) {
         const struct model_instance *instance = b->layout->instances.items[i];
         struct platform_instance row = {
-            .path = add_string(b, instance->path),
-            .type = add_string(b, instance->type->name),
+            .path = layout_add_string(b, instance->path),
+            .type = layout_add_string(b, instance->type->name),
             .partition = instance->partition,
             .params = add_params(b, instance->type->name, instance->params, instance->param_count),
             .param_count = instance->param_count,
@@ -310,137 +281,10 @@ static void add_instances(struct builder *b)
     }
 }
 
-static bool same_protocol(const struct model_protocol *a, const struct model_protocol *b)
-{
-    if (a == b)
-        return true;
-    if (strcmp(a->name, b->name) != 0 || a->argument_count != b->argument_count)
-        return false;
-    for (uint32_t i = 0; i < a->argument_count; i++)
-        if (a->arguments[i] != b->arguments[i])
-            return false;
-    return true;
-}
-
-static uint32_t protocol_number(struct builder *b, const struct model_protocol *protocol)
-{
-    for (uint32_t i = 0; i < b->model->protocol_count; i++)
-        if (same_protocol(b->model->protocols[i], protocol))
-            return i;
-    bug("protocol %s is not among those of the platform", protocol->name);
-}
-
-/* 1 + the link's index. Connections of one bus share theirs; it is named by the first of them. */
-static uint32_t add_link(struct builder *b, const struct model_connection *connection)
-{
-    if (!connection->link)
-        return 0;
-    for (uint32_t i = 0; connection->bus && i < connection->id; i++)
-        if (b->model->connections[i]->bus == connection->bus)
-            return b->rings.items[b->request_ring[i]].link;
-    struct platform_link link = { .name = add_string(b, arena_printf(b->arena, "%s -> %s via %s",
-                                                                     port_path(b, connection->from),
-                                                                     port_path(b, connection->to),
-                                                                     connection->link->name)),
-                                  .shared = connection->bus != 0,
-                                  .bandwidth_bytes_per_s = connection->link->bandwidth_bytes_per_s,
-                                  .latency_ps = connection->link->latency_ps };
-    vector_push(b->arena, &b->links, link);
-    return b->links.count;
-}
-
-static void add_rings(struct builder *b)
-{
-    for (uint32_t i = 0; i < b->model->connection_count; i++) {
-        const struct model_connection *connection = b->model->connections[i];
-        const struct model_protocol *protocol = connection->protocol;
-        struct platform_ring request = {
-            .name = add_string(b, port_path(b, connection->from)),
-            .sender = b->layout->positions[connection->from->owner->leaf_id],
-            .receiver = b->layout->positions[connection->to->owner->leaf_id],
-            .peer = b->reply_ring[i],
-            .depth = connection->depth,
-            .width = connection->width,
-            .latency = connection->link ? 0 : connection->latency_cy,
-            .link = add_link(b, connection),
-            .payload_bytes = message_slot_bytes(b->arena, protocol->requests, protocol->request_count),
-            .protocol = protocol_number(b, protocol),
-            .pending = b->pending[b->request_ring[i]],
-        };
-        vector_push(b->arena, &b->rings, request);
-        vector_push(b->arena, &b->layout->rings, connection);
-        if (b->reply_ring[i] == RING_NONE)
-            continue;
-        struct platform_ring reply = request;
-        reply.name = add_string(b, port_path(b, connection->to));
-        reply.sender = request.receiver;
-        reply.receiver = request.sender;
-        reply.peer = b->request_ring[i];
-        reply.depth = connection->reply_depth;
-        reply.payload_bytes = message_slot_bytes(b->arena, protocol->replies, protocol->reply_count);
-        reply.is_reply = 1;
-        reply.pending = b->pending[b->reply_ring[i]];
-        vector_push(b->arena, &b->rings, reply);
-        vector_push(b->arena, &b->layout->rings, connection);
-    }
-}
-
-static const char *protocol_text(struct builder *b, const struct model_protocol *protocol)
-{
-    struct emit text;
-    emit_init(&text, b->arena);
-    emit(&text, "%s", protocol->name);
-    for (uint32_t i = 0; i < protocol->argument_count; i++)
-        emit(&text, "%s%" PRId64, i ? ", " : "(", protocol->arguments[i]);
-    emit(&text, "%s", protocol->argument_count ? ")" : "");
-    return text.text;
-}
-
-static void add_messages(struct builder *b, const struct model_message *messages, uint32_t count)
-{
-    for (uint32_t i = 0; i < count; i++) {
-        struct platform_message row = { .name = add_string(b, messages[i].name),
-                                        .wire_bytes = message_wire_bytes(b->arena, &messages[i]),
-                                        .awaited = !messages[i].is_reply && messages[i].has_reply,
-                                        .payload_bytes = message_payload_bytes(b->arena, &messages[i]) };
-        vector_push(b->arena, &b->messages, row);
-    }
-}
-
-static void add_protocols(struct builder *b)
-{
-    for (uint32_t i = 0; i < b->model->protocol_count; i++) {
-        const struct model_protocol *protocol = b->model->protocols[i];
-        struct platform_protocol row = { .name = add_string(b, protocol_text(b, protocol)),
-                                         .first_message = b->messages.count,
-                                         .request_count = protocol->request_count,
-                                         .reply_count = protocol->reply_count };
-        vector_push(b->arena, &b->protocols, row);
-        add_messages(b, protocol->requests, protocol->request_count);
-        add_messages(b, protocol->replies, protocol->reply_count);
-    }
-}
-
-static void add_spaces(struct builder *b)
-{
-    for (uint32_t i = 0; i < b->model->space_count; i++) {
-        const struct model_space *space = b->model->spaces[i];
-        struct platform_space row = { .name = add_string(b, space->path),
-                                      .target_count = space->target_count,
-                                      .base = space->base,
-                                      .size = space->each_bytes * space->target_count,
-                                      .interleave = space->interleave_bytes ? space->interleave_bytes : space->each_bytes };
-        vector_push(b->arena, &b->spaces, row);
-        struct platform_map map = { .space = i };
-        if (space->mapped)
-            vector_push(b->arena, &b->maps, map);
-    }
-}
-
 static void add_partitions(struct builder *b)
 {
     for (uint32_t i = 0; i < b->model->partition_count; i++)
-        vector_push(b->arena, &b->partitions, add_string(b, b->model->partitions[i].name));
+        vector_push(b->arena, &b->partitions, layout_add_string(b, b->model->partitions[i].name));
 }
 
 /* Everything that says what the platform is; which unit implements a group is not part of it. */
@@ -482,11 +326,11 @@ static void finish_table(struct builder *b)
     struct platform_table *t = &b->layout->table;
     hash_model(b);
     t->abi = PLATFORM_ABI;
-    t->name = add_string(b, b->model->name);
+    t->name = layout_add_string(b, b->model->name);
     t->model_hash = b->layout->model_hash;
-    add_string(b, t->model_hash);
+    layout_add_string(b, t->model_hash);
     for (uint32_t i = 0; i < b->layout->units.count; i++)
-        add_string(b, b->layout->units.items[i]->type->name);
+        layout_add_string(b, b->layout->units.items[i]->type->name);
     t->strings = b->strings.text;
     t->string_bytes = (uint32_t)b->strings.size;
 #define TAKE(list, counter) (t->list = b->list.items, t->counter = b->list.count)
@@ -526,7 +370,7 @@ struct layout *layout_make(struct arena *arena, const struct model *model, bool 
     emit_init(&b->strings, arena);
     intern_init(&b->string_offsets, arena);
     intern_init(&b->param_blocks, arena);
-    add_string(b, "");
+    layout_add_string(b, "");
     b->assignment = layout_assign_units(layout);
     add_domains(b);
     order_instances(b);
@@ -534,9 +378,9 @@ struct layout *layout_make(struct arena *arena, const struct model *model, bool 
     number_stores(b);
     add_parts(b);
     add_instances(b);
-    add_rings(b);
-    add_protocols(b);
-    add_spaces(b);
+    layout_add_rings(b);
+    layout_add_protocols(b);
+    layout_add_spaces(b);
     add_partitions(b);
     finish_table(b);
     return layout;

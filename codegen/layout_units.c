@@ -1,6 +1,6 @@
-/* Units: two instances share one when everything that the compiler sees as a constant is equal, that is their
- * parameters, what fills their slots (with its parameters, recursively), and the protocol bound to `any` ports. The key
- * of a unit spells this out as text. */
+/* Units: two instances share one when everything that the compiler sees as a constant is equal,
+ * that is their parameters, what fills their slots (with its parameters, recursively), and the
+ * protocol bound to `any` ports. The key of a unit spells this out as text. */
 #include "codegen/layout_units.h"
 
 #include <inttypes.h>
@@ -23,7 +23,8 @@ static void key_params(struct emit *key, const struct model_param *params, uint3
         emit(key, ",%" PRId64, params[i].value.integer);
 }
 
-static void key_places(struct emit *key, const struct model_type *type, const struct model_part_place *places)
+static void key_places(struct emit *key, const struct model_type *type,
+                       const struct model_part_place *places)
 {
     for (uint32_t i = 0; i < type->part_count; i++) {
         emit(key, "|%u", places[i].count);
@@ -66,18 +67,20 @@ static bool same_params(const struct model_part *a, const struct model_part *b)
     return true;
 }
 
-static struct layout_slot *find_slot(struct layout *layout, struct layout_unit *unit, const struct model_type *owner,
+static struct layout_slot *find_slot(struct layout *layout, struct layout_unit *unit,
+                                     const struct model_type *owner,
                                      const struct model_part_decl *decl)
 {
     for (uint32_t i = 0; i < unit->slots.count; i++)
         if (unit->slots.items[i].owner == owner && unit->slots.items[i].decl == decl)
             return &unit->slots.items[i];
-    struct layout_slot slot = { .owner = owner, .decl = decl };
+    struct layout_slot slot = {.owner = owner, .decl = decl};
     vector_push(layout->arena, &unit->slots, slot);
     return &unit->slots.items[unit->slots.count - 1];
 }
 
-static void add_filler(struct layout *layout, struct layout_slot *slot, const struct model_type *type)
+static void add_filler(struct layout *layout, struct layout_slot *slot,
+                       const struct model_type *type)
 {
     for (uint32_t i = 0; i < slot->fillers.count; i++)
         if (slot->fillers.items[i] == type)
@@ -101,13 +104,13 @@ static void add_part(struct layout *layout, struct layout_unit *unit, const stru
                 unit->parts.items[i].uniform = false;
             return;
         }
-    struct layout_part_type entry = { .type = part->type, .first = part, .uniform = true };
+    struct layout_part_type entry = {.type = part->type, .first = part, .uniform = true};
     vector_push(layout->arena, &unit->parts, entry);
 }
 
 /* The parts and slots of a specialised unit, as found in one instance; inner parts first. */
-static void collect_parts(struct layout *layout, struct layout_unit *unit, const struct model_type *type,
-                          const struct model_part_place *places)
+static void collect_parts(struct layout *layout, struct layout_unit *unit,
+                          const struct model_type *type, const struct model_part_place *places)
 {
     for (uint32_t i = 0; i < type->part_count; i++) {
         for (uint32_t p = 0; p < places[i].count && !places[i].shared; p++) {
@@ -124,8 +127,10 @@ static void collect_parts(struct layout *layout, struct layout_unit *unit, const
     }
 }
 
-/* Everything that could fill the slots of `type`, recursively; a part may have a slot for its own kind. */
-static void collect_possible_parts(struct layout *layout, struct layout_unit *unit, const struct model_type *type)
+/* Everything that could fill the slots of `type`, recursively; a part may have a slot for its own
+ * kind. */
+static void collect_possible_parts(struct layout *layout, struct layout_unit *unit,
+                                   const struct model_type *type)
 {
     const struct model *model = layout->model;
     for (uint32_t i = 0; i < unit->visited.count; i++)
@@ -140,8 +145,9 @@ static void collect_possible_parts(struct layout *layout, struct layout_unit *un
         }
         for (uint32_t t = 0; t < model->type_count; t++) {
             const struct model_type *part = model->types[t];
-            bool fits = part->is_part && (decl->is_slot ? part->interface == decl->interface
-                                                        : strcmp(part->name, decl->type_name) == 0);
+            bool fits =
+                part->is_part
+                && (decl->is_slot ? part->interface == decl->interface : strcmp(part->name, decl->type_name) == 0);
             if (!fits)
                 continue;
             if (decl->is_slot)
@@ -151,14 +157,14 @@ static void collect_possible_parts(struct layout *layout, struct layout_unit *un
             collect_possible_parts(layout, unit, part);
             if (has_part_type(unit, part))
                 continue;
-            struct layout_part_type entry = { .type = part };
+            struct layout_part_type entry = {.type = part};
             vector_push(layout->arena, &unit->parts, entry);
         }
     }
 }
 
-static struct layout_unit *new_unit(struct layout *layout, const struct model_instance *first, bool generic,
-                                    uint32_t number)
+static struct layout_unit *new_unit(struct layout *layout, const struct model_instance *first,
+                                    bool generic, uint32_t number)
 {
     struct layout_unit *unit = arena_alloc(layout->arena, sizeof *unit);
     unit->type = first->type;
@@ -191,7 +197,7 @@ static uint32_t compiled_unit(struct layout *layout, const struct model_instance
 struct layout_assignment layout_assign_units(struct layout *layout)
 {
     const struct model *model = layout->model;
-    struct layout_assignment result = { 0 };
+    struct layout_assignment result = {0};
     struct intern keys;
     intern_init(&keys, layout->arena);
     result.unit_of_leaf = arena_alloc(layout->arena, (model->leaf_count + 1) * sizeof(uint32_t));
@@ -210,7 +216,8 @@ struct layout_assignment layout_assign_units(struct layout *layout)
     return result;
 }
 
-static void add_folder(struct arena *arena, const char **folders, uint32_t *count, const char *folder)
+static void add_folder(struct arena *arena, const char **folders, uint32_t *count,
+                       const char *folder)
 {
     (void)arena;
     for (uint32_t i = 0; i < *count; i++)
@@ -235,15 +242,19 @@ static void add_type_folders(const struct layout *layout, const char **folders, 
         for (uint32_t t = 0; t < layout->model->type_count; t++) {
             const struct model_type *writer = layout->model->types[t];
             for (uint32_t w = 0; w < writer->store_count; w++)
-                if (writer->stores[w].is_writer && strcmp(writer->stores[w].type, type->stores[s].type) == 0)
+                if (writer->stores[w].is_writer
+                    && strcmp(writer->stores[w].type, type->stores[s].type) == 0)
                     add_folder(arena, folders, count, writer->folder);
         }
 }
 
-uint32_t layout_unit_folders(const struct layout *layout, const struct layout_unit *unit, const char ***folders)
+uint32_t layout_unit_folders(const struct layout *layout, const struct layout_unit *unit,
+                             const char ***folders)
 {
-    /* A type contributes at most its C file's folder, its own, its interface's, and one for each slot and store. */
-    uint32_t most = 3 + unit->type->part_count + unit->type->store_count * layout->model->type_count;
+    /* A type contributes at most its C file's folder, its own, its interface's, and one for each
+     * slot and store. */
+    uint32_t most =
+        3 + unit->type->part_count + unit->type->store_count * layout->model->type_count;
     for (uint32_t i = 0; i < unit->parts.count; i++)
         most += 3 + unit->parts.items[i].type->part_count;
     *folders = arena_alloc(layout->arena, (most + 1) * sizeof **folders);

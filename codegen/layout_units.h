@@ -4,8 +4,9 @@
 
 #include "codegen/layout.h"
 
-/* For each leaf, the number of its specialised unit in order of first appearance, and the count of these. The units the
- * build compiles go to layout->units; `compiled` maps specialised numbers to them. */
+/* For each leaf, the number of its specialised unit in order of first appearance, and the count of
+ * these. The units the build compiles go to layout->units; `compiled` maps specialised numbers to
+ * them. */
 struct layout_assignment {
     uint32_t *unit_of_leaf;
     uint32_t count;

@@ -31,13 +31,13 @@ static const struct {
     int (*run)(struct command *c);
     bool needs_toolkit;
 } commands[COMMAND_COUNT] = {
-    [COMMAND_CHECK] = { command_check, true },     [COMMAND_GEN] = { command_gen, true },
-    [COMMAND_DOT] = { command_dot, true },         [COMMAND_DUMP] = { command_dump, true },
-    [COMMAND_PARAMS] = { command_params, true },   [COMMAND_FMT] = { command_fmt, false },
-    [COMMAND_DOC] = { command_doc, true },         [COMMAND_EXPLAIN] = { command_explain, false },
-    [COMMAND_NEW] = { command_new, false },        [COMMAND_BUILD] = { command_build, true },
-    [COMMAND_RUN] = { command_run, true },         [COMMAND_STATS] = { command_stats, false },
-    [COMMAND_DISASM] = { command_disasm, false },  [COMMAND_HELP] = { command_help, false },
+    [COMMAND_CHECK] = {command_check, true},    [COMMAND_GEN] = {command_gen, true},
+    [COMMAND_DOT] = {command_dot, true},        [COMMAND_DUMP] = {command_dump, true},
+    [COMMAND_PARAMS] = {command_params, true},  [COMMAND_FMT] = {command_fmt, false},
+    [COMMAND_DOC] = {command_doc, true},        [COMMAND_EXPLAIN] = {command_explain, false},
+    [COMMAND_NEW] = {command_new, false},       [COMMAND_BUILD] = {command_build, true},
+    [COMMAND_RUN] = {command_run, true},        [COMMAND_STATS] = {command_stats, false},
+    [COMMAND_DISASM] = {command_disasm, false}, [COMMAND_HELP] = {command_help, false},
 };
 
 struct compilation *command_open(const struct command *c)
@@ -56,7 +56,8 @@ struct compilation *command_open(const struct command *c)
 bool command_wants_colour(void)
 {
     const char *no_colour = getenv("NO_COLOR"), *terminal = getenv("TERM");
-    return isatty(STDERR_FILENO) && !(no_colour && *no_colour) && !(terminal && strcmp(terminal, "dumb") == 0);
+    return isatty(STDERR_FILENO) && !(no_colour && *no_colour)
+           && !(terminal && strcmp(terminal, "dumb") == 0);
 }
 
 void command_print_diagnostics(const struct compilation *compilation)
@@ -64,7 +65,8 @@ void command_print_diagnostics(const struct compilation *compilation)
     compile_print_diagnostics(compilation, stderr, command_wants_colour());
 }
 
-const struct model *command_platform(const struct command *c, struct compilation *compilation, const char *file)
+const struct model *command_platform(const struct command *c, struct compilation *compilation,
+                                     const char *file)
 {
     const struct model *model = compile_platform(compilation, file, c->options->platform);
     command_print_diagnostics(compilation);
@@ -73,7 +75,7 @@ const struct model *command_platform(const struct command *c, struct compilation
 
 bool command_output_open(struct command_output *output)
 {
-    *output = (struct command_output){ 0 };
+    *output = (struct command_output){0};
     output->file = open_memstream(&output->text, &output->size);
     if (!output->file)
         fprintf(stderr, "heddle: out of memory\n");
@@ -89,7 +91,9 @@ int command_output_close(struct command_output *output, const char *path, bool o
     } else if (ok && path && strcmp(path, "-") != 0) {
         if (emit_write_bytes(path, output->text, output->size) == EMIT_FAILED)
             status = EXIT_ERRORS;
-    } else if (ok && (fwrite(output->text, 1, output->size, stdout) != output->size || fflush(stdout) != 0)) {
+    } else if (ok
+               && (fwrite(output->text, 1, output->size, stdout) != output->size
+                   || fflush(stdout) != 0)) {
         fprintf(stderr, "heddle: cannot write to standard output\n");
         status = EXIT_ERRORS;
     }
@@ -104,7 +108,7 @@ int main(int argc, char **argv)
     arena_init(&arena);
     int status = options_parse(&options, argc, argv, compile_suggest);
     if (status < 0) {
-        struct command c = { .arena = &arena, .options = &options };
+        struct command c = {.arena = &arena, .options = &options};
         status = EXIT_ERRORS;
         if (!commands[options.command].needs_toolkit || toolkit_find(&arena, &c.toolkit))
             status = commands[options.command].run(&c);

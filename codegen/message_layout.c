@@ -1,4 +1,5 @@
-/* See message_layout.h for the rule. Called by the emitters of protocols and ports and by the tables. */
+/* See message_layout.h for the rule. Called by the emitters of protocols and ports and by the
+ * tables. */
 #include "codegen/message_layout.h"
 
 static uint32_t align(uint32_t value, uint32_t to)
@@ -43,7 +44,8 @@ static uint32_t sort_scalars(const struct model_message *message, const struct m
 struct message_layout message_layout(struct arena *arena, const struct model_message *message)
 {
     size_t bytes = (message->field_count + 1) * sizeof(const struct model_field *);
-    struct message_layout layout = { .header = arena_alloc(arena, bytes), .payload = arena_alloc(arena, bytes) };
+    struct message_layout layout = {.header = arena_alloc(arena, bytes),
+                                    .payload = arena_alloc(arena, bytes)};
     const struct model_field **sorted = arena_alloc(arena, bytes);
     uint32_t count = sort_scalars(message, sorted);
     uint32_t used = 0;
@@ -55,7 +57,7 @@ struct message_layout message_layout(struct arena *arena, const struct model_mes
             layout.payload[layout.payload_count++] = sorted[i];
         }
     }
-    static const enum model_field_kind blocks[] = { MODEL_FIELD_BITS, MODEL_FIELD_BYTES };
+    static const enum model_field_kind blocks[] = {MODEL_FIELD_BITS, MODEL_FIELD_BYTES};
     for (size_t b = 0; b < 2; b++)
         for (uint32_t i = 0; i < message->field_count; i++)
             if (message->fields[i].kind == blocks[b])
@@ -68,7 +70,8 @@ uint32_t message_payload_bytes(struct arena *arena, const struct model_message *
     struct message_layout layout = message_layout(arena, message);
     uint32_t bytes = 0;
     for (uint32_t i = 0; i < layout.payload_count; i++)
-        bytes = align(bytes, message_field_alignment(layout.payload[i])) + message_field_bytes(layout.payload[i]);
+        bytes = align(bytes, message_field_alignment(layout.payload[i]))
+                + message_field_bytes(layout.payload[i]);
     return bytes;
 }
 
@@ -81,7 +84,8 @@ uint32_t message_wire_bytes(struct arena *arena, const struct model_message *mes
     return bytes;
 }
 
-uint32_t message_slot_bytes(struct arena *arena, const struct model_message *messages, uint32_t count)
+uint32_t message_slot_bytes(struct arena *arena, const struct model_message *messages,
+                            uint32_t count)
 {
     uint32_t largest = 0;
     for (uint32_t i = 0; i < count; i++) {

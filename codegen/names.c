@@ -1,16 +1,17 @@
-/* Name mangling. Keywords are the only names that change; everything else reads as in the description. Called by all
- * emitters of C. */
+/* Name mangling. Keywords are the only names that change; everything else reads as in the
+ * description. Called by all emitters of C. */
 #include "codegen/names.h"
 
 #include <ctype.h>
 #include <string.h>
 
 static const char *const keywords[] = {
-    "auto",     "break",   "case",     "char",   "const",  "continue", "default",  "do",     "double",   "else",
-    "enum",     "extern",  "float",    "for",    "goto",   "if",       "inline",   "int",    "long",     "register",
-    "restrict", "return",  "short",    "signed", "sizeof", "static",   "struct",   "switch", "typedef",  "union",
-    "unsigned", "void",    "volatile", "while",  "asm",    "typeof",   "bool",     "true",   "false",    "NULL",
-    "main",     "errno",   "alignas",  "alignof",
+    "auto",     "break",  "case",    "char",     "const",    "continue", "default",  "do",
+    "double",   "else",   "enum",    "extern",   "float",    "for",      "goto",     "if",
+    "inline",   "int",    "long",    "register", "restrict", "return",   "short",    "signed",
+    "sizeof",   "static", "struct",  "switch",   "typedef",  "union",    "unsigned", "void",
+    "volatile", "while",  "asm",     "typeof",   "bool",     "true",     "false",    "NULL",
+    "main",     "errno",  "alignas", "alignof",
 };
 
 const char *name_c(struct arena *arena, const char *name)
@@ -19,6 +20,15 @@ const char *name_c(struct arena *arena, const char *name)
         if (strcmp(name, keywords[i]) == 0)
             return arena_printf(arena, "%s_", name);
     return name;
+}
+
+const char *name_message(struct arena *arena, const char *name)
+{
+    static const char *const members[] = {"state", "kind", "ready", "fields", "tag"};
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
+        if (strcmp(name, members[i]) == 0)
+            return arena_printf(arena, "%s_", name);
+    return name_c(arena, name);
 }
 
 const char *name_upper(struct arena *arena, const char *name)
@@ -50,7 +60,8 @@ const char *name_place(struct arena *arena, struct model_place place)
     return arena_printf(arena, "%s:%u", name_base(place.file), place.line);
 }
 
-const char *name_enum(struct arena *arena, const struct model_enum *choice, const char *owner, const char *member)
+const char *name_enum(struct arena *arena, const struct model_enum *choice, const char *owner,
+                      const char *member)
 {
     if (choice->name)
         return name_c(arena, choice->name);

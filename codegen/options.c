@@ -1,5 +1,5 @@
-/* The table comes first, then what is made from it. An option belongs to the commands in its mask; one that stands with
- * the wrong command is an error that says where it belongs. */
+/* The table comes first, then what is made from it. An option belongs to the commands in its mask;
+ * one that stands with the wrong command is an error that says where it belongs. */
 #include "codegen/options.h"
 
 #include <errno.h>
@@ -11,10 +11,10 @@
 enum kind { KIND_FLAG, KIND_TEXT, KIND_LIST, KIND_NUMBER };
 
 #define ON(command) (1u << COMMAND_##command)
-#define MODEL_COMMANDS \
+#define MODEL_COMMANDS                                                                             \
     (ON(CHECK) | ON(GEN) | ON(DOT) | ON(DUMP) | ON(PARAMS) | ON(DOC) | ON(BUILD) | ON(RUN))
 #define PLATFORM_COMMANDS (MODEL_COMMANDS & ~ON(DOC))
-#define BUILD_COMMANDS (ON(GEN) | ON(BUILD) | ON(RUN))
+#define BUILD_COMMANDS    (ON(GEN) | ON(BUILD) | ON(RUN))
 
 static const struct command {
     const char *name;
@@ -23,40 +23,59 @@ static const struct command {
     const char *text;
     unsigned least, most; /* arguments */
 } commands[COMMAND_COUNT] = {
-    [COMMAND_CHECK] = { "check", "FILE...", "report every mistake in a description",
-                        "Prints all diagnostics with their places and likely fixes. Exit status 0 when there are no errors.", 1,
-                        UINT32_MAX },
-    [COMMAND_GEN] = { "gen", "FILE -o DIR", "write the generated C",
-                      "Writes a header for each enumeration, protocol, component and part in scope, and for a file with a platform "
-                      "a wrapper for each unit and platform.c. Files whose content does not change are not touched.", 1, 1 },
-    [COMMAND_DOT] = { "dot", "FILE", "draw the topology",
-                      "Graphviz source on standard output; --svg lays it out, --html makes a page to click through. Both need "
-                      "Graphviz.", 1, 1 },
-    [COMMAND_DUMP] = { "dump", "FILE --json", "print the elaborated platform",
-                       "The whole platform after elaboration, as JSON.", 1, 1 },
-    [COMMAND_PARAMS] = { "params", "FILE", "list all parameters",
-                         "Each parameter's value, unit and where it comes from.", 1, 1 },
-    [COMMAND_FMT] = { "fmt", "FILE...", "lay out descriptions canonically",
-                      "Rewrites the files in place; with --check only tells which ones would change (status 1).", 1, UINT32_MAX },
-    [COMMAND_DOC] = { "doc", "[FILE...] -o DIR", "write the component and platform reference",
-                      "Documents the library, and the given files, as Markdown and HTML.", 0, UINT32_MAX },
-    [COMMAND_EXPLAIN] = { "explain", "CODE", "explain a diagnostic",
-                          "What the diagnostic means, why it is one, and examples. Without a code, lists all.", 0, 1 },
-    [COMMAND_NEW] = { "new", "component|platform NAME", "start a component or a platform",
-                      "Writes a description, a C file and a test that compile and pass. Nothing is overwritten.", 2, 2 },
-    [COMMAND_BUILD] = { "build", "FILE", "generate and compile a platform",
-                        "Compiles the platform for exactly these parameters. Everything is cached by content; what has not changed is "
-                        "not compiled again. Prints the path of platform.so.", 1, 1 },
-    [COMMAND_RUN] = { "run", "FILE [-- PROGRAM ARGS...]", "simulate",
-                      "Builds the platform if need be and runs the program on it; without a program, a platform that drives itself. "
-                      "The exit status is the program's, or that of a failed simulation: 3 a component gave up, 4 deadlock, "
-                      "5 stall, 6 cycle limit, 7 not started.", 1, 1 },
-    [COMMAND_STATS] = { "stats", "A.json [B.json]", "show statistics, or the difference of two runs",
-                        "Tables of what `heddle run --stats` wrote.", 1, 2 },
-    [COMMAND_DISASM] = { "disasm", "[FILE | -]", "disassemble GPU code",
-                         "Code objects, HIP programs and offload bundles by kernel; anything else as raw machine code for --mcpu.", 0,
-                         1 },
-    [COMMAND_HELP] = { "help", "[COMMAND]", "explain a command", "", 0, 1 },
+    [COMMAND_CHECK] = {"check", "FILE...", "report every mistake in a description",
+                       "Prints all diagnostics with their places and likely fixes. Exit status 0 "
+                       "when there are no errors.",
+                       1, UINT32_MAX},
+    [COMMAND_GEN] = {"gen", "FILE -o DIR", "write the generated C",
+                     "Writes a header for each enumeration, protocol, component and part in scope, "
+                     "and for a file with a platform "
+                     "a wrapper for each unit and platform.c. Files whose content does not change "
+                     "are not touched.",
+                     1, 1},
+    [COMMAND_DOT] = {"dot", "FILE", "draw the topology",
+                     "Graphviz source on standard output; --svg lays it out, --html makes a page "
+                     "to click through. Both need "
+                     "Graphviz.",
+                     1, 1},
+    [COMMAND_DUMP] = {"dump", "FILE --json", "print the elaborated platform",
+                      "The whole platform after elaboration, as JSON.", 1, 1},
+    [COMMAND_PARAMS] = {"params", "FILE", "list all parameters",
+                        "Each parameter's value, unit and where it comes from.", 1, 1},
+    [COMMAND_FMT] =
+        {"fmt", "FILE...", "lay out descriptions canonically",
+         "Rewrites the files in place; with --check only tells which ones would change (status 1).",
+         1, UINT32_MAX},
+    [COMMAND_DOC] = {"doc", "[FILE...] -o DIR", "write the component and platform reference",
+                     "Documents the library, and the given files, as Markdown and HTML.", 0,
+                     UINT32_MAX},
+    [COMMAND_EXPLAIN] =
+        {"explain", "CODE", "explain a diagnostic",
+         "What the diagnostic means, why it is one, and examples. Without a code, lists all.", 0,
+         1},
+    [COMMAND_NEW] =
+        {"new", "component|platform NAME", "start a component or a platform",
+         "Writes a description, a C file and a test that compile and pass. Nothing is overwritten.",
+         2, 2},
+    [COMMAND_BUILD] = {"build", "FILE", "generate and compile a platform",
+                       "Compiles the platform for exactly these parameters. Everything is cached "
+                       "by content; what has not changed is "
+                       "not compiled again. Prints the path of platform.so.",
+                       1, 1},
+    [COMMAND_RUN] = {"run", "FILE [-- PROGRAM ARGS...]", "simulate",
+                     "Builds the platform if need be and runs the program on it; without a "
+                     "program, a platform that drives itself. "
+                     "The exit status is the program's, or that of a failed simulation: 3 a "
+                     "component gave up, 4 deadlock, "
+                     "5 stall, 6 cycle limit, 7 not started.",
+                     1, 1},
+    [COMMAND_STATS] = {"stats", "A.json [B.json]", "show statistics, or the difference of two runs",
+                       "Tables of what `heddle run --stats` wrote.", 1, 2},
+    [COMMAND_DISASM] = {"disasm", "[FILE | -]", "disassemble GPU code",
+                        "Code objects, HIP programs and offload bundles by kernel; anything else "
+                        "as raw machine code for --mcpu.",
+                        0, 1},
+    [COMMAND_HELP] = {"help", "[COMMAND]", "explain a command", "", 0, 1},
 };
 
 #define FIELD(member) offsetof(struct options, member)
@@ -69,37 +88,51 @@ static const struct option_spec {
     unsigned commands;
     const char *help;
 } specs[] = {
-    { "--set", "PATH=VALUE", KIND_LIST, FIELD(set), PLATFORM_COMMANDS,
-      "override a parameter; arrays without an index and globs mean all that match, later ones win" },
-    { "--platform", "NAME", KIND_TEXT, FIELD(platform), PLATFORM_COMMANDS, "which platform of the file (default: the last)" },
-    { "-I", "DIR", KIND_LIST, FIELD(include), MODEL_COMMANDS, "search imports here, before the library" },
-    { "-o", "PATH", KIND_TEXT, FIELD(output), ON(GEN) | ON(DOT) | ON(DUMP) | ON(PARAMS) | ON(DOC) | ON(NEW) | ON(BUILD) | ON(STATS),
-      "where to write: a folder (gen, doc, new, build) or a file (the others; default standard output)" },
-    { "--json", NULL, KIND_FLAG, FIELD(json), ON(CHECK) | ON(DUMP) | ON(PARAMS), "as JSON" },
-    { "--csv", NULL, KIND_FLAG, FIELD(csv), ON(PARAMS) | ON(STATS), "as comma-separated values" },
-    { "--level", "LEVEL", KIND_TEXT, FIELD(level), ON(DOT), "platform, gpu (default) or full" },
-    { "--expand", "PATH", KIND_LIST, FIELD(expand), ON(DOT), "open this instance, too" },
-    { "--only", "KIND", KIND_TEXT, FIELD(only), ON(DOT), "memory or control connections only" },
-    { "--svg", NULL, KIND_FLAG, FIELD(svg), ON(DOT), "lay out with Graphviz" },
-    { "--html", "DIR", KIND_TEXT, FIELD(html_folder), ON(DOT), "write a page to click through" },
-    { "--check", NULL, KIND_FLAG, FIELD(check), ON(FMT), "change nothing, status 1 when a file is not canonical" },
-    { "--generic", NULL, KIND_FLAG, FIELD(generic), BUILD_COMMANDS,
-      "read parameters at run time: slower, but a changed parameter needs no compiler" },
-    { "--jobs", "N", KIND_NUMBER, FIELD(jobs), ON(BUILD) | ON(RUN), "compilers at a time (default: as many as processors)" },
-    { "--verbose", NULL, KIND_FLAG, FIELD(verbose), ON(GEN) | ON(BUILD) | ON(RUN), "say what is done, on standard error" },
-    { "--mode", "MODE", KIND_TEXT, FIELD(mode), ON(RUN), "timing (the only one so far)" },
-    { "--stats", "FILE", KIND_TEXT, FIELD(stats), ON(RUN), "write statistics as JSON" },
-    { "--stats-no-host", NULL, KIND_FLAG, FIELD(stats_no_host), ON(RUN), "leave out what depends on the host" },
-    { "--trace", "FILE", KIND_TEXT, FIELD(trace), ON(RUN), "write a trace for Perfetto or chrome://tracing" },
-    { "--threads", "N", KIND_NUMBER, FIELD(threads), ON(RUN), "threads of the simulation (1 so far)" },
-    { "--max-cycles", "N", KIND_NUMBER, FIELD(max_cycles), ON(RUN), "end the run after so many cycles of the fastest clock" },
-    { "--stall-limit", "N", KIND_NUMBER, FIELD(stall_limit), ON(RUN), "cycles without progress that count as a hang" },
-    { "--tick-order", "ORDER", KIND_TEXT, FIELD(tick_order), ON(RUN),
-      "ascending, descending or random:SEED; must change nothing" },
-    { "--tick-all", NULL, KIND_FLAG, FIELD(tick_all), ON(RUN), "tick every component at every edge; must change nothing" },
-    { "--mcpu", "TARGET", KIND_TEXT, FIELD(mcpu), ON(DISASM), "gfx803 or gfx906 (default: what the code object says)" },
-    { "--markdown", NULL, KIND_FLAG, FIELD(markdown), ON(HELP), "all commands as Markdown" },
-    { "--man", NULL, KIND_FLAG, FIELD(man), ON(HELP), "all commands as a man page" },
+    {"--set", "PATH=VALUE", KIND_LIST, FIELD(set), PLATFORM_COMMANDS,
+     "override a parameter; arrays without an index and globs mean all that match, later ones win"},
+    {"--platform", "NAME", KIND_TEXT, FIELD(platform), PLATFORM_COMMANDS,
+     "which platform of the file (default: the last)"},
+    {"-I", "DIR", KIND_LIST, FIELD(include), MODEL_COMMANDS,
+     "search imports here, before the library"},
+    {"-o", "PATH", KIND_TEXT, FIELD(output),
+     ON(GEN) | ON(DOT) | ON(DUMP) | ON(PARAMS) | ON(DOC) | ON(NEW) | ON(BUILD) | ON(STATS),
+     "where to write: a folder (gen, doc, new, build) or a file (the others; default standard "
+     "output)"},
+    {"--json", NULL, KIND_FLAG, FIELD(json), ON(CHECK) | ON(DUMP) | ON(PARAMS), "as JSON"},
+    {"--csv", NULL, KIND_FLAG, FIELD(csv), ON(PARAMS) | ON(STATS), "as comma-separated values"},
+    {"--level", "LEVEL", KIND_TEXT, FIELD(level), ON(DOT), "platform, gpu (default) or full"},
+    {"--expand", "PATH", KIND_LIST, FIELD(expand), ON(DOT), "open this instance, too"},
+    {"--only", "KIND", KIND_TEXT, FIELD(only), ON(DOT), "memory or control connections only"},
+    {"--svg", NULL, KIND_FLAG, FIELD(svg), ON(DOT), "lay out with Graphviz"},
+    {"--html", "DIR", KIND_TEXT, FIELD(html_folder), ON(DOT), "write a page to click through"},
+    {"--check", NULL, KIND_FLAG, FIELD(check), ON(FMT),
+     "change nothing, status 1 when a file is not canonical"},
+    {"--generic", NULL, KIND_FLAG, FIELD(generic), BUILD_COMMANDS,
+     "read parameters at run time: slower, but a changed parameter needs no compiler"},
+    {"--jobs", "N", KIND_NUMBER, FIELD(jobs), ON(BUILD) | ON(RUN),
+     "compilers at a time (default: as many as processors)"},
+    {"--verbose", NULL, KIND_FLAG, FIELD(verbose), ON(GEN) | ON(BUILD) | ON(RUN),
+     "say what is done, on standard error"},
+    {"--mode", "MODE", KIND_TEXT, FIELD(mode), ON(RUN), "timing (the only one so far)"},
+    {"--stats", "FILE", KIND_TEXT, FIELD(stats), ON(RUN), "write statistics as JSON"},
+    {"--stats-no-host", NULL, KIND_FLAG, FIELD(stats_no_host), ON(RUN),
+     "leave out what depends on the host"},
+    {"--trace", "FILE", KIND_TEXT, FIELD(trace), ON(RUN),
+     "write a trace for Perfetto or chrome://tracing"},
+    {"--threads", "N", KIND_NUMBER, FIELD(threads), ON(RUN),
+     "threads of the simulation (1 so far)"},
+    {"--max-cycles", "N", KIND_NUMBER, FIELD(max_cycles), ON(RUN),
+     "end the run after so many cycles of the fastest clock"},
+    {"--stall-limit", "N", KIND_NUMBER, FIELD(stall_limit), ON(RUN),
+     "cycles without progress that count as a hang"},
+    {"--tick-order", "ORDER", KIND_TEXT, FIELD(tick_order), ON(RUN),
+     "ascending, descending or random:SEED; must change nothing"},
+    {"--tick-all", NULL, KIND_FLAG, FIELD(tick_all), ON(RUN),
+     "tick every component at every edge; must change nothing"},
+    {"--mcpu", "TARGET", KIND_TEXT, FIELD(mcpu), ON(DISASM),
+     "gfx803 or gfx906 (default: what the code object says)"},
+    {"--markdown", NULL, KIND_FLAG, FIELD(markdown), ON(HELP), "all commands as Markdown"},
+    {"--man", NULL, KIND_FLAG, FIELD(man), ON(HELP), "all commands as a man page"},
 };
 #define SPEC_COUNT (sizeof specs / sizeof specs[0])
 
@@ -111,7 +144,8 @@ const char *options_command_name(enum options_command command)
 static void print_option(FILE *out, const struct option_spec *spec)
 {
     char left[40];
-    snprintf(left, sizeof left, "%s%s%s", spec->name, spec->argument ? " " : "", spec->argument ? spec->argument : "");
+    snprintf(left, sizeof left, "%s%s%s", spec->name, spec->argument ? " " : "",
+             spec->argument ? spec->argument : "");
     fprintf(out, "  %-22s %s\n", left, spec->help);
 }
 
@@ -121,10 +155,12 @@ void options_print_help(FILE *out, enum options_command command)
         fprintf(out, "usage: heddle COMMAND [OPTIONS] ARGUMENTS\n\nCommands:\n");
         for (int i = 0; i < COMMAND_COUNT; i++)
             fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
-        fprintf(out, "\n`heddle help COMMAND` tells more. `heddle --version` prints the version.\n");
+        fprintf(out,
+                "\n`heddle help COMMAND` tells more. `heddle --version` prints the version.\n");
         return;
     }
-    fprintf(out, "usage: heddle %s %s\n\n%s\n", commands[command].name, commands[command].arguments, commands[command].text);
+    fprintf(out, "usage: heddle %s %s\n\n%s\n", commands[command].name, commands[command].arguments,
+            commands[command].text);
     bool any = false;
     for (size_t i = 0; i < SPEC_COUNT; i++) {
         if (!(specs[i].commands >> command & 1))
@@ -138,11 +174,13 @@ void options_print_help(FILE *out, enum options_command command)
 
 void options_print_markdown(FILE *out)
 {
-    fprintf(out, "# The command line\n\nMade by `heddle help --markdown` from the table that parses the options.\n\n");
+    fprintf(out, "# The command line\n\nMade by `heddle help --markdown` from the table that "
+                 "parses the options.\n\n");
     fprintf(out, "Exit status: 0 clean, 1 errors, 2 wrong usage; `run` has more.\n");
     for (int c = 0; c < COMMAND_COUNT; c++) {
-        fprintf(out, "\n## heddle %s\n\n```\nheddle %s %s\n```\n\n%s\n", commands[c].name, commands[c].name,
-                commands[c].arguments, *commands[c].text ? commands[c].text : "Explains a command.");
+        fprintf(out, "\n## heddle %s\n\n```\nheddle %s %s\n```\n\n%s\n", commands[c].name,
+                commands[c].name, commands[c].arguments,
+                *commands[c].text ? commands[c].text : "Explains a command.");
         bool any = false;
         for (size_t i = 0; i < SPEC_COUNT; i++) {
             if (!(specs[i].commands >> c & 1))
@@ -158,28 +196,35 @@ void options_print_markdown(FILE *out)
 
 void options_print_man(FILE *out)
 {
-    fprintf(out, ".TH HEDDLE 1 \"\" \"heddle " HEDDLE_VERSION "\"\n.SH NAME\nheddle \\- describe, check, build and run GPU platforms\n");
+    fprintf(out, ".TH HEDDLE 1 \"\" \"heddle " HEDDLE_VERSION
+                 "\"\n.SH NAME\nheddle \\- describe, check, build and run GPU platforms\n");
     fprintf(out, ".SH SYNOPSIS\n.B heddle\n.I COMMAND\n[OPTIONS] ARGUMENTS\n.SH COMMANDS\n");
     for (int c = 0; c < COMMAND_COUNT; c++) {
-        fprintf(out, ".SS heddle %s %s\n%s\n", commands[c].name, commands[c].arguments, commands[c].text);
+        fprintf(out, ".SS heddle %s %s\n%s\n", commands[c].name, commands[c].arguments,
+                commands[c].text);
         for (size_t i = 0; i < SPEC_COUNT; i++)
             if (specs[i].commands >> c & 1)
                 fprintf(out, ".TP\n.B \\%s%s%s\n%s\n", specs[i].name, specs[i].argument ? " " : "",
                         specs[i].argument ? specs[i].argument : "", specs[i].help);
     }
     fprintf(out, ".SH EXIT STATUS\n0 clean, 1 errors, 2 wrong usage.\n.SH ENVIRONMENT\n");
-    fprintf(out, ".TP\n.B HEDDLE_HOME\nan installation prefix or a build folder to use instead of the command's own\n");
-    fprintf(out, ".TP\n.B HEDDLE_CACHE\nwhere built platforms are kept (default $XDG_CACHE_HOME/heddle or ~/.cache/heddle)\n");
-    fprintf(out, ".TP\n.B HEDDLE_CC, HEDDLE_CFLAGS\nthe compiler (default cc) and flags behind the default ones\n");
+    fprintf(out, ".TP\n.B HEDDLE_HOME\nan installation prefix or a build folder to use instead of "
+                 "the command's own\n");
+    fprintf(out, ".TP\n.B HEDDLE_CACHE\nwhere built platforms are kept (default "
+                 "$XDG_CACHE_HOME/heddle or ~/.cache/heddle)\n");
+    fprintf(out, ".TP\n.B HEDDLE_CC, HEDDLE_CFLAGS\nthe compiler (default cc) and flags behind the "
+                 "default ones\n");
 }
 
 static int usage(const char *command)
 {
-    fprintf(stderr, "help: `heddle help%s%s` lists what there is\n", command ? " " : "", command ? command : "");
+    fprintf(stderr, "help: `heddle help%s%s` lists what there is\n", command ? " " : "",
+            command ? command : "");
     return EXIT_USAGE;
 }
 
-static void did_you_mean(options_suggest *suggest, const char *word, const char *const *candidates, size_t count)
+static void did_you_mean(options_suggest *suggest, const char *word, const char *const *candidates,
+                         size_t count)
 {
     const char *near = suggest ? suggest(word, candidates, count) : NULL;
     if (near)
@@ -236,8 +281,8 @@ static int unknown_option(const struct options *options, const char *word, optio
 
 static int wrong_command(const struct options *options, const struct option_spec *spec)
 {
-    fprintf(stderr, "heddle %s: '%s' does not belong to this command; it does to", commands[options->command].name,
-            spec->name);
+    fprintf(stderr, "heddle %s: '%s' does not belong to this command; it does to",
+            commands[options->command].name, spec->name);
     for (int c = 0; c < COMMAND_COUNT; c++)
         if (spec->commands >> c & 1)
             fprintf(stderr, " %s", commands[c].name);
@@ -258,8 +303,8 @@ static int store(struct options *options, const struct option_spec *spec, const 
         errno = 0;
         unsigned long long number = strtoull(value, &end, 10);
         if (errno != 0 || end == value || *end || *value == '-' || number == 0) {
-            fprintf(stderr, "heddle %s: '%s' wants a positive whole number, not '%s'\n", commands[options->command].name,
-                    spec->name, value);
+            fprintf(stderr, "heddle %s: '%s' wants a positive whole number, not '%s'\n",
+                    commands[options->command].name, spec->name, value);
             return EXIT_USAGE;
         }
         *(uint64_t *)(void *)field = number;
@@ -270,7 +315,8 @@ static int store(struct options *options, const struct option_spec *spec, const 
 }
 
 /* One option at argv[*at]; moves past its value. */
-static int parse_option(struct options *options, int argc, char **argv, int *at, options_suggest *suggest)
+static int parse_option(struct options *options, int argc, char **argv, int *at,
+                        options_suggest *suggest)
 {
     const char *value, *word = argv[*at];
     const struct option_spec *spec = find_option(word, &value);
@@ -279,12 +325,14 @@ static int parse_option(struct options *options, int argc, char **argv, int *at,
     if (!(spec->commands >> options->command & 1))
         return wrong_command(options, spec);
     if (!spec->argument && value) {
-        fprintf(stderr, "heddle %s: '%s' takes no value\n", commands[options->command].name, spec->name);
+        fprintf(stderr, "heddle %s: '%s' takes no value\n", commands[options->command].name,
+                spec->name);
         return EXIT_USAGE;
     }
     if (spec->argument && !value) {
         if (*at + 1 >= argc) {
-            fprintf(stderr, "heddle %s: '%s' needs a %s\n", commands[options->command].name, spec->name, spec->argument);
+            fprintf(stderr, "heddle %s: '%s' needs a %s\n", commands[options->command].name,
+                    spec->name, spec->argument);
             return EXIT_USAGE;
         }
         value = argv[++*at];
@@ -300,7 +348,8 @@ static int check_arguments(const struct options *options)
         return -1;
     if (count < command->least)
         fprintf(stderr, "heddle %s: %s expected: heddle %s %s\n", command->name,
-                command->least == 1 ? "an argument is" : "more arguments are", command->name, command->arguments);
+                command->least == 1 ? "an argument is" : "more arguments are", command->name,
+                command->arguments);
     else
         fprintf(stderr, "heddle %s: '%s' is one argument too many%s\n", command->name,
                 options->arguments.items[command->most],
@@ -315,7 +364,8 @@ static int parse_words(struct options *options, int argc, char **argv, options_s
         int status = -1;
         if (strcmp(word, "--") == 0) {
             if (options->command != COMMAND_RUN) {
-                fprintf(stderr, "heddle %s: '--' belongs to `run`\n", commands[options->command].name);
+                fprintf(stderr, "heddle %s: '--' belongs to `run`\n",
+                        commands[options->command].name);
                 return EXIT_USAGE;
             }
             options->program = argv + i + 1;
@@ -337,7 +387,7 @@ static int parse_words(struct options *options, int argc, char **argv, options_s
 
 int options_parse(struct options *options, int argc, char **argv, options_suggest *suggest)
 {
-    *options = (struct options){ 0 };
+    *options = (struct options){0};
     if (argc < 2) {
         options_print_help(stderr, COMMAND_COUNT);
         return EXIT_USAGE;
@@ -354,7 +404,8 @@ int options_parse(struct options *options, int argc, char **argv, options_sugges
     if (command < 0)
         return EXIT_USAGE;
     options->command = (enum options_command)command;
-    struct options_list *lists[] = { &options->arguments, &options->set, &options->include, &options->expand };
+    struct options_list *lists[] = {&options->arguments, &options->set, &options->include,
+                                    &options->expand};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
         lists[i]->items = calloc((size_t)argc, sizeof *lists[i]->items);
         if (!lists[i]->items) {
@@ -367,8 +418,9 @@ int options_parse(struct options *options, int argc, char **argv, options_sugges
 
 void options_release(struct options *options)
 {
-    struct options_list *lists[] = { &options->arguments, &options->set, &options->include, &options->expand };
+    struct options_list *lists[] = {&options->arguments, &options->set, &options->include,
+                                    &options->expand};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
         free(lists[i]->items);
-    *options = (struct options){ 0 };
+    *options = (struct options){0};
 }

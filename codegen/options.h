@@ -1,5 +1,5 @@
-/* The command line of `heddle`: one table of commands and options, from which parsing, --help, the man page and the table
- * in docs/ come. Strings point into argv. */
+/* The command line of `heddle`: one table of commands and options, from which parsing, --help, the
+ * man page and the table in docs/ come. Strings point into argv. */
 #ifndef HEDDLE_CODEGEN_OPTIONS_H
 #define HEDDLE_CODEGEN_OPTIONS_H
 
@@ -46,10 +46,12 @@ struct options {
     const char *html_folder;
 };
 
-/* The nearest of `count` candidates, or NULL (compile_suggest() of the front end, or NULL in tests). */
+/* The nearest of `count` candidates, or NULL (compile_suggest() of the front end, or NULL in
+ * tests). */
 typedef const char *options_suggest(const char *word, const char *const *candidates, size_t count);
 
-/* Fills `options`. Returns -1 to go on, or an exit status: help was printed, or the mistake was on stderr. */
+/* Fills `options`. Returns -1 to go on, or an exit status: help was printed, or the mistake was on
+ * stderr. */
 int options_parse(struct options *options, int argc, char **argv, options_suggest *suggest);
 void options_release(struct options *options);
 

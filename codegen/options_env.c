@@ -1,4 +1,5 @@
-/* See options_env.h. One table of keys serves both directions. Called by `heddle run` and by the HIP library. */
+/* See options_env.h. One table of keys serves both directions. Called by `heddle run` and by the
+ * HIP library. */
 #include "codegen/options_env.h"
 
 #include <errno.h>
@@ -16,18 +17,18 @@ static const struct key {
     enum kind kind;
     size_t offset;
 } keys[] = {
-    { "stats", KIND_STRING, offsetof(struct heddle_options, stats_path) },
-    { "stats_no_host", KIND_BOOL, offsetof(struct heddle_options, stats_no_host) },
-    { "trace", KIND_STRING, offsetof(struct heddle_options, trace_path) },
-    { "tables", KIND_STRING, offsetof(struct heddle_options, tables_path) },
-    { "program_hash", KIND_STRING, offsetof(struct heddle_options, program_hash) },
-    { "max_cycles", KIND_U64, offsetof(struct heddle_options, max_cycles) },
-    { "stall_limit", KIND_U64, offsetof(struct heddle_options, stall_limit) },
-    { "tick_order", KIND_INT, offsetof(struct heddle_options, tick_order) },
-    { "seed", KIND_U64, offsetof(struct heddle_options, seed) },
-    { "tick_all", KIND_BOOL, offsetof(struct heddle_options, tick_all) },
-    { "progress", KIND_BOOL, offsetof(struct heddle_options, progress) },
-    { "threads", KIND_INT, offsetof(struct heddle_options, threads) },
+    {"stats", KIND_STRING, offsetof(struct heddle_options, stats_path)},
+    {"stats_no_host", KIND_BOOL, offsetof(struct heddle_options, stats_no_host)},
+    {"trace", KIND_STRING, offsetof(struct heddle_options, trace_path)},
+    {"tables", KIND_STRING, offsetof(struct heddle_options, tables_path)},
+    {"program_hash", KIND_STRING, offsetof(struct heddle_options, program_hash)},
+    {"max_cycles", KIND_U64, offsetof(struct heddle_options, max_cycles)},
+    {"stall_limit", KIND_U64, offsetof(struct heddle_options, stall_limit)},
+    {"tick_order", KIND_INT, offsetof(struct heddle_options, tick_order)},
+    {"seed", KIND_U64, offsetof(struct heddle_options, seed)},
+    {"tick_all", KIND_BOOL, offsetof(struct heddle_options, tick_all)},
+    {"progress", KIND_BOOL, offsetof(struct heddle_options, progress)},
+    {"threads", KIND_INT, offsetof(struct heddle_options, threads)},
 };
 #define KEY_COUNT (sizeof keys / sizeof keys[0])
 
@@ -62,7 +63,7 @@ static void put_text(struct writer *w, const char *text, bool escape)
 
 size_t options_env_encode(const struct heddle_options *options, char *text, size_t size)
 {
-    struct writer w = { text, size, 0 };
+    struct writer w = {text, size, 0};
     if (size > 0)
         text[0] = '\0';
     for (size_t i = 0; i < KEY_COUNT; i++) {
@@ -76,7 +77,8 @@ size_t options_env_encode(const struct heddle_options *options, char *text, size
         else if (keys[i].kind == KIND_INT)
             snprintf(number, sizeof number, "%d", *(const int *)(const void *)member);
         else
-            snprintf(number, sizeof number, "%llu", (unsigned long long)*(const uint64_t *)(const void *)member);
+            snprintf(number, sizeof number, "%llu",
+                     (unsigned long long)*(const uint64_t *)(const void *)member);
         if (!value || (keys[i].kind != KIND_STRING && strcmp(number, "0") == 0))
             continue;
         if (w.length > 0)
@@ -140,9 +142,10 @@ static bool set(struct heddle_options *options, const struct key *key, char *val
     return true;
 }
 
-bool options_env_decode(const char *text, struct heddle_options *options, char *storage, const char **mistake)
+bool options_env_decode(const char *text, struct heddle_options *options, char *storage,
+                        const char **mistake)
 {
-    *options = (struct heddle_options){ .abi = PLATFORM_ABI, .threads = 1 };
+    *options = (struct heddle_options){.abi = PLATFORM_ABI, .threads = 1};
     if (!text || !*text)
         return true;
     memcpy(storage, text, strlen(text) + 1);

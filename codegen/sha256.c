@@ -1,4 +1,5 @@
-/* SHA-256, straight from FIPS 180-4, sections 4.1.2, 5 and 6.2. Called by layout.c and the build cache. */
+/* SHA-256, straight from FIPS 180-4, sections 4.1.2, 5 and 6.2. Called by layout.c and the build
+ * cache. */
 #include "codegen/sha256.h"
 
 #include <stdio.h>
@@ -25,19 +26,20 @@ static void compress(struct sha256 *s)
 {
     uint32_t w[64], v[8];
     for (int i = 0; i < 16; i++)
-        w[i] = (uint32_t)s->block[4 * i] << 24 | (uint32_t)s->block[4 * i + 1] << 16 |
-               (uint32_t)s->block[4 * i + 2] << 8 | s->block[4 * i + 3];
+        w[i] = (uint32_t)s->block[4 * i] << 24 | (uint32_t)s->block[4 * i + 1] << 16
+               | (uint32_t)s->block[4 * i + 2] << 8 | s->block[4 * i + 3];
     for (int i = 16; i < 64; i++) {
         uint32_t a = w[i - 15], b = w[i - 2];
-        w[i] = w[i - 16] + (rotate(a, 7) ^ rotate(a, 18) ^ a >> 3) + w[i - 7] +
-               (rotate(b, 17) ^ rotate(b, 19) ^ b >> 10);
+        w[i] = w[i - 16] + (rotate(a, 7) ^ rotate(a, 18) ^ a >> 3) + w[i - 7]
+               + (rotate(b, 17) ^ rotate(b, 19) ^ b >> 10);
     }
     memcpy(v, s->state, sizeof v);
     for (int i = 0; i < 64; i++) {
         uint32_t e = v[4], a = v[0];
-        uint32_t t1 = v[7] + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25)) + ((e & v[5]) ^ (~e & v[6])) +
-                      constants[i] + w[i];
-        uint32_t t2 = (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22)) + ((a & v[1]) ^ (a & v[2]) ^ (v[1] & v[2]));
+        uint32_t t1 = v[7] + (rotate(e, 6) ^ rotate(e, 11) ^ rotate(e, 25))
+                      + ((e & v[5]) ^ (~e & v[6])) + constants[i] + w[i];
+        uint32_t t2 = (rotate(a, 2) ^ rotate(a, 13) ^ rotate(a, 22))
+                      + ((a & v[1]) ^ (a & v[2]) ^ (v[1] & v[2]));
         memmove(v + 1, v, 7 * sizeof v[0]);
         v[4] += t1;
         v[0] = t1 + t2;
@@ -48,9 +50,9 @@ static void compress(struct sha256 *s)
 
 void sha256_init(struct sha256 *s)
 {
-    static const uint32_t initial[8] = { 0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
-                                         0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19 };
-    *s = (struct sha256){ 0 };
+    static const uint32_t initial[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
+                                        0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
+    *s = (struct sha256){0};
     memcpy(s->state, initial, sizeof initial);
 }
 

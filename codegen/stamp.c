@@ -23,15 +23,15 @@ static struct identity identify(const char *path)
 {
     struct stat status;
     if (stat(path, &status) != 0)
-        return (struct identity){ -1, -1 };
-    return (struct identity){ S_ISDIR(status.st_mode) ? 0 : (int64_t)status.st_size,
-                              (int64_t)status.st_mtim.tv_sec * 1000000000 + status.st_mtim.tv_nsec };
+        return (struct identity){-1, -1};
+    return (struct identity){S_ISDIR(status.st_mode) ? 0 : (int64_t)status.st_size,
+                             (int64_t)status.st_mtim.tv_sec * 1000000000 + status.st_mtim.tv_nsec};
 }
 
 void stamp_begin(struct stamp *stamp, struct arena *arena)
 {
     struct timespec now;
-    *stamp = (struct stamp){ .arena = arena };
+    *stamp = (struct stamp){.arena = arena};
     intern_init(&stamp->seen, arena);
     char here[PATH_MAX];
     stamp->here = getcwd(here, sizeof here) ? arena_strdup(arena, here) : ".";

@@ -1,9 +1,10 @@
-/* "Nothing has changed since": a list of files and folders as a build found them. When all still are what they were, the
- * build's result stands and nothing needs to be read, not even the description.
+/* "Nothing has changed since": a list of files and folders as a build found them. When all still
+ * are what they were, the build's result stands and nothing needs to be read, not even the
+ * description.
  *
- * A file is known by size and time of change in nanoseconds, a folder by its time (so a file that appears in it counts), a missing
- * one by being missing. A file that changed after the build began could have been read before or after
- * that; then no stamp is written. */
+ * A file is known by size and time of change in nanoseconds, a folder by its time (so a file that
+ * appears in it counts), a missing one by being missing. A file that changed after the build began
+ * could have been read before or after that; then no stamp is written. */
 #ifndef HEDDLE_CODEGEN_STAMP_H
 #define HEDDLE_CODEGEN_STAMP_H
 

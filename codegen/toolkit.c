@@ -59,8 +59,8 @@ static bool read_home_file(struct arena *arena, const char *path, struct toolkit
 
 static bool read_prefix(struct arena *arena, const char *prefix, struct toolkit *toolkit)
 {
-    static const char *const folders[] = { "lib", "lib/x86_64-linux-gnu", "lib64" };
-    static const char *const archives[] = { "libheddle_runtime.a", "heddle/libisa.a" };
+    static const char *const folders[] = {"lib", "lib/x86_64-linux-gnu", "lib64"};
+    static const char *const archives[] = {"libheddle_runtime.a", "heddle/libisa.a"};
     toolkit->library = arena_printf(arena, "%s/share/heddle/components", prefix);
     if (!exists(toolkit->library))
         return false;
@@ -81,18 +81,21 @@ static bool read_prefix(struct arena *arena, const char *prefix, struct toolkit 
 
 bool toolkit_find(struct arena *arena, struct toolkit *toolkit)
 {
-    *toolkit = (struct toolkit){ 0 };
+    *toolkit = (struct toolkit){0};
     const char *home = getenv("HEDDLE_HOME");
     const char *start = home && *home ? home : own_folder(arena);
     if (start) {
-        if (read_home_file(arena, arena_printf(arena, "%s/heddle.home", start), toolkit) ||
-            read_home_file(arena, arena_printf(arena, "%s/codegen/heddle.home", start), toolkit))
+        if (read_home_file(arena, arena_printf(arena, "%s/heddle.home", start), toolkit)
+            || read_home_file(arena, arena_printf(arena, "%s/codegen/heddle.home", start), toolkit))
             return true;
-        *toolkit = (struct toolkit){ 0 };
-        if (read_prefix(arena, home && *home ? start : arena_printf(arena, "%s/..", start), toolkit))
+        *toolkit = (struct toolkit){0};
+        if (read_prefix(arena, home && *home ? start : arena_printf(arena, "%s/..", start),
+                        toolkit))
             return true;
     }
-    fprintf(stderr, "heddle: cannot find the component library: neither '%s/heddle.home' nor '%s%s/share/heddle/components' is there\n",
+    fprintf(stderr,
+            "heddle: cannot find the component library: neither '%s/heddle.home' nor "
+            "'%s%s/share/heddle/components' is there\n",
             start ? start : "?", start ? start : "?", home && *home ? "" : "/..");
     fprintf(stderr, "help: set HEDDLE_HOME to an installation prefix or a build folder\n");
     return false;

@@ -1,8 +1,11 @@
-/* Where the toolkit's own files are. Nothing is compiled in: the command starts from where it stands itself.
+/* Where the toolkit's own files are. Nothing is compiled in: the command starts from where it
+ * stands itself.
  *
- * Installed:  PREFIX/bin/heddle, PREFIX/share/heddle/components/, PREFIX/include/heddle/runtime/, and the libraries in
- *             PREFIX/lib (or its multiarch folder): libheddle_runtime.a, heddle/libisa.a, heddle/libamdhip64.so.5.
- * Build tree: `heddle.home` beside the command says where the sources and the libraries are.
+ * - Installed: PREFIX/bin/heddle, PREFIX/share/heddle/components/, PREFIX/include/heddle/runtime/,
+ *   and the libraries in PREFIX/lib (or its multiarch folder): libheddle_runtime.a,
+ *   heddle/libisa.a, heddle/libamdhip64.so.5.
+ * - Build tree: `heddle.home` beside the command says where the sources and the libraries are.
+ *
  * HEDDLE_HOME names another installation prefix, or a folder with a `heddle.home`. */
 #ifndef HEDDLE_CODEGEN_TOOLKIT_H
 #define HEDDLE_CODEGEN_TOOLKIT_H
@@ -12,11 +15,12 @@
 #include "dsl/arena.h"
 
 struct toolkit {
-    const char *library;       /* folder of NAME/NAME.heddle */
-    const char *include[3];    /* folders below which "runtime/..." and "components/..." are found; NULL-terminated */
-    VECTOR(const char *) archives; /* static libraries that platforms are linked with */
+    const char *library;    /* folder of NAME/NAME.heddle */
+    const char *include[3]; /* folders below which "runtime/..." and "components/..." are found;
+                               NULL-terminated */
+    VECTOR(const char *) archives;  /* static libraries that platforms are linked with */
     VECTOR(const char *) libraries; /* "-lelf": what the archives need */
-    const char *hip_folder;    /* of libamdhip64.so.5; NULL: not there */
+    const char *hip_folder;         /* of libamdhip64.so.5; NULL: not there */
 };
 
 /* false: message on stderr that says what was searched. */

@@ -1,5 +1,6 @@
-/* Chunked bump allocation. The newest chunk is the one filled; a large request gets a chunk of its own, so that the
- * tail of the current one is wasted only when it is short. Called by every other file of the front end. */
+/* Chunked bump allocation. The newest chunk is the one filled; a large request gets a chunk of its
+ * own, so that the tail of the current one is wasted only when it is short. Called by every other
+ * file of the front end. */
 #include "dsl/arena.h"
 
 #include <stdio.h>
@@ -7,7 +8,7 @@
 #include <string.h>
 
 #define CHUNK_BYTES ((size_t)64 * 1024)
-#define ALIGNMENT ((size_t)16)
+#define ALIGNMENT   ((size_t)16)
 
 struct arena_chunk {
     struct arena_chunk *next;
@@ -27,7 +28,7 @@ _Noreturn void arena_bug(const char *file, int line, const char *format, ...)
 
 void arena_init(struct arena *arena)
 {
-    *arena = (struct arena){ 0 };
+    *arena = (struct arena){0};
 }
 
 void arena_release(struct arena *arena)
@@ -113,7 +114,8 @@ char *arena_printf(struct arena *arena, const char *format, ...)
     return text;
 }
 
-void *arena_grow(struct arena *arena, void *items, uint32_t count, uint32_t *capacity, size_t item_size)
+void *arena_grow(struct arena *arena, void *items, uint32_t count, uint32_t *capacity,
+                 size_t item_size)
 {
     *capacity = count == 0 ? 4 : count * 2;
     void *grown = arena_alloc(arena, *capacity * item_size);

@@ -1,7 +1,7 @@
 /* The compiler's memory: one arena for each compilation, released as a whole.
  *
- * Memory is zeroed. Nothing is freed singly; growing a vector leaves its old storage behind. Out of memory ends the
- * program. This is the only file of the front end that calls malloc. */
+ * Memory is zeroed. Nothing is freed singly; growing a vector leaves its old storage behind. Out of
+ * memory ends the program. This is the only file of the front end that calls malloc. */
 #ifndef HEDDLE_DSL_ARENA_H
 #define HEDDLE_DSL_ARENA_H
 
@@ -24,25 +24,29 @@ void *arena_alloc(struct arena *arena, size_t size);
 /* `size` bytes and a NUL. */
 char *arena_strndup(struct arena *arena, const char *text, size_t size);
 char *arena_strdup(struct arena *arena, const char *text);
-char *arena_printf(struct arena *arena, const char *format, ...) __attribute__((format(printf, 2, 3)));
+char *arena_printf(struct arena *arena, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 char *arena_vprintf(struct arena *arena, const char *format, va_list args);
 /* Storage of a vector with room for one more item of `item_size`. */
-void *arena_grow(struct arena *arena, void *items, uint32_t count, uint32_t *capacity, size_t item_size);
+void *arena_grow(struct arena *arena, void *items, uint32_t count, uint32_t *capacity,
+                 size_t item_size);
 
 /* A growable array of T in an arena: `VECTOR(int) v = { 0 }; vector_push(arena, &v, 3);` */
-#define VECTOR(T)                                                                                                     \
-    struct {                                                                                                          \
-        T *items;                                                                                                     \
-        uint32_t count, capacity;                                                                                     \
+#define VECTOR(T)                                                                                  \
+    struct {                                                                                       \
+        T *items;                                                                                  \
+        uint32_t count, capacity;                                                                  \
     }
-#define vector_push(arena, v, item)                                                                                   \
-    ((v)->count == (v)->capacity                                                                                      \
-         ? (void)((v)->items = arena_grow((arena), (v)->items, (v)->count, &(v)->capacity, sizeof *(v)->items))       \
-         : (void)0,                                                                                                   \
+#define vector_push(arena, v, item)                                                                \
+    ((v)->count == (v)->capacity                                                                   \
+         ? (void)((v)->items = arena_grow((arena), (v)->items, (v)->count, &(v)->capacity,         \
+                                          sizeof *(v)->items))                                     \
+         : (void)0,                                                                                \
      (v)->items[(v)->count++] = (item))
 
 /* Our own mistake: prints where and ends the program. */
 #define bug(...) arena_bug(__FILE__, __LINE__, __VA_ARGS__)
-_Noreturn void arena_bug(const char *file, int line, const char *format, ...) __attribute__((format(printf, 3, 4)));
+_Noreturn void arena_bug(const char *file, int line, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
 
 #endif

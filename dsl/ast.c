@@ -1,5 +1,5 @@
-/* Builders of the tree and the entry points of the parser. The grammar's actions (parser.y) are the only callers of
- * the builders; resolve.c and override.c call the entry points. */
+/* Builders of the tree and the entry points of the parser. The grammar's actions (parser.y) are the
+ * only callers of the builders; resolve.c and override.c call the entry points. */
 #include "dsl/ast.h"
 
 #include <string.h>
@@ -21,8 +21,8 @@ static void deepen(struct ast_expr *e, const struct ast_expr *child)
         e->depth = child->depth + 1;
 }
 
-struct ast_expr *ast_expr_join(struct parser *p, struct ast_expr *e, struct ast_expr *a, struct ast_expr *b,
-                               struct ast_expr *c)
+struct ast_expr *ast_expr_join(struct parser *p, struct ast_expr *e, struct ast_expr *a,
+                               struct ast_expr *b, struct ast_expr *c)
 {
     e->a = a;
     e->b = b;
@@ -33,15 +33,30 @@ struct ast_expr *ast_expr_join(struct parser *p, struct ast_expr *e, struct ast_
     if (e->depth <= AST_MAX_DEPTH)
         return e;
     if (!p->failed)
-        diagnostic_add(p->diagnostics, E0007, e->span, "the expression nests more than %d deep", AST_MAX_DEPTH);
+        diagnostic_add(p->diagnostics, E0007, e->span, "the expression nests more than %d deep",
+                       AST_MAX_DEPTH);
     p->failed = true;
     return ast_expr_new(p, AST_NUMBER, e->span);
+}
+
+/* A list that is full takes no more, with a diagnostic the first time. */
+static bool is_full(struct parser *p, uint32_t count, struct span span)
+{
+    if (count < AST_MAX_ITEMS)
+        return false;
+    if (!p->flooded)
+        diagnostic_add(p->diagnostics, E0311, span, "more than %d of these in one place",
+                       AST_MAX_ITEMS);
+    p->failed = p->flooded = true;
+    return true;
 }
 
 struct ast_exprs *ast_exprs_add(struct parser *p, struct ast_exprs *list, struct ast_expr *e)
 {
     if (list == NULL)
         list = arena_alloc(p->arena, sizeof *list);
+    if (is_full(p, list->v.count, e->span))
+        return list;
     vector_push(p->arena, &list->v, e);
     list->span = span_join(list->span, e->span);
     return list;
@@ -51,6 +66,8 @@ struct ast_names *ast_names_add(struct parser *p, struct ast_names *list, struct
 {
     if (list == NULL)
         list = arena_alloc(p->arena, sizeof *list);
+    if (is_full(p, list->v.count, name.span))
+        return list;
     vector_push(p->arena, &list->v, name);
     return list;
 }
@@ -68,7 +85,8 @@ static const char *find_doc(const struct parser *p, uint32_t begin)
     return low < p->docs.count && p->docs.items[low].begin == begin ? p->docs.items[low].text : "";
 }
 
-struct ast_item *ast_item_new(struct parser *p, enum ast_kind kind, struct span span, struct ast_name name)
+struct ast_item *ast_item_new(struct parser *p, enum ast_kind kind, struct span span,
+                              struct ast_name name)
 {
     struct ast_item *item = arena_alloc(p->arena, sizeof *item);
     item->kind = kind;
@@ -82,6 +100,8 @@ struct ast_items *ast_items_add(struct parser *p, struct ast_items *list, struct
 {
     if (list == NULL)
         list = arena_alloc(p->arena, sizeof *list);
+    if (is_full(p, list->v.count, item->span))
+        return list;
     vector_push(p->arena, &list->v, item);
     return list;
 }
@@ -90,12 +110,15 @@ struct ast_items *ast_items_append(struct parser *p, struct ast_items *list, str
 {
     if (list == NULL)
         list = arena_alloc(p->arena, sizeof *list);
-    for (uint32_t i = 0; more != NULL && i < more->v.count; i++)
+    for (uint32_t i = 0;
+         more != NULL && i < more->v.count && !is_full(p, list->v.count, more->v.items[i]->span);
+         i++)
         vector_push(p->arena, &list->v, more->v.items[i]);
     return list;
 }
 
-bool ast_declared_name(struct parser *p, struct ast_expr *path, struct ast_name *name, struct ast_expr **size)
+bool ast_declared_name(struct parser *p, struct ast_expr *path, struct ast_name *name,
+                       struct ast_expr **size)
 {
     const struct ast_expr *inner = path;
     *size = NULL;
@@ -113,12 +136,13 @@ bool ast_declared_name(struct parser *p, struct ast_expr *path, struct ast_name 
                                           "a declaration needs a plain name, or NAME[SIZE]");
     (void)d;
     p->failed = true;
-    *name = (struct ast_name){ "?", path->span };
+    *name = (struct ast_name){"?", path->span};
     return false;
 }
 
-struct ast_items *ast_ports(struct parser *p, struct ast_items *names, bool is_in, struct ast_name protocol,
-                            struct ast_exprs *args, const struct ast_item *options, struct span span)
+struct ast_items *ast_ports(struct parser *p, struct ast_items *names, bool is_in,
+                            struct ast_name protocol, struct ast_exprs *args,
+                            const struct ast_item *options, struct span span)
 {
     for (uint32_t i = 0; i < names->v.count; i++) {
         struct ast_item *port = names->v.items[i];
@@ -135,7 +159,8 @@ struct ast_items *ast_ports(struct parser *p, struct ast_items *names, bool is_i
     return names;
 }
 
-struct ast_items *ast_stats(struct parser *p, const struct ast_names *names, struct ast_name kind, struct span span)
+struct ast_items *ast_stats(struct parser *p, const struct ast_names *names, struct ast_name kind,
+                            struct span span)
 {
     struct ast_items *list = NULL;
     for (uint32_t i = 0; i < names->v.count; i++) {
@@ -150,13 +175,15 @@ static void refuse_unsized(struct parser *p, const struct ast_expr *path)
 {
     if (path->kind != AST_ALL)
         return;
-    struct diagnostic *d = diagnostic_add(p->diagnostics, E0001, path->span, "the array needs a size");
-    diagnostic_help(p->diagnostics, d, "only port arrays can take their count from what is connected");
+    struct diagnostic *d =
+        diagnostic_add(p->diagnostics, E0001, path->span, "the array needs a size");
+    diagnostic_help(p->diagnostics, d,
+                    "only port arrays can take their count from what is connected");
     p->failed = true;
 }
 
-struct ast_item *ast_subpart(struct parser *p, struct ast_expr *path, struct ast_name type, struct ast_items *body,
-                             struct span span)
+struct ast_item *ast_subpart(struct parser *p, struct ast_expr *path, struct ast_name type,
+                             struct ast_items *body, struct span span)
 {
     struct ast_item *item = ast_item_new(p, AST_SUBPART, span, type);
     ast_declared_name(p, path, &item->name, &item->size);
@@ -166,8 +193,8 @@ struct ast_item *ast_subpart(struct parser *p, struct ast_expr *path, struct ast
     return item;
 }
 
-struct ast_item *ast_instance(struct parser *p, struct ast_expr *path, struct ast_name type, struct ast_name on,
-                              struct ast_items *body, struct span span)
+struct ast_item *ast_instance(struct parser *p, struct ast_expr *path, struct ast_name type,
+                              struct ast_name on, struct ast_items *body, struct span span)
 {
     struct ast_item *item = ast_item_new(p, AST_INSTANCE, span, type);
     ast_declared_name(p, path, &item->name, &item->size);
@@ -190,13 +217,14 @@ static const char *describe(const struct parser *p, const struct token *token, c
 {
     if (token->kind == 0)
         return "the end of the file";
-    if (token->kind == NUMBER || token->kind == WORD || token->kind == STRING || token->text != NULL)
+    if (token->kind == NUMBER || token->kind == WORD || token->kind == STRING
+        || token->text != NULL)
         return arena_printf(p->arena, "'%s'", source_slice(p->diagnostics->sources, token->span));
     return found;
 }
 
-void ast_report_syntax(struct parser *p, const struct token *token, const char *found, bool wants_semicolon,
-                       bool wants_value, const char *only, uint32_t at)
+void ast_report_syntax(struct parser *p, const struct token *token, const char *found,
+                       bool wants_semicolon, bool wants_value, const char *only, uint32_t at)
 {
     struct diagnostics *d = p->diagnostics;
     const char *what = describe(p, token, found);
@@ -213,7 +241,8 @@ void ast_report_syntax(struct parser *p, const struct token *token, const char *
         return;
     const struct token *before = token - 1;
     if (token->kind == WORD && before->kind == WORD && starts_statement(p, at - 1))
-        diagnostic_help(d, new, "an instance is written 'NAME : TYPE;', here '%s : %s'", token->text, before->text);
+        diagnostic_help(d, new, "an instance is written 'NAME : TYPE;', here '%s : %s'",
+                        token->text, before->text);
     else if (token->kind == ':' && only != NULL && strcmp(only, "'='") == 0)
         diagnostic_help(d, new, "a setting is written 'NAME = VALUE;'");
     else if (token->kind == '=' && before->kind == '=')
@@ -245,7 +274,8 @@ static void collect_docs(struct parser *p)
         if (last != NULL && last->begin == begin)
             last->text = arena_printf(p->arena, "%s\n%.*s", last->text, (int)size, text);
         else if (last == NULL || last->begin < begin)
-            vector_push(p->arena, &p->docs, ((struct ast_doc){ begin, arena_strndup(p->arena, text, size) }));
+            vector_push(p->arena, &p->docs,
+                        ((struct ast_doc){begin, arena_strndup(p->arena, text, size)}));
     }
 }
 
@@ -259,9 +289,10 @@ static bool parse(struct parser *p)
     return scanned && parsed && !p->failed && p->diagnostics->error_count == errors;
 }
 
-struct ast_file *ast_parse(struct arena *arena, struct diagnostics *d, const struct source_file *source)
+struct ast_file *ast_parse(struct arena *arena, struct diagnostics *d,
+                           const struct source_file *source)
 {
-    struct parser p = { .arena = arena, .diagnostics = d, .source = source, .start = PARSE_FILE };
+    struct parser p = {.arena = arena, .diagnostics = d, .source = source, .start = PARSE_FILE};
     struct ast_file *file = arena_alloc(arena, sizeof *file);
     file->source = source;
     file->damaged = !parse(&p);
@@ -269,8 +300,10 @@ struct ast_file *ast_parse(struct arena *arena, struct diagnostics *d, const str
     return file;
 }
 
-struct ast_expr *ast_parse_expression(struct arena *arena, struct diagnostics *d, const struct source_file *source)
+struct ast_expr *ast_parse_expression(struct arena *arena, struct diagnostics *d,
+                                      const struct source_file *source)
 {
-    struct parser p = { .arena = arena, .diagnostics = d, .source = source, .start = PARSE_EXPRESSION };
+    struct parser p = {
+        .arena = arena, .diagnostics = d, .source = source, .start = PARSE_EXPRESSION};
     return parse(&p) ? p.expression : NULL;
 }

@@ -1,8 +1,9 @@
-/* The tree of a description, as written. Built by the grammar's actions through the functions below, in the
- * compilation's arena; never changed afterwards. Names are not interned: compare them with strcmp().
+/* The tree of a description, as written. Built by the grammar's actions through the functions
+ * below, in the compilation's arena; never changed afterwards. Names are not interned: compare them
+ * with strcmp().
  *
- * Expressions and items (declarations and statements) are one structure each with a kind; which members a kind uses
- * stands beside it. */
+ * Expressions and items (declarations and statements) are one structure each with a kind; which
+ * members a kind uses stands beside it. */
 #ifndef HEDDLE_DSL_AST_H
 #define HEDDLE_DSL_AST_H
 
@@ -18,24 +19,28 @@
 /* Expressions nest no deeper than this, so that walking them recursively is safe. */
 #define AST_MAX_DEPTH 200
 
+/* And no pair of braces, and no list, holds more than this: later passes compare every name with
+ * every other. */
+#define AST_MAX_ITEMS 10000
+
 struct ast_name {
     const char *text; /* NULL: absent */
     struct span span;
 };
 
 enum ast_expr_kind {
-    AST_NUMBER,  /* value, dimension */
-    AST_STRING,  /* name */
-    AST_NAME,    /* name */
-    AST_MEMBER,  /* a . name */
-    AST_INDEX,   /* a [ b ] */
-    AST_SLICE,   /* a [ b .. c ], half_open */
-    AST_ALL,     /* a [ * ] */
-    AST_CALL,    /* name ( list ) */
-    AST_NEGATE,  /* a */
-    AST_NOT,     /* a */
-    AST_BINARY,  /* a op b; op is a character or a token kind */
-    AST_CHOOSE,  /* a ? b : c */
+    AST_NUMBER, /* value, dimension */
+    AST_STRING, /* name */
+    AST_NAME,   /* name */
+    AST_MEMBER, /* a . name */
+    AST_INDEX,  /* a [ b ] */
+    AST_SLICE,  /* a [ b .. c ], half_open */
+    AST_ALL,    /* a [ * ] */
+    AST_CALL,   /* name ( list ) */
+    AST_NEGATE, /* a */
+    AST_NOT,    /* a */
+    AST_BINARY, /* a op b; op is a character or a token kind */
+    AST_CHOOSE, /* a ? b : c */
 };
 
 struct ast_expr {
@@ -91,7 +96,8 @@ enum ast_kind {
     AST_BEHAVIOUR, /* name: the string */
     AST_INSTANCE,  /* name, size, target: component, on, body: AST_SETTING */
     AST_SETTING,   /* name, value; fill_body when the value is PART { ... } */
-    AST_CONNECT,   /* left, right, latency, via, is_shared, target: type of via, on, body, over, by, otherwise */
+    AST_CONNECT,   /* left, right, latency, via, is_shared, target: type of via, on, body, over, by,
+                      otherwise */
     AST_SPACE,     /* name, left: targets, each, interleave */
     AST_MAP,       /* left, at */
     AST_PARTITION, /* left */
@@ -144,37 +150,46 @@ struct parser {
     struct token_list tokens;
     uint32_t next;
     VECTOR(struct ast_doc) docs; /* by offset */
-    struct ast_items *items;    /* the result: a file */
+    struct ast_items *items;     /* the result: a file */
     struct ast_expr *expression; /* the result: one expression */
-    int start;                  /* pseudo token that chooses between the two; 0 once it is delivered */
-    bool insert_semicolon;      /* recovery delivers one that is not in the file */
+    int start;             /* pseudo token that chooses between the two; 0 once it is delivered */
+    bool insert_semicolon; /* recovery delivers one that is not in the file */
     bool failed;
+    bool flooded; /* a list was full */
 };
 
 /* Parses a whole file; never NULL. */
-struct ast_file *ast_parse(struct arena *arena, struct diagnostics *d, const struct source_file *source);
+struct ast_file *ast_parse(struct arena *arena, struct diagnostics *d,
+                           const struct source_file *source);
 /* Parses one expression, the value of an override. NULL after a diagnostic. */
-struct ast_expr *ast_parse_expression(struct arena *arena, struct diagnostics *d, const struct source_file *source);
+struct ast_expr *ast_parse_expression(struct arena *arena, struct diagnostics *d,
+                                      const struct source_file *source);
 
 struct ast_expr *ast_expr_new(struct parser *p, enum ast_expr_kind kind, struct span span);
-struct ast_expr *ast_expr_join(struct parser *p, struct ast_expr *e, struct ast_expr *a, struct ast_expr *b,
-                               struct ast_expr *c);
+struct ast_expr *ast_expr_join(struct parser *p, struct ast_expr *e, struct ast_expr *a,
+                               struct ast_expr *b, struct ast_expr *c);
 struct ast_exprs *ast_exprs_add(struct parser *p, struct ast_exprs *list, struct ast_expr *e);
 struct ast_names *ast_names_add(struct parser *p, struct ast_names *list, struct ast_name name);
-struct ast_item *ast_item_new(struct parser *p, enum ast_kind kind, struct span span, struct ast_name name);
+struct ast_item *ast_item_new(struct parser *p, enum ast_kind kind, struct span span,
+                              struct ast_name name);
 struct ast_items *ast_items_add(struct parser *p, struct ast_items *list, struct ast_item *item);
-struct ast_items *ast_items_append(struct parser *p, struct ast_items *list, struct ast_items *more);
-struct ast_items *ast_ports(struct parser *p, struct ast_items *names, bool is_in, struct ast_name protocol,
-                            struct ast_exprs *args, const struct ast_item *options, struct span span);
-struct ast_items *ast_stats(struct parser *p, const struct ast_names *names, struct ast_name kind, struct span span);
-struct ast_item *ast_subpart(struct parser *p, struct ast_expr *path, struct ast_name type, struct ast_items *body,
-                             struct span span);
-struct ast_item *ast_instance(struct parser *p, struct ast_expr *path, struct ast_name type, struct ast_name on,
-                              struct ast_items *body, struct span span);
-/* The message of a syntax error at token number `at`; `found` and `only` are symbol names of the grammar, `only` the
- * one thing expected or NULL. */
-void ast_report_syntax(struct parser *p, const struct token *token, const char *found, bool wants_semicolon,
-                       bool wants_value, const char *only, uint32_t at);
-/* NAME or NAME[size] of a declaration that the grammar read as a path; says what is wrong with anything else. */
-bool ast_declared_name(struct parser *p, struct ast_expr *path, struct ast_name *name, struct ast_expr **size);
+struct ast_items *ast_items_append(struct parser *p, struct ast_items *list,
+                                   struct ast_items *more);
+struct ast_items *ast_ports(struct parser *p, struct ast_items *names, bool is_in,
+                            struct ast_name protocol, struct ast_exprs *args,
+                            const struct ast_item *options, struct span span);
+struct ast_items *ast_stats(struct parser *p, const struct ast_names *names, struct ast_name kind,
+                            struct span span);
+struct ast_item *ast_subpart(struct parser *p, struct ast_expr *path, struct ast_name type,
+                             struct ast_items *body, struct span span);
+struct ast_item *ast_instance(struct parser *p, struct ast_expr *path, struct ast_name type,
+                              struct ast_name on, struct ast_items *body, struct span span);
+/* The message of a syntax error at token number `at`; `found` and `only` are symbol names of the
+ * grammar, `only` the one thing expected or NULL. */
+void ast_report_syntax(struct parser *p, const struct token *token, const char *found,
+                       bool wants_semicolon, bool wants_value, const char *only, uint32_t at);
+/* NAME or NAME[size] of a declaration that the grammar read as a path; says what is wrong with
+ * anything else. */
+bool ast_declared_name(struct parser *p, struct ast_expr *path, struct ast_name *name,
+                       struct ast_expr **size);
 #endif

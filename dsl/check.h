@@ -1,5 +1,5 @@
-/* Named checks on the elaborated tree. Each is a record under its function; one runs when those it builds on have
- * passed, and has passed when it reported no error. */
+/* Named checks on the elaborated tree. Each is a record under its function; one runs when those it
+ * builds on have passed, and has passed when it reported no error. */
 #ifndef HEDDLE_DSL_CHECK_H
 #define HEDDLE_DSL_CHECK_H
 
@@ -16,8 +16,8 @@ struct check {
 /* check_values.c */
 extern const struct check check_conditions;
 /* check_connections.c */
-extern const struct check check_protocols, check_unbound, check_unconnected, check_two_latencies, check_latency,
-    check_clock_crossing, check_clocks, check_shallow;
+extern const struct check check_protocols, check_unbound, check_unconnected, check_two_latencies,
+    check_latency, check_clock_crossing, check_clocks, check_shallow;
 /* check_routes.c */
 extern const struct check check_cyclic_routes, check_stores;
 /* check_unused.c */

@@ -12,17 +12,20 @@ static const struct ast_item *port_item(const struct wire_end *at)
 static struct span statement_span(const struct wire *wire)
 {
     const struct ast_item *item = wire->statement->item;
-    return (struct span){ item->left->span.begin, item->right->span.end };
+    return (struct span){item->left->span.begin, item->right->span.end};
 }
 
 static void mismatch(struct elaboration *e, const struct wire *wire, const struct wire_end *left,
-                     const struct model_protocol *a, const struct wire_end *right, const struct model_protocol *b)
+                     const struct model_protocol *a, const struct wire_end *right,
+                     const struct model_protocol *b)
 {
-    struct diagnostic *d = diagnostic_add(e->diagnostics, E0403, statement_span(wire), "%s speaks %s, %s speaks %s",
-                                          wire_end_text(e, left), protocol_text(e, a), wire_end_text(e, right),
-                                          protocol_text(e, b));
-    diagnostic_note(e->diagnostics, d, port_item(left)->span, "'%s' is declared here", port_item(left)->name.text);
-    diagnostic_note(e->diagnostics, d, port_item(right)->span, "'%s' is declared here", port_item(right)->name.text);
+    struct diagnostic *d = diagnostic_add(
+        e->diagnostics, E0403, statement_span(wire), "%s speaks %s, %s speaks %s",
+        wire_end_text(e, left), protocol_text(e, a), wire_end_text(e, right), protocol_text(e, b));
+    diagnostic_note(e->diagnostics, d, port_item(left)->span, "'%s' is declared here",
+                    port_item(left)->name.text);
+    diagnostic_note(e->diagnostics, d, port_item(right)->span, "'%s' is declared here",
+                    port_item(right)->name.text);
     if (strcmp(a->name, b->name) == 0)
         diagnostic_help(e->diagnostics, d, "both must have the same arguments");
 }
@@ -41,67 +44,79 @@ static void run_protocols(struct elaboration *e)
         const struct route_path *path = &e->paths.items[i];
         if (!path->whole)
             continue;
-        const struct model_protocol *a = protocol_bound(e, &path->from), *b = protocol_bound(e, &path->to);
+        const struct model_protocol *a = protocol_bound(e, &path->from),
+                                    *b = protocol_bound(e, &path->to);
         if (a != NULL && b != NULL && a != b)
             mismatch(e, path->first, &path->from, a, &path->to, b);
     }
 }
 
-const struct check check_protocols = { .name = "protocol-mismatch", .code = E0403, .run = run_protocols,
-                                       .in_standalone = true };
+const struct check check_protocols = {
+    .name = "protocol-mismatch", .code = E0403, .run = run_protocols, .in_standalone = true};
 
 static void run_unbound(struct elaboration *e)
 {
     for (uint32_t i = 0; i < e->paths.count; i++) {
         const struct route_path *path = &e->paths.items[i];
-        if (!path->whole || protocol_bound(e, &path->from) != NULL || !port_item(&path->from)->target.text ||
-            strcmp(port_item(&path->from)->target.text, "any") != 0)
+        if (!path->whole || protocol_bound(e, &path->from) != NULL
+            || !port_item(&path->from)->target.text
+            || strcmp(port_item(&path->from)->target.text, "any") != 0)
             continue;
-        struct diagnostic *d = diagnostic_add(e->diagnostics, E0409, statement_span(path->first),
-                                              "nothing tells which protocol '%s' and '%s' speak",
-                                              wire_end_text(e, &path->from), wire_end_text(e, &path->to));
-        diagnostic_help(e->diagnostics, d, "an 'any' port takes the protocol of what it is connected to");
+        struct diagnostic *d =
+            diagnostic_add(e->diagnostics, E0409, statement_span(path->first),
+                           "nothing tells which protocol '%s' and '%s' speak",
+                           wire_end_text(e, &path->from), wire_end_text(e, &path->to));
+        diagnostic_help(e->diagnostics, d,
+                        "an 'any' port takes the protocol of what it is connected to");
     }
 }
 
-const struct check check_unbound = { .name = "unbound-protocol", .code = E0409, .run = run_unbound,
-                                     .prerequisites = { &check_protocols } };
+const struct check check_unbound = {.name = "unbound-protocol",
+                                    .code = E0409,
+                                    .run = run_unbound,
+                                    .prerequisites = {&check_protocols}};
 
-/* A boundary on the way from a leaf that is open outside although it may be: then the leaf's port is open, too. */
-static struct wire_end open_boundary(struct elaboration *e, const struct wire_end *leaf, struct wire *wire)
+/* A boundary on the way from a leaf that is open outside although it may be: then the leaf's port
+ * is open, too. */
+static struct wire_end open_boundary(struct elaboration *e, const struct wire_end *leaf,
+                                     struct wire *wire)
 {
     struct wire_end at = *leaf;
     for (int i = 0; wire != NULL && i <= 2 * ELABORATE_MAX_DEPTH; i++) {
-        bool from_left = wire->left.node == at.node && wire->left.port == at.port && wire->left.element == at.element;
+        bool from_left = wire->left.node == at.node && wire->left.port == at.port
+                         && wire->left.element == at.element;
         at = from_left ? wire->right : wire->left;
         if (!at.node->object.type->model.is_composite)
-            return (struct wire_end){ NULL, 0, 0 };
+            return (struct wire_end){NULL, 0, 0};
         struct port_end *end = wire_end_at(e, &at);
         struct wire *next = end == NULL ? NULL : wire == end->inner ? end->outer : end->inner;
         if (next == NULL)
             return at;
         wire = next;
     }
-    return (struct wire_end){ NULL, 0, 0 };
+    return (struct wire_end){NULL, 0, 0};
 }
 
-static void open_port(struct elaboration *e, const struct wire_end *at, bool is_array, const char *why)
+static void open_port(struct elaboration *e, const struct wire_end *at, bool is_array,
+                      const char *why)
 {
     const struct ast_item *item = port_item(at);
-    const char *name = is_array ? arena_printf(e->arena, "%s[%u]", item->name.text, at->element) : item->name.text;
+    const char *name =
+        is_array ? arena_printf(e->arena, "%s[%u]", item->name.text, at->element) : item->name.text;
     e->diagnostics->key = item;
-    struct diagnostic *d = diagnostic_add(e->diagnostics, E0401, at->node->span, "'%s' of '%s' is not connected%s", name,
-                                          at->node->object.path, why);
+    struct diagnostic *d =
+        diagnostic_add(e->diagnostics, E0401, at->node->span, "'%s' of '%s' is not connected%s",
+                       name, at->node->object.path, why);
     diagnostic_note(e->diagnostics, d, item->name.span, "'%s' is declared here", item->name.text);
-    if (item->is_in)
-        diagnostic_help(e->diagnostics, d, "connect it ('... -> %s.%s;'), or declare it 'optional'",
-                        at->node->object.name, item->name.text);
-    else
-        diagnostic_help(e->diagnostics, d, "connect it ('%s.%s -> ...;'), or declare it 'optional'",
-                        at->node->object.name, item->name.text);
+    const char *otherwise =
+        at->node->object.type->model.is_library ? "" : ", or declare it 'optional'";
+    diagnostic_help(e->diagnostics, d,
+                    item->is_in ? "connect it: '... -> %s.%s;'%s" : "connect it: '%s.%s -> ...;'%s",
+                    at->node->object.name, item->name.text, otherwise);
 }
 
-static void check_outside(struct elaboration *e, const struct wire_end *at, const struct port_end *end, bool is_array)
+static void check_outside(struct elaboration *e, const struct wire_end *at,
+                          const struct port_end *end, bool is_array)
 {
     const struct ast_item *item = port_item(at);
     struct node *parent = at->node->parent;
@@ -115,26 +130,32 @@ static void check_outside(struct elaboration *e, const struct wire_end *at, cons
     if (item->optional || at->node->object.type->model.is_composite)
         return;
     struct wire_end boundary = open_boundary(e, at, end->outer);
-    if (boundary.node == NULL || boundary.node->parent == NULL || boundary.node->damaged ||
-        boundary.node->parent->damaged || !port_item(&boundary)->optional)
+    if (boundary.node == NULL || boundary.node->parent == NULL || boundary.node->damaged
+        || boundary.node->parent->damaged || !port_item(&boundary)->optional)
         return;
     struct port_end *there = wire_end_at(e, &boundary);
     if (there != NULL && there->outer == NULL)
-        open_port(e, at, is_array, arena_printf(e->arena, ": '%s', where it leads, is optional and open",
-                                                wire_end_text(e, &boundary)));
+        open_port(e, at, is_array,
+                  arena_printf(e->arena, ": '%s', where it leads, is optional and open",
+                               wire_end_text(e, &boundary)));
 }
 
-static void check_inside(struct elaboration *e, const struct wire_end *at, const struct port_end *end)
+static void check_inside(struct elaboration *e, const struct wire_end *at,
+                         const struct port_end *end)
 {
-    if (!at->node->object.type->model.is_composite || at->node->damaged || (end != NULL && end->inner != NULL))
+    if (!at->node->object.type->model.is_composite || at->node->damaged
+        || (end != NULL && end->inner != NULL))
         return;
     const struct ast_item *item = port_item(at);
-    struct diagnostic *d = diagnostic_add(e->diagnostics, E0401, item->name.span, "'%s' of '%s' leads nowhere inside",
-                                          item->name.text, at->node->object.type->model.name);
+    struct diagnostic *d =
+        diagnostic_add(e->diagnostics, E0401, item->name.span, "'%s' of '%s' leads nowhere inside",
+                       item->name.text, at->node->object.type->model.name);
     if (item->is_in)
-        diagnostic_help(e->diagnostics, d, "connect it in the body: '%s -> INSTANCE.PORT;'", item->name.text);
+        diagnostic_help(e->diagnostics, d, "connect it in the body: '%s -> INSTANCE.PORT;'",
+                        item->name.text);
     else
-        diagnostic_help(e->diagnostics, d, "connect it in the body: 'INSTANCE.PORT -> %s;'", item->name.text);
+        diagnostic_help(e->diagnostics, d, "connect it in the body: 'INSTANCE.PORT -> %s;'",
+                        item->name.text);
 }
 
 static void run_unconnected(struct elaboration *e)
@@ -144,10 +165,10 @@ static void run_unconnected(struct elaboration *e)
         for (uint32_t port = 0; port < node->object.type->ports.v.count; port++) {
             const struct ast_item *item = node->object.type->ports.v.items[port];
             int64_t count = port_count(e, node, port);
-            struct wire_end at = { node, port, 0 };
+            struct wire_end at = {node, port, 0};
             bool is_array = item->unsized || item->size != NULL;
-            if (count == 0 && item->unsized && !item->optional && node->parent != NULL && !node->parent->damaged &&
-                !node->model.is_interconnect)
+            if (count == 0 && item->unsized && !item->optional && node->parent != NULL
+                && !node->parent->damaged && !node->model.is_interconnect)
                 open_port(e, &at, false, "");
             for (; count > 0 && at.element < count; at.element++) {
                 struct port_end *end = wire_end_at(e, &at);
@@ -158,8 +179,8 @@ static void run_unconnected(struct elaboration *e)
     }
 }
 
-const struct check check_unconnected = { .name = "unconnected", .code = E0401, .run = run_unconnected,
-                                         .in_standalone = true };
+const struct check check_unconnected = {
+    .name = "unconnected", .code = E0401, .run = run_unconnected, .in_standalone = true};
 
 static void run_two_latencies(struct elaboration *e)
 {
@@ -167,17 +188,20 @@ static void run_two_latencies(struct elaboration *e)
         const struct route_path *path = &e->paths.items[i];
         if (path->second_carrier == NULL)
             continue;
-        struct diagnostic *d = diagnostic_add(e->diagnostics, E0410, path->second_carrier->statement->item->span,
-                                              "a second latency or link on the way from '%s' to '%s'",
-                                              wire_end_text(e, &path->from), wire_end_text(e, &path->to));
-        diagnostic_note(e->diagnostics, d, path->carrier->statement->item->span, "the first one is here");
-        diagnostic_help(e->diagnostics, d, "one connection on the way has the latency; a boundary port is only "
+        struct diagnostic *d =
+            diagnostic_add(e->diagnostics, E0410, path->second_carrier->statement->item->span,
+                           "a second latency or link on the way from '%s' to '%s'",
+                           wire_end_text(e, &path->from), wire_end_text(e, &path->to));
+        diagnostic_note(e->diagnostics, d, path->carrier->statement->item->span,
+                        "the first one is here");
+        diagnostic_help(e->diagnostics, d,
+                        "one connection on the way has the latency; a boundary port is only "
                         "another name");
     }
 }
 
-const struct check check_two_latencies = { .name = "two-latencies", .code = E0410, .run = run_two_latencies,
-                                           .in_standalone = true };
+const struct check check_two_latencies = {
+    .name = "two-latencies", .code = E0410, .run = run_two_latencies, .in_standalone = true};
 
 #define MAX_LATENCY_CY ((int64_t)1000000000)
 
@@ -190,28 +214,36 @@ static void run_latency(struct elaboration *e)
             continue;
         const struct ast_expr *latency = path->carrier->latency;
         if (path->carrier->link != NULL) {
-            diagnostic_add(e->diagnostics, E0410, latency->span, "the link has a latency of its own");
+            diagnostic_add(e->diagnostics, E0410, latency->span,
+                           "the link has a latency of its own");
             continue;
         }
         struct value value = eval_as(e, latency, &path->carrier->statement->scope,
-                                     (struct type_spec){ MODEL_DIM_CYCLES, NULL }, path->to.node);
+                                     (struct type_spec){MODEL_DIM_CYCLES, NULL}, path->to.node);
         if (!value.ok)
             continue;
         if (value.integer < 1) {
             struct diagnostic *d = diagnostic_add(e->diagnostics, E0411, latency->span,
-                                                  "the latency is %s; it is at least one cycle", value_text(e, &value));
-            diagnostic_help(e->diagnostics, d, "nothing arrives in the cycle it is sent: leave the latency out for 1cy");
+                                                  "the latency is %s; it is at least one cycle",
+                                                  value_text(e, &value));
+            diagnostic_help(
+                e->diagnostics, d,
+                "nothing arrives in the cycle it is sent: leave the latency out for 1cy");
         } else if (value.integer > MAX_LATENCY_CY) {
-            diagnostic_add(e->diagnostics, E0302, latency->span, "the latency is %s, which is more than %lldcy",
-                           value_text(e, &value), (long long)MAX_LATENCY_CY);
+            diagnostic_add(e->diagnostics, E0302, latency->span,
+                           "the latency is %s, which is more than %lldcy", value_text(e, &value),
+                           (long long)MAX_LATENCY_CY);
         } else {
             path->latency_cy = (uint32_t)value.integer;
         }
     }
 }
 
-const struct check check_latency = { .name = "latency", .code = E0411, .run = run_latency,
-                                     .prerequisites = { &check_two_latencies }, .in_standalone = true };
+const struct check check_latency = {.name = "latency",
+                                    .code = E0411,
+                                    .run = run_latency,
+                                    .prerequisites = {&check_two_latencies},
+                                    .in_standalone = true};
 
 /* A leaf has the clock it stands in and the clock inputs bound to it. */
 static bool has_clock(const struct node *node, uint32_t domain)
@@ -240,19 +272,23 @@ static void run_clock_crossing(struct elaboration *e)
         const struct route_path *path = &e->paths.items[i];
         const struct node *a = path->from.node, *b = path->to.node;
         bool has_link = path->carrier != NULL && path->carrier->link != NULL;
-        if (!path->whole || has_link || a->domain == NO_DOMAIN || b->domain == NO_DOMAIN || share_clock(a, b))
+        if (!path->whole || has_link || a->domain == NO_DOMAIN || b->domain == NO_DOMAIN
+            || share_clock(a, b))
             continue;
-        struct diagnostic *d = diagnostic_add(e->diagnostics, E0412, statement_span(path->first),
-                                              "'%s' runs on clock '%s', '%s' on '%s', and no link is between them",
-                                              a->object.path, e->domains.items[a->domain].name, b->object.path,
-                                              e->domains.items[b->domain].name);
-        diagnostic_help(e->diagnostics, d, "only a link crosses clocks: 'via LINK', or 'over LINK' behind an "
+        struct diagnostic *d = diagnostic_add(
+            e->diagnostics, E0412, statement_span(path->first),
+            "'%s' runs on clock '%s', '%s' on '%s', and no link is between them", a->object.path,
+            e->domains.items[a->domain].name, b->object.path, e->domains.items[b->domain].name);
+        diagnostic_help(e->diagnostics, d,
+                        "only a link crosses clocks: 'via LINK', or 'over LINK' behind an "
                         "interconnect");
     }
 }
 
-const struct check check_clock_crossing = { .name = "clock-crossing", .code = E0412, .run = run_clock_crossing,
-                                            .prerequisites = { &check_clocks } };
+const struct check check_clock_crossing = {.name = "clock-crossing",
+                                           .code = E0412,
+                                           .run = run_clock_crossing,
+                                           .prerequisites = {&check_clocks}};
 
 static void run_clocks(struct elaboration *e)
 {
@@ -263,19 +299,22 @@ static void run_clocks(struct elaboration *e)
         const struct node *top = node;
         while (top->parent != NULL && top->parent->parent != NULL)
             top = top->parent;
-        struct diagnostic *d = diagnostic_add(e->diagnostics, E0413, top->span, "'%s' has no clock", node->object.path);
+        struct diagnostic *d = diagnostic_add(e->diagnostics, E0413, top->span, "'%s' has no clock",
+                                              node->object.path);
         if (e->root->object.type->clocks.v.count == 0)
             diagnostic_help(e->diagnostics, d, "declare one in the platform: 'clock core = 1GHz;'");
         else
             diagnostic_help(e->diagnostics, d, "say which: '%s : %s on %s;'", top->object.name,
-                            top->object.type->model.name, e->root->object.type->clocks.v.items[0]->name.text);
+                            top->object.type->model.name,
+                            e->root->object.type->clocks.v.items[0]->name.text);
     }
 }
 
-const struct check check_clocks = { .name = "clock", .code = E0413, .run = run_clocks };
+const struct check check_clocks = {.name = "clock", .code = E0413, .run = run_clocks};
 
-/* A ring of `depth` lets `depth` messages go in the time that space takes to come back: two latencies. Ports of the
- * library are exempt: whoever connects them cannot change their depth, and control ports are shallow on purpose. */
+/* A ring of `depth` lets `depth` messages go in the time that space takes to come back: two
+ * latencies. Ports of the library are exempt: whoever connects them cannot change their depth, and
+ * control ports are shallow on purpose. */
 static void run_shallow(struct elaboration *e)
 {
     for (uint32_t i = 0; i < e->paths.count; i++) {
@@ -288,14 +327,19 @@ static void run_shallow(struct elaboration *e)
         if (!stated || depth >= needed)
             continue;
         const struct ast_item *item = port_item(&path->to);
-        struct diagnostic *d = diagnostic_add(e->diagnostics, W0703, item->depth->span,
-                                              "'%s' is too shallow: depth %u, but the way there takes %ucy",
-                                              item->name.text, depth, path->latency_cy);
-        diagnostic_note(e->diagnostics, d, path->carrier->statement->item->span, "the latency is given here");
-        diagnostic_help(e->diagnostics, d, "room comes back after two latencies: full speed needs a depth of %llu",
+        struct diagnostic *d =
+            diagnostic_add(e->diagnostics, W0703, item->depth->span,
+                           "'%s' is too shallow: depth %u, but the way there takes %ucy",
+                           item->name.text, depth, path->latency_cy);
+        diagnostic_note(e->diagnostics, d, path->carrier->statement->item->span,
+                        "the latency is given here");
+        diagnostic_help(e->diagnostics, d,
+                        "room comes back after two latencies: full speed needs a depth of %llu",
                         (unsigned long long)needed);
     }
 }
 
-const struct check check_shallow = { .name = "shallow-port", .code = W0703, .run = run_shallow,
-                                     .prerequisites = { &check_latency, &check_two_latencies } };
+const struct check check_shallow = {.name = "shallow-port",
+                                    .code = W0703,
+                                    .run = run_shallow,
+                                    .prerequisites = {&check_latency, &check_two_latencies}};

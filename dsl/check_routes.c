@@ -1,9 +1,10 @@
 /* Cycles of interconnects, and stores.
  *
- * A request that waits for room in the next interconnect holds its place in this one, so a cycle of interconnects can
- * fill up and stand still for ever. Only interconnects (components with `any` ports in both directions) forward
- * requests; every other component takes them in and answers, which ends the chain. Whether the traffic really goes
- * around depends on the routes, so this is a warning. */
+ * A request that waits for room in the next interconnect holds its place in this one, so a cycle of
+ * interconnects can fill up and stand still for ever. Only interconnects (components with `any`
+ * ports in both directions) forward requests; every other component takes them in and answers,
+ * which ends the chain. Whether the traffic really goes around depends on the routes, so this is a
+ * warning. */
 #include <string.h>
 
 #include "dsl/check.h"
@@ -24,11 +25,11 @@ enum colour { WHITE, GREY, BLACK };
 
 struct search {
     struct elaboration *e;
-    enum colour *colour;     /* per node */
-    uint32_t *first;         /* per node: first path from it, in `edges` */
-    uint32_t *next;          /* per path: next one with the same origin */
+    enum colour *colour; /* per node */
+    uint32_t *first;     /* per node: first path from it, in `edges` */
+    uint32_t *next;      /* per path: next one with the same origin */
     const struct node **stack;
-    uint32_t *stack_path;    /* the path taken from each node on the stack */
+    uint32_t *stack_path; /* the path taken from each node on the stack */
     uint32_t depth;
 };
 
@@ -40,12 +41,15 @@ static void report_cycle(struct search *s, const struct node *back_to)
     while (s->stack[from] != back_to)
         from++;
     const struct route_path *last = &s->e->paths.items[s->stack_path[s->depth - 1]];
-    struct diagnostic *d = diagnostic_add(s->e->diagnostics, W0704, last->first->statement->item->span,
-                                          "requests can go around in a circle through '%s'", back_to->object.path);
+    struct diagnostic *d =
+        diagnostic_add(s->e->diagnostics, W0704, last->first->statement->item->span,
+                       "requests can go around in a circle through '%s'", back_to->object.path);
     for (uint32_t i = from; i < s->depth; i++)
-        diagnostic_note(s->e->diagnostics, d, s->stack[i]->span, "'%s' leads to '%s'", s->stack[i]->object.path,
+        diagnostic_note(s->e->diagnostics, d, s->stack[i]->span, "'%s' leads to '%s'",
+                        s->stack[i]->object.path,
                         i + 1 < s->depth ? s->stack[i + 1]->object.path : back_to->object.path);
-    diagnostic_help(s->e->diagnostics, d, "if they can wait for each other, this deadlocks; put a component between "
+    diagnostic_help(s->e->diagnostics, d,
+                    "if they can wait for each other, this deadlocks; put a component between "
                     "that takes requests in, or split the traffic");
 }
 
@@ -82,7 +86,7 @@ static void search_from(struct search *s, const struct node *root)
 static void run_cyclic_routes(struct elaboration *e)
 {
     uint32_t nodes = e->nodes.count, paths = e->paths.count;
-    struct search s = { .e = e };
+    struct search s = {.e = e};
     s.colour = arena_alloc(e->arena, nodes * sizeof *s.colour);
     s.first = arena_alloc(e->arena, nodes * sizeof *s.first);
     s.next = arena_alloc(e->arena, (paths + 1) * sizeof *s.next);
@@ -102,8 +106,10 @@ static void run_cyclic_routes(struct elaboration *e)
             search_from(&s, e->nodes.items[i]);
 }
 
-const struct check check_cyclic_routes = { .name = "cyclic-route", .code = W0704, .run = run_cyclic_routes,
-                                           .prerequisites = { &check_protocols } };
+const struct check check_cyclic_routes = {.name = "cyclic-route",
+                                          .code = W0704,
+                                          .run = run_cyclic_routes,
+                                          .prerequisites = {&check_protocols}};
 
 struct writers {
     VECTOR(struct node *) v;
@@ -114,26 +120,31 @@ static void find_writers(struct elaboration *e, const char *type, struct writers
     for (uint32_t i = 0; i < e->nodes.count; i++) {
         const struct item_list *stores = &e->nodes.items[i]->object.type->stores;
         for (uint32_t k = 0; k < stores->v.count; k++)
-            if (stores->v.items[k]->kind == AST_STORE && strcmp(stores->v.items[k]->target.text, type) == 0)
+            if (stores->v.items[k]->kind == AST_STORE
+                && strcmp(stores->v.items[k]->target.text, type) == 0)
                 vector_push(e->arena, &out->v, e->nodes.items[i]);
     }
 }
 
 /* `page_table = driver.page_table;` */
-static struct node *named_writer(struct elaboration *e, struct node *node, const struct ast_item *reads,
-                                 const struct ast_item *setting)
+static struct node *named_writer(struct elaboration *e, struct node *node,
+                                 const struct ast_item *reads, const struct ast_item *setting)
 {
     const struct ast_expr *path = setting->value;
-    struct node_list nodes = { 0 };
+    struct node_list nodes = {0};
     if (path->kind != AST_MEMBER || setting->fill_body != NULL) {
         diagnostic_add(e->diagnostics, E0211, path->span, "a store is named as 'INSTANCE.STORE'");
         return NULL;
     }
     if (!path_nodes(e, node->parent, path->a, &node->object.setting_scope, &nodes))
         return NULL;
-    int32_t store = nodes.v.count == 1 ? item_list_find(&nodes.v.items[0]->object.type->stores, path->name.text) : -1;
-    const struct ast_item *item = store >= 0 ? nodes.v.items[0]->object.type->stores.v.items[store] : NULL;
-    if (item == NULL || item->kind != AST_STORE || strcmp(item->target.text, reads->target.text) != 0) {
+    int32_t store = nodes.v.count == 1
+                        ? item_list_find(&nodes.v.items[0]->object.type->stores, path->name.text)
+                        : -1;
+    const struct ast_item *item =
+        store >= 0 ? nodes.v.items[0]->object.type->stores.v.items[store] : NULL;
+    if (item == NULL || item->kind != AST_STORE
+        || strcmp(item->target.text, reads->target.text) != 0) {
         diagnostic_add(e->diagnostics, E0211, path->span, "'%s' is not a store of type '%s'",
                        source_slice(e->program->sources, path->span), reads->target.text);
         return NULL;
@@ -141,22 +152,25 @@ static struct node *named_writer(struct elaboration *e, struct node *node, const
     return nodes.v.items[0];
 }
 
-static struct node *only_writer(struct elaboration *e, struct node *node, const struct ast_item *reads)
+static struct node *only_writer(struct elaboration *e, struct node *node,
+                                const struct ast_item *reads)
 {
-    struct writers writers = { 0 };
+    struct writers writers = {0};
     find_writers(e, reads->target.text, &writers);
     if (writers.v.count == 1)
         return writers.v.items[0];
-    struct diagnostic *d = diagnostic_add(e->diagnostics, E0211, node->span,
-                                          writers.v.count == 0
-                                              ? "'%s' reads a store of type '%s', and no component has one"
-                                              : "'%s' reads a store of type '%s', and there are several",
-                                          node->object.path, reads->target.text);
+    struct diagnostic *d = diagnostic_add(
+        e->diagnostics, E0211, node->span,
+        writers.v.count == 0 ? "'%s' reads a store of type '%s', and no component has one"
+                             : "'%s' reads a store of type '%s', and there are several",
+        node->object.path, reads->target.text);
     diagnostic_note(e->diagnostics, d, reads->span, "declared here");
     for (uint32_t i = 0; i < writers.v.count && i < 4; i++)
-        diagnostic_note(e->diagnostics, d, writers.v.items[i]->span, "'%s' has one", writers.v.items[i]->object.path);
+        diagnostic_note(e->diagnostics, d, writers.v.items[i]->span, "'%s' has one",
+                        writers.v.items[i]->object.path);
     if (writers.v.count > 0)
-        diagnostic_help(e->diagnostics, d, "say which: '{ %s = INSTANCE.STORE; }'", reads->name.text);
+        diagnostic_help(e->diagnostics, d, "say which: '{ %s = INSTANCE.STORE; }'",
+                        reads->name.text);
     return NULL;
 }
 
@@ -179,4 +193,4 @@ static void run_stores(struct elaboration *e)
     }
 }
 
-const struct check check_stores = { .name = "store", .code = E0211, .run = run_stores };
+const struct check check_stores = {.name = "store", .code = E0211, .run = run_stores};

@@ -2,9 +2,9 @@
 #include "dsl/check.h"
 
 static const struct check *const checks[] = {
-    &check_conditions,     &check_clocks,        &check_protocols,         &check_unbound,
-    &check_unconnected,    &check_two_latencies, &check_latency,           &check_clock_crossing,
-    &check_shallow,        &check_cyclic_routes, &check_stores,            &check_unused_parameters,
+    &check_conditions,        &check_clocks,        &check_protocols, &check_unbound,
+    &check_unconnected,       &check_two_latencies, &check_latency,   &check_clock_crossing,
+    &check_shallow,           &check_cyclic_routes, &check_stores,    &check_unused_parameters,
     &check_unused_components,
 };
 
@@ -21,7 +21,7 @@ static bool all_passed(const struct check *check, const bool *failed)
 
 void checks_run(struct elaboration *e)
 {
-    bool failed[CHECK_COUNT] = { false };
+    bool failed[CHECK_COUNT] = {false};
     for (size_t i = 0; i < CHECK_COUNT && !e->stop; i++) {
         if ((e->standalone && !checks[i]->in_standalone) || !all_passed(checks[i], failed)) {
             failed[i] = !e->standalone;

@@ -1,4 +1,5 @@
-/* The public functions: a compilation owns the arena, the sources, the diagnostics and the program. */
+/* The public functions: a compilation owns the arena, the sources, the diagnostics and the program.
+ */
 #include "dsl/compile.h"
 
 #include <stdlib.h>
@@ -48,7 +49,8 @@ static struct source_file *read_main(struct compilation *c, const char *file)
     const char *reason = "";
     struct source_file *source = source_read(&c->sources, file, &reason);
     if (source == NULL)
-        diagnostic_add(&c->diagnostics, E0102, (struct span){ 0, 0 }, "cannot read '%s': %s", file, reason);
+        diagnostic_add(&c->diagnostics, E0102, (struct span){0, 0}, "cannot read '%s': %s", file,
+                       reason);
     return source;
 }
 
@@ -65,7 +67,8 @@ static void load(struct compilation *c, struct source_file *source)
     }
 }
 
-/* Types that no platform has made an instance of, each by itself. Mistakes in the library are not this user's. */
+/* Types that no platform has made an instance of, each by itself. Mistakes in the library are not
+ * this user's. */
 static void look_at_the_rest(struct compilation *c)
 {
     for (uint32_t i = 0; i < c->program.types.count; i++) {
@@ -82,7 +85,8 @@ static void look_at_the_rest(struct compilation *c)
     }
 }
 
-static struct type_info *choose_platform(struct compilation *c, const struct source_file *source, const char *name)
+static struct type_info *choose_platform(struct compilation *c, const struct source_file *source,
+                                         const char *name)
 {
     struct type_info *last = NULL;
     for (uint32_t i = 0; i < c->program.types.count; i++) {
@@ -95,13 +99,15 @@ static struct type_info *choose_platform(struct compilation *c, const struct sou
     }
     if (last != NULL && name == NULL)
         return last;
-    struct span span = { source->base, source->base };
+    struct span span = {source->base, source->base};
     if (last == NULL) {
         diagnostic_add(&c->diagnostics, E0103, span, "there is no platform in this file");
         return NULL;
     }
-    struct diagnostic *d = diagnostic_add(&c->diagnostics, E0103, span, "no platform is called '%s'", name);
-    diagnostic_suggest(&c->diagnostics, d, compile_suggest(name, c->platforms.items, c->platforms.count));
+    struct diagnostic *d =
+        diagnostic_add(&c->diagnostics, E0103, span, "no platform is called '%s'", name);
+    diagnostic_suggest(&c->diagnostics, d,
+                       compile_suggest(name, c->platforms.items, c->platforms.count));
     for (uint32_t i = 0; i < c->platforms.count; i++)
         diagnostic_help(&c->diagnostics, d, "the file has '%s'", c->platforms.items[i]);
     return NULL;
@@ -128,8 +134,8 @@ static const struct model *declarations(struct compilation *c)
     return has_errors(c) ? NULL : model;
 }
 
-static const struct model *compile_source(struct compilation *c, struct source_file *source, const char *platform,
-                                          bool all_platforms)
+static const struct model *compile_source(struct compilation *c, struct source_file *source,
+                                          const char *platform, bool all_platforms)
 {
     load(c, source);
     if (!c->program.damaged) {
@@ -161,13 +167,14 @@ const struct model *compile_platform(struct compilation *c, const char *file, co
     return NULL;
 }
 
-const struct model *compile_text(struct compilation *c, const char *name, const char *text, size_t size,
-                                 const char *platform)
+const struct model *compile_text(struct compilation *c, const char *name, const char *text,
+                                 size_t size, const char *platform)
 {
     struct source_file *source = source_add(&c->sources, name, text, size);
     if (source != NULL)
         return compile_source(c, source, platform, false);
-    diagnostic_add(&c->diagnostics, E0102, (struct span){ 0, 0 }, "cannot read '%s': it is larger than 16 MiB", name);
+    diagnostic_add(&c->diagnostics, E0102, (struct span){0, 0},
+                   "cannot read '%s': it is larger than 4 MiB", name);
     diagnostics_finish(&c->diagnostics);
     return NULL;
 }
@@ -240,8 +247,9 @@ size_t compile_diagnostic_count(const struct compilation *c)
 
 const struct compile_diagnostic *compile_diagnostic_at(const struct compilation *c, size_t index)
 {
-    return index < c->diagnostics.list.count && c->diagnostics.published != NULL ? &c->diagnostics.published[index]
-                                                                                 : NULL;
+    return index < c->diagnostics.list.count && c->diagnostics.published != NULL
+               ? &c->diagnostics.published[index]
+               : NULL;
 }
 
 void compile_print_diagnostics(const struct compilation *c, FILE *out, bool colour)
@@ -287,15 +295,15 @@ const char *compile_file_text(const struct compilation *c, size_t index, size_t 
     return file != NULL ? file->text : NULL;
 }
 
-const char *compile_format_text(struct compilation *c, const char *name, const char *text, size_t size,
-                                size_t *formatted_size)
+const char *compile_format_text(struct compilation *c, const char *name, const char *text,
+                                size_t size, size_t *formatted_size)
 {
     struct source_file *source = source_add(&c->sources, name, text, size);
     const char *formatted = NULL;
     *formatted_size = 0;
     if (source == NULL)
-        diagnostic_add(&c->diagnostics, E0102, (struct span){ 0, 0 }, "cannot read '%s': it is larger than 16 MiB",
-                       name);
+        diagnostic_add(&c->diagnostics, E0102, (struct span){0, 0},
+                       "cannot read '%s': it is larger than 4 MiB", name);
     else
         formatted = format_source(&c->arena, &c->diagnostics, source, formatted_size);
     diagnostics_finish(&c->diagnostics);

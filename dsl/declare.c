@@ -1,6 +1,6 @@
-/* Declarations: which statements may stand where, which names collide, and the parts of the model that follow from a
- * declaration alone. Works in two steps, because order of declaration does not matter: declare_item() enters a name,
- * declare_finish() follows what refers to others. */
+/* Declarations: which statements may stand where, which names collide, and the parts of the model
+ * that follow from a declaration alone. Works in two steps, because order of declaration does not
+ * matter: declare_item() enters a name, declare_finish() follows what refers to others. */
 #include "dsl/declare.h"
 
 #include <string.h>
@@ -8,17 +8,26 @@
 #include "dsl/suggest.h"
 #include "dsl/unit.h"
 
-/* The previous declaration of this name in the same space, NULL when it is new; reports the clash. */
-static bool is_duplicate(struct program *program, const struct ast_item *item, struct span first, const char *kind)
+/* The previous declaration of this name in the same space, NULL when it is new; reports the clash.
+ */
+static bool is_duplicate(struct program *program, const struct ast_item *item, struct span first,
+                         const char *kind)
 {
-    struct diagnostic *d = diagnostic_add(program->diagnostics, E0201, item->name.span, "%s '%s' is declared twice",
-                                          kind, item->name.text);
+    struct diagnostic *d = diagnostic_add(program->diagnostics, E0201, item->name.span,
+                                          "%s '%s' is declared twice", kind, item->name.text);
     diagnostic_note(program->diagnostics, d, first, "first declared here");
     return true;
 }
 
 /* What may stand in which body; the column is the declaration around it. */
-enum place_flags { IN_COMPONENT = 1, IN_PART = 2, IN_PLATFORM = 4, IN_IF = 8, IN_FOR = 16, LEAF_ONLY = 32 };
+enum place_flags {
+    IN_COMPONENT = 1,
+    IN_PART = 2,
+    IN_PLATFORM = 4,
+    IN_IF = 8,
+    IN_FOR = 16,
+    LEAF_ONLY = 32
+};
 
 struct placement {
     enum ast_kind kind;
@@ -27,24 +36,24 @@ struct placement {
 };
 
 static const struct placement placements[] = {
-    { AST_PARAM, "a parameter", IN_COMPONENT | IN_PART | IN_PLATFORM },
-    { AST_LET, "a 'let'", IN_COMPONENT | IN_PART | IN_PLATFORM },
-    { AST_CHECK, "a 'check'", IN_COMPONENT | IN_PART | IN_PLATFORM | IN_IF | IN_FOR },
-    { AST_PORT, "a port", IN_COMPONENT },
-    { AST_STAT, "a statistic", IN_COMPONENT | IN_PART | LEAF_ONLY },
-    { AST_SLOT, "a slot", IN_COMPONENT | IN_PART | LEAF_ONLY },
-    { AST_SUBPART, "a part", IN_COMPONENT | IN_PART | LEAF_ONLY },
-    { AST_STORE, "a store", IN_COMPONENT | LEAF_ONLY },
-    { AST_READS, "a 'reads'", IN_COMPONENT | LEAF_ONLY },
-    { AST_CLOCK, "a clock", IN_COMPONENT | IN_PLATFORM },
-    { AST_BEHAVIOUR, "a 'behaviour'", IN_COMPONENT | IN_PART | LEAF_ONLY },
-    { AST_INSTANCE, "an instance", IN_COMPONENT | IN_PLATFORM | IN_IF },
-    { AST_CONNECT, "a connection", IN_COMPONENT | IN_PLATFORM | IN_IF | IN_FOR },
-    { AST_SPACE, "a space", IN_COMPONENT | IN_PLATFORM | IN_IF },
-    { AST_MAP, "a 'map'", IN_PLATFORM | IN_IF | IN_FOR },
-    { AST_PARTITION, "a 'partition'", IN_COMPONENT | IN_PLATFORM | IN_IF | IN_FOR },
-    { AST_IF, "an 'if'", IN_COMPONENT | IN_PLATFORM | IN_IF | IN_FOR },
-    { AST_FOR, "a 'for'", IN_COMPONENT | IN_PLATFORM | IN_IF | IN_FOR },
+    {AST_PARAM, "a parameter", IN_COMPONENT | IN_PART | IN_PLATFORM},
+    {AST_LET, "a 'let'", IN_COMPONENT | IN_PART | IN_PLATFORM},
+    {AST_CHECK, "a 'check'", IN_COMPONENT | IN_PART | IN_PLATFORM | IN_IF | IN_FOR},
+    {AST_PORT, "a port", IN_COMPONENT},
+    {AST_STAT, "a statistic", IN_COMPONENT | IN_PART | LEAF_ONLY},
+    {AST_SLOT, "a slot", IN_COMPONENT | IN_PART | LEAF_ONLY},
+    {AST_SUBPART, "a part", IN_COMPONENT | IN_PART | LEAF_ONLY},
+    {AST_STORE, "a store", IN_COMPONENT | LEAF_ONLY},
+    {AST_READS, "a 'reads'", IN_COMPONENT | LEAF_ONLY},
+    {AST_CLOCK, "a clock", IN_COMPONENT | IN_PLATFORM},
+    {AST_BEHAVIOUR, "a 'behaviour'", IN_COMPONENT | IN_PART | LEAF_ONLY},
+    {AST_INSTANCE, "an instance", IN_COMPONENT | IN_PLATFORM | IN_IF},
+    {AST_CONNECT, "a connection", IN_COMPONENT | IN_PLATFORM | IN_IF | IN_FOR},
+    {AST_SPACE, "a space", IN_COMPONENT | IN_PLATFORM | IN_IF},
+    {AST_MAP, "a 'map'", IN_PLATFORM | IN_IF | IN_FOR},
+    {AST_PARTITION, "a 'partition'", IN_COMPONENT | IN_PLATFORM | IN_IF | IN_FOR},
+    {AST_IF, "an 'if'", IN_COMPONENT | IN_PLATFORM | IN_IF | IN_FOR},
+    {AST_FOR, "a 'for'", IN_COMPONENT | IN_PLATFORM | IN_IF | IN_FOR},
 };
 
 static const struct placement *placement_of(enum ast_kind kind)
@@ -61,22 +70,23 @@ static bool makes_composite(const struct ast_items *body)
         const struct ast_item *item = body->v.items[i];
         if (item->kind == AST_INSTANCE || item->kind == AST_CONNECT || item->kind == AST_SPACE)
             return true;
-        if ((item->kind == AST_IF || item->kind == AST_FOR) &&
-            (makes_composite(item->body) || makes_composite(item->otherwise_body)))
+        if ((item->kind == AST_IF || item->kind == AST_FOR)
+            && (makes_composite(item->body) || makes_composite(item->otherwise_body)))
             return true;
     }
     return false;
 }
 
-static void misplaced(struct program *program, const struct ast_item *item, const struct placement *rule,
-                      const char *where)
+static void misplaced(struct program *program, const struct ast_item *item,
+                      const struct placement *rule, const char *where)
 {
-    struct span span = item->name.text != NULL && item->kind != AST_CHECK ? item->name.span : item->span;
+    struct span span =
+        item->name.text != NULL && item->kind != AST_CHECK ? item->name.span : item->span;
     diagnostic_add(program->diagnostics, E0008, span, "%s cannot stand in %s", rule->what, where);
 }
 
-static void check_nested(struct program *program, const struct ast_items *body, int flag, const char *where,
-                         const struct type_info *type)
+static void check_nested(struct program *program, const struct ast_items *body, int flag,
+                         const char *where, const struct type_info *type)
 {
     for (uint32_t i = 0; body != NULL && i < body->v.count; i++) {
         const struct ast_item *item = body->v.items[i];
@@ -87,14 +97,15 @@ static void check_nested(struct program *program, const struct ast_items *body, 
             misplaced(program, item, rule, "a component");
         else if (item->kind == AST_IF) {
             check_nested(program, item->body, flag == IN_FOR ? IN_FOR : IN_IF, "an 'if'", type);
-            check_nested(program, item->otherwise_body, flag == IN_FOR ? IN_FOR : IN_IF, "an 'if'", type);
+            check_nested(program, item->otherwise_body, flag == IN_FOR ? IN_FOR : IN_IF, "an 'if'",
+                         type);
         } else if (item->kind == AST_FOR)
             check_nested(program, item->body, IN_FOR, "a 'for'", type);
     }
 }
 
-/* Names of a body form two spaces: values (parameters and lets) and things (ports, instances, slots, ...). What can be
- * set in an instance's braces must be unique over both. */
+/* Names of a body form two spaces: values (parameters and lets) and things (ports, instances,
+ * slots, ...). What can be set in an instance's braces must be unique over both. */
 struct body_names {
     struct item_list values, things, stats;
 };
@@ -131,15 +142,16 @@ static struct item_list *list_for(struct type_info *type, enum ast_kind kind)
     }
 }
 
-static void collect_member(struct program *program, struct type_info *type, struct body_names *names,
-                           const struct ast_item *item)
+static void collect_member(struct program *program, struct type_info *type,
+                           struct body_names *names, const struct ast_item *item)
 {
     uint32_t errors = program->diagnostics->error_count;
     if (item->kind == AST_PARAM || item->kind == AST_LET)
         add_name(program, &names->values, item);
     else if (item->kind == AST_STAT)
         add_name(program, &names->stats, item);
-    else if (item->kind == AST_INSTANCE || item->kind == AST_SPACE || list_for(type, item->kind) != NULL)
+    else if (item->kind == AST_INSTANCE || item->kind == AST_SPACE
+             || list_for(type, item->kind) != NULL)
         add_name(program, &names->things, item);
     if (item->kind == AST_BEHAVIOUR && item->name.text != NULL)
         type->model.behaviour = source_join(program->arena, type->model.folder, item->name.text);
@@ -152,8 +164,10 @@ static void collect_body(struct program *program, struct type_info *type)
 {
     const struct ast_items *body = type->decl->body;
     int flag = type->model.is_part ? IN_PART : type->model.is_platform ? IN_PLATFORM : IN_COMPONENT;
-    const char *where = type->model.is_part ? "a part" : type->model.is_platform ? "a platform" : "a component";
-    struct body_names names = { 0 };
+    const char *where = type->model.is_part       ? "a part"
+                        : type->model.is_platform ? "a platform"
+                                                  : "a component";
+    struct body_names names = {0};
     for (uint32_t i = 0; i < body->v.count; i++) {
         const struct ast_item *item = body->v.items[i];
         const struct placement *rule = placement_of(item->kind);
@@ -172,7 +186,8 @@ static void collect_body(struct program *program, struct type_info *type)
             check_nested(program, item->body, IN_FOR, "a 'for'", type);
         }
         if (item->kind == AST_CLOCK && item->value == NULL && type->model.is_platform) {
-            diagnostic_add(program->diagnostics, E0413, item->name.span, "the clock of a platform needs a frequency");
+            diagnostic_add(program->diagnostics, E0413, item->name.span,
+                           "the clock of a platform needs a frequency");
             continue;
         }
         collect_member(program, type, &names, item);
@@ -180,17 +195,20 @@ static void collect_body(struct program *program, struct type_info *type)
     for (uint32_t i = 0; i < names.things.v.count; i++) {
         const struct ast_item *item = names.things.v.items[i];
         int32_t value = item_list_find(&names.values, item->name.text);
-        bool is_settable = item->kind == AST_SLOT || item->kind == AST_READS || item->kind == AST_CLOCK;
+        bool is_settable =
+            item->kind == AST_SLOT || item->kind == AST_READS || item->kind == AST_CLOCK;
         if (is_settable && value >= 0)
             is_duplicate(program, item, names.values.v.items[value]->name.span, "the name");
     }
 }
 
-static void declare_type_item(struct program *program, const struct ast_file *file, const struct ast_item *item)
+static void declare_type_item(struct program *program, const struct ast_file *file,
+                              const struct ast_item *item)
 {
     struct type_info *before = program_type(program, item->name.text);
     if (before != NULL) {
-        is_duplicate(program, item, before->decl->name.span, item->kind == AST_PART ? "part" : "component");
+        is_duplicate(program, item, before->decl->name.span,
+                     item->kind == AST_PART ? "part" : "component");
         return;
     }
     struct type_info *type = arena_alloc(program->arena, sizeof *type);
@@ -203,7 +221,8 @@ static void declare_type_item(struct program *program, const struct ast_file *fi
         .place = program_place(program, item->name.span),
         .is_part = item->kind == AST_PART,
         .is_platform = item->kind == AST_PLATFORM,
-        .is_composite = item->kind == AST_PLATFORM || (item->kind == AST_COMPONENT && makes_composite(item->body)),
+        .is_composite = item->kind == AST_PLATFORM
+                        || (item->kind == AST_COMPONENT && makes_composite(item->body)),
         .is_library = file->source->is_library,
         .folder = file->source->folder,
     };
@@ -223,7 +242,7 @@ static void declare_protocol(struct program *program, const struct ast_item *ite
     }
     struct protocol_info *protocol = arena_alloc(program->arena, sizeof *protocol);
     protocol->decl = item;
-    struct item_list messages = { 0 };
+    struct item_list messages = {0};
     for (uint32_t i = 0; i < item->body->v.count; i++) {
         const struct ast_item *part = item->body->v.items[i];
         if (part->kind == AST_FIELD) {
@@ -233,15 +252,17 @@ static void declare_protocol(struct program *program, const struct ast_item *ite
         add_name(program, &messages, part);
         if (messages.v.count == 0 || messages.v.items[messages.v.count - 1] != part)
             continue;
-        vector_push(program->arena, part->is_reply ? &protocol->replies.v : &protocol->requests.v, part);
-        struct item_list fields = { 0 };
+        vector_push(program->arena, part->is_reply ? &protocol->replies.v : &protocol->requests.v,
+                    part);
+        struct item_list fields = {0};
         for (uint32_t f = 0; f < part->body->v.count; f++)
             add_name(program, &fields, part->body->v.items[f]);
     }
     vector_push(program->arena, &program->protocols, protocol);
 }
 
-static void declare_simple(struct program *program, const struct ast_file *file, const struct ast_item *item)
+static void declare_simple(struct program *program, const struct ast_file *file,
+                           const struct ast_item *item)
 {
     if (item->kind == AST_LINK) {
         struct link_info *before = program_link(program, item->name.text);
@@ -254,24 +275,24 @@ static void declare_simple(struct program *program, const struct ast_file *file,
         vector_push(program->arena, &program->links, link);
     } else if (item->kind == AST_ENUM) {
         if (program_enum(program, item->name.text) != NULL) {
-            diagnostic_add(program->diagnostics, E0201, item->name.span, "enum '%s' is declared twice",
-                           item->name.text);
+            diagnostic_add(program->diagnostics, E0201, item->name.span,
+                           "enum '%s' is declared twice", item->name.text);
             return;
         }
-        struct model_enum *made = program_make_enum(program, item->name.text, item->doc, item->names,
-                                                    item->name.span);
+        struct model_enum *made =
+            program_make_enum(program, item->name.text, item->doc, item->names, item->name.span);
         vector_push(program->arena, &program->enums, made);
     } else {
         if (program_interface(program, item->name.text) != NULL) {
-            diagnostic_add(program->diagnostics, E0201, item->name.span, "interface '%s' is declared twice",
-                           item->name.text);
+            diagnostic_add(program->diagnostics, E0201, item->name.span,
+                           "interface '%s' is declared twice", item->name.text);
             return;
         }
         struct model_interface *made = arena_alloc(program->arena, sizeof *made);
-        *made = (struct model_interface){ .name = item->name.text,
-                                          .doc = item->doc,
-                                          .place = program_place(program, item->name.span),
-                                          .folder = file->source->folder };
+        *made = (struct model_interface){.name = item->name.text,
+                                         .doc = item->doc,
+                                         .place = program_place(program, item->name.span),
+                                         .folder = file->source->folder};
         vector_push(program->arena, &program->interfaces, made);
     }
 }
@@ -299,8 +320,8 @@ void declare_item(struct program *program, const struct ast_file *file, const st
     }
 }
 
-bool declare_type(struct program *program, const struct ast_type *type, enum model_dimension *dimension,
-                  const struct model_enum **choice)
+bool declare_type(struct program *program, const struct ast_type *type,
+                  enum model_dimension *dimension, const struct model_enum **choice)
 {
     *choice = NULL;
     if (type->literals != NULL) {
@@ -314,8 +335,8 @@ bool declare_type(struct program *program, const struct ast_type *type, enum mod
     *dimension = MODEL_DIM_ENUM;
     if (*choice != NULL)
         return true;
-    struct diagnostic *d = diagnostic_add(program->diagnostics, E0203, type->span, "no type is called '%s'",
-                                          type->name.text);
+    struct diagnostic *d = diagnostic_add(program->diagnostics, E0203, type->span,
+                                          "no type is called '%s'", type->name.text);
     size_t count;
     const char *const *names = unit_type_names(&count);
     struct suggestion suggestion = suggestion_for(type->name.text);
@@ -332,8 +353,9 @@ static const char *range_text(struct program *program, const struct ast_item *it
 {
     const char *range = "";
     if (item->low != NULL)
-        range = arena_printf(program->arena, "%s %s %s", source_slice(program->sources, item->low->span),
-                             item->half_open ? "..<" : "..", source_slice(program->sources, item->high->span));
+        range = arena_printf(
+            program->arena, "%s %s %s", source_slice(program->sources, item->low->span),
+            item->half_open ? "..<" : "..", source_slice(program->sources, item->high->span));
     if (!item->pow2)
         return range;
     return range[0] != '\0' ? arena_printf(program->arena, "%s pow2", range) : "pow2";
@@ -352,14 +374,17 @@ static void finish_params(struct program *program, struct type_info *type)
             .place = program_place(program, item->name.span),
             .is_let = item->kind == AST_LET,
             .has_default = item->value != NULL,
-            .default_text = item->value != NULL ? source_slice(program->sources, item->value->span) : "",
+            .default_text =
+                item->value != NULL ? source_slice(program->sources, item->value->span) : "",
             .range_text = range_text(program, item),
         };
-        if (item->kind == AST_PARAM && !declare_type(program, item->type, &decl->dimension, &decl->choice))
+        if (item->kind == AST_PARAM
+            && !declare_type(program, item->type, &decl->dimension, &decl->choice))
             program->damaged = true;
         bool is_number = unit_is_quantity(decl->dimension);
         if (item->kind == AST_PARAM && !is_number && (item->low != NULL || item->pow2))
-            diagnostic_add(program->diagnostics, E0309, item->name.span, "only a number can have a range");
+            diagnostic_add(program->diagnostics, E0309, item->name.span,
+                           "only a number can have a range");
     }
     type->model.params = type->param_decls;
     type->model.param_count = count;
@@ -400,7 +425,7 @@ static void finish_ports(struct program *program, struct type_info *type)
 
 static void finish_stats(struct program *program, struct type_info *type)
 {
-    static const char *const kinds[] = { "counter", "average", "histogram" };
+    static const char *const kinds[] = {"counter", "average", "histogram"};
     uint32_t count = type->stats.v.count;
     struct model_stat *stats = arena_alloc(program->arena, count * sizeof *stats);
     for (uint32_t i = 0; i < count; i++) {
@@ -415,13 +440,15 @@ static void finish_stats(struct program *program, struct type_info *type)
             }
         if (found)
             continue;
-        struct diagnostic *d = diagnostic_add(program->diagnostics, E0203, item->target.span,
-                                              "no kind of statistic is called '%s'", item->target.text);
+        struct diagnostic *d =
+            diagnostic_add(program->diagnostics, E0203, item->target.span,
+                           "no kind of statistic is called '%s'", item->target.text);
         const char *suggestion = compile_suggest(item->target.text, kinds, 3);
         if (suggestion != NULL)
             diagnostic_suggest(program->diagnostics, d, suggestion);
         else
-            diagnostic_help(program->diagnostics, d, "a statistic is a counter, an average or a histogram");
+            diagnostic_help(program->diagnostics, d,
+                            "a statistic is a counter, an average or a histogram");
     }
     type->model.stats = stats;
     type->model.stat_count = count;
@@ -429,8 +456,9 @@ static void finish_stats(struct program *program, struct type_info *type)
 
 static void unknown_part_type(struct program *program, struct ast_name name, bool or_interface)
 {
-    struct diagnostic *d = diagnostic_add(program->diagnostics, E0203, name.span, "no %s is called '%s'",
-                                          or_interface ? "interface or part" : "part", name.text);
+    struct diagnostic *d =
+        diagnostic_add(program->diagnostics, E0203, name.span, "no %s is called '%s'",
+                       or_interface ? "interface or part" : "part", name.text);
     struct suggestion suggestion = suggestion_for(name.text);
     for (uint32_t i = 0; or_interface && i < program->interfaces.count; i++)
         suggestion_try(&suggestion, program->interfaces.items[i]->name);
@@ -448,13 +476,14 @@ static void finish_parts(struct program *program, struct type_info *type)
     for (uint32_t i = 0; i < count; i++) {
         const struct ast_item *item = type->parts.v.items[i];
         struct model_part_decl *decl = &type->part_decls[i];
-        *decl = (struct model_part_decl){ .name = item->name.text,
-                                          .doc = item->doc,
-                                          .place = program_place(program, item->name.span),
-                                          .is_slot = item->kind == AST_SLOT,
-                                          .optional = item->optional,
-                                          .type_name = item->kind == AST_SUBPART ? item->target.text : NULL,
-                                          .is_array = item->size != NULL };
+        *decl = (struct model_part_decl){.name = item->name.text,
+                                         .doc = item->doc,
+                                         .place = program_place(program, item->name.span),
+                                         .is_slot = item->kind == AST_SLOT,
+                                         .optional = item->optional,
+                                         .type_name =
+                                             item->kind == AST_SUBPART ? item->target.text : NULL,
+                                         .is_array = item->size != NULL};
         struct type_info *part = program_type(program, item->target.text);
         if (item->kind == AST_SLOT)
             decl->interface = program_interface(program, item->target.text);
@@ -477,10 +506,10 @@ static void finish_type(struct program *program, struct type_info *type)
     struct model_store_decl *stores = arena_alloc(program->arena, count * sizeof *stores);
     for (uint32_t i = 0; i < count; i++) {
         const struct ast_item *item = type->stores.v.items[i];
-        stores[i] = (struct model_store_decl){ .name = item->name.text,
-                                               .type = item->target.text,
-                                               .doc = item->doc,
-                                               .is_writer = item->kind == AST_STORE };
+        stores[i] = (struct model_store_decl){.name = item->name.text,
+                                              .type = item->target.text,
+                                              .doc = item->doc,
+                                              .is_writer = item->kind == AST_STORE};
     }
     type->model.stores = stores;
     type->model.store_count = count;
@@ -492,8 +521,9 @@ static void finish_type(struct program *program, struct type_info *type)
     if (type->model.is_part && type->decl->target.text != NULL) {
         type->model.interface = program_interface(program, type->decl->target.text);
         if (type->model.interface == NULL) {
-            struct diagnostic *d = diagnostic_add(program->diagnostics, E0203, type->decl->target.span,
-                                                  "no interface is called '%s'", type->decl->target.text);
+            struct diagnostic *d =
+                diagnostic_add(program->diagnostics, E0203, type->decl->target.span,
+                               "no interface is called '%s'", type->decl->target.text);
             struct suggestion suggestion = suggestion_for(type->decl->target.text);
             for (uint32_t i = 0; i < program->interfaces.count; i++)
                 suggestion_try(&suggestion, program->interfaces.items[i]->name);
@@ -509,13 +539,13 @@ void declare_finish(struct program *program)
         finish_type(program, program->types.items[i]);
     for (uint32_t i = 0; i < program->protocols.count; i++) {
         struct protocol_info *protocol = program->protocols.items[i];
-        protocol->dimensions = arena_alloc(program->arena,
-                                           protocol->params.v.count * sizeof *protocol->dimensions);
+        protocol->dimensions =
+            arena_alloc(program->arena, protocol->params.v.count * sizeof *protocol->dimensions);
         for (uint32_t k = 0; k < protocol->params.v.count; k++) {
             const struct ast_item *param = protocol->params.v.items[k];
             if (!unit_type_named(param->target.text, &protocol->dimensions[k])) {
-                diagnostic_add(program->diagnostics, E0203, param->target.span, "no type is called '%s'",
-                               param->target.text);
+                diagnostic_add(program->diagnostics, E0203, param->target.span,
+                               "no type is called '%s'", param->target.text);
                 program->damaged = true;
             }
         }

@@ -1,4 +1,5 @@
-/* Collecting, sorting and printing of diagnostics; see the header for the rules. The printed form is
+/* Collecting, sorting and printing of diagnostics; see the header for the rules. The printed form
+ * is
  *
  *     file:line:col: error: message [E0123]
  *      12 |     size = 4;
@@ -14,7 +15,7 @@
 
 void diagnostics_init(struct diagnostics *d, struct arena *arena, struct source_set *sources)
 {
-    *d = (struct diagnostics){ .arena = arena, .sources = sources };
+    *d = (struct diagnostics){.arena = arena, .sources = sources};
 }
 
 enum compile_severity diagnostic_severity(enum diagnostic_code code)
@@ -22,29 +23,30 @@ enum compile_severity diagnostic_severity(enum diagnostic_code code)
     return explain_entry(code)->severity;
 }
 
-static struct diagnostic *find_same(struct diagnostics *d, enum diagnostic_code code, struct span span,
-                                    const void *key)
+static struct diagnostic *find_same(struct diagnostics *d, enum diagnostic_code code,
+                                    struct span span, const void *key)
 {
     for (uint32_t i = 0; i < d->list.count; i++) {
         struct diagnostic *other = d->list.items[i];
-        if (other->code == code && other->span.begin == span.begin && other->span.end == span.end &&
-            other->key == key && span.begin != 0)
+        if (other->code == code && other->span.begin == span.begin && other->span.end == span.end
+            && other->key == key && span.begin != 0)
             return other;
     }
     return NULL;
 }
 
-struct diagnostic *diagnostic_add(struct diagnostics *d, enum diagnostic_code code, struct span span,
-                                  const char *format, ...)
+struct diagnostic *diagnostic_add(struct diagnostics *d, enum diagnostic_code code,
+                                  struct span span, const char *format, ...)
 {
-    d->sink = (struct diagnostic){ 0 };
+    d->sink = (struct diagnostic){0};
     const void *key = d->key;
     d->key = NULL;
     if (d->muted > 0)
         return &d->sink;
     struct diagnostic *same = find_same(d, code, span, key);
     if (same != NULL) {
-        same->repeats += key != NULL; /* another instance; without a key it is the same text looked at again */
+        same->repeats +=
+            key != NULL; /* another instance; without a key it is the same text looked at again */
         return &d->sink;
     }
     if (d->list.count >= DIAGNOSTIC_LIMIT) {
@@ -75,11 +77,12 @@ struct diagnostic *diagnostic_add(struct diagnostics *d, enum diagnostic_code co
 static void add_note(struct diagnostics *d, struct diagnostic *to, bool is_help, struct span span,
                      const char *message)
 {
-    struct diagnostic_note note = { .is_help = is_help, .span = span, .message = message };
+    struct diagnostic_note note = {.is_help = is_help, .span = span, .message = message};
     vector_push(d->arena, &to->notes, note);
 }
 
-void diagnostic_note(struct diagnostics *d, struct diagnostic *to, struct span span, const char *format, ...)
+void diagnostic_note(struct diagnostics *d, struct diagnostic *to, struct span span,
+                     const char *format, ...)
 {
     if (to == &d->sink)
         return;
@@ -95,7 +98,7 @@ void diagnostic_help(struct diagnostics *d, struct diagnostic *to, const char *f
         return;
     va_list args;
     va_start(args, format);
-    add_note(d, to, true, (struct span){ 0, 0 }, arena_vprintf(d->arena, format, args));
+    add_note(d, to, true, (struct span){0, 0}, arena_vprintf(d->arena, format, args));
     va_end(args);
 }
 
@@ -112,25 +115,27 @@ static bool comes_before(const struct diagnostic *a, const struct diagnostic *b)
     return a->order < b->order;
 }
 
-static struct model_place publish_place(const struct diagnostics *d, struct span span, uint32_t *end_line,
-                                        uint32_t *end_column)
+static struct model_place publish_place(const struct diagnostics *d, struct span span,
+                                        uint32_t *end_line, uint32_t *end_column)
 {
     struct source_position from = source_locate(d->sources, span.begin);
     if (from.file == NULL) {
         *end_line = *end_column = 0;
-        return (struct model_place){ NULL, 0, 0 };
+        return (struct model_place){NULL, 0, 0};
     }
-    struct source_position to = source_locate(d->sources, span.end > span.begin ? span.end : span.begin);
+    struct source_position to =
+        source_locate(d->sources, span.end > span.begin ? span.end : span.begin);
     *end_line = to.line;
     *end_column = to.column;
-    return (struct model_place){ from.file->name, from.line, from.column };
+    return (struct model_place){from.file->name, from.line, from.column};
 }
 
 void diagnostics_finish(struct diagnostics *d)
 {
     if (d->published != NULL)
         return;
-    for (uint32_t i = 1; i < d->list.count; i++) { /* at most DIAGNOSTIC_LIMIT: insertion sort will do */
+    for (uint32_t i = 1; i < d->list.count;
+         i++) { /* at most DIAGNOSTIC_LIMIT: insertion sort will do */
         struct diagnostic *moving = d->list.items[i];
         uint32_t at = i;
         for (; at > 0 && comes_before(moving, d->list.items[at - 1]); at--)
@@ -143,9 +148,12 @@ void diagnostics_finish(struct diagnostics *d)
         const struct compile_explanation *entry = explain_entry(from->code);
         struct compile_diagnostic *to = &d->published[i];
         struct compile_note *notes = arena_alloc(d->arena, (from->notes.count + 1) * sizeof *notes);
-        *to = (struct compile_diagnostic){ .code = entry->code, .name = entry->name, .severity = entry->severity,
-                                           .message = from->message, .notes = notes,
-                                           .note_count = from->notes.count };
+        *to = (struct compile_diagnostic){.code = entry->code,
+                                          .name = entry->name,
+                                          .severity = entry->severity,
+                                          .message = from->message,
+                                          .notes = notes,
+                                          .note_count = from->notes.count};
         to->place = publish_place(d, from->span, &to->end_line, &to->end_column);
         for (uint32_t n = 0; n < from->notes.count; n++) {
             const struct diagnostic_note *note = &from->notes.items[n];
@@ -154,11 +162,13 @@ void diagnostics_finish(struct diagnostics *d)
             notes[n].place = publish_place(d, note->span, &notes[n].end_line, &notes[n].end_column);
         }
         if (from->repeats > 0)
-            to->message = arena_printf(d->arena, "%s (and %u more like it)", from->message, from->repeats);
+            to->message =
+                arena_printf(d->arena, "%s (and %u more like it)", from->message, from->repeats);
     }
 }
 
-/* The longest piece of a source line that is shown; descriptions made by programs may have one line of megabytes. */
+/* The longest piece of a source line that is shown; descriptions made by programs may have one line
+ * of megabytes. */
 #define LINE_SHOWN 160u
 
 static void print_source(const struct diagnostics *d, FILE *out, struct span span, bool colour)
@@ -175,7 +185,10 @@ static void print_source(const struct diagnostics *d, FILE *out, struct span spa
     uint32_t to = size - from > LINE_SHOWN ? from + LINE_SHOWN : size;
     fprintf(out, "%5u | ", at.line);
     for (uint32_t i = from; i < to; i++)
-        fputc(line[i] == '\t' ? ' ' : (unsigned char)line[i] < 0x20 || line[i] == 0x7f ? '?' : line[i], out);
+        fputc(line[i] == '\t'                                    ? ' '
+              : (unsigned char)line[i] < 0x20 || line[i] == 0x7f ? '?'
+                                                                 : line[i],
+              out);
     fprintf(out, "\n      | ");
     for (uint32_t i = from; i < offset && i < to; i++)
         if (((unsigned char)line[i] & 0xC0) != 0x80)
@@ -209,8 +222,8 @@ void diagnostics_print(const struct diagnostics *d, FILE *out, bool colour)
         const struct diagnostic *one = d->list.items[i];
         const struct compile_explanation *entry = explain_entry(one->code);
         bool is_error = entry->severity == COMPILE_ERROR;
-        print_head(d, out, one->span, is_error ? "error" : "warning", is_error ? "\033[1;31m" : "\033[1;35m",
-                   colour);
+        print_head(d, out, one->span, is_error ? "error" : "warning",
+                   is_error ? "\033[1;31m" : "\033[1;35m", colour);
         fprintf(out, "%s", one->message);
         if (one->repeats > 0)
             fprintf(out, " (and %u more like it)", one->repeats);
@@ -250,14 +263,15 @@ static void print_json_string(FILE *out, const char *text)
     fputc('"', out);
 }
 
-static void print_json_place(FILE *out, struct model_place place, uint32_t end_line, uint32_t end_column)
+static void print_json_place(FILE *out, struct model_place place, uint32_t end_line,
+                             uint32_t end_column)
 {
     if (place.file == NULL)
         return;
     fputs(", \"file\": ", out);
     print_json_string(out, place.file);
-    fprintf(out, ", \"line\": %u, \"column\": %u, \"end_line\": %u, \"end_column\": %u", place.line, place.column,
-            end_line, end_column);
+    fprintf(out, ", \"line\": %u, \"column\": %u, \"end_line\": %u, \"end_column\": %u", place.line,
+            place.column, end_line, end_column);
 }
 
 void diagnostics_print_json(const struct diagnostics *d, FILE *out)
@@ -265,15 +279,18 @@ void diagnostics_print_json(const struct diagnostics *d, FILE *out)
     fputc('[', out);
     for (uint32_t i = 0; i < d->list.count; i++) {
         const struct compile_diagnostic *one = &d->published[i];
-        fprintf(out, "%s\n  {\"code\": \"%s\", \"name\": \"%s\", \"severity\": \"%s\"", i > 0 ? "," : "", one->code,
-                one->name, one->severity == COMPILE_ERROR ? "error" : "warning");
+        fprintf(out, "%s\n  {\"code\": \"%s\", \"name\": \"%s\", \"severity\": \"%s\"",
+                i > 0 ? "," : "", one->code, one->name,
+                one->severity == COMPILE_ERROR ? "error" : "warning");
         print_json_place(out, one->place, one->end_line, one->end_column);
         fputs(", \"message\": ", out);
         print_json_string(out, one->message);
         fputs(", \"notes\": [", out);
         for (size_t n = 0; n < one->note_count; n++) {
-            fprintf(out, "%s{\"kind\": \"%s\"", n > 0 ? ", " : "", one->notes[n].is_help ? "help" : "note");
-            print_json_place(out, one->notes[n].place, one->notes[n].end_line, one->notes[n].end_column);
+            fprintf(out, "%s{\"kind\": \"%s\"", n > 0 ? ", " : "",
+                    one->notes[n].is_help ? "help" : "note");
+            print_json_place(out, one->notes[n].place, one->notes[n].end_line,
+                             one->notes[n].end_column);
             fputs(", \"message\": ", out);
             print_json_string(out, one->notes[n].message);
             fputc('}', out);

@@ -1,7 +1,9 @@
-/* Diagnostics: collected while the work goes on, sorted by place at the end, printed only when asked for.
+/* Diagnostics: collected while the work goes on, sorted by place at the end, printed only when
+ * asked for.
  *
- * A code is reported at most once for a span, however many instances run into it; the instances that follow are
- * counted. While `muted` is above zero nothing is recorded: used where a question is asked just to see. */
+ * A code is reported at most once for a span, however many instances run into it; the instances
+ * that follow are counted. While `muted` is above zero nothing is recorded: used where a question
+ * is asked just to see. */
 #ifndef HEDDLE_DSL_DIAGNOSTIC_H
 #define HEDDLE_DSL_DIAGNOSTIC_H
 
@@ -45,17 +47,18 @@ struct diagnostics {
     uint32_t error_count, warning_count;
     int muted;
     bool flooded;
-    const void *key; /* of the next one; cleared by it */
+    const void *key;        /* of the next one; cleared by it */
     struct diagnostic sink; /* takes notes of what is not recorded */
     struct compile_diagnostic *published;
 };
 
 void diagnostics_init(struct diagnostics *d, struct arena *arena, struct source_set *sources);
 /* Never NULL: what is muted or repeated returns a sink that takes notes and forgets them. */
-struct diagnostic *diagnostic_add(struct diagnostics *d, enum diagnostic_code code, struct span span,
-                                  const char *format, ...) __attribute__((format(printf, 4, 5)));
-void diagnostic_note(struct diagnostics *d, struct diagnostic *to, struct span span, const char *format, ...)
+struct diagnostic *diagnostic_add(struct diagnostics *d, enum diagnostic_code code,
+                                  struct span span, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+void diagnostic_note(struct diagnostics *d, struct diagnostic *to, struct span span,
+                     const char *format, ...) __attribute__((format(printf, 4, 5)));
 void diagnostic_help(struct diagnostics *d, struct diagnostic *to, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 /* "help: did you mean 'X'?" when `suggestion` is not NULL. */

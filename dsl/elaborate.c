@@ -9,11 +9,12 @@
 
 static void start(struct elaboration *e, struct program *program)
 {
-    *e = (struct elaboration){ .program = program,
-                               .arena = program->arena,
-                               .diagnostics = program->diagnostics,
-                               .instance_limit = program->options->max_instances > 0 ? program->options->max_instances
-                                                                                     : INSTANCES_DEFAULT };
+    *e = (struct elaboration){.program = program,
+                              .arena = program->arena,
+                              .diagnostics = program->diagnostics,
+                              .instance_limit = program->options->max_instances > 0
+                                                    ? program->options->max_instances
+                                                    : INSTANCES_DEFAULT};
 }
 
 /* Protocols, depths and widths of all ports, connected or not, so that mistakes in them show. */
@@ -26,8 +27,8 @@ static void look_at_ports(struct elaboration *e)
             const struct model_protocol *protocol = protocol_of_port(e, node, port);
             if (type->port_decls[port].protocol == NULL)
                 type->port_decls[port].protocol = protocol;
-            struct wire_end at = { node, port, 0 };
-            struct route_path path = { .from = at, .to = at };
+            struct wire_end at = {node, port, 0};
+            struct route_path path = {.from = at, .to = at};
             bool stated;
             port_depth(e, &at, &stated);
             path_width(e, &path);
@@ -51,11 +52,15 @@ static void elaborate(struct elaboration *e, struct type_info *type)
     checks_run(e);
 }
 
-struct model *elaborate_platform(struct elaboration *e, struct program *program, struct type_info *platform,
-                                 bool with_overrides)
+struct model *elaborate_platform(struct elaboration *e, struct program *program,
+                                 struct type_info *platform, bool with_overrides)
 {
     uint32_t errors = program->diagnostics->error_count;
     start(e, program);
+    /* a port's protocol is that of its first instance here, not in a platform looked at before */
+    for (uint32_t i = 0; i < program->types.count; i++)
+        for (uint32_t port = 0; port < program->types.items[i]->model.port_count; port++)
+            program->types.items[i]->port_decls[port].protocol = NULL;
     if (with_overrides)
         overrides_parse(e);
     elaborate(e, platform);

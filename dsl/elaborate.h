@@ -1,13 +1,16 @@
-/* Static elaboration: from the program's declarations and one chosen platform to the tree of instances, their values
- * and their wires. Internal to the front end; the result is a `struct model`.
+/* Static elaboration: from the program's declarations and one chosen platform to the tree of
+ * instances, their values and their wires. Internal to the front end; the result is a `struct
+ * model`.
  *
- * Order of work. (1) The tree: instances are made top down, `if` and `for` decided on the way (elaborate_tree.c), values
- * of parameters computed when first asked for (elaborate_value.c). (2) Connections: both sides of every statement are
- * followed to ports (elaborate_path.c), counts of unsized port arrays found on demand, wires made (elaborate_connect.c).
- * (3) Named checks (check_*.c). (4) The model's arrays (elaborate_model.c).
+ * Order of work. (1) The tree: instances are made top down, `if` and `for` decided on the way
+ * (elaborate_tree.c), values of parameters computed when first asked for (elaborate_value.c). (2)
+ * Connections: both sides of every statement are followed to ports (elaborate_path.c), counts of
+ * unsized port arrays found on demand, wires made (elaborate_connect.c). (3) Named checks
+ * (check_*.c). (4) The model's arrays (elaborate_model.c).
  *
- * What has gone wrong once is silent afterwards: a bad value has ok == false and everything computed from it is bad,
- * too; a composite with a bad statement is `damaged`, and what is missing in it is not complained about. */
+ * What has gone wrong once is silent afterwards: a bad value has ok == false and everything
+ * computed from it is bad, too; a composite with a bad statement is `damaged`, and what is missing
+ * in it is not complained about. */
 #ifndef HEDDLE_DSL_ELABORATE_H
 #define HEDDLE_DSL_ELABORATE_H
 
@@ -62,10 +65,10 @@ struct object {
     const char *path;
     bool in_array;
     uint32_t element;
-    struct span span; /* of its name where it is declared */
+    struct span span;                 /* of its name where it is declared */
     const struct ast_items *settings; /* NULL: none */
     struct scope setting_scope;
-    struct cell *cells; /* per type->params */
+    struct cell *cells;      /* per type->params */
     struct part_slot *slots; /* per type->parts */
 };
 
@@ -134,9 +137,9 @@ struct port_end {
 struct route_path {
     struct wire_end from, to;
     struct wire *first, *last;
-    struct wire *carrier; /* the wire with the latency or the link; NULL: one cycle */
+    struct wire *carrier;        /* the wire with the latency or the link; NULL: one cycle */
     struct wire *second_carrier; /* a mistake */
-    bool whole; /* false: it ends at an open boundary, `to` is that */
+    bool whole;                  /* false: it ends at an open boundary, `to` is that */
     uint32_t latency_cy;
 };
 
@@ -220,8 +223,8 @@ struct elaboration {
     bool standalone; /* a component by itself: what its owner would give is not missed */
     bool stop;       /* a limit was reached */
     uint32_t instance_limit;
-    uint64_t work; /* statements expanded and ports made, bounded */
-    VECTOR(struct node *) nodes;  /* depth first */
+    uint64_t work;               /* statements expanded and ports made, bounded */
+    VECTOR(struct node *) nodes; /* depth first */
     VECTOR(struct part_object *) parts;
     VECTOR(struct wire *) wires;
     VECTOR(struct route_path) paths;
@@ -235,7 +238,7 @@ struct elaboration {
 };
 
 /* Bounds on what one description may expand to. */
-#define ELABORATE_MAX_WORK ((uint64_t)8000000)
+#define ELABORATE_MAX_WORK  ((uint64_t)5000000)
 #define ELABORATE_MAX_DEPTH 100
 
 /* Counts work; false, with a diagnostic the first time, when there is too much. */
@@ -244,12 +247,13 @@ bool elaborate_count_work(struct elaboration *e, uint64_t amount, struct span sp
 /* eval.c */
 struct value eval(struct elaboration *e, const struct ast_expr *x, const struct scope *scope,
                   const struct type_spec *expected);
-/* Converts to the expected type or says why not; `node` (may be NULL) gives the clock that turns seconds to cycles. */
+/* Converts to the expected type or says why not; `node` (may be NULL) gives the clock that turns
+ * seconds to cycles. */
 struct value eval_as(struct elaboration *e, const struct ast_expr *x, const struct scope *scope,
                      struct type_spec expected, const struct node *node);
 /* A plain number of at least `least` and at most `most`. */
-bool eval_count(struct elaboration *e, const struct ast_expr *x, const struct scope *scope, int64_t least,
-                int64_t most, int64_t *result);
+bool eval_count(struct elaboration *e, const struct ast_expr *x, const struct scope *scope,
+                int64_t least, int64_t most, int64_t *result);
 const char *value_text(struct elaboration *e, const struct value *value);
 
 /* elaborate_value.c */
@@ -276,18 +280,20 @@ void parts_build(struct elaboration *e, struct object *object);
 struct node_list {
     VECTOR(struct node *) v;
 };
-bool path_nodes(struct elaboration *e, struct node *from, const struct ast_expr *path, const struct scope *scope,
-                struct node_list *out);
-bool path_ports(struct elaboration *e, struct node *from, const struct ast_expr *path, const struct scope *scope,
-                struct port_ranges *out);
-bool path_spaces(struct elaboration *e, struct node *from, const struct ast_expr *path, const struct scope *scope,
-                 struct node_list *nodes, struct ast_name *name);
+bool path_nodes(struct elaboration *e, struct node *from, const struct ast_expr *path,
+                const struct scope *scope, struct node_list *out);
+bool path_ports(struct elaboration *e, struct node *from, const struct ast_expr *path,
+                const struct scope *scope, struct port_ranges *out);
+bool path_spaces(struct elaboration *e, struct node *from, const struct ast_expr *path,
+                 const struct scope *scope, struct node_list *nodes, struct ast_name *name);
 /* Resolves both sides once; sets bad. */
 void statement_resolve(struct elaboration *e, struct node *node, struct statement *statement);
+/* elaborate_count.c */
 /* Elements of a port declaration; -1 when it cannot be told (yet). */
 int64_t port_count(struct elaboration *e, struct node *node, uint32_t port);
 /* All elements of a list; -1 when some count is unknown. */
 int64_t ranges_total(struct elaboration *e, const struct port_ranges *ranges);
+/* elaborate_path.c */
 /* `count(x)` in an expression. */
 struct value path_count(struct elaboration *e, const struct ast_expr *x, const struct scope *scope);
 /* A parameter of a child: "l2.size". */
@@ -308,7 +314,8 @@ uint32_t port_depth(struct elaboration *e, const struct wire_end *at, bool *stat
 uint32_t path_width(struct elaboration *e, const struct route_path *path);
 
 /* elaborate_protocol.c */
-const struct model_protocol *protocol_of_port(struct elaboration *e, struct node *node, uint32_t port);
+const struct model_protocol *protocol_of_port(struct elaboration *e, struct node *node,
+                                              uint32_t port);
 const char *protocol_text(struct elaboration *e, const struct model_protocol *protocol);
 bool link_make(struct elaboration *e, struct model_link_type *model, const struct ast_items *body,
                const struct scope *scope, struct span span, bool partial);
@@ -327,19 +334,19 @@ void model_declarations(struct elaboration *e, struct model *model);
 
 /* elaborate.c */
 /* Elaborates a platform, with all checks. Its model, or NULL when anything is wrong. */
-struct model *elaborate_platform(struct elaboration *e, struct program *program, struct type_info *platform,
-                                 bool with_overrides);
-/* Looks at a component or part by itself, with its defaults, so that mistakes in it show and its ports have protocols.
- * `protocols` are those known already. */
+struct model *elaborate_platform(struct elaboration *e, struct program *program,
+                                 struct type_info *platform, bool with_overrides);
+/* Looks at a component or part by itself, with its defaults, so that mistakes in it show and its
+ * ports have protocols. `protocols` are those known already. */
 void elaborate_alone(struct elaboration *e, struct program *program, struct type_info *type,
                      const struct elaboration *before);
 
 /* override.c */
 void overrides_parse(struct elaboration *e);
 /* The override of `name` in `object`, or NULL. */
-struct override *override_find(struct elaboration *e, const struct object *object, const char *name);
+struct override *override_find(struct elaboration *e, const struct object *object,
+                               const char *name);
 struct override *override_find_link(struct elaboration *e, const char *link, const char *name);
 void overrides_finish(struct elaboration *e);
-
 
 #endif

@@ -1,7 +1,7 @@
-/* Wires. Every statement of every composite becomes wires between ports of nodes, one for each pair; `via` an
- * interconnect becomes wires to and from it. Then every leaf's `out` port is followed along the wires, through the
- * boundaries of composites, to the `in` port of a leaf: that is a connection of the model, with the one latency or link
- * that the wires on the way carry. */
+/* Wires. Every statement of every composite becomes wires between ports of nodes, one for each
+ * pair; `via` an interconnect becomes wires to and from it. Then every leaf's `out` port is
+ * followed along the wires, through the boundaries of composites, to the `in` port of a leaf: that
+ * is a connection of the model, with the one latency or link that the wires on the way carry. */
 #include <string.h>
 
 #include "dsl/elaborate.h"
@@ -23,40 +23,45 @@ const char *wire_end_text(struct elaboration *e, const struct wire_end *at)
     bool is_array = port->unsized || port->size != NULL;
     const char *dot = at->node->object.path[0] != '\0' ? "." : "";
     if (is_array)
-        return arena_printf(e->arena, "%s%s%s[%u]", at->node->object.path, dot, port->name.text, at->element);
+        return arena_printf(e->arena, "%s%s%s[%u]", at->node->object.path, dot, port->name.text,
+                            at->element);
     return arena_printf(e->arena, "%s%s%s", at->node->object.path, dot, port->name.text);
 }
 
 /* Puts a wire at one of its ends, unless another is there. */
-static bool attach(struct elaboration *e, struct wire *wire, const struct wire_end *at, struct span span)
+static bool attach(struct elaboration *e, struct wire *wire, const struct wire_end *at,
+                   struct span span)
 {
     struct port_end *end = wire_end_at(e, at);
     if (end == NULL)
         return false;
     struct wire **place = at->node == wire->written_in ? &end->inner : &end->outer;
     if (*place != NULL) {
-        struct diagnostic *d = diagnostic_add(e->diagnostics, E0402, span, "'%s' is connected twice", wire_end_text(e, at));
+        struct diagnostic *d = diagnostic_add(e->diagnostics, E0402, span,
+                                              "'%s' is connected twice", wire_end_text(e, at));
         diagnostic_note(e->diagnostics, d, (*place)->statement->item->span, "first connected here");
-        diagnostic_help(e->diagnostics, d, "several on one port need an interconnect: 'via NAME = crossbar'");
+        diagnostic_help(e->diagnostics, d,
+                        "several on one port need an interconnect: 'via NAME = crossbar'");
         return false;
     }
     *place = wire;
     return true;
 }
 
-static void add_wire(struct elaboration *e, struct node *node, const struct statement *s, struct wire_end left,
-                     struct wire_end right, struct link_use *link, const struct ast_expr *latency, uint32_t bus)
+static void add_wire(struct elaboration *e, struct node *node, const struct statement *s,
+                     struct wire_end left, struct wire_end right, struct link_use *link,
+                     const struct ast_expr *latency, uint32_t bus)
 {
     if (!elaborate_count_work(e, 4, s->item->span))
         return;
     struct wire *wire = arena_alloc(e->arena, sizeof *wire);
-    *wire = (struct wire){ .written_in = node,
-                           .statement = s,
-                           .left = left,
-                           .right = right,
-                           .link = link,
-                           .latency = latency,
-                           .bus = bus };
+    *wire = (struct wire){.written_in = node,
+                          .statement = s,
+                          .left = left,
+                          .right = right,
+                          .link = link,
+                          .latency = latency,
+                          .bus = bus};
     bool fine = attach(e, wire, &wire->left, s->item->left->span);
     fine &= attach(e, wire, &wire->right, s->item->right->span);
     if (!fine)
@@ -69,21 +74,26 @@ struct ends {
     VECTOR(struct wire_end) v;
 };
 
-static bool flatten(struct elaboration *e, struct node *node, const struct port_ranges *ranges, struct ends *out)
+static bool flatten(struct elaboration *e, struct node *node, const struct port_ranges *ranges,
+                    struct ends *out)
 {
     for (uint32_t i = 0; i < ranges->v.count; i++) {
         const struct port_range *range = &ranges->v.items[i];
         int64_t total = port_count(e, range->node, range->port);
         if (total < 0) {
-            bool silent = e->standalone || range->node->damaged || node->damaged ||
-                          range->node->ports[range->port].state == COUNT_BAD || e->stop;
+            bool silent = e->standalone || range->node->damaged || node->damaged
+                          || range->node->ports[range->port].state == COUNT_BAD || e->stop;
             if (!silent) {
                 const char *name = range->node->object.type->ports.v.items[range->port]->name.text;
-                struct diagnostic *d = diagnostic_add(e->diagnostics, E0408, range->span,
-                                                      "the number of elements of '%s' cannot be told", name);
-                diagnostic_note(e->diagnostics, d, range->node->object.type->ports.v.items[range->port]->name.span,
-                                "its count follows from what it is connected to, and that is not known either");
-                diagnostic_help(e->diagnostics, d, "name the elements, e.g. '%s[0]', or give one side a size", name);
+                struct diagnostic *d =
+                    diagnostic_add(e->diagnostics, E0408, range->span,
+                                   "the number of elements of '%s' cannot be told", name);
+                diagnostic_note(
+                    e->diagnostics, d,
+                    range->node->object.type->ports.v.items[range->port]->name.span,
+                    "its count follows from what it is connected to, and that is not known either");
+                diagnostic_help(e->diagnostics, d,
+                                "name the elements, e.g. '%s[0]', or give one side a size", name);
             }
             node->damaged = true;
             return false;
@@ -92,7 +102,7 @@ static bool flatten(struct elaboration *e, struct node *node, const struct port_
         if (!elaborate_count_work(e, count, range->span))
             return false;
         for (uint32_t k = 0; k < count; k++) {
-            struct wire_end end = { range->node, range->port, range->first + k };
+            struct wire_end end = {range->node, range->port, range->first + k};
             if (end.element < total)
                 vector_push(e->arena, &out->v, end);
         }
@@ -100,18 +110,21 @@ static bool flatten(struct elaboration *e, struct node *node, const struct port_
     return true;
 }
 
-static void unequal(struct elaboration *e, struct node *node, const struct statement *s, uint32_t left, uint32_t right)
+static void unequal(struct elaboration *e, struct node *node, const struct statement *s,
+                    uint32_t left, uint32_t right)
 {
-    struct span span = { s->item->left->span.begin, s->item->right->span.end };
-    struct diagnostic *d = diagnostic_add(e->diagnostics, E0405, span, "%u port%s on the left, %u on the right", left,
-                                          left == 1 ? "" : "s", right);
+    struct span span = {s->item->left->span.begin, s->item->right->span.end};
+    struct diagnostic *d =
+        diagnostic_add(e->diagnostics, E0405, span, "%u port%s on the left, %u on the right", left,
+                       left == 1 ? "" : "s", right);
     if (left > 0 && right > 0)
-        diagnostic_help(e->diagnostics, d, "'->' pairs one to one; to connect all to all write 'via NAME = crossbar'");
+        diagnostic_help(e->diagnostics, d,
+                        "'->' pairs one to one; to connect all to all write 'via NAME = crossbar'");
     node->damaged = true;
 }
 
-static void connect_pairs(struct elaboration *e, struct node *node, const struct statement *s, const struct ends *left,
-                          const struct ends *right)
+static void connect_pairs(struct elaboration *e, struct node *node, const struct statement *s,
+                          const struct ends *left, const struct ends *right)
 {
     if (s->item->by != NULL || s->item->otherwise != NULL || s->over != NULL) {
         struct diagnostic *d = diagnostic_add(e->diagnostics, E0406, s->item->span,
@@ -134,8 +147,8 @@ static bool same_ends(const struct ends *a, const struct ends *b)
     if (a->v.count != b->v.count)
         return false;
     for (uint32_t i = 0; i < a->v.count; i++)
-        if (a->v.items[i].node != b->v.items[i].node || a->v.items[i].port != b->v.items[i].port ||
-            a->v.items[i].element != b->v.items[i].element)
+        if (a->v.items[i].node != b->v.items[i].node || a->v.items[i].port != b->v.items[i].port
+            || a->v.items[i].element != b->v.items[i].element)
             return false;
     return true;
 }
@@ -159,40 +172,42 @@ static void connect_through(struct elaboration *e, struct node *node, const stru
     struct node *x = s->interconnect;
     struct statement *first = x->routes.items[0];
     int64_t base = first->bad ? -1 : sources_before(e, s);
-    if (base < 0 || port_count(e, x, (uint32_t)x->in_port) < 0 || port_count(e, x, (uint32_t)x->out_port) < 0) {
+    if (base < 0 || port_count(e, x, (uint32_t)x->in_port) < 0
+        || port_count(e, x, (uint32_t)x->out_port) < 0) {
         node->damaged = true;
         return;
     }
     for (uint32_t i = 0; i < left->v.count; i++) {
-        struct wire_end in = { x, (uint32_t)x->in_port, (uint32_t)base + i };
+        struct wire_end in = {x, (uint32_t)x->in_port, (uint32_t)base + i};
         add_wire(e, node, s, left->v.items[i], in, s->over, s->item->latency, 0);
     }
     if (s != first) {
-        struct ends targets = { 0 };
+        struct ends targets = {0};
         flatten(e, node, &first->right, &targets);
         if (same_ends(right, &targets))
             return;
         struct diagnostic *d = diagnostic_add(e->diagnostics, E0406, s->item->right->span,
                                               "'%s' has other targets already", s->item->via.text);
-        diagnostic_note(e->diagnostics, d, first->item->span, "it is made here; later connections add sources only");
+        diagnostic_note(e->diagnostics, d, first->item->span,
+                        "it is made here; later connections add sources only");
         node->damaged = true;
         return;
     }
     for (uint32_t i = 0; i < right->v.count; i++) {
-        struct wire_end out = { x, (uint32_t)x->out_port, i };
+        struct wire_end out = {x, (uint32_t)x->out_port, i};
         add_wire(e, node, s, out, right->v.items[i], s->over, s->item->latency, 0);
     }
-    struct ends otherwise = { 0 };
+    struct ends otherwise = {0};
     if (!flatten(e, node, &s->otherwise, &otherwise))
         return;
     if (s->item->otherwise != NULL && otherwise.v.count != 1) {
-        diagnostic_add(e->diagnostics, E0405, s->item->otherwise->span, "'else' leads to one port, these are %u",
-                       otherwise.v.count);
+        diagnostic_add(e->diagnostics, E0405, s->item->otherwise->span,
+                       "'else' leads to one port, these are %u", otherwise.v.count);
         node->damaged = true;
         return;
     }
     if (otherwise.v.count == 1) {
-        struct wire_end out = { x, (uint32_t)x->out_port, right->v.count };
+        struct wire_end out = {x, (uint32_t)x->out_port, right->v.count};
         add_wire(e, node, s, out, otherwise.v.items[0], s->over, s->item->latency, 0);
     }
 }
@@ -203,7 +218,7 @@ static void connect_node(struct elaboration *e, struct node *node)
         statement_resolve(e, node, node->statements.items[i]);
     for (uint32_t i = 0; i < node->statements.count && !e->stop; i++) {
         struct statement *s = node->statements.items[i];
-        struct ends left = { 0 }, right = { 0 };
+        struct ends left = {0}, right = {0};
         if (s->bad || !flatten(e, node, &s->left, &left) || !flatten(e, node, &s->right, &right))
             continue;
         if (s->interconnect != NULL)

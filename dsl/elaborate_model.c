@@ -1,5 +1,5 @@
-/* From nodes to the arrays of model.h. Runs only when there was no error, so nothing is missing. Ids are given here,
- * depth first. */
+/* From nodes to the arrays of model.h. Runs only when there was no error, so nothing is missing.
+ * Ids are given here, depth first. */
 #include <string.h>
 
 #include "dsl/elaborate.h"
@@ -24,17 +24,18 @@ static void make_ports(struct elaboration *e, struct node *node)
             elements = 0;
         group->models = arena_alloc(e->arena, (size_t)elements * sizeof *group->models);
         for (uint32_t k = 0; k < elements; k++) {
-            struct wire_end at = { node, port, k };
-            struct route_path path = { .from = at, .to = at };
+            struct wire_end at = {node, port, k};
+            struct route_path path = {.from = at, .to = at};
             bool stated;
-            group->models[k] = (struct model_port){ .decl = &type->port_decls[port],
-                                                    .owner = &node->model,
-                                                    .element = k,
-                                                    .protocol = protocol_bound(e, &at),
-                                                    .depth = port_depth(e, &at, &stated),
-                                                    .width = path_width(e, &path) };
+            group->models[k] = (struct model_port){.decl = &type->port_decls[port],
+                                                   .owner = &node->model,
+                                                   .element = k,
+                                                   .protocol = protocol_bound(e, &at),
+                                                   .depth = port_depth(e, &at, &stated),
+                                                   .width = path_width(e, &path)};
         }
-        groups[port] = (struct model_port_group){ &type->port_decls[port], group->models, (uint32_t)elements };
+        groups[port] =
+            (struct model_port_group){&type->port_decls[port], group->models, (uint32_t)elements};
     }
     node->model.port_groups = groups;
     node->model.port_group_count = count;
@@ -47,12 +48,13 @@ static void make_aliases(struct elaboration *e, struct node *node)
         return;
     for (uint32_t port = 0; port < node->object.type->ports.v.count; port++)
         for (uint32_t k = 0; k < node->model.port_groups[port].count; k++) {
-            struct wire_end at = { node, port, k };
+            struct wire_end at = {node, port, k};
             const struct port_end *end = wire_end_at(e, &at);
             if (end == NULL || end->inner == NULL)
                 continue;
             const struct wire *wire = end->inner;
-            bool from_left = wire->left.node == node && wire->left.port == port && wire->left.element == k;
+            bool from_left =
+                wire->left.node == node && wire->left.port == port && wire->left.element == k;
             const struct wire_end *other = from_left ? &wire->right : &wire->left;
             struct model_port *inner = &other->node->ports[other->port].models[other->element];
             node->ports[port].models[k].alias = inner;
@@ -81,14 +83,14 @@ static void make_parts(struct elaboration *e, struct model *model)
     const struct model_part **parts = arena_alloc(e->arena, e->parts.count * sizeof *parts);
     for (uint32_t i = 0; i < e->parts.count; i++) {
         struct part_object *part = e->parts.items[i];
-        part->model = (struct model_part){ .type = &part->object.type->model,
-                                           .decl = part->decl,
-                                           .path = part->object.path,
-                                           .id = i,
-                                           .element = part->object.element,
-                                           .params = object_params(e, &part->object),
-                                           .param_count = part->object.type->params.v.count,
-                                           .places = make_places(e, &part->object) };
+        part->model = (struct model_part){.type = &part->object.type->model,
+                                          .decl = part->decl,
+                                          .path = part->object.path,
+                                          .id = i,
+                                          .element = part->object.element,
+                                          .params = object_params(e, &part->object),
+                                          .param_count = part->object.type->params.v.count,
+                                          .places = make_places(e, &part->object)};
         parts[i] = &part->model;
     }
     model->parts = parts;
@@ -104,7 +106,9 @@ static void make_instance(struct elaboration *e, struct node *node)
     model->parent = node->parent != NULL ? &node->parent->model : NULL;
     model->name = object->name;
     model->path = object->path;
-    model->doc = node->item != NULL && !is_connect ? node->item->doc : node->item == NULL ? object->type->model.doc : "";
+    model->doc = node->item != NULL && !is_connect ? node->item->doc
+                 : node->item == NULL              ? object->type->model.doc
+                                                   : "";
     model->place = program_place(e->program, node->span);
     model->domain = node->domain != NO_DOMAIN ? node->domain : 0;
     model->clocks = node->clocks;
@@ -119,8 +123,9 @@ static void make_instance(struct elaboration *e, struct node *node)
     uint32_t stores = object->type->stores.v.count;
     model->readers_of = arena_alloc(e->arena, stores * sizeof(struct model_instance *));
     for (uint32_t i = 0; i < stores; i++)
-        model->readers_of[i] = node->writers != NULL && node->writers[i] != NULL ? &node->writers[i]->model : NULL;
-    model->route = (struct model_route){ .space = node->space, .else_output = -1 };
+        model->readers_of[i] =
+            node->writers != NULL && node->writers[i] != NULL ? &node->writers[i]->model : NULL;
+    model->route = (struct model_route){.space = node->space, .else_output = -1};
     if (model->is_interconnect && node->routes.items[0]->otherwise.v.count > 0)
         model->route.else_output = (int32_t)ranges_total(e, &node->routes.items[0]->right);
 }
@@ -138,14 +143,14 @@ static uint64_t ps_to_cycles(uint64_t ps, uint64_t hz)
 
 #define DEPTH_MOST 4096u
 
-static struct model_connection *make_connection(struct elaboration *e, const struct route_path *path)
+static struct model_connection *make_connection(struct elaboration *e,
+                                                const struct route_path *path)
 {
     struct model_port *from = &path->from.node->ports[path->from.port].models[path->from.element];
     struct model_port *to = &path->to.node->ports[path->to.port].models[path->to.element];
     const struct wire *wire = path->carrier != NULL ? path->carrier : path->first;
-    const struct model_link_type *link = path->carrier != NULL && path->carrier->link != NULL
-                                             ? path->carrier->link->model
-                                             : NULL;
+    const struct model_link_type *link =
+        path->carrier != NULL && path->carrier->link != NULL ? path->carrier->link->model : NULL;
     uint64_t hz = e->domains.items[path->to.node->model.domain].hz;
     uint64_t latency = link != NULL ? ps_to_cycles(link->latency_ps, hz) : path->latency_cy;
     bool stated;
@@ -156,19 +161,20 @@ static struct model_connection *make_connection(struct elaboration *e, const str
         to->depth = depth;
     }
     struct model_connection *made = arena_alloc(e->arena, sizeof *made);
-    *made = (struct model_connection){ .id = e->connections.count,
-                                       .from = from,
-                                       .to = to,
-                                       .protocol = to->protocol,
-                                       .latency_cy = path->latency_cy,
-                                       .depth = depth,
-                                       .reply_depth = depth,
-                                       .width = width,
-                                       .link = link,
-                                       .bus = wire->bus,
-                                       .crosses = path->from.node->partition != path->to.node->partition,
-                                       .written_in = &wire->written_in->model,
-                                       .place = program_place(e->program, wire->statement->item->span) };
+    *made =
+        (struct model_connection){.id = e->connections.count,
+                                  .from = from,
+                                  .to = to,
+                                  .protocol = to->protocol,
+                                  .latency_cy = path->latency_cy,
+                                  .depth = depth,
+                                  .reply_depth = depth,
+                                  .width = width,
+                                  .link = link,
+                                  .bus = wire->bus,
+                                  .crosses = path->from.node->partition != path->to.node->partition,
+                                  .written_in = &wire->written_in->model,
+                                  .place = program_place(e->program, wire->statement->item->span)};
     from->connection = made;
     to->connection = made;
     uint64_t ps = link != NULL ? link->latency_ps : cycles_to_ps(path->latency_cy, hz);
@@ -203,7 +209,8 @@ void model_declarations(struct elaboration *e, struct model *model)
     for (uint32_t i = 0; i < program->links.count; i++)
         if (program->links.items[i]->model != NULL)
             model->links[model->link_count++] = program->links.items[i]->model;
-    model->interfaces = arena_alloc(e->arena, program->interfaces.count * sizeof *model->interfaces);
+    model->interfaces =
+        arena_alloc(e->arena, program->interfaces.count * sizeof *model->interfaces);
     for (uint32_t i = 0; i < program->interfaces.count; i++)
         model->interfaces[model->interface_count++] = program->interfaces.items[i];
     model->enums = arena_alloc(e->arena, program->enums.count * sizeof *model->enums);

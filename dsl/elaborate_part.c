@@ -1,20 +1,24 @@
-/* Parts: what an owner always has (`part`), and what fills its slots. A slot is filled, in this order, by the braces of
- * its owner's instance, or by its default; the filling is either a new part of a named type or, inside one component, a
- * part of the surrounding body by name, which is then shared. --set fills a slot, too. */
+/* Parts: what an owner always has (`part`), and what fills its slots. A slot is filled, in this
+ * order, by the braces of its owner's instance, or by its default; the filling is either a new part
+ * of a named type or, inside one component, a part of the surrounding body by name, which is then
+ * shared. --set fills a slot, too. */
 #include <string.h>
 
 #include "dsl/elaborate.h"
 #include "dsl/suggest.h"
 
-static struct part_object *make_part(struct elaboration *e, struct object *owner, const struct model_part_decl *decl,
-                                     struct type_info *type, const struct ast_items *settings,
-                                     struct scope setting_scope, struct span span, int64_t element)
+static struct part_object *make_part(struct elaboration *e, struct object *owner,
+                                     const struct model_part_decl *decl, struct type_info *type,
+                                     const struct ast_items *settings, struct scope setting_scope,
+                                     struct span span, int64_t element)
 {
     if (!elaborate_count_work(e, 2 + type->params.v.count, span))
         return NULL;
-    for (const struct object *above = owner; above != NULL && above->type->model.is_part; above = above->owner)
+    for (const struct object *above = owner; above != NULL && above->type->model.is_part;
+         above = above->owner)
         if (above->type == type) {
-            diagnostic_add(e->diagnostics, E0208, span, "part '%s' contains itself", type->model.name);
+            diagnostic_add(e->diagnostics, E0208, span, "part '%s' contains itself",
+                           type->model.name);
             return NULL;
         }
     struct part_object *part = arena_alloc(e->arena, sizeof *part);
@@ -30,8 +34,8 @@ static struct part_object *make_part(struct elaboration *e, struct object *owner
     object->settings = settings;
     object->setting_scope = setting_scope;
     const char *dot = owner->path[0] != '\0' ? "." : "";
-    object->path = decl->is_array ? arena_printf(e->arena, "%s%s%s[%lld]", owner->path, dot, decl->name,
-                                                 (long long)element)
+    object->path = decl->is_array ? arena_printf(e->arena, "%s%s%s[%lld]", owner->path, dot,
+                                                 decl->name, (long long)element)
                                   : arena_printf(e->arena, "%s%s%s", owner->path, dot, decl->name);
     object_init(e, object);
     type->instances++;
@@ -56,23 +60,25 @@ static void build_subpart(struct elaboration *e, struct object *object, uint32_t
     const struct model_part_decl *decl = &object->type->part_decls[index];
     struct part_slot *slot = &object->slots[index];
     struct type_info *type = program_type(e->program, item->target.text);
-    struct scope scope = { object, NULL };
+    struct scope scope = {object, NULL};
     int64_t count = 1;
     if (item->size != NULL && !eval_count(e, item->size, &scope, 0, 65536, &count))
         return;
     slot->parts = arena_alloc(e->arena, (size_t)count * sizeof(struct part_object *));
     for (int64_t i = 0; i < count; i++) {
-        struct part_object *part = make_part(e, object, decl, type, item->body, scope, item->name.span, i);
+        struct part_object *part =
+            make_part(e, object, decl, type, item->body, scope, item->name.span, i);
         if (part == NULL)
             return;
         slot->parts[slot->count++] = part;
     }
 }
 
-static void unknown_part(struct elaboration *e, const struct object *object, const struct model_part_decl *decl,
-                         const char *name, struct span span)
+static void unknown_part(struct elaboration *e, const struct object *object,
+                         const struct model_part_decl *decl, const char *name, struct span span)
 {
-    struct diagnostic *d = diagnostic_add(e->diagnostics, E0203, span, "no part is called '%s'", name);
+    struct diagnostic *d =
+        diagnostic_add(e->diagnostics, E0203, span, "no part is called '%s'", name);
     struct suggestion suggestion = suggestion_for(name);
     for (uint32_t i = 0; i < e->program->types.count; i++) {
         const struct model_type *type = &e->program->types.items[i]->model;
@@ -84,19 +90,23 @@ static void unknown_part(struct elaboration *e, const struct object *object, con
     diagnostic_suggest(e->diagnostics, d, suggestion.best);
 }
 
-static bool fits(struct elaboration *e, const struct model_part_decl *decl, const struct type_info *type,
-                 struct span span)
+static bool fits(struct elaboration *e, const struct model_part_decl *decl,
+                 const struct type_info *type, struct span span)
 {
-    if (decl->part_type != NULL ? decl->part_type == &type->model : type->model.interface == decl->interface)
+    if (decl->part_type != NULL ? decl->part_type == &type->model
+                                : type->model.interface == decl->interface)
         return true;
-    struct diagnostic *d = diagnostic_add(e->diagnostics, E0209, span, "'%s' does not fit the slot '%s'",
-                                          type->model.name, decl->name);
+    struct diagnostic *d =
+        diagnostic_add(e->diagnostics, E0209, span, "'%s' does not fit the slot '%s'",
+                       type->model.name, decl->name);
     if (decl->interface != NULL)
-        diagnostic_help(e->diagnostics, d, "the slot takes parts that are declared 'part NAME : %s'",
+        diagnostic_help(e->diagnostics, d,
+                        "the slot takes parts that are declared 'part NAME : %s'",
                         decl->interface->name);
     else
         diagnostic_help(e->diagnostics, d, "the slot takes the part '%s'", decl->part_type->name);
-    diagnostic_note(e->diagnostics, d, type->decl->name.span, "'%s' is declared here", type->model.name);
+    diagnostic_note(e->diagnostics, d, type->decl->name.span, "'%s' is declared here",
+                    type->model.name);
     return false;
 }
 
@@ -116,7 +126,8 @@ static void share(struct elaboration *e, struct object *object, const struct mod
     if (source->count != 1) {
         if (source->done)
             diagnostic_add(e->diagnostics, E0209, span, "'%s' is %s, the slot takes one part",
-                           from->type->part_decls[index].name, source->count == 0 ? "empty" : "an array");
+                           from->type->part_decls[index].name,
+                           source->count == 0 ? "empty" : "an array");
         return;
     }
     if (!fits(e, decl, source->parts[0]->object.type, span))
@@ -131,7 +142,8 @@ struct filling {
     struct scope scope;
 };
 
-static void fill_slot(struct elaboration *e, struct object *object, uint32_t index, const struct filling *filling)
+static void fill_slot(struct elaboration *e, struct object *object, uint32_t index,
+                      const struct filling *filling)
 {
     const struct model_part_decl *decl = &object->type->part_decls[index];
     struct part_slot *slot = &object->slots[index];
@@ -143,13 +155,14 @@ static void fill_slot(struct elaboration *e, struct object *object, uint32_t ind
         return;
     }
     if (value->kind != AST_NAME) {
-        diagnostic_add(e->diagnostics, E0209, value->span, "the slot '%s' is filled with the name of a part",
-                       decl->name);
+        diagnostic_add(e->diagnostics, E0209, value->span,
+                       "the slot '%s' is filled with the name of a part", decl->name);
         return;
     }
     const char *name = value->name.text;
     struct object *around = filling->scope.object;
-    int32_t sibling = around != NULL && filling->body == NULL ? item_list_find(&around->type->parts, name) : -1;
+    int32_t sibling =
+        around != NULL && filling->body == NULL ? item_list_find(&around->type->parts, name) : -1;
     bool is_itself = around == object && sibling == (int32_t)index; /* `slot pool : pool = pool;` */
     if (sibling >= 0 && !is_itself) {
         share(e, object, decl, slot, around, (uint32_t)sibling, value->span);
@@ -157,7 +170,8 @@ static void fill_slot(struct elaboration *e, struct object *object, uint32_t ind
     }
     if (strcmp(name, "none") == 0) {
         if (!decl->optional)
-            diagnostic_add(e->diagnostics, E0209, value->span, "the slot '%s' is not optional", decl->name);
+            diagnostic_add(e->diagnostics, E0209, value->span, "the slot '%s' is not optional",
+                           decl->name);
         return;
     }
     struct type_info *type = program_type(e->program, name);
@@ -166,22 +180,24 @@ static void fill_slot(struct elaboration *e, struct object *object, uint32_t ind
         return;
     }
     if (fits(e, decl, type, value->span))
-        fill_one(e, slot, make_part(e, object, decl, type, filling->body, filling->scope, value->span, 0));
+        fill_one(e, slot,
+                 make_part(e, object, decl, type, filling->body, filling->scope, value->span, 0));
 }
 
 static void build_slot(struct elaboration *e, struct object *object, uint32_t index)
 {
     const struct ast_item *item = object->type->parts.v.items[index];
-    struct filling filling = { item->value, item->fill_body, { object, NULL } };
+    struct filling filling = {item->value, item->fill_body, {object, NULL}};
     const struct ast_item *setting = object_setting(object, item->name.text);
     if (setting != NULL)
-        filling = (struct filling){ setting->value, setting->fill_body, object->setting_scope };
+        filling = (struct filling){setting->value, setting->fill_body, object->setting_scope};
     struct override *override = override_find(e, object, item->name.text);
     if (override != NULL && override->value != NULL) {
         const struct ast_expr *before = filling.value;
-        override->changed |= before == NULL || before->kind != AST_NAME || override->value->kind != AST_NAME ||
-                             strcmp(before->name.text, override->value->name.text) != 0;
-        filling = (struct filling){ override->value, NULL, { NULL, NULL } };
+        override->changed |= before == NULL || before->kind != AST_NAME
+                             || override->value->kind != AST_NAME
+                             || strcmp(before->name.text, override->value->name.text) != 0;
+        filling = (struct filling){override->value, NULL, {NULL, NULL}};
     }
     if (filling.value != NULL) {
         fill_slot(e, object, index, &filling);
@@ -189,8 +205,9 @@ static void build_slot(struct elaboration *e, struct object *object, uint32_t in
     }
     if (item->optional || (e->standalone && object->owner == NULL))
         return;
-    struct diagnostic *d = diagnostic_add(e->diagnostics, E0209, object->span, "slot '%s' of '%s' is not filled",
-                                          item->name.text, object->type->model.name);
+    struct diagnostic *d =
+        diagnostic_add(e->diagnostics, E0209, object->span, "slot '%s' of '%s' is not filled",
+                       item->name.text, object->type->model.name);
     diagnostic_note(e->diagnostics, d, item->name.span, "declared here, without a default");
     diagnostic_help(e->diagnostics, d, "fill it where the %s is made: '{ %s = PART; }'",
                     object->type->model.is_part ? "part" : "instance", item->name.text);

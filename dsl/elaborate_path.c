@@ -1,9 +1,5 @@
-/* Paths: from "sa[*].work[0..3]" to instances and ports; and the counts of port arrays.
- *
- * The count of an unsized array follows from the connections that mention it, inside of its composite or outside. The
- * search is on demand and looks only at statements that mention the array; an array that is being searched for is
- * unknown to whoever asks again, so cycles end. A composite whose body asks for count(port) is given the count from
- * outside; any other gets it from its inside first. */
+/* Paths: from "sa[*].work[0..3]" to instances and ports, and both sides of a connection. Called
+ * when connecting, and by expressions that count or ask for a child's parameter. */
 #include <string.h>
 
 #include "dsl/elaborate.h"
@@ -37,9 +33,10 @@ static bool collect(struct elaboration *e, const struct ast_expr *path, struct s
     if (out->count > AST_MAX_DEPTH)
         return false;
     struct segment *segment = &out->items[out->count++];
-    *segment = (struct segment){ at->name, subscript, at->name.span };
+    *segment = (struct segment){at->name, subscript, at->name.span};
     if (subscript != NULL && subscript->half_open && subscript->kind == AST_ALL) {
-        struct diagnostic *d = diagnostic_add(e->diagnostics, E0407, subscript->span, "'[]' declares an array");
+        struct diagnostic *d =
+            diagnostic_add(e->diagnostics, E0407, subscript->span, "'[]' declares an array");
         diagnostic_help(e->diagnostics, d, "all elements are '[*]'");
         return false;
     }
@@ -51,12 +48,13 @@ static const char *where_text(struct elaboration *e, const struct node *node)
     return arena_printf(e->arena, "'%s'", node->object.type->model.name);
 }
 
-static void unknown_member(struct elaboration *e, struct node *node, const struct segment *segment, bool is_own)
+static void unknown_member(struct elaboration *e, struct node *node, const struct segment *segment,
+                           bool is_own)
 {
     const struct type_info *type = node->object.type;
-    struct diagnostic *d = diagnostic_add(e->diagnostics, E0205, segment->span, "%s has no %s called '%s'",
-                                          where_text(e, node), is_own ? "instance or port" : "port or instance",
-                                          segment->name.text);
+    struct diagnostic *d = diagnostic_add(
+        e->diagnostics, E0205, segment->span, "%s has no %s called '%s'", where_text(e, node),
+        is_own ? "instance or port" : "port or instance", segment->name.text);
     struct suggestion suggestion = suggestion_for(segment->name.text);
     for (uint32_t i = 0; i < type->ports.v.count; i++)
         suggestion_try(&suggestion, type->ports.v.items[i]->name.text);
@@ -64,28 +62,34 @@ static void unknown_member(struct elaboration *e, struct node *node, const struc
         suggestion_try(&suggestion, node->groups.items[i].name.text);
     diagnostic_suggest(e->diagnostics, d, suggestion.best);
     if (!is_own)
-        diagnostic_note(e->diagnostics, d, type->decl->name.span, "'%s' is declared here", type->model.name);
+        diagnostic_note(e->diagnostics, d, type->decl->name.span, "'%s' is declared here",
+                        type->model.name);
 }
 
 /* Elements first .. first + count - 1 that a subscript chooses; `size` < 0: not known yet. */
-static bool choose(struct elaboration *e, const struct ast_expr *subscript, const struct scope *scope, int64_t size,
-                   const char *name, int64_t *first, int64_t *count)
+static bool choose(struct elaboration *e, const struct ast_expr *subscript,
+                   const struct scope *scope, int64_t size, const char *name, int64_t *first,
+                   int64_t *count)
 {
     int64_t most = size >= 0 ? size - 1 : (int64_t)ELABORATE_MAX_WORK;
     if (subscript->kind == AST_INDEX || subscript->kind == AST_SLICE) {
-        struct type_spec plain = { MODEL_DIM_NONE, NULL };
+        struct type_spec plain = {MODEL_DIM_NONE, NULL};
         struct value low = eval_as(e, subscript->b, scope, plain, NULL);
-        struct value high = subscript->kind == AST_SLICE ? eval_as(e, subscript->c, scope, plain, NULL) : low;
+        struct value high =
+            subscript->kind == AST_SLICE ? eval_as(e, subscript->c, scope, plain, NULL) : low;
         if (!low.ok || !high.ok)
             return false;
         if (subscript->half_open)
             high.integer--;
         int64_t wrong = low.integer < 0 || low.integer > most ? low.integer : high.integer;
-        if (low.integer < 0 || low.integer > most || high.integer > most || high.integer < low.integer - 1) {
-            struct diagnostic *d = diagnostic_add(e->diagnostics, E0308, subscript->b->span,
-                                                  "'%s[%lld]' does not exist", name, (long long)wrong);
+        if (low.integer < 0 || low.integer > most || high.integer > most
+            || high.integer < low.integer - 1) {
+            struct diagnostic *d =
+                diagnostic_add(e->diagnostics, E0308, subscript->b->span,
+                               "'%s[%lld]' does not exist", name, (long long)wrong);
             if (size > 0)
-                diagnostic_help(e->diagnostics, d, "'%s' has the elements 0 to %lld", name, (long long)(size - 1));
+                diagnostic_help(e->diagnostics, d, "'%s' has the elements 0 to %lld", name,
+                                (long long)(size - 1));
             return false;
         }
         *first = low.integer;
@@ -101,13 +105,14 @@ static void needs_subscript(struct elaboration *e, const struct segment *segment
 {
     struct diagnostic *d = diagnostic_add(e->diagnostics, E0407, segment->span, "'%s' is an array",
                                           segment->name.text);
-    diagnostic_help(e->diagnostics, d, "write '%s[*]' for all its elements, or '%s[0]' for one", segment->name.text,
-                    segment->name.text);
+    diagnostic_help(e->diagnostics, d, "write '%s[*]' for all its elements, or '%s[0]' for one",
+                    segment->name.text, segment->name.text);
 }
 
 static void no_subscript(struct elaboration *e, const struct segment *segment)
 {
-    diagnostic_add(e->diagnostics, E0407, segment->subscript->span, "'%s' is not an array", segment->name.text);
+    diagnostic_add(e->diagnostics, E0407, segment->subscript->span, "'%s' is not an array",
+                   segment->name.text);
 }
 
 /* The children of `node` that one segment names. */
@@ -139,12 +144,12 @@ static bool step(struct elaboration *e, struct child_group *group, const struct 
 }
 
 /* Follows the first `count` segments, which must all name instances. */
-static bool follow(struct elaboration *e, struct node *from, const struct segments *segments, uint32_t count,
-                   const struct scope *scope, struct node_list *out)
+static bool follow(struct elaboration *e, struct node *from, const struct segments *segments,
+                   uint32_t count, const struct scope *scope, struct node_list *out)
 {
     vector_push(e->arena, &out->v, from);
     for (uint32_t s = 0; s < count; s++) {
-        struct node_list next = { 0 };
+        struct node_list next = {0};
         for (uint32_t i = 0; i < out->v.count; i++) {
             struct node *node = out->v.items[i];
             tree_expand(e, node);
@@ -162,14 +167,14 @@ static bool follow(struct elaboration *e, struct node *from, const struct segmen
     return true;
 }
 
-bool path_nodes(struct elaboration *e, struct node *from, const struct ast_expr *path, const struct scope *scope,
-                struct node_list *out)
+bool path_nodes(struct elaboration *e, struct node *from, const struct ast_expr *path,
+                const struct scope *scope, struct node_list *out)
 {
-    struct segments segments = { .count = 0 };
+    struct segments segments = {.count = 0};
     if (!collect(e, path, &segments))
         return false;
     const struct segment *last = &segments.items[segments.count - 1];
-    struct node_list above = { 0 };
+    struct node_list above = {0};
     if (!follow(e, from, &segments, segments.count - 1, scope, &above))
         return false;
     for (uint32_t i = 0; i < above.v.count; i++) {
@@ -184,10 +189,10 @@ bool path_nodes(struct elaboration *e, struct node *from, const struct ast_expr 
     return true;
 }
 
-bool path_spaces(struct elaboration *e, struct node *from, const struct ast_expr *path, const struct scope *scope,
-                 struct node_list *nodes, struct ast_name *name)
+bool path_spaces(struct elaboration *e, struct node *from, const struct ast_expr *path,
+                 const struct scope *scope, struct node_list *nodes, struct ast_name *name)
 {
-    struct segments segments = { .count = 0 };
+    struct segments segments = {.count = 0};
     if (!collect(e, path, &segments))
         return false;
     const struct segment *last = &segments.items[segments.count - 1];
@@ -208,20 +213,22 @@ bool path_spaces(struct elaboration *e, struct node *from, const struct ast_expr
         }
         if (found)
             continue;
-        struct diagnostic *d = diagnostic_add(e->diagnostics, E0205, last->span, "%s has no space called '%s'",
-                                              where_text(e, node), last->name.text);
+        struct diagnostic *d =
+            diagnostic_add(e->diagnostics, E0205, last->span, "%s has no space called '%s'",
+                           where_text(e, node), last->name.text);
         diagnostic_suggest(e->diagnostics, d, suggestion.best);
         return false;
     }
     return true;
 }
 
-static bool add_ports(struct elaboration *e, struct node *node, uint32_t port, const struct segment *segment,
-                      const struct scope *scope, struct port_ranges *out)
+static bool add_ports(struct elaboration *e, struct node *node, uint32_t port,
+                      const struct segment *segment, const struct scope *scope,
+                      struct port_ranges *out)
 {
     const struct ast_item *item = node->object.type->ports.v.items[port];
     bool is_array = item->unsized || item->size != NULL;
-    struct port_range range = { .node = node, .port = port, .count = 1, .span = segment->span };
+    struct port_range range = {.node = node, .port = port, .count = 1, .span = segment->span};
     if (segment->subscript == NULL && is_array) {
         needs_subscript(e, segment);
         return false;
@@ -246,14 +253,14 @@ static bool add_ports(struct elaboration *e, struct node *node, uint32_t port, c
     return true;
 }
 
-bool path_ports(struct elaboration *e, struct node *from, const struct ast_expr *path, const struct scope *scope,
-                struct port_ranges *out)
+bool path_ports(struct elaboration *e, struct node *from, const struct ast_expr *path,
+                const struct scope *scope, struct port_ranges *out)
 {
-    struct segments segments = { .count = 0 };
+    struct segments segments = {.count = 0};
     if (!collect(e, path, &segments))
         return false;
     const struct segment *last = &segments.items[segments.count - 1];
-    struct node_list nodes = { 0 };
+    struct node_list nodes = {0};
     if (!follow(e, from, &segments, segments.count - 1, scope, &nodes))
         return false;
     if (!elaborate_count_work(e, nodes.v.count, last->span))
@@ -261,13 +268,15 @@ bool path_ports(struct elaboration *e, struct node *from, const struct ast_expr 
     for (uint32_t i = 0; i < nodes.v.count; i++) {
         struct node *node = nodes.v.items[i];
         int32_t port = item_list_find(&node->object.type->ports, last->name.text);
-        if (port < 0 && tree_group(node, last->name.text) != NULL && !tree_group(node, last->name.text)->bad) {
-            struct diagnostic *d = diagnostic_add(e->diagnostics, E0205, last->span,
-                                                  "'%s' is an instance; a connection needs one of its ports",
-                                                  last->name.text);
+        if (port < 0 && tree_group(node, last->name.text) != NULL
+            && !tree_group(node, last->name.text)->bad) {
+            struct diagnostic *d = diagnostic_add(
+                e->diagnostics, E0205, last->span,
+                "'%s' is an instance; a connection needs one of its ports", last->name.text);
             struct child_group *group = tree_group(node, last->name.text);
             if (group->count > 0 && group->nodes[0]->object.type->ports.v.count > 0)
-                diagnostic_help(e->diagnostics, d, "for example '%s.%s'", source_slice(e->program->sources, path->span),
+                diagnostic_help(e->diagnostics, d, "for example '%s.%s'",
+                                source_slice(e->program->sources, path->span),
                                 group->nodes[0]->object.type->ports.v.items[0]->name.text);
             return false;
         }
@@ -304,12 +313,14 @@ static void check_direction(struct elaboration *e, struct node *node, struct sta
     const struct ast_exprs *side = !left ? s->item->left : s->item->right;
     struct diagnostic *d;
     if (range->node == node)
-        d = diagnostic_add(e->diagnostics, E0404, side->span, "'%s' is an '%s' port of '%s': inside, it stands %s '->'",
-                           port->name.text, port->is_in ? "in" : "out", node->object.type->model.name,
-                           port->is_in ? "left of" : "right of");
+        d = diagnostic_add(e->diagnostics, E0404, side->span,
+                           "'%s' is an '%s' port of '%s': inside, it stands %s '->'",
+                           port->name.text, port->is_in ? "in" : "out",
+                           node->object.type->model.name, port->is_in ? "left of" : "right of");
     else
-        d = diagnostic_add(e->diagnostics, E0404, side->span, "'%s' is an '%s' port: it stands %s '->'",
-                           port->name.text, port->is_in ? "in" : "out", port->is_in ? "right of" : "left of");
+        d = diagnostic_add(e->diagnostics, E0404, side->span,
+                           "'%s' is an '%s' port: it stands %s '->'", port->name.text,
+                           port->is_in ? "in" : "out", port->is_in ? "right of" : "left of");
     diagnostic_note(e->diagnostics, d, port->name.span, "declared here");
     bool swap = right_way(node, &s->left, false) && right_way(node, &s->right, true);
     if (swap)
@@ -341,175 +352,15 @@ void statement_resolve(struct elaboration *e, struct node *node, struct statemen
         node->damaged = true;
 }
 
-int64_t ranges_total(struct elaboration *e, const struct port_ranges *ranges)
-{
-    int64_t total = 0;
-    for (uint32_t i = 0; i < ranges->v.count; i++) {
-        const struct port_range *range = &ranges->v.items[i];
-        int64_t count = range->all ? port_count(e, range->node, range->port) : range->count;
-        if (count < 0)
-            return -1;
-        total += count;
-    }
-    return total;
-}
-
-enum { UNMENTIONED = -2, UNDETERMINED = -1 };
-
-/* What one side of a statement says about an array: the rest of the side is known, the other side is known. */
-static int64_t count_from_side(struct elaboration *e, const struct port_ranges *side, const struct port_ranges *other,
-                               const struct node *node, uint32_t port, bool pairs)
-{
-    int64_t best = UNMENTIONED;
-    for (uint32_t i = 0; i < side->v.count; i++) {
-        const struct port_range *range = &side->v.items[i];
-        if (range->node != node || range->port != port)
-            continue;
-        if (!range->all) {
-            int64_t end = (int64_t)range->first + range->count;
-            best = end > best ? end : best;
-            continue;
-        }
-        int64_t rest = pairs ? ranges_total(e, other) : -1;
-        for (uint32_t k = 0; k < side->v.count && rest >= 0; k++) {
-            const struct port_range *sibling = &side->v.items[k];
-            if (k == i)
-                continue;
-            int64_t count = sibling->all ? port_count(e, sibling->node, sibling->port) : sibling->count;
-            rest = count < 0 || count > rest ? -1 : rest - count;
-        }
-        if (rest < 0)
-            return UNDETERMINED;
-        best = rest > best ? rest : best;
-    }
-    return best;
-}
-
-static int64_t count_from(struct elaboration *e, struct node *body, struct node *node, uint32_t port)
-{
-    int64_t best = UNMENTIONED;
-    tree_expand(e, body);
-    for (uint32_t i = 0; i < body->statements.count; i++) {
-        struct statement *s = body->statements.items[i];
-        statement_resolve(e, body, s);
-        if (s->bad)
-            continue;
-        bool pairs = s->interconnect == NULL;
-        int64_t left = count_from_side(e, &s->left, &s->right, node, port, pairs);
-        int64_t right = count_from_side(e, &s->right, &s->left, node, port, pairs);
-        int64_t other = count_from_side(e, &s->otherwise, &s->otherwise, node, port, false);
-        if (left == UNDETERMINED || right == UNDETERMINED || other == UNDETERMINED)
-            return UNDETERMINED;
-        int64_t most = left > right ? left : right;
-        most = other > most ? other : most;
-        best = most > best ? most : best;
-    }
-    return best;
-}
-
-static int64_t interconnect_count(struct elaboration *e, struct node *node, uint32_t port)
-{
-    int64_t total = 0;
-    if ((int32_t)port == node->out_port) {
-        struct statement *first = node->routes.items[0];
-        statement_resolve(e, node->parent, first);
-        if (first->bad)
-            return -1;
-        total = ranges_total(e, &first->right);
-        return total < 0 ? -1 : total + (first->otherwise.v.count > 0);
-    }
-    for (uint32_t i = 0; i < node->routes.count; i++) {
-        struct statement *s = node->routes.items[i];
-        statement_resolve(e, node->parent, s);
-        int64_t count = s->bad ? -1 : ranges_total(e, &s->left);
-        if (count < 0)
-            return -1;
-        total += count;
-    }
-    return total;
-}
-
-/* Whether the body of a type has `count(name)` in it. */
-static bool expr_counts(const struct ast_expr *x, const char *name)
-{
-    if (x == NULL)
-        return false;
-    if (x->kind == AST_CALL && strcmp(x->name.text, "count") == 0 && x->list != NULL) {
-        const struct ast_expr *argument = x->list->v.items[0];
-        while (argument->kind == AST_ALL || argument->kind == AST_INDEX || argument->kind == AST_SLICE)
-            argument = argument->a;
-        if (argument->kind == AST_NAME && strcmp(argument->name.text, name) == 0)
-            return true;
-    }
-    for (uint32_t i = 0; x->kind == AST_CALL && x->list != NULL && i < x->list->v.count; i++)
-        if (expr_counts(x->list->v.items[i], name))
-            return true;
-    return expr_counts(x->a, name) || expr_counts(x->b, name) || expr_counts(x->c, name);
-}
-
-static bool body_counts(const struct ast_items *body, const char *name)
-{
-    for (uint32_t i = 0; body != NULL && i < body->v.count; i++) {
-        const struct ast_item *item = body->v.items[i];
-        if (expr_counts(item->value, name) || expr_counts(item->size, name) || expr_counts(item->low, name) ||
-            expr_counts(item->high, name) || expr_counts(item->each, name) || body_counts(item->body, name) ||
-            body_counts(item->otherwise_body, name))
-            return true;
-    }
-    return false;
-}
-
-static int64_t unsized_count(struct elaboration *e, struct node *node, uint32_t port)
-{
-    if (node->model.is_interconnect && node->has_interconnect_ports)
-        return interconnect_count(e, node, port);
-    int64_t inside = UNMENTIONED, outside = UNMENTIONED;
-    const char *name = node->object.type->ports.v.items[port]->name.text;
-    if (node->object.type->model.is_composite && !body_counts(node->object.type->decl->body, name))
-        inside = count_from(e, node, node, port);
-    if (inside >= 0)
-        return inside;
-    if (node->parent != NULL)
-        outside = count_from(e, node->parent, node, port);
-    else if (e->standalone)
-        return inside == UNMENTIONED ? 1 : UNDETERMINED;
-    if (outside >= 0)
-        return outside;
-    return outside == UNMENTIONED && node->parent != NULL ? 0 : UNDETERMINED;
-}
-
-int64_t port_count(struct elaboration *e, struct node *node, uint32_t port)
-{
-    struct port_group *group = &node->ports[port];
-    const struct ast_item *item = node->object.type->ports.v.items[port];
-    if (group->state == COUNT_KNOWN)
-        return group->count;
-    if (group->state != COUNT_UNSET)
-        return -1;
-    group->state = COUNT_BUSY;
-    int64_t count = 1;
-    struct scope scope = { &node->object, NULL };
-    if (item->size != NULL && !eval_count(e, item->size, &scope, 0, 1 << 20, &count)) {
-        group->state = COUNT_BAD;
-        return -1;
-    }
-    if (item->unsized)
-        count = unsized_count(e, node, port);
-    if (count > (1 << 20) || (count > 0 && !elaborate_count_work(e, (uint64_t)count, item->name.span)))
-        count = -1;
-    group->state = count >= 0 ? COUNT_KNOWN : COUNT_UNSET;
-    group->count = count >= 0 ? (uint32_t)count : 0;
-    return count;
-}
-
 struct value path_count(struct elaboration *e, const struct ast_expr *x, const struct scope *scope)
 {
-    static const struct value bad = { .ok = false };
-    struct value result = { .ok = true, .dimension = MODEL_DIM_NONE };
+    static const struct value bad = {.ok = false};
+    struct value result = {.ok = true, .dimension = MODEL_DIM_NONE};
     struct object *object = scope->object;
     struct node *node = object->node;
     if (&node->object != object) {
-        int32_t part = x->kind == AST_NAME ? item_list_find(&object->type->parts, x->name.text) : -1;
+        int32_t part =
+            x->kind == AST_NAME ? item_list_find(&object->type->parts, x->name.text) : -1;
         if (part >= 0 && object->slots[part].done) {
             result.integer = object->slots[part].count;
             return result;
@@ -528,19 +379,21 @@ struct value path_count(struct elaboration *e, const struct ast_expr *x, const s
             result.integer = port_count(e, node, (uint32_t)port);
             if (result.integer >= 0)
                 return result;
-            if (!e->standalone && (node->parent == NULL || !node->parent->damaged) &&
-                node->ports[port].state != COUNT_BAD && !node->damaged) {
-                struct diagnostic *d = diagnostic_add(e->diagnostics, E0408, x->span,
-                                                      "the count of '%s' cannot be told here", x->name.text);
-                diagnostic_help(e->diagnostics, d, "it follows from the connections, and one of them depends on it");
+            if (!e->standalone && (node->parent == NULL || !node->parent->damaged)
+                && node->ports[port].state != COUNT_BAD && !node->damaged) {
+                struct diagnostic *d =
+                    diagnostic_add(e->diagnostics, E0408, x->span,
+                                   "the count of '%s' cannot be told here", x->name.text);
+                diagnostic_help(e->diagnostics, d,
+                                "it follows from the connections, and one of them depends on it");
             }
             return bad;
         }
-        struct segment segment = { x->name, NULL, x->span };
+        struct segment segment = {x->name, NULL, x->span};
         unknown_member(e, node, &segment, true);
         return bad;
     }
-    struct port_ranges ranges = { 0 };
+    struct port_ranges ranges = {0};
     if (!path_ports(e, node, x, scope, &ranges))
         return bad;
     result.integer = ranges_total(e, &ranges);
@@ -550,14 +403,15 @@ struct value path_count(struct elaboration *e, const struct ast_expr *x, const s
 struct value path_value(struct elaboration *e, const struct ast_expr *x, const struct scope *scope,
                         const struct type_spec *expected)
 {
-    static const struct value bad = { .ok = false };
+    static const struct value bad = {.ok = false};
     (void)expected;
-    struct node_list nodes = { 0 };
+    struct node_list nodes = {0};
     struct object *object = scope->object;
     if (&object->node->object != object || !path_nodes(e, object->node, x->a, scope, &nodes))
         return bad;
     if (nodes.v.count != 1) {
-        diagnostic_add(e->diagnostics, E0407, x->a->span, "one instance is needed to ask for its '%s'", x->name.text);
+        diagnostic_add(e->diagnostics, E0407, x->a->span,
+                       "one instance is needed to ask for its '%s'", x->name.text);
         return bad;
     }
     struct object *child = &nodes.v.items[0]->object;
@@ -567,8 +421,9 @@ struct value path_value(struct elaboration *e, const struct ast_expr *x, const s
     struct suggestion suggestion = suggestion_for(x->name.text);
     for (uint32_t i = 0; i < child->type->params.v.count; i++)
         suggestion_try(&suggestion, child->type->params.v.items[i]->name.text);
-    struct diagnostic *d = diagnostic_add(e->diagnostics, E0204, x->name.span, "'%s' has no parameter '%s'",
-                                          child->type->model.name, x->name.text);
+    struct diagnostic *d =
+        diagnostic_add(e->diagnostics, E0204, x->name.span, "'%s' has no parameter '%s'",
+                       child->type->model.name, x->name.text);
     diagnostic_suggest(e->diagnostics, d, suggestion.best);
     return bad;
 }

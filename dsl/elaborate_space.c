@@ -1,13 +1,13 @@
-/* Address maps: spaces (which instances hold which bytes of an interleaved range), their places in the physical
- * address space (`map`), and partitions. */
+/* Address maps: spaces (which instances hold which bytes of an interleaved range), their places in
+ * the physical address space (`map`), and partitions. */
 #include <string.h>
 
 #include "dsl/elaborate.h"
 #include "dsl/unit.h"
 
 /* Bytes or a plain number (an address may be written 0x1000). */
-static bool eval_bytes(struct elaboration *e, const struct ast_expr *x, const struct scope *scope, bool plain,
-                       int64_t *result)
+static bool eval_bytes(struct elaboration *e, const struct ast_expr *x, const struct scope *scope,
+                       bool plain, int64_t *result)
 {
     struct value value = eval(e, x, scope, NULL);
     if (!value.ok)
@@ -16,22 +16,25 @@ static bool eval_bytes(struct elaboration *e, const struct ast_expr *x, const st
         *result = value.integer;
         return true;
     }
-    struct diagnostic *d = diagnostic_add(e->diagnostics, E0301, x->span, "expected bytes, this is %s (%s)",
-                                          unit_dimension_name(value.dimension), value_text(e, &value));
+    struct diagnostic *d =
+        diagnostic_add(e->diagnostics, E0301, x->span, "expected bytes, this is %s (%s)",
+                       unit_dimension_name(value.dimension), value_text(e, &value));
     if (value.dimension == MODEL_DIM_NONE && x->kind == AST_NUMBER)
-        diagnostic_help(e->diagnostics, d, "a unit is missing: write '%lldB'", (long long)value.integer);
+        diagnostic_help(e->diagnostics, d, "a unit is missing: write '%lldB'",
+                        (long long)value.integer);
     return false;
 }
 
 static bool space_targets(struct elaboration *e, struct node *node, const struct space_entry *entry,
                           struct model_space *space)
 {
-    struct node_list nodes = { 0 };
+    struct node_list nodes = {0};
     for (uint32_t i = 0; i < entry->item->left->v.count; i++)
         if (!path_nodes(e, node, entry->item->left->v.items[i], &entry->scope, &nodes))
             return false;
     if (nodes.v.count == 0) {
-        diagnostic_add(e->diagnostics, E0503, entry->item->left->span, "a space needs at least one target");
+        diagnostic_add(e->diagnostics, E0503, entry->item->left->span,
+                       "a space needs at least one target");
         return false;
     }
     space->targets = arena_alloc(e->arena, nodes.v.count * sizeof(struct model_instance *));
@@ -46,18 +49,22 @@ static bool is_power(int64_t n)
     return n > 0 && (n & (n - 1)) == 0;
 }
 
-static struct model_space *make_space(struct elaboration *e, struct node *node, const struct space_entry *entry)
+static struct model_space *make_space(struct elaboration *e, struct node *node,
+                                      const struct space_entry *entry)
 {
     const struct ast_item *item = entry->item;
     struct model_space *space = arena_alloc(e->arena, sizeof *space);
     int64_t each, interleave;
-    if (!space_targets(e, node, entry, space) || !eval_bytes(e, item->each, &entry->scope, false, &each))
+    if (!space_targets(e, node, entry, space)
+        || !eval_bytes(e, item->each, &entry->scope, false, &each))
         return NULL;
     interleave = each;
-    if (item->interleave != NULL && !eval_bytes(e, item->interleave, &entry->scope, false, &interleave))
+    if (item->interleave != NULL
+        && !eval_bytes(e, item->interleave, &entry->scope, false, &interleave))
         return NULL;
     if (each < 1 || each > INT64_MAX / space->target_count) {
-        diagnostic_add(e->diagnostics, E0302, item->each->span, "the size of each target is not in 1B .. 8EiB");
+        diagnostic_add(e->diagnostics, E0302, item->each->span,
+                       "the size of each target is not in 1B .. 8EiB");
         return NULL;
     }
     if (interleave < 1 || each % interleave != 0) {
@@ -69,7 +76,8 @@ static struct model_space *make_space(struct elaboration *e, struct node *node, 
         return NULL;
     }
     if (item->interleave != NULL && !is_power(interleave)) {
-        diagnostic_add(e->diagnostics, E0303, item->interleave->span, "the interleave is %s, which is not a power of two",
+        diagnostic_add(e->diagnostics, E0303, item->interleave->span,
+                       "the interleave is %s, which is not a power of two",
                        unit_format(e->arena, interleave, MODEL_DIM_BYTES));
         return NULL;
     }
@@ -94,13 +102,14 @@ static struct model_space *space_in(struct node *node, const char *name)
 /* `by space S`: the interconnect has one output for each target of S, and one more with `else`. */
 static void bind_route(struct elaboration *e, struct node *node, struct statement *s)
 {
-    struct node_list nodes = { 0 };
+    struct node_list nodes = {0};
     struct ast_name name;
     struct node *x = s->interconnect;
     if (!path_spaces(e, node, s->item->by, &s->scope, &nodes, &name))
         return;
     if (nodes.v.count != 1) {
-        diagnostic_add(e->diagnostics, E0407, s->item->by->span, "one space is needed, these are %u", nodes.v.count);
+        diagnostic_add(e->diagnostics, E0407, s->item->by->span,
+                       "one space is needed, these are %u", nodes.v.count);
         return;
     }
     struct model_space *space = space_in(nodes.v.items[0], name.text);
@@ -109,16 +118,17 @@ static void bind_route(struct elaboration *e, struct node *node, struct statemen
         return;
     if (outputs != space->target_count) {
         struct diagnostic *d = diagnostic_add(e->diagnostics, E0503, s->item->right->span,
-                                              "%lld outputs, but the space '%s' has %u targets", (long long)outputs,
-                                              name.text, space->target_count);
+                                              "%lld outputs, but the space '%s' has %u targets",
+                                              (long long)outputs, name.text, space->target_count);
         for (uint32_t i = 0; i < nodes.v.items[0]->spaces.count; i++)
             if (nodes.v.items[0]->spaces.items[i].model == space)
-                diagnostic_note(e->diagnostics, d, nodes.v.items[0]->spaces.items[i].item->span, "declared here");
+                diagnostic_note(e->diagnostics, d, nodes.v.items[0]->spaces.items[i].item->span,
+                                "declared here");
         return;
     }
     if (x->space != NULL && x->space != space) {
-        diagnostic_add(e->diagnostics, E0503, s->item->by->span, "'%s' routes by another space already",
-                       s->item->via.text);
+        diagnostic_add(e->diagnostics, E0503, s->item->by->span,
+                       "'%s' routes by another space already", s->item->via.text);
         return;
     }
     x->space = space;
@@ -134,7 +144,8 @@ void spaces_make(struct elaboration *e)
     for (uint32_t i = 0; i < e->nodes.count; i++) {
         struct node *node = e->nodes.items[i];
         for (uint32_t k = 0; k < node->statements.count; k++)
-            if (node->statements.items[k]->item->by != NULL && node->statements.items[k]->interconnect != NULL)
+            if (node->statements.items[k]->item->by != NULL
+                && node->statements.items[k]->interconnect != NULL)
                 bind_route(e, node, node->statements.items[k]);
     }
 }
@@ -157,7 +168,8 @@ static uint64_t space_bytes(const struct model_space *space)
 /* Physical addresses end here: no machine has more, and sums cannot overflow. */
 #define MAX_ADDRESS (UINT64_C(1) << 56)
 
-static void place_space(struct elaboration *e, struct mapping *mapping, struct model_space *space, struct span span)
+static void place_space(struct elaboration *e, struct mapping *mapping, struct model_space *space,
+                        struct span span)
 {
     if (space->mapped) {
         diagnostic_add(e->diagnostics, E0501, span, "'%s' is mapped twice", space->path);
@@ -167,45 +179,49 @@ static void place_space(struct elaboration *e, struct mapping *mapping, struct m
         diagnostic_add(e->diagnostics, E0302, span, "'%s' ends beyond 64PiB", space->path);
         return;
     }
-    if (space->interleave_bytes < space->each_bytes && mapping->cursor % space->interleave_bytes != 0) {
-        diagnostic_add(e->diagnostics, E0502, span, "'%s' would begin inside a piece of its interleave", space->path);
+    if (space->interleave_bytes < space->each_bytes
+        && mapping->cursor % space->interleave_bytes != 0) {
+        diagnostic_add(e->diagnostics, E0502, span,
+                       "'%s' would begin inside a piece of its interleave", space->path);
         return;
     }
     space->mapped = true;
     space->base = mapping->cursor;
     mapping->cursor += space_bytes(space);
-    struct mapped one = { space, span };
+    struct mapped one = {space, span};
     for (uint32_t i = 0; i < mapping->v.count; i++) {
         const struct mapped *other = &mapping->v.items[i];
-        if (space->base >= other->space->base + space_bytes(other->space) ||
-            other->space->base >= space->base + space_bytes(space))
+        if (space->base >= other->space->base + space_bytes(other->space)
+            || other->space->base >= space->base + space_bytes(space))
             continue;
-        struct diagnostic *d = diagnostic_add(e->diagnostics, E0501, span,
-                                              "'%s' (0x%llx to 0x%llx) overlaps '%s' (0x%llx to 0x%llx)", space->path,
-                                              (unsigned long long)space->base,
-                                              (unsigned long long)(space->base + space_bytes(space) - 1),
-                                              other->space->path, (unsigned long long)other->space->base,
-                                              (unsigned long long)(other->space->base + space_bytes(other->space) - 1));
+        struct diagnostic *d = diagnostic_add(
+            e->diagnostics, E0501, span, "'%s' (0x%llx to 0x%llx) overlaps '%s' (0x%llx to 0x%llx)",
+            space->path, (unsigned long long)space->base,
+            (unsigned long long)(space->base + space_bytes(space) - 1), other->space->path,
+            (unsigned long long)other->space->base,
+            (unsigned long long)(other->space->base + space_bytes(other->space) - 1));
         diagnostic_note(e->diagnostics, d, other->span, "'%s' is mapped here", other->space->path);
         break;
     }
     vector_push(e->arena, &mapping->v, one);
 }
 
-static void apply_map(struct elaboration *e, struct mapping *mapping, struct node *node, const struct later *later)
+static void apply_map(struct elaboration *e, struct mapping *mapping, struct node *node,
+                      const struct later *later)
 {
     int64_t at = 0;
     if (later->item->at != NULL) {
         if (!eval_bytes(e, later->item->at, &later->scope, true, &at))
             return;
         if (at < 0) {
-            diagnostic_add(e->diagnostics, E0302, later->item->at->span, "an address is not below zero");
+            diagnostic_add(e->diagnostics, E0302, later->item->at->span,
+                           "an address is not below zero");
             return;
         }
         mapping->cursor = (uint64_t)at;
     }
     for (uint32_t i = 0; i < later->item->left->v.count; i++) {
-        struct node_list nodes = { 0 };
+        struct node_list nodes = {0};
         struct ast_name name;
         const struct ast_expr *path = later->item->left->v.items[i];
         if (!path_spaces(e, node, path, &later->scope, &nodes, &name))
@@ -225,23 +241,24 @@ static void find_holes(struct elaboration *e, const struct mapping *mapping)
         const struct mapped *below = NULL;
         for (uint32_t k = 0; k < mapping->v.count; k++) {
             const struct mapped *other = &mapping->v.items[k];
-            if (other->space->base < one->space->base && (below == NULL || other->space->base > below->space->base))
+            if (other->space->base < one->space->base
+                && (below == NULL || other->space->base > below->space->base))
                 below = other;
         }
         if (below == NULL || below->space->base + space_bytes(below->space) >= one->space->base)
             continue;
-        struct diagnostic *d = diagnostic_add(e->diagnostics, W0505, one->span,
-                                              "nothing is mapped between '%s' and '%s' (0x%llx to 0x%llx)",
-                                              below->space->path, one->space->path,
-                                              (unsigned long long)(below->space->base + space_bytes(below->space)),
-                                              (unsigned long long)(one->space->base - 1));
+        struct diagnostic *d = diagnostic_add(
+            e->diagnostics, W0505, one->span,
+            "nothing is mapped between '%s' and '%s' (0x%llx to 0x%llx)", below->space->path,
+            one->space->path, (unsigned long long)(below->space->base + space_bytes(below->space)),
+            (unsigned long long)(one->space->base - 1));
         diagnostic_note(e->diagnostics, d, below->span, "'%s' is mapped here", below->space->path);
     }
 }
 
 void maps_apply(struct elaboration *e)
 {
-    struct mapping mapping = { .cursor = 0 };
+    struct mapping mapping = {.cursor = 0};
     for (uint32_t i = 0; i < e->nodes.count; i++) {
         struct node *node = e->nodes.items[i];
         for (uint32_t k = 0; k < node->later.count; k++)
@@ -260,19 +277,20 @@ static void apply_partition(struct elaboration *e, struct node *node, const stru
             return;
         if (lists[i].v.count == lists[0].v.count)
             continue;
-        diagnostic_add(e->diagnostics, E0504, paths->v.items[i]->span,
-                       "%u instances cannot be paired with %u: partitions are made element by element",
-                       lists[i].v.count, lists[0].v.count);
+        diagnostic_add(
+            e->diagnostics, E0504, paths->v.items[i]->span,
+            "%u instances cannot be paired with %u: partitions are made element by element",
+            lists[i].v.count, lists[0].v.count);
         return;
     }
     for (uint32_t k = 0; k < lists[0].v.count; k++) {
-        struct model_partition partition = { .name = lists[0].v.items[k]->object.path,
-                                             .place = program_place(e->program, later->item->span) };
+        struct model_partition partition = {.name = lists[0].v.items[k]->object.path,
+                                            .place = program_place(e->program, later->item->span)};
         for (uint32_t i = 0; i < paths->v.count; i++) {
             struct node *member = lists[i].v.items[k];
             if (member->has_partition) {
-                diagnostic_add(e->diagnostics, E0504, paths->v.items[i]->span, "'%s' is in another partition already",
-                               member->object.path);
+                diagnostic_add(e->diagnostics, E0504, paths->v.items[i]->span,
+                               "'%s' is in another partition already", member->object.path);
                 return;
             }
             member->has_partition = true;
@@ -284,7 +302,7 @@ static void apply_partition(struct elaboration *e, struct node *node, const stru
 
 void partitions_apply(struct elaboration *e)
 {
-    vector_push(e->arena, &e->partitions, ((struct model_partition){ .name = "main" }));
+    vector_push(e->arena, &e->partitions, ((struct model_partition){.name = "main"}));
     for (uint32_t i = 0; i < e->nodes.count; i++) {
         struct node *node = e->nodes.items[i];
         for (uint32_t k = 0; k < node->later.count; k++)

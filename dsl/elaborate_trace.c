@@ -1,6 +1,7 @@
-/* Follows wires from leaf to leaf, and binds `any`. An `any` port takes the protocol of what it is connected to; all
- * `any` ports of one instance are bound alike, so that what comes in can go out. Binding spreads along the paths until
- * nothing changes, which takes at most as many rounds as there are interconnects in a row. */
+/* Follows wires from leaf to leaf, and binds `any`. An `any` port takes the protocol of what it is
+ * connected to; all `any` ports of one instance are bound alike, so that what comes in can go out.
+ * Binding spreads along the paths until nothing changes, which takes at most as many rounds as
+ * there are interconnects in a row. */
 #include "dsl/elaborate.h"
 
 #include <string.h>
@@ -25,7 +26,7 @@ static void note_carrier(struct route_path *path, struct wire *wire)
 
 static void trace(struct elaboration *e, struct wire_end from, struct wire *wire)
 {
-    struct route_path path = { .from = from, .first = wire, .last = wire };
+    struct route_path path = {.from = from, .first = wire, .last = wire};
     for (int i = 0; i < MAX_WIRES; i++) {
         note_carrier(&path, wire);
         path.last = wire;
@@ -35,7 +36,9 @@ static void trace(struct elaboration *e, struct wire_end from, struct wire *wire
             break;
         }
         struct port_end *end = wire_end_at(e, &path.to);
-        struct wire *next = end == NULL ? NULL : path.to.node == wire->written_in ? end->outer : end->inner;
+        struct wire *next = end == NULL                        ? NULL
+                            : path.to.node == wire->written_in ? end->outer
+                                                               : end->inner;
         if (next == NULL)
             break;
         wire = next;
@@ -60,7 +63,8 @@ static bool bind_once(struct elaboration *e)
         const struct route_path *path = &e->paths.items[i];
         if (!path->whole)
             continue;
-        const struct model_protocol *from = protocol_bound(e, &path->from), *to = protocol_bound(e, &path->to);
+        const struct model_protocol *from = protocol_bound(e, &path->from),
+                                    *to = protocol_bound(e, &path->to);
         if (from == NULL && to != NULL && is_any(&path->from)) {
             path->from.node->any = to;
             changed = true;
@@ -82,7 +86,7 @@ void paths_trace(struct elaboration *e)
             if (node->object.type->ports.v.items[port]->is_in || port_count(e, node, port) <= 0)
                 continue;
             for (uint32_t k = 0; k < node->ports[port].count; k++) {
-                struct wire_end from = { node, port, k };
+                struct wire_end from = {node, port, k};
                 struct port_end *end = wire_end_at(e, &from);
                 if (end != NULL && end->outer != NULL)
                     trace(e, from, end->outer);
@@ -95,12 +99,12 @@ void paths_trace(struct elaboration *e)
 
 /* Deep enough that the credits of a full wire are back in time, when nothing is stated. */
 #define DEPTH_DEFAULT 4
-#define DEPTH_MOST 4096
+#define DEPTH_MOST    4096
 
 uint32_t port_depth(struct elaboration *e, const struct wire_end *at, bool *stated)
 {
     const struct ast_item *item = at->node->object.type->ports.v.items[at->port];
-    struct scope scope = { &at->node->object, NULL };
+    struct scope scope = {&at->node->object, NULL};
     int64_t depth = DEPTH_DEFAULT;
     *stated = item->depth != NULL;
     if (item->depth != NULL && !eval_count(e, item->depth, &scope, 1, 1 << 16, &depth))
@@ -111,7 +115,7 @@ uint32_t port_depth(struct elaboration *e, const struct wire_end *at, bool *stat
 static uint32_t port_width(struct elaboration *e, const struct wire_end *at, bool *stated)
 {
     const struct ast_item *item = at->node->object.type->ports.v.items[at->port];
-    struct scope scope = { &at->node->object, NULL };
+    struct scope scope = {&at->node->object, NULL};
     int64_t width = 1;
     *stated = item->width != NULL;
     if (item->width != NULL && !eval_count(e, item->width, &scope, 1, 1 << 16, &width))
@@ -122,7 +126,8 @@ static uint32_t port_width(struct elaboration *e, const struct wire_end *at, boo
 uint32_t path_width(struct elaboration *e, const struct route_path *path)
 {
     bool from_stated, to_stated;
-    uint32_t from = port_width(e, &path->from, &from_stated), to = port_width(e, &path->to, &to_stated);
+    uint32_t from = port_width(e, &path->from, &from_stated),
+             to = port_width(e, &path->to, &to_stated);
     if (from_stated && to_stated)
         return from < to ? from : to;
     return from_stated ? from : to;

@@ -1,6 +1,7 @@
-/* The tree of instances, top down. A body is walked once: instances and interconnects become nodes, connections become
- * statements with the values of the loop variables around them, `check`, `map`, `partition` are kept for later. Children
- * are expanded when the whole body is walked, because what they ask about their ports is answered by the body.
+/* The tree of instances, top down. A body is walked once: instances and interconnects become nodes,
+ * connections become statements with the values of the loop variables around them, `check`, `map`,
+ * `partition` are kept for later. Children are expanded when the whole body is walked, because what
+ * they ask about their ports is answered by the body.
  *
  * Invariant: every node in e->nodes stands behind its parent; ids follow that order. */
 #include <string.h>
@@ -16,7 +17,8 @@ bool elaborate_count_work(struct elaboration *e, uint64_t amount, struct span sp
     if (e->work <= ELABORATE_MAX_WORK)
         return true;
     e->stop = true;
-    diagnostic_add(e->diagnostics, E0311, span, "the description expands to too much: more than %llu million items",
+    diagnostic_add(e->diagnostics, E0311, span,
+                   "the description expands to too much: more than %llu million items",
                    (unsigned long long)(ELABORATE_MAX_WORK / 1000000));
     return false;
 }
@@ -37,7 +39,7 @@ uint32_t tree_clock(const struct node *node, const char *name)
 
 static uint32_t add_domain(struct elaboration *e, const char *name, uint64_t hz, struct span span)
 {
-    struct model_domain domain = { .name = name, .hz = hz, .place = program_place(e->program, span) };
+    struct model_domain domain = {.name = name, .hz = hz, .place = program_place(e->program, span)};
     vector_push(e->arena, &e->domains, domain);
     return e->domains.count - 1;
 }
@@ -47,20 +49,21 @@ static uint32_t add_domain(struct elaboration *e, const char *name, uint64_t hz,
 
 static uint32_t own_domain(struct elaboration *e, struct node *node, const struct ast_item *item)
 {
-    struct scope scope = { &node->object, NULL };
-    struct type_spec spec = { MODEL_DIM_HZ, NULL };
+    struct scope scope = {&node->object, NULL};
+    struct type_spec spec = {MODEL_DIM_HZ, NULL};
     const struct ast_expr *source = item->value;
     struct value value = eval_as(e, source, &scope, spec, NULL);
     struct override *override = override_find(e, &node->object, item->name.text);
     if (override != NULL && override->value != NULL) {
-        struct scope none = { NULL, NULL };
+        struct scope none = {NULL, NULL};
         struct value set = eval_as(e, override->value, &none, spec, NULL);
         override->changed |= !set.ok || !value.ok || set.integer != value.integer;
         source = override->value;
         value = set;
     }
     if (value.ok && (value.integer < 1 || value.integer > MAX_HZ)) {
-        diagnostic_add(e->diagnostics, E0302, source->span, "the frequency is %s, which is not in 1Hz .. 1000GHz",
+        diagnostic_add(e->diagnostics, E0302, source->span,
+                       "the frequency is %s, which is not in 1Hz .. 1000GHz",
                        value_text(e, &value));
         value.ok = false;
     }
@@ -72,7 +75,8 @@ static uint32_t own_domain(struct elaboration *e, struct node *node, const struc
 
 static uint32_t unknown_clock(struct elaboration *e, const struct node *in, struct ast_name name)
 {
-    struct diagnostic *d = diagnostic_add(e->diagnostics, E0413, name.span, "no clock is called '%s' here", name.text);
+    struct diagnostic *d =
+        diagnostic_add(e->diagnostics, E0413, name.span, "no clock is called '%s' here", name.text);
     struct suggestion suggestion = suggestion_for(name.text);
     for (uint32_t i = 0; i < in->object.type->clocks.v.count; i++)
         suggestion_try(&suggestion, in->object.type->clocks.v.items[i]->name.text);
@@ -90,16 +94,21 @@ static uint32_t bound_domain(struct elaboration *e, struct node *node, const str
         return add_domain(e, item->name.text, 1000000000, item->name.span);
     const struct ast_item *setting = object_setting(&node->object, item->name.text);
     if (setting == NULL) {
-        struct diagnostic *d = diagnostic_add(e->diagnostics, E0413, node->span, "clock '%s' of '%s' is not bound",
-                                              item->name.text, node->object.type->model.name);
+        struct diagnostic *d =
+            diagnostic_add(e->diagnostics, E0413, node->span, "clock '%s' of '%s' is not bound",
+                           item->name.text, node->object.type->model.name);
         diagnostic_note(e->diagnostics, d, item->name.span, "declared here");
-        diagnostic_help(e->diagnostics, d, "bind it where the instance is made: '{ %s = CLOCK; }'", item->name.text);
-        return node->domain != NO_DOMAIN ? node->domain : add_domain(e, item->name.text, 1000000000, node->span);
+        diagnostic_help(e->diagnostics, d, "bind it where the instance is made: '{ %s = CLOCK; }'",
+                        item->name.text);
+        return node->domain != NO_DOMAIN ? node->domain
+                                         : add_domain(e, item->name.text, 1000000000, node->span);
     }
     struct ast_name name = setting->value->name;
     if (setting->value->kind != AST_NAME || setting->fill_body != NULL) {
-        diagnostic_add(e->diagnostics, E0413, setting->value->span, "a clock is bound to the name of a clock");
-        return node->domain != NO_DOMAIN ? node->domain : add_domain(e, item->name.text, 1000000000, node->span);
+        diagnostic_add(e->diagnostics, E0413, setting->value->span,
+                       "a clock is bound to the name of a clock");
+        return node->domain != NO_DOMAIN ? node->domain
+                                         : add_domain(e, item->name.text, 1000000000, node->span);
     }
     uint32_t domain = tree_clock(node->parent, name.text);
     return domain != NO_DOMAIN ? domain : unknown_clock(e, node->parent, name);
@@ -121,7 +130,8 @@ static void bind_clocks(struct elaboration *e, struct node *node, struct ast_nam
         node->clocks[i] = NO_DOMAIN;
     for (uint32_t i = 0; i < clocks->v.count; i++) {
         const struct ast_item *item = clocks->v.items[i];
-        node->clocks[i] = item->value != NULL ? own_domain(e, node, item) : bound_domain(e, node, item);
+        node->clocks[i] =
+            item->value != NULL ? own_domain(e, node, item) : bound_domain(e, node, item);
     }
     /* what has clock inputs only runs on the first of them */
     if (node->domain == NO_DOMAIN && node->parent != NULL && clocks->v.count > 0)
@@ -146,11 +156,12 @@ static struct node *make_node(struct elaboration *e, struct node *parent, const 
 {
     if (e->nodes.count >= e->instance_limit) {
         if (!e->stop)
-            diagnostic_add(e->diagnostics, E0311, fresh->name.span, "more than %u instances", e->instance_limit);
+            diagnostic_add(e->diagnostics, E0311, fresh->name.span, "more than %u instances",
+                           e->instance_limit);
         e->stop = true;
         return NULL;
     }
-    uint64_t amount = 4 + fresh->type->params.v.count + fresh->type->ports.v.count;
+    uint64_t amount = 1 + fresh->type->params.v.count + fresh->type->ports.v.count;
     if (!elaborate_count_work(e, amount, fresh->name.span))
         return NULL;
     struct node *node = arena_alloc(e->arena, sizeof *node);
@@ -173,7 +184,8 @@ static struct node *make_node(struct elaboration *e, struct node *parent, const 
     if (parent == NULL)
         object->path = "";
     else if (fresh->in_array)
-        object->path = arena_printf(e->arena, "%s%s%s[%u]", before, dot, fresh->name.text, fresh->element);
+        object->path =
+            arena_printf(e->arena, "%s%s%s[%u]", before, dot, fresh->name.text, fresh->element);
     else
         object->path = arena_printf(e->arena, "%s%s%s", before, dot, fresh->name.text);
     object_init(e, object);
@@ -189,13 +201,14 @@ static struct node *make_node(struct elaboration *e, struct node *parent, const 
     return node;
 }
 
-static bool is_recursive(struct elaboration *e, const struct node *parent, const struct type_info *type,
-                         struct span span)
+static bool is_recursive(struct elaboration *e, const struct node *parent,
+                         const struct type_info *type, struct span span)
 {
     for (const struct node *above = parent; above != NULL; above = above->parent) {
         if (above->object.type != type)
             continue;
-        struct diagnostic *d = diagnostic_add(e->diagnostics, E0208, span, "'%s' contains itself", type->model.name);
+        struct diagnostic *d =
+            diagnostic_add(e->diagnostics, E0208, span, "'%s' contains itself", type->model.name);
         for (const struct node *step = parent; step != above; step = step->parent)
             diagnostic_note(e->diagnostics, d, step->span, "through '%s : %s'", step->object.name,
                             step->object.type->model.name);
@@ -213,13 +226,13 @@ static struct type_info *component_named(struct elaboration *e, struct ast_name 
         return type;
     struct diagnostic *d;
     if (type != NULL) {
-        d = diagnostic_add(e->diagnostics, E0203, name.span, "'%s' is a %s, not a component", name.text,
-                           type->model.is_part ? "part" : "platform");
+        d = diagnostic_add(e->diagnostics, E0203, name.span, "'%s' is a %s, not a component",
+                           name.text, type->model.is_part ? "part" : "platform");
         diagnostic_note(e->diagnostics, d, type->decl->name.span, "declared here");
         return NULL;
     }
-    d = diagnostic_add(e->diagnostics, E0203, name.span, "no component%s is called '%s'", or_link ? " or link" : "",
-                       name.text);
+    d = diagnostic_add(e->diagnostics, E0203, name.span, "no component%s is called '%s'",
+                       or_link ? " or link" : "", name.text);
     struct suggestion suggestion = suggestion_for(name.text);
     for (uint32_t i = 0; i < program->types.count; i++)
         if (!program->types.items[i]->model.is_part && !program->types.items[i]->model.is_platform)
@@ -230,7 +243,8 @@ static struct type_info *component_named(struct elaboration *e, struct ast_name 
     return NULL;
 }
 
-/* Adds a group of children; complains when the name is taken (by another branch of an `if`, or a `via`). */
+/* Adds a group of children; complains when the name is taken (by another branch of an `if`, or a
+ * `via`). */
 static bool add_group(struct elaboration *e, struct node *node, struct child_group group)
 {
     struct child_group *before = tree_group(node, group.name.text);
@@ -239,9 +253,10 @@ static bool add_group(struct elaboration *e, struct node *node, struct child_gro
         vector_push(e->arena, &node->groups, group);
         return true;
     }
-    struct diagnostic *d = diagnostic_add(e->diagnostics, E0201, group.name.span, "the name '%s' is declared twice",
-                                          group.name.text);
-    struct span first = before != NULL ? before->name.span : node->object.type->ports.v.items[port]->name.span;
+    struct diagnostic *d = diagnostic_add(e->diagnostics, E0201, group.name.span,
+                                          "the name '%s' is declared twice", group.name.text);
+    struct span first =
+        before != NULL ? before->name.span : node->object.type->ports.v.items[port]->name.span;
     diagnostic_note(e->diagnostics, d, first, "first declared here");
     node->damaged = true;
     return false;
@@ -250,12 +265,13 @@ static bool add_group(struct elaboration *e, struct node *node, struct child_gro
 static void make_instances(struct elaboration *e, struct node *node, const struct ast_item *item,
                            const struct scope *scope)
 {
-    struct child_group group = { .name = item->name, .is_array = item->size != NULL };
+    struct child_group group = {.name = item->name, .is_array = item->size != NULL};
     struct type_info *type = component_named(e, item->target, false);
     int64_t count = 1;
     bool counted = item->size == NULL || eval_count(e, item->size, scope, 0, INT32_MAX, &count);
     if (count > e->instance_limit) {
-        diagnostic_add(e->diagnostics, E0311, item->size->span, "more than %u instances", e->instance_limit);
+        diagnostic_add(e->diagnostics, E0311, item->size->span, "more than %u instances",
+                       e->instance_limit);
         e->stop = true;
         return;
     }
@@ -266,15 +282,15 @@ static void make_instances(struct elaboration *e, struct node *node, const struc
     }
     group.nodes = arena_alloc(e->arena, (size_t)count * sizeof(struct node *));
     for (int64_t i = 0; i < count; i++) {
-        struct fresh fresh = { .type = type,
-                               .item = item,
-                               .name = item->name,
-                               .on = item->on,
-                               .settings = item->body,
-                               .scope = *scope,
-                               .in_array = item->size != NULL,
-                               .element = (uint32_t)i,
-                               .count = (uint32_t)count };
+        struct fresh fresh = {.type = type,
+                              .item = item,
+                              .name = item->name,
+                              .on = item->on,
+                              .settings = item->body,
+                              .scope = *scope,
+                              .in_array = item->size != NULL,
+                              .element = (uint32_t)i,
+                              .count = (uint32_t)count};
         struct node *child = make_node(e, node, &fresh);
         if (child == NULL)
             break;
@@ -294,8 +310,9 @@ static struct link_use *make_link_use(struct elaboration *e, struct node *node, 
 }
 
 /* `via NAME = LINK { ... }`: a link of its own name, with some values changed. */
-static struct link_use *named_link(struct elaboration *e, struct node *node, const struct ast_item *item,
-                                   const struct scope *scope, const struct link_info *link)
+static struct link_use *named_link(struct elaboration *e, struct node *node,
+                                   const struct ast_item *item, const struct scope *scope,
+                                   const struct link_info *link)
 {
     if (link->model == NULL)
         return make_link_use(e, node, item->via.text, NULL);
@@ -318,23 +335,26 @@ static struct link_use *link_named(struct elaboration *e, struct node *node, con
 
 static void unknown_via(struct elaboration *e, struct node *node, struct ast_name name)
 {
-    struct diagnostic *d = diagnostic_add(e->diagnostics, E0203, name.span, "no link or interconnect is called '%s'",
-                                          name.text);
+    struct diagnostic *d = diagnostic_add(e->diagnostics, E0203, name.span,
+                                          "no link or interconnect is called '%s'", name.text);
     struct suggestion suggestion = suggestion_for(name.text);
     for (uint32_t i = 0; i < e->program->links.count; i++)
         suggestion_try(&suggestion, e->program->links.items[i]->decl->name.text);
     for (uint32_t i = 0; i < node->groups.count; i++)
-        if (node->groups.items[i].count == 1 && node->groups.items[i].nodes[0]->model.is_interconnect)
+        if (node->groups.items[i].count == 1
+            && node->groups.items[i].nodes[0]->model.is_interconnect)
             suggestion_try(&suggestion, node->groups.items[i].name.text);
     struct type_info *type = program_type(e->program, name.text);
     if (type != NULL && !type->model.is_part && !type->model.is_platform)
-        diagnostic_help(e->diagnostics, d, "an interconnect needs a name: 'via NAME = %s'", name.text);
+        diagnostic_help(e->diagnostics, d, "an interconnect needs a name: 'via NAME = %s'",
+                        name.text);
     else
         diagnostic_suggest(e->diagnostics, d, suggestion.best);
 }
 
 /* One in-port array and one out-port array, both of `any` or of one protocol. */
-static bool find_interconnect_ports(struct elaboration *e, struct node *node, struct ast_name type_name)
+static bool find_interconnect_ports(struct elaboration *e, struct node *node,
+                                    struct ast_name type_name)
 {
     const struct type_info *type = node->object.type;
     int ins = 0, outs = 0;
@@ -353,19 +373,20 @@ static bool find_interconnect_ports(struct elaboration *e, struct node *node, st
     node->has_interconnect_ports = ins == 1 && outs == 1 && !type->model.is_composite;
     if (node->has_interconnect_ports)
         return true;
-    struct diagnostic *d = diagnostic_add(e->diagnostics, E0406, type_name.span, "'%s' cannot be an interconnect",
-                                          type->model.name);
+    struct diagnostic *d = diagnostic_add(e->diagnostics, E0406, type_name.span,
+                                          "'%s' cannot be an interconnect", type->model.name);
     diagnostic_note(e->diagnostics, d, type->decl->name.span,
                     "it needs exactly one port array 'in NAME[]' and one 'out NAME[]'");
     return false;
 }
 
-static void make_via(struct elaboration *e, struct node *node, const struct ast_item *item, const struct scope *scope,
-                     struct statement *statement)
+static void make_via(struct elaboration *e, struct node *node, const struct ast_item *item,
+                     const struct scope *scope, struct statement *statement)
 {
     if (item->target.text == NULL) {
         struct child_group *group = tree_group(node, item->via.text);
-        if (group != NULL && (group->bad || (group->count == 1 && group->nodes[0]->model.is_interconnect))) {
+        if (group != NULL
+            && (group->bad || (group->count == 1 && group->nodes[0]->model.is_interconnect))) {
             statement->bad = group->bad;
             statement->interconnect = group->bad ? NULL : group->nodes[0];
             return;
@@ -383,15 +404,15 @@ static void make_via(struct elaboration *e, struct node *node, const struct ast_
         return;
     }
     struct type_info *type = component_named(e, item->target, true);
-    struct child_group group = { .name = item->via, .bad = true };
+    struct child_group group = {.name = item->via, .bad = true};
     if (type != NULL && !is_recursive(e, node, type, item->target.span)) {
-        struct fresh fresh = { .type = type,
-                               .item = item,
-                               .name = item->via,
-                               .on = item->on,
-                               .settings = item->body,
-                               .scope = *scope,
-                               .count = 1 };
+        struct fresh fresh = {.type = type,
+                              .item = item,
+                              .name = item->via,
+                              .on = item->on,
+                              .settings = item->body,
+                              .scope = *scope,
+                              .count = 1};
         struct node *child = make_node(e, node, &fresh);
         if (child != NULL && find_interconnect_ports(e, child, item->target)) {
             child->model.is_interconnect = true;
@@ -431,13 +452,15 @@ static void add_statement(struct elaboration *e, struct node *node, const struct
     vector_push(e->arena, &node->statements, statement);
 }
 
-static void walk(struct elaboration *e, struct node *node, const struct ast_items *body, const struct scope *scope);
+static void walk(struct elaboration *e, struct node *node, const struct ast_items *body,
+                 const struct scope *scope);
 
-static void walk_for(struct elaboration *e, struct node *node, const struct ast_item *item, const struct scope *scope)
+static void walk_for(struct elaboration *e, struct node *node, const struct ast_item *item,
+                     const struct scope *scope)
 {
     int64_t low, high;
-    if (!eval_count(e, item->low, scope, INT32_MIN, INT32_MAX, &low) ||
-        !eval_count(e, item->high, scope, INT32_MIN, INT32_MAX, &high)) {
+    if (!eval_count(e, item->low, scope, INT32_MIN, INT32_MAX, &low)
+        || !eval_count(e, item->high, scope, INT32_MIN, INT32_MAX, &high)) {
         node->damaged = true;
         return;
     }
@@ -448,28 +471,31 @@ static void walk_for(struct elaboration *e, struct node *node, const struct ast_
             return;
         struct binding *binding = arena_alloc(e->arena, sizeof *binding);
         binding->name = item->name.text;
-        binding->value = (struct value){ .ok = true, .dimension = MODEL_DIM_NONE, .integer = i };
+        binding->value = (struct value){.ok = true, .dimension = MODEL_DIM_NONE, .integer = i};
         binding->outer = scope->bindings;
-        struct scope inner = { scope->object, binding };
+        struct scope inner = {scope->object, binding};
         walk(e, node, item->body, &inner);
     }
 }
 
-static void walk_if(struct elaboration *e, struct node *node, const struct ast_item *item, const struct scope *scope)
+static void walk_if(struct elaboration *e, struct node *node, const struct ast_item *item,
+                    const struct scope *scope)
 {
-    struct value which = eval_as(e, item->value, scope, (struct type_spec){ MODEL_DIM_BOOL, NULL }, NULL);
+    struct value which =
+        eval_as(e, item->value, scope, (struct type_spec){MODEL_DIM_BOOL, NULL}, NULL);
     if (!which.ok)
         node->damaged = true;
     else
         walk(e, node, which.integer ? item->body : item->otherwise_body, scope);
 }
 
-static void walk(struct elaboration *e, struct node *node, const struct ast_items *body, const struct scope *scope)
+static void walk(struct elaboration *e, struct node *node, const struct ast_items *body,
+                 const struct scope *scope)
 {
     for (uint32_t i = 0; body != NULL && i < body->v.count && !e->stop; i++) {
         const struct ast_item *item = body->v.items[i];
-        struct later later = { item, *scope };
-        struct space_entry space = { item, *scope, NULL };
+        struct later later = {item, *scope};
+        struct space_entry space = {item, *scope, NULL};
         switch (item->kind) {
         case AST_INSTANCE:
             if (scope->bindings == NULL) /* misplaced in a `for`, which is already said */
@@ -505,7 +531,7 @@ void tree_expand(struct elaboration *e, struct node *node)
     node->expanded = true;
     node->model.id = e->nodes.count;
     vector_push(e->arena, &e->nodes, node);
-    struct scope scope = { &node->object, NULL };
+    struct scope scope = {&node->object, NULL};
     walk(e, node, node->object.type->decl->body, &scope);
     for (uint32_t i = 0; i < node->children.count; i++)
         tree_expand(e, node->children.items[i]);
@@ -513,7 +539,7 @@ void tree_expand(struct elaboration *e, struct node *node)
 
 struct node *tree_build(struct elaboration *e, struct type_info *type)
 {
-    struct fresh fresh = { .type = type, .name = type->decl->name, .count = 1 };
+    struct fresh fresh = {.type = type, .name = type->decl->name, .count = 1};
     struct node *root = make_node(e, NULL, &fresh);
     e->root = root;
     if (root == NULL)

@@ -1,4 +1,5 @@
-/* The table behind `heddle explain`, made from codes.def. The first letter of a code is its severity. */
+/* The table behind `heddle explain`, made from codes.def. The first letter of a code is its
+ * severity. */
 #include "dsl/explain.h"
 
 #include <string.h>
@@ -6,12 +7,12 @@
 
 const struct compile_explanation *explain_entry(enum diagnostic_code code)
 {
-#define DIAGNOSTIC(code, name, summary, text) { #code, name, COMPILE_ERROR, summary, text },
+#define DIAGNOSTIC(code, name, summary, text) {#code, name, COMPILE_ERROR, summary, text},
     static const struct compile_explanation table[] = {
 #include "dsl/codes.def"
     };
 #undef DIAGNOSTIC
-#define DIAGNOSTIC(code, name, summary, text) { #code, name, COMPILE_WARNING, summary, text },
+#define DIAGNOSTIC(code, name, summary, text) {#code, name, COMPILE_WARNING, summary, text},
     static const struct compile_explanation warnings[] = {
 #include "dsl/codes.def"
     };

@@ -1,10 +1,11 @@
-/* The formatter works on tokens, not on the tree, so that comments stay where they are and nothing can be lost: what
- * comes out has the same tokens and comments in the same order.
+/* The formatter works on tokens, not on the tree, so that comments stay where they are and nothing
+ * can be lost: what comes out has the same tokens and comments in the same order.
  *
- * Line breaks are the author's, but for these: each brace level indents by four, a line that goes on indents by eight
- * (or keeps under the first `->`), blank lines are at most one. In runs of neighbouring lines of the same kind the
- * columns ':', '=', 'in' and '->' are aligned. Formatting twice gives the same as formatting once, because the result
- * depends on tokens and line breaks only, and both survive. */
+ * Line breaks are the author's, but for these: each brace level indents by four, a line that goes
+ * on indents by eight (or keeps under the first `->`), blank lines are at most one. In runs of
+ * neighbouring lines of the same kind the columns ':', '=', 'in' and '->' are aligned. Formatting
+ * twice gives the same as formatting once, because the result depends on tokens and line breaks
+ * only, and both survive. */
 #include "dsl/format.h"
 
 #include <string.h>
@@ -22,9 +23,10 @@ struct cell_text {
 
 struct line {
     uint32_t indent;
-    int kind;       /* what it is aligned with: keyword token, WORD for instances, ARROW for connections; 0: nothing */
+    int kind; /* what it is aligned with: keyword token, WORD for instances, ARROW for connections;
+                 0: nothing */
     bool is_blank;
-    bool goes_on;   /* continues the statement of the line before */
+    bool goes_on; /* continues the statement of the line before */
     struct cell_text cells[MAX_CELLS];
     uint32_t cell_count;
     const char *comment; /* behind the code; NULL: none */
@@ -78,18 +80,20 @@ static bool is_operand_end(int kind)
 /* A '-' or '!' that belongs to the operand behind it. */
 static bool is_prefix(const struct token *tokens, uint32_t i)
 {
-    return tokens[i].kind == '!' || (tokens[i].kind == '-' && (i == 0 || !is_operand_end(tokens[i - 1].kind)));
+    return tokens[i].kind == '!'
+           || (tokens[i].kind == '-' && (i == 0 || !is_operand_end(tokens[i - 1].kind)));
 }
 
 /* Whether a space stands between token i - 1 and token i. */
 static bool wants_space(const struct token *tokens, uint32_t i, bool in_protocol_args)
 {
     int before = tokens[i - 1].kind, kind = tokens[i].kind;
-    if (kind == ';' || kind == ',' || kind == ')' || kind == ']' || kind == '.' || before == '.' || before == '(' ||
-        before == '[')
+    if (kind == ';' || kind == ',' || kind == ')' || kind == ']' || kind == '.' || before == '.'
+        || before == '(' || before == '[')
         return false;
     if (kind == '[' || kind == '(')
-        return before != WORD && !(before == ')' || before == ']') && before != '[' && before != '(';
+        return before != WORD && !(before == ')' || before == ']') && before != '['
+               && before != '(';
     if (before == '*' && kind != WORD && kind != NUMBER && kind != '(')
         return true;
     if (is_prefix(tokens, i - 1))
@@ -118,7 +122,7 @@ static void add_blank(struct formatter *f)
 {
     if (f->lines.count == 0 || f->lines.items[f->lines.count - 1].is_blank)
         return;
-    struct line line = { .is_blank = true };
+    struct line line = {.is_blank = true};
     vector_push(f->arena, &f->lines, line);
 }
 
@@ -128,7 +132,7 @@ static void add_comment_line(struct formatter *f, const struct comment *comment,
     size_t size = comment->span.end - comment->span.begin;
     while (size > 0 && (text[size - 1] == ' ' || text[size - 1] == '\t' || text[size - 1] == '\r'))
         size--;
-    struct line line = { .indent = indent, .cell_count = 1 };
+    struct line line = {.indent = indent, .cell_count = 1};
     line.cells[0].text = arena_strndup(f->arena, text, size);
     vector_push(f->arena, &f->lines, line);
 }
@@ -181,21 +185,28 @@ static int line_kind(const struct token *tokens, uint32_t from, uint32_t to, boo
 /* A left side longer than this is not aligned and does not push the others to the right. */
 #define WIDEST_CELL 28
 
-/* The aligned column that token i begins, in a line of this kind; 0 for none. Columns rise from left to right. */
+/* The aligned column that token i begins, in a line of this kind; 0 for none. Columns rise from
+ * left to right. */
 static int column_of(const struct token *tokens, uint32_t from, uint32_t i, int kind, int last)
 {
     uint32_t depth = 0;
     bool has_braces = false;
     for (uint32_t k = from; k < i; k++) {
         depth += tokens[k].kind == '{' || tokens[k].kind == '(' || tokens[k].kind == '[' ? 1u : 0u;
-        depth -= depth > 0 && (tokens[k].kind == '}' || tokens[k].kind == ')' || tokens[k].kind == ']') ? 1u : 0u;
+        depth -=
+            depth > 0 && (tokens[k].kind == '}' || tokens[k].kind == ')' || tokens[k].kind == ']')
+                ? 1u
+                : 0u;
         has_braces |= tokens[k].kind == '{';
     }
     if (depth != 0 || i == from || has_braces)
         return 0;
     int token = tokens[i].kind, column = 0;
     if (kind == PARAM)
-        column = token == ':' ? 1 : token == '=' ? 2 : token == IN && tokens[i - 1].kind != PARAM ? 3 : 0;
+        column = token == ':'                                 ? 1
+                 : token == '='                               ? 2
+                 : token == IN && tokens[i - 1].kind != PARAM ? 3
+                                                              : 0;
     else if (kind == SLOT)
         column = token == ':' ? 1 : token == '=' ? 2 : 0;
     else if (kind == IN)
@@ -228,13 +239,14 @@ struct line_context {
     bool in_fields;         /* inside the braces of a message, where ':' sticks to its name */
 };
 
-static void add_code_line(struct formatter *f, uint32_t from, uint32_t to, const struct line_context *context,
-                          const char *comment)
+static void add_code_line(struct formatter *f, uint32_t from, uint32_t to,
+                          const struct line_context *context, const char *comment)
 {
     const struct token *tokens = f->list->tokens.items;
-    struct line line = { .indent = context->indent, .comment = comment, .goes_on = !context->starts_statement };
+    struct line line = {
+        .indent = context->indent, .comment = comment, .goes_on = !context->starts_statement};
     line.kind = line_kind(tokens, from, to, context->starts_statement);
-    struct text text = { .arena = f->arena };
+    struct text text = {.arena = f->arena};
     int column = 0, last = 0;
     uint32_t parens = context->parens_before, depth = 0;
     bool is_message = context->in_fields;
@@ -250,7 +262,10 @@ static void add_code_line(struct formatter *f, uint32_t from, uint32_t to, const
             space = false;
         }
         if (space) /* two between the statements of a line */
-            text_pad(&text, depth == 0 && context->starts_statement && tokens[i - 1].kind == ';' && tokens[i].kind != '}' ? 2 : 1);
+            text_pad(&text, depth == 0 && context->starts_statement && tokens[i - 1].kind == ';'
+                                    && tokens[i].kind != '}'
+                                ? 2
+                                : 1);
         const char *piece = token_text(f, &tokens[i]);
         text_add(&text, piece, strlen(piece));
         if (tokens[i].kind == REQUEST || tokens[i].kind == REPLY)
@@ -266,7 +281,8 @@ static void add_code_line(struct formatter *f, uint32_t from, uint32_t to, const
 
 static bool same_run(const struct line *a, const struct line *b)
 {
-    return a->kind != 0 && a->kind == b->kind && a->indent == b->indent && !a->is_blank && !b->is_blank;
+    return a->kind != 0 && a->kind == b->kind && a->indent == b->indent && !a->is_blank
+           && !b->is_blank;
 }
 
 static bool is_comment_line(const struct line *line)
@@ -282,7 +298,8 @@ static uint32_t run_end(const struct formatter *f, uint32_t from)
         const struct line *line = &f->lines.items[i];
         if (same_run(&f->lines.items[from], line))
             end = i + 1;
-        else if (!is_comment_line(line) && !line->goes_on && line->indent <= f->lines.items[from].indent)
+        else if (!is_comment_line(line) && !line->goes_on
+                 && line->indent <= f->lines.items[from].indent)
             break;
     }
     return end;
@@ -337,7 +354,7 @@ static void find_columns(const struct formatter *f, uint32_t from, uint32_t to, 
 
 static const char *write_lines(struct formatter *f, size_t *size)
 {
-    struct text out = { .arena = f->arena };
+    struct text out = {.arena = f->arena};
     while (f->lines.count > 0 && f->lines.items[f->lines.count - 1].is_blank)
         f->lines.count--;
     for (uint32_t i = 0; i < f->lines.count;) {
@@ -357,10 +374,10 @@ static const char *write_lines(struct formatter *f, size_t *size)
 
 /* Where the walk over the tokens is. */
 struct walk {
-    uint32_t depth;    /* open braces */
+    uint32_t depth; /* open braces */
     uint32_t parens;
-    uint32_t comment;  /* next comment */
-    uint32_t last_end; /* offset behind the last token or comment */
+    uint32_t comment;       /* next comment */
+    uint32_t last_end;      /* offset behind the last token or comment */
     uint32_t message_depth; /* depth inside a request or reply; 0: in none */
     bool in_message_head;
 };
@@ -369,8 +386,8 @@ struct walk {
 static void comments_before(struct formatter *f, struct walk *w, uint32_t token)
 {
     const struct comment *comments = f->list->comments.items;
-    while (w->comment < f->list->comments.count && comments[w->comment].token <= token &&
-           comments[w->comment].own_line) {
+    while (w->comment < f->list->comments.count && comments[w->comment].token <= token
+           && comments[w->comment].own_line) {
         const struct comment *comment = &comments[w->comment++];
         if (count_newlines(f, w->last_end, comment->span.begin) > 1)
             add_blank(f);
@@ -421,7 +438,7 @@ static void format_line(struct formatter *f, struct walk *w, uint32_t from, uint
 {
     const struct token *tokens = f->list->tokens.items;
     int before = from > 0 ? tokens[from - 1].kind : ';';
-    struct line_context context = { .parens_before = w->parens, .in_fields = w->message_depth > 0 };
+    struct line_context context = {.parens_before = w->parens, .in_fields = w->message_depth > 0};
     context.starts_statement = before == ';' || before == '{' || before == '}';
     uint32_t depth = w->depth;
     for (uint32_t i = from; i < to && tokens[i].kind == '}'; i++)
@@ -432,7 +449,8 @@ static void format_line(struct formatter *f, struct walk *w, uint32_t from, uint
     if (count_newlines(f, w->last_end, tokens[from].span.begin) > 1)
         add_blank(f);
     w->last_end = tokens[to - 1].span.end;
-    if (w->comment < f->list->comments.count && comments[w->comment].token == to && !comments[w->comment].own_line) {
+    if (w->comment < f->list->comments.count && comments[w->comment].token == to
+        && !comments[w->comment].own_line) {
         comment = comment_text(f, &comments[w->comment]);
         w->last_end = comments[w->comment++].span.end;
     }
@@ -441,7 +459,8 @@ static void format_line(struct formatter *f, struct walk *w, uint32_t from, uint
         update(w, &tokens[i]);
 }
 
-const char *format_source(struct arena *arena, struct diagnostics *d, const struct source_file *source, size_t *size)
+const char *format_source(struct arena *arena, struct diagnostics *d,
+                          const struct source_file *source, size_t *size)
 {
     *size = 0;
     if (ast_parse(arena, d, source)->damaged)
@@ -450,8 +469,8 @@ const char *format_source(struct arena *arena, struct diagnostics *d, const stru
     d->muted++;
     token_scan(arena, d, source, false, &list);
     d->muted--;
-    struct formatter f = { .arena = arena, .source = source, .list = &list };
-    struct walk w = { .last_end = source->base };
+    struct formatter f = {.arena = arena, .source = source, .list = &list};
+    struct walk w = {.last_end = source->base};
     uint32_t i = 0;
     while (list.tokens.items[i].kind != 0) {
         comments_before(&f, &w, i);

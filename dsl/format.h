@@ -6,6 +6,7 @@
 #include "dsl/source.h"
 
 /* The formatted text, in the arena; NULL when the file has errors, which are then in `d`. */
-const char *format_source(struct arena *arena, struct diagnostics *d, const struct source_file *source, size_t *size);
+const char *format_source(struct arena *arena, struct diagnostics *d,
+                          const struct source_file *source, size_t *size);
 
 #endif

@@ -4,7 +4,9 @@
 
 #include "dsl/token.h"
 
-/* Fills `out` with words (all of kind WORD), numbers, strings, symbols, and comments; ends with END. */
-void lexer_scan(struct arena *arena, struct diagnostics *d, const struct source_file *file, struct token_list *out);
+/* Fills `out` with words (all of kind WORD), numbers, strings, symbols, and comments; ends with
+ * END. */
+void lexer_scan(struct arena *arena, struct diagnostics *d, const struct source_file *file,
+                struct token_list *out);
 
 #endif

@@ -1,6 +1,7 @@
-/* --set PATH=VALUE. A path is segments joined by '.', the last one a parameter; a segment may hold '*' and '?', and an
- * index "[3]", "[*]" or "[0..7]" may follow; an array without an index means all its elements. The segment "**" stands
- * for any number of segments. The last matching override wins. */
+/* --set PATH=VALUE. A path is segments joined by '.', the last one a parameter; a segment may hold
+ * '*' and '?', and an index "[3]", "[*]" or "[0..7]" may follow; an array without an index means
+ * all its elements. The segment "**" stands for any number of segments. The last matching override
+ * wins. */
 #include <string.h>
 
 #include "dsl/elaborate.h"
@@ -15,8 +16,8 @@ struct override_segment {
 
 static bool is_path_char(char ch)
 {
-    return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || (ch >= '0' && ch <= '9') || ch == '_' ||
-           ch == '*' || ch == '?';
+    return (ch >= 'a' && ch <= 'z') || (ch >= 'A' && ch <= 'Z') || (ch >= '0' && ch <= '9')
+           || ch == '_' || ch == '*' || ch == '?';
 }
 
 static bool parse_number(const char **at, uint32_t *value)
@@ -58,7 +59,7 @@ static bool parse_index(const char **at, struct override_segment *segment)
 
 static bool parse_path(struct elaboration *e, struct override *override, const char *end)
 {
-    VECTOR(struct override_segment) segments = { 0 };
+    VECTOR(struct override_segment) segments = {0};
     const char *at = override->text;
     for (;;) {
         const char *from = at;
@@ -66,7 +67,8 @@ static bool parse_path(struct elaboration *e, struct override *override, const c
             at++;
         if (at == from)
             return false;
-        struct override_segment segment = { .glob = arena_strndup(e->arena, from, (size_t)(at - from)) };
+        struct override_segment segment = {.glob =
+                                               arena_strndup(e->arena, from, (size_t)(at - from))};
         if (*at == '[') {
             at++;
             if (!parse_index(&at, &segment))
@@ -94,18 +96,21 @@ static void parse_one(struct elaboration *e, const char *text)
         return;
     override->source->is_virtual = true;
     override->text = override->source->text;
-    override->span = (struct span){ override->source->base, override->source->base + override->source->size };
+    override->span =
+        (struct span){override->source->base, override->source->base + override->source->size};
     const char *equals = strchr(override->text, '=');
     const char *end = equals != NULL ? equals : override->text + override->source->size;
     while (end > override->text && end[-1] == ' ')
         end--;
     if (equals == NULL || !parse_path(e, override, end)) {
-        struct diagnostic *d = diagnostic_add(e->diagnostics, E0602, override->span, "'%s' is not PATH=VALUE",
-                                              override->text);
-        diagnostic_help(e->diagnostics, d, "for example --set gpu.l2.size=256KiB or --set 'gpu[0].sa[*].cus=2'");
+        struct diagnostic *d = diagnostic_add(e->diagnostics, E0602, override->span,
+                                              "'%s' is not PATH=VALUE", override->text);
+        diagnostic_help(e->diagnostics, d,
+                        "for example --set gpu.l2.size=256KiB or --set 'gpu[0].sa[*].cus=2'");
         return;
     }
-    /* The value is parsed from a copy with the path blanked out, so that its columns are those of the argument. */
+    /* The value is parsed from a copy with the path blanked out, so that its columns are those of
+     * the argument. */
     char *blanked = arena_strdup(e->arena, override->text);
     memset(blanked, ' ', (size_t)(equals - override->text) + 1);
     struct source_file *source = source_add(e->program->sources, "--set", blanked, strlen(blanked));
@@ -157,7 +162,8 @@ static bool segment_matches(const struct override_segment *segment, const struct
 }
 
 /* Whether the first `count` segments name `object`; walks from its end towards the root. */
-static bool path_matches(const struct override *override, uint32_t count, const struct object *object)
+static bool path_matches(const struct override *override, uint32_t count,
+                         const struct object *object)
 {
     bool is_root = object->owner == NULL;
     if (count == 0)
@@ -169,7 +175,8 @@ static bool path_matches(const struct override *override, uint32_t count, const 
                 return true;
         return false;
     }
-    return !is_root && segment_matches(last, object) && path_matches(override, count - 1, object->owner);
+    return !is_root && segment_matches(last, object)
+           && path_matches(override, count - 1, object->owner);
 }
 
 static struct override *pick(struct elaboration *e, struct override *before, struct override *next)
@@ -177,8 +184,8 @@ static struct override *pick(struct elaboration *e, struct override *before, str
     next->matches++;
     if (before == NULL || before->value == NULL || next->value == NULL)
         return next;
-    struct diagnostic *d = diagnostic_add(e->diagnostics, W0603, before->span, "'%s' is partly or wholly covered",
-                                          before->text);
+    struct diagnostic *d = diagnostic_add(e->diagnostics, W0603, before->span,
+                                          "'%s' is partly or wholly covered", before->text);
     diagnostic_note(e->diagnostics, d, next->span, "by this one, which comes later and wins");
     before->changed = true; /* one warning for one mistake */
     return next;
@@ -190,8 +197,8 @@ struct override *override_find(struct elaboration *e, const struct object *objec
     for (uint32_t i = 0; i < e->overrides.count; i++) {
         struct override *override = e->overrides.items[i];
         const struct override_segment *last = &override->segments[override->segment_count - 1];
-        if (!last->has_index && glob_matches(last->glob, name) &&
-            path_matches(override, override->segment_count - 1, object))
+        if (!last->has_index && glob_matches(last->glob, name)
+            && path_matches(override, override->segment_count - 1, object))
             found = pick(e, found, override);
     }
     return found;
@@ -202,15 +209,16 @@ struct override *override_find_link(struct elaboration *e, const char *link, con
     struct override *found = NULL;
     for (uint32_t i = 0; i < e->overrides.count; i++) {
         struct override *override = e->overrides.items[i];
-        if (override->segment_count == 2 && !override->segments[0].has_index && !override->segments[1].has_index &&
-            strcmp(override->segments[0].glob, link) == 0 && strcmp(override->segments[1].glob, name) == 0)
+        if (override->segment_count == 2 && !override->segments[0].has_index
+            && !override->segments[1].has_index && strcmp(override->segments[0].glob, link) == 0
+            && strcmp(override->segments[1].glob, name) == 0)
             found = pick(e, found, override);
     }
     return found;
 }
 
-static void try_children(struct elaboration *e, const struct override_segment *segment, const struct object *object,
-                         struct suggestion *suggestion, bool *found)
+static void try_children(struct elaboration *e, const struct override_segment *segment,
+                         const struct object *object, struct suggestion *suggestion, bool *found)
 {
     for (uint32_t i = 0; i < e->nodes.count; i++) {
         const struct object *child = &e->nodes.items[i]->object;
@@ -236,8 +244,9 @@ static bool explain_segment(struct elaboration *e, struct override *override, ui
     bool found = false, any = false;
     const char *parent = NULL;
     for (uint32_t i = 0; i < e->nodes.count + e->parts.count; i++) {
-        const struct object *object = i < e->nodes.count ? &e->nodes.items[i]->object
-                                                         : &e->parts.items[i - e->nodes.count]->object;
+        const struct object *object = i < e->nodes.count
+                                          ? &e->nodes.items[i]->object
+                                          : &e->parts.items[i - e->nodes.count]->object;
         if (!path_matches(override, index, object))
             continue;
         any = true;
@@ -250,8 +259,8 @@ static bool explain_segment(struct elaboration *e, struct override *override, ui
         for (uint32_t k = 0; k < object->type->params.v.count; k++) {
             const struct ast_item *item = object->type->params.v.items[k];
             if (item->kind == AST_LET && strcmp(item->name.text, segment->glob) == 0) {
-                diagnostic_add(e->diagnostics, E0207, segment->span, "'%s' is derived, it cannot be set",
-                               segment->glob);
+                diagnostic_add(e->diagnostics, E0207, segment->span,
+                               "'%s' is derived, it cannot be set", segment->glob);
                 return true;
             }
             if (item->kind == AST_PARAM)
@@ -262,10 +271,11 @@ static bool explain_segment(struct elaboration *e, struct override *override, ui
     }
     if (found || !any)
         return false;
-    struct diagnostic *d = diagnostic_add(e->diagnostics, E0601, segment->span,
-                                          index + 1 < override->segment_count ? "'%s' has nothing called '%s'"
-                                                                              : "'%s' has no parameter '%s'",
-                                          parent, segment->glob);
+    struct diagnostic *d =
+        diagnostic_add(e->diagnostics, E0601, segment->span,
+                       index + 1 < override->segment_count ? "'%s' has nothing called '%s'"
+                                                           : "'%s' has no parameter '%s'",
+                       parent, segment->glob);
     diagnostic_suggest(e->diagnostics, d, suggestion.best);
     return true;
 }
@@ -275,12 +285,14 @@ void overrides_finish(struct elaboration *e)
     for (uint32_t i = 0; i < e->overrides.count; i++) {
         struct override *override = e->overrides.items[i];
         bool explained = false;
-        for (uint32_t k = 0; override->matches == 0 && !explained && k < override->segment_count; k++)
+        for (uint32_t k = 0; override->matches == 0 && !explained && k < override->segment_count;
+             k++)
             explained = explain_segment(e, override, k);
         if (override->matches == 0 && !explained)
-            diagnostic_add(e->diagnostics, E0601, override->span, "'%s' matches nothing", override->text);
-        if (override->matches > 0 && !override->changed && override->value != NULL)
-            diagnostic_add(e->diagnostics, W0604, override->span, "'%s' has no effect: it has this value already",
+            diagnostic_add(e->diagnostics, E0601, override->span, "'%s' matches nothing",
                            override->text);
+        if (override->matches > 0 && !override->changed && override->value != NULL)
+            diagnostic_add(e->diagnostics, W0604, override->span,
+                           "'%s' has no effect: it has this value already", override->text);
     }
 }

@@ -560,6 +560,8 @@ static int heddle_yylex(HEDDLE_YYSTYPE *value, HEDDLE_YYLTYPE *location, struct 
         *location = (struct span){ end, end };
         return ';';
     }
+    if (p->flooded) /* what is already said ends the reading */
+        p->next = p->tokens.tokens.count - 1;
     const struct token *token = &p->tokens.tokens.items[p->next];
     if (p->next + 1 < p->tokens.tokens.count)
         p->next++;
@@ -615,6 +617,8 @@ static bool is_expected(const yysymbol_kind_t *expected, int count, yysymbol_kin
 
 static int yyreport_syntax_error(const yypcontext_t *context, struct parser *p)
 {
+    if (p->flooded)
+        return 0;
     yysymbol_kind_t expected[EXPECTED_MOST];
     int count = yypcontext_expected_tokens(context, expected, EXPECTED_MOST);
     yysymbol_kind_t found = yypcontext_token(context);

@@ -1,5 +1,6 @@
-/* Imports and the tables of names. A file is found in the importing file's folder, then on the -I paths, then, for
- * "std/NAME", as NAME/NAME.heddle under the library root; reading it twice is harmless, and so are cycles. */
+/* Imports and the tables of names. A file is found in the importing file's folder, then on the -I
+ * paths, then, for "std/NAME", as NAME/NAME.heddle under the library root; reading it twice is
+ * harmless, and so are cycles. */
 #include "dsl/resolve.h"
 
 #include <dirent.h>
@@ -8,10 +9,10 @@
 #include "dsl/declare.h"
 #include "dsl/suggest.h"
 
-#define FIND(field, member)                                                                                           \
-    for (uint32_t i = 0; i < program->field.count; i++)                                                               \
-        if (strcmp(program->field.items[i]->member, name) == 0)                                                       \
-            return program->field.items[i];                                                                           \
+#define FIND(field, member)                                                                        \
+    for (uint32_t i = 0; i < program->field.count; i++)                                            \
+        if (strcmp(program->field.items[i]->member, name) == 0)                                    \
+            return program->field.items[i];                                                        \
     return NULL
 
 struct type_info *program_type(const struct program *program, const char *name)
@@ -43,8 +44,8 @@ struct model_place program_place(const struct program *program, struct span span
 {
     struct source_position at = source_locate(program->sources, span.begin);
     if (at.file == NULL)
-        return (struct model_place){ "", 0, 0 };
-    return (struct model_place){ at.file->name, at.line, at.column };
+        return (struct model_place){"", 0, 0};
+    return (struct model_place){at.file->name, at.line, at.column};
 }
 
 int32_t item_list_find(const struct item_list *list, const char *name)
@@ -74,8 +75,8 @@ struct model_enum *program_make_enum(struct program *program, const char *name, 
     for (uint32_t i = 0; i < literals->v.count; i++) {
         const struct ast_name *literal = &literals->v.items[i];
         if (model_enum_find(made, literal->text) >= 0)
-            diagnostic_add(program->diagnostics, E0201, literal->span, "'%s' stands twice in the enumeration",
-                           literal->text);
+            diagnostic_add(program->diagnostics, E0201, literal->span,
+                           "'%s' stands twice in the enumeration", literal->text);
         made->names[made->count++] = literal->text;
     }
     return made;
@@ -123,7 +124,8 @@ static const char *normalise(struct arena *arena, const char *path)
 }
 
 /* The path of an import, or NULL. */
-static const char *find_import(struct program *program, const struct source_file *from, const char *wanted)
+static const char *find_import(struct program *program, const struct source_file *from,
+                               const char *wanted)
 {
     struct arena *arena = program->arena;
     const struct compile_options *options = program->options;
@@ -141,11 +143,13 @@ static const char *find_import(struct program *program, const struct source_file
     if (options->library_root == NULL || strncmp(wanted, "std/", 4) != 0)
         return NULL;
     const char *name = wanted + 4;
-    path = normalise(arena, arena_printf(arena, "%s/%s/%s.heddle", options->library_root, name, name));
+    path =
+        normalise(arena, arena_printf(arena, "%s/%s/%s.heddle", options->library_root, name, name));
     return source_is_readable(path) ? path : NULL;
 }
 
-/* The nearest NAME of the library's folders; ties go to the first in the alphabet, not in the directory. */
+/* The nearest NAME of the library's folders; ties go to the first in the alphabet, not in the
+ * directory. */
 static void suggest_import(struct program *program, struct diagnostic *d, const char *wanted)
 {
     const char *root = program->options->library_root;
@@ -161,10 +165,11 @@ static void suggest_import(struct program *program, struct diagnostic *d, const 
             one.best = entry->d_name;
             one.distance = 0;
         }
-        if (one.best == NULL || one.distance > best.distance ||
-            (one.distance == best.distance && strcmp(one.best, best.best) >= 0))
+        if (one.best == NULL || one.distance > best.distance
+            || (one.distance == best.distance && strcmp(one.best, best.best) >= 0))
             continue;
-        const char *file = arena_printf(program->arena, "%s/%s/%s.heddle", root, entry->d_name, entry->d_name);
+        const char *file =
+            arena_printf(program->arena, "%s/%s/%s.heddle", root, entry->d_name, entry->d_name);
         if (!source_is_readable(file))
             continue;
         best.best = arena_strdup(program->arena, one.best);
@@ -177,14 +182,16 @@ static void suggest_import(struct program *program, struct diagnostic *d, const 
 
 static void load_file(struct program *program, struct source_file *source);
 
-static void load_import(struct program *program, const struct source_file *from, const struct ast_item *item)
+static void load_import(struct program *program, const struct source_file *from,
+                        const struct ast_item *item)
 {
     const char *path = find_import(program, from, item->name.text);
     if (path == NULL) {
         struct diagnostic *d = diagnostic_add(program->diagnostics, E0101, item->name.span,
                                               "cannot find the import \"%s\"", item->name.text);
         suggest_import(program, d, item->name.text);
-        diagnostic_help(program->diagnostics, d, "imports are searched in the folder of this file, on each -I, and "
+        diagnostic_help(program->diagnostics, d,
+                        "imports are searched in the folder of this file, on each -I, and "
                         "for \"std/NAME\" in the library");
         program->damaged = true;
         return;
@@ -194,7 +201,8 @@ static void load_import(struct program *program, const struct source_file *from,
     const char *reason = "";
     struct source_file *source = source_read(program->sources, path, &reason);
     if (source == NULL) {
-        diagnostic_add(program->diagnostics, E0102, item->name.span, "cannot read '%s': %s", path, reason);
+        diagnostic_add(program->diagnostics, E0102, item->name.span, "cannot read '%s': %s", path,
+                       reason);
         program->damaged = true;
         return;
     }
@@ -202,7 +210,8 @@ static void load_import(struct program *program, const struct source_file *from,
     load_file(program, source);
 }
 
-/* Imports recurse; files are few, but a chain of a million generated ones must not end in a crash. */
+/* Imports recurse; files are few, but a chain of a million generated ones must not end in a crash.
+ */
 #define MAX_FILES 1000
 
 static void load_file(struct program *program, struct source_file *source)
@@ -215,7 +224,8 @@ static void load_file(struct program *program, struct source_file *source)
         if (item->kind != AST_IMPORT || item->name.text == NULL) /* NULL: a string without end */
             continue;
         if (program->files.count >= MAX_FILES) {
-            diagnostic_add(program->diagnostics, E0311, item->span, "more than %d files", MAX_FILES);
+            diagnostic_add(program->diagnostics, E0311, item->span, "more than %d files",
+                           MAX_FILES);
             return;
         }
         load_import(program, source, item);

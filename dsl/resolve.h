@@ -1,8 +1,8 @@
 /* Everything declared in a file and in what it imports, by name.
  *
- * Declarations of all files form one space for each kind: components, parts and platforms share one; protocols, links,
- * interfaces and enums have one each. Their order is that of the imports, depth first, a file after what it imports;
- * order of declaration never matters to the language. */
+ * Declarations of all files form one space for each kind: components, parts and platforms share
+ * one; protocols, links, interfaces and enums have one each. Their order is that of the imports,
+ * depth first, a file after what it imports; order of declaration never matters to the language. */
 #ifndef HEDDLE_DSL_RESOLVE_H
 #define HEDDLE_DSL_RESOLVE_H
 
@@ -20,8 +20,8 @@ struct item_list {
     VECTOR(const struct ast_item *) v;
 };
 
-/* A component, part or platform. `model` is filled from the declaration; what needs values (protocols of ports) is
- * filled from its first instance. */
+/* A component, part or platform. `model` is filled from the declaration; what needs values
+ * (protocols of ports) is filled from its first instance. */
 struct type_info {
     struct model_type model;
     const struct ast_item *decl;

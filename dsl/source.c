@@ -1,5 +1,5 @@
-/* Files are kept in the order of their bases, so the file of an offset is found by bisection; line starts are
- * collected the first time a position in the file is asked for. */
+/* Files are kept in the order of their bases, so the file of an offset is found by bisection; line
+ * starts are collected the first time a position in the file is asked for. */
 #include "dsl/source.h"
 
 #include <errno.h>
@@ -9,7 +9,7 @@
 
 void source_set_init(struct source_set *set, struct arena *arena)
 {
-    *set = (struct source_set){ .arena = arena, .next_base = 1 };
+    *set = (struct source_set){.arena = arena, .next_base = 1};
 }
 
 const char *source_folder_of(struct arena *arena, const char *path)
@@ -30,7 +30,8 @@ const char *source_join(struct arena *arena, const char *folder, const char *nam
     return arena_printf(arena, folder[length - 1] == '/' ? "%s%s" : "%s/%s", folder, name);
 }
 
-struct source_file *source_add(struct source_set *set, const char *name, const char *text, size_t size)
+struct source_file *source_add(struct source_set *set, const char *name, const char *text,
+                               size_t size)
 {
     if (size > SOURCE_MAX_BYTES || (size_t)set->next_base + size + 1 > UINT32_MAX)
         return NULL;
@@ -90,7 +91,7 @@ struct source_file *source_read(struct source_set *set, const char *name, const 
     }
     struct source_file *file = source_add(set, name, buffer, size);
     if (file == NULL)
-        *reason = "it is larger than 16 MiB";
+        *reason = "it is larger than 4 MiB";
     return file;
 }
 
@@ -135,7 +136,7 @@ struct source_position source_locate(const struct source_set *set, uint32_t offs
 {
     struct source_file *file = source_of(set, offset);
     if (file == NULL)
-        return (struct source_position){ 0 };
+        return (struct source_position){0};
     find_lines(set, file);
     uint32_t at = offset - file->base;
     uint32_t low = 0, high = file->line_count;
@@ -149,7 +150,7 @@ struct source_position source_locate(const struct source_set *set, uint32_t offs
     uint32_t column = 1;
     for (uint32_t i = file->lines[low]; i < at; i++)
         column += ((unsigned char)file->text[i] & 0xC0) != 0x80;
-    return (struct source_position){ .file = file, .line = low + 1, .column = column };
+    return (struct source_position){.file = file, .line = low + 1, .column = column};
 }
 
 const char *source_line(const struct source_set *set, const struct source_file *file, uint32_t line,

@@ -1,8 +1,8 @@
 /* Source files and places in them.
  *
- * All files of a compilation share one space of 32-bit byte offsets: a place is an offset in that space, a span is
- * two, and the file follows from the offset. Line and column are found only when a diagnostic is printed.
- * Offset 0 belongs to no file: a span that begins there means "no place". */
+ * All files of a compilation share one space of 32-bit byte offsets: a place is an offset in that
+ * space, a span is two, and the file follows from the offset. Line and column are found only when a
+ * diagnostic is printed. Offset 0 belongs to no file: a span that begins there means "no place". */
 #ifndef HEDDLE_DSL_SOURCE_H
 #define HEDDLE_DSL_SOURCE_H
 
@@ -21,7 +21,7 @@ struct source_file {
     const char *folder; /* of `name`, without a slash at the end; "" for the current one */
     const char *text;   /* NUL-terminated */
     uint32_t size;
-    uint32_t base; /* offset of its first byte */
+    uint32_t base;   /* offset of its first byte */
     uint32_t *lines; /* offsets in the file of line starts; NULL until asked for */
     uint32_t line_count;
     bool is_library;
@@ -40,11 +40,12 @@ struct source_position {
 };
 
 /* The largest file that is read; more is an error, so that offsets fit. */
-#define SOURCE_MAX_BYTES ((size_t)16 * 1024 * 1024)
+#define SOURCE_MAX_BYTES ((size_t)4 * 1024 * 1024)
 
 void source_set_init(struct source_set *set, struct arena *arena);
 /* Adds text (copied). NULL when it is too large or the offset space is full. */
-struct source_file *source_add(struct source_set *set, const char *name, const char *text, size_t size);
+struct source_file *source_add(struct source_set *set, const char *name, const char *text,
+                               size_t size);
 /* Reads a file. NULL with `*reason` set to a static or errno text. */
 struct source_file *source_read(struct source_set *set, const char *name, const char **reason);
 /* A file already added under this name, or NULL. */
@@ -67,7 +68,7 @@ static inline struct span span_join(struct span a, struct span b)
         return b;
     if (b.begin == 0)
         return a;
-    return (struct span){ a.begin < b.begin ? a.begin : b.begin, a.end > b.end ? a.end : b.end };
+    return (struct span){a.begin < b.begin ? a.begin : b.begin, a.end > b.end ? a.end : b.end};
 }
 
 #endif

@@ -1,5 +1,6 @@
-/* Optimal string alignment distance (edits and transpositions of neighbours), over at most 32 characters. A candidate
- * is near when it differs by at most a third of its length; on a tie the first one wins, so the answer is stable. */
+/* Optimal string alignment distance (edits and transpositions of neighbours), over at most 32
+ * characters. A candidate is near when it differs by at most a third of its length; on a tie the
+ * first one wins, so the answer is stable. */
 #include "dsl/suggest.h"
 
 #include <string.h>
@@ -16,7 +17,8 @@ static char lower(char ch)
     return ch >= 'A' && ch <= 'Z' ? (char)(ch - 'A' + 'a') : ch;
 }
 
-/* Letters that differ only in case count half: "gib" is nearer to "GiB" than to "cy". Distances are doubled. */
+/* Letters that differ only in case count half: "gib" is nearer to "GiB" than to "cy". Distances are
+ * doubled. */
 static uint32_t substitution(char a, char b)
 {
     if (a == b)
@@ -36,7 +38,8 @@ static uint32_t distance(const char *a, const char *b)
     for (size_t i = 1; i <= n; i++) {
         row[0] = (uint32_t)(2 * i);
         for (size_t j = 1; j <= m; j++) {
-            row[j] = least(least(last[j] + 2, row[j - 1] + 2), last[j - 1] + substitution(a[i - 1], b[j - 1]));
+            row[j] = least(least(last[j] + 2, row[j - 1] + 2),
+                           last[j - 1] + substitution(a[i - 1], b[j - 1]));
             if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
                 row[j] = least(row[j], before[j - 2] + 2);
         }
@@ -50,7 +53,7 @@ static uint32_t distance(const char *a, const char *b)
 
 struct suggestion suggestion_for(const char *word)
 {
-    return (struct suggestion){ .word = word, .best = NULL, .distance = UINT32_MAX };
+    return (struct suggestion){.word = word, .best = NULL, .distance = UINT32_MAX};
 }
 
 void suggestion_try(struct suggestion *suggestion, const char *candidate)

@@ -1,5 +1,5 @@
-/* "did you mean": the nearest candidate in spelling. The public form is compile_suggest() in compile.h; here is the
- * incremental one, for candidates that are not in one array. */
+/* "did you mean": the nearest candidate in spelling. The public form is compile_suggest() in
+ * compile.h; here is the incremental one, for candidates that are not in one array. */
 #ifndef HEDDLE_DSL_SUGGEST_H
 #define HEDDLE_DSL_SUGGEST_H
 

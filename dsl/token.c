@@ -1,7 +1,8 @@
-/* The pass over the raw tokens that tells keywords from names and repairs braces; token.h has the rule.
+/* The pass over the raw tokens that tells keywords from names and repairs braces; token.h has the
+ * rule.
  *
- * Invariant: the kind of every token before the current one is final, so "what stands before" is read off the array.
- * Called by ast.c and by the formatter. */
+ * Invariant: the kind of every token before the current one is final, so "what stands before" is
+ * read off the array. Called by ast.c and by the formatter. */
 #include "dsl/token.h"
 
 #include <string.h>
@@ -24,43 +25,43 @@ struct keyword {
 };
 
 static const struct keyword keywords[] = {
-    { "import", IMPORT, STARTS | TOP_LEVEL },
-    { "protocol", PROTOCOL, STARTS | TOP_LEVEL },
-    { "interface", INTERFACE, STARTS | TOP_LEVEL },
-    { "component", COMPONENT, STARTS | TOP_LEVEL },
-    { "platform", PLATFORM, STARTS | TOP_LEVEL },
-    { "link", LINK, STARTS },
-    { "enum", ENUM, STARTS },
-    { "part", PART, STARTS },
-    { "param", PARAM, STARTS },
-    { "slot", SLOT, STARTS },
-    { "let", LET, STARTS },
-    { "check", CHECK, STARTS },
-    { "in", IN, STARTS | FOLLOWS },
-    { "out", OUT, STARTS },
-    { "stat", STAT, STARTS },
-    { "space", SPACE, STARTS },
-    { "map", MAP, STARTS },
-    { "partition", PARTITION, STARTS },
-    { "clock", CLOCK, STARTS },
-    { "if", IF, STARTS },
-    { "for", FOR, STARTS | FOLLOWS },
-    { "else", ELSE, FOLLOWS },
-    { "store", STORE, STARTS },
-    { "reads", READS, STARTS },
-    { "behaviour", BEHAVIOUR, STARTS },
-    { "request", REQUEST, STARTS },
-    { "reply", REPLY, STARTS },
-    { "optional", OPTIONAL, FOLLOWS | COMPLETE },
-    { "pow2", POW2, FOLLOWS | COMPLETE },
-    { "depth", DEPTH, FOLLOWS },
-    { "width", WIDTH, FOLLOWS },
-    { "latency", LATENCY, FOLLOWS },
-    { "via", VIA, FOLLOWS },
-    { "over", OVER, FOLLOWS },
-    { "by", BY, FOLLOWS },
-    { "at", AT, FOLLOWS },
-    { "on", ON, FOLLOWS },
+    {"import", IMPORT, STARTS | TOP_LEVEL},
+    {"protocol", PROTOCOL, STARTS | TOP_LEVEL},
+    {"interface", INTERFACE, STARTS | TOP_LEVEL},
+    {"component", COMPONENT, STARTS | TOP_LEVEL},
+    {"platform", PLATFORM, STARTS | TOP_LEVEL},
+    {"link", LINK, STARTS},
+    {"enum", ENUM, STARTS},
+    {"part", PART, STARTS},
+    {"param", PARAM, STARTS},
+    {"slot", SLOT, STARTS},
+    {"let", LET, STARTS},
+    {"check", CHECK, STARTS},
+    {"in", IN, STARTS | FOLLOWS},
+    {"out", OUT, STARTS},
+    {"stat", STAT, STARTS},
+    {"space", SPACE, STARTS},
+    {"map", MAP, STARTS},
+    {"partition", PARTITION, STARTS},
+    {"clock", CLOCK, STARTS},
+    {"if", IF, STARTS},
+    {"for", FOR, STARTS | FOLLOWS},
+    {"else", ELSE, FOLLOWS},
+    {"store", STORE, STARTS},
+    {"reads", READS, STARTS},
+    {"behaviour", BEHAVIOUR, STARTS},
+    {"request", REQUEST, STARTS},
+    {"reply", REPLY, STARTS},
+    {"optional", OPTIONAL, FOLLOWS | COMPLETE},
+    {"pow2", POW2, FOLLOWS | COMPLETE},
+    {"depth", DEPTH, FOLLOWS},
+    {"width", WIDTH, FOLLOWS},
+    {"latency", LATENCY, FOLLOWS},
+    {"via", VIA, FOLLOWS},
+    {"over", OVER, FOLLOWS},
+    {"by", BY, FOLLOWS},
+    {"at", AT, FOLLOWS},
+    {"on", ON, FOLLOWS},
 };
 
 static const struct keyword *find_keyword(const char *word)
@@ -81,7 +82,8 @@ struct filter {
     struct token_list *out;
     uint32_t open[TOKEN_MAX_DEPTH + 1]; /* indices (in out) of '{' not closed yet */
     uint32_t depth;
-    uint32_t suspect; /* index of a '{' that its indentation says was never closed; UINT32_MAX: none */
+    uint32_t
+        suspect; /* index of a '{' that its indentation says was never closed; UINT32_MAX: none */
 };
 
 static int raw_kind(const struct filter *f, uint32_t i)
@@ -101,8 +103,8 @@ static int previous_kind(const struct filter *f)
 
 static bool ends_operand(int kind)
 {
-    return kind == WORD || kind == NUMBER || kind == STRING || kind == ')' || kind == ']' || kind == OPTIONAL ||
-           kind == POW2;
+    return kind == WORD || kind == NUMBER || kind == STRING || kind == ')' || kind == ']'
+           || kind == OPTIONAL || kind == POW2;
 }
 
 /* Whether what follows a word at a statement's start fits its use as a keyword. */
@@ -117,7 +119,8 @@ static bool starter_fits(const struct filter *f, const struct keyword *keyword, 
         return next == STRING || next == WORD;
     case CHECK:
     case IF:
-        return next == WORD || next == NUMBER || next == STRING || next == '(' || next == '!' || next == '-';
+        return next == WORD || next == NUMBER || next == STRING || next == '(' || next == '!'
+               || next == '-';
     default:
         return next == WORD;
     }
@@ -126,11 +129,13 @@ static bool starter_fits(const struct filter *f, const struct keyword *keyword, 
 static bool operand_follows(const struct filter *f, uint32_t i)
 {
     int next = raw_kind(f, i + 1);
-    return next == WORD || next == NUMBER || next == '(' || next == '-' || next == '!' || next == STRING;
+    return next == WORD || next == NUMBER || next == '(' || next == '-' || next == '!'
+           || next == STRING;
 }
 
-/* A word behind a complete operand. A statement keyword at the start of a line is taken as one even there: the ';'
- * before it is missing, and saying that is better than misreading two statements as one. */
+/* A word behind a complete operand. A statement keyword at the start of a line is taken as one even
+ * there: the ';' before it is missing, and saying that is better than misreading two statements as
+ * one. */
 static int classify_follower(const struct filter *f, const struct keyword *keyword, uint32_t i)
 {
     if (f->raw[i].first_on_line && (keyword->class & STARTS) && starter_fits(f, keyword, i)) {
@@ -145,7 +150,8 @@ static int classify_follower(const struct filter *f, const struct keyword *keywo
     return operand_follows(f, i) ? keyword->kind : WORD;
 }
 
-/* A word where an operand is wanted is a name, but for the few keywords that follow other keywords. */
+/* A word where an operand is wanted is a name, but for the few keywords that follow other keywords.
+ */
 static int classify_operand(const struct filter *f, int before, uint32_t i)
 {
     if (before == ',' && raw_is_word(f, i, "each") && operand_follows(f, i))
@@ -205,23 +211,26 @@ static uint32_t indentation(const struct filter *f, const struct token *token)
 static void close_missing(struct filter *f, const struct token *before)
 {
     f->depth--;
-    put(f, (struct token){ .kind = '}', .span = { before->span.begin, before->span.begin } });
+    put(f, (struct token){.kind = '}', .span = {before->span.begin, before->span.begin}});
 }
 
 static void report_unclosed(struct filter *f, const struct token *before, bool at_end)
 {
     uint32_t guilty = f->suspect != UINT32_MAX ? f->suspect : f->open[f->depth - 1];
     const struct token *brace = &f->out->tokens.items[guilty];
-    struct diagnostic *d = diagnostic_add(f->diagnostics, E0002, brace->span, "this '{' is never closed");
+    struct diagnostic *d =
+        diagnostic_add(f->diagnostics, E0002, brace->span, "this '{' is never closed");
     if (!at_end)
-        diagnostic_note(f->diagnostics, d, before->span, "this can only stand outside of all braces");
+        diagnostic_note(f->diagnostics, d, before->span,
+                        "this can only stand outside of all braces");
     diagnostic_help(f->diagnostics, d, "add the missing '}'");
 }
 
 static bool open_brace(struct filter *f, const struct token *token)
 {
     if (f->depth == TOKEN_MAX_DEPTH) {
-        diagnostic_add(f->diagnostics, E0007, token->span, "braces nest more than %d deep", TOKEN_MAX_DEPTH);
+        diagnostic_add(f->diagnostics, E0007, token->span, "braces nest more than %d deep",
+                       TOKEN_MAX_DEPTH);
         return false;
     }
     f->open[f->depth++] = f->out->tokens.count;
@@ -235,8 +244,10 @@ static void close_brace(struct filter *f, const struct token *token)
         return;
     }
     const struct token *opener = &f->out->tokens.items[f->open[f->depth - 1]];
-    /* A '}' further left than the line of its '{' belongs to an outer one, and the inner one was forgotten. */
-    if (token->first_on_line && f->suspect == UINT32_MAX && indentation(f, token) < indentation(f, opener))
+    /* A '}' further left than the line of its '{' belongs to an outer one, and the inner one was
+     * forgotten. */
+    if (token->first_on_line && f->suspect == UINT32_MAX
+        && indentation(f, token) < indentation(f, opener))
         f->suspect = f->open[f->depth - 1];
     f->depth--;
     put(f, *token);
@@ -259,28 +270,28 @@ static void filter_token(struct filter *f, uint32_t i, bool recover)
     struct token token = f->raw[i];
     if (token.kind == WORD)
         token.kind = classify(f, i);
-    if (recover && f->depth > 0 && token.kind != WORD && f->raw[i].kind == WORD && token.first_on_line &&
-        (find_keyword(token.text)->class & TOP_LEVEL))
+    if (recover && f->depth > 0 && token.kind != WORD && f->raw[i].kind == WORD
+        && token.first_on_line && (find_keyword(token.text)->class & TOP_LEVEL))
         close_all(f, &token, false);
     put(f, token);
 }
 
-void token_scan(struct arena *arena, struct diagnostics *d, const struct source_file *file, bool recover,
-                struct token_list *out)
+void token_scan(struct arena *arena, struct diagnostics *d, const struct source_file *file,
+                bool recover, struct token_list *out)
 {
-    struct token_list raw = { 0 };
+    struct token_list raw = {0};
     lexer_scan(arena, d, file, &raw);
-    *out = (struct token_list){ 0 };
+    *out = (struct token_list){0};
     out->comments.items = raw.comments.items;
     out->comments.count = raw.comments.count;
     out->comments.capacity = raw.comments.capacity;
-    struct filter f = { .arena = arena,
-                        .diagnostics = d,
-                        .file = file,
-                        .raw = raw.tokens.items,
-                        .raw_count = raw.tokens.count,
-                        .out = out,
-                        .suspect = UINT32_MAX };
+    struct filter f = {.arena = arena,
+                       .diagnostics = d,
+                       .file = file,
+                       .raw = raw.tokens.items,
+                       .raw_count = raw.tokens.count,
+                       .out = out,
+                       .suspect = UINT32_MAX};
     uint32_t comment = 0;
     for (uint32_t i = 0; i < raw.tokens.count; i++) {
         const struct token *token = &raw.tokens.items[i];

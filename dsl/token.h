@@ -1,9 +1,10 @@
-/* Tokens of one file, in an array, with the words that are keywords where they stand already told from names.
+/* Tokens of one file, in an array, with the words that are keywords where they stand already told
+ * from names.
  *
- * No word is reserved. A word is a keyword only in a place where a keyword can stand and where what follows fits:
- * at the start of a statement ("in top : mem;" but "in : cache;" is an instance named `in`), or behind a complete
- * operand ("x -> y via link"). token_scan() decides that once, with the whole file to look at, so that the grammar
- * sees plain keywords and plain names. */
+ * No word is reserved. A word is a keyword only in a place where a keyword can stand and where what
+ * follows fits: at the start of a statement ("in top : mem;" but "in : cache;" is an instance named
+ * `in`), or behind a complete operand ("x -> y via link"). token_scan() decides that once, with the
+ * whole file to look at, so that the grammar sees plain keywords and plain names. */
 #ifndef HEDDLE_DSL_TOKEN_H
 #define HEDDLE_DSL_TOKEN_H
 
@@ -39,7 +40,8 @@ struct token_list {
 /* Braces nest no deeper than this. */
 #define TOKEN_MAX_DEPTH 64
 
-/* Scans a file. With `recover`, a missing '}' in front of a top-level declaration is reported and put in. */
-void token_scan(struct arena *arena, struct diagnostics *d, const struct source_file *file, bool recover,
-                struct token_list *out);
+/* Scans a file. With `recover`, a missing '}' in front of a top-level declaration is reported and
+ * put in. */
+void token_scan(struct arena *arena, struct diagnostics *d, const struct source_file *file,
+                bool recover, struct token_list *out);
 #endif

@@ -1,5 +1,6 @@
-/* The closed list of units and the small algebra of dimensions. A dimension is a triple of exponents (bytes, cycles,
- * seconds); hertz is cycles a second, so that seconds times hertz are cycles. Called by the lexer and by eval.c. */
+/* The closed list of units and the small algebra of dimensions. A dimension is a triple of
+ * exponents (bytes, cycles, seconds); hertz is cycles a second, so that seconds times hertz are
+ * cycles. Called by the lexer and by eval.c. */
 #include "dsl/unit.h"
 
 #include <string.h>
@@ -10,40 +11,40 @@ struct unit {
     int64_t factor;
 };
 
-#define KI ((int64_t)1024)
+#define KI       ((int64_t)1024)
 #define PS_PER_S ((int64_t)1000000000000)
 
 static const struct unit units[] = {
-    { "B", MODEL_DIM_BYTES, 1 },
-    { "KB", MODEL_DIM_BYTES, 1000 },
-    { "MB", MODEL_DIM_BYTES, 1000000 },
-    { "GB", MODEL_DIM_BYTES, 1000000000 },
-    { "TB", MODEL_DIM_BYTES, 1000000000000 },
-    { "KiB", MODEL_DIM_BYTES, KI },
-    { "MiB", MODEL_DIM_BYTES, KI * KI },
-    { "GiB", MODEL_DIM_BYTES, KI * KI * KI },
-    { "TiB", MODEL_DIM_BYTES, KI * KI * KI * KI },
-    { "cy", MODEL_DIM_CYCLES, 1 },
-    { "ps", MODEL_DIM_SECONDS, 1 },
-    { "ns", MODEL_DIM_SECONDS, 1000 },
-    { "us", MODEL_DIM_SECONDS, 1000000 },
-    { "ms", MODEL_DIM_SECONDS, 1000000000 },
-    { "s", MODEL_DIM_SECONDS, PS_PER_S },
-    { "Hz", MODEL_DIM_HZ, 1 },
-    { "kHz", MODEL_DIM_HZ, 1000 },
-    { "MHz", MODEL_DIM_HZ, 1000000 },
-    { "GHz", MODEL_DIM_HZ, 1000000000 },
-    { "B/s", MODEL_DIM_BYTES_PER_S, 1 },
-    { "KB/s", MODEL_DIM_BYTES_PER_S, 1000 },
-    { "MB/s", MODEL_DIM_BYTES_PER_S, 1000000 },
-    { "GB/s", MODEL_DIM_BYTES_PER_S, 1000000000 },
-    { "TB/s", MODEL_DIM_BYTES_PER_S, 1000000000000 },
-    { "KiB/s", MODEL_DIM_BYTES_PER_S, KI },
-    { "MiB/s", MODEL_DIM_BYTES_PER_S, KI * KI },
-    { "GiB/s", MODEL_DIM_BYTES_PER_S, KI * KI * KI },
-    { "TiB/s", MODEL_DIM_BYTES_PER_S, KI * KI * KI * KI },
-    { "B/cy", MODEL_DIM_BYTES_PER_CY, 1 },
-    { "KiB/cy", MODEL_DIM_BYTES_PER_CY, KI },
+    {"B", MODEL_DIM_BYTES, 1},
+    {"KB", MODEL_DIM_BYTES, 1000},
+    {"MB", MODEL_DIM_BYTES, 1000000},
+    {"GB", MODEL_DIM_BYTES, 1000000000},
+    {"TB", MODEL_DIM_BYTES, 1000000000000},
+    {"KiB", MODEL_DIM_BYTES, KI},
+    {"MiB", MODEL_DIM_BYTES, KI *KI},
+    {"GiB", MODEL_DIM_BYTES, KI *KI *KI},
+    {"TiB", MODEL_DIM_BYTES, KI *KI *KI *KI},
+    {"cy", MODEL_DIM_CYCLES, 1},
+    {"ps", MODEL_DIM_SECONDS, 1},
+    {"ns", MODEL_DIM_SECONDS, 1000},
+    {"us", MODEL_DIM_SECONDS, 1000000},
+    {"ms", MODEL_DIM_SECONDS, 1000000000},
+    {"s", MODEL_DIM_SECONDS, PS_PER_S},
+    {"Hz", MODEL_DIM_HZ, 1},
+    {"kHz", MODEL_DIM_HZ, 1000},
+    {"MHz", MODEL_DIM_HZ, 1000000},
+    {"GHz", MODEL_DIM_HZ, 1000000000},
+    {"B/s", MODEL_DIM_BYTES_PER_S, 1},
+    {"KB/s", MODEL_DIM_BYTES_PER_S, 1000},
+    {"MB/s", MODEL_DIM_BYTES_PER_S, 1000000},
+    {"GB/s", MODEL_DIM_BYTES_PER_S, 1000000000},
+    {"TB/s", MODEL_DIM_BYTES_PER_S, 1000000000000},
+    {"KiB/s", MODEL_DIM_BYTES_PER_S, KI},
+    {"MiB/s", MODEL_DIM_BYTES_PER_S, KI *KI},
+    {"GiB/s", MODEL_DIM_BYTES_PER_S, KI *KI *KI},
+    {"TiB/s", MODEL_DIM_BYTES_PER_S, KI *KI *KI *KI},
+    {"B/cy", MODEL_DIM_BYTES_PER_CY, 1},
+    {"KiB/cy", MODEL_DIM_BYTES_PER_CY, KI},
 };
 
 #define UNIT_COUNT (sizeof units / sizeof units[0])
@@ -58,16 +59,16 @@ struct dimension_info {
 };
 
 static const struct dimension_info dimensions[] = {
-    [MODEL_DIM_NONE] = { "int", "a plain number", "", true, 0, 0, 0 },
-    [MODEL_DIM_BOOL] = { "bool", "a truth value", "", false, 0, 0, 0 },
-    [MODEL_DIM_ENUM] = { NULL, "a choice", "", false, 0, 0, 0 },
-    [MODEL_DIM_BYTES] = { "bytes", "bytes", "B", true, 1, 0, 0 },
-    [MODEL_DIM_CYCLES] = { "cycles", "cycles", "cy", true, 0, 1, 0 },
-    [MODEL_DIM_HZ] = { "Hz", "a frequency", "MHz", true, 0, 1, -1 },
-    [MODEL_DIM_SECONDS] = { "seconds", "seconds", "ns", true, 0, 0, 1 },
-    [MODEL_DIM_BYTES_PER_S] = { "B/s", "bytes a second", "GB/s", true, 1, 0, -1 },
-    [MODEL_DIM_BYTES_PER_CY] = { "B/cy", "bytes a cycle", "B/cy", true, 1, -1, 0 },
-    [MODEL_DIM_STRING] = { "string", "a string", "", false, 0, 0, 0 },
+    [MODEL_DIM_NONE] = {"int", "a plain number", "", true, 0, 0, 0},
+    [MODEL_DIM_BOOL] = {"bool", "a truth value", "", false, 0, 0, 0},
+    [MODEL_DIM_ENUM] = {NULL, "a choice", "", false, 0, 0, 0},
+    [MODEL_DIM_BYTES] = {"bytes", "bytes", "B", true, 1, 0, 0},
+    [MODEL_DIM_CYCLES] = {"cycles", "cycles", "cy", true, 0, 1, 0},
+    [MODEL_DIM_HZ] = {"Hz", "a frequency", "MHz", true, 0, 1, -1},
+    [MODEL_DIM_SECONDS] = {"seconds", "seconds", "ns", true, 0, 0, 1},
+    [MODEL_DIM_BYTES_PER_S] = {"B/s", "bytes a second", "GB/s", true, 1, 0, -1},
+    [MODEL_DIM_BYTES_PER_CY] = {"B/cy", "bytes a cycle", "B/cy", true, 1, -1, 0},
+    [MODEL_DIM_STRING] = {"string", "a string", "", false, 0, 0, 0},
 };
 
 #define DIMENSION_COUNT (sizeof dimensions / sizeof dimensions[0])
@@ -130,7 +131,8 @@ static enum unit_problem parse_hex(const char *text, size_t length, int64_t *val
     return UNIT_FINE;
 }
 
-enum unit_problem unit_parse(const char *text, size_t length, int64_t *value, enum model_dimension *dimension)
+enum unit_problem unit_parse(const char *text, size_t length, int64_t *value,
+                             enum model_dimension *dimension)
 {
     *value = 0;
     *dimension = MODEL_DIM_NONE;
@@ -173,9 +175,11 @@ const char *unit_format(struct arena *arena, int64_t value, enum model_dimension
     const struct unit *best = NULL;
     for (size_t i = 0; i < UNIT_COUNT; i++) {
         const struct unit *unit = &units[i];
-        if (unit->dimension != dimension || value % unit->factor != 0 || (value == 0 && unit->factor != 1))
+        if (unit->dimension != dimension || value % unit->factor != 0
+            || (value == 0 && unit->factor != 1))
             continue;
-        /* 1024B reads better as 1KiB and 1000B as 1KB: the larger exact unit wins, binary ones on a tie of length */
+        /* 1024B reads better as 1KiB and 1000B as 1KB: the larger exact unit wins, binary ones on a
+         * tie of length */
         if (best == NULL || unit->factor > best->factor)
             best = unit;
     }
@@ -206,17 +210,18 @@ bool unit_type_named(const char *name, enum model_dimension *dimension)
 
 const char *const *unit_type_names(size_t *count)
 {
-    static const char *const names[] = { "int", "bool", "string", "bytes", "cycles", "seconds", "Hz", "B/s", "B/cy" };
+    static const char *const names[] = {"int",     "bool", "string", "bytes", "cycles",
+                                        "seconds", "Hz",   "B/s",    "B/cy"};
     *count = sizeof names / sizeof names[0];
     return names;
 }
 
 const char *const *unit_names(size_t *count)
 {
-    static const char *const names[] = { "B",   "KB",  "MB",  "GB",   "TB",   "KiB",  "MiB",  "GiB",   "TiB",   "cy",
-                                         "ps",  "ns",  "us",  "ms",   "s",    "Hz",   "kHz",  "MHz",   "GHz",   "B/s",
-                                         "KB/s", "MB/s", "GB/s", "TB/s", "KiB/s", "MiB/s", "GiB/s", "TiB/s", "B/cy",
-                                         "KiB/cy" };
+    static const char *const names[] = {
+        "B",    "KB",   "MB",   "GB",   "TB",    "KiB",   "MiB",   "GiB",   "TiB",  "cy",
+        "ps",   "ns",   "us",   "ms",   "s",     "Hz",    "kHz",   "MHz",   "GHz",  "B/s",
+        "KB/s", "MB/s", "GB/s", "TB/s", "KiB/s", "MiB/s", "GiB/s", "TiB/s", "B/cy", "KiB/cy"};
     _Static_assert(sizeof names / sizeof names[0] == UNIT_COUNT, "a unit is missing here");
     *count = UNIT_COUNT;
     return names;
@@ -225,8 +230,8 @@ const char *const *unit_names(size_t *count)
 static bool with_exponents(int bytes, int cycles, int seconds, enum model_dimension *result)
 {
     for (size_t i = 0; i < DIMENSION_COUNT; i++)
-        if (dimensions[i].is_quantity && dimensions[i].bytes == bytes && dimensions[i].cycles == cycles &&
-            dimensions[i].seconds == seconds) {
+        if (dimensions[i].is_quantity && dimensions[i].bytes == bytes
+            && dimensions[i].cycles == cycles && dimensions[i].seconds == seconds) {
             *result = (enum model_dimension)i;
             return true;
         }
@@ -236,15 +241,17 @@ static bool with_exponents(int bytes, int cycles, int seconds, enum model_dimens
 bool unit_multiply(enum model_dimension a, enum model_dimension b, enum model_dimension *result)
 {
     const struct dimension_info *x = &dimensions[a], *y = &dimensions[b];
-    return x->is_quantity && y->is_quantity &&
-           with_exponents(x->bytes + y->bytes, x->cycles + y->cycles, x->seconds + y->seconds, result);
+    return x->is_quantity && y->is_quantity
+           && with_exponents(x->bytes + y->bytes, x->cycles + y->cycles, x->seconds + y->seconds,
+                             result);
 }
 
 bool unit_divide(enum model_dimension a, enum model_dimension b, enum model_dimension *result)
 {
     const struct dimension_info *x = &dimensions[a], *y = &dimensions[b];
-    return x->is_quantity && y->is_quantity &&
-           with_exponents(x->bytes - y->bytes, x->cycles - y->cycles, x->seconds - y->seconds, result);
+    return x->is_quantity && y->is_quantity
+           && with_exponents(x->bytes - y->bytes, x->cycles - y->cycles, x->seconds - y->seconds,
+                             result);
 }
 
 bool unit_is_quantity(enum model_dimension dimension)

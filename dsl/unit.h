@@ -1,7 +1,8 @@
 /* Dimensions and units.
  *
- * A quantity is an integer in the base unit of its dimension: bytes, cycles, hertz, picoseconds, bytes a second, bytes
- * a cycle; plain counts have none. The list of units is closed, and a number with its unit is one token. */
+ * A quantity is an integer in the base unit of its dimension: bytes, cycles, hertz, picoseconds,
+ * bytes a second, bytes a cycle; plain counts have none. The list of units is closed, and a number
+ * with its unit is one token. */
 #ifndef HEDDLE_DSL_UNIT_H
 #define HEDDLE_DSL_UNIT_H
 
@@ -23,7 +24,8 @@ enum unit_problem {
 /* `unit` (of `length` bytes) is in the closed list. */
 bool unit_exists(const char *unit, size_t length);
 /* Reads "64KiB", "1_000", "0x4000", "1.5GHz". */
-enum unit_problem unit_parse(const char *text, size_t length, int64_t *value, enum model_dimension *dimension);
+enum unit_problem unit_parse(const char *text, size_t length, int64_t *value,
+                             enum model_dimension *dimension);
 /* Where the unit begins in a number token. */
 size_t unit_digits(const char *text, size_t length);
 /* The shortest exact spelling: 65536 bytes are "64KiB". */

@@ -10,7 +10,8 @@
 #include "bug.h"
 #include "setup.h"
 
-#define ARENA_MOST      ((size_t)64 << 30) /* all that 32-bit offsets in units of 16 bytes can name */
+/* All that 32-bit offsets in units of 16 bytes can name. */
+#define ARENA_MOST ((size_t)64 << 30)
 #define ARENA_LEAST     ((size_t)1 << 30)
 #define ARENA_ALIGNMENT 64
 
@@ -49,7 +50,6 @@ void arena_open(void)
     }
     if (reserved == ARENA_LEAST)
         engine.arena = arena_reserve(reserved);
-    madvise(engine.arena, reserved, MADV_HUGEPAGE);
     used = ARENA_ALIGNMENT;
 }
 

@@ -25,6 +25,7 @@
 #define DEFAULT_STALL_LIMIT 10000000u
 #define CHECK_STEPS         65536u /* steps between looks at stalls and the progress line */
 #define PROGRESS_SECONDS    0.25
+#define MAX_TOLD            8 /* missed wake-ups that are reported */
 
 struct engine engine;
 
@@ -38,7 +39,6 @@ struct domain_plan {
 };
 
 static const struct engine_group *groups;
-static uint32_t all_ids;
 static struct wheel *wheels;
 static struct domain_plan plans[ENGINE_MAX_DOMAINS];
 static struct engine_limits limits;
@@ -183,17 +183,23 @@ static void arrange_ids(uint32_t count)
 }
 
 /* A component that does something although nothing woke it has missed a wake-up, or breaks the rule
- * that a tick without a reason changes nothing. */
+ * that a tick without a reason changes nothing. "Progress" one cycle before its wake-up only says
+ * that it wants to stay awake for that. */
 static void tick_asleep(uint32_t id, const struct engine_group *g)
 {
+    static uint32_t told;
     if (!tick(id, g))
         return;
-    fprintf(
-        stderr,
-        "heddle: tick-all: %s (%s) made progress at cycle %llu while asleep: it missed a wake-up\n",
-        platform_string(engine.platform->instances[engine.components[id]->leaf].path),
-        g->unit->name, (unsigned long long)component_now(engine.components[id]));
+    struct component *c = engine.components[id];
+    const struct wheel_node *n = &wheels[c->domain].nodes[id];
     engine_wake_next(id);
+    if ((n->place != WHEEL_NOWHERE && n->cycle == component_now(c) + 1) || ++told > MAX_TOLD)
+        return;
+    fprintf(stderr,
+            "heddle: tick-all: %s (%s) made progress at cycle %llu while asleep: it missed a "
+            "wake-up\n",
+            platform_string(engine.platform->instances[c->leaf].path), g->unit->name,
+            (unsigned long long)component_now(c));
 }
 
 static void walk_arranged(uint32_t domain)
@@ -459,7 +465,6 @@ void engine_set_limits(const struct engine_limits *chosen)
 void engine_open(const struct engine_group *all, uint32_t group_count, uint32_t id_count)
 {
     groups = all;
-    all_ids = id_count;
     instructions = 0;
     failure[0] = '\0';
     running = false;

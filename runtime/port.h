@@ -1,8 +1,8 @@
-/* What the generated port functions share: rings that may be absent, the cost of a message on a link, and passing on
- * messages whose protocol the component does not know.
+/* What the generated port functions share: rings that may be absent, the cost of a message on a
+ * link, and passing on messages whose protocol the component does not know.
  *
- * A ring's messages are described in the platform's tables; only rings with a link (latency 0) need that when they
- * send, so the look-up stays out of the common path. */
+ * A ring's messages are described in the platform's tables; only rings with a link (latency 0) need
+ * that when they send, so the look-up stays out of the common path. */
 #ifndef HEDDLE_RUNTIME_PORT_H
 #define HEDDLE_RUNTIME_PORT_H
 
@@ -35,9 +35,11 @@ static inline bool port_can_send_optional(uint32_t number, uint64_t now)
     return number != RING_NONE && ring_can_send(number, now);
 }
 
-/* Sends a copy of `m`, whose kind is described in `messages`, under another tag. ring_can_send() must hold. */
-static inline void port_forward(uint32_t number, uint64_t now, const struct platform_message *messages,
-                                const struct message *m, const void *payload, uint16_t tag)
+/* Sends a copy of `m`, whose kind is described in `messages`, under another tag. ring_can_send()
+ * must hold. */
+static inline void port_forward(uint32_t number, uint64_t now,
+                                const struct platform_message *messages, const struct message *m,
+                                const void *payload, uint16_t tag)
 {
     unsigned kind = message_kind(m);
     struct message *copy = ring_next(number);

@@ -7,8 +7,9 @@
  *
  * A fence ends here, since every answer to a write comes from where all sharers see it: it is answered when everything
  * taken before it has been answered, and with `acquire` all lines are dropped, so later reads ask below. A write-back
- * cache also writes its dirty lines back first. Fences of a wavefront or work-group, whose members share this cache, only
- * keep their place in the order.
+ * cache also writes its dirty lines back first. With the parameter acquire = below the answers to reads come from what
+ * not all sharers see either, so a fence with `acquire` is sent on and its answer awaited. Fences of a wavefront or
+ * work-group, whose members share this cache, only keep their place in the order.
  *
  * Flush and invalidate wait until everything taken is answered; nothing new is taken meanwhile. Invalidate, and flush
  * with `invalidate`, also forget translations. */
@@ -287,6 +288,7 @@ static void start_job(struct cache *c, enum cache_job job, bool write_back_lines
     c->job = (uint8_t)job;
     c->job_write_back = write_back_lines && is_write_back(c);
     c->job_drop = drop;
+    c->job_pass = false;
 }
 
 static void start_control(struct cache *c)
@@ -349,6 +351,20 @@ static bool finish_job(struct cache *c)
     return true;
 }
 
+/* The fence at the head goes on below; its answer comes like that to a write-back. */
+static bool pass_fence(struct cache *c)
+{
+    const struct mem_request *m = cache_top_peek(c);
+    if (!index_pool_has(&c->free_sent) || !cache_bottom_can_send(c))
+        return false;
+    uint32_t sent = index_pool_take(&c->free_sent);
+    arena_at(struct cache_sent, c->sent)[sent] = (struct cache_sent){ .kind = SENT_WRITE_BACK };
+    cache_bottom_send_fence(c, (uint16_t)((uint32_t)cache_params(c)->mshrs + sent), m->fence.scope, m->fence.acquire,
+                            m->fence.release);
+    c->job_pass = false;
+    return true;
+}
+
 static bool work_on_job(struct cache *c)
 {
     bool progress = false;
@@ -358,7 +374,7 @@ static bool work_on_job(struct cache *c)
         progress = write_back_all(c);
     if ((c->job_write_back && c->dirty_count) || index_pool_used(&c->free_sent))
         return progress;
-    return finish_job(c) || progress;
+    return (c->job_pass ? pass_fence(c) : finish_job(c)) || progress;
 }
 
 /* The oldest request is a fence. */
@@ -366,6 +382,7 @@ static void start_fence(struct cache *c, const struct mem_request *m)
 {
     bool shared = m->fence.scope == SCOPE_AGENT || m->fence.scope == SCOPE_SYSTEM;
     start_job(c, JOB_FENCE, shared && (m->fence.release || m->fence.acquire), shared && m->fence.acquire);
+    c->job_pass = c->job_drop && cache_params(c)->acquire == CACHE_ACQUIRE_BELOW;
 }
 
 /* ---- a cycle ---- */

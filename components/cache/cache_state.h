@@ -128,6 +128,7 @@ struct cache {
     struct cache_queue replay;
     uint8_t job;           /* enum cache_job */
     bool job_write_back, job_drop;
+    bool job_pass;         /* the fence has yet to be sent below */
     bool head_translated;
     uint8_t hold;          /* enum cache_hold */
     uint64_t head_physical;

@@ -83,13 +83,13 @@ static inline unsigned coalescer_slot(const struct coalescer_index *index, const
 }
 
 static inline unsigned coalescer_add(struct coalescer_index *index, struct coalesced_line *out,
-                                     unsigned count, uint64_t line, unsigned lane)
+                                     unsigned count, uint64_t line, uint64_t lanes)
 {
     unsigned h = 0;
     if (count <= COALESCER_FEW) {
         for (unsigned i = count; i-- > 0;) {
             if (out[i].address == line) {
-                out[i].lanes |= (uint64_t)1 << lane;
+                out[i].lanes |= lanes;
                 return count;
             }
         }
@@ -102,12 +102,12 @@ static inline unsigned coalescer_add(struct coalescer_index *index, struct coale
         }
         h = coalescer_slot(index, out, line);
         if (index->slot[h]) {
-            out[index->slot[h] - 1].lanes |= (uint64_t)1 << lane;
+            out[index->slot[h] - 1].lanes |= lanes;
             return count;
         }
         index->slot[h] = (uint16_t)(count + 1);
     }
-    out[count] = (struct coalesced_line){line, (uint64_t)1 << lane};
+    out[count] = (struct coalesced_line){line, lanes};
     return count + 1;
 }
 
@@ -117,6 +117,38 @@ static inline unsigned coalescer_runs(const struct isa_memory *m, unsigned lane,
     bool swizzled = (m->swizzle_mask >> lane & 1) && m->bytes > 4;
     *run_bytes = swizzled ? 4 : m->bytes;
     return swizzled ? m->bytes / 4 : 1;
+}
+
+/* Does each active lane's access lie in one line? */
+static inline bool coalescer_stays_in_lines(const struct isa_memory *m)
+{
+    uint64_t room = COALESCER_LINE - m->bytes, crossing = 0;
+    if (m->swizzle_mask && m->bytes > 4)
+        return false;
+    if (m->mask == UINT64_MAX) {
+        for (unsigned lane = 0; lane < ISA_LANES; lane++)
+            crossing |= room - (m->address[lane] & (COALESCER_LINE - 1));
+    } else {
+        for (uint64_t rest = m->mask; rest; rest &= rest - 1)
+            crossing |= room - (m->address[__builtin_ctzll(rest)] & (COALESCER_LINE - 1));
+    }
+    return !(crossing >> 63);
+}
+
+/* Lines of an access whose lanes stay in lines: neighbouring lanes in the same line are found together. */
+static inline unsigned coalescer_simple_lines(const struct isa_memory *m, struct coalesced_line *out)
+{
+    struct coalescer_index index;
+    unsigned count = 0, lane = m->mask ? (unsigned)__builtin_ctzll(m->mask) : ISA_LANES;
+    index.used = false;
+    while (lane < ISA_LANES) {
+        uint64_t line = m->address[lane] & ~(uint64_t)(COALESCER_LINE - 1);
+        unsigned first = lane++;
+        while (lane < ISA_LANES && (!(m->mask >> lane & 1) || m->address[lane] - line < COALESCER_LINE))
+            lane++;
+        count = coalescer_add(&index, out, count, line, m->mask & coalescer_lane_range(first, lane - 1));
+    }
+    return count;
 }
 
 /* Lines of any load or store; returns their number, at most COALESCER_MAX_LINES. */
@@ -129,15 +161,13 @@ static inline unsigned coalescer_lines(const struct isa_memory *m, struct coales
     for (uint64_t rest = m->mask; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(rest), bytes;
         unsigned runs = coalescer_runs(m, lane, &bytes);
+        uint64_t bit = (uint64_t)1 << lane;
         for (unsigned i = 0; i < runs; i++) {
             uint64_t first = m->address[lane] + (uint64_t)i * m->dword_stride;
             uint64_t line = first & ~in_line;
-            if (count && out[count - 1].address == line)
-                out[count - 1].lanes |= (uint64_t)1 << lane;
-            else
-                count = coalescer_add(&index, out, count, line, lane);
+            count = coalescer_add(&index, out, count, line, bit);
             if (((first + bytes - 1) & ~in_line) != line)
-                count = coalescer_add(&index, out, count, line + COALESCER_LINE, lane);
+                count = coalescer_add(&index, out, count, line + COALESCER_LINE, bit);
         }
     }
     return count;
@@ -186,25 +216,14 @@ static inline uint64_t coalescer_byte_mask(unsigned first, unsigned bytes)
     return bytes == 64 ? UINT64_MAX : (((uint64_t)1 << bytes) - 1) << first;
 }
 
-/* No lane's access crosses from one line into another, because each is aligned to its 4 bytes. */
-static inline bool coalescer_is_aligned_dwords(const struct isa_memory *m)
+/* coalescer_from_line() for dwords in lines, with the places of the lanes' dwords in their lines; and for linear accesses,
+ * where bytes for lanes that are not active may be written to the stage, too: whole pieces at once. */
+static inline void coalescer_dwords_from_line(const uint8_t *offset, uint64_t lanes, const uint8_t *data,
+                                              uint8_t *stage)
 {
-    uint64_t low = 0;
-    if (m->bytes != 4)
-        return false;
-    for (unsigned lane = 0; lane < ISA_LANES; lane++)
-        low |= m->mask >> lane & 1 ? m->address[lane] : 0;
-    return low % 4 == 0;
-}
-
-/* coalescer_from_line() for aligned dwords, and for linear accesses, where bytes for lanes that are not active may be
- * written to the stage, too: whole pieces at once. */
-static inline void coalescer_dwords_from_line(const struct isa_memory *m, struct coalesced_line line,
-                                              const uint8_t *data, uint8_t *stage)
-{
-    for (uint64_t rest = line.lanes; rest; rest &= rest - 1) {
-        unsigned lane = (unsigned)__builtin_ctzll(rest);
-        memcpy(stage + lane * 4, data + m->address[lane] % COALESCER_LINE, 4);
+    for (; lanes; lanes &= lanes - 1) {
+        unsigned lane = (unsigned)__builtin_ctzll(lanes);
+        memcpy(stage + lane * 4, data + offset[lane], 4);
     }
 }
 

@@ -51,32 +51,51 @@ static uint64_t next_event(const struct compute_unit *c, uint64_t now)
     return vmem > now && vmem < next ? vmem : next;
 }
 
+static void receive(struct compute_unit *c, uint64_t pending, uint64_t now)
+{
+    if (pending >> compute_unit_vmem_first_pending(c) & 1)
+        vmem_receive(c, now);
+    if (pending >> compute_unit_smem_first_pending(c) & 1)
+        smem_receive(c, now);
+    if (pending >> compute_unit_imem_first_pending(c) & 1)
+        fetch_receive(c, now);
+    if (pending >> compute_unit_work_first_pending(c) & 1)
+        group_start(c, now);
+}
+
+/* True when one of the ports sent as much as it may in a cycle and has more: then the next cycle has work. Ports that
+ * were refused wake the unit when they get credit. */
+static bool send(struct compute_unit *c, uint64_t now)
+{
+    bool more = false;
+    if (c->vmem_send_count)
+        more |= vmem_send(c, now);
+    if (c->smem_send_count)
+        more |= smem_send(c);
+    more |= fetch_send(c);
+    if (c->finished)
+        group_answer(c);
+    return more;
+}
+
 static bool compute_unit_tick(struct compute_unit *c)
 {
     uint64_t now = compute_unit_now(c);
     unsigned simd = (unsigned)(now % (uint64_t)compute_unit_params(c)->simds);
-    bool progress = false;
-    if (component_pending(&c->io.base, 0)) {
-        progress |= vmem_receive(c, now);
-        progress |= smem_receive(c, now);
-        progress |= fetch_receive(c, now);
-        progress |= group_start(c, now);
-    }
-    progress |= lds_finish(c, now);
+    uint64_t pending = component_pending(&c->io.base, 0);
+    if (pending)
+        receive(c, pending, now);
+    lds_finish(c, now);
     wave_expire(c, now);
     if (c->retry_at[simd] <= now)
-        progress |= issue_simd(c, simd, now);
-    progress |= vmem_send(c, now);
-    progress |= smem_send(c);
-    progress |= fetch_send(c);
-    if (c->finished)
-        progress |= group_answer(c);
+        issue_simd(c, simd, now);
+    bool more = send(c, now);
     if (c->retired) {
         engine_count_instructions(c->retired);
         c->retired = 0;
     }
     uint64_t next = next_event(c, now);
-    if (progress || next <= now + 1)
+    if (more || next <= now + 1)
         return true;
     if (next != ENGINE_NEVER)
         compute_unit_wake_at(c, next);

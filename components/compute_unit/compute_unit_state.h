@@ -80,7 +80,6 @@ enum cu_vmem_shape { VMEM_ANY, VMEM_LINEAR, VMEM_DWORDS };
 
 /* One vector memory instruction in flight. */
 struct cu_vmem {
-    struct isa_inst inst;
     uint64_t pc;
     uint64_t first_send;     /* cycle of the earliest request */
     uint64_t base;           /* linear: address of lane 0 */
@@ -92,8 +91,10 @@ struct cu_vmem {
     uint8_t flat;            /* lowers lgkmcnt too */
     uint8_t fence;           /* a cache operation: a fence instead of lines */
     uint8_t coherent;        /* a load past the L1, as an atomic that changes nothing */
-    struct isa_memory access;
+    uint8_t offset[ISA_LANES]; /* dwords: place of the lane's dword in its line */
     uint8_t stage[ISA_LANES * 16];
+    struct isa_inst inst;
+    struct isa_memory access;
     uint8_t compare[ISA_LANES * 8];
 };
 

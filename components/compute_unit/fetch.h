@@ -72,7 +72,8 @@ static bool fetch_pick(struct compute_unit *c, unsigned *simd, unsigned *slot)
     return false;
 }
 
-/* Sends one request, if any is wanted and possible. Wavefronts without need leave the set on the way. */
+/* Sends one request, if any is wanted and possible. Wavefronts without need leave the set on the way. True: one was sent, so
+ * that there may be more in the next cycle. */
 static bool fetch_send(struct compute_unit *c)
 {
     unsigned simd, slot;
@@ -107,10 +108,9 @@ static bool fetch_send(struct compute_unit *c)
     return false;
 }
 
-static bool fetch_receive(struct compute_unit *c, uint64_t now)
+static void fetch_receive(struct compute_unit *c, uint64_t now)
 {
     const struct mem_reply *m;
-    bool received = false;
     while ((m = compute_unit_imem_peek_reply(c))) {
         unsigned wave = m->tag / c->line_slots, slot = m->tag % c->line_slots;
         struct cu_wave *w = cu_wave_at(c, wave);
@@ -126,9 +126,7 @@ static bool fetch_receive(struct compute_unit *c, uint64_t now)
             wave_want_lines(c, w);
             wave_fetched(c, w, wave, now);
         }
-        received = true;
     }
-    return received;
 }
 
 #endif

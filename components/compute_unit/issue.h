@@ -204,10 +204,9 @@ static uint64_t issue_unit_free(const struct compute_unit *c, unsigned simd, uns
 }
 
 /* One turn of a SIMD. */
-static bool issue_simd(struct compute_unit *c, unsigned simd, uint64_t now)
+static void issue_simd(struct compute_unit *c, unsigned simd, uint64_t now)
 {
     uint64_t retry = ENGINE_NEVER, simds = (uint64_t)compute_unit_params(c)->simds;
-    bool issued = false;
     c->retry_at[simd] = ENGINE_NEVER;
     for (unsigned kind = 0; kind < CU_KINDS; kind++) {
         uint64_t bits = c->ready[simd][kind];
@@ -230,13 +229,11 @@ static bool issue_simd(struct compute_unit *c, unsigned simd, uint64_t now)
             continue;
         }
         c->turn[simd][kind] = (uint8_t)(slot + 1);
-        issued = true;
         if (c->ready[simd][kind] && now + simds < retry)
             retry = now + simds;
     }
     if (retry < c->retry_at[simd])
         c->retry_at[simd] = retry;
-    return issued;
 }
 
 #endif

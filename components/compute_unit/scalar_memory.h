@@ -88,10 +88,10 @@ static void smem_send_store(struct compute_unit *c, const struct cu_smem *e, uin
            (const uint8_t *)e->data + (start - e->access.address), end - start);
 }
 
-/* Sends one request of the oldest instruction. */
+/* Sends one request of the oldest instruction. True: there is more to send, in the next cycle. */
 static bool smem_send(struct compute_unit *c)
 {
-    if (!c->smem_send_count || !compute_unit_smem_can_send(c))
+    if (!compute_unit_smem_can_send(c))
         return false;
     unsigned number = c->smem_order[c->smem_send_head];
     struct cu_smem *e = &c->smem[number];
@@ -109,13 +109,12 @@ static bool smem_send(struct compute_unit *c)
         c->smem_send_head = (c->smem_send_head + 1) % CU_SMEM;
         c->smem_send_count--;
     }
-    return true;
+    return c->smem_send_count > 0;
 }
 
-static bool smem_receive(struct compute_unit *c, uint64_t now)
+static void smem_receive(struct compute_unit *c, uint64_t now)
 {
     const struct mem_reply *m;
-    bool received = false;
     while ((m = compute_unit_smem_peek_reply(c))) {
         struct cu_smem *e = &c->smem[m->tag / 2];
         if (e->access.kind == ISA_SCALAR_LOAD) {
@@ -127,9 +126,7 @@ static bool smem_receive(struct compute_unit *c, uint64_t now)
         compute_unit_smem_pop_reply(c);
         if (--e->remaining == 0)
             smem_complete(c, e, now);
-        received = true;
     }
-    return received;
 }
 
 #endif

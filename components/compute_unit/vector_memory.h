@@ -44,23 +44,34 @@ static void bounds_fault(struct compute_unit *c, unsigned wave, const struct isa
     cu_fault(c, wave, inst, pc, lane, what);
 }
 
+/* Do all lanes lie in the allocation hit last? */
+static inline bool vmem_in_span(const struct compute_unit *c, const struct isa_memory *m)
+{
+    unsigned bytes = m->bytes;
+    uint64_t outside = 0;
+    if (m->swizzle_mask && m->bytes > 4)
+        bytes = (m->bytes / 4 - 1) * m->dword_stride + 4;
+    if (c->span_version != compute_unit_program(c)->version || c->span_end - c->span_start < bytes)
+        return false;
+    uint64_t limit = c->span_end - c->span_start - bytes;
+    if (m->mask == UINT64_MAX) {
+        for (unsigned lane = 0; lane < ISA_LANES; lane++)
+            outside |= (m->address[lane] - c->span_start) | (limit - (m->address[lane] - c->span_start));
+    } else {
+        for (uint64_t rest = m->mask; rest; rest &= rest - 1) {
+            uint64_t offset = m->address[__builtin_ctzll(rest)] - c->span_start;
+            outside |= offset | (limit - offset);
+        }
+    }
+    return !(outside >> 63); /* sizes have less than 63 bits, so a set bit is a difference below 0 */
+}
+
 /* Checks all lanes at once when they lie in the allocation hit last, else lane by lane. False: the run has failed. */
 static bool vmem_check(struct compute_unit *c, unsigned wave, const struct cu_vmem *e)
 {
     static const char *const names[] = {"load", "store", "atomic"};
     const struct isa_memory *m = &e->access;
-    uint64_t low = UINT64_MAX, high = 0;
-    uint32_t version = compute_unit_program(c)->version;
-    unsigned bytes = m->bytes;
-    if (m->swizzle_mask && m->bytes > 4)
-        bytes = (m->bytes / 4 - 1) * m->dword_stride + 4;
-    for (uint64_t rest = m->mask; rest; rest &= rest - 1) {
-        uint64_t a = m->address[__builtin_ctzll(rest)];
-        low = a < low ? a : low;
-        high = a > high ? a : high;
-    }
-    bool aligned = m->kind != ISA_MEMORY_ATOMIC || !((low | high) % m->bytes);
-    if (c->span_version == version && aligned && low >= c->span_start && high + bytes <= c->span_end && high >= low)
+    if (m->kind != ISA_MEMORY_ATOMIC && vmem_in_span(c, m))
         return true;
     for (uint64_t rest = m->mask; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(rest), run;
@@ -113,10 +124,13 @@ static void vmem_take_lines(struct compute_unit *c, struct cu_vmem *e, unsigned 
     } else if (e->access.mask && coalescer_is_linear(&e->access, &e->base)) {
         count = coalescer_linear_lines(&e->access, e->base, lines);
         e->shape = VMEM_LINEAR;
+    } else if (e->access.mask && coalescer_stays_in_lines(&e->access)) {
+        count = coalescer_simple_lines(&e->access, lines);
+        e->shape = e->access.bytes == 4 ? VMEM_DWORDS : VMEM_ANY;
+        for (unsigned lane = 0; lane < ISA_LANES; lane++)
+            e->offset[lane] = (uint8_t)(e->access.address[lane] % CU_LINE);
     } else if (e->access.mask) {
         count = coalescer_lines(&e->access, lines);
-        if (coalescer_is_aligned_dwords(&e->access))
-            e->shape = VMEM_DWORDS;
     }
     e->remaining = (uint16_t)count;
     e->unsent = CU_NONE;
@@ -242,16 +256,15 @@ static void vmem_send_line(struct compute_unit *c, struct cu_vmem *e, uint16_t t
         vmem_send_atomic(c, e, tag, pid);
 }
 
-/* Sends up to vmem_width lines of the oldest instructions. */
+/* Sends up to vmem_width lines of the oldest instructions. True: there is more to send, in the next cycle. */
 static bool vmem_send(struct compute_unit *c, uint64_t now)
 {
     unsigned queue = (unsigned)compute_unit_params(c)->vmem_queue, width;
-    bool sent = false;
     for (width = (unsigned)compute_unit_params(c)->vmem_width; width && c->vmem_send_count; width--) {
         unsigned number = c->vmem_order[c->vmem_send_head];
         struct cu_vmem *e = cu_vmem_at(c, number);
         if (e->first_send > now || !compute_unit_vmem_can_send(c))
-            break;
+            return false;
         if (e->fence) {
             compute_unit_vmem_send_fence(c, (uint16_t)(CU_LINES + number), SCOPE_AGENT, true, false);
         } else {
@@ -263,9 +276,8 @@ static bool vmem_send(struct compute_unit *c, uint64_t now)
             c->vmem_send_head = (c->vmem_send_head + 1) % queue;
             c->vmem_send_count--;
         }
-        sent = true;
     }
-    return sent;
+    return c->vmem_send_count > 0;
 }
 
 /* Cycle at which the next line can go out, whatever the port says. */
@@ -282,15 +294,14 @@ static inline void vmem_take_data(struct cu_vmem *e, struct coalesced_line line,
     if (e->shape == VMEM_LINEAR)
         coalescer_linear_from_line(&e->access, e->base, line.address, data, e->stage);
     else if (e->shape == VMEM_DWORDS)
-        coalescer_dwords_from_line(&e->access, line, data, e->stage);
+        coalescer_dwords_from_line(e->offset, line.lanes, data, e->stage);
     else
         coalescer_from_line(&e->access, line, data, e->stage);
 }
 
-static bool vmem_receive(struct compute_unit *c, uint64_t now)
+static void vmem_receive(struct compute_unit *c, uint64_t now)
 {
     const struct mem_reply *m;
-    bool received = false;
     while ((m = compute_unit_vmem_peek_reply(c))) {
         unsigned number = m->tag >= CU_LINES ? (unsigned)m->tag - CU_LINES : c->line[m->tag].owner;
         struct cu_vmem *e = cu_vmem_at(c, number);
@@ -305,9 +316,7 @@ static bool vmem_receive(struct compute_unit *c, uint64_t now)
             vmem_retire(c, cu_wave_at(c, e->wave), now);
         if (c->line_free_count == COALESCER_MAX_LINES)
             vmem_unblock(c, now);
-        received = true;
     }
-    return received;
 }
 
 #endif

@@ -248,11 +248,11 @@ static void wave_start(struct compute_unit *c, struct cu_group *g, const struct 
 }
 
 /* Takes one work-group from the port. */
-static bool group_start(struct compute_unit *c, uint64_t now)
+static void group_start(struct compute_unit *c, uint64_t now)
 {
     const struct work_request *m = compute_unit_work_peek(c);
     if (!m)
-        return false;
+        return;
     struct work_placement p;
     memcpy(&p, work_map_placement(compute_unit_work_payload(c)), sizeof p);
     struct cu_group *g = &c->group[p.work_group_slot];
@@ -271,21 +271,17 @@ static bool group_start(struct compute_unit *c, uint64_t now)
     for (unsigned i = 0; i < p.wavefronts; i++)
         wave_start(c, g, &p, i, now);
     compute_unit_work_pop(c);
-    return true;
 }
 
-static bool group_answer(struct compute_unit *c)
+static void group_answer(struct compute_unit *c)
 {
-    bool sent = false;
     while (c->finished && compute_unit_work_can_reply(c)) {
         unsigned slot = (unsigned)__builtin_ctzll(c->finished);
         struct cu_group *g = &c->group[slot];
         compute_unit_work_reply_finished(c, g->tag, g->instructions);
         g->used = 0;
         c->finished &= c->finished - 1;
-        sent = true;
     }
-    return sent;
 }
 
 static void group_release_barrier(struct compute_unit *c, struct cu_group *g, uint64_t now)

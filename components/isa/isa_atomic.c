@@ -6,11 +6,23 @@
  */
 #include "isa.h"
 
+/* Two constant sizes rather than a variable one: these are on the way of every atomic access. */
 static uint64_t load(const void *memory, unsigned bytes)
 {
     uint64_t value = 0;
-    memcpy(&value, memory, bytes);
+    if (bytes == 4)
+        memcpy(&value, memory, 4);
+    else
+        memcpy(&value, memory, 8);
     return value;
+}
+
+static void store(void *memory, unsigned bytes, uint64_t value)
+{
+    if (bytes == 4)
+        memcpy(memory, &value, 4);
+    else
+        memcpy(memory, &value, 8);
 }
 
 static int64_t as_signed(uint64_t value, unsigned bytes) { return bytes == 4 ? (int32_t)value : (int64_t)value; }
@@ -81,9 +93,9 @@ void isa_atomic_apply(enum isa_atomic op, unsigned bytes, void *memory, const vo
 {
     uint64_t before = load(memory, bytes);
     uint64_t after = result_of(op, bytes, before, load(operand, bytes), compare);
-    memcpy(memory, &after, bytes);
+    store(memory, bytes, after);
     if (old)
-        memcpy(old, &before, bytes);
+        store(old, bytes, before);
 }
 
 const char *isa_atomic_name(enum isa_atomic op)

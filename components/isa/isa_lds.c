@@ -143,31 +143,37 @@ static uint64_t other_operation(unsigned kind, unsigned bytes, uint64_t old, uin
 static void atomic_lane(const struct isa_table_row *row, unsigned bytes, uint8_t *memory, const uint64_t data[2], uint64_t *old)
 {
     bool compare = row->kind == KIND_CMPST || row->kind == KIND_CMPST_RTN;
-    memcpy(old, memory, bytes);
     if (compare) {        /* data0 is compared, data1 written */
-        isa_atomic_apply((enum isa_atomic)row->operation, bytes, memory, &data[1], &data[0], NULL);
+        isa_atomic_apply((enum isa_atomic)row->operation, bytes, memory, &data[1], &data[0], old);
     } else if (row->operation < ISA_ATOMIC_COUNT) {
-        isa_atomic_apply((enum isa_atomic)row->operation, bytes, memory, &data[0], NULL, NULL);
+        isa_atomic_apply((enum isa_atomic)row->operation, bytes, memory, &data[0], NULL, old);
     } else {
+        memcpy(old, memory, bytes);
         uint64_t after = other_operation(row->kind, bytes, *old, data[0], data[1]);
         memcpy(memory, &after, bytes);
     }
 }
 
+static uint64_t lane_data(const uint32_t *from, unsigned lane, unsigned bytes)
+{
+    return from[lane] | (bytes == 8 ? (uint64_t)from[64 + lane] << 32 : 0);
+}
+
 static void atomic(struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst, const struct isa_table_row *row)
 {
     unsigned bytes = isa_type_bytes(row->type[0]);
-    const uint32_t *address = vgpr(ctx, inst->src[0]);
+    bool two = inst->src[2] != ISA_NO_OPERAND, returns = inst->dst != ISA_NO_OPERAND;
+    const uint32_t *address = vgpr(ctx, inst->src[0]), *data0 = vgpr(ctx, inst->src[1]), *data1 = two ? vgpr(ctx, inst->src[2]) : data0;
+    uint32_t *to = returns ? vgpr(ctx, inst->dst) : NULL;
     FOR_LANES(lane, exec) {
-        uint64_t data[2] = {0, 0}, old = 0;
-        uint8_t *memory = locate(ctx, address[lane] + (uint32_t)inst->simm, bytes);
-        read_words(vgpr(ctx, inst->src[1]), lane, bytes / 4, &data[0]);
-        if (inst->src[2] != ISA_NO_OPERAND)
-            read_words(vgpr(ctx, inst->src[2]), lane, bytes / 4, &data[1]);
+        uint64_t data[2] = {lane_data(data0, lane, bytes), lane_data(data1, lane, bytes)}, old = 0;
+        uint8_t *memory = locate(ctx, (uint64_t)address[lane] + (uint32_t)inst->simm, bytes);
         if (memory)
             atomic_lane(row, bytes, memory, data, &old);
-        if (inst->dst != ISA_NO_OPERAND)
-            write_words(vgpr(ctx, inst->dst), lane, bytes / 4, &old);
+        if (returns)
+            to[lane] = (uint32_t)old;
+        if (returns && bytes == 8)
+            to[64 + lane] = (uint32_t)(old >> 32);
     }
 }
 

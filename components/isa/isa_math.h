@@ -249,25 +249,25 @@ INLINE uint32_t pack_u8(float a, uint32_t b, uint32_t c)
 
 INLINE float min_f32(float a, float b)
 {
-    float less = a < b || (a == b && bits_f32(a) >> 31) ? a : b;
+    float less = (a < b) | ((a == b) & (bits_f32(a) >> 31)) ? a : b;
     return a != a ? b : b != b ? a : less;
 }
 
 INLINE float max_f32(float a, float b)
 {
-    float more = a > b || (a == b && !(bits_f32(a) >> 31)) ? a : b;
+    float more = (a > b) | ((a == b) & ~bits_f32(a) >> 31) ? a : b;
     return a != a ? b : b != b ? a : more;
 }
 
 INLINE double min_f64(double a, double b)
 {
-    double less = a < b || (a == b && bits_f64(a) >> 63) ? a : b;
+    double less = (a < b) | ((a == b) & (bits_f64(a) >> 63)) ? a : b;
     return a != a ? b : b != b ? a : less;
 }
 
 INLINE double max_f64(double a, double b)
 {
-    double more = a > b || (a == b && !(bits_f64(a) >> 63)) ? a : b;
+    double more = (a > b) | ((a == b) & ~bits_f64(a) >> 63) ? a : b;
     return a != a ? b : b != b ? a : more;
 }
 
@@ -275,7 +275,8 @@ INLINE double max_f64(double a, double b)
 INLINE float med3_f32(float a, float b, float c)
 {
     float median = max_f32(min_f32(a, b), min_f32(max_f32(a, b), c));
-    return a != a || b != b || c != c ? min_f32(min_f32(a, b), c) : median;
+    float least = min_f32(min_f32(a, b), c);
+    return (a != a) | (b != b) | (c != c) ? least : median;
 }
 
 /* ---- parts of floats -------------------------------------------------------------------------------------------------- */
@@ -304,14 +305,14 @@ INLINE int32_t frexp_exp_f32(float a)
     uint32_t exponent = bits_f32(a) >> 23 & 255;
     uint32_t scaled = bits_f32(a * 0x1p64f) >> 23 & 255;
     int32_t value = exponent ? (int32_t)exponent - 126 : (int32_t)scaled - 126 - 64;
-    return a == 0.0f || exponent == 255 ? 0 : value;
+    return (a == 0.0f) | (exponent == 255) ? 0 : value;
 }
 
 INLINE float frexp_mant_f32(float a)
 {
     uint32_t u = bits_f32(a), exponent = u >> 23 & 255;
     uint32_t scaled = exponent ? u : bits_f32(a * 0x1p64f);
-    return a == 0.0f || exponent == 255 ? a : f32_bits((scaled & 0x807fffff) | 126u << 23);
+    return (a == 0.0f) | (exponent == 255) ? a : f32_bits((scaled & 0x807fffff) | 126u << 23);
 }
 
 INLINE int32_t frexp_exp_f64(double a)
@@ -319,14 +320,14 @@ INLINE int32_t frexp_exp_f64(double a)
     uint32_t exponent = (uint32_t)(bits_f64(a) >> 52) & 2047;
     uint32_t scaled = (uint32_t)(bits_f64(a * 0x1p64) >> 52) & 2047;
     int32_t value = exponent ? (int32_t)exponent - 1022 : (int32_t)scaled - 1022 - 64;
-    return a == 0.0 || exponent == 2047 ? 0 : value;
+    return (a == 0.0) | (exponent == 2047) ? 0 : value;
 }
 
 INLINE double frexp_mant_f64(double a)
 {
     uint64_t u = bits_f64(a), exponent = u >> 52 & 2047;
     uint64_t scaled = exponent ? u : bits_f64(a * 0x1p64);
-    return a == 0.0 || exponent == 2047 ? a : f64_bits((scaled & UINT64_C(0x800fffffffffffff)) | UINT64_C(1022) << 52);
+    return (a == 0.0) | (exponent == 2047) ? a : f64_bits((scaled & UINT64_C(0x800fffffffffffff)) | UINT64_C(1022) << 52);
 }
 
 INLINE double power_of_two(int32_t exponent) { return f64_bits((uint64_t)(uint32_t)(exponent + 1023) << 52); }
@@ -481,15 +482,15 @@ INLINE float cos_turns_f32(float a)
 
 INLINE int32_t exponent_f32(float x) { return (int32_t)(bits_f32(x) >> 23 & 255); }
 INLINE int32_t exponent_f64(double x) { return (int32_t)(bits_f64(x) >> 52 & 2047); }
-INLINE int denormal_f32(float x) { return x != 0.0f && __builtin_fabsf(x) < 0x1p-126f; }
-INLINE int denormal_f64(double x) { return x != 0.0 && __builtin_fabs(x) < 0x1p-1022; }
+INLINE int denormal_f32(float x) { return (x != 0.0f) & (__builtin_fabsf(x) < 0x1p-126f); }
+INLINE int denormal_f64(double x) { return (x != 0.0) & (__builtin_fabs(x) < 0x1p-1022); }
 
 INLINE int div_scale_flag_f32(float b, float c)
 {
-    int valid = b != 0.0f && c != 0.0f;
+    int valid = (b != 0.0f) & (c != 0.0f);
     int far_apart = exponent_f32(c) - exponent_f32(b) >= 96;
-    int tiny = !denormal_f32(b) && denormal_f32(c / b);
-    return valid && (far_apart || tiny);
+    int tiny = (1 - denormal_f32(b)) & denormal_f32(c / b);
+    return valid & (far_apart | tiny);
 }
 
 INLINE float div_scale_f32(float a, float b, float c)
@@ -499,20 +500,21 @@ INLINE float div_scale_f32(float a, float b, float c)
     int inverse_tiny = denormal_f32(1.0f / b), quotient_tiny = denormal_f32(c / b);
     int is_denominator = a == b, is_numerator = a == c;
     float rest = exponent_f32(c) <= 23 ? up : a;
-    rest = quotient_tiny ? (is_numerator ? up : a) : rest;
+    float numerator = is_numerator ? up : a, lowered = is_denominator ? down : a, raised = is_denominator ? up : a;
+    rest = quotient_tiny ? numerator : rest;
     rest = inverse_tiny ? down : rest;
-    rest = inverse_tiny && quotient_tiny ? (is_denominator ? down : a) : rest;
+    rest = inverse_tiny & quotient_tiny ? lowered : rest;
     rest = denormal_f32(b) ? up : rest;
-    rest = far_apart ? (is_denominator ? up : a) : rest;
-    return b == 0.0f || c == 0.0f ? __builtin_nanf("") : rest;
+    rest = far_apart ? raised : rest;
+    return (b == 0.0f) | (c == 0.0f) ? __builtin_nanf("") : rest;
 }
 
 INLINE int div_scale_flag_f64(double b, double c)
 {
-    int valid = b != 0.0 && c != 0.0;
+    int valid = (b != 0.0) & (c != 0.0);
     int far_apart = exponent_f64(c) - exponent_f64(b) >= 768;
-    int tiny = !denormal_f64(b) && denormal_f64(c / b);
-    return valid && (far_apart || tiny);
+    int tiny = (1 - denormal_f64(b)) & denormal_f64(c / b);
+    return valid & (far_apart | tiny);
 }
 
 INLINE double div_scale_f64(double a, double b, double c)
@@ -522,12 +524,13 @@ INLINE double div_scale_f64(double a, double b, double c)
     int inverse_tiny = denormal_f64(1.0 / b), quotient_tiny = denormal_f64(c / b);
     int is_denominator = a == b, is_numerator = a == c;
     double rest = exponent_f64(c) <= 53 ? up : a;
-    rest = quotient_tiny ? (is_numerator ? up : a) : rest;
+    double numerator = is_numerator ? up : a, lowered = is_denominator ? down : a, raised = is_denominator ? up : a;
+    rest = quotient_tiny ? numerator : rest;
     rest = inverse_tiny ? down : rest;
-    rest = inverse_tiny && quotient_tiny ? (is_denominator ? down : a) : rest;
+    rest = inverse_tiny & quotient_tiny ? lowered : rest;
     rest = denormal_f64(b) ? up : rest;
-    rest = far_apart ? (is_denominator ? up : a) : rest;
-    return b == 0.0 || c == 0.0 ? __builtin_nan("") : rest;
+    rest = far_apart ? raised : rest;
+    return (b == 0.0) | (c == 0.0) ? __builtin_nan("") : rest;
 }
 
 /* The flag says that div_scale moved one operand only; the size of the quotient estimate tells which. */
@@ -549,10 +552,10 @@ INLINE float div_fixup_f32(float a, float b, float c)
     float infinity = __builtin_inff(), magnitude_b = __builtin_fabsf(b), magnitude_c = __builtin_fabsf(c);
     float estimate = a != a ? infinity : __builtin_fabsf(a);
     float result = exponent_f32(c) - exponent_f32(b) < -150 ? 0.0f : estimate;
-    result = magnitude_b == infinity || c == 0.0f ? 0.0f : result;
-    result = b == 0.0f || magnitude_c == infinity ? infinity : result;
+    result = (magnitude_b == infinity) | (c == 0.0f) ? 0.0f : result;
+    result = (b == 0.0f) | (magnitude_c == infinity) ? infinity : result;
     result = f32_bits(bits_f32(result) | sign);
-    int invalid = (b == 0.0f && c == 0.0f) || (magnitude_b == infinity && magnitude_c == infinity);
+    int invalid = ((b == 0.0f) & (c == 0.0f)) | ((magnitude_b == infinity) & (magnitude_c == infinity));
     result = invalid ? f32_bits(0xffc00000) : result;
     result = b != b ? b : result;
     return c != c ? c : result;
@@ -564,10 +567,10 @@ INLINE double div_fixup_f64(double a, double b, double c)
     double magnitude_b = __builtin_fabs(b), magnitude_c = __builtin_fabs(c), infinity = __builtin_inf();
     double estimate = a != a ? infinity : __builtin_fabs(a);
     double result = exponent_f64(c) - exponent_f64(b) < -1075 ? 0.0 : estimate;
-    result = magnitude_b == infinity || c == 0.0 ? 0.0 : result;
-    result = b == 0.0 || magnitude_c == infinity ? infinity : result;
+    result = (magnitude_b == infinity) | (c == 0.0) ? 0.0 : result;
+    result = (b == 0.0) | (magnitude_c == infinity) ? infinity : result;
     result = f64_bits(bits_f64(result) | sign);
-    int invalid = (b == 0.0 && c == 0.0) || (magnitude_b == infinity && magnitude_c == infinity);
+    int invalid = ((b == 0.0) & (c == 0.0)) | ((magnitude_b == infinity) & (magnitude_c == infinity));
     result = invalid ? f64_bits(UINT64_C(0xfff8000000000000)) : result;
     result = b != b ? b : result;
     return c != c ? c : result;
@@ -578,10 +581,10 @@ INLINE float div_fixup_f16(float a, float b, float c)
     uint32_t sign = (bits_f32(b) ^ bits_f32(c)) & 0x80000000;
     float magnitude_b = __builtin_fabsf(b), magnitude_c = __builtin_fabsf(c), infinity = __builtin_inff();
     float estimate = a != a ? infinity : __builtin_fabsf(a);
-    float result = magnitude_b == infinity || c == 0.0f ? 0.0f : estimate;
-    result = b == 0.0f || magnitude_c == infinity ? infinity : result;
+    float result = (magnitude_b == infinity) | (c == 0.0f) ? 0.0f : estimate;
+    result = (b == 0.0f) | (magnitude_c == infinity) ? infinity : result;
     result = f32_bits(bits_f32(result) | sign);
-    int invalid = (b == 0.0f && c == 0.0f) || (magnitude_b == infinity && magnitude_c == infinity);
+    int invalid = ((b == 0.0f) & (c == 0.0f)) | ((magnitude_b == infinity) & (magnitude_c == infinity));
     result = invalid ? f32_bits(0xffc00000) : result;
     result = b != b ? b : result;
     return c != c ? c : result;

@@ -36,9 +36,22 @@ static uint64_t lanes_with_upper_half(const struct isa_memory *m, uint64_t exec,
     return out;
 }
 
+/* Most flat accesses are global: one vectorised pass says so. Inactive lanes may give a false alarm, which costs time only. */
+static bool any_in_apertures(const struct isa_context *ctx, const struct isa_memory *m)
+{
+    uint64_t shared = ctx->shared_aperture >> 32, private = ctx->private_aperture >> 32, any = 0;
+    for (unsigned lane = 0; lane < 64; lane++) {
+        uint64_t upper = m->address[lane] >> 32;
+        any |= (upper == shared ? 1u : 0u) | (upper == private ? 1u : 0u);
+    }
+    return any;
+}
+
 static void split_apertures(const struct isa_context *ctx, const struct isa_wave *wave, const struct isa_inst *inst, uint64_t exec,
                             struct isa_memory *m)
 {
+    if (!any_in_apertures(ctx, m))
+        return;
     uint64_t shared = lanes_with_upper_half(m, exec, ctx->shared_aperture);
     uint64_t private = lanes_with_upper_half(m, exec, ctx->private_aperture);
     uint64_t base = scratch_base(ctx, wave, inst);
@@ -83,6 +96,7 @@ static void scratch_addresses(const struct isa_context *ctx, const struct isa_wa
 struct resource {
     uint64_t base;
     uint32_t stride, records, element, index_stride;
+    unsigned element_shift, index_shift;      /* their logarithms */
     bool swizzled, adds_thread, is_buffer;
 };
 
@@ -95,7 +109,9 @@ static struct resource read_resource(const struct isa_wave *wave, unsigned code)
         .swizzled = word[1] >> 31,
         .records = word[2],
         .element = 2u << (word[3] >> 19 & 3),
+        .element_shift = 1 + (word[3] >> 19 & 3),
         .index_stride = 8u << (word[3] >> 21 & 3),
+        .index_shift = 3 + (word[3] >> 21 & 3),
         .adds_thread = word[3] >> 23 & 1,
         .is_buffer = word[3] >> 30 == 0,
     };
@@ -108,9 +124,9 @@ static uint64_t buffer_address(const struct resource *r, uint32_t index, uint32_
 {
     if (!r->swizzled)
         return (uint64_t)r->stride * index + offset;
-    uint64_t row = index / r->index_stride, in_row = index % r->index_stride;
-    uint64_t element = offset / r->element, in_element = offset % r->element;
-    return (row * r->stride + element * r->element) * r->index_stride + in_row * r->element + in_element;
+    uint64_t row = index >> r->index_shift, in_row = index & (r->index_stride - 1);
+    uint64_t in_element = offset & (r->element - 1), elements = offset - in_element;
+    return ((row * r->stride + elements) << r->index_shift) + (in_row << r->element_shift) + in_element;
 }
 
 static bool buffer_covers(const struct resource *r, uint32_t index, uint64_t offset, unsigned bytes)
@@ -121,25 +137,54 @@ static bool buffer_covers(const struct resource *r, uint32_t index, uint64_t off
     return end <= r->records;
 }
 
+/* Each lane's index and offset before the resource is applied. */
+struct buffer_lanes { uint32_t index[ISA_LANES], offset[ISA_LANES]; };
+
+static void read_buffer_lanes(const struct isa_context *ctx, const struct isa_inst *inst, bool adds_thread, struct buffer_lanes *lanes)
+{
+    bool offen = inst->memory & ISA_MEM_OFFEN, idxen = inst->memory & ISA_MEM_IDXEN;
+    const uint32_t *index = idxen ? vgpr(ctx, inst->src[0]) : NULL;
+    const uint32_t *offset = offen ? vgpr(ctx, inst->src[0]) + (idxen ? 64 : 0) : NULL;
+    uint32_t thread = adds_thread ? 1 : 0, constant = (uint32_t)inst->simm;
+    for (uint32_t lane = 0; lane < ISA_LANES; lane++) {
+        lanes->index[lane] = lane * thread;
+        lanes->offset[lane] = constant;
+    }
+    for (unsigned lane = 0; index && lane < ISA_LANES; lane++)
+        lanes->index[lane] += index[lane];
+    for (unsigned lane = 0; offset && lane < ISA_LANES; lane++)
+        lanes->offset[lane] += offset[lane];
+}
+
+/* Lanes whose access lies inside the resource. A resource without stride covers all lanes if it covers the highest offset. */
+static uint64_t covered_lanes(const struct resource *r, const struct buffer_lanes *lanes, uint32_t scalar, unsigned bytes)
+{
+    uint32_t highest = 0;
+    uint64_t covered = 0;
+    for (unsigned lane = 0; lane < ISA_LANES; lane++)
+        highest = lanes->offset[lane] > highest ? lanes->offset[lane] : highest;
+    if (!r->stride && (uint64_t)highest + scalar + bytes <= r->records)
+        return ~UINT64_C(0);
+    for (unsigned lane = 0; lane < ISA_LANES; lane++) {
+        uint64_t offset = (uint64_t)lanes->offset[lane] + (r->stride ? 0 : scalar);
+        covered |= (uint64_t)buffer_covers(r, lanes->index[lane], offset, bytes) << lane;
+    }
+    return covered;
+}
+
 static enum isa_status buffer_addresses(const struct isa_context *ctx, const struct isa_wave *wave, const struct isa_inst *inst,
                                         struct isa_memory *m)
 {
     struct resource r = read_resource(wave, inst->sdst);
-    bool offen = inst->memory & ISA_MEM_OFFEN, idxen = inst->memory & ISA_MEM_IDXEN;
+    struct buffer_lanes lanes;
     bool split = r.swizzled && m->bytes > r.element;
     if (!r.is_buffer || (split && r.element != 4))
         return ISA_BAD_RESOURCE;
-    const uint32_t *first = inst->src[0] != ISA_NO_OPERAND ? vgpr(ctx, inst->src[0]) : NULL;
-    const uint32_t *index_of = idxen ? first : NULL, *offset_of = offen ? (idxen ? first + 64 : first) : NULL;
     uint32_t scalar = (uint32_t)isa_scalar_value(ctx, wave, inst, inst->soffset, TYPE_U32);
-    uint64_t covered = 0;
-    for (unsigned lane = 0; lane < 64; lane++) {
-        uint32_t index = (index_of ? index_of[lane] : 0) + (r.adds_thread ? lane : 0);
-        uint32_t offset = (offset_of ? offset_of[lane] : 0) + (uint32_t)inst->simm;
-        bool inside = buffer_covers(&r, index, (uint64_t)offset + (r.stride ? 0 : scalar), m->bytes);
-        m->address[lane] = r.base + scalar + buffer_address(&r, index, offset);
-        covered |= (uint64_t)inside << lane;
-    }
+    read_buffer_lanes(ctx, inst, r.adds_thread, &lanes);
+    for (unsigned lane = 0; lane < ISA_LANES; lane++)
+        m->address[lane] = r.base + scalar + buffer_address(&r, lanes.index[lane], lanes.offset[lane]);
+    uint64_t covered = covered_lanes(&r, &lanes, scalar, m->bytes);
     m->zero_mask = m->mask & ~covered;
     m->mask &= covered;
     if (split) {
@@ -217,9 +262,15 @@ static void copy_out(const uint32_t *from, unsigned bytes, unsigned shift, uint6
         }
         return;
     }
-    for (unsigned i = 0; i < bytes / 4; i++)
-        FOR_LANES(lane, mask)
-            memcpy(out + lane * stride + 4 * i, &from[64 * i + lane], 4);
+    for (unsigned i = 0; i < bytes / 4; i++) {
+        uint8_t *to = out + 4 * i;
+        if (mask == ~UINT64_C(0))
+            for (unsigned lane = 0; lane < 64; lane++)
+                memcpy(to + lane * stride, &from[64 * i + lane], 4);
+        else
+            FOR_LANES(lane, mask)
+                memcpy(to + lane * stride, &from[64 * i + lane], 4);
+    }
 }
 
 void isa_memory_store_data(const struct isa_context *ctx, const struct isa_inst *inst, uint64_t mask, void *out, size_t stride)
@@ -269,9 +320,14 @@ void isa_memory_load(struct isa_context *ctx, const struct isa_inst *inst, uint6
         }
         return;
     }
-    for (unsigned i = 0; i < bytes / 4; i++)
-        FOR_LANES(lane, mask)
-            memcpy(&to[64 * i + lane], from + lane * stride + 4 * i, 4);
+    for (unsigned i = 0; i < bytes / 4; i++, from += 4, to += 64) {
+        if (mask == ~UINT64_C(0))
+            for (unsigned lane = 0; lane < 64; lane++)
+                memcpy(&to[lane], from + lane * stride, 4);
+        else
+            FOR_LANES(lane, mask)
+                memcpy(&to[lane], from + lane * stride, 4);
+    }
 }
 
 void isa_memory_lds(struct isa_context *ctx, const struct isa_inst *inst, const struct isa_memory *memory)

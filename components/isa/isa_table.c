@@ -145,8 +145,7 @@ __attribute__((constructor)) static void build_index(void)
 {
     for (unsigned target = 0; target < ISA_TARGET_COUNT; target++)
         for (unsigned row = 0; row < ISA_OP_COUNT; row++)
-            if (isa_table[row].mnemonic)
-                index_row(target, &isa_table[row], (int16_t)(row + 1));
+            index_row(target, &isa_table[row], (int16_t)(row + 1));
 }
 
 int isa_table_find(enum isa_target target, enum isa_format format, unsigned opcode)
@@ -177,7 +176,7 @@ const char *isa_target_name(enum isa_target target)
 
 const char *isa_mnemonic(const struct isa_inst *inst)
 {
-    return inst->op < ISA_OP_COUNT && isa_table[inst->op].mnemonic ? isa_table[inst->op].mnemonic : "invalid";
+    return inst->size && inst->op < ISA_OP_COUNT ? isa_table[inst->op].mnemonic : "invalid";
 }
 
 const char *isa_unit_name(enum isa_unit unit)
@@ -221,30 +220,14 @@ static enum isa_unit unit_of(const struct isa_table_row *row)
     return (enum isa_unit)by_format[row->format];
 }
 
-/* The public table skips the boundary markers of the enumeration. */
-static size_t row_position(size_t index)
-{
-    for (size_t row = 0; row < ISA_OP_COUNT; row++)
-        if (isa_table[row].mnemonic && !index--)
-            return row;
-    return ISA_OP_COUNT;
-}
-
-size_t isa_row_count(void)
-{
-    size_t count = 0;
-    for (size_t row = 0; row < ISA_OP_COUNT; row++)
-        count += isa_table[row].mnemonic != NULL;
-    return count;
-}
+size_t isa_row_count(void) { return ISA_OP_COUNT; }
 
 struct isa_row isa_row(size_t index)
 {
-    size_t position = row_position(index);
     struct isa_row out = {0};
-    if (position == ISA_OP_COUNT)
+    if (index >= ISA_OP_COUNT)
         return out;
-    const struct isa_table_row *row = &isa_table[position];
+    const struct isa_table_row *row = &isa_table[index];
     out.mnemonic = row->mnemonic;
     out.format = (enum isa_format)row->format;
     out.unit = unit_of(row);

@@ -630,7 +630,7 @@ size_t isa_format(const struct isa_inst *inst, uint64_t pc, char *buf, size_t n)
     struct text t = {.buf = buf, .size = n, .inst = inst};
     if (n)
         buf[0] = 0;
-    if (!inst->size || inst->op >= ISA_OP_COUNT || !isa_table[inst->op].mnemonic) {
+    if (!inst->size || inst->op >= ISA_OP_COUNT) {
         put(&t, "<invalid>");
         return t.length;
     }

@@ -36,6 +36,38 @@ static double measure(const struct isa_inst *inst, uint64_t exec)
     return best;
 }
 
+/* Address computation and data movement of a vector-memory instruction, without the memory. */
+static void report_memory(const char *name, const uint32_t *word)
+{
+    static struct isa_memory memory;
+    static uint8_t data[64 * 16];
+    struct isa_context ctx = {.vgpr = registers, .vgpr_count = 256, .lds = lds, .lds_size = sizeof lds,
+                              .shared_aperture = UINT64_C(0x1000000000000), .private_aperture = UINT64_C(0x2000000000000)};
+    struct isa_wave wave = {.mode = ISA_MODE_DEFAULT};
+    struct isa_inst inst;
+    double best[2] = {1e30, 1e30};
+    isa_wave_set_pair(&wave, ISA_EXEC, ~UINT64_C(0));
+    wave.sgpr[10] = 1 << 20;
+    if (isa_decode(ISA_GFX803, word, 12, &inst) < 0)
+        return;
+    for (unsigned round = 0; round < ROUNDS; round++) {
+        double start = now();
+        for (unsigned i = 0; i < REPEATS; i++)
+            isa_memory_addresses(&ctx, &wave, &inst, &memory);
+        double middle = now();
+        for (unsigned i = 0; i < REPEATS; i++) {
+            if (memory.kind == ISA_MEMORY_LOAD)
+                isa_memory_load(&ctx, &inst, memory.mask, data, 16);
+            else
+                isa_memory_store_data(&ctx, &inst, memory.mask, data, 16);
+        }
+        double each[2] = {(middle - start) / REPEATS, (now() - middle) / REPEATS};
+        for (unsigned i = 0; i < 2; i++)
+            best[i] = each[i] < best[i] ? each[i] : best[i];
+    }
+    printf("%-24s addresses %6.1f  data %6.1f\n", name, best[0], best[1]);
+}
+
 static void report(const char *name, const uint32_t *word)
 {
     struct isa_inst inst;
@@ -93,5 +125,13 @@ int main(void)
     report("ds_write_b32", word);
     encode_ds(word, "ds_add_u32", 0, 100, 20, 0, 0);
     report("ds_add_u32", word);
+    encode_flat(word, "flat_load_dword", 10, 100, 0, false);
+    report_memory("flat_load_dword", word);
+    encode_flat(word, "flat_load_dwordx4", 10, 100, 0, false);
+    report_memory("flat_load_dwordx4", word);
+    encode_flat(word, "flat_store_dword", 0, 100, 20, false);
+    report_memory("flat_store_dword", word);
+    encode_mubuf(word, "buffer_load_dword", 10, 100, 8, 128, 1 << 12, 0);
+    report_memory("buffer_load_dword", word);
     return 0;
 }

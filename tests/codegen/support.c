@@ -85,9 +85,10 @@ struct support_result support_run(const char *format, ...)
     char *line = support_text("( %s\n) >'%s/out' 2>'%s/err' </dev/null", command, folder, folder);
     char *out = support_text("%s/out", folder), *err = support_text("%s/err", folder);
     int status = system(line);
-    struct support_result result = { .status = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status),
-                                     .output = support_read(out, NULL),
-                                     .errors = support_read(err, NULL) };
+    struct support_result result = {.status = WIFEXITED(status) ? WEXITSTATUS(status)
+                                                                : 128 + WTERMSIG(status),
+                                    .output = support_read(out, NULL),
+                                    .errors = support_read(err, NULL)};
     free(line);
     free(out);
     free(err);
@@ -100,5 +101,5 @@ void support_release(struct support_result *result)
 {
     free(result->output);
     free(result->errors);
-    *result = (struct support_result){ 0 };
+    *result = (struct support_result){0};
 }

@@ -46,7 +46,8 @@ Test(emit, a_comment_is_wrapped_and_cannot_be_closed_from_inside)
 
 Test(emit, a_file_is_written_only_when_its_content_changes)
 {
-    char *folder = support_folder(), *path = support_text("%s/a/b/file", folder), *inner = support_text("%s/a/b", folder);
+    char *folder = support_folder(), *path = support_text("%s/a/b/file", folder),
+         *inner = support_text("%s/a/b", folder);
     struct stat first, second;
     cr_expect(emit_make_folder(inner));
     cr_expect_eq(emit_write_bytes(path, "one", 3), EMIT_WRITTEN);
@@ -68,7 +69,8 @@ Test(emit, a_file_is_written_only_when_its_content_changes)
 
 Test(emit, a_folder_that_is_a_file_is_an_error)
 {
-    char *folder = support_folder(), *path = support_text("%s/file", folder), *below = support_text("%s/file/x", folder);
+    char *folder = support_folder(), *path = support_text("%s/file", folder),
+         *below = support_text("%s/file/x", folder);
     support_write(path, "x");
     cr_expect_not(emit_make_folder(path));
     cr_expect_not(emit_make_folder(below));

@@ -1,5 +1,6 @@
-/* Generated code compiles without a warning, with gcc and with clang, and does what the description says: the fixture
- * platform runs to its end and gives the same statistics in every kind of build. */
+/* Generated code compiles without a warning, with gcc and with clang, and does what the description
+ * says: the fixture platform runs to its end and gives the same statistics in every kind of build.
+ */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,16 +19,19 @@ static void compile_all(const char *compiler, const char *option)
         support_remove(folder);
         cr_skip_test("no compiler");
     }
-    struct support_result gen = support_run("\"$HEDDLE\" gen \"$FIXTURE/weave.heddle\" %s -o '%s'", option, folder);
+    struct support_result gen =
+        support_run("\"$HEDDLE\" gen \"$FIXTURE/weave.heddle\" %s -o '%s'", option, folder);
     cr_assert_eq(gen.status, 0, "%s", gen.errors);
-    struct support_result cc = support_run("cd '%s' && for f in *.c; do %s " WARNINGS
-                                           " -iquote . -iquote \"$FIXTURE\" -iquote \"$SOURCE_ROOT\" $f || exit 1; done",
-                                           folder, compiler);
+    struct support_result cc =
+        support_run("cd '%s' && for f in *.c; do %s " WARNINGS
+                    " -iquote . -iquote \"$FIXTURE\" -iquote \"$SOURCE_ROOT\" $f || exit 1; done",
+                    folder, compiler);
     cr_expect_eq(cc.status, 0, "%s", cc.errors);
-    struct support_result headers = support_run(
-        "cd '%s' && for h in *.gen.h; do echo \"#include \\\"$h\\\"\" | %s " WARNINGS
-        " -Wno-unused-function -iquote . -iquote \"$FIXTURE\" -iquote \"$SOURCE_ROOT\" -x c - || exit 1; done",
-        folder, compiler);
+    struct support_result headers =
+        support_run("cd '%s' && for h in *.gen.h; do echo \"#include \\\"$h\\\"\" | %s " WARNINGS
+                    " -Wno-unused-function -iquote . -iquote \"$FIXTURE\" -iquote \"$SOURCE_ROOT\" "
+                    "-x c - || exit 1; done",
+                    folder, compiler);
     cr_expect_eq(headers.status, 0, "%s", headers.errors);
     support_release(&which);
     support_release(&gen);
@@ -58,8 +62,10 @@ Test(generated, generic_code_is_clean_with_clang)
 
 static char *statistics(const char *folder, const char *options)
 {
-    struct support_result run = support_run("HEDDLE_CACHE='%s/cache' \"$HEDDLE\" run \"$FIXTURE/weave.heddle\" %s --stats '%s/s.json' "
-                                            "--stats-no-host", folder, options, folder);
+    struct support_result run = support_run(
+        "HEDDLE_CACHE='%s/cache' \"$HEDDLE\" run \"$FIXTURE/weave.heddle\" %s --stats '%s/s.json' "
+        "--stats-no-host",
+        folder, options, folder);
     cr_assert_eq(run.status, 0, "%s:\n%s%s", options, run.output, run.errors);
     support_release(&run);
     char *path = support_text("%s/s.json", folder);
@@ -71,8 +77,9 @@ static char *statistics(const char *folder, const char *options)
 
 Test(generated, the_fixture_runs_and_every_build_gives_the_same_statistics)
 {
-    static const char *const variants[] = { "--generic", "--tick-order descending", "--tick-order random:5", "--tick-all",
-                                            "--generic --tick-order descending" };
+    static const char *const variants[] = {"--generic", "--tick-order descending",
+                                           "--tick-order random:5", "--tick-all",
+                                           "--generic --tick-order descending"};
     char *folder = support_folder();
     char *reference = statistics(folder, "");
     cr_expect(strstr(reference, "\"sent\": 10"), "%s", reference);

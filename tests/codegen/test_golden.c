@@ -1,5 +1,5 @@
-/* One generated file per construct against its golden copy; UPDATE_GOLDEN=1 writes the copies. And: the same model gives
- * the same bytes, and a second run writes nothing. */
+/* One generated file per construct against its golden copy; UPDATE_GOLDEN=1 writes the copies. And:
+ * the same model gives the same bytes, and a second run writes nothing. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,20 +9,20 @@
 #include "support.h"
 
 static const char *const constructs[] = {
-    "treatment.gen.h",     /* a named enumeration */
-    "strand.gen.h",        /* a protocol */
-    "producer.gen.h",      /* parameters, slot, scalar port */
-    "consumer.gen.h",      /* port array, optional port, array of parts, store */
-    "relay.gen.h",         /* ports of any protocol */
-    "auditor.gen.h",       /* a store that is read */
-    "strided.gen.h",       /* a part */
-    "producer__1.c",       /* a specialised unit */
-    "producer__generic.c", /* a generic one */
-    "relay__1.c",
-    "platform.c",          /* the tables */
+    "treatment.gen.h",                   /* a named enumeration */
+    "strand.gen.h",                      /* a protocol */
+    "producer.gen.h",                    /* parameters, slot, scalar port */
+    "consumer.gen.h",                    /* port array, optional port, array of parts, store */
+    "relay.gen.h",                       /* ports of any protocol */
+    "auditor.gen.h",                     /* a store that is read */
+    "strided.gen.h",                     /* a part */
+    "producer__1.c",                     /* a specialised unit */
+    "producer__generic.c",               /* a generic one */
+    "relay__1.c",          "platform.c", /* the tables */
 };
 
-/* Generates specialised and generic files into one folder; the generic platform.c goes to another. */
+/* Generates specialised and generic files into one folder; the generic platform.c goes to another.
+ */
 static uint32_t generate(const char *folder, const char *generic_folder)
 {
     struct arena arena;
@@ -32,7 +32,7 @@ static uint32_t generate(const char *folder, const char *generic_folder)
     const struct model *model = compile_platform(c, path, NULL);
     compile_print_diagnostics(c, stderr, false);
     cr_assert_not_null(model);
-    struct gen_files files = { 0 };
+    struct gen_files files = {0};
     cr_assert(gen_headers(&arena, model, folder, &files));
     cr_assert(gen_platform(&arena, layout_make(&arena, model, false), folder, &files));
     cr_assert(gen_platform(&arena, layout_make(&arena, model, true), generic_folder, &files));
@@ -56,8 +56,8 @@ Test(golden, generated_files_equal_their_golden_copies)
         if (update)
             support_write(golden, now);
         else
-            cr_expect(before && strcmp(now, before) == 0, "%s differs from its golden copy; it is now:\n%s", constructs[i],
-                      now);
+            cr_expect(before && strcmp(now, before) == 0,
+                      "%s differs from its golden copy; it is now:\n%s", constructs[i], now);
         free(made);
         free(golden);
         free(now);
@@ -75,7 +75,8 @@ Test(golden, the_same_model_gives_the_same_bytes)
     generate(b, bg);
     struct support_result diff = support_run("diff -r '%s' '%s'", a, b);
     cr_expect_eq(diff.status, 0, "%s", diff.output);
-    struct support_result paths = support_run("grep -rn '%s\\|/tmp/' '%s'", support_env("SOURCE_ROOT"), a);
+    struct support_result paths =
+        support_run("grep -rn '%s\\|/tmp/' '%s'", support_env("SOURCE_ROOT"), a);
     cr_expect_eq(paths.status, 1, "absolute paths in the output:\n%s", paths.output);
     support_release(&diff);
     support_release(&paths);

@@ -20,13 +20,14 @@ static int parse(struct options *options, const char *const *words)
     return options_parse(options, argc, argv, compile_suggest);
 }
 
-#define PARSE(options, ...) parse((options), (const char *const[]){ "heddle", __VA_ARGS__, NULL })
+#define PARSE(options, ...) parse((options), (const char *const[]){"heddle", __VA_ARGS__, NULL})
 
 Test(options, options_may_stand_anywhere_and_be_joined_to_their_values)
 {
     struct options o;
-    cr_assert_eq(PARSE(&o, "run", "--set", "a=1", "file", "--set=b=2", "-Ihere", "-I", "there", "--max-cycles=12", "--", "prog",
-                       "--set", "x"), -1);
+    cr_assert_eq(PARSE(&o, "run", "--set", "a=1", "file", "--set=b=2", "-Ihere", "-I", "there",
+                       "--max-cycles=12", "--", "prog", "--set", "x"),
+                 -1);
     cr_expect_eq(o.command, COMMAND_RUN);
     cr_expect_eq(o.arguments.count, 1);
     cr_expect_str_eq(o.arguments.items[0], "file");

@@ -10,15 +10,15 @@
 
 Test(options_env, what_is_encoded_is_decoded_again)
 {
-    struct heddle_options in = { .abi = PLATFORM_ABI,
-                                 .stats_path = "/a;b/%41\nc.json",
-                                 .stats_no_host = true,
-                                 .tables_path = "",
-                                 .max_cycles = UINT64_MAX,
-                                 .stall_limit = 5,
-                                 .tick_order = ENGINE_RANDOM,
-                                 .seed = 77,
-                                 .threads = 1 };
+    struct heddle_options in = {.abi = PLATFORM_ABI,
+                                .stats_path = "/a;b/%41\nc.json",
+                                .stats_no_host = true,
+                                .tables_path = "",
+                                .max_cycles = UINT64_MAX,
+                                .stall_limit = 5,
+                                .tick_order = ENGINE_RANDOM,
+                                .seed = 77,
+                                .threads = 1};
     struct heddle_options out;
     char text[512], storage[512];
     const char *mistake = NULL;
@@ -38,7 +38,7 @@ Test(options_env, what_is_encoded_is_decoded_again)
 
 Test(options_env, the_length_is_known_before_there_is_room)
 {
-    struct heddle_options in = { .trace_path = "trace.json", .threads = 1 };
+    struct heddle_options in = {.trace_path = "trace.json", .threads = 1};
     char small[4], text[128];
     size_t length = options_env_encode(&in, NULL, 0);
     cr_expect_eq(options_env_encode(&in, small, sizeof small), length);
@@ -47,8 +47,16 @@ Test(options_env, the_length_is_known_before_there_is_room)
     cr_expect_eq(strlen(text), length);
 }
 
-static const char *const mistakes[] = { "nonsense=1", "stats", "max_cycles=-1",    "max_cycles=1x",          "tick_all=2",
-                                        "seed=",      "trace=%4", "trace=%zz", "threads=99999999999", "max_cycles=99999999999999999999" };
+static const char *const mistakes[] = {"nonsense=1",
+                                       "stats",
+                                       "max_cycles=-1",
+                                       "max_cycles=1x",
+                                       "tick_all=2",
+                                       "seed=",
+                                       "trace=%4",
+                                       "trace=%zz",
+                                       "threads=99999999999",
+                                       "max_cycles=99999999999999999999"};
 
 Test(options_env, mistakes_are_named)
 {
@@ -57,7 +65,8 @@ Test(options_env, mistakes_are_named)
         char storage[128];
         const char *mistake = NULL;
         cr_expect_not(options_env_decode(mistakes[i], &out, storage, &mistake), "%s", mistakes[i]);
-        cr_expect(mistake && strncmp(mistake, mistakes[i], strlen(mistake)) == 0, "%s", mistakes[i]);
+        cr_expect(mistake && strncmp(mistake, mistakes[i], strlen(mistake)) == 0, "%s",
+                  mistakes[i]);
     }
 }
 

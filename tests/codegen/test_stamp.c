@@ -14,7 +14,7 @@ static void age(const char *path, long seconds)
 {
     struct stat status;
     cr_assert_eq(stat(path, &status), 0);
-    struct timespec times[2] = { status.st_mtim, status.st_mtim };
+    struct timespec times[2] = {status.st_mtim, status.st_mtim};
     times[1].tv_sec -= seconds;
     cr_assert_eq(utimensat(AT_FDCWD, path, times, 0), 0);
 }

@@ -39,6 +39,7 @@ one "one cycle"        --set l1.latency=1cy --set l2.latency=1cy --set dram.late
 one "one MSHR"         --set l1.mshrs=1 --set l1.targets=1 --set l2.mshrs=1 --set tester.episodes=30
 one "dense words"      --set tester.span=8KiB --set tester.locations=1900
 one "few words"        --set tester.locations=40 --set tester.counters=2
+one "all fits"         --set l1.size=64KiB --set l1.ways=4 --set tester.locations=200 --set tester.span=8KiB
 one "narrow crossbar"  --set xbar.width=16B/cy --set tester.episodes=40
 one "wide ports"       --set l1.ports=4 --set l1.latency=20cy --set l1.mshrs=64
 one "through twice"    --set l1.write=through --set l2.write=through

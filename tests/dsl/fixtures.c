@@ -61,7 +61,8 @@ void fixture_read(struct fixture *fixture, const char *path)
     next_value(&at, "// reads: ", fixture->target, sizeof fixture->target);
     for (at = strstr(fixture->text, "expect: "); at != NULL; at = strstr(at + 1, "expect: ")) {
         struct fixture_expectation *e = &fixture->expected[fixture->expected_count++];
-        cr_assert(sscanf(at, "expect: %7s at %u:%u", e->code, &e->line, &e->column) == 3, "%s: %.40s", path, at);
+        cr_assert(sscanf(at, "expect: %7s at %u:%u", e->code, &e->line, &e->column) == 3,
+                  "%s: %.40s", path, at);
     }
 }
 
@@ -70,9 +71,8 @@ struct compilation *fixture_compile(const struct fixture *fixture)
     const char *sets[FIXTURE_MOST];
     for (size_t i = 0; i < fixture->set_count; i++)
         sets[i] = fixture->sets[i];
-    struct compile_options options = { .library_root = fixture_library(),
-                                       .overrides = sets,
-                                       .override_count = fixture->set_count };
+    struct compile_options options = {
+        .library_root = fixture_library(), .overrides = sets, .override_count = fixture->set_count};
     struct compilation *c = compile_open(&options);
     compile_check(c, fixture->target, fixture->platform[0] != '\0' ? fixture->platform : NULL);
     return c;
@@ -80,12 +80,13 @@ struct compilation *fixture_compile(const struct fixture *fixture)
 
 static bool is_same(const struct fixture_expectation *e, const struct compile_diagnostic *d)
 {
-    return strcmp(e->code, d->code) == 0 && e->line == d->place.line && e->column == d->place.column;
+    return strcmp(e->code, d->code) == 0 && e->line == d->place.line
+           && e->column == d->place.column;
 }
 
 bool fixture_matches(const struct fixture *fixture, const struct compilation *c)
 {
-    bool used[FIXTURE_MOST] = { false };
+    bool used[FIXTURE_MOST] = {false};
     bool matches = true;
     for (size_t i = 0; i < compile_diagnostic_count(c); i++) {
         const struct compile_diagnostic *d = compile_diagnostic_at(c, i);
@@ -94,8 +95,8 @@ bool fixture_matches(const struct fixture *fixture, const struct compilation *c)
             if (!used[k] && is_same(&fixture->expected[k], d))
                 found = used[k] = true;
         if (!found)
-            fprintf(stderr, "%s: unexpected %s at %u:%u: %s\n", fixture->path, d->code, d->place.line,
-                    d->place.column, d->message);
+            fprintf(stderr, "%s: unexpected %s at %u:%u: %s\n", fixture->path, d->code,
+                    d->place.line, d->place.column, d->message);
         matches &= found;
     }
     for (size_t k = 0; k < fixture->expected_count; k++) {
@@ -121,7 +122,8 @@ size_t fixture_list(const char *folder, const char *(**names))
     DIR *directory = opendir(path);
     cr_assert_not_null(directory, "no folder %s", path);
     size_t count = 0;
-    for (const struct dirent *entry = readdir(directory); entry != NULL; entry = readdir(directory)) {
+    for (const struct dirent *entry = readdir(directory); entry != NULL;
+         entry = readdir(directory)) {
         const char *dot = strrchr(entry->d_name, '.');
         if (dot == NULL || strcmp(dot, ".heddle") != 0 || count == 512)
             continue;

@@ -1,6 +1,8 @@
-/* The fixtures of the diagnostics: descriptions with the expectation in comments beside the line that trips.
+/* The fixtures of the diagnostics: descriptions with the expectation in comments beside the line
+ * that trips.
  *
- *     // expect: E0401 at 5:9      this code at this line and column; 0:0 for a diagnostic without a place
+ *     // expect: E0401 at 5:9      this code at this line and column; 0:0 for a diagnostic without
+ * a place
  *     // set: m.banks=2            compiled with this --set
  *     // platform: p               this platform of the file
  *     // reads: NAME               the file that is compiled is this one

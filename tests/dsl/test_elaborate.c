@@ -1,4 +1,5 @@
-/* Elaboration through the public API: the example of the language, and the construct that each case names. */
+/* Elaboration through the public API: the example of the language, and the construct that each case
+ * names. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,9 +15,8 @@ static const struct model *compile_file(const char *name, const char *const *set
 {
     static char path[600];
     snprintf(path, sizeof path, "%s/%s", fixture_root(), name);
-    struct compile_options options = { .library_root = fixture_library(),
-                                       .overrides = sets,
-                                       .override_count = set_count };
+    struct compile_options options = {
+        .library_root = fixture_library(), .overrides = sets, .override_count = set_count};
     compilation = compile_open(&options);
     const struct model *model = compile_platform(compilation, path, NULL);
     if (model == NULL)
@@ -29,7 +29,8 @@ static const struct model *compile_file(const char *name, const char *const *set
 static const struct model *compile_body(const char *declarations, const char *body)
 {
     static char text[8192], path[600];
-    snprintf(text, sizeof text, "import \"lib/parts\";\n%s\nplatform p { clock core = 1GHz; %s }\n", declarations, body);
+    snprintf(text, sizeof text, "import \"lib/parts\";\n%s\nplatform p { clock core = 1GHz; %s }\n",
+             declarations, body);
     snprintf(path, sizeof path, "%s/text.heddle", fixture_root());
     compilation = compile_open(NULL);
     const struct model *model = compile_text(compilation, path, text, strlen(text), NULL);
@@ -57,11 +58,13 @@ static const struct model_param *param(const struct model_instance *instance, co
     abort();
 }
 
-static const struct model_port *port(const struct model_instance *instance, const char *name, uint32_t element)
+static const struct model_port *port(const struct model_instance *instance, const char *name,
+                                     uint32_t element)
 {
     for (uint32_t i = 0; i < instance->port_group_count; i++)
         if (strcmp(instance->port_groups[i].decl->name, name) == 0) {
-            cr_assert_lt(element, instance->port_groups[i].count, "%s.%s[%u]", instance->path, name, element);
+            cr_assert_lt(element, instance->port_groups[i].count, "%s.%s[%u]", instance->path, name,
+                         element);
             return &instance->port_groups[i].ports[element];
         }
     cr_assert(false, "%s has no port %s", instance->path, name);
@@ -71,7 +74,8 @@ static const struct model_port *port(const struct model_instance *instance, cons
 static const char *peer(const struct model_port *from)
 {
     static char text[200];
-    const struct model_port *to = from->connection->from == from ? from->connection->to : from->connection->from;
+    const struct model_port *to =
+        from->connection->from == from ? from->connection->to : from->connection->from;
     snprintf(text, sizeof text, "%s.%s[%u]", to->owner->path, to->decl->name, to->element);
     return text;
 }
@@ -94,7 +98,7 @@ Test(elaborate, the_example_becomes_a_ring)
 
 Test(elaborate, an_override_changes_the_structure)
 {
-    static const char *const sets[] = { "topology=full", "gpu.arrays=2", "gpu[0].l2.ways=8" };
+    static const char *const sets[] = {"topology=full", "gpu.arrays=2", "gpu[0].l2.ways=8"};
     const struct model *m = compile_file("good/ring4.heddle", sets, 3);
     const struct model_instance *x = find(m, "fabric_switch");
     cr_expect(x->is_interconnect);
@@ -113,7 +117,8 @@ Test(elaborate, arrays_are_flattened_row_major)
     cr_expect_str_eq(peer(port(find(m, "gpu[2].cp"), "work", 0)), "gpu[2].sa[0].cu[0].work[0]");
     cr_expect_str_eq(peer(port(find(m, "gpu[2].cp"), "work", 5)), "gpu[2].sa[1].cu[1].work[0]");
     cr_expect_eq(port(find(m, "gpu[2].cp"), "work", 63)->connection->latency_cy, 10);
-    cr_expect_str_eq(peer(port(find(m, "gpu[0].memory_xbar"), "from", 6)), "gpu[0].sa[1].l1v[2].bottom[0]");
+    cr_expect_str_eq(peer(port(find(m, "gpu[0].memory_xbar"), "from", 6)),
+                     "gpu[0].sa[1].l1v[2].bottom[0]");
     compile_close(compilation);
 }
 
@@ -165,14 +170,16 @@ Test(elaborate, parts_are_shared_inside_their_owner)
 
 Test(elaborate, a_slot_takes_its_default_the_body_or_an_override)
 {
-    static const char *const sets[] = { "b.policy=newest", "b.policy.age=7" };
+    static const char *const sets[] = {"b.policy=newest", "b.policy.age=7"};
     char path[600];
     snprintf(path, sizeof path, "%s/text.heddle", fixture_root());
-    struct compile_options options = { .overrides = sets, .override_count = 2 };
-    const char *text = "import \"lib/parts\";\nplatform p { clock core = 1GHz; r[3] : requester; a : memory;\n"
-                       "b : memory; d : memory { policy = newest { age = 4; }; };\n"
-                       "r[*].mem -> s.top[*]; s : spread; s.to[0] -> a.top; s.to[1] -> b.top; s.to[2] -> d.top; }\n"
-                       "component spread { in top[] : any; out to[] : any; }\n";
+    struct compile_options options = {.overrides = sets, .override_count = 2};
+    const char *text =
+        "import \"lib/parts\";\nplatform p { clock core = 1GHz; r[3] : requester; a : memory;\n"
+        "b : memory; d : memory { policy = newest { age = 4; }; };\n"
+        "r[*].mem -> s.top[*]; s : spread; s.to[0] -> a.top; s.to[1] -> b.top; s.to[2] -> d.top; "
+        "}\n"
+        "component spread { in top[] : any; out to[] : any; }\n";
     compilation = compile_open(&options);
     const struct model *m = compile_text(compilation, path, text, strlen(text), NULL);
     if (m == NULL)
@@ -188,9 +195,10 @@ Test(elaborate, a_slot_takes_its_default_the_body_or_an_override)
 
 Test(elaborate, several_connections_share_an_interconnect)
 {
-    const struct model *m = compile_body("", "a[2] : requester; b : requester; m[2] : memory;"
-                                             "a[*].mem -> m[*].top via x = crossbar { latency = 5cy; };"
-                                             "b.mem -> m[*].top via x;");
+    const struct model *m =
+        compile_body("", "a[2] : requester; b : requester; m[2] : memory;"
+                         "a[*].mem -> m[*].top via x = crossbar { latency = 5cy; };"
+                         "b.mem -> m[*].top via x;");
     const struct model_instance *x = find(m, "x");
     cr_expect_eq(x->port_groups[0].count, 3);
     cr_expect_eq(x->port_groups[1].count, 2);
@@ -201,9 +209,10 @@ Test(elaborate, several_connections_share_an_interconnect)
 
 Test(elaborate, boundaries_are_aliases_and_the_latency_is_on_one_connection)
 {
-    const struct model *m = compile_body("component inner { in top : mem(64B); m : memory; top -> m.top; }\n"
-                                         "component outer { in top : mem(64B); i : inner; top -> i.top latency 3cy; }",
-                                         "r : requester; o : outer; r.mem -> o.top;");
+    const struct model *m =
+        compile_body("component inner { in top : mem(64B); m : memory; top -> m.top; }\n"
+                     "component outer { in top : mem(64B); i : inner; top -> i.top latency 3cy; }",
+                     "r : requester; o : outer; r.mem -> o.top;");
     const struct model_port *boundary = port(find(m, "o"), "top", 0);
     cr_expect_str_eq(boundary->alias->owner->path, "o.i");
     cr_expect_str_eq(boundary->alias->alias->owner->path, "o.i.m");
@@ -216,7 +225,8 @@ Test(elaborate, boundaries_are_aliases_and_the_latency_is_on_one_connection)
 
 Test(elaborate, seconds_become_cycles_of_the_receiver_rounded_up)
 {
-    const struct model *m = compile_body("", "r : requester; m : memory { latency = 2.5ns; }; r.mem -> m.top latency 1.2ns;");
+    const struct model *m = compile_body(
+        "", "r : requester; m : memory { latency = 2.5ns; }; r.mem -> m.top latency 1.2ns;");
     cr_expect_eq(m->connections[0]->latency_cy, 2);
     cr_expect_eq(param(find(m, "m"), "latency")->value.integer, 3);
     compile_close(compilation);
@@ -224,10 +234,11 @@ Test(elaborate, seconds_become_cycles_of_the_receiver_rounded_up)
 
 Test(elaborate, a_shared_link_is_one_bus_and_a_named_one_has_its_own_values)
 {
-    const struct model *m = compile_body("", "r[4] : requester; m[4] : memory;"
-                                             "r[0 .. 1].mem -> m[0 .. 1].top via shared wire;"
-                                             "r[2].mem -> m[2].top via wire;"
-                                             "r[3].mem -> m[3].top via far = wire { latency = 1us; };");
+    const struct model *m =
+        compile_body("", "r[4] : requester; m[4] : memory;"
+                         "r[0 .. 1].mem -> m[0 .. 1].top via shared wire;"
+                         "r[2].mem -> m[2].top via wire;"
+                         "r[3].mem -> m[3].top via far = wire { latency = 1us; };");
     cr_expect_eq(m->connections[0]->bus, m->connections[1]->bus);
     cr_expect_gt(m->connections[0]->bus, 0);
     cr_expect_eq(m->connections[2]->bus, 0);
@@ -239,11 +250,12 @@ Test(elaborate, a_shared_link_is_one_bus_and_a_named_one_has_its_own_values)
 
 Test(elaborate, a_count_follows_from_the_connection)
 {
-    const struct model *m = compile_body("component many { out o[] : work; let n = count(o); }\n"
-                                         "component takes { in i : work; }\n"
-                                         "component shell { in i[] : work; t[3] : takes; i[*] -> t[*].i; }",
-                                         "x : many; y : many; s : shell; t[2] : takes;"
-                                         "x.o[*] -> s.i[*]; for k in 0 .. 1 { y.o[k] -> t[k].i; }");
+    const struct model *m =
+        compile_body("component many { out o[] : work; let n = count(o); }\n"
+                     "component takes { in i : work; }\n"
+                     "component shell { in i[] : work; t[3] : takes; i[*] -> t[*].i; }",
+                     "x : many; y : many; s : shell; t[2] : takes;"
+                     "x.o[*] -> s.i[*]; for k in 0 .. 1 { y.o[k] -> t[k].i; }");
     cr_expect_eq(param(find(m, "x"), "n")->value.integer, 3);
     cr_expect_eq(param(find(m, "y"), "n")->value.integer, 2);
     compile_close(compilation);
@@ -251,9 +263,10 @@ Test(elaborate, a_count_follows_from_the_connection)
 
 Test(elaborate, depth_is_what_full_speed_needs_unless_it_is_stated)
 {
-    const struct model *m = compile_body("component deep { in top : mem(64B) depth 7 width 2; }",
-                                         "r[3] : requester; m : memory; n : memory; d : deep;"
-                                         "r[0].mem -> m.top; r[1].mem -> n.top latency 20cy; r[2].mem -> d.top;");
+    const struct model *m =
+        compile_body("component deep { in top : mem(64B) depth 7 width 2; }",
+                     "r[3] : requester; m : memory; n : memory; d : deep;"
+                     "r[0].mem -> m.top; r[1].mem -> n.top latency 20cy; r[2].mem -> d.top;");
     cr_expect_eq(m->connections[0]->depth, 4);
     cr_expect_eq(m->connections[1]->depth, 40);
     cr_expect_eq(m->connections[2]->depth, 7);
@@ -294,9 +307,10 @@ Test(elaborate, instances_come_parents_first_and_ids_are_indices)
 
 Test(elaborate, documentation_is_attached)
 {
-    const struct model *m = compile_body("/// A box.\n/// Two lines.\ncomponent box {\n/// How many.\nparam n : int = 1;\n"
-                                         "param k : int = 2;   /// Behind.\n/// Hits.\nstat a, b : counter; }",
-                                         "\n/// This one.\nb : box;");
+    const struct model *m = compile_body(
+        "/// A box.\n/// Two lines.\ncomponent box {\n/// How many.\nparam n : int = 1;\n"
+        "param k : int = 2;   /// Behind.\n/// Hits.\nstat a, b : counter; }",
+        "\n/// This one.\nb : box;");
     const struct model_type *box = find(m, "b")->type;
     cr_expect_str_eq(box->doc, "A box.\nTwo lines.");
     cr_expect_str_eq(box->params[0].doc, "How many.");
@@ -327,17 +341,18 @@ Test(elaborate, a_file_of_components_has_declarations_only)
 
 Test(elaborate, the_platforms_of_the_library_check_clean_and_fast)
 {
-    static const char *const names[] = { "tiny", "r9nano" };
+    static const char *const names[] = {"tiny", "r9nano"};
     for (size_t i = 0; i < 2; i++) {
         char path[700];
         snprintf(path, sizeof path, "%s/../platforms/%s.heddle", fixture_library(), names[i]);
-        struct compile_options options = { .library_root = fixture_library() };
+        struct compile_options options = {.library_root = fixture_library()};
         struct timespec before, after;
         struct compilation *c = compile_open(&options);
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &before);
         const struct model *m = compile_platform(c, path, NULL);
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &after);
-        double ms = (double)(after.tv_sec - before.tv_sec) * 1e3 + (double)(after.tv_nsec - before.tv_nsec) / 1e6;
+        double ms = (double)(after.tv_sec - before.tv_sec) * 1e3
+                    + (double)(after.tv_nsec - before.tv_nsec) / 1e6;
         if (m == NULL || compile_warning_count(c) > 0)
             compile_print_diagnostics(c, stderr, false);
         cr_expect_not_null(m, "%s", names[i]);
@@ -345,4 +360,53 @@ Test(elaborate, the_platforms_of_the_library_check_clean_and_fast)
         cr_expect_lt(ms, 50.0, "%s took %.1f ms", names[i], ms);
         compile_close(c);
     }
+}
+
+Test(elaborate, imports_may_form_circles_and_are_found_on_include_paths)
+{
+    char folder[600];
+    snprintf(folder, sizeof folder, "%s/lib", fixture_root());
+    const char *const includes[] = {"/no/such/folder", folder};
+    struct compile_options options = {.include_paths = includes, .include_count = 2};
+    static const char text[] = "import \"cycle_a\"; import \"cycle_b.heddle\";\n"
+                               "platform first { clock k = 1GHz; a : cycle_a; }\n"
+                               "platform second { clock k = 1GHz; a : cycle_a; b : cycle_b; }\n";
+    static const char *const names[] = {NULL, "first", "second"};
+    static const uint32_t instances[] = {4, 3, 4};
+    for (size_t i = 0; i < 3; i++) {
+        struct compilation *c = compile_open(&options);
+        const struct model *m =
+            compile_text(c, "elsewhere/text.heddle", text, strlen(text), names[i]);
+        if (m == NULL)
+            compile_print_diagnostics(c, stderr, false);
+        cr_assert_not_null(m);
+        cr_expect_str_eq(m->name, i == 1 ? "first" : "second");
+        cr_expect_eq(m->instance_count, instances[i]);
+        cr_expect_eq(compile_platform_count(c), 2);
+        cr_expect_str_eq(compile_platform_name(c, 0), "first");
+        cr_expect_eq(compile_file_count(c), 3);
+        cr_expect_str_eq(compile_file_name(c, 0), "elsewhere/text.heddle");
+        compile_close(c);
+    }
+}
+
+Test(elaborate, two_compilations_give_the_same_model)
+{
+    struct compilation *kept[2];
+    const struct model *models[2];
+    for (int i = 0; i < 2; i++) {
+        models[i] = compile_file("good/ring4.heddle", NULL, 0);
+        kept[i] = compilation;
+    }
+    cr_assert_eq(models[0]->connection_count, models[1]->connection_count);
+    for (uint32_t i = 0; i < models[0]->connection_count; i++) {
+        const struct model_connection *a = models[0]->connections[i],
+                                      *b = models[1]->connections[i];
+        cr_expect_str_eq(a->from->owner->path, b->from->owner->path);
+        cr_expect_eq(a->from->element, b->from->element);
+        cr_expect_str_eq(a->to->owner->path, b->to->owner->path);
+        cr_expect_eq(a->to->element, b->to->element);
+    }
+    compile_close(kept[0]);
+    compile_close(kept[1]);
 }

@@ -1,5 +1,6 @@
-/* Every diagnostic against its fixtures: exactly the expected diagnostics at exactly the expected places, no cascades;
- * and every code has a fixture that trips it, one that does not, and an explanation. */
+/* Every diagnostic against its fixtures: exactly the expected diagnostics at exactly the expected
+ * places, no cascades; and every code has a fixture that trips it, one that does not, and an
+ * explanation. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
@@ -58,7 +59,8 @@ Test(fixtures, every_code_has_both_fixtures_and_an_explanation)
     cr_expect_null(compile_explain("E9999"));
 }
 
-/* Mistakes a newcomer makes: the text, where it is reported, and what must be in the message or its notes. */
+/* Mistakes a newcomer makes: the text, where it is reported, and what must be in the message or its
+ * notes. */
 struct mistake {
     const char *what;
     const char *text;
@@ -69,25 +71,28 @@ struct mistake {
 #define PARTS "import \"lib/parts\";\nplatform p {\nclock core = 1GHz;\n"
 
 static const struct mistake mistakes[] = {
-    { "typo in a parameter", PARTS "a : requester { rat = 2; };\nm : memory;\na.mem -> m.top;\n}\n", 4, 17,
-      "has no parameter 'rat'", "did you mean 'rate'?" },
-    { "port left open", PARTS "a : requester;\nm : memory;\nb : requester;\na.mem -> m.top;\n}\n", 6, 1,
-      "'mem' of 'b' is not connected", "connect it" },
-    { "swapped directions", PARTS "a : requester;\nm : memory;\nm.top -> a.mem;\n}\n", 6, 1, "right of '->'",
-      "a.mem -> m.top" },
-    { "4 sources to 16 sinks", PARTS "a[4] : requester;\nm[16] : memory;\na[*].mem -> m[*].top;\n}\n", 6, 1,
-      "4 ports on the left, 16 on the right", "via NAME = crossbar" },
-    { "missing unit", PARTS "a : requester;\nm : memory { latency = 4; };\na.mem -> m.top;\n}\n", 5, 24,
-      "expected cycles", "4cy" },
-    { "missing semicolon", PARTS "a : requester\nm : memory;\na.mem -> m.top;\n}\n", 4, 14, "expected ';'", NULL },
-    { "unbalanced brace", PARTS "a : requester;\nif 1 == 1 {\nm : memory;\n", 5, 11, "never closed", "'}'" },
-    { "unknown import", "import \"std/cahce\";\nplatform p { }\n", 1, 8, "cannot find", "std/cache" },
-    { "duplicate name", PARTS "a : requester;\nm : memory;\na : memory;\na.mem -> m.top;\n}\n", 6, 1,
-      "'a' is declared twice", "first declared here" },
-    { "overlapping addresses",
-      PARTS "a[2] : requester;\nm[2] : memory;\na[*].mem -> m[*].top;\nspace s : m[0], each 1MiB;\n"
-            "space t : m[1], each 1MiB;\nmap s at 0x0;\nmap t at 0x1000;\n}\n",
-      10, 5, "overlaps", "is mapped here" },
+    {"typo in a parameter", PARTS "a : requester { rat = 2; };\nm : memory;\na.mem -> m.top;\n}\n",
+     4, 17, "has no parameter 'rat'", "did you mean 'rate'?"},
+    {"port left open", PARTS "a : requester;\nm : memory;\nb : requester;\na.mem -> m.top;\n}\n", 6,
+     1, "'mem' of 'b' is not connected", "connect it"},
+    {"swapped directions", PARTS "a : requester;\nm : memory;\nm.top -> a.mem;\n}\n", 6, 1,
+     "right of '->'", "a.mem -> m.top"},
+    {"4 sources to 16 sinks",
+     PARTS "a[4] : requester;\nm[16] : memory;\na[*].mem -> m[*].top;\n}\n", 6, 1,
+     "4 ports on the left, 16 on the right", "via NAME = crossbar"},
+    {"missing unit", PARTS "a : requester;\nm : memory { latency = 4; };\na.mem -> m.top;\n}\n", 5,
+     24, "expected cycles", "4cy"},
+    {"missing semicolon", PARTS "a : requester\nm : memory;\na.mem -> m.top;\n}\n", 4, 14,
+     "expected ';'", NULL},
+    {"unbalanced brace", PARTS "a : requester;\nif 1 == 1 {\nm : memory;\n", 5, 11, "never closed",
+     "'}'"},
+    {"unknown import", "import \"std/cahce\";\nplatform p { }\n", 1, 8, "cannot find", "std/cache"},
+    {"duplicate name", PARTS "a : requester;\nm : memory;\na : memory;\na.mem -> m.top;\n}\n", 6, 1,
+     "'a' is declared twice", "first declared here"},
+    {"overlapping addresses",
+     PARTS "a[2] : requester;\nm[2] : memory;\na[*].mem -> m[*].top;\nspace s : m[0], each 1MiB;\n"
+           "space t : m[1], each 1MiB;\nmap s at 0x0;\nmap t at 0x1000;\n}\n",
+     10, 5, "overlaps", "is mapped here"},
 };
 
 static bool is_said(const struct compile_diagnostic *d, const char *words)
@@ -104,7 +109,7 @@ Test(fixtures, newcomers_get_the_place_and_the_help)
 {
     char name[600];
     snprintf(name, sizeof name, "%s/newcomer.heddle", fixture_root());
-    struct compile_options options = { .library_root = fixture_library() };
+    struct compile_options options = {.library_root = fixture_library()};
     for (size_t i = 0; i < sizeof mistakes / sizeof mistakes[0]; i++) {
         const struct mistake *m = &mistakes[i];
         struct compilation *c = compile_open(&options);

@@ -1,5 +1,5 @@
-/* format.c: every description of the project and of the fixtures formats to something that formats to itself, with the
- * same tokens and comments. */
+/* format.c: every description of the project and of the fixtures formats to something that formats
+ * to itself, with the same tokens and comments. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,18 +31,20 @@ static const char *spelling(struct scanned *s, struct span span)
     return source_slice(&s->sources, span);
 }
 
-static void expect_same_tokens(const char *name, const char *a, size_t a_size, const char *b, size_t b_size)
+static void expect_same_tokens(const char *name, const char *a, size_t a_size, const char *b,
+                               size_t b_size)
 {
     struct scanned x, y;
     scan(&x, a, a_size);
     scan(&y, b, b_size);
     cr_assert_eq(x.list.tokens.count, y.list.tokens.count, "%s", name);
     for (uint32_t i = 0; i < x.list.tokens.count; i++)
-        cr_assert_str_eq(spelling(&x, x.list.tokens.items[i].span), spelling(&y, y.list.tokens.items[i].span), "%s",
-                         name);
+        cr_assert_str_eq(spelling(&x, x.list.tokens.items[i].span),
+                         spelling(&y, y.list.tokens.items[i].span), "%s", name);
     cr_assert_eq(x.list.comments.count, y.list.comments.count, "%s", name);
     for (uint32_t i = 0; i < x.list.comments.count; i++)
-        cr_assert_eq(x.list.comments.items[i].token, y.list.comments.items[i].token, "%s: comment %u", name, i);
+        cr_assert_eq(x.list.comments.items[i].token, y.list.comments.items[i].token,
+                     "%s: comment %u", name, i);
     arena_release(&x.arena);
     arena_release(&y.arena);
 }
@@ -65,7 +67,7 @@ static size_t expect_stable(const char *name, const char *text, size_t size)
 
 Test(format, twice_is_the_same_as_once_and_nothing_is_lost)
 {
-    static const char *const folders[] = { "good", "bad", "lib" };
+    static const char *const folders[] = {"good", "bad", "lib"};
     size_t formatted = 0;
     for (size_t f = 0; f < 3; f++) {
         const char **names;
@@ -90,9 +92,10 @@ Test(format, a_file_with_a_syntax_error_is_left_alone)
 
 Test(format, columns_and_spaces_are_settled)
 {
-    static const char before[] = "component   c{\n  param size:bytes=16KiB in 1KiB..64KiB pow2;\n"
-                                 "param w :int= 4;  // ways\n\n\n\nin top:mem( 64B );\nout bottom :mem(64B);\n"
-                                 "top->x.y;\n  long.name[ * ]  ->  z.y latency 1cy;\nlet a=-1+2*(3 - b);\n}\n";
+    static const char before[] =
+        "component   c{\n  param size:bytes=16KiB in 1KiB..64KiB pow2;\n"
+        "param w :int= 4;  // ways\n\n\n\nin top:mem( 64B );\nout bottom :mem(64B);\n"
+        "top->x.y;\n  long.name[ * ]  ->  z.y latency 1cy;\nlet a=-1+2*(3 - b);\n}\n";
     static const char after[] = "component c {\n"
                                 "    param size : bytes = 16KiB in 1KiB .. 64KiB pow2;\n"
                                 "    param w    : int   = 4;  // ways\n"

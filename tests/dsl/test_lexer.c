@@ -35,9 +35,9 @@ Test(lexer, a_number_and_its_unit_are_one_token)
     static const struct {
         int64_t value;
         enum model_dimension dimension;
-    } expected[] = { { 65536, MODEL_DIM_BYTES },        { 32000000000, MODEL_DIM_BYTES_PER_S },
-                     { 64, MODEL_DIM_BYTES_PER_CY },    { 16, MODEL_DIM_NONE },
-                     { 1000, MODEL_DIM_NONE },          { 1536, MODEL_DIM_BYTES } };
+    } expected[] = {{65536, MODEL_DIM_BYTES},     {32000000000, MODEL_DIM_BYTES_PER_S},
+                    {64, MODEL_DIM_BYTES_PER_CY}, {16, MODEL_DIM_NONE},
+                    {1000, MODEL_DIM_NONE},       {1536, MODEL_DIM_BYTES}};
     cr_assert_eq(list.tokens.count, 7);
     for (size_t i = 0; i < 6; i++) {
         cr_expect_eq(kind(i), NUMBER);
@@ -51,7 +51,7 @@ Test(lexer, a_number_and_its_unit_are_one_token)
 Test(lexer, a_quotient_is_a_unit_only_when_the_list_has_it)
 {
     scan("64KiB/sets 4B/cy2");
-    static const int kinds[] = { NUMBER, '/', WORD, NUMBER, '/', WORD, 0 };
+    static const int kinds[] = {NUMBER, '/', WORD, NUMBER, '/', WORD, 0};
     cr_assert_eq(list.tokens.count, 7);
     for (size_t i = 0; i < 7; i++)
         cr_expect_eq(kind(i), kinds[i], "token %zu", i);
@@ -61,7 +61,7 @@ Test(lexer, a_quotient_is_a_unit_only_when_the_list_has_it)
 Test(lexer, no_number_ends_in_a_dot)
 {
     scan("1..8 0 ..< n");
-    static const int kinds[] = { NUMBER, TO, NUMBER, NUMBER, UNTIL, WORD, 0 };
+    static const int kinds[] = {NUMBER, TO, NUMBER, NUMBER, UNTIL, WORD, 0};
     for (size_t i = 0; i < 7; i++)
         cr_expect_eq(kind(i), kinds[i], "token %zu", i);
     done();
@@ -73,17 +73,33 @@ struct keyword_case {
     int kind;
 };
 
-/* Each text is a statement in a body; the numbered token (the body's '{' is 2) must have this kind. */
+/* Each text is a statement in a body; the numbered token (the body's '{' is 2) must have this kind.
+ */
 static const struct keyword_case cases[] = {
-    { "in top : mem;", 3, IN },          { "in : cache;", 3, WORD },         { "in[2] : cache;", 3, WORD },
-    { "in in : mem;", 4, WORD },         { "part p : x;", 3, PART },         { "part : x;", 3, WORD },
-    { "map = 3;", 3, WORD },             { "map map;", 4, WORD },            { "link.mem -> x.y;", 3, WORD },
-    { "a.in -> b.out;", 5, WORD },       { "a.b -> c.d via via;", 10, VIA }, { "a.b -> c.d via via;", 11, WORD },
-    { "param in : int in 1 .. 2;", 4, WORD }, { "param in : int in 1 .. 2;", 7, IN },
-    { "check check > 1;", 3, CHECK },    { "check check > 1;", 4, WORD },    { "space s : each, each 4B;", 6, WORD },
-    { "space s : each, each 4B;", 8, EACH },  { "if if == x { }", 3, IF },   { "if if == x { }", 4, WORD },
-    { "in a : m depth depth;", 7, DEPTH },    { "in a : m depth depth;", 8, WORD },
-    { "a : b on on;", 6, ON },           { "a : b on on;", 7, WORD },
+    {"in top : mem;", 3, IN},
+    {"in : cache;", 3, WORD},
+    {"in[2] : cache;", 3, WORD},
+    {"in in : mem;", 4, WORD},
+    {"part p : x;", 3, PART},
+    {"part : x;", 3, WORD},
+    {"map = 3;", 3, WORD},
+    {"map map;", 4, WORD},
+    {"link.mem -> x.y;", 3, WORD},
+    {"a.in -> b.out;", 5, WORD},
+    {"a.b -> c.d via via;", 10, VIA},
+    {"a.b -> c.d via via;", 11, WORD},
+    {"param in : int in 1 .. 2;", 4, WORD},
+    {"param in : int in 1 .. 2;", 7, IN},
+    {"check check > 1;", 3, CHECK},
+    {"check check > 1;", 4, WORD},
+    {"space s : each, each 4B;", 6, WORD},
+    {"space s : each, each 4B;", 8, EACH},
+    {"if if == x { }", 3, IF},
+    {"if if == x { }", 4, WORD},
+    {"in a : m depth depth;", 7, DEPTH},
+    {"in a : m depth depth;", 8, WORD},
+    {"a : b on on;", 6, ON},
+    {"a : b on on;", 7, WORD},
 };
 
 Test(lexer, any_keyword_may_be_a_name)
@@ -92,8 +108,8 @@ Test(lexer, any_keyword_may_be_a_name)
         char text[200];
         snprintf(text, sizeof text, "component c { %s }", cases[i].text);
         scan(text);
-        cr_expect_eq(kind(cases[i].token), cases[i].kind, "%s: token %zu is %d", cases[i].text, cases[i].token,
-                     kind(cases[i].token));
+        cr_expect_eq(kind(cases[i].token), cases[i].kind, "%s: token %zu is %d", cases[i].text,
+                     cases[i].token, kind(cases[i].token));
         done();
     }
 }
@@ -112,7 +128,8 @@ Test(lexer, documentation_names_the_token_behind_it)
 {
     scan("/// one\n/// two\ncomponent c { } // not this\n");
     cr_assert_eq(list.comments.count, 3);
-    cr_expect(list.comments.items[0].is_doc && list.comments.items[1].is_doc && !list.comments.items[2].is_doc);
+    cr_expect(list.comments.items[0].is_doc && list.comments.items[1].is_doc
+              && !list.comments.items[2].is_doc);
     cr_expect_eq(list.comments.items[1].token, 0);
     done();
 }

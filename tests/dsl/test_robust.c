@@ -1,4 +1,5 @@
-/* Any bytes: no crash, no hang, an error or a model. Also what the printed forms of diagnostics look like. */
+/* Any bytes: no crash, no hang, an error or a model. Also what the printed forms of diagnostics
+ * look like. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,7 @@ static void expect_answer(const char *text, size_t size)
 {
     char name[600];
     snprintf(name, sizeof name, "%s/good/text.heddle", fixture_root());
-    struct compile_options options = { .library_root = fixture_library(), .max_instances = 5000 };
+    struct compile_options options = {.library_root = fixture_library(), .max_instances = 5000};
     struct compilation *c = compile_open(&options);
     const struct model *model = compile_text(c, name, text, size, NULL);
     cr_expect_eq(model != NULL, compile_error_count(c) == 0);
@@ -47,7 +48,8 @@ Test(robust, damaged_examples_have_an_answer)
         uint32_t state = seed;
         memcpy(text, fixture.text, size);
         for (int i = 0; i < 4; i++) {
-            size_t to = next(&state) % size, from = next(&state) % size, length = 1 + next(&state) % 12;
+            size_t to = next(&state) % size, from = next(&state) % size,
+                   length = 1 + next(&state) % 12;
             if (to + length < size && from + length < size)
                 memmove(text + to, fixture.text + from, length);
         }
@@ -58,10 +60,12 @@ Test(robust, damaged_examples_have_an_answer)
 Test(robust, expansion_is_bounded)
 {
     static const char *const texts[] = {
-        "component a { b[1000] : b; } component b { c[1000] : c; } component c { d[1000] : d; } component d { }\n"
+        "component a { b[1000] : b; } component b { c[1000] : c; } component c { d[1000] : d; } "
+        "component d { }\n"
         "platform p { clock k = 1GHz; a[1000] : a; }",
         "platform p { for i in 0 .. 2000000000 { for j in 0 .. 2000000000 { check 1 == 1; } } }",
-        "component a { in x[1000000] : w; } protocol w { request r { } } platform p { clock k = 1GHz; a[4000] : a; }",
+        "component a { in x[1000000] : w; } protocol w { request r { } } platform p { clock k = "
+        "1GHz; a[4000] : a; }",
         "platform p { x[9223372036854775807] : y; } component y { }",
         "part a { part b[60000] : b; } part b { part c[60000] : c; } part c { }\n"
         "component d { part a[60000] : a; } platform p { clock k = 1GHz; d : d; }",
@@ -70,9 +74,23 @@ Test(robust, expansion_is_bounded)
         expect_answer(texts[i], strlen(texts[i]));
 }
 
+Test(robust, endless_lists_end_with_a_message)
+{
+    static const char *const pieces[] = {"a : b; ", "a.b -> c.d; ", "param a : int; ",
+                                         "let a = 1; ", "in a : b; "};
+    static char text[2000000];
+    for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
+        size_t n = (size_t)snprintf(text, sizeof text, "component c { ");
+        while (n + strlen(pieces[i]) < sizeof text - 2)
+            n += (size_t)snprintf(text + n, sizeof text - n, "%s", pieces[i]);
+        n += (size_t)snprintf(text + n, sizeof text - n, "}");
+        expect_answer(text, n);
+    }
+}
+
 Test(robust, deep_nesting_ends_with_a_message)
 {
-    static const char *const pieces[] = { "{", "(", "[", "-", "a.", "if x {", "a ? b : ", "1 + " };
+    static const char *const pieces[] = {"{", "(", "[", "-", "a.", "if x {", "a ? b : ", "1 + "};
     static char text[300000];
     for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++) {
         size_t n = (size_t)snprintf(text, sizeof text, "component c { let x = ");
@@ -122,8 +140,9 @@ Test(robust, diagnostics_show_line_caret_note_and_count)
                             "    2 |     param n : int = 1;\n"
                             "      |           ^\n"
                             "2 errors\n");
-    cr_expect_not_null(strstr(json, "\"code\": \"E0201\", \"name\": \"duplicate-name\", \"severity\": \"error\", "
-                                    "\"file\": \"x.heddle\", \"line\": 3, \"column\": 11"));
+    cr_expect_not_null(
+        strstr(json, "\"code\": \"E0201\", \"name\": \"duplicate-name\", \"severity\": \"error\", "
+                     "\"file\": \"x.heddle\", \"line\": 3, \"column\": 11"));
     free(plain);
     free(json);
     compile_close(c);

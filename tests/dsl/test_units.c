@@ -13,23 +13,23 @@ struct reading {
 };
 
 static const struct reading readings[] = {
-    { "0", UNIT_FINE, 0, MODEL_DIM_NONE },
-    { "9223372036854775807", UNIT_FINE, INT64_MAX, MODEL_DIM_NONE },
-    { "9223372036854775808", UNIT_TOO_LARGE, 0, MODEL_DIM_NONE },
-    { "0x7fff_ffff_ffff_ffff", UNIT_FINE, INT64_MAX, MODEL_DIM_NONE },
-    { "0x8000000000000000", UNIT_TOO_LARGE, 0, MODEL_DIM_NONE },
-    { "0x", UNIT_MALFORMED, 0, MODEL_DIM_NONE },
-    { "1TiB", UNIT_FINE, INT64_C(1) << 40, MODEL_DIM_BYTES },
-    { "9000000TiB", UNIT_TOO_LARGE, 0, MODEL_DIM_BYTES },
-    { "1.132GHz", UNIT_FINE, 1132000000, MODEL_DIM_HZ },
-    { "2.5ns", UNIT_FINE, 2500, MODEL_DIM_SECONDS },
-    { "0.5ps", UNIT_NOT_WHOLE, 0, MODEL_DIM_SECONDS },
-    { "1.5", UNIT_NOT_WHOLE, 0, MODEL_DIM_NONE },
-    { "4cy", UNIT_FINE, 4, MODEL_DIM_CYCLES },
-    { "4cycles", UNIT_UNKNOWN, 0, MODEL_DIM_NONE },
-    { "1GiB/s", UNIT_FINE, INT64_C(1) << 30, MODEL_DIM_BYTES_PER_S },
-    { "2KiB/cy", UNIT_FINE, 2048, MODEL_DIM_BYTES_PER_CY },
-    { "3gb", UNIT_UNKNOWN, 0, MODEL_DIM_NONE },
+    {"0", UNIT_FINE, 0, MODEL_DIM_NONE},
+    {"9223372036854775807", UNIT_FINE, INT64_MAX, MODEL_DIM_NONE},
+    {"9223372036854775808", UNIT_TOO_LARGE, 0, MODEL_DIM_NONE},
+    {"0x7fff_ffff_ffff_ffff", UNIT_FINE, INT64_MAX, MODEL_DIM_NONE},
+    {"0x8000000000000000", UNIT_TOO_LARGE, 0, MODEL_DIM_NONE},
+    {"0x", UNIT_MALFORMED, 0, MODEL_DIM_NONE},
+    {"1TiB", UNIT_FINE, INT64_C(1) << 40, MODEL_DIM_BYTES},
+    {"9000000TiB", UNIT_TOO_LARGE, 0, MODEL_DIM_BYTES},
+    {"1.132GHz", UNIT_FINE, 1132000000, MODEL_DIM_HZ},
+    {"2.5ns", UNIT_FINE, 2500, MODEL_DIM_SECONDS},
+    {"0.5ps", UNIT_NOT_WHOLE, 0, MODEL_DIM_SECONDS},
+    {"1.5", UNIT_NOT_WHOLE, 0, MODEL_DIM_NONE},
+    {"4cy", UNIT_FINE, 4, MODEL_DIM_CYCLES},
+    {"4cycles", UNIT_UNKNOWN, 0, MODEL_DIM_NONE},
+    {"1GiB/s", UNIT_FINE, INT64_C(1) << 30, MODEL_DIM_BYTES_PER_S},
+    {"2KiB/cy", UNIT_FINE, 2048, MODEL_DIM_BYTES_PER_CY},
+    {"3gb", UNIT_UNKNOWN, 0, MODEL_DIM_NONE},
 };
 
 Test(units, numbers_are_exact_or_refused)
@@ -37,7 +37,8 @@ Test(units, numbers_are_exact_or_refused)
     for (size_t i = 0; i < sizeof readings / sizeof readings[0]; i++) {
         int64_t value;
         enum model_dimension dimension;
-        enum unit_problem problem = unit_parse(readings[i].text, strlen(readings[i].text), &value, &dimension);
+        enum unit_problem problem =
+            unit_parse(readings[i].text, strlen(readings[i].text), &value, &dimension);
         cr_expect_eq(problem, readings[i].problem, "%s", readings[i].text);
         if (problem != UNIT_FINE)
             continue;
@@ -58,7 +59,8 @@ Test(units, every_unit_of_the_list_reads_and_writes)
         enum model_dimension dimension, dimension_again;
         cr_assert_eq(unit_parse(text, strlen(text), &value, &dimension), UNIT_FINE, "%s", text);
         const char *written = unit_format(&arena, value, dimension);
-        cr_expect_eq(unit_parse(written, strlen(written), &again, &dimension_again), UNIT_FINE, "%s", written);
+        cr_expect_eq(unit_parse(written, strlen(written), &again, &dimension_again), UNIT_FINE,
+                     "%s", written);
         cr_expect(again == value && dimension_again == dimension, "%s became %s", text, written);
     }
     cr_expect_str_eq(unit_format(&arena, 65536, MODEL_DIM_BYTES), "64KiB");
@@ -72,32 +74,34 @@ struct pair {
 };
 
 static const struct pair products[] = {
-    { MODEL_DIM_SECONDS, MODEL_DIM_HZ, MODEL_DIM_CYCLES, true },
-    { MODEL_DIM_BYTES_PER_CY, MODEL_DIM_HZ, MODEL_DIM_BYTES_PER_S, true },
-    { MODEL_DIM_BYTES_PER_S, MODEL_DIM_SECONDS, MODEL_DIM_BYTES, true },
-    { MODEL_DIM_NONE, MODEL_DIM_CYCLES, MODEL_DIM_CYCLES, true },
-    { MODEL_DIM_BYTES, MODEL_DIM_BYTES, MODEL_DIM_NONE, false },
-    { MODEL_DIM_BOOL, MODEL_DIM_NONE, MODEL_DIM_NONE, false },
+    {MODEL_DIM_SECONDS, MODEL_DIM_HZ, MODEL_DIM_CYCLES, true},
+    {MODEL_DIM_BYTES_PER_CY, MODEL_DIM_HZ, MODEL_DIM_BYTES_PER_S, true},
+    {MODEL_DIM_BYTES_PER_S, MODEL_DIM_SECONDS, MODEL_DIM_BYTES, true},
+    {MODEL_DIM_NONE, MODEL_DIM_CYCLES, MODEL_DIM_CYCLES, true},
+    {MODEL_DIM_BYTES, MODEL_DIM_BYTES, MODEL_DIM_NONE, false},
+    {MODEL_DIM_BOOL, MODEL_DIM_NONE, MODEL_DIM_NONE, false},
 };
 
 static const struct pair quotients[] = {
-    { MODEL_DIM_BYTES, MODEL_DIM_BYTES, MODEL_DIM_NONE, true },
-    { MODEL_DIM_BYTES, MODEL_DIM_CYCLES, MODEL_DIM_BYTES_PER_CY, true },
-    { MODEL_DIM_CYCLES, MODEL_DIM_HZ, MODEL_DIM_SECONDS, true },
-    { MODEL_DIM_BYTES_PER_S, MODEL_DIM_HZ, MODEL_DIM_BYTES_PER_CY, true },
-    { MODEL_DIM_NONE, MODEL_DIM_BYTES, MODEL_DIM_NONE, false },
+    {MODEL_DIM_BYTES, MODEL_DIM_BYTES, MODEL_DIM_NONE, true},
+    {MODEL_DIM_BYTES, MODEL_DIM_CYCLES, MODEL_DIM_BYTES_PER_CY, true},
+    {MODEL_DIM_CYCLES, MODEL_DIM_HZ, MODEL_DIM_SECONDS, true},
+    {MODEL_DIM_BYTES_PER_S, MODEL_DIM_HZ, MODEL_DIM_BYTES_PER_CY, true},
+    {MODEL_DIM_NONE, MODEL_DIM_BYTES, MODEL_DIM_NONE, false},
 };
 
 Test(units, dimensions_multiply_and_divide)
 {
     enum model_dimension result;
     for (size_t i = 0; i < sizeof products / sizeof products[0]; i++) {
-        cr_expect_eq(unit_multiply(products[i].a, products[i].b, &result), products[i].exists, "product %zu", i);
+        cr_expect_eq(unit_multiply(products[i].a, products[i].b, &result), products[i].exists,
+                     "product %zu", i);
         if (products[i].exists)
             cr_expect_eq(result, products[i].result, "product %zu", i);
     }
     for (size_t i = 0; i < sizeof quotients / sizeof quotients[0]; i++) {
-        cr_expect_eq(unit_divide(quotients[i].a, quotients[i].b, &result), quotients[i].exists, "quotient %zu", i);
+        cr_expect_eq(unit_divide(quotients[i].a, quotients[i].b, &result), quotients[i].exists,
+                     "quotient %zu", i);
         if (quotients[i].exists)
             cr_expect_eq(result, quotients[i].result, "quotient %zu", i);
     }
@@ -105,7 +109,7 @@ Test(units, dimensions_multiply_and_divide)
 
 Test(suggest, near_words_are_offered_and_far_ones_are_not)
 {
-    static const char *const words[] = { "size", "ways", "latency", "replacement", "GiB" };
+    static const char *const words[] = {"size", "ways", "latency", "replacement", "GiB"};
     cr_expect_str_eq(compile_suggest("sise", words, 5), "size");
     cr_expect_str_eq(compile_suggest("latecny", words, 5), "latency");
     cr_expect_str_eq(compile_suggest("replacment", words, 5), "replacement");

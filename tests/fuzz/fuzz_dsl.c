@@ -1,12 +1,16 @@
-/* libFuzzer target of the language: any bytes are compiled as a platform file, with the library to import from, and
- * formatted. Whatever comes, there is a model or at least one error, every diagnostic has a code and a place that
- * exists, and what was formatted formats to itself. HEDDLE_LIBRARY names the library; without it imports fail, which is
- * an error like any other. */
+/* libFuzzer target of the language: any bytes are compiled as a platform file, with the library to
+ * import from, and formatted. Whatever comes, there is a model or at least one error, every
+ * diagnostic has a code and a place that exists, and what was formatted formats to itself.
+ * FUZZ_LIBRARY is the library to import from, set by the build. */
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "dsl/compile.h"
+
+#ifndef FUZZ_LIBRARY
+#define FUZZ_LIBRARY "components"
+#endif
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 
@@ -18,9 +22,10 @@ static void require(bool holds)
 
 static void compile_bytes(const char *text, size_t size)
 {
-    struct compile_options options = { .library_root = getenv("HEDDLE_LIBRARY"), .max_instances = 2000 };
+    struct compile_options options = {.library_root = FUZZ_LIBRARY, .max_instances = 2000};
     struct compilation *c = compile_open(&options);
-    const struct model *model = compile_text(c, "fuzz.heddle", text, size, NULL);
+    const struct model *model =
+        compile_text(c, FUZZ_LIBRARY "/../tests/dsl/good/fuzz.heddle", text, size, NULL);
     require((model != NULL) == (compile_error_count(c) == 0));
     for (size_t i = 0; i < compile_diagnostic_count(c); i++) {
         const struct compile_diagnostic *d = compile_diagnostic_at(c, i);

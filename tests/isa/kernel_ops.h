@@ -4,10 +4,10 @@
  * X(result type, source type, expression of x and y). y is never 0 and the shifts are masked, so that C defines the result.
  */
 #define INTEGER_OPS(X, T, U, BITS)                                                                                       \
-    X(T, (T)((U)x + (U)y)) X(T, (T)((U)x - (U)y)) X(T, (T)((U)x * (U)y)) X(T, x / y) X(T, x % y)                          \
+    X(T, (T)((U)x + (U)y)) X(T, (T)((U)x - (U)y)) X(T, (T)(1u * (U)x * (U)y)) X(T, x / y) X(T, x % y)                          \
     X(T, (T)((U)x << ((U)y & (BITS - 1)))) X(T, (T)(x >> ((U)y & (BITS - 1)))) X(T, x & y) X(T, x | y) X(T, x ^ y)         \
     X(T, (T)~x) X(T, x < y ? x : y) X(T, x > y ? y : x) X(T, (T)(x == y)) X(T, (T)(x >= y ? 7 : -3))                       \
-    X(T, (T)((U)x * (U)x + (U)y)) X(T, (T)((U)(x >> 3) * 5u + (U)(y & 15))) X(T, (T)(((U)x >> 5) & 0x7f))                  \
+    X(T, (T)(1u * (U)x * (U)x + (U)y)) X(T, (T)((U)(x >> 3) * 5u + (U)(y & 15))) X(T, (T)(((U)x >> 5) & 0x7f))                  \
     X(T, (T)((signed char)x)) X(T, (T)((unsigned char)y)) X(T, (T)((short)x)) X(T, (T)((unsigned short)(y + 1)))           \
     X(T, (T)((U)x ^ ((U)x >> (BITS / 2)))) X(T, (T)((((U)x << 7) | ((U)x >> (BITS - 7)))))
 

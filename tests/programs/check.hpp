@@ -87,3 +87,31 @@ template <typename T> static inline void from_device(std::vector<T> &host, const
 {
     HIP_MUST(hipMemcpy(host.data(), device, host.size() * sizeof(T), hipMemcpyDeviceToHost));
 }
+
+template <typename T> static inline T *device_zeros(size_t count)
+{
+    return to_device(std::vector<T>(count));
+}
+
+// For sums and functions whose last bits are the device's own business: |got - want| may be up to
+// `tolerance`, relative where |want| is above one.
+template <typename T>
+static inline bool near_or_report(const char *name, const std::vector<T> &got,
+                                  const std::vector<T> &want, double tolerance)
+{
+    for (size_t i = 0; i < want.size(); i++) {
+        double g = static_cast<double>(got[i]), w = static_cast<double>(want[i]);
+        double scale = std::fabs(w) > 1 ? std::fabs(w) : 1;
+        bool same = g == w || (std::isnan(g) && std::isnan(w)); // infinities
+        if (!same && !(std::fabs(g - w) <= tolerance * scale)) {
+            std::printf("FAIL %s: element %zu is %.17g, expected %.17g\n", name, i, g, w);
+            return false;
+        }
+    }
+    return true;
+}
+
+static inline unsigned blocks_for(size_t items, unsigned block)
+{
+    return static_cast<unsigned>((items + block - 1) / block);
+}

@@ -37,7 +37,12 @@ expect() {
 }
 
 # The file that a program loads, if it loads one; the others take sizes and have defaults.
-arguments_of() { case $1 in module | bad_missing_kernel | bad_truncated) echo "$kernels" ;; esac; }
+arguments_of() {
+    case $1 in
+    module | bad_missing_kernel | bad_truncated) echo "$kernels" ;;
+    bad_instruction) echo "$programs/bad_instruction_kernels.hsaco" ;;
+    esac
+}
 run() { "$heddle" run "$@"; }
 same() { cmp "$1" "$2" || fail "$1 and $2 differ"; }
 
@@ -52,6 +57,21 @@ t_check_platforms() {
     for f in components/*/*.heddle; do
         expect 0 -- "$heddle" check "$f" || return 1
     done
+}
+
+# Who may include whom: docs/architecture.md, "Dependencies".
+t_dependencies() {
+    local bad
+    bad=$(
+        grep -nE '#include "(codegen|runtime|components)/' dsl/*.[chly]
+        grep -nE '#include "(codegen|components|dsl)/' runtime/*.[ch]
+        grep -nE '#include "dsl/' codegen/*.[ch] | grep -vE 'dsl/(model|compile|diagnostic|explain|format|arena)\.h"'
+        grep -nE '#include "components/' codegen/*.[ch] | grep -vE 'components/isa/'
+        grep -rnE '#include "(codegen|dsl)/' components --include='*.[ch]' | grep -v 'components/driver/hip/.*codegen/options_env.h'
+        grep -rnE '#include "[^"]*\.c"' components --include='*.[ch]'
+        find platforms -name '*.[ch]'
+    )
+    [ -z "$bad" ] || fail "$bad"
 }
 
 t_formatted() {
@@ -138,6 +158,7 @@ t_trace() {
 
 t_bad_arch() { expect 0 'gfx90a' 'gfx803' 'offload-arch' -- run platforms/tiny.heddle -- "$programs/bad_arch"; }
 t_bad_truncated() { expect 0 -- run platforms/tiny.heddle -- "$programs/bad_truncated" "$kernels"; }
+t_bad_instruction() { expect 3 '^PASS' "warning: kernel 'lacks' .*s_rfe_b64 .* at 0x[0-9a-f]+" -- run platforms/tiny.heddle -- "$programs/bad_instruction" "$(arguments_of bad_instruction)"; }
 t_bad_missing_kernel() { expect 0 -- run platforms/tiny.heddle -- "$programs/bad_missing_kernel" "$kernels"; }
 t_bad_block() { expect 0 -- run platforms/tiny.heddle -- "$programs/bad_block"; }
 t_bad_lds() { expect 0 -- run platforms/tiny.heddle -- "$programs/bad_lds"; }

@@ -3,6 +3,7 @@
  */
 #include "hip_internal.h"
 
+#include "codegen/options_env.h"
 #include "components/isa/object/kernarg.h"
 #include "components/work/work_placement.h"
 
@@ -140,9 +141,11 @@ static hipError_t enqueue(const struct request *request, uint32_t queue, const u
     }
     uint64_t ticket = 0;
     enum driver_status status = hip.api->launch(queue, &launch, &ticket);
-    if (status == DRIVER_FAULT) { /* refused before it began (an instruction is missing): nothing is
-                                     broken */
+    if (status == DRIVER_FAULT) {
+        /* Refused before it began, as an instruction is missing: nothing is broken, but the run must
+         * not look like a good one to a program that ignores errors of launches. */
         hip_say("%s: %s", request->what, hip.api->error_text());
+        options_env_report(OPTIONS_ENV_FAILED);
         return hipErrorLaunchFailure;
     }
     hipError_t error = hip_status(status, request->what);

@@ -24,6 +24,7 @@ static struct coalescer_case cases[] = {
     {"dwordx4", LINEAR, 16, UINT64_MAX, 16},
     {"one line a lane", STRIDE_LINE, 4, UINT64_MAX, 64},
     {"all lanes at one address", SAME, 4, UINT64_MAX, 1},
+    {"reversed, every third lane", REVERSED, 4, 0x9249249249249249, 4},
     {"reversed", REVERSED, 4, UINT64_MAX, 4},
     {"two bytes off", MISALIGNED, 4, UINT64_MAX, 5},
     {"dwordx4 across lines", MISALIGNED, 16, UINT64_MAX, 17},
@@ -84,7 +85,13 @@ ParameterizedTest(struct coalescer_case *c, coalescer, moves_every_byte_once)
         memory[i] = (uint8_t)(i * 31 + i / 256);
     uint64_t base = 0;
     bool linear = coalescer_is_linear(&m, &base);
-    unsigned count = linear ? coalescer_linear_lines(&m, base, lines) : coalescer_lines(&m, lines);
+    bool simple = !linear && coalescer_stays_in_lines(&m);
+    unsigned count = linear   ? coalescer_linear_lines(&m, base, lines)
+                     : simple ? coalescer_simple_lines(&m, lines)
+                              : coalescer_lines(&m, lines);
+    uint8_t offset[64];
+    for (unsigned lane = 0; lane < 64; lane++)
+        offset[lane] = m.address[lane] % 64;
     if (c->pattern == LINEAR)
         cr_assert(linear, "%s: not recognised as linear", c->name);
     if (c->lines)
@@ -96,8 +103,8 @@ ParameterizedTest(struct coalescer_case *c, coalescer, moves_every_byte_once)
             cr_assert_neq(lines[i].address, lines[k].address, "%s: a line twice", c->name);
         if (linear)
             coalescer_linear_from_line(&m, base, lines[i].address, memory + (lines[i].address - BASE), stage);
-        else if (coalescer_is_aligned_dwords(&m))
-            coalescer_dwords_from_line(&m, lines[i], memory + (lines[i].address - BASE), stage);
+        else if (simple && m.bytes == 4)
+            coalescer_dwords_from_line(offset, lines[i].lanes, memory + (lines[i].address - BASE), stage);
         else
             coalescer_from_line(&m, lines[i], memory + (lines[i].address - BASE), stage);
     }
@@ -125,6 +132,21 @@ ParameterizedTest(struct coalescer_case *c, coalescer, moves_every_byte_once)
             expected[byte_address(&m, lane, i) - BASE] = stage[lane * c->bytes + i];
     }
     cr_assert_arr_eq(written, expected, SPACE, "%s: stored bytes", c->name);
+}
+
+Test(coalescer, ways_to_find_lines_agree)
+{
+    struct coalesced_line simple[COALESCER_MAX_LINES], general[COALESCER_MAX_LINES];
+    srand(5);
+    for (unsigned round = 0; round < 2000; round++) {
+        struct isa_memory m = {.bytes = 4, .mask = ((uint64_t)rand() << 40) ^ ((uint64_t)rand() << 20) ^ (uint64_t)rand()};
+        for (unsigned lane = 0; lane < 64; lane++)
+            m.address[lane] = 0x10000 + (uint64_t)(rand() % (1 << (round % 12))) * 4;
+        cr_assert(coalescer_stays_in_lines(&m));
+        unsigned count = coalescer_simple_lines(&m, simple);
+        cr_assert_eq(count, coalescer_lines(&m, general));
+        cr_assert_arr_eq(simple, general, count * sizeof simple[0]);
+    }
 }
 
 Test(coalescer, atomics_never_share_an_address_in_one_message)

@@ -1,0 +1,461 @@
+/*
+ * test_isa_kernels.c - whole compiled kernels, executed instruction by instruction, against the host's results.
+ *
+ * clang compiles kernels.cl for each target, optimised and not. The loader and the functional wavefront here are as small as they
+ * can be: device addresses are host addresses, a work-group is one wavefront, memory instructions are carried out at once.
+ * Skipped, loudly, without clang or the device libraries. CLANG names another compiler.
+ */
+#include <elf.h>
+#include <math.h>
+#include <sys/types.h>
+#include <tgmath.h>
+
+#include "kernel_ops.h"
+#include "machine.h"
+
+enum { GROUPS = 8, ITEMS = GROUPS * 64, SLOTS = 64, SCRATCH_PER_LANE = 32768, MAX_STEPS = 4000000, CODE_WORDS = 1 << 18 };
+
+static const uint64_t shared_aperture = UINT64_C(0x1000000000000), private_aperture = UINT64_C(0x2000000000000);
+
+/* ---- the code object -------------------------------------------------------------------------------------------------------------- */
+
+static uint8_t *image;           /* as loaded; addresses in the file are offsets into it */
+static uint8_t *file;
+static struct isa_inst *decoded;  /* by word offset; size 0: not yet */
+
+static bool load_code_object(const char *path)
+{
+    FILE *in = fopen(path, "rb");
+    if (!in)
+        return false;
+    free(file);
+    free(image);
+    free(decoded);
+    file = calloc(1, 4 << 20);
+    image = aligned_alloc(4096, 4 << 20);
+    decoded = calloc(CODE_WORDS, sizeof *decoded);
+    memset(image, 0, 4 << 20);
+    size_t size = fread(file, 1, 4 << 20, in);
+    fclose(in);
+    const Elf64_Ehdr *header = (const Elf64_Ehdr *)(const void *)file;
+    cr_assert_gt(size, sizeof *header);
+    for (unsigned i = 0; i < header->e_phnum; i++) {
+        Elf64_Phdr segment;
+        memcpy(&segment, file + header->e_phoff + i * sizeof segment, sizeof segment);
+        if (segment.p_type == PT_LOAD)
+            memcpy(image + segment.p_vaddr, file + segment.p_offset, segment.p_filesz);
+    }
+    return true;
+}
+
+/* The kernel descriptor, or NULL. */
+static const uint8_t *find_descriptor(const char *kernel)
+{
+    char name[128];
+    snprintf(name, sizeof name, "%s.kd", kernel);
+    const Elf64_Ehdr *header = (const Elf64_Ehdr *)(const void *)file;
+    for (unsigned i = 0; i < header->e_shnum; i++) {
+        Elf64_Shdr section, strings;
+        memcpy(&section, file + header->e_shoff + i * sizeof section, sizeof section);
+        if (section.sh_type != SHT_DYNSYM)
+            continue;
+        memcpy(&strings, file + header->e_shoff + section.sh_link * sizeof strings, sizeof strings);
+        for (size_t at = 0; at < section.sh_size; at += sizeof(Elf64_Sym)) {
+            Elf64_Sym symbol;
+            memcpy(&symbol, file + section.sh_offset + at, sizeof symbol);
+            if (!strcmp((const char *)file + strings.sh_offset + symbol.st_name, name))
+                return image + symbol.st_value;
+        }
+    }
+    return NULL;
+}
+
+/* ---- one wavefront ------------------------------------------------------------------------------------------------------------------ */
+
+static enum isa_target target;
+static struct machine m;
+static uint8_t *scratch;
+static uint8_t lds[65536];
+
+static uint32_t field32(const uint8_t *at) { uint32_t v; memcpy(&v, at, 4); return v; }
+
+/* The address of one dword of a lane's access. */
+static uint8_t *place(const struct isa_memory *memory, unsigned lane, unsigned byte)
+{
+    uint64_t step = memory->swizzle_mask >> lane & 1 && memory->bytes > 4 ? (uint64_t)(byte / 4) * memory->dword_stride : byte;
+    return (uint8_t *)(uintptr_t)(memory->address[lane] + step);
+}
+
+static void do_vector_memory(const struct isa_inst *inst)
+{
+    static struct isa_memory memory;
+    uint8_t data[64][16] = {0}, compare[64][16] = {0};
+    cr_assert_eq(isa_memory_addresses(&m.ctx, &m.wave, inst, &memory), ISA_OK);
+    if (memory.kind == ISA_MEMORY_CACHE_OP)
+        return;
+    if (memory.kind != ISA_MEMORY_LOAD)
+        isa_memory_store_data(&m.ctx, inst, memory.mask, data, 16);
+    if (memory.kind == ISA_MEMORY_ATOMIC && memory.atomic == ISA_ATOMIC_CMPSWAP)
+        isa_memory_compare_data(&m.ctx, inst, memory.mask, compare, 16);
+    for (unsigned lane = 0; lane < 64; lane++) {
+        if (!(memory.mask >> lane & 1))
+            continue;
+        unsigned chunk = memory.bytes < 4 ? memory.bytes : 4;
+        if (memory.kind == ISA_MEMORY_ATOMIC) {
+            isa_atomic_apply((enum isa_atomic)memory.atomic, memory.bytes, place(&memory, lane, 0), data[lane], compare[lane], data[lane]);
+            continue;
+        }
+        for (unsigned byte = 0; byte < memory.bytes; byte += chunk) {
+            if (memory.kind == ISA_MEMORY_LOAD)
+                memcpy(data[lane] + byte, place(&memory, lane, byte), chunk);
+            else
+                memcpy(place(&memory, lane, byte), data[lane] + byte, chunk);
+        }
+    }
+    if (memory.kind == ISA_MEMORY_LOAD || memory.returns)
+        isa_memory_load(&m.ctx, inst, memory.mask, data, 16);
+    if (memory.lds_mask)
+        isa_memory_lds(&m.ctx, inst, &memory);
+}
+
+static void do_scalar_memory(const struct isa_inst *inst)
+{
+    struct isa_scalar scalar;
+    uint32_t data[16] = {0};
+    cr_assert_eq(isa_scalar_address(&m.ctx, &m.wave, inst, &scalar), ISA_OK);
+    if (scalar.kind == ISA_SCALAR_LOAD)
+        memcpy(data, (const void *)(uintptr_t)scalar.address, 4 * scalar.valid);
+    if (scalar.kind == ISA_SCALAR_LOAD || scalar.kind == ISA_SCALAR_TIME)
+        isa_scalar_load(&m.wave, inst, data);
+}
+
+static void step(void)
+{
+    uint64_t offset = m.wave.pc - (uint64_t)(uintptr_t)image;
+    cr_assert_lt(offset / 4, CODE_WORDS, "the pc left the code");
+    struct isa_inst *inst = &decoded[offset / 4];
+    if (!inst->size) {
+        int size = isa_decode(target, image + offset, 12, inst);
+        cr_assert_gt(size, 0, "%s at %llx: %d", isa_mnemonic(inst), (unsigned long long)offset, size);
+    }
+    if (inst->unit == ISA_UNIT_VMEM)
+        do_vector_memory(inst);
+    else if (inst->unit == ISA_UNIT_SMEM)
+        do_scalar_memory(inst);
+    else
+        cr_assert_eq(isa_execute(&m.ctx, &m.wave, inst), ISA_OK, "%s", isa_mnemonic(inst));
+    if (inst->unit == ISA_UNIT_VMEM || inst->unit == ISA_UNIT_SMEM)
+        m.wave.pc += inst->size;
+}
+
+/* The registers that LLVM's AMDGPU guide ("Initial Kernel Execution State") prescribes for the descriptor's bits. */
+static void start_wave(const uint8_t *kd, unsigned group, const void *kernarg, const void *packet, const void *queue)
+{
+    uint32_t rsrc2 = field32(kd + 52), properties = field32(kd + 56) & 0xffff;
+    uint32_t next = 0;
+    uint64_t base = (uint64_t)(uintptr_t)scratch;
+    machine_init(&m);
+    memset(lds, 0, sizeof lds);
+    m.ctx.lds = lds;
+    m.ctx.lds_size = sizeof lds;
+    m.ctx.shared_aperture = shared_aperture;
+    m.ctx.private_aperture = private_aperture;
+    m.ctx.scratch_base = base;
+    m.wave.mode = field32(kd + 48) >> 12 & 0xff;
+    m.wave.mode |= (field32(kd + 48) >> 21 & 1) << 8 | (field32(kd + 48) >> 23 & 1) << 9;
+    if (properties & 1) {
+        m.wave.sgpr[next++] = (uint32_t)base;
+        m.wave.sgpr[next++] = (uint32_t)(base >> 32) | 0x80000000u;
+        m.wave.sgpr[next++] = SCRATCH_PER_LANE * 64;
+        m.wave.sgpr[next++] = 1u << 19 | 3u << 21 | 1u << 23;
+    }
+    const uint64_t pairs[5] = {(uint64_t)(uintptr_t)packet, (uint64_t)(uintptr_t)queue, (uint64_t)(uintptr_t)kernarg, 0,
+                               target == ISA_GFX803 ? (uint64_t)SCRATCH_PER_LANE << 32 : base};
+    for (unsigned i = 0; i < 5; i++) {
+        if (properties >> (1 + i) & 1) {
+            isa_wave_set_pair(&m.wave, next, pairs[i]);
+            next += 2;
+        }
+    }
+    if (properties >> 6 & 1)
+        m.wave.sgpr[next++] = SCRATCH_PER_LANE;
+    if (rsrc2 >> 7 & 1)
+        m.wave.sgpr[next++] = group;
+    next += (rsrc2 >> 8 & 1) + (rsrc2 >> 9 & 1) + (rsrc2 >> 10 & 1);      /* y, z, info: 0 */
+    if (rsrc2 & 1)
+        m.wave.sgpr[next++] = 0;
+    for (unsigned lane = 0; lane < 64; lane++)
+        m.vgpr[lane] = lane;
+    m.wave.sgpr[ISA_M0] = 0xffffffff;
+    int64_t entry;
+    memcpy(&entry, kd + 16, 8);
+    m.wave.pc = (uint64_t)(uintptr_t)kd + (uint64_t)entry;
+}
+
+static bool at_end(void)
+{
+    uint32_t word;
+    memcpy(&word, (const void *)(uintptr_t)m.wave.pc, 4);
+    return word == 0xbf810000;
+}
+
+static void run_kernel(const char *name, const void *xs, const void *ys, void *all)
+{
+    const uint8_t *kd = find_descriptor(name);
+    cr_assert_not_null(kd, "no kernel %s", name);
+    uint64_t kernarg[32] = {(uint64_t)(uintptr_t)xs, (uint64_t)(uintptr_t)ys, (uint64_t)(uintptr_t)all};
+    uint16_t packet[32] = {0, 1, 64, 1, 1};
+    uint32_t queue[64] = {[16] = (uint32_t)(shared_aperture >> 32), [17] = (uint32_t)(private_aperture >> 32)};
+    const uint32_t grid[3] = {ITEMS, 1, 1};
+    memcpy(&packet[6], grid, sizeof grid);
+    for (unsigned group = 0; group < GROUPS; group++) {
+        start_wave(kd, group, kernarg, packet, queue);
+        unsigned steps = 0;
+        for (; !at_end() && steps < MAX_STEPS; steps++)
+            step();
+        cr_assert_lt(steps, MAX_STEPS, "%s does not end", name);
+    }
+}
+
+/* ---- expected values ------------------------------------------------------------------------------------------------------------------ */
+
+#define PUT(T, e) out[slot++] = (T)(e);
+#define HOST(NAME, T, LIST)                                                                                              \
+    static int host_##NAME(const void *xs, const void *ys, void *all, unsigned i)                                        \
+    {                                                                                                                    \
+        T x = ((const T *)xs)[i], y = ((const T *)ys)[i], *out = (T *)all + i * SLOTS;                                   \
+        int slot = 0;                                                                                                    \
+        LIST return slot;                                                                                                \
+    }
+
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wsign-compare"
+#pragma GCC diagnostic ignored "-Wtype-limits"
+#pragma GCC diagnostic ignored "-Wextra"
+HOST(int_char, signed char, INTEGER_OPS(PUT, signed char, unsigned char, 8))
+HOST(int_short, short, INTEGER_OPS(PUT, short, unsigned short, 16))
+HOST(int_int, int, INTEGER_OPS(PUT, int, unsigned, 32))
+HOST(int_uint, unsigned, INTEGER_OPS(PUT, unsigned, unsigned, 32))
+HOST(int_long, int64_t, INTEGER_OPS(PUT, int64_t, uint64_t, 64))
+HOST(int_ulong, uint64_t, INTEGER_OPS(PUT, uint64_t, uint64_t, 64))
+HOST(exact_float, float, FLOAT_OPS(PUT, float))
+HOST(exact_double, double, FLOAT_OPS(PUT, double))
+HOST(library_float, float, LIBRARY_OPS(PUT, float))
+HOST(library_double, double, LIBRARY_OPS(PUT, double))
+#pragma GCC diagnostic pop
+
+static int host_private_array(const void *xs, const void *ys, void *all, unsigned i)
+{
+    int x = ((const int *)xs)[i], y = ((const int *)ys)[i], *out = (int *)all + i * SLOTS;
+    int table[48];
+    signed char bytes[40];
+    double wide[12];
+    for (int k = 0; k < 48; k++)
+        table[k] = (int)((unsigned)x * (unsigned)k);
+    for (int k = 0; k < 40; k++)
+        bytes[k] = (signed char)(y + k);
+    for (int k = 0; k < 12; k++)
+        wide[k] = k * 0.5;
+    int at = x & 31;
+    for (int k = 0; k < 100; k++) {
+        table[(at + k) % 48] ^= bytes[(at * 3 + k) % 40];
+        bytes[k % 40] = (signed char)(bytes[k % 40] + (signed char)table[(k * 7) % 48]);
+        wide[(k + at) % 12] += table[k % 48];
+    }
+    memcpy(out, table, sizeof table);
+    out[48] = bytes[at];
+    out[49] = wide[at % 12] >= 2147483647.0 ? INT32_MAX : wide[at % 12] <= -2147483648.0 ? INT32_MIN : (int)wide[at % 12];
+    return 50;
+}
+
+static int host_local_memory(const void *xs, const void *ys, void *all, unsigned i)
+{
+    const int *x = (const int *)xs + (i & ~63u), *y = (const int *)ys + (i & ~63u);
+    int *out = (int *)all + i * SLOTS, l = (int)(i & 63);
+    out[0] = x[63 - l];
+    out[1] = (short)y[l ^ 5];
+    out[2] = (unsigned char)x[(l + 9) & 63];
+    out[3] = y[(l * 3) & 63];
+    out[4] = (int)((unsigned)x[(l + 1) & 63] + (unsigned)x[(l + 2) & 63]);
+    out[5] = 5 + 63 * 64 / 2;
+    out[6] = x[l & 7] > (l & 7) + 56 ? x[l & 7] : (l & 7) + 56;
+    return 7;
+}
+
+static int host_generic_pointers(const void *xs, const void *ys, void *all, unsigned i)
+{
+    int x = ((const int *)xs)[i], add = ((const int *)ys)[i] & 255, *out = (int *)all + i * SLOTS;
+    int own[4] = {1, 2, 3, 4}, shared = 1000 + (int)(i & 63);
+    for (int k = 0; k < 4; k++) {
+        int which = (x + k) % 3;
+        out[8 + k] = 50 + k;
+        int *p = which == 0 ? &own[k] : which == 1 ? &shared : &out[8 + k];
+        *p += add;
+        out[k] = *p;
+    }
+    out[4] = own[0] + own[1] * 3 + own[2] * 5 + own[3] * 7;
+    out[5] = shared;
+    return 6;
+}
+
+static int host_global_atomics(const void *xs, const void *ys, void *all, unsigned i)
+{
+    int x = ((const int *)xs)[i], y = ((const int *)ys)[i], *out = (int *)all + i * SLOTS;
+    for (int k = 0; k < 16; k++)
+        out[k] = out[32 + k] = y;
+    for (int k = 16; k < 32; k++)
+        out[k] = 0;
+    out[0] = (int)((unsigned)y + (unsigned)x);
+    out[1] = (int)((unsigned)y - (unsigned)x);
+    out[2] = x;
+    out[3] = x < y ? x : y;
+    out[4] = x > y ? x : y;
+    out[5] = x & y;
+    out[6] = x | y;
+    out[7] = x ^ y;
+    out[8] = (int)((unsigned)y + 1);
+    out[9] = (int)((unsigned)y - 1);
+    out[10] = 77;
+    out[12] = (unsigned)x < (unsigned)y ? x : y;
+    out[13] = (unsigned)x > (unsigned)y ? x : y;
+    uint64_t wide = (uint32_t)y | (uint64_t)(uint32_t)y << 32;
+    wide += UINT64_C(0x100000001);
+    memcpy(out + 14, &wide, 8);
+    return 47;
+}
+
+static int host_half_precision(const void *xs, const void *ys, void *all, unsigned i)
+{
+    _Float16 x = (_Float16)((const float *)xs)[i], y = (_Float16)((const float *)ys)[i];
+    float *out = (float *)all + i * SLOTS;
+    out[0] = x;
+    out[1] = (_Float16)(x + y);
+    out[2] = (_Float16)(x * y);
+    out[3] = (_Float16)(x - y);
+    out[4] = x < y;
+    out[5] = x < y ? x : y;
+    out[6] = (_Float16)floorf(x);
+    out[7] = (_Float16)fma((double)x, (double)y, (double)x);
+    out[8] = (_Float16)(short)x;
+    return 9;
+}
+
+/* ---- comparison ------------------------------------------------------------------------------------------------------------------------ */
+
+enum kind { EXACT, FLOATS, DOUBLES };
+
+struct kernel_case {
+    const char *name;
+    unsigned bytes;             /* of an element */
+    enum kind kind;
+    double tolerance;           /* units in the last place, for FLOATS and DOUBLES */
+    int (*host)(const void *, const void *, void *, unsigned);
+};
+
+static const struct kernel_case kernels[] = {
+    {"int_char", 1, EXACT, 0, host_int_char}, {"int_short", 2, EXACT, 0, host_int_short}, {"int_int", 4, EXACT, 0, host_int_int},
+    {"int_uint", 4, EXACT, 0, host_int_uint}, {"int_long", 8, EXACT, 0, host_int_long}, {"int_ulong", 8, EXACT, 0, host_int_ulong},
+    {"exact_float", 4, FLOATS, 0, host_exact_float}, {"exact_double", 8, DOUBLES, 0, host_exact_double},
+    {"library_float", 4, FLOATS, 8, host_library_float}, {"library_double", 8, DOUBLES, 8, host_library_double},
+    {"private_array", 4, EXACT, 0, host_private_array}, {"local_memory", 4, EXACT, 0, host_local_memory},
+    {"generic_pointers", 4, EXACT, 0, host_generic_pointers}, {"global_atomics", 4, EXACT, 0, host_global_atomics},
+    {"half_precision", 4, FLOATS, 0, host_half_precision},
+};
+
+static uint64_t xs[ITEMS], ys[ITEMS], got[ITEMS * SLOTS], expected[ITEMS * SLOTS];
+
+static void fill_inputs(const struct kernel_case *k)
+{
+    uint64_t state = 42;
+    for (unsigned i = 0; i < ITEMS; i++) {
+        state = state * UINT64_C(6364136223846793005) + 1442695040888963407u;
+        double x = ((double)(state >> 11) * 0x1p-53 - 0.5) * 200.0;
+        uint64_t a = state >> 8 >> (i % 40);
+        state = state * UINT64_C(6364136223846793005) + 1442695040888963407u;
+        double y = ((double)(state >> 11) * 0x1p-53 - 0.5) * 60.0;
+        uint64_t b = (state >> 7 >> (i % 50)) | 1;
+        float fx = (float)x, fy = (float)y;
+        bool raw = k->kind == EXACT;
+        memcpy((uint8_t *)xs + i * k->bytes, raw ? (const void *)&a : k->kind == FLOATS ? (const void *)&fx : (const void *)&x, k->bytes);
+        memcpy((uint8_t *)ys + i * k->bytes, raw ? (const void *)&b : k->kind == FLOATS ? (const void *)&fy : (const void *)&y, k->bytes);
+    }
+}
+
+static double distance(enum kind kind, const uint8_t *a, const uint8_t *b)
+{
+    double x, y, ulp;
+    if (kind == FLOATS) {
+        float fx, fy;
+        memcpy(&fx, a, 4);
+        memcpy(&fy, b, 4);
+        x = (double)fx, y = (double)fy;
+        ulp = (double)nextafterf(fabsf(fy), INFINITY) - (double)fabsf(fy);
+    } else {
+        memcpy(&x, a, 8);
+        memcpy(&y, b, 8);
+        ulp = nextafter(fabs(y), (double)INFINITY) - fabs(y);
+    }
+    if (isnan(x) && isnan(y))
+        return 0;
+    return x == y ? 0 : isnan(x) || isnan(y) || isinf(x) || isinf(y) ? 1e30 : fabs(x - y) / ulp;
+}
+
+static void check_kernel(const struct kernel_case *k, const char *options)
+{
+    unsigned failures = 0;
+    fill_inputs(k);
+    memset(got, 0, sizeof got);
+    memset(expected, 0, sizeof expected);
+    run_kernel(k->name, xs, ys, got);
+    for (unsigned i = 0; i < ITEMS; i++) {
+        int slots = k->host(xs, ys, expected, i);
+        for (int slot = 0; slot < slots; slot++) {
+            const uint8_t *a = (const uint8_t *)got + (i * SLOTS + (unsigned)slot) * k->bytes;
+            const uint8_t *b = (const uint8_t *)expected + (i * SLOTS + (unsigned)slot) * k->bytes;
+            double error = k->kind == EXACT ? (memcmp(a, b, k->bytes) ? 1e30 : 0) : distance(k->kind, a, b);
+            uint64_t ua = 0, ub = 0;
+            memcpy(&ua, a, k->bytes);
+            memcpy(&ub, b, k->bytes);
+            if (error > k->tolerance && failures++ < 5)
+                cr_expect(false, "%s %s item %u slot %d: %llx, expected %llx (%g ulp)", k->name, options, i, slot, (unsigned long long)ua,
+                          (unsigned long long)ub, error);
+        }
+    }
+    cr_expect_eq(failures, 0, "%s %s: %u wrong values", k->name, options, failures);
+}
+
+static bool compile(const char *options, const char *output)
+{
+    const char *clang = getenv("CLANG") ? getenv("CLANG") : "clang-15";
+    char command[1024];
+    snprintf(command, sizeof command,
+             "%s -x cl -cl-std=CL2.0 -target amdgcn-amd-amdhsa -mcpu=%s -mcode-object-version=4 %s -Wno-everything "
+             "-cl-fp32-correctly-rounded-divide-sqrt --rocm-device-lib-path=/usr/lib/x86_64-linux-gnu/amdgcn/bitcode "
+             "%s/kernels.cl -o %s 2>/dev/null",
+             clang, isa_target_name(target), options, TEST_SOURCE_DIR, output);
+    return system(command) == 0;
+}
+
+static void check_all(enum isa_target for_target, const char *options)
+{
+    char path[64];
+    target = for_target;
+    snprintf(path, sizeof path, "/tmp/test_isa_kernels_%s%s.hsaco", isa_target_name(target), options);
+    if (!compile(options, path) || !load_code_object(path)) {
+        fprintf(stderr, "SKIPPED: clang cannot compile for %s; no kernel was executed\n", isa_target_name(target));
+        cr_skip_test("no compiler for %s", isa_target_name(target));
+        return;
+    }
+    remove(path);
+    scratch = aligned_alloc(4096, SCRATCH_PER_LANE * 64);
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
+        check_kernel(&kernels[i], options);
+}
+
+Test(isa_kernels, optimised_kernels_of_gfx803) { check_all(ISA_GFX803, "-O3"); }
+
+Test(isa_kernels, unoptimised_kernels_of_gfx803) { check_all(ISA_GFX803, "-O0"); }
+
+Test(isa_kernels, optimised_kernels_of_gfx906) { check_all(ISA_GFX906, "-O3"); }
+
+Test(isa_kernels, unoptimised_kernels_of_gfx906) { check_all(ISA_GFX906, "-O0"); }
