@@ -453,17 +453,20 @@ static void take_requests(struct cache *c, unsigned *room)
 static bool cache_tick(struct cache *c)
 {
     unsigned room = (unsigned)cache_params(c)->ports;
-    bool stuck = false, worked = false;
-    if (component_pending(&c->io.base, 0) || c->replay.first != PARKED_NONE || c->job != JOB_NONE) {
+    uint64_t pending = component_pending(&c->io.base, 0);
+    bool stuck = false, worked = false, sent = false;
+    if (pending >> cache_bottom_first_pending(c) & 1)
         stuck = take_answers(c);
-        if (cache_translation(c))
-            take_pages(c);
+    if (cache_translation(c) && (pending >> cache_translate_first_pending(c) & 1))
+        take_pages(c);
+    if (pending >> cache_control_first_pending(c) & 1)
         start_control(c);
+    if ((pending >> cache_top_first_pending(c) & 1) || c->replay.first != PARKED_NONE)
         take_requests(c, &room);
-        if (c->job != JOB_NONE)
-            worked = work_on_job(c);
-    }
-    bool sent = send_responses(c);
+    if (c->job != JOB_NONE)
+        worked = work_on_job(c);
+    if (c->response_count)
+        sent = send_responses(c);
     return room == 0 || worked || (sent && (stuck || c->hold == HOLD_RESPONSE || c->job != JOB_NONE));
 }
 

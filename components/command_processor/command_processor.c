@@ -11,9 +11,11 @@
 
 #include "dispatcher.h"
 #include "program_table.h"
+#include "runtime/bug.h"
 #include "runtime/engine.h"
 #include "runtime/hang.h"
 #include "runtime/kernel.h"
+#include "runtime/platform.h"
 
 enum control_kind { CONTROL_NONE, CONTROL_INVALIDATE, CONTROL_FLUSH_L1, CONTROL_FLUSH_L2 };
 enum control_cache { CONTROL_L1V, CONTROL_L1S, CONTROL_L1I, CONTROL_L2, CONTROL_CACHES };
@@ -30,12 +32,45 @@ struct command_processor {
     uint32_t owner;            /* arena: uint16_t[cus][64]: dispatcher of each placed work-group */
 };
 
+static int64_t instance_param(const struct platform_instance *instance, const char *name, int64_t otherwise)
+{
+    const struct platform_table *table = engine.platform;
+    for (uint32_t i = 0; i < instance->param_count; i++) {
+        if (!strcmp(table->strings + table->param_names[instance->params + i], name))
+            return table->params[instance->params + i];
+    }
+    return otherwise;
+}
+
+/* The pool must not hand out what a compute unit does not have: both say how much there is. */
+static void check_pool(const struct command_processor *c, const struct cu_resource_pool *pool, uint32_t cu)
+{
+    const struct cu_resource_pool_params *p = cu_resource_pool_params(pool);
+    const struct {
+        const char *name;
+        int64_t promised;
+    } resources[] = {{"simds", p->simds}, {"wavefronts", p->wavefronts}, {"vgprs", p->vgprs},
+                     {"sgprs", p->sgprs}, {"lds", p->lds}};
+    const struct platform_table *table = engine.platform;
+    uint32_t ring = engine.port_rings[2 * (command_processor_io(c)->work_first + cu)];
+    const struct platform_instance *unit = &table->instances[table->rings[ring].receiver];
+    for (size_t i = 0; i < sizeof resources / sizeof resources[0]; i++) {
+        int64_t there = instance_param(unit, resources[i].name, resources[i].promised);
+        if (there < resources[i].promised)
+            die("%s.pool hands out %s = %lld, but %s has %lld; set both alike", table->strings
+                + table->instances[c->io.base.leaf].path, resources[i].name, (long long)resources[i].promised,
+                table->strings + unit->path, (long long)there);
+    }
+}
+
 static void command_processor_init(struct command_processor *c)
 {
     uint32_t cus = command_processor_work_count(c);
     struct cu_resource_pool *pool = command_processor_pool(c);
     c->owner = arena_allocate((size_t)cus * 64 * sizeof(uint16_t));
     c->flush_answered = true;
+    for (uint32_t i = 0; i < cus; i++)
+        check_pool(c, pool, i);
     cu_resource_pool_ops.setup((struct part *)(void *)pool, cus);
     for (uint32_t i = 0; i < command_processor_dispatcher_count(c); i++)
         dispatcher_setup(command_processor_dispatcher(c, i), cus);

@@ -42,23 +42,28 @@ static int32_t INTERCONNECT(target)(struct INTERCONNECT_TYPE *c, const struct me
     return target;
 }
 
+/* Looks at the oldest message of a source, which may move on after `hold`, and not before `earliest`. */
+static inline void INTERCONNECT(look)(struct INTERCONNECT_TYPE *c, uint32_t source, bool reply, uint64_t earliest)
+{
+    struct interconnect_side *s = &c->interconnect.side[reply];
+    const struct message *m = reply ? INTERCONNECT(to_peek_reply)(c, source) : INTERCONNECT(from_peek)(c, source);
+    if (!m)
+        return;
+    int32_t target = INTERCONNECT(target)(c, m, reply);
+    uint64_t due = (m->stamp >> 16) + s->hold;
+    if (target >= 0)
+        interconnect_enter(s, source, (uint32_t)target, due > earliest ? due : earliest, INTERCONNECT(now)(c));
+}
+
 /* Looks at sources that may show a new message. */
 static inline void INTERCONNECT(discover)(struct INTERCONNECT_TYPE *c, bool reply)
 {
     struct interconnect_side *s = &c->interconnect.side[reply];
-    uint64_t now = INTERCONNECT(now)(c);
     uint32_t first = reply ? INTERCONNECT(to_first_pending)(c) : INTERCONNECT(from_first_pending)(c);
     for (uint32_t w = 0; w < s->source_words; w++) {
         uint64_t bits = interconnect_pending(&c->io.base, first + w * 64, first + s->sources);
-        for (bits &= ~interconnect_bits(s->known)[w]; bits; bits &= bits - 1) {
-            uint32_t source = w * 64 + (uint32_t)__builtin_ctzll(bits);
-            const struct message *m = reply ? INTERCONNECT(to_peek_reply)(c, source) : INTERCONNECT(from_peek)(c, source);
-            if (!m)
-                continue;
-            int32_t target = INTERCONNECT(target)(c, m, reply);
-            if (target >= 0)
-                interconnect_enter(s, source, (uint32_t)target, (m->stamp >> 16) + s->hold, now);
-        }
+        for (bits &= ~interconnect_bits(s->known)[w]; bits; bits &= bits - 1)
+            INTERCONNECT(look)(c, w * 64 + (uint32_t)__builtin_ctzll(bits), reply, 0);
     }
 }
 
@@ -87,13 +92,13 @@ static inline unsigned INTERCONNECT(pass)(struct INTERCONNECT_TYPE *c, uint32_t 
     return kind;
 }
 
-/* Lets each wanted target take a message. */
+/* Lets each wanted target take a message. true: one is wanted still, and free in the next cycle. */
 static inline bool INTERCONNECT(serve)(struct INTERCONNECT_TYPE *c, bool reply)
 {
     struct interconnect *x = &c->interconnect;
     struct interconnect_side *s = &x->side[reply];
     uint64_t now = INTERCONNECT(now)(c);
-    bool progress = false;
+    bool again = false;
     for (uint32_t w = 0; w < s->target_words; w++)
         for (uint64_t bits = interconnect_bits(s->busy)[w]; bits; bits &= bits - 1) {
             uint32_t target = w * 64 + (uint32_t)__builtin_ctzll(bits);
@@ -110,27 +115,34 @@ static inline bool INTERCONNECT(serve)(struct INTERCONNECT_TYPE *c, bool reply)
             uint32_t source = interconnect_choose(s, target, &others);
             unsigned cycles = s->cycles[INTERCONNECT(pass)(c, source, target, reply)];
             *free_at = now + cycles;
-            if (others)
-                c->io.stats.conflicts += interconnect_conflict(s, now, cycles);
-            progress = true;
+            INTERCONNECT(look)(c, source, reply, now + 1); /* a source shows one message a cycle */
+            if (!others)
+                continue;
+            c->io.stats.conflicts += interconnect_conflict(s, now, cycles);
+            again |= cycles == 1;
+            if (cycles > 1)
+                INTERCONNECT(wake_at)(c, *free_at);
         }
-    return progress;
+    return again;
 }
 
 static bool INTERCONNECT(move)(struct INTERCONNECT_TYPE *c)
 {
-    bool progress = false;
+    bool again = false;
     uint64_t now = INTERCONNECT(now)(c);
-    for (unsigned reply = 0; reply < 2; reply++) {
+    /* Answers first: they free entries of the table of requests in flight. */
+    for (unsigned reply = 2; reply-- > 0;) {
         struct interconnect_side *s = &c->interconnect.side[reply];
         INTERCONNECT(discover)(c, reply);
         if (s->waiting)
             interconnect_release(s, now);
-        progress |= INTERCONNECT(serve)(c, reply);
-        if (s->waiting)
-            INTERCONNECT(wake_at)(c, interconnect_next_due(s, now));
+        again |= INTERCONNECT(serve)(c, reply);
+        uint64_t due = s->waiting ? interconnect_next_due(s, now) : ENGINE_NEVER;
+        again |= due == now + 1;
+        if (due != ENGINE_NEVER)
+            INTERCONNECT(wake_at)(c, due);
     }
-    return progress;
+    return again;
 }
 
 /* Requests that have passed and are not answered: their answers are in rings or owed by those below, so they are not this

@@ -108,9 +108,9 @@ static void enqueue(struct dram *c, unsigned port, const struct mem_request *m)
         dram_dma_pop(c);
 }
 
+/* true: as many were taken as a cycle allows, so there may be more. */
 static bool accept(struct dram *c)
 {
-    bool progress = false;
     for (int64_t room = dram_params(c)->width; room; room--) {
         unsigned port = c->turn;
         const struct mem_request *m = c->queues[port].count <= c->mask ? peek(c, port) : NULL;
@@ -119,12 +119,11 @@ static bool accept(struct dram *c)
             m = c->queues[port].count <= c->mask ? peek(c, port) : NULL;
         }
         if (!m)
-            break;
+            return false;
         enqueue(c, port, m);
         c->turn = !port;
-        progress = true;
     }
-    return progress;
+    return true;
 }
 
 static void *reply_data(struct dram *c, unsigned port, uint16_t tag)
@@ -193,12 +192,13 @@ static bool finish(struct dram *c, unsigned port)
 
 static bool dram_tick(struct dram *c)
 {
-    bool progress = false;
-    if (component_pending(&c->io.base, 0))
-        progress |= accept(c);
-    progress |= finish(c, DRAM_TOP);
-    progress |= finish(c, DRAM_DMA);
-    return progress;
+    bool again = component_pending(&c->io.base, 0) && accept(c);
+    for (unsigned port = DRAM_TOP; port < DRAM_PORTS; port++) {
+        /* A full queue keeps requests waiting, which nothing else would wake it for. */
+        bool full = c->queues[port].count > c->mask;
+        again |= c->queues[port].count && finish(c, port) && full;
+    }
+    return again;
 }
 
 static unsigned dram_outstanding(const struct dram *c, struct hang_report *report)

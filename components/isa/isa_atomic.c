@@ -1,8 +1,9 @@
 /*
  * isa_atomic.c - the arithmetic of atomic operations, for caches, functional memory and LDS alike.
  *
- * inc: 0 when the old value has reached the operand, else old + 1. dec: the operand when the old value is 0 or above it, else
- * old - 1 (GCN3 manual, chapter 12). Float minimum and maximum: a NaN in memory or operand gives the other one.
+ * inc: 0 when the old value has reached the operand, else old + 1. dec: the operand when the old
+ * value is 0 or above it, else old - 1 (GCN3 manual, chapter 12). Float minimum and maximum: a NaN
+ * in memory or operand gives the other one.
  */
 #include "isa.h"
 
@@ -25,7 +26,10 @@ static void store(void *memory, unsigned bytes, uint64_t value)
         memcpy(memory, &value, 8);
 }
 
-static int64_t as_signed(uint64_t value, unsigned bytes) { return bytes == 4 ? (int32_t)value : (int64_t)value; }
+static int64_t as_signed(uint64_t value, unsigned bytes)
+{
+    return bytes == 4 ? (int32_t)value : (int64_t)value;
+}
 
 static double as_float(uint64_t value, unsigned bytes)
 {
@@ -63,33 +67,53 @@ static uint64_t float_choice(bool minimum, uint64_t old, uint64_t operand, unsig
     return (minimum ? b < a : b > a) ? operand : old;
 }
 
-static uint64_t result_of(enum isa_atomic op, unsigned bytes, uint64_t old, uint64_t operand, const void *compare)
+static uint64_t result_of(enum isa_atomic op, unsigned bytes, uint64_t old, uint64_t operand,
+                          const void *compare)
 {
     int64_t a = as_signed(old, bytes), b = as_signed(operand, bytes);
     switch (op) {
-    case ISA_ATOMIC_SWAP: return operand;
-    case ISA_ATOMIC_CMPSWAP: return old == load(compare, bytes) ? operand : old;
-    case ISA_ATOMIC_ADD: return old + operand;
-    case ISA_ATOMIC_SUB: return old - operand;
-    case ISA_ATOMIC_SMIN: return a < b ? old : operand;
-    case ISA_ATOMIC_UMIN: return old < operand ? old : operand;
-    case ISA_ATOMIC_SMAX: return a > b ? old : operand;
-    case ISA_ATOMIC_UMAX: return old > operand ? old : operand;
-    case ISA_ATOMIC_AND: return old & operand;
-    case ISA_ATOMIC_OR: return old | operand;
-    case ISA_ATOMIC_XOR: return old ^ operand;
-    case ISA_ATOMIC_INC: return old >= operand ? 0 : old + 1;
-    case ISA_ATOMIC_DEC: return old == 0 || old > operand ? operand : old - 1;
-    case ISA_ATOMIC_FCMPSWAP: return as_float(old, bytes) == as_float(load(compare, bytes), bytes) ? operand : old;
-    case ISA_ATOMIC_FMIN: return float_choice(true, old, operand, bytes);
-    case ISA_ATOMIC_FMAX: return float_choice(false, old, operand, bytes);
-    case ISA_ATOMIC_FADD: return float_sum(old, operand, bytes);
-    case ISA_ATOMIC_COUNT: break;
+    case ISA_ATOMIC_SWAP:
+        return operand;
+    case ISA_ATOMIC_CMPSWAP:
+        return old == load(compare, bytes) ? operand : old;
+    case ISA_ATOMIC_ADD:
+        return old + operand;
+    case ISA_ATOMIC_SUB:
+        return old - operand;
+    case ISA_ATOMIC_SMIN:
+        return a < b ? old : operand;
+    case ISA_ATOMIC_UMIN:
+        return old < operand ? old : operand;
+    case ISA_ATOMIC_SMAX:
+        return a > b ? old : operand;
+    case ISA_ATOMIC_UMAX:
+        return old > operand ? old : operand;
+    case ISA_ATOMIC_AND:
+        return old & operand;
+    case ISA_ATOMIC_OR:
+        return old | operand;
+    case ISA_ATOMIC_XOR:
+        return old ^ operand;
+    case ISA_ATOMIC_INC:
+        return old >= operand ? 0 : old + 1;
+    case ISA_ATOMIC_DEC:
+        return old == 0 || old > operand ? operand : old - 1;
+    case ISA_ATOMIC_FCMPSWAP:
+        return as_float(old, bytes) == as_float(load(compare, bytes), bytes) ? operand : old;
+    case ISA_ATOMIC_FMIN:
+        return float_choice(true, old, operand, bytes);
+    case ISA_ATOMIC_FMAX:
+        return float_choice(false, old, operand, bytes);
+    case ISA_ATOMIC_FADD:
+        return float_sum(old, operand, bytes);
+    case ISA_ATOMIC_COUNT:
+        break;
     }
     return old;
 }
 
-void isa_atomic_apply(enum isa_atomic op, unsigned bytes, void *memory, const void *operand, const void *compare, void *old)
+void isa_atomic_apply(enum isa_atomic op, unsigned bytes, void *memory, const void *operand,
+                      const void *compare, void *old)
 {
     uint64_t before = load(memory, bytes);
     uint64_t after = result_of(op, bytes, before, load(operand, bytes), compare);
@@ -100,7 +124,8 @@ void isa_atomic_apply(enum isa_atomic op, unsigned bytes, void *memory, const vo
 
 const char *isa_atomic_name(enum isa_atomic op)
 {
-    static const char *const names[ISA_ATOMIC_COUNT] = {"swap", "cmpswap", "add", "sub", "smin", "umin", "smax", "umax", "and",
-                                                        "or", "xor", "inc", "dec", "fcmpswap", "fmin", "fmax", "fadd"};
+    static const char *const names[ISA_ATOMIC_COUNT] = {
+        "swap", "cmpswap", "add", "sub", "smin",     "umin", "smax", "umax", "and",
+        "or",   "xor",     "inc", "dec", "fcmpswap", "fmin", "fmax", "fadd"};
     return op < ISA_ATOMIC_COUNT ? names[op] : "unknown";
 }

@@ -1,38 +1,52 @@
 /*
- * isa_execute.c - entry to execution: checks registers, chooses the unit and the variant of the vector code, moves the pc.
+ * isa_execute.c - entry to execution: checks registers, chooses the unit and the variant of the
+ * vector code, moves the pc.
  */
 #include "isa_table.h"
 #include "isa_valu.h"
 
-/* ---- variants ------------------------------------------------------------------------------------------------------------ */
+/* ---- variants -------------------------------------------------------------------------------- */
 
 struct variant {
     const char *name;
     enum isa_status (*valu)(struct isa_context *, struct isa_wave *, const struct isa_inst *);
 };
 
-static const struct variant variants[] = {
-    {"x86-64-v2", isa_valu_execute_v2}, {"x86-64-v3", isa_valu_execute_v3}, {"x86-64-v4", isa_valu_execute_v4}};
+static const struct variant variants[] = {{"x86-64-v2", isa_valu_execute_v2},
+                                          {"x86-64-v3", isa_valu_execute_v3},
+                                          {"x86-64-v4", isa_valu_execute_v4}};
 
 static unsigned current_variant;
-static enum isa_status (*execute_valu)(struct isa_context *, struct isa_wave *, const struct isa_inst *) = isa_valu_execute_v2;
+static enum isa_status (*execute_valu)(struct isa_context *, struct isa_wave *,
+                                       const struct isa_inst *) = isa_valu_execute_v2;
 
 static bool host_runs(unsigned variant)
 {
     __builtin_cpu_init();
     if (variant == 2)
-        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512cd") &&
-               __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") && host_runs(1);
+        return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw")
+               && __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq")
+               && __builtin_cpu_supports("avx512vl") && host_runs(1);
     if (variant == 1)
-        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+        return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")
+               && __builtin_cpu_supports("bmi2");
     return true;
 }
 
-unsigned isa_variant_count(void) { return sizeof variants / sizeof *variants; }
+unsigned isa_variant_count(void)
+{
+    return sizeof variants / sizeof *variants;
+}
 
-const char *isa_variant_name(unsigned variant) { return variant < isa_variant_count() ? variants[variant].name : "unknown"; }
+const char *isa_variant_name(unsigned variant)
+{
+    return variant < isa_variant_count() ? variants[variant].name : "unknown";
+}
 
-unsigned isa_variant_current(void) { return current_variant; }
+unsigned isa_variant_current(void)
+{
+    return current_variant;
+}
 
 bool isa_variant_select(unsigned variant)
 {
@@ -50,11 +64,12 @@ __attribute__((constructor)) static void choose_variant(void)
             return;
 }
 
-/* ---- scalar sources -------------------------------------------------------------------------------------------------------- */
+/* ---- scalar sources -------------------------------------------------------------------------- */
 
 static uint64_t inline_float(unsigned code, unsigned type)
 {
-    static const uint16_t half[9] = {0x3800, 0xb800, 0x3c00, 0xbc00, 0x4000, 0xc000, 0x4400, 0xc400, 0x3118};
+    static const uint16_t half[9] = {0x3800, 0xb800, 0x3c00, 0xbc00, 0x4000,
+                                     0xc000, 0x4400, 0xc400, 0x3118};
     static const uint32_t single[9] = {0x3f000000, 0xbf000000, 0x3f800000, 0xbf800000, 0x40000000,
                                        0xc0000000, 0x40800000, 0xc0800000, 0x3e22f983};
     static const uint64_t wide[9] = {
@@ -62,9 +77,18 @@ static uint64_t inline_float(unsigned code, unsigned type)
         UINT64_C(0xbff0000000000000), UINT64_C(0x4000000000000000), UINT64_C(0xc000000000000000),
         UINT64_C(0x4010000000000000), UINT64_C(0xc010000000000000), UINT64_C(0x3fc45f306dc9c882)};
     switch (type) {
-    case TYPE_F16: case TYPE_M16: case TYPE_U16: case TYPE_I16: case TYPE_P16: case TYPE_PF16:
+    case TYPE_F16:
+    case TYPE_M16:
+    case TYPE_U16:
+    case TYPE_I16:
+    case TYPE_P16:
+    case TYPE_PF16:
         return half[code - 240];
-    case TYPE_F64: case TYPE_M64: case TYPE_U64: case TYPE_I64: case TYPE_MASK:
+    case TYPE_F64:
+    case TYPE_M64:
+    case TYPE_U64:
+    case TYPE_I64:
+    case TYPE_MASK:
         return wide[code - 240];
     default:
         return single[code - 240];
@@ -81,16 +105,21 @@ static uint64_t literal_value(const struct isa_inst *inst, unsigned type)
 static uint64_t aperture_value(const struct isa_context *ctx, unsigned code)
 {
     switch (code) {
-    case 235: return ctx->shared_aperture;
-    case 236: return ctx->shared_aperture | 0xffffffff;
-    case 237: return ctx->private_aperture;
-    case 238: return ctx->private_aperture | 0xffffffff;
-    default: return 0;
+    case 235:
+        return ctx->shared_aperture;
+    case 236:
+        return ctx->shared_aperture | 0xffffffff;
+    case 237:
+        return ctx->private_aperture;
+    case 238:
+        return ctx->private_aperture | 0xffffffff;
+    default:
+        return 0;
     }
 }
 
-uint64_t isa_scalar_constant(const struct isa_context *ctx, const struct isa_wave *wave, const struct isa_inst *inst, unsigned code,
-                             unsigned type)
+uint64_t isa_scalar_constant(const struct isa_context *ctx, const struct isa_wave *wave,
+                             const struct isa_inst *inst, unsigned code, unsigned type)
 {
     if (code <= 192)
         return code - 128;
@@ -99,18 +128,24 @@ uint64_t isa_scalar_constant(const struct isa_context *ctx, const struct isa_wav
     if (code >= 240 && code <= 248)
         return inline_float(code, type);
     switch (code) {
-    case ISA_VCCZ: return !isa_wave_vcc(wave);
-    case ISA_EXECZ: return !isa_wave_exec(wave);
-    case ISA_SCC: return wave->scc;
-    case ISA_LITERAL: return literal_value(inst, type);
-    default:   /* gfx9's aperture registers: 32-bit reads give the upper half */
-        return isa_type_dwords(type) == 2 ? aperture_value(ctx, code) : aperture_value(ctx, code) >> 32;
+    case ISA_VCCZ:
+        return !isa_wave_vcc(wave);
+    case ISA_EXECZ:
+        return !isa_wave_exec(wave);
+    case ISA_SCC:
+        return wave->scc;
+    case ISA_LITERAL:
+        return literal_value(inst, type);
+    default: /* gfx9's aperture registers: 32-bit reads give the upper half */
+        return isa_type_dwords(type) == 2 ? aperture_value(ctx, code)
+                                          : aperture_value(ctx, code) >> 32;
     }
 }
 
-/* ---- execution --------------------------------------------------------------------------------------------------------------- */
+/* ---- execution ------------------------------------------------------------------------------- */
 
-enum isa_status isa_execute(struct isa_context *ctx, struct isa_wave *wave, const struct isa_inst *inst)
+enum isa_status isa_execute(struct isa_context *ctx, struct isa_wave *wave,
+                            const struct isa_inst *inst)
 {
     if (inst->flags & ISA_UNIMPLEMENTED_SEMANTICS)
         return ISA_NOT_IMPLEMENTED;
@@ -124,7 +159,9 @@ enum isa_status isa_execute(struct isa_context *ctx, struct isa_wave *wave, cons
     case ISA_UNIT_LDS:
         status = isa_lds_execute(ctx, wave, inst);
         break;
-    case ISA_UNIT_SALU: case ISA_UNIT_BRANCH: case ISA_UNIT_SPECIAL:
+    case ISA_UNIT_SALU:
+    case ISA_UNIT_BRANCH:
+    case ISA_UNIT_SPECIAL:
         return isa_salu_execute(ctx, wave, inst);
     default:
         return ISA_IS_MEMORY;

@@ -1,13 +1,17 @@
 /*
  * isa_lds.c - the ds_* instructions. Called by isa_execute.
  *
- * Lanes are served in ascending order, which makes conflicting writes and atomics deterministic. An access that does not lie
- * wholly inside the work-group's allocation reads 0 or is dropped, and is counted in ctx->lds_out_of_range.
+ * Lanes are served in ascending order, which makes conflicting writes and atomics deterministic. An
+ * access that does not lie wholly inside the work-group's allocation reads 0 or is dropped, and is
+ * counted in ctx->lds_out_of_range.
  */
 #include "isa_table.h"
 #include "isa_valu.h"
 
-static uint32_t *vgpr(const struct isa_context *ctx, unsigned code) { return ctx->vgpr + (size_t)(code - ISA_VGPR) * 64; }
+static uint32_t *vgpr(const struct isa_context *ctx, unsigned code)
+{
+    return ctx->vgpr + (size_t)(code - ISA_VGPR) * 64;
+}
 
 /* The bytes of an access, or NULL outside the allocation. */
 static uint8_t *locate(struct isa_context *ctx, uint64_t address, unsigned bytes)
@@ -30,10 +34,12 @@ static void write_words(uint32_t *to, unsigned lane, unsigned dwords, const void
         memcpy(&to[64 * i + lane], (const uint8_t *)in + 4 * i, 4);
 }
 
-/* ---- loads and stores ------------------------------------------------------------------------------------------------------- */
+/* ---- loads and stores ------------------------------------------------------------------------ */
 
-/* True when all lanes are active and every access of `bytes` at address + offset is inside: no checks are then needed. */
-static bool all_inside(const struct isa_context *ctx, uint64_t exec, const uint32_t *address, uint32_t offset, unsigned bytes)
+/* True when all lanes are active and every access of `bytes` at address + offset is inside: no
+ * checks are then needed. */
+static bool all_inside(const struct isa_context *ctx, uint64_t exec, const uint32_t *address,
+                       uint32_t offset, unsigned bytes)
 {
     if (exec != ~UINT64_C(0) || ctx->lds_size < offset + bytes)
         return false;
@@ -51,10 +57,12 @@ static uint32_t part_of(const uint8_t *from, unsigned bytes)
     return part;
 }
 
-static void load_checked(struct isa_context *ctx, uint64_t exec, unsigned type, const uint32_t *address, uint32_t offset, uint32_t *to)
+static void load_checked(struct isa_context *ctx, uint64_t exec, unsigned type,
+                         const uint32_t *address, uint32_t offset, uint32_t *to)
 {
     unsigned bytes = isa_type_bytes(type);
-    FOR_LANES(lane, exec) {
+    FOR_LANES(lane, exec)
+    {
         const uint8_t *from = locate(ctx, address[lane] + offset, bytes);
         static const uint8_t zero[16];
         if (bytes >= 4)
@@ -64,7 +72,8 @@ static void load_checked(struct isa_context *ctx, uint64_t exec, unsigned type, 
     }
 }
 
-static void load(struct isa_context *ctx, uint64_t exec, unsigned type, const uint32_t *address, uint32_t offset, uint32_t *to)
+static void load(struct isa_context *ctx, uint64_t exec, unsigned type, const uint32_t *address,
+                 uint32_t offset, uint32_t *to)
 {
     unsigned dwords = isa_type_bytes(type) / 4;
     if (!dwords || !all_inside(ctx, exec, address, offset, 4 * dwords)) {
@@ -73,21 +82,24 @@ static void load(struct isa_context *ctx, uint64_t exec, unsigned type, const ui
     }
     const uint8_t *base = ctx->lds + offset;
     uint32_t at[64];
-    memcpy(at, address, sizeof at);        /* the destination may overwrite the address register */
+    memcpy(at, address, sizeof at); /* the destination may overwrite the address register */
     for (unsigned i = 0; i < dwords; i++)
         for (unsigned lane = 0; lane < 64; lane++)
             memcpy(&to[64 * i + lane], base + at[lane] + 4 * i, 4);
 }
 
-static void store(struct isa_context *ctx, uint64_t exec, unsigned type, const uint32_t *address, uint32_t offset, const uint32_t *from)
+static void store(struct isa_context *ctx, uint64_t exec, unsigned type, const uint32_t *address,
+                  uint32_t offset, const uint32_t *from)
 {
-    unsigned bytes = isa_type_bytes(type), shift = type == TYPE_D16_HI_U8 || type == TYPE_D16_HI_U16 ? 16 : 0;
+    unsigned bytes = isa_type_bytes(type),
+             shift = type == TYPE_D16_HI_U8 || type == TYPE_D16_HI_U16 ? 16 : 0;
     if (bytes == 4 && all_inside(ctx, exec, address, offset, 4)) {
         for (unsigned lane = 0; lane < 64; lane++)
             memcpy(ctx->lds + offset + address[lane], &from[lane], 4);
         return;
     }
-    FOR_LANES(lane, exec) {
+    FOR_LANES(lane, exec)
+    {
         uint8_t *to = locate(ctx, address[lane] + offset, bytes);
         uint32_t low = from[lane] >> shift;
         if (to && bytes >= 4)
@@ -105,7 +117,8 @@ static void two_offsets(const struct isa_inst *inst, unsigned bytes, bool by_64,
     offset[1] = (uint32_t)(inst->simm >> 8 & 255) * unit;
 }
 
-static void load_two(struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst, unsigned type, bool by_64)
+static void load_two(struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst,
+                     unsigned type, bool by_64)
 {
     uint32_t offset[2], at[64];
     two_offsets(inst, isa_type_bytes(type), by_64, offset);
@@ -114,7 +127,8 @@ static void load_two(struct isa_context *ctx, uint64_t exec, const struct isa_in
     load(ctx, exec, type, at, offset[1], vgpr(ctx, inst->dst) + 64 * isa_type_dwords(type));
 }
 
-static void store_two(struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst, unsigned type, bool by_64)
+static void store_two(struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst,
+                      unsigned type, bool by_64)
 {
     uint32_t offset[2];
     two_offsets(inst, isa_type_bytes(type), by_64, offset);
@@ -128,22 +142,28 @@ static void thread_addresses(const struct isa_wave *wave, uint32_t address[64])
         address[lane] = (wave->sgpr[ISA_M0] & 0xffff) + 4 * lane;
 }
 
-/* ---- atomics ------------------------------------------------------------------------------------------------------------------ */
+/* ---- atomics --------------------------------------------------------------------------------- */
 
-static uint64_t other_operation(unsigned kind, unsigned bytes, uint64_t old, uint64_t data0, uint64_t data1)
+static uint64_t other_operation(unsigned kind, unsigned bytes, uint64_t old, uint64_t data0,
+                                uint64_t data1)
 {
     uint64_t mask = bytes == 4 ? 0xffffffff : ~UINT64_C(0);
     switch (kind) {
-    case KIND_MSKOR: case KIND_MSKOR_RTN: return (old & ~data0) | data1;
-    case KIND_WRAP: return (old >= data0 ? old - data0 : old + data1) & mask;
-    default: return (data0 - old) & mask;            /* rsub */
+    case KIND_MSKOR:
+    case KIND_MSKOR_RTN:
+        return (old & ~data0) | data1;
+    case KIND_WRAP:
+        return (old >= data0 ? old - data0 : old + data1) & mask;
+    default:
+        return (data0 - old) & mask; /* rsub */
     }
 }
 
-static void atomic_lane(const struct isa_table_row *row, unsigned bytes, uint8_t *memory, const uint64_t data[2], uint64_t *old)
+static void atomic_lane(const struct isa_table_row *row, unsigned bytes, uint8_t *memory,
+                        const uint64_t data[2], uint64_t *old)
 {
     bool compare = row->kind == KIND_CMPST || row->kind == KIND_CMPST_RTN;
-    if (compare) {        /* data0 is compared, data1 written */
+    if (compare) { /* data0 is compared, data1 written */
         isa_atomic_apply((enum isa_atomic)row->operation, bytes, memory, &data[1], &data[0], old);
     } else if (row->operation < ISA_ATOMIC_COUNT) {
         isa_atomic_apply((enum isa_atomic)row->operation, bytes, memory, &data[0], NULL, old);
@@ -159,13 +179,16 @@ static uint64_t lane_data(const uint32_t *from, unsigned lane, unsigned bytes)
     return from[lane] | (bytes == 8 ? (uint64_t)from[64 + lane] << 32 : 0);
 }
 
-static void atomic(struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst, const struct isa_table_row *row)
+static void atomic(struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst,
+                   const struct isa_table_row *row)
 {
     unsigned bytes = isa_type_bytes(row->type[0]);
     bool two = inst->src[2] != ISA_NO_OPERAND, returns = inst->dst != ISA_NO_OPERAND;
-    const uint32_t *address = vgpr(ctx, inst->src[0]), *data0 = vgpr(ctx, inst->src[1]), *data1 = two ? vgpr(ctx, inst->src[2]) : data0;
+    const uint32_t *address = vgpr(ctx, inst->src[0]), *data0 = vgpr(ctx, inst->src[1]),
+                   *data1 = two ? vgpr(ctx, inst->src[2]) : data0;
     uint32_t *to = returns ? vgpr(ctx, inst->dst) : NULL;
-    FOR_LANES(lane, exec) {
+    FOR_LANES(lane, exec)
+    {
         uint64_t data[2] = {lane_data(data0, lane, bytes), lane_data(data1, lane, bytes)}, old = 0;
         uint8_t *memory = locate(ctx, (uint64_t)address[lane] + (uint32_t)inst->simm, bytes);
         if (memory)
@@ -177,13 +200,15 @@ static void atomic(struct isa_context *ctx, uint64_t exec, const struct isa_inst
     }
 }
 
-static void exchange_two(struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst, unsigned type, bool by_64)
+static void exchange_two(struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst,
+                         unsigned type, bool by_64)
 {
     unsigned bytes = isa_type_bytes(type);
     uint32_t offset[2];
     two_offsets(inst, bytes, by_64, offset);
     const uint32_t *address = vgpr(ctx, inst->src[0]);
-    FOR_LANES(lane, exec) {
+    FOR_LANES(lane, exec)
+    {
         uint64_t data[2] = {0, 0}, old[2] = {0, 0};
         uint32_t at = address[lane];
         for (unsigned i = 0; i < 2; i++)
@@ -199,35 +224,39 @@ static void exchange_two(struct isa_context *ctx, uint64_t exec, const struct is
 }
 
 /* ds_append and ds_consume: one counter for the whole wavefront. */
-static void count_lanes(struct isa_context *ctx, const struct isa_wave *wave, const struct isa_inst *inst, bool append)
+static void count_lanes(struct isa_context *ctx, const struct isa_wave *wave,
+                        const struct isa_inst *inst, bool append)
 {
     uint64_t exec = isa_wave_exec(wave);
     uint32_t lanes = (uint32_t)__builtin_popcountll(exec), old = 0;
-    uint8_t *memory = locate(ctx, (uint64_t)(wave->sgpr[ISA_M0] & 0xffff) + (uint32_t)inst->simm, 4);
+    uint8_t *memory =
+        locate(ctx, (uint64_t)(wave->sgpr[ISA_M0] & 0xffff) + (uint32_t)inst->simm, 4);
     if (memory)
         isa_atomic_apply(append ? ISA_ATOMIC_ADD : ISA_ATOMIC_SUB, 4, memory, &lanes, NULL, &old);
     FOR_LANES(lane, exec)
-        vgpr(ctx, inst->dst)[lane] = old;
+    vgpr(ctx, inst->dst)[lane] = old;
 }
 
-/* ---- moves between lanes: no memory is touched ----------------------------------------------------------------------------------- */
+/* ---- moves between lanes: no memory is touched ----------------------------------------------- */
 
 static unsigned swizzle_source(unsigned pattern, unsigned lane)
 {
     if (pattern & 0x8000)
         return (lane & ~3u) | (pattern >> 2 * (lane & 3) & 3);
-    unsigned in_group = lane & 31, and_mask = pattern & 31, or_mask = pattern >> 5 & 31, xor_mask = pattern >> 10 & 31;
+    unsigned in_group = lane & 31, and_mask = pattern & 31, or_mask = pattern >> 5 & 31,
+             xor_mask = pattern >> 10 & 31;
     return (lane & 32) | (((in_group & and_mask) | or_mask) ^ xor_mask);
 }
 
 /* Lane sources; inactive lanes give 0. */
-static void gather_lanes(struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst, const uint32_t *data, const uint8_t from[64])
+static void gather_lanes(struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst,
+                         const uint32_t *data, const uint8_t from[64])
 {
     uint32_t out[64];
     for (unsigned lane = 0; lane < 64; lane++)
         out[lane] = exec >> from[lane] & 1 ? data[from[lane]] : 0;
     FOR_LANES(lane, exec)
-        vgpr(ctx, inst->dst)[lane] = out[lane];
+    vgpr(ctx, inst->dst)[lane] = out[lane];
 }
 
 static void permute_backward(struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst)
@@ -245,9 +274,9 @@ static void permute_forward(struct isa_context *ctx, uint64_t exec, const struct
     uint32_t out[64] = {0};
     const uint32_t *address = vgpr(ctx, inst->src[0]), *data = vgpr(ctx, inst->src[1]);
     FOR_LANES(lane, exec)
-        out[(address[lane] + (uint32_t)inst->simm) >> 2 & 63] = data[lane];
+    out[(address[lane] + (uint32_t)inst->simm) >> 2 & 63] = data[lane];
     FOR_LANES(lane, exec)
-        vgpr(ctx, inst->dst)[lane] = out[lane];
+    vgpr(ctx, inst->dst)[lane] = out[lane];
 }
 
 static void swizzle(struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst)
@@ -258,32 +287,67 @@ static void swizzle(struct isa_context *ctx, uint64_t exec, const struct isa_ins
     gather_lanes(ctx, exec, inst, vgpr(ctx, inst->src[0]), from);
 }
 
-/* ---- dispatch --------------------------------------------------------------------------------------------------------------------- */
+/* ---- dispatch -------------------------------------------------------------------------------- */
 
-enum isa_status isa_lds_execute(struct isa_context *ctx, struct isa_wave *wave, const struct isa_inst *inst)
+enum isa_status isa_lds_execute(struct isa_context *ctx, struct isa_wave *wave,
+                                const struct isa_inst *inst)
 {
     const struct isa_table_row *row = &isa_table[inst->op];
     unsigned type = row->type[0];
     uint64_t exec = isa_wave_exec(wave);
     uint32_t address[64];
     switch (row->kind) {
-    case KIND_NOP: break;
-    case KIND_LOAD: load(ctx, exec, type, vgpr(ctx, inst->src[0]), (uint32_t)inst->simm, vgpr(ctx, inst->dst)); break;
-    case KIND_STORE: store(ctx, exec, type, vgpr(ctx, inst->src[0]), (uint32_t)inst->simm, vgpr(ctx, inst->src[1])); break;
-    case KIND_LOAD2: load_two(ctx, exec, inst, type, false); break;
-    case KIND_LOAD2ST: load_two(ctx, exec, inst, type, true); break;
-    case KIND_STORE2: store_two(ctx, exec, inst, type, false); break;
-    case KIND_STORE2ST: store_two(ctx, exec, inst, type, true); break;
-    case KIND_ATOMIC: case KIND_RTN: case KIND_CMPST: case KIND_CMPST_RTN: case KIND_MSKOR: case KIND_MSKOR_RTN: case KIND_WRAP:
+    case KIND_NOP:
+        break;
+    case KIND_LOAD:
+        load(ctx, exec, type, vgpr(ctx, inst->src[0]), (uint32_t)inst->simm, vgpr(ctx, inst->dst));
+        break;
+    case KIND_STORE:
+        store(ctx, exec, type, vgpr(ctx, inst->src[0]), (uint32_t)inst->simm,
+              vgpr(ctx, inst->src[1]));
+        break;
+    case KIND_LOAD2:
+        load_two(ctx, exec, inst, type, false);
+        break;
+    case KIND_LOAD2ST:
+        load_two(ctx, exec, inst, type, true);
+        break;
+    case KIND_STORE2:
+        store_two(ctx, exec, inst, type, false);
+        break;
+    case KIND_STORE2ST:
+        store_two(ctx, exec, inst, type, true);
+        break;
+    case KIND_ATOMIC:
+    case KIND_RTN:
+    case KIND_CMPST:
+    case KIND_CMPST_RTN:
+    case KIND_MSKOR:
+    case KIND_MSKOR_RTN:
+    case KIND_WRAP:
         atomic(ctx, exec, inst, row);
         break;
-    case KIND_XCHG2: exchange_two(ctx, exec, inst, type, false); break;
-    case KIND_XCHG2ST: exchange_two(ctx, exec, inst, type, true); break;
-    case KIND_SWIZZLE: swizzle(ctx, exec, inst); break;
-    case KIND_PERMUTE: permute_forward(ctx, exec, inst); break;
-    case KIND_BPERMUTE: permute_backward(ctx, exec, inst); break;
-    case KIND_APPEND: count_lanes(ctx, wave, inst, true); break;
-    case KIND_CONSUME: count_lanes(ctx, wave, inst, false); break;
+    case KIND_XCHG2:
+        exchange_two(ctx, exec, inst, type, false);
+        break;
+    case KIND_XCHG2ST:
+        exchange_two(ctx, exec, inst, type, true);
+        break;
+    case KIND_SWIZZLE:
+        swizzle(ctx, exec, inst);
+        break;
+    case KIND_PERMUTE:
+        permute_forward(ctx, exec, inst);
+        break;
+    case KIND_BPERMUTE:
+        permute_backward(ctx, exec, inst);
+        break;
+    case KIND_APPEND:
+        count_lanes(ctx, wave, inst, true);
+        break;
+    case KIND_CONSUME:
+        count_lanes(ctx, wave, inst, false);
+        break;
     case KIND_LOADTID:
         thread_addresses(wave, address);
         load(ctx, exec, type, address, (uint32_t)inst->simm, vgpr(ctx, inst->dst));
@@ -292,7 +356,8 @@ enum isa_status isa_lds_execute(struct isa_context *ctx, struct isa_wave *wave, 
         thread_addresses(wave, address);
         store(ctx, exec, type, address, (uint32_t)inst->simm, vgpr(ctx, inst->src[1]));
         break;
-    default: return ISA_NOT_IMPLEMENTED;
+    default:
+        return ISA_NOT_IMPLEMENTED;
     }
     return ISA_OK;
 }

@@ -1,14 +1,17 @@
 /*
- * isa_math.h - the functions that the semantics column of the vector tables names. Private to isa_valu.c.
+ * isa_math.h - the functions that the semantics column of the vector tables names. Private to
+ * isa_valu.c.
  *
- * Everything is branch-free where it can be, so that a loop over 64 lanes vectorises, and uses only IEEE operations that are
- * the same on every host: + - * / sqrt, conversions, integer arithmetic, fma (correctly rounded in hardware or in libm).
- * No libm function that may differ between hosts is called.
+ * Everything is branch-free where it can be, so that a loop over 64 lanes vectorises, and uses only
+ * IEEE operations that are the same on every host: + - * / sqrt, conversions, integer arithmetic,
+ * fma (correctly rounded in hardware or in libm). No libm function that may differ between hosts is
+ * called.
  *
- * Accuracy of the approximate instructions (hardware: 1 ulp, and 2^29 ulp for the fp64 ones): rcp, sqrt in fp32 and fp64 and
- * rcp, sqrt in fp16 are correctly rounded; rsq within 1 ulp; exp2 and log2 are evaluated in double (relative error below
- * 2^-40) and rounded once; sin and cos of x turns likewise, absolute error below 2^-40, for |x| <= 256, else 0 (sin) and 1
- * (cos), as the GCN3 manual says of out-of-range inputs.
+ * Accuracy of the approximate instructions (hardware: 1 ulp, and 2^29 ulp for the fp64 ones): rcp,
+ * sqrt in fp32 and fp64 and rcp, sqrt in fp16 are correctly rounded; rsq within 1 ulp; exp2 and
+ * log2 are evaluated in double (relative error below 2^-40) and rounded once; sin and cos of x
+ * turns likewise, absolute error below 2^-40, for |x| <= 256, else 0 (sin) and 1 (cos), as the GCN3
+ * manual says of out-of-range inputs.
  */
 #ifndef HEDDLE_ISA_MATH_H
 #define HEDDLE_ISA_MATH_H
@@ -18,22 +21,50 @@
 
 #define INLINE static inline __attribute__((always_inline, unused))
 
-INLINE uint32_t bits_f32(float x) { uint32_t u; memcpy(&u, &x, 4); return u; }
-INLINE float f32_bits(uint32_t u) { float x; memcpy(&x, &u, 4); return x; }
-INLINE uint64_t bits_f64(double x) { uint64_t u; memcpy(&u, &x, 8); return u; }
-INLINE double f64_bits(uint64_t u) { double x; memcpy(&x, &u, 8); return x; }
+INLINE uint32_t bits_f32(float x)
+{
+    uint32_t u;
+    memcpy(&u, &x, 4);
+    return u;
+}
+INLINE float f32_bits(uint32_t u)
+{
+    float x;
+    memcpy(&x, &u, 4);
+    return x;
+}
+INLINE uint64_t bits_f64(double x)
+{
+    uint64_t u;
+    memcpy(&u, &x, 8);
+    return u;
+}
+INLINE double f64_bits(uint64_t u)
+{
+    double x;
+    memcpy(&x, &u, 8);
+    return x;
+}
 
-/* ---- denormals: keep is 0xffffffff to keep, 0x80000000 to flush to a zero of the same sign -------------------------- */
+/* ---- denormals: keep is 0xffffffff to keep, 0x80000000 to flush to a zero of the same sign ----
+ */
 
-INLINE uint32_t flush_bits(uint32_t u, uint32_t keep) { return u & 0x7f800000 ? u : u & keep; }
-INLINE float flush_f32(float x, uint32_t keep) { return f32_bits(flush_bits(bits_f32(x), keep)); }
+INLINE uint32_t flush_bits(uint32_t u, uint32_t keep)
+{
+    return u & 0x7f800000 ? u : u & keep;
+}
+INLINE float flush_f32(float x, uint32_t keep)
+{
+    return f32_bits(flush_bits(bits_f32(x), keep));
+}
 
-/* ---- half precision ------------------------------------------------------------------------------------------------- */
+/* ---- half precision -------------------------------------------------------------------------- */
 
 INLINE float f32_f16(uint32_t half)
 {
     uint32_t magnitude = half & 0x7fff;
-    uint32_t scaled = bits_f32(f32_bits(magnitude << 13) * 0x1p112f);   /* exact, denormals included */
+    uint32_t scaled =
+        bits_f32(f32_bits(magnitude << 13) * 0x1p112f); /* exact, denormals included */
     scaled |= magnitude >= 0x7c00 ? 0x7f800000u : 0u;
     return f32_bits(scaled | (half & 0x8000) << 16);
 }
@@ -49,7 +80,10 @@ INLINE uint32_t f16_f32(float x)
     return (u >> 16 & 0x8000) | (magnitude < 0x38800000 ? denormal : normal);
 }
 
-INLINE uint32_t f16_nan(float x) { return (bits_f32(x) >> 16 & 0x8000) | 0x7e00 | (bits_f32(x) >> 13 & 0x3ff); }
+INLINE uint32_t f16_nan(float x)
+{
+    return (bits_f32(x) >> 16 & 0x8000) | 0x7e00 | (bits_f32(x) >> 13 & 0x3ff);
+}
 
 INLINE uint32_t f16_toward_zero(float x)
 {
@@ -63,16 +97,26 @@ INLINE uint32_t f16_toward_zero(float x)
     return x != x ? f16_nan(x) : half;
 }
 
-INLINE float round_f16(float x) { return x != x ? x : f32_f16(f16_f32(x)); }
+INLINE float round_f16(float x)
+{
+    return x != x ? x : f32_f16(f16_f32(x));
+}
 
-/* ---- fused multiply-add --------------------------------------------------------------------------------------------- */
+/* ---- fused multiply-add ---------------------------------------------------------------------- */
 
-INLINE float fma_f32(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
-INLINE double fma_f64(double a, double b, double c) { return __builtin_fma(a, b, c); }
+INLINE float fma_f32(float a, float b, float c)
+{
+    return __builtin_fmaf(a, b, c);
+}
+INLINE double fma_f64(double a, double b, double c)
+{
+    return __builtin_fma(a, b, c);
+}
 
 /*
- * a * b + c of halves is exact in double unless c is below 2^-53 of the product, where it only matters as a sticky bit, which
- * it is. The sum is brought to float rounding to odd, so that the final rounding to half is the only one.
+ * a * b + c of halves is exact in double unless c is below 2^-53 of the product, where it only
+ * matters as a sticky bit, which it is. The sum is brought to float rounding to odd, so that the
+ * final rounding to half is the only one.
  */
 INLINE float fma_f16(float a, float b, float c)
 {
@@ -81,19 +125,37 @@ INLINE float fma_f16(float a, float b, float c)
     double back = (double)rounded;
     uint32_t u = bits_f32(rounded);
     double magnitude = __builtin_fabs(sum), back_magnitude = __builtin_fabs(back);
-    u -= back_magnitude > magnitude ? 1u : 0u;            /* now truncated */
+    u -= back_magnitude > magnitude ? 1u : 0u; /* now truncated */
     u |= back != sum && sum == sum ? 1u : 0u;
     return f32_bits(u);
 }
 
-/* ---- integers ------------------------------------------------------------------------------------------------------- */
+/* ---- integers -------------------------------------------------------------------------------- */
 
-INLINE int32_t i24(int32_t x) { return (int32_t)((uint32_t)x << 8) >> 8; }
-INLINE int32_t min_i32(int32_t a, int32_t b) { return a < b ? a : b; }
-INLINE int32_t max_i32(int32_t a, int32_t b) { return a > b ? a : b; }
-INLINE uint32_t min_u32(uint32_t a, uint32_t b) { return a < b ? a : b; }
-INLINE uint32_t max_u32(uint32_t a, uint32_t b) { return a > b ? a : b; }
-INLINE uint32_t absdiff(uint32_t a, uint32_t b) { return a > b ? a - b : b - a; }
+INLINE int32_t i24(int32_t x)
+{
+    return (int32_t)((uint32_t)x << 8) >> 8;
+}
+INLINE int32_t min_i32(int32_t a, int32_t b)
+{
+    return a < b ? a : b;
+}
+INLINE int32_t max_i32(int32_t a, int32_t b)
+{
+    return a > b ? a : b;
+}
+INLINE uint32_t min_u32(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+INLINE uint32_t max_u32(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+INLINE uint32_t absdiff(uint32_t a, uint32_t b)
+{
+    return a > b ? a - b : b - a;
+}
 
 INLINE uint32_t popcount_u32(uint32_t x)
 {
@@ -124,7 +186,10 @@ INLINE uint32_t leading_zeros_u32(uint32_t x)
     return x ? 32 - popcount_u32(filled) : 0xffffffff;
 }
 
-INLINE uint32_t trailing_zeros_u32(uint32_t x) { return x ? popcount_u32(~x & (x - 1)) : 0xffffffff; }
+INLINE uint32_t trailing_zeros_u32(uint32_t x)
+{
+    return x ? popcount_u32(~x & (x - 1)) : 0xffffffff;
+}
 
 INLINE int32_t bfe_i32(int32_t a, uint32_t b, uint32_t c)
 {
@@ -133,30 +198,42 @@ INLINE int32_t bfe_i32(int32_t a, uint32_t b, uint32_t c)
     return width ? (int32_t)(field << up) >> up : 0;
 }
 
-INLINE uint32_t below_low(uint32_t lane) { return lane >= 32 ? 0xffffffff : (1u << (lane & 31)) - 1; }
-INLINE uint32_t below_high(uint32_t lane) { return lane >= 32 ? (1u << (lane & 31)) - 1 : 0; }
+INLINE uint32_t below_low(uint32_t lane)
+{
+    return lane >= 32 ? 0xffffffff : (1u << (lane & 31)) - 1;
+}
+INLINE uint32_t below_high(uint32_t lane)
+{
+    return lane >= 32 ? (1u << (lane & 31)) - 1 : 0;
+}
 
 INLINE uint32_t sad_u8(uint32_t a, uint32_t b)
 {
-    return absdiff(a & 255, b & 255) + absdiff(a >> 8 & 255, b >> 8 & 255) + absdiff(a >> 16 & 255, b >> 16 & 255) +
-           absdiff(a >> 24, b >> 24);
+    return absdiff(a & 255, b & 255) + absdiff(a >> 8 & 255, b >> 8 & 255)
+           + absdiff(a >> 16 & 255, b >> 16 & 255) + absdiff(a >> 24, b >> 24);
 }
 
 /* Bytes where the reference (b) is zero do not count. */
-INLINE uint32_t msad_byte(uint32_t a, uint32_t b) { return b ? absdiff(a, b) : 0; }
+INLINE uint32_t msad_byte(uint32_t a, uint32_t b)
+{
+    return b ? absdiff(a, b) : 0;
+}
 
 INLINE uint32_t msad_u8(uint32_t a, uint32_t b)
 {
-    return msad_byte(a & 255, b & 255) + msad_byte(a >> 8 & 255, b >> 8 & 255) + msad_byte(a >> 16 & 255, b >> 16 & 255) +
-           msad_byte(a >> 24, b >> 24);
+    return msad_byte(a & 255, b & 255) + msad_byte(a >> 8 & 255, b >> 8 & 255)
+           + msad_byte(a >> 16 & 255, b >> 16 & 255) + msad_byte(a >> 24, b >> 24);
 }
 
-/* Four sums of absolute differences at byte offsets 0 to 3 of a, each in 16 bits added to those of c. */
+/* Four sums of absolute differences at byte offsets 0 to 3 of a, each in 16 bits added to those of
+ * c. */
 INLINE uint64_t qsad_pk(uint64_t a, uint32_t b, uint64_t c)
 {
     uint64_t out = 0;
     for (unsigned i = 0; i < 4; i++)
-        out |= (uint64_t)((sad_u8((uint32_t)(a >> 8 * i), b) + (uint32_t)(c >> 16 * i & 0xffff)) & 0xffff) << 16 * i;
+        out |= (uint64_t)((sad_u8((uint32_t)(a >> 8 * i), b) + (uint32_t)(c >> 16 * i & 0xffff))
+                          & 0xffff)
+               << 16 * i;
     return out;
 }
 
@@ -164,7 +241,9 @@ INLINE uint64_t mqsad_pk(uint64_t a, uint32_t b, uint64_t c)
 {
     uint64_t out = 0;
     for (unsigned i = 0; i < 4; i++)
-        out |= (uint64_t)((msad_u8((uint32_t)(a >> 8 * i), b) + (uint32_t)(c >> 16 * i & 0xffff)) & 0xffff) << 16 * i;
+        out |= (uint64_t)((msad_u8((uint32_t)(a >> 8 * i), b) + (uint32_t)(c >> 16 * i & 0xffff))
+                          & 0xffff)
+               << 16 * i;
     return out;
 }
 
@@ -186,12 +265,18 @@ INLINE uint32_t permute_byte(uint32_t a, uint32_t b, uint32_t select)
 
 INLINE uint32_t permute_bytes(uint32_t a, uint32_t b, uint32_t c)
 {
-    return permute_byte(a, b, c & 255) | permute_byte(a, b, c >> 8 & 255) << 8 | permute_byte(a, b, c >> 16 & 255) << 16 |
-           permute_byte(a, b, c >> 24) << 24;
+    return permute_byte(a, b, c & 255) | permute_byte(a, b, c >> 8 & 255) << 8
+           | permute_byte(a, b, c >> 16 & 255) << 16 | permute_byte(a, b, c >> 24) << 24;
 }
 
-INLINE uint32_t saturate_u8(int32_t x) { return (uint32_t)max_i32(0, min_i32(255, x)); }
-INLINE uint32_t saturate_i16(int32_t x) { return (uint32_t)max_i32(-32768, min_i32(32767, x)) & 0xffff; }
+INLINE uint32_t saturate_u8(int32_t x)
+{
+    return (uint32_t)max_i32(0, min_i32(255, x));
+}
+INLINE uint32_t saturate_i16(int32_t x)
+{
+    return (uint32_t)max_i32(-32768, min_i32(32767, x)) & 0xffff;
+}
 
 /* Carry out of a 64-bit signed multiply-add: the sum does not fit into 64 bits. */
 INLINE uint32_t mad_i64_carry(int64_t product, int64_t c, int64_t r)
@@ -199,7 +284,31 @@ INLINE uint32_t mad_i64_carry(int64_t product, int64_t c, int64_t r)
     return (uint32_t)((uint64_t)(~(product ^ c) & (product ^ r)) >> 63);
 }
 
-/* ---- conversions: NaN gives 0, the rest saturates -------------------------------------------------------------------- */
+/* Dot products of the fields of two words, modulo 2^32. */
+INLINE uint32_t dot_unsigned(uint32_t a, uint32_t b, uint32_t width)
+{
+    uint32_t sum = 0, mask = (1u << width) - 1;
+    for (uint32_t shift = 0; shift < 32; shift += width)
+        sum += (a >> shift & mask) * (b >> shift & mask);
+    return sum;
+}
+
+INLINE uint32_t dot_signed(uint32_t a, uint32_t b, uint32_t width)
+{
+    uint32_t sum = 0;
+    for (uint32_t up = 0; up < 32; up += width)
+        sum += (uint32_t)((int32_t)(a << up) >> (32 - width))
+               * (uint32_t)((int32_t)(b << up) >> (32 - width));
+    return sum;
+}
+
+INLINE float dot2_f32_f16(uint32_t a, uint32_t b, float c)
+{
+    float low = fma_f32(f32_f16(a & 0xffff), f32_f16(b & 0xffff), c);
+    return fma_f32(f32_f16(a >> 16), f32_f16(b >> 16), low);
+}
+
+/* ---- conversions: NaN gives 0, the rest saturates -------------------------------------------- */
 
 INLINE int32_t i32_from_f32(float x)
 {
@@ -223,10 +332,19 @@ INLINE uint32_t u32_from_f64(double x)
     return x >= 4294967296.0 ? 0xffffffff : value;
 }
 
-INLINE uint32_t u16_from_f32(float x) { return (uint32_t)max_i32(0, min_i32(65535, i32_from_f32(x))); }
-INLINE int32_t i16_from_f32(float x) { return max_i32(-32768, min_i32(32767, i32_from_f32(x))); }
+INLINE uint32_t u16_from_f32(float x)
+{
+    return (uint32_t)max_i32(0, min_i32(65535, i32_from_f32(x)));
+}
+INLINE int32_t i16_from_f32(float x)
+{
+    return max_i32(-32768, min_i32(32767, i32_from_f32(x)));
+}
 
-INLINE float clamp_f32(float x, float low, float high) { return x < low ? low : x > high ? high : x; }
+INLINE float clamp_f32(float x, float low, float high)
+{
+    return x < low ? low : x > high ? high : x;
+}
 
 INLINE uint32_t norm_i16(float x)
 {
@@ -245,7 +363,7 @@ INLINE uint32_t pack_u8(float a, uint32_t b, uint32_t c)
     return (c & ~(255u << shift)) | byte << shift;
 }
 
-/* ---- minimum, maximum, median: a NaN loses against a number; -0 < +0 --------------------------------------------------- */
+/* ---- minimum, maximum, median: a NaN loses against a number; -0 < +0 ------------------------- */
 
 INLINE float min_f32(float a, float b)
 {
@@ -279,7 +397,7 @@ INLINE float med3_f32(float a, float b, float c)
     return (a != a) | (b != b) | (c != c) ? least : median;
 }
 
-/* ---- parts of floats -------------------------------------------------------------------------------------------------- */
+/* ---- parts of floats ------------------------------------------------------------------------- */
 
 INLINE float fract_f32(float a)
 {
@@ -299,7 +417,8 @@ INLINE double fract_f64(double a)
     return part >= 1.0 ? 0x1.fffffffffffffp-1 : part;
 }
 
-/* Mantissa in [0.5, 1) and its exponent; zero, infinity and NaN have exponent 0 and are their own mantissa. */
+/* Mantissa in [0.5, 1) and its exponent; zero, infinity and NaN have exponent 0 and are their own
+ * mantissa. */
 INLINE int32_t frexp_exp_f32(float a)
 {
     uint32_t exponent = bits_f32(a) >> 23 & 255;
@@ -327,13 +446,21 @@ INLINE double frexp_mant_f64(double a)
 {
     uint64_t u = bits_f64(a), exponent = u >> 52 & 2047;
     uint64_t scaled = exponent ? u : bits_f64(a * 0x1p64);
-    return (a == 0.0) | (exponent == 2047) ? a : f64_bits((scaled & UINT64_C(0x800fffffffffffff)) | UINT64_C(1022) << 52);
+    return (a == 0.0) | (exponent == 2047)
+               ? a
+               : f64_bits((scaled & UINT64_C(0x800fffffffffffff)) | UINT64_C(1022) << 52);
 }
 
-INLINE double power_of_two(int32_t exponent) { return f64_bits((uint64_t)(uint32_t)(exponent + 1023) << 52); }
+INLINE double power_of_two(int32_t exponent)
+{
+    return f64_bits((uint64_t)(uint32_t)(exponent + 1023) << 52);
+}
 
 /* a * 2^b with one rounding: in double the product is exact for any float and clamped exponent. */
-INLINE float ldexp_f32(float a, int32_t b) { return (float)((double)a * power_of_two(max_i32(-300, min_i32(300, b)))); }
+INLINE float ldexp_f32(float a, int32_t b)
+{
+    return (float)((double)a * power_of_two(max_i32(-300, min_i32(300, b))));
+}
 
 /* The product is exact in float; only the store rounds. */
 INLINE float ldexp_f16(float a, int32_t b)
@@ -342,12 +469,13 @@ INLINE float ldexp_f16(float a, int32_t b)
     return a * f32_bits((uint32_t)(exponent + 127) << 23);
 }
 
-/* Three steps; for results in the denormal range the first two are exact, so that one rounding remains. */
+/* Three steps; for results in the denormal range the first two are exact, so that one rounding
+ * remains. */
 INLINE double ldexp_f64(double a, int32_t b)
 {
     int32_t exponent = max_i32(-2200, min_i32(2200, b));
     uint32_t own = (uint32_t)(bits_f64(a) >> 52) & 2047;
-    int32_t lift = own ? 0 : 64;                       /* normalise a denormal first */
+    int32_t lift = own ? 0 : 64; /* normalise a denormal first */
     double normal = own ? a : a * 0x1p64;
     int32_t stored = (int32_t)(bits_f64(normal) >> 52 & 2047), target = stored + exponent - lift;
     uint64_t body = bits_f64(normal) & UINT64_C(0x800fffffffffffff);
@@ -358,37 +486,50 @@ INLINE double ldexp_f64(double a, int32_t b)
     return own == 2047 || a == 0.0 ? a : scaled;
 }
 
-/* ---- classification -------------------------------------------------------------------------------------------------- */
+/* ---- classification -------------------------------------------------------------------------- */
 
-INLINE uint32_t class_bits(uint32_t negative, uint32_t nan, uint32_t quiet, uint32_t infinite, uint32_t zero, uint32_t denormal)
+INLINE uint32_t class_bits(uint32_t negative, uint32_t nan, uint32_t quiet, uint32_t infinite,
+                           uint32_t zero, uint32_t denormal)
 {
-    uint32_t index = nan ? quiet : infinite ? (negative ? 2 : 9) : zero ? (negative ? 5 : 6) : denormal ? (negative ? 4 : 7)
-                   : negative ? 3 : 8;
+    uint32_t index = nan        ? quiet
+                     : infinite ? (negative ? 2 : 9)
+                     : zero     ? (negative ? 5 : 6)
+                     : denormal ? (negative ? 4 : 7)
+                     : negative ? 3
+                                : 8;
     return 1u << index;
 }
 
 INLINE int class_f32(uint32_t a, uint32_t mask)
 {
     uint32_t m = a & 0x7fffffff;
-    return (class_bits(a >> 31, m > 0x7f800000, m >> 22 & 1, m == 0x7f800000, m == 0, m < 0x800000) & mask) != 0;
+    return (class_bits(a >> 31, m > 0x7f800000, m >> 22 & 1, m == 0x7f800000, m == 0, m < 0x800000)
+            & mask)
+           != 0;
 }
 
 INLINE int class_f16(uint32_t a, uint32_t mask)
 {
     uint32_t m = a & 0x7fff;
-    return (class_bits(a >> 15 & 1, m > 0x7c00, m >> 9 & 1, m == 0x7c00, m == 0, m < 0x400) & mask) != 0;
+    return (class_bits(a >> 15 & 1, m > 0x7c00, m >> 9 & 1, m == 0x7c00, m == 0, m < 0x400) & mask)
+           != 0;
 }
 
 INLINE int class_f64(uint64_t a, uint32_t mask)
 {
     uint64_t m = a & UINT64_C(0x7fffffffffffffff), infinity = UINT64_C(0x7ff0000000000000);
-    return (class_bits((uint32_t)(a >> 63), m > infinity, (uint32_t)(m >> 51) & 1, m == infinity, m == 0, m < UINT64_C(1) << 52) &
-            mask) != 0;
+    return (class_bits((uint32_t)(a >> 63), m > infinity, (uint32_t)(m >> 51) & 1, m == infinity,
+                       m == 0, m < UINT64_C(1) << 52)
+            & mask)
+           != 0;
 }
 
-/* ---- transcendental functions ----------------------------------------------------------------------------------------- */
+/* ---- transcendental functions ---------------------------------------------------------------- */
 
-INLINE float rsq_f32(float a) { return (float)(1.0 / __builtin_sqrt((double)a)); }
+INLINE float rsq_f32(float a)
+{
+    return (float)(1.0 / __builtin_sqrt((double)a));
+}
 
 /* 2^x: x = n + r, |r| <= 1/2; the series of e^(r ln 2) to r^11. */
 INLINE float exp2_f32(float a)
@@ -411,7 +552,8 @@ INLINE float exp2_f32(float a)
     return a != a ? a : (float)(p * power_of_two((int32_t)n));
 }
 
-/* log2 of m * 2^e, sqrt(1/2) <= m < sqrt(2): e + 2/ln 2 * artanh((m-1)/(m+1)), the series to the 21st power. */
+/* log2 of m * 2^e, sqrt(1/2) <= m < sqrt(2): e + 2/ln 2 * artanh((m-1)/(m+1)), the series to the
+ * 21st power. */
 INLINE float log2_f32(float a)
 {
     double x = a > 0.0f && a < __builtin_inff() ? (double)a : 1.0;
@@ -468,22 +610,36 @@ INLINE float sin_turns_f32(float a)
 INLINE float cos_turns_f32(float a)
 {
     double x = __builtin_fabsf(a) <= 256.0f ? (double)a : 0.0;
-    float result = (float)sine_of_quarter(fold_quarter(__builtin_fabs(x - __builtin_rint(x)) + 0.25));
+    float result =
+        (float)sine_of_quarter(fold_quarter(__builtin_fabs(x - __builtin_rint(x)) + 0.25));
     return __builtin_fabsf(a) < __builtin_inff() ? result : __builtin_nanf("");
 }
 
 /*
- * ---- division helpers (sources: quotient or value, denominator, numerator) --------------------------------------------- *
+ * ---- division helpers (sources: quotient or value, denominator, numerator) ----
  *
- * A quotient estimate that overflowed leaves the iteration as NaN; with finite operands that means overflow, as the manuals
- * since RDNA3 spell out. Where reciprocal and quotient are both denormal, the manual's listing scales the denominator up,
- * which would overflow; here it goes down, as v_div_fmas, which then divides, needs it.
+ * A quotient estimate that overflowed leaves the iteration as NaN; with finite operands that means
+ * overflow, as the manuals since RDNA3 spell out. Where reciprocal and quotient are both denormal,
+ * the manual's listing scales the denominator up, which would overflow; here it goes down, as
+ * v_div_fmas, which then divides, needs it.
  */
 
-INLINE int32_t exponent_f32(float x) { return (int32_t)(bits_f32(x) >> 23 & 255); }
-INLINE int32_t exponent_f64(double x) { return (int32_t)(bits_f64(x) >> 52 & 2047); }
-INLINE int denormal_f32(float x) { return (x != 0.0f) & (__builtin_fabsf(x) < 0x1p-126f); }
-INLINE int denormal_f64(double x) { return (x != 0.0) & (__builtin_fabs(x) < 0x1p-1022); }
+INLINE int32_t exponent_f32(float x)
+{
+    return (int32_t)(bits_f32(x) >> 23 & 255);
+}
+INLINE int32_t exponent_f64(double x)
+{
+    return (int32_t)(bits_f64(x) >> 52 & 2047);
+}
+INLINE int denormal_f32(float x)
+{
+    return (x != 0.0f) & (__builtin_fabsf(x) < 0x1p-126f);
+}
+INLINE int denormal_f64(double x)
+{
+    return (x != 0.0) & (__builtin_fabs(x) < 0x1p-1022);
+}
 
 INLINE int div_scale_flag_f32(float b, float c)
 {
@@ -500,7 +656,8 @@ INLINE float div_scale_f32(float a, float b, float c)
     int inverse_tiny = denormal_f32(1.0f / b), quotient_tiny = denormal_f32(c / b);
     int is_denominator = a == b, is_numerator = a == c;
     float rest = exponent_f32(c) <= 23 ? up : a;
-    float numerator = is_numerator ? up : a, lowered = is_denominator ? down : a, raised = is_denominator ? up : a;
+    float numerator = is_numerator ? up : a, lowered = is_denominator ? down : a,
+          raised = is_denominator ? up : a;
     rest = quotient_tiny ? numerator : rest;
     rest = inverse_tiny ? down : rest;
     rest = inverse_tiny & quotient_tiny ? lowered : rest;
@@ -524,7 +681,8 @@ INLINE double div_scale_f64(double a, double b, double c)
     int inverse_tiny = denormal_f64(1.0 / b), quotient_tiny = denormal_f64(c / b);
     int is_denominator = a == b, is_numerator = a == c;
     double rest = exponent_f64(c) <= 53 ? up : a;
-    double numerator = is_numerator ? up : a, lowered = is_denominator ? down : a, raised = is_denominator ? up : a;
+    double numerator = is_numerator ? up : a, lowered = is_denominator ? down : a,
+           raised = is_denominator ? up : a;
     rest = quotient_tiny ? numerator : rest;
     rest = inverse_tiny ? down : rest;
     rest = inverse_tiny & quotient_tiny ? lowered : rest;
@@ -533,7 +691,8 @@ INLINE double div_scale_f64(double a, double b, double c)
     return (b == 0.0) | (c == 0.0) ? __builtin_nan("") : rest;
 }
 
-/* The flag says that div_scale moved one operand only; the size of the quotient estimate tells which. */
+/* The flag says that div_scale moved one operand only; the size of the quotient estimate tells
+ * which. */
 INLINE float div_fmas_f32(float a, float b, float c, uint32_t scaled)
 {
     float sum = fma_f32(a, b, c);
@@ -549,13 +708,15 @@ INLINE double div_fmas_f64(double a, double b, double c, uint32_t scaled)
 INLINE float div_fixup_f32(float a, float b, float c)
 {
     uint32_t sign = (bits_f32(b) ^ bits_f32(c)) & 0x80000000;
-    float infinity = __builtin_inff(), magnitude_b = __builtin_fabsf(b), magnitude_c = __builtin_fabsf(c);
+    float infinity = __builtin_inff(), magnitude_b = __builtin_fabsf(b),
+          magnitude_c = __builtin_fabsf(c);
     float estimate = a != a ? infinity : __builtin_fabsf(a);
     float result = exponent_f32(c) - exponent_f32(b) < -150 ? 0.0f : estimate;
     result = (magnitude_b == infinity) | (c == 0.0f) ? 0.0f : result;
     result = (b == 0.0f) | (magnitude_c == infinity) ? infinity : result;
     result = f32_bits(bits_f32(result) | sign);
-    int invalid = ((b == 0.0f) & (c == 0.0f)) | ((magnitude_b == infinity) & (magnitude_c == infinity));
+    int invalid =
+        ((b == 0.0f) & (c == 0.0f)) | ((magnitude_b == infinity) & (magnitude_c == infinity));
     result = invalid ? f32_bits(0xffc00000) : result;
     result = b != b ? b : result;
     return c != c ? c : result;
@@ -564,13 +725,15 @@ INLINE float div_fixup_f32(float a, float b, float c)
 INLINE double div_fixup_f64(double a, double b, double c)
 {
     uint64_t sign = (bits_f64(b) ^ bits_f64(c)) & UINT64_C(0x8000000000000000);
-    double magnitude_b = __builtin_fabs(b), magnitude_c = __builtin_fabs(c), infinity = __builtin_inf();
+    double magnitude_b = __builtin_fabs(b), magnitude_c = __builtin_fabs(c),
+           infinity = __builtin_inf();
     double estimate = a != a ? infinity : __builtin_fabs(a);
     double result = exponent_f64(c) - exponent_f64(b) < -1075 ? 0.0 : estimate;
     result = (magnitude_b == infinity) | (c == 0.0) ? 0.0 : result;
     result = (b == 0.0) | (magnitude_c == infinity) ? infinity : result;
     result = f64_bits(bits_f64(result) | sign);
-    int invalid = ((b == 0.0) & (c == 0.0)) | ((magnitude_b == infinity) & (magnitude_c == infinity));
+    int invalid =
+        ((b == 0.0) & (c == 0.0)) | ((magnitude_b == infinity) & (magnitude_c == infinity));
     result = invalid ? f64_bits(UINT64_C(0xfff8000000000000)) : result;
     result = b != b ? b : result;
     return c != c ? c : result;
@@ -579,28 +742,37 @@ INLINE double div_fixup_f64(double a, double b, double c)
 INLINE float div_fixup_f16(float a, float b, float c)
 {
     uint32_t sign = (bits_f32(b) ^ bits_f32(c)) & 0x80000000;
-    float magnitude_b = __builtin_fabsf(b), magnitude_c = __builtin_fabsf(c), infinity = __builtin_inff();
+    float magnitude_b = __builtin_fabsf(b), magnitude_c = __builtin_fabsf(c),
+          infinity = __builtin_inff();
     float estimate = a != a ? infinity : __builtin_fabsf(a);
     float result = (magnitude_b == infinity) | (c == 0.0f) ? 0.0f : estimate;
     result = (b == 0.0f) | (magnitude_c == infinity) ? infinity : result;
     result = f32_bits(bits_f32(result) | sign);
-    int invalid = ((b == 0.0f) & (c == 0.0f)) | ((magnitude_b == infinity) & (magnitude_c == infinity));
+    int invalid =
+        ((b == 0.0f) & (c == 0.0f)) | ((magnitude_b == infinity) & (magnitude_c == infinity));
     result = invalid ? f32_bits(0xffc00000) : result;
     result = b != b ? b : result;
     return c != c ? c : result;
 }
 
-/* ---- 2/pi for the reduction of large fp64 arguments -------------------------------------------------------------------- */
+/* ---- 2/pi for the reduction of large fp64 arguments ------------------------------------------ */
 
-/* The first 1,201 bits of 2/pi after the binary point, as the manual's (2/PI)[1200:0]; computed with Machin's formula. */
-static const uint64_t two_over_pi[20] __attribute__((unused)) = {
-    UINT64_C(0xa2f9836e4e441529), UINT64_C(0xfc2757d1f534ddc0), UINT64_C(0xdb6295993c439041), UINT64_C(0xfe5163abdebbc561),
-    UINT64_C(0xb7246e3a424dd2e0), UINT64_C(0x06492eea09d1921c), UINT64_C(0xfe1deb1cb129a73e), UINT64_C(0xe88235f52ebb4484),
-    UINT64_C(0xe99c7026b45f7e41), UINT64_C(0x3991d639835339f4), UINT64_C(0x9c845f8bbdf9283b), UINT64_C(0x1ff897ffde05980f),
-    UINT64_C(0xef2f118b5a0a6d1f), UINT64_C(0x6d367ecf27cb09b7), UINT64_C(0x4f463f669e5fea2d), UINT64_C(0x7527bac7ebe5f17b),
-    UINT64_C(0x3d0739f78a5292ea), UINT64_C(0x6bfb5fb11f8d5d08), UINT64_C(0x56033046fc7b0000), 0};
+/* The first 1,201 bits of 2/pi after the binary point, as the manual's (2/PI)[1200:0]; computed
+ * with Machin's formula. */
+static const uint64_t two_over_pi[20]
+    __attribute__((unused)) = {UINT64_C(0xa2f9836e4e441529), UINT64_C(0xfc2757d1f534ddc0),
+                               UINT64_C(0xdb6295993c439041), UINT64_C(0xfe5163abdebbc561),
+                               UINT64_C(0xb7246e3a424dd2e0), UINT64_C(0x06492eea09d1921c),
+                               UINT64_C(0xfe1deb1cb129a73e), UINT64_C(0xe88235f52ebb4484),
+                               UINT64_C(0xe99c7026b45f7e41), UINT64_C(0x3991d639835339f4),
+                               UINT64_C(0x9c845f8bbdf9283b), UINT64_C(0x1ff897ffde05980f),
+                               UINT64_C(0xef2f118b5a0a6d1f), UINT64_C(0x6d367ecf27cb09b7),
+                               UINT64_C(0x4f463f669e5fea2d), UINT64_C(0x7527bac7ebe5f17b),
+                               UINT64_C(0x3d0739f78a5292ea), UINT64_C(0x6bfb5fb11f8d5d08),
+                               UINT64_C(0x56033046fc7b0000), 0};
 
-/* Bits [shift, shift + 53) of 2/pi as a double of their weight, 128 binades up for exponents of 1968 and above. */
+/* Bits [shift, shift + 53) of 2/pi as a double of their weight, 128 binades up for exponents of
+ * 1968 and above. */
 INLINE double trig_preop_f64(double a, uint32_t b)
 {
     int32_t exponent = exponent_f64(a), shift = (int32_t)(b & 31) * 53;

@@ -1,21 +1,27 @@
 /*
- * isa_memory.c - addresses and data of vector and scalar memory instructions; no memory is touched but LDS, by isa_memory_lds.
+ * isa_memory.c - addresses and data of vector and scalar memory instructions; no memory is touched
+ * but LDS, by isa_memory_lds.
  *
- * Scratch is interleaved: the dwords of 64 lanes at one private offset are adjacent, so that offset o of lane l is at
- * base + (o / 4) * 256 + l * 4 + o % 4 (LLVM AMDGPU usage, "Flat Scratch"; element size 4, index stride 64 in the private
- * segment's buffer resource). On gfx8 the base of flat accesses is ctx->scratch_base + FLAT_SCRATCH_HI * 256, on gfx9 the
- * 64-bit FLAT_SCRATCH itself.
+ * Scratch is interleaved: the dwords of 64 lanes at one private offset are adjacent, so that offset
+ * o of lane l is at base + (o / 4) * 256 + l * 4 + o % 4 (LLVM AMDGPU usage, "Flat Scratch";
+ * element size 4, index stride 64 in the private segment's buffer resource). On gfx8 the base of
+ * flat accesses is ctx->scratch_base + FLAT_SCRATCH_HI * 256, on gfx9 the 64-bit FLAT_SCRATCH
+ * itself.
  */
 #include "isa_table.h"
 #include "isa_valu.h"
 
 enum { SCRATCH_DWORD_STRIDE = 256 };
 
-static uint32_t *vgpr(const struct isa_context *ctx, unsigned code) { return ctx->vgpr + (size_t)(code - ISA_VGPR) * 64; }
+static uint32_t *vgpr(const struct isa_context *ctx, unsigned code)
+{
+    return ctx->vgpr + (size_t)(code - ISA_VGPR) * 64;
+}
 
-/* ---- flat, global, scratch ----------------------------------------------------------------------------------------------------- */
+/* ---- flat, global, scratch ------------------------------------------------------------------- */
 
-static uint64_t scratch_base(const struct isa_context *ctx, const struct isa_wave *wave, const struct isa_inst *inst)
+static uint64_t scratch_base(const struct isa_context *ctx, const struct isa_wave *wave,
+                             const struct isa_inst *inst)
 {
     if (inst->target == ISA_GFX803)
         return ctx->scratch_base + (uint64_t)wave->sgpr[ISA_FLAT_SCRATCH + 1] * 256;
@@ -32,11 +38,12 @@ static uint64_t lanes_with_upper_half(const struct isa_memory *m, uint64_t exec,
     uint64_t out = 0;
     if (aperture)
         FOR_LANES(lane, exec)
-            out |= (uint64_t)(m->address[lane] >> 32 == aperture >> 32) << lane;
+    out |= (uint64_t)(m->address[lane] >> 32 == aperture >> 32) << lane;
     return out;
 }
 
-/* Most flat accesses are global: one vectorised pass says so. Inactive lanes may give a false alarm, which costs time only. */
+/* Most flat accesses are global: one vectorised pass says so. Inactive lanes may give a false
+ * alarm, which costs time only. */
 static bool any_in_apertures(const struct isa_context *ctx, const struct isa_memory *m)
 {
     uint64_t shared = ctx->shared_aperture >> 32, private = ctx->private_aperture >> 32, any = 0;
@@ -47,8 +54,8 @@ static bool any_in_apertures(const struct isa_context *ctx, const struct isa_mem
     return any;
 }
 
-static void split_apertures(const struct isa_context *ctx, const struct isa_wave *wave, const struct isa_inst *inst, uint64_t exec,
-                            struct isa_memory *m)
+static void split_apertures(const struct isa_context *ctx, const struct isa_wave *wave,
+                            const struct isa_inst *inst, uint64_t exec, struct isa_memory *m)
 {
     if (!any_in_apertures(ctx, m))
         return;
@@ -56,15 +63,16 @@ static void split_apertures(const struct isa_context *ctx, const struct isa_wave
     uint64_t private = lanes_with_upper_half(m, exec, ctx->private_aperture);
     uint64_t base = scratch_base(ctx, wave, inst);
     FOR_LANES(lane, shared)
-        m->address[lane] = (uint32_t)m->address[lane];
+    m->address[lane] = (uint32_t)m->address[lane];
     FOR_LANES(lane, private)
-        m->address[lane] = interleaved(base, (uint32_t)m->address[lane], lane);
+    m->address[lane] = interleaved(base, (uint32_t)m->address[lane], lane);
     m->mask = exec & ~shared;
     m->lds_mask = shared;
     m->swizzle_mask = private;
 }
 
-static void flat_addresses(const struct isa_context *ctx, const struct isa_wave *wave, const struct isa_inst *inst, struct isa_memory *m)
+static void flat_addresses(const struct isa_context *ctx, const struct isa_wave *wave,
+                           const struct isa_inst *inst, struct isa_memory *m)
 {
     const uint32_t *low = vgpr(ctx, inst->src[0]), *high = low + 64;
     uint64_t offset = (uint64_t)(int64_t)inst->simm;
@@ -78,8 +86,8 @@ static void flat_addresses(const struct isa_context *ctx, const struct isa_wave 
     }
 }
 
-static void scratch_addresses(const struct isa_context *ctx, const struct isa_wave *wave, const struct isa_inst *inst,
-                              struct isa_memory *m)
+static void scratch_addresses(const struct isa_context *ctx, const struct isa_wave *wave,
+                              const struct isa_inst *inst, struct isa_memory *m)
 {
     uint64_t base = scratch_base(ctx, wave, inst);
     uint32_t scalar = inst->soffset != ISA_NO_OPERAND ? wave->sgpr[inst->soffset] : 0;
@@ -90,13 +98,13 @@ static void scratch_addresses(const struct isa_context *ctx, const struct isa_wa
     m->swizzle_mask = m->mask;
 }
 
-/* ---- buffers ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- buffers --------------------------------------------------------------------------------- */
 
 /* A buffer resource, GCN3 manual 8.1.8. */
 struct resource {
     uint64_t base;
     uint32_t stride, records, element, index_stride;
-    unsigned element_shift, index_shift;      /* their logarithms */
+    unsigned element_shift, index_shift; /* their logarithms */
     bool swizzled, adds_thread, is_buffer;
 };
 
@@ -115,7 +123,7 @@ static struct resource read_resource(const struct isa_wave *wave, unsigned code)
         .adds_thread = word[3] >> 23 & 1,
         .is_buffer = word[3] >> 30 == 0,
     };
-    if (r.adds_thread)        /* the data format field extends the stride */
+    if (r.adds_thread) /* the data format field extends the stride */
         r.stride |= (word[3] >> 15 & 15) << 14;
     return r;
 }
@@ -126,7 +134,8 @@ static uint64_t buffer_address(const struct resource *r, uint32_t index, uint32_
         return (uint64_t)r->stride * index + offset;
     uint64_t row = index >> r->index_shift, in_row = index & (r->index_stride - 1);
     uint64_t in_element = offset & (r->element - 1), elements = offset - in_element;
-    return ((row * r->stride + elements) << r->index_shift) + (in_row << r->element_shift) + in_element;
+    return ((row * r->stride + elements) << r->index_shift) + (in_row << r->element_shift)
+           + in_element;
 }
 
 static bool buffer_covers(const struct resource *r, uint32_t index, uint64_t offset, unsigned bytes)
@@ -138,9 +147,12 @@ static bool buffer_covers(const struct resource *r, uint32_t index, uint64_t off
 }
 
 /* Each lane's index and offset before the resource is applied. */
-struct buffer_lanes { uint32_t index[ISA_LANES], offset[ISA_LANES]; };
+struct buffer_lanes {
+    uint32_t index[ISA_LANES], offset[ISA_LANES];
+};
 
-static void read_buffer_lanes(const struct isa_context *ctx, const struct isa_inst *inst, bool adds_thread, struct buffer_lanes *lanes)
+static void read_buffer_lanes(const struct isa_context *ctx, const struct isa_inst *inst,
+                              bool adds_thread, struct buffer_lanes *lanes)
 {
     bool offen = inst->memory & ISA_MEM_OFFEN, idxen = inst->memory & ISA_MEM_IDXEN;
     const uint32_t *index = idxen ? vgpr(ctx, inst->src[0]) : NULL;
@@ -156,8 +168,10 @@ static void read_buffer_lanes(const struct isa_context *ctx, const struct isa_in
         lanes->offset[lane] += offset[lane];
 }
 
-/* Lanes whose access lies inside the resource. A resource without stride covers all lanes if it covers the highest offset. */
-static uint64_t covered_lanes(const struct resource *r, const struct buffer_lanes *lanes, uint32_t scalar, unsigned bytes)
+/* Lanes whose access lies inside the resource. A resource without stride covers all lanes if it
+ * covers the highest offset. */
+static uint64_t covered_lanes(const struct resource *r, const struct buffer_lanes *lanes,
+                              uint32_t scalar, unsigned bytes)
 {
     uint32_t highest = 0;
     uint64_t covered = 0;
@@ -172,8 +186,8 @@ static uint64_t covered_lanes(const struct resource *r, const struct buffer_lane
     return covered;
 }
 
-static enum isa_status buffer_addresses(const struct isa_context *ctx, const struct isa_wave *wave, const struct isa_inst *inst,
-                                        struct isa_memory *m)
+static enum isa_status buffer_addresses(const struct isa_context *ctx, const struct isa_wave *wave,
+                                        const struct isa_inst *inst, struct isa_memory *m)
 {
     struct resource r = read_resource(wave, inst->sdst);
     struct buffer_lanes lanes;
@@ -183,7 +197,8 @@ static enum isa_status buffer_addresses(const struct isa_context *ctx, const str
     uint32_t scalar = (uint32_t)isa_scalar_value(ctx, wave, inst, inst->soffset, TYPE_U32);
     read_buffer_lanes(ctx, inst, r.adds_thread, &lanes);
     for (unsigned lane = 0; lane < ISA_LANES; lane++)
-        m->address[lane] = r.base + scalar + buffer_address(&r, lanes.index[lane], lanes.offset[lane]);
+        m->address[lane] =
+            r.base + scalar + buffer_address(&r, lanes.index[lane], lanes.offset[lane]);
     uint64_t covered = covered_lanes(&r, &lanes, scalar, m->bytes);
     m->zero_mask = m->mask & ~covered;
     m->mask &= covered;
@@ -194,20 +209,23 @@ static enum isa_status buffer_addresses(const struct isa_context *ctx, const str
     return ISA_OK;
 }
 
-/* ---- vector memory, public ------------------------------------------------------------------------------------------------------------ */
+/* ---- vector memory, public ------------------------------------------------------------------- */
 
 static void clear_out_of_range(struct isa_context *ctx, const struct isa_inst *inst, uint64_t mask)
 {
     static const uint8_t zero[16];
     if (inst->dst != ISA_NO_OPERAND)
         FOR_LANES(lane, mask)
-            isa_memory_load_lane(ctx, inst, lane, zero);
+    isa_memory_load_lane(ctx, inst, lane, zero);
 }
 
-static void describe(const struct isa_inst *inst, const struct isa_table_row *row, struct isa_memory *out)
+static void describe(const struct isa_inst *inst, const struct isa_table_row *row,
+                     struct isa_memory *out)
 {
-    out->kind = row->kind == KIND_LOAD ? ISA_MEMORY_LOAD : row->kind == KIND_STORE ? ISA_MEMORY_STORE
-              : row->kind == KIND_CACHE ? ISA_MEMORY_CACHE_OP : ISA_MEMORY_ATOMIC;
+    out->kind = row->kind == KIND_LOAD    ? ISA_MEMORY_LOAD
+                : row->kind == KIND_STORE ? ISA_MEMORY_STORE
+                : row->kind == KIND_CACHE ? ISA_MEMORY_CACHE_OP
+                                          : ISA_MEMORY_ATOMIC;
     out->bytes = (uint8_t)isa_type_bytes(row->type[0]);
     out->atomic = row->operation < ISA_ATOMIC_COUNT ? row->operation : 0;
     out->returns = inst->flags & ISA_RETURNS;
@@ -218,8 +236,8 @@ static void describe(const struct isa_inst *inst, const struct isa_table_row *ro
     out->lds_mask = out->swizzle_mask = out->zero_mask = 0;
 }
 
-enum isa_status isa_memory_addresses(struct isa_context *ctx, const struct isa_wave *wave, const struct isa_inst *inst,
-                                     struct isa_memory *out)
+enum isa_status isa_memory_addresses(struct isa_context *ctx, const struct isa_wave *wave,
+                                     const struct isa_inst *inst, struct isa_memory *out)
 {
     const struct isa_table_row *row = &isa_table[inst->op];
     if (inst->flags & ISA_UNIMPLEMENTED_SEMANTICS)
@@ -253,10 +271,12 @@ enum isa_status isa_memory_addresses(struct isa_context *ctx, const struct isa_w
     }
 }
 
-static void copy_out(const uint32_t *from, unsigned bytes, unsigned shift, uint64_t mask, uint8_t *out, size_t stride)
+static void copy_out(const uint32_t *from, unsigned bytes, unsigned shift, uint64_t mask,
+                     uint8_t *out, size_t stride)
 {
     if (bytes < 4) {
-        FOR_LANES(lane, mask) {
+        FOR_LANES(lane, mask)
+        {
             uint32_t value = from[lane] >> shift;
             memcpy(out + lane * stride, &value, bytes);
         }
@@ -269,11 +289,12 @@ static void copy_out(const uint32_t *from, unsigned bytes, unsigned shift, uint6
                 memcpy(to + lane * stride, &from[64 * i + lane], 4);
         else
             FOR_LANES(lane, mask)
-                memcpy(to + lane * stride, &from[64 * i + lane], 4);
+        memcpy(to + lane * stride, &from[64 * i + lane], 4);
     }
 }
 
-void isa_memory_store_data(const struct isa_context *ctx, const struct isa_inst *inst, uint64_t mask, void *out, size_t stride)
+void isa_memory_store_data(const struct isa_context *ctx, const struct isa_inst *inst,
+                           uint64_t mask, void *out, size_t stride)
 {
     unsigned type = isa_table[inst->op].type[0];
     unsigned shift = type == TYPE_D16_HI_U8 || type == TYPE_D16_HI_U16 ? 16 : 0;
@@ -281,7 +302,8 @@ void isa_memory_store_data(const struct isa_context *ctx, const struct isa_inst 
 }
 
 /* The compared value stands in the registers after the new one. */
-void isa_memory_compare_data(const struct isa_context *ctx, const struct isa_inst *inst, uint64_t mask, void *out, size_t stride)
+void isa_memory_compare_data(const struct isa_context *ctx, const struct isa_inst *inst,
+                             uint64_t mask, void *out, size_t stride)
 {
     unsigned bytes = isa_type_bytes(isa_table[inst->op].type[0]);
     copy_out(vgpr(ctx, inst->src[1]) + 64 * (bytes / 4), bytes, 0, mask, out, stride);
@@ -290,22 +312,33 @@ void isa_memory_compare_data(const struct isa_context *ctx, const struct isa_ins
 uint32_t isa_extend(unsigned type, uint32_t wide, uint32_t old)
 {
     switch (type) {
-    case TYPE_I8: return (uint32_t)(int8_t)wide;
-    case TYPE_I16: return (uint32_t)(int16_t)wide;
-    case TYPE_D16_U8: case TYPE_D16_U16: return (old & 0xffff0000) | wide;
-    case TYPE_D16_I8: return (old & 0xffff0000) | (uint16_t)(int8_t)wide;
-    case TYPE_D16_HI_U8: case TYPE_D16_HI_U16: return (old & 0xffff) | wide << 16;
-    case TYPE_D16_HI_I8: return (old & 0xffff) | (uint32_t)(uint16_t)(int8_t)wide << 16;
-    default: return wide;
+    case TYPE_I8:
+        return (uint32_t)(int8_t)wide;
+    case TYPE_I16:
+        return (uint32_t)(int16_t)wide;
+    case TYPE_D16_U8:
+    case TYPE_D16_U16:
+        return (old & 0xffff0000) | wide;
+    case TYPE_D16_I8:
+        return (old & 0xffff0000) | (uint16_t)(int8_t)wide;
+    case TYPE_D16_HI_U8:
+    case TYPE_D16_HI_U16:
+        return (old & 0xffff) | wide << 16;
+    case TYPE_D16_HI_I8:
+        return (old & 0xffff) | (uint32_t)(uint16_t)(int8_t)wide << 16;
+    default:
+        return wide;
     }
 }
 
-void isa_memory_load_lane(struct isa_context *ctx, const struct isa_inst *inst, unsigned lane, const void *data)
+void isa_memory_load_lane(struct isa_context *ctx, const struct isa_inst *inst, unsigned lane,
+                          const void *data)
 {
     isa_memory_load(ctx, inst, UINT64_C(1) << lane, data, 0);
 }
 
-void isa_memory_load(struct isa_context *ctx, const struct isa_inst *inst, uint64_t mask, const void *data, size_t stride)
+void isa_memory_load(struct isa_context *ctx, const struct isa_inst *inst, uint64_t mask,
+                     const void *data, size_t stride)
 {
     unsigned type = isa_table[inst->op].type[0], bytes = isa_type_bytes(type);
     const uint8_t *from = data;
@@ -313,7 +346,8 @@ void isa_memory_load(struct isa_context *ctx, const struct isa_inst *inst, uint6
         return;
     uint32_t *to = vgpr(ctx, inst->dst);
     if (bytes < 4) {
-        FOR_LANES(lane, mask) {
+        FOR_LANES(lane, mask)
+        {
             uint32_t wide = 0;
             memcpy(&wide, from + lane * stride, bytes);
             to[lane] = isa_extend(type, wide, to[lane]);
@@ -326,18 +360,20 @@ void isa_memory_load(struct isa_context *ctx, const struct isa_inst *inst, uint6
                 memcpy(&to[lane], from + lane * stride, 4);
         else
             FOR_LANES(lane, mask)
-                memcpy(&to[lane], from + lane * stride, 4);
+        memcpy(&to[lane], from + lane * stride, 4);
     }
 }
 
-void isa_memory_lds(struct isa_context *ctx, const struct isa_inst *inst, const struct isa_memory *memory)
+void isa_memory_lds(struct isa_context *ctx, const struct isa_inst *inst,
+                    const struct isa_memory *memory)
 {
     uint8_t data[ISA_LANES][16], compare[ISA_LANES][16];
     if (memory->kind != ISA_MEMORY_LOAD)
         isa_memory_store_data(ctx, inst, memory->lds_mask, data, 16);
     if (memory->kind == ISA_MEMORY_ATOMIC && memory->atomic == ISA_ATOMIC_CMPSWAP)
         isa_memory_compare_data(ctx, inst, memory->lds_mask, compare, 16);
-    FOR_LANES(lane, memory->lds_mask) {
+    FOR_LANES(lane, memory->lds_mask)
+    {
         uint8_t *at = NULL, old[16] = {0};
         if (memory->address[lane] + memory->bytes <= ctx->lds_size)
             at = ctx->lds + memory->address[lane];
@@ -348,13 +384,14 @@ void isa_memory_lds(struct isa_context *ctx, const struct isa_inst *inst, const 
         else if (at && memory->kind == ISA_MEMORY_LOAD)
             memcpy(old, at, memory->bytes);
         else if (at)
-            isa_atomic_apply((enum isa_atomic)memory->atomic, memory->bytes, at, data[lane], compare[lane], old);
+            isa_atomic_apply((enum isa_atomic)memory->atomic, memory->bytes, at, data[lane],
+                             compare[lane], old);
         if (inst->dst != ISA_NO_OPERAND)
             isa_memory_load_lane(ctx, inst, lane, old);
     }
 }
 
-/* ---- scalar memory -------------------------------------------------------------------------------------------------------------------- */
+/* ---- scalar memory --------------------------------------------------------------------------- */
 
 static unsigned dwords_inside(const struct resource *r, uint64_t offset, unsigned dwords)
 {
@@ -363,8 +400,8 @@ static unsigned dwords_inside(const struct resource *r, uint64_t offset, unsigne
     return room < dwords ? (unsigned)room : dwords;
 }
 
-enum isa_status isa_scalar_address(const struct isa_context *ctx, const struct isa_wave *wave, const struct isa_inst *inst,
-                                   struct isa_scalar *out)
+enum isa_status isa_scalar_address(const struct isa_context *ctx, const struct isa_wave *wave,
+                                   const struct isa_inst *inst, struct isa_scalar *out)
 {
     const struct isa_table_row *row = &isa_table[inst->op];
     (void)ctx;
@@ -380,7 +417,8 @@ enum isa_status isa_scalar_address(const struct isa_context *ctx, const struct i
     }
     bool buffer = row->kind == KIND_SBLOAD || row->kind == KIND_SBSTORE;
     out->kind = inst->flags & ISA_IS_LOAD ? ISA_SCALAR_LOAD : ISA_SCALAR_STORE;
-    uint64_t offset = (uint64_t)(int64_t)inst->simm + (inst->memory & ISA_MEM_OFFSET_IS_SGPR ? wave->sgpr[inst->soffset] : 0);
+    uint64_t offset = (uint64_t)(int64_t)inst->simm
+                      + (inst->memory & ISA_MEM_OFFSET_IS_SGPR ? wave->sgpr[inst->soffset] : 0);
     offset &= ~UINT64_C(3);
     if (buffer) {
         struct resource r = read_resource(wave, inst->sdst);

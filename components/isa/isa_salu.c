@@ -1,14 +1,16 @@
 /*
- * isa_salu.c - the scalar ALU, branches and program control: a switch over the rows of gcn_sop.tab. Called by isa_execute.
+ * isa_salu.c - the scalar ALU, branches and program control: a switch over the rows of gcn_sop.tab.
+ * Called by isa_execute.
  *
- * Each row expands to: load sources and the old destination, the semantics, store what its kind stores.
+ * Each row expands to: load sources and the old destination, the semantics, store what its kind
+ * stores.
  */
 #include "isa_table.h"
 #include "isa_valu.h"
 
 #define UNUSED __attribute__((unused))
 
-/* ---- helpers that the table names ------------------------------------------------------------------------------------- */
+/* ---- helpers that the table names ------------------------------------------------------------ */
 
 static uint64_t field_unsigned(uint64_t value, unsigned offset, unsigned width, unsigned bits)
 {
@@ -30,7 +32,10 @@ static uint64_t field_signed(uint64_t value, unsigned offset, unsigned width, un
     return (uint64_t)((int64_t)(value >> offset << up) >> up);
 }
 
-static uint32_t lowest_one(uint64_t value) { return value ? (uint32_t)__builtin_ctzll(value) : 0xffffffff; }
+static uint32_t lowest_one(uint64_t value)
+{
+    return value ? (uint32_t)__builtin_ctzll(value) : 0xffffffff;
+}
 
 static uint32_t leading_zeros(uint64_t value, unsigned bits)
 {
@@ -75,28 +80,47 @@ static unsigned relative_sgpr(const struct isa_wave *w, unsigned code)
     return index <= 101 ? (unsigned)index : code;
 }
 
-/* ---- hardware registers (s_getreg, s_setreg) ----------------------------------------------------------------------------- */
+/* ---- hardware registers (s_getreg, s_setreg) ------------------------------------------------- */
 
-enum { HW_MODE = 1, HW_STATUS, HW_TRAPSTS, HW_ID, HW_GPR_ALLOC, HW_LDS_ALLOC, HW_IB_STS, HW_SH_MEM_BASES = 15 };
+enum {
+    HW_MODE = 1,
+    HW_STATUS,
+    HW_TRAPSTS,
+    HW_ID,
+    HW_GPR_ALLOC,
+    HW_LDS_ALLOC,
+    HW_IB_STS,
+    HW_SH_MEM_BASES = 15
+};
 
 static uint32_t read_hardware(const struct isa_context *ctx, const struct isa_wave *w, unsigned id)
 {
     switch (id) {
-    case HW_MODE: return w->mode;
+    case HW_MODE:
+        return w->mode;
     case HW_STATUS:
-        return (w->status & ~0x601u) | w->scc | (uint32_t)!isa_wave_exec(w) << 9 | (uint32_t)!isa_wave_vcc(w) << 10;
-    case HW_TRAPSTS: return w->trapsts;
-    case HW_ID: return w->hw_id;
-    case HW_GPR_ALLOC: return w->gpr_alloc;
-    case HW_LDS_ALLOC: return w->lds_alloc;
-    case HW_IB_STS: return w->ib_sts;
-    case HW_SH_MEM_BASES:      /* bits 63:48 of both apertures, private in the lower half */
-        return (uint32_t)(ctx->private_aperture >> 48) | (uint32_t)(ctx->shared_aperture >> 48) << 16;
-    default: return 0;
+        return (w->status & ~0x601u) | w->scc | (uint32_t)!isa_wave_exec(w) << 9
+               | (uint32_t)!isa_wave_vcc(w) << 10;
+    case HW_TRAPSTS:
+        return w->trapsts;
+    case HW_ID:
+        return w->hw_id;
+    case HW_GPR_ALLOC:
+        return w->gpr_alloc;
+    case HW_LDS_ALLOC:
+        return w->lds_alloc;
+    case HW_IB_STS:
+        return w->ib_sts;
+    case HW_SH_MEM_BASES: /* bits 63:48 of both apertures, private in the lower half */
+        return (uint32_t)(ctx->private_aperture >> 48)
+               | (uint32_t)(ctx->shared_aperture >> 48) << 16;
+    default:
+        return 0;
     }
 }
 
-static uint32_t getreg(const struct isa_context *ctx, const struct isa_wave *w, const struct isa_inst *inst)
+static uint32_t getreg(const struct isa_context *ctx, const struct isa_wave *w,
+                       const struct isa_inst *inst)
 {
     unsigned imm = (uint16_t)inst->simm, offset = imm >> 6 & 31, width = (imm >> 11) + 1;
     return (uint32_t)field_unsigned(read_hardware(ctx, w, imm & 63), offset, width, 32);
@@ -107,12 +131,14 @@ static void setreg(struct isa_wave *w, const struct isa_inst *inst, uint32_t val
 {
     unsigned imm = (uint16_t)inst->simm, offset = imm >> 6 & 31, width = (imm >> 11) + 1;
     uint32_t mask = (uint32_t)((width >= 32 ? ~UINT64_C(0) : (UINT64_C(1) << width) - 1) << offset);
-    uint32_t *target = (imm & 63) == HW_MODE ? &w->mode : (imm & 63) == HW_TRAPSTS ? &w->trapsts : NULL;
+    uint32_t *target = (imm & 63) == HW_MODE      ? &w->mode
+                       : (imm & 63) == HW_TRAPSTS ? &w->trapsts
+                                                  : NULL;
     if (target)
         *target = (*target & ~mask) | (value << offset & mask);
 }
 
-/* ---- the rows ------------------------------------------------------------------------------------------------------------ */
+/* ---- the rows -------------------------------------------------------------------------------- */
 
 #define SOURCE(i, T) isa_scalar_value(ctx, w, inst, inst->src[i], TYPE_##T)
 #define LOAD_NONE(x, i)
@@ -142,9 +168,11 @@ static void setreg(struct isa_wave *w, const struct isa_inst *inst, uint32_t val
 #define PUT_U64 isa_wave_set_pair(w, inst->dst, d);
 #define PUT_I64 isa_wave_set_pair(w, inst->dst, (uint64_t)d);
 
-#define AFTER_S(D) PUT_##D
+#define AFTER_S(D)  PUT_##D
 #define AFTER_SC(D) PUT_##D w->scc = scc & 1;
-#define AFTER_SX(D) PUT_##D w->scc = scc & 1; isa_wave_set_pair(w, ISA_EXEC, exec);
+#define AFTER_SX(D)                                                                                \
+    PUT_##D w->scc = scc & 1;                                                                      \
+    isa_wave_set_pair(w, ISA_EXEC, exec);
 #define AFTER_SCD(D) w->scc = scc & 1;
 #define AFTER_SRC(D)
 #define AFTER_SRL(D)
@@ -153,15 +181,14 @@ static void setreg(struct isa_wave *w, const struct isa_inst *inst, uint32_t val
 #define AFTER_P(D)
 #define AFTER_UN(D)
 
-#define INST(m, fmt, o8, o9, kind, D, A, B, C, timing, ...)                                                              \
-    case ISA_OP_##m: {                                                                                                   \
-        OLD_##D LOAD_##A(a, 0) LOAD_##B(b, 1)                                                                            \
-        __VA_ARGS__;                                                                                                     \
-        AFTER_##kind(D)                                                                                                  \
-        break;                                                                                                           \
+#define INST(m, fmt, o8, o9, kind, D, A, B, C, timing, ...)                                        \
+    case ISA_OP_##m: {                                                                             \
+        OLD_##D LOAD_##A(a, 0) LOAD_##B(b, 1) __VA_ARGS__;                                         \
+        AFTER_##kind(D) break;                                                                     \
     }
 
-enum isa_status isa_salu_execute(struct isa_context *ctx, struct isa_wave *w, const struct isa_inst *inst)
+enum isa_status isa_salu_execute(struct isa_context *ctx, struct isa_wave *w,
+                                 const struct isa_inst *inst)
 {
     uint64_t next = w->pc + inst->size;
     uint64_t exec = isa_wave_exec(w);

@@ -1,49 +1,61 @@
 /*
- * isa_table.c - the rows of the .tab files, the index from encodings to rows, and the public view of both.
+ * isa_table.c - the rows of the .tab files, the index from encodings to rows, and the public view
+ * of both.
  *
- * The index is built once at load, before main and before any thread; afterwards everything here is read-only.
+ * The index is built once at load, before main and before any thread; afterwards everything here is
+ * read-only.
  */
 #include "isa_table.h"
 
 enum { NO = -1 };
 
-#define OPERATION_NONE ISA_OPERATION_NONE
-#define OPERATION_INV ISA_OPERATION_INV
-#define OPERATION_WB ISA_OPERATION_WB
-#define OPERATION_SWAP ISA_ATOMIC_SWAP
-#define OPERATION_CMPSWAP ISA_ATOMIC_CMPSWAP
-#define OPERATION_ADD ISA_ATOMIC_ADD
-#define OPERATION_SUB ISA_ATOMIC_SUB
-#define OPERATION_RSUB ISA_ATOMIC_RSUB
-#define OPERATION_SMIN ISA_ATOMIC_SMIN
-#define OPERATION_UMIN ISA_ATOMIC_UMIN
-#define OPERATION_SMAX ISA_ATOMIC_SMAX
-#define OPERATION_UMAX ISA_ATOMIC_UMAX
-#define OPERATION_AND ISA_ATOMIC_AND
-#define OPERATION_OR ISA_ATOMIC_OR
-#define OPERATION_XOR ISA_ATOMIC_XOR
-#define OPERATION_INC ISA_ATOMIC_INC
-#define OPERATION_DEC ISA_ATOMIC_DEC
+#define OPERATION_NONE     ISA_OPERATION_NONE
+#define OPERATION_INV      ISA_OPERATION_INV
+#define OPERATION_WB       ISA_OPERATION_WB
+#define OPERATION_SWAP     ISA_ATOMIC_SWAP
+#define OPERATION_CMPSWAP  ISA_ATOMIC_CMPSWAP
+#define OPERATION_ADD      ISA_ATOMIC_ADD
+#define OPERATION_SUB      ISA_ATOMIC_SUB
+#define OPERATION_RSUB     ISA_ATOMIC_RSUB
+#define OPERATION_SMIN     ISA_ATOMIC_SMIN
+#define OPERATION_UMIN     ISA_ATOMIC_UMIN
+#define OPERATION_SMAX     ISA_ATOMIC_SMAX
+#define OPERATION_UMAX     ISA_ATOMIC_UMAX
+#define OPERATION_AND      ISA_ATOMIC_AND
+#define OPERATION_OR       ISA_ATOMIC_OR
+#define OPERATION_XOR      ISA_ATOMIC_XOR
+#define OPERATION_INC      ISA_ATOMIC_INC
+#define OPERATION_DEC      ISA_ATOMIC_DEC
 #define OPERATION_FCMPSWAP ISA_ATOMIC_FCMPSWAP
-#define OPERATION_FMIN ISA_ATOMIC_FMIN
-#define OPERATION_FMAX ISA_ATOMIC_FMAX
-#define OPERATION_FADD ISA_ATOMIC_FADD
+#define OPERATION_FMIN     ISA_ATOMIC_FMIN
+#define OPERATION_FMAX     ISA_ATOMIC_FMAX
+#define OPERATION_FADD     ISA_ATOMIC_FADD
 
-#define MEMORY_TIMING_SMEM ISA_TIMING_SMEM
-#define MEMORY_TIMING_DS ISA_TIMING_LDS
-#define MEMORY_TIMING_MUBUF ISA_TIMING_VMEM
-#define MEMORY_TIMING_MTBUF ISA_TIMING_VMEM
-#define MEMORY_TIMING_FLAT ISA_TIMING_VMEM
-#define MEMORY_TIMING_GLOBAL ISA_TIMING_VMEM
+#define MEMORY_TIMING_SMEM    ISA_TIMING_SMEM
+#define MEMORY_TIMING_DS      ISA_TIMING_LDS
+#define MEMORY_TIMING_MUBUF   ISA_TIMING_VMEM
+#define MEMORY_TIMING_MTBUF   ISA_TIMING_VMEM
+#define MEMORY_TIMING_FLAT    ISA_TIMING_VMEM
+#define MEMORY_TIMING_GLOBAL  ISA_TIMING_VMEM
 #define MEMORY_TIMING_SCRATCH ISA_TIMING_VMEM
 
-#define INSTN(m, text, fmt, o8, o9, kind, d, a, b, c, timing, ...)                                                       \
-    [ISA_OP_##m] = {text, ISA_##fmt, KIND_##kind, ISA_TIMING_##timing, ISA_OPERATION_NONE,                                \
-                    {TYPE_##d, TYPE_##a, TYPE_##b, TYPE_##c}, {o8, o9}},
+#define INSTN(m, text, fmt, o8, o9, kind, d, a, b, c, timing, ...)                                 \
+    [ISA_OP_##m] = {text,                                                                          \
+                    ISA_##fmt,                                                                     \
+                    KIND_##kind,                                                                   \
+                    ISA_TIMING_##timing,                                                           \
+                    ISA_OPERATION_NONE,                                                            \
+                    {TYPE_##d, TYPE_##a, TYPE_##b, TYPE_##c},                                      \
+                    {o8, o9}},
 #define INST(m, ...) INSTN(m, #m, __VA_ARGS__)
-#define MEM(m, fmt, o8, o9, kind, type, op)                                                                              \
-    [ISA_OP_##m] = {#m, ISA_##fmt, KIND_##kind, MEMORY_TIMING_##fmt, OPERATION_##op,                                      \
-                    {TYPE_##type, TYPE_NONE, TYPE_NONE, TYPE_NONE}, {o8, o9}},
+#define MEM(m, fmt, o8, o9, kind, type, op)                                                        \
+    [ISA_OP_##m] = {#m,                                                                            \
+                    ISA_##fmt,                                                                     \
+                    KIND_##kind,                                                                   \
+                    MEMORY_TIMING_##fmt,                                                           \
+                    OPERATION_##op,                                                                \
+                    {TYPE_##type, TYPE_NONE, TYPE_NONE, TYPE_NONE},                                \
+                    {o8, o9}},
 
 const struct isa_table_row isa_table[ISA_OP_COUNT] = {
 #include "gcn_sop.tab"
@@ -57,18 +69,28 @@ const struct isa_table_row isa_table[ISA_OP_COUNT] = {
 #undef INSTN
 #undef MEM
 
-/* ---- types --------------------------------------------------------------------------------------------------------- */
+/* ---- types ----------------------------------------------------------------------------------- */
 
 unsigned isa_type_dwords(unsigned type)
 {
     switch (type) {
     case TYPE_NONE:
         return 0;
-    case TYPE_U64: case TYPE_I64: case TYPE_F64: case TYPE_M64: case TYPE_REL64: case TYPE_B64: case TYPE_MASK: case TYPE_FXY:
+    case TYPE_U64:
+    case TYPE_I64:
+    case TYPE_F64:
+    case TYPE_M64:
+    case TYPE_REL64:
+    case TYPE_B64:
+    case TYPE_MASK:
+    case TYPE_FXY:
         return 2;
-    case TYPE_B96: case TYPE_FXYZ:
+    case TYPE_B96:
+    case TYPE_FXYZ:
         return 3;
-    case TYPE_V128: case TYPE_B128: case TYPE_FXYZW:
+    case TYPE_V128:
+    case TYPE_B128:
+    case TYPE_FXYZW:
         return 4;
     case TYPE_B256:
         return 8;
@@ -76,7 +98,8 @@ unsigned isa_type_dwords(unsigned type)
         return 16;
     case TYPE_DFXY:
         return 1;
-    case TYPE_DFXYZ: case TYPE_DFXYZW:
+    case TYPE_DFXYZ:
+    case TYPE_DFXYZW:
         return 2;
     default:
         return 1;
@@ -86,9 +109,17 @@ unsigned isa_type_dwords(unsigned type)
 unsigned isa_type_bytes(unsigned type)
 {
     switch (type) {
-    case TYPE_U8: case TYPE_I8: case TYPE_D16_U8: case TYPE_D16_I8: case TYPE_D16_HI_U8: case TYPE_D16_HI_I8:
+    case TYPE_U8:
+    case TYPE_I8:
+    case TYPE_D16_U8:
+    case TYPE_D16_I8:
+    case TYPE_D16_HI_U8:
+    case TYPE_D16_HI_I8:
         return 1;
-    case TYPE_U16: case TYPE_I16: case TYPE_D16_U16: case TYPE_D16_HI_U16:
+    case TYPE_U16:
+    case TYPE_I16:
+    case TYPE_D16_U16:
+    case TYPE_D16_HI_U16:
         return 2;
     default:
         return isa_type_dwords(type) * 4;
@@ -97,7 +128,8 @@ unsigned isa_type_bytes(unsigned type)
 
 bool isa_type_is_float(unsigned type)
 {
-    return type == TYPE_F32 || type == TYPE_F64 || type == TYPE_F16 || type == TYPE_M32 || type == TYPE_M16 || type == TYPE_M64;
+    return type == TYPE_F32 || type == TYPE_F64 || type == TYPE_F16 || type == TYPE_M32
+           || type == TYPE_M16 || type == TYPE_M64;
 }
 
 static bool is_half(unsigned type)
@@ -107,15 +139,16 @@ static bool is_half(unsigned type)
 
 bool isa_row_has_op_sel(const struct isa_table_row *row)
 {
-    /* The 0x1f1.. range and what follows are gfx9's own; the legacy forms below it and the VOP2/VOP1 ones have none. */
+    /* The 0x1f1.. range and what follows are gfx9's own; the legacy forms below it and the
+     * VOP2/VOP1 ones have none. */
     return row->format == ISA_VOP3 && row->opcode[ISA_GFX906] > 0x1f0 && is_half(row->type[1]);
 }
 
-/* ---- index --------------------------------------------------------------------------------------------------------- */
+/* ---- index ----------------------------------------------------------------------------------- */
 
 enum { MAX_OPCODE = 1024 };
 
-static int16_t find_index[ISA_TARGET_COUNT][ISA_FORMAT_COUNT][MAX_OPCODE];   /* row + 1 */
+static int16_t find_index[ISA_TARGET_COUNT][ISA_FORMAT_COUNT][MAX_OPCODE]; /* row + 1 */
 
 static void index_row(unsigned target, const struct isa_table_row *row, int16_t value)
 {
@@ -123,7 +156,7 @@ static void index_row(unsigned target, const struct isa_table_row *row, int16_t 
     if (opcode < 0)
         return;
     find_index[target][row->format][opcode] = value;
-    switch (row->format) {       /* the VOP3 form, but for those that carry a literal */
+    switch (row->format) { /* the VOP3 form, but for those that carry a literal */
     case ISA_VOPC:
         find_index[target][ISA_VOP3][opcode] = value;
         break;
@@ -132,8 +165,8 @@ static void index_row(unsigned target, const struct isa_table_row *row, int16_t 
             find_index[target][ISA_VOP3][0x100 + opcode] = value;
         break;
     case ISA_VOP1:
-        if (row->kind != KIND_X || row->type[0] == TYPE_NONE || row->type[1] == TYPE_VREL ||
-            row == &isa_table[ISA_OP_v_movreld_b32])
+        if (row->kind != KIND_X || row->type[0] == TYPE_NONE || row->type[1] == TYPE_VREL
+            || row == &isa_table[ISA_OP_v_movreld_b32])
             find_index[target][ISA_VOP3][0x140 + opcode] = value;
         break;
     default:
@@ -153,7 +186,7 @@ int isa_table_find(enum isa_target target, enum isa_format format, unsigned opco
     return opcode < MAX_OPCODE ? find_index[target][format][opcode] - 1 : -1;
 }
 
-/* ---- public -------------------------------------------------------------------------------------------------------- */
+/* ---- public ---------------------------------------------------------------------------------- */
 
 static const char *const target_names[ISA_TARGET_COUNT] = {"gfx803", "gfx906"};
 
@@ -161,7 +194,8 @@ int isa_target_by_name(const char *name, enum isa_target *out)
 {
     size_t length = strcspn(name, ":");
     for (unsigned target = 0; target < ISA_TARGET_COUNT; target++) {
-        if (strlen(target_names[target]) == length && !strncmp(name, target_names[target], length)) {
+        if (strlen(target_names[target]) == length
+            && !strncmp(name, target_names[target], length)) {
             *out = (enum isa_target)target;
             return 0;
         }
@@ -181,26 +215,34 @@ const char *isa_mnemonic(const struct isa_inst *inst)
 
 const char *isa_unit_name(enum isa_unit unit)
 {
-    static const char *const names[ISA_UNIT_COUNT] = {"salu", "valu", "smem", "vmem", "lds", "branch", "special"};
+    static const char *const names[ISA_UNIT_COUNT] = {"salu", "valu",   "smem",   "vmem",
+                                                      "lds",  "branch", "special"};
     return unit < ISA_UNIT_COUNT ? names[unit] : "unknown";
 }
 
 const char *isa_timing_name(enum isa_timing timing)
 {
-    static const char *const names[ISA_TIMING_COUNT] = {"full", "quarter", "trans", "f64_add", "f64_mul", "f64_trans",
-                                                        "salu", "smem", "vmem", "lds", "branch", "special"};
+    static const char *const names[ISA_TIMING_COUNT] = {
+        "full", "quarter", "trans", "f64_add", "f64_mul", "f64_trans",
+        "salu", "smem",    "vmem",  "lds",     "branch",  "special"};
     return timing < ISA_TIMING_COUNT ? names[timing] : "unknown";
 }
 
 const char *isa_status_text(enum isa_status status)
 {
     switch (status) {
-    case ISA_OK: return "ok";
-    case ISA_IS_MEMORY: return "memory instruction given to the executing units";
-    case ISA_NOT_IMPLEMENTED: return "instruction not implemented";
-    case ISA_BAD_REGISTER: return "register outside the wavefront's allocation";
-    case ISA_BAD_RESOURCE: return "unsupported buffer resource";
-    case ISA_TRAPPED: return "trap";
+    case ISA_OK:
+        return "ok";
+    case ISA_IS_MEMORY:
+        return "memory instruction given to the executing units";
+    case ISA_NOT_IMPLEMENTED:
+        return "instruction not implemented";
+    case ISA_BAD_REGISTER:
+        return "register outside the wavefront's allocation";
+    case ISA_BAD_RESOURCE:
+        return "unsupported buffer resource";
+    case ISA_TRAPPED:
+        return "trap";
     }
     return "unknown";
 }
@@ -208,10 +250,11 @@ const char *isa_status_text(enum isa_status status)
 static enum isa_unit unit_of(const struct isa_table_row *row)
 {
     static const uint8_t by_format[ISA_FORMAT_COUNT] = {
-        [ISA_SMEM] = ISA_UNIT_SMEM, [ISA_DS] = ISA_UNIT_LDS, [ISA_MUBUF] = ISA_UNIT_VMEM, [ISA_MTBUF] = ISA_UNIT_VMEM,
-        [ISA_MIMG] = ISA_UNIT_VMEM, [ISA_FLAT] = ISA_UNIT_VMEM, [ISA_GLOBAL] = ISA_UNIT_VMEM, [ISA_SCRATCH] = ISA_UNIT_VMEM,
-        [ISA_VOP1] = ISA_UNIT_VALU, [ISA_VOP2] = ISA_UNIT_VALU, [ISA_VOPC] = ISA_UNIT_VALU, [ISA_VOP3] = ISA_UNIT_VALU,
-        [ISA_VOP3P] = ISA_UNIT_VALU, [ISA_VINTRP] = ISA_UNIT_VALU, [ISA_EXP] = ISA_UNIT_SPECIAL,
+        [ISA_SMEM] = ISA_UNIT_SMEM,   [ISA_DS] = ISA_UNIT_LDS,       [ISA_MUBUF] = ISA_UNIT_VMEM,
+        [ISA_MTBUF] = ISA_UNIT_VMEM,  [ISA_MIMG] = ISA_UNIT_VMEM,    [ISA_FLAT] = ISA_UNIT_VMEM,
+        [ISA_GLOBAL] = ISA_UNIT_VMEM, [ISA_SCRATCH] = ISA_UNIT_VMEM, [ISA_VOP1] = ISA_UNIT_VALU,
+        [ISA_VOP2] = ISA_UNIT_VALU,   [ISA_VOPC] = ISA_UNIT_VALU,    [ISA_VOP3] = ISA_UNIT_VALU,
+        [ISA_VOP3P] = ISA_UNIT_VALU,  [ISA_VINTRP] = ISA_UNIT_VALU,  [ISA_EXP] = ISA_UNIT_SPECIAL,
     };
     if (row->timing == ISA_TIMING_BRANCH)
         return ISA_UNIT_BRANCH;
@@ -220,7 +263,10 @@ static enum isa_unit unit_of(const struct isa_table_row *row)
     return (enum isa_unit)by_format[row->format];
 }
 
-size_t isa_row_count(void) { return ISA_OP_COUNT; }
+size_t isa_row_count(void)
+{
+    return ISA_OP_COUNT;
+}
 
 struct isa_row isa_row(size_t index)
 {

@@ -1,7 +1,9 @@
 /*
- * bench_isa.c - nanoseconds of one wavefront instruction, decoded once, by operation and by variant of the vector code.
+ * bench_isa.c - nanoseconds of one wavefront instruction, decoded once, by operation and by variant
+ * of the vector code.
  *
- * Prints a table: operation, then a column a variant the host can run; exec full, and in a last column a partial exec.
+ * Prints a table: operation, then a column a variant the host can run; exec full, and in a last
+ * column a partial exec.
  */
 #include <stdio.h>
 #include <time.h>
@@ -22,7 +24,8 @@ static double now(void)
 
 static double measure(const struct isa_inst *inst, uint64_t exec)
 {
-    struct isa_context ctx = {.vgpr = registers, .vgpr_count = 256, .lds = lds, .lds_size = sizeof lds};
+    struct isa_context ctx = {
+        .vgpr = registers, .vgpr_count = 256, .lds = lds, .lds_size = sizeof lds};
     struct isa_wave wave = {.mode = ISA_MODE_DEFAULT};
     double best = 1e30;
     for (unsigned round = 0; round < ROUNDS; round++) {
@@ -41,8 +44,12 @@ static void report_memory(const char *name, const uint32_t *word)
 {
     static struct isa_memory memory;
     static uint8_t data[64 * 16];
-    struct isa_context ctx = {.vgpr = registers, .vgpr_count = 256, .lds = lds, .lds_size = sizeof lds,
-                              .shared_aperture = UINT64_C(0x1000000000000), .private_aperture = UINT64_C(0x2000000000000)};
+    struct isa_context ctx = {.vgpr = registers,
+                              .vgpr_count = 256,
+                              .lds = lds,
+                              .lds_size = sizeof lds,
+                              .shared_aperture = UINT64_C(0x1000000000000),
+                              .private_aperture = UINT64_C(0x2000000000000)};
     struct isa_wave wave = {.mode = ISA_MODE_DEFAULT};
     struct isa_inst inst;
     double best[2] = {1e30, 1e30};
@@ -97,11 +104,15 @@ static void fill(void)
 int main(void)
 {
     static const char *const vector[] = {
-        "v_mov_b32", "v_add_u32", "v_add_f32", "v_mul_f32", "v_mac_f32", "v_fma_f32", "v_mad_f32", "v_lshlrev_b32", "v_and_b32",
-        "v_max_f32", "v_cndmask_b32", "v_cmp_lt_f32", "v_cmp_lt_i32", "v_cmp_eq_u64", "v_cvt_f32_i32", "v_cvt_i32_f32", "v_mul_lo_u32",
-        "v_mul_hi_u32", "v_mad_u64_u32", "v_lshlrev_b64", "v_add_f64", "v_mul_f64", "v_fma_f64", "v_rcp_f32", "v_sqrt_f32", "v_exp_f32",
-        "v_log_f32", "v_sin_f32", "v_add_f16", "v_mad_u32_u24", "v_bfe_u32", "v_addc_u32", "v_div_scale_f32", "v_div_fmas_f64"};
-    static const char *const scalar[] = {"s_mov_b32", "s_add_u32", "s_and_b64", "s_cmp_lt_i32", "s_and_saveexec_b64"};
+        "v_mov_b32",     "v_add_u32",    "v_add_f32",       "v_mul_f32",     "v_mac_f32",
+        "v_fma_f32",     "v_mad_f32",    "v_lshlrev_b32",   "v_and_b32",     "v_max_f32",
+        "v_cndmask_b32", "v_cmp_lt_f32", "v_cmp_lt_i32",    "v_cmp_eq_u64",  "v_cvt_f32_i32",
+        "v_cvt_i32_f32", "v_mul_lo_u32", "v_mul_hi_u32",    "v_mad_u64_u32", "v_lshlrev_b64",
+        "v_add_f64",     "v_mul_f64",    "v_fma_f64",       "v_rcp_f32",     "v_sqrt_f32",
+        "v_exp_f32",     "v_log_f32",    "v_sin_f32",       "v_add_f16",     "v_mad_u32_u24",
+        "v_bfe_u32",     "v_addc_u32",   "v_div_scale_f32", "v_div_fmas_f64"};
+    static const char *const scalar[] = {"s_mov_b32", "s_add_u32", "s_and_b64", "s_cmp_lt_i32",
+                                         "s_and_saveexec_b64"};
     uint32_t word[3] = {0};
     fill();
     printf("%-24s", "ns a wavefront");
@@ -109,7 +120,8 @@ int main(void)
         printf(" %9s", isa_variant_name(variant));
     printf(" %9s\n", "part exec");
     for (size_t i = 0; i < sizeof vector / sizeof *vector; i++) {
-        bool compare = !strncmp(vector[i], "v_cmp", 5), mask = !strcmp(vector[i], "v_cndmask_b32") || !strcmp(vector[i], "v_addc_u32");
+        bool compare = !strncmp(vector[i], "v_cmp", 5),
+             mask = !strcmp(vector[i], "v_cndmask_b32") || !strcmp(vector[i], "v_addc_u32");
         encode_vop3(word, vector[i], compare ? 20 : 10, V0 + 20, V0 + 30, mask ? ISA_VCC : V0 + 40);
         report(vector[i], word);
     }

@@ -31,23 +31,28 @@ static struct cache_params plain(int64_t size, int64_t ways, int64_t write)
                                   .sets = size / (ways * 64) };
 }
 
-static struct bench set_up(struct cache_params params, uint64_t memory_latency)
+static struct bench set_up_type(const struct build_type *cache_type, const int64_t *values, uint32_t count,
+                                uint32_t width, uint64_t memory_latency)
 {
     struct bench b;
-    int64_t values[sizeof params / sizeof(int64_t)];
-    memcpy(values, &params, sizeof params);
     harness_start();
-    b.cache = build_instance(&type, 0, "cache", values, NULL, sizeof values / sizeof values[0]);
+    b.cache = build_instance(cache_type, 0, "cache", values, NULL, count);
     b.cpu = harness_requester();
     b.control = harness_requester();
     b.memory = harness_server(memory_latency, harness_answer_memory);
-    harness_wire(HARNESS_MEM, (struct build_end){ b.cpu, 0, 0 }, (struct build_end){ b.cache, TOP, 0 }, 32,
-                 (uint32_t)params.ports, 1);
+    harness_wire(HARNESS_MEM, (struct build_end){ b.cpu, 0, 0 }, (struct build_end){ b.cache, TOP, 0 }, 32, width, 1);
     harness_wire(HARNESS_CONTROL, (struct build_end){ b.control, 0, 0 }, (struct build_end){ b.cache, CONTROL, 0 }, 4, 1,
                  1);
     harness_wire(HARNESS_MEM, (struct build_end){ b.cache, BOTTOM, 0 }, (struct build_end){ b.memory, 0, 0 }, 16, 1, 1);
     harness_build();
     return b;
+}
+
+static struct bench set_up(struct cache_params params, uint64_t memory_latency)
+{
+    int64_t values[sizeof params / sizeof(int64_t)];
+    memcpy(values, &params, sizeof params);
+    return set_up_type(&type, values, sizeof values / sizeof values[0], (uint32_t)params.ports, memory_latency);
 }
 
 static const struct cache_stats *stats(struct bench b)
@@ -194,6 +199,56 @@ ParameterizedTest(struct shape *s, cache, lru_hits_as_a_naive_cache)
     cr_expect_eq(stats(b)->hits, hits, "%d hits, %d expected", (int)stats(b)->hits, (int)hits);
     cr_expect_eq(stats(b)->hits + stats(b)->misses, count);
     cr_expect_eq(stats(b)->reads + stats(b)->writes, count);
+}
+
+/* RRIP as its authors put it: age everybody by one until somebody is distant. */
+static bool rrip_access(uint64_t *lines, int *predictions, uint64_t sets, uint64_t ways, int distant, uint64_t line)
+{
+    uint64_t base = line % sets * ways, way;
+    for (way = base; way < base + ways; way++)
+        if (predictions[way] >= 0 && lines[way] == line) {
+            predictions[way] = 0;
+            return true;
+        }
+    for (way = base; way < base + ways && predictions[way] >= 0; way++)
+        continue;
+    for (; way == base + ways; ) {
+        for (way = base; way < base + ways && predictions[way] < distant; way++)
+            continue;
+        for (uint64_t w = base; way == base + ways && w < base + ways; w++)
+            predictions[w]++;
+    }
+    lines[way] = line;
+    predictions[way] = distant - 1;
+    return false;
+}
+
+Test(cache, rrip_hits_as_its_definition)
+{
+    static const char *const rrip_parts[] = { "rrip", NULL };
+    static const uint32_t places[] = { sizeof(struct cache_params) / sizeof(int64_t), 0 };
+    static const struct build_type rrip_type = { .unit = &cache__generic, .ports = ports, .port_count = 4,
+                                                 .parts = rrip_parts, .part_count = 2, .part_params = places };
+    for (int64_t bits = 1; bits <= 3; bits++) {
+        struct {
+            struct cache_params cache;
+            int64_t bits;
+        } params = { plain(4096, 8, CACHE_WRITE_AROUND), bits };
+        int64_t values[sizeof params / sizeof(int64_t)];
+        uint64_t lines[64], random = 23, hits = 0;
+        int predictions[64];
+        memcpy(values, &params, sizeof params);
+        struct bench b = set_up_type(&rrip_type, values, sizeof values / sizeof values[0], 1, 3);
+        for (unsigned i = 0; i < 64; i++)
+            predictions[i] = -1;
+        for (uint32_t i = 0; i < 10000; i++) {
+            uint64_t r = harness_random(&random), line = r % 4 ? r / 4 % 40 : r / 4 % 400;
+            hits += rrip_access(lines, predictions, 8, 8, (1 << bits) - 1, line);
+            send(b.cpu, harness_read(1 + i * 12, (uint16_t)i, line * 64, 4));
+        }
+        cr_assert_eq(harness_run(), ENGINE_IDLE);
+        cr_expect_eq(stats(b)->hits, hits, "%d bits: %d hits, %d expected", (int)bits, (int)stats(b)->hits, (int)hits);
+    }
 }
 
 /* ---- the bytes ---- */

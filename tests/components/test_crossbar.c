@@ -161,6 +161,17 @@ Test(crossbar, every_answer_finds_its_source_in_any_tick_order)
     cr_expect_eq(a, c);
 }
 
+Test(crossbar, requests_in_flight_are_forgotten_when_answered)
+{
+    set_up(&crossbar_type, (int64_t[]){ 64, 2 }, 4, 4, 1);
+    for (uint32_t k = 0; k < 20000; k++) /* together more than there are tags */
+        for (uint32_t s = 0; s < 4; s++)
+            send(sources[s], harness_read(1, (uint16_t)k, INTERLEAVE * (uint64_t)s, 4));
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    for (uint32_t s = 0; s < 4; s++)
+        cr_expect_eq(harness_count(sources[s]), 20000);
+}
+
 Test(crossbar, answers_carry_what_their_request_asked)
 {
     set_up(&crossbar_type, (int64_t[]){ 64, 3 }, 3, 2, 5);

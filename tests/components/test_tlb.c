@@ -98,9 +98,13 @@ Test(tlb, processes_do_not_share_entries)
 {
     set_up(1, 64, 4, 8, 1);
     look_up(users[0], 1, 1, 0x5000, 1);
-    look_up(users[0], 200, 2, 0x5000, 2);
+    look_up(users[0], 200, 2, 0x5000, 1);
+    look_up(users[0], 201, 3, 0x5000, 2);
+    look_up(users[0], 400, 4, 0x5000, 1);
+    look_up(users[0], 401, 5, 0x5000, 2);
     cr_assert_eq(harness_run(), ENGINE_IDLE);
     cr_expect_eq(stats()->misses, 2);
+    cr_expect_eq(stats()->hits, 3);
 }
 
 Test(tlb, a_page_that_is_not_mapped_is_asked_for_every_time)

@@ -1,8 +1,10 @@
 /*
- * encode.h - machine words for tests and benchmarks of the instruction library, from the manual's field layouts.
+ * encode.h - machine words for tests and benchmarks of the instruction library, from the manual's
+ * field layouts.
  *
- * Written apart from the decoder, so that a wrong field shows. Opcode numbers come from the public table by mnemonic; operands
- * are codes of the 9-bit source encoding (256 + n is VGPR n). Every function writes whole words and returns how many.
+ * Written apart from the decoder, so that a wrong field shows. Opcode numbers come from the public
+ * table by mnemonic; operands are codes of the 9-bit source encoding (256 + n is VGPR n). Every
+ * function writes whole words and returns how many.
  */
 #ifndef HEDDLE_TEST_ISA_ENCODE_H
 #define HEDDLE_TEST_ISA_ENCODE_H
@@ -27,8 +29,10 @@ static inline struct isa_row encode_row(const char *mnemonic, enum isa_target ta
     abort();
 }
 
-/* The VOP3 form of any vector ALU instruction. dst: a VGPR number, or an SGPR number for compares and readlane. */
-static inline unsigned encode_vop3(uint32_t *word, const char *mnemonic, unsigned dst, unsigned src0, unsigned src1, unsigned src2)
+/* The VOP3 form of any vector ALU instruction. dst: a VGPR number, or an SGPR number for compares
+ * and readlane. */
+static inline unsigned encode_vop3(uint32_t *word, const char *mnemonic, unsigned dst,
+                                   unsigned src0, unsigned src1, unsigned src2)
 {
     struct isa_row row = encode_row(mnemonic, ISA_GFX803);
     unsigned opcode = (unsigned)row.opcode[ISA_GFX803];
@@ -39,7 +43,8 @@ static inline unsigned encode_vop3(uint32_t *word, const char *mnemonic, unsigne
 }
 
 /* The 32-bit form of VOP1, VOP2 and VOPC. */
-static inline unsigned encode_vop(uint32_t *word, const char *mnemonic, unsigned dst, unsigned src0, unsigned vsrc1)
+static inline unsigned encode_vop(uint32_t *word, const char *mnemonic, unsigned dst, unsigned src0,
+                                  unsigned vsrc1)
 {
     struct isa_row row = encode_row(mnemonic, ISA_GFX803);
     unsigned opcode = (unsigned)row.opcode[ISA_GFX803];
@@ -52,22 +57,33 @@ static inline unsigned encode_vop(uint32_t *word, const char *mnemonic, unsigned
     return 1;
 }
 
-static inline unsigned encode_scalar(uint32_t *word, const char *mnemonic, unsigned dst, unsigned src0, unsigned src1)
+static inline unsigned encode_scalar(uint32_t *word, const char *mnemonic, unsigned dst,
+                                     unsigned src0, unsigned src1)
 {
     struct isa_row row = encode_row(mnemonic, ISA_GFX803);
     unsigned opcode = (unsigned)row.opcode[ISA_GFX803];
     switch (row.format) {
-    case ISA_SOP1: word[0] = 0xbe800000u | dst << 16 | opcode << 8 | src0; break;
-    case ISA_SOPC: word[0] = 0xbf000000u | opcode << 16 | src1 << 8 | src0; break;
-    case ISA_SOPK: word[0] = 0xb0000000u | opcode << 23 | dst << 16 | (src0 & 0xffff); break;
-    case ISA_SOPP: word[0] = 0xbf800000u | opcode << 16 | (src0 & 0xffff); break;
-    default: word[0] = 0x80000000u | opcode << 23 | dst << 16 | src1 << 8 | src0; break;
+    case ISA_SOP1:
+        word[0] = 0xbe800000u | dst << 16 | opcode << 8 | src0;
+        break;
+    case ISA_SOPC:
+        word[0] = 0xbf000000u | opcode << 16 | src1 << 8 | src0;
+        break;
+    case ISA_SOPK:
+        word[0] = 0xb0000000u | opcode << 23 | dst << 16 | (src0 & 0xffff);
+        break;
+    case ISA_SOPP:
+        word[0] = 0xbf800000u | opcode << 16 | (src0 & 0xffff);
+        break;
+    default:
+        word[0] = 0x80000000u | opcode << 23 | dst << 16 | src1 << 8 | src0;
+        break;
     }
     return 1;
 }
 
-static inline unsigned encode_ds(uint32_t *word, const char *mnemonic, unsigned dst, unsigned address, unsigned data0, unsigned data1,
-                                 unsigned offset)
+static inline unsigned encode_ds(uint32_t *word, const char *mnemonic, unsigned dst,
+                                 unsigned address, unsigned data0, unsigned data1, unsigned offset)
 {
     struct isa_row row = encode_row(mnemonic, ISA_GFX803);
     word[0] = 0xd8000000u | (unsigned)row.opcode[ISA_GFX803] << 17 | offset;
@@ -75,7 +91,8 @@ static inline unsigned encode_ds(uint32_t *word, const char *mnemonic, unsigned 
     return 2;
 }
 
-static inline unsigned encode_flat(uint32_t *word, const char *mnemonic, unsigned dst, unsigned address, unsigned data, bool glc)
+static inline unsigned encode_flat(uint32_t *word, const char *mnemonic, unsigned dst,
+                                   unsigned address, unsigned data, bool glc)
 {
     struct isa_row row = encode_row(mnemonic, ISA_GFX803);
     word[0] = 0xdc000000u | (unsigned)row.opcode[ISA_GFX803] << 18 | (unsigned)glc << 16;
@@ -83,8 +100,9 @@ static inline unsigned encode_flat(uint32_t *word, const char *mnemonic, unsigne
     return 2;
 }
 
-static inline unsigned encode_mubuf(uint32_t *word, const char *mnemonic, unsigned data, unsigned address, unsigned resource,
-                                    unsigned soffset, unsigned flags, unsigned offset)
+static inline unsigned encode_mubuf(uint32_t *word, const char *mnemonic, unsigned data,
+                                    unsigned address, unsigned resource, unsigned soffset,
+                                    unsigned flags, unsigned offset)
 {
     struct isa_row row = encode_row(mnemonic, ISA_GFX803);
     word[0] = 0xe0000000u | (unsigned)row.opcode[ISA_GFX803] << 18 | flags | offset;
@@ -92,10 +110,12 @@ static inline unsigned encode_mubuf(uint32_t *word, const char *mnemonic, unsign
     return 2;
 }
 
-static inline unsigned encode_smem(uint32_t *word, const char *mnemonic, unsigned data, unsigned base, bool immediate, unsigned offset)
+static inline unsigned encode_smem(uint32_t *word, const char *mnemonic, unsigned data,
+                                   unsigned base, bool immediate, unsigned offset)
 {
     struct isa_row row = encode_row(mnemonic, ISA_GFX803);
-    word[0] = 0xc0000000u | (unsigned)row.opcode[ISA_GFX803] << 18 | (unsigned)immediate << 17 | data << 6 | base / 2;
+    word[0] = 0xc0000000u | (unsigned)row.opcode[ISA_GFX803] << 18 | (unsigned)immediate << 17
+              | data << 6 | base / 2;
     word[1] = offset;
     return 2;
 }

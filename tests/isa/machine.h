@@ -20,7 +20,8 @@ struct machine {
 static inline void machine_init(struct machine *m)
 {
     memset(m, 0, sizeof *m);
-    m->ctx = (struct isa_context){.vgpr = m->vgpr, .vgpr_count = MACHINE_VGPRS, .lds = m->lds, .lds_size = MACHINE_LDS};
+    m->ctx = (struct isa_context){
+        .vgpr = m->vgpr, .vgpr_count = MACHINE_VGPRS, .lds = m->lds, .lds_size = MACHINE_LDS};
     m->wave.mode = ISA_MODE_DEFAULT;
     isa_wave_set_pair(&m->wave, ISA_EXEC, ~UINT64_C(0));
 }
@@ -42,7 +43,8 @@ static inline uint64_t machine_get64(const struct machine *m, unsigned reg, unsi
     return (uint64_t)m->vgpr[reg * 64 + lane] | (uint64_t)m->vgpr[(reg + 1) * 64 + lane] << 32;
 }
 
-/* Decodes and executes; the status, with the pc checked when it is ISA_OK for an instruction that does not branch. */
+/* Decodes and executes; the status, with the pc checked when it is ISA_OK for an instruction that
+ * does not branch. */
 static inline enum isa_status machine_run(struct machine *m, const uint32_t *word)
 {
     struct isa_inst inst;

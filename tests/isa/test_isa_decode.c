@@ -1,33 +1,69 @@
 /*
- * test_isa_decode.c - the decoder on every row of the tables, on truncated input and on nonsense. (The text of decoded
- * instructions is compared with llvm-mc's in test_isa_oracle.c.)
+ * test_isa_decode.c - the decoder on every row of the tables, on truncated input and on nonsense.
+ * (The text of decoded instructions is compared with llvm-mc's in test_isa_oracle.c.)
  */
 #include "machine.h"
 
-/* An encoding of the row whose fields are all legal: registers 0 and up, no modifiers. Returns the words; 0 for none. */
+/* An encoding of the row whose fields are all legal: registers 0 and up, no modifiers. Returns the
+ * words; 0 for none. */
 static unsigned plain_encoding(const struct isa_row *row, enum isa_target target, uint32_t word[3])
 {
     unsigned opcode = (unsigned)row->opcode[target];
     memset(word, 0, 12);
     switch (row->format) {
-    case ISA_SOP2: word[0] = 0x80000000u | opcode << 23; return 1;
-    case ISA_SOPK: word[0] = 0xb0000000u | opcode << 23; return opcode == 0x14 ? 2 : 1;
-    case ISA_SOP1: word[0] = 0xbe800000u | opcode << 8; return 1;
-    case ISA_SOPC: word[0] = 0xbf000000u | opcode << 16; return 1;
-    case ISA_SOPP: word[0] = 0xbf800000u | opcode << 16; return 1;
-    case ISA_SMEM: word[0] = 0xc0000000u | opcode << 18 | 1 << 17; return 2;
-    case ISA_VOP2: word[0] = opcode << 25 | V0; return strstr(row->mnemonic, "v_mad") ? 2 : 1;
-    case ISA_VOP1: word[0] = 0x7e000000u | opcode << 9 | V0; return 1;
-    case ISA_VOPC: word[0] = 0x7c000000u | opcode << 17 | V0; return 1;
-    case ISA_VOP3: word[0] = 0xd0000000u | opcode << 16, word[1] = V0 | V0 << 9 | V0 << 18; break;
-    case ISA_VOP3P: word[0] = 0xd3800000u | opcode << 16, word[1] = V0 | V0 << 9 | V0 << 18; break;
-    case ISA_DS: word[0] = 0xd8000000u | opcode << 17; return 2;
-    case ISA_MUBUF: word[0] = 0xe0000000u | opcode << 18, word[1] = 128u << 24; return 2;
-    case ISA_MTBUF: word[0] = 0xe8000000u | opcode << 15, word[1] = 128u << 24; return 2;
-    case ISA_FLAT: word[0] = 0xdc000000u | opcode << 18; return 2;
-    case ISA_GLOBAL: word[0] = 0xdc008000u | opcode << 18, word[1] = 0x7f << 16; return 2;
-    case ISA_SCRATCH: word[0] = 0xdc004000u | opcode << 18, word[1] = 0x7f << 16; return 2;
-    default: return 0;
+    case ISA_SOP2:
+        word[0] = 0x80000000u | opcode << 23;
+        return 1;
+    case ISA_SOPK:
+        word[0] = 0xb0000000u | opcode << 23;
+        return opcode == 0x14 ? 2 : 1;
+    case ISA_SOP1:
+        word[0] = 0xbe800000u | opcode << 8;
+        return 1;
+    case ISA_SOPC:
+        word[0] = 0xbf000000u | opcode << 16;
+        return 1;
+    case ISA_SOPP:
+        word[0] = 0xbf800000u | opcode << 16;
+        return 1;
+    case ISA_SMEM:
+        word[0] = 0xc0000000u | opcode << 18 | 1 << 17;
+        return 2;
+    case ISA_VOP2:
+        word[0] = opcode << 25 | V0;
+        return strstr(row->mnemonic, "v_mad") ? 2 : 1;
+    case ISA_VOP1:
+        word[0] = 0x7e000000u | opcode << 9 | V0;
+        return 1;
+    case ISA_VOPC:
+        word[0] = 0x7c000000u | opcode << 17 | V0;
+        return 1;
+    case ISA_VOP3:
+        word[0] = 0xd0000000u | opcode << 16, word[1] = V0 | V0 << 9 | V0 << 18;
+        break;
+    case ISA_VOP3P:
+        word[0] = 0xd3804000u | opcode << 16, word[1] = V0 | V0 << 9 | V0 << 18 | 3u << 27;
+        break;
+    case ISA_DS:
+        word[0] = 0xd8000000u | opcode << 17;
+        return 2;
+    case ISA_MUBUF:
+        word[0] = 0xe0000000u | opcode << 18, word[1] = 128u << 24;
+        return 2;
+    case ISA_MTBUF:
+        word[0] = 0xe8000000u | opcode << 15, word[1] = 128u << 24;
+        return 2;
+    case ISA_FLAT:
+        word[0] = 0xdc000000u | opcode << 18;
+        return 2;
+    case ISA_GLOBAL:
+        word[0] = 0xdc008000u | opcode << 18, word[1] = 0x7f << 16;
+        return 2;
+    case ISA_SCRATCH:
+        word[0] = 0xdc004000u | opcode << 18, word[1] = 0x7f << 16;
+        return 2;
+    default:
+        return 0;
     }
     if (!strcmp(row->mnemonic, "v_readlane_b32"))
         word[1] = V0;
@@ -54,7 +90,8 @@ Test(isa_decode, every_row_of_the_tables_is_found_again)
             cr_expect_eq(inst.unit, row.unit, "%s", row.mnemonic);
             cr_expect_eq(inst.timing, row.timing, "%s", row.mnemonic);
             cr_expect_eq(size == ISA_ERROR_UNIMPLEMENTED, !row.implemented, "%s", row.mnemonic);
-            cr_expect_eq(isa_decode((enum isa_target)target, word, words * 4 - 1, &inst), ISA_ERROR_TRUNCATED, "%s", row.mnemonic);
+            cr_expect_eq(isa_decode((enum isa_target)target, word, words * 4 - 1, &inst),
+                         ISA_ERROR_TRUNCATED, "%s", row.mnemonic);
         }
     }
 }
@@ -67,7 +104,8 @@ Test(isa_decode, no_two_rows_share_an_encoding)
             struct isa_row a = isa_row(i);
             for (size_t j = i + 1; j < count && a.opcode[target] >= 0; j++) {
                 struct isa_row b = isa_row(j);
-                cr_assert(a.format != b.format || a.opcode[target] != b.opcode[target], "%s and %s", a.mnemonic, b.mnemonic);
+                cr_assert(a.format != b.format || a.opcode[target] != b.opcode[target], "%s and %s",
+                          a.mnemonic, b.mnemonic);
             }
         }
     }
@@ -75,8 +113,14 @@ Test(isa_decode, no_two_rows_share_an_encoding)
 
 Test(isa_decode, nonsense_is_invalid_and_zeroed)
 {
-    static const uint32_t words[] = {0xffffffff, 0xbf000000u | 127 << 16, 0xbe80ff00, 0x7e000000u | 0xff << 9, 0xf4000000,
-                                     0x7e000200u | 209 /* reserved source */, 0xd0000000u | 0x3ff << 16, 0xc0000000u | 0xff << 18};
+    static const uint32_t words[] = {0xffffffff,
+                                     0xbf000000u | 127 << 16,
+                                     0xbe80ff00,
+                                     0x7e000000u | 0xff << 9,
+                                     0xf4000000,
+                                     0x7e000200u | 209 /* reserved source */,
+                                     0xd0000000u | 0x3ff << 16,
+                                     0xc0000000u | 0xff << 18};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         uint32_t word[3] = {words[i], 0, 0};
         struct isa_inst inst, zero;

@@ -1,9 +1,11 @@
 /*
- * test_isa_kernels.c - whole compiled kernels, executed instruction by instruction, against the host's results.
+ * test_isa_kernels.c - whole compiled kernels, executed instruction by instruction, against the
+ * host's results.
  *
- * clang compiles kernels.cl for each target, optimised and not. The loader and the functional wavefront here are as small as they
- * can be: device addresses are host addresses, a work-group is one wavefront, memory instructions are carried out at once.
- * Skipped, loudly, without clang or the device libraries. CLANG names another compiler.
+ * clang compiles kernels.cl for each target, optimised and not. The loader and the functional
+ * wavefront here are as small as they can be: device addresses are host addresses, a work-group is
+ * one wavefront, memory instructions are carried out at once. Skipped, loudly, without clang or the
+ * device libraries. CLANG names another compiler.
  */
 #include <elf.h>
 #include <math.h>
@@ -13,15 +15,23 @@
 #include "kernel_ops.h"
 #include "machine.h"
 
-enum { GROUPS = 8, ITEMS = GROUPS * 64, SLOTS = 64, SCRATCH_PER_LANE = 32768, MAX_STEPS = 4000000, CODE_WORDS = 1 << 18 };
+enum {
+    GROUPS = 8,
+    ITEMS = GROUPS * 64,
+    SLOTS = 64,
+    SCRATCH_PER_LANE = 32768,
+    MAX_STEPS = 4000000,
+    CODE_WORDS = 1 << 18
+};
 
-static const uint64_t shared_aperture = UINT64_C(0x1000000000000), private_aperture = UINT64_C(0x2000000000000);
+static const uint64_t shared_aperture = UINT64_C(0x1000000000000),
+                      private_aperture = UINT64_C(0x2000000000000);
 
-/* ---- the code object -------------------------------------------------------------------------------------------------------------- */
+/* ---- the code object ------------------------------------------------------------------------- */
 
-static uint8_t *image;           /* as loaded; addresses in the file are offsets into it */
+static uint8_t *image; /* as loaded; addresses in the file are offsets into it */
 static uint8_t *file;
-static struct isa_inst *decoded;  /* by word offset; size 0: not yet */
+static struct isa_inst *decoded; /* by word offset; size 0: not yet */
 
 static bool load_code_object(const char *path)
 {
@@ -70,19 +80,26 @@ static const uint8_t *find_descriptor(const char *kernel)
     return NULL;
 }
 
-/* ---- one wavefront ------------------------------------------------------------------------------------------------------------------ */
+/* ---- one wavefront --------------------------------------------------------------------------- */
 
 static enum isa_target target;
 static struct machine m;
 static uint8_t *scratch;
 static uint8_t lds[65536];
 
-static uint32_t field32(const uint8_t *at) { uint32_t v; memcpy(&v, at, 4); return v; }
+static uint32_t field32(const uint8_t *at)
+{
+    uint32_t v;
+    memcpy(&v, at, 4);
+    return v;
+}
 
 /* The address of one dword of a lane's access. */
 static uint8_t *place(const struct isa_memory *memory, unsigned lane, unsigned byte)
 {
-    uint64_t step = memory->swizzle_mask >> lane & 1 && memory->bytes > 4 ? (uint64_t)(byte / 4) * memory->dword_stride : byte;
+    uint64_t step = memory->swizzle_mask >> lane & 1 && memory->bytes > 4
+                        ? (uint64_t)(byte / 4) * memory->dword_stride
+                        : byte;
     return (uint8_t *)(uintptr_t)(memory->address[lane] + step);
 }
 
@@ -102,7 +119,8 @@ static void do_vector_memory(const struct isa_inst *inst)
             continue;
         unsigned chunk = memory.bytes < 4 ? memory.bytes : 4;
         if (memory.kind == ISA_MEMORY_ATOMIC) {
-            isa_atomic_apply((enum isa_atomic)memory.atomic, memory.bytes, place(&memory, lane, 0), data[lane], compare[lane], data[lane]);
+            isa_atomic_apply((enum isa_atomic)memory.atomic, memory.bytes, place(&memory, lane, 0),
+                             data[lane], compare[lane], data[lane]);
             continue;
         }
         for (unsigned byte = 0; byte < memory.bytes; byte += chunk) {
@@ -136,7 +154,8 @@ static void step(void)
     struct isa_inst *inst = &decoded[offset / 4];
     if (!inst->size) {
         int size = isa_decode(target, image + offset, 12, inst);
-        cr_assert_gt(size, 0, "%s at %llx: %d", isa_mnemonic(inst), (unsigned long long)offset, size);
+        cr_assert_gt(size, 0, "%s at %llx: %d", isa_mnemonic(inst), (unsigned long long)offset,
+                     size);
     }
     if (inst->unit == ISA_UNIT_VMEM)
         do_vector_memory(inst);
@@ -148,8 +167,10 @@ static void step(void)
         m.wave.pc += inst->size;
 }
 
-/* The registers that LLVM's AMDGPU guide ("Initial Kernel Execution State") prescribes for the descriptor's bits. */
-static void start_wave(const uint8_t *kd, unsigned group, const void *kernarg, const void *packet, const void *queue)
+/* The registers that LLVM's AMDGPU guide ("Initial Kernel Execution State") prescribes for the
+ * descriptor's bits. */
+static void start_wave(const uint8_t *kd, unsigned group, const void *kernarg, const void *packet,
+                       const void *queue)
 {
     uint32_t rsrc2 = field32(kd + 52), properties = field32(kd + 56) & 0xffff;
     uint32_t next = 0;
@@ -169,7 +190,8 @@ static void start_wave(const uint8_t *kd, unsigned group, const void *kernarg, c
         m.wave.sgpr[next++] = SCRATCH_PER_LANE * 64;
         m.wave.sgpr[next++] = 1u << 19 | 3u << 21 | 1u << 23;
     }
-    const uint64_t pairs[5] = {(uint64_t)(uintptr_t)packet, (uint64_t)(uintptr_t)queue, (uint64_t)(uintptr_t)kernarg, 0,
+    const uint64_t pairs[5] = {(uint64_t)(uintptr_t)packet, (uint64_t)(uintptr_t)queue,
+                               (uint64_t)(uintptr_t)kernarg, 0,
                                target == ISA_GFX803 ? (uint64_t)SCRATCH_PER_LANE << 32 : base};
     for (unsigned i = 0; i < 5; i++) {
         if (properties >> (1 + i) & 1) {
@@ -181,7 +203,7 @@ static void start_wave(const uint8_t *kd, unsigned group, const void *kernarg, c
         m.wave.sgpr[next++] = SCRATCH_PER_LANE;
     if (rsrc2 >> 7 & 1)
         m.wave.sgpr[next++] = group;
-    next += (rsrc2 >> 8 & 1) + (rsrc2 >> 9 & 1) + (rsrc2 >> 10 & 1);      /* y, z, info: 0 */
+    next += (rsrc2 >> 8 & 1) + (rsrc2 >> 9 & 1) + (rsrc2 >> 10 & 1); /* y, z, info: 0 */
     if (rsrc2 & 1)
         m.wave.sgpr[next++] = 0;
     for (unsigned lane = 0; lane < 64; lane++)
@@ -203,9 +225,11 @@ static void run_kernel(const char *name, const void *xs, const void *ys, void *a
 {
     const uint8_t *kd = find_descriptor(name);
     cr_assert_not_null(kd, "no kernel %s", name);
-    uint64_t kernarg[32] = {(uint64_t)(uintptr_t)xs, (uint64_t)(uintptr_t)ys, (uint64_t)(uintptr_t)all};
+    uint64_t kernarg[32] = {(uint64_t)(uintptr_t)xs, (uint64_t)(uintptr_t)ys,
+                            (uint64_t)(uintptr_t)all};
     uint16_t packet[32] = {0, 1, 64, 1, 1};
-    uint32_t queue[64] = {[16] = (uint32_t)(shared_aperture >> 32), [17] = (uint32_t)(private_aperture >> 32)};
+    uint32_t queue[64] = {
+        [16] = (uint32_t)(shared_aperture >> 32), [17] = (uint32_t)(private_aperture >> 32)};
     const uint32_t grid[3] = {ITEMS, 1, 1};
     memcpy(&packet[6], grid, sizeof grid);
     for (unsigned group = 0; group < GROUPS; group++) {
@@ -217,15 +241,15 @@ static void run_kernel(const char *name, const void *xs, const void *ys, void *a
     }
 }
 
-/* ---- expected values ------------------------------------------------------------------------------------------------------------------ */
+/* ---- expected values ------------------------------------------------------------------------- */
 
 #define PUT(T, e) out[slot++] = (T)(e);
-#define HOST(NAME, T, LIST)                                                                                              \
-    static int host_##NAME(const void *xs, const void *ys, void *all, unsigned i)                                        \
-    {                                                                                                                    \
-        T x = ((const T *)xs)[i], y = ((const T *)ys)[i], *out = (T *)all + i * SLOTS;                                   \
-        int slot = 0;                                                                                                    \
-        LIST return slot;                                                                                                \
+#define HOST(NAME, T, LIST)                                                                        \
+    static int host_##NAME(const void *xs, const void *ys, void *all, unsigned i)                  \
+    {                                                                                              \
+        T x = ((const T *)xs)[i], y = ((const T *)ys)[i], *out = (T *)all + i * SLOTS;             \
+        int slot = 0;                                                                              \
+        LIST return slot;                                                                          \
     }
 
 #pragma GCC diagnostic push
@@ -264,7 +288,9 @@ static int host_private_array(const void *xs, const void *ys, void *all, unsigne
     }
     memcpy(out, table, sizeof table);
     out[48] = bytes[at];
-    out[49] = wide[at % 12] >= 2147483647.0 ? INT32_MAX : wide[at % 12] <= -2147483648.0 ? INT32_MIN : (int)wide[at % 12];
+    out[49] = wide[at % 12] >= 2147483647.0    ? INT32_MAX
+              : wide[at % 12] <= -2147483648.0 ? INT32_MIN
+                                               : (int)wide[at % 12];
     return 50;
 }
 
@@ -340,25 +366,33 @@ static int host_half_precision(const void *xs, const void *ys, void *all, unsign
     return 9;
 }
 
-/* ---- comparison ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- comparison ------------------------------------------------------------------------------ */
 
 enum kind { EXACT, FLOATS, DOUBLES };
 
 struct kernel_case {
     const char *name;
-    unsigned bytes;             /* of an element */
+    unsigned bytes; /* of an element */
     enum kind kind;
-    double tolerance;           /* units in the last place, for FLOATS and DOUBLES */
+    double tolerance; /* units in the last place, for FLOATS and DOUBLES */
     int (*host)(const void *, const void *, void *, unsigned);
 };
 
 static const struct kernel_case kernels[] = {
-    {"int_char", 1, EXACT, 0, host_int_char}, {"int_short", 2, EXACT, 0, host_int_short}, {"int_int", 4, EXACT, 0, host_int_int},
-    {"int_uint", 4, EXACT, 0, host_int_uint}, {"int_long", 8, EXACT, 0, host_int_long}, {"int_ulong", 8, EXACT, 0, host_int_ulong},
-    {"exact_float", 4, FLOATS, 0, host_exact_float}, {"exact_double", 8, DOUBLES, 0, host_exact_double},
-    {"library_float", 4, FLOATS, 8, host_library_float}, {"library_double", 8, DOUBLES, 8, host_library_double},
-    {"private_array", 4, EXACT, 0, host_private_array}, {"local_memory", 4, EXACT, 0, host_local_memory},
-    {"generic_pointers", 4, EXACT, 0, host_generic_pointers}, {"global_atomics", 4, EXACT, 0, host_global_atomics},
+    {"int_char", 1, EXACT, 0, host_int_char},
+    {"int_short", 2, EXACT, 0, host_int_short},
+    {"int_int", 4, EXACT, 0, host_int_int},
+    {"int_uint", 4, EXACT, 0, host_int_uint},
+    {"int_long", 8, EXACT, 0, host_int_long},
+    {"int_ulong", 8, EXACT, 0, host_int_ulong},
+    {"exact_float", 4, FLOATS, 0, host_exact_float},
+    {"exact_double", 8, DOUBLES, 0, host_exact_double},
+    {"library_float", 4, FLOATS, 8, host_library_float},
+    {"library_double", 8, DOUBLES, 8, host_library_double},
+    {"private_array", 4, EXACT, 0, host_private_array},
+    {"local_memory", 4, EXACT, 0, host_local_memory},
+    {"generic_pointers", 4, EXACT, 0, host_generic_pointers},
+    {"global_atomics", 4, EXACT, 0, host_global_atomics},
     {"half_precision", 4, FLOATS, 0, host_half_precision},
 };
 
@@ -376,8 +410,16 @@ static void fill_inputs(const struct kernel_case *k)
         uint64_t b = (state >> 7 >> (i % 50)) | 1;
         float fx = (float)x, fy = (float)y;
         bool raw = k->kind == EXACT;
-        memcpy((uint8_t *)xs + i * k->bytes, raw ? (const void *)&a : k->kind == FLOATS ? (const void *)&fx : (const void *)&x, k->bytes);
-        memcpy((uint8_t *)ys + i * k->bytes, raw ? (const void *)&b : k->kind == FLOATS ? (const void *)&fy : (const void *)&y, k->bytes);
+        memcpy((uint8_t *)xs + i * k->bytes,
+               raw                 ? (const void *)&a
+               : k->kind == FLOATS ? (const void *)&fx
+                                   : (const void *)&x,
+               k->bytes);
+        memcpy((uint8_t *)ys + i * k->bytes,
+               raw                 ? (const void *)&b
+               : k->kind == FLOATS ? (const void *)&fy
+                                   : (const void *)&y,
+               k->bytes);
     }
 }
 
@@ -412,13 +454,14 @@ static void check_kernel(const struct kernel_case *k, const char *options)
         for (int slot = 0; slot < slots; slot++) {
             const uint8_t *a = (const uint8_t *)got + (i * SLOTS + (unsigned)slot) * k->bytes;
             const uint8_t *b = (const uint8_t *)expected + (i * SLOTS + (unsigned)slot) * k->bytes;
-            double error = k->kind == EXACT ? (memcmp(a, b, k->bytes) ? 1e30 : 0) : distance(k->kind, a, b);
+            double error =
+                k->kind == EXACT ? (memcmp(a, b, k->bytes) ? 1e30 : 0) : distance(k->kind, a, b);
             uint64_t ua = 0, ub = 0;
             memcpy(&ua, a, k->bytes);
             memcpy(&ub, b, k->bytes);
             if (error > k->tolerance && failures++ < 5)
-                cr_expect(false, "%s %s item %u slot %d: %llx, expected %llx (%g ulp)", k->name, options, i, slot, (unsigned long long)ua,
-                          (unsigned long long)ub, error);
+                cr_expect(false, "%s %s item %u slot %d: %llx, expected %llx (%g ulp)", k->name,
+                          options, i, slot, (unsigned long long)ua, (unsigned long long)ub, error);
         }
     }
     cr_expect_eq(failures, 0, "%s %s: %u wrong values", k->name, options, failures);
@@ -429,8 +472,10 @@ static bool compile(const char *options, const char *output)
     const char *clang = getenv("CLANG") ? getenv("CLANG") : "clang-15";
     char command[1024];
     snprintf(command, sizeof command,
-             "%s -x cl -cl-std=CL2.0 -target amdgcn-amd-amdhsa -mcpu=%s -mcode-object-version=4 %s -Wno-everything "
-             "-cl-fp32-correctly-rounded-divide-sqrt --rocm-device-lib-path=/usr/lib/x86_64-linux-gnu/amdgcn/bitcode "
+             "%s -x cl -cl-std=CL2.0 -target amdgcn-amd-amdhsa -mcpu=%s -mcode-object-version=4 %s "
+             "-Wno-everything "
+             "-cl-fp32-correctly-rounded-divide-sqrt "
+             "--rocm-device-lib-path=/usr/lib/x86_64-linux-gnu/amdgcn/bitcode "
              "%s/kernels.cl -o %s 2>/dev/null",
              clang, isa_target_name(target), options, TEST_SOURCE_DIR, output);
     return system(command) == 0;
@@ -440,9 +485,11 @@ static void check_all(enum isa_target for_target, const char *options)
 {
     char path[64];
     target = for_target;
-    snprintf(path, sizeof path, "/tmp/test_isa_kernels_%s%s.hsaco", isa_target_name(target), options);
+    snprintf(path, sizeof path, "/tmp/test_isa_kernels_%s%s.hsaco", isa_target_name(target),
+             options);
     if (!compile(options, path) || !load_code_object(path)) {
-        fprintf(stderr, "SKIPPED: clang cannot compile for %s; no kernel was executed\n", isa_target_name(target));
+        fprintf(stderr, "SKIPPED: clang cannot compile for %s; no kernel was executed\n",
+                isa_target_name(target));
         cr_skip_test("no compiler for %s", isa_target_name(target));
         return;
     }
@@ -452,10 +499,22 @@ static void check_all(enum isa_target for_target, const char *options)
         check_kernel(&kernels[i], options);
 }
 
-Test(isa_kernels, optimised_kernels_of_gfx803) { check_all(ISA_GFX803, "-O3"); }
+Test(isa_kernels, optimised_kernels_of_gfx803)
+{
+    check_all(ISA_GFX803, "-O3");
+}
 
-Test(isa_kernels, unoptimised_kernels_of_gfx803) { check_all(ISA_GFX803, "-O0"); }
+Test(isa_kernels, unoptimised_kernels_of_gfx803)
+{
+    check_all(ISA_GFX803, "-O0");
+}
 
-Test(isa_kernels, optimised_kernels_of_gfx906) { check_all(ISA_GFX906, "-O3"); }
+Test(isa_kernels, optimised_kernels_of_gfx906)
+{
+    check_all(ISA_GFX906, "-O3");
+}
 
-Test(isa_kernels, unoptimised_kernels_of_gfx906) { check_all(ISA_GFX906, "-O0"); }
+Test(isa_kernels, unoptimised_kernels_of_gfx906)
+{
+    check_all(ISA_GFX906, "-O0");
+}

@@ -10,17 +10,27 @@ static uint32_t lds_word(const struct machine *m, unsigned address)
     return word;
 }
 
-static void set_lds(struct machine *m, unsigned address, uint32_t word) { memcpy(m->lds + address, &word, 4); }
+static void set_lds(struct machine *m, unsigned address, uint32_t word)
+{
+    memcpy(m->lds + address, &word, 4);
+}
 
-/* ---- LDS ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- LDS ------------------------------------------------------------------------------------- */
 
 Test(isa_lds, writes_and_reads_of_every_width)
 {
-    static const struct { const char *write, *read; unsigned bytes; uint32_t expected; } rows[] = {
-        {"ds_write_b8", "ds_read_u8", 1, 0x000000f4}, {"ds_write_b8", "ds_read_i8", 1, 0xfffffff4},
-        {"ds_write_b16", "ds_read_u16", 2, 0x0000f2f4}, {"ds_write_b16", "ds_read_i16", 2, 0xfffff2f4},
-        {"ds_write_b32", "ds_read_b32", 4, 0x1234f2f4}, {"ds_write_b64", "ds_read_b64", 8, 0x1234f2f4},
-        {"ds_write_b96", "ds_read_b96", 12, 0x1234f2f4}, {"ds_write_b128", "ds_read_b128", 16, 0x1234f2f4}};
+    static const struct {
+        const char *write, *read;
+        unsigned bytes;
+        uint32_t expected;
+    } rows[] = {{"ds_write_b8", "ds_read_u8", 1, 0x000000f4},
+                {"ds_write_b8", "ds_read_i8", 1, 0xfffffff4},
+                {"ds_write_b16", "ds_read_u16", 2, 0x0000f2f4},
+                {"ds_write_b16", "ds_read_i16", 2, 0xfffff2f4},
+                {"ds_write_b32", "ds_read_b32", 4, 0x1234f2f4},
+                {"ds_write_b64", "ds_read_b64", 8, 0x1234f2f4},
+                {"ds_write_b96", "ds_read_b96", 12, 0x1234f2f4},
+                {"ds_write_b128", "ds_read_b128", 16, 0x1234f2f4}};
     static struct machine m;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         uint32_t word[3] = {0};
@@ -34,9 +44,11 @@ Test(isa_lds, writes_and_reads_of_every_width)
         cr_expect_eq(m.lds[32 + 16 * 63 + rows[i].bytes], 0, "%s wrote too much", rows[i].write);
         encode_ds(word, rows[i].read, 10, 1, 0, 0, 32);
         machine_run(&m, word);
-        cr_expect_eq(m.vgpr[10 * 64 + 63], rows[i].expected, "%s gave %08x", rows[i].read, m.vgpr[10 * 64 + 63]);
+        cr_expect_eq(m.vgpr[10 * 64 + 63], rows[i].expected, "%s gave %08x", rows[i].read,
+                     m.vgpr[10 * 64 + 63]);
         for (unsigned dword = 1; dword < rows[i].bytes / 4; dword++)
-            cr_expect_eq(m.vgpr[(10 + dword) * 64 + 5], 0x1234f2f4 + dword, "%s dword %u", rows[i].read, dword);
+            cr_expect_eq(m.vgpr[(10 + dword) * 64 + 5], 0x1234f2f4 + dword, "%s dword %u",
+                         rows[i].read, dword);
     }
 }
 
@@ -54,7 +66,8 @@ Test(isa_lds, two_element_forms)
     machine_run(&m, word);
     cr_expect_eq(lds_word(&m, 256 + 4 * 7), 7);
     cr_expect_eq(lds_word(&m, 768 + 4 * 7), 1007);
-    encode_ds(word, "ds_read2_b32", 1, 1, 0, 0, 64 | 192 << 8);      /* overwrites its own address register */
+    encode_ds(word, "ds_read2_b32", 1, 1, 0, 0,
+              64 | 192 << 8); /* overwrites its own address register */
     machine_run(&m, word);
     cr_expect_eq(m.vgpr[64 + 7], 7);
     cr_expect_eq(m.vgpr[2 * 64 + 7], 1007);
@@ -109,17 +122,30 @@ Test(isa_lds, atomics_serve_lanes_in_order)
     cr_expect_eq(lds_word(&m, 64), 14 - 99u);
 }
 
-struct ds_atomic { const char *name; uint32_t memory, data, expected; };
+struct ds_atomic {
+    const char *name;
+    uint32_t memory, data, expected;
+};
 
 Test(isa_lds, atomic_operations)
 {
-    static const struct ds_atomic rows[] = {
-        {"ds_add_u32", 5, 7, 12}, {"ds_sub_u32", 5, 7, 0xfffffffe}, {"ds_inc_u32", 5, 5, 0}, {"ds_inc_u32", 4, 5, 5},
-        {"ds_dec_u32", 0, 5, 5}, {"ds_dec_u32", 6, 5, 5}, {"ds_dec_u32", 5, 5, 4}, {"ds_min_i32", 5, 0xffffffff, 0xffffffff},
-        {"ds_min_u32", 5, 0xffffffff, 5}, {"ds_max_i32", 5, 0xffffffff, 5}, {"ds_max_u32", 5, 0xffffffff, 0xffffffff},
-        {"ds_and_b32", 0xff, 0x0f, 0x0f}, {"ds_or_b32", 0xf0, 0x0f, 0xff}, {"ds_xor_b32", 0xff, 0x0f, 0xf0},
-        {"ds_min_f32", 0x3f800000, 0xbf800000, 0xbf800000}, {"ds_max_f32", 0x3f800000, 0x7fc00000, 0x3f800000},
-        {"ds_add_f32", 0x3f800000, 0x3f800000, 0x40000000}};
+    static const struct ds_atomic rows[] = {{"ds_add_u32", 5, 7, 12},
+                                            {"ds_sub_u32", 5, 7, 0xfffffffe},
+                                            {"ds_inc_u32", 5, 5, 0},
+                                            {"ds_inc_u32", 4, 5, 5},
+                                            {"ds_dec_u32", 0, 5, 5},
+                                            {"ds_dec_u32", 6, 5, 5},
+                                            {"ds_dec_u32", 5, 5, 4},
+                                            {"ds_min_i32", 5, 0xffffffff, 0xffffffff},
+                                            {"ds_min_u32", 5, 0xffffffff, 5},
+                                            {"ds_max_i32", 5, 0xffffffff, 5},
+                                            {"ds_max_u32", 5, 0xffffffff, 0xffffffff},
+                                            {"ds_and_b32", 0xff, 0x0f, 0x0f},
+                                            {"ds_or_b32", 0xf0, 0x0f, 0xff},
+                                            {"ds_xor_b32", 0xff, 0x0f, 0xf0},
+                                            {"ds_min_f32", 0x3f800000, 0xbf800000, 0xbf800000},
+                                            {"ds_max_f32", 0x3f800000, 0x7fc00000, 0x3f800000},
+                                            {"ds_add_f32", 0x3f800000, 0x3f800000, 0x40000000}};
     static struct machine m;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         uint32_t word[3] = {0};
@@ -130,8 +156,8 @@ Test(isa_lds, atomic_operations)
         machine_set(&m, 2, rows[i].data);
         encode_ds(word, rows[i].name, 0, 1, 2, 0, 0);
         machine_run(&m, word);
-        cr_expect_eq(lds_word(&m, 8), rows[i].expected, "%s(%x, %x) = %x", rows[i].name, rows[i].memory, rows[i].data,
-                     lds_word(&m, 8));
+        cr_expect_eq(lds_word(&m, 8), rows[i].expected, "%s(%x, %x) = %x", rows[i].name,
+                     rows[i].memory, rows[i].data, lds_word(&m, 8));
     }
 }
 
@@ -153,15 +179,15 @@ Test(isa_lds, lane_moves)
     machine_run(&m, word);
     cr_expect_eq(m.vgpr[3 * 64], 100, "(63 + 1) mod 64");
     cr_expect_eq(m.vgpr[3 * 64 + 2], 162);
-    encode_ds(word, "ds_swizzle_b32", 3, 2, 0, 0, 0x041f);           /* xor 1 */
+    encode_ds(word, "ds_swizzle_b32", 3, 2, 0, 0, 0x041f); /* xor 1 */
     machine_run(&m, word);
     cr_expect_eq(m.vgpr[3 * 64 + 33], 132);
-    encode_ds(word, "ds_swizzle_b32", 3, 2, 0, 0, 0x801b);           /* quad 3,2,1,0 */
+    encode_ds(word, "ds_swizzle_b32", 3, 2, 0, 0, 0x801b); /* quad 3,2,1,0 */
     machine_run(&m, word);
     cr_expect_eq(m.vgpr[3 * 64 + 4], 107);
 }
 
-/* ---- vector memory ---------------------------------------------------------------------------------------------------------------- */
+/* ---- vector memory --------------------------------------------------------------------------- */
 
 static struct isa_inst decoded(const uint32_t *word)
 {
@@ -180,10 +206,15 @@ static void set_addresses(struct machine *m, unsigned reg, uint64_t base, uint64
 
 Test(isa_memory, flat_loads_extend)
 {
-    static const struct { const char *name; unsigned bytes; uint32_t expected; } rows[] = {
-        {"flat_load_ubyte", 1, 0xf1}, {"flat_load_sbyte", 1, 0xfffffff1}, {"flat_load_ushort", 2, 0xf2f1},
-        {"flat_load_sshort", 2, 0xfffff2f1}, {"flat_load_dword", 4, 0xf4f3f2f1}, {"flat_load_dwordx4", 16, 0xf4f3f2f1}};
-    static const uint8_t data[16] = {0xf1, 0xf2, 0xf3, 0xf4, 0xf5, 0xf6, 0xf7, 0xf8, 1, 2, 3, 4, 5, 6, 7, 8};
+    static const struct {
+        const char *name;
+        unsigned bytes;
+        uint32_t expected;
+    } rows[] = {{"flat_load_ubyte", 1, 0xf1},       {"flat_load_sbyte", 1, 0xfffffff1},
+                {"flat_load_ushort", 2, 0xf2f1},    {"flat_load_sshort", 2, 0xfffff2f1},
+                {"flat_load_dword", 4, 0xf4f3f2f1}, {"flat_load_dwordx4", 16, 0xf4f3f2f1}};
+    static const uint8_t data[16] = {0xf1, 0xf2, 0xf3, 0xf4, 0xf5, 0xf6, 0xf7, 0xf8,
+                                     1,    2,    3,    4,    5,    6,    7,    8};
     static struct machine m;
     static struct isa_memory memory;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
@@ -193,7 +224,8 @@ Test(isa_memory, flat_loads_extend)
         set_addresses(&m, 2, UINT64_C(0x7fff12340000), 16);
         encode_flat(word, rows[i].name, 10, 2, 0, false);
         struct isa_inst inst = decoded(word);
-        cr_expect(inst.flags & ISA_RAISES_VM && inst.flags & ISA_RAISES_LGKM && inst.flags & ISA_IS_LOAD);
+        cr_expect(inst.flags & ISA_RAISES_VM && inst.flags & ISA_RAISES_LGKM
+                  && inst.flags & ISA_IS_LOAD);
         cr_assert_eq(isa_memory_addresses(&m.ctx, &m.wave, &inst, &memory), ISA_OK);
         cr_expect_eq(memory.kind, ISA_MEMORY_LOAD);
         cr_expect_eq(memory.bytes, rows[i].bytes);
@@ -246,10 +278,10 @@ Test(isa_memory, flat_addresses_in_apertures)
     m.ctx.shared_aperture = UINT64_C(0x1000000000000);
     m.ctx.private_aperture = UINT64_C(0x2000000000000);
     m.ctx.scratch_base = UINT64_C(0x500000);
-    m.wave.sgpr[ISA_FLAT_SCRATCH + 1] = 0x10;                 /* 4 KiB into scratch */
+    m.wave.sgpr[ISA_FLAT_SCRATCH + 1] = 0x10; /* 4 KiB into scratch */
     set_addresses(&m, 2, 0x9000, 4);
-    m.vgpr[2 * 64 + 1] = 0x40, m.vgpr[3 * 64 + 1] = 0x10000;  /* lane 1: LDS offset 0x40 */
-    m.vgpr[2 * 64 + 2] = 0x0e, m.vgpr[3 * 64 + 2] = 0x20000;  /* lane 2: private offset 14 */
+    m.vgpr[2 * 64 + 1] = 0x40, m.vgpr[3 * 64 + 1] = 0x10000; /* lane 1: LDS offset 0x40 */
+    m.vgpr[2 * 64 + 2] = 0x0e, m.vgpr[3 * 64 + 2] = 0x20000; /* lane 2: private offset 14 */
     set_lds(&m, 0x40, 0xfeedface);
     encode_flat(word, "flat_load_dword", 10, 2, 0, false);
     struct isa_inst inst = decoded(word);
@@ -264,7 +296,8 @@ Test(isa_memory, flat_addresses_in_apertures)
     cr_expect_eq(m.vgpr[10 * 64 + 2], 0);
 }
 
-/* The private segment's resource as the runtime builds it: swizzled, 4-byte elements, 64 lanes interleaved, thread id added. */
+/* The private segment's resource as the runtime builds it: swizzled, 4-byte elements, 64 lanes
+ * interleaved, thread id added. */
 static void set_scratch_resource(struct machine *m, unsigned sgpr, uint64_t base, uint32_t size)
 {
     m->wave.sgpr[sgpr] = (uint32_t)base;
@@ -288,7 +321,7 @@ Test(isa_memory, scratch_through_the_buffer_resource)
     cr_expect_eq(memory.address[0], UINT64_C(0x700004000) + 3 * 256);
     cr_expect_eq(memory.address[63], UINT64_C(0x700004000) + 3 * 256 + 63 * 4);
     machine_set(&m, 5, 6);
-    encode_mubuf(word, "buffer_load_ubyte", 4, 5, 0, 20, 1 << 12, 12);       /* offen: 12 + 6 */
+    encode_mubuf(word, "buffer_load_ubyte", 4, 5, 0, 20, 1 << 12, 12); /* offen: 12 + 6 */
     inst = decoded(word);
     isa_memory_addresses(&m.ctx, &m.wave, &inst, &memory);
     cr_expect_eq(memory.address[2], UINT64_C(0x700004000) + 4 * 256 + 2 * 4 + 2);
@@ -321,7 +354,7 @@ Test(isa_memory, raw_buffers_check_their_range)
     cr_expect_eq(isa_memory_addresses(&m.ctx, &m.wave, &inst, &memory), ISA_BAD_RESOURCE);
 }
 
-/* ---- scalar memory ------------------------------------------------------------------------------------------------------------------ */
+/* ---- scalar memory --------------------------------------------------------------------------- */
 
 Test(isa_memory, scalar_loads)
 {
@@ -366,28 +399,30 @@ Test(isa_memory, scalar_buffer_loads_are_limited)
     cr_expect_eq(scalar.valid, 2);
 }
 
-/* ---- atomic arithmetic -------------------------------------------------------------------------------------------------------------- */
+/* ---- atomic arithmetic ----------------------------------------------------------------------- */
 
 Test(isa_atomic, every_operation_on_both_widths)
 {
-    static const struct { enum isa_atomic op; uint64_t memory, operand, compare, narrow, wide; } rows[] = {
-        {ISA_ATOMIC_SWAP, 1, 2, 0, 2, 2},
-        {ISA_ATOMIC_CMPSWAP, 1, 2, 1, 2, 2},
-        {ISA_ATOMIC_CMPSWAP, 1, 2, 3, 1, 1},
-        {ISA_ATOMIC_ADD, 0xffffffff, 1, 0, 0, 0x100000000},
-        {ISA_ATOMIC_SUB, 0, 1, 0, 0xffffffff, UINT64_C(0xffffffffffffffff)},
-        {ISA_ATOMIC_SMIN, 0xffffffff, 1, 0, 0xffffffff, 1},
-        {ISA_ATOMIC_UMIN, 0xffffffff, 1, 0, 1, 1},
-        {ISA_ATOMIC_SMAX, 0xffffffff, 1, 0, 1, 0xffffffff},
-        {ISA_ATOMIC_UMAX, 0xffffffff, 1, 0, 0xffffffff, 0xffffffff},
-        {ISA_ATOMIC_AND, 0xff, 0x0f, 0, 0x0f, 0x0f},
-        {ISA_ATOMIC_OR, 0xf0, 0x0f, 0, 0xff, 0xff},
-        {ISA_ATOMIC_XOR, 0xff, 0x0f, 0, 0xf0, 0xf0},
-        {ISA_ATOMIC_INC, 7, 7, 0, 0, 0},
-        {ISA_ATOMIC_INC, 6, 7, 0, 7, 7},
-        {ISA_ATOMIC_DEC, 0, 7, 0, 7, 7},
-        {ISA_ATOMIC_DEC, 9, 7, 0, 7, 7},
-        {ISA_ATOMIC_DEC, 7, 7, 0, 6, 6}};
+    static const struct {
+        enum isa_atomic op;
+        uint64_t memory, operand, compare, narrow, wide;
+    } rows[] = {{ISA_ATOMIC_SWAP, 1, 2, 0, 2, 2},
+                {ISA_ATOMIC_CMPSWAP, 1, 2, 1, 2, 2},
+                {ISA_ATOMIC_CMPSWAP, 1, 2, 3, 1, 1},
+                {ISA_ATOMIC_ADD, 0xffffffff, 1, 0, 0, 0x100000000},
+                {ISA_ATOMIC_SUB, 0, 1, 0, 0xffffffff, UINT64_C(0xffffffffffffffff)},
+                {ISA_ATOMIC_SMIN, 0xffffffff, 1, 0, 0xffffffff, 1},
+                {ISA_ATOMIC_UMIN, 0xffffffff, 1, 0, 1, 1},
+                {ISA_ATOMIC_SMAX, 0xffffffff, 1, 0, 1, 0xffffffff},
+                {ISA_ATOMIC_UMAX, 0xffffffff, 1, 0, 0xffffffff, 0xffffffff},
+                {ISA_ATOMIC_AND, 0xff, 0x0f, 0, 0x0f, 0x0f},
+                {ISA_ATOMIC_OR, 0xf0, 0x0f, 0, 0xff, 0xff},
+                {ISA_ATOMIC_XOR, 0xff, 0x0f, 0, 0xf0, 0xf0},
+                {ISA_ATOMIC_INC, 7, 7, 0, 0, 0},
+                {ISA_ATOMIC_INC, 6, 7, 0, 7, 7},
+                {ISA_ATOMIC_DEC, 0, 7, 0, 7, 7},
+                {ISA_ATOMIC_DEC, 9, 7, 0, 7, 7},
+                {ISA_ATOMIC_DEC, 7, 7, 0, 6, 6}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         uint32_t memory32[2] = {(uint32_t)rows[i].memory, 0x5a5a5a5a}, old32 = 0;
         uint64_t memory64 = rows[i].memory, old64 = 0;

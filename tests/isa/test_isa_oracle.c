@@ -1,10 +1,11 @@
 /*
  * test_isa_oracle.c - decoder and disassembler against llvm-mc 19.
  *
- * Random words of each format are decoded here and by `llvm-mc --disassemble`, in a child process since it crashes on some
- * inputs. Where it accepts the words the texts must be equal. Where it does not (it insists that unused fields are zero,
- * hardware ignores them), our text goes to its assembler instead, and what that makes of it must decode to the same text
- * again. LLVM_MC names another program. Skipped, loudly, where there is none.
+ * Random words of each format are decoded here and by `llvm-mc --disassemble`, in a child process
+ * since it crashes on some inputs. Where it accepts the words the texts must be equal. Where it
+ * does not (it insists that unused fields are zero, hardware ignores them), our text goes to its
+ * assembler instead, and what that makes of it must decode to the same text again. LLVM_MC names
+ * another program. Skipped, loudly, where there is none.
  */
 #include <unistd.h>
 
@@ -12,7 +13,11 @@
 
 enum { WORDS = 6000, LINE = 512 };
 
-struct sample { uint32_t word[3]; struct isa_inst inst; char text[ISA_MAX_TEXT]; };
+struct sample {
+    uint32_t word[3];
+    struct isa_inst inst;
+    char text[ISA_MAX_TEXT];
+};
 
 static struct sample samples[WORDS];
 static uint64_t state;
@@ -36,32 +41,41 @@ static bool oracle_exists(void)
     return system(command) == 0;
 }
 
-/* ---- random words of one format -------------------------------------------------------------------------------------------------- */
+/* ---- random words of one format -------------------------------------------------------------- */
 
-struct shape { const char *name; uint32_t mask, fixed; };      /* random bits of the first word, fixed bits */
+struct shape {
+    const char *name;
+    uint32_t mask, fixed;
+}; /* random bits of the first word, fixed bits */
 
 static const struct shape shapes[] = {
-    {"sop2", 0x3fffffff, 0x80000000}, {"sopk", 0x0fffffff, 0xb0000000}, {"sop1", 0x007fffff, 0xbe800000},
-    {"sopc", 0x007fffff, 0xbf000000}, {"sopp", 0x007fffff, 0xbf800000}, {"smem", 0x03fffffe, 0xc0000000},
-    {"vop2", 0x7fffffff, 0}, {"vop1", 0x01ffffff, 0x7e000000}, {"vopc", 0x01ffffff, 0x7c000000},
-    {"vop3", 0x03ffffff, 0xd0000000}, {"sdwa", 0x7ffffe00, 0xf9}, {"dpp", 0x7ffffe00, 0xfa}, {"ds", 0x01ffffff, 0xd8000000},
-    {"flat", 0x01ffc000, 0xdc000000}, {"mubuf", 0x01ffffff, 0xe0000000}, {"mtbuf", 0x03ffffff, 0xe8000000}};
+    {"sop2", 0x3fffffff, 0x80000000},  {"sopk", 0x0fffffff, 0xb0000000},
+    {"sop1", 0x007fffff, 0xbe800000},  {"sopc", 0x007fffff, 0xbf000000},
+    {"sopp", 0x007fffff, 0xbf800000},  {"smem", 0x03fffffe, 0xc0000000},
+    {"vop2", 0x7fffffff, 0},           {"vop1", 0x01ffffff, 0x7e000000},
+    {"vopc", 0x01ffffff, 0x7c000000},  {"vop3", 0x03ffffff, 0xd0000000},
+    {"sdwa", 0x7ffffe00, 0xf9},        {"dpp", 0x7ffffe00, 0xfa},
+    {"ds", 0x01ffffff, 0xd8000000},    {"flat", 0x01ffc000, 0xdc000000},
+    {"mubuf", 0x01ffffff, 0xe0000000}, {"mtbuf", 0x03ffffff, 0xe8000000}};
 
 /* Legal selectors only: LLVM crashes on reserved ones. */
 static uint32_t random_sdwa(void)
 {
     uint32_t r = random32();
-    return (r & 0x383820ff) | (r >> 8 & 255) % 7 << 8 | (r >> 16 & 255) % 3 << 11 | random32() % 7 << 16 | random32() % 7 << 24;
+    return (r & 0x383820ff) | (r >> 8 & 255) % 7 << 8 | (r >> 16 & 255) % 3 << 11
+           | random32() % 7 << 16 | random32() % 7 << 24;
 }
 
 static uint32_t random_dpp(void)
 {
-    static const uint16_t controls[] = {0x101, 0x10f, 0x111, 0x11f, 0x121, 0x12f, 0x130, 0x134, 0x138, 0x13c, 0x140, 0x141, 0x142, 0x143};
+    static const uint16_t controls[] = {0x101, 0x10f, 0x111, 0x11f, 0x121, 0x12f, 0x130,
+                                        0x134, 0x138, 0x13c, 0x140, 0x141, 0x142, 0x143};
     uint32_t control = random32() & 1 ? random32() & 255 : controls[random32() % 14];
     return (random32() & 0xff0800ff) | control << 8;
 }
 
-/* Fills samples with words that decode here; some formats have few valid ones, so the tries are bounded. */
+/* Fills samples with words that decode here; some formats have few valid ones, so the tries are
+ * bounded. */
 static unsigned collect(enum isa_target target, const struct shape *shape)
 {
     unsigned found = 0;
@@ -85,9 +99,11 @@ static unsigned collect(enum isa_target target, const struct shape *shape)
     return found;
 }
 
-/* ---- the child ------------------------------------------------------------------------------------------------------------------------ */
+/* ---- the child ------------------------------------------------------------------------------- */
 
-struct run { char input[64], output[64], errors[64]; };
+struct run {
+    char input[64], output[64], errors[64];
+};
 
 static void run_prepare(struct run *run)
 {
@@ -106,13 +122,14 @@ static void run_remove(const struct run *run)
 static void run_child(const struct run *run, enum isa_target target, const char *options)
 {
     char command[LINE];
-    snprintf(command, sizeof command, "%s -triple=amdgcn -mcpu=%s %s %s >%s 2>%s", llvm_mc(), isa_target_name(target), options, run->input,
-             run->output, run->errors);
+    snprintf(command, sizeof command, "%s -triple=amdgcn -mcpu=%s %s %s >%s 2>%s", llvm_mc(),
+             isa_target_name(target), options, run->input, run->output, run->errors);
     cr_assert_neq(system(command), -1, "cannot run %s", command);
 }
 
 /* Marks the input lines (from 0) that the child complained about. */
-static void read_refused(const struct run *run, const char *complaint, bool *refused, unsigned count)
+static void read_refused(const struct run *run, const char *complaint, bool *refused,
+                         unsigned count)
 {
     char line[LINE];
     FILE *in = fopen(run->errors, "r");
@@ -127,7 +144,8 @@ static void read_refused(const struct run *run, const char *complaint, bool *ref
         fclose(in);
 }
 
-/* One instruction's line without indentation, doubled spaces and comment; false at the end. encoding gets the comment. */
+/* One instruction's line without indentation, doubled spaces and comment; false at the end.
+ * encoding gets the comment. */
 static bool read_line(FILE *in, char text[LINE], char encoding[LINE])
 {
     char line[LINE];
@@ -155,22 +173,27 @@ static bool read_line(FILE *in, char text[LINE], char encoding[LINE])
     return false;
 }
 
-/* ---- known differences ---------------------------------------------------------------------------------------------------------------- */
+/* ---- known differences ----------------------------------------------------------------------- */
 
 /*
- * Texts of LLVM that are not compared: operands that it prints though it calls them invalid, and its reading of float source
- * modifiers as sign extension where an instruction mixes float and integer sources, which the manual does not have.
+ * Texts of LLVM that are not compared: operands that it prints though it calls them invalid, and
+ * its reading of float source modifiers as sign extension where an instruction mixes float and
+ * integer sources, which the manual does not have.
  */
 static bool is_known_difference(const char *ours, const char *theirs)
 {
-    return strstr(theirs, "/*Invalid") || (strstr(theirs, "sext(") && !strstr(ours, "sext(")) || !strncmp(ours, "v_dot", 5);
+    return strstr(theirs, "/*Invalid") || (strstr(theirs, "sext(") && !strstr(ours, "sext("))
+           || !strncmp(ours, "v_dot", 5);
 }
 
-/* ---- the test ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- the test -------------------------------------------------------------------------------- */
 
-struct tally { unsigned equal, reassembled, refused, different; };
+struct tally {
+    unsigned equal, reassembled, refused, different;
+};
 
-static void compare_texts(const struct run *run, unsigned count, const bool *refused, struct tally *tally)
+static void compare_texts(const struct run *run, unsigned count, const bool *refused,
+                          struct tally *tally)
 {
     char text[LINE], encoding[LINE];
     FILE *in = fopen(run->output, "r");
@@ -179,7 +202,8 @@ static void compare_texts(const struct run *run, unsigned count, const bool *ref
         if (refused[i])
             continue;
         if (!read_line(in, text, encoding)) {
-            cr_expect(false, "llvm-mc stopped before %08x %08x (%s)", samples[i].word[0], samples[i].word[1], samples[i].text);
+            cr_expect(false, "llvm-mc stopped before %08x %08x (%s)", samples[i].word[0],
+                      samples[i].word[1], samples[i].text);
             break;
         }
         if (!strcmp(text, samples[i].text)) {
@@ -187,13 +211,15 @@ static void compare_texts(const struct run *run, unsigned count, const bool *ref
         } else if (!is_known_difference(samples[i].text, text)) {
             tally->different++;
             if (tally->different < 10)
-                cr_expect(false, "%08x %08x: '%s', llvm-mc says '%s'", samples[i].word[0], samples[i].word[1], samples[i].text, text);
+                cr_expect(false, "%08x %08x: '%s', llvm-mc says '%s'", samples[i].word[0],
+                          samples[i].word[1], samples[i].text, text);
         }
     }
     fclose(in);
 }
 
-static void disassemble(const struct run *run, enum isa_target target, unsigned count, bool *refused, struct tally *tally)
+static void disassemble(const struct run *run, enum isa_target target, unsigned count,
+                        bool *refused, struct tally *tally)
 {
     FILE *out = fopen(run->input, "w");
     cr_assert_not_null(out);
@@ -210,7 +236,8 @@ static void disassemble(const struct run *run, enum isa_target target, unsigned 
     compare_texts(run, count, refused, tally);
 }
 
-static void check_reassembled(enum isa_target target, const char *text, const char *encoding, struct tally *tally)
+static void check_reassembled(enum isa_target target, const char *text, const char *encoding,
+                              struct tally *tally)
 {
     uint8_t bytes[12] = {0};
     unsigned n = 0;
@@ -235,7 +262,8 @@ static void check_reassembled(enum isa_target target, const char *text, const ch
 }
 
 /* The refused samples through the assembler. */
-static void reassemble(const struct run *run, enum isa_target target, unsigned count, const bool *refused, struct tally *tally)
+static void reassemble(const struct run *run, enum isa_target target, unsigned count,
+                       const bool *refused, struct tally *tally)
 {
     static bool unassembled[WORDS];
     static unsigned index[WORDS];
@@ -268,7 +296,10 @@ static void compare_with_oracle(enum isa_target target)
     static bool refused[WORDS];
     struct run run;
     if (!oracle_exists()) {
-        fprintf(stderr, "SKIPPED: %s is not installed; decoder and disassembler were not compared with it\n", llvm_mc());
+        fprintf(
+            stderr,
+            "SKIPPED: %s is not installed; decoder and disassembler were not compared with it\n",
+            llvm_mc());
         cr_skip_test("no %s", llvm_mc());
         return;
     }
@@ -279,14 +310,24 @@ static void compare_with_oracle(enum isa_target target)
         unsigned count = collect(target, &shapes[i]);
         disassemble(&run, target, count, refused, &tally);
         reassemble(&run, target, count, refused, &tally);
-        fprintf(stderr, "%s %-5s: %5u decoded, %5u texts equal, %5u equal after assembly, %4u not assembled, %u different\n",
-                isa_target_name(target), shapes[i].name, count, tally.equal, tally.reassembled, tally.refused, tally.different);
+        fprintf(stderr,
+                "%s %-5s: %5u decoded, %5u texts equal, %5u equal after assembly, %4u not "
+                "assembled, %u different\n",
+                isa_target_name(target), shapes[i].name, count, tally.equal, tally.reassembled,
+                tally.refused, tally.different);
         cr_expect_eq(tally.different, 0, "%s", shapes[i].name);
-        cr_expect_gt(tally.equal + tally.reassembled, count / 3, "%s: too little was compared", shapes[i].name);
+        cr_expect_gt(tally.equal + tally.reassembled, count / 3, "%s: too little was compared",
+                     shapes[i].name);
     }
     run_remove(&run);
 }
 
-Test(isa_oracle, gfx803_agrees_with_llvm_mc) { compare_with_oracle(ISA_GFX803); }
+Test(isa_oracle, gfx803_agrees_with_llvm_mc)
+{
+    compare_with_oracle(ISA_GFX803);
+}
 
-Test(isa_oracle, gfx906_agrees_with_llvm_mc) { compare_with_oracle(ISA_GFX906); }
+Test(isa_oracle, gfx906_agrees_with_llvm_mc)
+{
+    compare_with_oracle(ISA_GFX906);
+}

@@ -3,7 +3,13 @@
  */
 #include "machine.h"
 
-struct scalar_case { const char *name; uint64_t a, b; bool scc_in; uint64_t expected; int scc_out; };   /* scc_out -1: unchanged */
+struct scalar_case {
+    const char *name;
+    uint64_t a, b;
+    bool scc_in;
+    uint64_t expected;
+    int scc_out;
+}; /* scc_out -1: unchanged */
 
 /* Sources are s[4:5] and s[6:7], destination s[8:9], which holds 0x1111111122222222 before. */
 static const struct scalar_case cases[] = {
@@ -94,10 +100,10 @@ static void run_case(const struct scalar_case *k, bool wide)
     encode_scalar(word, k->name, 8, 4, 6);
     cr_assert_eq(machine_run(&m, word), ISA_OK);
     uint64_t got = wide ? isa_wave_pair(&m.wave, 8) : m.wave.sgpr[8];
-    cr_expect_eq(got, k->expected, "%s(%llx, %llx) = %llx", k->name, (unsigned long long)k->a, (unsigned long long)k->b,
-                 (unsigned long long)got);
-    cr_expect_eq(m.wave.scc, k->scc_out < 0 ? k->scc_in : k->scc_out, "%s(%llx, %llx) scc %d", k->name, (unsigned long long)k->a,
-                 (unsigned long long)k->b, m.wave.scc);
+    cr_expect_eq(got, k->expected, "%s(%llx, %llx) = %llx", k->name, (unsigned long long)k->a,
+                 (unsigned long long)k->b, (unsigned long long)got);
+    cr_expect_eq(m.wave.scc, k->scc_out < 0 ? k->scc_in : k->scc_out, "%s(%llx, %llx) scc %d",
+                 k->name, (unsigned long long)k->a, (unsigned long long)k->b, m.wave.scc);
     if (!wide)
         cr_expect_eq(m.wave.sgpr[9], 0x11111111, "%s wrote the next register", k->name);
 }
@@ -112,10 +118,16 @@ Test(isa_salu, results_and_scc)
 
 Test(isa_salu, counts_of_pairs)
 {
-    static const struct { const char *name; uint64_t a; uint32_t expected; } counts[] = {
-        {"s_bcnt1_i32_b64", UINT64_C(0xf00000000000000f), 8}, {"s_bcnt0_i32_b64", UINT64_C(0xf00000000000000f), 56},
-        {"s_ff1_i32_b64", UINT64_C(0x100000000), 32}, {"s_ff0_i32_b64", 0xffffffff, 32}, {"s_flbit_i32_b64", 1, 63},
-        {"s_flbit_i32_i64", UINT64_C(0xfffffffffffffffe), 63}};
+    static const struct {
+        const char *name;
+        uint64_t a;
+        uint32_t expected;
+    } counts[] = {{"s_bcnt1_i32_b64", UINT64_C(0xf00000000000000f), 8},
+                  {"s_bcnt0_i32_b64", UINT64_C(0xf00000000000000f), 56},
+                  {"s_ff1_i32_b64", UINT64_C(0x100000000), 32},
+                  {"s_ff0_i32_b64", 0xffffffff, 32},
+                  {"s_flbit_i32_b64", 1, 63},
+                  {"s_flbit_i32_i64", UINT64_C(0xfffffffffffffffe), 63}};
     static struct machine m;
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
         uint32_t word[3] = {0};
@@ -129,12 +141,22 @@ Test(isa_salu, counts_of_pairs)
 
 Test(isa_salu, compares)
 {
-    static const struct { const char *name; uint64_t a, b; bool expected; } compares[] = {
-        {"s_cmp_lt_i32", 0xffffffff, 0, true}, {"s_cmp_lt_u32", 0xffffffff, 0, false}, {"s_cmp_eq_u32", 5, 5, true},
-        {"s_cmp_lg_i32", 5, 5, false}, {"s_cmp_ge_i32", 5, 5, true}, {"s_cmp_gt_u32", 0x80000000, 1, true},
-        {"s_cmp_le_i32", 0x80000000, 1, true}, {"s_bitcmp1_b32", 8, 35, true}, {"s_bitcmp0_b32", 8, 3, false},
-        {"s_bitcmp1_b64", UINT64_C(0x100000000), 32, true}, {"s_cmp_eq_u64", UINT64_C(0x100000000), 0, false},
-        {"s_cmp_lg_u64", UINT64_C(0x100000000), 0, true}};
+    static const struct {
+        const char *name;
+        uint64_t a, b;
+        bool expected;
+    } compares[] = {{"s_cmp_lt_i32", 0xffffffff, 0, true},
+                    {"s_cmp_lt_u32", 0xffffffff, 0, false},
+                    {"s_cmp_eq_u32", 5, 5, true},
+                    {"s_cmp_lg_i32", 5, 5, false},
+                    {"s_cmp_ge_i32", 5, 5, true},
+                    {"s_cmp_gt_u32", 0x80000000, 1, true},
+                    {"s_cmp_le_i32", 0x80000000, 1, true},
+                    {"s_bitcmp1_b32", 8, 35, true},
+                    {"s_bitcmp0_b32", 8, 3, false},
+                    {"s_bitcmp1_b64", UINT64_C(0x100000000), 32, true},
+                    {"s_cmp_eq_u64", UINT64_C(0x100000000), 0, false},
+                    {"s_cmp_lg_u64", UINT64_C(0x100000000), 0, true}};
     static struct machine m;
     for (size_t i = 0; i < sizeof compares / sizeof *compares; i++) {
         uint32_t word[3] = {0};
@@ -150,10 +172,19 @@ Test(isa_salu, compares)
 
 Test(isa_salu, immediates)
 {
-    static const struct { const char *name; uint32_t before; uint16_t imm; uint32_t expected; int scc; } rows[] = {
-        {"s_movk_i32", 0, 0x8000, 0xffff8000, 0}, {"s_addk_i32", 0x7fffffff, 1, 0x80000000, 1}, {"s_addk_i32", 5, 0xffff, 4, 0},
-        {"s_mulk_i32", 7, 0xfffe, 0xfffffff2, 0}, {"s_cmpk_lt_i32", 0xfffffffe, 0xffff, 0xfffffffe, 1},
-        {"s_cmpk_eq_u32", 0x8000, 0x8000, 0x8000, 1}, {"s_cmpk_eq_i32", 0x8000, 0x8000, 0x8000, 0}};
+    static const struct {
+        const char *name;
+        uint32_t before;
+        uint16_t imm;
+        uint32_t expected;
+        int scc;
+    } rows[] = {{"s_movk_i32", 0, 0x8000, 0xffff8000, 0},
+                {"s_addk_i32", 0x7fffffff, 1, 0x80000000, 1},
+                {"s_addk_i32", 5, 0xffff, 4, 0},
+                {"s_mulk_i32", 7, 0xfffe, 0xfffffff2, 0},
+                {"s_cmpk_lt_i32", 0xfffffffe, 0xffff, 0xfffffffe, 1},
+                {"s_cmpk_eq_u32", 0x8000, 0x8000, 0x8000, 1},
+                {"s_cmpk_eq_i32", 0x8000, 0x8000, 0x8000, 0}};
     static struct machine m;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         uint32_t word[3] = {0};
@@ -168,10 +199,17 @@ Test(isa_salu, immediates)
 
 Test(isa_salu, save_exec)
 {
-    static const struct { const char *name; uint64_t expected; } rows[] = {
-        {"s_and_saveexec_b64", 0x0c}, {"s_or_saveexec_b64", 0xff}, {"s_xor_saveexec_b64", 0xf3}, {"s_andn2_saveexec_b64", 0xf0},
-        {"s_nand_saveexec_b64", ~UINT64_C(0x0c)}, {"s_nor_saveexec_b64", ~UINT64_C(0xff)}, {"s_xnor_saveexec_b64", ~UINT64_C(0xf3)},
-        {"s_orn2_saveexec_b64", ~UINT64_C(0x03)}};
+    static const struct {
+        const char *name;
+        uint64_t expected;
+    } rows[] = {{"s_and_saveexec_b64", 0x0c},
+                {"s_or_saveexec_b64", 0xff},
+                {"s_xor_saveexec_b64", 0xf3},
+                {"s_andn2_saveexec_b64", 0xf0},
+                {"s_nand_saveexec_b64", ~UINT64_C(0x0c)},
+                {"s_nor_saveexec_b64", ~UINT64_C(0xff)},
+                {"s_xnor_saveexec_b64", ~UINT64_C(0xf3)},
+                {"s_orn2_saveexec_b64", ~UINT64_C(0x03)}};
     static struct machine m;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         uint32_t word[3] = {0};
@@ -181,17 +219,25 @@ Test(isa_salu, save_exec)
         encode_scalar(word, rows[i].name, 8, 4, 0);
         machine_run(&m, word);
         cr_expect_eq(isa_wave_pair(&m.wave, 8), 0x0f, "%s", rows[i].name);
-        cr_expect_eq(isa_wave_exec(&m.wave), rows[i].expected, "%s: %llx", rows[i].name, (unsigned long long)isa_wave_exec(&m.wave));
+        cr_expect_eq(isa_wave_exec(&m.wave), rows[i].expected, "%s: %llx", rows[i].name,
+                     (unsigned long long)isa_wave_exec(&m.wave));
         cr_expect_eq(m.wave.scc, 1);
     }
 }
 
 Test(isa_salu, branches)
 {
-    static const struct { const char *name; bool scc; uint64_t vcc, exec; bool taken; } rows[] = {
-        {"s_branch", 0, 0, 1, true}, {"s_cbranch_scc0", 0, 0, 1, true}, {"s_cbranch_scc0", 1, 0, 1, false},
-        {"s_cbranch_scc1", 1, 0, 1, true}, {"s_cbranch_vccz", 0, 0, 1, true}, {"s_cbranch_vccnz", 0, UINT64_C(1) << 63, 1, true},
-        {"s_cbranch_execz", 0, 0, 0, true}, {"s_cbranch_execnz", 0, 0, UINT64_C(1) << 40, true}, {"s_cbranch_execnz", 0, 0, 0, false}};
+    static const struct {
+        const char *name;
+        bool scc;
+        uint64_t vcc, exec;
+        bool taken;
+    } rows[] = {
+        {"s_branch", 0, 0, 1, true},         {"s_cbranch_scc0", 0, 0, 1, true},
+        {"s_cbranch_scc0", 1, 0, 1, false},  {"s_cbranch_scc1", 1, 0, 1, true},
+        {"s_cbranch_vccz", 0, 0, 1, true},   {"s_cbranch_vccnz", 0, UINT64_C(1) << 63, 1, true},
+        {"s_cbranch_execz", 0, 0, 0, true},  {"s_cbranch_execnz", 0, 0, UINT64_C(1) << 40, true},
+        {"s_cbranch_execnz", 0, 0, 0, false}};
     static struct machine m;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         uint32_t word[3] = {0};
@@ -200,7 +246,7 @@ Test(isa_salu, branches)
         m.wave.scc = rows[i].scc;
         isa_wave_set_pair(&m.wave, ISA_VCC, rows[i].vcc);
         isa_wave_set_pair(&m.wave, ISA_EXEC, rows[i].exec);
-        encode_scalar(word, rows[i].name, 0, 0xfffe, 0);      /* -2 words */
+        encode_scalar(word, rows[i].name, 0, 0xfffe, 0); /* -2 words */
         machine_run(&m, word);
         cr_expect_eq(m.wave.pc, rows[i].taken ? 0xffc : 0x1004, "%s", rows[i].name);
     }
@@ -230,20 +276,25 @@ Test(isa_salu, mode_register)
     static struct machine m;
     uint32_t word[3] = {0};
     machine_init(&m);
-    encode_scalar(word, "s_setreg_imm32_b32", 0, 1 | 4 << 6 | 1 << 11, 0);     /* MODE, bit 4, 2 bits */
+    encode_scalar(word, "s_setreg_imm32_b32", 0, 1 | 4 << 6 | 1 << 11, 0); /* MODE, bit 4, 2 bits */
     word[1] = 3;
     machine_run(&m, word);
     cr_expect_eq(m.wave.mode, ISA_MODE_DEFAULT | 0x30);
-    encode_scalar(word, "s_getreg_b32", 8, 1 | 4 << 6 | 3 << 11, 0);           /* 4 bits from bit 4 */
+    encode_scalar(word, "s_getreg_b32", 8, 1 | 4 << 6 | 3 << 11, 0); /* 4 bits from bit 4 */
     machine_run(&m, word);
     cr_expect_eq(m.wave.sgpr[8], 0xf);
 }
 
 Test(isa_salu, control_instructions_carry_flags)
 {
-    static const struct { const char *name; uint16_t imm; uint32_t flag; } rows[] = {
-        {"s_endpgm", 0, ISA_IS_ENDPGM}, {"s_barrier", 0, ISA_IS_BARRIER}, {"s_waitcnt", 0x0f72, ISA_IS_WAITCNT},
-        {"s_sleep", 7, ISA_IS_SLEEP}, {"s_setprio", 2, ISA_IS_SETPRIO}, {"s_trap", 2, ISA_IS_TRAP}, {"s_sendmsg", 1, ISA_IS_SENDMSG}};
+    static const struct {
+        const char *name;
+        uint16_t imm;
+        uint32_t flag;
+    } rows[] = {{"s_endpgm", 0, ISA_IS_ENDPGM},        {"s_barrier", 0, ISA_IS_BARRIER},
+                {"s_waitcnt", 0x0f72, ISA_IS_WAITCNT}, {"s_sleep", 7, ISA_IS_SLEEP},
+                {"s_setprio", 2, ISA_IS_SETPRIO},      {"s_trap", 2, ISA_IS_TRAP},
+                {"s_sendmsg", 1, ISA_IS_SENDMSG}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         uint32_t word[3] = {0};
         struct isa_inst inst;

@@ -1,5 +1,6 @@
 /*
- * test_isa_valu.c - vector ALU semantics against values worked out by hand and against host arithmetic written here.
+ * test_isa_valu.c - vector ALU semantics against values worked out by hand and against host
+ * arithmetic written here.
  */
 #include <fenv.h>
 #include <math.h>
@@ -9,17 +10,49 @@
 #define F(x) float_bits(x)
 #define D(x) double_bits(x)
 
-static uint32_t float_bits(float x) { uint32_t u; memcpy(&u, &x, 4); return u; }
-static float bits_float(uint32_t u) { float x; memcpy(&x, &u, 4); return x; }
-static uint64_t double_bits(double x) { uint64_t u; memcpy(&u, &x, 8); return u; }
-static double bits_double(uint64_t u) { double x; memcpy(&x, &u, 8); return x; }
+static uint32_t float_bits(float x)
+{
+    uint32_t u;
+    memcpy(&u, &x, 4);
+    return u;
+}
+static float bits_float(uint32_t u)
+{
+    float x;
+    memcpy(&x, &u, 4);
+    return x;
+}
+static uint64_t double_bits(double x)
+{
+    uint64_t u;
+    memcpy(&u, &x, 8);
+    return u;
+}
+static double bits_double(uint64_t u)
+{
+    double x;
+    memcpy(&x, &u, 8);
+    return x;
+}
 
-enum { INF = 0x7f800000, NEG_INF = 0xff800000u, QNAN = 0x7fc00000, SNAN_PAYLOAD = 0x7f812345, ONE = 0x3f800000, TWO = 0x40000000,
-       HALF = 0x3f000000, DENORMAL = 0x00000123, NEG_ZERO = 0x80000000u };
+enum {
+    INF = 0x7f800000,
+    NEG_INF = 0xff800000u,
+    QNAN = 0x7fc00000,
+    SNAN_PAYLOAD = 0x7f812345,
+    ONE = 0x3f800000,
+    TWO = 0x40000000,
+    HALF = 0x3f000000,
+    DENORMAL = 0x00000123,
+    NEG_ZERO = 0x80000000u
+};
 
-/* ---- 32-bit results of up to three 32-bit sources --------------------------------------------------------------------------- */
+/* ---- 32-bit results of up to three 32-bit sources -------------------------------------------- */
 
-struct case32 { const char *name; uint32_t a, b, c, expected; };
+struct case32 {
+    const char *name;
+    uint32_t a, b, c, expected;
+};
 
 static const struct case32 cases32[] = {
     {"v_mov_b32", 0xdeadbeef, 0, 0, 0xdeadbeef},
@@ -231,18 +264,22 @@ Test(isa_valu, fixed_32_bit_cases)
         bool mask = !strcmp(k->name, "v_cndmask_b32");
         encode_vop3(word, k->name, 0, V0 + 1, V0 + 2, mask ? ISA_VCC : V0 + 3);
         cr_assert_eq(machine_run(&m, word), ISA_OK, "%s", k->name);
-        cr_expect_eq(m.vgpr[0], k->expected, "%s(%08x, %08x, %08x) = %08x, expected %08x", k->name, k->a, k->b, k->c, m.vgpr[0],
-                     k->expected);
+        cr_expect_eq(m.vgpr[0], k->expected, "%s(%08x, %08x, %08x) = %08x, expected %08x", k->name,
+                     k->a, k->b, k->c, m.vgpr[0], k->expected);
         cr_expect_eq(m.vgpr[63], k->expected, "%s lane 63", k->name);
         cr_expect_eq(m.vgpr[1], 0x55555555, "%s wrote an inactive lane", k->name);
     }
 }
 
-/* ---- 64-bit ---------------------------------------------------------------------------------------------------------------------- */
+/* ---- 64-bit ---------------------------------------------------------------------------------- */
 
-enum { W_D = 1, W_A = 2, W_B = 4, W_C = 8 };    /* which operands are 64 bits wide */
+enum { W_D = 1, W_A = 2, W_B = 4, W_C = 8 }; /* which operands are 64 bits wide */
 
-struct case64 { const char *name; unsigned wide; uint64_t a, b, c, expected; };
+struct case64 {
+    const char *name;
+    unsigned wide;
+    uint64_t a, b, c, expected;
+};
 
 static const struct case64 cases64[] = {
     {"v_lshlrev_b64", W_D | W_B, 65, UINT64_C(0x8000000000000001), 0, 2},
@@ -250,9 +287,11 @@ static const struct case64 cases64[] = {
     {"v_ashrrev_i64", W_D | W_B, 4, UINT64_C(0x8000000000000010), 0, UINT64_C(0xf800000000000001)},
     {"v_add_f64", W_D | W_A | W_B, 0x3ff0000000000000, 0x4000000000000000, 0, 0x4008000000000000},
     {"v_add_f64", W_D | W_A | W_B, 1, 1, 0, 2},
-    {"v_add_f64", W_D | W_A | W_B, 0x7ff0000000000000, UINT64_C(0xfff0000000000000), 0, 0x7ff8000000000000},
+    {"v_add_f64", W_D | W_A | W_B, 0x7ff0000000000000, UINT64_C(0xfff0000000000000), 0,
+     0x7ff8000000000000},
     {"v_mul_f64", W_D | W_A | W_B, 0x3ff8000000000000, 0x3ff8000000000000, 0, 0x4002000000000000},
-    {"v_fma_f64", 15, 0x3ff0000000000001, 0x3ff0000000000001, UINT64_C(0xbff0000000000002), 0x3970000000000000},
+    {"v_fma_f64", 15, 0x3ff0000000000001, 0x3ff0000000000001, UINT64_C(0xbff0000000000002),
+     0x3970000000000000},
     {"v_min_f64", W_D | W_A | W_B, 0x7ff8000000000000, 0x3ff0000000000000, 0, 0x3ff0000000000000},
     {"v_max_f64", W_D | W_A | W_B, UINT64_C(0x8000000000000000), 0, 0, 0},
     {"v_ldexp_f64", W_D | W_A, 0x3ff0000000000000, 5, 0, 0x4040000000000000},
@@ -283,8 +322,10 @@ static const struct case64 cases64[] = {
     {"v_mad_u64_u32", W_D | W_C, 0xffffffff, 0xffffffff, 0xffffffff, UINT64_C(0xffffffff00000000)},
     {"v_mad_i64_i32", W_D | W_C, 0xffffffff, 5, 2, UINT64_C(0xfffffffffffffffd)},
     {"v_trig_preop_f64", W_D | W_A, 0x3ff0000000000000, 0, 0, 0x3fe45f306dc9c882},
-    {"v_div_fixup_f64", 15, 0x3ff0000000000000, 0, UINT64_C(0xbff0000000000000), UINT64_C(0xfff0000000000000)},
-    {"v_qsad_pk_u16_u8", W_D | W_A | W_C, UINT64_C(0x0000000004030201), 0x04030201, UINT64_C(0x0001000100010001), UINT64_C(0x000d000c00080001)},
+    {"v_div_fixup_f64", 15, 0x3ff0000000000000, 0, UINT64_C(0xbff0000000000000),
+     UINT64_C(0xfff0000000000000)},
+    {"v_qsad_pk_u16_u8", W_D | W_A | W_C, UINT64_C(0x0000000004030201), 0x04030201,
+     UINT64_C(0x0001000100010001), UINT64_C(0x000d000c00080001)},
 };
 
 static void set_operand(struct machine *m, unsigned reg, uint64_t value, bool wide)
@@ -307,15 +348,16 @@ Test(isa_valu, fixed_64_bit_cases)
         set_operand(&m, 6, k->c, k->wide & W_C);
         encode_vop3(word, k->name, 8, V0 + 2, V0 + 4, V0 + 6);
         if (!strncmp(k->name, "v_mad_", 6))
-            word[0] |= 20 << 8;         /* the carry goes to s[20:21] */
+            word[0] |= 20 << 8; /* the carry goes to s[20:21] */
         cr_assert_eq(machine_run(&m, word), ISA_OK, "%s", k->name);
         uint64_t got = k->wide & W_D ? machine_get64(&m, 8, 17) : m.vgpr[8 * 64 + 17];
-        cr_expect_eq(got, k->expected, "%s(%llx, %llx, %llx) = %llx, expected %llx", k->name, (unsigned long long)k->a,
-                     (unsigned long long)k->b, (unsigned long long)k->c, (unsigned long long)got, (unsigned long long)k->expected);
+        cr_expect_eq(got, k->expected, "%s(%llx, %llx, %llx) = %llx, expected %llx", k->name,
+                     (unsigned long long)k->a, (unsigned long long)k->b, (unsigned long long)k->c,
+                     (unsigned long long)got, (unsigned long long)k->expected);
     }
 }
 
-/* ---- random sources against the host's arithmetic ------------------------------------------------------------------------------------ */
+/* ---- random sources against the host's arithmetic -------------------------------------------- */
 
 static uint64_t random_state = 88172645463325252u;
 
@@ -333,18 +375,39 @@ static uint32_t random_word(void)
     uint64_t r = next_random();
     uint32_t word = (uint32_t)(r >> 32);
     switch (r & 7) {
-    case 0: return (word & 0x807fffff) | 0x7f000000;
-    case 1: return (word & 0x80ffffff) | 0x00400000;
-    case 2: case 3: case 4: return (word & 0x83ffffff) | 0x3c000000;
-    default: return word;
+    case 0:
+        return (word & 0x807fffff) | 0x7f000000;
+    case 1:
+        return (word & 0x80ffffff) | 0x00400000;
+    case 2:
+    case 3:
+    case 4:
+        return (word & 0x83ffffff) | 0x3c000000;
+    default:
+        return word;
     }
 }
 
-static float flushed(uint32_t u) { return bits_float((u & 0x7f800000) ? u : u & 0x80000000); }
-static uint32_t stored(float x) { uint32_t u = float_bits(x); return u & 0x7f800000 ? u : u & 0x80000000; }
+static float flushed(uint32_t u)
+{
+    return bits_float((u & 0x7f800000) ? u : u & 0x80000000);
+}
+static uint32_t stored(float x)
+{
+    uint32_t u = float_bits(x);
+    return u & 0x7f800000 ? u : u & 0x80000000;
+}
 
-static uint32_t host_add(uint32_t a, uint32_t b, uint32_t c) { (void)c; return stored(flushed(a) + flushed(b)); }
-static uint32_t host_mul(uint32_t a, uint32_t b, uint32_t c) { (void)c; return stored(flushed(a) * flushed(b)); }
+static uint32_t host_add(uint32_t a, uint32_t b, uint32_t c)
+{
+    (void)c;
+    return stored(flushed(a) + flushed(b));
+}
+static uint32_t host_mul(uint32_t a, uint32_t b, uint32_t c)
+{
+    (void)c;
+    return stored(flushed(a) * flushed(b));
+}
 static uint32_t host_fma(uint32_t a, uint32_t b, uint32_t c)
 {
     return stored(fmaf(flushed(a), flushed(b), flushed(c)));
@@ -354,12 +417,36 @@ static uint32_t host_mad(uint32_t a, uint32_t b, uint32_t c)
     volatile float product = flushed(a) * flushed(b);
     return stored(flushed(stored(product)) + flushed(c));
 }
-static uint32_t host_rcp(uint32_t a, uint32_t b, uint32_t c) { (void)b, (void)c; return stored((float)(1.0L / (long double)flushed(a))); }
-static uint32_t host_sqrt(uint32_t a, uint32_t b, uint32_t c) { (void)b, (void)c; return stored(sqrtf(flushed(a))); }
-static uint32_t host_floor(uint32_t a, uint32_t b, uint32_t c) { (void)b, (void)c; return stored(floorf(flushed(a))); }
-static uint32_t host_rndne(uint32_t a, uint32_t b, uint32_t c) { (void)b, (void)c; return stored(nearbyintf(flushed(a))); }
-static uint32_t host_ldexp(uint32_t a, uint32_t b, uint32_t c) { (void)c; return stored(ldexpf(flushed(a), (int)b)); }
-static uint32_t host_mul_hi(uint32_t a, uint32_t b, uint32_t c) { (void)c; return (uint32_t)(((unsigned __int128)a * b) >> 32); }
+static uint32_t host_rcp(uint32_t a, uint32_t b, uint32_t c)
+{
+    (void)b, (void)c;
+    return stored((float)(1.0L / (long double)flushed(a)));
+}
+static uint32_t host_sqrt(uint32_t a, uint32_t b, uint32_t c)
+{
+    (void)b, (void)c;
+    return stored(sqrtf(flushed(a)));
+}
+static uint32_t host_floor(uint32_t a, uint32_t b, uint32_t c)
+{
+    (void)b, (void)c;
+    return stored(floorf(flushed(a)));
+}
+static uint32_t host_rndne(uint32_t a, uint32_t b, uint32_t c)
+{
+    (void)b, (void)c;
+    return stored(nearbyintf(flushed(a)));
+}
+static uint32_t host_ldexp(uint32_t a, uint32_t b, uint32_t c)
+{
+    (void)c;
+    return stored(ldexpf(flushed(a), (int)b));
+}
+static uint32_t host_mul_hi(uint32_t a, uint32_t b, uint32_t c)
+{
+    (void)c;
+    return (uint32_t)(((unsigned __int128)a * b) >> 32);
+}
 static uint32_t host_frexp(uint32_t a, uint32_t b, uint32_t c)
 {
     int exponent = 0;
@@ -373,7 +460,10 @@ static uint32_t host_cvt_i32(uint32_t a, uint32_t b, uint32_t c)
 {
     long double x = (long double)flushed(a);
     (void)b, (void)c;
-    return isnan(x) ? 0 : x >= 2147483647.0L ? 0x7fffffff : x <= -2147483648.0L ? 0x80000000 : (uint32_t)(int32_t)x;
+    return isnan(x)              ? 0
+           : x >= 2147483647.0L  ? 0x7fffffff
+           : x <= -2147483648.0L ? 0x80000000
+                                 : (uint32_t)(int32_t)x;
 }
 static uint32_t host_cvt_u32(uint32_t a, uint32_t b, uint32_t c)
 {
@@ -399,17 +489,40 @@ static uint32_t half_operation(uint32_t a, uint32_t b, int operation)
     memcpy(&u, &z, 2);
     return u;
 }
-static uint32_t host_add_f16(uint32_t a, uint32_t b, uint32_t c) { (void)c; return half_operation(a, b, 0); }
-static uint32_t host_mul_f16(uint32_t a, uint32_t b, uint32_t c) { (void)c; return half_operation(a, b, 1); }
+static uint32_t host_add_f16(uint32_t a, uint32_t b, uint32_t c)
+{
+    (void)c;
+    return half_operation(a, b, 0);
+}
+static uint32_t host_mul_f16(uint32_t a, uint32_t b, uint32_t c)
+{
+    (void)c;
+    return half_operation(a, b, 1);
+}
 
-struct oracle { const char *name; uint32_t (*host)(uint32_t, uint32_t, uint32_t); int result; };   /* result: 0 int, 32, 16 float bits */
+struct oracle {
+    const char *name;
+    uint32_t (*host)(uint32_t, uint32_t, uint32_t);
+    int result;
+}; /* result: 0 int, 32, 16 float bits */
 
 static const struct oracle oracles[] = {
-    {"v_add_f32", host_add, 32}, {"v_mul_f32", host_mul, 32}, {"v_fma_f32", host_fma, 32}, {"v_mad_f32", host_mad, 32},
-    {"v_rcp_f32", host_rcp, 32}, {"v_sqrt_f32", host_sqrt, 32}, {"v_floor_f32", host_floor, 32}, {"v_rndne_f32", host_rndne, 32},
-    {"v_ldexp_f32", host_ldexp, 32}, {"v_mul_hi_u32", host_mul_hi, 0}, {"v_frexp_exp_i32_f32", host_frexp, 0},
-    {"v_cvt_i32_f32", host_cvt_i32, 0}, {"v_cvt_u32_f32", host_cvt_u32, 0}, {"v_cvt_f16_f32", host_cvt_f16, 16},
-    {"v_add_f16", host_add_f16, 16}, {"v_mul_f16", host_mul_f16, 16},
+    {"v_add_f32", host_add, 32},
+    {"v_mul_f32", host_mul, 32},
+    {"v_fma_f32", host_fma, 32},
+    {"v_mad_f32", host_mad, 32},
+    {"v_rcp_f32", host_rcp, 32},
+    {"v_sqrt_f32", host_sqrt, 32},
+    {"v_floor_f32", host_floor, 32},
+    {"v_rndne_f32", host_rndne, 32},
+    {"v_ldexp_f32", host_ldexp, 32},
+    {"v_mul_hi_u32", host_mul_hi, 0},
+    {"v_frexp_exp_i32_f32", host_frexp, 0},
+    {"v_cvt_i32_f32", host_cvt_i32, 0},
+    {"v_cvt_u32_f32", host_cvt_u32, 0},
+    {"v_cvt_f16_f32", host_cvt_f16, 16},
+    {"v_add_f16", host_add_f16, 16},
+    {"v_mul_f16", host_mul_f16, 16},
 };
 
 static bool is_nan(uint32_t u, int result)
@@ -436,24 +549,40 @@ Test(isa_valu, random_sources_agree_with_host_arithmetic)
             for (unsigned lane = 0; lane < 64; lane++) {
                 uint32_t a = m.vgpr[64 + lane], b = m.vgpr[128 + lane], c = m.vgpr[192 + lane];
                 uint32_t expected = o->host(a, b, c), got = m.vgpr[lane];
-                bool same = got == expected || (is_nan(got, o->result) && is_nan(expected, o->result));
-                cr_assert(same, "%s(%08x, %08x, %08x) = %08x, expected %08x", o->name, a, b, c, got, expected);
+                bool same =
+                    got == expected || (is_nan(got, o->result) && is_nan(expected, o->result));
+                cr_assert(same, "%s(%08x, %08x, %08x) = %08x, expected %08x", o->name, a, b, c, got,
+                          expected);
             }
         }
     }
 }
 
-/* ---- accuracy of the approximations, against libm in extended precision ---------------------------------------------------------------- */
+/* ---- accuracy of the approximations, against libm in extended precision ---------------------- */
 
-struct approximation { const char *name; long double (*host)(long double); float low, high; };
+struct approximation {
+    const char *name;
+    long double (*host)(long double);
+    float low, high;
+};
 
-static long double host_sin_turns(long double x) { return sinl(x * 6.283185307179586476925286766559L); }
-static long double host_cos_turns(long double x) { return cosl(x * 6.283185307179586476925286766559L); }
-static long double host_rsq(long double x) { return 1.0L / sqrtl(x); }
+static long double host_sin_turns(long double x)
+{
+    return sinl(x * 6.283185307179586476925286766559L);
+}
+static long double host_cos_turns(long double x)
+{
+    return cosl(x * 6.283185307179586476925286766559L);
+}
+static long double host_rsq(long double x)
+{
+    return 1.0L / sqrtl(x);
+}
 
 static const struct approximation approximations[] = {
-    {"v_exp_f32", exp2l, -125.0f, 127.5f}, {"v_log_f32", log2l, 1e-30f, 1e30f}, {"v_log_f32", log2l, 0.9f, 1.1f},
-    {"v_sin_f32", host_sin_turns, -256.0f, 256.0f}, {"v_cos_f32", host_cos_turns, -3.0f, 3.0f}, {"v_rsq_f32", host_rsq, 1e-30f, 1e30f},
+    {"v_exp_f32", exp2l, -125.0f, 127.5f},      {"v_log_f32", log2l, 1e-30f, 1e30f},
+    {"v_log_f32", log2l, 0.9f, 1.1f},           {"v_sin_f32", host_sin_turns, -256.0f, 256.0f},
+    {"v_cos_f32", host_cos_turns, -3.0f, 3.0f}, {"v_rsq_f32", host_rsq, 1e-30f, 1e30f},
 };
 
 Test(isa_valu, approximations_are_within_one_ulp_or_2_to_minus_24_absolute)
@@ -468,25 +597,31 @@ Test(isa_valu, approximations_are_within_one_ulp_or_2_to_minus_24_absolute)
             for (unsigned lane = 0; lane < 64; lane++) {
                 double part = (double)(next_random() >> 11) * 0x1p-53;
                 bool scale = k->low > 0 && k->high > 1e20f;
-                float x = scale ? (float)exp(log((double)k->low) + part * (log((double)k->high) - log((double)k->low)))
-                                : (float)((double)k->low + part * ((double)k->high - (double)k->low));
+                float x = scale
+                              ? (float)exp(log((double)k->low)
+                                           + part * (log((double)k->high) - log((double)k->low)))
+                              : (float)((double)k->low + part * ((double)k->high - (double)k->low));
                 m.vgpr[64 + lane] = float_bits(x);
             }
             machine_run(&m, word);
             for (unsigned lane = 0; lane < 64; lane++) {
                 float x = bits_float(m.vgpr[64 + lane]), got = bits_float(m.vgpr[lane]);
-                long double exact = k->host((long double)x), error = fabsl((long double)got - exact);
+                long double exact = k->host((long double)x),
+                            error = fabsl((long double)got - exact);
                 float rounded = (float)exact;
-                long double ulp = fabsl((long double)nextafterf(rounded, INFINITY) - (long double)rounded);
-                cr_assert(error <= ulp || error < 0x1p-40L, "%s(%a) = %a, exactly %La", k->name, (double)x, (double)got, exact);
+                long double ulp =
+                    fabsl((long double)nextafterf(rounded, INFINITY) - (long double)rounded);
+                cr_assert(error <= ulp || error < 0x1p-40L, "%s(%a) = %a, exactly %La", k->name,
+                          (double)x, (double)got, exact);
             }
         }
     }
 }
 
-/* ---- division: the sequence that the compiler emits --------------------------------------------------------------------------------------- */
+/* ---- division: the sequence that the compiler emits ------------------------------------------ */
 
-static void step(struct machine *m, const char *name, unsigned dst, unsigned a, unsigned b, unsigned c, unsigned neg, unsigned sdst)
+static void step(struct machine *m, const char *name, unsigned dst, unsigned a, unsigned b,
+                 unsigned c, unsigned neg, unsigned sdst)
 {
     uint32_t word[3] = {0};
     encode_vop3(word, name, dst, a, b, c);
@@ -524,14 +659,16 @@ Test(isa_valu, division_of_floats_is_correctly_rounded)
         for (unsigned lane = 0; lane < 64; lane++) {
             uint32_t a = m.vgpr[64 + lane], b = m.vgpr[128 + lane], got = m.vgpr[192 + lane];
             uint32_t expected = stored(flushed(a) / flushed(b));
-            bool tiny = (expected & 0x7fffffff) <= 0x00800000 && (got & 0x7fffffff) <= 0x00800000;   /* flushed on the way */
+            bool tiny = (expected & 0x7fffffff) <= 0x00800000
+                        && (got & 0x7fffffff) <= 0x00800000; /* flushed on the way */
             bool same = got == expected || tiny || (is_nan(got, 32) && is_nan(expected, 32));
             cr_assert(same, "%08x / %08x = %08x, expected %08x", a, b, got, expected);
         }
     }
 }
 
-static void step64(struct machine *m, const char *name, unsigned dst, unsigned a, unsigned b, unsigned c, unsigned neg, unsigned sdst)
+static void step64(struct machine *m, const char *name, unsigned dst, unsigned a, unsigned b,
+                   unsigned c, unsigned neg, unsigned sdst)
 {
     step(m, name, dst, a, b, c, neg, sdst);
 }
@@ -568,16 +705,19 @@ Test(isa_valu, division_of_doubles_is_correctly_rounded)
         }
         divide_f64(&m);
         for (unsigned lane = 0; lane < 64; lane++) {
-            double a = bits_double(machine_get64(&m, 2, lane)), b = bits_double(machine_get64(&m, 4, lane));
+            double a = bits_double(machine_get64(&m, 2, lane)),
+                   b = bits_double(machine_get64(&m, 4, lane));
             double got = bits_double(machine_get64(&m, 6, lane)), expected = a / b;
-            bool tiny = fabs(expected) < 0x1p-1020 && fabs(got) < 0x1p-1020;      /* scaled results round twice there */
-            cr_assert(double_bits(got) == double_bits(expected) || tiny || (isnan(got) && isnan(expected)), "%a / %a = %a, expected %a", a, b,
-                      got, expected);
+            bool tiny = fabs(expected) < 0x1p-1020
+                        && fabs(got) < 0x1p-1020; /* scaled results round twice there */
+            cr_assert(double_bits(got) == double_bits(expected) || tiny
+                          || (isnan(got) && isnan(expected)),
+                      "%a / %a = %a, expected %a", a, b, got, expected);
         }
     }
 }
 
-/* ---- masks, carries ------------------------------------------------------------------------------------------------------------------------- */
+/* ---- masks, carries -------------------------------------------------------------------------- */
 
 Test(isa_valu, add_with_carry_chains_and_clears_inactive_lanes)
 {
@@ -627,20 +767,45 @@ Test(isa_valu, subtract_with_borrow)
     cr_expect_eq(m.vgpr[3 * 64], 0xfffffffe);
 }
 
-struct comparison { const char *name; uint32_t a, b; bool expected; };
+struct comparison {
+    const char *name;
+    uint32_t a, b;
+    bool expected;
+};
 
 static const struct comparison comparisons[] = {
-    {"v_cmp_lt_f32", ONE, TWO, true}, {"v_cmp_lt_f32", QNAN, TWO, false}, {"v_cmp_nge_f32", QNAN, TWO, true},
-    {"v_cmp_nlt_f32", QNAN, TWO, true}, {"v_cmp_eq_f32", 0, NEG_ZERO, true}, {"v_cmp_eq_f32", 0, DENORMAL, true},
-    {"v_cmp_lg_f32", QNAN, ONE, false}, {"v_cmp_neq_f32", QNAN, ONE, true}, {"v_cmp_o_f32", QNAN, ONE, false},
-    {"v_cmp_u_f32", QNAN, ONE, true}, {"v_cmp_nlg_f32", QNAN, ONE, true}, {"v_cmp_tru_f32", 0, 0, true},
-    {"v_cmp_lt_i32", 0xffffffff, 0, true}, {"v_cmp_lt_u32", 0xffffffff, 0, false}, {"v_cmp_ge_i32", 5, 5, true},
-    {"v_cmp_ne_u32", 5, 5, false}, {"v_cmp_lt_i16", 0x0000ffff, 0x00010000, true}, {"v_cmp_gt_u16", 0x0000ffff, 0xffff0000, true},
-    {"v_cmp_lt_f16", 0x3c00, 0x4000, true}, {"v_cmp_class_f32", QNAN, 2, true}, {"v_cmp_class_f32", SNAN_PAYLOAD, 1, true},
-    {"v_cmp_class_f32", NEG_INF, 4, true}, {"v_cmp_class_f32", 0xbf800000, 8, true}, {"v_cmp_class_f32", 0x80000001, 16, true},
-    {"v_cmp_class_f32", NEG_ZERO, 32, true}, {"v_cmp_class_f32", 0, 64, true}, {"v_cmp_class_f32", DENORMAL, 128, true},
-    {"v_cmp_class_f32", ONE, 256, true}, {"v_cmp_class_f32", INF, 512, true}, {"v_cmp_class_f32", INF, 511, false},
-    {"v_cmp_class_f16", 0x0001, 128, true}, {"v_cmp_class_f16", 0xfc00, 4, true},
+    {"v_cmp_lt_f32", ONE, TWO, true},
+    {"v_cmp_lt_f32", QNAN, TWO, false},
+    {"v_cmp_nge_f32", QNAN, TWO, true},
+    {"v_cmp_nlt_f32", QNAN, TWO, true},
+    {"v_cmp_eq_f32", 0, NEG_ZERO, true},
+    {"v_cmp_eq_f32", 0, DENORMAL, true},
+    {"v_cmp_lg_f32", QNAN, ONE, false},
+    {"v_cmp_neq_f32", QNAN, ONE, true},
+    {"v_cmp_o_f32", QNAN, ONE, false},
+    {"v_cmp_u_f32", QNAN, ONE, true},
+    {"v_cmp_nlg_f32", QNAN, ONE, true},
+    {"v_cmp_tru_f32", 0, 0, true},
+    {"v_cmp_lt_i32", 0xffffffff, 0, true},
+    {"v_cmp_lt_u32", 0xffffffff, 0, false},
+    {"v_cmp_ge_i32", 5, 5, true},
+    {"v_cmp_ne_u32", 5, 5, false},
+    {"v_cmp_lt_i16", 0x0000ffff, 0x00010000, true},
+    {"v_cmp_gt_u16", 0x0000ffff, 0xffff0000, true},
+    {"v_cmp_lt_f16", 0x3c00, 0x4000, true},
+    {"v_cmp_class_f32", QNAN, 2, true},
+    {"v_cmp_class_f32", SNAN_PAYLOAD, 1, true},
+    {"v_cmp_class_f32", NEG_INF, 4, true},
+    {"v_cmp_class_f32", 0xbf800000, 8, true},
+    {"v_cmp_class_f32", 0x80000001, 16, true},
+    {"v_cmp_class_f32", NEG_ZERO, 32, true},
+    {"v_cmp_class_f32", 0, 64, true},
+    {"v_cmp_class_f32", DENORMAL, 128, true},
+    {"v_cmp_class_f32", ONE, 256, true},
+    {"v_cmp_class_f32", INF, 512, true},
+    {"v_cmp_class_f32", INF, 511, false},
+    {"v_cmp_class_f16", 0x0001, 128, true},
+    {"v_cmp_class_f16", 0xfc00, 4, true},
 };
 
 Test(isa_valu, comparisons_write_masks)
@@ -657,7 +822,8 @@ Test(isa_valu, comparisons_write_masks)
         isa_wave_set_pair(&m.wave, ISA_VCC, ~UINT64_C(0));
         encode_vop(word, k->name, 0, V0 + 1, 2);
         machine_run(&m, word);
-        cr_expect_eq(isa_wave_vcc(&m.wave), k->expected ? exec : 0, "%s(%08x, %08x)", k->name, k->a, k->b);
+        cr_expect_eq(isa_wave_vcc(&m.wave), k->expected ? exec : 0, "%s(%08x, %08x)", k->name, k->a,
+                     k->b);
         encode_vop3(word, k->name, 30, V0 + 1, V0 + 2, 0);
         machine_run(&m, word);
         cr_expect_eq(isa_wave_pair(&m.wave, 30), k->expected ? exec : 0, "%s to s[30:31]", k->name);
@@ -672,7 +838,7 @@ Test(isa_valu, compare_and_write_exec)
     for (unsigned lane = 0; lane < 64; lane++)
         m.vgpr[64 + lane] = lane;
     isa_wave_set_pair(&m.wave, ISA_EXEC, UINT64_C(0x00000000ffffffff));
-    encode_vop(word, "v_cmpx_gt_u32", 0, 128 + 8, 1);    /* 8 > lane */
+    encode_vop(word, "v_cmpx_gt_u32", 0, 128 + 8, 1); /* 8 > lane */
     machine_run(&m, word);
     cr_expect_eq(isa_wave_exec(&m.wave), 0xff);
     cr_expect_eq(isa_wave_vcc(&m.wave), 0xff);
@@ -725,14 +891,30 @@ Test(isa_valu, cndmask_and_mac)
     cr_expect_eq(m.vgpr[4 * 64], F(22.0f));
 }
 
-/* ---- operand forms ---------------------------------------------------------------------------------------------------------------------------- */
+/* ---- operand forms --------------------------------------------------------------------------- */
 
 Test(isa_valu, scalar_sources)
 {
-    static const struct { unsigned code; uint32_t expected; } sources[] = {
-        {128, 0}, {192, 64}, {193, 0xffffffff}, {208, 0xfffffff0}, {240, 0x3f000000}, {241, 0xbf000000}, {242, 0x3f800000},
-        {247, 0xc0800000}, {248, 0x3e22f983}, {30, 0x1234}, {ISA_M0, 0x77}, {ISA_VCC, 0x88}, {ISA_EXEC, 0xffffffff}, {ISA_SCC, 1},
-        {ISA_VCCZ, 0}, {ISA_EXECZ, 0}, {ISA_LITERAL, 0xcafebabe}};
+    static const struct {
+        unsigned code;
+        uint32_t expected;
+    } sources[] = {{128, 0},
+                   {192, 64},
+                   {193, 0xffffffff},
+                   {208, 0xfffffff0},
+                   {240, 0x3f000000},
+                   {241, 0xbf000000},
+                   {242, 0x3f800000},
+                   {247, 0xc0800000},
+                   {248, 0x3e22f983},
+                   {30, 0x1234},
+                   {ISA_M0, 0x77},
+                   {ISA_VCC, 0x88},
+                   {ISA_EXEC, 0xffffffff},
+                   {ISA_SCC, 1},
+                   {ISA_VCCZ, 0},
+                   {ISA_EXECZ, 0},
+                   {ISA_LITERAL, 0xcafebabe}};
     static struct machine m;
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
         uint32_t word[3] = {0, 0xcafebabe, 0};
@@ -752,14 +934,14 @@ Test(isa_valu, sixty_four_bit_inline_constants_and_pairs)
     static struct machine m;
     uint32_t word[3] = {0};
     machine_init(&m);
-    encode_vop3(word, "v_add_f64", 2, 242, 240, 0);      /* 1.0 + 0.5 */
+    encode_vop3(word, "v_add_f64", 2, 242, 240, 0); /* 1.0 + 0.5 */
     machine_run(&m, word);
     cr_expect_eq(machine_get64(&m, 2, 9), D(1.5));
     isa_wave_set_pair(&m.wave, 10, D(2.25));
     encode_vop3(word, "v_mul_f64", 2, 10, V0 + 2, 0);
     machine_run(&m, word);
     cr_expect_eq(machine_get64(&m, 2, 9), D(3.375));
-    encode_vop3(word, "v_lshrrev_b64", 2, 128 + 4, 193, 0);    /* -1 >> 4 */
+    encode_vop3(word, "v_lshrrev_b64", 2, 128 + 4, 193, 0); /* -1 >> 4 */
     machine_run(&m, word);
     cr_expect_eq(machine_get64(&m, 2, 9), UINT64_C(0x0fffffffffffffff));
 }
@@ -772,17 +954,17 @@ Test(isa_valu, modifiers)
     machine_set(&m, 1, F(-3.0f));
     machine_set(&m, 2, F(2.0f));
     encode_vop3(word, "v_add_f32", 3, V0 + 1, V0 + 2, 0);
-    word[0] |= 1 << 8;                                     /* |v1| */
-    word[1] |= 2u << 29;                                   /* -v2 */
+    word[0] |= 1 << 8;   /* |v1| */
+    word[1] |= 2u << 29; /* -v2 */
     machine_run(&m, word);
     cr_expect_eq(m.vgpr[3 * 64], F(1.0f));
-    word[1] |= 2u << 27;                                   /* mul:4 */
+    word[1] |= 2u << 27; /* mul:4 */
     machine_run(&m, word);
     cr_expect_eq(m.vgpr[3 * 64], F(4.0f));
-    word[0] |= 1 << 15;                                    /* clamp */
+    word[0] |= 1 << 15; /* clamp */
     machine_run(&m, word);
     cr_expect_eq(m.vgpr[3 * 64], F(1.0f));
-    word[1] |= 1u << 29;                                   /* -|v1| */
+    word[1] |= 1u << 29; /* -|v1| */
     machine_run(&m, word);
     cr_expect_eq(m.vgpr[3 * 64], 0);
     machine_set(&m, 1, QNAN);
@@ -790,7 +972,7 @@ Test(isa_valu, modifiers)
     cr_expect_eq(m.vgpr[3 * 64], 0, "dx10_clamp turns NaN into 0");
     machine_set64(&m, 4, D(3.0));
     encode_vop3(word, "v_mul_f64", 6, V0 + 4, V0 + 4, 0);
-    word[1] |= 3u << 27 | 1u << 29;                        /* div:2, -a */
+    word[1] |= 3u << 27 | 1u << 29; /* div:2, -a */
     machine_run(&m, word);
     cr_expect_eq(machine_get64(&m, 6, 0), D(-4.5));
     encode_vop3(word, "v_add_u32", 8, 193, V0 + 2, 0);
@@ -809,7 +991,7 @@ Test(isa_valu, denormals_follow_mode)
     m.wave.mode = ISA_MODE_DEFAULT | 0x30;
     machine_run(&m, word);
     cr_expect_eq(m.vgpr[3 * 64], 2 * DENORMAL);
-    m.wave.mode = ISA_MODE_DEFAULT | 0x10;                 /* sources kept, results flushed */
+    m.wave.mode = ISA_MODE_DEFAULT | 0x10; /* sources kept, results flushed */
     machine_run(&m, word);
     cr_expect_eq(m.vgpr[3 * 64], 0);
 }
@@ -827,18 +1009,20 @@ Test(isa_valu, sdwa_selects_and_preserves)
     word[1] = 1 | 1 << 8 | 2 << 11 | 2 << 16 | 1 << 19 | 5u << 24;
     machine_run(&m, word);
     cr_expect_eq(m.vgpr[3 * 64], 0xaabbf7dd, "%08x", m.vgpr[3 * 64]);
-    word[1] = 1 | 5 << 8 | 1 << 11 | 2 << 16 | 1 << 19 | 5u << 24;        /* to the upper word, sign-extended: nothing above */
+    word[1] = 1 | 5 << 8 | 1 << 11 | 2 << 16 | 1 << 19
+              | 5u << 24; /* to the upper word, sign-extended: nothing above */
     machine_run(&m, word);
     cr_expect_eq(m.vgpr[3 * 64], 0xfff70000, "%08x", m.vgpr[3 * 64]);
     encode_vop(word, "v_mul_f16", 3, 249, 2);
     machine_set(&m, 1, 0x40003c00);
     machine_set(&m, 2, 0x44000000);
-    word[1] = 1 | 6 << 8 | 5 << 16 | 1 << 20 | 5u << 24;                  /* -v1.hi * v2.hi */
+    word[1] = 1 | 6 << 8 | 5 << 16 | 1 << 20 | 5u << 24; /* -v1.hi * v2.hi */
     machine_run(&m, word);
     cr_expect_eq(m.vgpr[3 * 64], 0xc800, "%08x", m.vgpr[3 * 64]);
 }
 
-static void run_dpp(struct machine *m, unsigned control, unsigned row_mask, unsigned bank_mask, bool bound)
+static void run_dpp(struct machine *m, unsigned control, unsigned row_mask, unsigned bank_mask,
+                    bool bound)
 {
     uint32_t word[3] = {0};
     encode_vop(word, "v_mov_b32", 2, 250, 0);
@@ -850,18 +1034,22 @@ static void run_dpp(struct machine *m, unsigned control, unsigned row_mask, unsi
 Test(isa_valu, dpp_moves_between_lanes)
 {
     static struct machine m;
-    static const struct { unsigned control; int source[4]; unsigned lane[4]; } moves[] = {
-        {0x1b, {3, 2, 61, 60}, {0, 1, 62, 63}},                            /* quad_perm:[3,2,1,0] */
-        {0x101, {1, -1, 17, -1}, {0, 15, 16, 63}},                         /* row_shl:1 */
-        {0x112, {-1, 0, 30, 61}, {1, 2, 32 + 0, 63}},                      /* row_shr:2 */
-        {0x121, {15, 0, 31, 62}, {0, 1, 16, 63}},                          /* row_ror:1 */
-        {0x130, {1, 16, -1, 33}, {0, 15, 63, 32}},                         /* wave_shl:1 */
-        {0x134, {1, 16, 0, 33}, {0, 15, 63, 32}},                          /* wave_rol:1 */
-        {0x138, {-1, 15, 62, 31}, {0, 16, 63, 32}},                        /* wave_shr:1 */
-        {0x140, {15, 0, 31, 48}, {0, 15, 16, 63}},                         /* row_mirror */
-        {0x141, {7, 0, 15, 56}, {0, 7, 8, 63}},                            /* row_half_mirror */
-        {0x142, {-1, 15, 31, 47}, {0, 16, 33, 63}},                        /* row_bcast:15 */
-        {0x143, {-1, -1, 31, 31}, {0, 31, 32, 63}},                        /* row_bcast:31 */
+    static const struct {
+        unsigned control;
+        int source[4];
+        unsigned lane[4];
+    } moves[] = {
+        {0x1b, {3, 2, 61, 60}, {0, 1, 62, 63}},       /* quad_perm:[3,2,1,0] */
+        {0x101, {1, -1, 17, -1}, {0, 15, 16, 63}},    /* row_shl:1 */
+        {0x112, {-1, 0, 30, 61}, {1, 2, 32 + 0, 63}}, /* row_shr:2 */
+        {0x121, {15, 0, 31, 62}, {0, 1, 16, 63}},     /* row_ror:1 */
+        {0x130, {1, 16, -1, 33}, {0, 15, 63, 32}},    /* wave_shl:1 */
+        {0x134, {1, 16, 0, 33}, {0, 15, 63, 32}},     /* wave_rol:1 */
+        {0x138, {-1, 15, 62, 31}, {0, 16, 63, 32}},   /* wave_shr:1 */
+        {0x140, {15, 0, 31, 48}, {0, 15, 16, 63}},    /* row_mirror */
+        {0x141, {7, 0, 15, 56}, {0, 7, 8, 63}},       /* row_half_mirror */
+        {0x142, {-1, 15, 31, 47}, {0, 16, 33, 63}},   /* row_bcast:15 */
+        {0x143, {-1, -1, 31, 31}, {0, 31, 32, 63}},   /* row_bcast:31 */
     };
     machine_init(&m);
     for (unsigned lane = 0; lane < 64; lane++)
@@ -872,8 +1060,8 @@ Test(isa_valu, dpp_moves_between_lanes)
         run_dpp(&m, moves[i].control, 15, 15, false);
         for (unsigned j = 0; j < 4; j++) {
             uint32_t expected = moves[i].source[j] < 0 ? 1000 : (uint32_t)moves[i].source[j];
-            cr_expect_eq(m.vgpr[128 + moves[i].lane[j]], expected, "control %x lane %u: %u", moves[i].control, moves[i].lane[j],
-                         m.vgpr[128 + moves[i].lane[j]]);
+            cr_expect_eq(m.vgpr[128 + moves[i].lane[j]], expected, "control %x lane %u: %u",
+                         moves[i].control, moves[i].lane[j], m.vgpr[128 + moves[i].lane[j]]);
         }
     }
     run_dpp(&m, 0x112, 15, 15, true);
@@ -966,7 +1154,7 @@ Test(isa_valu, overlapping_registers)
     uint32_t word[3] = {0};
     machine_init(&m);
     machine_set64(&m, 2, UINT64_C(0x0000000180000000));
-    encode_vop3(word, "v_lshlrev_b64", 3, 129, V0 + 2, 0);       /* v[3:4] = v[2:3] << 1 */
+    encode_vop3(word, "v_lshlrev_b64", 3, 129, V0 + 2, 0); /* v[3:4] = v[2:3] << 1 */
     machine_run(&m, word);
     cr_expect_eq(machine_get64(&m, 3, 40), UINT64_C(0x0000000300000000));
 }

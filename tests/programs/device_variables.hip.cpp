@@ -31,7 +31,7 @@ __global__ void use(int *out)
 
 int main()
 {
-    std::vector<int> out(7), first = {17, 28, 39, 47, 150, -30, 60}, second = {27, 1045, 99, 87, -225, -30, 120};
+    std::vector<int> out(7), first = {17, 28, 39, 47, 150, -30, 60}, second = {27, 1045, 69, 87, -225, -30, 120};
     int *dout = device_zeros<int>(7);
     use<<<1, 64>>>(dout);
     from_device(out, dout);

@@ -16,6 +16,7 @@ BOTH int collatz(unsigned value)
 
 BOTH int mandelbrot(int i, int n)
 {
+#pragma clang fp contract(off) // a device fuses where the host cannot
     float cx = (i % 32) * (3.0f / 32) - 2.25f, cy = i * (2.0f / n) - 1, x = 0, y = 0;
     int count = 0;
     while (count < 60) {

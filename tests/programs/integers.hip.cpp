@@ -57,13 +57,13 @@ __host__ static void host_only(u64 a, u64 b, u64 *out)
     out[30] = reversed;
     out[31] = reversed64;
     out[32] = __builtin_popcount(x) + 100 * __builtin_popcountll(a);
-    out[33] = (x + static_cast<u64>(y)) >> 1;
+    out[33] = (x > y ? x - y : y - x) + 1000;
 }
 
 __device__ static void device_only(u64 a, u64 b, u64 *out)
 {
     unsigned x = static_cast<unsigned>(a), y = static_cast<unsigned>(b);
-    out[24] = __umul24(x, y);
+    out[24] = static_cast<unsigned>(__umul24(x, y));
     out[25] = static_cast<unsigned>(__mul24(static_cast<int>(x), static_cast<int>(y)));
     out[26] = __umulhi(x, y);
     out[27] = __umul64hi(a, b);
@@ -72,7 +72,7 @@ __device__ static void device_only(u64 a, u64 b, u64 *out)
     out[30] = __brev(x);
     out[31] = __brevll(a);
     out[32] = __popc(x) + 100 * __popcll(a);
-    out[33] = __uhadd(x, y);
+    out[33] = __usad(x, y, 1000);
 }
 
 __global__ void compute(const u64 *a, const u64 *b, u64 *out, int n)

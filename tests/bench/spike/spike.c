@@ -4,7 +4,7 @@
  * Prints, for each access pattern, how long a line takes the host from request to answer and how
  * many messages a second are delivered. Every loaded word is checked; a wrong one, an unfinished
  * request or a different cycle count under another tick order is a failure. Usage: spike [lines a
- * loader] [pattern 0-4] */
+ * loader] [pattern 0-4] [once]; with `once` only the timed run is made, for profilers. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -165,7 +165,7 @@ static struct outcome run(int64_t pattern, int64_t lines, uint64_t footprint, in
     return o;
 }
 
-static bool report(int64_t pattern, int64_t lines)
+static bool report(int64_t pattern, int64_t lines, bool once)
 {
     static const struct {
         const char *name;
@@ -178,8 +178,11 @@ static bool report(int64_t pattern, int64_t lines)
         [PATTERN_STORES] = {"loads and stores", 2 << 20},
     };
     struct outcome o = run(pattern, lines, cases[pattern].footprint, ENGINE_ASCENDING);
-    struct outcome other = run(pattern, lines / 8 + 1, cases[pattern].footprint, ENGINE_RANDOM);
-    struct outcome same = run(pattern, lines / 8 + 1, cases[pattern].footprint, ENGINE_ASCENDING);
+    struct outcome other = o, same = o;
+    if (!once) {
+        other = run(pattern, lines / 8 + 1, cases[pattern].footprint, ENGINE_RANDOM);
+        same = run(pattern, lines / 8 + 1, cases[pattern].footprint, ENGINE_ASCENDING);
+    }
     double total = (double)lines * LOADERS;
     printf("%-20s %6.1f ns/line  %5.1f M messages/s  %4.1f messages/line  %6.2f cycles/line  L1 "
            "%3.0f%% L2 %3.0f%%\n",
@@ -202,7 +205,7 @@ int main(int argc, char **argv)
     bool good = true;
     for (int64_t pattern = 0; pattern < PATTERN_COUNT; pattern++) {
         if (argc < 3 || atoll(argv[2]) == pattern)
-            good &= report(pattern, lines);
+            good &= report(pattern, lines, argc > 3 && strcmp(argv[3], "once") == 0);
     }
     return good ? 0 : 1;
 }

@@ -1,0 +1,232 @@
+/*
+ * isa_decode_memory.c - scalar memory, LDS, flat, global, scratch and buffer formats. Called by
+ * isa_decode.c.
+ */
+#include "isa_decode.h"
+
+int isa_decode_smem(struct isa_decoder *d)
+{
+    if (!isa_decoder_fetch(d, 1))
+        return ISA_ERROR_TRUNCATED;
+    uint32_t w = d->word[0], hi = d->word[1];
+    int error = isa_decoder_find_row(d, ISA_SMEM, isa_field(w, 18, 8));
+    if (error)
+        return error;
+    struct isa_inst *out = d->out;
+    unsigned kind = d->row->kind;
+    if (kind == KIND_SCACHE)
+        return 0;
+    out->dwords = (uint8_t)isa_type_dwords(d->row->type[0]);
+    out->memory = (uint8_t)(isa_field(w, 16, 1) ? ISA_MEM_GLC : 0);
+    unsigned data = isa_field(w, 6, 7);
+    bool probe = kind == KIND_UNPROBE || kind == KIND_UNPROBEB;
+    if (probe || kind == KIND_UNDISCARD)
+        out->dst = (uint16_t)data;
+    else if (!isa_decoder_sgpr_destination(
+                 d, &out->dst, data,
+                 out->dwords * (d->row->operation == ISA_ATOMIC_CMPSWAP ? 2u : 1u)))
+        return ISA_ERROR_INVALID;
+    if (kind == KIND_STIME)
+        return 0;
+    bool buffer =
+        kind == KIND_SBLOAD || kind == KIND_SBSTORE || kind == KIND_UNSB || kind == KIND_UNPROBEB;
+    if (!isa_decoder_sgpr_destination(d, &out->sdst, isa_field(w, 0, 6) * 2, buffer ? 4 : 2)
+        || (buffer && out->sdst % 4))
+        return ISA_ERROR_INVALID;
+    bool gfx9 = d->target != ISA_GFX803, immediate = isa_field(w, 17, 1);
+    if (gfx9 && isa_field(w, 14, 1)) {
+        out->soffset = (uint16_t)isa_field(hi, 25, 7);
+        out->simm = immediate ? (int32_t)(isa_field(hi, 0, 21) << 11) >> 11 : 0;
+        out->memory |= ISA_MEM_OFFSET_IS_SGPR;
+        if (immediate)
+            out->memory |= ISA_MEM_OFFEN;
+        return isa_scalar_code_exists(d->target, out->soffset) ? 0 : ISA_ERROR_INVALID;
+    }
+    if (immediate) {
+        out->simm =
+            gfx9 ? (int32_t)(isa_field(hi, 0, 21) << 11) >> 11 : (int32_t)isa_field(hi, 0, 20);
+    } else {
+        out->memory |= ISA_MEM_OFFSET_IS_SGPR;
+        out->soffset = (uint16_t)isa_field(hi, 0, 7);
+        if (!isa_scalar_code_exists(d->target, out->soffset))
+            return ISA_ERROR_INVALID;
+        isa_decoder_note_sgprs(out, out->soffset, 1);
+    }
+    return 0;
+}
+
+static void memory_register(struct isa_decoder *d, unsigned index, unsigned vgpr, unsigned dwords)
+{
+    d->out->src[index] = (uint16_t)(ISA_VGPR + vgpr);
+    isa_decoder_note_vgprs(d->out, d->out->src[index], dwords);
+}
+
+struct ds_shape {
+    bool address, data0, data1, result;
+    unsigned result_scale;
+};
+
+static struct ds_shape ds_shape_of(unsigned kind)
+{
+    switch (kind) {
+    case KIND_LOAD:
+        return (struct ds_shape){true, false, false, true, 1};
+    case KIND_LOAD2:
+    case KIND_LOAD2ST:
+        return (struct ds_shape){true, false, false, true, 2};
+    case KIND_STORE:
+    case KIND_ATOMIC:
+        return (struct ds_shape){true, true, false, false, 0};
+    case KIND_STORE2:
+    case KIND_STORE2ST:
+    case KIND_CMPST:
+    case KIND_MSKOR:
+        return (struct ds_shape){true, true, true, false, 0};
+    case KIND_RTN:
+    case KIND_PERMUTE:
+    case KIND_BPERMUTE:
+    case KIND_UN_RTN:
+        return (struct ds_shape){true, true, false, true, 1};
+    case KIND_CMPST_RTN:
+    case KIND_MSKOR_RTN:
+    case KIND_WRAP:
+        return (struct ds_shape){true, true, true, true, 1};
+    case KIND_XCHG2:
+    case KIND_XCHG2ST:
+        return (struct ds_shape){true, true, true, true, 2};
+    case KIND_SRC2:
+    case KIND_WRSRC2:
+    case KIND_UNGWSV:
+        return (struct ds_shape){true, false, false, false, 0};
+    case KIND_SWIZZLE:
+    case KIND_UNORD:
+        return (struct ds_shape){true, false, false, true, 1};
+    case KIND_APPEND:
+    case KIND_CONSUME:
+    case KIND_LOADTID:
+        return (struct ds_shape){false, false, false, true, 1};
+    case KIND_STORETID:
+        return (struct ds_shape){false, true, false, false, 0};
+    default:
+        return (struct ds_shape){false, false, false, false, 0};
+    }
+}
+
+int isa_decode_ds(struct isa_decoder *d)
+{
+    if (!isa_decoder_fetch(d, 1))
+        return ISA_ERROR_TRUNCATED;
+    uint32_t w = d->word[0], hi = d->word[1];
+    int error = isa_decoder_find_row(d, ISA_DS, isa_field(w, 17, 8));
+    if (error)
+        return error;
+    struct isa_inst *out = d->out;
+    struct ds_shape shape = ds_shape_of(d->row->kind);
+    unsigned dwords = isa_type_dwords(d->row->type[0]);
+    out->simm = (int32_t)isa_field(w, 0, 16);
+    out->dwords = (uint8_t)dwords;
+    if (isa_field(w, 16, 1))
+        out->flags |= ISA_IS_GDS;
+    if (shape.address)
+        memory_register(d, 0, isa_field(hi, 0, 8), 1);
+    if (shape.data0)
+        memory_register(d, 1, isa_field(hi, 8, 8), dwords);
+    if (shape.data1)
+        memory_register(d, 2, isa_field(hi, 16, 8), dwords);
+    if (shape.result) {
+        out->dst = (uint16_t)(ISA_VGPR + isa_field(hi, 24, 8));
+        isa_decoder_note_vgprs(out, out->dst, dwords * shape.result_scale);
+    }
+    return 0;
+}
+
+static unsigned data_dwords(const struct isa_table_row *row)
+{
+    unsigned dwords = isa_type_dwords(row->type[0]);
+    return row->kind == KIND_ATOMIC && row->operation == ISA_ATOMIC_CMPSWAP ? 2 * dwords : dwords;
+}
+
+static void memory_data(struct isa_decoder *d, unsigned load_vgpr, unsigned store_vgpr)
+{
+    struct isa_inst *out = d->out;
+    unsigned kind = d->row->kind, dwords = isa_type_dwords(d->row->type[0]);
+    bool load = kind == KIND_LOAD || kind == KIND_UNLOAD;
+    out->dwords = (uint8_t)dwords;
+    if (!load)
+        memory_register(d, 1, store_vgpr, data_dwords(d->row));
+    if (load || (kind == KIND_ATOMIC && (out->memory & ISA_MEM_GLC))) {
+        out->dst = (uint16_t)(ISA_VGPR + load_vgpr);
+        isa_decoder_note_vgprs(out, out->dst, dwords + (out->memory & ISA_MEM_TFE ? 1 : 0));
+    }
+}
+
+int isa_decode_flat(struct isa_decoder *d)
+{
+    if (!isa_decoder_fetch(d, 1))
+        return ISA_ERROR_TRUNCATED;
+    uint32_t w = d->word[0], hi = d->word[1];
+    bool gfx9 = d->target != ISA_GFX803;
+    unsigned segment = gfx9 ? isa_field(w, 14, 2) : 0;
+    if (segment == 3)
+        return ISA_ERROR_INVALID;
+    static const enum isa_format formats[3] = {ISA_FLAT, ISA_SCRATCH, ISA_GLOBAL};
+    int error = isa_decoder_find_row(d, formats[segment], isa_field(w, 18, 7));
+    if (error)
+        return error;
+    struct isa_inst *out = d->out;
+    out->memory = (uint8_t)((isa_field(w, 16, 1) ? ISA_MEM_GLC : 0)
+                            | (isa_field(w, 17, 1) ? ISA_MEM_SLC : 0));
+    if (gfx9) {
+        out->simm =
+            segment ? (int32_t)(isa_field(w, 0, 13) << 19) >> 19 : (int32_t)isa_field(w, 0, 12);
+        out->memory |= (uint8_t)((isa_field(w, 13, 1) ? ISA_MEM_LDS : 0)
+                                 | (isa_field(hi, 23, 1) ? ISA_MEM_NV : 0));
+    }
+    unsigned saddr = isa_field(hi, 16, 7);
+    out->soffset = ISA_NO_OPERAND;
+    if (segment && saddr != 0x7f
+        && !isa_decoder_sgpr_destination(d, &out->soffset, saddr, segment == 2 ? 2 : 1))
+        return ISA_ERROR_INVALID;
+    bool scalar_base = out->soffset != ISA_NO_OPERAND;
+    if (!(segment == 1 && scalar_base))
+        memory_register(d, 0, isa_field(hi, 0, 8), segment == 1 || scalar_base ? 1 : 2);
+    memory_data(d, isa_field(hi, 24, 8), isa_field(hi, 8, 8));
+    return 0;
+}
+
+int isa_decode_buffer(struct isa_decoder *d, enum isa_format format)
+{
+    if (!isa_decoder_fetch(d, 1))
+        return ISA_ERROR_TRUNCATED;
+    uint32_t w = d->word[0], hi = d->word[1];
+    int error = isa_decoder_find_row(
+        d, format, format == ISA_MUBUF ? isa_field(w, 18, 7) : isa_field(w, 15, 4));
+    if (error)
+        return error;
+    struct isa_inst *out = d->out;
+    if (d->row->kind == KIND_CACHE)
+        return 0;
+    out->simm = (int32_t)isa_field(w, 0, 12);
+    unsigned slc = format == ISA_MUBUF ? isa_field(w, 17, 1) : isa_field(hi, 22, 1);
+    unsigned lds = format == ISA_MUBUF ? isa_field(w, 16, 1) : 0;
+    out->memory = (uint8_t)((isa_field(w, 12, 1) ? ISA_MEM_OFFEN : 0)
+                            | (isa_field(w, 13, 1) ? ISA_MEM_IDXEN : 0)
+                            | (isa_field(w, 14, 1) ? ISA_MEM_GLC : 0) | (slc ? ISA_MEM_SLC : 0)
+                            | (lds ? ISA_MEM_LDS : 0) | (isa_field(hi, 23, 1) ? ISA_MEM_TFE : 0));
+    if (format == ISA_MTBUF)
+        out->format_bits = (uint8_t)isa_field(w, 19, 7);
+    if (out->memory & (ISA_MEM_OFFEN | ISA_MEM_IDXEN))
+        memory_register(d, 0, isa_field(hi, 0, 8),
+                        (out->memory & ISA_MEM_OFFEN) && (out->memory & ISA_MEM_IDXEN) ? 2 : 1);
+    if (!isa_decoder_sgpr_destination(d, &out->sdst, isa_field(hi, 16, 5) * 4, 4))
+        return ISA_ERROR_INVALID;
+    unsigned soffset = isa_field(hi, 24, 8);
+    if (!isa_source_code_exists(d->target, soffset) || soffset >= 255 || soffset == 252)
+        return ISA_ERROR_INVALID;
+    out->soffset = (uint16_t)soffset;
+    isa_decoder_note_sgprs(out, soffset, 1);
+    memory_data(d, isa_field(hi, 8, 8), isa_field(hi, 8, 8));
+    if (lds)
+        out->dst = ISA_NO_OPERAND;
+    return 0;
+}

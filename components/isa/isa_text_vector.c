@@ -1,0 +1,170 @@
+/*
+ * isa_text_vector.c - vector ALU instructions as text: operands, modifiers, SDWA, DPP, packed
+ * forms. Called by isa_format.
+ */
+#include "isa_text.h"
+
+static bool is_constant(unsigned code)
+{
+    return (code >= 128 && code < 251 && !(code >= 235 && code <= 239)) || code == ISA_LITERAL;
+}
+
+/* Source i of a vector instruction with its modifiers. */
+static void put_modified(struct isa_text *t, unsigned i)
+{
+    const struct isa_inst *inst = t->inst;
+    unsigned type = t->row->type[i + 1], code = inst->src[i];
+    bool takes = isa_type_is_float(type);
+    bool neg = takes && (inst->neg >> i & 1), abs = takes && (inst->abs >> i & 1);
+    bool sext = !takes && (inst->sext >> i & 1);
+    isa_text_separate(t);
+    isa_text_put(t, "%s%s%s", neg ? (is_constant(code) && !abs ? "neg(" : "-") : "", abs ? "|" : "",
+                 sext ? "sext(" : "");
+    isa_text_source(t, code, type);
+    isa_text_put(t, "%s%s%s", abs ? "|" : "", neg && is_constant(code) && !abs ? ")" : "",
+                 sext ? ")" : "");
+}
+
+static void put_dpp(struct isa_text *t)
+{
+    const struct isa_inst *inst = t->inst;
+    unsigned control = inst->dpp_ctrl;
+    if (control <= 0xff)
+        isa_text_put(t, " quad_perm:[%u,%u,%u,%u]", control & 3, control >> 2 & 3, control >> 4 & 3,
+                     control >> 6 & 3);
+    else if (control < 0x130)
+        isa_text_put(t, " row_%s:%u",
+                     control < 0x110   ? "shl"
+                     : control < 0x120 ? "shr"
+                                       : "ror",
+                     control & 15);
+    else if (control < 0x140)
+        isa_text_put(t, " wave_%s:1",
+                     control == 0x130   ? "shl"
+                     : control == 0x134 ? "rol"
+                     : control == 0x138 ? "shr"
+                                        : "ror");
+    else
+        isa_text_put(t, "%s",
+                     control == 0x140   ? " row_mirror"
+                     : control == 0x141 ? " row_half_mirror"
+                     : control == 0x142 ? " row_bcast:15"
+                                        : " row_bcast:31");
+    isa_text_put(t, " row_mask:0x%x bank_mask:0x%x", inst->dpp_masks >> 4, inst->dpp_masks & 15);
+    if (inst->dpp_bound)
+        isa_text_put(t, " bound_ctrl:1");
+}
+
+static void put_sdwa(struct isa_text *t)
+{
+    static const char *const selects[] = {"BYTE_0", "BYTE_1", "BYTE_2", "BYTE_3",
+                                          "WORD_0", "WORD_1", "DWORD"};
+    static const char *const unused[] = {"UNUSED_PAD", "UNUSED_SEXT", "UNUSED_PRESERVE"};
+    const struct isa_inst *inst = t->inst;
+    if (inst->format != ISA_VOPC)
+        isa_text_put(t, " dst_sel:%s dst_unused:%s", selects[inst->sel_dst],
+                     unused[inst->unused_dst]);
+    isa_text_put(t, " src0_sel:%s", selects[inst->sel_src[0]]);
+    if (t->row->type[2] != TYPE_NONE)
+        isa_text_put(t, " src1_sel:%s", selects[inst->sel_src[1]]);
+}
+
+static void put_op_sel(struct isa_text *t)
+{
+    const struct isa_inst *inst = t->inst;
+    if (inst->format == ISA_VOP3P || !inst->opsel || !isa_row_has_op_sel(t->row))
+        return;
+    unsigned sources = 0;
+    while (sources < 3 && t->row->type[sources + 1] != TYPE_NONE)
+        sources++;
+    if (!(inst->opsel & (8 | ((1u << sources) - 1))))
+        return;
+    isa_text_put(t, " op_sel:[");
+    for (unsigned i = 0; i < sources; i++)
+        isa_text_put(t, "%u,", inst->opsel >> i & 1);
+    isa_text_put(t, "%u]", inst->opsel >> 3 & 1);
+}
+
+static void put_packed_bits(struct isa_text *t, const char *name, unsigned value, unsigned count)
+{
+    isa_text_put(t, " %s:[", name);
+    for (unsigned i = 0; i < count; i++)
+        isa_text_put(t, "%s%u", i ? "," : "", value >> i & 1);
+    isa_text_put(t, "]");
+}
+
+static void put_packed_modifiers(struct isa_text *t)
+{
+    const struct isa_inst *inst = t->inst;
+    unsigned sources = t->row->type[3] != TYPE_NONE ? 3 : 2, mask = (1u << sources) - 1;
+    unsigned low = inst->opsel & mask, high = inst->opsel >> 4 & mask;
+    bool mix = inst->op >= ISA_OP_v_fma_mix_f32 && inst->op <= ISA_OP_v_fma_mixhi_f16;
+    if (low)
+        put_packed_bits(t, "op_sel", low, sources);
+    if (high != (mix ? 0 : mask))
+        put_packed_bits(t, "op_sel_hi", high, sources);
+    if (!mix && (inst->neg & mask) && t->row->type[1] != TYPE_U32)
+        put_packed_bits(t, "neg_lo", inst->neg & mask, sources);
+    if (!mix && (inst->abs & mask) && t->row->type[1] != TYPE_U32)
+        put_packed_bits(t, "neg_hi", inst->abs & mask, sources);
+}
+
+static const char *form_suffix(const struct isa_inst *inst, const struct isa_table_row *row)
+{
+    if (inst->flags & ISA_IS_SDWA)
+        return row->format == ISA_VOPC && inst->target == ISA_GFX803
+                   ? ""
+                   : "_sdwa"; /* llvm-mc leaves it out there */
+    if (inst->flags & ISA_IS_DPP)
+        return "_dpp";
+    bool only_form = row->format == ISA_VOP3 || row->format == ISA_VOP3P || row->kind == KIND_MK
+                     || row->kind == KIND_AK || row->type[0] == TYPE_NONE
+                     || row->type[0] == TYPE_SREG || inst->op == ISA_OP_v_swap_b32;
+    if (only_form)
+        return "";
+    return inst->flags & ISA_IS_VOP3_FORM ? "_e64" : "_e32";
+}
+
+static void put_vector_operands(struct isa_text *t)
+{
+    const struct isa_inst *inst = t->inst;
+    const struct isa_table_row *row = t->row;
+    if (row->type[0] == TYPE_SREG || row->type[0] == TYPE_MASK)
+        isa_text_operand(t, inst->sdst, row->type[0]);
+    else if (row->type[0] != TYPE_NONE)
+        isa_text_operand(t, inst->dst, row->type[0]);
+    if (row->kind == KIND_CO || row->kind == KIND_CIO || row->kind == KIND_SD)
+        isa_text_operand(t, inst->sdst, TYPE_MASK);
+    bool literal_in_middle = row->kind == KIND_MK;
+    for (unsigned i = 0; i < 3; i++) {
+        if (row->type[i + 1] == TYPE_NONE
+            || (i == 2 && (row->kind == KIND_MAC || row->kind == KIND_MK)))
+            continue;
+        if (i == 1 && literal_in_middle)
+            isa_text_operand(t, ISA_LITERAL, TYPE_B32);
+        if (i == 2 && row->kind == KIND_AK)
+            isa_text_operand(t, ISA_LITERAL, TYPE_B32);
+        else
+            put_modified(t, i);
+    }
+    if (row->kind == KIND_CIO || row->kind == KIND_CI)
+        isa_text_operand(t, inst->src[2], TYPE_MASK);
+}
+
+void isa_text_vector(struct isa_text *t)
+{
+    static const char *const omods[] = {"", " mul:2", " mul:4", " div:2"};
+    const struct isa_inst *inst = t->inst;
+    isa_text_put(t, "%s", form_suffix(inst, t->row));
+    put_vector_operands(t);
+    if (inst->format == ISA_VOP3P)
+        put_packed_modifiers(t);
+    put_op_sel(t);
+    if (inst->clamp)
+        isa_text_put(t, " clamp");
+    isa_text_put(t, "%s", omods[inst->omod & 3]);
+    if (inst->flags & ISA_IS_SDWA)
+        put_sdwa(t);
+    if (inst->flags & ISA_IS_DPP)
+        put_dpp(t);
+}
