@@ -85,6 +85,25 @@ static bool parse_order(const char *text, struct heddle_options *options)
     return false;
 }
 
+/* "timing", "functional". */
+static bool parse_mode(const struct options *o, struct heddle_options *options)
+{
+    if (!o->mode || strcmp(o->mode, "timing") == 0)
+        return true;
+    if (strcmp(o->mode, "functional") != 0) {
+        fprintf(stderr, "heddle run: '--mode %s': it is timing or functional\n", o->mode);
+        return false;
+    }
+    options->mode = PLATFORM_FUNCTIONAL;
+    if (!o->program)
+        fprintf(stderr, "heddle run: '--mode functional' executes a program; name one: heddle run "
+                        "PLATFORM --mode functional -- PROGRAM ARGS...\n");
+    else if (o->trace)
+        fprintf(stderr, "heddle run: '--trace' shows messages between components; there are none "
+                        "with '--mode functional'\n");
+    return o->program && !o->trace;
+}
+
 static bool can_write(const char *option, const char *path)
 {
     if (!path)
@@ -116,10 +135,8 @@ static int make_options(struct command *c, struct heddle_options *options)
         .progress = isatty(STDERR_FILENO) != 0,
         .threads = 1,
     };
-    if (o->mode && strcmp(o->mode, "timing") != 0) {
-        fprintf(stderr, "heddle run: '--mode %s': timing is the only mode so far\n", o->mode);
+    if (!parse_mode(o, options))
         return EXIT_USAGE;
-    }
     if (o->threads > 1) {
         fprintf(stderr,
                 "heddle run: '--threads %llu': simulations run on one thread so far; results do "

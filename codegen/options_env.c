@@ -29,6 +29,7 @@ static const struct key {
     {"tick_all", KIND_BOOL, offsetof(struct heddle_options, tick_all)},
     {"progress", KIND_BOOL, offsetof(struct heddle_options, progress)},
     {"threads", KIND_INT, offsetof(struct heddle_options, threads)},
+    {"mode", KIND_INT, offsetof(struct heddle_options, mode)},
 };
 #define KEY_COUNT (sizeof keys / sizeof keys[0])
 

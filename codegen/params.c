@@ -18,6 +18,7 @@ struct row {
     uint32_t members;
     uint32_t group; /* members of the whole collapsed path */
     const struct model_param *param;
+    const char *owner_doc; /* of the instance: vouches for what its body sets */
 };
 
 struct table {
@@ -50,7 +51,7 @@ static bool same_source(const struct model_param *a, const struct model_param *b
 /* Rows of one owner's type stand between `first` and the end while the path stays the same, so the
  * search is short. */
 static void add_param(struct table *t, const char *path, const char *collapsed,
-                      const struct model_param *p)
+                      const struct model_param *p, const char *owner_doc)
 {
     for (uint32_t i = 0; i < t->rows.count; i++) {
         struct row *row = &t->rows.items[i];
@@ -59,7 +60,8 @@ static void add_param(struct table *t, const char *path, const char *collapsed,
             return;
         }
     }
-    struct row row = {.path = path, .collapsed = collapsed, .members = 1, .param = p};
+    struct row row = {.path = path, .collapsed = collapsed, .members = 1, .param = p,
+                      .owner_doc = owner_doc};
     vector_push(t->arena, &t->rows, row);
 }
 
@@ -80,12 +82,12 @@ static void collect(struct table *t, const struct model *m)
         const struct model_instance *instance = m->instances[i];
         const char *collapsed = collapse(t->arena, instance->path);
         for (uint32_t p = 0; p < instance->param_count; p++)
-            add_param(t, instance->path, collapsed, &instance->params[p]);
+            add_param(t, instance->path, collapsed, &instance->params[p], instance->doc);
     }
     for (uint32_t i = 0; i < m->part_count; i++) {
         const char *collapsed = collapse(t->arena, m->parts[i]->path);
         for (uint32_t p = 0; p < m->parts[i]->param_count; p++)
-            add_param(t, m->parts[i]->path, collapsed, &m->parts[i]->params[p]);
+            add_param(t, m->parts[i]->path, collapsed, &m->parts[i]->params[p], "");
     }
     count_groups(t);
 }
@@ -116,6 +118,18 @@ static const char *row_place(struct arena *arena, const struct row *row)
     return arena_printf(arena, "%s %s:%" PRIu32, source, file, place->line);
 }
 
+/* A value counts as measured only when a comment says so with "Measured:" and what and by whom: for a default the
+ * parameter's, for a value of a body the instance's. Everything else is somebody's assumption. */
+static const char *row_basis(const struct row *row)
+{
+    const char *doc = row->param->source == MODEL_FROM_DEFAULT ? row->param->decl->doc : row->owner_doc;
+    if (row->param->source == MODEL_FROM_LET)
+        return "derived";
+    if (row->param->source == MODEL_FROM_OVERRIDE)
+        return "override";
+    return doc && strstr(doc, "Measured:") ? "measured" : "assumed";
+}
+
 /* Columns of a terminal, which count characters, not bytes. */
 static int width_of(const char *text)
 {
@@ -140,6 +154,7 @@ static void write_table(const struct table *t, FILE *out)
 {
     char buffer[PARAMS_VALUE_MAX];
     int widths[3] = {9, 5, 6};
+    const int basis_width = 8;
     for (uint32_t i = 0; i < t->rows.count; i++) {
         const struct row *row = &t->rows.items[i];
         const char *cells[] = {row_path(t->arena, row),
@@ -151,12 +166,14 @@ static void write_table(const struct table *t, FILE *out)
     pad(out, "parameter", widths[0]);
     pad(out, "value", widths[1]);
     pad(out, "source", widths[2]);
+    pad(out, "basis", basis_width);
     fputs("meaning\n", out);
     for (uint32_t i = 0; i < t->rows.count; i++) {
         const struct row *row = &t->rows.items[i];
         pad(out, row_path(t->arena, row), widths[0]);
         pad(out, params_value_text(&row->param->value, buffer), widths[1]);
         pad(out, row_place(t->arena, row), widths[2]);
+        pad(out, row_basis(row), basis_width);
         write_first_line(out, row->param->decl->doc);
     }
 }
@@ -176,7 +193,7 @@ static void write_csv_field(FILE *out, const char *text, const char *after)
 static void write_csv(const struct table *t, FILE *out)
 {
     char buffer[PARAMS_VALUE_MAX];
-    fputs("parameter,members,value,number,unit,source,file,line,doc\n", out);
+    fputs("parameter,members,value,number,unit,source,basis,file,line,doc\n", out);
     for (uint32_t i = 0; i < t->rows.count; i++) {
         const struct row *row = &t->rows.items[i];
         const struct model_param *p = row->param;
@@ -186,6 +203,7 @@ static void write_csv(const struct table *t, FILE *out)
         fprintf(out, "%" PRId64 ",", p->value.integer);
         write_csv_field(out, params_dimension_name(p->value.dimension), ",");
         write_csv_field(out, params_source_name(p->source), ",");
+        write_csv_field(out, row_basis(row), ",");
         write_csv_field(out, p->place.file ? p->place.file : "", ",");
         fprintf(out, "%" PRIu32 ",", p->place.line);
         write_csv_field(out, p->decl->doc, "\n");
@@ -200,10 +218,10 @@ static bool write_json(const struct table *t, FILE *out)
         const struct row *row = &t->rows.items[i];
         const struct model_param *p = row->param;
         json_t *one = json_pack(
-            "{s:s, s:I, s:s, s:I, s:s, s:s, s:s}", "parameter", row_path(t->arena, row), "members",
+            "{s:s, s:I, s:s, s:I, s:s, s:s, s:s, s:s}", "parameter", row_path(t->arena, row), "members",
             (json_int_t)row->members, "value", params_value_text(&p->value, buffer), "number",
             (json_int_t)p->value.integer, "unit", params_dimension_name(p->value.dimension),
-            "source", params_source_name(p->source), "doc", p->decl->doc);
+            "source", params_source_name(p->source), "basis", row_basis(row), "doc", p->decl->doc);
         if (p->place.file)
             json_object_set_new(
                 one, "place",

@@ -60,7 +60,8 @@ static bool read_home_file(struct arena *arena, const char *path, struct toolkit
 static bool read_prefix(struct arena *arena, const char *prefix, struct toolkit *toolkit)
 {
     static const char *const folders[] = {"lib", "lib/x86_64-linux-gnu", "lib64"};
-    static const char *const archives[] = {"libheddle_runtime.a", "heddle/libisa.a"};
+    static const char *const archives[] = {"libheddle_runtime.a", "heddle/libisa.a",
+                                           "heddle/libfunctional.a"};
     toolkit->library = arena_printf(arena, "%s/share/heddle/components", prefix);
     if (!exists(toolkit->library))
         return false;

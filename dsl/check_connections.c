@@ -97,16 +97,88 @@ static struct wire_end open_boundary(struct elaboration *e, const struct wire_en
     return (struct wire_end){NULL, 0, 0};
 }
 
-static void open_port(struct elaboration *e, const struct wire_end *at, bool is_array,
-                      const char *why)
+/* Open ports as they are found. `kinds` has the first one of each declaration: elements of arrays
+ * and instances that were written together are one mistake. */
+struct open_port {
+    struct wire_end at;
+    bool is_array;
+    const char *why;
+};
+
+struct open_ports {
+    VECTOR(struct open_port) all;
+    VECTOR(struct open_port) kinds;
+};
+
+static bool is_same_kind(const struct open_port *a, const struct open_port *b)
 {
+    return a->at.node->span.begin == b->at.node->span.begin && port_item(&a->at) == port_item(&b->at);
+}
+
+static void open_port(struct elaboration *e, struct open_ports *open, const struct wire_end *at,
+                      bool is_array, const char *why)
+{
+    struct open_port one = {*at, is_array, why};
+    vector_push(e->arena, &open->all, one);
+    for (uint32_t i = 0; i < open->kinds.count; i++)
+        if (is_same_kind(&open->kinds.items[i], &one))
+            return;
+    vector_push(e->arena, &open->kinds, one);
+}
+
+/* The one open port in the same body that the given one could be connected to; NULL: none, or
+ * several. */
+static const struct open_port *partner_of(struct elaboration *e, const struct open_ports *open,
+                                          const struct open_port *one)
+{
+    const struct model_protocol *protocol = protocol_of_port(e, one->at.node, one->at.port);
+    const struct open_port *found = NULL;
+    for (uint32_t i = 0; i < open->kinds.count; i++) {
+        const struct open_port *other = &open->kinds.items[i];
+        if (other->at.node->parent != one->at.node->parent || *other->why != '\0'
+            || port_item(&other->at)->is_in == port_item(&one->at)->is_in
+            || protocol_of_port(e, other->at.node, other->at.port) != protocol)
+            continue;
+        if (found != NULL)
+            return NULL;
+        found = other;
+    }
+    return *one->why == '\0' && protocol != NULL ? found : NULL;
+}
+
+/* As one writes it to name all elements: "cu[*].vmem". */
+static const char *all_of(struct elaboration *e, const struct open_port *one)
+{
+    const struct ast_item *instance = one->at.node->item, *port = port_item(&one->at);
+    bool is_array = port->unsized || port->size != NULL;
+    return arena_printf(e->arena, "%s%s.%s%s", instance->name.text,
+                        instance->size != NULL ? "[*]" : "", port->name.text, is_array ? "[*]" : "");
+}
+
+static void report_open(struct elaboration *e, const struct open_ports *open,
+                        const struct open_port *one)
+{
+    const struct wire_end *at = &one->at;
     const struct ast_item *item = port_item(at);
-    const char *name =
-        is_array ? arena_printf(e->arena, "%s[%u]", item->name.text, at->element) : item->name.text;
+    const struct open_port *partner = partner_of(e, open, one), *back = NULL;
+    if (partner != NULL)
+        back = partner_of(e, open, partner);
+    bool is_pair = back != NULL && is_same_kind(back, one);
+    if (is_pair && item->is_in)
+        return; /* reported with the other end, which asks */
+    const char *name = one->is_array ? arena_printf(e->arena, "%s[%u]", item->name.text, at->element)
+                                     : item->name.text;
     e->diagnostics->key = item;
     struct diagnostic *d =
         diagnostic_add(e->diagnostics, E0401, at->node->span, "'%s' of '%s' is not connected%s",
-                       name, at->node->object.path, why);
+                       name, at->node->object.path, one->why);
+    if (is_pair) {
+        diagnostic_note(e->diagnostics, d, partner->at.node->span, "nor is '%s' of '%s'",
+                        port_item(&partner->at)->name.text, partner->at.node->object.path);
+        diagnostic_help(e->diagnostics, d, "connect them: '%s -> %s;'", all_of(e, one),
+                        all_of(e, partner));
+        return;
+    }
     diagnostic_note(e->diagnostics, d, item->name.span, "'%s' is declared here", item->name.text);
     const char *otherwise =
         at->node->object.type->model.is_library ? "" : ", or declare it 'optional'";
@@ -115,8 +187,8 @@ static void open_port(struct elaboration *e, const struct wire_end *at, bool is_
                     at->node->object.name, item->name.text, otherwise);
 }
 
-static void check_outside(struct elaboration *e, const struct wire_end *at,
-                          const struct port_end *end, bool is_array)
+static void check_outside(struct elaboration *e, struct open_ports *open,
+                          const struct wire_end *at, const struct port_end *end, bool is_array)
 {
     const struct ast_item *item = port_item(at);
     struct node *parent = at->node->parent;
@@ -124,7 +196,7 @@ static void check_outside(struct elaboration *e, const struct wire_end *at,
         return;
     if (end == NULL || end->outer == NULL) {
         if (!item->optional)
-            open_port(e, at, is_array, "");
+            open_port(e, open, at, is_array, "");
         return;
     }
     if (item->optional || at->node->object.type->model.is_composite)
@@ -135,7 +207,7 @@ static void check_outside(struct elaboration *e, const struct wire_end *at,
         return;
     struct port_end *there = wire_end_at(e, &boundary);
     if (there != NULL && there->outer == NULL)
-        open_port(e, at, is_array,
+        open_port(e, open, at, is_array,
                   arena_printf(e->arena, ": '%s', where it leads, is optional and open",
                                wire_end_text(e, &boundary)));
 }
@@ -160,6 +232,7 @@ static void check_inside(struct elaboration *e, const struct wire_end *at,
 
 static void run_unconnected(struct elaboration *e)
 {
+    struct open_ports open = {0};
     for (uint32_t i = 0; i < e->nodes.count; i++) {
         struct node *node = e->nodes.items[i];
         for (uint32_t port = 0; port < node->object.type->ports.v.count; port++) {
@@ -169,14 +242,16 @@ static void run_unconnected(struct elaboration *e)
             bool is_array = item->unsized || item->size != NULL;
             if (count == 0 && item->unsized && !item->optional && node->parent != NULL
                 && !node->parent->damaged && !node->model.is_interconnect)
-                open_port(e, &at, false, "");
+                open_port(e, &open, &at, false, "");
             for (; count > 0 && at.element < count; at.element++) {
                 struct port_end *end = wire_end_at(e, &at);
-                check_outside(e, &at, end, is_array);
+                check_outside(e, &open, &at, end, is_array);
                 check_inside(e, &at, end);
             }
         }
     }
+    for (uint32_t i = 0; i < open.all.count; i++)
+        report_open(e, &open, &open.all.items[i]);
 }
 
 const struct check check_unconnected = {

@@ -16,6 +16,10 @@ static bool is_duplicate(struct program *program, const struct ast_item *item, s
     struct diagnostic *d = diagnostic_add(program->diagnostics, E0201, item->name.span,
                                           "%s '%s' is declared twice", kind, item->name.text);
     diagnostic_note(program->diagnostics, d, first, "first declared here");
+    if (item->kind == AST_INSTANCE)
+        diagnostic_help(program->diagnostics, d,
+                        "give it another name, or make an array: '%s[2] : %s'", item->name.text,
+                        item->target.text);
     return true;
 }
 

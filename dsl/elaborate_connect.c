@@ -110,13 +110,32 @@ static bool flatten(struct elaboration *e, struct node *node, const struct port_
     return true;
 }
 
-static void unequal(struct elaboration *e, struct node *node, const struct statement *s,
-                    uint32_t left, uint32_t right)
+/* Where the number of a side comes from, when it is one array. */
+static void note_count(struct elaboration *e, struct diagnostic *d, const struct ends *side,
+                       const char *which)
 {
+    if (side->v.count < 2)
+        return;
+    const struct wire_end *first = &side->v.items[0], *last = &side->v.items[side->v.count - 1];
+    const struct ast_item *port = first->node->object.type->ports.v.items[first->port];
+    if (first->node == last->node)
+        diagnostic_note(e->diagnostics, d, port->name.span, "the %u on the %s: elements of '%s'",
+                        side->v.count, which, port->name.text);
+    else if (first->node->item != NULL && first->node->item == last->node->item)
+        diagnostic_note(e->diagnostics, d, first->node->span, "the %u on the %s: one for each '%s'",
+                        side->v.count, which, first->node->item->name.text);
+}
+
+static void unequal(struct elaboration *e, struct node *node, const struct statement *s,
+                    const struct ends *ends_left, const struct ends *ends_right)
+{
+    uint32_t left = ends_left->v.count, right = ends_right->v.count;
     struct span span = {s->item->left->span.begin, s->item->right->span.end};
     struct diagnostic *d =
         diagnostic_add(e->diagnostics, E0405, span, "%u port%s on the left, %u on the right", left,
                        left == 1 ? "" : "s", right);
+    note_count(e, d, ends_left, "left");
+    note_count(e, d, ends_right, "right");
     if (left > 0 && right > 0)
         diagnostic_help(e->diagnostics, d,
                         "'->' pairs one to one; to connect all to all write 'via NAME = crossbar'");
@@ -134,7 +153,7 @@ static void connect_pairs(struct elaboration *e, struct node *node, const struct
         return;
     }
     if (left->v.count != right->v.count) {
-        unequal(e, node, s, left->v.count, right->v.count);
+        unequal(e, node, s, left, right);
         return;
     }
     uint32_t bus = s->link != NULL && s->item->is_shared ? ++e->bus_count : 0;

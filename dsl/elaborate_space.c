@@ -201,6 +201,10 @@ static void place_space(struct elaboration *e, struct mapping *mapping, struct m
             (unsigned long long)other->space->base,
             (unsigned long long)(other->space->base + space_bytes(other->space) - 1));
         diagnostic_note(e->diagnostics, d, other->span, "'%s' is mapped here", other->space->path);
+        diagnostic_help(e->diagnostics, d, "'%s' ends at %s; without 'at' the next one follows it",
+                        other->space->path,
+                        unit_format(e->arena, (int64_t)(other->space->base + space_bytes(other->space)),
+                                    MODEL_DIM_BYTES));
         break;
     }
     vector_push(e->arena, &mapping->v, one);

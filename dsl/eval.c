@@ -517,8 +517,11 @@ struct value eval_as(struct elaboration *e, const struct ast_expr *x, const stru
         type_text(e, expected), unit_dimension_name(value.dimension), value_text(e, &value));
     if (value.dimension == MODEL_DIM_NONE && quantities) {
         if (x->kind == AST_NUMBER)
-            diagnostic_help(e->diagnostics, d, "a unit is missing: write '%lld%s'",
-                            (long long)value.integer, unit_example(expected.dimension));
+            diagnostic_help(e->diagnostics, d, "a unit is missing: write '%lld%s'%s",
+                            (long long)value.integer, unit_example(expected.dimension),
+                            expected.dimension == MODEL_DIM_BYTES
+                                ? arena_printf(e->arena, " or '%lldKiB'", (long long)value.integer)
+                                : "");
     } else if (quantities && expected.dimension == MODEL_DIM_NONE) {
         diagnostic_help(e->diagnostics, d, "divide by a unit to get a plain number, e.g. '/ 1%s'",
                         unit_example(value.dimension));

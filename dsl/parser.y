@@ -615,10 +615,8 @@ static bool is_expected(const yysymbol_kind_t *expected, int count, yysymbol_kin
 
 #define EXPECTED_MOST 64
 
-static int yyreport_syntax_error(const yypcontext_t *context, struct parser *p)
+static void report_error(const yypcontext_t *context, struct parser *p)
 {
-    if (p->flooded)
-        return 0;
     yysymbol_kind_t expected[EXPECTED_MOST];
     int count = yypcontext_expected_tokens(context, expected, EXPECTED_MOST);
     yysymbol_kind_t found = yypcontext_token(context);
@@ -637,11 +635,32 @@ static int yyreport_syntax_error(const yypcontext_t *context, struct parser *p)
     if (wants_semicolon && at > 0 && (token->first_on_line || token->kind == '}' || token->kind == 0)) {
         uint32_t end = p->tokens.tokens.items[at - 1].span.end;
         diagnostic_add(p->diagnostics, E0001, (struct span){ end, end }, "expected ';'");
-        return 0;
+        return;
     }
     ast_report_syntax(p, token, yysymbol_name(found), wants_semicolon,
                       is_expected(expected, count, YYSYMBOL_NUMBER), count == 1 ? yysymbol_name(expected[0]) : NULL,
                       at);
     parser_skip(p, at);
+}
+
+/* Behind a '{' that was never closed mistakes follow from that one, which has been reported. */
+static bool is_doubtful(const struct parser *p, uint32_t offset)
+{
+    for (uint32_t i = 0; i < p->tokens.unclosed.count; i++) {
+        const struct span *unclosed = &p->tokens.unclosed.items[i];
+        if (offset >= unclosed->begin && offset < unclosed->end)
+            return true;
+    }
+    return false;
+}
+
+static int yyreport_syntax_error(const yypcontext_t *context, struct parser *p)
+{
+    if (p->flooded)
+        return 0;
+    bool doubtful = is_doubtful(p, yypcontext_location(context)->begin);
+    p->diagnostics->muted += doubtful;
+    report_error(context, p);
+    p->diagnostics->muted -= doubtful;
     return 0;
 }

@@ -224,6 +224,8 @@ static void report_unclosed(struct filter *f, const struct token *before, bool a
         diagnostic_note(f->diagnostics, d, before->span,
                         "this can only stand outside of all braces");
     diagnostic_help(f->diagnostics, d, "add the missing '}'");
+    struct span unsure = {brace->span.begin, at_end ? UINT32_MAX : before->span.begin};
+    vector_push(f->arena, &f->out->unclosed, unsure);
 }
 
 static bool open_brace(struct filter *f, const struct token *token)

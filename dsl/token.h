@@ -35,6 +35,9 @@ struct comment {
 struct token_list {
     VECTOR(struct token) tokens; /* the last one is END (kind 0) */
     VECTOR(struct comment) comments;
+    /* From a '{' whose '}' was reported missing to where it was put in: what stands there may be
+     * read wrongly, so the parser reports no mistakes in it. */
+    VECTOR(struct span) unclosed;
 };
 
 /* Braces nest no deeper than this. */

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 void bug(const char *format, ...)
 {
@@ -24,5 +25,7 @@ void die(const char *format, ...)
     vfprintf(stderr, format, arguments);
     fputc('\n', stderr);
     va_end(arguments);
-    exit(1);
+    /* Not exit(): we may be inside a host program, under its library's lock, which its exit handlers take, too. */
+    fflush(stdout);
+    _exit(1);
 }

@@ -34,6 +34,7 @@ struct domain_plan {
     uint32_t first_group;
     uint32_t group_count;
     bool awake;          /* something in active or next */
+    bool arrivals;       /* not awake: a message is on its way */
     uint64_t next_cycle; /* cached for sleeping domains: cycle and its time */
     uint64_t next_ps;
 };
@@ -78,11 +79,14 @@ void engine_wake_from_host(uint32_t id)
     engine_wake_later(id, cycle);
 }
 
-/* Earliest future stamp at the heads of the incoming rings, or `wake`. A head that is visible
- * already is no reason: the tick saw it and could do nothing with it. */
-static uint64_t earliest_arrival(const struct component *c, uint64_t now, uint64_t wake)
+/* Earliest future stamp at the heads of the incoming rings, or ENGINE_NEVER. A head that is visible
+ * already is no reason: the tick saw it and could do nothing with it. `far` stays while there is a
+ * message at all, since others may stand behind it. */
+static uint64_t earliest_arrival(struct component *c, uint64_t now)
 {
     const uint32_t *incoming = engine.incoming + c->incoming;
+    uint64_t wake = ENGINE_NEVER;
+    c->far = 0;
     for (uint32_t w = 0; w < c->pending_words; w++) {
         uint64_t bits = engine.pending[c->pending + w];
         while (bits) {
@@ -90,30 +94,35 @@ static uint64_t earliest_arrival(const struct component *c, uint64_t now, uint64
             uint64_t stamp = ring_slot(r->head)->stamp;
             uint64_t cycle = stamp >> 16;
             bits &= bits - 1;
-            if ((stamp & RING_FULL) && cycle > now && cycle < wake && cycle != RING_UNKNOWN)
+            if (!(stamp & RING_FULL))
+                continue;
+            c->far = 1;
+            if (cycle > now && cycle < wake && cycle != RING_UNKNOWN)
                 wake = cycle;
         }
     }
     return wake;
 }
 
-void engine_sleep(struct component *c)
+void engine_arrives_far(uint32_t id, uint64_t cycle)
+{
+    engine.components[id]->far = 1;
+    if (cycle != RING_UNKNOWN)
+        engine_wake_later(id, cycle);
+}
+
+void engine_find_reason(struct component *c)
 {
     uint32_t id = c->id;
-    uint64_t bit = (uint64_t)1 << (id & 63);
     uint64_t now = component_now(c);
-    uint64_t periodic = c->periodic;
-    engine.active[id >> 6] &= ~bit;
-    c->periodic = ENGINE_NEVER;
-    if (engine.next[id >> 6] & bit)
-        return;
-    uint64_t wake = earliest_arrival(c, now, c->wake);
+    uint64_t arrival = c->far ? earliest_arrival(c, now) : ENGINE_NEVER;
+    uint64_t wake = arrival < c->wake ? arrival : c->wake;
     if (wake <= now + 1)
         engine_wake_next(id);
     else if (wake != ENGINE_NEVER)
         wheel_set(&wheels[c->domain], id, wake, false);
-    if (engine_unlikely(periodic != ENGINE_NEVER && periodic < wake))
-        wheel_set(&wheels[c->domain], id, periodic > now ? periodic : now + 1, true);
+    if (engine_unlikely(c->periodic < wake))
+        wheel_set(&wheels[c->domain], id, c->periodic > now ? c->periodic : now + 1, true);
 }
 
 /* ---- one edge ---- */
@@ -121,7 +130,7 @@ void engine_sleep(struct component *c)
 static bool tick(uint32_t id, const struct engine_group *g)
 {
     struct component *c = engine.components[id];
-    c->wake = ENGINE_NEVER;
+    engine_before_tick(c);
     return g->unit->tick(c);
 }
 
@@ -192,8 +201,11 @@ static void tick_asleep(uint32_t id, const struct engine_group *g)
         return;
     struct component *c = engine.components[id];
     const struct wheel_node *n = &wheels[c->domain].nodes[id];
+    uint64_t soon = component_now(c) + 1;
+    const uint64_t *arrivals = engine.near + soon % ENGINE_NEAR * engine.word_count;
+    bool expected = (engine.next[id >> 6] | arrivals[id >> 6]) >> (id & 63) & 1;
     engine_wake_next(id);
-    if ((n->place != WHEEL_NOWHERE && n->cycle == component_now(c) + 1) || ++told > MAX_TOLD)
+    if (expected || (n->place != WHEEL_NOWHERE && n->cycle == soon) || ++told > MAX_TOLD)
         return;
     fprintf(stderr,
             "heddle: tick-all: %s (%s) made progress at cycle %llu while asleep: it missed a "
@@ -231,6 +243,55 @@ static void walk_ascending(uint32_t domain)
     }
 }
 
+/* Clears the mark of a row that no domain has bits in. */
+static void near_tidy(uint32_t row)
+{
+    const uint64_t *bits = engine.near + (size_t)row * engine.word_count;
+    for (uint32_t w = 0; w < engine.word_count; w++) {
+        if (bits[w])
+            return;
+    }
+    engine.near_used[row / 64] &= ~((uint64_t)1 << (row % 64));
+}
+
+static void near_take(const struct engine_domain *d, uint64_t cycle)
+{
+    uint32_t row = (uint32_t)cycle % ENGINE_NEAR;
+    uint64_t *bits = engine.near + (size_t)row * engine.word_count;
+    if (!(engine.near_used[row / 64] >> (row % 64) & 1))
+        return;
+    for (uint32_t w = d->first_word; w < d->first_word + d->word_count; w++) {
+        engine.active[w] |= bits[w];
+        bits[w] = 0;
+    }
+    if (engine.domain_count == 1)
+        engine.near_used[row / 64] &= ~((uint64_t)1 << (row % 64));
+    else
+        near_tidy(row);
+}
+
+/* Next cycle in which a message reaches somebody, by the marks. */
+static uint64_t near_next(const struct engine_domain *d)
+{
+    for (uint64_t cycle = d->cycle + 1; cycle < d->cycle + ENGINE_NEAR; cycle++) {
+        uint32_t row = (uint32_t)cycle % ENGINE_NEAR;
+        uint64_t used = engine.near_used[row / 64] >> (row % 64);
+        if (!used) {
+            cycle += 63 - row % 64;
+            continue;
+        }
+        cycle += (uint32_t)__builtin_ctzll(used);
+        if (cycle >= d->cycle + ENGINE_NEAR)
+            break;
+        const uint64_t *bits = engine.near + cycle % ENGINE_NEAR * engine.word_count;
+        for (uint32_t w = d->first_word; w < d->first_word + d->word_count; w++) {
+            if (bits[w])
+                return cycle;
+        }
+    }
+    return ENGINE_NEVER;
+}
+
 static void run_edge(uint32_t domain, uint64_t cycle)
 {
     struct engine_domain *d = &engine.domains[domain];
@@ -242,6 +303,7 @@ static void run_edge(uint32_t domain, uint64_t cycle)
         active[w] |= next[w];
         next[w] = 0;
     }
+    near_take(d, cycle);
     wheel_take(&wheels[domain], cycle, active);
     if (engine_unlikely(limits.tick_order != ENGINE_ASCENDING || limits.tick_all))
         walk_arranged(domain);
@@ -259,12 +321,15 @@ static void plan_domain(uint32_t domain)
 {
     const struct engine_domain *d = &engine.domains[domain];
     struct domain_plan *p = &plans[domain];
+    uint64_t near = p->awake ? ENGINE_NEVER : near_next(d);
+    p->arrivals = near != ENGINE_NEVER;
     if (p->awake || limits.tick_all) {
         p->next_cycle = d->cycle + 1;
         p->next_ps = clock_next_ps(d);
         return;
     }
     uint64_t cycle = wheel_next(&wheels[domain]);
+    cycle = near < cycle ? near : cycle;
     if (cycle == p->next_cycle)
         return;
     p->next_cycle = cycle;
@@ -280,7 +345,7 @@ static uint64_t plan_step(bool *ended)
     bool live = false;
     for (uint32_t i = 0; i < engine.domain_count; i++) {
         plan_domain(i);
-        live |= plans[i].awake || wheels[i].live;
+        live |= plans[i].awake || plans[i].arrivals || wheels[i].live;
         if (plans[i].next_ps < time)
             time = plans[i].next_ps;
     }

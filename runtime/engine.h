@@ -22,8 +22,10 @@
 
 #define ENGINE_MAX_DOMAINS 16
 #define ENGINE_NEVER       UINT64_MAX
+#define ENGINE_NEAR        128 /* cycles in which arrivals are marked in bitmaps */
 
 #define engine_unlikely(x) __builtin_expect(!!(x), 0)
+#define engine_likely(x)   __builtin_expect(!!(x), 1)
 
 struct ring;
 struct platform_table;
@@ -40,7 +42,7 @@ struct component {
     uint32_t incoming; /* first entry in engine.incoming: ring numbers, in the order of the bits */
     int32_t route_space; /* interconnects: platform space that routes, -1 none */
     int32_t route_else;  /* interconnects: output for what the space does not hold, -1 none */
-    uint32_t reserved;
+    uint32_t far;      /* 1: a message may be under way that made no arrival mark */
     uint64_t wake;     /* earliest cycle asked for in the current tick */
     uint64_t periodic; /* the same by component_wake_at_periodic() */
 };
@@ -64,6 +66,7 @@ struct engine {
     struct ring *rings;
     uint64_t *active;
     uint64_t *next;
+    uint64_t *near;                /* ENGINE_NEAR bitmaps: who gets a message in that cycle */
     struct component **components; /* by id; NULL in the gaps between groups */
     uint64_t *pending;
     const uint32_t *incoming;
@@ -75,6 +78,8 @@ struct engine {
     struct engine_domain domains[ENGINE_MAX_DOMAINS];
     uint32_t domain_count;
     uint32_t tracing; /* 0: off; the only thing hot paths look at */
+    uint32_t word_count;                  /* of a bitmap */
+    uint64_t near_used[ENGINE_NEAR / 64]; /* rows of `near` that are not empty, or were */
     uint64_t time_ps;
     bool stop; /* set by engine_stop(): leave the loop at the end of this edge */
 };
@@ -111,18 +116,46 @@ static inline void engine_wake_next(uint32_t id)
     engine.next[id >> 6] |= (uint64_t)1 << (id & 63);
 }
 
+/* Make component `id` tick at `cycle` of its own clock, in which a message reaches it, `ahead` = 2
+ * .. ENGINE_NEAR - 1 cycles from now. A mark is made for each message, whether its receiver sleeps
+ * or not: that costs less than finding out. */
+static inline void engine_mark_arrival(uint32_t id, uint64_t cycle)
+{
+    uint32_t row = (uint32_t)cycle % ENGINE_NEAR;
+    engine.near[(size_t)row * engine.word_count + (id >> 6)] |= (uint64_t)1 << (id & 63);
+    engine.near_used[row / 64] |= (uint64_t)1 << (row % 64);
+}
+
 static inline bool engine_is_awake(uint32_t id)
 {
     return ((engine.active[id >> 6] | engine.next[id >> 6]) >> (id & 63)) & 1;
 }
 
 /* Wake component `id` at `cycle` of its own clock, which is later than its current one. Nothing for
- * one that is awake: it looks at its rings before it sleeps. */
+ * one that is awake: it asks again before it sleeps. */
 void engine_wake_later(uint32_t id, uint64_t cycle);
 
-/* Called by the walk of a unit when a tick made no progress: leaves the bitmap, finds the next
- * reason to wake. */
-void engine_sleep(struct component *c);
+/* A message that no mark can be made for reaches component `id` at `cycle`. */
+void engine_arrives_far(uint32_t id, uint64_t cycle);
+
+/* For a component that has left the bitmap: finds its next reason to wake. */
+void engine_find_reason(struct component *c);
+
+/* Called by the walk of a unit: forgets the wishes of the last tick ... */
+static inline void engine_before_tick(struct component *c)
+{
+    c->wake = ENGINE_NEVER;
+    c->periodic = ENGINE_NEVER;
+}
+
+/* ... and, when a tick made no progress, leaves the bitmap. */
+static inline void engine_sleep(struct component *c)
+{
+    uint64_t bit = (uint64_t)1 << (c->id & 63);
+    engine.active[c->id >> 6] &= ~bit;
+    if (!(engine.next[c->id >> 6] & bit) && ((c->wake & c->periodic) != ENGINE_NEVER || c->far))
+        engine_find_reason(c);
+}
 
 /* From outside of ticks (host calls): make the component tick at the next edge of its clock. */
 void engine_wake_from_host(uint32_t id);

@@ -6,6 +6,19 @@
 #include "setup.h"
 #include "tables.h"
 
+static enum platform_mode mode;
+static uint64_t max_cycles;
+
+enum platform_mode platform_mode(void)
+{
+    return mode;
+}
+
+uint64_t platform_max_cycles(void)
+{
+    return max_cycles;
+}
+
 static bool start(const struct heddle_options *options)
 {
     if (options->abi != PLATFORM_ABI) {
@@ -19,6 +32,12 @@ static bool start(const struct heddle_options *options)
         fprintf(stderr, "heddle: unknown tick order %d\n", options->tick_order);
         return false;
     }
+    if (options->mode != PLATFORM_TIMING && options->mode != PLATFORM_FUNCTIONAL) {
+        fprintf(stderr, "heddle: unknown mode %d\n", options->mode);
+        return false;
+    }
+    mode = (enum platform_mode)options->mode;
+    max_cycles = options->max_cycles;
     const struct platform_table *table = platform_image.table;
     if (!table && !options->tables_path) {
         fprintf(stderr, "heddle: a generic build needs tables (HEDDLE_TABLES)\n");

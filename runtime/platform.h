@@ -189,6 +189,15 @@ struct component *platform_component(uint32_t leaf);
 /* Output for `address` by space `number`: 0 .. target_count - 1, or -1 outside. */
 int32_t platform_route(int32_t space, uint64_t address);
 
+/* How programs are executed. PLATFORM_FUNCTIONAL: instructions at once, without timing; it is the
+ * driver that does so, the rest of the platform stays as it is at start-up. */
+enum platform_mode { PLATFORM_TIMING, PLATFORM_FUNCTIONAL };
+
+/* The mode of this run, and its --max-cycles (0: none), which functional mode takes for a number of
+ * wavefront instructions. */
+enum platform_mode platform_mode(void);
+uint64_t platform_max_cycles(void);
+
 /* What the shared object of a platform exports, and nothing else. */
 struct heddle_options {
     uint32_t abi;
@@ -204,6 +213,7 @@ struct heddle_options {
     bool tick_all; /* test aid: tick every component at every edge; must change nothing */
     bool progress; /* draw the progress line on stderr */
     int threads;
+    int mode; /* enum platform_mode */
 };
 
 struct heddle_platform {

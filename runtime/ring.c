@@ -26,6 +26,8 @@ struct route {
     uint8_t receiver_domain;
     bool is_reply;
     uint8_t half; /* of the link */
+    uint16_t sent_now;   /* rings that take several messages a cycle: sent in sent_cycle */
+    uint64_t sent_cycle; /* 1 + cycle of the last send */
 };
 
 struct half {
@@ -91,7 +93,8 @@ static uint64_t cross_link(const struct ring *r, uint32_t bytes)
         h->fraction = (uint64_t)(work % l->bandwidth);
     }
     uint64_t arrival = h->free_ps + (h->fraction != 0) + l->latency_ps;
-    return later(engine_cycle_at(route->receiver_domain, arrival), route->receiver_domain);
+    return later(engine_cycle_at(route->receiver_domain, arrival), route->receiver_domain)
+           + r->delay;
 }
 
 uint64_t ring_arrival(struct ring *r, uint32_t bytes)
@@ -99,7 +102,7 @@ uint64_t ring_arrival(struct ring *r, uint32_t bytes)
     const struct route *route = route_of(r);
     if (!r->link) {
         uint32_t server = route->is_reply ? route->sender_domain : route->receiver_domain;
-        return cross_wire(route->latency, server, route->receiver_domain);
+        return cross_wire(route->latency, server, route->receiver_domain) + r->delay;
     }
     if (links[r->link - 1].halves[route->half].rings == 1)
         return cross_link(r, bytes);
@@ -136,11 +139,29 @@ void ring_settle_links(void)
         struct message *m = ring_slot(waiting[i].slot);
         uint64_t ready = cross_link(r, waiting[i].bytes);
         m->stamp = ready << 16 | (m->stamp & 0xffff);
-        engine_wake_later(r->receiver, ready);
+        engine_arrives_far(r->receiver, ready);
         if (engine_unlikely(engine.tracing))
             ring_trace(r, m);
     }
     waiting_count = 0;
+}
+
+void ring_count_sent(struct ring *r, uint64_t now)
+{
+    struct route *route = &routes[r - engine.rings];
+    if (route->sent_cycle != now + 1) {
+        route->sent_cycle = now + 1;
+        route->sent_now = 0;
+    }
+    if (++route->sent_now == r->width)
+        r->full_cycle = (uint32_t)(now + 1);
+}
+
+void ring_set_delay(uint32_t number, uint32_t delay)
+{
+    if (delay > UINT16_MAX)
+        bug("ring %u: a delay of %u cycles", number, delay);
+    ring_at(number)->delay = (uint16_t)delay;
 }
 
 void ring_refused(struct ring *r, uint64_t now)

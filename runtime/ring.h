@@ -54,8 +54,8 @@ struct ring {
     uint32_t sender;  /* component ids */
     uint32_t receiver;
     uint32_t pending_word; /* receiver's bit in engine.pending */
-    uint32_t sent_cycle;   /* low bits of 1 + the cycle of the last send */
-    uint16_t sent_now;     /* messages sent in that cycle */
+    uint32_t full_cycle;   /* low bits of 1 + the last cycle in which `width` messages were sent */
+    uint16_t delay;        /* cycles that the receiver adds to the latency: ring_set_delay() */
     uint8_t sender_waits;  /* was refused: wake it when a slot is freed */
     uint8_t pending_bit;
     uint32_t awaited; /* messages sent that will be answered, modulo 2^32 */
@@ -88,7 +88,15 @@ static inline uint32_t ring_after(const struct ring *r, uint32_t slot)
     return slot == r->end ? r->first : slot;
 }
 
+/* The receiver of ring `number` looks at a message only `delay` cycles after it has arrived (its
+ * pipeline): it becomes visible that much later, so that the receiver need not be woken twice. The
+ * way of credits stays as it is. From a component's init function only. */
+void ring_set_delay(uint32_t number, uint32_t delay);
+
 /* Slow paths, in ring.c. */
+
+/* Counts the messages of a cycle, of a ring that takes more than one. */
+void ring_count_sent(struct ring *r, uint64_t now);
 
 /* Notes that the sender waits, or when to wake it. */
 void ring_refused(struct ring *r, uint64_t now);
@@ -105,7 +113,7 @@ static inline bool ring_can_send(uint32_t number, uint64_t now)
     struct ring *r = ring_at(number);
     const struct message *m = ring_slot(r->tail);
     if (!(m->stamp & RING_FULL) && (m->stamp >> 16) <= now
-        && (r->sent_cycle != (uint32_t)(now + 1) || r->sent_now < r->width))
+        && r->full_cycle != (uint32_t)(now + 1))
         return true;
     ring_refused(r, now);
     return false;
@@ -132,22 +140,23 @@ static inline void ring_send(uint32_t number, uint64_t now, unsigned kind, unsig
 {
     struct ring *r = ring_at(number);
     struct message *m = ring_slot(r->tail);
-    uint64_t ready = r->latency ? now + r->latency : ring_arrival(r, wire_bytes);
+    uint32_t ahead = r->latency + r->delay;
+    uint64_t ready = engine_likely(r->latency) ? now + ahead : ring_arrival(r, wire_bytes);
     m->stamp = ready << 16 | kind << 8 | RING_FULL;
     r->tail = ring_after(r, r->tail);
     r->messages++;
     r->awaited += awaited;
-    if (r->sent_cycle != (uint32_t)(now + 1)) {
-        r->sent_cycle = (uint32_t)(now + 1);
-        r->sent_now = 1;
-    } else {
-        r->sent_now++;
-    }
+    if (engine_likely(r->width == 1))
+        r->full_cycle = (uint32_t)(now + 1);
+    else
+        ring_count_sent(r, now);
     engine.pending[r->pending_word] |= (uint64_t)1 << r->pending_bit;
-    if (r->latency == 1)
+    if (ahead == 1 && engine_likely(r->latency))
         engine_wake_next(r->receiver);
-    else if (!engine_is_awake(r->receiver))
-        engine_wake_later(r->receiver, ready);
+    else if (engine_likely(r->latency && ahead < ENGINE_NEAR))
+        engine_mark_arrival(r->receiver, ready);
+    else
+        engine_arrives_far(r->receiver, ready);
     if (engine_unlikely(engine.tracing))
         ring_trace(r, m);
 }

@@ -356,6 +356,7 @@ bool stats_write(void)
     json_open(&out, NULL, '{');
     write_stamp();
     json_text(&out, "platform", platform_string(table->name));
+    json_text(&out, "mode", options.mode == PLATFORM_FUNCTIONAL ? "functional" : "timing");
     json_uint(&out, "time_ps", engine.time_ps);
     write_clocks();
     write_kernels();

@@ -61,7 +61,7 @@ static inline void unit_prefetch(const void *instance)
                 bits &= bits - 1;                                                                  \
                 if (bits)                                                                          \
                     unit_prefetch(&all[w * 64 + (unsigned)__builtin_ctzll(bits) - first_id]);      \
-                c->io.base.wake = ENGINE_NEVER;                                                    \
+                engine_before_tick(&c->io.base);                                                   \
                 if (!NAME##_tick(c))                                                               \
                     engine_sleep(&c->io.base);                                                     \
             }                                                                                      \

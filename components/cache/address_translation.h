@@ -1,8 +1,9 @@
-/* What a cache asks of its address translation: a TLB in front of the tags. The cache owns the `translate` port and the
- * requests that wait; the part owns the entries and the list of pages that have been asked for.
+/* What a cache asks of its address translation: a TLB in front of the tags. The cache owns the
+ * `translate` port and the requests that wait; the part owns the entries and the list of pages that
+ * have been asked for.
  *
- * lookup() counts a hit and changes the order of replacement only when it returns HIT; the cache asks again for a
- * request that could not be taken only if it was no hit. */
+ * lookup() counts a hit and changes the order of replacement only when it returns HIT; the cache
+ * asks again for a request that could not be taken only if it was no hit. */
 #ifndef HEDDLE_COMPONENTS_ADDRESS_TRANSLATION_H
 #define HEDDLE_COMPONENTS_ADDRESS_TRANSLATION_H
 
@@ -33,7 +34,8 @@ struct address_translation_ops {
     /* After PENDING or ABSENT: a request begins to wait for its page. Returns the page's number. */
     uint32_t (*wait)(struct part *self, uint32_t pid, uint64_t address);
     /* The answer for a page: the entry is made, its number is free again. */
-    void (*fill)(struct part *self, uint32_t number, uint64_t physical, unsigned page_bits, bool writable);
+    void (*fill)(struct part *self, uint32_t number, uint64_t physical, unsigned page_bits,
+                 bool writable);
     /* Forget all entries. No page may be pending. */
     void (*flush)(struct part *self);
 };

@@ -1,18 +1,20 @@
-/* Set-associative cache: what it does in a cycle. State and invariants are in cache_state.h, the handling of single
- * requests in cache_take.h.
+/* Set-associative cache: what it does in a cycle. State and invariants are in cache_state.h, the
+ * handling of single requests in cache_take.h.
  *
- * A cycle, in this order: answers from below, page answers, flush and invalidate, requests (those that waited for a
- * page first, in order, then new ones), answers to above. Requests are taken in order; one that cannot be taken holds the
- * ones behind it, except that requests on a page that is being translated step aside ("hit under miss").
+ * A cycle, in this order: answers from below, page answers, flush and invalidate, requests (those
+ * that waited for a page first, in order, then new ones), answers to above. Requests are taken in
+ * order; one that cannot be taken holds the ones behind it, except that requests on a page that is
+ * being translated step aside ("hit under miss").
  *
- * A fence ends here, since every answer to a write comes from where all sharers see it: it is answered when everything
- * taken before it has been answered, and with `acquire` all lines are dropped, so later reads ask below. A write-back
- * cache also writes its dirty lines back first. With the parameter acquire = below the answers to reads come from what
- * not all sharers see either, so a fence with `acquire` is sent on and its answer awaited. Fences of a wavefront or
+ * A fence ends here, since every answer to a write comes from where all sharers see it: it is
+ * answered when everything taken before it has been answered, and with `acquire` all lines are
+ * dropped, so later reads ask below. A write-back cache also writes its dirty lines back first.
+ * With the parameter acquire = below the answers to reads come from what not all sharers see
+ * either, so a fence with `acquire` is sent on and its answer awaited. Fences of a wavefront or
  * work-group, whose members share this cache, only keep their place in the order.
  *
- * Flush and invalidate wait until everything taken is answered; nothing new is taken meanwhile. Invalidate, and flush
- * with `invalidate`, also forget translations. */
+ * Flush and invalidate wait until everything taken is answered; nothing new is taken meanwhile.
+ * Invalidate, and flush with `invalidate`, also forget translations. */
 #include "cache.gen.h"
 
 #include "cache_take.h"
@@ -36,7 +38,7 @@ static void init_parking(struct cache *c, uint32_t pages)
     c->parked_data = arena_allocate((size_t)requests * c->payload_stride);
     c->pages = arena_allocate(pages * sizeof(struct cache_queue));
     for (uint32_t i = 0; i < pages; i++)
-        arena_at(struct cache_queue, c->pages)[i] = (struct cache_queue){ PARKED_NONE, PARKED_NONE };
+        arena_at(struct cache_queue, c->pages)[i] = (struct cache_queue){PARKED_NONE, PARKED_NONE};
 }
 
 static void cache_init(struct cache *c)
@@ -63,12 +65,13 @@ static void cache_init(struct cache *c)
         index_pool_init(&c->free_stored, mshrs * 2);
     }
     c->delay = (uint32_t)cache_params(c)->latency - 1;
-    c->replay = (struct cache_queue){ PARKED_NONE, PARKED_NONE };
+    c->replay = (struct cache_queue){PARKED_NONE, PARKED_NONE};
     if (cache_translation(c)) {
         c->delay += cache_translation_ops(c)->latency(cache_translation(c));
         init_parking(c, cache_translation_ops(c)->capacity(cache_translation(c)));
     }
-    c->response_mask = power_of_two(((uint64_t)c->delay + 2) * (uint64_t)cache_params(c)->ports) - 1;
+    c->response_mask =
+        power_of_two(((uint64_t)c->delay + 2) * (uint64_t)cache_params(c)->ports) - 1;
     c->responses = arena_allocate((c->response_mask + (size_t)1) * sizeof(struct cache_response));
     c->response_tags = arena_allocate((c->response_mask + (size_t)1) * sizeof(uint16_t));
     c->response_data = arena_allocate((c->response_mask + (size_t)1) * line_bytes(c));
@@ -104,7 +107,8 @@ static void serve(struct cache *c, const struct cache_target *t, uint32_t line, 
         respond(c, t->tag, false, NULL);
     } else {
         respond(c, t->tag, true, t->returns ? line_data(c, line) : NULL);
-        mem_apply_atomic(t->op, t->size, s->mask, line_data(c, line), s->bytes[0], s->bytes[1], NULL);
+        mem_apply_atomic(t->op, t->size, s->mask, line_data(c, line), s->bytes[0], s->bytes[1],
+                         NULL);
         *line_mask(c, line) = mem_mask_or(*line_mask(c, line), s->mask);
     }
     line_set_dirty(c, line);
@@ -129,7 +133,8 @@ static bool fill(struct cache *c, uint32_t number, const void *bytes)
     }
     if (mshr->line != LINE_NONE) {
         line_state(c, mshr->line)->mshr = 0;
-        set_at(c, mshr->line / way_count(c))->pending &= ~((uint64_t)1 << (mshr->line % way_count(c)));
+        set_at(c, mshr->line / way_count(c))->pending &=
+            ~((uint64_t)1 << (mshr->line % way_count(c)));
     }
     mshr->used = 0;
     index_pool_give(&c->free_mshrs, number);
@@ -156,8 +161,10 @@ static bool take_answers(struct cache *c)
     const struct mem_reply *m;
     while ((m = cache_bottom_peek_reply(c))) {
         uint32_t mshrs = (uint32_t)cache_params(c)->mshrs;
-        bool done = m->tag < mshrs ? fill(c, m->tag, mem_data_data(cache_bottom_reply_payload(c), line_bytes(c)))
-                                   : acknowledge(c, m->tag - mshrs, cache_bottom_reply_payload(c));
+        bool done =
+            m->tag < mshrs
+                ? fill(c, m->tag, mem_data_data(cache_bottom_reply_payload(c), line_bytes(c)))
+                : acknowledge(c, m->tag - mshrs, cache_bottom_reply_payload(c));
         if (!done)
             return true;
         cache_bottom_pop_reply(c);
@@ -194,16 +201,17 @@ static uint64_t request_address(const struct mem_request *m)
 
 static uint32_t request_pid(const struct mem_request *m)
 {
-    return message_kind(m) == MEM_READ ? m->read.pid
-                                       : (message_kind(m) == MEM_WRITE ? m->write.pid : m->atomic.pid);
+    return message_kind(m) == MEM_READ
+               ? m->read.pid
+               : (message_kind(m) == MEM_WRITE ? m->write.pid : m->atomic.pid);
 }
 
 static bool check_writable(const struct cache *c, const struct mem_request *m, bool writable)
 {
     if (writable || message_kind(m) == MEM_READ)
         return true;
-    engine_fail(&c->io.base, "process %u writes to read-only memory at virtual address 0x%llx", request_pid(m),
-                (unsigned long long)request_address(m));
+    engine_fail(&c->io.base, "process %u writes to read-only memory at virtual address 0x%llx",
+                request_pid(m), (unsigned long long)request_address(m));
     return false;
 }
 
@@ -214,8 +222,8 @@ static void take_pages(struct cache *c)
         struct cache_queue *q = arena_at(struct cache_queue, c->pages) + m->tag;
         if (!m->found.valid) {
             const struct mem_request *first = &parked_at(c, q->first)->request;
-            engine_fail(&c->io.base, "process %u %s virtual address 0x%llx, which is not mapped", request_pid(first),
-                        message_kind(first) == MEM_READ ? "reads" : "writes to",
+            engine_fail(&c->io.base, "process %u %s virtual address 0x%llx, which is not mapped",
+                        request_pid(first), message_kind(first) == MEM_READ ? "reads" : "writes to",
                         (unsigned long long)request_address(first));
             return;
         }
@@ -227,9 +235,9 @@ static void take_pages(struct cache *c)
         }
         queue_append(c, &c->replay, q->first, q->last);
         c->hold = HOLD_NONE; /* these go first, whatever the others wait for */
-        *q = (struct cache_queue){ PARKED_NONE, PARKED_NONE };
-        cache_translation_ops(c)->fill(cache_translation(c), m->tag, m->found.physical, m->found.page_bits,
-                                       m->found.writable);
+        *q = (struct cache_queue){PARKED_NONE, PARKED_NONE};
+        cache_translation_ops(c)->fill(cache_translation(c), m->tag, m->found.physical,
+                                       m->found.page_bits, m->found.writable);
         cache_translate_pop_reply(c);
     }
 }
@@ -250,15 +258,18 @@ static enum translated park(struct cache *c, const struct mem_request *m, bool a
     memcpy(&p->request, m, sizeof p->request);
     p->next = PARKED_NONE;
     if (message_kind(m) == MEM_WRITE)
-        memcpy(parked_payload(c, i), cache_top_payload(c), mem_write_payload_bytes(cache_params(c)->line));
+        memcpy(parked_payload(c, i), cache_top_payload(c),
+               mem_write_payload_bytes(cache_params(c)->line));
     else if (message_kind(m) == MEM_ATOMIC)
-        memcpy(parked_payload(c, i), cache_top_payload(c), mem_atomic_payload_bytes(cache_params(c)->line));
+        memcpy(parked_payload(c, i), cache_top_payload(c),
+               mem_atomic_payload_bytes(cache_params(c)->line));
     queue_append(c, arena_at(struct cache_queue, c->pages) + page, i, i);
     c->unanswered++;
     return ASIDE;
 }
 
-/* Finds the physical address of the oldest request, or moves it aside. A result is kept while the request has to stay. */
+/* Finds the physical address of the oldest request, or moves it aside. A result is kept while the
+ * request has to stay. */
 static enum translated translate(struct cache *c, const struct mem_request *m, uint64_t *physical)
 {
     *physical = request_address(m);
@@ -266,8 +277,8 @@ static enum translated translate(struct cache *c, const struct mem_request *m, u
         return TRANSLATED;
     if (!c->head_translated) {
         struct address_translation found;
-        enum address_translation_result r =
-            cache_translation_ops(c)->lookup(cache_translation(c), request_pid(m), request_address(m), &found);
+        enum address_translation_result r = cache_translation_ops(c)->lookup(
+            cache_translation(c), request_pid(m), request_address(m), &found);
         if (r == ADDRESS_TRANSLATION_FULL)
             return HELD;
         if (r != ADDRESS_TRANSLATION_HIT)
@@ -333,7 +344,8 @@ static bool finish_job(struct cache *c)
         return false;
     if (c->job_drop) {
         if (c->dirty_count) {
-            engine_fail(&c->io.base, "invalidate would lose %u dirty lines; flush first", c->dirty_count);
+            engine_fail(&c->io.base, "invalidate would lose %u dirty lines; flush first",
+                        c->dirty_count);
             return false;
         }
         drop_all(c);
@@ -358,9 +370,9 @@ static bool pass_fence(struct cache *c)
     if (!index_pool_has(&c->free_sent) || !cache_bottom_can_send(c))
         return false;
     uint32_t sent = index_pool_take(&c->free_sent);
-    arena_at(struct cache_sent, c->sent)[sent] = (struct cache_sent){ .kind = SENT_WRITE_BACK };
-    cache_bottom_send_fence(c, (uint16_t)((uint32_t)cache_params(c)->mshrs + sent), m->fence.scope, m->fence.acquire,
-                            m->fence.release);
+    arena_at(struct cache_sent, c->sent)[sent] = (struct cache_sent){.kind = SENT_WRITE_BACK};
+    cache_bottom_send_fence(c, (uint16_t)((uint32_t)cache_params(c)->mshrs + sent), m->fence.scope,
+                            m->fence.acquire, m->fence.release);
     c->job_pass = false;
     return true;
 }
@@ -381,13 +393,15 @@ static bool work_on_job(struct cache *c)
 static void start_fence(struct cache *c, const struct mem_request *m)
 {
     bool shared = m->fence.scope == SCOPE_AGENT || m->fence.scope == SCOPE_SYSTEM;
-    start_job(c, JOB_FENCE, shared && (m->fence.release || m->fence.acquire), shared && m->fence.acquire);
+    start_job(c, JOB_FENCE, shared && (m->fence.release || m->fence.acquire),
+              shared && m->fence.acquire);
     c->job_pass = c->job_drop && cache_params(c)->acquire == CACHE_ACQUIRE_BELOW;
 }
 
 /* ---- a cycle ---- */
 
-/* Can the request that was held be taken now? Only a guess that avoids vain attempts, never a wrong no. */
+/* Can the request that was held be taken now? Only a guess that avoids vain attempts, never a wrong
+ * no. */
 static bool worth_trying(const struct cache *c)
 {
     switch (c->hold) {
@@ -430,7 +444,8 @@ static void take_requests(struct cache *c, unsigned *room)
     c->hold = HOLD_NONE;
     take_replays(c, room);
     const struct mem_request *m;
-    while (*room && c->replay.first == PARKED_NONE && c->job == JOB_NONE && (m = cache_top_peek(c))) {
+    while (*room && c->replay.first == PARKED_NONE && c->job == JOB_NONE
+           && (m = cache_top_peek(c))) {
         if (message_kind(m) == MEM_FENCE) {
             start_fence(c, m);
             return;
@@ -448,8 +463,9 @@ static void take_requests(struct cache *c, unsigned *room)
     }
 }
 
-/* All that can be done now is done in one tick, so the next one has a reason of its own only if this one was cut short: by
- * the number of ports, by a job that has gone on, or by what waited for answers that have been sent only now. */
+/* All that can be done now is done in one tick, so the next one has a reason of its own only if
+ * this one was cut short: by the number of ports, by a job that has gone on, or by what waited for
+ * answers that have been sent only now. */
 static bool cache_tick(struct cache *c)
 {
     unsigned room = (unsigned)cache_params(c)->ports;
@@ -467,18 +483,20 @@ static bool cache_tick(struct cache *c)
         worked = work_on_job(c);
     if (c->response_count)
         sent = send_responses(c);
-    return room == 0 || worked || (sent && (stuck || c->hold == HOLD_RESPONSE || c->job != JOB_NONE));
+    return room == 0 || worked
+           || (sent && (stuck || c->hold == HOLD_RESPONSE || c->job != JOB_NONE));
 }
 
 static unsigned cache_outstanding(const struct cache *c, struct hang_report *report)
 {
-    static const char *const jobs[] = { "", "flush", "flush", "invalidate", "fence" };
+    static const char *const jobs[] = {"", "flush", "flush", "invalidate", "fence"};
     for (uint32_t i = 0; report && i < (uint32_t)cache_params(c)->mshrs; i++)
         if (mshr_at(c, i)->used)
             hang_note(report, "line 0x%llx has been asked for below; %u requests wait for it",
                       (unsigned long long)mshr_at(c, i)->address, mshr_at(c, i)->targets);
     if (report && index_pool_used(&c->free_sent))
-        hang_note(report, "%u writes or atomics sent below are not answered", index_pool_used(&c->free_sent));
+        hang_note(report, "%u writes or atomics sent below are not answered",
+                  index_pool_used(&c->free_sent));
     if (report && cache_translation(c) && index_pool_used(&c->free_parked))
         hang_note(report, "%u requests wait for a translation", index_pool_used(&c->free_parked));
     if (report && c->response_count)

@@ -1,17 +1,21 @@
-/* State of a cache, and the small steps everything else is made of: finding lines, choosing victims, answering.
+/* State of a cache, and the small steps everything else is made of: finding lines, choosing
+ * victims, answering.
  *
- * Tags stand apart from the bytes. A line is free (tag LINE_FREE), present, or pending (`mshr` != 0: its bytes have
- * been asked for; the way is taken when the request goes out, so a line is found by its tag whatever its state).
- * A line that is not `filled` holds only the bytes of its mask. In a write-back cache the mask names the dirty bytes,
- * filled or not, so a write miss needs no fetch; in a write-through one it names the bytes that earlier writes left.
+ * Tags stand apart from the bytes. A line is free (tag LINE_FREE), present, or pending (`mshr` !=
+ * 0: its bytes have been asked for; the way is taken when the request goes out, so a line is found
+ * by its tag whatever its state). A line that is not `filled` holds only the bytes of its mask. In
+ * a write-back cache the mask names the dirty bytes, filled or not, so a write miss needs no fetch;
+ * in a write-through one it names the bytes that earlier writes left.
  *
- * Requests to one line take effect in the order in which they were taken: what comes to a pending line is queued at its
- * MSHR (write-back), or makes the line's MSHR `detached` (other policies): the answer still serves those who waited, but
- * the line is forgotten, and the next read asks again, behind the write that went below meanwhile. So a store that
- * follows a load to the same place can never be seen by that load, nor missed by the next.
+ * Requests to one line take effect in the order in which they were taken: what comes to a pending
+ * line is queued at its MSHR (write-back), or makes the line's MSHR `detached` (other policies):
+ * the answer still serves those who waited, but the line is forgotten, and the next read asks
+ * again, behind the write that went below meanwhile. So a store that follows a load to the same
+ * place can never be seen by that load, nor missed by the next.
  *
- * An answer is formed when the request takes effect and leaves `latency` - 1 cycles later (plus the translation's), in one
- * queue, so that with connections of one cycle a hit takes latency + 1 from request sent to answer seen. */
+ * An answer is formed when the request takes effect and leaves `latency` - 1 cycles later (plus the
+ * translation's), in one queue, so that with connections of one cycle a hit takes latency + 1 from
+ * request sent to answer seen. */
 #ifndef HEDDLE_COMPONENTS_CACHE_STATE_H
 #define HEDDLE_COMPONENTS_CACHE_STATE_H
 
@@ -20,13 +24,13 @@
 #include "components/mem/index_pool.h"
 #include "components/mem/mem_mask.h"
 
-#define LINE_FREE UINT64_MAX
-#define LINE_NONE UINT32_MAX
-#define TARGET_NONE UINT32_MAX
-#define PARKED_NONE UINT32_MAX
-#define HINT_WAYS 8u /* of a word */
-#define HINT_BYTES ((uint64_t)0x0101010101010101u)
-#define RESPONSE_DONE 0xffffffu    /* no data */
+#define LINE_FREE         UINT64_MAX
+#define LINE_NONE         UINT32_MAX
+#define TARGET_NONE       UINT32_MAX
+#define PARKED_NONE       UINT32_MAX
+#define HINT_WAYS         8u /* of a word */
+#define HINT_BYTES        ((uint64_t)0x0101010101010101u)
+#define RESPONSE_DONE     0xffffffu /* no data */
 #define RESPONSE_NO_BYTES 0xfffffeu /* a data message whose bytes nobody reads */
 
 struct cache_line {
@@ -34,8 +38,8 @@ struct cache_line {
     uint8_t filled;
 };
 
-/* What finding and replacing need to know of a set; behind it stands a byte for each way, a hash of its tag, so that a
- * set of 16 ways is searched with two words. Bit w of the masks is way w. */
+/* What finding and replacing need to know of a set; behind it stands a byte for each way, a hash of
+ * its tag, so that a set of 16 ways is searched with two words. Bit w of the masks is way w. */
 struct cache_set {
     uint64_t used;    /* lines not free */
     uint64_t pending; /* lines whose bytes have been asked for */
@@ -90,7 +94,7 @@ struct cache_queue {
 
 /* 8 bytes, since all answers go through a ring of these. */
 struct cache_response {
-    uint32_t due; /* low bits of the cycle */
+    uint32_t due;  /* low bits of the cycle */
     uint32_t slot; /* or RESPONSE_DONE, RESPONSE_NO_BYTES */
 };
 
@@ -102,35 +106,35 @@ enum cache_job { JOB_NONE, JOB_FLUSH, JOB_FLUSH_INVALIDATE, JOB_INVALIDATE, JOB_
 struct cache {
     struct cache_io io;
     /* Arena offsets. */
-    uint32_t sets;         /* struct cache_set [sets], of set_bytes() each */
-    uint32_t tags;         /* uint64_t [lines]: line number */
-    uint32_t lines;        /* struct cache_line [lines] */
-    uint32_t masks;        /* struct mem_mask [lines]; write-back and write-through only */
-    uint32_t data;         /* [lines][line] */
-    uint32_t dirty;        /* bitmap of lines */
+    uint32_t sets;  /* struct cache_set [sets], of set_bytes() each */
+    uint32_t tags;  /* uint64_t [lines]: line number */
+    uint32_t lines; /* struct cache_line [lines] */
+    uint32_t masks; /* struct mem_mask [lines]; write-back and write-through only */
+    uint32_t data;  /* [lines][line] */
+    uint32_t dirty; /* bitmap of lines */
     uint32_t mshrs;
     uint32_t targets;
     uint32_t stored;
     uint32_t sent;
-    uint32_t responses;    /* ring of struct cache_response [response_mask + 1] */
+    uint32_t responses;     /* ring of struct cache_response [response_mask + 1] */
     uint32_t response_tags; /* uint16_t, parallel */
     uint32_t response_data; /* [slots][line] */
     uint32_t parked;
     uint32_t parked_data;
-    uint32_t pages;        /* struct cache_queue by number of the page asked for */
+    uint32_t pages; /* struct cache_queue by number of the page asked for */
     uint32_t payload_stride;
     struct index_pool free_mshrs, free_targets, free_stored, free_sent, free_slots, free_parked;
     uint32_t response_mask, response_head, response_count;
-    uint32_t delay;        /* from taking to answering */
-    uint32_t line_count;   /* lines not free */
+    uint32_t delay;      /* from taking to answering */
+    uint32_t line_count; /* lines not free */
     uint32_t dirty_count;
-    uint32_t unanswered;   /* requests taken and not answered */
+    uint32_t unanswered; /* requests taken and not answered */
     struct cache_queue replay;
-    uint8_t job;           /* enum cache_job */
+    uint8_t job; /* enum cache_job */
     bool job_write_back, job_drop;
-    bool job_pass;         /* the fence has yet to be sent below */
+    bool job_pass; /* the fence has yet to be sent below */
     bool head_translated;
-    uint8_t hold;          /* enum cache_hold */
+    uint8_t hold; /* enum cache_hold */
     uint64_t head_physical;
     uint64_t blocked_since; /* 1 + cycle, 0: not blocked */
 };
@@ -152,7 +156,8 @@ static inline bool is_write_back(const struct cache *c)
 
 static inline bool keeps_masks(const struct cache *c)
 {
-    return cache_params(c)->write == CACHE_WRITE_BACK || cache_params(c)->write == CACHE_WRITE_THROUGH;
+    return cache_params(c)->write == CACHE_WRITE_BACK
+           || cache_params(c)->write == CACHE_WRITE_THROUGH;
 }
 
 static inline char *line_data(const struct cache *c, uint32_t line)
@@ -180,8 +185,8 @@ static inline struct cache_mshr *mshr_at(const struct cache *c, uint32_t i)
     return arena_at(struct cache_mshr, c->mshrs) + i;
 }
 
-/* `folded`: exclusive or of all groups of index bits, so that a bank of an interleaved memory, whose addresses agree in
- * some bits, still uses all its sets. */
+/* `folded`: exclusive or of all groups of index bits, so that a bank of an interleaved memory,
+ * whose addresses agree in some bits, still uses all its sets. */
 static inline uint32_t set_of(const struct cache *c, uint64_t number)
 {
     uint64_t sets = (uint64_t)cache_params(c)->sets;
@@ -217,7 +222,8 @@ static inline uint32_t line_find(const struct cache *c, uint32_t set, uint64_t n
     uint64_t hint = hint_of(number) * HINT_BYTES;
     for (uint32_t word = 0; word * HINT_WAYS < way_count(c); word++) {
         /* The top bit of each byte that is equal; sometimes of the one above it too. */
-        uint64_t differ = hints[word] ^ hint, equal = (differ - HINT_BYTES) & ~differ & HINT_BYTES << 7;
+        uint64_t differ = hints[word] ^ hint,
+                 equal = (differ - HINT_BYTES) & ~differ & HINT_BYTES << 7;
         for (; equal; equal &= equal - 1) {
             uint32_t way = word * HINT_WAYS + (uint32_t)__builtin_ctzll(equal) / 8;
             if (way < way_count(c) && tags[way] == number)
@@ -253,7 +259,7 @@ static inline void line_drop(struct cache *c, uint32_t line)
     set->used &= ~bit;
     set->pending &= ~bit;
     *line_tag(c, line) = LINE_FREE;
-    *line_state(c, line) = (struct cache_line){ 0, 0 };
+    *line_state(c, line) = (struct cache_line){0, 0};
     c->line_count--;
 }
 
@@ -270,9 +276,9 @@ static inline void line_claim(struct cache *c, uint32_t line, uint64_t number)
     set->used |= (uint64_t)1 << way;
     ((uint8_t *)set->hints)[way] = (uint8_t)hint_of(number);
     *line_tag(c, line) = number;
-    *line_state(c, line) = (struct cache_line){ 0, 0 };
+    *line_state(c, line) = (struct cache_line){0, 0};
     if (keeps_masks(c))
-        *line_mask(c, line) = (struct mem_mask){ { 0, 0 } };
+        *line_mask(c, line) = (struct mem_mask){{0, 0}};
     c->line_count++;
     cache_replacement_ops(c)->fill(cache_replacement(c), line / way_count(c), way);
 }
@@ -298,30 +304,35 @@ static inline void note_unblocked(struct cache *c)
     }
 }
 
-/* Sends the dirty bytes of `line` below; the line is clean afterwards. Room below and a `sent` entry must be there. */
+/* Sends the dirty bytes of `line` below; the line is clean afterwards. Room below and a `sent`
+ * entry must be there. */
 static inline void write_back(struct cache *c, uint32_t line)
 {
     uint32_t sent = index_pool_take(&c->free_sent);
-    arena_at(struct cache_sent, c->sent)[sent] = (struct cache_sent){ .kind = SENT_WRITE_BACK };
+    arena_at(struct cache_sent, c->sent)[sent] = (struct cache_sent){.kind = SENT_WRITE_BACK};
     uint64_t address = *line_tag(c, line) * line_bytes(c);
-    void *payload = cache_bottom_send_write(c, (uint16_t)(cache_params(c)->mshrs + sent), address, 0);
+    void *payload =
+        cache_bottom_send_write(c, (uint16_t)(cache_params(c)->mshrs + sent), address, 0);
     mem_mask_store(mem_write_mask(payload, line_bytes(c)), *line_mask(c, line), line_bytes(c));
     memcpy(mem_write_data(payload, line_bytes(c)), line_data(c, line), line_bytes(c));
     line_set_clean(c, line);
     c->io.stats.writebacks++;
 }
 
-/* A line of `set` that is free now. LINE_NONE: every line is pending, or its bytes cannot be written back yet. */
+/* A line of `set` that is free now. LINE_NONE: every line is pending, or its bytes cannot be
+ * written back yet. */
 static inline uint32_t line_make_room(struct cache *c, uint32_t set)
 {
     uint32_t base = set * way_count(c);
     const struct cache_set *s = set_at(c, set);
-    uint64_t unused = ~s->used & mem_mask_low_bits(way_count(c)), candidates = s->used & ~s->pending;
+    uint64_t unused = ~s->used & mem_mask_low_bits(way_count(c)),
+             candidates = s->used & ~s->pending;
     if (unused)
         return base + (uint32_t)__builtin_ctzll(unused);
     if (!candidates)
         return LINE_NONE;
-    if (is_write_back(c) && c->dirty_count && !(index_pool_has(&c->free_sent) && cache_bottom_can_send(c)))
+    if (is_write_back(c) && c->dirty_count
+        && !(index_pool_has(&c->free_sent) && cache_bottom_can_send(c)))
         return LINE_NONE;
     uint32_t line = base + cache_replacement_ops(c)->victim(cache_replacement(c), set, candidates);
     if (is_write_back(c) && c->dirty_count && line_is_dirty(c, line))
@@ -336,7 +347,8 @@ static inline bool response_room(const struct cache *c)
     return c->response_count <= c->response_mask;
 }
 
-/* Answers `tag`: with `data` (NULL: bytes nobody reads) when `is_data`. response_room() must hold. */
+/* Answers `tag`: with `data` (NULL: bytes nobody reads) when `is_data`. response_room() must hold.
+ */
 static inline void respond(struct cache *c, uint16_t tag, bool is_data, const void *data)
 {
     if (c->delay == 0 && c->response_count == 0 && cache_top_can_reply(c)) {
@@ -353,11 +365,12 @@ static inline void respond(struct cache *c, uint16_t tag, bool is_data, const vo
     uint32_t slot = is_data ? RESPONSE_NO_BYTES : RESPONSE_DONE;
     if (data) {
         slot = index_pool_take(&c->free_slots);
-        memcpy(arena_at(char, c->response_data) + (size_t)slot * line_bytes(c), data, line_bytes(c));
+        memcpy(arena_at(char, c->response_data) + (size_t)slot * line_bytes(c), data,
+               line_bytes(c));
     }
     uint32_t at = (c->response_head + c->response_count++) & c->response_mask;
     arena_at(struct cache_response, c->responses)[at] =
-        (struct cache_response){ (uint32_t)(cache_now(c) + c->delay), slot };
+        (struct cache_response){(uint32_t)(cache_now(c) + c->delay), slot};
     arena_at(uint16_t, c->response_tags)[at] = tag;
 }
 
@@ -367,7 +380,8 @@ static inline bool send_responses(struct cache *c)
     bool progress = false;
     uint32_t now = (uint32_t)cache_now(c);
     while (c->response_count) {
-        const struct cache_response *r = arena_at(struct cache_response, c->responses) + c->response_head;
+        const struct cache_response *r =
+            arena_at(struct cache_response, c->responses) + c->response_head;
         int32_t wait = (int32_t)(r->due - now);
         if (wait > 0) {
             cache_wake_at(c, cache_now(c) + (uint32_t)wait);
@@ -382,7 +396,8 @@ static inline bool send_responses(struct cache *c)
             void *payload = cache_top_reply_data(c, tag);
             if (r->slot != RESPONSE_NO_BYTES) {
                 memcpy(mem_data_data(payload, line_bytes(c)),
-                       arena_at(char, c->response_data) + (size_t)r->slot * line_bytes(c), line_bytes(c));
+                       arena_at(char, c->response_data) + (size_t)r->slot * line_bytes(c),
+                       line_bytes(c));
                 index_pool_give(&c->free_slots, r->slot);
             }
         }

@@ -1,6 +1,7 @@
-/* What a cache does with a request whose physical address is known. Each take_* either takes the request completely or
- * returns false and has changed nothing that a second attempt would count again (it may have written a victim back,
- * after which its way is free). Called from the input and the replay queue. */
+/* What a cache does with a request whose physical address is known. Each take_* either takes the
+ * request completely or returns false and has changed nothing that a second attempt would count
+ * again (it may have written a victim back, after which its way is free). Called from the input and
+ * the replay queue. */
 #ifndef HEDDLE_COMPONENTS_CACHE_TAKE_H
 #define HEDDLE_COMPONENTS_CACHE_TAKE_H
 
@@ -9,15 +10,16 @@
 /* Room at `mshr` for one more, with `stored` a slot for bytes? */
 static inline bool target_room(const struct cache *c, const struct cache_mshr *mshr, bool stored)
 {
-    return mshr->targets < cache_params(c)->targets && index_pool_has(&c->free_targets) &&
-           (!stored || index_pool_has(&c->free_stored));
+    return mshr->targets < cache_params(c)->targets && index_pool_has(&c->free_targets)
+           && (!stored || index_pool_has(&c->free_stored));
 }
 
-static inline struct cache_target *target_add(struct cache *c, struct cache_mshr *mshr, uint8_t kind, uint16_t tag)
+static inline struct cache_target *target_add(struct cache *c, struct cache_mshr *mshr,
+                                              uint8_t kind, uint16_t tag)
 {
     uint32_t i = index_pool_take(&c->free_targets);
     struct cache_target *all = arena_at(struct cache_target, c->targets), *t = all + i;
-    *t = (struct cache_target){ .next = TARGET_NONE, .kind = kind, .tag = tag };
+    *t = (struct cache_target){.next = TARGET_NONE, .kind = kind, .tag = tag};
     if (mshr->targets++)
         all[mshr->last].next = i;
     else
@@ -27,8 +29,8 @@ static inline struct cache_target *target_add(struct cache *c, struct cache_mshr
     return t;
 }
 
-static inline void target_store(struct cache *c, struct cache_target *t, struct mem_mask mask, const void *bytes,
-                                const void *compare)
+static inline void target_store(struct cache *c, struct cache_target *t, struct mem_mask mask,
+                                const void *bytes, const void *compare)
 {
     t->stored = index_pool_take(&c->free_stored);
     struct cache_stored *s = arena_at(struct cache_stored, c->stored) + t->stored;
@@ -38,12 +40,14 @@ static inline void target_store(struct cache *c, struct cache_target *t, struct 
         memcpy(s->bytes[1], compare, line_bytes(c));
 }
 
-/* Asks below for the bytes of `line`, which is claimed. MSHR, target and room below must be there. */
+/* Asks below for the bytes of `line`, which is claimed. MSHR, target and room below must be there.
+ */
 static inline struct cache_mshr *mshr_begin(struct cache *c, uint32_t line, uint32_t pid)
 {
     uint32_t i = index_pool_take(&c->free_mshrs);
     struct cache_mshr *mshr = mshr_at(c, i);
-    *mshr = (struct cache_mshr){ .address = *line_tag(c, line) * line_bytes(c), .line = line, .used = 1 };
+    *mshr =
+        (struct cache_mshr){.address = *line_tag(c, line) * line_bytes(c), .line = line, .used = 1};
     line_state(c, line)->mshr = (uint16_t)(i + 1);
     set_at(c, line / way_count(c))->pending |= (uint64_t)1 << (line % way_count(c));
     cache_bottom_send_read(c, (uint16_t)i, mshr->address, line_bytes(c), pid);
@@ -51,9 +55,10 @@ static inline struct cache_mshr *mshr_begin(struct cache *c, uint32_t line, uint
     return mshr;
 }
 
-/* The MSHR at which a request for bytes that are not here can wait, new or not. NULL: no room now. */
-static inline struct cache_mshr *mshr_for(struct cache *c, uint32_t set, uint64_t number, uint32_t line, uint32_t pid,
-                                          bool stored)
+/* The MSHR at which a request for bytes that are not here can wait, new or not. NULL: no room now.
+ */
+static inline struct cache_mshr *mshr_for(struct cache *c, uint32_t set, uint64_t number,
+                                          uint32_t line, uint32_t pid, bool stored)
 {
     struct cache_mshr *mshr;
     if (line != LINE_NONE && line_state(c, line)->mshr) {
@@ -66,14 +71,15 @@ static inline struct cache_mshr *mshr_for(struct cache *c, uint32_t set, uint64_
         c->io.stats.mshr_hits++;
     } else {
         bool mshr_left = index_pool_has(&c->free_mshrs);
-        if (!mshr_left || !index_pool_has(&c->free_targets) || (stored && !index_pool_has(&c->free_stored)) ||
-            !cache_bottom_can_send(c)) {
+        if (!mshr_left || !index_pool_has(&c->free_targets)
+            || (stored && !index_pool_has(&c->free_stored)) || !cache_bottom_can_send(c)) {
             hold(c, mshr_left ? HOLD_ROOM_BELOW : HOLD_MSHR);
             return NULL;
         }
         if (line == LINE_NONE) {
             line = line_make_room(c, set);
-            if (line == LINE_NONE || !cache_bottom_can_send(c)) { /* writing back may have used the room */
+            if (line == LINE_NONE
+                || !cache_bottom_can_send(c)) { /* writing back may have used the room */
                 hold(c, line == LINE_NONE ? HOLD_OTHER : HOLD_ROOM_BELOW);
                 return NULL;
             }
@@ -87,15 +93,17 @@ static inline struct cache_mshr *mshr_for(struct cache *c, uint32_t set, uint64_
     return mshr;
 }
 
-static inline bool take_read(struct cache *c, uint16_t tag, uint64_t address, uint32_t size, uint32_t pid)
+static inline bool take_read(struct cache *c, uint16_t tag, uint64_t address, uint32_t size,
+                             uint32_t pid)
 {
     uint64_t number = address / line_bytes(c);
     uint32_t set = set_of(c, number), line = line_find(c, set, number);
     if (line != LINE_NONE && !line_state(c, line)->mshr) {
         bool here = line_state(c, line)->filled;
         if (!here && keeps_masks(c))
-            here = mem_mask_covers(*line_mask(c, line),
-                                   mem_mask_range((unsigned)(address % line_bytes(c)), size, line_bytes(c)));
+            here = mem_mask_covers(
+                *line_mask(c, line),
+                mem_mask_range((unsigned)(address % line_bytes(c)), size, line_bytes(c)));
         if (here) {
             if (!response_room(c))
                 return hold(c, HOLD_RESPONSE);
@@ -116,7 +124,8 @@ static inline bool take_read(struct cache *c, uint16_t tag, uint64_t address, ui
 }
 
 /* Puts bytes into a line that is not pending. */
-static inline void line_write(struct cache *c, uint32_t line, struct mem_mask mask, const void *bytes)
+static inline void line_write(struct cache *c, uint32_t line, struct mem_mask mask,
+                              const void *bytes)
 {
     mem_copy_masked(line_data(c, line), bytes, mask, line_bytes(c));
     if (keeps_masks(c)) {
@@ -127,8 +136,8 @@ static inline void line_write(struct cache *c, uint32_t line, struct mem_mask ma
     }
 }
 
-static inline bool take_write_back(struct cache *c, uint16_t tag, uint64_t address, struct mem_mask mask, const void *bytes,
-                                   uint32_t pid)
+static inline bool take_write_back(struct cache *c, uint16_t tag, uint64_t address,
+                                   struct mem_mask mask, const void *bytes, uint32_t pid)
 {
     uint64_t number = address / line_bytes(c);
     uint32_t set = set_of(c, number), line = line_find(c, set, number);
@@ -160,7 +169,8 @@ static inline bool take_write_back(struct cache *c, uint16_t tag, uint64_t addre
     return true;
 }
 
-/* A line that goes below without this cache knowing its bytes afterwards: forget it, pending or not. */
+/* A line that goes below without this cache knowing its bytes afterwards: forget it, pending or
+ * not. */
 static inline void line_forget(struct cache *c, uint32_t line)
 {
     if (line_state(c, line)->mshr)
@@ -169,8 +179,8 @@ static inline void line_forget(struct cache *c, uint32_t line)
 }
 
 /* Write-through, -around and -evict: the write goes below, the own copy follows the policy. */
-static inline bool take_write_below(struct cache *c, uint16_t tag, uint64_t address, struct mem_mask mask,
-                                    const void *bytes, uint32_t pid)
+static inline bool take_write_below(struct cache *c, uint16_t tag, uint64_t address,
+                                    struct mem_mask mask, const void *bytes, uint32_t pid)
 {
     if (!index_pool_has(&c->free_sent) || !cache_bottom_can_send(c))
         return hold(c, index_pool_has(&c->free_sent) ? HOLD_ROOM_BELOW : HOLD_OTHER);
@@ -198,8 +208,9 @@ static inline bool take_write_below(struct cache *c, uint16_t tag, uint64_t addr
         }
     }
     uint32_t sent = index_pool_take(&c->free_sent);
-    arena_at(struct cache_sent, c->sent)[sent] = (struct cache_sent){ tag, SENT_WRITE };
-    void *payload = cache_bottom_send_write(c, (uint16_t)(cache_params(c)->mshrs + sent), number * line_bytes(c), pid);
+    arena_at(struct cache_sent, c->sent)[sent] = (struct cache_sent){tag, SENT_WRITE};
+    void *payload = cache_bottom_send_write(c, (uint16_t)(cache_params(c)->mshrs + sent),
+                                            number * line_bytes(c), pid);
     mem_mask_store(mem_write_mask(payload, line_bytes(c)), mask, line_bytes(c));
     memcpy(mem_write_data(payload, line_bytes(c)), bytes, line_bytes(c));
     c->io.stats.writes++;
@@ -208,15 +219,17 @@ static inline bool take_write_below(struct cache *c, uint16_t tag, uint64_t addr
 }
 
 /* Write-back: the atomic happens here. */
-static inline bool take_atomic_here(struct cache *c, const struct mem_request *m, void *payload, uint64_t address)
+static inline bool take_atomic_here(struct cache *c, const struct mem_request *m, void *payload,
+                                    uint64_t address)
 {
     unsigned bytes = line_bytes(c);
     uint64_t number = address / bytes;
     uint32_t set = set_of(c, number), line = line_find(c, set, number);
     struct mem_mask mask = mem_mask_load(mem_atomic_mask(payload, bytes), bytes);
-    const void *operand = mem_atomic_operand(payload, bytes), *compare = mem_atomic_compare(payload, bytes);
-    if (line != LINE_NONE && !line_state(c, line)->mshr &&
-        (line_state(c, line)->filled || mem_mask_covers(*line_mask(c, line), mask))) {
+    const void *operand = mem_atomic_operand(payload, bytes),
+               *compare = mem_atomic_compare(payload, bytes);
+    if (line != LINE_NONE && !line_state(c, line)->mshr
+        && (line_state(c, line)->filled || mem_mask_covers(*line_mask(c, line), mask))) {
         if (!response_room(c))
             return hold(c, HOLD_RESPONSE);
         line_touch(c, line);
@@ -224,7 +237,8 @@ static inline bool take_atomic_here(struct cache *c, const struct mem_request *m
         c->io.stats.atomics++;
         c->unanswered++;
         respond(c, m->tag, true, m->atomic.returns ? line_data(c, line) : NULL);
-        mem_apply_atomic(m->atomic.op, m->atomic.size, mask, line_data(c, line), operand, compare, NULL);
+        mem_apply_atomic(m->atomic.op, m->atomic.size, mask, line_data(c, line), operand, compare,
+                         NULL);
         *line_mask(c, line) = mem_mask_or(*line_mask(c, line), mask);
         line_set_dirty(c, line);
         return true;
@@ -242,7 +256,8 @@ static inline bool take_atomic_here(struct cache *c, const struct mem_request *m
 }
 
 /* The other policies: it happens below, and the own copy is stale then. */
-static inline bool take_atomic_below(struct cache *c, const struct mem_request *m, void *payload, uint64_t address)
+static inline bool take_atomic_below(struct cache *c, const struct mem_request *m, void *payload,
+                                     uint64_t address)
 {
     if (!index_pool_has(&c->free_sent) || !cache_bottom_can_send(c))
         return hold(c, index_pool_has(&c->free_sent) ? HOLD_ROOM_BELOW : HOLD_OTHER);
@@ -253,10 +268,12 @@ static inline bool take_atomic_below(struct cache *c, const struct mem_request *
         line_forget(c, line);
     uint32_t sent = index_pool_take(&c->free_sent);
     arena_at(struct cache_sent, c->sent)[sent] =
-        (struct cache_sent){ m->tag, m->atomic.returns ? SENT_ATOMIC : SENT_ATOMIC_BLIND };
-    void *below = cache_bottom_send_atomic(c, (uint16_t)(cache_params(c)->mshrs + sent), number * bytes, m->atomic.pid,
-                                           m->atomic.op, m->atomic.size, m->atomic.returns);
-    mem_mask_store(mem_atomic_mask(below, bytes), mem_mask_load(mem_atomic_mask(payload, bytes), bytes), bytes);
+        (struct cache_sent){m->tag, m->atomic.returns ? SENT_ATOMIC : SENT_ATOMIC_BLIND};
+    void *below =
+        cache_bottom_send_atomic(c, (uint16_t)(cache_params(c)->mshrs + sent), number * bytes,
+                                 m->atomic.pid, m->atomic.op, m->atomic.size, m->atomic.returns);
+    mem_mask_store(mem_atomic_mask(below, bytes),
+                   mem_mask_load(mem_atomic_mask(payload, bytes), bytes), bytes);
     memcpy(mem_atomic_operand(below, bytes), mem_atomic_operand(payload, bytes), bytes);
     memcpy(mem_atomic_compare(below, bytes), mem_atomic_compare(payload, bytes), bytes);
     c->io.stats.misses++;
@@ -265,12 +282,14 @@ static inline bool take_atomic_below(struct cache *c, const struct mem_request *
     return true;
 }
 
-static inline bool take(struct cache *c, const struct mem_request *m, void *payload, uint64_t address)
+static inline bool take(struct cache *c, const struct mem_request *m, void *payload,
+                        uint64_t address)
 {
     if (message_kind(m) == MEM_READ)
         return take_read(c, m->tag, address, m->read.size, m->read.pid);
     if (message_kind(m) == MEM_ATOMIC)
-        return is_write_back(c) ? take_atomic_here(c, m, payload, address) : take_atomic_below(c, m, payload, address);
+        return is_write_back(c) ? take_atomic_here(c, m, payload, address)
+                                : take_atomic_below(c, m, payload, address);
     struct mem_mask mask = mem_mask_load(mem_write_mask(payload, line_bytes(c)), line_bytes(c));
     const void *bytes = mem_write_data(payload, line_bytes(c));
     return is_write_back(c) ? take_write_back(c, m->tag, address, mask, bytes, m->write.pid)

@@ -1,15 +1,16 @@
 /* Least recently used.
  *
- * Up to 16 ways: a set's order is one word, a list of ways of four bits each with the most recent one lowest; a touch
- * moves its way to the front. Ways that do not exist stay behind the others for ever. More ways: every touch stamps the
- * line with a counter, and the smallest stamp loses; when the 32-bit counter runs out, the stamps of each set are replaced
- * by their ranks, which keeps the order exactly. */
+ * Up to 16 ways: a set's order is one word, a list of ways of four bits each with the most recent
+ * one lowest; a touch moves its way to the front. Ways that do not exist stay behind the others for
+ * ever. More ways: every touch stamps the line with a counter, and the smallest stamp loses; when
+ * the 32-bit counter runs out, the stamps of each set are replaced by their ranks, which keeps the
+ * order exactly. */
 #include "lru.gen.h"
 
 #include "components/cache/replacement_policy.h"
 
 #define LRU_LISTED_WAYS 16u
-#define LRU_NIBBLES ((uint64_t)0x1111111111111111u)
+#define LRU_NIBBLES     ((uint64_t)0x1111111111111111u)
 
 struct lru {
     struct lru_io io;
@@ -71,13 +72,15 @@ static void lru_touch(struct part *self, uint32_t set, uint32_t way)
     }
     uint64_t *order = &arena_at(uint64_t, p->order)[set], old = *order;
     /* Finds the lowest zero digit of old ^ way way way ...: where the way stands. */
-    uint64_t same = old ^ (LRU_NIBBLES * way), zero = (same - LRU_NIBBLES) & ~same & (LRU_NIBBLES * 8);
+    uint64_t same = old ^ (LRU_NIBBLES * way),
+             zero = (same - LRU_NIBBLES) & ~same & (LRU_NIBBLES * 8);
     unsigned shift = (unsigned)__builtin_ctzll(zero) & ~3u;
     uint64_t below = ((uint64_t)1 << shift) - 1, through = below << 4 | 15;
     *order = (old & ~through) | (old & below) << 4 | way;
 }
 
-static __attribute__((noinline)) uint32_t lru_oldest_stamp(const struct lru *p, uint32_t set, uint64_t candidates)
+static __attribute__((noinline)) uint32_t lru_oldest_stamp(const struct lru *p, uint32_t set,
+                                                           uint64_t candidates)
 {
     const uint32_t *stamps = arena_at(uint32_t, p->stamps) + (size_t)set * p->ways;
     uint32_t best = (uint32_t)__builtin_ctzll(candidates);

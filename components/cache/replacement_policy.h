@@ -1,6 +1,6 @@
-/* What a cache asks of its replacement policy. Sets and ways are numbers from 0; a policy keeps its own state for each
- * line. Calls come from the cache's tick only; victim() is called once for each line that is really replaced, so it may
- * change state (ageing). */
+/* What a cache asks of its replacement policy. Sets and ways are numbers from 0; a policy keeps its
+ * own state for each line. Calls come from the cache's tick only; victim() is called once for each
+ * line that is really replaced, so it may change state (ageing). */
 #ifndef HEDDLE_COMPONENTS_REPLACEMENT_POLICY_H
 #define HEDDLE_COMPONENTS_REPLACEMENT_POLICY_H
 

@@ -1,7 +1,8 @@
-/* Static re-reference interval prediction with hit priority (Jaleel, Theobald, Steely, Emer, "High Performance Cache
- * Replacement Using Re-Reference Interval Prediction (RRIP)", ISCA 2010, section 4.1). A line carries an M-bit
- * prediction: a hit sets it to 0 (near), a fill to 2^M - 2 (long); the victim is the first line at 2^M - 1 (distant), and
- * all lines age until there is one. Lines that cannot be replaced just now age too. */
+/* Static re-reference interval prediction with hit priority (Jaleel, Theobald, Steely, Emer, "High
+ * Performance Cache Replacement Using Re-Reference Interval Prediction (RRIP)", ISCA 2010,
+ * section 4.1). A line carries an M-bit prediction: a hit sets it to 0 (near), a fill to 2^M - 2
+ * (long); the victim is the first line at 2^M - 1 (distant), and all lines age until there is one.
+ * Lines that cannot be replaced just now age too. */
 #include "rrip.gen.h"
 
 #include <string.h>

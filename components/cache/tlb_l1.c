@@ -1,4 +1,5 @@
-/* The TLB inside a cache: a translation table and two counters. The cache asks for pages and keeps what waits. */
+/* The TLB inside a cache: a translation table and two counters. The cache asks for pages and keeps
+ * what waits. */
 #include "tlb_l1.gen.h"
 
 #include "components/cache/address_translation.h"
@@ -11,8 +12,8 @@ struct tlb_l1 {
 
 static void tlb_l1_init(struct tlb_l1 *p)
 {
-    translation_table_init(&p->table, (uint32_t)tlb_l1_params(p)->sets, (uint32_t)tlb_l1_params(p)->ways,
-                           (uint32_t)tlb_l1_params(p)->mshrs);
+    translation_table_init(&p->table, (uint32_t)tlb_l1_params(p)->sets,
+                           (uint32_t)tlb_l1_params(p)->ways, (uint32_t)tlb_l1_params(p)->mshrs);
 }
 
 static uint32_t tlb_l1_latency(const struct part *self)
@@ -27,15 +28,16 @@ static uint32_t tlb_l1_capacity(const struct part *self)
     return (uint32_t)tlb_l1_params(p)->mshrs;
 }
 
-static enum address_translation_result tlb_l1_lookup(struct part *self, uint32_t pid, uint64_t address,
-                                                     struct address_translation *out)
+static enum address_translation_result
+tlb_l1_lookup(struct part *self, uint32_t pid, uint64_t address, struct address_translation *out)
 {
     struct tlb_l1 *p = (struct tlb_l1 *)(void *)self;
     uint32_t i = translation_find(&p->table, pid, address);
     if (translation_is_pending(&p->table, i))
         return ADDRESS_TRANSLATION_PENDING;
     if (i == TRANSLATION_NONE)
-        return translation_can_ask(&p->table) ? ADDRESS_TRANSLATION_ABSENT : ADDRESS_TRANSLATION_FULL;
+        return translation_can_ask(&p->table) ? ADDRESS_TRANSLATION_ABSENT
+                                              : ADDRESS_TRANSLATION_FULL;
     const struct translation_entry *e = translation_entry(&p->table, i);
     out->physical = e->physical + translation_offset(&p->table, address);
     out->writable = e->writable;
@@ -54,7 +56,8 @@ static uint32_t tlb_l1_wait(struct part *self, uint32_t pid, uint64_t address)
     return translation_ask(&p->table, pid, address);
 }
 
-static void tlb_l1_fill(struct part *self, uint32_t number, uint64_t physical, unsigned page_bits, bool writable)
+static void tlb_l1_fill(struct part *self, uint32_t number, uint64_t physical, unsigned page_bits,
+                        bool writable)
 {
     struct tlb_l1 *p = (struct tlb_l1 *)(void *)self;
     translation_fill(&p->table, number, physical, page_bits, writable, true);

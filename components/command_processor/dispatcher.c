@@ -7,6 +7,7 @@
 
 #include <string.h>
 
+#include "components/work/work_cut.h"
 #include "runtime/engine.h"
 
 enum {
@@ -39,55 +40,16 @@ static bool dispatcher_start(struct dispatcher *d, const struct aql_packet *pack
                              const struct aql_descriptor *descriptor, uint64_t entry,
                              uint64_t packet_address, uint32_t pid, uint32_t dispatch_id)
 {
-    struct work_placement *w = &d->common;
-    uint32_t items = 1;
-    *w = (struct work_placement){.entry = entry, .kernarg = packet->kernarg, .packet = packet_address,
-                                 .scratch = packet->scratch, .rsrc1 = descriptor->rsrc1,
-                                 .rsrc2 = descriptor->rsrc2, .properties = descriptor->properties,
-                                 .private_bytes = packet->private_bytes, .pid = pid,
-                                 .lds_bytes = packet->group_bytes, .dispatch_id = dispatch_id};
-    w->scratch_bytes_per_wavefront = (uint32_t)aql_scratch_bytes(packet->private_bytes);
-    d->left = 1;
-    for (unsigned i = 0; i < 3; i++) {
-        w->grid[i] = packet->grid[i];
-        w->block[i] = packet->work_group[i];
-        items *= packet->work_group[i];
-        d->groups[i] = packet->work_group[i]
-                           ? (packet->grid[i] + packet->work_group[i] - 1) / packet->work_group[i]
-                           : 0;
-        d->next[i] = 0;
-        d->left *= d->groups[i];
-    }
-    /* Granules of 4 vector and 8 scalar registers; scalar ones are then taken in the pool's granularity. */
-    w->vgprs = (uint16_t)(((w->rsrc1 & 63) + 1) * 4);
-    w->sgprs = (uint16_t)(((w->rsrc1 >> 6 & 15) + 1) * 8);
-    d->request = (struct resource_request){(items + 63) / 64, w->vgprs, w->sgprs, w->lds_bytes};
+    const struct work_placement *w = &d->common;
+    d->common = work_common(packet, descriptor, entry, packet_address, pid, dispatch_id);
+    d->left = work_count_groups(w, d->groups);
+    memset(d->next, 0, sizeof d->next);
+    d->request = (struct resource_request){work_full_wavefronts(w), w->vgprs, w->sgprs, w->lds_bytes};
     d->running = 0;
     d->refused = false;
     start_scratch(d, packet);
     d->io.stats.kernels++;
     return dispatcher_pool_ops(d)->possible(dispatcher_pool(d), &d->request);
-}
-
-/* Work-items and wavefronts of work-group `id`, which may stick out of the grid. */
-static void cut_group(const struct dispatcher *d, const uint32_t id[3], struct work_placement *w)
-{
-    uint32_t items = 1;
-    for (unsigned i = 0; i < 3; i++) {
-        uint32_t rest = d->common.grid[i] - id[i] * d->common.block[i];
-        w->items[i] = (uint16_t)(rest < d->common.block[i] ? rest : d->common.block[i]);
-        items *= w->items[i];
-    }
-    w->wavefronts = (uint16_t)((items + 63) / 64);
-}
-
-static void advance(struct dispatcher *d)
-{
-    for (unsigned i = 0; i < 3; i++) {
-        if (++d->next[i] < d->groups[i])
-            return;
-        d->next[i] = 0;
-    }
 }
 
 static void take_scratch(struct dispatcher *d, uint32_t cu, struct work_placement *w)
@@ -138,7 +100,7 @@ static bool dispatcher_next(struct dispatcher *d, uint64_t now, uint32_t compute
     if (d->state != DISPATCHER_RUNNING || dispatcher_due(d) > now)
         return false;
     *placement = d->common;
-    cut_group(d, d->next, placement);
+    work_cut_group(d->next, placement);
     request.wavefronts = placement->wavefronts;
     for (uint32_t i = 0; i < compute_units && !needs_scratch(d); i++) {
         uint32_t target = (d->next_cu + i) % compute_units;
@@ -157,7 +119,7 @@ static bool dispatcher_next(struct dispatcher *d, uint64_t now, uint32_t compute
         d->next_cu = (target + 1) % compute_units;
         d->left--;
         d->running++;
-        advance(d);
+        work_next_group(d->groups, d->next);
         return true;
     }
     if (!congested)

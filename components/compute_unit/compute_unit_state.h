@@ -8,6 +8,8 @@
 
 #include "coalescer.h"
 #include "components/isa/isa.h"
+#include "components/work/wavefront_start.h"
+#include "components/work/work_fault.h"
 #include "components/work/work_placement.h"
 #include "decode_cache.h"
 #include "program_table.h"
@@ -211,18 +213,13 @@ static inline uint64_t cu_turn(const struct compute_unit *c, unsigned simd, uint
 static inline struct isa_context cu_context(const struct compute_unit *c, const struct cu_wave *w)
 {
     const struct cu_group *g = &c->group[w->group];
-    bool gfx8 = cu_target(c) == ISA_GFX803;
-    return (struct isa_context){
-        .vgpr = arena_at(uint32_t, w->vgpr),
-        .vgpr_count = g->vgprs,
-        .lds = arena_at(uint8_t, c->lds) + g->lds_offset,
-        .lds_size = g->lds_bytes,
-        .shared_aperture =
-            (uint64_t)(gfx8 ? WORK_SHARED_APERTURE_GFX8 : WORK_SHARED_APERTURE_GFX9) << 32,
-        .private_aperture =
-            (uint64_t)(gfx8 ? WORK_PRIVATE_APERTURE_GFX8 : WORK_PRIVATE_APERTURE_GFX9) << 32,
-        .scratch_base = g->scratch,
-        .time = component_now(&c->io.base)};
+    struct isa_context context = {.vgpr = arena_at(uint32_t, w->vgpr),
+                                  .vgpr_count = g->vgprs,
+                                  .lds = arena_at(uint8_t, c->lds) + g->lds_offset,
+                                  .lds_size = g->lds_bytes,
+                                  .time = component_now(&c->io.base)};
+    wavefront_set_apertures(cu_target(c), g->scratch, &context);
+    return context;
 }
 
 /* Ends the run: the simulated program did something it must not. `lane` UINT32_MAX: the wavefront as a whole. */
@@ -231,15 +228,14 @@ static void cu_fault(struct compute_unit *c, unsigned wave, const struct isa_ins
 {
     const struct cu_wave *w = cu_wave_at(c, wave);
     const struct cu_group *g = &c->group[w->group];
-    char text[ISA_MAX_TEXT] = "", lane_text[32] = "";
-    if (inst && isa_format(inst, UINT64_MAX, text, sizeof text) >= sizeof text)
-        text[sizeof text - 1] = 0;
-    if (lane != UINT32_MAX)
-        snprintf(lane_text, sizeof lane_text, ", lane %u", lane);
+    const struct work_fault_place place = {
+        .kernel = program_kernel_name(compute_unit_program(c), g->kernel),
+        .inst = inst, .pc = pc, .group = {g->id[0], g->id[1], g->id[2]},
+        .wavefront = w->number, .lane = lane};
+    char text[WORK_FAULT_BYTES];
+    work_fault_text(&place, what, text, sizeof text);
     cu_wave_at(c, wave)->state = WAVE_FAULTED;
-    engine_fail(&c->io.base, "kernel '%s': %s\n  at pc 0x%" PRIx64 "%s%s, work-group (%u,%u,%u), wavefront %u%s",
-                program_kernel_name(compute_unit_program(c), g->kernel), what, pc, *text ? ": " : "", text,
-                g->id[0], g->id[1], g->id[2], w->number, lane_text);
+    engine_fail(&c->io.base, "%s", text);
 }
 
 #endif

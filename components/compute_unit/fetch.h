@@ -87,10 +87,9 @@ static bool fetch_send(struct compute_unit *c)
             continue;
         }
         if (line == w->line_address && !fetch_is_allocated(c, line)) {
-            char where[160], what[256];
+            char what[WORK_FAULT_WHAT];
             uint64_t pc = cu_scalars(c, wave)->pc;
-            program_describe(compute_unit_program(c), pc, where, sizeof where);
-            snprintf(what, sizeof what, "instruction fetch outside of any allocation: %s", where);
+            work_fault_fetch(compute_unit_program(c), pc, what, sizeof what);
             c->fetch_wanted[simd] &= ~((uint64_t)1 << slot);
             cu_fault(c, wave, NULL, pc, UINT32_MAX, what);
             return true;

@@ -44,11 +44,9 @@ static bool issue_execute(struct compute_unit *c, struct cu_wave *w, unsigned wa
     enum isa_status status = isa_execute(&context, s, inst);
     if (__builtin_expect(status == ISA_OK, 1))
         return true;
-    if (status == ISA_TRAPPED && s->trapped != 2 + 1)
-        return true; /* only trap 2 (abort, failed assertion) ends a kernel; 3 is a breakpoint */
-    cu_fault(c, wave, inst, pc, UINT32_MAX,
-             status == ISA_TRAPPED ? "the kernel gave up (trap 2: abort or a failed assertion)"
-                                   : isa_status_text(status));
+    if (status == ISA_TRAPPED && !work_trap_is_fatal(s))
+        return true;
+    cu_fault(c, wave, inst, pc, UINT32_MAX, work_fault_status(status));
     return false;
 }
 

@@ -37,10 +37,8 @@ static bool bounds_hold(struct compute_unit *c, uint64_t start, uint64_t end)
 static void bounds_fault(struct compute_unit *c, unsigned wave, const struct isa_inst *inst, uint64_t pc,
                          unsigned lane, const char *access, unsigned bytes, uint64_t address)
 {
-    char where[160], what[320];
-    program_describe(compute_unit_program(c), address, where, sizeof where);
-    snprintf(what, sizeof what, "%s of %u bytes at 0x%" PRIx64 " is out of bounds: %s", access, bytes,
-             address, where);
+    char what[WORK_FAULT_WHAT];
+    work_fault_bounds(compute_unit_program(c), access, bytes, address, what, sizeof what);
     cu_fault(c, wave, inst, pc, lane, what);
 }
 

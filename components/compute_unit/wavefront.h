@@ -80,9 +80,7 @@ static bool wave_decode(struct compute_unit *c, struct cu_wave *w, unsigned wave
         struct isa_inst inst;
         bool known = result == ISA_ERROR_UNIMPLEMENTED
                      && isa_decode(cu_target(c), bytes, size, &inst) == ISA_ERROR_UNIMPLEMENTED;
-        snprintf(what, sizeof what, "0x%08x is %s %s", word,
-                 known ? "an instruction that is not implemented for" : "no instruction of",
-                 isa_target_name(cu_target(c)));
+        work_fault_decode(cu_target(c), word, known, what, sizeof what);
         cu_fault(c, wave, known ? &inst : NULL, pc, UINT32_MAX, what);
         return false;
     }
@@ -140,82 +138,6 @@ static uint64_t wave_next_expiry(const struct compute_unit *c, uint64_t now)
     return ENGINE_NEVER;
 }
 
-/* Buffer resource for the private segment: stride 0, swizzled in elements of 4 bytes with index stride 64, thread id added
- * (GCN3 ISA manual, section 8.1.8; the data format stays 0, since with thread ids its bits extend the stride). gfx9 has no
- * field for the element's size, which is 4 there, too. */
-static void wave_scratch_resource(uint32_t *sgpr, uint64_t base)
-{
-    sgpr[0] = (uint32_t)base;
-    sgpr[1] = ((uint32_t)(base >> 32) & 0xffff) | 1u << 31;
-    sgpr[2] = UINT32_MAX;
-    sgpr[3] = 4u | 5u << 3 | 6u << 6 | 7u << 9 /* destination select x y z w */
-              | 1u << 19 | 3u << 21 | 1u << 23;
-}
-
-/* Initial scalar registers in the order of the AMDGPU ABI (LLVM's user guide, "Initial Kernel Execution State"). */
-static void wave_init_scalars(const struct compute_unit *c, struct isa_wave *s,
-                              const struct work_placement *p, const uint32_t id[3], unsigned number)
-{
-    bool gfx8 = cu_target(c) == ISA_GFX803;
-    uint32_t area = p->scratch_wavefront + number;
-    uint64_t queue = p->packet + WORK_QUEUE_OFFSET;
-    unsigned n = 0, user = p->rsrc2 >> 1 & 31;
-    if (p->properties & 1u << 0) {
-        wave_scratch_resource(&s->sgpr[n], p->scratch);
-        n += 4;
-    }
-    uint64_t flat = gfx8 ? (uint64_t)p->private_bytes << 32 : p->scratch;
-    const uint64_t pairs[] = {p->packet, queue, p->kernarg, p->dispatch_id, flat};
-    for (unsigned i = 0; i < 5; i++) {
-        if (p->properties & 1u << (i + 1)) {
-            isa_wave_set_pair(s, n, pairs[i]);
-            n += 2;
-        }
-    }
-    if (p->properties & 1u << 6)
-        s->sgpr[n++] = p->private_bytes;
-    for (unsigned d = 0; d < 3; d++) {
-        if (p->properties & 1u << (7 + d))
-            s->sgpr[n++] = (p->grid[d] + p->block[d] - 1) / p->block[d];
-    }
-    n = n < user ? user : n;
-    for (unsigned d = 0; d < 3; d++) {
-        if (p->rsrc2 & 1u << (7 + d))
-            s->sgpr[n++] = id[d];
-    }
-    if (p->rsrc2 & 1u << 10)
-        s->sgpr[n++] = (number == 0 ? 1u << 31 : 0) | number << 6 | p->wavefronts;
-    if (p->rsrc2 & 1u)
-        s->sgpr[n++] = area * p->scratch_bytes_per_wavefront;
-    s->mode = (p->rsrc1 >> 12 & 0xff) | (p->rsrc1 >> 21 & 1) << 8 | (p->rsrc1 >> 23 & 1) << 9;
-}
-
-static uint64_t wave_init_lanes(uint32_t *vgpr, const struct work_placement *p, unsigned number)
-{
-    unsigned dims = (p->rsrc2 >> 11 & 3) + 1;
-    uint32_t items = (uint32_t)p->items[0] * p->items[1] * p->items[2], exec_lanes;
-    uint32_t x, y, z, first = number * ISA_LANES;
-    exec_lanes = items > first ? items - first : 0;
-    x = first % p->items[0];
-    y = first / p->items[0] % p->items[1];
-    z = first / p->items[0] / p->items[1];
-    for (unsigned lane = 0; lane < ISA_LANES; lane++) {
-        vgpr[lane] = x;
-        if (dims > 1)
-            vgpr[64 + lane] = y;
-        if (dims > 2)
-            vgpr[128 + lane] = z;
-        if (++x == p->items[0]) {
-            x = 0;
-            if (++y == p->items[1]) {
-                y = 0;
-                z++;
-            }
-        }
-    }
-    return exec_lanes >= 64 ? UINT64_MAX : ((uint64_t)1 << exec_lanes) - 1;
-}
-
 static void wave_start(struct compute_unit *c, struct cu_group *g, const struct work_placement *p,
                        unsigned number, uint64_t now)
 {
@@ -239,10 +161,7 @@ static void wave_start(struct compute_unit *c, struct cu_group *g, const struct 
     w->vm = w->lgkm = w->stores = 0;
     w->vmem_first = w->vmem_last = CU_NONE;
     w->line_address = UINT64_MAX;
-    memset(s, 0, sizeof *s);
-    wave_init_scalars(c, s, p, g->id, number);
-    isa_wave_set_pair(s, ISA_EXEC, wave_init_lanes(arena_at(uint32_t, w->vgpr), p, number));
-    s->pc = p->entry;
+    wavefront_start(cu_target(c), s, arena_at(uint32_t, w->vgpr), p, g->id, number);
     g->wave[number] = (uint16_t)wave;
     wave_continue(c, w, wave, now, now + 1);
 }

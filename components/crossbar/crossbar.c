@@ -1,9 +1,9 @@
-/* Every input to every output. See interconnect.h for how; here is only what makes it a crossbar: a width, and a latency
- * of the whole way, of which the legs on either side have a cycle each. */
+/* Every input to every output. See interconnect.h for how; here is only what makes it a crossbar: a
+ * width, and a latency of the whole way, of which the legs on either side have a cycle each. */
 #include "crossbar.gen.h"
 
 #define INTERCONNECT(name) crossbar_##name
-#define INTERCONNECT_TYPE crossbar
+#define INTERCONNECT_TYPE  crossbar
 #include "interconnect_state.h"
 
 struct crossbar {
@@ -15,7 +15,8 @@ struct crossbar {
 
 static void crossbar_init(struct crossbar *c)
 {
-    crossbar_setup(c, (uint32_t)crossbar_params(c)->latency - 2, (uint64_t)crossbar_params(c)->width);
+    crossbar_setup(c, (uint32_t)crossbar_params(c)->latency - 2,
+                   (uint64_t)crossbar_params(c)->width);
 }
 
 static bool crossbar_tick(struct crossbar *c)

@@ -1,6 +1,7 @@
-/* The body of crossbar and switch, written once over their generated functions: included by each of their C files behind
- * the component's struct, with INTERCONNECT(x) naming the functions and INTERCONNECT_TYPE the struct, whose member
- * `interconnect` is the state. See interconnect_state.h for the algorithm. */
+/* The body of crossbar and switch, written once over their generated functions: included by each of
+ * their C files behind the component's struct, with INTERCONNECT(x) naming the functions and
+ * INTERCONNECT_TYPE the struct, whose member `interconnect` is the state. See interconnect_state.h
+ * for the algorithm. */
 #include "components/crossbar/interconnect_state.h"
 #include "runtime/hang.h"
 #include "runtime/port.h"
@@ -15,16 +16,21 @@ static void INTERCONNECT(setup)(struct INTERCONNECT_TYPE *c, uint32_t hold, uint
     interconnect_side_init(&x->side[0], sources, targets, hold);
     interconnect_side_init(&x->side[1], targets, sources, hold);
     const uint32_t *pair = engine.port_rings + 2 * io->from_first;
-    const struct platform_protocol *p = &engine.platform->protocols[engine.platform->rings[pair[0]].protocol];
-    interconnect_side_messages(&x->side[0], engine.platform->messages + p->first_message, p->request_count, width);
-    interconnect_side_messages(&x->side[1], engine.platform->messages + p->first_message + p->request_count,
+    const struct platform_protocol *p =
+        &engine.platform->protocols[engine.platform->rings[pair[0]].protocol];
+    interconnect_side_messages(&x->side[0], engine.platform->messages + p->first_message,
+                               p->request_count, width);
+    interconnect_side_messages(&x->side[1],
+                               engine.platform->messages + p->first_message + p->request_count,
                                p->reply_count, width);
     index_pool_init(&x->free_origins, INTERCONNECT_IN_FLIGHT);
     x->origins = arena_allocate(INTERCONNECT_IN_FLIGHT * sizeof(struct interconnect_origin));
 }
 
-/* The target of a message at its source, or -1 after engine_fail(). Requests carry their address in front. */
-static int32_t INTERCONNECT(target)(struct INTERCONNECT_TYPE *c, const struct message *m, bool reply)
+/* The target of a message at its source, or -1 after engine_fail(). Requests carry their address in
+ * front. */
+static int32_t INTERCONNECT(target)(struct INTERCONNECT_TYPE *c, const struct message *m,
+                                    bool reply)
 {
     const struct interconnect *x = &c->interconnect;
     if (reply)
@@ -33,33 +39,42 @@ static int32_t INTERCONNECT(target)(struct INTERCONNECT_TYPE *c, const struct me
         return 0;
     uint64_t address;
     memcpy(&address, m->fields, sizeof address);
-    int32_t target = c->io.base.route_space < 0 ? -1 : platform_route(c->io.base.route_space, address);
+    int32_t target =
+        c->io.base.route_space < 0 ? -1 : platform_route(c->io.base.route_space, address);
     if (target < 0)
         target = c->io.base.route_else;
     if (target < 0)
-        engine_fail(&c->io.base, "no target holds address 0x%llx: it lies outside of the space that routes here, and "
-                    "there is no `else`", (unsigned long long)address);
+        engine_fail(
+            &c->io.base,
+            "no target holds address 0x%llx: it lies outside of the space that routes here, and "
+            "there is no `else`",
+            (unsigned long long)address);
     return target;
 }
 
-/* Looks at the oldest message of a source, which may move on after `hold`, and not before `earliest`. */
-static inline void INTERCONNECT(look)(struct INTERCONNECT_TYPE *c, uint32_t source, bool reply, uint64_t earliest)
+/* Looks at the oldest message of a source, which may move on after `hold`, and not before
+ * `earliest`. */
+static inline void INTERCONNECT(look)(struct INTERCONNECT_TYPE *c, uint32_t source, bool reply,
+                                      uint64_t earliest)
 {
     struct interconnect_side *s = &c->interconnect.side[reply];
-    const struct message *m = reply ? INTERCONNECT(to_peek_reply)(c, source) : INTERCONNECT(from_peek)(c, source);
+    const struct message *m =
+        reply ? INTERCONNECT(to_peek_reply)(c, source) : INTERCONNECT(from_peek)(c, source);
     if (!m)
         return;
     int32_t target = INTERCONNECT(target)(c, m, reply);
     uint64_t due = (m->stamp >> 16) + s->hold;
     if (target >= 0)
-        interconnect_enter(s, source, (uint32_t)target, due > earliest ? due : earliest, INTERCONNECT(now)(c));
+        interconnect_enter(s, source, (uint32_t)target, due > earliest ? due : earliest,
+                           INTERCONNECT(now)(c));
 }
 
 /* Looks at sources that may show a new message. */
 static inline void INTERCONNECT(discover)(struct INTERCONNECT_TYPE *c, bool reply)
 {
     struct interconnect_side *s = &c->interconnect.side[reply];
-    uint32_t first = reply ? INTERCONNECT(to_first_pending)(c) : INTERCONNECT(from_first_pending)(c);
+    uint32_t first =
+        reply ? INTERCONNECT(to_first_pending)(c) : INTERCONNECT(from_first_pending)(c);
     for (uint32_t w = 0; w < s->source_words; w++) {
         uint64_t bits = interconnect_pending(&c->io.base, first + w * 64, first + s->sources);
         for (bits &= ~interconnect_bits(s->known)[w]; bits; bits &= bits - 1)
@@ -68,14 +83,17 @@ static inline void INTERCONNECT(discover)(struct INTERCONNECT_TYPE *c, bool repl
 }
 
 /* Passes the oldest message of `source` on; returns its kind. */
-static inline unsigned INTERCONNECT(pass)(struct INTERCONNECT_TYPE *c, uint32_t source, uint32_t target, bool reply)
+static inline unsigned INTERCONNECT(pass)(struct INTERCONNECT_TYPE *c, uint32_t source,
+                                          uint32_t target, bool reply)
 {
     struct interconnect *x = &c->interconnect;
     struct interconnect_origin *origins = arena_at(struct interconnect_origin, x->origins);
-    const struct message *m = reply ? INTERCONNECT(to_peek_reply)(c, source) : INTERCONNECT(from_peek)(c, source);
+    const struct message *m =
+        reply ? INTERCONNECT(to_peek_reply)(c, source) : INTERCONNECT(from_peek)(c, source);
     unsigned kind = message_kind(m);
     if (reply) {
-        INTERCONNECT(from_forward_reply)(c, target, m, INTERCONNECT(to_reply_payload)(c, source), origins[m->tag].tag);
+        INTERCONNECT(from_forward_reply)
+        (c, target, m, INTERCONNECT(to_reply_payload)(c, source), origins[m->tag].tag);
         index_pool_give(&x->free_origins, m->tag);
         INTERCONNECT(to_pop_reply)(c, source);
         c->io.stats.replies++;
@@ -84,7 +102,7 @@ static inline unsigned INTERCONNECT(pass)(struct INTERCONNECT_TYPE *c, uint32_t 
     uint32_t number = 0;
     if (x->side[0].awaited[kind]) {
         number = index_pool_take(&x->free_origins);
-        origins[number] = (struct interconnect_origin){ source, m->tag };
+        origins[number] = (struct interconnect_origin){source, m->tag};
     }
     INTERCONNECT(to_forward)(c, target, m, INTERCONNECT(from_payload)(c, source), (uint16_t)number);
     INTERCONNECT(from_pop)(c, source);
@@ -107,7 +125,8 @@ static inline bool INTERCONNECT(serve)(struct INTERCONNECT_TYPE *c, bool reply)
                 INTERCONNECT(wake_at)(c, *free_at);
                 continue;
             }
-            if (reply ? !INTERCONNECT(from_can_reply)(c, target) : !INTERCONNECT(to_can_send)(c, target))
+            if (reply ? !INTERCONNECT(from_can_reply)(c, target)
+                      : !INTERCONNECT(to_can_send)(c, target))
                 continue;
             if (!reply && !index_pool_has(&x->free_origins))
                 continue;
@@ -145,9 +164,10 @@ static bool INTERCONNECT(move)(struct INTERCONNECT_TYPE *c)
     return again;
 }
 
-/* Requests that have passed and are not answered: their answers are in rings or owed by those below, so they are not this
- * component's own outstanding work; they are only named. */
-static unsigned INTERCONNECT(unfinished)(const struct INTERCONNECT_TYPE *c, struct hang_report *report)
+/* Requests that have passed and are not answered: their answers are in rings or owed by those
+ * below, so they are not this component's own outstanding work; they are only named. */
+static unsigned INTERCONNECT(unfinished)(const struct INTERCONNECT_TYPE *c,
+                                         struct hang_report *report)
 {
     if (report && index_pool_used(&c->interconnect.free_origins))
         hang_note(report, "%u requests have passed and are not answered",

@@ -1,16 +1,17 @@
-/* State of crossbar and switch: messages from any of n sources to one of m targets, and replies back. interconnect.h has
- * the functions that depend on the component.
+/* State of crossbar and switch: messages from any of n sources to one of m targets, and replies
+ * back. interconnect.h has the functions that depend on the component.
  *
- * Both directions are the same machine, a `side`: each source shows its oldest message; after `hold` cycles it is entered in
- * the bitmap of its target; each target takes one a cycle, round robin from the source behind the last one served. So a
- * cycle costs as much as there are messages, however many ports there are, and the outcome does not depend on the order
- * in which ports are looked at.
+ * Both directions are the same machine, a `side`: each source shows its oldest message; after
+ * `hold` cycles it is entered in the bitmap of its target; each target takes one a cycle, round
+ * robin from the source behind the last one served. So a cycle costs as much as there are messages,
+ * however many ports there are, and the outcome does not depend on the order in which ports are
+ * looked at.
  *
- * Invariant: a source whose bit is set in `known` stands either in one bucket of the side's wheel or in the bitmap of one
- * target; nobody but a target takes from it.
+ * Invariant: a source whose bit is set in `known` stands either in one bucket of the side's wheel
+ * or in the bitmap of one target; nobody but a target takes from it.
  *
- * A request's tag is replaced by its number in the table of requests in flight, which says where the answer goes and
- * what tag it had. */
+ * A request's tag is replaced by its number in the table of requests in flight, which says where
+ * the answer goes and what tag it had. */
 #ifndef HEDDLE_COMPONENTS_INTERCONNECT_STATE_H
 #define HEDDLE_COMPONENTS_INTERCONNECT_STATE_H
 
@@ -18,7 +19,7 @@
 #include "runtime/platform.h"
 
 #define INTERCONNECT_IN_FLIGHT 65535 /* tags have 16 bits */
-#define INTERCONNECT_KINDS 8
+#define INTERCONNECT_KINDS     8
 
 /* Where a request came from. */
 struct interconnect_origin {
@@ -56,7 +57,8 @@ static inline uint64_t *interconnect_bits(uint32_t offset)
     return arena_at(uint64_t, offset);
 }
 
-static inline void interconnect_side_init(struct interconnect_side *s, uint32_t sources, uint32_t targets, uint32_t hold)
+static inline void interconnect_side_init(struct interconnect_side *s, uint32_t sources,
+                                          uint32_t targets, uint32_t hold)
 {
     uint32_t buckets = 1;
     while (buckets < hold + 1)
@@ -79,9 +81,10 @@ static inline void interconnect_side_init(struct interconnect_side *s, uint32_t 
         arena_at(uint32_t, s->last_served)[t] = sources - 1;
 }
 
-/* How long messages occupy a port of `width` bytes a cycle (0: one cycle each). Byte masks and what else is below 32
- * bytes have wires of their own. */
-static inline void interconnect_side_messages(struct interconnect_side *s, const struct platform_message *messages,
+/* How long messages occupy a port of `width` bytes a cycle (0: one cycle each). Byte masks and what
+ * else is below 32 bytes have wires of their own. */
+static inline void interconnect_side_messages(struct interconnect_side *s,
+                                              const struct platform_message *messages,
                                               uint32_t count, uint64_t width)
 {
     for (uint32_t k = 0; k < count && k < INTERCONNECT_KINDS; k++) {
@@ -104,13 +107,14 @@ static inline uint64_t interconnect_pending(const struct component *c, uint32_t 
 static inline void interconnect_want(struct interconnect_side *s, uint32_t source)
 {
     uint32_t target = arena_at(uint32_t, s->target_of)[source];
-    interconnect_bits(s->wanted)[target * s->source_words + source / 64] |= (uint64_t)1 << (source % 64);
+    interconnect_bits(s->wanted)[target * s->source_words + source / 64] |= (uint64_t)1
+                                                                            << (source % 64);
     interconnect_bits(s->busy)[target / 64] |= (uint64_t)1 << (target % 64);
 }
 
 /* A source has a message that may move on from cycle `due`. */
-static inline void interconnect_enter(struct interconnect_side *s, uint32_t source, uint32_t target, uint64_t due,
-                                      uint64_t now)
+static inline void interconnect_enter(struct interconnect_side *s, uint32_t source, uint32_t target,
+                                      uint64_t due, uint64_t now)
 {
     arena_at(uint32_t, s->target_of)[source] = target;
     interconnect_bits(s->known)[source / 64] |= (uint64_t)1 << (source % 64);
@@ -119,12 +123,14 @@ static inline void interconnect_enter(struct interconnect_side *s, uint32_t sour
         return;
     }
     uint32_t bucket = (uint32_t)due & s->wheel_mask;
-    interconnect_bits(s->wheel)[bucket * s->source_words + source / 64] |= (uint64_t)1 << (source % 64);
+    interconnect_bits(s->wheel)[bucket * s->source_words + source / 64] |= (uint64_t)1
+                                                                           << (source % 64);
     interconnect_bits(s->wheel_used)[bucket / 64] |= (uint64_t)1 << (bucket % 64);
     s->waiting++;
 }
 
-/* Moves the sources whose time has come. The component is ticked at every cycle in which there are some. */
+/* Moves the sources whose time has come. The component is ticked at every cycle in which there are
+ * some. */
 static inline void interconnect_release(struct interconnect_side *s, uint64_t now)
 {
     uint32_t bucket = (uint32_t)now & s->wheel_mask;
@@ -155,8 +161,10 @@ static inline uint64_t interconnect_next_due(const struct interconnect_side *s, 
     }
 }
 
-/* The next source for `target` in turn, and whether others are left waiting. At least one must want it. */
-static inline uint32_t interconnect_choose(struct interconnect_side *s, uint32_t target, bool *others)
+/* The next source for `target` in turn, and whether others are left waiting. At least one must want
+ * it. */
+static inline uint32_t interconnect_choose(struct interconnect_side *s, uint32_t target,
+                                           bool *others)
 {
     uint64_t *wanted = interconnect_bits(s->wanted) + (size_t)target * s->source_words;
     uint32_t *last = &arena_at(uint32_t, s->last_served)[target];
@@ -178,8 +186,10 @@ static inline uint32_t interconnect_choose(struct interconnect_side *s, uint32_t
     return source;
 }
 
-/* Counts the cycles now .. now + cycles - 1 as conflicts, each cycle once however many ports there are. */
-static inline uint64_t interconnect_conflict(struct interconnect_side *s, uint64_t now, uint64_t cycles)
+/* Counts the cycles now .. now + cycles - 1 as conflicts, each cycle once however many ports there
+ * are. */
+static inline uint64_t interconnect_conflict(struct interconnect_side *s, uint64_t now,
+                                             uint64_t cycles)
 {
     uint64_t from = now > s->conflict_until ? now : s->conflict_until, end = now + cycles;
     if (end <= from)

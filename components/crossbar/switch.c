@@ -1,9 +1,9 @@
-/* Network switch: a message that has arrived from its link stays `latency` cycles before it can leave by another. See
- * interconnect.h. */
+/* Network switch: a message that has arrived from its link stays `latency` cycles before it can
+ * leave by another. See interconnect.h. */
 #include "switch.gen.h"
 
 #define INTERCONNECT(name) switch__##name
-#define INTERCONNECT_TYPE switch_
+#define INTERCONNECT_TYPE  switch_
 #include "interconnect_state.h"
 
 struct switch_ {

@@ -1,18 +1,19 @@
 /* Copies and fills for a GPU, line by line.
  *
- * A command is cut into pieces that stay inside one line of the target and, for copies, one line of the source. Each piece
- * in flight has a slot, whose number is the tag of its requests; a piece of a copy is read, kept in its slot, and
- * written. Commands start in order; one that touches what an earlier one writes, or writes what an earlier one
- * touches, waits until that one is done. Pieces are issued oldest command first. */
+ * A command is cut into pieces that stay inside one line of the target and, for copies, one line of
+ * the source. Each piece in flight has a slot, whose number is the tag of its requests; a piece of
+ * a copy is read, kept in its slot, and written. Commands start in order; one that touches what an
+ * earlier one writes, or writes what an earlier one touches, waits until that one is done. Pieces
+ * are issued oldest command first. */
 #include "dma_engine.gen.h"
 
 #include "components/mem/index_pool.h"
 #include "components/mem/mem_mask.h"
 #include "runtime/hang.h"
 
-#define DMA_LINE 64u
+#define DMA_LINE          64u
 #define DMA_COMMAND_BYTES 256u
-#define DMA_NONE UINT32_MAX
+#define DMA_NONE          UINT32_MAX
 
 struct dma_command {
     uint64_t target; /* of reads: unused */
@@ -23,7 +24,7 @@ struct dma_command {
     uint32_t finished;
     uint32_t pattern;
     uint16_t tag;
-    uint8_t kind;    /* enum command_request_kind */
+    uint8_t kind; /* enum command_request_kind */
     bool used;
 };
 
@@ -32,7 +33,7 @@ struct dma_piece {
     uint32_t command;
     uint32_t offset; /* in the command */
     uint32_t bytes;
-    uint32_t next;   /* of those whose bytes have been read and wait to be written */
+    uint32_t next; /* of those whose bytes have been read and wait to be written */
     bool writing;
     uint8_t reserved[7];
     uint8_t data[DMA_LINE]; /* the bytes of the target's line, at their places */
@@ -40,8 +41,8 @@ struct dma_piece {
 
 struct dma_engine {
     struct dma_engine_io io;
-    uint32_t commands;  /* arena offsets */
-    uint32_t data;      /* DMA_COMMAND_BYTES by command: what is to be written, or has been read */
+    uint32_t commands; /* arena offsets */
+    uint32_t data;     /* DMA_COMMAND_BYTES by command: what is to be written, or has been read */
     uint32_t pieces;
     struct index_pool free_pieces;
     uint32_t first_read, last_read; /* pieces to write */
@@ -86,17 +87,21 @@ static bool overlaps(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size)
 
 static bool conflicts(const struct dma_command *a, const struct dma_command *b)
 {
-    bool a_reads = a->kind == COMMAND_READ || a->kind == COMMAND_COPY, a_writes = a->kind != COMMAND_READ;
-    bool b_reads = b->kind == COMMAND_READ || b->kind == COMMAND_COPY, b_writes = b->kind != COMMAND_READ;
-    return (a_writes && b_writes && overlaps(a->target, a->size, b->target, b->size)) ||
-           (a_writes && b_reads && overlaps(a->target, a->size, b->source, b->size)) ||
-           (a_reads && b_writes && overlaps(a->source, a->size, b->target, b->size));
+    bool a_reads = a->kind == COMMAND_READ || a->kind == COMMAND_COPY,
+         a_writes = a->kind != COMMAND_READ;
+    bool b_reads = b->kind == COMMAND_READ || b->kind == COMMAND_COPY,
+         b_writes = b->kind != COMMAND_READ;
+    return (a_writes && b_writes && overlaps(a->target, a->size, b->target, b->size))
+           || (a_writes && b_reads && overlaps(a->target, a->size, b->source, b->size))
+           || (a_reads && b_writes && overlaps(a->source, a->size, b->target, b->size));
 }
 
 /* The command in message `m`; false after engine_fail() when it is none for a DMA engine. */
-static bool parse(const struct dma_engine *c, const struct command_request *m, struct dma_command *out)
+static bool parse(const struct dma_engine *c, const struct command_request *m,
+                  struct dma_command *out)
 {
-    *out = (struct dma_command){ .used = true, .tag = m->tag, .kind = (uint8_t)message_kind(m), .order = c->taken };
+    *out = (struct dma_command){
+        .used = true, .tag = m->tag, .kind = (uint8_t)message_kind(m), .order = c->taken};
     switch (message_kind(m)) {
     case COMMAND_WRITE:
         out->target = m->write.address;
@@ -117,12 +122,15 @@ static bool parse(const struct dma_engine *c, const struct command_request *m, s
         out->size = m->copy.size;
         break;
     default:
-        engine_fail(&c->io.base, "a DMA engine takes write, read, fill and copy, not command kind %u", message_kind(m));
+        engine_fail(&c->io.base,
+                    "a DMA engine takes write, read, fill and copy, not command kind %u",
+                    message_kind(m));
         return false;
     }
     bool inside = message_kind(m) == COMMAND_WRITE || message_kind(m) == COMMAND_READ;
     if (inside && out->size > DMA_COMMAND_BYTES) {
-        engine_fail(&c->io.base, "a command of %u bytes; at most %u fit in one", out->size, DMA_COMMAND_BYTES);
+        engine_fail(&c->io.base, "a command of %u bytes; at most %u fit in one", out->size,
+                    DMA_COMMAND_BYTES);
         return false;
     }
     return true;
@@ -145,7 +153,8 @@ static bool take_commands(struct dma_engine *c)
         }
         *command_at(c, slot) = new;
         if (new.kind == COMMAND_WRITE)
-            memcpy(command_bytes(c, slot), command_write_data(dma_engine_command_payload(c)), new.size);
+            memcpy(command_bytes(c, slot), command_write_data(dma_engine_command_payload(c)),
+                   new.size);
         dma_engine_command_pop(c);
         c->used++;
         c->taken++;
@@ -159,7 +168,8 @@ static void send_write(struct dma_engine *c, uint32_t number)
     struct dma_piece *p = piece_at(c, number);
     unsigned first = (unsigned)(p->target % DMA_LINE);
     void *payload = dma_engine_mem_send_write(c, (uint16_t)number, p->target - first, 0);
-    mem_mask_store(mem_write_mask(payload, DMA_LINE), mem_mask_range(first, p->bytes, DMA_LINE), DMA_LINE);
+    mem_mask_store(mem_write_mask(payload, DMA_LINE), mem_mask_range(first, p->bytes, DMA_LINE),
+                   DMA_LINE);
     memcpy(mem_write_data(payload, DMA_LINE), p->data, DMA_LINE);
     p->writing = true;
     c->io.stats.bytes_written += p->bytes;
@@ -209,8 +219,8 @@ static uint32_t oldest_unissued(const struct dma_engine *c)
     uint32_t best = DMA_NONE;
     for (uint32_t i = 0; i < command_count(c); i++) {
         const struct dma_command *command = command_at(c, i);
-        if (command->used && command->issued < command->size &&
-            (best == DMA_NONE || command->order < command_at(c, best)->order))
+        if (command->used && command->issued < command->size
+            && (best == DMA_NONE || command->order < command_at(c, best)->order))
             best = i;
     }
     return best;
@@ -221,7 +231,9 @@ static bool send_requests(struct dma_engine *c)
 {
     bool progress = false;
     for (;;) {
-        uint32_t i = c->first_read == DMA_NONE && index_pool_has(&c->free_pieces) ? oldest_unissued(c) : DMA_NONE;
+        uint32_t i = c->first_read == DMA_NONE && index_pool_has(&c->free_pieces)
+                         ? oldest_unissued(c)
+                         : DMA_NONE;
         if ((c->first_read == DMA_NONE && i == DMA_NONE) || !dma_engine_mem_can_send(c))
             return progress;
         if (c->first_read != DMA_NONE) {
@@ -271,8 +283,8 @@ static bool finish_commands(struct dma_engine *c)
         if (!command->used || command->finished < command->size || !dma_engine_command_can_reply(c))
             continue;
         if (command->kind == COMMAND_READ)
-            memcpy(command_data_data(dma_engine_command_reply_data(c, command->tag)), command_bytes(c, i),
-                   command->size);
+            memcpy(command_data_data(dma_engine_command_reply_data(c, command->tag)),
+                   command_bytes(c, i), command->size);
         else
             dma_engine_command_reply_done(c, command->tag);
         command->used = false;

@@ -1,9 +1,10 @@
-/* Ideal memory channel: takes `width` requests a cycle from its two ports together, in turn when both have some, and
- * answers each `latency` - 1 cycles later, so that with connections of one cycle an answer is seen latency + 1 cycles after
- * the request was sent.
+/* Ideal memory channel: takes `width` requests a cycle from its two ports together, in turn when
+ * both have some, and answers each `latency` - 1 cycles later, so that with connections of one
+ * cycle an answer is seen latency + 1 cycles after the request was sent.
  *
- * A request takes effect in the simulated memory when it is answered, in the order of its port; so a load never sees a
- * store that came behind it, and what has been answered is there for the other port. */
+ * A request takes effect in the simulated memory when it is answered, in the order of its port; so
+ * a load never sees a store that came behind it, and what has been answered is there for the other
+ * port. */
 #include "dram.gen.h"
 
 #include "components/mem/index_pool.h"
@@ -80,9 +81,11 @@ static void enqueue(struct dram *c, unsigned port, const struct mem_request *m)
     struct dram_queue *q = &c->queues[port];
     unsigned line = dram_line(c);
     void *payload = port == DRAM_TOP ? dram_top_payload(c) : dram_dma_payload(c);
-    struct dram_entry *e = arena_at(struct dram_entry, q->entries) + ((q->head + q->count++) & c->mask);
-    *e = (struct dram_entry){ .due = dram_now(c) + (uint64_t)dram_params(c)->latency - 1, .tag = m->tag,
-                              .kind = (uint8_t)message_kind(m) };
+    struct dram_entry *e =
+        arena_at(struct dram_entry, q->entries) + ((q->head + q->count++) & c->mask);
+    *e = (struct dram_entry){.due = dram_now(c) + (uint64_t)dram_params(c)->latency - 1,
+                             .tag = m->tag,
+                             .kind = (uint8_t)message_kind(m)};
     if (e->kind == MEM_READ) {
         e->address = m->read.address / line * line;
     } else if (e->kind != MEM_FENCE) {
@@ -178,7 +181,8 @@ static bool finish(struct dram *c, unsigned port)
         if (!can_reply(c, port))
             break;
         if (e->kind != MEM_FENCE && engine_unlikely(!memory_contains(e->address, dram_line(c)))) {
-            engine_fail(&c->io.base, "physical address 0x%llx is not in simulated memory: no `map` covers it",
+            engine_fail(&c->io.base,
+                        "physical address 0x%llx is not in simulated memory: no `map` covers it",
                         (unsigned long long)e->address);
             break;
         }
@@ -203,9 +207,10 @@ static bool dram_tick(struct dram *c)
 
 static unsigned dram_outstanding(const struct dram *c, struct hang_report *report)
 {
-    static const char *const names[] = { "top", "dma" };
+    static const char *const names[] = {"top", "dma"};
     for (unsigned p = 0; report && p < DRAM_PORTS; p++)
         if (c->queues[p].count)
-            hang_note(report, "%u requests of port %s are not answered", c->queues[p].count, names[p]);
+            hang_note(report, "%u requests of port %s are not answered", c->queues[p].count,
+                      names[p]);
     return c->queues[DRAM_TOP].count + c->queues[DRAM_DMA].count;
 }

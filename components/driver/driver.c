@@ -10,6 +10,7 @@
 #include "driver_devices.h"
 #include "driver_enqueue.h"
 #include "driver_execute.h"
+#include "driver_functional.h"
 #include "driver_memory.h"
 #include "driver_scratch.h"
 #include "driver_state.h"

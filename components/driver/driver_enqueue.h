@@ -25,7 +25,8 @@ static enum driver_status host_run(struct driver *d)
     case ENGINE_STOPPED:
         return DRIVER_OK;
     case ENGINE_FAILED:
-        return host_lose(DRIVER_FAULT, "%s", engine_failure());
+        return functional_limit ? host_lose(DRIVER_HANG, "the limit of cycles is reached: %s", engine_failure())
+                                : host_lose(DRIVER_FAULT, "%s", engine_failure());
     case ENGINE_IDLE:
         bug("driver: nothing left to simulate, but a command is not done");
     default:

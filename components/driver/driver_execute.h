@@ -5,6 +5,7 @@
 #ifndef HEDDLE_DRIVER_EXECUTE_H
 #define HEDDLE_DRIVER_EXECUTE_H
 
+#include "driver_functional.h"
 #include "driver_scratch.h"
 
 /* ---- slots: messages in flight ---- */
@@ -265,6 +266,12 @@ static bool command_begin(struct driver *d, uint32_t command, struct driver_queu
     }
     if (k->kind == DRIVER_BARRIER && !driver_ticket_done(d, k->awaited))
         return false;
+    if (platform_mode() == PLATFORM_FUNCTIONAL) {
+        if (!functional_command(d, k, q->device))
+            return false;
+        command_complete(d, q);
+        return true;
+    }
     uint32_t flushed = command_flush_device(d, k, q->device);
     if (flushed != DRIVER_NONE)
         return command_flush(d, command, flushed);

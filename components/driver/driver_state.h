@@ -107,6 +107,7 @@ struct driver_device {
     bool dirty;            /* a kernel ran since the last flush */
     bool ring_wrapped;     /* lines of the ring may be in caches: flush before the next launch */
     uint32_t kernels_running;
+    uint32_t launches;     /* functional mode: number of the next dispatch */
     uint64_t ring_address; /* virtual; 0: not allocated yet */
     uint32_t ring_bytes;
     uint32_t ring_head;    /* next byte to hand out */
@@ -149,6 +150,7 @@ static pthread_mutex_t driver_mutex = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local char driver_text[2048];
 static enum driver_status driver_lost;     /* not DRIVER_OK: a kernel failed or the simulation hangs */
 static char driver_lost_text[2048];
+static bool functional_limit; /* functional mode: a launch was ended by --max-cycles */
 
 /* Remembers why a call failed; returns the status. */
 __attribute__((format(printf, 2, 3))) static enum driver_status driver_fail(enum driver_status status,

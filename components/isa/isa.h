@@ -8,15 +8,20 @@
  *
  * Life of one instruction in a compute unit:
  *
- *     isa_decode(target, bytes, n, &inst)                    once per address; inst goes into a
- * decode cache switch (inst.unit) SALU, VALU, LDS, BRANCH, SPECIAL:  isa_execute(ctx, wave, &inst)
- *     SMEM:  isa_scalar_address(ctx, wave, &inst, &scalar);  pc += inst.size;  ...
- * isa_scalar_load(wave, &inst, data) VMEM:  isa_memory_addresses(ctx, wave, &inst, &m);     pc +=
- * inst.size;  then by m.kind load:    ... isa_memory_load(ctx, &inst, mask, data, stride) store:
- * isa_memory_store_data(ctx, &inst, mask, out, stride) ... atomic:  isa_memory_store_data +
- * isa_memory_compare_data, isa_atomic_apply at the cache, and, when m.returns, isa_memory_load with
- * the old values lanes of m.lds_mask (flat accesses into the LDS aperture): isa_memory_lds() does
- * them at once
+ *   once an address: isa_decode(target, bytes, n, &inst), kept in a decode cache; then by inst.unit
+ *
+ *   SALU, VALU, LDS, BRANCH, SPECIAL
+ *       isa_execute(ctx, wave, &inst)
+ *   SMEM
+ *       isa_scalar_address(ctx, wave, &inst, &scalar); pc += inst.size;
+ *       when the data is there: isa_scalar_load(wave, &inst, data)
+ *   VMEM
+ *       isa_memory_addresses(ctx, wave, &inst, &m); pc += inst.size; then by m.kind
+ *       load:   when the data is there: isa_memory_load(ctx, &inst, mask, data, stride)
+ *       store:  isa_memory_store_data(ctx, &inst, mask, out, stride)
+ *       atomic: isa_memory_store_data and, for cmpswap, isa_memory_compare_data;
+ *               isa_atomic_apply at the cache; if m.returns, isa_memory_load of the old values
+ *       lanes of m.lds_mask (flat accesses into the LDS aperture): isa_memory_lds, at once
  *
  * s_waitcnt, s_barrier, s_sleep, s_endpgm and the rest of ISA_UNIT_SPECIAL change nothing here but
  * the pc: the compute unit acts on the flags and fields of the instruction.
@@ -25,10 +30,11 @@
  * manual (2016, rev. 1.1), AMD "Vega" ISA manual (2017), LLVM's AMDGPU usage guide. Opcode numbers
  * and operand text are checked against llvm-mc 19.
  *
- * Limits, all visible in isa_row() or stated here: images, interpolation, exports and GDS decode
- * and print but do not execute; floating point rounds to nearest even whatever MODE says, except
- * where the instruction names a rounding; exceptions are never raised; a signalling NaN is
- * quietened; fp32 denormals follow MODE.
+ * Limits, visible in isa_row() or stated here: images, interpolation and exports are not decoded;
+ * GDS, typed buffers, loads to LDS and scalar atomics decode and print but do not execute. MODE's
+ * rounding is followed by fp32 and fp64 add, multiply, fma and conversion; all else rounds to
+ * nearest even, except where the instruction names a rounding. Exceptions are never raised; a
+ * signalling NaN is quietened; fp32 denormals follow MODE, those of fp64 and fp16 are always kept.
  */
 #ifndef HEDDLE_ISA_H
 #define HEDDLE_ISA_H
@@ -130,12 +136,11 @@ enum {
     ISA_HAS_LITERAL = 1u << 21,
     ISA_IS_SDWA = 1u << 22,
     ISA_IS_DPP = 1u << 23,
-    ISA_UNIMPLEMENTED_SEMANTICS =
-        1u << 24, /* decodes and prints; isa_execute and isa_memory_* refuse it */
+    ISA_UNIMPLEMENTED_SEMANTICS = 1u
+                                  << 24, /* decodes and prints; every executing call refuses it */
     ISA_READS_VCC = 1u << 25,
     ISA_IS_GDS = 1u << 26,
-    ISA_IS_VOP3_FORM =
-        1u << 27, /* the 64-bit form of an instruction that also has a 32-bit one, or VOP3-only */
+    ISA_IS_VOP3_FORM = 1u << 27, /* VOP3-only, or the 64-bit form of a shorter instruction */
 };
 
 enum isa_cache_op {
@@ -180,8 +185,7 @@ struct isa_inst {
     int32_t simm;     /* SOPK/SOPP immediate (sign-extended), memory offset in bytes */
     uint16_t dst;     /* vector or scalar destination, or ISA_NO_OPERAND */
     uint16_t sdst;    /* second, scalar destination (carry out, VOP3 compare) */
-    uint16_t src[3];  /* memory: src[0] address VGPR, src[1] data, src[2] second data; scalar
-                         base/resource in sdst */
+    uint16_t src[3];  /* memory: address VGPR, data, second data; base or resource is in sdst */
     uint16_t soffset; /* memory: scalar offset operand */
     uint8_t sgprs;    /* 1 + highest plain SGPR index named */
     uint8_t abs, neg; /* bit i: source i */
@@ -191,9 +195,8 @@ struct isa_inst {
     uint8_t dpp_masks;                             /* row_mask << 4 | bank_mask */
     uint8_t dpp_bound;
     uint16_t dpp_ctrl;
-    uint8_t wait_vm, wait_lgkm,
-        wait_exp;        /* s_waitcnt: proceed when counter <= this; ISA_NO_WAIT: any */
-    uint8_t memory;      /* memory modifiers: ISA_MEM_* */
+    uint8_t wait_vm, wait_lgkm, wait_exp; /* go on when the counter is <= this; or ISA_NO_WAIT */
+    uint8_t memory;                       /* memory modifiers: ISA_MEM_* */
     uint8_t dwords;      /* memory: registers of data (loads, stores), scalar dwords */
     uint8_t cache_op;    /* enum isa_cache_op */
     uint8_t target;      /* enum isa_target */
@@ -275,31 +278,31 @@ static inline uint64_t isa_wave_vcc(const struct isa_wave *wave)
 }
 
 /*
- * What one execution may touch. Filled by the caller before a call; nothing in it is kept. vgpr[reg
- * * 64 + lane]; aligned to 64 bytes for speed. The aperture bases are full 64-bit addresses whose
- * low 32 bits are zero; 0 switches an aperture off.
+ * What one execution may touch. Filled by the caller before a call; nothing in it is kept. Register
+ * reg of lane l is vgpr[reg * 64 + l]; aligned to 64 bytes for speed. The aperture bases are full
+ * 64-bit addresses whose low 32 bits are zero; 0 switches an aperture off.
  */
 struct isa_context {
     uint32_t *vgpr;
-    uint32_t vgpr_count; /* registers allocated to the wavefront; naming a higher one is
-                            ISA_BAD_REGISTER */
-    uint8_t *lds;        /* this work-group's allocation */
-    uint32_t lds_size; /* bytes; reads beyond return 0, writes beyond are dropped, as on hardware */
-    uint32_t lds_out_of_range; /* counts lanes that did so; never reset here */
-    uint64_t shared_aperture;
-    uint64_t private_aperture;
-    uint64_t scratch_base; /* gfx8: address that FLAT_SCRATCH's offset and private_aperture accesses
-                              are relative to */
-    uint64_t
-        time; /* cycles: what the caller answers ISA_SCALAR_TIME with, through isa_scalar_load */
+    /* Registers allocated to the wavefront; naming a higher one is ISA_BAD_REGISTER. */
+    uint32_t vgpr_count;
+    /* This work-group's allocation, in bytes. Reads beyond it return 0, writes are dropped, as on
+     * hardware, and the lanes that did so are counted (never reset here). */
+    uint32_t lds_size;
+    uint8_t *lds;
+    uint32_t lds_out_of_range;
+    uint64_t shared_aperture, private_aperture;
+    /* gfx8: what FLAT_SCRATCH's offset is relative to. */
+    uint64_t scratch_base;
+    /* Cycles: what the caller answers ISA_SCALAR_TIME with, through isa_scalar_load. */
+    uint64_t time;
 };
 
 enum isa_status {
     ISA_OK,
-    ISA_IS_MEMORY, /* an SMEM or VMEM instruction was given to isa_execute: nothing done, pc not
-                      moved */
+    ISA_IS_MEMORY, /* isa_execute was given an SMEM or VMEM instruction and did nothing */
     ISA_NOT_IMPLEMENTED,
-    ISA_BAD_REGISTER, /* a VGPR or SGPR outside the allocation */
+    ISA_BAD_REGISTER, /* a VGPR outside the allocation */
     ISA_BAD_RESOURCE, /* a buffer resource of a type that is not a linear or swizzled buffer */
     ISA_TRAPPED,      /* s_trap: wave->trapped holds the id + 1; the pc has moved on */
 };
@@ -366,8 +369,7 @@ struct isa_memory {
     uint8_t cache_op;
     uint32_t dword_stride;
     uint64_t mask;     /* active lanes that go to device memory */
-    uint64_t lds_mask; /* active lanes of a flat access that fall into LDS: address[lane] is an LDS
-                          offset */
+    uint64_t lds_mask; /* active flat lanes that fall into LDS: address[lane] is an LDS offset */
     uint64_t swizzle_mask;
     uint64_t zero_mask;
     uint64_t address[ISA_LANES]; /* valid for lanes of mask and lds_mask only */

@@ -325,7 +325,8 @@ static bool executable(const struct isa_inst *inst, const struct isa_table_row *
     bool integer = row->format >= ISA_VOP2 && row->format <= ISA_VOP3P && row->kind != KIND_CMP
                    && row->kind != KIND_CMPX && row->type[0] != TYPE_F32 && row->type[0] != TYPE_F16
                    && row->type[0] != TYPE_F64 && row->type[0] != TYPE_PF16;
-    if (integer && inst->clamp && row->kind != KIND_CO && row->kind != KIND_CIO)
+    if (integer && inst->clamp && row->kind != KIND_CO && row->kind != KIND_CIO
+        && !isa_op_saturates(inst->op))
         return false;
     return true;
 }

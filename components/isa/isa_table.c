@@ -144,6 +144,29 @@ bool isa_row_has_op_sel(const struct isa_table_row *row)
     return row->format == ISA_VOP3 && row->opcode[ISA_GFX906] > 0x1f0 && is_half(row->type[1]);
 }
 
+bool isa_op_saturates(unsigned op)
+{
+    switch (op) {
+    case ISA_OP_v_add_u16:
+    case ISA_OP_v_sub_u16:
+    case ISA_OP_v_subrev_u16:
+    case ISA_OP_v_add_u32_gfx9:
+    case ISA_OP_v_sub_u32_gfx9:
+    case ISA_OP_v_subrev_u32_gfx9:
+    case ISA_OP_v_add_i32:
+    case ISA_OP_v_sub_i32:
+    case ISA_OP_v_add_i16:
+    case ISA_OP_v_sub_i16:
+    case ISA_OP_v_pk_add_u16:
+    case ISA_OP_v_pk_sub_u16:
+    case ISA_OP_v_pk_add_i16:
+    case ISA_OP_v_pk_sub_i16:
+        return true;
+    default:
+        return false;
+    }
+}
+
 /* ---- index ----------------------------------------------------------------------------------- */
 
 enum { MAX_OPCODE = 1024 };

@@ -185,6 +185,10 @@ bool isa_type_is_float(unsigned type);  /* takes abs and neg, omod */
 /* gfx9 VOP3 instructions whose sources may be the upper halves of registers. */
 bool isa_row_has_op_sel(const struct isa_table_row *row);
 
+/* Integer additions and subtractions without a carry whose results `clamp` saturates; of those with
+ * one all do. Others with integer results ignore it or are not executable with it. */
+bool isa_op_saturates(unsigned op);
+
 static inline bool isa_row_executable(const struct isa_table_row *row)
 {
     return row->kind < KIND_UN;

@@ -1,6 +1,7 @@
-/* Numbers 0 .. capacity - 1 to take and give back: slots of tables that are kept elsewhere. Last in, first out, so that
- * a large table whose slots are rarely all used stays small in the host's caches, and memory never used is never
- * touched. Order of use depends on the owner's own calls only. */
+/* Numbers 0 .. capacity - 1 to take and give back: slots of tables that are kept elsewhere. Last
+ * in, first out, so that a large table whose slots are rarely all used stays small in the host's
+ * caches, and memory never used is never touched. Order of use depends on the owner's own calls
+ * only. */
 #ifndef HEDDLE_COMPONENTS_INDEX_POOL_H
 #define HEDDLE_COMPONENTS_INDEX_POOL_H
 

@@ -1,14 +1,16 @@
 /* Random test of a memory system, free of data races.
  *
- * Words of 4 bytes lie at random places of the span, so lines are falsely shared by words that different threads own.
- * A thread repeats episodes: an atomic increment of a shared counter, an acquire fence, some loads, stores and atomics of words it
- * has claimed, a release fence, another increment, and the claims end. A word is claimed by one writer or by any number
- * of readers, so what each load must return is known when it is sent: the last value stored, by whomever. (The episodes follow
- * the data-race-free testers of GPU coherence protocols, e.g. Ta, Zhang, Gutierrez, Beckmann: "Autonomous
- * data-race-free GPU testing", IISWC 2019.)
+ * Words of 4 bytes lie at random places of the span, so lines are falsely shared by words that
+ * different threads own. A thread repeats episodes: an atomic increment of a shared counter, an
+ * acquire fence, some loads, stores and atomics of words it has claimed, a release fence, another
+ * increment, and the claims end. A word is claimed by one writer or by any number of readers, so
+ * what each load must return is known when it is sent: the last value stored, by whomever. (The
+ * episodes follow the data-race-free testers of GPU coherence protocols, e.g. Ta, Zhang, Gutierrez,
+ * Beckmann: "Autonomous data-race-free GPU testing", IISWC 2019.)
  *
- * Several requests of a thread are in flight, also to the same word: the memory system keeps their order. Increments
- * must return every value once. At the end all words are read through the first port.
+ * Several requests of a thread are in flight, also to the same word: the memory system keeps their
+ * order. Increments must return every value once. At the end all words are read through the first
+ * port.
  *
  * All random choices of an episode are made when it begins. */
 #include "memory_tester.gen.h"
@@ -17,17 +19,24 @@
 #include "components/mem/mem_mask.h"
 #include "runtime/hang.h"
 
-#define TESTER_LINE 64u
-#define TESTER_SLOTS 16u /* requests in flight, each thread */
-#define TESTER_PID 1u
+#define TESTER_LINE         64u
+#define TESTER_SLOTS        16u /* requests in flight, each thread */
+#define TESTER_PID          1u
 #define TESTER_VIRTUAL_BASE ((uint64_t)1 << 40)
 
 enum tester_verb { VERB_LOAD, VERB_LOAD_LINE, VERB_STORE, VERB_ATOMIC };
-enum tester_phase { PHASE_FIRST_COUNT, PHASE_ACQUIRE, PHASE_RUN, PHASE_RELEASE, PHASE_LAST_COUNT, PHASE_OVER };
+enum tester_phase {
+    PHASE_FIRST_COUNT,
+    PHASE_ACQUIRE,
+    PHASE_RUN,
+    PHASE_RELEASE,
+    PHASE_LAST_COUNT,
+    PHASE_OVER
+};
 
 struct tester_word {
     uint64_t address;
-    uint32_t value; /* what the next load must return */
+    uint32_t value;  /* what the next load must return */
     uint32_t writer; /* 1 + thread that claimed it, 0 none */
     uint32_t readers;
     uint32_t last_writer; /* 1 + thread, for the report */
@@ -64,13 +73,13 @@ struct tester_thread {
 struct memory_tester {
     struct memory_tester_io io;
     uint64_t random;
-    uint32_t words;    /* arena offsets: tester_word [locations + counters] */
+    uint32_t words; /* arena offsets: tester_word [locations + counters] */
     uint32_t threads;
-    uint32_t actions;  /* [threads][actions] */
-    uint32_t slots;    /* [threads][TESTER_SLOTS] */
-    uint32_t seen;     /* bitmap [counters][increments]: values returned */
+    uint32_t actions; /* [threads][actions] */
+    uint32_t slots;   /* [threads][TESTER_SLOTS] */
+    uint32_t seen;    /* bitmap [counters][increments]: values returned */
     uint32_t thread_count;
-    uint32_t over;     /* threads that have ended */
+    uint32_t over;       /* threads that have ended */
     uint32_t increments; /* in all */
     uint32_t final_next; /* word to be read next at the end */
     uint32_t final_done;
@@ -79,7 +88,8 @@ struct memory_tester {
 
 static uint64_t next_random(struct memory_tester *c)
 {
-    /* splitmix64 (Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014). */
+    /* splitmix64 (Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA
+     * 2014). */
     uint64_t z = c->random += 0x9e3779b97f4a7c15u;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
     z = (z ^ z >> 27) * 0x94d049bb133111ebu;
@@ -103,7 +113,8 @@ static struct tester_thread *thread_at(const struct memory_tester *c, uint32_t i
 
 static struct tester_action *action_at(const struct memory_tester *c, uint32_t thread, uint32_t i)
 {
-    return arena_at(struct tester_action, c->actions) + thread * (uint32_t)memory_tester_params(c)->actions + i;
+    return arena_at(struct tester_action, c->actions)
+           + thread * (uint32_t)memory_tester_params(c)->actions + i;
 }
 
 static struct tester_slot *slot_at(const struct memory_tester *c, uint32_t thread, uint32_t i)
@@ -123,7 +134,8 @@ static void place_words(struct memory_tester *c)
     uint32_t *order = arena_at(uint32_t, offset);
     for (uint32_t i = 0; i < places; i++)
         order[i] = i;
-    uint64_t base = memory_tester_params(c)->translated ? TESTER_VIRTUAL_BASE : (uint64_t)memory_tester_params(c)->base;
+    uint64_t base = memory_tester_params(c)->translated ? TESTER_VIRTUAL_BASE
+                                                        : (uint64_t)memory_tester_params(c)->base;
     for (uint32_t i = 0; i < word_count(c); i++) {
         uint32_t j = i + below(c, places - i), place = order[j];
         order[j] = order[i];
@@ -171,19 +183,24 @@ static bool claim(struct memory_tester *c, uint32_t thread, bool writes, uint32_
     return false;
 }
 
-/* Chooses what the next episode does and claims its words. Words written are claimed first, and chosen again for loads
- * half of the time, so that requests to the same word follow each other closely. */
+/* Chooses what the next episode does and claims its words. Words written are claimed first, and
+ * chosen again for loads half of the time, so that requests to the same word follow each other
+ * closely. */
 static void plan_episode(struct memory_tester *c, uint32_t thread)
 {
-    static const uint8_t ops[] = { ISA_ATOMIC_SWAP, ISA_ATOMIC_CMPSWAP, ISA_ATOMIC_ADD, ISA_ATOMIC_SUB, ISA_ATOMIC_UMIN,
-                                   ISA_ATOMIC_UMAX, ISA_ATOMIC_AND, ISA_ATOMIC_OR, ISA_ATOMIC_XOR };
+    static const uint8_t ops[] = {ISA_ATOMIC_SWAP, ISA_ATOMIC_CMPSWAP, ISA_ATOMIC_ADD,
+                                  ISA_ATOMIC_SUB,  ISA_ATOMIC_UMIN,    ISA_ATOMIC_UMAX,
+                                  ISA_ATOMIC_AND,  ISA_ATOMIC_OR,      ISA_ATOMIC_XOR};
     struct tester_thread *t = thread_at(c, thread);
     uint32_t actions = (uint32_t)memory_tester_params(c)->actions, written = UINT32_MAX;
     for (uint32_t i = 0; i < actions; i++) {
         struct tester_action *a = action_at(c, thread, i);
         uint32_t dice = below(c, 100);
-        *a = (struct tester_action){ .word = UINT32_MAX, .operand = (uint32_t)next_random(c) };
-        a->verb = dice < 30 ? VERB_LOAD : dice < 45 ? VERB_LOAD_LINE : dice < 85 ? VERB_STORE : VERB_ATOMIC;
+        *a = (struct tester_action){.word = UINT32_MAX, .operand = (uint32_t)next_random(c)};
+        a->verb = dice < 30   ? VERB_LOAD
+                  : dice < 45 ? VERB_LOAD_LINE
+                  : dice < 85 ? VERB_STORE
+                              : VERB_ATOMIC;
         a->op = ops[below(c, sizeof ops)];
         a->returns = below(c, 2);
         a->compare = (uint32_t)next_random(c);
@@ -216,14 +233,16 @@ static void end_claims(struct memory_tester *c, uint32_t thread)
 
 static void memory_tester_init(struct memory_tester *c)
 {
-    uint32_t ports = memory_tester_mem_count(c), per_port = (uint32_t)memory_tester_params(c)->threads;
+    uint32_t ports = memory_tester_mem_count(c),
+             per_port = (uint32_t)memory_tester_params(c)->threads;
     uint32_t counters = (uint32_t)memory_tester_params(c)->counters;
     c->random = (uint64_t)memory_tester_params(c)->seed * 0x2545f4914f6cdd1du;
     c->thread_count = ports * per_port;
     c->increments = c->thread_count * (uint32_t)memory_tester_params(c)->episodes * 2;
     c->words = arena_allocate(word_count(c) * sizeof(struct tester_word));
     c->threads = arena_allocate(c->thread_count * sizeof(struct tester_thread));
-    c->actions = arena_allocate(c->thread_count * (size_t)memory_tester_params(c)->actions * sizeof(struct tester_action));
+    c->actions = arena_allocate(c->thread_count * (size_t)memory_tester_params(c)->actions
+                                * sizeof(struct tester_action));
     c->slots = arena_allocate((size_t)c->thread_count * TESTER_SLOTS * sizeof(struct tester_slot));
     c->seen = arena_allocate((size_t)counters * ((c->increments + 63) / 64) * sizeof(uint64_t));
     place_words(c);
@@ -243,27 +262,34 @@ static uint16_t tag_of(const struct memory_tester *c, uint32_t thread, uint32_t 
 }
 
 /* A free slot of the thread, filled in; there is one. */
-static uint32_t take_slot(struct memory_tester *c, uint32_t thread, uint32_t word, enum tester_verb verb, bool check)
+static uint32_t take_slot(struct memory_tester *c, uint32_t thread, uint32_t word,
+                          enum tester_verb verb, bool check)
 {
     uint32_t s = 0;
     while (slot_at(c, thread, s)->used)
         s++;
-    *slot_at(c, thread, s) = (struct tester_slot){ .sent = memory_tester_now(c), .word = word, .verb = (uint8_t)verb,
-                                                   .used = true, .check = check,
-                                                   .expected = word == UINT32_MAX ? 0 : word_at(c, word)->value };
+    *slot_at(c, thread, s) =
+        (struct tester_slot){.sent = memory_tester_now(c),
+                             .word = word,
+                             .verb = (uint8_t)verb,
+                             .used = true,
+                             .check = check,
+                             .expected = word == UINT32_MAX ? 0 : word_at(c, word)->value};
     thread_at(c, thread)->in_flight++;
     return s;
 }
 
-static void send_atomic(struct memory_tester *c, uint32_t thread, uint32_t word, unsigned op, uint32_t operand,
-                        uint32_t compare, bool returns, bool counter)
+static void send_atomic(struct memory_tester *c, uint32_t thread, uint32_t word, unsigned op,
+                        uint32_t operand, uint32_t compare, bool returns, bool counter)
 {
-    uint32_t port = thread_at(c, thread)->port, slot = take_slot(c, thread, word, VERB_ATOMIC, returns && !counter);
+    uint32_t port = thread_at(c, thread)->port,
+             slot = take_slot(c, thread, word, VERB_ATOMIC, returns && !counter);
     uint64_t address = word_at(c, word)->address, inside = address % TESTER_LINE;
     slot_at(c, thread, slot)->counter = counter;
-    void *p = memory_tester_mem_send_atomic(c, port, tag_of(c, thread, slot), address - inside, TESTER_PID,
-                                            (enum atomic_op)op, 4, returns);
-    mem_mask_store(mem_atomic_mask(p, TESTER_LINE), mem_mask_range((unsigned)inside, 4, TESTER_LINE), TESTER_LINE);
+    void *p = memory_tester_mem_send_atomic(c, port, tag_of(c, thread, slot), address - inside,
+                                            TESTER_PID, (enum atomic_op)op, 4, returns);
+    mem_mask_store(mem_atomic_mask(p, TESTER_LINE),
+                   mem_mask_range((unsigned)inside, 4, TESTER_LINE), TESTER_LINE);
     memset(mem_atomic_operand(p, TESTER_LINE), 0x5a, TESTER_LINE);
     memset(mem_atomic_compare(p, TESTER_LINE), 0xa5, TESTER_LINE);
     memcpy(mem_atomic_operand(p, TESTER_LINE) + inside, &operand, 4);
@@ -274,7 +300,8 @@ static void send_atomic(struct memory_tester *c, uint32_t thread, uint32_t word,
 static void send_fence(struct memory_tester *c, uint32_t thread, bool acquire)
 {
     uint32_t slot = take_slot(c, thread, UINT32_MAX, VERB_STORE, false);
-    memory_tester_mem_send_fence(c, thread_at(c, thread)->port, tag_of(c, thread, slot), SCOPE_AGENT, acquire, !acquire);
+    memory_tester_mem_send_fence(c, thread_at(c, thread)->port, tag_of(c, thread, slot),
+                                 SCOPE_AGENT, acquire, !acquire);
     c->io.stats.fences++;
 }
 
@@ -293,9 +320,10 @@ static void send_store(struct memory_tester *c, uint32_t thread, uint32_t word, 
 {
     uint32_t slot = take_slot(c, thread, word, VERB_STORE, false);
     uint64_t address = word_at(c, word)->address, inside = address % TESTER_LINE;
-    void *p = memory_tester_mem_send_write(c, thread_at(c, thread)->port, tag_of(c, thread, slot), address - inside,
-                                           TESTER_PID);
-    mem_mask_store(mem_write_mask(p, TESTER_LINE), mem_mask_range((unsigned)inside, 4, TESTER_LINE), TESTER_LINE);
+    void *p = memory_tester_mem_send_write(c, thread_at(c, thread)->port, tag_of(c, thread, slot),
+                                           address - inside, TESTER_PID);
+    mem_mask_store(mem_write_mask(p, TESTER_LINE), mem_mask_range((unsigned)inside, 4, TESTER_LINE),
+                   TESTER_LINE);
     memset(mem_write_data(p, TESTER_LINE), 0xee, TESTER_LINE); /* must not be stored */
     memcpy(mem_write_data(p, TESTER_LINE) + inside, &value, 4);
     c->io.stats.stores++;
@@ -358,7 +386,8 @@ static void perform(struct memory_tester *c, uint32_t thread, const struct teste
 static bool advance(struct memory_tester *c, uint32_t thread)
 {
     struct tester_thread *t = thread_at(c, thread);
-    uint32_t actions = (uint32_t)memory_tester_params(c)->actions, counters = (uint32_t)memory_tester_params(c)->locations;
+    uint32_t actions = (uint32_t)memory_tester_params(c)->actions,
+             counters = (uint32_t)memory_tester_params(c)->locations;
     if (t->phase == PHASE_OVER || t->waits)
         return false;
     if (t->phase == PHASE_RUN) {
@@ -378,19 +407,22 @@ static bool advance(struct memory_tester *c, uint32_t thread)
     if (t->phase == PHASE_ACQUIRE || t->phase == PHASE_RELEASE)
         send_fence(c, thread, t->phase == PHASE_ACQUIRE);
     else
-        send_atomic(c, thread, counters + t->counters[t->phase == PHASE_LAST_COUNT], ISA_ATOMIC_ADD, 1, 0, true, true);
+        send_atomic(c, thread, counters + t->counters[t->phase == PHASE_LAST_COUNT], ISA_ATOMIC_ADD,
+                    1, 0, true, true);
     t->waits = true;
     return true;
 }
 
 /* ---- answers ---- */
 
-static void check_load(struct memory_tester *c, uint32_t thread, const struct tester_slot *s, uint32_t got)
+static void check_load(struct memory_tester *c, uint32_t thread, const struct tester_slot *s,
+                       uint32_t got)
 {
     const struct tester_word *w = word_at(c, s->word);
     if (got != s->expected)
         engine_fail(&c->io.base,
-                    "port %u, thread %u, episode %u: %s of 0x%llx sent at cycle %llu returned 0x%08x instead of 0x%08x "
+                    "port %u, thread %u, episode %u: %s of 0x%llx sent at cycle %llu returned "
+                    "0x%08x instead of 0x%08x "
                     "(last written by thread %d at cycle %llu)",
                     thread_at(c, thread)->port, thread, thread_at(c, thread)->episode,
                     s->verb == VERB_ATOMIC ? "atomic" : "load", (unsigned long long)w->address,
@@ -398,7 +430,8 @@ static void check_load(struct memory_tester *c, uint32_t thread, const struct te
                     (unsigned long long)w->last_cycle);
 }
 
-static void check_increment(struct memory_tester *c, uint32_t thread, const struct tester_slot *s, uint32_t got)
+static void check_increment(struct memory_tester *c, uint32_t thread, const struct tester_slot *s,
+                            uint32_t got)
 {
     struct tester_word *w = word_at(c, s->word);
     uint32_t counter = s->word - (uint32_t)memory_tester_params(c)->locations;
@@ -406,7 +439,8 @@ static void check_increment(struct memory_tester *c, uint32_t thread, const stru
     w->value++;
     if (got >= c->increments || seen[got / 64] >> (got % 64) & 1)
         engine_fail(&c->io.base, "thread %u: increment of 0x%llx returned %u, which %s", thread,
-                    (unsigned long long)w->address, got, got < c->increments ? "it has returned before" : "is too large");
+                    (unsigned long long)w->address, got,
+                    got < c->increments ? "it has returned before" : "is too large");
     else
         seen[got / 64] |= (uint64_t)1 << (got % 64);
 }
@@ -432,8 +466,10 @@ static void take_answer(struct memory_tester *c, uint32_t port, const struct mem
     struct tester_slot *s = slot_at(c, thread, m->tag % TESTER_SLOTS);
     if (s->check || s->counter) {
         uint32_t got;
-        memcpy(&got, mem_data_data(memory_tester_mem_reply_payload(c, port), TESTER_LINE) +
-                         word_at(c, s->word)->address % TESTER_LINE, 4);
+        memcpy(&got,
+               mem_data_data(memory_tester_mem_reply_payload(c, port), TESTER_LINE)
+                   + word_at(c, s->word)->address % TESTER_LINE,
+               4);
         if (s->counter)
             check_increment(c, thread, s, got);
         else
@@ -462,8 +498,8 @@ static bool read_everything(struct memory_tester *c)
         c->final_fence_sent = true;
         return true;
     }
-    while (c->final_fenced && c->final_next < word_count(c) && thread_at(c, 0)->in_flight < TESTER_SLOTS &&
-           memory_tester_mem_can_send(c, 0)) {
+    while (c->final_fenced && c->final_next < word_count(c)
+           && thread_at(c, 0)->in_flight < TESTER_SLOTS && memory_tester_mem_can_send(c, 0)) {
         send_load(c, 0, c->final_next++, false);
         progress = true;
     }
@@ -494,7 +530,8 @@ static unsigned memory_tester_outstanding(const struct memory_tester *c, struct 
     for (uint32_t i = 0; i < c->thread_count; i++)
         waiting += thread_at(c, i)->in_flight;
     if (report)
-        hang_note(report, "%u of %u threads are done, %u requests are not answered", c->over, c->thread_count, waiting);
+        hang_note(report, "%u of %u threads are done, %u requests are not answered", c->over,
+                  c->thread_count, waiting);
     bool done = c->final_done == word_count(c);
     return done ? 0 : waiting + 1;
 }

@@ -1,5 +1,6 @@
-/* Page walker: up to `walkers` walks at a time, each answered `walk_latency` - 1 cycles after it was taken, with what the
- * page table holds then. Inputs take turns. Walks all last equally long, so they end in the order in which they began. */
+/* Page walker: up to `walkers` walks at a time, each answered `walk_latency` - 1 cycles after it
+ * was taken, with what the page table holds then. Inputs take turns. Walks all last equally long,
+ * so they end in the order in which they began. */
 #include "mmu.gen.h"
 
 #include "components/driver/page_table.h"
@@ -61,8 +62,11 @@ static void begin(struct mmu *c, uint32_t input, const struct translate_request 
 {
     uint32_t walkers = (uint32_t)mmu_params(c)->walkers, at = c->head + c->count++;
     struct mmu_walk *w = arena_at(struct mmu_walk, c->walks) + (at >= walkers ? at - walkers : at);
-    *w = (struct mmu_walk){ .due = mmu_now(c) + (uint64_t)mmu_params(c)->walk_latency - 1, .address = m->lookup.address,
-                            .pid = m->lookup.pid, .input = input, .tag = m->tag };
+    *w = (struct mmu_walk){.due = mmu_now(c) + (uint64_t)mmu_params(c)->walk_latency - 1,
+                           .address = m->lookup.address,
+                           .pid = m->lookup.pid,
+                           .input = input,
+                           .tag = m->tag};
     c->io.stats.walks++;
     stat_histogram_add(&c->io.stats.walks_in_flight, c->count);
 }

@@ -1,6 +1,6 @@
-/* Shared TLB: takes up to `width` lookups a cycle, one of each input, inputs in turn; answers hits `latency` - 1 cycles later
- * and asks below for pages it does not have, once each, whoever waits for them. Pages that are not mapped are not
- * remembered. */
+/* Shared TLB: takes up to `width` lookups a cycle, one of each input, inputs in turn; answers hits
+ * `latency` - 1 cycles later and asks below for pages it does not have, once each, whoever waits
+ * for them. Pages that are not mapped are not remembered. */
 #include "tlb.gen.h"
 
 #include "components/mem/index_pool.h"
@@ -8,7 +8,7 @@
 #include "runtime/hang.h"
 
 #define TLB_WAITERS_PER_PAGE 64 /* on average */
-#define TLB_NONE UINT32_MAX
+#define TLB_NONE             UINT32_MAX
 
 struct tlb_answer {
     uint64_t due;
@@ -45,7 +45,8 @@ struct tlb {
 static void tlb_init(struct tlb *c)
 {
     uint32_t mshrs = (uint32_t)tlb_params(c)->mshrs, answers = 64;
-    translation_table_init(&c->table, (uint32_t)tlb_params(c)->sets, (uint32_t)tlb_params(c)->ways, mshrs);
+    translation_table_init(&c->table, (uint32_t)tlb_params(c)->sets, (uint32_t)tlb_params(c)->ways,
+                           mshrs);
     index_pool_init(&c->free_waiters, mshrs * TLB_WAITERS_PER_PAGE);
     c->waiters = arena_allocate((size_t)mshrs * TLB_WAITERS_PER_PAGE * sizeof(struct tlb_waiter));
     c->pages = arena_allocate(mshrs * sizeof(struct tlb_page));
@@ -54,7 +55,7 @@ static void tlb_init(struct tlb *c)
     c->answer_mask = answers - 1;
     c->answers = arena_allocate(answers * sizeof(struct tlb_answer));
     for (uint32_t i = 0; i < mshrs; i++)
-        arena_at(struct tlb_page, c->pages)[i] = (struct tlb_page){ TLB_NONE, TLB_NONE };
+        arena_at(struct tlb_page, c->pages)[i] = (struct tlb_page){TLB_NONE, TLB_NONE};
 }
 
 static bool answer_room(const struct tlb *c)
@@ -65,7 +66,8 @@ static bool answer_room(const struct tlb *c)
 static void answer(struct tlb *c, struct tlb_answer a)
 {
     a.due = tlb_now(c) + (uint64_t)tlb_params(c)->latency - 1;
-    arena_at(struct tlb_answer, c->answers)[(c->answer_head + c->answer_count++) & c->answer_mask] = a;
+    arena_at(struct tlb_answer, c->answers)[(c->answer_head + c->answer_count++) & c->answer_mask] =
+        a;
 }
 
 static bool send_answers(struct tlb *c)
@@ -97,28 +99,34 @@ static bool take_pages(struct tlb *c)
         while (page->first != TLB_NONE && answer_room(c)) {
             uint32_t i = page->first;
             const struct tlb_waiter *w = arena_at(struct tlb_waiter, c->waiters) + i;
-            answer(c, (struct tlb_answer){ .physical = m->found.physical, .input = w->input, .tag = w->tag,
-                                           .page_bits = m->found.page_bits, .valid = m->found.valid,
-                                           .writable = m->found.writable });
+            answer(c, (struct tlb_answer){.physical = m->found.physical,
+                                          .input = w->input,
+                                          .tag = w->tag,
+                                          .page_bits = m->found.page_bits,
+                                          .valid = m->found.valid,
+                                          .writable = m->found.writable});
             page->first = w->next;
             index_pool_give(&c->free_waiters, i);
             progress = true;
         }
         if (page->first != TLB_NONE)
             break;
-        translation_fill(&c->table, m->tag, m->found.physical, m->found.page_bits, m->found.writable, m->found.valid);
+        translation_fill(&c->table, m->tag, m->found.physical, m->found.page_bits,
+                         m->found.writable, m->found.valid);
         tlb_bottom_pop_reply(c);
         progress = true;
     }
     return progress;
 }
 
-static void wait_for_page(struct tlb *c, uint32_t page, uint32_t input, const struct translate_request *m)
+static void wait_for_page(struct tlb *c, uint32_t page, uint32_t input,
+                          const struct translate_request *m)
 {
     uint32_t i = index_pool_take(&c->free_waiters);
     struct tlb_waiter *all = arena_at(struct tlb_waiter, c->waiters);
     struct tlb_page *p = arena_at(struct tlb_page, c->pages) + page;
-    all[i] = (struct tlb_waiter){ .next = TLB_NONE, .input = input, .address = m->lookup.address, .tag = m->tag };
+    all[i] = (struct tlb_waiter){
+        .next = TLB_NONE, .input = input, .address = m->lookup.address, .tag = m->tag};
     if (p->first == TLB_NONE)
         p->first = i;
     else
@@ -133,7 +141,8 @@ static bool take(struct tlb *c, uint32_t input, const struct translate_request *
     uint64_t address = m->lookup.address;
     uint32_t pid = m->lookup.pid, i = translation_find(&c->table, pid, address);
     if (i == TRANSLATION_NONE) {
-        if (!translation_can_ask(&c->table) || !index_pool_has(&c->free_waiters) || !tlb_bottom_can_send(c))
+        if (!translation_can_ask(&c->table) || !index_pool_has(&c->free_waiters)
+            || !tlb_bottom_can_send(c))
             return false;
         uint32_t page = translation_ask(&c->table, pid, address);
         tlb_bottom_send_lookup(c, (uint16_t)page, address, pid);
@@ -147,9 +156,12 @@ static bool take(struct tlb *c, uint32_t input, const struct translate_request *
         if (!answer_room(c))
             return false;
         const struct translation_entry *e = translation_entry(&c->table, i);
-        answer(c, (struct tlb_answer){ .physical = e->physical, .input = input, .tag = m->tag,
-                                       .page_bits = (uint8_t)c->table.page_bits, .valid = true,
-                                       .writable = e->writable });
+        answer(c, (struct tlb_answer){.physical = e->physical,
+                                      .input = input,
+                                      .tag = m->tag,
+                                      .page_bits = (uint8_t)c->table.page_bits,
+                                      .valid = true,
+                                      .writable = e->writable});
         translation_touch(&c->table, i);
         c->io.stats.hits++;
     }
@@ -193,8 +205,8 @@ static bool tlb_tick(struct tlb *c)
 static unsigned tlb_outstanding(const struct tlb *c, struct hang_report *report)
 {
     if (report && c->table.pending_count)
-        hang_note(report, "%u pages have been asked for below, %u lookups wait for them", c->table.pending_count,
-                  index_pool_used(&c->free_waiters));
+        hang_note(report, "%u pages have been asked for below, %u lookups wait for them",
+                  c->table.pending_count, index_pool_used(&c->free_waiters));
     if (report && c->answer_count)
         hang_note(report, "%u answers wait to be sent", c->answer_count);
     return c->table.pending_count + c->answer_count;

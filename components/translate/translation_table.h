@@ -1,10 +1,11 @@
-/* The entries of a TLB: set-associative, PID-tagged, exact LRU, found through a hash table so that 64 ways cost the same as
- * one. Pages that have been asked for stand in the same hash table, as entries behind the real ones. Used by the shared
- * TLB and by the one inside a cache; C only, no timing.
+/* The entries of a TLB: set-associative, PID-tagged, exact LRU, found through a hash table so that
+ * 64 ways cost the same as one. Pages that have been asked for stand in the same hash table, as
+ * entries behind the real ones. Used by the shared TLB and by the one inside a cache; C only, no
+ * timing.
  *
- * Page size: answers say how large their page is. Entries cover the smallest page seen so far (4 KiB before the first
- * answer); a smaller one than before drops all entries, since their keys were made for larger pages. Part of a larger page
- * is always a correct entry. */
+ * Page size: answers say how large their page is. Entries cover the smallest page seen so far (4
+ * KiB before the first answer); a smaller one than before drops all entries, since their keys were
+ * made for larger pages. Part of a larger page is always a correct entry. */
 #ifndef HEDDLE_COMPONENTS_TRANSLATION_TABLE_H
 #define HEDDLE_COMPONENTS_TRANSLATION_TABLE_H
 
@@ -13,14 +14,15 @@
 
 #include "runtime/engine.h"
 
-#define TRANSLATION_NONE UINT32_MAX
+#define TRANSLATION_NONE          UINT32_MAX
 #define TRANSLATION_SMALLEST_PAGE 12 /* bits */
 
 struct translation_entry {
-    uint64_t key;      /* first byte of the page, plus log2 of its size, which is below 4096; 0: not valid */
+    uint64_t
+        key; /* first byte of the page, plus log2 of its size, which is below 4096; 0: not valid */
     uint64_t physical; /* first byte */
     uint32_t pid;
-    uint32_t chain;    /* next of the same hash bucket */
+    uint32_t chain;        /* next of the same hash bucket */
     uint32_t newer, older; /* neighbours in the set's order of use */
     bool writable;
 };
@@ -43,7 +45,8 @@ struct translation_table {
     uint32_t last; /* entry found last */
 };
 
-static inline struct translation_entry *translation_entry(const struct translation_table *t, uint32_t i)
+static inline struct translation_entry *translation_entry(const struct translation_table *t,
+                                                          uint32_t i)
 {
     return arena_at(struct translation_entry, t->entries) + i;
 }
@@ -58,10 +61,12 @@ static inline uint64_t translation_offset(const struct translation_table *t, uin
     return address & (((uint64_t)1 << t->page_bits) - 1);
 }
 
-static inline uint32_t *translation_bucket(const struct translation_table *t, uint64_t key, uint32_t pid)
+static inline uint32_t *translation_bucket(const struct translation_table *t, uint64_t key,
+                                           uint32_t pid)
 {
     /* Fibonacci hashing (Knuth, TAOCP 3, 6.4). */
-    uint64_t hash = ((key >> TRANSLATION_SMALLEST_PAGE) ^ ((uint64_t)pid << 40)) * 0x9e3779b97f4a7c15u;
+    uint64_t hash =
+        ((key >> TRANSLATION_SMALLEST_PAGE) ^ ((uint64_t)pid << 40)) * 0x9e3779b97f4a7c15u;
     return arena_at(uint32_t, t->buckets) + ((hash >> 32) & t->bucket_mask);
 }
 
@@ -83,12 +88,13 @@ static inline void translation_unchain(struct translation_table *t, uint32_t i)
     e->key = 0;
 }
 
-static inline void translation_table_init(struct translation_table *t, uint32_t sets, uint32_t ways, uint32_t pending)
+static inline void translation_table_init(struct translation_table *t, uint32_t sets, uint32_t ways,
+                                          uint32_t pending)
 {
     uint32_t total = sets * ways + pending, buckets = 16;
     while (buckets < total * 2)
         buckets *= 2;
-    *t = (struct translation_table){ .sets = sets, .ways = ways, .pending_capacity = pending };
+    *t = (struct translation_table){.sets = sets, .ways = ways, .pending_capacity = pending};
     t->entries = arena_allocate((size_t)total * sizeof(struct translation_entry));
     t->order = arena_allocate((size_t)sets * sizeof(struct translation_set));
     t->buckets = arena_allocate((size_t)buckets * sizeof(uint32_t));
@@ -102,10 +108,12 @@ static inline void translation_table_init(struct translation_table *t, uint32_t 
         e->older = way + 1 < ways ? i + 1 : TRANSLATION_NONE;
     }
     for (uint32_t s = 0; s < sets; s++)
-        arena_at(struct translation_set, t->order)[s] = (struct translation_set){ s * ways, s * ways + ways - 1 };
+        arena_at(struct translation_set, t->order)[s] =
+            (struct translation_set){s * ways, s * ways + ways - 1};
     t->free_pending = pending ? sets * ways : TRANSLATION_NONE;
     for (uint32_t i = 0; i < pending; i++)
-        translation_entry(t, sets * ways + i)->chain = i + 1 < pending ? sets * ways + i + 1 : TRANSLATION_NONE;
+        translation_entry(t, sets * ways + i)->chain =
+            i + 1 < pending ? sets * ways + i + 1 : TRANSLATION_NONE;
 }
 
 /* The entry or pending entry of the page, or TRANSLATION_NONE. */
@@ -154,7 +162,8 @@ static inline bool translation_can_ask(const struct translation_table *t)
     return t->free_pending != TRANSLATION_NONE;
 }
 
-/* Notes that a page has been asked for; translation_can_ask() must hold. Returns its number, < pending_capacity. */
+/* Notes that a page has been asked for; translation_can_ask() must hold. Returns its number, <
+ * pending_capacity. */
 static inline uint32_t translation_ask(struct translation_table *t, uint32_t pid, uint64_t address)
 {
     uint32_t i = t->free_pending;
@@ -189,10 +198,10 @@ static inline void translation_note_page_size(struct translation_table *t, unsig
     t->page_known = true;
 }
 
-/* The answer for pending page `number`: `physical` is the first byte of a page of 2^page_bits bytes. The number is free
- * again. `valid` false: nothing is entered. */
-static inline void translation_fill(struct translation_table *t, uint32_t number, uint64_t physical, unsigned page_bits,
-                                    bool writable, bool valid)
+/* The answer for pending page `number`: `physical` is the first byte of a page of 2^page_bits
+ * bytes. The number is free again. `valid` false: nothing is entered. */
+static inline void translation_fill(struct translation_table *t, uint32_t number, uint64_t physical,
+                                    unsigned page_bits, bool writable, bool valid)
 {
     uint32_t p = t->sets * t->ways + number;
     struct translation_entry *pending = translation_entry(t, p);
@@ -219,7 +228,8 @@ static inline void translation_fill(struct translation_table *t, uint32_t number
     e->pid = pid;
     e->writable = writable;
     /* The part of a larger page that this entry covers. */
-    e->physical = physical + ((address & (((uint64_t)1 << page_bits) - 1)) >> t->page_bits << t->page_bits);
+    e->physical =
+        physical + ((address & (((uint64_t)1 << page_bits) - 1)) >> t->page_bits << t->page_bits);
     translation_chain(t, i);
     translation_touch(t, i);
 }

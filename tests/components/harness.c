@@ -50,7 +50,8 @@ static struct end *end_at(const struct component *c)
 }
 
 /* A message out of a ring into the log. */
-static struct harness_message *note(struct end *e, uint32_t ring, const struct message *m, uint64_t now)
+static struct harness_message *note(struct end *e, uint32_t ring, const struct message *m,
+                                    uint64_t now)
 {
     if (e->log_count == HARNESS_LOG)
         bug("the log of an end is full");
@@ -111,7 +112,8 @@ static unsigned requester_outstanding(const struct requester *c, struct hang_rep
 {
     const struct end *e = end_at(&c->io.base);
     if (report)
-        hang_note(report, "%u of %u messages sent, %u answers", e->next, e->queue_count, e->log_count);
+        hang_note(report, "%u of %u messages sent, %u answers", e->next, e->queue_count,
+                  e->log_count);
     return e->queue_count - e->log_count;
 }
 
@@ -135,7 +137,7 @@ static bool server_tick(struct server *c)
         progress = true;
     }
     while (e->answer && e->answered < e->log_count) {
-        struct harness_message reply = { 0 };
+        struct harness_message reply = {0};
         if (e->due[e->answered] > now) {
             component_wake_at(&c->io.base, e->due[e->answered]);
             break;
@@ -161,43 +163,64 @@ UNIT_DEFINE_WALK(requester)
 UNIT_DEFINE_WALK(server)
 
 static const struct unit_type requester_unit = {
-    .name = "requester", .source = "harness.c", .instance_bytes = sizeof(struct requester),
-    .io_words_offset = sizeof(struct component), .init = requester_init_one, .tick = requester_tick_one,
-    .walk = requester_walk, .outstanding = requester_outstanding_one,
+    .name = "requester",
+    .source = "harness.c",
+    .instance_bytes = sizeof(struct requester),
+    .io_words_offset = sizeof(struct component),
+    .init = requester_init_one,
+    .tick = requester_tick_one,
+    .walk = requester_walk,
+    .outstanding = requester_outstanding_one,
 };
 
 static const struct unit_type server_unit = {
-    .name = "server", .source = "harness.c", .instance_bytes = sizeof(struct server),
-    .io_words_offset = sizeof(struct component), .init = server_init_one, .tick = server_tick_one,
-    .walk = server_walk, .outstanding = server_outstanding_one,
+    .name = "server",
+    .source = "harness.c",
+    .instance_bytes = sizeof(struct server),
+    .io_words_offset = sizeof(struct component),
+    .init = server_init_one,
+    .tick = server_tick_one,
+    .walk = server_walk,
+    .outstanding = server_outstanding_one,
 };
 
-static const struct build_port requester_port = { "out", BUILD_OUT, false };
-static const struct build_port server_port = { "in", BUILD_IN, false };
-static const struct build_type requester_type = { .unit = &requester_unit, .ports = &requester_port, .port_count = 1 };
-static const struct build_type server_type = { .unit = &server_unit, .ports = &server_port, .port_count = 1 };
+static const struct build_port requester_port = {"out", BUILD_OUT, false};
+static const struct build_port server_port = {"in", BUILD_IN, false};
+static const struct build_type requester_type = {
+    .unit = &requester_unit, .ports = &requester_port, .port_count = 1};
+static const struct build_type server_type = {
+    .unit = &server_unit, .ports = &server_port, .port_count = 1};
 
 void harness_start(void)
 {
     static const struct platform_message mem[] = {
-        { .wire_bytes = 24, .awaited = 1 },
-        { .wire_bytes = 104, .awaited = 1, .payload_bytes = 80 },
-        { .wire_bytes = 168, .awaited = 1, .payload_bytes = 144 },
-        { .wire_bytes = 16, .awaited = 1 },
-        { .wire_bytes = 72, .payload_bytes = 64 },
-        { .wire_bytes = 8 },
+        {.wire_bytes = 24, .awaited = 1},
+        {.wire_bytes = 104, .awaited = 1, .payload_bytes = 80},
+        {.wire_bytes = 168, .awaited = 1, .payload_bytes = 144},
+        {.wire_bytes = 16, .awaited = 1},
+        {.wire_bytes = 72, .payload_bytes = 64},
+        {.wire_bytes = 8},
     };
     static const struct platform_message small[] = {
-        { .wire_bytes = 24, .awaited = 1 }, { .wire_bytes = 24, .awaited = 1 }, { .wire_bytes = 24 },
+        {.wire_bytes = 24, .awaited = 1},
+        {.wire_bytes = 24, .awaited = 1},
+        {.wire_bytes = 24},
     };
     static const struct platform_message command[] = {
-        { .awaited = 1, .payload_bytes = 128 }, { .awaited = 1, .payload_bytes = 256 }, { .awaited = 1 },
-        { .awaited = 1 }, { .awaited = 1 }, { .awaited = 1 }, { .payload_bytes = 256 }, { .payload_bytes = 0 },
+        {.awaited = 1, .payload_bytes = 128},
+        {.awaited = 1, .payload_bytes = 256},
+        {.awaited = 1},
+        {.awaited = 1},
+        {.awaited = 1},
+        {.awaited = 1},
+        {.payload_bytes = 256},
+        {.payload_bytes = 0},
     };
-    static const char *const mem_names[] = { "read", "write", "atomic", "fence", "data", "done" };
-    static const char *const translate_names[] = { "lookup", "found" };
-    static const char *const control_names[] = { "flush", "invalidate", "finished" };
-    static const char *const command_names[] = { "launch", "write", "read", "fill", "copy", "flush", "data", "done" };
+    static const char *const mem_names[] = {"read", "write", "atomic", "fence", "data", "done"};
+    static const char *const translate_names[] = {"lookup", "found"};
+    static const char *const control_names[] = {"flush", "invalidate", "finished"};
+    static const char *const command_names[] = {"launch", "write", "read", "fill",
+                                                "copy",   "flush", "data", "done"};
     end_count = 0;
     memset(harness_memory, 0, sizeof harness_memory);
     build_start("test");
@@ -237,19 +260,23 @@ uint32_t harness_server(uint64_t latency, harness_answer *answer)
     return leaf;
 }
 
-void harness_wire(enum harness_protocol protocol, struct build_end from, struct build_end to, uint32_t depth,
-                  uint32_t width, uint32_t latency)
+void harness_wire(enum harness_protocol protocol, struct build_end from, struct build_end to,
+                  uint32_t depth, uint32_t width, uint32_t latency)
 {
-    static const uint32_t bytes[][2] = { { 144, 64 }, { 0, 0 }, { 0, 0 }, { 256, 256 } };
-    build_connect(from, to, (struct build_wire){ .protocol = protocols[protocol], .depth = depth, .width = width,
-                                                 .latency = latency, .request_payload = bytes[protocol][0],
-                                                 .reply_payload = bytes[protocol][1] });
+    static const uint32_t bytes[][2] = {{144, 64}, {0, 0}, {0, 0}, {256, 256}};
+    build_connect(from, to,
+                  (struct build_wire){.protocol = protocols[protocol],
+                                      .depth = depth,
+                                      .width = width,
+                                      .latency = latency,
+                                      .request_payload = bytes[protocol][0],
+                                      .reply_payload = bytes[protocol][1]});
 }
 
 void harness_tick_order(int order, bool tick_all)
 {
-    engine_set_limits(&(struct engine_limits){ .max_cycles = 10000000, .tick_order = order, .seed = 1,
-                                               .tick_all = tick_all });
+    engine_set_limits(&(struct engine_limits){
+        .max_cycles = 10000000, .tick_order = order, .seed = 1, .tick_all = tick_all});
 }
 
 void harness_build(void)
@@ -328,20 +355,22 @@ void harness_answer_memory(const struct harness_message *request, struct harness
             line[b] = mem_write_data(payload, 64)[b];
     for (unsigned b = 0; b < 64 && request->kind == MEM_ATOMIC; b += m->atomic.size)
         if (*mem_atomic_mask(payload, 64) >> b & 1)
-            isa_atomic_apply((enum isa_atomic)m->atomic.op, m->atomic.size, line + b, mem_atomic_operand(payload, 64) + b,
+            isa_atomic_apply((enum isa_atomic)m->atomic.op, m->atomic.size, line + b,
+                             mem_atomic_operand(payload, 64) + b,
                              mem_atomic_compare(payload, 64) + b, NULL);
 }
 
-static struct harness_message finish(uint64_t cycle, uint16_t tag, unsigned kind, const struct message *header)
+static struct harness_message finish(uint64_t cycle, uint16_t tag, unsigned kind,
+                                     const struct message *header)
 {
-    struct harness_message m = { .cycle = cycle, .tag = tag, .kind = (uint8_t)kind };
+    struct harness_message m = {.cycle = cycle, .tag = tag, .kind = (uint8_t)kind};
     memcpy(m.fields, header->fields, sizeof m.fields);
     return m;
 }
 
 struct harness_message harness_read(uint64_t cycle, uint16_t tag, uint64_t address, uint32_t size)
 {
-    struct message header = { 0 };
+    struct message header = {0};
     struct mem_request *m = (struct mem_request *)(void *)&header;
     m->read.address = address;
     m->read.size = size;
@@ -349,9 +378,10 @@ struct harness_message harness_read(uint64_t cycle, uint16_t tag, uint64_t addre
     return finish(cycle, tag, MEM_READ, &header);
 }
 
-struct harness_message harness_write(uint64_t cycle, uint16_t tag, uint64_t line, uint64_t mask, const void *bytes)
+struct harness_message harness_write(uint64_t cycle, uint16_t tag, uint64_t line, uint64_t mask,
+                                     const void *bytes)
 {
-    struct message header = { 0 };
+    struct message header = {0};
     struct mem_request *m = (struct mem_request *)(void *)&header;
     m->write.address = line;
     m->write.pid = 1;
@@ -361,10 +391,11 @@ struct harness_message harness_write(uint64_t cycle, uint16_t tag, uint64_t line
     return out;
 }
 
-struct harness_message harness_atomic(uint64_t cycle, uint16_t tag, uint64_t line, uint64_t mask, unsigned op,
-                                      unsigned size, const void *operand, const void *compare)
+struct harness_message harness_atomic(uint64_t cycle, uint16_t tag, uint64_t line, uint64_t mask,
+                                      unsigned op, unsigned size, const void *operand,
+                                      const void *compare)
 {
-    struct message header = { 0 };
+    struct message header = {0};
     struct mem_request *m = (struct mem_request *)(void *)&header;
     m->atomic.address = line;
     m->atomic.pid = 1;
@@ -378,9 +409,10 @@ struct harness_message harness_atomic(uint64_t cycle, uint16_t tag, uint64_t lin
     return out;
 }
 
-struct harness_message harness_fence(uint64_t cycle, uint16_t tag, unsigned scope, bool acquire, bool release)
+struct harness_message harness_fence(uint64_t cycle, uint16_t tag, unsigned scope, bool acquire,
+                                     bool release)
 {
-    struct message header = { 0 };
+    struct message header = {0};
     struct mem_request *m = (struct mem_request *)(void *)&header;
     m->fence.scope = (uint8_t)scope;
     m->fence.acquire = acquire;

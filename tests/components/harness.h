@@ -1,10 +1,12 @@
-/* Drives components through their ports, message by message. A test builds a small platform: components under test, and
- * ends that the test owns. A *requester* sits at an `in` port: it sends what the test has queued, each message not before
- * its cycle, and logs the answers. A *server* sits at an `out` port: it answers each request after a fixed time with what
- * a function of the test says, and logs the requests. Both can be told to take nothing before a cycle.
+/* Drives components through their ports, message by message. A test builds a small platform:
+ * components under test, and ends that the test owns. A *requester* sits at an `in` port: it sends
+ * what the test has queued, each message not before its cycle, and logs the answers. A *server*
+ * sits at an `out` port: it answers each request after a fixed time with what a function of the
+ * test says, and logs the requests. Both can be told to take nothing before a cycle.
  *
- * Order: harness_start(); components (those of one type together), requesters and servers; harness_wire(); harness_build();
- * then queue messages and harness_run(), as often as wanted. Everything is static, one platform at a time. */
+ * Order: harness_start(); components (those of one type together), requesters and servers;
+ * harness_wire(); harness_build(); then queue messages and harness_run(), as often as wanted.
+ * Everything is static, one platform at a time. */
 #ifndef HEDDLE_TESTS_COMPONENTS_HARNESS_H
 #define HEDDLE_TESTS_COMPONENTS_HARNESS_H
 
@@ -16,7 +18,7 @@
 #include "tests/runtime/builder.h"
 
 #define HARNESS_PAYLOAD 256
-#define HARNESS_LOG 32768
+#define HARNESS_LOG     32768
 
 /* One message; `cycle` is when it is to be sent, or was seen. `fields` are as in the header. */
 struct harness_message {
@@ -37,8 +39,8 @@ uint32_t harness_requester(void);
 /* `answer` NULL: requests are logged and never answered. */
 uint32_t harness_server(uint64_t latency, harness_answer *answer);
 /* Connects two leaves; ports as in their build_type, port 0 for requesters and servers. */
-void harness_wire(enum harness_protocol protocol, struct build_end from, struct build_end to, uint32_t depth,
-                  uint32_t width, uint32_t latency);
+void harness_wire(enum harness_protocol protocol, struct build_end from, struct build_end to,
+                  uint32_t depth, uint32_t width, uint32_t latency);
 void harness_build(void);
 void harness_tick_order(int order, bool tick_all);
 
@@ -63,10 +65,13 @@ harness_answer harness_answer_memory;
 
 /* Messages of `mem` with lines of 64 bytes. */
 struct harness_message harness_read(uint64_t cycle, uint16_t tag, uint64_t address, uint32_t size);
-struct harness_message harness_write(uint64_t cycle, uint16_t tag, uint64_t line, uint64_t mask, const void *bytes);
-struct harness_message harness_atomic(uint64_t cycle, uint16_t tag, uint64_t line, uint64_t mask, unsigned op,
-                                      unsigned size, const void *operand, const void *compare);
-struct harness_message harness_fence(uint64_t cycle, uint16_t tag, unsigned scope, bool acquire, bool release);
+struct harness_message harness_write(uint64_t cycle, uint16_t tag, uint64_t line, uint64_t mask,
+                                     const void *bytes);
+struct harness_message harness_atomic(uint64_t cycle, uint16_t tag, uint64_t line, uint64_t mask,
+                                      unsigned op, unsigned size, const void *operand,
+                                      const void *compare);
+struct harness_message harness_fence(uint64_t cycle, uint16_t tag, unsigned scope, bool acquire,
+                                     bool release);
 
 /* A generator of random numbers with a period of 2^64 (splitmix64). */
 uint64_t harness_random(uint64_t *state);

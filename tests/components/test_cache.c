@@ -1,4 +1,5 @@
-/* The cache through its ports: closed-form timing, a naive reference for hits and misses, flat memory for the bytes. */
+/* The cache through its ports: closed-form timing, a naive reference for hits and misses, flat
+ * memory for the bytes. */
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 #include <string.h>
@@ -13,12 +14,14 @@ extern const struct unit_type cache__generic;
 enum { TOP, BOTTOM, TRANSLATE, CONTROL };
 
 static const struct build_port ports[] = {
-    { "top", BUILD_IN, false }, { "bottom", BUILD_OUT, false }, { "translate", BUILD_OUT, false },
-    { "control", BUILD_IN, false },
+    {"top", BUILD_IN, false},
+    {"bottom", BUILD_OUT, false},
+    {"translate", BUILD_OUT, false},
+    {"control", BUILD_IN, false},
 };
-static const char *const parts[] = { "lru", NULL };
-static const struct build_type type = { .unit = &cache__generic, .ports = ports, .port_count = 4, .parts = parts,
-                                        .part_count = 2 };
+static const char *const parts[] = {"lru", NULL};
+static const struct build_type type = {
+    .unit = &cache__generic, .ports = ports, .port_count = 4, .parts = parts, .part_count = 2};
 
 struct bench {
     uint32_t cache, cpu, memory, control;
@@ -26,13 +29,20 @@ struct bench {
 
 static struct cache_params plain(int64_t size, int64_t ways, int64_t write)
 {
-    return (struct cache_params){ .size = size, .ways = ways, .line = 64, .latency = 4, .ports = 1, .mshrs = 8,
-                                  .targets = 8, .write = write, .index = CACHE_INDEX_PLAIN,
-                                  .sets = size / (ways * 64) };
+    return (struct cache_params){.size = size,
+                                 .ways = ways,
+                                 .line = 64,
+                                 .latency = 4,
+                                 .ports = 1,
+                                 .mshrs = 8,
+                                 .targets = 8,
+                                 .write = write,
+                                 .index = CACHE_INDEX_PLAIN,
+                                 .sets = size / (ways * 64)};
 }
 
-static struct bench set_up_type(const struct build_type *cache_type, const int64_t *values, uint32_t count,
-                                uint32_t width, uint64_t memory_latency)
+static struct bench set_up_type(const struct build_type *cache_type, const int64_t *values,
+                                uint32_t count, uint32_t width, uint64_t memory_latency)
 {
     struct bench b;
     harness_start();
@@ -40,10 +50,12 @@ static struct bench set_up_type(const struct build_type *cache_type, const int64
     b.cpu = harness_requester();
     b.control = harness_requester();
     b.memory = harness_server(memory_latency, harness_answer_memory);
-    harness_wire(HARNESS_MEM, (struct build_end){ b.cpu, 0, 0 }, (struct build_end){ b.cache, TOP, 0 }, 32, width, 1);
-    harness_wire(HARNESS_CONTROL, (struct build_end){ b.control, 0, 0 }, (struct build_end){ b.cache, CONTROL, 0 }, 4, 1,
-                 1);
-    harness_wire(HARNESS_MEM, (struct build_end){ b.cache, BOTTOM, 0 }, (struct build_end){ b.memory, 0, 0 }, 16, 1, 1);
+    harness_wire(HARNESS_MEM, (struct build_end){b.cpu, 0, 0}, (struct build_end){b.cache, TOP, 0},
+                 32, width, 1);
+    harness_wire(HARNESS_CONTROL, (struct build_end){b.control, 0, 0},
+                 (struct build_end){b.cache, CONTROL, 0}, 4, 1, 1);
+    harness_wire(HARNESS_MEM, (struct build_end){b.cache, BOTTOM, 0},
+                 (struct build_end){b.memory, 0, 0}, 16, 1, 1);
     harness_build();
     return b;
 }
@@ -52,7 +64,8 @@ static struct bench set_up(struct cache_params params, uint64_t memory_latency)
 {
     int64_t values[sizeof params / sizeof(int64_t)];
     memcpy(values, &params, sizeof params);
-    return set_up_type(&type, values, sizeof values / sizeof values[0], (uint32_t)params.ports, memory_latency);
+    return set_up_type(&type, values, sizeof values / sizeof values[0], (uint32_t)params.ports,
+                       memory_latency);
 }
 
 static const struct cache_stats *stats(struct bench b)
@@ -67,7 +80,7 @@ static void send(uint32_t end, struct harness_message m)
 
 static void flush(struct bench b, bool invalidate)
 {
-    struct harness_message m = { .kind = CACHE_CONTROL_FLUSH, .fields = { invalidate } };
+    struct harness_message m = {.kind = CACHE_CONTROL_FLUSH, .fields = {invalidate}};
     harness_send(b.control, &m);
     cr_assert_eq(harness_run(), ENGINE_IDLE);
 }
@@ -86,11 +99,12 @@ struct latency_case {
 
 ParameterizedTestParameters(cache, latency_is_latency_plus_one)
 {
-    static struct latency_case cases[] = { { 1, 1 }, { 1, 100 }, { 4, 100 }, { 20, 7 }, { 60, 300 } };
+    static struct latency_case cases[] = {{1, 1}, {1, 100}, {4, 100}, {20, 7}, {60, 300}};
     return cr_make_param_array(struct latency_case, cases, sizeof cases / sizeof cases[0]);
 }
 
-/* Wires of one cycle: a hit is seen latency + 1 after it was sent, a miss as much later as memory takes: its latency + 1. */
+/* Wires of one cycle: a hit is seen latency + 1 after it was sent, a miss as much later as memory
+ * takes: its latency + 1. */
 ParameterizedTest(struct latency_case *p, cache, latency_is_latency_plus_one)
 {
     struct cache_params params = plain(1024, 2, CACHE_WRITE_AROUND);
@@ -115,8 +129,8 @@ Test(cache, hits_stream_at_the_rate_of_the_ports)
         for (uint16_t i = 1; i <= 400; i++)
             send(b.cpu, harness_read(100, i, 0x40, 4));
         cr_assert_eq(harness_run(), ENGINE_IDLE);
-        cr_expect_eq(seen(b, 400), 100 + 4 + 1 + 400 / (uint64_t)width - 1, "width %d: %d", (int)width,
-                     (int)seen(b, 400));
+        cr_expect_eq(seen(b, 400), 100 + 4 + 1 + 400 / (uint64_t)width - 1, "width %d: %d",
+                     (int)width, (int)seen(b, 400));
     }
 }
 
@@ -127,7 +141,8 @@ Test(cache, misses_overlap_up_to_the_number_of_mshrs)
     for (uint16_t i = 0; i < 64; i++)
         send(b.cpu, harness_read(1, i, (uint64_t)i * 64, 4));
     cr_assert_eq(harness_run(), ENGINE_IDLE);
-    /* 8 rounds of 8 lines; a round takes memory's 101 cycles seen from the cache, its sends overlap. */
+    /* 8 rounds of 8 lines; a round takes memory's 101 cycles seen from the cache, its sends
+     * overlap. */
     cr_expect_geq(seen(b, 63), 8 * 101);
     cr_expect_leq(seen(b, 63), 8 * 101 + 8 + 12);
     cr_expect_eq(stats(b)->mshr_occupancy.max, 8);
@@ -176,8 +191,9 @@ struct shape {
 
 ParameterizedTestParameters(cache, lru_hits_as_a_naive_cache)
 {
-    static struct shape shapes[] = { { 1024, 1, 40 },  { 1024, 2, 20 },  { 4096, 4, 90 },   { 3072, 3, 70 },
-                                     { 8192, 16, 150 }, { 1024, 16, 18 }, { 16384, 32, 300 }, { 4096, 64, 70 } };
+    static struct shape shapes[] = {{1024, 1, 40},    {1024, 2, 20},   {4096, 4, 90},
+                                    {3072, 3, 70},    {8192, 16, 150}, {1024, 16, 18},
+                                    {16384, 32, 300}, {4096, 64, 70}};
     return cr_make_param_array(struct shape, shapes, sizeof shapes / sizeof shapes[0]);
 }
 
@@ -188,9 +204,10 @@ ParameterizedTest(struct shape *s, cache, lru_hits_as_a_naive_cache)
     uint64_t random = 7, hits = 0, count = 20000;
     memset(&n, 0, sizeof n);
     for (uint64_t i = 0; i < count; i++) {
-        uint64_t r = harness_random(&random), line = r % 3 ? r / 3 % s->footprint : r / 3 % (s->footprint * 4);
+        uint64_t r = harness_random(&random),
+                 line = r % 3 ? r / 3 % s->footprint : r / 3 % (s->footprint * 4);
         hits += naive_access(&n, (uint64_t)(s->size / s->ways / 64), (uint64_t)s->ways, line);
-        uint8_t bytes[64] = { 1 };
+        uint8_t bytes[64] = {1};
         uint64_t when = 1 + i * 12; /* one at a time */
         send(b.cpu, r >> 60 ? harness_read(when, (uint16_t)i, line * 64, 64)
                             : harness_write(when, (uint16_t)i, line * 64, UINT64_MAX, bytes));
@@ -202,7 +219,8 @@ ParameterizedTest(struct shape *s, cache, lru_hits_as_a_naive_cache)
 }
 
 /* RRIP as its authors put it: age everybody by one until somebody is distant. */
-static bool rrip_access(uint64_t *lines, int *predictions, uint64_t sets, uint64_t ways, int distant, uint64_t line)
+static bool rrip_access(uint64_t *lines, int *predictions, uint64_t sets, uint64_t ways,
+                        int distant, uint64_t line)
 {
     uint64_t base = line % sets * ways, way;
     for (way = base; way < base + ways; way++)
@@ -212,7 +230,7 @@ static bool rrip_access(uint64_t *lines, int *predictions, uint64_t sets, uint64
         }
     for (way = base; way < base + ways && predictions[way] >= 0; way++)
         continue;
-    for (; way == base + ways; ) {
+    for (; way == base + ways;) {
         for (way = base; way < base + ways && predictions[way] < distant; way++)
             continue;
         for (uint64_t w = base; way == base + ways && w < base + ways; w++)
@@ -225,15 +243,19 @@ static bool rrip_access(uint64_t *lines, int *predictions, uint64_t sets, uint64
 
 Test(cache, rrip_hits_as_its_definition)
 {
-    static const char *const rrip_parts[] = { "rrip", NULL };
-    static const uint32_t places[] = { sizeof(struct cache_params) / sizeof(int64_t), 0 };
-    static const struct build_type rrip_type = { .unit = &cache__generic, .ports = ports, .port_count = 4,
-                                                 .parts = rrip_parts, .part_count = 2, .part_params = places };
+    static const char *const rrip_parts[] = {"rrip", NULL};
+    static const uint32_t places[] = {sizeof(struct cache_params) / sizeof(int64_t), 0};
+    static const struct build_type rrip_type = {.unit = &cache__generic,
+                                                .ports = ports,
+                                                .port_count = 4,
+                                                .parts = rrip_parts,
+                                                .part_count = 2,
+                                                .part_params = places};
     for (int64_t bits = 1; bits <= 3; bits++) {
         struct {
             struct cache_params cache;
             int64_t bits;
-        } params = { plain(4096, 8, CACHE_WRITE_AROUND), bits };
+        } params = {plain(4096, 8, CACHE_WRITE_AROUND), bits};
         int64_t values[sizeof params / sizeof(int64_t)];
         uint64_t lines[64], random = 23, hits = 0;
         int predictions[64];
@@ -247,7 +269,8 @@ Test(cache, rrip_hits_as_its_definition)
             send(b.cpu, harness_read(1 + i * 12, (uint16_t)i, line * 64, 4));
         }
         cr_assert_eq(harness_run(), ENGINE_IDLE);
-        cr_expect_eq(stats(b)->hits, hits, "%d bits: %d hits, %d expected", (int)bits, (int)stats(b)->hits, (int)hits);
+        cr_expect_eq(stats(b)->hits, hits, "%d bits: %d hits, %d expected", (int)bits,
+                     (int)stats(b)->hits, (int)hits);
     }
 }
 
@@ -260,10 +283,13 @@ struct data_case {
     uint64_t stall; /* the requester takes no answers before this cycle */
 };
 
-/* Queues `count` random requests and fills what each must return; memory as it is at the end goes to `flat`. */
-static void queue_random(struct bench b, uint32_t count, uint8_t *flat, uint8_t (*expected)[64], uint64_t *masks)
+/* Queues `count` random requests and fills what each must return; memory as it is at the end goes
+ * to `flat`. */
+static void queue_random(struct bench b, uint32_t count, uint8_t *flat, uint8_t (*expected)[64],
+                         uint64_t *masks)
 {
-    static const uint8_t ops[] = { ISA_ATOMIC_ADD, ISA_ATOMIC_SWAP, ISA_ATOMIC_UMAX, ISA_ATOMIC_XOR, ISA_ATOMIC_CMPSWAP };
+    static const uint8_t ops[] = {ISA_ATOMIC_ADD, ISA_ATOMIC_SWAP, ISA_ATOMIC_UMAX, ISA_ATOMIC_XOR,
+                                  ISA_ATOMIC_CMPSWAP};
     uint64_t random = 99, cycle = 1;
     for (uint32_t i = 0; i < count; i++) {
         uint64_t r = harness_random(&random), line = r % 48 * 64;
@@ -296,7 +322,8 @@ static void queue_random(struct bench b, uint32_t count, uint8_t *flat, uint8_t 
             memcpy(expected[i], flat + line, 64);
             for (unsigned k = 0; k < 64; k += size)
                 if (mask >> k & 1)
-                    isa_atomic_apply((enum isa_atomic)op, size, flat + line + k, bytes + k, other + k, NULL);
+                    isa_atomic_apply((enum isa_atomic)op, size, flat + line + k, bytes + k,
+                                     other + k, NULL);
             send(b.cpu, harness_atomic(cycle, (uint16_t)i, line, mask, op, size, bytes, other));
         }
     }
@@ -305,11 +332,16 @@ static void queue_random(struct bench b, uint32_t count, uint8_t *flat, uint8_t 
 ParameterizedTestParameters(cache, bytes_are_right_whatever_the_policy)
 {
     static struct data_case cases[] = {
-        { CACHE_WRITE_BACK, 1, 4, 1, ENGINE_ASCENDING, false, 0 },    { CACHE_WRITE_BACK, 0, 1, 4, ENGINE_DESCENDING, false, 0 },
-        { CACHE_WRITE_THROUGH, 1, 4, 1, ENGINE_ASCENDING, false, 0 }, { CACHE_WRITE_THROUGH, 0, 1, 4, ENGINE_RANDOM, true, 0 },
-        { CACHE_WRITE_AROUND, 1, 4, 1, ENGINE_ASCENDING, false, 0 },  { CACHE_WRITE_AROUND, 0, 20, 4, ENGINE_RANDOM, true, 0 },
-        { CACHE_WRITE_EVICT, 1, 4, 1, ENGINE_ASCENDING, false, 0 },   { CACHE_WRITE_EVICT, 0, 1, 2, ENGINE_RANDOM, true, 0 },
-        { CACHE_WRITE_BACK, 1, 2, 2, ENGINE_RANDOM, true, 900 },      { CACHE_WRITE_AROUND, 1, 1, 1, ENGINE_ASCENDING, false, 900 },
+        {CACHE_WRITE_BACK, 1, 4, 1, ENGINE_ASCENDING, false, 0},
+        {CACHE_WRITE_BACK, 0, 1, 4, ENGINE_DESCENDING, false, 0},
+        {CACHE_WRITE_THROUGH, 1, 4, 1, ENGINE_ASCENDING, false, 0},
+        {CACHE_WRITE_THROUGH, 0, 1, 4, ENGINE_RANDOM, true, 0},
+        {CACHE_WRITE_AROUND, 1, 4, 1, ENGINE_ASCENDING, false, 0},
+        {CACHE_WRITE_AROUND, 0, 20, 4, ENGINE_RANDOM, true, 0},
+        {CACHE_WRITE_EVICT, 1, 4, 1, ENGINE_ASCENDING, false, 0},
+        {CACHE_WRITE_EVICT, 0, 1, 2, ENGINE_RANDOM, true, 0},
+        {CACHE_WRITE_BACK, 1, 2, 2, ENGINE_RANDOM, true, 900},
+        {CACHE_WRITE_AROUND, 1, 1, 1, ENGINE_ASCENDING, false, 900},
     };
     return cr_make_param_array(struct data_case, cases, sizeof cases / sizeof cases[0]);
 }
@@ -339,7 +371,8 @@ ParameterizedTest(struct data_case *p, cache, bytes_are_right_whatever_the_polic
     }
     flush(b, true);
     cr_expect_arr_eq(harness_memory, flat, sizeof flat);
-    cr_expect_eq(stats(b)->hits + stats(b)->misses, stats(b)->reads + stats(b)->writes + stats(b)->atomics);
+    cr_expect_eq(stats(b)->hits + stats(b)->misses,
+                 stats(b)->reads + stats(b)->writes + stats(b)->atomics);
 }
 
 /* ---- policies and control ---- */
@@ -367,11 +400,11 @@ Test(cache, a_flush_writes_a_line_a_cycle)
     struct cache_params params = plain(16384, 4, CACHE_WRITE_BACK);
     params.mshrs = 64;
     struct bench b = set_up(params, 20);
-    uint8_t bytes[64] = { 1 };
+    uint8_t bytes[64] = {1};
     for (uint16_t i = 0; i < 200; i++)
         send(b.cpu, harness_write(1, i, (uint64_t)i * 64, 1, bytes));
     cr_assert_eq(harness_run(), ENGINE_IDLE);
-    struct harness_message m = { .cycle = 1000, .kind = CACHE_CONTROL_FLUSH };
+    struct harness_message m = {.cycle = 1000, .kind = CACHE_CONTROL_FLUSH};
     harness_send(b.control, &m);
     cr_assert_eq(harness_run(), ENGINE_IDLE);
     cr_expect_eq(harness_count(b.memory), 200);
@@ -383,8 +416,8 @@ Test(cache, a_flush_writes_a_line_a_cycle)
 Test(cache, invalidate_of_dirty_lines_is_an_error)
 {
     struct bench b = set_up(plain(1024, 2, CACHE_WRITE_BACK), 10);
-    uint8_t bytes[64] = { 1 };
-    struct harness_message m = { .cycle = 50, .kind = CACHE_CONTROL_INVALIDATE };
+    uint8_t bytes[64] = {1};
+    struct harness_message m = {.cycle = 50, .kind = CACHE_CONTROL_INVALIDATE};
     send(b.cpu, harness_write(1, 1, 0x40, 0xff, bytes));
     harness_send(b.control, &m);
     cr_expect_eq(harness_run(), ENGINE_FAILED);
@@ -395,7 +428,7 @@ Test(cache, invalidate_of_dirty_lines_is_an_error)
 Test(cache, an_invalidated_line_is_asked_for_again)
 {
     struct bench b = set_up(plain(1024, 2, CACHE_WRITE_AROUND), 10);
-    struct harness_message m = { .cycle = 50, .kind = CACHE_CONTROL_INVALIDATE };
+    struct harness_message m = {.cycle = 50, .kind = CACHE_CONTROL_INVALIDATE};
     send(b.cpu, harness_read(1, 1, 0x40, 4));
     harness_send(b.control, &m);
     cr_assert_eq(harness_run(), ENGINE_IDLE);
@@ -408,7 +441,7 @@ Test(cache, an_invalidated_line_is_asked_for_again)
 Test(cache, an_acquire_waits_for_what_came_before_and_drops_lines)
 {
     struct bench b = set_up(plain(1024, 2, CACHE_WRITE_AROUND), 100);
-    uint8_t bytes[64] = { 1 };
+    uint8_t bytes[64] = {1};
     send(b.cpu, harness_read(1, 1, 0x40, 4));
     send(b.cpu, harness_write(200, 2, 0x80, 1, bytes));
     send(b.cpu, harness_fence(201, 3, SCOPE_AGENT, true, true));
@@ -432,7 +465,7 @@ Test(cache, a_fence_inside_a_work_group_costs_nothing)
 static uint32_t memory_requests_after_write_and_read(int64_t policy, bool read_first, uint64_t mask)
 {
     struct bench b = set_up(plain(1024, 2, policy), 10);
-    uint8_t bytes[64] = { 1 };
+    uint8_t bytes[64] = {1};
     if (read_first)
         send(b.cpu, harness_read(1, 1, 0x40, 4));
     send(b.cpu, harness_write(100, 2, 0x40, mask, bytes));
@@ -444,12 +477,18 @@ static uint32_t memory_requests_after_write_and_read(int64_t policy, bool read_f
 Test(cache, policies_differ_in_what_a_write_leaves)
 {
     /* Requests below: the write itself unless `back`, and reads for lines that are not here. */
-    cr_expect_eq(memory_requests_after_write_and_read(CACHE_WRITE_THROUGH, false, 0xf), 1, "through allocates");
-    cr_expect_eq(memory_requests_after_write_and_read(CACHE_WRITE_AROUND, false, 0xf), 2, "around does not");
-    cr_expect_eq(memory_requests_after_write_and_read(CACHE_WRITE_AROUND, true, 0xf), 2, "around keeps what is here");
-    cr_expect_eq(memory_requests_after_write_and_read(CACHE_WRITE_EVICT, true, 0xf), 3, "evict drops it");
-    cr_expect_eq(memory_requests_after_write_and_read(CACHE_WRITE_BACK, false, 0xf), 0, "back keeps it");
-    cr_expect_eq(memory_requests_after_write_and_read(CACHE_WRITE_BACK, false, 0x3), 1, "back fetches missing bytes");
+    cr_expect_eq(memory_requests_after_write_and_read(CACHE_WRITE_THROUGH, false, 0xf), 1,
+                 "through allocates");
+    cr_expect_eq(memory_requests_after_write_and_read(CACHE_WRITE_AROUND, false, 0xf), 2,
+                 "around does not");
+    cr_expect_eq(memory_requests_after_write_and_read(CACHE_WRITE_AROUND, true, 0xf), 2,
+                 "around keeps what is here");
+    cr_expect_eq(memory_requests_after_write_and_read(CACHE_WRITE_EVICT, true, 0xf), 3,
+                 "evict drops it");
+    cr_expect_eq(memory_requests_after_write_and_read(CACHE_WRITE_BACK, false, 0xf), 0,
+                 "back keeps it");
+    cr_expect_eq(memory_requests_after_write_and_read(CACHE_WRITE_BACK, false, 0x3), 1,
+                 "back fetches missing bytes");
 }
 
 Test(cache, a_folded_index_spreads_the_lines_of_a_bank)

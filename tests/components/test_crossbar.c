@@ -8,9 +8,11 @@
 
 extern const struct unit_type crossbar__generic, switch__generic;
 
-static const struct build_port ports[] = { { "from", BUILD_IN, true }, { "to", BUILD_OUT, true } };
-static const struct build_type crossbar_type = { .unit = &crossbar__generic, .ports = ports, .port_count = 2 };
-static const struct build_type switch_type = { .unit = &switch__generic, .ports = ports, .port_count = 2 };
+static const struct build_port ports[] = {{"from", BUILD_IN, true}, {"to", BUILD_OUT, true}};
+static const struct build_type crossbar_type = {
+    .unit = &crossbar__generic, .ports = ports, .port_count = 2};
+static const struct build_type switch_type = {
+    .unit = &switch__generic, .ports = ports, .port_count = 2};
 
 #define INTERLEAVE 128u
 
@@ -23,7 +25,8 @@ static void answer_with_tag(const struct harness_message *request, struct harnes
         memcpy(reply->payload, request->fields, 8); /* the address comes back as data */
 }
 
-static void set_up(const struct build_type *type, const int64_t *params, uint32_t n, uint32_t m, uint64_t memory_latency)
+static void set_up(const struct build_type *type, const int64_t *params, uint32_t n, uint32_t m,
+                   uint64_t memory_latency)
 {
     harness_start();
     int32_t space = (int32_t)build_space("memory", 0, 1 << 20, INTERLEAVE, m);
@@ -34,9 +37,11 @@ static void set_up(const struct build_type *type, const int64_t *params, uint32_
     for (uint32_t i = 0; i < m; i++)
         targets[i] = harness_server(memory_latency, answer_with_tag);
     for (uint32_t i = 0; i < n; i++)
-        harness_wire(HARNESS_MEM, (struct build_end){ sources[i], 0, 0 }, (struct build_end){ net, 0, i }, 64, 1, 1);
+        harness_wire(HARNESS_MEM, (struct build_end){sources[i], 0, 0},
+                     (struct build_end){net, 0, i}, 64, 1, 1);
     for (uint32_t i = 0; i < m; i++)
-        harness_wire(HARNESS_MEM, (struct build_end){ net, 1, i }, (struct build_end){ targets[i], 0, 0 }, 64, 1, 1);
+        harness_wire(HARNESS_MEM, (struct build_end){net, 1, i},
+                     (struct build_end){targets[i], 0, 0}, 64, 1, 1);
     harness_build();
 }
 
@@ -47,10 +52,10 @@ static void send(uint32_t end, struct harness_message m)
 
 Test(crossbar, the_whole_way_takes_the_latency)
 {
-    static const int64_t latencies[] = { 2, 3, 10, 64, 65, 500 };
+    static const int64_t latencies[] = {2, 3, 10, 64, 65, 500};
     for (size_t i = 0; i < sizeof latencies / sizeof latencies[0]; i++) {
         uint64_t latency = (uint64_t)latencies[i];
-        set_up(&crossbar_type, (int64_t[]){ 64, latencies[i] }, 3, 2, 1);
+        set_up(&crossbar_type, (int64_t[]){64, latencies[i]}, 3, 2, 1);
         send(sources[1], harness_read(7, 1, 128, 4));
         cr_assert_eq(harness_run(), ENGINE_IDLE);
         cr_expect_eq(harness_log(targets[1], 0)->cycle, 7 + latency);
@@ -60,7 +65,7 @@ Test(crossbar, the_whole_way_takes_the_latency)
 
 Test(crossbar, a_switch_adds_its_latency_to_its_links)
 {
-    set_up(&switch_type, (int64_t[]){ 50 }, 2, 2, 1);
+    set_up(&switch_type, (int64_t[]){50}, 2, 2, 1);
     send(sources[0], harness_read(7, 1, 128, 4));
     cr_assert_eq(harness_run(), ENGINE_IDLE);
     cr_expect_eq(harness_log(targets[1], 0)->cycle, 7 + 1 + 50 + 1);
@@ -71,23 +76,25 @@ Test(crossbar, an_output_takes_a_message_a_cycle_and_longer_for_wide_ones)
     static const struct {
         int64_t width;
         uint64_t read_cycles, write_cycles;
-    } cases[] = { { 64, 1, 1 }, { 32, 1, 2 }, { 16, 1, 4 }, { 128, 1, 1 } };
-    uint8_t bytes[64] = { 0 };
+    } cases[] = {{64, 1, 1}, {32, 1, 2}, {16, 1, 4}, {128, 1, 1}};
+    uint8_t bytes[64] = {0};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         for (unsigned writes = 0; writes < 2; writes++) {
-            set_up(&crossbar_type, (int64_t[]){ cases[i].width, 2 }, 4, 1, 1);
+            set_up(&crossbar_type, (int64_t[]){cases[i].width, 2}, 4, 1, 1);
             for (uint16_t k = 0; k < 100; k++)
                 for (uint32_t s = 0; s < 4; s++)
-                    send(sources[s], writes ? harness_write(1, k, 64, 1, bytes) : harness_read(1, k, 64, 4));
+                    send(sources[s],
+                         writes ? harness_write(1, k, 64, 1, bytes) : harness_read(1, k, 64, 4));
             cr_assert_eq(harness_run(), ENGINE_IDLE);
             uint64_t each = writes ? cases[i].write_cycles : cases[i].read_cycles;
-            cr_expect_eq(harness_log(targets[0], 399)->cycle, 1 + 2 + 399 * each, "width %d", (int)cases[i].width);
+            cr_expect_eq(harness_log(targets[0], 399)->cycle, 1 + 2 + 399 * each, "width %d",
+                         (int)cases[i].width);
         }
 }
 
 Test(crossbar, inputs_that_want_one_output_share_it_evenly)
 {
-    set_up(&crossbar_type, (int64_t[]){ 64, 4 }, 5, 1, 1);
+    set_up(&crossbar_type, (int64_t[]){64, 4}, 5, 1, 1);
     for (uint16_t k = 0; k < 200; k++)
         for (uint32_t s = 0; s < 5; s++)
             send(sources[s], harness_read(1, k, 4096 * (uint64_t)s, 4));
@@ -110,7 +117,7 @@ Test(crossbar, inputs_that_want_one_output_share_it_evenly)
 
 Test(crossbar, different_outputs_do_not_disturb_each_other)
 {
-    set_up(&crossbar_type, (int64_t[]){ 64, 2 }, 4, 4, 1);
+    set_up(&crossbar_type, (int64_t[]){64, 2}, 4, 4, 1);
     for (uint16_t k = 0; k < 100; k++)
         for (uint32_t s = 0; s < 4; s++)
             send(sources[s], harness_read(1, k, INTERLEAVE * (uint64_t)s, 4));
@@ -125,7 +132,7 @@ static void random_traffic(int order, bool tick_all, uint64_t *digest)
 {
     enum { N = 9, M = 4, EACH = 1500 };
     uint64_t random = 3;
-    set_up(&crossbar_type, (int64_t[]){ 64, 6 }, N, M, 17);
+    set_up(&crossbar_type, (int64_t[]){64, 6}, N, M, 17);
     harness_tick_order(order, tick_all);
     for (uint32_t s = 0; s < N; s++)
         for (uint16_t k = 0; k < EACH; k++) {
@@ -163,7 +170,7 @@ Test(crossbar, every_answer_finds_its_source_in_any_tick_order)
 
 Test(crossbar, requests_in_flight_are_forgotten_when_answered)
 {
-    set_up(&crossbar_type, (int64_t[]){ 64, 2 }, 4, 4, 1);
+    set_up(&crossbar_type, (int64_t[]){64, 2}, 4, 4, 1);
     for (uint32_t k = 0; k < 20000; k++) /* together more than there are tags */
         for (uint32_t s = 0; s < 4; s++)
             send(sources[s], harness_read(1, (uint16_t)k, INTERLEAVE * (uint64_t)s, 4));
@@ -174,7 +181,7 @@ Test(crossbar, requests_in_flight_are_forgotten_when_answered)
 
 Test(crossbar, answers_carry_what_their_request_asked)
 {
-    set_up(&crossbar_type, (int64_t[]){ 64, 3 }, 3, 2, 5);
+    set_up(&crossbar_type, (int64_t[]){64, 3}, 3, 2, 5);
     for (uint16_t k = 0; k < 100; k++)
         for (uint32_t s = 0; s < 3; s++)
             send(sources[s], harness_read(1, (uint16_t)(k + 1000 * s), (k * 3 + s) * 64u, 4));
@@ -189,7 +196,7 @@ Test(crossbar, answers_carry_what_their_request_asked)
 
 Test(crossbar, an_address_nobody_holds_is_reported)
 {
-    set_up(&crossbar_type, (int64_t[]){ 64, 3 }, 1, 2, 5);
+    set_up(&crossbar_type, (int64_t[]){64, 3}, 1, 2, 5);
     send(sources[0], harness_read(1, 1, 1 << 24, 4));
     cr_expect_eq(harness_run(), ENGINE_FAILED);
     cr_expect_not_null(strstr(engine_failure(), "0x1000000"));

@@ -1,4 +1,5 @@
-/* The DMA engine: random copies against flat memory, order of overlapping commands, lines in flight. */
+/* The DMA engine: random copies against flat memory, order of overlapping commands, lines in
+ * flight. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -8,22 +9,25 @@
 
 extern const struct unit_type dma_engine__generic;
 
-static const struct build_port ports[] = { { "command", BUILD_IN, false }, { "mem", BUILD_OUT, false } };
-static const struct build_type type = { .unit = &dma_engine__generic, .ports = ports, .port_count = 2 };
+static const struct build_port ports[] = {{"command", BUILD_IN, false}, {"mem", BUILD_OUT, false}};
+static const struct build_type type = {
+    .unit = &dma_engine__generic, .ports = ports, .port_count = 2};
 
 static uint32_t engine_leaf, host, memory;
 
 static void set_up(int64_t commands, int64_t lines, uint64_t latency)
 {
-    struct dma_engine_params params = { .commands = commands, .lines = lines };
+    struct dma_engine_params params = {.commands = commands, .lines = lines};
     int64_t values[sizeof params / sizeof(int64_t)];
     memcpy(values, &params, sizeof params);
     harness_start();
     engine_leaf = build_instance(&type, 0, "dma", values, NULL, sizeof values / sizeof values[0]);
     host = harness_requester();
     memory = harness_server(latency, harness_answer_memory);
-    harness_wire(HARNESS_COMMAND, (struct build_end){ host, 0, 0 }, (struct build_end){ engine_leaf, 0, 0 }, 8, 1, 1);
-    harness_wire(HARNESS_MEM, (struct build_end){ engine_leaf, 1, 0 }, (struct build_end){ memory, 0, 0 }, 32, 1, 1);
+    harness_wire(HARNESS_COMMAND, (struct build_end){host, 0, 0},
+                 (struct build_end){engine_leaf, 0, 0}, 8, 1, 1);
+    harness_wire(HARNESS_MEM, (struct build_end){engine_leaf, 1, 0},
+                 (struct build_end){memory, 0, 0}, 32, 1, 1);
     harness_build();
 }
 
@@ -33,9 +37,10 @@ static struct command_request *fields(struct message *header)
     return (struct command_request *)(void *)header;
 }
 
-static void put(uint16_t tag, unsigned kind, const struct message *header, const void *bytes, uint32_t size)
+static void put(uint16_t tag, unsigned kind, const struct message *header, const void *bytes,
+                uint32_t size)
 {
-    struct harness_message m = { .cycle = 1, .tag = tag, .kind = (uint8_t)kind };
+    struct harness_message m = {.cycle = 1, .tag = tag, .kind = (uint8_t)kind};
     memcpy(m.fields, header->fields, sizeof m.fields);
     if (bytes)
         memcpy(m.payload, bytes, size);
@@ -86,7 +91,7 @@ Test(dma_engine, random_commands_leave_what_doing_them_in_order_leaves)
     static const struct {
         int64_t commands, lines;
         uint64_t latency;
-    } cases[] = { { 1, 1, 3 }, { 4, 64, 120 }, { 16, 7, 40 }, { 64, 256, 1 } };
+    } cases[] = {{1, 1, 3}, {4, 64, 120}, {16, 7, 40}, {64, 256, 1}};
     static uint8_t flat[SPAN], expected[COUNT][256];
     static uint32_t sizes[COUNT];
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
@@ -96,7 +101,8 @@ Test(dma_engine, random_commands_leave_what_doing_them_in_order_leaves)
         for (uint16_t i = 0; i < COUNT; i++) {
             uint64_t r = harness_random(&random), kind = r % 4;
             uint32_t size = kind < 2 ? (uint32_t)(r >> 8) % 257 : (uint32_t)(r >> 8) % 600;
-            uint32_t a = (uint32_t)(r >> 24) % (SPAN / 2 - 600), b = (uint32_t)(r >> 40) % (SPAN / 2 - 600) + SPAN / 2;
+            uint32_t a = (uint32_t)(r >> 24) % (SPAN / 2 - 600),
+                     b = (uint32_t)(r >> 40) % (SPAN / 2 - 600) + SPAN / 2;
             uint32_t pattern = (uint32_t)harness_random(&random);
             uint8_t bytes[256];
             sizes[i] = 0;
@@ -131,7 +137,8 @@ Test(dma_engine, random_commands_leave_what_doing_them_in_order_leaves)
         cr_assert_eq(harness_count(host), COUNT);
         cr_expect_arr_eq(harness_memory, flat, SPAN);
         for (uint16_t i = 0; i < COUNT; i++)
-            cr_assert_arr_eq(harness_reply(host, i)->payload, expected[i], sizes[i], "read %u of case %d", i, (int)k);
+            cr_assert_arr_eq(harness_reply(host, i)->payload, expected[i], sizes[i],
+                             "read %u of case %d", i, (int)k);
         const struct dma_engine_io *io = harness_instance(engine_leaf);
         cr_expect_eq(io->stats.commands_done, COUNT);
     }
@@ -142,7 +149,8 @@ Test(dma_engine, a_fill_moves_a_line_a_cycle)
     set_up(4, 256, 100);
     put_fill(1, 0x1000, 4096, 0x01020304);
     cr_assert_eq(harness_run(), ENGINE_IDLE);
-    /* Seen by the engine at 2; 64 lines from then on; the last one's answer 100 + 1 later; 1 back. */
+    /* Seen by the engine at 2; 64 lines from then on; the last one's answer 100 + 1 later; 1 back.
+     */
     cr_expect_eq(harness_log(host, 0)->cycle, 2 + 63 + 101 + 1);
     cr_expect_eq(harness_memory[0x1fff], 1);
 }

@@ -9,21 +9,23 @@
 
 extern const struct unit_type dram__generic;
 
-static const struct build_port ports[] = { { "top", BUILD_IN, false }, { "dma", BUILD_IN, false } };
-static const struct build_type type = { .unit = &dram__generic, .ports = ports, .port_count = 2 };
+static const struct build_port ports[] = {{"top", BUILD_IN, false}, {"dma", BUILD_IN, false}};
+static const struct build_type type = {.unit = &dram__generic, .ports = ports, .port_count = 2};
 
 static uint32_t dram, top, dma;
 
 static void set_up(int64_t latency, int64_t width)
 {
-    int64_t params[] = { 1 << 20, 64, latency, width };
+    int64_t params[] = {1 << 20, 64, latency, width};
     harness_start();
     build_space("memory", 0, 1 << 20, 64, 1);
     dram = build_instance(&type, 0, "dram", params, NULL, 4);
     top = harness_requester();
     dma = harness_requester();
-    harness_wire(HARNESS_MEM, (struct build_end){ top, 0, 0 }, (struct build_end){ dram, 0, 0 }, 32, (uint32_t)width, 1);
-    harness_wire(HARNESS_MEM, (struct build_end){ dma, 0, 0 }, (struct build_end){ dram, 1, 0 }, 32, 1, 1);
+    harness_wire(HARNESS_MEM, (struct build_end){top, 0, 0}, (struct build_end){dram, 0, 0}, 32,
+                 (uint32_t)width, 1);
+    harness_wire(HARNESS_MEM, (struct build_end){dma, 0, 0}, (struct build_end){dram, 1, 0}, 32, 1,
+                 1);
     harness_build();
 }
 
@@ -34,7 +36,7 @@ static void send(uint32_t end, struct harness_message m)
 
 Test(dram, an_answer_is_seen_latency_plus_one_after_the_request)
 {
-    static const int64_t latencies[] = { 1, 2, 100, 1000 };
+    static const int64_t latencies[] = {1, 2, 100, 1000};
     for (size_t i = 0; i < sizeof latencies / sizeof latencies[0]; i++) {
         set_up(latencies[i], 1);
         send(top, harness_read(5, 1, 0x40, 4));
@@ -86,7 +88,7 @@ Test(dram, a_read_does_not_see_a_later_write)
 
 Test(dram, atomics_return_the_old_line)
 {
-    uint32_t add[16] = { 5, 6 }, none[16] = { 0 };
+    uint32_t add[16] = {5, 6}, none[16] = {0};
     set_up(10, 1);
     for (uint16_t i = 0; i < 3; i++)
         send(top, harness_atomic(1, i, 0x100, 0xff, ISA_ATOMIC_ADD, 4, add, none));

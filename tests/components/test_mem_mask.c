@@ -14,7 +14,8 @@ Test(mem_mask, ranges_and_sums_hold_what_they_should)
     for (unsigned line = 16; line <= 128; line *= 2)
         for (unsigned first = 0; first < line; first++)
             for (unsigned count = 1; first + count <= line; count++) {
-                struct mem_mask m = mem_mask_range(first, count, line), rest = mem_mask_not(m, line);
+                struct mem_mask m = mem_mask_range(first, count, line),
+                                rest = mem_mask_not(m, line);
                 for (unsigned i = 0; i < line; i++) {
                     cr_assert_eq(bit(m, i), i >= first && i < first + count);
                     cr_assert_eq(bit(rest, i), !bit(m, i));
@@ -33,7 +34,7 @@ Test(mem_mask, copies_the_named_bytes_and_no_others)
     for (unsigned round = 0; round < 20000; round++) {
         unsigned line = 16u << (round % 4);
         uint8_t from[128], to[128], expected[128];
-        struct mem_mask m = { { harness_random(&random), harness_random(&random) } };
+        struct mem_mask m = {{harness_random(&random), harness_random(&random)}};
         struct mem_mask full = mem_mask_full(line);
         for (unsigned w = 0; w < 2; w++)
             m.word[w] &= full.word[w] & (round % 3 ? harness_random(&random) : UINT64_MAX);

@@ -27,7 +27,8 @@ Test(page_table, finds_what_was_mapped_until_it_is_unmapped)
             bool writable;
             if (r >> 60 & 1) {
                 mapped[pid][page] = 1 + (r >> 40 & 0xffff);
-                cr_assert(page_table_map(t, (uint32_t)pid, address, (mapped[pid][page] - 1) << bits, r >> 61 & 1));
+                cr_assert(page_table_map(t, (uint32_t)pid, address, (mapped[pid][page] - 1) << bits,
+                                         r >> 61 & 1));
             } else if (r >> 59 & 1) {
                 mapped[pid][page] = 0;
                 page_table_unmap(t, (uint32_t)pid, address);

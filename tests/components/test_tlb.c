@@ -7,8 +7,8 @@
 
 extern const struct unit_type tlb__generic;
 
-static const struct build_port ports[] = { { "top", BUILD_IN, true }, { "bottom", BUILD_OUT, false } };
-static const struct build_type type = { .unit = &tlb__generic, .ports = ports, .port_count = 2 };
+static const struct build_port ports[] = {{"top", BUILD_IN, true}, {"bottom", BUILD_OUT, false}};
+static const struct build_type type = {.unit = &tlb__generic, .ports = ports, .port_count = 2};
 
 static uint32_t tlb, users[4], walker;
 static unsigned page_bits;
@@ -16,7 +16,7 @@ static unsigned page_bits;
 /* Virtual page v is at physical v + 2^40; pages from 2^30 on are not mapped. */
 static void walk(const struct harness_message *request, struct harness_message *reply)
 {
-    struct message header = { 0 };
+    struct message header = {0};
     struct translate_reply *m = (struct translate_reply *)(void *)&header;
     uint64_t address;
     memcpy(&address, request->fields, 8);
@@ -29,7 +29,8 @@ static void walk(const struct harness_message *request, struct harness_message *
 
 static void set_up(int64_t sets, int64_t ways, int64_t latency, int64_t mshrs, uint32_t n)
 {
-    struct tlb_params params = { .sets = sets, .ways = ways, .latency = latency, .mshrs = mshrs, .width = 4 };
+    struct tlb_params params = {
+        .sets = sets, .ways = ways, .latency = latency, .mshrs = mshrs, .width = 4};
     int64_t values[sizeof params / sizeof(int64_t)];
     memcpy(values, &params, sizeof params);
     page_bits = 12;
@@ -39,14 +40,16 @@ static void set_up(int64_t sets, int64_t ways, int64_t latency, int64_t mshrs, u
         users[i] = harness_requester();
     walker = harness_server(50, walk);
     for (uint32_t i = 0; i < n; i++)
-        harness_wire(HARNESS_TRANSLATE, (struct build_end){ users[i], 0, 0 }, (struct build_end){ tlb, 0, i }, 8, 1, 1);
-    harness_wire(HARNESS_TRANSLATE, (struct build_end){ tlb, 1, 0 }, (struct build_end){ walker, 0, 0 }, 16, 1, 1);
+        harness_wire(HARNESS_TRANSLATE, (struct build_end){users[i], 0, 0},
+                     (struct build_end){tlb, 0, i}, 8, 1, 1);
+    harness_wire(HARNESS_TRANSLATE, (struct build_end){tlb, 1, 0}, (struct build_end){walker, 0, 0},
+                 16, 1, 1);
     harness_build();
 }
 
 static void look_up(uint32_t user, uint64_t cycle, uint16_t tag, uint64_t address, uint32_t pid)
 {
-    struct harness_message m = { .cycle = cycle, .tag = tag, .kind = TRANSLATE_LOOKUP };
+    struct harness_message m = {.cycle = cycle, .tag = tag, .kind = TRANSLATE_LOOKUP};
     memcpy(m.fields, &address, 8);
     memcpy(m.fields + 8, &pid, 4);
     harness_send(user, &m);
@@ -153,12 +156,13 @@ struct shape {
 /* Hits and misses of lookups one at a time, against lists that are searched. */
 Test(tlb, replaces_the_least_recently_used)
 {
-    static const struct shape shapes[] = { { 1, 64, 90 }, { 1, 1, 3 }, { 4, 4, 24 }, { 16, 2, 50 } };
+    static const struct shape shapes[] = {{1, 64, 90}, {1, 1, 3}, {4, 4, 24}, {16, 2, 50}};
     for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; s++) {
-        uint64_t pages[64] = { 0 }, used[64] = { 0 }, clock = 0, hits = 0, random = 11;
+        uint64_t pages[64] = {0}, used[64] = {0}, clock = 0, hits = 0, random = 11;
         set_up((int64_t)shapes[s].sets, (int64_t)shapes[s].ways, 2, 8, 1);
         for (uint32_t i = 0; i < 4000; i++) {
-            uint64_t r = harness_random(&random), page = r % (r >> 62 ? shapes[s].pages : shapes[s].pages / 2 + 1);
+            uint64_t r = harness_random(&random),
+                     page = r % (r >> 62 ? shapes[s].pages : shapes[s].pages / 2 + 1);
             uint64_t base = page % shapes[s].sets * shapes[s].ways, at = base;
             bool hit = false;
             for (uint64_t w = base; w < base + shapes[s].ways && !hit; w++) {
@@ -172,6 +176,7 @@ Test(tlb, replaces_the_least_recently_used)
             look_up(users[0], 1 + i * 70, (uint16_t)i, page * 4096, 1);
         }
         cr_assert_eq(harness_run(), ENGINE_IDLE);
-        cr_expect_eq(stats()->hits, hits, "shape %d: %d, not %d", (int)s, (int)stats()->hits, (int)hits);
+        cr_expect_eq(stats()->hits, hits, "shape %d: %d, not %d", (int)s, (int)stats()->hits,
+                     (int)hits);
     }
 }

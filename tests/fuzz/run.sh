@@ -3,6 +3,21 @@
 set -euo pipefail
 build=$1 seconds=$2
 here=$(cd "$(dirname "$0")" && pwd)
+
+# Real inputs to start from: without them a fuzzer hardly gets past the magic numbers.
+objects=$build/seeds/fuzz_code_object bundles=$build/seeds/fuzz_bundle
+mkdir -p "$objects" "$bundles"
+if command -v hipcc >/dev/null; then
+    kernels=$here/../programs/module_kernels.hip.cpp
+    for version in 2 3 4; do
+        hipcc --cuda-device-only --no-gpu-bundle-output --offload-arch=gfx803 -mcode-object-version=$version -c "$kernels" \
+            -o "$objects/v$version.hsaco" 2>/dev/null || true
+    done
+    hipcc --cuda-device-only --offload-arch=gfx803 --offload-arch=gfx906 -c "$kernels" -o "$bundles/two.hipfb" 2>/dev/null || true
+    cp "$objects"/*.hsaco "$bundles" 2>/dev/null || true
+fi
+[ -n "$(ls "$objects" "$bundles")" ] || echo "hipcc is missing: code objects and bundles are fuzzed without real seeds"
+
 found=0
 for fuzzer in "$build"/tests/fuzz/fuzz_*; do
     [ -x "$fuzzer" ] && [ -f "$fuzzer" ] || continue
@@ -10,10 +25,12 @@ for fuzzer in "$build"/tests/fuzz/fuzz_*; do
     name=$(basename "$fuzzer")
     corpus=$build/corpus/$name
     mkdir -p "$corpus"
-    seeds=$here/seeds/$name
-    [ -d "$seeds" ] || seeds=
+    seeds=
+    for folder in "$here/seeds/$name" "$build/seeds/$name"; do
+        [ ! -d "$folder" ] || seeds="$seeds $folder/"
+    done
     echo "== $name"
-    # Generated seeds (compiled code objects, the project's own descriptions) are put beside the corpus by meson.
+    # shellcheck disable=SC2086
     "$fuzzer" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix="$build/" "$corpus" $seeds 2>&1 | tail -n 12
 done
 [ "$found" -gt 0 ] || { echo "no fuzzer was built" >&2; exit 1; }

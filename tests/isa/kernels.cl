@@ -138,3 +138,21 @@ kernel void half_precision(global const float *xs, global const float *ys, globa
     out[9] = x / y;
     out[10] = sqrt(fabs(x));
 }
+
+#ifdef __OPTIMIZE__ /* the device library's cross-lane functions do not compile without */
+#pragma OPENCL EXTENSION cl_khr_subgroups : enable
+kernel void cross_lane(global const int *xs, global const int *ys, global int *all)
+{
+    size_t i = get_global_id(0);
+    global int *out = all + i * 64;
+    out[0] = sub_group_reduce_add(xs[i]);
+    out[1] = sub_group_reduce_max(xs[i]);
+    out[2] = sub_group_scan_inclusive_add(xs[i]);
+    out[3] = sub_group_scan_exclusive_min(ys[i]);
+    out[4] = sub_group_broadcast(xs[i], 37);
+    out[5] = sub_group_any(xs[i] == 5);
+    if (get_local_id(0) < 24)
+        out[6] = sub_group_reduce_add(ys[i]);
+    out[7] = get_sub_group_local_id();
+}
+#endif

@@ -350,6 +350,26 @@ static int host_global_atomics(const void *xs, const void *ys, void *all, unsign
     return 47;
 }
 
+static int host_cross_lane(const void *xs, const void *ys, void *all, unsigned i)
+{
+    const int *x = (const int *)xs + (i & ~63u), *y = (const int *)ys + (i & ~63u);
+    int *out = (int *)all + i * SLOTS, most = INT32_MIN, least = INT32_MAX;
+    uint32_t sum = 0, scan = 0, first = 0, any = 0;
+    for (unsigned lane = 0; lane < 64; lane++) {
+        sum += (uint32_t)x[lane];
+        scan += lane <= (i & 63) ? (uint32_t)x[lane] : 0;
+        first += lane < 24 ? (uint32_t)y[lane] : 0;
+        most = x[lane] > most ? x[lane] : most;
+        least = lane < (i & 63) && y[lane] < least ? y[lane] : least;
+        any |= x[lane] == 5;
+    }
+    const int values[8] = {
+        (int)sum,     most, (int)scan, least, x[37], (int)any, (i & 63) < 24 ? (int)first : 0,
+        (int)(i & 63)};
+    memcpy(out, values, sizeof values);
+    return 8;
+}
+
 static int host_half_precision(const void *xs, const void *ys, void *all, unsigned i)
 {
     _Float16 x = (_Float16)((const float *)xs)[i], y = (_Float16)((const float *)ys)[i];
@@ -394,6 +414,7 @@ static const struct kernel_case kernels[] = {
     {"generic_pointers", 4, EXACT, 0, host_generic_pointers},
     {"global_atomics", 4, EXACT, 0, host_global_atomics},
     {"half_precision", 4, FLOATS, 0, host_half_precision},
+    {"cross_lane", 4, EXACT, 0, host_cross_lane},
 };
 
 static uint64_t xs[ITEMS], ys[ITEMS], got[ITEMS * SLOTS], expected[ITEMS * SLOTS];
@@ -496,7 +517,8 @@ static void check_all(enum isa_target for_target, const char *options)
     remove(path);
     scratch = aligned_alloc(4096, SCRATCH_PER_LANE * 64);
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
-        check_kernel(&kernels[i], options);
+        if (strcmp(options, "-O0") || kernels[i].host != host_cross_lane)
+            check_kernel(&kernels[i], options);
 }
 
 Test(isa_kernels, optimised_kernels_of_gfx803)

@@ -981,6 +981,45 @@ Test(isa_valu, modifiers)
     cr_expect_eq(m.vgpr[8 * 64], 0xffffffff, "integer clamp saturates");
 }
 
+/* `clamp` of integer operations without a carry; the words are llvm-mc's, for gfx906, of v3, v1, v2. */
+Test(isa_valu, integers_saturate)
+{
+    static const struct {
+        uint32_t word[2], a, b, expected;
+    } cases[] = {
+        {{0xd1348003, 0x00020501}, 0xfffffff0, 0x20, 0xffffffff}, /* v_add_u32 */
+        {{0xd1348003, 0x00020501}, 0x7fffffff, 1, 0x80000000},
+        {{0xd1358003, 0x00020501}, 5, 7, 0}, /* v_sub_u32 */
+        {{0xd1358003, 0x00020501}, 7, 5, 2},
+        {{0xd1368003, 0x00020501}, 7, 5, 0}, /* v_subrev_u32 */
+        {{0xd1368003, 0x00020501}, 5, 0xffffffff, 0xfffffffa},
+        {{0xd1268003, 0x00020501}, 0xabcdffff, 2, 0xffff}, /* v_add_u16; upper halves do not count */
+        {{0xd1278003, 0x00020501}, 0xffff0001, 2, 0},      /* v_sub_u16 */
+        {{0xd1288003, 0x00020501}, 2, 0xffff0001, 0},      /* v_subrev_u16 */
+        {{0xd29c8003, 0x00020501}, 0x7fffffff, 1, 0x7fffffff},          /* v_add_i32 */
+        {{0xd29c8003, 0x00020501}, 0x80000000, 0xffffffff, 0x80000000},
+        {{0xd29d8003, 0x00020501}, 0x80000000, 1, 0x80000000},          /* v_sub_i32 */
+        {{0xd29d8003, 0x00020501}, 3, 5, 0xfffffffe},
+        {{0xd29e8003, 0x00020501}, 0x7ff0, 0x7000, 0x7fff},             /* v_add_i16 */
+        {{0xd29f8003, 0x00020501}, 0x8000, 1, 0x8000},                  /* v_sub_i16 */
+        {{0xd38ac003, 0x18020501}, 0xfff00001, 0x00200002, 0xffff0003}, /* v_pk_add_u16 */
+        {{0xd38bc003, 0x18020501}, 0x00010009, 0x00020002, 0x00000007}, /* v_pk_sub_u16 */
+        {{0xd382c003, 0x18020501}, 0x80007fff, 0xffff0001, 0x80007fff}, /* v_pk_add_i16 */
+        {{0xd383c003, 0x18020501}, 0x80007fff, 0x0001ffff, 0x80007fff}, /* v_pk_sub_i16 */
+    };
+    static struct machine m;
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct isa_inst inst;
+        machine_init(&m);
+        machine_set(&m, 1, cases[i].a);
+        machine_set(&m, 2, cases[i].b);
+        cr_assert_eq(isa_decode(ISA_GFX906, cases[i].word, 8, &inst), 8, "case %zu", i);
+        cr_assert_eq(isa_execute(&m.ctx, &m.wave, &inst), ISA_OK, "case %zu", i);
+        cr_expect_eq(m.vgpr[3 * 64 + 63], cases[i].expected, "case %zu: 0x%x", i,
+                     m.vgpr[3 * 64 + 63]);
+    }
+}
+
 Test(isa_valu, denormals_follow_mode)
 {
     static struct machine m;
@@ -994,6 +1033,37 @@ Test(isa_valu, denormals_follow_mode)
     m.wave.mode = ISA_MODE_DEFAULT | 0x10; /* sources kept, results flushed */
     machine_run(&m, word);
     cr_expect_eq(m.vgpr[3 * 64], 0);
+}
+
+Test(isa_valu, rounding_follows_mode_and_leaves_the_host_alone)
+{
+    static const uint32_t expected[4] = {0x3f800001, 0x3f800002, 0x3f800001, 0x3f800001};
+    static const uint32_t expected_negative[4] = {0xbf800001, 0xbf800001, 0xbf800002, 0xbf800001};
+    static struct machine m;
+    for (uint32_t mode = 0; mode < 4; mode++) {
+        uint32_t word[3] = {0};
+        machine_init(&m);
+        m.wave.mode = ISA_MODE_DEFAULT | mode;
+        machine_set(&m, 1, 0x3f800001);
+        machine_set(&m, 2, 0x32000000);
+        encode_vop3(word, "v_add_f32", 3, V0 + 1, V0 + 2, 0);
+        machine_run(&m, word);
+        cr_expect_eq(m.vgpr[3 * 64], expected[mode], "mode %u", mode);
+        word[1] |= 3u << 29;
+        machine_run(&m, word);
+        cr_expect_eq(m.vgpr[3 * 64], expected_negative[mode], "mode %u, negative", mode);
+        machine_set64(&m, 4, D(1.0));
+        machine_set64(&m, 6, D(0x1p-60));
+        encode_vop3(word, "v_add_f64", 8, V0 + 4, V0 + 6, 0);
+        machine_run(&m, word);
+        cr_expect_eq(machine_get64(&m, 8, 0), D(1.0), "fp64 has a mode of its own");
+        cr_expect_eq(fegetround(), FE_TONEAREST);
+    }
+    m.wave.mode = ISA_MODE_DEFAULT | 1 << 2;
+    uint32_t word[3] = {0};
+    encode_vop3(word, "v_add_f64", 8, V0 + 4, V0 + 6, 0);
+    machine_run(&m, word);
+    cr_expect_eq(machine_get64(&m, 8, 0), D(1.0) + 1);
 }
 
 Test(isa_valu, sdwa_selects_and_preserves)

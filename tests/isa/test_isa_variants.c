@@ -33,7 +33,8 @@ static void randomise(struct machine *m)
         m->wave.sgpr[i] = (uint32_t)(next_random() >> 32);
     isa_wave_set_pair(&m->wave, ISA_VCC, next_random());
     isa_wave_set_pair(&m->wave, ISA_EXEC, next_random() % 3 ? next_random() : ~UINT64_C(0));
-    m->wave.mode = ISA_MODE_DEFAULT | (next_random() % 4 << 4);
+    m->wave.mode =
+        ISA_MODE_DEFAULT | (next_random() % 4 << 4) | (next_random() & next_random() & 15);
 }
 
 /* A VOP3 form with random modifiers that the row accepts. */

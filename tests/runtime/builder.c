@@ -304,6 +304,10 @@ const struct platform_table *build_finish(void)
             bind_port(leaf, port);
         for (uint32_t part = 0; part < types[leaf]->part_count; part++)
             add_part(leaf, part);
+        for (uint32_t store = 0; store < types[leaf]->store_count; store++) {
+            add_binding(leaf, BIND_STORE, 0);
+            t.store_count = 1;
+        }
     }
     return &t;
 }

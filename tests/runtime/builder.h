@@ -26,6 +26,7 @@ struct build_type {
     uint32_t part_count;
     const uint32_t *part_params; /* where each part's parameters begin among the instance's; NULL:
                                     at the first */
+    uint32_t store_count; /* written or read; all are the platform's only store */
 };
 
 struct build_end {

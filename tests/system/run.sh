@@ -46,7 +46,9 @@ arguments_of() {
 run() { "$heddle" run "$@"; }
 same() { cmp "$1" "$2" || fail "$1 and $2 differ"; }
 
-good_programs="vectoradd saxpy matmul matmul_tiled transpose reduction histogram stencil module"
+good_programs="vectoradd saxpy matmul matmul_tiled transpose reduction histogram stencil module
+    atax aes128 atomics bfs bitonic calls convolution copies device_variables divergence doubles dynamic_lds fft fir
+    floyd_warshall grids half integers kmeans layers math narrow nbody pipeline scan scratch shuffles spmv streams structs"
 kernels=$programs/module_kernels.hsaco # what module, bad_missing_kernel and bad_truncated load
 
 t_check_platforms() {
@@ -89,6 +91,14 @@ t_programs_r9nano() {
     local p
     for p in $good_programs; do
         expect 0 '^PASS' -- run platforms/r9nano.heddle -- "$programs/$p" $(arguments_of "$p") || return 1
+    done
+}
+
+# Fat binaries: each architecture finds its own code, and computes the same.
+t_programs_gfx906() {
+    local p
+    for p in atomics calls divergence doubles fft half integers math narrow scratch shuffles; do
+        expect 0 '^PASS' -- run platforms/tiny.heddle --set gpu.isa=gfx906 -- "$programs/$p" || return 1
     done
 }
 

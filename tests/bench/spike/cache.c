@@ -1,9 +1,9 @@
 /* A set-associative cache with data, MSHRs and an optional translation in front; L1 (write-through,
  * no allocation on writes) and L2 (write-back, allocation on whole lines) of the spike.
  *
- * Invariant: a line is in the tag array or in one MSHR, never both. A request is looked at when it
- * has been visible for `latency` cycles, one a cycle, so the ring is the pipeline. Replies of the
- * level below are taken first. */
+ * Invariant: a line is in the tag array or in one MSHR, never both. A request is looked at `latency`
+ * - 1 cycles after it has arrived, one a cycle, so the ring is the pipeline. Replies of the level
+ * below are taken first. */
 #include "cache.gen.h"
 
 #include <string.h>
@@ -60,6 +60,7 @@ static void cache_init(struct cache *c)
     c->free = p->mshrs == 64 ? ~(uint64_t)0 : ((uint64_t)1 << p->mshrs) - 1;
     memset(arena_at(uint64_t, c->tags), 0xff, lines * sizeof(uint64_t));
     memset(arena_at(uint64_t, c->lines), 0xff, (size_t)p->mshrs * sizeof(uint64_t));
+    ring_set_delay(cache_io(c)->top_request, (uint32_t)p->latency - 1);
     cache_replacement_ops(c)->prepare(cache_replacement(c), (uint32_t)p->sets, (uint32_t)p->ways);
 }
 
@@ -347,12 +348,6 @@ static bool take_request(struct cache *c)
     const struct mem_request *m = cache_top_peek(c);
     if (!m)
         return false;
-    uint64_t due =
-        (((const struct message *)m)->stamp >> 16) + (uint64_t)cache_params(c)->latency - 1;
-    if (cache_now(c) < due) {
-        cache_wake_at(c, due);
-        return false;
-    }
     if (!translate(c, m->read.address))
         return false;
     if (m->kind == MEM_READ)
@@ -360,10 +355,12 @@ static bool take_request(struct cache *c)
     return cache_params(c)->write_back ? write_back(c, m) : write_through(c, m);
 }
 
+/* One answer and one request a cycle: with more of them here already, there is a next tick. */
 static bool cache_tick(struct cache *c)
 {
     bool progress = take_reply(c);
-    return take_request(c) || progress;
+    progress |= take_request(c);
+    return progress && (cache_bottom_peek_reply(c) || cache_top_peek(c));
 }
 
 static unsigned cache_outstanding(const struct cache *c, struct hang_report *report)

@@ -1,4 +1,4 @@
-/* Ideal memory: each request is answered `latency` cycles after it became visible, one a cycle. */
+/* Ideal memory: each request is answered `latency` cycles after it arrived, one a cycle. */
 #include "dram.gen.h"
 
 #include <string.h>
@@ -11,7 +11,7 @@ struct dram {
 
 static void dram_init(struct dram *c)
 {
-    (void)c;
+    ring_set_delay(c->io.top_request, (uint32_t)dram_params(c)->latency);
 }
 
 static bool dram_tick(struct dram *c)
@@ -20,11 +20,6 @@ static bool dram_tick(struct dram *c)
     uint64_t line = (uint64_t)dram_params(c)->line;
     if (!m)
         return false;
-    uint64_t due = (((const struct message *)m)->stamp >> 16) + (uint64_t)dram_params(c)->latency;
-    if (dram_now(c) < due) {
-        dram_wake_at(c, due);
-        return false;
-    }
     if (!dram_top_can_reply(c))
         return false;
     if (m->kind == MEM_READ) {
@@ -39,7 +34,7 @@ static bool dram_tick(struct dram *c)
         dram_stats(c)->writes++;
     }
     dram_top_pop(c);
-    return true;
+    return dram_top_peek(c) != NULL;
 }
 
 static unsigned dram_outstanding(const struct dram *c, struct hang_report *report)

@@ -152,8 +152,8 @@ static bool issue(struct loader *c)
 
 static bool loader_tick(struct loader *c)
 {
-    bool progress = take_reply(c);
-    return issue(c) || progress;
+    bool more = take_reply(c) && loader_mem_peek_reply(c);
+    return issue(c) || more;
 }
 
 static unsigned loader_outstanding(const struct loader *c, struct hang_report *report)

@@ -1,15 +1,22 @@
 /* Every input to every output, routed by the platform's space. An output takes one request a cycle,
- * an input one reply; who goes first turns with the cycle. Requests get a tag of the crossbar's
- * own, which leads the reply back. */
+ * an input one reply; who goes first turns with the cycle. A message is looked at once, when it has become the oldest of its
+ * source, and entered in the bitmap of its target, so a cycle costs as much as messages pass, not as
+ * many as wait. Requests get a tag of the crossbar's own, which leads the reply back. */
 #include "xbar.gen.h"
 
 #define TRANSITS 4096
-#define INPUTS   64
-#define NO_ROUTE 255
+#define PORTS    64
 
 struct transit {
     uint16_t input;
     uint16_t tag;
+};
+
+/* One direction: from sources to targets. */
+struct side {
+    uint64_t known;         /* sources whose oldest message is in `wanted` */
+    uint64_t busy;          /* targets that are wanted */
+    uint64_t wanted[PORTS]; /* by target: sources */
 };
 
 struct xbar {
@@ -17,9 +24,7 @@ struct xbar {
     uint32_t transits; /* arena */
     uint32_t free;     /* arena: stack of free transit numbers */
     uint32_t free_count;
-    uint8_t wants[INPUTS]; /* output of the request at the head, once looked at; NO_ROUTE */
-    uint64_t refused; /* outputs that take no more in this cycle: spares asking their rings again
-                         for every input */
+    struct side sides[2]; /* requests, replies */
 };
 
 static void xbar_init(struct xbar *c)
@@ -27,94 +32,108 @@ static void xbar_init(struct xbar *c)
     c->transits = arena_allocate(TRANSITS * sizeof(struct transit));
     c->free = arena_allocate(TRANSITS * sizeof(uint16_t));
     c->free_count = TRANSITS;
-    memset(c->wants, NO_ROUTE, sizeof c->wants);
+    if (xbar_from_count(c) > PORTS || xbar_to_count(c) > PORTS)
+        engine_fail(&c->io.base, "more than %d ports", PORTS);
     for (uint32_t i = 0; i < TRANSITS; i++)
         arena_at(uint16_t, c->free)[i] = (uint16_t)(TRANSITS - 1 - i);
 }
 
-/* The bits first .. first + count - 1 of the pending words from `done` on: the next one that is
- * set, or count. */
-static uint32_t next_pending(const struct xbar *c, uint32_t first, uint32_t count, uint32_t done)
+/* Bits first .. first + count - 1 of the pending words. */
+static uint64_t pending_bits(const struct xbar *c, uint32_t first, uint32_t count)
 {
-    for (uint32_t i = done; i < count;) {
-        uint32_t bit = first + i;
-        uint64_t bits = component_pending(&xbar_io(c)->base, bit / 64) >> (bit % 64);
-        if (bits) {
-            i += (unsigned)__builtin_ctzll(bits);
-            return i < count ? i : count;
-        }
-        i += 64 - bit % 64;
-    }
-    return count;
+    const struct component *base = &c->io.base;
+    uint64_t bits = component_pending(base, first / 64) >> (first % 64);
+    if (first % 64 && first / 64 + 1 < base->pending_words)
+        bits |= component_pending(base, first / 64 + 1) << (64 - first % 64);
+    return count == 64 ? bits : bits & (((uint64_t)1 << count) - 1);
 }
 
-static bool pass_request(struct xbar *c, uint32_t i)
+static int32_t target_of(struct xbar *c, const struct message *m, bool reply)
 {
-    if (c->wants[i] != NO_ROUTE && (c->refused >> c->wants[i] & 1))
-        return false;
-    const struct message *m = xbar_from_peek(c, i);
+    if (reply)
+        return arena_at(struct transit, c->transits)[m->tag].input;
     uint64_t address;
-    if (!m || !c->free_count)
-        return false;
     memcpy(&address, m->fields, sizeof address);
-    int32_t j = platform_route(xbar_io(c)->base.route_space, address);
-    if (j < 0) {
-        engine_fail(&xbar_io(c)->base, "address 0x%llx is outside the space",
+    int32_t target = platform_route(c->io.base.route_space, address);
+    if (target < 0)
+        engine_fail(&c->io.base, "address 0x%llx is outside the space",
                     (unsigned long long)address);
-        return false;
+    return target;
+}
+
+/* Enters the oldest messages of sources that have become visible. */
+static inline void discover(struct xbar *c, bool reply)
+{
+    struct side *s = &c->sides[reply];
+    uint64_t bits = reply ? pending_bits(c, xbar_to_first_pending(c), xbar_to_count(c))
+                          : pending_bits(c, xbar_from_first_pending(c), xbar_from_count(c));
+    for (bits &= ~s->known; bits; bits &= bits - 1) {
+        uint32_t source = (uint32_t)__builtin_ctzll(bits);
+        const struct message *m =
+            reply ? xbar_to_peek_reply(c, source) : xbar_from_peek(c, source);
+        int32_t target = m ? target_of(c, m, reply) : -1;
+        if (target < 0)
+            continue;
+        s->wanted[target] |= (uint64_t)1 << source;
+        s->known |= (uint64_t)1 << source;
+        s->busy |= (uint64_t)1 << target;
     }
-    uint64_t bit = (uint64_t)1 << j;
-    c->wants[i] = (uint8_t)j;
-    if (c->refused & bit)
-        return false;
-    if (!xbar_to_can_send(c, (uint32_t)j)) {
-        c->refused |= bit;
-        return false;
+}
+
+static inline void pass(struct xbar *c, uint32_t source, uint32_t target, bool reply)
+{
+    struct transit *transits = arena_at(struct transit, c->transits);
+    uint16_t *free = arena_at(uint16_t, c->free);
+    if (reply) {
+        const struct message *m = xbar_to_peek_reply(c, source);
+        free[c->free_count++] = m->tag;
+        xbar_from_forward_reply(c, target, m, xbar_to_reply_payload(c, source),
+                                transits[m->tag].tag);
+        xbar_to_pop_reply(c, source);
+        xbar_stats(c)->replies++;
+        return;
     }
-    uint16_t tag = arena_at(uint16_t, c->free)[--c->free_count];
-    arena_at(struct transit, c->transits)[tag] = (struct transit){(uint16_t)i, m->tag};
-    xbar_to_forward(c, (uint32_t)j, m, xbar_from_payload(c, i), tag);
-    xbar_from_pop(c, i);
-    c->wants[i] = NO_ROUTE;
-    c->refused |= bit;
+    const struct message *m = xbar_from_peek(c, source);
+    uint16_t tag = free[--c->free_count];
+    transits[tag] = (struct transit){(uint16_t)source, m->tag};
+    xbar_to_forward(c, target, m, xbar_from_payload(c, source), tag);
+    xbar_from_pop(c, source);
     xbar_stats(c)->requests++;
-    return true;
 }
 
-static bool pass_reply(struct xbar *c, uint32_t j)
+/* Lets each wanted target take a message; who goes first turns with the cycle. true: a
+ * target is wanted still, or a source has another message. */
+static inline bool serve(struct xbar *c, bool reply)
 {
-    const struct message *m = xbar_to_peek_reply(c, j);
-    if (!m)
-        return false;
-    struct transit t = arena_at(struct transit, c->transits)[m->tag];
-    if (!xbar_from_can_reply(c, t.input))
-        return false;
-    arena_at(uint16_t, c->free)[c->free_count++] = m->tag;
-    xbar_from_forward_reply(c, t.input, m, xbar_to_reply_payload(c, j), t.tag);
-    xbar_to_pop_reply(c, j);
-    xbar_stats(c)->replies++;
-    return true;
-}
-
-static bool pass_all(struct xbar *c, uint32_t first, uint32_t count,
-                     bool (*pass)(struct xbar *, uint32_t))
-{
-    bool progress = false;
-    uint32_t start = (uint32_t)(xbar_now(c) % count);
-    for (uint32_t i = next_pending(c, first, count, start); i < count;
-         i = next_pending(c, first, count, i + 1))
-        progress |= pass(c, i);
-    for (uint32_t i = next_pending(c, first, start, 0); i < start;
-         i = next_pending(c, first, start, i + 1))
-        progress |= pass(c, i);
-    return progress;
+    struct side *s = &c->sides[reply];
+    uint32_t sources = reply ? xbar_to_count(c) : xbar_from_count(c);
+    bool again = false;
+    for (uint64_t bits = s->busy; bits; bits &= bits - 1) {
+        uint32_t target = (uint32_t)__builtin_ctzll(bits);
+        if (reply ? !xbar_from_can_reply(c, target)
+                  : !c->free_count || !xbar_to_can_send(c, target))
+            continue;
+        uint64_t wanted = s->wanted[target];
+        uint64_t behind = wanted & ~(((uint64_t)1 << xbar_now(c) % sources) - 1);
+        uint32_t source = (uint32_t)__builtin_ctzll(behind ? behind : wanted);
+        uint64_t bit = (uint64_t)1 << source;
+        pass(c, source, target, reply);
+        s->known &= ~bit;
+        s->wanted[target] = wanted & ~bit;
+        if (wanted == bit)
+            s->busy &= ~((uint64_t)1 << target);
+        again |= wanted != bit;
+        again |= reply ? xbar_to_peek_reply(c, source) != NULL : xbar_from_peek(c, source) != NULL;
+    }
+    return again;
 }
 
 static bool xbar_tick(struct xbar *c)
 {
-    c->refused = 0;
-    bool progress = pass_all(c, xbar_to_first_pending(c), xbar_to_count(c), pass_reply);
-    return pass_all(c, xbar_from_first_pending(c), xbar_from_count(c), pass_request) || progress;
+    discover(c, true);
+    bool again = serve(c, true);
+    discover(c, false);
+    return serve(c, false) || again;
 }
 
 static unsigned xbar_outstanding(const struct xbar *c, struct hang_report *report)

@@ -1,0 +1,152 @@
+/* Commands in functional mode: done at once on simulated memory, when their turn in their queue comes. No message goes to a
+ * GPU, and no time passes but the driver's own. Included by driver.c. */
+#ifndef HEDDLE_DRIVER_FUNCTIONAL_H
+#define HEDDLE_DRIVER_FUNCTIONAL_H
+
+#include "components/functional/functional.h"
+#include "driver_scratch.h"
+#include "runtime/kernel.h"
+#include "runtime/memory.h"
+
+/* Bytes of simulated memory from `address` on; *bytes is cut down to what follows on the same page. */
+static char *functional_bytes(const struct driver *d, uint64_t address, uint64_t *bytes)
+{
+    uint64_t rest, physical = memory_physical(d, address, &rest);
+    *bytes = *bytes < rest ? *bytes : rest;
+    return memory_span(physical, *bytes);
+}
+
+/* memmove in short pieces: from about 2 KiB on, glibc uses `rep movsb`, which takes a hundred times as long on some
+ * processors when both addresses are close to each other modulo 4096, as a page and a buffer often are (Zen 3 and 4; glibc
+ * bug 30994). */
+static void functional_move(char *to, const char *from, uint64_t size)
+{
+    enum { PIECE = 1024 };
+    for (; size > PIECE; size -= PIECE, to += PIECE, from += PIECE)
+        memmove(to, from, PIECE);
+    memmove(to, from, size);
+}
+
+static void functional_write(const struct driver *d, uint64_t address, const char *from, uint64_t size)
+{
+    for (uint64_t done = 0, part; done < size; done += part) {
+        part = size - done;
+        char *to = functional_bytes(d, address + done, &part);
+        functional_move(to, from + done, part);
+    }
+}
+
+static void functional_read(const struct driver *d, uint64_t address, char *to, uint64_t size)
+{
+    for (uint64_t done = 0, part; done < size; done += part) {
+        part = size - done;
+        const char *from = functional_bytes(d, address + done, &part);
+        functional_move(to + done, from, part);
+    }
+}
+
+/* The ranges do not overlap. */
+static void functional_copy(const struct driver *d, uint64_t to, uint64_t from, uint64_t size)
+{
+    for (uint64_t done = 0, part; done < size; done += part) {
+        part = size - done;
+        char *target = functional_bytes(d, to + done, &part);
+        const char *source = functional_bytes(d, from + done, &part);
+        functional_move(target, source, part);
+    }
+}
+
+/* `pattern` holds the bytes for addresses 0, 1, 2, 3 modulo 4. */
+static void functional_fill(const struct driver *d, uint64_t address, uint64_t size, uint32_t pattern)
+{
+    for (uint64_t done = 0, part; done < size; done += part) {
+        part = size - done;
+        uint64_t at = address + done, i = 0;
+        char *to = functional_bytes(d, at, &part);
+        for (; i < part && (at + i) % 4; i++)
+            to[i] = (char)(pattern >> (at + i) % 4 * 8);
+        for (; part - i >= 4; i += 4)
+            memcpy(to + i, &pattern, 4);
+        for (; i < part; i++)
+            to[i] = (char)(pattern >> (at + i) % 4 * 8);
+    }
+}
+
+/* Work-groups that the device can hold, going by slots. */
+static uint32_t functional_resident(const struct driver_device_info *info, uint32_t waves)
+{
+    uint64_t groups = (uint64_t)info->compute_units * info->work_groups_per_cu;
+    uint64_t slots = (uint64_t)info->compute_units * info->simds_per_cu * info->wavefronts_per_simd / waves;
+    groups = slots < groups ? slots : groups;
+    return groups ? (uint32_t)groups : 1;
+}
+
+/* False: the run has failed. */
+static bool functional_launch(struct driver *d, struct driver_command *k, uint32_t number)
+{
+    struct driver_device *device = &d->device[number];
+    struct aql_descriptor descriptor;
+    struct functional_result result;
+    enum isa_target target;
+    if (k->packet.private_bytes && !scratch_acquire(d, k, number))
+        return false;
+    functional_write(d, device->ring_address + k->ring_offset, arena_at(char, device->ring_mirror) + k->ring_offset,
+                     k->size);
+    memcpy(&descriptor, k->descriptor, sizeof descriptor);
+    if (isa_target_by_name(device->info.isa, &target) < 0)
+        bug("driver: device %u has no known instruction set", number);
+    const struct functional_launch launch = {.program = driver_program(d),
+                                             .pages = driver_page_table(d),
+                                             .target = target,
+                                             .pid = DRIVER_PID,
+                                             .kernel = k->kernel,
+                                             .dispatch_id = device->launches++,
+                                             .resident = functional_resident(&device->info, k->waves_per_group),
+                                             .entry = k->entry,
+                                             .packet_address = device->ring_address + k->ring_offset,
+                                             .packet = &k->packet,
+                                             .descriptor = &descriptor,
+                                             .most_instructions = platform_max_cycles(),
+                                             .before = engine_instructions()};
+    uint32_t record = kernel_begin(&d->io.base, program_kernel_name(driver_program(d), k->kernel), number);
+    functional_run(&launch, &result);
+    engine_count_instructions(result.instructions);
+    d->io.stats.launches++;
+    device->kernels_running++;
+    if (result.end != FUNCTIONAL_DONE) {
+        functional_limit = result.end == FUNCTIONAL_LIMIT;
+        engine_fail(&d->io.base, "%s", result.text);
+        return false;
+    }
+    kernel_count(record, result.work_groups, result.instructions);
+    kernel_end(&d->io.base, record);
+    return true;
+}
+
+/* Does the command. False: the run has failed. */
+static bool functional_command(struct driver *d, struct driver_command *k, uint32_t number)
+{
+    d->io.stats.commands++;
+    switch ((enum driver_kind)k->kind) {
+    case DRIVER_WRITE:
+        functional_write(d, k->device_address, k->host, k->size);
+        d->io.stats.bytes_to_gpu += k->size;
+        return true;
+    case DRIVER_READ:
+        functional_read(d, k->device_address, k->host, k->size);
+        d->io.stats.bytes_from_gpu += k->size;
+        return true;
+    case DRIVER_COPY:
+        functional_copy(d, k->device_address, k->source, k->size);
+        return true;
+    case DRIVER_FILL:
+        functional_fill(d, k->device_address, k->size, k->pattern);
+        return true;
+    case DRIVER_LAUNCH:
+        return functional_launch(d, k, number);
+    default:
+        return true; /* marks and barriers only need their turn */
+    }
+}
+
+#endif

@@ -1,0 +1,341 @@
+/* The functional executor; see functional.h. Called by the driver.
+ *
+ * A launch keeps the work-groups that have begun in a list of slots, each with registers and LDS of
+ * its own in the arena, made when it is first needed and used again. In each round one more
+ * work-group begins, if there is one and a slot for it, and every work-group in the list gets its
+ * turn. A turn ends with the work-group, or when all its wavefronts wait or have had their slice;
+ * so usually the list has one entry, whose registers stay in the host's caches. */
+#include "functional.h"
+
+#include <string.h>
+
+#include "access.h"
+
+#include "components/compute_unit/decode_cache.h"
+#include "components/work/wavefront_start.h"
+#include "components/work/work_cut.h"
+#include "runtime/bug.h"
+#include "runtime/engine.h"
+
+enum { SLOTS = 1 << 14, WAVE_VGPRS = 256 };
+
+enum wave_state { WAVE_RUNS, WAVE_AT_BARRIER, WAVE_ENDED };
+
+struct wave {
+    struct isa_wave scalars;
+    enum wave_state state;
+};
+
+/* A work-group that has begun. */
+struct group {
+    struct work_placement placement;
+    uint32_t id[3];
+    uint32_t slot;
+    uint32_t waves, ended, at_barrier;
+    uint32_t vgprs; /* arena: uint32_t[waves][placement.vgprs][64], with room for the most */
+    uint32_t lds;   /* arena: uint8_t[] */
+    struct wave wave[WORK_MAX_WAVEFRONTS];
+};
+
+struct run {
+    const struct functional_launch *launch;
+    struct functional_result *result;
+    struct work_placement common;
+    uint32_t groups[3], next[3];
+    uint64_t left;         /* work-groups that have not begun */
+    uint32_t live, free;   /* entries of live_groups and free_slots */
+    uint64_t instructions; /* of this launch */
+    uint64_t limit;        /* value of `instructions` at which the run ends */
+};
+
+/* Kept from launch to launch. */
+static struct window_table windows;
+static uint32_t slot_memory[SLOTS]; /* arena: struct group, 0: not made yet */
+static uint32_t live_groups[SLOTS]; /* slots, oldest first */
+static uint32_t free_slots[SLOTS];
+static uint8_t hints[DECODE_ENTRIES];    /* window that the instruction there hit last */
+static uint32_t checked[DECODE_ENTRIES]; /* launch in which the decoded bytes were compared */
+static uint32_t launches;
+
+/* ---- faults ---- */
+
+static void fault(struct run *r, const struct group *g, const struct wave *w,
+                  const struct isa_inst *inst, uint64_t pc, uint32_t lane, const char *what)
+{
+    const struct work_fault_place place = {
+        .kernel = program_kernel_name(r->launch->program, r->launch->kernel),
+        .inst = inst,
+        .pc = pc,
+        .group = {g->id[0], g->id[1], g->id[2]},
+        .wavefront = (unsigned)(w - g->wave),
+        .lane = lane};
+    r->result->end = FUNCTIONAL_FAULT;
+    work_fault_text(&place, what, r->result->text, sizeof r->result->text);
+}
+
+static void limit_reached(struct run *r, const struct group *g, const struct wave *w,
+                          const struct isa_inst *inst)
+{
+    char what[WORK_FAULT_WHAT];
+    snprintf(what, sizeof what,
+             "%" PRIu64 " wavefront instructions have been executed (--max-cycles)",
+             r->launch->before + r->instructions);
+    fault(r, g, w, inst, w->scalars.pc, WORK_NO_LANE, what);
+    r->result->end = FUNCTIONAL_LIMIT;
+}
+
+/* ---- instructions ---- */
+
+/* Looks at the bytes of an instruction that this launch has not seen. NULL: the run has failed. */
+static __attribute__((noinline)) struct decoded *decode(struct run *r, const struct group *g,
+                                                        const struct wave *w)
+{
+    uint64_t pc = w->scalars.pc;
+    uint8_t bytes[ISA_MAX_INST_BYTES];
+    char what[WORK_FAULT_WHAT];
+    const struct program_allocation *a = program_find(r->launch->program, pc);
+    if (!a) {
+        work_fault_fetch(r->launch->program, pc, what, sizeof what);
+        fault(r, g, w, NULL, pc, WORK_NO_LANE, what);
+        return NULL;
+    }
+    unsigned size = a->end - pc < sizeof bytes ? (unsigned)(a->end - pc) : (unsigned)sizeof bytes;
+    uint32_t slot, word = 0;
+    window_read(&windows, pc, bytes, size);
+    int result = decode_find(r->launch->target, pc, bytes, size, &slot);
+    if (result >= 0) {
+        checked[slot] = launches;
+        return &decode_cache[slot];
+    }
+    if (result == ISA_ERROR_TRUNCATED) {
+        work_fault_fetch(r->launch->program, a->end, what, sizeof what);
+        fault(r, g, w, NULL, pc, WORK_NO_LANE, what);
+        return NULL;
+    }
+    struct isa_inst inst;
+    bool known = result == ISA_ERROR_UNIMPLEMENTED
+                 && isa_decode(r->launch->target, bytes, size, &inst) == ISA_ERROR_UNIMPLEMENTED;
+    memcpy(&word, bytes, sizeof word);
+    work_fault_decode(r->launch->target, word, known, what, sizeof what);
+    fault(r, g, w, known ? &inst : NULL, pc, WORK_NO_LANE, what);
+    return NULL;
+}
+
+/* False: the run has failed. */
+static inline bool execute(struct run *r, const struct group *g, struct wave *w,
+                           struct isa_context *context, const struct isa_inst *inst)
+{
+    uint64_t pc = w->scalars.pc;
+    enum isa_status status = isa_execute(context, &w->scalars, inst);
+    if (__builtin_expect(status == ISA_OK, 1))
+        return true;
+    if (status == ISA_TRAPPED && !work_trap_is_fatal(&w->scalars))
+        return true;
+    fault(r, g, w, inst, pc, WORK_NO_LANE, work_fault_status(status));
+    return false;
+}
+
+static bool access_memory(struct run *r, const struct group *g, struct wave *w,
+                          struct isa_context *context, const struct decoded *d)
+{
+    uint8_t *hint = &hints[d - decode_cache];
+    uint32_t lane;
+    const char *wrong;
+    context->time = r->launch->before + r->instructions;
+    if (d->inst.unit == ISA_UNIT_VMEM)
+        wrong = access_vector(&windows, context, &w->scalars, &d->inst, hint, &lane);
+    else
+        wrong = access_scalar(&windows, context, &w->scalars, &d->inst, hint, &lane);
+    if (__builtin_expect(wrong != NULL, 0))
+        fault(r, g, w, &d->inst, w->scalars.pc, lane, wrong);
+    return !wrong;
+}
+
+/* Acts on s_endpgm, s_barrier, s_sleep. False: the wavefront does not go on for now. */
+static bool special(struct group *g, struct wave *w, const struct isa_inst *inst)
+{
+    if (inst->flags & ISA_IS_ENDPGM) {
+        w->state = WAVE_ENDED;
+        g->ended++;
+        return false;
+    }
+    if (inst->flags & ISA_IS_BARRIER) {
+        w->state = WAVE_AT_BARRIER;
+        g->at_barrier++;
+        return false;
+    }
+    return !(inst->flags & ISA_IS_SLEEP);
+}
+
+/* ---- wavefronts and work-groups ---- */
+
+static struct isa_context context_of(const struct run *r, const struct group *g,
+                                     const struct wave *w)
+{
+    size_t registers = (size_t)(w - g->wave) * g->placement.vgprs * ISA_LANES;
+    struct isa_context context = {.vgpr = arena_at(uint32_t, g->vgprs) + registers,
+                                  .vgpr_count = g->placement.vgprs,
+                                  .lds = arena_at(uint8_t, g->lds),
+                                  .lds_size = g->placement.lds_bytes};
+    wavefront_set_apertures(r->launch->target, g->placement.scratch, &context);
+    return context;
+}
+
+/* Runs the wavefront until it ends, waits, or has had its slice. False: the run has failed. */
+static bool wave_run(struct run *r, struct group *g, struct wave *w)
+{
+    struct isa_context context = context_of(r, g, w);
+    uint64_t slice_end = r->instructions + FUNCTIONAL_SLICE;
+    slice_end = slice_end < r->limit ? slice_end : r->limit;
+    for (;;) {
+        uint64_t pc = w->scalars.pc;
+        uint32_t slot = (uint32_t)(pc >> 2) & (DECODE_ENTRIES - 1);
+        struct decoded *d = &decode_cache[slot];
+        if (__builtin_expect(checked[slot] != launches || d->address != pc, 0)
+            && !(d = decode(r, g, w)))
+            return false;
+        const struct isa_inst *inst = &d->inst;
+        r->instructions++;
+        d->count++;
+        if (inst->unit == ISA_UNIT_VMEM || inst->unit == ISA_UNIT_SMEM) {
+            if (!access_memory(r, g, w, &context, d))
+                return false;
+            continue;
+        }
+        if (!execute(r, g, w, &context, inst))
+            return false;
+        if (inst->unit == ISA_UNIT_SPECIAL && !special(g, w, inst))
+            return true;
+        if ((inst->flags & ISA_IS_BRANCH) && r->instructions >= slice_end) {
+            if (r->instructions < r->limit)
+                return true;
+            limit_reached(r, g, w, inst);
+            return false;
+        }
+    }
+}
+
+static void release_barrier(struct group *g)
+{
+    g->at_barrier = 0;
+    for (uint32_t i = 0; i < g->waves; i++) {
+        if (g->wave[i].state == WAVE_AT_BARRIER)
+            g->wave[i].state = WAVE_RUNS;
+    }
+}
+
+/* One turn of a work-group. False: the run has failed. */
+static bool group_run(struct run *r, struct group *g)
+{
+    for (;;) {
+        bool gave_way = false;
+        for (uint32_t i = 0; i < g->waves; i++) {
+            if (g->wave[i].state != WAVE_RUNS)
+                continue;
+            if (!wave_run(r, g, &g->wave[i]))
+                return false;
+            gave_way |= g->wave[i].state == WAVE_RUNS;
+        }
+        if (g->at_barrier && g->at_barrier + g->ended == g->waves)
+            release_barrier(g);
+        else if (gave_way || g->ended == g->waves)
+            return true;
+    }
+}
+
+/* ---- slots ---- */
+
+static struct group *group_at(uint32_t slot)
+{
+    return arena_at(struct group, slot_memory[slot]);
+}
+
+static void slot_open(uint32_t slot)
+{
+    enum { LDS_MOST = 64 << 10 };
+    slot_memory[slot] = arena_allocate(sizeof(struct group));
+    struct group *g = group_at(slot);
+    size_t registers = (size_t)WORK_MAX_WAVEFRONTS * WAVE_VGPRS * ISA_LANES;
+    g->vgprs = arena_allocate(registers * sizeof(uint32_t));
+    g->lds = arena_allocate(LDS_MOST + 64);
+}
+
+/* Begins the next work-group. `slot` numbers its area of private memory, too. */
+static void group_start(struct run *r, uint32_t slot)
+{
+    if (!slot_memory[slot])
+        slot_open(slot);
+    struct group *g = group_at(slot);
+    g->placement = r->common;
+    memcpy(g->id, r->next, sizeof g->id);
+    work_cut_group(g->id, &g->placement);
+    g->placement.scratch_wavefront = slot * work_full_wavefronts(&r->common);
+    g->slot = slot;
+    g->waves = g->placement.wavefronts;
+    g->ended = g->at_barrier = 0;
+    for (uint32_t i = 0; i < g->waves; i++) {
+        struct isa_context context = context_of(r, g, &g->wave[i]);
+        wavefront_start(r->launch->target, &g->wave[i].scalars, context.vgpr, &g->placement, g->id,
+                        i);
+        g->wave[i].state = WAVE_RUNS;
+    }
+    work_next_group(r->groups, r->next);
+    r->left--;
+}
+
+/* A turn for each work-group that has begun; ended ones leave the list. False: the run failed. */
+static bool run_round(struct run *r)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < r->live; i++) {
+        struct group *g = group_at(live_groups[i]);
+        if (!group_run(r, g))
+            return false;
+        if (g->ended < g->waves) {
+            live_groups[kept++] = g->slot;
+            continue;
+        }
+        free_slots[r->free++] = g->slot;
+        r->result->work_groups++;
+    }
+    r->live = kept;
+    return true;
+}
+
+/* Work-groups that may be live at the same time. */
+static uint32_t resident_groups(const struct functional_launch *launch)
+{
+    uint64_t most = launch->resident < SLOTS ? launch->resident : SLOTS;
+    const struct aql_packet *packet = launch->packet;
+    if (packet->private_bytes && packet->scratch && packet->scratch_groups < most)
+        most = packet->scratch_groups;
+    return most ? (uint32_t)most : 1;
+}
+
+void functional_run(const struct functional_launch *launch, struct functional_result *result)
+{
+    struct run r = {.launch = launch, .result = result, .limit = UINT64_MAX};
+    r.free = resident_groups(launch);
+    *result = (struct functional_result){.end = FUNCTIONAL_DONE};
+    r.common = work_common(launch->packet, launch->descriptor, launch->entry,
+                           launch->packet_address, launch->pid, launch->dispatch_id);
+    r.left = work_count_groups(&r.common, r.groups);
+    if (launch->most_instructions)
+        r.limit = launch->most_instructions > launch->before
+                      ? launch->most_instructions - launch->before
+                      : 1;
+    launches++;
+    window_refresh(&windows, launch->program, launch->pages, launch->pid);
+    for (uint32_t i = 0; i < r.free; i++)
+        free_slots[i] = r.free - 1 - i;
+    while (r.left || r.live) {
+        if (r.left && r.free) {
+            uint32_t slot = free_slots[--r.free];
+            group_start(&r, slot);
+            live_groups[r.live++] = slot;
+        }
+        if (!run_round(&r))
+            break;
+    }
+    result->instructions = r.instructions;
+}

@@ -1,0 +1,33 @@
+#!/usr/bin/env bash
+# Prints docs/errors-newcomer.md: what `heddle check` says about ten mistakes. document.sh HEDDLE
+#
+# Each file NN-name.heddle is one of base/ with an edit. Its first two lines are the title and the sentence of its section;
+# which base it is follows from its component or platform. Run by t_newcomer of tests/system/run.sh, which compares. After a
+# change of a message: tests/system/newcomer/document.sh HEDDLE > docs/errors-newcomer.md
+set -euo pipefail
+heddle=$(realpath "$1")
+cd "$(dirname "$0")"
+root=$(realpath ../../..)
+
+section() {
+    local file=$1 number title base
+    number=$((10#${file%%-*}))
+    title=$(sed -n '1s/^\/\/ //; 1s/\.$//p' "$file")
+    base=base/$(sed -nE 's/^(platform|component) ([a-z]+) .*/\2/p' "$file").heddle
+    printf '## %d. %s\n\n```diff\n' "$number" "$title"
+    diff -U0 <(cat "$base") <(tail -n +3 "$file") | tail -n +3 | grep -v '^@@' || true
+    printf '```\n\n```\n$ heddle check %s\n' "$file"
+    "$heddle" check "$file" 2>&1 | sed "s|$root/||g" || true
+    printf '```\n\n%s\n\n' "$(sed -n '2s/^\/\/ //p' "$file")"
+}
+
+cat <<'END'
+# Ten mistakes and their messages
+
+What a beginner's slip in a description looks like, and what `heddle check` says. `heddle explain CODE` tells more about
+each. The files are in tests/system/newcomer; this page is made from them by tests/system/newcomer/document.sh.
+
+END
+for file in [0-9][0-9]-*.heddle; do
+    section "$file"
+done | sed '$d'
