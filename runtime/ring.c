@@ -92,12 +92,13 @@ static uint64_t cross_link(const struct ring *r, uint32_t bytes)
         h->free_ps += (uint64_t)(work / l->bandwidth);
         h->fraction = (uint64_t)(work % l->bandwidth);
     }
-    uint64_t arrival = h->free_ps + (h->fraction != 0) + l->latency_ps;
-    return later(engine_cycle_at(route->receiver_domain, arrival), route->receiver_domain)
+    uint64_t end_ps = h->free_ps + (h->fraction != 0) + l->latency_ps;
+    return later(engine_cycle_at(route->receiver_domain, end_ps), route->receiver_domain)
            + r->delay;
 }
 
-uint64_t ring_arrival(struct ring *r, uint32_t bytes)
+/* Over a link or between clocks: cycle of the receiver in which a message sent now is seen. */
+static uint64_t arrival(struct ring *r, uint32_t bytes)
 {
     const struct route *route = route_of(r);
     if (!r->link) {
@@ -146,7 +147,8 @@ void ring_settle_links(void)
     waiting_count = 0;
 }
 
-void ring_count_sent(struct ring *r, uint64_t now)
+/* Counts the messages of a cycle. */
+static void count_sent(struct ring *r, uint64_t now)
 {
     struct route *route = &routes[r - engine.rings];
     if (route->sent_cycle != now + 1) {
@@ -157,11 +159,39 @@ void ring_count_sent(struct ring *r, uint64_t now)
         r->full_cycle = (uint32_t)(now + 1);
 }
 
+void ring_send_any(struct ring *r, uint64_t now, unsigned kind, unsigned wire_bytes,
+                   unsigned awaited)
+{
+    struct message *m = ring_slot(r->tail);
+    uint32_t ahead = r->latency + r->delay;
+    uint64_t ready = r->latency ? now + ahead : arrival(r, wire_bytes);
+    m->stamp = ready << 16 | kind << 8 | RING_FULL;
+    r->tail = ring_after(r, r->tail);
+    r->messages++;
+    r->awaited += awaited;
+    count_sent(r, now);
+    engine.pending[r->pending_word] |= (uint64_t)1 << r->pending_bit;
+    if (!r->latency || ahead >= ENGINE_NEAR)
+        engine_arrives_far(r->receiver, ready);
+    else if (ahead == 1)
+        engine_wake_next(r->receiver);
+    else
+        engine_mark_arrival(r->receiver, ready);
+    if (engine_unlikely(engine.tracing))
+        ring_trace(r, m);
+}
+
+static void find_simple(struct ring *r)
+{
+    r->simple = r->width == 1 && r->latency && r->latency + r->delay < ENGINE_NEAR;
+}
+
 void ring_set_delay(uint32_t number, uint32_t delay)
 {
     if (delay > UINT16_MAX)
         bug("ring %u: a delay of %u cycles", number, delay);
     ring_at(number)->delay = (uint16_t)delay;
+    find_simple(ring_at(number));
 }
 
 void ring_refused(struct ring *r, uint64_t now)
@@ -211,11 +241,11 @@ static void open_ring(const struct platform_table *table, uint32_t number)
     route->is_reply = p->is_reply;
     route->sender_domain = (uint8_t)engine.components[sender]->domain;
     route->receiver_domain = (uint8_t)engine.components[receiver]->domain;
-    r->depth = (uint16_t)p->depth;
     r->width = (uint16_t)p->width;
     r->stride = (uint16_t)(p->payload_bytes / 16);
     r->link = (uint16_t)p->link;
     r->latency = p->link || route->sender_domain != route->receiver_domain ? 0 : p->latency;
+    find_simple(r);
     r->sender = sender;
     r->receiver = receiver;
     r->pending_word = engine.components[receiver]->pending + p->pending / 64;

@@ -60,7 +60,8 @@ struct ring {
     uint8_t pending_bit;
     uint32_t awaited; /* messages sent that will be answered, modulo 2^32 */
     uint16_t link;    /* 1 + index of the link that is crossed, 0: a wire */
-    uint16_t depth;
+    uint8_t simple; /* width 1, within the marks of arrivals: ring_send() does it all */
+    uint8_t reserved;
     uint64_t messages; /* sent */
 };
 _Static_assert(sizeof(struct ring) == 64, "a ring's control block is one cache line");
@@ -95,17 +96,11 @@ void ring_set_delay(uint32_t number, uint32_t delay);
 
 /* Slow paths, in ring.c. */
 
-/* Counts the messages of a cycle, of a ring that takes more than one. */
-void ring_count_sent(struct ring *r, uint64_t now);
-
 /* Notes that the sender waits, or when to wake it. */
 void ring_refused(struct ring *r, uint64_t now);
-/* Over a link or between clocks: cycle of the receiver in which a message sent now is seen. */
-uint64_t ring_arrival(struct ring *r, uint32_t bytes);
-/* The same for a slot freed now: cycle of the sender. */
+/* Over a link or between clocks: cycle of the sender in which it knows of a slot freed now. */
 uint64_t ring_credit_return(const struct ring *r);
 void ring_wake_sender(struct ring *r, uint64_t cycle);
-void ring_trace(const struct ring *r, const struct message *m);
 
 /* Room for one more message in this cycle? When not, the sender is woken as soon as there is. */
 static inline bool ring_can_send(uint32_t number, uint64_t now)
@@ -133,32 +128,31 @@ static inline void *ring_next_payload(uint32_t number)
     return ring_payload(r, r->tail);
 }
 
+/* What ring_send() does, for every ring. */
+void ring_send_any(struct ring *r, uint64_t now, unsigned kind, unsigned wire_bytes,
+                   unsigned awaited);
+
 /* Send what ring_next() points to. `wire_bytes` is what it costs on a link; `awaited` 1 when it
  * will be answered. */
 static inline void ring_send(uint32_t number, uint64_t now, unsigned kind, unsigned wire_bytes,
                              unsigned awaited)
 {
     struct ring *r = ring_at(number);
-    struct message *m = ring_slot(r->tail);
+    if (engine_unlikely(!r->simple || engine.tracing)) {
+        ring_send_any(r, now, kind, wire_bytes, awaited);
+        return;
+    }
     uint32_t ahead = r->latency + r->delay;
-    uint64_t ready = engine_likely(r->latency) ? now + ahead : ring_arrival(r, wire_bytes);
-    m->stamp = ready << 16 | kind << 8 | RING_FULL;
+    ring_slot(r->tail)->stamp = (now + ahead) << 16 | kind << 8 | RING_FULL;
     r->tail = ring_after(r, r->tail);
     r->messages++;
     r->awaited += awaited;
-    if (engine_likely(r->width == 1))
-        r->full_cycle = (uint32_t)(now + 1);
-    else
-        ring_count_sent(r, now);
+    r->full_cycle = (uint32_t)(now + 1);
     engine.pending[r->pending_word] |= (uint64_t)1 << r->pending_bit;
-    if (ahead == 1 && engine_likely(r->latency))
+    if (ahead == 1)
         engine_wake_next(r->receiver);
-    else if (engine_likely(r->latency && ahead < ENGINE_NEAR))
-        engine_mark_arrival(r->receiver, ready);
     else
-        engine_arrives_far(r->receiver, ready);
-    if (engine_unlikely(engine.tracing))
-        ring_trace(r, m);
+        engine_mark_arrival(r->receiver, now + ahead);
 }
 
 /* The oldest message if it is visible, or NULL. */

@@ -59,6 +59,10 @@ uint64_t clock_next_ps(const struct engine_domain *d);
 void ring_open(const struct platform_table *table);
 /* Gives the messages that waited for a shared link their times, in order of ring number. */
 void ring_settle_links(void);
+struct ring;
+struct message;
+/* In trace.c: a message sent while tracing. */
+void ring_trace(const struct ring *r, const struct message *m);
 
 struct ring_link_use {
     uint64_t messages;

@@ -3,11 +3,15 @@
  * Most accesses lie in one window, and are either one contiguous run over the lanes or dwords here
  * and there: those go straight between registers and memory. Everything else (bytes here and there,
  * accesses across windows, atomics) goes lane by lane, in ascending order, so that the highest lane
- * wins where several store to one address, as in timing mode. */
+ * wins where several store to one address, as in timing mode. Compiled once for each x86-64 level
+ * (ACCESS_VARIANT is the suffix). */
 #include "access.h"
 
 #include "components/compute_unit/coalescer.h"
 #include "components/work/work_fault.h"
+
+#define PASTE2(a, b) a##b
+#define PASTE(a, b)  PASTE2(a, b)
 
 static char what[WORK_FAULT_WHAT];
 
@@ -45,7 +49,10 @@ static bool is_linear(const struct isa_memory *m, uint64_t *base)
 {
     uint64_t wrong = 0;
     unsigned first = (unsigned)__builtin_ctzll(m->mask);
+    unsigned last = 63 - (unsigned)__builtin_clzll(m->mask);
     uint64_t start = m->address[first] - (uint64_t)first * m->bytes;
+    if (m->address[last] - m->address[first] != (uint64_t)(last - first) * m->bytes)
+        return false;
     if (m->mask == UINT64_MAX) {
         for (unsigned lane = 0; lane < ISA_LANES; lane++)
             wrong |= m->address[lane] ^ (start + (uint64_t)lane * m->bytes);
@@ -279,9 +286,11 @@ static void move_lanes(struct window_table *t, struct isa_context *context,
 
 /* ---- instructions ---- */
 
-const char *access_vector(struct window_table *windows, struct isa_context *context,
-                          struct isa_wave *wave, const struct isa_inst *inst, uint8_t *hint,
-                          uint32_t *lane)
+const char *PASTE(access_vector_, ACCESS_VARIANT)(struct window_table *windows,
+                                                  struct isa_context *context,
+                                                  struct isa_wave *wave,
+                                                  const struct isa_inst *inst, uint8_t *hint,
+                                                  uint32_t *lane)
 {
     struct isa_memory m;
     struct shape shape;
@@ -322,9 +331,11 @@ static void load_scalar(struct window_table *t, struct isa_wave *wave, const str
     isa_scalar_load(wave, inst, data);
 }
 
-const char *access_scalar(struct window_table *windows, const struct isa_context *context,
-                          struct isa_wave *wave, const struct isa_inst *inst, uint8_t *hint,
-                          uint32_t *lane)
+const char *PASTE(access_scalar_, ACCESS_VARIANT)(struct window_table *windows,
+                                                  struct isa_context *context,
+                                                  struct isa_wave *wave,
+                                                  const struct isa_inst *inst, uint8_t *hint,
+                                                  uint32_t *lane)
 {
     struct isa_scalar access;
     uint32_t data[16], time[2] = {(uint32_t)context->time, (uint32_t)(context->time >> 32)};

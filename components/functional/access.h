@@ -10,14 +10,22 @@
 
 #include "components/isa/isa.h"
 
-/* `hint` belongs to the instruction's address: the window that it hit last. */
-const char *access_vector(struct window_table *windows, struct isa_context *context,
-                          struct isa_wave *wave, const struct isa_inst *inst, uint8_t *hint,
-                          uint32_t *lane);
+/* access_vector: any instruction of ISA_UNIT_VMEM. `hint` belongs to the instruction's address: the
+ * window that it hit last. access_scalar: s_load, s_store, s_memtime (context->time), and the cache
+ * operations, which do nothing.
+ *
+ * Compiled for each x86-64 level, as the vector code of components/isa is; the caller takes the one
+ * of isa_variant_current(). All give the same bytes. */
+#define ACCESS_DECLARE(variant)                                                                    \
+    const char *access_vector_##variant(                                                           \
+        struct window_table *windows, struct isa_context *context, struct isa_wave *wave,          \
+        const struct isa_inst *inst, uint8_t *hint, uint32_t *lane);                               \
+    const char *access_scalar_##variant(                                                           \
+        struct window_table *windows, struct isa_context *context, struct isa_wave *wave,          \
+        const struct isa_inst *inst, uint8_t *hint, uint32_t *lane)
 
-/* s_load, s_store, s_memtime (context->time), and the cache operations, which do nothing. */
-const char *access_scalar(struct window_table *windows, const struct isa_context *context,
-                          struct isa_wave *wave, const struct isa_inst *inst, uint8_t *hint,
-                          uint32_t *lane);
+ACCESS_DECLARE(v2);
+ACCESS_DECLARE(v3);
+ACCESS_DECLARE(v4);
 
 #endif

@@ -37,8 +37,22 @@ struct group {
     struct wave wave[WORK_MAX_WAVEFRONTS];
 };
 
+/* The memory instructions in one variant. */
+struct access {
+    const char *(*vector)(struct window_table *, struct isa_context *, struct isa_wave *,
+                          const struct isa_inst *, uint8_t *, uint32_t *);
+    const char *(*scalar)(struct window_table *, struct isa_context *, struct isa_wave *,
+                          const struct isa_inst *, uint8_t *, uint32_t *);
+};
+
+/* In the order of isa_variant_name(). */
+static const struct access variants[] = {{access_vector_v2, access_scalar_v2},
+                                         {access_vector_v3, access_scalar_v3},
+                                         {access_vector_v4, access_scalar_v4}};
+
 struct run {
     const struct functional_launch *launch;
+    const struct access *access;
     struct functional_result *result;
     struct work_placement common;
     uint32_t groups[3], next[3];
@@ -143,9 +157,9 @@ static bool access_memory(struct run *r, const struct group *g, struct wave *w,
     const char *wrong;
     context->time = r->launch->before + r->instructions;
     if (d->inst.unit == ISA_UNIT_VMEM)
-        wrong = access_vector(&windows, context, &w->scalars, &d->inst, hint, &lane);
+        wrong = r->access->vector(&windows, context, &w->scalars, &d->inst, hint, &lane);
     else
-        wrong = access_scalar(&windows, context, &w->scalars, &d->inst, hint, &lane);
+        wrong = r->access->scalar(&windows, context, &w->scalars, &d->inst, hint, &lane);
     if (__builtin_expect(wrong != NULL, 0))
         fault(r, g, w, &d->inst, w->scalars.pc, lane, wrong);
     return !wrong;
@@ -315,6 +329,7 @@ static uint32_t resident_groups(const struct functional_launch *launch)
 void functional_run(const struct functional_launch *launch, struct functional_result *result)
 {
     struct run r = {.launch = launch, .result = result, .limit = UINT64_MAX};
+    r.access = &variants[isa_variant_current()];
     r.free = resident_groups(launch);
     *result = (struct functional_result){.end = FUNCTIONAL_DONE};
     r.common = work_common(launch->packet, launch->descriptor, launch->entry,

@@ -80,6 +80,16 @@ t_formatted() {
     expect 0 -- "$heddle" fmt --check platforms/*.heddle components/*/*.heddle tests/system/*.heddle tests/system/hang/*.heddle
 }
 
+# Generated pages are as the tools make them now; pictures depend on the version of Graphviz and are not compared.
+t_docs() {
+    rm -rf "$out/work/docs"
+    docs/generate.sh "$heddle" "$out/work/docs" >"$out/work/log" 2>&1 || { tail "$out/work/log"; return 1; }
+    local page
+    for page in $(cd "$out/work/docs" && find . -name '*.md'); do
+        cmp -s "docs/$page" "$out/work/docs/$page" || { fail "docs/$page is out of date: run docs/generate.sh"; return 1; }
+    done
+}
+
 t_programs_tiny() {
     local p
     for p in $good_programs; do
@@ -130,6 +140,50 @@ t_determinism_clang() {
     expect 0 PASS -- run platforms/tiny.heddle --stats "$out/work/gcc.json" --stats-no-host -- "$programs/matmul_tiled" || return 1
     HEDDLE_CC=clang expect 0 PASS -- run platforms/tiny.heddle --stats "$out/work/clang.json" --stats-no-host -- "$programs/matmul_tiled" || return 1
     same "$out/work/gcc.json" "$out/work/clang.json"
+}
+
+# Instructions without timing. `streams` is left out: it insists that its work takes time.
+t_functional() {
+    local p platform
+    for platform in tiny r9nano; do
+        for p in ${good_programs/ streams/}; do
+            expect 0 '^PASS' -- run platforms/$platform.heddle --mode functional -- "$programs/$p" $(arguments_of "$p") || return 1
+        done
+    done
+}
+
+# Kernels as (name, GPU, work-groups, instructions), in order of their names: kernels of several queues may swap.
+kernels_of() {
+    python3 -c 'import json,sys
+d = json.load(open(sys.argv[1]))
+assert d["mode"] == sys.argv[2], d["mode"]
+print(*sorted((k["name"], k["gpu"], k["work_groups"], k["wavefront_instructions"]) for k in d["kernels"]), sep="\n")' "$1" "$2"
+}
+
+# Programs without loops that depend on timing (locks, compare-and-swap) execute the same instructions in both modes; generic
+# and specialised builds give the same bytes.
+t_functional_counts() {
+    local p n=0
+    for p in vectoradd matmul_tiled reduction scan scratch calls divergence shuffles module; do
+        expect 0 PASS -- run platforms/tiny.heddle --stats "$out/work/timing.json" -- "$programs/$p" $(arguments_of "$p") || return 1
+        expect 0 PASS -- run platforms/tiny.heddle --mode functional --stats "$out/work/ref.json" --stats-no-host -- "$programs/$p" $(arguments_of "$p") || return 1
+        expect 0 PASS -- run platforms/tiny.heddle --mode functional --generic --stats "$out/work/new.json" --stats-no-host -- "$programs/$p" $(arguments_of "$p") || return 1
+        same "$out/work/ref.json" "$out/work/new.json" || { fail "$p"; return 1; }
+        kernels_of "$out/work/timing.json" timing >"$out/work/a" && kernels_of "$out/work/ref.json" functional >"$out/work/b" || return 1
+        same "$out/work/a" "$out/work/b" || { diff "$out/work/a" "$out/work/b" | head -n 4; fail "$p"; return 1; }
+        n=$((n + $(wc -l <"$out/work/a")))
+    done
+    [ "$n" -ge 9 ]
+}
+
+t_functional_faults() {
+    expect nonzero 'load of 4 bytes at' 'lane 0' -- run platforms/tiny.heddle --mode timing -- "$programs/bad_oob" || return 1
+    cp "$out/work/log" "$out/work/timing.log"
+    expect nonzero 'load of 4 bytes at' 'lane 0' -- run platforms/tiny.heddle --mode functional -- "$programs/bad_oob" || return 1
+    same "$out/work/timing.log" "$out/work/log" || return 1
+    expect 6 'max-cycles' 's_branch|s_cbranch' "kernel '" -- run platforms/tiny.heddle --mode functional --max-cycles 200000 -- "$programs/endless" || return 1
+    expect 3 '^PASS' "warning: kernel 'lacks'" -- run platforms/tiny.heddle --mode functional -- "$programs/bad_instruction" "$(arguments_of bad_instruction)" || return 1
+    expect 2 'executes a program' -- run tests/system/memtest.heddle --mode functional
 }
 
 t_set() {
@@ -184,6 +238,77 @@ t_bad_stats_path() {
 }
 t_bad_option() { expect 2 'stats' -- run platforms/tiny.heddle --stat x -- "$programs/vectoradd"; }
 t_bad_set() { expect 1 'arrays' -- run platforms/tiny.heddle --set gpu.array=2 -- "$programs/vectoradd"; }
+
+# The statistics are the same bytes in another order of ticks and with every component ticked at every edge.
+# deterministic PLATFORM PROGRAM: leaves them in work/ref.json.
+deterministic() {
+    local variant
+    expect 0 '^PASS' -- run "$1" --stats "$out/work/ref.json" --stats-no-host -- "$programs/$2" || return 1
+    for variant in --tick-order=random:1 --tick-all; do
+        expect 0 '^PASS' -- run "$1" "$variant" --stats "$out/work/new.json" --stats-no-host -- "$programs/$2" || return 1
+        same "$out/work/ref.json" "$out/work/new.json" || { fail "$1 with $variant"; return 1; }
+    done
+}
+
+# statistic PATH NAME: its sum over all components of work/ref.json whose path matches.
+statistic() {
+    "$heddle" stats --csv "$out/work/ref.json" | awk -F, -v path="$1" -v name="$2" '$2 ~ path && $3 == name { n += $4 } END { print n + 0 }'
+}
+
+t_example_formatted() {
+    expect 0 -- "$heddle" fmt --check docs/examples/*/*.heddle tests/system/newcomer/base/*.heddle
+}
+
+# The policy is used: the same program on the same platform, other misses.
+t_example_fifo() {
+    local policy settings=(--set gpu.l2=8KiB --stats-no-host)
+    sed '1i import "fifo/fifo";' platforms/tiny.heddle >"$out/work/fifo_tiny.heddle"
+    expect 0 -- run docs/examples/fifo/fifo_test.heddle || return 1
+    for policy in lru fifo second_chance; do
+        [ $policy = fifo ] && settings+=(--set gpu.l2.replacement=fifo)
+        [ $policy = second_chance ] && settings+=(--set gpu.l2.replacement.second_chance=true)
+        expect 0 '^PASS' -- run "$out/work/fifo_tiny.heddle" -I docs/examples "${settings[@]}" --stats "$out/work/$policy.json" -- \
+            "$programs/matmul_tiled" 128 || return 1
+        "$heddle" stats --csv "$out/work/$policy.json" | grep -E 'gpu\.l2\[.*,(hits|misses|evictions),' >"$out/work/$policy.csv"
+        [ -s "$out/work/$policy.csv" ] || { fail "no statistics of the L2"; return 1; }
+    done
+    ! cmp -s "$out/work/lru.csv" "$out/work/fifo.csv" || { fail "fifo does what lru does"; return 1; }
+    ! cmp -s "$out/work/fifo.csv" "$out/work/second_chance.csv" || { fail "second_chance changes nothing"; return 1; }
+}
+
+# With `acquire = here` the prefetcher does not hear of fences, and the memory tester reads what is too old.
+t_example_prefetcher() {
+    local memtest=docs/examples/prefetcher/prefetcher_memtest.heddle
+    expect 0 -- run docs/examples/prefetcher/prefetcher_test.heddle || return 1
+    expect 0 -- run $memtest --set tester.span=16KiB || return 1
+    expect 3 'instead of' -- run $memtest --set tester.span=16KiB --set l1.acquire=here || return 1
+    deterministic docs/examples/prefetcher/streaming.heddle matmul_tiled || return 1
+    [ "$(statistic 'ahead' useful)" -gt 0 ] || fail "no prefetched line was used"
+}
+
+t_example_mid_cache() {
+    local memtest=docs/examples/mid_cache/mid_cache_memtest.heddle p
+    expect 0 -- run $memtest || return 1
+    expect 0 -- run $memtest --set tester.seed=2 || return 1
+    for p in vectoradd reduction histogram; do
+        expect 0 '^PASS' -- run docs/examples/mid_cache/mid_cache.heddle -- "$programs/$p" || return 1
+    done
+    deterministic docs/examples/mid_cache/mid_cache.heddle matmul_tiled || return 1
+    [ "$(statistic 'mid$' hits)" -gt 0 ] || fail "nothing was found in the middle caches"
+}
+
+# docs/errors-newcomer.md is what the checker says today about tests/system/newcomer.
+t_newcomer() {
+    expect 0 -- "$heddle" check tests/system/newcomer/base/tiny.heddle || return 1
+    expect 0 -- "$heddle" check tests/system/newcomer/base/array.heddle || return 1
+    tests/system/newcomer/document.sh "$heddle" >"$out/work/errors-newcomer.md" || return 1
+    [ "$(grep -c '^1 error$' "$out/work/errors-newcomer.md")" = 10 ] || { fail "not exactly one error for each of the ten mistakes"; return 1; }
+    diff docs/errors-newcomer.md "$out/work/errors-newcomer.md" >"$out/work/log" || { head -n 20 "$out/work/log"; fail "docs/errors-newcomer.md is not up to date"; }
+}
+
+t_guide() {
+    tests/system/guide.sh "$heddle" "$out/work/guide" >"$out/work/log" 2>&1 </dev/null || { tail -n 20 "$out/work/log"; fail "a command of docs/guide.md failed"; }
+}
 
 passed=0
 failed=0

@@ -7,7 +7,6 @@
 set -euo pipefail
 heddle=$(realpath "$1")
 cd "$(dirname "$0")"
-root=$(realpath ../../..)
 
 section() {
     local file=$1 number title base
@@ -15,9 +14,9 @@ section() {
     title=$(sed -n '1s/^\/\/ //; 1s/\.$//p' "$file")
     base=base/$(sed -nE 's/^(platform|component) ([a-z]+) .*/\2/p' "$file").heddle
     printf '## %d. %s\n\n```diff\n' "$number" "$title"
-    diff -U0 <(cat "$base") <(tail -n +3 "$file") | tail -n +3 | grep -v '^@@' || true
+    diff -U0 "$base" <(tail -n +3 "$file") | tail -n +3 | grep -v '^@@' || true
     printf '```\n\n```\n$ heddle check %s\n' "$file"
-    "$heddle" check "$file" 2>&1 | sed "s|$root/||g" || true
+    "$heddle" check "$file" 2>&1 | sed -E 's|^/[^ ]*/components/|components/|' || true
     printf '```\n\n%s\n\n' "$(sed -n '2s/^\/\/ //p' "$file")"
 }
 
