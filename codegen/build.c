@@ -73,7 +73,7 @@ static void choose_flags(struct build *b)
 {
     static const char *const fixed[] = {
         "-std=c17",
-        "-O2",
+        "-O3",
         "-fPIC",
         "-fvisibility=hidden",
         "-ffp-contract=off",

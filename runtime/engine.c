@@ -31,8 +31,6 @@ struct engine engine;
 
 /* What a domain will do next. */
 struct domain_plan {
-    uint32_t first_group;
-    uint32_t group_count;
     bool awake;          /* something in active or next */
     bool arrivals;       /* not awake: a message is on its way */
     uint64_t next_cycle; /* cached for sleeping domains: cycle and its time */
@@ -40,6 +38,7 @@ struct domain_plan {
 };
 
 static const struct engine_group *groups;
+static uint32_t *word_groups; /* by bitmap word: the group it belongs to */
 static struct wheel *wheels;
 static struct domain_plan plans[ENGINE_MAX_DOMAINS];
 static struct engine_limits limits;
@@ -134,21 +133,6 @@ static bool tick(uint32_t id, const struct engine_group *g)
     return g->unit->tick(c);
 }
 
-static const struct engine_group *group_of(uint32_t domain, uint32_t id)
-{
-    const struct domain_plan *p = &plans[domain];
-    uint32_t low = p->first_group;
-    uint32_t high = p->first_group + p->group_count;
-    while (high - low > 1) {
-        uint32_t middle = (low + high) / 2;
-        if (groups[middle].first_id <= id)
-            low = middle;
-        else
-            high = middle;
-    }
-    return &groups[low];
-}
-
 /* splitmix64: any full-period generator would do; the results must not depend on it. */
 static uint64_t random_next(void)
 {
@@ -220,7 +204,7 @@ static void walk_arranged(uint32_t domain)
     arrange_ids(count);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t id = order[i];
-        const struct engine_group *g = group_of(domain, id);
+        const struct engine_group *g = &groups[word_groups[id / 64]];
         if (!(engine.active[id >> 6] >> (id & 63) & 1))
             tick_asleep(id, g);
         else if (!tick(id, g))
@@ -228,66 +212,69 @@ static void walk_arranged(uint32_t domain)
     }
 }
 
+/* Groups stand in the order of their words, so those with something to do are met in order. */
 static void walk_ascending(uint32_t domain)
 {
-    const struct engine_group *g = groups + plans[domain].first_group;
-    const struct engine_group *end = g + plans[domain].group_count;
-    for (; g < end; g++) {
-        uint32_t last_word = (g->first_id + g->count + 63) / 64;
-        for (uint32_t w = g->first_id / 64; w < last_word; w++) {
-            if (engine.active[w]) {
-                g->unit->walk(g->instances, g->first_id, g->count);
-                break;
-            }
-        }
-    }
-}
-
-/* Clears the mark of a row that no domain has bits in. */
-static void near_tidy(uint32_t row)
-{
-    const uint64_t *bits = engine.near + (size_t)row * engine.word_count;
-    for (uint32_t w = 0; w < engine.word_count; w++) {
-        if (bits[w])
-            return;
-    }
-    engine.near_used[row / 64] &= ~((uint64_t)1 << (row % 64));
-}
-
-static void near_take(const struct engine_domain *d, uint64_t cycle)
-{
-    uint32_t row = (uint32_t)cycle % ENGINE_NEAR;
-    uint64_t *bits = engine.near + (size_t)row * engine.word_count;
-    if (!(engine.near_used[row / 64] >> (row % 64) & 1))
-        return;
-    for (uint32_t w = d->first_word; w < d->first_word + d->word_count; w++) {
-        engine.active[w] |= bits[w];
-        bits[w] = 0;
-    }
-    if (engine.domain_count == 1)
-        engine.near_used[row / 64] &= ~((uint64_t)1 << (row % 64));
-    else
-        near_tidy(row);
-}
-
-/* Next cycle in which a message reaches somebody, by the marks. */
-static uint64_t near_next(const struct engine_domain *d)
-{
-    for (uint64_t cycle = d->cycle + 1; cycle < d->cycle + ENGINE_NEAR; cycle++) {
-        uint32_t row = (uint32_t)cycle % ENGINE_NEAR;
-        uint64_t used = engine.near_used[row / 64] >> (row % 64);
-        if (!used) {
-            cycle += 63 - row % 64;
+    const struct engine_domain *d = &engine.domains[domain];
+    uint32_t end = d->first_word + d->word_count;
+    for (uint32_t w = d->first_word; w < end; w++) {
+        if (!engine.active[w])
             continue;
+        const struct engine_group *g = &groups[word_groups[w]];
+        g->unit->walk(g->instances, g->first_id, g->count);
+        w = (g->first_id + g->count - 1) / 64;
+    }
+}
+
+/* Those to tick in this cycle: still active, woken in the one before, reached by a message. */
+static void merge_awake(uint32_t domain, uint64_t cycle)
+{
+    const struct engine_domain *d = &engine.domains[domain];
+    uint64_t *restrict active = engine.active + d->first_word;
+    uint64_t *restrict next = engine.next + d->first_word;
+    uint32_t row = (uint32_t)cycle % ENGINE_NEAR;
+    uint64_t *used = &engine.near_used[domain][row / 64];
+    uint64_t bit = (uint64_t)1 << (row % 64);
+    if (*used & bit) {
+        uint64_t *restrict near = engine.near + (size_t)row * engine.word_count + d->first_word;
+        *used &= ~bit;
+        for (uint32_t w = 0; w < d->word_count; w++) {
+            active[w] |= next[w] | near[w];
+            next[w] = 0;
+            near[w] = 0;
         }
-        cycle += (uint32_t)__builtin_ctzll(used);
-        if (cycle >= d->cycle + ENGINE_NEAR)
-            break;
-        const uint64_t *bits = engine.near + cycle % ENGINE_NEAR * engine.word_count;
-        for (uint32_t w = d->first_word; w < d->first_word + d->word_count; w++) {
-            if (bits[w])
-                return cycle;
-        }
+        return;
+    }
+    for (uint32_t w = 0; w < d->word_count; w++) {
+        active[w] |= next[w];
+        next[w] = 0;
+    }
+}
+
+static bool is_awake(const struct engine_domain *d)
+{
+    for (uint32_t w = d->first_word; w < d->first_word + d->word_count; w++) {
+        if (engine.active[w] | engine.next[w])
+            return true;
+    }
+    return false;
+}
+
+/* Next cycle in which a message reaches somebody, by the marks. Rows are a circle: first those of
+ * the next cycle's word from there on, then the other words, then the rest of the first. */
+static uint64_t near_next(uint32_t domain)
+{
+    const uint64_t *used = engine.near_used[domain];
+    uint64_t next = engine.domains[domain].cycle + 1;
+    uint32_t row = (uint32_t)next % ENGINE_NEAR;
+    uint64_t bits = used[row / 64] >> (row % 64);
+    if (bits)
+        return next + (unsigned)__builtin_ctzll(bits);
+    next += 64 - row % 64;
+    for (uint32_t i = 1; i <= ENGINE_NEAR / 64; i++, next += 64) {
+        bits = used[(row / 64 + i) % (ENGINE_NEAR / 64)];
+        if (bits)
+            return next + (unsigned)__builtin_ctzll(bits);
     }
     return ENGINE_NEVER;
 }
@@ -295,24 +282,14 @@ static uint64_t near_next(const struct engine_domain *d)
 static void run_edge(uint32_t domain, uint64_t cycle)
 {
     struct engine_domain *d = &engine.domains[domain];
-    uint64_t *active = engine.active;
-    uint64_t *next = engine.next;
-    uint32_t end = d->first_word + d->word_count;
     clock_move(d, cycle);
-    for (uint32_t w = d->first_word; w < end; w++) {
-        active[w] |= next[w];
-        next[w] = 0;
-    }
-    near_take(d, cycle);
-    wheel_take(&wheels[domain], cycle, active);
+    merge_awake(domain, cycle);
+    wheel_take(&wheels[domain], cycle, engine.active);
     if (engine_unlikely(limits.tick_order != ENGINE_ASCENDING || limits.tick_all))
         walk_arranged(domain);
     else
         walk_ascending(domain);
-    uint64_t awake = 0;
-    for (uint32_t w = d->first_word; w < end; w++)
-        awake |= active[w] | next[w];
-    plans[domain].awake = awake != 0;
+    plans[domain].awake = is_awake(d);
 }
 
 /* ---- choosing the next step ---- */
@@ -321,7 +298,7 @@ static void plan_domain(uint32_t domain)
 {
     const struct engine_domain *d = &engine.domains[domain];
     struct domain_plan *p = &plans[domain];
-    uint64_t near = p->awake ? ENGINE_NEVER : near_next(d);
+    uint64_t near = p->awake ? ENGINE_NEVER : near_next(domain);
     p->arrivals = near != ENGINE_NEVER;
     if (p->awake || limits.tick_all) {
         p->next_cycle = d->cycle + 1;
@@ -356,11 +333,8 @@ static uint64_t plan_step(bool *ended)
 static void find_awake(void)
 {
     for (uint32_t i = 0; i < engine.domain_count; i++) {
-        const struct engine_domain *d = &engine.domains[i];
-        plans[i].awake = false;
+        plans[i].awake = is_awake(&engine.domains[i]);
         plans[i].next_cycle = 0;
-        for (uint32_t w = d->first_word; w < d->first_word + d->word_count; w++)
-            plans[i].awake |= (engine.active[w] | engine.next[w]) != 0;
     }
 }
 
@@ -539,21 +513,21 @@ void engine_open(const struct engine_group *all, uint32_t group_count, uint32_t 
     watch.instructions = 0;
     engine.time_ps = 0;
     order = arena_at(uint32_t, arena_allocate(((size_t)id_count + 1) * sizeof *order));
+    word_groups = arena_at(uint32_t, arena_allocate(((size_t)id_count / 64 + 1) * sizeof *order));
+    for (uint32_t g = 0; g < group_count; g++) {
+        for (uint32_t w = 0; w < (all[g].count + 63) / 64; w++)
+            word_groups[all[g].first_id / 64 + w] = g;
+    }
     wheels = arena_at(struct wheel, arena_allocate(engine.domain_count * sizeof *wheels));
     struct wheel_node *nodes =
         arena_at(struct wheel_node, arena_allocate(((size_t)id_count + 1) * sizeof *nodes));
     for (uint32_t i = 0; i < engine.domain_count; i++) {
         uint32_t room = engine.domains[i].word_count * 64 + 1;
         wheel_open(&wheels[i], nodes, arena_at(uint32_t, arena_allocate(room * sizeof(uint32_t))));
-        plans[i].first_group = 0;
-        plans[i].group_count = 0;
         if (engine.domains[i].hz > engine.domains[watch.fastest].hz)
             watch.fastest = i;
     }
     for (uint32_t g = 0; g < group_count; g++) {
-        struct domain_plan *p = &plans[groups[g].domain];
-        if (!p->group_count++)
-            p->first_group = g;
         for (uint32_t i = 0; i < groups[g].count; i++)
             engine_wake_next(groups[g].first_id + i);
     }

@@ -48,7 +48,7 @@ struct component {
 };
 
 struct engine_domain {
-    uint64_t hz;
+    _Alignas(64) uint64_t hz; /* 64 bytes: component_now() finds the cycle by a shift */
     uint64_t cycle;      /* edges so far: number of the current edge */
     uint64_t time_ps;    /* of that edge */
     uint64_t period_ps;  /* 10^12 / hz */
@@ -78,8 +78,8 @@ struct engine {
     struct engine_domain domains[ENGINE_MAX_DOMAINS];
     uint32_t domain_count;
     uint32_t tracing; /* 0: off; the only thing hot paths look at */
-    uint32_t word_count;                  /* of a bitmap */
-    uint64_t near_used[ENGINE_NEAR / 64]; /* rows of `near` that are not empty, or were */
+    uint32_t word_count; /* of a bitmap */
+    uint64_t near_used[ENGINE_MAX_DOMAINS][ENGINE_NEAR / 64]; /* rows of `near` that are not empty */
     uint64_t time_ps;
     bool stop; /* set by engine_stop(): leave the loop at the end of this edge */
 };
@@ -116,14 +116,14 @@ static inline void engine_wake_next(uint32_t id)
     engine.next[id >> 6] |= (uint64_t)1 << (id & 63);
 }
 
-/* Make component `id` tick at `cycle` of its own clock, in which a message reaches it, `ahead` = 2
- * .. ENGINE_NEAR - 1 cycles from now. A mark is made for each message, whether its receiver sleeps
+/* Make component `id` of `domain` tick at `cycle` of its clock, less than ENGINE_NEAR cycles from
+ * now, in which a message reaches it. A mark is made for each message, whether its receiver sleeps
  * or not: that costs less than finding out. */
-static inline void engine_mark_arrival(uint32_t id, uint64_t cycle)
+static inline void engine_mark_arrival(uint32_t id, uint32_t domain, uint64_t cycle)
 {
     uint32_t row = (uint32_t)cycle % ENGINE_NEAR;
     engine.near[(size_t)row * engine.word_count + (id >> 6)] |= (uint64_t)1 << (id & 63);
-    engine.near_used[row / 64] |= (uint64_t)1 << (row % 64);
+    engine.near_used[domain][row / 64] |= (uint64_t)1 << (row % 64);
 }
 
 static inline bool engine_is_awake(uint32_t id)

@@ -176,7 +176,7 @@ void ring_send_any(struct ring *r, uint64_t now, unsigned kind, unsigned wire_by
     else if (ahead == 1)
         engine_wake_next(r->receiver);
     else
-        engine_mark_arrival(r->receiver, ready);
+        engine_mark_arrival(r->receiver, r->receiver_domain, ready);
     if (engine_unlikely(engine.tracing))
         ring_trace(r, m);
 }
@@ -246,6 +246,7 @@ static void open_ring(const struct platform_table *table, uint32_t number)
     r->link = (uint16_t)p->link;
     r->latency = p->link || route->sender_domain != route->receiver_domain ? 0 : p->latency;
     find_simple(r);
+    r->receiver_domain = route->receiver_domain;
     r->sender = sender;
     r->receiver = receiver;
     r->pending_word = engine.components[receiver]->pending + p->pending / 64;

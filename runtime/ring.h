@@ -61,7 +61,7 @@ struct ring {
     uint32_t awaited; /* messages sent that will be answered, modulo 2^32 */
     uint16_t link;    /* 1 + index of the link that is crossed, 0: a wire */
     uint8_t simple; /* width 1, within the marks of arrivals: ring_send() does it all */
-    uint8_t reserved;
+    uint8_t receiver_domain;
     uint64_t messages; /* sent */
 };
 _Static_assert(sizeof(struct ring) == 64, "a ring's control block is one cache line");
@@ -152,7 +152,7 @@ static inline void ring_send(uint32_t number, uint64_t now, unsigned kind, unsig
     if (ahead == 1)
         engine_wake_next(r->receiver);
     else
-        engine_mark_arrival(r->receiver, now + ahead);
+        engine_mark_arrival(r->receiver, r->receiver_domain, now + ahead);
 }
 
 /* The oldest message if it is visible, or NULL. */
@@ -161,6 +161,15 @@ static inline const struct message *ring_peek(uint32_t number, uint64_t now)
     const struct ring *r = ring_at(number);
     const struct message *m = ring_slot(r->head);
     return (m->stamp & RING_FULL) && (m->stamp >> 16) <= now ? m : NULL;
+}
+
+/* The message behind the oldest one, visible or not yet, or NULL: only for fetching what it will
+ * need into the host's caches, never for deciding anything. */
+static inline const struct message *ring_ahead(uint32_t number)
+{
+    const struct ring *r = ring_at(number);
+    const struct message *m = ring_slot(ring_after(r, r->head));
+    return m->stamp & RING_FULL ? m : NULL;
 }
 
 static inline void *ring_peek_payload(uint32_t number)

@@ -13,9 +13,16 @@ static void INTERCONNECT(setup)(struct INTERCONNECT_TYPE *c, uint32_t hold, uint
     uint32_t sources = INTERCONNECT(from_count)(c), targets = INTERCONNECT(to_count)(c);
     if (sources == 0 || targets == 0)
         return;
-    interconnect_side_init(&x->side[0], sources, targets, hold);
-    interconnect_side_init(&x->side[1], targets, sources, hold);
+    interconnect_side_init(&x->side[0], sources, targets);
+    interconnect_side_init(&x->side[1], targets, sources);
     const uint32_t *pair = engine.port_rings + 2 * io->from_first;
+    for (uint32_t i = 0; i < sources; i++)
+        ring_set_delay(pair[2 * i], hold);
+    for (uint32_t j = 0; j < targets; j++) {
+        uint32_t reply = engine.port_rings[2 * (io->to_first + j) + 1];
+        if (reply != RING_NONE)
+            ring_set_delay(reply, hold);
+    }
     const struct platform_protocol *p =
         &engine.platform->protocols[engine.platform->rings[pair[0]].protocol];
     interconnect_side_messages(&x->side[0], engine.platform->messages + p->first_message,
@@ -52,21 +59,15 @@ static int32_t INTERCONNECT(target)(struct INTERCONNECT_TYPE *c, const struct me
     return target;
 }
 
-/* Looks at the oldest message of a source, which may move on after `hold`, and not before
- * `earliest`. */
+/* Looks at the oldest message of a source. */
 static inline void INTERCONNECT(look)(struct INTERCONNECT_TYPE *c, uint32_t source, bool reply,
-                                      uint64_t earliest)
+                                      bool later)
 {
-    struct interconnect_side *s = &c->interconnect.side[reply];
     const struct message *m =
         reply ? INTERCONNECT(to_peek_reply)(c, source) : INTERCONNECT(from_peek)(c, source);
-    if (!m)
-        return;
-    int32_t target = INTERCONNECT(target)(c, m, reply);
-    uint64_t due = (m->stamp >> 16) + s->hold;
+    int32_t target = m ? INTERCONNECT(target)(c, m, reply) : -1;
     if (target >= 0)
-        interconnect_enter(s, source, (uint32_t)target, due > earliest ? due : earliest,
-                           INTERCONNECT(now)(c));
+        interconnect_enter(&c->interconnect.side[reply], source, (uint32_t)target, later);
 }
 
 /* Looks at sources that may show a new message. */
@@ -78,7 +79,7 @@ static inline void INTERCONNECT(discover)(struct INTERCONNECT_TYPE *c, bool repl
     for (uint32_t w = 0; w < s->source_words; w++) {
         uint64_t bits = interconnect_pending(&c->io.base, first + w * 64, first + s->sources);
         for (bits &= ~interconnect_bits(s->known)[w]; bits; bits &= bits - 1)
-            INTERCONNECT(look)(c, w * 64 + (uint32_t)__builtin_ctzll(bits), reply, 0);
+            INTERCONNECT(look)(c, w * 64 + (uint32_t)__builtin_ctzll(bits), reply, false);
     }
 }
 
@@ -134,7 +135,7 @@ static inline bool INTERCONNECT(serve)(struct INTERCONNECT_TYPE *c, bool reply)
             uint32_t source = interconnect_choose(s, target, &others);
             unsigned cycles = s->cycles[INTERCONNECT(pass)(c, source, target, reply)];
             *free_at = now + cycles;
-            INTERCONNECT(look)(c, source, reply, now + 1); /* a source shows one message a cycle */
+            INTERCONNECT(look)(c, source, reply, true); /* a source shows one message a cycle */
             if (!others)
                 continue;
             c->io.stats.conflicts += interconnect_conflict(s, now, cycles);
@@ -148,18 +149,14 @@ static inline bool INTERCONNECT(serve)(struct INTERCONNECT_TYPE *c, bool reply)
 static bool INTERCONNECT(move)(struct INTERCONNECT_TYPE *c)
 {
     bool again = false;
-    uint64_t now = INTERCONNECT(now)(c);
     /* Answers first: they free entries of the table of requests in flight. */
     for (unsigned reply = 2; reply-- > 0;) {
         struct interconnect_side *s = &c->interconnect.side[reply];
         INTERCONNECT(discover)(c, reply);
         if (s->waiting)
-            interconnect_release(s, now);
+            interconnect_release(s);
         again |= INTERCONNECT(serve)(c, reply);
-        uint64_t due = s->waiting ? interconnect_next_due(s, now) : ENGINE_NEVER;
-        again |= due == now + 1;
-        if (due != ENGINE_NEVER)
-            INTERCONNECT(wake_at)(c, due);
+        again |= s->waiting != 0;
     }
     return again;
 }

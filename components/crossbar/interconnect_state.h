@@ -1,14 +1,15 @@
 /* State of crossbar and switch: messages from any of n sources to one of m targets, and replies
  * back. interconnect.h has the functions that depend on the component.
  *
- * Both directions are the same machine, a `side`: each source shows its oldest message; after
- * `hold` cycles it is entered in the bitmap of its target; each target takes one a cycle, round
- * robin from the source behind the last one served. So a cycle costs as much as there are messages,
- * however many ports there are, and the outcome does not depend on the order in which ports are
- * looked at.
+ * Both directions are the same machine, a `side`: each source shows its oldest message, which is
+ * entered in the bitmap of its target; each target takes one a cycle, round robin from the source
+ * behind the last one served. So a cycle costs as much as there are messages, however many ports
+ * there are, and the outcome does not depend on the order in which ports are looked at. The time
+ * that a message is held for is spent in its ring (ring_set_delay), so nothing is woken for it
+ * before it can move on.
  *
- * Invariant: a source whose bit is set in `known` stands either in one bucket of the side's wheel
- * or in the bitmap of one target; nobody but a target takes from it.
+ * Invariant: a source whose bit is set in `known` stands either in `later` or in the bitmap of one
+ * target; nobody but a target takes from it.
  *
  * A request's tag is replaced by its number in the table of requests in flight, which says where
  * the answer goes and what tag it had. */
@@ -30,12 +31,9 @@ struct interconnect_origin {
 struct interconnect_side {
     uint32_t sources, targets;
     uint32_t source_words, target_words;
-    uint32_t hold;
-    uint32_t wheel_mask;  /* buckets - 1 */
-    uint32_t waiting;     /* sources in the wheel */
+    uint32_t waiting;     /* sources in `later` */
     uint32_t known;       /* arena offsets: bitmap of sources */
-    uint32_t wheel;       /* bitmap of sources, each bucket */
-    uint32_t wheel_used;  /* bitmap of buckets */
+    uint32_t later;       /* bitmap of sources that have shown a message in this cycle already */
     uint32_t wanted;      /* bitmap of sources, each target */
     uint32_t busy;        /* bitmap of targets that are wanted */
     uint32_t target_of;   /* uint32_t by source */
@@ -58,20 +56,14 @@ static inline uint64_t *interconnect_bits(uint32_t offset)
 }
 
 static inline void interconnect_side_init(struct interconnect_side *s, uint32_t sources,
-                                          uint32_t targets, uint32_t hold)
+                                          uint32_t targets)
 {
-    uint32_t buckets = 1;
-    while (buckets < hold + 1)
-        buckets *= 2;
     s->sources = sources;
     s->targets = targets;
     s->source_words = (sources + 63) / 64;
     s->target_words = (targets + 63) / 64;
-    s->hold = hold;
-    s->wheel_mask = buckets - 1;
     s->known = arena_allocate(s->source_words * sizeof(uint64_t));
-    s->wheel = arena_allocate((size_t)buckets * s->source_words * sizeof(uint64_t));
-    s->wheel_used = arena_allocate((buckets + 63) / 64 * sizeof(uint64_t));
+    s->later = arena_allocate(s->source_words * sizeof(uint64_t));
     s->wanted = arena_allocate((size_t)targets * s->source_words * sizeof(uint64_t));
     s->busy = arena_allocate(s->target_words * sizeof(uint64_t));
     s->target_of = arena_allocate(sources * sizeof(uint32_t));
@@ -112,53 +104,30 @@ static inline void interconnect_want(struct interconnect_side *s, uint32_t sourc
     interconnect_bits(s->busy)[target / 64] |= (uint64_t)1 << (target % 64);
 }
 
-/* A source has a message that may move on from cycle `due`. */
+/* A source has a message, which may move on now or, `later`, from the next cycle on. */
 static inline void interconnect_enter(struct interconnect_side *s, uint32_t source, uint32_t target,
-                                      uint64_t due, uint64_t now)
+                                      bool later)
 {
+    uint64_t bit = (uint64_t)1 << (source % 64);
     arena_at(uint32_t, s->target_of)[source] = target;
-    interconnect_bits(s->known)[source / 64] |= (uint64_t)1 << (source % 64);
-    if (due <= now) {
+    interconnect_bits(s->known)[source / 64] |= bit;
+    if (!later) {
         interconnect_want(s, source);
         return;
     }
-    uint32_t bucket = (uint32_t)due & s->wheel_mask;
-    interconnect_bits(s->wheel)[bucket * s->source_words + source / 64] |= (uint64_t)1
-                                                                           << (source % 64);
-    interconnect_bits(s->wheel_used)[bucket / 64] |= (uint64_t)1 << (bucket % 64);
+    interconnect_bits(s->later)[source / 64] |= bit;
     s->waiting++;
 }
 
-/* Moves the sources whose time has come. The component is ticked at every cycle in which there are
- * some. */
-static inline void interconnect_release(struct interconnect_side *s, uint64_t now)
+/* A cycle later. The component is ticked in every cycle in which there are some. */
+static inline void interconnect_release(struct interconnect_side *s)
 {
-    uint32_t bucket = (uint32_t)now & s->wheel_mask;
-    uint64_t *used = &interconnect_bits(s->wheel_used)[bucket / 64];
-    if (!(*used >> (bucket % 64) & 1))
-        return;
-    *used &= ~((uint64_t)1 << (bucket % 64));
     for (uint32_t w = 0; w < s->source_words; w++) {
-        uint64_t *word = &interconnect_bits(s->wheel)[bucket * s->source_words + w];
-        for (; *word; *word &= *word - 1) {
+        uint64_t *word = &interconnect_bits(s->later)[w];
+        for (; *word; *word &= *word - 1)
             interconnect_want(s, w * 64 + (uint32_t)__builtin_ctzll(*word));
-            s->waiting--;
-        }
     }
-}
-
-/* Next cycle with something in the wheel; s->waiting must not be 0. */
-static inline uint64_t interconnect_next_due(const struct interconnect_side *s, uint64_t now)
-{
-    uint64_t cycle = now + 1;
-    for (;;) {
-        uint32_t bucket = (uint32_t)cycle & s->wheel_mask;
-        uint64_t word = interconnect_bits(s->wheel_used)[bucket / 64] >> (bucket % 64);
-        if (word)
-            return cycle + (unsigned)__builtin_ctzll(word);
-        uint32_t step = 64 - bucket % 64, rest = s->wheel_mask + 1 - bucket;
-        cycle += step < rest ? step : rest;
-    }
+    s->waiting = 0;
 }
 
 /* The next source for `target` in turn, and whether others are left waiting. At least one must want

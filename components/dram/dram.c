@@ -105,6 +105,9 @@ static void enqueue(struct dram *c, unsigned port, const struct mem_request *m)
             memcpy(s->bytes[1], mem_atomic_compare(payload, line), line);
         }
     }
+    /* The host's memory answers meanwhile: it is read only when the request is served. */
+    if (e->kind != MEM_FENCE && memory_contains(e->address, line))
+        __builtin_prefetch(memory_at(e->address));
     if (port == DRAM_TOP)
         dram_top_pop(c);
     else

@@ -1,5 +1,6 @@
-/* Commands in functional mode: done at once on simulated memory, when their turn in their queue comes. No message goes to a
- * GPU, and no time passes but the driver's own. Included by driver.c. */
+/* Commands in functional mode: done at once on simulated memory, when their turn in their queue
+ * comes. No message goes to a GPU, and no time passes but the driver's own. Included by driver.c.
+ */
 #ifndef HEDDLE_DRIVER_FUNCTIONAL_H
 #define HEDDLE_DRIVER_FUNCTIONAL_H
 
@@ -8,7 +9,8 @@
 #include "runtime/kernel.h"
 #include "runtime/memory.h"
 
-/* Bytes of simulated memory from `address` on; *bytes is cut down to what follows on the same page. */
+/* Bytes of simulated memory from `address` on; *bytes is cut down to what follows on the same page.
+ */
 static char *functional_bytes(const struct driver *d, uint64_t address, uint64_t *bytes)
 {
     uint64_t rest, physical = memory_physical(d, address, &rest);
@@ -16,9 +18,9 @@ static char *functional_bytes(const struct driver *d, uint64_t address, uint64_t
     return memory_span(physical, *bytes);
 }
 
-/* memmove in short pieces: from about 2 KiB on, glibc uses `rep movsb`, which takes a hundred times as long on some
- * processors when both addresses are close to each other modulo 4096, as a page and a buffer often are (Zen 3 and 4; glibc
- * bug 30994). */
+/* memmove in short pieces: from about 2 KiB on, glibc uses `rep movsb`, which takes a hundred times
+ * as long on some processors when both addresses are close to each other modulo 4096, as a page and
+ * a buffer often are (Zen 3 and 4; glibc bug 30994). */
 static void functional_move(char *to, const char *from, uint64_t size)
 {
     enum { PIECE = 1024 };
@@ -27,7 +29,8 @@ static void functional_move(char *to, const char *from, uint64_t size)
     memmove(to, from, size);
 }
 
-static void functional_write(const struct driver *d, uint64_t address, const char *from, uint64_t size)
+static void functional_write(const struct driver *d, uint64_t address, const char *from,
+                             uint64_t size)
 {
     for (uint64_t done = 0, part; done < size; done += part) {
         part = size - done;
@@ -57,7 +60,8 @@ static void functional_copy(const struct driver *d, uint64_t to, uint64_t from, 
 }
 
 /* `pattern` holds the bytes for addresses 0, 1, 2, 3 modulo 4. */
-static void functional_fill(const struct driver *d, uint64_t address, uint64_t size, uint32_t pattern)
+static void functional_fill(const struct driver *d, uint64_t address, uint64_t size,
+                            uint32_t pattern)
 {
     for (uint64_t done = 0, part; done < size; done += part) {
         part = size - done;
@@ -76,7 +80,8 @@ static void functional_fill(const struct driver *d, uint64_t address, uint64_t s
 static uint32_t functional_resident(const struct driver_device_info *info, uint32_t waves)
 {
     uint64_t groups = (uint64_t)info->compute_units * info->work_groups_per_cu;
-    uint64_t slots = (uint64_t)info->compute_units * info->simds_per_cu * info->wavefronts_per_simd / waves;
+    uint64_t slots =
+        (uint64_t)info->compute_units * info->simds_per_cu * info->wavefronts_per_simd / waves;
     groups = slots < groups ? slots : groups;
     return groups ? (uint32_t)groups : 1;
 }
@@ -90,25 +95,27 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
     enum isa_target target;
     if (k->packet.private_bytes && !scratch_acquire(d, k, number))
         return false;
-    functional_write(d, device->ring_address + k->ring_offset, arena_at(char, device->ring_mirror) + k->ring_offset,
-                     k->size);
+    functional_write(d, device->ring_address + k->ring_offset,
+                     arena_at(char, device->ring_mirror) + k->ring_offset, k->size);
     memcpy(&descriptor, k->descriptor, sizeof descriptor);
     if (isa_target_by_name(device->info.isa, &target) < 0)
         bug("driver: device %u has no known instruction set", number);
-    const struct functional_launch launch = {.program = driver_program(d),
-                                             .pages = driver_page_table(d),
-                                             .target = target,
-                                             .pid = DRIVER_PID,
-                                             .kernel = k->kernel,
-                                             .dispatch_id = device->launches++,
-                                             .resident = functional_resident(&device->info, k->waves_per_group),
-                                             .entry = k->entry,
-                                             .packet_address = device->ring_address + k->ring_offset,
-                                             .packet = &k->packet,
-                                             .descriptor = &descriptor,
-                                             .most_instructions = platform_max_cycles(),
-                                             .before = engine_instructions()};
-    uint32_t record = kernel_begin(&d->io.base, program_kernel_name(driver_program(d), k->kernel), number);
+    const struct functional_launch launch = {
+        .program = driver_program(d),
+        .pages = driver_page_table(d),
+        .target = target,
+        .pid = DRIVER_PID,
+        .kernel = k->kernel,
+        .dispatch_id = device->launches++,
+        .resident = functional_resident(&device->info, k->waves_per_group),
+        .entry = k->entry,
+        .packet_address = device->ring_address + k->ring_offset,
+        .packet = &k->packet,
+        .descriptor = &descriptor,
+        .most_instructions = platform_max_cycles(),
+        .before = engine_instructions()};
+    uint32_t record =
+        kernel_begin(&d->io.base, program_kernel_name(driver_program(d), k->kernel), number);
     functional_run(&launch, &result);
     engine_count_instructions(result.instructions);
     d->io.stats.launches++;

@@ -39,10 +39,10 @@ static inline const struct window *window_of(struct window_table *t, uint64_t ad
 
 /* How the active lanes of a load or store lie in one window. */
 struct shape {
-    char *host;     /* of address `base` */
+    char *host; /* of address `base` */
     uint64_t base;
-    uint32_t step;  /* bytes from one dword of a lane to its next */
-    bool linear;    /* lane l's bytes at base + l * bytes; lanes may lie before the window */
+    uint32_t step; /* bytes from one dword of a lane to its next */
+    bool linear;   /* lane l's bytes at base + l * bytes; lanes may lie before the window */
 };
 
 static bool is_linear(const struct isa_memory *m, uint64_t *base)
@@ -286,11 +286,10 @@ static void move_lanes(struct window_table *t, struct isa_context *context,
 
 /* ---- instructions ---- */
 
-const char *PASTE(access_vector_, ACCESS_VARIANT)(struct window_table *windows,
-                                                  struct isa_context *context,
-                                                  struct isa_wave *wave,
-                                                  const struct isa_inst *inst, uint8_t *hint,
-                                                  uint32_t *lane)
+const char *PASTE(access_vector_,
+                  ACCESS_VARIANT)(struct window_table *windows, struct isa_context *context,
+                                  struct isa_wave *wave, const struct isa_inst *inst, uint8_t *hint,
+                                  uint32_t *lane)
 {
     struct isa_memory m;
     struct shape shape;
@@ -331,11 +330,10 @@ static void load_scalar(struct window_table *t, struct isa_wave *wave, const str
     isa_scalar_load(wave, inst, data);
 }
 
-const char *PASTE(access_scalar_, ACCESS_VARIANT)(struct window_table *windows,
-                                                  struct isa_context *context,
-                                                  struct isa_wave *wave,
-                                                  const struct isa_inst *inst, uint8_t *hint,
-                                                  uint32_t *lane)
+const char *PASTE(access_scalar_,
+                  ACCESS_VARIANT)(struct window_table *windows, struct isa_context *context,
+                                  struct isa_wave *wave, const struct isa_inst *inst, uint8_t *hint,
+                                  uint32_t *lane)
 {
     struct isa_scalar access;
     uint32_t data[16], time[2] = {(uint32_t)context->time, (uint32_t)(context->time >> 32)};

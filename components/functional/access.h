@@ -17,12 +17,12 @@
  * Compiled for each x86-64 level, as the vector code of components/isa is; the caller takes the one
  * of isa_variant_current(). All give the same bytes. */
 #define ACCESS_DECLARE(variant)                                                                    \
-    const char *access_vector_##variant(                                                           \
-        struct window_table *windows, struct isa_context *context, struct isa_wave *wave,          \
-        const struct isa_inst *inst, uint8_t *hint, uint32_t *lane);                               \
-    const char *access_scalar_##variant(                                                           \
-        struct window_table *windows, struct isa_context *context, struct isa_wave *wave,          \
-        const struct isa_inst *inst, uint8_t *hint, uint32_t *lane)
+    const char *access_vector_##variant(struct window_table *windows, struct isa_context *context, \
+                                        struct isa_wave *wave, const struct isa_inst *inst,        \
+                                        uint8_t *hint, uint32_t *lane);                            \
+    const char *access_scalar_##variant(struct window_table *windows, struct isa_context *context, \
+                                        struct isa_wave *wave, const struct isa_inst *inst,        \
+                                        uint8_t *hint, uint32_t *lane)
 
 ACCESS_DECLARE(v2);
 ACCESS_DECLARE(v3);

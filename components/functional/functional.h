@@ -27,7 +27,7 @@
 #include "components/isa/isa.h"
 #include "components/work/work_fault.h"
 
-enum { FUNCTIONAL_SLICE = 1 << 16 };
+enum { FUNCTIONAL_SLICE = 1 << 12 };
 
 struct functional_launch {
     const struct program_table *program;
@@ -49,8 +49,8 @@ enum functional_end { FUNCTIONAL_DONE, FUNCTIONAL_FAULT, FUNCTIONAL_LIMIT };
 
 struct functional_result {
     enum functional_end end;
-    uint64_t instructions; /* of all wavefronts */
-    uint64_t work_groups;  /* that ended */
+    uint64_t instructions;       /* of all wavefronts */
+    uint64_t work_groups;        /* that ended */
     char text[WORK_FAULT_BYTES]; /* unless FUNCTIONAL_DONE: what and where */
 };
 

@@ -23,7 +23,7 @@ static inline void wavefront_scratch_resource(uint32_t *sgpr, uint64_t base)
               | 1u << 19 | 3u << 21 | 1u << 23;
 }
 
-/* Scalar registers, MODE and exec excepted, of wavefront `number` of work-group `id`; `s` is
+/* Scalar registers and MODE, exec excepted, of wavefront `number` of work-group `id`; `s` is
  * zeroed. */
 static inline void wavefront_start_scalars(enum isa_target target, struct isa_wave *s,
                                            const struct work_placement *p, const uint32_t id[3],

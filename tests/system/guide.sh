@@ -7,7 +7,7 @@ set -euo pipefail
 command=$(realpath "$1")
 folder=$2
 HEDDLE=$(realpath "$(dirname "$0")/../..")
-export HEDDLE PATH=${command%/*}:$PATH PAGER=cat
+export HEDDLE PATH=${command%/*}:$PATH
 rm -rf "$folder"
 mkdir -p "$folder"
 cd "$folder"

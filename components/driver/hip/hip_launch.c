@@ -1,7 +1,7 @@
 /* Launches: what a program asks for is checked against the device and the kernel, its arguments are
  * laid out as the code object says, and the driver gets one struct. A refused launch has no effect.
  */
-#include "hip_internal.h"
+#include "hip_hostcall.h"
 
 #include "codegen/options_env.h"
 #include "components/isa/object/kernarg.h"
@@ -82,26 +82,6 @@ static hipError_t check_kernel(const struct request *request, int device)
     return hipSuccess;
 }
 
-/* Device code that calls the host (printf, assert) finds no buffer for it. Up to version 4
- * compilers list the buffer only where it may be used, from version 5 on nearly always. */
-static void warn_of_host_calls(const struct hip_function *function)
-{
-    static const struct code_object_kernel *warned;
-    const struct code_object_kernel *kernel = function->kernel;
-    if (function->module->object.version > 4) {
-        return;
-    }
-    for (uint32_t i = kernel->explicit_argument_count; i < kernel->argument_count; i++) {
-        if (kernel->arguments[i].kind == CODE_OBJECT_VALUE_HIDDEN_HOSTCALL_BUFFER
-            && warned != kernel) {
-            warned = kernel;
-            hip_say("kernel '%s' can call the host (printf, assert), which is not supported yet: "
-                    "it faults if it does",
-                    kernel->name);
-        }
-    }
-}
-
 static struct kernarg_geometry geometry_of(const struct request *request, int device)
 {
     bool gfx8 = strncmp(hip.devices[device].info.isa, "gfx8", 4) == 0;
@@ -120,7 +100,8 @@ static struct kernarg_geometry geometry_of(const struct request *request, int de
 }
 
 /* Enqueues a launch that was checked, with arguments laid out in `kernarg`. */
-static hipError_t enqueue(const struct request *request, uint32_t queue, const uint8_t *kernarg)
+static hipError_t enqueue(const struct request *request, uint32_t queue, int device,
+                          const uint8_t *kernarg, bool calls_host)
 {
     const struct hip_function *function = request->function;
     const struct code_object_kernel *kernel = function->kernel;
@@ -152,6 +133,9 @@ static hipError_t enqueue(const struct request *request, uint32_t queue, const u
     if (error == hipSuccess) {
         hip_stream_note(request->stream, ticket);
     }
+    if (error == hipSuccess && calls_host) {
+        hip_hostcall_begin(device, kernel->name, ticket);
+    }
     return error;
 }
 
@@ -170,8 +154,13 @@ static hipError_t launch(const struct request *request)
     if (error != hipSuccess) {
         return error;
     }
-    warn_of_host_calls(request->function);
     struct kernarg_geometry geometry = geometry_of(request, device);
+    if (hip_calls_host(request->function)) {
+        error = hip_hostcall_buffer(device, &geometry.hostcall_buffer);
+        if (error != hipSuccess) {
+            return error;
+        }
+    }
     uint8_t *kernarg = hip_allocate(kernarg_size(kernel));
     int missing = request->packed ? kernarg_fill_packed(kernel, request->packed,
                                                         request->packed_size, &geometry, kernarg)
@@ -180,7 +169,7 @@ static hipError_t launch(const struct request *request)
         hip_say("%s: argument %d of kernel '%s' is missing", request->what, missing, kernel->name);
         error = hipErrorInvalidValue;
     } else {
-        error = enqueue(request, queue, kernarg);
+        error = enqueue(request, queue, device, kernarg, geometry.hostcall_buffer != 0);
     }
     hip_release(kernarg);
     return error;

@@ -5,7 +5,7 @@
  * this library's destructor, which runs after the program's own exit handlers. Options come from
  * the environment that `heddle run` sets, and the outcome goes back to it; codegen/options_env.h
  * describes both. */
-#include "hip_internal.h"
+#include "hip_hostcall.h"
 #include "hip_refuse.h"
 
 #include "codegen/options_env.h"
@@ -196,6 +196,7 @@ __attribute__((destructor)) static void finish_library(void)
         return;
     }
     for (int device = 0; device < hip.device_count && hip.lost == hipSuccess; device++) {
+        hip_hostcall_wait_device(device, "end of the program");
         hip_status(hip.api->wait_all((uint32_t)device), "end of the program");
     }
     if (!hip.api->finish()) {
@@ -274,6 +275,10 @@ hipError_t hip_status(enum driver_status status, const char *what)
 
 hipError_t hip_wait_ticket(uint64_t ticket, const char *what)
 {
+    hipError_t error = hip_hostcall_wait_ticket(ticket, what);
+    if (error != hipSuccess) {
+        return error;
+    }
     pthread_mutex_unlock(&hip.lock);
     enum driver_status status = hip.api->wait(ticket);
     pthread_mutex_lock(&hip.lock);
@@ -282,6 +287,10 @@ hipError_t hip_wait_ticket(uint64_t ticket, const char *what)
 
 hipError_t hip_wait_device(int device, const char *what)
 {
+    hipError_t error = hip_hostcall_wait_device(device, what);
+    if (error != hipSuccess) {
+        return error;
+    }
     pthread_mutex_unlock(&hip.lock);
     enum driver_status status = hip.api->wait_all((uint32_t)device);
     pthread_mutex_lock(&hip.lock);

@@ -3,7 +3,7 @@
  * The map of allocations is an array sorted by address, with device memory, pinned host memory and
  * the images of modules: it answers hipPointerGetAttributes, checks every range before a command is
  * enqueued, and names allocations in messages. Invariant: entries do not overlap. */
-#include "hip_internal.h"
+#include "hip_hostcall.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -93,6 +93,9 @@ hipError_t hip_release_device(uint64_t address)
         map_remove(allocation);
     }
     /* The driver waits for queued work first, so the simulation may run. */
+    for (int device = 0; device < hip.device_count; device++) {
+        hip_hostcall_wait_device(device, "releasing device memory");
+    }
     pthread_mutex_unlock(&hip.lock);
     enum driver_status status = hip.api->release(address);
     pthread_mutex_lock(&hip.lock);

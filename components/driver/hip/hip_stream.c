@@ -4,7 +4,7 @@
  * order that HIP promises (the null stream's included); it only overlaps less. A stream remembers
  * its last command, so that waiting for it does not wait for other streams' later work. Invariant:
  * a handle that a program gives is looked up in the list of living ones before it is used. */
-#include "hip_internal.h"
+#include "hip_hostcall.h"
 
 enum { PRIORITY_LOW = 1, PRIORITY_HIGH = -1 };
 
@@ -109,6 +109,18 @@ static hipError_t destroy_stream(hipStream_t stream)
     return hipErrorInvalidHandle;
 }
 
+static hipError_t query(uint64_t ticket, const char *what)
+{
+    hipError_t error = hip_hostcall_serve();
+    if (error != hipSuccess) {
+        return error;
+    }
+    pthread_mutex_unlock(&hip.lock);
+    enum driver_status status = hip.api->query(ticket);
+    pthread_mutex_lock(&hip.lock);
+    return hip_status(status, what);
+}
+
 static hipError_t query_stream(hipStream_t stream)
 {
     const struct ihipStream_t *found = find_stream(stream);
@@ -118,11 +130,7 @@ static hipError_t query_stream(hipStream_t stream)
     if (!found->has_ticket) {
         return hipSuccess;
     }
-    uint64_t ticket = found->ticket;
-    pthread_mutex_unlock(&hip.lock);
-    enum driver_status status = hip.api->query(ticket);
-    pthread_mutex_lock(&hip.lock);
-    return hip_status(status, "hipStreamQuery");
+    return query(found->ticket, "hipStreamQuery");
 }
 
 static hipError_t stream_flags(hipStream_t stream, unsigned *flags)
@@ -306,11 +314,7 @@ static hipError_t query_event(hipEvent_t event)
     if (!found->recorded) {
         return hipSuccess;
     }
-    uint64_t ticket = found->ticket;
-    pthread_mutex_unlock(&hip.lock);
-    enum driver_status status = hip.api->query(ticket);
-    pthread_mutex_lock(&hip.lock);
-    return hip_status(status, "hipEventQuery");
+    return query(found->ticket, "hipEventQuery");
 }
 
 /* Simulated milliseconds between two events, of which the hardware knows picoseconds. */

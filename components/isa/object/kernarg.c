@@ -36,6 +36,8 @@ static uint64_t hidden_value(enum code_object_value_kind kind,
         return geometry->shared_aperture >> 32;
     case CODE_OBJECT_VALUE_HIDDEN_PRIVATE_BASE:
         return geometry->private_aperture >> 32;
+    case CODE_OBJECT_VALUE_HIDDEN_HOSTCALL_BUFFER:
+        return geometry->hostcall_buffer;
     case CODE_OBJECT_VALUE_HIDDEN_QUEUE_PTR:
         return geometry->queue;
     default:

@@ -3,8 +3,8 @@
  *
  * The program gives the explicit arguments; hidden ones follow from the geometry of the launch
  * (LLVM AMDGPU guide, "Kernel Argument" and the value kinds of the metadata, versions 2 to 5).
- * Hidden arguments for services that the host does not offer (printf, host calls, device heap,
- * device queues) are zero. Used by front ends when they launch. */
+ * Hidden arguments for services that the host does not offer (OpenCL's printf, device heap, device
+ * queues) are zero. Used by front ends when they launch. */
 #ifndef HEDDLE_ISA_KERNARG_H
 #define HEDDLE_ISA_KERNARG_H
 
@@ -17,6 +17,7 @@ struct kernarg_geometry {
     uint64_t shared_aperture,
         private_aperture; /* flat address of LDS and scratch; low 32 bits zero */
     uint64_t queue;       /* device address of the queue object, 0 for none */
+    uint64_t hostcall_buffer; /* device address of the buffer for calls of the host, 0 for none */
 };
 
 /* Bytes of the buffer that the kernel needs; at least 1, so that it has an address. */

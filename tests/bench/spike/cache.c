@@ -10,6 +10,7 @@
 
 #define NO_LINE UINT64_MAX
 #define TARGETS 8
+#define LARGE   65536 /* bytes from which on looking ahead for the host's caches pays */
 
 struct mshr {
     uint8_t target_count;
@@ -209,6 +210,38 @@ static size_t install(struct cache *c, uint64_t line_address, uint32_t set, uint
     return index;
 }
 
+/* Fetches what a line will need into the host's caches: the large cache's state does not stay there.
+ */
+static void prefetch_set(const struct cache *c, uint64_t address)
+{
+    const struct cache_params *p = cache_params(c);
+    uint32_t set = set_of(c, address);
+    __builtin_prefetch(arena_at(uint64_t, c->hints) + set * hint_words(c));
+    for (uint32_t way = 0; way < (uint32_t)p->ways; way += 8)
+        __builtin_prefetch(arena_at(uint64_t, c->tags) + set * (size_t)p->ways + way);
+}
+
+static void prefetch_fill(struct cache *c, uint64_t address)
+{
+    uint32_t set = set_of(c, address);
+    uint32_t victim = cache_replacement_ops(c)->victim(cache_replacement(c), set);
+    __builtin_prefetch(line_data(c, set * (size_t)cache_params(c)->ways + victim), 1);
+}
+
+static void look_ahead(struct cache *c)
+{
+    if (cache_params(c)->size < LARGE)
+        return;
+    const struct mem_request *request =
+        (const struct mem_request *)ring_ahead(cache_io(c)->top_request);
+    const struct mem_reply *reply =
+        (const struct mem_reply *)ring_ahead(cache_io(c)->bottom_reply);
+    if (request)
+        prefetch_set(c, request->read.address);
+    if (reply && reply->kind == MEM_DATA)
+        prefetch_fill(c, arena_at(uint64_t, c->lines)[reply->tag]);
+}
+
 static bool take_reply(struct cache *c)
 {
     const struct mem_reply *r = cache_bottom_peek_reply(c);
@@ -358,6 +391,7 @@ static bool take_request(struct cache *c)
 /* One answer and one request a cycle: with more of them here already, there is a next tick. */
 static bool cache_tick(struct cache *c)
 {
+    look_ahead(c);
     bool progress = take_reply(c);
     progress |= take_request(c);
     return progress && (cache_bottom_peek_reply(c) || cache_top_peek(c));

@@ -22,6 +22,9 @@ static bool dram_tick(struct dram *c)
         return false;
     if (!dram_top_can_reply(c))
         return false;
+    const struct mem_request *ahead = (const struct mem_request *)ring_ahead(c->io.top_request);
+    if (ahead && memory_contains(ahead->read.address, line))
+        __builtin_prefetch(memory_at(ahead->read.address));
     if (m->kind == MEM_READ) {
         memcpy(mem_data_data(dram_top_reply_data(c, m->tag), line),
                memory_span(m->read.address, line), line);
