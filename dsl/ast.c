@@ -265,7 +265,10 @@ static void collect_docs(struct parser *p)
             text++, size--;
         while (size > 0 && (text[size - 1] == ' ' || text[size - 1] == '\r'))
             size--;
+        /* Where nesting became too deep, or braces were not balanced, the tokens end before the comments do. */
         uint32_t token = comments[i].token;
+        if (token >= p->tokens.tokens.count || (token == 0 && !comments[i].own_line))
+            continue;
         if (!comments[i].own_line) /* documents what begins its line */
             for (token--; token > 0 && !p->tokens.tokens.items[token].first_on_line;)
                 token--;

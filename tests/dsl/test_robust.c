@@ -100,6 +100,18 @@ Test(robust, deep_nesting_ends_with_a_message)
     }
 }
 
+/* The tokens end where nesting becomes too deep; comments behind that place still point to tokens. */
+Test(robust, comments_behind_deep_nesting_are_ignored)
+{
+    static char text[300000];
+    size_t n = (size_t)snprintf(text, sizeof text, "component c ");
+    while (n < 100000)
+        n += (size_t)snprintf(text + n, sizeof text - n, "{");
+    while (n < sizeof text - 64)
+        n += (size_t)snprintf(text + n, sizeof text - n, "a : b; /// doc\n/// more\n");
+    expect_answer(text, n);
+}
+
 Test(robust, a_compilation_without_options_and_a_missing_file)
 {
     struct compilation *c = compile_open(NULL);
