@@ -2,12 +2,12 @@
  *
  * A step is one point in time: all clock domains that have an edge there run it (in order of domain
  * number), then the settlements that may not depend on the order of ticks are made (shared links,
- * kernel records). In an edge, first `next` and the wheel's bucket are merged into `active`, then
- * every group with an active bit is walked.
+ * kernel records). In an edge, first `next`, the marks of arriving messages and the wheel's bucket
+ * are merged into `active`, then every group with an active bit is walked.
  *
  * Invariant between steps: a component is in `next` or `active`, or it sleeps; whoever sleeps has a
- * node in its wheel for its earliest known reason, or waits for a message or credit whose sender or
- * receiver will make that node.
+ * node in its wheel for its earliest known reason, or a mark for each message under way to it, or
+ * waits for a message or credit whose sender or receiver will make that.
  *
  * The ends: nothing awake and no wake-up but quiet ones = idle or deadlock, by whether anything is
  * outstanding. */

@@ -42,19 +42,19 @@ struct component {
     uint32_t incoming; /* first entry in engine.incoming: ring numbers, in the order of the bits */
     int32_t route_space; /* interconnects: platform space that routes, -1 none */
     int32_t route_else;  /* interconnects: output for what the space does not hold, -1 none */
-    uint32_t far;      /* 1: a message may be under way that made no arrival mark */
-    uint64_t wake;     /* earliest cycle asked for in the current tick */
-    uint64_t periodic; /* the same by component_wake_at_periodic() */
+    uint32_t far;        /* 1: a message may be under way that made no arrival mark */
+    uint64_t wake;       /* earliest cycle asked for in the current tick */
+    uint64_t periodic;   /* the same by component_wake_at_periodic() */
 };
 
 struct engine_domain {
     _Alignas(64) uint64_t hz; /* 64 bytes: component_now() finds the cycle by a shift */
-    uint64_t cycle;      /* edges so far: number of the current edge */
-    uint64_t time_ps;    /* of that edge */
-    uint64_t period_ps;  /* 10^12 / hz */
-    uint64_t remainder;  /* 10^12 % hz */
-    uint64_t fraction;   /* accumulated remainder, < hz */
-    uint32_t first_word; /* bitmap words of this domain */
+    uint64_t cycle;           /* edges so far: number of the current edge */
+    uint64_t time_ps;         /* of that edge */
+    uint64_t period_ps;       /* 10^12 / hz */
+    uint64_t remainder;       /* 10^12 % hz */
+    uint64_t fraction;        /* accumulated remainder, < hz */
+    uint32_t first_word;      /* bitmap words of this domain */
     uint32_t word_count;
 };
 
@@ -77,9 +77,10 @@ struct engine {
     /* State. */
     struct engine_domain domains[ENGINE_MAX_DOMAINS];
     uint32_t domain_count;
-    uint32_t tracing; /* 0: off; the only thing hot paths look at */
+    uint32_t tracing;    /* 0: off; the only thing hot paths look at */
     uint32_t word_count; /* of a bitmap */
-    uint64_t near_used[ENGINE_MAX_DOMAINS][ENGINE_NEAR / 64]; /* rows of `near` that are not empty */
+    uint64_t near_used[ENGINE_MAX_DOMAINS]
+                      [ENGINE_NEAR / 64]; /* rows of `near` that are not empty */
     uint64_t time_ps;
     bool stop; /* set by engine_stop(): leave the loop at the end of this edge */
 };

@@ -129,7 +129,8 @@ static void describe_wait(const struct wait *w, const char *mark)
              w->owed == 1 ? "y" : "ies", port, path_of(w->to));
     else
         line(&report, "%s %s cannot send to %s: the ring of %s is full (%u messages)\n", mark,
-             path_of(w->from), path_of(w->to), port, (unsigned)engine.platform->rings[w->ring].depth);
+             path_of(w->from), path_of(w->to), port,
+             (unsigned)engine.platform->rings[w->ring].depth);
 }
 
 /* Messages that `leaf` could take and does not. */

@@ -151,7 +151,8 @@ static void open_instances(struct engine_group *groups, uint32_t id_count)
     engine.active = arena_at(uint64_t, arena_allocate((words + 1) * sizeof(uint64_t)));
     engine.next = arena_at(uint64_t, arena_allocate((words + 1) * sizeof(uint64_t)));
     engine.word_count = words;
-    engine.near = arena_at(uint64_t, arena_allocate((size_t)words * ENGINE_NEAR * sizeof(uint64_t)));
+    engine.near =
+        arena_at(uint64_t, arena_allocate((size_t)words * ENGINE_NEAR * sizeof(uint64_t)));
     memset(engine.near_used, 0, sizeof engine.near_used);
     engine.components =
         arena_at(struct component *, arena_allocate((id_count + 1) * sizeof(struct component *)));

@@ -25,7 +25,7 @@ struct route {
     uint8_t sender_domain;
     uint8_t receiver_domain;
     bool is_reply;
-    uint8_t half; /* of the link */
+    uint8_t half;        /* of the link */
     uint16_t sent_now;   /* rings that take several messages a cycle: sent in sent_cycle */
     uint64_t sent_cycle; /* 1 + cycle of the last send */
 };

@@ -60,7 +60,7 @@ struct ring {
     uint8_t pending_bit;
     uint32_t awaited; /* messages sent that will be answered, modulo 2^32 */
     uint16_t link;    /* 1 + index of the link that is crossed, 0: a wire */
-    uint8_t simple; /* width 1, within the marks of arrivals: ring_send() does it all */
+    uint8_t simple;   /* width 1, within the marks of arrivals: ring_send() does it all */
     uint8_t receiver_domain;
     uint64_t messages; /* sent */
 };
@@ -107,8 +107,7 @@ static inline bool ring_can_send(uint32_t number, uint64_t now)
 {
     struct ring *r = ring_at(number);
     const struct message *m = ring_slot(r->tail);
-    if (!(m->stamp & RING_FULL) && (m->stamp >> 16) <= now
-        && r->full_cycle != (uint32_t)(now + 1))
+    if (!(m->stamp & RING_FULL) && (m->stamp >> 16) <= now && r->full_cycle != (uint32_t)(now + 1))
         return true;
     ring_refused(r, now);
     return false;

@@ -104,14 +104,14 @@ static void serve(struct cache *c, const struct cache_target *t, uint32_t line, 
     }
     if (t->kind == MEM_WRITE) {
         line_write(c, line, s->mask, s->bytes[0]);
+        line_set_dirty(c, line);
         respond(c, t->tag, false, NULL);
     } else {
         respond(c, t->tag, true, t->returns ? line_data(c, line) : NULL);
         mem_apply_atomic(t->op, t->size, s->mask, line_data(c, line), s->bytes[0], s->bytes[1],
                          NULL);
-        *line_mask(c, line) = mem_mask_or(*line_mask(c, line), s->mask);
+        line_set_changed(c, line, t->op, s->mask, s->bytes[0]);
     }
-    line_set_dirty(c, line);
     index_pool_give(&c->free_stored, t->stored);
 }
 

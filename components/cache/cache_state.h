@@ -251,6 +251,22 @@ static inline void line_set_clean(struct cache *c, uint32_t line)
     c->dirty_count--;
 }
 
+/* The line after an atomic on the bytes of `mask`. Compute units read past their L1 by OR with
+ * zeros, which must not make bytes dirty: written back later, they would undo what was written
+ * below in the meantime. */
+static inline void line_set_changed(struct cache *c, uint32_t line, unsigned op,
+                                    struct mem_mask mask, const void *operand)
+{
+    static const uint64_t zeros[2] = {0, 0};
+    bool changed = op != ATOMIC_OP_OR;
+    for (unsigned at = 0; at < line_bytes(c) && !changed; at += sizeof zeros)
+        changed = memcmp((const char *)operand + at, zeros, sizeof zeros) != 0;
+    if (!changed)
+        return;
+    *line_mask(c, line) = mem_mask_or(*line_mask(c, line), mask);
+    line_set_dirty(c, line);
+}
+
 /* Forgets the line, which is not dirty. */
 static inline void line_drop(struct cache *c, uint32_t line)
 {

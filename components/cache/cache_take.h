@@ -239,8 +239,7 @@ static inline bool take_atomic_here(struct cache *c, const struct mem_request *m
         respond(c, m->tag, true, m->atomic.returns ? line_data(c, line) : NULL);
         mem_apply_atomic(m->atomic.op, m->atomic.size, mask, line_data(c, line), operand, compare,
                          NULL);
-        *line_mask(c, line) = mem_mask_or(*line_mask(c, line), mask);
-        line_set_dirty(c, line);
+        line_set_changed(c, line, m->atomic.op, mask, operand);
         return true;
     }
     struct cache_mshr *mshr = mshr_for(c, set, number, line, m->atomic.pid, true);

@@ -35,13 +35,14 @@ static int decode_sdwa(struct isa_decoder *d, bool compare)
     if (out->sel_dst > 6 || out->unused_dst > 2 || out->sel_src[0] > 6 || out->sel_src[1] > 6)
         return ISA_ERROR_INVALID;
     unsigned scalar0 = gfx9 && isa_field(w, 23, 1), scalar1 = gfx9 && isa_field(w, 31, 1);
-    if (!isa_decoder_source(d, 0, isa_field(w, 0, 8) + (scalar0 ? 0 : ISA_VGPR), d->row->type[1]))
-        return ISA_ERROR_INVALID;
     if (scalar1 && out->src[1] != ISA_NO_OPERAND) {
-        out->src[1] = (uint16_t)(out->src[1] - ISA_VGPR);
-        if (!isa_source_code_exists(d->target, out->src[1]))
+        bool has_vgpr = out->dst >= ISA_VGPR && out->dst != ISA_NO_OPERAND;
+        out->vgprs = (uint16_t)(has_vgpr ? out->dst - ISA_VGPR + 1 : 0); /* without src1 */
+        if (!isa_decoder_source(d, 1, out->src[1] - ISA_VGPR, d->row->type[2]))
             return ISA_ERROR_INVALID;
     }
+    if (!isa_decoder_source(d, 0, isa_field(w, 0, 8) + (scalar0 ? 0 : ISA_VGPR), d->row->type[1]))
+        return ISA_ERROR_INVALID;
     return 0;
 }
 

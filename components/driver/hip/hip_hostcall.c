@@ -17,7 +17,6 @@
 
 #include <stddef.h>
 #include <string.h>
-#include <stdio.h>
 
 enum {
     HEADER_BYTES = 24,
@@ -118,8 +117,24 @@ static hipError_t write_buffer(int device, uint64_t packets)
     return error;
 }
 
-hipError_t hip_hostcall_buffer(int device, uint64_t *address)
+static void warn_once(const char *kernel)
 {
+    static const char *warned;
+    if (warned != kernel) {
+        warned = kernel;
+        hip_say("kernel '%s' can call the host (printf, assert), which only timing mode serves: it "
+                "faults if it does",
+                kernel);
+    }
+}
+
+hipError_t hip_hostcall_buffer(const struct hip_function *function, int device, uint64_t *address)
+{
+    if (hip.functional) {
+        warn_once(function->kernel->name);
+        *address = 0;
+        return hipSuccess;
+    }
     if (services[device].address) {
         *address = services[device].address;
         return hipSuccess;
@@ -190,7 +205,6 @@ static hipError_t answer(int device, uint64_t packet, const struct header *heade
     uint64_t payload_address = layout->payloads + index * PAYLOAD_BYTES;
     uint32_t idle = 0;
     hipError_t error = get(device, payload, payload_address, sizeof payload);
-    fprintf(stderr,"packet %llx service %u lanes %llx ready %u p0 %llx\n",(unsigned long long)packet,header->service,(unsigned long long)header->lanes,header->ready,(unsigned long long)payload[0]);
     if (error == hipSuccess) {
         serve_lanes(device, header, payload);
         error = put(device, payload_address, payload, sizeof payload);
@@ -241,14 +255,12 @@ static hipError_t answer_chain(int device, uint64_t packet)
 static hipError_t serve_device(int device, bool *found)
 {
     uint64_t top = 0;
-    fprintf(stderr,"poll\n");
     hipError_t error = get(device, &top,
                            services[device].address + offsetof(struct buffer, ready_stack),
                            sizeof top);
     if (error != hipSuccess || top == services[device].last_top) {
         return error;
     }
-    fprintf(stderr, "top %llx last %llx\n", (unsigned long long)top, (unsigned long long)services[device].last_top);
     *found = true;
     error = answer_chain(device, top);
     services[device].last_top = top;

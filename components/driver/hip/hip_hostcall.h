@@ -11,8 +11,9 @@ enum { HIP_CALL_WORDS = 8 }; /* arguments of a lane, and its answers, in 64-bit 
  * contains the instruction that rings for the host. */
 bool hip_calls_host(const struct hip_function *function);
 
-/* Device address of the buffer that such a kernel gets; made when first wanted. */
-hipError_t hip_hostcall_buffer(int device, uint64_t *address);
+/* Device address of the buffer that such a kernel gets; made when first wanted. 0 in functional
+ * mode, where a kernel is over before the host can answer: that is said, and a call faults. */
+hipError_t hip_hostcall_buffer(const struct hip_function *function, int device, uint64_t *address);
 
 /* A kernel that may call the host was queued: from now on its calls are served until `ticket` is
  * done. `name` must live as long as the library. */

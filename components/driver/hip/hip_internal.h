@@ -46,6 +46,7 @@ struct hip_library {
     struct hip_device devices[HIP_DEVICES_MAX];
     int device_count;
     uint64_t window_base, window_size; /* the reservation that device addresses come from */
+    bool functional; /* kernels run at once, when their turn comes, without simulated time */
     hipError_t lost; /* not hipSuccess: a kernel broke the device; every later call says so */
 };
 extern struct hip_library hip;

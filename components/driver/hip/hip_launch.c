@@ -156,7 +156,7 @@ static hipError_t launch(const struct request *request)
     }
     struct kernarg_geometry geometry = geometry_of(request, device);
     if (hip_calls_host(request->function)) {
-        error = hip_hostcall_buffer(device, &geometry.hostcall_buffer);
+        error = hip_hostcall_buffer(request->function, device, &geometry.hostcall_buffer);
         if (error != hipSuccess) {
             return error;
         }

@@ -104,6 +104,7 @@ static bool load_platform(const char *path)
     if (!read_options(&options) || !platform->start(&options)) {
         return false; /* the reason was said */
     }
+    hip.functional = options.mode == PLATFORM_FUNCTIONAL;
     hip.api = platform->driver();
     if (!hip.api) {
         hip_say("'%s' has no driver component, so that no program can run on it", path);

@@ -1,7 +1,8 @@
 /* A set-associative cache with data, MSHRs and an optional translation in front; L1 (write-through,
  * no allocation on writes) and L2 (write-back, allocation on whole lines) of the spike.
  *
- * Invariant: a line is in the tag array or in one MSHR, never both. A request is looked at `latency`
+ * Invariant: a line is in the tag array or in one MSHR, never both. A request is looked at
+ * `latency`
  * - 1 cycles after it has arrived, one a cycle, so the ring is the pipeline. Replies of the level
  * below are taken first. */
 #include "cache.gen.h"
@@ -210,7 +211,8 @@ static size_t install(struct cache *c, uint64_t line_address, uint32_t set, uint
     return index;
 }
 
-/* Fetches what a line will need into the host's caches: the large cache's state does not stay there.
+/* Fetches what a line will need into the host's caches: the large cache's state does not stay
+ * there.
  */
 static void prefetch_set(const struct cache *c, uint64_t address)
 {
@@ -234,8 +236,7 @@ static void look_ahead(struct cache *c)
         return;
     const struct mem_request *request =
         (const struct mem_request *)ring_ahead(cache_io(c)->top_request);
-    const struct mem_reply *reply =
-        (const struct mem_reply *)ring_ahead(cache_io(c)->bottom_reply);
+    const struct mem_reply *reply = (const struct mem_reply *)ring_ahead(cache_io(c)->bottom_reply);
     if (request)
         prefetch_set(c, request->read.address);
     if (reply && reply->kind == MEM_DATA)

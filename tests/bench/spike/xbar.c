@@ -1,7 +1,8 @@
 /* Every input to every output, routed by the platform's space. An output takes one request a cycle,
- * an input one reply; who goes first turns with the cycle. A message is looked at once, when it has become the oldest of its
- * source, and entered in the bitmap of its target, so a cycle costs as much as messages pass, not as
- * many as wait. Requests get a tag of the crossbar's own, which leads the reply back. */
+ * an input one reply; who goes first turns with the cycle. A message is looked at once, when it has
+ * become the oldest of its source, and entered in the bitmap of its target, so a cycle costs as
+ * much as messages pass, not as many as wait. Requests get a tag of the crossbar's own, which leads
+ * the reply back. */
 #include "xbar.gen.h"
 
 #define TRANSITS 4096
@@ -69,8 +70,7 @@ static inline void discover(struct xbar *c, bool reply)
                           : pending_bits(c, xbar_from_first_pending(c), xbar_from_count(c));
     for (bits &= ~s->known; bits; bits &= bits - 1) {
         uint32_t source = (uint32_t)__builtin_ctzll(bits);
-        const struct message *m =
-            reply ? xbar_to_peek_reply(c, source) : xbar_from_peek(c, source);
+        const struct message *m = reply ? xbar_to_peek_reply(c, source) : xbar_from_peek(c, source);
         int32_t target = m ? target_of(c, m, reply) : -1;
         if (target < 0)
             continue;
