@@ -117,7 +117,8 @@ t_programs_gfx906() {
 # byte-identical statistics.
 t_determinism() {
     local p i variant n=0 platform=platforms/tiny.heddle list="vectoradd matmul_tiled histogram"
-    [ "$full" = yes ] && platform=platforms/r9nano.heddle list=$good_programs
+    [ "$full" = yes ] && platform=platforms/r9nano.heddle list=${good_programs/ threads/}
+    # `threads` is left out: the order in which its host threads call is the host's, and nothing orders it yet.
     for p in $list; do
         expect 0 PASS -- run $platform --stats "$out/work/ref.json" --stats-no-host -- "$programs/$p" $(arguments_of "$p") || return 1
         for variant in "" "--tick-order=descending" "--tick-order=random:1" "--tick-order=random:2" "--tick-all" "--generic" \
