@@ -1,5 +1,10 @@
 /* See build.h. The steps are: look at the stamp; elaborate, generate, key every unit, compile what
- * is missing, link when an object or archive is new; write the stamp. */
+ * is missing, key it again, link when an object or archive is new; write the stamp; bound the
+ * cache.
+ *
+ * Invariant: what has a key's name was made from what the key says. A compiler reads files later
+ * than we do, so a source that has changed meanwhile has another key by then, and its object is
+ * thrown away. */
 #include "codegen/build.h"
 
 #include <errno.h>
@@ -12,6 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "codegen/cache.h"
 #include "codegen/depend.h"
 #include "codegen/emit.h"
 #include "codegen/gen.h"
@@ -25,6 +31,13 @@
 struct words {
     const char **items;
     uint32_t count, capacity;
+};
+
+/* A unit of which an object is being made. */
+struct compiled {
+    const char *stem;
+    const struct layout_unit *unit;
+    const char *key;
 };
 
 /* State of one build. */
@@ -42,21 +55,8 @@ struct build {
     struct words objects; /* in link order */
     VECTOR(struct job) jobs;
     VECTOR(const char *) targets; /* of each job: final name; it writes NAME.PID.tmp */
+    VECTOR(struct compiled) compiled;
 };
-
-static const char *cache_folder(struct arena *arena)
-{
-    const char *value = getenv("HEDDLE_CACHE");
-    if (value && *value)
-        return value;
-    value = getenv("XDG_CACHE_HOME");
-    if (value && *value)
-        return arena_printf(arena, "%s/heddle", value);
-    value = getenv("HOME");
-    if (value && *value)
-        return arena_printf(arena, "%s/.cache/heddle", value);
-    return arena_printf(arena, "/tmp/heddle-%ld", (long)getuid());
-}
 
 static void add_words(struct build *b, struct words *list, const char *text)
 {
@@ -161,11 +161,18 @@ static void choose_folder(struct build *b)
     b->folder = arena_printf(b->arena, "%s/platforms/%s-%.16s", b->cache, stem, digest);
 }
 
+static const char *lock_file(const struct build *b)
+{
+    return arena_printf(b->arena, "%s/lock", b->folder);
+}
+
 /* Held until the process ends or the file is closed. */
 static int lock_folder(struct build *b)
 {
-    const char *path = arena_printf(b->arena, "%s/lock", b->folder);
+    const char *path = lock_file(b);
     int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (file >= 0)
+        cache_touch(path);
     if (file >= 0 && flock(file, LOCK_EX) == 0)
         return file;
     fprintf(stderr, "heddle: cannot lock '%s': %s\n", path, strerror(errno));
@@ -224,29 +231,56 @@ static void plan_compile(struct build *b, const char *stem, const char *source, 
     add_job(b, stem, &argv, object);
 }
 
+/* The key of one generated C file, by what `depend` reads. false: it cannot be read. */
+static bool key_source(struct build *b, struct depend *depend, const char *source,
+                       const struct words *folders, char key[65])
+{
+    struct sha256 hash;
+    sha256_init(&hash);
+    sha256_add_string(&hash, b->compiler_key);
+    for (uint32_t i = 0; i < b->flags.count; i++)
+        sha256_add_string(&hash, b->flags.items[i]);
+    if (!depend_add(depend, &hash, source, folders->items, folders->count))
+        return false;
+    sha256_finish(&hash, key);
+    return true;
+}
+
 /* Keys one generated C file; plans its compilation when the cache does not have it. */
 static bool plan_source(struct build *b, const char *stem, const struct layout_unit *unit)
 {
     const char *source = arena_printf(b->arena, "%s/%s.c", b->folder, stem);
     struct words folders = include_folders(b, unit);
-    struct sha256 hash;
     char key[65];
-    sha256_init(&hash);
-    sha256_add_string(&hash, b->compiler_key);
-    for (uint32_t i = 0; i < b->flags.count; i++)
-        sha256_add_string(&hash, b->flags.items[i]);
-    if (!depend_add(&b->depend, &hash, source, folders.items, folders.count))
+    if (!key_source(b, &b->depend, source, &folders, key))
         return false;
-    sha256_finish(&hash, key);
     const char *folder = arena_printf(b->arena, "%s/objects/%.2s", b->cache, key);
     const char *object = arena_printf(b->arena, "%s/%s.o", folder, key);
     vector_push(b->arena, &b->objects, object);
-    if (access(object, R_OK) == 0)
+    if (access(object, R_OK) == 0) {
+        cache_touch(object);
         return true;
+    }
     if (!emit_make_folder(folder))
         return false;
     plan_compile(b, stem, source, object, &folders);
+    struct compiled compiled = {stem, unit, arena_strdup(b->arena, key)};
+    vector_push(b->arena, &b->compiled, compiled);
     return true;
+}
+
+/* Does unit `index` of those compiled still have its key, with every file read again? */
+static bool is_unchanged(struct build *b, struct depend *again, uint32_t index)
+{
+    const struct compiled *c = &b->compiled.items[index];
+    const char *source = arena_printf(b->arena, "%s/%s.c", b->folder, c->stem);
+    struct words folders = include_folders(b, c->unit);
+    char key[65];
+    if (key_source(b, again, source, &folders, key) && strcmp(key, c->key) == 0)
+        return true;
+    fprintf(stderr, "heddle: sources of %s have changed while it was compiled; build again\n",
+            c->stem);
+    return false;
 }
 
 /* Runs the planned jobs and gives their results their names. */
@@ -258,9 +292,14 @@ static bool run_jobs(struct build *b)
         for (uint32_t i = 0; i < b->jobs.count; i++)
             fprintf(stderr, "heddle: compiling %s\n", b->jobs.items[i].what);
     bool ok = jobs_run(b->jobs.items, b->jobs.count, parallel, progress && !b->request->verbose);
+    struct depend again;
+    depend_init(&again, b->arena);
     for (uint32_t i = 0; i < b->jobs.count; i++) {
         const char *made = temporary(b, b->targets.items[i], "tmp");
-        if (!b->jobs.items[i].ok) {
+        bool good = b->jobs.items[i].ok;
+        if (good && i < b->compiled.count && !is_unchanged(b, &again, i))
+            ok = good = false;
+        if (!good) {
             unlink(made);
         } else if (rename(made, b->targets.items[i]) != 0) {
             fprintf(stderr, "heddle: cannot write '%s': %s\n", b->targets.items[i],
@@ -268,7 +307,7 @@ static bool run_jobs(struct build *b)
             ok = false;
         }
     }
-    b->jobs.count = b->targets.count = 0;
+    b->jobs.count = b->targets.count = b->compiled.count = 0;
     return ok;
 }
 
@@ -345,7 +384,9 @@ static bool link_platform(struct build *b, struct build_result *result)
     sha256_finish(&hash, key);
     const char *folder = arena_printf(b->arena, "%s/libraries/%.2s", b->cache, key);
     const char *library = arena_printf(b->arena, "%s/%s.so", folder, key);
-    if (access(library, R_OK) != 0) {
+    if (access(library, R_OK) == 0) {
+        cache_touch(library);
+    } else {
         if (!emit_make_folder(folder) || !write_export_list(b))
             return false;
         argv = link_arguments(b, temporary(b, library, "tmp"));
@@ -402,9 +443,13 @@ bool build_is_current(struct arena *arena, const struct build_request *request,
 {
     struct build b;
     /* A folder of the user's may hold anything by now. */
-    return !request->folder && start(&b, arena, request, result)
-           && access(result->platform_so, R_OK) == 0
-           && (!result->tables || access(result->tables, R_OK) == 0) && stamp_holds(stamp_file(&b));
+    bool current = !request->folder && start(&b, arena, request, result)
+                   && access(result->platform_so, R_OK) == 0
+                   && (!result->tables || access(result->tables, R_OK) == 0)
+                   && stamp_holds(stamp_file(&b));
+    if (current)
+        cache_touch(lock_file(&b));
+    return current;
 }
 
 static bool is_below(const char *path, const char *folder)
@@ -475,7 +520,8 @@ bool build_platform(struct arena *arena, const struct build_request *request,
                     struct build_result *result)
 {
     struct build *b = arena_alloc(arena, sizeof *b);
-    if (!start(b, arena, request, result))
+    uint64_t limit;
+    if (!cache_limit(&limit) || !start(b, arena, request, result))
         return false;
     stamp_begin(&b->stamp, arena);
     depend_init(&b->depend, arena);
@@ -488,6 +534,12 @@ bool build_platform(struct arena *arena, const struct build_request *request,
     /* Warnings are shown once a build, as compilers do; `heddle check` shows them always. */
     if (ok)
         write_stamp(b, compilation);
+    if (ok && limit && (result->compiled || result->linked)) {
+        uint64_t freed = cache_prune(arena, b->cache, limit);
+        if (freed && request->verbose)
+            fprintf(stderr, "heddle: removed %llu MiB that were used longest ago from the cache\n",
+                    (unsigned long long)(freed >> 20));
+    }
     if (lock >= 0)
         close(lock);
     compile_close(compilation);

@@ -41,6 +41,11 @@ void command_print_diagnostics(const struct compilation *compilation);
 const struct model *command_platform(const struct command *c, struct compilation *compilation,
                                      const char *file);
 
+/* The report of --report, on standard error, from the statistics file `path`; an exit status. */
+int command_report_run(struct command *c, const char *path);
+/* false: --report is given and not known, said on standard error. */
+bool command_report_known(const struct command *c);
+
 /* Output that appears whole or not at all: written to memory, then by command_output_close() to
  * --output or standard output. `ok` false discards it. Returns an exit status. */
 struct command_output {

@@ -21,6 +21,8 @@
 #include "codegen/options_env.h"
 #include "codegen/sha256.h"
 
+#define REPORT_FILE "/tmp/heddle-report-XXXXXX"
+
 static bool build(struct command *c, struct build_result *result)
 {
     const struct options *o = c->options;
@@ -101,7 +103,99 @@ static bool parse_mode(const struct options *o, struct heddle_options *options)
     else if (o->trace)
         fprintf(stderr, "heddle run: '--trace' shows messages between components; there are none "
                         "with '--mode functional'\n");
-    return o->program && !o->trace;
+    else if (o->report)
+        fprintf(stderr, "heddle run: '--report' tells where time went; there is none with '--mode "
+                        "functional'\n");
+    return o->program && !o->trace && !o->report;
+}
+
+/* "sum", "all", "none". */
+static bool parse_kernel_stats(const char *text, struct heddle_options *options)
+{
+    static const char *const names[] = {[PLATFORM_KERNEL_STATS_SUM] = "sum",
+                                        [PLATFORM_KERNEL_STATS_ALL] = "all",
+                                        [PLATFORM_KERNEL_STATS_NONE] = "none"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (!text || strcmp(text, names[i]) == 0) {
+            options->kernel_stats = (int)i;
+            return true;
+        }
+    }
+    fprintf(stderr, "heddle run: '--kernel-stats %s': it is sum, all or none\n", text);
+    return false;
+}
+
+/* "5000" or "5000cy": a cycle of the fastest clock; "25us": a time. */
+static bool parse_when(const char *text, struct heddle_options *options)
+{
+    static const struct {
+        const char *name;
+        uint64_t ps;
+    } units[] = {
+        {"ps", 1}, {"ns", 1000}, {"us", 1000000}, {"ms", 1000000000}, {"s", 1000000000000u},
+        {"cy", 0}, {"", 0}};
+    char *end;
+    errno = 0;
+    uint64_t n = text[0] >= '0' && text[0] <= '9' ? strtoull(text, &end, 10) : 0;
+    for (size_t i = 0; n && errno == 0 && i < sizeof units / sizeof units[0]; i++) {
+        if (strcmp(end, units[i].name) != 0 || (units[i].ps && n > UINT64_MAX / 2 / units[i].ps))
+            continue;
+        if (units[i].ps)
+            options->dump_ps = n * units[i].ps;
+        else
+            options->dump_cycle = n;
+        return true;
+    }
+    fprintf(stderr,
+            "heddle run: '--dump-at %s': it is a cycle of the fastest clock (5000) or a time with "
+            "its unit (25us), above 0\n",
+            text);
+    return false;
+}
+
+/* "0x1240": each names a line. */
+static bool parse_watch(const struct options *o, struct platform_lines *watch)
+{
+    if (o->watch.count && o->program) {
+        fprintf(stderr, "heddle run: '--watch' is for platforms that drive themselves\n");
+        return false;
+    }
+    if (o->watch.count > PLATFORM_LINES) {
+        fprintf(stderr, "heddle run: at most %d lines can be watched\n", PLATFORM_LINES);
+        return false;
+    }
+    for (size_t i = 0; i < o->watch.count; i++) {
+        const char *text = o->watch.items[i];
+        char *end = NULL;
+        errno = 0;
+        watch->address[watch->count++] =
+            text[0] >= '0' && text[0] <= '9' ? strtoull(text, &end, 0) : 0;
+        if (!end || *end || errno) {
+            fprintf(stderr, "heddle run: '--watch %s': it is an address, as in 0x1240\n", text);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* State in files: what belongs together, and what cannot be. */
+static bool parse_dump(const struct options *o, struct heddle_options *options)
+{
+    const char *named = o->dump ? "--dump" : o->dump_at ? "--dump-at" : o->load ? "--load" : NULL;
+    if (!named)
+        return true;
+    if (o->program) {
+        fprintf(stderr,
+                "heddle run: '%s' is for platforms that drive themselves: half of the state of a "
+                "program's run is the program's own\n",
+                named);
+        return false;
+    }
+    if (!o->dump != !o->dump_at) {
+        fprintf(stderr, "heddle run: '--dump FILE' and '--dump-at WHEN' belong together\n");
+        return false;
+    }
+    return !o->dump_at || parse_when(o->dump_at, options);
 }
 
 static bool can_write(const char *option, const char *path)
@@ -120,6 +214,9 @@ static bool can_write(const char *option, const char *path)
     return ok;
 }
 
+/* More than any machine has; the platform takes as many as it has use for. */
+#define THREADS_MOST 1024
+
 /* -1 to go on, or an exit status. */
 static int make_options(struct command *c, struct heddle_options *options)
 {
@@ -134,19 +231,20 @@ static int make_options(struct command *c, struct heddle_options *options)
         .tick_all = o->tick_all,
         .progress = isatty(STDERR_FILENO) != 0,
         .threads = 1,
+        .dump_path = absolute(c, o->dump),
+        .load_path = absolute(c, o->load),
     };
+    if (o->threads)
+        options->threads = o->threads < THREADS_MOST ? (int)o->threads : THREADS_MOST;
     if (!parse_mode(o, options))
         return EXIT_USAGE;
-    if (o->threads > 1) {
-        fprintf(stderr,
-                "heddle run: '--threads %llu': simulations run on one thread so far; results do "
-                "not depend on it\n",
-                (unsigned long long)o->threads);
+    if (!parse_order(o->tick_order, options) || !parse_kernel_stats(o->kernel_stats, options)
+        || !parse_dump(o, options) || !parse_watch(o, &options->watch))
         return EXIT_USAGE;
-    }
-    if (!parse_order(o->tick_order, options))
-        return EXIT_USAGE;
-    return can_write("--stats", o->stats) && can_write("--trace", o->trace) ? -1 : EXIT_ERRORS;
+    return can_write("--stats", o->stats) && can_write("--trace", o->trace)
+                   && can_write("--dump", o->dump)
+               ? -1
+               : EXIT_ERRORS;
 }
 
 /* Path of the program as the shell would find it, or NULL after a message. */
@@ -298,6 +396,23 @@ static int run_program(struct command *c, const struct build_result *built,
     return simulation ? simulation : status;
 }
 
+static int run_platform(struct command *c, const struct build_result *built,
+                        const struct heddle_options *options);
+
+/* A run that failed over a line, again, to show what became of the line. */
+static int repeat(struct command *c, const struct build_result *built,
+                  const struct heddle_options *options, const struct platform_lines *suspects)
+{
+    struct heddle_options again = *options;
+    again.watch = *suspects;
+    again.stats_path = again.trace_path = again.dump_path = NULL;
+    fprintf(stderr, "heddle: the messages about the line at");
+    for (uint32_t i = 0; i < suspects->count; i++)
+        fprintf(stderr, "%s 0x%llx", i ? " =" : "", (unsigned long long)suspects->address[i]);
+    fprintf(stderr, " from %llu ps on:\n", (unsigned long long)suspects->since_ps);
+    return run_platform(c, built, &again);
+}
+
 /* A platform that drives itself. */
 static int run_platform(struct command *c, const struct build_result *built,
                         const struct heddle_options *options)
@@ -326,6 +441,52 @@ static int run_platform(struct command *c, const struct build_result *built,
     int status = platform->run();
     if (!platform->finish() && status == 0)
         return OPTIONS_ENV_NOT_STARTED;
+    struct platform_lines suspects;
+    if (status == OPTIONS_ENV_FAILED && !options->watch.count && platform->suspects(&suspects)) {
+        dlclose(library);
+        return repeat(c, built, options, &suspects);
+    }
+    return status;
+}
+
+/* A file for the statistics that only the report reads. false: said on standard error. */
+static bool make_report_file(char path[sizeof REPORT_FILE])
+{
+    memcpy(path, REPORT_FILE, sizeof REPORT_FILE);
+    int file = mkstemp(path);
+    if (file < 0) {
+        fprintf(stderr, "heddle run: cannot create a file in /tmp: %s\n", strerror(errno));
+        return false;
+    }
+    close(file);
+    return true;
+}
+
+/* A run that failed before it had statistics has said why. */
+static int print_report(struct command *c, const char *path, int status)
+{
+    struct stat file;
+    if (status != 0 && (stat(path, &file) != 0 || file.st_size == 0))
+        return status;
+    int report = command_report_run(c, path);
+    return status != 0 ? status : report;
+}
+
+static int run(struct command *c, const struct build_result *built, struct heddle_options *options,
+               const char *program)
+{
+    char file[sizeof REPORT_FILE];
+    bool own_file = c->options->report && !options->stats_path;
+    if (own_file && !make_report_file(file))
+        return EXIT_ERRORS;
+    if (own_file)
+        options->stats_path = file;
+    int status =
+        program ? run_program(c, built, options, program) : run_platform(c, built, options);
+    if (c->options->report)
+        status = print_report(c, options->stats_path, status);
+    if (own_file)
+        unlink(file);
     return status;
 }
 
@@ -337,6 +498,8 @@ int command_run(struct command *c)
     int status = make_options(c, &options);
     if (status >= 0)
         return status;
+    if (!command_report_known(c))
+        return EXIT_USAGE;
     if (c->options->program) {
         if (!c->options->program[0]) {
             fprintf(stderr, "heddle run: there is no program behind '--'\n");
@@ -349,5 +512,5 @@ int command_run(struct command *c)
     if (!build(c, &built))
         return EXIT_ERRORS;
     options.tables_path = absolute(c, built.tables);
-    return program ? run_program(c, &built, &options, program) : run_platform(c, &built, &options);
+    return run(c, &built, &options, program);
 }

@@ -1,4 +1,5 @@
-/* `heddle stats`: what a run's JSON says as tables or CSV, and what differs between two runs.
+/* `heddle stats`: what a run's JSON says as tables or CSV, and what differs between two runs; and
+ * the reports of --report, for `heddle run`, too.
  *
  * Every number has a path: components.PATH.STAT, kernels[0].cycles, ... A structured statistic
  * gives its members; buckets are left to the JSON. Rows are in the order of the first file, then
@@ -12,6 +13,7 @@
 
 #include "codegen/command.h"
 #include "codegen/intern.h"
+#include "codegen/report.h"
 
 struct row {
     const char *section; /* "kernel", "component", "link", "host", ... */
@@ -68,31 +70,34 @@ static void add_section(struct table *t, unsigned run, const char *section, json
     }
 }
 
-static void add_kernels(struct table *t, unsigned run, json_t *kernels)
+/* All of a kernel but its components; its own numbers alone for the table of one run, which
+ * --report explains better. */
+static void add_kernels(struct table *t, unsigned run, json_t *kernels, bool whole)
 {
-    static const char *const members[] = {
-        "gpu", "start_ps", "end_ps", "cycles", "wavefront_instructions", "work_groups"};
+    const char *key;
+    void *next;
     size_t i;
-    json_t *kernel;
+    json_t *kernel, *value;
     json_array_foreach(kernels, i, kernel)
     {
         const char *name = json_string_value(json_object_get(kernel, "name"));
         const char *where = arena_printf(t->arena, "%zu %s", i, name ? name : "");
-        for (size_t m = 0; m < sizeof members / sizeof members[0]; m++) {
-            json_t *value = json_object_get(kernel, members[m]);
-            if (json_is_number(value))
-                add_value(t, run, "kernel", where, members[m], value);
+        json_object_foreach_safe(kernel, next, key, value)
+        {
+            if (strcmp(key, "components") == 0 || (!whole && json_is_object(value)))
+                json_object_del(kernel, key);
         }
+        add_object(t, run, "kernel", where, "", kernel);
     }
 }
 
-static void add_run(struct table *t, unsigned run, json_t *root)
+static void add_run(struct table *t, unsigned run, json_t *root, bool whole)
 {
     json_t *time = json_object_get(root, "time_ps");
     if (json_is_number(time))
         add_value(t, run, "run", "", "time_ps", time);
     add_section(t, run, "clock", json_object_get(root, "clocks"));
-    add_kernels(t, run, json_object_get(root, "kernels"));
+    add_kernels(t, run, json_object_get(root, "kernels"), whole);
     add_section(t, run, "component", json_object_get(root, "components"));
     add_section(t, run, "connection", json_object_get(root, "connections"));
     add_section(t, run, "link", json_object_get(root, "links"));
@@ -225,26 +230,71 @@ static uint32_t print_table(struct table *t, FILE *out, bool two)
     return shown;
 }
 
+bool command_report_known(const struct command *c)
+{
+    const char *report = c->options->report;
+    if (!report || strcmp(report, "cpi") == 0)
+        return true;
+    fprintf(stderr, "heddle %s: '--report %s': there is only cpi\n",
+            options_command_name(c->options->command), report);
+    return false;
+}
+
+/* The report on one or two runs. false: there is nothing to report, said on standard error. */
+static bool report(struct command *c, json_t *const roots[2], const char *const *names, FILE *out)
+{
+    struct report r = {.arena = c->arena};
+    for (unsigned run = 0; run < 2 && roots[run]; run++)
+        if (!report_read(&r, run, roots[run], names[run]))
+            return false;
+    if (c->options->csv)
+        report_print_csv(&r, out);
+    else
+        report_print(&r, out);
+    return true;
+}
+
+int command_report_run(struct command *c, const char *path)
+{
+    json_t *roots[2] = {load(path), NULL};
+    if (!roots[0])
+        return EXIT_ERRORS;
+    bool ok = report(c, roots, &path, stderr);
+    json_decref(roots[0]);
+    return ok ? EXIT_CLEAN : EXIT_ERRORS;
+}
+
+static void print_statistics(struct command *c, json_t *const roots[2], FILE *out)
+{
+    struct table t = {.arena = c->arena};
+    bool two = roots[1] != NULL;
+    intern_init(&t.index, c->arena);
+    for (unsigned run = 0; run < (two ? 2u : 1u); run++)
+        add_run(&t, run, roots[run], two || c->options->csv);
+    if (c->options->csv)
+        print_csv(&t, out, two);
+    else if (print_table(&t, out, two) == 0)
+        fprintf(out, two ? "no difference\n" : "all statistics are zero\n");
+}
+
 int command_stats(struct command *c)
 {
     const struct options *o = c->options;
-    bool two = o->arguments.count == 2;
+    bool two = o->arguments.count == 2, ok = true;
     json_t *roots[2] = {NULL, NULL};
-    struct table t = {.arena = c->arena};
     struct command_output out;
     int status = EXIT_ERRORS;
-    intern_init(&t.index, c->arena);
+    if (!command_report_known(c))
+        return EXIT_USAGE;
     roots[0] = load(o->arguments.items[0]);
     if (roots[0] && two)
         roots[1] = load(o->arguments.items[1]);
     if (roots[0] && (!two || roots[1]) && command_output_open(&out)) {
-        for (unsigned run = 0; run < (two ? 2u : 1u); run++)
-            add_run(&t, run, roots[run]);
-        if (o->csv)
-            print_csv(&t, out.file, two);
-        else if (print_table(&t, out.file, two) == 0)
-            fprintf(out.file, two ? "no difference\n" : "all statistics are zero\n");
-        status = command_output_close(&out, o->output, true);
+        if (o->report)
+            ok = report(c, roots, o->arguments.items, out.file);
+        else
+            print_statistics(c, roots, out.file);
+        status = command_output_close(&out, o->output, ok);
     }
     json_decref(roots[0]);
     json_decref(roots[1]);

@@ -69,8 +69,11 @@ static const struct command {
                      "component gave up, 4 deadlock, "
                      "5 stall, 6 cycle limit, 7 not started.",
                      1, 1},
-    [COMMAND_STATS] = {"stats", "A.json [B.json]", "show statistics, or the difference of two runs",
-                       "Tables of what `heddle run --stats` wrote.", 1, 2},
+    [COMMAND_STATS] =
+        {"stats", "A.json [B.json]", "show statistics, or the difference of two runs",
+         "Tables of what `heddle run --stats` wrote; with --report cpi, of its kernels' "
+         "time.",
+         1, 2},
     [COMMAND_DISASM] = {"disasm", "[FILE | -]", "disassemble GPU code",
                         "Code objects, HIP programs and offload bundles by kernel; anything else "
                         "as raw machine code for --mcpu.",
@@ -113,15 +116,28 @@ static const struct option_spec {
      "compilers at a time (default: as many as processors)"},
     {"--verbose", NULL, KIND_FLAG, FIELD(verbose), ON(GEN) | ON(BUILD) | ON(RUN),
      "say what is done, on standard error"},
-    {"--mode", "MODE", KIND_TEXT, FIELD(mode), ON(RUN), 
+    {"--mode", "MODE", KIND_TEXT, FIELD(mode), ON(RUN),
      "timing, or functional: the same instructions at once, without timing"},
     {"--stats", "FILE", KIND_TEXT, FIELD(stats), ON(RUN), "write statistics as JSON"},
     {"--stats-no-host", NULL, KIND_FLAG, FIELD(stats_no_host), ON(RUN),
      "leave out what depends on the host"},
+    {"--kernel-stats", "WHICH", KIND_TEXT, FIELD(kernel_stats), ON(RUN),
+     "components' statistics of each kernel: sum (default; over arrays inside a GPU), all or none"},
+    {"--report", "KIND", KIND_TEXT, FIELD(report), ON(RUN) | ON(STATS),
+     "cpi: where the time of each kernel's wavefronts went, and what limits it (run: on standard "
+     "error at the end)"},
     {"--trace", "FILE", KIND_TEXT, FIELD(trace), ON(RUN),
      "write a trace for Perfetto or chrome://tracing"},
+    {"--dump", "FILE", KIND_TEXT, FIELD(dump), ON(RUN),
+     "write the state of the simulation at --dump-at and go on; only without a program"},
+    {"--dump-at", "WHEN", KIND_TEXT, FIELD(dump_at), ON(RUN),
+     "when: a cycle of the fastest clock, or a time with its unit (25us)"},
+    {"--load", "FILE", KIND_TEXT, FIELD(load), ON(RUN),
+     "continue from the state in FILE, of the same platform with the same parameters"},
+    {"--watch", "ADDRESS", KIND_LIST, FIELD(watch), ON(RUN),
+     "print every message about the line of 64 bytes at ADDRESS; only without a program"},
     {"--threads", "N", KIND_NUMBER, FIELD(threads), ON(RUN),
-     "threads of the simulation (1 so far)"},
+     "threads of the simulation (default 1); must change no result, only the time it takes"},
     {"--max-cycles", "N", KIND_NUMBER, FIELD(max_cycles), ON(RUN),
      "end the run after so many cycles of the fastest clock"},
     {"--stall-limit", "N", KIND_NUMBER, FIELD(stall_limit), ON(RUN),
@@ -213,6 +229,8 @@ void options_print_man(FILE *out)
                  "the command's own\n");
     fprintf(out, ".TP\n.B HEDDLE_CACHE\nwhere built platforms are kept (default "
                  "$XDG_CACHE_HOME/heddle or ~/.cache/heddle)\n");
+    fprintf(out, ".TP\n.B HEDDLE_CACHE_LIMIT\nhow large that may become before what was used longest "
+                 "ago is removed (default 2GiB; 0: no bound)\n");
     fprintf(out, ".TP\n.B HEDDLE_CC, HEDDLE_CFLAGS\nthe compiler (default cc) and flags behind the "
                  "default ones\n");
 }
@@ -406,7 +424,7 @@ int options_parse(struct options *options, int argc, char **argv, options_sugges
         return EXIT_USAGE;
     options->command = (enum options_command)command;
     struct options_list *lists[] = {&options->arguments, &options->set, &options->include,
-                                    &options->expand};
+                                    &options->expand, &options->watch};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
         lists[i]->items = calloc((size_t)argc, sizeof *lists[i]->items);
         if (!lists[i]->items) {
@@ -420,7 +438,7 @@ int options_parse(struct options *options, int argc, char **argv, options_sugges
 void options_release(struct options *options)
 {
     struct options_list *lists[] = {&options->arguments, &options->set, &options->include,
-                                    &options->expand};
+                                    &options->expand, &options->watch};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
         free(lists[i]->items);
     *options = (struct options){0};

@@ -38,9 +38,10 @@ struct options {
     enum options_command command;
     struct options_list arguments; /* files, codes, names */
     char **program;                /* behind `--`, NULL-terminated; NULL: none */
-    struct options_list set, include, expand;
+    struct options_list set, include, expand, watch;
     const char *platform, *output, *level, *only;
-    const char *mode, *stats, *trace, *tick_order, *mcpu;
+    const char *mode, *stats, *kernel_stats, *report, *trace, *tick_order, *mcpu;
+    const char *dump, *dump_at, *load;
     uint64_t max_cycles, stall_limit, threads, jobs;
     bool json, svg, check, csv, generic, tick_all, stats_no_host, verbose, markdown, man;
     const char *html_folder;

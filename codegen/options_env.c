@@ -30,6 +30,7 @@ static const struct key {
     {"progress", KIND_BOOL, offsetof(struct heddle_options, progress)},
     {"threads", KIND_INT, offsetof(struct heddle_options, threads)},
     {"mode", KIND_INT, offsetof(struct heddle_options, mode)},
+    {"kernel_stats", KIND_INT, offsetof(struct heddle_options, kernel_stats)},
 };
 #define KEY_COUNT (sizeof keys / sizeof keys[0])
 

@@ -267,13 +267,20 @@ static void close_all(struct filter *f, const struct token *before, bool at_end)
     f->suspect = UINT32_MAX;
 }
 
+/* "each", "enum" and the like are keywords behind other keywords only, and stand in no table. */
+static bool starts_top_level(const char *word)
+{
+    const struct keyword *keyword = find_keyword(word);
+    return keyword != NULL && (keyword->class & TOP_LEVEL);
+}
+
 static void filter_token(struct filter *f, uint32_t i, bool recover)
 {
     struct token token = f->raw[i];
     if (token.kind == WORD)
         token.kind = classify(f, i);
     if (recover && f->depth > 0 && token.kind != WORD && f->raw[i].kind == WORD
-        && token.first_on_line && (find_keyword(token.text)->class & TOP_LEVEL))
+        && token.first_on_line && starts_top_level(token.text))
         close_all(f, &token, false);
     put(f, token);
 }

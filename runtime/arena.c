@@ -3,7 +3,7 @@
  *
  * Invariant: every byte behind `used` is zero (fresh pages of the kernel), so nothing handed out
  * needs clearing. Offset 0 is never handed out. Called by platform.c and the init functions of
- * components. */
+ * components, and in a run by kernel.c, one thread at a time, and between windows. */
 #include <stdio.h>
 #include <sys/mman.h>
 
@@ -13,10 +13,12 @@
 /* All that 32-bit offsets in units of 16 bytes can name. */
 #define ARENA_MOST ((size_t)64 << 30)
 #define ARENA_LEAST     ((size_t)1 << 30)
-#define ARENA_ALIGNMENT 64
+#define DERIVED_MOST    ((size_t)1 << 30)
 
 static size_t used;
 static size_t reserved;
+static char *derived;
+static size_t derived_used;
 
 static void *try_reserve(size_t bytes)
 {
@@ -42,26 +44,49 @@ void arena_release(void *base, size_t bytes)
 /* Under an address-space limit, or under valgrind, what there is. */
 void arena_open(void)
 {
-    arena_release(engine.arena, reserved);
+    arena_release(engine_base.arena, reserved);
     for (reserved = ARENA_MOST; reserved > ARENA_LEAST; reserved /= 2) {
-        engine.arena = try_reserve(reserved);
-        if (engine.arena)
+        engine_base.arena = try_reserve(reserved);
+        if (engine_base.arena)
             break;
     }
     if (reserved == ARENA_LEAST)
-        engine.arena = arena_reserve(reserved);
+        engine_base.arena = arena_reserve(reserved);
     used = ARENA_ALIGNMENT;
+    arena_release(derived, DERIVED_MOST);
+    derived = arena_reserve(DERIVED_MOST);
+    derived_used = 0;
 }
 
 uint32_t arena_allocate(size_t bytes)
 {
     size_t offset = used;
-    if (!engine.arena)
+    if (!engine_base.arena)
         bug("arena_allocate() before platform_build()");
     if (bytes > reserved - used - ARENA_ALIGNMENT)
         die("the platform's state exceeds %zu GiB", reserved >> 30);
     used = (used + bytes + ARENA_ALIGNMENT - 1) & ~(size_t)(ARENA_ALIGNMENT - 1);
     return (uint32_t)(offset >> 4);
+}
+
+void *arena_derive(size_t bytes)
+{
+    char *here = derived + derived_used;
+    if (bytes > DERIVED_MOST - derived_used - ARENA_ALIGNMENT)
+        die("the platform's tables exceed %zu MiB", DERIVED_MOST >> 20);
+    derived_used = (derived_used + bytes + ARENA_ALIGNMENT - 1) & ~(size_t)(ARENA_ALIGNMENT - 1);
+    return here;
+}
+
+void arena_clear(void *base, size_t bytes)
+{
+    if (bytes && madvise(base, bytes, MADV_DONTNEED) != 0)
+        bug("cannot clear %zu bytes", bytes);
+}
+
+size_t arena_most(void)
+{
+    return reserved - ARENA_ALIGNMENT;
 }
 
 size_t arena_used(void)

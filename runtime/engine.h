@@ -9,6 +9,11 @@
  * Component ids are positions in the bitmaps `active` and `next`; each unit (see unit.h) starts at
  * a multiple of 64, and a clock domain owns a run of whole words.
  *
+ * Threads: the platform is cut into lanes, groups of its partitions; each lane has its own copy of
+ * every clock domain, so a domain's number says lane and clock (lane * clock_count + clock), and
+ * everything that is reached through it belongs to one thread at a time. One thread: one lane. See
+ * window.c for how lanes go on together.
+ *
  * Everything here is state that can be dumped: no pointer but the table of bases, which is made
  * anew at start-up. One engine a process (`engine` is a static object of the platform's shared
  * object).
@@ -20,9 +25,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define ENGINE_MAX_DOMAINS 16
+#define ENGINE_MAX_CLOCKS  16 /* of a platform */
+#define ENGINE_MAX_DOMAINS 64 /* clocks times lanes */
 #define ENGINE_NEVER       UINT64_MAX
 #define ENGINE_NEAR        128 /* cycles in which arrivals are marked in bitmaps */
+
+#define ENGINE_TRACES  1u /* engine.tracing: a trace file is written */
+#define ENGINE_WATCHES 2u /* and messages are looked at one by one: watch.h */
 
 #define engine_unlikely(x) __builtin_expect(!!(x), 0)
 #define engine_likely(x)   __builtin_expect(!!(x), 1)
@@ -35,17 +44,22 @@ struct component {
     _Alignas(
         64) uint32_t id; /* position in the bitmaps; instances stand at multiples of a cache line */
     uint32_t leaf;       /* index in platform_table.instances */
-    uint32_t params;     /* first word in engine.params */
+    uint32_t params;     /* first word in engine_base.params */
     uint32_t domain;
-    uint32_t pending; /* first word in engine.pending: bit i = incoming ring i may hold a message */
+    uint32_t
+        pending; /* first word in engine_base.pending: bit i = incoming ring i may hold a message */
     uint32_t pending_words;
-    uint32_t incoming; /* first entry in engine.incoming: ring numbers, in the order of the bits */
+    uint32_t
+        incoming; /* first entry in engine_base.incoming: ring numbers, in the order of the bits */
     int32_t route_space; /* interconnects: platform space that routes, -1 none */
     int32_t route_else;  /* interconnects: output for what the space does not hold, -1 none */
     uint32_t far;        /* 1: a message may be under way that made no arrival mark */
     uint64_t wake;       /* earliest cycle asked for in the current tick */
     uint64_t periodic;   /* the same by component_wake_at_periodic() */
+    uint64_t now;        /* cycle of the current tick */
 };
+_Static_assert(sizeof(struct component) == 64,
+               "what the engine needs of a component is one cache line");
 
 struct engine_domain {
     _Alignas(64) uint64_t hz; /* 64 bytes: component_now() finds the cycle by a shift */
@@ -54,14 +68,16 @@ struct engine_domain {
     uint64_t period_ps;       /* 10^12 / hz */
     uint64_t remainder;       /* 10^12 % hz */
     uint64_t fraction;        /* accumulated remainder, < hz */
+    uint64_t instructions;    /* retired by its components */
     uint32_t first_word;      /* bitmap words of this domain */
     uint32_t word_count;
 };
 
 enum engine_order { ENGINE_ASCENDING, ENGINE_DESCENDING, ENGINE_RANDOM };
 
-struct engine {
-    /* Bases; derived, not state. */
+/* Where the state lies: made anew at start-up, never state itself. Compiled units see it as
+ * constant, so that the compiler need not read it again behind every store. */
+struct engine_bases {
     char *arena;
     struct ring *rings;
     uint64_t *active;
@@ -74,24 +90,39 @@ struct engine {
     const uint32_t *part_refs;  /* arena offsets of the parts of part arrays */
     const int64_t *params;
     const struct platform_table *platform;
-    /* State. */
-    struct engine_domain domains[ENGINE_MAX_DOMAINS];
-    uint32_t domain_count;
-    uint32_t tracing;    /* 0: off; the only thing hot paths look at */
-    uint32_t word_count; /* of a bitmap */
-    uint64_t near_used[ENGINE_MAX_DOMAINS]
-                      [ENGINE_NEAR / 64]; /* rows of `near` that are not empty */
-    uint64_t time_ps;
-    bool stop; /* set by engine_stop(): leave the loop at the end of this edge */
 };
 
-/* Hidden, so that position-independent code reaches it without a detour through the global offset
- * table. */
+struct engine {
+    struct engine_domain domains[ENGINE_MAX_DOMAINS];
+    uint32_t domain_count; /* lane_count * clock_count */
+    uint32_t clock_count;
+    uint32_t lane_count;
+    uint32_t tracing;    /* 0: off; the only thing hot paths look at; else */
+    uint32_t word_count; /* of a bitmap */
+    /* Rows of `near` that are not empty; a cache line each domain. */
+    _Alignas(64) uint64_t near_used[ENGINE_MAX_DOMAINS][64 / sizeof(uint64_t)];
+    uint64_t time_ps; /* between runs and in reports; in a tick ask the clock domain */
+};
+
+/* Hidden, so that position-independent code reaches them without a detour through the global offset
+ * table. UNIT_CODE is defined in generated wrappers, whose code never runs while the bases change.
+ */
 extern struct engine engine __attribute__((visibility("hidden")));
+#ifdef UNIT_CODE
+extern const struct engine_bases engine_base __attribute__((visibility("hidden")));
+#else
+extern struct engine_bases engine_base __attribute__((visibility("hidden")));
+#endif
 
 static inline uint64_t component_now(const struct component *c)
 {
     return engine.domains[c->domain].cycle;
+}
+
+/* Time of that edge. */
+static inline uint64_t component_now_ps(const struct component *c)
+{
+    return engine.domains[c->domain].time_ps;
 }
 
 /* Ask to be ticked at `cycle` (of the own clock) even if nothing arrives. Holds for this tick only:
@@ -114,7 +145,7 @@ static inline void component_wake_at_periodic(struct component *c, uint64_t cycl
 
 static inline void engine_wake_next(uint32_t id)
 {
-    engine.next[id >> 6] |= (uint64_t)1 << (id & 63);
+    engine_base.next[id >> 6] |= (uint64_t)1 << (id & 63);
 }
 
 /* Make component `id` of `domain` tick at `cycle` of its clock, less than ENGINE_NEAR cycles from
@@ -123,13 +154,13 @@ static inline void engine_wake_next(uint32_t id)
 static inline void engine_mark_arrival(uint32_t id, uint32_t domain, uint64_t cycle)
 {
     uint32_t row = (uint32_t)cycle % ENGINE_NEAR;
-    engine.near[(size_t)row * engine.word_count + (id >> 6)] |= (uint64_t)1 << (id & 63);
+    engine_base.near[(size_t)row * engine.word_count + (id >> 6)] |= (uint64_t)1 << (id & 63);
     engine.near_used[domain][row / 64] |= (uint64_t)1 << (row % 64);
 }
 
 static inline bool engine_is_awake(uint32_t id)
 {
-    return ((engine.active[id >> 6] | engine.next[id >> 6]) >> (id & 63)) & 1;
+    return ((engine_base.active[id >> 6] | engine_base.next[id >> 6]) >> (id & 63)) & 1;
 }
 
 /* Wake component `id` at `cycle` of its own clock, which is later than its current one. Nothing for
@@ -142,9 +173,10 @@ void engine_arrives_far(uint32_t id, uint64_t cycle);
 /* For a component that has left the bitmap: finds its next reason to wake. */
 void engine_find_reason(struct component *c);
 
-/* Called by the walk of a unit: forgets the wishes of the last tick ... */
-static inline void engine_before_tick(struct component *c)
+/* Called by the walk of a unit: tells the cycle and forgets the wishes of the last tick ... */
+static inline void engine_before_tick(struct component *c, uint64_t now)
 {
+    c->now = now;
     c->wake = ENGINE_NEVER;
     c->periodic = ENGINE_NEVER;
 }
@@ -153,8 +185,9 @@ static inline void engine_before_tick(struct component *c)
 static inline void engine_sleep(struct component *c)
 {
     uint64_t bit = (uint64_t)1 << (c->id & 63);
-    engine.active[c->id >> 6] &= ~bit;
-    if (!(engine.next[c->id >> 6] & bit) && ((c->wake & c->periodic) != ENGINE_NEVER || c->far))
+    engine_base.active[c->id >> 6] &= ~bit;
+    if (((c->wake & c->periodic) != ENGINE_NEVER || c->far)
+        && !(engine_base.next[c->id >> 6] & bit))
         engine_find_reason(c);
 }
 
@@ -168,30 +201,40 @@ enum engine_result {
     ENGINE_STALL,    /* --stall-limit cycles without a message or retired instruction: a report was
                         printed */
     ENGINE_LIMIT,    /* --max-cycles reached */
+    ENGINE_PAUSED,   /* the time for a dump has come: dump.h */
     ENGINE_FAILED    /* a component gave up: engine_fail() */
 };
 
-/* Run until engine_stop(), an end, or a limit. Never re-entered. */
+/* Run until engine_stop(), an end, or a limit. Never re-entered. Whatever ends it, everything else
+ * goes on until the end of the window (window.c), so that all threads stop at the same time. */
 enum engine_result engine_run(void);
-void engine_stop(void);
+void engine_stop(void); /* from a tick */
+
+/* From a tick of `c`: calls `work` when the window is over and no component is being ticked, then
+ * ticks `c` again. For writing to a store that others read. Calls are made in the order of
+ * instances; one is kept for each component. */
+void engine_at_window_end(struct component *c, void (*work)(struct component *c));
 
 /* A component found that the simulated program did something wrong (bad address, unimplemented
- * instruction): message is kept, the run ends at the end of this edge with ENGINE_FAILED. The first
- * failure in (time, component id) wins. */
+ * instruction): message is kept, the run ends at the end of the window with ENGINE_FAILED. The
+ * first failure in (time, instance) wins. */
 void engine_fail(const struct component *c, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 const char *engine_failure(void); /* NULL: none */
 void engine_clear_failure(void);
 
 /* Progress marks for stall detection and the progress line: instructions retired since start. */
-void engine_count_instructions(uint64_t n);
+static inline void engine_count_instructions(const struct component *c, uint64_t n)
+{
+    engine.domains[c->domain].instructions += n;
+}
 uint64_t engine_instructions(void);
 
 /* Zeroed memory of the arena, at start-up only, aligned to 64 bytes; offset in units of 16 bytes.
  * Never fails (ends the program when the reservation is exhausted). */
 uint32_t arena_allocate(size_t bytes);
 size_t arena_used(void); /* bytes */
-#define arena_at(type, offset) ((type *)(void *)(engine.arena + ((size_t)(offset) << 4)))
+#define arena_at(type, offset) ((type *)(void *)(engine_base.arena + ((size_t)(offset) << 4)))
 
 /* First edge of `domain` at or after `time_ps`. */
 uint64_t engine_cycle_at(uint32_t domain, uint64_t time_ps);

@@ -12,8 +12,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "lane.h"
 #include "ring.h"
-#include "setup.h"
 
 #define REPORT_BYTES     32768
 #define NOTES_PER_REPORT 48
@@ -66,11 +66,13 @@ void hang_note(struct hang_report *r, const char *format, ...)
     line(r, "\n");
 }
 
-static uint32_t messages_in(const struct ring *r)
+/* Messages in ring `number`; of one between lanes the receiver's half has them. */
+static uint32_t messages_in(uint32_t number)
 {
+    const struct ring *r = ring_at(split_far(number));
     uint32_t count = 0;
-    for (uint32_t slot = r->first; slot != r->end; slot += RING_SLOT)
-        count += ring_slot(slot)->stamp & RING_FULL;
+    for (uint32_t slot = r->first; slot != r->end; slot += r->step)
+        count += ring_slot(slot)->stamp >> 63;
     return count;
 }
 
@@ -81,10 +83,10 @@ static unsigned ask(uint32_t leaf, struct hang_report *r)
 
 uint64_t hang_outstanding(void)
 {
-    const struct platform_table *t = engine.platform;
+    const struct platform_table *t = engine_base.platform;
     uint64_t sum = 0;
     for (uint32_t i = 0; i < t->ring_count; i++)
-        sum += messages_in(ring_at(i));
+        sum += messages_in(i);
     for (uint32_t i = 0; i < t->instance_count; i++)
         sum += ask(i, NULL);
     return sum;
@@ -94,7 +96,7 @@ uint64_t hang_outstanding(void)
  * replies. */
 static bool find_wait(uint32_t leaf, struct wait *found)
 {
-    const struct platform_table *t = engine.platform;
+    const struct platform_table *t = engine_base.platform;
     for (uint32_t i = 0; i < t->ring_count; i++) {
         const struct ring *r = ring_at(i);
         if (t->rings[i].sender == leaf && r->sender_waits
@@ -118,37 +120,37 @@ static bool find_wait(uint32_t leaf, struct wait *found)
 
 static const char *path_of(uint32_t leaf)
 {
-    return platform_string(engine.platform->instances[leaf].path);
+    return platform_string(engine_base.platform->instances[leaf].path);
 }
 
 static void describe_wait(const struct wait *w, const char *mark)
 {
-    const char *port = platform_string(engine.platform->rings[w->ring].name);
+    const char *port = platform_string(engine_base.platform->rings[w->ring].name);
     if (w->owed)
         line(&report, "%s %s waits for %u repl%s at %s from %s\n", mark, path_of(w->from), w->owed,
              w->owed == 1 ? "y" : "ies", port, path_of(w->to));
     else
         line(&report, "%s %s cannot send to %s: the ring of %s is full (%u messages)\n", mark,
              path_of(w->from), path_of(w->to), port,
-             (unsigned)engine.platform->rings[w->ring].depth);
+             (unsigned)engine_base.platform->rings[w->ring].depth);
 }
 
 /* Messages that `leaf` could take and does not. */
 static uint32_t untaken(uint32_t leaf)
 {
-    const struct platform_table *t = engine.platform;
+    const struct platform_table *t = engine_base.platform;
     uint32_t sum = 0;
     for (uint32_t i = 0; i < t->ring_count; i++)
-        sum += t->rings[i].receiver == leaf ? messages_in(ring_at(i)) : 0;
+        sum += t->rings[i].receiver == leaf ? messages_in(i) : 0;
     return sum;
 }
 
 static void describe_idle(uint32_t leaf)
 {
-    const struct platform_table *t = engine.platform;
+    const struct platform_table *t = engine_base.platform;
     line(&report, "   %s waits for nobody: look there", path_of(leaf));
     for (uint32_t i = 0; i < t->ring_count; i++) {
-        uint32_t count = t->rings[i].receiver == leaf ? messages_in(ring_at(i)) : 0;
+        uint32_t count = t->rings[i].receiver == leaf ? messages_in(i) : 0;
         if (count)
             line(&report, "; %u untaken at %s", count, platform_string(t->rings[i].name));
     }
@@ -160,7 +162,7 @@ static void describe_untaken(void)
 {
     uint32_t found = 0;
     line(&report, "no component waits for another\n");
-    for (uint32_t leaf = 0; leaf < engine.platform->instance_count && found < 8; leaf++) {
+    for (uint32_t leaf = 0; leaf < engine_base.platform->instance_count && found < 8; leaf++) {
         if (untaken(leaf)) {
             describe_idle(leaf);
             found++;
@@ -171,7 +173,7 @@ static void describe_untaken(void)
 /* Follows first reasons from `leaf`. `seen[i]` = 1 + position in the chain. */
 static uint32_t follow(uint32_t leaf, struct wait *chain, uint32_t *seen, uint32_t *length)
 {
-    memset(seen, 0, engine.platform->instance_count * sizeof *seen);
+    memset(seen, 0, engine_base.platform->instance_count * sizeof *seen);
     *length = 0;
     while (!seen[leaf] && find_wait(leaf, &chain[*length])) {
         seen[leaf] = ++*length;
@@ -182,7 +184,7 @@ static uint32_t follow(uint32_t leaf, struct wait *chain, uint32_t *seen, uint32
 
 static void describe_chain(void)
 {
-    const struct platform_table *t = engine.platform;
+    const struct platform_table *t = engine_base.platform;
     struct wait *chain =
         arena_at(struct wait, arena_allocate((t->instance_count + 1) * sizeof *chain));
     uint32_t *seen = arena_at(uint32_t, arena_allocate((t->instance_count + 1) * sizeof *seen));
@@ -216,7 +218,7 @@ static void describe_chain(void)
 
 static void describe_notes(void)
 {
-    const struct platform_table *t = engine.platform;
+    const struct platform_table *t = engine_base.platform;
     uint64_t messages = 0;
     line(&report, "unfinished:\n");
     for (uint32_t i = 0; i < t->instance_count; i++) {
@@ -229,7 +231,7 @@ static void describe_notes(void)
     if (report.notes > NOTES_PER_REPORT)
         line(&report, "  and %u more\n", report.notes - NOTES_PER_REPORT);
     for (uint32_t i = 0; i < t->ring_count; i++)
-        messages += messages_in(ring_at(i));
+        messages += messages_in(i);
     line(&report, "  %" PRIu64 " messages in rings\n", messages);
 }
 

@@ -127,6 +127,12 @@ void json_int(struct json *j, const char *key, int64_t value)
     json_print(j, "%" PRId64, value);
 }
 
+void json_bool(struct json *j, const char *key, bool value)
+{
+    json_key(j, key);
+    json_print(j, value ? "true" : "false");
+}
+
 void json_text(struct json *j, const char *key, const char *value)
 {
     json_key(j, key);

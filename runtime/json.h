@@ -30,6 +30,7 @@ void json_open(struct json *j, const char *key, char bracket);
 void json_close(struct json *j, char bracket);
 void json_uint(struct json *j, const char *key, uint64_t value);
 void json_int(struct json *j, const char *key, int64_t value);
+void json_bool(struct json *j, const char *key, bool value);
 void json_text(struct json *j, const char *key, const char *value); /* NULL: null */
 void json_decimal(struct json *j, const char *key, double value);   /* three decimals */
 

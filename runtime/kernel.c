@@ -1,16 +1,19 @@
 /* Records of kernels; see kernel.h. Without --stats nothing is kept.
  *
- * Begin and end are marked when they are called and settled at the end of the step, when all
- * components have finished the edge: the snapshots of statistics then hold the same numbers
- * whatever the order of ticks. */
+ * Begin and end are marked when they are called and settled at the end of the window, when all
+ * components have come to the same time: the snapshots of statistics then hold the same numbers
+ * whatever the order of ticks and the number of threads. Command processors may be in several lanes,
+ * so calls take a lock; there are few. */
 #include "kernel.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "bug.h"
 #include "kernel_record.h"
-#include "setup.h"
+#include "lane.h"
 
 #define MAX_KERNELS ((uint32_t)1 << 22)
 #define MAX_MARKS   4096u
@@ -18,52 +21,83 @@
 
 static struct kernel_record *records;
 static uint32_t count;
-static uint32_t marks[MAX_MARKS]; /* kernels that began or ended in this step */
+static uint32_t marks[MAX_MARKS]; /* kernels that began or ended in this window */
 static uint32_t mark_count;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 static void mark(uint32_t kernel)
 {
     if (mark_count == MAX_MARKS)
-        kernel_settle();
+        die("more than %u kernels began or ended at once", MAX_MARKS);
     marks[mark_count++] = kernel;
-    engine_ask_step_end();
+    window_ask_end();
 }
 
-uint32_t kernel_begin(const struct component *c, const char *name, uint32_t gpu)
+static uint32_t keep_text(const char *text)
 {
-    if (!stats_wanted() || count == MAX_KERNELS)
+    size_t bytes = strnlen(text, MAX_NAME);
+    uint32_t copy = arena_allocate(bytes + 1);
+    memcpy(arena_at(char, copy), text, bytes);
+    return copy;
+}
+
+static uint32_t add_record(const struct component *c, const char *name, const char *symbol,
+                           uint32_t gpu)
+{
+    if (count == MAX_KERNELS)
         return MAX_KERNELS;
     if (!records)
         records = arena_reserve(MAX_KERNELS * sizeof *records);
-    size_t bytes = strnlen(name, MAX_NAME);
-    uint32_t copy = arena_allocate(bytes + 1);
-    memcpy(arena_at(char, copy), name, bytes);
-    records[count] = (struct kernel_record){.name = copy,
+    records[count] = (struct kernel_record){.name = keep_text(name),
+                                            .symbol = keep_text(symbol),
                                             .gpu = gpu,
-                                            .component = c->id,
+                                            .component = c->leaf,
                                             .number = count,
-                                            .start_ps = engine.time_ps,
+                                            .start_ps = lane_now(c->domain),
                                             .start_cycle = component_now(c)};
     mark(count);
     return count++;
 }
 
+uint32_t kernel_begin(const struct component *c, const char *name, const char *symbol,
+                      uint32_t gpu)
+{
+    if (!stats_wanted())
+        return MAX_KERNELS;
+    pthread_mutex_lock(&lock);
+    uint32_t kernel = add_record(c, name, symbol, gpu);
+    pthread_mutex_unlock(&lock);
+    return kernel;
+}
+
 void kernel_count(uint32_t kernel, uint64_t work_groups, uint64_t wavefront_instructions)
 {
-    if (kernel >= count)
+    if (kernel == MAX_KERNELS)
         return;
     records[kernel].work_groups += work_groups;
     records[kernel].instructions += wavefront_instructions;
 }
 
+void kernel_describe(uint32_t kernel, const struct kernel_detail *details, uint32_t number)
+{
+    if (kernel == MAX_KERNELS)
+        return;
+    pthread_mutex_lock(&lock);
+    stats_spool_details(details, number, &records[kernel].detail_offset,
+                        &records[kernel].detail_bytes);
+    pthread_mutex_unlock(&lock);
+}
+
 void kernel_end(const struct component *c, uint32_t kernel)
 {
-    if (kernel >= count)
+    if (kernel == MAX_KERNELS)
         return;
-    records[kernel].end_ps = engine.time_ps;
+    records[kernel].end_ps = lane_now(c->domain);
     records[kernel].cycles = component_now(c) - records[kernel].start_cycle;
     records[kernel].state |= KERNEL_ENDED;
+    pthread_mutex_lock(&lock);
     mark(kernel);
+    pthread_mutex_unlock(&lock);
 }
 
 void kernel_settle(void)

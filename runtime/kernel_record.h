@@ -7,9 +7,9 @@
 enum kernel_state { KERNEL_SNAPSHOT = 1, KERNEL_ENDED = 2, KERNEL_SPOOLED = 4 };
 
 struct kernel_record {
-    uint32_t name; /* arena offset */
+    uint32_t name, symbol; /* arena offsets */
     uint32_t gpu;
-    uint32_t component; /* id of the command processor */
+    uint32_t component; /* instance: the command processor */
     uint32_t number;
     uint32_t state; /* bits of enum kernel_state */
     uint32_t snapshot;
@@ -19,6 +19,8 @@ struct kernel_record {
     uint64_t cycles;
     uint64_t work_groups;
     uint64_t instructions;
+    uint64_t detail_offset; /* of what kernel_describe() was told, as JSON text in the spool */
+    uint64_t detail_bytes;
     uint64_t spool_offset; /* of the components' statistics, as JSON text */
     uint64_t spool_bytes;
 };

@@ -2,8 +2,9 @@
  * Called by the HIP library and by `heddle run`. */
 #include <stdio.h>
 
+#include "dump.h"
 #include "hang.h"
-#include "setup.h"
+#include "lane.h"
 #include "tables.h"
 
 static enum platform_mode mode;
@@ -17,6 +18,25 @@ enum platform_mode platform_mode(void)
 uint64_t platform_max_cycles(void)
 {
     return max_cycles;
+}
+
+/* Functional mode has nothing that could run on several threads; state files and the lines that are
+ * watched are for finding mistakes, in one thread. */
+static bool build(const struct platform_table *table, const struct heddle_options *options)
+{
+    bool alone = mode != PLATFORM_TIMING || options->dump_path || options->load_path
+                 || options->watch.count;
+    uint32_t threads = !alone && options->threads > 1 ? (uint32_t)options->threads : 1;
+    if (!platform_build_threads(table, threads))
+        return false;
+    if (threads > 1 && engine.lane_count == 1)
+        fprintf(stderr,
+                "heddle: warning: '--threads %u': this platform has no partitions that could go on "
+                "by themselves for more than a cycle (`heddle check` prints the window); one thread "
+                "is used\n",
+                threads);
+    crew_open(threads < engine.lane_count ? threads : engine.lane_count);
+    return true;
 }
 
 static bool start(const struct heddle_options *options)
@@ -45,22 +65,28 @@ static bool start(const struct heddle_options *options)
     }
     if (!table)
         table = tables_read(options->tables_path, platform_image.units, platform_image.unit_count);
-    if (!table || !platform_build(table))
+    if (!table || !build(table, options))
         return false;
     engine_set_limits(&(struct engine_limits){
         .max_cycles = options->max_cycles,
         .stall_limit = options->stall_limit,
         .tick_order = options->tick_order,
         .seed = options->seed,
+        .windowless = mode == PLATFORM_FUNCTIONAL,
         .tick_all = options->tick_all,
         .progress = options->progress,
     });
-    return stats_open(table, options) && trace_open(table, options->trace_path);
+    watch_open(table, options);
+    return stats_open(table, options) && trace_open(table, options->trace_path)
+           && dump_open(table, options);
 }
 
 static int run(void)
 {
-    enum engine_result result = engine_run();
+    bool written;
+    enum engine_result result = dump_run(&written);
+    if (!written && (result == ENGINE_IDLE || result == ENGINE_PAUSED))
+        return 7;
     if (result == ENGINE_FAILED)
         fprintf(stderr, "heddle: %s\n", engine_failure());
     /* The statuses of `heddle run` (codegen/options_env.h). */
@@ -71,6 +97,7 @@ static int run(void)
 
 static bool finish(void)
 {
+    watch_close();
     bool traced = trace_close();
     return stats_write() && traced;
 }
@@ -81,6 +108,7 @@ const struct heddle_platform *heddle_platform_open(uint32_t abi)
                                                     .start = start,
                                                     .run = run,
                                                     .finish = finish,
-                                                    .driver = platform_driver};
+                                                    .driver = platform_driver,
+                                                    .suspects = watch_suspects};
     return abi == PLATFORM_ABI ? &platform : NULL;
 }

@@ -11,7 +11,7 @@
 
 struct part {
     _Alignas(16) uint32_t number; /* index in platform_table.parts */
-    uint32_t params;              /* first word in engine.params */
+    uint32_t params;              /* first word in engine_base.params */
     uint32_t kind;                /* which part type of the unit: index in unit_type.parts */
     uint32_t owner;               /* arena offset of the owning instance (component or part) */
 };

@@ -1,8 +1,8 @@
 /* From tables to a machine: ids, instances, rings, parts and stores in the arena, bound to each
  * other and initialised.
  *
- * Ids are given in the order of groups, each group at a multiple of 64, so instance order and id
- * order agree. Binding words are copied behind `struct component` (or `struct part`), with numbers
+ * Ids are given in the order of lanes, and in a lane in the order of groups, each group at a multiple
+ * of 64; with one lane instance order and id order agree. Binding words are copied behind `struct component` (or `struct part`), with numbers
  * of parts and stores replaced by arena offsets. Called once by heddle_platform.start(), and by
  * tests. */
 #include "platform.h"
@@ -11,9 +11,9 @@
 #include <string.h>
 
 #include "bug.h"
+#include "lane.h"
 #include "memory.h"
 #include "ring.h"
-#include "setup.h"
 
 struct route_entry {
     uint64_t base;
@@ -25,6 +25,7 @@ struct route_entry {
 };
 
 static const struct platform_table *table;
+static struct engine_group *engine_groups;
 static uint32_t *instance_ids; /* component id of each instance */
 static uint32_t *part_offsets; /* arena offset of each part */
 static uint32_t *store_offsets;
@@ -48,7 +49,7 @@ const void *platform_driver(void)
 
 struct component *platform_component(uint32_t leaf)
 {
-    return engine.components[instance_ids[leaf]];
+    return engine_base.components[instance_ids[leaf]];
 }
 
 void *platform_part_at(uint32_t number)
@@ -105,31 +106,58 @@ static void open_spaces(void)
     memory_reserve(end ? first : 0, end ? end - first : 0);
 }
 
-static void open_domains(void)
+/* Bitmap words of a lane begin at a cache line of their own. */
+#define LANE_IDS 512u
+
+/* The instances of each group of the table, lane by lane. */
+static struct engine_group *open_groups(uint32_t *group_count, uint32_t *id_count)
 {
-    engine.domain_count = table->domain_count;
-    for (uint32_t i = 0; i < table->domain_count; i++) {
-        memset(&engine.domains[i], 0, sizeof engine.domains[i]);
-        clock_set(&engine.domains[i], table->domains[i].hz);
+    uint32_t most = table->group_count * engine.lane_count + 1;
+    struct engine_group *groups = arena_derive(most * sizeof *groups);
+    uint32_t count = 0;
+    uint32_t ids = 0;
+    for (uint32_t lane = 0; lane < engine.lane_count; lane++) {
+        ids = lane ? (ids + LANE_IDS - 1) / LANE_IDS * LANE_IDS : 0;
+        for (uint32_t g = 0; g < table->group_count; g++) {
+            const struct platform_group *p = &table->groups[g];
+            uint32_t members = 0;
+            for (uint32_t leaf = p->first; leaf < p->first + p->count; leaf++) {
+                if (split_lane_of(table, leaf) == lane)
+                    instance_ids[leaf] = ids + members++;
+            }
+            if (!members)
+                continue;
+            groups[count++] = (struct engine_group){table->units[p->unit], NULL, ids, members,
+                                                    lane * engine.clock_count + p->domain, 0};
+            ids += (members + 63) / 64 * 64;
+        }
     }
-    uint32_t word = 0;
-    for (uint32_t g = 0; g < table->group_count; g++) {
-        struct engine_domain *d = &engine.domains[table->groups[g].domain];
+    *group_count = count;
+    *id_count = engine.lane_count > 1 ? (ids + LANE_IDS - 1) / LANE_IDS * LANE_IDS : ids;
+    return groups;
+}
+
+static void open_domains(const struct engine_group *groups, uint32_t group_count)
+{
+    for (uint32_t i = 0; i < engine.domain_count; i++) {
+        memset(&engine.domains[i], 0, sizeof engine.domains[i]);
+        clock_set(&engine.domains[i], table->domains[i % engine.clock_count].hz);
+    }
+    for (uint32_t g = 0; g < group_count; g++) {
+        struct engine_domain *d = &engine.domains[groups[g].domain];
         if (!d->word_count)
-            d->first_word = word;
-        d->word_count += (table->groups[g].count + 63) / 64;
-        word += (table->groups[g].count + 63) / 64;
+            d->first_word = groups[g].first_id / 64;
+        d->word_count += (groups[g].count + 63) / 64;
     }
 }
 
-static void open_instance(const struct engine_group *g, uint32_t leaf, uint32_t id,
-                          uint32_t *pending_words)
+static void open_instance(const struct engine_group *g, uint32_t leaf, uint32_t *pending_words)
 {
     const struct platform_instance *p = &table->instances[leaf];
+    uint32_t id = instance_ids[leaf];
     struct component *c =
         (void *)(g->instances + (size_t)(id - g->first_id) * g->unit->instance_bytes);
-    engine.components[id] = c;
-    instance_ids[leaf] = id;
+    engine_base.components[id] = c;
     c->id = id;
     c->leaf = leaf;
     c->params = p->params;
@@ -144,28 +172,33 @@ static void open_instance(const struct engine_group *g, uint32_t leaf, uint32_t 
     *pending_words += c->pending_words;
 }
 
-static void open_instances(struct engine_group *groups, uint32_t id_count)
+/* The instances of the table that belong to `g`, which is part of one of the table's groups. */
+static void open_members(struct engine_group *g, uint32_t *pending_words)
+{
+    g->instances = arena_at(char, arena_allocate((size_t)g->count * g->unit->instance_bytes));
+    for (uint32_t leaf = 0; leaf < table->instance_count; leaf++) {
+        if (instance_ids[leaf] - g->first_id < g->count)
+            open_instance(g, leaf, pending_words);
+    }
+}
+
+static void open_instances(struct engine_group *groups, uint32_t group_count, uint32_t id_count)
 {
     uint32_t words = id_count / 64;
     uint32_t pending_words = 0;
-    engine.active = arena_at(uint64_t, arena_allocate((words + 1) * sizeof(uint64_t)));
-    engine.next = arena_at(uint64_t, arena_allocate((words + 1) * sizeof(uint64_t)));
+    engine_base.active = arena_at(uint64_t, arena_allocate((words + 1) * sizeof(uint64_t)));
+    engine_base.next = arena_at(uint64_t, arena_allocate((words + 1) * sizeof(uint64_t)));
     engine.word_count = words;
-    engine.near =
+    engine_base.near =
         arena_at(uint64_t, arena_allocate((size_t)words * ENGINE_NEAR * sizeof(uint64_t)));
     memset(engine.near_used, 0, sizeof engine.near_used);
-    engine.components =
-        arena_at(struct component *, arena_allocate((id_count + 1) * sizeof(struct component *)));
-    instance_ids =
-        arena_at(uint32_t, arena_allocate((table->instance_count + 1) * sizeof(uint32_t)));
-    for (uint32_t g = 0; g < table->group_count; g++) {
-        size_t bytes = (size_t)groups[g].count * groups[g].unit->instance_bytes;
-        groups[g].instances = arena_at(char, arena_allocate(bytes));
-        for (uint32_t i = 0; i < groups[g].count; i++)
-            open_instance(&groups[g], table->groups[g].first + i, groups[g].first_id + i,
-                          &pending_words);
+    engine_base.components = arena_derive((id_count + 1) * sizeof(struct component *));
+    for (uint32_t g = 0; g < group_count; g++) {
+        if (g && groups[g].domain / engine.clock_count != groups[g - 1].domain / engine.clock_count)
+            pending_words = (pending_words + 7) & ~7u; /* a cache line of its own */
+        open_members(&groups[g], &pending_words);
     }
-    engine.pending = arena_at(uint64_t, arena_allocate((pending_words + 1) * sizeof(uint64_t)));
+    engine_base.pending = arena_at(uint64_t, arena_allocate((pending_words + 1) * sizeof(uint64_t)));
 }
 
 const struct unit_type *platform_unit_of(uint32_t leaf)
@@ -208,12 +241,22 @@ static void open_parts(void)
         part->number = i;
         part->params = p->params;
         part->kind = kind;
-        part->owner = p->owner_part == UINT32_MAX ? (uint32_t)((owner - engine.arena) >> 4)
+        part->owner = p->owner_part == UINT32_MAX ? (uint32_t)((owner - engine_base.arena) >> 4)
                                                   : part_offsets[p->owner_part];
     }
     for (uint32_t i = 0; i < table->part_ref_count; i++)
         part_refs[i] = part_offsets[table->part_refs[i]];
-    engine.part_refs = part_refs;
+    engine_base.part_refs = part_refs;
+}
+
+uint32_t platform_shared(const struct component *c, size_t bytes)
+{
+    struct engine_group *g = engine_groups;
+    while (c->id - g->first_id >= g->count)
+        g++;
+    if (!g->shared)
+        g->shared = arena_allocate(bytes);
+    return g->shared;
 }
 
 static void open_stores(void)
@@ -243,15 +286,13 @@ static void bind(uint32_t *words, uint32_t first, uint32_t count)
     }
 }
 
-static void bind_all(const struct engine_group *groups)
+static void bind_all(void)
 {
-    for (uint32_t g = 0; g < table->group_count; g++) {
-        for (uint32_t i = 0; i < groups[g].count; i++) {
-            const struct platform_instance *p = &table->instances[table->groups[g].first + i];
-            char *instance = groups[g].instances + (size_t)i * groups[g].unit->instance_bytes;
-            bind((uint32_t *)(void *)(instance + groups[g].unit->io_words_offset), p->bindings,
-                 p->binding_count);
-        }
+    for (uint32_t i = 0; i < table->instance_count; i++) {
+        const struct platform_instance *p = &table->instances[i];
+        char *instance = (char *)platform_component(i);
+        bind((uint32_t *)(void *)(instance + platform_unit_of(i)->io_words_offset), p->bindings,
+             p->binding_count);
     }
     for (uint32_t i = 0; i < table->part_count; i++) {
         char *part = platform_part_at(i);
@@ -271,7 +312,7 @@ static uint32_t part_depth(uint32_t number)
 }
 
 /* Parts inside parts first, siblings in order of declaration, then the components. */
-static void initialise_all(const struct engine_group *groups)
+static void initialise_all(void)
 {
     uint32_t deepest = 0;
     uint32_t kind;
@@ -283,10 +324,8 @@ static void initialise_all(const struct engine_group *groups)
                 part_type(i, &kind)->init(platform_part_at(i));
         }
     }
-    for (uint32_t g = 0; g < table->group_count; g++) {
-        for (uint32_t i = 0; i < groups[g].count; i++)
-            groups[g].unit->init(groups[g].instances + (size_t)i * groups[g].unit->instance_bytes);
-    }
+    for (uint32_t i = 0; i < table->instance_count; i++)
+        platform_unit_of(i)->init(platform_component(i));
 }
 
 /* What only the units know: sizes that the tables imply. */
@@ -320,36 +359,43 @@ static bool check_units(void)
     return true;
 }
 
-bool platform_build(const struct platform_table *described)
+bool platform_build_threads(const struct platform_table *described, uint32_t threads)
 {
     table = described;
-    engine.platform = described;
+    engine_base.platform = described;
     driver_api = NULL;
     if (!platform_check(table) || !check_units())
         return false;
     arena_open();
-    engine.params = table->params;
-    engine.port_rings = table->port_rings;
-    engine.incoming = table->incoming;
+    engine.clock_count = table->domain_count;
+    engine.lane_count = split_lane_count(table, threads);
+    engine.domain_count = engine.clock_count * engine.lane_count;
+    table = split_table(described, engine.lane_count);
+    engine_base.platform = table;
+    engine_base.params = table->params;
+    engine_base.port_rings = table->port_rings;
+    engine_base.incoming = table->incoming;
     engine.tracing = 0;
-    struct engine_group *groups =
-        arena_at(struct engine_group,
-                 arena_allocate((table->group_count + 1) * sizeof(struct engine_group)));
-    uint32_t id_count = 0;
-    for (uint32_t g = 0; g < table->group_count; g++) {
-        const struct platform_group *p = &table->groups[g];
-        groups[g] =
-            (struct engine_group){table->units[p->unit], NULL, id_count, p->count, p->domain};
-        id_count += (p->count + 63) / 64 * 64;
-    }
-    open_domains();
-    open_instances(groups, id_count);
+    instance_ids =
+        arena_at(uint32_t, arena_allocate((table->instance_count + 1) * sizeof(uint32_t)));
+    uint32_t group_count;
+    uint32_t id_count;
+    struct engine_group *groups = open_groups(&group_count, &id_count);
+    engine_groups = groups;
+    open_domains(groups, group_count);
+    open_instances(groups, group_count, id_count);
     ring_open(table);
     open_spaces();
     open_parts();
     open_stores();
-    bind_all(groups);
-    engine_open(groups, table->group_count, id_count);
-    initialise_all(groups);
+    bind_all();
+    engine_open(groups, group_count, id_count);
+    initialise_all();
+    mail_open(table);
     return true;
+}
+
+bool platform_build(const struct platform_table *described)
+{
+    return platform_build_threads(described, 1);
 }

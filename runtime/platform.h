@@ -10,7 +10,7 @@
 
 #include "unit.h"
 
-#define PLATFORM_ABI 1
+#define PLATFORM_ABI 2
 
 struct platform_domain {
     uint32_t name; /* string */
@@ -48,7 +48,7 @@ struct platform_instance {
  *   each port declaration:  scalar: {request ring, reply ring}; array: {count, first pair in
  * port_rings} each part place:        scalar: {part number};              array: {count, first
  * entry in part_refs} each store declaration: {store number} The runtime replaces part and store
- * numbers by arena offsets; part_refs likewise, as engine.part_refs. Owners stand before their
+ * numbers by arena offsets; part_refs likewise, as engine_base.part_refs. Owners stand before their
  * parts in `parts`. Bindings of a part: its part places only. RING_NONE / UINT32_MAX stand for "not
  * there". To be distinguishable, `binding_kinds` runs parallel to `bindings`. */
 enum platform_binding {
@@ -174,6 +174,8 @@ extern const struct platform_image platform_image __attribute__((visibility("hid
  * components are awake at the first edge, cycle 1. false: the table contradicts itself, said on
  * stderr. Once a process, except in tests. */
 bool platform_build(const struct platform_table *table);
+/* The same, cut for so many threads, if the platform has partitions. */
+bool platform_build_threads(const struct platform_table *table, uint32_t threads);
 
 /* Called by the init of the driver component: what heddle_platform.driver() returns. */
 void platform_register_driver(const void *api);
@@ -186,6 +188,11 @@ uint64_t platform_map_size(uint32_t number);
  * calls. */
 struct component *platform_component(uint32_t leaf);
 
+/* `bytes` of zeroed memory that all instances of the unit share that run in the same thread as `c`;
+ * arena offset. From init functions only, always for the same size. For what can be made again at
+ * any time (decoded instructions): nothing that is found there may change a result. */
+uint32_t platform_shared(const struct component *c, size_t bytes);
+
 /* Output for `address` by space `number`: 0 .. target_count - 1, or -1 outside. */
 int32_t platform_route(int32_t space, uint64_t address);
 
@@ -197,6 +204,23 @@ enum platform_mode { PLATFORM_TIMING, PLATFORM_FUNCTIONAL };
  * wavefront instructions. */
 enum platform_mode platform_mode(void);
 uint64_t platform_max_cycles(void);
+
+/* What of the components' statistics goes to the record of each kernel: sums over arrays, every
+ * instance, or nothing. */
+enum platform_kernel_stats {
+    PLATFORM_KERNEL_STATS_SUM,
+    PLATFORM_KERNEL_STATS_ALL,
+    PLATFORM_KERNEL_STATS_NONE
+};
+
+#define PLATFORM_LINES 4
+
+/* Lines whose way through the platform is of interest, and from when on: runtime/watch.h. */
+struct platform_lines {
+    uint64_t address[PLATFORM_LINES];
+    uint32_t count;
+    uint64_t since_ps;
+};
 
 /* What the shared object of a platform exports, and nothing else. */
 struct heddle_options {
@@ -213,7 +237,14 @@ struct heddle_options {
     bool tick_all; /* test aid: tick every component at every edge; must change nothing */
     bool progress; /* draw the progress line on stderr */
     int threads;
-    int mode; /* enum platform_mode */
+    int mode;         /* enum platform_mode */
+    int kernel_stats; /* enum platform_kernel_stats */
+    /* Platforms that drive themselves (runtime/dump.h); not passed on to programs. */
+    const char *dump_path; /* NULL: none; written at */
+    uint64_t dump_ps;      /* this time, or */
+    uint64_t dump_cycle;   /* this cycle of the fastest clock, if not 0 */
+    const char *load_path; /* NULL: from the beginning */
+    struct platform_lines watch;
 };
 
 struct heddle_platform {
@@ -227,6 +258,8 @@ struct heddle_platform {
     /* The front end of the driver component (struct driver_api of components/driver/driver_api.h),
      * NULL without one. */
     const void *(*driver)(void);
+    /* After run(): the lines that explain a failure; false: it named none. */
+    bool (*suspects)(struct platform_lines *lines);
 };
 
 /* The one exported symbol. NULL for an `abi` that is not PLATFORM_ABI. */

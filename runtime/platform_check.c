@@ -60,9 +60,9 @@ static void string(struct checker *c, const char *table, uint32_t row, uint32_t 
 
 static void check_domains(struct checker *c)
 {
-    if (c->t->domain_count == 0 || c->t->domain_count > ENGINE_MAX_DOMAINS)
+    if (c->t->domain_count == 0 || c->t->domain_count > ENGINE_MAX_CLOCKS)
         mistake(c, "%u clock domains; 1 to %u are possible", c->t->domain_count,
-                ENGINE_MAX_DOMAINS);
+                ENGINE_MAX_CLOCKS);
     for (uint32_t i = 0; i < c->t->domain_count; i++) {
         string(c, "domains", i, c->t->domains[i].name);
         if (c->t->domains[i].hz == 0 || c->t->domains[i].hz > 1000000000000u)

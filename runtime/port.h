@@ -14,9 +14,9 @@
 /* The messages of a ring's direction, by kind. */
 static inline const struct platform_message *port_messages(uint32_t number)
 {
-    const struct platform_ring *r = &engine.platform->rings[number];
-    const struct platform_protocol *p = &engine.platform->protocols[r->protocol];
-    return engine.platform->messages + p->first_message + (r->is_reply ? p->request_count : 0);
+    const struct platform_ring *r = &engine_base.platform->rings[number];
+    const struct platform_protocol *p = &engine_base.platform->protocols[r->protocol];
+    return engine_base.platform->messages + p->first_message + (r->is_reply ? p->request_count : 0);
 }
 
 static inline unsigned port_wire_bytes(uint32_t number, unsigned kind)
@@ -35,19 +35,28 @@ static inline bool port_can_send_optional(uint32_t number, uint64_t now)
     return number != RING_NONE && ring_can_send(number, now);
 }
 
-/* Sends a copy of `m`, whose kind is described in `messages`, under another tag. ring_can_send()
- * must hold. */
+/* Puts a copy of `m` with its payload into `to`, under another tag. `messages` describes its
+ * direction of the protocol; there must be room. */
+static inline void port_copy(struct ring *to, uint64_t now, const struct platform_message *messages,
+                             const struct message *m, const void *payload, uint16_t tag)
+{
+    unsigned kind = message_kind(m);
+    struct message *copy = ring_slot(to->tail);
+    char *copied = ring_payload(to->tail);
+    memcpy(copy->fields, m->fields, RING_FIELD_BYTES);
+    copy->tag = tag;
+    for (uint32_t at = 0; at < messages[kind].payload_bytes;
+         at += 16) /* slots are whole units of 16 */
+        memcpy(copied + at, (const char *)payload + at, 16);
+    ring_put(to, now, kind, messages[kind].wire_bytes, messages[kind].awaited);
+}
+
+/* The same by number of the ring. */
 static inline void port_forward(uint32_t number, uint64_t now,
                                 const struct platform_message *messages, const struct message *m,
                                 const void *payload, uint16_t tag)
 {
-    unsigned kind = message_kind(m);
-    struct message *copy = ring_next(number);
-    memcpy(copy->fields, m->fields, RING_FIELD_BYTES);
-    copy->tag = tag;
-    if (messages[kind].payload_bytes)
-        memcpy(ring_next_payload(number), payload, messages[kind].payload_bytes);
-    ring_send(number, now, kind, messages[kind].wire_bytes, messages[kind].awaited);
+    port_copy(ring_at(number), now, messages, m, payload, tag);
 }
 
 #endif

@@ -9,11 +9,21 @@
  *
  * A half of a link with several rings (`via shared`) is granted at the end of the step, in order of
  * ring numbers, so that the order of ticks cannot matter; until then its messages carry
- * RING_UNKNOWN. */
+ * RING_UNKNOWN. When rings of several lanes share it, it is granted at the end of the window, in
+ * order of time and ring number, which is the same order.
+ *
+ * A ring between two lanes is two rings with slots of their own: the near one belongs to the lane
+ * of the sender, the far one to the lane of the receiver. Messages and credits go from one to the
+ * other by mail (mail.c). Both take the slow paths here: the near one is never `simple`, the sender
+ * of the far one always waits. */
 #include "ring.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "bug.h"
-#include "setup.h"
+#include "lane.h"
+#include "port.h"
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -25,15 +35,17 @@ struct route {
     uint8_t sender_domain;
     uint8_t receiver_domain;
     bool is_reply;
-    uint8_t half;        /* of the link */
-    uint16_t sent_now;   /* rings that take several messages a cycle: sent in sent_cycle */
-    uint64_t sent_cycle; /* 1 + cycle of the last send */
+    uint8_t half;  /* of the link */
+    uint32_t link; /* 1 + index of the link that is crossed, 0: a wire */
+    bool split;    /* between two lanes: this is one of two rings */
 };
 
 struct half {
     uint64_t free_ps;
     uint64_t fraction; /* in 1 / bandwidth ps */
     uint32_t rings;
+    uint32_t lane; /* of the senders */
+    bool mixed;    /* they are in several lanes */
     struct ring_link_use use;
 };
 
@@ -44,47 +56,55 @@ struct link {
 };
 
 struct granted_later {
+    uint64_t time_ps;
     uint32_t ring;
     uint32_t slot;
     uint32_t bytes;
+    uint32_t sequence;
+};
+
+/* Of the senders of a lane. */
+struct waiting {
+    _Alignas(64) struct granted_later *items;
+    uint32_t count;
+    uint32_t mixed; /* of these, how many are for links of several lanes */
 };
 
 static struct route *routes;
 static struct link *links;
-static uint32_t ring_count;
-static struct granted_later *waiting;
-static uint32_t waiting_count;
+static uint32_t ring_count; /* of the tables */
+static struct waiting waiting[ENGINE_MAX_DOMAINS];
+static struct granted_later *mixed;
 
 static const struct route *route_of(const struct ring *r)
 {
-    return &routes[r - engine.rings];
+    return &routes[r - engine_base.rings];
 }
 
-static uint64_t later(uint64_t cycle, uint32_t domain)
+static uint64_t later(uint64_t cycle, uint32_t domain, uint64_t now_ps)
 {
-    uint64_t least = engine_cycle_at(domain, engine.time_ps + 1);
+    uint64_t least = engine_cycle_at(domain, now_ps + 1);
     return cycle > least ? cycle : least;
 }
 
-/* From an edge at the present time to `target`, by a wire whose latency counts in cycles of
- * `server`. */
-static uint64_t cross_wire(uint32_t latency, uint32_t server, uint32_t target)
+/* From an edge at `now_ps` to `target`, by a wire whose latency counts in cycles of `server`. */
+static uint64_t cross_wire(uint64_t now_ps, uint32_t latency, uint32_t server, uint32_t target)
 {
-    uint64_t cycle = engine_cycle_at(server, engine.time_ps) + latency;
+    uint64_t cycle = engine_cycle_at(server, now_ps) + latency;
     if (server != target)
         cycle = engine_cycle_at(target, engine_time_of(server, cycle));
-    return later(cycle, target);
+    return later(cycle, target, now_ps);
 }
 
-static uint64_t cross_link(const struct ring *r, uint32_t bytes)
+static uint64_t cross_link(const struct ring *r, uint64_t now_ps, uint32_t bytes)
 {
     const struct route *route = route_of(r);
-    struct link *l = &links[r->link - 1];
+    struct link *l = &links[route->link - 1];
     struct half *h = &l->halves[route->half];
     h->use.messages++;
     h->use.bytes += bytes;
-    if (engine.time_ps > h->free_ps) {
-        h->free_ps = engine.time_ps;
+    if (now_ps > h->free_ps) {
+        h->free_ps = now_ps;
         h->fraction = 0;
     }
     if (l->bandwidth) {
@@ -93,7 +113,7 @@ static uint64_t cross_link(const struct ring *r, uint32_t bytes)
         h->fraction = (uint64_t)(work % l->bandwidth);
     }
     uint64_t end_ps = h->free_ps + (h->fraction != 0) + l->latency_ps;
-    return later(engine_cycle_at(route->receiver_domain, end_ps), route->receiver_domain)
+    return later(engine_cycle_at(route->receiver_domain, end_ps), route->receiver_domain, now_ps)
            + r->delay;
 }
 
@@ -101,66 +121,124 @@ static uint64_t cross_link(const struct ring *r, uint32_t bytes)
 static uint64_t arrival(struct ring *r, uint32_t bytes)
 {
     const struct route *route = route_of(r);
-    if (!r->link) {
+    uint64_t now_ps = lane_now(route->sender_domain);
+    if (!route->link) {
         uint32_t server = route->is_reply ? route->sender_domain : route->receiver_domain;
-        return cross_wire(route->latency, server, route->receiver_domain) + r->delay;
+        return cross_wire(now_ps, route->latency, server, route->receiver_domain) + r->delay;
     }
-    if (links[r->link - 1].halves[route->half].rings == 1)
-        return cross_link(r, bytes);
-    waiting[waiting_count++] = (struct granted_later){(uint32_t)(r - engine.rings), r->tail, bytes};
-    engine_ask_step_end();
+    const struct half *half = &links[route->link - 1].halves[route->half];
+    if (half->rings == 1)
+        return cross_link(r, now_ps, bytes);
+    uint32_t lane = route->sender_domain / engine.clock_count;
+    struct waiting *w = &waiting[lane];
+    w->items[w->count] =
+        (struct granted_later){now_ps, (uint32_t)(r - engine_base.rings), r->tail, bytes, w->count};
+    w->count++;
+    w->mixed += half->mixed;
+    lanes[lane].step_end = true;
     return RING_UNKNOWN;
 }
 
 uint64_t ring_credit_return(const struct ring *r)
 {
     const struct route *route = route_of(r);
-    if (!r->link) {
+    uint64_t now_ps = lane_now(route->receiver_domain);
+    if (!route->link) {
         uint32_t server = route->is_reply ? route->sender_domain : route->receiver_domain;
-        return cross_wire(route->latency, server, route->sender_domain);
+        return cross_wire(now_ps, route->latency, server, route->sender_domain);
     }
     uint64_t back =
-        engine_cycle_at(route->sender_domain, engine.time_ps + links[r->link - 1].latency_ps);
-    return later(back, route->sender_domain);
+        engine_cycle_at(route->sender_domain, now_ps + links[route->link - 1].latency_ps);
+    return later(back, route->sender_domain, now_ps);
 }
 
-void ring_settle_links(void)
+/* Tells the receiver of the message in `slot`, which will arrive in cycle `ready`. */
+static void announce_late(struct ring *r, uint32_t slot, uint64_t ready)
 {
-    /* Insertion sort by ring, stable: a handful of entries, and those of a ring stand in order of
-     * sending. */
-    for (uint32_t i = 1; i < waiting_count; i++) {
-        struct granted_later moved = waiting[i];
-        uint32_t j = i;
-        for (; j && waiting[j - 1].ring > moved.ring; j--)
-            waiting[j] = waiting[j - 1];
-        waiting[j] = moved;
-    }
-    for (uint32_t i = 0; i < waiting_count; i++) {
-        struct ring *r = ring_at(waiting[i].ring);
-        struct message *m = ring_slot(waiting[i].slot);
-        uint64_t ready = cross_link(r, waiting[i].bytes);
-        m->stamp = ready << 16 | (m->stamp & 0xffff);
+    uint64_t stamp = ring_slot(slot)->stamp;
+    if (engine_unlikely(route_of(r)->split))
+        mail_message((uint32_t)(r - engine_base.rings), slot - r->first, stamp);
+    else
         engine_arrives_far(r->receiver, ready);
-        if (engine_unlikely(engine.tracing))
-            ring_trace(r, m);
-    }
-    waiting_count = 0;
 }
 
-/* Counts the messages of a cycle. */
-static void count_sent(struct ring *r, uint64_t now)
+static void grant(const struct granted_later *g)
 {
-    struct route *route = &routes[r - engine.rings];
-    if (route->sent_cycle != now + 1) {
-        route->sent_cycle = now + 1;
-        route->sent_now = 0;
-    }
-    if (++route->sent_now == r->width)
-        r->full_cycle = (uint32_t)(now + 1);
+    struct ring *r = ring_at(g->ring);
+    struct message *m = ring_slot(g->slot);
+    uint64_t ready = cross_link(r, g->time_ps, g->bytes);
+    m->stamp = ready << 16 | (m->stamp & 0xffff) | RING_FULL;
+    announce_late(r, g->slot, ready);
+    if (engine_unlikely(engine.tracing))
+        ring_trace(r, m, g->time_ps, true);
 }
 
-void ring_send_any(struct ring *r, uint64_t now, unsigned kind, unsigned wire_bytes,
-                   unsigned awaited)
+static int by_time(const void *a, const void *b)
+{
+    const struct granted_later *x = a;
+    const struct granted_later *y = b;
+    if (x->time_ps != y->time_ps)
+        return x->time_ps < y->time_ps ? -1 : 1;
+    if (x->ring != y->ring)
+        return x->ring < y->ring ? -1 : 1;
+    return x->sequence < y->sequence ? -1 : 1;
+}
+
+static bool is_mixed(const struct granted_later *g)
+{
+    return links[routes[g->ring].link - 1].halves[routes[g->ring].half].mixed;
+}
+
+void ring_settle_links(uint32_t lane)
+{
+    struct waiting *w = &waiting[lane];
+    uint32_t kept = 0;
+    if (w->count == w->mixed)
+        return;
+    qsort(w->items, w->count, sizeof *w->items, by_time);
+    for (uint32_t i = 0; i < w->count; i++) {
+        if (is_mixed(&w->items[i]))
+            w->items[kept++] = w->items[i];
+        else
+            grant(&w->items[i]);
+    }
+    w->count = kept;
+}
+
+void ring_settle_mixed(void)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < engine.lane_count; i++) {
+        struct waiting *w = &waiting[i];
+        for (uint32_t k = 0; k < w->count; k++)
+            mixed[count++] = w->items[k];
+        w->count = 0;
+        w->mixed = 0;
+    }
+    if (!count)
+        return;
+    qsort(mixed, count, sizeof *mixed, by_time);
+    for (uint32_t i = 0; i < count; i++)
+        grant(&mixed[i]);
+    for (uint32_t i = 0; i < engine.lane_count; i++)
+        lane_plan(i);
+}
+
+/* Makes the receiver look when a message arrives in cycle `ready`. */
+static inline void announce(struct ring *r, uint64_t ready)
+{
+    uint32_t ahead = r->latency + r->delay;
+    engine_base.pending[r->pending_word] |= (uint64_t)1 << r->pending_bit;
+    if (!r->latency || ahead >= ENGINE_NEAR)
+        engine_arrives_far(r->receiver, ready);
+    else if (ahead == 1)
+        engine_wake_next(r->receiver);
+    else
+        engine_mark_arrival(r->receiver, r->receiver_domain, ready);
+}
+
+void ring_put_any(struct ring *r, uint64_t now, unsigned kind, unsigned wire_bytes,
+                  unsigned awaited)
 {
     struct message *m = ring_slot(r->tail);
     uint32_t ahead = r->latency + r->delay;
@@ -169,29 +247,83 @@ void ring_send_any(struct ring *r, uint64_t now, unsigned kind, unsigned wire_by
     r->tail = ring_after(r, r->tail);
     r->messages++;
     r->awaited += awaited;
-    count_sent(r, now);
-    engine.pending[r->pending_word] |= (uint64_t)1 << r->pending_bit;
-    if (!r->latency || ahead >= ENGINE_NEAR)
-        engine_arrives_far(r->receiver, ready);
-    else if (ahead == 1)
-        engine_wake_next(r->receiver);
-    else
-        engine_mark_arrival(r->receiver, r->receiver_domain, ready);
+    ring_count_sent(r, now);
+    if (engine_unlikely(route_of(r)->split)) {
+        if (ready != RING_UNKNOWN)
+            mail_message((uint32_t)(r - engine_base.rings),
+                         (uint32_t)(((char *)m - engine_base.arena) >> 4) - r->first, m->stamp);
+    } else {
+        announce(r, ready);
+    }
     if (engine_unlikely(engine.tracing))
-        ring_trace(r, m);
+        ring_trace(r, m, lane_now(route_of(r)->sender_domain), false);
+}
+
+void ring_take(uint32_t number, uint32_t slot, uint64_t stamp)
+{
+    struct ring *near = ring_at(number);
+    struct ring *far = ring_at(split_far(number));
+    const struct message *from = ring_slot(near->first + slot);
+    struct message *to = ring_slot(far->first + slot);
+    uint32_t bytes = port_messages(number)[stamp >> 8 & 0xff].payload_bytes;
+    memcpy(to->fields, from->fields, sizeof *to - offsetof(struct message, fields));
+    if (bytes)
+        memcpy(ring_payload(far->first + slot), ring_payload(near->first + slot), bytes);
+    to->stamp = stamp;
+    far->tail = ring_after(far, far->first + slot);
+    announce(far, message_cycle(to));
+}
+
+void ring_credit(uint32_t number, uint32_t slot, uint64_t stamp)
+{
+    struct ring *near = ring_at(number);
+    ring_slot(near->first + slot)->stamp = stamp;
+    if (near->sender_waits) {
+        near->sender_waits = 0;
+        engine_wake_later(near->sender, stamp >> 16);
+    }
+}
+
+/* Gives an empty ring `depth` slots. */
+static void place_slots(struct ring *r, uint32_t depth)
+{
+    r->first = arena_allocate((size_t)depth * r->step * 16);
+    r->end = r->first + depth * r->step;
+    r->head = r->first;
+    r->tail = r->first;
 }
 
 static void find_simple(struct ring *r)
 {
-    r->simple = r->width == 1 && r->latency && r->latency + r->delay < ENGINE_NEAR;
+    r->simple = r->latency && r->latency + r->delay < ENGINE_NEAR && !route_of(r)->split;
 }
 
-void ring_set_delay(uint32_t number, uint32_t delay)
+/* Both halves of a split ring count the same. */
+void ring_add_delay(uint32_t number, uint32_t cycles)
 {
+    struct ring *near = ring_at(split_near(number));
+    struct ring *far = ring_at(split_far(split_near(number)));
+    uint32_t delay = near->delay + cycles;
     if (delay > UINT16_MAX)
         bug("ring %u: a delay of %u cycles", number, delay);
-    ring_at(number)->delay = (uint16_t)delay;
-    find_simple(ring_at(number));
+    near->delay = (uint16_t)delay;
+    far->delay = near->delay;
+    find_simple(near);
+    find_simple(far);
+}
+
+static void deepen(struct ring *r, uint32_t slots)
+{
+    place_slots(r, (r->end - r->first) / r->step + slots);
+}
+
+void ring_add_pipeline(uint32_t number, uint32_t cycles)
+{
+    uint32_t near = split_near(number);
+    ring_add_delay(near, cycles);
+    deepen(ring_at(near), cycles * ring_at(near)->width);
+    if (split_far(near) != near)
+        deepen(ring_at(split_far(near)), cycles * ring_at(near)->width);
 }
 
 void ring_refused(struct ring *r, uint64_t now)
@@ -200,11 +332,17 @@ void ring_refused(struct ring *r, uint64_t now)
     if (stamp & RING_FULL)
         r->sender_waits = 1;
     else
-        component_wake_at(engine.components[r->sender], stamp >> 16 > now ? stamp >> 16 : now + 1);
+        component_wake_at(engine_base.components[r->sender],
+                          stamp >> 16 > now ? stamp >> 16 : now + 1);
 }
 
 void ring_wake_sender(struct ring *r, uint64_t cycle)
 {
+    if (engine_unlikely(route_of(r)->split)) {
+        uint32_t freed = (r->head == r->first ? r->end : r->head) - r->step;
+        mail_credit(split_near((uint32_t)(r - engine_base.rings)), freed - r->first, cycle);
+        return;
+    }
     r->sender_waits = 0;
     if (r->latency == 1)
         engine_wake_next(r->sender);
@@ -216,7 +354,7 @@ uint64_t engine_messages(void)
 {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < ring_count; i++)
-        sum += engine.rings[i].messages;
+        sum += engine_base.rings[i].messages;
     return sum;
 }
 
@@ -230,53 +368,65 @@ const struct ring_link_use *ring_link_use(uint32_t link, unsigned half)
 
 /* ---- start ---- */
 
+static void count_link(const struct platform_ring *p, const struct route *route)
+{
+    struct half *h = &links[p->link - 1].halves[route->half];
+    uint32_t lane = route->sender_domain / engine.clock_count;
+    h->mixed |= h->rings++ && h->lane != lane;
+    h->lane = lane;
+}
+
 static void open_ring(const struct platform_table *table, uint32_t number)
 {
     const struct platform_ring *p = &table->rings[number];
-    struct ring *r = &engine.rings[number];
+    struct ring *r = &engine_base.rings[number];
     struct route *route = &routes[number];
     uint32_t receiver = platform_component(p->receiver)->id;
     uint32_t sender = platform_component(p->sender)->id;
     route->latency = p->latency;
     route->is_reply = p->is_reply;
-    route->sender_domain = (uint8_t)engine.components[sender]->domain;
-    route->receiver_domain = (uint8_t)engine.components[receiver]->domain;
+    route->sender_domain = (uint8_t)engine_base.components[sender]->domain;
+    route->receiver_domain = (uint8_t)engine_base.components[receiver]->domain;
     r->width = (uint16_t)p->width;
-    r->stride = (uint16_t)(p->payload_bytes / 16);
-    r->link = (uint16_t)p->link;
-    r->latency = p->link || route->sender_domain != route->receiver_domain ? 0 : p->latency;
+    r->step = (uint32_t)(RING_HEADER + p->payload_bytes / 16);
+    route->link = p->link;
+    bool one_clock =
+        route->sender_domain % engine.clock_count == route->receiver_domain % engine.clock_count;
+    r->latency = p->link || !one_clock ? 0 : p->latency;
+    route->split = split_near(number) != split_far(number);
+    r->sender_waits = split_near(number) != number;
     find_simple(r);
     r->receiver_domain = route->receiver_domain;
     r->sender = sender;
     r->receiver = receiver;
-    r->pending_word = engine.components[receiver]->pending + p->pending / 64;
+    r->pending_word = engine_base.components[receiver]->pending + p->pending / 64;
     r->pending_bit = (uint8_t)(p->pending % 64);
-    r->first = arena_allocate(p->depth * sizeof(struct message));
-    r->end = r->first + p->depth * (uint32_t)RING_SLOT;
-    r->payload = p->payload_bytes ? arena_allocate((size_t)p->depth * p->payload_bytes) : 0;
-    r->head = r->first;
-    r->tail = r->first;
+    place_slots(r, p->depth);
     if (p->link) {
         route->half = table->links[p->link - 1].shared ? 0 : (uint8_t)p->is_reply;
-        links[p->link - 1].halves[route->half].rings++;
+        if (split_near(number) == number)
+            count_link(p, route);
     }
 }
 
 void ring_open(const struct platform_table *table)
 {
     size_t slots = 0;
+    uint32_t total = split_ring_total();
     ring_count = table->ring_count;
-    engine.rings = arena_at(struct ring, arena_allocate(ring_count * sizeof(struct ring)));
-    routes = arena_at(struct route, arena_allocate(ring_count * sizeof *routes));
+    engine_base.rings = arena_at(struct ring, arena_allocate(total * sizeof(struct ring)));
+    routes = arena_at(struct route, arena_allocate(total * sizeof *routes));
     links = arena_at(struct link, arena_allocate(table->link_count * sizeof *links));
     for (uint32_t i = 0; i < table->link_count; i++) {
         links[i].bandwidth = table->links[i].bandwidth_bytes_per_s;
         links[i].latency_ps = table->links[i].latency_ps;
     }
-    for (uint32_t i = 0; i < ring_count; i++) {
+    for (uint32_t i = 0; i < total; i++) {
         open_ring(table, i);
-        slots += table->rings[i].depth;
+        slots += table->rings[i].link ? table->rings[i].depth : 0;
     }
-    waiting = arena_at(struct granted_later, arena_allocate(slots * sizeof *waiting));
-    waiting_count = 0;
+    mixed = arena_at(struct granted_later, arena_allocate(slots * sizeof *mixed));
+    for (uint32_t i = 0; i < engine.lane_count; i++)
+        waiting[i] = (struct waiting){
+            arena_at(struct granted_later, arena_allocate(slots * sizeof *mixed)), 0, 0};
 }

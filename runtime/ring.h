@@ -9,7 +9,7 @@
  *
  * A message is a header of 32 bytes: the stamp (8), up to 22 bytes of fields, a tag (2). The tag is
  * chosen by the requester and returned with the reply. Payload, where the protocol declares data,
- * lies in a parallel array.
+ * lies behind it.
  *
  * All functions are called from inside a tick of the sender or receiver. `now` is component_now()
  * of the caller.
@@ -22,10 +22,11 @@
 #define RING_NONE        UINT32_MAX /* an optional port that is not connected */
 #define RING_FIELD_BYTES 22
 
-/* stamp: bit 0 full, bits 8..15 kind, bits 16..63 cycle. */
-#define RING_FULL 1u
+/* stamp: bits 8..15 kind, bits 16..62 cycle, bit 63 full. So either end finds out with one
+ * comparison whether a slot is its own to use: ring_limit(). */
+#define RING_FULL ((uint64_t)1 << 63)
 #define RING_UNKNOWN                                                                               \
-    (((uint64_t)1 << 48) - 1) /* cycle of a message that still waits for a shared link */
+    (((uint64_t)1 << 47) - 1) /* cycle of a message that still waits for a shared link */
 
 struct message {
     uint64_t stamp;
@@ -39,38 +40,50 @@ static inline unsigned message_kind(const void *m)
     return ((const uint8_t *)m)[1];
 }
 
-/* 64 bytes: one cache line. Headers stand side by side, two a cache line, because most messages are
- * only that; payloads lie apart. Slots are named by the arena offset (16-byte units) of their
- * header, so that finding one takes no multiplication. */
+static inline uint64_t message_cycle(const struct message *m)
+{
+    return m->stamp << 1 >> 17;
+}
+
+/* The largest stamp of an empty slot that may be used in cycle `now`; with RING_FULL, of a message
+ * that can be seen. */
+static inline uint64_t ring_limit(uint64_t now)
+{
+    return now << 16 | 0xffff;
+}
+
+/* 64 bytes: one cache line. A slot is a header and the payload right behind it. Slots are named by
+ * their arena offset (16-byte units), so that finding header or payload takes no multiplication. */
 struct ring {
     uint32_t head;    /* receiver: slot of the oldest message */
     uint32_t tail;    /* sender: slot of the next message */
-    uint32_t first;   /* slots stand at first, first + RING_SLOT, ... */
+    uint32_t first;   /* slots stand at first, first + step, ... */
     uint32_t end;     /* ... up to end, exclusive */
-    uint32_t payload; /* arena offset of the payload of the first slot */
-    uint16_t stride;  /* of payloads, in units of 16 bytes; 0: none */
+    uint32_t step;    /* size of a slot, in units of 16 bytes */
     uint16_t width;   /* messages a cycle */
+    uint16_t left;    /* messages that may still be sent in sent_cycle */
     uint32_t latency; /* cycles; 0: ask the engine (link, or clocks differ) */
     uint32_t sender;  /* component ids */
     uint32_t receiver;
-    uint32_t pending_word; /* receiver's bit in engine.pending */
-    uint32_t full_cycle;   /* low bits of 1 + the last cycle in which `width` messages were sent */
-    uint16_t delay;        /* cycles that the receiver adds to the latency: ring_set_delay() */
-    uint8_t sender_waits;  /* was refused: wake it when a slot is freed */
+    uint32_t pending_word; /* receiver's bit in engine_base.pending */
+    uint32_t sent_cycle;   /* low bits of 1 + the last cycle in which something was sent */
+    uint16_t
+        delay; /* cycles that the ends add to the latency: ring_add_delay(), ring_add_pipeline() */
+    uint8_t sender_waits; /* was refused: wake it when a slot is freed */
     uint8_t pending_bit;
     uint32_t awaited; /* messages sent that will be answered, modulo 2^32 */
-    uint16_t link;    /* 1 + index of the link that is crossed, 0: a wire */
-    uint8_t simple;   /* width 1, within the marks of arrivals: ring_send() does it all */
+    uint16_t reserved;
+    uint8_t simple; /* within the marks of arrivals: ring_send() does it all */
     uint8_t receiver_domain;
     uint64_t messages; /* sent */
 };
 _Static_assert(sizeof(struct ring) == 64, "a ring's control block is one cache line");
 
-#define RING_SLOT (sizeof(struct message) / 16)
+#define RING_HEADER (sizeof(struct message) / 16) /* payload behind the slot's offset */
 
 static inline struct ring *ring_at(uint32_t number)
 {
-    return &engine.rings[number];
+    return &engine_base.rings[number];
 }
 
 static inline struct message *ring_slot(uint32_t slot)
@@ -78,21 +91,26 @@ static inline struct message *ring_slot(uint32_t slot)
     return arena_at(struct message, slot);
 }
 
-static inline void *ring_payload(const struct ring *r, uint32_t slot)
+static inline void *ring_payload(uint32_t slot)
 {
-    return arena_at(char, r->payload + (slot - r->first) / RING_SLOT * r->stride);
+    return arena_at(char, slot + RING_HEADER);
 }
 
 static inline uint32_t ring_after(const struct ring *r, uint32_t slot)
 {
-    slot += RING_SLOT;
+    slot += r->step;
     return slot == r->end ? r->first : slot;
 }
 
-/* The receiver of ring `number` looks at a message only `delay` cycles after it has arrived (its
- * pipeline): it becomes visible that much later, so that the receiver need not be woken twice. The
- * way of credits stays as it is. From a component's init function only. */
-void ring_set_delay(uint32_t number, uint32_t delay);
+/* Pipelines of the ends of ring `number`, so that nobody is woken in between. From a component's
+ * init function only; what both ends ask for adds up, and the way of credits stays as it is.
+ *
+ * The receiver looks at a message only `cycles` after it has arrived: it becomes visible that much
+ * later, and keeps its slot meanwhile. */
+void ring_add_delay(uint32_t number, uint32_t cycles);
+/* The sender has decided what to send `cycles` before it leaves, and sends it at once: it becomes
+ * visible that much later. The ring is made deeper by what is in the sender's pipeline then. */
+void ring_add_pipeline(uint32_t number, uint32_t cycles);
 
 /* Slow paths, in ring.c. */
 
@@ -102,15 +120,77 @@ void ring_refused(struct ring *r, uint64_t now);
 uint64_t ring_credit_return(const struct ring *r);
 void ring_wake_sender(struct ring *r, uint64_t cycle);
 
+/* What the functions below do, for callers that have looked the ring up and use it several times.
+ */
+
 /* Room for one more message in this cycle? When not, the sender is woken as soon as there is. */
-static inline bool ring_can_send(uint32_t number, uint64_t now)
+static inline bool ring_has_room(struct ring *r, uint64_t now)
 {
-    struct ring *r = ring_at(number);
     const struct message *m = ring_slot(r->tail);
-    if (!(m->stamp & RING_FULL) && (m->stamp >> 16) <= now && r->full_cycle != (uint32_t)(now + 1))
+    if (m->stamp <= ring_limit(now) && (r->sent_cycle != (uint32_t)(now + 1) || r->left))
         return true;
     ring_refused(r, now);
     return false;
+}
+
+/* Counts the messages of a cycle. */
+static inline void ring_count_sent(struct ring *r, uint64_t now)
+{
+    r->left = (uint16_t)((r->sent_cycle == (uint32_t)(now + 1) ? r->left : r->width) - 1);
+    r->sent_cycle = (uint32_t)(now + 1);
+}
+
+/* ring_put() for every ring. */
+void ring_put_any(struct ring *r, uint64_t now, unsigned kind, unsigned wire_bytes,
+                  unsigned awaited);
+
+/* Sends the slot at the tail. `wire_bytes` is what it costs on a link; `awaited` 1 when it will be
+ * answered. */
+static inline void ring_put(struct ring *r, uint64_t now, unsigned kind, unsigned wire_bytes,
+                            unsigned awaited)
+{
+    if (engine_unlikely(!r->simple || engine.tracing)) {
+        ring_put_any(r, now, kind, wire_bytes, awaited);
+        return;
+    }
+    uint32_t ahead = r->latency + r->delay;
+    ring_slot(r->tail)->stamp = (now + ahead) << 16 | kind << 8 | RING_FULL;
+    r->tail = ring_after(r, r->tail);
+    r->messages++;
+    r->awaited += awaited;
+    ring_count_sent(r, now);
+    engine_base.pending[r->pending_word] |= (uint64_t)1 << r->pending_bit;
+    if (ahead == 1)
+        engine_wake_next(r->receiver);
+    else
+        engine_mark_arrival(r->receiver, r->receiver_domain, now + ahead);
+}
+
+/* The oldest message if it is visible, or NULL. */
+static inline const struct message *ring_oldest(const struct ring *r, uint64_t now)
+{
+    const struct message *m = ring_slot(r->head);
+    return (m->stamp ^ RING_FULL) <= ring_limit(now) ? m : NULL;
+}
+
+/* Drops the oldest message, which ring_oldest() returned in this tick. Its slot stays readable
+ * until the tick ends. */
+static inline void ring_drop(struct ring *r, uint64_t now)
+{
+    uint64_t back = r->latency ? now + r->latency : ring_credit_return(r);
+    ring_slot(r->head)->stamp = back << 16;
+    r->head = ring_after(r, r->head);
+    if (!(ring_slot(r->head)->stamp & RING_FULL))
+        engine_base.pending[r->pending_word] &= ~((uint64_t)1 << r->pending_bit);
+    if (r->sender_waits)
+        ring_wake_sender(r, back);
+}
+
+/* The same by the number of the ring, as ports name it. */
+
+static inline bool ring_can_send(uint32_t number, uint64_t now)
+{
+    return ring_has_room(ring_at(number), now);
 }
 
 /* The slot that the next ring_send() will use; the caller fills fields and payload. ring_can_send()
@@ -123,43 +203,19 @@ static inline struct message *ring_next(uint32_t number)
 
 static inline void *ring_next_payload(uint32_t number)
 {
-    const struct ring *r = ring_at(number);
-    return ring_payload(r, r->tail);
+    return ring_payload(ring_at(number)->tail);
 }
 
-/* What ring_send() does, for every ring. */
-void ring_send_any(struct ring *r, uint64_t now, unsigned kind, unsigned wire_bytes,
-                   unsigned awaited);
-
-/* Send what ring_next() points to. `wire_bytes` is what it costs on a link; `awaited` 1 when it
- * will be answered. */
+/* Sends what ring_next() points to. */
 static inline void ring_send(uint32_t number, uint64_t now, unsigned kind, unsigned wire_bytes,
                              unsigned awaited)
 {
-    struct ring *r = ring_at(number);
-    if (engine_unlikely(!r->simple || engine.tracing)) {
-        ring_send_any(r, now, kind, wire_bytes, awaited);
-        return;
-    }
-    uint32_t ahead = r->latency + r->delay;
-    ring_slot(r->tail)->stamp = (now + ahead) << 16 | kind << 8 | RING_FULL;
-    r->tail = ring_after(r, r->tail);
-    r->messages++;
-    r->awaited += awaited;
-    r->full_cycle = (uint32_t)(now + 1);
-    engine.pending[r->pending_word] |= (uint64_t)1 << r->pending_bit;
-    if (ahead == 1)
-        engine_wake_next(r->receiver);
-    else
-        engine_mark_arrival(r->receiver, r->receiver_domain, now + ahead);
+    ring_put(ring_at(number), now, kind, wire_bytes, awaited);
 }
 
-/* The oldest message if it is visible, or NULL. */
 static inline const struct message *ring_peek(uint32_t number, uint64_t now)
 {
-    const struct ring *r = ring_at(number);
-    const struct message *m = ring_slot(r->head);
-    return (m->stamp & RING_FULL) && (m->stamp >> 16) <= now ? m : NULL;
+    return ring_oldest(ring_at(number), now);
 }
 
 /* The message behind the oldest one, visible or not yet, or NULL: only for fetching what it will
@@ -173,29 +229,19 @@ static inline const struct message *ring_ahead(uint32_t number)
 
 static inline void *ring_peek_payload(uint32_t number)
 {
-    const struct ring *r = ring_at(number);
-    return ring_payload(r, r->head);
+    return ring_payload(ring_at(number)->head);
 }
 
-/* Drop the oldest message, which ring_peek() returned in this tick. Its slot stays readable until
- * the tick ends. */
 static inline void ring_pop(uint32_t number, uint64_t now)
 {
-    struct ring *r = ring_at(number);
-    uint64_t back = r->latency ? now + r->latency : ring_credit_return(r);
-    ring_slot(r->head)->stamp = back << 16;
-    r->head = ring_after(r, r->head);
-    if (!(ring_slot(r->head)->stamp & RING_FULL))
-        engine.pending[r->pending_word] &= ~((uint64_t)1 << r->pending_bit);
-    if (r->sender_waits)
-        ring_wake_sender(r, back);
+    ring_drop(ring_at(number), now);
 }
 
 /* May any incoming ring of `c` hold a message? A hint: a set bit may be a message still on its way.
  */
 static inline uint64_t component_pending(const struct component *c, unsigned word)
 {
-    return engine.pending[c->pending + word];
+    return engine_base.pending[c->pending + word];
 }
 
 #endif

@@ -18,6 +18,16 @@ void arena_release(void *base, size_t bytes);
 /* Reserves the arena, or empties it (tests build several platforms). */
 void arena_open(void);
 
+#define ARENA_ALIGNMENT 64
+
+/* Zeroed memory for tables of pointers, which are made anew at start-up and are not state. Lasts
+ * until the next arena_open(). */
+void *arena_derive(size_t bytes);
+/* Zeroes whole pages of a reservation, from the start of one on. */
+void arena_clear(void *base, size_t bytes);
+/* The most that arena_used() can become. */
+size_t arena_most(void);
+
 /* engine.c */
 
 /* `count` instances of a unit that follow each other in ids and in memory. */
@@ -27,6 +37,7 @@ struct engine_group {
     uint32_t first_id;
     uint32_t count;
     uint32_t domain;
+    uint32_t shared; /* arena offset: platform_shared(), 0 none yet */
 };
 
 struct engine_limits {
@@ -34,6 +45,7 @@ struct engine_limits {
     uint64_t stall_limit; /* 0: default */
     int tick_order;       /* enum engine_order */
     uint64_t seed;
+    bool windowless; /* one lane, and nothing waits for the ends of windows (functional mode) */
     bool tick_all;
     bool progress;
 };
@@ -41,10 +53,19 @@ struct engine_limits {
 /* Ends of bitmaps, wheels and queues; `groups` stands in the arena, ordered by domain.
  * engine.domains is filled. */
 void engine_open(const struct engine_group *groups, uint32_t group_count, uint32_t id_count);
+/* enum engine_order, seed of random orders, tick all. */
+void engine_set_order(int order, uint64_t seed, bool all);
+
+/* window.c */
+void window_open(void); /* called by engine_open() */
 void engine_set_limits(const struct engine_limits *limits);
-/* Asks for step_end() work: kernels or shared links have something to settle when all edges of this
- * time are done. */
-void engine_ask_step_end(void);
+/* engine_run() is to end with ENGINE_PAUSED behind the last step at or before `time_ps`, if it has
+ * not ended by then; ENGINE_NEVER: not any more. Running on is as if there had been no pause. With
+ * one lane only. */
+void engine_pause_at(uint64_t time_ps);
+/* Takes the pointers out of the engine's state in the arena, and puts them back. */
+void engine_hide_pointers(void);
+void engine_show_pointers(void);
 /* Simulated time moved so far; messages sent so far over all rings. */
 uint64_t engine_messages(void);
 
@@ -57,12 +78,19 @@ uint64_t clock_next_ps(const struct engine_domain *d);
 
 /* ring.c */
 void ring_open(const struct platform_table *table);
-/* Gives the messages that waited for a shared link their times, in order of ring number. */
-void ring_settle_links(void);
+/* Gives the messages of a lane that waited for a shared link their times, in order of ring number.
+ * Links that several lanes send over are left to ring_settle_mixed(), which the leader calls at the
+ * end of a window. */
+void ring_settle_links(uint32_t lane);
+void ring_settle_mixed(void);
 struct ring;
 struct message;
-/* In trace.c: a message sent while tracing. */
-void ring_trace(const struct ring *r, const struct message *m);
+/* In trace.c: a message sent at `time_ps` while tracing; `late`: granted by a shared link. */
+void ring_trace(const struct ring *r, const struct message *m, uint64_t time_ps, bool late);
+/* A message or a credit between two lanes comes to its receiver, or its sender: by mail.c, in their
+ * lane. `number` is that of the near ring, `slot` counts from the ring's first. */
+void ring_take(uint32_t number, uint32_t slot, uint64_t stamp);
+void ring_credit(uint32_t number, uint32_t slot, uint64_t stamp);
 
 struct ring_link_use {
     uint64_t messages;
@@ -73,21 +101,37 @@ struct ring_link_use {
 const struct ring_link_use *ring_link_use(uint32_t link, unsigned half);
 
 /* kernel.c */
-void kernel_settle(void); /* at the end of a step: snapshots of kernels that began or ended in it */
+/* At the end of a window: snapshots of kernels that began or ended in it. */
+void kernel_settle(void);
 
 /* stats.c */
 bool stats_open(const struct platform_table *table, const struct heddle_options *options);
 bool stats_write(void);
 bool stats_wanted(void);
+
+/* stats_share.c */
 /* Snapshots of all components' statistics, for kernels. */
 uint32_t stats_snapshot_take(void);
 /* Appends the JSON object of the differences since the snapshot to the spool, and frees the
  * snapshot. */
 void stats_snapshot_spool(uint32_t snapshot, uint64_t *offset, uint64_t *length);
+struct kernel_detail;
+/* Appends the details as members of a JSON object, each behind a comma. */
+void stats_spool_details(const struct kernel_detail *details, uint32_t number, uint64_t *offset,
+                         uint64_t *length);
 
 /* trace.c */
 bool trace_open(const struct platform_table *table, const char *path);
 bool trace_close(void);
+void trace_settle(void); /* at the end of a window: writes what the lanes have collected */
+
+/* watch.c */
+void watch_open(const struct platform_table *table, const struct heddle_options *options);
+void watch_message(const struct ring *r, const struct message *m, uint64_t time_ps);
+/* At the end of a run: what has not been printed yet. */
+void watch_close(void);
+/* false: no line is suspected. */
+bool watch_suspects(struct platform_lines *lines);
 
 /* platform.c */
 const char *platform_string(uint32_t offset);

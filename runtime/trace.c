@@ -1,30 +1,59 @@
 /* The trace file; see trace.h. Process 1 holds the components, a thread each, numbered 1 + leaf;
  * process 2 the connections, a thread for each ring. A message is an asynchronous span from its
- * sending to its arrival. */
+ * sending to its arrival.
+ *
+ * With one lane events are written as they happen: in order of time, and in a step in the order of
+ * instances, which is that of ticks. Several lanes collect theirs, and between windows they are
+ * written in that order. */
 #include "trace.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "bug.h"
 #include "json.h"
+#include "lane.h"
 #include "ring.h"
-#include "setup.h"
 
 #define PATH_BYTES  4096
 #define COMPONENTS  1
 #define CONNECTIONS 2
+#define LANE_BYTES  ((size_t)1 << 30) /* reserved for what a lane collects in a window */
+
+/* Something to be written: a span of a component (`phase` 'b' or 'e'), or a message ('m'). */
+struct event {
+    uint64_t time_ps;
+    uint32_t order; /* instance; UINT32_MAX: granted by a shared link, after all instances */
+    uint32_t sequence;
+    char phase;
+    uint8_t fields[RING_FIELD_BYTES];
+    uint16_t tag;
+    uint32_t number; /* instance or ring */
+    uint64_t id;
+    uint64_t arrival_ps;
+    const char *name;
+};
+
+struct collected {
+    _Alignas(64) struct event *events;
+    uint32_t count;
+};
 
 static const struct platform_table *table;
 static struct json out;
 static char final_path[PATH_BYTES];
 static char temporary[PATH_BYTES + 16];
 
-static void event(const char *phase, const char *category, const char *name, uint64_t time_ps,
-                  int process, uint32_t thread, uint64_t id)
+static struct collected collected[ENGINE_MAX_DOMAINS];
+static struct event *merged;
+
+static void start_event(const char *phase, const char *category, const char *name, uint64_t time_ps,
+                        int process, uint32_t thread, uint64_t id)
 {
     json_open(&out, NULL, '{');
     json_text(&out, "ph", phase);
@@ -38,50 +67,136 @@ static void event(const char *phase, const char *category, const char *name, uin
     json_print(&out, "\"0x%" PRIx64 "\"", id);
 }
 
-static void span(const char *phase, const struct component *c, uint64_t id, const char *name)
+static void write_message(const struct event *e)
 {
-    /* Asynchronous spans are matched by (category, id, name): the component makes the id unique. */
-    const char *category = platform_string(table->instances[c->leaf].type);
-    event(phase, category, name, engine.time_ps, COMPONENTS, c->leaf + 1,
-          id ^ (uint64_t)(c->leaf + 1) << 40);
+    start_event("b", "message", e->name, e->time_ps, CONNECTIONS, e->number + 1, e->id);
+    json_open(&out, "args", '{');
+    json_uint(&out, "tag", e->tag);
+    json_key(&out, "fields");
+    json_raw(&out, "\"", 1);
+    for (unsigned i = 0; i < RING_FIELD_BYTES; i++)
+        json_print(&out, "%02x", e->fields[i]);
+    json_raw(&out, "\"", 1);
+    json_close(&out, '}');
+    json_close(&out, '}');
+    start_event("e", "message", e->name, e->arrival_ps, CONNECTIONS, e->number + 1, e->id);
     json_close(&out, '}');
     json_raw(&out, "\n", 1);
+}
+
+static void write_span(const struct event *e)
+{
+    /* Asynchronous spans are matched by (category, id, name): the component makes the id unique. */
+    const char *category = platform_string(table->instances[e->number].type);
+    const char phase[] = {e->phase, '\0'};
+    start_event(phase, category, e->name, e->time_ps, COMPONENTS, e->number + 1,
+                e->id ^ (uint64_t)(e->number + 1) << 40);
+    json_close(&out, '}');
+    json_raw(&out, "\n", 1);
+}
+
+static void write_event(const struct event *e)
+{
+    if (e->phase == 'm')
+        write_message(e);
+    else
+        write_span(e);
+}
+
+static void add_event(uint32_t lane, const struct event *e)
+{
+    struct collected *c = &collected[lane];
+    if (engine.lane_count == 1) {
+        write_event(e);
+        return;
+    }
+    if (c->count == LANE_BYTES / sizeof *e)
+        die("more trace events in a window than fit into %zu MiB", LANE_BYTES >> 20);
+    c->events[c->count] = *e;
+    c->events[c->count].sequence = c->count;
+    c->count++;
+}
+
+static void add_span(char phase, const struct component *c, uint64_t id, const char *name)
+{
+    add_event(component_lane(c), &(struct event){.time_ps = lane_now(c->domain),
+                                       .order = c->leaf,
+                                       .phase = phase,
+                                       .number = c->leaf,
+                                       .id = id,
+                                       .name = name});
 }
 
 void trace_write_begin(const struct component *c, uint64_t id, const char *name)
 {
-    span("b", c, id, name);
+    add_span('b', c, id, name);
 }
 
 void trace_write_end(const struct component *c, uint64_t id, const char *name)
 {
-    span("e", c, id, name);
+    add_span('e', c, id, name);
 }
 
-void ring_trace(const struct ring *r, const struct message *m)
+void ring_trace(const struct ring *r, const struct message *m, uint64_t time_ps, bool late)
 {
-    uint32_t number = (uint32_t)(r - engine.rings);
+    if (engine.tracing & ENGINE_WATCHES)
+        watch_message(r, m, time_ps);
+    if (!(engine.tracing & ENGINE_TRACES))
+        return;
+    uint32_t number = (uint32_t)(r - engine_base.rings);
     const struct platform_ring *p = &table->rings[number];
     const struct platform_protocol *protocol = &table->protocols[p->protocol];
     uint32_t kind = message_kind(m) + (p->is_reply ? protocol->request_count : 0);
-    if (m->stamp >> 16 == RING_UNKNOWN || kind >= protocol->request_count + protocol->reply_count)
+    if (message_cycle(m) == RING_UNKNOWN || kind >= protocol->request_count + protocol->reply_count)
         return;
-    const char *name = platform_string(table->messages[protocol->first_message + kind].name);
-    uint64_t id = (uint64_t)(number + 1) << 40 | (r->messages & 0xffffffffffu);
-    uint64_t arrival = engine_time_of(engine.components[r->receiver]->domain, m->stamp >> 16);
-    event("b", "message", name, engine.time_ps, CONNECTIONS, number + 1, id);
-    json_open(&out, "args", '{');
-    json_uint(&out, "tag", m->tag);
-    json_key(&out, "fields");
-    json_raw(&out, "\"", 1);
-    for (unsigned i = 0; i < RING_FIELD_BYTES; i++)
-        json_print(&out, "%02x", m->fields[i]);
-    json_raw(&out, "\"", 1);
-    json_close(&out, '}');
-    json_close(&out, '}');
-    event("e", "message", name, arrival, CONNECTIONS, number + 1, id);
-    json_close(&out, '}');
-    json_raw(&out, "\n", 1);
+    struct event e = {
+        .time_ps = time_ps,
+        .order = late ? UINT32_MAX : p->sender,
+        .phase = 'm',
+        .tag = m->tag,
+        .number = number,
+        .id = (uint64_t)(number + 1) << 40 | (r->messages & 0xffffffffffu),
+        .arrival_ps = engine_time_of(engine_base.components[r->receiver]->domain, message_cycle(m)),
+        .name = platform_string(table->messages[protocol->first_message + kind].name)};
+    memcpy(e.fields, m->fields, RING_FIELD_BYTES);
+    add_event(component_lane(engine_base.components[r->sender]), &e);
+}
+
+/* What one instance did is in the collection of one lane, in order; what shared links granted, in
+ * that of the senders' lanes, in order of rings. */
+static int by_time(const void *a, const void *b)
+{
+    const struct event *x = a;
+    const struct event *y = b;
+    if (x->time_ps != y->time_ps)
+        return x->time_ps < y->time_ps ? -1 : 1;
+    if (x->order != y->order)
+        return x->order < y->order ? -1 : 1;
+    if (x->order == UINT32_MAX && x->number != y->number)
+        return x->number < y->number ? -1 : 1;
+    return x->sequence < y->sequence ? -1 : x->sequence > y->sequence;
+}
+
+void trace_settle(void)
+{
+    size_t count = 0;
+    if (!(engine.tracing & ENGINE_TRACES) || engine.lane_count == 1)
+        return;
+    for (uint32_t i = 0; i < engine.lane_count; i++) {
+        memcpy(merged + count, collected[i].events, collected[i].count * sizeof *merged);
+        count += collected[i].count;
+        collected[i].count = 0;
+    }
+    qsort(merged, count, sizeof *merged, by_time);
+    for (size_t i = 0; i < count; i++)
+        write_event(&merged[i]);
+}
+
+static void open_collections(void)
+{
+    for (uint32_t i = 0; i < engine.lane_count && engine.lane_count > 1; i++)
+        collected[i] = (struct collected){arena_reserve(LANE_BYTES), 0};
+    merged = arena_reserve(LANE_BYTES * engine.lane_count);
 }
 
 static void name_thread(int process, uint32_t thread, const char *kind, const char *name,
@@ -130,15 +245,16 @@ bool trace_open(const struct platform_table *described, const char *path)
     for (uint32_t i = 0; i < table->ring_count; i++)
         name_thread(CONNECTIONS, i + 1, "thread_name", platform_string(table->rings[i].name),
                     table->rings[i].is_reply ? " (replies)" : "");
-    engine.tracing = 1;
+    open_collections();
+    engine.tracing |= ENGINE_TRACES;
     return true;
 }
 
 bool trace_close(void)
 {
-    if (!engine.tracing)
+    if (!(engine.tracing & ENGINE_TRACES))
         return true;
-    engine.tracing = 0;
+    engine.tracing &= ~ENGINE_TRACES;
     json_close(&out, ']');
     json_close(&out, '}');
     json_raw(&out, "\n", 1);

@@ -54,14 +54,15 @@ static inline void unit_prefetch(const void *instance)
     {                                                                                              \
         struct NAME *all = (struct NAME *)(void *)instances;                                       \
         uint32_t last_word = (first_id + count + 63) / 64;                                         \
+        uint64_t now = component_now(&all->io.base); /* a unit has one clock */                    \
         for (uint32_t w = first_id / 64; w < last_word; w++) {                                     \
-            uint64_t bits = engine.active[w];                                                      \
+            uint64_t bits = engine_base.active[w];                                                      \
             while (bits) {                                                                         \
                 struct NAME *c = &all[w * 64 + (unsigned)__builtin_ctzll(bits) - first_id];        \
                 bits &= bits - 1;                                                                  \
                 if (bits)                                                                          \
                     unit_prefetch(&all[w * 64 + (unsigned)__builtin_ctzll(bits) - first_id]);      \
-                engine_before_tick(&c->io.base);                                                   \
+                engine_before_tick(&c->io.base, now);                                              \
                 if (!NAME##_tick(c))                                                               \
                     engine_sleep(&c->io.base);                                                     \
             }                                                                                      \

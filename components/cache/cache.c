@@ -2,7 +2,7 @@
  * handling of single requests in cache_take.h.
  *
  * A cycle, in this order: answers from below, page answers, flush and invalidate, requests (those
- * that waited for a page first, in order, then new ones), answers to above. Requests are taken in
+ * that waited for a page first, in order, then new ones). Requests are taken in
  * order; one that cannot be taken holds the ones behind it, except that requests on a page that is
  * being translated step aside ("hit under miss").
  *
@@ -20,14 +20,6 @@
 #include "cache_take.h"
 #include "runtime/hang.h"
 #include "scope.gen.h"
-
-static uint32_t power_of_two(uint64_t at_least)
-{
-    uint32_t n = 1;
-    while (n < at_least)
-        n *= 2;
-    return n;
-}
 
 static void init_parking(struct cache *c, uint32_t pages)
 {
@@ -64,18 +56,13 @@ static void cache_init(struct cache *c)
         c->stored = arena_allocate(mshrs * 2 * sizeof(struct cache_stored));
         index_pool_init(&c->free_stored, mshrs * 2);
     }
-    c->delay = (uint32_t)cache_params(c)->latency - 1;
+    uint32_t delay = (uint32_t)cache_params(c)->latency - 1;
     c->replay = (struct cache_queue){PARKED_NONE, PARKED_NONE};
     if (cache_translation(c)) {
-        c->delay += cache_translation_ops(c)->latency(cache_translation(c));
+        delay += cache_translation_ops(c)->latency(cache_translation(c));
         init_parking(c, cache_translation_ops(c)->capacity(cache_translation(c)));
     }
-    c->response_mask =
-        power_of_two(((uint64_t)c->delay + 2) * (uint64_t)cache_params(c)->ports) - 1;
-    c->responses = arena_allocate((c->response_mask + (size_t)1) * sizeof(struct cache_response));
-    c->response_tags = arena_allocate((c->response_mask + (size_t)1) * sizeof(uint16_t));
-    c->response_data = arena_allocate((c->response_mask + (size_t)1) * line_bytes(c));
-    index_pool_init(&c->free_slots, c->response_mask + 1);
+    ring_add_pipeline(cache_io(c)->top_reply, delay);
     cache_replacement_ops(c)->setup(cache_replacement(c), sets, ways);
 }
 
@@ -155,8 +142,7 @@ static bool acknowledge(struct cache *c, uint32_t number, void *payload)
     return true;
 }
 
-/* true: an answer had to stay, since there is no room for more answers to above. */
-static bool take_answers(struct cache *c)
+static void take_answers(struct cache *c)
 {
     const struct mem_reply *m;
     while ((m = cache_bottom_peek_reply(c))) {
@@ -166,10 +152,9 @@ static bool take_answers(struct cache *c)
                 ? fill(c, m->tag, mem_data_data(cache_bottom_reply_payload(c), line_bytes(c)))
                 : acknowledge(c, m->tag - mshrs, cache_bottom_reply_payload(c));
         if (!done)
-            return true;
+            return;
         cache_bottom_pop_reply(c);
     }
-    return false;
 }
 
 /* ---- translation ---- */
@@ -464,15 +449,14 @@ static void take_requests(struct cache *c, unsigned *room)
 }
 
 /* All that can be done now is done in one tick, so the next one has a reason of its own only if
- * this one was cut short: by the number of ports, by a job that has gone on, or by what waited for
- * answers that have been sent only now. */
+ * this one was cut short: by the number of ports, or by a job that has gone on. */
 static bool cache_tick(struct cache *c)
 {
     unsigned room = (unsigned)cache_params(c)->ports;
     uint64_t pending = component_pending(&c->io.base, 0);
-    bool stuck = false, worked = false, sent = false;
+    bool worked = false;
     if (pending >> cache_bottom_first_pending(c) & 1)
-        stuck = take_answers(c);
+        take_answers(c);
     if (cache_translation(c) && (pending >> cache_translate_first_pending(c) & 1))
         take_pages(c);
     if (pending >> cache_control_first_pending(c) & 1)
@@ -481,10 +465,7 @@ static bool cache_tick(struct cache *c)
         take_requests(c, &room);
     if (c->job != JOB_NONE)
         worked = work_on_job(c);
-    if (c->response_count)
-        sent = send_responses(c);
-    return room == 0 || worked
-           || (sent && (stuck || c->hold == HOLD_RESPONSE || c->job != JOB_NONE));
+    return room == 0 || worked;
 }
 
 static unsigned cache_outstanding(const struct cache *c, struct hang_report *report)
@@ -499,8 +480,6 @@ static unsigned cache_outstanding(const struct cache *c, struct hang_report *rep
                   index_pool_used(&c->free_sent));
     if (report && cache_translation(c) && index_pool_used(&c->free_parked))
         hang_note(report, "%u requests wait for a translation", index_pool_used(&c->free_parked));
-    if (report && c->response_count)
-        hang_note(report, "%u answers wait to be sent", c->response_count);
     if (report && c->job != JOB_NONE)
         hang_note(report, "a %s is being worked on", jobs[c->job]);
     if (report && c->blocked_since)

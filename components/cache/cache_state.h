@@ -13,9 +13,9 @@
  * again, behind the write that went below meanwhile. So a store that follows a load to the same
  * place can never be seen by that load, nor missed by the next.
  *
- * An answer is formed when the request takes effect and leaves `latency` - 1 cycles later (plus the
- * translation's), in one queue, so that with connections of one cycle a hit takes latency + 1 from
- * request sent to answer seen. */
+ * An answer is formed when the request takes effect and is sent at once into the ring of answers,
+ * in which it spends `latency` - 1 cycles (plus the translation's) before it leaves, so that with
+ * connections of one cycle a hit takes latency + 1 from request sent to answer seen. */
 #ifndef HEDDLE_COMPONENTS_CACHE_STATE_H
 #define HEDDLE_COMPONENTS_CACHE_STATE_H
 
@@ -24,14 +24,12 @@
 #include "components/mem/index_pool.h"
 #include "components/mem/mem_mask.h"
 
-#define LINE_FREE         UINT64_MAX
-#define LINE_NONE         UINT32_MAX
-#define TARGET_NONE       UINT32_MAX
-#define PARKED_NONE       UINT32_MAX
-#define HINT_WAYS         8u /* of a word */
-#define HINT_BYTES        ((uint64_t)0x0101010101010101u)
-#define RESPONSE_DONE     0xffffffu /* no data */
-#define RESPONSE_NO_BYTES 0xfffffeu /* a data message whose bytes nobody reads */
+#define LINE_FREE   UINT64_MAX
+#define LINE_NONE   UINT32_MAX
+#define TARGET_NONE UINT32_MAX
+#define PARKED_NONE UINT32_MAX
+#define HINT_WAYS   8u /* of a word */
+#define HINT_BYTES  ((uint64_t)0x0101010101010101u)
 
 struct cache_line {
     uint16_t mshr; /* 1 + index, 0: none */
@@ -72,7 +70,8 @@ struct cache_stored {
     uint8_t bytes[2][MEM_LINE_MAX];
 };
 
-/* A write or atomic sent below, by the tag of its answer. */
+/* A write, atomic or coherent read sent below, by the tag of its answer; SENT_ATOMIC has bytes that
+ * somebody waits for. */
 enum cache_sent_kind { SENT_WRITE, SENT_WRITE_BACK, SENT_ATOMIC, SENT_ATOMIC_BLIND };
 struct cache_sent {
     uint16_t tag;
@@ -90,12 +89,6 @@ struct cache_parked {
 
 struct cache_queue {
     uint32_t first, last; /* PARKED_NONE: empty */
-};
-
-/* 8 bytes, since all answers go through a ring of these. */
-struct cache_response {
-    uint32_t due;  /* low bits of the cycle */
-    uint32_t slot; /* or RESPONSE_DONE, RESPONSE_NO_BYTES */
 };
 
 /* Why the oldest request could not be taken: tells whether it is worth trying again. */
@@ -116,16 +109,11 @@ struct cache {
     uint32_t targets;
     uint32_t stored;
     uint32_t sent;
-    uint32_t responses;     /* ring of struct cache_response [response_mask + 1] */
-    uint32_t response_tags; /* uint16_t, parallel */
-    uint32_t response_data; /* [slots][line] */
     uint32_t parked;
     uint32_t parked_data;
     uint32_t pages; /* struct cache_queue by number of the page asked for */
     uint32_t payload_stride;
-    struct index_pool free_mshrs, free_targets, free_stored, free_sent, free_slots, free_parked;
-    uint32_t response_mask, response_head, response_count;
-    uint32_t delay;      /* from taking to answering */
+    struct index_pool free_mshrs, free_targets, free_stored, free_sent, free_parked;
     uint32_t line_count; /* lines not free */
     uint32_t dirty_count;
     uint32_t unanswered; /* requests taken and not answered */
@@ -251,9 +239,9 @@ static inline void line_set_clean(struct cache *c, uint32_t line)
     c->dirty_count--;
 }
 
-/* The line after an atomic on the bytes of `mask`. Compute units read past their L1 by OR with
- * zeros, which must not make bytes dirty: written back later, they would undo what was written
- * below in the meantime. */
+/* The line after an atomic on the bytes of `mask`. OR with zeros is how programs read past caches,
+ * which must not make bytes dirty: written back later, they would undo what was written below in
+ * the meantime. */
 static inline void line_set_changed(struct cache *c, uint32_t line, unsigned op,
                                     struct mem_mask mask, const void *operand)
 {
@@ -360,69 +348,21 @@ static inline uint32_t line_make_room(struct cache *c, uint32_t set)
 
 static inline bool response_room(const struct cache *c)
 {
-    return c->response_count <= c->response_mask;
+    return cache_top_can_reply(c);
 }
 
 /* Answers `tag`: with `data` (NULL: bytes nobody reads) when `is_data`. response_room() must hold.
  */
 static inline void respond(struct cache *c, uint16_t tag, bool is_data, const void *data)
 {
-    if (c->delay == 0 && c->response_count == 0 && cache_top_can_reply(c)) {
-        c->unanswered--;
-        if (!is_data) {
-            cache_top_reply_done(c, tag);
-            return;
-        }
-        void *payload = cache_top_reply_data(c, tag);
-        if (data)
-            memcpy(mem_data_data(payload, line_bytes(c)), data, line_bytes(c));
+    c->unanswered--;
+    if (!is_data) {
+        cache_top_reply_done(c, tag);
         return;
     }
-    uint32_t slot = is_data ? RESPONSE_NO_BYTES : RESPONSE_DONE;
-    if (data) {
-        slot = index_pool_take(&c->free_slots);
-        memcpy(arena_at(char, c->response_data) + (size_t)slot * line_bytes(c), data,
-               line_bytes(c));
-    }
-    uint32_t at = (c->response_head + c->response_count++) & c->response_mask;
-    arena_at(struct cache_response, c->responses)[at] =
-        (struct cache_response){(uint32_t)(cache_now(c) + c->delay), slot};
-    arena_at(uint16_t, c->response_tags)[at] = tag;
-}
-
-/* Sends the answers that are due. */
-static inline bool send_responses(struct cache *c)
-{
-    bool progress = false;
-    uint32_t now = (uint32_t)cache_now(c);
-    while (c->response_count) {
-        const struct cache_response *r =
-            arena_at(struct cache_response, c->responses) + c->response_head;
-        int32_t wait = (int32_t)(r->due - now);
-        if (wait > 0) {
-            cache_wake_at(c, cache_now(c) + (uint32_t)wait);
-            break;
-        }
-        if (!cache_top_can_reply(c))
-            break;
-        uint16_t tag = arena_at(uint16_t, c->response_tags)[c->response_head];
-        if (r->slot == RESPONSE_DONE) {
-            cache_top_reply_done(c, tag);
-        } else {
-            void *payload = cache_top_reply_data(c, tag);
-            if (r->slot != RESPONSE_NO_BYTES) {
-                memcpy(mem_data_data(payload, line_bytes(c)),
-                       arena_at(char, c->response_data) + (size_t)r->slot * line_bytes(c),
-                       line_bytes(c));
-                index_pool_give(&c->free_slots, r->slot);
-            }
-        }
-        c->response_head = (c->response_head + 1) & c->response_mask;
-        c->response_count--;
-        c->unanswered--;
-        progress = true;
-    }
-    return progress;
+    void *payload = cache_top_reply_data(c, tag);
+    if (data)
+        memcpy(mem_data_data(payload, line_bytes(c)), data, line_bytes(c));
 }
 
 #endif

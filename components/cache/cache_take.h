@@ -50,7 +50,7 @@ static inline struct cache_mshr *mshr_begin(struct cache *c, uint32_t line, uint
         (struct cache_mshr){.address = *line_tag(c, line) * line_bytes(c), .line = line, .used = 1};
     line_state(c, line)->mshr = (uint16_t)(i + 1);
     set_at(c, line / way_count(c))->pending |= (uint64_t)1 << (line % way_count(c));
-    cache_bottom_send_read(c, (uint16_t)i, mshr->address, line_bytes(c), pid);
+    cache_bottom_send_read(c, (uint16_t)i, mshr->address, line_bytes(c), pid, false);
     stat_histogram_add(&c->io.stats.mshr_occupancy, index_pool_used(&c->free_mshrs));
     return mshr;
 }
@@ -254,6 +254,25 @@ static inline bool take_atomic_here(struct cache *c, const struct mem_request *m
     return true;
 }
 
+/* A coherent read in a cache that is not what all sharers see: like an atomic, it goes below. */
+static inline bool take_read_below(struct cache *c, const struct mem_request *m, uint64_t address)
+{
+    if (!index_pool_has(&c->free_sent) || !cache_bottom_can_send(c))
+        return hold(c, index_pool_has(&c->free_sent) ? HOLD_ROOM_BELOW : HOLD_OTHER);
+    uint64_t number = address / line_bytes(c);
+    uint32_t line = line_find(c, set_of(c, number), number);
+    if (line != LINE_NONE)
+        line_forget(c, line);
+    uint32_t sent = index_pool_take(&c->free_sent);
+    arena_at(struct cache_sent, c->sent)[sent] = (struct cache_sent){m->tag, SENT_ATOMIC};
+    cache_bottom_send_read(c, (uint16_t)(cache_params(c)->mshrs + sent), number * line_bytes(c),
+                           line_bytes(c), m->read.pid, true);
+    c->io.stats.misses++;
+    c->io.stats.reads++;
+    c->unanswered++;
+    return true;
+}
+
 /* The other policies: it happens below, and the own copy is stale then. */
 static inline bool take_atomic_below(struct cache *c, const struct mem_request *m, void *payload,
                                      uint64_t address)
@@ -285,7 +304,9 @@ static inline bool take(struct cache *c, const struct mem_request *m, void *payl
                         uint64_t address)
 {
     if (message_kind(m) == MEM_READ)
-        return take_read(c, m->tag, address, m->read.size, m->read.pid);
+        return !is_write_back(c) && engine_unlikely(m->read.coherent)
+                   ? take_read_below(c, m, address)
+                   : take_read(c, m->tag, address, m->read.size, m->read.pid);
     if (message_kind(m) == MEM_ATOMIC)
         return is_write_back(c) ? take_atomic_here(c, m, payload, address)
                                 : take_atomic_below(c, m, payload, address);

@@ -1,15 +1,18 @@
-/* Command processor: what the driver sends becomes work for compute units, the DMA engine and the caches.
+/* Command processor: what the driver sends becomes work for compute units, the DMA engine and the
+ * caches.
  *
- * A launch takes a free dispatcher, waits for the kernel overhead and the invalidation of all L1 caches, then work-groups go
- * out as the shared resource pool allows. Every message that arrives wakes the whole command processor, so all dispatchers
- * see what any compute unit frees. Cache control works on one operation at a time: invalidate all L1, or flush (L1, then
- * L2). Copies pass through to the DMA engine with their tags. Commands are taken in order; one that finds nothing free
- * stays at the head of the port. */
+ * A launch takes a free dispatcher, waits for the kernel overhead and the invalidation of all L1
+ * caches, then work-groups go out as the shared resource pool allows. Every message that arrives
+ * wakes the whole command processor, so all dispatchers see what any compute unit frees. Cache
+ * control works on one operation at a time, level by level (see CONTROL_PORTS): invalidate what a
+ * kernel must not find, or flush. Copies pass through to the DMA engine with their tags. Commands
+ * are taken in order; one that finds nothing free stays at the head of the port. */
 #include "command_processor.gen.h"
 
 #include <string.h>
 
 #include "dispatcher.h"
+#include "kernel_account.h"
 #include "program_table.h"
 #include "runtime/bug.h"
 #include "runtime/engine.h"
@@ -17,24 +20,43 @@
 #include "runtime/kernel.h"
 #include "runtime/platform.h"
 
-enum control_kind { CONTROL_NONE, CONTROL_INVALIDATE, CONTROL_FLUSH_L1, CONTROL_FLUSH_L2 };
-enum control_cache { CONTROL_L1V, CONTROL_L1S, CONTROL_L1I, CONTROL_L2, CONTROL_CACHES };
+enum control_kind { CONTROL_NONE, CONTROL_INVALIDATE, CONTROL_FLUSH };
+
+/* The caches under control: (name, port, level, request). A level is asked when all of the one
+ * before have answered. What holds nothing of its own goes first, lower caches before upper ones,
+ * so that no upper one takes stale lines from below after its own turn; an invalidation ends there.
+ * A flush then writes back from the top down, since the L2's lines go to the L3. */
+#define CONTROL_PORTS(X)                                                                           \
+    X(MID, mid_control, 0, invalidate(c, i, 0))                                                    \
+    X(L1V, l1v_control, 1, invalidate(c, i, 0))                                                    \
+    X(L1S, l1s_control, 1, invalidate(c, i, 0))                                                    \
+    X(L1I, l1i_control, 1, invalidate(c, i, 0))                                                    \
+    X(L2, l2_control, 2, flush(c, i, 0, true))                                                     \
+    X(L3, l3_control, 3, flush(c, i, 0, true))
+enum { CONTROL_LAST_INVALIDATED = 1, CONTROL_LAST_FLUSHED = 3 };
+
+#define CONTROL_NAME(NAME, PORT, LEVEL, REQUEST) CONTROL_##NAME,
+enum control_cache { CONTROL_PORTS(CONTROL_NAME) CONTROL_CACHES };
 
 struct command_processor {
     struct command_processor_io io;
-    uint32_t control;          /* enum control_kind: the operation under way */
+    uint32_t control; /* enum control_kind: the operation under way */
+    uint32_t control_level;
     uint32_t control_next[CONTROL_CACHES]; /* ports that have been asked */
     uint32_t control_awaited;
-    bool flush_answered;       /* false while a flush is done but not answered */
-    bool flush_wanted;         /* a flush command waits for the caches */
+    bool flush_answered; /* false while a flush is done but not answered */
+    bool flush_wanted;   /* a flush command waits for the caches */
     uint16_t flush_tag;
-    uint32_t launches;         /* number of the next dispatch */
-    uint32_t owner;            /* arena: uint16_t[cus][64]: dispatcher of each placed work-group */
+    uint32_t launches;   /* number of the next dispatch */
+    uint32_t groups;     /* arena: struct placed_group[cus][64] */
+    uint32_t accounts;   /* arena: struct kernel_account[dispatchers] */
+    struct slot_use all; /* by the work-groups of all dispatchers */
 };
 
-static int64_t instance_param(const struct platform_instance *instance, const char *name, int64_t otherwise)
+static int64_t instance_param(const struct platform_instance *instance, const char *name,
+                              int64_t otherwise)
 {
-    const struct platform_table *table = engine.platform;
+    const struct platform_table *table = engine_base.platform;
     for (uint32_t i = 0; i < instance->param_count; i++) {
         if (!strcmp(table->strings + table->param_names[instance->params + i], name))
             return table->params[instance->params + i];
@@ -43,23 +65,27 @@ static int64_t instance_param(const struct platform_instance *instance, const ch
 }
 
 /* The pool must not hand out what a compute unit does not have: both say how much there is. */
-static void check_pool(const struct command_processor *c, const struct cu_resource_pool *pool, uint32_t cu)
+static void check_pool(const struct command_processor *c, const struct cu_resource_pool *pool,
+                       uint32_t cu)
 {
     const struct cu_resource_pool_params *p = cu_resource_pool_params(pool);
     const struct {
         const char *name;
         int64_t promised;
-    } resources[] = {{"simds", p->simds}, {"wavefronts", p->wavefronts}, {"vgprs", p->vgprs},
-                     {"sgprs", p->sgprs}, {"lds", p->lds}};
-    const struct platform_table *table = engine.platform;
-    uint32_t ring = engine.port_rings[2 * (command_processor_io(c)->work_first + cu)];
+    } resources[] = {{"simds", p->simds},
+                     {"wavefronts", p->wavefronts},
+                     {"vgprs", p->vgprs},
+                     {"sgprs", p->sgprs},
+                     {"lds", p->lds}};
+    const struct platform_table *table = engine_base.platform;
+    uint32_t ring = engine_base.port_rings[2 * (command_processor_io(c)->work_first + cu)];
     const struct platform_instance *unit = &table->instances[table->rings[ring].receiver];
     for (size_t i = 0; i < sizeof resources / sizeof resources[0]; i++) {
         int64_t there = instance_param(unit, resources[i].name, resources[i].promised);
         if (there < resources[i].promised)
-            die("%s.pool hands out %s = %lld, but %s has %lld; set both alike", table->strings
-                + table->instances[c->io.base.leaf].path, resources[i].name, (long long)resources[i].promised,
-                table->strings + unit->path, (long long)there);
+            die("%s.pool hands out %s = %lld, but %s has %lld; set both alike",
+                table->strings + table->instances[c->io.base.leaf].path, resources[i].name,
+                (long long)resources[i].promised, table->strings + unit->path, (long long)there);
     }
 }
 
@@ -67,61 +93,64 @@ static void command_processor_init(struct command_processor *c)
 {
     uint32_t cus = command_processor_work_count(c);
     struct cu_resource_pool *pool = command_processor_pool(c);
-    c->owner = arena_allocate((size_t)cus * 64 * sizeof(uint16_t));
+    c->groups = arena_allocate((size_t)cus * 64 * sizeof(struct placed_group));
+    c->accounts =
+        arena_allocate(command_processor_dispatcher_count(c) * sizeof(struct kernel_account));
     c->flush_answered = true;
     for (uint32_t i = 0; i < cus; i++)
         check_pool(c, pool, i);
     cu_resource_pool_ops.setup((struct part *)(void *)pool, cus);
-    for (uint32_t i = 0; i < command_processor_dispatcher_count(c); i++)
+    for (uint32_t i = 0; i < command_processor_dispatcher_count(c); i++) {
         dispatcher_setup(command_processor_dispatcher(c, i), cus);
+        arena_at(struct kernel_account, c->accounts)[i].active =
+            arena_allocate(cus * sizeof(uint64_t));
+    }
 }
 
 /* ---- cache control ---- */
 
+static unsigned control_level_of(enum control_cache cache)
+{
+#define CONTROL_LEVEL(NAME, PORT, LEVEL, REQUEST) [CONTROL_##NAME] = LEVEL,
+    static const uint8_t levels[] = {CONTROL_PORTS(CONTROL_LEVEL)};
+    return levels[cache];
+}
+
 static uint32_t control_count(const struct command_processor *c, enum control_cache cache)
 {
+#define CONTROL_COUNT(NAME, PORT, LEVEL, REQUEST)                                                  \
+    case CONTROL_##NAME:                                                                           \
+        return command_processor_##PORT##_count(c);
     switch (cache) {
-    case CONTROL_L1V: return command_processor_l1v_control_count(c);
-    case CONTROL_L1S: return command_processor_l1s_control_count(c);
-    case CONTROL_L1I: return command_processor_l1i_control_count(c);
-    default: return command_processor_l2_control_count(c);
+        CONTROL_PORTS(CONTROL_COUNT)
+    default:
+        return 0;
     }
 }
 
 /* Asks cache `i`; false: its port is full. The tag says nothing, answers are only counted. */
 static bool control_send(const struct command_processor *c, enum control_cache cache, uint32_t i)
 {
+#define CONTROL_SEND(NAME, PORT, LEVEL, REQUEST)                                                   \
+    case CONTROL_##NAME:                                                                           \
+        if (!command_processor_##PORT##_can_send(c, i))                                            \
+            return false;                                                                          \
+        command_processor_##PORT##_send_##REQUEST;                                                 \
+        return true;
     switch (cache) {
-    case CONTROL_L1V:
-        if (!command_processor_l1v_control_can_send(c, i))
-            return false;
-        command_processor_l1v_control_send_invalidate(c, i, 0);
-        return true;
-    case CONTROL_L1S:
-        if (!command_processor_l1s_control_can_send(c, i))
-            return false;
-        command_processor_l1s_control_send_invalidate(c, i, 0);
-        return true;
-    case CONTROL_L1I:
-        if (!command_processor_l1i_control_can_send(c, i))
-            return false;
-        command_processor_l1i_control_send_invalidate(c, i, 0);
-        return true;
+        CONTROL_PORTS(CONTROL_SEND)
     default:
-        if (!command_processor_l2_control_can_send(c, i))
-            return false;
-        command_processor_l2_control_send_flush(c, i, 0, true);
-        return true;
+        return false;
     }
 }
 
-static bool control_send_all(struct command_processor *c)
+/* Asks the caches of the present level; `all` tells whether all of them have been. */
+static bool control_send_level(struct command_processor *c, bool *all)
 {
     bool sent = false;
-    unsigned first = c->control == CONTROL_FLUSH_L2 ? CONTROL_L2 : CONTROL_L1V;
-    unsigned last = c->control == CONTROL_FLUSH_L2 ? CONTROL_L2 : CONTROL_L1I;
-    for (unsigned cache = first; cache <= last; cache++) {
-        uint32_t count = control_count(c, cache);
+    *all = false;
+    for (unsigned cache = 0; cache < CONTROL_CACHES; cache++) {
+        uint32_t count = control_level_of(cache) == c->control_level ? control_count(c, cache) : 0;
         while (c->control_next[cache] < count && control_send(c, cache, c->control_next[cache])) {
             c->control_next[cache]++;
             c->control_awaited++;
@@ -130,37 +159,48 @@ static bool control_send_all(struct command_processor *c)
         if (c->control_next[cache] < count)
             return sent;
     }
+    *all = true;
     return sent;
 }
 
-static bool control_all_asked(const struct command_processor *c)
+static bool control_level_is_empty(const struct command_processor *c)
 {
-    if (c->control == CONTROL_FLUSH_L2)
-        return c->control_next[CONTROL_L2] == control_count(c, CONTROL_L2);
-    for (unsigned cache = CONTROL_L1V; cache <= CONTROL_L1I; cache++) {
-        if (c->control_next[cache] < control_count(c, cache))
-            return false;
+    uint32_t count = 0;
+    for (unsigned cache = 0; cache < CONTROL_CACHES; cache++)
+        count += control_level_of(cache) == c->control_level ? control_count(c, cache) : 0;
+    return !count;
+}
+
+/* Goes on to the next level that has caches; false: there is none. */
+static bool control_next_level(struct command_processor *c)
+{
+    uint32_t last = c->control == CONTROL_FLUSH ? CONTROL_LAST_FLUSHED : CONTROL_LAST_INVALIDATED;
+    while (c->control_level < last) {
+        c->control_level++;
+        if (!control_level_is_empty(c))
+            return true;
     }
-    return true;
+    return false;
 }
 
 static void control_begin(struct command_processor *c, enum control_kind kind)
 {
     c->control = kind;
+    c->control_level = 0;
     memset(c->control_next, 0, sizeof c->control_next);
     c->control_awaited = 0;
+    if (control_level_is_empty(c))
+        control_next_level(c);
 }
 
-/* The operation is over: tell those who waited for it, and go on with the next. */
-static void control_end(struct command_processor *c)
+/* A level has answered: go on with the next, or tell those who waited for the operation. */
+static void control_level_end(struct command_processor *c)
 {
     enum control_kind kind = c->control;
-    c->control = CONTROL_NONE;
-    if (kind == CONTROL_FLUSH_L1) {
-        control_begin(c, CONTROL_FLUSH_L2);
+    if (control_next_level(c))
         return;
-    }
-    if (kind == CONTROL_FLUSH_L2) {
+    c->control = CONTROL_NONE;
+    if (kind == CONTROL_FLUSH) {
         c->flush_answered = false;
         return;
     }
@@ -173,11 +213,11 @@ static void control_end(struct command_processor *c)
 
 static bool control_step(struct command_processor *c)
 {
-    bool progress = false;
+    bool progress = false, all;
     if (c->control != CONTROL_NONE) {
-        progress = control_send_all(c);
-        if (control_all_asked(c) && !c->control_awaited) {
-            control_end(c);
+        progress = control_send_level(c, &all);
+        if (all && !c->control_awaited) {
+            control_level_end(c);
             progress = true;
         }
         return progress;
@@ -185,7 +225,7 @@ static bool control_step(struct command_processor *c)
     if (c->flush_wanted) {
         c->flush_wanted = false;
         c->io.stats.flushes++;
-        control_begin(c, CONTROL_FLUSH_L1);
+        control_begin(c, CONTROL_FLUSH);
         return true;
     }
     for (uint32_t i = 0; i < command_processor_dispatcher_count(c); i++) {
@@ -204,61 +244,69 @@ static bool control_step(struct command_processor *c)
 static bool control_receive(struct command_processor *c)
 {
     uint32_t before = c->control_awaited;
-    for (uint32_t i = 0; i < control_count(c, CONTROL_L1V); i++) {
-        for (; command_processor_l1v_control_peek_reply(c, i); c->control_awaited--)
-            command_processor_l1v_control_pop_reply(c, i);
+#define CONTROL_RECEIVE(NAME, PORT, LEVEL, REQUEST)                                                \
+    for (uint32_t i = 0; i < control_count(c, CONTROL_##NAME); i++) {                              \
+        for (; command_processor_##PORT##_peek_reply(c, i); c->control_awaited--)                  \
+            command_processor_##PORT##_pop_reply(c, i);                                            \
     }
-    for (uint32_t i = 0; i < control_count(c, CONTROL_L1S); i++) {
-        for (; command_processor_l1s_control_peek_reply(c, i); c->control_awaited--)
-            command_processor_l1s_control_pop_reply(c, i);
-    }
-    for (uint32_t i = 0; i < control_count(c, CONTROL_L1I); i++) {
-        for (; command_processor_l1i_control_peek_reply(c, i); c->control_awaited--)
-            command_processor_l1i_control_pop_reply(c, i);
-    }
-    for (uint32_t i = 0; i < control_count(c, CONTROL_L2); i++) {
-        for (; command_processor_l2_control_peek_reply(c, i); c->control_awaited--)
-            command_processor_l2_control_pop_reply(c, i);
-    }
+    CONTROL_PORTS(CONTROL_RECEIVE)
     return before != c->control_awaited;
 }
 
 /* ---- kernels ---- */
 
-static void kernel_done(struct command_processor *c, struct dispatcher *d)
+static struct kernel_account *account_of(const struct command_processor *c, uint32_t dispatcher)
 {
+    return arena_at(struct kernel_account, c->accounts) + dispatcher;
+}
+
+static void kernel_done(struct command_processor *c, uint32_t number)
+{
+    struct dispatcher *d = command_processor_dispatcher(c, number);
+    struct kernel_shape shape = {.request = d->request,
+                                 .work_groups =
+                                     (uint64_t)d->groups[0] * d->groups[1] * d->groups[2],
+                                 .units = command_processor_work_count(c)};
+    shape.slots = dispatcher_pool_ops(d)->slots(dispatcher_pool(d), &shape.simds);
+    dispatcher_pool_ops(d)->limits(dispatcher_pool(d), &d->request, &shape.limits);
     d->state = DISPATCHER_DONE;
+    account_end(account_of(c, number), &shape, &c->all, command_processor_now(c), d->record);
     kernel_end(&c->io.base, d->record);
 }
 
-static struct dispatcher *idle_dispatcher(const struct command_processor *c)
+/* Number of the first idle dispatcher; false: all are busy. */
+static bool idle_dispatcher(const struct command_processor *c, uint32_t *number)
 {
-    for (uint32_t i = 0; i < command_processor_dispatcher_count(c); i++) {
-        struct dispatcher *d = command_processor_dispatcher(c, i);
-        if (d->state == DISPATCHER_IDLE)
-            return d;
-    }
-    return NULL;
+    uint32_t count = command_processor_dispatcher_count(c);
+    *number = 0;
+    while (*number < count && command_processor_dispatcher(c, *number)->state != DISPATCHER_IDLE)
+        ++*number;
+    return *number < count;
 }
 
 /* False: all dispatchers are busy. */
 static bool launch(struct command_processor *c, const struct command_request *m)
 {
-    struct dispatcher *d = idle_dispatcher(c);
     struct aql_packet packet;
     struct aql_descriptor descriptor;
-    if (!d)
+    uint32_t number;
+    if (!idle_dispatcher(c, &number))
         return false;
+    struct dispatcher *d = command_processor_dispatcher(c, number);
     memcpy(&packet, command_launch_packet(command_processor_host_payload(c)), sizeof packet);
-    memcpy(&descriptor, command_launch_descriptor(command_processor_host_payload(c)), sizeof descriptor);
+    memcpy(&descriptor, command_launch_descriptor(command_processor_host_payload(c)),
+           sizeof descriptor);
     const char *name = program_kernel_name(command_processor_program(c), m->launch.kernel);
+    const char *symbol = program_kernel_symbol(command_processor_program(c), m->launch.kernel);
     d->kernel = m->launch.kernel;
     d->host_tag = m->tag;
     if (!dispatcher_start(d, &packet, &descriptor, m->launch.entry, m->launch.packet_address,
                           m->launch.pid, c->launches)) {
-        engine_fail(&c->io.base, "kernel '%s': no compute unit can hold a work-group of %u wavefronts with %u "
+        engine_fail(&c->io.base,
+                    "kernel '%s': no compute unit can hold a work-group of %u wavefronts with %u "
                     "vector registers, %u scalar registers and %u bytes of LDS",
-                    name, d->request.wavefronts, d->request.vgprs, d->request.sgprs, d->request.lds_bytes);
+                    name, d->request.wavefronts, d->request.vgprs, d->request.sgprs,
+                    d->request.lds_bytes);
         return false;
     }
     c->launches++;
@@ -266,7 +314,9 @@ static bool launch(struct command_processor *c, const struct command_request *m)
     d->state = DISPATCHER_STARTING;
     d->start_at = command_processor_now(c) + (uint64_t)command_processor_params(c)->kernel_overhead;
     d->invalidated = false;
-    d->record = kernel_begin(&c->io.base, name, packet.gpu);
+    d->record = kernel_begin(&c->io.base, name, symbol, packet.gpu);
+    account_begin(account_of(c, number), &c->all, command_processor_now(c),
+                  command_processor_work_count(c));
     return true;
 }
 
@@ -283,13 +333,16 @@ static bool dispatch(struct command_processor *c, uint32_t number)
         (uint32_t)command_processor_params(c)->dispatch_cost_per_wavefront};
     struct work_placement placement;
     uint32_t cu, id[3];
-    if (!dispatcher_next(d, command_processor_now(c), command_processor_work_count(c), cost, may_send_work,
-                         c, &cu, id, &placement))
+    if (!dispatcher_next(d, command_processor_now(c), command_processor_work_count(c), cost,
+                         may_send_work, c, &cu, id, &placement))
         return false;
-    void *payload = command_processor_work_send_map(c, cu, placement.work_group_slot, d->kernel, id[0],
-                                                    id[1], id[2]);
+    void *payload = command_processor_work_send_map(c, cu, placement.work_group_slot, d->kernel,
+                                                    id[0], id[1], id[2]);
     memcpy(work_map_placement(payload), &placement, sizeof placement);
-    arena_at(uint16_t, c->owner)[cu * 64 + placement.work_group_slot] = (uint16_t)number;
+    arena_at(struct placed_group, c->groups)[cu * 64 + placement.work_group_slot] =
+        (struct placed_group){(uint16_t)number, placement.wavefronts};
+    account_place(account_of(c, number), &c->all, command_processor_now(c), placement.wavefronts,
+                  !d->left);
     return true;
 }
 
@@ -302,9 +355,10 @@ static bool dispatchers_step(struct command_processor *c)
         if (d->state == DISPATCHER_STARTING && d->invalidated && d->start_at <= now) {
             d->state = DISPATCHER_RUNNING;
             d->busy_until = now * 100;
+            account_running(account_of(c, i), &c->all, now);
             progress = true;
             if (!d->left)
-                kernel_done(c, d);
+                kernel_done(c, i);
         }
         if (d->state == DISPATCHER_RUNNING)
             progress |= dispatch(c, i);
@@ -332,11 +386,15 @@ static bool work_receive(struct command_processor *c)
             continue;
         const struct work_reply *m;
         while ((m = command_processor_work_peek_reply(c, i))) {
-            struct dispatcher *d = command_processor_dispatcher(
-                c, arena_at(uint16_t, c->owner)[i * 64 + m->tag]);
+            const struct placed_group *g =
+                arena_at(struct placed_group, c->groups) + i * 64 + m->tag;
+            struct dispatcher *d = command_processor_dispatcher(c, g->dispatcher);
+            account_finish(account_of(c, g->dispatcher), &c->all, command_processor_now(c),
+                           g->wavefronts, i,
+                           work_finished_account(command_processor_work_reply_payload(c, i)));
             kernel_count(d->record, 1, m->finished.wavefront_instructions);
             if (dispatcher_finished(d, i, m->tag))
-                kernel_done(c, d);
+                kernel_done(c, g->dispatcher);
             command_processor_work_pop_reply(c, i);
             received = true;
         }
@@ -354,7 +412,8 @@ static bool forward(struct command_processor *c, const struct command_request *m
     void *payload = command_processor_host_payload(c);
     switch (message_kind(m)) {
     case COMMAND_WRITE:
-        memcpy(command_write_data(command_processor_dma_send_write(c, m->tag, m->write.address, m->write.size)),
+        memcpy(command_write_data(
+                   command_processor_dma_send_write(c, m->tag, m->write.address, m->write.size)),
                command_write_data(payload), m->write.size);
         break;
     case COMMAND_READ:
@@ -364,7 +423,8 @@ static bool forward(struct command_processor *c, const struct command_request *m
         command_processor_dma_send_fill(c, m->tag, m->fill.address, m->fill.size, m->fill.pattern);
         break;
     default:
-        command_processor_dma_send_copy(c, m->tag, m->copy.destination, m->copy.source, m->copy.size);
+        command_processor_dma_send_copy(c, m->tag, m->copy.destination, m->copy.source,
+                                        m->copy.size);
         break;
     }
     return true;
@@ -372,8 +432,7 @@ static bool forward(struct command_processor *c, const struct command_request *m
 
 static bool flush(struct command_processor *c, const struct command_request *m)
 {
-    if (c->flush_wanted || !c->flush_answered || c->control == CONTROL_FLUSH_L1
-        || c->control == CONTROL_FLUSH_L2)
+    if (c->flush_wanted || !c->flush_answered || c->control == CONTROL_FLUSH)
         return false;
     c->flush_wanted = true;
     c->flush_tag = m->tag;
@@ -386,7 +445,7 @@ static bool host_receive(struct command_processor *c)
     bool received = false;
     while ((m = command_processor_host_peek(c))) {
         unsigned kind = message_kind(m);
-        bool taken = kind == COMMAND_LAUNCH ? launch(c, m)
+        bool taken = kind == COMMAND_LAUNCH  ? launch(c, m)
                      : kind == COMMAND_FLUSH ? flush(c, m)
                                              : forward(c, m);
         if (!taken)
@@ -448,15 +507,16 @@ static unsigned command_processor_outstanding(const struct command_processor *c,
     unsigned undone = (c->control != CONTROL_NONE) + c->flush_wanted + !c->flush_answered;
     if (c->control != CONTROL_NONE && report)
         hang_note(report, "waits for %u caches to %s", c->control_awaited,
-                  c->control == CONTROL_FLUSH_L2 ? "write back" : "invalidate");
+                  c->control_level > CONTROL_LAST_INVALIDATED ? "write back" : "invalidate");
     for (uint32_t i = 0; i < command_processor_dispatcher_count(c); i++) {
         const struct dispatcher *d = command_processor_dispatcher(c, i);
         if (d->state == DISPATCHER_IDLE)
             continue;
         undone++;
         if (report)
-            hang_note(report, "dispatcher %u: kernel '%s', %llu work-groups running, %llu to be placed%s", i,
-                      program_kernel_name(command_processor_program(c), d->kernel),
+            hang_note(report,
+                      "dispatcher %u: kernel '%s', %llu work-groups running, %llu to be placed%s",
+                      i, program_kernel_name(command_processor_program(c), d->kernel),
                       (unsigned long long)d->running, (unsigned long long)d->left,
                       d->refused ? ", no compute unit has room" : "");
     }

@@ -1,8 +1,9 @@
 /* Resources of the compute units as bitmaps of granules, taken first fit.
  *
- * Invariant: a bit is set exactly while the work-group that took it is recorded in its slot; a placement takes everything or
- * nothing. Wavefronts of a work-group go to the SIMDs in turn, beginning where the last placement on that compute unit
- * ended. Owned by the command processor, called through struct resource_pool_ops. */
+ * Invariant: a bit is set exactly while the work-group that took it is recorded in its slot; a
+ * placement takes everything or nothing. Wavefronts of a work-group go to the SIMDs in turn,
+ * beginning where the last placement on that compute unit ended. Owned by the command processor,
+ * called through struct resource_pool_ops. */
 #include "cu_resource_pool.gen.h"
 
 #include "components/command_processor/resource_pool.h"
@@ -20,24 +21,25 @@ struct pool_group {
 };
 
 struct pool_cu {
-    uint64_t group_slots;     /* taken */
+    uint64_t group_slots; /* taken */
     uint32_t free_wavefronts;
-    uint32_t free_lds;        /* granules */
+    uint32_t free_lds; /* granules */
     uint32_t next_simd;
     uint32_t group_count;
-    uint64_t refused;         /* 1 + releases at the last refusal counted: asking again in vain counts once */
+    uint64_t
+        refused; /* 1 + releases at the last refusal counted: asking again in vain counts once */
 };
 
 struct cu_resource_pool {
     struct cu_resource_pool_io io;
     uint64_t releases;
     uint32_t compute_units;
-    uint32_t cus;             /* arena: struct pool_cu[compute_units] */
-    uint32_t groups;          /* arena: struct pool_group[compute_units][work_groups] */
-    uint32_t slots;           /* arena: uint64_t[compute_units][simds]: wavefront slots taken */
-    uint32_t vgprs;           /* arena: uint64_t[compute_units][simds][vgpr_words]: granules taken */
+    uint32_t cus;    /* arena: struct pool_cu[compute_units] */
+    uint32_t groups; /* arena: struct pool_group[compute_units][work_groups] */
+    uint32_t slots;  /* arena: uint64_t[compute_units][simds]: wavefront slots taken */
+    uint32_t vgprs;  /* arena: uint64_t[compute_units][simds][vgpr_words]: granules taken */
     uint32_t sgprs;
-    uint32_t lds;             /* arena: uint64_t[compute_units][lds_words] */
+    uint32_t lds; /* arena: uint64_t[compute_units][lds_words] */
     uint32_t vgpr_words, sgpr_words, lds_words;
     uint32_t vgpr_granules, sgpr_granules, lds_granules; /* there are */
 };
@@ -91,15 +93,17 @@ static const struct cu_resource_pool *pool_const(const struct part *self)
     return (const struct cu_resource_pool *)(const void *)self;
 }
 
-static struct pool_group *pool_group_at(const struct cu_resource_pool *p, uint32_t cu, uint32_t slot)
+static struct pool_group *pool_group_at(const struct cu_resource_pool *p, uint32_t cu,
+                                        uint32_t slot)
 {
-    return arena_at(struct pool_group, p->groups) + (size_t)cu * (size_t)cu_resource_pool_params(p)->work_groups
-           + slot;
+    return arena_at(struct pool_group, p->groups)
+           + (size_t)cu * (size_t)cu_resource_pool_params(p)->work_groups + slot;
 }
 
 static uint64_t *pool_slots(const struct cu_resource_pool *p, uint32_t cu, uint32_t simd)
 {
-    return arena_at(uint64_t, p->slots) + (size_t)cu * (size_t)cu_resource_pool_params(p)->simds + simd;
+    return arena_at(uint64_t, p->slots) + (size_t)cu * (size_t)cu_resource_pool_params(p)->simds
+           + simd;
 }
 
 static uint64_t *pool_vgprs(const struct cu_resource_pool *p, uint32_t cu, uint32_t simd)
@@ -132,7 +136,8 @@ static void pool_setup(struct part *self, uint32_t compute_units)
     p->sgpr_words = p->sgpr_granules / 64 + 1;
     p->lds_words = p->lds_granules / 64 + 1;
     p->cus = arena_allocate(compute_units * sizeof(struct pool_cu));
-    p->groups = arena_allocate(compute_units * (size_t)params->work_groups * sizeof(struct pool_group));
+    p->groups =
+        arena_allocate(compute_units * (size_t)params->work_groups * sizeof(struct pool_group));
     p->slots = arena_allocate(simds * sizeof(uint64_t));
     p->vgprs = arena_allocate(simds * p->vgpr_words * sizeof(uint64_t));
     p->sgprs = arena_allocate(simds * p->sgpr_words * sizeof(uint64_t));
@@ -144,22 +149,46 @@ static void pool_setup(struct part *self, uint32_t compute_units)
     }
 }
 
-static bool pool_possible(const struct part *self, const struct resource_request *r)
+static uint32_t pool_wavefront_slots(const struct part *self, uint32_t *simds)
+{
+    const struct cu_resource_pool_params *params = cu_resource_pool_params(pool_const(self));
+    *simds = (uint32_t)params->simds;
+    return (uint32_t)(params->simds * params->wavefronts);
+}
+
+/* Work-groups whose wavefronts each take `need` of the `there` granules of a SIMD. */
+static uint32_t groups_by_registers(uint32_t there, uint32_t need, uint32_t simds,
+                                    uint32_t wavefronts)
+{
+    return need ? there / need * simds / wavefronts : UINT32_MAX;
+}
+
+static void pool_limits(const struct part *self, const struct resource_request *r,
+                        struct resource_limits *limits)
 {
     const struct cu_resource_pool *p = pool_const(self);
     const struct cu_resource_pool_params *params = cu_resource_pool_params(p);
-    uint32_t vgprs = granules(r->vgprs, params->vgpr_granularity);
-    uint32_t sgprs = granules(r->sgprs, params->sgpr_granularity);
-    if (r->wavefronts > WORK_MAX_WAVEFRONTS
-        || granules(r->lds_bytes, params->lds_granularity) > p->lds_granules || vgprs > p->vgpr_granules
-        || sgprs > p->sgpr_granules)
-        return false;
-    uint32_t simd = (uint32_t)params->wavefronts;
-    if (vgprs && p->vgpr_granules / vgprs < simd)
-        simd = p->vgpr_granules / vgprs;
-    if (sgprs && p->sgpr_granules / sgprs < simd)
-        simd = p->sgpr_granules / sgprs;
-    return r->wavefronts <= simd * (uint32_t)params->simds;
+    uint32_t simds = (uint32_t)params->simds, lds = granules(r->lds_bytes, params->lds_granularity);
+    *limits = (struct resource_limits){
+        .wavefront_slots = (uint32_t)params->wavefronts * simds / r->wavefronts,
+        .vgprs = groups_by_registers(p->vgpr_granules, granules(r->vgprs, params->vgpr_granularity),
+                                     simds, r->wavefronts),
+        .sgprs = groups_by_registers(p->sgpr_granules, granules(r->sgprs, params->sgpr_granularity),
+                                     simds, r->wavefronts),
+        .lds = lds ? p->lds_granules / lds : UINT32_MAX,
+        .work_group_slots = (uint32_t)params->work_groups};
+}
+
+/* By registers and wavefront slots together, a SIMD holds as many wavefronts as the scarcest
+ * allows. */
+static bool pool_possible(const struct part *self, const struct resource_request *r)
+{
+    struct resource_limits limits;
+    if (!r->wavefronts || r->wavefronts > WORK_MAX_WAVEFRONTS)
+        return !r->wavefronts;
+    pool_limits(self, r, &limits);
+    return limits.wavefront_slots && limits.vgprs && limits.sgprs && limits.lds
+           && limits.work_group_slots;
 }
 
 static bool pool_may_fit(const struct part *self, uint32_t number, const struct resource_request *r)
@@ -171,13 +200,15 @@ static bool pool_may_fit(const struct part *self, uint32_t number, const struct 
            && cu->free_lds >= granules(r->lds_bytes, cu_resource_pool_params(p)->lds_granularity);
 }
 
-static void wavefront_flip(const struct cu_resource_pool *p, uint32_t cu, const struct pool_group *g,
-                           const struct work_wavefront *w)
+static void wavefront_flip(const struct cu_resource_pool *p, uint32_t cu,
+                           const struct pool_group *g, const struct work_wavefront *w)
 {
     const struct cu_resource_pool_params *params = cu_resource_pool_params(p);
     *pool_slots(p, cu, w->simd) ^= (uint64_t)1 << w->slot;
-    run_flip(pool_vgprs(p, cu, w->simd), w->vgpr / (uint32_t)params->vgpr_granularity, g->vgpr_granules);
-    run_flip(pool_sgprs(p, cu, w->simd), w->sgpr / (uint32_t)params->sgpr_granularity, g->sgpr_granules);
+    run_flip(pool_vgprs(p, cu, w->simd), w->vgpr / (uint32_t)params->vgpr_granularity,
+             g->vgpr_granules);
+    run_flip(pool_sgprs(p, cu, w->simd), w->sgpr / (uint32_t)params->sgpr_granularity,
+             g->sgpr_granules);
 }
 
 /* A place for one more wavefront of the group on that SIMD; taken when found. */
@@ -186,8 +217,10 @@ static bool wavefront_place(const struct cu_resource_pool *p, uint32_t cu, uint3
 {
     const struct cu_resource_pool_params *params = cu_resource_pool_params(p);
     int32_t slot = run_find(pool_slots(p, cu, simd), (uint32_t)params->wavefronts, 1);
-    int32_t vgpr = slot < 0 ? -1 : run_find(pool_vgprs(p, cu, simd), p->vgpr_granules, g->vgpr_granules);
-    int32_t sgpr = vgpr < 0 ? -1 : run_find(pool_sgprs(p, cu, simd), p->sgpr_granules, g->sgpr_granules);
+    int32_t vgpr =
+        slot < 0 ? -1 : run_find(pool_vgprs(p, cu, simd), p->vgpr_granules, g->vgpr_granules);
+    int32_t sgpr =
+        vgpr < 0 ? -1 : run_find(pool_sgprs(p, cu, simd), p->sgpr_granules, g->sgpr_granules);
     if (sgpr < 0)
         return false;
     *w = (struct work_wavefront){.simd = (uint8_t)simd,
@@ -199,13 +232,15 @@ static bool wavefront_place(const struct cu_resource_pool *p, uint32_t cu, uint3
 }
 
 /* Places all wavefronts of the group, or none. */
-static bool wavefronts_place(const struct cu_resource_pool *p, uint32_t number, struct pool_group *g)
+static bool wavefronts_place(const struct cu_resource_pool *p, uint32_t number,
+                             struct pool_group *g)
 {
     struct pool_cu *cu = arena_at(struct pool_cu, p->cus) + number;
     uint32_t simds = (uint32_t)cu_resource_pool_params(p)->simds, simd = cu->next_simd;
     for (uint32_t i = 0; i < g->wavefronts; i++) {
         uint32_t tries = 0;
-        while (tries < simds && !wavefront_place(p, number, (simd + tries) % simds, g, &g->wavefront[i]))
+        while (tries < simds
+               && !wavefront_place(p, number, (simd + tries) % simds, g, &g->wavefront[i]))
             tries++;
         if (tries == simds) {
             while (i-- > 0)
@@ -275,6 +310,8 @@ static uint64_t pool_releases(const struct part *self)
 static const struct resource_pool_ops cu_resource_pool_ops = {
     .setup = pool_setup,
     .possible = pool_possible,
+    .slots = pool_wavefront_slots,
+    .limits = pool_limits,
     .may_fit = pool_may_fit,
     .place = pool_place,
     .release = pool_release,

@@ -1,8 +1,8 @@
 /* What dispatchers ask of a resource pool: where can a work-group run?
  *
- * One pool holds what is free on all compute units of a GPU and is shared by all dispatchers, so what one takes no other
- * can take (Sun, "Refactoring MGPUSim's Work-Group Dispatching Mechanism", 2020). Calls come from the command processor's
- * tick. setup() comes first, once. */
+ * One pool holds what is free on all compute units of a GPU and is shared by all dispatchers, so
+ * what one takes no other can take (Sun, "Refactoring MGPUSim's Work-Group Dispatching Mechanism",
+ * 2020). Calls come from the command processor's tick. setup() comes first, once. */
 #ifndef HEDDLE_COMPONENTS_RESOURCE_POOL_H
 #define HEDDLE_COMPONENTS_RESOURCE_POOL_H
 
@@ -20,13 +20,26 @@ struct resource_request {
     uint32_t lds_bytes;  /* a work-group */
 };
 
+/* Work-groups of a kind that fit on an empty compute unit by each resource alone; UINT32_MAX: it
+ * limits nothing. Registers are given to wavefronts, and a work-group's wavefronts may stand on any
+ * SIMDs, so for these and for wavefront slots it is simds * (wavefronts that fit on a SIMD) /
+ * (wavefronts of the work-group), rounded down. */
+struct resource_limits {
+    uint32_t wavefront_slots, vgprs, sgprs, lds, work_group_slots;
+};
+
 struct resource_pool_ops {
     void (*setup)(struct part *self, uint32_t compute_units);
     /* Could an empty compute unit hold it? */
     bool (*possible)(const struct part *self, const struct resource_request *request);
+    /* Wavefront slots of one compute unit, and how many SIMDs share them. */
+    uint32_t (*slots)(const struct part *self, uint32_t *simds);
+    void (*limits)(const struct part *self, const struct resource_request *request,
+                   struct resource_limits *limits);
     /* Quick answer from counters: false means that place() would fail. */
     bool (*may_fit)(const struct part *self, uint32_t cu, const struct resource_request *request);
-    /* Takes the resources and writes work_group_slot, lds_offset and wavefront[] of `placement`; false: takes nothing. */
+    /* Takes the resources and writes work_group_slot, lds_offset and wavefront[] of `placement`;
+     * false: takes nothing. */
     bool (*place)(struct part *self, uint32_t cu, const struct resource_request *request,
                   struct work_placement *placement);
     /* Gives back what the work-group in that slot holds. */

@@ -1,9 +1,10 @@
 /* Instruction fetch: one line request a cycle, round robin over the wavefronts that want one.
  *
- * A wavefront's instruction buffer holds lines of 64 bytes: the one with its pc, and lines_ahead behind it. A line that was
- * asked for keeps its slot until the answer is there, also when nobody needs it any more (two slots more than lines, so
- * that a branch need not wait for such a line). Lines are asked for only inside allocations: fetching ahead over the end
- * of the code is no fault, getting there is. Included by compute_unit.c. */
+ * A wavefront's instruction buffer holds lines of 64 bytes: the one with its pc, and lines_ahead
+ * behind it. A line that was asked for keeps its slot until the answer is there, also when nobody
+ * needs it any more (two slots more than lines, so that a branch need not wait for such a line).
+ * Lines are asked for only inside allocations: fetching ahead over the end of the code is no fault,
+ * getting there is. Included by compute_unit.c. */
 #ifndef HEDDLE_COMPUTE_UNIT_FETCH_H
 #define HEDDLE_COMPUTE_UNIT_FETCH_H
 
@@ -23,7 +24,8 @@ static bool fetch_is_allocated(struct compute_unit *c, uint64_t line)
     return true;
 }
 
-/* A slot for a new line: an empty one, or the one furthest from the pc of those that are not wanted. */
+/* A slot for a new line: an empty one, or the one furthest from the pc of those that are not
+ * wanted. */
 static int fetch_victim(const struct compute_unit *c, const struct cu_wave *w)
 {
     uint64_t window = (uint64_t)c->lines_ahead * CU_LINE, furthest = 0;
@@ -72,8 +74,8 @@ static bool fetch_pick(struct compute_unit *c, unsigned *simd, unsigned *slot)
     return false;
 }
 
-/* Sends one request, if any is wanted and possible. Wavefronts without need leave the set on the way. True: one was sent, so
- * that there may be more in the next cycle. */
+/* Sends one request, if any is wanted and possible. Wavefronts without need leave the set on the
+ * way. True: one was sent, so that there may be more in the next cycle. */
 static bool fetch_send(struct compute_unit *c)
 {
     unsigned simd, slot;
@@ -97,7 +99,7 @@ static bool fetch_send(struct compute_unit *c)
         if (!compute_unit_imem_can_send(c))
             return false;
         compute_unit_imem_send_read(c, (uint16_t)(wave * c->line_slots + (unsigned)victim), line,
-                                    CU_LINE, c->group[w->group].pid);
+                                    CU_LINE, c->group[w->group].pid, false);
         w->line[victim] = line;
         w->line_state[victim] = LINE_COMING;
         c->fetch_simd = slot == 63 ? (simd + 1) % (uint32_t)compute_unit_params(c)->simds : simd;

@@ -1,5 +1,6 @@
-/* LDS instructions: how long they keep the LDS busy, and when lgkmcnt goes down. Offsets of an instruction are the same for
- * all lanes and only rotate the banks, so the lanes' addresses decide. Included by compute_unit.c. */
+/* LDS instructions: how long they keep the LDS busy, and when lgkmcnt goes down. Offsets of an
+ * instruction are the same for all lanes and only rotate the banks, so the lanes' addresses decide.
+ * Included by compute_unit.c. */
 #ifndef HEDDLE_COMPUTE_UNIT_LOCAL_MEMORY_H
 #define HEDDLE_COMPUTE_UNIT_LOCAL_MEMORY_H
 
@@ -22,10 +23,16 @@ static void lds_start(struct compute_unit *c, unsigned wave, const struct isa_in
     unsigned conflicts = 0, cycles = 1;
     if (address)
         cycles = lds_cycles(address, active, inst->dwords, &conflicts);
+    struct cu_wave *w = cu_wave_at(c, wave);
+    struct work_account *account = &c->ledger[w->ledger].account;
+    account->lds_busy += cycles;
+    account->lds_conflict += conflicts;
     c->io.stats.lds_bank_conflicts += conflicts;
+    c->lds_conflicts = conflicts;
     c->lds_free = now + cycles;
     if (inst->flags & ISA_RAISES_LGKM) {
-        cu_wave_at(c, wave)->lgkm++;
+        w->lgkm++;
+        w->lds++;
         lds_push(c, wave, now + (uint64_t)compute_unit_params(c)->lds_latency + cycles - 1);
     }
 }
@@ -44,6 +51,7 @@ static void lds_finish(struct compute_unit *c, uint64_t now)
         c->lds_end_head = (c->lds_end_head + 1) % c->lds_end_slots;
         c->lds_end_count--;
         w->lgkm--;
+        w->lds--;
         wave_counted(c, w, now);
     }
 }

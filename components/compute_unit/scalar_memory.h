@@ -1,7 +1,8 @@
 /* Scalar memory: loads of 1 to 16 dwords through the scalar cache, one line request a cycle.
  *
- * Answers come in any order, as on the hardware: programs wait for lgkmcnt(0). A load touches one or two lines; registers are
- * written when all have come. The tag of a request is twice the number of its entry plus the part. Included by compute_unit.c. */
+ * Answers come in any order, as on the hardware: programs wait for lgkmcnt(0). A load touches one
+ * or two lines; registers are written when all have come. The tag of a request is twice the number
+ * of its entry plus the part. Included by compute_unit.c. */
 #ifndef HEDDLE_COMPUTE_UNIT_SCALAR_MEMORY_H
 #define HEDDLE_COMPUTE_UNIT_SCALAR_MEMORY_H
 
@@ -30,13 +31,12 @@ static void smem_complete(struct compute_unit *c, struct cu_smem *e, uint64_t no
     wave_counted(c, w, now);
 }
 
+/* Starts a scalar memory instruction; there is room for it. */
 static enum cu_issue smem_issue(struct compute_unit *c, struct cu_wave *w, unsigned wave,
                                 const struct isa_inst *inst, uint64_t now)
 {
     struct isa_wave *s = cu_scalars(c, wave);
     struct isa_context context = cu_context(c, w);
-    if (!c->smem_free_count)
-        return ISSUE_BLOCKED;
     struct cu_smem *e = &c->smem[c->smem_free[c->smem_free_count - 1]];
     enum isa_status status = isa_scalar_address(&context, s, inst, &e->access);
     if (status != ISA_OK) {
@@ -73,12 +73,13 @@ static enum cu_issue smem_issue(struct compute_unit *c, struct cu_wave *w, unsig
     if (moves && !e->access.valid)
         smem_complete(c, e, now);
     else
-        c->smem_order[(c->smem_send_head + c->smem_send_count++) % CU_SMEM] = (uint16_t)(e - c->smem);
+        c->smem_order[(c->smem_send_head + c->smem_send_count++) % CU_SMEM] =
+            (uint16_t)(e - c->smem);
     return ISSUE_DONE;
 }
 
-static void smem_send_store(struct compute_unit *c, const struct cu_smem *e, uint16_t tag, uint64_t start,
-                            uint64_t end, uint32_t pid)
+static void smem_send_store(struct compute_unit *c, const struct cu_smem *e, uint16_t tag,
+                            uint64_t start, uint64_t end, uint32_t pid)
 {
     uint64_t line = start & ~(uint64_t)(CU_LINE - 1);
     void *payload = compute_unit_smem_send_write(c, tag, line, pid);
@@ -104,7 +105,7 @@ static bool smem_send(struct compute_unit *c)
     else if (e->access.kind == ISA_SCALAR_STORE)
         smem_send_store(c, e, tag, start, end, pid);
     else
-        compute_unit_smem_send_read(c, tag, start, (uint32_t)(end - start), pid);
+        compute_unit_smem_send_read(c, tag, start, (uint32_t)(end - start), pid, false);
     if (++e->unsent == e->parts) {
         c->smem_send_head = (c->smem_send_head + 1) % CU_SMEM;
         c->smem_send_count--;
@@ -121,7 +122,8 @@ static void smem_receive(struct compute_unit *c, uint64_t now)
             const uint8_t *line = mem_data_data(compute_unit_smem_reply_payload(c), CU_LINE);
             uint64_t start, end;
             smem_part(e, m->tag % 2, &start, &end);
-            memcpy((uint8_t *)e->data + (start - e->access.address), line + start % CU_LINE, end - start);
+            memcpy((uint8_t *)e->data + (start - e->access.address), line + start % CU_LINE,
+                   end - start);
         }
         compute_unit_smem_pop_reply(c);
         if (--e->remaining == 0)

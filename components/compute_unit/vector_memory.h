@@ -1,9 +1,10 @@
 /* Vector memory: from issue through the coalescer to the L1, and back in order.
  *
- * Instructions enter in issue order; their lines go out first come, first served, vmem_width a cycle, the first one
- * vmem_latency after issue. Answers come in any order; loaded bytes wait in the stage until the instruction is the oldest
- * of its wavefront, then registers are written and the counters go down (GCN3 ISA manual, section 4.4: vector memory
- * returns in order). Addresses are virtual: translation belongs to the caches. Included by compute_unit.c. */
+ * Instructions enter in issue order; their lines go out first come, first served, vmem_width a
+ * cycle, the first one vmem_latency after issue. Answers come in any order; loaded bytes wait in
+ * the stage until the instruction is the oldest of its wavefront, then registers are written and
+ * the counters go down (GCN3 ISA manual, section 4.4: vector memory returns in order). Addresses
+ * are virtual: translation belongs to the caches. Included by compute_unit.c. */
 #ifndef HEDDLE_COMPUTE_UNIT_VECTOR_MEMORY_H
 #define HEDDLE_COMPUTE_UNIT_VECTOR_MEMORY_H
 
@@ -34,8 +35,9 @@ static bool bounds_hold(struct compute_unit *c, uint64_t start, uint64_t end)
     return true;
 }
 
-static void bounds_fault(struct compute_unit *c, unsigned wave, const struct isa_inst *inst, uint64_t pc,
-                         unsigned lane, const char *access, unsigned bytes, uint64_t address)
+static void bounds_fault(struct compute_unit *c, unsigned wave, const struct isa_inst *inst,
+                         uint64_t pc, unsigned lane, const char *access, unsigned bytes,
+                         uint64_t address)
 {
     char what[WORK_FAULT_WHAT];
     work_fault_bounds(compute_unit_program(c), access, bytes, address, what, sizeof what);
@@ -54,17 +56,20 @@ static inline bool vmem_in_span(const struct compute_unit *c, const struct isa_m
     uint64_t limit = c->span_end - c->span_start - bytes;
     if (m->mask == UINT64_MAX) {
         for (unsigned lane = 0; lane < ISA_LANES; lane++)
-            outside |= (m->address[lane] - c->span_start) | (limit - (m->address[lane] - c->span_start));
+            outside |=
+                (m->address[lane] - c->span_start) | (limit - (m->address[lane] - c->span_start));
     } else {
         for (uint64_t rest = m->mask; rest; rest &= rest - 1) {
             uint64_t offset = m->address[__builtin_ctzll(rest)] - c->span_start;
             outside |= offset | (limit - offset);
         }
     }
-    return !(outside >> 63); /* sizes have less than 63 bits, so a set bit is a difference below 0 */
+    return !(outside
+             >> 63); /* sizes have less than 63 bits, so a set bit is a difference below 0 */
 }
 
-/* Checks all lanes at once when they lie in the allocation hit last, else lane by lane. False: the run has failed. */
+/* Checks all lanes at once when they lie in the allocation hit last, else lane by lane. False: the
+ * run has failed. */
 static bool vmem_check(struct compute_unit *c, unsigned wave, const struct cu_vmem *e)
 {
     static const char *const names[] = {"load", "store", "atomic"};
@@ -97,15 +102,20 @@ static void vmem_retire(struct compute_unit *c, struct cu_wave *w, uint64_t now)
         struct cu_vmem *e = cu_vmem_at(c, number);
         if (e->remaining)
             break;
-        if (e->access.mask && (e->access.kind == ISA_MEMORY_LOAD || e->access.returns) && !e->fence) {
+        if (e->access.mask && (e->access.kind == ISA_MEMORY_LOAD || e->access.returns)
+            && !e->fence) {
             struct isa_context context = cu_context(c, w);
             isa_memory_load(&context, &e->inst, e->access.mask, e->stage, e->access.bytes);
         }
+        struct work_account *account = &c->ledger[w->ledger].account;
+        account->vmem_issued++;
+        account->vmem_cycles += now - e->issued;
         w->vmem_first = e->next;
         if (e->next == CU_NONE)
             w->vmem_last = CU_NONE;
         w->vm -= (e->inst.flags & ISA_RAISES_VM) != 0;
         w->lgkm -= e->flat;
+        w->flat -= e->flat;
         c->vmem_free[c->vmem_free_count++] = (uint16_t)number;
         vmem_unblock(c, now);
     }
@@ -138,9 +148,11 @@ static void vmem_take_lines(struct compute_unit *c, struct cu_vmem *e, unsigned 
         e->unsent = place;
     }
     c->io.stats.vmem_lines += count;
+    c->ledger[cu_wave_at(c, e->wave)->ledger].account.vmem_lines += count;
 }
 
-static void vmem_enqueue(struct compute_unit *c, struct cu_wave *w, struct cu_vmem *e, unsigned number)
+static void vmem_enqueue(struct compute_unit *c, struct cu_wave *w, struct cu_vmem *e,
+                         unsigned number)
 {
     unsigned queue = (unsigned)compute_unit_params(c)->vmem_queue;
     e->next = CU_NONE;
@@ -150,21 +162,23 @@ static void vmem_enqueue(struct compute_unit *c, struct cu_wave *w, struct cu_vm
         cu_vmem_at(c, w->vmem_last)->next = (uint16_t)number;
     w->vmem_last = (uint16_t)number;
     if (e->remaining) {
-        c->vmem_order[(c->vmem_send_head + c->vmem_send_count++) % queue] =
-            (uint16_t)number;
+        c->vmem_order[(c->vmem_send_head + c->vmem_send_count++) % queue] = (uint16_t)number;
     }
 }
 
 enum cu_issue { ISSUE_DONE, ISSUE_BLOCKED, ISSUE_FAULT };
 
-/* Starts a vector memory instruction. The pc has not moved when it is blocked. */
+static inline bool vmem_is_full(const struct compute_unit *c)
+{
+    return !c->vmem_free_count || c->line_free_count < COALESCER_MAX_LINES;
+}
+
+/* Starts a vector memory instruction; there is room for it. */
 static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w, unsigned wave,
                                 const struct isa_inst *inst, uint64_t now)
 {
     struct isa_wave *s = cu_scalars(c, wave);
     struct isa_context context = cu_context(c, w);
-    if (!c->vmem_free_count || c->line_free_count < COALESCER_MAX_LINES)
-        return ISSUE_BLOCKED;
     unsigned number = c->vmem_free[c->vmem_free_count - 1];
     struct cu_vmem *e = cu_vmem_at(c, number);
     e->inst = *inst;
@@ -185,6 +199,7 @@ static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w, unsig
     e->flat = (inst->flags & ISA_RAISES_LGKM) != 0;
     e->coherent = e->access.kind == ISA_MEMORY_LOAD && e->access.glc;
     e->wave = (uint16_t)wave;
+    e->issued = now;
     e->first_send = now + (uint64_t)compute_unit_params(c)->vmem_latency;
     if (e->access.kind == ISA_MEMORY_STORE || e->access.kind == ISA_MEMORY_ATOMIC)
         isa_memory_store_data(&context, inst, e->access.mask, e->stage, e->access.bytes);
@@ -196,6 +211,7 @@ static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w, unsig
         e->remaining = 1;
     w->vm += (inst->flags & ISA_RAISES_VM) != 0;
     w->lgkm += e->flat;
+    w->flat += e->flat;
     vmem_enqueue(c, w, e, number);
     c->io.stats.vmem_instructions++;
     s->pc += inst->size;
@@ -204,7 +220,8 @@ static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w, unsig
     return ISSUE_DONE;
 }
 
-static void vmem_send_store(struct compute_unit *c, const struct cu_vmem *e, uint16_t tag, uint32_t pid)
+static void vmem_send_store(struct compute_unit *c, const struct cu_vmem *e, uint16_t tag,
+                            uint32_t pid)
 {
     struct coalesced_line line = c->line[tag].line;
     void *payload = compute_unit_vmem_send_write(c, tag, line.address, pid);
@@ -216,55 +233,44 @@ static void vmem_send_store(struct compute_unit *c, const struct cu_vmem *e, uin
         *mem_write_mask(payload, CU_LINE) = coalescer_to_line(&e->access, line, e->stage, data);
 }
 
-static void vmem_send_atomic(struct compute_unit *c, const struct cu_vmem *e, uint16_t tag, uint32_t pid)
+static void vmem_send_atomic(struct compute_unit *c, const struct cu_vmem *e, uint16_t tag,
+                             uint32_t pid)
 {
     struct coalesced_line line = c->line[tag].line;
-    void *payload = compute_unit_vmem_send_atomic(c, tag, line.address, pid,
-                                                  (enum atomic_op)e->access.atomic,
-                                                  e->access.bytes, e->access.returns);
+    void *payload =
+        compute_unit_vmem_send_atomic(c, tag, line.address, pid, (enum atomic_op)e->access.atomic,
+                                      e->access.bytes, e->access.returns);
     *mem_atomic_mask(payload, CU_LINE) =
         coalescer_to_line(&e->access, line, e->stage, mem_atomic_operand(payload, CU_LINE));
     if (e->access.atomic == ISA_ATOMIC_CMPSWAP || e->access.atomic == ISA_ATOMIC_FCMPSWAP)
         coalescer_to_line(&e->access, line, e->compare, mem_atomic_compare(payload, CU_LINE));
 }
 
-/* A load past the L1: OR with nothing in the L2, on all dwords that the lanes touch. */
-static void vmem_send_coherent(struct compute_unit *c, struct cu_vmem *e, uint16_t tag, uint32_t pid)
-{
-    struct coalesced_line line = c->line[tag].line;
-    uint8_t unused[CU_LINE];
-    void *payload =
-        compute_unit_vmem_send_atomic(c, tag, line.address, pid, ATOMIC_OP_OR, 4, true);
-    uint64_t bytes = coalescer_to_line(&e->access, line, e->stage, unused);
-    uint64_t first = (bytes | bytes >> 1 | bytes >> 2 | bytes >> 3) & 0x1111111111111111u;
-    *mem_atomic_mask(payload, CU_LINE) = first * 15;
-    memset(mem_atomic_operand(payload, CU_LINE), 0, CU_LINE);
-}
-
 static void vmem_send_line(struct compute_unit *c, struct cu_vmem *e, uint16_t tag)
 {
     uint32_t pid = c->group[cu_wave_at(c, e->wave)->group].pid;
-    if (e->coherent)
-        vmem_send_coherent(c, e, tag, pid);
-    else if (e->access.kind == ISA_MEMORY_LOAD)
-        compute_unit_vmem_send_read(c, tag, c->line[tag].line.address, CU_LINE, pid);
+    if (e->access.kind == ISA_MEMORY_LOAD)
+        compute_unit_vmem_send_read(c, tag, c->line[tag].line.address, CU_LINE, pid, e->coherent);
     else if (e->access.kind == ISA_MEMORY_STORE)
         vmem_send_store(c, e, tag, pid);
     else
         vmem_send_atomic(c, e, tag, pid);
 }
 
-/* Sends up to vmem_width lines of the oldest instructions. True: there is more to send, in the next cycle. */
+/* Sends up to vmem_width lines of the oldest instructions. True: there is more to send, in the next
+ * cycle. */
 static bool vmem_send(struct compute_unit *c, uint64_t now)
 {
     unsigned queue = (unsigned)compute_unit_params(c)->vmem_queue, width;
-    for (width = (unsigned)compute_unit_params(c)->vmem_width; width && c->vmem_send_count; width--) {
+    for (width = (unsigned)compute_unit_params(c)->vmem_width; width && c->vmem_send_count;
+         width--) {
         unsigned number = c->vmem_order[c->vmem_send_head];
         struct cu_vmem *e = cu_vmem_at(c, number);
         if (e->first_send > now || !compute_unit_vmem_can_send(c))
             return false;
         if (e->fence) {
-            compute_unit_vmem_send_fence(c, (uint16_t)(CU_LINES + number), SCOPE_AGENT, true, false);
+            compute_unit_vmem_send_fence(c, (uint16_t)(CU_LINES + number), SCOPE_AGENT, true,
+                                         false);
         } else {
             uint16_t tag = e->unsent;
             vmem_send_line(c, e, tag);
@@ -287,7 +293,8 @@ static uint64_t vmem_next_send(const struct compute_unit *c)
 }
 
 /* Bytes of a line to the stage. */
-static inline void vmem_take_data(struct cu_vmem *e, struct coalesced_line line, const uint8_t *data)
+static inline void vmem_take_data(struct cu_vmem *e, struct coalesced_line line,
+                                  const uint8_t *data)
 {
     if (e->shape == VMEM_LINEAR)
         coalescer_linear_from_line(&e->access, e->base, line.address, data, e->stage);

@@ -1,12 +1,59 @@
-/* Life of wavefronts: from the placement of a work-group to its end, and the wheel between two instructions.
- * Included by compute_unit.c. */
+/* Life of wavefronts: from the placement of a work-group to its end, and the wheel between two
+ * instructions. Included by compute_unit.c. */
 #ifndef HEDDLE_COMPUTE_UNIT_WAVEFRONT_H
 #define HEDDLE_COMPUTE_UNIT_WAVEFRONT_H
 
 #include "compute_unit_state.h"
 
-/* Puts the wavefront into the wheel until ready_at, rounded up to a turn of its SIMD; the wheel holds the last turn it can
- * reach when that is further away. */
+static inline uint64_t *wave_account(struct compute_unit *c, const struct cu_wave *w)
+{
+    return c->ledger[w->ledger].account.slot_cycles;
+}
+
+/* Accounts for the time up to now by what the wavefront was waiting for; from now on, or from the
+ * turn after the instruction it has just issued, it waits for `why`. */
+static inline void wave_waits(struct compute_unit *c, struct cu_wave *w, uint64_t now,
+                              enum work_cycles_kind why)
+{
+    if (now > w->since) {
+        wave_account(c, w)[w->why] += now - w->since;
+        w->since = now;
+    }
+    w->why = (uint8_t)why;
+}
+
+/* A wavefront that was ready issues an instruction: this turn of the SIMD is its. */
+static inline void wave_issues(struct compute_unit *c, struct cu_wave *w, unsigned issued,
+                               uint64_t now)
+{
+    uint64_t simds = (uint64_t)compute_unit_params(c)->simds, *account = wave_account(c, w);
+    account[w->why] += now - w->since;
+    account[issued] += simds;
+    w->since = now + simds;
+}
+
+/* The instruction issued now keeps its wavefront for `cycles`; what is more than the turn counts
+ * for `executing`. */
+static inline void wave_executes(struct compute_unit *c, struct cu_wave *w,
+                                 enum work_cycles_kind executing, uint64_t now, uint64_t cycles)
+{
+    if (cycles > (uint64_t)compute_unit_params(c)->simds) {
+        uint64_t end = cu_turn(c, w->simd, now + cycles);
+        wave_account(c, w)[executing] += end - w->since;
+        w->since = end;
+    }
+}
+
+/* Cycles up to now that the LDS has spent on bank conflicts: they are the last ones of each access.
+ */
+static inline uint64_t lds_conflicts_until(const struct compute_unit *c, uint64_t now)
+{
+    uint64_t rest = c->lds_free > now ? c->lds_free - now : 0;
+    return c->io.stats.lds_bank_conflicts - (rest < c->lds_conflicts ? rest : c->lds_conflicts);
+}
+
+/* Puts the wavefront into the wheel until ready_at, rounded up to a turn of its SIMD; the wheel
+ * holds the last turn it can reach when that is further away. */
 static void wave_sleep(struct compute_unit *c, struct cu_wave *w, uint64_t now)
 {
     uint64_t simds = (uint64_t)compute_unit_params(c)->simds;
@@ -20,7 +67,14 @@ static void wave_sleep(struct compute_unit *c, struct cu_wave *w, uint64_t now)
 
 static void wave_make_ready(struct compute_unit *c, struct cu_wave *w, uint64_t now)
 {
+    static const uint8_t waiting[CU_KINDS] = {
+        [CU_VALU] = WORK_WAITING_VALU,     [CU_SCALAR] = WORK_WAITING_SCALAR,
+        [CU_VMEM] = WORK_WAITING_VMEM,     [CU_LDS] = WORK_WAITING_LDS,
+        [CU_BRANCH] = WORK_WAITING_BRANCH, [CU_SPECIAL] = WORK_WAITING_OTHER};
     uint64_t turn = cu_turn(c, w->simd, now);
+    wave_waits(c, w, now, waiting[w->kind]);
+    if (w->kind == CU_LDS)
+        w->conflicts = lds_conflicts_until(c, now);
     w->state = WAVE_READY;
     c->ready[w->simd][w->kind] |= (uint64_t)1 << w->slot;
     if (turn < c->retry_at[w->simd])
@@ -31,7 +85,8 @@ static void wave_make_ready(struct compute_unit *c, struct cu_wave *w, uint64_t 
 static int wave_find_line(const struct compute_unit *c, const struct cu_wave *w, uint64_t line)
 {
     for (unsigned i = 0; i < c->line_slots; i++) {
-        if (w->line[i] == line && (w->line_state[i] == LINE_VALID || w->line_state[i] == LINE_COMING))
+        if (w->line[i] == line
+            && (w->line_state[i] == LINE_VALID || w->line_state[i] == LINE_COMING))
             return (int)i;
     }
     return -1;
@@ -42,8 +97,8 @@ static void wave_want_lines(struct compute_unit *c, const struct cu_wave *w)
     c->fetch_wanted[w->simd] |= (uint64_t)1 << w->slot;
 }
 
-/* Looks up the instruction at the pc. True: decoded. False: its bytes are not there (WAVE_FETCH), or it is none
- * (WAVE_FAULTED). */
+/* Looks up the instruction at the pc. True: decoded. False: its bytes are not there (WAVE_FETCH),
+ * or it is none (WAVE_FAULTED). */
 static bool wave_decode(struct compute_unit *c, struct cu_wave *w, unsigned wave)
 {
     uint64_t pc = cu_scalars(c, wave)->pc, line = pc & ~(uint64_t)(CU_LINE - 1);
@@ -55,23 +110,25 @@ static bool wave_decode(struct compute_unit *c, struct cu_wave *w, unsigned wave
         w->line_address = line;
         wave_want_lines(c, w);
         if (slot < 0 || w->line_state[slot] != LINE_VALID) {
+            wave_waits(c, w, compute_unit_now(c), WORK_WAITING_FETCH);
             w->state = WAVE_FETCH;
             return false;
         }
         w->line_slot = (uint8_t)slot;
     }
     const uint8_t *bytes = cu_line_bytes(c, wave, w->line_slot) + offset;
-    int result = decode_find(cu_target(c), pc, bytes, size, &w->decoded);
+    int result = decode_find(cu_decoded(c), cu_target(c), pc, bytes, size, &w->decoded);
     if (result == ISA_ERROR_TRUNCATED && size < ISA_MAX_INST_BYTES) {
         int slot = wave_find_line(c, w, line + CU_LINE);
         if (slot < 0 || w->line_state[slot] != LINE_VALID) {
             wave_want_lines(c, w);
+            wave_waits(c, w, compute_unit_now(c), WORK_WAITING_FETCH);
             w->state = WAVE_FETCH;
             return false;
         }
         memcpy(joined, bytes, size);
         memcpy(joined + size, cu_line_bytes(c, wave, (unsigned)slot), sizeof joined - size);
-        result = decode_find(cu_target(c), pc, joined, sizeof joined, &w->decoded);
+        result = decode_find(cu_decoded(c), cu_target(c), pc, joined, sizeof joined, &w->decoded);
     }
     if (result < 0) {
         char what[128];
@@ -84,13 +141,13 @@ static bool wave_decode(struct compute_unit *c, struct cu_wave *w, unsigned wave
         cu_fault(c, wave, known ? &inst : NULL, pc, UINT32_MAX, what);
         return false;
     }
-    w->kind = decode_cache[w->decoded].kind;
+    w->kind = cu_decoded(c)[w->decoded].kind;
     return true;
 }
 
 /* After an instruction: the next one may issue from `at` on. */
-static inline void wave_continue(struct compute_unit *c, struct cu_wave *w, unsigned wave, uint64_t now,
-                                 uint64_t at)
+static inline void wave_continue(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+                                 uint64_t now, uint64_t at)
 {
     w->ready_at = at;
     if (wave_decode(c, w, wave))
@@ -106,15 +163,15 @@ static void wave_fetched(struct compute_unit *c, struct cu_wave *w, unsigned wav
 
 static void wave_expire(struct compute_unit *c, uint64_t now)
 {
-    unsigned slot = now % CU_WHEEL, simd = (unsigned)(now % (uint64_t)compute_unit_params(c)->simds);
+    unsigned slot = now % CU_WHEEL,
+             simd = (unsigned)(now % (uint64_t)compute_unit_params(c)->simds);
     uint64_t due = c->wheel[slot];
     if (!due)
         return;
     c->wheel[slot] = 0;
     c->wheel_used[slot / 64] &= ~((uint64_t)1 << (slot % 64));
     for (; due; due &= due - 1) {
-        struct cu_wave *w =
-            cu_wave_at(c, cu_wave_number(c, simd, (unsigned)__builtin_ctzll(due)));
+        struct cu_wave *w = cu_wave_at(c, cu_wave_number(c, simd, (unsigned)__builtin_ctzll(due)));
         if (w->ready_at > now)
             wave_sleep(c, w, now);
         else
@@ -145,7 +202,8 @@ static void wave_start(struct compute_unit *c, struct cu_group *g, const struct 
     unsigned wave = cu_wave_number(c, place->simd, place->slot);
     struct cu_wave *w = cu_wave_at(c, wave);
     struct isa_wave *s = cu_scalars(c, wave);
-    size_t registers = ((size_t)place->simd * (size_t)compute_unit_params(c)->vgprs + place->vgpr) * 64;
+    size_t registers =
+        ((size_t)place->simd * (size_t)compute_unit_params(c)->vgprs + place->vgpr) * 64;
     if (w->state != WAVE_FREE)
         bug("compute unit: SIMD %u slot %u is taken", place->simd, place->slot);
     for (unsigned i = 0; i < c->line_slots; i++) {
@@ -158,12 +216,33 @@ static void wave_start(struct compute_unit *c, struct cu_group *g, const struct 
     w->group = (uint8_t)p->work_group_slot;
     w->number = (uint8_t)number;
     w->instructions = 0;
-    w->vm = w->lgkm = w->stores = 0;
+    w->vm = w->lgkm = w->lds = w->flat = 0;
+    w->priority = 0;
+    w->since = now;
+    w->why = WORK_WAITING_FETCH;
+    w->ledger = g->ledger;
     w->vmem_first = w->vmem_last = CU_NONE;
     w->line_address = UINT64_MAX;
     wavefront_start(cu_target(c), s, arena_at(uint32_t, w->vgpr), p, g->id, number);
     g->wave[number] = (uint16_t)wave;
     wave_continue(c, w, wave, now, now + 1);
+}
+
+/* The ledger of a kernel: the one it has, or a new one. There are as many as work-groups. */
+static unsigned ledger_open(struct compute_unit *c, uint32_t dispatch, uint64_t now)
+{
+    unsigned unused = CU_MAX_GROUPS, i = 0;
+    while (i < CU_MAX_GROUPS && !(c->ledger[i].groups && c->ledger[i].dispatch == dispatch)) {
+        if (!c->ledger[i].groups && unused == CU_MAX_GROUPS)
+            unused = i;
+        i++;
+    }
+    i = i == CU_MAX_GROUPS ? unused : i;
+    c->ledger[i].dispatch = dispatch;
+    c->ledger[i].groups++;
+    if (!c->ledger[i].running++)
+        c->ledger[i].active_since = now;
+    return i;
 }
 
 /* Takes one work-group from the port. */
@@ -177,11 +256,18 @@ static void group_start(struct compute_unit *c, uint64_t now)
     struct cu_group *g = &c->group[p.work_group_slot];
     if (p.work_group_slot >= CU_MAX_GROUPS || g->used)
         bug("compute unit: work-group slot %u is taken", p.work_group_slot);
-    *g = (struct cu_group){.tag = m->tag, .used = 1, .waves = (uint8_t)p.wavefronts,
+    *g = (struct cu_group){.tag = m->tag,
+                           .used = 1,
+                           .waves = (uint8_t)p.wavefronts,
                            .kernel = m->map.kernel,
                            .id = {m->map.group_x, m->map.group_y, m->map.group_z},
-                           .pid = p.pid, .lds_offset = p.lds_offset, .lds_bytes = p.lds_bytes,
-                           .vgprs = p.vgprs, .scratch = p.scratch};
+                           .pid = p.pid,
+                           .lds_offset = p.lds_offset,
+                           .lds_bytes = p.lds_bytes,
+                           .vgprs = p.vgprs,
+                           .scratch = p.scratch,
+                           .arrived = now};
+    g->ledger = (uint8_t)ledger_open(c, p.dispatch_id, now);
     if (!c->resident)
         c->active_since = now;
     c->resident += p.wavefronts;
@@ -197,7 +283,11 @@ static void group_answer(struct compute_unit *c)
     while (c->finished && compute_unit_work_can_reply(c)) {
         unsigned slot = (unsigned)__builtin_ctzll(c->finished);
         struct cu_group *g = &c->group[slot];
-        compute_unit_work_reply_finished(c, g->tag, g->instructions);
+        struct cu_ledger *ledger = &c->ledger[g->ledger];
+        void *payload = compute_unit_work_reply_finished(c, g->tag, g->instructions);
+        memcpy(work_finished_account(payload), &ledger->account, sizeof ledger->account);
+        memset(&ledger->account, 0, sizeof ledger->account);
+        ledger->groups--;
         g->used = 0;
         c->finished &= c->finished - 1;
     }
@@ -215,19 +305,43 @@ static void group_release_barrier(struct compute_unit *c, struct cu_group *g, ui
     }
 }
 
+/* The last wavefront of the group has ended. */
+static void group_finish(struct compute_unit *c, const struct cu_group *g, uint64_t now)
+{
+    struct cu_ledger *ledger = &c->ledger[g->ledger];
+    ledger->account.slot_cycles[WORK_ENDED] += g->waves * now - g->ended_at;
+    ledger->account.held += g->waves * (now - g->arrived);
+    if (!--ledger->running)
+        ledger->account.active += now - ledger->active_since;
+    c->finished |= (uint64_t)1 << (g - c->group);
+}
+
 static void wave_end(struct compute_unit *c, struct cu_wave *w, uint64_t now)
 {
     struct cu_group *g = &c->group[w->group];
+    wave_waits(c, w, now, WORK_ENDED);
+    g->ended_at += now;
     w->state = WAVE_FREE;
+    c->raised[w->simd] &= ~((uint64_t)1 << w->slot);
     c->fetch_wanted[w->simd] &= ~((uint64_t)1 << w->slot);
     g->instructions += w->instructions;
     c->resident--;
     if (!c->resident)
         c->io.stats.active_cycles += now - c->active_since;
     if (++g->ended == g->waves)
-        c->finished |= (uint64_t)1 << (g - c->group);
+        group_finish(c, g, now);
     else
         group_release_barrier(c, g, now);
+}
+
+/* Which counter keeps the wavefront at its s_waitcnt. */
+static inline enum work_cycles_kind wave_counter(const struct cu_wave *w)
+{
+    if (w->vm > w->limit_vm)
+        return WORK_WAITING_VMCNT;
+    if (w->lgkm > w->lds + w->flat)
+        return WORK_WAITING_LGKMCNT_SMEM;
+    return w->flat ? WORK_WAITING_VMCNT : WORK_WAITING_LGKMCNT_LDS;
 }
 
 /* A counter went down: is that what the wavefront waits for? */
@@ -235,6 +349,9 @@ static inline void wave_counted(struct compute_unit *c, struct cu_wave *w, uint6
 {
     if (w->state == WAVE_WAITCNT && w->vm <= w->limit_vm && w->lgkm <= w->limit_lgkm)
         wave_continue(c, w, cu_wave_number(c, w->simd, w->slot), now, now + 1);
+    else if (w->state == WAVE_WAITCNT && w->why != WORK_WAITING_COUNTER_FULL
+             && w->why != wave_counter(w))
+        wave_waits(c, w, now, wave_counter(w));
     else if (w->state == WAVE_ENDING && !w->vm && !w->lgkm)
         wave_end(c, w, now);
 }

@@ -1,5 +1,5 @@
 /* Every input to every output. See interconnect.h for how; here is only what makes it a crossbar: a
- * width, and a latency of the whole way, of which the legs on either side have a cycle each. */
+ * width, and a latency of the whole way, legs on either side included. */
 #include "crossbar.gen.h"
 
 #define INTERCONNECT(name) crossbar_##name
@@ -15,7 +15,7 @@ struct crossbar {
 
 static void crossbar_init(struct crossbar *c)
 {
-    crossbar_setup(c, (uint32_t)crossbar_params(c)->latency - 2,
+    crossbar_setup(c, (uint32_t)crossbar_params(c)->latency, true,
                    (uint64_t)crossbar_params(c)->width);
 }
 

@@ -6,7 +6,23 @@
 #include "runtime/hang.h"
 #include "runtime/port.h"
 
-static void INTERCONNECT(setup)(struct INTERCONNECT_TYPE *c, uint32_t hold, uint64_t width)
+/* Cycles of `latency` that are left when the legs to the interconnect and from it are taken off.
+ * Legs that are links or between clocks count one cycle. */
+static uint32_t INTERCONNECT(hold)(uint32_t latency, uint32_t in, const uint32_t *outs,
+                                   uint32_t count)
+{
+    uint32_t legs = ring_at(in)->latency ? ring_at(in)->latency : 1, longest = 1;
+    for (uint32_t i = 0; i < count; i++)
+        if (outs[2 * i] != RING_NONE && ring_at(outs[2 * i])->latency > longest)
+            longest = ring_at(outs[2 * i])->latency;
+    legs += longest;
+    return latency > legs ? latency - legs : 0;
+}
+
+/* A message is held for `latency` cycles, or (`whole_way`) so long that it has needed as many from
+ * end to end. */
+static void INTERCONNECT(setup)(struct INTERCONNECT_TYPE *c, uint32_t latency, bool whole_way,
+                                uint64_t width)
 {
     struct interconnect *x = &c->interconnect;
     const struct INTERCONNECT(io) *io = INTERCONNECT(io)(c);
@@ -15,23 +31,34 @@ static void INTERCONNECT(setup)(struct INTERCONNECT_TYPE *c, uint32_t hold, uint
         return;
     interconnect_side_init(&x->side[0], sources, targets);
     interconnect_side_init(&x->side[1], targets, sources);
-    const uint32_t *pair = engine.port_rings + 2 * io->from_first;
+    const uint32_t *pair = engine_base.port_rings + 2 * io->from_first;
+    const uint32_t *target = engine_base.port_rings + 2 * io->to_first;
     for (uint32_t i = 0; i < sources; i++)
-        ring_set_delay(pair[2 * i], hold);
+        ring_add_delay(pair[2 * i], whole_way
+                                        ? INTERCONNECT(hold)(latency, pair[2 * i], target, targets)
+                                        : latency);
     for (uint32_t j = 0; j < targets; j++) {
-        uint32_t reply = engine.port_rings[2 * (io->to_first + j) + 1];
+        uint32_t reply = target[2 * j + 1];
         if (reply != RING_NONE)
-            ring_set_delay(reply, hold);
+            ring_add_delay(reply, whole_way ? INTERCONNECT(hold)(latency, reply, pair + 1, sources)
+                                            : latency);
     }
     const struct platform_protocol *p =
-        &engine.platform->protocols[engine.platform->rings[pair[0]].protocol];
-    interconnect_side_messages(&x->side[0], engine.platform->messages + p->first_message,
-                               p->request_count, width);
-    interconnect_side_messages(&x->side[1],
-                               engine.platform->messages + p->first_message + p->request_count,
-                               p->reply_count, width);
+        &engine_base.platform->protocols[engine_base.platform->rings[pair[0]].protocol];
+    interconnect_side_messages(&x->side[0], p->first_message, p->request_count, width);
+    interconnect_side_messages(&x->side[1], p->first_message + p->request_count, p->reply_count,
+                               width);
     index_pool_init(&x->free_origins, INTERCONNECT_IN_FLIGHT);
     x->origins = arena_allocate(INTERCONNECT_IN_FLIGHT * sizeof(struct interconnect_origin));
+}
+
+/* Where the messages of a side come from, and where they go. */
+static inline struct ring *INTERCONNECT(ring)(const struct INTERCONNECT_TYPE *c, bool at_to,
+                                              uint32_t i, bool reply)
+{
+    const struct INTERCONNECT(io) *io = INTERCONNECT(io)(c);
+    return ring_at(
+        engine_base.port_rings[2 * ((at_to ? io->to_first : io->from_first) + i) + reply]);
 }
 
 /* The target of a message at its source, or -1 after engine_fail(). Requests carry their address in
@@ -60,14 +87,13 @@ static int32_t INTERCONNECT(target)(struct INTERCONNECT_TYPE *c, const struct me
 }
 
 /* Looks at the oldest message of a source. */
-static inline void INTERCONNECT(look)(struct INTERCONNECT_TYPE *c, uint32_t source, bool reply,
-                                      bool later)
+static inline void INTERCONNECT(look)(struct INTERCONNECT_TYPE *c, uint32_t source, bool reply)
 {
     const struct message *m =
-        reply ? INTERCONNECT(to_peek_reply)(c, source) : INTERCONNECT(from_peek)(c, source);
+        ring_oldest(INTERCONNECT(ring)(c, reply, source, reply), c->io.base.now);
     int32_t target = m ? INTERCONNECT(target)(c, m, reply) : -1;
     if (target >= 0)
-        interconnect_enter(&c->interconnect.side[reply], source, (uint32_t)target, later);
+        interconnect_enter(&c->interconnect.side[reply], source, (uint32_t)target);
 }
 
 /* Looks at sources that may show a new message. */
@@ -79,35 +105,31 @@ static inline void INTERCONNECT(discover)(struct INTERCONNECT_TYPE *c, bool repl
     for (uint32_t w = 0; w < s->source_words; w++) {
         uint64_t bits = interconnect_pending(&c->io.base, first + w * 64, first + s->sources);
         for (bits &= ~interconnect_bits(s->known)[w]; bits; bits &= bits - 1)
-            INTERCONNECT(look)(c, w * 64 + (uint32_t)__builtin_ctzll(bits), reply, false);
+            INTERCONNECT(look)(c, w * 64 + (uint32_t)__builtin_ctzll(bits), reply);
     }
 }
 
-/* Passes the oldest message of `source` on; returns its kind. */
-static inline unsigned INTERCONNECT(pass)(struct INTERCONNECT_TYPE *c, uint32_t source,
-                                          uint32_t target, bool reply)
+/* Passes the oldest message of `in` on to `out`, which has room; returns its kind. */
+static inline unsigned INTERCONNECT(pass)(struct INTERCONNECT_TYPE *c, struct ring *in,
+                                          struct ring *out, uint32_t source, bool reply)
 {
     struct interconnect *x = &c->interconnect;
+    struct interconnect_side *s = &x->side[reply];
     struct interconnect_origin *origins = arena_at(struct interconnect_origin, x->origins);
-    const struct message *m =
-        reply ? INTERCONNECT(to_peek_reply)(c, source) : INTERCONNECT(from_peek)(c, source);
+    const struct message *m = ring_slot(in->head);
     unsigned kind = message_kind(m);
-    if (reply) {
-        INTERCONNECT(from_forward_reply)
-        (c, target, m, INTERCONNECT(to_reply_payload)(c, source), origins[m->tag].tag);
-        index_pool_give(&x->free_origins, m->tag);
-        INTERCONNECT(to_pop_reply)(c, source);
-        c->io.stats.replies++;
-        return kind;
-    }
     uint32_t number = 0;
-    if (x->side[0].awaited[kind]) {
+    if (reply) {
+        number = origins[m->tag].tag;
+        index_pool_give(&x->free_origins, m->tag);
+    } else if (s->awaited[kind]) {
         number = index_pool_take(&x->free_origins);
         origins[number] = (struct interconnect_origin){source, m->tag};
     }
-    INTERCONNECT(to_forward)(c, target, m, INTERCONNECT(from_payload)(c, source), (uint16_t)number);
-    INTERCONNECT(from_pop)(c, source);
-    c->io.stats.requests++;
+    port_copy(out, c->io.base.now, engine_base.platform->messages + s->first_message, m,
+              ring_payload(in->head), (uint16_t)number);
+    ring_drop(in, c->io.base.now);
+    *(reply ? &c->io.stats.replies : &c->io.stats.requests) += 1;
     return kind;
 }
 
@@ -116,7 +138,7 @@ static inline bool INTERCONNECT(serve)(struct INTERCONNECT_TYPE *c, bool reply)
 {
     struct interconnect *x = &c->interconnect;
     struct interconnect_side *s = &x->side[reply];
-    uint64_t now = INTERCONNECT(now)(c);
+    uint64_t now = c->io.base.now;
     bool again = false;
     for (uint32_t w = 0; w < s->target_words; w++)
         for (uint64_t bits = interconnect_bits(s->busy)[w]; bits; bits &= bits - 1) {
@@ -126,16 +148,15 @@ static inline bool INTERCONNECT(serve)(struct INTERCONNECT_TYPE *c, bool reply)
                 INTERCONNECT(wake_at)(c, *free_at);
                 continue;
             }
-            if (reply ? !INTERCONNECT(from_can_reply)(c, target)
-                      : !INTERCONNECT(to_can_send)(c, target))
-                continue;
-            if (!reply && !index_pool_has(&x->free_origins))
+            struct ring *out = INTERCONNECT(ring)(c, !reply, target, reply);
+            if (!ring_has_room(out, now) || (!reply && !index_pool_has(&x->free_origins)))
                 continue;
             bool others;
             uint32_t source = interconnect_choose(s, target, &others);
-            unsigned cycles = s->cycles[INTERCONNECT(pass)(c, source, target, reply)];
+            struct ring *in = INTERCONNECT(ring)(c, reply, source, reply);
+            unsigned cycles = s->cycles[INTERCONNECT(pass)(c, in, out, source, reply)];
             *free_at = now + cycles;
-            INTERCONNECT(look)(c, source, reply, true); /* a source shows one message a cycle */
+            again |= ring_oldest(in, now) != NULL; /* a source shows one message a cycle */
             if (!others)
                 continue;
             c->io.stats.conflicts += interconnect_conflict(s, now, cycles);
@@ -151,12 +172,8 @@ static bool INTERCONNECT(move)(struct INTERCONNECT_TYPE *c)
     bool again = false;
     /* Answers first: they free entries of the table of requests in flight. */
     for (unsigned reply = 2; reply-- > 0;) {
-        struct interconnect_side *s = &c->interconnect.side[reply];
         INTERCONNECT(discover)(c, reply);
-        if (s->waiting)
-            interconnect_release(s);
         again |= INTERCONNECT(serve)(c, reply);
-        again |= s->waiting != 0;
     }
     return again;
 }

@@ -5,11 +5,11 @@
  * entered in the bitmap of its target; each target takes one a cycle, round robin from the source
  * behind the last one served. So a cycle costs as much as there are messages, however many ports
  * there are, and the outcome does not depend on the order in which ports are looked at. The time
- * that a message is held for is spent in its ring (ring_set_delay), so nothing is woken for it
+ * that a message is held for is spent in its ring (ring_add_delay), so nothing is woken for it
  * before it can move on.
  *
- * Invariant: a source whose bit is set in `known` stands either in `later` or in the bitmap of one
- * target; nobody but a target takes from it.
+ * Invariant: a source whose bit is set in `known` stands in the bitmap of one target; nobody but a
+ * target takes from it.
  *
  * A request's tag is replaced by its number in the table of requests in flight, which says where
  * the answer goes and what tag it had. */
@@ -31,14 +31,12 @@ struct interconnect_origin {
 struct interconnect_side {
     uint32_t sources, targets;
     uint32_t source_words, target_words;
-    uint32_t waiting;     /* sources in `later` */
-    uint32_t known;       /* arena offsets: bitmap of sources */
-    uint32_t later;       /* bitmap of sources that have shown a message in this cycle already */
-    uint32_t wanted;      /* bitmap of sources, each target */
-    uint32_t busy;        /* bitmap of targets that are wanted */
-    uint32_t target_of;   /* uint32_t by source */
-    uint32_t last_served; /* uint32_t by target */
-    uint32_t free_at;     /* uint64_t by target: cycle from which it can take the next message */
+    uint32_t known;         /* arena offsets: bitmap of sources */
+    uint32_t wanted;        /* bitmap of sources, each target */
+    uint32_t busy;          /* bitmap of targets that are wanted */
+    uint32_t last_served;   /* uint32_t by target */
+    uint32_t free_at;       /* uint64_t by target: cycle from which it can take the next message */
+    uint32_t first_message; /* in the platform's table */
     uint64_t conflict_until;
     uint16_t cycles[INTERCONNECT_KINDS]; /* that a message of this kind occupies a target */
     uint8_t awaited[INTERCONNECT_KINDS];
@@ -63,10 +61,8 @@ static inline void interconnect_side_init(struct interconnect_side *s, uint32_t 
     s->source_words = (sources + 63) / 64;
     s->target_words = (targets + 63) / 64;
     s->known = arena_allocate(s->source_words * sizeof(uint64_t));
-    s->later = arena_allocate(s->source_words * sizeof(uint64_t));
     s->wanted = arena_allocate((size_t)targets * s->source_words * sizeof(uint64_t));
     s->busy = arena_allocate(s->target_words * sizeof(uint64_t));
-    s->target_of = arena_allocate(sources * sizeof(uint32_t));
     s->last_served = arena_allocate(targets * sizeof(uint32_t));
     s->free_at = arena_allocate(targets * sizeof(uint64_t));
     for (uint32_t t = 0; t < targets; t++)
@@ -75,10 +71,11 @@ static inline void interconnect_side_init(struct interconnect_side *s, uint32_t 
 
 /* How long messages occupy a port of `width` bytes a cycle (0: one cycle each). Byte masks and what
  * else is below 32 bytes have wires of their own. */
-static inline void interconnect_side_messages(struct interconnect_side *s,
-                                              const struct platform_message *messages,
+static inline void interconnect_side_messages(struct interconnect_side *s, uint32_t first_message,
                                               uint32_t count, uint64_t width)
 {
+    const struct platform_message *messages = engine_base.platform->messages + first_message;
+    s->first_message = first_message;
     for (uint32_t k = 0; k < count && k < INTERCONNECT_KINDS; k++) {
         uint64_t bytes = messages[k].payload_bytes & ~UINT32_C(31);
         uint64_t cycles = width ? (bytes + width - 1) / width : 1;
@@ -96,38 +93,13 @@ static inline uint64_t interconnect_pending(const struct component *c, uint32_t 
     return end - first >= 64 ? bits : bits & (((uint64_t)1 << (end - first)) - 1);
 }
 
-static inline void interconnect_want(struct interconnect_side *s, uint32_t source)
-{
-    uint32_t target = arena_at(uint32_t, s->target_of)[source];
-    interconnect_bits(s->wanted)[target * s->source_words + source / 64] |= (uint64_t)1
-                                                                            << (source % 64);
-    interconnect_bits(s->busy)[target / 64] |= (uint64_t)1 << (target % 64);
-}
-
-/* A source has a message, which may move on now or, `later`, from the next cycle on. */
-static inline void interconnect_enter(struct interconnect_side *s, uint32_t source, uint32_t target,
-                                      bool later)
+/* A source shows a message for `target`. */
+static inline void interconnect_enter(struct interconnect_side *s, uint32_t source, uint32_t target)
 {
     uint64_t bit = (uint64_t)1 << (source % 64);
-    arena_at(uint32_t, s->target_of)[source] = target;
     interconnect_bits(s->known)[source / 64] |= bit;
-    if (!later) {
-        interconnect_want(s, source);
-        return;
-    }
-    interconnect_bits(s->later)[source / 64] |= bit;
-    s->waiting++;
-}
-
-/* A cycle later. The component is ticked in every cycle in which there are some. */
-static inline void interconnect_release(struct interconnect_side *s)
-{
-    for (uint32_t w = 0; w < s->source_words; w++) {
-        uint64_t *word = &interconnect_bits(s->later)[w];
-        for (; *word; *word &= *word - 1)
-            interconnect_want(s, w * 64 + (uint32_t)__builtin_ctzll(*word));
-    }
-    s->waiting = 0;
+    interconnect_bits(s->wanted)[target * s->source_words + source / 64] |= bit;
+    interconnect_bits(s->busy)[target / 64] |= (uint64_t)1 << (target % 64);
 }
 
 /* The next source for `target` in turn, and whether others are left waiting. At least one must want

@@ -15,7 +15,7 @@ struct switch_ {
 
 static void switch__init(struct switch_ *c)
 {
-    switch__setup(c, (uint32_t)switch__params(c)->latency, 0);
+    switch__setup(c, (uint32_t)switch__params(c)->latency, false, 0);
 }
 
 static bool switch__tick(struct switch_ *c)

@@ -200,7 +200,7 @@ static void issue(struct dma_engine *c, uint32_t i)
     p->writing = false;
     command->issued += bytes;
     if (command->kind == COMMAND_READ || command->kind == COMMAND_COPY) {
-        dma_engine_mem_send_read(c, (uint16_t)number, source, bytes, 0);
+        dma_engine_mem_send_read(c, (uint16_t)number, source, bytes, 0, false);
         c->io.stats.bytes_read += bytes;
         return;
     }

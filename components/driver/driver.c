@@ -314,6 +314,40 @@ static enum driver_status api_wait_all(uint32_t device)
     return api_leave(status);
 }
 
+static enum driver_status api_advance(bool poll)
+{
+    struct driver *d = driver_instance;
+    api_enter();
+    enum driver_status status = host_usable();
+    if (status == DRIVER_OK && d->undone) {
+        d->stop_at = poll ? driver_now(d) + (uint64_t)driver_params(d)->poll_cost : 0;
+        d->await_any = true;
+        status = host_run(d);
+        d->await_any = false;
+        d->stop_at = 0;
+    }
+    return api_leave(status);
+}
+
+static uint64_t api_now(void)
+{
+    api_enter();
+    uint64_t now_ps = engine.domains[driver_instance->io.base.domain].time_ps;
+    api_leave(DRIVER_OK);
+    return now_ps;
+}
+
+static enum driver_status api_last(uint32_t queue, uint64_t *ticket)
+{
+    const struct driver *d = driver_instance;
+    api_enter();
+    enum driver_status status = queue_check(d, queue);
+    *ticket = 0;
+    if (status == DRIVER_OK && driver_queue_at(d, queue)->last != DRIVER_NONE)
+        *ticket = driver_command_at(d, driver_queue_at(d, queue)->last)->ticket;
+    return api_leave(status);
+}
+
 static enum driver_status api_query(uint64_t ticket)
 {
     struct driver *d = driver_instance;
@@ -411,6 +445,9 @@ static const struct driver_api driver_api_table = {
     .wait = api_wait,
     .wait_queue = api_wait_queue,
     .wait_all = api_wait_all,
+    .advance = api_advance,
+    .now = api_now,
+    .last = api_last,
     .query = api_query,
     .time_of = api_time_of,
     .register_code = api_register_code,

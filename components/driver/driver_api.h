@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DRIVER_API_VERSION 1
+#define DRIVER_API_VERSION 2
 
 enum driver_status {
     DRIVER_OK,
@@ -28,7 +28,10 @@ enum driver_status {
     DRIVER_INVALID_VALUE,
     DRIVER_TOO_LARGE,        /* launch: work-group or LDS beyond what a compute unit has */
     DRIVER_FAULT,            /* the kernel did something wrong; the device is lost, the text says where */
-    DRIVER_HANG              /* deadlock, stall or --max-cycles: the report was printed */
+    /* The simulation was ended; the report was printed. The device is lost. */
+    DRIVER_DEADLOCK,
+    DRIVER_STALL,
+    DRIVER_LIMIT             /* --max-cycles */
 };
 
 struct driver_device_info {
@@ -52,7 +55,8 @@ struct driver_device_info {
 
 /* All of a kernel launch that the hardware needs. */
 struct driver_launch {
-    const char *name;        /* for statistics and reports; copied */
+    const char *name;        /* for people, in statistics and reports; copied */
+    const char *symbol;      /* what the code object calls it, in statistics; copied */
     uint64_t entry;          /* device address of the first instruction */
     uint8_t descriptor[64];  /* amdhsa kernel descriptor (for code objects v2 the front end makes one) */
     uint64_t kernel_object;  /* device address of the descriptor, for the dispatch packet; 0: unknown */
@@ -102,6 +106,13 @@ struct driver_api {
     enum driver_status (*wait)(uint64_t ticket);
     enum driver_status (*wait_queue)(uint32_t queue);
     enum driver_status (*wait_all)(uint32_t device);
+    /* Runs the simulation until any command is done, with `poll` at most for poll_cost; for front ends that wait for
+     * several tickets. Without commands it returns at once. */
+    enum driver_status (*advance)(bool poll);
+    /* Simulated time in picoseconds. */
+    uint64_t (*now)(void);
+    /* The ticket of the last command of the queue that is not done yet; 0 when there is none. */
+    enum driver_status (*last)(uint32_t queue, uint64_t *ticket);
     /* Done? Advances time by poll_cost first, so that polling programs end. */
     enum driver_status (*query)(uint64_t ticket);
     /* Simulated time at which a ticket was done. */

@@ -9,14 +9,14 @@
 
 static const char *table_string(uint32_t offset)
 {
-    return engine.platform->strings + offset;
+    return engine_base.platform->strings + offset;
 }
 
 static int64_t device_param(const struct platform_instance *instance, const char *name, int64_t otherwise)
 {
     for (uint32_t i = 0; i < instance->param_count; i++) {
-        if (!strcmp(table_string(engine.platform->param_names[instance->params + i]), name))
-            return engine.platform->params[instance->params + i];
+        if (!strcmp(table_string(engine_base.platform->param_names[instance->params + i]), name))
+            return engine_base.platform->params[instance->params + i];
     }
     return otherwise;
 }
@@ -29,8 +29,8 @@ static bool device_owns(const char *path, const char *prefix)
 /* "gpu." of "gpu.cp": everything up to the last dot. */
 static void device_prefix(const struct driver *d, uint32_t number, char *prefix, size_t size)
 {
-    uint32_t ring = engine.port_rings[2 * (driver_io(d)->gpu_first + number)];
-    const struct platform_instance *cp = &engine.platform->instances[engine.platform->rings[ring].receiver];
+    uint32_t ring = engine_base.port_rings[2 * (driver_io(d)->gpu_first + number)];
+    const struct platform_instance *cp = &engine_base.platform->instances[engine_base.platform->rings[ring].receiver];
     snprintf(prefix, size, "%s", table_string(cp->path));
     char *dot = strrchr(prefix, '.');
     if (dot)
@@ -63,7 +63,7 @@ static void device_add_instance(struct driver_device_info *info, const struct pl
 
 static void device_read_info(const struct driver *d, struct driver_device *device, const char *prefix)
 {
-    const struct platform_table *table = engine.platform;
+    const struct platform_table *table = engine_base.platform;
     struct driver_device_info *info = &device->info;
     snprintf(info->name, sizeof info->name, "%s %.*s", table_string(table->name), (int)strlen(prefix) - 1,
              prefix);
@@ -91,7 +91,7 @@ static void device_read_info(const struct driver *d, struct driver_device *devic
 /* The device's memory: the mapped space below its prefix, or the one of the same number. */
 static bool device_find_memory(struct driver_device *device, uint32_t number, const char *prefix)
 {
-    const struct platform_table *table = engine.platform;
+    const struct platform_table *table = engine_base.platform;
     uint32_t found = table->map_count;
     for (uint32_t i = 0; i < table->map_count && found == table->map_count; i++) {
         if (*prefix && device_owns(table_string(table->spaces[table->maps[i].space].name), prefix))

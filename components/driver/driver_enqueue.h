@@ -25,15 +25,16 @@ static enum driver_status host_run(struct driver *d)
     case ENGINE_STOPPED:
         return DRIVER_OK;
     case ENGINE_FAILED:
-        return functional_limit ? host_lose(DRIVER_HANG, "the limit of cycles is reached: %s", engine_failure())
+        return functional_limit ? host_lose(DRIVER_LIMIT, "the limit of cycles is reached: %s", engine_failure())
                                 : host_lose(DRIVER_FAULT, "%s", engine_failure());
     case ENGINE_IDLE:
         bug("driver: nothing left to simulate, but a command is not done");
+    case ENGINE_LIMIT:
+        return host_lose(DRIVER_LIMIT, "%s", "the simulation was ended: the limit of cycles is reached (--max-cycles)");
+    case ENGINE_STALL:
+        return host_lose(DRIVER_STALL, "%s", "the simulation was ended: nothing moves any more (stall)");
     default:
-        return host_lose(DRIVER_HANG, "the simulation was ended: %s",
-                         result == ENGINE_LIMIT ? "the limit of cycles is reached"
-                         : result == ENGINE_STALL ? "nothing moves any more (stall)"
-                                                  : "deadlock");
+        return host_lose(DRIVER_DEADLOCK, "%s", "the simulation was ended: deadlock");
     }
 }
 
@@ -288,7 +289,7 @@ static enum driver_status enqueue_launch(struct driver *d, uint32_t queue, const
     if (status != DRIVER_OK)
         return status;
     k.size = kernarg_offset + l->kernarg_bytes;
-    k.kernel = program_kernel(driver_program(d), l->name);
+    k.kernel = program_kernel(driver_program(d), l->name, l->symbol);
     k.packet = (struct aql_packet){.header = 2 /* kernel dispatch */, .setup = (uint16_t)launch_dimensions(l),
                                    .gpu = (uint16_t)number, .private_bytes = l->private_bytes,
                                    .group_bytes = l->group_bytes, .kernel_object = l->kernel_object,

@@ -275,7 +275,7 @@ static bool command_begin(struct driver *d, uint32_t command, struct driver_queu
     uint32_t flushed = command_flush_device(d, k, q->device);
     if (flushed != DRIVER_NONE)
         return command_flush(d, command, flushed);
-    if (k->kind == DRIVER_LAUNCH && k->packet.private_bytes && !scratch_acquire(d, k, q->device))
+    if (k->kind == DRIVER_LAUNCH && k->packet.private_bytes && !scratch_find(d, q))
         return false;
     k->phase = PHASE_MOVE;
     d->io.stats.commands++;

@@ -93,7 +93,7 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
     struct aql_descriptor descriptor;
     struct functional_result result;
     enum isa_target target;
-    if (k->packet.private_bytes && !scratch_acquire(d, k, number))
+    if (k->packet.private_bytes && !scratch_acquire(d, k, number, true))
         return false;
     functional_write(d, device->ring_address + k->ring_offset,
                      arena_at(char, device->ring_mirror) + k->ring_offset, k->size);
@@ -115,9 +115,10 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
         .most_instructions = platform_max_cycles(),
         .before = engine_instructions()};
     uint32_t record =
-        kernel_begin(&d->io.base, program_kernel_name(driver_program(d), k->kernel), number);
+        kernel_begin(&d->io.base, program_kernel_name(driver_program(d), k->kernel),
+                     program_kernel_symbol(driver_program(d), k->kernel), number);
     functional_run(&launch, &result);
-    engine_count_instructions(result.instructions);
+    engine_count_instructions(&d->io.base, result.instructions);
     d->io.stats.launches++;
     device->kernels_running++;
     if (result.end != FUNCTIONAL_DONE) {

@@ -1,5 +1,8 @@
 /* Private memory of kernels: one pool for each launch that needs one, kept for later launches. Included by driver.c.
  *
+ * Making a pool changes the page table and the table of allocations, which others read while they tick; so it is done at
+ * the end of a window (engine_at_window_end).
+ *
  * A pool has room for as many work-groups as can run at the same time, or as the launch has, or as fit into an eighth of
  * the device's memory, whichever is least; the dispatcher hands the room out again as work-groups end. */
 #ifndef HEDDLE_DRIVER_SCRATCH_H
@@ -25,9 +28,9 @@ static int scratch_choose(const struct driver_device *device, uint64_t bytes)
     return fitting >= 0 ? fitting : empty >= 0 ? empty : other;
 }
 
-/* Returns false when all pools are in use: the launch has to wait. When there is no memory for one work-group, the run
- * fails. */
-static bool scratch_acquire(struct driver *d, struct driver_command *command, uint32_t number)
+/* Gives the launch a pool. Returns false when all pools are in use, or when one must be made and `make` is false: the launch
+ * has to wait. When there is no memory for one work-group, the run fails. */
+static bool scratch_acquire(struct driver *d, struct driver_command *command, uint32_t number, bool make)
 {
     struct driver_device *device = &d->device[number];
     const struct driver_device_info *info = &device->info;
@@ -42,6 +45,8 @@ static bool scratch_acquire(struct driver *d, struct driver_command *command, ui
     if (place < 0)
         return false;
     struct driver_scratch *s = &device->scratch[place];
+    if (!make && s->bytes < group * groups)
+        return false;
     if (s->bytes && s->bytes < group * groups) {
         memory_release(d, s->address);
         s->bytes = 0;
@@ -62,6 +67,32 @@ static bool scratch_acquire(struct driver *d, struct driver_command *command, ui
     command->packet.scratch = s->address;
     command->packet.scratch_groups = groups;
     return true;
+}
+
+/* At the end of a window: makes the pools that launches in front of their queues wait for. */
+static void scratch_make(struct component *c)
+{
+    struct driver *d = (struct driver *)(void *)c;
+    for (uint32_t i = 0; i < d->queue_count; i++) {
+        struct driver_queue *q = driver_queue_at(d, i);
+        if (!q->scratch_wanted)
+            continue;
+        q->scratch_wanted = false;
+        scratch_acquire(d, driver_command_at(d, q->first), q->device, true);
+    }
+}
+
+/* From a tick: the same for the first command of the queue, which may have to come back for it. */
+static bool scratch_find(struct driver *d, struct driver_queue *q)
+{
+    struct driver_command *command = driver_command_at(d, q->first);
+    if (command->scratch_pool != DRIVER_NONE || scratch_acquire(d, command, q->device, false))
+        return true;
+    if (scratch_choose(&d->device[q->device], 0) < 0)
+        return false;
+    q->scratch_wanted = true;
+    engine_at_window_end(&d->io.base, scratch_make);
+    return false;
 }
 
 static void scratch_release(struct driver_device *device, const struct driver_command *command)

@@ -82,6 +82,7 @@ struct driver_command {
 
 struct driver_queue {
     bool used;
+    bool scratch_wanted;   /* the first command waits for a pool to be made */
     uint32_t device;
     uint32_t first, last;  /* commands */
 };
@@ -148,7 +149,7 @@ enum { DRIVER_BOUNCE = 16384 };
 static struct driver *driver_instance;
 static pthread_mutex_t driver_mutex = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local char driver_text[2048];
-static enum driver_status driver_lost;     /* not DRIVER_OK: a kernel failed or the simulation hangs */
+static enum driver_status driver_lost;     /* not DRIVER_OK: a kernel failed or the simulation was ended */
 static char driver_lost_text[2048];
 static bool functional_limit; /* functional mode: a launch was ended by --max-cycles */
 

@@ -35,7 +35,7 @@ struct program_table {
     uint32_t kernel_count;
     uint32_t name_bytes;
     struct program_allocation allocation[PROGRAM_ALLOCATIONS];
-    uint32_t kernel_name[PROGRAM_KERNELS]; /* offsets in names */
+    uint32_t kernel_name[PROGRAM_KERNELS]; /* offsets in names, of a name and behind it its symbol */
     char names[PROGRAM_NAME_BYTES];
 };
 
@@ -98,25 +98,33 @@ static inline bool program_remove(struct program_table *table, uint64_t start)
     return true;
 }
 
-/* Number of the kernel of that name, added when it is new; kernels beyond the limits share number 0. */
-static inline uint32_t program_kernel(struct program_table *table, const char *name)
-{
-    size_t bytes = strlen(name) + 1;
-    for (uint32_t i = 0; i < table->kernel_count; i++) {
-        if (strcmp(table->names + table->kernel_name[i], name) == 0)
-            return i;
-    }
-    if (table->kernel_count == PROGRAM_KERNELS || bytes > PROGRAM_NAME_BYTES - table->name_bytes)
-        return 0;
-    table->kernel_name[table->kernel_count] = table->name_bytes;
-    memcpy(table->names + table->name_bytes, name, bytes);
-    table->name_bytes += (uint32_t)bytes;
-    return table->kernel_count++;
-}
-
+/* What people call a kernel, and what its code object does. */
 static inline const char *program_kernel_name(const struct program_table *table, uint32_t kernel)
 {
     return kernel < table->kernel_count ? table->names + table->kernel_name[kernel] : "?";
+}
+
+static inline const char *program_kernel_symbol(const struct program_table *table, uint32_t kernel)
+{
+    const char *name = program_kernel_name(table, kernel);
+    return kernel < table->kernel_count ? name + strlen(name) + 1 : name;
+}
+
+/* Number of the kernel of that name and symbol, added when it is new; kernels beyond the limits share number 0. */
+static inline uint32_t program_kernel(struct program_table *table, const char *name, const char *symbol)
+{
+    size_t name_bytes = strlen(name) + 1, symbol_bytes = strlen(symbol) + 1;
+    for (uint32_t i = 0; i < table->kernel_count; i++) {
+        if (strcmp(program_kernel_symbol(table, i), symbol) == 0 && strcmp(program_kernel_name(table, i), name) == 0)
+            return i;
+    }
+    if (table->kernel_count == PROGRAM_KERNELS || name_bytes + symbol_bytes > PROGRAM_NAME_BYTES - table->name_bytes)
+        return 0;
+    table->kernel_name[table->kernel_count] = table->name_bytes;
+    memcpy(table->names + table->name_bytes, name, name_bytes);
+    memcpy(table->names + table->name_bytes + name_bytes, symbol, symbol_bytes);
+    table->name_bytes += (uint32_t)(name_bytes + symbol_bytes);
+    return table->kernel_count++;
 }
 
 /* Says in words where `address` lies relative to the program's own allocations: "12 bytes behind the end of the allocation

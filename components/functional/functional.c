@@ -67,6 +67,7 @@ static struct window_table windows;
 static uint32_t slot_memory[SLOTS]; /* arena: struct group, 0: not made yet */
 static uint32_t live_groups[SLOTS]; /* slots, oldest first */
 static uint32_t free_slots[SLOTS];
+static struct decoded decode_cache[DECODE_ENTRIES];
 static uint8_t hints[DECODE_ENTRIES];    /* window that the instruction there hit last */
 static uint32_t checked[DECODE_ENTRIES]; /* launch in which the decoded bytes were compared */
 static uint32_t launches;
@@ -116,7 +117,7 @@ static __attribute__((noinline)) struct decoded *decode(struct run *r, const str
     unsigned size = a->end - pc < sizeof bytes ? (unsigned)(a->end - pc) : (unsigned)sizeof bytes;
     uint32_t slot, word = 0;
     window_read(&windows, pc, bytes, size);
-    int result = decode_find(r->launch->target, pc, bytes, size, &slot);
+    int result = decode_find(decode_cache, r->launch->target, pc, bytes, size, &slot);
     if (result >= 0) {
         checked[slot] = launches;
         return &decode_cache[slot];

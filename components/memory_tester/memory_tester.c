@@ -15,9 +15,12 @@
  * All random choices of an episode are made when it begins. */
 #include "memory_tester.gen.h"
 
+#include <stdio.h>
+
 #include "components/driver/page_table.h"
 #include "components/mem/mem_mask.h"
 #include "runtime/hang.h"
+#include "runtime/watch.h"
 
 #define TESTER_LINE         64u
 #define TESTER_SLOTS        16u /* requests in flight, each thread */
@@ -305,14 +308,15 @@ static void send_fence(struct memory_tester *c, uint32_t thread, bool acquire)
     c->io.stats.fences++;
 }
 
-static void send_load(struct memory_tester *c, uint32_t thread, uint32_t word, bool whole_line)
+static void send_load(struct memory_tester *c, uint32_t thread, uint32_t word, bool whole_line,
+                      bool coherent)
 {
     uint32_t slot = take_slot(c, thread, word, VERB_LOAD, true);
     uint64_t address = word_at(c, word)->address;
     if (whole_line)
         address -= address % TESTER_LINE;
     memory_tester_mem_send_read(c, thread_at(c, thread)->port, tag_of(c, thread, slot), address,
-                                whole_line ? TESTER_LINE : 4, TESTER_PID);
+                                whole_line ? TESTER_LINE : 4, TESTER_PID, coherent);
     c->io.stats.loads++;
 }
 
@@ -378,7 +382,7 @@ static void perform(struct memory_tester *c, uint32_t thread, const struct teste
         note_writer(c, thread, a->word, atomic_result(a->op, old, a->operand, compare));
         break;
     default:
-        send_load(c, thread, a->word, a->verb == VERB_LOAD_LINE);
+        send_load(c, thread, a->word, a->verb == VERB_LOAD_LINE, a->compare % 8 == 0);
     }
 }
 
@@ -413,21 +417,53 @@ static bool advance(struct memory_tester *c, uint32_t thread)
     return true;
 }
 
+/* The threads of a port, as long as it takes requests. */
+static bool advance_port(struct memory_tester *c, uint32_t port)
+{
+    uint32_t threads = (uint32_t)memory_tester_params(c)->threads;
+    bool progress = false;
+    for (uint32_t i = 0; i < threads && memory_tester_mem_can_send(c, port);) {
+        while (i < threads && !advance(c, port * threads + i))
+            i++;
+        progress |= i < threads;
+        i++;
+    }
+    return progress;
+}
+
 /* ---- answers ---- */
+
+/* The word has a wrong value: what became of its line since it was last written tells why. */
+static void suspect(const struct memory_tester *c, const struct tester_word *w)
+{
+    uint64_t line = w->address - w->address % TESTER_LINE, physical;
+    uint64_t since_ps = engine_time_of(c->io.base.domain, w->last_cycle);
+    bool writable;
+    watch_suspect(line, since_ps);
+    if (memory_tester_params(c)->translated
+        && page_table_find(memory_tester_page_table(c), TESTER_PID, line, &physical, &writable))
+        watch_suspect(physical + line % (uint64_t)memory_tester_params(c)->page, since_ps);
+}
 
 static void check_load(struct memory_tester *c, uint32_t thread, const struct tester_slot *s,
                        uint32_t got)
 {
     const struct tester_word *w = word_at(c, s->word);
-    if (got != s->expected)
-        engine_fail(&c->io.base,
-                    "port %u, thread %u, episode %u: %s of 0x%llx sent at cycle %llu returned "
-                    "0x%08x instead of 0x%08x "
-                    "(last written by thread %d at cycle %llu)",
-                    thread_at(c, thread)->port, thread, thread_at(c, thread)->episode,
-                    s->verb == VERB_ATOMIC ? "atomic" : "load", (unsigned long long)w->address,
-                    (unsigned long long)s->sent, got, s->expected, (int)w->last_writer - 1,
-                    (unsigned long long)w->last_cycle);
+    char writer[96] = "never written";
+    if (got == s->expected)
+        return;
+    if (w->last_writer)
+        snprintf(writer, sizeof writer, "last written by port %u, thread %u at cycle %llu",
+                 thread_at(c, w->last_writer - 1)->port, w->last_writer - 1,
+                 (unsigned long long)w->last_cycle);
+    engine_fail(&c->io.base,
+                "port %u, thread %u, episode %u: %s of 0x%llx in line 0x%llx sent at cycle %llu "
+                "returned 0x%08x instead of 0x%08x (%s)",
+                thread_at(c, thread)->port, thread, thread_at(c, thread)->episode,
+                s->verb == VERB_ATOMIC ? "atomic" : "load", (unsigned long long)w->address,
+                (unsigned long long)(w->address - w->address % TESTER_LINE),
+                (unsigned long long)s->sent, got, s->expected, writer);
+    suspect(c, w);
 }
 
 static void check_increment(struct memory_tester *c, uint32_t thread, const struct tester_slot *s,
@@ -437,12 +473,22 @@ static void check_increment(struct memory_tester *c, uint32_t thread, const stru
     uint32_t counter = s->word - (uint32_t)memory_tester_params(c)->locations;
     uint64_t *seen = arena_at(uint64_t, c->seen) + (size_t)counter * ((c->increments + 63) / 64);
     w->value++;
-    if (got >= c->increments || seen[got / 64] >> (got % 64) & 1)
-        engine_fail(&c->io.base, "thread %u: increment of 0x%llx returned %u, which %s", thread,
-                    (unsigned long long)w->address, got,
-                    got < c->increments ? "it has returned before" : "is too large");
-    else
-        seen[got / 64] |= (uint64_t)1 << (got % 64);
+    if (got >= c->increments || seen[got / 64] >> (got % 64) & 1) {
+        engine_fail(
+            &c->io.base,
+            "port %u, thread %u: increment of 0x%llx in line 0x%llx sent at cycle %llu "
+            "returned %u, which %s (last incremented for thread %d, answered at cycle %llu)",
+            thread_at(c, thread)->port, thread, (unsigned long long)w->address,
+            (unsigned long long)(w->address - w->address % TESTER_LINE),
+            (unsigned long long)s->sent, got,
+            got < c->increments ? "it has returned before" : "is too large",
+            (int)w->last_writer - 1, (unsigned long long)w->last_cycle);
+        suspect(c, w);
+        return;
+    }
+    seen[got / 64] |= (uint64_t)1 << (got % 64);
+    w->last_writer = thread + 1;
+    w->last_cycle = memory_tester_now(c);
 }
 
 static void next_phase(struct memory_tester *c, uint32_t thread)
@@ -500,7 +546,7 @@ static bool read_everything(struct memory_tester *c)
     }
     while (c->final_fenced && c->final_next < word_count(c)
            && thread_at(c, 0)->in_flight < TESTER_SLOTS && memory_tester_mem_can_send(c, 0)) {
-        send_load(c, 0, c->final_next++, false);
+        send_load(c, 0, c->final_next++, false, false);
         progress = true;
     }
     return progress;
@@ -519,8 +565,8 @@ static bool memory_tester_tick(struct memory_tester *c)
     }
     if (c->over == c->thread_count)
         return read_everything(c) || progress;
-    for (uint32_t i = 0; i < c->thread_count; i++)
-        progress |= advance(c, i);
+    for (uint32_t port = 0; port < memory_tester_mem_count(c); port++)
+        progress |= advance_port(c, port);
     return progress;
 }
 

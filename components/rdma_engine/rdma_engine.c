@@ -65,7 +65,7 @@ static void rdma_engine_init(struct rdma_engine *c)
         switch (message_kind(m)) {                                                                  \
         case MEM_READ:                                                                              \
             rdma_engine_##OUT##_send_read(c, table_take(&c->TABLE, m->tag), m->read.address,        \
-                                          m->read.size, m->read.pid);                               \
+                                          m->read.size, m->read.pid, m->read.coherent);             \
             break;                                                                                  \
         case MEM_WRITE:                                                                             \
             copy = rdma_engine_##OUT##_send_write(c, table_take(&c->TABLE, m->tag),                 \

@@ -141,7 +141,7 @@ static void send(struct tester *c, uint32_t line)
         memset(mem_atomic_compare(payload, line_bytes(c)), 0, line_bytes(c));
         c->io.stats.atomics++;
     } else {
-        tester_mem_send_read(c, tag, address, line_bytes(c), 0);
+        tester_mem_send_read(c, tag, address, line_bytes(c), 0, false);
         c->io.stats.reads++;
     }
     arena_at(struct tester_request, c->in_flight)[tag] = (struct tester_request){

@@ -10,15 +10,6 @@
 #define TLB_WAITERS_PER_PAGE 64 /* on average */
 #define TLB_NONE             UINT32_MAX
 
-struct tlb_answer {
-    uint64_t due;
-    uint64_t physical;
-    uint32_t input;
-    uint16_t tag;
-    uint8_t page_bits;
-    bool valid, writable;
-};
-
 /* Who waits for a page. */
 struct tlb_waiter {
     uint32_t next;
@@ -37,56 +28,73 @@ struct tlb {
     struct index_pool free_waiters;
     uint32_t waiters; /* arena offsets */
     uint32_t pages;   /* struct tlb_page by number of the page asked for */
-    uint32_t answers; /* ring of struct tlb_answer [answer_mask + 1] */
-    uint32_t answer_mask, answer_head, answer_count;
+    /* Inputs whose oldest lookup is of a page that is neither here nor asked for, and could not be
+     * asked for: they are looked at again only when it can, or when somebody else has asked for
+     * their page, or it has come. */
+    uint32_t vain;      /* uint64_t, a bit an input */
+    uint32_t vain_page; /* uint64_t, by input: page_name() */
+    uint32_t vain_count;
     uint32_t next_input;
 };
 
 static void tlb_init(struct tlb *c)
 {
-    uint32_t mshrs = (uint32_t)tlb_params(c)->mshrs, answers = 64;
+    uint32_t mshrs = (uint32_t)tlb_params(c)->mshrs;
     translation_table_init(&c->table, (uint32_t)tlb_params(c)->sets, (uint32_t)tlb_params(c)->ways,
                            mshrs);
     index_pool_init(&c->free_waiters, mshrs * TLB_WAITERS_PER_PAGE);
     c->waiters = arena_allocate((size_t)mshrs * TLB_WAITERS_PER_PAGE * sizeof(struct tlb_waiter));
     c->pages = arena_allocate(mshrs * sizeof(struct tlb_page));
-    while (answers < (tlb_params(c)->latency + 1) * tlb_params(c)->width)
-        answers *= 2;
-    c->answer_mask = answers - 1;
-    c->answers = arena_allocate(answers * sizeof(struct tlb_answer));
     for (uint32_t i = 0; i < mshrs; i++)
         arena_at(struct tlb_page, c->pages)[i] = (struct tlb_page){TLB_NONE, TLB_NONE};
+    c->vain = arena_allocate(((size_t)tlb_top_count(c) + 63) / 64 * sizeof(uint64_t));
+    c->vain_page = arena_allocate((size_t)tlb_top_count(c) * sizeof(uint64_t));
+    for (uint32_t i = 0; i < tlb_top_count(c); i++)
+        ring_add_pipeline(engine_base.port_rings[2 * (c->io.top_first + i) + 1],
+                          (uint32_t)tlb_params(c)->latency - 1);
 }
 
-static bool answer_room(const struct tlb *c)
+/* Process and page in one word. */
+static uint64_t page_name(const struct tlb *c, uint32_t pid, uint64_t address)
 {
-    return c->answer_count <= c->answer_mask;
+    return translation_key(&c->table, address) ^ (uint64_t)pid << 48;
 }
 
-static void answer(struct tlb *c, struct tlb_answer a)
+static void set_vain(struct tlb *c, uint32_t input, uint32_t pid, uint64_t address)
 {
-    a.due = tlb_now(c) + (uint64_t)tlb_params(c)->latency - 1;
-    arena_at(struct tlb_answer, c->answers)[(c->answer_head + c->answer_count++) & c->answer_mask] =
-        a;
+    uint64_t *word = &arena_at(uint64_t, c->vain)[input / 64], bit = (uint64_t)1 << (input % 64);
+    c->vain_count += !(*word & bit);
+    *word |= bit;
+    arena_at(uint64_t, c->vain_page)[input] = page_name(c, pid, address);
 }
 
-static bool send_answers(struct tlb *c)
+/* What has been asked for or has come may concern others: those of page `name`, or `all`. */
+static void clear_vain(struct tlb *c, uint64_t name, bool all)
 {
-    bool progress = false;
-    while (c->answer_count) {
-        const struct tlb_answer *a = arena_at(struct tlb_answer, c->answers) + c->answer_head;
-        if (a->due > tlb_now(c)) {
-            tlb_wake_at(c, a->due);
-            break;
+    const uint64_t *pages = arena_at(uint64_t, c->vain_page);
+    for (uint32_t w = 0; c->vain_count && w * 64 < tlb_top_count(c); w++) {
+        uint64_t *word = &arena_at(uint64_t, c->vain)[w];
+        for (uint64_t bits = *word; bits; bits &= bits - 1) {
+            if (!all && pages[w * 64 + (uint32_t)__builtin_ctzll(bits)] != name)
+                continue;
+            *word &= ~(bits & -bits);
+            c->vain_count--;
         }
-        if (!tlb_top_can_reply(c, a->input))
-            break;
-        tlb_top_reply_found(c, a->input, a->tag, a->physical, a->page_bits, a->valid, a->writable);
-        c->answer_head = (c->answer_head + 1) & c->answer_mask;
-        c->answer_count--;
-        progress = true;
     }
-    return progress;
+}
+
+/* Of the page that was asked for under `number`. */
+static uint64_t pending_name(const struct tlb *c, uint32_t number)
+{
+    const struct translation_entry *e =
+        translation_entry(&c->table, c->table.sets * c->table.ways + number);
+    return e->key ^ (uint64_t)e->pid << 48;
+}
+
+static bool can_ask(const struct tlb *c)
+{
+    return translation_can_ask(&c->table) && index_pool_has(&c->free_waiters)
+           && tlb_bottom_can_send(c);
 }
 
 /* Answers those who wait for a page; the page is entered when all are. */
@@ -96,24 +104,23 @@ static bool take_pages(struct tlb *c)
     const struct translate_reply *m;
     while ((m = tlb_bottom_peek_reply(c))) {
         struct tlb_page *page = arena_at(struct tlb_page, c->pages) + m->tag;
-        while (page->first != TLB_NONE && answer_room(c)) {
+        while (page->first != TLB_NONE) {
             uint32_t i = page->first;
             const struct tlb_waiter *w = arena_at(struct tlb_waiter, c->waiters) + i;
-            answer(c, (struct tlb_answer){.physical = m->found.physical,
-                                          .input = w->input,
-                                          .tag = w->tag,
-                                          .page_bits = m->found.page_bits,
-                                          .valid = m->found.valid,
-                                          .writable = m->found.writable});
+            if (!tlb_top_can_reply(c, w->input))
+                return progress;
+            tlb_top_reply_found(c, w->input, w->tag, m->found.physical, m->found.page_bits,
+                                m->found.valid, m->found.writable);
             page->first = w->next;
             index_pool_give(&c->free_waiters, i);
             progress = true;
         }
-        if (page->first != TLB_NONE)
-            break;
+        uint32_t page_bits = c->table.page_bits;
+        uint64_t name = pending_name(c, m->tag);
         translation_fill(&c->table, m->tag, m->found.physical, m->found.page_bits,
                          m->found.writable, m->found.valid);
         tlb_bottom_pop_reply(c);
+        clear_vain(c, name, c->table.page_bits != page_bits);
         progress = true;
     }
     return progress;
@@ -141,9 +148,11 @@ static bool take(struct tlb *c, uint32_t input, const struct translate_request *
     uint64_t address = m->lookup.address;
     uint32_t pid = m->lookup.pid, i = translation_find(&c->table, pid, address);
     if (i == TRANSLATION_NONE) {
-        if (!translation_can_ask(&c->table) || !index_pool_has(&c->free_waiters)
-            || !tlb_bottom_can_send(c))
+        if (!can_ask(c)) {
+            set_vain(c, input, pid, address);
             return false;
+        }
+        clear_vain(c, page_name(c, pid, address), false);
         uint32_t page = translation_ask(&c->table, pid, address);
         tlb_bottom_send_lookup(c, (uint16_t)page, address, pid);
         wait_for_page(c, page, input, m);
@@ -153,15 +162,11 @@ static bool take(struct tlb *c, uint32_t input, const struct translate_request *
         wait_for_page(c, translation_pending_number(&c->table, i), input, m);
         c->io.stats.mshr_hits++;
     } else {
-        if (!answer_room(c))
+        if (!tlb_top_can_reply(c, input))
             return false;
         const struct translation_entry *e = translation_entry(&c->table, i);
-        answer(c, (struct tlb_answer){.physical = e->physical,
-                                      .input = input,
-                                      .tag = m->tag,
-                                      .page_bits = (uint8_t)c->table.page_bits,
-                                      .valid = true,
-                                      .writable = e->writable});
+        tlb_top_reply_found(c, input, m->tag, e->physical, (uint8_t)c->table.page_bits, true,
+                            e->writable);
         translation_touch(&c->table, i);
         c->io.stats.hits++;
     }
@@ -172,13 +177,15 @@ static bool take(struct tlb *c, uint32_t input, const struct translate_request *
 /* Offers a lookup to the inputs `from` .. `end` - 1 that may have one. */
 static int64_t take_from(struct tlb *c, uint32_t from, uint32_t end, int64_t room)
 {
+    const uint64_t *vain = arena_at(uint64_t, c->vain);
+    bool ask = c->vain_count && can_ask(c);
     for (uint32_t w = from / 64; w * 64 < end && room; w++) {
         uint64_t bits = component_pending(&c->io.base, w);
         if (w == from / 64)
             bits &= UINT64_MAX << (from % 64);
         if (end - w * 64 < 64)
             bits &= ((uint64_t)1 << (end - w * 64)) - 1;
-        for (; bits && room; bits &= bits - 1) {
+        for (; room && (bits &= ask ? UINT64_MAX : ~vain[w]); bits &= bits - 1) {
             uint32_t input = w * 64 + (uint32_t)__builtin_ctzll(bits);
             const struct translate_request *m = tlb_top_peek(c, input);
             if (!m || !take(c, input, m))
@@ -186,6 +193,7 @@ static int64_t take_from(struct tlb *c, uint32_t from, uint32_t end, int64_t roo
             tlb_top_pop(c, input);
             c->next_input = input + 1 == tlb_top_count(c) ? 0 : input + 1;
             room--;
+            ask = ask && can_ask(c);
         }
     }
     return room;
@@ -198,8 +206,7 @@ static bool tlb_tick(struct tlb *c)
     uint32_t first = c->next_input;
     room = take_from(c, first, tlb_top_count(c), room);
     room = take_from(c, 0, first, room);
-    progress |= room < width;
-    return send_answers(c) || progress;
+    return room < width || progress;
 }
 
 static unsigned tlb_outstanding(const struct tlb *c, struct hang_report *report)
@@ -207,7 +214,5 @@ static unsigned tlb_outstanding(const struct tlb *c, struct hang_report *report)
     if (report && c->table.pending_count)
         hang_note(report, "%u pages have been asked for below, %u lookups wait for them",
                   c->table.pending_count, index_pool_used(&c->free_waiters));
-    if (report && c->answer_count)
-        hang_note(report, "%u answers wait to be sent", c->answer_count);
-    return c->table.pending_count + c->answer_count;
+    return c->table.pending_count;
 }

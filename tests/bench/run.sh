@@ -25,35 +25,48 @@ echo "## Engine alone"
 echo
 "$build/tests/bench/bench_engine"
 echo
-echo "## Memory path (64 CUs, translation and L1, 16 L2, DRAM)"
+echo "## Memory path: tests/bench/memory_path (64 loaders, translation and L1, crossbar, 16 banks of L2, DRAM)"
 echo
-"$build/tests/bench/spike/spike"
+# What a run costs besides its lines (start-up, build of the tables) cancels in the difference of two lengths.
+path_seconds() { # pattern, requests: CPU seconds, least of the runs
+    local i
+    for i in $(seq "$runs"); do
+        "$heddle" run "$path" --set pages.page=2MiB --set "cu.pattern=$1" --set "cu.requests=$2" --stats "$out/path.json" >/dev/null 2>&1
+        field cpu_seconds "$out/path.json"
+    done | sort -g | head -n 1
+}
+path=tests/bench/memory_path/memory_path.heddle
+echo "| pattern | ns a line |"
+echo "| --- | ---: |"
+for pattern in stream strided random shared local stores; do
+    awk -v p="$pattern" -v a="$(path_seconds "$pattern" 10000)" -v b="$(path_seconds "$pattern" 30000)" \
+        'BEGIN { printf "| %s | %.0f |\n", p, (b - a) / 20000 / 64 * 1e9 }'
+done
 echo
 echo "## Instruction semantics"
 echo
 [ ! -x "$build/tests/bench/bench_isa" ] || "$build/tests/bench/bench_isa"
 
 echo
-echo "## HIP programs on r9nano, timing mode, one thread (median of $runs)"
-echo
-echo "| program | wavefront instructions | cycles | CPU s | KIPS | peak MB |"
-echo "| --- | ---: | ---: | ---: | ---: | ---: |"
-"$heddle" build platforms/r9nano.heddle >/dev/null
-while read -r name arguments; do
-    for i in $(seq "$runs"); do
-        # shellcheck disable=SC2086
-        "$heddle" run platforms/r9nano.heddle --stats "$out/$name-$i.json" -- "$build/tests/programs/$name" $arguments >/dev/null
-    done
-    stats=$out/$name-1.json
-    instructions=$(grep -oE '"wavefront_instructions": *[0-9]+' "$stats" | grep -oE '[0-9]+$' | paste -sd+ | sed 's/$/+0/' | bc 2>/dev/null || true)
-    [ -n "$instructions" ] || instructions=$(grep -oE '"wavefront_instructions": *[0-9]+' "$stats" | grep -oE '[0-9]+$' | awk '{ s += $1 } END { print s }')
-    cycles=$(grep -oE '"cycles": *[0-9]+' "$stats" | grep -oE '[0-9]+$' | awk '{ s += $1 } END { print s }')
-    cpu=$(for i in $(seq "$runs"); do field cpu_seconds "$out/$name-$i.json"; done | median)
-    rss=$(for i in $(seq "$runs"); do field peak_rss_bytes "$out/$name-$i.json"; done | median)
-    awk -v p="$name $arguments" -v n="$instructions" -v c="$cycles" -v s="$cpu" -v m="$rss" \
-        'BEGIN { printf "| %s | %d | %d | %.3f | %.0f | %.0f |\n", p, n, c, s, n / s / 1000, m / 1e6 }'
-done <<'END'
-vectoradd 1000000
+# Sum of a kernel statistic over the launches of a run.
+kernel_sum() { "$heddle" stats --csv "$2" | awk -F, -v k="$1" '$1 == "kernel" && $(NF - 1) == k { s += $NF } END { printf "%d", s }'; }
+programs_table() { # options of heddle run...: runs what stands on standard input, a program and its arguments a line
+    local name arguments i stats instructions cpu rss
+    echo "| program | wavefront instructions | cycles | CPU s | KIPS | peak MB |"
+    echo "| --- | ---: | ---: | ---: | ---: | ---: |"
+    while read -r name arguments; do
+        for i in $(seq "$runs"); do
+            # shellcheck disable=SC2086
+            "$heddle" run platforms/r9nano.heddle "$@" --stats "$out/$name-$i.json" -- "$build/tests/programs/$name" $arguments >/dev/null </dev/null
+        done
+        stats=$out/$name-1.json
+        cpu=$(for i in $(seq "$runs"); do field cpu_seconds "$out/$name-$i.json"; done | median)
+        rss=$(for i in $(seq "$runs"); do field peak_rss_bytes "$out/$name-$i.json"; done | median)
+        awk -v p="$name $arguments" -v n="$(kernel_sum wavefront_instructions "$stats")" -v c="$(kernel_sum cycles "$stats")" -v s="$cpu" -v m="$rss" \
+            'BEGIN { printf "| %s | %d | %d | %.3f | %.0f | %.0f |\n", p, n, c, s, n / s / 1000, m / 1e6 }'
+    done | awk -F'|' '{ print; s += log($6); n++ } END { printf "\ngeometric mean: %.0f KIPS\n", exp(s / n) }'
+}
+list="vectoradd 1000000
 saxpy 1000000
 matmul 256
 matmul_tiled 256
@@ -61,7 +74,29 @@ transpose 1024
 reduction 1000000
 histogram 1000000
 stencil 512
-END
+nbody 2048
+aes128 65536"
+"$heddle" build platforms/r9nano.heddle >/dev/null
+
+echo "## HIP programs on r9nano, timing mode, one thread (median of $runs)"
+echo
+programs_table <<<"$list"
+echo
+echo "## The same in functional mode"
+echo
+programs_table --mode functional <<<"$list"
+
+if [ -x "$build/tests/programs/micro/latency" ]; then
+    echo
+    echo "## Micro-benchmarks on r9nano against their closed forms (docs/validation.md)"
+    echo
+    python3 tests/bench/micro/run.py "$heddle" "$build/tests/programs/micro" | sed -n '/^|/p; s/^## /### /p'
+fi
+
+echo
+echo "## Two threads (pairs of runs in turn)"
+echo
+tests/bench/threads.sh "$build"
 
 echo
 echo "## From a description"

@@ -41,7 +41,7 @@ struct end {
 uint8_t harness_memory[1 << 20];
 static struct end *ends[MAX_ENDS];
 static uint32_t end_count;
-static uint32_t protocols[4];
+static uint32_t protocols[HARNESS_PROTOCOLS];
 static uint32_t end_of_leaf[4096];
 
 static struct end *end_at(const struct component *c)
@@ -216,6 +216,11 @@ void harness_start(void)
         {.payload_bytes = 256},
         {.payload_bytes = 0},
     };
+    static const struct platform_message work[] = {
+        {.awaited = 1, .payload_bytes = 320},
+        {.payload_bytes = 320},
+    };
+    static const char *const work_names[] = {"map", "finished"};
     static const char *const mem_names[] = {"read", "write", "atomic", "fence", "data", "done"};
     static const char *const translate_names[] = {"lookup", "found"};
     static const char *const control_names[] = {"flush", "invalidate", "finished"};
@@ -229,6 +234,7 @@ void harness_start(void)
     protocols[HARNESS_TRANSLATE] = build_protocol("translate", 1, 1, small + 1, translate_names);
     protocols[HARNESS_CONTROL] = build_protocol("cache_control", 2, 1, small, control_names);
     protocols[HARNESS_COMMAND] = build_protocol("command", 6, 2, command, command_names);
+    protocols[HARNESS_WORK] = build_protocol("work", 1, 1, work, work_names);
 }
 
 static uint32_t add_end(const struct build_type *type, const char *name)
@@ -263,7 +269,7 @@ uint32_t harness_server(uint64_t latency, harness_answer *answer)
 void harness_wire(enum harness_protocol protocol, struct build_end from, struct build_end to,
                   uint32_t depth, uint32_t width, uint32_t latency)
 {
-    static const uint32_t bytes[][2] = {{144, 64}, {0, 0}, {0, 0}, {256, 256}};
+    static const uint32_t bytes[][2] = {{144, 64}, {0, 0}, {0, 0}, {256, 256}, {320, 320}};
     build_connect(from, to,
                   (struct build_wire){.protocol = protocols[protocol],
                                       .depth = depth,
@@ -301,7 +307,7 @@ void harness_take_nothing_before(uint32_t leaf, uint64_t cycle)
 
 enum engine_result harness_run(void)
 {
-    for (uint32_t leaf = 0; leaf < engine.platform->instance_count; leaf++)
+    for (uint32_t leaf = 0; leaf < engine_base.platform->instance_count; leaf++)
         engine_wake_from_host(platform_component(leaf)->id);
     return engine_run();
 }

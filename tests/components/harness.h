@@ -17,7 +17,7 @@
 #include "runtime/ring.h"
 #include "tests/runtime/builder.h"
 
-#define HARNESS_PAYLOAD 256
+#define HARNESS_PAYLOAD 320
 #define HARNESS_LOG     32768
 
 /* One message; `cycle` is when it is to be sent, or was seen. `fields` are as in the header. */
@@ -32,7 +32,14 @@ struct harness_message {
 /* Fills `reply` (zeroed; the tag is set) for `request`. */
 typedef void harness_answer(const struct harness_message *request, struct harness_message *reply);
 
-enum harness_protocol { HARNESS_MEM, HARNESS_TRANSLATE, HARNESS_CONTROL, HARNESS_COMMAND };
+enum harness_protocol {
+    HARNESS_MEM,
+    HARNESS_TRANSLATE,
+    HARNESS_CONTROL,
+    HARNESS_COMMAND,
+    HARNESS_WORK,
+    HARNESS_PROTOCOLS
+};
 
 void harness_start(void);
 uint32_t harness_requester(void);

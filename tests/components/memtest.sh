@@ -50,4 +50,11 @@ one "many ports"       --set ports=16 --set banks=4 --set tester.episodes=25
 one "large pages"      --platform memtest_translated --set tester.page=16KiB
 one "odd number of sets" --set l2.size=3KiB
 one "plain index"      --set l1.index=plain --set l2.index=plain
+# Memory that reorders: small queues and rows, then two slices as they are in a GPU.
+hbm="--set dram.timing=hbm --set dram.timing.interleaved=2"
+one "banks and rows"      $hbm
+one "banks, translated"   --platform memtest_translated $hbm
+one "banks, small queues" $hbm --set dram.timing.read_queue=2 --set dram.timing.write_queue=3 --set dram.timing.drain=3 --set dram.timing.resume=0 \
+    --set dram.timing.row=256B --set dram.timing.tck=1300ps
+one "banks, atomics"      $hbm --set l2.write=evict --set tester.episodes=50
 echo "memtest: $runs memory systems, three tick orders each"

@@ -433,6 +433,40 @@ Test(cache, a_flush_writes_a_line_a_cycle)
                  (int)harness_log(b.control, 0)->cycle);
 }
 
+struct coherent_case {
+    int64_t write;
+    bool below; /* goes there although the line is here */
+};
+
+/* A coherent read is answered where all sharers meet: below, except in a write-back cache. What is
+ * here may be old, so the next plain read asks, too. */
+Test(cache, coherent_reads_pass_what_others_do_not_see)
+{
+    static const struct coherent_case cases[] = {{CACHE_WRITE_THROUGH, true},
+                                                 {CACHE_WRITE_AROUND, true},
+                                                 {CACHE_WRITE_EVICT, true},
+                                                 {CACHE_WRITE_BACK, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct bench b = set_up(plain(1024, 2, cases[i].write), 10);
+        struct harness_message m = harness_read(100, 2, 0x40, 4);
+        m.fields[offsetof(struct mem_request, read.coherent) - offsetof(struct message, fields)] =
+            true;
+        harness_memory[0x40] = 1;
+        send(b.cpu, harness_read(1, 1, 0x40, 4));
+        cr_assert_eq(harness_run(), ENGINE_IDLE);
+        harness_memory[0x40] = 9;
+        send(b.cpu, m);
+        cr_assert_eq(harness_run(), ENGINE_IDLE);
+        cr_expect_eq(harness_reply(b.cpu, 2)->payload[0], cases[i].below ? 9 : 1);
+        cr_expect_eq(harness_count(b.memory), cases[i].below ? 2 : 1);
+        send(b.cpu, harness_read(200, 3, 0x40, 4));
+        cr_assert_eq(harness_run(), ENGINE_IDLE);
+        cr_expect_eq(harness_count(b.memory), cases[i].below ? 3 : 1);
+        cr_expect_eq(stats(b)->reads, 3);
+        cr_expect_eq(stats(b)->atomics, 0);
+    }
+}
+
 Test(cache, invalidate_of_dirty_lines_is_an_error)
 {
     struct bench b = set_up(plain(1024, 2, CACHE_WRITE_BACK), 10);

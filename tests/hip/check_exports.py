@@ -9,7 +9,8 @@ import sys
 
 def main():
     with open(sys.argv[1], encoding="ascii") as table:
-        wanted = {tuple(reversed(line.split()[:2])) for line in table if line.strip() and line[0] != "#"}
+        wanted = {(line.split()[1], line.split()[0].replace("-", "", line[0] == "-"))
+                  for line in table if line.strip() and line[0] != "#"}
     listing = subprocess.run(["readelf", "-W", "--dyn-syms", sys.argv[2]], check=True, capture_output=True,
                              text=True).stdout
     got = set()

@@ -22,7 +22,7 @@ struct command {
     unsigned char pattern[4];
     uint32_t pattern_bytes;
     struct driver_launch launch;
-    char name[256];
+    char name[256], symbol[256];
     unsigned char *kernarg;
     bool done;
     uint64_t time_ps;
@@ -161,6 +161,7 @@ static bool execute(struct command *command)
     case LAUNCH:
         state.launch = command->launch;
         snprintf(state.launch_name, sizeof state.launch_name, "%s", command->name);
+        snprintf(state.launch_symbol, sizeof state.launch_symbol, "%s", command->symbol);
         memcpy(state.kernarg, command->kernarg, command->launch.kernarg_bytes);
         state.launch.kernarg = state.kernarg;
         state.launches++;
@@ -298,6 +299,7 @@ static enum driver_status launch_command(uint32_t queue, const struct driver_lau
         return refuse(DRIVER_TOO_LARGE, "mock takes less arguments");
     }
     snprintf(command.name, sizeof command.name, "%s", launch->name);
+    snprintf(command.symbol, sizeof command.symbol, "%s", launch->symbol);
     command.kernarg = malloc(launch->kernarg_bytes);
     memcpy(command.kernarg, launch->kernarg, launch->kernarg_bytes);
     return enqueue(command, ticket);
@@ -325,6 +327,28 @@ static enum driver_status wait_queue(uint32_t queue)
 {
     (void)queue;
     return wait_until(command_count);
+}
+
+static enum driver_status advance(bool poll)
+{
+    uint64_t next = 1;
+    (void)poll;
+    while (next <= command_count && commands[next - 1].done) {
+        next++;
+    }
+    return next <= command_count ? wait_until(next) : DRIVER_OK;
+}
+
+static uint64_t now(void)
+{
+    return now_ps;
+}
+
+static enum driver_status last(uint32_t queue, uint64_t *ticket)
+{
+    (void)queue;
+    *ticket = command_count && !commands[command_count - 1].done ? command_count : 0;
+    return DRIVER_OK;
 }
 
 /* A program that polls sees the command done the second time. */
@@ -395,6 +419,9 @@ static const struct driver_api api = {
     .wait = wait_until,
     .wait_queue = wait_queue,
     .wait_all = wait_queue,
+    .advance = advance,
+    .now = now,
+    .last = last,
     .query = query,
     .time_of = time_of,
     .register_code = register_code,

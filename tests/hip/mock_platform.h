@@ -10,7 +10,7 @@ enum { MOCK_MEMORY_BYTES = 64 << 20, MOCK_KERNARG_MAX = 4096, MOCK_COMMAND_PS = 
 
 struct mock_state {
     struct driver_launch launch; /* the last one executed; kernarg points to `kernarg` */
-    char launch_name[256];
+    char launch_name[256], launch_symbol[256];
     unsigned char kernarg[MOCK_KERNARG_MAX];
     unsigned launches;
     unsigned registered_kernels, registered_code, unregistered_code;

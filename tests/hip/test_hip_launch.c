@@ -6,8 +6,10 @@
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 #include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char add_stub, tile_stub, names_nothing; /* host addresses; two stand for kernels */
 
@@ -50,6 +52,7 @@ ParameterizedTest(struct launch_case *each, hip_launch, passes_on_what_the_hardw
     const struct mock_state *mock = fixture_mock();
     cr_assert_eq(mock->launches, 1);
     cr_assert_str_eq(mock->launch_name, "add");
+    cr_assert_str_eq(mock->launch_symbol, "add");
     cr_assert_eq(mock->launch.grid[0], 1280);
     cr_assert_eq(mock->launch.grid[1], 1);
     cr_assert_eq(mock->launch.block[0], 128);
@@ -214,6 +217,45 @@ Test(hip_launch, a_fault_breaks_the_device_for_good)
     expect(hipFree(pointer), hipSuccess);
 }
 
+/* Whether the device was lost by a fault, a deadlock, a stall or the limit shows in HIP's error and in what `heddle run`
+ * is told. */
+struct loss {
+    enum driver_status status;
+    hipError_t error;
+    char outcome;
+};
+
+ParameterizedTestParameters(hip_launch, the_end_of_a_simulation_has_its_own_error)
+{
+    static struct loss losses[] = {
+        {DRIVER_FAULT, hipErrorIllegalAddress, '3'},
+        {DRIVER_DEADLOCK, hipErrorLaunchFailure, '4'},
+        {DRIVER_STALL, hipErrorIllegalState, '5'},
+        {DRIVER_LIMIT, hipErrorLaunchTimeOut, '6'},
+    };
+    return cr_make_param_array(struct loss, losses, sizeof losses / sizeof losses[0]);
+}
+
+ParameterizedTest(struct loss *loss, hip_launch, the_end_of_a_simulation_has_its_own_error)
+{
+    char folder[] = "/tmp/heddle-test-XXXXXX", path[64], outcome = 0;
+    cr_assert(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/status", folder);
+    setenv("HEDDLE_STATUS", path, 1);
+    register_kernels("v4.hsaco", "gfx803");
+    expect(launch_add(1, 64, 0), hipSuccess);
+    fixture_mock()->fail_next = loss->status;
+    expect(hipDeviceSynchronize(), loss->error);
+    expect(launch_add(1, 64, 0), loss->error);
+    FILE *file = fopen(path, "r");
+    cr_assert(file);
+    cr_assert_eq(fread(&outcome, 1, 1, file), 1);
+    fclose(file);
+    unlink(path);
+    rmdir(folder);
+    cr_assert_eq(outcome, loss->outcome, "'%c' was reported", outcome);
+}
+
 Test(hip_launch, events_measure_simulated_time)
 {
     register_kernels("v4.hsaco", "gfx803");
@@ -357,7 +399,7 @@ Test(hip_launch, without_a_platform_there_is_no_device)
 /* Called through dlsym, since their prototypes promise more than a refusal. */
 Test(hip_launch, what_is_missing_refuses_by_name)
 {
-    static const char *const names[] = {"hipGraphLaunch", "hipBindTexture", "hipMallocManaged"};
+    static const char *const names[] = {"hipGraphLaunch", "hipBindTexture", "hipMallocArray"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         int (*function)(void) = NULL;
         void *symbol = dlsym(RTLD_DEFAULT, names[i]);

@@ -747,6 +747,45 @@ Test(isa_valu, add_with_carry_chains_and_clears_inactive_lanes)
     }
 }
 
+struct carry_operation {
+    const char *name;
+    bool subtracts, reversed, takes_carry;
+};
+
+static const struct carry_operation carry_operations[] = {
+    {"v_add_u32", false, false, false},   {"v_addc_u32", false, false, true},
+    {"v_sub_u32", true, false, false},    {"v_subb_u32", true, false, true},
+    {"v_subrev_u32", true, true, false},  {"v_subbrev_u32", true, true, true},
+};
+
+/* Against sums of 64 bits, at the values where a carry comes and goes; carries in by lane. */
+Test(isa_valu, carries_at_the_limits)
+{
+    static const uint32_t values[8] = {0,          1,          2,          0x7fffffff,
+                                       0x80000000, 0xfffffffd, 0xfffffffe, 0xffffffff};
+    for (size_t i = 0; i < 2 * sizeof carry_operations / sizeof carry_operations[0]; i++) {
+        const struct carry_operation *o = &carry_operations[i / 2];
+        static struct machine m;
+        uint32_t word[3] = {0};
+        machine_init(&m);
+        for (unsigned lane = 0; lane < 64; lane++) {
+            m.vgpr[1 * 64 + lane] = values[lane % 8];
+            m.vgpr[2 * 64 + lane] = values[lane / 8];
+        }
+        isa_wave_set_pair(&m.wave, ISA_VCC, i % 2 ? ~UINT64_C(0) : 0);
+        encode_vop(word, o->name, 3, V0 + 1, 2);
+        machine_run(&m, word);
+        for (unsigned lane = 0; lane < 64; lane++) {
+            uint64_t a = values[o->reversed ? lane / 8 : lane % 8];
+            uint64_t b = values[o->reversed ? lane % 8 : lane / 8];
+            uint64_t in = o->takes_carry && i % 2, sum = o->subtracts ? a - b - in : a + b + in;
+            cr_expect_eq(m.vgpr[3 * 64 + lane], (uint32_t)sum, "%s lane %u", o->name, lane);
+            cr_expect_eq(isa_wave_vcc(&m.wave) >> lane & 1, sum >> 32 & 1, "%s of 0x%x, 0x%x, %u",
+                         o->name, (unsigned)a, (unsigned)b, (unsigned)in);
+        }
+    }
+}
+
 Test(isa_valu, subtract_with_borrow)
 {
     static struct machine m;

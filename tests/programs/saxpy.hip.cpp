@@ -37,6 +37,7 @@ int main(int argc, char **argv)
         std::printf("FAIL saxpy: two kernels took %g ms\n", milliseconds);
         return 1;
     }
+    std::printf("two kernels took %.6f ms\n", milliseconds);
     HIP_MUST(hipEventDestroy(start));
     HIP_MUST(hipEventDestroy(stop));
     HIP_MUST(hipStreamDestroy(stream));

@@ -43,7 +43,7 @@ const char *const probe_param_names[PROBE_PARAMS] = {"behaviour", "count", "peri
 
 static int64_t param(const struct probe *c, enum probe_param p)
 {
-    return engine.params[c->io.base.params + p];
+    return engine_base.params[c->io.base.params + p];
 }
 
 static uint64_t now(const struct probe *c)
@@ -53,7 +53,7 @@ static uint64_t now(const struct probe *c)
 
 static uint32_t ring(uint32_t first, uint32_t element, bool reply)
 {
-    return engine.port_rings[2 * (first + element) + reply];
+    return engine_base.port_rings[2 * (first + element) + reply];
 }
 
 static uint64_t random_next(struct probe *c)
@@ -210,12 +210,18 @@ static bool ticker(struct probe *c)
     if (c->sent == (uint64_t)param(c, PROBE_COUNT))
         return false;
     if (c->sent++ == 0) {
-        c->kernel = kernel_begin(&c->io.base, "ticking \"kernel\"", c->io.base.leaf);
+        c->kernel = kernel_begin(&c->io.base, "ticking \"kernel\"", "_Z7ticking", c->io.base.leaf);
         trace_begin(&c->io.base, 1, "ticking");
     }
     c->io.stats.received += 2;
     if (c->sent == (uint64_t)param(c, PROBE_COUNT)) {
+        const struct kernel_detail details[] = {{NULL, "slots", NULL, 7},
+                                                {"time.spent", "well", NULL, 5},
+                                                {"time.spent", "badly", NULL, c->sent},
+                                                {"time.lost", "all", NULL, 2},
+                                                {"time", "of", "day", 0}};
         kernel_count(c->kernel, 3, c->sent);
+        kernel_describe(c->kernel, details, sizeof details / sizeof details[0]);
         kernel_end(&c->io.base, c->kernel);
         trace_end(&c->io.base, 1, "ticking");
     }
@@ -329,7 +335,7 @@ static const struct probe *probe_at(uint32_t leaf)
 uint64_t probe_hash(void)
 {
     uint64_t hash = engine.time_ps;
-    for (uint32_t leaf = 0; leaf < engine.platform->instance_count; leaf++) {
+    for (uint32_t leaf = 0; leaf < engine_base.platform->instance_count; leaf++) {
         const struct probe *c = probe_at(leaf);
         hash = (hash ^ c->hash ^ c->io.stats.received << 32 ^ c->io.stats.replies)
                * 0x9e3779b97f4a7c15u;

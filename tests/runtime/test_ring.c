@@ -93,7 +93,7 @@ ParameterizedTest(struct delay_case *k, ring, a_delay_postpones_messages_and_not
                   probe_wire(protocol, k->depth, 1, k->latency));
     probe_build();
     cr_assert_eq(ring_at(0)->receiver, platform_component(b)->id);
-    ring_set_delay(0, k->delay);
+    ring_add_delay(0, k->delay);
     cr_assert_eq(engine_run(), ENGINE_IDLE);
     cr_assert_eq(events(a, PROBE_SENT, sent), MESSAGES);
     cr_assert_eq(events(b, PROBE_RECEIVED, seen), MESSAGES);

@@ -1,6 +1,7 @@
 /* Statistics and traces as files: well-formed, complete, the same for every order of ticks, and
  * never half-written. */
 #include <criterion/criterion.h>
+#include <criterion/parameterized.h>
 #include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
@@ -10,6 +11,7 @@
 
 #include "runtime/kernel.h"
 #include "runtime/setup.h"
+#include "runtime/stat.h"
 #include "runtime/trace.h"
 #include "tests/runtime/network.h"
 
@@ -68,6 +70,34 @@ static char *contents(void)
     return text;
 }
 
+struct bucket {
+    uint64_t value;
+    unsigned bucket;
+};
+
+ParameterizedTestParameters(stats, a_value_has_its_bucket)
+{
+    static struct bucket all[] = {{0, 0},         {1, 1},          {2, 2},        {3, 2},
+                                  {4, 3},         {7, 3},          {8, 4},        {1023, 10},
+                                  {1024, 11},     {4194303, 22},   {4194304, 23}, {8388608, 23},
+                                  {1u << 31, 23}, {UINT64_MAX, 23}};
+    return cr_make_param_array(struct bucket, all, sizeof all / sizeof all[0]);
+}
+
+/* Bucket 0: the value 0; bucket i: 2^(i-1) .. 2^i - 1; the last takes the rest. */
+ParameterizedTest(struct bucket *b, stats, a_value_has_its_bucket)
+{
+    struct stat_histogram h = {0};
+    stat_histogram_add(&h, b->value);
+    stat_histogram_add(&h, b->value);
+    for (unsigned i = 0; i < STAT_BUCKETS; i++)
+        cr_expect_eq(h.bucket[i], i == b->bucket ? 2 : 0, "bucket %u", i);
+    cr_expect_eq(h.min, b->value);
+    cr_expect_eq(h.max, b->value);
+    cr_expect_eq(h.count, 2);
+    cr_expect_eq(h.sum, b->value * 2);
+}
+
 Test(stats, the_file_has_all_its_parts)
 {
     run_network((struct engine_limits){0}, false);
@@ -115,7 +145,7 @@ static void run_tickers(struct engine_limits limits)
     probe_instance(core, "short", PROBE_TICKER, 30, 0, false);
     probe_build();
     engine_set_limits(&limits);
-    cr_assert(stats_open(engine.platform, &options));
+    cr_assert(stats_open(engine_base.platform, &options));
     cr_assert_eq(engine_run(), ENGINE_IDLE);
     cr_assert(stats_write());
 }
@@ -140,6 +170,62 @@ Test(stats, a_kernel_has_its_own_share_of_the_statistics)
     cr_assert_eq(number(shorter, "components", "long", "received"), 2 * 29);
     cr_assert_eq(number(longer, "components", "long", "received"), 2 * 99);
     cr_assert_eq(number(root, "components", "long", "received"), 2 * 100);
+    json_decref(root);
+}
+
+Test(stats, a_kernel_has_what_it_was_described_with)
+{
+    run_tickers((struct engine_limits){0});
+    json_t *root = load();
+    json_t *longer = json_array_get(json_object_get(root, "kernels"), 0);
+    cr_expect_eq(json_integer_value(json_object_get(longer, "slots")), 7);
+    cr_expect_eq(number(longer, "time", "spent", "well"), 5);
+    cr_expect_eq(number(longer, "time", "spent", "badly"), 100);
+    cr_expect_eq(number(longer, "time", "lost", "all"), 2);
+    cr_expect_str_eq(json_string_value(json_object_get(json_object_get(longer, "time"), "of")),
+                     "day");
+    cr_expect(json_is_true(json_object_get(longer, "overlaps")));
+    json_decref(root);
+}
+
+/* Tickers in arrays: two of a kind inside each of two top-level instances. */
+static json_t *run_arrays(enum platform_kernel_stats what)
+{
+    struct heddle_options options = {
+        .abi = PLATFORM_ABI, .stats_path = path, .stats_no_host = true, .kernel_stats = (int)what};
+    static const char *const paths[] = {"gpu[0].cu[0]", "gpu[0].cu[1]", "gpu[1].cu[0]",
+                                        "gpu[1].cu[1]"};
+    build_start("arrays");
+    uint32_t core = build_domain("core", 1000000000);
+    probe_protocol(16, false);
+    for (int i = 0; i < 4; i++)
+        probe_instance(core, paths[i], PROBE_TICKER, 10 * (i + 1), 0, false);
+    probe_build();
+    engine_set_limits(&(struct engine_limits){0});
+    cr_assert(stats_open(engine_base.platform, &options));
+    cr_assert_eq(engine_run(), ENGINE_IDLE);
+    cr_assert(stats_write());
+    return load();
+}
+
+Test(stats, shares_of_a_kernel_are_sums_over_arrays_inside_of_top_level_instances)
+{
+    json_t *root = run_arrays(PLATFORM_KERNEL_STATS_SUM);
+    json_t *last = json_array_get(json_object_get(root, "kernels"), 3);
+    cr_expect_eq(json_object_size(json_object_get(last, "components")), 2);
+    /* From the end of the first edge on; the others end at edges 10, 20, 30. */
+    cr_expect_eq(number(last, "components", "gpu[0].cu[*]", "received"), 2 * (9 + 19));
+    cr_expect_eq(number(last, "components", "gpu[1].cu[*]", "received"), 2 * (29 + 39));
+    json_decref(root);
+    root = run_arrays(PLATFORM_KERNEL_STATS_ALL);
+    last = json_array_get(json_object_get(root, "kernels"), 3);
+    cr_expect_eq(json_object_size(json_object_get(last, "components")), 4);
+    cr_expect_eq(number(last, "components", "gpu[1].cu[0]", "received"), 2 * 29);
+    json_decref(root);
+    root = run_arrays(PLATFORM_KERNEL_STATS_NONE);
+    last = json_array_get(json_object_get(root, "kernels"), 3);
+    cr_expect_null(json_object_get(last, "components"));
+    cr_expect_eq(number(last, "time", "spent", "badly"), 40);
     json_decref(root);
 }
 
@@ -199,7 +285,7 @@ Test(trace, messages_stand_at_their_exact_times)
     build_connect((struct build_end){a, PROBE_OUT, 0}, (struct build_end){b, PROBE_IN, 0},
                   probe_wire(protocol, 8, 1, 3));
     probe_build();
-    cr_assert(trace_open(engine.platform, path));
+    cr_assert(trace_open(engine_base.platform, path));
     cr_assert_eq(engine_run(), ENGINE_IDLE);
     cr_assert(trace_close());
     json_decref(load());
@@ -223,8 +309,8 @@ Test(trace, spans_of_components_and_no_change_of_results)
     uint32_t core = build_domain("core", 1000000000);
     probe_instance(core, "long", PROBE_TICKER, 100, 0, false);
     probe_build();
-    cr_assert(stats_open(engine.platform, &(struct heddle_options){.abi = PLATFORM_ABI}));
-    cr_assert(trace_open(engine.platform, path));
+    cr_assert(stats_open(engine_base.platform, &(struct heddle_options){.abi = PLATFORM_ABI}));
+    cr_assert(trace_open(engine_base.platform, path));
     cr_assert_eq(engine_run(), ENGINE_IDLE);
     cr_assert(trace_close());
     cr_assert_eq(engine.time_ps, expected);

@@ -49,7 +49,7 @@ same() { cmp "$1" "$2" || fail "$1 and $2 differ"; }
 good_programs="vectoradd saxpy matmul matmul_tiled transpose reduction histogram stencil module
     atax aes128 atomics bfs bitonic calls convolution copies device_variables divergence doubles dynamic_lds fft fir
     floyd_warshall grids half integers kmeans layers math narrow nbody pipeline scan scratch shuffles spmv streams structs
-    alignment clocks devices fences life philox prints radix_sort sha256 threads"
+    alignment clocks devices fences life philox prints radix_sort sha256 threads host_threads managed occupancy"
 kernels=$programs/module_kernels.hsaco # what module, bad_missing_kernel and bad_truncated load
 
 t_check_platforms() {
@@ -117,8 +117,7 @@ t_programs_gfx906() {
 # byte-identical statistics.
 t_determinism() {
     local p i variant n=0 platform=platforms/tiny.heddle list="vectoradd matmul_tiled histogram"
-    [ "$full" = yes ] && platform=platforms/r9nano.heddle list=${good_programs/ threads/}
-    # `threads` is left out: the order in which its host threads call is the host's, and nothing orders it yet.
+    [ "$full" = yes ] && platform=platforms/r9nano.heddle list=$good_programs
     for p in $list; do
         expect 0 PASS -- run $platform --stats "$out/work/ref.json" --stats-no-host -- "$programs/$p" $(arguments_of "$p") || return 1
         for variant in "" "--tick-order=descending" "--tick-order=random:1" "--tick-order=random:2" "--tick-all" "--generic" \
@@ -135,6 +134,99 @@ t_determinism() {
         done
     done
     [ $n -ge 21 ]
+}
+
+# Programs with several host threads do not depend on when the host runs which thread: on one processor, on all, and with
+# others that take the processors away.
+t_host_threads() {
+    local p i burners platform=platforms/tiny.heddle times="1 2"
+    [ "$full" = yes ] && platform=platforms/r9nano.heddle times="1 2 3 4 5 6 7 8 9 10"
+    for p in threads host_threads managed; do
+        expect 0 '^PASS' -- run $platform --stats "$out/work/ref.json" --stats-no-host -- "$programs/$p" || return 1
+        for i in $times; do
+            expect 0 '^PASS' -- run $platform --stats "$out/work/new.json" --stats-no-host -- "$programs/$p" || return 1
+            same "$out/work/ref.json" "$out/work/new.json" || { fail "$p, run $i"; return 1; }
+            expect 0 '^PASS' -- taskset -c 0 "$heddle" run $platform --stats "$out/work/new.json" --stats-no-host -- "$programs/$p" || return 1
+            same "$out/work/ref.json" "$out/work/new.json" || { fail "$p, run $i on one processor"; return 1; }
+        done
+        burners=()
+        for i in 1 2 3 4; do
+            timeout 120 sh -c 'while :; do :; done' &
+            burners+=($!)
+        done
+        for i in $times; do
+            run $platform --stats "$out/work/new.json" --stats-no-host -- "$programs/$p" >"$out/work/log" 2>&1 || break
+            cmp -s "$out/work/ref.json" "$out/work/new.json" || break
+            [ "$i" != "${times##* }" ] || i=good
+        done
+        kill "${burners[@]}" 2>/dev/null
+        wait "${burners[@]}" 2>/dev/null
+        [ "$i" = good ] || { tail "$out/work/log"; fail "$p differs under load"; return 1; }
+    done
+}
+
+# same_by_threads TRACE PLATFORM ARGUMENTS...: 2 and 4 threads write the bytes that one writes, in step with each other or not.
+same_by_threads() {
+    local traced=$1 n delays trace=()
+    shift
+    for n in 1 2 4; do
+        [ "$traced" = yes ] && trace=(--trace "$out/work/trace-$n.json")
+        for delays in "" 7; do
+            [ "$n$delays" = 17 ] && continue
+            HEDDLE_THREAD_DELAYS=$delays expect 0 -- run "${@:1:1}" --threads $n "${trace[@]}" --stats "$out/work/threads-$n.json" \
+                --stats-no-host "${@:2}" || return 1
+            same "$out/work/threads-1.json" "$out/work/threads-$n.json" || { fail "$* with $n threads"; return 1; }
+            [ "$traced" = no ] || same "$out/work/trace-1.json" "$out/work/trace-$n.json" || { fail "trace of $* with $n threads"; return 1; }
+        done
+    done
+}
+
+# Results do not depend on the number of threads: statistics, traces, reports of failures and hangs, the exit status.
+t_threads() {
+    local p n list="vectoradd matmul_tiled histogram streams fft scratch"
+    [ "$full" = yes ] && list=${good_programs/ threads/}
+    for p in $list; do
+        same_by_threads no platforms/r9nano.heddle -- "$programs/$p" $(arguments_of "$p") || return 1
+    done
+    same_by_threads yes platforms/r9nano.heddle -- "$programs/bfs" || return 1
+    same_by_threads yes platforms/r9nano.heddle --set gpu.arrays=3 -- "$programs/vectoradd" 1000 || return 1
+    same_by_threads no platforms/ring4.heddle -- "$programs/devices" || return 1
+    same_by_threads no tests/system/threads.heddle --set tester.threads=2 || return 1
+    same_by_threads yes tests/system/threads.heddle --set tester.threads=1 --set tester.actions=4 || return 1
+    for n in --tick-order=random:5 --tick-all --generic; do
+        expect 0 -- run tests/system/threads.heddle --set tester.threads=2 $n --threads 2 --stats "$out/work/new.json" --stats-no-host || return 1
+        expect 0 -- run tests/system/threads.heddle --set tester.threads=2 --stats "$out/work/ref.json" --stats-no-host || return 1
+        same "$out/work/ref.json" "$out/work/new.json" || { fail "two threads with $n"; return 1; }
+    done
+}
+
+t_threads_ends() {
+    local n
+    for n in 1 3; do
+        HEDDLE_THREAD_DELAYS=3 expect 6 'max-cycles' 'hottest' -- run platforms/r9nano.heddle --threads $n --max-cycles 100000 -- "$programs/endless" || return 1
+        cp "$out/work/log" "$out/work/limit-$n.log"
+        HEDDLE_THREAD_DELAYS=3 expect 3 'flat_load|global_load' 'lane' -- run platforms/r9nano.heddle --threads $n -- "$programs/bad_oob" || return 1
+        cp "$out/work/log" "$out/work/oob-$n.log"
+    done
+    same "$out/work/limit-1.log" "$out/work/limit-3.log" && same "$out/work/oob-1.log" "$out/work/oob-3.log" || return 1
+    expect 0 'no partitions' 'one thread' -- run tests/system/memtest.heddle --threads 2 || return 1
+    expect 2 'positive whole number' -- run platforms/r9nano.heddle --threads 0 -- "$programs/vectoradd" || return 1
+    expect 2 'positive whole number' -- run platforms/r9nano.heddle --threads two -- "$programs/vectoradd"
+}
+
+# No data races: the runtime and the components under thread sanitizer. The HIP library is the plain one, behind the sanitizer's,
+# since both define the functions of threads.
+t_threads_sanitized() {
+    local folder=$out/tsan tsan hip=$build/components/driver/hip/libamdhip64.so.5
+    tsan=$(realpath "$(${CC:-cc} -print-file-name=libtsan.so)")
+    [ -f "$tsan" ] && [ -f "$hip" ] || { fail "the thread sanitizer's library or ours is missing"; return 1; }
+    [ -f "$folder/build.ninja" ] || meson setup "$folder" -Db_sanitize=thread -Db_lundef=false -Dwerror=false -Dprograms=false -Dtests=false >"$out/work/log" 2>&1 || { tail "$out/work/log"; return 1; }
+    ninja -C "$folder" >"$out/work/log" 2>&1 || { tail "$out/work/log"; return 1; }
+    local sanitized=("HEDDLE_CACHE=$folder/cache" "HEDDLE_CFLAGS=-fsanitize=thread -g -O1" HEDDLE_LDFLAGS=-fsanitize=thread
+        TSAN_OPTIONS=exitcode=66 HEDDLE_THREAD_DELAYS=11)
+    expect 0 -- env "${sanitized[@]}" "$folder/codegen/heddle" run tests/system/threads.heddle --threads 3 --set tester.threads=2 || return 1
+    expect 0 -- env "${sanitized[@]}" "$folder/codegen/heddle" run tests/system/threads.heddle --threads 2 --set tester.threads=1 --trace "$out/work/trace.json" --stats "$out/work/new.json" || return 1
+    expect 0 PASS -- env "${sanitized[@]}" LD_PRELOAD="$tsan $hip" setarch -R "$folder/codegen/heddle" run platforms/r9nano.heddle --threads 2 --stats "$out/work/new.json" -- "$programs/vectoradd"
 }
 
 t_determinism_clang() {
@@ -204,6 +296,85 @@ t_memtest() {
     expect 0 -- run tests/system/memtest.heddle
 }
 
+# Every load of at least so many episodes on each memory system is right.
+t_memtest_scale() {
+    if [ "$full" = yes ]; then
+        tests/system/memtest_scale.sh "$heddle" 1000000 || return 1
+    else
+        tests/system/memtest_scale.sh "$heddle" 3000 2 generic >"$out/work/log" 2>&1 || { tail -n 20 "$out/work/log"; return 1; }
+    fi
+}
+
+# A mistake in the caches is reported with the line, who wrote it last, and every hop the line took since: mistakes are put into a
+# copy of the cache, or into the platform.
+t_memtest_report() {
+    local bug folder=$out/work/bugs where='^ *[0-9]+ ps, cycle [0-9]+:'
+    for bug in cache-dropped-invalidate cache-stale-fill cache-byte-mask; do
+        rm -rf "$folder"
+        mkdir -p "$folder/components"
+        cp -r components/cache "$folder/components"
+        (. tests/mutation/apply.sh && apply tests/mutation/$bug.mutation "$folder") >/dev/null || return 1
+        sed 's/std\/cache/cache\/cache/' tests/system/memtest.heddle >"$folder/memtest.heddle"
+        expect 3 'port [0-9]+, thread [0-9]+, episode [0-9]+: (load|atomic) of 0x[0-9a-f]+ in line 0x[0-9a-f]+ sent at cycle [0-9]+ returned' \
+            'last written by port [0-9]+, thread [0-9]+ at cycle [0-9]+|never written' 'the messages about the line at 0x[0-9a-f]+ from [0-9]+ ps on' \
+            "$where tester -> l1\[[0-9]+\]: (write|atomic|read) 0x" "$where l1\[[0-9]+\] -> (xbar|tester): [a-z]+ 0x" \
+            -- run "$folder/memtest.heddle" -I "$folder/components" --set l1.size=16KiB --set tester.span=16KiB || { fail "$bug"; return 1; }
+    done
+    # Every hop of one store: down through all levels, and its answer.
+    expect 3 "$where tester -> cluster\[[01]\].l1\[[01]\]: write 0x" "$where cluster\[[01]\].l1\[[01]\] -> cluster\[[01]\].bus: write 0x" \
+        "$where cluster\[[01]\].bus -> cluster\[[01]\].mid: write 0x" "$where cluster\[[01]\].mid -> xbar: write 0x" "$where xbar -> l2\[[01]\]: write 0x" \
+        "$where l2\[[01]\] -> xbar: done 0x" "$where cluster\[[01]\].l1\[[01]\] -> tester: done 0x" \
+        -- run tests/system/memtest_levels.heddle --platform memtest_deep --set cluster.l1.acquire=here --set cluster.mid.size=16KiB --set tester.span=16KiB || return 1
+    # Virtual and physical address of the line.
+    sed 's/std\/cache/cache\/cache/' tests/system/memtest.heddle >"$folder/memtest.heddle"
+    expect 3 'the line at 0x100000[0-9a-f]+ = 0x[0-9a-f]+ from' "$where tester -> l1.*0x100000" "$where (l1.* -> xbar|xbar -> l2).*: [a-z]+ 0x[0-9a-f]{1,5}," \
+        -- run "$folder/memtest.heddle" -I "$folder/components" --platform memtest_translated --set l1.size=16KiB --set tester.span=16KiB || return 1
+    expect 2 'it is an address' -- run tests/system/memtest.heddle --watch here
+}
+
+# A run that is dumped, and one that continues from there in another process and under other circumstances, end with the bytes
+# of an unbroken one. Two processes, whose addresses differ, write the same state.
+t_dump() {
+    local one platform file how when state=$out/work/state
+    for one in memtest.heddle:memtest: memtest.heddle:memtest_translated:--generic memtest_levels.heddle:memtest_clocks:--generic \
+        memtest_levels.heddle:memtest_deep:--generic; do
+        IFS=: read -r file platform how <<<"$one"
+        file=tests/system/$file
+        expect 0 -- run $file --platform "$platform" $how --stats "$out/work/ref.json" --stats-no-host || return 1
+        for when in 1 5000cy 33us; do
+            expect 0 -- run $file --platform "$platform" $how --dump "$state" --dump-at $when --stats "$out/work/new.json" --stats-no-host || return 1
+            same "$out/work/ref.json" "$out/work/new.json" || { fail "dumping at $when changed $platform"; return 1; }
+            expect 0 -- run $file --platform "$platform" $how --load "$state" --stats "$out/work/new.json" --stats-no-host || return 1
+            same "$out/work/ref.json" "$out/work/new.json" || { fail "$platform from its state at $when"; return 1; }
+        done
+        expect 0 -- run $file --platform "$platform" $how --dump "$state.again" --dump-at 33us || return 1
+        same "$state" "$state.again" || return 1
+        expect 0 -- run $file --platform "$platform" --load "$state" --generic --tick-order random:1 --tick-all --stats "$out/work/new.json" --stats-no-host || return 1
+        same "$out/work/ref.json" "$out/work/new.json" || { fail "$platform, generic, from its state"; return 1; }
+    done
+}
+
+t_bad_dump() {
+    local memtest=tests/system/memtest.heddle state=$out/work/state
+    expect 0 -- run $memtest --dump "$state" --dump-at 10us || return 1
+    expect 7 'another platform, or of other parameters' -- run $memtest --generic --set l2.latency=11cy --load "$state" || return 1
+    expect 7 'another platform, or of other parameters' -- run $memtest --generic --platform memtest_translated --load "$state" || return 1
+    head -c 50000 "$state" >"$state.cut"
+    expect 7 'its end is missing' -- run $memtest --load "$state.cut" || return 1
+    cp "$state" "$state.bad" && printf x | dd of="$state.bad" bs=1 seek=30001 conv=notrunc 2>/dev/null
+    expect 7 'damaged' -- run $memtest --load "$state.bad" || return 1
+    expect 7 'was not written by' -- run $memtest --load $memtest || return 1
+    expect 7 'No such file' -- run $memtest --load "$out/work/none" || return 1
+    expect 7 'before --dump-at' -- run $memtest --dump "$state.late" --dump-at 5s || return 1
+    [ ! -e "$state.late" ] || { fail "a state was written although the run was over"; return 1; }
+    expect 7 'lies before the state' -- run $memtest --load "$state" --dump "$state.late" --dump-at 5us || return 1
+    expect 2 '25us' -- run $memtest --dump "$state" --dump-at 7kg || return 1
+    expect 2 'belong together' -- run $memtest --dump "$state" || return 1
+    expect 2 "program's own" -- run platforms/tiny.heddle --load "$state" -- "$programs/vectoradd" || return 1
+    expect 7 'host program' -- run platforms/tiny.heddle --dump "$state" --dump-at 5us || return 1
+    expect 1 'cannot write there' -- run $memtest --dump /no/folder/x --dump-at 5us
+}
+
 t_hang_deadlock() {
     expect nonzero deadlock left right 'waits' -- run tests/system/hang/deadlock.heddle
 }
@@ -213,7 +384,77 @@ t_hang_livelock() {
 }
 
 t_hang_endless() {
-    expect nonzero 'max-cycles' 's_branch|s_cbranch|pc' -- run platforms/tiny.heddle --max-cycles 200000 -- "$programs/endless"
+    expect 6 'max-cycles' 'hipErrorLaunchTimeOut' 's_branch|s_cbranch|pc' -- run platforms/tiny.heddle --max-cycles 200000 -- "$programs/endless"
+}
+
+t_hang_stall() {
+    expect 5 'hipErrorIllegalState' 'stall' -- run platforms/tiny.heddle --stall-limit 10 -- "$programs/vectoradd"
+}
+
+# Every slot-cycle of every kernel is in the report once, whatever the program does, and in words there is a reason.
+t_report() {
+    local p list="vectoradd matmul_tiled nbody histogram aes128"
+    [ "$full" = yes ] && list=${good_programs/ copies/} # which launches none
+    for p in $list; do
+        expect 0 PASS 'of waves' 'occupancy: .* limited by' '^  (limited by|no single limit|short for)' -- \
+            run platforms/tiny.heddle --report cpi --stats "$out/work/$p.json" -- "$programs/$p" $(arguments_of "$p") || return 1
+        "$heddle" stats "$out/work/$p.json" --report cpi --csv >"$out/work/cpi.csv" || return 1
+        python3 - "$out/work/$p.json" "$out/work/cpi.csv" <<'END' || { fail "$p: slot-cycles"; return 1; }
+import csv, json, sys
+kernels = json.load(open(sys.argv[1]))["kernels"]
+every = sum(k["cycles"] * k["slots"] for k in kernels)
+told = sum(sum(kinds.values()) for k in kernels for kinds in k["slot_cycles"].values())
+report = sum(int(row["slot_cycles"]) for row in csv.DictReader(open(sys.argv[2])))
+# What issued is what the compute units count, but for the s_endpgm of each wavefront.
+units = [k["components"]["gpu.sa[*].cu[*]"] for k in kernels]
+issued = sum(sum(k["slot_cycles"]["issued"].values()) for k in kernels)
+counted = sum(u["instructions"] - u["wavefronts_run"] for u in units)
+sys.exit(not (kernels and every == told == report and issued == 4 * counted))
+END
+    done
+    # A run without a file of statistics, two runs side by side, and what cannot be reported.
+    expect 0 PASS 'limited by' -- run platforms/tiny.heddle --report cpi -- "$programs/vectoradd" || return 1
+    expect 0 'difference' '^  issued ' -- "$heddle" stats "$out/work/nbody.json" "$out/work/histogram.json" --report cpi || return 1
+    expect 0 'slot_cycles.waiting.vmcnt' -- "$heddle" stats "$out/work/nbody.json" "$out/work/histogram.json" || return 1
+    expect 2 'only cpi' -- "$heddle" stats "$out/work/nbody.json" --report ipc || return 1
+    expect 2 'only cpi' -- run platforms/tiny.heddle --report ipc -- "$programs/vectoradd" || return 1
+    expect 2 'where time went' -- run platforms/tiny.heddle --mode functional --report cpi -- "$programs/vectoradd" || return 1
+    expect 0 PASS -- run platforms/tiny.heddle --mode functional --stats "$out/work/functional.json" -- "$programs/vectoradd" || return 1
+    expect 1 'nothing to report' -- "$heddle" stats "$out/work/functional.json" --report cpi || return 1
+    sed 's/"vmcnt": /"vmcnt": 1/' "$out/work/nbody.json" >"$out/work/wrong.json"
+    expect 1 'add up to' -- "$heddle" stats "$out/work/wrong.json" --report cpi
+}
+
+# What the command processor's pool gives away and what the compute units have must agree.
+t_pool_agrees() {
+    expect 1 'simds, wavefronts, vgprs, sgprs and lds' -- "$heddle" check platforms/tiny.heddle --set gpu.cp.vgprs=128 || return 1
+    expect 1 'simds, wavefronts, vgprs, sgprs and lds' -- "$heddle" check platforms/tiny.heddle --set 'gpu.sa[0].cu[2].lds=32KiB' || return 1
+    expect 0 PASS 'limited by' -- run platforms/tiny.heddle --set gpu.cp.wavefronts=2 --set gpu.sa.cu.wavefronts=2 --report cpi -- "$programs/vectoradd"
+}
+
+# The occupancy in the statistics, which is computed, against what the kernels of `occupancy` count when they run.
+t_occupancy() {
+    expect 0 PASS -- run platforms/r9nano.heddle --stats "$out/work/occupancy.json" -- "$programs/micro/occupancy" || return 1
+    python3 - "$out/work/occupancy.json" "$out/work/log" <<'END'
+import json, sys
+computed = [k["occupancy"] for k in json.load(open(sys.argv[1]))["kernels"]]
+counted = [line.split() for line in open(sys.argv[2]) if "/" in line]
+wrong = [(c, o) for c, o in zip(counted, computed)
+         if float(c[1]) != o["work_groups_per_unit"] * o["wavefronts_per_work_group"]]
+print(*wrong, sep="\n")
+sys.exit(bool(wrong) or len(counted) != len(computed) or len(counted) < 15)
+END
+}
+
+t_kernel_stats() {
+    local which
+    for which in sum all none; do
+        expect 0 PASS -- run platforms/tiny.heddle --kernel-stats $which --stats "$out/work/$which.json" -- "$programs/vectoradd" || return 1
+    done
+    [ "$(grep -c '"gpu.sa\[\*\].cu\[\*\]"' "$out/work/sum.json")" = 1 ] || fail "no sum over compute units" || return 1
+    grep -q '"components": {.*"gpu.sa\[0\].cu\[3\]"' "$out/work/all.json" || fail "no single compute unit" || return 1
+    [ "$(grep -c '"components"' "$out/work/none.json")" = 1 ] || fail "components of kernels with none" || return 1
+    expect 2 'sum, all or none' -- run platforms/tiny.heddle --kernel-stats some -- "$programs/vectoradd"
 }
 
 t_trace() {
@@ -222,9 +463,54 @@ t_trace() {
         { [ -s "$out/work/trace.json" ] || fail "empty trace"; }
 }
 
+# Events around two kernels take what the statistics say the kernels took, and a little for the commands around them.
+t_event_times() {
+    expect 0 '^PASS' -- run platforms/tiny.heddle --stats "$out/work/ref.json" -- "$programs/saxpy" || return 1
+    python3 -c 'import json, re, sys
+kernels = json.load(open(sys.argv[1]))["kernels"]
+span = max(k["end_ps"] for k in kernels) - min(k["start_ps"] for k in kernels)
+told = float(re.search(r"took ([0-9.]+) ms", open(sys.argv[2]).read())[1]) * 1e9
+assert len(kernels) == 2 and span <= told <= span + 5e6, (span, told)' "$out/work/ref.json" "$out/work/log" || fail "events and kernels disagree"
+}
+
+# An object is never kept under the name of other sources than it was made from: here the compiler changes them just before it
+# reads them.
+t_build_race() {
+    local folder=$out/work/race cache=$out/work/race/cache
+    mkdir -p "$folder"
+    sed 's/fifo/spool/g' docs/examples/fifo/fifo.c >"$folder/spool.c"
+    sed 's/fifo/spool/g' docs/examples/fifo/fifo.heddle >"$folder/spool.heddle"
+    sed 's/fifo\/fifo/spool/; s/fifo/spool/g' docs/examples/fifo/fifo_test.heddle >"$folder/test.heddle"
+    { cat "$folder/spool.c"; echo 'extern const char spool_marker[]; const char spool_marker[] = "changed behind the back";'; } >"$folder/edited.c"
+    printf '#!/bin/sh\nmv "%s/edited.c" "%s/spool.c" 2>/dev/null\nexec cc "$@"\n' "$folder" "$folder" >"$folder/cc"
+    chmod +x "$folder/cc"
+    HEDDLE_CC=$folder/cc HEDDLE_CACHE=$cache expect 1 'have changed while it was compiled; build again' -- "$heddle" build "$folder/test.heddle" || return 1
+    ! grep -rlq 'changed behind the back' "$cache/objects" || { fail "an object was kept under the name of another source"; return 1; }
+    HEDDLE_CC=$folder/cc HEDDLE_CACHE=$cache expect 0 -- run "$folder/test.heddle" || return 1
+    grep -rlq 'changed behind the back' "$cache/objects" || fail "the second build did not compile the new source"
+}
+
+# A cache with a bound forgets what was used longest ago, and nothing that was used just now.
+t_cache_limit() {
+    local folder=$out/work/bounded
+    HEDDLE_CACHE=$folder expect 0 -- "$heddle" build platforms/tiny.heddle --generic || return 1
+    find "$folder" -exec touch -d '2 days ago' {} +
+    HEDDLE_CACHE=$folder HEDDLE_CACHE_LIMIT=1MiB expect 0 'from the cache' -- "$heddle" build docs/examples/fifo/fifo_test.heddle --generic --verbose || return 1
+    [ "$(find "$folder/platforms" -name platform.so | wc -l)" = 1 ] || { fail "the old platform is still there"; return 1; }
+    HEDDLE_CACHE=$folder HEDDLE_CACHE_LIMIT=1MiB expect 0 -- "$heddle" build platforms/tiny.heddle --generic || return 1
+    [ "$(find "$folder/platforms" -name platform.so | wc -l)" = 2 ] || { fail "what was used just now is gone"; return 1; }
+    HEDDLE_CACHE_LIMIT=7GB expect 1 '500MiB' -- "$heddle" build docs/examples/mid_cache/mid_cache_memtest.heddle --set tester.seed=99
+}
+
 t_bad_arch() { expect 0 'gfx90a' 'gfx803' 'offload-arch' -- run platforms/tiny.heddle -- "$programs/bad_arch"; }
 t_bad_truncated() { expect 0 -- run platforms/tiny.heddle -- "$programs/bad_truncated" "$kernels"; }
-t_bad_assert() { expect 3 '^PASS' "Device-side assertion .values\[threadIdx.x\] != 13. failed" "_Z12check_valuesPKi" 'trap 2' -- run platforms/tiny.heddle -- "$programs/bad_assert"; }
+t_bad_assert() { expect 3 '^PASS' "Device-side assertion .values\[threadIdx.x\] != 13. failed" "kernel .check_values.int const..." 'trap 2' -- run platforms/tiny.heddle -- "$programs/bad_assert"; }
+t_bad_trap() {
+    local which
+    for which in 0 1; do
+        expect 3 '^PASS' "kernel 'traps.int., int.'" 'trap 2' -- run platforms/tiny.heddle -- "$programs/bad_trap" $which || return 1
+    done
+}
 t_programs_ring4() {
     local p
     for p in devices threads; do
@@ -239,6 +525,7 @@ t_bad_oom() { expect 0 -- run platforms/tiny.heddle -- "$programs/bad_oom"; }
 t_bad_freed() { expect 3 -- run platforms/tiny.heddle -- "$programs/bad_freed"; }
 t_bad_hostptr() { expect 3 -- run platforms/tiny.heddle -- "$programs/bad_hostptr"; }
 t_bad_oob() { expect nonzero 'kernel' '0x[0-9a-f]+' 'flat_load|global_load' 'work-group' 'lane' -- run platforms/tiny.heddle -- "$programs/bad_oob"; }
+t_bad_spin() { HEDDLE_HOST_PATIENCE=1 expect 0 '^PASS' 'host thread 2 .* has run for 1' 'cycle counts' -- run platforms/tiny.heddle -- "$programs/bad_spin"; }
 t_bad_missing_program() { expect nonzero 'no_such_program' -- run platforms/tiny.heddle -- ./no_such_program; }
 t_bad_stats_path() {
     expect nonzero 'no_such_folder' -- run platforms/tiny.heddle --stats /no_such_folder/x.json -- "$programs/vectoradd" || return 1
@@ -291,7 +578,7 @@ t_example_prefetcher() {
     expect 0 -- run docs/examples/prefetcher/prefetcher_test.heddle || return 1
     expect 0 -- run $memtest --set tester.span=16KiB || return 1
     expect 3 'instead of' -- run $memtest --set tester.span=16KiB --set l1.acquire=here || return 1
-    deterministic docs/examples/prefetcher/streaming.heddle matmul_tiled || return 1
+    deterministic docs/examples/prefetcher/streaming.heddle matmul || return 1
     [ "$(statistic 'ahead' useful)" -gt 0 ] || fail "no prefetched line was used"
 }
 
@@ -306,6 +593,39 @@ t_example_mid_cache() {
     [ "$(statistic 'mid$' hits)" -gt 0 ] || fail "nothing was found in the middle caches"
 }
 
+# Memory with banks and rows: programs compute the same, statistics do not depend on the order of ticks, and it is not ideal.
+t_memory_hbm() {
+    local p variant set=(--set gpu.memory=hbm) list="vectoradd matmul_tiled transpose copies atomics streams"
+    [ "$full" = yes ] && list=$good_programs
+    for p in $list; do
+        expect 0 '^PASS' -- run platforms/tiny.heddle --generic "${set[@]}" -- "$programs/$p" $(arguments_of "$p") || return 1
+    done
+    expect 0 '^PASS' -- run platforms/r9nano.heddle --set memory=hbm --stats "$out/work/ref.json" --stats-no-host -- "$programs/stencil" || return 1
+    for variant in --tick-order=random:1 --tick-all --generic; do
+        expect 0 '^PASS' -- run platforms/r9nano.heddle --set memory=hbm "$variant" --stats "$out/work/new.json" --stats-no-host -- "$programs/stencil" || return 1
+        same "$out/work/ref.json" "$out/work/new.json" || { fail "memory=hbm with $variant"; return 1; }
+    done
+    [ "$(statistic 'dram.*timing' row_hits)" -gt 0 ] && [ "$(statistic 'dram.*timing' refreshes)" -gt 0 ] || fail "no rows and refreshes"
+}
+
+# The quick part of docs/validation.md is what the micro-benchmarks measure today; in full, all of it.
+t_validation() {
+    local part=()
+    [ "$full" = yes ] && part=(--all)
+    expect 0 'numbers are those of' -- python3 tests/bench/micro/run.py "$heddle" "$programs/micro" --check docs/validation.md "${part[@]}"
+}
+
+# What the L2 writes back at a flush must not stay in the L3; small caches keep it there if it can.
+t_example_l3() {
+    local p
+    for p in vectoradd histogram streams reduction; do
+        expect 0 '^PASS' -- run docs/examples/l3/l3.heddle -- "$programs/$p" || return 1
+    done
+    deterministic docs/examples/l3/l3.heddle matmul_tiled || return 1
+    [ "$(statistic 'l3' writes)" -gt 0 ] || { fail "nothing was written to the L3"; return 1; }
+    [ "$(statistic 'l3' writebacks)" -gt 0 ] || fail "the L3 wrote nothing back"
+}
+
 # docs/errors-newcomer.md is what the checker says today about tests/system/newcomer.
 t_newcomer() {
     expect 0 -- "$heddle" check tests/system/newcomer/base/tiny.heddle || return 1
@@ -313,6 +633,17 @@ t_newcomer() {
     tests/system/newcomer/document.sh "$heddle" >"$out/work/errors-newcomer.md" || return 1
     [ "$(grep -c '^1 error$' "$out/work/errors-newcomer.md")" = 10 ] || { fail "not exactly one error for each of the ten mistakes"; return 1; }
     diff docs/errors-newcomer.md "$out/work/errors-newcomer.md" >"$out/work/log" || { head -n 20 "$out/work/log"; fail "docs/errors-newcomer.md is not up to date"; }
+}
+
+# The commands of README.md, in an empty folder, without an error or a warning.
+t_readme() {
+    local folder=$out/work/readme
+    mkdir -p "$folder"
+    sed -n '/^## A platform of your own/,/^The \[guide\]/p' README.md | sed -n '/^```$/,/^```$/{/^```$/d;p}' |
+        sed "s#^export PATH=.*#export PATH=$(dirname "$heddle"):\$PATH#; s#\.\./tests/#$PWD/tests/#" >"$folder/commands"
+    [ "$(wc -l <"$folder/commands")" -ge 8 ] || { fail "README.md has no such commands"; return 1; }
+    expect 0 'no errors' '^PASS' 'cycles' -- bash -ec "cd '$folder' && . ./commands" || return 1
+    ! grep -q 'warning' "$out/work/log" || { cat "$out/work/log"; fail "a warning"; }
 }
 
 t_guide() {

@@ -2,7 +2,8 @@
 """Writes what follows from exports.tab: `map` the linker's version script, `stubs` the C of all refusals.
 
 Every refusal is a weak definition, so that a function that is implemented in another file replaces it, and
-what is missing refuses with its name instead of crashing. Usage: gen_exports.py map|stubs TABLE OUTPUT.
+what is missing refuses with its name instead of crashing. Rows without a version are functions of the C library that
+ours stand in front of: they are exported without a version, which fits every reference. Usage: gen_exports.py map|stubs TABLE OUTPUT.
 """
 import sys
 
@@ -13,6 +14,7 @@ BODIES = {
     "number": ("int", "return -1;"),
     "nothing": ("void", ""),
 }
+UNVERSIONED = "-"
 
 
 def read_table(path):
@@ -22,7 +24,7 @@ def read_table(path):
             if line.startswith("#") or not line.strip():
                 continue
             fields = line.split()
-            if len(fields) != 3 or fields[2] not in BODIES:
+            if len(fields) != 3 or fields[2] not in BODIES and fields[2:] != ["wrapper"]:
                 sys.exit(f"{path}:{number}: expected: VERSION NAME {'|'.join(BODIES)}")
             rows.append(fields)
     return rows
@@ -32,9 +34,10 @@ def version_script(rows):
     lines = []
     before = ""
     for version in sorted({row[0] for row in rows}):
+        if version == UNVERSIONED:
+            continue
         names = "".join(f"    {row[1]};\n" for row in rows if row[0] == version)
-        hidden = "" if before else "local:\n    *;\n"
-        lines.append(f"{version} {{\nglobal:\n{names}{hidden}}}{before};\n")
+        lines.append(f"{version} {{\nglobal:\n{names}}}{before};\n")
         before = " " + version
     return "\n".join(lines)
 
@@ -42,10 +45,12 @@ def version_script(rows):
 def stubs(rows):
     parts = ["/* Generated from exports.tab: a weak refusal for every exported function. */\n"
              '#include "hip_refuse.h"\n']
-    for _, name, kind in rows:
+    for version, name, kind in rows:
+        if version == UNVERSIONED:
+            continue
         result, body = BODIES[kind]
         space = "" if result.endswith("*") else " "
-        parts.append(f"\n__attribute__((weak)) {result}{space}{name}(void);\n"
+        parts.append(f"\n__attribute__((weak, visibility(\"default\"))) {result}{space}{name}(void);\n"
                      f"{result}{space}{name}(void)\n{{\n"
                      f"    static int said;\n    hip_refuse(\"{name}\", &said);\n"
                      + (f"    {body}\n" if body else "") + "}\n")

@@ -4,8 +4,11 @@
  * for kernels and device variables. They are only noted then; the code object that fits a device is
  * loaded when something of the binary is first used there. Invariant: a registry's entries belong
  * to binaries that are registered. */
-#include "hip_internal.h"
+#include "hip_managed.h"
 
+#include "codegen/options_env.h"
+
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -33,6 +36,7 @@ struct registered {
     struct binary *binary;
     const char *name; /* in the program's memory */
     uint64_t size;
+    bool managed; /* `host` is its address on both sides */
 };
 
 struct registry {
@@ -42,6 +46,27 @@ struct registry {
 
 static struct binary *binaries;
 static struct registry host_functions, host_variables;
+
+/* Tells loaded code where the managed variables of its binary are. */
+static hipError_t set_managed_pointers(const struct binary *binary, int device)
+{
+    hipError_t error = hipSuccess;
+    for (size_t i = 0; i < host_variables.count && error == hipSuccess; i++) {
+        const struct registered *entry = &host_variables.list[i];
+        uint64_t address = 0, size = 0, value = (uintptr_t)entry->host, ticket = 0;
+        if (!entry->managed || entry->binary != binary
+            || hip_find_variable(binary->modules[device], entry->name, &address, &size)
+                   != hipSuccess
+            || size != sizeof value) {
+            continue; /* device code does not use it */
+        }
+        enum driver_status status =
+            hip.api->write(hip.devices[device].queue, address, &value, sizeof value, &ticket);
+        error =
+            hip_status(status == DRIVER_OK ? hip.api->wait(ticket) : status, "managed variables");
+    }
+    return error;
+}
 
 static hipError_t load_binary(struct binary *binary, int device)
 {
@@ -57,6 +82,9 @@ static hipError_t load_binary(struct binary *binary, int device)
     } else {
         error = hip_load_module(wrapper->bundle, hip_readable_bytes(wrapper->bundle), device,
                                 "the program's embedded GPU code", &binary->modules[device]);
+    }
+    if (error == hipSuccess) {
+        error = set_managed_pointers(binary, device);
     }
     binary->errors[device] = error;
     return error;
@@ -138,6 +166,11 @@ hipError_t hip_find_host_variable(const void *host_variable, int device, uint64_
         hip_say("%p is not a device variable that this program has registered", host_variable);
         return hipErrorInvalidSymbol;
     }
+    if (entry->managed) {
+        *address = (uintptr_t)entry->host;
+        *size = entry->size;
+        return hipSuccess;
+    }
     hipError_t error = load_binary(entry->binary, device);
     if (error != hipSuccess) {
         return error;
@@ -161,6 +194,7 @@ bool hip_is_embedded(const struct hip_module *module)
 }
 
 /* Prototypes of what hipcc's generated constructors call; clang's CGCUDANV.cpp has the types. */
+#pragma GCC visibility push(default)
 void **__hipRegisterFatBinary(const void *wrapper);
 void __hipUnregisterFatBinary(void **handle);
 void __hipRegisterFunction(void **handle, const void *host_function, char *device_function,
@@ -174,21 +208,22 @@ void __hipRegisterSurface(void **handle, void *host_variable, char *host_name, c
                           int type, int external);
 void __hipRegisterTexture(void **handle, void *host_variable, char *host_name, char *device_name,
                           int type, int normalised, int external);
+#pragma GCC visibility pop
 
 void **__hipRegisterFatBinary(const void *wrapper)
 {
     struct binary *binary = hip_allocate(sizeof *binary);
     binary->wrapper = wrapper;
-    pthread_mutex_lock(&hip.lock);
+    hip_lock();
     binary->next = binaries;
     binaries = binary;
-    pthread_mutex_unlock(&hip.lock);
+    hip_unlock();
     return (void **)binary;
 }
 
 void __hipUnregisterFatBinary(void **handle)
 {
-    pthread_mutex_lock(&hip.lock);
+    hip_lock();
     for (struct binary **link = &binaries; *link; link = &(*link)->next) {
         struct binary *binary = *link;
         if ((void **)binary != handle) {
@@ -205,7 +240,7 @@ void __hipUnregisterFatBinary(void **handle)
         hip_release(binary);
         break;
     }
-    pthread_mutex_unlock(&hip.lock);
+    hip_unlock();
 }
 
 void __hipRegisterFunction(void **handle, const void *host_function, char *device_function,
@@ -214,36 +249,52 @@ void __hipRegisterFunction(void **handle, const void *host_function, char *devic
 {
     (void)device_function, (void)thread_limit, (void)thread_id, (void)block_id;
     (void)block, (void)grid, (void)wavefront; /* clang passes no limits here */
-    pthread_mutex_lock(&hip.lock);
+    hip_lock();
     registry_add(&host_functions, (struct registered){.host = host_function,
                                                       .binary = (struct binary *)(void *)handle,
                                                       .name = device_name});
-    pthread_mutex_unlock(&hip.lock);
+    hip_unlock();
 }
 
 void __hipRegisterVar(void **handle, void *host_variable, char *host_name, char *device_name,
                       int external, size_t size, int constant, int global)
 {
     (void)host_name, (void)external, (void)constant, (void)global;
-    pthread_mutex_lock(&hip.lock);
+    hip_lock();
     registry_add(&host_variables, (struct registered){.host = host_variable,
                                                       .binary = (struct binary *)(void *)handle,
                                                       .name = device_name,
                                                       .size = size});
-    pthread_mutex_unlock(&hip.lock);
+    hip_unlock();
 }
 
-/* Pages that host and device share are not modelled. The host's copy is there, so that the host
- * part of the program works; a kernel that uses the variable faults. */
+/* A managed variable is used by host code without any call, so its memory is made here, and with it
+ * the platform is opened; without a platform it is ordinary memory. Device code finds it through a
+ * pointer of the same name, set when the code is loaded. */
 void __hipRegisterManagedVar(void *handle, void **pointer, void *initial, const char *name,
                              size_t size, unsigned align)
 {
-    (void)handle, (void)align;
-    hip_say("managed variable '%s' is not supported yet: kernels that use it will fault", name);
-    *pointer = hip_allocate(size);
+    const char *platform = getenv(OPTIONS_ENV_PLATFORM);
+    uint64_t address = 0;
+    hipError_t error = platform && *platform ? hip_enter() : hipErrorNoDevice;
+    if (error == hipSuccess) {
+        error = hip_managed_allocate(size, hipMemAttachGlobal, &address);
+    }
+    if (platform && *platform) {
+        hip_leave(hipSuccess); /* errors come with the first use */
+    }
+    (void)align; /* whole pages */
+    *pointer = error == hipSuccess ? (void *)(uintptr_t)address : hip_allocate(size);
     if (initial) {
         memcpy(*pointer, initial, size);
     }
+    hip_lock();
+    registry_add(&host_variables, (struct registered){.host = *pointer,
+                                                      .binary = (struct binary *)handle,
+                                                      .name = name,
+                                                      .size = size,
+                                                      .managed = true});
+    hip_unlock();
 }
 
 /* Nothing to do: surfaces and textures are only usable through functions that are refused by name.

@@ -4,7 +4,7 @@
  * enqueued, so a refused copy has no effect. Invariant: pageable host memory is not read or written
  * after the call returned.
  */
-#include "hip_internal.h"
+#include "hip_managed.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -109,6 +109,8 @@ static hipError_t check_copy(const struct copy *copy, hipMemcpyKind kind, const 
         to_device = sides[kind].to_device;
         from_device = sides[kind].from_device;
     }
+    to_device = to_device || hip_is_managed(copy->to); /* either side, whatever `kind` says */
+    from_device = from_device || hip_is_managed(copy->from);
     if (copy->rows > 1 && (copy->width > copy->to_pitch || copy->width > copy->from_pitch)) {
         return hipErrorInvalidPitchValue;
     }
@@ -133,6 +135,14 @@ static hipError_t run_copy(const struct copy *copy, hipMemcpyKind kind, hipStrea
         return error;
     }
     error = check_copy(copy, kind, what);
+    if (error == hipSuccess) {
+        error = hip_managed_before_use(
+            copy->from, (copy->rows - 1) * copy->from_pitch + copy->width, false, what);
+    }
+    if (error == hipSuccess) {
+        error = hip_managed_before_use(copy->to, (copy->rows - 1) * copy->to_pitch + copy->width,
+                                       true, what);
+    }
     if (error != hipSuccess) {
         return error;
     }
@@ -141,11 +151,17 @@ static hipError_t run_copy(const struct copy *copy, hipMemcpyKind kind, hipStrea
     if (!to_device && !from_device) {
         error = hip_stream_wait(stream, what); /* earlier copies may still fill the source */
     }
-    uint64_t ticket = 0;
+    uint64_t ticket = 0, to = copy->to, from = copy->from;
     bool pending = false;
+    if (to_device && !from_device) {
+        from = hip_managed_pinned(from, (copy->rows - 1) * copy->from_pitch + copy->width, false);
+    } else if (from_device && !to_device) {
+        to = hip_managed_pinned(to, (copy->rows - 1) * copy->to_pitch + copy->width, true);
+    }
+    error = to && from ? error : hip.lost;
     for (size_t row = 0; row < copy->rows && error == hipSuccess; row++) {
-        error = enqueue_copy(copy->to + row * copy->to_pitch, copy->from + row * copy->from_pitch,
-                             copy->width, queue, &ticket, &pending, what);
+        error = enqueue_copy(to + row * copy->to_pitch, from + row * copy->from_pitch, copy->width,
+                             queue, &ticket, &pending, what);
     }
     if (!pending) {
         return error;

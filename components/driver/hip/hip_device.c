@@ -1,7 +1,8 @@
 /* Devices: counting, choosing, properties, attributes, peers.
  *
  * Properties follow from struct driver_device_info; what a simulated GPU does not have (textures,
- * managed memory, cooperative launches) is 0, so that programs which ask do not use it. */
+ * concurrent managed access, cooperative launches) is 0, so that programs which ask do not use it.
+ */
 #include "hip_internal.h"
 
 #include <inttypes.h>
@@ -78,6 +79,8 @@ static void fill_properties(int number, hipDeviceProp_t *properties)
     properties->regsPerBlock =
         clamp_int((uint64_t)info->vgprs_per_simd * info->simds_per_cu * HIP_WAVEFRONT);
     properties->warpSize = HIP_WAVEFRONT;
+    properties->managedMemory = 1;
+    properties->canMapHostMemory = 1;
     properties->maxThreadsPerBlock = clamp_int(info->max_work_group);
     for (int dimension = 0; dimension < 3; dimension++) {
         properties->maxThreadsDim[dimension] = properties->maxThreadsPerBlock;
@@ -153,6 +156,8 @@ static const struct {
     INT_ATTRIBUTE(MaxRegistersPerBlock, regsPerBlock),
     INT_ATTRIBUTE(MaxRegistersPerMultiprocessor, regsPerBlock),
     INT_ATTRIBUTE(WarpSize, warpSize),
+    INT_ATTRIBUTE(ManagedMemory, managedMemory),
+    INT_ATTRIBUTE(CanMapHostMemory, canMapHostMemory),
     INT_ATTRIBUTE(ClockInstructionRate, clockInstructionRate),
     INT_ATTRIBUTE(GcnArch, gcnArch),
     SIZE_ATTRIBUTE(MaxPitch, memPitch),

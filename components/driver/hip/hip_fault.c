@@ -5,12 +5,15 @@
  * The range begins at a fixed address, where Linux on x86-64 puts nothing by itself, so that device
  * addresses are the same in every run. Invariant: the handler calls only what is safe in a signal
  * handler. */
-#include "hip_internal.h"
+#define _GNU_SOURCE /* REG_ERR */
+#include "hip_managed.h"
+#include "hip_turns.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <ucontext.h>
 #include <unistd.h>
 
 #ifndef MAP_FIXED_NOREPLACE
@@ -108,24 +111,43 @@ static void add_place(struct note *note, uint64_t address)
 static void explain(uint64_t address)
 {
     struct note note = {.used = 0};
+    bool managed = false;
     add_text(&note, "heddle: host code touched device memory at ");
     add_number(&note, address, 16);
     /* When the faulting thread is inside the library itself the map may be in motion. */
     if (pthread_mutex_trylock(&hip.lock) == 0) {
         add_place(&note, address);
+        managed = hip_is_managed(address);
         pthread_mutex_unlock(&hip.lock);
     }
-    add_text(&note, "; copy it with hipMemcpy first\n");
+    add_text(&note, managed ? "; it cannot be fetched any more, as the device is lost\n"
+                            : "; copy it with hipMemcpy first\n");
     ssize_t written = write(STDERR_FILENO, note.text, note.used);
     (void)written; /* the program is about to die; there is nobody left to tell */
+}
+
+/* The processor's page-fault error code: bit 1 is set for writes (Intel SDM, volume 3A, 4.7). */
+static bool is_write(const void *context)
+{
+    const ucontext_t *where = context;
+    return (where->uc_mcontext.gregs[REG_ERR] & 2) != 0;
 }
 
 static void handle(int signal_number, siginfo_t *info, void *context)
 {
     uint64_t address = (uintptr_t)info->si_addr;
     bool ours = address >= hip.window_base && address - hip.window_base < hip.window_size;
-    if (ours) {
+    hip_turns_inside(1);
+    bool served = hip_managed_fault(address, is_write(context));
+    if (ours && !served) {
         explain(address);
+    }
+    hip_turns_inside(-1);
+    if (served) {
+        return;
+    }
+    if (ours) {
+        /* explained */
     } else if ((previous_handler.sa_flags & SA_SIGINFO) != 0) {
         previous_handler.sa_sigaction(signal_number, info, context);
         return;

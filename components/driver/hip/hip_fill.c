@@ -1,6 +1,6 @@
 /* Fills of device memory: hipMemset and its relatives. Host memory that HIP allocated may be
  * filled, too. */
-#include "hip_internal.h"
+#include "hip_managed.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -44,6 +44,10 @@ static hipError_t run_fill(const struct fill *fill, hipStream_t stream, bool blo
         return error;
     }
     error = check_fill(fill, what);
+    if (error == hipSuccess) {
+        error = hip_managed_before_use(
+            fill->address, (fill->rows - 1) * fill->pitch + fill->count * fill->width, true, what);
+    }
     if (error == hipSuccess && !hip_is_device_address(fill->address)) {
         error = hip_stream_wait(stream, what);
         for (size_t row = 0; row < fill->rows && error == hipSuccess; row++) {

@@ -1,7 +1,7 @@
-/* Calls of the host by device code. A wavefront takes a packet from a stack in device memory, writes
- * what it wants into it, pushes it on a second stack, and spins until the packet's ready bit is
- * cleared. Nothing tells the host: it looks while it waits for the kernel, through a queue of its
- * own, so the copies of buffer and kernel run side by side in simulated time.
+/* Calls of the host by device code. A wavefront takes a packet from a stack in device memory,
+ * writes what it wants into it, pushes it on a second stack, and spins until the packet's ready bit
+ * is cleared. Nothing tells the host: it looks while it waits for the kernel, through a queue of
+ * its own, so the copies of buffer and kernel run side by side in simulated time.
  *
  * Layout and life of a packet are those of ROCm's device library (ROCm-Device-Libs, ockl:
  * hostcall): a buffer of six words, headers of 24 bytes, payloads of 8 words for each of 64 lanes.
@@ -74,8 +74,7 @@ bool hip_calls_host(const struct hip_function *function)
 static hipError_t put(int device, uint64_t to, const void *from, uint64_t size)
 {
     uint64_t ticket = 0;
-    enum driver_status status =
-        hip.api->write(services[device].queue, to, from, size, &ticket);
+    enum driver_status status = hip.api->write(services[device].queue, to, from, size, &ticket);
     return hip_status(status == DRIVER_OK ? hip.api->wait(ticket) : status, "calls of the host");
 }
 
@@ -131,7 +130,7 @@ static void warn_once(const char *kernel)
 hipError_t hip_hostcall_buffer(const struct hip_function *function, int device, uint64_t *address)
 {
     if (hip.functional) {
-        warn_once(function->kernel->name);
+        warn_once(function->name);
         *address = 0;
         return hipSuccess;
     }
@@ -142,8 +141,8 @@ hipError_t hip_hostcall_buffer(const struct hip_function *function, int device, 
     uint64_t packets = count_packets(device), base = 0;
     uint64_t head_bytes = sizeof(struct buffer) + SIGNAL_BYTES;
     uint64_t payloads = (head_bytes + packets * HEADER_BYTES + 255) / 256 * 256;
-    hipError_t error = hip_status(
-        hip.api->queue_create((uint32_t)device, &services[device].queue), "calls of the host");
+    hipError_t error = hip_status(hip.api->queue_create((uint32_t)device, &services[device].queue),
+                                  "calls of the host");
     if (error == hipSuccess) {
         error = hip_allocate_device(device, payloads + packets * PAYLOAD_BYTES,
                                     HIP_ALLOCATION_ALIGN, HIP_MODULE_MEMORY, &base);
@@ -210,9 +209,8 @@ static hipError_t answer(int device, uint64_t packet, const struct header *heade
         error = put(device, payload_address, payload, sizeof payload);
     }
     if (error == hipSuccess) {
-        error = put(device,
-                    layout->headers + index * HEADER_BYTES + offsetof(struct header, ready), &idle,
-                    sizeof idle);
+        error = put(device, layout->headers + index * HEADER_BYTES + offsetof(struct header, ready),
+                    &idle, sizeof idle);
     }
     return error;
 }
@@ -255,9 +253,8 @@ static hipError_t answer_chain(int device, uint64_t packet)
 static hipError_t serve_device(int device, bool *found)
 {
     uint64_t top = 0;
-    hipError_t error = get(device, &top,
-                           services[device].address + offsetof(struct buffer, ready_stack),
-                           sizeof top);
+    hipError_t error = get(
+        device, &top, services[device].address + offsetof(struct buffer, ready_stack), sizeof top);
     if (error != hipSuccess || top == services[device].last_top) {
         return error;
     }
@@ -299,32 +296,49 @@ hipError_t hip_hostcall_serve(void)
     return hip.lost == hipSuccess && any_active() ? serve(&found) : hip.lost;
 }
 
+/* Polls of the driver until the next look for calls. */
+static struct {
+    unsigned polls, limit;
+} pace;
+
+static enum driver_status poll_and_serve(uint64_t ticket, hipError_t *error)
+{
+    enum driver_status status = hip.api->query(ticket);
+    if (status == DRIVER_NOT_READY && ++pace.polls >= pace.limit) {
+        bool found = false;
+        *error = serve(&found);
+        pace.limit = found ? 1 : pace.limit < POLLS_MAX ? 2 * pace.limit : POLLS_MAX;
+        pace.polls = 0;
+    }
+    return status;
+}
+
 hipError_t hip_hostcall_wait_ticket(uint64_t ticket, const char *what)
 {
-    unsigned polls = 0, limit = POLLS_FIRST;
     hipError_t error = hipSuccess;
+    pace.polls = 0;
+    pace.limit = POLLS_FIRST;
     while (error == hipSuccess && hip.lost == hipSuccess && any_active()) {
-        enum driver_status status = hip.api->query(ticket);
+        enum driver_status status = poll_and_serve(ticket, &error);
         if (status != DRIVER_NOT_READY) {
             return hip_status(status, what);
-        }
-        if (++polls >= limit) {
-            bool found = false;
-            error = serve(&found);
-            limit = found ? 1 : limit < POLLS_MAX ? 2 * limit : POLLS_MAX;
-            polls = 0;
         }
     }
     return error;
 }
 
-hipError_t hip_hostcall_wait_device(int device, const char *what)
+bool hip_hostcall_step(void)
 {
-    uint64_t ticket = 0;
     if (hip.lost != hipSuccess || !any_active()) {
-        return hip.lost;
+        pace.limit = 0;
+        return false;
     }
-    enum driver_status status = hip.api->mark(hip.devices[device].queue, &ticket);
-    return status == DRIVER_OK ? hip_hostcall_wait_ticket(ticket, what)
-                               : hip_status(status, what);
+    pace.limit = pace.limit ? pace.limit : POLLS_FIRST;
+    int device = 0;
+    while (!services[device].active) {
+        device++;
+    }
+    hipError_t error = hipSuccess;
+    hip_status(poll_and_serve(services[device].ticket, &error), "calls of the host");
+    return true;
 }

@@ -1,5 +1,5 @@
-/* Device code that calls the host: printf and assert. hip_hostcall.c serves the calls while the host
- * waits for kernels; hip_printf.c formats. All functions are called with `hip.lock` held. */
+/* Device code that calls the host: printf and assert. hip_hostcall.c serves the calls while the
+ * host waits for kernels; hip_printf.c formats. All functions are called with `hip.lock` held. */
 #ifndef HEDDLE_HIP_HOSTCALL_H
 #define HEDDLE_HIP_HOSTCALL_H
 
@@ -22,10 +22,13 @@ void hip_hostcall_begin(int device, const char *name, uint64_t ticket);
 /* Looks for calls and answers them; no effect when no kernel may call. For whoever polls. */
 hipError_t hip_hostcall_serve(void);
 
-/* Waits for `ticket`, or for all queued work of a device, as long as kernels may call the host; the
- * caller then waits as usual. An error is that of a kernel. */
+/* Waits for `ticket` as long as kernels may call the host; the caller then waits as usual. An error
+ * is that of a kernel. */
 hipError_t hip_hostcall_wait_ticket(uint64_t ticket, const char *what);
-hipError_t hip_hostcall_wait_device(int device, const char *what);
+
+/* Lets the simulation go on a little and serves calls; false, and no effect, when no kernel may
+ * call the host. For whoever waits for several tickets. */
+bool hip_hostcall_step(void);
 
 /* ---- hip_printf.c ---- */
 

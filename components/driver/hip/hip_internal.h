@@ -7,12 +7,16 @@
  *
  * Threads: `hip.lock` guards everything below. Each API function takes it through HIP_API() for its
  * whole body; hip_wait_*() release it while the simulation runs, so other host threads can enqueue
- * meanwhile. Thus a pointer to a stream, event or module must not be used after a wait. */
+ * meanwhile. Thus a pointer to a stream, event or module must not be used after a wait. Whose call
+ * comes first is decided before, by turns: hip_turns.h. */
 #ifndef HEDDLE_HIP_INTERNAL_H
 #define HEDDLE_HIP_INTERNAL_H
 
+/* The library is compiled with hidden names; what its users may call is declared here. */
+#pragma GCC visibility push(default)
 #define __HIP_PLATFORM_AMD__
 #include <hip/hip_runtime_api.h>
+#pragma GCC visibility pop
 
 #include "components/driver/driver_api.h"
 #include "components/isa/object/bundle.h"
@@ -53,6 +57,10 @@ extern struct hip_library hip;
 
 /* ---- hip_library.c: opening, locking, errors ---- */
 
+/* Lock and unlock; between them the thread is inside of the library for hip_turns.h. */
+void hip_lock(void);
+void hip_unlock(void);
+bool hip_has_lock(void); /* this thread, also while it waits inside of the library */
 /* Locks; opens the platform when that was not done. Must be followed by hip_leave() in any case. */
 hipError_t hip_enter(void);
 /* Unlocks, notes the error for hipGetLastError() and returns it. */
@@ -81,6 +89,10 @@ hipError_t hip_status(enum driver_status status, const char *what);
 /* Run the simulation without the lock; return like hip_status(). */
 hipError_t hip_wait_ticket(uint64_t ticket, const char *what);
 hipError_t hip_wait_device(int device, const char *what);
+/* What is left of waits of several host threads: waits in turn until the ticket is done or, with
+ * `poll`, the simulation went on a little. False: this thread is not ordered, and nothing was done.
+ */
+bool hip_take_turn(uint64_t ticket, bool poll);
 /* Host memory of the library, zeroed; the program ends when there is none. hip_grow() is realloc.
  */
 void *hip_allocate(size_t size);
@@ -97,6 +109,8 @@ void hip_set_last_error(hipError_t error);
 enum hip_allocation_kind {
     HIP_DEVICE_MEMORY,
     HIP_MODULE_MEMORY,
+    HIP_MANAGED_MEMORY,
+    HIP_MAPPED_MEMORY, /* the device's side of pinned memory */
     HIP_PINNED_MEMORY,
     HIP_REGISTERED_MEMORY
 };
@@ -136,6 +150,8 @@ hipError_t hip_stream_wait(hipStream_t stream, const char *what);
 struct hip_function {
     struct hip_module *module;
     const struct code_object_kernel *kernel;
+    char *name;   /* as in the source, for people; the kernel's own name is the symbol */
+    bool refused; /* it was said why it cannot be launched */
     uint8_t descriptor[64];
 };
 
@@ -156,6 +172,8 @@ hipError_t hip_find_variable(const struct hip_module *module, const char *name, 
                              uint64_t *size);
 /* The function if it is one of a loaded module, else NULL. */
 const struct hip_function *hip_check_function(hipFunction_t function);
+/* True the first time that the driver refuses to launch the function: then it is said why. */
+bool hip_first_refusal(const struct hip_function *function);
 
 /* ---- hip_binary.c ---- */
 

@@ -2,6 +2,7 @@
  * laid out as the code object says, and the driver gets one struct. A refused launch has no effect.
  */
 #include "hip_hostcall.h"
+#include "hip_managed.h"
 
 #include "codegen/options_env.h"
 #include "components/isa/object/kernarg.h"
@@ -35,8 +36,8 @@ static hipError_t check_geometry(const struct request *request, int device)
             || block[dimension] == 0 || block[dimension] > info->max_work_group) {
             hip_say("%s: kernel '%s' with a work-group of %" PRIu64 " and a grid of %" PRIu64
                     " work-items in dimension %d; allowed are 1 to %u and 1 to %u",
-                    request->what, kernel->name, block[dimension], request->grid[dimension],
-                    dimension, info->max_work_group, UINT32_MAX);
+                    request->what, request->function->name, block[dimension],
+                    request->grid[dimension], dimension, info->max_work_group, UINT32_MAX);
             return hipErrorInvalidConfiguration;
         }
     }
@@ -44,20 +45,20 @@ static hipError_t check_geometry(const struct request *request, int device)
     if (threads > info->max_work_group) {
         hip_say("%s: kernel '%s' with a work-group of %" PRIu64
                 " work-items; the device takes up to %u",
-                request->what, kernel->name, threads, info->max_work_group);
+                request->what, request->function->name, threads, info->max_work_group);
         return hipErrorInvalidConfiguration;
     }
     if (kernel->max_group_threads > 0 && threads > kernel->max_group_threads) {
         hip_say("%s: kernel '%s' with a work-group of %" PRIu64
                 " work-items, but it was compiled for up to %u (__launch_bounds__)",
-                request->what, kernel->name, threads, kernel->max_group_threads);
+                request->what, request->function->name, threads, kernel->max_group_threads);
         return hipErrorLaunchFailure;
     }
     if (request->dynamic_lds > info->lds_bytes_per_cu
         || kernel->group_size + request->dynamic_lds > info->lds_bytes_per_cu) {
         hip_say("%s: kernel '%s' needs %u bytes of LDS and %" PRIu64
                 " dynamic ones; a compute unit has %u",
-                request->what, kernel->name, kernel->group_size, request->dynamic_lds,
+                request->what, request->function->name, kernel->group_size, request->dynamic_lds,
                 info->lds_bytes_per_cu);
         return hipErrorInvalidConfiguration;
     }
@@ -69,14 +70,14 @@ static hipError_t check_kernel(const struct request *request, int device)
     const struct code_object_kernel *kernel = request->function->kernel;
     if (request->function->module->device != device) {
         hip_say("%s: kernel '%s' is loaded on device %d, the stream belongs to device %d",
-                request->what, kernel->name, request->function->module->device, device);
+                request->what, request->function->name, request->function->module->device, device);
         return hipErrorInvalidHandle;
     }
     if (kernel->enable_grid_work_group_count[0] || kernel->enable_grid_work_group_count[1]
         || kernel->enable_grid_work_group_count[2]) {
         hip_say("%s: kernel '%s' wants numbers of work-groups in scalar registers, which is not "
                 "supported yet",
-                request->what, kernel->name);
+                request->what, request->function->name);
         return hipErrorNotSupported;
     }
     return hipSuccess;
@@ -106,7 +107,8 @@ static hipError_t enqueue(const struct request *request, uint32_t queue, int dev
     const struct hip_function *function = request->function;
     const struct code_object_kernel *kernel = function->kernel;
     struct driver_launch launch = {
-        .name = kernel->name,
+        .name = function->name,
+        .symbol = kernel->name,
         .entry = function->module->base + kernel->entry_address,
         .kernel_object = function->module->base + kernel->descriptor_address,
         .group_bytes = (uint32_t)(kernel->group_size + request->dynamic_lds),
@@ -121,11 +123,17 @@ static hipError_t enqueue(const struct request *request, uint32_t queue, int dev
         launch.block[dimension] = (uint16_t)request->block[dimension];
     }
     uint64_t ticket = 0;
+    hipError_t sent = hip_managed_before_launch(request->what);
+    if (sent != hipSuccess) {
+        return sent;
+    }
     enum driver_status status = hip.api->launch(queue, &launch, &ticket);
     if (status == DRIVER_FAULT) {
-        /* Refused before it began, as an instruction is missing: nothing is broken, but the run must
-         * not look like a good one to a program that ignores errors of launches. */
-        hip_say("%s: %s", request->what, hip.api->error_text());
+        /* Refused before it began, as an instruction is missing: nothing is broken, but the run
+         * must not look like a good one to a program that ignores errors of launches. */
+        if (hip_first_refusal(function)) {
+            hip_say("%s: %s", request->what, hip.api->error_text());
+        }
         options_env_report(OPTIONS_ENV_FAILED);
         return hipErrorLaunchFailure;
     }
@@ -134,7 +142,7 @@ static hipError_t enqueue(const struct request *request, uint32_t queue, int dev
         hip_stream_note(request->stream, ticket);
     }
     if (error == hipSuccess && calls_host) {
-        hip_hostcall_begin(device, kernel->name, ticket);
+        hip_hostcall_begin(device, function->name, ticket);
     }
     return error;
 }
@@ -166,7 +174,8 @@ static hipError_t launch(const struct request *request)
                                                         request->packed_size, &geometry, kernarg)
                                   : kernarg_fill(kernel, request->values, &geometry, kernarg);
     if (missing >= 0) {
-        hip_say("%s: argument %d of kernel '%s' is missing", request->what, missing, kernel->name);
+        hip_say("%s: argument %d of kernel '%s' is missing", request->what, missing,
+                request->function->name);
         error = hipErrorInvalidValue;
     } else {
         error = enqueue(request, queue, device, kernarg, geometry.hostcall_buffer != 0);
@@ -189,10 +198,12 @@ static _Thread_local struct {
 } calls;
 
 /* clang's expansion of kernel<<<grid, block, lds, stream>>>(...) pushes and, in the stub, pops. */
+#pragma GCC visibility push(default)
 hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t dynamic_lds,
                                       hipStream_t stream);
 hipError_t __hipPopCallConfiguration(dim3 *grid, dim3 *block, size_t *dynamic_lds,
                                      hipStream_t *stream);
+#pragma GCC visibility pop
 
 hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t dynamic_lds, hipStream_t stream)
 {

@@ -7,6 +7,7 @@
  * describes both. */
 #include "hip_hostcall.h"
 #include "hip_refuse.h"
+#include "hip_turns.h"
 
 #include "codegen/options_env.h"
 #include "runtime/platform.h"
@@ -185,29 +186,31 @@ static enum hip_state open_library(void)
     return HIP_OPEN;
 }
 
-/* What is still queued at the end is executed, as a program may end without waiting for its last
- * kernel. */
-__attribute__((destructor)) static void finish_library(void)
+static _Thread_local bool has_lock;
+
+bool hip_has_lock(void)
 {
+    return has_lock;
+}
+
+void hip_lock(void)
+{
+    hip_turns_inside(1);
     pthread_mutex_lock(&hip.lock);
-    enum hip_state state = hip.state;
-    hip.state = HIP_FINISHED;
+    has_lock = true;
+}
+
+void hip_unlock(void)
+{
+    has_lock = false;
     pthread_mutex_unlock(&hip.lock);
-    if (state != HIP_OPEN) {
-        return;
-    }
-    for (int device = 0; device < hip.device_count && hip.lost == hipSuccess; device++) {
-        hip_hostcall_wait_device(device, "end of the program");
-        hip_status(hip.api->wait_all((uint32_t)device), "end of the program");
-    }
-    if (!hip.api->finish()) {
-        options_env_report(OPTIONS_ENV_NOT_STARTED); /* statistics or trace could not be written */
-    }
+    hip_turns_inside(-1);
 }
 
 hipError_t hip_enter(void)
 {
-    pthread_mutex_lock(&hip.lock);
+    hip_turns_check_caller();
+    hip_lock();
     if (hip.state == HIP_CLOSED) {
         hip.state = open_library();
     }
@@ -224,22 +227,20 @@ void hip_set_last_error(hipError_t error)
 
 hipError_t hip_leave(hipError_t error)
 {
-    pthread_mutex_unlock(&hip.lock);
+    hip_unlock();
     if (error != hipSuccess && error != hipErrorNotReady) {
         last_error = error;
     }
     return error;
 }
 
-/* A hang's kind is in the driver's words only. */
-static enum options_env_status outcome_of(enum driver_status status, const char *text)
+/* What `heddle run` returns when the device was lost. */
+static enum options_env_status outcome_of(enum driver_status status)
 {
-    if (status == DRIVER_FAULT) {
-        return OPTIONS_ENV_FAILED;
-    }
-    return strstr(text, "limit of cycles") ? OPTIONS_ENV_LIMIT
-           : strstr(text, "stall")         ? OPTIONS_ENV_STALL
-                                           : OPTIONS_ENV_DEADLOCK;
+    return status == DRIVER_LIMIT      ? OPTIONS_ENV_LIMIT
+           : status == DRIVER_STALL    ? OPTIONS_ENV_STALL
+           : status == DRIVER_DEADLOCK ? OPTIONS_ENV_DEADLOCK
+                                       : OPTIONS_ENV_FAILED;
 }
 
 hipError_t hip_status(enum driver_status status, const char *what)
@@ -253,7 +254,9 @@ hipError_t hip_status(enum driver_status status, const char *what)
         [DRIVER_INVALID_VALUE] = hipErrorInvalidValue,
         [DRIVER_TOO_LARGE] = hipErrorLaunchOutOfResources,
         [DRIVER_FAULT] = hipErrorIllegalAddress,
-        [DRIVER_HANG] = hipErrorLaunchTimeOut,
+        [DRIVER_DEADLOCK] = hipErrorLaunchFailure,
+        [DRIVER_STALL] = hipErrorIllegalState,
+        [DRIVER_LIMIT] = hipErrorLaunchTimeOut,
     };
     if (status == DRIVER_OK || status == DRIVER_NOT_READY) {
         return errors[status];
@@ -263,19 +266,56 @@ hipError_t hip_status(enum driver_status status, const char *what)
         return hipErrorUnknown;
     }
     const char *text = hip.api->error_text();
-    bool breaks_device = status == DRIVER_FAULT || status == DRIVER_HANG;
+    bool breaks_device = status == DRIVER_FAULT || status == DRIVER_DEADLOCK
+                         || status == DRIVER_STALL || status == DRIVER_LIMIT;
     if (!breaks_device || hip.lost == hipSuccess) {
         hip_say("%s: %s", what, text);
     }
     if (breaks_device && hip.lost == hipSuccess) {
         hip.lost = errors[status];
-        options_env_report(outcome_of(status, text));
+        options_env_report(outcome_of(status));
     }
     return errors[status];
 }
 
+/* The engine failed while it ran for all threads that wait; each finds out when it goes on. */
+static bool step_failed;
+
+bool hip_ticket_done(uint64_t ticket)
+{
+    uint64_t done_ps;
+    return ticket == 0 || step_failed || hip.api->time_of(ticket, &done_ps) != DRIVER_NOT_READY;
+}
+
+uint64_t hip_now_ps(void)
+{
+    hip_turns_inside(1);
+    uint64_t now_ps = hip.api ? hip.api->now() : 0;
+    hip_turns_inside(-1);
+    return now_ps;
+}
+
+void hip_run_step(bool poll)
+{
+    pthread_mutex_lock(&hip.lock);
+    bool polled = hip_hostcall_step();
+    pthread_mutex_unlock(&hip.lock);
+    if (!polled && hip.api->advance(poll) != DRIVER_OK) {
+        step_failed = true;
+    }
+}
+
+bool hip_take_turn(uint64_t ticket, bool poll)
+{
+    pthread_mutex_unlock(&hip.lock);
+    bool ordered = hip_turns_wait_ticket(ticket, poll);
+    pthread_mutex_lock(&hip.lock);
+    return ordered;
+}
+
 hipError_t hip_wait_ticket(uint64_t ticket, const char *what)
 {
+    hip_take_turn(ticket, false);
     hipError_t error = hip_hostcall_wait_ticket(ticket, what);
     if (error != hipSuccess) {
         return error;
@@ -286,9 +326,12 @@ hipError_t hip_wait_ticket(uint64_t ticket, const char *what)
     return hip_status(status, what);
 }
 
-hipError_t hip_wait_device(int device, const char *what)
+/* All queued work of a device, without giving others their turn. */
+static hipError_t wait_device_alone(int device, const char *what)
 {
-    hipError_t error = hip_hostcall_wait_device(device, what);
+    uint64_t ticket = 0;
+    hip.api->last(hip.devices[device].queue, &ticket);
+    hipError_t error = ticket ? hip_hostcall_wait_ticket(ticket, what) : hip.lost;
     if (error != hipSuccess) {
         return error;
     }
@@ -296,6 +339,32 @@ hipError_t hip_wait_device(int device, const char *what)
     enum driver_status status = hip.api->wait_all((uint32_t)device);
     pthread_mutex_lock(&hip.lock);
     return hip_status(status, what);
+}
+
+hipError_t hip_wait_device(int device, const char *what)
+{
+    uint64_t ticket = 0;
+    hip.api->last(hip.devices[device].queue, &ticket); /* fails when lost; so does what follows */
+    hip_take_turn(ticket, false);
+    return wait_device_alone(device, what);
+}
+
+/* What is still queued at the end is executed, as a program may end without waiting for its last
+ * kernel. The thread that ends the program keeps its turn, and stays inside of the library. */
+__attribute__((destructor)) static void finish_library(void)
+{
+    hip_lock();
+    enum hip_state state = hip.state;
+    hip.state = HIP_FINISHED;
+    if (state != HIP_OPEN) {
+        return;
+    }
+    for (int device = 0; device < hip.device_count && hip.lost == hipSuccess; device++) {
+        wait_device_alone(device, "end of the program");
+    }
+    if (!hip.api->finish()) {
+        options_env_report(OPTIONS_ENV_NOT_STARTED); /* statistics or trace could not be written */
+    }
 }
 
 int hip_current_device(void)

@@ -4,6 +4,7 @@
  * the images of modules: it answers hipPointerGetAttributes, checks every range before a command is
  * enqueued, and names allocations in messages. Invariant: entries do not overlap. */
 #include "hip_hostcall.h"
+#include "hip_managed.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -94,8 +95,9 @@ hipError_t hip_release_device(uint64_t address)
     }
     /* The driver waits for queued work first, so the simulation may run. */
     for (int device = 0; device < hip.device_count; device++) {
-        hip_hostcall_wait_device(device, "releasing device memory");
+        hip_wait_device(device, "releasing device memory");
     }
+    hip_managed_forget(address);
     pthread_mutex_unlock(&hip.lock);
     enum driver_status status = hip.api->release(address);
     pthread_mutex_lock(&hip.lock);
@@ -129,7 +131,8 @@ static hipError_t release_pinned(const struct hip_allocation *allocation)
     if (!allocation || allocation->kind != HIP_PINNED_MEMORY) {
         return hipErrorInvalidValue; /* another thread has freed it meanwhile */
     }
-    map_remove(allocation);
+    hip_managed_unmap((uintptr_t)memory);
+    map_remove(hip_find_allocation((uintptr_t)memory));
     hip_release(memory);
     return error;
 }
@@ -152,8 +155,8 @@ static hipError_t release(void *pointer, const char *what)
     if (allocation->kind == HIP_PINNED_MEMORY) {
         return release_pinned(allocation);
     }
-    return allocation->kind == HIP_DEVICE_MEMORY ? hip_release_device(address)
-                                                 : hipErrorInvalidValue;
+    bool own = allocation->kind == HIP_DEVICE_MEMORY || allocation->kind == HIP_MANAGED_MEMORY;
+    return own ? hip_release_device(address) : hipErrorInvalidValue;
 }
 
 hipError_t hipMalloc(void **pointer, size_t size)
@@ -347,6 +350,37 @@ hipError_t hipHostGetFlags(unsigned *flags, void *pointer)
     HIP_API_ALWAYS(host_flags(flags, pointer));
 }
 
+/* Managed memory has one address. Registered memory shares its pages with other data. */
+static hipError_t device_pointer(void **device, void *pointer, unsigned flags)
+{
+    const struct hip_allocation *allocation = hip_find_allocation((uintptr_t)pointer);
+    uint64_t address = (uintptr_t)pointer;
+    if (!device || flags != 0 || !allocation) {
+        return hipErrorInvalidValue;
+    }
+    *device = NULL;
+    if (allocation->kind == HIP_REGISTERED_MEMORY) {
+        hip_say(
+            "hipHostGetDevicePointer: %p was registered; memory that kernels use must come from "
+            "hipHostMalloc or hipMallocManaged",
+            pointer);
+        return hipErrorNotSupported;
+    }
+    hipError_t error = hipSuccess;
+    if (allocation->kind == HIP_PINNED_MEMORY) {
+        error = hip_managed_map(allocation->address, allocation->size, address, &address);
+    } else if (allocation->kind != HIP_MANAGED_MEMORY) {
+        error = hipErrorInvalidValue;
+    }
+    *device = error == hipSuccess ? (void *)(uintptr_t)address : NULL;
+    return error;
+}
+
+hipError_t hipHostGetDevicePointer(void **device, void *pointer, unsigned flags)
+{
+    HIP_API(device_pointer(device, pointer, flags));
+}
+
 /* ---- pointers ---- */
 
 static hipError_t pointer_attributes(hipPointerAttribute_t *attributes, const void *pointer)
@@ -358,13 +392,16 @@ static hipError_t pointer_attributes(hipPointerAttribute_t *attributes, const vo
     if (!allocation) {
         return hipErrorInvalidValue;
     }
-    bool on_device = allocation->kind == HIP_DEVICE_MEMORY || allocation->kind == HIP_MODULE_MEMORY;
-    void *same = (void *)(uintptr_t)pointer;
+    bool on_device = hip_is_device_address((uintptr_t)pointer);
+    uint64_t device_side =
+                 on_device ? (uintptr_t)pointer : hip_managed_device_side((uintptr_t)pointer),
+             host_side = on_device ? hip_managed_host_side((uintptr_t)pointer) : (uintptr_t)pointer;
     *attributes = (hipPointerAttribute_t){
         .memoryType = on_device ? hipMemoryTypeDevice : hipMemoryTypeHost,
         .device = allocation->device,
-        .devicePointer = on_device ? same : NULL,
-        .hostPointer = on_device ? NULL : same,
+        .devicePointer = (void *)(uintptr_t)device_side,
+        .hostPointer = (void *)(uintptr_t)host_side,
+        .isManaged = allocation->kind == HIP_MANAGED_MEMORY,
         .allocationFlags = allocation->flags,
     };
     return hipSuccess;

@@ -7,6 +7,7 @@
 
 #include "components/isa/object/kernarg.h"
 
+#include <libiberty/demangle.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,16 @@ static hipError_t place_image(struct hip_module *module, const char *name)
     return hip_status(status, "loading a module");
 }
 
+/* In a memory of its own. */
+static char *readable_name(const char *symbol)
+{
+    char *demangled = cplus_demangle_v3(symbol, DMGL_PARAMS | DMGL_ANSI);
+    size_t size = strlen(demangled ? demangled : symbol) + 1;
+    char *name = memcpy(hip_allocate(size), demangled ? demangled : symbol, size);
+    hip_release(demangled);
+    return name;
+}
+
 static hipError_t register_kernels(struct hip_module *module)
 {
     module->functions = hip_allocate(module->object.kernel_count * sizeof *module->functions);
@@ -68,9 +79,10 @@ static hipError_t register_kernels(struct hip_module *module)
         struct hip_function *function = &module->functions[i];
         function->module = module;
         function->kernel = kernel;
+        function->name = readable_name(kernel->name);
         kernarg_make_descriptor(&module->object, kernel, function->descriptor);
         hipError_t error =
-            hip_status(hip.api->register_kernel((uint32_t)module->device, kernel->name,
+            hip_status(hip.api->register_kernel((uint32_t)module->device, function->name,
                                                 module->base + kernel->entry_address),
                        "loading a module");
         if (error != hipSuccess) {
@@ -93,6 +105,9 @@ hipError_t hip_unload_module(struct hip_module *module)
         uint64_t base = module->base;
         error = hip_release_device(base); /* waits for kernels that still run in it */
         hip.api->unregister_code(base);
+    }
+    for (size_t i = 0; module->functions && i < module->object.kernel_count; i++) {
+        hip_release(module->functions[i].name);
     }
     code_object_release(&module->object);
     hip_release(module->functions);
@@ -203,6 +218,15 @@ const struct hip_function *hip_check_function(hipFunction_t handle)
         }
     }
     return NULL;
+}
+
+bool hip_first_refusal(const struct hip_function *function)
+{
+    struct hip_module *module = function->module;
+    bool *refused = &module->functions[function->kernel - module->object.kernels].refused;
+    bool first = !*refused;
+    *refused = true;
+    return first;
 }
 
 static hipError_t load_data(hipModule_t *handle, const void *image, size_t size, const char *name)

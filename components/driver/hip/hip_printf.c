@@ -79,7 +79,8 @@ static const char *take_string(struct reader *r)
     return text;
 }
 
-/* A conversion: flags, width, precision and length as written, with `*` replaced by its argument. */
+/* A conversion: flags, width, precision and length as written, with `*` replaced by its argument.
+ */
 struct spec {
     char text[SPEC_MAX];
     size_t used;
@@ -180,7 +181,7 @@ static int print_conversion(FILE *stream, struct spec *spec, char letter, struct
     if (letter == 'n') {
         return 0; /* as on the device: nowhere to write to */
     }
-    return strchr("diouxX", letter) ? print_integer(stream, spec, letter, word)
+    return strchr("diouxX", letter)       ? print_integer(stream, spec, letter, word)
            : strchr("cpaAeEfFgG", letter) ? print_word(stream, spec, letter, word)
                                           : -1;
 }

@@ -5,6 +5,7 @@
  * its last command, so that waiting for it does not wait for other streams' later work. Invariant:
  * a handle that a program gives is looked up in the list of living ones before it is used. */
 #include "hip_hostcall.h"
+#include "hip_turns.h"
 
 enum { PRIORITY_LOW = 1, PRIORITY_HIGH = -1 };
 
@@ -61,6 +62,7 @@ hipError_t hip_stream_queue(hipStream_t stream, uint32_t *queue, int *device)
 void hip_stream_note(hipStream_t stream, uint64_t ticket)
 {
     struct ihipStream_t *found = find_stream(stream);
+    hip_turns_progress();
     if (found) {
         found->has_ticket = true;
         found->ticket = ticket;
@@ -115,6 +117,9 @@ static hipError_t query(uint64_t ticket, const char *what)
     if (error != hipSuccess) {
         return error;
     }
+    if (hip_take_turn(ticket, true) && !hip_ticket_done(ticket)) {
+        return hipErrorNotReady;
+    }
     pthread_mutex_unlock(&hip.lock);
     enum driver_status status = hip.api->query(ticket);
     pthread_mutex_lock(&hip.lock);
@@ -162,9 +167,9 @@ static hipError_t call_back(hipStream_t stream, hipStreamCallback_t callback, vo
         return hipErrorInvalidValue;
     }
     hipError_t error = hip_stream_wait(stream, "hipStreamAddCallback");
-    pthread_mutex_unlock(&hip.lock);
+    hip_unlock();
     callback(stream, error, data);
-    pthread_mutex_lock(&hip.lock);
+    hip_lock();
     return error;
 }
 

@@ -2,7 +2,9 @@
  * All null streams share one queue, so nothing differs. */
 #include "hip_internal.h"
 
+#pragma GCC visibility push(default)
 #include <hip/amd_detail/amd_hip_runtime_pt_api.h>
+#pragma GCC visibility pop
 
 hipError_t hipMemcpy_spt(void *to, const void *from, size_t size, hipMemcpyKind kind)
 {

@@ -195,7 +195,7 @@ static bool prefetch(struct prefetcher *c)
         *e = (struct entry){
             .line = s[i].asked, .number = ++c->taken, .pid = s[i].pid, .state = COMING};
         prefetcher_bottom_send_read(c, (uint16_t)(e - entries(c)), e->line, (uint32_t)line_bytes(c),
-                                    e->pid);
+                                    e->pid, false);
         s[i].asked += line_bytes(c);
         c->coming++;
         c->io.stats.prefetches++;
@@ -236,7 +236,8 @@ static void forward(struct prefetcher *c, const struct mem_request *m)
     int64_t line = prefetcher_params(c)->line;
     switch (message_kind(m)) {
     case MEM_READ:
-        prefetcher_bottom_send_read(c, tag, m->read.address, m->read.size, m->read.pid);
+        prefetcher_bottom_send_read(c, tag, m->read.address, m->read.size, m->read.pid,
+                                    m->read.coherent);
         break;
     case MEM_WRITE:
         to = prefetcher_bottom_send_write(c, tag, m->write.address, m->write.pid);
@@ -277,12 +278,13 @@ static bool take_read(struct prefetcher *c, const struct mem_request *m)
     return true;
 }
 
-/* Writes and atomics name their line by its address. */
-static bool take_write(struct prefetcher *c, const struct mem_request *m)
+/* Writes, atomics, and reads that must be as everybody sees them: what is here of the line is of no
+ * use. The address stands in the same place in all of them. */
+static bool take_past(struct prefetcher *c, const struct mem_request *m)
 {
     if (!can_forward(c))
         return false;
-    struct entry *e = find(c, message_kind(m) == MEM_WRITE ? m->write.address : m->atomic.address);
+    struct entry *e = find(c, m->read.address / line_bytes(c) * line_bytes(c));
     if (e)
         kill_entry(c, e);
     forward(c, m);
@@ -306,11 +308,11 @@ static bool take(struct prefetcher *c, const struct mem_request *m)
 {
     switch (message_kind(m)) {
     case MEM_READ:
-        return take_read(c, m);
+        return m->read.coherent ? take_past(c, m) : take_read(c, m);
     case MEM_FENCE:
         return take_fence(c, m);
     default:
-        return take_write(c, m);
+        return take_past(c, m);
     }
 }
 

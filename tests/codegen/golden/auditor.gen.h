@@ -53,7 +53,7 @@ static inline const struct auditor_params *auditor_params(const struct auditor *
     (void)c;
     return &constants;
 #else
-    return (const struct auditor_params *)(const void *)(engine.params + auditor_io(c)->base.params);
+    return (const struct auditor_params *)(const void *)(engine_base.params + auditor_io(c)->base.params);
 #endif
 }
 

@@ -61,7 +61,7 @@ static inline const struct consumer_params *consumer_params(const struct consume
     (void)c;
     return &constants;
 #else
-    return (const struct consumer_params *)(const void *)(engine.params + consumer_io(c)->base.params);
+    return (const struct consumer_params *)(const void *)(engine_base.params + consumer_io(c)->base.params);
 #endif
 }
 
@@ -79,42 +79,42 @@ static inline uint32_t consumer_top_first_pending(const struct consumer *c)
 
 static inline const struct strand_request *consumer_top_peek(const struct consumer *c, uint32_t i)
 {
-    return (const struct strand_request *)ring_peek(engine.port_rings[2 * (consumer_io(c)->top_first + i)], consumer_now(c));
+    return (const struct strand_request *)ring_peek(engine_base.port_rings[2 * (consumer_io(c)->top_first + i)], consumer_io(c)->base.now);
 }
 
 static inline void *consumer_top_payload(const struct consumer *c, uint32_t i)
 {
-    return ring_peek_payload(engine.port_rings[2 * (consumer_io(c)->top_first + i)]);
+    return ring_peek_payload(engine_base.port_rings[2 * (consumer_io(c)->top_first + i)]);
 }
 
 static inline void consumer_top_pop(const struct consumer *c, uint32_t i)
 {
-    ring_pop(engine.port_rings[2 * (consumer_io(c)->top_first + i)], consumer_now(c));
+    ring_pop(engine_base.port_rings[2 * (consumer_io(c)->top_first + i)], consumer_io(c)->base.now);
 }
 
 static inline bool consumer_top_can_reply(const struct consumer *c, uint32_t i)
 {
-    return ring_can_send(engine.port_rings[2 * (consumer_io(c)->top_first + i) + 1], consumer_now(c));
+    return ring_can_send(engine_base.port_rings[2 * (consumer_io(c)->top_first + i) + 1], consumer_io(c)->base.now);
 }
 
 static inline void consumer_top_reply_taken(const struct consumer *c, uint32_t i, uint16_t tag)
 {
-    uint32_t ring = engine.port_rings[2 * (consumer_io(c)->top_first + i) + 1];
+    uint32_t ring = engine_base.port_rings[2 * (consumer_io(c)->top_first + i) + 1];
     struct strand_reply *m = (struct strand_reply *)ring_next(ring);
     m->tag = tag;
-    ring_send(ring, consumer_now(c), STRAND_TAKEN, port_wire_bytes(ring, STRAND_TAKEN), 0);
+    ring_send(ring, consumer_io(c)->base.now, STRAND_TAKEN, port_wire_bytes(ring, STRAND_TAKEN), 0);
 }
 
 static inline void *consumer_top_reply_total(const struct consumer *c, uint32_t i, uint16_t tag, uint64_t lines, uint64_t first, bool ok)
 {
-    uint32_t ring = engine.port_rings[2 * (consumer_io(c)->top_first + i) + 1];
+    uint32_t ring = engine_base.port_rings[2 * (consumer_io(c)->top_first + i) + 1];
     struct strand_reply *m = (struct strand_reply *)ring_next(ring);
     void *payload = ring_next_payload(ring);
     m->total.lines = lines;
     m->total.first = first;
     m->total.ok = ok;
     m->tag = tag;
-    ring_send(ring, consumer_now(c), STRAND_TOTAL, port_wire_bytes(ring, STRAND_TOTAL), 0);
+    ring_send(ring, consumer_io(c)->base.now, STRAND_TOTAL, port_wire_bytes(ring, STRAND_TOTAL), 0);
     return payload;
 }
 
@@ -131,7 +131,7 @@ static inline uint32_t consumer_direct_first_pending(const struct consumer *c)
 
 static inline const struct strand_request *consumer_direct_peek(const struct consumer *c)
 {
-    return (const struct strand_request *)port_peek_optional(consumer_io(c)->direct_request, consumer_now(c));
+    return (const struct strand_request *)port_peek_optional(consumer_io(c)->direct_request, consumer_io(c)->base.now);
 }
 
 static inline void *consumer_direct_payload(const struct consumer *c)
@@ -141,12 +141,12 @@ static inline void *consumer_direct_payload(const struct consumer *c)
 
 static inline void consumer_direct_pop(const struct consumer *c)
 {
-    ring_pop(consumer_io(c)->direct_request, consumer_now(c));
+    ring_pop(consumer_io(c)->direct_request, consumer_io(c)->base.now);
 }
 
 static inline bool consumer_direct_can_reply(const struct consumer *c)
 {
-    return port_can_send_optional(consumer_io(c)->direct_reply, consumer_now(c));
+    return port_can_send_optional(consumer_io(c)->direct_reply, consumer_io(c)->base.now);
 }
 
 static inline void consumer_direct_reply_taken(const struct consumer *c, uint16_t tag)
@@ -154,7 +154,7 @@ static inline void consumer_direct_reply_taken(const struct consumer *c, uint16_
     uint32_t ring = consumer_io(c)->direct_reply;
     struct strand_reply *m = (struct strand_reply *)ring_next(ring);
     m->tag = tag;
-    ring_send(ring, consumer_now(c), STRAND_TAKEN, port_wire_bytes(ring, STRAND_TAKEN), 0);
+    ring_send(ring, consumer_io(c)->base.now, STRAND_TAKEN, port_wire_bytes(ring, STRAND_TAKEN), 0);
 }
 
 static inline void *consumer_direct_reply_total(const struct consumer *c, uint16_t tag, uint64_t lines, uint64_t first, bool ok)
@@ -166,7 +166,7 @@ static inline void *consumer_direct_reply_total(const struct consumer *c, uint16
     m->total.first = first;
     m->total.ok = ok;
     m->tag = tag;
-    ring_send(ring, consumer_now(c), STRAND_TOTAL, port_wire_bytes(ring, STRAND_TOTAL), 0);
+    ring_send(ring, consumer_io(c)->base.now, STRAND_TOTAL, port_wire_bytes(ring, STRAND_TOTAL), 0);
     return payload;
 }
 
@@ -178,7 +178,7 @@ static inline uint32_t consumer_bin_count(const struct consumer *c)
 
 static inline struct bin *consumer_bin(const struct consumer *c, uint32_t i)
 {
-    return arena_at(struct bin, engine.part_refs[consumer_io(c)->bin_first + i]);
+    return arena_at(struct bin, engine_base.part_refs[consumer_io(c)->bin_first + i]);
 }
 
 /* store ledger */

@@ -1,9 +1,10 @@
-/* What dispatching costs and in which order work-groups go where. Costs from Sun, "Refactoring MGPUSim's Work-Group
- * Dispatching Mechanism" (2020): 4 cycles up to 4 wavefronts, 1.03 N + 0.02 for N above. */
-#define CU_RESOURCE_POOL_CONSTANTS                                                                           \
-    {                                                                                                        \
-        .simds = 4, .wavefronts = 10, .vgprs = 256, .vgpr_granularity = 4, .sgprs = 800,                     \
-        .sgpr_granularity = 16, .lds = 65536, .lds_granularity = 512, .work_groups = 16                      \
+/* What dispatching costs and in which order work-groups go where. Costs from Sun, "Refactoring
+ * MGPUSim's Work-Group Dispatching Mechanism" (2020): 4 cycles up to 4 wavefronts, 1.03 N + 0.02
+ * for N above. */
+#define CU_RESOURCE_POOL_CONSTANTS                                                                 \
+    {                                                                                              \
+        .simds = 4, .wavefronts = 10, .vgprs = 256, .vgpr_granularity = 4, .sgprs = 800,           \
+        .sgpr_granularity = 16, .lds = 65536, .lds_granularity = 512, .work_groups = 16            \
     }
 #define DISPATCHER_POOL_OPS(pool) ((void)(pool), &cu_resource_pool_ops)
 #include "components/command_processor/cu_resource_pool.c"
@@ -39,7 +40,8 @@ static bool always(const void *owner, uint32_t cu)
 
 static bool start(uint16_t block, uint32_t groups, uint32_t group_bytes)
 {
-    struct aql_packet packet = {.work_group = {block, 1, 1}, .grid = {block * groups, 1, 1}, .group_bytes = group_bytes};
+    struct aql_packet packet = {
+        .work_group = {block, 1, 1}, .grid = {block * groups, 1, 1}, .group_bytes = group_bytes};
     struct aql_descriptor descriptor = {.rsrc1 = 5 | 2u << 6}; /* 24 vector, 24 scalar registers */
     bool possible = dispatcher_start(dispatcher, &packet, &descriptor, 0x1000, 0x2000, 1, 0);
     dispatcher->state = DISPATCHER_RUNNING;
@@ -79,9 +81,27 @@ Test(dispatcher, costs_what_was_measured, .init = set_up)
         dispatcher->busy_until = 0;
         cr_assert(start((uint16_t)(cases[i].wavefronts * 64), WORK_GROUPS, 0));
         double each = (double)dispatch_all(WORK_GROUPS) / (WORK_GROUPS - 1);
-        cr_assert_float_eq(each, cases[i].cycles, 0.002, "%u wavefronts: %f cycles a work-group", cases[i].wavefronts,
-                           each);
+        cr_assert_float_eq(each, cases[i].cycles, 0.002, "%u wavefronts: %f cycles a work-group",
+                           cases[i].wavefronts, each);
     }
+}
+
+Test(dispatcher, work_groups_go_out_in_the_order_x_y_z, .init = set_up)
+{
+    struct aql_packet packet = {.work_group = {64, 1, 1}, .grid = {3 * 64, 4, 2}};
+    struct aql_descriptor descriptor = {.rsrc1 = 0};
+    struct work_placement p;
+    uint32_t cu, id[3], sent = 0;
+    cr_assert(dispatcher_start(dispatcher, &packet, &descriptor, 0, 0, 1, 0));
+    dispatcher->state = DISPATCHER_RUNNING;
+    for (uint64_t now = 0; dispatcher->left; now++) {
+        if (!dispatcher_next(dispatcher, now, CUS, cost, always, NULL, &cu, id, &p))
+            continue;
+        cr_assert_eq(id[0] + 3 * (id[1] + 4 * id[2]), sent, "(%u, %u, %u) came as number %u", id[0],
+                     id[1], id[2], sent);
+        sent++;
+    }
+    cr_assert_eq(sent, 24);
 }
 
 Test(dispatcher, edges_of_the_grid_have_fewer_items, .init = set_up)

@@ -57,7 +57,7 @@ static void open_memory(const uint32_t *code, size_t bytes)
     pages = arena_at(struct page_table, arena_allocate(sizeof *pages));
     page_table_init(pages, 12, 64);
     memset(&program, 0, sizeof program);
-    program_kernel(&program, "kernel");
+    program_kernel(&program, "kernel", "kernel");
     program_add(&program, &(struct program_allocation){CODE, CODE + PAGE, 0, PROGRAM_CODE});
     program_add(&program,
                 &(struct program_allocation){DATA, DATA + DATA_PAGES * PAGE, 0, PROGRAM_BUFFER});

@@ -1,0 +1,32 @@
+/* The folder in which builds keep what they made (build.h says what lies there), and its bound.
+ *
+ * When a build has made something new and the cache holds more than $HEDDLE_CACHE_LIMIT (default
+ * 2 GiB; "500MiB"; 0: no bound), what was used longest ago is removed: compiled objects, folders of
+ * platforms with the libraries that only they still name. A use is a build that takes an object, or
+ * a build or run of a platform. What was used within the last hour stays, since a build or run may
+ * be about to take it; so does a platform that is being built. */
+#ifndef HEDDLE_CODEGEN_CACHE_H
+#define HEDDLE_CODEGEN_CACHE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dsl/arena.h"
+
+#define CACHE_DEFAULT_LIMIT  ((uint64_t)2 << 30)
+#define CACHE_RECENT_SECONDS 3600
+
+/* $HEDDLE_CACHE, else $XDG_CACHE_HOME/heddle, else ~/.cache/heddle, else a folder in /tmp. */
+const char *cache_folder(struct arena *arena);
+
+/* $HEDDLE_CACHE_LIMIT in bytes. false: it is none (message on stderr). */
+bool cache_limit(uint64_t *bytes);
+
+/* Notes a use of the object or lock file. */
+void cache_touch(const char *path);
+
+/* Removes what was used longest ago until at most `limit` bytes are left. Returns how many bytes
+ * were removed. */
+uint64_t cache_prune(struct arena *arena, const char *folder, uint64_t limit);
+
+#endif

@@ -1,0 +1,52 @@
+/* Managed memory: one pointer for host and device. An allocation is divided into blocks; each is at
+ * the host, at the device, or the same at both. A host access to a block that is at the device
+ * faults: the handler waits for all queued work of the device and copies the block, and more of
+ * them when the accesses go on upwards. Before a launch, what the host has written goes to the
+ * device, and the host loses access to everything, since the kernel may use any of it. So host and
+ * device must not use managed memory at the same time, as on devices without concurrent managed
+ * access, which is what device properties say.
+ *
+ * The address is a device address whose pages the host may touch at times. System calls do not
+ * fault but fail with EFAULT: a program that hands managed memory to read() or write() touches it
+ * first.
+ *
+ * Mapped memory is pinned host memory that a program has asked a device address for: the same, but
+ * the two sides have different addresses.
+ *
+ * The functions are called with `hip.lock` held unless stated. */
+#ifndef HEDDLE_HIP_MANAGED_H
+#define HEDDLE_HIP_MANAGED_H
+
+#include "hip_internal.h"
+
+bool hip_is_managed(uint64_t address);
+
+/* New managed memory on the current device: zero, at the host. */
+hipError_t hip_managed_allocate(uint64_t size, unsigned flags, uint64_t *address);
+
+/* Enqueues what a kernel, or a copy or fill that touches a range, needs from the host, and closes
+ * what it may change (`written`) to the host. */
+hipError_t hip_managed_before_launch(const char *what);
+hipError_t hip_managed_before_use(uint64_t address, uint64_t size, bool written, const char *what);
+
+/* The device address of pinned memory at `host`, of which `size` bytes in whole pages from `start`
+ * on are one allocation; mapped when it was not. */
+hipError_t hip_managed_map(uint64_t start, uint64_t size, uint64_t host, uint64_t *address);
+/* The other side's address of `address` in mapped memory; 0: it is not mapped. */
+uint64_t hip_managed_device_side(uint64_t host);
+uint64_t hip_managed_host_side(uint64_t address);
+/* Where a command may read or, with `written`, write pinned memory at `host`: brings it to the host
+ * when it is mapped. 0: that has failed, and was said. */
+uint64_t hip_managed_pinned(uint64_t host, uint64_t size, bool written);
+/* Pinned memory at `start` is plain host memory again, if it was mapped. */
+void hip_managed_unmap(uint64_t start);
+
+/* A fault at `address`, without the lock, in the thread that touched it: true when the access will
+ * now succeed. */
+bool hip_managed_fault(uint64_t address, bool write);
+
+/* Closes the pages of an allocation that is about to be released, whose commands are done; no
+ * effect on others. */
+void hip_managed_forget(uint64_t address);
+
+#endif

@@ -1,0 +1,114 @@
+/* Turns: the order in which the program's host threads go on, so that it does not depend on the
+ * host. docs/architecture.md, "The host program", has the rule and its reasons.
+ *
+ * From the program's first thread creation on, one counted thread runs at a time: it has the turn
+ * until it waits in something that this library sees (HIP, locks, condition variables, joins,
+ * barriers, semaphores, futex() of the C++ library, sleeps and yields) or ends. The next one is the
+ * first in a queue of those that can go on; when there is none, the engine runs until something
+ * that a thread waits for in HIP is done. Nothing here depends on how long host code takes.
+ *
+ * Counted are threads that the program, or a library that uses HIP, creates through pthread_create
+ * (std::thread does), and the thread that creates the first of them. Others, such as OpenMP's, run
+ * freely. They take part in waits, but have no place in the order, and a HIP call of one is
+ * reported.
+ *
+ * The wrappers in hip_pthread_*.c are the callers, and hip_library.c for waits in HIP. While a
+ * thread is inside of this library or of the platform (hip_turns_inside), wrappers do nothing but
+ * call the C library. */
+#ifndef HEDDLE_HIP_TURNS_H
+#define HEDDLE_HIP_TURNS_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+enum hip_turns_kind {
+    HIP_TURNS_LOCK,   /* the caller tries again when it goes on: mutexes, semaphores, ... */
+    HIP_TURNS_SIGNAL, /* condition variables, futexes */
+    HIP_TURNS_OTHER   /* joins, barriers, pthread_once */
+};
+
+struct hip_turns_thread;
+
+/* True from the first counted thread on. */
+extern bool hip_turns_on;
+extern _Thread_local int hip_turns_depth __attribute__((tls_model("initial-exec")));
+/* Threads that wait for an address; a look without the lock may be late, never too early, when the
+ * waiter looks again after it is counted. */
+extern unsigned hip_turns_parked;
+
+/* Whether a wrapper has nothing to do but to call the C library. */
+static inline bool hip_turns_bypass(void)
+{
+    return !__atomic_load_n(&hip_turns_on, __ATOMIC_ACQUIRE)
+           || __atomic_load_n(&hip_turns_depth, __ATOMIC_RELAXED) > 0;
+}
+
+/* Around code of this library and the platform; nests. */
+static inline void hip_turns_inside(int step)
+{
+    __atomic_store_n(&hip_turns_depth, hip_turns_depth + step, __ATOMIC_RELAXED);
+}
+
+/* ---- for wrappers, without the lock ---- */
+
+/* The lock of everything here. Cancellation is off while it is held. */
+void hip_turns_lock(void);
+void hip_turns_unlock(void);
+/* A sleep or a yield; `run` does it for real, and its result is returned, or 0 when it was not run.
+ * The thread keeps its turn, since host code takes no simulated time. One that has paused often in
+ * a row polls: it gives up its turn, until `span_ns` of simulated time have passed while others
+ * wait in HIP, and for real otherwise. */
+int hip_turns_pause(uint64_t span_ns, int (*run)(void *argument), void *argument);
+/* `time` of `clock`, and `span` from now, on CLOCK_MONOTONIC. */
+struct timespec hip_turns_deadline(clockid_t clock, const struct timespec *time);
+struct timespec hip_turns_later(const struct timespec *span);
+/* The system's number of the calling thread; and whether the thread of that number is counted. */
+int hip_turns_task(void);
+bool hip_turns_is_counted(int task);
+/* Counts an operation that does not wait; a long row of them ends the turn, since a thread may poll
+ * with them. */
+void hip_turns_count_operation(void);
+/* Wakes up to `most` waiters of `address`; returns how many. Cheap when nobody waits for anything.
+ */
+unsigned hip_turns_wake(const void *address, enum hip_turns_kind kind, unsigned most);
+
+/* ---- for wrappers, with the lock ---- */
+
+/* Waits until somebody wakes `address`, releasing the lock meanwhile; false: the deadline (on
+ * CLOCK_MONOTONIC; NULL: none) came first. A counted thread's deadline only ends its wait when no
+ * other can go on. */
+bool hip_turns_wait(const void *address, enum hip_turns_kind kind, const struct timespec *deadline);
+unsigned hip_turns_wake_locked(const void *address, enum hip_turns_kind kind, unsigned most);
+
+/* ---- threads ---- */
+
+/* Creates a counted thread, or an ordinary one when `caller` is code that is not to be ordered. */
+int hip_turns_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
+                     void *argument, const void *caller);
+/* Waits until a counted thread has ended; no effect on others. */
+void hip_turns_join(pthread_t thread);
+/* Joined, or detached and ended. */
+void hip_turns_forget(pthread_t thread, bool joined);
+/* Ends a wait of `thread` that may be cancelled. */
+void hip_turns_interrupt(pthread_t thread);
+
+/* ---- for hip_library.c ---- */
+
+/* Waits in turn until `ticket` is done or the simulation has failed; with `poll` at most until the
+ * engine has run once. No effect, and false, for threads that are not counted. Without `hip.lock`.
+ */
+bool hip_turns_wait_ticket(uint64_t ticket, bool poll);
+/* The calling thread has given the device something to do: it does not poll. */
+void hip_turns_progress(void);
+/* A call of HIP: says once when the order of the calling thread is the host's. */
+void hip_turns_check_caller(void);
+
+/* What hip_library.c does for us: whether a ticket is done (or nothing will be done any more), a
+ * step of the engine, at most a poll when `poll` is set, and the simulated time. */
+bool hip_ticket_done(uint64_t ticket);
+uint64_t hip_now_ps(void);
+void hip_run_step(bool poll);
+
+#endif

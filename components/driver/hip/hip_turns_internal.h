@@ -1,0 +1,94 @@
+/* What the files hip_turns*.c share: the records of threads, the turn, and what is asked of the
+ * host. Included by them alone. */
+#ifndef HEDDLE_HIP_TURNS_INTERNAL_H
+#define HEDDLE_HIP_TURNS_INTERNAL_H
+
+#include "hip_turns.h"
+
+enum hip_turns_state {
+    HIP_TURNS_HOLDING, /* and all threads that are not counted while they run */
+    HIP_TURNS_QUEUED,
+    HIP_TURNS_PARKED,
+    HIP_TURNS_IN_HIP,
+    HIP_TURNS_POLLING_HIP,
+    HIP_TURNS_IDLE,
+    HIP_TURNS_ENDED
+};
+
+#define HIP_TURNS_NO_NUMBER 0 /* of threads that were never counted; others begin with 1 */
+
+struct hip_turns_thread {
+    uint64_t number; /* by creation */
+    struct hip_turns_thread *next_created;
+    struct hip_turns_thread *next; /* in the queue, or among the parked */
+    pthread_t handle;
+    pthread_cond_t granted_now;
+    int task;   /* the system's number; 0: not started yet */
+    int *depth; /* its hip_turns_depth; NULL: not started yet */
+    int cancel_state;
+    enum hip_turns_state state;
+    enum hip_turns_kind kind;
+    const void *address; /* that it waits for */
+    struct timespec deadline;
+    uint64_t ticket;
+    uint64_t wake_ps; /* of an idle one */
+    unsigned operations, pauses, exit_rounds;
+    bool has_handle, counted, granted, detached;
+    bool has_deadline, timed_out;
+    bool called_hip;  /* others may depend on its calls */
+    bool sleeps;      /* really, in a call that we forwarded */
+    bool runs_engine; /* it has the turn to run the engine for all who wait in HIP */
+    bool done;        /* its wait in HIP is over */
+    void *(*start)(void *);
+    void *argument;
+};
+
+struct hip_turns {
+    pthread_mutex_t lock;
+    uint64_t turn;                           /* number of the current turn */
+    struct hip_turns_thread *threads;        /* counted ones, by number */
+    struct hip_turns_thread *holder;         /* has the turn */
+    struct hip_turns_thread *queue, *parked; /* first of each */
+};
+extern struct hip_turns hip_turns;
+
+/* The calling thread; NULL before its first wait when it is not counted. */
+extern _Thread_local struct hip_turns_thread *hip_turns_self
+    __attribute__((tls_model("initial-exec")));
+
+/* ---- hip_turns.c; with the lock ---- */
+
+/* Gives `thread` the turn, which nobody has. */
+void hip_turns_give(struct hip_turns_thread *thread);
+/* The holder's turn is over. */
+void hip_turns_give_up(void);
+/* The thread can go on: when its turn comes, or at once when it is not counted. */
+void hip_turns_make_ready(struct hip_turns_thread *thread);
+/* Takes it from those that wait for an address. */
+void hip_turns_unpark(struct hip_turns_thread *thread);
+/* Waits until the calling thread may go on, its deadline has passed, or it is to run the engine. */
+void hip_turns_wait_granted(void);
+
+/* ---- hip_turns_watch.c ---- */
+
+/* The program runs on a platform, and the order is not switched off, by HEDDLE_HOST_THREADS=free or
+ * as thread sanitizer watches. */
+bool hip_turns_are_wanted(void);
+
+/* Whether threads created by the code at `caller` are counted: code of the program, of the C++
+ * library, or of a library that uses HIP. */
+bool hip_turns_orders(const void *caller);
+
+/* pthread_create() of the C library. */
+int hip_turns_real_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*start)(void *), void *argument);
+
+/* Called now and then while `holder` has turn number `turn`. True: it has used so much processor
+ * time, or has been asleep for so long outside of what we see, that others should not wait for it;
+ * that was said. */
+bool hip_turns_watch(const struct hip_turns_thread *holder, uint64_t turn);
+
+bool hip_turns_before(const struct timespec *a, const struct timespec *b);
+bool hip_turns_passed(const struct timespec *deadline); /* on CLOCK_MONOTONIC */
+
+#endif

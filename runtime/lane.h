@@ -1,0 +1,91 @@
+/* Lanes: the part of a platform that one thread ticks at a time. Known to the runtime's own files
+ * only; see window.c for the protocol between them. */
+#ifndef HEDDLE_RUNTIME_LANE_H
+#define HEDDLE_RUNTIME_LANE_H
+
+#include "setup.h"
+
+/* Of whoever runs the lane; read by the leader between windows. */
+struct lane {
+    _Alignas(64) uint64_t until_ps; /* no edge at or after this time is run */
+    uint64_t now_ps;                /* of the last edge that was run */
+    uint64_t next_ps;               /* of the next one; ENGINE_NEVER: all asleep */
+    uint64_t ticks;                 /* work of this window; counted with several lanes only */
+    uint64_t random_state;          /* for orders of ticks */
+    bool live;                      /* not only periodic wake-ups are left */
+    bool step_end;                  /* shared links of the lane have something to settle */
+    bool sent;                      /* something is under way to another lane */
+    uint64_t written[2];            /* mail.c: bit i = the box to lane i holds something; by copy */
+};
+extern struct lane lanes[ENGINE_MAX_DOMAINS] __attribute__((visibility("hidden")));
+
+static inline uint32_t component_lane(const struct component *c)
+{
+    return c->domain / engine.clock_count;
+}
+
+static inline uint64_t lane_now(uint32_t domain)
+{
+    return engine.domains[domain].time_ps;
+}
+
+/* engine.c */
+
+/* Finds out who is awake, after the host or another lane may have changed that. */
+void lane_find_awake(uint32_t lane);
+/* Sets next_ps and live. */
+void lane_plan(uint32_t lane);
+/* Runs all edges before until_ps, then plans. */
+void lane_run(uint32_t lane);
+/* Moves the lane's clocks to their last edges before `time_ps`; nothing may be due until then. */
+void lane_move_clocks(uint32_t lane, uint64_t time_ps);
+
+/* window.c */
+
+/* Whoever calls it in a tick has left something to be done at the end of the window. */
+void window_ask_end(void);
+
+/* split.c */
+
+/* How many lanes the platform is cut into for `threads` threads: 1 when nothing would be gained. */
+uint32_t split_lane_count(const struct platform_table *table, uint32_t threads);
+/* The shortest time in which one partition can notice what another does, in ps; 0: there are no
+ * partitions, or it is not more than one cycle of the fastest clock. */
+uint64_t split_window_ps(const struct platform_table *table);
+/* The tables for `lanes` lanes, in the arena: each ring between two lanes becomes two, the sender's
+ * under its old number, the receiver's behind all others. With one lane, `table` itself. */
+const struct platform_table *split_table(const struct platform_table *table, uint32_t lanes);
+uint32_t split_lane_of(const struct platform_table *table, uint32_t leaf);
+uint32_t split_ring_total(void); /* the receivers' halves included */
+uint32_t
+split_far(uint32_t number); /* the receiver's half of a ring; itself when it is not split */
+uint32_t split_near(uint32_t number); /* the sender's half */
+
+/* mail.c: what is under way between lanes. */
+
+void mail_open(const struct platform_table *table);
+/* From the lane of the sender: the message in `slot` (from the ring's first, in 16 bytes). */
+void mail_message(uint32_t ring, uint32_t slot, uint64_t stamp);
+/* From the lane of the receiver: the slot is free again, known to the sender from cycle `back` on.
+ */
+void mail_credit(uint32_t ring, uint32_t slot, uint64_t back);
+/* Begins a window: what was sent until now can be delivered. By the leader. */
+void mail_turn(void);
+/* Takes in what the other lanes sent to `lane` before the last mail_turn(), when its clocks have
+ * been moved to their last edges before `start_ps`, and forgets what `lane` itself sent before
+ * that. By whoever runs the lane, before its edges. false: there was nothing. */
+bool mail_deliver(uint32_t lane, uint64_t start_ps);
+/* Delivers everything to everybody, none of it due before `start_ps`. By the leader, between
+ * windows. */
+void mail_deliver_all(uint64_t start_ps);
+
+/* crew.c: the threads. */
+
+/* Starts the workers, once a platform. */
+void crew_open(uint32_t threads);
+/* Runs `work(lane)` for all lanes, on all threads or (`alone`) on this one. */
+void crew_run(void (*work)(uint32_t lane), bool alone);
+/* Distributes the lanes anew, by the ticks of each since the last time. */
+void crew_balance(const uint64_t *ticks);
+
+#endif

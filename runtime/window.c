@@ -1,0 +1,416 @@
+/* The run: windows, in which lanes go on by themselves, and what is decided between them.
+ *
+ * What one partition does can be noticed by another only after the latency of a connection between
+ * them. The least of these latencies is the window: time is cut into windows of that length,
+ * counted from zero, so that they do not depend on the number of lanes. In a window each lane runs
+ * all its edges; what it sends to another lane arrives in a later window and is delivered when that
+ * begins.
+ *
+ *     leader:  plan | run lane 0 ........ | wait | settle, decide, plan | run lane 0 ...
+ *     worker:       | run lane 1 .... wait       |                      | run lane 1 ...
+ *
+ * Everything that concerns all lanes happens between windows, in the leader, which is the thread
+ * that called engine_run(): the run ends (stop, failure, idle, deadlock, stall, limits), statistics
+ * of kernels are taken, stores are written (engine_at_window_end). A run with one lane goes through
+ * its windows without stopping at their ends, but whatever asks for the end of the window gets the
+ * same one, so all numbers are the same. A platform without partitions has no window; its windows
+ * are as short as a step.
+ *
+ * Invariant between windows: every lane has run all its edges before the end of the window, and
+ * nothing else; what is under way between lanes arrives no earlier. */
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "bug.h"
+#include "hang.h"
+#include "lane.h"
+
+#define DEFAULT_STALL_LIMIT 10000000u
+#define CHECK_CYCLES        16384u /* between looks at stalls and the progress line */
+#define PROGRESS_SECONDS    0.25
+#define BALANCE_WINDOWS     256u
+#define MAX_DEFERRED        64
+/* The work of a window is counted in ticks, of 50 to 100 ns; a wavefront instruction in one takes
+ * about as long as six. With less work than that in a window (a running average), handing lanes to
+ * other threads costs more than it gains: waking and waiting for one takes about 1 us. */
+#define INSTRUCTION_TICKS   6u
+#define TICKS_WORTH_IT      150u
+#define AVERAGED            8u
+
+struct deferred {
+    struct component *component;
+    void (*work)(struct component *c);
+};
+
+static struct engine_limits limits;
+static uint64_t window_ps; /* 0: none */
+static uint64_t limit_ps;
+static uint64_t pause_ps; /* one lane only */
+static uint64_t end_ps;   /* of the present window */
+static uint32_t fastest;  /* clock */
+static bool running;
+static bool stop;                                        /* set in ticks, read between windows */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
+static struct deferred deferred[MAX_DEFERRED];
+static uint32_t deferred_count;
+static uint64_t failed_ps;
+static uint32_t failed_leaf;
+static char failure[512];
+
+static struct {
+    uint64_t next_ps;     /* time of the next look */
+    uint64_t interval_ps; /* a multiple of the window */
+    uint64_t messages;
+    uint64_t instructions;
+    uint64_t still; /* looks since something was last seen to have moved */
+    uint64_t most;  /* as many are a stall */
+    double shown;   /* progress line: wall clock of the last drawing */
+    bool drawn;
+} watch;
+
+static struct {
+    uint64_t average; /* work in a window, in ticks, times AVERAGED */
+    uint64_t ticks[ENGINE_MAX_DOMAINS];
+    uint32_t windows; /* since the last balancing */
+} load;
+
+/* ---- the ends of windows ---- */
+
+static uint64_t window_start(uint64_t time)
+{
+    return window_ps ? time / window_ps * window_ps : time;
+}
+
+static uint64_t window_end(uint64_t time)
+{
+    return window_start(time) + (window_ps ? window_ps : 1);
+}
+
+void window_ask_end(void)
+{
+    struct lane *l = &lanes[0];
+    if (engine.lane_count > 1)
+        return;
+    uint64_t end = window_end(l->now_ps);
+    if (end < l->until_ps)
+        l->until_ps = end;
+}
+
+void engine_stop(void)
+{
+    __atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+    window_ask_end();
+}
+
+void engine_fail(const struct component *c, const char *format, ...)
+{
+    uint64_t now = lane_now(c->domain);
+    engine_stop();
+    pthread_mutex_lock(&lock);
+    if (!failure[0] || now < failed_ps || (now == failed_ps && c->leaf < failed_leaf)) {
+        va_list arguments;
+        va_start(arguments, format);
+        vsnprintf(failure, sizeof failure, format, arguments);
+        va_end(arguments);
+        failed_ps = now;
+        failed_leaf = c->leaf;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+const char *engine_failure(void)
+{
+    return failure[0] ? failure : NULL;
+}
+
+void engine_clear_failure(void)
+{
+    failure[0] = '\0';
+}
+
+void engine_at_window_end(struct component *c, void (*work)(struct component *c))
+{
+    pthread_mutex_lock(&lock);
+    uint32_t i = 0;
+    while (i < deferred_count && deferred[i].component != c)
+        i++;
+    if (i == MAX_DEFERRED)
+        bug("more than %u components want to write at the end of a window", MAX_DEFERRED);
+    deferred[i] = (struct deferred){c, work};
+    deferred_count += i == deferred_count;
+    pthread_mutex_unlock(&lock);
+    window_ask_end();
+}
+
+static int by_leaf(const void *a, const void *b)
+{
+    uint32_t x = ((const struct deferred *)a)->component->leaf;
+    uint32_t y = ((const struct deferred *)b)->component->leaf;
+    return x < y ? -1 : x > y;
+}
+
+/* Between windows: what was left for their end. */
+static void do_deferred(uint64_t end)
+{
+    qsort(deferred, deferred_count, sizeof *deferred, by_leaf);
+    for (uint32_t i = 0; i < deferred_count; i++) {
+        struct component *c = deferred[i].component;
+        deferred[i].work(c);
+        uint64_t cycle = engine_cycle_at(c->domain, end);
+        uint64_t least = component_now(c) + 1;
+        engine_wake_later(c->id, cycle > least ? cycle : least);
+        lane_find_awake(component_lane(c));
+        lane_plan(component_lane(c));
+    }
+    deferred_count = 0;
+}
+
+/* ---- limits and progress ---- */
+
+static double seconds(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void draw_progress(uint64_t time_ps)
+{
+    double now = seconds(CLOCK_MONOTONIC);
+    if (now - watch.shown < PROGRESS_SECONDS)
+        return;
+    watch.shown = now;
+    watch.drawn = true;
+    fprintf(stderr, "\r\033[K%llu.%03llu us simulated, %llu wavefront instructions, %.0f KIPS",
+            (unsigned long long)(time_ps / 1000000), (unsigned long long)(time_ps / 1000 % 1000),
+            (unsigned long long)engine_instructions(),
+            (double)engine_instructions() / 1000.0 / (seconds(CLOCK_PROCESS_CPUTIME_ID) + 1e-9));
+}
+
+static void erase_progress(void)
+{
+    if (watch.drawn)
+        fputs("\r\033[K", stderr);
+    watch.drawn = false;
+}
+
+/* Looks are made before the first step at or after multiples of the interval, whatever the number
+ * of lanes; time in which everybody sleeps is jumped over and does not count. true: nothing has
+ * moved for too long. */
+static bool check_stall(uint64_t start_ps)
+{
+    uint64_t messages = engine_messages();
+    uint64_t instructions = engine_instructions();
+    if (limits.progress)
+        draw_progress(start_ps);
+    watch.still++;
+    if (messages != watch.messages || instructions != watch.instructions) {
+        watch.messages = messages;
+        watch.instructions = instructions;
+        watch.still = 0;
+    }
+    watch.next_ps = start_ps / watch.interval_ps * watch.interval_ps + watch.interval_ps;
+    return watch.still >= watch.most;
+}
+
+static void start_watch(void)
+{
+    uint64_t quarter = limits.stall_limit / 4 + 1;
+    uint64_t cycles = quarter < CHECK_CYCLES ? quarter : CHECK_CYCLES;
+    uint64_t unit = window_ps ? window_ps : 1;
+    watch.interval_ps = (engine_time_of(fastest, cycles) + unit) / unit * unit;
+    watch.next_ps = engine.time_ps / watch.interval_ps * watch.interval_ps + watch.interval_ps;
+    watch.most = (limits.stall_limit + cycles - 1) / cycles + 1;
+    watch.still = 0;
+}
+
+/* ---- windows ---- */
+
+/* What the lanes do next. With nothing but mail to go by, the mail is delivered to find out. */
+static uint64_t next_step(bool *live)
+{
+    bool sent = false;
+    uint64_t next = ENGINE_NEVER;
+    *live = false;
+    for (uint32_t i = 0; i < engine.lane_count; i++) {
+        sent |= lanes[i].sent;
+        *live |= lanes[i].live;
+        next = lanes[i].next_ps < next ? lanes[i].next_ps : next;
+    }
+    if (!sent)
+        return next;
+    if (*live && next < end_ps + window_ps)
+        return end_ps;
+    mail_deliver_all(end_ps);
+    for (uint32_t i = 0; i < engine.lane_count; i++)
+        lane_plan(i);
+    return next_step(live);
+}
+
+static uint64_t instructions_of(uint32_t lane)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = lane * engine.clock_count; i < (lane + 1) * engine.clock_count; i++)
+        sum += engine.domains[i].instructions;
+    return sum;
+}
+
+static void run_window(uint32_t lane)
+{
+    struct lane *l = &lanes[lane];
+    uint64_t start = window_start(end_ps - 1);
+    l->ticks = 0;
+    l->sent = false;
+    l->until_ps = end_ps <= limit_ps ? end_ps : limit_ps + 1;
+    if (!mail_deliver(lane, start) && l->next_ps >= l->until_ps)
+        return;
+    uint64_t before = instructions_of(lane);
+    lane_run(lane);
+    l->ticks += (instructions_of(lane) - before) * INSTRUCTION_TICKS;
+}
+
+static void count_load(bool alone)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < engine.lane_count; i++) {
+        sum += lanes[i].ticks;
+        load.ticks[i] += lanes[i].ticks;
+    }
+    load.average += sum - load.average / AVERAGED;
+    if (alone || ++load.windows < BALANCE_WINDOWS)
+        return;
+    crew_balance(load.ticks);
+    for (uint32_t i = 0; i < engine.lane_count; i++)
+        load.ticks[i] /= 2;
+    load.windows = 0;
+}
+
+/* Runs all lanes through the window in which `time` lies; a single one goes on until somebody asks
+ * for the end of a window. */
+static void run_lanes(uint64_t time)
+{
+    if (engine.lane_count == 1) {
+        struct lane *l = &lanes[0];
+        uint64_t last_ps = pause_ps < limit_ps ? pause_ps : limit_ps;
+        l->until_ps = watch.next_ps <= last_ps ? watch.next_ps : last_ps + 1;
+        lane_run(0);
+        end_ps = window_end(l->now_ps);
+        return;
+    }
+    bool alone = load.average < TICKS_WORTH_IT * AVERAGED;
+    end_ps = window_end(time);
+    mail_turn();
+    crew_run(run_window, alone);
+    count_load(alone);
+}
+
+static void settle(void)
+{
+    ring_settle_mixed();
+    kernel_settle();
+    trace_settle();
+    if (deferred_count)
+        do_deferred(end_ps);
+}
+
+static enum engine_result loop(void)
+{
+    for (;;) {
+        bool live;
+        uint64_t time = next_step(&live);
+        if (!live)
+            return hang_outstanding() ? ENGINE_DEADLOCK : ENGINE_IDLE;
+        if (time > limit_ps)
+            return ENGINE_LIMIT;
+        if (time > pause_ps)
+            return ENGINE_PAUSED;
+        if (window_start(time) >= watch.next_ps && check_stall(window_start(time)))
+            return ENGINE_STALL;
+        run_lanes(time);
+        settle();
+        if (engine_unlikely(__atomic_load_n(&stop, __ATOMIC_RELAXED)))
+            return failure[0] ? ENGINE_FAILED : ENGINE_STOPPED;
+    }
+}
+
+/* All clocks to the end of the last window in which something happened. */
+static void move_clocks(enum engine_result result)
+{
+    uint64_t last = 0;
+    for (uint32_t i = 0; i < engine.lane_count; i++)
+        last = lanes[i].now_ps > last ? lanes[i].now_ps : last;
+    if (window_ps && result != ENGINE_PAUSED) {
+        uint64_t end = window_end(last);
+        end = end <= limit_ps ? end : limit_ps + 1;
+        for (uint32_t i = 0; i < engine.lane_count; i++)
+            lane_move_clocks(i, end);
+        last = engine_time_of(fastest, engine_cycle_at(fastest, end) - 1);
+    }
+    engine.time_ps = result == ENGINE_LIMIT  ? limit_ps
+                     : last > engine.time_ps ? last
+                                             : engine.time_ps;
+}
+
+enum engine_result engine_run(void)
+{
+    static const enum hang_reason reasons[] = {[ENGINE_DEADLOCK] = HANG_DEADLOCK,
+                                               [ENGINE_STALL] = HANG_STALL,
+                                               [ENGINE_LIMIT] = HANG_LIMIT};
+    if (running)
+        bug("engine_run() entered twice");
+    running = true;
+    stop = false;
+    start_watch();
+    for (uint32_t i = 0; i < engine.lane_count; i++) {
+        lane_find_awake(i);
+        lane_plan(i);
+    }
+    enum engine_result result = loop();
+    if (engine.lane_count > 1)
+        mail_deliver_all(end_ps <= limit_ps ? end_ps : limit_ps + 1);
+    move_clocks(result);
+    erase_progress();
+    if (result == ENGINE_DEADLOCK || result == ENGINE_STALL || result == ENGINE_LIMIT)
+        hang_explain(reasons[result]);
+    running = false;
+    return result;
+}
+
+/* ---- start ---- */
+
+void engine_pause_at(uint64_t time_ps)
+{
+    pause_ps = time_ps;
+}
+
+void engine_set_limits(const struct engine_limits *chosen)
+{
+    limits = *chosen;
+    if (!limits.stall_limit)
+        limits.stall_limit = DEFAULT_STALL_LIMIT;
+    window_ps = limits.windowless ? 0 : split_window_ps(engine_base.platform);
+    engine_pause_at(ENGINE_NEVER);
+    engine_set_order(limits.tick_order, limits.seed, limits.tick_all);
+    limit_ps = limits.max_cycles ? engine_time_of(fastest, limits.max_cycles) : ENGINE_NEVER - 1;
+}
+
+void window_open(void)
+{
+    failure[0] = '\0';
+    running = false;
+    deferred_count = 0;
+    fastest = 0;
+    engine.time_ps = 0;
+    for (uint32_t i = 0; i < engine.clock_count; i++) {
+        if (engine.domains[i].hz > engine.domains[fastest].hz)
+            fastest = i;
+    }
+    watch.messages = 0;
+    watch.instructions = 0;
+    load.average = 0;
+    load.windows = 0;
+    engine_set_limits(&(struct engine_limits){0});
+}

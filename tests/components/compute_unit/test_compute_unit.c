@@ -1,0 +1,536 @@
+/* The compute unit through its ports: a work-group arrives, memory answers after a fixed time, and
+ * everything that happens in between follows from the parameters. Expected cycles are closed forms
+ * of the issue rules (one turn of a SIMD every `simds` cycles) and of latencies; instruction words
+ * are llvm-mc's. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "components/driver/program_table.h"
+#include "components/work/work_cycles.h"
+#include "components/work/work_placement.h"
+#include "compute_unit.gen.h"
+#include "runtime/unit.h"
+#include "tests/components/harness.h"
+#include "work.gen.h"
+
+extern const struct unit_type compute_unit__generic;
+
+enum {
+    CODE = 0x20000,
+    DATA = 0x10000,
+    FETCH = 20, /* cycles that memory takes for instructions, scalars, vectors */
+    SCALAR = 30,
+    VECTOR = 100,
+    ARRIVAL = 40 + 1, /* sent in cycle 40 over a wire of one cycle */
+    PROGRAM_STRIDE = 0x1000
+};
+
+/* gfx803, as llvm-mc encodes it. */
+enum {
+    S_NOP = 0xbf800000u,
+    S_ENDPGM = 0xbf810000u,
+    S_BARRIER = 0xbf8a0000u,
+    S_WAIT_VM = 0xbf8c0f70u,   /* s_waitcnt vmcnt(0) */
+    S_WAIT_LGKM = 0xbf8c007fu, /* s_waitcnt lgkmcnt(0) */
+    S_SETPRIO_3 = 0xbf8f0003u,
+    S_SETPRIO_0 = 0xbf8f0000u,
+    S_SLEEP_1 = 0xbf8e0001u,
+    S_MOV = 0xbe840080u,      /* s_mov_b32 s4, 0 */
+    S_BRANCH_1 = 0xbf820001u, /* over the next word */
+    S_CMP_EQ = 0xbf060404u,   /* s_cmp_eq_u32 s4, s4 */
+    S_CBRANCH_SCC0 = 0xbf840001u,
+    V_MOV = 0x7e040280u,    /* v_mov_b32 v2, 0 */
+    V_MOV_V1 = 0x7e020280u, /* v_mov_b32 v1, 0 */
+    V_RCP_F32 = 0x7e044500u,
+    V_MUL_LO = 0xd2850002u,
+    V_ADD_F64 = 0xd2800002u,
+    V_MUL_F64 = 0xd2810002u,
+    V_RCP_F64 = 0x7e044b04u,
+    V_SHIFT_7 = 0x24000087u, /* v_lshlrev_b32 v0, 7, v0 */
+    V_SHIFT_2 = 0x24000082u,
+    V_ADD_DATA = 0x320000ffu, /* v_add_u32 v0, vcc, literal, v0 */
+    DS_WRITE = 0xd81a0000u,   /* ds_write_b32 v0, v1 */
+    FLAT_LOAD = 0xdc500000u,  /* flat_load_dword v2, v[0:1] */
+    FLAT_STORE = 0xdc700000u,
+    S_LOAD = 0xc0020100u /* s_load_dword s4, s[0:1], 0 */
+};
+
+/* ---- who owns the table of allocations ---- */
+
+struct owner {
+    struct {
+        struct component base;
+        uint32_t program;
+    } io;
+};
+
+static void owner_init(struct owner *c)
+{
+    struct program_table *table = arena_at(struct program_table, c->io.program);
+    program_add(table, &(struct program_allocation){.start = DATA, .end = DATA + 0x10000});
+    program_add(table, &(struct program_allocation){.start = CODE, .end = CODE + 0x10000});
+    program_kernel(table, "test", "test");
+}
+
+static bool owner_tick(struct owner *c)
+{
+    (void)c;
+    return false;
+}
+
+static unsigned owner_outstanding(const struct owner *c, struct hang_report *report)
+{
+    (void)c;
+    (void)report;
+    return 0;
+}
+
+UNIT_DEFINE_WALK(owner)
+
+static const uint32_t store_bytes[] = {sizeof(struct program_table)};
+static const struct unit_type owner_unit = {
+    .name = "owner",
+    .source = "test_compute_unit.c",
+    .instance_bytes = sizeof(struct owner),
+    .io_words_offset = sizeof(struct component),
+    .store_bytes = store_bytes,
+    .store_count = 1,
+    .init = owner_init_one,
+    .tick = owner_tick_one,
+    .walk = owner_walk,
+    .outstanding = owner_outstanding_one,
+};
+static const struct build_type owner_type = {.unit = &owner_unit, .store_count = 1};
+static const struct build_port ports[] = {{"work", BUILD_IN, false},
+                                          {"vmem", BUILD_OUT, false},
+                                          {"smem", BUILD_OUT, false},
+                                          {"imem", BUILD_OUT, false}};
+static const struct build_type type = {
+    .unit = &compute_unit__generic, .ports = ports, .port_count = 4, .store_count = 1};
+
+static const struct compute_unit_params defaults = {.simds = 4,
+                                                    .wavefronts = 10,
+                                                    .vgprs = 256,
+                                                    .sgprs = 800,
+                                                    .lds = 65536,
+                                                    .full_rate = 4,
+                                                    .quarter_rate = 16,
+                                                    .transcendental = 16,
+                                                    .f64_add = 32,
+                                                    .f64_multiply = 64,
+                                                    .f64_transcendental = 72,
+                                                    .scalar_latency = 4,
+                                                    .branch_latency = 16,
+                                                    .branch_not_taken = 4,
+                                                    .lds_latency = 14,
+                                                    .vmem_latency = 6,
+                                                    .vmem_width = 1,
+                                                    .vmem_queue = 64,
+                                                    .instruction_buffer = 64};
+
+static uint32_t unit, dispatcher;
+
+static void set_up_with(const struct compute_unit_params *params)
+{
+    int64_t values[sizeof *params / sizeof(int64_t)];
+    memcpy(values, params, sizeof *params);
+    harness_start();
+    build_instance(&owner_type, 0, "owner", NULL, NULL, 0);
+    unit = build_instance(&type, 0, "cu", values, NULL, sizeof values / sizeof values[0]);
+    dispatcher = harness_requester();
+    uint32_t vmem = harness_server(VECTOR, harness_answer_memory);
+    uint32_t smem = harness_server(SCALAR, harness_answer_memory);
+    uint32_t imem = harness_server(FETCH, harness_answer_memory);
+    harness_wire(HARNESS_WORK, (struct build_end){dispatcher, 0, 0}, (struct build_end){unit, 0, 0},
+                 20, 1, 1);
+    harness_wire(HARNESS_MEM, (struct build_end){unit, 1, 0}, (struct build_end){vmem, 0, 0}, 64, 4,
+                 1);
+    harness_wire(HARNESS_MEM, (struct build_end){unit, 2, 0}, (struct build_end){smem, 0, 0}, 64, 4,
+                 1);
+    harness_wire(HARNESS_MEM, (struct build_end){unit, 3, 0}, (struct build_end){imem, 0, 0}, 64, 4,
+                 1);
+    harness_build();
+}
+
+static void set_up(void)
+{
+    set_up_with(&defaults);
+}
+
+/* Program `number`, ended by s_endpgm. */
+static void load(unsigned number, const uint32_t *words, size_t count)
+{
+    uint8_t *to = harness_memory + CODE + number * PROGRAM_STRIDE;
+    const uint32_t end = S_ENDPGM;
+    memcpy(to, words, count * 4);
+    memcpy(to + count * 4, &end, 4);
+}
+
+/* One work-group of `wavefronts` on the SIMDs and slots given, running program `number`. */
+static void launch(uint64_t cycle, uint16_t tag, unsigned number, unsigned wavefronts,
+                   const struct work_wavefront *places, uint32_t dispatch)
+{
+    struct work_placement p = {.entry = CODE + number * PROGRAM_STRIDE,
+                               .kernarg = DATA,
+                               .properties = 1u << 3,
+                               .rsrc2 = 2u << 1,
+                               .pid = 1,
+                               .grid = {64 * wavefronts, 1, 1},
+                               .block = {(uint16_t)(64 * wavefronts), 1, 1},
+                               .items = {(uint16_t)(64 * wavefronts), 1, 1},
+                               .lds_bytes = 16384,
+                               .vgprs = 8,
+                               .sgprs = 16,
+                               .wavefronts = (uint16_t)wavefronts,
+                               .work_group_slot = tag,
+                               .dispatch_id = dispatch};
+    struct harness_message m = {.cycle = cycle, .tag = tag, .kind = WORK_MAP};
+    for (unsigned i = 0; i < wavefronts; i++) {
+        p.wavefront[i] = places[i];
+        p.wavefront[i].vgpr = (uint16_t)(8 * places[i].slot);
+    }
+    p.lds_offset = 16384u * tag;
+    memcpy(m.payload, &p, sizeof p);
+    harness_send(dispatcher, &m);
+}
+
+static uint64_t ended(uint16_t tag)
+{
+    const struct harness_message *reply = harness_reply(dispatcher, tag);
+    cr_assert_not_null(reply, "work-group %u has not ended", tag);
+    return reply->cycle - 1; /* the wire */
+}
+
+/* What all replies have told, after checking that it adds up to the time the work-groups were
+ * there. */
+static struct work_account accounts(void)
+{
+    struct work_account all = {0};
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < harness_count(dispatcher); i++) {
+        struct work_account part;
+        memcpy(&part, harness_log(dispatcher, i)->payload, sizeof part);
+        for (unsigned k = 0; k < WORK_CYCLES_KINDS; k++)
+            all.slot_cycles[k] += part.slot_cycles[k];
+        all.held += part.held;
+        all.active += part.active;
+        all.lds_busy += part.lds_busy;
+        all.lds_conflict += part.lds_conflict;
+        all.vmem_lines += part.vmem_lines;
+        all.vmem_issued += part.vmem_issued;
+        all.vmem_cycles += part.vmem_cycles;
+    }
+    for (unsigned k = 0; k < WORK_CYCLES_KINDS; k++)
+        sum += all.slot_cycles[k];
+    cr_assert_eq(sum, all.held, "%llu slot-cycles of %llu", (unsigned long long)sum,
+                 (unsigned long long)all.held);
+    return all;
+}
+
+static uint64_t next_turn(uint64_t cycle, unsigned simd)
+{
+    return cycle + (4 + simd - cycle % 4) % 4;
+}
+
+/* First issue of a wavefront: its line is asked for in the cycle of its arrival, goes over a wire
+ * and back, and is decoded in the cycle before the turn. */
+static uint64_t first_issue(uint64_t arrival, unsigned simd)
+{
+    return next_turn(arrival + 1 + FETCH + 1, simd);
+}
+
+static const struct work_wavefront one[] = {{.simd = 0, .slot = 0}};
+
+/* ---- rates ---- */
+
+struct rate {
+    const char *name;
+    uint32_t word[2];
+    unsigned words, cycles;
+    enum work_cycles_kind issued, executing;
+};
+
+Test(compute_unit, each_class_of_instruction_takes_its_time)
+{
+    static const struct rate rates[] = {
+        {"full rate", {V_MOV}, 1, 4, WORK_ISSUED_VALU, WORK_EXECUTING_VALU},
+        {"quarter rate",
+         {V_MUL_LO, 0x00020100},
+         2,
+         16,
+         WORK_ISSUED_VALU_QUARTER,
+         WORK_EXECUTING_VALU},
+        {"transcendental", {V_RCP_F32}, 1, 16, WORK_ISSUED_VALU_TRANS, WORK_EXECUTING_VALU},
+        {"f64 add", {V_ADD_F64, 0x00020904}, 2, 32, WORK_ISSUED_VALU_F64_ADD, WORK_EXECUTING_VALU},
+        {"f64 multiply",
+         {V_MUL_F64, 0x00020904},
+         2,
+         64,
+         WORK_ISSUED_VALU_F64_MUL,
+         WORK_EXECUTING_VALU},
+        {"f64 rcp", {V_RCP_F64}, 1, 72, WORK_ISSUED_VALU_F64_TRANS, WORK_EXECUTING_VALU},
+        {"scalar", {S_MOV}, 1, 4, WORK_ISSUED_SALU, WORK_EXECUTING_SALU},
+        {"branch", {S_BRANCH_1, S_NOP}, 2, 16, WORK_ISSUED_BRANCH, WORK_EXECUTING_BRANCH},
+        {"branch not taken",
+         {S_CBRANCH_SCC0 & ~1u},
+         1,
+         4,
+         WORK_ISSUED_BRANCH,
+         WORK_EXECUTING_BRANCH},
+        {"nop", {S_NOP}, 1, 4, WORK_ISSUED_OTHER, WORK_EXECUTING_SLEEP},
+        {"four nops", {S_NOP | 3}, 1, 16, WORK_ISSUED_OTHER, WORK_EXECUTING_SLEEP},
+        {"sleep", {S_SLEEP_1}, 1, 68, WORK_ISSUED_OTHER, WORK_EXECUTING_SLEEP},
+    };
+    enum { COUNT = 7 };
+    for (size_t r = 0; r < sizeof rates / sizeof rates[0]; r++) {
+        uint32_t words[2 * COUNT];
+        size_t n = 0;
+        for (unsigned i = 0; i < COUNT; i++)
+            for (unsigned w = 0; w < rates[r].words; w++)
+                words[n++] = rates[r].word[w];
+        set_up();
+        load(0, words, n);
+        launch(ARRIVAL - 1, 0, 0, 1, one, 0);
+        cr_assert_eq(harness_run(), ENGINE_IDLE);
+        uint64_t first = first_issue(ARRIVAL, 0), end = first + COUNT * rates[r].cycles;
+        cr_expect_eq(ended(0), end, "%s: ended in %llu, not %llu", rates[r].name,
+                     (unsigned long long)ended(0), (unsigned long long)end);
+        struct work_account a = accounts();
+        cr_expect_eq(a.held, end - ARRIVAL, "%s", rates[r].name);
+        cr_expect_eq(a.active, end - ARRIVAL, "%s", rates[r].name);
+        cr_expect_eq(a.slot_cycles[rates[r].issued], COUNT * 4, "%s", rates[r].name);
+        cr_expect_eq(a.slot_cycles[rates[r].executing], COUNT * (rates[r].cycles - 4), "%s",
+                     rates[r].name);
+        cr_expect_eq(a.slot_cycles[WORK_WAITING_FETCH], first - ARRIVAL, "%s", rates[r].name);
+    }
+}
+
+/* ---- wavefronts beside each other ---- */
+
+enum { MOVES = 8 };
+
+static void load_moves(unsigned number, uint32_t first_word)
+{
+    uint32_t words[1 + MOVES] = {first_word};
+    for (unsigned i = 1; i <= MOVES; i++)
+        words[i] = V_MOV;
+    load(number, words, 1 + MOVES);
+}
+
+Test(compute_unit, wavefronts_of_one_simd_share_its_alu_and_those_of_two_do_not)
+{
+    static const struct work_wavefront same[] = {{.simd = 0, .slot = 0}, {.simd = 0, .slot = 1}};
+    static const struct work_wavefront apart[] = {{.simd = 0, .slot = 0}, {.simd = 1, .slot = 0}};
+    uint64_t first = first_issue(ARRIVAL, 0);
+    set_up();
+    load_moves(0, S_MOV);
+    launch(ARRIVAL - 1, 0, 0, 2, same, 0);
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    /* The scalar instructions of both, one a turn; then 2 * MOVES turns of the ALU, the first
+     * beside the second scalar instruction; then s_endpgm. */
+    cr_expect_eq(ended(0), first + 4 + 4 * 2 * MOVES);
+    struct work_account a = accounts();
+    cr_expect_eq(a.slot_cycles[WORK_WAITING_SCALAR], 4);
+    cr_expect_gt(a.slot_cycles[WORK_WAITING_VALU], 4 * (2 * MOVES - 3));
+    cr_expect_eq(a.slot_cycles[WORK_ISSUED_VALU], 4 * 2 * MOVES);
+
+    set_up();
+    load_moves(0, S_MOV);
+    launch(ARRIVAL - 1, 0, 0, 2, apart, 0);
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    uint64_t second = first_issue(ARRIVAL + 1, 1); /* its line is the second to be asked for */
+    cr_expect_eq(ended(0), (second > first ? second : first) + 4 + 4 * MOVES);
+    cr_expect_eq(accounts().slot_cycles[WORK_WAITING_VALU], 0);
+}
+
+/* Two work-groups on one SIMD; the later one asks for a priority. */
+static void run_with_priority(uint32_t word)
+{
+    static const struct work_wavefront other[] = {{.simd = 0, .slot = 1}};
+    set_up();
+    load_moves(0, S_NOP);
+    load_moves(1, word);
+    launch(ARRIVAL - 1, 0, 0, 1, one, 0);
+    launch(ARRIVAL - 1, 1, 1, 1, other, 0);
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    accounts();
+}
+
+Test(compute_unit, a_raised_priority_issues_first)
+{
+    run_with_priority(S_SETPRIO_0);
+    uint64_t fair[2] = {ended(0), ended(1)};
+    cr_expect_lt(fair[0], fair[1]);
+    cr_expect_leq(fair[1] - fair[0], 8, "they take turns");
+    run_with_priority(S_SETPRIO_3);
+    cr_expect_lt(ended(1), ended(0));
+    /* From its first move on it has every turn: MOVES of them, then s_endpgm. The other one has had
+     * those before, and gets the rest. */
+    cr_expect_eq(ended(0), fair[1]);
+    cr_expect_geq(ended(0) - ended(1), 4 * (MOVES - 2));
+}
+
+/* ---- waiting ---- */
+
+Test(compute_unit, vector_memory_waits_for_vmcnt)
+{
+    static const uint32_t words[] = {V_MOV_V1,  V_SHIFT_2,  V_ADD_DATA, DATA,
+                                     FLAT_LOAD, 0x02000000, S_WAIT_VM};
+    enum { LINES = 4 };
+    set_up();
+    load(0, words, sizeof words / 4);
+    launch(ARRIVAL - 1, 0, 0, 1, one, 0);
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    uint64_t load_at = first_issue(ARRIVAL, 0) + 3 * 4;
+    /* The first request leaves vmem_latency later, the others a cycle behind each other. */
+    uint64_t back = load_at + 6 + (LINES - 1) + 1 + VECTOR;
+    uint64_t end = next_turn(back + 1, 0);
+    cr_expect_eq(ended(0), end);
+    struct work_account a = accounts();
+    cr_expect_eq(a.slot_cycles[WORK_WAITING_VMCNT], end - (load_at + 8));
+    cr_expect_eq(a.slot_cycles[WORK_ISSUED_VMEM], 4);
+    cr_expect_eq(a.slot_cycles[WORK_ISSUED_OTHER], 4, "s_waitcnt");
+    cr_expect_eq(a.vmem_lines, LINES);
+    cr_expect_eq(a.vmem_issued, 1);
+    cr_expect_eq(a.vmem_cycles, back - load_at);
+}
+
+Test(compute_unit, a_wavefront_that_ends_waits_for_its_stores)
+{
+    static const uint32_t words[] = {V_MOV_V1, V_SHIFT_2, V_ADD_DATA, DATA, FLAT_STORE, 0x00000200};
+    set_up();
+    load(0, words, sizeof words / 4);
+    launch(ARRIVAL - 1, 0, 0, 1, one, 0);
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    uint64_t store_at = first_issue(ARRIVAL, 0) + 3 * 4, end = store_at + 6 + 3 + 1 + VECTOR;
+    cr_expect_eq(ended(0), end);
+    cr_expect_eq(accounts().slot_cycles[WORK_WAITING_STORES], end - (store_at + 4));
+}
+
+Test(compute_unit, scalar_memory_waits_for_lgkmcnt)
+{
+    static const uint32_t words[] = {S_LOAD, 0, S_WAIT_LGKM};
+    set_up();
+    load(0, words, sizeof words / 4);
+    launch(ARRIVAL - 1, 0, 0, 1, one, 0);
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    uint64_t load_at = first_issue(ARRIVAL, 0), end = next_turn(load_at + 1 + SCALAR + 1, 0);
+    cr_expect_eq(ended(0), end);
+    struct work_account a = accounts();
+    cr_expect_eq(a.slot_cycles[WORK_WAITING_LGKMCNT_SMEM], end - (load_at + 8));
+    cr_expect_eq(a.slot_cycles[WORK_WAITING_LGKMCNT_LDS], 0);
+}
+
+Test(compute_unit, bank_conflicts_keep_the_lds)
+{
+    /* Lanes 128 bytes apart: all in one bank, so each half of the wavefront takes 32 cycles. */
+    static const uint32_t words[] = {V_SHIFT_7, DS_WRITE,   0x00000100,
+                                     DS_WRITE,  0x00000100, S_WAIT_LGKM};
+    enum { BUSY = 64, CONFLICTS = 62 };
+    set_up();
+    load(0, words, sizeof words / 4);
+    launch(ARRIVAL - 1, 0, 0, 1, one, 0);
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    uint64_t first = first_issue(ARRIVAL, 0) + 4, second = first + BUSY;
+    uint64_t end = next_turn(second + 14 + BUSY - 1 + 1, 0);
+    cr_expect_eq(ended(0), end);
+    struct work_account a = accounts();
+    cr_expect_eq(a.lds_busy, 2 * BUSY);
+    cr_expect_eq(a.lds_conflict, 2 * CONFLICTS);
+    cr_expect_eq(a.slot_cycles[WORK_WAITING_LDS_CONFLICT], BUSY - 4,
+                 "ready one turn after the first");
+    cr_expect_eq(a.slot_cycles[WORK_WAITING_LDS], 0);
+    cr_expect_eq(a.slot_cycles[WORK_WAITING_LGKMCNT_LDS], end - (second + 8));
+}
+
+Test(compute_unit, the_lds_works_for_one_at_a_time_without_conflicts_too)
+{
+    static const struct work_wavefront two[] = {{.simd = 0, .slot = 0}, {.simd = 1, .slot = 0}};
+    static const uint32_t words[] = {V_SHIFT_2, DS_WRITE, 0x00000100};
+    enum { BUSY = 2 };
+    set_up();
+    load(0, words, sizeof words / 4);
+    launch(ARRIVAL - 1, 0, 0, 2, two, 0);
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    /* The second wavefront has its turn a cycle after the first, when the LDS still works. */
+    cr_assert_eq(first_issue(ARRIVAL + 1, 1), first_issue(ARRIVAL, 0) + 1);
+    uint64_t second = first_issue(ARRIVAL + 1, 1) + 4 + 4;
+    cr_expect_eq(ended(0), second + 14 + BUSY - 1);
+    struct work_account a = accounts();
+    cr_expect_eq(a.lds_busy, 2 * BUSY);
+    cr_expect_eq(a.lds_conflict, 0);
+    cr_expect_eq(a.slot_cycles[WORK_WAITING_LDS], 4);
+    cr_expect_eq(a.slot_cycles[WORK_WAITING_LDS_CONFLICT], 0);
+}
+
+Test(compute_unit, a_barrier_waits_for_the_last)
+{
+    static const struct work_wavefront two[] = {{.simd = 0, .slot = 0}, {.simd = 0, .slot = 1}};
+    static const uint32_t words[] = {S_BARRIER, S_NOP};
+    set_up();
+    load(0, words, sizeof words / 4);
+    launch(ARRIVAL - 1, 0, 0, 2, two, 0);
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    uint64_t first = first_issue(ARRIVAL, 0);
+    struct work_account a = accounts();
+    /* Six instructions of the same kind, one a turn: the first wavefront waits a turn at the
+     * barrier, and holds its slot for a turn behind its end. */
+    cr_expect_eq(a.slot_cycles[WORK_WAITING_BARRIER], 4);
+    cr_expect_eq(ended(0), first + 5 * 4);
+    cr_expect_eq(a.slot_cycles[WORK_ISSUED_OTHER], 4 * 4);
+    cr_expect_eq(a.slot_cycles[WORK_WAITING_OTHER], 4 * 4,
+                 "all but the first two were kept by another");
+    cr_expect_eq(a.slot_cycles[WORK_WAITING_STORES], 0);
+    cr_expect_eq(a.slot_cycles[WORK_ENDED], 4);
+}
+
+/* ---- the unit as a whole ---- */
+
+Test(compute_unit, kernels_that_share_it_have_accounts_of_their_own)
+{
+    static const struct work_wavefront other[] = {{.simd = 1, .slot = 0}};
+    enum { LATER = 100 };
+    set_up();
+    load_moves(0, S_SLEEP_1);
+    launch(ARRIVAL - 1, 0, 0, 1, one, 5);
+    launch(ARRIVAL - 1 + LATER, 1, 0, 1, other, 6);
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    for (uint16_t tag = 0; tag < 2; tag++) {
+        struct work_account a;
+        memcpy(&a, harness_reply(dispatcher, tag)->payload, sizeof a);
+        uint64_t arrival = ARRIVAL + (tag ? LATER : 0);
+        cr_expect_eq(a.held, ended(tag) - arrival);
+        cr_expect_eq(a.active, ended(tag) - arrival);
+        cr_expect_eq(a.slot_cycles[WORK_ISSUED_VALU], 4 * MOVES);
+    }
+}
+
+Test(compute_unit, no_order_of_ticks_changes_anything)
+{
+    static const struct work_wavefront four[] = {{.simd = 0, .slot = 0},
+                                                 {.simd = 1, .slot = 0},
+                                                 {.simd = 0, .slot = 1},
+                                                 {.simd = 3, .slot = 0}};
+    static const uint32_t words[] = {V_MOV_V1,   V_SHIFT_2, V_ADD_DATA, DATA,       FLAT_LOAD,
+                                     0x02000000, S_LOAD,    0,          S_WAIT_VM,  S_BARRIER,
+                                     V_RCP_F32,  DS_WRITE,  0x00000100, S_WAIT_LGKM};
+    static struct harness_message expected;
+    static const struct {
+        int order;
+        bool all;
+    } runs[] = {{ENGINE_ASCENDING, false},
+                {ENGINE_DESCENDING, false},
+                {ENGINE_RANDOM, false},
+                {ENGINE_ASCENDING, true}};
+    for (size_t i = 0; i < sizeof runs / sizeof runs[0]; i++) {
+        set_up();
+        harness_tick_order(runs[i].order, runs[i].all);
+        load(0, words, sizeof words / 4);
+        launch(ARRIVAL - 1, 0, 0, 4, four, 0);
+        cr_assert_eq(harness_run(), ENGINE_IDLE);
+        accounts();
+        if (i == 0)
+            expected = *harness_reply(dispatcher, 0);
+        cr_expect_arr_eq(harness_reply(dispatcher, 0), &expected, sizeof expected);
+    }
+}

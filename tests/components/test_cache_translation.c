@@ -1,0 +1,136 @@
+/* The cache with a TLB of its own, through its ports: what is asked, when, and what is forgotten.
+ */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "cache.gen.h"
+#include "cache_control.gen.h"
+#include "harness.h"
+#include "tlb_l1.gen.h"
+#include "translate.gen.h"
+
+extern const struct unit_type cache__generic;
+
+enum { TOP, BOTTOM, TRANSLATE, CONTROL };
+
+static const struct build_port ports[] = {{"top", BUILD_IN, false},
+                                          {"bottom", BUILD_OUT, false},
+                                          {"translate", BUILD_OUT, false},
+                                          {"control", BUILD_IN, false}};
+static const char *const parts[] = {"lru", "tlb_l1"};
+static const uint32_t part_params[] = {0, sizeof(struct cache_params) / sizeof(int64_t)};
+static const struct build_type type = {.unit = &cache__generic,
+                                       .ports = ports,
+                                       .port_count = 4,
+                                       .parts = parts,
+                                       .part_count = 2,
+                                       .part_params = part_params};
+
+static uint32_t cpu, control, memory, walker;
+static uint64_t moved; /* the page table of now: virtual page v lies at physical page v ^ moved */
+
+static void walk(const struct harness_message *request, struct harness_message *reply)
+{
+    struct message header = {0};
+    struct translate_reply *m = (struct translate_reply *)(void *)&header;
+    uint64_t address;
+    memcpy(&address, request->fields, 8);
+    m->found.physical = (address >> 12 ^ moved) << 12;
+    m->found.page_bits = 12;
+    m->found.valid = true;
+    m->found.writable = true;
+    memcpy(reply->fields, header.fields, sizeof reply->fields);
+}
+
+static void set_up(void)
+{
+    struct {
+        struct cache_params cache;
+        struct tlb_l1_params tlb;
+    } params = {{.size = 1024,
+                 .ways = 2,
+                 .line = 64,
+                 .latency = 4,
+                 .ports = 1,
+                 .mshrs = 8,
+                 .targets = 8,
+                 .write = CACHE_WRITE_AROUND,
+                 .sets = 8},
+                {.sets = 1, .ways = 4, .latency = 1, .mshrs = 4}};
+    int64_t values[sizeof params / sizeof(int64_t)];
+    memcpy(values, &params, sizeof params);
+    moved = 0;
+    harness_start();
+    uint32_t cache =
+        build_instance(&type, 0, "cache", values, NULL, sizeof values / sizeof values[0]);
+    cpu = harness_requester();
+    control = harness_requester();
+    memory = harness_server(20, harness_answer_memory);
+    walker = harness_server(30, walk);
+    harness_wire(HARNESS_MEM, (struct build_end){cpu, 0, 0}, (struct build_end){cache, TOP, 0}, 32,
+                 1, 1);
+    harness_wire(HARNESS_CONTROL, (struct build_end){control, 0, 0},
+                 (struct build_end){cache, CONTROL, 0}, 4, 1, 1);
+    harness_wire(HARNESS_MEM, (struct build_end){cache, BOTTOM, 0},
+                 (struct build_end){memory, 0, 0}, 16, 1, 1);
+    harness_wire(HARNESS_TRANSLATE, (struct build_end){cache, TRANSLATE, 0},
+                 (struct build_end){walker, 0, 0}, 16, 1, 1);
+    harness_build();
+    for (uint32_t page = 0; page < 16; page++)
+        harness_memory[page << 12] = (uint8_t)(page + 1);
+}
+
+TestSuite(cache_translation, .init = set_up);
+
+static uint8_t read_byte(uint64_t cycle, uint16_t tag, uint64_t address)
+{
+    struct harness_message m = harness_read(cycle, tag, address, 1);
+    harness_send(cpu, &m);
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    return harness_reply(cpu, tag)->payload[0];
+}
+
+Test(cache_translation, a_page_is_asked_for_once)
+{
+    moved = 5;
+    cr_expect_eq(read_byte(1, 1, 0x2000), (2 ^ 5) + 1);
+    cr_expect_eq(read_byte(200, 2, 0x2040), 0);
+    cr_expect_eq(harness_count(walker), 1);
+}
+
+struct control_case {
+    uint8_t kind;
+    uint8_t field;
+};
+
+/* What an invalidate leaves, the next kernel would use although its page may lie elsewhere. */
+Test(cache_translation, control_forgets_translations)
+{
+    static const struct control_case cases[] = {{CACHE_CONTROL_INVALIDATE, 0},
+                                                {CACHE_CONTROL_FLUSH, 1}};
+    for (uint16_t i = 0; i < 2; i++) {
+        struct harness_message m = {
+            .cycle = 200 + 1000u * i, .kind = cases[i].kind, .fields = {cases[i].field}};
+        moved = 0;
+        cr_expect_eq(read_byte(1 + 1000u * i, (uint16_t)(1 + 10 * i), 0x3000), 4);
+        harness_send(control, &m);
+        cr_assert_eq(harness_run(), ENGINE_IDLE);
+        moved = 1;
+        cr_expect_eq(read_byte(400 + 1000u * i, (uint16_t)(2 + 10 * i), 0x3000), 3);
+        m.cycle = 600 + 1000u * i;
+        harness_send(control, &m);
+        cr_assert_eq(harness_run(), ENGINE_IDLE);
+        cr_expect_eq(harness_count(walker), 2u * (i + 1u));
+    }
+}
+
+Test(cache_translation, a_fence_keeps_translations)
+{
+    struct harness_message fence = harness_fence(200, 9, 2, true, true);
+    cr_expect_eq(read_byte(1, 1, 0x3000), 4);
+    harness_send(cpu, &fence);
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    cr_expect_eq(read_byte(400, 2, 0x3000), 4);
+    cr_expect_eq(harness_count(walker), 1);
+    cr_expect_eq(harness_count(memory), 2, "the line was dropped");
+}

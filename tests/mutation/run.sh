@@ -1,0 +1,190 @@
+#!/usr/bin/env bash
+# Mutation tests: are the tests able to fail? run.sh BUILD [--document FILE | --sample] [NAME...]
+#
+# Each NAME.mutation beside this script is one bug: a comment that says what it breaks, and edits of the form
+#
+#   file PATH
+#   <<<<
+#   text that stands in the file exactly once
+#   ====
+#   what stands there instead
+#   >>>>
+#
+# The sources are copied to BUILD/mutation, where each bug in turn is put in and the tests run until one fails: unit tests
+# of the folder it is in, all unit tests, the random memory tester, system cases. The copy without a bug must pass them all
+# first. A bug that nothing catches, that no longer applies, or that does not compile, is a failure of this script. The HIP
+# programs are those of BUILD. --document writes the table of bugs and the tests that caught them; what earlier runs in this
+# build folder found of bugs that are not named counts, too. --sample takes three bugs of
+# the runtime, builds and runs its unit tests only.
+set -uo pipefail
+root=$(cd "$(dirname "$0")/../.." && pwd)
+build=$(realpath "$1")
+shift
+document=
+sample=no
+[ "${1:-}" = --document ] && { document=$2; shift 2; }
+[ "${1:-}" = --sample ] && { sample=yes; shift; set -- clock-rounding ring-lost-credit dump-arrivals; }
+work=$build/mutation
+pristine=$work/pristine # the checkout as it was when we began
+source=$work/source
+mutant=$work/build
+here=$root/tests/mutation
+. "$here/apply.sh"
+jobs=${HEDDLE_JOBS:-$(nproc)}
+export HEDDLE_CFLAGS=-O1 # of platforms: compiling costs more than running here
+# Cases that a bug is shown to when no unit test sees it, the likely ones first.
+cases="memtest dump report event_times occupancy kernel_stats programs_tiny determinism functional_counts functional_faults bad_ hang example trace programs_gfx906 programs_ring4 set"
+timeout=${HEDDLE_MUTATION_TIMEOUT:-600} # seconds of a case; a bug that makes one endless is caught, too
+
+die() { printf 'mutation: %s\n' "$*" >&2; exit 1; }
+
+what_of() { sed -n '1s/^# *//p' "$1"; }
+
+# restore FILE...: without the bug, newer than everything that was built from it.
+restore() {
+    local file
+    for file in "$@"; do
+        cp "$pristine/$file" "$source/$file"
+    done
+}
+
+prepare() {
+    local folder file
+    rm -rf "$pristine" "$source"
+    mkdir -p "$pristine"
+    for folder in dsl codegen runtime components platforms docs tests meson.build meson_options.txt; do
+        cp -a "$root/$folder" "$pristine"
+    done
+    cp -a "$pristine" "$source"
+    # What an interrupted run may have left in the build.
+    for file in $(sed -n 's/^file //p' "$here"/*.mutation | sort -u); do
+        touch "$source/$file"
+    done
+    [ -f "$mutant/build.ninja" ] || meson setup "$mutant" "$source" -Dprograms=false -Doptimization=0 -Ddebug=false >"$work/log" 2>&1 ||
+        { tail -n 20 "$work/log"; die "meson failed"; }
+    compile || { tail -n 20 "$work/log"; die "the sources do not compile"; }
+    mkdir -p "$mutant/tests/programs"
+    for file in "$build"/tests/programs/*; do
+        [ -f "$file" ] && ln -sf "$file" "$mutant/tests/programs/"
+    done
+}
+
+compile() {
+    local targets=()
+    if [ $sample = yes ]; then
+        for test in "$source"/tests/runtime/test_*.c; do
+            targets+=("tests/runtime/$(basename "$test" .c)")
+        done
+    fi
+    ninja -C "$mutant" -j"$jobs" ${targets[@]+"${targets[@]}"} >"$work/log" 2>&1
+}
+
+# units ARGUMENTS...: the unit tests that meson chooses by them. On failure `caught` names the first that failed.
+units() {
+    local name
+    timeout $((timeout * 2)) meson test -C "$mutant" --no-rebuild --num-processes "$jobs" --maxfail 1 "$@" >"$work/log" 2>&1 && return 0
+    # The report of the test that failed, whatever others stood beside it.
+    name=$(sed -n 's/^ *[0-9]*\/[0-9]* heddle:[a-z+]* *\/ *\(.*[^ ]\)  *\(FAIL\|TIMEOUT\|ERROR\).*/\1/p' "$work/log" | head -n 1)
+    caught="${name:-unit tests}$(python3 - "$mutant/meson-logs/testlog.json" "$name" <<'END'
+import json, re, sys
+for line in open(sys.argv[1]):
+    test = json.loads(line)
+    if sys.argv[2] and test["name"].endswith(sys.argv[2]):
+        print("".join(": " + m for m in re.findall(r"^not ok - (\S+)", test.get("stdout", ""), re.M)[:1]))
+END
+)"
+    return 1
+}
+
+# system PATTERN: the system cases of that name.
+system() {
+    local name
+    timeout "$timeout" "$source/tests/system/run.sh" "$mutant" no "$1" >"$work/log" 2>&1 && return 0
+    name=$(sed -n 's/^FAILED *\([^ ]*\).*/\1/p' "$work/log" | head -n 1)
+    caught="system case ${name:-$1, which did not end}"
+    return 1
+}
+
+# The unit tests nearest to a file.
+suite_of() {
+    case $1 in
+    runtime/*) echo runtime ;;
+    components/isa/*) echo isa ;;
+    components/driver/hip/*) echo hip ;;
+    *) echo components ;;
+    esac
+}
+
+# run_tests SUITE: 0 when all pass; 1 with `caught` set.
+run_tests() {
+    local pattern
+    units --suite "$1" --no-suite platform || return 1
+    [ $sample = no ] || return 0
+    units --no-suite bench --no-suite platform --no-suite dsl --no-suite codegen --no-suite views || return 1
+    units "random memory tester" || return 1
+    for pattern in $cases; do
+        system "$pattern" || return 1
+    done
+}
+
+# show NAME: one bug; prints its line.
+show() {
+    local mutation=$here/$1.mutation files caught=''
+    rm -f "$work/results/$1"
+    [ -f "$mutation" ] || { printf '%-26s there is no such mutation\n' "$1"; return 1; }
+    files=$(apply "$mutation" "$source") || { restore $(sed -n 's/^file //p' "$mutation"); printf '%-26s DOES NOT APPLY\n' "$1"; return 1; }
+    # shellcheck disable=SC2086
+    if ! compile; then
+        restore $files
+        grep -m 3 'error:' "$work/log"
+        printf '%-26s DOES NOT COMPILE\n' "$1"
+        return 1
+    fi
+    # shellcheck disable=SC2046
+    run_tests "$(suite_of $(echo "$files" | head -n 1))"
+    # shellcheck disable=SC2086
+    restore $files
+    [ -n "$caught" ] || { printf '%-26s SURVIVED\n' "$1"; return 1; }
+    printf '%-26s caught by %s\n' "$1" "$caught"
+    printf '| %s | %s | %s |\n' "$1" "$(what_of "$mutation")" "$caught" >"$work/results/$1"
+}
+
+write_document() {
+    local mutation rows=()
+    for mutation in "$here"/*.mutation; do
+        rows+=("$work/results/$(basename "$mutation" .mutation)")
+        [ -f "${rows[-1]}" ] || die "there is no result of $(basename "$mutation" .mutation) yet: run without names"
+    done
+    {
+        printf '# Seeded bugs\n\n'
+        printf 'Bugs that `tests/mutation/run.sh BUILD --document docs/validation-mutations.md` put into a copy of the sources, one at a time,\n'
+        printf 'and the first test that failed on each. Unit tests run before system cases. `./dev test --full` repeats it.\n\n'
+        printf '| bug | what it breaks | caught by |\n| --- | --- | --- |\n'
+        cat "${rows[@]}"
+        printf '\n%s bugs, all caught; the sources without them pass the same tests.\n' ${#rows[@]}
+    } >"$document.tmp"
+    mv "$document.tmp" "$document"
+}
+
+[ -d "$build/tests/programs" ] || die "'$build' is not a build folder with HIP programs"
+names=("$@")
+if [ ${#names[@]} = 0 ]; then
+    for file in "$here"/*.mutation; do
+        names+=("$(basename "$file" .mutation)")
+    done
+fi
+mkdir -p "$work/results"
+begin=$(date +%s)
+prepare
+caught=''
+if [ "${HEDDLE_MUTATION_TRUST:-no}" = no ]; then
+    run_tests runtime || { tail -n 30 "$work/log"; die "the tests fail without any bug: $caught"; }
+    printf 'without a bug all tests pass (%d s)\n' $(($(date +%s) - begin))
+fi
+failed=0
+for name in "${names[@]}"; do
+    show "$name" || failed=$((failed + 1))
+done
+printf 'mutation: %d bugs, %d caught, %d not (%d s)\n' ${#names[@]} $((${#names[@]} - failed)) "$failed" $(($(date +%s) - begin))
+[ "$failed" = 0 ] || exit 1
+[ -z "$document" ] || write_document
