@@ -372,7 +372,8 @@ t_bad_dump() {
     expect 2 'belong together' -- run $memtest --dump "$state" || return 1
     expect 2 "program's own" -- run platforms/tiny.heddle --load "$state" -- "$programs/vectoradd" || return 1
     expect 7 'host program' -- run platforms/tiny.heddle --dump "$state" --dump-at 5us || return 1
-    expect 1 'cannot write there' -- run $memtest --dump /no/folder/x --dump-at 5us
+    expect 1 'cannot write there' -- run $memtest --dump /no/folder/x --dump-at 5us || return 1
+    expect 1 'give the name of a file' -- run $memtest --stats /dev/stdout
 }
 
 t_hang_deadlock() {
