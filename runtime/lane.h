@@ -10,7 +10,8 @@ struct lane {
     _Alignas(64) uint64_t until_ps; /* no edge at or after this time is run */
     uint64_t now_ps;                /* of the last edge that was run */
     uint64_t next_ps;               /* of the next one; ENGINE_NEVER: all asleep */
-    uint64_t ticks;                 /* work of this window; counted with several lanes only */
+    uint64_t ticks;                 /* of this window; counted with several lanes only */
+    uint64_t instructions;          /* retired in this window; likewise */
     uint64_t random_state;          /* for orders of ticks */
     bool live;                      /* not only periodic wake-ups are left */
     bool step_end;                  /* shared links of the lane have something to settle */
@@ -71,6 +72,8 @@ void mail_message(uint32_t ring, uint32_t slot, uint64_t stamp);
 void mail_credit(uint32_t ring, uint32_t slot, uint64_t back);
 /* Begins a window: what was sent until now can be delivered. By the leader. */
 void mail_turn(void);
+/* Does something wait that mail_turn() made deliverable? Bit i: for lane i. By the leader. */
+uint64_t mail_waiting(void);
 /* Takes in what the other lanes sent to `lane` before the last mail_turn(), when its clocks have
  * been moved to their last edges before `start_ps`, and forgets what `lane` itself sent before
  * that. By whoever runs the lane, before its edges. false: there was nothing. */
@@ -81,11 +84,33 @@ void mail_deliver_all(uint64_t start_ps);
 
 /* crew.c: the threads. */
 
+/* How many threads have a processor to run on. */
+uint32_t crew_most(void);
 /* Starts the workers, once a platform. */
 void crew_open(uint32_t threads);
-/* Runs `work(lane)` for all lanes, on all threads or (`alone`) on this one. */
-void crew_run(void (*work)(uint32_t lane), bool alone);
-/* Distributes the lanes anew, by the ticks of each since the last time. */
-void crew_balance(const uint64_t *ticks);
+/* Runs `work(lane)` for all lanes, on about as many threads as are wanted; 1: on this one. */
+void crew_run(void (*work)(uint32_t lane), uint32_t threads);
+/* Which thread begins with which lanes, those with the most ticks first. */
+void crew_assign(uint32_t threads, const uint32_t *thread_of, const uint64_t *ticks);
+
+/* load.c: by how many threads lanes are worth to be run, from counts of what they did. */
+
+struct load_report {
+    uint64_t windows;
+    uint64_t together;    /* of these, in how many several threads were wanted */
+    uint64_t alone_ticks; /* work of all windows, for one thread ... */
+    uint64_t ticks;       /* ... and as they were run, if every thread had a processor */
+};
+
+void load_open(uint32_t threads);
+/* For the next window, in which so many lanes have something to do. */
+uint32_t load_threads(uint32_t lanes_due);
+/* Behind a window: counts what the lanes did. */
+void load_count(uint32_t lanes_due);
+const struct load_report *load_reported(void);
+/* The lanes by their ticks, most first; equal ones by number. */
+void load_order(const uint64_t *ticks, uint32_t lane_count, uint32_t *order);
+/* A thread for each lane, so that the largest sum of a thread is small. */
+void load_share(const uint64_t *ticks, uint32_t lane_count, uint32_t threads, uint32_t *thread_of);
 
 #endif

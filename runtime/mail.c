@@ -63,6 +63,14 @@ void mail_turn(void)
     writing ^= 1;
 }
 
+uint64_t mail_waiting(void)
+{
+    uint64_t waiting = 0;
+    for (uint32_t i = 0; i < engine.lane_count; i++)
+        waiting |= lanes[i].written[writing ^ 1];
+    return waiting;
+}
+
 static void open_box(const struct box *b)
 {
     for (uint32_t i = 0; i < b->count; i++) {

@@ -31,14 +31,7 @@
 #define DEFAULT_STALL_LIMIT 10000000u
 #define CHECK_CYCLES        16384u /* between looks at stalls and the progress line */
 #define PROGRESS_SECONDS    0.25
-#define BALANCE_WINDOWS     256u
 #define MAX_DEFERRED        64
-/* The work of a window is counted in ticks, of 50 to 100 ns; a wavefront instruction in one takes
- * about as long as six. With less work than that in a window (a running average), handing lanes to
- * other threads costs more than it gains: waking and waiting for one takes about 1 us. */
-#define INSTRUCTION_TICKS   6u
-#define TICKS_WORTH_IT      150u
-#define AVERAGED            8u
 
 struct deferred {
     struct component *component;
@@ -70,12 +63,6 @@ static struct {
     double shown;   /* progress line: wall clock of the last drawing */
     bool drawn;
 } watch;
-
-static struct {
-    uint64_t average; /* work in a window, in ticks, times AVERAGED */
-    uint64_t ticks[ENGINE_MAX_DOMAINS];
-    uint32_t windows; /* since the last balancing */
-} load;
 
 /* ---- the ends of windows ---- */
 
@@ -263,29 +250,22 @@ static void run_window(uint32_t lane)
     struct lane *l = &lanes[lane];
     uint64_t start = window_start(end_ps - 1);
     l->ticks = 0;
+    l->instructions = 0;
     l->sent = false;
     l->until_ps = end_ps <= limit_ps ? end_ps : limit_ps + 1;
     if (!mail_deliver(lane, start) && l->next_ps >= l->until_ps)
         return;
     uint64_t before = instructions_of(lane);
     lane_run(lane);
-    l->ticks += (instructions_of(lane) - before) * INSTRUCTION_TICKS;
+    l->instructions = instructions_of(lane) - before;
 }
 
-static void count_load(bool alone)
+static uint32_t count_due(void)
 {
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < engine.lane_count; i++) {
-        sum += lanes[i].ticks;
-        load.ticks[i] += lanes[i].ticks;
-    }
-    load.average += sum - load.average / AVERAGED;
-    if (alone || ++load.windows < BALANCE_WINDOWS)
-        return;
-    crew_balance(load.ticks);
+    uint64_t due = mail_waiting();
     for (uint32_t i = 0; i < engine.lane_count; i++)
-        load.ticks[i] /= 2;
-    load.windows = 0;
+        due |= (uint64_t)(lanes[i].next_ps < end_ps) << i;
+    return (uint32_t)__builtin_popcountll(due);
 }
 
 /* Runs all lanes through the window in which `time` lies; a single one goes on until somebody asks
@@ -300,11 +280,11 @@ static void run_lanes(uint64_t time)
         end_ps = window_end(l->now_ps);
         return;
     }
-    bool alone = load.average < TICKS_WORTH_IT * AVERAGED;
     end_ps = window_end(time);
     mail_turn();
-    crew_run(run_window, alone);
-    count_load(alone);
+    uint32_t due = count_due();
+    crew_run(run_window, load_threads(due));
+    load_count(due);
 }
 
 static void settle(void)
@@ -410,7 +390,5 @@ void window_open(void)
     }
     watch.messages = 0;
     watch.instructions = 0;
-    load.average = 0;
-    load.windows = 0;
     engine_set_limits(&(struct engine_limits){0});
 }
