@@ -44,7 +44,7 @@ static uint32_t thread_count = 1;
 static pid_t creator;
 static struct counter round_number;
 static struct counter finished;
-static uint32_t claims[ENGINE_MAX_DOMAINS];              /* by lane: the last round it was begun in */
+static uint32_t claims[ENGINE_MAX_DOMAINS]; /* by lane: the last round it was begun in */
 static uint32_t turns[MAX_THREADS][ENGINE_MAX_DOMAINS]; /* the order in which a thread claims */
 static void (*lane_work)(uint32_t lane);
 static uint64_t delay_seed; /* test aid: 0 none */
@@ -134,12 +134,25 @@ static void *worker(void *argument)
     return NULL;
 }
 
-void crew_run(void (*work)(uint32_t lane), uint32_t threads)
+/* Those that are not due are claimed before the round begins; returns how many are due. */
+static uint32_t offer(uint64_t due, uint32_t round)
+{
+    uint32_t count = 0;
+    for (uint32_t lane = 0; lane < engine.lane_count; lane++) {
+        if (due >> lane & 1)
+            count++;
+        else
+            __atomic_store_n(&claims[lane], round, __ATOMIC_RELAXED);
+    }
+    return count;
+}
+
+void crew_run(void (*work)(uint32_t lane), uint64_t due, uint32_t threads)
 {
     static uint64_t delays;
     if ((threads < 2 && !delay_seed) || thread_count == 1) {
-        for (uint32_t lane = 0; lane < engine.lane_count; lane++)
-            work(lane);
+        for (; due; due &= due - 1)
+            work((uint32_t)__builtin_ctzll(due));
         return;
     }
     if (!delays && delay_seed)
@@ -147,10 +160,10 @@ void crew_run(void (*work)(uint32_t lane), uint32_t threads)
     if (getpid() != creator)
         die("a process that was forked off a simulation on several threads cannot continue it");
     lane_work = work;
-    uint32_t done = value_of(&finished);
     uint32_t round = value_of(&round_number) + 1;
+    uint32_t done = value_of(&finished) + offer(due, round);
     change(&round_number, 1, delay_seed ? INT_MAX : threads - 1);
-    done += engine.lane_count - run_share(0, round, &delays);
+    done -= run_share(0, round, &delays);
     for (uint32_t now = value_of(&finished); now != done; now = value_of(&finished))
         wait_for_change(&finished, now);
 }

@@ -72,9 +72,10 @@ static uint64_t earliest_arrival(struct component *c, uint64_t now)
         while (bits) {
             const struct ring *r = ring_at(incoming[w * 64 + (unsigned)__builtin_ctzll(bits)]);
             const struct message *m = ring_slot(r->head);
-            uint64_t cycle = message_cycle(m);
+            uint64_t stamp = message_stamp(m);
+            uint64_t cycle = stamp << 1 >> 17;
             bits &= bits - 1;
-            if (!(m->stamp & RING_FULL))
+            if (!(stamp & RING_FULL))
                 continue;
             c->far = 1;
             if (cycle > now && cycle < wake && cycle != RING_UNKNOWN)
@@ -277,7 +278,7 @@ static void run_edge(struct lane *l, uint32_t domain, uint64_t cycle)
     clock_move(d, cycle);
     merge_awake(domain, cycle);
     wheel_take(&wheels[domain], cycle, engine_base.active);
-    if (engine.lane_count > 1)
+    if (engine_unlikely(l->counted))
         count_ticks(l, d);
     if (engine_unlikely(tick_order != ENGINE_ASCENDING || tick_all))
         walk_arranged(domain);
@@ -346,7 +347,6 @@ void lane_run(uint32_t lane)
     struct lane *l = &lanes[lane];
     uint32_t first = lane * engine.clock_count;
     for (;;) {
-        lane_plan(lane);
         uint64_t time = l->next_ps;
         if (engine_unlikely(!l->live) && engine.lane_count == 1)
             window_ask_end();
@@ -361,6 +361,7 @@ void lane_run(uint32_t lane)
             l->step_end = false;
             ring_settle_links(lane);
         }
+        lane_plan(lane);
     }
 }
 

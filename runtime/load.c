@@ -2,10 +2,10 @@
  * several threads pay at all.
  *
  * Work is counted in ticks, of 50 to 100 ns; a wavefront instruction in one takes about as long as
- * six. For each window we know what the lanes did and so what several threads would have taken: the
- * largest share of one of them, and HANDING_OVER for publishing the window and waiting for its end.
- * Every LOOK windows the sums of both are compared. That costs a few additions a window, with one
- * thread at work as with several, so a program that becomes worth several threads is found at once.
+ * six. For some of the windows we count what the lanes do and so know what several threads take:
+ * the largest share of one of them, and HANDING_OVER for publishing the window and waiting for its
+ * end. Every LOOK of these the sums of both are compared. That costs little, with one thread at
+ * work as with several, so a program that becomes worth several threads is found soon.
  *
  * No clock is read and nothing is asked about threads, only counts of the simulation: so the same
  * run makes the same decisions each time. They have no influence on results. Called by window.c,
@@ -14,7 +14,8 @@
 
 #include "lane.h"
 
-#define LOOK              64u
+#define SAMPLED           8u /* one window in so many is counted */
+#define LOOK              8u /* counted windows */
 #define INSTRUCTION_TICKS 6u
 #define HANDING_OVER      25u /* ticks: two changes of a counter that another processor waits for */
 
@@ -22,9 +23,11 @@ static struct {
     uint64_t ticks[ENGINE_MAX_DOMAINS]; /* by lane, fading: of the last looks */
     uint32_t thread_of[ENGINE_MAX_DOMAINS];
     uint32_t threads;
-    uint32_t windows; /* since the last look */
-    uint64_t alone;   /* ticks since then: by one thread, */
+    uint32_t window_threads;
+    uint32_t samples; /* since the last look */
+    uint64_t alone;   /* ticks in them: by one thread, */
     uint64_t shared;  /* and by several */
+    bool counts;      /* the present window is one */
     bool together;
     struct load_report report;
 } load;
@@ -65,23 +68,43 @@ static void look(void)
     crew_assign(load.threads, load.thread_of, load.ticks);
     for (uint32_t i = 0; i < engine.lane_count; i++)
         load.ticks[i] /= 2;
-    load.windows = 0;
+    load.samples = 0;
     load.alone = 0;
     load.shared = 0;
 }
 
-uint32_t load_threads(uint32_t lanes_due)
+/* At most 64 lanes; written out for processors without the instruction. */
+static uint32_t count_bits(uint64_t bits)
 {
-    return !load.together ? 1 : lanes_due < load.threads ? lanes_due : load.threads;
+    uint32_t count = 0;
+    for (; bits; bits &= bits - 1)
+        count++;
+    return count;
 }
 
-void load_count(uint32_t lanes_due)
+uint32_t load_begin(uint64_t due)
+{
+    uint32_t lanes_due = count_bits(due);
+    uint32_t threads = lanes_due < load.threads ? lanes_due : load.threads;
+    load.window_threads = load.together && lanes_due > 1 ? threads : 1;
+    load.report.together += load.window_threads > 1;
+    load.counts = load.report.windows++ % SAMPLED == 0;
+    return load.window_threads;
+}
+
+bool load_counts(void)
+{
+    return load.counts;
+}
+
+void load_count(uint64_t due)
 {
     uint64_t shares[ENGINE_MAX_DOMAINS];
     uint64_t sum = 0;
     uint64_t longest = 0;
     memset(shares, 0, load.threads * sizeof *shares);
-    for (uint32_t i = 0; i < engine.lane_count; i++) {
+    for (uint64_t bits = due; bits; bits &= bits - 1) {
+        uint32_t i = (uint32_t)__builtin_ctzll(bits);
         const struct lane *l = &lanes[i];
         uint64_t ticks = l->ticks + l->instructions * INSTRUCTION_TICKS;
         uint64_t *share = &shares[load.thread_of[i]];
@@ -90,14 +113,12 @@ void load_count(uint32_t lanes_due)
         *share += ticks;
         longest = *share > longest ? *share : longest;
     }
-    uint64_t shared = lanes_due > 1 ? longest + HANDING_OVER : sum;
-    load.report.windows++;
-    load.report.together += load_threads(lanes_due) > 1;
+    uint64_t shared = due & (due - 1) ? longest + HANDING_OVER : sum;
     load.report.alone_ticks += sum;
-    load.report.ticks += load_threads(lanes_due) > 1 ? shared : sum;
+    load.report.ticks += load.window_threads > 1 ? shared : sum;
     load.alone += sum;
     load.shared += shared;
-    if (++load.windows == LOOK)
+    if (++load.samples == LOOK)
         look();
 }
 

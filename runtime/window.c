@@ -216,25 +216,32 @@ static void start_watch(void)
 
 /* ---- windows ---- */
 
-/* What the lanes do next. With nothing but mail to go by, the mail is delivered to find out. */
-static uint64_t next_step(bool *live)
+static uint64_t next_of_lanes(bool *live, bool *pending)
 {
-    bool sent = false;
     uint64_t next = ENGINE_NEVER;
     *live = false;
+    *pending = engine.lane_count > 1 && mail_sent();
     for (uint32_t i = 0; i < engine.lane_count; i++) {
-        sent |= lanes[i].sent;
+        *pending |= lanes[i].waits != 0;
         *live |= lanes[i].live;
         next = lanes[i].next_ps < next ? lanes[i].next_ps : next;
     }
-    if (!sent)
+    return next;
+}
+
+/* What the lanes do next. With nothing but mail to go by, the mail is delivered to find out. */
+static uint64_t next_step(bool *live)
+{
+    bool pending;
+    uint64_t next = next_of_lanes(live, &pending);
+    if (!pending)
         return next;
     if (*live && next < end_ps + window_ps)
         return end_ps;
     mail_deliver_all(end_ps);
     for (uint32_t i = 0; i < engine.lane_count; i++)
         lane_plan(i);
-    return next_step(live);
+    return next_of_lanes(live, &pending);
 }
 
 static uint64_t instructions_of(uint32_t lane)
@@ -248,24 +255,28 @@ static uint64_t instructions_of(uint32_t lane)
 static void run_window(uint32_t lane)
 {
     struct lane *l = &lanes[lane];
-    uint64_t start = window_start(end_ps - 1);
     l->ticks = 0;
     l->instructions = 0;
-    l->sent = false;
     l->until_ps = end_ps <= limit_ps ? end_ps : limit_ps + 1;
-    if (!mail_deliver(lane, start) && l->next_ps >= l->until_ps)
+    if (mail_deliver(lane, window_start(end_ps - 1)))
+        lane_plan(lane);
+    l->counted = load_counts();
+    if (!l->counted) {
+        lane_run(lane);
         return;
+    }
     uint64_t before = instructions_of(lane);
     lane_run(lane);
     l->instructions = instructions_of(lane) - before;
 }
 
-static uint32_t count_due(void)
+/* The lanes that have something to do in the window; the others sleep through it. */
+static uint64_t find_due(void)
 {
-    uint64_t due = mail_waiting();
+    uint64_t due = 0;
     for (uint32_t i = 0; i < engine.lane_count; i++)
-        due |= (uint64_t)(lanes[i].next_ps < end_ps) << i;
-    return (uint32_t)__builtin_popcountll(due);
+        due |= (uint64_t)(lanes[i].next_ps < end_ps || mail_is_due(i)) << i;
+    return due;
 }
 
 /* Runs all lanes through the window in which `time` lies; a single one goes on until somebody asks
@@ -282,9 +293,10 @@ static void run_lanes(uint64_t time)
     }
     end_ps = window_end(time);
     mail_turn();
-    uint32_t due = count_due();
-    crew_run(run_window, load_threads(due));
-    load_count(due);
+    uint64_t due = find_due();
+    crew_run(run_window, due, load_begin(due));
+    if (load_counts())
+        load_count(due);
 }
 
 static void settle(void)
