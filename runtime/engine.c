@@ -27,8 +27,8 @@ struct lane lanes[ENGINE_MAX_DOMAINS];
 /* What a domain will do next. */
 struct domain_plan {
     _Alignas(64) bool awake; /* something in active or next */
-    bool arrivals;       /* not awake: a message is on its way */
-    uint64_t next_cycle; /* cached for sleeping domains: cycle and its time */
+    bool arrivals;           /* not awake: a message is on its way */
+    uint64_t next_cycle;     /* cached for sleeping domains: cycle and its time */
     uint64_t next_ps;
 };
 
@@ -220,7 +220,8 @@ static void merge_awake(uint32_t domain, uint64_t cycle)
     uint64_t *used = &engine.near_used[domain][row / 64];
     uint64_t bit = (uint64_t)1 << (row % 64);
     if (*used & bit) {
-        uint64_t *restrict near = engine_base.near + (size_t)row * engine.word_count + d->first_word;
+        uint64_t *restrict near =
+            engine_base.near + (size_t)row * engine.word_count + d->first_word;
         *used &= ~bit;
         for (uint32_t w = 0; w < d->word_count; w++) {
             active[w] |= next[w] | near[w];
@@ -266,7 +267,8 @@ static uint64_t near_next(uint32_t domain)
 #ifdef __x86_64__
 __attribute__((target("popcnt"))) /* platforms are compiled for x86-64-v2 */
 #endif
-static void count_ticks(struct lane *l, const struct engine_domain *d)
+static void
+count_ticks(struct lane *l, const struct engine_domain *d)
 {
     for (uint32_t w = d->first_word; w < d->first_word + d->word_count; w++)
         l->ticks += (unsigned)__builtin_popcountll(engine_base.active[w]);
@@ -348,7 +350,7 @@ void lane_run(uint32_t lane)
     uint32_t first = lane * engine.clock_count;
     for (;;) {
         uint64_t time = l->next_ps;
-        if (engine_unlikely(!l->live) && engine.lane_count == 1)
+        if (engine_unlikely(!l->live))
             window_ask_end();
         if (time >= l->until_ps)
             return;

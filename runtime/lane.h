@@ -44,7 +44,8 @@ void lane_move_clocks(uint32_t lane, uint64_t time_ps);
 
 /* window.c */
 
-/* Whoever calls it in a tick has left something to be done at the end of the window. */
+/* Whoever calls it in a tick has left something to be done at the end of the window, or in another
+ * lane behind that. */
 void window_ask_end(void);
 
 /* split.c */
@@ -73,8 +74,8 @@ void mail_message(uint32_t from, uint32_t to, uint32_t ring, uint64_t ready);
 void mail_wait(uint32_t ring);
 /* Begins a window: what was sent until now can be delivered. By the leader. */
 void mail_turn(void);
-/* Has something been sent since the last mail_turn()? By the leader. */
-bool mail_sent(void);
+/* Has something been sent since the last mail_turn(), or waits a sender for room? By the leader. */
+bool mail_is_pending(void);
 /* Must mail_deliver() be called for this lane in the window that begins? When not, what the lane
  * has sent before is forgotten here. By the leader. */
 bool mail_is_due(uint32_t lane);

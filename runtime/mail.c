@@ -51,6 +51,7 @@ void mail_message(uint32_t from, uint32_t to, uint32_t ring, uint64_t ready)
         bug("ring %u: more letters in a window than slots", ring);
     b->letters[b->count++] = (struct letter){ready, ring};
     lanes[from].written[writing] |= (uint64_t)1 << to;
+    window_ask_end();
 }
 
 void mail_wait(uint32_t ring)
@@ -82,12 +83,12 @@ static void empty_boxes(uint32_t lane)
     lanes[lane].written[writing] = 0;
 }
 
-bool mail_sent(void)
+bool mail_is_pending(void)
 {
-    uint64_t sent = 0;
+    uint64_t pending = 0;
     for (uint32_t i = 0; i < engine.lane_count; i++)
-        sent |= lanes[i].written[writing];
-    return sent;
+        pending |= lanes[i].written[writing] | lanes[i].waits;
+    return pending;
 }
 
 bool mail_is_due(uint32_t lane)

@@ -137,7 +137,10 @@ static uint64_t arrival(struct ring *r, uint32_t bytes)
     w->items[w->count] =
         (struct granted_later){now_ps, (uint32_t)(r - engine_base.rings), r->tail, bytes, w->count};
     w->count++;
-    w->mixed += half->mixed;
+    if (half->mixed) {
+        w->mixed++;
+        window_ask_end();
+    }
     lanes[lane].step_end = true;
     return RING_UNKNOWN;
 }

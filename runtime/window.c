@@ -43,7 +43,9 @@ static uint64_t window_ps; /* 0: none */
 static uint64_t limit_ps;
 static uint64_t pause_ps; /* one lane only */
 static uint64_t end_ps;   /* of the present window */
+static uint64_t until_ps; /* lanes run their edges before that: end_ps or the limit */
 static uint32_t fastest;  /* clock */
+static struct lane *solo; /* runs through the ends of windows, since no other has anything to do */
 static bool running;
 static bool stop;                                        /* set in ticks, read between windows */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
@@ -78,8 +80,8 @@ static uint64_t window_end(uint64_t time)
 
 void window_ask_end(void)
 {
-    struct lane *l = &lanes[0];
-    if (engine.lane_count > 1)
+    struct lane *l = solo;
+    if (!l)
         return;
     uint64_t end = window_end(l->now_ps);
     if (end < l->until_ps)
@@ -216,13 +218,11 @@ static void start_watch(void)
 
 /* ---- windows ---- */
 
-static uint64_t next_of_lanes(bool *live, bool *pending)
+static uint64_t next_of_lanes(bool *live)
 {
     uint64_t next = ENGINE_NEVER;
     *live = false;
-    *pending = engine.lane_count > 1 && mail_sent();
     for (uint32_t i = 0; i < engine.lane_count; i++) {
-        *pending |= lanes[i].waits != 0;
         *live |= lanes[i].live;
         next = lanes[i].next_ps < next ? lanes[i].next_ps : next;
     }
@@ -232,16 +232,15 @@ static uint64_t next_of_lanes(bool *live, bool *pending)
 /* What the lanes do next. With nothing but mail to go by, the mail is delivered to find out. */
 static uint64_t next_step(bool *live)
 {
-    bool pending;
-    uint64_t next = next_of_lanes(live, &pending);
-    if (!pending)
+    uint64_t next = next_of_lanes(live);
+    if (engine.lane_count == 1 || !mail_is_pending())
         return next;
     if (*live && next < end_ps + window_ps)
         return end_ps;
     mail_deliver_all(end_ps);
     for (uint32_t i = 0; i < engine.lane_count; i++)
         lane_plan(i);
-    return next_of_lanes(live, &pending);
+    return next_of_lanes(live);
 }
 
 static uint64_t instructions_of(uint32_t lane)
@@ -257,7 +256,7 @@ static void run_window(uint32_t lane)
     struct lane *l = &lanes[lane];
     l->ticks = 0;
     l->instructions = 0;
-    l->until_ps = end_ps <= limit_ps ? end_ps : limit_ps + 1;
+    l->until_ps = until_ps;
     if (mail_deliver(lane, window_start(end_ps - 1)))
         lane_plan(lane);
     l->counted = load_counts();
@@ -279,22 +278,52 @@ static uint64_t find_due(void)
     return due;
 }
 
+/* The end of time that may be run without looking at the watch, a pause or the limit. */
+static uint64_t free_until(void)
+{
+    uint64_t last_ps = pause_ps < limit_ps ? pause_ps : limit_ps;
+    return watch.next_ps <= last_ps ? watch.next_ps : last_ps + 1;
+}
+
+/* One lane alone has something to do: until the window in which another has, it runs on like the
+ * only one, through the ends of windows, unless it sends something or asks for an end. */
+static void run_solo(uint32_t lane)
+{
+    bool live;
+    uint64_t own = lanes[lane].next_ps;
+    lanes[lane].next_ps = ENGINE_NEVER;
+    uint64_t others = next_of_lanes(&live);
+    lanes[lane].next_ps = own;
+    until_ps = free_until();
+    if (others != ENGINE_NEVER && window_start(others) < until_ps)
+        until_ps = window_start(others);
+    solo = &lanes[lane];
+    run_window(lane);
+    solo = NULL;
+    uint64_t last = window_end(lanes[lane].now_ps); /* it may have found nothing to do */
+    end_ps = last > end_ps ? last : end_ps;
+}
+
 /* Runs all lanes through the window in which `time` lies; a single one goes on until somebody asks
  * for the end of a window. */
 static void run_lanes(uint64_t time)
 {
     if (engine.lane_count == 1) {
         struct lane *l = &lanes[0];
-        uint64_t last_ps = pause_ps < limit_ps ? pause_ps : limit_ps;
-        l->until_ps = watch.next_ps <= last_ps ? watch.next_ps : last_ps + 1;
+        l->until_ps = free_until();
         lane_run(0);
         end_ps = window_end(l->now_ps);
         return;
     }
     end_ps = window_end(time);
+    until_ps = end_ps <= limit_ps ? end_ps : limit_ps + 1;
     mail_turn();
     uint64_t due = find_due();
-    crew_run(run_window, due, load_begin(due));
+    uint32_t threads = load_begin(due);
+    if (due && !(due & (due - 1)))
+        run_solo((uint32_t)__builtin_ctzll(due));
+    else
+        crew_run(run_window, due, threads);
     if (load_counts())
         load_count(due);
 }
@@ -393,6 +422,7 @@ void window_open(void)
 {
     failure[0] = '\0';
     running = false;
+    solo = engine.lane_count == 1 ? &lanes[0] : NULL;
     deferred_count = 0;
     fastest = 0;
     engine.time_ps = 0;
