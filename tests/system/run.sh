@@ -616,6 +616,11 @@ t_validation() {
     expect 0 'numbers are those of' -- python3 tests/bench/micro/run.py "$heddle" "$programs/micro" --check docs/validation.md "${part[@]}"
 }
 
+# docs/dispatching.md: what an empty kernel costs, as measured on the card, and what it would cost with ACK and NAK.
+t_dispatching() {
+    expect 0 '416 numbers simulated, 0 wrong' -- python3 tests/bench/dispatch/run.py "$heddle" "$programs/micro/dispatch" --check docs/dispatching.md
+}
+
 # What the L2 writes back at a flush must not stay in the L3; small caches keep it there if it can.
 t_example_l3() {
     local p
