@@ -191,7 +191,8 @@ static void walk_arranged(uint32_t domain)
         if (!(engine_base.active[id >> 6] >> (id & 63) & 1))
             tick_asleep(id, g);
         else if (!tick(id, g))
-            engine_sleep(engine_base.components[id]);
+            engine_sleep(engine_base.components[id], &engine_base.active[id >> 6],
+                         (uint64_t)1 << (id & 63));
     }
 }
 

@@ -181,12 +181,12 @@ static inline void engine_before_tick(struct component *c, uint64_t now)
     c->periodic = ENGINE_NEVER;
 }
 
-/* ... and, when a tick made no progress, leaves the bitmap. */
-static inline void engine_sleep(struct component *c)
+/* ... and, when a tick made no progress, leaves the bitmap: bit `bit` of `*active`. At once, since
+ * others who are ticked in this edge must see that it sleeps. */
+static inline void engine_sleep(struct component *c, uint64_t *active, uint64_t bit)
 {
-    uint64_t bit = (uint64_t)1 << (c->id & 63);
-    engine_base.active[c->id >> 6] &= ~bit;
-    if (((c->wake & c->periodic) != ENGINE_NEVER || c->far)
+    *active &= ~bit;
+    if (engine_unlikely((c->wake & c->periodic) != ENGINE_NEVER || c->far)
         && !(engine_base.next[c->id >> 6] & bit))
         engine_find_reason(c);
 }

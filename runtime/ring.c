@@ -264,6 +264,12 @@ void ring_put_any(struct ring *r, uint64_t now, unsigned kind, unsigned wire_byt
         ring_trace(r, m, lane_now(route_of(r)->sender_domain), false);
 }
 
+void ring_post_any(struct ring *r, uint64_t now, unsigned kind, unsigned awaited)
+{
+    unsigned bytes = r->latency ? 0 : port_messages((uint32_t)(r - engine_base.rings))[kind].wire_bytes;
+    ring_put_any(r, now, kind, bytes, awaited);
+}
+
 void ring_take(uint32_t number, uint32_t slot, uint64_t stamp)
 {
     struct ring *near = ring_at(number);

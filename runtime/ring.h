@@ -147,16 +147,12 @@ static inline void ring_count_sent(struct ring *r, uint64_t now)
 /* ring_put() for every ring. */
 void ring_put_any(struct ring *r, uint64_t now, unsigned kind, unsigned wire_bytes,
                   unsigned awaited);
+/* The same, at the cost that the platform's tables give for a message of this kind. */
+void ring_post_any(struct ring *r, uint64_t now, unsigned kind, unsigned awaited);
 
-/* Sends the slot at the tail. `wire_bytes` is what it costs on a link; `awaited` 1 when it will be
- * answered. */
-static inline void ring_put(struct ring *r, uint64_t now, unsigned kind, unsigned wire_bytes,
-                            unsigned awaited)
+/* What sending comes to where nothing but a latency lies between the ends. */
+static inline void ring_put_simple(struct ring *r, uint64_t now, unsigned kind, unsigned awaited)
 {
-    if (engine_unlikely(!r->simple || engine.tracing)) {
-        ring_put_any(r, now, kind, wire_bytes, awaited);
-        return;
-    }
     uint64_t stamp = ring_limit(now) + r->ahead + (kind << 8);
     ring_slot(r->tail)->stamp = stamp;
     r->tail = ring_after(r, r->tail);
@@ -165,6 +161,26 @@ static inline void ring_put(struct ring *r, uint64_t now, unsigned kind, unsigne
     ring_count_sent(r, now);
     engine_base.pending[r->pending_word] |= (uint64_t)1 << r->pending_bit;
     engine_mark_arrival(r->receiver, r->receiver_domain, stamp >> 16);
+}
+
+/* Sends the slot at the tail. `wire_bytes` is what it costs on a link; `awaited` 1 when it will be
+ * answered. */
+static inline void ring_put(struct ring *r, uint64_t now, unsigned kind, unsigned wire_bytes,
+                            unsigned awaited)
+{
+    if (engine_unlikely(!r->simple || engine.tracing))
+        ring_put_any(r, now, kind, wire_bytes, awaited);
+    else
+        ring_put_simple(r, now, kind, awaited);
+}
+
+/* The same by the platform's tables. */
+static inline void ring_post(struct ring *r, uint64_t now, unsigned kind, unsigned awaited)
+{
+    if (engine_unlikely(!r->simple || engine.tracing))
+        ring_post_any(r, now, kind, awaited);
+    else
+        ring_put_simple(r, now, kind, awaited);
 }
 
 /* The oldest message if it is visible, or NULL. */
