@@ -56,6 +56,35 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+static uint32_t device_of(const struct driver *d, uint64_t address)
+{
+    const struct program_allocation *a = program_find(driver_program(d), address);
+    if (!a)
+        bug("driver: 0x%" PRIx64 " of a queued command is not allocated", address);
+    return a->device;
+}
+
+static enum copy_kind command_copy_kind(const struct driver *d, const struct driver_command *k)
+{
+    switch ((enum driver_kind)k->kind) {
+    case DRIVER_READ:
+        return COPY_FROM_GPU;
+    case DRIVER_COPY:
+        return device_of(d, k->device_address) == device_of(d, k->source) ? COPY_ON_GPU : COPY_BETWEEN_GPUS;
+    case DRIVER_FILL:
+        return COPY_FILL;
+    default:
+        return COPY_TO_GPU;
+    }
+}
+
+/* Bytes of the next message of a command. */
+static uint32_t copy_cut(struct driver *d, uint32_t command, uint64_t physical, uint64_t most)
+{
+    const struct driver_command *k = driver_command_at(d, command);
+    return driver_copy_ops(d)->cut(driver_copy(d), command_copy_kind(d, k), physical, most);
+}
+
 /* One piece of host data to the device at `address` + offset. */
 static bool move_write(struct driver *d, uint32_t command, uint32_t number, uint64_t address, const char *from,
                        uint64_t offset, uint64_t size)
@@ -64,7 +93,7 @@ static bool move_write(struct driver *d, uint32_t command, uint32_t number, uint
     int slot = slot_for(d, number);
     if (slot < 0)
         return false;
-    uint32_t bytes = (uint32_t)least(least(rest, size - offset), DRIVER_CHUNK - physical % DRIVER_CHUNK);
+    uint32_t bytes = copy_cut(d, command, physical, least(rest, size - offset));
     send_write(d, number, slot, physical, from + offset, bytes);
     slot_take(d, number, slot, command, offset, bytes);
     driver_command_at(d, command)->sent += bytes;
@@ -78,7 +107,7 @@ static bool move_read(struct driver *d, uint32_t command, uint32_t number, uint6
     int slot = slot_for(d, number);
     if (slot < 0)
         return false;
-    uint32_t bytes = (uint32_t)least(least(rest, size - offset), DRIVER_CHUNK - physical % DRIVER_CHUNK);
+    uint32_t bytes = copy_cut(d, command, physical, least(rest, size - offset));
     driver_gpu_send_read(d, number, (uint16_t)slot, physical, bytes);
     slot_take(d, number, slot, command, offset, bytes);
     driver_command_at(d, command)->sent += bytes;
@@ -94,7 +123,7 @@ static bool move_copy(struct driver *d, uint32_t command, uint32_t number)
     int slot = slot_for(d, number);
     if (slot < 0)
         return false;
-    uint32_t bytes = (uint32_t)least(least(rest_to, rest_from), k->size - k->sent);
+    uint32_t bytes = copy_cut(d, command, to, least(least(rest_to, rest_from), k->size - k->sent));
     driver_gpu_send_copy(d, number, (uint16_t)slot, to, from, bytes);
     slot_take(d, number, slot, command, k->sent, bytes);
     k->sent += bytes;
@@ -112,7 +141,7 @@ static bool move_fill(struct driver *d, uint32_t command, uint32_t number)
     if (slot < 0)
         return false;
     if (address % 4 == 0 && left >= 4) {
-        bytes = (uint32_t)least(rest, left & ~(uint64_t)3);
+        bytes = copy_cut(d, command, physical, least(rest, left & ~(uint64_t)3)) & ~3u;
         driver_gpu_send_fill(d, number, (uint16_t)slot, physical, bytes, k->pattern);
     } else {
         bytes = (uint32_t)least(4 - address % 4, left);
@@ -121,14 +150,6 @@ static bool move_fill(struct driver *d, uint32_t command, uint32_t number)
     slot_take(d, number, slot, command, k->sent, bytes);
     k->sent += bytes;
     return true;
-}
-
-static uint32_t device_of(const struct driver *d, uint64_t address)
-{
-    const struct program_allocation *a = program_find(driver_program(d), address);
-    if (!a)
-        bug("driver: 0x%" PRIx64 " of a queued command is not allocated", address);
-    return a->device;
 }
 
 /* Between GPUs: blocks through a buffer of the driver, read first, then written. */
@@ -296,6 +317,29 @@ static bool command_launch(struct driver *d, uint32_t command, uint32_t number)
     return true;
 }
 
+static bool command_is_direct(struct driver *d, const struct driver_command *k)
+{
+    return k->size && driver_copy_ops(d)->direct(driver_copy(d), command_copy_kind(d, k), k->size);
+}
+
+/* Stores that others read, and the memory itself, change when no component is being ticked. */
+static void driver_window_end(struct component *c)
+{
+    struct driver *d = (struct driver *)(void *)c;
+    scratch_make(d);
+    for (uint32_t i = 0; i < d->queue_count; i++) {
+        const struct driver_queue *q = driver_queue_at(d, i);
+        struct driver_command *k = q->first == DRIVER_NONE ? NULL : driver_command_at(d, q->first);
+        if (!k || k->phase != PHASE_DIRECT)
+            continue;
+        functional_move_command(d, k, q->device);
+        if (k->kind == DRIVER_LAUNCH || k->kind == DRIVER_STAGE)
+            d->io.stats.bytes_to_gpu += k->size;
+        k->sent = k->received = k->size;
+        k->phase = PHASE_MOVE;
+    }
+}
+
 static bool command_begin(struct driver *d, uint32_t command, struct driver_queue *q)
 {
     struct driver_command *k = driver_command_at(d, command);
@@ -316,9 +360,11 @@ static bool command_begin(struct driver *d, uint32_t command, struct driver_queu
     uint32_t flushed = command_flush_device(d, k, q->device);
     if (flushed != DRIVER_NONE)
         return command_flush(d, command, flushed);
-    if (k->kind == DRIVER_LAUNCH && k->packet.private_bytes && !scratch_find(d, q))
+    if (k->kind == DRIVER_LAUNCH && k->packet.private_bytes && !scratch_find(d, q, driver_window_end))
         return false;
-    k->phase = PHASE_MOVE;
+    k->phase = command_is_direct(d, k) ? PHASE_DIRECT : PHASE_MOVE;
+    if (k->phase == PHASE_DIRECT)
+        engine_at_window_end(&d->io.base, driver_window_end);
     k->launches = (uint32_t)d->io.stats.launches;
     k->beside_kernels = false;
     for (uint32_t i = 0; i < d->device_count; i++)
@@ -337,6 +383,7 @@ static bool queue_step(struct driver *d, struct driver_queue *q)
     case PHASE_QUEUED:
         return command_begin(d, command, q);
     case PHASE_FLUSHING:
+    case PHASE_DIRECT:
     case PHASE_RUNNING:
         return false;
     case PHASE_LAUNCH_FIRST:

@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "components/command/aql_packet.h"
+#include "components/driver/copy_middleware.h"
 #include "components/driver/driver_api.h"
 #include "components/isa/isa.h"
 #include "components/work/work_placement.h"
@@ -30,7 +31,6 @@ enum {
     DRIVER_QUEUES = 4096,
     DRIVER_COMMANDS = 1 << 16,   /* not done at the same time */
     DRIVER_TICKETS = 1 << 20,    /* whose times are remembered */
-    DRIVER_CHUNK = 256,          /* bytes of a write or read message */
     DRIVER_PID = 1,              /* one process */
     DRIVER_RING_BYTES = 4 << 20, /* packets and kernel arguments of a device; smaller on small devices */
     DRIVER_SCRATCH_POOLS = 16,   /* a device, kept for the next launch */
@@ -51,6 +51,7 @@ enum driver_phase {
     PHASE_QUEUED,
     PHASE_FLUSH_FIRST,  /* a flush is to be sent */
     PHASE_FLUSHING,
+    PHASE_DIRECT,       /* data is to be moved directly, at the end of the window */
     PHASE_MOVE,         /* messages of a copy, or the arguments of a launch, go out */
     PHASE_LAUNCH_FIRST, /* the arguments are there, the launch is to be sent */
     PHASE_RUNNING
