@@ -167,9 +167,9 @@ static enum driver_status launch_take_piece(struct driver *d, struct driver_devi
         free(content);
         return DRIVER_OK;
     }
-    enum driver_status status = ring_wait(d, device, bytes, align);
+    uint64_t start = 0;
+    enum driver_status status = ring_find(d, device, bytes, align, &start);
     if (status == DRIVER_OK) {
-        uint64_t start = ring_place(device, bytes, align);
         launch_write_arguments(device, l, k, kernarg_offset, start, content);
         k->piece = ring_take(device, start, content, bytes, queue);
         k->size = bytes;

@@ -33,6 +33,7 @@ enum {
     DRIVER_TICKETS = 1 << 20,    /* whose times are remembered */
     DRIVER_PID = 1,              /* one process */
     DRIVER_RING_BYTES = 4 << 20, /* packets and kernel arguments of a device; smaller on small devices */
+    DRIVER_LATE_PIECES = 64,     /* of a ring, that its head goes around */
     DRIVER_SCRATCH_POOLS = 16,   /* a device, kept for the next launch */
     DRIVER_MAX_WORK_GROUP = 1024,
     DRIVER_NONE = UINT32_MAX
@@ -134,7 +135,11 @@ struct driver_device {
     uint64_t ring_head_round;
     uint32_t ring_mirror;  /* arena: what launches want written there */
     uint32_t pieces;       /* arena: struct driver_piece[DRIVER_COMMANDS], a ring */
-    uint32_t first_piece, pieces_held;
+    uint32_t first_piece, pieces_held; /* numbers count on, places in the table are remainders */
+    uint32_t late_pieces;
+    struct driver_late_piece {
+        uint32_t number, offset, bytes;
+    } late_piece[DRIVER_LATE_PIECES];
     struct driver_piece last_piece; /* the one taken last, held or not; bytes 0: none */
     uint32_t last_piece_queue;
     struct driver_scratch scratch[DRIVER_SCRATCH_POOLS];

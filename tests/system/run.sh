@@ -200,6 +200,24 @@ t_stream_rules() {
     expect 0 '^PASS' -- run platforms/tiny.heddle --set driver.in_flight=1 -- "$programs/streams"
 }
 
+# Arguments stay as long as their kernel runs, and those that did not change are not copied again. A launch needs three copies:
+# of the code object, once, and of arguments and packet.
+t_launch_copies() {
+    expect 0 '^PASS' -- run platforms/tiny.heddle --set gpu.vram=2MiB --stats "$out/work/new.json" -- "$programs/late_arguments" 2000 || return 1
+    python3 -c 'import json, sys
+d = json.load(open(sys.argv[1]))["components"]["driver"]
+assert d["launches"] == 2001 and d["launch_copies"] + d["launch_copies_saved"] == 3 * 2001
+assert d["launch_copies"] == 1 + 2 * (1 + 2000 / 4), d # the code object, and what changed' "$out/work/new.json" || return 1
+    for how in together separate; do
+        expect 0 '^PASS' -- run platforms/tiny.heddle --set driver.staging=$how --trace "$out/work/trace.json" --stats "$out/work/$how.json" -- "$programs/saxpy" || return 1
+    done
+    python3 -c 'import json, sys
+together, separate = (json.load(open(name))["components"]["driver"] for name in sys.argv[1:3])
+assert separate["commands"] == together["commands"] + 2 * together["launches"], (together, separate)
+spans = [e["name"] for e in json.load(open(sys.argv[3]))["traceEvents"] if e["ph"] in "bB" and e["name"] in ("copy code object", "copy arguments", "copy packet", "launch")]
+assert spans[:4] == ["copy code object", "copy arguments", "copy packet", "launch"], spans' "$out/work/together.json" "$out/work/separate.json" "$out/work/trace.json"
+}
+
 # The L2 is flushed before a copy when a kernel ran since the last flush, and only then: STEPS of tests/programs/flushes and how
 # often. The last read is the program's own. Both ways of copying see what kernels wrote.
 t_flushes() {
@@ -220,6 +238,7 @@ assert flushes == int(sys.argv[2]), (flushes, sys.argv[2])' "$out/work/new.json"
             kfr 1
             kRr 1
             kKR 1
+            kb 1
             kRKr 2'
     done
 }
