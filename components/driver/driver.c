@@ -342,6 +342,8 @@ static enum driver_status api_advance(bool poll)
     struct driver *d = driver_instance;
     api_enter();
     enum driver_status status = host_usable();
+    if (status == DRIVER_OK)
+        status = host_wait_continued();
     if (status == DRIVER_OK && d->undone) {
         d->stop_at = poll ? driver_now(d) + (uint64_t)driver_params(d)->poll_cost : 0;
         d->await_any = true;
@@ -378,6 +380,8 @@ static enum driver_status api_query(uint64_t ticket)
     enum driver_status status = check_ticket(ticket);
     if (status == DRIVER_OK)
         status = host_usable();
+    if (status == DRIVER_OK && !driver_ticket_done(d, ticket))
+        status = host_wait_continued();
     if (status == DRIVER_OK && !driver_ticket_done(d, ticket)) {
         d->stop_at = driver_now(d) + (uint64_t)driver_params(d)->poll_cost;
         status = host_run(d);

@@ -28,9 +28,6 @@ static enum driver_status host_wait_continued(void)
  * been printed by the engine. */
 static enum driver_status host_run(struct driver *d)
 {
-    enum driver_status status = host_wait_continued();
-    if (status != DRIVER_OK)
-        return status;
     engine_wake_from_host(d->io.base.id);
     enum engine_result result = engine_run();
     switch (result) {
@@ -59,8 +56,10 @@ static enum driver_status host_wait(struct driver *d, uint64_t ticket)
 {
     enum driver_status status = host_usable();
     while (status == DRIVER_OK && !driver_ticket_done(d, ticket)) {
+        status = host_wait_continued(); /* others may have waited for something else meanwhile */
         d->awaited = ticket;
-        status = host_run(d);
+        if (status == DRIVER_OK && !driver_ticket_done(d, ticket))
+            status = host_run(d);
     }
     d->awaited = 0;
     return status;
@@ -70,9 +69,12 @@ static enum driver_status host_wait(struct driver *d, uint64_t ticket)
 static enum driver_status host_wait_some(struct driver *d, uint32_t most)
 {
     enum driver_status status = host_usable();
-    d->await_any = true;
-    while (status == DRIVER_OK && d->undone >= most)
-        status = host_run(d);
+    while (status == DRIVER_OK && d->undone >= most) {
+        status = host_wait_continued();
+        d->await_any = true;
+        if (status == DRIVER_OK && d->undone >= most)
+            status = host_run(d);
+    }
     d->await_any = false;
     return status;
 }

@@ -454,7 +454,8 @@ t_bad_dump() {
     expect 2 'belong together' -- run $memtest --dump "$state" || return 1
     expect 2 "program's own" -- run platforms/tiny.heddle --load "$state" -- "$programs/vectoradd" || return 1
     expect 7 'host program' -- run platforms/tiny.heddle --dump "$state" --dump-at 5us || return 1
-    expect 1 'cannot write there' -- run $memtest --dump /no/folder/x --dump-at 5us
+    expect 1 'cannot write there' -- run $memtest --dump /no/folder/x --dump-at 5us || return 1
+    expect 1 'give the name of a file' -- run $memtest --stats /dev/stdout
 }
 
 t_hang_deadlock() {
@@ -695,6 +696,11 @@ t_validation() {
     local part=()
     [ "$full" = yes ] && part=(--all)
     expect 0 'numbers are those of' -- python3 tests/bench/micro/run.py "$heddle" "$programs/micro" --check docs/validation.md "${part[@]}"
+}
+
+# docs/dispatching.md: what an empty kernel costs, as measured on the card, and what it would cost with ACK and NAK.
+t_dispatching() {
+    expect 0 '416 numbers simulated, 0 wrong' -- python3 tests/bench/dispatch/run.py "$heddle" "$programs/micro/dispatch" --check docs/dispatching.md
 }
 
 # What the L2 writes back at a flush must not stay in the L3; small caches keep it there if it can.
