@@ -1,6 +1,6 @@
 /* Cuts a kernel into work-groups and places them. See dispatcher.h.
  *
- * Invariant: left + running + ended = work-groups of the kernel. A dispatcher that found no room does not look again before
+ * Invariant: left + running + ended = total, the work-groups of the kernel that this GPU runs. A dispatcher that found no room does not look again before
  * the pool has seen a release, so waiting costs nothing. Dispatch time is kept in hundredths of a cycle and carried from one
  * work-group to the next, so that 1.03 cycles a wavefront come out right in sums. */
 #include "dispatcher.h"
@@ -42,7 +42,7 @@ static bool dispatcher_start(struct dispatcher *d, const struct aql_packet *pack
 {
     const struct work_placement *w = &d->common;
     d->common = work_common(packet, descriptor, entry, packet_address, pid, dispatch_id);
-    d->left = work_count_groups(w, d->groups);
+    d->total = d->left = work_count_groups(w, d->groups);
     memset(d->next, 0, sizeof d->next);
     d->request = (struct resource_request){work_full_wavefronts(w), w->vgprs, w->sgprs, w->lds_bytes};
     d->running = 0;
@@ -50,6 +50,12 @@ static bool dispatcher_start(struct dispatcher *d, const struct aql_packet *pack
     start_scratch(d, packet);
     d->io.stats.kernels++;
     return dispatcher_pool_ops(d)->possible(dispatcher_pool(d), &d->request);
+}
+
+static void dispatcher_limit(struct dispatcher *d, uint64_t first, uint64_t count)
+{
+    work_nth_group(d->groups, first, d->next);
+    d->total = d->left = count;
 }
 
 static void take_scratch(struct dispatcher *d, uint32_t cu, struct work_placement *w)

@@ -120,16 +120,30 @@ static bool move_fill(struct driver *d, uint32_t command, uint32_t number)
     return true;
 }
 
-static uint32_t device_of(const struct driver *d, uint64_t address)
+/* One shoot-down to GPU number `sent`. */
+static bool move_shootdown(struct driver *d, uint32_t command)
 {
-    const struct program_allocation *a = program_find(driver_program(d), address);
-    if (!a)
-        bug("driver: 0x%" PRIx64 " of a queued command is not allocated", address);
-    return a->device;
+    struct driver_command *k = driver_command_at(d, command);
+    uint32_t number = (uint32_t)k->sent;
+    int slot = slot_for(d, number);
+    if (slot < 0)
+        return false;
+    driver_gpu_send_shootdown(d, number, (uint16_t)slot, k->device_address, k->shot_bytes, k->pid);
+    slot_take(d, number, slot, command, 0, 1);
+    d->io.stats.shootdowns++;
+    k->sent++;
+    return true;
+}
+
+/* Is all of a copy inside of one GPU? */
+static bool copy_is_local(const struct driver *d, const struct driver_command *k)
+{
+    uint64_t owners = memory_owners(d, k->source, k->size) | memory_owners(d, k->device_address, k->size);
+    return !(owners & (owners - 1));
 }
 
 /* Between GPUs: blocks through a buffer of the driver, read first, then written. */
-static bool move_between(struct driver *d, uint32_t command, uint32_t from, uint32_t to)
+static bool move_between(struct driver *d, uint32_t command)
 {
     struct driver_command *k = driver_command_at(d, command);
     uint64_t block = k->received / DRIVER_BOUNCE * DRIVER_BOUNCE;
@@ -147,33 +161,31 @@ static bool move_between(struct driver *d, uint32_t command, uint32_t from, uint
         }
     }
     if (k->second_half)
-        return move_write(d, command, to, k->device_address, (char *)((uintptr_t)bounce - block),
-                          k->sent, end);
-    return move_read(d, command, from, k->source, k->sent, end);
+        return move_write(d, command, memory_owner(d, k->device_address + k->sent), k->device_address,
+                          (char *)((uintptr_t)bounce - block), k->sent, end);
+    return move_read(d, command, memory_owner(d, k->source + k->sent), k->source, k->sent, end);
 }
 
 /* One message of the command, if there is one to send and it can be sent. */
 static bool move_piece(struct driver *d, uint32_t command, uint32_t number)
 {
     struct driver_command *k = driver_command_at(d, command);
-    uint32_t from, to;
-    if (k->kind == DRIVER_COPY) {
-        from = device_of(d, k->source);
-        to = device_of(d, k->device_address);
-        if (from != to)
-            return k->received < k->size && move_between(d, command, from, to);
-        return k->sent < k->size && move_copy(d, command, from);
-    }
+    if (k->kind == DRIVER_COPY && !k->local)
+        return k->received < k->size && move_between(d, command);
     if (k->sent == k->size)
         return false;
     switch ((enum driver_kind)k->kind) {
     case DRIVER_WRITE:
-        return move_write(d, command, device_of(d, k->device_address), k->device_address, k->host, k->sent,
+        return move_write(d, command, memory_owner(d, k->device_address + k->sent), k->device_address, k->host, k->sent,
                           k->size);
     case DRIVER_READ:
-        return move_read(d, command, device_of(d, k->device_address), k->device_address, k->sent, k->size);
+        return move_read(d, command, memory_owner(d, k->device_address + k->sent), k->device_address, k->sent, k->size);
+    case DRIVER_COPY:
+        return move_copy(d, command, memory_owner(d, k->source + k->sent));
     case DRIVER_FILL:
-        return move_fill(d, command, device_of(d, k->device_address));
+        return move_fill(d, command, memory_owner(d, k->device_address + k->sent));
+    case DRIVER_SHOOTDOWN:
+        return move_shootdown(d, command);
     default: {
         const struct driver_device *device = &d->device[number];
         return move_write(d, command, number, device->ring_address + k->ring_offset,
@@ -213,13 +225,26 @@ static uint32_t command_flush_device(const struct driver *d, const struct driver
 {
     if (k->kind == DRIVER_LAUNCH)
         return d->device[device].ring_wrapped ? device : DRIVER_NONE;
-    if (k->kind == DRIVER_MARK || k->kind == DRIVER_BARRIER)
+    if (k->kind == DRIVER_MARK || k->kind == DRIVER_BARRIER || k->kind == DRIVER_SHOOTDOWN)
         return DRIVER_NONE;
-    uint32_t to = device_of(d, k->device_address);
-    if (d->device[to].dirty && !(k->flushed >> to & 1))
-        return to;
-    uint32_t from = k->kind == DRIVER_COPY ? device_of(d, k->source) : to;
-    return d->device[from].dirty && !(k->flushed >> from & 1) ? from : DRIVER_NONE;
+    uint64_t owners = memory_owners(d, k->device_address, k->size);
+    if (k->kind == DRIVER_COPY)
+        owners |= memory_owners(d, k->source, k->size);
+    for (owners &= ~k->flushed; owners; owners &= owners - 1) {
+        uint32_t number = (uint32_t)__builtin_ctzll(owners);
+        if (d->device[number].dirty)
+            return number;
+    }
+    return DRIVER_NONE;
+}
+
+/* Kernels reach the memory of other GPUs, too. */
+static bool any_kernel_runs(const struct driver *d)
+{
+    bool running = false;
+    for (uint32_t i = 0; i < d->device_count; i++)
+        running |= d->device[i].kernels_running > 0;
+    return running;
 }
 
 static bool command_flush(struct driver *d, uint32_t command, uint32_t number)
@@ -230,12 +255,18 @@ static bool command_flush(struct driver *d, uint32_t command, uint32_t number)
         return false;
     driver_gpu_send_flush(d, number, (uint16_t)slot);
     slot_take(d, number, slot, command, 0, 0);
-    device->dirty = device->kernels_running > 0;
+    device->dirty = any_kernel_runs(d);
     device->ring_wrapped = false;
     d->io.stats.flushes++;
     driver_command_at(d, command)->phase = PHASE_FLUSHING;
     driver_command_at(d, command)->flushed |= (uint64_t)1 << number;
     return true;
+}
+
+/* 0 stands for all, of which there may be more than the field holds. */
+static uint32_t launch_count(const struct driver_command *k)
+{
+    return k->first_group == 0 && k->groups > UINT32_MAX ? 0 : (uint32_t)k->groups;
 }
 
 static bool command_launch(struct driver *d, uint32_t command, uint32_t number)
@@ -246,11 +277,13 @@ static bool command_launch(struct driver *d, uint32_t command, uint32_t number)
     if (slot < 0)
         return false;
     void *payload = driver_gpu_send_launch(d, number, (uint16_t)slot, device->ring_address + k->ring_offset,
-                                           k->entry, DRIVER_PID, (uint16_t)k->kernel);
+                                           k->entry, k->pid, (uint16_t)k->kernel);
+    aql_set_groups(&k->packet, k->first_group, launch_count(k));
     memcpy(command_launch_packet(payload), &k->packet, sizeof k->packet);
     memcpy(command_launch_descriptor(payload), k->descriptor, sizeof k->descriptor);
     slot_take(d, number, slot, command, 0, 0);
-    device->dirty = true;
+    for (uint32_t i = 0; i < d->device_count; i++)
+        d->device[i].dirty = true; /* what a kernel writes may be in the L2 of any GPU */
     device->kernels_running++;
     d->io.stats.launches++;
     k->phase = PHASE_RUNNING;
@@ -278,6 +311,7 @@ static bool command_begin(struct driver *d, uint32_t command, struct driver_queu
     if (k->kind == DRIVER_LAUNCH && k->packet.private_bytes && !scratch_find(d, q))
         return false;
     k->phase = PHASE_MOVE;
+    k->local = k->kind == DRIVER_COPY && copy_is_local(d, k);
     d->io.stats.commands++;
     return true;
 }

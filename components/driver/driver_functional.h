@@ -104,7 +104,9 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
         .program = driver_program(d),
         .pages = driver_page_table(d),
         .target = target,
-        .pid = DRIVER_PID,
+        .pid = k->pid,
+        .first_group = k->first_group,
+        .groups = k->groups,
         .kernel = k->kernel,
         .dispatch_id = device->launches++,
         .resident = functional_resident(&device->info, k->waves_per_group),
@@ -153,7 +155,7 @@ static bool functional_command(struct driver *d, struct driver_command *k, uint3
     case DRIVER_LAUNCH:
         return functional_launch(d, k, number);
     default:
-        return true; /* marks and barriers only need their turn */
+        return true; /* marks and barriers only need their turn; there are no TLBs to shoot down */
     }
 }
 
