@@ -89,7 +89,7 @@ static void device_read_info(const struct driver *d, struct driver_device *devic
 }
 
 /* The device's memory: the mapped space below its prefix, or the one of the same number. */
-static bool device_find_memory(struct driver_device *device, uint32_t number, const char *prefix)
+static bool device_find_memory(struct driver_device *device, uint32_t number, const char *prefix, uint64_t *base)
 {
     const struct platform_table *table = engine_base.platform;
     uint32_t found = table->map_count;
@@ -101,7 +101,7 @@ static bool device_find_memory(struct driver_device *device, uint32_t number, co
         found = number;
     if (found >= table->map_count)
         return false;
-    device->base = platform_map_base(found);
+    *base = platform_map_base(found);
     device->size = platform_map_size(found);
     return true;
 }
@@ -111,14 +111,13 @@ static void device_init(struct driver *d, uint32_t number)
     struct driver_device *device = &d->device[number];
     size_t slots = (size_t)driver_params(d)->in_flight;
     char prefix[256];
+    uint64_t base = 0;
     device_prefix(d, number, prefix, sizeof prefix);
-    if (!device_find_memory(device, number, prefix))
+    if (!device_find_memory(device, number, prefix, &base))
         die("driver: GPU %u ('%s') has no memory; say `map %slocal;` in the platform", number, prefix, prefix);
-    uint64_t pages = device->size / driver_page_bytes(d);
-    uint32_t capacity = (uint32_t)(pages / 2 + 2);
-    device->extents = arena_allocate(capacity * sizeof(struct page_extent));
-    page_allocator_init(&device->pages, driver_extents(device), capacity, device->base / driver_page_bytes(d),
-                        pages);
+    if (memory_register_device(&d->memory, base, device->size) != MEMORY_OK)
+        die("driver: the memory of GPU %u ('%s') overlaps that of another one; `map` gives each its own addresses", number,
+            prefix);
     device->slots = arena_allocate(slots * sizeof(struct driver_slot));
     for (uint32_t i = 0; i < slots; i++)
         driver_slot_at(device, i)->command = DRIVER_NONE;

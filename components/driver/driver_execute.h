@@ -56,21 +56,13 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-static uint32_t device_of(const struct driver *d, uint64_t address)
-{
-    const struct program_allocation *a = program_find(driver_program(d), address);
-    if (!a)
-        bug("driver: 0x%" PRIx64 " of a queued command is not allocated", address);
-    return a->device;
-}
-
-static enum copy_kind command_copy_kind(const struct driver *d, const struct driver_command *k)
+static enum copy_kind command_copy_kind(const struct driver_command *k)
 {
     switch ((enum driver_kind)k->kind) {
     case DRIVER_READ:
         return COPY_FROM_GPU;
     case DRIVER_COPY:
-        return device_of(d, k->device_address) == device_of(d, k->source) ? COPY_ON_GPU : COPY_BETWEEN_GPUS;
+        return k->local ? COPY_ON_GPU : COPY_BETWEEN_GPUS;
     case DRIVER_FILL:
         return COPY_FILL;
     default:
@@ -82,7 +74,7 @@ static enum copy_kind command_copy_kind(const struct driver *d, const struct dri
 static uint32_t copy_cut(struct driver *d, uint32_t command, uint64_t physical, uint64_t most)
 {
     const struct driver_command *k = driver_command_at(d, command);
-    return driver_copy_ops(d)->cut(driver_copy(d), command_copy_kind(d, k), physical, most);
+    return driver_copy_ops(d)->cut(driver_copy(d), command_copy_kind(k), physical, most);
 }
 
 /* One piece of host data to the device at `address` + offset. */
@@ -152,8 +144,30 @@ static bool move_fill(struct driver *d, uint32_t command, uint32_t number)
     return true;
 }
 
+/* One shoot-down to GPU number `sent`. */
+static bool move_shootdown(struct driver *d, uint32_t command)
+{
+    struct driver_command *k = driver_command_at(d, command);
+    uint32_t number = (uint32_t)k->sent;
+    int slot = slot_for(d, number);
+    if (slot < 0)
+        return false;
+    driver_gpu_send_shootdown(d, number, (uint16_t)slot, k->device_address, k->shot_bytes, k->pid);
+    slot_take(d, number, slot, command, 0, 1);
+    d->io.stats.shootdowns++;
+    k->sent++;
+    return true;
+}
+
+/* Is all of a copy inside of one GPU? */
+static bool copy_is_local(const struct driver *d, const struct driver_command *k)
+{
+    uint64_t owners = memory_owners(d, k->source, k->size) | memory_owners(d, k->device_address, k->size);
+    return !(owners & (owners - 1));
+}
+
 /* Between GPUs: blocks through a buffer of the driver, read first, then written. */
-static bool move_between(struct driver *d, uint32_t command, uint32_t from, uint32_t to)
+static bool move_between(struct driver *d, uint32_t command)
 {
     struct driver_command *k = driver_command_at(d, command);
     uint64_t block = k->received / DRIVER_BOUNCE * DRIVER_BOUNCE;
@@ -171,33 +185,31 @@ static bool move_between(struct driver *d, uint32_t command, uint32_t from, uint
         }
     }
     if (k->second_half)
-        return move_write(d, command, to, k->device_address, (char *)((uintptr_t)bounce - block),
-                          k->sent, end);
-    return move_read(d, command, from, k->source, k->sent, end);
+        return move_write(d, command, memory_owner(d, k->device_address + k->sent), k->device_address,
+                          (char *)((uintptr_t)bounce - block), k->sent, end);
+    return move_read(d, command, memory_owner(d, k->source + k->sent), k->source, k->sent, end);
 }
 
 /* One message of the command, if there is one to send and it can be sent. */
 static bool move_piece(struct driver *d, uint32_t command, uint32_t number)
 {
     struct driver_command *k = driver_command_at(d, command);
-    uint32_t from, to;
-    if (k->kind == DRIVER_COPY) {
-        from = device_of(d, k->source);
-        to = device_of(d, k->device_address);
-        if (from != to)
-            return k->received < k->size && move_between(d, command, from, to);
-        return k->sent < k->size && move_copy(d, command, from);
-    }
+    if (k->kind == DRIVER_COPY && !k->local)
+        return k->received < k->size && move_between(d, command);
     if (k->sent == k->size)
         return false;
     switch ((enum driver_kind)k->kind) {
     case DRIVER_WRITE:
-        return move_write(d, command, device_of(d, k->device_address), k->device_address, k->host, k->sent,
+        return move_write(d, command, memory_owner(d, k->device_address + k->sent), k->device_address, k->host, k->sent,
                           k->size);
     case DRIVER_READ:
-        return move_read(d, command, device_of(d, k->device_address), k->device_address, k->sent, k->size);
+        return move_read(d, command, memory_owner(d, k->device_address + k->sent), k->device_address, k->sent, k->size);
+    case DRIVER_COPY:
+        return move_copy(d, command, memory_owner(d, k->source + k->sent));
     case DRIVER_FILL:
-        return move_fill(d, command, device_of(d, k->device_address));
+        return move_fill(d, command, memory_owner(d, k->device_address + k->sent));
+    case DRIVER_SHOOTDOWN:
+        return move_shootdown(d, command);
     default: {
         const struct driver_device *device = &d->device[number];
         return move_write(d, command, number, device->ring_address + k->ring_offset,
@@ -255,29 +267,46 @@ static void command_complete(struct driver *d, struct driver_queue *q)
     d->undone--;
 }
 
+/* The GPUs whose memory a copy or a fill touches; bit i is GPU i. */
+static uint64_t command_owners(const struct driver *d, const struct driver_command *k)
+{
+    if (k->kind != DRIVER_WRITE && k->kind != DRIVER_READ && k->kind != DRIVER_FILL && k->kind != DRIVER_COPY)
+        return 0;
+    uint64_t owners = memory_owners(d, k->device_address, k->size);
+    return k->kind == DRIVER_COPY ? owners | memory_owners(d, k->source, k->size) : owners;
+}
+
 /* A device whose caches must be flushed before the command, or DRIVER_NONE. */
 static uint32_t command_flush_device(const struct driver *d, const struct driver_command *k, uint32_t device)
 {
     if (k->kind == DRIVER_LAUNCH || k->kind == DRIVER_STAGE)
         return d->device[device].ring_wrapped || d->device[device].line_shared ? device : DRIVER_NONE;
-    if (k->kind == DRIVER_MARK || k->kind == DRIVER_BARRIER)
-        return DRIVER_NONE;
-    uint32_t to = device_of(d, k->device_address);
-    if (d->device[to].dirty && !(k->flushed >> to & 1))
-        return to;
-    uint32_t from = k->kind == DRIVER_COPY ? device_of(d, k->source) : to;
-    return d->device[from].dirty && !(k->flushed >> from & 1) ? from : DRIVER_NONE;
+    for (uint64_t owners = command_owners(d, k) & ~k->flushed; owners; owners &= owners - 1) {
+        uint32_t number = (uint32_t)__builtin_ctzll(owners);
+        if (d->device[number].dirty)
+            return number;
+    }
+    return DRIVER_NONE;
+}
+
+/* Kernels reach the memory of other GPUs, too. */
+static bool any_kernel_runs(const struct driver *d)
+{
+    bool running = false;
+    for (uint32_t i = 0; i < d->device_count; i++)
+        running |= d->device[i].kernels_running > 0;
+    return running;
 }
 
 /* Somebody else's flush of a device that the command needs flushed is under way. */
 static bool command_flush_awaited(const struct driver *d, const struct driver_command *k)
 {
-    if (k->kind == DRIVER_MARK || k->kind == DRIVER_BARRIER)
-        return false;
-    if (k->kind == DRIVER_LAUNCH || k->kind == DRIVER_STAGE)
-        return false;
-    return d->device[device_of(d, k->device_address)].flushing
-           || (k->kind == DRIVER_COPY && d->device[device_of(d, k->source)].flushing);
+    uint64_t owners = command_owners(d, k);
+    for (; owners; owners &= owners - 1) {
+        if (d->device[__builtin_ctzll(owners)].flushing)
+            return true;
+    }
+    return false;
 }
 
 static bool command_flush(struct driver *d, uint32_t command, uint32_t number)
@@ -288,7 +317,7 @@ static bool command_flush(struct driver *d, uint32_t command, uint32_t number)
         return false;
     driver_gpu_send_flush(d, number, (uint16_t)slot);
     slot_take(d, number, slot, command, 0, 0);
-    device->dirty = device->kernels_running > 0;
+    device->dirty = any_kernel_runs(d);
     device->ring_wrapped = false;
     device->line_shared = false;
     device->flushing++;
@@ -296,6 +325,12 @@ static bool command_flush(struct driver *d, uint32_t command, uint32_t number)
     driver_command_at(d, command)->phase = PHASE_FLUSHING;
     driver_command_at(d, command)->flushed |= (uint64_t)1 << number;
     return true;
+}
+
+/* 0 stands for all, of which there may be more than the field holds. */
+static uint32_t launch_count(const struct driver_command *k)
+{
+    return k->first_group == 0 && k->groups > UINT32_MAX ? 0 : (uint32_t)k->groups;
 }
 
 static bool command_launch(struct driver *d, uint32_t command, uint32_t number)
@@ -306,11 +341,13 @@ static bool command_launch(struct driver *d, uint32_t command, uint32_t number)
     if (slot < 0)
         return false;
     void *payload = driver_gpu_send_launch(d, number, (uint16_t)slot, device->ring_address + k->ring_offset,
-                                           k->entry, DRIVER_PID, (uint16_t)k->kernel);
+                                           k->entry, k->pid, (uint16_t)k->kernel);
+    aql_set_groups(&k->packet, k->first_group, launch_count(k));
     memcpy(command_launch_packet(payload), &k->packet, sizeof k->packet);
     memcpy(command_launch_descriptor(payload), k->descriptor, sizeof k->descriptor);
     slot_take(d, number, slot, command, 0, 0);
-    device->dirty = true;
+    for (uint32_t i = 0; i < d->device_count; i++)
+        d->device[i].dirty = true; /* what a kernel writes may be in the L2 of any GPU */
     device->kernels_running++;
     d->io.stats.launches++;
     k->phase = PHASE_RUNNING;
@@ -319,7 +356,8 @@ static bool command_launch(struct driver *d, uint32_t command, uint32_t number)
 
 static bool command_is_direct(struct driver *d, const struct driver_command *k)
 {
-    return k->size && driver_copy_ops(d)->direct(driver_copy(d), command_copy_kind(d, k), k->size);
+    return k->size && k->kind != DRIVER_SHOOTDOWN
+           && driver_copy_ops(d)->direct(driver_copy(d), command_copy_kind(k), k->size);
 }
 
 /* Stores that others read, and the memory itself, change when no component is being ticked. */
@@ -362,13 +400,12 @@ static bool command_begin(struct driver *d, uint32_t command, struct driver_queu
         return command_flush(d, command, flushed);
     if (k->kind == DRIVER_LAUNCH && k->packet.private_bytes && !scratch_find(d, q, driver_window_end))
         return false;
+    k->local = k->kind == DRIVER_COPY && copy_is_local(d, k);
     k->phase = command_is_direct(d, k) ? PHASE_DIRECT : PHASE_MOVE;
     if (k->phase == PHASE_DIRECT)
         engine_at_window_end(&d->io.base, driver_window_end);
     k->launches = (uint32_t)d->io.stats.launches;
-    k->beside_kernels = false;
-    for (uint32_t i = 0; i < d->device_count; i++)
-        k->beside_kernels |= d->device[i].kernels_running > 0;
+    k->beside_kernels = any_kernel_runs(d);
     d->io.stats.commands++;
     trace_begin(&d->io.base, k->ticket, command_span(k));
     return true;

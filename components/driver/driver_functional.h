@@ -111,7 +111,9 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
         .program = driver_program(d),
         .pages = driver_page_table(d),
         .target = target,
-        .pid = DRIVER_PID,
+        .pid = k->pid,
+        .first_group = k->first_group,
+        .groups = k->groups,
         .kernel = k->kernel,
         .dispatch_id = device->launches++,
         .resident = functional_resident(&device->info, k->waves_per_group),
@@ -161,7 +163,7 @@ static void functional_move_command(struct driver *d, const struct driver_comman
         functional_stage(d, k, &d->device[number]);
         break;
     default:
-        break; /* marks and barriers only need their turn */
+        break; /* marks and barriers only need their turn; there are no TLBs to shoot down */
     }
 }
 

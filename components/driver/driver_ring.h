@@ -7,12 +7,24 @@
 #ifndef HEDDLE_DRIVER_RING_H
 #define HEDDLE_DRIVER_RING_H
 
+#include "driver_handles.h"
 #include "driver_host.h"
-#include "driver_memory.h"
 
 static struct driver_piece *ring_piece(const struct driver_device *device, uint32_t number)
 {
     return arena_at(struct driver_piece, device->pieces) + number % DRIVER_COMMANDS;
+}
+
+/* All processes that use the device see its ring at the same address. */
+static enum driver_status ring_share(struct driver *d, uint32_t number)
+{
+    for (uint32_t i = d->device_count; i < d->handle_count; i++) {
+        const struct driver_handle *h = driver_handle_at(d, i);
+        if (h->used && h->pid != DRIVER_PID && handle_has(h, number)
+            && !memory_share(memory_view(d), d->device[number].ring_address, h->pid))
+            return driver_fail(DRIVER_OUT_OF_MEMORY, "the page table is full");
+    }
+    return DRIVER_OK;
 }
 
 /* The ring is made at the first launch. */
@@ -25,7 +37,9 @@ static enum driver_status ring_open(struct driver *d, uint32_t number)
     while (bytes > device->size / 16)
         bytes /= 2;
     enum driver_status status =
-        memory_allocate(d, number, bytes, 0, PROGRAM_ARGUMENTS, &device->ring_address);
+        memory_allocate_own(d, number, DRIVER_PID, bytes, PROGRAM_ARGUMENTS, &device->ring_address);
+    if (status == DRIVER_OK && (status = ring_share(d, number)) != DRIVER_OK)
+        memory_release(d, device->ring_address);
     if (status != DRIVER_OK) {
         device->ring_address = 0;
         return status;

@@ -25,8 +25,10 @@ enum program_use { PROGRAM_BUFFER, PROGRAM_CODE, PROGRAM_ARGUMENTS, PROGRAM_SCRA
 struct program_allocation {
     uint64_t start; /* virtual */
     uint64_t end;   /* first byte behind what was asked for, not behind the last page */
-    uint32_t device;
+    uint32_t device; /* the first, when its pages are spread over several or have moved */
     uint32_t use;   /* enum program_use */
+    uint32_t pid;   /* process; addresses of different processes do not overlap */
+    uint32_t reserved;
 };
 
 struct program_table {
@@ -61,6 +63,14 @@ static inline const struct program_allocation *program_find(const struct program
     if (!rank || address >= table->allocation[rank - 1].end)
         return NULL;
     return &table->allocation[rank - 1];
+}
+
+/* The last allocation that begins before `end`, if it reaches beyond `start`; or NULL. */
+static inline const struct program_allocation *program_overlap(const struct program_table *table, uint64_t start,
+                                                               uint64_t end)
+{
+    uint32_t rank = program_rank(table, end - 1);
+    return rank && table->allocation[rank - 1].end > start ? &table->allocation[rank - 1] : NULL;
 }
 
 /* Says what the allocation that holds `address`, if there is one, is for. */
