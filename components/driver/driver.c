@@ -8,6 +8,7 @@
 
 #include "driver_code.h"
 #include "driver_devices.h"
+#include "driver_dirty.h"
 #include "driver_enqueue.h"
 #include "driver_execute.h"
 #include "driver_functional.h"
@@ -40,6 +41,7 @@ static void driver_init(struct driver *d)
         queue_new(d, i, i); /* queue number = device number */
     }
     handles_init(d);
+    dirty_init(d);
     page_table_init(driver_page_table(d), (unsigned)__builtin_ctzll(driver_page_bytes(d)), pages);
     driver_instance = d;
     platform_register_driver(&driver_api_table);
@@ -370,6 +372,18 @@ static enum driver_status api_advance(bool poll)
     return api_leave(status);
 }
 
+static enum driver_status api_set_peer(uint32_t gpu, uint32_t peer, bool on)
+{
+    struct driver *d = driver_instance;
+    api_enter();
+    if (gpu >= d->device_count || peer >= d->device_count || gpu == peer)
+        return api_leave(driver_fail(DRIVER_INVALID_DEVICE, "GPU %u and GPU %u are no peers", gpu, peer));
+    if (on && !(d->device[gpu].info.has_fabric && d->device[peer].info.has_fabric))
+        return api_leave(driver_fail(DRIVER_INVALID_DEVICE, "no fabric joins GPU %u and GPU %u", gpu, peer));
+    program_set_reach(driver_program(d), gpu, peer, on);
+    return api_leave(DRIVER_OK);
+}
+
 static uint64_t api_now(void)
 {
     api_enter();
@@ -503,6 +517,7 @@ static const struct driver_api driver_api_table = {
     .wait_queue = api_wait_queue,
     .wait_all = api_wait_all,
     .advance = api_advance,
+    .set_peer = api_set_peer,
     .pause = api_pause,
     .resume = api_resume,
     .now = api_now,

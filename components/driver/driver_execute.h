@@ -6,6 +6,7 @@
 #ifndef HEDDLE_DRIVER_EXECUTE_H
 #define HEDDLE_DRIVER_EXECUTE_H
 
+#include "driver_dirty.h"
 #include "driver_functional.h"
 #include "driver_ring.h"
 #include "driver_scratch.h"
@@ -245,6 +246,7 @@ static void command_complete(struct driver *d, struct driver_queue *q)
     struct driver_device *device = &d->device[q->device];
     if (k->kind == DRIVER_LAUNCH) {
         device->kernels_running--;
+        dirty_note(d, q->device, k->pid);
         ring_give(device, k->piece);
         scratch_release(device, k);
     }
@@ -276,17 +278,28 @@ static uint64_t command_owners(const struct driver *d, const struct driver_comma
     return k->kind == DRIVER_COPY ? owners | memory_owners(d, k->source, k->size) : owners;
 }
 
+/* The first of the owners of memory at `address` whose L2 may hold lines of it, or DRIVER_NONE. */
+static uint32_t flush_owner(const struct driver *d, uint64_t owners, uint64_t address)
+{
+    uint32_t pid = program_find(driver_program(d), address)->pid;
+    for (; owners; owners &= owners - 1) {
+        if (dirty_is(d, (uint32_t)__builtin_ctzll(owners), pid))
+            return (uint32_t)__builtin_ctzll(owners);
+    }
+    return DRIVER_NONE;
+}
+
 /* A device whose caches must be flushed before the command, or DRIVER_NONE. */
 static uint32_t command_flush_device(const struct driver *d, const struct driver_command *k, uint32_t device)
 {
     if (k->kind == DRIVER_LAUNCH || k->kind == DRIVER_STAGE)
         return d->device[device].ring_wrapped || d->device[device].line_shared ? device : DRIVER_NONE;
-    for (uint64_t owners = command_owners(d, k) & ~k->flushed; owners; owners &= owners - 1) {
-        uint32_t number = (uint32_t)__builtin_ctzll(owners);
-        if (d->device[number].dirty)
-            return number;
-    }
-    return DRIVER_NONE;
+    if (!command_owners(d, k))
+        return DRIVER_NONE;
+    uint32_t number = flush_owner(d, memory_owners(d, k->device_address, k->size) & ~k->flushed, k->device_address);
+    if (number == DRIVER_NONE && k->kind == DRIVER_COPY)
+        number = flush_owner(d, memory_owners(d, k->source, k->size) & ~k->flushed, k->source);
+    return number;
 }
 
 /* Kernels reach the memory of other GPUs, too. */
@@ -317,7 +330,7 @@ static bool command_flush(struct driver *d, uint32_t command, uint32_t number)
         return false;
     driver_gpu_send_flush(d, number, (uint16_t)slot);
     slot_take(d, number, slot, command, 0, 0);
-    device->dirty = any_kernel_runs(d);
+    dirty_flush(d, number);
     device->ring_wrapped = false;
     device->line_shared = false;
     device->flushing++;
@@ -346,8 +359,7 @@ static bool command_launch(struct driver *d, uint32_t command, uint32_t number)
     memcpy(command_launch_packet(payload), &k->packet, sizeof k->packet);
     memcpy(command_launch_descriptor(payload), k->descriptor, sizeof k->descriptor);
     slot_take(d, number, slot, command, 0, 0);
-    for (uint32_t i = 0; i < d->device_count; i++)
-        d->device[i].dirty = true; /* what a kernel writes may be in the L2 of any GPU */
+    dirty_note(d, number, k->pid);
     device->kernels_running++;
     d->io.stats.launches++;
     k->phase = PHASE_RUNNING;

@@ -114,6 +114,7 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
         .pid = k->pid,
         .first_group = k->first_group,
         .groups = k->groups,
+        .gpu = number,
         .kernel = k->kernel,
         .dispatch_id = device->launches++,
         .resident = functional_resident(&device->info, k->waves_per_group),

@@ -141,7 +141,7 @@ struct driver_device {
     uint64_t size;         /* bytes of memory */
     uint32_t slots;        /* arena: struct driver_slot[in_flight] */
     uint32_t slots_used;
-    bool dirty;            /* a kernel ran since the last flush */
+    uint64_t flushed_at, left_at; /* see driver_dirty.h */
     bool ring_wrapped;     /* lines of the ring may be in caches: flush before the next launch */
     bool line_shared;      /* kernels may have cached a line that a copy changed beside them: the same */
     uint32_t flushing;     /* flushes that are not answered */
@@ -178,6 +178,8 @@ struct driver {
     uint32_t undone;       /* commands */
     uint32_t queues;       /* arena: struct driver_queue[DRIVER_QUEUES] */
     uint32_t queue_count;
+    uint32_t dirty;        /* arena: uint64_t[device_count][PAGE_TABLE_PIDS] */
+    uint64_t dirty_clock;
     uint32_t turn;         /* queue that is looked at first */
     uint32_t tickets;      /* arena: struct driver_ticket[DRIVER_TICKETS] */
     uint64_t last_ticket;
