@@ -56,7 +56,7 @@ void mail_message(uint32_t from, uint32_t to, uint32_t ring, uint64_t ready)
 
 void mail_wait(uint32_t ring)
 {
-    uint32_t lane = lane_of(ring_at(ring)->sender);
+    uint32_t lane = lane_of(ring_sender(ring_at(ring)));
     if (lanes[lane].waits == waits[lane].room)
         bug("ring %u: waits twice", ring);
     waits[lane].rings[lanes[lane].waits++] = ring;
@@ -149,7 +149,7 @@ void mail_open(const struct platform_table *table)
         waits[i].room = 0;
     for (uint32_t i = 0; i < table->ring_count; i++) {
         const struct ring *r = ring_at(i);
-        uint32_t from = lane_of(r->sender);
+        uint32_t from = lane_of(ring_sender(r));
         uint32_t to = lane_of(r->receiver);
         uint32_t depth = (r->end - r->first) / r->step;
         if (from == to)
