@@ -106,7 +106,7 @@ static void fill_properties(int number, hipDeviceProp_t *properties)
 
 bool hip_is_device(int device)
 {
-    return device >= 0 && device < hip.device_count;
+    return device >= 0 && device < hip.device_count && hip.devices[device].used;
 }
 
 static hipError_t get_properties(hipDeviceProp_t *properties, int device)
