@@ -35,9 +35,9 @@ struct dispatcher {
     struct work_placement common;    /* what all work-groups share */
     uint32_t groups[3];        /* work-groups in each direction */
     uint32_t next[3];          /* one of them, ... */
-    uint64_t next_number;      /* ... and its number in the order x, y, z */
-    uint64_t first_number;     /* of those to be run; orders count from there */
-    uint64_t total;            /* to be run: all, or this GPU's part of a launch on several */
+    uint64_t next_number;      /* ... and its number among those to be run, in the order x, y, z */
+    uint64_t first;            /* the first of these; not 0 for a part of a launch on several GPUs */
+    uint64_t total;            /* to be run: all, or this GPU's part */
     uint64_t left;             /* to be placed */
     uint64_t running;          /* on compute units */
     uint64_t busy_until;       /* hundredths of a cycle: dispatching takes time */

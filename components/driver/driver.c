@@ -8,12 +8,13 @@
 
 #include "driver_code.h"
 #include "driver_devices.h"
+#include "driver_dirty.h"
 #include "driver_enqueue.h"
 #include "driver_execute.h"
 #include "driver_functional.h"
 #include "driver_handles.h"
-#include "driver_mapping.h"
 #include "driver_host.h"
+#include "driver_mapping.h"
 #include "driver_memory.h"
 #include "driver_ring.h"
 #include "driver_scratch.h"
@@ -40,6 +41,7 @@ static void driver_init(struct driver *d)
         queue_new(d, i, i); /* queue number = device number */
     }
     handles_init(d);
+    dirty_init(d);
     page_table_init(driver_page_table(d), (unsigned)__builtin_ctzll(driver_page_bytes(d)), pages);
     driver_instance = d;
     platform_register_driver(&driver_api_table);
@@ -64,7 +66,7 @@ static unsigned driver_outstanding(const struct driver *d, struct hang_report *r
 {
     enum { SHOWN = 8 };
     static const char *const phases[] = {"is queued",     "wants a flush", "waits for a flush",
-                                         "moves data",    "is to start",   "runs"};
+                                         "moves data", "moves data",    "is to start",   "runs"};
     unsigned shown = 0;
     for (uint32_t i = 0; report && i < d->queue_count && shown < SHOWN; i++) {
         const struct driver_queue *q = driver_queue_at(d, i);
@@ -370,6 +372,18 @@ static enum driver_status api_advance(bool poll)
     return api_leave(status);
 }
 
+static enum driver_status api_set_peer(uint32_t gpu, uint32_t peer, bool on)
+{
+    struct driver *d = driver_instance;
+    api_enter();
+    if (gpu >= d->device_count || peer >= d->device_count || gpu == peer)
+        return api_leave(driver_fail(DRIVER_INVALID_DEVICE, "GPU %u and GPU %u are no peers", gpu, peer));
+    if (on && !(d->device[gpu].info.has_fabric && d->device[peer].info.has_fabric))
+        return api_leave(driver_fail(DRIVER_INVALID_DEVICE, "no fabric joins GPU %u and GPU %u", gpu, peer));
+    program_set_reach(driver_program(d), gpu, peer, on);
+    return api_leave(DRIVER_OK);
+}
+
 static uint64_t api_now(void)
 {
     api_enter();
@@ -503,6 +517,7 @@ static const struct driver_api driver_api_table = {
     .wait_queue = api_wait_queue,
     .wait_all = api_wait_all,
     .advance = api_advance,
+    .set_peer = api_set_peer,
     .pause = api_pause,
     .resume = api_resume,
     .now = api_now,

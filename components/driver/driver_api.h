@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DRIVER_API_VERSION 3
+#define DRIVER_API_VERSION 4
 
 enum driver_status {
     DRIVER_OK,
@@ -50,6 +50,7 @@ struct driver_device_info {
     uint64_t l2_bytes;
     uint64_t memory_bandwidth_bytes_per_s;
     uint32_t page_bytes;
+    bool has_fabric;         /* an RDMA engine that joins it to other GPUs */
     uint32_t reserved[8];
 };
 
@@ -139,6 +140,9 @@ struct driver_api {
     /* Runs the simulation until any command is done, with `poll` at most for poll_cost; for front ends that wait for
      * several tickets. Without commands it returns at once. */
     enum driver_status (*advance)(bool poll);
+    /* Kernels on `gpu` may, or may not, access memory of `peer` from now on; both are GPUs of the platform. At first they
+     * may not: an access ends the run with DRIVER_FAULT. Unified memory is open to all GPUs anyway. Copies need no leave. */
+    enum driver_status (*set_peer)(uint32_t gpu, uint32_t peer, bool on);
     /* Between the two, no simulated time passes: threads that wait go on waiting, others may enqueue. pause() comes back
      * when no thread runs the engine any more, which is at the driver's next tick. The thread that has paused must not
      * wait itself: DRIVER_INVALID_VALUE. When and how often this is done changes no result. */

@@ -55,25 +55,30 @@ static void device_add_instance(struct driver_device_info *info, const struct pl
                  isa_target_name(device_param(instance, "isa", 0) == 0 ? ISA_GFX803 : ISA_GFX906));
     } else if (!strcmp(type, "cache") && !strncmp(rest, "l2", 2)) {
         info->l2_bytes += (uint64_t)device_param(instance, "size", 0);
+    } else if (!strcmp(type, "rdma_engine")) {
+        info->has_fabric = true;
     } else if (!strcmp(type, "dram")) {
         info->memory_bandwidth_bytes_per_s +=
             (uint64_t)device_param(instance, "width", 1) * (uint64_t)device_param(instance, "line", 64) * hz;
     }
 }
 
-static void device_read_info(const struct driver *d, struct driver_device *device, const char *prefix)
+static void device_read_info(struct driver *d, uint32_t number, const char *prefix)
 {
     const struct platform_table *table = engine_base.platform;
-    struct driver_device_info *info = &device->info;
+    struct driver_device_info *info = &d->device[number].info;
     snprintf(info->name, sizeof info->name, "%s %.*s", table_string(table->name), (int)strlen(prefix) - 1,
              prefix);
     for (uint32_t g = 0; g < table->group_count; g++) {
         for (uint32_t i = 0; i < table->groups[g].count; i++) {
             const struct platform_instance *instance = &table->instances[table->groups[g].first + i];
             const char *path = table_string(instance->path);
-            if (device_owns(path, prefix))
-                device_add_instance(info, instance, table->domains[table->groups[g].domain].hz,
-                                    path + strlen(prefix));
+            if (!device_owns(path, prefix))
+                continue;
+            device_add_instance(info, instance, table->domains[table->groups[g].domain].hz,
+                                path + strlen(prefix));
+            if (table->groups[g].first + i < PROGRAM_INSTANCES)
+                driver_program(d)->gpu_of[table->groups[g].first + i] = (uint8_t)number;
         }
     }
     info->work_groups_per_cu = 16;
@@ -85,7 +90,7 @@ static void device_read_info(const struct driver *d, struct driver_device *devic
     }
     info->max_work_group = DRIVER_MAX_WORK_GROUP;
     info->page_bytes = (uint32_t)driver_page_bytes(d);
-    info->memory_bytes = device->size;
+    info->memory_bytes = d->device[number].size;
 }
 
 /* The device's memory: the mapped space below its prefix, or the one of the same number. */
@@ -121,7 +126,7 @@ static void device_init(struct driver *d, uint32_t number)
     device->slots = arena_allocate(slots * sizeof(struct driver_slot));
     for (uint32_t i = 0; i < slots; i++)
         driver_slot_at(device, i)->command = DRIVER_NONE;
-    device_read_info(d, device, prefix);
+    device_read_info(d, number, prefix);
 }
 
 #endif

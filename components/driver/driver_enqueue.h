@@ -4,6 +4,7 @@
 #define HEDDLE_DRIVER_ENQUEUE_H
 
 #include "driver_code.h"
+#include "driver_handles.h"
 #include "driver_host.h"
 #include "driver_ring.h"
 
@@ -169,23 +170,6 @@ static uint32_t launch_dimensions(const struct driver_launch *l)
     return l->grid[2] > 1 ? 3 : l->grid[1] > 1 ? 2 : 1;
 }
 
-/* Work-groups of the launch; the grid is not empty. */
-static uint64_t launch_groups(const struct driver_launch *l)
-{
-    uint64_t groups = 1;
-    for (unsigned i = 0; i < 3; i++)
-        groups *= (l->grid[i] + l->block[i] - 1) / l->block[i];
-    return groups;
-}
-
-/* What can be said before anything is enqueued. */
-static enum driver_status launch_check_all(const struct driver *d, uint32_t number, const struct driver_launch *l)
-{
-    enum driver_status status = launch_check(d, number, l);
-    uint32_t items = (uint32_t)l->block[0] * l->block[1] * l->block[2];
-    return status == DRIVER_OK ? launch_check_registers(d, number, l, (items + 63) / 64) : status;
-}
-
 /* A piece of the ring with the launch's packet and arguments: the last one, when it contains just these, or a new one. */
 static enum driver_status launch_take_piece(struct driver *d, struct driver_device *device, const struct driver_launch *l,
                                             struct driver_command *k, uint32_t queue, uint32_t kernarg_offset, uint32_t align)
@@ -199,9 +183,9 @@ static enum driver_status launch_take_piece(struct driver *d, struct driver_devi
         free(content);
         return DRIVER_OK;
     }
-    enum driver_status status = ring_wait(d, device, bytes, align);
+    uint64_t start = 0;
+    enum driver_status status = ring_find(d, device, bytes, align, &start);
     if (status == DRIVER_OK) {
-        uint64_t start = ring_place(device, bytes, align);
         launch_write_arguments(device, l, k, kernarg_offset, start, content);
         k->piece = ring_take(device, start, content, bytes, queue);
         k->size = bytes;
@@ -231,6 +215,23 @@ static void launch_count_code(struct driver *d, uint64_t entry)
         d->io.stats.launch_copies++;
     else
         d->io.stats.launch_copies_saved++;
+}
+
+/* Work-groups of the launch; the grid is not empty. */
+static uint64_t launch_groups(const struct driver_launch *l)
+{
+    uint64_t groups = 1;
+    for (unsigned i = 0; i < 3; i++)
+        groups *= (l->grid[i] + l->block[i] - 1) / l->block[i];
+    return groups;
+}
+
+/* What can be said before anything is enqueued. */
+static enum driver_status launch_check_all(const struct driver *d, uint32_t number, const struct driver_launch *l)
+{
+    enum driver_status status = launch_check(d, number, l);
+    uint32_t items = (uint32_t)l->block[0] * l->block[1] * l->block[2];
+    return status == DRIVER_OK ? launch_check_registers(d, number, l, (items + 63) / 64) : status;
 }
 
 /* Launches work-groups first .. first + count - 1 on the GPU of the queue. */

@@ -6,6 +6,7 @@
 #ifndef HEDDLE_DRIVER_EXECUTE_H
 #define HEDDLE_DRIVER_EXECUTE_H
 
+#include "driver_dirty.h"
 #include "driver_functional.h"
 #include "driver_ring.h"
 #include "driver_scratch.h"
@@ -56,6 +57,27 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+static enum copy_kind command_copy_kind(const struct driver_command *k)
+{
+    switch ((enum driver_kind)k->kind) {
+    case DRIVER_READ:
+        return COPY_FROM_GPU;
+    case DRIVER_COPY:
+        return k->local ? COPY_ON_GPU : COPY_BETWEEN_GPUS;
+    case DRIVER_FILL:
+        return COPY_FILL;
+    default:
+        return COPY_TO_GPU;
+    }
+}
+
+/* Bytes of the next message of a command. */
+static uint32_t copy_cut(struct driver *d, uint32_t command, uint64_t physical, uint64_t most)
+{
+    const struct driver_command *k = driver_command_at(d, command);
+    return driver_copy_ops(d)->cut(driver_copy(d), command_copy_kind(k), physical, most);
+}
+
 /* One piece of host data to the device at `address` + offset. */
 static bool move_write(struct driver *d, uint32_t command, uint32_t number, uint64_t address, const char *from,
                        uint64_t offset, uint64_t size)
@@ -64,7 +86,7 @@ static bool move_write(struct driver *d, uint32_t command, uint32_t number, uint
     int slot = slot_for(d, number);
     if (slot < 0)
         return false;
-    uint32_t bytes = (uint32_t)least(least(rest, size - offset), DRIVER_CHUNK - physical % DRIVER_CHUNK);
+    uint32_t bytes = copy_cut(d, command, physical, least(rest, size - offset));
     send_write(d, number, slot, physical, from + offset, bytes);
     slot_take(d, number, slot, command, offset, bytes);
     driver_command_at(d, command)->sent += bytes;
@@ -78,7 +100,7 @@ static bool move_read(struct driver *d, uint32_t command, uint32_t number, uint6
     int slot = slot_for(d, number);
     if (slot < 0)
         return false;
-    uint32_t bytes = (uint32_t)least(least(rest, size - offset), DRIVER_CHUNK - physical % DRIVER_CHUNK);
+    uint32_t bytes = copy_cut(d, command, physical, least(rest, size - offset));
     driver_gpu_send_read(d, number, (uint16_t)slot, physical, bytes);
     slot_take(d, number, slot, command, offset, bytes);
     driver_command_at(d, command)->sent += bytes;
@@ -94,7 +116,7 @@ static bool move_copy(struct driver *d, uint32_t command, uint32_t number)
     int slot = slot_for(d, number);
     if (slot < 0)
         return false;
-    uint32_t bytes = (uint32_t)least(least(rest_to, rest_from), k->size - k->sent);
+    uint32_t bytes = copy_cut(d, command, to, least(least(rest_to, rest_from), k->size - k->sent));
     driver_gpu_send_copy(d, number, (uint16_t)slot, to, from, bytes);
     slot_take(d, number, slot, command, k->sent, bytes);
     k->sent += bytes;
@@ -112,7 +134,7 @@ static bool move_fill(struct driver *d, uint32_t command, uint32_t number)
     if (slot < 0)
         return false;
     if (address % 4 == 0 && left >= 4) {
-        bytes = (uint32_t)least(rest, left & ~(uint64_t)3);
+        bytes = copy_cut(d, command, physical, least(rest, left & ~(uint64_t)3)) & ~3u;
         driver_gpu_send_fill(d, number, (uint16_t)slot, physical, bytes, k->pattern);
     } else {
         bytes = (uint32_t)least(4 - address % 4, left);
@@ -224,6 +246,7 @@ static void command_complete(struct driver *d, struct driver_queue *q)
     struct driver_device *device = &d->device[q->device];
     if (k->kind == DRIVER_LAUNCH) {
         device->kernels_running--;
+        dirty_note(d, q->device, k->pid);
         ring_give(device, k->piece);
         scratch_release(device, k);
     }
@@ -246,19 +269,24 @@ static void command_complete(struct driver *d, struct driver_queue *q)
     d->undone--;
 }
 
-/* GPUs whose memory a copy reads or writes, past their caches. */
+/* The GPUs whose memory a copy or a fill touches; bit i is GPU i. */
 static uint64_t command_owners(const struct driver *d, const struct driver_command *k)
 {
-    switch ((enum driver_kind)k->kind) {
-    case DRIVER_WRITE:
-    case DRIVER_READ:
-    case DRIVER_FILL:
-        return memory_owners(d, k->device_address, k->size);
-    case DRIVER_COPY:
-        return memory_owners(d, k->device_address, k->size) | memory_owners(d, k->source, k->size);
-    default:
+    if (k->kind != DRIVER_WRITE && k->kind != DRIVER_READ && k->kind != DRIVER_FILL && k->kind != DRIVER_COPY)
         return 0;
+    uint64_t owners = memory_owners(d, k->device_address, k->size);
+    return k->kind == DRIVER_COPY ? owners | memory_owners(d, k->source, k->size) : owners;
+}
+
+/* The first of the owners of memory at `address` whose L2 may hold lines of it, or DRIVER_NONE. */
+static uint32_t flush_owner(const struct driver *d, uint64_t owners, uint64_t address)
+{
+    uint32_t pid = program_find(driver_program(d), address)->pid;
+    for (; owners; owners &= owners - 1) {
+        if (dirty_is(d, (uint32_t)__builtin_ctzll(owners), pid))
+            return (uint32_t)__builtin_ctzll(owners);
     }
+    return DRIVER_NONE;
 }
 
 /* A device whose caches must be flushed before the command, or DRIVER_NONE. */
@@ -266,13 +294,12 @@ static uint32_t command_flush_device(const struct driver *d, const struct driver
 {
     if (k->kind == DRIVER_LAUNCH || k->kind == DRIVER_STAGE)
         return d->device[device].ring_wrapped || d->device[device].line_shared ? device : DRIVER_NONE;
-    uint64_t owners = command_owners(d, k) & ~k->flushed;
-    for (; owners; owners &= owners - 1) {
-        uint32_t number = (uint32_t)__builtin_ctzll(owners);
-        if (d->device[number].dirty)
-            return number;
-    }
-    return DRIVER_NONE;
+    if (!command_owners(d, k))
+        return DRIVER_NONE;
+    uint32_t number = flush_owner(d, memory_owners(d, k->device_address, k->size) & ~k->flushed, k->device_address);
+    if (number == DRIVER_NONE && k->kind == DRIVER_COPY)
+        number = flush_owner(d, memory_owners(d, k->source, k->size) & ~k->flushed, k->source);
+    return number;
 }
 
 /* Kernels reach the memory of other GPUs, too. */
@@ -303,7 +330,7 @@ static bool command_flush(struct driver *d, uint32_t command, uint32_t number)
         return false;
     driver_gpu_send_flush(d, number, (uint16_t)slot);
     slot_take(d, number, slot, command, 0, 0);
-    device->dirty = any_kernel_runs(d);
+    dirty_flush(d, number);
     device->ring_wrapped = false;
     device->line_shared = false;
     device->flushing++;
@@ -332,12 +359,35 @@ static bool command_launch(struct driver *d, uint32_t command, uint32_t number)
     memcpy(command_launch_packet(payload), &k->packet, sizeof k->packet);
     memcpy(command_launch_descriptor(payload), k->descriptor, sizeof k->descriptor);
     slot_take(d, number, slot, command, 0, 0);
-    for (uint32_t i = 0; i < d->device_count; i++)
-        d->device[i].dirty = true; /* what a kernel writes may be in the L2 of any GPU */
+    dirty_note(d, number, k->pid);
     device->kernels_running++;
     d->io.stats.launches++;
     k->phase = PHASE_RUNNING;
     return true;
+}
+
+static bool command_is_direct(struct driver *d, const struct driver_command *k)
+{
+    return k->size && k->kind != DRIVER_SHOOTDOWN
+           && driver_copy_ops(d)->direct(driver_copy(d), command_copy_kind(k), k->size);
+}
+
+/* Stores that others read, and the memory itself, change when no component is being ticked. */
+static void driver_window_end(struct component *c)
+{
+    struct driver *d = (struct driver *)(void *)c;
+    scratch_make(d);
+    for (uint32_t i = 0; i < d->queue_count; i++) {
+        const struct driver_queue *q = driver_queue_at(d, i);
+        struct driver_command *k = q->first == DRIVER_NONE ? NULL : driver_command_at(d, q->first);
+        if (!k || k->phase != PHASE_DIRECT)
+            continue;
+        functional_move_command(d, k, q->device);
+        if (k->kind == DRIVER_LAUNCH || k->kind == DRIVER_STAGE)
+            d->io.stats.bytes_to_gpu += k->size;
+        k->sent = k->received = k->size;
+        k->phase = PHASE_MOVE;
+    }
 }
 
 static bool command_begin(struct driver *d, uint32_t command, struct driver_queue *q)
@@ -360,10 +410,12 @@ static bool command_begin(struct driver *d, uint32_t command, struct driver_queu
     uint32_t flushed = command_flush_device(d, k, q->device);
     if (flushed != DRIVER_NONE)
         return command_flush(d, command, flushed);
-    if (k->kind == DRIVER_LAUNCH && k->packet.private_bytes && !scratch_find(d, q))
+    if (k->kind == DRIVER_LAUNCH && k->packet.private_bytes && !scratch_find(d, q, driver_window_end))
         return false;
-    k->phase = PHASE_MOVE;
     k->local = k->kind == DRIVER_COPY && copy_is_local(d, k);
+    k->phase = command_is_direct(d, k) ? PHASE_DIRECT : PHASE_MOVE;
+    if (k->phase == PHASE_DIRECT)
+        engine_at_window_end(&d->io.base, driver_window_end);
     k->launches = (uint32_t)d->io.stats.launches;
     k->beside_kernels = any_kernel_runs(d);
     d->io.stats.commands++;
@@ -380,6 +432,7 @@ static bool queue_step(struct driver *d, struct driver_queue *q)
     case PHASE_QUEUED:
         return command_begin(d, command, q);
     case PHASE_FLUSHING:
+    case PHASE_DIRECT:
     case PHASE_RUNNING:
         return false;
     case PHASE_LAUNCH_FIRST:

@@ -21,7 +21,7 @@
 #ifndef HEDDLE_DRIVER_MEMORY_H
 #define HEDDLE_DRIVER_MEMORY_H
 
-#include "driver_state.h"
+#include "driver_dirty.h"
 
 static struct memory_ref memory_view(struct driver *d)
 {
@@ -91,6 +91,9 @@ static enum driver_status memory_allocate_own(struct driver *d, uint32_t number,
 
 static void memory_release(struct driver *d, uint64_t address)
 {
+    const struct program_allocation *a = program_find(driver_program(d), address);
+    if (a)
+        dirty_leave(d, a->pid);
     if (memory_free(memory_view(d), address) != MEMORY_OK)
         bug("driver: 0x%" PRIx64 " is not the start of an allocation", address);
 }

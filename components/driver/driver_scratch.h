@@ -72,9 +72,8 @@ static bool scratch_acquire(struct driver *d, struct driver_command *command, ui
 }
 
 /* At the end of a window: makes the pools that launches in front of their queues wait for. */
-static void scratch_make(struct component *c)
+static void scratch_make(struct driver *d)
 {
-    struct driver *d = (struct driver *)(void *)c;
     for (uint32_t i = 0; i < d->queue_count; i++) {
         struct driver_queue *q = driver_queue_at(d, i);
         if (!q->scratch_wanted)
@@ -84,8 +83,9 @@ static void scratch_make(struct component *c)
     }
 }
 
-/* From a tick: the same for the first command of the queue, which may have to come back for it. */
-static bool scratch_find(struct driver *d, struct driver_queue *q)
+/* From a tick: the same for the first command of the queue, which may have to come back for it; `at_end` calls
+ * scratch_make(). */
+static bool scratch_find(struct driver *d, struct driver_queue *q, void (*at_end)(struct component *c))
 {
     struct driver_command *command = driver_command_at(d, q->first);
     if (command->scratch_pool != DRIVER_NONE || scratch_acquire(d, command, q->device, false))
@@ -93,7 +93,7 @@ static bool scratch_find(struct driver *d, struct driver_queue *q)
     if (scratch_choose(&d->device[q->device], command->pid, 0) < 0)
         return false;
     q->scratch_wanted = true;
-    engine_at_window_end(&d->io.base, scratch_make);
+    engine_at_window_end(&d->io.base, at_end);
     return false;
 }
 

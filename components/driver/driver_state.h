@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "components/command/aql_packet.h"
+#include "components/driver/copy_middleware.h"
 #include "components/driver/driver_api.h"
 #include "components/isa/isa.h"
 #include "components/work/work_placement.h"
@@ -30,11 +31,11 @@ enum {
     DRIVER_QUEUES = 4096,
     DRIVER_COMMANDS = 1 << 16,   /* not done at the same time */
     DRIVER_TICKETS = 1 << 20,    /* whose times are remembered */
-    DRIVER_CHUNK = 256,          /* bytes of a write or read message */
     DRIVER_PID = 1,              /* process of the devices that the platform has */
     DRIVER_ALL_PIDS = UINT32_MAX, /* of a shoot-down */
     DRIVER_HANDLES = 1024,       /* devices as the program sees them: GPUs, contexts, unified ones */
     DRIVER_RING_BYTES = 4 << 20, /* packets and kernel arguments of a device; smaller on small devices */
+    DRIVER_LATE_PIECES = 64,     /* of a ring, that its head goes around */
     DRIVER_SCRATCH_POOLS = 16,   /* a device, kept for the next launch */
     DRIVER_MAX_WORK_GROUP = 1024,
     DRIVER_NONE = UINT32_MAX
@@ -44,8 +45,8 @@ enum driver_kind {
     DRIVER_WRITE, DRIVER_READ, DRIVER_COPY, DRIVER_FILL, DRIVER_STAGE, DRIVER_LAUNCH, DRIVER_MARK, DRIVER_BARRIER,
     DRIVER_SHOOTDOWN
 };
-static const char *const driver_kind_names[] = {"write", "read",   "copy", "fill", "stage",
-                                                "launch", "mark", "wait", "shoot-down"};
+static const char *const driver_kind_names[] = {"write", "read", "copy", "fill", "stage", "launch", "mark", "wait",
+                                                "shoot-down"};
 
 /* What the trace calls a command, where its kind does not say enough. */
 enum driver_span { SPAN_KIND, SPAN_CODE, SPAN_ARGUMENTS, SPAN_PACKET };
@@ -55,6 +56,7 @@ enum driver_phase {
     PHASE_QUEUED,
     PHASE_FLUSH_FIRST,  /* a flush is to be sent */
     PHASE_FLUSHING,
+    PHASE_DIRECT,       /* data is to be moved directly, at the end of the window */
     PHASE_MOVE,         /* messages of a copy, or the arguments of a launch, go out */
     PHASE_LAUNCH_FIRST, /* the arguments are there, the launch is to be sent */
     PHASE_RUNNING
@@ -139,7 +141,7 @@ struct driver_device {
     uint64_t size;         /* bytes of memory */
     uint32_t slots;        /* arena: struct driver_slot[in_flight] */
     uint32_t slots_used;
-    bool dirty;            /* a kernel ran since the last flush */
+    uint64_t flushed_at, left_at; /* see driver_dirty.h */
     bool ring_wrapped;     /* lines of the ring may be in caches: flush before the next launch */
     bool line_shared;      /* kernels may have cached a line that a copy changed beside them: the same */
     uint32_t flushing;     /* flushes that are not answered */
@@ -151,7 +153,11 @@ struct driver_device {
     uint64_t ring_head_round;
     uint32_t ring_mirror;  /* arena: what launches want written there */
     uint32_t pieces;       /* arena: struct driver_piece[DRIVER_COMMANDS], a ring */
-    uint32_t first_piece, pieces_held;
+    uint32_t first_piece, pieces_held; /* numbers count on, places in the table are remainders */
+    uint32_t late_pieces;
+    struct driver_late_piece {
+        uint32_t number, offset, bytes;
+    } late_piece[DRIVER_LATE_PIECES];
     struct driver_piece last_piece; /* the one taken last, held or not; bytes 0: none */
     uint32_t last_piece_queue;
     struct driver_scratch scratch[DRIVER_SCRATCH_POOLS];
@@ -172,6 +178,8 @@ struct driver {
     uint32_t undone;       /* commands */
     uint32_t queues;       /* arena: struct driver_queue[DRIVER_QUEUES] */
     uint32_t queue_count;
+    uint32_t dirty;        /* arena: uint64_t[device_count][PAGE_TABLE_PIDS] */
+    uint64_t dirty_clock;
     uint32_t turn;         /* queue that is looked at first */
     uint32_t tickets;      /* arena: struct driver_ticket[DRIVER_TICKETS] */
     uint64_t last_ticket;

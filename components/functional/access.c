@@ -19,7 +19,7 @@ static const char *out_of_bounds(const struct window_table *t, const char *acces
                                  uint64_t address)
 {
     const struct program_allocation *a = program_find(t->program, address);
-    if (a && bytes <= a->end - address)
+    if (a && bytes <= a->end - address && program_reaches(t->program, t->gpu, a))
         snprintf(what, sizeof what,
                  "%s of %u bytes at 0x%" PRIx64 ", which is not mapped in process %u", access,
                  bytes, address, t->pid);

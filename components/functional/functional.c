@@ -348,6 +348,9 @@ void functional_run(const struct functional_launch *launch, struct functional_re
                       : 1;
     launches++;
     window_refresh(&windows, launch->program, launch->pages, launch->pid);
+    if (windows.gpu != launch->gpu)
+        windows.count = windows.next = 0; /* another may access other memory */
+    windows.gpu = launch->gpu;
     for (uint32_t i = 0; i < r.free; i++)
         free_slots[i] = r.free - 1 - i;
     while (r.left || r.live) {

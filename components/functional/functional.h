@@ -34,6 +34,7 @@ struct functional_launch {
     const struct page_table *pages;
     enum isa_target target;
     uint32_t pid;
+    uint32_t gpu;
     uint64_t first_group, groups; /* those to be run, in the order x, y, z; groups 0: all */
     uint32_t kernel;              /* number in the program table */
     uint32_t dispatch_id;

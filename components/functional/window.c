@@ -39,7 +39,7 @@ const struct window *window_find(struct window_table *t, uint64_t address)
             return &t->window[i];
     }
     const struct program_allocation *a = program_find(t->program, address);
-    if (!a || page_of(t, address) == UINT64_MAX)
+    if (!a || !program_reaches(t->program, t->gpu, a) || page_of(t, address) == UINT64_MAX)
         return NULL;
     uint32_t place = t->next;
     t->next = (t->next + 1) % WINDOW_COUNT;
@@ -51,7 +51,7 @@ const struct window *window_find(struct window_table *t, uint64_t address)
 bool window_is_allocated(const struct window_table *t, uint64_t address, uint64_t bytes)
 {
     const struct program_allocation *a = program_find(t->program, address);
-    bool mapped = a && bytes <= a->end - address;
+    bool mapped = a && bytes <= a->end - address && program_reaches(t->program, t->gpu, a);
     uint64_t page = (uint64_t)1 << t->pages->page_bits;
     for (uint64_t at = address & ~(page - 1); mapped && at < address + bytes; at += page)
         mapped = page_of(t, at) != UINT64_MAX;
