@@ -61,6 +61,18 @@ static void device_add_instance(struct driver_device_info *info, const struct pl
     }
 }
 
+/* An RDMA engine below the device's prefix. */
+static bool device_has_fabric(const char *prefix)
+{
+    const struct platform_table *table = engine_base.platform;
+    for (uint32_t i = 0; i < table->instance_count; i++) {
+        if (device_owns(table_string(table->instances[i].path), prefix) &&
+            !strcmp(table_string(table->instances[i].type), "rdma_engine"))
+            return true;
+    }
+    return false;
+}
+
 static void device_read_info(const struct driver *d, struct driver_device *device, const char *prefix)
 {
     const struct platform_table *table = engine_base.platform;
@@ -123,6 +135,7 @@ static void device_init(struct driver *d, uint32_t number)
     for (uint32_t i = 0; i < slots; i++)
         driver_slot_at(device, i)->command = DRIVER_NONE;
     device_read_info(d, device, prefix);
+    device->has_fabric = device_has_fabric(prefix);
 }
 
 #endif

@@ -222,6 +222,21 @@ static uint32_t command_flush_device(const struct driver *d, const struct driver
     return d->device[from].dirty && !(k->flushed >> from & 1) ? from : DRIVER_NONE;
 }
 
+/* Can kernels of device `from` leave lines in the caches of device `to`? */
+static bool reaches(const struct driver *d, uint32_t from, uint32_t to)
+{
+    return from == to || (d->device[from].has_fabric && d->device[to].has_fabric);
+}
+
+static bool kernels_reach(const struct driver *d, uint32_t number)
+{
+    for (uint32_t i = 0; i < d->device_count; i++) {
+        if (d->device[i].kernels_running && reaches(d, i, number))
+            return true;
+    }
+    return false;
+}
+
 static bool command_flush(struct driver *d, uint32_t command, uint32_t number)
 {
     struct driver_device *device = &d->device[number];
@@ -230,7 +245,7 @@ static bool command_flush(struct driver *d, uint32_t command, uint32_t number)
         return false;
     driver_gpu_send_flush(d, number, (uint16_t)slot);
     slot_take(d, number, slot, command, 0, 0);
-    device->dirty = device->kernels_running > 0;
+    device->dirty = kernels_reach(d, number);
     device->ring_wrapped = false;
     d->io.stats.flushes++;
     driver_command_at(d, command)->phase = PHASE_FLUSHING;
@@ -250,7 +265,8 @@ static bool command_launch(struct driver *d, uint32_t command, uint32_t number)
     memcpy(command_launch_packet(payload), &k->packet, sizeof k->packet);
     memcpy(command_launch_descriptor(payload), k->descriptor, sizeof k->descriptor);
     slot_take(d, number, slot, command, 0, 0);
-    device->dirty = true;
+    for (uint32_t i = 0; i < d->device_count; i++)
+        d->device[i].dirty |= reaches(d, number, i);
     device->kernels_running++;
     d->io.stats.launches++;
     k->phase = PHASE_RUNNING;

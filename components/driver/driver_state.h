@@ -105,7 +105,8 @@ struct driver_device {
     uint32_t extents;      /* arena: struct page_extent[] */
     uint32_t slots;        /* arena: struct driver_slot[in_flight] */
     uint32_t slots_used;
-    bool dirty;            /* a kernel ran since the last flush */
+    bool dirty;            /* a kernel that can reach its memory ran since the last flush */
+    bool has_fabric;       /* its kernels reach the memory of the other devices that have one, and theirs this one's */
     bool ring_wrapped;     /* lines of the ring may be in caches: flush before the next launch */
     uint32_t kernels_running;
     uint32_t launches;     /* functional mode: number of the next dispatch */

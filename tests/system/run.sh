@@ -49,7 +49,7 @@ same() { cmp "$1" "$2" || fail "$1 and $2 differ"; }
 good_programs="vectoradd saxpy matmul matmul_tiled transpose reduction histogram stencil module
     atax aes128 atomics bfs bitonic calls convolution copies device_variables divergence doubles dynamic_lds fft fir
     floyd_warshall grids half integers kmeans layers math narrow nbody pipeline scan scratch shuffles spmv streams structs
-    alignment clocks devices fences life philox prints radix_sort sha256 threads host_threads managed occupancy"
+    alignment clocks devices peers fences life philox prints radix_sort sha256 threads host_threads managed occupancy"
 kernels=$programs/module_kernels.hsaco # what module, bad_missing_kernel and bad_truncated load
 
 t_check_platforms() {
@@ -515,6 +515,18 @@ t_programs_ring4() {
     local p
     for p in devices threads; do
         expect 0 '^PASS' -- run platforms/ring4.heddle -- "$programs/$p" || return 1
+    done
+}
+# Kernels on the memory of other GPUs, over all ways of the fabrics; the bytes depend on nothing but the platform.
+t_peers() {
+    local variant
+    expect 0 '^PASS' -- run platforms/ring4.heddle --set gpu.arrays=2 -- "$programs/peers" 300 || return 1
+    expect 0 '^PASS' -- run platforms/ring4.heddle --set gpu.arrays=2 --set topology=full -- "$programs/peers" 300 || return 1
+    expect 0 '^PASS' -- run platforms/r9nano_x4.heddle --mode functional -- "$programs/peers" 300 || return 1
+    expect 0 '^PASS' -- run platforms/r9nano_x4.heddle --stats "$out/work/ref.json" --stats-no-host -- "$programs/peers" 300 || return 1
+    for variant in "--threads=2" "--generic" "--tick-order=random:1" "--tick-all"; do
+        expect 0 '^PASS' -- run platforms/r9nano_x4.heddle "$variant" --stats "$out/work/new.json" --stats-no-host -- "$programs/peers" 300 || return 1
+        same "$out/work/ref.json" "$out/work/new.json" || { fail "peers with $variant"; return 1; }
     done
 }
 t_bad_instruction() { expect 3 '^PASS' "warning: kernel 'lacks' .*s_rfe_b64 .* at 0x[0-9a-f]+" -- run platforms/tiny.heddle -- "$programs/bad_instruction" "$(arguments_of bad_instruction)"; }
