@@ -254,7 +254,8 @@ static inline bool take_atomic_here(struct cache *c, const struct mem_request *m
     return true;
 }
 
-/* A coherent read in a cache that is not what all sharers see: like an atomic, it goes below. */
+/* A coherent read in a cache that is not what all sharers see, or may not be: like an atomic, it
+ * goes below. */
 static inline bool take_read_below(struct cache *c, const struct mem_request *m, uint64_t address)
 {
     if (!index_pool_has(&c->free_sent) || !cache_bottom_can_send(c))
@@ -304,7 +305,7 @@ static inline bool take(struct cache *c, const struct mem_request *m, void *payl
                         uint64_t address)
 {
     if (message_kind(m) == MEM_READ)
-        return !is_write_back(c) && engine_unlikely(m->read.coherent)
+        return !is_write_back(c) && engine_unlikely(m->read.coherent) && !cache_params(c)->shared
                    ? take_read_below(c, m, address)
                    : take_read(c, m->tag, address, m->read.size, m->read.pid);
     if (message_kind(m) == MEM_ATOMIC)

@@ -49,7 +49,7 @@ same() { cmp "$1" "$2" || fail "$1 and $2 differ"; }
 good_programs="vectoradd saxpy matmul matmul_tiled transpose reduction histogram stencil module
     atax aes128 atomics bfs bitonic calls convolution copies device_variables divergence doubles dynamic_lds fft fir
     floyd_warshall grids half integers kmeans layers math narrow nbody pipeline scan scratch shuffles spmv streams structs
-    alignment clocks devices peers fences life philox prints radix_sort sha256 threads host_threads managed occupancy"
+    alignment clocks devices peers spread fences life philox prints radix_sort sha256 threads host_threads managed occupancy"
 kernels=$programs/module_kernels.hsaco # what module, bad_missing_kernel and bad_truncated load
 
 t_check_platforms() {
@@ -551,6 +551,12 @@ t_memtest4() {
         expect 0 -- run tests/system/memtest4.heddle --set tester.episodes=50 $n --stats "$out/work/new.json" --stats-no-host || return 1
         same "$out/work/ref.json" "$out/work/new.json" || { fail "memtest4 with $n"; return 1; }
     done
+}
+# Two kernels of docs/write-policies.md; in full, all of them.
+t_write_policies() {
+    local part=()
+    [ "$full" = yes ] && part=(--all)
+    expect 0 'numbers are those of' -- python3 tests/bench/policies/run.py "$heddle" "$programs" --check docs/write-policies.md "${part[@]}"
 }
 t_bad_instruction() { expect 3 '^PASS' "warning: kernel 'lacks' .*s_rfe_b64 .* at 0x[0-9a-f]+" -- run platforms/tiny.heddle -- "$programs/bad_instruction" "$(arguments_of bad_instruction)"; }
 t_bad_missing_kernel() { expect 0 -- run platforms/tiny.heddle -- "$programs/bad_missing_kernel" "$kernels"; }
