@@ -89,6 +89,20 @@ static void check_pool(const struct command_processor *c, const struct cu_resour
     }
 }
 
+/* Cycles to a compute unit and back: a question leaves in one cycle, is looked at in another,
+ * answered in the same. */
+static uint32_t round_trip(const struct command_processor *c)
+{
+    uint32_t most = 1;
+    for (uint32_t i = 0; i < command_processor_work_count(c); i++) {
+        const uint32_t *rings =
+            engine_base.port_rings + 2 * (command_processor_io(c)->work_first + i);
+        uint32_t there_and_back = ring_at(rings[0])->latency + ring_at(rings[1])->latency;
+        most = there_and_back > most ? there_and_back : most;
+    }
+    return most;
+}
+
 static void command_processor_init(struct command_processor *c)
 {
     uint32_t cus = command_processor_work_count(c);
@@ -101,7 +115,7 @@ static void command_processor_init(struct command_processor *c)
         check_pool(c, pool, i);
     cu_resource_pool_ops.setup((struct part *)(void *)pool, cus);
     for (uint32_t i = 0; i < command_processor_dispatcher_count(c); i++) {
-        dispatcher_setup(command_processor_dispatcher(c, i), cus);
+        dispatcher_setup(command_processor_dispatcher(c, i), cus, round_trip(c));
         arena_at(struct kernel_account, c->accounts)[i].active =
             arena_allocate(cus * sizeof(uint64_t));
     }
@@ -395,6 +409,10 @@ static bool work_receive(struct command_processor *c)
             kernel_count(d->record, 1, m->finished.wavefront_instructions);
             if (dispatcher_finished(d, i, m->tag))
                 kernel_done(c, g->dispatcher);
+            for (uint32_t other = 0; other < command_processor_dispatcher_count(c); other++) {
+                if (other != g->dispatcher)
+                    dispatcher_other_finished(command_processor_dispatcher(c, other), i);
+            }
             command_processor_work_pop_reply(c, i);
             received = true;
         }
