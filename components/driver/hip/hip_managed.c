@@ -444,9 +444,9 @@ static hipError_t prefetch(const void *pointer, size_t size, int device, hipStre
     if (error != hipSuccess || device == hipCpuDeviceId) {
         return error;
     }
-    return device >= 0 && device < hip.device_count ? hip_managed_before_use(
-               queue, (uintptr_t)pointer, size, false, "hipMemPrefetchAsync")
-                                                    : hipErrorInvalidDevice;
+    return hip_is_device(device) ? hip_managed_before_use(queue, (uintptr_t)pointer, size, false,
+                                                          "hipMemPrefetchAsync")
+                                 : hipErrorInvalidDevice;
 }
 
 hipError_t hipMemPrefetchAsync(const void *pointer, size_t size, int device, hipStream_t stream)
