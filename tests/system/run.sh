@@ -50,6 +50,7 @@ good_programs="vectoradd saxpy matmul matmul_tiled transpose reduction histogram
     atax aes128 atomics bfs bitonic calls convolution copies device_variables divergence doubles dynamic_lds fft fir
     floyd_warshall grids half integers kmeans layers math narrow nbody pipeline scan scratch shuffles spmv streams structs
     alignment clocks devices peers spread fences life philox prints radix_sort sha256 threads host_threads managed occupancy"
+gpus_programs="peer_ring allreduce halo matmul_gpus gpu_threads queues managed_pingpong" # for as many GPUs as there are
 kernels=$programs/module_kernels.hsaco # what module, bad_missing_kernel and bad_truncated load
 
 t_check_platforms() {
@@ -627,7 +628,7 @@ t_bad_trap() {
 }
 t_programs_ring4() {
     local p
-    for p in devices threads; do
+    for p in devices threads $gpus_programs; do
         expect 0 '^PASS' -- run platforms/ring4.heddle -- "$programs/$p" || return 1
     done
 }
@@ -671,6 +672,24 @@ t_write_policies() {
     local part=()
     [ "$full" = yes ] && part=(--all)
     expect 0 'numbers are those of' -- python3 tests/bench/policies/run.py "$heddle" "$programs" --check docs/write-policies.md "${part[@]}"
+}
+
+# Programs for several GPUs give the same bytes however they are run; with --full ten runs of each, and a hundred that end.
+t_determinism_gpus() {
+    local p i variant list="halo gpu_threads"
+    [ "$full" = yes ] && list=$gpus_programs
+    for p in $list; do
+        expect 0 '^PASS' -- run platforms/ring4.heddle --stats "$out/work/ref.json" --stats-no-host -- "$programs/$p" || return 1
+        for variant in "--tick-order=random:5" "--threads=2" "--generic"; do
+            expect 0 '^PASS' -- run platforms/ring4.heddle $variant --stats "$out/work/new.json" --stats-no-host -- "$programs/$p" || return 1
+            same "$out/work/ref.json" "$out/work/new.json" || { fail "$p with '$variant'"; return 1; }
+        done
+        [ "$full" = yes ] || continue
+        for ((i = 0; i < 100; i++)); do
+            expect 0 '^PASS' -- timeout 60 "$heddle" run platforms/ring4.heddle --stats "$out/work/new.json" --stats-no-host -- "$programs/$p" || { fail "$p, run $i"; return 1; }
+            [ $i -ge 10 ] || same "$out/work/ref.json" "$out/work/new.json" || { fail "$p, run $i"; return 1; }
+        done
+    done
 }
 t_bad_instruction() { expect 3 '^PASS' "warning: kernel 'lacks' .*s_rfe_b64 .* at 0x[0-9a-f]+" -- run platforms/tiny.heddle -- "$programs/bad_instruction" "$(arguments_of bad_instruction)"; }
 t_bad_missing_kernel() { expect 0 -- run platforms/tiny.heddle -- "$programs/bad_missing_kernel" "$kernels"; }
