@@ -49,7 +49,7 @@ same() { cmp "$1" "$2" || fail "$1 and $2 differ"; }
 good_programs="vectoradd saxpy matmul matmul_tiled transpose reduction histogram stencil module
     atax aes128 atomics bfs bitonic calls convolution copies device_variables divergence doubles dynamic_lds fft fir
     floyd_warshall grids half integers kmeans layers math narrow nbody pipeline scan scratch shuffles spmv streams structs
-    alignment clocks devices fences life philox prints radix_sort sha256 threads host_threads managed occupancy"
+    alignment clocks devices peers spread fences life philox prints radix_sort sha256 threads host_threads managed occupancy"
 kernels=$programs/module_kernels.hsaco # what module, bad_missing_kernel and bad_truncated load
 
 t_check_platforms() {
@@ -657,6 +657,47 @@ t_page_sizes() {
             expect 0 '^PASS' -- run platforms/tiny.heddle --generic --set driver.page_size=$size -- "$programs/$p" $(arguments_of "$p") || return 1
         done
     done
+}
+# Kernels on the memory of other GPUs, over all ways of the fabrics; the bytes depend on nothing but the platform.
+t_peers() {
+    local variant
+    expect 0 '^PASS' -- run platforms/ring4.heddle --set gpu.arrays=2 -- "$programs/peers" 300 || return 1
+    expect 0 '^PASS' -- run platforms/ring4.heddle --set gpu.arrays=2 --set topology=full -- "$programs/peers" 300 || return 1
+    expect 0 '^PASS' -- run platforms/r9nano_x4.heddle --mode functional -- "$programs/peers" 300 || return 1
+    expect 0 '^PASS' -- run platforms/r9nano_x4.heddle --stats "$out/work/ref.json" --stats-no-host -- "$programs/peers" 300 || return 1
+    for variant in "--threads=2" "--generic" "--tick-order=random:1" "--tick-all"; do
+        expect 0 '^PASS' -- run platforms/r9nano_x4.heddle "$variant" --stats "$out/work/new.json" --stats-no-host -- "$programs/peers" 300 || return 1
+        same "$out/work/ref.json" "$out/work/new.json" || { fail "peers with $variant"; return 1; }
+    done
+}
+# Eight GPUs in every topology, with small GPUs; the remote side of a request takes what the ways say.
+t_fabric() {
+    local topology
+    for topology in memory=ideal topology=ring topology=mesh topology=switch gpu.l2_write=through; do
+        expect 0 '^PASS' -- run platforms/r9nano_x8_fabric.heddle --generic --set gpu.arrays=1 --set $topology -- "$programs/peers" 200 || return 1
+    done
+    expect 0 '^PASS' -- run platforms/apu.heddle -- "$programs/copies" || return 1
+    expect 1 'E0506' 'circle of 8 interconnects' -- "$heddle" check platforms/r9nano_x8_fabric.heddle --set topology=ring --set gpu.router.bubble=false
+}
+# Four memory systems and the ways between them, too narrow for what the tester does to them.
+t_memtest4() {
+    local setting n
+    for setting in node.l2_write=back node.l2_write=through node.l2_write=evict; do
+        for n in ring one_way; do
+            expect 0 -- run tests/system/memtest4.heddle --generic --set tester.episodes=50 --set $setting --set topology=$n --set node.depth=2 || return 1
+        done
+    done
+    expect 0 -- run tests/system/memtest4.heddle --set tester.episodes=50 --stats "$out/work/ref.json" --stats-no-host || return 1
+    for n in --threads=3 --generic --tick-order=random:4 --tick-all; do
+        expect 0 -- run tests/system/memtest4.heddle --set tester.episodes=50 $n --stats "$out/work/new.json" --stats-no-host || return 1
+        same "$out/work/ref.json" "$out/work/new.json" || { fail "memtest4 with $n"; return 1; }
+    done
+}
+# Two kernels of docs/write-policies.md; in full, all of them.
+t_write_policies() {
+    local part=()
+    [ "$full" = yes ] && part=(--all)
+    expect 0 'numbers are those of' -- python3 tests/bench/policies/run.py "$heddle" "$programs" --check docs/write-policies.md "${part[@]}"
 }
 t_bad_instruction() { expect 3 '^PASS' "warning: kernel 'lacks' .*s_rfe_b64 .* at 0x[0-9a-f]+" -- run platforms/tiny.heddle -- "$programs/bad_instruction" "$(arguments_of bad_instruction)"; }
 t_bad_missing_kernel() { expect 0 -- run platforms/tiny.heddle -- "$programs/bad_missing_kernel" "$kernels"; }
