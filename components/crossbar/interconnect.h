@@ -180,9 +180,23 @@ INTERCONNECT_INLINE bool INTERCONNECT(serve_target)(struct INTERCONNECT_TYPE *c,
     return again || cycles == 1;
 }
 
+/* Is anything to do in one direction? May say yes in vain. */
+INTERCONNECT_INLINE bool INTERCONNECT(has_work)(const struct INTERCONNECT_TYPE *c, bool reply)
+{
+    const struct interconnect_side *s = &c->interconnect.side[reply];
+    if (s->source_words != 1 || s->target_words != 1)
+        return true;
+    uint32_t first =
+        reply ? INTERCONNECT(to_first_pending)(c) : INTERCONNECT(from_first_pending)(c);
+    return interconnect_pending(&c->io.base, first, first + s->sources)
+           || *interconnect_bits(s->busy);
+}
+
 /* One direction. true: a target is wanted still, and free in the next cycle. */
 INTERCONNECT_INLINE bool INTERCONNECT(move_side)(struct INTERCONNECT_TYPE *c, bool reply)
 {
+    if (!INTERCONNECT(has_work)(c, reply))
+        return false;
     const struct interconnect_view v =
         interconnect_look(&c->interconnect, reply, c->io.base.now);
     bool again = false;
