@@ -1,5 +1,6 @@
-/* A dispatcher: one kernel at a time, cut into work-groups in the order x, y, z, which are placed round robin over the
- * compute units as the resource pool allows.
+/* A dispatcher: one kernel at a time, cut into work-groups, which are placed as three parts say: the order proposes a compute
+ * unit for each (dispatch_order.h), the resource pool knows whether there is room (resource_pool.h), and the protocol what is
+ * said to the compute unit before (dispatch_protocol.h).
  *
  * The command processor drives it: dispatcher_start() with a launch, then dispatcher_next() whenever it may have a
  * work-group to send, dispatcher_finished() for each that came back. */
@@ -9,6 +10,8 @@
 #include "dispatcher.gen.h"
 
 #include "components/command/aql_packet.h"
+#include "components/command_processor/dispatch_order.h"
+#include "components/command_processor/dispatch_protocol.h"
 #include "components/command_processor/resource_pool.h"
 #include "components/work/work_placement.h"
 
@@ -31,12 +34,14 @@ struct dispatcher {
     struct resource_request request; /* of a whole work-group */
     struct work_placement common;    /* what all work-groups share */
     uint32_t groups[3];        /* work-groups in each direction */
-    uint32_t next[3];          /* the next one to place */
+    uint32_t next[3];          /* one of them, ... */
+    uint64_t next_number;      /* ... and its number among those to be run, in the order x, y, z */
+    uint64_t first;            /* the first of these; not 0 for a part of a launch on several GPUs */
+    uint64_t total;            /* to be run: all, or this GPU's part */
     uint64_t left;             /* to be placed */
     uint64_t running;          /* on compute units */
     uint64_t busy_until;       /* hundredths of a cycle: dispatching takes time */
-    uint32_t next_cu;
-    bool refused;              /* nothing free at refused_at, when the pool had seen refused_releases */
+    bool refused;              /* no place since refused_at; at the last attempt the pool had seen refused_releases */
     uint64_t refused_at;
     uint64_t refused_releases;
     uint32_t scratch_free;     /* arena: uint32_t[scratch_most], stack of free scratch blocks */
@@ -51,13 +56,16 @@ struct dispatch_cost {
     uint32_t per_wavefront; /* each, above that */
 };
 
-/* Once, before anything else. */
-static void dispatcher_setup(struct dispatcher *d, uint32_t compute_units);
+/* Once, before anything else. `round_trip`: cycles to a compute unit and back. */
+static void dispatcher_setup(struct dispatcher *d, uint32_t compute_units, uint32_t round_trip);
 
 /* Takes a launch. False: no compute unit can ever hold its work-groups. */
 static bool dispatcher_start(struct dispatcher *d, const struct aql_packet *packet,
                              const struct aql_descriptor *descriptor, uint64_t entry,
                              uint64_t packet_address, uint32_t pid, uint32_t dispatch_id);
+
+/* After dispatcher_start(): runs only work-groups first .. first + count - 1, in the order x, y, z. */
+static void dispatcher_limit(struct dispatcher *d, uint64_t first, uint64_t count);
 
 /* Places the next work-group if one is due at `now`. `may_send(owner, cu)` tells whether the compute unit's port takes a
  * message. True: *cu, *id and *placement are filled, and the time it costs is accounted. */
@@ -68,6 +76,9 @@ static bool dispatcher_next(struct dispatcher *d, uint64_t now, uint32_t compute
 
 /* A work-group in `slot` of `cu` has ended. True: it was the last of the kernel. */
 static bool dispatcher_finished(struct dispatcher *d, uint32_t cu, uint32_t slot);
+
+/* A work-group of another dispatcher has ended on `cu`. */
+static void dispatcher_other_finished(struct dispatcher *d, uint32_t cu);
 
 /* Cycle at which the next work-group can be placed if nothing else happens; ENGINE_NEVER while something must be freed. */
 static uint64_t dispatcher_due(const struct dispatcher *d);

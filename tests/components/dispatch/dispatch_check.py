@@ -15,12 +15,13 @@ here = os.path.dirname(os.path.abspath(__file__))
 wrong = 0
 
 OVERHEAD, WIRE, COST = 200, 10, 4
+DEADLOCK = 4  # exit status
 SLOTS = 40  # of a compute unit
 
 
-def run(units=2, duration=100, **launcher):
+def run(units=2, duration=100, parts=(), **launcher):
     stats = os.path.join(folder, "stats.json")
-    settings = [f"units={units}", f"cu.duration={duration}cy"]
+    settings = [f"units={units}", f"cu.duration={duration}cy", *parts]
     for name, value in launcher.items():
         settings.append(f"host.{name}={value}")
     command = [heddle, "run", os.path.join(here, "dispatch.heddle"), "--generic", "--stats", stats]
@@ -28,6 +29,8 @@ def run(units=2, duration=100, **launcher):
         command += ["--set", setting]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:
+        if done.returncode == DEADLOCK:
+            return done.stderr
         sys.exit(f"{' '.join(command)}:\n{done.stderr}")
     with open(stats) as file:
         kernels = json.load(file)["kernels"]
@@ -121,7 +124,49 @@ def occupancy():
         equal(f"{name}: limit", k["occupancy"]["limited_by"], limit)
 
 
-for check in (everything_fits, large_work_groups, rounds, overlapping, occupancy):
+ACK_NAK = "cp.dispatcher.protocol=ack_nak"
+
+
+def ack_nak():
+    """A round trip for each work-group; cost of dispatching and waiting for the answer go on side by side."""
+    for groups, wavefronts in [(1, 1), (10, 4), (7, 16)]:
+        (k,) = run(4, 1000, (ACK_NAK,), work_groups=groups, wavefronts=wavefronts)
+        equal(f"ack, {groups} of {wavefronts}", k["cycles"], OVERHEAD + 1 + (groups - 1) * 2 * WIRE + 2 * WIRE + 1000)
+    # Each of two units holds one work-group; a third one is asked for in vain at both, then runs where the first has ended.
+    (k,) = run(2, 500, (ACK_NAK,), work_groups=3, lds="64KiB")
+    equal("nak", k["cycles"], OVERHEAD + 1 + 2 * (2 * WIRE + 500))
+
+
+def freed_by_others():
+    """The second kernel finds no room and has nothing running whose end could wake it: any work-group's end must. The
+    previous scheme tells only the dispatcher that placed it; then the run hangs, and the report says who waits for what."""
+    held = 2 * WIRE + 1000
+    for parts in ((), (ACK_NAK,), (ACK_NAK, "cp.dispatcher.protocol.hears=all"), ("cp.dispatcher.order=greedy",),
+                  ("cp.dispatcher.order=partitioned",)):
+        kernels = run(1, 1000, parts, kernels=2, lds="64KiB")
+        if isinstance(kernels, str):
+            equal(f"freed by others, {parts}", "deadlock", "two kernels")
+            continue
+        equal(f"freed by others, {parts}: first", kernels[0]["cycles"], OVERHEAD + 1 + held)
+        equal(f"freed by others, {parts}: second", kernels[1]["cycles"], OVERHEAD + 1 + 2 * held - 1)
+    told = run(1, 1000, (ACK_NAK, "cp.dispatcher.protocol.hears=own"), kernels=2, lds="64KiB")
+    equal("own: hangs", isinstance(told, str), True)
+    for words in ("deadlock", "dispatcher 1: kernel 'test', 0 work-groups running, 1 to be placed, no compute unit has room"):
+        equal(f"own: '{words}' is said", words in str(told), True)
+    # One kernel alone hears of all its own work-groups.
+    equal("own: one kernel", len(run(1, 1000, (ACK_NAK, "cp.dispatcher.protocol.hears=own"), work_groups=3, lds="64KiB")), 1)
+
+
+def orders():
+    """Which units are used, and for how long."""
+    for order, used, longest in [("round_robin", 4, 200), ("greedy", 2, 400), ("partitioned", 4, 200)]:
+        (k,) = run(4, 100, (f"cp.dispatcher.order={order}",), work_groups=8, lds="16KiB")
+        achieved = k["occupancy"]["achieved"]
+        equal(f"{order}: units", achieved["units_used"], used)
+        equal(f"{order}: longest", achieved["longest_unit_cycles"], longest)
+
+
+for check in (everything_fits, large_work_groups, rounds, overlapping, occupancy, ack_nak, freed_by_others, orders):
     before = wrong
     check()
     print(f"{'ok' if wrong == before else 'not ok'} - {check.__name__}")
