@@ -249,7 +249,8 @@ static __attribute__((noinline)) void take_pages(struct cache *c)
 enum translated { TRANSLATED, ASIDE, HELD, NOTHING };
 
 /* The oldest request, `m`, steps aside until its page is known. */
-static __attribute__((noinline)) enum translated park(struct cache *c, const struct mem_request *m, bool ask)
+static __attribute__((noinline)) enum translated park(struct cache *c, const struct mem_request *m,
+                                                      bool ask)
 {
     uint32_t pid = request_pid(m);
     if (!index_pool_has(&c->free_parked) || (ask && !cache_translate_can_send(c)))
@@ -274,7 +275,8 @@ static __attribute__((noinline)) enum translated park(struct cache *c, const str
 
 /* Finds the physical address of the oldest request, or moves it aside. A result is kept while the
  * request has to stay. */
-CACHE_INLINE enum translated translate(struct cache *c, const struct mem_request *m, uint64_t *physical)
+CACHE_INLINE enum translated translate(struct cache *c, const struct mem_request *m,
+                                       uint64_t *physical)
 {
     *physical = request_address(m);
     if (!cache_translation_ops(c))
@@ -478,8 +480,7 @@ CACHE_INLINE void take_requests(struct cache *c, unsigned *room)
         enum translated t = find_next(c, &next);
         if (t == NOTHING)
             return;
-        if (t == HELD
-            || (t == TRANSLATED && !take(c, next.request, next.payload, next.physical))) {
+        if (t == HELD || (t == TRANSLATED && !take(c, next.request, next.payload, next.physical))) {
             note_blocked(c);
             return;
         }

@@ -13,8 +13,7 @@
  * MSHRs can have. */
 static inline bool target_room(const struct cache *c, const struct cache_mshr *mshr, bool stored)
 {
-    return mshr->targets < cache_params(c)->targets
-           && (!stored || index_pool_has(&c->free_stored));
+    return mshr->targets < cache_params(c)->targets && (!stored || index_pool_has(&c->free_stored));
 }
 
 /* A further target. */

@@ -65,8 +65,8 @@ static void INTERCONNECT(setup)(struct INTERCONNECT_TYPE *c, uint32_t latency, b
 
 /* The target of a message at its source, or -1 after engine_fail(). Requests carry their address in
  * front. */
-INTERCONNECT_INLINE int32_t INTERCONNECT(target)(struct INTERCONNECT_TYPE *c, const struct message *m,
-                                    bool reply)
+INTERCONNECT_INLINE int32_t INTERCONNECT(target)(struct INTERCONNECT_TYPE *c,
+                                                 const struct message *m, bool reply)
 {
     const struct interconnect *x = &c->interconnect;
     if (reply)
@@ -197,14 +197,13 @@ INTERCONNECT_INLINE bool INTERCONNECT(move_side)(struct INTERCONNECT_TYPE *c, bo
 {
     if (!INTERCONNECT(has_work)(c, reply))
         return false;
-    const struct interconnect_view v =
-        interconnect_look(&c->interconnect, reply, c->io.base.now);
+    const struct interconnect_view v = interconnect_look(&c->interconnect, reply, c->io.base.now);
     bool again = false;
     INTERCONNECT(discover)(c, &v, reply);
     for (uint32_t w = 0; w < v.target_words; w++)
         for (uint64_t bits = v.busy[w]; bits; bits &= bits - 1)
-            again |= INTERCONNECT(serve_target)(c, &v, w * 64 + (uint32_t)__builtin_ctzll(bits),
-                                                reply);
+            again |=
+                INTERCONNECT(serve_target)(c, &v, w * 64 + (uint32_t)__builtin_ctzll(bits), reply);
     return again;
 }
 

@@ -44,11 +44,11 @@ struct interconnect_target {
 struct interconnect_side {
     uint32_t sources, targets;
     uint32_t source_words, target_words;
-    uint32_t known;     /* arena offsets: bitmap of sources */
-    uint32_t wanted;    /* bitmap of sources, each target */
-    uint32_t busy;      /* bitmap of targets that are wanted */
-    uint32_t rings;     /* uint32_t by source: number of the ring it shows messages on */
-    uint32_t by_target; /* struct interconnect_target [targets] */
+    uint32_t known;         /* arena offsets: bitmap of sources */
+    uint32_t wanted;        /* bitmap of sources, each target */
+    uint32_t busy;          /* bitmap of targets that are wanted */
+    uint32_t rings;         /* uint32_t by source: number of the ring it shows messages on */
+    uint32_t by_target;     /* struct interconnect_target [targets] */
     uint32_t first_message; /* in the platform's table */
     uint64_t conflict_until;
     struct interconnect_kind kinds[INTERCONNECT_KINDS];
@@ -118,9 +118,10 @@ static inline void interconnect_side_messages(struct interconnect_side *s, uint3
     for (uint32_t k = 0; k < count && k < INTERCONNECT_KINDS; k++) {
         uint64_t bytes = messages[k].payload_bytes & ~UINT32_C(31);
         uint64_t cycles = width ? (bytes + width - 1) / width : 1;
-        s->kinds[k] = (struct interconnect_kind){.cycles = (uint16_t)(cycles ? cycles : 1),
-                                                 .payload_bytes = (uint16_t)messages[k].payload_bytes,
-                                                 .awaited = messages[k].awaited != 0};
+        s->kinds[k] =
+            (struct interconnect_kind){.cycles = (uint16_t)(cycles ? cycles : 1),
+                                       .payload_bytes = (uint16_t)messages[k].payload_bytes,
+                                       .awaited = messages[k].awaited != 0};
     }
 }
 
