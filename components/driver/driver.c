@@ -12,6 +12,7 @@
 #include "driver_execute.h"
 #include "driver_functional.h"
 #include "driver_memory.h"
+#include "driver_queues.h"
 #include "driver_scratch.h"
 #include "driver_state.h"
 
@@ -49,6 +50,7 @@ static void driver_init(struct driver *d)
         queue_new(d, i); /* queue number = device number */
     }
     page_table_init(driver_page_table(d), (unsigned)__builtin_ctzll(driver_page_bytes(d)), pages);
+    user_init(d);
     driver_instance = d;
     platform_register_driver(&driver_api_table);
 }
@@ -56,6 +58,7 @@ static void driver_init(struct driver *d)
 static bool driver_tick(struct driver *d)
 {
     bool progress = driver_work(d);
+    progress |= user_tick(d);
     if (d->stop_at && driver_now(d) >= d->stop_at) {
         d->stop_at = 0;
         engine_stop();
@@ -82,7 +85,7 @@ static unsigned driver_outstanding(const struct driver *d, struct hang_report *r
                   k->kind == DRIVER_LAUNCH ? "" : phases[k->phase], k->in_flight);
         shown++;
     }
-    return d->undone;
+    return d->undone + user_outstanding(d, report);
 }
 
 /* ---- struct driver_api ---- */
@@ -424,6 +427,8 @@ static bool api_finish(void)
     return written;
 }
 
+#include "driver_queues_api.h"
+
 static const struct driver_api driver_api_table = {
     .version = DRIVER_API_VERSION,
     .device_count = api_device_count,
@@ -455,4 +460,5 @@ static const struct driver_api driver_api_table = {
     .register_kernel = api_register_kernel,
     .error_text = api_error_text,
     .finish = api_finish,
+    .user_queues = &driver_queue_api_table,
 };

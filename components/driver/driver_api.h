@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DRIVER_API_VERSION 2
+#define DRIVER_API_VERSION 4
 
 enum driver_status {
     DRIVER_OK,
@@ -75,6 +75,8 @@ struct driver_allocation {
     uint32_t device;
 };
 
+struct driver_queue_api; /* queue_api.h */
+
 /* Queues execute their commands in order. Queue 0 of a device always exists. A ticket names a command of a queue. */
 struct driver_api {
     uint32_t version;
@@ -129,6 +131,8 @@ struct driver_api {
     const char *(*error_text)(void); /* of the last failure in this thread */
     /* End of the program: writes statistics and traces. Idempotent. false: message on stderr. */
     bool (*finish)(void);
+    /* Queues that the program writes itself. */
+    const struct driver_queue_api *user_queues;
 };
 
 #endif

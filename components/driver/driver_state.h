@@ -139,6 +139,7 @@ struct driver {
     uint64_t stop_at;      /* stop the engine at this cycle; 0: no */
     uint64_t host_cycle;   /* the program has got this far */
     uint64_t window_next, window_end; /* virtual addresses not handed out yet */
+    uint32_t user;         /* arena: struct driver_user */
     uint32_t bounce;       /* arena: char[DRIVER_BOUNCE], copies between GPUs */
     uint32_t bounce_owner; /* command, or DRIVER_NONE */
     struct driver_device device[DRIVER_DEVICES];
