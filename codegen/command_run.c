@@ -198,10 +198,19 @@ static bool parse_dump(const struct options *o, struct heddle_options *options)
     return !o->dump_at || parse_when(o->dump_at, options);
 }
 
+/* The file appears at its path when it is complete, so a link, pipe or device would be replaced by
+ * it. */
 static bool can_write(const char *option, const char *path)
 {
     if (!path)
         return true;
+    struct stat status;
+    if (lstat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+        fprintf(stderr,
+                "heddle run: '%s %s': this is a link, pipe or device; give the name of a file\n",
+                option, path);
+        return false;
+    }
     char *copy = strdup(path);
     char *slash = copy ? strrchr(copy, '/') : NULL;
     if (slash)

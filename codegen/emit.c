@@ -97,8 +97,23 @@ static bool file_equals(const char *path, const void *bytes, size_t size)
     return equal && at == size;
 }
 
+/* A pipe or a device can be neither compared nor replaced, and a link shall stay one. */
+static enum emit_result write_through(const char *path, const void *bytes, size_t size)
+{
+    FILE *file = fopen(path, "wb");
+    bool ok = file != NULL && fwrite(bytes, 1, size, file) == size;
+    if (file && fclose(file) != 0)
+        ok = false;
+    if (!ok)
+        fprintf(stderr, "heddle: cannot write '%s': %s\n", path, strerror(errno));
+    return ok ? EMIT_WRITTEN : EMIT_FAILED;
+}
+
 enum emit_result emit_write_bytes(const char *path, const void *bytes, size_t size)
 {
+    struct stat status;
+    if (lstat(path, &status) == 0 && !S_ISREG(status.st_mode))
+        return write_through(path, bytes, size);
     if (file_equals(path, bytes, size))
         return EMIT_UNCHANGED;
     size_t length = strlen(path) + 32;

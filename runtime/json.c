@@ -65,14 +65,16 @@ void json_print(struct json *j, const char *format, ...)
 static void escaped(struct json *j, const char *value)
 {
     json_raw(j, "\"", 1);
-    for (; *value; value++) {
-        unsigned char c = (unsigned char)*value;
-        if (c == '"' || c == '\\')
-            json_print(j, "\\%c", c);
-        else if (c < 0x20)
-            json_print(j, "\\u%04x", c);
-        else
-            json_raw(j, value, 1);
+    while (*value) {
+        size_t plain = 0;
+        while ((unsigned char)value[plain] >= 0x20 && value[plain] != '"' && value[plain] != '\\')
+            plain++;
+        json_raw(j, value, plain);
+        value += plain;
+        if (*value == '"' || *value == '\\')
+            json_print(j, "\\%c", *value++);
+        else if (*value)
+            json_print(j, "\\u%04x", (unsigned char)*value++);
     }
     json_raw(j, "\"", 1);
 }
@@ -117,8 +119,13 @@ void json_close(struct json *j, char bracket)
 
 void json_uint(struct json *j, const char *key, uint64_t value)
 {
+    char text[20]; /* a statistics file is mostly of these */
+    size_t at = sizeof text;
+    do
+        text[--at] = (char)('0' + value % 10);
+    while (value /= 10);
     json_key(j, key);
-    json_print(j, "%" PRIu64, value);
+    json_raw(j, text + at, sizeof text - at);
 }
 
 void json_int(struct json *j, const char *key, int64_t value)

@@ -159,9 +159,11 @@ struct compute_unit {
     uint64_t wheel[CU_WHEEL];             /* wavefront slots; a cycle belongs to one SIMD */
     uint64_t wheel_used[CU_WHEEL / 64];
     uint64_t wheel_done; /* cycles up to this one are emptied */
-    uint64_t lds_free;
-    uint32_t lds_conflicts; /* cycles for bank conflicts at the end of what the LDS does until
-                               lds_free */
+    /* The LDS works on one instruction at a time, in the order of issue. Each SIMD has at most one
+     * there, so that none can keep the others out. */
+    uint64_t lds_free;                    /* cycle: it has done what it was given */
+    uint64_t lds_done[CU_MAX_SIMDS];      /* cycle: with that of this SIMD */
+    uint32_t lds_conflicts[CU_MAX_SIMDS]; /* the last cycles of it, for bank conflicts */
     uint32_t fetch_simd;
     uint8_t fetch_slot;
     uint32_t line_slots; /* instruction buffer: lines a wavefront */

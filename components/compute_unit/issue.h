@@ -264,7 +264,7 @@ static enum cu_issue issue_wave(struct compute_unit *c, struct cu_wave *w, unsig
 
 static uint64_t issue_unit_free(const struct compute_unit *c, unsigned simd, unsigned kind)
 {
-    return kind == CU_VALU ? c->valu_free[simd] : kind == CU_LDS ? c->lds_free : 0;
+    return kind == CU_VALU ? c->valu_free[simd] : kind == CU_LDS ? c->lds_done[simd] : 0;
 }
 
 /* Those of the wavefronts `bits` that have the highest priority among them. */

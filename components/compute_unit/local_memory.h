@@ -28,12 +28,13 @@ static void lds_start(struct compute_unit *c, unsigned wave, const struct isa_in
     account->lds_busy += cycles;
     account->lds_conflict += conflicts;
     c->io.stats.lds_bank_conflicts += conflicts;
-    c->lds_conflicts = conflicts;
-    c->lds_free = now + cycles;
+    c->lds_free = (c->lds_free > now ? c->lds_free : now) + cycles;
+    c->lds_done[w->simd] = c->lds_free;
+    c->lds_conflicts[w->simd] = conflicts;
     if (inst->flags & ISA_RAISES_LGKM) {
         w->lgkm++;
         w->lds++;
-        lds_push(c, wave, now + (uint64_t)compute_unit_params(c)->lds_latency + cycles - 1);
+        lds_push(c, wave, c->lds_free + (uint64_t)compute_unit_params(c)->lds_latency - 1);
     }
 }
 

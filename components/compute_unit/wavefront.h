@@ -49,8 +49,14 @@ static inline void wave_executes(struct compute_unit *c, struct cu_wave *w,
  */
 static inline uint64_t lds_conflicts_until(const struct compute_unit *c, uint64_t now)
 {
-    uint64_t rest = c->lds_free > now ? c->lds_free - now : 0;
-    return c->io.stats.lds_bank_conflicts - (rest < c->lds_conflicts ? rest : c->lds_conflicts);
+    uint64_t conflicts = c->io.stats.lds_bank_conflicts;
+    if (c->lds_free <= now)
+        return conflicts;
+    for (unsigned s = 0; s < (unsigned)compute_unit_params(c)->simds; s++) {
+        uint64_t rest = c->lds_done[s] > now ? c->lds_done[s] - now : 0;
+        conflicts -= rest < c->lds_conflicts[s] ? rest : c->lds_conflicts[s];
+    }
+    return conflicts;
 }
 
 /* Puts the wavefront into the wheel until ready_at, rounded up to a turn of its SIMD; the wheel

@@ -11,8 +11,10 @@
 #include "driver_enqueue.h"
 #include "driver_execute.h"
 #include "driver_functional.h"
+#include "driver_host.h"
 #include "driver_memory.h"
 #include "driver_queues.h"
+#include "driver_ring.h"
 #include "driver_scratch.h"
 #include "driver_state.h"
 
@@ -59,6 +61,8 @@ static bool driver_tick(struct driver *d)
 {
     bool progress = driver_work(d);
     progress |= user_tick(d);
+    if (driver_is_paused())
+        engine_stop();
     if (d->stop_at && driver_now(d) >= d->stop_at) {
         d->stop_at = 0;
         engine_stop();
@@ -317,11 +321,32 @@ static enum driver_status api_wait_all(uint32_t device)
     return api_leave(status);
 }
 
+/* The flag stops the engine at the driver's next tick; the lock is free when no thread is in the engine. */
+static enum driver_status api_pause(void)
+{
+    __atomic_store_n(&driver_paused, true, __ATOMIC_RELAXED);
+    api_enter();
+    driver_pauser = pthread_self();
+    return api_leave(DRIVER_OK);
+}
+
+static enum driver_status api_resume(void)
+{
+    api_enter();
+    if (!driver_is_paused())
+        return api_leave(driver_fail(DRIVER_INVALID_VALUE, "the simulation is not paused"));
+    __atomic_store_n(&driver_paused, false, __ATOMIC_RELAXED);
+    pthread_cond_broadcast(&driver_continued);
+    return api_leave(DRIVER_OK);
+}
+
 static enum driver_status api_advance(bool poll)
 {
     struct driver *d = driver_instance;
     api_enter();
     enum driver_status status = host_usable();
+    if (status == DRIVER_OK)
+        status = host_wait_continued();
     if (status == DRIVER_OK && d->undone) {
         d->stop_at = poll ? driver_now(d) + (uint64_t)driver_params(d)->poll_cost : 0;
         d->await_any = true;
@@ -358,6 +383,8 @@ static enum driver_status api_query(uint64_t ticket)
     enum driver_status status = check_ticket(ticket);
     if (status == DRIVER_OK)
         status = host_usable();
+    if (status == DRIVER_OK && !driver_ticket_done(d, ticket))
+        status = host_wait_continued();
     if (status == DRIVER_OK && !driver_ticket_done(d, ticket)) {
         d->stop_at = driver_now(d) + (uint64_t)driver_params(d)->poll_cost;
         status = host_run(d);
@@ -451,6 +478,8 @@ static const struct driver_api driver_api_table = {
     .wait_queue = api_wait_queue,
     .wait_all = api_wait_all,
     .advance = api_advance,
+    .pause = api_pause,
+    .resume = api_resume,
     .now = api_now,
     .last = api_last,
     .query = api_query,

@@ -111,6 +111,11 @@ struct driver_api {
     /* Runs the simulation until any command is done, with `poll` at most for poll_cost; for front ends that wait for
      * several tickets. Without commands it returns at once. */
     enum driver_status (*advance)(bool poll);
+    /* Between the two, no simulated time passes: threads that wait go on waiting, others may enqueue. pause() comes back
+     * when no thread runs the engine any more, which is at the driver's next tick. The thread that has paused must not
+     * wait itself: DRIVER_INVALID_VALUE. When and how often this is done changes no result. */
+    enum driver_status (*pause)(void);
+    enum driver_status (*resume)(void);
     /* Simulated time in picoseconds. */
     uint64_t (*now)(void);
     /* The ticket of the last command of the queue that is not done yet; 0 when there is none. */

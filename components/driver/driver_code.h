@@ -11,6 +11,7 @@ struct code_module {
     struct code_module *next;
     uint64_t address, size;
     uint8_t *bytes;
+    bool launched;
     char name[256];
 };
 
@@ -80,6 +81,19 @@ static const struct code_module *code_find(uint64_t address)
             return m;
     }
     return NULL;
+}
+
+/* True for the first launch of a kernel of the module that holds `entry`. */
+static bool code_first_launch(uint64_t entry)
+{
+    for (struct code_module *m = code_modules; m; m = m->next) {
+        if (entry - m->address < m->size) {
+            bool first = !m->launched;
+            m->launched = true;
+            return first;
+        }
+    }
+    return false;
 }
 
 static const struct code_lack *code_find_lack(uint64_t entry)

@@ -4,72 +4,8 @@
 #define HEDDLE_DRIVER_ENQUEUE_H
 
 #include "driver_code.h"
-#include "driver_memory.h"
-
-/* ---- running the engine ---- */
-
-static enum driver_status host_lose(enum driver_status status, const char *format, const char *text)
-{
-    driver_lost = status;
-    snprintf(driver_lost_text, sizeof driver_lost_text, format, text);
-    return driver_fail(status, "%s", driver_lost_text);
-}
-
-/* Runs the engine until the tick asks it to stop. The front end prints what the status text says; reports of hangs have
- * been printed by the engine. */
-static enum driver_status host_run(struct driver *d)
-{
-    engine_wake_from_host(d->io.base.id);
-    enum engine_result result = engine_run();
-    switch (result) {
-    case ENGINE_STOPPED:
-        return DRIVER_OK;
-    case ENGINE_FAILED:
-        return functional_limit ? host_lose(DRIVER_LIMIT, "the limit of cycles is reached: %s", engine_failure())
-                                : host_lose(DRIVER_FAULT, "%s", engine_failure());
-    case ENGINE_IDLE:
-        bug("driver: nothing left to simulate, but a command is not done");
-    case ENGINE_LIMIT:
-        return host_lose(DRIVER_LIMIT, "%s", "the simulation was ended: the limit of cycles is reached (--max-cycles)");
-    case ENGINE_STALL:
-        return host_lose(DRIVER_STALL, "%s", "the simulation was ended: nothing moves any more (stall)");
-    default:
-        return host_lose(DRIVER_DEADLOCK, "%s", "the simulation was ended: deadlock");
-    }
-}
-
-static enum driver_status host_usable(void)
-{
-    return driver_lost == DRIVER_OK ? DRIVER_OK : driver_fail(driver_lost, "%s", driver_lost_text);
-}
-
-static enum driver_status host_wait(struct driver *d, uint64_t ticket)
-{
-    enum driver_status status = host_usable();
-    while (status == DRIVER_OK && !driver_ticket_done(d, ticket)) {
-        d->awaited = ticket;
-        status = host_run(d);
-    }
-    d->awaited = 0;
-    return status;
-}
-
-/* Until fewer than `most` commands are undone. */
-static enum driver_status host_wait_some(struct driver *d, uint32_t most)
-{
-    enum driver_status status = host_usable();
-    d->await_any = true;
-    while (status == DRIVER_OK && d->undone >= most)
-        status = host_run(d);
-    d->await_any = false;
-    return status;
-}
-
-static enum driver_status host_wait_queue(struct driver *d, uint32_t queue)
-{
-    const struct driver_queue *q = driver_queue_at(d, queue);
-    return q->last == DRIVER_NONE ? host_usable() : host_wait(d, driver_command_at(d, q->last)->ticket);
-}
+#include "driver_host.h"
+#include "driver_ring.h"
 
 /* ---- commands ---- */
 
@@ -84,7 +20,7 @@ static enum driver_status queue_check(const struct driver *d, uint32_t queue)
 static enum driver_status enqueue(struct driver *d, uint32_t queue, const struct driver_command *command,
                                   uint64_t *ticket)
 {
-    enum driver_status status = host_wait_some(d, DRIVER_COMMANDS);
+    enum driver_status status = host_wait_some(d, (uint32_t)driver_params(d)->commands);
     if (status != DRIVER_OK)
         return status;
     struct driver_queue *q = driver_queue_at(d, queue);
@@ -123,6 +59,8 @@ static enum driver_status enqueue_move(struct driver *d, uint32_t queue, enum dr
     if (status != DRIVER_OK)
         return status;
     struct driver_command k = {.kind = (uint8_t)kind, .host = host, .device_address = address, .size = size};
+    if (kind == DRIVER_WRITE && program_find(driver_program(d), address)->use == PROGRAM_CODE)
+        k.span = SPAN_CODE;
     return enqueue(d, queue, &k, ticket);
 }
 
@@ -148,52 +86,6 @@ static enum driver_status enqueue_fill(struct driver *d, uint32_t queue, uint64_
 }
 
 /* ---- launches ---- */
-
-/* The device's ring for packets and arguments, made at the first launch. */
-static enum driver_status ring_open(struct driver *d, uint32_t number)
-{
-    struct driver_device *device = &d->device[number];
-    if (device->ring_address)
-        return DRIVER_OK;
-    uint64_t bytes = DRIVER_RING_BYTES;
-    while (bytes > device->size / 16)
-        bytes /= 2;
-    enum driver_status status =
-        memory_allocate(d, number, bytes, 0, PROGRAM_ARGUMENTS, &device->ring_address);
-    if (status != DRIVER_OK) {
-        device->ring_address = 0;
-        return status;
-    }
-    device->ring_bytes = (uint32_t)bytes;
-    device->ring_mirror = arena_allocate(bytes);
-    return DRIVER_OK;
-}
-
-/* `bytes` neighbouring bytes of the ring, *taken counting what was skipped at its end; waits for launches to end when it
- * is full. */
-static enum driver_status ring_take(struct driver *d, struct driver_device *device, uint32_t bytes, uint32_t *offset,
-                                    uint32_t *taken)
-{
-    uint32_t skipped = device->ring_head + bytes > device->ring_bytes ? device->ring_bytes - device->ring_head : 0;
-    enum driver_status status = DRIVER_OK;
-    if (bytes > device->ring_bytes)
-        return driver_fail(DRIVER_INVALID_VALUE, "%u bytes of kernel arguments do not fit into %u", bytes,
-                           device->ring_bytes);
-    while (status == DRIVER_OK && device->ring_used
-           && (uint64_t)device->ring_used + skipped + bytes > device->ring_bytes)
-        status = host_wait_some(d, d->undone);
-    if (status != DRIVER_OK)
-        return status;
-    if (skipped) {
-        device->ring_head = 0;
-        device->ring_wrapped = true;
-    }
-    *offset = device->ring_head;
-    *taken = skipped + bytes;
-    device->ring_head += bytes;
-    device->ring_used += *taken;
-    return DRIVER_OK;
-}
 
 static enum driver_status launch_check(const struct driver *d, uint32_t number, const struct driver_launch *l)
 {
@@ -236,20 +128,23 @@ static enum driver_status launch_check_registers(const struct driver *d, uint32_
                        l->name, waves, vgprs, sgprs, info->name, simd * info->simds_per_cu);
 }
 
-/* Packet, queue object and arguments side by side in the mirror of the ring; see WORK_QUEUE_OFFSET. */
+/* Packet, queue object and arguments side by side, for position `start` of the ring; see WORK_QUEUE_OFFSET. */
 static void launch_write_arguments(const struct driver_device *device, const struct driver_launch *l,
-                                   struct driver_command *k, uint32_t kernarg_offset)
+                                   struct driver_command *k, uint32_t kernarg_offset, uint64_t start, char *at)
 {
-    char *at = arena_at(char, device->ring_mirror) + k->ring_offset;
     bool gfx8 = !strcmp(device->info.isa, "gfx803");
     uint32_t shared = gfx8 ? WORK_SHARED_APERTURE_GFX8 : WORK_SHARED_APERTURE_GFX9;
     uint32_t private = gfx8 ? WORK_PRIVATE_APERTURE_GFX8 : WORK_PRIVATE_APERTURE_GFX9;
+    k->ring_offset = (uint32_t)(start % device->ring_bytes);
+    k->packet.kernarg = device->ring_address + k->ring_offset + kernarg_offset;
     struct aql_packet seen = k->packet;
     seen.gpu = 0;
-    memset(at, 0, k->size);
+    memset(at, 0, kernarg_offset);
     memcpy(at, &seen, sizeof seen);
-    memcpy(at + WORK_QUEUE_OFFSET + WORK_QUEUE_SHARED_APERTURE, &shared, sizeof shared);
-    memcpy(at + WORK_QUEUE_OFFSET + WORK_QUEUE_PRIVATE_APERTURE, &private, sizeof private);
+    if (kernarg_offset > WORK_QUEUE_OFFSET) {
+        memcpy(at + WORK_QUEUE_OFFSET + WORK_QUEUE_SHARED_APERTURE, &shared, sizeof shared);
+        memcpy(at + WORK_QUEUE_OFFSET + WORK_QUEUE_PRIVATE_APERTURE, &private, sizeof private);
+    }
     if (l->kernarg_bytes)
         memcpy(at + kernarg_offset, l->kernarg, l->kernarg_bytes);
 }
@@ -257,6 +152,53 @@ static void launch_write_arguments(const struct driver_device *device, const str
 static uint32_t launch_dimensions(const struct driver_launch *l)
 {
     return l->grid[2] > 1 ? 3 : l->grid[1] > 1 ? 2 : 1;
+}
+
+/* A piece of the ring with the launch's packet and arguments: the last one, when it contains just these, or a new one. */
+static enum driver_status launch_take_piece(struct driver *d, struct driver_device *device, const struct driver_launch *l,
+                                            struct driver_command *k, uint32_t queue, uint32_t kernarg_offset, uint32_t align)
+{
+    uint32_t bytes = kernarg_offset + l->kernarg_bytes;
+    char *content = code_new(bytes);
+    launch_write_arguments(device, l, k, kernarg_offset, device->last_piece.start, content);
+    if (ring_is_last(device, content, bytes, queue)) {
+        k->piece = ring_hold(device, device->last_piece.start, bytes, true);
+        d->io.stats.launch_copies_saved += 2;
+        free(content);
+        return DRIVER_OK;
+    }
+    enum driver_status status = ring_wait(d, device, bytes, align);
+    if (status == DRIVER_OK) {
+        uint64_t start = ring_place(device, bytes, align);
+        launch_write_arguments(device, l, k, kernarg_offset, start, content);
+        k->piece = ring_take(device, start, content, bytes, queue);
+        k->size = bytes;
+        d->io.stats.launch_copies += 2;
+    }
+    free(content);
+    return status;
+}
+
+/* Copies of arguments and packet as commands of their own, in front of the launch. */
+static enum driver_status enqueue_stages(struct driver *d, uint32_t queue, struct driver_command *launch, uint32_t kernarg_offset)
+{
+    struct driver_command arguments = {.kind = DRIVER_STAGE, .span = SPAN_ARGUMENTS, .piece = DRIVER_NONE,
+                                       .ring_offset = launch->ring_offset + kernarg_offset,
+                                       .size = launch->size - kernarg_offset};
+    struct driver_command packet = {.kind = DRIVER_STAGE, .span = SPAN_PACKET, .piece = launch->piece,
+                                    .ring_offset = launch->ring_offset, .size = kernarg_offset};
+    enum driver_status status = arguments.size ? enqueue(d, queue, &arguments, NULL) : DRIVER_OK;
+    launch->size = 0;
+    return status == DRIVER_OK ? enqueue(d, queue, &packet, NULL) : status;
+}
+
+/* The code object has been copied when it was loaded; each further launch finds it. */
+static void launch_count_code(struct driver *d, uint64_t entry)
+{
+    if (code_first_launch(entry))
+        d->io.stats.launch_copies++;
+    else
+        d->io.stats.launch_copies_saved++;
 }
 
 static enum driver_status enqueue_launch(struct driver *d, uint32_t queue, const struct driver_launch *l,
@@ -283,23 +225,24 @@ static enum driver_status enqueue_launch(struct driver *d, uint32_t queue, const
     if (align & (align - 1) || align > device->ring_bytes)
         return driver_fail(DRIVER_INVALID_VALUE, "kernel '%s': arguments aligned to %u", l->name, align);
     kernarg_offset = (kernarg_offset + align - 1) / align * align;
-    uint32_t bytes = (kernarg_offset + l->kernarg_bytes + align - 1) / align * align;
-    device->ring_head = (device->ring_head + align - 1) / align * align;
-    status = ring_take(d, device, bytes, &k.ring_offset, &k.ring_bytes);
-    if (status != DRIVER_OK)
-        return status;
-    k.size = kernarg_offset + l->kernarg_bytes;
+    if (l->kernarg_bytes > device->ring_bytes - kernarg_offset)
+        return driver_fail(DRIVER_INVALID_VALUE, "kernel '%s': %u bytes of kernel arguments do not fit into %u", l->name,
+                           l->kernarg_bytes, device->ring_bytes - kernarg_offset);
     k.kernel = program_kernel(driver_program(d), l->name, l->symbol);
     k.packet = (struct aql_packet){.header = 2 /* kernel dispatch */, .setup = (uint16_t)launch_dimensions(l),
                                    .gpu = (uint16_t)number, .private_bytes = l->private_bytes,
-                                   .group_bytes = l->group_bytes, .kernel_object = l->kernel_object,
-                                   .kernarg = device->ring_address + k.ring_offset + kernarg_offset};
+                                   .group_bytes = l->group_bytes, .kernel_object = l->kernel_object};
     for (unsigned i = 0; i < 3; i++) {
         k.packet.work_group[i] = l->block[i];
         k.packet.grid[i] = l->grid[i];
         k.groups *= (l->grid[i] + l->block[i] - 1) / l->block[i];
     }
-    launch_write_arguments(device, l, &k, kernarg_offset);
+    status = launch_take_piece(d, device, l, &k, queue, kernarg_offset, align);
+    if (status == DRIVER_OK && k.size && driver_params(d)->staging == DRIVER_STAGING_SEPARATE)
+        status = enqueue_stages(d, queue, &k, kernarg_offset);
+    if (status != DRIVER_OK)
+        return status;
+    launch_count_code(d, l->entry);
     return enqueue(d, queue, &k, ticket);
 }
 

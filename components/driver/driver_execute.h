@@ -1,12 +1,15 @@
 /* The side of the driver that ticks: works on the first command of each queue, message by message. Included by driver.c.
  *
- * Copies go out in pieces that end at pages and, between host and GPU, at 256 bytes, with several in flight. Before a copy,
- * the L2 of a GPU is flushed when a kernel ran there since the last flush, and only then: copies go past the caches. */
+ * Queues take turns, message by message. Copies go out in pieces that end at pages and, between host and GPU, at 256 bytes,
+ * with several in flight. Before a copy, the L2 of a GPU is flushed when a kernel ran there since the last flush, and only
+ * then: copies go past the caches. */
 #ifndef HEDDLE_DRIVER_EXECUTE_H
 #define HEDDLE_DRIVER_EXECUTE_H
 
 #include "driver_functional.h"
+#include "driver_ring.h"
 #include "driver_scratch.h"
+#include "runtime/trace.h"
 
 /* ---- slots: messages in flight ---- */
 
@@ -184,6 +187,24 @@ static bool move_piece(struct driver *d, uint32_t command, uint32_t number)
 
 /* ---- commands ---- */
 
+static const char *command_span(const struct driver_command *k)
+{
+    return k->span ? driver_span_names[k->span] : driver_kind_names[k->kind];
+}
+
+/* Copies go past the caches, which hold whole lines. Where a copy ends inside a line, a kernel that ran beside it may have
+ * cached the other bytes of that line, and the old ones of the copy with them. */
+static void command_note_lines(struct driver *d, const struct driver_command *k)
+{
+    enum { LINE = 128 };
+    if (k->kind != DRIVER_WRITE && k->kind != DRIVER_FILL && k->kind != DRIVER_COPY)
+        return;
+    if (!(k->beside_kernels || k->launches != (uint32_t)d->io.stats.launches) || !((k->device_address | k->size) % LINE))
+        return;
+    for (uint32_t i = 0; i < d->device_count; i++)
+        d->device[i].line_shared = true;
+}
+
 static void command_complete(struct driver *d, struct driver_queue *q)
 {
     uint32_t number = q->first;
@@ -191,9 +212,14 @@ static void command_complete(struct driver *d, struct driver_queue *q)
     struct driver_device *device = &d->device[q->device];
     if (k->kind == DRIVER_LAUNCH) {
         device->kernels_running--;
-        device->ring_used -= k->ring_bytes;
+        ring_give(device, k->piece);
         scratch_release(device, k);
     }
+    if (k->kind == DRIVER_STAGE && k->piece != DRIVER_NONE)
+        ring_written(device, k->piece);
+    command_note_lines(d, k);
+    if (platform_mode() != PLATFORM_FUNCTIONAL)
+        trace_end(&d->io.base, k->ticket, command_span(k));
     if (d->bounce_owner == number)
         d->bounce_owner = DRIVER_NONE;
     *driver_ticket_at(d, k->ticket) =
@@ -211,8 +237,8 @@ static void command_complete(struct driver *d, struct driver_queue *q)
 /* A device whose caches must be flushed before the command, or DRIVER_NONE. */
 static uint32_t command_flush_device(const struct driver *d, const struct driver_command *k, uint32_t device)
 {
-    if (k->kind == DRIVER_LAUNCH)
-        return d->device[device].ring_wrapped ? device : DRIVER_NONE;
+    if (k->kind == DRIVER_LAUNCH || k->kind == DRIVER_STAGE)
+        return d->device[device].ring_wrapped || d->device[device].line_shared ? device : DRIVER_NONE;
     if (k->kind == DRIVER_MARK || k->kind == DRIVER_BARRIER)
         return DRIVER_NONE;
     uint32_t to = device_of(d, k->device_address);
@@ -220,6 +246,17 @@ static uint32_t command_flush_device(const struct driver *d, const struct driver
         return to;
     uint32_t from = k->kind == DRIVER_COPY ? device_of(d, k->source) : to;
     return d->device[from].dirty && !(k->flushed >> from & 1) ? from : DRIVER_NONE;
+}
+
+/* Somebody else's flush of a device that the command needs flushed is under way. */
+static bool command_flush_awaited(const struct driver *d, const struct driver_command *k)
+{
+    if (k->kind == DRIVER_MARK || k->kind == DRIVER_BARRIER)
+        return false;
+    if (k->kind == DRIVER_LAUNCH || k->kind == DRIVER_STAGE)
+        return false;
+    return d->device[device_of(d, k->device_address)].flushing
+           || (k->kind == DRIVER_COPY && d->device[device_of(d, k->source)].flushing);
 }
 
 static bool command_flush(struct driver *d, uint32_t command, uint32_t number)
@@ -232,6 +269,8 @@ static bool command_flush(struct driver *d, uint32_t command, uint32_t number)
     slot_take(d, number, slot, command, 0, 0);
     device->dirty = device->kernels_running > 0;
     device->ring_wrapped = false;
+    device->line_shared = false;
+    device->flushing++;
     d->io.stats.flushes++;
     driver_command_at(d, command)->phase = PHASE_FLUSHING;
     driver_command_at(d, command)->flushed |= (uint64_t)1 << number;
@@ -272,13 +311,20 @@ static bool command_begin(struct driver *d, uint32_t command, struct driver_queu
         command_complete(d, q);
         return true;
     }
+    if (command_flush_awaited(d, k))
+        return false;
     uint32_t flushed = command_flush_device(d, k, q->device);
     if (flushed != DRIVER_NONE)
         return command_flush(d, command, flushed);
     if (k->kind == DRIVER_LAUNCH && k->packet.private_bytes && !scratch_find(d, q))
         return false;
     k->phase = PHASE_MOVE;
+    k->launches = (uint32_t)d->io.stats.launches;
+    k->beside_kernels = false;
+    for (uint32_t i = 0; i < d->device_count; i++)
+        k->beside_kernels |= d->device[i].kernels_running > 0;
     d->io.stats.commands++;
+    trace_begin(&d->io.base, k->ticket, command_span(k));
     return true;
 }
 
@@ -302,10 +348,13 @@ static bool queue_step(struct driver *d, struct driver_queue *q)
         return true;
     if (k->in_flight || k->received < k->size)
         return false;
-    if (k->kind == DRIVER_LAUNCH)
+    if (k->kind == DRIVER_LAUNCH) {
         k->phase = PHASE_LAUNCH_FIRST;
-    else
+        if (k->size)
+            ring_written(&d->device[q->device], k->piece);
+    } else {
         command_complete(d, q);
+    }
     return true;
 }
 
@@ -335,10 +384,12 @@ static void answer_take(struct driver *d, uint32_t number, const struct command_
         k->second_half = 0;
     slot->command = DRIVER_NONE;
     d->device[number].slots_used--;
-    if (k->phase == PHASE_FLUSHING)
+    if (k->phase == PHASE_FLUSHING) {
         k->phase = PHASE_QUEUED;
-    else if (k->phase == PHASE_RUNNING)
+        d->device[number].flushing--;
+    } else if (k->phase == PHASE_RUNNING) {
         command_complete(d, q);
+    }
 }
 
 static bool answers_receive(struct driver *d)
@@ -355,14 +406,26 @@ static bool answers_receive(struct driver *d)
     return received;
 }
 
+/* A step of each queue that can make one, the queue behind the last one that did first. */
+static bool queues_step(struct driver *d)
+{
+    uint32_t last = DRIVER_NONE;
+    for (uint32_t i = 0; i < d->queue_count; i++) {
+        uint32_t number = d->turn + i < d->queue_count ? d->turn + i : d->turn + i - d->queue_count;
+        struct driver_queue *q = driver_queue_at(d, number);
+        if (q->first != DRIVER_NONE && queue_step(d, q))
+            last = number;
+    }
+    if (last != DRIVER_NONE)
+        d->turn = last + 1 < d->queue_count ? last + 1 : 0;
+    return last != DRIVER_NONE;
+}
+
 static bool driver_work(struct driver *d)
 {
     bool progress = answers_receive(d);
-    for (uint32_t i = 0; i < d->queue_count; i++) {
-        struct driver_queue *q = driver_queue_at(d, i);
-        while (q->first != DRIVER_NONE && queue_step(d, q))
-            progress = true;
-    }
+    while (queues_step(d))
+        progress = true;
     return progress;
 }
 

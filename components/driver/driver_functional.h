@@ -5,6 +5,7 @@
 #define HEDDLE_DRIVER_FUNCTIONAL_H
 
 #include "components/functional/functional.h"
+#include "driver_ring.h"
 #include "driver_scratch.h"
 #include "runtime/kernel.h"
 #include "runtime/memory.h"
@@ -86,6 +87,14 @@ static uint32_t functional_resident(const struct driver_device_info *info, uint3
     return groups ? (uint32_t)groups : 1;
 }
 
+/* What a launch, or a copy in front of it, writes to the ring. */
+static void functional_stage(const struct driver *d, const struct driver_command *k,
+                             const struct driver_device *device)
+{
+    functional_write(d, device->ring_address + k->ring_offset,
+                     arena_at(char, device->ring_mirror) + k->ring_offset, k->size);
+}
+
 /* False: the run has failed. */
 static bool functional_launch(struct driver *d, struct driver_command *k, uint32_t number)
 {
@@ -95,8 +104,7 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
     enum isa_target target;
     if (k->packet.private_bytes && !scratch_acquire(d, k, number, true))
         return false;
-    functional_write(d, device->ring_address + k->ring_offset,
-                     arena_at(char, device->ring_mirror) + k->ring_offset, k->size);
+    functional_stage(d, k, device);
     memcpy(&descriptor, k->descriptor, sizeof descriptor);
     if (isa_target_by_name(device->info.isa, &target) < 0)
         bug("driver: device %u has no known instruction set", number);
@@ -150,7 +158,12 @@ static bool functional_command(struct driver *d, struct driver_command *k, uint3
     case DRIVER_FILL:
         functional_fill(d, k->device_address, k->size, k->pattern);
         return true;
+    case DRIVER_STAGE:
+        functional_stage(d, k, &d->device[number]);
+        return true;
     case DRIVER_LAUNCH:
+        if (k->size)
+            ring_written(&d->device[number], k->piece);
         return functional_launch(d, k, number);
     default:
         return true; /* marks and barriers only need their turn */

@@ -39,9 +39,13 @@ enum {
 };
 
 enum driver_kind {
-    DRIVER_WRITE, DRIVER_READ, DRIVER_COPY, DRIVER_FILL, DRIVER_LAUNCH, DRIVER_MARK, DRIVER_BARRIER
+    DRIVER_WRITE, DRIVER_READ, DRIVER_COPY, DRIVER_FILL, DRIVER_STAGE, DRIVER_LAUNCH, DRIVER_MARK, DRIVER_BARRIER
 };
-static const char *const driver_kind_names[] = {"write", "read", "copy", "fill", "launch", "mark", "wait"};
+static const char *const driver_kind_names[] = {"write", "read", "copy", "fill", "stage", "launch", "mark", "wait"};
+
+/* What the trace calls a command, where its kind does not say enough. */
+enum driver_span { SPAN_KIND, SPAN_CODE, SPAN_ARGUMENTS, SPAN_PACKET };
+static const char *const driver_span_names[] = {NULL, "copy code object", "copy arguments", "copy packet"};
 
 enum driver_phase {
     PHASE_QUEUED,
@@ -69,8 +73,12 @@ struct driver_command {
     uint8_t kind;          /* enum driver_kind */
     uint8_t phase;         /* enum driver_phase */
     uint8_t second_half;   /* copies between GPUs: the block has been read and is being written */
-    /* Launches. */
-    uint32_t ring_offset, ring_bytes; /* in the device's ring of arguments */
+    uint8_t span;          /* enum driver_span */
+    bool beside_kernels;   /* copies whose ends share lines with others: kernels ran when it began */
+    uint32_t launches;     /* of all devices, when it began */
+    /* Launches, and the copies that they need. */
+    uint32_t ring_offset;  /* in the device's ring of arguments */
+    uint32_t piece;        /* of the ring; DRIVER_NONE: another command holds it */
     uint32_t kernel;
     uint32_t scratch_pool; /* number, or DRIVER_NONE */
     uint32_t waves_per_group;
@@ -93,6 +101,14 @@ struct driver_slot {
     uint64_t offset;       /* in the command's data */
 };
 
+/* A piece of the ring of arguments; see driver_ring.h. */
+struct driver_piece {
+    uint64_t start;        /* position */
+    uint32_t bytes;
+    bool held;
+    bool written;          /* to the device's memory */
+};
+
 struct driver_scratch {
     uint64_t address;
     uint64_t bytes;        /* 0: no pool */
@@ -107,13 +123,19 @@ struct driver_device {
     uint32_t slots_used;
     bool dirty;            /* a kernel ran since the last flush */
     bool ring_wrapped;     /* lines of the ring may be in caches: flush before the next launch */
+    bool line_shared;      /* kernels may have cached a line that a copy changed beside them: the same */
+    uint32_t flushing;     /* flushes that are not answered */
     uint32_t kernels_running;
     uint32_t launches;     /* functional mode: number of the next dispatch */
     uint64_t ring_address; /* virtual; 0: not allocated yet */
     uint32_t ring_bytes;
-    uint32_t ring_head;    /* next byte to hand out */
-    uint32_t ring_used;    /* bytes from the oldest launch not done to the head */
+    uint64_t ring_head;    /* position of the next byte to hand out */
+    uint64_t ring_head_round;
     uint32_t ring_mirror;  /* arena: what launches want written there */
+    uint32_t pieces;       /* arena: struct driver_piece[DRIVER_COMMANDS], a ring */
+    uint32_t first_piece, pieces_held;
+    struct driver_piece last_piece; /* the one taken last, held or not; bytes 0: none */
+    uint32_t last_piece_queue;
     struct driver_scratch scratch[DRIVER_SCRATCH_POOLS];
     struct driver_device_info info;
 };
@@ -132,6 +154,7 @@ struct driver {
     uint32_t undone;       /* commands */
     uint32_t queues;       /* arena: struct driver_queue[DRIVER_QUEUES] */
     uint32_t queue_count;
+    uint32_t turn;         /* queue that is looked at first */
     uint32_t tickets;      /* arena: struct driver_ticket[DRIVER_TICKETS] */
     uint64_t last_ticket;
     uint64_t awaited;      /* stop the engine when this ticket is done; 0: none */
@@ -152,7 +175,15 @@ static pthread_mutex_t driver_mutex = PTHREAD_MUTEX_INITIALIZER;
 static _Thread_local char driver_text[2048];
 static enum driver_status driver_lost;     /* not DRIVER_OK: a kernel failed or the simulation was ended */
 static char driver_lost_text[2048];
+static bool driver_paused;                 /* atomic; no thread enters the engine */
+static pthread_t driver_pauser;
+static pthread_cond_t driver_continued = PTHREAD_COND_INITIALIZER;
 static bool functional_limit; /* functional mode: a launch was ended by --max-cycles */
+
+static inline bool driver_is_paused(void)
+{
+    return __atomic_load_n(&driver_paused, __ATOMIC_RELAXED);
+}
 
 /* Remembers why a call failed; returns the status. */
 __attribute__((format(printf, 2, 3))) static enum driver_status driver_fail(enum driver_status status,

@@ -1,10 +1,10 @@
 /* Memory instructions; see access.h. Called by the functional executor.
  *
  * Most accesses lie in one window, and are either one contiguous run over the lanes or dwords here
- * and there: those go straight between registers and memory. Everything else (bytes here and there,
- * accesses across windows, atomics) goes lane by lane, in ascending order, so that the highest lane
- * wins where several store to one address, as in timing mode. Compiled once for each x86-64 level
- * (ACCESS_VARIANT is the suffix). */
+ * and there: those go straight between registers and memory, bytes and words by way of a stage.
+ * Everything else (accesses across windows, atomics) goes lane by lane, in ascending order, so that
+ * the highest lane wins where several store to one address, as in timing mode. Compiled once for
+ * each x86-64 level (ACCESS_VARIANT is the suffix). */
 #include "access.h"
 
 #include "components/compute_unit/coalescer.h"
@@ -190,6 +190,29 @@ static void move_dwords(const struct isa_context *context, const struct isa_inst
         store_dwords(registers(context, inst->src[1]), s, m);
 }
 
+/* Bytes and words of one window; the stage holds them as a wavefront's accesses lie in memory. */
+static void move_parts(struct isa_context *context, const struct isa_inst *inst,
+                       const struct isa_memory *m, const struct shape *s)
+{
+    uint8_t stage[ISA_LANES * 2];
+    if (m->kind == ISA_MEMORY_STORE)
+        isa_memory_store_data(context, inst, m->mask, stage, m->bytes);
+    for (uint64_t rest = m->mask; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctzll(rest);
+        char *host =
+            s->linear ? s->host + (size_t)lane * m->bytes : s->host + (m->address[lane] - s->base);
+        uint8_t *part = stage + lane * m->bytes;
+        for (unsigned i = 0; i < m->bytes; i++) {
+            if (m->kind == ISA_MEMORY_STORE)
+                host[i] = (char)part[i];
+            else
+                part[i] = (uint8_t)host[i];
+        }
+    }
+    if (m->kind == ISA_MEMORY_LOAD)
+        isa_memory_load(context, inst, m->mask, stage, m->bytes);
+}
+
 /* ---- lane by lane ---- */
 
 static const char *check_lanes(struct window_table *t, const struct isa_memory *m, uint8_t *hint,
@@ -299,7 +322,7 @@ const char *PASTE(access_vector_,
         return isa_status_text(status);
     if (m.kind == ISA_MEMORY_CACHE_OP)
         m.mask = 0;
-    bool plain = m.mask && m.kind != ISA_MEMORY_ATOMIC && m.bytes % 4 == 0
+    bool plain = m.mask && m.kind != ISA_MEMORY_ATOMIC
                  && (m.kind == ISA_MEMORY_STORE || inst->dst != ISA_NO_OPERAND)
                  && find_shape(windows, &m, hint, &shape);
     const char *wrong = plain || !m.mask ? NULL : check_lanes(windows, &m, hint, lane);
@@ -307,8 +330,10 @@ const char *PASTE(access_vector_,
         return wrong;
     if (m.lds_mask)
         isa_memory_lds(context, inst, &m);
-    if (plain)
+    if (plain && m.bytes % 4 == 0)
         move_dwords(context, inst, &m, &shape);
+    else if (plain)
+        move_parts(context, inst, &m, &shape);
     else if (m.mask)
         move_lanes(windows, context, inst, &m, hint);
     wave->pc += inst->size;

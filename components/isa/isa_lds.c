@@ -187,6 +187,17 @@ static void atomic(struct isa_context *ctx, uint64_t exec, const struct isa_inst
     const uint32_t *address = vgpr(ctx, inst->src[0]), *data0 = vgpr(ctx, inst->src[1]),
                    *data1 = two ? vgpr(ctx, inst->src[2]) : data0;
     uint32_t *to = returns ? vgpr(ctx, inst->dst) : NULL;
+    if (row->operation == ISA_ATOMIC_ADD && bytes == 4 && !returns
+        && all_inside(ctx, exec, address, (uint32_t)inst->simm, 4)) {
+        for (unsigned lane = 0; lane < 64; lane++) {
+            uint32_t sum;
+            uint8_t *memory = ctx->lds + address[lane] + (uint32_t)inst->simm;
+            memcpy(&sum, memory, 4);
+            sum += data0[lane];
+            memcpy(memory, &sum, 4);
+        }
+        return;
+    }
     FOR_LANES(lane, exec)
     {
         uint64_t data[2] = {lane_data(data0, lane, bytes), lane_data(data1, lane, bytes)}, old = 0;

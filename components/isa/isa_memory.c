@@ -346,6 +346,12 @@ void isa_memory_load(struct isa_context *ctx, const struct isa_inst *inst, uint6
         return;
     uint32_t *to = vgpr(ctx, inst->dst);
     if (bytes < 4) {
+        if (mask == ~UINT64_C(0) && (type == TYPE_U8 || type == TYPE_U16)) {
+            for (unsigned lane = 0; lane < 64; lane++)
+                to[lane] = from[lane * stride]
+                           | (type == TYPE_U16 ? (uint32_t)from[lane * stride + 1] << 8 : 0);
+            return;
+        }
         FOR_LANES(lane, mask)
         {
             uint32_t wide = 0;

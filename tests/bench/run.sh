@@ -78,6 +78,25 @@ nbody 2048
 aes128 65536"
 "$heddle" build platforms/r9nano.heddle >/dev/null
 
+if [ -x "$build/tests/programs/micro/unit_cost" ]; then
+    echo "## Compute unit alone: loops on all 64 units that touch no memory (tests/programs/micro/unit_cost.hip.cpp)"
+    echo
+    unit_run() { # kind, iterations: wavefront instructions and least CPU seconds of the runs
+        local i
+        for i in $(seq "$runs"); do
+            "$heddle" run platforms/r9nano.heddle --stats "$out/unit.json" -- "$build/tests/programs/micro/unit_cost" "$1" "$2" >/dev/null
+            echo "$(field cpu_seconds "$out/unit.json") $(kernel_sum wavefront_instructions "$out/unit.json")"
+        done | sort -g | head -n 1
+    }
+    echo "| instructions | ns an instruction |"
+    echo "| --- | ---: |"
+    for kind in vector scalar lds mixed; do
+        echo "$(unit_run "$kind" 100) $(unit_run "$kind" 500)" |
+            awk -v k="$kind" '{ printf "| %s | %.0f |\n", k, ($3 - $1) / ($4 - $2) * 1e9 }'
+    done
+    echo
+fi
+
 echo "## HIP programs on r9nano, timing mode, one thread (median of $runs)"
 echo
 programs_table <<<"$list"

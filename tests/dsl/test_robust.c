@@ -57,6 +57,30 @@ Test(robust, damaged_examples_have_an_answer)
     }
 }
 
+/* Every word once at the start of a line, with one brace missing: the reader then guesses where
+ * declarations begin. */
+Test(robust, broken_lines_and_missing_braces_have_an_answer)
+{
+    static struct fixture fixture;
+    char path[600];
+    snprintf(path, sizeof path, "%s/good/ring4.heddle", fixture_root());
+    fixture_read(&fixture, path);
+    size_t size = strlen(fixture.text);
+    static char text[sizeof fixture.text];
+    for (uint32_t seed = 1; seed <= 100; seed++) {
+        uint32_t state = seed;
+        memcpy(text, fixture.text, size);
+        for (size_t at = 0; at < size; at++)
+            if (text[at] == ' ' && next(&state) % 4 == 0)
+                text[at] = '\n';
+        size_t from = next(&state) % size;
+        char *brace = memchr(text + from, '}', size - from);
+        if (brace)
+            *brace = ' ';
+        expect_answer(text, size);
+    }
+}
+
 Test(robust, expansion_is_bounded)
 {
     static const char *const texts[] = {

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Runs every fuzzer for SECONDS: run.sh BUILD SECONDS. A crash, a hang, a leak or an out-of-memory input fails.
+# Runs every fuzzer for SECONDS: run.sh BUILD SECONDS [SEED]. A crash, a hang, a leak or an out-of-memory input fails.
+# With a SEED the corpus of earlier runs is left out, so that the inputs are the same every time (as many as fit into SECONDS).
 set -euo pipefail
-build=$1 seconds=$2
+build=$1 seconds=$2 seed=${3:-}
 here=$(cd "$(dirname "$0")" && pwd)
 
 # Real inputs to start from: without them a fuzzer hardly gets past the magic numbers.
@@ -24,6 +25,7 @@ for fuzzer in "$build"/tests/fuzz/fuzz_*; do
     found=$((found + 1))
     name=$(basename "$fuzzer")
     corpus=$build/corpus/$name
+    [ -z "$seed" ] || corpus=$(mktemp -d "$build/corpus-$name-XXXXXX")
     mkdir -p "$corpus"
     seeds=
     for folder in "$here/seeds/$name" "$build/seeds/$name"; do
@@ -31,7 +33,9 @@ for fuzzer in "$build"/tests/fuzz/fuzz_*; do
     done
     echo "== $name"
     # shellcheck disable=SC2086
-    "$fuzzer" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -print_final_stats=1 -artifact_prefix="$build/" "$corpus" $seeds 2>&1 | tail -n 12
+    "$fuzzer" -max_total_time="$seconds" ${seed:+-seed="$seed"} -timeout=30 -rss_limit_mb=2048 -print_final_stats=1 \
+        -artifact_prefix="$build/" "$corpus" $seeds 2>&1 | tail -n 12
+    [ -z "$seed" ] || rm -r "$corpus"
 done
 [ "$found" -gt 0 ] || { echo "no fuzzer was built" >&2; exit 1; }
 echo "$found fuzzers, no crash"

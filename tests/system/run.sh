@@ -181,6 +181,25 @@ same_by_threads() {
     done
 }
 
+# Command queues, by the driver's own interface: who drains them, in which order, and what happens when there are too many.
+t_driver_queues() {
+    expect 0 '^PASS' -- run platforms/tiny.heddle -- "$programs/driver_queues" || return 1
+    expect 0 '^PASS' -- run platforms/tiny.heddle --set driver.commands=8 -- "$programs/driver_queues" small
+}
+
+# Which commands of different streams run side by side, and that it does not depend on how the run is made.
+t_stream_rules() {
+    local variant
+    expect 0 '^PASS' -- run platforms/tiny.heddle --stats "$out/work/ref.json" --stats-no-host -- "$programs/stream_rules" || return 1
+    for variant in "--tick-order=descending" "--tick-order=random:1 --tick-all" "--generic" "--threads=2"; do
+        # shellcheck disable=SC2086
+        expect 0 '^PASS' -- run platforms/tiny.heddle $variant --stats "$out/work/new.json" --stats-no-host -- "$programs/stream_rules" || return 1
+        same "$out/work/ref.json" "$out/work/new.json" || return 1
+    done
+    expect 0 '^PASS' -- run platforms/tiny.heddle --set driver.staging=separate -- "$programs/stream_rules" || return 1
+    expect 0 '^PASS' -- run platforms/tiny.heddle --set driver.in_flight=1 -- "$programs/streams"
+}
+
 # Results do not depend on the number of threads: statistics, traces, reports of failures and hangs, the exit status.
 t_threads() {
     local p n list="vectoradd matmul_tiled histogram streams fft scratch"
@@ -372,7 +391,8 @@ t_bad_dump() {
     expect 2 'belong together' -- run $memtest --dump "$state" || return 1
     expect 2 "program's own" -- run platforms/tiny.heddle --load "$state" -- "$programs/vectoradd" || return 1
     expect 7 'host program' -- run platforms/tiny.heddle --dump "$state" --dump-at 5us || return 1
-    expect 1 'cannot write there' -- run $memtest --dump /no/folder/x --dump-at 5us
+    expect 1 'cannot write there' -- run $memtest --dump /no/folder/x --dump-at 5us || return 1
+    expect 1 'give the name of a file' -- run $memtest --stats /dev/stdout
 }
 
 t_hang_deadlock() {

@@ -5,6 +5,7 @@
  * after the call returned.
  */
 #include "hip_managed.h"
+#include "hip_stream.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -125,6 +126,38 @@ static hipError_t check_copy(const struct copy *copy, hipMemcpyKind kind, const 
                : check_range(copy->from, last * copy->from_pitch + copy->width, from_device, what);
 }
 
+/* Devices whose memory the copy touches; -1: the host's. */
+static int device_of(uint64_t address)
+{
+    const struct hip_allocation *allocation = hip_find_allocation(address);
+    return allocation && hip_is_device_address(address) ? allocation->device : -1;
+}
+
+/* The null stream's copies are in order with the null streams of all devices that they touch. */
+static hipError_t order_copy(const struct copy *copy, hipStream_t stream)
+{
+    int devices[] = {device_of(copy->to), device_of(copy->from)};
+    hipError_t error = hip_stream_order(stream);
+    for (int i = 0; i < 2 && error == hipSuccess; i++) {
+        if (devices[i] >= 0) {
+            error = hip_stream_order_device(stream, devices[i]);
+        }
+    }
+    return error;
+}
+
+static hipError_t order_after_copy(const struct copy *copy, hipStream_t stream, uint64_t ticket)
+{
+    int devices[] = {device_of(copy->to), device_of(copy->from)};
+    hipError_t error = hipSuccess;
+    for (int i = 0; i < 2 && error == hipSuccess; i++) {
+        if (devices[i] >= 0) {
+            error = hip_stream_order_after(stream, devices[i], ticket);
+        }
+    }
+    return error;
+}
+
 static hipError_t run_copy(const struct copy *copy, hipMemcpyKind kind, hipStream_t stream,
                            bool blocking, const char *what)
 {
@@ -137,11 +170,11 @@ static hipError_t run_copy(const struct copy *copy, hipMemcpyKind kind, hipStrea
     error = check_copy(copy, kind, what);
     if (error == hipSuccess) {
         error = hip_managed_before_use(
-            copy->from, (copy->rows - 1) * copy->from_pitch + copy->width, false, what);
+            queue, copy->from, (copy->rows - 1) * copy->from_pitch + copy->width, false, what);
     }
     if (error == hipSuccess) {
-        error = hip_managed_before_use(copy->to, (copy->rows - 1) * copy->to_pitch + copy->width,
-                                       true, what);
+        error = hip_managed_before_use(queue, copy->to,
+                                       (copy->rows - 1) * copy->to_pitch + copy->width, true, what);
     }
     if (error != hipSuccess) {
         return error;
@@ -159,6 +192,9 @@ static hipError_t run_copy(const struct copy *copy, hipMemcpyKind kind, hipStrea
         to = hip_managed_pinned(to, (copy->rows - 1) * copy->to_pitch + copy->width, true);
     }
     error = to && from ? error : hip.lost;
+    if (error == hipSuccess && (to_device || from_device)) {
+        error = order_copy(copy, stream);
+    }
     for (size_t row = 0; row < copy->rows && error == hipSuccess; row++) {
         error = enqueue_copy(to + row * copy->to_pitch, from + row * copy->from_pitch, copy->width,
                              queue, &ticket, &pending, what);
@@ -166,7 +202,10 @@ static hipError_t run_copy(const struct copy *copy, hipMemcpyKind kind, hipStrea
     if (!pending) {
         return error;
     }
-    hip_stream_note(stream, ticket);
+    hip_stream_note();
+    if (error == hipSuccess) {
+        error = order_after_copy(copy, stream, ticket);
+    }
     bool pageable = (!to_device && !is_pinned(copy->to, copy->width))
                     || (!from_device && !is_pinned(copy->from, copy->width));
     if (blocking || pageable || error != hipSuccess) {

@@ -1,6 +1,7 @@
 /* Fills of device memory: hipMemset and its relatives. Host memory that HIP allocated may be
  * filled, too. */
 #include "hip_managed.h"
+#include "hip_stream.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -45,8 +46,9 @@ static hipError_t run_fill(const struct fill *fill, hipStream_t stream, bool blo
     }
     error = check_fill(fill, what);
     if (error == hipSuccess) {
-        error = hip_managed_before_use(
-            fill->address, (fill->rows - 1) * fill->pitch + fill->count * fill->width, true, what);
+        error = hip_managed_before_use(queue, fill->address,
+                                       (fill->rows - 1) * fill->pitch + fill->count * fill->width,
+                                       true, what);
     }
     if (error == hipSuccess && !hip_is_device_address(fill->address)) {
         error = hip_stream_wait(stream, what);
@@ -59,12 +61,15 @@ static hipError_t run_fill(const struct fill *fill, hipStream_t stream, bool blo
         return error;
     }
     uint64_t ticket = 0;
+    if (error == hipSuccess) {
+        error = hip_stream_order(stream);
+    }
     for (size_t row = 0; row < fill->rows && error == hipSuccess; row++) {
         error = hip_status(hip.api->fill(queue, fill->address + row * fill->pitch, &fill->value,
                                          fill->width, fill->count, &ticket),
                            what);
         if (error == hipSuccess) {
-            hip_stream_note(stream, ticket);
+            hip_stream_note();
         }
     }
     return error == hipSuccess && blocking ? hip_wait_ticket(ticket, what) : error;

@@ -37,7 +37,7 @@ enum {
 struct hip_device {
     struct driver_device_info info;
     bool xnack, sramecc; /* what code objects of this architecture find */
-    uint32_t queue;      /* all streams of the device share one hardware queue */
+    uint32_t queue;      /* of the null stream, and of what the library does itself */
     uint64_t peers;      /* bit d: peer access to device d is enabled */
 };
 
@@ -135,15 +135,6 @@ bool hip_is_device_address(uint64_t address);
 /* Copies with all checks of hipMemcpy; `blocking` waits until done. */
 hipError_t hip_copy(void *to, const void *from, size_t size, hipMemcpyKind kind, hipStream_t stream,
                     bool blocking, const char *what);
-
-/* ---- hip_stream.c ---- */
-
-/* Makes the stream's queue known, or hipErrorInvalidHandle. The null stream belongs to the current
- * device. */
-hipError_t hip_stream_queue(hipStream_t stream, uint32_t *queue, int *device);
-/* Remembers the last command of a stream, for hipStreamSynchronize and hipStreamQuery. */
-void hip_stream_note(hipStream_t stream, uint64_t ticket);
-hipError_t hip_stream_wait(hipStream_t stream, const char *what);
 
 /* ---- hip_module.c ---- */
 

@@ -3,6 +3,7 @@
  */
 #include "hip_hostcall.h"
 #include "hip_managed.h"
+#include "hip_stream.h"
 
 #include "codegen/options_env.h"
 #include "components/isa/object/kernarg.h"
@@ -123,7 +124,10 @@ static hipError_t enqueue(const struct request *request, uint32_t queue, int dev
         launch.block[dimension] = (uint16_t)request->block[dimension];
     }
     uint64_t ticket = 0;
-    hipError_t sent = hip_managed_before_launch(request->what);
+    hipError_t sent = hip_managed_before_launch(queue, request->what);
+    if (sent == hipSuccess) {
+        sent = hip_stream_order(request->stream);
+    }
     if (sent != hipSuccess) {
         return sent;
     }
@@ -139,7 +143,7 @@ static hipError_t enqueue(const struct request *request, uint32_t queue, int dev
     }
     hipError_t error = hip_status(status, request->what);
     if (error == hipSuccess) {
-        hip_stream_note(request->stream, ticket);
+        hip_stream_note();
     }
     if (error == hipSuccess && calls_host) {
         hip_hostcall_begin(device, function->name, ticket);

@@ -7,6 +7,7 @@
  * describes both. */
 #include "hip_hostcall.h"
 #include "hip_refuse.h"
+#include "hip_stream.h"
 #include "hip_turns.h"
 
 #include "codegen/options_env.h"
@@ -313,9 +314,9 @@ bool hip_take_turn(uint64_t ticket, bool poll)
     return ordered;
 }
 
-hipError_t hip_wait_ticket(uint64_t ticket, const char *what)
+/* Without giving others their turn. */
+static hipError_t wait_alone(uint64_t ticket, const char *what)
 {
-    hip_take_turn(ticket, false);
     hipError_t error = hip_hostcall_wait_ticket(ticket, what);
     if (error != hipSuccess) {
         return error;
@@ -326,27 +327,15 @@ hipError_t hip_wait_ticket(uint64_t ticket, const char *what)
     return hip_status(status, what);
 }
 
-/* All queued work of a device, without giving others their turn. */
-static hipError_t wait_device_alone(int device, const char *what)
+hipError_t hip_wait_ticket(uint64_t ticket, const char *what)
 {
-    uint64_t ticket = 0;
-    hip.api->last(hip.devices[device].queue, &ticket);
-    hipError_t error = ticket ? hip_hostcall_wait_ticket(ticket, what) : hip.lost;
-    if (error != hipSuccess) {
-        return error;
-    }
-    pthread_mutex_unlock(&hip.lock);
-    enum driver_status status = hip.api->wait_all((uint32_t)device);
-    pthread_mutex_lock(&hip.lock);
-    return hip_status(status, what);
+    hip_take_turn(ticket, false);
+    return wait_alone(ticket, what);
 }
 
 hipError_t hip_wait_device(int device, const char *what)
 {
-    uint64_t ticket = 0;
-    hip.api->last(hip.devices[device].queue, &ticket); /* fails when lost; so does what follows */
-    hip_take_turn(ticket, false);
-    return wait_device_alone(device, what);
+    return hip_streams_wait(device, what, hip_wait_ticket);
 }
 
 /* What is still queued at the end is executed, as a program may end without waiting for its last
@@ -360,7 +349,7 @@ __attribute__((destructor)) static void finish_library(void)
         return;
     }
     for (int device = 0; device < hip.device_count && hip.lost == hipSuccess; device++) {
-        wait_device_alone(device, "end of the program");
+        hip_streams_wait(device, "end of the program", wait_alone);
     }
     if (!hip.api->finish()) {
         options_env_report(OPTIONS_ENV_NOT_STARTED); /* statistics or trace could not be written */

@@ -7,6 +7,7 @@
  * AT_DEVICE, and write it only when AT_HOST. */
 #define _GNU_SOURCE /* memfd_create */
 #include "hip_managed.h"
+#include "hip_stream.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -41,6 +42,7 @@ struct managed {
 static struct {
     struct managed **list;
     size_t count, room;
+    uint64_t sent[HIP_DEVICES_MAX]; /* last write to each device */
 } all;
 
 static struct managed *find(uint64_t address)
@@ -114,9 +116,7 @@ static hipError_t send(struct managed *m, uint64_t first, uint64_t end, bool wri
             uint64_t start = block * BLOCK, size = block_end(m, next - 1) - start, ticket = 0;
             enum driver_status status = hip.api->write(
                 hip.devices[m->device].queue, m->address + start, m->own + start, size, &ticket);
-            if (status == DRIVER_OK && hip.device_count > 1) {
-                status = hip.api->wait(ticket); /* kernels of other devices use other queues */
-            }
+            all.sent[m->device] = ticket;
             if (status != DRIVER_OK) {
                 return hip_status(status, what);
             }
@@ -125,7 +125,22 @@ static hipError_t send(struct managed *m, uint64_t first, uint64_t end, bool wri
     return hipSuccess;
 }
 
-hipError_t hip_managed_before_launch(const char *what)
+/* `queue` waits for what was sent, also for other commands: all writes to a device go through one
+ * queue, in order. */
+static hipError_t wait_for_sent(uint32_t queue, const char *what)
+{
+    hipError_t error = hipSuccess;
+    for (int device = 0; device < hip.device_count && error == hipSuccess; device++) {
+        uint64_t done_ps = 0, ticket = all.sent[device];
+        if (ticket && queue != hip.devices[device].queue
+            && hip.api->time_of(ticket, &done_ps) == DRIVER_NOT_READY) {
+            error = hip_status(hip.api->wait_for(queue, ticket), what);
+        }
+    }
+    return error;
+}
+
+hipError_t hip_managed_before_launch(uint32_t queue, const char *what)
 {
     for (size_t i = 0; i < all.count; i++) {
         struct managed *m = all.list[i];
@@ -135,17 +150,21 @@ hipError_t hip_managed_before_launch(const char *what)
         }
         m->open = false;
     }
-    return hipSuccess;
+    return wait_for_sent(queue, what);
 }
 
-hipError_t hip_managed_before_use(uint64_t address, uint64_t size, bool written, const char *what)
+hipError_t hip_managed_before_use(uint32_t queue, uint64_t address, uint64_t size, bool written,
+                                  const char *what)
 {
     struct managed *m = find(address);
-    if (!m || size == 0 || !m->open) {
+    if (!m || size == 0) {
         return hipSuccess;
     }
     uint64_t offset = address - m->address;
-    return send(m, offset / BLOCK, (offset + size - 1) / BLOCK + 1, written, what);
+    hipError_t error = m->open
+                           ? send(m, offset / BLOCK, (offset + size - 1) / BLOCK + 1, written, what)
+                           : hipSuccess;
+    return error == hipSuccess ? wait_for_sent(queue, what) : error;
 }
 
 /* ---- to the host ---- */
@@ -412,21 +431,25 @@ static hipError_t check(const void *pointer, size_t size)
 }
 
 /* To a device: what the host has written is copied. To the host: it fetches what it touches. */
-static hipError_t prefetch(const void *pointer, size_t size, int device)
+static hipError_t prefetch(const void *pointer, size_t size, int device, hipStream_t stream)
 {
+    uint32_t queue = 0;
+    int stream_device = 0;
     hipError_t error = check(pointer, size);
+    if (error == hipSuccess) {
+        error = hip_stream_queue(stream, &queue, &stream_device);
+    }
     if (error != hipSuccess || device == hipCpuDeviceId) {
         return error;
     }
-    return device >= 0 && device < hip.device_count
-               ? hip_managed_before_use((uintptr_t)pointer, size, false, "hipMemPrefetchAsync")
-               : hipErrorInvalidDevice;
+    return device >= 0 && device < hip.device_count ? hip_managed_before_use(
+               queue, (uintptr_t)pointer, size, false, "hipMemPrefetchAsync")
+                                                    : hipErrorInvalidDevice;
 }
 
 hipError_t hipMemPrefetchAsync(const void *pointer, size_t size, int device, hipStream_t stream)
 {
-    (void)stream; /* all streams of a device share one queue */
-    HIP_API(prefetch(pointer, size, device));
+    HIP_API(prefetch(pointer, size, device, stream));
 }
 
 hipError_t hipMemAdvise(const void *pointer, size_t size, hipMemoryAdvise advice, int device)

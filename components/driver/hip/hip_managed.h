@@ -24,10 +24,11 @@ bool hip_is_managed(uint64_t address);
 /* New managed memory on the current device: zero, at the host. */
 hipError_t hip_managed_allocate(uint64_t size, unsigned flags, uint64_t *address);
 
-/* Enqueues what a kernel, or a copy or fill that touches a range, needs from the host, and closes
- * what it may change (`written`) to the host. */
-hipError_t hip_managed_before_launch(const char *what);
-hipError_t hip_managed_before_use(uint64_t address, uint64_t size, bool written, const char *what);
+/* Enqueues what a kernel, or a copy or fill that touches a range, needs from the host, makes its
+ * `queue` wait for that, and closes what it may change (`written`) to the host. */
+hipError_t hip_managed_before_launch(uint32_t queue, const char *what);
+hipError_t hip_managed_before_use(uint32_t queue, uint64_t address, uint64_t size, bool written,
+                                  const char *what);
 
 /* The device address of pinned memory at `host`, of which `size` bytes in whole pages from `start`
  * on are one allocation; mapped when it was not. */

@@ -49,13 +49,13 @@ static hipError_t place_image(struct hip_module *module, const char *name)
     code_object_load(object, module->base, image);
     uint64_t ticket = 0;
     uint32_t queue = hip.devices[module->device].queue;
-    enum driver_status status = hip.api->write(queue, module->base, image, object->span, &ticket);
+    enum driver_status status = hip.api->register_code((uint32_t)module->device, name, module->base,
+                                                       image, object->span);
     if (status == DRIVER_OK) {
-        status = hip.api->wait(ticket);
+        status = hip.api->write(queue, module->base, image, object->span, &ticket);
     }
     if (status == DRIVER_OK) {
-        status = hip.api->register_code((uint32_t)module->device, name, module->base, image,
-                                        object->span);
+        status = hip.api->wait(ticket);
     }
     hip_release(image);
     return hip_status(status, "loading a module");

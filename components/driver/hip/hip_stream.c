@@ -1,9 +1,16 @@
-/* Streams and events.
+/* Streams: each is a queue of the driver, which executes in order; queues go on side by side.
  *
- * All streams of a device share its one hardware queue, which executes in order. That gives every
- * order that HIP promises (the null stream's included); it only overlaps less. A stream remembers
- * its last command, so that waiting for it does not wait for other streams' later work. Invariant:
- * a handle that a program gives is looked up in the list of living ones before it is used. */
+ * What HIP promises between streams of a device (HIP programming guide, "Default stream"; the same
+ * as CUDA's): a command of the null stream begins when all before it in blocking streams are done,
+ * and commands of blocking streams begin when those before them in the null stream are done.
+ * Streams made with hipStreamNonBlocking take no part in that. hip_stream_order() turns it into
+ * waits in the queues, right before a command is enqueued. The streams per host thread
+ * (hipStreamPerThread) are blocking ones.
+ *
+ * A destroyed stream finishes its commands; until then it is kept, without being found by its
+ * handle. Invariant: a handle that a program gives is looked up in the list of living ones before
+ * it is used. */
+#include "hip_stream.h"
 #include "hip_hostcall.h"
 #include "hip_turns.h"
 
@@ -13,25 +20,73 @@ struct ihipStream_t {
     struct ihipStream_t *next;
     int device, priority;
     unsigned flags;
-    bool has_ticket;
-    uint64_t ticket;
+    uint32_t queue;
+    bool destroyed;
+    bool per_thread;   /* found by its thread, not by a handle */
+    uint64_t null_met; /* the last command of the null stream that this queue waits for */
+    uint64_t met;      /* of this stream, that the null stream waits for */
 };
 
-struct ihipEvent_t {
-    struct ihipEvent_t *next;
-    unsigned flags;
-    bool recorded;
-    uint64_t ticket;
-};
-
-static struct ihipStream_t *streams;
+static struct ihipStream_t *streams; /* the last one made comes first */
 static struct ihipStream_t null_streams[HIP_DEVICES_MAX];
-static struct ihipEvent_t *events;
+static _Thread_local struct ihipStream_t *own_streams[HIP_DEVICES_MAX];
 
-/* The null stream has several names: 0, 1 (legacy) and 2 (per thread). */
+/* The null stream has two names, 0 and hipStreamLegacy (1). */
 static bool is_null_stream(hipStream_t stream)
 {
-    return (uintptr_t)stream <= (uintptr_t)hipStreamPerThread;
+    return (uintptr_t)stream < (uintptr_t)hipStreamPerThread;
+}
+
+/* The last command of a queue that is not done; 0: none, or the device is lost. */
+static uint64_t last_of(uint32_t queue)
+{
+    uint64_t ticket = 0;
+    return hip.api->last(queue, &ticket) == DRIVER_OK ? ticket : 0;
+}
+
+/* Gives back what destroyed streams had, as far as their work is done. */
+static void reap(void)
+{
+    for (struct ihipStream_t **link = &streams; *link;) {
+        struct ihipStream_t *stream = *link;
+        if (!stream->destroyed || last_of(stream->queue)) {
+            link = &stream->next;
+            continue;
+        }
+        *link = stream->next;
+        hip.api->queue_destroy(stream->queue);
+        hip_release(stream);
+    }
+}
+
+static hipError_t make_stream(struct ihipStream_t **stream, unsigned flags, int priority)
+{
+    uint32_t queue = 0;
+    reap();
+    hipError_t error = hip_status(hip.api->queue_create((uint32_t)hip_current_device(), &queue),
+                                  "creating a stream");
+    if (error != hipSuccess) {
+        return error;
+    }
+    struct ihipStream_t *made = hip_allocate(sizeof *made);
+    *made = (struct ihipStream_t){.next = streams,
+                                  .device = hip_current_device(),
+                                  .priority = priority,
+                                  .flags = flags,
+                                  .queue = queue};
+    streams = made;
+    *stream = made;
+    return hipSuccess;
+}
+
+/* The calling thread's own stream on its current device. */
+static struct ihipStream_t *own_stream(void)
+{
+    struct ihipStream_t **own = &own_streams[hip_current_device()];
+    if (!*own && make_stream(own, hipStreamDefault, 0) == hipSuccess) {
+        (*own)->per_thread = true;
+    }
+    return *own;
 }
 
 static struct ihipStream_t *find_stream(hipStream_t stream)
@@ -39,10 +94,14 @@ static struct ihipStream_t *find_stream(hipStream_t stream)
     if (is_null_stream(stream)) {
         struct ihipStream_t *null_stream = &null_streams[hip_current_device()];
         null_stream->device = hip_current_device();
+        null_stream->queue = hip.devices[null_stream->device].queue;
         return null_stream;
     }
+    if (stream == hipStreamPerThread) {
+        return own_stream();
+    }
     struct ihipStream_t *each = streams;
-    while (each && each != stream) {
+    while (each && (each != stream || each->destroyed || each->per_thread)) {
         each = each->next;
     }
     return each;
@@ -54,64 +113,146 @@ hipError_t hip_stream_queue(hipStream_t stream, uint32_t *queue, int *device)
     if (!found) {
         return hipErrorInvalidHandle;
     }
-    *queue = hip.devices[found->device].queue;
+    *queue = found->queue;
     *device = found->device;
     return hipSuccess;
 }
 
-void hip_stream_note(hipStream_t stream, uint64_t ticket)
+static bool is_blocking(const struct ihipStream_t *stream)
 {
-    struct ihipStream_t *found = find_stream(stream);
-    hip_turns_progress();
-    if (found) {
-        found->has_ticket = true;
-        found->ticket = ticket;
-    }
+    return (stream->flags & hipStreamNonBlocking) == 0;
 }
 
-/* The null stream waits for all others of its device. */
-hipError_t hip_stream_wait(hipStream_t stream, const char *what)
+/* The queue waits for what `*met` has not covered yet of another queue's commands. */
+static hipError_t meet(uint32_t queue, uint32_t other, uint64_t *met)
 {
-    const struct ihipStream_t *found = find_stream(stream);
+    uint64_t ticket = last_of(other);
+    if (ticket == 0 || ticket == *met || queue == other) {
+        return hipSuccess;
+    }
+    *met = ticket;
+    return hip_status(hip.api->wait_for(queue, ticket), "waiting for another stream");
+}
+
+/* A command of `queue` that stands for the null stream of `device`. */
+static hipError_t order_null(uint32_t queue, int device)
+{
+    hipError_t error = hipSuccess;
+    for (struct ihipStream_t *each = streams; each && error == hipSuccess; each = each->next) {
+        if (each->device == device && is_blocking(each)) {
+            uint64_t other_met = 0;
+            bool own = queue == hip.devices[device].queue;
+            error = meet(queue, each->queue, own ? &each->met : &other_met);
+        }
+    }
+    return error;
+}
+
+hipError_t hip_stream_order(hipStream_t stream)
+{
+    struct ihipStream_t *found = find_stream(stream);
     if (!found) {
         return hipErrorInvalidHandle;
     }
     if (is_null_stream(stream)) {
-        return hip_wait_device(found->device, what);
+        return order_null(found->queue, found->device);
     }
-    return found->has_ticket ? hip_wait_ticket(found->ticket, what) : hipSuccess;
+    return is_blocking(found)
+               ? meet(found->queue, hip.devices[found->device].queue, &found->null_met)
+               : hipSuccess;
 }
 
-static hipError_t create_stream(hipStream_t *stream, unsigned flags, int priority)
+void hip_stream_note(void)
 {
-    if (!stream || (flags & ~(unsigned)hipStreamNonBlocking) != 0) {
-        return hipErrorInvalidValue;
-    }
-    struct ihipStream_t *made = hip_allocate(sizeof *made);
-    made->device = hip_current_device();
-    made->flags = flags;
-    made->priority = priority < PRIORITY_HIGH  ? PRIORITY_HIGH
-                     : priority > PRIORITY_LOW ? PRIORITY_LOW
-                                               : priority;
-    made->next = streams;
-    streams = made;
-    *stream = made;
-    return hipSuccess;
+    hip_turns_progress();
 }
 
-static hipError_t destroy_stream(hipStream_t stream)
+hipError_t hip_stream_order_device(hipStream_t stream, int device)
 {
-    for (struct ihipStream_t **link = &streams; *link; link = &(*link)->next) {
-        if (*link == stream && !is_null_stream(stream)) {
-            *link = stream->next;
-            hip_release(stream);
-            return hipSuccess;
+    const struct ihipStream_t *found = find_stream(stream);
+    uint64_t met = 0;
+    if (!found || !is_null_stream(stream) || found->device == device) {
+        return found ? hipSuccess : hipErrorInvalidHandle;
+    }
+    hipError_t error = meet(found->queue, hip.devices[device].queue, &met);
+    return error == hipSuccess ? order_null(found->queue, device) : error;
+}
+
+hipError_t hip_stream_order_after(hipStream_t stream, int device, uint64_t ticket)
+{
+    const struct ihipStream_t *found = find_stream(stream);
+    if (!found || !is_null_stream(stream) || found->device == device) {
+        return found ? hipSuccess : hipErrorInvalidHandle;
+    }
+    return hip_status(hip.api->wait_for(hip.devices[device].queue, ticket),
+                      "waiting for another device");
+}
+
+/* ---- waiting ---- */
+
+/* Last commands of streams: of one, of the null stream and the blocking ones, or of all. */
+struct tickets {
+    uint64_t *list;
+    size_t count;
+};
+
+static void tickets_add(struct tickets *tickets, uint32_t queue)
+{
+    uint64_t ticket = last_of(queue);
+    if (ticket) {
+        tickets->list = hip_grow(tickets->list, (tickets->count + 1) * sizeof *tickets->list);
+        tickets->list[tickets->count++] = ticket;
+    }
+}
+
+static struct tickets tickets_of_device(int device, bool all)
+{
+    struct tickets tickets = {0};
+    tickets_add(&tickets, hip.devices[device].queue);
+    for (const struct ihipStream_t *each = streams; each; each = each->next) {
+        if (each->device == device && (all || is_blocking(each))) {
+            tickets_add(&tickets, each->queue);
         }
     }
-    return hipErrorInvalidHandle;
+    return tickets;
 }
 
-static hipError_t query(uint64_t ticket, const char *what)
+static struct tickets tickets_of(const struct ihipStream_t *stream)
+{
+    if (stream == &null_streams[stream->device]) {
+        return tickets_of_device(stream->device, false);
+    }
+    struct tickets tickets = {0};
+    tickets_add(&tickets, stream->queue);
+    return tickets;
+}
+
+static hipError_t wait_for_tickets(struct tickets tickets, const char *what,
+                                   hipError_t (*wait)(uint64_t ticket, const char *what))
+{
+    hipError_t error = hip.lost;
+    for (size_t i = 0; i < tickets.count && error == hipSuccess; i++) {
+        error = wait(tickets.list[i], what);
+    }
+    hip_release(tickets.list);
+    return error;
+}
+
+hipError_t hip_streams_wait(int device, const char *what,
+                            hipError_t (*wait)(uint64_t ticket, const char *what))
+{
+    return wait_for_tickets(tickets_of_device(device, true), what, wait);
+}
+
+/* The null stream stands for the blocking ones, too. */
+hipError_t hip_stream_wait(hipStream_t stream, const char *what)
+{
+    const struct ihipStream_t *found = find_stream(stream);
+    return found ? wait_for_tickets(tickets_of(found), what, hip_wait_ticket)
+                 : hipErrorInvalidHandle;
+}
+
+hipError_t hip_query_ticket(uint64_t ticket, const char *what)
 {
     hipError_t error = hip_hostcall_serve();
     if (error != hipSuccess) {
@@ -128,14 +269,42 @@ static hipError_t query(uint64_t ticket, const char *what)
 
 static hipError_t query_stream(hipStream_t stream)
 {
+    static const char what[] = "hipStreamQuery";
     const struct ihipStream_t *found = find_stream(stream);
     if (!found) {
         return hipErrorInvalidHandle;
     }
-    if (!found->has_ticket) {
-        return hipSuccess;
+    struct tickets tickets = tickets_of(found);
+    hipError_t error = tickets.count ? hip_query_ticket(tickets.list[0], what) : hip.lost;
+    for (size_t i = 1; i < tickets.count && error == hipSuccess; i++) {
+        error = hip_ticket_done(tickets.list[i]) ? hip.lost : hipErrorNotReady;
     }
-    return query(found->ticket, "hipStreamQuery");
+    hip_release(tickets.list);
+    return error;
+}
+
+/* ---- the API ---- */
+
+static hipError_t create_stream(hipStream_t *stream, unsigned flags, int priority)
+{
+    if (!stream || (flags & ~(unsigned)hipStreamNonBlocking) != 0) {
+        return hipErrorInvalidValue;
+    }
+    return make_stream(stream, flags,
+                       priority < PRIORITY_HIGH  ? PRIORITY_HIGH
+                       : priority > PRIORITY_LOW ? PRIORITY_LOW
+                                                 : priority);
+}
+
+static hipError_t destroy_stream(hipStream_t stream)
+{
+    struct ihipStream_t *found = find_stream(stream);
+    if (!found || is_null_stream(stream) || stream == hipStreamPerThread) {
+        return hipErrorInvalidHandle;
+    }
+    found->destroyed = true;
+    reap();
+    return hipSuccess;
 }
 
 static hipError_t stream_flags(hipStream_t stream, unsigned *flags)
@@ -242,160 +411,4 @@ static int stream_device(hipStream_t stream)
 int hipGetStreamDeviceId(hipStream_t stream)
 {
     return stream_device(stream);
-}
-
-/* ---- events ---- */
-
-static struct ihipEvent_t *find_event(hipEvent_t event)
-{
-    struct ihipEvent_t *each = events;
-    while (each && each != event) {
-        each = each->next;
-    }
-    return each;
-}
-
-static hipError_t create_event(hipEvent_t *event, unsigned flags)
-{
-    const unsigned known = hipEventBlockingSync | hipEventDisableTiming | hipEventInterprocess
-                           | hipEventReleaseToDevice | hipEventReleaseToSystem;
-    if (!event || (flags & ~known) != 0) {
-        return hipErrorInvalidValue;
-    }
-    struct ihipEvent_t *made = hip_allocate(sizeof *made);
-    made->flags = flags;
-    made->next = events;
-    events = made;
-    *event = made;
-    return hipSuccess;
-}
-
-static hipError_t destroy_event(hipEvent_t event)
-{
-    for (struct ihipEvent_t **link = &events; *link; link = &(*link)->next) {
-        if (*link == event) {
-            *link = event->next;
-            hip_release(event);
-            return hipSuccess;
-        }
-    }
-    return event ? hipErrorInvalidHandle : hipErrorInvalidValue;
-}
-
-static hipError_t record_event(hipEvent_t event, hipStream_t stream)
-{
-    struct ihipEvent_t *found = find_event(event);
-    uint32_t queue = 0;
-    int device = 0;
-    hipError_t error = found ? hip_stream_queue(stream, &queue, &device) : hipErrorInvalidHandle;
-    uint64_t ticket = 0;
-    if (error == hipSuccess) {
-        error = hip_status(hip.api->mark(queue, &ticket), "hipEventRecord");
-    }
-    if (error == hipSuccess) {
-        found->recorded = true;
-        found->ticket = ticket;
-        hip_stream_note(stream, ticket);
-    }
-    return error;
-}
-
-/* An event that was never recorded is done (HIP documentation of hipEventQuery). */
-static hipError_t wait_event(hipEvent_t event)
-{
-    const struct ihipEvent_t *found = find_event(event);
-    if (!found) {
-        return event ? hipErrorInvalidHandle : hipErrorInvalidValue;
-    }
-    return found->recorded ? hip_wait_ticket(found->ticket, "hipEventSynchronize") : hipSuccess;
-}
-
-static hipError_t query_event(hipEvent_t event)
-{
-    const struct ihipEvent_t *found = find_event(event);
-    if (!found) {
-        return event ? hipErrorInvalidHandle : hipErrorInvalidValue;
-    }
-    if (!found->recorded) {
-        return hipSuccess;
-    }
-    return query(found->ticket, "hipEventQuery");
-}
-
-/* Simulated milliseconds between two events, of which the hardware knows picoseconds. */
-static hipError_t elapsed_time(float *milliseconds, hipEvent_t start, hipEvent_t stop)
-{
-    const struct ihipEvent_t *first = find_event(start), *last = find_event(stop);
-    if (!milliseconds) {
-        return hipErrorInvalidValue;
-    }
-    if (!first || !last || !first->recorded || !last->recorded
-        || ((first->flags | last->flags) & hipEventDisableTiming) != 0) {
-        return hipErrorInvalidHandle;
-    }
-    uint64_t first_ps = 0, last_ps = 0;
-    hipError_t error =
-        hip_status(hip.api->time_of(first->ticket, &first_ps), "hipEventElapsedTime");
-    if (error == hipSuccess) {
-        error = hip_status(hip.api->time_of(last->ticket, &last_ps), "hipEventElapsedTime");
-    }
-    if (error == hipSuccess) {
-        *milliseconds = last_ps >= first_ps ? (float)((double)(last_ps - first_ps) * 1e-9)
-                                            : -(float)((double)(first_ps - last_ps) * 1e-9);
-    }
-    return error;
-}
-
-static hipError_t wait_for_event(hipStream_t stream, hipEvent_t event, unsigned flags)
-{
-    const struct ihipEvent_t *found = find_event(event);
-    uint32_t queue = 0;
-    int device = 0;
-    hipError_t error = found && flags == 0 ? hip_stream_queue(stream, &queue, &device)
-                       : found             ? hipErrorInvalidValue
-                                           : hipErrorInvalidHandle;
-    if (error == hipSuccess && found->recorded) {
-        error = hip_status(hip.api->wait_for(queue, found->ticket), "hipStreamWaitEvent");
-    }
-    return error;
-}
-
-hipError_t hipEventCreate(hipEvent_t *event)
-{
-    HIP_API(create_event(event, hipEventDefault));
-}
-
-hipError_t hipEventCreateWithFlags(hipEvent_t *event, unsigned flags)
-{
-    HIP_API(create_event(event, flags));
-}
-
-hipError_t hipEventDestroy(hipEvent_t event)
-{
-    HIP_API_ALWAYS(destroy_event(event));
-}
-
-hipError_t hipEventRecord(hipEvent_t event, hipStream_t stream)
-{
-    HIP_API(record_event(event, stream));
-}
-
-hipError_t hipEventSynchronize(hipEvent_t event)
-{
-    HIP_API(wait_event(event));
-}
-
-hipError_t hipEventQuery(hipEvent_t event)
-{
-    HIP_API(query_event(event));
-}
-
-hipError_t hipEventElapsedTime(float *milliseconds, hipEvent_t start, hipEvent_t stop)
-{
-    HIP_API(elapsed_time(milliseconds, start, stop));
-}
-
-hipError_t hipStreamWaitEvent(hipStream_t stream, hipEvent_t event, unsigned flags)
-{
-    HIP_API(wait_for_event(stream, event, flags));
 }

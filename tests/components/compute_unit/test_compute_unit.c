@@ -443,7 +443,7 @@ Test(compute_unit, bank_conflicts_keep_the_lds)
     cr_expect_eq(a.slot_cycles[WORK_WAITING_LGKMCNT_LDS], end - (second + 8));
 }
 
-Test(compute_unit, the_lds_works_for_one_at_a_time_without_conflicts_too)
+Test(compute_unit, the_lds_works_for_one_at_a_time)
 {
     static const struct work_wavefront two[] = {{.simd = 0, .slot = 0}, {.simd = 1, .slot = 0}};
     static const uint32_t words[] = {V_SHIFT_2, DS_WRITE, 0x00000100};
@@ -452,15 +452,37 @@ Test(compute_unit, the_lds_works_for_one_at_a_time_without_conflicts_too)
     load(0, words, sizeof words / 4);
     launch(ARRIVAL - 1, 0, 0, 2, two, 0);
     cr_assert_eq(harness_run(), ENGINE_IDLE);
-    /* The second wavefront has its turn a cycle after the first, when the LDS still works. */
+    /* The second wavefront has its turn a cycle after the first, when the LDS still works: what it
+     * issues begins a cycle later. */
+    uint64_t first = first_issue(ARRIVAL, 0) + 4;
     cr_assert_eq(first_issue(ARRIVAL + 1, 1), first_issue(ARRIVAL, 0) + 1);
-    uint64_t second = first_issue(ARRIVAL + 1, 1) + 4 + 4;
-    cr_expect_eq(ended(0), second + 14 + BUSY - 1);
+    cr_expect_eq(ended(0), first + BUSY + 14 + BUSY - 1);
     struct work_account a = accounts();
     cr_expect_eq(a.lds_busy, 2 * BUSY);
     cr_expect_eq(a.lds_conflict, 0);
-    cr_expect_eq(a.slot_cycles[WORK_WAITING_LDS], 4);
+    cr_expect_eq(a.slot_cycles[WORK_WAITING_LDS], 0);
     cr_expect_eq(a.slot_cycles[WORK_WAITING_LDS_CONFLICT], 0);
+}
+
+Test(compute_unit, all_simds_get_the_lds_in_turn)
+{
+    /* A wavefront on each SIMD writes twice with conflicts, 64 cycles each: nobody is served twice
+     * before all were served once, so the first one to be done is so after five. */
+    static const uint32_t words[] = {V_SHIFT_7, DS_WRITE,   0x00000100,
+                                     DS_WRITE,  0x00000100, S_WAIT_LGKM};
+    enum { SIMDS = 4, BUSY = 64 };
+    set_up();
+    load(0, words, sizeof words / 4);
+    for (uint16_t s = 0; s < SIMDS; s++)
+        launch(ARRIVAL - 1 + s, s, 0, 1, &(struct work_wavefront){.simd = (uint8_t)s}, 0);
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    uint64_t first = first_issue(ARRIVAL, 0) + 4;
+    for (uint16_t s = 0; s < SIMDS; s++) {
+        uint64_t served = first + (uint64_t)(SIMDS + 1 + s) * BUSY;
+        cr_expect_eq(ended(s), next_turn(served + 14, s), "SIMD %u ended at %llu", s,
+                     (unsigned long long)ended(s));
+    }
+    cr_expect_eq(accounts().lds_busy, 2 * SIMDS * BUSY);
 }
 
 Test(compute_unit, a_barrier_waits_for_the_last)

@@ -1,0 +1,88 @@
+/* Running the engine for a thread of the program that waits. Included by driver.c. Called with the lock held, so that the
+ * engine is entered once; nobody but a waiting thread runs it, so enqueueing alone takes no simulated time. */
+#ifndef HEDDLE_DRIVER_HOST_H
+#define HEDDLE_DRIVER_HOST_H
+
+#include "driver_state.h"
+
+static enum driver_status host_lose(enum driver_status status, const char *format, const char *text)
+{
+    driver_lost = status;
+    snprintf(driver_lost_text, sizeof driver_lost_text, format, text);
+    return driver_fail(status, "%s", driver_lost_text);
+}
+
+/* Waits while the simulation is paused; the lock is free meanwhile. */
+static enum driver_status host_wait_continued(void)
+{
+    while (driver_is_paused()) {
+        if (pthread_equal(driver_pauser, pthread_self()))
+            return driver_fail(DRIVER_INVALID_VALUE, "this thread has paused the simulation and would wait for ever; let it "
+                                                     "continue first");
+        pthread_cond_wait(&driver_continued, &driver_mutex);
+    }
+    return DRIVER_OK;
+}
+
+/* Runs the engine until the tick asks it to stop. The front end prints what the status text says; reports of hangs have
+ * been printed by the engine. */
+static enum driver_status host_run(struct driver *d)
+{
+    engine_wake_from_host(d->io.base.id);
+    enum engine_result result = engine_run();
+    switch (result) {
+    case ENGINE_STOPPED:
+        return DRIVER_OK; /* what the caller waits for is done, or somebody wants a pause */
+    case ENGINE_FAILED:
+        return functional_limit ? host_lose(DRIVER_LIMIT, "the limit of cycles is reached: %s", engine_failure())
+                                : host_lose(DRIVER_FAULT, "%s", engine_failure());
+    case ENGINE_IDLE:
+        bug("driver: nothing left to simulate, but a command is not done");
+    case ENGINE_LIMIT:
+        return host_lose(DRIVER_LIMIT, "%s", "the simulation was ended: the limit of cycles is reached (--max-cycles)");
+    case ENGINE_STALL:
+        return host_lose(DRIVER_STALL, "%s", "the simulation was ended: nothing moves any more (stall)");
+    default:
+        return host_lose(DRIVER_DEADLOCK, "%s", "the simulation was ended: deadlock");
+    }
+}
+
+static enum driver_status host_usable(void)
+{
+    return driver_lost == DRIVER_OK ? DRIVER_OK : driver_fail(driver_lost, "%s", driver_lost_text);
+}
+
+static enum driver_status host_wait(struct driver *d, uint64_t ticket)
+{
+    enum driver_status status = host_usable();
+    while (status == DRIVER_OK && !driver_ticket_done(d, ticket)) {
+        status = host_wait_continued(); /* others may have waited for something else meanwhile */
+        d->awaited = ticket;
+        if (status == DRIVER_OK && !driver_ticket_done(d, ticket))
+            status = host_run(d);
+    }
+    d->awaited = 0;
+    return status;
+}
+
+/* Until fewer than `most` commands are undone. */
+static enum driver_status host_wait_some(struct driver *d, uint32_t most)
+{
+    enum driver_status status = host_usable();
+    while (status == DRIVER_OK && d->undone >= most) {
+        status = host_wait_continued();
+        d->await_any = true;
+        if (status == DRIVER_OK && d->undone >= most)
+            status = host_run(d);
+    }
+    d->await_any = false;
+    return status;
+}
+
+static enum driver_status host_wait_queue(struct driver *d, uint32_t queue)
+{
+    const struct driver_queue *q = driver_queue_at(d, queue);
+    return q->last == DRIVER_NONE ? host_usable() : host_wait(d, driver_command_at(d, q->last)->ticket);
+}
+
+#endif

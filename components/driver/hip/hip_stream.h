@@ -1,0 +1,28 @@
+/* Streams, for the files of the HIP library that enqueue commands. All functions are called with
+ * `hip.lock` held. */
+#ifndef HEDDLE_HIP_STREAM_H
+#define HEDDLE_HIP_STREAM_H
+
+#include "hip_internal.h"
+
+/* The stream's queue and device, or hipErrorInvalidHandle. The null stream, and the one of the
+ * calling thread, belong to the current device. */
+hipError_t hip_stream_queue(hipStream_t stream, uint32_t *queue, int *device);
+/* Right before a command is enqueued: makes the queue wait for what HIP promises. */
+hipError_t hip_stream_order(hipStream_t stream);
+/* Before and after a command of the null stream that touches memory of another device: it is in
+ * order with that device's null stream, too. No effect on other streams. */
+hipError_t hip_stream_order_device(hipStream_t stream, int device);
+hipError_t hip_stream_order_after(hipStream_t stream, int device, uint64_t ticket);
+/* After a command was enqueued. */
+void hip_stream_note(void);
+
+/* Waits for all commands of the stream; for the null stream also for blocking streams. */
+hipError_t hip_stream_wait(hipStream_t stream, const char *what);
+/* All commands of a device's streams, by `wait`, which may release the lock. */
+hipError_t hip_streams_wait(int device, const char *what,
+                            hipError_t (*wait)(uint64_t ticket, const char *what));
+/* hipErrorNotReady when the command is not done after the time that a poll takes. */
+hipError_t hip_query_ticket(uint64_t ticket, const char *what);
+
+#endif
