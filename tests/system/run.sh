@@ -657,7 +657,11 @@ t_user_queues() {
 # Kernels of eight queues run at the same time, on the same compute units.
 t_overlap() {
     expect 0 '^PASS' -- run platforms/tiny.heddle --generic --set queues=true --stats "$out/work/ref.json" -- "$programs/user_queues" overlap || return 1
-    python3 tests/system/overlap.py "$out/work/ref.json"
+    python3 tests/system/overlap.py "$out/work/ref.json" || return 1
+    expect 0 "^PASS" -- run platforms/tiny.heddle --trace "$out/work/trace.json" --stats "$out/work/ref.json" -- "$programs/overlap" || return 1
+    python3 tests/system/overlap.py "$out/work/ref.json" || return 1
+    python3 tests/bench/dispatch/picture.py "$out/work/trace.json" >"$out/work/overlap.svg" || return 1
+    [ "$(grep -c "<rect" "$out/work/overlap.svg")" = $((1 + 8 + 48)) ] || fail "not 8 kernels and 48 work-groups in the picture"
 }
 
 # docs/dispatching.md: what an empty kernel costs, as measured on the card, and what it would cost with ACK and NAK.
