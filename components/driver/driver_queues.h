@@ -250,6 +250,8 @@ static enum driver_status user_destroy(struct driver *d, uint32_t queue)
         status = user_call(d, queue, QUEUE_CONTROL_DESTROY);
     if (status != DRIVER_OK)
         return status;
+    if (user_of(d)->call.error == QUEUE_NOT_THERE)
+        bug("driver: GPU %u does not know its user queue %u", user_of(d)->queue[queue].gpu, queue);
     memory_release(d, user_of(d)->queue[queue].ring);
     user_of(d)->queue[queue] = (struct user_queue_entry){0};
     return DRIVER_OK;

@@ -270,18 +270,15 @@ static void part_oversubscribed()
     }
 }
 
-// Eight kernels of eight queues, each with one work-group.
+// Eight kernels of eight queues, each with one work-group. They end together and count down one signal.
 static void part_overlap()
 {
     std::vector<user_queue> all;
-    std::vector<uint64_t> done;
-    std::vector<dispatch_packet> packets;
     uint32_t *data = device_zeros<uint32_t>(64 * 8);
+    uint64_t done = make_signal(8);
     for (int i = 0; i < 8; i++) {
         all.emplace_back();
-        done.push_back(make_signal(1));
-        packets.push_back(launch_of(slow, data + 64 * i, 1000, 1, done[i]));
-        all[i].put(packets[i]);
+        all[i].put(launch_of(slow, data + 64 * i, 1000, 1, done));
     }
     for (int i = 0; i < 8; i++) {
         MUST(api->ring(all[i].page, all[i].info.offset, 0), DRIVER_OK);
@@ -290,8 +287,8 @@ static void part_overlap()
     for (int n = 0; n < 1000; n++) {
         value = value * 1664525u + 1013904223u;
     }
+    wait_for(done);
     for (int i = 0; i < 8; i++) {
-        wait_for(done[i]);
         expect(data + 64 * i, 64, value);
         all[i].destroy();
     }
@@ -407,21 +404,30 @@ static void part_gpus()
         CHECK(all[g].info.offset % QUEUE_PAGE_BYTES == all[0].info.offset % QUEUE_PAGE_BYTES);
         all[g].submit(launch_of(add, data[g], 10 + g, 1, done[g]));
     }
-    // The first is destroyed; the others still work.
-    wait_for(done[0], 1);
-    all[0].destroy();
-    for (int g = 1; g < gpus; g++) {
+    // The last is destroyed; the others, with doorbells of the same number, still work.
+    for (int g = 0; g < gpus; g++) {
+        wait_for(done[g], 1, static_cast<uint32_t>(g));
+    }
+    all[gpus - 1].destroy();
+    for (int g = 0; g + 1 < gpus; g++) {
         HIP_MUST(hipSetDevice(g));
         all[g].submit(launch_of(add, data[g], 100, 1, done[g]));
         wait_for(done[g], 0, static_cast<uint32_t>(g));
         expect(data[g], 64, 110 + g);
         queue_state state;
         MUST(api->state(all[g].info.id, &state), DRIVER_OK);
-        CHECK(state.gpu == static_cast<uint32_t>(g) && state.error == QUEUE_GOOD);
+        CHECK(state.gpu == static_cast<uint32_t>(g) && state.error == QUEUE_GOOD && state.read == 2);
         all[g].destroy();
     }
+    // Nothing of it is left: a new queue begins at its first packet.
+    HIP_MUST(hipSetDevice(gpus - 1));
+    expect(data[gpus - 1], 64, 10 + gpus - 1);
+    user_queue again(8, static_cast<uint32_t>(gpus - 1));
+    again.submit(launch_of(add, data[gpus - 1], 1000, 1, done[gpus - 1]));
+    wait_for(done[gpus - 1], 0, static_cast<uint32_t>(gpus - 1));
+    expect(data[gpus - 1], 64, 1010 + gpus - 1);
+    again.destroy();
     HIP_MUST(hipSetDevice(0));
-    expect(data[0], 64, 10);
 }
 
 int main(int argc, char **argv)
