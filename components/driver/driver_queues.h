@@ -9,6 +9,8 @@
 #include "components/driver/queue_api.h"
 #include "components/user_queue/aql_queue.h"
 #include "driver_enqueue.h"
+#include "driver_handles.h"
+#include "driver_memory.h"
 
 enum {
     USER_QUEUES = 4096,
@@ -20,6 +22,7 @@ enum {
 struct user_queue_entry {
     bool used;
     uint32_t gpu, pid;
+    uint32_t device; /* as the program calls it */
     uint32_t slot; /* doorbell */
     uint32_t packets;
     uint64_t ring, read_index;
@@ -30,6 +33,7 @@ struct user_queue_entry {
 struct user_page {
     bool used;
     uint32_t gpu, pid;
+    uint32_t device; /* that mapped it */
 };
 
 struct user_ring {
@@ -141,11 +145,15 @@ static unsigned user_outstanding(const struct driver *d, struct hang_report *rep
 /* GPU and process that a device stands for. */
 static enum driver_status user_place(const struct driver *d, uint32_t device, uint32_t *gpu, uint32_t *pid)
 {
-    if (device >= d->device_count)
-        return driver_fail(DRIVER_INVALID_DEVICE, "there is no device %u; the platform has %u", device,
-                           d->device_count);
-    *gpu = device;
-    *pid = DRIVER_PID;
+    enum driver_status status = handle_check(d, device);
+    if (status != DRIVER_OK)
+        return status;
+    const struct driver_handle *h = driver_handle_at(d, device);
+    if (h->count != 1)
+        return driver_fail(DRIVER_INVALID_DEVICE, "device %u is made of %u GPUs; a user queue belongs to one", device,
+                           h->count);
+    *gpu = h->member[0];
+    *pid = h->pid;
     return DRIVER_OK;
 }
 
@@ -198,14 +206,14 @@ static uint32_t user_find_slot(const struct driver *d, uint32_t gpu)
 }
 
 /* A packet that is not written says so, and the read index is 0. */
-static enum driver_status user_clear(struct driver *d, uint32_t device, uint64_t address, uint32_t packets)
+static enum driver_status user_clear(struct driver *d, uint32_t gpu, uint64_t address, uint32_t packets)
 {
     static const uint16_t invalid = AQL_INVALID, zero = 0;
     uint64_t ticket, end = address + (uint64_t)packets * AQL_PACKET_BYTES;
-    enum driver_status status = enqueue_fill(d, device, address, (const uint8_t *)&invalid, sizeof invalid,
+    enum driver_status status = enqueue_fill(d, gpu, address, (const uint8_t *)&invalid, sizeof invalid,
                                              (end - address) / sizeof invalid, &ticket);
     if (status == DRIVER_OK)
-        status = enqueue_fill(d, device, end, (const uint8_t *)&zero, sizeof zero, sizeof(uint64_t) / sizeof zero, &ticket);
+        status = enqueue_fill(d, gpu, end, (const uint8_t *)&zero, sizeof zero, sizeof(uint64_t) / sizeof zero, &ticket);
     return status == DRIVER_OK ? host_wait(d, ticket) : status;
 }
 
@@ -229,12 +237,12 @@ static enum driver_status user_create(struct driver *d, uint32_t device, uint32_
         return driver_fail(DRIVER_OUT_OF_MEMORY, "GPU %u has no doorbell left: %d queues are possible; destroy one", gpu,
                            USER_DOORBELLS);
     uint64_t bytes = (uint64_t)packets * AQL_PACKET_BYTES + AQL_PACKET_BYTES;
-    status = memory_allocate(d, device, bytes, 0, PROGRAM_BUFFER, &ring);
+    status = memory_allocate_own(d, gpu, pid, bytes, PROGRAM_BUFFER, &ring);
     if (status == DRIVER_OK)
-        status = user_clear(d, device, ring, packets);
+        status = user_clear(d, gpu, ring, packets);
     if (status != DRIVER_OK)
         return status;
-    u->queue[id] = (struct user_queue_entry){.used = true, .gpu = gpu, .pid = pid, .slot = slot, .packets = packets,
+    u->queue[id] = (struct user_queue_entry){.used = true, .gpu = gpu, .pid = pid, .device = device, .slot = slot, .packets = packets,
                                              .ring = ring, .read_index = ring + (uint64_t)packets * AQL_PACKET_BYTES};
     status = user_call(d, id, QUEUE_CONTROL_CREATE);
     *info = (struct queue_info){.id = id, .packets = packets, .ring = ring, .read_index = u->queue[id].read_index,
@@ -255,6 +263,20 @@ static enum driver_status user_destroy(struct driver *d, uint32_t queue)
     memory_release(d, user_of(d)->queue[queue].ring);
     user_of(d)->queue[queue] = (struct user_queue_entry){0};
     return DRIVER_OK;
+}
+
+/* Before a device is destroyed: what is left of its queues and pages of doorbells. */
+static enum driver_status user_leave(struct driver *d, uint32_t device)
+{
+    struct driver_user *u = user_of(d);
+    enum driver_status status = handle_check(d, device);
+    for (uint32_t i = 0; i < USER_QUEUES && status == DRIVER_OK && device >= d->device_count; i++) {
+        if (u->queue[i].used && u->queue[i].device == device)
+            status = user_destroy(d, i);
+    }
+    for (uint32_t i = 0; i < USER_PAGES && status == DRIVER_OK && device >= d->device_count; i++)
+        u->page[i].used &= u->page[i].device != device;
+    return status;
 }
 
 static enum driver_status user_state(struct driver *d, uint32_t queue, struct queue_state *state)
@@ -294,7 +316,7 @@ static enum driver_status user_map(struct driver *d, uint32_t device, uint64_t o
         number++;
     if (number == USER_PAGES)
         return driver_fail(DRIVER_OUT_OF_MEMORY, "%d pages of doorbells are mapped; unmap one", USER_PAGES);
-    u->page[number] = (struct user_page){true, gpu, pid};
+    u->page[number] = (struct user_page){true, gpu, pid, device};
     *page = number;
     return DRIVER_OK;
 }

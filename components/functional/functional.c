@@ -336,12 +336,18 @@ void functional_run(const struct functional_launch *launch, struct functional_re
     r.common = work_common(launch->packet, launch->descriptor, launch->entry,
                            launch->packet_address, launch->pid, launch->dispatch_id);
     r.left = work_count_groups(&r.common, r.groups);
+    work_nth_group(r.groups, launch->first_group, r.next);
+    if (launch->groups)
+        r.left = launch->groups;
     if (launch->most_instructions)
         r.limit = launch->most_instructions > launch->before
                       ? launch->most_instructions - launch->before
                       : 1;
     launches++;
     window_refresh(&windows, launch->program, launch->pages, launch->pid);
+    if (windows.gpu != launch->gpu)
+        windows.count = windows.next = 0; /* another may access other memory */
+    windows.gpu = launch->gpu;
     for (uint32_t i = 0; i < r.free; i++)
         free_slots[i] = r.free - 1 - i;
     while (r.left || r.live) {

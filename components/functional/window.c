@@ -39,7 +39,7 @@ const struct window *window_find(struct window_table *t, uint64_t address)
             return &t->window[i];
     }
     const struct program_allocation *a = program_find(t->program, address);
-    if (!a)
+    if (!a || !program_reaches(t->program, t->gpu, a))
         return NULL;
     uint32_t place = t->next;
     t->next = (t->next + 1) % WINDOW_COUNT;
@@ -51,7 +51,7 @@ const struct window *window_find(struct window_table *t, uint64_t address)
 bool window_is_allocated(const struct window_table *t, uint64_t address, uint64_t bytes)
 {
     const struct program_allocation *a = program_find(t->program, address);
-    return a && bytes <= a->end - address;
+    return a && bytes <= a->end - address && program_reaches(t->program, t->gpu, a);
 }
 
 /* Bytes of the host at `address`, of which *bytes follow each other. */

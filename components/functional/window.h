@@ -25,6 +25,7 @@ struct window_table {
     const struct program_table *program;
     const struct page_table *pages;
     uint32_t pid;
+    uint32_t gpu;
     uint32_t version; /* of the program table */
     uint32_t count, next;
     struct window window[WINDOW_COUNT];

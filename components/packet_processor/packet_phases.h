@@ -134,6 +134,7 @@ static bool send_launch(struct packet_processor *c, struct packet *p, uint32_t n
     packet.scratch = packet.scratch_groups = 0;
     uint64_t entry = packet.kernel_object + (uint64_t)p->descriptor.entry_offset;
     uint32_t kernel = program_kernel_of(packet_processor_program(c), packet.kernel_object);
+    aql_set_groups(&packet, 0, 0); /* all of them */
     void *payload = packet_processor_cp_send_launch(
         c, (uint16_t)(PACKET_TAG | number), packet_address(c, p), entry, q->pid, (uint16_t)kernel);
     memcpy(command_launch_packet(payload), &packet, sizeof packet);

@@ -200,6 +200,69 @@ t_stream_rules() {
     expect 0 '^PASS' -- run platforms/tiny.heddle --set driver.in_flight=1 -- "$programs/streams"
 }
 
+# Arguments stay as long as their kernel runs, and those that did not change are not copied again. A launch needs three copies:
+# of the code object, once, and of arguments and packet.
+t_launch_copies() {
+    expect 0 '^PASS' -- run platforms/tiny.heddle --set gpu.vram=2MiB --stats "$out/work/new.json" -- "$programs/late_arguments" 2000 || return 1
+    python3 -c 'import json, sys
+d = json.load(open(sys.argv[1]))["components"]["driver"]
+assert d["launches"] == 2001 and d["launch_copies"] + d["launch_copies_saved"] == 3 * 2001
+assert d["launch_copies"] == 1 + 2 * (1 + 2000 / 4), d # the code object, and what changed' "$out/work/new.json" || return 1
+    for how in together separate; do
+        expect 0 '^PASS' -- run platforms/tiny.heddle --set driver.staging=$how --trace "$out/work/trace.json" --stats "$out/work/$how.json" -- "$programs/saxpy" || return 1
+    done
+    python3 -c 'import json, sys
+together, separate = (json.load(open(name))["components"]["driver"] for name in sys.argv[1:3])
+assert separate["commands"] == together["commands"] + 2 * together["launches"], (together, separate)
+spans = [e["name"] for e in json.load(open(sys.argv[3]))["traceEvents"] if e["ph"] in "bB" and e["name"] in ("copy code object", "copy arguments", "copy packet", "launch")]
+assert spans[:4] == ["copy code object", "copy arguments", "copy packet", "launch"], spans' "$out/work/together.json" "$out/work/separate.json" "$out/work/trace.json"
+}
+
+# The L2 is flushed before a copy when a kernel ran since the last flush, and only then: STEPS of tests/programs/flushes and how
+# often. The last read is the program's own. Both ways of copying see what kernels wrote.
+t_flushes() {
+    local platform steps count
+    for platform in platforms/tiny.heddle tests/system/no_copy_time.heddle; do
+        while read -r steps count; do
+            expect 0 '^PASS' -- run $platform --stats "$out/work/new.json" -- "$programs/flushes" "$steps" || return 1
+            python3 -c 'import json, sys
+flushes = json.load(open(sys.argv[1]))["components"]["driver"]["flushes"]
+assert flushes == int(sys.argv[2]), (flushes, sys.argv[2])' "$out/work/new.json" "$count" || { fail "$steps on $platform"; return 1; }
+        done <<<'wr 0
+            k 1
+            kkk 1
+            krrr 1
+            krkr 2
+            kwkr 2
+            kcr 1
+            kfr 1
+            kRr 1
+            kKR 1
+            kb 1
+            kRKr 2'
+    done
+}
+
+# Copies that take no time: programs compute the same, kernels run about as long, and the rest of the time is gone.
+t_copy_middleware() {
+    local p
+    for p in copies streams pipeline device_variables scratch managed stream_rules; do
+        expect 0 '^PASS' -- run tests/system/no_copy_time.heddle -- "$programs/$p" || return 1
+    done
+    expect 0 '^PASS' -- run tests/system/no_copy_time.heddle --threads=2 --stats "$out/work/new.json" --stats-no-host -- "$programs/vectoradd" || return 1
+    expect 0 '^PASS' -- run tests/system/no_copy_time.heddle --tick-all --generic --stats "$out/work/new2.json" --stats-no-host -- "$programs/vectoradd" || return 1
+    same "$out/work/new.json" "$out/work/new2.json" || return 1
+    expect 0 '^PASS' -- run platforms/tiny.heddle --stats "$out/work/ref.json" --stats-no-host -- "$programs/vectoradd" || return 1
+    python3 -c 'import json, sys
+dma, magic = (json.load(open(name)) for name in sys.argv[1:])
+a, b = dma["components"], magic["components"]
+assert abs(dma["kernels"][0]["cycles"] / magic["kernels"][0]["cycles"] - 1) < 0.02 # it begins in another phase of the memory
+assert a["driver"]["bytes_to_gpu"] == b["driver"]["bytes_to_gpu"] == b["driver.copy"]["bytes"] - b["driver"]["bytes_from_gpu"]
+assert a["gpu.dma"]["commands_done"] > 600 and b["gpu.dma"]["commands_done"] == 0
+outside = magic["time_ps"] - magic["kernels"][0]["cycles"] * 1000
+assert outside < 5e6 and outside < (dma["time_ps"] - dma["kernels"][0]["cycles"] * 1000) / 4, outside' "$out/work/ref.json" "$out/work/new.json"
+}
+
 # Results do not depend on the number of threads: statistics, traces, reports of failures and hangs, the exit status.
 t_threads() {
     local p n list="vectoradd matmul_tiled histogram streams fft scratch"

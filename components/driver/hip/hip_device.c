@@ -413,14 +413,22 @@ hipError_t hipRuntimeGetVersion(int *version)
     return get_version(version);
 }
 
-/* ---- peers: all devices of a platform share one address space ---- */
+/* ---- peers: all devices of a platform share one address space, but kernels access another
+ * device's memory only after that was enabled ---- */
+
+/* The two are joined, so that kernels on one can access memory of the other. */
+static bool are_joined(int device, int peer)
+{
+    return device != peer && hip.devices[device].info.has_fabric
+           && hip.devices[peer].info.has_fabric;
+}
 
 static hipError_t can_access(int *answer, int device, int peer)
 {
     if (!answer || !hip_is_device(device) || !hip_is_device(peer)) {
         return answer ? hipErrorInvalidDevice : hipErrorInvalidValue;
     }
-    *answer = device != peer;
+    *answer = are_joined(device, peer);
     return hipSuccess;
 }
 
@@ -434,12 +442,18 @@ static hipError_t switch_peer(int peer, bool on)
     if (!hip_is_device(peer) || peer == hip_current_device()) {
         return hipErrorInvalidDevice;
     }
+    if (!are_joined(hip_current_device(), peer)) {
+        return hipErrorPeerAccessUnsupported;
+    }
     uint64_t *peers = &hip.devices[hip_current_device()].peers, bit = 1ull << peer;
     if (((*peers & bit) != 0) == on) {
         return on ? hipErrorPeerAccessAlreadyEnabled : hipErrorPeerAccessNotEnabled;
     }
-    *peers ^= bit;
-    return hipSuccess;
+    hipError_t error =
+        hip_status(hip.api->set_peer((uint32_t)hip_current_device(), (uint32_t)peer, on),
+                   "peer access");
+    *peers ^= error == hipSuccess ? bit : 0;
+    return error;
 }
 
 hipError_t hipDeviceEnablePeerAccess(int peer, unsigned flags)

@@ -75,7 +75,10 @@ hipError_t hip_allocate_device(int device, uint64_t size, uint64_t align,
     if (size > hip.devices[device].info.memory_bytes) {
         return hipErrorOutOfMemory; /* more than there is, also sizes that would wrap around */
     }
-    enum driver_status status = hip.api->allocate((uint32_t)device, size, align, address);
+    bool open = kind == HIP_MANAGED_MEMORY || kind == HIP_MAPPED_MEMORY; /* to all devices */
+    enum driver_status status =
+        open ? hip.api->allocate_unified((uint32_t)device, size, align, address)
+             : hip.api->allocate((uint32_t)device, size, align, address);
     if (status == DRIVER_OUT_OF_MEMORY) {
         return hipErrorOutOfMemory; /* an answer that programs expect: no message */
     }
