@@ -711,6 +711,17 @@ t_fabric() {
     expect 0 '^PASS' -- run platforms/apu.heddle -- "$programs/copies" || return 1
     expect 1 'E0506' 'circle of 8 interconnects' -- "$heddle" check platforms/r9nano_x8_fabric.heddle --set topology=ring --set gpu.router.bubble=false
 }
+# The library's ring and mesh under the memory tester, with room for two messages at an input and as they come.
+t_networks() {
+    local platform
+    for platform in on_mesh on_ring; do
+        expect 0 -- run tests/system/fabrics.heddle --platform $platform --generic || return 1
+        expect 0 -- run tests/system/fabrics.heddle --platform $platform --generic --set '**.stop.depth=2' || return 1
+        expect 0 -- run tests/system/fabrics.heddle --platform $platform --generic --set tester.episodes=20 --stats "$out/work/ref.json" --stats-no-host || return 1
+        expect 0 -- run tests/system/fabrics.heddle --platform $platform --set tester.episodes=20 --tick-order=random:2 --stats "$out/work/new.json" --stats-no-host || return 1
+        same "$out/work/ref.json" "$out/work/new.json" || return 1
+    done
+}
 # Four memory systems and the ways between them, too narrow for what the tester does to them.
 t_memtest4() {
     local setting n
