@@ -191,7 +191,8 @@ static void walk_arranged(uint32_t domain)
         if (!(engine_base.active[id >> 6] >> (id & 63) & 1))
             tick_asleep(id, g);
         else if (!tick(id, g))
-            engine_sleep(engine_base.components[id]);
+            engine_sleep(engine_base.components[id], &engine_base.active[id >> 6],
+                         (uint64_t)1 << (id & 63));
     }
 }
 
@@ -216,11 +217,9 @@ static void merge_awake(uint32_t domain, uint64_t cycle)
     uint64_t *restrict active = engine_base.active + d->first_word;
     uint64_t *restrict next = engine_base.next + d->first_word;
     uint32_t row = (uint32_t)cycle % ENGINE_NEAR;
-    uint64_t *used = &engine.near_used[domain][row / 64];
-    uint64_t bit = (uint64_t)1 << (row % 64);
-    if (*used & bit) {
+    if (engine.near_used[domain][row]) {
         uint64_t *restrict near = engine_base.near + (size_t)row * engine.word_count + d->first_word;
-        *used &= ~bit;
+        engine.near_used[domain][row] = 0;
         for (uint32_t w = 0; w < d->word_count; w++) {
             active[w] |= next[w] | near[w];
             next[w] = 0;
@@ -243,23 +242,17 @@ static bool is_awake(const struct engine_domain *d)
     return false;
 }
 
-/* Next cycle in which a message reaches somebody, by the marks. Rows are a circle: first those of
- * the next cycle's word from there on, then the other words, then the rest of the first. */
+/* Next cycle in which a message reaches somebody, by the marks. Rows are a circle. */
 static uint64_t near_next(uint32_t domain)
 {
-    const uint64_t *used = engine.near_used[domain];
+    const uint8_t *used = engine.near_used[domain];
     uint64_t next = engine.domains[domain].cycle + 1;
     uint32_t row = (uint32_t)next % ENGINE_NEAR;
-    uint64_t bits = used[row / 64] >> (row % 64);
-    if (bits)
-        return next + (unsigned)__builtin_ctzll(bits);
-    next += 64 - row % 64;
-    for (uint32_t i = 1; i <= ENGINE_NEAR / 64; i++, next += 64) {
-        bits = used[(row / 64 + i) % (ENGINE_NEAR / 64)];
-        if (bits)
-            return next + (unsigned)__builtin_ctzll(bits);
-    }
-    return ENGINE_NEVER;
+    const uint8_t *found = memchr(used + row, 1, ENGINE_NEAR - row);
+    if (found)
+        return next + (uint64_t)(found - (used + row));
+    found = memchr(used, 1, row);
+    return found ? next + ENGINE_NEAR - row + (uint64_t)(found - used) : ENGINE_NEVER;
 }
 
 #ifdef __x86_64__

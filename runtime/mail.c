@@ -49,13 +49,13 @@ static void put(uint32_t from, uint32_t to, struct letter letter)
 void mail_message(uint32_t ring, uint32_t slot, uint64_t stamp)
 {
     const struct ring *r = ring_at(ring);
-    put(lane_of(r->sender), lane_of(r->receiver), (struct letter){stamp, ring, slot});
+    put(lane_of(ring_sender(r)), lane_of(r->receiver), (struct letter){stamp, ring, slot});
 }
 
 void mail_credit(uint32_t ring, uint32_t slot, uint64_t back)
 {
     const struct ring *r = ring_at(ring);
-    put(lane_of(r->receiver), lane_of(r->sender), (struct letter){back << 16, ring, slot});
+    put(lane_of(r->receiver), lane_of(ring_sender(r)), (struct letter){back << 16, ring, slot});
 }
 
 void mail_turn(void)
@@ -115,7 +115,7 @@ void mail_open(const struct platform_table *table)
     writing = 0;
     for (uint32_t i = 0; i < table->ring_count; i++) {
         const struct ring *r = ring_at(i);
-        uint32_t from = lane_of(r->sender);
+        uint32_t from = lane_of(ring_sender(r));
         uint32_t to = lane_of(r->receiver);
         uint32_t depth = (r->end - r->first) / r->step;
         for (uint32_t copy = 0; from != to && copy < 2; copy++) {

@@ -32,6 +32,8 @@ __extension__ typedef unsigned __int128 wide;
 /* What a ring's control block has no room for and fast paths do not need. */
 struct route {
     uint32_t latency; /* cycles of the server; wires only */
+    uint32_t sender;  /* component id */
+    uint32_t delay; /* cycles that the ends add to it: ring_add_delay(), ring_add_pipeline() */
     uint8_t sender_domain;
     uint8_t receiver_domain;
     bool is_reply;
@@ -81,6 +83,11 @@ static const struct route *route_of(const struct ring *r)
     return &routes[r - engine_base.rings];
 }
 
+uint32_t ring_sender(const struct ring *r)
+{
+    return route_of(r)->sender;
+}
+
 static uint64_t later(uint64_t cycle, uint32_t domain, uint64_t now_ps)
 {
     uint64_t least = engine_cycle_at(domain, now_ps + 1);
@@ -114,7 +121,7 @@ static uint64_t cross_link(const struct ring *r, uint64_t now_ps, uint32_t bytes
     }
     uint64_t end_ps = h->free_ps + (h->fraction != 0) + l->latency_ps;
     return later(engine_cycle_at(route->receiver_domain, end_ps), route->receiver_domain, now_ps)
-           + r->delay;
+           + route->delay;
 }
 
 /* Over a link or between clocks: cycle of the receiver in which a message sent now is seen. */
@@ -124,7 +131,7 @@ static uint64_t arrival(struct ring *r, uint32_t bytes)
     uint64_t now_ps = lane_now(route->sender_domain);
     if (!route->link) {
         uint32_t server = route->is_reply ? route->sender_domain : route->receiver_domain;
-        return cross_wire(now_ps, route->latency, server, route->receiver_domain) + r->delay;
+        return cross_wire(now_ps, route->latency, server, route->receiver_domain) + route->delay;
     }
     const struct half *half = &links[route->link - 1].halves[route->half];
     if (half->rings == 1)
@@ -227,12 +234,10 @@ void ring_settle_mixed(void)
 /* Makes the receiver look when a message arrives in cycle `ready`. */
 static inline void announce(struct ring *r, uint64_t ready)
 {
-    uint32_t ahead = r->latency + r->delay;
+    uint32_t ahead = r->latency + route_of(r)->delay;
     engine_base.pending[r->pending_word] |= (uint64_t)1 << r->pending_bit;
     if (!r->latency || ahead >= ENGINE_NEAR)
         engine_arrives_far(r->receiver, ready);
-    else if (ahead == 1)
-        engine_wake_next(r->receiver);
     else
         engine_mark_arrival(r->receiver, r->receiver_domain, ready);
 }
@@ -241,7 +246,7 @@ void ring_put_any(struct ring *r, uint64_t now, unsigned kind, unsigned wire_byt
                   unsigned awaited)
 {
     struct message *m = ring_slot(r->tail);
-    uint32_t ahead = r->latency + r->delay;
+    uint32_t ahead = r->latency + route_of(r)->delay;
     uint64_t ready = r->latency ? now + ahead : arrival(r, wire_bytes);
     m->stamp = ready << 16 | kind << 8 | RING_FULL;
     r->tail = ring_after(r, r->tail);
@@ -257,6 +262,12 @@ void ring_put_any(struct ring *r, uint64_t now, unsigned kind, unsigned wire_byt
     }
     if (engine_unlikely(engine.tracing))
         ring_trace(r, m, lane_now(route_of(r)->sender_domain), false);
+}
+
+void ring_post_any(struct ring *r, uint64_t now, unsigned kind, unsigned awaited)
+{
+    unsigned bytes = r->latency ? 0 : port_messages((uint32_t)(r - engine_base.rings))[kind].wire_bytes;
+    ring_put_any(r, now, kind, bytes, awaited);
 }
 
 void ring_take(uint32_t number, uint32_t slot, uint64_t stamp)
@@ -280,7 +291,7 @@ void ring_credit(uint32_t number, uint32_t slot, uint64_t stamp)
     ring_slot(near->first + slot)->stamp = stamp;
     if (near->sender_waits) {
         near->sender_waits = 0;
-        engine_wake_later(near->sender, stamp >> 16);
+        engine_wake_later(ring_sender(near), stamp >> 16);
     }
 }
 
@@ -293,23 +304,25 @@ static void place_slots(struct ring *r, uint32_t depth)
     r->tail = r->first;
 }
 
+/* Low bits of stamps are ones in ring_limit(), and the kind in a message. */
 static void find_simple(struct ring *r)
 {
-    r->simple = r->latency && r->latency + r->delay < ENGINE_NEAR && !route_of(r)->split;
+    uint32_t ahead = r->latency + route_of(r)->delay;
+    r->simple = r->latency && ahead < ENGINE_NEAR && !route_of(r)->split;
+    r->ahead = ((uint64_t)ahead << 16) + RING_FULL - 0xffff;
 }
 
 /* Both halves of a split ring count the same. */
 void ring_add_delay(uint32_t number, uint32_t cycles)
 {
-    struct ring *near = ring_at(split_near(number));
-    struct ring *far = ring_at(split_far(split_near(number)));
-    uint32_t delay = near->delay + cycles;
+    uint32_t near = split_near(number), far = split_far(near);
+    uint32_t delay = routes[near].delay + cycles;
     if (delay > UINT16_MAX)
         bug("ring %u: a delay of %u cycles", number, delay);
-    near->delay = (uint16_t)delay;
-    far->delay = near->delay;
-    find_simple(near);
-    find_simple(far);
+    routes[near].delay = delay;
+    routes[far].delay = delay;
+    find_simple(ring_at(near));
+    find_simple(ring_at(far));
 }
 
 static void deepen(struct ring *r, uint32_t slots)
@@ -332,7 +345,7 @@ void ring_refused(struct ring *r, uint64_t now)
     if (stamp & RING_FULL)
         r->sender_waits = 1;
     else
-        component_wake_at(engine_base.components[r->sender],
+        component_wake_at(engine_base.components[ring_sender(r)],
                           stamp >> 16 > now ? stamp >> 16 : now + 1);
 }
 
@@ -345,9 +358,9 @@ void ring_wake_sender(struct ring *r, uint64_t cycle)
     }
     r->sender_waits = 0;
     if (r->latency == 1)
-        engine_wake_next(r->sender);
+        engine_wake_next(ring_sender(r));
     else
-        engine_wake_later(r->sender, cycle);
+        engine_wake_later(ring_sender(r), cycle);
 }
 
 uint64_t engine_messages(void)
@@ -388,7 +401,7 @@ static void open_ring(const struct platform_table *table, uint32_t number)
     route->sender_domain = (uint8_t)engine_base.components[sender]->domain;
     route->receiver_domain = (uint8_t)engine_base.components[receiver]->domain;
     r->width = (uint16_t)p->width;
-    r->step = (uint32_t)(RING_HEADER + p->payload_bytes / 16);
+    r->step = (uint16_t)(RING_HEADER + p->payload_bytes / 16);
     route->link = p->link;
     bool one_clock =
         route->sender_domain % engine.clock_count == route->receiver_domain % engine.clock_count;
@@ -397,7 +410,7 @@ static void open_ring(const struct platform_table *table, uint32_t number)
     r->sender_waits = split_near(number) != number;
     find_simple(r);
     r->receiver_domain = route->receiver_domain;
-    r->sender = sender;
+    route->sender = sender;
     r->receiver = receiver;
     r->pending_word = engine_base.components[receiver]->pending + p->pending / 64;
     r->pending_bit = (uint8_t)(p->pending % 64);

@@ -28,18 +28,30 @@ struct interconnect_origin {
     uint16_t tag;
 };
 
+/* What a message of a kind takes: of a target's time, and to be copied. */
+struct interconnect_kind {
+    uint16_t cycles;
+    uint16_t payload_bytes;
+    uint8_t awaited;
+};
+
+struct interconnect_target {
+    uint64_t free_at; /* cycle from which it can take the next message */
+    uint32_t last_served;
+    uint32_t ring; /* number; RING_NONE: nothing can be sent there */
+};
+
 struct interconnect_side {
     uint32_t sources, targets;
     uint32_t source_words, target_words;
-    uint32_t known;         /* arena offsets: bitmap of sources */
-    uint32_t wanted;        /* bitmap of sources, each target */
-    uint32_t busy;          /* bitmap of targets that are wanted */
-    uint32_t last_served;   /* uint32_t by target */
-    uint32_t free_at;       /* uint64_t by target: cycle from which it can take the next message */
+    uint32_t known;     /* arena offsets: bitmap of sources */
+    uint32_t wanted;    /* bitmap of sources, each target */
+    uint32_t busy;      /* bitmap of targets that are wanted */
+    uint32_t rings;     /* uint32_t by source: number of the ring it shows messages on */
+    uint32_t by_target; /* struct interconnect_target [targets] */
     uint32_t first_message; /* in the platform's table */
     uint64_t conflict_until;
-    uint16_t cycles[INTERCONNECT_KINDS]; /* that a message of this kind occupies a target */
-    uint8_t awaited[INTERCONNECT_KINDS];
+    struct interconnect_kind kinds[INTERCONNECT_KINDS];
 };
 
 struct interconnect {
@@ -63,10 +75,10 @@ static inline void interconnect_side_init(struct interconnect_side *s, uint32_t 
     s->known = arena_allocate(s->source_words * sizeof(uint64_t));
     s->wanted = arena_allocate((size_t)targets * s->source_words * sizeof(uint64_t));
     s->busy = arena_allocate(s->target_words * sizeof(uint64_t));
-    s->last_served = arena_allocate(targets * sizeof(uint32_t));
-    s->free_at = arena_allocate(targets * sizeof(uint64_t));
+    s->rings = arena_allocate(sources * sizeof(uint32_t));
+    s->by_target = arena_allocate(targets * sizeof(struct interconnect_target));
     for (uint32_t t = 0; t < targets; t++)
-        arena_at(uint32_t, s->last_served)[t] = sources - 1;
+        arena_at(struct interconnect_target, s->by_target)[t].last_served = sources - 1;
 }
 
 /* How long messages occupy a port of `width` bytes a cycle (0: one cycle each). Byte masks and what
@@ -79,8 +91,9 @@ static inline void interconnect_side_messages(struct interconnect_side *s, uint3
     for (uint32_t k = 0; k < count && k < INTERCONNECT_KINDS; k++) {
         uint64_t bytes = messages[k].payload_bytes & ~UINT32_C(31);
         uint64_t cycles = width ? (bytes + width - 1) / width : 1;
-        s->cycles[k] = (uint16_t)(cycles ? cycles : 1);
-        s->awaited[k] = messages[k].awaited != 0;
+        s->kinds[k] = (struct interconnect_kind){.cycles = (uint16_t)(cycles ? cycles : 1),
+                                                 .payload_bytes = (uint16_t)messages[k].payload_bytes,
+                                                 .awaited = messages[k].awaited != 0};
     }
 }
 
@@ -108,7 +121,7 @@ static inline uint32_t interconnect_choose(struct interconnect_side *s, uint32_t
                                            bool *others)
 {
     uint64_t *wanted = interconnect_bits(s->wanted) + (size_t)target * s->source_words;
-    uint32_t *last = &arena_at(uint32_t, s->last_served)[target];
+    uint32_t *last = &arena_at(struct interconnect_target, s->by_target)[target].last_served;
     uint32_t start = *last + 1 == s->sources ? 0 : *last + 1, word = start / 64;
     uint64_t bits = wanted[word] & (UINT64_MAX << (start % 64));
     while (!bits) {
@@ -116,13 +129,14 @@ static inline uint32_t interconnect_choose(struct interconnect_side *s, uint32_t
         bits = wanted[word];
     }
     uint32_t source = word * 64 + (uint32_t)__builtin_ctzll(bits);
-    wanted[word] &= ~((uint64_t)1 << (source % 64));
-    interconnect_bits(s->known)[source / 64] &= ~((uint64_t)1 << (source % 64));
+    uint64_t bit = bits & -bits, left = wanted[word] ^ bit;
+    wanted[word] = left;
+    interconnect_bits(s->known)[word] &= ~bit;
     *last = source;
-    *others = false;
-    for (uint32_t w = 0; w < s->source_words; w++)
-        *others |= wanted[w] != 0;
-    if (!*others)
+    for (uint32_t w = 0; s->source_words > 1 && w < s->source_words; w++)
+        left |= wanted[w];
+    *others = left != 0;
+    if (!left)
         interconnect_bits(s->busy)[target / 64] &= ~((uint64_t)1 << (target % 64));
     return source;
 }
