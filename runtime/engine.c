@@ -27,8 +27,8 @@ struct lane lanes[ENGINE_MAX_DOMAINS];
 /* What a domain will do next. */
 struct domain_plan {
     _Alignas(64) bool awake; /* something in active or next */
-    bool arrivals;       /* not awake: a message is on its way */
-    uint64_t next_cycle; /* cached for sleeping domains: cycle and its time */
+    bool arrivals;           /* not awake: a message is on its way */
+    uint64_t next_cycle;     /* cached for sleeping domains: cycle and its time */
     uint64_t next_ps;
 };
 
@@ -72,9 +72,10 @@ static uint64_t earliest_arrival(struct component *c, uint64_t now)
         while (bits) {
             const struct ring *r = ring_at(incoming[w * 64 + (unsigned)__builtin_ctzll(bits)]);
             const struct message *m = ring_slot(r->head);
-            uint64_t cycle = message_cycle(m);
+            uint64_t stamp = message_stamp(m);
+            uint64_t cycle = stamp << 1 >> 17;
             bits &= bits - 1;
-            if (!(m->stamp & RING_FULL))
+            if (!(stamp & RING_FULL))
                 continue;
             c->far = 1;
             if (cycle > now && cycle < wake && cycle != RING_UNKNOWN)
@@ -218,7 +219,8 @@ static void merge_awake(uint32_t domain, uint64_t cycle)
     uint64_t *restrict next = engine_base.next + d->first_word;
     uint32_t row = (uint32_t)cycle % ENGINE_NEAR;
     if (engine.near_used[domain][row]) {
-        uint64_t *restrict near = engine_base.near + (size_t)row * engine.word_count + d->first_word;
+        uint64_t *restrict near =
+            engine_base.near + (size_t)row * engine.word_count + d->first_word;
         engine.near_used[domain][row] = 0;
         for (uint32_t w = 0; w < d->word_count; w++) {
             active[w] |= next[w] | near[w];
@@ -258,7 +260,8 @@ static uint64_t near_next(uint32_t domain)
 #ifdef __x86_64__
 __attribute__((target("popcnt"))) /* platforms are compiled for x86-64-v2 */
 #endif
-static void count_ticks(struct lane *l, const struct engine_domain *d)
+static void
+count_ticks(struct lane *l, const struct engine_domain *d)
 {
     for (uint32_t w = d->first_word; w < d->first_word + d->word_count; w++)
         l->ticks += (unsigned)__builtin_popcountll(engine_base.active[w]);
@@ -270,7 +273,7 @@ static void run_edge(struct lane *l, uint32_t domain, uint64_t cycle)
     clock_move(d, cycle);
     merge_awake(domain, cycle);
     wheel_take(&wheels[domain], cycle, engine_base.active);
-    if (engine.lane_count > 1)
+    if (engine_unlikely(l->counted))
         count_ticks(l, d);
     if (engine_unlikely(tick_order != ENGINE_ASCENDING || tick_all))
         walk_arranged(domain);
@@ -339,9 +342,8 @@ void lane_run(uint32_t lane)
     struct lane *l = &lanes[lane];
     uint32_t first = lane * engine.clock_count;
     for (;;) {
-        lane_plan(lane);
         uint64_t time = l->next_ps;
-        if (engine_unlikely(!l->live) && engine.lane_count == 1)
+        if (engine_unlikely(!l->live))
             window_ask_end();
         if (time >= l->until_ps)
             return;
@@ -354,6 +356,7 @@ void lane_run(uint32_t lane)
             l->step_end = false;
             ring_settle_links(lane);
         }
+        lane_plan(lane);
     }
 }
 

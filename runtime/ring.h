@@ -45,6 +45,18 @@ static inline uint64_t message_cycle(const struct message *m)
     return m->stamp << 1 >> 17;
 }
 
+/* A ring between two lanes is looked at by two threads at once. What is sent or freed in a window
+ * counts in a later one, so the old stamp and the new one mean the same to who reads it now. */
+static inline uint64_t message_stamp(const struct message *m)
+{
+    return __atomic_load_n(&m->stamp, __ATOMIC_RELAXED);
+}
+
+static inline void message_set_stamp(struct message *m, uint64_t stamp)
+{
+    __atomic_store_n(&m->stamp, stamp, __ATOMIC_RELAXED);
+}
+
 /* The largest stamp of an empty slot that may be used in cycle `now`; with RING_FULL, of a message
  * that can be seen. */
 static inline uint64_t ring_limit(uint64_t now)
@@ -125,7 +137,7 @@ void ring_wake_sender(struct ring *r, uint64_t cycle);
 /* Room for one more message in this cycle? */
 static inline bool ring_is_free(const struct ring *r, uint64_t now)
 {
-    return ring_slot(r->tail)->stamp <= ring_limit(now) && r->sent < (now << 16) + r->width;
+    return message_stamp(ring_slot(r->tail)) <= ring_limit(now) && r->sent < (now << 16) + r->width;
 }
 
 /* The same; when not, the sender is woken as soon as there is. */
@@ -137,6 +149,10 @@ static inline bool ring_has_room(struct ring *r, uint64_t now)
         ring_refused(r, now);
     return false;
 }
+
+/* Room for one more behind the next message, which ring_has_room() has promised? When not, the
+ * sender is woken as soon as there is. */
+bool ring_has_second(struct ring *r, uint64_t now);
 
 /* Counts the messages of a cycle. */
 static inline void ring_count_sent(struct ring *r, uint64_t now)
@@ -154,7 +170,7 @@ void ring_post_any(struct ring *r, uint64_t now, unsigned kind, unsigned awaited
 static inline void ring_put_simple(struct ring *r, uint64_t now, unsigned kind, unsigned awaited)
 {
     uint64_t stamp = ring_limit(now) + r->ahead + (kind << 8);
-    ring_slot(r->tail)->stamp = stamp;
+    message_set_stamp(ring_slot(r->tail), stamp);
     r->tail = ring_after(r, r->tail);
     r->messages++;
     r->awaited += awaited;
@@ -187,7 +203,7 @@ static inline void ring_post(struct ring *r, uint64_t now, unsigned kind, unsign
 static inline const struct message *ring_oldest(const struct ring *r, uint64_t now)
 {
     const struct message *m = ring_slot(r->head);
-    return (m->stamp ^ RING_FULL) <= ring_limit(now) ? m : NULL;
+    return (message_stamp(m) ^ RING_FULL) <= ring_limit(now) ? m : NULL;
 }
 
 /* Drops the oldest message, which ring_oldest() returned in this tick. Its slot stays readable
@@ -195,9 +211,9 @@ static inline const struct message *ring_oldest(const struct ring *r, uint64_t n
 static inline void ring_drop(struct ring *r, uint64_t now)
 {
     uint64_t back = (r->latency ? now + r->latency : ring_credit_return(r)) << 16;
-    ring_slot(r->head)->stamp = back;
+    message_set_stamp(ring_slot(r->head), back);
     r->head = ring_after(r, r->head);
-    if (!(ring_slot(r->head)->stamp & RING_FULL))
+    if (!(message_stamp(ring_slot(r->head)) & RING_FULL))
         engine_base.pending[r->pending_word] &= ~((uint64_t)1 << r->pending_bit);
     if (r->sender_waits)
         ring_wake_sender(r, back >> 16);
@@ -236,12 +252,13 @@ static inline const struct message *ring_peek(uint32_t number, uint64_t now)
 }
 
 /* The message behind the oldest one, visible or not yet, or NULL: only for fetching what it will
- * need into the host's caches, never for deciding anything. */
+ * need into the host's caches, never for deciding anything. Of another lane, whose thread may be
+ * writing it: NULL. */
 static inline const struct message *ring_ahead(uint32_t number)
 {
     const struct ring *r = ring_at(number);
     const struct message *m = ring_slot(ring_after(r, r->head));
-    return m->stamp & RING_FULL ? m : NULL;
+    return r->simple && m->stamp & RING_FULL ? m : NULL;
 }
 
 static inline void *ring_peek_payload(uint32_t number)

@@ -115,6 +115,8 @@ static void add_event(uint32_t lane, const struct event *e)
     c->events[c->count] = *e;
     c->events[c->count].sequence = c->count;
     c->count++;
+    if (c->count == LANE_BYTES / sizeof *e / 2)
+        window_ask_end();
 }
 
 static void add_span(char phase, const struct component *c, uint64_t id, const char *name)

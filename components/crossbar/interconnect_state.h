@@ -44,12 +44,14 @@ struct interconnect_target {
 struct interconnect_side {
     uint32_t sources, targets;
     uint32_t source_words, target_words;
-    uint32_t known;     /* arena offsets: bitmap of sources */
-    uint32_t wanted;    /* bitmap of sources, each target */
-    uint32_t busy;      /* bitmap of targets that are wanted */
-    uint32_t rings;     /* uint32_t by source: number of the ring it shows messages on */
-    uint32_t by_target; /* struct interconnect_target [targets] */
+    uint32_t known;         /* arena offsets: bitmap of sources */
+    uint32_t wanted;        /* bitmap of sources, each target */
+    uint32_t busy;          /* bitmap of targets that are wanted */
+    uint32_t rings;         /* uint32_t by source: number of the ring it shows messages on */
+    uint32_t by_target;     /* struct interconnect_target [targets] */
     uint32_t first_message; /* in the platform's table */
+    uint32_t ring_in;       /* bubble: bitmap of sources that are other stops of the ring */
+    uint32_t ring_out;      /* bubble: bitmap of targets that are */
     uint64_t conflict_until;
     struct interconnect_kind kinds[INTERCONNECT_KINDS];
 };
@@ -58,6 +60,9 @@ struct interconnect {
     struct interconnect_side side[2]; /* requests, replies */
     struct index_pool free_origins;
     uint32_t origins;
+    uint32_t routes; /* by the map: first word in the platform's routes */
+    bool by_map;
+    bool bubble;
 };
 
 static inline uint64_t *interconnect_bits(uint32_t offset)
@@ -77,6 +82,8 @@ static inline void interconnect_side_init(struct interconnect_side *s, uint32_t 
     s->busy = arena_allocate(s->target_words * sizeof(uint64_t));
     s->rings = arena_allocate(sources * sizeof(uint32_t));
     s->by_target = arena_allocate(targets * sizeof(struct interconnect_target));
+    s->ring_in = arena_allocate(s->source_words * sizeof(uint64_t));
+    s->ring_out = arena_allocate(s->target_words * sizeof(uint64_t));
     for (uint32_t t = 0; t < targets; t++)
         arena_at(struct interconnect_target, s->by_target)[t].last_served = sources - 1;
 }
@@ -91,9 +98,10 @@ static inline void interconnect_side_messages(struct interconnect_side *s, uint3
     for (uint32_t k = 0; k < count && k < INTERCONNECT_KINDS; k++) {
         uint64_t bytes = messages[k].payload_bytes & ~UINT32_C(31);
         uint64_t cycles = width ? (bytes + width - 1) / width : 1;
-        s->kinds[k] = (struct interconnect_kind){.cycles = (uint16_t)(cycles ? cycles : 1),
-                                                 .payload_bytes = (uint16_t)messages[k].payload_bytes,
-                                                 .awaited = messages[k].awaited != 0};
+        s->kinds[k] =
+            (struct interconnect_kind){.cycles = (uint16_t)(cycles ? cycles : 1),
+                                       .payload_bytes = (uint16_t)messages[k].payload_bytes,
+                                       .awaited = messages[k].awaited != 0};
     }
 }
 
@@ -115,18 +123,35 @@ static inline void interconnect_enter(struct interconnect_side *s, uint32_t sour
     interconnect_bits(s->busy)[target / 64] |= (uint64_t)1 << (target % 64);
 }
 
+static inline bool interconnect_is_set(uint32_t bitmap, uint32_t i)
+{
+    return interconnect_bits(bitmap)[i / 64] >> (i % 64) & 1;
+}
+
+/* Does some source want `target` that is a stop of the ring? */
+static inline bool interconnect_ring_wants(const struct interconnect_side *s, uint32_t target)
+{
+    const uint64_t *wanted = interconnect_bits(s->wanted) + (size_t)target * s->source_words;
+    bool found = false;
+    for (uint32_t w = 0; w < s->source_words; w++)
+        found |= (wanted[w] & interconnect_bits(s->ring_in)[w]) != 0;
+    return found;
+}
+
 /* The next source for `target` in turn, and whether others are left waiting. At least one must want
- * it. */
+ * it; `ring_only`: one that is a stop of the ring. */
 static inline uint32_t interconnect_choose(struct interconnect_side *s, uint32_t target,
-                                           bool *others)
+                                           bool ring_only, bool *others)
 {
     uint64_t *wanted = interconnect_bits(s->wanted) + (size_t)target * s->source_words;
     uint32_t *last = &arena_at(struct interconnect_target, s->by_target)[target].last_served;
     uint32_t start = *last + 1 == s->sources ? 0 : *last + 1, word = start / 64;
-    uint64_t bits = wanted[word] & (UINT64_MAX << (start % 64));
+    const uint64_t *among = interconnect_bits(s->ring_in);
+    uint64_t all = ring_only ? 0 : UINT64_MAX;
+    uint64_t bits = wanted[word] & (among[word] | all) & (UINT64_MAX << (start % 64));
     while (!bits) {
         word = word + 1 == s->source_words ? 0 : word + 1;
-        bits = wanted[word];
+        bits = wanted[word] & (among[word] | all);
     }
     uint32_t source = word * 64 + (uint32_t)__builtin_ctzll(bits);
     uint64_t bit = bits & -bits, left = wanted[word] ^ bit;
