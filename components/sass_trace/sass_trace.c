@@ -249,6 +249,7 @@ static enum sass_event take_block(struct sass_trace *t, const char *at)
     if (!inside_grid(t))
         return outside_grid(t);
     t->state = SASS_IN_BLOCK;
+    t->notes_size = 0;
     t->blocks++;
     return SASS_BLOCK;
 }
@@ -264,6 +265,11 @@ static enum sass_event take_cluster(struct sass_trace *t, const char *at)
         return bad(t, "'cluster ...' wants x,y,z or a number, not '%.40s'", at);
     if (t->state == SASS_OUTSIDE)
         return bad(t, "'cluster ...' stands in a thread block only");
+    if (t->notes_size + t->line_size + 1 < sizeof t->notes) {
+        memcpy(t->notes + t->notes_size, t->line, t->line_size);
+        t->notes_size += t->line_size;
+        t->notes[t->notes_size++] = '\n';
+    }
     return SASS_END;
 }
 

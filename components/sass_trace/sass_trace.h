@@ -51,6 +51,9 @@ struct sass_trace {
     const char *text; /* STEP: the line, without the ids in front; until the next call */
     size_t text_size;
 
+    char notes[512]; /* the "cluster ..." lines of the block so far, as they are */
+    size_t notes_size;
+
     char *header_text; /* the lines of the header as they are, "#traces format" included */
     size_t header_size, header_capacity;
     uint64_t errors, warnings, steps, blocks;
