@@ -193,6 +193,15 @@ bool sass_trace_open_memory(struct sass_trace *t, const char *name, const void *
     return open_text(t);
 }
 
+bool sass_trace_open_cache(struct sass_trace *t, const char *name, const void *bytes, size_t size,
+                           const struct sass_trace_options *options)
+{
+    begin(t, name, options);
+    t->cached = sass_cache_open_memory(t, bytes, size);
+    t->is_cached = true;
+    return t->cached && check_header(t);
+}
+
 static bool inside_grid(const struct sass_trace *t)
 {
     for (unsigned i = 0; i < 3; i++)

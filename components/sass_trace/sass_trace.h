@@ -79,6 +79,9 @@ bool sass_trace_open(struct sass_trace *trace, const char *path,
 /* `bytes` must outlive the trace; no cache. */
 bool sass_trace_open_memory(struct sass_trace *trace, const char *name, const void *bytes,
                             size_t size, const struct sass_trace_options *options);
+/* The payload of a cache (sass_cache.h), without a check of what it belongs to: for tests. */
+bool sass_trace_open_cache(struct sass_trace *trace, const char *name, const void *bytes,
+                           size_t size, const struct sass_trace_options *options);
 enum sass_event sass_trace_next(struct sass_trace *trace);
 /* Reports each unknown opcode once, with how often it was executed. */
 void sass_trace_report_unknown(struct sass_trace *trace);
