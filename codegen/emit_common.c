@@ -103,7 +103,7 @@ void emit_params_accessor(struct emit *e, const struct model_type *type, const c
     }
 }
 
-/* One part of a place: NULL when nothing fills it. */
+/* One part of a place: NULL when nothing fills an optional one. */
 static void emit_part_accessor(struct emit *e, const struct model_type *type,
                                const struct model_part_decl *decl, const char *part,
                                const char *self)
@@ -114,7 +114,7 @@ static void emit_part_accessor(struct emit *e, const struct model_type *type,
     if (decl->is_array)
         emit(e, "    return arena_at(struct %s, engine_base.part_refs[%s_io(%s)->%s_first + i]);\n}\n\n",
              part, name, self, decl->name);
-    else if (!decl->is_slot)
+    else if (!decl->is_slot || !decl->optional)
         emit(e, "    return arena_at(struct %s, %s_io(%s)->%s);\n}\n\n", part, name, self,
              name_c(e->arena, decl->name));
     else

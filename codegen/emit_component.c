@@ -152,10 +152,10 @@ static void emit_send(struct emit *e, const struct port_words *w,
             if (layout.header[h] == &message->fields[i])
                 emit(e, ", %s %s", argument_type(e, message, protocol, layout.header[h]),
                      argument_name(e, layout.header[h]));
-    emit(e, ")\n{\n    uint32_t ring = %s;\n", ring);
-    emit(e, "    struct %s *m = (struct %s *)ring_next(ring);\n", type, type);
+    emit(e, ")\n{\n    struct ring *ring = ring_at(%s);\n", ring);
+    emit(e, "    struct %s *m = (struct %s *)ring_slot(ring->tail);\n", type, type);
     if (has_payload)
-        emit(e, "    void *payload = ring_next_payload(ring);\n");
+        emit(e, "    void *payload = ring_payload(ring->tail);\n");
     for (uint32_t h = 0; h < layout.header_count; h++)
         emit(e, "    m->%s.%s = %s%s;\n", name_message(e->arena, message->name),
              name_c(e->arena, layout.header[h]->name),
@@ -164,8 +164,7 @@ static void emit_send(struct emit *e, const struct port_words *w,
     const char *kind = arena_printf(e->arena, "%s_%s", name_upper(e->arena, protocol->name),
                                     name_upper(e->arena, message->name));
     emit(e, "    m->tag = tag;\n");
-    emit(e, "    ring_send(ring, %s, %s, port_wire_bytes(ring, %s), %d);\n", w->now, kind, kind,
-         message->has_reply);
+    emit(e, "    ring_post(ring, %s, %s, %d);\n", w->now, kind, message->has_reply);
     if (has_payload)
         emit(e, "    return payload;\n");
     emit(e, "}\n\n");

@@ -27,8 +27,8 @@ struct lane lanes[ENGINE_MAX_DOMAINS];
 /* What a domain will do next. */
 struct domain_plan {
     _Alignas(64) bool awake; /* something in active or next */
-    bool arrivals;       /* not awake: a message is on its way */
-    uint64_t next_cycle; /* cached for sleeping domains: cycle and its time */
+    bool arrivals;           /* not awake: a message is on its way */
+    uint64_t next_cycle;     /* cached for sleeping domains: cycle and its time */
     uint64_t next_ps;
 };
 
@@ -72,9 +72,10 @@ static uint64_t earliest_arrival(struct component *c, uint64_t now)
         while (bits) {
             const struct ring *r = ring_at(incoming[w * 64 + (unsigned)__builtin_ctzll(bits)]);
             const struct message *m = ring_slot(r->head);
-            uint64_t cycle = message_cycle(m);
+            uint64_t stamp = message_stamp(m);
+            uint64_t cycle = stamp << 1 >> 17;
             bits &= bits - 1;
-            if (!(m->stamp & RING_FULL))
+            if (!(stamp & RING_FULL))
                 continue;
             c->far = 1;
             if (cycle > now && cycle < wake && cycle != RING_UNKNOWN)
@@ -191,7 +192,8 @@ static void walk_arranged(uint32_t domain)
         if (!(engine_base.active[id >> 6] >> (id & 63) & 1))
             tick_asleep(id, g);
         else if (!tick(id, g))
-            engine_sleep(engine_base.components[id]);
+            engine_sleep(engine_base.components[id], &engine_base.active[id >> 6],
+                         (uint64_t)1 << (id & 63));
     }
 }
 
@@ -216,19 +218,19 @@ static void merge_awake(uint32_t domain, uint64_t cycle)
     uint64_t *restrict active = engine_base.active + d->first_word;
     uint64_t *restrict next = engine_base.next + d->first_word;
     uint32_t row = (uint32_t)cycle % ENGINE_NEAR;
-    uint64_t *used = &engine.near_used[domain][row / 64];
-    uint64_t bit = (uint64_t)1 << (row % 64);
-    if (*used & bit) {
-        uint64_t *restrict near = engine_base.near + (size_t)row * engine.word_count + d->first_word;
-        *used &= ~bit;
-        for (uint32_t w = 0; w < d->word_count; w++) {
+    uint32_t words = d->word_count; /* a local, so that the compiler makes vectors of the loops */
+    if (engine.near_used[domain][row]) {
+        uint64_t *restrict near =
+            engine_base.near + (size_t)row * engine.word_count + d->first_word;
+        engine.near_used[domain][row] = 0;
+        for (uint32_t w = 0; w < words; w++) {
             active[w] |= next[w] | near[w];
             next[w] = 0;
             near[w] = 0;
         }
         return;
     }
-    for (uint32_t w = 0; w < d->word_count; w++) {
+    for (uint32_t w = 0; w < words; w++) {
         active[w] |= next[w];
         next[w] = 0;
     }
@@ -243,29 +245,24 @@ static bool is_awake(const struct engine_domain *d)
     return false;
 }
 
-/* Next cycle in which a message reaches somebody, by the marks. Rows are a circle: first those of
- * the next cycle's word from there on, then the other words, then the rest of the first. */
+/* Next cycle in which a message reaches somebody, by the marks. Rows are a circle. */
 static uint64_t near_next(uint32_t domain)
 {
-    const uint64_t *used = engine.near_used[domain];
+    const uint8_t *used = engine.near_used[domain];
     uint64_t next = engine.domains[domain].cycle + 1;
     uint32_t row = (uint32_t)next % ENGINE_NEAR;
-    uint64_t bits = used[row / 64] >> (row % 64);
-    if (bits)
-        return next + (unsigned)__builtin_ctzll(bits);
-    next += 64 - row % 64;
-    for (uint32_t i = 1; i <= ENGINE_NEAR / 64; i++, next += 64) {
-        bits = used[(row / 64 + i) % (ENGINE_NEAR / 64)];
-        if (bits)
-            return next + (unsigned)__builtin_ctzll(bits);
-    }
-    return ENGINE_NEVER;
+    const uint8_t *found = memchr(used + row, 1, ENGINE_NEAR - row);
+    if (found)
+        return next + (uint64_t)(found - (used + row));
+    found = memchr(used, 1, row);
+    return found ? next + ENGINE_NEAR - row + (uint64_t)(found - used) : ENGINE_NEVER;
 }
 
 #ifdef __x86_64__
 __attribute__((target("popcnt"))) /* platforms are compiled for x86-64-v2 */
 #endif
-static void count_ticks(struct lane *l, const struct engine_domain *d)
+static void
+count_ticks(struct lane *l, const struct engine_domain *d)
 {
     for (uint32_t w = d->first_word; w < d->first_word + d->word_count; w++)
         l->ticks += (unsigned)__builtin_popcountll(engine_base.active[w]);
@@ -277,7 +274,7 @@ static void run_edge(struct lane *l, uint32_t domain, uint64_t cycle)
     clock_move(d, cycle);
     merge_awake(domain, cycle);
     wheel_take(&wheels[domain], cycle, engine_base.active);
-    if (engine.lane_count > 1)
+    if (engine_unlikely(l->counted))
         count_ticks(l, d);
     if (engine_unlikely(tick_order != ENGINE_ASCENDING || tick_all))
         walk_arranged(domain);
@@ -292,13 +289,15 @@ static void plan_domain(uint32_t domain)
 {
     const struct engine_domain *d = &engine.domains[domain];
     struct domain_plan *p = &plans[domain];
-    uint64_t near = p->awake ? ENGINE_NEVER : near_next(domain);
-    p->arrivals = near != ENGINE_NEVER;
-    if (p->awake || tick_all) {
+    p->arrivals = engine.near_used[domain][(d->cycle + 1) % ENGINE_NEAR];
+    if (p->awake || p->arrivals || tick_all) {
+        p->arrivals |= tick_all && near_next(domain) != ENGINE_NEVER;
         p->next_cycle = d->cycle + 1;
         p->next_ps = clock_next_ps(d);
         return;
     }
+    uint64_t near = near_next(domain);
+    p->arrivals = near != ENGINE_NEVER;
     uint64_t cycle = wheel_next(&wheels[domain]);
     cycle = near < cycle ? near : cycle;
     if (cycle == p->next_cycle)
@@ -346,9 +345,8 @@ void lane_run(uint32_t lane)
     struct lane *l = &lanes[lane];
     uint32_t first = lane * engine.clock_count;
     for (;;) {
-        lane_plan(lane);
         uint64_t time = l->next_ps;
-        if (engine_unlikely(!l->live) && engine.lane_count == 1)
+        if (engine_unlikely(!l->live))
             window_ask_end();
         if (time >= l->until_ps)
             return;
@@ -361,6 +359,7 @@ void lane_run(uint32_t lane)
             l->step_end = false;
             ring_settle_links(lane);
         }
+        lane_plan(lane);
     }
 }
 

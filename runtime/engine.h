@@ -99,8 +99,8 @@ struct engine {
     uint32_t lane_count;
     uint32_t tracing;    /* 0: off; the only thing hot paths look at; else */
     uint32_t word_count; /* of a bitmap */
-    /* Rows of `near` that are not empty; a cache line each domain. */
-    _Alignas(64) uint64_t near_used[ENGINE_MAX_DOMAINS][64 / sizeof(uint64_t)];
+    /* Rows of `near` that are not empty: 1. */
+    _Alignas(64) uint8_t near_used[ENGINE_MAX_DOMAINS][ENGINE_NEAR];
     uint64_t time_ps; /* between runs and in reports; in a tick ask the clock domain */
 };
 
@@ -155,7 +155,7 @@ static inline void engine_mark_arrival(uint32_t id, uint32_t domain, uint64_t cy
 {
     uint32_t row = (uint32_t)cycle % ENGINE_NEAR;
     engine_base.near[(size_t)row * engine.word_count + (id >> 6)] |= (uint64_t)1 << (id & 63);
-    engine.near_used[domain][row / 64] |= (uint64_t)1 << (row % 64);
+    engine.near_used[domain][row] = 1;
 }
 
 static inline bool engine_is_awake(uint32_t id)
@@ -181,12 +181,12 @@ static inline void engine_before_tick(struct component *c, uint64_t now)
     c->periodic = ENGINE_NEVER;
 }
 
-/* ... and, when a tick made no progress, leaves the bitmap. */
-static inline void engine_sleep(struct component *c)
+/* ... and, when a tick made no progress, leaves the bitmap: bit `bit` of `*active`. At once, since
+ * others who are ticked in this edge must see that it sleeps. */
+static inline void engine_sleep(struct component *c, uint64_t *active, uint64_t bit)
 {
-    uint64_t bit = (uint64_t)1 << (c->id & 63);
-    engine_base.active[c->id >> 6] &= ~bit;
-    if (((c->wake & c->periodic) != ENGINE_NEVER || c->far)
+    *active &= ~bit;
+    if (engine_unlikely((c->wake & c->periodic) != ENGINE_NEVER || c->far)
         && !(engine_base.next[c->id >> 6] & bit))
         engine_find_reason(c);
 }

@@ -27,6 +27,14 @@ static bool build(const struct platform_table *table, const struct heddle_option
     bool alone = mode != PLATFORM_TIMING || options->dump_path || options->load_path
                  || options->watch.count;
     uint32_t threads = !alone && options->threads > 1 ? (uint32_t)options->threads : 1;
+    uint32_t most = crew_most();
+    if (threads > most) {
+        fprintf(stderr,
+                "heddle: warning: '--threads %u': there are processors for %u; more threads would "
+                "only wait for each other\n",
+                threads, most);
+        threads = most;
+    }
     if (!platform_build_threads(table, threads))
         return false;
     if (threads > 1 && engine.lane_count == 1)

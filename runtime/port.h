@@ -1,8 +1,5 @@
-/* What the generated port functions share: rings that may be absent, the cost of a message on a
- * link, and passing on messages whose protocol the component does not know.
- *
- * A ring's messages are described in the platform's tables; only rings with a link (latency 0) need
- * that when they send, so the look-up stays out of the common path. */
+/* What the generated port functions share: rings that may be absent, and passing on messages whose
+ * protocol the component does not know. */
 #ifndef HEDDLE_RUNTIME_PORT_H
 #define HEDDLE_RUNTIME_PORT_H
 
@@ -17,11 +14,6 @@ static inline const struct platform_message *port_messages(uint32_t number)
     const struct platform_ring *r = &engine_base.platform->rings[number];
     const struct platform_protocol *p = &engine_base.platform->protocols[r->protocol];
     return engine_base.platform->messages + p->first_message + (r->is_reply ? p->request_count : 0);
-}
-
-static inline unsigned port_wire_bytes(uint32_t number, unsigned kind)
-{
-    return ring_at(number)->latency ? 0 : port_messages(number)[kind].wire_bytes;
 }
 
 /* An optional port that is not connected never has a message and never takes one. */

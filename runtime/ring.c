@@ -12,10 +12,11 @@
  * RING_UNKNOWN. When rings of several lanes share it, it is granted at the end of the window, in
  * order of time and ring number, which is the same order.
  *
- * A ring between two lanes is two rings with slots of their own: the near one belongs to the lane
- * of the sender, the far one to the lane of the receiver. Messages and credits go from one to the
- * other by mail (mail.c). Both take the slow paths here: the near one is never `simple`, the sender
- * of the far one always waits. */
+ * A ring between two lanes has two control blocks, the near one for the lane of the sender and the
+ * far one for the lane of the receiver, and one set of slots. The stamps keep both apart (ring.h);
+ * what one lane must do because of the other is told by mail (mail.c): the receiver is woken when
+ * the next window begins, and a sender that was refused looks again then. Neither is `simple`, and
+ * nobody waits at the far one. */
 #include "ring.h"
 
 #include <stdlib.h>
@@ -32,8 +33,12 @@ __extension__ typedef unsigned __int128 wide;
 /* What a ring's control block has no room for and fast paths do not need. */
 struct route {
     uint32_t latency; /* cycles of the server; wires only */
+    uint32_t sender;  /* component id */
+    uint32_t delay;   /* cycles that the ends add to it: ring_add_delay(), ring_add_pipeline() */
     uint8_t sender_domain;
     uint8_t receiver_domain;
+    uint8_t sender_lane;
+    uint8_t receiver_lane;
     bool is_reply;
     uint8_t half;  /* of the link */
     uint32_t link; /* 1 + index of the link that is crossed, 0: a wire */
@@ -81,6 +86,11 @@ static const struct route *route_of(const struct ring *r)
     return &routes[r - engine_base.rings];
 }
 
+uint32_t ring_sender(const struct ring *r)
+{
+    return route_of(r)->sender;
+}
+
 static uint64_t later(uint64_t cycle, uint32_t domain, uint64_t now_ps)
 {
     uint64_t least = engine_cycle_at(domain, now_ps + 1);
@@ -114,7 +124,7 @@ static uint64_t cross_link(const struct ring *r, uint64_t now_ps, uint32_t bytes
     }
     uint64_t end_ps = h->free_ps + (h->fraction != 0) + l->latency_ps;
     return later(engine_cycle_at(route->receiver_domain, end_ps), route->receiver_domain, now_ps)
-           + r->delay;
+           + route->delay;
 }
 
 /* Over a link or between clocks: cycle of the receiver in which a message sent now is seen. */
@@ -124,7 +134,7 @@ static uint64_t arrival(struct ring *r, uint32_t bytes)
     uint64_t now_ps = lane_now(route->sender_domain);
     if (!route->link) {
         uint32_t server = route->is_reply ? route->sender_domain : route->receiver_domain;
-        return cross_wire(now_ps, route->latency, server, route->receiver_domain) + r->delay;
+        return cross_wire(now_ps, route->latency, server, route->receiver_domain) + route->delay;
     }
     const struct half *half = &links[route->link - 1].halves[route->half];
     if (half->rings == 1)
@@ -134,7 +144,10 @@ static uint64_t arrival(struct ring *r, uint32_t bytes)
     w->items[w->count] =
         (struct granted_later){now_ps, (uint32_t)(r - engine_base.rings), r->tail, bytes, w->count};
     w->count++;
-    w->mixed += half->mixed;
+    if (half->mixed) {
+        w->mixed++;
+        window_ask_end();
+    }
     lanes[lane].step_end = true;
     return RING_UNKNOWN;
 }
@@ -152,12 +165,13 @@ uint64_t ring_credit_return(const struct ring *r)
     return later(back, route->sender_domain, now_ps);
 }
 
-/* Tells the receiver of the message in `slot`, which will arrive in cycle `ready`. */
-static void announce_late(struct ring *r, uint32_t slot, uint64_t ready)
+/* Tells the receiver of a message that will arrive in cycle `ready`. */
+static void announce_late(struct ring *r, uint64_t ready)
 {
-    uint64_t stamp = ring_slot(slot)->stamp;
-    if (engine_unlikely(route_of(r)->split))
-        mail_message((uint32_t)(r - engine_base.rings), slot - r->first, stamp);
+    const struct route *route = route_of(r);
+    if (engine_unlikely(route->split))
+        mail_message(route->sender_lane, route->receiver_lane, (uint32_t)(r - engine_base.rings),
+                     ready);
     else
         engine_arrives_far(r->receiver, ready);
 }
@@ -167,8 +181,8 @@ static void grant(const struct granted_later *g)
     struct ring *r = ring_at(g->ring);
     struct message *m = ring_slot(g->slot);
     uint64_t ready = cross_link(r, g->time_ps, g->bytes);
-    m->stamp = ready << 16 | (m->stamp & 0xffff) | RING_FULL;
-    announce_late(r, g->slot, ready);
+    message_set_stamp(m, ready << 16 | (m->stamp & 0xffff) | RING_FULL);
+    announce_late(r, ready);
     if (engine_unlikely(engine.tracing))
         ring_trace(r, m, g->time_ps, true);
 }
@@ -227,12 +241,10 @@ void ring_settle_mixed(void)
 /* Makes the receiver look when a message arrives in cycle `ready`. */
 static inline void announce(struct ring *r, uint64_t ready)
 {
-    uint32_t ahead = r->latency + r->delay;
+    uint32_t ahead = r->latency + route_of(r)->delay;
     engine_base.pending[r->pending_word] |= (uint64_t)1 << r->pending_bit;
     if (!r->latency || ahead >= ENGINE_NEAR)
         engine_arrives_far(r->receiver, ready);
-    else if (ahead == 1)
-        engine_wake_next(r->receiver);
     else
         engine_mark_arrival(r->receiver, r->receiver_domain, ready);
 }
@@ -241,47 +253,42 @@ void ring_put_any(struct ring *r, uint64_t now, unsigned kind, unsigned wire_byt
                   unsigned awaited)
 {
     struct message *m = ring_slot(r->tail);
-    uint32_t ahead = r->latency + r->delay;
+    uint32_t ahead = r->latency + route_of(r)->delay;
     uint64_t ready = r->latency ? now + ahead : arrival(r, wire_bytes);
-    m->stamp = ready << 16 | kind << 8 | RING_FULL;
+    message_set_stamp(m, ready << 16 | kind << 8 | RING_FULL);
     r->tail = ring_after(r, r->tail);
     r->messages++;
     r->awaited += awaited;
     ring_count_sent(r, now);
-    if (engine_unlikely(route_of(r)->split)) {
-        if (ready != RING_UNKNOWN)
-            mail_message((uint32_t)(r - engine_base.rings),
-                         (uint32_t)(((char *)m - engine_base.arena) >> 4) - r->first, m->stamp);
-    } else {
+    if (!route_of(r)->split)
         announce(r, ready);
-    }
+    else if (ready != RING_UNKNOWN)
+        announce_late(r, ready);
     if (engine_unlikely(engine.tracing))
         ring_trace(r, m, lane_now(route_of(r)->sender_domain), false);
 }
 
-void ring_take(uint32_t number, uint32_t slot, uint64_t stamp)
+void ring_post_any(struct ring *r, uint64_t now, unsigned kind, unsigned awaited)
 {
-    struct ring *near = ring_at(number);
-    struct ring *far = ring_at(split_far(number));
-    const struct message *from = ring_slot(near->first + slot);
-    struct message *to = ring_slot(far->first + slot);
-    uint32_t bytes = port_messages(number)[stamp >> 8 & 0xff].payload_bytes;
-    memcpy(to->fields, from->fields, sizeof *to - offsetof(struct message, fields));
-    if (bytes)
-        memcpy(ring_payload(far->first + slot), ring_payload(near->first + slot), bytes);
-    to->stamp = stamp;
-    far->tail = ring_after(far, far->first + slot);
-    announce(far, message_cycle(to));
+    unsigned bytes =
+        r->latency ? 0 : port_messages((uint32_t)(r - engine_base.rings))[kind].wire_bytes;
+    ring_put_any(r, now, kind, bytes, awaited);
 }
 
-void ring_credit(uint32_t number, uint32_t slot, uint64_t stamp)
+void ring_take(uint32_t number, uint64_t ready)
 {
-    struct ring *near = ring_at(number);
-    ring_slot(near->first + slot)->stamp = stamp;
-    if (near->sender_waits) {
-        near->sender_waits = 0;
-        engine_wake_later(near->sender, stamp >> 16);
-    }
+    announce(ring_at(split_far(number)), ready);
+}
+
+bool ring_look_again(uint32_t number)
+{
+    struct ring *r = ring_at(number);
+    uint64_t stamp = message_stamp(ring_slot(r->tail));
+    if (stamp & RING_FULL)
+        return false;
+    r->sender_waits = 0;
+    engine_wake_later(ring_sender(r), stamp >> 16);
+    return true;
 }
 
 /* Gives an empty ring `depth` slots. */
@@ -293,23 +300,36 @@ static void place_slots(struct ring *r, uint32_t depth)
     r->tail = r->first;
 }
 
+/* The slots of the near ring are those of the far one, too. */
+static void share_slots(uint32_t near)
+{
+    struct ring *from = ring_at(near);
+    struct ring *to = ring_at(split_far(near));
+    to->first = from->first;
+    to->end = from->end;
+    to->head = from->head;
+    to->tail = from->tail;
+}
+
+/* Low bits of stamps are ones in ring_limit(), and the kind in a message. */
 static void find_simple(struct ring *r)
 {
-    r->simple = r->latency && r->latency + r->delay < ENGINE_NEAR && !route_of(r)->split;
+    uint32_t ahead = r->latency + route_of(r)->delay;
+    r->simple = r->latency && ahead < ENGINE_NEAR && !route_of(r)->split;
+    r->ahead = ((uint64_t)ahead << 16) + RING_FULL - 0xffff;
 }
 
 /* Both halves of a split ring count the same. */
 void ring_add_delay(uint32_t number, uint32_t cycles)
 {
-    struct ring *near = ring_at(split_near(number));
-    struct ring *far = ring_at(split_far(split_near(number)));
-    uint32_t delay = near->delay + cycles;
+    uint32_t near = split_near(number), far = split_far(near);
+    uint32_t delay = routes[near].delay + cycles;
     if (delay > UINT16_MAX)
         bug("ring %u: a delay of %u cycles", number, delay);
-    near->delay = (uint16_t)delay;
-    far->delay = near->delay;
-    find_simple(near);
-    find_simple(far);
+    routes[near].delay = delay;
+    routes[far].delay = delay;
+    find_simple(ring_at(near));
+    find_simple(ring_at(far));
 }
 
 static void deepen(struct ring *r, uint32_t slots)
@@ -322,32 +342,40 @@ void ring_add_pipeline(uint32_t number, uint32_t cycles)
     uint32_t near = split_near(number);
     ring_add_delay(near, cycles);
     deepen(ring_at(near), cycles * ring_at(near)->width);
-    if (split_far(near) != near)
-        deepen(ring_at(split_far(near)), cycles * ring_at(near)->width);
+    share_slots(near);
 }
 
 void ring_refused(struct ring *r, uint64_t now)
 {
-    uint64_t stamp = ring_slot(r->tail)->stamp;
+    uint64_t stamp = message_stamp(ring_slot(r->tail));
+    if (stamp & RING_FULL) {
+        if (engine_unlikely(route_of(r)->split) && !r->sender_waits)
+            mail_wait((uint32_t)(r - engine_base.rings));
+        r->sender_waits = 1;
+    } else
+        component_wake_at(engine_base.components[ring_sender(r)],
+                          stamp >> 16 > now ? stamp >> 16 : now + 1);
+}
+
+bool ring_has_second(struct ring *r, uint64_t now)
+{
+    uint64_t stamp = ring_slot(ring_after(r, r->tail))->stamp;
+    if (stamp <= ring_limit(now))
+        return true;
     if (stamp & RING_FULL)
         r->sender_waits = 1;
     else
-        component_wake_at(engine_base.components[r->sender],
-                          stamp >> 16 > now ? stamp >> 16 : now + 1);
+        component_wake_at(engine_base.components[ring_sender(r)], stamp >> 16);
+    return false;
 }
 
 void ring_wake_sender(struct ring *r, uint64_t cycle)
 {
-    if (engine_unlikely(route_of(r)->split)) {
-        uint32_t freed = (r->head == r->first ? r->end : r->head) - r->step;
-        mail_credit(split_near((uint32_t)(r - engine_base.rings)), freed - r->first, cycle);
-        return;
-    }
     r->sender_waits = 0;
     if (r->latency == 1)
-        engine_wake_next(r->sender);
+        engine_wake_next(ring_sender(r));
     else
-        engine_wake_later(r->sender, cycle);
+        engine_wake_later(ring_sender(r), cycle);
 }
 
 uint64_t engine_messages(void)
@@ -387,21 +415,25 @@ static void open_ring(const struct platform_table *table, uint32_t number)
     route->is_reply = p->is_reply;
     route->sender_domain = (uint8_t)engine_base.components[sender]->domain;
     route->receiver_domain = (uint8_t)engine_base.components[receiver]->domain;
+    route->sender_lane = (uint8_t)(route->sender_domain / engine.clock_count);
+    route->receiver_lane = (uint8_t)(route->receiver_domain / engine.clock_count);
     r->width = (uint16_t)p->width;
-    r->step = (uint32_t)(RING_HEADER + p->payload_bytes / 16);
+    r->step = (uint16_t)(RING_HEADER + p->payload_bytes / 16);
     route->link = p->link;
     bool one_clock =
         route->sender_domain % engine.clock_count == route->receiver_domain % engine.clock_count;
     r->latency = p->link || !one_clock ? 0 : p->latency;
     route->split = split_near(number) != split_far(number);
-    r->sender_waits = split_near(number) != number;
     find_simple(r);
     r->receiver_domain = route->receiver_domain;
-    r->sender = sender;
+    route->sender = sender;
     r->receiver = receiver;
     r->pending_word = engine_base.components[receiver]->pending + p->pending / 64;
     r->pending_bit = (uint8_t)(p->pending % 64);
-    place_slots(r, p->depth);
+    if (split_near(number) == number)
+        place_slots(r, p->depth);
+    else
+        share_slots(split_near(number));
     if (p->link) {
         route->half = table->links[p->link - 1].shared ? 0 : (uint8_t)p->is_reply;
         if (split_near(number) == number)

@@ -45,6 +45,18 @@ static inline uint64_t message_cycle(const struct message *m)
     return m->stamp << 1 >> 17;
 }
 
+/* A ring between two lanes is looked at by two threads at once. What is sent or freed in a window
+ * counts in a later one, so the old stamp and the new one mean the same to who reads it now. */
+static inline uint64_t message_stamp(const struct message *m)
+{
+    return __atomic_load_n(&m->stamp, __ATOMIC_RELAXED);
+}
+
+static inline void message_set_stamp(struct message *m, uint64_t stamp)
+{
+    __atomic_store_n(&m->stamp, stamp, __ATOMIC_RELAXED);
+}
+
 /* The largest stamp of an empty slot that may be used in cycle `now`; with RING_FULL, of a message
  * that can be seen. */
 static inline uint64_t ring_limit(uint64_t now)
@@ -55,27 +67,23 @@ static inline uint64_t ring_limit(uint64_t now)
 /* 64 bytes: one cache line. A slot is a header and the payload right behind it. Slots are named by
  * their arena offset (16-byte units), so that finding header or payload takes no multiplication. */
 struct ring {
-    uint32_t head;    /* receiver: slot of the oldest message */
-    uint32_t tail;    /* sender: slot of the next message */
-    uint32_t first;   /* slots stand at first, first + step, ... */
-    uint32_t end;     /* ... up to end, exclusive */
-    uint32_t step;    /* size of a slot, in units of 16 bytes */
-    uint16_t width;   /* messages a cycle */
-    uint16_t left;    /* messages that may still be sent in sent_cycle */
-    uint32_t latency; /* cycles; 0: ask the engine (link, or clocks differ) */
-    uint32_t sender;  /* component ids */
-    uint32_t receiver;
-    uint32_t pending_word; /* receiver's bit in engine_base.pending */
-    uint32_t sent_cycle;   /* low bits of 1 + the last cycle in which something was sent */
-    uint16_t
-        delay; /* cycles that the ends add to the latency: ring_add_delay(), ring_add_pipeline() */
-    uint8_t sender_waits; /* was refused: wake it when a slot is freed */
-    uint8_t pending_bit;
-    uint32_t awaited; /* messages sent that will be answered, modulo 2^32 */
-    uint16_t reserved;
-    uint8_t simple; /* within the marks of arrivals: ring_send() does it all */
-    uint8_t receiver_domain;
+    uint32_t head;     /* receiver: slot of the oldest message */
+    uint32_t tail;     /* sender: slot of the next message */
+    uint32_t first;    /* slots stand at first, first + step, ... */
+    uint32_t end;      /* ... up to end, exclusive */
+    uint64_t ahead;    /* simple: what makes ring_limit() of now the stamp of a message sent now */
+    uint64_t sent;     /* last cycle in which something was sent << 16, + messages sent in it */
     uint64_t messages; /* sent */
+    uint32_t latency;  /* cycles; 0: ask the engine (link, or clocks differ) */
+    uint32_t awaited;  /* messages sent that will be answered, modulo 2^32 */
+    uint32_t receiver; /* component id */
+    uint32_t pending_word; /* receiver's bit in engine_base.pending */
+    uint16_t step;         /* size of a slot, in units of 16 bytes */
+    uint16_t width;        /* messages a cycle */
+    uint8_t pending_bit;
+    uint8_t receiver_domain;
+    uint8_t simple;       /* within the marks of arrivals: ring_put() does it all */
+    uint8_t sender_waits; /* was refused: wake it when a slot is freed */
 };
 _Static_assert(sizeof(struct ring) == 64, "a ring's control block is one cache line");
 
@@ -112,6 +120,9 @@ void ring_add_delay(uint32_t number, uint32_t cycles);
  * visible that much later. The ring is made deeper by what is in the sender's pipeline then. */
 void ring_add_pipeline(uint32_t number, uint32_t cycles);
 
+/* The component that sends. */
+uint32_t ring_sender(const struct ring *r);
+
 /* Slow paths, in ring.c. */
 
 /* Notes that the sender waits, or when to wake it. */
@@ -123,67 +134,91 @@ void ring_wake_sender(struct ring *r, uint64_t cycle);
 /* What the functions below do, for callers that have looked the ring up and use it several times.
  */
 
-/* Room for one more message in this cycle? When not, the sender is woken as soon as there is. */
+/* Room for one more message in this cycle? */
+static inline bool ring_is_free(const struct ring *r, uint64_t now)
+{
+    return message_stamp(ring_slot(r->tail)) <= ring_limit(now) && r->sent < (now << 16) + r->width;
+}
+
+/* The same; when not, the sender is woken as soon as there is. */
 static inline bool ring_has_room(struct ring *r, uint64_t now)
 {
-    const struct message *m = ring_slot(r->tail);
-    if (m->stamp <= ring_limit(now) && (r->sent_cycle != (uint32_t)(now + 1) || r->left))
+    if (ring_is_free(r, now))
         return true;
-    ring_refused(r, now);
+    if (!r->sender_waits)
+        ring_refused(r, now);
     return false;
 }
+
+/* Room for one more behind the next message, which ring_has_room() has promised? When not, the
+ * sender is woken as soon as there is. */
+bool ring_has_second(struct ring *r, uint64_t now);
 
 /* Counts the messages of a cycle. */
 static inline void ring_count_sent(struct ring *r, uint64_t now)
 {
-    r->left = (uint16_t)((r->sent_cycle == (uint32_t)(now + 1) ? r->left : r->width) - 1);
-    r->sent_cycle = (uint32_t)(now + 1);
+    r->sent = (r->sent > now << 16 ? r->sent : now << 16) + 1;
 }
 
 /* ring_put() for every ring. */
 void ring_put_any(struct ring *r, uint64_t now, unsigned kind, unsigned wire_bytes,
                   unsigned awaited);
+/* The same, at the cost that the platform's tables give for a message of this kind. */
+void ring_post_any(struct ring *r, uint64_t now, unsigned kind, unsigned awaited);
+
+/* What sending comes to where nothing but a latency lies between the ends. */
+static inline void ring_put_simple(struct ring *r, uint64_t now, unsigned kind, unsigned awaited)
+{
+    uint64_t stamp = ring_limit(now) + r->ahead + (kind << 8);
+    message_set_stamp(ring_slot(r->tail), stamp);
+    r->tail = ring_after(r, r->tail);
+    r->messages++;
+    r->awaited += awaited;
+    ring_count_sent(r, now);
+    engine_base.pending[r->pending_word] |= (uint64_t)1 << r->pending_bit;
+    engine_mark_arrival(r->receiver, r->receiver_domain, stamp >> 16);
+}
 
 /* Sends the slot at the tail. `wire_bytes` is what it costs on a link; `awaited` 1 when it will be
  * answered. */
 static inline void ring_put(struct ring *r, uint64_t now, unsigned kind, unsigned wire_bytes,
                             unsigned awaited)
 {
-    if (engine_unlikely(!r->simple || engine.tracing)) {
+    if (engine_unlikely(!r->simple || engine.tracing))
         ring_put_any(r, now, kind, wire_bytes, awaited);
-        return;
-    }
-    uint32_t ahead = r->latency + r->delay;
-    ring_slot(r->tail)->stamp = (now + ahead) << 16 | kind << 8 | RING_FULL;
-    r->tail = ring_after(r, r->tail);
-    r->messages++;
-    r->awaited += awaited;
-    ring_count_sent(r, now);
-    engine_base.pending[r->pending_word] |= (uint64_t)1 << r->pending_bit;
-    if (ahead == 1)
-        engine_wake_next(r->receiver);
     else
-        engine_mark_arrival(r->receiver, r->receiver_domain, now + ahead);
+        ring_put_simple(r, now, kind, awaited);
+}
+
+/* The same by the platform's tables. */
+static inline void ring_post(struct ring *r, uint64_t now, unsigned kind, unsigned awaited)
+{
+    if (engine_unlikely(!r->simple || engine.tracing))
+        ring_post_any(r, now, kind, awaited);
+    else
+        ring_put_simple(r, now, kind, awaited);
 }
 
 /* The oldest message if it is visible, or NULL. */
 static inline const struct message *ring_oldest(const struct ring *r, uint64_t now)
 {
     const struct message *m = ring_slot(r->head);
-    return (m->stamp ^ RING_FULL) <= ring_limit(now) ? m : NULL;
+    return (message_stamp(m) ^ RING_FULL) <= ring_limit(now) ? m : NULL;
 }
 
 /* Drops the oldest message, which ring_oldest() returned in this tick. Its slot stays readable
- * until the tick ends. */
-static inline void ring_drop(struct ring *r, uint64_t now)
+ * until the tick ends. true: the next one is visible too. */
+static inline bool ring_drop(struct ring *r, uint64_t now)
 {
-    uint64_t back = r->latency ? now + r->latency : ring_credit_return(r);
-    ring_slot(r->head)->stamp = back << 16;
+    uint64_t back = (r->latency ? now + r->latency : ring_credit_return(r)) << 16;
+    message_set_stamp(ring_slot(r->head), back);
     r->head = ring_after(r, r->head);
-    if (!(ring_slot(r->head)->stamp & RING_FULL))
+    uint64_t stamp = message_stamp(ring_slot(r->head));
+    if (!(stamp & RING_FULL))
         engine_base.pending[r->pending_word] &= ~((uint64_t)1 << r->pending_bit);
     if (r->sender_waits)
-        ring_wake_sender(r, back);
+        ring_wake_sender(r, back >> 16);
+    return (stamp ^ RING_FULL) <= ring_limit(now);
 }
 
 /* The same by the number of the ring, as ports name it. */
@@ -219,12 +254,13 @@ static inline const struct message *ring_peek(uint32_t number, uint64_t now)
 }
 
 /* The message behind the oldest one, visible or not yet, or NULL: only for fetching what it will
- * need into the host's caches, never for deciding anything. */
+ * need into the host's caches, never for deciding anything. Of another lane, whose thread may be
+ * writing it: NULL. */
 static inline const struct message *ring_ahead(uint32_t number)
 {
     const struct ring *r = ring_at(number);
     const struct message *m = ring_slot(ring_after(r, r->head));
-    return m->stamp & RING_FULL ? m : NULL;
+    return r->simple && m->stamp & RING_FULL ? m : NULL;
 }
 
 static inline void *ring_peek_payload(uint32_t number)

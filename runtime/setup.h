@@ -87,10 +87,12 @@ struct ring;
 struct message;
 /* In trace.c: a message sent at `time_ps` while tracing; `late`: granted by a shared link. */
 void ring_trace(const struct ring *r, const struct message *m, uint64_t time_ps, bool late);
-/* A message or a credit between two lanes comes to its receiver, or its sender: by mail.c, in their
- * lane. `number` is that of the near ring, `slot` counts from the ring's first. */
-void ring_take(uint32_t number, uint32_t slot, uint64_t stamp);
-void ring_credit(uint32_t number, uint32_t slot, uint64_t stamp);
+/* A message of another lane, for the receiver of ring `number` (of the tables) in cycle `ready`; by
+ * mail.c, in the lane of the receiver. */
+void ring_take(uint32_t number, uint64_t ready);
+/* Has the receiver, in another lane, made room meanwhile? Then the sender is woken when it may use
+ * it. By mail.c, in the lane of the sender. */
+bool ring_look_again(uint32_t number);
 
 struct ring_link_use {
     uint64_t messages;

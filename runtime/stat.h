@@ -36,13 +36,21 @@ static inline void stat_average_add(struct stat_average *s, uint64_t value)
     s->sum += value;
 }
 
-static inline void stat_histogram_add(struct stat_histogram *s, uint64_t value)
+/* The rest of stat_histogram_add() for a value outside of what was seen before. */
+static __attribute__((noinline, unused)) void stat_histogram_widen(struct stat_histogram *s,
+                                                                   uint64_t value)
 {
-    unsigned bucket = value ? 64u - (unsigned)__builtin_clzll(value) : 0;
     if (!s->count || value < s->min)
         s->min = value;
     if (value > s->max)
         s->max = value;
+}
+
+static inline void stat_histogram_add(struct stat_histogram *s, uint64_t value)
+{
+    unsigned bucket = 63u - (unsigned)__builtin_clzll(value << 1 | 1); /* 0 for 0: no branch */
+    if (__builtin_expect(value - s->min > s->max - s->min, 0))
+        stat_histogram_widen(s, value); /* before the first one, min and max are 0 */
     s->count++;
     s->sum += value;
     s->bucket[bucket < STAT_BUCKETS ? bucket : STAT_BUCKETS - 1]++;

@@ -11,6 +11,7 @@
 
 #include "bug.h"
 #include "json.h"
+#include "lane.h"
 #include "kernel_record.h"
 #include "ring.h"
 #include "setup.h"
@@ -182,6 +183,19 @@ static double seconds(clockid_t clock)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+/* How far several threads can help, by counts; see load.c. */
+static void write_threads(const struct load_report *l)
+{
+    json_open(&out, "threads", '{');
+    json_uint(&out, "lanes", engine.lane_count);
+    json_uint(&out, "windows", l->windows);
+    json_uint(&out, "windows_together", l->together);
+    json_uint(&out, "work", l->alone_ticks);
+    json_decimal(&out, "expected_gain",
+                 l->ticks ? (double)l->alone_ticks / (double)l->ticks : 1);
+    json_close(&out, '}');
+}
+
 static void write_host(void)
 {
     struct rusage usage;
@@ -192,6 +206,8 @@ static void write_host(void)
     json_decimal(&out, "cpu_seconds", cpu);
     json_decimal(&out, "kips", cpu > 0 ? (double)engine_instructions() / 1000.0 / cpu : 0);
     json_uint(&out, "peak_rss_bytes", (uint64_t)usage.ru_maxrss * 1024);
+    if (engine.lane_count > 1)
+        write_threads(load_reported());
     json_close(&out, '}');
 }
 

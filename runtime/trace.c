@@ -115,6 +115,8 @@ static void add_event(uint32_t lane, const struct event *e)
     c->events[c->count] = *e;
     c->events[c->count].sequence = c->count;
     c->count++;
+    if (c->count == LANE_BYTES / sizeof *e / 2)
+        window_ask_end();
 }
 
 static void add_span(char phase, const struct component *c, uint64_t id, const char *name)
@@ -159,7 +161,7 @@ void ring_trace(const struct ring *r, const struct message *m, uint64_t time_ps,
         .arrival_ps = engine_time_of(engine_base.components[r->receiver]->domain, message_cycle(m)),
         .name = platform_string(table->messages[protocol->first_message + kind].name)};
     memcpy(e.fields, m->fields, RING_FIELD_BYTES);
-    add_event(component_lane(engine_base.components[r->sender]), &e);
+    add_event(component_lane(engine_base.components[ring_sender(r)]), &e);
 }
 
 /* What one instance did is in the collection of one lane, in order; what shared links granted, in

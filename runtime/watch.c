@@ -89,7 +89,7 @@ void watch_message(const struct ring *r, const struct message *m, uint64_t time_
         return;
     snprintf(held.text, sizeof held.text, "%12llu ps, cycle %llu: %s -> %s: %s 0x%llx, tag %u%s",
              (unsigned long long)time_ps,
-             (unsigned long long)component_now(engine_base.components[r->sender]),
+             (unsigned long long)component_now(engine_base.components[ring_sender(r)]),
              platform_string(table->instances[p->sender].path),
              platform_string(table->instances[p->receiver].path), platform_string(kind->name),
              (unsigned long long)address, m->tag, kind->payload_bytes ? "," : "");

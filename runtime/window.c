@@ -31,14 +31,7 @@
 #define DEFAULT_STALL_LIMIT 10000000u
 #define CHECK_CYCLES        16384u /* between looks at stalls and the progress line */
 #define PROGRESS_SECONDS    0.25
-#define BALANCE_WINDOWS     256u
 #define MAX_DEFERRED        64
-/* The work of a window is counted in ticks, of 50 to 100 ns; a wavefront instruction in one takes
- * about as long as six. With less work than that in a window (a running average), handing lanes to
- * other threads costs more than it gains: waking and waiting for one takes about 1 us. */
-#define INSTRUCTION_TICKS   6u
-#define TICKS_WORTH_IT      150u
-#define AVERAGED            8u
 
 struct deferred {
     struct component *component;
@@ -50,7 +43,9 @@ static uint64_t window_ps; /* 0: none */
 static uint64_t limit_ps;
 static uint64_t pause_ps; /* one lane only */
 static uint64_t end_ps;   /* of the present window */
+static uint64_t until_ps; /* lanes run their edges before that: end_ps or the limit */
 static uint32_t fastest;  /* clock */
+static struct lane *solo; /* runs through the ends of windows, since no other has anything to do */
 static bool running;
 static bool stop;                                        /* set in ticks, read between windows */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
@@ -71,12 +66,6 @@ static struct {
     bool drawn;
 } watch;
 
-static struct {
-    uint64_t average; /* work in a window, in ticks, times AVERAGED */
-    uint64_t ticks[ENGINE_MAX_DOMAINS];
-    uint32_t windows; /* since the last balancing */
-} load;
-
 /* ---- the ends of windows ---- */
 
 static uint64_t window_start(uint64_t time)
@@ -91,8 +80,8 @@ static uint64_t window_end(uint64_t time)
 
 void window_ask_end(void)
 {
-    struct lane *l = &lanes[0];
-    if (engine.lane_count > 1)
+    struct lane *l = solo;
+    if (!l)
         return;
     uint64_t end = window_end(l->now_ps);
     if (end < l->until_ps)
@@ -229,25 +218,29 @@ static void start_watch(void)
 
 /* ---- windows ---- */
 
-/* What the lanes do next. With nothing but mail to go by, the mail is delivered to find out. */
-static uint64_t next_step(bool *live)
+static uint64_t next_of_lanes(bool *live)
 {
-    bool sent = false;
     uint64_t next = ENGINE_NEVER;
     *live = false;
     for (uint32_t i = 0; i < engine.lane_count; i++) {
-        sent |= lanes[i].sent;
         *live |= lanes[i].live;
         next = lanes[i].next_ps < next ? lanes[i].next_ps : next;
     }
-    if (!sent)
+    return next;
+}
+
+/* What the lanes do next. With nothing but mail to go by, the mail is delivered to find out. */
+static uint64_t next_step(bool *live)
+{
+    uint64_t next = next_of_lanes(live);
+    if (engine.lane_count == 1 || !mail_is_pending())
         return next;
     if (*live && next < end_ps + window_ps)
         return end_ps;
     mail_deliver_all(end_ps);
     for (uint32_t i = 0; i < engine.lane_count; i++)
         lane_plan(i);
-    return next_step(live);
+    return next_of_lanes(live);
 }
 
 static uint64_t instructions_of(uint32_t lane)
@@ -261,31 +254,54 @@ static uint64_t instructions_of(uint32_t lane)
 static void run_window(uint32_t lane)
 {
     struct lane *l = &lanes[lane];
-    uint64_t start = window_start(end_ps - 1);
     l->ticks = 0;
-    l->sent = false;
-    l->until_ps = end_ps <= limit_ps ? end_ps : limit_ps + 1;
-    if (!mail_deliver(lane, start) && l->next_ps >= l->until_ps)
+    l->instructions = 0;
+    l->until_ps = until_ps;
+    if (mail_deliver(lane, window_start(end_ps - 1)))
+        lane_plan(lane);
+    l->counted = load_counts();
+    if (!l->counted) {
+        lane_run(lane);
         return;
+    }
     uint64_t before = instructions_of(lane);
     lane_run(lane);
-    l->ticks += (instructions_of(lane) - before) * INSTRUCTION_TICKS;
+    l->instructions = instructions_of(lane) - before;
 }
 
-static void count_load(bool alone)
+/* The lanes that have something to do in the window; the others sleep through it. */
+static uint64_t find_due(void)
 {
-    uint64_t sum = 0;
-    for (uint32_t i = 0; i < engine.lane_count; i++) {
-        sum += lanes[i].ticks;
-        load.ticks[i] += lanes[i].ticks;
-    }
-    load.average += sum - load.average / AVERAGED;
-    if (alone || ++load.windows < BALANCE_WINDOWS)
-        return;
-    crew_balance(load.ticks);
+    uint64_t due = 0;
     for (uint32_t i = 0; i < engine.lane_count; i++)
-        load.ticks[i] /= 2;
-    load.windows = 0;
+        due |= (uint64_t)(lanes[i].next_ps < end_ps || mail_is_due(i)) << i;
+    return due;
+}
+
+/* The end of time that may be run without looking at the watch, a pause or the limit. */
+static uint64_t free_until(void)
+{
+    uint64_t last_ps = pause_ps < limit_ps ? pause_ps : limit_ps;
+    return watch.next_ps <= last_ps ? watch.next_ps : last_ps + 1;
+}
+
+/* One lane alone has something to do: until the window in which another has, it runs on like the
+ * only one, through the ends of windows, unless it sends something or asks for an end. */
+static void run_solo(uint32_t lane)
+{
+    bool live;
+    uint64_t own = lanes[lane].next_ps;
+    lanes[lane].next_ps = ENGINE_NEVER;
+    uint64_t others = next_of_lanes(&live);
+    lanes[lane].next_ps = own;
+    until_ps = free_until();
+    if (others != ENGINE_NEVER && window_start(others) < until_ps)
+        until_ps = window_start(others);
+    solo = &lanes[lane];
+    run_window(lane);
+    solo = NULL;
+    uint64_t last = window_end(lanes[lane].now_ps); /* it may have found nothing to do */
+    end_ps = last > end_ps ? last : end_ps;
 }
 
 /* Runs all lanes through the window in which `time` lies; a single one goes on until somebody asks
@@ -294,17 +310,22 @@ static void run_lanes(uint64_t time)
 {
     if (engine.lane_count == 1) {
         struct lane *l = &lanes[0];
-        uint64_t last_ps = pause_ps < limit_ps ? pause_ps : limit_ps;
-        l->until_ps = watch.next_ps <= last_ps ? watch.next_ps : last_ps + 1;
+        l->until_ps = free_until();
         lane_run(0);
         end_ps = window_end(l->now_ps);
         return;
     }
-    bool alone = load.average < TICKS_WORTH_IT * AVERAGED;
     end_ps = window_end(time);
+    until_ps = end_ps <= limit_ps ? end_ps : limit_ps + 1;
     mail_turn();
-    crew_run(run_window, alone);
-    count_load(alone);
+    uint64_t due = find_due();
+    uint32_t threads = load_begin(due);
+    if (due && !(due & (due - 1)))
+        run_solo((uint32_t)__builtin_ctzll(due));
+    else
+        crew_run(run_window, due, threads);
+    if (load_counts())
+        load_count(due);
 }
 
 static void settle(void)
@@ -401,6 +422,7 @@ void window_open(void)
 {
     failure[0] = '\0';
     running = false;
+    solo = engine.lane_count == 1 ? &lanes[0] : NULL;
     deferred_count = 0;
     fastest = 0;
     engine.time_ps = 0;
@@ -410,7 +432,5 @@ void window_open(void)
     }
     watch.messages = 0;
     watch.instructions = 0;
-    load.average = 0;
-    load.windows = 0;
     engine_set_limits(&(struct engine_limits){0});
 }

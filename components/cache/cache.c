@@ -38,9 +38,9 @@ static void cache_init(struct cache *c)
     uint32_t sets = (uint32_t)cache_params(c)->sets, ways = (uint32_t)cache_params(c)->ways;
     uint32_t lines = sets * ways, mshrs = (uint32_t)cache_params(c)->mshrs;
     c->sets = arena_allocate(sets * set_bytes(c));
-    c->tags = arena_allocate(lines * sizeof(uint64_t));
-    memset(arena_at(char, c->tags), 0xff, lines * sizeof(uint64_t));
-    c->lines = arena_allocate(lines * sizeof(struct cache_line));
+    for (uint32_t i = 0; i < lines; i++)
+        *line_tag(c, i) = LINE_FREE;
+    c->lines = arena_allocate(lines * sizeof(uint16_t));
     c->data = arena_allocate((size_t)lines * line_bytes(c));
     if (keeps_masks(c))
         c->masks = arena_allocate(lines * sizeof(struct mem_mask));
@@ -69,7 +69,7 @@ static void cache_init(struct cache *c)
 /* ---- answers from below ---- */
 
 /* The bytes have come: into the line, around those that were written before they were asked for. */
-static void install(struct cache *c, struct cache_mshr *mshr, const void *bytes)
+CACHE_INLINE void install(struct cache *c, struct cache_mshr *mshr, const void *bytes)
 {
     mshr->installed = 1;
     if (mshr->line == LINE_NONE)
@@ -78,17 +78,13 @@ static void install(struct cache *c, struct cache_mshr *mshr, const void *bytes)
     if (is_write_back(c))
         missing = mem_mask_not(*line_mask(c, mshr->line), line_bytes(c));
     mem_copy_masked(line_data(c, mshr->line), bytes, missing, line_bytes(c));
-    line_state(c, mshr->line)->filled = 1;
 }
 
-/* Lets one waiting request take effect. `line` is LINE_NONE only for reads. */
-static void serve(struct cache *c, const struct cache_target *t, uint32_t line, const void *bytes)
+/* Lets a waiting write or atomic take effect. */
+static __attribute__((noinline)) void serve_stored(struct cache *c, const struct cache_target *t,
+                                                   uint32_t line)
 {
     const struct cache_stored *s = arena_at(struct cache_stored, c->stored) + t->stored;
-    if (t->kind == MEM_READ) {
-        respond(c, t->tag, true, line == LINE_NONE ? bytes : line_data(c, line));
-        return;
-    }
     if (t->kind == MEM_WRITE) {
         line_write(c, line, s->mask, s->bytes[0]);
         line_set_dirty(c, line);
@@ -102,26 +98,44 @@ static void serve(struct cache *c, const struct cache_target *t, uint32_t line, 
     index_pool_give(&c->free_stored, t->stored);
 }
 
+/* Lets one waiting request take effect. `line` is LINE_NONE only for reads. */
+CACHE_INLINE void serve(struct cache *c, const struct cache_target *t, uint32_t line,
+                        const void *bytes)
+{
+    if (!is_write_back(c) || t->kind == MEM_READ) /* only a write-back cache stores what waits */
+        respond(c, t->tag, true, line == LINE_NONE ? bytes : line_data(c, line));
+    else
+        serve_stored(c, t, line);
+}
+
+/* The one that waits at `mshr` behind the first moves up. */
+static __attribute__((noinline)) void next_target(struct cache *c, struct cache_mshr *mshr)
+{
+    uint32_t i = mshr->first;
+    mshr->head = arena_at(struct cache_target, c->targets)[i];
+    mshr->first = mshr->head.next;
+    index_pool_give(&c->free_targets, i);
+}
+
 /* false: there are waiting requests left, but no room for more answers. */
-static bool fill(struct cache *c, uint32_t number, const void *bytes)
+CACHE_INLINE bool fill(struct cache *c, uint32_t number, const void *bytes)
 {
     struct cache_mshr *mshr = mshr_at(c, number);
+    uint32_t line = mshr->line;
     if (!mshr->installed)
         install(c, mshr, bytes);
     while (mshr->targets) {
         if (!response_room(c))
             return false;
-        uint32_t i = mshr->first;
-        const struct cache_target *t = arena_at(struct cache_target, c->targets) + i;
-        serve(c, t, mshr->line, bytes);
-        mshr->first = t->next;
-        mshr->targets--;
-        index_pool_give(&c->free_targets, i);
+        serve(c, &mshr->head, line, bytes);
+        if (--mshr->targets)
+            next_target(c, mshr);
     }
-    if (mshr->line != LINE_NONE) {
-        line_state(c, mshr->line)->mshr = 0;
-        set_at(c, mshr->line / way_count(c))->pending &=
-            ~((uint64_t)1 << (mshr->line % way_count(c)));
+    if (line != LINE_NONE) {
+        struct cache_set *s = set_at(c, line / way_count(c));
+        uint64_t bit = (uint64_t)1 << (line % way_count(c));
+        s->pending &= ~bit;
+        s->filled |= bit;
     }
     mshr->used = 0;
     index_pool_give(&c->free_mshrs, number);
@@ -129,7 +143,7 @@ static bool fill(struct cache *c, uint32_t number, const void *bytes)
 }
 
 /* The answer to a write or atomic that was sent below. */
-static bool acknowledge(struct cache *c, uint32_t number, void *payload)
+static __attribute__((noinline)) bool acknowledge(struct cache *c, uint32_t number, void *payload)
 {
     struct cache_sent sent = arena_at(struct cache_sent, c->sent)[number];
     if (sent.kind != SENT_WRITE_BACK) {
@@ -142,19 +156,23 @@ static bool acknowledge(struct cache *c, uint32_t number, void *payload)
     return true;
 }
 
-static void take_answers(struct cache *c)
+CACHE_INLINE void take_answers(struct cache *c)
 {
-    const struct mem_reply *m;
-    while ((m = cache_bottom_peek_reply(c))) {
+    struct ring *below = ring_at(c->io.bottom_reply);
+    uint64_t now = c->io.base.now;
+    const struct message *m = ring_oldest(below, now);
+    if (!m)
+        return;
+    do {
         uint32_t mshrs = (uint32_t)cache_params(c)->mshrs;
-        bool done =
-            m->tag < mshrs
-                ? fill(c, m->tag, mem_data_data(cache_bottom_reply_payload(c), line_bytes(c)))
-                : acknowledge(c, m->tag - mshrs, cache_bottom_reply_payload(c));
+        m = ring_slot(below->head);
+        void *payload = ring_payload(below->head);
+        bool done = engine_likely(m->tag < mshrs)
+                        ? fill(c, m->tag, mem_data_data(payload, line_bytes(c)))
+                        : acknowledge(c, m->tag - mshrs, payload);
         if (!done)
             return;
-        cache_bottom_pop_reply(c);
-    }
+    } while (ring_drop(below, now));
 }
 
 /* ---- translation ---- */
@@ -200,7 +218,7 @@ static bool check_writable(const struct cache *c, const struct mem_request *m, b
     return false;
 }
 
-static void take_pages(struct cache *c)
+static __attribute__((noinline)) void take_pages(struct cache *c)
 {
     const struct translate_reply *m;
     while ((m = cache_translate_peek_reply(c))) {
@@ -220,6 +238,7 @@ static void take_pages(struct cache *c)
         }
         queue_append(c, &c->replay, q->first, q->last);
         c->hold = HOLD_NONE; /* these go first, whatever the others wait for */
+        c->head_missed = false;
         *q = (struct cache_queue){PARKED_NONE, PARKED_NONE};
         cache_translation_ops(c)->fill(cache_translation(c), m->tag, m->found.physical,
                                        m->found.page_bits, m->found.writable);
@@ -227,10 +246,11 @@ static void take_pages(struct cache *c)
     }
 }
 
-enum translated { TRANSLATED, ASIDE, HELD };
+enum translated { TRANSLATED, ASIDE, HELD, NOTHING };
 
 /* The oldest request, `m`, steps aside until its page is known. */
-static enum translated park(struct cache *c, const struct mem_request *m, bool ask)
+static __attribute__((noinline)) enum translated park(struct cache *c, const struct mem_request *m,
+                                                      bool ask)
 {
     uint32_t pid = request_pid(m);
     if (!index_pool_has(&c->free_parked) || (ask && !cache_translate_can_send(c)))
@@ -255,10 +275,11 @@ static enum translated park(struct cache *c, const struct mem_request *m, bool a
 
 /* Finds the physical address of the oldest request, or moves it aside. A result is kept while the
  * request has to stay. */
-static enum translated translate(struct cache *c, const struct mem_request *m, uint64_t *physical)
+CACHE_INLINE enum translated translate(struct cache *c, const struct mem_request *m,
+                                       uint64_t *physical)
 {
     *physical = request_address(m);
-    if (!cache_translation(c))
+    if (!cache_translation_ops(c))
         return TRANSLATED;
     if (!c->head_translated) {
         struct address_translation found;
@@ -287,7 +308,7 @@ static void start_job(struct cache *c, enum cache_job job, bool write_back_lines
     c->job_pass = false;
 }
 
-static void start_control(struct cache *c)
+static __attribute__((noinline)) void start_control(struct cache *c)
 {
     const struct cache_control_request *m = cache_control_peek(c);
     if (c->job != JOB_NONE || !m)
@@ -301,8 +322,9 @@ static void start_control(struct cache *c)
 static void drop_all(struct cache *c)
 {
     uint32_t lines = (uint32_t)cache_params(c)->sets * way_count(c);
-    if (c->line_count == 0)
+    if (!c->any_lines)
         return;
+    c->any_lines = false;
     for (uint32_t i = 0; i < lines; i++)
         if (*line_tag(c, i) != LINE_FREE)
             line_drop(c, i);
@@ -362,7 +384,7 @@ static bool pass_fence(struct cache *c)
     return true;
 }
 
-static bool work_on_job(struct cache *c)
+static __attribute__((noinline)) bool work_on_job(struct cache *c)
 {
     bool progress = false;
     if (c->unanswered)
@@ -401,50 +423,68 @@ static bool worth_trying(const struct cache *c)
     }
 }
 
-static void take_replays(struct cache *c, unsigned *room)
+/* The next request to be taken, and where it is kept. */
+struct cache_next {
+    const struct mem_request *request;
+    void *payload;
+    uint64_t physical;
+    uint32_t parked; /* PARKED_NONE: it is the oldest of `top` */
+};
+
+/* Finds it; one whose page is not known steps aside here. TRANSLATED: it can be tried. */
+CACHE_INLINE enum translated find_next(struct cache *c, struct cache_next *next)
 {
-    while (*room && c->replay.first != PARKED_NONE) {
-        uint32_t i = c->replay.first;
-        struct cache_parked *p = parked_at(c, i);
-        if (!check_writable(c, &p->request, p->writable))
-            break;
-        c->unanswered--; /* counted when it stepped aside, and again when taken */
-        if (!take(c, &p->request, parked_payload(c, i), p->physical)) {
-            c->unanswered++;
-            note_blocked(c);
-            break;
-        }
-        note_unblocked(c);
-        c->replay.first = p->next;
-        index_pool_give(&c->free_parked, i);
-        --*room;
+    next->parked = cache_translation_ops(c) ? c->replay.first : PARKED_NONE;
+    if (engine_unlikely(next->parked != PARKED_NONE)) {
+        struct cache_parked *p = parked_at(c, next->parked);
+        next->request = &p->request;
+        next->payload = parked_payload(c, next->parked);
+        next->physical = p->physical;
+        return check_writable(c, &p->request, p->writable) ? TRANSLATED : NOTHING;
     }
+    next->request = c->job == JOB_NONE ? cache_top_peek(c) : NULL;
+    if (!next->request)
+        return NOTHING;
+    if (engine_unlikely(message_kind(next->request) == MEM_FENCE)) {
+        start_fence(c, next->request);
+        return NOTHING;
+    }
+    next->payload = cache_top_payload(c);
+    return translate(c, next->request, &next->physical);
+}
+
+/* It has been taken, or has stepped aside. false: no other can be seen. */
+CACHE_INLINE bool finish_next(struct cache *c, const struct cache_next *next)
+{
+    note_unblocked(c);
+    c->head_missed = false;
+    if (engine_unlikely(next->parked != PARKED_NONE)) {
+        c->unanswered--; /* counted when it stepped aside, and again when taken */
+        c->replay.first = parked_at(c, next->parked)->next;
+        index_pool_give(&c->free_parked, next->parked);
+        return true;
+    }
+    c->head_translated = false;
+    return ring_drop(ring_at(c->io.top_request), c->io.base.now);
 }
 
 /* Takes requests until `room`, one a port, is used up or one has to be held. */
-static void take_requests(struct cache *c, unsigned *room)
+CACHE_INLINE void take_requests(struct cache *c, unsigned *room)
 {
     if (!worth_trying(c))
         return;
     c->hold = HOLD_NONE;
-    take_replays(c, room);
-    const struct mem_request *m;
-    while (*room && c->replay.first == PARKED_NONE && c->job == JOB_NONE
-           && (m = cache_top_peek(c))) {
-        if (message_kind(m) == MEM_FENCE) {
-            start_fence(c, m);
+    bool more = true;
+    for (; more && *room; --*room) {
+        struct cache_next next;
+        enum translated t = find_next(c, &next);
+        if (t == NOTHING)
+            return;
+        if (t == HELD || (t == TRANSLATED && !take(c, next.request, next.payload, next.physical))) {
+            note_blocked(c);
             return;
         }
-        uint64_t physical;
-        enum translated t = translate(c, m, &physical);
-        if (t == HELD || (t == TRANSLATED && !take(c, m, cache_top_payload(c), physical))) {
-            note_blocked(c);
-            break;
-        }
-        note_unblocked(c);
-        c->head_translated = false;
-        cache_top_pop(c);
-        --*room;
+        more = finish_next(c, &next);
     }
 }
 
@@ -457,7 +497,7 @@ static bool cache_tick(struct cache *c)
     bool worked = false;
     if (pending >> cache_bottom_first_pending(c) & 1)
         take_answers(c);
-    if (cache_translation(c) && (pending >> cache_translate_first_pending(c) & 1))
+    if (cache_translation_ops(c) && (pending >> cache_translate_first_pending(c) & 1))
         take_pages(c);
     if (pending >> cache_control_first_pending(c) & 1)
         start_control(c);

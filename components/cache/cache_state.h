@@ -1,9 +1,9 @@
 /* State of a cache, and the small steps everything else is made of: finding lines, choosing
  * victims, answering.
  *
- * Tags stand apart from the bytes. A line is free (tag LINE_FREE), present, or pending (`mshr` !=
- * 0: its bytes have been asked for; the way is taken when the request goes out, so a line is found
- * by its tag whatever its state). A line that is not `filled` holds only the bytes of its mask. In
+ * Tags stand apart from the bytes. A line is free (tag LINE_FREE), present, or pending (its bytes
+ * have been asked for; the way is taken when the request goes out, so a line is found by its tag
+ * whatever its state). A line that is not `filled` holds only the bytes of its mask. In
  * a write-back cache the mask names the dirty bytes, filled or not, so a write miss needs no fetch;
  * in a write-through one it names the bytes that earlier writes left.
  *
@@ -26,31 +26,19 @@
 
 #define LINE_FREE   UINT64_MAX
 #define LINE_NONE   UINT32_MAX
-#define TARGET_NONE UINT32_MAX
+#define WAY_NONE    UINT32_MAX
 #define PARKED_NONE UINT32_MAX
 #define HINT_WAYS   8u /* of a word */
 #define HINT_BYTES  ((uint64_t)0x0101010101010101u)
 
-struct cache_line {
-    uint16_t mshr; /* 1 + index, 0: none */
-    uint8_t filled;
-};
-
-/* What finding and replacing need to know of a set; behind it stands a byte for each way, a hash of
- * its tag, so that a set of 16 ways is searched with two words. Bit w of the masks is way w. */
+/* What finding and replacing need to know of a set: one or a few lines of the host's caches. Behind
+ * it stand a byte for each way, a hash of its tag, so that a set of 16 ways is searched with two
+ * words; then the tags, uint64_t [ways]. Bit w of the masks is way w. */
 struct cache_set {
     uint64_t used;    /* lines not free */
     uint64_t pending; /* lines whose bytes have been asked for */
+    uint64_t filled;  /* lines of which all bytes are here, unless they are pending */
     uint64_t hints[];
-};
-
-struct cache_mshr {
-    uint64_t address;
-    uint32_t line; /* LINE_NONE: detached */
-    uint32_t first, last;
-    uint16_t targets;
-    uint8_t used;
-    uint8_t installed; /* the answer has been merged into the line, its targets are being served */
 };
 
 /* A request that waits at an MSHR. */
@@ -62,6 +50,16 @@ struct cache_target {
     uint8_t op;
     uint8_t size;
     bool returns;
+};
+
+struct cache_mshr {
+    uint64_t address;
+    uint32_t line;        /* LINE_NONE: detached */
+    uint32_t first, last; /* targets behind the first one */
+    uint16_t targets;     /* that wait */
+    uint8_t used;
+    uint8_t installed; /* the answer has been merged into the line, its targets are being served */
+    struct cache_target head; /* the first one: nearly always the only one */
 };
 
 /* Mask, then operands, then comparands of a queued write or atomic. */
@@ -100,8 +98,7 @@ struct cache {
     struct cache_io io;
     /* Arena offsets. */
     uint32_t sets;  /* struct cache_set [sets], of set_bytes() each */
-    uint32_t tags;  /* uint64_t [lines]: line number */
-    uint32_t lines; /* struct cache_line [lines] */
+    uint32_t lines; /* uint16_t [lines]: MSHR of a pending line */
     uint32_t masks; /* struct mem_mask [lines]; write-back and write-through only */
     uint32_t data;  /* [lines][line] */
     uint32_t dirty; /* bitmap of lines */
@@ -114,7 +111,6 @@ struct cache {
     uint32_t pages; /* struct cache_queue by number of the page asked for */
     uint32_t payload_stride;
     struct index_pool free_mshrs, free_targets, free_stored, free_sent, free_parked;
-    uint32_t line_count; /* lines not free */
     uint32_t dirty_count;
     uint32_t unanswered; /* requests taken and not answered */
     struct cache_queue replay;
@@ -122,7 +118,10 @@ struct cache {
     bool job_write_back, job_drop;
     bool job_pass; /* the fence has yet to be sent below */
     bool head_translated;
-    uint8_t hold; /* enum cache_hold */
+    bool head_missed;  /* the next request is a read of a line that is not here, */
+    uint32_t head_set; /* in this set, and could not be asked for: only takes bring lines */
+    bool any_lines;    /* false: none has been claimed since all were dropped */
+    uint8_t hold;      /* enum cache_hold */
     uint64_t head_physical;
     uint64_t blocked_since; /* 1 + cycle, 0: not blocked */
 };
@@ -153,19 +152,9 @@ static inline char *line_data(const struct cache *c, uint32_t line)
     return arena_at(char, c->data) + (size_t)line * line_bytes(c);
 }
 
-static inline struct cache_line *line_state(const struct cache *c, uint32_t line)
-{
-    return arena_at(struct cache_line, c->lines) + line;
-}
-
 static inline struct mem_mask *line_mask(const struct cache *c, uint32_t line)
 {
     return arena_at(struct mem_mask, c->masks) + line;
-}
-
-static inline uint64_t *line_tag(const struct cache *c, uint32_t line)
-{
-    return arena_at(uint64_t, c->tags) + line;
 }
 
 static inline struct cache_mshr *mshr_at(const struct cache *c, uint32_t i)
@@ -188,9 +177,16 @@ static inline uint32_t set_of(const struct cache *c, uint64_t number)
     return (uint32_t)((sets & (sets - 1)) == 0 ? number & (sets - 1) : number % sets);
 }
 
+static inline unsigned hint_words(const struct cache *c)
+{
+    return (way_count(c) + HINT_WAYS - 1) / HINT_WAYS;
+}
+
+/* A multiple of the host's cache line. */
 static inline size_t set_bytes(const struct cache *c)
 {
-    return sizeof(struct cache_set) + (way_count(c) + HINT_WAYS - 1) / HINT_WAYS * sizeof(uint64_t);
+    size_t words = hint_words(c) + way_count(c);
+    return (sizeof(struct cache_set) + words * sizeof(uint64_t) + 63) / 64 * 64;
 }
 
 static inline struct cache_set *set_at(const struct cache *c, uint32_t set)
@@ -198,27 +194,61 @@ static inline struct cache_set *set_at(const struct cache *c, uint32_t set)
     return (struct cache_set *)(void *)(arena_at(char, c->sets) + set * set_bytes(c));
 }
 
+static inline uint64_t *set_tags(const struct cache *c, struct cache_set *s)
+{
+    return s->hints + hint_words(c);
+}
+
+/* Lines are numbered through: set * ways + way. */
+static inline uint64_t *line_tag(const struct cache *c, uint32_t line)
+{
+    return set_tags(c, set_at(c, line / way_count(c))) + line % way_count(c);
+}
+
+static inline bool line_is_pending(const struct cache *c, uint32_t line)
+{
+    return set_at(c, line / way_count(c))->pending >> (line % way_count(c)) & 1;
+}
+
+static inline bool line_is_filled(const struct cache *c, uint32_t line)
+{
+    return set_at(c, line / way_count(c))->filled >> (line % way_count(c)) & 1;
+}
+
+/* Of a pending line. */
+static inline struct cache_mshr *line_mshr(const struct cache *c, uint32_t line)
+{
+    return mshr_at(c, arena_at(uint16_t, c->lines)[line]);
+}
+
 static inline uint64_t hint_of(uint64_t number)
 {
     return number * 0x9e3779b97f4a7c15u >> 56;
 }
 
-/* The line with this number, or LINE_NONE. */
-static inline uint32_t line_find(const struct cache *c, uint32_t set, uint64_t number)
+/* The way of the line with this number, or WAY_NONE. */
+static inline uint32_t way_find(const struct cache *c, struct cache_set *s, uint64_t number)
 {
-    const uint64_t *tags = line_tag(c, set * way_count(c)), *hints = set_at(c, set)->hints;
+    const uint64_t *tags = set_tags(c, s);
     uint64_t hint = hint_of(number) * HINT_BYTES;
     for (uint32_t word = 0; word * HINT_WAYS < way_count(c); word++) {
         /* The top bit of each byte that is equal; sometimes of the one above it too. */
-        uint64_t differ = hints[word] ^ hint,
+        uint64_t differ = s->hints[word] ^ hint,
                  equal = (differ - HINT_BYTES) & ~differ & HINT_BYTES << 7;
         for (; equal; equal &= equal - 1) {
             uint32_t way = word * HINT_WAYS + (uint32_t)__builtin_ctzll(equal) / 8;
             if (way < way_count(c) && tags[way] == number)
-                return set * way_count(c) + way;
+                return way;
         }
     }
-    return LINE_NONE;
+    return WAY_NONE;
+}
+
+/* The line with this number, or LINE_NONE. */
+static inline uint32_t line_find(const struct cache *c, uint32_t set, uint64_t number)
+{
+    uint32_t way = way_find(c, set_at(c, set), number);
+    return way == WAY_NONE ? LINE_NONE : set * way_count(c) + way;
 }
 
 static inline bool line_is_dirty(const struct cache *c, uint32_t line)
@@ -262,29 +292,29 @@ static inline void line_drop(struct cache *c, uint32_t line)
     uint64_t bit = (uint64_t)1 << (line % way_count(c));
     set->used &= ~bit;
     set->pending &= ~bit;
+    set->filled &= ~bit;
     *line_tag(c, line) = LINE_FREE;
-    *line_state(c, line) = (struct cache_line){0, 0};
-    c->line_count--;
 }
 
-static inline void line_touch(struct cache *c, uint32_t line)
+static inline void line_touch(struct cache *c, uint32_t set, uint32_t way)
 {
-    cache_replacement_ops(c)->touch(cache_replacement(c), line / way_count(c), line % way_count(c));
+    cache_replacement_ops(c)->touch(cache_replacement(c), set, way);
 }
 
-/* Takes a free line for `number`. Its mask is empty, its bytes are undefined. */
-static inline void line_claim(struct cache *c, uint32_t line, uint64_t number)
+/* Takes a way for line `number`: one that is free, or whose line goes. The mask is empty, the bytes
+ * are undefined. */
+static inline void line_claim(struct cache *c, uint32_t set, uint32_t way, uint64_t number)
 {
-    uint32_t way = line % way_count(c);
-    struct cache_set *set = set_at(c, line / way_count(c));
-    set->used |= (uint64_t)1 << way;
-    ((uint8_t *)set->hints)[way] = (uint8_t)hint_of(number);
-    *line_tag(c, line) = number;
-    *line_state(c, line) = (struct cache_line){0, 0};
+    struct cache_set *s = set_at(c, set);
+    uint64_t bit = (uint64_t)1 << way;
+    s->used |= bit;
+    s->filled &= ~bit;
+    ((uint8_t *)s->hints)[way] = (uint8_t)hint_of(number);
+    set_tags(c, s)[way] = number;
     if (keeps_masks(c))
-        *line_mask(c, line) = (struct mem_mask){{0, 0}};
-    c->line_count++;
-    cache_replacement_ops(c)->fill(cache_replacement(c), line / way_count(c), way);
+        *line_mask(c, set * way_count(c) + way) = (struct mem_mask){{0, 0}};
+    c->any_lines = true;
+    cache_replacement_ops(c)->fill(cache_replacement(c), set, way);
 }
 
 /* Why something cannot be taken; returns false, for the caller to pass on. */
@@ -297,13 +327,13 @@ static inline bool hold(struct cache *c, enum cache_hold why)
 static inline void note_blocked(struct cache *c)
 {
     if (!c->blocked_since)
-        c->blocked_since = cache_now(c) + 1;
+        c->blocked_since = c->io.base.now + 1;
 }
 
 static inline void note_unblocked(struct cache *c)
 {
     if (c->blocked_since) {
-        c->io.stats.blocked += cache_now(c) + 1 - c->blocked_since;
+        c->io.stats.blocked += c->io.base.now + 1 - c->blocked_since;
         c->blocked_since = 0;
     }
 }
@@ -323,27 +353,29 @@ static inline void write_back(struct cache *c, uint32_t line)
     c->io.stats.writebacks++;
 }
 
-/* A line of `set` that is free now. LINE_NONE: every line is pending, or its bytes cannot be
- * written back yet. */
-static inline uint32_t line_make_room(struct cache *c, uint32_t set)
+/* A way of `set` that is free, or whose line can go: it has been written back, which is `written`,
+ * or was clean; line_claim() or line_drop() follows. WAY_NONE: every line is pending, or its bytes
+ * cannot be written back yet. */
+static inline uint32_t way_make_room(struct cache *c, uint32_t set, bool *written)
 {
-    uint32_t base = set * way_count(c);
     const struct cache_set *s = set_at(c, set);
     uint64_t unused = ~s->used & mem_mask_low_bits(way_count(c)),
              candidates = s->used & ~s->pending;
     if (unused)
-        return base + (uint32_t)__builtin_ctzll(unused);
+        return (uint32_t)__builtin_ctzll(unused);
     if (!candidates)
-        return LINE_NONE;
+        return WAY_NONE;
     if (is_write_back(c) && c->dirty_count
         && !(index_pool_has(&c->free_sent) && cache_bottom_can_send(c)))
-        return LINE_NONE;
-    uint32_t line = base + cache_replacement_ops(c)->victim(cache_replacement(c), set, candidates);
-    if (is_write_back(c) && c->dirty_count && line_is_dirty(c, line))
+        return WAY_NONE;
+    uint32_t way = cache_replacement_ops(c)->victim(cache_replacement(c), set, candidates);
+    uint32_t line = set * way_count(c) + way;
+    if (is_write_back(c) && c->dirty_count && line_is_dirty(c, line)) {
         write_back(c, line);
-    line_drop(c, line);
+        *written = true;
+    }
     c->io.stats.evictions++;
-    return line;
+    return way;
 }
 
 static inline bool response_room(const struct cache *c)

@@ -7,24 +7,38 @@
 
 #include "cache_state.h"
 
-/* Room at `mshr` for one more, with `stored` a slot for bytes? */
+#define CACHE_INLINE static inline __attribute__((always_inline))
+
+/* Room at `mshr` for one more, with `stored` a slot for bytes? There are as many targets as all
+ * MSHRs can have. */
 static inline bool target_room(const struct cache *c, const struct cache_mshr *mshr, bool stored)
 {
-    return mshr->targets < cache_params(c)->targets && index_pool_has(&c->free_targets)
-           && (!stored || index_pool_has(&c->free_stored));
+    return mshr->targets < cache_params(c)->targets && (!stored || index_pool_has(&c->free_stored));
 }
 
-static inline struct cache_target *target_add(struct cache *c, struct cache_mshr *mshr,
-                                              uint8_t kind, uint16_t tag)
+/* A further target. */
+static inline struct cache_target *target_append(struct cache *c, struct cache_mshr *mshr)
 {
     uint32_t i = index_pool_take(&c->free_targets);
-    struct cache_target *all = arena_at(struct cache_target, c->targets), *t = all + i;
-    *t = (struct cache_target){.next = TARGET_NONE, .kind = kind, .tag = tag};
-    if (mshr->targets++)
+    struct cache_target *all = arena_at(struct cache_target, c->targets);
+    if (mshr->targets++ > 1)
         all[mshr->last].next = i;
     else
         mshr->first = i;
     mshr->last = i;
+    return all + i;
+}
+
+CACHE_INLINE struct cache_target *target_add(struct cache *c, struct cache_mshr *mshr, uint8_t kind,
+                                             uint16_t tag)
+{
+    struct cache_target *t = &mshr->head;
+    if (mshr->targets)
+        t = target_append(c, mshr);
+    else
+        mshr->targets = 1;
+    t->kind = kind;
+    t->tag = tag;
     c->unanswered++;
     return t;
 }
@@ -40,87 +54,136 @@ static inline void target_store(struct cache *c, struct cache_target *t, struct 
         memcpy(s->bytes[1], compare, line_bytes(c));
 }
 
-/* Asks below for the bytes of `line`, which is claimed. MSHR, target and room below must be there.
- */
-static inline struct cache_mshr *mshr_begin(struct cache *c, uint32_t line, uint32_t pid)
+/* Asks below for the bytes of a line, which is claimed. MSHR and room below must be there. */
+CACHE_INLINE struct cache_mshr *mshr_begin(struct cache *c, uint32_t set, uint32_t way,
+                                           uint64_t number, uint32_t pid)
 {
-    uint32_t i = index_pool_take(&c->free_mshrs);
+    uint32_t i = index_pool_take(&c->free_mshrs), line = set * way_count(c) + way;
     struct cache_mshr *mshr = mshr_at(c, i);
-    *mshr =
-        (struct cache_mshr){.address = *line_tag(c, line) * line_bytes(c), .line = line, .used = 1};
-    line_state(c, line)->mshr = (uint16_t)(i + 1);
-    set_at(c, line / way_count(c))->pending |= (uint64_t)1 << (line % way_count(c));
-    cache_bottom_send_read(c, (uint16_t)i, mshr->address, line_bytes(c), pid, false);
+    mshr->address = number * line_bytes(c);
+    mshr->line = line;
+    mshr->targets = 0;
+    mshr->used = 1;
+    mshr->installed = 0;
+    arena_at(uint16_t, c->lines)[line] = (uint16_t)i;
+    set_at(c, set)->pending |= (uint64_t)1 << way;
+    cache_bottom_send_read(c, (uint16_t)i, number * line_bytes(c), line_bytes(c), pid, false);
     stat_histogram_add(&c->io.stats.mshr_occupancy, index_pool_used(&c->free_mshrs));
     return mshr;
 }
 
-/* The MSHR at which a request for bytes that are not here can wait, new or not. NULL: no room now.
- */
-static inline struct cache_mshr *mshr_for(struct cache *c, uint32_t set, uint64_t number,
-                                          uint32_t line, uint32_t pid, bool stored)
+/* The MSHR of a pending line, for one more request. NULL: no room now. */
+static inline struct cache_mshr *mshr_join(struct cache *c, uint32_t set, uint32_t way, bool stored)
 {
-    struct cache_mshr *mshr;
-    if (line != LINE_NONE && line_state(c, line)->mshr) {
-        mshr = mshr_at(c, line_state(c, line)->mshr - 1u);
-        if (!target_room(c, mshr, stored) || mshr->installed) {
-            hold(c, HOLD_OTHER);
-            return NULL;
-        }
-        line_touch(c, line);
-        c->io.stats.mshr_hits++;
-    } else {
-        bool mshr_left = index_pool_has(&c->free_mshrs);
-        if (!mshr_left || !index_pool_has(&c->free_targets)
-            || (stored && !index_pool_has(&c->free_stored)) || !cache_bottom_can_send(c)) {
-            hold(c, mshr_left ? HOLD_ROOM_BELOW : HOLD_MSHR);
-            return NULL;
-        }
-        if (line == LINE_NONE) {
-            line = line_make_room(c, set);
-            if (line == LINE_NONE
-                || !cache_bottom_can_send(c)) { /* writing back may have used the room */
-                hold(c, line == LINE_NONE ? HOLD_OTHER : HOLD_ROOM_BELOW);
-                return NULL;
-            }
-            line_claim(c, line, number);
-        } else {
-            line_touch(c, line);
-        }
-        mshr = mshr_begin(c, line, pid);
+    struct cache_mshr *mshr = line_mshr(c, set * way_count(c) + way);
+    if (!target_room(c, mshr, stored) || mshr->installed) {
+        hold(c, HOLD_OTHER);
+        return NULL;
     }
+    line_touch(c, set, way);
+    c->io.stats.mshr_hits++;
     c->io.stats.misses++;
     return mshr;
 }
 
-static inline bool take_read(struct cache *c, uint16_t tag, uint64_t address, uint32_t size,
-                             uint32_t pid)
+/* A new MSHR for a line that is not here (`way` WAY_NONE), or of which bytes are missing. NULL: no
+ * room now. */
+CACHE_INLINE struct cache_mshr *mshr_open(struct cache *c, uint32_t set, uint64_t number,
+                                          uint32_t way, uint32_t pid, bool stored)
 {
-    uint64_t number = address / line_bytes(c);
-    uint32_t set = set_of(c, number), line = line_find(c, set, number);
-    if (line != LINE_NONE && !line_state(c, line)->mshr) {
-        bool here = line_state(c, line)->filled;
-        if (!here && keeps_masks(c))
-            here = mem_mask_covers(
-                *line_mask(c, line),
-                mem_mask_range((unsigned)(address % line_bytes(c)), size, line_bytes(c)));
-        if (here) {
-            if (!response_room(c))
-                return hold(c, HOLD_RESPONSE);
-            line_touch(c, line);
-            c->io.stats.hits++;
-            c->io.stats.reads++;
-            c->unanswered++;
-            respond(c, tag, true, line_data(c, line));
-            return true;
-        }
+    if (!index_pool_has(&c->free_mshrs)) {
+        hold(c, HOLD_MSHR);
+        return NULL;
     }
-    struct cache_mshr *mshr = mshr_for(c, set, number, line, pid, false);
-    if (!mshr)
+    if ((stored && !index_pool_has(&c->free_stored)) || !cache_bottom_can_send(c)) {
+        hold(c, HOLD_ROOM_BELOW);
+        return NULL;
+    }
+    if (way == WAY_NONE) {
+        bool written = false;
+        way = way_make_room(c, set, &written);
+        if (way == WAY_NONE) {
+            hold(c, HOLD_OTHER);
+            return NULL;
+        }
+        if (written && !cache_bottom_can_send(c)) { /* that was the last room */
+            line_drop(c, set * way_count(c) + way);
+            hold(c, HOLD_ROOM_BELOW);
+            return NULL;
+        }
+        line_claim(c, set, way, number);
+    } else {
+        line_touch(c, set, way);
+    }
+    c->io.stats.misses++;
+    return mshr_begin(c, set, way, number, pid);
+}
+
+/* The MSHR at which a write or atomic can wait for bytes that are not here, new or not. NULL: no
+ * room now. */
+static inline struct cache_mshr *mshr_for(struct cache *c, uint32_t set, uint64_t number,
+                                          uint32_t way, uint32_t pid)
+{
+    if (way != WAY_NONE && set_at(c, set)->pending >> way & 1)
+        return mshr_join(c, set, way, true);
+    return mshr_open(c, set, number, way, pid, true);
+}
+
+/* A read of a line that is not pending, of which all that is wanted is here. */
+CACHE_INLINE bool take_hit(struct cache *c, uint16_t tag, uint32_t set, uint32_t way)
+{
+    if (!response_room(c))
+        return hold(c, HOLD_RESPONSE);
+    line_touch(c, set, way);
+    c->io.stats.hits++;
+    c->io.stats.reads++;
+    c->unanswered++;
+    respond(c, tag, true, line_data(c, set * way_count(c) + way));
+    return true;
+}
+
+/* A read of a line that is not here, or lacks bytes. */
+CACHE_INLINE bool take_miss(struct cache *c, uint16_t tag, uint32_t set, uint64_t number,
+                            uint32_t way, uint32_t pid)
+{
+    struct cache_mshr *mshr = mshr_open(c, set, number, way, pid, false);
+    if (!mshr) {
+        c->head_missed = way == WAY_NONE;
+        c->head_set = set;
         return false;
+    }
     target_add(c, mshr, MEM_READ, tag);
     c->io.stats.reads++;
     return true;
+}
+
+CACHE_INLINE bool take_read(struct cache *c, uint16_t tag, uint64_t address, uint32_t size,
+                            uint32_t pid)
+{
+    uint64_t number = address / line_bytes(c);
+    uint32_t set = c->head_set, way = WAY_NONE;
+    if (!c->head_missed) {
+        set = set_of(c, number);
+        way = way_find(c, set_at(c, set), number);
+    }
+    if (way == WAY_NONE)
+        return take_miss(c, tag, set, number, way, pid);
+    const struct cache_set *s = set_at(c, set);
+    if (s->pending >> way & 1) {
+        struct cache_mshr *mshr = mshr_join(c, set, way, false);
+        if (!mshr)
+            return false;
+        target_add(c, mshr, MEM_READ, tag);
+        c->io.stats.reads++;
+        return true;
+    }
+    bool here = s->filled >> way & 1;
+    if (keeps_masks(c) && !here)
+        here = mem_mask_covers(
+            *line_mask(c, set * way_count(c) + way),
+            mem_mask_range((unsigned)(address % line_bytes(c)), size, line_bytes(c)));
+    return here ? take_hit(c, tag, set, way)
+                : keeps_masks(c) && take_miss(c, tag, set, number, way, pid);
 }
 
 /* Puts bytes into a line that is not pending. */
@@ -132,17 +195,17 @@ static inline void line_write(struct cache *c, uint32_t line, struct mem_mask ma
         struct mem_mask *have = line_mask(c, line);
         *have = mem_mask_or(*have, mask);
         if (mem_mask_is_full(*have, line_bytes(c)))
-            line_state(c, line)->filled = 1;
+            set_at(c, line / way_count(c))->filled |= (uint64_t)1 << (line % way_count(c));
     }
 }
 
 static inline bool take_write_back(struct cache *c, uint16_t tag, uint64_t address,
-                                   struct mem_mask mask, const void *bytes, uint32_t pid)
+                                   struct mem_mask mask, const void *bytes)
 {
     uint64_t number = address / line_bytes(c);
-    uint32_t set = set_of(c, number), line = line_find(c, set, number);
-    if (line != LINE_NONE && line_state(c, line)->mshr) {
-        struct cache_mshr *mshr = mshr_for(c, set, number, line, pid, true);
+    uint32_t set = set_of(c, number), way = way_find(c, set_at(c, set), number);
+    if (way != WAY_NONE && (set_at(c, set)->pending >> way & 1)) {
+        struct cache_mshr *mshr = mshr_join(c, set, way, true);
         if (!mshr)
             return false;
         target_store(c, target_add(c, mshr, MEM_WRITE, tag), mask, bytes, NULL);
@@ -151,18 +214,19 @@ static inline bool take_write_back(struct cache *c, uint16_t tag, uint64_t addre
     }
     if (!response_room(c))
         return hold(c, HOLD_RESPONSE);
-    if (line != LINE_NONE) {
-        line_touch(c, line);
+    if (way != WAY_NONE) {
+        line_touch(c, set, way);
         c->io.stats.hits++;
     } else {
-        line = line_make_room(c, set);
-        if (line == LINE_NONE)
+        bool written = false;
+        way = way_make_room(c, set, &written);
+        if (way == WAY_NONE)
             return hold(c, HOLD_OTHER);
-        line_claim(c, line, number);
+        line_claim(c, set, way, number);
         c->io.stats.misses++;
     }
-    line_write(c, line, mask, bytes);
-    line_set_dirty(c, line);
+    line_write(c, set * way_count(c) + way, mask, bytes);
+    line_set_dirty(c, set * way_count(c) + way);
     c->io.stats.writes++;
     c->unanswered++;
     respond(c, tag, false, NULL);
@@ -173,8 +237,8 @@ static inline bool take_write_back(struct cache *c, uint16_t tag, uint64_t addre
  * not. */
 static inline void line_forget(struct cache *c, uint32_t line)
 {
-    if (line_state(c, line)->mshr)
-        mshr_at(c, line_state(c, line)->mshr - 1u)->line = LINE_NONE;
+    if (line_is_pending(c, line))
+        line_mshr(c, line)->line = LINE_NONE;
     line_drop(c, line);
 }
 
@@ -186,25 +250,26 @@ static inline bool take_write_below(struct cache *c, uint16_t tag, uint64_t addr
         return hold(c, index_pool_has(&c->free_sent) ? HOLD_ROOM_BELOW : HOLD_OTHER);
     uint64_t number = address / line_bytes(c);
     uint32_t set = set_of(c, number), line = line_find(c, set, number);
-    if (line != LINE_NONE && !line_state(c, line)->mshr) {
+    if (line != LINE_NONE && !line_is_pending(c, line)) {
         c->io.stats.hits++;
         if (cache_params(c)->write == CACHE_WRITE_EVICT) {
             line_drop(c, line);
             c->io.stats.evictions++;
         } else {
-            line_touch(c, line);
+            line_touch(c, set, line % way_count(c));
             line_write(c, line, mask, bytes);
         }
     } else {
         c->io.stats.misses++;
-        if (line != LINE_NONE) {
+        bool written = false;
+        uint32_t way = WAY_NONE;
+        if (line != LINE_NONE)
             line_forget(c, line);
-        } else if (cache_params(c)->write == CACHE_WRITE_THROUGH) {
-            line = line_make_room(c, set);
-            if (line != LINE_NONE) {
-                line_claim(c, line, number);
-                line_write(c, line, mask, bytes);
-            }
+        else if (cache_params(c)->write == CACHE_WRITE_THROUGH)
+            way = way_make_room(c, set, &written);
+        if (way != WAY_NONE) {
+            line_claim(c, set, way, number);
+            line_write(c, set * way_count(c) + way, mask, bytes);
         }
     }
     uint32_t sent = index_pool_take(&c->free_sent);
@@ -224,15 +289,16 @@ static inline bool take_atomic_here(struct cache *c, const struct mem_request *m
 {
     unsigned bytes = line_bytes(c);
     uint64_t number = address / bytes;
-    uint32_t set = set_of(c, number), line = line_find(c, set, number);
+    uint32_t set = set_of(c, number), way = way_find(c, set_at(c, set), number);
+    uint32_t line = set * way_count(c) + way;
     struct mem_mask mask = mem_mask_load(mem_atomic_mask(payload, bytes), bytes);
     const void *operand = mem_atomic_operand(payload, bytes),
                *compare = mem_atomic_compare(payload, bytes);
-    if (line != LINE_NONE && !line_state(c, line)->mshr
-        && (line_state(c, line)->filled || mem_mask_covers(*line_mask(c, line), mask))) {
+    if (way != WAY_NONE && !line_is_pending(c, line)
+        && (line_is_filled(c, line) || mem_mask_covers(*line_mask(c, line), mask))) {
         if (!response_room(c))
             return hold(c, HOLD_RESPONSE);
-        line_touch(c, line);
+        line_touch(c, set, way);
         c->io.stats.hits++;
         c->io.stats.atomics++;
         c->unanswered++;
@@ -242,7 +308,7 @@ static inline bool take_atomic_here(struct cache *c, const struct mem_request *m
         line_set_changed(c, line, m->atomic.op, mask, operand);
         return true;
     }
-    struct cache_mshr *mshr = mshr_for(c, set, number, line, m->atomic.pid, true);
+    struct cache_mshr *mshr = mshr_for(c, set, number, way, m->atomic.pid);
     if (!mshr)
         return false;
     struct cache_target *t = target_add(c, mshr, MEM_ATOMIC, m->tag);
@@ -254,7 +320,8 @@ static inline bool take_atomic_here(struct cache *c, const struct mem_request *m
     return true;
 }
 
-/* A coherent read in a cache that is not what all sharers see: like an atomic, it goes below. */
+/* A coherent read in a cache that is not what all sharers see, or may not be: like an atomic, it
+ * goes below. */
 static inline bool take_read_below(struct cache *c, const struct mem_request *m, uint64_t address)
 {
     if (!index_pool_has(&c->free_sent) || !cache_bottom_can_send(c))
@@ -300,20 +367,28 @@ static inline bool take_atomic_below(struct cache *c, const struct mem_request *
     return true;
 }
 
-static inline bool take(struct cache *c, const struct mem_request *m, void *payload,
-                        uint64_t address)
+/* Everything but plain reads. */
+static __attribute__((noinline)) bool take_other(struct cache *c, const struct mem_request *m,
+                                                 void *payload, uint64_t address)
 {
     if (message_kind(m) == MEM_READ)
-        return !is_write_back(c) && engine_unlikely(m->read.coherent)
-                   ? take_read_below(c, m, address)
-                   : take_read(c, m->tag, address, m->read.size, m->read.pid);
+        return take_read_below(c, m, address);
     if (message_kind(m) == MEM_ATOMIC)
         return is_write_back(c) ? take_atomic_here(c, m, payload, address)
                                 : take_atomic_below(c, m, payload, address);
     struct mem_mask mask = mem_mask_load(mem_write_mask(payload, line_bytes(c)), line_bytes(c));
     const void *bytes = mem_write_data(payload, line_bytes(c));
-    return is_write_back(c) ? take_write_back(c, m->tag, address, mask, bytes, m->write.pid)
+    return is_write_back(c) ? take_write_back(c, m->tag, address, mask, bytes)
                             : take_write_below(c, m->tag, address, mask, bytes, m->write.pid);
+}
+
+CACHE_INLINE bool take(struct cache *c, const struct mem_request *m, void *payload,
+                       uint64_t address)
+{
+    if (message_kind(m) == MEM_READ
+        && (is_write_back(c) || cache_params(c)->shared || engine_likely(!m->read.coherent)))
+        return take_read(c, m->tag, address, m->read.size, m->read.pid);
+    return take_other(c, m, payload, address);
 }
 
 #endif

@@ -5,15 +5,26 @@
 #include "components/cache/address_translation.h"
 #include "components/translate/translation_table.h"
 
+/* `page` is that of the last hit, shifted right by its size: found again, it is already the most
+ * recently used of its set, so neither the table nor its order are looked at. */
 struct tlb_l1 {
     struct tlb_l1_io io;
+    uint64_t page; /* PAGE_NONE: none */
+    uint64_t physical;
+    uint32_t pid;
+    uint32_t page_bits;
+    bool writable;
     struct translation_table table;
 };
+
+#define PAGE_NONE UINT64_MAX
 
 static void tlb_l1_init(struct tlb_l1 *p)
 {
     translation_table_init(&p->table, (uint32_t)tlb_l1_params(p)->sets,
                            (uint32_t)tlb_l1_params(p)->ways, (uint32_t)tlb_l1_params(p)->mshrs);
+    p->page = PAGE_NONE;
+    p->page_bits = p->table.page_bits;
 }
 
 static uint32_t tlb_l1_latency(const struct part *self)
@@ -28,10 +39,9 @@ static uint32_t tlb_l1_capacity(const struct part *self)
     return (uint32_t)tlb_l1_params(p)->mshrs;
 }
 
-static enum address_translation_result
-tlb_l1_lookup(struct part *self, uint32_t pid, uint64_t address, struct address_translation *out)
+static __attribute__((noinline)) enum address_translation_result
+tlb_l1_search(struct tlb_l1 *p, uint32_t pid, uint64_t address, struct address_translation *out)
 {
-    struct tlb_l1 *p = (struct tlb_l1 *)(void *)self;
     uint32_t i = translation_find(&p->table, pid, address);
     if (translation_is_pending(&p->table, i))
         return ADDRESS_TRANSLATION_PENDING;
@@ -42,6 +52,23 @@ tlb_l1_lookup(struct part *self, uint32_t pid, uint64_t address, struct address_
     out->physical = e->physical + translation_offset(&p->table, address);
     out->writable = e->writable;
     translation_touch(&p->table, i);
+    p->io.stats.hits++;
+    p->page_bits = p->table.page_bits;
+    p->page = address >> p->page_bits;
+    p->physical = e->physical;
+    p->pid = pid;
+    p->writable = e->writable;
+    return ADDRESS_TRANSLATION_HIT;
+}
+
+static inline enum address_translation_result
+tlb_l1_lookup(struct part *self, uint32_t pid, uint64_t address, struct address_translation *out)
+{
+    struct tlb_l1 *p = (struct tlb_l1 *)(void *)self;
+    if (engine_unlikely(address >> p->page_bits != p->page || pid != p->pid))
+        return tlb_l1_search(p, pid, address, out);
+    out->physical = p->physical + (address & (((uint64_t)1 << p->page_bits) - 1));
+    out->writable = p->writable;
     p->io.stats.hits++;
     return ADDRESS_TRANSLATION_HIT;
 }
@@ -60,12 +87,14 @@ static void tlb_l1_fill(struct part *self, uint32_t number, uint64_t physical, u
                         bool writable)
 {
     struct tlb_l1 *p = (struct tlb_l1 *)(void *)self;
+    p->page = PAGE_NONE;
     translation_fill(&p->table, number, physical, page_bits, writable, true);
 }
 
 static void tlb_l1_flush(struct part *self)
 {
     struct tlb_l1 *p = (struct tlb_l1 *)(void *)self;
+    p->page = PAGE_NONE;
     translation_table_flush(&p->table);
 }
 

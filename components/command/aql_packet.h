@@ -1,6 +1,6 @@
 /* The kernel dispatch packet of the HSA architecture (HSA Platform System Architecture 1.2, section 2.9.5), payload of
- * command.launch. Kernels read it through their dispatch pointer. Three fields that the hardware of this toolkit does not
- * need for their purpose carry what a real queue holds elsewhere; in the copy that kernels see they are zero. */
+ * command.launch. Kernels read it through their dispatch pointer. Four fields that the hardware of this toolkit does not
+ * need for their purpose carry what a real queue holds elsewhere; in the copy that kernels see they are as HSA says. */
 #ifndef HEDDLE_COMMAND_AQL_PACKET_H
 #define HEDDLE_COMMAND_AQL_PACKET_H
 
@@ -14,12 +14,28 @@ struct aql_packet {
     uint32_t grid[3]; /* work-items */
     uint32_t private_bytes; /* a work-item */
     uint32_t group_bytes;   /* a work-group */
-    uint64_t kernel_object;
+    uint64_t kernel_object; /* command only: the first work-group to be run, and how many, in its halves */
     uint64_t kernarg;       /* virtual address */
     uint64_t scratch;       /* reserved in HSA. Command only: virtual address of the pool of private memory, 0: none */
     uint64_t scratch_groups; /* completion signal in HSA. Command only: work-groups that the pool has room for */
 };
 _Static_assert(sizeof(struct aql_packet) == 64, "a packet has 64 bytes");
+
+/* Of a command: work-groups first .. first + count - 1, in the order x, y, z, are run; count 0: all of them. */
+static inline void aql_set_groups(struct aql_packet *packet, uint32_t first, uint32_t count)
+{
+    packet->kernel_object = first | (uint64_t)count << 32;
+}
+
+static inline uint32_t aql_first_group(const struct aql_packet *packet)
+{
+    return (uint32_t)packet->kernel_object;
+}
+
+static inline uint32_t aql_groups(const struct aql_packet *packet)
+{
+    return (uint32_t)(packet->kernel_object >> 32);
+}
 
 /* The kernel descriptor of code objects v3 and later (LLVM, "User Guide for AMDGPU Backend", Kernel Descriptor). */
 struct aql_descriptor {

@@ -20,13 +20,16 @@
 #include "runtime/kernel.h"
 #include "runtime/platform.h"
 
-enum control_kind { CONTROL_NONE, CONTROL_INVALIDATE, CONTROL_FLUSH };
+enum control_kind { CONTROL_NONE, CONTROL_INVALIDATE, CONTROL_FLUSH, CONTROL_SHOOTDOWN };
 
 /* The caches under control: (name, port, level, request). A level is asked when all of the one
  * before have answered. What holds nothing of its own goes first, lower caches before upper ones,
  * so that no upper one takes stale lines from below after its own turn; an invalidation ends there.
- * A flush then writes back from the top down, since the L2's lines go to the L3. */
+ * A flush then writes back from the top down, since the L2's lines go to the L3. A shoot-down is
+ * for the shared TLBs, then for the first level, whose TLBs forget everything: in this order, or a
+ * first level could take an old page from the shared TLB after its own turn. */
 #define CONTROL_PORTS(X)                                                                           \
+    X(TLB, tlb_control, 0, forget(c, i, 0, c->shot.address, c->shot.size, c->shot.pid))            \
     X(MID, mid_control, 0, invalidate(c, i, 0))                                                    \
     X(L1V, l1v_control, 1, invalidate(c, i, 0))                                                    \
     X(L1S, l1s_control, 1, invalidate(c, i, 0))                                                    \
@@ -47,10 +50,16 @@ struct command_processor {
     bool flush_answered; /* false while a flush is done but not answered */
     bool flush_wanted;   /* a flush command waits for the caches */
     uint16_t flush_tag;
-    uint32_t launches;   /* number of the next dispatch */
-    uint32_t groups;     /* arena: struct placed_group[cus][64] */
-    uint32_t accounts;   /* arena: struct kernel_account[dispatchers] */
-    struct slot_use all; /* by the work-groups of all dispatchers */
+    struct {
+        uint64_t address, size;
+        uint32_t pid;
+        uint16_t tag;
+        bool wanted, done; /* waits for the caches; is to be answered */
+    } shot;                /* the shoot-down */
+    uint32_t launches;     /* number of the next dispatch */
+    uint32_t groups;       /* arena: struct placed_group[cus][64] */
+    uint32_t accounts;     /* arena: struct kernel_account[dispatchers] */
+    struct slot_use all;   /* by the work-groups of all dispatchers */
 };
 
 static int64_t instance_param(const struct platform_instance *instance, const char *name,
@@ -135,6 +144,8 @@ static uint32_t control_count(const struct command_processor *c, enum control_ca
 #define CONTROL_COUNT(NAME, PORT, LEVEL, REQUEST)                                                  \
     case CONTROL_##NAME:                                                                           \
         return command_processor_##PORT##_count(c);
+    if (c->control == CONTROL_SHOOTDOWN ? cache == CONTROL_MID : cache == CONTROL_TLB)
+        return 0;
     switch (cache) {
         CONTROL_PORTS(CONTROL_COUNT)
     default:
@@ -218,6 +229,10 @@ static void control_level_end(struct command_processor *c)
         c->flush_answered = false;
         return;
     }
+    if (kind == CONTROL_SHOOTDOWN) {
+        c->shot.done = true;
+        return;
+    }
     for (uint32_t i = 0; i < command_processor_dispatcher_count(c); i++) {
         struct dispatcher *d = command_processor_dispatcher(c, i);
         d->invalidated |= d->invalidating;
@@ -235,6 +250,12 @@ static bool control_step(struct command_processor *c)
             progress = true;
         }
         return progress;
+    }
+    if (c->shot.wanted) {
+        c->shot.wanted = false;
+        c->io.stats.shootdowns++;
+        control_begin(c, CONTROL_SHOOTDOWN);
+        return true;
     }
     if (c->flush_wanted) {
         c->flush_wanted = false;
@@ -277,10 +298,8 @@ static struct kernel_account *account_of(const struct command_processor *c, uint
 static void kernel_done(struct command_processor *c, uint32_t number)
 {
     struct dispatcher *d = command_processor_dispatcher(c, number);
-    struct kernel_shape shape = {.request = d->request,
-                                 .work_groups =
-                                     (uint64_t)d->groups[0] * d->groups[1] * d->groups[2],
-                                 .units = command_processor_work_count(c)};
+    struct kernel_shape shape = {
+        .request = d->request, .work_groups = d->total, .units = command_processor_work_count(c)};
     shape.slots = dispatcher_pool_ops(d)->slots(dispatcher_pool(d), &shape.simds);
     dispatcher_pool_ops(d)->limits(dispatcher_pool(d), &d->request, &shape.limits);
     d->state = DISPATCHER_DONE;
@@ -323,6 +342,8 @@ static bool launch(struct command_processor *c, const struct command_request *m)
                     d->request.lds_bytes);
         return false;
     }
+    if (aql_groups(&packet))
+        dispatcher_limit(d, aql_first_group(&packet), aql_groups(&packet));
     c->launches++;
     c->io.stats.kernels++;
     d->state = DISPATCHER_STARTING;
@@ -457,15 +478,28 @@ static bool flush(struct command_processor *c, const struct command_request *m)
     return true;
 }
 
+static bool shoot_down(struct command_processor *c, const struct command_request *m)
+{
+    if (c->shot.wanted || c->shot.done || c->control == CONTROL_SHOOTDOWN)
+        return false;
+    c->shot.address = m->shootdown.address;
+    c->shot.size = m->shootdown.size;
+    c->shot.pid = m->shootdown.pid;
+    c->shot.tag = m->tag;
+    c->shot.wanted = true;
+    return true;
+}
+
 static bool host_receive(struct command_processor *c)
 {
     const struct command_request *m;
     bool received = false;
     while ((m = command_processor_host_peek(c))) {
         unsigned kind = message_kind(m);
-        bool taken = kind == COMMAND_LAUNCH  ? launch(c, m)
-                     : kind == COMMAND_FLUSH ? flush(c, m)
-                                             : forward(c, m);
+        bool taken = kind == COMMAND_LAUNCH      ? launch(c, m)
+                     : kind == COMMAND_FLUSH     ? flush(c, m)
+                     : kind == COMMAND_SHOOTDOWN ? shoot_down(c, m)
+                                                 : forward(c, m);
         if (!taken)
             break;
         command_processor_host_pop(c);
@@ -490,6 +524,11 @@ static bool answer(struct command_processor *c)
     if (!c->flush_answered && command_processor_host_can_reply(c)) {
         command_processor_host_reply_done(c, c->flush_tag);
         c->flush_answered = true;
+        sent = true;
+    }
+    if (c->shot.done && command_processor_host_can_reply(c)) {
+        command_processor_host_reply_done(c, c->shot.tag);
+        c->shot.done = false;
         sent = true;
     }
     return sent;
@@ -522,7 +561,8 @@ static bool command_processor_tick(struct command_processor *c)
 static unsigned command_processor_outstanding(const struct command_processor *c,
                                               struct hang_report *report)
 {
-    unsigned undone = (c->control != CONTROL_NONE) + c->flush_wanted + !c->flush_answered;
+    unsigned undone = (c->control != CONTROL_NONE) + c->flush_wanted + !c->flush_answered
+                      + c->shot.wanted + c->shot.done;
     if (c->control != CONTROL_NONE && report)
         hang_note(report, "waits for %u caches to %s", c->control_awaited,
                   c->control_level > CONTROL_LAST_INVALIDATED ? "write back" : "invalidate");

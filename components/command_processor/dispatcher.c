@@ -1,7 +1,8 @@
 /* Cuts a kernel into work-groups and places them. See dispatcher.h.
  *
- * Invariant: left + running + ended = work-groups of the kernel. A dispatcher that found no room does not look again before
- * its protocol sees a reason, so waiting costs nothing. Dispatch time is kept in hundredths of a cycle and carried from one
+ * Invariant: left + running + ended = total, the work-groups of the kernel that this GPU runs. A dispatcher that found no
+ * room does not look again before its protocol sees a reason, so waiting costs nothing. Dispatch time is kept in hundredths
+ * of a cycle and carried from one
  * work-group to the next, so that 1.03 cycles a wavefront come out right in sums. */
 #include "dispatcher.h"
 
@@ -44,9 +45,10 @@ static bool dispatcher_start(struct dispatcher *d, const struct aql_packet *pack
 {
     const struct work_placement *w = &d->common;
     d->common = work_common(packet, descriptor, entry, packet_address, pid, dispatch_id);
-    d->left = work_count_groups(w, d->groups);
+    d->total = d->left = work_count_groups(w, d->groups);
     memset(d->next, 0, sizeof d->next);
     d->next_number = 0;
+    d->first = 0;
     dispatcher_order_ops(d)->start(dispatcher_order(d), d->left);
     dispatcher_protocol_ops(d)->start(dispatcher_protocol(d));
     d->request = (struct resource_request){work_full_wavefronts(w), w->vgprs, w->sgprs, w->lds_bytes};
@@ -55,6 +57,14 @@ static bool dispatcher_start(struct dispatcher *d, const struct aql_packet *pack
     start_scratch(d, packet);
     d->io.stats.kernels++;
     return dispatcher_pool_ops(d)->possible(dispatcher_pool(d), &d->request);
+}
+
+static void dispatcher_limit(struct dispatcher *d, uint64_t first, uint64_t count)
+{
+    work_nth_group(d->groups, first, d->next);
+    d->first = first;
+    d->total = d->left = count;
+    dispatcher_order_ops(d)->start(dispatcher_order(d), count);
 }
 
 static void take_scratch(struct dispatcher *d, uint32_t cu, struct work_placement *w)
@@ -101,16 +111,13 @@ static void refuse(struct dispatcher *d, uint64_t now)
     d->refused_releases = dispatcher_pool_ops(d)->releases(dispatcher_pool(d));
 }
 
-/* The place of work-group `number` in the grid: neighbours are asked for in turn, mostly. */
+/* The place of work-group `number` of those to be run in the grid: neighbours are asked for in turn, mostly. */
 static void find_group(struct dispatcher *d, uint64_t number)
 {
     if (number == d->next_number)
         return;
     d->next_number = number;
-    for (unsigned i = 0; i < 3; i++) {
-        d->next[i] = (uint32_t)(number % d->groups[i]);
-        number /= d->groups[i];
-    }
+    work_nth_group(d->groups, d->first + number, d->next);
 }
 
 /* The work-group in d->next goes to compute unit `cu`. */

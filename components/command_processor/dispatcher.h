@@ -35,7 +35,9 @@ struct dispatcher {
     struct work_placement common;    /* what all work-groups share */
     uint32_t groups[3];        /* work-groups in each direction */
     uint32_t next[3];          /* one of them, ... */
-    uint64_t next_number;      /* ... and its number in the order x, y, z */
+    uint64_t next_number;      /* ... and its number among those to be run, in the order x, y, z */
+    uint64_t first;            /* the first of these; not 0 for a part of a launch on several GPUs */
+    uint64_t total;            /* to be run: all, or this GPU's part */
     uint64_t left;             /* to be placed */
     uint64_t running;          /* on compute units */
     uint64_t busy_until;       /* hundredths of a cycle: dispatching takes time */
@@ -61,6 +63,9 @@ static void dispatcher_setup(struct dispatcher *d, uint32_t compute_units, uint3
 static bool dispatcher_start(struct dispatcher *d, const struct aql_packet *packet,
                              const struct aql_descriptor *descriptor, uint64_t entry,
                              uint64_t packet_address, uint32_t pid, uint32_t dispatch_id);
+
+/* After dispatcher_start(): runs only work-groups first .. first + count - 1, in the order x, y, z. */
+static void dispatcher_limit(struct dispatcher *d, uint64_t first, uint64_t count);
 
 /* Places the next work-group if one is due at `now`. `may_send(owner, cu)` tells whether the compute unit's port takes a
  * message. True: *cu, *id and *placement are filled, and the time it costs is accounted. */

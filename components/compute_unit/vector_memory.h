@@ -20,13 +20,14 @@ static void vmem_unblock(struct compute_unit *c, uint64_t now)
     }
 }
 
-/* True when [start, end) lies in one allocation, which is remembered. */
+/* True when [start, end) lies in one allocation that this GPU may access; it is remembered. */
 static bool bounds_hold(struct compute_unit *c, uint64_t start, uint64_t end)
 {
     const struct program_table *program = compute_unit_program(c);
     if (c->span_version != program->version || start < c->span_start || end > c->span_end) {
         const struct program_allocation *a = program_find(program, start);
-        if (!a || end > a->end)
+        if (!a || end > a->end
+            || !program_reaches(program, program_gpu_of(program, c->io.base.leaf), a))
             return false;
         c->span_version = program->version;
         c->span_start = a->start;

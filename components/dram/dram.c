@@ -20,8 +20,8 @@ static void dram_init(struct dram *c)
         ring_add_pipeline(c->io.dma_reply, (uint32_t)dram_params(c)->latency - 1);
 }
 
-static void serve_atomic(struct dram *c, unsigned port, const struct mem_request *m, void *payload,
-                         char *bytes)
+static __attribute__((noinline)) void
+serve_atomic(struct dram *c, unsigned port, const struct mem_request *m, void *payload, char *bytes)
 {
     unsigned line = dram_line(c);
     void *old = dram_reply_data(c, port, m->tag);
@@ -34,7 +34,8 @@ static void serve_atomic(struct dram *c, unsigned port, const struct mem_request
 }
 
 /* Request `m` of `port` takes effect, and is answered. There must be room for the answer. */
-static void serve(struct dram *c, unsigned port, const struct mem_request *m)
+static inline __attribute__((always_inline)) void serve(struct dram *c, unsigned port,
+                                                        const struct mem_request *m)
 {
     unsigned line = dram_line(c), kind = message_kind(m);
     if (kind == MEM_FENCE) {
@@ -64,7 +65,7 @@ static void serve(struct dram *c, unsigned port, const struct mem_request *m)
 }
 
 /* Serves the oldest request of `port`, if there is one, and room for its answer. */
-static bool take(struct dram *c, unsigned port)
+static inline __attribute__((always_inline)) bool take(struct dram *c, unsigned port)
 {
     const struct mem_request *m = dram_peek(c, port);
     if (!m || !dram_can_reply(c, port))
@@ -74,7 +75,14 @@ static bool take(struct dram *c, unsigned port)
         __builtin_prefetch(memory_at(next->read.address));
     serve(c, port, m);
     dram_pop(c, port);
+    c->turn = !port;
     return true;
+}
+
+/* Nearly everything comes from `top`. */
+static __attribute__((noinline)) bool take_dma(struct dram *c)
+{
+    return take(c, DRAM_DMA);
 }
 
 /* true: as many were taken as a cycle allows, so there may be more. */
@@ -82,13 +90,15 @@ static bool dram_tick(struct dram *c)
 {
     if (dram_timing_ops(c))
         return dram_tick_timed(c);
-    if (!component_pending(&c->io.base, 0))
-        return false;
     for (int64_t room = dram_params(c)->width; room; room--) {
-        unsigned port = c->turn;
-        if (!take(c, port) && !take(c, port = !port))
+        uint64_t pending = component_pending(&c->io.base, 0);
+        bool dma = pending >> dram_dma_first_pending(c) & 1, dma_first = dma && c->turn == DRAM_DMA;
+        if (dma_first && take_dma(c))
+            continue;
+        if ((pending >> dram_top_first_pending(c) & 1) && take(c, DRAM_TOP))
+            continue;
+        if (!dma || dma_first || !take_dma(c))
             return false;
-        c->turn = !port;
     }
     return true;
 }

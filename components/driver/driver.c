@@ -8,10 +8,14 @@
 
 #include "driver_code.h"
 #include "driver_devices.h"
+#include "driver_dirty.h"
 #include "driver_enqueue.h"
 #include "driver_execute.h"
 #include "driver_functional.h"
+#include "driver_handles.h"
 #include "driver_host.h"
+#include "driver_mapping.h"
+#include "driver_migrate.h"
 #include "driver_memory.h"
 #include "driver_ring.h"
 #include "driver_scratch.h"
@@ -19,38 +23,28 @@
 
 static const struct driver_api driver_api_table;
 
-static uint32_t queue_new(struct driver *d, uint32_t device)
-{
-    uint32_t number = 0;
-    while (number < d->queue_count && driver_queue_at(d, number)->used)
-        number++;
-    if (number == DRIVER_QUEUES)
-        return DRIVER_NONE;
-    if (number == d->queue_count)
-        d->queue_count++;
-    *driver_queue_at(d, number) =
-        (struct driver_queue){.used = true, .device = device, .first = DRIVER_NONE, .last = DRIVER_NONE};
-    return number;
-}
-
 static void driver_init(struct driver *d)
 {
     uint64_t pages = 0;
     d->device_count = driver_gpu_count(d);
     if (d->device_count > DRIVER_DEVICES)
         die("driver: %u GPUs are connected, it can use %d", d->device_count, DRIVER_DEVICES);
-    d->commands = arena_allocate(DRIVER_COMMANDS * sizeof(struct driver_command));
+    d->commands = arena_allocate((DRIVER_COMMANDS + 1) * sizeof(struct driver_command));
     d->queues = arena_allocate(DRIVER_QUEUES * sizeof(struct driver_queue));
     d->tickets = arena_allocate(DRIVER_TICKETS * sizeof(struct driver_ticket));
     d->bounce = arena_allocate(DRIVER_BOUNCE);
     d->bounce_owner = DRIVER_NONE;
     d->free_command = DRIVER_NONE;
+    memory_init(&d->memory, driver_page_bytes(d));
     for (uint32_t i = 0; i < d->device_count; i++) {
         device_init(d, i);
         pages += d->device[i].size / driver_page_bytes(d);
-        queue_new(d, i); /* queue number = device number */
+        queue_new(d, i, i); /* queue number = device number */
     }
+    handles_init(d);
+    dirty_init(d);
     page_table_init(driver_page_table(d), (unsigned)__builtin_ctzll(driver_page_bytes(d)), pages);
+    migrate_init(d);
     driver_instance = d;
     platform_register_driver(&driver_api_table);
 }
@@ -74,7 +68,7 @@ static unsigned driver_outstanding(const struct driver *d, struct hang_report *r
 {
     enum { SHOWN = 8 };
     static const char *const phases[] = {"is queued",     "wants a flush", "waits for a flush",
-                                         "moves data",    "is to start",   "runs"};
+                                         "moves data", "moves data",    "is to start",   "runs"};
     unsigned shown = 0;
     for (uint32_t i = 0; report && i < d->queue_count && shown < SHOWN; i++) {
         const struct driver_queue *q = driver_queue_at(d, i);
@@ -86,7 +80,9 @@ static unsigned driver_outstanding(const struct driver *d, struct hang_report *r
                   k->kind == DRIVER_LAUNCH ? "" : phases[k->phase], k->in_flight);
         shown++;
     }
-    return d->undone;
+    if (report && d->migrate.state != MIGRATE_NONE)
+        hang_note(report, "moves pages: %u are asked for", d->migrate.count);
+    return d->undone + (d->migrate.state != MIGRATE_NONE);
 }
 
 /* ---- struct driver_api ---- */
@@ -107,68 +103,90 @@ static uint32_t api_device_count(void)
     return driver_instance->device_count;
 }
 
-static enum driver_status check_device(uint32_t device)
-{
-    if (device < driver_instance->device_count)
-        return DRIVER_OK;
-    return driver_fail(DRIVER_INVALID_DEVICE, "there is no device %u; the platform has %u", device,
-                       driver_instance->device_count);
-}
-
 static enum driver_status api_device_info(uint32_t device, struct driver_device_info *info)
 {
-    enum driver_status status = check_device(device);
+    struct driver *d = driver_instance;
+    api_enter();
+    enum driver_status status = handle_check(d, device);
     if (status == DRIVER_OK)
-        *info = driver_instance->device[device].info;
-    return status;
+        handle_info(d, driver_handle_at(d, device), info);
+    return api_leave(status);
 }
 
 static enum driver_status api_set_window(uint64_t base, uint64_t size)
 {
     struct driver *d = driver_instance;
     api_enter();
-    if (d->window_end)
+    if (d->memory.end)
         return api_leave(driver_fail(DRIVER_INVALID_VALUE, "the window of device addresses is set already"));
     if (base + size < base || base + size > (uint64_t)1 << 48)
         return api_leave(driver_fail(DRIVER_INVALID_VALUE, "device addresses have 48 bits"));
-    uint64_t page = driver_page_bytes(d);
-    d->window_next = (base + page - 1) / page * page;
-    d->window_end = (base + size) / page * page;
+    memory_set_range(&d->memory, base, base + size);
     return api_leave(DRIVER_OK);
 }
 
 static enum driver_status api_allocate(uint32_t device, uint64_t size, uint64_t align, uint64_t *address)
 {
     api_enter();
-    enum driver_status status = check_device(device);
-    if (status == DRIVER_OK)
-        status = memory_allocate(driver_instance, device, size, align, PROGRAM_BUFFER, address);
-    return api_leave(status);
+    return api_leave(host_allocate(driver_instance, device, size, align, false, address));
 }
 
-static enum driver_status release(struct driver *d, uint64_t address)
+static enum driver_status api_allocate_unified(uint32_t device, uint64_t size, uint64_t align, uint64_t *address)
 {
-    const struct program_allocation *a = program_find(driver_program(d), address);
-    char where[160];
-    if (!a || a->start != address || a->use > PROGRAM_CODE) {
-        program_describe(driver_program(d), address, where, sizeof where);
-        return driver_fail(DRIVER_INVALID_ADDRESS, "0x%" PRIx64 " is not the start of an allocation: %s", address,
-                           where);
-    }
-    enum driver_status status = DRIVER_OK;
-    for (uint32_t i = 0; i < d->queue_count && status == DRIVER_OK; i++) {
-        if (driver_queue_at(d, i)->used)
-            status = host_wait_queue(d, i);
-    }
-    if (status == DRIVER_OK)
-        memory_release(d, address);
-    return status;
+    api_enter();
+    return api_leave(host_allocate(driver_instance, device, size, align, true, address));
 }
 
 static enum driver_status api_release(uint64_t address)
 {
     api_enter();
-    return api_leave(release(driver_instance, address));
+    return api_leave(host_release(driver_instance, address));
+}
+
+static enum driver_status api_remap(uint64_t address, uint64_t size, uint32_t gpu)
+{
+    api_enter();
+    return api_leave(host_remap(driver_instance, address, size, gpu));
+}
+
+static enum driver_status api_remove_page(uint64_t address)
+{
+    api_enter();
+    return api_leave(host_remove_page(driver_instance, address));
+}
+
+static enum driver_status api_allocate_page_at(uint32_t device, uint64_t address, bool unified)
+{
+    api_enter();
+    return api_leave(host_allocate_page_at(driver_instance, device, address, unified));
+}
+
+static enum driver_status api_page_info(uint64_t address, struct driver_page *page)
+{
+    api_enter();
+    return api_leave(host_page_info(driver_instance, address, page));
+}
+
+static enum driver_status api_context_create(uint32_t device, uint32_t process, uint32_t *context)
+{
+    api_enter();
+    enum driver_status status = host_usable();
+    if (status == DRIVER_OK && process)
+        status = handle_check(driver_instance, process);
+    uint32_t pid = process && status == DRIVER_OK ? driver_handle_at(driver_instance, process)->pid : 0;
+    return api_leave(status == DRIVER_OK ? context_create(driver_instance, device, pid, context) : status);
+}
+
+static enum driver_status api_context_destroy(uint32_t context)
+{
+    api_enter();
+    return api_leave(context_destroy(driver_instance, context));
+}
+
+static enum driver_status api_unify(const uint32_t *gpus, uint32_t count, uint32_t *device)
+{
+    api_enter();
+    return api_leave(handle_unify(driver_instance, gpus, count, device));
 }
 
 static bool api_find(uint64_t address, struct driver_allocation *allocation)
@@ -185,11 +203,15 @@ static bool api_find(uint64_t address, struct driver_allocation *allocation)
 static enum driver_status api_memory_info(uint32_t device, uint64_t *free_bytes, uint64_t *total_bytes)
 {
     api_enter();
-    enum driver_status status = check_device(device);
+    enum driver_status status = handle_check(driver_instance, device);
     if (status == DRIVER_OK) {
-        *free_bytes =
-            driver_instance->device[device].pages.free_pages * driver_page_bytes(driver_instance);
-        *total_bytes = driver_instance->device[device].size;
+        const struct driver_handle *h = driver_handle_at(driver_instance, device);
+        *free_bytes = *total_bytes = 0;
+        for (uint32_t i = 0; i < h->count; i++) {
+            const struct memory_device *m = &driver_instance->memory.device[h->member[i]];
+            *free_bytes += m->pages.free_pages * driver_page_bytes(driver_instance);
+            *total_bytes += m->size;
+        }
     }
     return api_leave(status);
 }
@@ -197,9 +219,9 @@ static enum driver_status api_memory_info(uint32_t device, uint64_t *free_bytes,
 static enum driver_status api_queue_create(uint32_t device, uint32_t *queue)
 {
     api_enter();
-    enum driver_status status = check_device(device);
+    enum driver_status status = handle_check(driver_instance, device);
     if (status == DRIVER_OK) {
-        *queue = queue_new(driver_instance, device);
+        *queue = queue_new(driver_instance, driver_handle_at(driver_instance, device)->member[0], device);
         if (*queue == DRIVER_NONE)
             status = driver_fail(DRIVER_OUT_OF_MEMORY, "more than %d queues", DRIVER_QUEUES);
     }
@@ -307,12 +329,12 @@ static enum driver_status api_wait_all(uint32_t device)
 {
     struct driver *d = driver_instance;
     api_enter();
-    enum driver_status status = check_device(device);
+    enum driver_status status = handle_check(driver_instance, device);
     if (status == DRIVER_OK)
         status = host_usable();
     for (uint32_t i = 0; i < d->queue_count && status == DRIVER_OK; i++) {
         const struct driver_queue *q = driver_queue_at(d, i);
-        if (q->used && q->device == device)
+        if (q->used && q->handle == device)
             status = host_wait_queue(d, i);
     }
     return api_leave(status);
@@ -352,6 +374,18 @@ static enum driver_status api_advance(bool poll)
         d->stop_at = 0;
     }
     return api_leave(status);
+}
+
+static enum driver_status api_set_peer(uint32_t gpu, uint32_t peer, bool on)
+{
+    struct driver *d = driver_instance;
+    api_enter();
+    if (gpu >= d->device_count || peer >= d->device_count || gpu == peer)
+        return api_leave(driver_fail(DRIVER_INVALID_DEVICE, "GPU %u and GPU %u are no peers", gpu, peer));
+    if (on && !(d->device[gpu].info.has_fabric && d->device[peer].info.has_fabric))
+        return api_leave(driver_fail(DRIVER_INVALID_DEVICE, "no fabric joins GPU %u and GPU %u", gpu, peer));
+    program_set_reach(driver_program(d), gpu, peer, on);
+    return api_leave(DRIVER_OK);
 }
 
 static uint64_t api_now(void)
@@ -409,7 +443,7 @@ static enum driver_status api_register_code(uint32_t device, const char *name, u
                                             uint64_t size)
 {
     api_enter();
-    enum driver_status status = check_device(device);
+    enum driver_status status = handle_check(driver_instance, device);
     if (status == DRIVER_OK) {
         code_add(name, address, bytes, size);
         program_set_use(driver_program(driver_instance), address, PROGRAM_CODE);
@@ -425,12 +459,18 @@ static enum driver_status api_unregister_code(uint64_t address)
     return api_leave(driver_fail(DRIVER_INVALID_ADDRESS, "no code is registered at 0x%" PRIx64, address));
 }
 
+/* The first GPU of a handle. */
+static const struct driver_device *gpu_of(uint32_t device)
+{
+    return &driver_instance->device[driver_handle_at(driver_instance, device)->member[0]];
+}
+
 static enum driver_status api_register_kernel(uint32_t device, const char *name, uint64_t entry)
 {
     enum isa_target target;
     api_enter();
-    enum driver_status status = check_device(device);
-    if (status == DRIVER_OK && isa_target_by_name(driver_instance->device[device].info.isa, &target) < 0)
+    enum driver_status status = handle_check(driver_instance, device);
+    if (status == DRIVER_OK && isa_target_by_name(gpu_of(device)->info.isa, &target) < 0)
         status = driver_fail(DRIVER_INVALID_DEVICE, "device %u has no known instruction set", device);
     if (status == DRIVER_OK && !code_check_kernel(target, name, entry))
         status = driver_fail(DRIVER_INVALID_ADDRESS, "kernel '%s': no code is registered at 0x%" PRIx64, name,
@@ -458,6 +498,14 @@ static const struct driver_api driver_api_table = {
     .set_window = api_set_window,
     .allocate = api_allocate,
     .release = api_release,
+    .allocate_unified = api_allocate_unified,
+    .remap = api_remap,
+    .remove_page = api_remove_page,
+    .allocate_page_at = api_allocate_page_at,
+    .page_info = api_page_info,
+    .context_create = api_context_create,
+    .context_destroy = api_context_destroy,
+    .unify = api_unify,
     .find = api_find,
     .memory_info = api_memory_info,
     .queue_create = api_queue_create,
@@ -473,6 +521,7 @@ static const struct driver_api driver_api_table = {
     .wait_queue = api_wait_queue,
     .wait_all = api_wait_all,
     .advance = api_advance,
+    .set_peer = api_set_peer,
     .pause = api_pause,
     .resume = api_resume,
     .now = api_now,

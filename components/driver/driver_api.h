@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DRIVER_API_VERSION 3
+#define DRIVER_API_VERSION 4
 
 enum driver_status {
     DRIVER_OK,
@@ -50,6 +50,7 @@ struct driver_device_info {
     uint64_t l2_bytes;
     uint64_t memory_bandwidth_bytes_per_s;
     uint32_t page_bytes;
+    bool has_fabric;         /* an RDMA engine that joins it to other GPUs */
     uint32_t reserved[8];
 };
 
@@ -75,6 +76,16 @@ struct driver_allocation {
     uint32_t device;
 };
 
+/* Where a page lies. */
+struct driver_page {
+    uint64_t physical;       /* of its first byte */
+    uint32_t device;         /* GPU */
+    uint32_t process;
+    bool unified;            /* may be moved */
+};
+
+/* A `device` is a number below device_count(), which is a GPU in the first process, or what context_create() or unify()
+ * made. */
 /* Queues execute their commands in order. Queue 0 of a device always exists. A ticket names a command of a queue. */
 struct driver_api {
     uint32_t version;
@@ -87,6 +98,26 @@ struct driver_api {
     enum driver_status (*release)(uint64_t address); /* waits for queued work first */
     bool (*find)(uint64_t address, struct driver_allocation *allocation); /* the allocation that holds it */
     enum driver_status (*memory_info)(uint32_t device, uint64_t *free_bytes, uint64_t *total_bytes);
+
+    /* Managed memory: its pages may be moved to other GPUs. */
+    enum driver_status (*allocate_unified)(uint32_t device, uint64_t size, uint64_t align, uint64_t *address);
+    /* These wait for queued work first, and TLBs forget what was. remap: all pages that touch the range, which lies in one
+     * allocation, lie on `gpu` then; only the page table changes, contents are lost. remove_page: the page's memory is free,
+     * its address stays with the allocation; using it is an error. allocate_page_at: a page on the (first) GPU of `device` at
+     * a given address, in place of one that is there or was removed, or at an address that is free. */
+    enum driver_status (*remap)(uint64_t address, uint64_t size, uint32_t gpu);
+    enum driver_status (*remove_page)(uint64_t address);
+    enum driver_status (*allocate_page_at)(uint32_t device, uint64_t address, bool unified);
+    enum driver_status (*page_info)(uint64_t address, struct driver_page *page);
+
+    /* The GPUs of `device` in a process of its own: memory, code and queues of others cannot be used in it. `process`: 0, or
+     * a device made by this call whose process it joins. */
+    enum driver_status (*context_create)(uint32_t device, uint32_t process, uint32_t *context);
+    /* Waits for queued work; the queues are gone, and with the last device of a process all of its memory. Also for what
+     * unify() made. */
+    enum driver_status (*context_destroy)(uint32_t context);
+    /* One device made of several GPUs: memory and work-groups are spread over them. A GPU may be part of several. */
+    enum driver_status (*unify)(const uint32_t *gpus, uint32_t count, uint32_t *device);
 
     enum driver_status (*queue_create)(uint32_t device, uint32_t *queue);
     enum driver_status (*queue_destroy)(uint32_t queue);
@@ -109,6 +140,9 @@ struct driver_api {
     /* Runs the simulation until any command is done, with `poll` at most for poll_cost; for front ends that wait for
      * several tickets. Without commands it returns at once. */
     enum driver_status (*advance)(bool poll);
+    /* Kernels on `gpu` may, or may not, access memory of `peer` from now on; both are GPUs of the platform. At first they
+     * may not: an access ends the run with DRIVER_FAULT. Unified memory is open to all GPUs anyway. Copies need no leave. */
+    enum driver_status (*set_peer)(uint32_t gpu, uint32_t peer, bool on);
     /* Between the two, no simulated time passes: threads that wait go on waiting, others may enqueue. pause() comes back
      * when no thread runs the engine any more, which is at the driver's next tick. The thread that has paused must not
      * wait itself: DRIVER_INVALID_VALUE. When and how often this is done changes no result. */

@@ -55,25 +55,30 @@ static void device_add_instance(struct driver_device_info *info, const struct pl
                  isa_target_name(device_param(instance, "isa", 0) == 0 ? ISA_GFX803 : ISA_GFX906));
     } else if (!strcmp(type, "cache") && !strncmp(rest, "l2", 2)) {
         info->l2_bytes += (uint64_t)device_param(instance, "size", 0);
+    } else if (!strcmp(type, "rdma_engine")) {
+        info->has_fabric = true;
     } else if (!strcmp(type, "dram")) {
         info->memory_bandwidth_bytes_per_s +=
             (uint64_t)device_param(instance, "width", 1) * (uint64_t)device_param(instance, "line", 64) * hz;
     }
 }
 
-static void device_read_info(const struct driver *d, struct driver_device *device, const char *prefix)
+static void device_read_info(struct driver *d, uint32_t number, const char *prefix)
 {
     const struct platform_table *table = engine_base.platform;
-    struct driver_device_info *info = &device->info;
+    struct driver_device_info *info = &d->device[number].info;
     snprintf(info->name, sizeof info->name, "%s %.*s", table_string(table->name), (int)strlen(prefix) - 1,
              prefix);
     for (uint32_t g = 0; g < table->group_count; g++) {
         for (uint32_t i = 0; i < table->groups[g].count; i++) {
             const struct platform_instance *instance = &table->instances[table->groups[g].first + i];
             const char *path = table_string(instance->path);
-            if (device_owns(path, prefix))
-                device_add_instance(info, instance, table->domains[table->groups[g].domain].hz,
-                                    path + strlen(prefix));
+            if (!device_owns(path, prefix))
+                continue;
+            device_add_instance(info, instance, table->domains[table->groups[g].domain].hz,
+                                path + strlen(prefix));
+            if (table->groups[g].first + i < PROGRAM_INSTANCES)
+                driver_program(d)->gpu_of[table->groups[g].first + i] = (uint8_t)number;
         }
     }
     info->work_groups_per_cu = 16;
@@ -85,11 +90,11 @@ static void device_read_info(const struct driver *d, struct driver_device *devic
     }
     info->max_work_group = DRIVER_MAX_WORK_GROUP;
     info->page_bytes = (uint32_t)driver_page_bytes(d);
-    info->memory_bytes = device->size;
+    info->memory_bytes = d->device[number].size;
 }
 
 /* The device's memory: the mapped space below its prefix, or the one of the same number. */
-static bool device_find_memory(struct driver_device *device, uint32_t number, const char *prefix)
+static bool device_find_memory(struct driver_device *device, uint32_t number, const char *prefix, uint64_t *base)
 {
     const struct platform_table *table = engine_base.platform;
     uint32_t found = table->map_count;
@@ -101,7 +106,7 @@ static bool device_find_memory(struct driver_device *device, uint32_t number, co
         found = number;
     if (found >= table->map_count)
         return false;
-    device->base = platform_map_base(found);
+    *base = platform_map_base(found);
     device->size = platform_map_size(found);
     return true;
 }
@@ -111,18 +116,19 @@ static void device_init(struct driver *d, uint32_t number)
     struct driver_device *device = &d->device[number];
     size_t slots = (size_t)driver_params(d)->in_flight;
     char prefix[256];
+    uint64_t base = 0;
     device_prefix(d, number, prefix, sizeof prefix);
-    if (!device_find_memory(device, number, prefix))
+    if (!device_find_memory(device, number, prefix, &base))
         die("driver: GPU %u ('%s') has no memory; say `map %slocal;` in the platform", number, prefix, prefix);
-    uint64_t pages = device->size / driver_page_bytes(d);
-    uint32_t capacity = (uint32_t)(pages / 2 + 2);
-    device->extents = arena_allocate(capacity * sizeof(struct page_extent));
-    page_allocator_init(&device->pages, driver_extents(device), capacity, device->base / driver_page_bytes(d),
-                        pages);
+    if (memory_register_device(&d->memory, base, device->size) != MEMORY_OK)
+        die("driver: the memory of GPU %u ('%s') overlaps that of another one; `map` gives each its own addresses", number,
+            prefix);
+    driver_program(d)->memory_base[number] = base;
+    driver_program(d)->memory_size[number] = device->size;
     device->slots = arena_allocate(slots * sizeof(struct driver_slot));
     for (uint32_t i = 0; i < slots; i++)
         driver_slot_at(device, i)->command = DRIVER_NONE;
-    device_read_info(d, device, prefix);
+    device_read_info(d, number, prefix);
 }
 
 #endif

@@ -4,10 +4,26 @@
 #define HEDDLE_DRIVER_ENQUEUE_H
 
 #include "driver_code.h"
+#include "driver_handles.h"
 #include "driver_host.h"
 #include "driver_ring.h"
 
 /* ---- commands ---- */
+
+/* A queue for the GPU, on behalf of the handle; DRIVER_NONE: there are too many. */
+static uint32_t queue_new(struct driver *d, uint32_t device, uint32_t handle)
+{
+    uint32_t number = 0;
+    while (number < d->queue_count && driver_queue_at(d, number)->used)
+        number++;
+    if (number == DRIVER_QUEUES)
+        return DRIVER_NONE;
+    if (number == d->queue_count)
+        d->queue_count++;
+    *driver_queue_at(d, number) = (struct driver_queue){
+        .used = true, .device = device, .handle = handle, .first = DRIVER_NONE, .last = DRIVER_NONE};
+    return number;
+}
 
 static enum driver_status queue_check(const struct driver *d, uint32_t queue)
 {
@@ -167,9 +183,9 @@ static enum driver_status launch_take_piece(struct driver *d, struct driver_devi
         free(content);
         return DRIVER_OK;
     }
-    enum driver_status status = ring_wait(d, device, bytes, align);
+    uint64_t start = 0;
+    enum driver_status status = ring_find(d, device, bytes, align, &start);
     if (status == DRIVER_OK) {
-        uint64_t start = ring_place(device, bytes, align);
         launch_write_arguments(device, l, k, kernarg_offset, start, content);
         k->piece = ring_take(device, start, content, bytes, queue);
         k->size = bytes;
@@ -201,24 +217,40 @@ static void launch_count_code(struct driver *d, uint64_t entry)
         d->io.stats.launch_copies_saved++;
 }
 
-static enum driver_status enqueue_launch(struct driver *d, uint32_t queue, const struct driver_launch *l,
-                                         uint64_t *ticket)
+/* Work-groups of the launch; the grid is not empty. */
+static uint64_t launch_groups(const struct driver_launch *l)
+{
+    uint64_t groups = 1;
+    for (unsigned i = 0; i < 3; i++)
+        groups *= (l->grid[i] + l->block[i] - 1) / l->block[i];
+    return groups;
+}
+
+/* What can be said before anything is enqueued. */
+static enum driver_status launch_check_all(const struct driver *d, uint32_t number, const struct driver_launch *l)
+{
+    enum driver_status status = launch_check(d, number, l);
+    uint32_t items = (uint32_t)l->block[0] * l->block[1] * l->block[2];
+    return status == DRIVER_OK ? launch_check_registers(d, number, l, (items + 63) / 64) : status;
+}
+
+/* Launches work-groups first .. first + count - 1 on the GPU of the queue. */
+static enum driver_status enqueue_part(struct driver *d, uint32_t queue, const struct driver_launch *l, uint64_t first,
+                                       uint64_t count, uint64_t *ticket)
 {
     enum { QUEUE_BYTES = 128, LINE = 64 };
-    enum driver_status status = queue_check(d, queue);
-    if (status != DRIVER_OK)
-        return status;
+    enum driver_status status;
     uint32_t number = driver_queue_at(d, queue)->device;
     struct driver_device *device = &d->device[number];
     uint32_t items = (uint32_t)l->block[0] * l->block[1] * l->block[2];
     struct driver_command k = {.kind = DRIVER_LAUNCH, .entry = l->entry, .scratch_pool = DRIVER_NONE,
-                               .waves_per_group = (items + 63) / 64, .groups = 1};
+                               .waves_per_group = (items + 63) / 64,
+                               .first_group = (uint32_t)first, .groups = count,
+                               .pid = driver_handle_at(d, driver_queue_at(d, queue)->handle)->pid};
     struct aql_descriptor descriptor;
     memcpy(&descriptor, l->descriptor, sizeof descriptor);
     memcpy(k.descriptor, l->descriptor, sizeof k.descriptor);
-    if ((status = launch_check(d, number, l)) != DRIVER_OK
-        || (status = launch_check_registers(d, number, l, k.waves_per_group)) != DRIVER_OK
-        || (status = ring_open(d, number)) != DRIVER_OK)
+    if ((status = launch_check_all(d, number, l)) != DRIVER_OK || (status = ring_open(d, number)) != DRIVER_OK)
         return status;
     uint32_t align = l->kernarg_align > LINE ? l->kernarg_align : LINE;
     uint32_t kernarg_offset = sizeof k.packet + (descriptor.properties & 1u << 2 ? QUEUE_BYTES : 0);
@@ -235,7 +267,6 @@ static enum driver_status enqueue_launch(struct driver *d, uint32_t queue, const
     for (unsigned i = 0; i < 3; i++) {
         k.packet.work_group[i] = l->block[i];
         k.packet.grid[i] = l->grid[i];
-        k.groups *= (l->grid[i] + l->block[i] - 1) / l->block[i];
     }
     status = launch_take_piece(d, device, l, &k, queue, kernarg_offset, align);
     if (status == DRIVER_OK && k.size && driver_params(d)->staging == DRIVER_STAGING_SEPARATE)
@@ -244,6 +275,66 @@ static enum driver_status enqueue_launch(struct driver *d, uint32_t queue, const
         return status;
     launch_count_code(d, l->entry);
     return enqueue(d, queue, &k, ticket);
+}
+
+static enum driver_status enqueue_barrier(struct driver *d, uint32_t queue, uint64_t awaited, uint64_t *ticket)
+{
+    struct driver_command k = {.kind = DRIVER_BARRIER, .awaited = awaited};
+    return enqueue(d, queue, &k, ticket);
+}
+
+/* The ticket of the last command of the queue that is not done; 0: there is none. */
+static uint64_t queue_last(const struct driver *d, uint32_t queue)
+{
+    uint32_t last = driver_queue_at(d, queue)->last;
+    return last == DRIVER_NONE ? 0 : driver_command_at(d, last)->ticket;
+}
+
+/* The parts of a launch wait in queues of their own, one a GPU: each begins when what stood before the launch in `queue` is
+ * done, and `queue` goes on when all parts are. */
+static enum driver_status enqueue_unified(struct driver *d, uint32_t queue, const struct driver_launch *l, uint64_t *ticket)
+{
+    struct driver_handle *h = driver_handle_at(d, driver_queue_at(d, queue)->handle);
+    uint64_t before = queue_last(d, queue), groups, first = 0, parts[DRIVER_DEVICES], ignored;
+    enum driver_status status = DRIVER_OK;
+    uint32_t used = 0;
+    for (uint32_t i = 0; i < h->count && status == DRIVER_OK; i++)
+        status = launch_check_all(d, h->member[i], l);
+    if (status != DRIVER_OK)
+        return status;
+    if ((groups = launch_groups(l)) > UINT32_MAX)
+        return driver_fail(DRIVER_TOO_LARGE, "kernel '%s': %" PRIu64 " work-groups; a unified device takes %u", l->name,
+                           groups, UINT32_MAX);
+    for (uint32_t i = 0; i < h->count && status == DRIVER_OK; i++) {
+        uint64_t count = memory_share_of(groups, h->count, i);
+        if (!count)
+            break;
+        if (h->part_queue[i] == DRIVER_NONE
+            && (h->part_queue[i] = queue_new(d, h->member[i], driver_queue_at(d, queue)->handle)) == DRIVER_NONE)
+            return driver_fail(DRIVER_OUT_OF_MEMORY, "more than %d queues", DRIVER_QUEUES);
+        if (before)
+            status = enqueue_barrier(d, h->part_queue[i], before, NULL);
+        if (status == DRIVER_OK)
+            status = enqueue_part(d, h->part_queue[i], l, first, count, &parts[used]);
+        used += status == DRIVER_OK;
+        stat_histogram_add(&d->io.stats.unified_groups, count);
+        first += count;
+    }
+    for (uint32_t i = 0; i < used && status == DRIVER_OK; i++)
+        status = enqueue_barrier(d, queue, parts[i], ticket ? ticket : &ignored);
+    d->io.stats.unified_launches++;
+    return status;
+}
+
+static enum driver_status enqueue_launch(struct driver *d, uint32_t queue, const struct driver_launch *l, uint64_t *ticket)
+{
+    enum driver_status status = queue_check(d, queue);
+    if (status != DRIVER_OK)
+        return status;
+    if (driver_handle_at(d, driver_queue_at(d, queue)->handle)->count > 1)
+        return enqueue_unified(d, queue, l, ticket);
+    status = launch_check_all(d, driver_queue_at(d, queue)->device, l);
+    return status == DRIVER_OK ? enqueue_part(d, queue, l, 0, launch_groups(l), ticket) : status;
 }
 
 #endif

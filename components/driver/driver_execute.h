@@ -6,6 +6,7 @@
 #ifndef HEDDLE_DRIVER_EXECUTE_H
 #define HEDDLE_DRIVER_EXECUTE_H
 
+#include "driver_dirty.h"
 #include "driver_functional.h"
 #include "driver_ring.h"
 #include "driver_scratch.h"
@@ -56,6 +57,27 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+static enum copy_kind command_copy_kind(const struct driver_command *k)
+{
+    switch ((enum driver_kind)k->kind) {
+    case DRIVER_READ:
+        return COPY_FROM_GPU;
+    case DRIVER_COPY:
+        return k->local ? COPY_ON_GPU : COPY_BETWEEN_GPUS;
+    case DRIVER_FILL:
+        return COPY_FILL;
+    default:
+        return COPY_TO_GPU;
+    }
+}
+
+/* Bytes of the next message of a command. */
+static uint32_t copy_cut(struct driver *d, uint32_t command, uint64_t physical, uint64_t most)
+{
+    const struct driver_command *k = driver_command_at(d, command);
+    return driver_copy_ops(d)->cut(driver_copy(d), command_copy_kind(k), physical, most);
+}
+
 /* One piece of host data to the device at `address` + offset. */
 static bool move_write(struct driver *d, uint32_t command, uint32_t number, uint64_t address, const char *from,
                        uint64_t offset, uint64_t size)
@@ -64,7 +86,7 @@ static bool move_write(struct driver *d, uint32_t command, uint32_t number, uint
     int slot = slot_for(d, number);
     if (slot < 0)
         return false;
-    uint32_t bytes = (uint32_t)least(least(rest, size - offset), DRIVER_CHUNK - physical % DRIVER_CHUNK);
+    uint32_t bytes = copy_cut(d, command, physical, least(rest, size - offset));
     send_write(d, number, slot, physical, from + offset, bytes);
     slot_take(d, number, slot, command, offset, bytes);
     driver_command_at(d, command)->sent += bytes;
@@ -78,7 +100,7 @@ static bool move_read(struct driver *d, uint32_t command, uint32_t number, uint6
     int slot = slot_for(d, number);
     if (slot < 0)
         return false;
-    uint32_t bytes = (uint32_t)least(least(rest, size - offset), DRIVER_CHUNK - physical % DRIVER_CHUNK);
+    uint32_t bytes = copy_cut(d, command, physical, least(rest, size - offset));
     driver_gpu_send_read(d, number, (uint16_t)slot, physical, bytes);
     slot_take(d, number, slot, command, offset, bytes);
     driver_command_at(d, command)->sent += bytes;
@@ -94,7 +116,7 @@ static bool move_copy(struct driver *d, uint32_t command, uint32_t number)
     int slot = slot_for(d, number);
     if (slot < 0)
         return false;
-    uint32_t bytes = (uint32_t)least(least(rest_to, rest_from), k->size - k->sent);
+    uint32_t bytes = copy_cut(d, command, to, least(least(rest_to, rest_from), k->size - k->sent));
     driver_gpu_send_copy(d, number, (uint16_t)slot, to, from, bytes);
     slot_take(d, number, slot, command, k->sent, bytes);
     k->sent += bytes;
@@ -112,7 +134,7 @@ static bool move_fill(struct driver *d, uint32_t command, uint32_t number)
     if (slot < 0)
         return false;
     if (address % 4 == 0 && left >= 4) {
-        bytes = (uint32_t)least(rest, left & ~(uint64_t)3);
+        bytes = copy_cut(d, command, physical, least(rest, left & ~(uint64_t)3)) & ~3u;
         driver_gpu_send_fill(d, number, (uint16_t)slot, physical, bytes, k->pattern);
     } else {
         bytes = (uint32_t)least(4 - address % 4, left);
@@ -123,16 +145,30 @@ static bool move_fill(struct driver *d, uint32_t command, uint32_t number)
     return true;
 }
 
-static uint32_t device_of(const struct driver *d, uint64_t address)
+/* One shoot-down to GPU number `sent`. */
+static bool move_shootdown(struct driver *d, uint32_t command)
 {
-    const struct program_allocation *a = program_find(driver_program(d), address);
-    if (!a)
-        bug("driver: 0x%" PRIx64 " of a queued command is not allocated", address);
-    return a->device;
+    struct driver_command *k = driver_command_at(d, command);
+    uint32_t number = (uint32_t)k->sent;
+    int slot = slot_for(d, number);
+    if (slot < 0)
+        return false;
+    driver_gpu_send_shootdown(d, number, (uint16_t)slot, k->device_address, k->shot_bytes, k->pid);
+    slot_take(d, number, slot, command, 0, 1);
+    d->io.stats.shootdowns++;
+    k->sent++;
+    return true;
+}
+
+/* Is all of a copy inside of one GPU? */
+static bool copy_is_local(const struct driver *d, const struct driver_command *k)
+{
+    uint64_t owners = memory_owners(d, k->source, k->size) | memory_owners(d, k->device_address, k->size);
+    return !(owners & (owners - 1));
 }
 
 /* Between GPUs: blocks through a buffer of the driver, read first, then written. */
-static bool move_between(struct driver *d, uint32_t command, uint32_t from, uint32_t to)
+static bool move_between(struct driver *d, uint32_t command)
 {
     struct driver_command *k = driver_command_at(d, command);
     uint64_t block = k->received / DRIVER_BOUNCE * DRIVER_BOUNCE;
@@ -150,33 +186,31 @@ static bool move_between(struct driver *d, uint32_t command, uint32_t from, uint
         }
     }
     if (k->second_half)
-        return move_write(d, command, to, k->device_address, (char *)((uintptr_t)bounce - block),
-                          k->sent, end);
-    return move_read(d, command, from, k->source, k->sent, end);
+        return move_write(d, command, memory_owner(d, k->device_address + k->sent), k->device_address,
+                          (char *)((uintptr_t)bounce - block), k->sent, end);
+    return move_read(d, command, memory_owner(d, k->source + k->sent), k->source, k->sent, end);
 }
 
 /* One message of the command, if there is one to send and it can be sent. */
 static bool move_piece(struct driver *d, uint32_t command, uint32_t number)
 {
     struct driver_command *k = driver_command_at(d, command);
-    uint32_t from, to;
-    if (k->kind == DRIVER_COPY) {
-        from = device_of(d, k->source);
-        to = device_of(d, k->device_address);
-        if (from != to)
-            return k->received < k->size && move_between(d, command, from, to);
-        return k->sent < k->size && move_copy(d, command, from);
-    }
+    if (k->kind == DRIVER_COPY && !k->local)
+        return k->received < k->size && move_between(d, command);
     if (k->sent == k->size)
         return false;
     switch ((enum driver_kind)k->kind) {
     case DRIVER_WRITE:
-        return move_write(d, command, device_of(d, k->device_address), k->device_address, k->host, k->sent,
+        return move_write(d, command, memory_owner(d, k->device_address + k->sent), k->device_address, k->host, k->sent,
                           k->size);
     case DRIVER_READ:
-        return move_read(d, command, device_of(d, k->device_address), k->device_address, k->sent, k->size);
+        return move_read(d, command, memory_owner(d, k->device_address + k->sent), k->device_address, k->sent, k->size);
+    case DRIVER_COPY:
+        return move_copy(d, command, memory_owner(d, k->source + k->sent));
     case DRIVER_FILL:
-        return move_fill(d, command, device_of(d, k->device_address));
+        return move_fill(d, command, memory_owner(d, k->device_address + k->sent));
+    case DRIVER_SHOOTDOWN:
+        return move_shootdown(d, command);
     default: {
         const struct driver_device *device = &d->device[number];
         return move_write(d, command, number, device->ring_address + k->ring_offset,
@@ -212,6 +246,7 @@ static void command_complete(struct driver *d, struct driver_queue *q)
     struct driver_device *device = &d->device[q->device];
     if (k->kind == DRIVER_LAUNCH) {
         device->kernels_running--;
+        dirty_note(d, q->device, k->pid);
         ring_give(device, k->piece);
         scratch_release(device, k);
     }
@@ -234,29 +269,57 @@ static void command_complete(struct driver *d, struct driver_queue *q)
     d->undone--;
 }
 
+/* The GPUs whose memory a copy or a fill touches; bit i is GPU i. */
+static uint64_t command_owners(const struct driver *d, const struct driver_command *k)
+{
+    if (k->kind != DRIVER_WRITE && k->kind != DRIVER_READ && k->kind != DRIVER_FILL && k->kind != DRIVER_COPY)
+        return 0;
+    uint64_t owners = memory_owners(d, k->device_address, k->size);
+    return k->kind == DRIVER_COPY ? owners | memory_owners(d, k->source, k->size) : owners;
+}
+
+/* The first of the owners of memory at `address` whose L2 may hold lines of it, or DRIVER_NONE. */
+static uint32_t flush_owner(const struct driver *d, uint64_t owners, uint64_t address)
+{
+    uint32_t pid = program_find(driver_program(d), address)->pid;
+    for (; owners; owners &= owners - 1) {
+        if (dirty_is(d, (uint32_t)__builtin_ctzll(owners), pid))
+            return (uint32_t)__builtin_ctzll(owners);
+    }
+    return DRIVER_NONE;
+}
+
 /* A device whose caches must be flushed before the command, or DRIVER_NONE. */
 static uint32_t command_flush_device(const struct driver *d, const struct driver_command *k, uint32_t device)
 {
     if (k->kind == DRIVER_LAUNCH || k->kind == DRIVER_STAGE)
         return d->device[device].ring_wrapped || d->device[device].line_shared ? device : DRIVER_NONE;
-    if (k->kind == DRIVER_MARK || k->kind == DRIVER_BARRIER)
+    if (!command_owners(d, k))
         return DRIVER_NONE;
-    uint32_t to = device_of(d, k->device_address);
-    if (d->device[to].dirty && !(k->flushed >> to & 1))
-        return to;
-    uint32_t from = k->kind == DRIVER_COPY ? device_of(d, k->source) : to;
-    return d->device[from].dirty && !(k->flushed >> from & 1) ? from : DRIVER_NONE;
+    uint32_t number = flush_owner(d, memory_owners(d, k->device_address, k->size) & ~k->flushed, k->device_address);
+    if (number == DRIVER_NONE && k->kind == DRIVER_COPY)
+        number = flush_owner(d, memory_owners(d, k->source, k->size) & ~k->flushed, k->source);
+    return number;
+}
+
+/* Kernels reach the memory of other GPUs, too. */
+static bool any_kernel_runs(const struct driver *d)
+{
+    bool running = false;
+    for (uint32_t i = 0; i < d->device_count; i++)
+        running |= d->device[i].kernels_running > 0;
+    return running;
 }
 
 /* Somebody else's flush of a device that the command needs flushed is under way. */
 static bool command_flush_awaited(const struct driver *d, const struct driver_command *k)
 {
-    if (k->kind == DRIVER_MARK || k->kind == DRIVER_BARRIER)
-        return false;
-    if (k->kind == DRIVER_LAUNCH || k->kind == DRIVER_STAGE)
-        return false;
-    return d->device[device_of(d, k->device_address)].flushing
-           || (k->kind == DRIVER_COPY && d->device[device_of(d, k->source)].flushing);
+    uint64_t owners = command_owners(d, k);
+    for (; owners; owners &= owners - 1) {
+        if (d->device[__builtin_ctzll(owners)].flushing)
+            return true;
+    }
+    return false;
 }
 
 static bool command_flush(struct driver *d, uint32_t command, uint32_t number)
@@ -267,7 +330,7 @@ static bool command_flush(struct driver *d, uint32_t command, uint32_t number)
         return false;
     driver_gpu_send_flush(d, number, (uint16_t)slot);
     slot_take(d, number, slot, command, 0, 0);
-    device->dirty = device->kernels_running > 0;
+    dirty_flush(d, number);
     device->ring_wrapped = false;
     device->line_shared = false;
     device->flushing++;
@@ -275,6 +338,12 @@ static bool command_flush(struct driver *d, uint32_t command, uint32_t number)
     driver_command_at(d, command)->phase = PHASE_FLUSHING;
     driver_command_at(d, command)->flushed |= (uint64_t)1 << number;
     return true;
+}
+
+/* 0 stands for all, of which there may be more than the field holds. */
+static uint32_t launch_count(const struct driver_command *k)
+{
+    return k->first_group == 0 && k->groups > UINT32_MAX ? 0 : (uint32_t)k->groups;
 }
 
 static bool command_launch(struct driver *d, uint32_t command, uint32_t number)
@@ -285,15 +354,43 @@ static bool command_launch(struct driver *d, uint32_t command, uint32_t number)
     if (slot < 0)
         return false;
     void *payload = driver_gpu_send_launch(d, number, (uint16_t)slot, device->ring_address + k->ring_offset,
-                                           k->entry, DRIVER_PID, (uint16_t)k->kernel);
+                                           k->entry, k->pid, (uint16_t)k->kernel);
+    aql_set_groups(&k->packet, k->first_group, launch_count(k));
     memcpy(command_launch_packet(payload), &k->packet, sizeof k->packet);
     memcpy(command_launch_descriptor(payload), k->descriptor, sizeof k->descriptor);
     slot_take(d, number, slot, command, 0, 0);
-    device->dirty = true;
+    dirty_note(d, number, k->pid);
     device->kernels_running++;
     d->io.stats.launches++;
     k->phase = PHASE_RUNNING;
     return true;
+}
+
+static bool command_is_direct(struct driver *d, const struct driver_command *k)
+{
+    return k->size && k->kind != DRIVER_SHOOTDOWN
+           && driver_copy_ops(d)->direct(driver_copy(d), command_copy_kind(k), k->size);
+}
+
+static void migrate_swap(struct driver *d);
+
+/* Stores that others read, and the memory itself, change when no component is being ticked. */
+static void driver_window_end(struct component *c)
+{
+    struct driver *d = (struct driver *)(void *)c;
+    scratch_make(d);
+    migrate_swap(d);
+    for (uint32_t i = 0; i < d->queue_count; i++) {
+        const struct driver_queue *q = driver_queue_at(d, i);
+        struct driver_command *k = q->first == DRIVER_NONE ? NULL : driver_command_at(d, q->first);
+        if (!k || k->phase != PHASE_DIRECT)
+            continue;
+        functional_move_command(d, k, q->device);
+        if (k->kind == DRIVER_LAUNCH || k->kind == DRIVER_STAGE)
+            d->io.stats.bytes_to_gpu += k->size;
+        k->sent = k->received = k->size;
+        k->phase = PHASE_MOVE;
+    }
 }
 
 static bool command_begin(struct driver *d, uint32_t command, struct driver_queue *q)
@@ -316,13 +413,14 @@ static bool command_begin(struct driver *d, uint32_t command, struct driver_queu
     uint32_t flushed = command_flush_device(d, k, q->device);
     if (flushed != DRIVER_NONE)
         return command_flush(d, command, flushed);
-    if (k->kind == DRIVER_LAUNCH && k->packet.private_bytes && !scratch_find(d, q))
+    if (k->kind == DRIVER_LAUNCH && k->packet.private_bytes && !scratch_find(d, q, driver_window_end))
         return false;
-    k->phase = PHASE_MOVE;
+    k->local = k->kind == DRIVER_COPY && copy_is_local(d, k);
+    k->phase = command_is_direct(d, k) ? PHASE_DIRECT : PHASE_MOVE;
+    if (k->phase == PHASE_DIRECT)
+        engine_at_window_end(&d->io.base, driver_window_end);
     k->launches = (uint32_t)d->io.stats.launches;
-    k->beside_kernels = false;
-    for (uint32_t i = 0; i < d->device_count; i++)
-        k->beside_kernels |= d->device[i].kernels_running > 0;
+    k->beside_kernels = any_kernel_runs(d);
     d->io.stats.commands++;
     trace_begin(&d->io.base, k->ticket, command_span(k));
     return true;
@@ -337,6 +435,7 @@ static bool queue_step(struct driver *d, struct driver_queue *q)
     case PHASE_QUEUED:
         return command_begin(d, command, q);
     case PHASE_FLUSHING:
+    case PHASE_DIRECT:
     case PHASE_RUNNING:
         return false;
     case PHASE_LAUNCH_FIRST:
@@ -419,14 +518,6 @@ static bool queues_step(struct driver *d)
     if (last != DRIVER_NONE)
         d->turn = last + 1 < d->queue_count ? last + 1 : 0;
     return last != DRIVER_NONE;
-}
-
-static bool driver_work(struct driver *d)
-{
-    bool progress = answers_receive(d);
-    while (queues_step(d))
-        progress = true;
-    return progress;
 }
 
 #endif

@@ -104,7 +104,6 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
     enum isa_target target;
     if (k->packet.private_bytes && !scratch_acquire(d, k, number, true))
         return false;
-    functional_stage(d, k, device);
     memcpy(&descriptor, k->descriptor, sizeof descriptor);
     if (isa_target_by_name(device->info.isa, &target) < 0)
         bug("driver: device %u has no known instruction set", number);
@@ -112,7 +111,10 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
         .program = driver_program(d),
         .pages = driver_page_table(d),
         .target = target,
-        .pid = DRIVER_PID,
+        .pid = k->pid,
+        .first_group = k->first_group,
+        .groups = k->groups,
+        .gpu = number,
         .kernel = k->kernel,
         .dispatch_id = device->launches++,
         .resident = functional_resident(&device->info, k->waves_per_group),
@@ -122,9 +124,8 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
         .descriptor = &descriptor,
         .most_instructions = platform_max_cycles(),
         .before = engine_instructions()};
-    uint32_t record =
-        kernel_begin(&d->io.base, program_kernel_name(driver_program(d), k->kernel),
-                     program_kernel_symbol(driver_program(d), k->kernel), number);
+    uint32_t record = kernel_begin(&d->io.base, program_kernel_name(driver_program(d), k->kernel),
+                                   program_kernel_symbol(driver_program(d), k->kernel), number);
     functional_run(&launch, &result);
     engine_count_instructions(&d->io.base, result.instructions);
     d->io.stats.launches++;
@@ -139,35 +140,42 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
     return true;
 }
 
-/* Does the command. False: the run has failed. */
-static bool functional_command(struct driver *d, struct driver_command *k, uint32_t number)
+/* Moves the data of a copy, a fill, or a launch's arguments. */
+static void functional_move_command(struct driver *d, const struct driver_command *k,
+                                    uint32_t number)
 {
-    d->io.stats.commands++;
     switch ((enum driver_kind)k->kind) {
     case DRIVER_WRITE:
         functional_write(d, k->device_address, k->host, k->size);
         d->io.stats.bytes_to_gpu += k->size;
-        return true;
+        break;
     case DRIVER_READ:
         functional_read(d, k->device_address, k->host, k->size);
         d->io.stats.bytes_from_gpu += k->size;
-        return true;
+        break;
     case DRIVER_COPY:
         functional_copy(d, k->device_address, k->source, k->size);
-        return true;
+        break;
     case DRIVER_FILL:
         functional_fill(d, k->device_address, k->size, k->pattern);
-        return true;
+        break;
     case DRIVER_STAGE:
-        functional_stage(d, k, &d->device[number]);
-        return true;
     case DRIVER_LAUNCH:
-        if (k->size)
-            ring_written(&d->device[number], k->piece);
-        return functional_launch(d, k, number);
+        functional_stage(d, k, &d->device[number]);
+        break;
     default:
-        return true; /* marks and barriers only need their turn */
+        break; /* marks and barriers only need their turn; there are no TLBs to shoot down */
     }
+}
+
+/* Does the command. False: the run has failed. */
+static bool functional_command(struct driver *d, struct driver_command *k, uint32_t number)
+{
+    d->io.stats.commands++;
+    functional_move_command(d, k, number);
+    if (k->kind == DRIVER_LAUNCH && k->size)
+        ring_written(&d->device[number], k->piece);
+    return k->kind != DRIVER_LAUNCH || functional_launch(d, k, number);
 }
 
 #endif

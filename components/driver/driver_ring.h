@@ -1,18 +1,30 @@
 /* Packets and kernel arguments of a device: a ring in its memory, and what launches write there. Included by driver.c.
  *
  * Positions count bytes since start; the place of a position is its remainder. Every launch holds a piece until it is done.
- * Launches of different queues end in any order, pieces are given back in the order in which they were taken: the ring is
- * full when its head would pass the oldest piece that is held. A launch whose packet and arguments are what the last piece
- * contains uses that piece, and nothing is copied. */
+ * Launches of different queues end in any order: pieces are forgotten in the order in which they were taken, and when the head
+ * has gone round and meets one that is still held, that one becomes "late" and the head goes around it. A launch whose packet
+ * and arguments are what the last piece contains uses that piece, and nothing is copied. */
 #ifndef HEDDLE_DRIVER_RING_H
 #define HEDDLE_DRIVER_RING_H
 
+#include "driver_handles.h"
 #include "driver_host.h"
-#include "driver_memory.h"
 
 static struct driver_piece *ring_piece(const struct driver_device *device, uint32_t number)
 {
     return arena_at(struct driver_piece, device->pieces) + number % DRIVER_COMMANDS;
+}
+
+/* All processes that use the device see its ring at the same address. */
+static enum driver_status ring_share(struct driver *d, uint32_t number)
+{
+    for (uint32_t i = d->device_count; i < d->handle_count; i++) {
+        const struct driver_handle *h = driver_handle_at(d, i);
+        if (h->used && h->pid != DRIVER_PID && handle_has(h, number)
+            && !memory_share(memory_view(d), d->device[number].ring_address, h->pid))
+            return driver_fail(DRIVER_OUT_OF_MEMORY, "the page table is full");
+    }
+    return DRIVER_OK;
 }
 
 /* The ring is made at the first launch. */
@@ -25,7 +37,9 @@ static enum driver_status ring_open(struct driver *d, uint32_t number)
     while (bytes > device->size / 16)
         bytes /= 2;
     enum driver_status status =
-        memory_allocate(d, number, bytes, 0, PROGRAM_ARGUMENTS, &device->ring_address);
+        memory_allocate_own(d, number, DRIVER_PID, bytes, PROGRAM_ARGUMENTS, &device->ring_address);
+    if (status == DRIVER_OK && (status = ring_share(d, number)) != DRIVER_OK)
+        memory_release(d, device->ring_address);
     if (status != DRIVER_OK) {
         device->ring_address = 0;
         return status;
@@ -41,18 +55,50 @@ static uint64_t ring_tail(const struct driver_device *device)
     return device->pieces_held ? ring_piece(device, device->first_piece)->start : device->ring_head;
 }
 
-/* Where `bytes` neighbouring bytes begin, aligned to `align`, a power of two that divides the ring's size. */
+/* Where `bytes` neighbouring bytes begin, aligned to `align`, a power of two that divides the ring's size. UINT64_MAX: late
+ * pieces leave no room. */
 static uint64_t ring_place(const struct driver_device *device, uint32_t bytes, uint32_t align)
 {
-    uint64_t at = (device->ring_head + align - 1) & ~(uint64_t)(align - 1), left = device->ring_bytes - at % device->ring_bytes;
-    return bytes > left ? at + left : at;
+    uint64_t at = device->ring_head, size = device->ring_bytes;
+    for (uint32_t i = 0; i < device->late_pieces;) {
+        const struct driver_late_piece *late = &device->late_piece[i++];
+        at = (at + align - 1) & ~(uint64_t)(align - 1);
+        at += bytes > size - at % size ? size - at % size : 0;
+        if (at % size < late->offset + late->bytes && late->offset < at % size + bytes) {
+            at += late->offset + late->bytes - at % size;
+            i = 0;
+        }
+        if (at - device->ring_head > size)
+            return UINT64_MAX;
+    }
+    at = (at + align - 1) & ~(uint64_t)(align - 1);
+    return at + (bytes > size - at % size ? size - at % size : 0);
 }
 
 static uint32_t ring_hold(struct driver_device *device, uint64_t start, uint32_t bytes, bool written)
 {
     uint32_t number = device->first_piece + device->pieces_held++;
     *ring_piece(device, number) = (struct driver_piece){start, bytes, true, written};
-    return number % DRIVER_COMMANDS;
+    return number;
+}
+
+static void ring_forget(struct driver_device *device)
+{
+    device->first_piece++;
+    device->pieces_held--;
+}
+
+/* The oldest piece that is held stays where it is. False: there are too many such pieces. */
+static bool ring_make_late(struct driver_device *device)
+{
+    const struct driver_piece *piece = ring_piece(device, device->first_piece);
+    if (device->late_pieces == DRIVER_LATE_PIECES)
+        return false;
+    if (piece->held)
+        device->late_piece[device->late_pieces++] = (struct driver_late_piece){
+            device->first_piece, (uint32_t)(piece->start % device->ring_bytes), piece->bytes};
+    ring_forget(device);
+    return true;
 }
 
 /* The piece that was taken last, if it contains these bytes: its number, or DRIVER_NONE. Another queue may use it only when it
@@ -64,14 +110,18 @@ static bool ring_is_last(const struct driver_device *device, const void *content
            && !memcmp(arena_at(char, device->ring_mirror) + last->start % device->ring_bytes, content, bytes);
 }
 
-/* Waits for launches to end while the ring is full. */
-static enum driver_status ring_wait(struct driver *d, struct driver_device *device, uint32_t bytes, uint32_t align)
+/* The place of a new piece; waits for launches to end while there is none. */
+static enum driver_status ring_find(struct driver *d, struct driver_device *device, uint32_t bytes, uint32_t align, uint64_t *start)
 {
     enum driver_status status = DRIVER_OK;
-    while (status == DRIVER_OK && device->pieces_held
-           && (ring_place(device, bytes, align) + bytes - ring_tail(device) > device->ring_bytes
-               || device->pieces_held == DRIVER_COMMANDS))
-        status = host_wait_some(d, d->undone);
+    while (status == DRIVER_OK) {
+        *start = ring_place(device, bytes, align);
+        bool full = *start == UINT64_MAX || device->pieces_held == DRIVER_COMMANDS;
+        if (!full && *start + bytes - ring_tail(device) <= device->ring_bytes)
+            return DRIVER_OK;
+        if (*start == UINT64_MAX || !device->pieces_held || !ring_make_late(device))
+            status = host_wait_some(d, d->undone);
+    }
     return status;
 }
 
@@ -93,6 +143,8 @@ static uint32_t ring_take(struct driver_device *device, uint64_t start, const vo
 static void ring_written(struct driver_device *device, uint32_t number)
 {
     struct driver_piece *piece = ring_piece(device, number);
+    if (number - device->first_piece >= device->pieces_held)
+        return; /* late; nobody asks for it any more */
     piece->written = true;
     if (piece->start == device->last_piece.start)
         device->last_piece.written = true;
@@ -100,11 +152,19 @@ static void ring_written(struct driver_device *device, uint32_t number)
 
 static void ring_give(struct driver_device *device, uint32_t number)
 {
-    ring_piece(device, number)->held = false;
-    while (device->pieces_held && !ring_piece(device, device->first_piece)->held) {
-        device->first_piece = (device->first_piece + 1) % DRIVER_COMMANDS;
-        device->pieces_held--;
+    if (number - device->first_piece < device->pieces_held) {
+        ring_piece(device, number)->held = false;
+        while (device->pieces_held && !ring_piece(device, device->first_piece)->held)
+            ring_forget(device);
+        return;
     }
+    for (uint32_t i = 0; i < device->late_pieces; i++) {
+        if (device->late_piece[i].number == number) {
+            device->late_piece[i] = device->late_piece[--device->late_pieces];
+            return;
+        }
+    }
+    bug("driver: piece %u of the ring of arguments is given back twice", number);
 }
 
 #endif

@@ -8,10 +8,10 @@
 #ifndef HEDDLE_DRIVER_SCRATCH_H
 #define HEDDLE_DRIVER_SCRATCH_H
 
-#include "driver_memory.h"
+#include "driver_handles.h"
 
-/* The smallest unused pool of at least `bytes`; else an unused place; else any unused pool. -1: all are in use. */
-static int scratch_choose(const struct driver_device *device, uint64_t bytes)
+/* The smallest unused pool of the process of at least `bytes`; else an unused place; else any unused pool. -1: all are in use. */
+static int scratch_choose(const struct driver_device *device, uint32_t pid, uint64_t bytes)
 {
     int fitting = -1, empty = -1, other = -1;
     for (int i = 0; i < DRIVER_SCRATCH_POOLS; i++) {
@@ -20,7 +20,7 @@ static int scratch_choose(const struct driver_device *device, uint64_t bytes)
             continue;
         if (!s->bytes)
             empty = empty < 0 ? i : empty;
-        else if (s->bytes >= bytes && (fitting < 0 || s->bytes < device->scratch[fitting].bytes))
+        else if (s->bytes >= bytes && s->pid == pid && (fitting < 0 || s->bytes < device->scratch[fitting].bytes))
             fitting = i;
         else
             other = other < 0 ? i : other;
@@ -41,19 +41,21 @@ static bool scratch_acquire(struct driver *d, struct driver_command *command, ui
     groups = resident < groups ? resident : groups;
     groups = device->size / 8 / group < groups ? device->size / 8 / group : groups;
     groups = groups ? groups : 1;
-    int place = scratch_choose(device, group * groups);
+    int place = scratch_choose(device, command->pid, group * groups);
     if (place < 0)
         return false;
     struct driver_scratch *s = &device->scratch[place];
-    if (!make && s->bytes < group * groups)
+    bool fits = s->bytes >= group * groups && s->pid == command->pid;
+    if (!make && !fits)
         return false;
-    if (s->bytes && s->bytes < group * groups) {
+    if (s->bytes && !fits) {
         memory_release(d, s->address);
         s->bytes = 0;
     }
     for (; !s->bytes && groups; groups /= 2) {
-        if (memory_allocate(d, number, group * groups, 0, PROGRAM_SCRATCH, &s->address) == DRIVER_OK) {
+        if (memory_allocate_own(d, number, command->pid, group * groups, PROGRAM_SCRATCH, &s->address) == DRIVER_OK) {
             s->bytes = group * groups;
+            s->pid = command->pid;
             break;
         }
     }
@@ -70,9 +72,8 @@ static bool scratch_acquire(struct driver *d, struct driver_command *command, ui
 }
 
 /* At the end of a window: makes the pools that launches in front of their queues wait for. */
-static void scratch_make(struct component *c)
+static void scratch_make(struct driver *d)
 {
-    struct driver *d = (struct driver *)(void *)c;
     for (uint32_t i = 0; i < d->queue_count; i++) {
         struct driver_queue *q = driver_queue_at(d, i);
         if (!q->scratch_wanted)
@@ -82,16 +83,17 @@ static void scratch_make(struct component *c)
     }
 }
 
-/* From a tick: the same for the first command of the queue, which may have to come back for it. */
-static bool scratch_find(struct driver *d, struct driver_queue *q)
+/* From a tick: the same for the first command of the queue, which may have to come back for it; `at_end` calls
+ * scratch_make(). */
+static bool scratch_find(struct driver *d, struct driver_queue *q, void (*at_end)(struct component *c))
 {
     struct driver_command *command = driver_command_at(d, q->first);
     if (command->scratch_pool != DRIVER_NONE || scratch_acquire(d, command, q->device, false))
         return true;
-    if (scratch_choose(&d->device[q->device], 0) < 0)
+    if (scratch_choose(&d->device[q->device], command->pid, 0) < 0)
         return false;
     q->scratch_wanted = true;
-    engine_at_window_end(&d->io.base, scratch_make);
+    engine_at_window_end(&d->io.base, at_end);
     return false;
 }
 

@@ -15,10 +15,11 @@
 #include <string.h>
 
 #include "components/command/aql_packet.h"
+#include "components/driver/copy_middleware.h"
 #include "components/driver/driver_api.h"
 #include "components/isa/isa.h"
 #include "components/work/work_placement.h"
-#include "page_allocator.h"
+#include "memory_manager.h"
 #include "page_table.h"
 #include "program_table.h"
 #include "runtime/bug.h"
@@ -30,18 +31,23 @@ enum {
     DRIVER_QUEUES = 4096,
     DRIVER_COMMANDS = 1 << 16,   /* not done at the same time */
     DRIVER_TICKETS = 1 << 20,    /* whose times are remembered */
-    DRIVER_CHUNK = 256,          /* bytes of a write or read message */
-    DRIVER_PID = 1,              /* one process */
+    DRIVER_PID = 1,              /* process of the devices that the platform has */
+    DRIVER_ALL_PIDS = UINT32_MAX, /* of a shoot-down */
+    DRIVER_HANDLES = 1024,       /* devices as the program sees them: GPUs, contexts, unified ones */
     DRIVER_RING_BYTES = 4 << 20, /* packets and kernel arguments of a device; smaller on small devices */
+    DRIVER_TOUCHES = 4096,       /* questions for pages that wait */
+    DRIVER_LATE_PIECES = 64,     /* of a ring, that its head goes around */
     DRIVER_SCRATCH_POOLS = 16,   /* a device, kept for the next launch */
     DRIVER_MAX_WORK_GROUP = 1024,
     DRIVER_NONE = UINT32_MAX
 };
 
 enum driver_kind {
-    DRIVER_WRITE, DRIVER_READ, DRIVER_COPY, DRIVER_FILL, DRIVER_STAGE, DRIVER_LAUNCH, DRIVER_MARK, DRIVER_BARRIER
+    DRIVER_WRITE, DRIVER_READ, DRIVER_COPY, DRIVER_FILL, DRIVER_STAGE, DRIVER_LAUNCH, DRIVER_MARK, DRIVER_BARRIER,
+    DRIVER_SHOOTDOWN
 };
-static const char *const driver_kind_names[] = {"write", "read", "copy", "fill", "stage", "launch", "mark", "wait"};
+static const char *const driver_kind_names[] = {"write", "read", "copy", "fill", "stage", "launch", "mark", "wait",
+                                                "shoot-down"};
 
 /* What the trace calls a command, where its kind does not say enough. */
 enum driver_span { SPAN_KIND, SPAN_CODE, SPAN_ARGUMENTS, SPAN_PACKET };
@@ -51,6 +57,7 @@ enum driver_phase {
     PHASE_QUEUED,
     PHASE_FLUSH_FIRST,  /* a flush is to be sent */
     PHASE_FLUSHING,
+    PHASE_DIRECT,       /* data is to be moved directly, at the end of the window */
     PHASE_MOVE,         /* messages of a copy, or the arguments of a launch, go out */
     PHASE_LAUNCH_FIRST, /* the arguments are there, the launch is to be sent */
     PHASE_RUNNING
@@ -70,8 +77,11 @@ struct driver_command {
     uint32_t queue;
     uint32_t in_flight;    /* messages */
     uint32_t pattern;
+    uint32_t pid;          /* of launches and shoot-downs */
+    uint64_t shot_bytes;   /* of shoot-downs: the range's size; `size` counts GPUs */
     uint8_t kind;          /* enum driver_kind */
     uint8_t phase;         /* enum driver_phase */
+    uint8_t local;         /* copies: inside of one GPU */
     uint8_t second_half;   /* copies between GPUs: the block has been read and is being written */
     uint8_t span;          /* enum driver_span */
     bool beside_kernels;   /* copies whose ends share lines with others: kernels ran when it began */
@@ -82,7 +92,8 @@ struct driver_command {
     uint32_t kernel;
     uint32_t scratch_pool; /* number, or DRIVER_NONE */
     uint32_t waves_per_group;
-    uint64_t groups;
+    uint32_t first_group;  /* in the order x, y, z */
+    uint64_t groups;       /* to be run, from there on */
     uint64_t entry;
     struct aql_packet packet;
     uint8_t descriptor[64];
@@ -91,8 +102,19 @@ struct driver_command {
 struct driver_queue {
     bool used;
     bool scratch_wanted;   /* the first command waits for a pool to be made */
-    uint32_t device;
+    uint32_t device;       /* of unified ones: the first */
+    uint32_t handle;       /* that it was made for */
     uint32_t first, last;  /* commands */
+};
+
+/* A device as the program sees it: number 0 .. device_count - 1 are the GPUs, in process DRIVER_PID; others are made by the
+ * program: a GPU in another process (a context), or several GPUs as one (unified). */
+struct driver_handle {
+    bool used;
+    uint32_t pid;
+    uint32_t count;        /* GPUs; 0: destroyed or never made */
+    uint32_t member[DRIVER_DEVICES];
+    uint32_t part_queue[DRIVER_DEVICES]; /* unified: where the parts of launches wait; DRIVER_NONE: not made yet */
 };
 
 struct driver_slot {
@@ -112,16 +134,15 @@ struct driver_piece {
 struct driver_scratch {
     uint64_t address;
     uint64_t bytes;        /* 0: no pool */
+    uint32_t pid;
     bool used;
 };
 
 struct driver_device {
-    uint64_t base, size;   /* physical */
-    struct page_allocator pages;
-    uint32_t extents;      /* arena: struct page_extent[] */
+    uint64_t size;         /* bytes of memory */
     uint32_t slots;        /* arena: struct driver_slot[in_flight] */
     uint32_t slots_used;
-    bool dirty;            /* a kernel ran since the last flush */
+    uint64_t flushed_at, left_at; /* see driver_dirty.h */
     bool ring_wrapped;     /* lines of the ring may be in caches: flush before the next launch */
     bool line_shared;      /* kernels may have cached a line that a copy changed beside them: the same */
     uint32_t flushing;     /* flushes that are not answered */
@@ -133,11 +154,37 @@ struct driver_device {
     uint64_t ring_head_round;
     uint32_t ring_mirror;  /* arena: what launches want written there */
     uint32_t pieces;       /* arena: struct driver_piece[DRIVER_COMMANDS], a ring */
-    uint32_t first_piece, pieces_held;
+    uint32_t first_piece, pieces_held; /* numbers count on, places in the table are remainders */
+    uint32_t late_pieces;
+    struct driver_late_piece {
+        uint32_t number, offset, bytes;
+    } late_piece[DRIVER_LATE_PIECES];
     struct driver_piece last_piece; /* the one taken last, held or not; bytes 0: none */
     uint32_t last_piece_queue;
     struct driver_scratch scratch[DRIVER_SCRATCH_POOLS];
     struct driver_device_info info;
+};
+
+enum migrate_state { MIGRATE_NONE, MIGRATE_NEXT, MIGRATE_COPY, MIGRATE_SWAP, MIGRATE_SHOOT, MIGRATE_ANSWER };
+
+/* A GPU has asked for a page. */
+struct driver_touch {
+    uint64_t address;
+    uint32_t pid;
+    uint32_t gpu;
+    uint32_t port;         /* of the question */
+    uint16_t tag;
+};
+
+/* See driver_migrate.h. */
+struct driver_migrate {
+    uint32_t touches;      /* arena: struct driver_touch[DRIVER_TOUCHES], a ring */
+    uint32_t first, count;
+    uint32_t state;        /* enum migrate_state, of the first question */
+    uint32_t shot;         /* GPUs that were sent the shoot-down */
+    bool moves;            /* false: the page stays and is only noted as placed */
+    uint64_t from, to;     /* physical */
+    uint32_t port[DRIVER_DEVICES]; /* `move` port of each GPU */
 };
 
 struct driver_ticket {
@@ -148,20 +195,26 @@ struct driver_ticket {
 struct driver {
     struct driver_io io;
     uint32_t device_count;
-    uint32_t commands;     /* arena: struct driver_command[DRIVER_COMMANDS] */
+    uint32_t commands;     /* arena: struct driver_command[DRIVER_COMMANDS + 1]; the last one stands for migrations */
     uint32_t free_command; /* list of commands that were used; DRIVER_NONE: empty */
     uint32_t used_commands; /* commands from here on have never been used: their memory is untouched */
     uint32_t undone;       /* commands */
     uint32_t queues;       /* arena: struct driver_queue[DRIVER_QUEUES] */
     uint32_t queue_count;
+    uint32_t dirty;        /* arena: uint64_t[device_count][PAGE_TABLE_PIDS] */
+    uint64_t dirty_clock;
     uint32_t turn;         /* queue that is looked at first */
     uint32_t tickets;      /* arena: struct driver_ticket[DRIVER_TICKETS] */
     uint64_t last_ticket;
     uint64_t awaited;      /* stop the engine when this ticket is done; 0: none */
     bool await_any;        /* stop when any command is done */
+    bool await_migration;  /* stop when no page is on its way */
+    struct driver_migrate migrate;
     uint64_t stop_at;      /* stop the engine at this cycle; 0: no */
     uint64_t host_cycle;   /* the program has got this far */
-    uint64_t window_next, window_end; /* virtual addresses not handed out yet */
+    struct memory_manager memory;
+    uint32_t handles;      /* arena: struct driver_handle[DRIVER_HANDLES] */
+    uint32_t handle_count;
     uint32_t bounce;       /* arena: char[DRIVER_BOUNCE], copies between GPUs */
     uint32_t bounce_owner; /* command, or DRIVER_NONE */
     struct driver_device device[DRIVER_DEVICES];
@@ -210,11 +263,6 @@ static inline struct driver_slot *driver_slot_at(const struct driver_device *dev
     return arena_at(struct driver_slot, device->slots) + number;
 }
 
-static inline struct page_extent *driver_extents(const struct driver_device *device)
-{
-    return arena_at(struct page_extent, device->extents);
-}
-
 static inline struct driver_ticket *driver_ticket_at(const struct driver *d, uint64_t ticket)
 {
     return arena_at(struct driver_ticket, d->tickets) + ticket % DRIVER_TICKETS;
@@ -225,6 +273,11 @@ static inline bool driver_ticket_done(const struct driver *d, uint64_t ticket)
 {
     const struct driver_ticket *t = driver_ticket_at(d, ticket);
     return ticket == 0 || t->ticket != ticket || t->done_ps;
+}
+
+static inline struct driver_handle *driver_handle_at(const struct driver *d, uint32_t number)
+{
+    return arena_at(struct driver_handle, d->handles) + number;
 }
 
 static inline uint64_t driver_page_bytes(const struct driver *d)

@@ -1,4 +1,5 @@
-/* Physical pages of one device memory: a sorted list of free extents, taken first fit, merged when given back.
+/* Pages of one device memory, or of the range of virtual addresses: a sorted list of free extents, taken first fit, merged
+ * when given back.
  *
  * Pure functions on an array that the caller provides. Invariant: extents are sorted, do not touch and are not empty, and
  * their pages sum up to free_pages. An allocation takes one extent where one is long enough, and otherwise the first
@@ -49,6 +50,54 @@ static inline uint64_t page_allocator_take(struct page_allocator *a, struct page
     if (!extents[i].pages)
         memmove(&extents[i], &extents[i + 1], (--a->count - i) * sizeof *extents);
     return taken;
+}
+
+/* Takes just these pages. False: not all of them are free, or the list is full; nothing has changed. */
+static inline bool page_allocator_take_at(struct page_allocator *a, struct page_extent *extents, uint64_t first,
+                                          uint64_t pages)
+{
+    uint32_t low = 0, high = a->count;
+    while (low < high) {
+        uint32_t middle = low + (high - low) / 2;
+        if (extents[middle].first <= first)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    struct page_extent *e = low ? &extents[low - 1] : NULL;
+    if (!pages || !e || first - e->first >= e->pages || pages > e->pages - (first - e->first))
+        return false;
+    uint64_t before = first - e->first, behind = e->pages - before - pages;
+    if (before && behind && a->count == a->capacity)
+        return false;
+    a->free_pages -= pages;
+    if (before && behind) {
+        memmove(&e[2], &e[1], (a->count++ - low) * sizeof *extents);
+        e[1] = (struct page_extent){first + pages, behind};
+    }
+    if (before)
+        e->pages = before;
+    else if (behind)
+        *e = (struct page_extent){first + pages, behind};
+    else
+        memmove(e, e + 1, (--a->count - (low - 1)) * sizeof *extents);
+    return true;
+}
+
+/* Takes `pages` neighbours whose first number is a multiple of `align`, the lowest there are. False: there are none, or the
+ * list is full; nothing has changed. */
+static inline bool page_allocator_take_run(struct page_allocator *a, struct page_extent *extents, uint64_t pages,
+                                           uint64_t align, uint64_t *first)
+{
+    for (uint32_t i = 0; i < a->count; i++) {
+        uint64_t start = (extents[i].first + align - 1) / align * align;
+        uint64_t skipped = start - extents[i].first;
+        if (skipped >= extents[i].pages || pages > extents[i].pages - skipped)
+            continue;
+        *first = start;
+        return page_allocator_take_at(a, extents, start, pages);
+    }
+    return false;
 }
 
 /* Gives back pages. False when they are (partly) free already or the list is full: nothing has changed. */

@@ -16,7 +16,9 @@
 enum {
     PROGRAM_ALLOCATIONS = 1 << 16,
     PROGRAM_KERNELS = 1 << 14,
-    PROGRAM_NAME_BYTES = 4 << 20
+    PROGRAM_NAME_BYTES = 4 << 20,
+    PROGRAM_GPUS = 64,
+    PROGRAM_INSTANCES = 1 << 16
 };
 
 /* Buffers and code are the program's own; the others are the driver's. */
@@ -25,8 +27,10 @@ enum program_use { PROGRAM_BUFFER, PROGRAM_CODE, PROGRAM_ARGUMENTS, PROGRAM_SCRA
 struct program_allocation {
     uint64_t start; /* virtual */
     uint64_t end;   /* first byte behind what was asked for, not behind the last page */
-    uint32_t device;
+    uint32_t device; /* the first, when its pages are spread over several or have moved */
     uint32_t use;   /* enum program_use */
+    uint32_t pid;   /* process; addresses of different processes do not overlap */
+    uint32_t open;  /* to all GPUs: unified and managed memory */
 };
 
 struct program_table {
@@ -34,6 +38,10 @@ struct program_table {
     uint32_t allocation_count;
     uint32_t kernel_count;
     uint32_t name_bytes;
+    uint32_t opened;     /* some allocation is or was open */
+    uint64_t reach[PROGRAM_GPUS]; /* bit j of i: kernels on GPU i may access memory of GPU j */
+    uint64_t memory_base[PROGRAM_GPUS], memory_size[PROGRAM_GPUS]; /* physical */
+    uint8_t gpu_of[PROGRAM_INSTANCES]; /* the GPU that a component belongs to, by its number in the platform */
     struct program_allocation allocation[PROGRAM_ALLOCATIONS];
     uint32_t kernel_name[PROGRAM_KERNELS]; /* offsets in names, of a name and behind it its symbol */
     char names[PROGRAM_NAME_BYTES];
@@ -61,6 +69,45 @@ static inline const struct program_allocation *program_find(const struct program
     if (!rank || address >= table->allocation[rank - 1].end)
         return NULL;
     return &table->allocation[rank - 1];
+}
+
+/* The last allocation that begins before `end`, if it reaches beyond `start`; or NULL. */
+static inline const struct program_allocation *program_overlap(const struct program_table *table, uint64_t start,
+                                                               uint64_t end)
+{
+    uint32_t rank = program_rank(table, end - 1);
+    return rank && table->allocation[rank - 1].end > start ? &table->allocation[rank - 1] : NULL;
+}
+
+/* May kernels on the GPU access the allocation? The own memory, open one, and that of peers whose access is enabled. */
+static inline bool program_reaches(const struct program_table *table, uint32_t gpu, const struct program_allocation *a)
+{
+    return a->open || a->device == gpu || (table->reach[gpu % PROGRAM_GPUS] >> a->device & 1);
+}
+
+/* The GPU of the compute unit that is instance `leaf` of the platform. */
+static inline uint32_t program_gpu_of(const struct program_table *table, uint32_t leaf)
+{
+    return leaf < PROGRAM_INSTANCES ? table->gpu_of[leaf] : 0;
+}
+
+/* Kernels on `gpu` may, or may not, access memory of `peer`. */
+static inline void program_set_reach(struct program_table *table, uint32_t gpu, uint32_t peer, bool on)
+{
+    uint64_t bit = (uint64_t)1 << peer;
+    table->reach[gpu] = on ? table->reach[gpu] | bit : table->reach[gpu] & ~bit;
+    table->version++;
+}
+
+/* Every GPU may access the allocation that holds `address`. */
+static inline void program_open(struct program_table *table, uint64_t address)
+{
+    uint32_t rank = program_rank(table, address);
+    if (!rank || address >= table->allocation[rank - 1].end)
+        return;
+    table->allocation[rank - 1].open = true;
+    table->opened = true;
+    table->version++;
 }
 
 /* Says what the allocation that holds `address`, if there is one, is for. */

@@ -1,6 +1,10 @@
 /* Shared TLB: takes up to `width` lookups a cycle, one of each input, inputs in turn; answers hits
  * `latency` - 1 cycles later and asks below for pages it does not have, once each, whoever waits
- * for them. Pages that are not mapped are not remembered. */
+ * for them. Pages that are not mapped are not remembered.
+ *
+ * A shoot-down drops entries at once. A page that has been asked for may come with what was valid
+ * before, so it is asked for once more when it does, and the shoot-down is answered when all of
+ * those have been. One at a time. */
 #include "tlb.gen.h"
 
 #include "components/mem/index_pool.h"
@@ -20,6 +24,7 @@ struct tlb_waiter {
 
 struct tlb_page {
     uint32_t first, last;
+    bool again; /* shot down after it was asked for: the answer may be an old one */
 };
 
 struct tlb {
@@ -35,6 +40,8 @@ struct tlb {
     uint32_t vain_page; /* uint64_t, by input: page_name() */
     uint32_t vain_count;
     uint32_t next_input;
+    uint32_t again_count; /* pages with `again` */
+    bool forgetting;      /* the oldest message at the control port has been worked on */
 };
 
 static void tlb_init(struct tlb *c)
@@ -46,7 +53,7 @@ static void tlb_init(struct tlb *c)
     c->waiters = arena_allocate((size_t)mshrs * TLB_WAITERS_PER_PAGE * sizeof(struct tlb_waiter));
     c->pages = arena_allocate(mshrs * sizeof(struct tlb_page));
     for (uint32_t i = 0; i < mshrs; i++)
-        arena_at(struct tlb_page, c->pages)[i] = (struct tlb_page){TLB_NONE, TLB_NONE};
+        arena_at(struct tlb_page, c->pages)[i] = (struct tlb_page){TLB_NONE, TLB_NONE, false};
     c->vain = arena_allocate(((size_t)tlb_top_count(c) + 63) / 64 * sizeof(uint64_t));
     c->vain_page = arena_allocate((size_t)tlb_top_count(c) * sizeof(uint64_t));
     for (uint32_t i = 0; i < tlb_top_count(c); i++)
@@ -97,6 +104,47 @@ static bool can_ask(const struct tlb *c)
            && tlb_bottom_can_send(c);
 }
 
+/* Asks for a page once more in place of its answer, the oldest reply. False: the port is full. */
+static bool ask_again(struct tlb *c, struct tlb_page *page, uint16_t number)
+{
+    const struct translation_entry *e =
+        translation_entry(&c->table, c->table.sets * c->table.ways + number);
+    if (!tlb_bottom_can_send(c))
+        return false;
+    tlb_bottom_send_lookup(c, number, e->key & ~(uint64_t)0xfff, e->pid);
+    page->again = false;
+    c->again_count--;
+    tlb_bottom_pop_reply(c);
+    return true;
+}
+
+/* Works on the shoot-down at the control port. */
+static bool forget(struct tlb *c)
+{
+    bool progress = !c->forgetting;
+    const struct tlb_control_request *m = tlb_control_peek(c);
+    if (!m)
+        return false;
+    uint64_t start = m->forget.address, end = start + m->forget.size;
+    for (uint32_t i = 0; !c->forgetting && i < (uint32_t)tlb_params(c)->mshrs; i++) {
+        struct tlb_page *page = arena_at(struct tlb_page, c->pages) + i;
+        if (translation_touches(&c->table, c->table.sets * c->table.ways + i, m->forget.pid, start,
+                                end)) {
+            c->again_count += !page->again;
+            page->again = true;
+        }
+    }
+    if (!c->forgetting)
+        c->io.stats.forgotten += translation_forget(&c->table, m->forget.pid, start, end);
+    c->forgetting = true;
+    if (c->again_count || !tlb_control_can_reply(c))
+        return progress;
+    tlb_control_reply_forgotten(c, m->tag);
+    tlb_control_pop(c);
+    c->forgetting = false;
+    return true;
+}
+
 /* Answers those who wait for a page; the page is entered when all are. */
 static bool take_pages(struct tlb *c)
 {
@@ -104,6 +152,12 @@ static bool take_pages(struct tlb *c)
     const struct translate_reply *m;
     while ((m = tlb_bottom_peek_reply(c))) {
         struct tlb_page *page = arena_at(struct tlb_page, c->pages) + m->tag;
+        if (page->again) {
+            if (!ask_again(c, page, m->tag))
+                return progress;
+            progress = true;
+            continue;
+        }
         while (page->first != TLB_NONE) {
             uint32_t i = page->first;
             const struct tlb_waiter *w = arena_at(struct tlb_waiter, c->waiters) + i;
@@ -202,6 +256,7 @@ static int64_t take_from(struct tlb *c, uint32_t from, uint32_t end, int64_t roo
 static bool tlb_tick(struct tlb *c)
 {
     bool progress = take_pages(c);
+    progress |= tlb_control_is_connected(c) && forget(c);
     int64_t width = tlb_params(c)->width, room = width;
     uint32_t first = c->next_input;
     room = take_from(c, first, tlb_top_count(c), room);

@@ -189,6 +189,31 @@ static inline void translation_table_flush(struct translation_table *t)
     t->last = TRANSLATION_NONE;
 }
 
+/* Is entry or pending entry `i` about a page of the process (UINT32_MAX: of any) in [start, end)?
+ */
+static inline bool translation_touches(const struct translation_table *t, uint32_t i, uint32_t pid,
+                                       uint64_t start, uint64_t end)
+{
+    const struct translation_entry *e = translation_entry(t, i);
+    uint64_t page = e->key & ~(uint64_t)0xfff;
+    return e->key && (pid == UINT32_MAX || e->pid == pid) && page < end
+           && page + ((uint64_t)1 << (e->key & 0xfff)) > start;
+}
+
+/* Drops the entries of these pages; returns how many. Pending ones stay. */
+static inline uint32_t translation_forget(struct translation_table *t, uint32_t pid, uint64_t start,
+                                          uint64_t end)
+{
+    uint32_t dropped = 0;
+    for (uint32_t i = 0; i < t->sets * t->ways; i++)
+        if (translation_touches(t, i, pid, start, end)) {
+            translation_unchain(t, i);
+            dropped++;
+        }
+    t->last = TRANSLATION_NONE;
+    return dropped;
+}
+
 static inline void translation_note_page_size(struct translation_table *t, unsigned page_bits)
 {
     if (t->page_known && page_bits >= t->page_bits)

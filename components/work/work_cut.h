@@ -77,4 +77,13 @@ static inline void work_next_group(const uint32_t groups[3], uint32_t id[3])
     }
 }
 
+/* Work-group number `number` in that order. */
+static inline void work_nth_group(const uint32_t groups[3], uint64_t number, uint32_t id[3])
+{
+    for (unsigned i = 0; i < 3; i++) {
+        id[i] = groups[i] ? (uint32_t)(number % groups[i]) : 0;
+        number = groups[i] ? number / groups[i] : 0;
+    }
+}
+
 #endif

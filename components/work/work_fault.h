@@ -40,7 +40,15 @@ static inline void work_fault_bounds(const struct program_table *program, const 
                                      unsigned bytes, uint64_t address, char *what, size_t size)
 {
     char where[160];
+    const struct program_allocation *a = program_find(program, address);
     program_describe(program, address, where, sizeof where);
+    if (a && bytes <= a->end - address) {
+        snprintf(what, size,
+                 "%s of %u bytes at 0x%" PRIx64 " is in memory of GPU %u, which this GPU may not access "
+                 "(%s); call hipDeviceEnablePeerAccess(%u, 0) for this GPU first",
+                 access, bytes, address, a->device, where, a->device);
+        return;
+    }
     snprintf(what, size, "%s of %u bytes at 0x%" PRIx64 " is out of bounds: %s", access, bytes,
              address, where);
 }

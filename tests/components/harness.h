@@ -38,6 +38,7 @@ enum harness_protocol {
     HARNESS_CONTROL,
     HARNESS_COMMAND,
     HARNESS_WORK,
+    HARNESS_TLB_CONTROL,
     HARNESS_PROTOCOLS
 };
 

@@ -7,11 +7,14 @@
 
 extern const struct unit_type tlb__generic;
 
-static const struct build_port ports[] = {{"top", BUILD_IN, true}, {"bottom", BUILD_OUT, false}};
-static const struct build_type type = {.unit = &tlb__generic, .ports = ports, .port_count = 2};
+static const struct build_port ports[] = {
+    {"top", BUILD_IN, true}, {"bottom", BUILD_OUT, false}, {"control", BUILD_IN, false}};
+static const struct build_type type = {.unit = &tlb__generic, .ports = ports, .port_count = 3};
 
-static uint32_t tlb, users[4], walker;
+static uint32_t tlb, users[4], walker, control;
 static unsigned page_bits;
+static uint64_t
+    moved_after; /* walks that the walker sees after this cycle are answered 2^41 higher */
 
 /* Virtual page v is at physical v + 2^40; pages from 2^30 on are not mapped. */
 static void walk(const struct harness_message *request, struct harness_message *reply)
@@ -20,7 +23,8 @@ static void walk(const struct harness_message *request, struct harness_message *
     struct translate_reply *m = (struct translate_reply *)(void *)&header;
     uint64_t address;
     memcpy(&address, request->fields, 8);
-    m->found.physical = (address >> page_bits << page_bits) + ((uint64_t)1 << 40);
+    m->found.physical = (address >> page_bits << page_bits) + ((uint64_t)1 << 40)
+                        + (request->cycle > moved_after ? (uint64_t)1 << 41 : 0);
     m->found.page_bits = (uint8_t)page_bits;
     m->found.valid = address < 1 << 30;
     m->found.writable = true;
@@ -34,16 +38,20 @@ static void set_up(int64_t sets, int64_t ways, int64_t latency, int64_t mshrs, u
     int64_t values[sizeof params / sizeof(int64_t)];
     memcpy(values, &params, sizeof params);
     page_bits = 12;
+    moved_after = UINT64_MAX;
     harness_start();
     tlb = build_instance(&type, 0, "tlb", values, NULL, sizeof values / sizeof values[0]);
     for (uint32_t i = 0; i < n; i++)
         users[i] = harness_requester();
     walker = harness_server(50, walk);
+    control = harness_requester();
     for (uint32_t i = 0; i < n; i++)
         harness_wire(HARNESS_TRANSLATE, (struct build_end){users[i], 0, 0},
                      (struct build_end){tlb, 0, i}, 8, 1, 1);
     harness_wire(HARNESS_TRANSLATE, (struct build_end){tlb, 1, 0}, (struct build_end){walker, 0, 0},
                  16, 1, 1);
+    harness_wire(HARNESS_TLB_CONTROL, (struct build_end){control, 0, 0},
+                 (struct build_end){tlb, 2, 0}, 2, 1, 1);
     harness_build();
 }
 
@@ -147,6 +155,66 @@ Test(tlb, few_mshrs_slow_down_but_lose_nothing)
         cr_expect_eq(harness_count(users[u]), 500);
     cr_expect_eq(stats()->lookups, 2000);
     cr_expect_eq(stats()->hits + stats()->misses, 2000);
+}
+
+static void forget(uint64_t cycle, uint16_t tag, uint64_t address, uint64_t size, uint32_t pid)
+{
+    struct harness_message m = {.cycle = cycle, .tag = tag, .kind = TLB_CONTROL_FORGET};
+    memcpy(m.fields, &address, 8);
+    memcpy(m.fields + 8, &size, 8);
+    memcpy(m.fields + 16, &pid, 4);
+    harness_send(control, &m);
+}
+
+/* Pages 4 .. 7 of processes 1 and 2 are looked up, shot down, and looked up again. */
+Test(tlb, a_shoot_down_forgets_the_pages_of_the_process_and_no_others)
+{
+    static const struct {
+        uint64_t address, size;
+        uint32_t pid;
+        unsigned forgotten;
+    } cases[] = {{0x5000, 0x1000, 1, 1},
+                 {0x5fff, 2, 1, 2},
+                 {0x4000, 0x4000, 2, 4},
+                 {0x8000, 0x9000, 1, 0},
+                 {0, (uint64_t)1 << 48, 3, 0},
+                 {0x5000, 1, UINT32_MAX, 2},
+                 {0, (uint64_t)1 << 48, UINT32_MAX, 8}};
+    for (unsigned c = 0; c < sizeof cases / sizeof cases[0]; c++) {
+        set_up(1, 64, 4, 8, 1);
+        for (uint16_t i = 0; i < 16; i++)
+            look_up(users[0], 1 + i % 8 * 100u + i / 8 * 2000u, i, 0x4000 + i % 4 * 0x1000u,
+                    1 + i % 8 / 4);
+        forget(1500, 7, cases[c].address, cases[c].size, cases[c].pid);
+        cr_assert_eq(harness_run(), ENGINE_IDLE);
+        cr_expect_eq(harness_reply(control, 7)->cycle, 1502);
+        cr_expect_eq(harness_count(walker), 8 + cases[c].forgotten, "case %u: %u walks", c,
+                     harness_count(walker));
+        cr_expect_eq(stats()->forgotten, cases[c].forgotten);
+    }
+}
+
+/* The walk of a page that is shot down meanwhile may have seen what was mapped before: nobody gets
+ * it any more, and the shoot-down is not over before that is certain. */
+Test(tlb, a_page_on_its_way_is_asked_for_again)
+{
+    set_up(1, 64, 4, 8, 2);
+    moved_after = 60;
+    look_up(users[0], 50, 1, 0x5123, 1);
+    look_up(users[1], 51, 1, 0x5456, 1);
+    look_up(users[1], 52, 2, 0x9000, 1);
+    forget(70, 1, 0x5000, 0x1000, 1);
+    forget(71, 2, 0x9000, 0x1000, 2); /* of another process: has to wait for its turn only */
+    look_up(users[0], 400, 3, 0x5000, 1);
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    for (uint16_t i = 0; i < 2; i++)
+        cr_expect_eq(found(users[i], 1).found.physical, 0x5000 + ((uint64_t)3 << 40));
+    cr_expect_eq(found(users[0], 3).found.physical, 0x5000 + ((uint64_t)3 << 40));
+    cr_expect_eq(found(users[1], 2).found.physical, 0x9000 + ((uint64_t)1 << 40));
+    cr_expect_eq(harness_count(walker), 3);
+    cr_expect_gt(harness_reply(control, 1)->cycle, harness_log(walker, 2)->cycle - 2);
+    cr_expect_gt(harness_reply(control, 2)->cycle, harness_reply(control, 1)->cycle);
+    cr_expect_gt(harness_reply(users[0], 1)->cycle, 50 + 2 * 50);
 }
 
 struct shape {

@@ -409,6 +409,7 @@ static const struct driver_api api = {
     .device_info = device_info,
     .set_window = set_window,
     .allocate = allocate,
+    .allocate_unified = allocate,
     .release = release,
     .find = find,
     .memory_info = memory_info,

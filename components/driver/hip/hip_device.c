@@ -106,7 +106,7 @@ static void fill_properties(int number, hipDeviceProp_t *properties)
 
 bool hip_is_device(int device)
 {
-    return device >= 0 && device < hip.device_count;
+    return device >= 0 && device < hip.device_count && hip.devices[device].used;
 }
 
 static hipError_t get_properties(hipDeviceProp_t *properties, int device)
@@ -413,14 +413,23 @@ hipError_t hipRuntimeGetVersion(int *version)
     return get_version(version);
 }
 
-/* ---- peers: all devices of a platform share one address space ---- */
+/* ---- peers: all devices of a platform share one address space, but kernels access another
+ * device's memory only after that was enabled ---- */
+
+/* The two are joined, so that kernels on one can access memory of the other. Devices that the
+ * program has made (heddle_hip.h) are no peers. */
+static bool are_joined(int device, int peer)
+{
+    return device != peer && device < hip.platform_devices && peer < hip.platform_devices
+           && hip.devices[device].info.has_fabric && hip.devices[peer].info.has_fabric;
+}
 
 static hipError_t can_access(int *answer, int device, int peer)
 {
     if (!answer || !hip_is_device(device) || !hip_is_device(peer)) {
         return answer ? hipErrorInvalidDevice : hipErrorInvalidValue;
     }
-    *answer = device != peer;
+    *answer = are_joined(device, peer);
     return hipSuccess;
 }
 
@@ -434,12 +443,18 @@ static hipError_t switch_peer(int peer, bool on)
     if (!hip_is_device(peer) || peer == hip_current_device()) {
         return hipErrorInvalidDevice;
     }
+    if (!are_joined(hip_current_device(), peer)) {
+        return hipErrorPeerAccessUnsupported;
+    }
     uint64_t *peers = &hip.devices[hip_current_device()].peers, bit = 1ull << peer;
     if (((*peers & bit) != 0) == on) {
         return on ? hipErrorPeerAccessAlreadyEnabled : hipErrorPeerAccessNotEnabled;
     }
-    *peers ^= bit;
-    return hipSuccess;
+    hipError_t error = hip_status(
+        hip.api->set_peer(hip.devices[hip_current_device()].number, hip.devices[peer].number, on),
+        "peer access");
+    *peers ^= error == hipSuccess ? bit : 0;
+    return error;
 }
 
 hipError_t hipDeviceEnablePeerAccess(int peer, unsigned flags)

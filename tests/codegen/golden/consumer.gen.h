@@ -99,22 +99,22 @@ static inline bool consumer_top_can_reply(const struct consumer *c, uint32_t i)
 
 static inline void consumer_top_reply_taken(const struct consumer *c, uint32_t i, uint16_t tag)
 {
-    uint32_t ring = engine_base.port_rings[2 * (consumer_io(c)->top_first + i) + 1];
-    struct strand_reply *m = (struct strand_reply *)ring_next(ring);
+    struct ring *ring = ring_at(engine_base.port_rings[2 * (consumer_io(c)->top_first + i) + 1]);
+    struct strand_reply *m = (struct strand_reply *)ring_slot(ring->tail);
     m->tag = tag;
-    ring_send(ring, consumer_io(c)->base.now, STRAND_TAKEN, port_wire_bytes(ring, STRAND_TAKEN), 0);
+    ring_post(ring, consumer_io(c)->base.now, STRAND_TAKEN, 0);
 }
 
 static inline void *consumer_top_reply_total(const struct consumer *c, uint32_t i, uint16_t tag, uint64_t lines, uint64_t first, bool ok)
 {
-    uint32_t ring = engine_base.port_rings[2 * (consumer_io(c)->top_first + i) + 1];
-    struct strand_reply *m = (struct strand_reply *)ring_next(ring);
-    void *payload = ring_next_payload(ring);
+    struct ring *ring = ring_at(engine_base.port_rings[2 * (consumer_io(c)->top_first + i) + 1]);
+    struct strand_reply *m = (struct strand_reply *)ring_slot(ring->tail);
+    void *payload = ring_payload(ring->tail);
     m->total.lines = lines;
     m->total.first = first;
     m->total.ok = ok;
     m->tag = tag;
-    ring_send(ring, consumer_io(c)->base.now, STRAND_TOTAL, port_wire_bytes(ring, STRAND_TOTAL), 0);
+    ring_post(ring, consumer_io(c)->base.now, STRAND_TOTAL, 0);
     return payload;
 }
 
@@ -151,22 +151,22 @@ static inline bool consumer_direct_can_reply(const struct consumer *c)
 
 static inline void consumer_direct_reply_taken(const struct consumer *c, uint16_t tag)
 {
-    uint32_t ring = consumer_io(c)->direct_reply;
-    struct strand_reply *m = (struct strand_reply *)ring_next(ring);
+    struct ring *ring = ring_at(consumer_io(c)->direct_reply);
+    struct strand_reply *m = (struct strand_reply *)ring_slot(ring->tail);
     m->tag = tag;
-    ring_send(ring, consumer_io(c)->base.now, STRAND_TAKEN, port_wire_bytes(ring, STRAND_TAKEN), 0);
+    ring_post(ring, consumer_io(c)->base.now, STRAND_TAKEN, 0);
 }
 
 static inline void *consumer_direct_reply_total(const struct consumer *c, uint16_t tag, uint64_t lines, uint64_t first, bool ok)
 {
-    uint32_t ring = consumer_io(c)->direct_reply;
-    struct strand_reply *m = (struct strand_reply *)ring_next(ring);
-    void *payload = ring_next_payload(ring);
+    struct ring *ring = ring_at(consumer_io(c)->direct_reply);
+    struct strand_reply *m = (struct strand_reply *)ring_slot(ring->tail);
+    void *payload = ring_payload(ring->tail);
     m->total.lines = lines;
     m->total.first = first;
     m->total.ok = ok;
     m->tag = tag;
-    ring_send(ring, consumer_io(c)->base.now, STRAND_TOTAL, port_wire_bytes(ring, STRAND_TOTAL), 0);
+    ring_post(ring, consumer_io(c)->base.now, STRAND_TOTAL, 0);
     return payload;
 }
 

@@ -87,33 +87,33 @@ static inline bool producer_bottom_can_send(const struct producer *c)
 
 static inline void *producer_bottom_send_put(const struct producer *c, uint16_t tag, uint32_t length, uint64_t order, uint64_t address, enum treatment how)
 {
-    uint32_t ring = producer_io(c)->bottom_request;
-    struct strand_request *m = (struct strand_request *)ring_next(ring);
-    void *payload = ring_next_payload(ring);
+    struct ring *ring = ring_at(producer_io(c)->bottom_request);
+    struct strand_request *m = (struct strand_request *)ring_slot(ring->tail);
+    void *payload = ring_payload(ring->tail);
     m->put.address = address;
     m->put.order = order;
     m->put.length = length;
     m->put.how = (uint8_t)how;
     m->tag = tag;
-    ring_send(ring, producer_io(c)->base.now, STRAND_PUT, port_wire_bytes(ring, STRAND_PUT), 1);
+    ring_post(ring, producer_io(c)->base.now, STRAND_PUT, 1);
     return payload;
 }
 
 static inline void producer_bottom_send_count(const struct producer *c, uint16_t tag)
 {
-    uint32_t ring = producer_io(c)->bottom_request;
-    struct strand_request *m = (struct strand_request *)ring_next(ring);
+    struct ring *ring = ring_at(producer_io(c)->bottom_request);
+    struct strand_request *m = (struct strand_request *)ring_slot(ring->tail);
     m->tag = tag;
-    ring_send(ring, producer_io(c)->base.now, STRAND_COUNT, port_wire_bytes(ring, STRAND_COUNT), 1);
+    ring_post(ring, producer_io(c)->base.now, STRAND_COUNT, 1);
 }
 
 static inline void producer_bottom_send_hint(const struct producer *c, uint16_t tag, uint64_t address)
 {
-    uint32_t ring = producer_io(c)->bottom_request;
-    struct strand_request *m = (struct strand_request *)ring_next(ring);
+    struct ring *ring = ring_at(producer_io(c)->bottom_request);
+    struct strand_request *m = (struct strand_request *)ring_slot(ring->tail);
     m->hint.address = address;
     m->tag = tag;
-    ring_send(ring, producer_io(c)->base.now, STRAND_HINT, port_wire_bytes(ring, STRAND_HINT), 0);
+    ring_post(ring, producer_io(c)->base.now, STRAND_HINT, 0);
 }
 
 static inline const struct strand_reply *producer_bottom_peek_reply(const struct producer *c)
@@ -134,8 +134,7 @@ static inline void producer_bottom_pop_reply(const struct producer *c)
 /* slot sequence */
 static inline struct part *producer_sequence(const struct producer *c)
 {
-    uint32_t offset = producer_io(c)->sequence;
-    return offset == UINT32_MAX ? NULL : arena_at(struct part, offset);
+    return arena_at(struct part, producer_io(c)->sequence);
 }
 
 #ifdef PRODUCER_SEQUENCE_OPS

@@ -145,6 +145,30 @@ Test(dispatcher, work_groups_go_out_in_the_order_x_y_z, .init = set_up)
     cr_assert_eq(sent, 24);
 }
 
+Test(dispatcher, a_part_of_a_launch_is_its_run_of_work_groups, .init = set_up)
+{
+    struct aql_packet packet = {.work_group = {64, 1, 1}, .grid = {3 * 64, 4, 2}};
+    struct aql_descriptor descriptor = {.rsrc1 = 0};
+    struct work_placement p;
+    uint32_t cu, id[3];
+    static const uint32_t runs[][2] = {{0, 24}, {0, 1}, {5, 7}, {12, 12}, {23, 1}};
+    for (unsigned i = 0; i < sizeof runs / sizeof runs[0]; i++) {
+        uint32_t sent = 0;
+        cr_assert(dispatcher_start(dispatcher, &packet, &descriptor, 0, 0, 1, 0));
+        dispatcher_limit(dispatcher, runs[i][0], runs[i][1]);
+        dispatcher->state = DISPATCHER_RUNNING;
+        for (uint64_t now = 10000 * i; now < 10000 * (i + 1); now++) {
+            if (!dispatcher_next(dispatcher, now, CUS, cost, always, NULL, &cu, id, &p))
+                continue;
+            cr_assert_eq(id[0] + 3 * (id[1] + 4 * id[2]), runs[i][0] + sent);
+            sent++;
+            cr_assert_eq(dispatcher_finished(dispatcher, cu, p.work_group_slot),
+                         sent == runs[i][1]);
+        }
+        cr_assert_eq(sent, runs[i][1]);
+    }
+}
+
 Test(dispatcher, edges_of_the_grid_have_fewer_items, .init = set_up)
 {
     struct aql_packet packet = {.work_group = {16, 8, 1}, .grid = {40, 10, 1}};
