@@ -15,7 +15,9 @@
 #include "driver_handles.h"
 #include "driver_host.h"
 #include "driver_mapping.h"
+#include "driver_migrate.h"
 #include "driver_memory.h"
+#include "driver_queues.h"
 #include "driver_ring.h"
 #include "driver_scratch.h"
 #include "driver_state.h"
@@ -28,7 +30,7 @@ static void driver_init(struct driver *d)
     d->device_count = driver_gpu_count(d);
     if (d->device_count > DRIVER_DEVICES)
         die("driver: %u GPUs are connected, it can use %d", d->device_count, DRIVER_DEVICES);
-    d->commands = arena_allocate(DRIVER_COMMANDS * sizeof(struct driver_command));
+    d->commands = arena_allocate((DRIVER_COMMANDS + 1) * sizeof(struct driver_command));
     d->queues = arena_allocate(DRIVER_QUEUES * sizeof(struct driver_queue));
     d->tickets = arena_allocate(DRIVER_TICKETS * sizeof(struct driver_ticket));
     d->bounce = arena_allocate(DRIVER_BOUNCE);
@@ -43,6 +45,8 @@ static void driver_init(struct driver *d)
     handles_init(d);
     dirty_init(d);
     page_table_init(driver_page_table(d), (unsigned)__builtin_ctzll(driver_page_bytes(d)), pages);
+    migrate_init(d);
+    user_init(d);
     driver_instance = d;
     platform_register_driver(&driver_api_table);
 }
@@ -50,6 +54,7 @@ static void driver_init(struct driver *d)
 static bool driver_tick(struct driver *d)
 {
     bool progress = driver_work(d);
+    progress |= user_tick(d);
     if (driver_is_paused())
         engine_stop();
     if (d->stop_at && driver_now(d) >= d->stop_at) {
@@ -78,7 +83,9 @@ static unsigned driver_outstanding(const struct driver *d, struct hang_report *r
                   k->kind == DRIVER_LAUNCH ? "" : phases[k->phase], k->in_flight);
         shown++;
     }
-    return d->undone;
+    if (report && d->migrate.state != MIGRATE_NONE)
+        hang_note(report, "moves pages: %u are asked for", d->migrate.count);
+    return d->undone + (d->migrate.state != MIGRATE_NONE) + user_outstanding(d, report);
 }
 
 /* ---- struct driver_api ---- */
@@ -176,7 +183,8 @@ static enum driver_status api_context_create(uint32_t device, uint32_t process, 
 static enum driver_status api_context_destroy(uint32_t context)
 {
     api_enter();
-    return api_leave(context_destroy(driver_instance, context));
+    enum driver_status status = user_leave(driver_instance, context);
+    return api_leave(status == DRIVER_OK ? context_destroy(driver_instance, context) : status);
 }
 
 static enum driver_status api_unify(const uint32_t *gpus, uint32_t count, uint32_t *device)
@@ -487,6 +495,8 @@ static bool api_finish(void)
     return written;
 }
 
+#include "driver_queues_api.h"
+
 static const struct driver_api driver_api_table = {
     .version = DRIVER_API_VERSION,
     .device_count = api_device_count,
@@ -529,4 +539,5 @@ static const struct driver_api driver_api_table = {
     .register_kernel = api_register_kernel,
     .error_text = api_error_text,
     .finish = api_finish,
+    .user_queues = &driver_queue_api_table,
 };
