@@ -49,6 +49,7 @@ static void elaborate(struct elaboration *e, struct type_info *type)
     spaces_make(e);
     partitions_apply(e);
     maps_apply(e);
+    routes_make(e);
     checks_run(e);
 }
 

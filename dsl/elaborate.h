@@ -196,6 +196,7 @@ struct node {
     bool has_interconnect_ports;
     const struct model_protocol *any; /* what `any` is bound to; NULL: nothing yet */
     const struct model_space *space;  /* `by space` */
+    uint32_t *routes_to; /* routed by the map: path to take, per space; NULL: not */
     uint32_t partition;
     bool has_partition;
 };
@@ -326,6 +327,13 @@ void protocols_check(struct elaboration *e);
 void spaces_make(struct elaboration *e);
 void maps_apply(struct elaboration *e);
 void partitions_apply(struct elaboration *e);
+
+/* elaborate_route.c */
+#define NO_ROUTE UINT32_MAX
+/* Does it pass requests on, as interconnects do, which have `any` ports in both directions? */
+bool node_forwards(const struct node *node);
+/* Sets routes_to of all interconnects without `by space`, when spaces have their places. */
+void routes_make(struct elaboration *e);
 
 /* elaborate_model.c */
 struct model *model_make(struct elaboration *e);

@@ -251,6 +251,7 @@ struct model_port_group {
 struct model_route {
     const struct model_space *space; /* NULL: not an address route */
     int32_t else_output;             /* output for what the space does not hold; -1: none */
+    const int32_t *outputs;          /* routed by the map: output by id of the space, -1: none; otherwise NULL */
 };
 
 struct model_instance {
