@@ -244,6 +244,7 @@ assert flushes == int(sys.argv[2]), (flushes, sys.argv[2])' "$out/work/new.json"
     done
     expect 0 '^PASS' -- run platforms/tiny.heddle --stats "$out/work/new.json" -- "$programs/context_flushes" || return 1
     grep -q '"flushes": 4,' "$out/work/new.json" || { fail "not 4 flushes in context_flushes"; return 1; }
+    expect 0 '^PASS' -- run platforms/tiny.heddle -- "$programs/shared_lines"
 }
 
 # Copies that take no time: programs compute the same, kernels run about as long, and the rest of the time is gone.
