@@ -198,7 +198,8 @@ t_stream_rules() {
         same "$out/work/ref.json" "$out/work/new.json" || return 1
     done
     expect 0 '^PASS' -- run platforms/tiny.heddle --set driver.staging=separate -- "$programs/stream_rules" || return 1
-    expect 0 '^PASS' -- run platforms/tiny.heddle --set driver.in_flight=1 -- "$programs/streams"
+    expect 0 '^PASS' -- run platforms/tiny.heddle --set driver.in_flight=1 -- "$programs/streams" || return 1
+    expect 0 '^PASS' -- run platforms/tiny.heddle -- "$programs/own_streams"
 }
 
 # Arguments stay as long as their kernel runs, and those that did not change are not copied again. A launch needs three copies:
