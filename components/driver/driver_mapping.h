@@ -15,7 +15,7 @@ static enum driver_status host_wait_everything(struct driver *d)
         if (driver_queue_at(d, i)->used)
             status = host_wait_queue(d, i);
     }
-    return status;
+    return status == DRIVER_OK ? host_wait_migration(d) : status;
 }
 
 /* Lets all TLBs forget the pages of a process (DRIVER_ALL_PIDS: of all) in [address, address + size), and waits for it. */

@@ -40,7 +40,8 @@ struct program_table {
     uint32_t name_bytes;
     uint32_t opened;     /* some allocation is or was open */
     uint64_t reach[PROGRAM_GPUS]; /* bit j of i: kernels on GPU i may access memory of GPU j */
-    uint8_t gpu_of[PROGRAM_INSTANCES]; /* the GPU of a compute unit, by its number in the platform */
+    uint64_t memory_base[PROGRAM_GPUS], memory_size[PROGRAM_GPUS]; /* physical */
+    uint8_t gpu_of[PROGRAM_INSTANCES]; /* the GPU that a component belongs to, by its number in the platform */
     struct program_allocation allocation[PROGRAM_ALLOCATIONS];
     uint32_t kernel_name[PROGRAM_KERNELS]; /* offsets in names, of a name and behind it its symbol */
     char names[PROGRAM_NAME_BYTES];

@@ -195,8 +195,10 @@ static bool bring(uint64_t host, bool write)
 {
     struct managed *m = find_view(host);
     if (m && m->places[(host - m->view) / BLOCK] == AT_DEVICE) {
-        if (hip_wait_device(m->device, "host access to managed memory") != hipSuccess) {
-            return false;
+        for (int device = 0; device < hip.device_count; device++) {
+            if (hip_wait_device(device, "host access to managed memory") != hipSuccess) {
+                return false;
+            }
         }
         m = find_view(host); /* the wait has released the lock */
     }
