@@ -688,6 +688,12 @@ t_own_devices() {
     expect 3 '^PASS' 'not mapped in process 2' -- run platforms/tiny.heddle --mode functional -- "$programs/bad_context"
 }
 
+t_driver_memory() {
+    expect 0 '^PASS' -- run $ring -- "$programs/driver_memory" || return 1
+    expect 0 '^PASS' -- run $ring --mode functional -- "$programs/driver_memory" || return 1
+    expect 0 '^PASS' -- run $ring --set driver.page_size=64KiB -- "$programs/driver_memory"
+}
+
 t_page_sizes() {
     local p size list="copies managed scratch module prints"
     [ "$full" = yes ] && list=$good_programs
