@@ -639,12 +639,16 @@ t_programs_ring4() {
         expect 0 '^PASS' -- run platforms/r9nano_x4.heddle -- "$programs/$p" || return 1
     done
 }
-# Split SIZE: how many work-groups of vectoradd each of the four GPUs got, as the statistics say.
+ring="platforms/ring4.heddle --generic --set gpu.arrays=2" # four small GPUs that reach each other
+
+# split SIZE GPUS: how many work-groups of vectoradd each GPU got, and how many requests went from GPU to GPU.
 split() {
-    expect 0 '^PASS' -- run platforms/ring4.heddle --unified "$2" --stats "$out/work/split.json" --stats-no-host -- "$programs/vectoradd" "$1" || return 1
+    expect 0 '^PASS' -- run $ring --unified "$2" --stats "$out/work/split.json" --stats-no-host -- "$programs/vectoradd" "$1" || return 1
     python3 - "$out/work/split.json" <<'END'
 import json, sys
-print(*(f"{k['gpu']}:{k['work_groups']}" for k in sorted(json.load(open(sys.argv[1]))["kernels"], key=lambda k: k["gpu"])))
+run = json.load(open(sys.argv[1]))
+print(*(f"{k['gpu']}:{k['work_groups']}" for k in sorted(run["kernels"], key=lambda k: k["gpu"])),
+      "remote:", sum(v["sent"] for k, v in run["components"].items() if k.endswith(".rdma")))
 END
 }
 
@@ -652,22 +656,25 @@ END
 # results are those of one GPU, also with fewer work-groups than GPUs.
 t_unified() {
     local p got
-    got=$(split 3840 0,1,2,3); [ "$got" = "0:4 1:4 2:4 3:3" ] || { fail "15 work-groups on 4 GPUs: $got"; return 1; }
-    got=$(split 500 3,1,0); [ "$got" = "1:1 3:1" ] || { fail "2 work-groups on GPUs 3, 1 and 0: $got"; return 1; }
-    got=$(split 2560 2); [ "$got" = "2:10" ] || { fail "10 work-groups on GPU 2: $got"; return 1; }
+    # A page for each run of 4 work-groups: with code, arguments and packets on each GPU, none needs another's memory.
+    got=$(split 3840 0,1,2,3); [ "$got" = "0:4 1:4 2:4 3:3 remote: 0" ] || { fail "15 work-groups on 4 GPUs: $got"; return 1; }
+    got=$(split 500 3,1,0); [ "${got% remote*}" = "1:1 3:1" ] || { fail "2 work-groups on GPUs 3, 1 and 0: $got"; return 1; }
+    got=$(split 2560 2); [ "${got% remote*}" = "2:10" ] || { fail "10 work-groups on GPU 2: $got"; return 1; }
     for p in "vectoradd 100" "atomics" "scan" "managed"; do
         # shellcheck disable=SC2086
-        expect 0 '^PASS' -- run platforms/ring4.heddle --unified 0,1,2,3 -- "$programs/"$p || return 1
+        expect 0 '^PASS' -- run $ring --unified 0,1,2,3 -- "$programs/"$p || return 1
         # shellcheck disable=SC2086
-        expect 0 '^PASS' -- run platforms/ring4.heddle --mode functional --unified 0,1,2,3 -- "$programs/"$p || return 1
+        expect 0 '^PASS' -- run $ring --mode functional --unified 0,1,2,3 -- "$programs/"$p || return 1
     done
-    expect 0 '^PASS' -- run platforms/ring4.heddle --unified 0,1 --stats "$out/work/ref.json" --stats-no-host -- "$programs/vectoradd" 2000 || return 1
-    expect 0 '^PASS' -- run platforms/ring4.heddle --unified 0,1 --tick-order=random:1 --threads 2 --generic --stats "$out/work/new.json" --stats-no-host -- "$programs/vectoradd" 2000 || return 1
+    expect 0 '^PASS' -- run $ring --unified 0,1 --stats "$out/work/ref.json" --stats-no-host -- "$programs/vectoradd" 2000 || return 1
+    expect 0 '^PASS' -- run $ring --unified 0,1 --tick-order=random:1 --threads 2 --stats "$out/work/new.json" --stats-no-host -- "$programs/vectoradd" 2000 || return 1
     same "$out/work/ref.json" "$out/work/new.json" || return 1
-    expect 7 'unified' 'there is no GPU 7; the GPUs are 0, 1, 2 and 3' -- run platforms/ring4.heddle --unified 0,7 -- "$programs/vectoradd" || return 1
-    expect 7 'GPU 1 is named twice' -- run platforms/ring4.heddle --unified 1,1 -- "$programs/vectoradd" || return 1
-    expect nonzero "'--unified 0,,1'" -- run platforms/ring4.heddle --unified 0,,1 -- "$programs/vectoradd" || return 1
-    expect nonzero "name one" -- run platforms/ring4.heddle --unified 0,1
+    expect 0 '^PASS' -- run platforms/ring4.heddle --set gpu.arrays=2 --unified 0,1 --stats "$out/work/new.json" --stats-no-host -- "$programs/vectoradd" 2000 || return 1
+    same "$out/work/ref.json" "$out/work/new.json" || return 1
+    expect 7 'unified' 'there is no GPU 7; the GPUs are 0, 1, 2 and 3' -- run $ring --unified 0,7 -- "$programs/vectoradd" || return 1
+    expect 7 'GPU 1 is named twice' -- run $ring --unified 1,1 -- "$programs/vectoradd" || return 1
+    expect nonzero "'--unified 0,,1'" -- run $ring --unified 0,,1 -- "$programs/vectoradd" || return 1
+    expect nonzero "name one" -- run $ring --unified 0,1
 }
 
 t_unified_programs() {
@@ -680,12 +687,18 @@ t_unified_programs() {
 
 # Remapped pages, contexts and unified devices that a program makes itself, and what it can do wrong with them.
 t_own_devices() {
-    expect 0 '^PASS' -- run platforms/ring4.heddle -- "$programs/own_devices" || return 1
-    expect 0 '^PASS' -- run platforms/ring4.heddle --mode functional -- "$programs/own_devices" || return 1
-    expect 0 '^PASS' -- run platforms/ring4.heddle --set driver.page_size=64KiB -- "$programs/own_devices" 65536 || return 1
-    expect 0 '^PASS' -- run platforms/ring4.heddle --set driver.page_size=2MiB -- "$programs/own_devices" 2097152 round || return 1
+    expect 0 '^PASS' -- run $ring -- "$programs/own_devices" || return 1
+    expect 0 '^PASS' -- run $ring --mode functional -- "$programs/own_devices" || return 1
+    expect 0 '^PASS' -- run $ring --set driver.page_size=64KiB -- "$programs/own_devices" 65536 || return 1
+    expect 0 '^PASS' -- run $ring --set driver.page_size=2MiB -- "$programs/own_devices" 2097152 round || return 1
     expect 3 '^PASS' 'process 2 reads virtual address 0x[0-9a-f]+, which is not mapped' -- run platforms/tiny.heddle -- "$programs/bad_context" || return 1
     expect 3 '^PASS' 'not mapped in process 2' -- run platforms/tiny.heddle --mode functional -- "$programs/bad_context"
+}
+
+t_driver_memory() {
+    expect 0 '^PASS' -- run $ring -- "$programs/driver_memory" || return 1
+    expect 0 '^PASS' -- run $ring --mode functional -- "$programs/driver_memory" || return 1
+    expect 0 '^PASS' -- run $ring --set driver.page_size=64KiB -- "$programs/driver_memory"
 }
 
 t_page_sizes() {
