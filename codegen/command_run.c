@@ -109,6 +109,27 @@ static bool parse_mode(const struct options *o, struct heddle_options *options)
     return o->program && !o->trace && !o->report;
 }
 
+/* "0,1,2,3"; whether these GPUs are there is found out when the platform stands. */
+static bool parse_unified(const struct options *o, struct heddle_options *options)
+{
+    const char *text = options->unified = o->unified;
+    if (!text)
+        return true;
+    size_t length = strlen(text), digits = strspn(text, "0123456789,");
+    if (digits < length || !length || text[0] == ',' || text[length - 1] == ','
+        || strstr(text, ",,")) {
+        fprintf(stderr, "heddle run: '--unified %s': it is a list of GPU numbers such as 0,1,2,3\n",
+                text);
+        return false;
+    }
+    if (!o->program)
+        fprintf(stderr,
+                "heddle run: '--unified' is for programs; name one: heddle run PLATFORM "
+                "--unified %s -- PROGRAM ARGS...\n",
+                text);
+    return o->program;
+}
+
 /* "sum", "all", "none". */
 static bool parse_kernel_stats(const char *text, struct heddle_options *options)
 {
@@ -245,7 +266,7 @@ static int make_options(struct command *c, struct heddle_options *options)
     };
     if (o->threads)
         options->threads = o->threads < THREADS_MOST ? (int)o->threads : THREADS_MOST;
-    if (!parse_mode(o, options))
+    if (!parse_mode(o, options) || !parse_unified(o, options))
         return EXIT_USAGE;
     if (!parse_order(o->tick_order, options) || !parse_kernel_stats(o->kernel_stats, options)
         || !parse_dump(o, options) || !parse_watch(o, &options->watch))

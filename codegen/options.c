@@ -118,6 +118,10 @@ static const struct option_spec {
      "say what is done, on standard error"},
     {"--mode", "MODE", KIND_TEXT, FIELD(mode), ON(RUN),
      "timing, or functional: the same instructions at once, without timing"},
+    {"--unified", "GPUS", KIND_TEXT, FIELD(unified), ON(RUN),
+     "GPUs, such as 0,1,2,3, that the program sees as one device: memory and work-groups are "
+     "spread "
+     "over them"},
     {"--stats", "FILE", KIND_TEXT, FIELD(stats), ON(RUN), "write statistics as JSON"},
     {"--stats-no-host", NULL, KIND_FLAG, FIELD(stats_no_host), ON(RUN),
      "leave out what depends on the host"},
@@ -229,8 +233,9 @@ void options_print_man(FILE *out)
                  "the command's own\n");
     fprintf(out, ".TP\n.B HEDDLE_CACHE\nwhere built platforms are kept (default "
                  "$XDG_CACHE_HOME/heddle or ~/.cache/heddle)\n");
-    fprintf(out, ".TP\n.B HEDDLE_CACHE_LIMIT\nhow large that may become before what was used longest "
-                 "ago is removed (default 2GiB; 0: no bound)\n");
+    fprintf(out,
+            ".TP\n.B HEDDLE_CACHE_LIMIT\nhow large that may become before what was used longest "
+            "ago is removed (default 2GiB; 0: no bound)\n");
     fprintf(out, ".TP\n.B HEDDLE_CC, HEDDLE_CFLAGS\nthe compiler (default cc) and flags behind the "
                  "default ones\n");
 }

@@ -40,7 +40,7 @@ struct options {
     char **program;                /* behind `--`, NULL-terminated; NULL: none */
     struct options_list set, include, expand, watch;
     const char *platform, *output, *level, *only;
-    const char *mode, *stats, *kernel_stats, *report, *trace, *tick_order, *mcpu;
+    const char *mode, *unified, *stats, *kernel_stats, *report, *trace, *tick_order, *mcpu;
     const char *dump, *dump_at, *load;
     uint64_t max_cycles, stall_limit, threads, jobs;
     bool json, svg, check, csv, generic, tick_all, stats_no_host, verbose, markdown, man;

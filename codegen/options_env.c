@@ -29,6 +29,7 @@ static const struct key {
     {"tick_all", KIND_BOOL, offsetof(struct heddle_options, tick_all)},
     {"progress", KIND_BOOL, offsetof(struct heddle_options, progress)},
     {"threads", KIND_INT, offsetof(struct heddle_options, threads)},
+    {"unified", KIND_STRING, offsetof(struct heddle_options, unified)},
     {"mode", KIND_INT, offsetof(struct heddle_options, mode)},
     {"kernel_stats", KIND_INT, offsetof(struct heddle_options, kernel_stats)},
 };

@@ -237,8 +237,9 @@ struct heddle_options {
     bool tick_all; /* test aid: tick every component at every edge; must change nothing */
     bool progress; /* draw the progress line on stderr */
     int threads;
-    int mode;         /* enum platform_mode */
-    int kernel_stats; /* enum platform_kernel_stats */
+    int mode;            /* enum platform_mode */
+    const char *unified; /* NULL, or GPUs that the program sees as one device: "0,1,2,3" */
+    int kernel_stats;    /* enum platform_kernel_stats */
     /* Platforms that drive themselves (runtime/dump.h); not passed on to programs. */
     const char *dump_path; /* NULL: none; written at */
     uint64_t dump_ps;      /* this time, or */

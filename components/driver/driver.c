@@ -15,6 +15,7 @@
 #include "driver_handles.h"
 #include "driver_host.h"
 #include "driver_mapping.h"
+#include "driver_migrate.h"
 #include "driver_memory.h"
 #include "driver_queues.h"
 #include "driver_ring.h"
@@ -29,7 +30,7 @@ static void driver_init(struct driver *d)
     d->device_count = driver_gpu_count(d);
     if (d->device_count > DRIVER_DEVICES)
         die("driver: %u GPUs are connected, it can use %d", d->device_count, DRIVER_DEVICES);
-    d->commands = arena_allocate(DRIVER_COMMANDS * sizeof(struct driver_command));
+    d->commands = arena_allocate((DRIVER_COMMANDS + 1) * sizeof(struct driver_command));
     d->queues = arena_allocate(DRIVER_QUEUES * sizeof(struct driver_queue));
     d->tickets = arena_allocate(DRIVER_TICKETS * sizeof(struct driver_ticket));
     d->bounce = arena_allocate(DRIVER_BOUNCE);
@@ -45,6 +46,7 @@ static void driver_init(struct driver *d)
     dirty_init(d);
     page_table_init(driver_page_table(d), (unsigned)__builtin_ctzll(driver_page_bytes(d)), pages);
     user_init(d);
+    migrate_init(d);
     driver_instance = d;
     platform_register_driver(&driver_api_table);
 }
@@ -81,7 +83,9 @@ static unsigned driver_outstanding(const struct driver *d, struct hang_report *r
                   k->kind == DRIVER_LAUNCH ? "" : phases[k->phase], k->in_flight);
         shown++;
     }
-    return d->undone + user_outstanding(d, report);
+    if (report && d->migrate.state != MIGRATE_NONE)
+        hang_note(report, "moves pages: %u are asked for", d->migrate.count);
+    return d->undone + user_outstanding(d, report) + (d->migrate.state != MIGRATE_NONE);
 }
 
 /* ---- struct driver_api ---- */

@@ -123,6 +123,8 @@ static void device_init(struct driver *d, uint32_t number)
     if (memory_register_device(&d->memory, base, device->size) != MEMORY_OK)
         die("driver: the memory of GPU %u ('%s') overlaps that of another one; `map` gives each its own addresses", number,
             prefix);
+    driver_program(d)->memory_base[number] = base;
+    driver_program(d)->memory_size[number] = device->size;
     device->slots = arena_allocate(slots * sizeof(struct driver_slot));
     for (uint32_t i = 0; i < slots; i++)
         driver_slot_at(device, i)->command = DRIVER_NONE;

@@ -372,11 +372,14 @@ static bool command_is_direct(struct driver *d, const struct driver_command *k)
            && driver_copy_ops(d)->direct(driver_copy(d), command_copy_kind(k), k->size);
 }
 
+static void migrate_swap(struct driver *d);
+
 /* Stores that others read, and the memory itself, change when no component is being ticked. */
 static void driver_window_end(struct component *c)
 {
     struct driver *d = (struct driver *)(void *)c;
     scratch_make(d);
+    migrate_swap(d);
     for (uint32_t i = 0; i < d->queue_count; i++) {
         const struct driver_queue *q = driver_queue_at(d, i);
         struct driver_command *k = q->first == DRIVER_NONE ? NULL : driver_command_at(d, q->first);
@@ -515,14 +518,6 @@ static bool queues_step(struct driver *d)
     if (last != DRIVER_NONE)
         d->turn = last + 1 < d->queue_count ? last + 1 : 0;
     return last != DRIVER_NONE;
-}
-
-static bool driver_work(struct driver *d)
-{
-    bool progress = answers_receive(d);
-    while (queues_step(d))
-        progress = true;
-    return progress;
 }
 
 #endif

@@ -79,6 +79,17 @@ static enum driver_status host_wait_some(struct driver *d, uint32_t most)
     return status;
 }
 
+/* Until no page is on its way to another GPU. */
+static enum driver_status host_wait_migration(struct driver *d)
+{
+    enum driver_status status = host_usable();
+    d->await_migration = true;
+    while (status == DRIVER_OK && d->migrate.state != MIGRATE_NONE)
+        status = host_run(d);
+    d->await_migration = false;
+    return status;
+}
+
 static enum driver_status host_wait_queue(struct driver *d, uint32_t queue)
 {
     const struct driver_queue *q = driver_queue_at(d, queue);

@@ -15,7 +15,7 @@ static enum driver_status host_wait_everything(struct driver *d)
         if (driver_queue_at(d, i)->used)
             status = host_wait_queue(d, i);
     }
-    return status;
+    return status == DRIVER_OK ? host_wait_migration(d) : status;
 }
 
 /* Lets all TLBs forget the pages of a process (DRIVER_ALL_PIDS: of all) in [address, address + size), and waits for it. */
@@ -109,8 +109,10 @@ static enum driver_status host_remap(struct driver *d, uint64_t address, uint64_
     if (gpu >= d->device_count)
         return driver_fail(DRIVER_INVALID_DEVICE, "remap: there is no GPU %u; the platform has %u", gpu, d->device_count);
     enum driver_status status = mapping_begin(d, address, size, "remap", &pid);
-    if (status == DRIVER_OK)
+    if (status == DRIVER_OK) {
         program_open(driver_program(d), address);
+        dirty_leave(d, pid);
+    }
     if (status == DRIVER_OK)
         status = memory_status(d, memory_remap(memory_view(d), pid, address, size, gpu), gpu, address, size);
     return status == DRIVER_OK ? host_shoot_down(d, pid, address, size) : status;
@@ -120,6 +122,8 @@ static enum driver_status host_remove_page(struct driver *d, uint64_t address)
 {
     uint32_t pid;
     enum driver_status status = mapping_begin(d, address, 1, "removing a page", &pid);
+    if (status == DRIVER_OK)
+        dirty_leave(d, pid);
     if (status == DRIVER_OK)
         status = memory_status(d, memory_remove_page(memory_view(d), pid, address), 0, address, 1);
     return status == DRIVER_OK ? host_shoot_down(d, pid, address, 1) : status;
@@ -141,6 +145,7 @@ static enum driver_status host_allocate_page_at(struct driver *d, uint32_t numbe
         enum memory_result result =
             memory_allocate_page_at(memory_view(d), h->pid, h->member[0], address, flags, &physical);
         if (result == MEMORY_OK) {
+            dirty_leave(d, h->pid); /* of the page that was there */
             program_open(driver_program(d), address);
             return host_shoot_down(d, h->pid, address, 1);
         }

@@ -35,6 +35,7 @@ enum {
     DRIVER_ALL_PIDS = UINT32_MAX, /* of a shoot-down */
     DRIVER_HANDLES = 1024,       /* devices as the program sees them: GPUs, contexts, unified ones */
     DRIVER_RING_BYTES = 4 << 20, /* packets and kernel arguments of a device; smaller on small devices */
+    DRIVER_TOUCHES = 4096,       /* questions for pages that wait */
     DRIVER_LATE_PIECES = 64,     /* of a ring, that its head goes around */
     DRIVER_SCRATCH_POOLS = 16,   /* a device, kept for the next launch */
     DRIVER_MAX_WORK_GROUP = 1024,
@@ -164,6 +165,28 @@ struct driver_device {
     struct driver_device_info info;
 };
 
+enum migrate_state { MIGRATE_NONE, MIGRATE_NEXT, MIGRATE_COPY, MIGRATE_SWAP, MIGRATE_SHOOT, MIGRATE_ANSWER };
+
+/* A GPU has asked for a page. */
+struct driver_touch {
+    uint64_t address;
+    uint32_t pid;
+    uint32_t gpu;
+    uint32_t port;         /* of the question */
+    uint16_t tag;
+};
+
+/* See driver_migrate.h. */
+struct driver_migrate {
+    uint32_t touches;      /* arena: struct driver_touch[DRIVER_TOUCHES], a ring */
+    uint32_t first, count;
+    uint32_t state;        /* enum migrate_state, of the first question */
+    uint32_t shot;         /* GPUs that were sent the shoot-down */
+    bool moves;            /* false: the page stays and is only noted as placed */
+    uint64_t from, to;     /* physical */
+    uint32_t port[DRIVER_DEVICES]; /* `move` port of each GPU */
+};
+
 struct driver_ticket {
     uint64_t ticket;
     uint64_t done_ps;      /* 1 + time, 0: not done */
@@ -172,7 +195,7 @@ struct driver_ticket {
 struct driver {
     struct driver_io io;
     uint32_t device_count;
-    uint32_t commands;     /* arena: struct driver_command[DRIVER_COMMANDS] */
+    uint32_t commands;     /* arena: struct driver_command[DRIVER_COMMANDS + 1]; the last one stands for migrations */
     uint32_t free_command; /* list of commands that were used; DRIVER_NONE: empty */
     uint32_t used_commands; /* commands from here on have never been used: their memory is untouched */
     uint32_t undone;       /* commands */
@@ -185,6 +208,8 @@ struct driver {
     uint64_t last_ticket;
     uint64_t awaited;      /* stop the engine when this ticket is done; 0: none */
     bool await_any;        /* stop when any command is done */
+    bool await_migration;  /* stop when no page is on its way */
+    struct driver_migrate migrate;
     uint64_t stop_at;      /* stop the engine at this cycle; 0: no */
     uint64_t host_cycle;   /* the program has got this far */
     uint32_t user;         /* arena: struct driver_user */

@@ -27,7 +27,8 @@
 #define PAGE_TABLE_VALID       ((uint64_t)1)
 #define PAGE_TABLE_WRITABLE    ((uint64_t)2)
 #define PAGE_TABLE_UNIFIED     ((uint64_t)4) /* managed: the page may move to another device */
-#define PAGE_TABLE_FLAGS       ((uint64_t)7)
+#define PAGE_TABLE_PLACED      ((uint64_t)8) /* unified: a GPU has asked for the page */
+#define PAGE_TABLE_FLAGS       ((uint64_t)15)
 
 struct page_table {
     uint32_t nodes; /* arena offset: uint64_t [capacity][PAGE_TABLE_FANOUT]; entry of an inner node:

@@ -18,7 +18,13 @@ static char what[WORK_FAULT_WHAT];
 static const char *out_of_bounds(const struct window_table *t, const char *access, unsigned bytes,
                                  uint64_t address)
 {
-    work_fault_bounds(t->program, access, bytes, address, what, sizeof what);
+    const struct program_allocation *a = program_find(t->program, address);
+    if (a && bytes <= a->end - address && program_reaches(t->program, t->gpu, a))
+        snprintf(what, sizeof what,
+                 "%s of %u bytes at 0x%" PRIx64 ", which is not mapped in process %u", access,
+                 bytes, address, t->pid);
+    else
+        work_fault_bounds(t->program, access, bytes, address, what, sizeof what);
     return what;
 }
 

@@ -109,12 +109,15 @@ static __attribute__((noinline)) struct decoded *decode(struct run *r, const str
     uint8_t bytes[ISA_MAX_INST_BYTES];
     char what[WORK_FAULT_WHAT];
     const struct program_allocation *a = program_find(r->launch->program, pc);
-    if (!a) {
+    if (!a || !window_find(&windows, pc)) {
         work_fault_fetch(r->launch->program, pc, what, sizeof what);
         fault(r, g, w, NULL, pc, WORK_NO_LANE, what);
         return NULL;
     }
     unsigned size = a->end - pc < sizeof bytes ? (unsigned)(a->end - pc) : (unsigned)sizeof bytes;
+    if (!window_is_allocated(&windows, pc, size)) /* the next page is not mapped */
+        size = (unsigned)(((uint64_t)1 << windows.pages->page_bits)
+                          - (pc & (((uint64_t)1 << windows.pages->page_bits) - 1)));
     uint32_t slot, word = 0;
     window_read(&windows, pc, bytes, size);
     int result = decode_find(decode_cache, r->launch->target, pc, bytes, size, &slot);

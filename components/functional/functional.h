@@ -36,7 +36,7 @@ struct functional_launch {
     uint32_t pid;
     uint32_t gpu;
     uint64_t first_group, groups; /* those to be run, in the order x, y, z; groups 0: all */
-    uint32_t kernel; /* number in the program table */
+    uint32_t kernel;              /* number in the program table */
     uint32_t dispatch_id;
     uint32_t resident; /* work-groups that the device can hold at the same time, at least 1 */
     uint64_t entry;

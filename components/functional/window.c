@@ -6,14 +6,14 @@
 #include "runtime/bug.h"
 #include "runtime/memory.h"
 
-/* Physical address of the page that holds `address`. */
+/* Physical address of the page that holds `address`; UINT64_MAX: it is not mapped in the process
+ * (an allocation of another one, or a page that was removed). */
 static uint64_t page_of(const struct window_table *t, uint64_t address)
 {
     uint64_t physical;
     bool writable;
-    if (!page_table_find(t->pages, t->pid, address, &physical, &writable))
-        bug("functional: 0x%" PRIx64 " is allocated, but not mapped", address);
-    return physical;
+    bool mapped = page_table_find(t->pages, t->pid, address, &physical, &writable);
+    return mapped ? physical : UINT64_MAX;
 }
 
 /* The longest run of pages around `address` that follow each other in physical memory. */
@@ -39,7 +39,7 @@ const struct window *window_find(struct window_table *t, uint64_t address)
             return &t->window[i];
     }
     const struct program_allocation *a = program_find(t->program, address);
-    if (!a || !program_reaches(t->program, t->gpu, a))
+    if (!a || !program_reaches(t->program, t->gpu, a) || page_of(t, address) == UINT64_MAX)
         return NULL;
     uint32_t place = t->next;
     t->next = (t->next + 1) % WINDOW_COUNT;
@@ -51,7 +51,11 @@ const struct window *window_find(struct window_table *t, uint64_t address)
 bool window_is_allocated(const struct window_table *t, uint64_t address, uint64_t bytes)
 {
     const struct program_allocation *a = program_find(t->program, address);
-    return a && bytes <= a->end - address && program_reaches(t->program, t->gpu, a);
+    bool mapped = a && bytes <= a->end - address && program_reaches(t->program, t->gpu, a);
+    uint64_t page = (uint64_t)1 << t->pages->page_bits;
+    for (uint64_t at = address & ~(page - 1); mapped && at < address + bytes; at += page)
+        mapped = page_of(t, at) != UINT64_MAX;
+    return mapped;
 }
 
 /* Bytes of the host at `address`, of which *bytes follow each other. */

@@ -37,11 +37,11 @@ static inline bool window_holds(const struct window *w, uint64_t address, uint64
     return offset < w->size && w->size - offset >= bytes;
 }
 
-/* The window of an allocated address, made when there is none yet; NULL: nothing is allocated
+/* The window of an allocated address, made when there is none yet; NULL: nothing is mapped
  * there. Valid until the next call. */
 const struct window *window_find(struct window_table *t, uint64_t address);
 
-/* Is [address, address + bytes) inside one allocation? */
+/* Is [address, address + bytes) inside one allocation, and mapped? */
 bool window_is_allocated(const struct window_table *t, uint64_t address, uint64_t bytes);
 
 /* Copies of bytes inside one allocation, across windows. */

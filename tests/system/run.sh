@@ -263,6 +263,37 @@ outside = magic["time_ps"] - magic["kernels"][0]["cycles"] * 1000
 assert outside < 5e6 and outside < (dma["time_ps"] - dma["kernels"][0]["cycles"] * 1000) / 4, outside' "$out/work/ref.json" "$out/work/new.json"
 }
 
+# Managed memory goes where the policy says. What must move follows from the program: 4 GPUs change 4 shared pages in turn, in 2
+# rounds, and each has a page of its own; all pages begin on the first GPU. First touch moves the three own pages of the
+# others. When every touch moves a page, the shared ones move with each turn but the very first.
+t_migration() {
+    local policy count variant set
+    while read -r policy count; do
+        set="--set gpu.policy=$policy"
+        [ "$policy" = first_touch ] && set=""
+        # shellcheck disable=SC2086
+        expect 0 '^PASS' -- run platforms/managed4.heddle $set --stats "$out/work/ref.json" --stats-no-host -- "$programs/managed_pingpong" 4 2 || return 1
+        python3 -c 'import json, sys
+c = json.load(open(sys.argv[1]))["components"]
+d, gpus = c["driver"], [c["gpu[%d].pages" % i] for i in range(4)]
+assert d["migrations"] == sum(g["pages"] for g in gpus) == int(sys.argv[2]), d
+assert d["shootdowns"] == 4 * d["migrations"] and d["migrations_refused"] == 0 and all(g["bytes"] == 4096 * g["pages"] for g in gpus), d' "$out/work/ref.json" "$count" || { fail "$policy"; return 1; }
+        [ "$policy" = on_touch ] || continue
+        for variant in "--tick-order=random:3 --tick-all" "--threads=2" "--generic"; do
+            # shellcheck disable=SC2086
+            expect 0 '^PASS' -- run platforms/managed4.heddle $set $variant --stats "$out/work/new.json" --stats-no-host -- "$programs/managed_pingpong" 4 2 || return 1
+            same "$out/work/ref.json" "$out/work/new.json" || return 1
+        done
+    done <<<'pinned 0
+        first_touch 3
+        on_touch 31'
+    # Counted touches: with a threshold that is never reached nothing moves, with 1 every touch counts.
+    for count in "60000 0" "1 31"; do
+        expect 0 '^PASS' -- run platforms/managed4.heddle --set gpu.policy=access_counter --set gpu.threshold="${count% *}" --stats "$out/work/new.json" -- "$programs/managed_pingpong" 4 2 || return 1
+        grep -q "\"migrations\": ${count#* }," "$out/work/new.json" || { fail "access_counter $count"; return 1; }
+    done
+}
+
 # Results do not depend on the number of threads: statistics, traces, reports of failures and hangs, the exit status.
 t_threads() {
     local p n list="vectoradd matmul_tiled histogram streams fft scratch"
@@ -605,6 +636,12 @@ t_bad_missing_kernel() { expect 0 -- run platforms/tiny.heddle -- "$programs/bad
 t_bad_block() { expect 0 -- run platforms/tiny.heddle -- "$programs/bad_block"; }
 t_bad_lds() { expect 0 -- run platforms/tiny.heddle -- "$programs/bad_lds"; }
 t_bad_oom() { expect 0 -- run platforms/tiny.heddle -- "$programs/bad_oom"; }
+t_bad_peer() {
+    expect 3 '^PASS' 'memory of GPU 1' 'hipDeviceEnablePeerAccess.1, 0.' 's_load|flat_load|global_load' -- run platforms/ring4.heddle -- "$programs/bad_peer" || return 1
+    expect 3 '^PASS' 'memory of GPU 1' 'hipDeviceEnablePeerAccess.1, 0.' -- run platforms/ring4.heddle --mode functional -- "$programs/bad_peer" || return 1
+    expect 0 '^PASS' -- run platforms/ring4.heddle -- "$programs/bad_peer" enabled || return 1
+    expect 0 '^PASS' -- run platforms/ring4.heddle --mode functional -- "$programs/bad_peer" enabled
+}
 t_bad_freed() { expect 3 -- run platforms/tiny.heddle -- "$programs/bad_freed"; }
 t_bad_hostptr() { expect 3 -- run platforms/tiny.heddle -- "$programs/bad_hostptr"; }
 t_bad_oob() { expect nonzero 'kernel' '0x[0-9a-f]+' 'flat_load|global_load' 'work-group' 'lane' -- run platforms/tiny.heddle -- "$programs/bad_oob"; }
@@ -703,7 +740,7 @@ t_user_queues() {
     local variant platform=tests/system/queues.heddle
     expect 0 '^PASS' -- run $platform --max-cycles 50000000 --stats "$out/work/ref.json" --stats-no-host -- "$programs/user_queues" || return 1
     [ "$(statistic 'gpu\[0\].pp.scheduler' preemptions)" -gt 0 ] || fail "no queue had to give way" || return 1
-    [ "$(statistic 'gpu\[0\].pp$' errors)" = 3 ] || fail "other queues than the three wrong ones were stopped" || return 1
+    [ "$(statistic 'gpu\[0\].pp$' errors)" = 4 ] || fail "other queues than the four wrong ones were stopped" || return 1
     for variant in --tick-order=descending --tick-order=random:1 --tick-all --generic "--threads 2"; do
         # shellcheck disable=SC2086
         expect 0 '^PASS' -- run $platform $variant --stats "$out/work/new.json" --stats-no-host -- "$programs/user_queues" || return 1

@@ -193,6 +193,17 @@ bool hip_is_embedded(const struct hip_module *module)
     return false;
 }
 
+void hip_unload_embedded(int device)
+{
+    for (struct binary *binary = binaries; binary; binary = binary->next) {
+        if (binary->modules[device]) {
+            hip_unload_module(binary->modules[device]);
+        }
+        binary->modules[device] = NULL;
+        binary->errors[device] = hipSuccess;
+    }
+}
+
 /* Prototypes of what hipcc's generated constructors call; clang's CGCUDANV.cpp has the types. */
 #pragma GCC visibility push(default)
 void **__hipRegisterFatBinary(const void *wrapper);

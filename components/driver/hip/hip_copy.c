@@ -273,8 +273,7 @@ hipError_t hipMemcpyDtoDAsync(hipDeviceptr_t to, hipDeviceptr_t from, size_t siz
 static hipError_t copy_peer(void *to, int to_device, const void *from, int from_device, size_t size,
                             hipStream_t stream, bool blocking, const char *what)
 {
-    if (to_device < 0 || to_device >= hip.device_count || from_device < 0
-        || from_device >= hip.device_count) {
+    if (!hip_is_device(to_device) || !hip_is_device(from_device)) {
         return hipErrorInvalidDevice;
     }
     return hip_copy(to, from, size, hipMemcpyDeviceToDevice, stream, blocking, what);

@@ -106,7 +106,7 @@ static void fill_properties(int number, hipDeviceProp_t *properties)
 
 bool hip_is_device(int device)
 {
-    return device >= 0 && device < hip.device_count;
+    return device >= 0 && device < hip.device_count && hip.devices[device].used;
 }
 
 static hipError_t get_properties(hipDeviceProp_t *properties, int device)
@@ -416,11 +416,12 @@ hipError_t hipRuntimeGetVersion(int *version)
 /* ---- peers: all devices of a platform share one address space, but kernels access another
  * device's memory only after that was enabled ---- */
 
-/* The two are joined, so that kernels on one can access memory of the other. */
+/* The two are joined, so that kernels on one can access memory of the other. Devices that the
+ * program has made (heddle_hip.h) are no peers. */
 static bool are_joined(int device, int peer)
 {
-    return device != peer && hip.devices[device].info.has_fabric
-           && hip.devices[peer].info.has_fabric;
+    return device != peer && device < hip.platform_devices && peer < hip.platform_devices
+           && hip.devices[device].info.has_fabric && hip.devices[peer].info.has_fabric;
 }
 
 static hipError_t can_access(int *answer, int device, int peer)
@@ -449,9 +450,9 @@ static hipError_t switch_peer(int peer, bool on)
     if (((*peers & bit) != 0) == on) {
         return on ? hipErrorPeerAccessAlreadyEnabled : hipErrorPeerAccessNotEnabled;
     }
-    hipError_t error =
-        hip_status(hip.api->set_peer((uint32_t)hip_current_device(), (uint32_t)peer, on),
-                   "peer access");
+    hipError_t error = hip_status(
+        hip.api->set_peer(hip.devices[hip_current_device()].number, hip.devices[peer].number, on),
+        "peer access");
     *peers ^= error == hipSuccess ? bit : 0;
     return error;
 }

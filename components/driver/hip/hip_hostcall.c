@@ -141,8 +141,9 @@ hipError_t hip_hostcall_buffer(const struct hip_function *function, int device, 
     uint64_t packets = count_packets(device), base = 0;
     uint64_t head_bytes = sizeof(struct buffer) + SIGNAL_BYTES;
     uint64_t payloads = (head_bytes + packets * HEADER_BYTES + 255) / 256 * 256;
-    hipError_t error = hip_status(hip.api->queue_create((uint32_t)device, &services[device].queue),
-                                  "calls of the host");
+    hipError_t error =
+        hip_status(hip.api->queue_create(hip.devices[device].number, &services[device].queue),
+                   "calls of the host");
     if (error == hipSuccess) {
         error = hip_allocate_device(device, payloads + packets * PAYLOAD_BYTES,
                                     HIP_ALLOCATION_ALIGN, HIP_MODULE_MEMORY, &base);
@@ -158,6 +159,11 @@ hipError_t hip_hostcall_buffer(const struct hip_function *function, int device, 
                                               .index_mask = packets - 1};
     *address = base;
     return write_buffer(device, packets);
+}
+
+void hip_hostcall_forget(int device)
+{
+    memset(&services[device], 0, sizeof services[device]);
 }
 
 void hip_hostcall_begin(int device, const char *name, uint64_t ticket)

@@ -15,6 +15,9 @@ bool hip_calls_host(const struct hip_function *function);
  * mode, where a kernel is over before the host can answer: that is said, and a call faults. */
 hipError_t hip_hostcall_buffer(const struct hip_function *function, int device, uint64_t *address);
 
+/* The device, whose work is done, is going to be destroyed. */
+void hip_hostcall_forget(int device);
+
 /* A kernel that may call the host was queued: from now on its calls are served until `ticket` is
  * done. `name` must live as long as the library. */
 void hip_hostcall_begin(int device, const char *name, uint64_t ticket);

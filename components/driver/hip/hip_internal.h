@@ -26,6 +26,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
 
 enum {
     HIP_DEVICES_MAX = 64,
@@ -35,6 +37,8 @@ enum {
 };
 
 struct hip_device {
+    bool used;       /* false: destroyed */
+    uint32_t number; /* that the driver knows it by */
     struct driver_device_info info;
     bool xnack, sramecc; /* what code objects of this architecture find */
     uint32_t queue;      /* of the null stream, and of what the library does itself */
@@ -48,7 +52,9 @@ struct hip_library {
     enum hip_state state;
     const struct driver_api *api;
     struct hip_device devices[HIP_DEVICES_MAX];
-    int device_count;
+    int platform_devices; /* that were there when the platform was opened; the program may make
+                             further ones */
+    int device_count;     /* places that have been used; hip_is_device() says whether one is */
     uint64_t window_base, window_size; /* the reservation that device addresses come from */
     bool functional; /* kernels run at once, when their turn comes, without simulated time */
     hipError_t lost; /* not hipSuccess: a kernel broke the device; every later call says so */
@@ -99,6 +105,8 @@ void *hip_allocate(size_t size);
 void *hip_grow(void *old, size_t size);
 void hip_release(void *memory);
 
+/* What code objects find on the device. */
+void hip_set_features(struct hip_device *device);
 /* The calling thread's device number. */
 int hip_current_device(void);
 hipError_t hip_set_current_device(int device);
@@ -132,6 +140,8 @@ hipError_t hip_allocate_device(int device, uint64_t size, uint64_t align,
                                enum hip_allocation_kind kind, uint64_t *address);
 hipError_t hip_release_device(uint64_t address);
 bool hip_is_device_address(uint64_t address);
+/* The device is going to be destroyed, with its memory. */
+void hip_memory_forget(int device);
 /* Copies with all checks of hipMemcpy; `blocking` waits until done. */
 hipError_t hip_copy(void *to, const void *from, size_t size, hipMemcpyKind kind, hipStream_t stream,
                     bool blocking, const char *what);
@@ -169,6 +179,8 @@ bool hip_first_refusal(const struct hip_function *function);
 /* ---- hip_binary.c ---- */
 
 bool hip_is_embedded(const struct hip_module *module);
+/* Unloads what a device that is going to be destroyed has of the program's embedded code. */
+void hip_unload_embedded(int device);
 /* The kernel behind a host function that a program registered, loaded on `device` when it was not.
  */
 hipError_t hip_find_host_function(const void *host_function, int device,
@@ -176,6 +188,16 @@ hipError_t hip_find_host_function(const void *host_function, int device,
 /* Device address and size of a registered host variable on `device`. */
 hipError_t hip_find_host_variable(const void *host_variable, int device, uint64_t *address,
                                   uint64_t *size);
+
+/* Unloads all modules of a device that is going to be destroyed. */
+void hip_unload_device(int device);
+
+/* ---- hip_extension.c ---- */
+
+/* The driver's device `number` becomes device `place`. */
+hipError_t hip_open_device(int place, uint32_t number);
+/* One device 0 made of the GPUs in `list`, "0,1,2,3". False: it was said why not. */
+bool hip_unify_all(const char *list);
 
 /* ---- hip_device.c ---- */
 

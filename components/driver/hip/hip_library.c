@@ -85,6 +85,8 @@ static bool find_open_function(void *object, const struct heddle_platform *(**op
     return symbol != NULL;
 }
 
+static const char *unified; /* --unified, or NULL */
+
 static bool load_platform(const char *path)
 {
     const struct heddle_platform *(*open)(uint32_t) = NULL;
@@ -106,6 +108,7 @@ static bool load_platform(const char *path)
     if (!read_options(&options) || !platform->start(&options)) {
         return false; /* the reason was said */
     }
+    unified = options.unified;
     hip.functional = options.mode == PLATFORM_FUNCTIONAL;
     hip.api = platform->driver();
     if (!hip.api) {
@@ -124,7 +127,7 @@ static bool load_platform(const char *path)
 /* Features of code objects follow from the architecture: ECC of on-chip SRAM is on where it exists
  * (gfx906, gfx908, gfx90a, gfx94x; LLVM AMDGPU guide, "Processors"), retry of page faults is off.
  */
-static void set_features(struct hip_device *device)
+void hip_set_features(struct hip_device *device)
 {
     static const char *const with_sramecc[] = {"gfx906", "gfx908", "gfx90a", "gfx94"};
     for (size_t i = 0; i < sizeof with_sramecc / sizeof with_sramecc[0]; i++) {
@@ -145,13 +148,11 @@ static bool start_devices(void)
         return false;
     }
     for (uint32_t i = 0; i < count; i++) {
-        struct hip_device *device = &hip.devices[i];
-        if (hip_status(hip.api->device_info(i, &device->info), "opening the platform")
-            != hipSuccess) {
+        struct driver_device_info info;
+        if (hip_status(hip.api->device_info(i, &info), "opening the platform") != hipSuccess) {
             return false;
         }
-        set_features(device);
-        memory += device->info.memory_bytes;
+        memory += info.memory_bytes;
     }
     uint64_t window = 1ull << 40;
     while (window < memory * 4) {
@@ -162,13 +163,15 @@ static bool start_devices(void)
                != hipSuccess) {
         return false;
     }
-    for (uint32_t i = 0; i < count; i++) {
-        if (hip_status(hip.api->queue_create(i, &hip.devices[i].queue), "opening the platform")
-            != hipSuccess) {
+    if (unified && !hip_unify_all(unified)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < count && !unified; i++) {
+        if (hip_open_device((int)i, i) != hipSuccess) {
             return false;
         }
     }
-    hip.device_count = (int)count;
+    hip.platform_devices = hip.device_count;
     hip_install_fault_handler();
     return true;
 }
@@ -349,6 +352,9 @@ __attribute__((destructor)) static void finish_library(void)
         return;
     }
     for (int device = 0; device < hip.device_count && hip.lost == hipSuccess; device++) {
+        if (!hip_is_device(device)) {
+            continue;
+        }
         hip_streams_wait(device, "end of the program", wait_alone);
     }
     if (!hip.api->finish()) {
@@ -363,7 +369,7 @@ int hip_current_device(void)
 
 hipError_t hip_set_current_device(int device)
 {
-    if (device < 0 || device >= hip.device_count) {
+    if (!hip_is_device(device)) {
         return hipErrorInvalidDevice;
     }
     current_device = device;

@@ -195,8 +195,10 @@ static bool bring(uint64_t host, bool write)
 {
     struct managed *m = find_view(host);
     if (m && m->places[(host - m->view) / BLOCK] == AT_DEVICE) {
-        if (hip_wait_device(m->device, "host access to managed memory") != hipSuccess) {
-            return false;
+        for (int device = 0; device < hip.device_count; device++) {
+            if (hip_wait_device(device, "host access to managed memory") != hipSuccess) {
+                return false;
+            }
         }
         m = find_view(host); /* the wait has released the lock */
     }
@@ -442,9 +444,9 @@ static hipError_t prefetch(const void *pointer, size_t size, int device, hipStre
     if (error != hipSuccess || device == hipCpuDeviceId) {
         return error;
     }
-    return device >= 0 && device < hip.device_count ? hip_managed_before_use(
-               queue, (uintptr_t)pointer, size, false, "hipMemPrefetchAsync")
-                                                    : hipErrorInvalidDevice;
+    return hip_is_device(device) ? hip_managed_before_use(queue, (uintptr_t)pointer, size, false,
+                                                          "hipMemPrefetchAsync")
+                                 : hipErrorInvalidDevice;
 }
 
 hipError_t hipMemPrefetchAsync(const void *pointer, size_t size, int device, hipStream_t stream)

@@ -76,9 +76,9 @@ hipError_t hip_allocate_device(int device, uint64_t size, uint64_t align,
         return hipErrorOutOfMemory; /* more than there is, also sizes that would wrap around */
     }
     bool open = kind == HIP_MANAGED_MEMORY || kind == HIP_MAPPED_MEMORY; /* to all devices */
-    enum driver_status status =
-        open ? hip.api->allocate_unified((uint32_t)device, size, align, address)
-             : hip.api->allocate((uint32_t)device, size, align, address);
+    uint32_t number = hip.devices[device].number;
+    enum driver_status status = open ? hip.api->allocate_unified(number, size, align, address)
+                                     : hip.api->allocate(number, size, align, address);
     if (status == DRIVER_OUT_OF_MEMORY) {
         return hipErrorOutOfMemory; /* an answer that programs expect: no message */
     }
@@ -98,6 +98,9 @@ hipError_t hip_release_device(uint64_t address)
     }
     /* The driver waits for queued work first, so the simulation may run. */
     for (int device = 0; device < hip.device_count; device++) {
+        if (!hip_is_device(device)) {
+            continue;
+        }
         hip_wait_device(device, "releasing device memory");
     }
     hip_managed_forget(address);
@@ -105,6 +108,18 @@ hipError_t hip_release_device(uint64_t address)
     enum driver_status status = hip.api->release(address);
     pthread_mutex_lock(&hip.lock);
     return hip_status(status, "releasing device memory");
+}
+
+void hip_memory_forget(int device)
+{
+    for (size_t i = map.count; i-- > 0;) {
+        const struct hip_allocation *a = &map.list[i];
+        if (a->device == device && hip_is_device_address(a->address)) {
+            hip_managed_forget(a->address);
+            hip.api->release(a->address);
+            map_remove(&map.list[i]);
+        }
+    }
 }
 
 static hipError_t allocate(void **pointer, size_t size)
@@ -208,9 +223,9 @@ hipError_t hipMallocPitch(void **pointer, size_t *pitch, size_t width, size_t he
 static hipError_t memory_info(size_t *available, size_t *total)
 {
     uint64_t available_bytes = 0, total_bytes = 0;
-    hipError_t error = hip_status(
-        hip.api->memory_info((uint32_t)hip_current_device(), &available_bytes, &total_bytes),
-        "hipMemGetInfo");
+    hipError_t error = hip_status(hip.api->memory_info(hip.devices[hip_current_device()].number,
+                                                       &available_bytes, &total_bytes),
+                                  "hipMemGetInfo");
     if (available) {
         *available = available_bytes;
     }

@@ -49,8 +49,8 @@ static hipError_t place_image(struct hip_module *module, const char *name)
     code_object_load(object, module->base, image);
     uint64_t ticket = 0;
     uint32_t queue = hip.devices[module->device].queue;
-    enum driver_status status = hip.api->register_code((uint32_t)module->device, name, module->base,
-                                                       image, object->span);
+    enum driver_status status = hip.api->register_code(hip.devices[module->device].number, name,
+                                                       module->base, image, object->span);
     if (status == DRIVER_OK) {
         status = hip.api->write(queue, module->base, image, object->span, &ticket);
     }
@@ -82,7 +82,7 @@ static hipError_t register_kernels(struct hip_module *module)
         function->name = readable_name(kernel->name);
         kernarg_make_descriptor(&module->object, kernel, function->descriptor);
         hipError_t error =
-            hip_status(hip.api->register_kernel((uint32_t)module->device, function->name,
+            hip_status(hip.api->register_kernel(hip.devices[module->device].number, function->name,
                                                 module->base + kernel->entry_address),
                        "loading a module");
         if (error != hipSuccess) {
@@ -113,6 +113,17 @@ hipError_t hip_unload_module(struct hip_module *module)
     hip_release(module->functions);
     hip_release(module);
     return error;
+}
+
+void hip_unload_device(int device)
+{
+    hip_unload_embedded(device);
+    for (struct hip_module *module = modules, *next; module; module = next) {
+        next = module->next;
+        if (module->device == device) {
+            hip_unload_module(module);
+        }
+    }
 }
 
 /* Loads one ELF file of `size` bytes. */

@@ -63,8 +63,9 @@ static hipError_t make_stream(struct ihipStream_t **stream, unsigned flags, int 
 {
     uint32_t queue = 0;
     reap();
-    hipError_t error = hip_status(hip.api->queue_create((uint32_t)hip_current_device(), &queue),
-                                  "creating a stream");
+    hipError_t error =
+        hip_status(hip.api->queue_create(hip.devices[hip_current_device()].number, &queue),
+                   "creating a stream");
     if (error != hipSuccess) {
         return error;
     }
@@ -79,11 +80,29 @@ static hipError_t make_stream(struct ihipStream_t **stream, unsigned flags, int 
     return hipSuccess;
 }
 
-/* The calling thread's own stream on its current device. */
+void hip_streams_forget(int device)
+{
+    for (struct ihipStream_t *each = streams; each; each = each->next) {
+        each->destroyed |= each->device == device;
+    }
+    reap();
+}
+
+static bool is_living(const struct ihipStream_t *stream)
+{
+    const struct ihipStream_t *each = streams;
+    while (each && each != stream) {
+        each = each->next;
+    }
+    return each && !each->destroyed;
+}
+
+/* The calling thread's own stream on its current device, which may have been destroyed and made
+ * anew. */
 static struct ihipStream_t *own_stream(void)
 {
     struct ihipStream_t **own = &own_streams[hip_current_device()];
-    if (!*own && make_stream(own, hipStreamDefault, 0) == hipSuccess) {
+    if (!is_living(*own) && make_stream(own, hipStreamDefault, 0) == hipSuccess) {
         (*own)->per_thread = true;
     }
     return *own;

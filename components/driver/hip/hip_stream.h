@@ -14,6 +14,8 @@ hipError_t hip_stream_order(hipStream_t stream);
  * order with that device's null stream, too. No effect on other streams. */
 hipError_t hip_stream_order_device(hipStream_t stream, int device);
 hipError_t hip_stream_order_after(hipStream_t stream, int device, uint64_t ticket);
+/* The device, whose work is done, is going to be destroyed: its streams are gone. */
+void hip_streams_forget(int device);
 /* After a command was enqueued. */
 void hip_stream_note(void);
 

@@ -1,0 +1,40 @@
+/* What programs that know they run on heddle may ask of its HIP library beside HIP. Other libraries
+ * lack these functions: they are weak, so a program tests `if (heddleUnifyDevices)` and links
+ * everywhere.
+ *
+ * What is made here is a further HIP device: hipSetDevice() takes its number, memory is allocated
+ * and kernels are launched on it as on any other. Numbers follow those of the platform's GPUs and
+ * are used again after heddleDestroyDevice(). */
+#ifndef HEDDLE_HIP_H
+#define HEDDLE_HIP_H
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One device made of several GPUs, which must have the same instruction set: the pages of an
+ * allocation and the work-groups of a launch are spread over them, evenly and in consecutive runs.
+ * A GPU may be part of several. hipErrorInvalidDevice: no such GPU. hipErrorInvalidValue: none, or
+ * one twice. */
+__attribute__((weak)) int heddleUnifyDevices(int *device, const int *gpus, int count);
+
+/* The same GPU or unified device in a process of its own, with its own page table: allocations and
+ * code of other processes are not mapped there, and a kernel that touches them faults. */
+__attribute__((weak)) int heddleCreateContext(int *device, int like);
+
+/* Ends a device made by one of the above: its work is waited for, its streams are gone, and with a
+ * context all its memory. It must not be the calling thread's current one. */
+__attribute__((weak)) int heddleDestroyDevice(int device);
+
+/* Moves the pages that touch [pointer, pointer + bytes), inside of one allocation, to a GPU of the
+ * platform. Only the page table changes: contents are lost. */
+__attribute__((weak)) int heddleRemap(void *pointer, unsigned long bytes, int gpu);
+
+/* The GPU whose memory holds the page of `pointer`. */
+__attribute__((weak)) int heddlePageOwner(int *gpu, const void *pointer);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

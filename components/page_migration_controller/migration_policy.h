@@ -1,0 +1,26 @@
+/* What a page migration controller asks of its policy. Calls come from its tick, one for each
+ * lookup of a page of managed memory by a first-level TLB of the GPU, in the order in which they
+ * pass. */
+#ifndef HEDDLE_COMPONENTS_MIGRATION_POLICY_H
+#define HEDDLE_COMPONENTS_MIGRATION_POLICY_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct part;
+
+struct migration_touch {
+    uint64_t page; /* virtual address of its first byte */
+    uint32_t pid;
+    bool local;  /* it lies in this GPU's memory */
+    bool placed; /* a GPU has asked for it before */
+};
+
+struct migration_policy_ops {
+    /* At start-up. */
+    void (*setup)(struct part *self);
+    /* Ask the driver? A local page is only noted as placed. */
+    bool (*wants)(struct part *self, const struct migration_touch *touch);
+};
+
+#endif
