@@ -391,35 +391,3 @@ static void run_clocks(struct elaboration *e)
 }
 
 const struct check check_clocks = {.name = "clock", .code = E0413, .run = run_clocks};
-
-/* A ring of `depth` lets `depth` messages go in the time that space takes to come back: two
- * latencies. Ports of the library are exempt: whoever connects them cannot change their depth, and
- * control ports are shallow on purpose. */
-static void run_shallow(struct elaboration *e)
-{
-    for (uint32_t i = 0; i < e->paths.count; i++) {
-        const struct route_path *path = &e->paths.items[i];
-        bool stated;
-        if (!path->whole || path->to.node->object.type->model.is_library || path->latency_cy < 2)
-            continue;
-        uint32_t depth = port_depth(e, &path->to, &stated);
-        uint64_t needed = 2 * (uint64_t)path->latency_cy * path_width(e, path);
-        if (!stated || depth >= needed)
-            continue;
-        const struct ast_item *item = port_item(&path->to);
-        struct diagnostic *d =
-            diagnostic_add(e->diagnostics, W0703, item->depth->span,
-                           "'%s' is too shallow: depth %u, but the way there takes %ucy",
-                           item->name.text, depth, path->latency_cy);
-        diagnostic_note(e->diagnostics, d, path->carrier->statement->item->span,
-                        "the latency is given here");
-        diagnostic_help(e->diagnostics, d,
-                        "room comes back after two latencies: full speed needs a depth of %llu",
-                        (unsigned long long)needed);
-    }
-}
-
-const struct check check_shallow = {.name = "shallow-port",
-                                    .code = W0703,
-                                    .run = run_shallow,
-                                    .prerequisites = {&check_latency, &check_two_latencies}};

@@ -30,22 +30,31 @@ static void INTERCONNECT(setup)(struct INTERCONNECT_TYPE *c, uint32_t latency, b
     struct interconnect *x = &c->interconnect;
     const struct INTERCONNECT(io) *io = INTERCONNECT(io)(c);
     uint32_t sources = INTERCONNECT(from_count)(c), targets = INTERCONNECT(to_count)(c);
+    const struct platform_instance *row = &engine_base.platform->instances[c->io.base.leaf];
+    x->by_map = row->route_count != 0;
+    x->routes = row->routes;
     if (sources == 0 || targets == 0)
         return;
     interconnect_side_init(&x->side[0], sources, targets);
     interconnect_side_init(&x->side[1], targets, sources);
     const uint32_t *pair = engine_base.port_rings + 2 * io->from_first;
     const uint32_t *target = engine_base.port_rings + 2 * io->to_first;
-    for (uint32_t i = 0; i < sources; i++)
-        ring_add_delay(pair[2 * i], whole_way
-                                        ? INTERCONNECT(hold)(latency, pair[2 * i], target, targets)
-                                        : latency);
+    uint32_t some = RING_NONE;
+    for (uint32_t i = 0; i < sources; i++) {
+        if (pair[2 * i] == RING_NONE)
+            continue;
+        some = pair[2 * i];
+        ring_add_delay(some,
+                       whole_way ? INTERCONNECT(hold)(latency, some, target, targets) : latency);
+    }
     for (uint32_t j = 0; j < targets; j++) {
         uint32_t reply = target[2 * j + 1];
         if (reply != RING_NONE)
             ring_add_delay(reply, whole_way ? INTERCONNECT(hold)(latency, reply, pair + 1, sources)
                                             : latency);
     }
+    if (some == RING_NONE)
+        return;
     for (uint32_t i = 0; i < sources; i++) {
         arena_at(uint32_t, x->side[0].rings)[i] = pair[2 * i];
         arena_at(struct interconnect_target, x->side[1].by_target)[i].ring = pair[2 * i + 1];
@@ -55,7 +64,7 @@ static void INTERCONNECT(setup)(struct INTERCONNECT_TYPE *c, uint32_t latency, b
         arena_at(uint32_t, x->side[1].rings)[j] = target[2 * j + 1];
     }
     const struct platform_protocol *p =
-        &engine_base.platform->protocols[engine_base.platform->rings[pair[0]].protocol];
+        &engine_base.platform->protocols[engine_base.platform->rings[some].protocol];
     interconnect_side_messages(&x->side[0], p->first_message, p->request_count, width);
     interconnect_side_messages(&x->side[1], p->first_message + p->request_count, p->reply_count,
                                width);
@@ -65,8 +74,8 @@ static void INTERCONNECT(setup)(struct INTERCONNECT_TYPE *c, uint32_t latency, b
 
 /* The target of a message at its source, or -1 after engine_fail(). Requests carry their address in
  * front. */
-INTERCONNECT_INLINE int32_t INTERCONNECT(target)(struct INTERCONNECT_TYPE *c, const struct message *m,
-                                    bool reply)
+INTERCONNECT_INLINE int32_t INTERCONNECT(target)(struct INTERCONNECT_TYPE *c,
+                                                 const struct message *m, bool reply)
 {
     const struct interconnect *x = &c->interconnect;
     if (reply)
@@ -77,39 +86,40 @@ INTERCONNECT_INLINE int32_t INTERCONNECT(target)(struct INTERCONNECT_TYPE *c, co
     memcpy(&address, m->fields, sizeof address);
     int32_t target =
         c->io.base.route_space < 0 ? -1 : platform_route(c->io.base.route_space, address);
+    if (engine_unlikely(x->by_map)) {
+        int32_t space = platform_space(address);
+        target =
+            space < 0 ? -1 : (int32_t)engine_base.platform->routes[x->routes + (uint32_t)space];
+    }
     if (target < 0)
         target = c->io.base.route_else;
     if (target < 0)
-        engine_fail(
-            &c->io.base,
-            "no target holds address 0x%llx: it lies outside of the space that routes here, and "
-            "there is no `else`",
-            (unsigned long long)address);
+        engine_fail(&c->io.base,
+                    x->by_map
+                        ? "no way leads from here to address 0x%llx: it is not mapped, or the "
+                          "memory that holds it is not connected"
+                        : "no target holds address 0x%llx: it lies outside of the space that "
+                          "routes here, and there is no `else`",
+                    (unsigned long long)address);
     return target;
 }
 
-/* The oldest message of a source is entered for its target, if it is visible. */
-INTERCONNECT_INLINE void INTERCONNECT(look)(struct INTERCONNECT_TYPE *c, uint32_t source,
-                                            const struct ring *in, bool reply)
+/* Looks at sources that may show a new message: the oldest one is entered for its target, if it is
+ * visible. */
+INTERCONNECT_INLINE void INTERCONNECT(discover)(struct INTERCONNECT_TYPE *c,
+                                                const struct interconnect_view *v, bool reply)
 {
-    const struct message *m = ring_oldest(in, c->io.base.now);
-    int32_t target = m ? INTERCONNECT(target)(c, m, reply) : -1;
-    if (target >= 0)
-        interconnect_enter(&c->interconnect.side[reply], source, (uint32_t)target);
-}
-
-/* Looks at sources that may show a new message. */
-INTERCONNECT_INLINE void INTERCONNECT(discover)(struct INTERCONNECT_TYPE *c, bool reply)
-{
-    struct interconnect_side *s = &c->interconnect.side[reply];
-    const uint32_t *rings = arena_at(uint32_t, s->rings);
+    uint32_t sources = c->interconnect.side[reply].sources;
     uint32_t first =
         reply ? INTERCONNECT(to_first_pending)(c) : INTERCONNECT(from_first_pending)(c);
-    for (uint32_t w = 0; w < s->source_words; w++) {
-        uint64_t bits = interconnect_pending(&c->io.base, first + w * 64, first + s->sources);
-        for (bits &= ~interconnect_bits(s->known)[w]; bits; bits &= bits - 1) {
+    for (uint32_t w = 0; w < v->source_words; w++) {
+        uint64_t bits = interconnect_pending(&c->io.base, first + w * 64, first + sources);
+        for (bits &= ~v->known[w]; bits; bits &= bits - 1) {
             uint32_t source = w * 64 + (uint32_t)__builtin_ctzll(bits);
-            INTERCONNECT(look)(c, source, ring_at(rings[source]), reply);
+            const struct message *m = ring_oldest(ring_at(v->rings[source]), v->now);
+            int32_t target = m ? INTERCONNECT(target)(c, m, reply) : -1;
+            if (target >= 0)
+                interconnect_enter(v, source, (uint32_t)target);
         }
     }
 }
@@ -131,81 +141,98 @@ INTERCONNECT_INLINE void INTERCONNECT(copy)(const struct ring *in, const struct 
         memcpy(copied + at, payload + at, 16);
 }
 
-/* Passes the oldest message of `in` on to `out`, which has room; returns the cycles it takes. */
-INTERCONNECT_INLINE unsigned INTERCONNECT(pass)(struct INTERCONNECT_TYPE *c, struct ring *in,
-                                                struct ring *out, uint32_t source, bool reply)
+/* Passes the oldest message of `in` on to `out`, which has room; returns the cycles it takes, and
+ * whether `in` shows another one. */
+INTERCONNECT_INLINE unsigned INTERCONNECT(pass)(struct INTERCONNECT_TYPE *c,
+                                                const struct interconnect_view *v, struct ring *in,
+                                                struct ring *out, uint32_t source, bool reply,
+                                                bool *more)
 {
     struct interconnect *x = &c->interconnect;
-    struct interconnect_side *s = &x->side[reply];
-    struct interconnect_origin *origins = arena_at(struct interconnect_origin, x->origins);
-    uint64_t now = c->io.base.now;
     const struct message *m = ring_slot(in->head);
     unsigned kind = message_kind(m);
-    const struct interconnect_kind *k = &s->kinds[kind];
+    const struct interconnect_kind *k = &x->side[reply].kinds[kind];
     unsigned cycles = k->cycles, awaited = k->awaited;
     uint32_t number = 0;
     if (reply) {
-        number = origins[m->tag].tag;
+        number = v->origins[m->tag].tag;
         index_pool_give(&x->free_origins, m->tag);
     } else if (awaited) {
         number = index_pool_take(&x->free_origins);
-        origins[number] = (struct interconnect_origin){source, m->tag};
+        v->origins[number] = (struct interconnect_origin){source, m->tag};
     }
     INTERCONNECT(copy)(in, out, k, (uint16_t)number);
-    ring_post(out, now, kind, awaited);
-    ring_drop(in, now);
+    ring_post(out, v->now, kind, awaited);
+    *more = ring_drop(in, v->now);
     *(reply ? &c->io.stats.replies : &c->io.stats.requests) += 1;
     return cycles;
 }
 
 /* Lets a wanted target take a message, if it can. true: it is wanted still, and free in the next
  * cycle. */
-INTERCONNECT_INLINE bool INTERCONNECT(serve_target)(struct INTERCONNECT_TYPE *c, uint32_t target,
-                                                    bool reply)
+INTERCONNECT_INLINE bool INTERCONNECT(serve_target)(struct INTERCONNECT_TYPE *c,
+                                                    const struct interconnect_view *v,
+                                                    uint32_t target, bool reply)
 {
-    struct interconnect *x = &c->interconnect;
-    struct interconnect_side *s = &x->side[reply];
-    struct interconnect_target *t = &arena_at(struct interconnect_target, s->by_target)[target];
-    uint64_t now = c->io.base.now;
-    if (t->free_at > now) {
+    struct interconnect_side *s = &c->interconnect.side[reply];
+    struct interconnect_target *t = &v->by_target[target];
+    if (t->free_at > v->now) {
         INTERCONNECT(wake_at)(c, t->free_at);
         return false;
     }
     struct ring *out = ring_at(t->ring);
-    if (!ring_has_room(out, now) || (!reply && !index_pool_has(&x->free_origins)))
+    if (!ring_has_room(out, v->now) || (!reply && !index_pool_has(&c->interconnect.free_origins)))
         return false;
-    bool others;
-    uint32_t source = interconnect_choose(s, target, &others);
-    struct ring *in = ring_at(arena_at(uint32_t, s->rings)[source]);
-    unsigned cycles = INTERCONNECT(pass)(c, in, out, source, reply);
-    t->free_at = now + cycles;
-    bool again = ring_oldest(in, now) != NULL; /* a source shows one message a cycle */
+    bool others, again; /* again: a source shows one message a cycle */
+    bool ring_only = INTERCONNECT_BUBBLE && c->interconnect.bubble
+                     && interconnect_is_set(s->ring_out, target) && !ring_has_second(out, v->now);
+    const uint64_t *among = ring_only ? interconnect_bits(s->ring_in) : NULL;
+    if (ring_only && !interconnect_ring_wants(v, among, target))
+        return false;
+    uint32_t source = interconnect_choose(v, s->sources, target, among, &others);
+    struct ring *in = ring_at(v->rings[source]);
+    unsigned cycles = INTERCONNECT(pass)(c, v, in, out, source, reply, &again);
+    t->free_at = v->now + cycles;
     if (!others)
         return again;
-    c->io.stats.conflicts += interconnect_conflict(s, now, cycles);
+    c->io.stats.conflicts += interconnect_conflict(s, v->now, cycles);
     if (cycles > 1)
-        INTERCONNECT(wake_at)(c, now + cycles);
+        INTERCONNECT(wake_at)(c, v->now + cycles);
     return again || cycles == 1;
 }
 
-/* Lets each wanted target take a message. true: one is wanted still, and free in the next cycle. */
-INTERCONNECT_INLINE bool INTERCONNECT(serve)(struct INTERCONNECT_TYPE *c, bool reply)
+/* Is anything to do in one direction? May say yes in vain. */
+INTERCONNECT_INLINE bool INTERCONNECT(has_work)(const struct INTERCONNECT_TYPE *c, bool reply)
 {
-    struct interconnect_side *s = &c->interconnect.side[reply];
+    const struct interconnect_side *s = &c->interconnect.side[reply];
+    if (s->source_words != 1 || s->target_words != 1)
+        return true;
+    uint32_t first =
+        reply ? INTERCONNECT(to_first_pending)(c) : INTERCONNECT(from_first_pending)(c);
+    return interconnect_pending(&c->io.base, first, first + s->sources)
+           || *interconnect_bits(s->busy);
+}
+
+/* One direction. true: a target is wanted still, and free in the next cycle. */
+INTERCONNECT_INLINE bool INTERCONNECT(move_side)(struct INTERCONNECT_TYPE *c, bool reply)
+{
+    if (!INTERCONNECT(has_work)(c, reply))
+        return false;
+    const struct interconnect_view v = interconnect_look(&c->interconnect, reply, c->io.base.now);
     bool again = false;
-    for (uint32_t w = 0; w < s->target_words; w++)
-        for (uint64_t bits = interconnect_bits(s->busy)[w]; bits; bits &= bits - 1)
-            again |= INTERCONNECT(serve_target)(c, w * 64 + (uint32_t)__builtin_ctzll(bits), reply);
+    INTERCONNECT(discover)(c, &v, reply);
+    for (uint32_t w = 0; w < v.target_words; w++)
+        for (uint64_t bits = v.busy[w]; bits; bits &= bits - 1)
+            again |=
+                INTERCONNECT(serve_target)(c, &v, w * 64 + (uint32_t)__builtin_ctzll(bits), reply);
     return again;
 }
 
+/* Answers first: they free entries of the table of requests in flight. */
 static bool INTERCONNECT(move)(struct INTERCONNECT_TYPE *c)
 {
-    /* Answers first: they free entries of the table of requests in flight. */
-    INTERCONNECT(discover)(c, true);
-    bool again = INTERCONNECT(serve)(c, true);
-    INTERCONNECT(discover)(c, false);
-    return INTERCONNECT(serve)(c, false) || again;
+    bool again = INTERCONNECT(move_side)(c, true);
+    return INTERCONNECT(move_side)(c, false) || again;
 }
 
 /* Requests that have passed and are not answered: their answers are in rings or owed by those

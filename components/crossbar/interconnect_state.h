@@ -44,12 +44,14 @@ struct interconnect_target {
 struct interconnect_side {
     uint32_t sources, targets;
     uint32_t source_words, target_words;
-    uint32_t known;     /* arena offsets: bitmap of sources */
-    uint32_t wanted;    /* bitmap of sources, each target */
-    uint32_t busy;      /* bitmap of targets that are wanted */
-    uint32_t rings;     /* uint32_t by source: number of the ring it shows messages on */
-    uint32_t by_target; /* struct interconnect_target [targets] */
+    uint32_t known;         /* arena offsets: bitmap of sources */
+    uint32_t wanted;        /* bitmap of sources, each target */
+    uint32_t busy;          /* bitmap of targets that are wanted */
+    uint32_t rings;         /* uint32_t by source: number of the ring it shows messages on */
+    uint32_t by_target;     /* struct interconnect_target [targets] */
     uint32_t first_message; /* in the platform's table */
+    uint32_t ring_in;       /* bubble: bitmap of sources that are other stops of the ring */
+    uint32_t ring_out;      /* bubble: bitmap of targets that are */
     uint64_t conflict_until;
     struct interconnect_kind kinds[INTERCONNECT_KINDS];
 };
@@ -58,11 +60,41 @@ struct interconnect {
     struct interconnect_side side[2]; /* requests, replies */
     struct index_pool free_origins;
     uint32_t origins;
+    uint32_t routes; /* by the map: first word in the platform's routes */
+    bool by_map;
+    bool bubble;
+};
+
+/* Where a side lies, looked up once a tick: in locals, which no store can change. */
+struct interconnect_view {
+    uint64_t now;
+    uint64_t *known, *wanted, *busy;
+    const uint32_t *rings;
+    struct interconnect_target *by_target;
+    struct interconnect_origin *origins;
+    uint32_t source_words, target_words;
 };
 
 static inline uint64_t *interconnect_bits(uint32_t offset)
 {
     return arena_at(uint64_t, offset);
+}
+
+static inline struct interconnect_view interconnect_look(const struct interconnect *x, bool reply,
+                                                         uint64_t now)
+{
+    const struct interconnect_side *s = &x->side[reply];
+    return (struct interconnect_view){
+        .now = now,
+        .known = interconnect_bits(s->known),
+        .wanted = interconnect_bits(s->wanted),
+        .busy = interconnect_bits(s->busy),
+        .rings = arena_at(uint32_t, s->rings),
+        .by_target = arena_at(struct interconnect_target, s->by_target),
+        .origins = arena_at(struct interconnect_origin, x->origins),
+        .source_words = s->source_words,
+        .target_words = s->target_words,
+    };
 }
 
 static inline void interconnect_side_init(struct interconnect_side *s, uint32_t sources,
@@ -77,6 +109,8 @@ static inline void interconnect_side_init(struct interconnect_side *s, uint32_t 
     s->busy = arena_allocate(s->target_words * sizeof(uint64_t));
     s->rings = arena_allocate(sources * sizeof(uint32_t));
     s->by_target = arena_allocate(targets * sizeof(struct interconnect_target));
+    s->ring_in = arena_allocate(s->source_words * sizeof(uint64_t));
+    s->ring_out = arena_allocate(s->target_words * sizeof(uint64_t));
     for (uint32_t t = 0; t < targets; t++)
         arena_at(struct interconnect_target, s->by_target)[t].last_served = sources - 1;
 }
@@ -91,9 +125,10 @@ static inline void interconnect_side_messages(struct interconnect_side *s, uint3
     for (uint32_t k = 0; k < count && k < INTERCONNECT_KINDS; k++) {
         uint64_t bytes = messages[k].payload_bytes & ~UINT32_C(31);
         uint64_t cycles = width ? (bytes + width - 1) / width : 1;
-        s->kinds[k] = (struct interconnect_kind){.cycles = (uint16_t)(cycles ? cycles : 1),
-                                                 .payload_bytes = (uint16_t)messages[k].payload_bytes,
-                                                 .awaited = messages[k].awaited != 0};
+        s->kinds[k] =
+            (struct interconnect_kind){.cycles = (uint16_t)(cycles ? cycles : 1),
+                                       .payload_bytes = (uint16_t)messages[k].payload_bytes,
+                                       .awaited = messages[k].awaited != 0};
     }
 }
 
@@ -107,37 +142,55 @@ static inline uint64_t interconnect_pending(const struct component *c, uint32_t 
 }
 
 /* A source shows a message for `target`. */
-static inline void interconnect_enter(struct interconnect_side *s, uint32_t source, uint32_t target)
+static inline void interconnect_enter(const struct interconnect_view *v, uint32_t source,
+                                      uint32_t target)
 {
     uint64_t bit = (uint64_t)1 << (source % 64);
-    interconnect_bits(s->known)[source / 64] |= bit;
-    interconnect_bits(s->wanted)[target * s->source_words + source / 64] |= bit;
-    interconnect_bits(s->busy)[target / 64] |= (uint64_t)1 << (target % 64);
+    v->known[source / 64] |= bit;
+    v->wanted[target * v->source_words + source / 64] |= bit;
+    v->busy[target / 64] |= (uint64_t)1 << (target % 64);
 }
 
-/* The next source for `target` in turn, and whether others are left waiting. At least one must want
- * it. */
-static inline uint32_t interconnect_choose(struct interconnect_side *s, uint32_t target,
-                                           bool *others)
+static inline bool interconnect_is_set(uint32_t bitmap, uint32_t i)
 {
-    uint64_t *wanted = interconnect_bits(s->wanted) + (size_t)target * s->source_words;
-    uint32_t *last = &arena_at(struct interconnect_target, s->by_target)[target].last_served;
-    uint32_t start = *last + 1 == s->sources ? 0 : *last + 1, word = start / 64;
+    return interconnect_bits(bitmap)[i / 64] >> (i % 64) & 1;
+}
+
+/* Does one of the sources `among` want `target`? */
+static inline bool interconnect_ring_wants(const struct interconnect_view *v, const uint64_t *among,
+                                           uint32_t target)
+{
+    const uint64_t *wanted = v->wanted + (size_t)target * v->source_words;
+    bool found = false;
+    for (uint32_t w = 0; w < v->source_words; w++)
+        found |= (wanted[w] & among[w]) != 0;
+    return found;
+}
+
+/* The next source for `target` in turn, of `sources`, and whether others are left waiting. At least
+ * one must want it. `among`: bitmap of those that count, NULL: all. */
+static inline uint32_t interconnect_choose(const struct interconnect_view *v, uint32_t sources,
+                                           uint32_t target, const uint64_t *among, bool *others)
+{
+    uint64_t *wanted = v->wanted + (size_t)target * v->source_words;
+    uint32_t *last = &v->by_target[target].last_served;
+    uint32_t start = *last + 1 == sources ? 0 : *last + 1, word = start / 64;
     uint64_t bits = wanted[word] & (UINT64_MAX << (start % 64));
+    bits &= among ? among[word] : UINT64_MAX;
     while (!bits) {
-        word = word + 1 == s->source_words ? 0 : word + 1;
-        bits = wanted[word];
+        word = word + 1 == v->source_words ? 0 : word + 1;
+        bits = wanted[word] & (among ? among[word] : UINT64_MAX);
     }
     uint32_t source = word * 64 + (uint32_t)__builtin_ctzll(bits);
     uint64_t bit = bits & -bits, left = wanted[word] ^ bit;
     wanted[word] = left;
-    interconnect_bits(s->known)[word] &= ~bit;
+    v->known[word] &= ~bit;
     *last = source;
-    for (uint32_t w = 0; s->source_words > 1 && w < s->source_words; w++)
+    for (uint32_t w = 0; v->source_words > 1 && w < v->source_words; w++)
         left |= wanted[w];
     *others = left != 0;
     if (!left)
-        interconnect_bits(s->busy)[target / 64] &= ~((uint64_t)1 << (target % 64));
+        v->busy[target / 64] &= ~((uint64_t)1 << (target % 64));
     return source;
 }
 

@@ -45,8 +45,8 @@ static void driver_init(struct driver *d)
     handles_init(d);
     dirty_init(d);
     page_table_init(driver_page_table(d), (unsigned)__builtin_ctzll(driver_page_bytes(d)), pages);
-    user_init(d);
     migrate_init(d);
+    user_init(d);
     driver_instance = d;
     platform_register_driver(&driver_api_table);
 }
@@ -85,7 +85,7 @@ static unsigned driver_outstanding(const struct driver *d, struct hang_report *r
     }
     if (report && d->migrate.state != MIGRATE_NONE)
         hang_note(report, "moves pages: %u are asked for", d->migrate.count);
-    return d->undone + user_outstanding(d, report) + (d->migrate.state != MIGRATE_NONE);
+    return d->undone + (d->migrate.state != MIGRATE_NONE) + user_outstanding(d, report);
 }
 
 /* ---- struct driver_api ---- */
