@@ -889,7 +889,7 @@ t_user_queues() {
     local variant platform=tests/system/queues.heddle
     expect 0 '^PASS' -- run $platform --max-cycles 50000000 --stats "$out/work/ref.json" --stats-no-host -- "$programs/user_queues" || return 1
     [ "$(statistic 'gpu\[0\].pp.scheduler' preemptions)" -gt 0 ] || fail "no queue had to give way" || return 1
-    [ "$(statistic 'gpu\[0\].pp$' errors)" = 3 ] || fail "other queues than the three wrong ones were stopped" || return 1
+    [ "$(statistic 'gpu\[0\].pp$' errors)" = 4 ] || fail "other queues than the four wrong ones were stopped" || return 1
     for variant in --tick-order=descending --tick-order=random:1 --tick-all --generic "--threads 2"; do
         # shellcheck disable=SC2086
         expect 0 '^PASS' -- run $platform $variant --stats "$out/work/new.json" --stats-no-host -- "$programs/user_queues" || return 1
