@@ -321,7 +321,7 @@ t_threads() {
 }
 
 t_threads_ends() {
-    local n
+    local n delays
     for n in 1 3; do
         HEDDLE_THREAD_DELAYS=3 expect 6 'max-cycles' 'hottest' -- run platforms/r9nano.heddle --threads $n --max-cycles 100000 -- "$programs/endless" || return 1
         cp "$out/work/log" "$out/work/limit-$n.log"
@@ -329,7 +329,24 @@ t_threads_ends() {
         cp "$out/work/log" "$out/work/oob-$n.log"
     done
     same "$out/work/limit-1.log" "$out/work/limit-3.log" && same "$out/work/oob-1.log" "$out/work/oob-3.log" || return 1
+    expect 0 -- "$heddle" build tests/system/hang/deadlock.heddle || return 1
+    # What a hang looks like does not depend on who found it: deadlock and stall, in step and at times of their own.
+    for n in 1 2 3; do
+        for delays in "" 5; do
+            [ "$n$delays" = 15 ] && continue
+            HEDDLE_THREAD_DELAYS=$delays expect 4 deadlock left right -- run tests/system/hang/deadlock.heddle --threads $n || return 1
+            grep -v 'there are processors for' "$out/work/log" >"$out/work/deadlock-$n.log"
+            same "$out/work/deadlock-1.log" "$out/work/deadlock-$n.log" || { fail "deadlock on $n threads"; return 1; }
+            HEDDLE_THREAD_DELAYS=$delays expect 5 stall -- run platforms/r9nano.heddle --stall-limit 10 --threads $n -- "$programs/vectoradd" || return 1
+            grep -v 'there are processors for' "$out/work/log" >"$out/work/stall-$n.log"
+            same "$out/work/stall-1.log" "$out/work/stall-$n.log" || { fail "stall on $n threads"; return 1; }
+        done
+    done
+    expect 2 'positive whole number' -- run platforms/r9nano.heddle --threads -1 -- "$programs/vectoradd" || return 1
     expect 0 'no partitions' 'one thread' -- run tests/system/memtest.heddle --threads 2 || return 1
+    # More threads than processors are not started, and the run says so.
+    unset HEDDLE_THREAD_DELAYS
+    expect 0 'processors for 1' PASS -- taskset -c 0 "$heddle" run platforms/r9nano.heddle --threads 2 -- "$programs/vectoradd" || return 1
     expect 2 'positive whole number' -- run platforms/r9nano.heddle --threads 0 -- "$programs/vectoradd" || return 1
     expect 2 'positive whole number' -- run platforms/r9nano.heddle --threads two -- "$programs/vectoradd"
 }
