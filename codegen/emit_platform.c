@@ -113,6 +113,8 @@ static void emit_instances(struct emit *e, const struct layout *layout)
              row->path, row->type, row->partition, row->params, row->param_count);
         emit(e, "      .bindings = %u, .binding_count = %u, .route_space = %d, .route_else = %d,\n",
              row->bindings, row->binding_count, row->route_space, row->route_else);
+        if (row->route_count > 0)
+            emit(e, "      .routes = %u, .route_count = %u,\n", row->routes, row->route_count);
         emit(e, "      .incoming = %u, .incoming_count = %u, .stores = %u },\n", row->incoming,
              row->incoming_count, row->stores);
     }
@@ -260,6 +262,20 @@ static void emit_bindings(struct emit *e, const struct layout *layout)
     emit(e, "\n};\n\n");
 }
 
+/* Of interconnects that route by the map: an output for each space. */
+static void emit_routes(struct emit *e, const struct layout *layout)
+{
+    const struct platform_table *t = &layout->table;
+    if (t->route_words == 0)
+        return;
+    emit(e, "static const uint32_t routes[] = {\n");
+    for (uint32_t i = 0; i < t->instance_count; i++)
+        if (t->instances[i].route_count > 0)
+            emit_row(e, t->routes, t->instances[i].routes, t->instances[i].route_count,
+                     text_at(layout, t->instances[i].path));
+    emit(e, "};\n\n");
+}
+
 static void emit_incoming(struct emit *e, const struct layout *layout)
 {
     const struct platform_table *t = &layout->table;
@@ -311,6 +327,7 @@ static void emit_table(struct emit *e, const struct layout *layout)
     emit_member(e, "part_refs", "part_ref_count", t->part_ref_count);
     emit_member(e, "incoming", "incoming_count", t->incoming_count);
     emit_member(e, "partitions", "partition_count", t->partition_count);
+    emit_member(e, "routes", "route_words", t->route_words);
     emit(e, "};\n\n");
 }
 
@@ -346,6 +363,7 @@ void emit_platform(struct emit *e, const struct layout *layout)
     emit_words(e, "part_refs", t->part_refs, t->part_ref_count);
     emit_incoming(e, layout);
     emit_words(e, "partitions", t->partitions, t->partition_count);
+    emit_routes(e, layout);
     emit_table(e, layout);
     emit(e, "const struct platform_image platform_image = { .table = &table };\n");
 }

@@ -254,6 +254,19 @@ static void add_parts(struct builder *b)
     }
 }
 
+/* Routes by the map: an output for each space. */
+static void add_routes(struct builder *b, const struct model_route *route,
+                       struct platform_instance *row)
+{
+    row->routes = b->routes.count;
+    if (route->outputs == NULL)
+        return;
+    for (uint32_t i = 0; i < b->model->space_count; i++)
+        vector_push(b->arena, &b->routes,
+                    route->outputs[i] < 0 ? RING_NONE : (uint32_t)route->outputs[i]);
+    row->route_count = b->model->space_count;
+}
+
 static void add_instances(struct builder *b)
 {
     for (uint32_t i = 0; i < b->layout->instances.count; i++) {
@@ -275,6 +288,7 @@ static void add_instances(struct builder *b)
         bind_places(b, instance->type, instance->places);
         bind_stores(b, instance);
         row.binding_count = b->bindings.count - row.bindings;
+        add_routes(b, &instance->route, &row);
         add_incoming(b, instance, row.incoming);
         row.incoming_count = b->incoming.count - row.incoming;
         vector_push(b->arena, &b->instances, row);
@@ -317,6 +331,7 @@ static void hash_model(struct builder *b)
     ADD(b->part_refs);
     ADD(b->incoming);
     ADD(b->partitions);
+    ADD(b->routes);
 #undef ADD
     sha256_finish(&hash, b->layout->model_hash);
 }
@@ -350,6 +365,7 @@ static void finish_table(struct builder *b)
     TAKE(part_refs, part_ref_count);
     TAKE(incoming, incoming_count);
     TAKE(partitions, partition_count);
+    TAKE(routes, route_words);
 #undef TAKE
     t->param_names = b->param_names.items;
     t->param_units = b->param_units.items;

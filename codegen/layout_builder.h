@@ -41,6 +41,7 @@ struct builder {
     VECTOR(uint32_t) part_refs;
     VECTOR(uint32_t) incoming;
     VECTOR(uint32_t) partitions;
+    VECTOR(uint32_t) routes;
 };
 
 /* Offset of `text` (NULL: "") in the strings; equal texts stand there once. */

@@ -17,7 +17,11 @@ struct check {
 extern const struct check check_conditions;
 /* check_connections.c */
 extern const struct check check_protocols, check_unbound, check_unconnected, check_two_latencies,
-    check_latency, check_clock_crossing, check_clocks, check_shallow;
+    check_latency, check_clock_crossing, check_clocks;
+/* check_depth.c */
+extern const struct check check_shallow;
+/* check_channels.c */
+extern const struct check check_channels;
 /* check_routes.c */
 extern const struct check check_cyclic_routes, check_stores;
 /* check_unused.c */

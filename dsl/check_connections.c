@@ -112,7 +112,8 @@ struct open_ports {
 
 static bool is_same_kind(const struct open_port *a, const struct open_port *b)
 {
-    return a->at.node->span.begin == b->at.node->span.begin && port_item(&a->at) == port_item(&b->at);
+    return a->at.node->span.begin == b->at.node->span.begin
+           && port_item(&a->at) == port_item(&b->at);
 }
 
 static void open_port(struct elaboration *e, struct open_ports *open, const struct wire_end *at,
@@ -152,7 +153,8 @@ static const char *all_of(struct elaboration *e, const struct open_port *one)
     const struct ast_item *instance = one->at.node->item, *port = port_item(&one->at);
     bool is_array = port->unsized || port->size != NULL;
     return arena_printf(e->arena, "%s%s.%s%s", instance->name.text,
-                        instance->size != NULL ? "[*]" : "", port->name.text, is_array ? "[*]" : "");
+                        instance->size != NULL ? "[*]" : "", port->name.text,
+                        is_array ? "[*]" : "");
 }
 
 static void report_open(struct elaboration *e, const struct open_ports *open,
@@ -166,8 +168,9 @@ static void report_open(struct elaboration *e, const struct open_ports *open,
     bool is_pair = back != NULL && is_same_kind(back, one);
     if (is_pair && item->is_in)
         return; /* reported with the other end, which asks */
-    const char *name = one->is_array ? arena_printf(e->arena, "%s[%u]", item->name.text, at->element)
-                                     : item->name.text;
+    const char *name = one->is_array
+                           ? arena_printf(e->arena, "%s[%u]", item->name.text, at->element)
+                           : item->name.text;
     e->diagnostics->key = item;
     struct diagnostic *d =
         diagnostic_add(e->diagnostics, E0401, at->node->span, "'%s' of '%s' is not connected%s",
@@ -187,8 +190,8 @@ static void report_open(struct elaboration *e, const struct open_ports *open,
                     at->node->object.name, item->name.text, otherwise);
 }
 
-static void check_outside(struct elaboration *e, struct open_ports *open,
-                          const struct wire_end *at, const struct port_end *end, bool is_array)
+static void check_outside(struct elaboration *e, struct open_ports *open, const struct wire_end *at,
+                          const struct port_end *end, bool is_array)
 {
     const struct ast_item *item = port_item(at);
     struct node *parent = at->node->parent;
@@ -219,6 +222,8 @@ static void check_inside(struct elaboration *e, const struct wire_end *at,
         || (end != NULL && end->inner != NULL))
         return;
     const struct ast_item *item = port_item(at);
+    if (item->optional && (end == NULL || end->outer == NULL)) /* open on both sides */
+        return;
     struct diagnostic *d =
         diagnostic_add(e->diagnostics, E0401, item->name.span, "'%s' of '%s' leads nowhere inside",
                        item->name.text, at->node->object.type->model.name);
@@ -386,35 +391,3 @@ static void run_clocks(struct elaboration *e)
 }
 
 const struct check check_clocks = {.name = "clock", .code = E0413, .run = run_clocks};
-
-/* A ring of `depth` lets `depth` messages go in the time that space takes to come back: two
- * latencies. Ports of the library are exempt: whoever connects them cannot change their depth, and
- * control ports are shallow on purpose. */
-static void run_shallow(struct elaboration *e)
-{
-    for (uint32_t i = 0; i < e->paths.count; i++) {
-        const struct route_path *path = &e->paths.items[i];
-        bool stated;
-        if (!path->whole || path->to.node->object.type->model.is_library || path->latency_cy < 2)
-            continue;
-        uint32_t depth = port_depth(e, &path->to, &stated);
-        uint64_t needed = 2 * (uint64_t)path->latency_cy * path_width(e, path);
-        if (!stated || depth >= needed)
-            continue;
-        const struct ast_item *item = port_item(&path->to);
-        struct diagnostic *d =
-            diagnostic_add(e->diagnostics, W0703, item->depth->span,
-                           "'%s' is too shallow: depth %u, but the way there takes %ucy",
-                           item->name.text, depth, path->latency_cy);
-        diagnostic_note(e->diagnostics, d, path->carrier->statement->item->span,
-                        "the latency is given here");
-        diagnostic_help(e->diagnostics, d,
-                        "room comes back after two latencies: full speed needs a depth of %llu",
-                        (unsigned long long)needed);
-    }
-}
-
-const struct check check_shallow = {.name = "shallow-port",
-                                    .code = W0703,
-                                    .run = run_shallow,
-                                    .prerequisites = {&check_latency, &check_two_latencies}};

@@ -4,22 +4,10 @@
  * interconnects can fill up and stand still for ever. Only interconnects (components with `any`
  * ports in both directions) forward requests; every other component takes them in and answers,
  * which ends the chain. Whether the traffic really goes around depends on the routes, so this is a
- * warning. */
+ * warning; where interconnects route by the map, check_channels.c knows. */
 #include <string.h>
 
 #include "dsl/check.h"
-
-static bool forwards(const struct node *node)
-{
-    bool in = false, out = false;
-    const struct type_info *type = node->object.type;
-    for (uint32_t i = 0; i < type->ports.v.count; i++)
-        if (type->port_decls[i].is_any) {
-            in |= type->port_decls[i].is_in;
-            out |= !type->port_decls[i].is_in;
-        }
-    return in && out;
-}
 
 enum colour { WHITE, GREY, BLACK };
 
@@ -35,11 +23,27 @@ struct search {
 
 #define NO_PATH UINT32_MAX
 
+/* Ways by the map are known, so check_channels.c says what goes around on them. */
+static bool is_routed(const struct search *s, uint32_t from)
+{
+    for (uint32_t i = from; i < s->depth; i++) {
+        const uint32_t *routes = s->stack[i]->routes_to;
+        bool leads = false;
+        for (uint32_t k = 0; routes != NULL && k < s->e->spaces.count; k++)
+            leads |= routes[k] != NO_ROUTE;
+        if (!leads)
+            return false;
+    }
+    return true;
+}
+
 static void report_cycle(struct search *s, const struct node *back_to)
 {
     uint32_t from = 0;
     while (s->stack[from] != back_to)
         from++;
+    if (is_routed(s, from))
+        return;
     const struct route_path *last = &s->e->paths.items[s->stack_path[s->depth - 1]];
     struct diagnostic *d =
         diagnostic_add(s->e->diagnostics, W0704, last->first->statement->item->span,
@@ -73,7 +77,7 @@ static void search_from(struct search *s, const struct node *root)
         const struct node *to = s->e->paths.items[path].to.node;
         if (s->colour[to->model.id] == GREY)
             report_cycle(s, to);
-        if (s->colour[to->model.id] == WHITE && forwards(to)) {
+        if (s->colour[to->model.id] == WHITE && node_forwards(to)) {
             s->colour[to->model.id] = GREY;
             s->stack[s->depth] = to;
             s->stack_path[s->depth++] = s->first[to->model.id];
@@ -102,7 +106,7 @@ static void run_cyclic_routes(struct elaboration *e)
         s.first[path->from.node->model.id] = i;
     }
     for (uint32_t i = 0; i < nodes; i++)
-        if (s.colour[i] == WHITE && forwards(e->nodes.items[i]))
+        if (s.colour[i] == WHITE && node_forwards(e->nodes.items[i]))
             search_from(&s, e->nodes.items[i]);
 }
 

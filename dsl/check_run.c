@@ -4,7 +4,7 @@
 static const struct check *const checks[] = {
     &check_conditions,        &check_clocks,        &check_protocols, &check_unbound,
     &check_unconnected,       &check_two_latencies, &check_latency,   &check_clock_crossing,
-    &check_shallow,           &check_cyclic_routes, &check_stores,    &check_unused_parameters,
+    &check_shallow,           &check_cyclic_routes, &check_channels, &check_stores,    &check_unused_parameters,
     &check_unused_components,
 };
 

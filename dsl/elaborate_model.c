@@ -97,6 +97,24 @@ static void make_parts(struct elaboration *e, struct model *model)
     model->part_count = e->parts.count;
 }
 
+/* The outputs that lead to the mapped spaces; NULL when there is nothing to choose. */
+static const int32_t *make_outputs(struct elaboration *e, const struct node *node)
+{
+    uint32_t spaces = e->spaces.count, found = 0;
+    if (node->routes_to == NULL)
+        return NULL;
+    int32_t *outputs = arena_alloc(e->arena, spaces * sizeof *outputs);
+    for (uint32_t i = 0; i < spaces; i++) {
+        outputs[i] = -1;
+        if (node->routes_to[i] == NO_ROUTE)
+            continue;
+        const struct wire_end *from = &e->paths.items[node->routes_to[i]].from;
+        outputs[i] = (int32_t)from->element;
+        found += node->ports[from->port].count > 1;
+    }
+    return found > 0 ? outputs : NULL;
+}
+
 static void make_instance(struct elaboration *e, struct node *node)
 {
     struct model_instance *model = &node->model;
@@ -125,7 +143,8 @@ static void make_instance(struct elaboration *e, struct node *node)
     for (uint32_t i = 0; i < stores; i++)
         model->readers_of[i] =
             node->writers != NULL && node->writers[i] != NULL ? &node->writers[i]->model : NULL;
-    model->route = (struct model_route){.space = node->space, .else_output = -1};
+    model->route = (struct model_route){
+        .space = node->space, .else_output = -1, .outputs = make_outputs(e, node)};
     if (model->is_interconnect && node->routes.items[0]->otherwise.v.count > 0)
         model->route.else_output = (int32_t)ranges_total(e, &node->routes.items[0]->right);
 }
@@ -205,6 +224,9 @@ void model_declarations(struct elaboration *e, struct model *model)
     model->protocols = arena_alloc(e->arena, e->protocols.count * sizeof *model->protocols);
     for (uint32_t i = 0; i < e->protocols.count; i++)
         model->protocols[model->protocol_count++] = e->protocols.items[i];
+    model->packets = arena_alloc(e->arena, e->packets.count * sizeof *model->packets);
+    for (uint32_t i = 0; i < e->packets.count; i++)
+        model->packets[model->packet_count++] = e->packets.items[i];
     model->links = arena_alloc(e->arena, program->links.count * sizeof *model->links);
     for (uint32_t i = 0; i < program->links.count; i++)
         if (program->links.items[i]->model != NULL)

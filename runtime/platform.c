@@ -1,10 +1,10 @@
 /* From tables to a machine: ids, instances, rings, parts and stores in the arena, bound to each
  * other and initialised.
  *
- * Ids are given in the order of lanes, and in a lane in the order of groups, each group at a multiple
- * of 64; with one lane instance order and id order agree. Binding words are copied behind `struct component` (or `struct part`), with numbers
- * of parts and stores replaced by arena offsets. Called once by heddle_platform.start(), and by
- * tests. */
+ * Ids are given in the order of lanes, and in a lane in the order of groups, each group at a
+ * multiple of 64; with one lane instance order and id order agree. Binding words are copied behind
+ * `struct component` (or `struct part`), with numbers of parts and stores replaced by arena
+ * offsets. Called once by heddle_platform.start(), and by tests. */
 #include "platform.h"
 
 #include <stdio.h>
@@ -78,6 +78,16 @@ int32_t platform_route(int32_t space, uint64_t address)
     return (int32_t)(offset / r->interleave % r->targets);
 }
 
+int32_t platform_space(uint64_t address)
+{
+    for (uint32_t i = 0; i < table->map_count; i++) {
+        const struct platform_space *s = &table->spaces[table->maps[i].space];
+        if (address - s->base < s->size)
+            return (int32_t)table->maps[i].space;
+    }
+    return -1;
+}
+
 static bool is_power(uint64_t n)
 {
     return n && !(n & (n - 1));
@@ -127,8 +137,12 @@ static struct engine_group *open_groups(uint32_t *group_count, uint32_t *id_coun
             }
             if (!members)
                 continue;
-            groups[count++] = (struct engine_group){table->units[p->unit], NULL, ids, members,
-                                                    lane * engine.clock_count + p->domain, 0};
+            groups[count++] = (struct engine_group){table->units[p->unit],
+                                                    NULL,
+                                                    ids,
+                                                    members,
+                                                    lane * engine.clock_count + p->domain,
+                                                    0};
             ids += (members + 63) / 64 * 64;
         }
     }
@@ -198,7 +212,8 @@ static void open_instances(struct engine_group *groups, uint32_t group_count, ui
             pending_words = (pending_words + 7) & ~7u; /* a cache line of its own */
         open_members(&groups[g], &pending_words);
     }
-    engine_base.pending = arena_at(uint64_t, arena_allocate((pending_words + 1) * sizeof(uint64_t)));
+    engine_base.pending =
+        arena_at(uint64_t, arena_allocate((pending_words + 1) * sizeof(uint64_t)));
 }
 
 const struct unit_type *platform_unit_of(uint32_t leaf)

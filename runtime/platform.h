@@ -10,7 +10,7 @@
 
 #include "unit.h"
 
-#define PLATFORM_ABI 2
+#define PLATFORM_ABI 3
 
 struct platform_domain {
     uint32_t name; /* string */
@@ -40,6 +40,8 @@ struct platform_instance {
     int32_t route_else;
     uint32_t incoming; /* first entry in incoming */
     uint32_t incoming_count;
+    uint32_t routes;      /* interconnects that route by the map: first word in routes */
+    uint32_t route_count; /* as many as there are spaces, or 0 */
     uint32_t stores; /* first store that this instance writes: index in the platform's numbering of
                         stores */
 };
@@ -152,9 +154,11 @@ struct platform_table {
     const uint32_t *part_refs;
     const uint32_t *incoming;   /* ring numbers */
     const uint32_t *partitions; /* strings: names */
+    const uint32_t *routes;     /* output by number of the space; UINT32_MAX: none leads there */
     uint32_t unit_count, domain_count, group_count, instance_count, ring_count, link_count,
         part_count;
     uint32_t protocol_count, message_count, space_count, map_count, param_words, binding_words;
+    uint32_t route_words;
     uint32_t port_ring_words, part_ref_count, incoming_count, partition_count, store_count;
     uint32_t string_bytes; /* of strings, all terminators included; 0: unknown (not checked) */
 };
@@ -195,6 +199,9 @@ uint32_t platform_shared(const struct component *c, size_t bytes);
 
 /* Output for `address` by space `number`: 0 .. target_count - 1, or -1 outside. */
 int32_t platform_route(int32_t space, uint64_t address);
+
+/* The mapped space that holds `address`: an index in platform_table.spaces, or -1. */
+int32_t platform_space(uint64_t address);
 
 /* How programs are executed. PLATFORM_FUNCTIONAL: instructions at once, without timing; it is the
  * driver that does so, the rest of the platform stays as it is at start-up. */

@@ -61,8 +61,7 @@ static void string(struct checker *c, const char *table, uint32_t row, uint32_t 
 static void check_domains(struct checker *c)
 {
     if (c->t->domain_count == 0 || c->t->domain_count > ENGINE_MAX_CLOCKS)
-        mistake(c, "%u clock domains; 1 to %u are possible", c->t->domain_count,
-                ENGINE_MAX_CLOCKS);
+        mistake(c, "%u clock domains; 1 to %u are possible", c->t->domain_count, ENGINE_MAX_CLOCKS);
     for (uint32_t i = 0; i < c->t->domain_count; i++) {
         string(c, "domains", i, c->t->domains[i].name);
         if (c->t->domains[i].hz == 0 || c->t->domains[i].hz > 1000000000000u)
@@ -151,6 +150,10 @@ static void check_instances(struct checker *c)
         if (p->route_space < -1 || p->route_space >= (int32_t)c->t->space_count)
             mistake(c, "instances[%u] routes by space %d of %u", i, p->route_space,
                     c->t->space_count);
+        if (p->route_count != 0 && p->route_count != c->t->space_count)
+            mistake(c, "instances[%u] has %u routes to %u spaces", i, p->route_count,
+                    c->t->space_count);
+        run(c, "instances", i, "routes", p->routes, p->route_count, c->t->route_words);
         if (!run(c, "instances", i, "incoming", p->incoming, p->incoming_count,
                  c->t->incoming_count))
             continue;

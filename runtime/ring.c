@@ -357,6 +357,18 @@ void ring_refused(struct ring *r, uint64_t now)
                           stamp >> 16 > now ? stamp >> 16 : now + 1);
 }
 
+bool ring_has_second(struct ring *r, uint64_t now)
+{
+    uint64_t stamp = ring_slot(ring_after(r, r->tail))->stamp;
+    if (stamp <= ring_limit(now))
+        return true;
+    if (stamp & RING_FULL)
+        r->sender_waits = 1;
+    else
+        component_wake_at(engine_base.components[ring_sender(r)], stamp >> 16);
+    return false;
+}
+
 void ring_wake_sender(struct ring *r, uint64_t cycle)
 {
     r->sender_waits = 0;

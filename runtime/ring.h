@@ -153,6 +153,10 @@ static inline bool ring_has_room(struct ring *r, uint64_t now)
     return false;
 }
 
+/* Room for one more behind the next message, which ring_has_room() has promised? When not, the
+ * sender is woken as soon as there is. */
+bool ring_has_second(struct ring *r, uint64_t now);
+
 /* Counts the messages of a cycle. */
 static inline void ring_count_sent(struct ring *r, uint64_t now)
 {

@@ -51,6 +51,7 @@ static void list_sections(const struct platform_table *t, struct section s[TABLE
     s[TABLES_PART_REFS] = (struct section){t->part_refs, t->part_ref_count, sizeof(uint32_t)};
     s[TABLES_INCOMING] = (struct section){t->incoming, t->incoming_count, sizeof(uint32_t)};
     s[TABLES_PARTITIONS] = (struct section){t->partitions, t->partition_count, sizeof(uint32_t)};
+    s[TABLES_ROUTES] = (struct section){t->routes, t->route_words, sizeof(uint32_t)};
 }
 
 static size_t aligned(size_t bytes)
@@ -191,6 +192,7 @@ static void fill(struct platform_table *t, const struct tables_header *h)
     t->part_refs = at(h, TABLES_PART_REFS);
     t->incoming = at(h, TABLES_INCOMING);
     t->partitions = at(h, TABLES_PARTITIONS);
+    t->routes = at(h, TABLES_ROUTES);
     t->unit_count = h->section[TABLES_UNITS].count;
     t->domain_count = h->section[TABLES_DOMAINS].count;
     t->group_count = h->section[TABLES_GROUPS].count;
@@ -208,6 +210,7 @@ static void fill(struct platform_table *t, const struct tables_header *h)
     t->part_ref_count = h->section[TABLES_PART_REFS].count;
     t->incoming_count = h->section[TABLES_INCOMING].count;
     t->partition_count = h->section[TABLES_PARTITIONS].count;
+    t->route_words = h->section[TABLES_ROUTES].count;
     t->store_count = h->store_count;
     t->string_bytes = h->section[TABLES_STRINGS].count;
 }

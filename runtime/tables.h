@@ -39,6 +39,7 @@ enum tables_section {
     TABLES_PART_REFS,
     TABLES_INCOMING,
     TABLES_PARTITIONS,
+    TABLES_ROUTES,
     TABLES_SECTIONS
 };
 

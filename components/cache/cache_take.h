@@ -320,7 +320,8 @@ static inline bool take_atomic_here(struct cache *c, const struct mem_request *m
     return true;
 }
 
-/* A coherent read in a cache that is not what all sharers see: like an atomic, it goes below. */
+/* A coherent read in a cache that is not what all sharers see, or may not be: like an atomic, it
+ * goes below. */
 static inline bool take_read_below(struct cache *c, const struct mem_request *m, uint64_t address)
 {
     if (!index_pool_has(&c->free_sent) || !cache_bottom_can_send(c))
@@ -384,7 +385,8 @@ static __attribute__((noinline)) bool take_other(struct cache *c, const struct m
 CACHE_INLINE bool take(struct cache *c, const struct mem_request *m, void *payload,
                        uint64_t address)
 {
-    if (message_kind(m) == MEM_READ && (is_write_back(c) || engine_likely(!m->read.coherent)))
+    if (message_kind(m) == MEM_READ
+        && (is_write_back(c) || cache_params(c)->shared || engine_likely(!m->read.coherent)))
         return take_read(c, m->tag, address, m->read.size, m->read.pid);
     return take_other(c, m, payload, address);
 }

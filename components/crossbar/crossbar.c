@@ -2,8 +2,9 @@
  * width, and a latency of the whole way, legs on either side included. */
 #include "crossbar.gen.h"
 
-#define INTERCONNECT(name) crossbar_##name
-#define INTERCONNECT_TYPE  crossbar
+#define INTERCONNECT(name)  crossbar_##name
+#define INTERCONNECT_TYPE   crossbar
+#define INTERCONNECT_BUBBLE 0
 #include "interconnect_state.h"
 
 struct crossbar {

@@ -30,22 +30,31 @@ static void INTERCONNECT(setup)(struct INTERCONNECT_TYPE *c, uint32_t latency, b
     struct interconnect *x = &c->interconnect;
     const struct INTERCONNECT(io) *io = INTERCONNECT(io)(c);
     uint32_t sources = INTERCONNECT(from_count)(c), targets = INTERCONNECT(to_count)(c);
+    const struct platform_instance *row = &engine_base.platform->instances[c->io.base.leaf];
+    x->by_map = row->route_count != 0;
+    x->routes = row->routes;
     if (sources == 0 || targets == 0)
         return;
     interconnect_side_init(&x->side[0], sources, targets);
     interconnect_side_init(&x->side[1], targets, sources);
     const uint32_t *pair = engine_base.port_rings + 2 * io->from_first;
     const uint32_t *target = engine_base.port_rings + 2 * io->to_first;
-    for (uint32_t i = 0; i < sources; i++)
-        ring_add_delay(pair[2 * i], whole_way
-                                        ? INTERCONNECT(hold)(latency, pair[2 * i], target, targets)
-                                        : latency);
+    uint32_t some = RING_NONE;
+    for (uint32_t i = 0; i < sources; i++) {
+        if (pair[2 * i] == RING_NONE)
+            continue;
+        some = pair[2 * i];
+        ring_add_delay(some,
+                       whole_way ? INTERCONNECT(hold)(latency, some, target, targets) : latency);
+    }
     for (uint32_t j = 0; j < targets; j++) {
         uint32_t reply = target[2 * j + 1];
         if (reply != RING_NONE)
             ring_add_delay(reply, whole_way ? INTERCONNECT(hold)(latency, reply, pair + 1, sources)
                                             : latency);
     }
+    if (some == RING_NONE)
+        return;
     for (uint32_t i = 0; i < sources; i++) {
         arena_at(uint32_t, x->side[0].rings)[i] = pair[2 * i];
         arena_at(struct interconnect_target, x->side[1].by_target)[i].ring = pair[2 * i + 1];
@@ -55,7 +64,7 @@ static void INTERCONNECT(setup)(struct INTERCONNECT_TYPE *c, uint32_t latency, b
         arena_at(uint32_t, x->side[1].rings)[j] = target[2 * j + 1];
     }
     const struct platform_protocol *p =
-        &engine_base.platform->protocols[engine_base.platform->rings[pair[0]].protocol];
+        &engine_base.platform->protocols[engine_base.platform->rings[some].protocol];
     interconnect_side_messages(&x->side[0], p->first_message, p->request_count, width);
     interconnect_side_messages(&x->side[1], p->first_message + p->request_count, p->reply_count,
                                width);
@@ -77,14 +86,21 @@ INTERCONNECT_INLINE int32_t INTERCONNECT(target)(struct INTERCONNECT_TYPE *c,
     memcpy(&address, m->fields, sizeof address);
     int32_t target =
         c->io.base.route_space < 0 ? -1 : platform_route(c->io.base.route_space, address);
+    if (engine_unlikely(x->by_map)) {
+        int32_t space = platform_space(address);
+        target =
+            space < 0 ? -1 : (int32_t)engine_base.platform->routes[x->routes + (uint32_t)space];
+    }
     if (target < 0)
         target = c->io.base.route_else;
     if (target < 0)
-        engine_fail(
-            &c->io.base,
-            "no target holds address 0x%llx: it lies outside of the space that routes here, and "
-            "there is no `else`",
-            (unsigned long long)address);
+        engine_fail(&c->io.base,
+                    x->by_map
+                        ? "no way leads from here to address 0x%llx: it is not mapped, or the "
+                          "memory that holds it is not connected"
+                        : "no target holds address 0x%llx: it lies outside of the space that "
+                          "routes here, and there is no `else`",
+                    (unsigned long long)address);
     return target;
 }
 
@@ -168,7 +184,12 @@ INTERCONNECT_INLINE bool INTERCONNECT(serve_target)(struct INTERCONNECT_TYPE *c,
     if (!ring_has_room(out, v->now) || (!reply && !index_pool_has(&c->interconnect.free_origins)))
         return false;
     bool others, again; /* again: a source shows one message a cycle */
-    uint32_t source = interconnect_choose(v, s->sources, target, &others);
+    bool ring_only = INTERCONNECT_BUBBLE && c->interconnect.bubble
+                     && interconnect_is_set(s->ring_out, target) && !ring_has_second(out, v->now);
+    const uint64_t *among = ring_only ? interconnect_bits(s->ring_in) : NULL;
+    if (ring_only && !interconnect_ring_wants(v, among, target))
+        return false;
+    uint32_t source = interconnect_choose(v, s->sources, target, among, &others);
     struct ring *in = ring_at(v->rings[source]);
     unsigned cycles = INTERCONNECT(pass)(c, v, in, out, source, reply, &again);
     t->free_at = v->now + cycles;

@@ -50,6 +50,8 @@ struct interconnect_side {
     uint32_t rings;         /* uint32_t by source: number of the ring it shows messages on */
     uint32_t by_target;     /* struct interconnect_target [targets] */
     uint32_t first_message; /* in the platform's table */
+    uint32_t ring_in;       /* bubble: bitmap of sources that are other stops of the ring */
+    uint32_t ring_out;      /* bubble: bitmap of targets that are */
     uint64_t conflict_until;
     struct interconnect_kind kinds[INTERCONNECT_KINDS];
 };
@@ -58,6 +60,9 @@ struct interconnect {
     struct interconnect_side side[2]; /* requests, replies */
     struct index_pool free_origins;
     uint32_t origins;
+    uint32_t routes; /* by the map: first word in the platform's routes */
+    bool by_map;
+    bool bubble;
 };
 
 /* Where a side lies, looked up once a tick: in locals, which no store can change. */
@@ -104,6 +109,8 @@ static inline void interconnect_side_init(struct interconnect_side *s, uint32_t 
     s->busy = arena_allocate(s->target_words * sizeof(uint64_t));
     s->rings = arena_allocate(sources * sizeof(uint32_t));
     s->by_target = arena_allocate(targets * sizeof(struct interconnect_target));
+    s->ring_in = arena_allocate(s->source_words * sizeof(uint64_t));
+    s->ring_out = arena_allocate(s->target_words * sizeof(uint64_t));
     for (uint32_t t = 0; t < targets; t++)
         arena_at(struct interconnect_target, s->by_target)[t].last_served = sources - 1;
 }
@@ -144,18 +151,35 @@ static inline void interconnect_enter(const struct interconnect_view *v, uint32_
     v->busy[target / 64] |= (uint64_t)1 << (target % 64);
 }
 
+static inline bool interconnect_is_set(uint32_t bitmap, uint32_t i)
+{
+    return interconnect_bits(bitmap)[i / 64] >> (i % 64) & 1;
+}
+
+/* Does one of the sources `among` want `target`? */
+static inline bool interconnect_ring_wants(const struct interconnect_view *v, const uint64_t *among,
+                                           uint32_t target)
+{
+    const uint64_t *wanted = v->wanted + (size_t)target * v->source_words;
+    bool found = false;
+    for (uint32_t w = 0; w < v->source_words; w++)
+        found |= (wanted[w] & among[w]) != 0;
+    return found;
+}
+
 /* The next source for `target` in turn, of `sources`, and whether others are left waiting. At least
- * one must want it. */
+ * one must want it. `among`: bitmap of those that count, NULL: all. */
 static inline uint32_t interconnect_choose(const struct interconnect_view *v, uint32_t sources,
-                                           uint32_t target, bool *others)
+                                           uint32_t target, const uint64_t *among, bool *others)
 {
     uint64_t *wanted = v->wanted + (size_t)target * v->source_words;
     uint32_t *last = &v->by_target[target].last_served;
     uint32_t start = *last + 1 == sources ? 0 : *last + 1, word = start / 64;
     uint64_t bits = wanted[word] & (UINT64_MAX << (start % 64));
+    bits &= among ? among[word] : UINT64_MAX;
     while (!bits) {
         word = word + 1 == v->source_words ? 0 : word + 1;
-        bits = wanted[word];
+        bits = wanted[word] & (among ? among[word] : UINT64_MAX);
     }
     uint32_t source = word * 64 + (uint32_t)__builtin_ctzll(bits);
     uint64_t bit = bits & -bits, left = wanted[word] ^ bit;

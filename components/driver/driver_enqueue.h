@@ -317,6 +317,7 @@ static enum driver_status enqueue_unified(struct driver *d, uint32_t queue, cons
         if (status == DRIVER_OK)
             status = enqueue_part(d, h->part_queue[i], l, first, count, &parts[used]);
         used += status == DRIVER_OK;
+        stat_histogram_add(&d->io.stats.unified_groups, count);
         first += count;
     }
     for (uint32_t i = 0; i < used && status == DRIVER_OK; i++)

@@ -57,6 +57,9 @@ static enum driver_status host_allocate(struct driver *d, uint32_t number, uint6
                                                unified ? PAGE_TABLE_UNIFIED : 0, address);
         if (result == MEMORY_OK && (unified || h->count > 1))
             program_open(driver_program(d), *address);
+        uint64_t page = driver_page_bytes(d), pages = (size + page - 1) / page;
+        for (uint32_t i = 0; i < h->count && h->count > 1 && result == MEMORY_OK; i++)
+            stat_histogram_add(&d->io.stats.unified_pages, memory_share_of(pages, h->count, i));
         if (result != MEMORY_RECYCLE_FIRST || attempt)
             return memory_status(d, result, memory_poorest(d, h->member, h->count), 0, size);
         if ((status = host_recycle(d)) != DRIVER_OK)

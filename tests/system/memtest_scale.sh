@@ -42,4 +42,7 @@ hierarchy "translation and TLBs"          memtest.heddle memtest_translated 32
 hierarchy "three clocks and a link"       memtest_levels.heddle memtest_clocks 32
 hierarchy "L1, middle, L2, L3"            memtest_levels.heddle memtest_deep 32
 hierarchy "8 banks behind a crossbar"     memtest.heddle memtest 128 ports=16 banks=8 xbar.width=16B/cy
+hierarchy "4 GPUs, ring, write-back L2"   memtest4.heddle memtest4 64
+hierarchy "4 GPUs, ring, write-through"   memtest4.heddle memtest4 64 node.l2_write=through
+hierarchy "4 GPUs, narrow one-way ring"   memtest4.heddle memtest4 64 topology=one_way node.depth=2
 echo "memtest: $total episodes, no mistake"

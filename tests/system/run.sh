@@ -49,7 +49,8 @@ same() { cmp "$1" "$2" || fail "$1 and $2 differ"; }
 good_programs="vectoradd saxpy matmul matmul_tiled transpose reduction histogram stencil module
     atax aes128 atomics bfs bitonic calls convolution copies device_variables divergence doubles dynamic_lds fft fir
     floyd_warshall grids half integers kmeans layers math narrow nbody pipeline scan scratch shuffles spmv streams structs
-    alignment clocks devices fences life philox prints radix_sort sha256 threads host_threads managed occupancy"
+    alignment clocks devices peers spread fences life philox prints radix_sort sha256 threads host_threads managed occupancy overlap"
+gpus_programs="peer_ring allreduce halo matmul_gpus gpu_threads queues managed_pingpong" # for as many GPUs as there are
 kernels=$programs/module_kernels.hsaco # what module, bad_missing_kernel and bad_truncated load
 
 t_check_platforms() {
@@ -69,7 +70,7 @@ t_dependencies() {
         grep -nE '#include "(codegen|runtime|components)/' dsl/*.[chly]
         grep -nE '#include "(codegen|components|dsl)/' runtime/*.[ch]
         grep -nE '#include "dsl/' codegen/*.[ch] | grep -vE 'dsl/(model|compile|diagnostic|explain|format|arena)\.h"'
-        grep -nE '#include "components/' codegen/*.[ch] | grep -vE 'components/isa/'
+        grep -nE '#include "components/' codegen/*.[ch] | grep -vE 'components/(isa|sass_trace)/'
         grep -rnE '#include "(codegen|dsl)/' components --include='*.[ch]' | grep -v 'components/driver/hip/.*codegen/options_env.h'
         grep -rnE '#include "[^"]*\.c"' components --include='*.[ch]'
         find platforms -name '*.[ch]'
@@ -627,8 +628,136 @@ t_bad_trap() {
 }
 t_programs_ring4() {
     local p
-    for p in devices threads; do
+    for p in devices threads $gpus_programs; do
         expect 0 '^PASS' -- run platforms/ring4.heddle -- "$programs/$p" || return 1
+    done
+}
+# Split SIZE: how many work-groups of vectoradd each of the four GPUs got, as the statistics say.
+split() {
+    expect 0 '^PASS' -- run platforms/ring4.heddle --unified "$2" --stats "$out/work/split.json" --stats-no-host -- "$programs/vectoradd" "$1" || return 1
+    python3 - "$out/work/split.json" <<'END'
+import json, sys
+print(*(f"{k['gpu']}:{k['work_groups']}" for k in sorted(json.load(open(sys.argv[1]))["kernels"], key=lambda k: k["gpu"])))
+END
+}
+
+# Programs that know nothing of it run on several GPUs as one: work-groups are spread evenly, in consecutive runs, and the
+# results are those of one GPU, also with fewer work-groups than GPUs.
+t_unified() {
+    local p got
+    got=$(split 3840 0,1,2,3); [ "$got" = "0:4 1:4 2:4 3:3" ] || { fail "15 work-groups on 4 GPUs: $got"; return 1; }
+    got=$(split 500 3,1,0); [ "$got" = "1:1 3:1" ] || { fail "2 work-groups on GPUs 3, 1 and 0: $got"; return 1; }
+    got=$(split 2560 2); [ "$got" = "2:10" ] || { fail "10 work-groups on GPU 2: $got"; return 1; }
+    for p in "vectoradd 100" "atomics" "scan" "managed"; do
+        # shellcheck disable=SC2086
+        expect 0 '^PASS' -- run platforms/ring4.heddle --unified 0,1,2,3 -- "$programs/"$p || return 1
+        # shellcheck disable=SC2086
+        expect 0 '^PASS' -- run platforms/ring4.heddle --mode functional --unified 0,1,2,3 -- "$programs/"$p || return 1
+    done
+    expect 0 '^PASS' -- run platforms/ring4.heddle --unified 0,1 --stats "$out/work/ref.json" --stats-no-host -- "$programs/vectoradd" 2000 || return 1
+    expect 0 '^PASS' -- run platforms/ring4.heddle --unified 0,1 --tick-order=random:1 --threads 2 --generic --stats "$out/work/new.json" --stats-no-host -- "$programs/vectoradd" 2000 || return 1
+    same "$out/work/ref.json" "$out/work/new.json" || return 1
+    expect 7 'unified' 'there is no GPU 7; the GPUs are 0, 1, 2 and 3' -- run platforms/ring4.heddle --unified 0,7 -- "$programs/vectoradd" || return 1
+    expect 7 'GPU 1 is named twice' -- run platforms/ring4.heddle --unified 1,1 -- "$programs/vectoradd" || return 1
+    expect nonzero "'--unified 0,,1'" -- run platforms/ring4.heddle --unified 0,,1 -- "$programs/vectoradd" || return 1
+    expect nonzero "name one" -- run platforms/ring4.heddle --unified 0,1
+}
+
+t_unified_programs() {
+    local p
+    [ "$full" = yes ] || return 0
+    for p in $good_programs; do
+        expect 0 '^PASS' -- run platforms/r9nano_x4.heddle --unified 0,1,2,3 -- "$programs/$p" $(arguments_of "$p") || return 1
+    done
+}
+
+# Remapped pages, contexts and unified devices that a program makes itself, and what it can do wrong with them.
+t_own_devices() {
+    expect 0 '^PASS' -- run platforms/ring4.heddle -- "$programs/own_devices" || return 1
+    expect 0 '^PASS' -- run platforms/ring4.heddle --mode functional -- "$programs/own_devices" || return 1
+    expect 0 '^PASS' -- run platforms/ring4.heddle --set driver.page_size=64KiB -- "$programs/own_devices" 65536 || return 1
+    expect 0 '^PASS' -- run platforms/ring4.heddle --set driver.page_size=2MiB -- "$programs/own_devices" 2097152 round || return 1
+    expect 3 '^PASS' 'process 2 reads virtual address 0x[0-9a-f]+, which is not mapped' -- run platforms/tiny.heddle -- "$programs/bad_context" || return 1
+    expect 3 '^PASS' 'not mapped in process 2' -- run platforms/tiny.heddle --mode functional -- "$programs/bad_context"
+}
+
+t_page_sizes() {
+    local p size list="copies managed scratch module prints"
+    [ "$full" = yes ] && list=$good_programs
+    for size in 64KiB 2MiB; do
+        for p in $list; do
+            expect 0 '^PASS' -- run platforms/tiny.heddle --generic --set driver.page_size=$size -- "$programs/$p" $(arguments_of "$p") || return 1
+        done
+    done
+}
+# Kernels on the memory of other GPUs, over all ways of the fabrics; the bytes depend on nothing but the platform.
+t_peers() {
+    local variant
+    expect 0 '^PASS' -- run platforms/ring4.heddle --set gpu.arrays=2 -- "$programs/peers" 300 || return 1
+    expect 0 '^PASS' -- run platforms/ring4.heddle --set gpu.arrays=2 --set topology=full -- "$programs/peers" 300 || return 1
+    expect 0 '^PASS' -- run platforms/r9nano_x4.heddle --mode functional -- "$programs/peers" 300 || return 1
+    expect 0 '^PASS' -- run platforms/r9nano_x4.heddle --stats "$out/work/ref.json" --stats-no-host -- "$programs/peers" 300 || return 1
+    for variant in "--threads=2" "--generic" "--tick-order=random:1" "--tick-all"; do
+        expect 0 '^PASS' -- run platforms/r9nano_x4.heddle "$variant" --stats "$out/work/new.json" --stats-no-host -- "$programs/peers" 300 || return 1
+        same "$out/work/ref.json" "$out/work/new.json" || { fail "peers with $variant"; return 1; }
+    done
+}
+# Eight GPUs in every topology, with small GPUs; the remote side of a request takes what the ways say.
+t_fabric() {
+    local topology
+    for topology in memory=ideal topology=ring topology=mesh topology=switch gpu.l2_write=through; do
+        expect 0 '^PASS' -- run platforms/r9nano_x8_fabric.heddle --generic --set gpu.arrays=1 --set $topology -- "$programs/peers" 200 || return 1
+    done
+    expect 0 '^PASS' -- run platforms/apu.heddle -- "$programs/copies" || return 1
+    expect 1 'E0506' 'circle of 8 interconnects' -- "$heddle" check platforms/r9nano_x8_fabric.heddle --set topology=ring --set gpu.router.bubble=false
+}
+# The library's ring and mesh under the memory tester, with room for two messages at an input and as they come.
+t_networks() {
+    local platform
+    for platform in on_mesh on_ring; do
+        expect 0 -- run tests/system/fabrics.heddle --platform $platform --generic || return 1
+        expect 0 -- run tests/system/fabrics.heddle --platform $platform --generic --set '**.stop.depth=2' || return 1
+        expect 0 -- run tests/system/fabrics.heddle --platform $platform --generic --set tester.episodes=20 --stats "$out/work/ref.json" --stats-no-host || return 1
+        expect 0 -- run tests/system/fabrics.heddle --platform $platform --set tester.episodes=20 --tick-order=random:2 --stats "$out/work/new.json" --stats-no-host || return 1
+        same "$out/work/ref.json" "$out/work/new.json" || return 1
+    done
+}
+# Four memory systems and the ways between them, too narrow for what the tester does to them.
+t_memtest4() {
+    local setting n
+    for setting in node.l2_write=back node.l2_write=through node.l2_write=evict; do
+        for n in ring one_way; do
+            expect 0 -- run tests/system/memtest4.heddle --generic --set tester.episodes=50 --set $setting --set topology=$n --set node.depth=2 || return 1
+        done
+    done
+    expect 0 -- run tests/system/memtest4.heddle --set tester.episodes=50 --stats "$out/work/ref.json" --stats-no-host || return 1
+    for n in --threads=3 --generic --tick-order=random:4 --tick-all; do
+        expect 0 -- run tests/system/memtest4.heddle --set tester.episodes=50 $n --stats "$out/work/new.json" --stats-no-host || return 1
+        same "$out/work/ref.json" "$out/work/new.json" || { fail "memtest4 with $n"; return 1; }
+    done
+}
+# Two kernels of docs/write-policies.md; in full, all of them.
+t_write_policies() {
+    local part=()
+    [ "$full" = yes ] && part=(--all)
+    expect 0 'numbers are those of' -- python3 tests/bench/policies/run.py "$heddle" "$programs" --check docs/write-policies.md "${part[@]}"
+}
+
+# Programs for several GPUs give the same bytes however they are run; with --full ten runs of each, and a hundred that end.
+t_determinism_gpus() {
+    local p i variant list="halo gpu_threads"
+    [ "$full" = yes ] && list=$gpus_programs
+    for p in $list; do
+        expect 0 '^PASS' -- run platforms/ring4.heddle --stats "$out/work/ref.json" --stats-no-host -- "$programs/$p" || return 1
+        for variant in "--tick-order=random:5" "--threads=2" "--generic"; do
+            expect 0 '^PASS' -- run platforms/ring4.heddle $variant --stats "$out/work/new.json" --stats-no-host -- "$programs/$p" || return 1
+            same "$out/work/ref.json" "$out/work/new.json" || { fail "$p with '$variant'"; return 1; }
+        done
+        [ "$full" = yes ] || continue
+        for ((i = 0; i < 100; i++)); do
+            expect 0 '^PASS' -- timeout 60 "$heddle" run platforms/ring4.heddle --stats "$out/work/new.json" --stats-no-host -- "$programs/$p" || { fail "$p, run $i"; return 1; }
+            [ $i -ge 10 ] || same "$out/work/ref.json" "$out/work/new.json" || { fail "$p, run $i"; return 1; }
+        done
     done
 }
 t_bad_instruction() { expect 3 '^PASS' "warning: kernel 'lacks' .*s_rfe_b64 .* at 0x[0-9a-f]+" -- run platforms/tiny.heddle -- "$programs/bad_instruction" "$(arguments_of bad_instruction)"; }
@@ -733,6 +862,35 @@ t_validation() {
     local part=()
     [ "$full" = yes ] && part=(--all)
     expect 0 'numbers are those of' -- python3 tests/bench/micro/run.py "$heddle" "$programs/micro" --check docs/validation.md "${part[@]}"
+}
+
+# User queues: packets, doorbells, signals, more queues than slots, mistakes; each part of the program checks memory by itself.
+t_user_queues() {
+    local variant platform=tests/system/queues.heddle
+    expect 0 '^PASS' -- run $platform --max-cycles 50000000 --stats "$out/work/ref.json" --stats-no-host -- "$programs/user_queues" || return 1
+    [ "$(statistic 'gpu\[0\].pp.scheduler' preemptions)" -gt 0 ] || fail "no queue had to give way" || return 1
+    [ "$(statistic 'gpu\[0\].pp$' errors)" = 3 ] || fail "other queues than the three wrong ones were stopped" || return 1
+    for variant in --tick-order=descending --tick-order=random:1 --tick-all --generic "--threads 2"; do
+        # shellcheck disable=SC2086
+        expect 0 '^PASS' -- run $platform $variant --stats "$out/work/new.json" --stats-no-host -- "$programs/user_queues" || return 1
+        same "$out/work/ref.json" "$out/work/new.json" || { fail "user queues with $variant"; return 1; }
+    done
+    # What the driver does by itself passes through the packet processor unchanged.
+    for variant in vectoradd streams scratch reduction; do
+        expect 0 '^PASS' -- run platforms/tiny.heddle --generic --set queues=true -- "$programs/$variant" || return 1
+    done
+    expect 1 'is 3' -- run platforms/tiny.heddle --generic -- "$programs/user_queues" one || return 1
+    expect 1 'is 5' -- run $platform --mode functional -- "$programs/user_queues" one
+}
+
+# Kernels of eight queues run at the same time, on the same compute units.
+t_overlap() {
+    expect 0 '^PASS' -- run platforms/tiny.heddle --generic --set queues=true --stats "$out/work/ref.json" -- "$programs/user_queues" overlap || return 1
+    python3 tests/system/overlap.py "$out/work/ref.json" || return 1
+    expect 0 "^PASS" -- run platforms/tiny.heddle --trace "$out/work/trace.json" --stats "$out/work/ref.json" -- "$programs/overlap" || return 1
+    python3 tests/system/overlap.py "$out/work/ref.json" || return 1
+    python3 tests/bench/dispatch/picture.py "$out/work/trace.json" >"$out/work/overlap.svg" || return 1
+    [ "$(grep -c "<rect" "$out/work/overlap.svg")" = $((1 + 8 + 48)) ] || fail "not 8 kernels and 48 work-groups in the picture"
 }
 
 # docs/dispatching.md: what an empty kernel costs, as measured on the card, and what it would cost with ACK and NAK.

@@ -6,6 +6,7 @@
 struct ihipEvent_t {
     struct ihipEvent_t *next;
     unsigned flags;
+    int device;
     bool recorded;
     uint64_t ticket;
 };
@@ -30,6 +31,7 @@ static hipError_t create_event(hipEvent_t *event, unsigned flags)
     }
     struct ihipEvent_t *made = hip_allocate(sizeof *made);
     made->flags = flags;
+    made->device = hip_current_device();
     made->next = events;
     events = made;
     *event = made;
@@ -55,6 +57,11 @@ static hipError_t record_event(hipEvent_t event, hipStream_t stream)
     int device = 0;
     hipError_t error = found ? hip_stream_queue(stream, &queue, &device) : hipErrorInvalidHandle;
     uint64_t ticket = 0;
+    if (error == hipSuccess && found->device != device) {
+        hip_say("hipEventRecord: the event belongs to device %d, the stream to device %d",
+                found->device, device);
+        error = hipErrorInvalidHandle;
+    }
     if (error == hipSuccess) {
         error = hip_stream_order(stream);
     }

@@ -1,0 +1,119 @@
+#!/usr/bin/env python3
+"""Write-back against write-through L2 caches: traffic to memory and between GPUs, and cycles, on one GPU, four, and an APU.
+
+run.py HEDDLE PROGRAMS           prints the page docs/write-policies.md
+run.py HEDDLE PROGRAMS --write D writes it and its plot into the folder D
+run.py HEDDLE PROGRAMS --check P runs two of the kernels again, with --all every one, and compares their
+                                 traffic, which says what the caches do, with the page P
+
+PROGRAMS is tests/programs of a build. Numbers are the simulation's own and do not depend on the machine.
+"""
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'micro'))
+import plot
+
+KERNELS = ('vectoradd', 'accumulate', 'stencil', 'transpose', 'scatter', 'gather', 'histogram', 'reduction', 'matmul', 'strided')
+QUICK = ('scatter', 'histogram')
+ELEMENTS = 16384
+HBM = ('--set', 'memory=hbm')
+PLATFORMS = (('platforms/r9nano.heddle', '1', HBM), ('platforms/r9nano_x4.heddle', '4', HBM), ('platforms/apu.heddle', 'APU', ()))
+POLICIES = ('back', 'through')
+HEAD = ('kernel', 'GPUs', 'lines read, back', 'through', 'lines written, back', 'through', 'KiB between GPUs, back', 'through',
+        'cycles, back', 'through', 'cycles, through / back')
+
+TRAFFIC = 8  # columns before the cycles
+
+
+def measure(heddle, programs, platform, sets, policy, kernel):
+    with tempfile.NamedTemporaryFile(suffix='.json') as stats:
+        command = [heddle, 'run', platform, '--generic', *sets, *(('--set', 'gpu.l2_write=through') if policy == 'through' else ()), '--stats',
+                   stats.name, '--stats-no-host', '--', str(pathlib.Path(programs) / 'spread'), kernel, str(ELEMENTS)]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if done.returncode != 0 or 'PASS' not in done.stdout:
+            sys.exit(f'{" ".join(command)}: exit status {done.returncode}\n{done.stdout}')
+        return numbers(json.load(open(stats.name)))
+
+
+def numbers(stats):
+    """What the L2s ask of memory: all that memory has seen, without the copies of the DMA engines, whose lines are whole."""
+    total = {'read': 0, 'asked': 0, 'bytes': 0}
+    for path, component in stats['components'].items():
+        if '.dram[' in path and 'reads' in component:
+            total['read'] += component['reads']
+        elif path.endswith('.dma'):
+            total['read'] -= component['bytes_read'] // 64
+    for name, connection in stats['connections'].items():
+        if '.l2[' in name and name.endswith('.bottom'):
+            total['asked'] += connection['requests']
+    for name, link in stats['links'].items():
+        if 'fabric' in name or 'router' in name or 'switch' in name:
+            total['bytes'] += link['forward']['bytes'] + link['backward']['bytes']
+    kernels = stats['kernels']
+    cycles = (max(k['end_ps'] for k in kernels) - min(k['start_ps'] for k in kernels)) // 1000
+    return {'read': total['read'], 'written': total['asked'] - total['read'], 'link': total['bytes'] // 1024, 'cycles': cycles}
+
+
+def row(heddle, programs, kernel, platform, gpus, sets):
+    back, through = (measure(heddle, programs, platform, sets, policy, kernel) for policy in POLICIES)
+    cells = [kernel, gpus]
+    for name in ('read', 'written', 'link', 'cycles'):
+        cells += [str(back[name]), str(through[name])]
+    return cells + [f'{through["cycles"] / back["cycles"]:.2f}']
+
+
+def line(cells):
+    return '| ' + ' | '.join(cells) + ' |'
+
+
+def page(rows):
+    words = (pathlib.Path(__file__).parent / 'page.md').read_text()
+    table = [line(HEAD), line(['---', *['---:'] * (len(HEAD) - 1)])] + [line(r) for r in rows]
+    return words.replace('TABLE', '\n'.join(table)).replace('ELEMENTS', str(ELEMENTS))
+
+
+def picture(rows):
+    four = [r for r in rows if r[1] == '4']
+    series = {'write-back, 1 GPU': [int(r[4]) for r in rows if r[1] == '1'],
+              'write-through, 1 GPU': [int(r[5]) for r in rows if r[1] == '1'],
+              'write-back, 4 GPUs': [int(r[4]) for r in four], 'write-through, 4 GPUs': [int(r[5]) for r in four]}
+    return plot.bars('Lines that the L2 writes to memory', 'lines of 64 bytes', [r[0] for r in four], series)
+
+
+def check(arguments, kernels):
+    there = pathlib.Path(arguments.check).read_text().splitlines()
+    for kernel in kernels:
+        for platform, gpus, sets in PLATFORMS:
+            now = line(row(arguments.heddle, arguments.programs, kernel, platform, gpus, sets)[:TRAFFIC])
+            if not any(then.startswith(now) for then in there):
+                sys.exit(f'{arguments.check} is out of date; today:\n{now}')
+    print(f'the numbers are those of {arguments.check}')
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('heddle')
+    parser.add_argument('programs')
+    parser.add_argument('--write')
+    parser.add_argument('--check')
+    parser.add_argument('--all', action='store_true')
+    arguments = parser.parse_args()
+    if arguments.check:
+        check(arguments, KERNELS if arguments.all else QUICK)
+        return
+    rows = [row(arguments.heddle, arguments.programs, kernel, *where) for kernel in KERNELS for where in PLATFORMS]
+    if not arguments.write:
+        print(page(rows), end='')
+        return
+    folder = pathlib.Path(arguments.write)
+    (folder / 'write-policies.md').write_text(page(rows))
+    (folder / 'write-policies.svg').write_text(picture(rows))
+
+
+if __name__ == '__main__':
+    main()
