@@ -238,7 +238,8 @@ INTERCONNECT_INLINE bool INTERCONNECT(move_one)(struct INTERCONNECT_TYPE *c, uin
 INTERCONNECT_INLINE bool INTERCONNECT(move_side)(struct INTERCONNECT_TYPE *c, bool reply)
 {
     const struct interconnect_side *s = &c->interconnect.side[reply];
-    if (s->source_words != 1 || s->target_words != 1)
+    if (s->source_words != 1 || s->target_words != 1
+        || (INTERCONNECT_BUBBLE && c->interconnect.bubble)) /* who may enter depends on more */
         return INTERCONNECT(move_all)(c, reply);
     uint32_t first =
         reply ? INTERCONNECT(to_first_pending)(c) : INTERCONNECT(from_first_pending)(c);
