@@ -143,9 +143,12 @@ static inline bool ring_is_free(const struct ring *r, uint64_t now)
 /* The same; when not, the sender is woken as soon as there is. */
 static inline bool ring_has_room(struct ring *r, uint64_t now)
 {
-    if (ring_is_free(r, now))
+    uint64_t stamp = message_stamp(ring_slot(r->tail));
+    if (stamp <= ring_limit(now) && r->sent < (now << 16) + r->width)
         return true;
-    if (!r->sender_waits)
+    if (stamp & RING_FULL && r->simple)
+        r->sender_waits = 1;
+    else if (!r->sender_waits)
         ring_refused(r, now);
     return false;
 }
