@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The page of doorbells between a fast writer and a slow reader: check.sh HEDDLE FOLDER.
 set -euo pipefail
-heddle=$1
+heddle=$(realpath "$1")
 mkdir -p "$2"
 export HEDDLE_CACHE=$2/cache
 cd "$(dirname "$0")"
