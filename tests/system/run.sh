@@ -730,12 +730,12 @@ t_page_sizes() {
 # Kernels on the memory of other GPUs, over all ways of the fabrics; the bytes depend on nothing but the platform.
 t_peers() {
     local variant
-    expect 0 '^PASS' -- run platforms/ring4.heddle --set gpu.arrays=2 -- "$programs/peers" 300 || return 1
-    expect 0 '^PASS' -- run platforms/ring4.heddle --set gpu.arrays=2 --set topology=full -- "$programs/peers" 300 || return 1
-    expect 0 '^PASS' -- run platforms/r9nano_x4.heddle --mode functional -- "$programs/peers" 300 || return 1
-    expect 0 '^PASS' -- run platforms/r9nano_x4.heddle --stats "$out/work/ref.json" --stats-no-host -- "$programs/peers" 300 || return 1
-    for variant in "--threads=2" "--generic" "--tick-order=random:1" "--tick-all"; do
-        expect 0 '^PASS' -- run platforms/r9nano_x4.heddle "$variant" --stats "$out/work/new.json" --stats-no-host -- "$programs/peers" 300 || return 1
+    expect 0 '^PASS' -- run platforms/ring4.heddle --generic --set gpu.arrays=2 -- "$programs/peers" 300 || return 1
+    expect 0 '^PASS' -- run platforms/ring4.heddle --generic --set gpu.arrays=2 --set topology=full -- "$programs/peers" 300 || return 1
+    expect 0 '^PASS' -- run platforms/r9nano_x4.heddle --generic --mode functional -- "$programs/peers" 300 || return 1
+    expect 0 '^PASS' -- run platforms/r9nano_x4.heddle --set gpu.arrays=2 --stats "$out/work/ref.json" --stats-no-host -- "$programs/peers" 300 || return 1
+    for variant in "--threads=2" "--generic" "--tick-order=random:1"; do
+        expect 0 '^PASS' -- run platforms/r9nano_x4.heddle --set gpu.arrays=2 "$variant" --stats "$out/work/new.json" --stats-no-host -- "$programs/peers" 300 || return 1
         same "$out/work/ref.json" "$out/work/new.json" || { fail "peers with $variant"; return 1; }
     done
 }
@@ -767,9 +767,10 @@ t_memtest4() {
             expect 0 -- run tests/system/memtest4.heddle --generic --set tester.episodes=50 --set $setting --set topology=$n --set node.depth=2 || return 1
         done
     done
-    expect 0 -- run tests/system/memtest4.heddle --set tester.episodes=50 --stats "$out/work/ref.json" --stats-no-host || return 1
+    expect 0 -- run tests/system/memtest4.heddle --set node.depth=2 --set tester.episodes=20 --stats "$out/work/ref.json" --stats-no-host || return 1
     for n in --threads=3 --generic --tick-order=random:4 --tick-all; do
-        expect 0 -- run tests/system/memtest4.heddle --set tester.episodes=50 $n --stats "$out/work/new.json" --stats-no-host || return 1
+        HEDDLE_THREAD_DELAYS=3 expect 0 -- run tests/system/memtest4.heddle --set node.depth=2 --set tester.episodes=20 $n --stats "$out/work/new.json" --stats-no-host || return 1
+        ! grep -q 'no partitions' "$out/work/log" || { fail "one thread"; return 1; }
         same "$out/work/ref.json" "$out/work/new.json" || { fail "memtest4 with $n"; return 1; }
     done
 }
