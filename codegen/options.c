@@ -86,6 +86,16 @@ static const struct command {
                         "Code objects, HIP programs and offload bundles by kernel; anything else "
                         "as raw machine code for --mcpu.",
                         0, 1},
+    [COMMAND_TRACE] =
+        {"trace", "group|mem|stats|check FILE...", "work on SASS instruction traces",
+         "Tools for the traces of Accel-Sim's NVBit tracer: single files (.trace, "
+         ".traceg, also packed with xz or zstd) or lists (kernelslist, "
+         "kernelslist.g). group: sorts raw traces by thread block and warp, in "
+         "bounded memory. mem: writes kernel-mem-N.traceg with the memory "
+         "instructions and EXIT. stats: instructions by class, footprint and reuse of "
+         "each kernel; keeps a binary copy beside each trace, which the next run reads "
+         "instead. check: names each malformed line.",
+         2, UINT32_MAX},
     [COMMAND_HELP] = {"help", "[COMMAND]", "explain a command", "", 0, 1},
 };
 
@@ -106,13 +116,15 @@ static const struct option_spec {
     {"-I", "DIR", KIND_LIST, FIELD(include), MODEL_COMMANDS,
      "search imports here, before the library"},
     {"-o", "PATH", KIND_TEXT, FIELD(output),
-     ON(GEN) | ON(DOT) | ON(DUMP) | ON(PARAMS) | ON(DOC) | ON(NEW) | ON(BUILD) | ON(STATS),
-     "where to write: a folder (gen, doc, new, build) or a file (the others; default standard "
-     "output)"},
+     ON(GEN) | ON(DOT) | ON(DUMP) | ON(PARAMS) | ON(DOC) | ON(NEW) | ON(BUILD) | ON(STATS)
+         | ON(TRACE),
+     "where to write: a folder (gen, doc, new, build, trace group, trace mem) or a file (the "
+     "others; default standard output)"},
     {"--module", "FILE", KIND_LIST, FIELD(module), ON(API_TRACE),
      "a code object or bundle with kernels of the trace"},
     {"--json", NULL, KIND_FLAG, FIELD(json), ON(CHECK) | ON(DUMP) | ON(PARAMS), "as JSON"},
-    {"--csv", NULL, KIND_FLAG, FIELD(csv), ON(PARAMS) | ON(STATS), "as comma-separated values"},
+    {"--csv", NULL, KIND_FLAG, FIELD(csv), ON(PARAMS) | ON(STATS) | ON(TRACE),
+     "as comma-separated values"},
     {"--level", "LEVEL", KIND_TEXT, FIELD(level), ON(DOT), "platform, gpu (default) or full"},
     {"--expand", "PATH", KIND_LIST, FIELD(expand), ON(DOT), "open this instance, too"},
     {"--only", "KIND", KIND_TEXT, FIELD(only), ON(DOT), "memory or control connections only"},
@@ -162,6 +174,12 @@ static const struct option_spec {
      "tick every component at every edge; must change nothing"},
     {"--mcpu", "TARGET", KIND_TEXT, FIELD(mcpu), ON(DISASM),
      "gfx803 or gfx906 (default: what the code object says)"},
+    {"--memory", "MIB", KIND_NUMBER, FIELD(memory), ON(TRACE),
+     "group: how much memory to sort in (default 160)"},
+    {"--line", "BYTES", KIND_NUMBER, FIELD(line), ON(TRACE),
+     "stats: bytes of a line (default 128)"},
+    {"--no-cache", NULL, KIND_FLAG, FIELD(no_cache), ON(TRACE),
+     "stats: neither read nor write the binary copies"},
     {"--markdown", NULL, KIND_FLAG, FIELD(markdown), ON(HELP), "all commands as Markdown"},
     {"--man", NULL, KIND_FLAG, FIELD(man), ON(HELP), "all commands as a man page"},
 };

@@ -26,6 +26,7 @@ enum options_command {
     COMMAND_STATS,
     COMMAND_API_TRACE,
     COMMAND_DISASM,
+    COMMAND_TRACE,
     COMMAND_HELP,
     COMMAND_COUNT
 };
@@ -43,8 +44,8 @@ struct options {
     const char *platform, *output, *level, *only;
     const char *mode, *unified, *stats, *kernel_stats, *report, *trace, *tick_order, *mcpu;
     const char *dump, *dump_at, *load;
-    uint64_t max_cycles, stall_limit, threads, jobs;
-    bool json, svg, check, csv, generic, tick_all, stats_no_host, verbose, markdown, man;
+    uint64_t max_cycles, stall_limit, threads, jobs, memory, line;
+    bool json, svg, check, csv, generic, tick_all, stats_no_host, verbose, markdown, man, no_cache;
     const char *html_folder;
 };
 

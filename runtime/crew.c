@@ -168,18 +168,11 @@ void crew_run(void (*work)(uint32_t lane), uint64_t due, uint32_t threads)
         wait_for_change(&finished, now);
 }
 
-void crew_assign(uint32_t threads, const uint32_t *thread_of, const uint64_t *ticks)
+void crew_take_turns(uint32_t (*chosen)[ENGINE_MAX_DOMAINS])
 {
-    uint32_t order[ENGINE_MAX_DOMAINS];
-    load_order(ticks, engine.lane_count, order);
-    for (uint32_t t = 0; t < threads; t++) {
-        uint32_t next = 0;
-        for (uint32_t others = 0; others < 2; others++) {
-            for (uint32_t i = 0; i < engine.lane_count; i++) {
-                if ((thread_of[order[i]] != t) == others)
-                    __atomic_store_n(&turns[t][next++], order[i], __ATOMIC_RELAXED);
-            }
-        }
+    for (uint32_t t = 0; t < thread_count; t++) {
+        for (uint32_t i = 0; i < engine.lane_count; i++)
+            __atomic_store_n(&turns[t][i], chosen[t][i], __ATOMIC_RELAXED);
     }
 }
 
@@ -215,7 +208,7 @@ void crew_open(uint32_t threads)
 {
     delay_seed = chosen_delays();
     creator = getpid();
-    load_open(threads);
     for (; thread_count < threads; thread_count++)
         start_worker(thread_count);
+    load_open(threads);
 }

@@ -218,18 +218,19 @@ static void merge_awake(uint32_t domain, uint64_t cycle)
     uint64_t *restrict active = engine_base.active + d->first_word;
     uint64_t *restrict next = engine_base.next + d->first_word;
     uint32_t row = (uint32_t)cycle % ENGINE_NEAR;
+    uint32_t words = d->word_count; /* a local, so that the compiler makes vectors of the loops */
     if (engine.near_used[domain][row]) {
         uint64_t *restrict near =
             engine_base.near + (size_t)row * engine.word_count + d->first_word;
         engine.near_used[domain][row] = 0;
-        for (uint32_t w = 0; w < d->word_count; w++) {
+        for (uint32_t w = 0; w < words; w++) {
             active[w] |= next[w] | near[w];
             next[w] = 0;
             near[w] = 0;
         }
         return;
     }
-    for (uint32_t w = 0; w < d->word_count; w++) {
+    for (uint32_t w = 0; w < words; w++) {
         active[w] |= next[w];
         next[w] = 0;
     }
@@ -288,13 +289,15 @@ static void plan_domain(uint32_t domain)
 {
     const struct engine_domain *d = &engine.domains[domain];
     struct domain_plan *p = &plans[domain];
-    uint64_t near = p->awake ? ENGINE_NEVER : near_next(domain);
-    p->arrivals = near != ENGINE_NEVER;
-    if (p->awake || tick_all) {
+    p->arrivals = engine.near_used[domain][(d->cycle + 1) % ENGINE_NEAR];
+    if (p->awake || p->arrivals || tick_all) {
+        p->arrivals |= tick_all && near_next(domain) != ENGINE_NEVER;
         p->next_cycle = d->cycle + 1;
         p->next_ps = clock_next_ps(d);
         return;
     }
+    uint64_t near = near_next(domain);
+    p->arrivals = near != ENGINE_NEVER;
     uint64_t cycle = wheel_next(&wheels[domain]);
     cycle = near < cycle ? near : cycle;
     if (cycle == p->next_cycle)

@@ -97,8 +97,8 @@ void crew_open(uint32_t threads);
 /* Runs `work(lane)` for all lanes in `due` (bit i: lane i), on about as many threads as are wanted;
  * 1: on this one. */
 void crew_run(void (*work)(uint32_t lane), uint64_t due, uint32_t threads);
-/* Which thread begins with which lanes, those with the most ticks first. */
-void crew_assign(uint32_t threads, const uint32_t *thread_of, const uint64_t *ticks);
+/* The order in which each thread claims lanes from now on. By the leader. */
+void crew_take_turns(uint32_t (*turns)[ENGINE_MAX_DOMAINS]);
 
 /* load.c: by how many threads lanes are worth to be run, from counts of what they did. */
 
@@ -118,9 +118,13 @@ bool load_counts(void);
 /* Behind a window that counts. */
 void load_count(uint64_t due);
 const struct load_report *load_reported(void);
-/* The lanes by their ticks, most first; equal ones by number. */
-void load_order(const uint64_t *ticks, uint32_t lane_count, uint32_t *order);
-/* A thread for each lane, so that the largest sum of a thread is small. */
-void load_share(const uint64_t *ticks, uint32_t lane_count, uint32_t threads, uint32_t *thread_of);
+/* The order in which each thread is to claim lanes: first its own, which make its share about as
+ * large as those of the others, then those of the others; in both those with the most ticks first.
+ */
+void load_turns(const uint64_t *ticks, uint32_t lane_count, uint32_t threads,
+                uint32_t (*turns)[ENGINE_MAX_DOMAINS]);
+/* How long that takes: the ticks of the thread that is ready last. */
+uint64_t load_longest(const uint64_t *ticks, uint32_t lane_count, uint32_t threads,
+                      uint32_t (*turns)[ENGINE_MAX_DOMAINS]);
 
 #endif

@@ -20,8 +20,8 @@
 #define HANDING_OVER      25u /* ticks: two changes of a counter that another processor waits for */
 
 static struct {
-    uint64_t ticks[ENGINE_MAX_DOMAINS]; /* by lane, fading: of the last looks */
-    uint32_t thread_of[ENGINE_MAX_DOMAINS];
+    uint64_t ticks[ENGINE_MAX_DOMAINS];                     /* by lane, fading: of the last looks */
+    uint32_t turns[ENGINE_MAX_DOMAINS][ENGINE_MAX_DOMAINS]; /* by thread: crew.c */
     uint32_t threads;
     uint32_t window_threads;
     uint32_t samples; /* since the last look */
@@ -33,7 +33,7 @@ static struct {
 } load;
 
 /* The lanes by their ticks, most first; equal ones by number. */
-void load_order(const uint64_t *ticks, uint32_t lane_count, uint32_t *order)
+static void order_lanes(const uint64_t *ticks, uint32_t lane_count, uint32_t *order)
 {
     for (uint32_t i = 0; i < lane_count; i++) {
         uint32_t at = i;
@@ -44,11 +44,10 @@ void load_order(const uint64_t *ticks, uint32_t lane_count, uint32_t *order)
 }
 
 /* Longest first, each to the thread with the least so far. */
-void load_share(const uint64_t *ticks, uint32_t lane_count, uint32_t threads, uint32_t *thread_of)
+static void share(const uint64_t *ticks, uint32_t lane_count, uint32_t threads,
+                  const uint32_t *order, uint32_t *thread_of)
 {
     uint64_t sums[ENGINE_MAX_DOMAINS] = {0};
-    uint32_t order[ENGINE_MAX_DOMAINS];
-    load_order(ticks, lane_count, order);
     for (uint32_t i = 0; i < lane_count; i++) {
         uint32_t least = 0;
         for (uint32_t t = 1; t < threads; t++)
@@ -58,14 +57,52 @@ void load_share(const uint64_t *ticks, uint32_t lane_count, uint32_t threads, ui
     }
 }
 
+void load_turns(const uint64_t *ticks, uint32_t lane_count, uint32_t threads,
+                uint32_t (*turns)[ENGINE_MAX_DOMAINS])
+{
+    uint32_t order[ENGINE_MAX_DOMAINS];
+    uint32_t thread_of[ENGINE_MAX_DOMAINS];
+    order_lanes(ticks, lane_count, order);
+    share(ticks, lane_count, threads, order, thread_of);
+    for (uint32_t t = 0; t < threads; t++) {
+        uint32_t next = 0;
+        for (uint32_t others = 0; others < 2; others++) {
+            for (uint32_t i = 0; i < lane_count; i++) {
+                if ((thread_of[order[i]] != t) == others)
+                    turns[t][next++] = order[i];
+            }
+        }
+    }
+}
+
+uint64_t load_longest(const uint64_t *ticks, uint32_t lane_count, uint32_t threads,
+                      uint32_t (*turns)[ENGINE_MAX_DOMAINS])
+{
+    uint64_t busy[ENGINE_MAX_DOMAINS] = {0}; /* until then */
+    uint32_t at[ENGINE_MAX_DOMAINS] = {0};   /* looks at the lanes in its turn behind that */
+    bool claimed[ENGINE_MAX_DOMAINS] = {false};
+    uint64_t longest = 0;
+    for (uint32_t i = 0; i < lane_count; i++) {
+        uint32_t t = 0;
+        for (uint32_t k = 1; k < threads; k++)
+            t = busy[k] < busy[t] ? k : t;
+        while (claimed[turns[t][at[t]]])
+            at[t]++;
+        claimed[turns[t][at[t]]] = true;
+        busy[t] += ticks[turns[t][at[t]]];
+        longest = busy[t] > longest ? busy[t] : longest;
+    }
+    return longest;
+}
+
 /* Several threads must win an eighth before they are used, and are used until they win less than a
  * sixteenth: what they share is also moved between processors, which nobody counts. */
 static void look(void)
 {
     uint64_t gain = load.alone > load.shared ? load.alone - load.shared : 0;
     load.together = gain * (load.together ? 16 : 8) >= load.alone && gain;
-    load_share(load.ticks, engine.lane_count, load.threads, load.thread_of);
-    crew_assign(load.threads, load.thread_of, load.ticks);
+    load_turns(load.ticks, engine.lane_count, load.threads, load.turns);
+    crew_take_turns(load.turns);
     for (uint32_t i = 0; i < engine.lane_count; i++)
         load.ticks[i] /= 2;
     load.samples = 0;
@@ -99,21 +136,17 @@ bool load_counts(void)
 
 void load_count(uint64_t due)
 {
-    uint64_t shares[ENGINE_MAX_DOMAINS];
+    uint64_t ticks[ENGINE_MAX_DOMAINS] = {0};
     uint64_t sum = 0;
-    uint64_t longest = 0;
-    memset(shares, 0, load.threads * sizeof *shares);
     for (uint64_t bits = due; bits; bits &= bits - 1) {
         uint32_t i = (uint32_t)__builtin_ctzll(bits);
-        const struct lane *l = &lanes[i];
-        uint64_t ticks = l->ticks + l->instructions * INSTRUCTION_TICKS;
-        uint64_t *share = &shares[load.thread_of[i]];
-        load.ticks[i] += ticks;
-        sum += ticks;
-        *share += ticks;
-        longest = *share > longest ? *share : longest;
+        ticks[i] = lanes[i].ticks + lanes[i].instructions * INSTRUCTION_TICKS;
+        load.ticks[i] += ticks[i];
+        sum += ticks[i];
     }
-    uint64_t shared = due & (due - 1) ? longest + HANDING_OVER : sum;
+    uint64_t shared = sum;
+    if (due & (due - 1))
+        shared = load_longest(ticks, engine.lane_count, load.threads, load.turns) + HANDING_OVER;
     load.report.alone_ticks += sum;
     load.report.ticks += load.window_threads > 1 ? shared : sum;
     load.alone += sum;
@@ -131,6 +164,6 @@ void load_open(uint32_t threads)
 {
     memset(&load, 0, sizeof load);
     load.threads = threads;
-    load_share(load.ticks, engine.lane_count, threads, load.thread_of);
-    crew_assign(load.threads, load.thread_of, load.ticks);
+    load_turns(load.ticks, engine.lane_count, threads, load.turns);
+    crew_take_turns(load.turns);
 }

@@ -34,7 +34,7 @@ __extension__ typedef unsigned __int128 wide;
 struct route {
     uint32_t latency; /* cycles of the server; wires only */
     uint32_t sender;  /* component id */
-    uint32_t delay; /* cycles that the ends add to it: ring_add_delay(), ring_add_pipeline() */
+    uint32_t delay;   /* cycles that the ends add to it: ring_add_delay(), ring_add_pipeline() */
     uint8_t sender_domain;
     uint8_t receiver_domain;
     uint8_t sender_lane;
@@ -270,7 +270,8 @@ void ring_put_any(struct ring *r, uint64_t now, unsigned kind, unsigned wire_byt
 
 void ring_post_any(struct ring *r, uint64_t now, unsigned kind, unsigned awaited)
 {
-    unsigned bytes = r->latency ? 0 : port_messages((uint32_t)(r - engine_base.rings))[kind].wire_bytes;
+    unsigned bytes =
+        r->latency ? 0 : port_messages((uint32_t)(r - engine_base.rings))[kind].wire_bytes;
     ring_put_any(r, now, kind, bytes, awaited);
 }
 

@@ -207,16 +207,18 @@ static inline const struct message *ring_oldest(const struct ring *r, uint64_t n
 }
 
 /* Drops the oldest message, which ring_oldest() returned in this tick. Its slot stays readable
- * until the tick ends. */
-static inline void ring_drop(struct ring *r, uint64_t now)
+ * until the tick ends. true: the next one is visible too. */
+static inline bool ring_drop(struct ring *r, uint64_t now)
 {
     uint64_t back = (r->latency ? now + r->latency : ring_credit_return(r)) << 16;
     message_set_stamp(ring_slot(r->head), back);
     r->head = ring_after(r, r->head);
-    if (!(message_stamp(ring_slot(r->head)) & RING_FULL))
+    uint64_t stamp = message_stamp(ring_slot(r->head));
+    if (!(stamp & RING_FULL))
         engine_base.pending[r->pending_word] &= ~((uint64_t)1 << r->pending_bit);
     if (r->sender_waits)
         ring_wake_sender(r, back >> 16);
+    return (stamp ^ RING_FULL) <= ring_limit(now);
 }
 
 /* The same by the number of the ring, as ports name it. */

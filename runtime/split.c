@@ -2,20 +2,21 @@
  * themselves, and tables in which every ring between two lanes is two rings.
  *
  * Partition 0 (what no `partition` statement names: interconnects, the host's side) is a lane of
- * its own. The others are dealt out to twice as many lanes as threads, one after the other, so that
- * neighbours, which are given work first, stand in different lanes; lanes are then balanced over
- * the threads while the simulation runs (crew.c).
+ * its own. The others are dealt out to as many lanes as there are threads, one after the other, so
+ * that neighbours, which are given work first, stand in different lanes; lanes are then balanced
+ * over the threads while the simulation runs (load.c, crew.c).
  *
  * The tables keep their numbers: the sender's half of a split ring has the ring's number, so all
  * statistics, traces and reports count there; the receiver's half has one behind the last, and the
- * receiver's bindings are changed to that. Called by platform.c. */
+ * receiver's bindings are changed to that. Halves are control blocks; the slots are the same.
+ * Called by platform.c. */
 #include <string.h>
 
 #include "bug.h"
 #include "lane.h"
 #include "ring.h"
 
-#define LANES_A_THREAD 2
+#define LANES_A_THREAD 1 /* besides the main lane; more balance no better, and cost 1.5 % each */
 
 __extension__ typedef unsigned __int128 wide;
 

@@ -48,10 +48,10 @@ static inline void unit_prefetch(const void *instance)
     __builtin_prefetch(c + 128);
 }
 
-/* Walks the awake instances in ascending order: those of `bits`, from the instance of bit 0 on; they
- * stand in `*active`. The author's tick is called in one place only, so that the compiler puts it
- * there: saving and restoring registers for each call took more than a tick that finds little to do.
- * `active` NULL: the caller, who ticks a single instance, sees to its sleep. */
+/* Walks the awake instances in ascending order: those of `bits`, from the instance of bit 0 on;
+ * they stand in `*active`. The author's tick is called in one place only, so that the compiler puts
+ * it there: saving and restoring registers for each call took more than a tick that finds little to
+ * do. `active` NULL: the caller, who ticks a single instance, sees to its sleep. */
 #define UNIT_DEFINE_WALK(NAME)                                                                     \
     static __attribute__((noinline)) bool NAME##_tick_each(struct NAME *from, uint64_t bits,       \
                                                            uint64_t now, uint64_t *active)         \

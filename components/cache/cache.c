@@ -160,17 +160,19 @@ CACHE_INLINE void take_answers(struct cache *c)
 {
     struct ring *below = ring_at(c->io.bottom_reply);
     uint64_t now = c->io.base.now;
-    const struct message *m;
-    while ((m = ring_oldest(below, now))) {
+    const struct message *m = ring_oldest(below, now);
+    if (!m)
+        return;
+    do {
         uint32_t mshrs = (uint32_t)cache_params(c)->mshrs;
+        m = ring_slot(below->head);
         void *payload = ring_payload(below->head);
         bool done = engine_likely(m->tag < mshrs)
                         ? fill(c, m->tag, mem_data_data(payload, line_bytes(c)))
                         : acknowledge(c, m->tag - mshrs, payload);
         if (!done)
             return;
-        ring_drop(below, now);
-    }
+    } while (ring_drop(below, now));
 }
 
 /* ---- translation ---- */
@@ -236,6 +238,7 @@ static __attribute__((noinline)) void take_pages(struct cache *c)
         }
         queue_append(c, &c->replay, q->first, q->last);
         c->hold = HOLD_NONE; /* these go first, whatever the others wait for */
+        c->head_missed = false;
         *q = (struct cache_queue){PARKED_NONE, PARKED_NONE};
         cache_translation_ops(c)->fill(cache_translation(c), m->tag, m->found.physical,
                                        m->found.page_bits, m->found.writable);
@@ -246,7 +249,8 @@ static __attribute__((noinline)) void take_pages(struct cache *c)
 enum translated { TRANSLATED, ASIDE, HELD, NOTHING };
 
 /* The oldest request, `m`, steps aside until its page is known. */
-static __attribute__((noinline)) enum translated park(struct cache *c, const struct mem_request *m, bool ask)
+static __attribute__((noinline)) enum translated park(struct cache *c, const struct mem_request *m,
+                                                      bool ask)
 {
     uint32_t pid = request_pid(m);
     if (!index_pool_has(&c->free_parked) || (ask && !cache_translate_can_send(c)))
@@ -271,7 +275,8 @@ static __attribute__((noinline)) enum translated park(struct cache *c, const str
 
 /* Finds the physical address of the oldest request, or moves it aside. A result is kept while the
  * request has to stay. */
-CACHE_INLINE enum translated translate(struct cache *c, const struct mem_request *m, uint64_t *physical)
+CACHE_INLINE enum translated translate(struct cache *c, const struct mem_request *m,
+                                       uint64_t *physical)
 {
     *physical = request_address(m);
     if (!cache_translation_ops(c))
@@ -448,18 +453,19 @@ CACHE_INLINE enum translated find_next(struct cache *c, struct cache_next *next)
     return translate(c, next->request, &next->physical);
 }
 
-/* It has been taken, or has stepped aside. */
-CACHE_INLINE void finish_next(struct cache *c, const struct cache_next *next)
+/* It has been taken, or has stepped aside. false: no other can be seen. */
+CACHE_INLINE bool finish_next(struct cache *c, const struct cache_next *next)
 {
     note_unblocked(c);
+    c->head_missed = false;
     if (engine_unlikely(next->parked != PARKED_NONE)) {
         c->unanswered--; /* counted when it stepped aside, and again when taken */
         c->replay.first = parked_at(c, next->parked)->next;
         index_pool_give(&c->free_parked, next->parked);
-        return;
+        return true;
     }
     c->head_translated = false;
-    cache_top_pop(c);
+    return ring_drop(ring_at(c->io.top_request), c->io.base.now);
 }
 
 /* Takes requests until `room`, one a port, is used up or one has to be held. */
@@ -468,17 +474,17 @@ CACHE_INLINE void take_requests(struct cache *c, unsigned *room)
     if (!worth_trying(c))
         return;
     c->hold = HOLD_NONE;
-    for (; *room; --*room) {
+    bool more = true;
+    for (; more && *room; --*room) {
         struct cache_next next;
         enum translated t = find_next(c, &next);
         if (t == NOTHING)
             return;
-        if (t == HELD
-            || (t == TRANSLATED && !take(c, next.request, next.payload, next.physical))) {
+        if (t == HELD || (t == TRANSLATED && !take(c, next.request, next.payload, next.physical))) {
             note_blocked(c);
             return;
         }
-        finish_next(c, &next);
+        more = finish_next(c, &next);
     }
 }
 

@@ -118,8 +118,10 @@ struct cache {
     bool job_write_back, job_drop;
     bool job_pass; /* the fence has yet to be sent below */
     bool head_translated;
-    bool any_lines; /* false: none has been claimed since all were dropped */
-    uint8_t hold; /* enum cache_hold */
+    bool head_missed;  /* the next request is a read of a line that is not here, */
+    uint32_t head_set; /* in this set, and could not be asked for: only takes bring lines */
+    bool any_lines;    /* false: none has been claimed since all were dropped */
+    uint8_t hold;      /* enum cache_hold */
     uint64_t head_physical;
     uint64_t blocked_since; /* 1 + cycle, 0: not blocked */
 };

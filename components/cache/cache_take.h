@@ -129,39 +129,61 @@ static inline struct cache_mshr *mshr_for(struct cache *c, uint32_t set, uint64_
     return mshr_open(c, set, number, way, pid, true);
 }
 
+/* A read of a line that is not pending, of which all that is wanted is here. */
+CACHE_INLINE bool take_hit(struct cache *c, uint16_t tag, uint32_t set, uint32_t way)
+{
+    if (!response_room(c))
+        return hold(c, HOLD_RESPONSE);
+    line_touch(c, set, way);
+    c->io.stats.hits++;
+    c->io.stats.reads++;
+    c->unanswered++;
+    respond(c, tag, true, line_data(c, set * way_count(c) + way));
+    return true;
+}
+
+/* A read of a line that is not here, or lacks bytes. */
+CACHE_INLINE bool take_miss(struct cache *c, uint16_t tag, uint32_t set, uint64_t number,
+                            uint32_t way, uint32_t pid)
+{
+    struct cache_mshr *mshr = mshr_open(c, set, number, way, pid, false);
+    if (!mshr) {
+        c->head_missed = way == WAY_NONE;
+        c->head_set = set;
+        return false;
+    }
+    target_add(c, mshr, MEM_READ, tag);
+    c->io.stats.reads++;
+    return true;
+}
+
 CACHE_INLINE bool take_read(struct cache *c, uint16_t tag, uint64_t address, uint32_t size,
                             uint32_t pid)
 {
     uint64_t number = address / line_bytes(c);
-    uint32_t set = set_of(c, number);
-    struct cache_set *s = set_at(c, set);
-    uint32_t way = way_find(c, s, number);
-    struct cache_mshr *mshr;
-    if (way != WAY_NONE && s->pending >> way & 1) {
-        mshr = mshr_join(c, set, way, false);
-    } else {
-        bool here = way != WAY_NONE && (s->filled >> way & 1);
-        if (keeps_masks(c) && way != WAY_NONE && !here)
-            here = mem_mask_covers(
-                *line_mask(c, set * way_count(c) + way),
-                mem_mask_range((unsigned)(address % line_bytes(c)), size, line_bytes(c)));
-        if (here) {
-            if (!response_room(c))
-                return hold(c, HOLD_RESPONSE);
-            line_touch(c, set, way);
-            c->io.stats.hits++;
-            c->io.stats.reads++;
-            c->unanswered++;
-            respond(c, tag, true, line_data(c, set * way_count(c) + way));
-            return true;
-        }
-        mshr = mshr_open(c, set, number, way, pid, false);
+    uint32_t set = c->head_set, way = WAY_NONE;
+    if (!c->head_missed) {
+        set = set_of(c, number);
+        way = way_find(c, set_at(c, set), number);
     }
-    if (!mshr)
-        return false;
-    target_add(c, mshr, MEM_READ, tag);
-    c->io.stats.reads++;
-    return true;
+    if (way == WAY_NONE)
+        return take_miss(c, tag, set, number, way, pid);
+    const struct cache_set *s = set_at(c, set);
+    if (s->pending >> way & 1) {
+        struct cache_mshr *mshr = mshr_join(c, set, way, false);
+        if (!mshr)
+            return false;
+        target_add(c, mshr, MEM_READ, tag);
+        c->io.stats.reads++;
+        return true;
+    }
+    bool here = s->filled >> way & 1;
+    if (keeps_masks(c) && !here)
+        here = mem_mask_covers(
+            *line_mask(c, set * way_count(c) + way),
+            mem_mask_range((unsigned)(address % line_bytes(c)), size, line_bytes(c)));
+    return here ? take_hit(c, tag, set, way)
+                : keeps_masks(c) && take_miss(c, tag, set, number, way, pid);
 }
 
 /* Puts bytes into a line that is not pending. */

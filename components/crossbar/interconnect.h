@@ -104,28 +104,22 @@ INTERCONNECT_INLINE int32_t INTERCONNECT(target)(struct INTERCONNECT_TYPE *c,
     return target;
 }
 
-/* The oldest message of a source is entered for its target, if it is visible. */
-INTERCONNECT_INLINE void INTERCONNECT(look)(struct INTERCONNECT_TYPE *c, uint32_t source,
-                                            const struct ring *in, bool reply)
+/* Looks at sources that may show a new message: the oldest one is entered for its target, if it is
+ * visible. */
+INTERCONNECT_INLINE void INTERCONNECT(discover)(struct INTERCONNECT_TYPE *c,
+                                                const struct interconnect_view *v, bool reply)
 {
-    const struct message *m = ring_oldest(in, c->io.base.now);
-    int32_t target = m ? INTERCONNECT(target)(c, m, reply) : -1;
-    if (target >= 0)
-        interconnect_enter(&c->interconnect.side[reply], source, (uint32_t)target);
-}
-
-/* Looks at sources that may show a new message. */
-INTERCONNECT_INLINE void INTERCONNECT(discover)(struct INTERCONNECT_TYPE *c, bool reply)
-{
-    struct interconnect_side *s = &c->interconnect.side[reply];
-    const uint32_t *rings = arena_at(uint32_t, s->rings);
+    uint32_t sources = c->interconnect.side[reply].sources;
     uint32_t first =
         reply ? INTERCONNECT(to_first_pending)(c) : INTERCONNECT(from_first_pending)(c);
-    for (uint32_t w = 0; w < s->source_words; w++) {
-        uint64_t bits = interconnect_pending(&c->io.base, first + w * 64, first + s->sources);
-        for (bits &= ~interconnect_bits(s->known)[w]; bits; bits &= bits - 1) {
+    for (uint32_t w = 0; w < v->source_words; w++) {
+        uint64_t bits = interconnect_pending(&c->io.base, first + w * 64, first + sources);
+        for (bits &= ~v->known[w]; bits; bits &= bits - 1) {
             uint32_t source = w * 64 + (uint32_t)__builtin_ctzll(bits);
-            INTERCONNECT(look)(c, source, ring_at(rings[source]), reply);
+            const struct message *m = ring_oldest(ring_at(v->rings[source]), v->now);
+            int32_t target = m ? INTERCONNECT(target)(c, m, reply) : -1;
+            if (target >= 0)
+                interconnect_enter(v, source, (uint32_t)target);
         }
     }
 }
@@ -147,85 +141,98 @@ INTERCONNECT_INLINE void INTERCONNECT(copy)(const struct ring *in, const struct 
         memcpy(copied + at, payload + at, 16);
 }
 
-/* Passes the oldest message of `in` on to `out`, which has room; returns the cycles it takes. */
-INTERCONNECT_INLINE unsigned INTERCONNECT(pass)(struct INTERCONNECT_TYPE *c, struct ring *in,
-                                                struct ring *out, uint32_t source, bool reply)
+/* Passes the oldest message of `in` on to `out`, which has room; returns the cycles it takes, and
+ * whether `in` shows another one. */
+INTERCONNECT_INLINE unsigned INTERCONNECT(pass)(struct INTERCONNECT_TYPE *c,
+                                                const struct interconnect_view *v, struct ring *in,
+                                                struct ring *out, uint32_t source, bool reply,
+                                                bool *more)
 {
     struct interconnect *x = &c->interconnect;
-    struct interconnect_side *s = &x->side[reply];
-    struct interconnect_origin *origins = arena_at(struct interconnect_origin, x->origins);
-    uint64_t now = c->io.base.now;
     const struct message *m = ring_slot(in->head);
     unsigned kind = message_kind(m);
-    const struct interconnect_kind *k = &s->kinds[kind];
+    const struct interconnect_kind *k = &x->side[reply].kinds[kind];
     unsigned cycles = k->cycles, awaited = k->awaited;
     uint32_t number = 0;
     if (reply) {
-        number = origins[m->tag].tag;
+        number = v->origins[m->tag].tag;
         index_pool_give(&x->free_origins, m->tag);
     } else if (awaited) {
         number = index_pool_take(&x->free_origins);
-        origins[number] = (struct interconnect_origin){source, m->tag};
+        v->origins[number] = (struct interconnect_origin){source, m->tag};
     }
     INTERCONNECT(copy)(in, out, k, (uint16_t)number);
-    ring_post(out, now, kind, awaited);
-    ring_drop(in, now);
+    ring_post(out, v->now, kind, awaited);
+    *more = ring_drop(in, v->now);
     *(reply ? &c->io.stats.replies : &c->io.stats.requests) += 1;
     return cycles;
 }
 
 /* Lets a wanted target take a message, if it can. true: it is wanted still, and free in the next
  * cycle. */
-INTERCONNECT_INLINE bool INTERCONNECT(serve_target)(struct INTERCONNECT_TYPE *c, uint32_t target,
-                                                    bool reply)
+INTERCONNECT_INLINE bool INTERCONNECT(serve_target)(struct INTERCONNECT_TYPE *c,
+                                                    const struct interconnect_view *v,
+                                                    uint32_t target, bool reply)
 {
-    struct interconnect *x = &c->interconnect;
-    struct interconnect_side *s = &x->side[reply];
-    struct interconnect_target *t = &arena_at(struct interconnect_target, s->by_target)[target];
-    uint64_t now = c->io.base.now;
-    if (t->free_at > now) {
+    struct interconnect_side *s = &c->interconnect.side[reply];
+    struct interconnect_target *t = &v->by_target[target];
+    if (t->free_at > v->now) {
         INTERCONNECT(wake_at)(c, t->free_at);
         return false;
     }
     struct ring *out = ring_at(t->ring);
-    if (!ring_has_room(out, now) || (!reply && !index_pool_has(&x->free_origins)))
+    if (!ring_has_room(out, v->now) || (!reply && !index_pool_has(&c->interconnect.free_origins)))
         return false;
-    bool others, ring_only = INTERCONNECT_BUBBLE && x->bubble
-                             && interconnect_is_set(s->ring_out, target)
-                             && !ring_has_second(out, now);
-    if (ring_only && !interconnect_ring_wants(s, target))
+    bool others, again; /* again: a source shows one message a cycle */
+    bool ring_only = INTERCONNECT_BUBBLE && c->interconnect.bubble
+                     && interconnect_is_set(s->ring_out, target) && !ring_has_second(out, v->now);
+    const uint64_t *among = ring_only ? interconnect_bits(s->ring_in) : NULL;
+    if (ring_only && !interconnect_ring_wants(v, among, target))
         return false;
-    uint32_t source = interconnect_choose(s, target, ring_only, &others);
-    struct ring *in = ring_at(arena_at(uint32_t, s->rings)[source]);
-    unsigned cycles = INTERCONNECT(pass)(c, in, out, source, reply);
-    t->free_at = now + cycles;
-    bool again = ring_oldest(in, now) != NULL; /* a source shows one message a cycle */
+    uint32_t source = interconnect_choose(v, s->sources, target, among, &others);
+    struct ring *in = ring_at(v->rings[source]);
+    unsigned cycles = INTERCONNECT(pass)(c, v, in, out, source, reply, &again);
+    t->free_at = v->now + cycles;
     if (!others)
         return again;
-    c->io.stats.conflicts += interconnect_conflict(s, now, cycles);
+    c->io.stats.conflicts += interconnect_conflict(s, v->now, cycles);
     if (cycles > 1)
-        INTERCONNECT(wake_at)(c, now + cycles);
+        INTERCONNECT(wake_at)(c, v->now + cycles);
     return again || cycles == 1;
 }
 
-/* Lets each wanted target take a message. true: one is wanted still, and free in the next cycle. */
-INTERCONNECT_INLINE bool INTERCONNECT(serve)(struct INTERCONNECT_TYPE *c, bool reply)
+/* Is anything to do in one direction? May say yes in vain. */
+INTERCONNECT_INLINE bool INTERCONNECT(has_work)(const struct INTERCONNECT_TYPE *c, bool reply)
 {
-    struct interconnect_side *s = &c->interconnect.side[reply];
+    const struct interconnect_side *s = &c->interconnect.side[reply];
+    if (s->source_words != 1 || s->target_words != 1)
+        return true;
+    uint32_t first =
+        reply ? INTERCONNECT(to_first_pending)(c) : INTERCONNECT(from_first_pending)(c);
+    return interconnect_pending(&c->io.base, first, first + s->sources)
+           || *interconnect_bits(s->busy);
+}
+
+/* One direction. true: a target is wanted still, and free in the next cycle. */
+INTERCONNECT_INLINE bool INTERCONNECT(move_side)(struct INTERCONNECT_TYPE *c, bool reply)
+{
+    if (!INTERCONNECT(has_work)(c, reply))
+        return false;
+    const struct interconnect_view v = interconnect_look(&c->interconnect, reply, c->io.base.now);
     bool again = false;
-    for (uint32_t w = 0; w < s->target_words; w++)
-        for (uint64_t bits = interconnect_bits(s->busy)[w]; bits; bits &= bits - 1)
-            again |= INTERCONNECT(serve_target)(c, w * 64 + (uint32_t)__builtin_ctzll(bits), reply);
+    INTERCONNECT(discover)(c, &v, reply);
+    for (uint32_t w = 0; w < v.target_words; w++)
+        for (uint64_t bits = v.busy[w]; bits; bits &= bits - 1)
+            again |=
+                INTERCONNECT(serve_target)(c, &v, w * 64 + (uint32_t)__builtin_ctzll(bits), reply);
     return again;
 }
 
+/* Answers first: they free entries of the table of requests in flight. */
 static bool INTERCONNECT(move)(struct INTERCONNECT_TYPE *c)
 {
-    /* Answers first: they free entries of the table of requests in flight. */
-    INTERCONNECT(discover)(c, true);
-    bool again = INTERCONNECT(serve)(c, true);
-    INTERCONNECT(discover)(c, false);
-    return INTERCONNECT(serve)(c, false) || again;
+    bool again = INTERCONNECT(move_side)(c, true);
+    return INTERCONNECT(move_side)(c, false) || again;
 }
 
 /* Requests that have passed and are not answered: their answers are in rings or owed by those

@@ -65,9 +65,36 @@ struct interconnect {
     bool bubble;
 };
 
+/* Where a side lies, looked up once a tick: in locals, which no store can change. */
+struct interconnect_view {
+    uint64_t now;
+    uint64_t *known, *wanted, *busy;
+    const uint32_t *rings;
+    struct interconnect_target *by_target;
+    struct interconnect_origin *origins;
+    uint32_t source_words, target_words;
+};
+
 static inline uint64_t *interconnect_bits(uint32_t offset)
 {
     return arena_at(uint64_t, offset);
+}
+
+static inline struct interconnect_view interconnect_look(const struct interconnect *x, bool reply,
+                                                         uint64_t now)
+{
+    const struct interconnect_side *s = &x->side[reply];
+    return (struct interconnect_view){
+        .now = now,
+        .known = interconnect_bits(s->known),
+        .wanted = interconnect_bits(s->wanted),
+        .busy = interconnect_bits(s->busy),
+        .rings = arena_at(uint32_t, s->rings),
+        .by_target = arena_at(struct interconnect_target, s->by_target),
+        .origins = arena_at(struct interconnect_origin, x->origins),
+        .source_words = s->source_words,
+        .target_words = s->target_words,
+    };
 }
 
 static inline void interconnect_side_init(struct interconnect_side *s, uint32_t sources,
@@ -115,12 +142,13 @@ static inline uint64_t interconnect_pending(const struct component *c, uint32_t 
 }
 
 /* A source shows a message for `target`. */
-static inline void interconnect_enter(struct interconnect_side *s, uint32_t source, uint32_t target)
+static inline void interconnect_enter(const struct interconnect_view *v, uint32_t source,
+                                      uint32_t target)
 {
     uint64_t bit = (uint64_t)1 << (source % 64);
-    interconnect_bits(s->known)[source / 64] |= bit;
-    interconnect_bits(s->wanted)[target * s->source_words + source / 64] |= bit;
-    interconnect_bits(s->busy)[target / 64] |= (uint64_t)1 << (target % 64);
+    v->known[source / 64] |= bit;
+    v->wanted[target * v->source_words + source / 64] |= bit;
+    v->busy[target / 64] |= (uint64_t)1 << (target % 64);
 }
 
 static inline bool interconnect_is_set(uint32_t bitmap, uint32_t i)
@@ -128,41 +156,41 @@ static inline bool interconnect_is_set(uint32_t bitmap, uint32_t i)
     return interconnect_bits(bitmap)[i / 64] >> (i % 64) & 1;
 }
 
-/* Does some source want `target` that is a stop of the ring? */
-static inline bool interconnect_ring_wants(const struct interconnect_side *s, uint32_t target)
+/* Does one of the sources `among` want `target`? */
+static inline bool interconnect_ring_wants(const struct interconnect_view *v, const uint64_t *among,
+                                           uint32_t target)
 {
-    const uint64_t *wanted = interconnect_bits(s->wanted) + (size_t)target * s->source_words;
+    const uint64_t *wanted = v->wanted + (size_t)target * v->source_words;
     bool found = false;
-    for (uint32_t w = 0; w < s->source_words; w++)
-        found |= (wanted[w] & interconnect_bits(s->ring_in)[w]) != 0;
+    for (uint32_t w = 0; w < v->source_words; w++)
+        found |= (wanted[w] & among[w]) != 0;
     return found;
 }
 
-/* The next source for `target` in turn, and whether others are left waiting. At least one must want
- * it; `ring_only`: one that is a stop of the ring. */
-static inline uint32_t interconnect_choose(struct interconnect_side *s, uint32_t target,
-                                           bool ring_only, bool *others)
+/* The next source for `target` in turn, of `sources`, and whether others are left waiting. At least
+ * one must want it. `among`: bitmap of those that count, NULL: all. */
+static inline uint32_t interconnect_choose(const struct interconnect_view *v, uint32_t sources,
+                                           uint32_t target, const uint64_t *among, bool *others)
 {
-    uint64_t *wanted = interconnect_bits(s->wanted) + (size_t)target * s->source_words;
-    uint32_t *last = &arena_at(struct interconnect_target, s->by_target)[target].last_served;
-    uint32_t start = *last + 1 == s->sources ? 0 : *last + 1, word = start / 64;
-    const uint64_t *among = interconnect_bits(s->ring_in);
-    uint64_t all = ring_only ? 0 : UINT64_MAX;
-    uint64_t bits = wanted[word] & (among[word] | all) & (UINT64_MAX << (start % 64));
+    uint64_t *wanted = v->wanted + (size_t)target * v->source_words;
+    uint32_t *last = &v->by_target[target].last_served;
+    uint32_t start = *last + 1 == sources ? 0 : *last + 1, word = start / 64;
+    uint64_t bits = wanted[word] & (UINT64_MAX << (start % 64));
+    bits &= among ? among[word] : UINT64_MAX;
     while (!bits) {
-        word = word + 1 == s->source_words ? 0 : word + 1;
-        bits = wanted[word] & (among[word] | all);
+        word = word + 1 == v->source_words ? 0 : word + 1;
+        bits = wanted[word] & (among ? among[word] : UINT64_MAX);
     }
     uint32_t source = word * 64 + (uint32_t)__builtin_ctzll(bits);
     uint64_t bit = bits & -bits, left = wanted[word] ^ bit;
     wanted[word] = left;
-    interconnect_bits(s->known)[word] &= ~bit;
+    v->known[word] &= ~bit;
     *last = source;
-    for (uint32_t w = 0; s->source_words > 1 && w < s->source_words; w++)
+    for (uint32_t w = 0; v->source_words > 1 && w < v->source_words; w++)
         left |= wanted[w];
     *others = left != 0;
     if (!left)
-        interconnect_bits(s->busy)[target / 64] &= ~((uint64_t)1 << (target % 64));
+        v->busy[target / 64] &= ~((uint64_t)1 << (target % 64));
     return source;
 }
 

@@ -20,8 +20,8 @@ static void dram_init(struct dram *c)
         ring_add_pipeline(c->io.dma_reply, (uint32_t)dram_params(c)->latency - 1);
 }
 
-static __attribute__((noinline)) void serve_atomic(struct dram *c, unsigned port, const struct mem_request *m, void *payload,
-                         char *bytes)
+static __attribute__((noinline)) void
+serve_atomic(struct dram *c, unsigned port, const struct mem_request *m, void *payload, char *bytes)
 {
     unsigned line = dram_line(c);
     void *old = dram_reply_data(c, port, m->tag);
@@ -34,7 +34,8 @@ static __attribute__((noinline)) void serve_atomic(struct dram *c, unsigned port
 }
 
 /* Request `m` of `port` takes effect, and is answered. There must be room for the answer. */
-static inline __attribute__((always_inline)) void serve(struct dram *c, unsigned port, const struct mem_request *m)
+static inline __attribute__((always_inline)) void serve(struct dram *c, unsigned port,
+                                                        const struct mem_request *m)
 {
     unsigned line = dram_line(c), kind = message_kind(m);
     if (kind == MEM_FENCE) {

@@ -19,6 +19,14 @@ if command -v hipcc >/dev/null; then
 fi
 [ -n "$(ls "$objects" "$bundles")" ] || echo "hipcc is missing: code objects and bundles are fuzzed without real seeds"
 
+traces=$build/seeds/fuzz_sass_trace
+mkdir -p "$traces"
+for trace in "$here"/../components/sass_trace/fixture/*.trace*; do
+    cp "$trace" "$traces"
+    xz -0 -c "$trace" >"$traces/$(basename "$trace").xz"
+    zstd -q -c "$trace" >"$traces/$(basename "$trace").zst"
+done
+
 found=0
 for fuzzer in "$build"/tests/fuzz/fuzz_*; do
     [ -x "$fuzzer" ] && [ -f "$fuzzer" ] || continue

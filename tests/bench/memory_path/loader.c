@@ -169,7 +169,9 @@ static bool issue(struct loader *c)
 static bool loader_tick(struct loader *c)
 {
     bool more = take_reply(c) && loader_mem_peek_reply(c);
-    return issue(c) || more;
+    if (!issue(c) || !c->free)
+        return more;
+    return loader_mem_can_send(c) || more; /* when not, what it waits for is known now */
 }
 
 static unsigned loader_outstanding(const struct loader *c, struct hang_report *report)

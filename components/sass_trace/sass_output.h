@@ -1,0 +1,29 @@
+/* A file that appears whole or not at all: written under a temporary name beside its place, renamed
+ * when it is complete. After sass_output_guard() a signal that ends the program removes what is
+ * unfinished, too. */
+#ifndef HEDDLE_COMPONENTS_SASS_OUTPUT_H
+#define HEDDLE_COMPONENTS_SASS_OUTPUT_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct sass_output {
+    FILE *file; /* NULL: not open */
+    char *path, *temporary;
+    int slot; /* of the table that signals remove */
+};
+
+/* false: errno says why; nothing is there. */
+bool sass_output_open(struct sass_output *output, const char *path);
+/* false: errno says why; nothing is there, and what was there before still is. */
+bool sass_output_commit(struct sass_output *output);
+void sass_output_abandon(struct sass_output *output);
+
+/* SIGHUP, SIGINT, SIGTERM and SIGXFSZ remove unfinished files and then do what they do. */
+void sass_output_guard(void);
+
+/* A file without a name in the folder of `path`: gone when it is closed, however the program ends.
+ * NULL: errno says why. */
+FILE *sass_output_scratch(const char *path);
+
+#endif
