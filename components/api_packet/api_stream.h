@@ -26,10 +26,10 @@
 #include "api_call.gen.h"
 
 /* Streams, and operations pending in all of them; what finds no room is blocked. */
-#define API_STREAM_COUNT     64
-#define API_STREAM_OPERATION 256
-#define API_STREAM_WAITER    64
-#define API_STREAM_NONE      UINT16_MAX
+#define API_STREAM_COUNT           64
+#define API_STREAM_OPERATIONS_MOST 256
+#define API_STREAM_WAITERS_MOST    64
+#define API_STREAM_NONE            UINT16_MAX
 
 enum api_stream_flags {
     API_STREAM_QUEUES = 1, /* becomes an operation of its stream */
@@ -70,8 +70,8 @@ struct api_streams {
     uint16_t head[API_STREAM_COUNT], tail[API_STREAM_COUNT];
     uint16_t free; /* list of unused operations */
     uint16_t waiter_count;
-    struct api_stream_operation operations[API_STREAM_OPERATION];
-    struct api_stream_waiter waiters[API_STREAM_WAITER]; /* as they came */
+    struct api_stream_operation operations[API_STREAM_OPERATIONS_MOST];
+    struct api_stream_waiter waiters[API_STREAM_WAITERS_MOST]; /* as they came */
 };
 
 /* What the rules say of a call: api_stream_flags. */
@@ -109,8 +109,9 @@ static inline void api_streams_init(struct api_streams *s, bool launch_blocking)
     s->launch_blocking = launch_blocking;
     for (uint16_t i = 0; i < API_STREAM_COUNT; i++)
         s->head[i] = s->tail[i] = API_STREAM_NONE;
-    for (uint16_t i = 0; i < API_STREAM_OPERATION; i++)
-        s->operations[i].next = i + 1 < API_STREAM_OPERATION ? (uint16_t)(i + 1) : API_STREAM_NONE;
+    for (uint16_t i = 0; i < API_STREAM_OPERATIONS_MOST; i++)
+        s->operations[i].next =
+            i + 1 < API_STREAM_OPERATIONS_MOST ? (uint16_t)(i + 1) : API_STREAM_NONE;
 }
 
 static inline bool api_stream_queue_passed(const struct api_streams *s, uint16_t stream,
@@ -169,7 +170,7 @@ static inline enum api_stream_verdict api_stream_wait(struct api_streams *s, uin
 {
     if (api_stream_passed(s, &until))
         return API_STREAM_NOW;
-    if (s->waiter_count == API_STREAM_WAITER)
+    if (s->waiter_count == API_STREAM_WAITERS_MOST)
         return API_STREAM_BLOCKED;
     s->waiters[s->waiter_count++] = (struct api_stream_waiter){ticket, until};
     return API_STREAM_LATER;
