@@ -820,6 +820,25 @@ t_bad_stats_path() {
     [ ! -e "$out/work/ro/x.json" ]
 }
 t_bad_option() { expect 2 'stats' -- run platforms/tiny.heddle --stat x -- "$programs/vectoradd"; }
+t_api_trace() {
+    local traces=tests/components/api_trace/traces work=$out/work/api_trace
+    expect 0 'vecadd/cuda_calls.trace: 10 calls, no errors' -- "$heddle" api-trace check $traces/vecadd || return 1
+    expect 0 '25 calls, no errors' -- "$heddle" api-trace check $traces/pipeline/cuda_calls.trace || return 1
+    expect 1 'damaged/cuda_calls.trace:2: error: .* 63 bytes' 'trace:3: error: .*missing.data' 'trace:5: error: dptr-7' '3 errors' \
+        -- "$heddle" api-trace check $traces/damaged || return 1
+    expect 1 "cannot read 'nowhere'" -- "$heddle" api-trace check nowhere || return 1
+    expect 2 "there is no 'play'" -- "$heddle" api-trace play $traces/vecadd || return 1
+    expect 1 "trace:6: error: no code object has a kernel '_Z6vecAddPiS_S_i'" \
+        -- "$heddle" api-trace check $traces/vecadd --module "$kernels" || return 1
+    expect 1 'is neither a code object nor a bundle' -- "$heddle" api-trace check $traces/vecadd --module README.md || return 1
+    mkdir -p "$work"
+    cp $traces/vecadd/*.data "$work" && cp "$kernels" "$work/kernels.hsaco" || return 1
+    { echo 'heddle api-trace 1' && echo 'HIP code object: file: kernels.hsaco' && sed s/_Z6vecAddPiS_S_i/scale/ $traces/vecadd/cuda_calls.trace; } \
+        >"$work/cuda_calls.trace" || return 1
+    expect 0 '11 calls, no errors' -- "$heddle" api-trace check "$work" || return 1
+    head -c 500 "$kernels" >"$work/kernels.hsaco"
+    expect 1 "cuda_calls.trace:2: error: 'kernels.hsaco': " -- "$heddle" api-trace check "$work"
+}
 t_bad_set() { expect 1 'arrays' -- run platforms/tiny.heddle --set gpu.array=2 -- "$programs/vectoradd"; }
 
 # The statistics are the same bytes in another order of ticks and with every component ticked at every edge.
