@@ -433,11 +433,11 @@ static enum sass_event get_step(struct sass_cache_reader *r, struct sass_trace *
     return SASS_STEP;
 }
 
-/* Makes sure that a whole record can be read. */
+/* Moves what is left to the front and reads on behind it. */
 static void refill(struct sass_cache_reader *r)
 {
     size_t left = (size_t)(r->end - r->at);
-    if (r->fd < 0 || left >= RECORD_ROOM)
+    if (r->fd < 0)
         return;
     memmove(r->buffer, r->at, left);
     r->at = r->buffer;
@@ -458,7 +458,8 @@ static void refill(struct sass_cache_reader *r)
 static enum sass_event next_record(struct sass_cache_reader *r, struct sass_trace *t)
 {
     for (;;) {
-        refill(r);
+        if (r->end - r->at < RECORD_ROOM) /* a whole record must be there */
+            refill(r);
         if (r->failed || r->at == r->end)
             return SASS_ERROR;
         unsigned first = *r->at++;
