@@ -176,7 +176,7 @@ static void put_step(struct sass_cache_writer *w, const struct sass_step *step)
     struct sass_inst *inst = step->inst;
     while (w->coder.known <= inst->id)
         put_inst(w, inst);
-    bool is_stride = step->mode == SASS_MODE_STRIDE && step->count;
+    bool is_stride = step->mode == SASS_MODE_STRIDE && step->count && step->stride == inst->stride;
     unsigned flags = (predicted(&w->coder) == inst->id + 1 ? STEP_PREDICTED : 0u)
                      | (step->mask == w->coder.mask ? STEP_SAME_MASK : 0u)
                      | (is_stride                      ? STEP_STRIDE
