@@ -38,6 +38,28 @@ static bool write_protocol(struct arena *arena, const struct model_protocol *pro
     return write_file(arena, &e, folder, name, files);
 }
 
+static void same_header(struct model_place place, const char *what, const char *name)
+{
+    fprintf(stderr,
+            "%s:%u:%u: error: %s '%s' has the name of a protocol, an enumeration or another type, "
+            "so their headers would be the same file\nhelp: rename one of them\n",
+            place.file, place.line, place.column, what, name);
+}
+
+static bool write_packet(struct arena *arena, const struct model_packet *packet, const char *folder,
+                         struct gen_files *files)
+{
+    const char *name = arena_printf(arena, "%s.gen.h", packet->name);
+    if (is_known(files, name)) {
+        same_header(packet->place, "packet", packet->name);
+        return false;
+    }
+    struct emit e;
+    emit_init(&e, arena);
+    emit_packet_header(&e, packet);
+    return write_file(arena, &e, folder, name, files);
+}
+
 static bool write_type(struct arena *arena, const struct model *model,
                        const struct model_type *type, const char *folder, struct gen_files *files)
 {
@@ -49,12 +71,7 @@ static bool write_type(struct arena *arena, const struct model *model,
         return true;
     const char *name = arena_printf(arena, "%s.gen.h", type->name);
     if (is_known(files, name)) {
-        fprintf(stderr,
-                "%s:%u:%u: error: %s '%s' has the name of a protocol, an enumeration or another "
-                "type, so "
-                "their headers would be the same file\nhelp: rename one of them\n",
-                type->place.file, type->place.line, type->place.column,
-                type->is_part ? "part" : "component", type->name);
+        same_header(type->place, type->is_part ? "part" : "component", type->name);
         return false;
     }
     struct emit e;
@@ -79,6 +96,8 @@ bool gen_headers(struct arena *arena, const struct model *model, const char *fol
     }
     for (uint32_t i = 0; ok && i < model->protocol_count; i++)
         ok = write_protocol(arena, model->protocols[i], folder, files);
+    for (uint32_t i = 0; ok && i < model->packet_count; i++)
+        ok = write_packet(arena, model->packets[i], folder, files);
     for (uint32_t i = 0; ok && i < model->type_count; i++)
         ok = write_type(arena, model, model->types[i], folder, files);
     return ok;

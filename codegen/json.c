@@ -210,6 +210,16 @@ static json_t *ports_json(const struct model_instance *instance)
     return all;
 }
 
+/* {path of a space: output} */
+static json_t *routes_json(const struct model *m, const struct model_route *route)
+{
+    json_t *all = json_object();
+    for (uint32_t i = 0; i < m->space_count; i++)
+        if (route->outputs[i] >= 0)
+            json_object_set_new(all, m->spaces[i]->path, json_integer(route->outputs[i]));
+    return all;
+}
+
 static json_t *instance_json(const struct model *m, const struct model_instance *i)
 {
     json_t *one = json_pack("{s:s, s:s}", "path", i->path, "type", i->type->name);
@@ -222,6 +232,8 @@ static json_t *instance_json(const struct model *m, const struct model_instance 
         json_object_set_new(one, "partition", json_integer(i->partition));
     if (i->route.space)
         json_object_set_new(one, "routes_by", json_string(i->route.space->path));
+    if (i->route.outputs)
+        json_object_set_new(one, "routes", routes_json(m, &i->route));
     json_object_set_new(one, "place", place_json(&i->place));
     json_object_set_new(one, "params", params_json(i->params, i->param_count));
     json_object_set_new(one, "ports", ports_json(i));

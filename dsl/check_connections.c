@@ -112,7 +112,8 @@ struct open_ports {
 
 static bool is_same_kind(const struct open_port *a, const struct open_port *b)
 {
-    return a->at.node->span.begin == b->at.node->span.begin && port_item(&a->at) == port_item(&b->at);
+    return a->at.node->span.begin == b->at.node->span.begin
+           && port_item(&a->at) == port_item(&b->at);
 }
 
 static void open_port(struct elaboration *e, struct open_ports *open, const struct wire_end *at,
@@ -152,7 +153,8 @@ static const char *all_of(struct elaboration *e, const struct open_port *one)
     const struct ast_item *instance = one->at.node->item, *port = port_item(&one->at);
     bool is_array = port->unsized || port->size != NULL;
     return arena_printf(e->arena, "%s%s.%s%s", instance->name.text,
-                        instance->size != NULL ? "[*]" : "", port->name.text, is_array ? "[*]" : "");
+                        instance->size != NULL ? "[*]" : "", port->name.text,
+                        is_array ? "[*]" : "");
 }
 
 static void report_open(struct elaboration *e, const struct open_ports *open,
@@ -166,8 +168,9 @@ static void report_open(struct elaboration *e, const struct open_ports *open,
     bool is_pair = back != NULL && is_same_kind(back, one);
     if (is_pair && item->is_in)
         return; /* reported with the other end, which asks */
-    const char *name = one->is_array ? arena_printf(e->arena, "%s[%u]", item->name.text, at->element)
-                                     : item->name.text;
+    const char *name = one->is_array
+                           ? arena_printf(e->arena, "%s[%u]", item->name.text, at->element)
+                           : item->name.text;
     e->diagnostics->key = item;
     struct diagnostic *d =
         diagnostic_add(e->diagnostics, E0401, at->node->span, "'%s' of '%s' is not connected%s",
@@ -187,8 +190,8 @@ static void report_open(struct elaboration *e, const struct open_ports *open,
                     at->node->object.name, item->name.text, otherwise);
 }
 
-static void check_outside(struct elaboration *e, struct open_ports *open,
-                          const struct wire_end *at, const struct port_end *end, bool is_array)
+static void check_outside(struct elaboration *e, struct open_ports *open, const struct wire_end *at,
+                          const struct port_end *end, bool is_array)
 {
     const struct ast_item *item = port_item(at);
     struct node *parent = at->node->parent;
@@ -219,6 +222,8 @@ static void check_inside(struct elaboration *e, const struct wire_end *at,
         || (end != NULL && end->inner != NULL))
         return;
     const struct ast_item *item = port_item(at);
+    if (item->optional && (end == NULL || end->outer == NULL)) /* open on both sides */
+        return;
     struct diagnostic *d =
         diagnostic_add(e->diagnostics, E0401, item->name.span, "'%s' of '%s' leads nowhere inside",
                        item->name.text, at->node->object.type->model.name);

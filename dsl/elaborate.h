@@ -232,6 +232,7 @@ struct elaboration {
     VECTOR(struct model_domain) domains;
     VECTOR(struct override *) overrides;
     VECTOR(struct model_protocol *) protocols;
+    VECTOR(struct model_packet *) packets;
     VECTOR(struct model_space *) spaces;
     VECTOR(struct model_partition) partitions;
     VECTOR(struct model_connection *) connections;
@@ -315,6 +316,9 @@ uint32_t port_depth(struct elaboration *e, const struct wire_end *at, bool *stat
 uint32_t path_width(struct elaboration *e, const struct route_path *path);
 
 /* elaborate_protocol.c */
+/* The size of bits[], bytes[] or string[]: a count or a number of bytes. */
+bool field_size(struct elaboration *e, const struct ast_item *item, const struct scope *scope,
+                uint32_t *size);
 const struct model_protocol *protocol_of_port(struct elaboration *e, struct node *node,
                                               uint32_t port);
 const char *protocol_text(struct elaboration *e, const struct model_protocol *protocol);
@@ -322,6 +326,9 @@ bool link_make(struct elaboration *e, struct model_link_type *model, const struc
                const struct scope *scope, struct span span, bool partial);
 void links_make(struct elaboration *e);
 void protocols_check(struct elaboration *e);
+
+/* elaborate_packet.c: lays out all packets in scope. */
+void packets_make(struct elaboration *e);
 
 /* elaborate_space.c */
 void spaces_make(struct elaboration *e);

@@ -19,6 +19,7 @@
 #include "runtime/hang.h"
 #include "runtime/kernel.h"
 #include "runtime/platform.h"
+#include "runtime/trace.h"
 
 enum control_kind { CONTROL_NONE, CONTROL_INVALIDATE, CONTROL_FLUSH, CONTROL_SHOOTDOWN };
 
@@ -305,6 +306,7 @@ static void kernel_done(struct command_processor *c, uint32_t number)
     d->state = DISPATCHER_DONE;
     account_end(account_of(c, number), &shape, &c->all, command_processor_now(c), d->record);
     kernel_end(&c->io.base, d->record);
+    trace_end(&c->io.base, number, program_kernel_name(command_processor_program(c), d->kernel));
 }
 
 /* Number of the first idle dispatcher; false: all are busy. */
@@ -350,6 +352,7 @@ static bool launch(struct command_processor *c, const struct command_request *m)
     d->start_at = command_processor_now(c) + (uint64_t)command_processor_params(c)->kernel_overhead;
     d->invalidated = false;
     d->record = kernel_begin(&c->io.base, name, symbol, packet.gpu);
+    trace_begin(&c->io.base, number, name);
     account_begin(account_of(c, number), &c->all, command_processor_now(c),
                   command_processor_work_count(c));
     return true;

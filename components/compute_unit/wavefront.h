@@ -4,6 +4,7 @@
 #define HEDDLE_COMPUTE_UNIT_WAVEFRONT_H
 
 #include "compute_unit_state.h"
+#include "runtime/trace.h"
 
 static inline uint64_t *wave_account(struct compute_unit *c, const struct cu_wave *w)
 {
@@ -281,6 +282,8 @@ static void group_start(struct compute_unit *c, uint64_t now)
     c->io.stats.wavefronts_run += p.wavefronts;
     for (unsigned i = 0; i < p.wavefronts; i++)
         wave_start(c, g, &p, i, now);
+    trace_begin(&c->io.base, p.work_group_slot,
+                program_kernel_name(compute_unit_program(c), g->kernel));
     compute_unit_work_pop(c);
 }
 
@@ -320,6 +323,8 @@ static void group_finish(struct compute_unit *c, const struct cu_group *g, uint6
     if (!--ledger->running)
         ledger->account.active += now - ledger->active_since;
     c->finished |= (uint64_t)1 << (g - c->group);
+    trace_end(&c->io.base, (uint64_t)(g - c->group),
+              program_kernel_name(compute_unit_program(c), g->kernel));
 }
 
 static void wave_end(struct compute_unit *c, struct cu_wave *w, uint64_t now)

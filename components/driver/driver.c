@@ -17,6 +17,7 @@
 #include "driver_mapping.h"
 #include "driver_migrate.h"
 #include "driver_memory.h"
+#include "driver_queues.h"
 #include "driver_ring.h"
 #include "driver_scratch.h"
 #include "driver_state.h"
@@ -45,6 +46,7 @@ static void driver_init(struct driver *d)
     dirty_init(d);
     page_table_init(driver_page_table(d), (unsigned)__builtin_ctzll(driver_page_bytes(d)), pages);
     migrate_init(d);
+    user_init(d);
     driver_instance = d;
     platform_register_driver(&driver_api_table);
 }
@@ -52,6 +54,7 @@ static void driver_init(struct driver *d)
 static bool driver_tick(struct driver *d)
 {
     bool progress = driver_work(d);
+    progress |= user_tick(d);
     if (driver_is_paused())
         engine_stop();
     if (d->stop_at && driver_now(d) >= d->stop_at) {
@@ -82,7 +85,7 @@ static unsigned driver_outstanding(const struct driver *d, struct hang_report *r
     }
     if (report && d->migrate.state != MIGRATE_NONE)
         hang_note(report, "moves pages: %u are asked for", d->migrate.count);
-    return d->undone + (d->migrate.state != MIGRATE_NONE);
+    return d->undone + (d->migrate.state != MIGRATE_NONE) + user_outstanding(d, report);
 }
 
 /* ---- struct driver_api ---- */
@@ -180,7 +183,8 @@ static enum driver_status api_context_create(uint32_t device, uint32_t process, 
 static enum driver_status api_context_destroy(uint32_t context)
 {
     api_enter();
-    return api_leave(context_destroy(driver_instance, context));
+    enum driver_status status = user_leave(driver_instance, context);
+    return api_leave(status == DRIVER_OK ? context_destroy(driver_instance, context) : status);
 }
 
 static enum driver_status api_unify(const uint32_t *gpus, uint32_t count, uint32_t *device)
@@ -491,6 +495,8 @@ static bool api_finish(void)
     return written;
 }
 
+#include "driver_queues_api.h"
+
 static const struct driver_api driver_api_table = {
     .version = DRIVER_API_VERSION,
     .device_count = api_device_count,
@@ -533,4 +539,5 @@ static const struct driver_api driver_api_table = {
     .register_kernel = api_register_kernel,
     .error_text = api_error_text,
     .finish = api_finish,
+    .user_queues = &driver_queue_api_table,
 };

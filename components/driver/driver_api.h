@@ -76,6 +76,8 @@ struct driver_allocation {
     uint32_t device;
 };
 
+struct driver_queue_api; /* queue_api.h */
+
 /* Where a page lies. */
 struct driver_page {
     uint64_t physical;       /* of its first byte */
@@ -168,6 +170,8 @@ struct driver_api {
     const char *(*error_text)(void); /* of the last failure in this thread */
     /* End of the program: writes statistics and traces. Idempotent. false: message on stderr. */
     bool (*finish)(void);
+    /* Queues that the program writes itself. */
+    const struct driver_queue_api *user_queues;
 };
 
 #endif

@@ -212,6 +212,7 @@ struct driver {
     struct driver_migrate migrate;
     uint64_t stop_at;      /* stop the engine at this cycle; 0: no */
     uint64_t host_cycle;   /* the program has got this far */
+    uint32_t user;         /* arena: struct driver_user */
     struct memory_manager memory;
     uint32_t handles;      /* arena: struct driver_handle[DRIVER_HANDLES] */
     uint32_t handle_count;

@@ -43,6 +43,7 @@ struct program_table {
     uint64_t memory_base[PROGRAM_GPUS], memory_size[PROGRAM_GPUS]; /* physical */
     uint8_t gpu_of[PROGRAM_INSTANCES]; /* the GPU that a component belongs to, by its number in the platform */
     struct program_allocation allocation[PROGRAM_ALLOCATIONS];
+    uint64_t kernel_object[PROGRAM_KERNELS]; /* address of its descriptor, 0: not told */
     uint32_t kernel_name[PROGRAM_KERNELS]; /* offsets in names, of a name and behind it its symbol */
     char names[PROGRAM_NAME_BYTES];
 };
@@ -172,6 +173,15 @@ static inline uint32_t program_kernel(struct program_table *table, const char *n
     memcpy(table->names + table->name_bytes + name_bytes, symbol, symbol_bytes);
     table->name_bytes += (uint32_t)(name_bytes + symbol_bytes);
     return table->kernel_count++;
+}
+
+/* Number of the kernel whose descriptor stands at `object`; PROGRAM_KERNELS: nobody told. */
+static inline uint32_t program_kernel_of(const struct program_table *table, uint64_t object)
+{
+    uint32_t i = 0;
+    while (i < table->kernel_count && table->kernel_object[i] != object)
+        i++;
+    return i < table->kernel_count ? i : PROGRAM_KERNELS;
 }
 
 /* Says in words where `address` lies relative to the program's own allocations: "12 bytes behind the end of the allocation

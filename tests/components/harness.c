@@ -270,17 +270,28 @@ uint32_t harness_server(uint64_t latency, harness_answer *answer)
     return leaf;
 }
 
+static uint32_t wire(enum harness_protocol protocol, struct build_end from, struct build_end to,
+                     struct build_wire about)
+{
+    static const uint32_t bytes[][2] = {{144, 64}, {0, 0}, {0, 0}, {256, 256}, {320, 320}};
+    about.protocol = protocols[protocol];
+    about.request_payload = bytes[protocol][0];
+    about.reply_payload = bytes[protocol][1];
+    return build_connect(from, to, about);
+}
+
 void harness_wire(enum harness_protocol protocol, struct build_end from, struct build_end to,
                   uint32_t depth, uint32_t width, uint32_t latency)
 {
-    static const uint32_t bytes[][2] = {{144, 64}, {0, 0}, {0, 0}, {256, 256}, {320, 320}};
-    build_connect(from, to,
-                  (struct build_wire){.protocol = protocols[protocol],
-                                      .depth = depth,
-                                      .width = width,
-                                      .latency = latency,
-                                      .request_payload = bytes[protocol][0],
-                                      .reply_payload = bytes[protocol][1]});
+    wire(protocol, from, to,
+         (struct build_wire){.depth = depth, .width = width, .latency = latency});
+}
+
+uint32_t harness_wire_link(enum harness_protocol protocol, struct build_end from,
+                           struct build_end to, uint32_t depth, uint32_t link)
+{
+    return wire(protocol, from, to,
+                (struct build_wire){.depth = depth, .width = 1, .link = link + 1});
 }
 
 void harness_tick_order(int order, bool tick_all)

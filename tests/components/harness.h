@@ -49,6 +49,9 @@ uint32_t harness_server(uint64_t latency, harness_answer *answer);
 /* Connects two leaves; ports as in their build_type, port 0 for requesters and servers. */
 void harness_wire(enum harness_protocol protocol, struct build_end from, struct build_end to,
                   uint32_t depth, uint32_t width, uint32_t latency);
+/* The same over link `link` (number of build_link()). Returns the request ring. */
+uint32_t harness_wire_link(enum harness_protocol protocol, struct build_end from,
+                           struct build_end to, uint32_t depth, uint32_t link);
 void harness_build(void);
 void harness_tick_order(int order, bool tick_all);
 

@@ -1,4 +1,4 @@
-/* Crossbar and switch: latency, bandwidth, fairness, routes, the way back. */
+/* Crossbar: latency, bandwidth, fairness, routes, the way back. */
 #include <criterion/criterion.h>
 #include <string.h>
 
@@ -6,14 +6,11 @@
 #include "mem.gen.h"
 #include "tests/components/harness.h"
 
-extern const struct unit_type crossbar__generic, switch__generic;
+extern const struct unit_type crossbar__generic;
 
 static const struct build_port ports[] = {{"from", BUILD_IN, true}, {"to", BUILD_OUT, true}};
 static const struct build_type crossbar_type = {
     .unit = &crossbar__generic, .ports = ports, .port_count = 2};
-static const struct build_type switch_type = {
-    .unit = &switch__generic, .ports = ports, .port_count = 2};
-
 #define INTERLEAVE 128u
 
 static uint32_t net, sources[16], targets[16];
@@ -25,12 +22,11 @@ static void answer_with_tag(const struct harness_message *request, struct harnes
         memcpy(reply->payload, request->fields, 8); /* the address comes back as data */
 }
 
-static void set_up(const struct build_type *type, const int64_t *params, uint32_t n, uint32_t m,
-                   uint64_t memory_latency)
+static void set_up(const int64_t *params, uint32_t n, uint32_t m, uint64_t memory_latency)
 {
     harness_start();
     int32_t space = (int32_t)build_space("memory", 0, 1 << 20, INTERLEAVE, m);
-    net = build_instance(type, 0, "net", params, NULL, type == &crossbar_type ? 2 : 1);
+    net = build_instance(&crossbar_type, 0, "net", params, NULL, 2);
     build_route(net, m > 1 ? space : -1, -1);
     for (uint32_t i = 0; i < n; i++)
         sources[i] = harness_requester();
@@ -55,20 +51,12 @@ Test(crossbar, the_whole_way_takes_the_latency)
     static const int64_t latencies[] = {2, 3, 10, 64, 65, 500};
     for (size_t i = 0; i < sizeof latencies / sizeof latencies[0]; i++) {
         uint64_t latency = (uint64_t)latencies[i];
-        set_up(&crossbar_type, (int64_t[]){64, latencies[i]}, 3, 2, 1);
+        set_up((int64_t[]){64, latencies[i]}, 3, 2, 1);
         send(sources[1], harness_read(7, 1, 128, 4));
         cr_assert_eq(harness_run(), ENGINE_IDLE);
         cr_expect_eq(harness_log(targets[1], 0)->cycle, 7 + latency);
         cr_expect_eq(harness_log(sources[1], 0)->cycle, 7 + latency + latency);
     }
-}
-
-Test(crossbar, a_switch_adds_its_latency_to_its_links)
-{
-    set_up(&switch_type, (int64_t[]){50}, 2, 2, 1);
-    send(sources[0], harness_read(7, 1, 128, 4));
-    cr_assert_eq(harness_run(), ENGINE_IDLE);
-    cr_expect_eq(harness_log(targets[1], 0)->cycle, 7 + 1 + 50 + 1);
 }
 
 Test(crossbar, an_output_takes_a_message_a_cycle_and_longer_for_wide_ones)
@@ -80,7 +68,7 @@ Test(crossbar, an_output_takes_a_message_a_cycle_and_longer_for_wide_ones)
     uint8_t bytes[64] = {0};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
         for (unsigned writes = 0; writes < 2; writes++) {
-            set_up(&crossbar_type, (int64_t[]){cases[i].width, 2}, 4, 1, 1);
+            set_up((int64_t[]){cases[i].width, 2}, 4, 1, 1);
             for (uint16_t k = 0; k < 100; k++)
                 for (uint32_t s = 0; s < 4; s++)
                     send(sources[s],
@@ -94,7 +82,7 @@ Test(crossbar, an_output_takes_a_message_a_cycle_and_longer_for_wide_ones)
 
 Test(crossbar, inputs_that_want_one_output_share_it_evenly)
 {
-    set_up(&crossbar_type, (int64_t[]){64, 4}, 5, 1, 1);
+    set_up((int64_t[]){64, 4}, 5, 1, 1);
     for (uint16_t k = 0; k < 200; k++)
         for (uint32_t s = 0; s < 5; s++)
             send(sources[s], harness_read(1, k, 4096 * (uint64_t)s, 4));
@@ -117,7 +105,7 @@ Test(crossbar, inputs_that_want_one_output_share_it_evenly)
 
 Test(crossbar, different_outputs_do_not_disturb_each_other)
 {
-    set_up(&crossbar_type, (int64_t[]){64, 2}, 4, 4, 1);
+    set_up((int64_t[]){64, 2}, 4, 4, 1);
     for (uint16_t k = 0; k < 100; k++)
         for (uint32_t s = 0; s < 4; s++)
             send(sources[s], harness_read(1, k, INTERLEAVE * (uint64_t)s, 4));
@@ -132,7 +120,7 @@ static void random_traffic(int order, bool tick_all, uint64_t *digest)
 {
     enum { N = 9, M = 4, EACH = 1500 };
     uint64_t random = 3;
-    set_up(&crossbar_type, (int64_t[]){64, 6}, N, M, 17);
+    set_up((int64_t[]){64, 6}, N, M, 17);
     harness_tick_order(order, tick_all);
     for (uint32_t s = 0; s < N; s++)
         for (uint16_t k = 0; k < EACH; k++) {
@@ -170,7 +158,7 @@ Test(crossbar, every_answer_finds_its_source_in_any_tick_order)
 
 Test(crossbar, requests_in_flight_are_forgotten_when_answered)
 {
-    set_up(&crossbar_type, (int64_t[]){64, 2}, 4, 4, 1);
+    set_up((int64_t[]){64, 2}, 4, 4, 1);
     for (uint32_t k = 0; k < 20000; k++) /* together more than there are tags */
         for (uint32_t s = 0; s < 4; s++)
             send(sources[s], harness_read(1, (uint16_t)k, INTERLEAVE * (uint64_t)s, 4));
@@ -181,7 +169,7 @@ Test(crossbar, requests_in_flight_are_forgotten_when_answered)
 
 Test(crossbar, answers_carry_what_their_request_asked)
 {
-    set_up(&crossbar_type, (int64_t[]){64, 3}, 3, 2, 5);
+    set_up((int64_t[]){64, 3}, 3, 2, 5);
     for (uint16_t k = 0; k < 100; k++)
         for (uint32_t s = 0; s < 3; s++)
             send(sources[s], harness_read(1, (uint16_t)(k + 1000 * s), (k * 3 + s) * 64u, 4));
@@ -196,7 +184,7 @@ Test(crossbar, answers_carry_what_their_request_asked)
 
 Test(crossbar, an_address_nobody_holds_is_reported)
 {
-    set_up(&crossbar_type, (int64_t[]){64, 3}, 1, 2, 5);
+    set_up((int64_t[]){64, 3}, 1, 2, 5);
     send(sources[0], harness_read(1, 1, 1 << 24, 4));
     cr_expect_eq(harness_run(), ENGINE_FAILED);
     cr_expect_not_null(strstr(engine_failure(), "0x1000000"));

@@ -77,9 +77,18 @@ static enum driver_status device_info(uint32_t device, struct driver_device_info
         .l2_bytes = 2 << 20,
         .memory_bandwidth_bytes_per_s = 512000000000,
         .page_bytes = 4096,
+        .has_fabric = true,
     };
     snprintf(info->name, sizeof info->name, "mock gpu %u", device);
     snprintf(info->isa, sizeof info->isa, "%s", isa ? isa : "gfx803");
+    return DRIVER_OK;
+}
+
+static enum driver_status set_peer(uint32_t gpu, uint32_t peer, bool on)
+{
+    (void)gpu;
+    (void)peer;
+    (void)on;
     return DRIVER_OK;
 }
 
@@ -407,6 +416,7 @@ static const struct driver_api api = {
     .version = DRIVER_API_VERSION,
     .device_count = device_count,
     .device_info = device_info,
+    .set_peer = set_peer,
     .set_window = set_window,
     .allocate = allocate,
     .allocate_unified = allocate,

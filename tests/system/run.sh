@@ -49,7 +49,7 @@ same() { cmp "$1" "$2" || fail "$1 and $2 differ"; }
 good_programs="vectoradd saxpy matmul matmul_tiled transpose reduction histogram stencil module
     atax aes128 atomics bfs bitonic calls convolution copies device_variables divergence doubles dynamic_lds fft fir
     floyd_warshall grids half integers kmeans layers math narrow nbody pipeline scan scratch shuffles spmv streams structs
-    alignment clocks devices peers spread fences life philox prints radix_sort sha256 threads host_threads managed occupancy"
+    alignment clocks devices peers spread fences life philox prints radix_sort sha256 threads host_threads managed occupancy overlap"
 gpus_programs="peer_ring allreduce halo matmul_gpus gpu_threads queues managed_pingpong" # for as many GPUs as there are
 kernels=$programs/module_kernels.hsaco # what module, bad_missing_kernel and bad_truncated load
 
@@ -711,6 +711,17 @@ t_fabric() {
     expect 0 '^PASS' -- run platforms/apu.heddle -- "$programs/copies" || return 1
     expect 1 'E0506' 'circle of 8 interconnects' -- "$heddle" check platforms/r9nano_x8_fabric.heddle --set topology=ring --set gpu.router.bubble=false
 }
+# The library's ring and mesh under the memory tester, with room for two messages at an input and as they come.
+t_networks() {
+    local platform
+    for platform in on_mesh on_ring; do
+        expect 0 -- run tests/system/fabrics.heddle --platform $platform --generic || return 1
+        expect 0 -- run tests/system/fabrics.heddle --platform $platform --generic --set '**.stop.depth=2' || return 1
+        expect 0 -- run tests/system/fabrics.heddle --platform $platform --generic --set tester.episodes=20 --stats "$out/work/ref.json" --stats-no-host || return 1
+        expect 0 -- run tests/system/fabrics.heddle --platform $platform --set tester.episodes=20 --tick-order=random:2 --stats "$out/work/new.json" --stats-no-host || return 1
+        same "$out/work/ref.json" "$out/work/new.json" || return 1
+    done
+}
 # Four memory systems and the ways between them, too narrow for what the tester does to them.
 t_memtest4() {
     local setting n
@@ -851,6 +862,35 @@ t_validation() {
     local part=()
     [ "$full" = yes ] && part=(--all)
     expect 0 'numbers are those of' -- python3 tests/bench/micro/run.py "$heddle" "$programs/micro" --check docs/validation.md "${part[@]}"
+}
+
+# User queues: packets, doorbells, signals, more queues than slots, mistakes; each part of the program checks memory by itself.
+t_user_queues() {
+    local variant platform=tests/system/queues.heddle
+    expect 0 '^PASS' -- run $platform --max-cycles 50000000 --stats "$out/work/ref.json" --stats-no-host -- "$programs/user_queues" || return 1
+    [ "$(statistic 'gpu\[0\].pp.scheduler' preemptions)" -gt 0 ] || fail "no queue had to give way" || return 1
+    [ "$(statistic 'gpu\[0\].pp$' errors)" = 3 ] || fail "other queues than the three wrong ones were stopped" || return 1
+    for variant in --tick-order=descending --tick-order=random:1 --tick-all --generic "--threads 2"; do
+        # shellcheck disable=SC2086
+        expect 0 '^PASS' -- run $platform $variant --stats "$out/work/new.json" --stats-no-host -- "$programs/user_queues" || return 1
+        same "$out/work/ref.json" "$out/work/new.json" || { fail "user queues with $variant"; return 1; }
+    done
+    # What the driver does by itself passes through the packet processor unchanged.
+    for variant in vectoradd streams scratch reduction; do
+        expect 0 '^PASS' -- run platforms/tiny.heddle --generic --set queues=true -- "$programs/$variant" || return 1
+    done
+    expect 1 'is 3' -- run platforms/tiny.heddle --generic -- "$programs/user_queues" one || return 1
+    expect 1 'is 5' -- run $platform --mode functional -- "$programs/user_queues" one
+}
+
+# Kernels of eight queues run at the same time, on the same compute units.
+t_overlap() {
+    expect 0 '^PASS' -- run platforms/tiny.heddle --generic --set queues=true --stats "$out/work/ref.json" -- "$programs/user_queues" overlap || return 1
+    python3 tests/system/overlap.py "$out/work/ref.json" || return 1
+    expect 0 "^PASS" -- run platforms/tiny.heddle --trace "$out/work/trace.json" --stats "$out/work/ref.json" -- "$programs/overlap" || return 1
+    python3 tests/system/overlap.py "$out/work/ref.json" || return 1
+    python3 tests/bench/dispatch/picture.py "$out/work/trace.json" >"$out/work/overlap.svg" || return 1
+    [ "$(grep -c "<rect" "$out/work/overlap.svg")" = $((1 + 8 + 48)) ] || fail "not 8 kernels and 48 work-groups in the picture"
 }
 
 # docs/dispatching.md: what an empty kernel costs, as measured on the card, and what it would cost with ACK and NAK.

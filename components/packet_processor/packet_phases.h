@@ -1,0 +1,374 @@
+/* What is done in each phase of a packet: send the phase's command, take its answer, go on.
+ * Included by packet_processor.c. */
+#ifndef HEDDLE_PACKET_PROCESSOR_PACKET_PHASES_H
+#define HEDDLE_PACKET_PROCESSOR_PACKET_PHASES_H
+
+#include "packet_state.h"
+
+static void packet_enter(struct packet *p, enum packet_phase phase)
+{
+    p->phase = (uint8_t)phase;
+    p->under_way = 0;
+}
+
+/* The packet is no more in front: the next one of its queue may be fetched. */
+static void packet_leave_front(struct packet_processor *c, struct packet *p)
+{
+    queue_at(c, p->queue)->front = PACKET_NONE;
+    c->fronts--;
+    c->scheduled = false;
+}
+
+static void packet_free(struct packet_processor *c, struct packet *p)
+{
+    struct user_queue *q = queue_at(c, p->queue);
+    if (packet_is_front(p))
+        packet_leave_front(c, p);
+    if (c->signal_owner != PACKET_NONE && packet_at(c, c->signal_owner) == p)
+        c->signal_owner = PACKET_NONE;
+    q->active--;
+    c->used--;
+    c->scheduled = false;
+    p->phase = PACKET_FREE;
+}
+
+/* The queue stops here; what runs goes on. */
+static void queue_fail(struct packet_processor *c, struct user_queue *q, enum queue_error error)
+{
+    if (q->error)
+        return;
+    q->error = (uint8_t)error;
+    c->io.stats.errors++;
+    c->scheduled = false;
+}
+
+static void packet_fail(struct packet_processor *c, struct packet *p, enum queue_error error)
+{
+    queue_fail(c, queue_at(c, p->queue), error);
+    packet_free(c, p);
+}
+
+/* Looks again later, beginning with `again`. */
+static void packet_poll(struct packet_processor *c, struct packet *p, enum packet_phase again)
+{
+    packet_enter(p, PACKET_POLL);
+    p->again = (uint8_t)again;
+    p->due = packet_processor_now(c) + (uint64_t)packet_processor_params(c)->poll;
+    c->io.stats.polls++;
+}
+
+/* ---- commands ---- */
+
+/* Physical address of `bytes` bytes that do not cross a page; false: the process does not have
+ * them. */
+static bool physical_of(const struct packet_processor *c, const struct packet *p, uint64_t address,
+                        uint32_t bytes, uint64_t *physical)
+{
+    const struct page_table *table = packet_processor_page_table(c);
+    uint64_t page = (uint64_t)1 << table->page_bits, start;
+    bool writable;
+    if (address % bytes
+        || !page_table_find(table, queue_at(c, p->queue)->pid, address, &start, &writable))
+        return false;
+    *physical = start + address % page;
+    return true;
+}
+
+/* These return true when something happened. */
+
+static bool send_read(struct packet_processor *c, struct packet *p, uint32_t number,
+                      uint64_t address, uint32_t bytes)
+{
+    uint64_t physical;
+    if (!physical_of(c, p, address, bytes, &physical)) {
+        packet_fail(c, p, QUEUE_ADDRESS);
+        return true;
+    }
+    if (!packet_processor_cp_can_send(c))
+        return false;
+    packet_processor_cp_send_read(c, (uint16_t)(PACKET_TAG | number), physical, bytes);
+    p->under_way = 1;
+    return true;
+}
+
+static bool send_write(struct packet_processor *c, struct packet *p, uint32_t number,
+                       uint64_t address, const void *from, uint32_t bytes)
+{
+    uint64_t physical;
+    if (!physical_of(c, p, address, bytes, &physical)) {
+        packet_fail(c, p, QUEUE_ADDRESS);
+        return true;
+    }
+    if (!packet_processor_cp_can_send(c))
+        return false;
+    void *payload =
+        packet_processor_cp_send_write(c, (uint16_t)(PACKET_TAG | number), physical, bytes);
+    memcpy(command_write_data(payload), from, bytes);
+    p->under_way = 1;
+    return true;
+}
+
+static bool send_flush(struct packet_processor *c, struct packet *p, uint32_t number)
+{
+    if (!packet_processor_cp_can_send(c))
+        return false;
+    packet_processor_cp_send_flush(c, (uint16_t)(PACKET_TAG | number));
+    c->dirty = c->kernels > 0;
+    c->io.stats.flushes++;
+    p->under_way = 1;
+    return true;
+}
+
+/* As packets of the command protocol carry other things in fields that queues use or reserve: see
+ * aql_packet.h. */
+static bool send_launch(struct packet_processor *c, struct packet *p, uint32_t number)
+{
+    const struct user_queue *q = queue_at(c, p->queue);
+    uint32_t behind = c->used - c->fronts;
+    if (c->kernels >= (uint64_t)packet_processor_params(c)->kernels
+        || behind >= c->packet_count - (uint64_t)packet_processor_params(c)->slots
+        || !packet_processor_cp_can_send(c))
+        return false;
+    struct aql_packet packet = p->aql.dispatch;
+    packet.gpu = q->gpu;
+    packet.scratch = packet.scratch_groups = 0;
+    uint64_t entry = packet.kernel_object + (uint64_t)p->descriptor.entry_offset;
+    uint32_t kernel = program_kernel_of(packet_processor_program(c), packet.kernel_object);
+    aql_set_groups(&packet, 0, 0); /* all of them */
+    void *payload = packet_processor_cp_send_launch(
+        c, (uint16_t)(PACKET_TAG | number), packet_address(c, p), entry, q->pid, (uint16_t)kernel);
+    memcpy(command_launch_packet(payload), &packet, sizeof packet);
+    memcpy(command_launch_descriptor(payload), &p->descriptor, sizeof p->descriptor);
+    c->dirty = true;
+    c->kernels++;
+    c->io.stats.dispatches++;
+    packet_leave_front(c, p);
+    packet_enter(p, PACKET_RUNNING);
+    p->under_way = 1;
+    return true;
+}
+
+/* ---- going on ---- */
+
+static bool needs_flush(const struct packet_processor *c, const struct packet *p, unsigned shift)
+{
+    return c->dirty && (p->aql.dispatch.header >> shift & 3) == AQL_SCOPE_SYSTEM;
+}
+
+/* Are there packets of the queue before it that are not over? */
+static bool has_earlier(const struct packet_processor *c, const struct packet *p)
+{
+    for (uint32_t i = 0; queue_at(c, p->queue)->active > 1 && i < c->packet_count; i++) {
+        const struct packet *other = packet_at(c, i);
+        if (other->phase != PACKET_FREE && other->queue == p->queue && other->number < p->number)
+            return true;
+    }
+    return false;
+}
+
+/* Its acquire fence is done: to what it is for. */
+static void packet_begin(struct packet *p)
+{
+    packet_enter(p, packet_type(p) == AQL_DISPATCH ? PACKET_DESCRIPTOR : PACKET_DEPEND);
+    p->dependency = 0;
+}
+
+/* What it did is done. */
+static void packet_end(struct packet_processor *c, struct packet *p)
+{
+    c->io.stats.barriers += packet_type(p) != AQL_DISPATCH;
+    packet_enter(p, needs_flush(c, p, AQL_RELEASE_SHIFT) ? PACKET_RELEASE
+                    : packet_completion(p)               ? PACKET_SIGNAL
+                                                         : PACKET_RETIRE);
+}
+
+static void packet_check(struct packet_processor *c, struct packet *p)
+{
+    const struct aql_packet *d = &p->aql.dispatch;
+    switch (packet_type(p)) {
+    case AQL_INVALID:
+        packet_poll(c, p, PACKET_FETCH);
+        return;
+    case AQL_DISPATCH:
+        if (d->private_bytes || d->kernel_object % AQL_PACKET_BYTES) {
+            packet_fail(c, p, QUEUE_PACKET);
+            return;
+        }
+        break;
+    case AQL_BARRIER_AND:
+    case AQL_BARRIER_OR:
+        break;
+    default:
+        packet_fail(c, p, QUEUE_PACKET);
+        return;
+    }
+    packet_enter(p, PACKET_EARLIER);
+}
+
+/* The next signal that a barrier waits for, from `dependency` on; when all were looked at, the
+ * barrier is decided. */
+static bool packet_depend(struct packet_processor *c, struct packet *p, uint32_t number)
+{
+    bool every = packet_type(p) == AQL_BARRIER_AND, any_named = false;
+    while (p->dependency < AQL_DEPENDENCIES && !p->aql.barrier.dependency[p->dependency])
+        p->dependency++;
+    if (p->dependency < AQL_DEPENDENCIES)
+        return send_read(c, p, number, p->aql.barrier.dependency[p->dependency] + AQL_SIGNAL_VALUE,
+                         8);
+    for (unsigned i = 0; i < AQL_DEPENDENCIES; i++)
+        any_named |= p->aql.barrier.dependency[i] != 0;
+    if (!every && any_named) {
+        packet_poll(c, p, PACKET_DEPEND);
+        return true;
+    }
+    packet_leave_front(c, p);
+    packet_end(c, p);
+    return true;
+}
+
+static void packet_depended(struct packet_processor *c, struct packet *p, uint64_t value)
+{
+    bool every = packet_type(p) == AQL_BARRIER_AND;
+    p->under_way = 0;
+    if (every && value) {
+        packet_poll(c, p, PACKET_DEPEND);
+    } else if (!every && !value) {
+        packet_leave_front(c, p);
+        packet_end(c, p);
+    } else {
+        p->dependency++;
+    }
+}
+
+/* The place in the ring is free. The read index goes to the oldest packet that is not over, unless
+ * that one will do it. */
+static bool packet_advance(struct packet_processor *c, struct packet *p, uint32_t number)
+{
+    struct user_queue *q = queue_at(c, p->queue);
+    uint64_t oldest = q->fetched;
+    if (q->advancing)
+        return false;
+    for (uint32_t i = 0; i < c->packet_count; i++) {
+        const struct packet *other = packet_at(c, i);
+        if (other != p && other->phase != PACKET_FREE && other->queue == p->queue
+            && other->number < oldest)
+            oldest = other->number;
+    }
+    if (oldest <= q->read) {
+        packet_free(c, p);
+        return true;
+    }
+    bool sent = send_write(c, p, number, q->base + (uint64_t)q->packets * AQL_PACKET_BYTES, &oldest,
+                           sizeof oldest);
+    if (p->phase == PACKET_ADVANCE && p->under_way) {
+        q->read = oldest;
+        q->advancing = true;
+    }
+    return sent;
+}
+
+/* One step of a packet whose phase has no command under way. True: something happened. */
+static bool packet_step(struct packet_processor *c, uint32_t number)
+{
+    static const uint16_t over = AQL_INVALID;
+    struct packet *p = packet_at(c, number);
+    const struct user_queue *q = queue_at(c, p->queue);
+    if (packet_is_front(p) && (q->dying || q->error)) {
+        packet_free(c, p);
+        return true;
+    }
+    switch ((enum packet_phase)p->phase) {
+    case PACKET_FETCH:
+        return send_read(c, p, number, packet_address(c, p), AQL_PACKET_BYTES);
+    case PACKET_EARLIER:
+        if ((p->aql.dispatch.header & AQL_BARRIER) && has_earlier(c, p))
+            return false;
+        if (needs_flush(c, p, AQL_ACQUIRE_SHIFT))
+            packet_enter(p, PACKET_ACQUIRE);
+        else
+            packet_begin(p);
+        return true;
+    case PACKET_ACQUIRE:
+    case PACKET_RELEASE:
+        return send_flush(c, p, number);
+    case PACKET_DEPEND:
+        return packet_depend(c, p, number);
+    case PACKET_POLL:
+        if (p->due > packet_processor_now(c))
+            return false;
+        packet_enter(p, (enum packet_phase)p->again);
+        p->dependency = 0;
+        return true;
+    case PACKET_DESCRIPTOR:
+        return send_read(c, p, number, p->aql.dispatch.kernel_object, sizeof p->descriptor);
+    case PACKET_LAUNCH:
+        return send_launch(c, p, number);
+    case PACKET_SIGNAL:
+        if (c->signal_owner != PACKET_NONE)
+            return false;
+        c->signal_owner = number;
+        packet_enter(p, PACKET_SIGNAL_READ);
+        return true;
+    case PACKET_SIGNAL_READ:
+        return send_read(c, p, number, packet_completion(p) + AQL_SIGNAL_VALUE, 8);
+    case PACKET_SIGNAL_WRITE:
+        return send_write(c, p, number, packet_completion(p) + AQL_SIGNAL_VALUE, &p->value, 8);
+    case PACKET_RETIRE:
+        return send_write(c, p, number, packet_address(c, p), &over, sizeof over);
+    case PACKET_ADVANCE:
+        return packet_advance(c, p, number);
+    default:
+        bug("packet processor: a packet in phase %u has nothing to do", p->phase);
+    }
+}
+
+/* The command of its phase is answered; `data`: what was read. */
+static void packet_answer(struct packet_processor *c, struct packet *p, const void *data)
+{
+    struct user_queue *q = queue_at(c, p->queue);
+    switch ((enum packet_phase)p->phase) {
+    case PACKET_FETCH:
+        memcpy(p->aql.bytes, data, AQL_PACKET_BYTES);
+        packet_check(c, p);
+        return;
+    case PACKET_ACQUIRE:
+        packet_begin(p);
+        return;
+    case PACKET_DEPEND:
+        memcpy(&p->value, data, sizeof p->value);
+        packet_depended(c, p, p->value);
+        return;
+    case PACKET_DESCRIPTOR:
+        memcpy(&p->descriptor, data, sizeof p->descriptor);
+        packet_enter(p, PACKET_LAUNCH);
+        return;
+    case PACKET_RUNNING:
+        c->kernels--;
+        packet_end(c, p);
+        return;
+    case PACKET_RELEASE:
+        packet_enter(p, packet_completion(p) ? PACKET_SIGNAL : PACKET_RETIRE);
+        return;
+    case PACKET_SIGNAL_READ:
+        memcpy(&p->value, data, sizeof p->value);
+        p->value--;
+        packet_enter(p, PACKET_SIGNAL_WRITE);
+        return;
+    case PACKET_SIGNAL_WRITE:
+        c->io.stats.signals++;
+        c->signal_owner = PACKET_NONE;
+        packet_enter(p, PACKET_RETIRE);
+        return;
+    case PACKET_RETIRE:
+        packet_enter(p, PACKET_ADVANCE);
+        return;
+    case PACKET_ADVANCE:
+        q->advancing = false;
+        packet_free(c, p);
+        return;
+    default:
+        bug("packet processor: an answer in phase %u", p->phase);
+    }
+}
+
+#endif
