@@ -320,7 +320,27 @@ static void queue_after_step(uint64_t now_ps)
     }
 }
 
-/* Only the holder changes what is read here, and that is the caller. */
+/* Notes whose wait is over; `stepped`: that of those who poll is, too. Only the holder changes what
+ * is read here, and that is the caller. True: somebody's is. */
+static bool note_done(bool stepped)
+{
+    bool any = false;
+    for (struct hip_turns_thread *t = hip_turns.threads; t; t = t->next_created) {
+        if (waits_in_hip(t)) {
+            uint64_t ticket = t->ticket;
+            bool polls = stepped && t->state == HIP_TURNS_POLLING_HIP;
+            pthread_mutex_unlock(&hip_turns.lock);
+            bool done = hip_ticket_done(ticket);
+            pthread_mutex_lock(&hip_turns.lock);
+            t->done = polls || done;
+            any |= t->done;
+        }
+    }
+    return any;
+}
+
+/* The engine may have run meanwhile, inside of a call that has kept its turn (loading a module):
+ * whoever waited for what was done then goes on first. */
 static void run_engine(void)
 {
     bool poll = false;
@@ -328,19 +348,15 @@ static void run_engine(void)
         poll |= t->state == HIP_TURNS_POLLING_HIP;
     }
     hip_turns_self->runs_engine = false;
+    bool any = note_done(false);
     pthread_mutex_unlock(&hip_turns.lock);
-    hip_run_step(poll);
+    if (!any) {
+        hip_run_step(poll);
+    }
     uint64_t now_ps = hip_now_ps();
     pthread_mutex_lock(&hip_turns.lock);
-    for (struct hip_turns_thread *t = hip_turns.threads; t; t = t->next_created) {
-        if (waits_in_hip(t)) {
-            uint64_t ticket = t->ticket;
-            bool polls = t->state == HIP_TURNS_POLLING_HIP;
-            pthread_mutex_unlock(&hip_turns.lock);
-            bool done = hip_ticket_done(ticket);
-            pthread_mutex_lock(&hip_turns.lock);
-            t->done = polls || done;
-        }
+    if (!any) {
+        note_done(true);
     }
     queue_after_step(now_ps);
     hip_turns_give_up();
