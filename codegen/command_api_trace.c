@@ -10,7 +10,6 @@
 #include "components/api_trace/api_trace.h"
 #include "components/isa/object/bundle.h"
 #include "components/isa/object/code_object.h"
-#include "dsl/source.h"
 
 struct checker {
     struct arena *arena;
@@ -120,6 +119,12 @@ static bool has_variable(void *context, const char *name)
     return false;
 }
 
+/* `name` as seen from `folder`. */
+static const char *inside(struct arena *arena, const char *folder, const char *name)
+{
+    return name[0] == '/' || !folder[0] ? name : arena_printf(arena, "%s/%s", folder, name);
+}
+
 /* Only with code objects: balar's traces do not say where the kernels are. */
 static void check_names(struct checker *checker, const struct api_trace *trace,
                         const struct options_list *modules, const struct api_trace_sink *sink)
@@ -133,7 +138,7 @@ static void check_names(struct checker *checker, const struct api_trace *trace,
         if (call->kind != API_TRACE_CODE_OBJECT)
             continue;
         files++;
-        add_module(checker, source_join(checker->arena, trace->folder, call->file), call->line,
+        add_module(checker, inside(checker->arena, trace->folder, call->file), call->line,
                    call->file);
     }
     struct api_trace_names names = {has_kernel, has_variable, checker};
@@ -152,7 +157,7 @@ int command_api_trace(struct command *c)
     }
     struct stat status;
     if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
-        path = source_join(c->arena, path, API_TRACE_FILE);
+        path = inside(c->arena, path, API_TRACE_FILE);
     struct checker checker = {.arena = c->arena, .file = path};
     struct api_trace_sink sink = {say, &checker};
     struct api_trace trace;

@@ -70,7 +70,7 @@ t_dependencies() {
         grep -nE '#include "(codegen|runtime|components)/' dsl/*.[chly]
         grep -nE '#include "(codegen|components|dsl)/' runtime/*.[ch]
         grep -nE '#include "dsl/' codegen/*.[ch] | grep -vE 'dsl/(model|compile|diagnostic|explain|format|arena)\.h"'
-        grep -nE '#include "components/' codegen/*.[ch] | grep -vE 'components/(isa|sass_trace)/'
+        grep -nE '#include "components/' codegen/*.[ch] | grep -vE 'components/(isa|sass_trace|api_trace)/'
         grep -rnE '#include "(codegen|dsl)/' components --include='*.[ch]' | grep -v 'components/driver/hip/.*codegen/options_env.h'
         grep -rnE '#include "[^"]*\.c"' components --include='*.[ch]'
         find platforms -name '*.[ch]'
