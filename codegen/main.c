@@ -37,6 +37,7 @@ static const struct {
     [COMMAND_DOC] = {command_doc, true},        [COMMAND_EXPLAIN] = {command_explain, false},
     [COMMAND_NEW] = {command_new, false},       [COMMAND_BUILD] = {command_build, true},
     [COMMAND_RUN] = {command_run, true},        [COMMAND_STATS] = {command_stats, false},
+    [COMMAND_API_TRACE] = {command_api_trace, false},
     [COMMAND_DISASM] = {command_disasm, false}, [COMMAND_TRACE] = {command_trace, false},
     [COMMAND_HELP] = {command_help, false},
 };

@@ -27,12 +27,13 @@ static const struct command {
                        "Prints all diagnostics with their places and likely fixes. Exit status 0 "
                        "when there are no errors.",
                        1, UINT32_MAX},
-    [COMMAND_GEN] = {"gen", "FILE -o DIR", "write the generated C",
-                     "Writes a header for each enumeration, protocol, component and part in scope, "
-                     "and for a file with a platform "
-                     "a wrapper for each unit and platform.c. Files whose content does not change "
-                     "are not touched.",
-                     1, 1},
+    [COMMAND_GEN] =
+        {"gen", "FILE -o DIR", "write the generated C",
+         "Writes a header for each enumeration, protocol, packet, component and part in scope, "
+         "and for a file with a platform "
+         "a wrapper for each unit and platform.c. Files whose content does not change "
+         "are not touched.",
+         1, 1},
     [COMMAND_DOT] = {"dot", "FILE", "draw the topology",
                      "Graphviz source on standard output; --svg lays it out, --html makes a page "
                      "to click through. Both need "
@@ -74,6 +75,13 @@ static const struct command {
          "Tables of what `heddle run --stats` wrote; with --report cpi, of its kernels' "
          "time.",
          1, 2},
+    [COMMAND_API_TRACE] =
+        {"api-trace", "check FILE|DIR", "work on traces of API calls",
+         "check: reads cuda_calls.trace (or FILE) as balar's trace player does, with heddle's "
+         "extension, and reports every mistake with its line: unknown calls, bad numbers, memory "
+         "that is not allocated, data files that are missing or short, and kernels that the code "
+         "objects of the trace and of --module do not have.",
+         2, 2},
     [COMMAND_DISASM] = {"disasm", "[FILE | -]", "disassemble GPU code",
                         "Code objects, HIP programs and offload bundles by kernel; anything else "
                         "as raw machine code for --mcpu.",
@@ -112,6 +120,8 @@ static const struct option_spec {
          | ON(TRACE),
      "where to write: a folder (gen, doc, new, build, trace group, trace mem) or a file (the "
      "others; default standard output)"},
+    {"--module", "FILE", KIND_LIST, FIELD(module), ON(API_TRACE),
+     "a code object or bundle with kernels of the trace"},
     {"--json", NULL, KIND_FLAG, FIELD(json), ON(CHECK) | ON(DUMP) | ON(PARAMS), "as JSON"},
     {"--csv", NULL, KIND_FLAG, FIELD(csv), ON(PARAMS) | ON(STATS) | ON(TRACE),
      "as comma-separated values"},
@@ -446,8 +456,8 @@ int options_parse(struct options *options, int argc, char **argv, options_sugges
     if (command < 0)
         return EXIT_USAGE;
     options->command = (enum options_command)command;
-    struct options_list *lists[] = {&options->arguments, &options->set, &options->include,
-                                    &options->expand, &options->watch};
+    struct options_list *lists[] = {&options->arguments, &options->set,   &options->include,
+                                    &options->expand,    &options->watch, &options->module};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
         lists[i]->items = calloc((size_t)argc, sizeof *lists[i]->items);
         if (!lists[i]->items) {
@@ -460,8 +470,8 @@ int options_parse(struct options *options, int argc, char **argv, options_sugges
 
 void options_release(struct options *options)
 {
-    struct options_list *lists[] = {&options->arguments, &options->set, &options->include,
-                                    &options->expand, &options->watch};
+    struct options_list *lists[] = {&options->arguments, &options->set,   &options->include,
+                                    &options->expand,    &options->watch, &options->module};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
         free(lists[i]->items);
     *options = (struct options){0};

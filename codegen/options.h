@@ -24,6 +24,7 @@ enum options_command {
     COMMAND_BUILD,
     COMMAND_RUN,
     COMMAND_STATS,
+    COMMAND_API_TRACE,
     COMMAND_DISASM,
     COMMAND_TRACE,
     COMMAND_HELP,
@@ -39,7 +40,7 @@ struct options {
     enum options_command command;
     struct options_list arguments; /* files, codes, names */
     char **program;                /* behind `--`, NULL-terminated; NULL: none */
-    struct options_list set, include, expand, watch;
+    struct options_list set, include, expand, watch, module;
     const char *platform, *output, *level, *only;
     const char *mode, *unified, *stats, *kernel_stats, *report, *trace, *tick_order, *mcpu;
     const char *dump, *dump_at, *load;

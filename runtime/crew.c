@@ -139,10 +139,9 @@ static uint32_t offer(uint64_t due, uint32_t round)
 {
     uint32_t count = 0;
     for (uint32_t lane = 0; lane < engine.lane_count; lane++) {
-        if (due >> lane & 1)
-            count++;
-        else
-            __atomic_store_n(&claims[lane], round, __ATOMIC_RELAXED);
+        uint32_t is_due = due >> lane & 1;
+        count += is_due;
+        __atomic_store_n(&claims[lane], round - is_due, __ATOMIC_RELAXED);
     }
     return count;
 }

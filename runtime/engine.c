@@ -346,8 +346,6 @@ void lane_run(uint32_t lane)
     uint32_t first = lane * engine.clock_count;
     for (;;) {
         uint64_t time = l->next_ps;
-        if (engine_unlikely(!l->live))
-            window_ask_end();
         if (time >= l->until_ps)
             return;
         l->now_ps = time;
@@ -360,6 +358,8 @@ void lane_run(uint32_t lane)
             ring_settle_links(lane);
         }
         lane_plan(lane);
+        if (engine_unlikely(!l->live))
+            window_ask_end();
     }
 }
 

@@ -284,6 +284,10 @@ bool ring_look_again(uint32_t number)
 {
     struct ring *r = ring_at(number);
     uint64_t stamp = message_stamp(ring_slot(r->tail));
+    if (r->sender_waits == RING_WAITS_FOR_TWO) {
+        uint64_t second = message_stamp(ring_slot(ring_after(r, r->tail)));
+        stamp = second > stamp ? second : stamp;
+    }
     if (stamp & RING_FULL)
         return false;
     r->sender_waits = 0;
@@ -351,7 +355,7 @@ void ring_refused(struct ring *r, uint64_t now)
     if (stamp & RING_FULL) {
         if (engine_unlikely(route_of(r)->split) && !r->sender_waits)
             mail_wait((uint32_t)(r - engine_base.rings));
-        r->sender_waits = 1;
+        r->sender_waits = RING_WAITS;
     } else
         component_wake_at(engine_base.components[ring_sender(r)],
                           stamp >> 16 > now ? stamp >> 16 : now + 1);
@@ -359,13 +363,16 @@ void ring_refused(struct ring *r, uint64_t now)
 
 bool ring_has_second(struct ring *r, uint64_t now)
 {
-    uint64_t stamp = ring_slot(ring_after(r, r->tail))->stamp;
+    uint64_t stamp = message_stamp(ring_slot(ring_after(r, r->tail)));
     if (stamp <= ring_limit(now))
         return true;
-    if (stamp & RING_FULL)
-        r->sender_waits = 1;
-    else
+    if (!(stamp & RING_FULL)) {
         component_wake_at(engine_base.components[ring_sender(r)], stamp >> 16);
+    } else if (!r->sender_waits) {
+        if (engine_unlikely(route_of(r)->split))
+            mail_wait((uint32_t)(r - engine_base.rings));
+        r->sender_waits = RING_WAITS_FOR_TWO;
+    }
     return false;
 }
 

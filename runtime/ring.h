@@ -64,6 +64,9 @@ static inline uint64_t ring_limit(uint64_t now)
     return now << 16 | 0xffff;
 }
 
+/* What the sender of a ring waits for: room for a message, or for two when it has room for one. */
+enum ring_wait { RING_WAITS_NOT, RING_WAITS, RING_WAITS_FOR_TWO };
+
 /* 64 bytes: one cache line. A slot is a header and the payload right behind it. Slots are named by
  * their arena offset (16-byte units), so that finding header or payload takes no multiplication. */
 struct ring {
@@ -83,7 +86,7 @@ struct ring {
     uint8_t pending_bit;
     uint8_t receiver_domain;
     uint8_t simple;       /* within the marks of arrivals: ring_put() does it all */
-    uint8_t sender_waits; /* was refused: wake it when a slot is freed */
+    uint8_t sender_waits; /* was refused: wake it when a slot is freed; RING_WAITS_... */
 };
 _Static_assert(sizeof(struct ring) == 64, "a ring's control block is one cache line");
 
@@ -143,9 +146,12 @@ static inline bool ring_is_free(const struct ring *r, uint64_t now)
 /* The same; when not, the sender is woken as soon as there is. */
 static inline bool ring_has_room(struct ring *r, uint64_t now)
 {
-    if (ring_is_free(r, now))
+    uint64_t stamp = message_stamp(ring_slot(r->tail));
+    if (stamp <= ring_limit(now) && r->sent < (now << 16) + r->width)
         return true;
-    if (!r->sender_waits)
+    if (stamp & RING_FULL && r->simple)
+        r->sender_waits = RING_WAITS;
+    else if (r->sender_waits != RING_WAITS)
         ring_refused(r, now);
     return false;
 }

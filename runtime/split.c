@@ -16,7 +16,7 @@
 #include "lane.h"
 #include "ring.h"
 
-#define LANES_A_THREAD 1 /* besides the main lane; more balance no better, and cost 1.5 % each */
+#define LANES_A_THREAD 1 /* besides the main lane; more balance no better, and cost up to 1 % each */
 
 __extension__ typedef unsigned __int128 wide;
 

@@ -17,6 +17,7 @@
 #include <stdio.h>
 
 #define API_TRACE_VERSION 1
+#define API_TRACE_FILE    "cuda_calls.trace" /* in a folder, as the tracer calls it */
 
 enum api_trace_kind {
     API_TRACE_MALLOC,             /* to, size */
@@ -92,7 +93,7 @@ struct api_trace_sink {
 bool api_trace_parse(struct api_trace *trace, const char *text, size_t size,
                      const struct api_trace_sink *sink);
 
-/* Reads `path`: a file, or a folder with a cuda_calls.trace. Looks also at the data files: each is
+/* Reads `path`: a file, or a folder with an API_TRACE_FILE. Looks also at the data files: each is
  * beside the trace and as long as its copy. */
 bool api_trace_read(struct api_trace *trace, const char *path, const struct api_trace_sink *sink);
 

@@ -9,7 +9,6 @@
 #include "components/api_trace/api_trace_internal.h"
 
 #define MESSAGE_BYTES 512
-#define DEFAULT_FILE  "cuda_calls.trace"
 
 bool api_trace_fail(struct api_trace_reader *r, const char *format, ...)
 {
@@ -214,7 +213,7 @@ bool api_trace_read(struct api_trace *trace, const char *path, const struct api_
     const char *text = "", *folder;
     size_t size = 0;
     bool is_folder = stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-    const char *name = is_folder ? join(holder.memory, path, DEFAULT_FILE) : path;
+    const char *name = is_folder ? join(holder.memory, path, API_TRACE_FILE) : path;
     const char *slash = strrchr(path, '/');
     folder = is_folder ? path
                        : api_trace_copy(holder.memory, path,

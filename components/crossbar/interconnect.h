@@ -201,23 +201,9 @@ INTERCONNECT_INLINE bool INTERCONNECT(serve_target)(struct INTERCONNECT_TYPE *c,
     return again || cycles == 1;
 }
 
-/* Is anything to do in one direction? May say yes in vain. */
-INTERCONNECT_INLINE bool INTERCONNECT(has_work)(const struct INTERCONNECT_TYPE *c, bool reply)
-{
-    const struct interconnect_side *s = &c->interconnect.side[reply];
-    if (s->source_words != 1 || s->target_words != 1)
-        return true;
-    uint32_t first =
-        reply ? INTERCONNECT(to_first_pending)(c) : INTERCONNECT(from_first_pending)(c);
-    return interconnect_pending(&c->io.base, first, first + s->sources)
-           || *interconnect_bits(s->busy);
-}
-
 /* One direction. true: a target is wanted still, and free in the next cycle. */
-INTERCONNECT_INLINE bool INTERCONNECT(move_side)(struct INTERCONNECT_TYPE *c, bool reply)
+INTERCONNECT_INLINE bool INTERCONNECT(move_all)(struct INTERCONNECT_TYPE *c, bool reply)
 {
-    if (!INTERCONNECT(has_work)(c, reply))
-        return false;
     const struct interconnect_view v = interconnect_look(&c->interconnect, reply, c->io.base.now);
     bool again = false;
     INTERCONNECT(discover)(c, &v, reply);
@@ -226,6 +212,45 @@ INTERCONNECT_INLINE bool INTERCONNECT(move_side)(struct INTERCONNECT_TYPE *c, bo
             again |=
                 INTERCONNECT(serve_target)(c, &v, w * 64 + (uint32_t)__builtin_ctzll(bits), reply);
     return again;
+}
+
+/* The same when nothing is wanted and only `source` may show a message. false: it shows one that
+ * cannot go on now, and nothing has changed. */
+INTERCONNECT_INLINE bool INTERCONNECT(move_one)(struct INTERCONNECT_TYPE *c, uint32_t source,
+                                                bool reply, bool *again)
+{
+    const struct interconnect_view v = interconnect_look(&c->interconnect, reply, c->io.base.now);
+    struct ring *in = ring_at(v.rings[source]);
+    const struct message *m = ring_oldest(in, v.now);
+    int32_t target = m ? INTERCONNECT(target)(c, m, reply) : -1;
+    if (target < 0)
+        return true;
+    struct interconnect_target *t = &v.by_target[target];
+    struct ring *out = ring_at(t->ring);
+    if (t->free_at > v.now || !ring_is_free(out, v.now)
+        || (!reply && !index_pool_has(&c->interconnect.free_origins)))
+        return false;
+    t->last_served = source;
+    t->free_at = v.now + INTERCONNECT(pass)(c, &v, in, out, source, reply, again);
+    return true;
+}
+
+INTERCONNECT_INLINE bool INTERCONNECT(move_side)(struct INTERCONNECT_TYPE *c, bool reply)
+{
+    const struct interconnect_side *s = &c->interconnect.side[reply];
+    if (s->source_words != 1 || s->target_words != 1
+        || (INTERCONNECT_BUBBLE && c->interconnect.bubble)) /* who may enter depends on more */
+        return INTERCONNECT(move_all)(c, reply);
+    uint32_t first =
+        reply ? INTERCONNECT(to_first_pending)(c) : INTERCONNECT(from_first_pending)(c);
+    uint64_t pending = interconnect_pending(&c->io.base, first, first + s->sources);
+    bool busy = *interconnect_bits(s->busy), again = false;
+    if (!busy && !pending)
+        return false;
+    if (!busy && !(pending & (pending - 1))
+        && INTERCONNECT(move_one)(c, (uint32_t)__builtin_ctzll(pending), reply, &again))
+        return again;
+    return INTERCONNECT(move_all)(c, reply);
 }
 
 /* Answers first: they free entries of the table of requests in flight. */

@@ -7,6 +7,7 @@
 #include "driver.gen.h"
 
 #include "driver_code.h"
+#include "driver_code_copies.h"
 #include "driver_devices.h"
 #include "driver_dirty.h"
 #include "driver_enqueue.h"
@@ -456,9 +457,16 @@ static enum driver_status api_register_code(uint32_t device, const char *name, u
     return api_leave(status);
 }
 
+static enum driver_status api_copy_code(uint32_t device, uint64_t address)
+{
+    api_enter();
+    return api_leave(host_copy_code(driver_instance, device, address));
+}
+
 static enum driver_status api_unregister_code(uint64_t address)
 {
     api_enter();
+    code_copies_release(driver_instance, address, DRIVER_NONE);
     if (code_remove(address))
         return api_leave(DRIVER_OK);
     return api_leave(driver_fail(DRIVER_INVALID_ADDRESS, "no code is registered at 0x%" PRIx64, address));
@@ -537,6 +545,7 @@ static const struct driver_api driver_api_table = {
     .time_of = api_time_of,
     .register_code = api_register_code,
     .unregister_code = api_unregister_code,
+    .copy_code = api_copy_code,
     .register_kernel = api_register_kernel,
     .error_text = api_error_text,
     .finish = api_finish,

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DRIVER_API_VERSION 4
+#define DRIVER_API_VERSION 5
 
 enum driver_status {
     DRIVER_OK,
@@ -163,6 +163,9 @@ struct driver_api {
      * address. Called at module load; the driver decodes all kernels and warns of instructions it lacks. Copied. */
     enum driver_status (*register_code)(uint32_t device, const char *name, uint64_t address, const void *bytes, uint64_t size);
     enum driver_status (*unregister_code)(uint64_t address);
+    /* For a unified device: the registered code at `address` has no variables, so each GPU may run a copy of its own, which is
+     * made now. No effect on other devices. */
+    enum driver_status (*copy_code)(uint32_t device, uint64_t address);
     /* A kernel in that code: decodes what it reaches; a warning on stderr for each instruction that is missing; launching
      * such a kernel is DRIVER_FAULT before any cycle. */
     enum driver_status (*register_kernel)(uint32_t device, const char *name, uint64_t entry);

@@ -3,7 +3,7 @@
 #ifndef HEDDLE_DRIVER_ENQUEUE_H
 #define HEDDLE_DRIVER_ENQUEUE_H
 
-#include "driver_code.h"
+#include "driver_code_copies.h"
 #include "driver_handles.h"
 #include "driver_host.h"
 #include "driver_ring.h"
@@ -260,10 +260,12 @@ static enum driver_status enqueue_part(struct driver *d, uint32_t queue, const s
     if (l->kernarg_bytes > device->ring_bytes - kernarg_offset)
         return driver_fail(DRIVER_INVALID_VALUE, "kernel '%s': %u bytes of kernel arguments do not fit into %u", l->name,
                            l->kernarg_bytes, device->ring_bytes - kernarg_offset);
+    uint64_t distance = code_copy_distance(driver_queue_at(d, queue)->handle, number, l->entry);
+    k.entry += distance;
     k.kernel = program_kernel(driver_program(d), l->name, l->symbol);
     k.packet = (struct aql_packet){.header = 2 /* kernel dispatch */, .setup = (uint16_t)launch_dimensions(l),
                                    .gpu = (uint16_t)number, .private_bytes = l->private_bytes,
-                                   .group_bytes = l->group_bytes, .kernel_object = l->kernel_object};
+                                   .group_bytes = l->group_bytes, .kernel_object = l->kernel_object ? l->kernel_object + distance : 0};
     for (unsigned i = 0; i < 3; i++) {
         k.packet.work_group[i] = l->block[i];
         k.packet.grid[i] = l->grid[i];

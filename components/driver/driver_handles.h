@@ -8,6 +8,7 @@
 #ifndef HEDDLE_DRIVER_HANDLES_H
 #define HEDDLE_DRIVER_HANDLES_H
 
+#include "driver_devices.h"
 #include "driver_memory.h"
 
 static enum driver_status handle_check(const struct driver *d, uint32_t number)

@@ -171,6 +171,41 @@ static enum driver_status host_page_info(struct driver *d, uint64_t address, str
     return DRIVER_OK;
 }
 
+/* ---- code of unified devices ---- */
+
+static enum driver_status copy_code_to(struct driver *d, const struct code_module *m, uint32_t number, uint32_t gpu)
+{
+    struct code_copy *c = code_new(sizeof *c);
+    *c = (struct code_copy){.address = m->address, .size = m->size, .handle = number, .gpu = gpu};
+    uint64_t ticket;
+    enum driver_status status =
+        memory_allocate_own(d, gpu, driver_handle_at(d, number)->pid, m->size, PROGRAM_CODE, &c->copy);
+    if (status != DRIVER_OK) {
+        free(c);
+        return status;
+    }
+    c->next = code_copies;
+    code_copies = c;
+    d->io.stats.launch_copies++;
+    status = enqueue_move(d, gpu, DRIVER_WRITE, (char *)m->bytes, c->copy, m->size, &ticket);
+    return status == DRIVER_OK ? host_wait(d, ticket) : status;
+}
+
+/* See driver_api.h. */
+static enum driver_status host_copy_code(struct driver *d, uint32_t number, uint64_t address)
+{
+    enum driver_status status = handle_check(d, number);
+    const struct code_module *m = code_find(address);
+    if (status == DRIVER_OK && !m)
+        status = driver_fail(DRIVER_INVALID_ADDRESS, "no code is registered at 0x%" PRIx64, address);
+    const struct driver_handle *h = driver_handle_at(d, number);
+    for (uint32_t i = 0; status == DRIVER_OK && h->count > 1 && i < h->count; i++)
+        status = copy_code_to(d, m, number, h->member[i]);
+    if (status != DRIVER_OK && m)
+        code_copies_release(d, m->address, number);
+    return status;
+}
+
 /* ---- contexts ---- */
 
 /* The same GPUs in another process; `pid`: that of a living one, or 0 for a new one. */
@@ -231,6 +266,7 @@ static enum driver_status context_destroy(struct driver *d, uint32_t number)
             driver_queue_at(d, i)->used = false;
     }
     h->used = false;
+    code_copies_release(d, UINT64_MAX, number);
     return h->pid != DRIVER_PID && !handle_count_pid(d, h->pid) ? process_end(d, h->pid) : DRIVER_OK;
 }
 

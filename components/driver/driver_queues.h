@@ -415,9 +415,7 @@ static enum driver_status user_signal_wait(struct driver *d, uint32_t device, ui
 static enum driver_status user_name_kernel(struct driver *d, uint64_t kernel_object, const char *name)
 {
     struct program_table *table = driver_program(d);
-    uint32_t before = table->kernel_count, number = program_kernel(table, name, name);
-    if (number < before || table->kernel_count > before)
-        table->kernel_object[number] = kernel_object;
+    program_set_object(table, kernel_object, program_kernel(table, name, name));
     return DRIVER_OK;
 }
 

@@ -43,7 +43,9 @@ struct program_table {
     uint64_t memory_base[PROGRAM_GPUS], memory_size[PROGRAM_GPUS]; /* physical */
     uint8_t gpu_of[PROGRAM_INSTANCES]; /* the GPU that a component belongs to, by its number in the platform */
     struct program_allocation allocation[PROGRAM_ALLOCATIONS];
-    uint64_t kernel_object[PROGRAM_KERNELS]; /* address of its descriptor, 0: not told */
+    uint32_t object_count;
+    uint32_t object_kernel[PROGRAM_KERNELS]; /* of the descriptor at the address of the same index */
+    uint64_t object[PROGRAM_KERNELS];
     uint32_t kernel_name[PROGRAM_KERNELS]; /* offsets in names, of a name and behind it its symbol */
     char names[PROGRAM_NAME_BYTES];
 };
@@ -179,9 +181,22 @@ static inline uint32_t program_kernel(struct program_table *table, const char *n
 static inline uint32_t program_kernel_of(const struct program_table *table, uint64_t object)
 {
     uint32_t i = 0;
-    while (i < table->kernel_count && table->kernel_object[i] != object)
+    while (i < table->object_count && table->object[i] != object)
         i++;
-    return i < table->kernel_count ? i : PROGRAM_KERNELS;
+    return i < table->object_count ? table->object_kernel[i] : PROGRAM_KERNELS;
+}
+
+/* The kernel whose descriptor stands at `object` is that number; the first that are told are kept. */
+static inline void program_set_object(struct program_table *table, uint64_t object, uint32_t kernel)
+{
+    uint32_t i = 0;
+    while (i < table->object_count && table->object[i] != object)
+        i++;
+    if (i == PROGRAM_KERNELS)
+        return;
+    table->object[i] = object;
+    table->object_kernel[i] = kernel;
+    table->object_count += i == table->object_count;
 }
 
 /* Says in words where `address` lies relative to the program's own allocations: "12 bytes behind the end of the allocation

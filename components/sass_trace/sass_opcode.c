@@ -82,7 +82,8 @@ bool sass_opcode_find(enum sass_arch arch, const char *name, size_t size,
     unsigned best = UINT32_MAX;
     *opcode = (struct sass_opcode){SASS_CLASS_UNKNOWN, SASS_SPACE_NONE};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        if (strncmp(rows[i].name, name, size) != 0 || rows[i].name[size])
+        if (size == 0 || rows[i].name[0] != name[0] || strncmp(rows[i].name, name, size) != 0
+            || rows[i].name[size])
             continue;
         unsigned far = distance(rows[i].archs, arch);
         if (far < best)

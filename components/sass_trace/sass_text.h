@@ -30,7 +30,7 @@ static inline bool sass_take_decimal(const char **at, uint64_t *value)
     uint64_t v = 0;
     for (; *p >= '0' && *p <= '9'; p++) {
         uint64_t digit = (uint64_t)(*p - '0');
-        if (v > (UINT64_MAX - digit) / 10)
+        if (v > UINT64_MAX / 10 || v * 10 > UINT64_MAX - digit)
             return false;
         v = v * 10 + digit;
     }
@@ -41,15 +41,14 @@ static inline bool sass_take_decimal(const char **at, uint64_t *value)
     return true;
 }
 
-static inline int sass_hex_digit(char c)
+/* The value of a hexadecimal digit, or 16 and more. */
+static inline unsigned sass_hex_digit(char c)
 {
-    if (c >= '0' && c <= '9')
-        return c - '0';
-    if (c >= 'a' && c <= 'f')
-        return c - 'a' + 10;
-    if (c >= 'A' && c <= 'F')
-        return c - 'A' + 10;
-    return -1;
+    unsigned digit = (unsigned)c - '0';
+    if (digit < 10)
+        return digit;
+    unsigned letter = ((unsigned)c | 0x20) - 'a';
+    return letter < 6 ? letter + 10 : 16;
 }
 
 /* Three whole numbers with commas between them, and nothing behind. */
@@ -75,12 +74,11 @@ static inline bool sass_take_hex(const char **at, uint64_t *value, unsigned *dig
 {
     const char *p = *at;
     uint64_t v = 0;
-    int digit;
-    while ((digit = sass_hex_digit(*p)) >= 0) {
+    unsigned digit;
+    for (; (digit = sass_hex_digit(*p)) < 16; p++) {
         if (v >> 60)
             return false;
-        v = v << 4 | (uint64_t)digit;
-        p++;
+        v = v << 4 | digit;
     }
     if (p == *at || !sass_ends_token(*p))
         return false;

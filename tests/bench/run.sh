@@ -112,6 +112,13 @@ if [ -x "$build/tests/programs/micro/latency" ]; then
     python3 tests/bench/micro/run.py "$heddle" "$build/tests/programs/micro" | sed -n '/^|/p; s/^## /### /p'
 fi
 
+if [ -x "$build/tests/programs/micro/dispatch" ]; then
+    echo
+    echo "## Empty kernels on r9nano against the measurement of a card (docs/dispatching.md)"
+    echo
+    python3 tests/bench/dispatch/run.py "$heddle" "$build/tests/programs/micro/dispatch" | sed -n '/^## Result/,/^From/p' | grep '^|'
+fi
+
 echo
 echo "## Two threads (pairs of runs in turn)"
 echo

@@ -1,5 +1,5 @@
-/* libFuzzer target of the trace reader: any bytes are read or refused, as text (plain, xz, zstd), as
- * a list, and as the payload of a cache; what a step holds lies within its limits. */
+/* libFuzzer target of the trace reader: any bytes are read or refused, as text (plain, xz, zstd),
+ * as a list, and as the payload of a cache; what a step holds lies within its limits. */
 #include "components/sass_trace/sass_cache.h"
 #include "components/sass_trace/sass_stats.h"
 #include "components/sass_trace/sass_trace.h"

@@ -387,6 +387,13 @@ static enum driver_status register_code(uint32_t device, const char *name, uint6
     return bytes_at(address, size) ? DRIVER_OK : DRIVER_INVALID_ADDRESS;
 }
 
+static enum driver_status copy_code(uint32_t device, uint64_t address)
+{
+    (void)device;
+    (void)address;
+    return DRIVER_OK;
+}
+
 static enum driver_status unregister_code(uint64_t address)
 {
     (void)address;
@@ -444,6 +451,7 @@ static const struct driver_api api = {
     .time_of = time_of,
     .register_code = register_code,
     .unregister_code = unregister_code,
+    .copy_code = copy_code,
     .register_kernel = register_kernel,
     .error_text = error_text,
     .finish = finish,

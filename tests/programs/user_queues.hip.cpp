@@ -2,13 +2,11 @@
 // Arguments: the parts to run; all of them by default. Needs a platform with `--set queues=true`.
 #include "check.hpp"
 
-#include <dlfcn.h>
-
+#include "components/driver/hip/heddle_hip.h"
 #include "components/driver/hip/heddle_queues.h"
 #include "components/user_queue/aql_queue.h"
 
 static const struct driver_queue_api *api;
-static decltype(&heddle_kernel_object) kernel_object;
 
 #define MUST(call, status)                                                                         \
     do {                                                                                           \
@@ -85,7 +83,7 @@ static dispatch_packet launch_of(void (*kernel)(uint32_t *, uint32_t), uint32_t 
                                  uint64_t completion, uint16_t flags = system_fences)
 {
     heddle_kernel k;
-    MUST(kernel_object(reinterpret_cast<const void *>(kernel), &k), 0);
+    MUST(heddleKernelObject(reinterpret_cast<const void *>(kernel), &k), 0);
     CHECK(k.private_bytes == 0);
     std::vector<char> bytes(k.kernarg_bytes < 16 ? 16 : k.kernarg_bytes);
     std::memcpy(&bytes[0], &data, 8);
@@ -430,6 +428,55 @@ static void part_gpus()
     HIP_MUST(hipSetDevice(0));
 }
 
+// Two processes on one GPU, each with queues and memory of its own: kernels of both run at the same time, no process can ring
+// the doorbells of the other, and with a process its queues are gone.
+static void part_processes()
+{
+    int other = 0;
+    MUST(heddleCreateContext(&other, 0), 0);
+    uint32_t *data[2];
+    uint64_t done[2];
+    std::vector<user_queue> all;
+    uint32_t device[2];
+    for (int p = 0; p < 2; p++) {
+        HIP_MUST(hipSetDevice(p ? other : 0));
+        MUST(heddleUserQueues(&api, &device[p]), 0);
+        data[p] = device_zeros<uint32_t>(64);
+        done[p] = make_signal(1);
+        all.emplace_back(8, device[p]);
+        all[p].put(launch_of(slow, data[p], 1000, 1, done[p]));
+    }
+    MUST(api->ring(all[0].page, all[1].info.offset, 0), DRIVER_INVALID_ADDRESS);
+    MUST(api->ring(all[1].page, all[0].info.offset, 0), DRIVER_INVALID_ADDRESS);
+    for (int p = 0; p < 2; p++) {
+        MUST(api->ring(all[p].page, all[p].info.offset, 0), DRIVER_OK);
+    }
+    uint32_t value = 0;
+    for (int n = 0; n < 1000; n++) {
+        value = value * 1664525u + 1013904223u;
+    }
+    for (int p = 0; p < 2; p++) {
+        HIP_MUST(hipSetDevice(p ? other : 0));
+        wait_for(done[p], 0, device[p]);
+        expect(data[p], 64, value);
+    }
+    // A packet of one process that names memory of the other.
+    uint64_t foreign = done[0];
+    HIP_MUST(hipSetDevice(other));
+    all[1].submit(barrier_of(AQL_BARRIER_AND, {foreign}, 0));
+    MUST(api->signal_wait(device[1], done[1], 1, 20000), DRIVER_NOT_READY);
+    CHECK(all[1].error() == QUEUE_ADDRESS);
+    HIP_MUST(hipSetDevice(0));
+    MUST(heddleDestroyDevice(other), 0);
+    queue_state state;
+    MUST(api->state(all[1].info.id, &state), DRIVER_INVALID_VALUE);
+    MUST(api->ring(all[1].page, all[1].info.offset, 1), DRIVER_INVALID_ADDRESS);
+    all[0].submit(launch_of(add, data[0], 1, 1, done[0]));
+    wait_for(done[0], -1);
+    expect(data[0], 64, value + 1);
+    all[0].destroy();
+}
+
 int main(int argc, char **argv)
 {
     static const struct {
@@ -437,11 +484,10 @@ int main(int argc, char **argv)
         void (*run)();
     } parts[] = {{"one", part_one},           {"wrap", part_wrap},   {"order", part_order},   {"barriers", part_barriers},
                  {"oversubscribed", part_oversubscribed}, {"overlap", part_overlap}, {"destroy", part_destroy},
-                 {"misuse", part_misuse},     {"early", part_early}, {"gpus", part_gpus}};
-    auto queues = reinterpret_cast<decltype(&heddle_user_queues)>(dlsym(RTLD_DEFAULT, "heddle_user_queues"));
-    kernel_object = reinterpret_cast<decltype(kernel_object)>(dlsym(RTLD_DEFAULT, "heddle_kernel_object"));
-    CHECK(queues && kernel_object);
-    MUST(queues(&api), 0);
+                 {"misuse", part_misuse},     {"early", part_early}, {"gpus", part_gpus},         {"processes", part_processes}};
+    uint32_t number = 0;
+    CHECK(heddleUserQueues && heddleKernelObject);
+    MUST(heddleUserQueues(&api, &number), 0);
     for (const auto &part : parts) {
         bool wanted = argc == 1;
         for (int i = 1; i < argc; i++) {

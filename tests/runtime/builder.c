@@ -7,11 +7,12 @@
 #include "runtime/bug.h"
 #include "runtime/ring.h"
 
-#define MAX_STRINGS   (1u << 20)
-#define MAX_INSTANCES 4096u
-#define MAX_RINGS     16384u
-#define MAX_WORDS     65536u
-#define MAX_SMALL     64u
+#define MAX_STRINGS    (1u << 20)
+#define MAX_INSTANCES  4096u
+#define MAX_RINGS      16384u
+#define MAX_WORDS      65536u
+#define MAX_PARTITIONS 32
+#define MAX_SMALL      64u
 
 struct connection {
     struct build_end from;
@@ -39,7 +40,7 @@ static uint32_t bindings[MAX_WORDS];
 static uint8_t binding_kinds[MAX_WORDS];
 static uint32_t port_rings[MAX_WORDS];
 static uint32_t incoming[MAX_WORDS];
-static uint32_t partitions[1];
+static uint32_t partitions[MAX_PARTITIONS];
 static struct connection connections[MAX_RINGS];
 static uint32_t connection_count;
 
@@ -293,6 +294,14 @@ static void add_part(uint32_t leaf, uint32_t number)
                                .owner_instance = leaf,
                                .owner_part = UINT32_MAX,
                                .params = instances[leaf].params + (places ? places[number] : 0)};
+}
+
+void build_partition(uint32_t leaf, uint32_t partition)
+{
+    room(partition, MAX_PARTITIONS, "partitions");
+    instances[leaf].partition = partition;
+    while (t.partition_count < partition)
+        partitions[t.partition_count++] = text("partition");
 }
 
 const struct platform_table *build_finish(void)

@@ -26,7 +26,7 @@ struct build_type {
     uint32_t part_count;
     const uint32_t *part_params; /* where each part's parameters begin among the instance's; NULL:
                                     at the first */
-    uint32_t store_count; /* written or read; all are the platform's only store */
+    uint32_t store_count;        /* written or read; all are the platform's only store */
 };
 
 struct build_end {
@@ -57,6 +57,8 @@ uint32_t build_space(const char *name, uint64_t base, uint64_t size, uint64_t in
 uint32_t build_instance(const struct build_type *type, uint32_t domain, const char *path,
                         const int64_t *params, const char *const *names, uint32_t count);
 void build_route(uint32_t leaf, int32_t space, int32_t otherwise);
+/* As a `partition` statement does, from 1 on; 0: none names it. */
+void build_partition(uint32_t leaf, uint32_t partition);
 /* From an out port to an in port. Returns the request ring; the reply ring is the next one. */
 uint32_t build_connect(struct build_end from, struct build_end to, struct build_wire wire);
 const struct platform_table *build_finish(void);

@@ -6,8 +6,11 @@
 
 #define NODES       90
 #define CONNECTIONS 200
+#define BUS_PS      33000
 
 static uint64_t state;
+static uint32_t parts; /* 0: not cut */
+static uint32_t least_cycles;
 
 static uint32_t below(uint32_t limit)
 {
@@ -20,22 +23,24 @@ static uint32_t below(uint32_t limit)
 static void connect(uint32_t protocol, uint32_t from, uint32_t to, uint32_t *in_count,
                     uint32_t *out_count, uint32_t number)
 {
+    bool cut = parts && from % (parts + 1) != to % (parts + 1);
     struct build_wire wire =
         probe_wire(protocol, 1 + below(12), 1 + below(2), 1 + below(below(4) ? 6 : 300));
+    wire.latency += cut ? least_cycles : 0;
     if (number % 10 == 0 || number % 10 == 1) {
         char name[32];
         snprintf(name, sizeof name, "link[%u]", number);
         wire.latency = 0;
-        wire.link =
-            number % 10 == 0
-                ? 1
-                : 1 + build_link(name, 1000000000u + below(1000000000), below(200000), false);
+        wire.link = number % 10 == 0 ? 1
+                                     : 1
+                                           + build_link(name, 1000000000u + below(1000000000),
+                                                        below(200000) + (cut ? BUS_PS : 0), false);
     }
     build_connect((struct build_end){from, PROBE_OUT, out_count[from]++},
                   (struct build_end){to, PROBE_IN, in_count[to]++}, wire);
 }
 
-const struct platform_table *network_describe(uint64_t seed)
+static const struct platform_table *describe(uint64_t seed)
 {
     static const uint64_t clocks[] = {1000000000, 1132000000, 700000001};
     uint32_t in_count[NODES] = {0};
@@ -48,11 +53,12 @@ const struct platform_table *network_describe(uint64_t seed)
         snprintf(path, sizeof path, "clock[%u]", i);
         build_domain(path, clocks[i]);
     }
-    build_link("bus", 20000000000u, 33000, true);
+    build_link("bus", 20000000000u, BUS_PS, true);
     for (uint32_t i = 0; i < NODES; i++) {
         snprintf(path, sizeof path, "node[%u]", i);
         probe_instance(i / (NODES / 3), path, i % 30 == 29 ? PROBE_CLOCK : PROBE_MIXER, 300, 997,
                        true);
+        build_partition(i, parts ? i % (parts + 1) : 0);
     }
     for (uint32_t i = 0; i < CONNECTIONS; i++) {
         uint32_t from = below(NODES);
@@ -61,4 +67,18 @@ const struct platform_table *network_describe(uint64_t seed)
             connect(protocol, from, to, in_count, out_count, i);
     }
     return build_finish();
+}
+
+const struct platform_table *network_describe(uint64_t seed)
+{
+    parts = 0;
+    return describe(seed);
+}
+
+const struct platform_table *network_describe_cut(uint64_t seed, uint32_t partitions,
+                                                  uint32_t least)
+{
+    parts = partitions;
+    least_cycles = least;
+    return describe(seed);
 }

@@ -7,4 +7,9 @@
 
 const struct platform_table *network_describe(uint64_t seed);
 
+/* The same kind of platform in `partitions` partitions besides the main one, with at least `least`
+ * cycles of the slowest clock between two of them. */
+const struct platform_table *network_describe_cut(uint64_t seed, uint32_t partitions,
+                                                  uint32_t least);
+
 #endif

@@ -37,6 +37,7 @@ struct probe {
 
 struct probe_entry probe_log[PROBE_LOG];
 uint32_t probe_logged;
+bool probe_quiet;
 
 const char *const probe_param_names[PROBE_PARAMS] = {"behaviour", "count", "period", "answers",
                                                      "bytes"};
@@ -68,7 +69,7 @@ static void note(struct probe *c, enum probe_event event, uint64_t value)
 {
     c->hash = (c->hash ^ now(c) ^ value << 20 ^ (uint64_t)event << 60) * 0x9e3779b97f4a7c15u;
     c->hash ^= c->hash >> 29;
-    if (probe_logged < PROBE_LOG)
+    if (!probe_quiet && probe_logged < PROBE_LOG)
         probe_log[probe_logged++] = (struct probe_entry){now(c), value, c->io.base.leaf, event};
 }
 

@@ -49,6 +49,7 @@ struct probe_entry {
 
 extern struct probe_entry probe_log[PROBE_LOG];
 extern uint32_t probe_logged;
+extern bool probe_quiet; /* no log: several threads would write it at once */
 
 extern const struct build_type probe_type;
 extern const char *const probe_param_names[PROBE_PARAMS];

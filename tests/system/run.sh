@@ -321,7 +321,7 @@ t_threads() {
 }
 
 t_threads_ends() {
-    local n
+    local n delays
     for n in 1 3; do
         HEDDLE_THREAD_DELAYS=3 expect 6 'max-cycles' 'hottest' -- run platforms/r9nano.heddle --threads $n --max-cycles 100000 -- "$programs/endless" || return 1
         cp "$out/work/log" "$out/work/limit-$n.log"
@@ -329,7 +329,24 @@ t_threads_ends() {
         cp "$out/work/log" "$out/work/oob-$n.log"
     done
     same "$out/work/limit-1.log" "$out/work/limit-3.log" && same "$out/work/oob-1.log" "$out/work/oob-3.log" || return 1
+    expect 0 -- "$heddle" build tests/system/hang/deadlock.heddle || return 1
+    # What a hang looks like does not depend on who found it: deadlock and stall, in step and at times of their own.
+    for n in 1 2 3; do
+        for delays in "" 5; do
+            [ "$n$delays" = 15 ] && continue
+            HEDDLE_THREAD_DELAYS=$delays expect 4 deadlock left right -- run tests/system/hang/deadlock.heddle --threads $n || return 1
+            grep -v 'there are processors for' "$out/work/log" >"$out/work/deadlock-$n.log"
+            same "$out/work/deadlock-1.log" "$out/work/deadlock-$n.log" || { fail "deadlock on $n threads"; return 1; }
+            HEDDLE_THREAD_DELAYS=$delays expect 5 stall -- run platforms/r9nano.heddle --stall-limit 10 --threads $n -- "$programs/vectoradd" || return 1
+            grep -v 'there are processors for' "$out/work/log" >"$out/work/stall-$n.log"
+            same "$out/work/stall-1.log" "$out/work/stall-$n.log" || { fail "stall on $n threads"; return 1; }
+        done
+    done
+    expect 2 'positive whole number' -- run platforms/r9nano.heddle --threads -1 -- "$programs/vectoradd" || return 1
     expect 0 'no partitions' 'one thread' -- run tests/system/memtest.heddle --threads 2 || return 1
+    # More threads than processors are not started, and the run says so.
+    unset HEDDLE_THREAD_DELAYS
+    expect 0 'processors for 1' PASS -- taskset -c 0 "$heddle" run platforms/r9nano.heddle --threads 2 -- "$programs/vectoradd" || return 1
     expect 2 'positive whole number' -- run platforms/r9nano.heddle --threads 0 -- "$programs/vectoradd" || return 1
     expect 2 'positive whole number' -- run platforms/r9nano.heddle --threads two -- "$programs/vectoradd"
 }
@@ -639,12 +656,16 @@ t_programs_ring4() {
         expect 0 '^PASS' -- run platforms/r9nano_x4.heddle -- "$programs/$p" || return 1
     done
 }
-# Split SIZE: how many work-groups of vectoradd each of the four GPUs got, as the statistics say.
+ring="platforms/ring4.heddle --generic --set gpu.arrays=2" # four small GPUs that reach each other
+
+# split SIZE GPUS: how many work-groups of vectoradd each GPU got, and how many requests went from GPU to GPU.
 split() {
-    expect 0 '^PASS' -- run platforms/ring4.heddle --unified "$2" --stats "$out/work/split.json" --stats-no-host -- "$programs/vectoradd" "$1" || return 1
+    expect 0 '^PASS' -- run $ring --unified "$2" --stats "$out/work/split.json" --stats-no-host -- "$programs/vectoradd" "$1" || return 1
     python3 - "$out/work/split.json" <<'END'
 import json, sys
-print(*(f"{k['gpu']}:{k['work_groups']}" for k in sorted(json.load(open(sys.argv[1]))["kernels"], key=lambda k: k["gpu"])))
+run = json.load(open(sys.argv[1]))
+print(*(f"{k['gpu']}:{k['work_groups']}" for k in sorted(run["kernels"], key=lambda k: k["gpu"])),
+      "remote:", sum(v["sent"] for k, v in run["components"].items() if k.endswith(".rdma")))
 END
 }
 
@@ -652,22 +673,25 @@ END
 # results are those of one GPU, also with fewer work-groups than GPUs.
 t_unified() {
     local p got
-    got=$(split 3840 0,1,2,3); [ "$got" = "0:4 1:4 2:4 3:3" ] || { fail "15 work-groups on 4 GPUs: $got"; return 1; }
-    got=$(split 500 3,1,0); [ "$got" = "1:1 3:1" ] || { fail "2 work-groups on GPUs 3, 1 and 0: $got"; return 1; }
-    got=$(split 2560 2); [ "$got" = "2:10" ] || { fail "10 work-groups on GPU 2: $got"; return 1; }
+    # A page for each run of 4 work-groups: with code, arguments and packets on each GPU, none needs another's memory.
+    got=$(split 3840 0,1,2,3); [ "$got" = "0:4 1:4 2:4 3:3 remote: 0" ] || { fail "15 work-groups on 4 GPUs: $got"; return 1; }
+    got=$(split 500 3,1,0); [ "${got% remote*}" = "1:1 3:1" ] || { fail "2 work-groups on GPUs 3, 1 and 0: $got"; return 1; }
+    got=$(split 2560 2); [ "${got% remote*}" = "2:10" ] || { fail "10 work-groups on GPU 2: $got"; return 1; }
     for p in "vectoradd 100" "atomics" "scan" "managed"; do
         # shellcheck disable=SC2086
-        expect 0 '^PASS' -- run platforms/ring4.heddle --unified 0,1,2,3 -- "$programs/"$p || return 1
+        expect 0 '^PASS' -- run $ring --unified 0,1,2,3 -- "$programs/"$p || return 1
         # shellcheck disable=SC2086
-        expect 0 '^PASS' -- run platforms/ring4.heddle --mode functional --unified 0,1,2,3 -- "$programs/"$p || return 1
+        expect 0 '^PASS' -- run $ring --mode functional --unified 0,1,2,3 -- "$programs/"$p || return 1
     done
-    expect 0 '^PASS' -- run platforms/ring4.heddle --unified 0,1 --stats "$out/work/ref.json" --stats-no-host -- "$programs/vectoradd" 2000 || return 1
-    expect 0 '^PASS' -- run platforms/ring4.heddle --unified 0,1 --tick-order=random:1 --threads 2 --generic --stats "$out/work/new.json" --stats-no-host -- "$programs/vectoradd" 2000 || return 1
+    expect 0 '^PASS' -- run $ring --unified 0,1 --stats "$out/work/ref.json" --stats-no-host -- "$programs/vectoradd" 2000 || return 1
+    expect 0 '^PASS' -- run $ring --unified 0,1 --tick-order=random:1 --threads 2 --stats "$out/work/new.json" --stats-no-host -- "$programs/vectoradd" 2000 || return 1
     same "$out/work/ref.json" "$out/work/new.json" || return 1
-    expect 7 'unified' 'there is no GPU 7; the GPUs are 0, 1, 2 and 3' -- run platforms/ring4.heddle --unified 0,7 -- "$programs/vectoradd" || return 1
-    expect 7 'GPU 1 is named twice' -- run platforms/ring4.heddle --unified 1,1 -- "$programs/vectoradd" || return 1
-    expect nonzero "'--unified 0,,1'" -- run platforms/ring4.heddle --unified 0,,1 -- "$programs/vectoradd" || return 1
-    expect nonzero "name one" -- run platforms/ring4.heddle --unified 0,1
+    expect 0 '^PASS' -- run platforms/ring4.heddle --set gpu.arrays=2 --unified 0,1 --stats "$out/work/new.json" --stats-no-host -- "$programs/vectoradd" 2000 || return 1
+    same "$out/work/ref.json" "$out/work/new.json" || return 1
+    expect 7 'unified' 'there is no GPU 7; the GPUs are 0, 1, 2 and 3' -- run $ring --unified 0,7 -- "$programs/vectoradd" || return 1
+    expect 7 'GPU 1 is named twice' -- run $ring --unified 1,1 -- "$programs/vectoradd" || return 1
+    expect nonzero "'--unified 0,,1'" -- run $ring --unified 0,,1 -- "$programs/vectoradd" || return 1
+    expect nonzero "name one" -- run $ring --unified 0,1
 }
 
 t_unified_programs() {
@@ -680,12 +704,18 @@ t_unified_programs() {
 
 # Remapped pages, contexts and unified devices that a program makes itself, and what it can do wrong with them.
 t_own_devices() {
-    expect 0 '^PASS' -- run platforms/ring4.heddle -- "$programs/own_devices" || return 1
-    expect 0 '^PASS' -- run platforms/ring4.heddle --mode functional -- "$programs/own_devices" || return 1
-    expect 0 '^PASS' -- run platforms/ring4.heddle --set driver.page_size=64KiB -- "$programs/own_devices" 65536 || return 1
-    expect 0 '^PASS' -- run platforms/ring4.heddle --set driver.page_size=2MiB -- "$programs/own_devices" 2097152 round || return 1
+    expect 0 '^PASS' -- run $ring -- "$programs/own_devices" || return 1
+    expect 0 '^PASS' -- run $ring --mode functional -- "$programs/own_devices" || return 1
+    expect 0 '^PASS' -- run $ring --set driver.page_size=64KiB -- "$programs/own_devices" 65536 || return 1
+    expect 0 '^PASS' -- run $ring --set driver.page_size=2MiB -- "$programs/own_devices" 2097152 round || return 1
     expect 3 '^PASS' 'process 2 reads virtual address 0x[0-9a-f]+, which is not mapped' -- run platforms/tiny.heddle -- "$programs/bad_context" || return 1
     expect 3 '^PASS' 'not mapped in process 2' -- run platforms/tiny.heddle --mode functional -- "$programs/bad_context"
+}
+
+t_driver_memory() {
+    expect 0 '^PASS' -- run $ring -- "$programs/driver_memory" || return 1
+    expect 0 '^PASS' -- run $ring --mode functional -- "$programs/driver_memory" || return 1
+    expect 0 '^PASS' -- run $ring --set driver.page_size=64KiB -- "$programs/driver_memory"
 }
 
 t_page_sizes() {
@@ -700,12 +730,12 @@ t_page_sizes() {
 # Kernels on the memory of other GPUs, over all ways of the fabrics; the bytes depend on nothing but the platform.
 t_peers() {
     local variant
-    expect 0 '^PASS' -- run platforms/ring4.heddle --set gpu.arrays=2 -- "$programs/peers" 300 || return 1
-    expect 0 '^PASS' -- run platforms/ring4.heddle --set gpu.arrays=2 --set topology=full -- "$programs/peers" 300 || return 1
-    expect 0 '^PASS' -- run platforms/r9nano_x4.heddle --mode functional -- "$programs/peers" 300 || return 1
-    expect 0 '^PASS' -- run platforms/r9nano_x4.heddle --stats "$out/work/ref.json" --stats-no-host -- "$programs/peers" 300 || return 1
-    for variant in "--threads=2" "--generic" "--tick-order=random:1" "--tick-all"; do
-        expect 0 '^PASS' -- run platforms/r9nano_x4.heddle "$variant" --stats "$out/work/new.json" --stats-no-host -- "$programs/peers" 300 || return 1
+    expect 0 '^PASS' -- run platforms/ring4.heddle --generic --set gpu.arrays=2 -- "$programs/peers" 300 || return 1
+    expect 0 '^PASS' -- run platforms/ring4.heddle --generic --set gpu.arrays=2 --set topology=full -- "$programs/peers" 300 || return 1
+    expect 0 '^PASS' -- run platforms/r9nano_x4.heddle --generic --mode functional -- "$programs/peers" 300 || return 1
+    expect 0 '^PASS' -- run platforms/r9nano_x4.heddle --set gpu.arrays=2 --stats "$out/work/ref.json" --stats-no-host -- "$programs/peers" 300 || return 1
+    for variant in "--threads=2" "--generic" "--tick-order=random:1"; do
+        expect 0 '^PASS' -- run platforms/r9nano_x4.heddle --set gpu.arrays=2 "$variant" --stats "$out/work/new.json" --stats-no-host -- "$programs/peers" 300 || return 1
         same "$out/work/ref.json" "$out/work/new.json" || { fail "peers with $variant"; return 1; }
     done
 }
@@ -737,9 +767,10 @@ t_memtest4() {
             expect 0 -- run tests/system/memtest4.heddle --generic --set tester.episodes=50 --set $setting --set topology=$n --set node.depth=2 || return 1
         done
     done
-    expect 0 -- run tests/system/memtest4.heddle --set tester.episodes=50 --stats "$out/work/ref.json" --stats-no-host || return 1
+    expect 0 -- run tests/system/memtest4.heddle --set node.depth=2 --set tester.episodes=20 --stats "$out/work/ref.json" --stats-no-host || return 1
     for n in --threads=3 --generic --tick-order=random:4 --tick-all; do
-        expect 0 -- run tests/system/memtest4.heddle --set tester.episodes=50 $n --stats "$out/work/new.json" --stats-no-host || return 1
+        HEDDLE_THREAD_DELAYS=3 expect 0 -- run tests/system/memtest4.heddle --set node.depth=2 --set tester.episodes=20 $n --stats "$out/work/new.json" --stats-no-host || return 1
+        ! grep -q 'no partitions' "$out/work/log" || { fail "one thread"; return 1; }
         same "$out/work/ref.json" "$out/work/new.json" || { fail "memtest4 with $n"; return 1; }
     done
 }
@@ -789,6 +820,25 @@ t_bad_stats_path() {
     [ ! -e "$out/work/ro/x.json" ]
 }
 t_bad_option() { expect 2 'stats' -- run platforms/tiny.heddle --stat x -- "$programs/vectoradd"; }
+t_api_trace() {
+    local traces=tests/components/api_trace/traces work=$out/work/api_trace
+    expect 0 'vecadd/cuda_calls.trace: 10 calls, no errors' -- "$heddle" api-trace check $traces/vecadd || return 1
+    expect 0 '25 calls, no errors' -- "$heddle" api-trace check $traces/pipeline/cuda_calls.trace || return 1
+    expect 1 'damaged/cuda_calls.trace:2: error: .* 63 bytes' 'trace:3: error: .*missing.data' 'trace:5: error: dptr-7' '3 errors' \
+        -- "$heddle" api-trace check $traces/damaged || return 1
+    expect 1 "cannot read 'nowhere'" -- "$heddle" api-trace check nowhere || return 1
+    expect 2 "there is no 'play'" -- "$heddle" api-trace play $traces/vecadd || return 1
+    expect 1 "trace:6: error: no code object has a kernel '_Z6vecAddPiS_S_i'" \
+        -- "$heddle" api-trace check $traces/vecadd --module "$kernels" || return 1
+    expect 1 'is neither a code object nor a bundle' -- "$heddle" api-trace check $traces/vecadd --module README.md || return 1
+    mkdir -p "$work"
+    cp $traces/vecadd/*.data "$work" && cp "$kernels" "$work/kernels.hsaco" || return 1
+    { echo 'heddle api-trace 1' && echo 'HIP code object: file: kernels.hsaco' && sed s/_Z6vecAddPiS_S_i/scale/ $traces/vecadd/cuda_calls.trace; } \
+        >"$work/cuda_calls.trace" || return 1
+    expect 0 '11 calls, no errors' -- "$heddle" api-trace check "$work" || return 1
+    head -c 500 "$kernels" >"$work/kernels.hsaco"
+    expect 1 "cuda_calls.trace:2: error: 'kernels.hsaco': " -- "$heddle" api-trace check "$work"
+}
 t_bad_set() { expect 1 'arrays' -- run platforms/tiny.heddle --set gpu.array=2 -- "$programs/vectoradd"; }
 
 # The statistics are the same bytes in another order of ticks and with every component ticked at every edge.
@@ -876,7 +926,7 @@ t_user_queues() {
     local variant platform=tests/system/queues.heddle
     expect 0 '^PASS' -- run $platform --max-cycles 50000000 --stats "$out/work/ref.json" --stats-no-host -- "$programs/user_queues" || return 1
     [ "$(statistic 'gpu\[0\].pp.scheduler' preemptions)" -gt 0 ] || fail "no queue had to give way" || return 1
-    [ "$(statistic 'gpu\[0\].pp$' errors)" = 3 ] || fail "other queues than the three wrong ones were stopped" || return 1
+    [ "$(statistic 'gpu\[0\].pp$' errors)" = 4 ] || fail "other queues than the four wrong ones were stopped" || return 1
     for variant in --tick-order=descending --tick-order=random:1 --tick-all --generic "--threads 2"; do
         # shellcheck disable=SC2086
         expect 0 '^PASS' -- run $platform $variant --stats "$out/work/new.json" --stats-no-host -- "$programs/user_queues" || return 1

@@ -1,7 +1,6 @@
-/* What the HIP library offers beyond HIP: user queues (components/driver/queue_api.h), for programs
- * that write AQL packets themselves. Programs are linked against the distribution's library, which
- * lacks these: ask dlsym(RTLD_DEFAULT, name). Calls return a hipError_t. The calls of the table
- * return enum driver_status; host threads that use them must take turns by themselves. */
+/* What the HIP library offers beyond HIP: user queues (components/driver/queue_api.h), for programs that write AQL packets
+ * themselves. The functions are weak, as those of heddle_hip.h, and return a hipError_t; those of the table return enum
+ * driver_status. Host threads that use the table must take turns by themselves. */
 #ifndef HEDDLE_HIP_QUEUES_H
 #define HEDDLE_HIP_QUEUES_H
 
@@ -20,13 +19,10 @@ struct heddle_kernel {
 #ifdef __cplusplus
 extern "C" {
 #endif
-#pragma GCC visibility push(default)
-/* hipErrorNotSupported: the platform has no driver component of this version. */
-int heddle_user_queues(const struct driver_queue_api **queues);
-/* `host_function`: as for hipLaunchKernel(), for the current device. The kernel has its name in
- * statistics from now on. */
-int heddle_kernel_object(const void *host_function, struct heddle_kernel *kernel);
-#pragma GCC visibility pop
+/* The table, and what its calls name the current device. hipErrorNotSupported: the driver has none. */
+__attribute__((weak)) int heddleUserQueues(const struct driver_queue_api **queues, uint32_t *device);
+/* `host_function`: as for hipLaunchKernel(), for the current device. The kernel has its name in statistics from now on. */
+__attribute__((weak)) int heddleKernelObject(const void *host_function, struct heddle_kernel *kernel);
 #ifdef __cplusplus
 }
 #endif

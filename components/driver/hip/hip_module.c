@@ -35,6 +35,18 @@ static bool fits_device(const struct code_object *object, int device)
     return bundle_match_target(target, info->info.isa, info->xnack, info->sramecc) > 0;
 }
 
+/* Has it anything that is written? LLD puts what is only relocated (.dynamic, 112 bytes in code
+ * objects) into a segment of its own in front of variables. */
+static bool has_variables(const struct code_object *object)
+{
+    enum { DYNAMIC_BYTES = 112 };
+    uint64_t writable = 0;
+    for (size_t i = 0; i < object->segment_count; i++) {
+        writable += object->segments[i].writable ? object->segments[i].memory_size : 0;
+    }
+    return writable > DYNAMIC_BYTES;
+}
+
 /* Copies the image to the device and tells the driver of its code. The lock stays held, so that no
  * other thread loads the same binary at the same time. */
 static hipError_t place_image(struct hip_module *module, const char *name)
@@ -56,6 +68,9 @@ static hipError_t place_image(struct hip_module *module, const char *name)
     }
     if (status == DRIVER_OK) {
         status = hip.api->wait(ticket);
+    }
+    if (status == DRIVER_OK && !has_variables(object)) {
+        status = hip.api->copy_code(hip.devices[module->device].number, module->base);
     }
     hip_release(image);
     return hip_status(status, "loading a module");

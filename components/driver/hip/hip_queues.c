@@ -1,13 +1,17 @@
 /* User queues for HIP programs; see heddle_queues.h. */
-#include "heddle_queues.h"
 #include "hip_internal.h"
 
-static hipError_t user_queues(const struct driver_queue_api **queues)
+#pragma GCC visibility push(default)
+#include "heddle_queues.h"
+#pragma GCC visibility pop
+
+static hipError_t user_queues(const struct driver_queue_api **queues, uint32_t *device)
 {
-    if (!queues) {
+    if (!queues || !device) {
         return hipErrorInvalidValue;
     }
     *queues = hip.api->user_queues;
+    *device = hip.devices[hip_current_device()].number;
     return *queues ? hipSuccess : hipErrorNotSupported;
 }
 
@@ -29,15 +33,15 @@ static hipError_t kernel_object(const void *host_function, struct heddle_kernel 
         .private_bytes = function->kernel->private_size,
     };
     return hip_status(hip.api->user_queues->name_kernel(kernel->object, function->name),
-                      "heddle_kernel_object");
+                      "heddleKernelObject");
 }
 
-int heddle_user_queues(const struct driver_queue_api **queues)
+int heddleUserQueues(const struct driver_queue_api **queues, uint32_t *device)
 {
-    HIP_API(user_queues(queues));
+    HIP_API(user_queues(queues, device));
 }
 
-int heddle_kernel_object(const void *host_function, struct heddle_kernel *kernel)
+int heddleKernelObject(const void *host_function, struct heddle_kernel *kernel)
 {
     HIP_API(kernel_object(host_function, kernel));
 }

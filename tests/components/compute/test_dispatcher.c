@@ -257,7 +257,8 @@ Test(dispatcher, partitioned_gives_each_compute_unit_neighbours, .init = set_up)
     cr_assert_eq(dispatcher->left, 2);
 }
 
-/* Every work-group of a grid with three directions comes exactly once, whatever the order. */
+/* Every work-group of a grid with three directions comes exactly once, whatever the order; of a
+ * part of a launch, every one of the part. */
 Test(dispatcher, every_order_places_every_work_group_once, .init = set_up)
 {
     static const struct dispatch_order_ops *const orders[] = {&round_robin_ops, &greedy_ops,
@@ -266,19 +267,22 @@ Test(dispatcher, every_order_places_every_work_group_once, .init = set_up)
     const struct aql_packet packet = {
         .work_group = {64, 1, 1}, .grid = {5 * 64, 7, 3}, .group_bytes = 20000};
     const struct aql_descriptor descriptor = {.rsrc1 = 0};
-    for (unsigned i = 0; i < 6; i++) {
+    for (unsigned i = 0; i < 12; i++) {
+        const uint32_t first = i < 6 ? 0 : 17, count = i < 6 ? 105 : 61;
         struct work_placement p;
         uint32_t cu, id[3], ended = 0, head = 0, tail = 0, queue[105][2];
         bool seen[105] = {false};
-        fill(orders[i % 3], protocols[i / 3]);
+        fill(orders[i % 3], protocols[i / 3 % 2]);
         dispatcher->busy_until = 0;
         cr_assert(dispatcher_start(dispatcher, &packet, &descriptor, 0, 0, 1, 0));
+        if (i >= 6)
+            dispatcher_limit(dispatcher, first, count);
         dispatcher->state = DISPATCHER_RUNNING;
-        for (uint64_t now = 0; now < 100000 && ended < 105; now++) {
+        for (uint64_t now = 0; now < 100000 && ended < count; now++) {
             if (dispatcher_next(dispatcher, now, CUS, cost, always, NULL, &cu, id, &p)) {
                 uint32_t number = id[0] + 5 * (id[1] + 7 * id[2]);
-                cr_assert(number < 105 && !seen[number], "order %u: work-group %u again", i,
-                          number);
+                cr_assert(number - first < count && !seen[number], "order %u: work-group %u again",
+                          i, number);
                 seen[number] = true;
                 queue[tail][0] = cu;
                 queue[tail++][1] = p.work_group_slot;
@@ -289,7 +293,7 @@ Test(dispatcher, every_order_places_every_work_group_once, .init = set_up)
                 ended++;
             }
         }
-        cr_assert_eq(ended, 105, "order %u: %u ended", i, ended);
+        cr_assert_eq(ended, count, "order %u: %u ended", i, ended);
     }
 }
 

@@ -2,7 +2,6 @@
  * written by hand from the format's description. Then lines that are wrong, and where the reader
  * must say so. */
 #include <criterion/criterion.h>
-#include <criterion/parameterized.h>
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -169,8 +168,9 @@ static const struct {
     {"v4_lines.traceg",
      "_Z4demoPf v4 id 4\n"
      "block 0,1,0\n"
-     "warp 0: 4\n"
+     "warp 0: 5\n"
      "line 17 0 ffffffff MOV R1 <- -7\n"
+     "line 17 0 ffffffff MOV R1 <- -8\n"
      "line 17 10 3 LDG.E R2 <- R4 [4 7f0020000100 7f0020000104] 16\n"
      "line 18 10 3 LDG.E R2 <- R4 [4 7f0020000100 7f0020000104] 16\n"
      "line 19 20 ffffffff EXIT <- 0\n"

@@ -41,8 +41,10 @@ static bool relay_tick(struct relay *c)
     }
     if (c->busy)
         return false;
-    if (!c->started)
-        return c->started = relay_ask(c, 0);
+    if (!c->started) {
+        c->started = relay_ask(c, 0);
+        return c->started;
+    }
     if (question && relay_ask(c, question->ask.hop + 1)) {
         c->has_top = 1;
         c->tag = question->tag;
