@@ -17,6 +17,7 @@
 #include "driver_host.h"
 #include "driver_mapping.h"
 #include "driver_migrate.h"
+#include "driver_move.h"
 #include "driver_memory.h"
 #include "driver_queues.h"
 #include "driver_ring.h"
