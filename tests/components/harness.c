@@ -273,7 +273,8 @@ uint32_t harness_server(uint64_t latency, harness_answer *answer)
 static uint32_t wire(enum harness_protocol protocol, struct build_end from, struct build_end to,
                      struct build_wire about)
 {
-    static const uint32_t bytes[][2] = {{144, 64}, {0, 0}, {0, 0}, {256, 256}, {320, 320}};
+    static const uint32_t bytes[HARNESS_PROTOCOLS][2] = {
+        [HARNESS_MEM] = {144, 64}, [HARNESS_COMMAND] = {256, 256}, [HARNESS_WORK] = {320, 320}};
     about.protocol = protocols[protocol];
     about.request_payload = bytes[protocol][0];
     about.reply_payload = bytes[protocol][1];
