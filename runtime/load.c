@@ -17,7 +17,7 @@
 #define SAMPLED           8u /* one window in so many is counted */
 #define LOOK              8u /* counted windows */
 #define INSTRUCTION_TICKS 6u
-#define HANDING_OVER      25u /* ticks: two changes of a counter that another processor waits for */
+#define HANDING_OVER      60u /* ticks: two changes of a counter that another processor waits for */
 
 static struct {
     uint64_t ticks[ENGINE_MAX_DOMAINS];                     /* by lane, fading: of the last looks */

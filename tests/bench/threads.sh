@@ -38,7 +38,10 @@ while read -r program; do
 done <<'END'
 matmul_tiled 256
 matmul 256
-nbody 1024
-histogram 1000000
-stencil 512
+nbody 2048
+histogram 5000000
+stencil 1536
+vectoradd 2000000
+reduction 5000000
+aes128 65536
 END

@@ -126,9 +126,9 @@ Test(load, a_decision_follows_the_program)
         cr_assert_eq(windows(5, 5, 5, 0), 1);
     }
     /* What barely pays is kept, and not begun. */
-    cr_assert_eq(windows(1, 300, 60, 0), 1);
+    cr_assert_eq(windows(1, 600, 120, 0), 1);
     cr_assert_eq(windows(10, 400, 400, 0), 2);
-    cr_assert_eq(windows(1, 300, 60, 0), 2);
+    cr_assert_eq(windows(1, 600, 120, 0), 2);
 }
 
 Test(load, the_gain_that_is_told_is_the_sum_by_the_longest)
