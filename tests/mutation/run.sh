@@ -64,6 +64,7 @@ prepare() {
         { tail -n 20 "$work/log"; die "meson failed"; }
     compile || { tail -n 20 "$work/log"; die "the sources do not compile"; }
     mkdir -p "$mutant/tests/programs"
+    ln -sfn "$build/tests/programs/micro" "$mutant/tests/programs/micro"
     for file in "$build"/tests/programs/*; do
         [ -f "$file" ] && ln -sf "$file" "$mutant/tests/programs/"
     done

@@ -830,7 +830,7 @@ t_api_trace() {
     expect 2 "there is no 'play'" -- "$heddle" api-trace play $traces/vecadd || return 1
     expect 1 "trace:6: error: no code object has a kernel '_Z6vecAddPiS_S_i'" \
         -- "$heddle" api-trace check $traces/vecadd --module "$kernels" || return 1
-    expect 1 'is neither a code object nor a bundle' -- "$heddle" api-trace check $traces/vecadd --module README.md || return 1
+    expect 1 'is neither a code object nor a bundle' -- "$heddle" api-trace check $traces/vecadd --module meson.build || return 1
     mkdir -p "$work"
     cp $traces/vecadd/*.data "$work" && cp "$kernels" "$work/kernels.hsaco" || return 1
     { echo 'heddle api-trace 1' && echo 'HIP code object: file: kernels.hsaco' && sed s/_Z6vecAddPiS_S_i/scale/ $traces/vecadd/cuda_calls.trace; } \
