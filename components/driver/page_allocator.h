@@ -52,9 +52,9 @@ static inline uint64_t page_allocator_take(struct page_allocator *a, struct page
     return taken;
 }
 
-/* Takes just these pages. False: not all of them are free, or the list is full; nothing has changed. */
-static inline bool page_allocator_take_at(struct page_allocator *a, struct page_extent *extents, uint64_t first,
-                                          uint64_t pages)
+/* Number of the first extent that begins behind page `first`. */
+static inline uint32_t page_allocator_behind(const struct page_allocator *a, const struct page_extent *extents,
+                                             uint64_t first)
 {
     uint32_t low = 0, high = a->count;
     while (low < high) {
@@ -64,6 +64,14 @@ static inline bool page_allocator_take_at(struct page_allocator *a, struct page_
         else
             high = middle;
     }
+    return low;
+}
+
+/* Takes just these pages. False: not all of them are free, or the list is full; nothing has changed. */
+static inline bool page_allocator_take_at(struct page_allocator *a, struct page_extent *extents, uint64_t first,
+                                          uint64_t pages)
+{
+    uint32_t low = page_allocator_behind(a, extents, first);
     struct page_extent *e = low ? &extents[low - 1] : NULL;
     if (!pages || !e || first - e->first >= e->pages || pages > e->pages - (first - e->first))
         return false;
@@ -104,14 +112,7 @@ static inline bool page_allocator_take_run(struct page_allocator *a, struct page
 static inline bool page_allocator_give(struct page_allocator *a, struct page_extent *extents,
                                        uint64_t first, uint64_t pages)
 {
-    uint32_t low = 0, high = a->count;
-    while (low < high) {
-        uint32_t middle = low + (high - low) / 2;
-        if (extents[middle].first <= first)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    uint32_t low = page_allocator_behind(a, extents, first);
     struct page_extent *before = low ? &extents[low - 1] : NULL;
     struct page_extent *after = low < a->count ? &extents[low] : NULL;
     if ((before && before->first + before->pages > first) || (after && first + pages > after->first))

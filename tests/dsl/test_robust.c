@@ -19,12 +19,18 @@ static void expect_answer(const char *text, size_t size)
     compile_close(c);
 }
 
-Test(robust, every_prefix_of_the_example_has_an_answer)
+static struct fixture fixture; /* the example of the language */
+
+static void read_example(void)
 {
-    static struct fixture fixture;
     char path[600];
     snprintf(path, sizeof path, "%s/good/ring4.heddle", fixture_root());
     fixture_read(&fixture, path);
+}
+
+Test(robust, every_prefix_of_the_example_has_an_answer)
+{
+    read_example();
     for (size_t size = 0; size < strlen(fixture.text); size += 7)
         expect_answer(fixture.text, size);
 }
@@ -38,10 +44,7 @@ static uint32_t next(uint32_t *state)
 
 Test(robust, damaged_examples_have_an_answer)
 {
-    static struct fixture fixture;
-    char path[600];
-    snprintf(path, sizeof path, "%s/good/ring4.heddle", fixture_root());
-    fixture_read(&fixture, path);
+    read_example();
     size_t size = strlen(fixture.text);
     static char text[sizeof fixture.text];
     for (uint32_t seed = 1; seed <= 400; seed++) {
@@ -61,10 +64,7 @@ Test(robust, damaged_examples_have_an_answer)
  * declarations begin. */
 Test(robust, broken_lines_and_missing_braces_have_an_answer)
 {
-    static struct fixture fixture;
-    char path[600];
-    snprintf(path, sizeof path, "%s/good/ring4.heddle", fixture_root());
-    fixture_read(&fixture, path);
+    read_example();
     size_t size = strlen(fixture.text);
     static char text[sizeof fixture.text];
     for (uint32_t seed = 1; seed <= 100; seed++) {
@@ -124,7 +124,8 @@ Test(robust, deep_nesting_ends_with_a_message)
     }
 }
 
-/* The tokens end where nesting becomes too deep; comments behind that place still point to tokens. */
+/* The tokens end where nesting becomes too deep; comments behind that place still point to tokens.
+ */
 Test(robust, comments_behind_deep_nesting_are_ignored)
 {
     static char text[300000];
