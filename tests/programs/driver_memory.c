@@ -1,44 +1,17 @@
 /* The driver's memory calls, without HIP: what they promise about contents, about which GPU has a page, and about misuse.
  * Needs two GPUs. Run by `heddle run` like any program; prints `PASS driver_memory`, or `FAIL` and why. */
-#include <dlfcn.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "codegen/options_env.h"
-#include "components/driver/driver_api.h"
-#include "runtime/platform.h"
+#define PROGRAM "driver_memory"
+#include "driver_program.h"
 
 enum { PAGES = 6, WINDOW_PAGES = 4096 };
 
-static const struct driver_api *api;
 static uint64_t page, window = (uint64_t)1 << 40;
 static unsigned char *source, *target;
 
-#define CHECK(condition)                                                                                                    \
-    do {                                                                                                                   \
-        if (!(condition)) {                                                                                                \
-            printf("FAIL driver_memory: %s:%d: %s (%s)\n", __func__, __LINE__, #condition, api->error_text());             \
-            exit(1);                                                                                                       \
-        }                                                                                                                  \
-    } while (0)
-#define MUST(call) CHECK((call) == DRIVER_OK)
-
 static void open_platform(void)
 {
-    struct heddle_options options;
     struct driver_device_info info;
-    const struct heddle_platform *(*open)(uint32_t);
-    const char *text = getenv(OPTIONS_ENV_OPTIONS), *mistake;
-    char *storage = malloc(text ? strlen(text) + 1 : 1);
-    void *object = dlopen(getenv(OPTIONS_ENV_PLATFORM), RTLD_NOW);
-    void *symbol = object ? dlsym(object, "heddle_platform_open") : NULL;
-    memcpy(&open, &symbol, sizeof symbol);
-    if (!symbol || !storage || !options_env_decode(text, &options, storage, &mistake) || !open(PLATFORM_ABI)->start(&options)) {
-        printf("FAIL driver_memory: the platform does not start\n");
-        exit(1);
-    }
-    api = open(PLATFORM_ABI)->driver();
+    start_platform();
     MUST(api->device_info(0, &info));
     page = info.page_bytes;
     MUST(api->set_window(window, WINDOW_PAGES * page));

@@ -1,47 +1,21 @@
 /* The driver's own interface, without HIP: what command queues and the threads that drain them promise. Run by `heddle run`
  * like any program; prints `PASS driver_queues`, or `FAIL` and why. The argument `small` says that the platform holds few
  * commands (driver.commands). */
-#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-#include "codegen/options_env.h"
-#include "components/driver/driver_api.h"
-#include "runtime/platform.h"
+#define PROGRAM "driver_queues"
+#include "driver_program.h"
 
 enum { PIECE = 4096, PIECES = 64, THREADS = 4 };
 
-static const struct driver_api *api;
 static uint64_t memory;
 static unsigned char source[PIECES * PIECE], target[PIECES * PIECE];
 
-#define CHECK(condition)                                                                                                    \
-    do {                                                                                                                   \
-        if (!(condition)) {                                                                                                \
-            printf("FAIL driver_queues: %s:%d: %s (%s)\n", __func__, __LINE__, #condition, api->error_text());             \
-            exit(1);                                                                                                       \
-        }                                                                                                                  \
-    } while (0)
-#define MUST(call) CHECK((call) == DRIVER_OK)
-
 static void open_platform(void)
 {
-    struct heddle_options options;
-    const struct heddle_platform *(*open)(uint32_t);
-    const char *text = getenv(OPTIONS_ENV_OPTIONS), *mistake;
-    char *storage = malloc(text ? strlen(text) + 1 : 1);
-    void *object = dlopen(getenv(OPTIONS_ENV_PLATFORM), RTLD_NOW);
-    void *symbol = object ? dlsym(object, "heddle_platform_open") : NULL;
-    memcpy(&open, &symbol, sizeof symbol);
-    if (!symbol || !storage || !options_env_decode(text, &options, storage, &mistake) || !open(PLATFORM_ABI)->start(&options)) {
-        printf("FAIL driver_queues: the platform does not start\n");
-        exit(1);
-    }
-    api = open(PLATFORM_ABI)->driver();
+    start_platform();
     MUST(api->set_window((uint64_t)1 << 40, (uint64_t)1 << 36));
     MUST(api->allocate(0, PIECES * PIECE, 0, &memory));
     for (size_t i = 0; i < sizeof source; i++)

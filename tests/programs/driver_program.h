@@ -1,0 +1,42 @@
+/* What programs that speak to the driver itself share. PROGRAM is defined before, the name as a string. */
+#ifndef HEDDLE_TESTS_PROGRAMS_DRIVER_PROGRAM_H
+#define HEDDLE_TESTS_PROGRAMS_DRIVER_PROGRAM_H
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codegen/options_env.h"
+#include "components/driver/driver_api.h"
+#include "runtime/platform.h"
+
+static const struct driver_api *api;
+
+#define CHECK(condition)                                                                                                    \
+    do {                                                                                                                   \
+        if (!(condition)) {                                                                                                \
+            printf("FAIL " PROGRAM ": %s:%d: %s (%s)\n", __func__, __LINE__, #condition, api->error_text());               \
+            exit(1);                                                                                                       \
+        }                                                                                                                  \
+    } while (0)
+#define MUST(call) CHECK((call) == DRIVER_OK)
+
+/* Starts the platform that `heddle run` has chosen; sets `api`. */
+static void start_platform(void)
+{
+    struct heddle_options options;
+    const struct heddle_platform *(*open)(uint32_t);
+    const char *text = getenv(OPTIONS_ENV_OPTIONS), *mistake;
+    char *storage = malloc(text ? strlen(text) + 1 : 1);
+    void *object = dlopen(getenv(OPTIONS_ENV_PLATFORM), RTLD_NOW);
+    void *symbol = object ? dlsym(object, "heddle_platform_open") : NULL;
+    memcpy(&open, &symbol, sizeof symbol);
+    if (!symbol || !storage || !options_env_decode(text, &options, storage, &mistake) || !open(PLATFORM_ABI)->start(&options)) {
+        printf("FAIL " PROGRAM ": the platform does not start\n");
+        exit(1);
+    }
+    api = open(PLATFORM_ABI)->driver();
+}
+
+#endif
