@@ -4,58 +4,23 @@
 
 #include "components/driver/page_table.h"
 #include "mmu.gen.h"
-#include "runtime/unit.h"
-#include "tests/components/harness.h"
+
+#define OWNER_STORE  struct page_table
+#define OWNER_SOURCE "test_mmu.c"
+#include "tests/components/owner.h"
 
 extern const struct unit_type mmu__generic;
 
 #define VIRTUAL ((uint64_t)0x7000 << 32)
-#define PAGES 64u
+#define PAGES   64u
 
-struct owner {
-    struct {
-        struct component base;
-        uint32_t page_table;
-    } io;
-};
-
-static void owner_init(struct owner *c)
+static void owner_fill(struct page_table *table)
 {
-    struct page_table *table = arena_at(struct page_table, c->io.page_table);
     page_table_init(table, 14, PAGES);
     for (uint64_t i = 0; i < PAGES; i++)
         page_table_map(table, 3, VIRTUAL + (i << 14), (PAGES - i) << 14, i % 2);
 }
 
-static bool owner_tick(struct owner *c)
-{
-    (void)c;
-    return false;
-}
-
-static unsigned owner_outstanding(const struct owner *c, struct hang_report *report)
-{
-    (void)c;
-    (void)report;
-    return 0;
-}
-
-UNIT_DEFINE_WALK(owner)
-
-static const uint32_t store_bytes[] = {sizeof(struct page_table)};
-static const struct unit_type owner_unit = {
-    .name = "owner",
-    .source = "test_mmu.c",
-    .instance_bytes = sizeof(struct owner),
-    .io_words_offset = sizeof(struct component),
-    .store_bytes = store_bytes,
-    .store_count = 1,
-    .init = owner_init_one,
-    .tick = owner_tick_one,
-    .walk = owner_walk,
-    .outstanding = owner_outstanding_one,
-};
-static const struct build_type owner_type = {.unit = &owner_unit, .store_count = 1};
 static const struct build_port ports[] = {{"top", BUILD_IN, true}};
 static const struct build_type type = {
     .unit = &mmu__generic, .ports = ports, .port_count = 1, .store_count = 1};

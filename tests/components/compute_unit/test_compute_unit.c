@@ -9,9 +9,11 @@
 #include "components/work/work_cycles.h"
 #include "components/work/work_placement.h"
 #include "compute_unit.gen.h"
-#include "runtime/unit.h"
-#include "tests/components/harness.h"
 #include "work.gen.h"
+
+#define OWNER_STORE  struct program_table
+#define OWNER_SOURCE "test_compute_unit.c"
+#include "tests/components/owner.h"
 
 extern const struct unit_type compute_unit__generic;
 
@@ -57,50 +59,13 @@ enum {
 
 /* ---- who owns the table of allocations ---- */
 
-struct owner {
-    struct {
-        struct component base;
-        uint32_t program;
-    } io;
-};
-
-static void owner_init(struct owner *c)
+static void owner_fill(struct program_table *table)
 {
-    struct program_table *table = arena_at(struct program_table, c->io.program);
     program_add(table, &(struct program_allocation){.start = DATA, .end = DATA + 0x10000});
     program_add(table, &(struct program_allocation){.start = CODE, .end = CODE + 0x10000});
     program_kernel(table, "test", "test");
 }
 
-static bool owner_tick(struct owner *c)
-{
-    (void)c;
-    return false;
-}
-
-static unsigned owner_outstanding(const struct owner *c, struct hang_report *report)
-{
-    (void)c;
-    (void)report;
-    return 0;
-}
-
-UNIT_DEFINE_WALK(owner)
-
-static const uint32_t store_bytes[] = {sizeof(struct program_table)};
-static const struct unit_type owner_unit = {
-    .name = "owner",
-    .source = "test_compute_unit.c",
-    .instance_bytes = sizeof(struct owner),
-    .io_words_offset = sizeof(struct component),
-    .store_bytes = store_bytes,
-    .store_count = 1,
-    .init = owner_init_one,
-    .tick = owner_tick_one,
-    .walk = owner_walk,
-    .outstanding = owner_outstanding_one,
-};
-static const struct build_type owner_type = {.unit = &owner_unit, .store_count = 1};
 static const struct build_port ports[] = {{"work", BUILD_IN, false},
                                           {"vmem", BUILD_OUT, false},
                                           {"smem", BUILD_OUT, false},
