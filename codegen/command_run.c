@@ -334,13 +334,26 @@ static void forward_signal(int number, siginfo_t *info, void *context)
         kill((pid_t)child, number);
 }
 
-static void forward_signals(void)
+static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+
+static void handle_passed_on(struct sigaction *action)
 {
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
-    struct sigaction action = {.sa_sigaction = forward_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
-    sigemptyset(&action.sa_mask);
-    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
-        sigaction(signals[i], &action, NULL);
+    sigemptyset(&action->sa_mask);
+    for (size_t i = 0; i < sizeof passed_on / sizeof passed_on[0]; i++)
+        sigaction(passed_on[i], action, NULL);
+}
+
+/* From here on signals are passed on; they are held back until the caller knows its child and sets
+   the mask to `before` again, since one that comes in between would be lost. */
+static void forward_signals(sigset_t *before)
+{
+    sigset_t held;
+    sigemptyset(&held);
+    for (size_t i = 0; i < sizeof passed_on / sizeof passed_on[0]; i++)
+        sigaddset(&held, passed_on[i]);
+    sigprocmask(SIG_BLOCK, &held, before);
+    handle_passed_on(
+        &(struct sigaction){.sa_sigaction = forward_signal, .sa_flags = SA_SIGINFO | SA_RESTART});
 }
 
 static void set_environment(struct command *c, const struct build_result *built,
@@ -403,18 +416,22 @@ static int run_program(struct command *c, const struct build_result *built,
     const char *status_file = arena_printf(c->arena, "%s/status", folder);
     options->program_hash = hash_file(c, program);
     set_environment(c, built, options, status_file);
-    forward_signals();
+    sigset_t before;
+    forward_signals(&before);
     fflush(NULL);
     pid_t parent = getpid(), pid = fork();
     if (pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != parent)
             _exit(EXIT_ERRORS);
+        handle_passed_on(&(struct sigaction){.sa_handler = SIG_DFL});
+        sigprocmask(SIG_SETMASK, &before, NULL);
         execv(program, c->options->program);
         fprintf(stderr, "heddle run: cannot start '%s': %s\n", program, strerror(errno));
         _exit(127);
     }
     child = pid;
+    sigprocmask(SIG_SETMASK, &before, NULL);
     int status = EXIT_ERRORS;
     if (pid < 0)
         fprintf(stderr, "heddle run: cannot start '%s': %s\n", program, strerror(errno));
