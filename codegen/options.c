@@ -55,8 +55,9 @@ static const struct command {
          "What the diagnostic means, why it is one, and examples. Without a code, lists all.", 0,
          1},
     [COMMAND_NEW] =
-        {"new", "component|platform NAME", "start a component or a platform",
-         "Writes a description, a C file and a test that compile and pass. Nothing is overwritten.",
+        {"new", "component|part|platform NAME", "start a component, a part or a platform",
+         "Writes a description, a C file and a test that compile and pass. A part starts as a "
+         "replacement policy of caches. Nothing is overwritten.",
          2, 2},
     [COMMAND_BUILD] = {"build", "FILE", "generate and compile a platform",
                        "Compiles the platform for exactly these parameters. Everything is cached "
