@@ -194,6 +194,8 @@ Test(views, the_reference_has_a_page_for_each_component_and_no_dead_link)
     cr_assert_not_null(cache);
     cr_assert_not_null(
         strstr(cache, "| `size` | bytes | `16KiB` | `1KiB .. 4GiB` | How much it holds. |"));
+    cr_assert_not_null(strstr(cache, "| `sets >= 1 \\|\\| empty` | smaller than a set |"), "%s",
+                       cache);
     char *protocols = scratch_read(dir, "protocols.md");
     cr_assert_not_null(strstr(protocols, "| `data` | `bytes[line]` | line |"));
     cr_assert_not_null(strstr(protocols, "Answers `read`."));
