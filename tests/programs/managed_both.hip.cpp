@@ -1,12 +1,13 @@
-// Managed memory that the kernels of all GPUs use at the same time. First they take turns: each waits until the one before has
-// changed all of the pages, which says so in a page of its own; so every kernel runs until the last turn is over. Then all change
-// words of the same lines at once, each its own. Arguments: [pages] [rounds].
+// Managed memory that the kernels of all GPUs use at the same time. First they take turns: each work-group has a part of every
+// page, and waits until the same work-group on the GPU before has changed it, which says so in a page of its own; so every kernel
+// runs until the last turn is over. Then all GPUs change words of the same lines at once, each its own. Arguments: [pages] [rounds].
 #include "check.hpp"
 
-constexpr int page = 1024, block = 256; // ints, threads
+constexpr int page = 1024, block = 128, groups = 4; // ints, threads, work-groups
 
 __global__ void take_turns(volatile int *data, int n, unsigned *turn, int me, int count, int turns)
 {
+    turn += blockIdx.x;
     for (int now = me; now < turns; now += count) {
         if (threadIdx.x == 0) {
             while (atomicAdd_system(turn, 0u) != static_cast<unsigned>(now)) {
@@ -14,7 +15,7 @@ __global__ void take_turns(volatile int *data, int n, unsigned *turn, int me, in
             __threadfence_system();
         }
         __syncthreads();
-        for (int i = threadIdx.x; i < n; i += block) {
+        for (int i = blockIdx.x * block + threadIdx.x; i < n; i += groups * block) {
             data[i] = data[i] * 3 + me;
         }
         __threadfence_system();
@@ -27,7 +28,7 @@ __global__ void take_turns(volatile int *data, int n, unsigned *turn, int me, in
 
 __global__ void change_own(volatile int *data, int n, int me, int count, int times)
 {
-    int threads = gridDim.x * block;
+    int threads = groups * block;
     for (int time = 0; time < times; time++) {
         for (int i = (blockIdx.x * block + threadIdx.x) * count + me; i < n; i += threads * count) {
             data[i] = data[i] * 5 + me;
@@ -53,23 +54,27 @@ int main(int argc, char **argv)
     for (int i = 0; i < n; i++) {
         data[i] = want[i] = i;
     }
-    *turn = 0;
+    for (int group = 0; group < groups; group++) {
+        turn[group] = 0;
+    }
     for (int device = 0; device < count; device++) {
         HIP_MUST(hipSetDevice(device));
-        take_turns<<<1, block>>>(data, n, turn, device, count, rounds * count);
+        take_turns<<<groups, block>>>(data, n, turn, device, count, rounds * count);
         HIP_MUST(hipGetLastError());
     }
     for (int device = 0; device < count; device++) {
         HIP_MUST(hipSetDevice(device));
         HIP_MUST(hipDeviceSynchronize());
     }
-    if (*turn != static_cast<unsigned>(rounds * count)) {
-        std::printf("FAIL managed_both: %u turns were taken instead of %d\n", *turn, rounds * count);
-        return 1;
+    for (int group = 0; group < groups; group++) {
+        if (turn[group] != static_cast<unsigned>(rounds * count)) {
+            std::printf("FAIL managed_both: %u turns were taken instead of %d\n", turn[group], rounds * count);
+            return 1;
+        }
     }
     for (int device = 0; device < count; device++) {
         HIP_MUST(hipSetDevice(device));
-        change_own<<<4, block>>>(data, n, device, count, rounds);
+        change_own<<<groups, block>>>(data, n, device, count, rounds);
         HIP_MUST(hipGetLastError());
     }
     for (int device = 0; device < count; device++) {
