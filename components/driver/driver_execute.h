@@ -227,7 +227,7 @@ static bool queue_step(struct driver *d, struct driver_queue *q)
     struct driver_command *k = driver_command_at(d, command);
     switch ((enum driver_phase)k->phase) {
     case PHASE_QUEUED:
-        return command_begin(d, command, q);
+        return (d->migrate.state == MIGRATE_NONE || k->flushed) && command_begin(d, command, q);
     case PHASE_FLUSHING:
     case PHASE_DIRECT:
     case PHASE_RUNNING:

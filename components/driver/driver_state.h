@@ -165,7 +165,17 @@ struct driver_device {
     struct driver_device_info info;
 };
 
-enum migrate_state { MIGRATE_NONE, MIGRATE_NEXT, MIGRATE_COPY, MIGRATE_SWAP, MIGRATE_SHOOT, MIGRATE_ANSWER };
+enum migrate_state {
+    MIGRATE_NONE,
+    MIGRATE_DRAIN,         /* copies end, nothing begins */
+    MIGRATE_PAUSE,
+    MIGRATE_NEXT,
+    MIGRATE_COPY,
+    MIGRATE_SWAP,
+    MIGRATE_SHOOT,
+    MIGRATE_ANSWER,
+    MIGRATE_RESUME
+};
 
 /* A GPU has asked for a page. */
 struct driver_touch {
@@ -181,7 +191,11 @@ struct driver_migrate {
     uint32_t touches;      /* arena: struct driver_touch[DRIVER_TOUCHES], a ring */
     uint32_t first, count;
     uint32_t state;        /* enum migrate_state, of the first question */
-    uint32_t shot;         /* GPUs that were sent the shoot-down */
+    uint32_t told;         /* GPUs that were sent what the state is about */
+    uint64_t paused;       /* bit i: GPU i */
+    uint64_t paused_at;    /* cycle */
+    uint64_t not_before;   /* cycle of the next pause */
+    bool ready;            /* nobody uses managed memory */
     bool moves;            /* false: the page stays and is only noted as placed */
     uint64_t from, to;     /* physical */
     uint32_t port[DRIVER_DEVICES]; /* `move` port of each GPU */
