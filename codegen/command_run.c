@@ -219,6 +219,23 @@ static bool parse_dump(const struct options *o, struct heddle_options *options)
     return !o->dump_at || parse_when(o->dump_at, options);
 }
 
+/* A trace of API calls stands for a program. */
+static bool parse_api_trace(const struct options *o)
+{
+    const char *mistake = NULL;
+    if (o->module.count && !o->api_trace)
+        mistake = "'--module' is for the kernels of a trace; name it: --api-trace DIR";
+    else if (o->api_trace && o->program)
+        mistake = "either a program or '--api-trace', not both";
+    else if (o->api_trace && o->unified)
+        mistake = "'--unified' is for programs, not for '--api-trace'";
+    else if (o->api_trace && (o->dump || o->load))
+        mistake = "the state of a platform that plays a trace cannot be dumped or loaded";
+    if (mistake)
+        fprintf(stderr, "heddle run: %s\n", mistake);
+    return !mistake;
+}
+
 /* The file appears at its path when it is complete, so a link, pipe or device would be replaced by
  * it. */
 static bool can_write(const char *option, const char *path)
@@ -263,10 +280,13 @@ static int make_options(struct command *c, struct heddle_options *options)
         .threads = 1,
         .dump_path = absolute(c, o->dump),
         .load_path = absolute(c, o->load),
+        .api_trace = absolute(c, o->api_trace),
+        .modules = o->module.items,
+        .module_count = (uint32_t)o->module.count,
     };
     if (o->threads)
         options->threads = o->threads < THREADS_MOST ? (int)o->threads : THREADS_MOST;
-    if (!parse_mode(o, options) || !parse_unified(o, options))
+    if (!parse_api_trace(o) || !parse_mode(o, options) || !parse_unified(o, options))
         return EXIT_USAGE;
     if (!parse_order(o->tick_order, options) || !parse_kernel_stats(o->kernel_stats, options)
         || !parse_dump(o, options) || !parse_watch(o, &options->watch))
@@ -443,29 +463,58 @@ static int repeat(struct command *c, const struct build_result *built,
     return run_platform(c, built, &again);
 }
 
-/* A platform that drives itself. */
-static int run_platform(struct command *c, const struct build_result *built,
-                        const struct heddle_options *options)
+/* NULL after a message. `*library` is for dlclose(). */
+static const struct heddle_platform *open_built(struct command *c, const struct build_result *built,
+                                                void **library)
 {
-    void *library = dlopen(absolute(c, built->platform_so), RTLD_NOW | RTLD_LOCAL);
     const struct heddle_platform *(*open_platform)(uint32_t abi) = NULL;
-    if (library) {
-        void *symbol = dlsym(library, "heddle_platform_open");
+    *library = dlopen(absolute(c, built->platform_so), RTLD_NOW | RTLD_LOCAL);
+    if (*library) {
+        void *symbol = dlsym(*library, "heddle_platform_open");
         memcpy(&open_platform, &symbol, sizeof symbol);
     }
     const struct heddle_platform *platform = open_platform ? open_platform(PLATFORM_ABI) : NULL;
     if (!platform) {
-        const char *why = library ? "it is of another version of heddle" : dlerror();
+        const char *why = *library ? "it is of another version of heddle" : dlerror();
         fprintf(stderr, "heddle run: cannot open '%s': %s\n", built->platform_so, why);
+    }
+    return platform;
+}
+
+/* The component that plays traces of API calls; other platforms have the HIP library for it. */
+#define TRACE_PLAYER "trace_cpu"
+
+/* A platform that drives itself, or plays a trace. */
+static int run_platform(struct command *c, const struct build_result *built,
+                        const struct heddle_options *options)
+{
+    void *library;
+    const char *file = c->options->arguments.items[0];
+    const struct heddle_platform *platform = open_built(c, built, &library);
+    if (!platform)
         return OPTIONS_ENV_NOT_STARTED;
+    bool plays = platform->has(TRACE_PLAYER);
+    if (plays && !options->api_trace) {
+        fprintf(stderr,
+                "heddle run: this platform plays traces of API calls: heddle run %s --api-trace "
+                "DIR\n",
+                file);
+        return EXIT_USAGE;
+    }
+    if (options->api_trace && !plays) {
+        fprintf(stderr,
+                "heddle run: '--api-trace' needs a platform with a trace_cpu, such as "
+                "packet_trace; '%s' has none\n",
+                file);
+        return EXIT_USAGE;
     }
     if (!platform->start(options))
         return OPTIONS_ENV_NOT_STARTED;
-    if (platform->driver()) {
+    if (platform->driver() && !plays) {
         fprintf(stderr,
                 "heddle run: this platform's driver needs a program: heddle run %s -- PROGRAM "
                 "ARGS...\n",
-                c->options->arguments.items[0]);
+                file);
         return EXIT_USAGE;
     }
     int status = platform->run();
