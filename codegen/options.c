@@ -164,6 +164,8 @@ static const struct option_spec {
      "print every message about the line of 64 bytes at ADDRESS; only without a program"},
     {"--api-trace", "FILE|DIR", KIND_TEXT, FIELD(api_trace), ON(RUN),
      "play a trace of API calls instead of a program, and compare what it copies to the host"},
+    {"--record-api-trace", "DIR", KIND_TEXT, FIELD(record_api_trace), ON(RUN),
+     "record the program's calls of HIP, with their data, in a new folder for --api-trace"},
     {"--threads", "N", KIND_NUMBER, FIELD(threads), ON(RUN),
      "threads of the simulation (default 1); must change no result, only the time it takes"},
     {"--max-cycles", "N", KIND_NUMBER, FIELD(max_cycles), ON(RUN),
