@@ -1,6 +1,7 @@
 /* What a platform's shared object exports: start, run, finish. Everything else in it is hidden.
  * Called by the HIP library and by `heddle run`. */
 #include <stdio.h>
+#include <string.h>
 
 #include "dump.h"
 #include "hang.h"
@@ -9,6 +10,9 @@
 
 static enum platform_mode mode;
 static uint64_t max_cycles;
+static const char *api_trace;
+static const char *const *modules;
+static uint32_t module_count;
 
 enum platform_mode platform_mode(void)
 {
@@ -18,6 +22,16 @@ enum platform_mode platform_mode(void)
 uint64_t platform_max_cycles(void)
 {
     return max_cycles;
+}
+
+const char *platform_api_trace(void)
+{
+    return api_trace;
+}
+
+const char *platform_module(uint32_t number)
+{
+    return number < module_count ? modules[number] : NULL;
 }
 
 /* Functional mode has nothing that could run on several threads; state files and the lines that are
@@ -66,6 +80,9 @@ static bool start(const struct heddle_options *options)
     }
     mode = (enum platform_mode)options->mode;
     max_cycles = options->max_cycles;
+    api_trace = options->api_trace;
+    modules = options->modules;
+    module_count = options->module_count;
     const struct platform_table *table = platform_image.table;
     if (!table && !options->tables_path) {
         fprintf(stderr, "heddle: a generic build needs tables (HEDDLE_TABLES)\n");
@@ -110,6 +127,17 @@ static bool finish(void)
     return stats_write() && traced;
 }
 
+static bool has(const char *type)
+{
+    const struct platform_table *table = platform_image.table;
+    const struct unit_type *const *units = table ? table->units : platform_image.units;
+    uint32_t count = table ? table->unit_count : platform_image.unit_count;
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(units[i]->name, type) == 0)
+            return true;
+    return false;
+}
+
 const struct heddle_platform *heddle_platform_open(uint32_t abi)
 {
     static const struct heddle_platform platform = {.abi = PLATFORM_ABI,
@@ -117,6 +145,7 @@ const struct heddle_platform *heddle_platform_open(uint32_t abi)
                                                     .run = run,
                                                     .finish = finish,
                                                     .driver = platform_driver,
-                                                    .suspects = watch_suspects};
+                                                    .suspects = watch_suspects,
+                                                    .has = has};
     return abi == PLATFORM_ABI ? &platform : NULL;
 }

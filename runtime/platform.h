@@ -10,7 +10,7 @@
 
 #include "unit.h"
 
-#define PLATFORM_ABI 3
+#define PLATFORM_ABI 4
 
 struct platform_domain {
     uint32_t name; /* string */
@@ -212,6 +212,11 @@ enum platform_mode { PLATFORM_TIMING, PLATFORM_FUNCTIONAL };
 enum platform_mode platform_mode(void);
 uint64_t platform_max_cycles(void);
 
+/* The trace of API calls that is to be played, or NULL; and the file of module `number`, NULL behind
+ * the last. */
+const char *platform_api_trace(void);
+const char *platform_module(uint32_t number);
+
 /* What of the components' statistics goes to the record of each kernel: sums over arrays, every
  * instance, or nothing. */
 enum platform_kernel_stats {
@@ -253,6 +258,10 @@ struct heddle_options {
     uint64_t dump_cycle;   /* this cycle of the fastest clock, if not 0 */
     const char *load_path; /* NULL: from the beginning */
     struct platform_lines watch;
+    /* A trace of API calls for a component of the platform to play, and what has its kernels. */
+    const char *api_trace; /* NULL: none */
+    const char *const *modules;
+    uint32_t module_count;
 };
 
 struct heddle_platform {
@@ -268,6 +277,8 @@ struct heddle_platform {
     const void *(*driver)(void);
     /* After run(): the lines that explain a failure; false: it named none. */
     bool (*suspects)(struct platform_lines *lines);
+    /* Is a component of this type in the platform? Also before start(). */
+    bool (*has)(const char *type);
 };
 
 /* The one exported symbol. NULL for an `abi` that is not PLATFORM_ABI. */
