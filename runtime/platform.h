@@ -10,7 +10,7 @@
 
 #include "unit.h"
 
-#define PLATFORM_ABI 3
+#define PLATFORM_ABI 4
 
 struct platform_domain {
     uint32_t name; /* string */
@@ -212,6 +212,12 @@ enum platform_mode { PLATFORM_TIMING, PLATFORM_FUNCTIONAL };
 enum platform_mode platform_mode(void);
 uint64_t platform_max_cycles(void);
 
+/* The list of SASS traces of this run (--sass-trace), NULL: none; and whether binary copies beside
+ * the traces are to be left alone. Whoever asks for the list is taken for the component that plays
+ * it: a platform in which nobody asks is refused. From init functions. */
+const char *platform_sass_trace(void);
+bool platform_sass_no_cache(void);
+
 /* What of the components' statistics goes to the record of each kernel: sums over arrays, every
  * instance, or nothing. */
 enum platform_kernel_stats {
@@ -253,6 +259,8 @@ struct heddle_options {
     uint64_t dump_cycle;   /* this cycle of the fastest clock, if not 0 */
     const char *load_path; /* NULL: from the beginning */
     struct platform_lines watch;
+    const char *sass_trace_path; /* NULL: none; for platforms with a trace_player */
+    bool sass_no_cache;
 };
 
 struct heddle_platform {
