@@ -201,6 +201,20 @@ static bool parse_watch(const struct options *o, struct platform_lines *watch)
     return true;
 }
 
+/* A trace takes the place of a program. */
+static bool parse_sass_trace(const struct options *o)
+{
+    if (!o->sass_trace || (!o->program && access(o->sass_trace, R_OK) == 0))
+        return true;
+    if (o->program)
+        fprintf(stderr, "heddle run: '--sass-trace' plays a trace instead of a program; leave out "
+                        "what stands behind '--'\n");
+    else
+        fprintf(stderr, "heddle run: cannot read '--sass-trace %s': %s\n", o->sass_trace,
+                strerror(errno));
+    return false;
+}
+
 /* State in files: what belongs together, and what cannot be. */
 static bool parse_dump(const struct options *o, struct heddle_options *options)
 {
@@ -268,13 +282,15 @@ static int make_options(struct command *c, struct heddle_options *options)
         .api_trace = absolute(c, o->api_trace),
         .modules = o->module.items,
         .module_count = (uint32_t)o->module.count,
+        .sass_trace_path = absolute(c, o->sass_trace),
+        .sass_no_cache = o->no_cache,
     };
     if (o->threads)
         options->threads = o->threads < THREADS_MOST ? (int)o->threads : THREADS_MOST;
     if (!run_trace_parse(o) || !parse_mode(o, options) || !parse_unified(o, options))
         return EXIT_USAGE;
     if (!parse_order(o->tick_order, options) || !parse_kernel_stats(o->kernel_stats, options)
-        || !parse_dump(o, options) || !parse_watch(o, &options->watch))
+        || !parse_dump(o, options) || !parse_sass_trace(o) || !parse_watch(o, &options->watch))
         return EXIT_USAGE;
     return can_write("--stats", o->stats) && can_write("--trace", o->trace)
                    && can_write("--dump", o->dump)
