@@ -1,14 +1,19 @@
 /* What a platform's shared object exports: start, run, finish. Everything else in it is hidden.
  * Called by the HIP library and by `heddle run`. */
 #include <stdio.h>
+#include <string.h>
 
 #include "dump.h"
 #include "hang.h"
 #include "lane.h"
+#include "sampling.h"
 #include "tables.h"
 
 static enum platform_mode mode;
 static uint64_t max_cycles;
+static struct sampling sampling;
+static char chosen_kernels[1 << 16]; /* the caller's text may be gone later */
+static bool profiles;
 
 enum platform_mode platform_mode(void)
 {
@@ -18,6 +23,33 @@ enum platform_mode platform_mode(void)
 uint64_t platform_max_cycles(void)
 {
     return max_cycles;
+}
+
+const struct sampling *platform_sampling(void)
+{
+    return &sampling;
+}
+
+bool platform_profiles(void)
+{
+    return profiles;
+}
+
+/* false: said on standard error. */
+static bool set_sampling(const struct heddle_options *options)
+{
+    char mistake[512] = "the list of --kernels is too long";
+    size_t size = options->kernels ? strlen(options->kernels) + 1 : 0;
+    if (size <= sizeof chosen_kernels) {
+        memcpy(chosen_kernels, size ? options->kernels : "", size ? size : 1);
+        if (sampling_parse(size ? chosen_kernels : NULL, options->warmup, &sampling, mistake,
+                           sizeof mistake)) {
+            profiles = options->profile;
+            return true;
+        }
+    }
+    fprintf(stderr, "heddle: %s\n", mistake);
+    return false;
 }
 
 /* Functional mode has nothing that could run on several threads; state files and the lines that are
@@ -66,6 +98,8 @@ static bool start(const struct heddle_options *options)
     }
     mode = (enum platform_mode)options->mode;
     max_cycles = options->max_cycles;
+    if (!set_sampling(options))
+        return false;
     const struct platform_table *table = platform_image.table;
     if (!table && !options->tables_path) {
         fprintf(stderr, "heddle: a generic build needs tables (HEDDLE_TABLES)\n");
