@@ -12,6 +12,7 @@
 struct unit {
     uint32_t leaf;
     uint32_t ring[WARM_PORTS];
+    uint32_t lines_ahead;
 };
 
 struct end {
@@ -42,10 +43,11 @@ void warm_register(const struct component *c, const struct warm_ops *own)
         ops[c->leaf] = own;
 }
 
-void warm_register_unit(const struct component *c, uint32_t vector, uint32_t scalar, uint32_t code)
+void warm_register_unit(const struct component *c, uint32_t vector, uint32_t scalar, uint32_t code,
+                        uint32_t lines_ahead)
 {
     if (units)
-        units[unit_count++] = (struct unit){c->leaf, {vector, scalar, code}};
+        units[unit_count++] = (struct unit){c->leaf, {vector, scalar, code}, lines_ahead};
 }
 
 static __attribute__((noinline)) void find_ends(void)
@@ -79,6 +81,11 @@ uint32_t warm_unit_count(void)
 uint32_t warm_unit_leaf(uint32_t number)
 {
     return units[number].leaf;
+}
+
+uint32_t warm_unit_lines_ahead(uint32_t number)
+{
+    return units[number].lines_ahead;
 }
 
 void warm_touch(uint32_t unit, enum warm_port port, const struct warm_access *access)

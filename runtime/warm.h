@@ -47,9 +47,10 @@ struct warm_ops {
 /* From init functions. `ops` lives as long as the platform. */
 void warm_register(const struct component *c, const struct warm_ops *ops);
 /* A component that executes wavefronts: the rings of requests for vector data, scalar data and
- * instructions (RING_NONE: none). */
+ * instructions (RING_NONE: none), and the lines of code that it fetches ahead. */
 enum warm_port { WARM_VECTOR, WARM_SCALAR, WARM_CODE, WARM_PORTS };
-void warm_register_unit(const struct component *c, uint32_t vector, uint32_t scalar, uint32_t code);
+void warm_register_unit(const struct component *c, uint32_t vector, uint32_t scalar, uint32_t code,
+                        uint32_t lines_ahead);
 
 /* The access goes to whoever receives on ring `ring`. */
 void warm_pass(uint32_t ring, const struct warm_access *access);
@@ -57,6 +58,7 @@ void warm_pass(uint32_t ring, const struct warm_access *access);
 /* Units in the order of instances; *leaf says which instance number `number` is. */
 uint32_t warm_unit_count(void);
 uint32_t warm_unit_leaf(uint32_t number);
+uint32_t warm_unit_lines_ahead(uint32_t number);
 void warm_touch(uint32_t unit, enum warm_port port, const struct warm_access *access);
 
 /* A word for each line of WARM_LINE bytes of simulated memory, for whoever counts lines. */

@@ -154,5 +154,12 @@ void touch_scalar(struct window_table *t, uint32_t unit, struct isa_context *con
 
 void touch_code(struct window_table *t, uint32_t unit, uint64_t pc)
 {
+    const struct program_allocation *a = program_find(launch->program, pc);
+    uint32_t ahead = unit_count ? warm_unit_lines_ahead(unit) : 0;
     touch_line(t, unit, WARM_CODE, WARM_READ, pc, UINT64_MAX);
+    for (uint32_t i = 1; a && i <= ahead; i++) {
+        uint64_t next = pc / WARM_LINE * WARM_LINE + (uint64_t)i * WARM_LINE;
+        if (next < a->end)
+            touch_line(t, unit, WARM_CODE, WARM_READ, next, UINT64_MAX);
+    }
 }

@@ -3,7 +3,8 @@
  *
  * Each work-group is put on the compute unit that it would get if all were free, in turn; lines of
  * its accesses go to that unit's ports in the order in which instructions are executed. An
- * instruction's own line is touched when it is executed for the first time in a launch. */
+ * instruction's own line, and what is fetched ahead, is touched when it is executed for the first time
+ * in a launch. */
 #ifndef HEDDLE_FUNCTIONAL_TOUCH_H
 #define HEDDLE_FUNCTIONAL_TOUCH_H
 
