@@ -15,6 +15,7 @@
 #include "fetch.h"
 #include "issue.h"
 #include "local_memory.h"
+#include "memory_only.h"
 #include "scalar_memory.h"
 #include "vector_memory.h"
 #include "wavefront.h"
