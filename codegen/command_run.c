@@ -21,6 +21,7 @@
 #include "codegen/command_run_trace.h"
 #include "codegen/options_env.h"
 #include "codegen/sha256.h"
+#include "runtime/sampling.h"
 
 #define REPORT_FILE "/tmp/heddle-report-XXXXXX"
 
@@ -109,6 +110,33 @@ static bool parse_mode(const struct options *o, struct heddle_options *options)
         fprintf(stderr, "heddle run: '--report' tells where time went; there is none with '--mode "
                         "functional'\n");
     return has_program && !o->trace && !o->report;
+}
+
+/* Chosen kernels and their warm-up; a profile. */
+static bool parse_sampling(const struct options *o, struct heddle_options *options)
+{
+    struct sampling sampling;
+    char mistake[512];
+    options->kernels = o->kernels;
+    options->warmup = o->warmup;
+    options->profile = o->profile;
+    if (!sampling_parse(o->kernels, o->warmup, &sampling, mistake, sizeof mistake)) {
+        fprintf(stderr, "heddle run: %s\n", mistake);
+        return false;
+    }
+    if (o->kernels && !o->program)
+        fprintf(stderr, "heddle run: '--kernels' chooses launches of a program; name one: heddle "
+                        "run PLATFORM --kernels LIST -- PROGRAM ARGS...\n");
+    else if (o->kernels && options->mode == PLATFORM_FUNCTIONAL)
+        fprintf(stderr, "heddle run: '--kernels' chooses what is simulated in detail; nothing is "
+                        "with '--mode functional'\n");
+    else if (o->profile && options->mode != PLATFORM_FUNCTIONAL)
+        fprintf(stderr,
+                "heddle run: '--profile' looks at kernels as they are executed with '--mode "
+                "functional'; give that, too\n");
+    else
+        return true;
+    return false;
 }
 
 /* "0,1,2,3"; whether these GPUs are there is found out when the platform stands. */
@@ -287,7 +315,8 @@ static int make_options(struct command *c, struct heddle_options *options)
     };
     if (o->threads)
         options->threads = o->threads < THREADS_MOST ? (int)o->threads : THREADS_MOST;
-    if (!run_trace_parse(o) || !parse_mode(o, options) || !parse_unified(o, options))
+    if (!run_trace_parse(o) || !parse_mode(o, options) || !parse_unified(o, options)
+        || !parse_sampling(o, options))
         return EXIT_USAGE;
     if (!parse_order(o->tick_order, options) || !parse_kernel_stats(o->kernel_stats, options)
         || !parse_dump(o, options) || !parse_sass_trace(o) || !parse_watch(o, &options->watch))

@@ -141,6 +141,14 @@ static const struct option_spec {
      "say what is done, on standard error"},
     {"--mode", "MODE", KIND_TEXT, FIELD(mode), ON(RUN),
      "timing, or functional: the same instructions at once, without timing"},
+    {"--kernels", "LIST", KIND_TEXT, FIELD(kernels), ON(RUN),
+     "launches to simulate in detail: numbers from 1, ranges and kernels' names, as in 3,7-9,scale; "
+     "the others are executed without timing"},
+    {"--warmup", "HOW", KIND_TEXT, FIELD(warmup), ON(RUN),
+     "before each of them: none, perfect, full-memory, memory:N, functional (default) or "
+     "functional:N, of all or the N preceding launches"},
+    {"--profile", NULL, KIND_FLAG, FIELD(profile), ON(RUN),
+     "with --mode functional: what each launch executed and accessed, in its statistics"},
     {"--unified", "GPUS", KIND_TEXT, FIELD(unified), ON(RUN),
      "GPUs, such as 0,1,2,3, that the program sees as one device: memory and work-groups are "
      "spread "

@@ -6,6 +6,7 @@
 #include "dump.h"
 #include "hang.h"
 #include "lane.h"
+#include "sampling.h"
 #include "tables.h"
 
 static enum platform_mode mode;
@@ -15,6 +16,9 @@ static const char *const *modules;
 static uint32_t module_count;
 static const char *sass_trace;
 static bool sass_no_cache, sass_asked;
+static struct sampling sampling;
+static char chosen_kernels[1 << 16]; /* the caller's text may be gone later */
+static bool profiles;
 
 enum platform_mode platform_mode(void)
 {
@@ -45,6 +49,33 @@ const char *platform_sass_trace(void)
 bool platform_sass_no_cache(void)
 {
     return sass_no_cache;
+}
+
+const struct sampling *platform_sampling(void)
+{
+    return &sampling;
+}
+
+bool platform_profiles(void)
+{
+    return profiles;
+}
+
+/* false: said on standard error. */
+static bool set_sampling(const struct heddle_options *options)
+{
+    char mistake[512] = "the list of --kernels is too long";
+    size_t size = options->kernels ? strlen(options->kernels) + 1 : 0;
+    if (size <= sizeof chosen_kernels) {
+        memcpy(chosen_kernels, size ? options->kernels : "", size ? size : 1);
+        if (sampling_parse(size ? chosen_kernels : NULL, options->warmup, &sampling, mistake,
+                           sizeof mistake)) {
+            profiles = options->profile;
+            return true;
+        }
+    }
+    fprintf(stderr, "heddle: %s\n", mistake);
+    return false;
 }
 
 /* Functional mode has nothing that could run on several threads; state files and the lines that are
@@ -100,6 +131,8 @@ static bool start(const struct heddle_options *options)
     sass_trace = options->sass_trace_path;
     sass_no_cache = options->sass_no_cache;
     sass_asked = false;
+    if (!set_sampling(options))
+        return false;
     const struct platform_table *table = platform_image.table;
     if (!table && !options->tables_path) {
         fprintf(stderr, "heddle: a generic build needs tables (HEDDLE_TABLES)\n");

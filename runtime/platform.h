@@ -257,6 +257,9 @@ struct heddle_options {
     int mode;            /* enum platform_mode */
     const char *unified; /* NULL, or GPUs that the program sees as one device: "0,1,2,3" */
     int kernel_stats;    /* enum platform_kernel_stats */
+    const char *kernels; /* NULL: all launches in detail; else, with */
+    const char *warmup;  /* this, see runtime/sampling.h */
+    bool profile;        /* functional mode: what each kernel executed goes to its record */
     /* Platforms that drive themselves (runtime/dump.h); not passed on to programs. */
     const char *dump_path; /* NULL: none; written at */
     uint64_t dump_ps;      /* this time, or */
