@@ -6,6 +6,7 @@
 #ifndef HEDDLE_DRIVER_EXECUTE_H
 #define HEDDLE_DRIVER_EXECUTE_H
 
+#include "driver_copies.h"
 #include "driver_dirty.h"
 #include "driver_functional.h"
 #include "driver_move.h"
@@ -202,6 +203,9 @@ static bool command_begin(struct driver *d, uint32_t command, struct driver_queu
         command_complete(d, q);
         return true;
     }
+    bool asked = false;
+    if (copies_awaited(d, k, &asked))
+        return asked;
     if (command_flush_awaited(d, k))
         return false;
     uint32_t flushed = command_flush_device(d, k, q->device);
