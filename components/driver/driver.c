@@ -8,6 +8,7 @@
 
 #include "driver_code.h"
 #include "driver_code_copies.h"
+#include "driver_copies.h"
 #include "driver_devices.h"
 #include "driver_dirty.h"
 #include "driver_enqueue.h"

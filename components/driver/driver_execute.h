@@ -6,6 +6,7 @@
 #ifndef HEDDLE_DRIVER_EXECUTE_H
 #define HEDDLE_DRIVER_EXECUTE_H
 
+#include "driver_copies.h"
 #include "driver_dirty.h"
 #include "driver_functional.h"
 #include "driver_move.h"
@@ -209,6 +210,9 @@ static bool command_begin(struct driver *d, uint32_t command, struct driver_queu
         command_complete(d, q);
         return true;
     }
+    bool asked = false;
+    if (copies_awaited(d, k, &asked))
+        return asked;
     enum sample_step sampled = sample_begin(d, k, driver_window_end);
     if (sampled != SAMPLE_GO_ON)
         return sampled == SAMPLE_BEGAN;

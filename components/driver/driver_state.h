@@ -36,6 +36,7 @@ enum {
     DRIVER_HANDLES = 1024,       /* devices as the program sees them: GPUs, contexts, unified ones */
     DRIVER_RING_BYTES = 4 << 20, /* packets and kernel arguments of a device; smaller on small devices */
     DRIVER_TOUCHES = 4096,       /* questions for pages that wait */
+    DRIVER_WRITTEN = 1024,       /* pages that have lost their copies to a write, remembered */
     DRIVER_LATE_PIECES = 64,     /* of a ring, that its head goes around */
     DRIVER_SCRATCH_POOLS = 16,   /* a device, kept for the next launch */
     DRIVER_MAX_WORK_GROUP = 1024,
@@ -181,12 +182,24 @@ enum migrate_state {
     MIGRATE_RESUME
 };
 
-/* A GPU has asked for a page. */
+/* What a question comes to: nothing, the page is noted as placed, it moves, it gets its first copy or a further one, its
+ * copies go. */
+enum migrate_work { WORK_NONE, WORK_PLACE, WORK_MOVE, WORK_COPY, WORK_COPY_MORE, WORK_WRITE };
+
+/* A page that was written to and gets no copies for a while. */
+struct driver_written {
+    uint64_t page;         /* number */
+    uint64_t until;        /* cycle */
+    uint32_t pid;
+};
+
+/* A GPU has asked for a page, or the host wants to write to it. */
 struct driver_touch {
     uint64_t address;
     uint32_t pid;
     uint32_t gpu;
-    uint32_t port;         /* of the question */
+    uint32_t port;         /* of the question; DRIVER_NONE: the host's */
+    uint8_t wish;          /* enum page_wish */
     uint16_t tag;
 };
 
@@ -209,7 +222,8 @@ struct driver_migrate {
     uint64_t paused_at;    /* cycle */
     uint64_t not_before;   /* cycle of the next pause */
     bool ready;            /* nobody uses managed memory */
-    bool moves;            /* false: the page stays and is only noted as placed */
+    uint32_t work;         /* enum migrate_work, of the first question */
+    uint32_t written;      /* arena: struct driver_written[DRIVER_WRITTEN], by page */
     uint64_t from, to;     /* physical */
     uint32_t port[DRIVER_DEVICES]; /* `move` port of each GPU */
 };
