@@ -34,13 +34,16 @@ enum packet_phase {
     PACKET_DEPEND,     /* reads a signal */
     PACKET_POLL,       /* waits before it looks again */
     PACKET_DESCRIPTOR, /* reads that of the kernel */
+    PACKET_SCRATCH,    /* asks the driver for private memory */
     PACKET_LAUNCH,
     /* Behind the front. */
     PACKET_RUNNING,
+    PACKET_UNUSED,       /* tells the driver that the private memory is free */
     PACKET_RELEASE,      /* flushes */
     PACKET_SIGNAL,       /* waits until no other packet changes a signal */
     PACKET_SIGNAL_READ,  /* reads its completion signal */
     PACKET_SIGNAL_WRITE, /* writes it */
+    PACKET_INTERRUPT,    /* tells the driver */
     PACKET_RETIRE,       /* marks its place in the ring as free */
     PACKET_ADVANCE       /* writes the read index */
 };
@@ -60,6 +63,8 @@ struct packet {
         uint8_t bytes[AQL_PACKET_BYTES];
     } aql;
     struct aql_descriptor descriptor;
+    uint64_t scratch; /* virtual address of its private memory; 0: none */
+    uint32_t scratch_groups;
 };
 
 struct user_queue {
