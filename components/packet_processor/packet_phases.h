@@ -24,8 +24,6 @@ static void packet_free(struct packet_processor *c, struct packet *p)
     struct user_queue *q = queue_at(c, p->queue);
     if (packet_is_front(p))
         packet_leave_front(c, p);
-    if (c->signal_owner != PACKET_NONE && packet_at(c, c->signal_owner) == p)
-        c->signal_owner = PACKET_NONE;
     q->active--;
     c->used--;
     c->scheduled = false;
@@ -104,6 +102,21 @@ static bool send_write(struct packet_processor *c, struct packet *p, uint32_t nu
     void *payload =
         packet_processor_cp_send_write(c, (uint16_t)(PACKET_TAG | number), physical, bytes);
     memcpy(command_write_data(payload), from, bytes);
+    p->under_way = 1;
+    return true;
+}
+
+/* Its completion signal counts down, wherever it lies; nobody comes between. */
+static bool send_signal(struct packet_processor *c, struct packet *p, uint32_t number)
+{
+    uint64_t physical, address = packet_completion(p) + AQL_SIGNAL_VALUE;
+    if (!physical_of(c, p, address, sizeof p->value, &physical)) {
+        packet_fail(c, p, QUEUE_ADDRESS);
+        return true;
+    }
+    if (!packet_processor_cp_can_send(c))
+        return false;
+    packet_processor_cp_send_atomic(c, (uint16_t)(PACKET_TAG | number), physical, UINT64_MAX);
     p->under_way = 1;
     return true;
 }
@@ -385,15 +398,7 @@ static bool packet_step(struct packet_processor *c, uint32_t number)
         packet_end(c, p);
         return true;
     case PACKET_SIGNAL:
-        if (c->signal_owner != PACKET_NONE)
-            return false;
-        c->signal_owner = number;
-        packet_enter(p, PACKET_SIGNAL_READ);
-        return true;
-    case PACKET_SIGNAL_READ:
-        return send_read(c, p, number, packet_completion(p) + AQL_SIGNAL_VALUE, 8);
-    case PACKET_SIGNAL_WRITE:
-        return send_write(c, p, number, packet_completion(p) + AQL_SIGNAL_VALUE, &p->value, 8);
+        return send_signal(c, p, number);
     case PACKET_INTERRUPT:
         return send_interrupt(c, p);
     case PACKET_RETIRE:
@@ -435,14 +440,10 @@ static void packet_answer(struct packet_processor *c, struct packet *p, const vo
     case PACKET_RELEASE:
         packet_enter(p, packet_completion(p) ? PACKET_SIGNAL : PACKET_RETIRE);
         return;
-    case PACKET_SIGNAL_READ:
+    case PACKET_SIGNAL:
         memcpy(&p->value, data, sizeof p->value);
         p->value--;
-        packet_enter(p, PACKET_SIGNAL_WRITE);
-        return;
-    case PACKET_SIGNAL_WRITE:
         c->io.stats.signals++;
-        c->signal_owner = PACKET_NONE;
         packet_enter(p, PACKET_INTERRUPT);
         return;
     case PACKET_RETIRE:

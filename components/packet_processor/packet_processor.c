@@ -17,7 +17,6 @@ static void packet_processor_init(struct packet_processor *c)
     c->queues = arena_allocate((size_t)p->queues * sizeof(struct user_queue));
     c->packets = arena_allocate((size_t)p->packets * sizeof(struct packet));
     c->packet_count = (uint32_t)p->packets;
-    c->signal_owner = PACKET_NONE;
     c->slice_end = ENGINE_NEVER;
     scheduler(c)->setup(packet_processor_scheduler(c), (uint32_t)p->queues, (uint32_t)p->slots);
 }
@@ -277,9 +276,7 @@ static unsigned packet_processor_outstanding(const struct packet_processor *c,
                                          "runs",
                                          "gives private memory back",
                                          "flushes",
-                                         "waits to signal",
-                                         "reads its signal",
-                                         "writes its signal",
+                                         "changes its signal",
                                          "tells the driver",
                                          "frees its place",
                                          "moves the read index"};
