@@ -6,6 +6,7 @@
  * commands into messages to the GPUs (driver_execute.h). */
 #include "driver.gen.h"
 
+#include "driver_calls.h"
 #include "driver_code.h"
 #include "driver_code_copies.h"
 #include "driver_devices.h"
@@ -49,6 +50,7 @@ static void driver_init(struct driver *d)
     page_table_init(driver_page_table(d), (unsigned)__builtin_ctzll(driver_page_bytes(d)), pages);
     migrate_init(d);
     user_init(d);
+    calls_init(d);
     driver_instance = d;
     platform_register_driver(&driver_api_table);
 }
@@ -57,6 +59,7 @@ static bool driver_tick(struct driver *d)
 {
     bool progress = driver_work(d);
     progress |= user_tick(d);
+    progress |= calls_tick(d, driver_window_end);
     if (driver_is_paused())
         engine_stop();
     if (d->stop_at && driver_now(d) >= d->stop_at) {
@@ -87,7 +90,7 @@ static unsigned driver_outstanding(const struct driver *d, struct hang_report *r
     }
     if (report && d->migrate.state != MIGRATE_NONE)
         hang_note(report, "moves pages: %u are asked for", d->migrate.count);
-    return d->undone + (d->migrate.state != MIGRATE_NONE) + user_outstanding(d, report);
+    return d->undone + (d->migrate.state != MIGRATE_NONE) + user_outstanding(d, report) + calls_outstanding(d, report);
 }
 
 /* ---- struct driver_api ---- */

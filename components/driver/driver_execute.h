@@ -167,11 +167,13 @@ static bool command_is_direct(struct driver *d, const struct driver_command *k)
 }
 
 static void migrate_swap(struct driver *d);
+static void calls_window_end(struct driver *d);
 
 /* Stores that others read, and the memory itself, change when no component is being ticked. */
 static void driver_window_end(struct component *c)
 {
     struct driver *d = (struct driver *)(void *)c;
+    calls_window_end(d);
     scratch_make(d);
     migrate_swap(d);
     for (uint32_t i = 0; i < d->queue_count; i++) {

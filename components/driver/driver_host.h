@@ -28,6 +28,8 @@ static enum driver_status host_wait_continued(void)
  * been printed by the engine. */
 static enum driver_status host_run(struct driver *d)
 {
+    if (driver_in_tick)
+        return driver_fail(DRIVER_NOT_READY, "nothing can wait in a tick");
     engine_wake_from_host(d->io.base.id);
     enum engine_result result = engine_run();
     switch (result) {

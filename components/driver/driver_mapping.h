@@ -31,6 +31,8 @@ static enum driver_status host_shoot_down(struct driver *d, uint32_t pid, uint64
 /* Makes the addresses that were freed fresh again. */
 static enum driver_status host_recycle(struct driver *d)
 {
+    if (driver_in_tick)
+        return driver_fail(DRIVER_OUT_OF_MEMORY, "all device addresses have been handed out");
     enum driver_status status = shootdown_check();
     if (status == DRIVER_OK)
         status = host_wait_everything(d);
@@ -86,7 +88,7 @@ static enum driver_status host_release(struct driver *d, uint64_t address)
     enum driver_status status = host_wait_everything(d);
     if (status == DRIVER_OK)
         memory_release(d, address);
-    if (status == DRIVER_OK && memory_retired_many(&d->memory))
+    if (status == DRIVER_OK && memory_retired_many(&d->memory) && !driver_in_tick)
         status = host_recycle(d);
     return status;
 }
