@@ -132,6 +132,15 @@ static enum driver_status calls_forget(struct driver *d, uint64_t address)
                                 : driver_fail(DRIVER_INVALID_ADDRESS, "no code is registered at 0x%" PRIx64, address);
 }
 
+/* A packet of the program itself. The device cannot be asked for what the program does not ask for. */
+static enum driver_status calls_execute(struct driver *d, uint32_t blob, uint64_t *ticket)
+{
+    const struct api_request *r = calls_bytes(blob, sizeof *r);
+    if (r && packets_execute(d, r, ticket))
+        return DRIVER_OK;
+    return driver_fail(DRIVER_INVALID_VALUE, "a packet that the program has not sent");
+}
+
 static enum driver_status calls_copy(struct driver *d, const struct driver_calls *s, uint64_t *ticket)
 {
     const struct driver_call_request *m = &s->request;
@@ -199,6 +208,8 @@ static enum driver_status calls_do(struct driver *d, struct driver_calls *s, uin
         return calls_kernel(d, m);
     case DRIVER_CALL_FORGET:
         return calls_forget(d, m->forget.address);
+    case DRIVER_CALL_EXECUTE:
+        return calls_execute(d, m->execute.blob, ticket);
     default:
         return calls_enqueue(d, s, ticket);
     }

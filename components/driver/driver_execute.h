@@ -192,6 +192,8 @@ static void driver_window_end(struct component *c)
 static bool command_begin(struct driver *d, uint32_t command, struct driver_queue *q)
 {
     struct driver_command *k = driver_command_at(d, command);
+    if (k->gated)
+        return false;
     if (k->not_before > driver_now(d)) {
         driver_wake_at(d, k->not_before);
         return false;

@@ -93,6 +93,20 @@ static enum driver_status host_release(struct driver *d, uint64_t address)
     return status;
 }
 
+/* A call that has been done already goes as a packet, too. `value`: its one argument. */
+static enum driver_status host_note(struct driver *d, enum api_call call, uint64_t value)
+{
+    enum driver_status status = host_wait_trips(d);
+    struct api_request r = packet_of(call);
+    if (call == API_CALL_MALLOC)
+        r.malloc.size = value;
+    else
+        r.free.address = value;
+    if (status == DRIVER_OK)
+        packet_note(d, r);
+    return status;
+}
+
 /* ---- single pages ---- */
 
 /* Before a mapping is changed: the range lies in one allocation of the program, and nothing uses it. */

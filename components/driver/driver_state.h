@@ -84,6 +84,7 @@ struct driver_command {
     uint8_t local;         /* copies: inside of one GPU */
     uint8_t second_half;   /* copies between GPUs: the block has been read and is being written */
     uint8_t span;          /* enum driver_span */
+    bool gated;            /* its packet is still to come */
     bool beside_kernels;   /* copies whose ends share lines with others: kernels ran when it began */
     uint32_t launches;     /* of all devices, when it began */
     /* Launches, and the copies that they need. */
@@ -214,6 +215,7 @@ struct driver {
     uint64_t host_cycle;   /* the program has got this far */
     uint32_t user;         /* arena: struct driver_user */
     uint32_t calls_state;  /* arena: struct driver_calls */
+    uint32_t packets;      /* arena: struct driver_packets */
     struct memory_manager memory;
     uint32_t handles;      /* arena: struct driver_handle[DRIVER_HANDLES] */
     uint32_t handle_count;

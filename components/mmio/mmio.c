@@ -145,16 +145,34 @@ static bool run_next(struct mmio *c)
     return false;
 }
 
+/* The driver's own call goes back to it. Others go on meanwhile, since it may wait for something. */
+static bool hand_over(struct mmio *c, struct mmio_call *k)
+{
+    struct blob *blob = blob_new(sizeof k->request);
+    memcpy(blob->bytes, &k->request, sizeof k->request);
+    k->work = blob->number;
+    post_driver(c, OWNER_HOSTED, (uint32_t)(k - call_at(c, 0)), DRIVER_CALL_EXECUTE)->blob = k->work;
+    k->phase = PHASE_WAITING;
+    return true;
+}
+
+static void handed_over(struct mmio *c, uint32_t slot, uint32_t status)
+{
+    struct mmio_call *k = call_at(c, slot);
+    blob_free(k->work);
+    call_end(c, k, error_of(status));
+}
+
 /* A step of the call that is executed. */
 static bool run(struct mmio *c)
 {
-    if (c->running == MMIO_NONE && (!knows_devices(c) || !run_next(c)))
+    if (c->running == MMIO_NONE && ((!mmio_params(c)->hosted && !knows_devices(c)) || !run_next(c)))
         return false;
     struct mmio_call *k = call_at(c, c->running);
     if (k->pending)
         return false;
     uint32_t step = k->step + k->place;
-    bool over = k->phase != PHASE_RUNNING || mmio_functions[k->request.call](c, k);
+    bool over = k->phase != PHASE_RUNNING || (mmio_params(c)->hosted ? hand_over(c, k) : mmio_functions[k->request.call](c, k));
     if (!over)
         return k->pending || step != k->step + k->place;
     c->running = MMIO_NONE;
@@ -365,6 +383,9 @@ static void take_answer(struct mmio *c, const struct mmio_post *post, uint64_t v
     case OWNER_STEP:
         step_over(call_at(c, post->number), value, status);
         break;
+    case OWNER_HOSTED:
+        handed_over(c, post->number, status);
+        break;
     case OWNER_OPERATION:
         operation_at(c, post->number)->error = error_of(status);
         operation_end(c, post->number);
@@ -403,7 +424,7 @@ static bool mmio_tick(struct mmio *c)
 {
     bool progress = take_answers(c);
     progress |= take_requests(c);
-    if (c->used_calls)
+    if (c->used_calls && !mmio_params(c)->hosted)
         ask_devices(c);
     progress |= run(c);
     progress |= streams_step(c);

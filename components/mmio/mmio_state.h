@@ -65,7 +65,7 @@ enum mmio_error {
     MMIO_UNKNOWN = 999
 };
 
-enum mmio_owner { OWNER_NONE, OWNER_FETCH, OWNER_ANSWER, OWNER_STEP, OWNER_OPERATION, OWNER_BLOCK };
+enum mmio_owner { OWNER_NONE, OWNER_FETCH, OWNER_ANSWER, OWNER_STEP, OWNER_OPERATION, OWNER_BLOCK, OWNER_HOSTED };
 
 /* Something asked of the DMA engine or the driver. */
 struct mmio_post {
@@ -398,6 +398,9 @@ static void send_to_driver(struct mmio *c, uint16_t tag, const struct mmio_post 
         break;
     case DRIVER_CALL_FORGET:
         mmio_driver_send_forget(c, tag, p->address);
+        break;
+    case DRIVER_CALL_EXECUTE:
+        mmio_driver_send_execute(c, tag, p->blob);
         break;
     }
 }
