@@ -331,8 +331,9 @@ static bool finish_commands(struct packet_dma *c)
         if (blob && blob->status == PACKET_DMA_BUSY)
             blob->status = PACKET_DMA_DONE;
         packet_dma_command_reply_done(c, job->tag);
-        trace_begin(&c->io.base, job->order, "4 return bytes");
-        trace_end(&c->io.base, job->order, "4 return bytes");
+        const char *span = writes_memory(&job->what) ? "bytes are in memory" : "4 return the bytes";
+        trace_begin(&c->io.base, job->order, span);
+        trace_end(&c->io.base, job->order, span);
         stat_histogram_add(&c->io.stats.latency, packet_dma_now(c) - job->since);
         job->used = false;
         c->used--;
