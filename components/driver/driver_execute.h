@@ -169,11 +169,13 @@ static bool command_is_direct(struct driver *d, const struct driver_command *k)
 }
 
 static void migrate_swap(struct driver *d);
+static void calls_window_end(struct driver *d);
 
 /* Stores that others read, and the memory itself, change when no component is being ticked. */
 static void driver_window_end(struct component *c)
 {
     struct driver *d = (struct driver *)(void *)c;
+    calls_window_end(d);
     scratch_make(d);
     user_make_pools(d);
     migrate_swap(d);
@@ -194,6 +196,8 @@ static void driver_window_end(struct component *c)
 static bool command_begin(struct driver *d, uint32_t command, struct driver_queue *q)
 {
     struct driver_command *k = driver_command_at(d, command);
+    if (k->gated)
+        return false;
     if (k->not_before > driver_now(d)) {
         driver_wake_at(d, k->not_before);
         return false;
