@@ -24,7 +24,7 @@ bool run_trace_parse(const struct options *o)
         mistake = "either a program or '--api-trace', not both";
     else if (o->api_trace && (o->dump || o->load))
         mistake = "the state of a platform that plays a trace cannot be dumped or loaded";
-    else if (o->record_api_trace && !o->program)
+    else if (o->record_api_trace && !o->program && !o->api_trace)
         mistake = "'--record-api-trace' records a program; name one: heddle run PLATFORM "
                   "--record-api-trace DIR -- PROGRAM ARGS...";
     if (mistake)
