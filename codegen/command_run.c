@@ -21,6 +21,7 @@
 #include "codegen/command_run_trace.h"
 #include "codegen/options_env.h"
 #include "codegen/sha256.h"
+#include "runtime/sampling.h"
 
 #define REPORT_FILE "/tmp/heddle-report-XXXXXX"
 
@@ -109,6 +110,33 @@ static bool parse_mode(const struct options *o, struct heddle_options *options)
         fprintf(stderr, "heddle run: '--report' tells where time went; there is none with '--mode "
                         "functional'\n");
     return has_program && !o->trace && !o->report;
+}
+
+/* Chosen kernels and their warm-up; a profile. */
+static bool parse_sampling(const struct options *o, struct heddle_options *options)
+{
+    struct sampling sampling;
+    char mistake[512];
+    options->kernels = o->kernels;
+    options->warmup = o->warmup;
+    options->profile = o->profile;
+    if (!sampling_parse(o->kernels, o->warmup, &sampling, mistake, sizeof mistake)) {
+        fprintf(stderr, "heddle run: %s\n", mistake);
+        return false;
+    }
+    if (o->kernels && !o->program)
+        fprintf(stderr, "heddle run: '--kernels' chooses launches of a program; name one: heddle "
+                        "run PLATFORM --kernels LIST -- PROGRAM ARGS...\n");
+    else if (o->kernels && options->mode == PLATFORM_FUNCTIONAL)
+        fprintf(stderr, "heddle run: '--kernels' chooses what is simulated in detail; nothing is "
+                        "with '--mode functional'\n");
+    else if (o->profile && options->mode != PLATFORM_FUNCTIONAL)
+        fprintf(stderr,
+                "heddle run: '--profile' looks at kernels as they are executed with '--mode "
+                "functional'; give that, too\n");
+    else
+        return true;
+    return false;
 }
 
 /* "0,1,2,3"; whether these GPUs are there is found out when the platform stands. */
@@ -201,6 +229,20 @@ static bool parse_watch(const struct options *o, struct platform_lines *watch)
     return true;
 }
 
+/* A trace takes the place of a program. */
+static bool parse_sass_trace(const struct options *o)
+{
+    if (!o->sass_trace || (!o->program && access(o->sass_trace, R_OK) == 0))
+        return true;
+    if (o->program)
+        fprintf(stderr, "heddle run: '--sass-trace' plays a trace instead of a program; leave out "
+                        "what stands behind '--'\n");
+    else
+        fprintf(stderr, "heddle run: cannot read '--sass-trace %s': %s\n", o->sass_trace,
+                strerror(errno));
+    return false;
+}
+
 /* State in files: what belongs together, and what cannot be. */
 static bool parse_dump(const struct options *o, struct heddle_options *options)
 {
@@ -268,13 +310,16 @@ static int make_options(struct command *c, struct heddle_options *options)
         .api_trace = absolute(c, o->api_trace),
         .modules = o->module.items,
         .module_count = (uint32_t)o->module.count,
+        .sass_trace_path = absolute(c, o->sass_trace),
+        .sass_no_cache = o->no_cache,
     };
     if (o->threads)
         options->threads = o->threads < THREADS_MOST ? (int)o->threads : THREADS_MOST;
-    if (!run_trace_parse(o) || !parse_mode(o, options) || !parse_unified(o, options))
+    if (!run_trace_parse(o) || !parse_mode(o, options) || !parse_unified(o, options)
+        || !parse_sampling(o, options))
         return EXIT_USAGE;
     if (!parse_order(o->tick_order, options) || !parse_kernel_stats(o->kernel_stats, options)
-        || !parse_dump(o, options) || !parse_watch(o, &options->watch))
+        || !parse_dump(o, options) || !parse_sass_trace(o) || !parse_watch(o, &options->watch))
         return EXIT_USAGE;
     return can_write("--stats", o->stats) && can_write("--trace", o->trace)
                    && can_write("--dump", o->dump)
@@ -339,13 +384,26 @@ static void forward_signal(int number, siginfo_t *info, void *context)
         kill((pid_t)child, number);
 }
 
-static void forward_signals(void)
+static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+
+static void handle_passed_on(struct sigaction *action)
 {
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
-    struct sigaction action = {.sa_sigaction = forward_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
-    sigemptyset(&action.sa_mask);
-    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
-        sigaction(signals[i], &action, NULL);
+    sigemptyset(&action->sa_mask);
+    for (size_t i = 0; i < sizeof passed_on / sizeof passed_on[0]; i++)
+        sigaction(passed_on[i], action, NULL);
+}
+
+/* From here on signals are passed on; they are held back until the caller knows its child and sets
+   the mask to `before` again, since one that comes in between would be lost. */
+static void forward_signals(sigset_t *before)
+{
+    sigset_t held;
+    sigemptyset(&held);
+    for (size_t i = 0; i < sizeof passed_on / sizeof passed_on[0]; i++)
+        sigaddset(&held, passed_on[i]);
+    sigprocmask(SIG_BLOCK, &held, before);
+    handle_passed_on(
+        &(struct sigaction){.sa_sigaction = forward_signal, .sa_flags = SA_SIGINFO | SA_RESTART});
 }
 
 static void set_environment(struct command *c, const struct build_result *built,
@@ -408,18 +466,22 @@ static int run_program(struct command *c, const struct build_result *built,
     const char *status_file = arena_printf(c->arena, "%s/status", folder);
     options->program_hash = hash_file(c, program);
     set_environment(c, built, options, status_file);
-    forward_signals();
+    sigset_t before;
+    forward_signals(&before);
     fflush(NULL);
     pid_t parent = getpid(), pid = fork();
     if (pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != parent)
             _exit(EXIT_ERRORS);
+        handle_passed_on(&(struct sigaction){.sa_handler = SIG_DFL});
+        sigprocmask(SIG_SETMASK, &before, NULL);
         execv(program, arguments);
         fprintf(stderr, "heddle run: cannot start '%s': %s\n", program, strerror(errno));
         _exit(127);
     }
     child = pid;
+    sigprocmask(SIG_SETMASK, &before, NULL);
     int status = EXIT_ERRORS;
     if (pid < 0)
         fprintf(stderr, "heddle run: cannot start '%s': %s\n", program, strerror(errno));

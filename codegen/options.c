@@ -55,8 +55,9 @@ static const struct command {
          "What the diagnostic means, why it is one, and examples. Without a code, lists all.", 0,
          1},
     [COMMAND_NEW] =
-        {"new", "component|platform NAME", "start a component or a platform",
-         "Writes a description, a C file and a test that compile and pass. Nothing is overwritten.",
+        {"new", "component|part|platform NAME", "start a component, a part or a platform",
+         "Writes a description, a C file and a test that compile and pass. A part starts as a "
+         "replacement policy of caches. Nothing is overwritten.",
          2, 2},
     [COMMAND_BUILD] = {"build", "FILE", "generate and compile a platform",
                        "Compiles the platform for exactly these parameters. Everything is cached "
@@ -140,6 +141,14 @@ static const struct option_spec {
      "say what is done, on standard error"},
     {"--mode", "MODE", KIND_TEXT, FIELD(mode), ON(RUN),
      "timing, or functional: the same instructions at once, without timing"},
+    {"--kernels", "LIST", KIND_TEXT, FIELD(kernels), ON(RUN),
+     "launches to simulate in detail: numbers from 1, ranges and kernels' names, as in 3,7-9,scale; "
+     "the others are executed without timing"},
+    {"--warmup", "HOW", KIND_TEXT, FIELD(warmup), ON(RUN),
+     "before each of them: none, perfect, full-memory, memory:N, functional (default) or "
+     "functional:N, of all or the N preceding launches"},
+    {"--profile", NULL, KIND_FLAG, FIELD(profile), ON(RUN),
+     "with --mode functional: what each launch executed and accessed, in its statistics"},
     {"--unified", "GPUS", KIND_TEXT, FIELD(unified), ON(RUN),
      "GPUs, such as 0,1,2,3, that the program sees as one device: memory and work-groups are "
      "spread "
@@ -154,6 +163,9 @@ static const struct option_spec {
      "error at the end)"},
     {"--trace", "FILE", KIND_TEXT, FIELD(trace), ON(RUN),
      "write a trace for Perfetto or chrome://tracing"},
+    {"--sass-trace", "LIST", KIND_TEXT, FIELD(sass_trace), ON(RUN),
+     "play the SASS traces that this kernelslist.g names, or one .traceg, on a platform with a "
+     "trace_player"},
     {"--dump", "FILE", KIND_TEXT, FIELD(dump), ON(RUN),
      "write the state of the simulation at --dump-at and go on; only without a program"},
     {"--dump-at", "WHEN", KIND_TEXT, FIELD(dump_at), ON(RUN),
@@ -182,8 +194,8 @@ static const struct option_spec {
      "group: how much memory to sort in (default 160)"},
     {"--line", "BYTES", KIND_NUMBER, FIELD(line), ON(TRACE),
      "stats: bytes of a line (default 128)"},
-    {"--no-cache", NULL, KIND_FLAG, FIELD(no_cache), ON(TRACE),
-     "stats: neither read nor write the binary copies"},
+    {"--no-cache", NULL, KIND_FLAG, FIELD(no_cache), ON(TRACE) | ON(RUN),
+     "stats, run --sass-trace: neither read nor write the binary copies"},
     {"--markdown", NULL, KIND_FLAG, FIELD(markdown), ON(HELP), "all commands as Markdown"},
     {"--man", NULL, KIND_FLAG, FIELD(man), ON(HELP), "all commands as a man page"},
 };
