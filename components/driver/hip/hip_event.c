@@ -104,8 +104,11 @@ static hipError_t query_event(hipEvent_t event)
     if (!found->recorded) {
         return hipSuccess;
     }
-    HIP_RECORD(.kind = API_TRACE_EVENT_QUERY, .event = found->number);
-    return hip_query_ticket(found->ticket, "hipEventQuery");
+    struct api_trace_call call = {.kind = API_TRACE_EVENT_QUERY, .event = found->number};
+    size_t line = hip_recording ? hip_record_add(&call) : 0;
+    hipError_t error = hip_query_ticket(found->ticket, "hipEventQuery");
+    HIP_RECORD_ANSWER(line, error);
+    return error;
 }
 
 /* Simulated milliseconds between two events, of which the hardware knows picoseconds. */

@@ -307,13 +307,16 @@ static hipError_t query_stream(hipStream_t stream)
     if (!found) {
         return hipErrorInvalidHandle;
     }
-    HIP_RECORD(.kind = API_TRACE_STREAM_QUERY, .stream = hip_stream_number(stream));
+    struct api_trace_call call = {.kind = API_TRACE_STREAM_QUERY,
+                                  .stream = hip_stream_number(stream)};
+    size_t line = hip_recording ? hip_record_add(&call) : 0;
     struct tickets tickets = tickets_of(found);
     hipError_t error = tickets.count ? hip_query_ticket(tickets.list[0], what) : hip.lost;
     for (size_t i = 1; i < tickets.count && error == hipSuccess; i++) {
         error = hip_ticket_done(tickets.list[i]) ? hip.lost : hipErrorNotReady;
     }
     hip_release(tickets.list);
+    HIP_RECORD_ANSWER(line, error);
     return error;
 }
 

@@ -247,7 +247,7 @@ static const struct {
     {OURS "HIP stream create: stream: stream-1\n", 2, "expected 'flags: '"},
     {"HIP device synchronize\n", 1, "begin the trace with 'heddle api-trace 1'"},
     {"heddle api-trace 3\n", 1, "version 3, this reader knows up to 2"},
-    {OURS "HIP stream query: stream: default\n", 2,
+    {OURS "HIP stream query: stream: default, ready: 0\n", 2,
      "is not in version 1: begin the trace with 'heddle api-trace 2'"},
     {"heddle api-trace 0\n", 1, "'0' is no version"},
     {"heddle api-trace one\n", 1, "'one' is no version"},
@@ -375,7 +375,7 @@ static const struct {
      "HIP pinned D2H: host_ptr: dptr-0, device_ptr: dptr-0, size: 8, rows: 1, pitch: "
      "0, host_pitch: 0, stream: default\n",
      4, "'host_ptr' is not host memory"},
-    {RECORDED "HIP event query: event: event-1\n", 2, "event-1 does not exist"},
+    {RECORDED "HIP event query: event: event-1, ready: 1\n", 2, "event-1 does not exist"},
     {RECORDED SETUP "HIP module launch: module: module-2, kernel: k, gdx: 1, gdy: 1, gdz: 1, bdx: "
                     "1, bdy: 1, bdz: 1, sharedBytes: 0, stream: default, args: \n",
      4, "module-2 does not exist"},
