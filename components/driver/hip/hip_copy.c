@@ -203,6 +203,13 @@ static hipError_t run_copy(const struct copy *copy, hipMemcpyKind kind, hipStrea
     }
     uint64_t ticket = 0, to = copy->to, from = copy->from;
     bool pending = false;
+    bool pageable = (!to_device && !is_pinned(copy->to, copy->width))
+                    || (!from_device && !is_pinned(copy->from, copy->width));
+    if (hip_recording && to_device != from_device) {
+        const uint64_t pitch = to_device ? copy->from_pitch : copy->to_pitch;
+        hip_managed_record_pinned(to_device ? from : to, (copy->rows - 1) * pitch + copy->width,
+                                  from_device, blocking || pageable);
+    }
     if (to_device && !from_device) {
         from = hip_managed_pinned(from, (copy->rows - 1) * copy->from_pitch + copy->width, false);
     } else if (from_device && !to_device) {
@@ -212,8 +219,6 @@ static hipError_t run_copy(const struct copy *copy, hipMemcpyKind kind, hipStrea
     if (error == hipSuccess && (to_device || from_device)) {
         error = order_copy(copy, stream);
     }
-    bool pageable = (!to_device && !is_pinned(copy->to, copy->width))
-                    || (!from_device && !is_pinned(copy->from, copy->width));
     bool records = hip_recording && error == hipSuccess && (to_device || from_device);
     struct hip_record_copy recorded =
         record_of(copy, stream, (void *)(uintptr_t)(to_device ? from : to), blocking || pageable);

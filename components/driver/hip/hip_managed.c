@@ -244,6 +244,23 @@ static bool bring_recorded(uint64_t host, bool write)
     return open;
 }
 
+void hip_managed_record_pinned(uint64_t host, uint64_t size, bool written, bool waits)
+{
+    const struct managed *m = find_view(host);
+    uint64_t first = m ? (host - m->view) / BLOCK : 0;
+    uint64_t end = m ? (host - m->view + size - 1) / BLOCK + 1 : 0;
+    for (uint64_t block = first; m && block < end; block++) {
+        uint64_t start = block * BLOCK;
+        bool moves = m->places[block] == AT_DEVICE || (m->places[block] == AT_BOTH && written);
+        if (waits && moves) {
+            bring_recorded(m->view + start, written);
+            m = find_view(host); /* the wait has released the lock */
+        } else if (!waits && m->places[block] == AT_HOST) {
+            hip_record_host_write(m->view + start, m->own + start, block_end(m, block) - start);
+        }
+    }
+}
+
 bool hip_managed_fault(uint64_t address, bool write)
 {
     if (__atomic_load_n(&all.count, __ATOMIC_RELAXED) == 0) {

@@ -69,8 +69,9 @@ static void call_host_unregister(const struct api_trace_call *call)
 static void call_host_map(const struct api_trace_call *call)
 {
     void *address = NULL;
-    play_check(call, hipHostGetDevicePointer(&address, play_get(call, PLAY_HOST, call->place.allocation)->handle, 0),
-               "hipHostGetDevicePointer");
+    struct play_object *host = play_get(call, PLAY_HOST, call->place.allocation);
+    play_check(call, hipHostGetDevicePointer(&address, host->handle, 0), "hipHostGetDevicePointer");
+    host->is_mapped = true;
     play_add(PLAY_DEVICE, call->to.allocation, address);
 }
 
@@ -176,7 +177,7 @@ static void call_copy_on(const struct api_trace_call *call)
 /* The bytes are those of the time when the call was made; what an earlier copy still brings there, it brings here, too. */
 static void call_pinned_to(const struct api_trace_call *call)
 {
-    uint64_t rows = rows_of(call);
+    uint64_t rows = play_get(call, PLAY_HOST, call->place.allocation)->is_mapped ? 0 : rows_of(call);
     uint8_t *bytes = play_read_file(call, api_trace_bytes(call)), *place = play_address(call, &call->place);
     for (uint64_t row = 0; row < rows; row++)
         if (memcmp(place + row * call->host_pitch, bytes + row * call->size, call->size) != 0)
