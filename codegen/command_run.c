@@ -635,6 +635,8 @@ int command_run(struct command *c)
         return status;
     if (!command_report_known(c))
         return EXIT_USAGE;
+    if (!run_recording_allowed(c->options))
+        return EXIT_ERRORS;
     if (c->options->program) {
         if (!c->options->program[0]) {
             fprintf(stderr, "heddle run: there is no program behind '--'\n");

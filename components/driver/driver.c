@@ -340,6 +340,33 @@ static enum driver_status api_wait_for(uint32_t queue, uint64_t ticket)
     return api_leave(status == DRIVER_OK ? enqueue(driver_instance, queue, &k, NULL) : status);
 }
 
+static uint32_t api_stream_flags(void)
+{
+    api_enter();
+    uint32_t flags = driver_stream_rules_ops(driver_instance)->flags(driver_stream_rules(driver_instance));
+    api_leave(DRIVER_OK);
+    return flags;
+}
+
+static enum driver_status api_call_begin(uint32_t queue, enum driver_call call, bool is_default, uint64_t *blocker)
+{
+    struct driver *d = driver_instance;
+    api_enter();
+    enum driver_status status = queue_check(d, queue);
+    if (status == DRIVER_OK
+        && !driver_stream_rules_ops(d)->begin(driver_stream_rules(d), call, queue, is_default, blocker))
+        status = DRIVER_NOT_READY;
+    return api_leave(status);
+}
+
+static enum driver_status api_call_end(uint32_t queue, uint64_t ticket)
+{
+    struct driver *d = driver_instance;
+    api_enter();
+    driver_stream_rules_ops(d)->end(driver_stream_rules(d), queue, ticket);
+    return api_leave(DRIVER_OK);
+}
+
 static enum driver_status api_wait(uint64_t ticket)
 {
     api_enter();
@@ -555,6 +582,9 @@ static const struct driver_api driver_api_table = {
     .launch = api_launch,
     .mark = api_mark,
     .wait_for = api_wait_for,
+    .stream_flags = api_stream_flags,
+    .call_begin = api_call_begin,
+    .call_end = api_call_end,
     .wait = api_wait,
     .wait_queue = api_wait_queue,
     .wait_all = api_wait_all,

@@ -17,6 +17,7 @@
 #include "components/command/aql_packet.h"
 #include "components/driver/copy_middleware.h"
 #include "components/driver/driver_api.h"
+#include "components/driver/stream_rules.h"
 #include "components/isa/isa.h"
 #include "components/work/work_placement.h"
 #include "memory_manager.h"
