@@ -453,6 +453,57 @@ ParameterizedTest(struct shape_case *p, sector_cache, touches_leave_what_request
     expect_counts(&r.counts, writes_back);
 }
 
+/* The same by pieces of 64 bytes as runtime/warm.h has them: tags, sectors and what went below are
+ * those of touching the two halves of each request. */
+Test(sector_cache, pieces_of_64_bytes_are_touches_of_two_sectors)
+{
+    enum { REQUESTS = 2000 };
+    static struct sector_line lines[2][64];
+    static uint64_t tags[2][64];
+    static const uint8_t kinds[] = {[SECTOR_MEM_LOAD] = WARM_READ,
+                                    [SECTOR_MEM_STORE] = WARM_WRITE,
+                                    [SECTOR_MEM_ATOMIC] = WARM_ATOMIC};
+    const struct shape_case *p = &shapes[6];
+    uint64_t below[WARM_KINDS] = {0};
+    for (unsigned turn = 0; turn < 2; turn++) {
+        uint64_t seed = 11;
+        set_up(shaped(p), 3);
+        struct sector_cache *c = harness_instance(cache);
+        warm_clear_counts();
+        for (uint32_t i = 0; i < REQUESTS; i++) {
+            struct random_request m = random_request(&seed, p);
+            if (m.kind == SECTOR_MEM_FILL)
+                continue;
+            for (unsigned half = 0; half < 2; half++) {
+                unsigned two = m.sectors >> (2 * half) & 3, part = m.partial >> (2 * half) & two;
+                struct warm_access a = {.address = m.number * 128 + half * 64,
+                                        .physical = m.number * 128 + half * 64,
+                                        .kind = kinds[m.kind]};
+                for (unsigned s = 0; s < 2; s++)
+                    if (two >> s & 1)
+                        a.mask |= (part >> s & 1 ? (uint64_t)0xff0 : UINT32_MAX) << (32 * s);
+                if (turn && a.mask)
+                    sector_cache_warm_ops.touch(&c->io.base, &a);
+                if (turn || !two)
+                    continue;
+                struct sector_touched t =
+                    sector_cache_touch(c, (enum sector_mem_request_kind)m.kind, m.number * 128,
+                                       two << (2 * half), part << (2 * half));
+                below[WARM_READ] += t.load != 0;
+                below[WARM_WRITE] += (t.evicted_sectors & 3) != 0;
+                below[WARM_WRITE] += (t.evicted_sectors & 12) != 0;
+            }
+        }
+        memcpy(lines[turn], sector_line_at(c, 0), sizeof lines[turn][0] * 32);
+        memcpy(tags[turn], sector_tag_at(c, 0), sizeof tags[turn][0] * 32);
+    }
+    cr_expect_arr_eq(lines[1], lines[0], sizeof lines[0][0] * 32);
+    cr_expect_arr_eq(tags[1], tags[0], sizeof tags[0][0] * 32);
+    cr_expect_gt(below[WARM_WRITE], 0);
+    cr_expect_eq(warm_counts()[WARM_READ], below[WARM_READ]);
+    cr_expect_eq(warm_counts()[WARM_WRITE], below[WARM_WRITE]);
+}
+
 /* ---- everything at once ---- */
 
 static uint64_t hash_of_log(void)
