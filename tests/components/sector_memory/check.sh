@@ -41,8 +41,27 @@ mixed="$(all pattern=random) $(all stores=5) $(all atomics=1) $(all whole=false)
     one $mixed $(all footprint=128KiB) --set l1.ports=4 --set l1.banks=8 --set l1.size=1KiB --set l1.ways=8 --set part.l2.write_miss=fetch
     one --set kind=gddr6 $mixed $(all stores=12) --set part.l2=4KiB --set part.ways=4 --set part.dram.timing.read_queue=4
     one --set partitions=8 --set loaders=9 $(all pattern=stride)
+    one --set partitions=5 $mixed
     one $(all pattern=hot) $(all atomics=12) $(all requests=300)
     one $(all pattern=local) $(all stores=4)
+
+    # bound CASE ARGUMENTS...: latencies of one request at a time, rates of many, against what they must be.
+    bound() {
+        local case=$1
+        shift
+        run bound --generic --set "$@"
+        python3 bounds.py "$case" "$work/bound.json"
+    }
+    alone="loaders=2 $(all outstanding=1) --set other.requests=1"
+    many="loaders=16 $(all requests=2000)"
+    bound l1 $alone --set first.requests=300 $(all pattern=local)
+    bound l2 $alone --set first.requests=300 $(all footprint=8KiB) --set l1=1KiB
+    bound ideal $alone --set first.requests=300 --set kind=ideal $(all pattern=random)
+    bound hbm2 $alone --set first.requests=300 $(all pattern=stride) $(all stride=1MiB) $(all footprint=1GiB)
+    bound gddr6 $alone --set first.requests=300 --set kind=gddr6 $(all pattern=stride) $(all stride=1MiB) $(all footprint=1GiB)
+    bound l2-rate $many $(all footprint=64KiB) --set l1=1KiB --set l1.allocate=fill $(all outstanding=24)
+    bound hbm2-rate $many
+    bound gddr6-rate $many --set kind=gddr6
 
     run whole --generic $mixed
     run special $mixed
