@@ -153,13 +153,18 @@ static void command_processor_init(struct command_processor *c)
 
 /* ---- cache control ---- */
 
-/* A pause begins with the first level: nothing comes to those in the middle after that. */
-static unsigned control_level_of(const struct command_processor *c, enum control_cache cache)
+static unsigned control_usual_level(enum control_cache cache)
 {
 #define CONTROL_LEVEL(NAME, PORT, LEVEL, REQUEST) [CONTROL_##NAME] = LEVEL,
     static const uint8_t levels[] = {CONTROL_PORTS(CONTROL_LEVEL)};
+    return levels[cache];
+}
+
+/* A pause begins with the first level: nothing comes to those in the middle after that. */
+static unsigned control_level_of(const struct command_processor *c, enum control_cache cache)
+{
     return c->control == CONTROL_PAUSE && cache == CONTROL_MID ? CONTROL_LAST_PAUSED
-                                                               : levels[cache];
+                                                               : control_usual_level(cache);
 }
 
 static bool control_is_pause(const struct command_processor *c)
@@ -368,8 +373,9 @@ static bool control_receive(struct command_processor *c)
 static void drop_untimed(const struct command_processor *c, unsigned last)
 {
 #define CONTROL_DROP(NAME, PORT, LEVEL, REQUEST)                                                   \
-    for (uint32_t i = 0; CONTROL_##NAME != CONTROL_TLB && control_level_of(CONTROL_##NAME) <= last \
-                         && i < command_processor_##PORT##_count(c);                               \
+    for (uint32_t i = 0;                                                                           \
+         CONTROL_##NAME != CONTROL_TLB && control_usual_level(CONTROL_##NAME) <= last              \
+         && i < command_processor_##PORT##_count(c);                                               \
          i++)                                                                                      \
         warm_drop(engine_base.port_rings[2 * (command_processor_io(c)->PORT##_first + i)]);
     CONTROL_PORTS(CONTROL_DROP)
@@ -563,6 +569,9 @@ static bool forward(struct command_processor *c, const struct command_request *m
         break;
     case COMMAND_READ:
         command_processor_dma_send_read(c, m->tag, m->read.address, m->read.size);
+        break;
+    case COMMAND_ATOMIC:
+        command_processor_dma_send_atomic(c, m->tag, m->atomic.address, m->atomic.value);
         break;
     case COMMAND_FILL:
         command_processor_dma_send_fill(c, m->tag, m->fill.address, m->fill.size, m->fill.pattern);
