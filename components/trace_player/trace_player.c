@@ -39,8 +39,9 @@ static bool kernel_measure(struct trace_player *p, struct player_kernel *k,
     uint64_t shared = header->shared_bytes + (uint64_t)params->shared_system;
     const char *limit = "threads";
     if (threads <= 32 * TRACE_WARPS && shared <= INT32_MAX) {
-        k->block = sm_room_of_block((uint32_t)threads, (uint32_t)registers, shared,
-                                    (uint32_t)params->register_unit, (uint64_t)params->shared_unit);
+        k->block = sm_room_of_block(&p->whole, (uint32_t)threads, (uint32_t)registers, shared,
+                                    (uint32_t)params->register_unit, (uint32_t)params->sub_cores,
+                                    (uint64_t)params->shared_unit);
         k->per_sm = sm_room_count(&p->whole, &k->block, &limit);
         k->carve = k->per_sm * k->block.shared;
         if (k->per_sm && threads)
