@@ -914,6 +914,18 @@ t_bad_stats_path() {
     [ ! -e "$out/work/ro/x.json" ]
 }
 t_bad_option() { expect 2 'stats' -- run platforms/tiny.heddle --stat x -- "$programs/vectoradd"; }
+# Traces of its own on rtx3070: closed forms, limits, streams, mistakes, and the same bytes however they are played.
+t_sass_trace() {
+    expect 0 '^ok$' -- python3 tests/system/sass_play.py "$heddle" platforms "$out/work/sass_play"
+}
+
+# Real traces, which lie outside of the repository, beside the figures of another simulator.
+t_sass_reference() {
+    local traces=${SASS_DATA:-../shared/data/sass}
+    [ -d "$traces" ] || { echo "    SKIPPED: no real traces in '$traces'; name their folder with SASS_DATA"; return 0; }
+    expect 0 'rank correlation' -- python3 tests/bench/sass/run.py "$heddle" "$traces" --check --page docs/sass.md
+}
+
 t_api_trace() {
     local traces=tests/components/api_trace/traces work=$out/work/api_trace
     expect 0 'vecadd/cuda_calls.trace: 10 calls, no errors' -- "$heddle" api-trace check $traces/vecadd || return 1
