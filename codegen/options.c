@@ -13,8 +13,9 @@ enum kind { KIND_FLAG, KIND_TEXT, KIND_LIST, KIND_NUMBER };
 #define ON(command) (1u << COMMAND_##command)
 #define MODEL_COMMANDS                                                                             \
     (ON(CHECK) | ON(GEN) | ON(DOT) | ON(DUMP) | ON(PARAMS) | ON(DOC) | ON(BUILD) | ON(RUN))
-#define PLATFORM_COMMANDS (MODEL_COMMANDS & ~ON(DOC))
-#define BUILD_COMMANDS    (ON(GEN) | ON(BUILD) | ON(RUN))
+#define TRIAL_COMMANDS    ON(EXPERIMENT)
+#define PLATFORM_COMMANDS ((MODEL_COMMANDS & ~ON(DOC)) | TRIAL_COMMANDS)
+#define BUILD_COMMANDS    (ON(GEN) | ON(BUILD) | ON(RUN) | TRIAL_COMMANDS)
 
 static const struct command {
     const char *name;
@@ -70,6 +71,14 @@ static const struct command {
                      "component gave up, 4 deadlock, "
                      "5 stall, 6 cycle limit, 7 not started.",
                      1, 1},
+    [COMMAND_EXPERIMENT] =
+        {"experiment", "FILE --kernels LIST -o DIR -- PROGRAM ARGS...",
+         "compare ways to warm up before kernels",
+         "Simulates each chosen launch of the program after every kind of warm-up (perfect, none, "
+         "memory:1 to memory:10, full-memory, functional), and corrects the cold one by two "
+         "formulas. Writes results.csv, ipc.svg, accuracy.svg and index.html to DIR. "
+         "docs/warmup.md explains them.",
+         1, 1},
     [COMMAND_STATS] =
         {"stats", "A.json [B.json]", "show statistics, or the difference of two runs",
          "Tables of what `heddle run --stats` wrote; with --report cpi, of its kernels' "
@@ -113,12 +122,12 @@ static const struct option_spec {
      "override a parameter; arrays without an index and globs mean all that match, later ones win"},
     {"--platform", "NAME", KIND_TEXT, FIELD(platform), PLATFORM_COMMANDS,
      "which platform of the file (default: the last)"},
-    {"-I", "DIR", KIND_LIST, FIELD(include), MODEL_COMMANDS,
+    {"-I", "DIR", KIND_LIST, FIELD(include), MODEL_COMMANDS | TRIAL_COMMANDS,
      "search imports here, before the library"},
     {"-o", "PATH", KIND_TEXT, FIELD(output),
      ON(GEN) | ON(DOT) | ON(DUMP) | ON(PARAMS) | ON(DOC) | ON(NEW) | ON(BUILD) | ON(STATS)
-         | ON(TRACE),
-     "where to write: a folder (gen, doc, new, build, trace group, trace mem) or a file (the "
+         | ON(TRACE) | ON(EXPERIMENT),
+     "where to write: a folder (gen, doc, new, build, experiment, trace group, trace mem) or a file (the "
      "others; default standard output)"},
     {"--module", "FILE", KIND_LIST, FIELD(module), ON(API_TRACE),
      "a code object or bundle with kernels of the trace"},
@@ -136,11 +145,11 @@ static const struct option_spec {
      "read parameters at run time: slower, but a changed parameter needs no compiler"},
     {"--jobs", "N", KIND_NUMBER, FIELD(jobs), ON(BUILD) | ON(RUN),
      "compilers at a time (default: as many as processors)"},
-    {"--verbose", NULL, KIND_FLAG, FIELD(verbose), ON(GEN) | ON(BUILD) | ON(RUN),
+    {"--verbose", NULL, KIND_FLAG, FIELD(verbose), ON(GEN) | ON(BUILD) | ON(RUN) | TRIAL_COMMANDS,
      "say what is done, on standard error"},
     {"--mode", "MODE", KIND_TEXT, FIELD(mode), ON(RUN),
      "timing, or functional: the same instructions at once, without timing"},
-    {"--kernels", "LIST", KIND_TEXT, FIELD(kernels), ON(RUN),
+    {"--kernels", "LIST", KIND_TEXT, FIELD(kernels), ON(RUN) | ON(EXPERIMENT),
      "launches to simulate in detail: numbers from 1, ranges and kernels' names, as in 3,7-9,scale; "
      "the others are executed without timing"},
     {"--warmup", "HOW", KIND_TEXT, FIELD(warmup), ON(RUN),
@@ -170,7 +179,7 @@ static const struct option_spec {
      "continue from the state in FILE, of the same platform with the same parameters"},
     {"--watch", "ADDRESS", KIND_LIST, FIELD(watch), ON(RUN),
      "print every message about the line of 64 bytes at ADDRESS; only without a program"},
-    {"--threads", "N", KIND_NUMBER, FIELD(threads), ON(RUN),
+    {"--threads", "N", KIND_NUMBER, FIELD(threads), ON(RUN) | TRIAL_COMMANDS,
      "threads of the simulation (default 1); must change no result, only the time it takes"},
     {"--max-cycles", "N", KIND_NUMBER, FIELD(max_cycles), ON(RUN),
      "end the run after so many cycles of the fastest clock"},
@@ -423,8 +432,8 @@ static int parse_words(struct options *options, int argc, char **argv, options_s
         const char *word = argv[i];
         int status = -1;
         if (strcmp(word, "--") == 0) {
-            if (options->command != COMMAND_RUN) {
-                fprintf(stderr, "heddle %s: '--' belongs to `run`\n",
+            if (!((ON(RUN) | TRIAL_COMMANDS) >> options->command & 1)) {
+                fprintf(stderr, "heddle %s: '--' belongs to `run` and commands that run programs\n",
                         commands[options->command].name);
                 return EXIT_USAGE;
             }
