@@ -17,6 +17,11 @@ static double least(double a, double b)
     return a < b ? a : b;
 }
 
+static double most(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 static bool ends_with(const char *text, const char *end)
 {
     size_t size = strlen(text), tail = strlen(end);
@@ -59,6 +64,7 @@ static void read_latencies(struct estimate_input *in, json_t *run)
     const char *path, *name;
     json_t *values, *link;
     double largest = 0;
+    unsigned crossed = 0;
     in->line = parameter(run, dram, "line");
     in->dram = parameter(run, dram, "latency");
     double ps = parameter(run, timed, "controller") + parameter(run, timed, "trcd_read")
@@ -66,11 +72,15 @@ static void read_latencies(struct estimate_input *in, json_t *run)
     if (ps > 0)
         in->dram = cycles_of(run, ps);
     in->l2 = parameter(run, l2, "latency");
+    in->hit = parameter(run, l2, "latency");
     json_object_foreach(json_object_get(json_object_get(run, "stamp"), "parameters"), path, values)
     {
+        if (strstr(path, "xbar"))
+            in->hit += 2 * number(values, "latency") * !crossed++;
         if (strstr(path, "l2") && json_object_get(values, "mshrs") && json_object_get(values, "write"))
             in->l2 = number(values, "latency");
     }
+    in->hit += in->l2;
     json_object_foreach(json_object_get(run, "links"), name, link)
     {
         double ps_one = number(link, "latency_ps");
@@ -81,12 +91,12 @@ static void read_latencies(struct estimate_input *in, json_t *run)
 }
 
 static void read_component(struct estimate_input *in, json_t *components, const char *path,
-                           json_t *stats, double *lookups, double *tlb_misses, double *most)
+                           json_t *stats, double *lookups, double *tlb_misses, double *busiest)
 {
     double reads = number(stats, "reads");
     if (json_object_get(stats, "bytes_read")) {
         in->dram_reads += reads;
-        *most = reads > *most ? reads : *most;
+        *busiest = most(reads, *busiest);
     } else if (json_object_get(stats, "lookups")) {
         *lookups += number(stats, "lookups");
         *tlb_misses += number(stats, "misses");
@@ -100,9 +110,10 @@ static void read_component(struct estimate_input *in, json_t *components, const 
         memcpy(owner, path, size);
         owner[size] = '\0';
         json_t *cache = json_object_get(components, owner);
-        double pages = number(stats, "misses"), misses = number(cache, "misses");
+        double misses = number(cache, "misses");
         bool scalar = strstr(owner, "l1s") != NULL, code = strstr(owner, "l1i") != NULL;
-        *(scalar ? &in->scalar_pages : code ? &in->code_pages : &in->vector_pages) += pages;
+        if (!scalar && !code)
+            in->vector_pages += number(stats, "misses");
         *(scalar ? &in->scalar_misses : code ? &in->code_misses : &in->vector_misses) += misses;
     }
 }
@@ -116,18 +127,19 @@ void estimate_read(struct estimate_input *in, json_t *run, json_t *kernel, json_
     json_t *waiting = json_object_get(slots, "waiting"), *units = json_object_get(kernel, "units");
     json_t *achieved = json_object_get(json_object_get(kernel, "occupancy"), "achieved");
     json_t *own = json_object_get(profile, "profile");
-    double lookups = 0, tlb_misses = 0, most = 0;
+    double lookups = 0, tlb_misses = 0, busiest = 0;
     *in = (struct estimate_input){.cycles = number(kernel, "cycles")};
     json_object_foreach(components, path, stats)
-        read_component(in, components, path, stats, &lookups, &tlb_misses, &most);
-    in->controllers = most > 0 ? in->dram_reads / most : 1;
+        read_component(in, components, path, stats, &lookups, &tlb_misses, &busiest);
+    in->controllers = busiest > 0 ? in->dram_reads / busiest : 1;
     in->walked = lookups > 0 ? tlb_misses / lookups : 0;
     read_latencies(in, run);
     double lines_before = number(json_object_get(before, "profile"), "lines");
     in->reuse = lines_before > 0 ? number(own, "reused") / lines_before : 0;
     in->warm_reads = number(own, "memory_reads");
     in->warm_walks = number(own, "page_walks");
-    in->wait_vector = number(waiting, "vmcnt");
+    in->wait_vector = number(waiting, "vmcnt") + number(waiting, "vector_memory_busy")
+                      + number(waiting, "vector_memory_full") + number(waiting, "stores");
     in->wait_scalar = number(waiting, "lgkmcnt_scalar_memory");
     in->wait_code = number(waiting, "fetch");
     in->held = number(achieved, "wavefront_cycles");
@@ -148,18 +160,17 @@ double estimate_waits(const struct estimate_input *in)
 {
     double hits = in->dram_reads > 0 ? 1 - in->warm_reads / in->dram_reads : 0;
     double pages = in->walks > 0 ? 1 - in->warm_walks / in->walks : 0;
-    double line = (hits > 0 ? hits : 0) * (in->dram - in->l2);
-    double page = (pages > 0 ? pages : 0) * in->walk * in->walked;
+    double line = most(hits, 0) * (in->dram - in->l2);
+    double page = most(pages, 0) * in->walk * in->walked;
     double all = in->vector_misses + in->scalar_misses + in->code_misses;
-    double missed = all > 0 ? least(1, in->dram_reads / all) : 0;
-    double vector = least(in->vector_pages, in->vector_instructions) * page
-                    + least(in->vector_misses * missed, in->vector_instructions) * line;
-    if (in->vector_cycles > 0)
-        vector *= least(1, in->wait_vector / in->vector_cycles);
-    double scalar = in->scalar_pages * page + in->scalar_misses * missed * line;
-    double code = in->code_pages * page + in->code_misses * missed * line;
-    double saved = least(vector, in->wait_vector) + least(scalar, in->wait_scalar)
-                   + least(code, in->wait_code);
+    line *= all > 0 ? least(1, in->dram_reads / all) : 0; /* the others find it in the L2 */
+    double mean = in->vector_instructions > 0 ? in->vector_cycles / in->vector_instructions : 0;
+    double paged = in->vector_instructions > 0
+                       ? least(1, in->vector_pages / in->vector_instructions)
+                       : 0;
+    double vector = mean > in->hit ? least(paged * page + line, mean - in->hit) / mean : 0;
+    double other = page + line > 0 ? (page + line) / (page + line + in->hit) : 0;
+    double saved = in->wait_vector * vector + (in->wait_scalar + in->wait_code) * other;
     double wavefronts = in->active > 0 ? in->held / in->active : 0;
     return wavefronts > 0 ? in->cycles - least(saved / wavefronts, in->active) : in->cycles;
 }

@@ -20,8 +20,9 @@ struct estimate_input {
      * in which a compute unit had wavefronts. */
     double wait_vector, wait_scalar, wait_code, held, active;
     double vector_instructions, vector_cycles; /* cycles: sum of their latencies */
-    /* Requests that waited for a translation, and lines that were not in the first-level cache. */
-    double vector_pages, scalar_pages, code_pages;
+    double hit; /* latency of a line from the L2 */
+    /* Requests that waited for a translation, and that found no line in the first-level cache. */
+    double vector_pages;
     double vector_misses, scalar_misses, code_misses;
     double walked; /* share of the first-level TLBs' misses that waited for a walk */
 };
