@@ -170,7 +170,7 @@ static int check(const struct options *o, struct sampling *sampling)
 
 int command_experiment(struct command *c)
 {
-    static const char *const profile[] = {"--mode", "functional", "--profile", NULL};
+    static const char *const profile[] = {"--mode", "functional", "--profile", "memory", NULL};
     struct sampling sampling;
     int status = check(c->options, &sampling);
     if (status >= 0)

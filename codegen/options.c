@@ -13,7 +13,7 @@ enum kind { KIND_FLAG, KIND_TEXT, KIND_LIST, KIND_NUMBER };
 #define ON(command) (1u << COMMAND_##command)
 #define MODEL_COMMANDS                                                                             \
     (ON(CHECK) | ON(GEN) | ON(DOT) | ON(DUMP) | ON(PARAMS) | ON(DOC) | ON(BUILD) | ON(RUN))
-#define TRIAL_COMMANDS    ON(EXPERIMENT)
+#define TRIAL_COMMANDS    (ON(EXPERIMENT) | ON(SAMPLE))
 #define PLATFORM_COMMANDS ((MODEL_COMMANDS & ~ON(DOC)) | TRIAL_COMMANDS)
 #define BUILD_COMMANDS    (ON(GEN) | ON(BUILD) | ON(RUN) | TRIAL_COMMANDS)
 
@@ -79,6 +79,12 @@ static const struct command {
          "formulas. Writes results.csv, ipc.svg, accuracy.svg and index.html to DIR. "
          "docs/warmup.md explains them.",
          1, 1},
+    [COMMAND_SAMPLE] =
+        {"sample", "FILE -- PROGRAM ARGS...", "cycles of all kernels from a few of them",
+         "Executes the program without timing, groups launches by what they execute, simulates a "
+         "few of each group in detail, and extrapolates, with a 95 % interval. docs/warmup.md "
+         "explains it.",
+         1, 1},
     [COMMAND_STATS] =
         {"stats", "A.json [B.json]", "show statistics, or the difference of two runs",
          "Tables of what `heddle run --stats` wrote; with --report cpi, of its kernels' "
@@ -126,7 +132,7 @@ static const struct option_spec {
      "search imports here, before the library"},
     {"-o", "PATH", KIND_TEXT, FIELD(output),
      ON(GEN) | ON(DOT) | ON(DUMP) | ON(PARAMS) | ON(DOC) | ON(NEW) | ON(BUILD) | ON(STATS)
-         | ON(TRACE) | ON(EXPERIMENT),
+         | ON(TRACE) | TRIAL_COMMANDS,
      "where to write: a folder (gen, doc, new, build, experiment, trace group, trace mem) or a file (the "
      "others; default standard output)"},
     {"--module", "FILE", KIND_LIST, FIELD(module), ON(API_TRACE),
@@ -152,11 +158,16 @@ static const struct option_spec {
     {"--kernels", "LIST", KIND_TEXT, FIELD(kernels), ON(RUN) | ON(EXPERIMENT),
      "launches to simulate in detail: numbers from 1, ranges and kernels' names, as in 3,7-9,scale; "
      "the others are executed without timing"},
-    {"--warmup", "HOW", KIND_TEXT, FIELD(warmup), ON(RUN),
+    {"--warmup", "HOW", KIND_TEXT, FIELD(warmup), ON(RUN) | ON(SAMPLE),
      "before each of them: none, perfect, full-memory, memory:N, functional (default) or "
      "functional:N, of all or the N preceding launches"},
-    {"--profile", NULL, KIND_FLAG, FIELD(profile), ON(RUN),
-     "with --mode functional: what each launch executed and accessed, in its statistics"},
+    {"--profile", "KIND", KIND_TEXT, FIELD(profile), ON(RUN),
+     "with --mode functional, in the statistics of each launch: blocks, what it executed; memory, "
+     "also what it accessed, and what of that caches and TLBs would not have had"},
+    {"--per-group", "N", KIND_NUMBER, FIELD(per_group), ON(SAMPLE),
+     "launches to simulate of each group (default 3)"},
+    {"--full", NULL, KIND_FLAG, FIELD(full), ON(SAMPLE),
+     "simulate everything in detail, too, and compare"},
     {"--unified", "GPUS", KIND_TEXT, FIELD(unified), ON(RUN),
      "GPUs, such as 0,1,2,3, that the program sees as one device: memory and work-groups are "
      "spread "
