@@ -206,7 +206,7 @@ static bool command_begin(struct driver *d, uint32_t command, struct driver_queu
     if (k->kind == DRIVER_BARRIER && !driver_ticket_done(d, k->awaited))
         return false;
     if (platform_mode() == PLATFORM_FUNCTIONAL) {
-        if (platform_profiles())
+        if (platform_profile() == PLATFORM_PROFILE_MEMORY)
             sample_flush(d, k, q->device);
         if (!functional_command(d, k, q->device))
             return false;

@@ -216,6 +216,7 @@ struct driver_sample {
     bool caches_live;      /* caches hold bytes; else they are only tags */
     bool skipped;          /* launches have left no trace in caches since they were touched last */
     uint32_t timed;        /* timed launches under way: 0 or 1 */
+    bool ended;            /* `perfect`: the last chosen launch is over, the rest takes no time */
     uint64_t prepared;     /* number of the launch that the platform was made ready for */
 };
 
