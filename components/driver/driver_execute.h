@@ -207,7 +207,7 @@ static bool command_begin(struct driver *d, uint32_t command, struct driver_queu
         return command_flush(d, command, flushed);
     if (k->kind == DRIVER_LAUNCH && k->user == DRIVER_NONE && k->packet.private_bytes && !scratch_find(d, q, driver_window_end))
         return false;
-    k->local = k->kind == DRIVER_COPY && copy_is_local(d, k);
+    k->local = k->kind == DRIVER_COPY ? (uint8_t)copy_find_way(d, k) : 0;
     k->phase = command_is_direct(d, k) ? PHASE_DIRECT : PHASE_MOVE;
     if (k->phase == PHASE_DIRECT)
         engine_at_window_end(&d->io.base, driver_window_end);
