@@ -56,6 +56,8 @@ static void command_complete(struct driver *d, struct driver_queue *q)
         (struct driver_ticket){k->ticket, engine.domains[d->io.base.domain].time_ps + 1};
     if (d->await_any || d->awaited == k->ticket)
         engine_stop();
+    if (k->kind != DRIVER_READ && driver_queues_count(d))
+        user_event(d);
     if (q->at == number)
         q->at = k->next;
     q->first = k->next;

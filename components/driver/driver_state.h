@@ -204,7 +204,7 @@ struct driver_ticket {
 struct driver {
     struct driver_io io;
     uint32_t device_count;
-    uint32_t commands;     /* arena: struct driver_command[DRIVER_COMMANDS + 1]; the last one stands for migrations */
+    uint32_t commands;     /* arena: struct driver_command[DRIVER_COMMANDS + 2]; the last two stand for migrations and releases */
     uint32_t free_command; /* list of commands that were used; DRIVER_NONE: empty */
     uint32_t used_commands; /* commands from here on have never been used: their memory is untouched */
     uint32_t undone;       /* commands */

@@ -932,6 +932,10 @@ t_user_queues() {
         expect 0 '^PASS' -- run $platform $variant --stats "$out/work/new.json" --stats-no-host -- "$programs/user_queues" || return 1
         same "$out/work/ref.json" "$out/work/new.json" || { fail "user queues with $variant"; return 1; }
     done
+    # Memory of another GPU is never looked at past a signal that has not come: each GPU told the driver, which flushed the owner.
+    [ "$(statistic 'gpu\[0\].pp$' releases)" -gt 0 ] && [ "$(statistic 'gpu\[0\].pp$' waits)" -gt 0 ] || fail "nothing was released or awaited" || return 1
+    expect 0 'deadlock: work is unfinished' 'user queue 0 of process 1: packet 0, a barrier, waits for the signal at 0x' -- run $platform -- "$programs/user_queues" stuck || return 1
+    grep -q "packet 0, a barrier, waits for the signal at $(sed -n 's/never is //p' "$out/work/log")\$" "$out/work/log" || fail "another signal is named" || return 1
     # What the driver does by itself passes through the packet processor unchanged.
     for variant in vectoradd streams scratch reduction; do
         expect 0 '^PASS' -- run platforms/tiny.heddle --generic --set queues=true -- "$programs/$variant" || return 1
