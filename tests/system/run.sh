@@ -1180,6 +1180,10 @@ t_user_queues() {
         expect 0 '^PASS' -- run $platform $variant --stats "$out/work/new.json" --stats-no-host -- "$programs/user_queues" || return 1
         same "$out/work/ref.json" "$out/work/new.json" || { fail "user queues with $variant"; return 1; }
     done
+    # Memory of another GPU is never looked at past a signal that has not come: each GPU told the driver, which flushed the owner.
+    [ "$(statistic 'gpu\[0\].pp$' releases)" -gt 0 ] && [ "$(statistic 'gpu\[0\].pp$' waits)" -gt 0 ] || fail "nothing was released or awaited" || return 1
+    expect 0 'deadlock: work is unfinished' 'user queue 0 of process 1: packet 0, a barrier, waits for the signal at 0x' -- run $platform -- "$programs/user_queues" stuck || return 1
+    grep -q "packet 0, a barrier, waits for the signal at $(sed -n 's/never is //p' "$out/work/log")\$" "$out/work/log" || fail "another signal is named" || return 1
     # What the driver does by itself passes through the packet processor unchanged.
     for variant in vectoradd streams scratch reduction; do
         expect 0 '^PASS' -- run platforms/tiny.heddle --generic --set queues=true -- "$programs/$variant" || return 1
@@ -1208,6 +1212,42 @@ t_launch_queues() {
     done
     expect nonzero 'launch_by = queue, but .*--set queues=true' -- run platforms/tiny.heddle --generic --set driver.launch_by=queue -- "$programs/vectoradd" || return 1
     expect 0 '^PASS' -- run platforms/tiny.heddle "${set[@]}" --mode functional -- "$programs/many_streams"
+}
+
+# Copies from GPU to GPU: with access by the fabric, as fast as its links let them; without it through the host.
+t_peer_copies() {
+    local f a variant fabric=platforms/r9nano_x8_fabric.heddle
+    for f in ring4 r9nano_x4; do
+        for a in none push pull; do
+            expect 0 '^PASS' -- run platforms/$f.heddle --stats "$out/work/ref.json" -- "$programs/peer_copies" 20000 $a || return 1
+            [ $a = none ] && [ "$(statistic rdma copied_out)" = 0 ] && continue
+            [ "$(statistic rdma copied_out)" -ge $((20000 / 64)) ] || fail "$f: copies with $a took another way" || return 1
+            [ "$(statistic rdma copied_out)" = "$(statistic rdma copied_in)" ] || fail "$f: not all that left came in" || return 1
+        done
+    done
+    for f in peer_ring allreduce halo; do
+        [ "$full" = yes ] || break
+        expect 0 '^PASS' -- run $fabric -- "$programs/$f" || return 1
+    done
+    # A megabyte: 16,384 answers of 72 bytes each over one link, and less than 6 us for the rest. At full speed the DMA engine is
+    # the narrower place: for each line it sends two requests, one a cycle.
+    for f in "5GB/s 235930" "10GB/s 117965" "50GB/s 32768"; do
+        expect 0 '^PASS' -- run $fabric --generic --set "xgmi.bandwidth=${f% *}" --stats "$out/work/ref.json" -- "$programs/peer_copies" 1048576 pull 2 5 || return 1
+        python3 - "$out/work/log" "${f#* }" "$out/work/ref.json" <<'END' || return 1
+import json, re, sys
+ns, bound = float(re.search(r"copied in (\d+) ns", open(sys.argv[1]).read())[1]), float(sys.argv[2])
+assert bound <= ns < bound + 6000, f"{ns} ns, expected {bound} and up to 6000 more"
+sent = sum(v["backward"]["bytes"] for k, v in json.load(open(sys.argv[3]))["links"].items()
+           if "xgmi" in k and k.startswith("gpu[5].") and " gpu[2]." in k)
+assert sent >= 72 * 16384, f"{sent} bytes on the link"
+END
+    done
+    expect 0 '^PASS' -- run platforms/ring4.heddle --stats "$out/work/ref.json" --stats-no-host -- "$programs/peer_copies" 9000 || return 1
+    for variant in --tick-order=descending --tick-order=random:1 --tick-all --generic "--threads 2"; do
+        # shellcheck disable=SC2086
+        expect 0 '^PASS' -- run platforms/ring4.heddle $variant --stats "$out/work/new.json" --stats-no-host -- "$programs/peer_copies" 9000 || return 1
+        same "$out/work/ref.json" "$out/work/new.json" || { fail "copies between GPUs with $variant"; return 1; }
+    done
 }
 
 # Kernels of eight queues run at the same time, on the same compute units.
