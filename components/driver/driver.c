@@ -6,8 +6,10 @@
  * commands into messages to the GPUs (driver_execute.h). */
 #include "driver.gen.h"
 
+#include "driver_calls.h"
 #include "driver_code.h"
 #include "driver_code_copies.h"
+#include "driver_copies.h"
 #include "driver_devices.h"
 #include "driver_dirty.h"
 #include "driver_enqueue.h"
@@ -15,6 +17,7 @@
 #include "driver_functional.h"
 #include "driver_handles.h"
 #include "driver_host.h"
+#include "driver_interrupts.h"
 #include "driver_mapping.h"
 #include "driver_migrate.h"
 #include "driver_move.h"
@@ -23,6 +26,8 @@
 #include "driver_ring.h"
 #include "driver_scratch.h"
 #include "driver_state.h"
+#include "driver_submit.h"
+#include "driver_user_state.h"
 
 static const struct driver_api driver_api_table;
 
@@ -49,6 +54,8 @@ static void driver_init(struct driver *d)
     page_table_init(driver_page_table(d), (unsigned)__builtin_ctzll(driver_page_bytes(d)), pages);
     migrate_init(d);
     user_init(d);
+    calls_init(d);
+    packets_init(d);
     driver_instance = d;
     platform_register_driver(&driver_api_table);
 }
@@ -57,6 +64,8 @@ static bool driver_tick(struct driver *d)
 {
     bool progress = driver_work(d);
     progress |= user_tick(d);
+    progress |= calls_tick(d, driver_window_end);
+    progress |= packets_tick(d);
     if (driver_is_paused())
         engine_stop();
     if (d->stop_at && driver_now(d) >= d->stop_at) {
@@ -81,6 +90,10 @@ static unsigned driver_outstanding(const struct driver *d, struct hang_report *r
         if (q->first == DRIVER_NONE)
             continue;
         const struct driver_command *k = driver_command_at(d, q->first);
+        if (k->kind == DRIVER_LAUNCH && k->user != DRIVER_NONE && k->phase == PHASE_RUNNING)
+            hang_note(report, "queue %u: its launches are in user queue %u of GPU %u (doorbell %u), %" PRIu64 " of %" PRIu64
+                      " have ended", i, k->user, q->device, user_of(d)->queue[k->user].slot, user_of(d)->queue[k->user].done,
+                      user_of(d)->queue[k->user].written);
         hang_note(report, "queue %u: %s %s%s, %u messages in flight", i, driver_kind_names[k->kind],
                   k->kind == DRIVER_LAUNCH ? program_kernel_name(driver_program(d), k->kernel) : "",
                   k->kind == DRIVER_LAUNCH ? "" : phases[k->phase], k->in_flight);
@@ -88,7 +101,8 @@ static unsigned driver_outstanding(const struct driver *d, struct hang_report *r
     }
     if (report && d->migrate.state != MIGRATE_NONE)
         hang_note(report, "moves pages: %u are asked for", d->migrate.count);
-    return d->undone + (d->migrate.state != MIGRATE_NONE) + user_outstanding(d, report);
+    return d->undone + (d->migrate.state != MIGRATE_NONE) + user_outstanding(d, report) + calls_outstanding(d, report)
+           + packets_outstanding(d, report);
 }
 
 /* ---- struct driver_api ---- */
@@ -134,7 +148,10 @@ static enum driver_status api_set_window(uint64_t base, uint64_t size)
 static enum driver_status api_allocate(uint32_t device, uint64_t size, uint64_t align, uint64_t *address)
 {
     api_enter();
-    return api_leave(host_allocate(driver_instance, device, size, align, false, address));
+    enum driver_status status = host_allocate(driver_instance, device, size, align, false, address);
+    if (status == DRIVER_OK)
+        status = host_note(driver_instance, API_CALL_MALLOC, size);
+    return api_leave(status);
 }
 
 static enum driver_status api_allocate_unified(uint32_t device, uint64_t size, uint64_t align, uint64_t *address)
@@ -146,7 +163,10 @@ static enum driver_status api_allocate_unified(uint32_t device, uint64_t size, u
 static enum driver_status api_release(uint64_t address)
 {
     api_enter();
-    return api_leave(host_release(driver_instance, address));
+    enum driver_status status = host_release(driver_instance, address);
+    if (status == DRIVER_OK)
+        status = host_note(driver_instance, API_CALL_FREE, address);
+    return api_leave(status);
 }
 
 static enum driver_status api_remap(uint64_t address, uint64_t size, uint32_t gpu)
@@ -244,6 +264,8 @@ static enum driver_status api_queue_destroy(uint32_t queue)
         status = driver_fail(DRIVER_INVALID_VALUE, "queue %u belongs to its device and stays", queue);
     if (status == DRIVER_OK)
         status = host_wait_queue(d, queue);
+    if (status == DRIVER_OK)
+        status = user_close(d, queue);
     if (status == DRIVER_OK)
         driver_queue_at(d, queue)->used = false;
     return api_leave(status);
