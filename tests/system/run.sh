@@ -202,6 +202,41 @@ t_stream_rules() {
     expect 0 '^PASS' -- run platforms/tiny.heddle -- "$programs/own_streams"
 }
 
+# Which calls wait, under each set of stream rules, as a table; the one in which a call on a busy device is made by the only thread
+# there is would deadlock a driver that waits where it takes calls.
+t_stream_calls() {
+    local rules
+    for rules in "hip --max-cycles 100000000" "balar --set driver.stream_rules=balar" "blocking --set driver.stream_rules=balar --set driver.stream_rules.launch_blocking=true"; do
+        # shellcheck disable=SC2086
+        expect 0 '^PASS' -- run platforms/tiny.heddle --set driver.poll_cost=1cy ${rules#* } -- "$programs/stream_calls" "${rules%% *}" || return 1
+    done
+    for rules in streams own_streams threads managed device_variables; do
+        expect 0 '^PASS' -- run platforms/tiny.heddle --set driver.stream_rules=balar -- "$programs/$rules" || return 1
+    done
+}
+
+# A thousand random programs over the streams of two GPUs, under each set of rules: every order is legal by a model of its own.
+t_random_streams() {
+    local seed rules how work=$out/work/streams
+    mkdir -p "$work"
+    for rules in hip balar; do
+        how=
+        [ $rules = hip ] || how="--set driver.stream_rules=balar"
+        for seed in 1 2 3 4; do
+            # shellcheck disable=SC2086
+            run tests/system/queues.heddle --set gpus=2 --set gpu.cus=1 --set gpu.banks=1 $how --max-cycles 100000000 --trace "$work/trace.json" \
+                -- "$programs/random_streams" 250 $seed >"$work/calls" 2>"$work/log" || { tail -n 3 "$work/calls" "$work/log"; fail "$rules, seed $seed"; return 1; }
+            expect 0 '^250 programs, .* 0 wrong' -- python3 tests/system/streams.py $rules "$work/calls" "$work/trace.json" || return 1
+            rm "$work/trace.json"
+        done
+    done
+    expect 0 'PASS' -- run tests/system/queues.heddle --set gpus=2 --set gpu.cus=1 --set gpu.banks=1 --set driver.stream_rules=balar \
+        --stats "$work/a.json" --stats-no-host -- "$programs/random_streams" 50 9 || return 1
+    expect 0 'PASS' -- run tests/system/queues.heddle --set gpus=2 --set gpu.cus=1 --set gpu.banks=1 --set driver.stream_rules=balar \
+        --tick-order random:5 --tick-all --stats "$work/b.json" --stats-no-host -- "$programs/random_streams" 50 9 || return 1
+    same "$work/a.json" "$work/b.json"
+}
+
 # Arguments stay as long as their kernel runs, and those that did not change are not copied again. A launch needs three copies:
 # of the code object, once, and of arguments and packet.
 t_launch_copies() {
