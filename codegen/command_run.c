@@ -66,6 +66,14 @@ static const char *absolute(struct command *c, const char *path)
     return arena_printf(c->arena, "%s/%s", folder, path);
 }
 
+static const char *const *absolute_all(struct command *c, const struct options_list *paths)
+{
+    const char **all = arena_alloc(c->arena, (paths->count + 1) * sizeof *all);
+    for (size_t i = 0; i < paths->count; i++)
+        all[i] = absolute(c, paths->items[i]);
+    return all;
+}
+
 /* "ascending", "descending", "random:SEED". */
 static bool parse_order(const char *text, struct heddle_options *options)
 {
@@ -281,7 +289,7 @@ static int make_options(struct command *c, struct heddle_options *options)
         .dump_path = absolute(c, o->dump),
         .load_path = absolute(c, o->load),
         .api_trace = absolute(c, o->api_trace),
-        .modules = o->module.items,
+        .modules = absolute_all(c, &o->module),
         .module_count = (uint32_t)o->module.count,
     };
     if (o->threads)

@@ -839,6 +839,7 @@ t_api_trace() {
     head -c 500 "$kernels" >"$work/kernels.hsaco"
     expect 1 "cuda_calls.trace:2: error: 'kernels.hsaco': " -- "$heddle" api-trace check "$work"
 }
+. tests/system/packets/cases.sh
 t_bad_set() { expect 1 'arrays' -- run platforms/tiny.heddle --set gpu.array=2 -- "$programs/vectoradd"; }
 
 # The statistics are the same bytes in another order of ticks and with every component ticked at every edge.
