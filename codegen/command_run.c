@@ -518,7 +518,7 @@ static int run_platform(struct command *c, const struct build_result *built,
     }
     if (!platform->start(options))
         return OPTIONS_ENV_NOT_STARTED;
-    if (platform->driver() && !plays) {
+    if (platform->driver()) {
         fprintf(stderr,
                 "heddle run: this platform's driver needs a program: heddle run %s -- PROGRAM "
                 "ARGS...\n",

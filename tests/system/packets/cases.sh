@@ -74,6 +74,18 @@ t_packet_mistakes() {
     expect 2 "'--module' is for the kernels of a trace" -- run $platform --module "$packet_module"
 }
 
+# Damaged packets, calls that cannot be, more calls in flight than the device takes, a driver without room: every one is answered.
+t_packet_probe() {
+    local order
+    for order in "" "--tick-order=descending" "--set device.return_on_read=true --set probe.read_device=true --set device.calls=64"; do
+        # shellcheck disable=SC2086
+        expect 0 'probe: 190 answers checked, 1 blocked' -- run tests/system/packets/probe.heddle --generic --max-cycles 10000000 $order \
+            --stats "$out/work/packets.json" || return 1
+        [ "$(packet_statistic device malformed)" = 16 ] && [ "$(packet_statistic dma refused)" -ge 3 ] &&
+            [ "$(packet_statistic dma bytes_written)" -gt 4000 ] || { fail "what the device counted"; return 1; }
+    done
+}
+
 # On a GPU of the size of the R9 Nano; with the real trace of balar's example, where there is one.
 t_packet_balar() {
     expect 0 'total 64, correct 64, ratio 1\.000000' -- run platforms/packet_trace.heddle --api-trace tests/components/api_trace/traces/vecadd \
