@@ -112,3 +112,10 @@ t_packet_direct() {
     python3 tests/system/packets/steps.py "$out/work/steps.json" 5 || return 1
     expect 0 '^PASS' -- run platforms/packet_direct.heddle --mode functional -- "$programs/vectoradd"
 }
+
+# docs/packets-cost.md: some of its numbers, with --full all of them.
+t_packet_cost() {
+    local all=()
+    [ "$full" = yes ] && all=(--all)
+    expect 0 'copies simulated, as on the page' -- python3 tests/bench/packets/run.py "$heddle" --check docs/packets-cost.md "${all[@]}"
+}

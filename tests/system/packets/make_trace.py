@@ -6,6 +6,7 @@ order   balar's grammar: a free in mid-trace and the number used again, argument
 streams the extension: two streams and events, asynchronous copies, fills, variables, copies on the device
 busy    blocking calls on streams with active work: the deadlock of "Balar In Depth"
 large   a copy there and back of SIZE bytes: make_trace.py large FOLDER SIZE
+copies  N copies of SIZE bytes to the device, or from it: make_trace.py copies FOLDER SIZE N to|from
 """
 import os
 import struct
@@ -168,6 +169,18 @@ def large():
     free(0)
 
 
-{"order": order, "streams": streams, "busy": busy, "large": large}[KIND]()
+def copies():
+    size, count, way = int(sys.argv[3]), int(sys.argv[4]), sys.argv[5]
+    malloc(0, size)
+    if way == "from":
+        to_device("dptr-0", pattern(size, 5), "copy.data")
+    for _ in range(count):
+        if way == "to":
+            to_device("dptr-0", pattern(size, 5), "copy.data")
+        else:
+            from_device("dptr-0", pattern(size, 5), "copy.data")
+
+
+{"copies": copies, "order": order, "streams": streams, "busy": busy, "large": large}[KIND]()
 with open(os.path.join(FOLDER, "cuda_calls.trace"), "w", encoding="ascii") as out:
     out.write("\n".join(LINES) + "\n")
