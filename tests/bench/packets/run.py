@@ -76,8 +76,7 @@ def pictures(rows):
     cost = plot.lines('A copy to the device as a packet: cycles of its steps', 'bytes', 'cycles', [r[0] for r in small],
                       {'packet written, address given': [int(r[2]) + int(r[3]) for r in small], 'packet fetched': [int(r[4]) for r in small],
                        'call': [int(r[5]) for r in small], 'answer written, read': [int(r[6]) + int(r[7]) for r in small]})
-    rate = {WAYS[way]: [float(r[-1]) for r in rows if r[1] == WAYS[way]] for way in WAYS}
-    rate |= {f'{WAYS[way]}, packets alone': [int(r[0]) / int(r[-2]) for r in rows if r[1] == WAYS[way]] for way in WAYS}
+    rate = {'copy to the device': [float(r[-1]) for r in to], 'packets alone': [int(r[0]) / int(r[-2]) for r in to]}
     return {'packets-cost.svg': cost,
             'packets-rate.svg': plot.lines('Bytes a cycle of a copy as a packet', 'bytes', 'bytes a cycle', [r[0] for r in to], rate)}
 
