@@ -980,6 +980,8 @@ t_api_trace() {
     head -c 500 "$kernels" >"$work/kernels.hsaco"
     expect 1 "cuda_calls.trace:2: error: 'kernels.hsaco': " -- "$heddle" api-trace check "$work"
 }
+. tests/system/packets/cases.sh
+
 # A program as it is, recorded, and played: the same statistics, but for the hash of what ran. Recording what is played gives the
 # same trace.
 recorded() {
