@@ -6,8 +6,10 @@
  * commands into messages to the GPUs (driver_execute.h). */
 #include "driver.gen.h"
 
+#include "driver_calls.h"
 #include "driver_code.h"
 #include "driver_code_copies.h"
+#include "driver_copies.h"
 #include "driver_devices.h"
 #include "driver_dirty.h"
 #include "driver_enqueue.h"
@@ -15,6 +17,7 @@
 #include "driver_functional.h"
 #include "driver_handles.h"
 #include "driver_host.h"
+#include "driver_interrupts.h"
 #include "driver_mapping.h"
 #include "driver_migrate.h"
 #include "driver_move.h"
@@ -23,6 +26,8 @@
 #include "driver_ring.h"
 #include "driver_scratch.h"
 #include "driver_state.h"
+#include "driver_submit.h"
+#include "driver_user_state.h"
 
 static const struct driver_api driver_api_table;
 
@@ -49,6 +54,8 @@ static void driver_init(struct driver *d)
     page_table_init(driver_page_table(d), (unsigned)__builtin_ctzll(driver_page_bytes(d)), pages);
     migrate_init(d);
     user_init(d);
+    calls_init(d);
+    packets_init(d);
     driver_instance = d;
     platform_register_driver(&driver_api_table);
 }
@@ -57,6 +64,8 @@ static bool driver_tick(struct driver *d)
 {
     bool progress = driver_work(d);
     progress |= user_tick(d);
+    progress |= calls_tick(d, driver_window_end);
+    progress |= packets_tick(d);
     if (driver_is_paused())
         engine_stop();
     if (d->stop_at && driver_now(d) >= d->stop_at) {
@@ -73,13 +82,18 @@ static unsigned driver_outstanding(const struct driver *d, struct hang_report *r
 {
     enum { SHOWN = 8 };
     static const char *const phases[] = {"is queued",     "wants a flush", "waits for a flush",
-                                         "moves data", "moves data",    "is to start",   "runs"};
+                                         "moves data", "moves data",    "is to start",   "runs",
+                                         "waits until nothing is under way", "is done"};
     unsigned shown = 0;
     for (uint32_t i = 0; report && i < d->queue_count && shown < SHOWN; i++) {
         const struct driver_queue *q = driver_queue_at(d, i);
         if (q->first == DRIVER_NONE)
             continue;
         const struct driver_command *k = driver_command_at(d, q->first);
+        if (k->kind == DRIVER_LAUNCH && k->user != DRIVER_NONE && k->phase == PHASE_RUNNING)
+            hang_note(report, "queue %u: its launches are in user queue %u of GPU %u (doorbell %u), %" PRIu64 " of %" PRIu64
+                      " have ended", i, k->user, q->device, user_of(d)->queue[k->user].slot, user_of(d)->queue[k->user].done,
+                      user_of(d)->queue[k->user].written);
         hang_note(report, "queue %u: %s %s%s, %u messages in flight", i, driver_kind_names[k->kind],
                   k->kind == DRIVER_LAUNCH ? program_kernel_name(driver_program(d), k->kernel) : "",
                   k->kind == DRIVER_LAUNCH ? "" : phases[k->phase], k->in_flight);
@@ -87,7 +101,8 @@ static unsigned driver_outstanding(const struct driver *d, struct hang_report *r
     }
     if (report && d->migrate.state != MIGRATE_NONE)
         hang_note(report, "moves pages: %u are asked for", d->migrate.count);
-    return d->undone + (d->migrate.state != MIGRATE_NONE) + user_outstanding(d, report);
+    return d->undone + (d->migrate.state != MIGRATE_NONE) + user_outstanding(d, report) + calls_outstanding(d, report)
+           + packets_outstanding(d, report);
 }
 
 /* ---- struct driver_api ---- */
@@ -133,7 +148,10 @@ static enum driver_status api_set_window(uint64_t base, uint64_t size)
 static enum driver_status api_allocate(uint32_t device, uint64_t size, uint64_t align, uint64_t *address)
 {
     api_enter();
-    return api_leave(host_allocate(driver_instance, device, size, align, false, address));
+    enum driver_status status = host_allocate(driver_instance, device, size, align, false, address);
+    if (status == DRIVER_OK)
+        status = host_note(driver_instance, API_CALL_MALLOC, size);
+    return api_leave(status);
 }
 
 static enum driver_status api_allocate_unified(uint32_t device, uint64_t size, uint64_t align, uint64_t *address)
@@ -145,7 +163,10 @@ static enum driver_status api_allocate_unified(uint32_t device, uint64_t size, u
 static enum driver_status api_release(uint64_t address)
 {
     api_enter();
-    return api_leave(host_release(driver_instance, address));
+    enum driver_status status = host_release(driver_instance, address);
+    if (status == DRIVER_OK)
+        status = host_note(driver_instance, API_CALL_FREE, address);
+    return api_leave(status);
 }
 
 static enum driver_status api_remap(uint64_t address, uint64_t size, uint32_t gpu)
@@ -244,6 +265,8 @@ static enum driver_status api_queue_destroy(uint32_t queue)
     if (status == DRIVER_OK)
         status = host_wait_queue(d, queue);
     if (status == DRIVER_OK)
+        status = user_close(d, queue);
+    if (status == DRIVER_OK)
         driver_queue_at(d, queue)->used = false;
     return api_leave(status);
 }
@@ -315,6 +338,33 @@ static enum driver_status api_wait_for(uint32_t queue, uint64_t ticket)
     if (status == DRIVER_OK)
         status = check_ticket(ticket);
     return api_leave(status == DRIVER_OK ? enqueue(driver_instance, queue, &k, NULL) : status);
+}
+
+static uint32_t api_stream_flags(void)
+{
+    api_enter();
+    uint32_t flags = driver_stream_rules_ops(driver_instance)->flags(driver_stream_rules(driver_instance));
+    api_leave(DRIVER_OK);
+    return flags;
+}
+
+static enum driver_status api_call_begin(uint32_t queue, enum driver_call call, bool is_default, uint64_t *blocker)
+{
+    struct driver *d = driver_instance;
+    api_enter();
+    enum driver_status status = queue_check(d, queue);
+    if (status == DRIVER_OK
+        && !driver_stream_rules_ops(d)->begin(driver_stream_rules(d), call, queue, is_default, blocker))
+        status = DRIVER_NOT_READY;
+    return api_leave(status);
+}
+
+static enum driver_status api_call_end(uint32_t queue, uint64_t ticket)
+{
+    struct driver *d = driver_instance;
+    api_enter();
+    driver_stream_rules_ops(d)->end(driver_stream_rules(d), queue, ticket);
+    return api_leave(DRIVER_OK);
 }
 
 static enum driver_status api_wait(uint64_t ticket)
@@ -532,6 +582,9 @@ static const struct driver_api driver_api_table = {
     .launch = api_launch,
     .mark = api_mark,
     .wait_for = api_wait_for,
+    .stream_flags = api_stream_flags,
+    .call_begin = api_call_begin,
+    .call_end = api_call_end,
     .wait = api_wait,
     .wait_queue = api_wait_queue,
     .wait_all = api_wait_all,
