@@ -61,7 +61,7 @@ static bool read_prefix(struct arena *arena, const char *prefix, struct toolkit 
 {
     static const char *const folders[] = {"lib", "lib/x86_64-linux-gnu", "lib64"};
     static const char *const archives[] = {"libheddle_runtime.a", "heddle/libisa.a",
-                                           "heddle/libfunctional.a"};
+                                           "heddle/libfunctional.a", "heddle/libsass_trace.a"};
     toolkit->library = arena_printf(arena, "%s/share/heddle/components", prefix);
     if (!exists(toolkit->library))
         return false;
@@ -74,6 +74,10 @@ static bool read_prefix(struct arena *arena, const char *prefix, struct toolkit 
                 vector_push(arena, &toolkit->archives, path);
         }
         const char *hip = arena_printf(arena, "%s/%s/heddle", prefix, folders[f]);
+        if (exists(arena_printf(arena, "%s/libsass_trace.a", hip))) {
+            vector_push(arena, &toolkit->libraries, "-llzma");
+            vector_push(arena, &toolkit->libraries, "-lzstd");
+        }
         if (exists(arena_printf(arena, "%s/libamdhip64.so.5", hip)))
             toolkit->hip_folder = hip;
     }

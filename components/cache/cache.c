@@ -23,6 +23,7 @@
 #include "cache.gen.h"
 
 #include "cache_take.h"
+#include "cache_warm.h"
 #include "runtime/hang.h"
 #include "scope.gen.h"
 
@@ -70,6 +71,7 @@ static void cache_init(struct cache *c)
     }
     ring_add_pipeline(cache_io(c)->top_reply, delay);
     cache_replacement_ops(c)->setup(cache_replacement(c), sets, ways);
+    warm_register(&c->io.base, &cache_warm_ops);
 }
 
 /* ---- answers from below ---- */

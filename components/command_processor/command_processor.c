@@ -19,7 +19,9 @@
 #include "runtime/hang.h"
 #include "runtime/kernel.h"
 #include "runtime/platform.h"
+#include "runtime/sampling.h"
 #include "runtime/trace.h"
+#include "runtime/warm.h"
 
 enum control_kind {
     CONTROL_NONE,
@@ -128,6 +130,8 @@ static uint32_t round_trip(const struct command_processor *c)
     return most;
 }
 
+static const struct warm_ops command_processor_warm_ops;
+
 static void command_processor_init(struct command_processor *c)
 {
     uint32_t cus = command_processor_work_count(c);
@@ -136,6 +140,7 @@ static void command_processor_init(struct command_processor *c)
     c->accounts =
         arena_allocate(command_processor_dispatcher_count(c) * sizeof(struct kernel_account));
     c->flush_answered = true;
+    warm_register(&c->io.base, &command_processor_warm_ops);
     for (uint32_t i = 0; i < cus; i++)
         check_pool(c, pool, i);
     cu_resource_pool_ops.setup((struct part *)(void *)pool, cus);
@@ -148,13 +153,18 @@ static void command_processor_init(struct command_processor *c)
 
 /* ---- cache control ---- */
 
-/* A pause begins with the first level: nothing comes to those in the middle after that. */
-static unsigned control_level_of(const struct command_processor *c, enum control_cache cache)
+static unsigned control_usual_level(enum control_cache cache)
 {
 #define CONTROL_LEVEL(NAME, PORT, LEVEL, REQUEST) [CONTROL_##NAME] = LEVEL,
     static const uint8_t levels[] = {CONTROL_PORTS(CONTROL_LEVEL)};
+    return levels[cache];
+}
+
+/* A pause begins with the first level: nothing comes to those in the middle after that. */
+static unsigned control_level_of(const struct command_processor *c, enum control_cache cache)
+{
     return c->control == CONTROL_PAUSE && cache == CONTROL_MID ? CONTROL_LAST_PAUSED
-                                                               : levels[cache];
+                                                               : control_usual_level(cache);
 }
 
 static bool control_is_pause(const struct command_processor *c)
@@ -357,6 +367,33 @@ static bool control_receive(struct command_processor *c)
     return before != c->control_awaited;
 }
 
+/* ---- without time ---- */
+
+/* The caches that an invalidation or a flush would reach. */
+static void drop_untimed(const struct command_processor *c, unsigned last)
+{
+#define CONTROL_DROP(NAME, PORT, LEVEL, REQUEST)                                                   \
+    for (uint32_t i = 0;                                                                           \
+         CONTROL_##NAME != CONTROL_TLB && control_usual_level(CONTROL_##NAME) <= last              \
+         && i < command_processor_##PORT##_count(c);                                               \
+         i++)                                                                                      \
+        warm_drop(engine_base.port_rings[2 * (command_processor_io(c)->PORT##_first + i)]);
+    CONTROL_PORTS(CONTROL_DROP)
+}
+
+static void begin_untimed(struct component *c)
+{
+    drop_untimed((const struct command_processor *)(const void *)c, CONTROL_LAST_INVALIDATED);
+}
+
+static void flush_untimed(struct component *c)
+{
+    drop_untimed((const struct command_processor *)(const void *)c, CONTROL_LAST_FLUSHED);
+}
+
+static const struct warm_ops command_processor_warm_ops = {.begin = begin_untimed,
+                                                           .flush = flush_untimed};
+
 /* ---- kernels ---- */
 
 static struct kernel_account *account_of(const struct command_processor *c, uint32_t dispatcher)
@@ -419,7 +456,11 @@ static bool launch(struct command_processor *c, const struct command_request *m)
     d->state = DISPATCHER_STARTING;
     d->start_at = command_processor_now(c) + (uint64_t)command_processor_params(c)->kernel_overhead;
     d->invalidated = false;
+    d->common.memory_only = aql_memory_only(&packet);
     d->record = kernel_begin(&c->io.base, name, symbol, packet.gpu);
+    kernel_set_launch(
+        d->record, aql_launch(&packet),
+        sampling_way_name(aql_memory_only(&packet) ? SAMPLING_MEMORY_ONLY : SAMPLING_DETAILED));
     trace_begin(&c->io.base, number, name);
     account_begin(account_of(c, number), &c->all, command_processor_now(c),
                   command_processor_work_count(c));
@@ -528,6 +569,9 @@ static bool forward(struct command_processor *c, const struct command_request *m
         break;
     case COMMAND_READ:
         command_processor_dma_send_read(c, m->tag, m->read.address, m->read.size);
+        break;
+    case COMMAND_ATOMIC:
+        command_processor_dma_send_atomic(c, m->tag, m->atomic.address, m->atomic.value);
         break;
     case COMMAND_FILL:
         command_processor_dma_send_fill(c, m->tag, m->fill.address, m->fill.size, m->fill.pattern);

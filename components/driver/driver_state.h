@@ -45,10 +45,10 @@ enum {
 
 enum driver_kind {
     DRIVER_WRITE, DRIVER_READ, DRIVER_COPY, DRIVER_FILL, DRIVER_STAGE, DRIVER_LAUNCH, DRIVER_MARK, DRIVER_BARRIER,
-    DRIVER_SHOOTDOWN
+    DRIVER_SHOOTDOWN, DRIVER_OPEN
 };
 static const char *const driver_kind_names[] = {"write", "read", "copy", "fill", "stage", "launch", "mark", "wait",
-                                                "shoot-down"};
+                                                "shoot-down", "open user queue"};
 
 /* What the trace calls a command, where its kind does not say enough. */
 enum driver_span { SPAN_KIND, SPAN_CODE, SPAN_ARGUMENTS, SPAN_PACKET };
@@ -61,7 +61,9 @@ enum driver_phase {
     PHASE_DIRECT,       /* data is to be moved directly, at the end of the window */
     PHASE_MOVE,         /* messages of a copy, or the arguments of a launch, go out */
     PHASE_LAUNCH_FIRST, /* the arguments are there, the launch is to be sent */
-    PHASE_RUNNING
+    PHASE_RUNNING,
+    PHASE_UNTIMED,      /* to be done, or made ready, at the end of the window: driver_sample.h */
+    PHASE_UNTIMED_DONE
 };
 
 struct driver_command {
@@ -95,7 +97,12 @@ struct driver_command {
     uint32_t waves_per_group;
     uint32_t first_group;  /* in the order x, y, z */
     uint64_t groups;       /* to be run, from there on */
+    uint64_t launch;       /* number of the launch, from 1 */
+    bool timed;            /* counted in sample.timed */
     uint64_t entry;
+    uint64_t object;       /* virtual address of the descriptor */
+    uint16_t own_descriptor; /* behind the packet; 0: the code object's is meant */
+    uint32_t user;         /* user queue that it goes to, or DRIVER_NONE; or that is opened */
     struct aql_packet packet;
     uint8_t descriptor[64];
 };
@@ -106,6 +113,8 @@ struct driver_queue {
     uint32_t device;       /* of unified ones: the first */
     uint32_t handle;       /* that it was made for */
     uint32_t first, last;  /* commands */
+    uint32_t at;           /* command that is worked on: the first, or behind launches that a user queue holds */
+    uint32_t user;         /* user queue for launches; DRIVER_NONE: not made */
 };
 
 /* A device as the program sees it: number 0 .. device_count - 1 are the GPUs, in process DRIVER_PID; others are made by the
@@ -199,6 +208,15 @@ struct driver_touch {
     uint16_t tag;
 };
 
+/* See driver_sample.h. */
+struct driver_sample {
+    bool waiting;          /* a command has PHASE_UNTIMED */
+    bool caches_live;      /* caches hold bytes; else they are only tags */
+    bool skipped;          /* launches have left no trace in caches since they were touched last */
+    uint32_t timed;        /* timed launches under way: 0 or 1 */
+    uint64_t prepared;     /* number of the launch that the platform was made ready for */
+};
+
 /* See driver_migrate.h. */
 struct driver_migrate {
     uint32_t touches;      /* arena: struct driver_touch[DRIVER_TOUCHES], a ring */
@@ -238,6 +256,8 @@ struct driver {
     bool await_any;        /* stop when any command is done */
     bool await_migration;  /* stop when no page is on its way */
     struct driver_migrate migrate;
+    struct driver_sample sample;
+    uint64_t launches_asked; /* numbers of launches */
     uint64_t stop_at;      /* stop the engine at this cycle; 0: no */
     uint64_t host_cycle;   /* the program has got this far */
     uint32_t user;         /* arena: struct driver_user */
@@ -307,6 +327,12 @@ static inline bool driver_ticket_done(const struct driver *d, uint64_t ticket)
 static inline struct driver_handle *driver_handle_at(const struct driver *d, uint32_t number)
 {
     return arena_at(struct driver_handle, d->handles) + number;
+}
+
+/* Work-groups of a launch. 0 stands for all, of which there may be more than the field holds. */
+static inline uint32_t launch_count(const struct driver_command *k)
+{
+    return k->first_group == 0 && k->groups > UINT32_MAX ? 0 : (uint32_t)k->groups;
 }
 
 static inline uint64_t driver_page_bytes(const struct driver *d)

@@ -213,6 +213,17 @@ void harness_start(void)
         {.wire_bytes = 24, .awaited = 1},
         {.wire_bytes = 24},
     };
+    static const struct platform_message sector[] = {
+        {.wire_bytes = 24, .awaited = 1}, {.wire_bytes = 24, .awaited = 1},
+        {.wire_bytes = 24, .awaited = 1}, {.wire_bytes = 24, .awaited = 1},
+        {.wire_bytes = 24},               {.wire_bytes = 24},
+    };
+    static const struct platform_message sector_control[] = {
+        {.wire_bytes = 24, .awaited = 1},
+        {.wire_bytes = 24, .awaited = 1},
+        {.wire_bytes = 24, .awaited = 1},
+        {.wire_bytes = 24},
+    };
     static const struct platform_message command[] = {
         {.awaited = 1, .payload_bytes = 128},
         {.awaited = 1, .payload_bytes = 256},
@@ -238,6 +249,8 @@ void harness_start(void)
     static const char *const command_names[] = {"launch", "write", "read",      "fill",
                                                 "copy",   "flush", "shootdown", "pause",
                                                 "resume", "data",  "done"};
+    static const char *const sector_names[] = {"load", "store", "atomic", "fill", "data", "done"};
+    static const char *const sector_control_names[] = {"flush", "invalidate", "carve", "finished"};
     static const char *const tlb_control_names[] = {"forget", "forgotten"};
     end_count = 0;
     memset(harness_memory, 0, sizeof harness_memory);
@@ -249,6 +262,9 @@ void harness_start(void)
     protocols[HARNESS_COMMAND] = build_protocol("command", 9, 2, command, command_names);
     protocols[HARNESS_TLB_CONTROL] =
         build_protocol("tlb_control", 1, 1, small + 1, tlb_control_names);
+    protocols[HARNESS_SECTOR] = build_protocol("sector_mem", 4, 2, sector, sector_names);
+    protocols[HARNESS_SECTOR_CONTROL] =
+        build_protocol("sector_control", 3, 1, sector_control, sector_control_names);
     protocols[HARNESS_WORK] = build_protocol("work", 1, 1, work, work_names);
 }
 

@@ -1040,6 +1040,28 @@ t_user_queues() {
     expect 1 'is 5' -- run $platform --mode functional -- "$programs/user_queues" one
 }
 
+# Launches of HIP programs as packets in user queues: every program computes the same, more streams than queue slots and more
+# launches than a ring has room for, and nothing depends on the order of ticks.
+t_launch_queues() {
+    local p variant set=(--set queues=true --set driver.launch_by=queue)
+    local list="many_streams streams scratch calls prints overlap stream_rules host_threads"
+    [ "$full" = yes ] && list="$good_programs many_streams stream_rules"
+    for p in $list; do
+        expect 0 '^PASS' -- run platforms/r9nano.heddle "${set[@]}" --stats "$out/work/ref.json" -- "$programs/$p" $(arguments_of "$p") || return 1
+        [ "$(statistic 'gpu.pp$' dispatches)" = "$(statistic 'driver$' launches)" ] || fail "$p: launches went another way" || return 1
+    done
+    expect 0 '^PASS' -- run platforms/tiny.heddle "${set[@]}" --set driver.queue_packets=4 -- "$programs/many_streams" 4 40 || return 1
+    expect 0 '^PASS' -- run platforms/tiny.heddle "${set[@]}" --set driver.staging=separate -- "$programs/many_streams" 12 || return 1
+    expect 0 '^PASS' -- run tests/system/queues.heddle "${set[@]:2}" --stats "$out/work/ref.json" --stats-no-host -- "$programs/many_streams" || return 1
+    for variant in --tick-order=descending --tick-order=random:1 --tick-all --generic "--threads 2"; do
+        # shellcheck disable=SC2086
+        expect 0 '^PASS' -- run tests/system/queues.heddle "${set[@]:2}" $variant --stats "$out/work/new.json" --stats-no-host -- "$programs/many_streams" || return 1
+        same "$out/work/ref.json" "$out/work/new.json" || { fail "launches through queues with $variant"; return 1; }
+    done
+    expect nonzero 'launch_by = queue, but .*--set queues=true' -- run platforms/tiny.heddle --generic --set driver.launch_by=queue -- "$programs/vectoradd" || return 1
+    expect 0 '^PASS' -- run platforms/tiny.heddle "${set[@]}" --mode functional -- "$programs/many_streams"
+}
+
 # Kernels of eight queues run at the same time, on the same compute units.
 t_overlap() {
     expect 0 '^PASS' -- run platforms/tiny.heddle --generic --set queues=true --stats "$out/work/ref.json" -- "$programs/user_queues" overlap || return 1
