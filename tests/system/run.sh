@@ -389,6 +389,12 @@ assert sent[0] < sent[1] / 2, sent' "$out/work/ref.json" "$out/work/pinned.json"
     grep -q '"copies_written": 3,' "$out/work/new.json" || { grep copies_ "$out/work/new.json"; fail "the interval"; return 1; }
 }
 
+t_migration_policies() {
+    local part=()
+    [ "$full" = yes ] && part=(--all)
+    expect 0 'numbers are those of' -- python3 tests/bench/policies/managed.py "$heddle" "$programs" --check docs/migration-policies.md "${part[@]}"
+}
+
 # Results do not depend on the number of threads: statistics, traces, reports of failures and hangs, the exit status.
 t_threads() {
     local p n list="vectoradd matmul_tiled histogram streams fft scratch"
