@@ -43,6 +43,9 @@ void command_print_diagnostics(const struct compilation *compilation);
 const struct model *command_platform(const struct command *c, struct compilation *compilation,
                                      const char *file);
 
+/* Checks a trace of API calls and --module's kernels; mistakes are printed. */
+bool command_api_trace_check(struct command *c, const char *path);
+
 /* The report of --report, on standard error, from the statistics file `path`; an exit status. */
 int command_report_run(struct command *c, const char *path);
 /* false: --report is given and not known, said on standard error. */

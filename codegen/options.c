@@ -55,8 +55,9 @@ static const struct command {
          "What the diagnostic means, why it is one, and examples. Without a code, lists all.", 0,
          1},
     [COMMAND_NEW] =
-        {"new", "component|platform NAME", "start a component or a platform",
-         "Writes a description, a C file and a test that compile and pass. Nothing is overwritten.",
+        {"new", "component|part|platform NAME", "start a component, a part or a platform",
+         "Writes a description, a C file and a test that compile and pass. A part starts as a "
+         "replacement policy of caches. Nothing is overwritten.",
          2, 2},
     [COMMAND_BUILD] = {"build", "FILE", "generate and compile a platform",
                        "Compiles the platform for exactly these parameters. Everything is cached "
@@ -120,8 +121,8 @@ static const struct option_spec {
          | ON(TRACE),
      "where to write: a folder (gen, doc, new, build, trace group, trace mem) or a file (the "
      "others; default standard output)"},
-    {"--module", "FILE", KIND_LIST, FIELD(module), ON(API_TRACE),
-     "a code object or bundle with kernels of the trace"},
+    {"--module", "FILE", KIND_LIST, FIELD(module), ON(API_TRACE) | ON(RUN),
+     "a code object or bundle with kernels of the trace of API calls"},
     {"--json", NULL, KIND_FLAG, FIELD(json), ON(CHECK) | ON(DUMP) | ON(PARAMS), "as JSON"},
     {"--csv", NULL, KIND_FLAG, FIELD(csv), ON(PARAMS) | ON(STATS) | ON(TRACE),
      "as comma-separated values"},
@@ -140,6 +141,14 @@ static const struct option_spec {
      "say what is done, on standard error"},
     {"--mode", "MODE", KIND_TEXT, FIELD(mode), ON(RUN),
      "timing, or functional: the same instructions at once, without timing"},
+    {"--kernels", "LIST", KIND_TEXT, FIELD(kernels), ON(RUN),
+     "launches to simulate in detail: numbers from 1, ranges and kernels' names, as in 3,7-9,scale; "
+     "the others are executed without timing"},
+    {"--warmup", "HOW", KIND_TEXT, FIELD(warmup), ON(RUN),
+     "before each of them: none, perfect, full-memory, memory:N, functional (default) or "
+     "functional:N, of all or the N preceding launches"},
+    {"--profile", NULL, KIND_FLAG, FIELD(profile), ON(RUN),
+     "with --mode functional: what each launch executed and accessed, in its statistics"},
     {"--unified", "GPUS", KIND_TEXT, FIELD(unified), ON(RUN),
      "GPUs, such as 0,1,2,3, that the program sees as one device: memory and work-groups are "
      "spread "
@@ -165,6 +174,10 @@ static const struct option_spec {
      "continue from the state in FILE, of the same platform with the same parameters"},
     {"--watch", "ADDRESS", KIND_LIST, FIELD(watch), ON(RUN),
      "print every message about the line of 64 bytes at ADDRESS; only without a program"},
+    {"--api-trace", "FILE|DIR", KIND_TEXT, FIELD(api_trace), ON(RUN),
+     "play a trace of API calls instead of a program, and compare what it copies to the host"},
+    {"--record-api-trace", "DIR", KIND_TEXT, FIELD(record_api_trace), ON(RUN),
+     "record the program's calls of HIP, with their data, in a new folder for --api-trace"},
     {"--threads", "N", KIND_NUMBER, FIELD(threads), ON(RUN),
      "threads of the simulation (default 1); must change no result, only the time it takes"},
     {"--max-cycles", "N", KIND_NUMBER, FIELD(max_cycles), ON(RUN),

@@ -405,6 +405,7 @@ bool platform_build_threads(const struct platform_table *described, uint32_t thr
     open_stores();
     bind_all();
     engine_open(groups, group_count, id_count);
+    warm_open(table);
     initialise_all();
     mail_open(table);
     return true;

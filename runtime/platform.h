@@ -212,6 +212,10 @@ enum platform_mode { PLATFORM_TIMING, PLATFORM_FUNCTIONAL };
 enum platform_mode platform_mode(void);
 uint64_t platform_max_cycles(void);
 
+/* The trace of API calls that is to be played, or NULL; and the file of module `number`, NULL behind
+ * the last. */
+const char *platform_api_trace(void);
+const char *platform_module(uint32_t number);
 /* The list of SASS traces of this run (--sass-trace), NULL: none; and whether binary copies beside
  * the traces are to be left alone. Whoever asks for the list is taken for the component that plays
  * it: a platform in which nobody asks is refused. From init functions. */
@@ -253,12 +257,19 @@ struct heddle_options {
     int mode;            /* enum platform_mode */
     const char *unified; /* NULL, or GPUs that the program sees as one device: "0,1,2,3" */
     int kernel_stats;    /* enum platform_kernel_stats */
+    const char *kernels; /* NULL: all launches in detail; else, with */
+    const char *warmup;  /* this, see runtime/sampling.h */
+    bool profile;        /* functional mode: what each kernel executed goes to its record */
     /* Platforms that drive themselves (runtime/dump.h); not passed on to programs. */
     const char *dump_path; /* NULL: none; written at */
     uint64_t dump_ps;      /* this time, or */
     uint64_t dump_cycle;   /* this cycle of the fastest clock, if not 0 */
     const char *load_path; /* NULL: from the beginning */
     struct platform_lines watch;
+    /* A trace of API calls for a component of the platform to play, and what has its kernels. */
+    const char *api_trace; /* NULL: none */
+    const char *const *modules;
+    uint32_t module_count;
     const char *sass_trace_path; /* NULL: none; for platforms with a trace_player */
     bool sass_no_cache;
 };
@@ -276,6 +287,8 @@ struct heddle_platform {
     const void *(*driver)(void);
     /* After run(): the lines that explain a failure; false: it named none. */
     bool (*suspects)(struct platform_lines *lines);
+    /* Is a component of this type in the platform? Also before start(). */
+    bool (*has)(const char *type);
 };
 
 /* The one exported symbol. NULL for an `abi` that is not PLATFORM_ABI. */

@@ -101,6 +101,10 @@ static void write_kernels(void)
         json_text(&out, "name", arena_at(char, k->name));
         json_text(&out, "symbol", arena_at(char, k->symbol));
         json_uint(&out, "gpu", k->gpu);
+        if (k->launch) {
+            json_uint(&out, "launch", k->launch);
+            json_text(&out, "simulated", k->how);
+        }
         json_uint(&out, "start_ps", k->start_ps);
         json_uint(&out, "end_ps", k->end_ps);
         json_uint(&out, "cycles", k->cycles);

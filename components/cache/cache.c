@@ -14,10 +14,12 @@
  * work-group, whose members share this cache, only keep their place in the order.
  *
  * Flush and invalidate wait until everything taken is answered; nothing new is taken meanwhile.
- * Invalidate, and flush with `invalidate`, also forget translations. */
+ * Invalidate, and flush with `invalidate`, also forget translations. A pause is a flush with
+ * `invalidate` behind which nothing is taken until `resume` comes: JOB_PAUSED. */
 #include "cache.gen.h"
 
 #include "cache_take.h"
+#include "cache_warm.h"
 #include "runtime/hang.h"
 #include "scope.gen.h"
 
@@ -64,6 +66,7 @@ static void cache_init(struct cache *c)
     }
     ring_add_pipeline(cache_io(c)->top_reply, delay);
     cache_replacement_ops(c)->setup(cache_replacement(c), sets, ways);
+    warm_register(&c->io.base, &cache_warm_ops);
 }
 
 /* ---- answers from below ---- */
@@ -308,12 +311,27 @@ static void start_job(struct cache *c, enum cache_job job, bool write_back_lines
     c->job_pass = false;
 }
 
+/* Paused, or told to go on: there is nothing to write back or to drop. */
+static void control_at_once(struct cache *c, const struct cache_control_request *m)
+{
+    if (!cache_control_can_reply(c))
+        return;
+    if (message_kind(m) == CACHE_CONTROL_RESUME)
+        c->job = JOB_NONE;
+    cache_control_reply_finished(c, m->tag);
+    cache_control_pop(c);
+}
+
 static __attribute__((noinline)) void start_control(struct cache *c)
 {
     const struct cache_control_request *m = cache_control_peek(c);
-    if (c->job != JOB_NONE || !m)
+    if (!m || (c->job != JOB_NONE && c->job != JOB_PAUSED))
         return;
-    if (message_kind(m) == CACHE_CONTROL_INVALIDATE)
+    if (c->job == JOB_PAUSED || message_kind(m) == CACHE_CONTROL_RESUME)
+        control_at_once(c, m);
+    else if (message_kind(m) == CACHE_CONTROL_PAUSE)
+        start_job(c, JOB_PAUSE, true, true);
+    else if (message_kind(m) == CACHE_CONTROL_INVALIDATE)
         start_job(c, JOB_INVALIDATE, false, true);
     else
         start_job(c, JOB_FLUSH, true, m->flush.invalidate);
@@ -356,8 +374,10 @@ static bool finish_job(struct cache *c)
             return false;
         }
         drop_all(c);
-        if (from_control && cache_translation(c))
+        if (from_control && cache_translation(c)) {
             cache_translation_ops(c)->flush(cache_translation(c));
+            c->head_translated = false;
+        }
     }
     if (from_control) {
         cache_control_reply_finished(c, cache_control_peek(c)->tag);
@@ -366,7 +386,7 @@ static bool finish_job(struct cache *c)
         cache_top_reply_done(c, cache_top_peek(c)->tag);
         cache_top_pop(c);
     }
-    c->job = JOB_NONE;
+    c->job = c->job == JOB_PAUSE ? JOB_PAUSED : JOB_NONE;
     return true;
 }
 
@@ -503,14 +523,14 @@ static bool cache_tick(struct cache *c)
         start_control(c);
     if ((pending >> cache_top_first_pending(c) & 1) || c->replay.first != PARKED_NONE)
         take_requests(c, &room);
-    if (c->job != JOB_NONE)
+    if (c->job != JOB_NONE && c->job != JOB_PAUSED)
         worked = work_on_job(c);
     return room == 0 || worked;
 }
 
 static unsigned cache_outstanding(const struct cache *c, struct hang_report *report)
 {
-    static const char *const jobs[] = {"", "flush", "flush", "invalidate", "fence"};
+    static const char *const jobs[] = {"", "flush", "invalidate", "fence", "pause", "pause"};
     for (uint32_t i = 0; report && i < (uint32_t)cache_params(c)->mshrs; i++)
         if (mshr_at(c, i)->used)
             hang_note(report, "line 0x%llx has been asked for below; %u requests wait for it",

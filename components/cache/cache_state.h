@@ -92,7 +92,7 @@ struct cache_queue {
 /* Why the oldest request could not be taken: tells whether it is worth trying again. */
 enum cache_hold { HOLD_NONE, HOLD_ROOM_BELOW, HOLD_MSHR, HOLD_RESPONSE, HOLD_OTHER };
 
-enum cache_job { JOB_NONE, JOB_FLUSH, JOB_FLUSH_INVALIDATE, JOB_INVALIDATE, JOB_FENCE };
+enum cache_job { JOB_NONE, JOB_FLUSH, JOB_INVALIDATE, JOB_FENCE, JOB_PAUSE, JOB_PAUSED };
 
 struct cache {
     struct cache_io io;

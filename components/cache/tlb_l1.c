@@ -98,6 +98,19 @@ static void tlb_l1_flush(struct part *self)
     translation_table_flush(&p->table);
 }
 
+static bool tlb_l1_warm(struct part *self, uint32_t pid, uint64_t address, uint64_t physical,
+                        unsigned page_bits, bool writable)
+{
+    struct tlb_l1 *p = (struct tlb_l1 *)(void *)self;
+    uint32_t i = translation_find(&p->table, pid, address);
+    p->page = PAGE_NONE;
+    if (i == TRANSLATION_NONE)
+        translation_enter(&p->table, pid, address, physical, page_bits, writable);
+    else
+        translation_touch(&p->table, i);
+    return i != TRANSLATION_NONE;
+}
+
 static const struct address_translation_ops tlb_l1_ops = {
     .latency = tlb_l1_latency,
     .capacity = tlb_l1_capacity,
@@ -105,4 +118,5 @@ static const struct address_translation_ops tlb_l1_ops = {
     .wait = tlb_l1_wait,
     .fill = tlb_l1_fill,
     .flush = tlb_l1_flush,
+    .warm = tlb_l1_warm,
 };

@@ -4,6 +4,7 @@
 #ifndef HEDDLE_COMMAND_AQL_PACKET_H
 #define HEDDLE_COMMAND_AQL_PACKET_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct aql_packet {
@@ -17,7 +18,8 @@ struct aql_packet {
     uint64_t kernel_object; /* command only: the first work-group to be run, and how many, in its halves */
     uint64_t kernarg;       /* virtual address */
     uint64_t scratch;       /* reserved in HSA. Command only: virtual address of the pool of private memory, 0: none */
-    uint64_t scratch_groups; /* completion signal in HSA. Command only: work-groups that the pool has room for */
+    uint64_t scratch_groups; /* completion signal in HSA. Command only: work-groups that the pool has room for; the upper
+                                half has the number of the launch where only some are simulated in detail, see below */
 };
 _Static_assert(sizeof(struct aql_packet) == 64, "a packet has 64 bytes");
 
@@ -35,6 +37,25 @@ static inline uint32_t aql_first_group(const struct aql_packet *packet)
 static inline uint32_t aql_groups(const struct aql_packet *packet)
 {
     return (uint32_t)(packet->kernel_object >> 32);
+}
+
+/* Of a command: the number of the launch, 0: it does not matter; and whether only its memory instructions take time. */
+#define AQL_MEMORY_ONLY ((uint64_t)1 << 63)
+
+static inline void aql_set_launch(struct aql_packet *packet, uint32_t launch, bool memory_only)
+{
+    packet->scratch_groups = (uint32_t)packet->scratch_groups | (uint64_t)(launch & INT32_MAX) << 32
+                             | (memory_only ? AQL_MEMORY_ONLY : 0);
+}
+
+static inline uint32_t aql_launch(const struct aql_packet *packet)
+{
+    return (uint32_t)(packet->scratch_groups >> 32) & INT32_MAX;
+}
+
+static inline bool aql_memory_only(const struct aql_packet *packet)
+{
+    return packet->scratch_groups & AQL_MEMORY_ONLY;
 }
 
 /* The kernel descriptor of code objects v3 and later (LLVM, "User Guide for AMDGPU Backend", Kernel Descriptor). */

@@ -32,7 +32,7 @@ static void dispatcher_setup(struct dispatcher *d, uint32_t compute_units, uint3
 
 static void start_scratch(struct dispatcher *d, const struct aql_packet *packet)
 {
-    uint32_t blocks = packet->scratch_groups < d->scratch_most ? (uint32_t)packet->scratch_groups
+    uint32_t blocks = (uint32_t)packet->scratch_groups < d->scratch_most ? (uint32_t)packet->scratch_groups
                                                                : d->scratch_most;
     d->scratch_free_count = blocks;
     for (uint32_t i = 0; i < blocks; i++)

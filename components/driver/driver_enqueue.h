@@ -48,6 +48,7 @@ static enum driver_status enqueue(struct driver *d, uint32_t queue, const struct
         d->free_command = k->next;
     *k = *command;
     k->ticket = ++d->last_ticket;
+    k->launch = k->kind == DRIVER_LAUNCH ? ++d->launches_asked : 0;
     k->queue = queue;
     k->next = DRIVER_NONE;
     k->phase = PHASE_QUEUED;

@@ -43,6 +43,8 @@ static void command_complete(struct driver *d, struct driver_queue *q)
         dirty_note(d, q->device, k->pid);
         ring_give(device, k->piece);
         scratch_release(device, k);
+        d->sample.timed -= k->timed;
+        k->timed = false;
     }
     if (k->kind == DRIVER_STAGE && k->piece != DRIVER_NONE)
         ring_written(device, k->piece);
@@ -95,6 +97,8 @@ static uint32_t command_flush_device(const struct driver *d, const struct driver
         number = flush_owner(d, memory_owners(d, k->source, k->size) & ~k->flushed, k->source);
     return number;
 }
+
+#include "driver_sample.h" /* works with what stands above */
 
 /* Kernels reach the memory of other GPUs, too. */
 static bool any_kernel_runs(const struct driver *d)
@@ -174,6 +178,7 @@ static void driver_window_end(struct component *c)
     struct driver *d = (struct driver *)(void *)c;
     scratch_make(d);
     migrate_swap(d);
+    sample_window_end(d);
     for (uint32_t i = 0; i < d->queue_count; i++) {
         const struct driver_queue *q = driver_queue_at(d, i);
         struct driver_command *k = q->first == DRIVER_NONE ? NULL : driver_command_at(d, q->first);
@@ -197,11 +202,16 @@ static bool command_begin(struct driver *d, uint32_t command, struct driver_queu
     if (k->kind == DRIVER_BARRIER && !driver_ticket_done(d, k->awaited))
         return false;
     if (platform_mode() == PLATFORM_FUNCTIONAL) {
+        if (platform_profiles())
+            sample_flush(d, k, q->device);
         if (!functional_command(d, k, q->device))
             return false;
         command_complete(d, q);
         return true;
     }
+    enum sample_step sampled = sample_begin(d, k, driver_window_end);
+    if (sampled != SAMPLE_GO_ON)
+        return sampled == SAMPLE_BEGAN;
     if (command_flush_awaited(d, k))
         return false;
     uint32_t flushed = command_flush_device(d, k, q->device);
@@ -209,6 +219,7 @@ static bool command_begin(struct driver *d, uint32_t command, struct driver_queu
         return command_flush(d, command, flushed);
     if (k->kind == DRIVER_LAUNCH && k->packet.private_bytes && !scratch_find(d, q, driver_window_end))
         return false;
+    sample_note_timed(d, k);
     k->local = k->kind == DRIVER_COPY && copy_is_local(d, k);
     k->phase = command_is_direct(d, k) ? PHASE_DIRECT : PHASE_MOVE;
     if (k->phase == PHASE_DIRECT)
@@ -227,11 +238,15 @@ static bool queue_step(struct driver *d, struct driver_queue *q)
     struct driver_command *k = driver_command_at(d, command);
     switch ((enum driver_phase)k->phase) {
     case PHASE_QUEUED:
-        return command_begin(d, command, q);
+        return (d->migrate.state == MIGRATE_NONE || k->flushed) && command_begin(d, command, q);
     case PHASE_FLUSHING:
     case PHASE_DIRECT:
     case PHASE_RUNNING:
+    case PHASE_UNTIMED:
         return false;
+    case PHASE_UNTIMED_DONE:
+        command_complete(d, q);
+        return true;
     case PHASE_LAUNCH_FIRST:
         return command_launch(d, command, q->device);
     default:

@@ -60,7 +60,9 @@ enum driver_phase {
     PHASE_DIRECT,       /* data is to be moved directly, at the end of the window */
     PHASE_MOVE,         /* messages of a copy, or the arguments of a launch, go out */
     PHASE_LAUNCH_FIRST, /* the arguments are there, the launch is to be sent */
-    PHASE_RUNNING
+    PHASE_RUNNING,
+    PHASE_UNTIMED,      /* to be done, or made ready, at the end of the window: driver_sample.h */
+    PHASE_UNTIMED_DONE
 };
 
 struct driver_command {
@@ -94,6 +96,8 @@ struct driver_command {
     uint32_t waves_per_group;
     uint32_t first_group;  /* in the order x, y, z */
     uint64_t groups;       /* to be run, from there on */
+    uint64_t launch;       /* number of the launch, from 1 */
+    bool timed;            /* counted in sample.timed */
     uint64_t entry;
     struct aql_packet packet;
     uint8_t descriptor[64];
@@ -165,7 +169,17 @@ struct driver_device {
     struct driver_device_info info;
 };
 
-enum migrate_state { MIGRATE_NONE, MIGRATE_NEXT, MIGRATE_COPY, MIGRATE_SWAP, MIGRATE_SHOOT, MIGRATE_ANSWER };
+enum migrate_state {
+    MIGRATE_NONE,
+    MIGRATE_DRAIN,         /* copies end, nothing begins */
+    MIGRATE_PAUSE,
+    MIGRATE_NEXT,
+    MIGRATE_COPY,
+    MIGRATE_SWAP,
+    MIGRATE_SHOOT,
+    MIGRATE_ANSWER,
+    MIGRATE_RESUME
+};
 
 /* A GPU has asked for a page. */
 struct driver_touch {
@@ -176,12 +190,25 @@ struct driver_touch {
     uint16_t tag;
 };
 
+/* See driver_sample.h. */
+struct driver_sample {
+    bool waiting;          /* a command has PHASE_UNTIMED */
+    bool caches_live;      /* caches hold bytes; else they are only tags */
+    bool skipped;          /* launches have left no trace in caches since they were touched last */
+    uint32_t timed;        /* timed launches under way: 0 or 1 */
+    uint64_t prepared;     /* number of the launch that the platform was made ready for */
+};
+
 /* See driver_migrate.h. */
 struct driver_migrate {
     uint32_t touches;      /* arena: struct driver_touch[DRIVER_TOUCHES], a ring */
     uint32_t first, count;
     uint32_t state;        /* enum migrate_state, of the first question */
-    uint32_t shot;         /* GPUs that were sent the shoot-down */
+    uint32_t told;         /* GPUs that were sent what the state is about */
+    uint64_t paused;       /* bit i: GPU i */
+    uint64_t paused_at;    /* cycle */
+    uint64_t not_before;   /* cycle of the next pause */
+    bool ready;            /* nobody uses managed memory */
     bool moves;            /* false: the page stays and is only noted as placed */
     uint64_t from, to;     /* physical */
     uint32_t port[DRIVER_DEVICES]; /* `move` port of each GPU */
@@ -210,6 +237,8 @@ struct driver {
     bool await_any;        /* stop when any command is done */
     bool await_migration;  /* stop when no page is on its way */
     struct driver_migrate migrate;
+    struct driver_sample sample;
+    uint64_t launches_asked; /* numbers of launches */
     uint64_t stop_at;      /* stop the engine at this cycle; 0: no */
     uint64_t host_cycle;   /* the program has got this far */
     uint32_t user;         /* arena: struct driver_user */

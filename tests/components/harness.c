@@ -206,6 +206,13 @@ void harness_start(void)
         {.wire_bytes = 24, .awaited = 1},
         {.wire_bytes = 24},
     };
+    static const struct platform_message control[] = {
+        {.wire_bytes = 24, .awaited = 1},
+        {.wire_bytes = 24, .awaited = 1},
+        {.wire_bytes = 24, .awaited = 1},
+        {.wire_bytes = 24, .awaited = 1},
+        {.wire_bytes = 24},
+    };
     static const struct platform_message sector[] = {
         {.wire_bytes = 24, .awaited = 1}, {.wire_bytes = 24, .awaited = 1},
         {.wire_bytes = 24, .awaited = 1}, {.wire_bytes = 24, .awaited = 1},
@@ -225,6 +232,8 @@ void harness_start(void)
         {.awaited = 1},
         {.awaited = 1},
         {.awaited = 1},
+        {.awaited = 1},
+        {.awaited = 1},
         {.payload_bytes = 256},
         {.payload_bytes = 0},
     };
@@ -236,9 +245,11 @@ void harness_start(void)
     static const char *const work_names[] = {"map", "finished"};
     static const char *const mem_names[] = {"read", "write", "atomic", "fence", "data", "done"};
     static const char *const translate_names[] = {"lookup", "found"};
-    static const char *const control_names[] = {"flush", "invalidate", "finished"};
-    static const char *const command_names[] = {"launch", "write",     "read", "fill", "copy",
-                                                "flush",  "shootdown", "data", "done"};
+    static const char *const control_names[] = {"flush", "invalidate", "pause", "resume",
+                                                "finished"};
+    static const char *const command_names[] = {"launch", "write", "read",      "fill",
+                                                "copy",   "flush", "shootdown", "pause",
+                                                "resume", "data",  "done"};
     static const char *const sector_names[] = {"load", "store", "atomic", "fill", "data", "done"};
     static const char *const sector_control_names[] = {"flush", "invalidate", "carve", "finished"};
     static const char *const tlb_control_names[] = {"forget", "forgotten"};
@@ -248,8 +259,8 @@ void harness_start(void)
     build_domain("core", 1000000000);
     protocols[HARNESS_MEM] = build_protocol("mem(64B)", 4, 2, mem, mem_names);
     protocols[HARNESS_TRANSLATE] = build_protocol("translate", 1, 1, small + 1, translate_names);
-    protocols[HARNESS_CONTROL] = build_protocol("cache_control", 2, 1, small, control_names);
-    protocols[HARNESS_COMMAND] = build_protocol("command", 7, 2, command, command_names);
+    protocols[HARNESS_CONTROL] = build_protocol("cache_control", 4, 1, control, control_names);
+    protocols[HARNESS_COMMAND] = build_protocol("command", 9, 2, command, command_names);
     protocols[HARNESS_TLB_CONTROL] =
         build_protocol("tlb_control", 1, 1, small + 1, tlb_control_names);
     protocols[HARNESS_SECTOR] = build_protocol("sector_mem", 4, 2, sector, sector_names);

@@ -134,3 +134,27 @@ Test(cache_translation, a_fence_keeps_translations)
     cr_expect_eq(harness_count(walker), 1);
     cr_expect_eq(harness_count(memory), 2, "the line was dropped");
 }
+
+/* For a page that moves: what is under way ends first, then everything is forgotten, and what comes
+ * later waits for the end of the pause. */
+Test(cache_translation, a_paused_cache_takes_nothing)
+{
+    struct harness_message pause = {.cycle = 200, .tag = 7, .kind = CACHE_CONTROL_PAUSE},
+                           resume = {.cycle = 600, .tag = 8, .kind = CACHE_CONTROL_RESUME},
+                           under_way = harness_read(199, 2, 0x3040, 1),
+                           later = harness_read(250, 3, 0x3000, 1);
+    cr_expect_eq(read_byte(1, 1, 0x3000), 4);
+    moved = 1;
+    harness_send(cpu, &under_way);
+    harness_send(control, &pause);
+    harness_send(cpu, &later);
+    harness_send(control, &resume);
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    cr_expect_gt(harness_reply(control, 7)->cycle, 220, "memory takes 20 cycles");
+    cr_expect_lt(harness_reply(control, 7)->cycle, 250);
+    cr_expect_gt(harness_reply(control, 8)->cycle, 600);
+    cr_expect_gt(harness_reply(cpu, 3)->cycle, 600);
+    cr_expect_eq(harness_reply(cpu, 3)->payload[0], 3);
+    cr_expect_eq(harness_count(walker), 2);
+    cr_expect_eq(harness_count(memory), 3, "the line was dropped");
+}

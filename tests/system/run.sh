@@ -50,7 +50,7 @@ good_programs="vectoradd saxpy matmul matmul_tiled transpose reduction histogram
     atax aes128 atomics bfs bitonic calls convolution copies device_variables divergence doubles dynamic_lds fft fir
     floyd_warshall grids half integers kmeans layers math narrow nbody pipeline scan scratch shuffles spmv streams structs
     alignment clocks devices peers spread fences life philox prints radix_sort sha256 threads host_threads managed occupancy overlap"
-gpus_programs="peer_ring allreduce halo matmul_gpus gpu_threads queues managed_pingpong" # for as many GPUs as there are
+gpus_programs="peer_ring allreduce halo matmul_gpus gpu_threads queues managed_pingpong managed_both" # for as many GPUs as there are
 kernels=$programs/module_kernels.hsaco # what module, bad_missing_kernel and bad_truncated load
 
 t_check_platforms() {
@@ -293,11 +293,37 @@ assert d["shootdowns"] == 4 * d["migrations"] and d["migrations_refused"] == 0 a
     done <<<'pinned 0
         first_touch 3
         on_touch 31'
-    # Counted touches: the four compute units of a GPU touch a page once in each of the two kernels of its turn, which makes 8. So
+    # Counted touches, with pages that move between kernels only: the four compute units of a GPU touch a page once in each of the two kernels of its turn, which makes 8. So
     # up to 8 a page moves with each turn; with 9 it does so in the second round only, from GPU 1 on.
     for count in "60000 0" "1 31" "8 31" "9 15"; do
-        expect 0 '^PASS' -- run platforms/managed4.heddle --generic --set gpu.policy=access_counter --set gpu.threshold="${count% *}" --stats "$out/work/new.json" -- "$programs/managed_pingpong" 4 2 || return 1
+        expect 0 '^PASS' -- run platforms/managed4.heddle --generic --set driver.migration=between_kernels --set gpu.policy=access_counter --set gpu.threshold="${count% *}" --stats "$out/work/new.json" -- "$programs/managed_pingpong" 4 2 || return 1
         grep -q "\"migrations\": ${count#* }," "$out/work/new.json" || { fail "access_counter $count"; return 1; }
+    done
+}
+
+# Kernels of all GPUs use the same pages at the same time, some for as long as others wait for them; pages move meanwhile, or only
+# when none runs.
+t_migration_both() {
+    local policy variant set pause
+    for policy in on_touch access_counter; do
+        set="--set gpu.policy=$policy --max-cycles 5000000"
+        [ $policy = access_counter ] && set="$set --set gpu.threshold=4"
+        # shellcheck disable=SC2086
+        expect 0 '^PASS' -- run platforms/managed4.heddle $set --stats "$out/work/ref.json" --stats-no-host -- "$programs/managed_both" 2 2 || return 1
+        # shellcheck disable=SC2086
+        expect 0 '^PASS' -- run platforms/managed4.heddle $set --generic --set driver.migration=between_kernels --stats "$out/work/between.json" -- "$programs/managed_both" 2 2 || return 1
+        python3 -c 'import json, sys
+during, between = (json.load(open(f))["components"] for f in sys.argv[1:])
+d, cps = during["driver"], [during["gpu[%d].cp" % i] for i in range(4)]
+assert d["migrations"] > 20 and d["pauses"] > 5 and d["shootdowns"] == 4 * d["migrations"], d
+assert max(c["pauses"] for c in cps) <= d["pauses"] <= sum(c["pauses"] for c in cps), (d, cps)
+assert max(c["paused_cycles"] for c in cps) < d["pause_cycles"] < sum(c["paused_cycles"] for c in cps), (d, cps)
+assert between["driver"]["pauses"] == 0 and between["driver"]["migrations"] < d["migrations"], between["driver"]' "$out/work/ref.json" "$out/work/between.json" || { fail "$policy"; return 1; }
+        for variant in "--tick-order=random:3 --tick-all" "--threads=2" "--generic"; do
+            # shellcheck disable=SC2086
+            HEDDLE_THREAD_DELAYS=2 expect 0 '^PASS' -- run platforms/managed4.heddle $set $variant --stats "$out/work/new.json" --stats-no-host -- "$programs/managed_both" 2 2 || return 1
+            same "$out/work/ref.json" "$out/work/new.json" || return 1
+        done
     done
 }
 
@@ -773,6 +799,32 @@ t_memtest4() {
         ! grep -q 'no partitions' "$out/work/log" || { fail "one thread"; return 1; }
         same "$out/work/ref.json" "$out/work/new.json" || { fail "memtest4 with $n"; return 1; }
     done
+}
+# Pages move between four memory systems while they are used; then few pages and first levels that hold all of them, so that what is
+# left of a page that has gone is met again.
+t_memtest_moves() {
+    local policy n memtest=tests/system/memtest_moves.heddle
+    local few="--set node.l1.size=16KiB --set node.l1.ways=16 --set tester.frames=2 --set tester.span=16KiB --set tester.locations=512 --set tester.actions=64"
+    for policy in back through; do
+        for n in "--set tester.episodes=30" "--set tester.episodes=60 --set tester.threads=1 --set tester.seed=3 $few"; do
+            # shellcheck disable=SC2086
+            expect 0 -- run $memtest --generic --set node.l2_write=$policy $n --stats "$out/work/ref.json" || return 1
+            python3 -c 'import json, sys
+c = json.load(open(sys.argv[1]))["components"]
+moves, nodes = c["tester"]["moves"], [{k: c["node[%d].%s" % (i, k)] for k in ("cp", "pages")} for i in range(4)]
+assert moves > 50 and moves == sum(n["pages"]["pages"] for n in nodes), moves
+assert all(n["cp"]["shootdowns"] == moves and 0 < n["cp"]["pauses"] <= moves and n["cp"]["paused_cycles"] for n in nodes), nodes' "$out/work/ref.json" || { fail "$policy $n"; return 1; }
+        done
+    done
+    expect 0 -- run $memtest --set tester.episodes=10 --stats "$out/work/ref.json" --stats-no-host || return 1
+    for n in --threads=3 --generic --tick-order=random:4 --tick-all; do
+        HEDDLE_THREAD_DELAYS=3 expect 0 -- run $memtest --set tester.episodes=10 $n --stats "$out/work/new.json" --stats-no-host || return 1
+        same "$out/work/ref.json" "$out/work/new.json" || { fail "memtest_moves with $n"; return 1; }
+    done
+    # A state in which pages are on their way.
+    expect 0 -- run $memtest --set tester.episodes=10 --dump "$out/work/state" --dump-at 100us || return 1
+    expect 0 -- run $memtest --set tester.episodes=10 --load "$out/work/state" --stats "$out/work/new.json" --stats-no-host || return 1
+    same "$out/work/ref.json" "$out/work/new.json"
 }
 # Two kernels of docs/write-policies.md; in full, all of them.
 t_write_policies() {

@@ -5,6 +5,7 @@
  * after the call returned.
  */
 #include "hip_managed.h"
+#include "hip_record.h"
 #include "hip_stream.h"
 
 #include <inttypes.h>
@@ -158,6 +159,22 @@ static hipError_t order_after_copy(const struct copy *copy, hipStream_t stream, 
     return error;
 }
 
+static struct hip_record_copy record_of(const struct copy *copy, hipStream_t stream, void *host,
+                                        bool waits)
+{
+    return (struct hip_record_copy){.to = copy->to,
+                                    .from = copy->from,
+                                    .host = host,
+                                    .size = copy->width,
+                                    .rows = copy->rows,
+                                    .to_pitch = copy->to_pitch,
+                                    .from_pitch = copy->from_pitch,
+                                    .to_device = hip_is_device_address(copy->to),
+                                    .from_device = hip_is_device_address(copy->from),
+                                    .waits = waits,
+                                    .stream = hip_stream_number(stream)};
+}
+
 static hipError_t run_copy(const struct copy *copy, hipMemcpyKind kind, hipStream_t stream,
                            bool blocking, const char *what)
 {
@@ -195,6 +212,12 @@ static hipError_t run_copy(const struct copy *copy, hipMemcpyKind kind, hipStrea
     if (error == hipSuccess && (to_device || from_device)) {
         error = order_copy(copy, stream);
     }
+    bool pageable = (!to_device && !is_pinned(copy->to, copy->width))
+                    || (!from_device && !is_pinned(copy->from, copy->width));
+    bool records = hip_recording && error == hipSuccess && (to_device || from_device);
+    struct hip_record_copy recorded =
+        record_of(copy, stream, (void *)(uintptr_t)(to_device ? from : to), blocking || pageable);
+    size_t line = records ? hip_record_copy(&recorded) : 0;
     for (size_t row = 0; row < copy->rows && error == hipSuccess; row++) {
         error = enqueue_copy(to + row * copy->to_pitch, from + row * copy->from_pitch, copy->width,
                              queue, &ticket, &pending, what);
@@ -206,11 +229,15 @@ static hipError_t run_copy(const struct copy *copy, hipMemcpyKind kind, hipStrea
     if (error == hipSuccess) {
         error = order_after_copy(copy, stream, ticket);
     }
-    bool pageable = (!to_device && !is_pinned(copy->to, copy->width))
-                    || (!from_device && !is_pinned(copy->from, copy->width));
+    if (records) {
+        hip_record_copy_sent(line, &recorded, ticket);
+    }
     if (blocking || pageable || error != hipSuccess) {
         hipError_t waited = hip_wait_ticket(ticket, what);
         error = error != hipSuccess ? error : waited;
+    }
+    if (records && recorded.waits) {
+        hip_record_copy_done(line, &recorded);
     }
     return error;
 }

@@ -2,16 +2,19 @@
  */
 #include "hip_stream.h"
 #include "hip_hostcall.h"
+#include "hip_record.h"
 
 struct ihipEvent_t {
     struct ihipEvent_t *next;
     unsigned flags;
     int device;
+    uint32_t number; /* from 1, in order of creation */
     bool recorded;
     uint64_t ticket;
 };
 
 static struct ihipEvent_t *events;
+static uint32_t last_number;
 
 static struct ihipEvent_t *find_event(hipEvent_t event)
 {
@@ -32,9 +35,11 @@ static hipError_t create_event(hipEvent_t *event, unsigned flags)
     struct ihipEvent_t *made = hip_allocate(sizeof *made);
     made->flags = flags;
     made->device = hip_current_device();
+    made->number = ++last_number;
     made->next = events;
     events = made;
     *event = made;
+    HIP_RECORD(.kind = API_TRACE_EVENT_CREATE, .event = made->number, .flags = flags);
     return hipSuccess;
 }
 
@@ -42,6 +47,7 @@ static hipError_t destroy_event(hipEvent_t event)
 {
     for (struct ihipEvent_t **link = &events; *link; link = &(*link)->next) {
         if (*link == event) {
+            HIP_RECORD(.kind = API_TRACE_EVENT_DESTROY, .event = event->number);
             *link = event->next;
             hip_release(event);
             return hipSuccess;
@@ -71,6 +77,8 @@ static hipError_t record_event(hipEvent_t event, hipStream_t stream)
     if (error == hipSuccess) {
         found->recorded = true;
         found->ticket = ticket;
+        HIP_RECORD(.kind = API_TRACE_EVENT_RECORD, .event = found->number,
+                   .stream = hip_stream_number(stream));
         hip_stream_note();
     }
     return error;
@@ -83,6 +91,7 @@ static hipError_t wait_event(hipEvent_t event)
     if (!found) {
         return event ? hipErrorInvalidHandle : hipErrorInvalidValue;
     }
+    HIP_RECORD(.kind = API_TRACE_EVENT_SYNCHRONIZE, .event = found->number);
     return found->recorded ? hip_wait_ticket(found->ticket, "hipEventSynchronize") : hipSuccess;
 }
 
@@ -95,6 +104,7 @@ static hipError_t query_event(hipEvent_t event)
     if (!found->recorded) {
         return hipSuccess;
     }
+    HIP_RECORD(.kind = API_TRACE_EVENT_QUERY, .event = found->number);
     return hip_query_ticket(found->ticket, "hipEventQuery");
 }
 
@@ -132,6 +142,10 @@ static hipError_t wait_for_event(hipStream_t stream, hipEvent_t event, unsigned 
                                            : hipErrorInvalidHandle;
     if (error == hipSuccess) {
         error = hip_stream_order(stream);
+    }
+    if (error == hipSuccess) {
+        HIP_RECORD(.kind = API_TRACE_STREAM_WAIT_EVENT, .stream = hip_stream_number(stream),
+                   .event = found->number);
     }
     if (error == hipSuccess && found->recorded) {
         error = hip_status(hip.api->wait_for(queue, found->ticket), "hipStreamWaitEvent");

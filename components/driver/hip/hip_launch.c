@@ -3,6 +3,7 @@
  */
 #include "hip_hostcall.h"
 #include "hip_managed.h"
+#include "hip_record.h"
 #include "hip_stream.h"
 
 #include "codegen/options_env.h"
@@ -131,7 +132,14 @@ static hipError_t enqueue(const struct request *request, uint32_t queue, int dev
     if (sent != hipSuccess) {
         return sent;
     }
+    size_t line = hip_recording ? hip_record_launch(function, request->grid, request->block,
+                                                    request->dynamic_lds,
+                                                    hip_stream_number(request->stream), kernarg)
+                                : 0;
     enum driver_status status = hip.api->launch(queue, &launch, &ticket);
+    if (status != DRIVER_OK && hip_recording) {
+        hip_record_drop(line);
+    }
     if (status == DRIVER_FAULT) {
         /* Refused before it began, as an instruction is missing: nothing is broken, but the run
          * must not look like a good one to a program that ignores errors of launches. */

@@ -12,6 +12,7 @@
  * it is used. */
 #include "hip_stream.h"
 #include "hip_hostcall.h"
+#include "hip_record.h"
 #include "hip_turns.h"
 
 enum { PRIORITY_LOW = 1, PRIORITY_HIGH = -1 };
@@ -21,6 +22,7 @@ struct ihipStream_t {
     int device, priority;
     unsigned flags;
     uint32_t queue;
+    uint32_t number; /* from 1, in order of creation */
     bool destroyed;
     bool per_thread;   /* found by its thread, not by a handle */
     uint64_t null_met; /* the last command of the null stream that this queue waits for */
@@ -28,6 +30,7 @@ struct ihipStream_t {
 };
 
 static struct ihipStream_t *streams; /* the last one made comes first */
+static uint32_t last_number;
 static struct ihipStream_t null_streams[HIP_DEVICES_MAX];
 static _Thread_local struct ihipStream_t *own_streams[HIP_DEVICES_MAX];
 
@@ -74,7 +77,8 @@ static hipError_t make_stream(struct ihipStream_t **stream, unsigned flags, int 
                                   .device = hip_current_device(),
                                   .priority = priority,
                                   .flags = flags,
-                                  .queue = queue};
+                                  .queue = queue,
+                                  .number = ++last_number};
     streams = made;
     *stream = made;
     return hipSuccess;
@@ -135,6 +139,13 @@ hipError_t hip_stream_queue(hipStream_t stream, uint32_t *queue, int *device)
     *queue = found->queue;
     *device = found->device;
     return hipSuccess;
+}
+
+uint32_t hip_stream_number(hipStream_t stream)
+{
+    const struct ihipStream_t *found =
+        is_null_stream(stream) || stream == hipStreamPerThread ? NULL : find_stream(stream);
+    return stream == hipStreamPerThread ? API_TRACE_STREAM_OF_THREAD : found ? found->number : 0;
 }
 
 static bool is_blocking(const struct ihipStream_t *stream)
@@ -267,8 +278,11 @@ hipError_t hip_streams_wait(int device, const char *what,
 hipError_t hip_stream_wait(hipStream_t stream, const char *what)
 {
     const struct ihipStream_t *found = find_stream(stream);
-    return found ? wait_for_tickets(tickets_of(found), what, hip_wait_ticket)
-                 : hipErrorInvalidHandle;
+    if (!found) {
+        return hipErrorInvalidHandle;
+    }
+    HIP_RECORD(.kind = API_TRACE_STREAM_SYNCHRONIZE, .stream = hip_stream_number(stream));
+    return wait_for_tickets(tickets_of(found), what, hip_wait_ticket);
 }
 
 hipError_t hip_query_ticket(uint64_t ticket, const char *what)
@@ -293,6 +307,7 @@ static hipError_t query_stream(hipStream_t stream)
     if (!found) {
         return hipErrorInvalidHandle;
     }
+    HIP_RECORD(.kind = API_TRACE_STREAM_QUERY, .stream = hip_stream_number(stream));
     struct tickets tickets = tickets_of(found);
     hipError_t error = tickets.count ? hip_query_ticket(tickets.list[0], what) : hip.lost;
     for (size_t i = 1; i < tickets.count && error == hipSuccess; i++) {
@@ -309,10 +324,14 @@ static hipError_t create_stream(hipStream_t *stream, unsigned flags, int priorit
     if (!stream || (flags & ~(unsigned)hipStreamNonBlocking) != 0) {
         return hipErrorInvalidValue;
     }
-    return make_stream(stream, flags,
-                       priority < PRIORITY_HIGH  ? PRIORITY_HIGH
-                       : priority > PRIORITY_LOW ? PRIORITY_LOW
-                                                 : priority);
+    hipError_t error = make_stream(stream, flags,
+                                   priority < PRIORITY_HIGH  ? PRIORITY_HIGH
+                                   : priority > PRIORITY_LOW ? PRIORITY_LOW
+                                                             : priority);
+    if (error == hipSuccess) {
+        HIP_RECORD(.kind = API_TRACE_STREAM_CREATE, .stream = (*stream)->number, .flags = flags);
+    }
+    return error;
 }
 
 static hipError_t destroy_stream(hipStream_t stream)
@@ -321,6 +340,7 @@ static hipError_t destroy_stream(hipStream_t stream)
     if (!found || is_null_stream(stream) || stream == hipStreamPerThread) {
         return hipErrorInvalidHandle;
     }
+    HIP_RECORD(.kind = API_TRACE_STREAM_DESTROY, .stream = found->number);
     found->destroyed = true;
     reap();
     return hipSuccess;

@@ -8,6 +8,8 @@
 /* The stream's queue and device, or hipErrorInvalidHandle. The null stream, and the one of the
  * calling thread, belong to the current device. */
 hipError_t hip_stream_queue(hipStream_t stream, uint32_t *queue, int *device);
+/* The stream in a recording; 0: the null stream. */
+uint32_t hip_stream_number(hipStream_t stream);
 /* Right before a command is enqueued: makes the queue wait for what HIP promises. */
 hipError_t hip_stream_order(hipStream_t stream);
 /* Before and after a command of the null stream that touches memory of another device: it is in

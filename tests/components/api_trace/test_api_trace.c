@@ -221,7 +221,7 @@ static const struct {
     {OURS "HIP device synchronize: now\n", 2, "'now' stands behind the call"},
     {OURS "HIP stream create: stream: stream-1\n", 2, "expected 'flags: '"},
     {"HIP device synchronize\n", 1, "begin the trace with 'heddle api-trace 1'"},
-    {"heddle api-trace 2\n", 1, "version 2, this reader knows up to 1"},
+    {"heddle api-trace 3\n", 1, "version 3, this reader knows up to 2"},
     {"heddle api-trace 0\n", 1, "'0' is no version"},
     {"heddle api-trace one\n", 1, "'one' is no version"},
     {SETUP "heddle api-trace 1\n", 3, "is no call"},
