@@ -570,6 +570,9 @@ static bool forward(struct command_processor *c, const struct command_request *m
     case COMMAND_READ:
         command_processor_dma_send_read(c, m->tag, m->read.address, m->read.size);
         break;
+    case COMMAND_ATOMIC:
+        command_processor_dma_send_atomic(c, m->tag, m->atomic.address, m->atomic.value);
+        break;
     case COMMAND_FILL:
         command_processor_dma_send_fill(c, m->tag, m->fill.address, m->fill.size, m->fill.pattern);
         break;

@@ -32,8 +32,8 @@ static void dispatcher_setup(struct dispatcher *d, uint32_t compute_units, uint3
 
 static void start_scratch(struct dispatcher *d, const struct aql_packet *packet)
 {
-    uint32_t blocks = (uint32_t)packet->scratch_groups < d->scratch_most ? (uint32_t)packet->scratch_groups
-                                                               : d->scratch_most;
+    uint32_t groups = aql_scratch_groups(packet);
+    uint32_t blocks = groups < d->scratch_most ? groups : d->scratch_most;
     d->scratch_free_count = blocks;
     for (uint32_t i = 0; i < blocks; i++)
         arena_at(uint32_t, d->scratch_free)[i] = blocks - 1 - i;

@@ -227,7 +227,7 @@ static void wave_start(struct compute_unit *c, struct cu_group *g, const struct 
         if (w->line_state[i] != LINE_EMPTY)
             w->line_state[i] = w->line_state[i] == LINE_VALID ? LINE_EMPTY : LINE_STALE;
     }
-    w->vgpr = (uint32_t)(c->vgprs + registers * sizeof(uint32_t) / 16);
+    w->vgpr = (uint32_t)(c->vgprs + registers * sizeof(uint32_t) / ARENA_UNIT);
     w->simd = place->simd;
     w->slot = place->slot;
     w->group = (uint8_t)p->work_group_slot;

@@ -7,6 +7,7 @@
  * are issued oldest command first. */
 #include "dma_engine.gen.h"
 
+#include "atomic_op.gen.h"
 #include "components/mem/index_pool.h"
 #include "components/mem/mem_mask.h"
 #include "runtime/hang.h"
@@ -17,7 +18,8 @@
 
 struct dma_command {
     uint64_t target; /* of reads: unused */
-    uint64_t source; /* of reads and copies */
+    uint64_t source; /* of reads, copies and atomics */
+    uint64_t value;  /* of atomics */
     uint64_t order;  /* commands taken before */
     uint32_t size;
     uint32_t issued; /* bytes cut into pieces */
@@ -85,12 +87,16 @@ static bool overlaps(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size)
     return a < b + b_size && b < a + a_size;
 }
 
+/* From `source`. */
+static bool reads(const struct dma_command *k)
+{
+    return k->kind == COMMAND_READ || k->kind == COMMAND_COPY || k->kind == COMMAND_ATOMIC;
+}
+
 static bool conflicts(const struct dma_command *a, const struct dma_command *b)
 {
-    bool a_reads = a->kind == COMMAND_READ || a->kind == COMMAND_COPY,
-         a_writes = a->kind != COMMAND_READ;
-    bool b_reads = b->kind == COMMAND_READ || b->kind == COMMAND_COPY,
-         b_writes = b->kind != COMMAND_READ;
+    bool a_reads = reads(a), a_writes = a->kind != COMMAND_READ;
+    bool b_reads = reads(b), b_writes = b->kind != COMMAND_READ;
     return (a_writes && b_writes && overlaps(a->target, a->size, b->target, b->size))
            || (a_writes && b_reads && overlaps(a->target, a->size, b->source, b->size))
            || (a_reads && b_writes && overlaps(a->source, a->size, b->target, b->size));
@@ -121,9 +127,14 @@ static bool parse(const struct dma_engine *c, const struct command_request *m,
         out->source = m->copy.source;
         out->size = m->copy.size;
         break;
+    case COMMAND_ATOMIC:
+        out->target = out->source = m->atomic.address;
+        out->size = sizeof(uint64_t);
+        out->value = m->atomic.value;
+        break;
     default:
         engine_fail(&c->io.base,
-                    "a DMA engine takes write, read, fill and copy, not command kind %u",
+                    "a DMA engine takes write, read, fill, copy and atomic, not command kind %u",
                     message_kind(m));
         return false;
     }
@@ -175,6 +186,21 @@ static void send_write(struct dma_engine *c, uint32_t number)
     c->io.stats.bytes_written += p->bytes;
 }
 
+static void send_atomic(struct dma_engine *c, uint32_t number, uint64_t value)
+{
+    const struct dma_piece *p = piece_at(c, number);
+    unsigned first = (unsigned)(p->target % DMA_LINE);
+    void *payload = dma_engine_mem_send_atomic(c, (uint16_t)number, p->target - first, 0,
+                                               ATOMIC_OP_ADD, sizeof value, true);
+    mem_mask_store(mem_atomic_mask(payload, DMA_LINE),
+                   mem_mask_range(first, sizeof value, DMA_LINE), DMA_LINE);
+    memset(mem_atomic_operand(payload, DMA_LINE), 0, DMA_LINE);
+    memset(mem_atomic_compare(payload, DMA_LINE), 0, DMA_LINE);
+    memcpy(mem_atomic_operand(payload, DMA_LINE) + first, &value, sizeof value);
+    c->io.stats.bytes_read += sizeof value;
+    c->io.stats.bytes_written += sizeof value;
+}
+
 static uint32_t up_to_line_end(uint64_t address, uint32_t bytes)
 {
     uint32_t rest = DMA_LINE - (uint32_t)(address % DMA_LINE);
@@ -190,7 +216,7 @@ static void issue(struct dma_engine *c, uint32_t i)
     struct dma_piece *p = piece_at(c, number);
     if (command->kind != COMMAND_READ)
         bytes = up_to_line_end(target, bytes);
-    if (command->kind == COMMAND_READ || command->kind == COMMAND_COPY)
+    if (reads(command))
         bytes = up_to_line_end(source, bytes);
     p->target = target;
     p->command = i;
@@ -199,6 +225,10 @@ static void issue(struct dma_engine *c, uint32_t i)
     p->next = DMA_NONE;
     p->writing = false;
     command->issued += bytes;
+    if (command->kind == COMMAND_ATOMIC) {
+        send_atomic(c, number, command->value);
+        return;
+    }
     if (command->kind == COMMAND_READ || command->kind == COMMAND_COPY) {
         dma_engine_mem_send_read(c, (uint16_t)number, source, bytes, 0, false);
         c->io.stats.bytes_read += bytes;
@@ -264,7 +294,7 @@ static bool take_answers(struct dma_engine *c)
                 piece_at(c, c->last_read)->next = m->tag;
             c->last_read = m->tag;
         } else {
-            if (command->kind == COMMAND_READ)
+            if (command->kind == COMMAND_READ || command->kind == COMMAND_ATOMIC)
                 memcpy(command_bytes(c, p->command) + p->offset, bytes, p->bytes);
             command->finished += p->bytes;
             index_pool_give(&c->free_pieces, m->tag);
@@ -282,7 +312,7 @@ static bool finish_commands(struct dma_engine *c)
         struct dma_command *command = command_at(c, i);
         if (!command->used || command->finished < command->size || !dma_engine_command_can_reply(c))
             continue;
-        if (command->kind == COMMAND_READ)
+        if (command->kind == COMMAND_READ || command->kind == COMMAND_ATOMIC)
             memcpy(command_data_data(dma_engine_command_reply_data(c, command->tag)),
                    command_bytes(c, i), command->size);
         else

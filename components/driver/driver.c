@@ -8,6 +8,7 @@
 
 #include "driver_code.h"
 #include "driver_code_copies.h"
+#include "driver_copies.h"
 #include "driver_devices.h"
 #include "driver_dirty.h"
 #include "driver_enqueue.h"
@@ -15,6 +16,7 @@
 #include "driver_functional.h"
 #include "driver_handles.h"
 #include "driver_host.h"
+#include "driver_interrupts.h"
 #include "driver_mapping.h"
 #include "driver_migrate.h"
 #include "driver_move.h"
@@ -23,6 +25,8 @@
 #include "driver_ring.h"
 #include "driver_scratch.h"
 #include "driver_state.h"
+#include "driver_submit.h"
+#include "driver_user_state.h"
 
 static const struct driver_api driver_api_table;
 
@@ -81,6 +85,10 @@ static unsigned driver_outstanding(const struct driver *d, struct hang_report *r
         if (q->first == DRIVER_NONE)
             continue;
         const struct driver_command *k = driver_command_at(d, q->first);
+        if (k->kind == DRIVER_LAUNCH && k->user != DRIVER_NONE && k->phase == PHASE_RUNNING)
+            hang_note(report, "queue %u: its launches are in user queue %u of GPU %u (doorbell %u), %" PRIu64 " of %" PRIu64
+                      " have ended", i, k->user, q->device, user_of(d)->queue[k->user].slot, user_of(d)->queue[k->user].done,
+                      user_of(d)->queue[k->user].written);
         hang_note(report, "queue %u: %s %s%s, %u messages in flight", i, driver_kind_names[k->kind],
                   k->kind == DRIVER_LAUNCH ? program_kernel_name(driver_program(d), k->kernel) : "",
                   k->kind == DRIVER_LAUNCH ? "" : phases[k->phase], k->in_flight);
@@ -244,6 +252,8 @@ static enum driver_status api_queue_destroy(uint32_t queue)
         status = driver_fail(DRIVER_INVALID_VALUE, "queue %u belongs to its device and stays", queue);
     if (status == DRIVER_OK)
         status = host_wait_queue(d, queue);
+    if (status == DRIVER_OK)
+        status = user_close(d, queue);
     if (status == DRIVER_OK)
         driver_queue_at(d, queue)->used = false;
     return api_leave(status);

@@ -7,6 +7,7 @@
 #include "driver_handles.h"
 #include "driver_host.h"
 #include "driver_ring.h"
+#include "driver_user_state.h"
 
 /* ---- commands ---- */
 
@@ -21,7 +22,8 @@ static uint32_t queue_new(struct driver *d, uint32_t device, uint32_t handle)
     if (number == d->queue_count)
         d->queue_count++;
     *driver_queue_at(d, number) = (struct driver_queue){
-        .used = true, .device = device, .handle = handle, .first = DRIVER_NONE, .last = DRIVER_NONE};
+        .used = true, .device = device, .handle = handle, .first = DRIVER_NONE, .last = DRIVER_NONE, .at = DRIVER_NONE,
+        .user = DRIVER_NONE};
     return number;
 }
 
@@ -55,6 +57,8 @@ static enum driver_status enqueue(struct driver *d, uint32_t queue, const struct
     d->host_cycle = (d->host_cycle > now ? d->host_cycle : now) + (uint64_t)driver_params(d)->api_cost;
     k->not_before = d->host_cycle;
     *driver_ticket_at(d, k->ticket) = (struct driver_ticket){k->ticket, 0};
+    if (q->at == DRIVER_NONE)
+        q->at = number;
     if (q->first == DRIVER_NONE)
         q->first = number;
     else
@@ -145,6 +149,19 @@ static enum driver_status launch_check_registers(const struct driver *d, uint32_
                        l->name, waves, vgprs, sgprs, info->name, simd * info->simds_per_cu);
 }
 
+/* For a packet in a user queue that the descriptor in the code object does not describe. */
+static void launch_write_descriptor(const struct driver_device *device, struct driver_command *k, char *at)
+{
+    struct aql_descriptor own;
+    k->object = device->ring_address + k->ring_offset + k->own_descriptor;
+    memcpy(&own, k->descriptor, sizeof own);
+    own.entry_offset = (int64_t)(k->entry - k->object);
+    own.first_group = k->first_group;
+    own.groups = launch_count(k);
+    own.kernel = k->kernel + 1;
+    memcpy(at + k->own_descriptor, &own, sizeof own);
+}
+
 /* Packet, queue object and arguments side by side, for position `start` of the ring; see WORK_QUEUE_OFFSET. */
 static void launch_write_arguments(const struct driver_device *device, const struct driver_launch *l,
                                    struct driver_command *k, uint32_t kernarg_offset, uint64_t start, char *at)
@@ -158,6 +175,8 @@ static void launch_write_arguments(const struct driver_device *device, const str
     seen.gpu = 0;
     memset(at, 0, kernarg_offset);
     memcpy(at, &seen, sizeof seen);
+    if (k->own_descriptor)
+        launch_write_descriptor(device, k, at);
     if (kernarg_offset > WORK_QUEUE_OFFSET) {
         memcpy(at + WORK_QUEUE_OFFSET + WORK_QUEUE_SHARED_APERTURE, &shared, sizeof shared);
         memcpy(at + WORK_QUEUE_OFFSET + WORK_QUEUE_PRIVATE_APERTURE, &private, sizeof private);
@@ -235,6 +254,8 @@ static enum driver_status launch_check_all(const struct driver *d, uint32_t numb
     return status == DRIVER_OK ? launch_check_registers(d, number, l, (items + 63) / 64) : status;
 }
 
+static enum driver_status user_for_launches(struct driver *d, uint32_t queue);
+
 /* Launches work-groups first .. first + count - 1 on the GPU of the queue. */
 static enum driver_status enqueue_part(struct driver *d, uint32_t queue, const struct driver_launch *l, uint64_t first,
                                        uint64_t count, uint64_t *ticket)
@@ -244,7 +265,7 @@ static enum driver_status enqueue_part(struct driver *d, uint32_t queue, const s
     uint32_t number = driver_queue_at(d, queue)->device;
     struct driver_device *device = &d->device[number];
     uint32_t items = (uint32_t)l->block[0] * l->block[1] * l->block[2];
-    struct driver_command k = {.kind = DRIVER_LAUNCH, .entry = l->entry, .scratch_pool = DRIVER_NONE,
+    struct driver_command k = {.kind = DRIVER_LAUNCH, .entry = l->entry, .scratch_pool = DRIVER_NONE, .user = DRIVER_NONE,
                                .waves_per_group = (items + 63) / 64,
                                .first_group = (uint32_t)first, .groups = count,
                                .pid = driver_handle_at(d, driver_queue_at(d, queue)->handle)->pid};
@@ -254,23 +275,35 @@ static enum driver_status enqueue_part(struct driver *d, uint32_t queue, const s
     if ((status = launch_check_all(d, number, l)) != DRIVER_OK || (status = ring_open(d, number)) != DRIVER_OK)
         return status;
     uint32_t align = l->kernarg_align > LINE ? l->kernarg_align : LINE;
+    uint64_t distance = code_copy_distance(driver_queue_at(d, queue)->handle, number, l->entry);
+    k.entry += distance;
+    k.object = l->kernel_object ? l->kernel_object + distance : 0;
     uint32_t kernarg_offset = sizeof k.packet + (descriptor.properties & 1u << 2 ? QUEUE_BYTES : 0);
+    if (user_launches(d)) {
+        if ((status = user_for_launches(d, queue)) != DRIVER_OK)
+            return status;
+        k.user = driver_queue_at(d, queue)->user;
+        if (count != launch_groups(l) || k.object + (uint64_t)descriptor.entry_offset != k.entry || k.object % LINE) {
+            k.own_descriptor = (uint16_t)kernarg_offset;
+            kernarg_offset += sizeof descriptor;
+        }
+    }
     if (align & (align - 1) || align > device->ring_bytes)
         return driver_fail(DRIVER_INVALID_VALUE, "kernel '%s': arguments aligned to %u", l->name, align);
     kernarg_offset = (kernarg_offset + align - 1) / align * align;
     if (l->kernarg_bytes > device->ring_bytes - kernarg_offset)
         return driver_fail(DRIVER_INVALID_VALUE, "kernel '%s': %u bytes of kernel arguments do not fit into %u", l->name,
                            l->kernarg_bytes, device->ring_bytes - kernarg_offset);
-    uint64_t distance = code_copy_distance(driver_queue_at(d, queue)->handle, number, l->entry);
-    k.entry += distance;
     k.kernel = program_kernel(driver_program(d), l->name, l->symbol);
     k.packet = (struct aql_packet){.header = 2 /* kernel dispatch */, .setup = (uint16_t)launch_dimensions(l),
                                    .gpu = (uint16_t)number, .private_bytes = l->private_bytes,
-                                   .group_bytes = l->group_bytes, .kernel_object = l->kernel_object ? l->kernel_object + distance : 0};
+                                   .group_bytes = l->group_bytes, .kernel_object = k.object};
     for (unsigned i = 0; i < 3; i++) {
         k.packet.work_group[i] = l->block[i];
         k.packet.grid[i] = l->grid[i];
     }
+    if (k.user != DRIVER_NONE && !k.own_descriptor)
+        program_set_object(driver_program(d), k.object, k.kernel);
     status = launch_take_piece(d, device, l, &k, queue, kernarg_offset, align);
     if (status == DRIVER_OK && k.size && driver_params(d)->staging == DRIVER_STAGING_SEPARATE)
         status = enqueue_stages(d, queue, &k, kernarg_offset);

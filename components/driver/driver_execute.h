@@ -6,11 +6,13 @@
 #ifndef HEDDLE_DRIVER_EXECUTE_H
 #define HEDDLE_DRIVER_EXECUTE_H
 
+#include "driver_copies.h"
 #include "driver_dirty.h"
 #include "driver_functional.h"
 #include "driver_move.h"
 #include "driver_ring.h"
 #include "driver_scratch.h"
+#include "driver_submit.h"
 #include "runtime/trace.h"
 
 /* ---- commands ---- */
@@ -57,6 +59,8 @@ static void command_complete(struct driver *d, struct driver_queue *q)
         (struct driver_ticket){k->ticket, engine.domains[d->io.base.domain].time_ps + 1};
     if (d->await_any || d->awaited == k->ticket)
         engine_stop();
+    if (q->at == number)
+        q->at = k->next;
     q->first = k->next;
     if (q->first == DRIVER_NONE)
         q->last = DRIVER_NONE;
@@ -138,12 +142,6 @@ static bool command_flush(struct driver *d, uint32_t command, uint32_t number)
     return true;
 }
 
-/* 0 stands for all, of which there may be more than the field holds. */
-static uint32_t launch_count(const struct driver_command *k)
-{
-    return k->first_group == 0 && k->groups > UINT32_MAX ? 0 : (uint32_t)k->groups;
-}
-
 static bool command_launch(struct driver *d, uint32_t command, uint32_t number)
 {
     struct driver_command *k = driver_command_at(d, command);
@@ -177,11 +175,12 @@ static void driver_window_end(struct component *c)
 {
     struct driver *d = (struct driver *)(void *)c;
     scratch_make(d);
+    user_make_pools(d);
     migrate_swap(d);
     sample_window_end(d);
     for (uint32_t i = 0; i < d->queue_count; i++) {
         const struct driver_queue *q = driver_queue_at(d, i);
-        struct driver_command *k = q->first == DRIVER_NONE ? NULL : driver_command_at(d, q->first);
+        struct driver_command *k = q->at == DRIVER_NONE ? NULL : driver_command_at(d, q->at);
         if (!k || k->phase != PHASE_DIRECT)
             continue;
         functional_move_command(d, k, q->device);
@@ -209,6 +208,9 @@ static bool command_begin(struct driver *d, uint32_t command, struct driver_queu
         command_complete(d, q);
         return true;
     }
+    bool asked = false;
+    if (copies_awaited(d, k, &asked))
+        return asked;
     enum sample_step sampled = sample_begin(d, k, driver_window_end);
     if (sampled != SAMPLE_GO_ON)
         return sampled == SAMPLE_BEGAN;
@@ -217,7 +219,7 @@ static bool command_begin(struct driver *d, uint32_t command, struct driver_queu
     uint32_t flushed = command_flush_device(d, k, q->device);
     if (flushed != DRIVER_NONE)
         return command_flush(d, command, flushed);
-    if (k->kind == DRIVER_LAUNCH && k->packet.private_bytes && !scratch_find(d, q, driver_window_end))
+    if (k->kind == DRIVER_LAUNCH && k->user == DRIVER_NONE && k->packet.private_bytes && !scratch_find(d, q, driver_window_end))
         return false;
     sample_note_timed(d, k);
     k->local = k->kind == DRIVER_COPY && copy_is_local(d, k);
@@ -234,8 +236,10 @@ static bool command_begin(struct driver *d, uint32_t command, struct driver_queu
 /* One step of the first command of the queue. True: something changed. */
 static bool queue_step(struct driver *d, struct driver_queue *q)
 {
-    uint32_t command = q->first;
+    uint32_t command = q->at;
     struct driver_command *k = driver_command_at(d, command);
+    if (!submit_beside(d, q, k))
+        return false;
     switch ((enum driver_phase)k->phase) {
     case PHASE_QUEUED:
         return (d->migrate.state == MIGRATE_NONE || k->flushed) && command_begin(d, command, q);
@@ -248,14 +252,18 @@ static bool queue_step(struct driver *d, struct driver_queue *q)
         command_complete(d, q);
         return true;
     case PHASE_LAUNCH_FIRST:
-        return command_launch(d, command, q->device);
+        return k->user == DRIVER_NONE ? command_launch(d, command, q->device) : submit_step(d, command, q);
     default:
         break;
     }
     if (move_piece(d, command, q->device))
         return true;
+    if (k->kind == DRIVER_LAUNCH && k->user != DRIVER_NONE)
+        return submit_step(d, command, q);
     if (k->in_flight || k->received < k->size)
         return false;
+    if (k->kind == DRIVER_OPEN)
+        return submit_open(d, k);
     if (k->kind == DRIVER_LAUNCH) {
         k->phase = PHASE_LAUNCH_FIRST;
         if (k->size)
@@ -295,7 +303,7 @@ static void answer_take(struct driver *d, uint32_t number, const struct command_
     if (k->phase == PHASE_FLUSHING) {
         k->phase = PHASE_QUEUED;
         d->device[number].flushing--;
-    } else if (k->phase == PHASE_RUNNING) {
+    } else if (k->phase == PHASE_RUNNING && k->user == DRIVER_NONE) {
         command_complete(d, q);
     }
 }
@@ -321,7 +329,7 @@ static bool queues_step(struct driver *d)
     for (uint32_t i = 0; i < d->queue_count; i++) {
         uint32_t number = d->turn + i < d->queue_count ? d->turn + i : d->turn + i - d->queue_count;
         struct driver_queue *q = driver_queue_at(d, number);
-        if (q->first != DRIVER_NONE && queue_step(d, q))
+        if (q->at != DRIVER_NONE && queue_step(d, q))
             last = number;
     }
     if (last != DRIVER_NONE)

@@ -14,12 +14,8 @@
 #ifndef HEDDLE_DRIVER_MIGRATE_H
 #define HEDDLE_DRIVER_MIGRATE_H
 
+#include "driver_copies.h"
 #include "driver_execute.h"
-
-static struct driver_touch *migrate_first(const struct driver *d)
-{
-    return arena_at(struct driver_touch, d->migrate.touches) + d->migrate.first % DRIVER_TOUCHES;
-}
 
 /* Which GPU is behind a port of the array that begins with `first`. */
 static uint32_t migrate_gpu_of(const struct driver *d, uint32_t first, uint32_t i, bool out)
@@ -38,6 +34,7 @@ static void migrate_init(struct driver *d)
     if (shootdown_check() != DRIVER_OK)
         die("driver: pages cannot migrate: %s", driver_text);
     d->migrate.touches = arena_allocate(DRIVER_TOUCHES * sizeof(struct driver_touch));
+    d->migrate.written = arena_allocate(DRIVER_WRITTEN * sizeof(struct driver_written));
     for (uint32_t i = 0; i < moves; i++)
         d->migrate.port[migrate_gpu_of(d, driver_io(d)->move_first, i, true)] = i;
 }
@@ -48,10 +45,10 @@ static bool migrate_listen(struct driver *d)
     for (uint32_t i = 0; i < driver_touch_count(d); i++) {
         const struct page_touch_request *m;
         while (d->migrate.count < DRIVER_TOUCHES && (m = driver_touch_peek(d, i))) {
-            struct driver_touch *t =
-                arena_at(struct driver_touch, d->migrate.touches) + (d->migrate.first + d->migrate.count++) % DRIVER_TOUCHES;
-            *t = (struct driver_touch){.address = m->touched.address, .pid = m->touched.pid, .port = i, .tag = m->tag,
-                                       .gpu = migrate_gpu_of(d, driver_io(d)->touch_first, i, false)};
+            const struct driver_touch t = {.address = m->touched.address, .pid = m->touched.pid, .port = i, .tag = m->tag,
+                                           .wish = (uint8_t)m->touched.wish,
+                                           .gpu = migrate_gpu_of(d, driver_io(d)->touch_first, i, false)};
+            migrate_add(d, &t);
             driver_touch_pop(d, i);
             progress = true;
         }
@@ -59,18 +56,11 @@ static bool migrate_listen(struct driver *d)
     return progress;
 }
 
-/* Where the page is, if it can move; and whether that is the GPU that asks. */
-static bool migrate_find(const struct driver *d, const struct driver_touch *t, uint64_t *physical, uint64_t *flags)
+/* Must nobody have an access to managed memory under way for the first question? */
+static bool migrate_needs_pause(const struct driver *d)
 {
-    return page_table_look_up(driver_page_table(d), t->pid, t->address, physical, flags) && (*flags & PAGE_TABLE_UNIFIED);
-}
-
-/* Is the page of the first question to move? */
-static bool migrate_moves(const struct driver *d)
-{
-    const struct driver_touch *t = migrate_first(d);
-    uint64_t physical, flags;
-    return migrate_find(d, t, &physical, &flags) && memory_device_of(&d->memory, physical) != t->gpu;
+    enum migrate_work work = migrate_work_of(d, migrate_first(d));
+    return work == WORK_MOVE || work == WORK_COPY || work == WORK_WRITE;
 }
 
 /* ---- nobody uses managed memory ---- */
@@ -107,18 +97,33 @@ static uint64_t migrate_running(const struct driver *d)
     return running;
 }
 
+/* Between kernels nothing can be done but what they wait for: such a question goes to the front. */
+static bool migrate_find_awaited(struct driver *d)
+{
+    for (uint32_t i = 0; i < d->migrate.count; i++) {
+        struct driver_touch *t = migrate_at(d, i), first = *migrate_first(d);
+        if (t->wish != PAGE_WISH_WRITE)
+            continue;
+        *migrate_first(d) = *t;
+        *t = first;
+        return true;
+    }
+    return false;
+}
+
 /* With the first question. False: not now. */
 static bool migrate_start(struct driver *d)
 {
     struct driver_migrate *m = &d->migrate;
     if (!m->count)
         return false;
-    if (!migrate_moves(d)) {
+    if (driver_params(d)->migration == DRIVER_MIGRATION_BETWEEN_KERNELS && !migrate_is_idle(d)
+        && migrate_needs_pause(d) && !migrate_find_awaited(d))
+        return false;
+    if (!migrate_needs_pause(d)) {
         m->state = MIGRATE_NEXT;
         return true;
     }
-    if (driver_params(d)->migration == DRIVER_MIGRATION_BETWEEN_KERNELS && !migrate_is_idle(d))
-        return false;
     if (migrate_running(d) && m->not_before > driver_now(d)) {
         driver_wake_at(d, m->not_before);
         return false;
@@ -201,7 +206,7 @@ static bool migrate_resume(struct driver *d)
 static bool migrate_next(struct driver *d)
 {
     struct driver_migrate *m = &d->migrate;
-    if (m->count && (m->ready || !migrate_moves(d)))
+    if (m->count && (m->ready || !migrate_needs_pause(d)))
         return false;
     m->told = 0;
     if (m->paused)
@@ -211,18 +216,23 @@ static bool migrate_next(struct driver *d)
     return true;
 }
 
+static const char *migrate_span(const struct driver *d)
+{
+    return d->migrate.work == WORK_MOVE ? "migrate page" : "copy page";
+}
+
 /* Begins with the first question. False: it waits for room in a port. */
 static bool migrate_begin(struct driver *d)
 {
     struct driver_migrate *m = &d->migrate;
     const struct driver_touch *t = migrate_first(d);
     uint64_t flags, bytes = driver_page_bytes(d);
-    if (!migrate_find(d, t, &m->from, &flags)) {
+    m->work = migrate_work_of(d, t);
+    if (m->work == WORK_NONE || !migrate_find(d, t, &m->from, &flags)) {
         m->state = MIGRATE_ANSWER;
         return true;
     }
-    m->moves = false;
-    if (memory_device_of(&d->memory, m->from) == t->gpu) {
+    if (m->work == WORK_PLACE || m->work == WORK_WRITE) {
         m->state = MIGRATE_SWAP;
         engine_at_window_end(&d->io.base, driver_window_end);
         return true;
@@ -234,14 +244,13 @@ static bool migrate_begin(struct driver *d)
         m->state = MIGRATE_ANSWER;
         return true;
     }
-    m->moves = true;
     driver_move_send_fetch(d, m->port[t->gpu], 0, m->from, m->to, (uint32_t)bytes);
-    trace_begin(&d->io.base, t->address, "migrate page");
+    trace_begin(&d->io.base, t->address, migrate_span(d));
     m->state = MIGRATE_COPY;
     return true;
 }
 
-/* At the end of a window: the page is placed, and lies where it was copied. */
+/* At the end of a window: what the question is about is in the page table. */
 static void migrate_swap(struct driver *d)
 {
     struct driver_migrate *m = &d->migrate;
@@ -249,11 +258,17 @@ static void migrate_swap(struct driver *d)
     uint64_t physical, flags, old;
     if (m->state != MIGRATE_SWAP)
         return;
-    if (m->moves && memory_swap_page(memory_view(d), t->pid, t->address, m->to, &old) != MEMORY_OK)
+    if (m->work == WORK_MOVE && memory_swap_page(memory_view(d), t->pid, t->address, m->to, &old) != MEMORY_OK)
         bug("driver: page 0x%" PRIx64 " has gone while it was copied", t->address);
-    if (migrate_find(d, t, &physical, &flags))
+    if (!migrate_find(d, t, &physical, &flags))
+        bug("driver: page 0x%" PRIx64 " has gone while it was worked on", t->address);
+    if (m->work == WORK_WRITE)
+        copies_leave(d, t, physical, flags);
+    else if (m->work == WORK_COPY || m->work == WORK_COPY_MORE)
+        copies_enter(d, t, physical, flags);
+    else
         page_table_enter(driver_page_table(d), t->pid, t->address, physical, flags | PAGE_TABLE_PLACED);
-    m->state = m->moves ? MIGRATE_SHOOT : MIGRATE_ANSWER;
+    m->state = m->work == WORK_PLACE ? MIGRATE_ANSWER : MIGRATE_SHOOT;
     m->told = 0;
 }
 
@@ -270,11 +285,14 @@ static bool migrate_shoot(struct driver *d)
     }
     if (m->told < d->device_count || driver_command_at(d, DRIVER_COMMANDS)->in_flight)
         return progress;
-    memory_give_page(&d->memory, m->from);
+    if (m->work == WORK_MOVE) {
+        memory_give_page(&d->memory, m->from);
+        d->io.stats.migrations++;
+    }
     dirty_note(d, t->gpu, t->pid); /* the copy went through the L2s */
     dirty_leave(d, t->pid);
-    d->io.stats.migrations++;
-    trace_end(&d->io.base, t->address, "migrate page");
+    if (m->work != WORK_WRITE)
+        trace_end(&d->io.base, t->address, migrate_span(d));
     m->state = MIGRATE_ANSWER;
     return true;
 }
@@ -283,9 +301,10 @@ static bool migrate_answer(struct driver *d)
 {
     struct driver_migrate *m = &d->migrate;
     const struct driver_touch *t = migrate_first(d);
-    if (!driver_touch_can_reply(d, t->port))
+    if (t->port != DRIVER_NONE && !driver_touch_can_reply(d, t->port))
         return false;
-    driver_touch_reply_noted(d, t->port, t->tag);
+    if (t->port != DRIVER_NONE)
+        driver_touch_reply_noted(d, t->port, t->tag);
     m->first = (m->first + 1) % DRIVER_TOUCHES;
     m->count--;
     m->state = MIGRATE_NEXT;

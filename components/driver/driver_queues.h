@@ -1,4 +1,5 @@
-/* User queues in the driver: which there are, on which GPU and in which process, and their doorbells. Included by driver.c.
+/* User queues in the driver: which there are, on which GPU and in which process, and their doorbells. Included by driver.c. For
+ * launches through them see driver_submit.h.
  *
  * The program's side fills `call` (one request to a packet processor at a time; the caller runs the engine until it is answered)
  * and `rings` (doorbells that were written); the ticking side sends them. Doorbell numbers are per GPU, so queues of different
@@ -6,64 +7,10 @@
 #ifndef HEDDLE_DRIVER_QUEUES_H
 #define HEDDLE_DRIVER_QUEUES_H
 
-#include "components/driver/queue_api.h"
-#include "components/user_queue/aql_queue.h"
 #include "driver_enqueue.h"
 #include "driver_handles.h"
+#include "driver_interrupts.h"
 #include "driver_memory.h"
-
-enum {
-    USER_QUEUES = 4096,
-    USER_PAGES = 1024,   /* mapped at the same time */
-    USER_RINGS = 1024,   /* doorbells written and not sent */
-    USER_DOORBELLS = 512 /* of a GPU: a page */
-};
-
-struct user_queue_entry {
-    bool used;
-    uint32_t gpu, pid;
-    uint32_t device; /* as the program calls it */
-    uint32_t slot; /* doorbell */
-    uint32_t packets;
-    uint64_t ring, read_index;
-    uint64_t written; /* by user_write() */
-    uint64_t read;    /* as far as is known */
-};
-
-struct user_page {
-    bool used;
-    uint32_t gpu, pid;
-    uint32_t device; /* that mapped it */
-};
-
-struct user_ring {
-    uint32_t gpu, slot;
-    uint64_t number;
-};
-
-struct driver_user {
-    struct user_queue_entry queue[USER_QUEUES];
-    struct user_page page[USER_PAGES];
-    struct user_ring rings[USER_RINGS]; /* first come, first sent, for each GPU */
-    uint32_t ring_count;
-    struct {
-        bool wanted, sent, answered;
-        uint8_t kind; /* enum queue_control_request_kind */
-        uint32_t queue;
-        uint64_t read;
-        uint8_t error;
-    } call;
-};
-
-static struct driver_user *user_of(const struct driver *d)
-{
-    return arena_at(struct driver_user, d->user);
-}
-
-static void user_init(struct driver *d)
-{
-    d->user = arena_allocate(sizeof(struct driver_user));
-}
 
 /* ---- the ticking side ---- */
 
@@ -73,9 +20,7 @@ static bool user_send_call(struct driver *d)
     const struct user_queue_entry *q = &u->queue[u->call.queue];
     if (!u->call.wanted || u->call.sent || !driver_queues_can_send(d, q->gpu))
         return false;
-    if (u->call.kind == QUEUE_CONTROL_CREATE)
-        driver_queues_send_create(d, q->gpu, 0, q->ring, q->pid, q->packets, (uint16_t)q->slot, (uint16_t)q->gpu);
-    else if (u->call.kind == QUEUE_CONTROL_DESTROY)
+    if (u->call.kind == QUEUE_CONTROL_DESTROY)
         driver_queues_send_destroy(d, q->gpu, 0, (uint16_t)q->slot);
     else
         driver_queues_send_status(d, q->gpu, 0, (uint16_t)q->slot);
@@ -111,11 +56,15 @@ static bool user_receive(struct driver *d)
     bool received = false;
     for (uint32_t i = 0; i < driver_queues_count(d); i++) {
         while ((m = driver_queues_peek_reply(d, i))) {
-            u->call.answered = true;
-            u->call.read = m->done.read;
-            u->call.error = m->done.error;
+            if (m->tag) {
+                user_opened(d, i, m->tag - 1u);
+            } else {
+                u->call.answered = true;
+                u->call.read = m->done.read;
+                u->call.error = m->done.error;
+                engine_stop();
+            }
             driver_queues_pop_reply(d, i);
-            engine_stop();
             received = true;
         }
     }
@@ -125,6 +74,8 @@ static bool user_receive(struct driver *d)
 static bool user_tick(struct driver *d)
 {
     bool progress = user_receive(d);
+    progress |= user_interrupts(d);
+    progress |= user_serve_wants(d);
     progress |= user_send_call(d);
     progress |= user_send_rings(d);
     return progress;
@@ -137,7 +88,7 @@ static unsigned user_outstanding(const struct driver *d, struct hang_report *rep
     if (u->call.wanted && report)
         hang_note(report, "waits for an answer about user queue %u of GPU %u", u->call.queue,
                   u->queue[u->call.queue].gpu);
-    return u->call.wanted + u->ring_count;
+    return u->call.wanted + u->ring_count + u->want_count;
 }
 
 /* ---- the program's side ---- */
@@ -159,7 +110,7 @@ static enum driver_status user_place(const struct driver *d, uint32_t device, ui
 
 static enum driver_status user_check(const struct driver *d, uint32_t queue)
 {
-    if (queue >= USER_QUEUES || !user_of(d)->queue[queue].used)
+    if (queue >= USER_QUEUES || !user_of(d)->queue[queue].used || user_of(d)->queue[queue].owner != DRIVER_NONE)
         return driver_fail(DRIVER_INVALID_VALUE, "there is no user queue %u", queue);
     return host_usable();
 }
@@ -179,12 +130,20 @@ static enum driver_status user_call(struct driver *d, uint32_t queue, enum queue
     return status;
 }
 
+static bool user_connected(const struct driver *d)
+{
+    return driver_queues_count(d) == d->device_count && driver_doorbell_count(d) == d->device_count
+           && driver_interrupt_count(d) == d->device_count;
+}
+
+#define USER_NOT_CONNECTED                                                                                            \
+    "the GPUs of this platform have no user queues: connect `queues`, `doorbell` and `interrupt` of the driver to a " \
+    "packet_processor and a doorbell of each (`--set queues=true` where the platform has that parameter)"
+
 static enum driver_status user_supported(const struct driver *d)
 {
-    if (driver_queues_count(d) != d->device_count || driver_doorbell_count(d) != d->device_count)
-        return driver_fail(DRIVER_INVALID_DEVICE, "the GPUs of this platform have no user queues: connect `queues` and "
-                           "`doorbell` of the driver to a packet_processor and a doorbell of each (`--set queues=true` "
-                           "where the platform has that parameter)");
+    if (!user_connected(d))
+        return driver_fail(DRIVER_INVALID_DEVICE, USER_NOT_CONNECTED);
     if (platform_mode() == PLATFORM_FUNCTIONAL)
         return driver_fail(DRIVER_INVALID_VALUE, "user queues need timing mode");
     return host_usable();
@@ -195,7 +154,7 @@ static uint32_t user_find_slot(const struct driver *d, uint32_t gpu)
 {
     bool used[USER_DOORBELLS] = {false};
     uint32_t slot = 0;
-    for (uint32_t i = 0; i < USER_QUEUES; i++) {
+    for (uint32_t i = 0; i < user_of(d)->queue_end; i++) {
         const struct user_queue_entry *q = &user_of(d)->queue[i];
         if (q->used && q->gpu == gpu)
             used[q->slot] = true;
@@ -205,23 +164,61 @@ static uint32_t user_find_slot(const struct driver *d, uint32_t gpu)
     return slot;
 }
 
-/* A packet that is not written says so, and the read index is 0. */
-static enum driver_status user_clear(struct driver *d, uint32_t gpu, uint64_t address, uint32_t packets)
+/* On the driver's queue: a packet that is not written says so, and what is behind the ring is 0 but for the apertures. */
+static enum driver_status user_clear(struct driver *d, uint32_t queue, const struct user_queue_entry *u)
 {
-    static const uint16_t invalid = AQL_INVALID, zero = 0;
-    uint64_t ticket, end = address + (uint64_t)packets * AQL_PACKET_BYTES;
-    enum driver_status status = enqueue_fill(d, gpu, address, (const uint8_t *)&invalid, sizeof invalid,
-                                             (end - address) / sizeof invalid, &ticket);
+    static const uint16_t invalid = AQL_INVALID;
+    static const uint32_t zero = 0;
+    bool gfx8 = !strcmp(d->device[u->gpu].info.isa, "gfx803");
+    const uint32_t shared = gfx8 ? WORK_SHARED_APERTURE_GFX8 : WORK_SHARED_APERTURE_GFX9;
+    const uint32_t private = gfx8 ? WORK_PRIVATE_APERTURE_GFX8 : WORK_PRIVATE_APERTURE_GFX9;
+    uint64_t object = u->read_index + AQL_QUEUE_OBJECT;
+    const struct {
+        uint64_t address;
+        const void *pattern;
+        uint32_t bytes;
+        uint64_t count;
+    } fills[] = {{u->ring, &invalid, sizeof invalid, u->packets * (uint64_t)AQL_PACKET_BYTES / sizeof invalid},
+                 {u->read_index, &zero, sizeof zero, USER_TAIL_BYTES / sizeof zero},
+                 {object + WORK_QUEUE_SHARED_APERTURE, &shared, sizeof shared, 1},
+                 {object + WORK_QUEUE_PRIVATE_APERTURE, &private, sizeof private, 1}};
+    enum driver_status status = DRIVER_OK;
+    for (unsigned i = 0; i < sizeof fills / sizeof fills[0] && status == DRIVER_OK; i++)
+        status = enqueue_fill(d, queue, fills[i].address, fills[i].pattern, fills[i].bytes, fills[i].count, NULL);
+    return status;
+}
+
+/* Makes a user queue: it is there when what this enqueues on the driver's queue is done. `device`: for whom. */
+static enum driver_status user_open(struct driver *d, uint32_t queue, uint32_t device, uint32_t pid, uint32_t packets,
+                                    uint32_t owner, uint32_t *id, uint64_t *ticket)
+{
+    struct driver_user *u = user_of(d);
+    uint32_t number = 0, gpu = driver_queue_at(d, queue)->device, slot = user_find_slot(d, gpu);
+    while (number < USER_QUEUES && u->queue[number].used)
+        number++;
+    if (number == USER_QUEUES || slot == USER_DOORBELLS)
+        return driver_fail(DRIVER_OUT_OF_MEMORY, "GPU %u has no doorbell left: %d queues are possible; destroy one", gpu,
+                           USER_DOORBELLS);
+    struct user_queue_entry entry = {.used = true, .gpu = gpu, .pid = pid, .device = device, .slot = slot,
+                                     .packets = packets, .owner = owner};
+    enum driver_status status = memory_allocate_own(d, gpu, pid, (uint64_t)packets * AQL_PACKET_BYTES + USER_TAIL_BYTES,
+                                                    PROGRAM_BUFFER, &entry.ring);
+    entry.read_index = entry.ring + (uint64_t)packets * AQL_PACKET_BYTES;
     if (status == DRIVER_OK)
-        status = enqueue_fill(d, gpu, end, (const uint8_t *)&zero, sizeof zero, sizeof(uint64_t) / sizeof zero, &ticket);
-    return status == DRIVER_OK ? host_wait(d, ticket) : status;
+        status = user_clear(d, queue, &entry);
+    if (status != DRIVER_OK)
+        return status;
+    u->queue[number] = entry;
+    u->queue_end = number < u->queue_end ? u->queue_end : number + 1;
+    *id = number;
+    const struct driver_command open = {.kind = DRIVER_OPEN, .user = number, .pid = pid};
+    return enqueue(d, queue, &open, ticket);
 }
 
 static enum driver_status user_create(struct driver *d, uint32_t device, uint32_t packets, struct queue_info *info)
 {
-    struct driver_user *u = user_of(d);
     uint32_t gpu = 0, pid = 0, id = 0;
-    uint64_t ring;
+    uint64_t ticket = 0;
     enum driver_status status = user_supported(d);
     if (status == DRIVER_OK)
         status = user_place(d, device, &gpu, &pid);
@@ -230,32 +227,28 @@ static enum driver_status user_create(struct driver *d, uint32_t device, uint32_
     if (packets < 2 || packets > 65536 || packets & (packets - 1))
         return driver_fail(DRIVER_INVALID_VALUE, "a queue of %u packets: a power of two from 2 to 65536 is possible",
                            packets);
-    while (id < USER_QUEUES && u->queue[id].used)
-        id++;
-    uint32_t slot = user_find_slot(d, gpu);
-    if (id == USER_QUEUES || slot == USER_DOORBELLS)
-        return driver_fail(DRIVER_OUT_OF_MEMORY, "GPU %u has no doorbell left: %d queues are possible; destroy one", gpu,
-                           USER_DOORBELLS);
-    uint64_t bytes = (uint64_t)packets * AQL_PACKET_BYTES + AQL_PACKET_BYTES;
-    status = memory_allocate_own(d, gpu, pid, bytes, PROGRAM_BUFFER, &ring);
-    if (status == DRIVER_OK)
-        status = user_clear(d, gpu, ring, packets);
-    if (status != DRIVER_OK)
+    status = user_open(d, gpu, device, pid, packets, DRIVER_NONE, &id, &ticket);
+    if (status != DRIVER_OK || (status = host_wait(d, ticket)) != DRIVER_OK)
         return status;
-    u->queue[id] = (struct user_queue_entry){.used = true, .gpu = gpu, .pid = pid, .device = device, .slot = slot, .packets = packets,
-                                             .ring = ring, .read_index = ring + (uint64_t)packets * AQL_PACKET_BYTES};
-    status = user_call(d, id, QUEUE_CONTROL_CREATE);
-    *info = (struct queue_info){.id = id, .packets = packets, .ring = ring, .read_index = u->queue[id].read_index,
+    const struct user_queue_entry *q = &user_of(d)->queue[id];
+    *info = (struct queue_info){.id = id, .packets = packets, .ring = q->ring, .read_index = q->read_index,
                                 .offset = QUEUE_OFFSET_TYPE << QUEUE_OFFSET_TYPE_SHIFT
-                                          | (uint64_t)gpu << QUEUE_OFFSET_GPU_SHIFT | slot * QUEUE_DOORBELL_BYTES};
-    return status;
+                                          | (uint64_t)gpu << QUEUE_OFFSET_GPU_SHIFT | q->slot * QUEUE_DOORBELL_BYTES};
+    return DRIVER_OK;
 }
 
-static enum driver_status user_destroy(struct driver *d, uint32_t queue)
+/* The user queue for launches of the driver's queue; made before the first. */
+static enum driver_status user_for_launches(struct driver *d, uint32_t queue)
 {
-    enum driver_status status = user_check(d, queue);
-    if (status == DRIVER_OK)
-        status = user_call(d, queue, QUEUE_CONTROL_DESTROY);
+    struct driver_queue *q = driver_queue_at(d, queue);
+    return q->user != DRIVER_NONE ? DRIVER_OK
+                                  : user_open(d, queue, q->handle, driver_handle_at(d, q->handle)->pid,
+                                              (uint32_t)driver_params(d)->queue_packets, queue, &q->user, NULL);
+}
+
+static enum driver_status user_remove(struct driver *d, uint32_t queue)
+{
+    enum driver_status status = user_call(d, queue, QUEUE_CONTROL_DESTROY);
     if (status != DRIVER_OK)
         return status;
     if (user_of(d)->call.error == QUEUE_NOT_THERE)
@@ -265,13 +258,39 @@ static enum driver_status user_destroy(struct driver *d, uint32_t queue)
     return DRIVER_OK;
 }
 
+static enum driver_status user_destroy(struct driver *d, uint32_t queue)
+{
+    enum driver_status status = user_check(d, queue);
+    return status == DRIVER_OK ? user_remove(d, queue) : status;
+}
+
+static void user_init(struct driver *d)
+{
+    d->user = arena_allocate(sizeof(struct driver_user));
+    if (driver_params(d)->launch_by == DRIVER_LAUNCH_BY_QUEUE && !user_connected(d))
+        die("driver: launch_by = queue, but %s", USER_NOT_CONNECTED);
+}
+
+/* With a queue of the driver goes the one for its launches, which are done. */
+static enum driver_status user_close(struct driver *d, uint32_t queue)
+{
+    uint32_t id = driver_queue_at(d, queue)->user;
+    driver_queue_at(d, queue)->user = DRIVER_NONE;
+    return id == DRIVER_NONE ? DRIVER_OK : user_remove(d, id);
+}
+
 /* Before a device is destroyed: what is left of its queues and pages of doorbells. */
 static enum driver_status user_leave(struct driver *d, uint32_t device)
 {
     struct driver_user *u = user_of(d);
     enum driver_status status = handle_check(d, device);
     for (uint32_t i = 0; i < USER_QUEUES && status == DRIVER_OK && device >= d->device_count; i++) {
-        if (u->queue[i].used && u->queue[i].device == device)
+        if (!u->queue[i].used || u->queue[i].device != device)
+            continue;
+        uint32_t owner = u->queue[i].owner;
+        if (owner != DRIVER_NONE && (status = host_wait_queue(d, owner)) == DRIVER_OK)
+            status = user_close(d, owner);
+        else if (owner == DRIVER_NONE)
             status = user_destroy(d, i);
     }
     for (uint32_t i = 0; i < USER_PAGES && status == DRIVER_OK && device >= d->device_count; i++)
@@ -333,7 +352,7 @@ static const struct user_queue_entry *user_by_doorbell(const struct driver *d, c
 {
     for (uint32_t i = 0; i < USER_QUEUES; i++) {
         const struct user_queue_entry *q = &user_of(d)->queue[i];
-        if (q->used && q->gpu == page->gpu && q->pid == page->pid && q->slot == slot)
+        if (q->used && q->owner == DRIVER_NONE && q->gpu == page->gpu && q->pid == page->pid && q->slot == slot)
             return q;
     }
     return NULL;

@@ -10,6 +10,14 @@
 
 #include "driver_handles.h"
 
+/* What a kernel needs, and what it has got. */
+struct scratch_want {
+    uint32_t private_bytes, waves_per_group, kernel, pid;
+    uint64_t groups; /* to be run; then those that the pool has room for */
+    uint32_t pool;
+    uint64_t address;
+};
+
 /* The smallest unused pool of the process of at least `bytes`; else an unused place; else any unused pool. -1: all are in use. */
 static int scratch_choose(const struct driver_device *device, uint32_t pid, uint64_t bytes)
 {
@@ -28,24 +36,24 @@ static int scratch_choose(const struct driver_device *device, uint32_t pid, uint
     return fitting >= 0 ? fitting : empty >= 0 ? empty : other;
 }
 
-/* Gives the launch a pool. Returns false when all pools are in use, or when one must be made and `make` is false: the launch
+/* Gives a kernel a pool. Returns false when all pools are in use, or when one must be made and `make` is false: the kernel
  * has to wait. When there is no memory for one work-group, the run fails. */
-static bool scratch_acquire(struct driver *d, struct driver_command *command, uint32_t number, bool make)
+static bool scratch_take(struct driver *d, struct scratch_want *want, uint32_t number, bool make)
 {
     struct driver_device *device = &d->device[number];
     const struct driver_device_info *info = &device->info;
-    uint64_t group = aql_scratch_bytes(command->packet.private_bytes) * command->waves_per_group;
-    uint64_t groups = command->groups, resident = (uint64_t)info->compute_units * info->work_groups_per_cu;
+    uint64_t group = aql_scratch_bytes(want->private_bytes) * want->waves_per_group;
+    uint64_t groups = want->groups, resident = (uint64_t)info->compute_units * info->work_groups_per_cu;
     uint64_t slots = (uint64_t)info->compute_units * info->simds_per_cu * info->wavefronts_per_simd;
-    resident = slots / command->waves_per_group < resident ? slots / command->waves_per_group : resident;
+    resident = slots / want->waves_per_group < resident ? slots / want->waves_per_group : resident;
     groups = resident < groups ? resident : groups;
     groups = device->size / 8 / group < groups ? device->size / 8 / group : groups;
     groups = groups ? groups : 1;
-    int place = scratch_choose(device, command->pid, group * groups);
+    int place = scratch_choose(device, want->pid, group * groups);
     if (place < 0)
         return false;
     struct driver_scratch *s = &device->scratch[place];
-    bool fits = s->bytes >= group * groups && s->pid == command->pid;
+    bool fits = s->bytes >= group * groups && s->pid == want->pid;
     if (!make && !fits)
         return false;
     if (s->bytes && !fits) {
@@ -53,21 +61,36 @@ static bool scratch_acquire(struct driver *d, struct driver_command *command, ui
         s->bytes = 0;
     }
     for (; !s->bytes && groups; groups /= 2) {
-        if (memory_allocate_own(d, number, command->pid, group * groups, PROGRAM_SCRATCH, &s->address) == DRIVER_OK) {
+        if (memory_allocate_own(d, number, want->pid, group * groups, PROGRAM_SCRATCH, &s->address) == DRIVER_OK) {
             s->bytes = group * groups;
-            s->pid = command->pid;
+            s->pid = want->pid;
             break;
         }
     }
     if (!s->bytes) {
         engine_fail(&d->io.base, "kernel '%s' needs %" PRIu64 " bytes of private memory for one work-group; %s",
-                    program_kernel_name(driver_program(d), command->kernel), group, driver_text);
+                    program_kernel_name(driver_program(d), want->kernel), group, driver_text);
         return false;
     }
     s->used = true;
-    command->scratch_pool = (uint32_t)place;
-    command->packet.scratch = s->address;
-    command->packet.scratch_groups = groups;
+    want->pool = (uint32_t)place;
+    want->address = s->address;
+    want->groups = groups;
+    return true;
+}
+
+/* The same for a launch. */
+static bool scratch_acquire(struct driver *d, struct driver_command *command, uint32_t number, bool make)
+{
+    struct scratch_want want = {.private_bytes = command->packet.private_bytes,
+                                .waves_per_group = command->waves_per_group,
+                                .kernel = command->kernel,
+                                .pid = command->pid,
+                                .groups = command->groups};
+    if (!scratch_take(d, &want, number, make))
+        return false;
+    command->scratch_pool = want.pool;
+    aql_set_scratch(&command->packet, want.address, (uint32_t)want.groups, 0);
     return true;
 }
 

@@ -36,6 +36,7 @@ enum {
     DRIVER_HANDLES = 1024,       /* devices as the program sees them: GPUs, contexts, unified ones */
     DRIVER_RING_BYTES = 4 << 20, /* packets and kernel arguments of a device; smaller on small devices */
     DRIVER_TOUCHES = 4096,       /* questions for pages that wait */
+    DRIVER_WRITTEN = 1024,       /* pages that have lost their copies to a write, remembered */
     DRIVER_LATE_PIECES = 64,     /* of a ring, that its head goes around */
     DRIVER_SCRATCH_POOLS = 16,   /* a device, kept for the next launch */
     DRIVER_MAX_WORK_GROUP = 1024,
@@ -44,10 +45,10 @@ enum {
 
 enum driver_kind {
     DRIVER_WRITE, DRIVER_READ, DRIVER_COPY, DRIVER_FILL, DRIVER_STAGE, DRIVER_LAUNCH, DRIVER_MARK, DRIVER_BARRIER,
-    DRIVER_SHOOTDOWN
+    DRIVER_SHOOTDOWN, DRIVER_OPEN
 };
 static const char *const driver_kind_names[] = {"write", "read", "copy", "fill", "stage", "launch", "mark", "wait",
-                                                "shoot-down"};
+                                                "shoot-down", "open user queue"};
 
 /* What the trace calls a command, where its kind does not say enough. */
 enum driver_span { SPAN_KIND, SPAN_CODE, SPAN_ARGUMENTS, SPAN_PACKET };
@@ -99,6 +100,9 @@ struct driver_command {
     uint64_t launch;       /* number of the launch, from 1 */
     bool timed;            /* counted in sample.timed */
     uint64_t entry;
+    uint64_t object;       /* virtual address of the descriptor */
+    uint16_t own_descriptor; /* behind the packet; 0: the code object's is meant */
+    uint32_t user;         /* user queue that it goes to, or DRIVER_NONE; or that is opened */
     struct aql_packet packet;
     uint8_t descriptor[64];
 };
@@ -109,6 +113,8 @@ struct driver_queue {
     uint32_t device;       /* of unified ones: the first */
     uint32_t handle;       /* that it was made for */
     uint32_t first, last;  /* commands */
+    uint32_t at;           /* command that is worked on: the first, or behind launches that a user queue holds */
+    uint32_t user;         /* user queue for launches; DRIVER_NONE: not made */
 };
 
 /* A device as the program sees it: number 0 .. device_count - 1 are the GPUs, in process DRIVER_PID; others are made by the
@@ -181,12 +187,24 @@ enum migrate_state {
     MIGRATE_RESUME
 };
 
-/* A GPU has asked for a page. */
+/* What a question comes to: nothing, the page is noted as placed, it moves, it gets its first copy or a further one, its
+ * copies go. */
+enum migrate_work { WORK_NONE, WORK_PLACE, WORK_MOVE, WORK_COPY, WORK_COPY_MORE, WORK_WRITE };
+
+/* A page that was written to and gets no copies for a while. */
+struct driver_written {
+    uint64_t page;         /* number */
+    uint64_t until;        /* cycle */
+    uint32_t pid;
+};
+
+/* A GPU has asked for a page, or the host wants to write to it. */
 struct driver_touch {
     uint64_t address;
     uint32_t pid;
     uint32_t gpu;
-    uint32_t port;         /* of the question */
+    uint32_t port;         /* of the question; DRIVER_NONE: the host's */
+    uint8_t wish;          /* enum page_wish */
     uint16_t tag;
 };
 
@@ -209,7 +227,8 @@ struct driver_migrate {
     uint64_t paused_at;    /* cycle */
     uint64_t not_before;   /* cycle of the next pause */
     bool ready;            /* nobody uses managed memory */
-    bool moves;            /* false: the page stays and is only noted as placed */
+    uint32_t work;         /* enum migrate_work, of the first question */
+    uint32_t written;      /* arena: struct driver_written[DRIVER_WRITTEN], by page */
     uint64_t from, to;     /* physical */
     uint32_t port[DRIVER_DEVICES]; /* `move` port of each GPU */
 };
@@ -308,6 +327,12 @@ static inline bool driver_ticket_done(const struct driver *d, uint64_t ticket)
 static inline struct driver_handle *driver_handle_at(const struct driver *d, uint32_t number)
 {
     return arena_at(struct driver_handle, d->handles) + number;
+}
+
+/* Work-groups of a launch. 0 stands for all, of which there may be more than the field holds. */
+static inline uint32_t launch_count(const struct driver_command *k)
+{
+    return k->first_group == 0 && k->groups > UINT32_MAX ? 0 : (uint32_t)k->groups;
 }
 
 static inline uint64_t driver_page_bytes(const struct driver *d)

@@ -13,7 +13,11 @@
  * offset 8 (components/user_queue/aql_queue.h). Packets, kernels' arguments and results are consistent as HSA says: a packet
  * whose header asks for system scope before (after) it makes the caches consistent with the host before (after) it.
  *
- * Limits: kernels with private memory cannot be launched this way; timing mode only. */
+ * Private memory of kernels is what the GPU asks the driver for when a packet needs some.
+ *
+ * HIP programs need none of this: with `launch_by = queue` the driver makes a user queue for each of their streams.
+ *
+ * Limit: timing mode only. */
 #ifndef HEDDLE_QUEUE_API_H
 #define HEDDLE_QUEUE_API_H
 

@@ -353,8 +353,8 @@ static uint32_t resident_groups(const struct functional_launch *launch)
 {
     uint64_t most = launch->resident < SLOTS ? launch->resident : SLOTS;
     const struct aql_packet *packet = launch->packet;
-    if (packet->private_bytes && packet->scratch && packet->scratch_groups < most)
-        most = packet->scratch_groups;
+    if (packet->private_bytes && packet->scratch && aql_scratch_groups(packet) < most)
+        most = aql_scratch_groups(packet);
     return most ? (uint32_t)most : 1;
 }
 

@@ -11,6 +11,7 @@
 #define TESTER_LINE         64u
 #define TESTER_SLOTS        16u /* requests in flight, each thread */
 #define TESTER_PID          1u
+#define TESTER_WISHES       64u
 #define TESTER_VIRTUAL_BASE ((uint64_t)1 << 40)
 
 enum tester_verb { VERB_LOAD, VERB_LOAD_LINE, VERB_STORE, VERB_ATOMIC };
@@ -59,7 +60,26 @@ struct tester_thread {
     bool waits; /* for the answer to a fence or increment */
 };
 
-enum moves_state { MOVES_CALM, MOVES_PAUSE, MOVES_COPY, MOVES_SWAP, MOVES_SHOOT, MOVES_RESUME };
+enum moves_state {
+    MOVES_CALM,
+    MOVES_PAUSE,
+    MOVES_COPY,
+    MOVES_SWAP,
+    MOVES_SHOOT,
+    MOVES_ANSWER,
+    MOVES_RESUME
+};
+
+/* What happens to a page: it goes to another GPU, or one more gets a copy, or the copies go. */
+enum moves_kind { KIND_MOVE, KIND_COPY, KIND_WRITE };
+
+/* A controller has asked for a page. */
+struct tester_wish {
+    uint32_t page;
+    uint32_t gpu;
+    uint16_t tag;
+    uint8_t wish; /* enum page_wish */
+};
 
 /* Of pages between GPUs; see page_moves.h. Physical pages are numbered through: those of the first
  * GPU, then those of the second, ... */
@@ -70,9 +90,14 @@ struct tester_moves {
     uint32_t state;         /* enum moves_state */
     uint32_t told;          /* GPUs that have been sent what the state is about */
     uint32_t heard;         /* that have answered */
-    uint32_t page, to, gpu; /* that moves: virtual page, its new physical one, where that is */
+    uint32_t kind;          /* enum moves_kind */
+    uint32_t page, to, gpu; /* virtual page, its new physical one, where that is */
     uint32_t left;          /* further moves in this pause */
-    uint64_t due;           /* of the next move */
+    uint32_t wishes;        /* arena: struct tester_wish [TESTER_WISHES], a ring */
+    uint32_t first_wish, wish_count;
+    bool wished; /* what happens is the first wish's */
+    bool paused;
+    uint64_t due; /* of the next move */
     uint64_t random;
 };
 

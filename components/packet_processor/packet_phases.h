@@ -24,8 +24,6 @@ static void packet_free(struct packet_processor *c, struct packet *p)
     struct user_queue *q = queue_at(c, p->queue);
     if (packet_is_front(p))
         packet_leave_front(c, p);
-    if (c->signal_owner != PACKET_NONE && packet_at(c, c->signal_owner) == p)
-        c->signal_owner = PACKET_NONE;
     q->active--;
     c->used--;
     c->scheduled = false;
@@ -108,6 +106,21 @@ static bool send_write(struct packet_processor *c, struct packet *p, uint32_t nu
     return true;
 }
 
+/* Its completion signal counts down, wherever it lies; nobody comes between. */
+static bool send_signal(struct packet_processor *c, struct packet *p, uint32_t number)
+{
+    uint64_t physical, address = packet_completion(p) + AQL_SIGNAL_VALUE;
+    if (!physical_of(c, p, address, sizeof p->value, &physical)) {
+        packet_fail(c, p, QUEUE_ADDRESS);
+        return true;
+    }
+    if (!packet_processor_cp_can_send(c))
+        return false;
+    packet_processor_cp_send_atomic(c, (uint16_t)(PACKET_TAG | number), physical, UINT64_MAX);
+    p->under_way = 1;
+    return true;
+}
+
 static bool send_flush(struct packet_processor *c, struct packet *p, uint32_t number)
 {
     if (!packet_processor_cp_can_send(c))
@@ -117,6 +130,78 @@ static bool send_flush(struct packet_processor *c, struct packet *p, uint32_t nu
     c->io.stats.flushes++;
     p->under_way = 1;
     return true;
+}
+
+/* The work-groups that the packet is to run, and their wavefronts. */
+static uint32_t packet_groups(const struct packet *p)
+{
+    const struct aql_packet *d = &p->aql.dispatch;
+    uint64_t groups = 1;
+    for (unsigned i = 0; i < 3; i++)
+        groups *= (d->grid[i] + (uint64_t)d->work_group[i] - 1) / d->work_group[i];
+    groups = p->descriptor.groups ? p->descriptor.groups : groups;
+    return groups < UINT32_MAX ? (uint32_t)groups : UINT32_MAX;
+}
+
+static uint32_t packet_items(const struct packet *p)
+{
+    const struct aql_packet *d = &p->aql.dispatch;
+    return (uint32_t)d->work_group[0] * d->work_group[1] * d->work_group[2];
+}
+
+static uint32_t packet_kernel(const struct packet_processor *c, const struct packet *p)
+{
+    return p->descriptor.kernel
+               ? p->descriptor.kernel - 1
+               : program_kernel_of(packet_processor_program(c), p->aql.dispatch.kernel_object);
+}
+
+static bool send_scratch(struct packet_processor *c, struct packet *p, uint32_t number)
+{
+    if (!packet_processor_interrupt_can_send(c))
+        return false;
+    packet_processor_interrupt_send_scratch(c, (uint16_t)number, p->aql.dispatch.private_bytes,
+                                            packet_groups(p), queue_at(c, p->queue)->pid,
+                                            (uint16_t)packet_kernel(c, p),
+                                            (uint16_t)((packet_items(p) + 63) / 64));
+    c->io.stats.scratch_requests++;
+    p->under_way = 1;
+    return true;
+}
+
+/* The private memory is the driver's again. */
+static bool send_unused(struct packet_processor *c, struct packet *p)
+{
+    if (!packet_processor_interrupt_can_send(c))
+        return false;
+    packet_processor_interrupt_send_unused(c, 0, p->scratch);
+    p->scratch = 0;
+    return true;
+}
+
+static bool send_interrupt(struct packet_processor *c, struct packet *p)
+{
+    const struct user_queue *q = queue_at(c, p->queue);
+    if (!packet_processor_interrupt_can_send(c))
+        return false;
+    packet_processor_interrupt_send_signal(c, 0, packet_completion(p), p->value, q->pid,
+                                           (uint16_t)p->queue);
+    packet_enter(p, PACKET_RETIRE);
+    return true;
+}
+
+/* The packet that the kernel sees: this one or its copy. */
+static uint64_t packet_seen(const struct packet_processor *c, const struct packet *p)
+{
+    return p->aql.dispatch.scratch ? p->aql.dispatch.scratch : packet_address(c, p);
+}
+
+/* Lines from there to the queue object; 0: where it stands behind a copy. */
+static uint32_t packet_queue_lines(const struct packet_processor *c, const struct packet *p)
+{
+    const struct user_queue *q = queue_at(c, p->queue);
+    uint64_t object = q->base + (uint64_t)q->packets * AQL_PACKET_BYTES + AQL_QUEUE_OBJECT;
+    return p->aql.dispatch.scratch ? 0 : (uint32_t)((object - packet_address(c, p)) / 64);
 }
 
 /* As packets of the command protocol carry other things in fields that queues use or reserve: see
@@ -131,12 +216,12 @@ static bool send_launch(struct packet_processor *c, struct packet *p, uint32_t n
         return false;
     struct aql_packet packet = p->aql.dispatch;
     packet.gpu = q->gpu;
-    packet.scratch = packet.scratch_groups = 0;
     uint64_t entry = packet.kernel_object + (uint64_t)p->descriptor.entry_offset;
-    uint32_t kernel = program_kernel_of(packet_processor_program(c), packet.kernel_object);
-    aql_set_groups(&packet, 0, 0); /* all of them */
-    void *payload = packet_processor_cp_send_launch(
-        c, (uint16_t)(PACKET_TAG | number), packet_address(c, p), entry, q->pid, (uint16_t)kernel);
+    aql_set_scratch(&packet, p->scratch, p->scratch_groups, packet_queue_lines(c, p));
+    aql_set_groups(&packet, p->descriptor.first_group, p->descriptor.groups);
+    void *payload =
+        packet_processor_cp_send_launch(c, (uint16_t)(PACKET_TAG | number), packet_seen(c, p),
+                                        entry, q->pid, (uint16_t)packet_kernel(c, p));
     memcpy(command_launch_packet(payload), &packet, sizeof packet);
     memcpy(command_launch_descriptor(payload), &p->descriptor, sizeof p->descriptor);
     c->dirty = true;
@@ -190,7 +275,7 @@ static void packet_check(struct packet_processor *c, struct packet *p)
         packet_poll(c, p, PACKET_FETCH);
         return;
     case AQL_DISPATCH:
-        if (d->private_bytes || d->kernel_object % AQL_PACKET_BYTES) {
+        if ((d->private_bytes && !packet_items(p)) || d->kernel_object % AQL_PACKET_BYTES) {
             packet_fail(c, p, QUEUE_PACKET);
             return;
         }
@@ -274,6 +359,8 @@ static bool packet_step(struct packet_processor *c, uint32_t number)
     struct packet *p = packet_at(c, number);
     const struct user_queue *q = queue_at(c, p->queue);
     if (packet_is_front(p) && (q->dying || q->error)) {
+        if (p->scratch)
+            return send_unused(c, p);
         packet_free(c, p);
         return true;
     }
@@ -301,18 +388,19 @@ static bool packet_step(struct packet_processor *c, uint32_t number)
         return true;
     case PACKET_DESCRIPTOR:
         return send_read(c, p, number, p->aql.dispatch.kernel_object, sizeof p->descriptor);
+    case PACKET_SCRATCH:
+        return send_scratch(c, p, number);
     case PACKET_LAUNCH:
         return send_launch(c, p, number);
-    case PACKET_SIGNAL:
-        if (c->signal_owner != PACKET_NONE)
+    case PACKET_UNUSED:
+        if (!send_unused(c, p))
             return false;
-        c->signal_owner = number;
-        packet_enter(p, PACKET_SIGNAL_READ);
+        packet_end(c, p);
         return true;
-    case PACKET_SIGNAL_READ:
-        return send_read(c, p, number, packet_completion(p) + AQL_SIGNAL_VALUE, 8);
-    case PACKET_SIGNAL_WRITE:
-        return send_write(c, p, number, packet_completion(p) + AQL_SIGNAL_VALUE, &p->value, 8);
+    case PACKET_SIGNAL:
+        return send_signal(c, p, number);
+    case PACKET_INTERRUPT:
+        return send_interrupt(c, p);
     case PACKET_RETIRE:
         return send_write(c, p, number, packet_address(c, p), &over, sizeof over);
     case PACKET_ADVANCE:
@@ -340,24 +428,23 @@ static void packet_answer(struct packet_processor *c, struct packet *p, const vo
         return;
     case PACKET_DESCRIPTOR:
         memcpy(&p->descriptor, data, sizeof p->descriptor);
-        packet_enter(p, PACKET_LAUNCH);
+        packet_enter(p, p->aql.dispatch.private_bytes ? PACKET_SCRATCH : PACKET_LAUNCH);
         return;
     case PACKET_RUNNING:
         c->kernels--;
-        packet_end(c, p);
+        if (p->scratch)
+            packet_enter(p, PACKET_UNUSED);
+        else
+            packet_end(c, p);
         return;
     case PACKET_RELEASE:
         packet_enter(p, packet_completion(p) ? PACKET_SIGNAL : PACKET_RETIRE);
         return;
-    case PACKET_SIGNAL_READ:
+    case PACKET_SIGNAL:
         memcpy(&p->value, data, sizeof p->value);
         p->value--;
-        packet_enter(p, PACKET_SIGNAL_WRITE);
-        return;
-    case PACKET_SIGNAL_WRITE:
         c->io.stats.signals++;
-        c->signal_owner = PACKET_NONE;
-        packet_enter(p, PACKET_RETIRE);
+        packet_enter(p, PACKET_INTERRUPT);
         return;
     case PACKET_RETIRE:
         packet_enter(p, PACKET_ADVANCE);

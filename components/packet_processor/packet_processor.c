@@ -17,7 +17,6 @@ static void packet_processor_init(struct packet_processor *c)
     c->queues = arena_allocate((size_t)p->queues * sizeof(struct user_queue));
     c->packets = arena_allocate((size_t)p->packets * sizeof(struct packet));
     c->packet_count = (uint32_t)p->packets;
-    c->signal_owner = PACKET_NONE;
     c->slice_end = ENGINE_NEVER;
     scheduler(c)->setup(packet_processor_scheduler(c), (uint32_t)p->queues, (uint32_t)p->slots);
 }
@@ -56,6 +55,22 @@ static bool answers_take(struct packet_processor *c)
                          packet_processor_cp_reply_payload(c), m->tag);
         }
         packet_processor_cp_pop_reply(c);
+        taken = true;
+    }
+    return taken;
+}
+
+/* Private memory that packets have asked for. */
+static bool pools_take(struct packet_processor *c)
+{
+    const struct queue_interrupt_reply *m;
+    bool taken = false;
+    while ((m = packet_processor_interrupt_peek_reply(c))) {
+        struct packet *p = packet_at(c, m->tag);
+        p->scratch = m->pool.address;
+        p->scratch_groups = m->pool.groups;
+        packet_enter(p, PACKET_LAUNCH);
+        packet_processor_interrupt_pop_reply(c);
         taken = true;
     }
     return taken;
@@ -226,6 +241,7 @@ static bool packets_step(struct packet_processor *c)
 static bool packet_processor_tick(struct packet_processor *c)
 {
     bool progress = answers_take(c);
+    progress |= pools_take(c);
     progress |= doorbells_take(c);
     progress |= control_take(c);
     progress |= hand_on(c);
@@ -255,12 +271,13 @@ static unsigned packet_processor_outstanding(const struct packet_processor *c,
                                          "reads a signal",
                                          "waits for a signal",
                                          "reads its descriptor",
+                                         "waits for private memory",
                                          "waits for a dispatcher",
                                          "runs",
+                                         "gives private memory back",
                                          "flushes",
-                                         "waits to signal",
-                                         "reads its signal",
-                                         "writes its signal",
+                                         "changes its signal",
+                                         "tells the driver",
                                          "frees its place",
                                          "moves the read index"};
     for (uint32_t i = 0; report && i < c->packet_count; i++) {

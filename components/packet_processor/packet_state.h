@@ -34,15 +34,16 @@ enum packet_phase {
     PACKET_DEPEND,     /* reads a signal */
     PACKET_POLL,       /* waits before it looks again */
     PACKET_DESCRIPTOR, /* reads that of the kernel */
+    PACKET_SCRATCH,    /* asks the driver for private memory */
     PACKET_LAUNCH,
     /* Behind the front. */
     PACKET_RUNNING,
-    PACKET_RELEASE,      /* flushes */
-    PACKET_SIGNAL,       /* waits until no other packet changes a signal */
-    PACKET_SIGNAL_READ,  /* reads its completion signal */
-    PACKET_SIGNAL_WRITE, /* writes it */
-    PACKET_RETIRE,       /* marks its place in the ring as free */
-    PACKET_ADVANCE       /* writes the read index */
+    PACKET_UNUSED,    /* tells the driver that the private memory is free */
+    PACKET_RELEASE,   /* flushes */
+    PACKET_SIGNAL,    /* changes its completion signal */
+    PACKET_INTERRUPT, /* tells the driver */
+    PACKET_RETIRE,    /* marks its place in the ring as free */
+    PACKET_ADVANCE    /* writes the read index */
 };
 
 struct packet {
@@ -60,6 +61,8 @@ struct packet {
         uint8_t bytes[AQL_PACKET_BYTES];
     } aql;
     struct aql_descriptor descriptor;
+    uint64_t scratch; /* virtual address of its private memory; 0: none */
+    uint32_t scratch_groups;
 };
 
 struct user_queue {
@@ -84,15 +87,14 @@ struct packet_processor {
     uint32_t queues;  /* arena: struct user_queue[] */
     uint32_t packets; /* arena: struct packet[] */
     uint32_t packet_count, used;
-    uint32_t fronts;       /* packets in front of their queues */
-    uint32_t kernels;      /* that run */
-    uint32_t signal_owner; /* packet, or PACKET_NONE */
-    uint32_t next;         /* queue that may begin first */
-    uint32_t queue_end;    /* no queue from here on was ever used */
-    uint32_t dying;        /* queues */
-    bool dirty;            /* a kernel ran since the last flush was sent */
-    uint64_t slice_end;    /* the scheduler wants to be called; ENGINE_NEVER */
-    bool scheduled;        /* nothing has changed for the scheduler since it was called */
+    uint32_t fronts;    /* packets in front of their queues */
+    uint32_t kernels;   /* that run */
+    uint32_t next;      /* queue that may begin first */
+    uint32_t queue_end; /* no queue from here on was ever used */
+    uint32_t dying;     /* queues */
+    bool dirty;         /* a kernel ran since the last flush was sent */
+    uint64_t slice_end; /* the scheduler wants to be called; ENGINE_NEVER */
+    bool scheduled;     /* nothing has changed for the scheduler since it was called */
 };
 
 static inline struct user_queue *queue_at(const struct packet_processor *c, uint32_t number)

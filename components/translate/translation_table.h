@@ -181,6 +181,13 @@ static inline uint32_t translation_pending_number(const struct translation_table
     return entry - t->sets * t->ways;
 }
 
+/* Forgets an entry that is not pending. */
+static inline void translation_drop(struct translation_table *t, uint32_t i)
+{
+    translation_unchain(t, i);
+    t->last = TRANSLATION_NONE;
+}
+
 static inline void translation_table_flush(struct translation_table *t)
 {
     for (uint32_t i = 0; i < t->sets * t->ways; i++)

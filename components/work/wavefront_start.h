@@ -30,14 +30,13 @@ static inline void wavefront_start_scalars(enum isa_target target, struct isa_wa
                                            unsigned number)
 {
     uint32_t area = p->scratch_wavefront + number;
-    uint64_t queue = p->packet + WORK_QUEUE_OFFSET;
     unsigned n = 0, user = p->rsrc2 >> 1 & 31;
     if (p->properties & 1u << 0) {
         wavefront_scratch_resource(&s->sgpr[n], p->scratch);
         n += 4;
     }
     uint64_t flat = target == ISA_GFX803 ? (uint64_t)p->private_bytes << 32 : p->scratch;
-    const uint64_t pairs[] = {p->packet, queue, p->kernarg, p->dispatch_id, flat};
+    const uint64_t pairs[] = {p->packet, p->queue, p->kernarg, p->dispatch_id, flat};
     for (unsigned i = 0; i < 5; i++) {
         if (p->properties & 1u << (i + 1)) {
             isa_wave_set_pair(s, n, pairs[i]);

@@ -17,6 +17,7 @@ static inline struct work_placement work_common(const struct aql_packet *packet,
     struct work_placement w = {.entry = entry,
                                .kernarg = packet->kernarg,
                                .packet = packet_address,
+                               .queue = packet_address + WORK_QUEUE_OFFSET,
                                .scratch = packet->scratch,
                                .rsrc1 = descriptor->rsrc1,
                                .rsrc2 = descriptor->rsrc2,
@@ -25,6 +26,8 @@ static inline struct work_placement work_common(const struct aql_packet *packet,
                                .pid = pid,
                                .lds_bytes = packet->group_bytes,
                                .dispatch_id = dispatch_id};
+    if (aql_queue_lines(packet))
+        w.queue = packet_address + aql_queue_lines(packet) * (uint64_t)64;
     w.scratch_bytes_per_wavefront = (uint32_t)aql_scratch_bytes(packet->private_bytes);
     for (unsigned i = 0; i < 3; i++) {
         w.grid[i] = packet->grid[i];

@@ -30,6 +30,7 @@ struct work_placement {
     uint64_t entry;            /* virtual address of the first instruction */
     uint64_t kernarg;          /* virtual */
     uint64_t packet;           /* virtual address of the dispatch packet */
+    uint64_t queue;            /* virtual address of the queue object */
     uint64_t scratch;          /* virtual address of the private-memory pool of this dispatch; 0: none */
     uint32_t scratch_bytes_per_wavefront;
     uint32_t scratch_wavefront; /* number of the first wavefront's scratch area in the pool */

@@ -244,7 +244,7 @@ void harness_start(void)
     static const char *const block_names[] = {"run", "finished"};
     static const char *const work_names[] = {"map", "finished"};
     static const char *const mem_names[] = {"read", "write", "atomic", "fence", "data", "done"};
-    static const char *const translate_names[] = {"lookup", "found"};
+    static const char *const translate_names[] = {"lookup", "fault", "found"};
     static const char *const control_names[] = {"flush", "invalidate", "pause", "resume",
                                                 "finished"};
     static const char *const command_names[] = {"launch", "write", "read",      "fill",
@@ -258,7 +258,7 @@ void harness_start(void)
     build_start("test");
     build_domain("core", 1000000000);
     protocols[HARNESS_MEM] = build_protocol("mem(64B)", 4, 2, mem, mem_names);
-    protocols[HARNESS_TRANSLATE] = build_protocol("translate", 1, 1, small + 1, translate_names);
+    protocols[HARNESS_TRANSLATE] = build_protocol("translate", 2, 1, small, translate_names);
     protocols[HARNESS_CONTROL] = build_protocol("cache_control", 4, 1, control, control_names);
     protocols[HARNESS_COMMAND] = build_protocol("command", 9, 2, command, command_names);
     protocols[HARNESS_TLB_CONTROL] =

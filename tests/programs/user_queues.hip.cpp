@@ -48,6 +48,24 @@ __global__ void slow(uint32_t *data, uint32_t steps)
     data[blockIdx.x * 64 + threadIdx.x] = value;
 }
 
+// An array in private memory, as its index is not known.
+__host__ __device__ static uint32_t reversed(uint32_t value, uint32_t rounds)
+{
+    uint32_t table[32];
+    for (uint32_t i = 0; i < 32; i++) {
+        table[i] = value + i;
+    }
+    for (uint32_t i = 0; i < rounds; i++) {
+        table[(value + i) % 32] = table[(value ^ i) % 32] * 3 + i;
+    }
+    return table[rounds % 32];
+}
+
+__global__ void reverse(uint32_t *data, uint32_t rounds)
+{
+    data[blockIdx.x * 64 + threadIdx.x] = reversed(data[blockIdx.x * 64 + threadIdx.x], rounds);
+}
+
 struct dispatch_packet {
     uint16_t header, setup, work_group[3], reserved0;
     uint32_t grid[3], private_bytes, group_bytes;
@@ -84,7 +102,6 @@ static dispatch_packet launch_of(void (*kernel)(uint32_t *, uint32_t), uint32_t 
 {
     heddle_kernel k;
     MUST(heddleKernelObject(reinterpret_cast<const void *>(kernel), &k), 0);
-    CHECK(k.private_bytes == 0);
     std::vector<char> bytes(k.kernarg_bytes < 16 ? 16 : k.kernarg_bytes);
     std::memcpy(&bytes[0], &data, 8);
     std::memcpy(&bytes[8], &number, 4);
@@ -96,6 +113,7 @@ static dispatch_packet launch_of(void (*kernel)(uint32_t *, uint32_t), uint32_t 
     p.work_group[1] = p.work_group[2] = 1;
     p.grid[0] = blocks * 64;
     p.grid[1] = p.grid[2] = 1;
+    p.private_bytes = k.private_bytes;
     p.group_bytes = k.group_bytes;
     p.kernel_object = k.object;
     p.kernarg = address_of(kernarg);
@@ -292,6 +310,31 @@ static void part_overlap()
     }
 }
 
+// Kernels with private memory, of two queues at the same time and one after the other; the driver gives them some.
+static void part_scratch()
+{
+    constexpr uint32_t blocks = 6, rounds = 50;
+    user_queue first, second;
+    user_queue *queues[2] = {&first, &second};
+    uint32_t *data = device_zeros<uint32_t>(64 * blocks * 2);
+    uint64_t done = make_signal(4);
+    heddle_kernel k;
+    MUST(heddleKernelObject(reinterpret_cast<const void *>(reverse), &k), 0);
+    CHECK(k.private_bytes >= 32 * sizeof(uint32_t));
+    for (uint32_t q = 0; q < 2; q++) {
+        uint32_t *half = data + 64 * blocks * q;
+        queues[q]->put(launch_of(reverse, half, rounds, blocks, done));
+        queues[q]->submit(launch_of(reverse, half, rounds + q, blocks, done, system_fences | AQL_BARRIER));
+    }
+    wait_for(done);
+    for (uint32_t q = 0; q < 2; q++) {
+        uint32_t value = reversed(reversed(0, rounds), rounds + q);
+        expect(data + 64 * blocks * q, 64 * blocks, value);
+    }
+    first.destroy();
+    second.destroy();
+}
+
 // Destruction waits for what runs, drops what does not, and leaves the neighbours alone; doorbells are used again.
 static void part_destroy()
 {
@@ -483,7 +526,7 @@ int main(int argc, char **argv)
         const char *name;
         void (*run)();
     } parts[] = {{"one", part_one},           {"wrap", part_wrap},   {"order", part_order},   {"barriers", part_barriers},
-                 {"oversubscribed", part_oversubscribed}, {"overlap", part_overlap}, {"destroy", part_destroy},
+                 {"oversubscribed", part_oversubscribed}, {"overlap", part_overlap}, {"scratch", part_scratch}, {"destroy", part_destroy},
                  {"misuse", part_misuse},     {"early", part_early}, {"gpus", part_gpus},         {"processes", part_processes}};
     uint32_t number = 0;
     CHECK(heddleUserQueues && heddleKernelObject);

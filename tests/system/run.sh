@@ -50,7 +50,7 @@ good_programs="vectoradd saxpy matmul matmul_tiled transpose reduction histogram
     atax aes128 atomics bfs bitonic calls convolution copies device_variables divergence doubles dynamic_lds fft fir
     floyd_warshall grids half integers kmeans layers math narrow nbody pipeline scan scratch shuffles spmv streams structs
     alignment clocks devices peers spread fences life philox prints radix_sort sha256 threads host_threads managed occupancy overlap"
-gpus_programs="peer_ring allreduce halo matmul_gpus gpu_threads queues managed_pingpong managed_both" # for as many GPUs as there are
+gpus_programs="peer_ring allreduce halo matmul_gpus gpu_threads queues managed_pingpong managed_both managed_reads" # for as many GPUs as there are
 kernels=$programs/module_kernels.hsaco # what module, bad_missing_kernel and bad_truncated load
 
 t_check_platforms() {
@@ -305,7 +305,7 @@ assert d["shootdowns"] == 4 * d["migrations"] and d["migrations_refused"] == 0 a
 # when none runs.
 t_migration_both() {
     local policy variant set pause
-    for policy in on_touch access_counter; do
+    for policy in on_touch access_counter read_duplicate; do
         set="--set gpu.policy=$policy --max-cycles 5000000"
         [ $policy = access_counter ] && set="$set --set gpu.threshold=4"
         # shellcheck disable=SC2086
@@ -315,16 +315,43 @@ t_migration_both() {
         python3 -c 'import json, sys
 during, between = (json.load(open(f))["components"] for f in sys.argv[1:])
 d, cps = during["driver"], [during["gpu[%d].cp" % i] for i in range(4)]
-assert d["migrations"] > 20 and d["pauses"] > 5 and d["shootdowns"] == 4 * d["migrations"], d
+changes = d["migrations"] + d["copies_made"] + d["copies_written"]
+assert changes > 20 and d["pauses"] > 5 and d["shootdowns"] == 4 * changes, d
 assert max(c["pauses"] for c in cps) <= d["pauses"] <= sum(c["pauses"] for c in cps), (d, cps)
 assert max(c["paused_cycles"] for c in cps) < d["pause_cycles"] < sum(c["paused_cycles"] for c in cps), (d, cps)
-assert between["driver"]["pauses"] == 0 and between["driver"]["migrations"] < d["migrations"], between["driver"]' "$out/work/ref.json" "$out/work/between.json" || { fail "$policy"; return 1; }
+b = between["driver"] # only writes must not wait for the end of kernels
+assert b["pauses"] <= b["copies_written"] and b["migrations"] + b["copies_made"] < d["migrations"] + d["copies_made"], b' "$out/work/ref.json" "$out/work/between.json" || { fail "$policy"; return 1; }
         for variant in "--tick-order=random:3 --tick-all" "--threads=2" "--generic"; do
             # shellcheck disable=SC2086
             HEDDLE_THREAD_DELAYS=2 expect 0 '^PASS' -- run platforms/managed4.heddle $set $variant --stats "$out/work/new.json" --stats-no-host -- "$programs/managed_both" 2 2 || return 1
             same "$out/work/ref.json" "$out/work/new.json" || return 1
         done
     done
+}
+
+# Copies for reading. What there must be follows from the program: P pages are read by all 4 GPUs at once, so 3 copies are made of
+# each page; in each of R rounds another GPU has written to them before, and the host in the end. What the host reads makes no
+# difference.
+t_migration_copies() {
+    local variant set="--set gpu.policy=read_duplicate --set driver.copy_interval=0cy"
+    # shellcheck disable=SC2086
+    expect 0 '^PASS' -- run platforms/managed4.heddle $set --stats "$out/work/ref.json" --stats-no-host -- "$programs/managed_reads" 3 3 || return 1
+    expect 0 '^PASS' -- run platforms/managed4.heddle --generic --set gpu.policy=pinned --stats "$out/work/pinned.json" --stats-no-host -- "$programs/managed_reads" 3 3 || return 1
+    python3 -c 'import json, sys
+copies, pinned = (json.load(open(f))["components"] for f in sys.argv[1:])
+d = copies["driver"]
+assert (d["copies_made"], d["copies_dropped"], d["copies_written"], d["migrations"]) == (36, 27, 9, 0), d
+assert sum(copies["gpu[%d].pages" % i]["pages"] for i in range(4)) == 36
+sent = [sum(c["gpu[%d].rdma" % i]["sent"] for i in range(4)) for c in (copies, pinned)]
+assert sent[0] < sent[1] / 2, sent' "$out/work/ref.json" "$out/work/pinned.json" || { fail "copies"; return 1; }
+    for variant in "--tick-order=random:3 --tick-all" "--threads=2" "--generic"; do
+        # shellcheck disable=SC2086
+        HEDDLE_THREAD_DELAYS=2 expect 0 '^PASS' -- run platforms/managed4.heddle $set $variant --stats "$out/work/new.json" --stats-no-host -- "$programs/managed_reads" 3 3 || return 1
+        same "$out/work/ref.json" "$out/work/new.json" || return 1
+    done
+    # With the interval pages are copied less often.
+    expect 0 '^PASS' -- run platforms/managed4.heddle --generic --set gpu.policy=read_duplicate --set driver.copy_interval=1000000cy --stats "$out/work/new.json" -- "$programs/managed_reads" 3 3 || return 1
+    grep -q '"copies_written": 3,' "$out/work/new.json" || { grep copies_ "$out/work/new.json"; fail "the interval"; return 1; }
 }
 
 # Results do not depend on the number of threads: statistics, traces, reports of failures and hangs, the exit status.
@@ -816,14 +843,29 @@ assert moves > 50 and moves == sum(n["pages"]["pages"] for n in nodes), moves
 assert all(n["cp"]["shootdowns"] == moves and 0 < n["cp"]["pauses"] <= moves and n["cp"]["paused_cycles"] for n in nodes), nodes' "$out/work/ref.json" || { fail "$policy $n"; return 1; }
         done
     done
-    expect 0 -- run $memtest --set tester.episodes=10 --stats "$out/work/ref.json" --stats-no-host || return 1
+    # Pages with copies for reading, which go when somebody writes; further copies of a page take no pause.
+    local copies="--set tester.copies=true --set node.policy=read_duplicate"
+    for policy in back through; do
+        # shellcheck disable=SC2086
+        expect 0 -- run $memtest --generic $copies --set node.l2_write=$policy --set tester.episodes=15 --stats "$out/work/ref.json" || return 1
+        python3 -c 'import json, sys
+c = json.load(open(sys.argv[1]))["components"]
+t, pages = c["tester"], [c["node[%d].pages" % i] for i in range(4)]
+assert t["moves"] + t["copies_made"] == sum(p["pages"] for p in pages) and min(t["moves"], t["copies_made"], t["copies_written"]) > 50, t
+assert all(p["write_faults"] > 50 for p in pages), pages' "$out/work/ref.json" || { fail "copies, $policy"; return 1; }
+    done
+    # shellcheck disable=SC2086
+    expect 0 -- run $memtest --set tester.episodes=5 $copies --stats "$out/work/ref.json" --stats-no-host || return 1
     for n in --threads=3 --generic --tick-order=random:4 --tick-all; do
-        HEDDLE_THREAD_DELAYS=3 expect 0 -- run $memtest --set tester.episodes=10 $n --stats "$out/work/new.json" --stats-no-host || return 1
+        # shellcheck disable=SC2086
+        HEDDLE_THREAD_DELAYS=3 expect 0 -- run $memtest --set tester.episodes=5 $copies $n --stats "$out/work/new.json" --stats-no-host || return 1
         same "$out/work/ref.json" "$out/work/new.json" || { fail "memtest_moves with $n"; return 1; }
     done
     # A state in which pages are on their way.
-    expect 0 -- run $memtest --set tester.episodes=10 --dump "$out/work/state" --dump-at 100us || return 1
-    expect 0 -- run $memtest --set tester.episodes=10 --load "$out/work/state" --stats "$out/work/new.json" --stats-no-host || return 1
+    # shellcheck disable=SC2086
+    expect 0 -- run $memtest --set tester.episodes=5 $copies --dump "$out/work/state" --dump-at 100us || return 1
+    # shellcheck disable=SC2086
+    expect 0 -- run $memtest --set tester.episodes=5 $copies --load "$out/work/state" --stats "$out/work/new.json" --stats-no-host || return 1
     same "$out/work/ref.json" "$out/work/new.json"
 }
 # Two kernels of docs/write-policies.md; in full, all of them.
@@ -1002,6 +1044,28 @@ t_user_queues() {
     done
     expect 1 'is 3' -- run platforms/tiny.heddle --generic -- "$programs/user_queues" one || return 1
     expect 1 'is 5' -- run $platform --mode functional -- "$programs/user_queues" one
+}
+
+# Launches of HIP programs as packets in user queues: every program computes the same, more streams than queue slots and more
+# launches than a ring has room for, and nothing depends on the order of ticks.
+t_launch_queues() {
+    local p variant set=(--set queues=true --set driver.launch_by=queue)
+    local list="many_streams streams scratch calls prints overlap stream_rules host_threads"
+    [ "$full" = yes ] && list="$good_programs many_streams stream_rules"
+    for p in $list; do
+        expect 0 '^PASS' -- run platforms/r9nano.heddle "${set[@]}" --stats "$out/work/ref.json" -- "$programs/$p" $(arguments_of "$p") || return 1
+        [ "$(statistic 'gpu.pp$' dispatches)" = "$(statistic 'driver$' launches)" ] || fail "$p: launches went another way" || return 1
+    done
+    expect 0 '^PASS' -- run platforms/tiny.heddle "${set[@]}" --set driver.queue_packets=4 -- "$programs/many_streams" 4 40 || return 1
+    expect 0 '^PASS' -- run platforms/tiny.heddle "${set[@]}" --set driver.staging=separate -- "$programs/many_streams" 12 || return 1
+    expect 0 '^PASS' -- run tests/system/queues.heddle "${set[@]:2}" --stats "$out/work/ref.json" --stats-no-host -- "$programs/many_streams" || return 1
+    for variant in --tick-order=descending --tick-order=random:1 --tick-all --generic "--threads 2"; do
+        # shellcheck disable=SC2086
+        expect 0 '^PASS' -- run tests/system/queues.heddle "${set[@]:2}" $variant --stats "$out/work/new.json" --stats-no-host -- "$programs/many_streams" || return 1
+        same "$out/work/ref.json" "$out/work/new.json" || { fail "launches through queues with $variant"; return 1; }
+    done
+    expect nonzero 'launch_by = queue, but .*--set queues=true' -- run platforms/tiny.heddle --generic --set driver.launch_by=queue -- "$programs/vectoradd" || return 1
+    expect 0 '^PASS' -- run platforms/tiny.heddle "${set[@]}" --mode functional -- "$programs/many_streams"
 }
 
 # Kernels of eight queues run at the same time, on the same compute units.

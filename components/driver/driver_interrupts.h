@@ -1,0 +1,115 @@
+/* What packet processors tell the driver: signals that have changed, and kernels that need private memory. Included by driver.c. */
+#ifndef HEDDLE_DRIVER_INTERRUPTS_H
+#define HEDDLE_DRIVER_INTERRUPTS_H
+
+#include "driver_execute.h"
+#include "driver_submit.h"
+
+static struct user_queue_entry *user_by_slot(const struct driver *d, uint32_t gpu, uint32_t slot)
+{
+    struct driver_user *u = user_of(d);
+    for (uint32_t i = 0; i < u->queue_end; i++) {
+        struct user_queue_entry *q = &u->queue[i];
+        if (q->used && q->gpu == gpu && q->slot == slot)
+            return q;
+    }
+    return NULL;
+}
+
+/* The packet processor knows the queue. */
+static void user_opened(struct driver *d, uint32_t gpu, uint32_t slot)
+{
+    const struct user_queue_entry *u = user_by_slot(d, gpu, slot);
+    uint32_t number = (uint32_t)(u - user_of(d)->queue);
+    for (uint32_t i = 0; i < d->queue_count; i++) {
+        struct driver_queue *q = driver_queue_at(d, i);
+        const struct driver_command *k = q->first == DRIVER_NONE ? NULL : driver_command_at(d, q->first);
+        if (k && k->kind == DRIVER_OPEN && k->user == number) {
+            command_complete(d, q);
+            return;
+        }
+    }
+    bug("driver: GPU %u answers for doorbell %u, which was not opened", gpu, slot);
+}
+
+/* Launches of the driver end when their signal has counted them. */
+static void user_signalled(struct driver *d, uint32_t gpu, const struct queue_interrupt_request *m)
+{
+    struct user_queue_entry *u = user_by_slot(d, gpu, m->signal.slot);
+    if (!u || u->owner == DRIVER_NONE || m->signal.address != user_signal(u))
+        return;
+    for (uint64_t ended = 0 - m->signal.value; u->done < ended; u->done++) {
+        struct driver_queue *q = driver_queue_at(d, u->owner);
+        if (q->first == q->at || driver_command_at(d, q->first)->phase != PHASE_RUNNING)
+            bug("driver: GPU %u ends a launch of doorbell %u that was not announced", gpu, m->signal.slot);
+        command_complete(d, q);
+    }
+}
+
+static void user_wants_pool(struct driver *d, uint32_t gpu, const struct queue_interrupt_request *m)
+{
+    struct driver_user *u = user_of(d);
+    u->wants[u->want_count++] = (struct user_want){.gpu = gpu,
+                                                   .tag = m->tag,
+                                                   .want = {.private_bytes = m->scratch.private_bytes,
+                                                            .waves_per_group = m->scratch.wavefronts,
+                                                            .kernel = m->scratch.kernel,
+                                                            .pid = m->scratch.pid,
+                                                            .groups = m->scratch.groups}};
+}
+
+static void user_pool_unused(struct driver *d, uint32_t gpu, uint64_t address)
+{
+    for (uint32_t i = 0; i < DRIVER_SCRATCH_POOLS; i++) {
+        struct driver_scratch *s = &d->device[gpu].scratch[i];
+        if (s->used && s->address == address) {
+            s->used = false;
+            return;
+        }
+    }
+    bug("driver: GPU %u gives back private memory at 0x%" PRIx64 " that it does not have", gpu, address);
+}
+
+static bool user_interrupts(struct driver *d)
+{
+    const struct queue_interrupt_request *m;
+    bool taken = false;
+    for (uint32_t i = 0; i < driver_interrupt_count(d); i++) {
+        while ((m = driver_interrupt_peek(d, i)) && user_of(d)->want_count < USER_WANTS) {
+            if (message_kind(m) == QUEUE_INTERRUPT_SIGNAL)
+                user_signalled(d, i, m);
+            else if (message_kind(m) == QUEUE_INTERRUPT_SCRATCH)
+                user_wants_pool(d, i, m);
+            else
+                user_pool_unused(d, i, m->unused.address);
+            driver_interrupt_pop(d, i);
+            taken = true;
+        }
+    }
+    return taken;
+}
+
+/* Gives pools to those who wait, the oldest first; one that must be made is made at the end of the window. */
+static bool user_serve_wants(struct driver *d)
+{
+    struct driver_user *u = user_of(d);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < u->want_count; i++) {
+        struct user_want w = u->wants[i];
+        w.granted = w.granted || (!w.make && scratch_take(d, &w.want, w.gpu, false));
+        if (w.granted && driver_interrupt_can_reply(d, w.gpu)) {
+            driver_interrupt_reply_pool(d, w.gpu, w.tag, w.want.address, (uint32_t)w.want.groups);
+            continue;
+        }
+        if (!w.granted && !w.make && scratch_choose(&d->device[w.gpu], w.want.pid, 0) >= 0) {
+            w.make = true;
+            engine_at_window_end(&d->io.base, driver_window_end);
+        }
+        u->wants[kept++] = w;
+    }
+    bool served = kept < u->want_count;
+    u->want_count = kept;
+    return served;
+}
+
+#endif
