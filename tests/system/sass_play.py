@@ -196,8 +196,8 @@ def schedulers():
 def memory():
     """Memory follows the blocks under way, not the trace; a block that does not fit is named."""
     small = ["--set", "player.memory=1MiB", "--set", "sms=2"]
-    long = trace("kernel-1.traceg", 40, 2, loads(40, 2))
-    check("blocks", play([long], *small)["kernels"][0]["work_groups"], 40)
+    long = trace("kernel-1.traceg", 300, 1, loads(300, 1))  # more blocks than the memory has chunks
+    check("blocks", play([long], *small)["kernels"][0]["work_groups"], 300)
     lines = [f"{16 * i:04x} {FULL} 1 R2 LDG.E 1 R8 4 2 0x7f0100000000 " + "64 " * 31 for i in range(9000)]
     run(make_list("list.g", [trace("kernel-1.traceg", 1, 1, lines)]), *small, status=3, says="does not fit into 'memory'")
 

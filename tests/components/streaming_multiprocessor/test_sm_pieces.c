@@ -91,6 +91,10 @@ Test(sm_pieces, requests_name_each_line_once_with_all_that_is_touched)
             cr_assert_eq(m.request[r].sectors,
                          bytes_of(&s, width, m.request[r].line, bytes, &lanes));
             cr_assert_arr_eq(m.request[r].bytes, bytes, sizeof bytes);
+            uint8_t partial = 0;
+            for (unsigned k = 0; k < 4; k++)
+                partial |= (uint8_t)((bytes[k] && bytes[k] + 1) << k);
+            cr_assert_eq(coalesce_partial(&m.request[r]), partial);
             total += lanes;
             for (uint32_t other = 0; other < r; other++)
                 cr_assert_neq(m.request[r].line, m.request[other].line);
