@@ -146,6 +146,16 @@ Test(sm_pieces, bank_conflicts_are_counted_word_by_word)
     }
 }
 
+Test(sm_pieces, shared_memory_is_carved_in_the_sizes_of_the_card)
+{
+    static const uint32_t cases[][3] = {{0, 102400, 0},        {1, 102400, 8192},
+                                        {8192, 102400, 8192},  {8193, 102400, 16384},
+                                        {40000, 98304, 65536}, {65537, 102400, 102400},
+                                        {98304, 98304, 98304}, {3000, 4096, 4096}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        cr_expect_eq(sm_room_carve(cases[i][0], cases[i][1]), cases[i][2], "case %zu", i);
+}
+
 /* Blocks of an SM by NVIDIA's occupancy calculator, compute capabilities 7.0 and 8.6. */
 Test(sm_pieces, occupancy_is_that_of_the_calculator)
 {
