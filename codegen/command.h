@@ -31,6 +31,8 @@ int command_run(struct command *c);
 int command_stats(struct command *c);
 int command_api_trace(struct command *c);
 int command_disasm(struct command *c);
+int command_experiment(struct command *c);
+int command_sample(struct command *c);
 int command_trace(struct command *c);
 
 /* A compilation with the options' overrides and include paths and the toolkit's library. */

@@ -119,12 +119,16 @@ static bool parse_sampling(const struct options *o, struct heddle_options *optio
     char mistake[512];
     options->kernels = o->kernels;
     options->warmup = o->warmup;
-    options->profile = o->profile;
+    options->profile = !o->profile                          ? PLATFORM_PROFILE_NONE
+                       : strcmp(o->profile, "blocks") == 0 ? PLATFORM_PROFILE_BLOCKS
+                                                           : PLATFORM_PROFILE_MEMORY;
     if (!sampling_parse(o->kernels, o->warmup, &sampling, mistake, sizeof mistake)) {
         fprintf(stderr, "heddle run: %s\n", mistake);
         return false;
     }
-    if (o->kernels && !o->program)
+    if (o->profile && strcmp(o->profile, "blocks") != 0 && strcmp(o->profile, "memory") != 0)
+        fprintf(stderr, "heddle run: '--profile %s': it is blocks or memory\n", o->profile);
+    else if (o->kernels && !o->program)
         fprintf(stderr, "heddle run: '--kernels' chooses launches of a program; name one: heddle "
                         "run PLATFORM --kernels LIST -- PROGRAM ARGS...\n");
     else if (o->kernels && options->mode == PLATFORM_FUNCTIONAL)
@@ -635,6 +639,8 @@ int command_run(struct command *c)
         return status;
     if (!command_report_known(c))
         return EXIT_USAGE;
+    if (!run_recording_allowed(c->options))
+        return EXIT_ERRORS;
     if (c->options->program) {
         if (!c->options->program[0]) {
             fprintf(stderr, "heddle run: there is no program behind '--'\n");

@@ -34,7 +34,7 @@ static const struct key {
     {"kernel_stats", KIND_INT, offsetof(struct heddle_options, kernel_stats)},
     {"kernels", KIND_STRING, offsetof(struct heddle_options, kernels)},
     {"warmup", KIND_STRING, offsetof(struct heddle_options, warmup)},
-    {"profile", KIND_BOOL, offsetof(struct heddle_options, profile)},
+    {"profile", KIND_INT, offsetof(struct heddle_options, profile)},
 };
 #define KEY_COUNT (sizeof keys / sizeof keys[0])
 

@@ -18,7 +18,7 @@ static const char *sass_trace;
 static bool sass_no_cache, sass_asked;
 static struct sampling sampling;
 static char chosen_kernels[1 << 16]; /* the caller's text may be gone later */
-static bool profiles;
+static enum platform_profile profile;
 
 enum platform_mode platform_mode(void)
 {
@@ -56,9 +56,9 @@ const struct sampling *platform_sampling(void)
     return &sampling;
 }
 
-bool platform_profiles(void)
+enum platform_profile platform_profile(void)
 {
-    return profiles;
+    return profile;
 }
 
 /* false: said on standard error. */
@@ -70,7 +70,7 @@ static bool set_sampling(const struct heddle_options *options)
         memcpy(chosen_kernels, size ? options->kernels : "", size ? size : 1);
         if (sampling_parse(size ? chosen_kernels : NULL, options->warmup, &sampling, mistake,
                            sizeof mistake)) {
-            profiles = options->profile;
+            profile = (enum platform_profile)options->profile;
             return true;
         }
     }

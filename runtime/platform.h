@@ -230,6 +230,11 @@ enum platform_kernel_stats {
     PLATFORM_KERNEL_STATS_NONE
 };
 
+/* What goes to the records of kernels in functional mode: what they executed, or also what they
+ * accessed, and what of that caches and TLBs would not have had. */
+enum platform_profile { PLATFORM_PROFILE_NONE, PLATFORM_PROFILE_BLOCKS, PLATFORM_PROFILE_MEMORY };
+enum platform_profile platform_profile(void);
+
 #define PLATFORM_LINES 4
 
 /* Lines whose way through the platform is of interest, and from when on: runtime/watch.h. */
@@ -259,7 +264,7 @@ struct heddle_options {
     int kernel_stats;    /* enum platform_kernel_stats */
     const char *kernels; /* NULL: all launches in detail; else, with */
     const char *warmup;  /* this, see runtime/sampling.h */
-    bool profile;        /* functional mode: what each kernel executed goes to its record */
+    int profile;         /* enum platform_profile; functional mode only */
     /* Platforms that drive themselves (runtime/dump.h); not passed on to programs. */
     const char *dump_path; /* NULL: none; written at */
     uint64_t dump_ps;      /* this time, or */

@@ -162,11 +162,13 @@ enum sampling_way sampling_way(const struct sampling *s, uint64_t number, const 
                                const char *symbol)
 {
     uint64_t next;
-    if (s->warmup == SAMPLING_PERFECT || sampling_chosen(s, number, name, symbol))
+    if (!s->kernels || sampling_chosen(s, number, name, symbol))
         return SAMPLING_DETAILED;
     if (s->warmup == SAMPLING_NONE || (next = distance(s, number)) == SAMPLING_ALL
         || next > s->depth)
         return SAMPLING_SKIPPED;
+    if (s->warmup == SAMPLING_PERFECT)
+        return SAMPLING_DETAILED;
     return s->warmup == SAMPLING_MEMORY ? SAMPLING_MEMORY_ONLY : SAMPLING_TOUCHING;
 }
 

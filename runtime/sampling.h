@@ -50,7 +50,5 @@ const char *sampling_way_name(enum sampling_way way);
 
 /* Of this run; set at its start. */
 const struct sampling *platform_sampling(void);
-/* --profile: what each kernel executed and accessed goes to its record (functional mode). */
-bool platform_profiles(void);
 
 #endif

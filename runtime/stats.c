@@ -165,6 +165,7 @@ static void write_links(void)
     json_open(&out, "links", '{');
     for (uint32_t i = 0; i < table->link_count; i++) {
         json_open(&out, platform_string(table->links[i].name), '{');
+        json_uint(&out, "latency_ps", table->links[i].latency_ps);
         for (unsigned half = 0; half < (table->links[i].shared ? 1u : 2u); half++) {
             const struct ring_link_use *use = ring_link_use(i, half);
             json_open(&out, table->links[i].shared ? "shared" : names[half], '{');

@@ -57,6 +57,7 @@ static void command_complete(struct driver *d, struct driver_queue *q)
         d->bounce_owner = DRIVER_NONE;
     *driver_ticket_at(d, k->ticket) =
         (struct driver_ticket){k->ticket, engine.domains[d->io.base.domain].time_ps + 1};
+    driver_stream_rules_ops(d)->completed(driver_stream_rules(d), k->queue, k->ticket);
     if (d->await_any || d->awaited == k->ticket)
         engine_stop();
     if (q->at == number)
@@ -169,11 +170,13 @@ static bool command_is_direct(struct driver *d, const struct driver_command *k)
 }
 
 static void migrate_swap(struct driver *d);
+static void calls_window_end(struct driver *d);
 
 /* Stores that others read, and the memory itself, change when no component is being ticked. */
 static void driver_window_end(struct component *c)
 {
     struct driver *d = (struct driver *)(void *)c;
+    calls_window_end(d);
     scratch_make(d);
     user_make_pools(d);
     migrate_swap(d);
@@ -194,6 +197,8 @@ static void driver_window_end(struct component *c)
 static bool command_begin(struct driver *d, uint32_t command, struct driver_queue *q)
 {
     struct driver_command *k = driver_command_at(d, command);
+    if (k->gated)
+        return false;
     if (k->not_before > driver_now(d)) {
         driver_wake_at(d, k->not_before);
         return false;
@@ -201,7 +206,7 @@ static bool command_begin(struct driver *d, uint32_t command, struct driver_queu
     if (k->kind == DRIVER_BARRIER && !driver_ticket_done(d, k->awaited))
         return false;
     if (platform_mode() == PLATFORM_FUNCTIONAL) {
-        if (platform_profiles())
+        if (platform_profile() == PLATFORM_PROFILE_MEMORY)
             sample_flush(d, k, q->device);
         if (!functional_command(d, k, q->device))
             return false;

@@ -106,15 +106,15 @@ static void functional_describe(uint32_t record, const struct functional_profile
         at += (size_t)snprintf(units + at, sizeof units - at, "%s%" PRIu64, i ? " " : "", p->units[i]);
     for (size_t i = 0, at = 0; i < FUNCTIONAL_BLOCKS; i++)
         at += (size_t)snprintf(blocks + at, sizeof blocks - at, "%s%" PRIu64, i ? " " : "", p->blocks[i]);
-    const struct kernel_detail details[] = {{"profile", "accesses", NULL, p->accesses},
+    const struct kernel_detail details[] = {{"profile", "units", units, 0},
+                                            {"profile", "blocks", blocks, 0},
+                                            {"profile", "accesses", NULL, p->accesses},
                                             {"profile", "lines", NULL, p->lines},
                                             {"profile", "reused", NULL, p->reused},
                                             {"profile", "memory_reads", NULL, reached[WARM_READ] + reached[WARM_COHERENT]},
                                             {"profile", "memory_writes", NULL, reached[WARM_WRITE] + reached[WARM_ATOMIC]},
-                                            {"profile", "page_walks", NULL, reached[WARM_PAGE]},
-                                            {"profile", "units", units, 0},
-                                            {"profile", "blocks", blocks, 0}};
-    kernel_describe(record, details, sizeof details / sizeof details[0]);
+                                            {"profile", "page_walks", NULL, reached[WARM_PAGE]}};
+    kernel_describe(record, details, platform_profile() == PLATFORM_PROFILE_MEMORY ? sizeof details / sizeof details[0] : 2);
 }
 
 /* False: the run has failed. */
@@ -146,8 +146,8 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
         .descriptor = &descriptor,
         .most_instructions = platform_max_cycles(),
         .before = engine_instructions(),
-        .touches = way == SAMPLING_TOUCHING || platform_profiles(),
-        .profile = platform_profiles()};
+        .touches = way == SAMPLING_TOUCHING || platform_profile() == PLATFORM_PROFILE_MEMORY,
+        .profile = platform_profile() != PLATFORM_PROFILE_NONE};
     uint32_t record = kernel_begin(&d->io.base, program_kernel_name(driver_program(d), k->kernel),
                                    program_kernel_symbol(driver_program(d), k->kernel), number);
     if (launch.touches) {
@@ -164,9 +164,9 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
         return false;
     }
     kernel_count(record, result.work_groups, result.instructions);
-    if (platform_sampling()->kernels || platform_profiles())
+    if (platform_sampling()->kernels || platform_profile())
         kernel_set_launch(record, (uint32_t)k->launch, sampling_way_name(way));
-    if (platform_profiles())
+    if (platform_profile())
         functional_describe(record, &result.profile);
     kernel_end(&d->io.base, record);
     return true;

@@ -18,17 +18,22 @@
 
 enum { SAMPLE_RETRY = 64 }; /* cycles until it is looked again whether all is quiet */
 
-static bool sample_is_on(void)
-{
-    const struct sampling *s = platform_sampling();
-    return s->kernels && s->warmup != SAMPLING_PERFECT;
-}
-
 static enum sampling_way sample_way(const struct driver *d, const struct driver_command *k)
 {
     const struct program_table *program = driver_program(d);
     return sampling_way(platform_sampling(), k->launch, program_kernel_name(program, k->kernel),
                         program_kernel_symbol(program, k->kernel));
+}
+
+/* With `perfect` everything is timed until the last chosen launch is over. */
+static bool sample_is_on(struct driver *d, const struct driver_command *k)
+{
+    const struct sampling *s = platform_sampling();
+    if (!s->kernels || s->warmup != SAMPLING_PERFECT)
+        return s->kernels;
+    if (!d->sample.ended && k->kind == DRIVER_LAUNCH && sample_way(d, k) == SAMPLING_SKIPPED)
+        d->sample.ended = d->sample.caches_live = true;
+    return d->sample.ended;
 }
 
 static bool sample_is_timed(enum sampling_way way)
@@ -140,7 +145,7 @@ enum sample_step { SAMPLE_GO_ON, SAMPLE_WAITS, SAMPLE_BEGAN };
 /* The first command of a queue, whose turn has come: does it go on as always? */
 static enum sample_step sample_begin(struct driver *d, struct driver_command *k, void (*at_end)(struct component *c))
 {
-    if (!sample_is_on() || k->kind == DRIVER_MARK || k->kind == DRIVER_BARRIER || k->kind == DRIVER_SHOOTDOWN)
+    if (!sample_is_on(d, k) || k->kind == DRIVER_MARK || k->kind == DRIVER_BARRIER || k->kind == DRIVER_SHOOTDOWN)
         return SAMPLE_GO_ON;
     if (d->sample.timed)
         return SAMPLE_WAITS; /* its end wakes the driver */
@@ -158,7 +163,7 @@ static void sample_note_timed(struct driver *d, struct driver_command *k)
     if (!platform_sampling()->kernels || k->kind != DRIVER_LAUNCH)
         return;
     enum sampling_way way = sample_way(d, k);
-    k->timed = sample_is_on();
+    k->timed = sample_is_on(d, k);
     d->sample.timed += k->timed;
     aql_set_launch(&k->packet, (uint32_t)k->launch, way == SAMPLING_MEMORY_ONLY);
 }

@@ -17,6 +17,7 @@
 #include "components/command/aql_packet.h"
 #include "components/driver/copy_middleware.h"
 #include "components/driver/driver_api.h"
+#include "components/driver/stream_rules.h"
 #include "components/isa/isa.h"
 #include "components/work/work_placement.h"
 #include "memory_manager.h"
@@ -87,6 +88,7 @@ struct driver_command {
     uint8_t local;         /* copies: inside of one GPU */
     uint8_t second_half;   /* copies between GPUs: the block has been read and is being written */
     uint8_t span;          /* enum driver_span */
+    bool gated;            /* its packet is still to come */
     bool beside_kernels;   /* copies whose ends share lines with others: kernels ran when it began */
     uint32_t launches;     /* of all devices, when it began */
     /* Launches, and the copies that they need. */
@@ -214,6 +216,7 @@ struct driver_sample {
     bool caches_live;      /* caches hold bytes; else they are only tags */
     bool skipped;          /* launches have left no trace in caches since they were touched last */
     uint32_t timed;        /* timed launches under way: 0 or 1 */
+    bool ended;            /* `perfect`: the last chosen launch is over, the rest takes no time */
     uint64_t prepared;     /* number of the launch that the platform was made ready for */
 };
 
@@ -261,6 +264,8 @@ struct driver {
     uint64_t stop_at;      /* stop the engine at this cycle; 0: no */
     uint64_t host_cycle;   /* the program has got this far */
     uint32_t user;         /* arena: struct driver_user */
+    uint32_t calls_state;  /* arena: struct driver_calls */
+    uint32_t packets;      /* arena: struct driver_packets */
     struct memory_manager memory;
     uint32_t handles;      /* arena: struct driver_handle[DRIVER_HANDLES] */
     uint32_t handle_count;
@@ -279,6 +284,7 @@ static char driver_lost_text[2048];
 static bool driver_paused;                 /* atomic; no thread enters the engine */
 static pthread_t driver_pauser;
 static pthread_cond_t driver_continued = PTHREAD_COND_INITIALIZER;
+static bool driver_in_tick; /* a call over a port is being done: the engine runs already */
 static bool functional_limit; /* functional mode: a launch was ended by --max-cycles */
 
 static inline bool driver_is_paused(void)

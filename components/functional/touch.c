@@ -30,7 +30,7 @@ void touch_begin(const struct functional_launch *l, struct functional_profile *p
 {
     launch = l;
     profile = l->profile ? p : NULL;
-    if (!l->touches && !l->profile)
+    if (!l->touches)
         return;
     find_units(l->gpu);
     next_unit = 0;

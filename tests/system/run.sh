@@ -945,6 +945,148 @@ t_api_trace() {
     head -c 500 "$kernels" >"$work/kernels.hsaco"
     expect 1 "cuda_calls.trace:2: error: 'kernels.hsaco': " -- "$heddle" api-trace check "$work"
 }
+# A program as it is, recorded, and played: the same statistics, but for the hash of what ran. Recording what is played gives the
+# same trace.
+recorded() {
+    local platform=$1 p=$2 work=$out/work/record how
+    rm -rf "$work" && mkdir -p "$work" || return 1
+    # shellcheck disable=SC2046
+    expect 0 '^PASS' -- run "$platform" --stats "$work/ref.json" --stats-no-host -- "$programs/$p" $(arguments_of "$p") || return 1
+    # shellcheck disable=SC2046
+    expect 0 '^PASS' "recorded in '$work/trace'" -- run "$platform" --stats "$work/recorded.json" --stats-no-host \
+        --record-api-trace "$work/trace" -- "$programs/$p" $(arguments_of "$p") || return 1
+    same "$work/ref.json" "$work/recorded.json" || return 1
+    expect 0 'no errors' -- "$heddle" api-trace check "$work/trace" || return 1
+    expect 0 '^ratio: 1.000000$' -- run "$platform" --stats "$work/played.json" --stats-no-host --api-trace "$work/trace" \
+        --record-api-trace "$work/again" || return 1
+    for how in ref played; do sed -i '/^ *"program": /d' "$work/$how.json"; done
+    same "$work/ref.json" "$work/played.json" || return 1
+    # at its end the player waits for all devices
+    head -n "$(wc -l <"$work/trace/cuda_calls.trace")" "$work/again/cuda_calls.trace" >"$work/again/calls"
+    same "$work/trace/cuda_calls.trace" "$work/again/calls"
+}
+
+t_record() {
+    local p list="vectoradd module copies device_variables prints managed streams host_threads threads"
+    [ "$full" = no ] || list="$good_programs own_streams stream_rules flushes late_arguments"
+    for p in $list; do
+        recorded platforms/tiny.heddle "$p" || { fail "$p"; return 1; }
+    done
+}
+
+t_record_gpus() {
+    local p list="peer_ring gpu_threads own_devices"
+    [ "$full" = no ] || list="$gpus_programs own_devices peers devices"
+    for p in $list; do
+        recorded platforms/ring4.heddle "$p" || { fail "$p"; return 1; }
+    done
+    [ "$full" = no ] || recorded platforms/managed4.heddle managed_pingpong
+}
+
+# What one platform records, another plays; and under every order of ticks.
+t_record_elsewhere() {
+    local work=$out/work/elsewhere platform
+    mkdir -p "$work"
+    expect 0 '^PASS' -- run platforms/r9nano.heddle --record-api-trace "$work/trace" -- "$programs/streams" || return 1
+    for platform in tiny r9nano_x4; do
+        expect 0 '^ratio: 1.000000$' -- run platforms/$platform.heddle --api-trace "$work/trace" || return 1
+    done
+    expect 0 '^ratio: 1.000000$' -- run platforms/tiny.heddle --mode functional --api-trace "$work/trace/cuda_calls.trace" || return 1
+    expect 0 -- run platforms/tiny.heddle --stats "$work/a.json" --stats-no-host --api-trace "$work/trace" || return 1
+    expect 0 -- run platforms/tiny.heddle --tick-order random:3 --threads 2 --stats "$work/b.json" --stats-no-host --api-trace "$work/trace" || return 1
+    same "$work/a.json" "$work/b.json" || return 1
+    expect 0 '^PASS' -- run platforms/ring4.heddle --record-api-trace "$work/gpus" -- "$programs/peer_ring" || return 1
+    expect 1 "gpus:[0-9]+: error: the trace uses device 1; the platform has 1" -- run platforms/tiny.heddle --api-trace "$work/gpus"
+}
+
+# A recording appears whole or not at all.
+t_record_refused() {
+    local work=$out/work/refused before
+    mkdir -p "$work/there"
+    expect 1 "'--record-api-trace $work/there': this exists already" -- run platforms/tiny.heddle --record-api-trace "$work/there" -- "$programs/vectoradd" || return 1
+    expect 2 'records a program; name one' -- run platforms/tiny.heddle --record-api-trace "$work/new" || return 1
+    expect 1 'cannot make a folder there' -- run platforms/tiny.heddle --record-api-trace "$work/no/new" -- "$programs/vectoradd" || return 1
+    expect 1 'has not used HIP' -- run platforms/tiny.heddle --record-api-trace "$work/new" -- /bin/true || return 1
+    expect 3 'a kernel broke the device' 'nothing is recorded' -- run platforms/tiny.heddle --record-api-trace "$work/new" -- "$programs/bad_oob" || return 1
+    expect 6 'nothing is recorded' -- run platforms/tiny.heddle --max-cycles 100000 --record-api-trace "$work/new" -- "$programs/endless" || return 1
+    expect 1 '^PASS' 'cannot be recorded: it writes to user queues' -- run tests/system/queues.heddle --record-api-trace "$work/new" -- "$programs/user_queues" || return 1
+    before=$(ls "$work")
+    [ "$before" = there ] || fail "left behind: $before"
+}
+
+# One wrong byte, and traces written by hand with mistakes that only playing finds.
+t_play_mistakes() {
+    local traces=tests/components/api_trace/traces work=$out/work/play module=$programs/vecadd_kernels.hsaco says
+    mkdir -p "$work"
+    cp $traces/vecadd/* "$work" && chmod u+w "$work"/* || return 1
+    expect 0 '^total: 64 bytes$' '^ratio: 1.000000$' -- run platforms/tiny.heddle --api-trace "$work" --module "$module" || return 1
+    printf '\x07' | dd of="$work/cuMemcpyD2H-0-64.data" bs=1 seek=9 conv=notrunc status=none
+    expect 1 "play:7: 'cuMemcpyD2H-0-64.data': byte 9: expected 0x07, found 0x00; 1 of 64" '^correct: 63 bytes$' '^ratio: 0.984375$' \
+        -- run platforms/tiny.heddle --api-trace "$work" --module "$module" || return 1
+    cp $traces/vecadd/cuMemcpyD2H-0-64.data "$work"
+    # a free in the middle does not end it
+    sed -i '/free.*dptr-0/d; /memcpyD2H/i CUDA free detected: dptr: dptr-0' "$work/cuda_calls.trace"
+    expect 0 '^total: 64 bytes$' '^ratio: 1.000000$' -- run platforms/tiny.heddle --api-trace "$work" --module "$module" || return 1
+    expect 1 "trace:6: no code object has a kernel|play:6: error: no code object has a kernel '_Z6vecAddPiS_S_i': name one with --module" \
+        -- run platforms/tiny.heddle --api-trace "$work" || return 1
+    while IFS='|' read -r edit says; do
+        sed "$edit" $traces/vecadd/cuda_calls.trace >"$work/cuda_calls.trace"
+        expect 1 "$says" -- run platforms/tiny.heddle --stats "$work/stats.json" --api-trace "$work" --module "$module" || return 1
+        [ ! -e "$work/stats.json" ] || { fail "statistics of a trace that was refused: $edit"; return 1; }
+    done <<'END'
+s/cuMemcpyH2D-1-64.data/missing.data/|trace:5: error: cannot read the file 'missing.data'
+s/dptr-0, host_ptr: 0x7f0000001010, size: 64/dptr-0, host_ptr: 0x7f0000001010, size: 65/|trace:4: error: 65 bytes from byte 0 of dptr-0
+1s/64/128/;4s/size: 64/size: 128/|trace:4: error: the file 'cuMemcpyH2D-0-64.data' has 64 bytes, the copy 128
+6s/dptr-0/dptr-9/|trace:6: error: dptr-9 does not exist
+6s/_Z6vecAdd/_Z6vecSub/|trace:6: error: no code object has a kernel '_Z6vecSub
+2s/64/6four/|trace:2: error: 'size' is '6four'
+$d;$!{8s/CUDA/HIP/}|trace:8: error: 'HIP free detected.* is no call
+END
+}
+
+# The extended grammar as somebody may write it: two streams, an event between them, symbols, copies that nobody waits for.
+t_play_streams() {
+    local traces=tests/components/api_trace/traces work=$out/work/play_streams
+    mkdir -p "$work"
+    cp $traces/vecadd/*.data "$work" && cp "$programs/vecadd_kernels.hsaco" "$work/k.hsaco" || return 1
+    cat >"$work/cuda_calls.trace" <<'END'
+heddle api-trace 1
+HIP code object: file: k.hsaco
+CUDA memalloc: dptr: dptr-0, size: 64
+CUDA memalloc: dptr: dptr-1, size: 64
+CUDA memalloc: dptr: dptr-2, size: 128
+HIP stream create: stream: stream-1, flags: 1
+HIP stream create: stream: stream-2, flags: 1
+HIP event create: event: event-0, flags: 0
+HIP memset: device_ptr: dptr-2, value: 2779096485, width: 4, count: 32
+HIP memcpy async H2D: device_ptr: dptr-0, size: 64, data_file: cuMemcpyH2D-0-64.data, stream: stream-1
+HIP memcpy async H2D: device_ptr: dptr-1, size: 64, data_file: cuMemcpyH2D-1-64.data, stream: stream-2
+HIP event record: event: event-0, stream: stream-2
+HIP stream wait event: stream: stream-1, event: event-0
+HIP launch: kernel: _Z6vecAddPiS_S_i, gdx: 2, gdy: 1, gdz: 1, bdx: 8, bdy: 1, bdz: 1, sharedBytes: 0, stream: stream-1, args: 0=dptr-0/8=dptr-1/16=dptr-2+64/24=10000000/
+HIP memcpy async D2D: to: dptr-2, from: dptr-2+64, size: 64, stream: stream-1
+HIP memcpy async D2H: device_ptr: dptr-2, size: 64, data_file: cuMemcpyD2H-0-64.data, stream: stream-1
+HIP stream synchronize: stream: stream-1
+HIP symbol H2D: symbol: offsets, offset: 0, size: 64, data_file: cuMemcpyH2D-1-64.data
+HIP symbol D2H: symbol: offsets, offset: 0, size: 64, data_file: cuMemcpyH2D-1-64.data
+HIP event synchronize: event: event-0
+HIP event destroy: event: event-0
+HIP stream destroy: stream: stream-2
+END
+    expect 0 '^total: 128 bytes$' '^ratio: 1.000000$' -- run platforms/tiny.heddle --api-trace "$work" || return 1
+    sed -i 's/symbol: offsets, offset: 0, size: 64/symbol: offsets, offset: 8, size: 64/' "$work/cuda_calls.trace"
+    expect 1 "play_streams:18: error: 64 bytes from byte 8 of 'offsets' do not lie in its 64 bytes" -- run platforms/tiny.heddle --api-trace "$work"
+}
+
+# A trace that SST's tracer has made; HEDDLE_BALAR_VECADD names its folder.
+t_play_balar() {
+    local trace=${HEDDLE_BALAR_VECADD:-}
+    if [ -z "$trace" ]; then
+        echo "    skipped: HEDDLE_BALAR_VECADD does not name balar's vecadd trace"
+        return 0
+    fi
+    expect 0 '^total: 524288 bytes$' '^ratio: 1.000000$' -- run platforms/r9nano.heddle --api-trace "$trace" --module "$programs/vecadd_kernels.hsaco"
+}
 t_bad_set() { expect 1 'arrays' -- run platforms/tiny.heddle --set gpu.array=2 -- "$programs/vectoradd"; }
 
 # The statistics are the same bytes in another order of ticks and with every component ticked at every edge.
