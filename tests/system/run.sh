@@ -49,7 +49,7 @@ same() { cmp "$1" "$2" || fail "$1 and $2 differ"; }
 good_programs="vectoradd saxpy matmul matmul_tiled transpose reduction histogram stencil module
     atax aes128 atomics bfs bitonic calls convolution copies device_variables divergence doubles dynamic_lds fft fir
     floyd_warshall grids half integers kmeans layers math narrow nbody pipeline scan scratch shuffles spmv streams structs
-    alignment clocks devices peers spread fences life philox prints radix_sort sha256 threads host_threads managed occupancy overlap"
+    alignment clocks devices peers spread fences life philox prints radix_sort sha256 threads host_threads managed occupancy overlap dct8x8 ocean interleave"
 gpus_programs="peer_ring allreduce halo matmul_gpus gpu_threads queues managed_pingpong managed_both managed_reads" # for as many GPUs as there are
 kernels=$programs/module_kernels.hsaco # what module, bad_missing_kernel and bad_truncated load
 
@@ -1342,6 +1342,8 @@ t_readme() {
 t_guide() {
     tests/system/guide.sh "$heddle" "$out/work/guide" >"$out/work/log" 2>&1 </dev/null || { tail -n 20 "$out/work/log"; fail "a command of docs/guide.md failed"; }
 }
+
+. tests/system/warmup.sh
 
 passed=0
 failed=0
