@@ -1247,6 +1247,18 @@ t_launch_queues() {
     done
     expect 0 '^PASS' -- run platforms/tiny.heddle "${set[@]}" --set driver.queue_packets=4 -- "$programs/many_streams" 4 40 || return 1
     expect 0 '^PASS' -- run platforms/tiny.heddle "${set[@]}" --set driver.staging=separate -- "$programs/many_streams" 12 || return 1
+    # Several GPUs: copies, peers, unified devices (each GPU runs a part of the work-groups), managed pages that move.
+    for p in peer_ring halo; do
+        expect 0 '^PASS' -- run $ring "${set[@]}" -- "$programs/$p" || return 1
+    done
+    expect 0 '^PASS' -- run $ring "${set[@]}" --unified 0,1,2,3 -- "$programs/vectoradd" 2000 || return 1
+    expect 0 '^PASS' -- run platforms/managed4.heddle --generic "${set[@]}" -- "$programs/managed_pingpong" || return 1
+    if [ "$full" = yes ]; then
+        for p in $gpus_programs; do
+            expect 0 '^PASS' -- run platforms/ring4.heddle "${set[@]}" -- "$programs/$p" || return 1
+            expect 0 '^PASS' -- run platforms/r9nano_x4.heddle "${set[@]}" -- "$programs/$p" || return 1
+        done
+    fi
     expect 0 '^PASS' -- run tests/system/queues.heddle "${set[@]:2}" --stats "$out/work/ref.json" --stats-no-host -- "$programs/many_streams" || return 1
     for variant in --tick-order=descending --tick-order=random:1 --tick-all --generic "--threads 2"; do
         # shellcheck disable=SC2086
