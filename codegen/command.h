@@ -31,6 +31,8 @@ int command_run(struct command *c);
 int command_stats(struct command *c);
 int command_api_trace(struct command *c);
 int command_disasm(struct command *c);
+int command_experiment(struct command *c);
+int command_sample(struct command *c);
 int command_trace(struct command *c);
 
 /* A compilation with the options' overrides and include paths and the toolkit's library. */
@@ -42,6 +44,9 @@ void command_print_diagnostics(const struct compilation *compilation);
  */
 const struct model *command_platform(const struct command *c, struct compilation *compilation,
                                      const char *file);
+
+/* Checks a trace of API calls and --module's kernels; mistakes are printed. */
+bool command_api_trace_check(struct command *c, const char *path);
 
 /* The report of --report, on standard error, from the statistics file `path`; an exit status. */
 int command_report_run(struct command *c, const char *path);

@@ -135,7 +135,7 @@ static void check_names(struct checker *checker, const struct api_trace *trace,
         add_module(checker, modules->items[i], 0, modules->items[i]);
     for (uint32_t i = 0; i < trace->call_count; i++) {
         const struct api_trace_call *call = &trace->calls[i];
-        if (call->kind != API_TRACE_CODE_OBJECT)
+        if (call->kind != API_TRACE_CODE_OBJECT && call->kind != API_TRACE_MODULE_LOAD)
             continue;
         files++;
         add_module(checker, inside(checker->arena, trace->folder, call->file), call->line,
@@ -146,28 +146,43 @@ static void check_names(struct checker *checker, const struct api_trace *trace,
         api_trace_check_names(trace, &names, sink);
 }
 
+/* `*calls`: how many were read. */
+static bool check(struct command *c, const char **path, uint32_t *calls)
+{
+    struct stat status;
+    if (stat(*path, &status) == 0 && S_ISDIR(status.st_mode))
+        *path = inside(c->arena, *path, API_TRACE_FILE);
+    struct checker checker = {.arena = c->arena, .file = *path};
+    struct api_trace_sink sink = {say, &checker};
+    struct api_trace trace;
+    if (api_trace_read(&trace, *path, &sink))
+        check_names(&checker, &trace, &c->options->module, &sink);
+    if (checker.mistakes > 0)
+        fprintf(stderr, "%" PRIu32 " error%s\n", checker.mistakes,
+                checker.mistakes == 1 ? "" : "s");
+    *calls = trace.call_count;
+    api_trace_release(&trace);
+    return checker.mistakes == 0;
+}
+
+bool command_api_trace_check(struct command *c, const char *path)
+{
+    uint32_t calls;
+    return check(c, &path, &calls);
+}
+
 int command_api_trace(struct command *c)
 {
     const struct options *o = c->options;
     const char *path = o->arguments.items[1];
+    uint32_t calls;
     if (strcmp(o->arguments.items[0], "check") != 0) {
         fprintf(stderr, "heddle api-trace: there is no '%s'; there is 'check'\n",
                 o->arguments.items[0]);
         return EXIT_USAGE;
     }
-    struct stat status;
-    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
-        path = inside(c->arena, path, API_TRACE_FILE);
-    struct checker checker = {.arena = c->arena, .file = path};
-    struct api_trace_sink sink = {say, &checker};
-    struct api_trace trace;
-    if (api_trace_read(&trace, path, &sink))
-        check_names(&checker, &trace, &o->module, &sink);
-    if (checker.mistakes == 0)
-        printf("%s: %" PRIu32 " calls, no errors\n", path, trace.call_count);
-    else
-        fprintf(stderr, "%" PRIu32 " error%s\n", checker.mistakes,
-                checker.mistakes == 1 ? "" : "s");
-    api_trace_release(&trace);
-    return checker.mistakes == 0 ? EXIT_CLEAN : EXIT_ERRORS;
+    if (!check(c, &path, &calls))
+        return EXIT_ERRORS;
+    printf("%s: %" PRIu32 " calls, no errors\n", path, calls);
+    return EXIT_CLEAN;
 }

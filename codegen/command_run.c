@@ -18,8 +18,10 @@
 
 #include "codegen/build.h"
 #include "codegen/command.h"
+#include "codegen/command_run_trace.h"
 #include "codegen/options_env.h"
 #include "codegen/sha256.h"
+#include "runtime/sampling.h"
 
 #define REPORT_FILE "/tmp/heddle-report-XXXXXX"
 
@@ -97,7 +99,8 @@ static bool parse_mode(const struct options *o, struct heddle_options *options)
         return false;
     }
     options->mode = PLATFORM_FUNCTIONAL;
-    if (!o->program)
+    bool has_program = o->program || o->api_trace;
+    if (!has_program)
         fprintf(stderr, "heddle run: '--mode functional' executes a program; name one: heddle run "
                         "PLATFORM --mode functional -- PROGRAM ARGS...\n");
     else if (o->trace)
@@ -106,7 +109,38 @@ static bool parse_mode(const struct options *o, struct heddle_options *options)
     else if (o->report)
         fprintf(stderr, "heddle run: '--report' tells where time went; there is none with '--mode "
                         "functional'\n");
-    return o->program && !o->trace && !o->report;
+    return has_program && !o->trace && !o->report;
+}
+
+/* Chosen kernels and their warm-up; a profile. */
+static bool parse_sampling(const struct options *o, struct heddle_options *options)
+{
+    struct sampling sampling;
+    char mistake[512];
+    options->kernels = o->kernels;
+    options->warmup = o->warmup;
+    options->profile = !o->profile                          ? PLATFORM_PROFILE_NONE
+                       : strcmp(o->profile, "blocks") == 0 ? PLATFORM_PROFILE_BLOCKS
+                                                           : PLATFORM_PROFILE_MEMORY;
+    if (!sampling_parse(o->kernels, o->warmup, &sampling, mistake, sizeof mistake)) {
+        fprintf(stderr, "heddle run: %s\n", mistake);
+        return false;
+    }
+    if (o->profile && strcmp(o->profile, "blocks") != 0 && strcmp(o->profile, "memory") != 0)
+        fprintf(stderr, "heddle run: '--profile %s': it is blocks or memory\n", o->profile);
+    else if (o->kernels && !o->program)
+        fprintf(stderr, "heddle run: '--kernels' chooses launches of a program; name one: heddle "
+                        "run PLATFORM --kernels LIST -- PROGRAM ARGS...\n");
+    else if (o->kernels && options->mode == PLATFORM_FUNCTIONAL)
+        fprintf(stderr, "heddle run: '--kernels' chooses what is simulated in detail; nothing is "
+                        "with '--mode functional'\n");
+    else if (o->profile && options->mode != PLATFORM_FUNCTIONAL)
+        fprintf(stderr,
+                "heddle run: '--profile' looks at kernels as they are executed with '--mode "
+                "functional'; give that, too\n");
+    else
+        return true;
+    return false;
 }
 
 /* "0,1,2,3"; whether these GPUs are there is found out when the platform stands. */
@@ -122,12 +156,12 @@ static bool parse_unified(const struct options *o, struct heddle_options *option
                 text);
         return false;
     }
-    if (!o->program)
+    if (!o->program && !o->api_trace)
         fprintf(stderr,
                 "heddle run: '--unified' is for programs; name one: heddle run PLATFORM "
                 "--unified %s -- PROGRAM ARGS...\n",
                 text);
-    return o->program;
+    return o->program || o->api_trace;
 }
 
 /* "sum", "all", "none". */
@@ -199,6 +233,20 @@ static bool parse_watch(const struct options *o, struct platform_lines *watch)
     return true;
 }
 
+/* A trace takes the place of a program. */
+static bool parse_sass_trace(const struct options *o)
+{
+    if (!o->sass_trace || (!o->program && access(o->sass_trace, R_OK) == 0))
+        return true;
+    if (o->program)
+        fprintf(stderr, "heddle run: '--sass-trace' plays a trace instead of a program; leave out "
+                        "what stands behind '--'\n");
+    else
+        fprintf(stderr, "heddle run: cannot read '--sass-trace %s': %s\n", o->sass_trace,
+                strerror(errno));
+    return false;
+}
+
 /* State in files: what belongs together, and what cannot be. */
 static bool parse_dump(const struct options *o, struct heddle_options *options)
 {
@@ -263,13 +311,19 @@ static int make_options(struct command *c, struct heddle_options *options)
         .threads = 1,
         .dump_path = absolute(c, o->dump),
         .load_path = absolute(c, o->load),
+        .api_trace = absolute(c, o->api_trace),
+        .modules = o->module.items,
+        .module_count = (uint32_t)o->module.count,
+        .sass_trace_path = absolute(c, o->sass_trace),
+        .sass_no_cache = o->no_cache,
     };
     if (o->threads)
         options->threads = o->threads < THREADS_MOST ? (int)o->threads : THREADS_MOST;
-    if (!parse_mode(o, options) || !parse_unified(o, options))
+    if (!run_trace_parse(o) || !parse_mode(o, options) || !parse_unified(o, options)
+        || !parse_sampling(o, options))
         return EXIT_USAGE;
     if (!parse_order(o->tick_order, options) || !parse_kernel_stats(o->kernel_stats, options)
-        || !parse_dump(o, options) || !parse_watch(o, &options->watch))
+        || !parse_dump(o, options) || !parse_sass_trace(o) || !parse_watch(o, &options->watch))
         return EXIT_USAGE;
     return can_write("--stats", o->stats) && can_write("--trace", o->trace)
                    && can_write("--dump", o->dump)
@@ -334,13 +388,26 @@ static void forward_signal(int number, siginfo_t *info, void *context)
         kill((pid_t)child, number);
 }
 
-static void forward_signals(void)
+static const int passed_on[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
+
+static void handle_passed_on(struct sigaction *action)
 {
-    static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
-    struct sigaction action = {.sa_sigaction = forward_signal, .sa_flags = SA_SIGINFO | SA_RESTART};
-    sigemptyset(&action.sa_mask);
-    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
-        sigaction(signals[i], &action, NULL);
+    sigemptyset(&action->sa_mask);
+    for (size_t i = 0; i < sizeof passed_on / sizeof passed_on[0]; i++)
+        sigaction(passed_on[i], action, NULL);
+}
+
+/* From here on signals are passed on; they are held back until the caller knows its child and sets
+   the mask to `before` again, since one that comes in between would be lost. */
+static void forward_signals(sigset_t *before)
+{
+    sigset_t held;
+    sigemptyset(&held);
+    for (size_t i = 0; i < sizeof passed_on / sizeof passed_on[0]; i++)
+        sigaddset(&held, passed_on[i]);
+    sigprocmask(SIG_BLOCK, &held, before);
+    handle_passed_on(
+        &(struct sigaction){.sa_sigaction = forward_signal, .sa_flags = SA_SIGINFO | SA_RESTART});
 }
 
 static void set_environment(struct command *c, const struct build_result *built,
@@ -389,7 +456,7 @@ static int wait_for_program(const char *name)
 }
 
 static int run_program(struct command *c, const struct build_result *built,
-                       struct heddle_options *options, const char *program)
+                       struct heddle_options *options, const char *program, char **arguments)
 {
     char folder[] = "/tmp/heddle-run-XXXXXX";
     if (!c->toolkit.hip_folder) {
@@ -403,18 +470,22 @@ static int run_program(struct command *c, const struct build_result *built,
     const char *status_file = arena_printf(c->arena, "%s/status", folder);
     options->program_hash = hash_file(c, program);
     set_environment(c, built, options, status_file);
-    forward_signals();
+    sigset_t before;
+    forward_signals(&before);
     fflush(NULL);
     pid_t parent = getpid(), pid = fork();
     if (pid == 0) {
         prctl(PR_SET_PDEATHSIG, SIGKILL);
         if (getppid() != parent)
             _exit(EXIT_ERRORS);
-        execv(program, c->options->program);
+        handle_passed_on(&(struct sigaction){.sa_handler = SIG_DFL});
+        sigprocmask(SIG_SETMASK, &before, NULL);
+        execv(program, arguments);
         fprintf(stderr, "heddle run: cannot start '%s': %s\n", program, strerror(errno));
         _exit(127);
     }
     child = pid;
+    sigprocmask(SIG_SETMASK, &before, NULL);
     int status = EXIT_ERRORS;
     if (pid < 0)
         fprintf(stderr, "heddle run: cannot start '%s': %s\n", program, strerror(errno));
@@ -443,29 +514,67 @@ static int repeat(struct command *c, const struct build_result *built,
     return run_platform(c, built, &again);
 }
 
-/* A platform that drives itself. */
-static int run_platform(struct command *c, const struct build_result *built,
-                        const struct heddle_options *options)
+/* NULL after a message. `*library` is for dlclose(). */
+static const struct heddle_platform *open_built(struct command *c, const struct build_result *built,
+                                                void **library)
 {
-    void *library = dlopen(absolute(c, built->platform_so), RTLD_NOW | RTLD_LOCAL);
     const struct heddle_platform *(*open_platform)(uint32_t abi) = NULL;
-    if (library) {
-        void *symbol = dlsym(library, "heddle_platform_open");
+    *library = dlopen(absolute(c, built->platform_so), RTLD_NOW | RTLD_LOCAL);
+    if (*library) {
+        void *symbol = dlsym(*library, "heddle_platform_open");
         memcpy(&open_platform, &symbol, sizeof symbol);
     }
     const struct heddle_platform *platform = open_platform ? open_platform(PLATFORM_ABI) : NULL;
     if (!platform) {
-        const char *why = library ? "it is of another version of heddle" : dlerror();
+        const char *why = *library ? "it is of another version of heddle" : dlerror();
         fprintf(stderr, "heddle run: cannot open '%s': %s\n", built->platform_so, why);
+    }
+    return platform;
+}
+
+/* The component that plays traces of API calls; other platforms have the HIP library for it. */
+#define TRACE_PLAYER "trace_cpu"
+
+static bool plays_itself(struct command *c, const struct build_result *built)
+{
+    void *library;
+    const struct heddle_platform *platform = open_built(c, built, &library);
+    bool plays = !platform || platform->has(TRACE_PLAYER);
+    if (library)
+        dlclose(library);
+    return plays;
+}
+
+/* A platform that drives itself, or plays a trace. */
+static int run_platform(struct command *c, const struct build_result *built,
+                        const struct heddle_options *options)
+{
+    void *library;
+    const char *file = c->options->arguments.items[0];
+    const struct heddle_platform *platform = open_built(c, built, &library);
+    if (!platform)
         return OPTIONS_ENV_NOT_STARTED;
+    bool plays = platform->has(TRACE_PLAYER);
+    if (plays && (c->options->unified || options->mode != PLATFORM_TIMING)) {
+        fprintf(
+            stderr,
+            "heddle run: this platform plays traces itself, without '--unified' and '--mode'\n");
+        return EXIT_USAGE;
+    }
+    if (plays && !options->api_trace) {
+        fprintf(stderr,
+                "heddle run: this platform plays traces of API calls: heddle run %s --api-trace "
+                "DIR\n",
+                file);
+        return EXIT_USAGE;
     }
     if (!platform->start(options))
         return OPTIONS_ENV_NOT_STARTED;
-    if (platform->driver()) {
+    if (platform->driver() && !plays) {
         fprintf(stderr,
                 "heddle run: this platform's driver needs a program: heddle run %s -- PROGRAM "
                 "ARGS...\n",
-                c->options->arguments.items[0]);
+                file);
         return EXIT_USAGE;
     }
     int status = platform->run();
@@ -503,7 +612,7 @@ static int print_report(struct command *c, const char *path, int status)
 }
 
 static int run(struct command *c, const struct build_result *built, struct heddle_options *options,
-               const char *program)
+               const char *program, char **arguments)
 {
     char file[sizeof REPORT_FILE];
     bool own_file = c->options->report && !options->stats_path;
@@ -511,8 +620,8 @@ static int run(struct command *c, const struct build_result *built, struct heddl
         return EXIT_ERRORS;
     if (own_file)
         options->stats_path = file;
-    int status =
-        program ? run_program(c, built, options, program) : run_platform(c, built, options);
+    int status = program ? run_program(c, built, options, program, arguments)
+                         : run_platform(c, built, options);
     if (c->options->report)
         status = print_report(c, options->stats_path, status);
     if (own_file)
@@ -530,6 +639,8 @@ int command_run(struct command *c)
         return status;
     if (!command_report_known(c))
         return EXIT_USAGE;
+    if (!run_recording_allowed(c->options))
+        return EXIT_ERRORS;
     if (c->options->program) {
         if (!c->options->program[0]) {
             fprintf(stderr, "heddle run: there is no program behind '--'\n");
@@ -542,5 +653,14 @@ int command_run(struct command *c)
     if (!build(c, &built))
         return EXIT_ERRORS;
     options.tables_path = absolute(c, built.tables);
-    return run(c, &built, &options, program);
+    char **arguments = c->options->program;
+    struct run_recording recording;
+    if (c->options->api_trace && !plays_itself(c, &built)) {
+        status = run_trace_player(c, &program, &arguments);
+        if (status != EXIT_CLEAN)
+            return status;
+    }
+    if (!run_recording_begin(c, &recording))
+        return EXIT_ERRORS;
+    return run_recording_end(c, &recording, run(c, &built, &options, program, arguments));
 }

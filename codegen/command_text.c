@@ -75,15 +75,11 @@ int command_new(struct command *c)
     const struct options *o = c->options;
     const char *what = o->arguments.items[0], *name = o->arguments.items[1];
     struct view_error error = {""};
-    bool ok;
-    if (strcmp(what, "component") == 0) {
-        ok = view_new_component(name, o->output, stdout, &error);
-    } else if (strcmp(what, "platform") == 0) {
-        ok = view_new_platform(name, o->output, stdout, &error);
-    } else {
-        fprintf(stderr, "heddle new: '%s' is neither 'component' nor 'platform'\n", what);
+    if (!view_new_is_kind(what)) {
+        fprintf(stderr, "heddle new: '%s' is not 'component', 'part' or 'platform'\n", what);
         return EXIT_USAGE;
     }
+    bool ok = view_new(what, name, o->output, stdout, &error);
     if (!ok)
         fprintf(stderr, "heddle: %s\n", error.text);
     return ok ? EXIT_CLEAN : EXIT_ERRORS;

@@ -1,7 +1,8 @@
 /* `heddle doc`: the reference, from documentation comments.
  *
  * Pages: index; component-NAME for each component; parts (with interfaces); protocols (with
- * enumerations); packets; links; platform-NAME with its diagram. Each page exists as .md and .html. */
+ * enumerations); packets; links; platform-NAME with its diagram. Each page exists as .md and .html.
+ */
 #include <inttypes.h>
 #include <string.h>
 
@@ -25,6 +26,18 @@ static const char *code(struct arena *arena, const char *text)
 static const char *number(struct arena *arena, uint64_t value)
 {
     return arena_printf(arena, "%" PRIu64, value);
+}
+
+/* Text from a source that may go over several lines. */
+static const char *one_line(struct arena *arena, const char *text)
+{
+    const char *line = "";
+    for (const char *word = text; *word; word += strspn(word, " \n\t")) {
+        size_t length = strcspn(word, " \n\t");
+        line = arena_printf(arena, "%s%s%.*s", line, *line ? " " : "", (int)length, word);
+        word += length;
+    }
+    return line;
 }
 
 /* ---- components and parts ---- */
@@ -56,6 +69,18 @@ static void write_params(struct docs_page *page, struct arena *arena, const stru
                              : "required",
             code(arena, p->range_text), p->doc);
     }
+    docs_page_table_end(page);
+}
+
+/* What parameters must keep to, for each other. */
+static void write_checks(struct docs_page *page, struct arena *arena, const struct model_type *type)
+{
+    if (type->check_count == 0)
+        return;
+    docs_page_heading(page, type->is_part ? 3 : 2, "Checks");
+    TABLE(page, "must hold", "otherwise");
+    for (uint32_t i = 0; i < type->check_count; i++)
+        ROW(page, code(arena, one_line(arena, type->checks[i].text)), type->checks[i].message);
     docs_page_table_end(page);
 }
 
@@ -147,6 +172,7 @@ static bool write_component(const struct docs_list *list, const struct model_typ
                                   type->place.file, type->place.line));
     write_ports(&page, list, type);
     write_params(&page, arena, type);
+    write_checks(&page, arena, type);
     write_slots(&page, arena, type);
     write_stores(&page, arena, type);
     write_stats(&page, arena, type);
@@ -177,6 +203,7 @@ static bool write_parts(const struct docs_list *list, const char *dir, struct vi
                            arena_printf(list->arena, "Implements `%s`.", type->interface->name));
         docs_page_text(&page, type->doc);
         write_params(&page, list->arena, type);
+        write_checks(&page, list->arena, type);
         write_slots(&page, list->arena, type);
         write_stats(&page, list->arena, type);
     }
@@ -421,7 +448,8 @@ static bool write_all(const struct docs_list *list, const char *dir, struct view
         if (!write_platform(list, list->platforms.items[i], dir, error))
             return false;
     return write_parts(list, dir, error) && write_protocols(list, dir, error)
-           && docs_write_packets(list, dir, error) && write_links(list, dir, error) && write_index(list, dir, error);
+           && docs_write_packets(list, dir, error) && write_links(list, dir, error)
+           && write_index(list, dir, error);
 }
 
 bool view_docs(const struct model *const *scopes, size_t scope_count, const char *dir,

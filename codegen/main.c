@@ -39,6 +39,8 @@ static const struct {
     [COMMAND_RUN] = {command_run, true},        [COMMAND_STATS] = {command_stats, false},
     [COMMAND_API_TRACE] = {command_api_trace, false},
     [COMMAND_DISASM] = {command_disasm, false}, [COMMAND_TRACE] = {command_trace, false},
+    [COMMAND_EXPERIMENT] = {command_experiment, false},
+    [COMMAND_SAMPLE] = {command_sample, false},
     [COMMAND_HELP] = {command_help, false},
 };
 

@@ -19,9 +19,30 @@ static const struct new_file component_files[] = {
     {"_test.heddle", new_component_test},
 };
 static const struct new_file platform_files[] = {{".heddle", new_platform_heddle}};
+static const struct new_file part_files[] = {
+    {".heddle", new_part_heddle},
+    {".c", new_part_c},
+    {"_test.heddle", new_part_test},
+};
 
 #define COUNT(table)    (sizeof(table) / sizeof((table)[0]))
 #define NAME_MAX_LENGTH 64
+
+static const struct new_kind {
+    const char *name;
+    const struct new_file *files;
+    size_t count;
+    const char *next; /* what to try: @DIR@ stands for the folder with its slash */
+} kinds[] = {
+    {"component", component_files, COUNT(component_files),
+     "try: heddle run @DIR@@NAME@_test.heddle\n"},
+    {"platform", platform_files, COUNT(platform_files),
+     "try: heddle check @DIR@@NAME@.heddle\n"
+     "     heddle dot @DIR@@NAME@.heddle --svg -o @NAME@.svg\n"},
+    {"part", part_files, COUNT(part_files),
+     "try: heddle run @DIR@@NAME@_test.heddle\n"
+     "     heddle run @DIR@@NAME@_test.heddle --set cache.replacement=lru\n"},
+};
 
 /* Names that the files themselves use, and words of C: a component's name begins the names of its
  * functions and is that of its struct. */
@@ -57,12 +78,12 @@ static bool check_name(const char *name, struct view_error *error)
 }
 
 /* Nothing is overwritten, so all files are looked for before one is written. */
-static bool check_free(const char *dir, const char *name, const struct new_file *files,
-                       size_t count, struct view_error *error)
+static bool check_free(const char *dir, const char *name, const struct new_kind *kind,
+                       struct view_error *error)
 {
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < kind->count; i++) {
         char path[PATH_MAX];
-        int length = snprintf(path, sizeof path, "%s/%s%s", dir, name, files[i].suffix);
+        int length = snprintf(path, sizeof path, "%s/%s%s", dir, name, kind->files[i].suffix);
         if (length < 0 || (size_t)length >= sizeof path) {
             snprintf(error->text, sizeof error->text, "the path of folder '%.80s...' is too long",
                      dir);
@@ -79,59 +100,61 @@ static bool check_free(const char *dir, const char *name, const struct new_file 
     return true;
 }
 
-static void write_template(FILE *out, const char *template, const char *name)
+/* The text with what stands between two @ replaced. */
+static void write_template(FILE *out, const char *template, const char *name, const char *prefix)
 {
-    static const char mark[] = "@NAME@";
-    for (const char *at; (at = strstr(template, mark)) != NULL; template = at + sizeof mark - 1)
-        fprintf(out, "%.*s%s", (int)(at - template), template, name);
+    static const char name_mark[] = "@NAME@", dir_mark[] = "@DIR@";
+    for (const char *at; (at = strchr(template, '@')) != NULL;) {
+        bool is_name = strncmp(at, name_mark, sizeof name_mark - 1) == 0;
+        fprintf(out, "%.*s%s", (int)(at - template), template, is_name ? name : prefix);
+        template = at + (is_name ? sizeof name_mark : sizeof dir_mark) - 1;
+    }
     fputs(template, out);
 }
 
-static bool write_files(const char *dir, const char *name, const struct new_file *files,
-                        size_t count, FILE *out, struct view_error *error)
+static bool write_files(const char *dir, const char *prefix, const char *name,
+                        const struct new_kind *kind, FILE *out, struct view_error *error)
 {
     if (!docs_make_directory(dir, error))
         return false;
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < kind->count; i++) {
         char file[NAME_MAX_LENGTH + 32];
-        snprintf(file, sizeof file, "%s%s", name, files[i].suffix);
+        snprintf(file, sizeof file, "%s%s", name, kind->files[i].suffix);
         FILE *f = docs_open(dir, file, error);
         if (!f)
             return false;
-        write_template(f, files[i].template, name);
+        write_template(f, kind->files[i].template, name, prefix);
         if (!docs_close(f, dir, file, error))
             return false;
-        bool here = strcmp(dir, ".") == 0;
-        fprintf(out, "wrote %s%s%s\n", here ? "" : dir, here ? "" : "/", file);
+        fprintf(out, "wrote %s%s\n", prefix, file);
     }
     return true;
 }
 
-static bool new_files(const char *name, const char *dir, const struct new_file *files, size_t count,
-                      FILE *out, struct view_error *error)
+static const struct new_kind *find_kind(const char *name)
 {
-    return check_name(name, error) && check_free(dir, name, files, count, error)
-           && write_files(dir, name, files, count, out, error);
+    for (size_t i = 0; i < COUNT(kinds); i++)
+        if (strcmp(kinds[i].name, name) == 0)
+            return &kinds[i];
+    return NULL;
 }
 
-bool view_new_component(const char *name, const char *dir, FILE *out, struct view_error *error)
+bool view_new_is_kind(const char *kind)
 {
-    const char *folder = dir ? dir : ".";
-    if (!new_files(name, folder, component_files, COUNT(component_files), out, error))
-        return false;
-    fprintf(out, "try: heddle run %s%s%s_test.heddle\n", dir ? dir : "", dir ? "/" : "", name);
-    return true;
+    return find_kind(kind) != NULL;
 }
 
-bool view_new_platform(const char *name, const char *dir, FILE *out, struct view_error *error)
+bool view_new(const char *kind_name, const char *name, const char *dir, FILE *out,
+              struct view_error *error)
 {
+    const struct new_kind *kind = find_kind(kind_name);
     const char *folder = dir ? dir : ".";
-    if (!new_files(name, folder, platform_files, COUNT(platform_files), out, error))
+    char prefix[PATH_MAX];
+    if (!check_name(name, error) || !check_free(folder, name, kind, error))
         return false;
-    const char *slash = dir ? "/" : "";
-    fprintf(out,
-            "try: heddle check %1$s%2$s%3$s.heddle\n     heddle dot %1$s%2$s%3$s.heddle --svg -o "
-            "%3$s.svg\n",
-            dir ? dir : "", slash, name);
+    snprintf(prefix, sizeof prefix, "%s%s", dir ? dir : "", dir ? "/" : "");
+    if (!write_files(folder, prefix, name, kind, out, error))
+        return false;
+    write_template(out, kind->next, name, prefix);
     return true;
 }

@@ -13,8 +13,9 @@ enum kind { KIND_FLAG, KIND_TEXT, KIND_LIST, KIND_NUMBER };
 #define ON(command) (1u << COMMAND_##command)
 #define MODEL_COMMANDS                                                                             \
     (ON(CHECK) | ON(GEN) | ON(DOT) | ON(DUMP) | ON(PARAMS) | ON(DOC) | ON(BUILD) | ON(RUN))
-#define PLATFORM_COMMANDS (MODEL_COMMANDS & ~ON(DOC))
-#define BUILD_COMMANDS    (ON(GEN) | ON(BUILD) | ON(RUN))
+#define TRIAL_COMMANDS    (ON(EXPERIMENT) | ON(SAMPLE))
+#define PLATFORM_COMMANDS ((MODEL_COMMANDS & ~ON(DOC)) | TRIAL_COMMANDS)
+#define BUILD_COMMANDS    (ON(GEN) | ON(BUILD) | ON(RUN) | TRIAL_COMMANDS)
 
 static const struct command {
     const char *name;
@@ -55,8 +56,9 @@ static const struct command {
          "What the diagnostic means, why it is one, and examples. Without a code, lists all.", 0,
          1},
     [COMMAND_NEW] =
-        {"new", "component|platform NAME", "start a component or a platform",
-         "Writes a description, a C file and a test that compile and pass. Nothing is overwritten.",
+        {"new", "component|part|platform NAME", "start a component, a part or a platform",
+         "Writes a description, a C file and a test that compile and pass. A part starts as a "
+         "replacement policy of caches. Nothing is overwritten.",
          2, 2},
     [COMMAND_BUILD] = {"build", "FILE", "generate and compile a platform",
                        "Compiles the platform for exactly these parameters. Everything is cached "
@@ -70,6 +72,20 @@ static const struct command {
                      "component gave up, 4 deadlock, "
                      "5 stall, 6 cycle limit, 7 not started.",
                      1, 1},
+    [COMMAND_EXPERIMENT] =
+        {"experiment", "FILE --kernels LIST -o DIR -- PROGRAM ARGS...",
+         "compare ways to warm up before kernels",
+         "Simulates each chosen launch of the program after every kind of warm-up (perfect, none, "
+         "memory:1 to memory:10, full-memory, functional), and corrects the cold one by two "
+         "formulas. Writes results.csv, ipc.svg, accuracy.svg and index.html to DIR. "
+         "docs/warmup.md explains them.",
+         1, 1},
+    [COMMAND_SAMPLE] =
+        {"sample", "FILE -- PROGRAM ARGS...", "cycles of all kernels from a few of them",
+         "Executes the program without timing, groups launches by what they execute, simulates a "
+         "few of each group in detail, and extrapolates, with a 95 % interval. docs/warmup.md "
+         "explains it.",
+         1, 1},
     [COMMAND_STATS] =
         {"stats", "A.json [B.json]", "show statistics, or the difference of two runs",
          "Tables of what `heddle run --stats` wrote; with --report cpi, of its kernels' "
@@ -113,15 +129,15 @@ static const struct option_spec {
      "override a parameter; arrays without an index and globs mean all that match, later ones win"},
     {"--platform", "NAME", KIND_TEXT, FIELD(platform), PLATFORM_COMMANDS,
      "which platform of the file (default: the last)"},
-    {"-I", "DIR", KIND_LIST, FIELD(include), MODEL_COMMANDS,
+    {"-I", "DIR", KIND_LIST, FIELD(include), MODEL_COMMANDS | TRIAL_COMMANDS,
      "search imports here, before the library"},
     {"-o", "PATH", KIND_TEXT, FIELD(output),
      ON(GEN) | ON(DOT) | ON(DUMP) | ON(PARAMS) | ON(DOC) | ON(NEW) | ON(BUILD) | ON(STATS)
-         | ON(TRACE),
-     "where to write: a folder (gen, doc, new, build, trace group, trace mem) or a file (the "
+         | ON(TRACE) | TRIAL_COMMANDS,
+     "where to write: a folder (gen, doc, new, build, experiment, trace group, trace mem) or a file (the "
      "others; default standard output)"},
-    {"--module", "FILE", KIND_LIST, FIELD(module), ON(API_TRACE),
-     "a code object or bundle with kernels of the trace"},
+    {"--module", "FILE", KIND_LIST, FIELD(module), ON(API_TRACE) | ON(RUN),
+     "a code object or bundle with kernels of the trace of API calls"},
     {"--json", NULL, KIND_FLAG, FIELD(json), ON(CHECK) | ON(DUMP) | ON(PARAMS), "as JSON"},
     {"--csv", NULL, KIND_FLAG, FIELD(csv), ON(PARAMS) | ON(STATS) | ON(TRACE),
      "as comma-separated values"},
@@ -136,10 +152,23 @@ static const struct option_spec {
      "read parameters at run time: slower, but a changed parameter needs no compiler"},
     {"--jobs", "N", KIND_NUMBER, FIELD(jobs), ON(BUILD) | ON(RUN),
      "compilers at a time (default: as many as processors)"},
-    {"--verbose", NULL, KIND_FLAG, FIELD(verbose), ON(GEN) | ON(BUILD) | ON(RUN),
+    {"--verbose", NULL, KIND_FLAG, FIELD(verbose), ON(GEN) | ON(BUILD) | ON(RUN) | TRIAL_COMMANDS,
      "say what is done, on standard error"},
     {"--mode", "MODE", KIND_TEXT, FIELD(mode), ON(RUN),
      "timing, or functional: the same instructions at once, without timing"},
+    {"--kernels", "LIST", KIND_TEXT, FIELD(kernels), ON(RUN) | ON(EXPERIMENT),
+     "launches to simulate in detail: numbers from 1, ranges and kernels' names, as in 3,7-9,scale; "
+     "the others are executed without timing"},
+    {"--warmup", "HOW", KIND_TEXT, FIELD(warmup), ON(RUN) | ON(SAMPLE),
+     "before each of them: none, perfect, full-memory, memory:N, functional (default) or "
+     "functional:N, of all or the N preceding launches"},
+    {"--profile", "KIND", KIND_TEXT, FIELD(profile), ON(RUN),
+     "with --mode functional, in the statistics of each launch: blocks, what it executed; memory, "
+     "also what it accessed, and what of that caches and TLBs would not have had"},
+    {"--per-group", "N", KIND_NUMBER, FIELD(per_group), ON(SAMPLE),
+     "launches to simulate of each group (default 3)"},
+    {"--full", NULL, KIND_FLAG, FIELD(full), ON(SAMPLE),
+     "simulate everything in detail, too, and compare"},
     {"--unified", "GPUS", KIND_TEXT, FIELD(unified), ON(RUN),
      "GPUs, such as 0,1,2,3, that the program sees as one device: memory and work-groups are "
      "spread "
@@ -154,6 +183,9 @@ static const struct option_spec {
      "error at the end)"},
     {"--trace", "FILE", KIND_TEXT, FIELD(trace), ON(RUN),
      "write a trace for Perfetto or chrome://tracing"},
+    {"--sass-trace", "LIST", KIND_TEXT, FIELD(sass_trace), ON(RUN),
+     "play the SASS traces that this kernelslist.g names, or one .traceg, on a platform with a "
+     "trace_player"},
     {"--dump", "FILE", KIND_TEXT, FIELD(dump), ON(RUN),
      "write the state of the simulation at --dump-at and go on; only without a program"},
     {"--dump-at", "WHEN", KIND_TEXT, FIELD(dump_at), ON(RUN),
@@ -162,7 +194,11 @@ static const struct option_spec {
      "continue from the state in FILE, of the same platform with the same parameters"},
     {"--watch", "ADDRESS", KIND_LIST, FIELD(watch), ON(RUN),
      "print every message about the line of 64 bytes at ADDRESS; only without a program"},
-    {"--threads", "N", KIND_NUMBER, FIELD(threads), ON(RUN),
+    {"--api-trace", "FILE|DIR", KIND_TEXT, FIELD(api_trace), ON(RUN),
+     "play a trace of API calls instead of a program, and compare what it copies to the host"},
+    {"--record-api-trace", "DIR", KIND_TEXT, FIELD(record_api_trace), ON(RUN),
+     "record the program's calls of HIP, with their data, in a new folder for --api-trace"},
+    {"--threads", "N", KIND_NUMBER, FIELD(threads), ON(RUN) | TRIAL_COMMANDS,
      "threads of the simulation (default 1); must change no result, only the time it takes"},
     {"--max-cycles", "N", KIND_NUMBER, FIELD(max_cycles), ON(RUN),
      "end the run after so many cycles of the fastest clock"},
@@ -178,8 +214,8 @@ static const struct option_spec {
      "group: how much memory to sort in (default 160)"},
     {"--line", "BYTES", KIND_NUMBER, FIELD(line), ON(TRACE),
      "stats: bytes of a line (default 128)"},
-    {"--no-cache", NULL, KIND_FLAG, FIELD(no_cache), ON(TRACE),
-     "stats: neither read nor write the binary copies"},
+    {"--no-cache", NULL, KIND_FLAG, FIELD(no_cache), ON(TRACE) | ON(RUN),
+     "stats, run --sass-trace: neither read nor write the binary copies"},
     {"--markdown", NULL, KIND_FLAG, FIELD(markdown), ON(HELP), "all commands as Markdown"},
     {"--man", NULL, KIND_FLAG, FIELD(man), ON(HELP), "all commands as a man page"},
 };
@@ -415,8 +451,8 @@ static int parse_words(struct options *options, int argc, char **argv, options_s
         const char *word = argv[i];
         int status = -1;
         if (strcmp(word, "--") == 0) {
-            if (options->command != COMMAND_RUN) {
-                fprintf(stderr, "heddle %s: '--' belongs to `run`\n",
+            if (!((ON(RUN) | TRIAL_COMMANDS) >> options->command & 1)) {
+                fprintf(stderr, "heddle %s: '--' belongs to `run` and commands that run programs\n",
                         commands[options->command].name);
                 return EXIT_USAGE;
             }

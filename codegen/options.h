@@ -23,6 +23,8 @@ enum options_command {
     COMMAND_NEW,
     COMMAND_BUILD,
     COMMAND_RUN,
+    COMMAND_EXPERIMENT,
+    COMMAND_SAMPLE,
     COMMAND_STATS,
     COMMAND_API_TRACE,
     COMMAND_DISASM,
@@ -42,10 +44,11 @@ struct options {
     char **program;                /* behind `--`, NULL-terminated; NULL: none */
     struct options_list set, include, expand, watch, module;
     const char *platform, *output, *level, *only;
+    const char *kernels, *warmup, *profile;
     const char *mode, *unified, *stats, *kernel_stats, *report, *trace, *tick_order, *mcpu;
-    const char *dump, *dump_at, *load;
-    uint64_t max_cycles, stall_limit, threads, jobs, memory, line;
-    bool json, svg, check, csv, generic, tick_all, stats_no_host, verbose, markdown, man, no_cache;
+    const char *dump, *dump_at, *load, *api_trace, *record_api_trace, *sass_trace;
+    uint64_t max_cycles, stall_limit, threads, jobs, memory, line, per_group;
+    bool full, json, svg, check, csv, generic, tick_all, stats_no_host, verbose, markdown, man, no_cache;
     const char *html_folder;
 };
 

@@ -32,6 +32,9 @@ static const struct key {
     {"unified", KIND_STRING, offsetof(struct heddle_options, unified)},
     {"mode", KIND_INT, offsetof(struct heddle_options, mode)},
     {"kernel_stats", KIND_INT, offsetof(struct heddle_options, kernel_stats)},
+    {"kernels", KIND_STRING, offsetof(struct heddle_options, kernels)},
+    {"warmup", KIND_STRING, offsetof(struct heddle_options, warmup)},
+    {"profile", KIND_INT, offsetof(struct heddle_options, profile)},
 };
 #define KEY_COUNT (sizeof keys / sizeof keys[0])
 

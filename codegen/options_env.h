@@ -5,6 +5,7 @@
  *   control characters in values are written %XX). Unset: defaults.
  * - HEDDLE_STATUS: file that takes the outcome of the simulation (options_env_report()); unset:
  *   nobody asks.
+ * - HEDDLE_RECORD_API_TRACE: folder, empty, that takes a recording of the program's calls.
  *
  * The HIP library links this file, reads the options, and calls heddle_platform.start() with them.
  * It depends on nothing but the C library. */
@@ -19,6 +20,7 @@
 #define OPTIONS_ENV_PLATFORM "HEDDLE_PLATFORM"
 #define OPTIONS_ENV_OPTIONS  "HEDDLE_OPTIONS"
 #define OPTIONS_ENV_STATUS   "HEDDLE_STATUS"
+#define OPTIONS_ENV_RECORD   "HEDDLE_RECORD_API_TRACE"
 
 /* Exit statuses of `heddle run` when the simulation, not the program, failed. */
 enum options_env_status {

@@ -181,6 +181,12 @@ struct model_stat {
     enum model_stat_kind kind;
 };
 
+/* A condition that a type states of itself. */
+struct model_check_decl {
+    const char *text;    /* the condition as it stands in the source */
+    const char *message; /* what is wrong when it does not hold; "" without */
+};
+
 struct model_interface {
     const char *name;
     const char *doc;
@@ -238,6 +244,8 @@ struct model_type {
     uint32_t port_count;
     const struct model_stat *stats;
     uint32_t stat_count;
+    const struct model_check_decl *checks;
+    uint32_t check_count;
     const struct model_part_decl *parts; /* slots and sub-parts */
     uint32_t part_count;
     const struct model_store_decl *stores;

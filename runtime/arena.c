@@ -10,8 +10,8 @@
 #include "bug.h"
 #include "setup.h"
 
-/* All that 32-bit offsets in units of 16 bytes can name. */
-#define ARENA_MOST ((size_t)64 << 30)
+/* All that 32-bit offsets in units of 8 bytes can name. */
+#define ARENA_MOST ((size_t)32 << 30)
 #define ARENA_LEAST     ((size_t)1 << 30)
 #define DERIVED_MOST    ((size_t)1 << 30)
 
@@ -66,7 +66,7 @@ uint32_t arena_allocate(size_t bytes)
     if (bytes > reserved - used - ARENA_ALIGNMENT)
         die("the platform's state exceeds %zu GiB", reserved >> 30);
     used = (used + bytes + ARENA_ALIGNMENT - 1) & ~(size_t)(ARENA_ALIGNMENT - 1);
-    return (uint32_t)(offset >> 4);
+    return (uint32_t)(offset / ARENA_UNIT);
 }
 
 void *arena_derive(size_t bytes)

@@ -230,11 +230,13 @@ static inline void engine_count_instructions(const struct component *c, uint64_t
 }
 uint64_t engine_instructions(void);
 
-/* Zeroed memory of the arena, at start-up only, aligned to 64 bytes; offset in units of 16 bytes.
- * Never fails (ends the program when the reservation is exhausted). */
+/* Zeroed memory of the arena, at start-up only, aligned to 64 bytes; offset in units of ARENA_UNIT,
+ * the largest that an address can be made of in one x86 instruction. Never fails (ends the program
+ * when the reservation is exhausted). */
+#define ARENA_UNIT 8u
 uint32_t arena_allocate(size_t bytes);
 size_t arena_used(void); /* bytes */
-#define arena_at(type, offset) ((type *)(void *)(engine_base.arena + ((size_t)(offset) << 4)))
+#define arena_at(type, offset) ((type *)(void *)(engine_base.arena + (size_t)(offset)*ARENA_UNIT))
 
 /* First edge of `domain` at or after `time_ps`. */
 uint64_t engine_cycle_at(uint32_t domain, uint64_t time_ps);

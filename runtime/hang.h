@@ -14,6 +14,8 @@ void hang_note(struct hang_report *report, const char *format, ...)
 
 /* Messages in rings and everything the components have unfinished. */
 uint64_t hang_outstanding(void);
+/* The same without what the instance `leaf` has unfinished. */
+uint64_t hang_outstanding_except(uint32_t leaf);
 
 enum hang_reason { HANG_DEADLOCK, HANG_STALL, HANG_LIMIT };
 

@@ -78,6 +78,14 @@ void kernel_count(uint32_t kernel, uint64_t work_groups, uint64_t wavefront_inst
     records[kernel].instructions += wavefront_instructions;
 }
 
+void kernel_set_launch(uint32_t kernel, uint32_t launch, const char *how)
+{
+    if (kernel == MAX_KERNELS)
+        return;
+    records[kernel].launch = launch;
+    records[kernel].how = how;
+}
+
 void kernel_describe(uint32_t kernel, const struct kernel_detail *details, uint32_t number)
 {
     if (kernel == MAX_KERNELS)

@@ -17,6 +17,10 @@ uint32_t kernel_begin(const struct component *c, const char *name, const char *s
 /* Adds to the kernel's `work_groups` and `wavefront_instructions`. Before kernel_end(). */
 void kernel_count(uint32_t kernel, uint64_t work_groups, uint64_t wavefront_instructions);
 
+/* The number of the kernel's launch, and how it was executed, a word that lasts; for runs in which
+ * only some kernels are simulated in detail. Before kernel_end(). */
+void kernel_set_launch(uint32_t kernel, uint32_t launch, const char *how);
+
 /* One number or one word (`text` not NULL) about a kernel. `group` is the path of the JSON object
  * that it stands in, in the kernel's record: NULL for the record itself, or at most two names,
  * "occupancy" or "slot_cycles.issued". Those of one group come one behind the other. */

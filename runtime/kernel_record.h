@@ -11,6 +11,8 @@ struct kernel_record {
     uint32_t gpu;
     uint32_t component; /* instance: the command processor */
     uint32_t number;
+    uint32_t launch; /* 0: not said */
+    const char *how;
     uint32_t state; /* bits of enum kernel_state */
     uint32_t snapshot;
     uint64_t start_ps;

@@ -256,7 +256,7 @@ static void open_parts(void)
         part->number = i;
         part->params = p->params;
         part->kind = kind;
-        part->owner = p->owner_part == UINT32_MAX ? (uint32_t)((owner - engine_base.arena) >> 4)
+        part->owner = p->owner_part == UINT32_MAX ? (uint32_t)((owner - engine_base.arena) / ARENA_UNIT)
                                                   : part_offsets[p->owner_part];
     }
     for (uint32_t i = 0; i < table->part_ref_count; i++)
@@ -405,6 +405,7 @@ bool platform_build_threads(const struct platform_table *described, uint32_t thr
     open_stores();
     bind_all();
     engine_open(groups, group_count, id_count);
+    warm_open(table);
     initialise_all();
     mail_open(table);
     return true;

@@ -10,7 +10,7 @@
 
 #include "unit.h"
 
-#define PLATFORM_ABI 3
+#define PLATFORM_ABI 4
 
 struct platform_domain {
     uint32_t name; /* string */
@@ -212,6 +212,16 @@ enum platform_mode { PLATFORM_TIMING, PLATFORM_FUNCTIONAL };
 enum platform_mode platform_mode(void);
 uint64_t platform_max_cycles(void);
 
+/* The trace of API calls that is to be played, or NULL; and the file of module `number`, NULL behind
+ * the last. */
+const char *platform_api_trace(void);
+const char *platform_module(uint32_t number);
+/* The list of SASS traces of this run (--sass-trace), NULL: none; and whether binary copies beside
+ * the traces are to be left alone. Whoever asks for the list is taken for the component that plays
+ * it: a platform in which nobody asks is refused. From init functions. */
+const char *platform_sass_trace(void);
+bool platform_sass_no_cache(void);
+
 /* What of the components' statistics goes to the record of each kernel: sums over arrays, every
  * instance, or nothing. */
 enum platform_kernel_stats {
@@ -219,6 +229,11 @@ enum platform_kernel_stats {
     PLATFORM_KERNEL_STATS_ALL,
     PLATFORM_KERNEL_STATS_NONE
 };
+
+/* What goes to the records of kernels in functional mode: what they executed, or also what they
+ * accessed, and what of that caches and TLBs would not have had. */
+enum platform_profile { PLATFORM_PROFILE_NONE, PLATFORM_PROFILE_BLOCKS, PLATFORM_PROFILE_MEMORY };
+enum platform_profile platform_profile(void);
 
 #define PLATFORM_LINES 4
 
@@ -247,12 +262,21 @@ struct heddle_options {
     int mode;            /* enum platform_mode */
     const char *unified; /* NULL, or GPUs that the program sees as one device: "0,1,2,3" */
     int kernel_stats;    /* enum platform_kernel_stats */
+    const char *kernels; /* NULL: all launches in detail; else, with */
+    const char *warmup;  /* this, see runtime/sampling.h */
+    int profile;         /* enum platform_profile; functional mode only */
     /* Platforms that drive themselves (runtime/dump.h); not passed on to programs. */
     const char *dump_path; /* NULL: none; written at */
     uint64_t dump_ps;      /* this time, or */
     uint64_t dump_cycle;   /* this cycle of the fastest clock, if not 0 */
     const char *load_path; /* NULL: from the beginning */
     struct platform_lines watch;
+    /* A trace of API calls for a component of the platform to play, and what has its kernels. */
+    const char *api_trace; /* NULL: none */
+    const char *const *modules;
+    uint32_t module_count;
+    const char *sass_trace_path; /* NULL: none; for platforms with a trace_player */
+    bool sass_no_cache;
 };
 
 struct heddle_platform {
@@ -268,6 +292,8 @@ struct heddle_platform {
     const void *(*driver)(void);
     /* After run(): the lines that explain a failure; false: it named none. */
     bool (*suspects)(struct platform_lines *lines);
+    /* Is a component of this type in the platform? Also before start(). */
+    bool (*has)(const char *type);
 };
 
 /* The one exported symbol. NULL for an `abi` that is not PLATFORM_ABI. */

@@ -10,6 +10,7 @@
 
 #define MAX_MISTAKES   8
 #define MAX_DEPTH      65535u
+#define MAX_PAYLOAD    (1u << 18) /* bytes; a slot's size in arena units has 16 bits */
 #define MAX_RING_BYTES ((uint64_t)8 << 30) /* all rings together: their share of the arena */
 #define MAX_PHYSICAL   ((uint64_t)1 << 44) /* 16 TiB of simulated memory */
 
@@ -185,7 +186,7 @@ static void check_rings(struct checker *c)
         if (!r->depth || r->depth > MAX_DEPTH || !r->width || r->width > MAX_DEPTH)
             mistake(c, "rings[%u]: depth %u and width %u must be 1 to %u", i, r->depth, r->width,
                     MAX_DEPTH);
-        if (r->payload_bytes % 16 || r->payload_bytes > 16 * MAX_DEPTH)
+        if (r->payload_bytes % 16 || r->payload_bytes > MAX_PAYLOAD)
             mistake(c, "rings[%u]: payload of %u bytes is not a multiple of 16", i,
                     r->payload_bytes);
         bytes += (uint64_t)r->depth * (r->payload_bytes + sizeof(struct message));

@@ -238,15 +238,35 @@ void ring_settle_mixed(void)
         lane_plan(i);
 }
 
-/* Makes the receiver look when a message arrives in cycle `ready`. */
+/* Are arrivals marks, made for heads only? The same whether the ring lies between two lanes or not.
+ */
+static inline bool is_near(const struct ring *r)
+{
+    return r->latency && r->latency + route_of(r)->delay < ENGINE_NEAR;
+}
+
+/* Makes the receiver look when a message arrives in cycle `ready`; of those with marks, for one
+ * that stands behind others ring_drop() does so. */
 static inline void announce(struct ring *r, uint64_t ready)
 {
-    uint32_t ahead = r->latency + route_of(r)->delay;
-    engine_base.pending[r->pending_word] |= (uint64_t)1 << r->pending_bit;
-    if (!r->latency || ahead >= ENGINE_NEAR)
+    uint64_t *pending = &engine_base.pending[r->pending_word], bit = (uint64_t)1 << r->pending_bit;
+    bool first = !(*pending & bit);
+    *pending |= bit;
+    if (!is_near(r))
         engine_arrives_far(r->receiver, ready);
-    else
+    else if (first)
         engine_mark_arrival(r->receiver, r->receiver_domain, ready);
+}
+
+/* Between two lanes, the sender's may be a window ahead of what marks can name. */
+void ring_head_waits(struct ring *r, uint64_t now, uint64_t cycle)
+{
+    if (!is_near(r))
+        return; /* announced when it was sent */
+    if (cycle < now + ENGINE_NEAR)
+        engine_mark_arrival(r->receiver, r->receiver_domain, cycle);
+    else
+        engine_arrives_far(r->receiver, cycle);
 }
 
 void ring_put_any(struct ring *r, uint64_t now, unsigned kind, unsigned wire_bytes,
@@ -298,7 +318,7 @@ bool ring_look_again(uint32_t number)
 /* Gives an empty ring `depth` slots. */
 static void place_slots(struct ring *r, uint32_t depth)
 {
-    r->first = arena_allocate((size_t)depth * r->step * 16);
+    r->first = arena_allocate((size_t)depth * r->step * ARENA_UNIT);
     r->end = r->first + depth * r->step;
     r->head = r->first;
     r->tail = r->first;
@@ -425,7 +445,7 @@ static void open_ring(const struct platform_table *table, uint32_t number)
     route->sender_lane = (uint8_t)(route->sender_domain / engine.clock_count);
     route->receiver_lane = (uint8_t)(route->receiver_domain / engine.clock_count);
     r->width = (uint16_t)p->width;
-    r->step = (uint16_t)(RING_HEADER + p->payload_bytes / 16);
+    r->step = (uint16_t)(RING_HEADER + p->payload_bytes / ARENA_UNIT);
     route->link = p->link;
     bool one_clock =
         route->sender_domain % engine.clock_count == route->receiver_domain % engine.clock_count;

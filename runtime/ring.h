@@ -40,9 +40,14 @@ static inline unsigned message_kind(const void *m)
     return ((const uint8_t *)m)[1];
 }
 
+static inline uint64_t message_cycle_of(uint64_t stamp)
+{
+    return stamp << 1 >> 17;
+}
+
 static inline uint64_t message_cycle(const struct message *m)
 {
-    return m->stamp << 1 >> 17;
+    return message_cycle_of(m->stamp);
 }
 
 /* A ring between two lanes is looked at by two threads at once. What is sent or freed in a window
@@ -68,7 +73,7 @@ static inline uint64_t ring_limit(uint64_t now)
 enum ring_wait { RING_WAITS_NOT, RING_WAITS, RING_WAITS_FOR_TWO };
 
 /* 64 bytes: one cache line. A slot is a header and the payload right behind it. Slots are named by
- * their arena offset (16-byte units), so that finding header or payload takes no multiplication. */
+ * their arena offset (units of 8 bytes), so that finding header or payload takes no multiplication. */
 struct ring {
     uint32_t head;     /* receiver: slot of the oldest message */
     uint32_t tail;     /* sender: slot of the next message */
@@ -81,7 +86,7 @@ struct ring {
     uint32_t awaited;  /* messages sent that will be answered, modulo 2^32 */
     uint32_t receiver; /* component id */
     uint32_t pending_word; /* receiver's bit in engine_base.pending */
-    uint16_t step;         /* size of a slot, in units of 16 bytes */
+    uint16_t step;         /* size of a slot, in units of 8 bytes */
     uint16_t width;        /* messages a cycle */
     uint8_t pending_bit;
     uint8_t receiver_domain;
@@ -90,7 +95,7 @@ struct ring {
 };
 _Static_assert(sizeof(struct ring) == 64, "a ring's control block is one cache line");
 
-#define RING_HEADER (sizeof(struct message) / 16) /* payload behind the slot's offset */
+#define RING_HEADER (sizeof(struct message) / ARENA_UNIT) /* payload behind the slot's offset */
 
 static inline struct ring *ring_at(uint32_t number)
 {
@@ -133,6 +138,8 @@ void ring_refused(struct ring *r, uint64_t now);
 /* Over a link or between clocks: cycle of the sender in which it knows of a slot freed now. */
 uint64_t ring_credit_return(const struct ring *r);
 void ring_wake_sender(struct ring *r, uint64_t cycle);
+/* The message that a drop has brought to the head is seen from `cycle` on. */
+void ring_head_waits(struct ring *r, uint64_t now, uint64_t cycle);
 
 /* What the functions below do, for callers that have looked the ring up and use it several times.
  */
@@ -181,8 +188,11 @@ static inline void ring_put_simple(struct ring *r, uint64_t now, unsigned kind, 
     r->messages++;
     r->awaited += awaited;
     ring_count_sent(r, now);
-    engine_base.pending[r->pending_word] |= (uint64_t)1 << r->pending_bit;
-    engine_mark_arrival(r->receiver, r->receiver_domain, stamp >> 16);
+    uint64_t bit = (uint64_t)1 << r->pending_bit;
+    if (!(engine_base.pending[r->pending_word] & bit)) {
+        engine_base.pending[r->pending_word] |= bit;
+        engine_mark_arrival(r->receiver, r->receiver_domain, message_cycle_of(stamp));
+    }
 }
 
 /* Sends the slot at the tail. `wire_bytes` is what it costs on a link; `awaited` 1 when it will be
@@ -209,7 +219,11 @@ static inline void ring_post(struct ring *r, uint64_t now, unsigned kind, unsign
 static inline const struct message *ring_oldest(const struct ring *r, uint64_t now)
 {
     const struct message *m = ring_slot(r->head);
-    return (message_stamp(m) ^ RING_FULL) <= ring_limit(now) ? m : NULL;
+    if ((message_stamp(m) ^ RING_FULL) > ring_limit(now))
+        return NULL;
+    if (!m)
+        __builtin_unreachable(); /* saves callers the comparison */
+    return m;
 }
 
 /* Drops the oldest message, which ring_oldest() returned in this tick. Its slot stays readable
@@ -220,11 +234,17 @@ static inline bool ring_drop(struct ring *r, uint64_t now)
     message_set_stamp(ring_slot(r->head), back);
     r->head = ring_after(r, r->head);
     uint64_t stamp = message_stamp(ring_slot(r->head));
-    if (!(stamp & RING_FULL))
-        engine_base.pending[r->pending_word] &= ~((uint64_t)1 << r->pending_bit);
     if (r->sender_waits)
         ring_wake_sender(r, back >> 16);
-    return (stamp ^ RING_FULL) <= ring_limit(now);
+    if ((stamp ^ RING_FULL) <= ring_limit(now))
+        return true;
+    if (!(stamp & RING_FULL))
+        engine_base.pending[r->pending_word] &= ~((uint64_t)1 << r->pending_bit);
+    else if (r->simple)
+        engine_mark_arrival(r->receiver, r->receiver_domain, message_cycle_of(stamp));
+    else
+        ring_head_waits(r, now, message_cycle_of(stamp));
+    return false;
 }
 
 /* The same by the number of the ring, as ports name it. */

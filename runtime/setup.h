@@ -127,6 +127,10 @@ bool trace_open(const struct platform_table *table, const char *path);
 bool trace_close(void);
 void trace_settle(void); /* at the end of a window: writes what the lanes have collected */
 
+/* warm.c */
+/* Empties the tables of warm.h; before components are initialised. */
+void warm_open(const struct platform_table *table);
+
 /* watch.c */
 void watch_open(const struct platform_table *table, const struct heddle_options *options);
 void watch_message(const struct ring *r, const struct message *m, uint64_t time_ps);

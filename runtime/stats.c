@@ -101,6 +101,10 @@ static void write_kernels(void)
         json_text(&out, "name", arena_at(char, k->name));
         json_text(&out, "symbol", arena_at(char, k->symbol));
         json_uint(&out, "gpu", k->gpu);
+        if (k->launch) {
+            json_uint(&out, "launch", k->launch);
+            json_text(&out, "simulated", k->how);
+        }
         json_uint(&out, "start_ps", k->start_ps);
         json_uint(&out, "end_ps", k->end_ps);
         json_uint(&out, "cycles", k->cycles);
@@ -161,6 +165,7 @@ static void write_links(void)
     json_open(&out, "links", '{');
     for (uint32_t i = 0; i < table->link_count; i++) {
         json_open(&out, platform_string(table->links[i].name), '{');
+        json_uint(&out, "latency_ps", table->links[i].latency_ps);
         for (unsigned half = 0; half < (table->links[i].shared ? 1u : 2u); half++) {
             const struct ring_link_use *use = ring_link_use(i, half);
             json_open(&out, table->links[i].shared ? "shared" : names[half], '{');

@@ -95,7 +95,7 @@ void watch_message(const struct ring *r, const struct message *m, uint64_t time_
              (unsigned long long)address, m->tag, kind->payload_bytes ? "," : "");
     held.payload_bytes = kind->payload_bytes;
     if (kind->payload_bytes)
-        held.payload = ring_payload((uint32_t)(((const char *)m - engine_base.arena) >> 4));
+        held.payload = ring_payload((uint32_t)(((const char *)m - engine_base.arena) / ARENA_UNIT));
 }
 
 void watch_suspect(uint64_t address, uint64_t since_ps)

@@ -16,7 +16,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define API_TRACE_VERSION 1
+#define API_TRACE_VERSION 2                  /* the newest; 1 lacks what recorded programs need */
 #define API_TRACE_FILE    "cuda_calls.trace" /* in a folder, as the tracer calls it */
 
 enum api_trace_kind {
@@ -39,13 +39,47 @@ enum api_trace_kind {
     API_TRACE_EVENT_CREATE,      /* event, flags */
     API_TRACE_EVENT_DESTROY,
     API_TRACE_EVENT_RECORD, /* event, stream */
-    API_TRACE_EVENT_SYNCHRONIZE
+    API_TRACE_EVENT_SYNCHRONIZE,
+    /* Version 2. `place` is memory that the host can touch: its own, or managed. */
+    API_TRACE_STREAM_QUERY, /* stream, value: 1 it was ready, 0 not yet */
+    API_TRACE_EVENT_QUERY,  /* event, value */
+    API_TRACE_MODULE_LOAD,  /* module, device, file */
+    API_TRACE_MODULE_UNLOAD,
+    API_TRACE_MALLOC_MANAGED, /* to, size, flags */
+    API_TRACE_HOST_MALLOC,    /* place, size, flags; pinned memory */
+    API_TRACE_HOST_FREE,      /* place */
+    API_TRACE_HOST_REGISTER,  /* place, size, flags */
+    API_TRACE_HOST_UNREGISTER,
+    API_TRACE_HOST_MAP,           /* to: the device's side of place, which is pinned */
+    API_TRACE_HOST_ACCESS,        /* place, value: 0 read, 1 write; what made managed memory move */
+    API_TRACE_HOST_WRITE,         /* place, size, file: the host stores these bytes */
+    API_TRACE_COMPARE,            /* place, size, rows, pitch, file: what must be there now */
+    API_TRACE_PINNED_TO_DEVICE,   /* to, place, size, rows, pitch, host_pitch, file, stream */
+    API_TRACE_PINNED_FROM_DEVICE, /* place, from, size, rows, pitch, host_pitch, stream */
+    API_TRACE_PREFETCH,           /* to, size, device, stream */
+    API_TRACE_PEER,               /* device, value: 1 on, 0 off */
+    API_TRACE_UNIFY,              /* device: the new one, name: "0+1+2" */
+    API_TRACE_CONTEXT_CREATE,     /* device: the new one, value: like which */
+    API_TRACE_DEVICE_DESTROY,     /* device */
+    API_TRACE_REMAP,              /* to, size, device: the GPU */
+    API_TRACE_THREAD,             /* thread: of the host; the lines that follow are its calls */
+    API_TRACE_RETURN              /* thread: its last call came back here, not at once */
 };
 
-/* A place in device memory: bytes behind the start of an allocation. */
+#define API_TRACE_STREAM_OF_THREAD UINT32_MAX /* the calling host thread's own stream */
+
+enum api_trace_space {
+    API_TRACE_DEVICE, /* dptr-N+OFFSET */
+    API_TRACE_SYMBOL, /* module-N.NAME+OFFSET: a variable of a loaded module */
+    API_TRACE_HOST    /* hptr-N+OFFSET: pinned or registered host memory */
+};
+
+/* A place in memory: bytes behind the start of an allocation, or of a variable. */
 struct api_trace_pointer {
-    uint32_t allocation;
+    uint32_t allocation; /* its number, or the module's */
+    enum api_trace_space space;
     uint64_t offset;
+    const char *symbol; /* of API_TRACE_SYMBOL */
 };
 
 /* Bytes of a kernel's explicit arguments. */
@@ -68,6 +102,12 @@ struct api_trace_call {
     uint32_t value, width, flags, device;
     uint32_t stream; /* 0: the default stream */
     uint32_t event;
+    /* version 2 */
+    struct api_trace_pointer place;
+    uint32_t module, thread; /* module 0: the launch names none */
+    uint64_t rows;           /* of copies, fills: 0 or 1 is a plain one; `size` is that of a row */
+    uint64_t pitch, from_pitch, host_pitch; /* bytes from row to row; pitch: on the device, of `to`
+                                               when both are there */
     uint32_t grid[3], block[3], shared_bytes; /* blocks; work-items of a block */
     const struct api_trace_argument *arguments;
     uint32_t argument_count;
@@ -76,7 +116,7 @@ struct api_trace_call {
 struct api_trace_memory;
 
 struct api_trace {
-    uint32_t version;   /* 0: balar's grammar; otherwise API_TRACE_VERSION */
+    uint32_t version;   /* 0: balar's grammar; otherwise up to API_TRACE_VERSION */
     const char *folder; /* where its files are; "" for a text */
     const struct api_trace_call *calls;
     uint32_t call_count;
@@ -110,6 +150,10 @@ bool api_trace_check_names(const struct api_trace *trace, const struct api_trace
  * is 0, otherwise in ours. false: version 0 cannot say one of the calls, `sink` has its line; what
  * was written before it is there. Errors of `out` stay with `out`. */
 bool api_trace_write(const struct api_trace *trace, FILE *out, const struct api_trace_sink *sink);
+
+/* The bytes in the file of a copy: of all rows, without what lies between them. UINT64_MAX: more.
+ */
+uint64_t api_trace_bytes(const struct api_trace_call *call);
 
 void api_trace_release(struct api_trace *trace);
 

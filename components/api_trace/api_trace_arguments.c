@@ -97,7 +97,8 @@ static bool read_sized(struct api_trace_reader *r, const char *text, size_t leng
         return api_trace_fail(r, "the arguments have more than %d bytes", ARGUMENTS_BYTES);
     if (contains(text, length, "dptr")) {
         argument.is_pointer = true;
-        if (!api_trace_pointer_text(text, length, &argument.pointer))
+        if (!api_trace_pointer_text(r, text, length, &argument.pointer)
+            || argument.pointer.space != API_TRACE_DEVICE)
             return api_trace_fail(r, "argument %" PRIu32 " is '%.*s', not device memory (dptr-N)",
                                   index, (int)(length < 80 ? length : 80), text);
         if (size != POINTER_BYTES)
@@ -190,7 +191,8 @@ bool api_trace_read_pieces(struct api_trace_reader *r, const char *text,
                                   index);
         argument.offset = (uint32_t)offset;
         argument.is_pointer =
-            api_trace_pointer_text(equals + 1, length - head - 1, &argument.pointer);
+            api_trace_pointer_text(r, equals + 1, length - head - 1, &argument.pointer)
+            && argument.pointer.space != API_TRACE_HOST;
         if (!argument.is_pointer && !read_hex(r, equals + 1, length - head - 1, &argument))
             return api_trace_fail(r,
                                   "argument %" PRIu32

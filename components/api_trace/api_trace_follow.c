@@ -73,23 +73,49 @@ static bool end(struct api_trace_reader *r, struct api_trace_set *set, const cha
     return true;
 }
 
+uint64_t api_trace_bytes(const struct api_trace_call *call)
+{
+    uint64_t rows = call->rows > 1 ? call->rows : 1;
+    return call->size > UINT64_MAX / rows ? UINT64_MAX : call->size * rows;
+}
+
 static bool is_inside(struct api_trace_reader *r, const struct api_trace_pointer *pointer,
                       uint64_t bytes)
 {
-    const struct api_trace_object *object = use(r, &r->allocations, "dptr", pointer->allocation);
+    bool is_host = pointer->space == API_TRACE_HOST;
+    if (pointer->space == API_TRACE_SYMBOL) /* how large it is, the code object knows */
+        return use(r, &r->modules, "module", pointer->allocation) != NULL;
+    const struct api_trace_object *object = use(r, is_host ? &r->hosts : &r->allocations,
+                                                is_host ? "hptr" : "dptr", pointer->allocation);
     if (object == NULL)
         return false;
     if (pointer->offset <= object->size && bytes <= object->size - pointer->offset)
         return true;
     return api_trace_fail(r,
-                          "%" PRIu64 " bytes from byte %" PRIu64 " of dptr-%" PRIu32
+                          "%" PRIu64 " bytes from byte %" PRIu64 " of %s-%" PRIu32
                           " do not lie in its %" PRIu64 " bytes",
-                          bytes, pointer->offset, pointer->allocation, object->size);
+                          bytes, pointer->offset, is_host ? "hptr" : "dptr", pointer->allocation,
+                          object->size);
+}
+
+/* From the first byte of the first row to the last of the last. */
+static bool holds_rows(struct api_trace_reader *r, const struct api_trace_call *call,
+                       const struct api_trace_pointer *pointer, uint64_t row, uint64_t pitch)
+{
+    uint64_t more = call->rows > 1 ? call->rows - 1 : 0;
+    if (more > 0 && pitch < row)
+        return api_trace_fail(r, "rows of %" PRIu64 " bytes overlap, %" PRIu64 " bytes apart", row,
+                              pitch);
+    if (more > 0 && pitch > (INT64_MAX - row) / more)
+        return api_trace_fail(r, "%" PRIu64 " rows are more than any memory holds", call->rows);
+    return is_inside(r, pointer, row + more * pitch);
 }
 
 static bool has_stream(struct api_trace_reader *r, const struct api_trace_call *call)
 {
-    return call->stream == 0 || use(r, &r->streams, "stream", call->stream) != NULL;
+    return call->stream == 0
+           || (r->trace->version > 1 && call->stream == API_TRACE_STREAM_OF_THREAD)
+           || use(r, &r->streams, "stream", call->stream) != NULL;
 }
 
 static bool follow_launch(struct api_trace_reader *r, const struct api_trace_call *call)
@@ -108,6 +134,8 @@ static bool follow_launch(struct api_trace_reader *r, const struct api_trace_cal
     for (uint32_t i = 0; i < call->argument_count; i++)
         if (call->arguments[i].is_pointer)
             good = is_inside(r, &call->arguments[i].pointer, 0) && good;
+    if (call->module != 0)
+        good = use(r, &r->modules, "module", call->module) != NULL && good;
     return good;
 }
 
@@ -120,7 +148,67 @@ static bool follow_memset(struct api_trace_reader *r, const struct api_trace_cal
                               "'value' is %" PRIu32 ", which does not fit into %" PRIu32 " byte%s",
                               call->value, call->width, call->width == 1 ? "" : "s");
     uint64_t bytes = call->size > UINT64_MAX / 4 ? UINT64_MAX : call->size * call->width;
-    return is_inside(r, &call->to, bytes);
+    return holds_rows(r, call, &call->to, bytes, call->pitch);
+}
+
+/* Memory that host and device share has whole pages of the host. */
+static uint64_t whole_pages(uint64_t size)
+{
+    return (size + 4095) / 4096 * 4096;
+}
+
+static bool follow_map(struct api_trace_reader *r, const struct api_trace_call *call)
+{
+    const struct api_trace_object *host = use(r, &r->hosts, "hptr", call->place.allocation);
+    return host != NULL
+           && make(r, &r->allocations, "dptr", call->to.allocation, whole_pages(host->size));
+}
+
+static bool follow_pinned(struct api_trace_reader *r, const struct api_trace_call *call)
+{
+    bool is_to = call->kind == API_TRACE_PINNED_TO_DEVICE;
+    bool good = call->place.space == API_TRACE_HOST
+                || api_trace_fail(r, "'host_ptr' is not host memory (hptr-N or hptr-N+OFFSET)");
+    good = good && holds_rows(r, call, &call->place, call->size, call->host_pitch);
+    return holds_rows(r, call, is_to ? &call->to : &call->from, call->size, call->pitch) && good;
+}
+
+/* What only version 2 has. */
+static bool follow_recorded(struct api_trace_reader *r, const struct api_trace_call *call)
+{
+    switch (call->kind) {
+    case API_TRACE_EVENT_QUERY:
+        return use(r, &r->events, "event", call->event) != NULL;
+    case API_TRACE_MODULE_LOAD:
+        return make(r, &r->modules, "module", call->module, 0);
+    case API_TRACE_MODULE_UNLOAD:
+        return end(r, &r->modules, "module", call->module);
+    case API_TRACE_MALLOC_MANAGED:
+        return make(r, &r->allocations, "dptr", call->to.allocation, whole_pages(call->size));
+    case API_TRACE_HOST_MALLOC:
+        return make(r, &r->hosts, "hptr", call->place.allocation, whole_pages(call->size));
+    case API_TRACE_HOST_REGISTER:
+        return make(r, &r->hosts, "hptr", call->place.allocation, call->size);
+    case API_TRACE_HOST_FREE:
+    case API_TRACE_HOST_UNREGISTER:
+        return end(r, &r->hosts, "hptr", call->place.allocation);
+    case API_TRACE_HOST_MAP:
+        return follow_map(r, call);
+    case API_TRACE_HOST_ACCESS:
+        return is_inside(r, &call->place, 1);
+    case API_TRACE_HOST_WRITE:
+        return is_inside(r, &call->place, call->size);
+    case API_TRACE_COMPARE:
+        return holds_rows(r, call, &call->place, call->size, call->host_pitch);
+    case API_TRACE_PINNED_TO_DEVICE:
+    case API_TRACE_PINNED_FROM_DEVICE:
+        return follow_pinned(r, call);
+    case API_TRACE_PREFETCH:
+    case API_TRACE_REMAP:
+        return is_inside(r, &call->to, call->size);
+    default:
+        return true;
+    }
 }
 
 bool api_trace_follow(struct api_trace_reader *r, const struct api_trace_call *call)
@@ -134,12 +222,12 @@ bool api_trace_follow(struct api_trace_reader *r, const struct api_trace_call *c
     case API_TRACE_FREE:
         return end(r, &r->allocations, "dptr", call->to.allocation);
     case API_TRACE_COPY_TO_DEVICE:
-        return is_inside(r, &call->to, call->size) && good;
+        return holds_rows(r, call, &call->to, call->size, call->pitch) && good;
     case API_TRACE_COPY_FROM_DEVICE:
-        return is_inside(r, &call->from, call->size) && good;
+        return holds_rows(r, call, &call->from, call->size, call->pitch) && good;
     case API_TRACE_COPY_ON_DEVICE:
-        good = is_inside(r, &call->to, call->size) && good;
-        return is_inside(r, &call->from, call->size) && good;
+        good = holds_rows(r, call, &call->to, call->size, call->pitch) && good;
+        return holds_rows(r, call, &call->from, call->size, call->from_pitch) && good;
     case API_TRACE_MEMSET:
         return follow_memset(r, call) && good;
     case API_TRACE_LAUNCH:
@@ -158,6 +246,6 @@ bool api_trace_follow(struct api_trace_reader *r, const struct api_trace_call *c
     case API_TRACE_EVENT_SYNCHRONIZE:
         return use(r, &r->events, "event", call->event) != NULL && good;
     default:
-        return good;
+        return follow_recorded(r, call) && good;
     }
 }

@@ -21,9 +21,12 @@ enum api_trace_value {
     VALUE_NUMBER32, /* decimal or 0x */
     VALUE_NUMBER64,
     VALUE_ADDRESS,    /* 0x..., or (nil) */
-    VALUE_POINTER,    /* dptr-N or dptr-N+OFFSET, device memory that is allocated */
+    VALUE_POINTER,    /* dptr-N or dptr-N+OFFSET, device memory; in version 2 module-N.NAME, too */
     VALUE_ALLOCATION, /* dptr-N, that is allocated or freed here */
-    VALUE_STREAM,     /* default or stream-N */
+    VALUE_PLACE,      /* hptr-N or dptr-N, with +OFFSET: what the host can touch */
+    VALUE_HOST,       /* hptr-N, that is allocated or freed here */
+    VALUE_MODULE,     /* module-N, N from 1 */
+    VALUE_STREAM,     /* default, thread or stream-N */
     VALUE_NEW_STREAM, /* stream-N, that is created here */
     VALUE_HANDLE,     /* a stream in balar's grammar: (nil), or an address */
     VALUE_EVENT,      /* event-N */
@@ -48,7 +51,7 @@ struct api_trace_form {
     const char *head;
     enum api_trace_kind kind;
     bool is_async;
-    bool is_extension;                                  /* not in balar's grammar */
+    uint32_t since;                                     /* version; 0: balar's grammar */
     struct api_trace_key keys[API_TRACE_KEYS_MOST + 1]; /* in this order; name NULL ends them */
 };
 
@@ -76,7 +79,7 @@ struct api_trace_reader {
     const struct api_trace_sink *sink;
     uint32_t line;
     bool failed;
-    struct api_trace_set allocations, streams, events;
+    struct api_trace_set allocations, streams, events, hosts, modules;
 };
 
 /* Reports a mistake on the current line. Always false. */
@@ -91,7 +94,9 @@ bool api_trace_read_value(struct api_trace_reader *r, const struct api_trace_key
 
 /* Whole numbers: decimal or 0x, nothing else. */
 bool api_trace_number(const char *text, size_t size, uint64_t most, uint64_t *value);
-bool api_trace_pointer_text(const char *text, size_t size, struct api_trace_pointer *pointer);
+/* dptr-N, hptr-N and module-N.NAME, each with +OFFSET; the name goes to the reader's memory. */
+bool api_trace_pointer_text(struct api_trace_reader *r, const char *text, size_t size,
+                            struct api_trace_pointer *pointer);
 
 /* V/SIZE/... and OFFSET=.../..., into the call's arguments. */
 bool api_trace_read_arguments(struct api_trace_reader *r, const char *text,

@@ -74,9 +74,11 @@ static bool read_call(struct api_trace_reader *r, char *line, struct api_trace_c
     const struct api_trace_form *form = find_form(line);
     if (form == NULL)
         return api_trace_fail(r, "'%.60s' is no call of a trace", line);
-    if (form->is_extension && r->trace->version == 0)
-        return api_trace_fail(r, "'%s' is not in the original grammar: begin the trace with '%s%d'",
-                              form->head, API_TRACE_HEADER, API_TRACE_VERSION);
+    if (form->since > r->trace->version)
+        return api_trace_fail(r, "'%s' is not in %s: begin the trace with '%s%" PRIu32 "'",
+                              form->head,
+                              r->trace->version == 0 ? "the original grammar" : "version 1",
+                              API_TRACE_HEADER, form->since);
     *call =
         (struct api_trace_call){.kind = form->kind, .is_async = form->is_async, .line = r->line};
     char *text = line + strlen(form->head);
@@ -92,7 +94,7 @@ static bool read_call(struct api_trace_reader *r, char *line, struct api_trace_c
 /* The first line may announce our extension. */
 static bool read_header(struct api_trace_reader *r, const char *line)
 {
-    uint64_t version;
+    uint64_t version = 0;
     size_t size = strlen(API_TRACE_HEADER);
     if (strncmp(line, API_TRACE_HEADER, size) != 0)
         return false;
@@ -101,7 +103,8 @@ static bool read_header(struct api_trace_reader *r, const char *line)
     else if (version > API_TRACE_VERSION)
         api_trace_fail(r, "the trace has version %" PRIu64 ", this reader knows up to %d", version,
                        API_TRACE_VERSION);
-    r->trace->version = API_TRACE_VERSION; /* go on, for further mistakes */
+    bool is_known = version > 0 && version < API_TRACE_VERSION;
+    r->trace->version = is_known ? (uint32_t)version : API_TRACE_VERSION; /* go on after mistakes */
     return true;
 }
 
@@ -169,7 +172,13 @@ static const char *join(struct api_trace_memory *memory, const char *folder, con
     return path;
 }
 
-/* Each file of a call is there and long enough; a code object has no size in the trace. */
+/* Code objects have no size in the trace. */
+static bool has_size(const struct api_trace_call *call)
+{
+    return call->kind != API_TRACE_CODE_OBJECT && call->kind != API_TRACE_MODULE_LOAD;
+}
+
+/* Each file of a call is there and long enough. */
 static void check_file(struct api_trace_reader *r, const struct api_trace_call *call)
 {
     struct stat status;
@@ -179,9 +188,9 @@ static void check_file(struct api_trace_reader *r, const struct api_trace_call *
         api_trace_fail(r, "cannot read the file '%.200s': %s", call->file, strerror(errno));
     else if (!S_ISREG(status.st_mode))
         api_trace_fail(r, "'%.200s' is not a file", call->file);
-    else if (call->kind != API_TRACE_CODE_OBJECT && (uint64_t)status.st_size < call->size)
+    else if (has_size(call) && (uint64_t)status.st_size < api_trace_bytes(call))
         api_trace_fail(r, "the file '%.200s' has %lld bytes, the copy %" PRIu64, call->file,
-                       (long long)status.st_size, call->size);
+                       (long long)status.st_size, api_trace_bytes(call));
 }
 
 static bool read_text(struct api_trace_reader *r, const char *path, const char **text, size_t *size)

@@ -46,14 +46,35 @@ static bool symbol_number(const char *text, size_t size, const char *prefix, uin
     return true;
 }
 
-bool api_trace_pointer_text(const char *text, size_t size, struct api_trace_pointer *pointer)
+/* "module-N.NAME". */
+static bool symbol_text(struct api_trace_reader *r, const char *text, size_t size,
+                        struct api_trace_pointer *pointer)
+{
+    const char *dot = memchr(text, '.', size);
+    size_t head = dot != NULL ? (size_t)(dot - text) : 0;
+    if (dot == NULL || head + 1 == size
+        || !symbol_number(text, head, "module-", &pointer->allocation))
+        return false;
+    pointer->space = API_TRACE_SYMBOL;
+    pointer->symbol = api_trace_copy(r->trace->memory, dot + 1, size - head - 1);
+    return true;
+}
+
+bool api_trace_pointer_text(struct api_trace_reader *r, const char *text, size_t size,
+                            struct api_trace_pointer *pointer)
 {
     const char *plus = memchr(text, '+', size);
     size_t head = plus != NULL ? (size_t)(plus - text) : size;
-    pointer->offset = 0;
-    return symbol_number(text, head, "dptr-", &pointer->allocation)
-           && (plus == NULL
-               || api_trace_number(plus + 1, size - head - 1, INT64_MAX, &pointer->offset));
+    *pointer = (struct api_trace_pointer){0};
+    if (plus != NULL && !api_trace_number(plus + 1, size - head - 1, INT64_MAX, &pointer->offset))
+        return false;
+    if (symbol_number(text, head, "dptr-", &pointer->allocation))
+        return true;
+    if (r->trace->version > 1 && symbol_number(text, head, "hptr-", &pointer->allocation)) {
+        pointer->space = API_TRACE_HOST;
+        return true;
+    }
+    return r->trace->version > 1 && symbol_text(r, text, head, pointer);
 }
 
 /* The stream of a handle in balar's grammar, where nothing creates one: numbered by appearance. */
@@ -81,6 +102,10 @@ static bool read_address(const char *text, uint64_t *value)
 static bool read_stream(const char *text, uint32_t *stream)
 {
     *stream = 0;
+    if (strcmp(text, "thread") == 0) {
+        *stream = API_TRACE_STREAM_OF_THREAD; /* refused later where there is none */
+        return true;
+    }
     return strcmp(text, "default") == 0
            || (symbol_number(text, strlen(text), "stream-", stream) && *stream > 0);
 }
@@ -99,6 +124,9 @@ static const char *const expectations[] = {
     [VALUE_ADDRESS] = "an address (0x...) or (nil)",
     [VALUE_POINTER] = "device memory (dptr-N or dptr-N+OFFSET)",
     [VALUE_ALLOCATION] = "device memory (dptr-N)",
+    [VALUE_PLACE] = "memory of the host (hptr-N or hptr-N+OFFSET) or managed memory (dptr-N)",
+    [VALUE_HOST] = "host memory (hptr-N)",
+    [VALUE_MODULE] = "a module (module-N, N from 1)",
     [VALUE_STREAM] = "a stream (default or stream-N, N from 1)",
     [VALUE_NEW_STREAM] = "a new stream (stream-N, N from 1)",
     [VALUE_HANDLE] = "a stream's address (0x...) or (nil)",
@@ -126,13 +154,21 @@ static bool convert(struct api_trace_reader *r, enum api_trace_value kind, const
     case VALUE_ADDRESS:
         return read_address(text, member);
     case VALUE_POINTER:
-        return api_trace_pointer_text(text, size, pointer);
+        return api_trace_pointer_text(r, text, size, pointer) && pointer->space != API_TRACE_HOST;
+    case VALUE_PLACE:
+        return api_trace_pointer_text(r, text, size, pointer) && pointer->space != API_TRACE_SYMBOL;
+    case VALUE_HOST:
+        pointer->space = API_TRACE_HOST;
+        return symbol_number(text, size, "hptr-", &pointer->allocation);
+    case VALUE_MODULE:
+        return symbol_number(text, size, "module-", number32) && *number32 > 0;
     case VALUE_ALLOCATION:
         return symbol_number(text, size, "dptr-", &pointer->allocation);
     case VALUE_STREAM:
         return read_stream(text, member);
     case VALUE_NEW_STREAM:
-        return read_stream(text, member) && *number32 > 0;
+        return read_stream(text, member) && *number32 > 0
+               && *number32 != API_TRACE_STREAM_OF_THREAD;
     case VALUE_HANDLE:
         if (!read_address(text, &number))
             return false;

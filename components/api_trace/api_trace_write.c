@@ -6,7 +6,11 @@
 
 static void write_pointer(FILE *out, const struct api_trace_pointer *pointer)
 {
-    fprintf(out, "dptr-%" PRIu32, pointer->allocation);
+    static const char *const words[] = {
+        [API_TRACE_DEVICE] = "dptr", [API_TRACE_SYMBOL] = "module", [API_TRACE_HOST] = "hptr"};
+    fprintf(out, "%s-%" PRIu32, words[pointer->space], pointer->allocation);
+    if (pointer->space == API_TRACE_SYMBOL)
+        fprintf(out, ".%s", pointer->symbol);
     if (pointer->offset != 0)
         fprintf(out, "+%" PRIu64, pointer->offset);
 }
@@ -70,17 +74,24 @@ static void write_value(FILE *out, const struct api_trace_key *key,
         break;
     case VALUE_POINTER:
     case VALUE_ALLOCATION:
+    case VALUE_PLACE:
+    case VALUE_HOST:
         write_pointer(out, member);
         break;
     case VALUE_STREAM:
     case VALUE_NEW_STREAM:
         if (*(const uint32_t *)member == 0)
             fputs("default", out);
+        else if (*(const uint32_t *)member == API_TRACE_STREAM_OF_THREAD)
+            fputs("thread", out);
         else
             fprintf(out, "stream-%" PRIu32, *(const uint32_t *)member);
         break;
     case VALUE_HANDLE:
         write_address(out, *(const uint32_t *)member); /* any handles that differ will do */
+        break;
+    case VALUE_MODULE:
+        fprintf(out, "module-%" PRIu32, *(const uint32_t *)member);
         break;
     case VALUE_EVENT:
     case VALUE_NEW_EVENT:
@@ -115,15 +126,30 @@ static bool are_sized(const struct api_trace_call *call)
     return true;
 }
 
+#define MEMBER(name) offsetof(struct api_trace_call, name)
+
+static bool has_key(const struct api_trace_form *form, size_t member)
+{
+    const struct api_trace_key *key = form->keys;
+    while (key->name != NULL && key->member != member)
+        key++;
+    return key->name != NULL;
+}
+
+/* Can the form say the call? A member that it has no key for must not matter. */
 static bool fits(const struct api_trace *trace, const struct api_trace_form *form,
                  const struct api_trace_call *call)
 {
     if (form->kind != call->kind || form->is_async != call->is_async
-        || (form->is_extension && trace->version == 0))
+        || form->since > trace->version)
         return false;
     /* streams of our grammar are created, those of balar's are not, so launches do not mix */
-    return call->kind != API_TRACE_LAUNCH
-           || (trace->version == 0 ? are_sized(call) : form->is_extension);
+    if (call->kind == API_TRACE_LAUNCH)
+        return trace->version == 0
+                   ? are_sized(call)
+                   : form->since > 0 && (call->module != 0) == has_key(form, MEMBER(module));
+    return (call->stream == 0 || has_key(form, MEMBER(stream)))
+           && (call->rows <= 1 || has_key(form, MEMBER(rows)));
 }
 
 static void write_call(FILE *out, const struct api_trace_form *form,
@@ -144,7 +170,7 @@ static void write_call(FILE *out, const struct api_trace_form *form,
 bool api_trace_write(const struct api_trace *trace, FILE *out, const struct api_trace_sink *sink)
 {
     if (trace->version > 0)
-        fprintf(out, "%s%d\n", API_TRACE_HEADER, API_TRACE_VERSION);
+        fprintf(out, "%s%" PRIu32 "\n", API_TRACE_HEADER, trace->version);
     for (uint32_t i = 0; i < trace->call_count; i++) {
         const struct api_trace_form *form = NULL;
         for (size_t k = 0; k < api_trace_form_count && form == NULL; k++)

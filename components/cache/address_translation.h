@@ -33,11 +33,18 @@ struct address_translation_ops {
                                               struct address_translation *out);
     /* After PENDING or ABSENT: a request begins to wait for its page. Returns the page's number. */
     uint32_t (*wait)(struct part *self, uint32_t pid, uint64_t address);
+    /* After HIT on a page that is not writable: its entry is dropped, a request begins to wait for
+     * it. Returns the page's number, or UINT32_MAX when no more pages can be asked for now. */
+    uint32_t (*fault)(struct part *self, uint32_t pid, uint64_t address);
     /* The answer for a page: the entry is made, its number is free again. */
     void (*fill)(struct part *self, uint32_t number, uint64_t physical, unsigned page_bits,
                  bool writable);
-    /* Forget all entries. No page may be pending. */
+    /* Forget all entries. Pages that are pending stay so. */
     void (*flush)(struct part *self);
+    /* Without time (runtime/warm.h): the page of `address` becomes the most recent one; `physical` is
+     * its first byte. False: it was not here, and is now. */
+    bool (*warm)(struct part *self, uint32_t pid, uint64_t address, uint64_t physical,
+                 unsigned page_bits, bool writable);
 };
 
 #endif

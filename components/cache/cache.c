@@ -14,10 +14,16 @@
  * work-group, whose members share this cache, only keep their place in the order.
  *
  * Flush and invalidate wait until everything taken is answered; nothing new is taken meanwhile.
- * Invalidate, and flush with `invalidate`, also forget translations. */
+ * Invalidate, and flush with `invalidate`, also forget translations. A pause is a flush with
+ * `invalidate` behind which nothing is taken until `resume` comes: JOB_PAUSED.
+ *
+ * A write to a page that is read-only asks for it once more, as a fault: it may be read-only
+ * because of copies elsewhere, which go then. Who waits for that waits for a pause, so flushes,
+ * invalidations and pauses do not wait for him, and come before a fence that does. */
 #include "cache.gen.h"
 
 #include "cache_take.h"
+#include "cache_warm.h"
 #include "runtime/hang.h"
 #include "scope.gen.h"
 
@@ -29,6 +35,7 @@ static void init_parking(struct cache *c, uint32_t pages)
     c->parked = arena_allocate(requests * sizeof(struct cache_parked));
     c->parked_data = arena_allocate((size_t)requests * c->payload_stride);
     c->pages = arena_allocate(pages * sizeof(struct cache_queue));
+    c->faults = arena_allocate(pages);
     for (uint32_t i = 0; i < pages; i++)
         arena_at(struct cache_queue, c->pages)[i] = (struct cache_queue){PARKED_NONE, PARKED_NONE};
 }
@@ -64,6 +71,7 @@ static void cache_init(struct cache *c)
     }
     ring_add_pipeline(cache_io(c)->top_reply, delay);
     cache_replacement_ops(c)->setup(cache_replacement(c), sets, ways);
+    warm_register(&c->io.base, &cache_warm_ops);
 }
 
 /* ---- answers from below ---- */
@@ -218,11 +226,71 @@ static bool check_writable(const struct cache *c, const struct mem_request *m, b
     return false;
 }
 
+static bool request_writes(const struct mem_request *m)
+{
+    return message_kind(m) != MEM_READ;
+}
+
+static uint8_t *page_fault(const struct cache *c, uint32_t page)
+{
+    return arena_at(uint8_t, c->faults) + page;
+}
+
+/* Asks for a page as a fault, in place of its answer, the oldest reply. False: the port is full. */
+static bool ask_for_writing(struct cache *c, uint16_t page)
+{
+    const struct cache_queue *q = arena_at(struct cache_queue, c->pages) + page;
+    const struct mem_request *m = &parked_at(c, q->first)->request;
+    if (!cache_translate_can_send(c))
+        return false;
+    cache_translate_send_fault(c, page, request_address(m), request_pid(m));
+    *page_fault(c, page) = PAGE_FAULT;
+    cache_translate_pop_reply(c);
+    return true;
+}
+
+/* The first `count` requests of a page's queue, or all, can be taken. */
+static void page_known(struct cache *c, struct cache_queue *q, const struct translate_reply *m,
+                       uint32_t count)
+{
+    uint64_t inside = ((uint64_t)1 << m->found.page_bits) - 1;
+    uint32_t first = q->first, last = PARKED_NONE;
+    for (; count && q->first != PARKED_NONE; count--, q->first = parked_at(c, last)->next) {
+        last = q->first;
+        struct cache_parked *p = parked_at(c, last);
+        p->physical = m->found.physical + (request_address(&p->request) & inside);
+        p->writable = m->found.writable;
+    }
+    if (last == PARKED_NONE)
+        return;
+    parked_at(c, last)->next = PARKED_NONE;
+    queue_append(c, &c->replay, first, last);
+    c->hold = HOLD_NONE; /* these go first, whatever the others wait for */
+    c->head_missed = false;
+}
+
+/* How many wait for a page; `writing`: before the first that writes. */
+static uint32_t page_waiting(const struct cache *c, const struct cache_queue *q, bool writing)
+{
+    uint32_t count = 0;
+    for (uint32_t i = q->first; i != PARKED_NONE; i = parked_at(c, i)->next, count++) {
+        if (writing && request_writes(&parked_at(c, i)->request))
+            break;
+    }
+    return count;
+}
+
 static __attribute__((noinline)) void take_pages(struct cache *c)
 {
     const struct translate_reply *m;
     while ((m = cache_translate_peek_reply(c))) {
         struct cache_queue *q = arena_at(struct cache_queue, c->pages) + m->tag;
+        uint8_t *fault = page_fault(c, m->tag);
+        if (*fault & PAGE_AGAIN) {
+            if (!ask_for_writing(c, m->tag))
+                return;
+            continue;
+        }
         if (!m->found.valid) {
             const struct mem_request *first = &parked_at(c, q->first)->request;
             engine_fail(&c->io.base, "process %u %s virtual address 0x%llx, which is not mapped",
@@ -230,15 +298,19 @@ static __attribute__((noinline)) void take_pages(struct cache *c)
                         (unsigned long long)request_address(first));
             return;
         }
-        uint64_t inside = ((uint64_t)1 << m->found.page_bits) - 1;
-        for (uint32_t i = q->first; i != PARKED_NONE; i = parked_at(c, i)->next) {
-            struct cache_parked *p = parked_at(c, i);
-            p->physical = m->found.physical + (request_address(&p->request) & inside);
-            p->writable = m->found.writable;
+        uint32_t readers = m->found.writable ? 0 : page_waiting(c, q, true);
+        if (!m->found.writable && !*fault && readers < page_waiting(c, q, false)) {
+            if (!cache_translate_can_send(c))
+                return;
+            page_known(c, q, m, readers);
+            c->faulted += page_waiting(c, q, false);
+            ask_for_writing(c, m->tag);
+            continue;
         }
-        queue_append(c, &c->replay, q->first, q->last);
-        c->hold = HOLD_NONE; /* these go first, whatever the others wait for */
-        c->head_missed = false;
+        if (*fault)
+            c->faulted -= page_waiting(c, q, false);
+        *fault = 0;
+        page_known(c, q, m, UINT32_MAX);
         *q = (struct cache_queue){PARKED_NONE, PARKED_NONE};
         cache_translation_ops(c)->fill(cache_translation(c), m->tag, m->found.physical,
                                        m->found.page_bits, m->found.writable);
@@ -250,14 +322,23 @@ enum translated { TRANSLATED, ASIDE, HELD, NOTHING };
 
 /* The oldest request, `m`, steps aside until its page is known. */
 static __attribute__((noinline)) enum translated park(struct cache *c, const struct mem_request *m,
-                                                      bool ask)
+                                                      bool ask, bool fault)
 {
     uint32_t pid = request_pid(m);
     if (!index_pool_has(&c->free_parked) || (ask && !cache_translate_can_send(c)))
         return HELD;
-    uint32_t page = cache_translation_ops(c)->wait(cache_translation(c), pid, request_address(m));
-    if (ask)
-        cache_translate_send_lookup(c, (uint16_t)page, request_address(m), pid);
+    uint64_t address = request_address(m);
+    uint32_t page = fault ? cache_translation_ops(c)->fault(cache_translation(c), pid, address)
+                          : cache_translation_ops(c)->wait(cache_translation(c), pid, address);
+    if (page == UINT32_MAX)
+        return HELD;
+    if (fault) {
+        cache_translate_send_fault(c, (uint16_t)page, address, pid);
+        *page_fault(c, page) = PAGE_FAULT;
+    } else if (ask) {
+        cache_translate_send_lookup(c, (uint16_t)page, address, pid);
+    }
+    c->faulted += *page_fault(c, page) != 0;
     uint32_t i = index_pool_take(&c->free_parked);
     struct cache_parked *p = parked_at(c, i);
     memcpy(&p->request, m, sizeof p->request);
@@ -281,6 +362,8 @@ CACHE_INLINE enum translated translate(struct cache *c, const struct mem_request
     *physical = request_address(m);
     if (!cache_translation_ops(c))
         return TRANSLATED;
+    if (engine_unlikely(c->head_faults))
+        return park(c, m, true, true);
     if (!c->head_translated) {
         struct address_translation found;
         enum address_translation_result r = cache_translation_ops(c)->lookup(
@@ -288,9 +371,11 @@ CACHE_INLINE enum translated translate(struct cache *c, const struct mem_request
         if (r == ADDRESS_TRANSLATION_FULL)
             return HELD;
         if (r != ADDRESS_TRANSLATION_HIT)
-            return park(c, m, r == ADDRESS_TRANSLATION_ABSENT);
-        if (!check_writable(c, m, found.writable))
-            return HELD;
+            return park(c, m, r == ADDRESS_TRANSLATION_ABSENT, false);
+        if (engine_unlikely(!found.writable) && request_writes(m)) {
+            c->head_faults = true;
+            return park(c, m, true, true);
+        }
         c->head_translated = true;
         c->head_physical = found.physical;
     }
@@ -308,15 +393,34 @@ static void start_job(struct cache *c, enum cache_job job, bool write_back_lines
     c->job_pass = false;
 }
 
-static __attribute__((noinline)) void start_control(struct cache *c)
+/* Paused, or told to go on: there is nothing to write back or to drop. */
+static void control_at_once(struct cache *c, const struct cache_control_request *m)
+{
+    if (!cache_control_can_reply(c))
+        return;
+    if (message_kind(m) == CACHE_CONTROL_RESUME)
+        c->job = JOB_NONE;
+    cache_control_reply_finished(c, m->tag);
+    cache_control_pop(c);
+}
+
+/* True: it goes on after a pause, in which answers to faults may have come. */
+static __attribute__((noinline)) bool start_control(struct cache *c)
 {
     const struct cache_control_request *m = cache_control_peek(c);
-    if (c->job != JOB_NONE || !m)
-        return;
-    if (message_kind(m) == CACHE_CONTROL_INVALIDATE)
+    bool busy = c->job != JOB_NONE && c->job != JOB_PAUSED;
+    bool paused = c->job == JOB_PAUSED;
+    if (!m || (busy && !(c->job == JOB_FENCE && c->faulted)))
+        return false;
+    if (c->job == JOB_PAUSED || message_kind(m) == CACHE_CONTROL_RESUME)
+        control_at_once(c, m);
+    else if (message_kind(m) == CACHE_CONTROL_PAUSE)
+        start_job(c, JOB_PAUSE, true, true);
+    else if (message_kind(m) == CACHE_CONTROL_INVALIDATE)
         start_job(c, JOB_INVALIDATE, false, true);
     else
         start_job(c, JOB_FLUSH, true, m->flush.invalidate);
+    return paused && c->job == JOB_NONE;
 }
 
 static void drop_all(struct cache *c)
@@ -344,6 +448,14 @@ static bool write_back_all(struct cache *c)
     return progress;
 }
 
+/* Faults that are not answered: what is on its way may be what has just been forgotten. */
+static void forget_answers(struct cache *c)
+{
+    uint32_t pages = cache_translation_ops(c)->capacity(cache_translation(c));
+    for (uint32_t i = 0; c->faulted && i < pages; i++)
+        *page_fault(c, i) |= *page_fault(c, i) ? PAGE_AGAIN : 0;
+}
+
 static bool finish_job(struct cache *c)
 {
     bool from_control = c->job != JOB_FENCE;
@@ -356,8 +468,11 @@ static bool finish_job(struct cache *c)
             return false;
         }
         drop_all(c);
-        if (from_control && cache_translation(c))
+        if (from_control && cache_translation(c)) {
             cache_translation_ops(c)->flush(cache_translation(c));
+            c->head_translated = c->head_faults = false;
+            forget_answers(c);
+        }
     }
     if (from_control) {
         cache_control_reply_finished(c, cache_control_peek(c)->tag);
@@ -366,7 +481,7 @@ static bool finish_job(struct cache *c)
         cache_top_reply_done(c, cache_top_peek(c)->tag);
         cache_top_pop(c);
     }
-    c->job = JOB_NONE;
+    c->job = c->job == JOB_PAUSE ? JOB_PAUSED : JOB_NONE;
     return true;
 }
 
@@ -387,7 +502,7 @@ static bool pass_fence(struct cache *c)
 static __attribute__((noinline)) bool work_on_job(struct cache *c)
 {
     bool progress = false;
-    if (c->unanswered)
+    if (c->unanswered != (c->job == JOB_FENCE ? 0 : c->faulted))
         return false;
     if (c->job_write_back)
         progress = write_back_all(c);
@@ -464,7 +579,7 @@ CACHE_INLINE bool finish_next(struct cache *c, const struct cache_next *next)
         index_pool_give(&c->free_parked, next->parked);
         return true;
     }
-    c->head_translated = false;
+    c->head_translated = c->head_faults = false;
     return ring_drop(ring_at(c->io.top_request), c->io.base.now);
 }
 
@@ -497,20 +612,21 @@ static bool cache_tick(struct cache *c)
     bool worked = false;
     if (pending >> cache_bottom_first_pending(c) & 1)
         take_answers(c);
-    if (cache_translation_ops(c) && (pending >> cache_translate_first_pending(c) & 1))
+    if (cache_translation_ops(c) && c->job != JOB_PAUSED
+        && (pending >> cache_translate_first_pending(c) & 1))
         take_pages(c);
     if (pending >> cache_control_first_pending(c) & 1)
-        start_control(c);
+        worked = start_control(c);
     if ((pending >> cache_top_first_pending(c) & 1) || c->replay.first != PARKED_NONE)
         take_requests(c, &room);
-    if (c->job != JOB_NONE)
-        worked = work_on_job(c);
+    if (c->job != JOB_NONE && c->job != JOB_PAUSED)
+        worked |= work_on_job(c);
     return room == 0 || worked;
 }
 
 static unsigned cache_outstanding(const struct cache *c, struct hang_report *report)
 {
-    static const char *const jobs[] = {"", "flush", "flush", "invalidate", "fence"};
+    static const char *const jobs[] = {"", "flush", "invalidate", "fence", "pause", "pause"};
     for (uint32_t i = 0; report && i < (uint32_t)cache_params(c)->mshrs; i++)
         if (mshr_at(c, i)->used)
             hang_note(report, "line 0x%llx has been asked for below; %u requests wait for it",

@@ -89,10 +89,15 @@ struct cache_queue {
     uint32_t first, last; /* PARKED_NONE: empty */
 };
 
+/* Of a page that has been asked for: somebody wants to write there who was told that he may not;
+ * and that was forgotten since, so the answer may be an old one and the page is asked for once
+ * more. */
+enum { PAGE_FAULT = 1, PAGE_AGAIN = 2 };
+
 /* Why the oldest request could not be taken: tells whether it is worth trying again. */
 enum cache_hold { HOLD_NONE, HOLD_ROOM_BELOW, HOLD_MSHR, HOLD_RESPONSE, HOLD_OTHER };
 
-enum cache_job { JOB_NONE, JOB_FLUSH, JOB_FLUSH_INVALIDATE, JOB_INVALIDATE, JOB_FENCE };
+enum cache_job { JOB_NONE, JOB_FLUSH, JOB_INVALIDATE, JOB_FENCE, JOB_PAUSE, JOB_PAUSED };
 
 struct cache {
     struct cache_io io;
@@ -108,7 +113,9 @@ struct cache {
     uint32_t sent;
     uint32_t parked;
     uint32_t parked_data;
-    uint32_t pages; /* struct cache_queue by number of the page asked for */
+    uint32_t pages;   /* struct cache_queue by number of the page asked for */
+    uint32_t faults;  /* uint8_t, the same: PAGE_FAULT, PAGE_AGAIN */
+    uint32_t faulted; /* requests that wait for a page to become writable */
     uint32_t payload_stride;
     struct index_pool free_mshrs, free_targets, free_stored, free_sent, free_parked;
     uint32_t dirty_count;
@@ -118,6 +125,7 @@ struct cache {
     bool job_write_back, job_drop;
     bool job_pass; /* the fence has yet to be sent below */
     bool head_translated;
+    bool head_faults;  /* the next request writes to a page that is known as read-only */
     bool head_missed;  /* the next request is a read of a line that is not here, */
     uint32_t head_set; /* in this set, and could not be asked for: only takes bring lines */
     bool any_lines;    /* false: none has been claimed since all were dropped */

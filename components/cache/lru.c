@@ -71,6 +71,8 @@ static void lru_touch(struct part *self, uint32_t set, uint32_t way)
         return;
     }
     uint64_t *order = &arena_at(uint64_t, p->order)[set], old = *order;
+    if ((old & 15) == way)
+        return;
     /* Finds the lowest zero digit of old ^ way way way ...: where the way stands. */
     uint64_t same = old ^ (LRU_NIBBLES * way),
              zero = (same - LRU_NIBBLES) & ~same & (LRU_NIBBLES * 8);
@@ -97,9 +99,17 @@ static uint32_t lru_victim(struct part *self, uint32_t set, uint64_t candidates)
     const struct lru *p = (const struct lru *)(const void *)self;
     if (engine_unlikely(p->ways > LRU_LISTED_WAYS))
         return lru_oldest_stamp(p, set, candidates);
-    uint64_t order = arena_at(uint64_t, p->order)[set];
-    for (unsigned shift = (p->ways - 1) * 4;; shift -= 4) {
-        uint32_t way = order >> shift & 15;
+    uint64_t *order = &arena_at(uint64_t, p->order)[set], old = *order;
+    unsigned shift = (p->ways - 1) * 4;
+    uint32_t way = old >> shift & 15;
+    if (candidates >> way & 1) { /* it goes, and what takes its place comes first: at once */
+        uint64_t through = UINT64_MAX >> (60 - shift);
+        *order = (old & ~through) | (old << 4 & through) | way;
+        return way;
+    }
+    for (;;) {
+        shift -= 4;
+        way = old >> shift & 15;
         if (candidates >> way & 1)
             return way;
     }

@@ -83,6 +83,19 @@ static uint32_t tlb_l1_wait(struct part *self, uint32_t pid, uint64_t address)
     return translation_ask(&p->table, pid, address);
 }
 
+static uint32_t tlb_l1_fault(struct part *self, uint32_t pid, uint64_t address)
+{
+    struct tlb_l1 *p = (struct tlb_l1 *)(void *)self;
+    uint32_t i = translation_find(&p->table, pid, address);
+    if (!translation_can_ask(&p->table))
+        return UINT32_MAX;
+    if (i != TRANSLATION_NONE)
+        translation_drop(&p->table, i);
+    p->page = PAGE_NONE;
+    p->io.stats.misses++;
+    return translation_ask(&p->table, pid, address);
+}
+
 static void tlb_l1_fill(struct part *self, uint32_t number, uint64_t physical, unsigned page_bits,
                         bool writable)
 {
@@ -98,11 +111,26 @@ static void tlb_l1_flush(struct part *self)
     translation_table_flush(&p->table);
 }
 
+static bool tlb_l1_warm(struct part *self, uint32_t pid, uint64_t address, uint64_t physical,
+                        unsigned page_bits, bool writable)
+{
+    struct tlb_l1 *p = (struct tlb_l1 *)(void *)self;
+    uint32_t i = translation_find(&p->table, pid, address);
+    p->page = PAGE_NONE;
+    if (i == TRANSLATION_NONE)
+        translation_enter(&p->table, pid, address, physical, page_bits, writable);
+    else
+        translation_touch(&p->table, i);
+    return i != TRANSLATION_NONE;
+}
+
 static const struct address_translation_ops tlb_l1_ops = {
     .latency = tlb_l1_latency,
     .capacity = tlb_l1_capacity,
     .lookup = tlb_l1_lookup,
     .wait = tlb_l1_wait,
+    .fault = tlb_l1_fault,
     .fill = tlb_l1_fill,
     .flush = tlb_l1_flush,
+    .warm = tlb_l1_warm,
 };

@@ -4,6 +4,7 @@
 #ifndef HEDDLE_COMMAND_AQL_PACKET_H
 #define HEDDLE_COMMAND_AQL_PACKET_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct aql_packet {
@@ -19,7 +20,7 @@ struct aql_packet {
     /* Reserved in HSA. Command: virtual address of the pool of private memory, 0: none. In a user queue: of the copy of the
      * packet that the kernel is to see, with a queue object behind it (WORK_QUEUE_OFFSET); 0: it sees the one in the queue. */
     uint64_t scratch;
-    uint64_t scratch_groups; /* completion signal in HSA. Command only: aql_set_scratch() */
+    uint64_t scratch_groups; /* completion signal in HSA. Command only: aql_set_scratch(), aql_set_launch() */
 };
 _Static_assert(sizeof(struct aql_packet) == 64, "a packet has 64 bytes");
 
@@ -39,7 +40,8 @@ static inline uint32_t aql_groups(const struct aql_packet *packet)
     return (uint32_t)(packet->kernel_object >> 32);
 }
 
-/* Of a command: work-groups that the pool has room for, and the queue object, `lines` times 64 bytes behind the packet. */
+/* Of a command: work-groups that the pool has room for, and the queue object, `lines` times 64 bytes behind the packet, 0: there is
+ * none. */
 static inline void aql_set_scratch(struct aql_packet *packet, uint64_t address, uint32_t groups, uint32_t lines)
 {
     packet->scratch = address;
@@ -51,9 +53,30 @@ static inline uint32_t aql_scratch_groups(const struct aql_packet *packet)
     return (uint32_t)packet->scratch_groups;
 }
 
+/* Of a command without a queue object, after its scratch is set: the number of the launch, 0: it does not matter; and whether only
+ * its memory instructions take time. */
+#define AQL_HAS_LAUNCH  ((uint64_t)1 << 63)
+#define AQL_MEMORY_ONLY ((uint64_t)1 << 62)
+
+static inline void aql_set_launch(struct aql_packet *packet, uint32_t launch, bool memory_only)
+{
+    packet->scratch_groups = (uint32_t)packet->scratch_groups | (uint64_t)(launch & (INT32_MAX >> 1)) << 32 | AQL_HAS_LAUNCH
+                             | (memory_only ? AQL_MEMORY_ONLY : 0);
+}
+
+static inline uint32_t aql_launch(const struct aql_packet *packet)
+{
+    return packet->scratch_groups & AQL_HAS_LAUNCH ? (uint32_t)(packet->scratch_groups >> 32) & (INT32_MAX >> 1) : 0;
+}
+
+static inline bool aql_memory_only(const struct aql_packet *packet)
+{
+    return packet->scratch_groups & AQL_HAS_LAUNCH && packet->scratch_groups & AQL_MEMORY_ONLY;
+}
+
 static inline uint32_t aql_queue_lines(const struct aql_packet *packet)
 {
-    return (uint32_t)(packet->scratch_groups >> 32);
+    return packet->scratch_groups & AQL_HAS_LAUNCH ? 0 : (uint32_t)(packet->scratch_groups >> 32);
 }
 
 /* The kernel descriptor of code objects v3 and later (LLVM, "User Guide for AMDGPU Backend", Kernel Descriptor). */

@@ -19,16 +19,27 @@
 #include "runtime/hang.h"
 #include "runtime/kernel.h"
 #include "runtime/platform.h"
+#include "runtime/sampling.h"
 #include "runtime/trace.h"
+#include "runtime/warm.h"
 
-enum control_kind { CONTROL_NONE, CONTROL_INVALIDATE, CONTROL_FLUSH, CONTROL_SHOOTDOWN };
+enum control_kind {
+    CONTROL_NONE,
+    CONTROL_INVALIDATE,
+    CONTROL_FLUSH,
+    CONTROL_SHOOTDOWN,
+    CONTROL_PAUSE,
+    CONTROL_RESUME
+};
 
 /* The caches under control: (name, port, level, request). A level is asked when all of the one
  * before have answered. What holds nothing of its own goes first, lower caches before upper ones,
  * so that no upper one takes stale lines from below after its own turn; an invalidation ends there.
  * A flush then writes back from the top down, since the L2's lines go to the L3. A shoot-down is
  * for the shared TLBs, then for the first level, whose TLBs forget everything: in this order, or a
- * first level could take an old page from the shared TLB after its own turn. */
+ * first level could take an old page from the shared TLB after its own turn. A pause is for the
+ * first level of what kernels read and write, which drops everything and then takes nothing until
+ * resumed; then for those in the middle, which may hold lines of a page that goes. */
 #define CONTROL_PORTS(X)                                                                           \
     X(TLB, tlb_control, 0, forget(c, i, 0, c->shot.address, c->shot.size, c->shot.pid))            \
     X(MID, mid_control, 0, invalidate(c, i, 0))                                                    \
@@ -37,7 +48,7 @@ enum control_kind { CONTROL_NONE, CONTROL_INVALIDATE, CONTROL_FLUSH, CONTROL_SHO
     X(L1I, l1i_control, 1, invalidate(c, i, 0))                                                    \
     X(L2, l2_control, 2, flush(c, i, 0, true))                                                     \
     X(L3, l3_control, 3, flush(c, i, 0, true))
-enum { CONTROL_LAST_INVALIDATED = 1, CONTROL_LAST_FLUSHED = 3 };
+enum { CONTROL_LAST_INVALIDATED = 1, CONTROL_LAST_PAUSED = 2, CONTROL_LAST_FLUSHED = 3 };
 
 #define CONTROL_NAME(NAME, PORT, LEVEL, REQUEST) CONTROL_##NAME,
 enum control_cache { CONTROL_PORTS(CONTROL_NAME) CONTROL_CACHES };
@@ -57,10 +68,16 @@ struct command_processor {
         uint16_t tag;
         bool wanted, done; /* waits for the caches; is to be answered */
     } shot;                /* the shoot-down */
-    uint32_t launches;     /* number of the next dispatch */
-    uint32_t groups;       /* arena: struct placed_group[cus][64] */
-    uint32_t accounts;     /* arena: struct kernel_account[dispatchers] */
-    struct slot_use all;   /* by the work-groups of all dispatchers */
+    struct {
+        uint64_t since; /* cycle in which the pause was wanted */
+        uint16_t tag;
+        bool wanted, done; /* as above, of a pause or its end */
+        bool on;           /* between the two no kernel begins */
+    } pause;
+    uint32_t launches;   /* number of the next dispatch */
+    uint32_t groups;     /* arena: struct placed_group[cus][64] */
+    uint32_t accounts;   /* arena: struct kernel_account[dispatchers] */
+    struct slot_use all; /* by the work-groups of all dispatchers */
 };
 
 static int64_t instance_param(const struct platform_instance *instance, const char *name,
@@ -113,6 +130,8 @@ static uint32_t round_trip(const struct command_processor *c)
     return most;
 }
 
+static const struct warm_ops command_processor_warm_ops;
+
 static void command_processor_init(struct command_processor *c)
 {
     uint32_t cus = command_processor_work_count(c);
@@ -121,6 +140,7 @@ static void command_processor_init(struct command_processor *c)
     c->accounts =
         arena_allocate(command_processor_dispatcher_count(c) * sizeof(struct kernel_account));
     c->flush_answered = true;
+    warm_register(&c->io.base, &command_processor_warm_ops);
     for (uint32_t i = 0; i < cus; i++)
         check_pool(c, pool, i);
     cu_resource_pool_ops.setup((struct part *)(void *)pool, cus);
@@ -133,11 +153,32 @@ static void command_processor_init(struct command_processor *c)
 
 /* ---- cache control ---- */
 
-static unsigned control_level_of(enum control_cache cache)
+static unsigned control_usual_level(enum control_cache cache)
 {
 #define CONTROL_LEVEL(NAME, PORT, LEVEL, REQUEST) [CONTROL_##NAME] = LEVEL,
     static const uint8_t levels[] = {CONTROL_PORTS(CONTROL_LEVEL)};
     return levels[cache];
+}
+
+/* A pause begins with the first level: nothing comes to those in the middle after that. */
+static unsigned control_level_of(const struct command_processor *c, enum control_cache cache)
+{
+    return c->control == CONTROL_PAUSE && cache == CONTROL_MID ? CONTROL_LAST_PAUSED
+                                                               : control_usual_level(cache);
+}
+
+static bool control_is_pause(const struct command_processor *c)
+{
+    return c->control == CONTROL_PAUSE || c->control == CONTROL_RESUME;
+}
+
+/* Is the operation under way for this kind of cache? */
+static bool control_takes_part(const struct command_processor *c, enum control_cache cache)
+{
+    if (control_is_pause(c))
+        return cache == CONTROL_L1V || cache == CONTROL_L1S
+               || (cache == CONTROL_MID && c->control == CONTROL_PAUSE);
+    return c->control == CONTROL_SHOOTDOWN ? cache != CONTROL_MID : cache != CONTROL_TLB;
 }
 
 static uint32_t control_count(const struct command_processor *c, enum control_cache cache)
@@ -145,13 +186,31 @@ static uint32_t control_count(const struct command_processor *c, enum control_ca
 #define CONTROL_COUNT(NAME, PORT, LEVEL, REQUEST)                                                  \
     case CONTROL_##NAME:                                                                           \
         return command_processor_##PORT##_count(c);
-    if (c->control == CONTROL_SHOOTDOWN ? cache == CONTROL_MID : cache == CONTROL_TLB)
+    if (!control_takes_part(c, cache))
         return 0;
     switch (cache) {
         CONTROL_PORTS(CONTROL_COUNT)
     default:
         return 0;
     }
+}
+
+static bool control_send_pause(const struct command_processor *c, enum control_cache cache,
+                               uint32_t i)
+{
+    bool vector = cache == CONTROL_L1V, on = c->control == CONTROL_PAUSE;
+    if (!(vector ? command_processor_l1v_control_can_send(c, i)
+                 : command_processor_l1s_control_can_send(c, i)))
+        return false;
+    if (vector && on)
+        command_processor_l1v_control_send_pause(c, i, 0);
+    else if (vector)
+        command_processor_l1v_control_send_resume(c, i, 0);
+    else if (on)
+        command_processor_l1s_control_send_pause(c, i, 0);
+    else
+        command_processor_l1s_control_send_resume(c, i, 0);
+    return true;
 }
 
 /* Asks cache `i`; false: its port is full. The tag says nothing, answers are only counted. */
@@ -163,6 +222,8 @@ static bool control_send(const struct command_processor *c, enum control_cache c
             return false;                                                                          \
         command_processor_##PORT##_send_##REQUEST;                                                 \
         return true;
+    if (control_is_pause(c) && cache != CONTROL_MID)
+        return control_send_pause(c, cache, i);
     switch (cache) {
         CONTROL_PORTS(CONTROL_SEND)
     default:
@@ -176,7 +237,8 @@ static bool control_send_level(struct command_processor *c, bool *all)
     bool sent = false;
     *all = false;
     for (unsigned cache = 0; cache < CONTROL_CACHES; cache++) {
-        uint32_t count = control_level_of(cache) == c->control_level ? control_count(c, cache) : 0;
+        uint32_t count =
+            control_level_of(c, cache) == c->control_level ? control_count(c, cache) : 0;
         while (c->control_next[cache] < count && control_send(c, cache, c->control_next[cache])) {
             c->control_next[cache]++;
             c->control_awaited++;
@@ -193,14 +255,16 @@ static bool control_level_is_empty(const struct command_processor *c)
 {
     uint32_t count = 0;
     for (unsigned cache = 0; cache < CONTROL_CACHES; cache++)
-        count += control_level_of(cache) == c->control_level ? control_count(c, cache) : 0;
+        count += control_level_of(c, cache) == c->control_level ? control_count(c, cache) : 0;
     return !count;
 }
 
 /* Goes on to the next level that has caches; false: there is none. */
 static bool control_next_level(struct command_processor *c)
 {
-    uint32_t last = c->control == CONTROL_FLUSH ? CONTROL_LAST_FLUSHED : CONTROL_LAST_INVALIDATED;
+    uint32_t last = c->control == CONTROL_FLUSH   ? CONTROL_LAST_FLUSHED
+                    : c->control == CONTROL_PAUSE ? CONTROL_LAST_PAUSED
+                                                  : CONTROL_LAST_INVALIDATED;
     while (c->control_level < last) {
         c->control_level++;
         if (!control_level_is_empty(c))
@@ -234,6 +298,12 @@ static void control_level_end(struct command_processor *c)
         c->shot.done = true;
         return;
     }
+    if (kind == CONTROL_PAUSE || kind == CONTROL_RESUME) {
+        c->pause.done = true;
+        if (kind == CONTROL_RESUME)
+            c->io.stats.paused_cycles += command_processor_now(c) - c->pause.since;
+        return;
+    }
     for (uint32_t i = 0; i < command_processor_dispatcher_count(c); i++) {
         struct dispatcher *d = command_processor_dispatcher(c, i);
         d->invalidated |= d->invalidating;
@@ -264,6 +334,14 @@ static bool control_step(struct command_processor *c)
         control_begin(c, CONTROL_FLUSH);
         return true;
     }
+    if (c->pause.wanted) {
+        c->pause.wanted = false;
+        c->io.stats.pauses += c->pause.on;
+        control_begin(c, c->pause.on ? CONTROL_PAUSE : CONTROL_RESUME);
+        return true;
+    }
+    if (c->pause.on)
+        return false;
     for (uint32_t i = 0; i < command_processor_dispatcher_count(c); i++) {
         struct dispatcher *d = command_processor_dispatcher(c, i);
         d->invalidating = d->state == DISPATCHER_STARTING && !d->invalidated
@@ -288,6 +366,33 @@ static bool control_receive(struct command_processor *c)
     CONTROL_PORTS(CONTROL_RECEIVE)
     return before != c->control_awaited;
 }
+
+/* ---- without time ---- */
+
+/* The caches that an invalidation or a flush would reach. */
+static void drop_untimed(const struct command_processor *c, unsigned last)
+{
+#define CONTROL_DROP(NAME, PORT, LEVEL, REQUEST)                                                   \
+    for (uint32_t i = 0;                                                                           \
+         CONTROL_##NAME != CONTROL_TLB && control_usual_level(CONTROL_##NAME) <= last              \
+         && i < command_processor_##PORT##_count(c);                                               \
+         i++)                                                                                      \
+        warm_drop(engine_base.port_rings[2 * (command_processor_io(c)->PORT##_first + i)]);
+    CONTROL_PORTS(CONTROL_DROP)
+}
+
+static void begin_untimed(struct component *c)
+{
+    drop_untimed((const struct command_processor *)(const void *)c, CONTROL_LAST_INVALIDATED);
+}
+
+static void flush_untimed(struct component *c)
+{
+    drop_untimed((const struct command_processor *)(const void *)c, CONTROL_LAST_FLUSHED);
+}
+
+static const struct warm_ops command_processor_warm_ops = {.begin = begin_untimed,
+                                                           .flush = flush_untimed};
 
 /* ---- kernels ---- */
 
@@ -351,7 +456,11 @@ static bool launch(struct command_processor *c, const struct command_request *m)
     d->state = DISPATCHER_STARTING;
     d->start_at = command_processor_now(c) + (uint64_t)command_processor_params(c)->kernel_overhead;
     d->invalidated = false;
+    d->common.memory_only = aql_memory_only(&packet);
     d->record = kernel_begin(&c->io.base, name, symbol, packet.gpu);
+    kernel_set_launch(
+        d->record, aql_launch(&packet),
+        sampling_way_name(aql_memory_only(&packet) ? SAMPLING_MEMORY_ONLY : SAMPLING_DETAILED));
     trace_begin(&c->io.base, number, name);
     account_begin(account_of(c, number), &c->all, command_processor_now(c),
                   command_processor_work_count(c));
@@ -496,16 +605,34 @@ static bool shoot_down(struct command_processor *c, const struct command_request
     return true;
 }
 
+static bool pause_or_resume(struct command_processor *c, const struct command_request *m)
+{
+    bool on = message_kind(m) == COMMAND_PAUSE;
+    if (c->pause.wanted || c->pause.done || control_is_pause(c))
+        return false;
+    if (on == c->pause.on) {
+        engine_fail(&c->io.base, "it was told to %s twice", on ? "pause" : "go on");
+        return false;
+    }
+    if (on)
+        c->pause.since = command_processor_now(c);
+    c->pause.on = on;
+    c->pause.tag = m->tag;
+    c->pause.wanted = true;
+    return true;
+}
+
 static bool host_receive(struct command_processor *c)
 {
     const struct command_request *m;
     bool received = false;
     while ((m = command_processor_host_peek(c))) {
         unsigned kind = message_kind(m);
-        bool taken = kind == COMMAND_LAUNCH      ? launch(c, m)
-                     : kind == COMMAND_FLUSH     ? flush(c, m)
-                     : kind == COMMAND_SHOOTDOWN ? shoot_down(c, m)
-                                                 : forward(c, m);
+        bool taken = kind == COMMAND_LAUNCH                            ? launch(c, m)
+                     : kind == COMMAND_FLUSH                           ? flush(c, m)
+                     : kind == COMMAND_SHOOTDOWN                       ? shoot_down(c, m)
+                     : kind == COMMAND_PAUSE || kind == COMMAND_RESUME ? pause_or_resume(c, m)
+                                                                       : forward(c, m);
         if (!taken)
             break;
         command_processor_host_pop(c);
@@ -535,6 +662,11 @@ static bool answer(struct command_processor *c)
     if (c->shot.done && command_processor_host_can_reply(c)) {
         command_processor_host_reply_done(c, c->shot.tag);
         c->shot.done = false;
+        sent = true;
+    }
+    if (c->pause.done && command_processor_host_can_reply(c)) {
+        command_processor_host_reply_done(c, c->pause.tag);
+        c->pause.done = false;
         sent = true;
     }
     return sent;
@@ -568,10 +700,15 @@ static unsigned command_processor_outstanding(const struct command_processor *c,
                                               struct hang_report *report)
 {
     unsigned undone = (c->control != CONTROL_NONE) + c->flush_wanted + !c->flush_answered
-                      + c->shot.wanted + c->shot.done;
+                      + c->shot.wanted + c->shot.done + c->pause.wanted + c->pause.done
+                      + c->pause.on;
     if (c->control != CONTROL_NONE && report)
         hang_note(report, "waits for %u caches to %s", c->control_awaited,
-                  c->control_level > CONTROL_LAST_INVALIDATED ? "write back" : "invalidate");
+                  control_is_pause(c)                           ? "pause or go on"
+                  : c->control_level > CONTROL_LAST_INVALIDATED ? "write back"
+                                                                : "invalidate");
+    else if (c->pause.on && report)
+        hang_note(report, "memory accesses are paused for a page that moves");
     for (uint32_t i = 0; i < command_processor_dispatcher_count(c); i++) {
         const struct dispatcher *d = command_processor_dispatcher(c, i);
         if (d->state == DISPATCHER_IDLE)

@@ -9,11 +9,13 @@
 
 #include "runtime/engine.h"
 #include "runtime/platform.h"
+#include "runtime/warm.h"
 
 #include "compute_unit_state.h"
 #include "fetch.h"
 #include "issue.h"
 #include "local_memory.h"
+#include "memory_only.h"
 #include "scalar_memory.h"
 #include "vector_memory.h"
 #include "wavefront.h"
@@ -44,6 +46,8 @@ static void compute_unit_init(struct compute_unit *c)
         c->smem_free[c->smem_free_count] = (uint16_t)(CU_SMEM - 1 - c->smem_free_count);
     for (size_t i = 0; i < CU_MAX_SIMDS; i++)
         c->retry_at[i] = ENGINE_NEVER;
+    warm_register_unit(&c->io.base, c->io.vmem_request, c->io.smem_request, c->io.imem_request,
+                       c->lines_ahead);
 }
 
 static uint64_t next_event(const struct compute_unit *c, uint64_t now)

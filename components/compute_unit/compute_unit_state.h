@@ -87,6 +87,7 @@ struct cu_group {
     uint32_t lds_offset, lds_bytes;
     uint32_t vgprs;
     uint64_t scratch;
+    bool memory_only;  /* see memory_only.h */
     uint64_t arrived;  /* cycle */
     uint64_t ended_at; /* sum of the cycles in which its wavefronts ended */
     uint16_t wave[WORK_MAX_WAVEFRONTS];

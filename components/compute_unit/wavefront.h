@@ -152,20 +152,30 @@ static bool wave_decode(struct compute_unit *c, struct cu_wave *w, unsigned wave
     return true;
 }
 
+static bool wave_skip(struct compute_unit *c, struct cu_wave *w, unsigned wave);
+
+/* The instruction at the pc has been decoded: it may issue from ready_at on. */
+static inline void wave_go_on(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+                              uint64_t now)
+{
+    if (engine_likely(!c->group[w->group].memory_only) || wave_skip(c, w, wave))
+        wave_sleep(c, w, now);
+}
+
 /* After an instruction: the next one may issue from `at` on. */
 static inline void wave_continue(struct compute_unit *c, struct cu_wave *w, unsigned wave,
                                  uint64_t now, uint64_t at)
 {
     w->ready_at = at;
     if (wave_decode(c, w, wave))
-        wave_sleep(c, w, now);
+        wave_go_on(c, w, wave, now);
 }
 
 /* Bytes arrived for a wavefront in WAVE_FETCH. */
 static void wave_fetched(struct compute_unit *c, struct cu_wave *w, unsigned wave, uint64_t now)
 {
     if (w->state == WAVE_FETCH && wave_decode(c, w, wave))
-        wave_sleep(c, w, now);
+        wave_go_on(c, w, wave, now);
 }
 
 static void wave_expire(struct compute_unit *c, uint64_t now)
@@ -217,7 +227,7 @@ static void wave_start(struct compute_unit *c, struct cu_group *g, const struct 
         if (w->line_state[i] != LINE_EMPTY)
             w->line_state[i] = w->line_state[i] == LINE_VALID ? LINE_EMPTY : LINE_STALE;
     }
-    w->vgpr = (uint32_t)(c->vgprs + registers * sizeof(uint32_t) / 16);
+    w->vgpr = (uint32_t)(c->vgprs + registers * sizeof(uint32_t) / ARENA_UNIT);
     w->simd = place->simd;
     w->slot = place->slot;
     w->group = (uint8_t)p->work_group_slot;
@@ -273,6 +283,7 @@ static void group_start(struct compute_unit *c, uint64_t now)
                            .lds_bytes = p.lds_bytes,
                            .vgprs = p.vgprs,
                            .scratch = p.scratch,
+                           .memory_only = p.memory_only != 0,
                            .arrived = now};
     g->ledger = (uint8_t)ledger_open(c, p.dispatch_id, now);
     if (!c->resident)

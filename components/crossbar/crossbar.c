@@ -13,9 +13,11 @@ struct crossbar {
 };
 
 #include "interconnect.h"
+#include "interconnect_warm.h"
 
 static void crossbar_init(struct crossbar *c)
 {
+    warm_register(&c->io.base, &crossbar_warm_ops);
     crossbar_setup(c, (uint32_t)crossbar_params(c)->latency, true,
                    (uint64_t)crossbar_params(c)->width);
 }

@@ -235,6 +235,60 @@ INTERCONNECT_INLINE bool INTERCONNECT(move_one)(struct INTERCONNECT_TYPE *c, uin
     return true;
 }
 
+/* The same for at most 64 sources and targets, whose bitmaps are words that stay in registers. */
+INTERCONNECT_INLINE bool INTERCONNECT(move_words)(struct INTERCONNECT_TYPE *c, uint64_t pending,
+                                                  bool reply)
+{
+    const struct interconnect_view v = interconnect_look(&c->interconnect, reply, c->io.base.now);
+    struct interconnect_side *s = &c->interconnect.side[reply];
+    uint64_t known = *v.known, busy = *v.busy;
+    bool again = false;
+    for (uint64_t bits = pending & ~known; bits; bits &= bits - 1) {
+        uint32_t source = (uint32_t)__builtin_ctzll(bits);
+        const struct message *m = ring_oldest(ring_at(v.rings[source]), v.now);
+        int32_t target = m ? INTERCONNECT(target)(c, m, reply) : -1;
+        if (target < 0)
+            continue;
+        known |= bits & -bits;
+        v.wanted[target] |= bits & -bits;
+        busy |= (uint64_t)1 << target;
+    }
+    for (uint64_t bits = busy; bits; bits &= bits - 1) {
+        uint32_t target = (uint32_t)__builtin_ctzll(bits);
+        struct interconnect_target *t = &v.by_target[target];
+        if (t->free_at > v.now) {
+            INTERCONNECT(wake_at)(c, t->free_at);
+            continue;
+        }
+        struct ring *out = ring_at(t->ring);
+        if (!ring_has_room(out, v.now)
+            || (!reply && !index_pool_has(&c->interconnect.free_origins)))
+            continue;
+        uint64_t wanted = v.wanted[target], behind = wanted & UINT64_MAX << t->last_served << 1;
+        uint64_t turn = behind ? behind : wanted, chosen = turn & -turn, others = wanted ^ chosen;
+        uint32_t source = (uint32_t)__builtin_ctzll(turn);
+        bool more;
+        v.wanted[target] = others;
+        known ^= chosen;
+        t->last_served = source;
+        unsigned cycles =
+            INTERCONNECT(pass)(c, &v, ring_at(v.rings[source]), out, source, reply, &more);
+        t->free_at = v.now + cycles;
+        again |= more;
+        if (!others) {
+            busy ^= bits & -bits;
+            continue;
+        }
+        again |= cycles == 1;
+        c->io.stats.conflicts += interconnect_conflict(s, v.now, cycles);
+        if (cycles > 1)
+            INTERCONNECT(wake_at)(c, v.now + cycles);
+    }
+    *v.known = known;
+    *v.busy = busy;
+    return again;
+}
+
 INTERCONNECT_INLINE bool INTERCONNECT(move_side)(struct INTERCONNECT_TYPE *c, bool reply)
 {
     const struct interconnect_side *s = &c->interconnect.side[reply];
@@ -250,7 +304,7 @@ INTERCONNECT_INLINE bool INTERCONNECT(move_side)(struct INTERCONNECT_TYPE *c, bo
     if (!busy && !(pending & (pending - 1))
         && INTERCONNECT(move_one)(c, (uint32_t)__builtin_ctzll(pending), reply, &again))
         return again;
-    return INTERCONNECT(move_all)(c, reply);
+    return INTERCONNECT(move_words)(c, pending, reply);
 }
 
 /* Answers first: they free entries of the table of requests in flight. */

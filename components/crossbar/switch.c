@@ -21,6 +21,7 @@ struct switch_ {
 };
 
 #include "interconnect.h"
+#include "interconnect_warm.h"
 
 /* Is the other end of a ring a stop like this one? */
 static bool is_stop(const struct switch_ *c, uint32_t ring)
@@ -54,6 +55,7 @@ static void switch__init(struct switch_ *c)
     struct interconnect_side *side = c->interconnect.side;
     switch__setup(c, (uint32_t)switch__params(c)->latency, false, 0);
     c->interconnect.bubble = switch__params(c)->bubble;
+    warm_register(&c->io.base, &switch__warm_ops);
     if (!c->interconnect.bubble || !side[0].sources)
         return;
     note_stops(c, c->io.from_first, side[0].sources, side[0].ring_in, side[1].ring_out);

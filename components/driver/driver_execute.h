@@ -6,6 +6,7 @@
 #ifndef HEDDLE_DRIVER_EXECUTE_H
 #define HEDDLE_DRIVER_EXECUTE_H
 
+#include "driver_copies.h"
 #include "driver_dirty.h"
 #include "driver_functional.h"
 #include "driver_move.h"
@@ -44,6 +45,8 @@ static void command_complete(struct driver *d, struct driver_queue *q)
         dirty_note(d, q->device, k->pid);
         ring_give(device, k->piece);
         scratch_release(device, k);
+        d->sample.timed -= k->timed;
+        k->timed = false;
     }
     if (k->kind == DRIVER_STAGE && k->piece != DRIVER_NONE)
         ring_written(device, k->piece);
@@ -54,6 +57,7 @@ static void command_complete(struct driver *d, struct driver_queue *q)
         d->bounce_owner = DRIVER_NONE;
     *driver_ticket_at(d, k->ticket) =
         (struct driver_ticket){k->ticket, engine.domains[d->io.base.domain].time_ps + 1};
+    driver_stream_rules_ops(d)->completed(driver_stream_rules(d), k->queue, k->ticket);
     if (d->await_any || d->awaited == k->ticket)
         engine_stop();
     if (k->kind != DRIVER_READ && driver_queues_count(d))
@@ -100,6 +104,8 @@ static uint32_t command_flush_device(const struct driver *d, const struct driver
         number = flush_owner(d, memory_owners(d, k->source, k->size) & ~k->flushed, k->source);
     return number;
 }
+
+#include "driver_sample.h" /* works with what stands above */
 
 /* Kernels reach the memory of other GPUs, too. */
 static bool any_kernel_runs(const struct driver *d)
@@ -166,14 +172,17 @@ static bool command_is_direct(struct driver *d, const struct driver_command *k)
 }
 
 static void migrate_swap(struct driver *d);
+static void calls_window_end(struct driver *d);
 
 /* Stores that others read, and the memory itself, change when no component is being ticked. */
 static void driver_window_end(struct component *c)
 {
     struct driver *d = (struct driver *)(void *)c;
+    calls_window_end(d);
     scratch_make(d);
     user_make_pools(d);
     migrate_swap(d);
+    sample_window_end(d);
     for (uint32_t i = 0; i < d->queue_count; i++) {
         const struct driver_queue *q = driver_queue_at(d, i);
         struct driver_command *k = q->at == DRIVER_NONE ? NULL : driver_command_at(d, q->at);
@@ -190,6 +199,8 @@ static void driver_window_end(struct component *c)
 static bool command_begin(struct driver *d, uint32_t command, struct driver_queue *q)
 {
     struct driver_command *k = driver_command_at(d, command);
+    if (k->gated)
+        return false;
     if (k->not_before > driver_now(d)) {
         driver_wake_at(d, k->not_before);
         return false;
@@ -197,11 +208,19 @@ static bool command_begin(struct driver *d, uint32_t command, struct driver_queu
     if (k->kind == DRIVER_BARRIER && !driver_ticket_done(d, k->awaited))
         return false;
     if (platform_mode() == PLATFORM_FUNCTIONAL) {
+        if (platform_profile() == PLATFORM_PROFILE_MEMORY)
+            sample_flush(d, k, q->device);
         if (!functional_command(d, k, q->device))
             return false;
         command_complete(d, q);
         return true;
     }
+    bool asked = false;
+    if (copies_awaited(d, k, &asked))
+        return asked;
+    enum sample_step sampled = sample_begin(d, k, driver_window_end);
+    if (sampled != SAMPLE_GO_ON)
+        return sampled == SAMPLE_BEGAN;
     if (command_flush_awaited(d, k))
         return false;
     uint32_t flushed = command_flush_device(d, k, q->device);
@@ -209,6 +228,7 @@ static bool command_begin(struct driver *d, uint32_t command, struct driver_queu
         return command_flush(d, command, flushed);
     if (k->kind == DRIVER_LAUNCH && k->user == DRIVER_NONE && k->packet.private_bytes && !scratch_find(d, q, driver_window_end))
         return false;
+    sample_note_timed(d, k);
     k->local = k->kind == DRIVER_COPY ? (uint8_t)copy_find_way(d, k) : 0;
     k->phase = command_is_direct(d, k) ? PHASE_DIRECT : PHASE_MOVE;
     if (k->phase == PHASE_DIRECT)
@@ -229,11 +249,15 @@ static bool queue_step(struct driver *d, struct driver_queue *q)
         return false;
     switch ((enum driver_phase)k->phase) {
     case PHASE_QUEUED:
-        return command_begin(d, command, q);
+        return (d->migrate.state == MIGRATE_NONE || k->flushed) && command_begin(d, command, q);
     case PHASE_FLUSHING:
     case PHASE_DIRECT:
     case PHASE_RUNNING:
+    case PHASE_UNTIMED:
         return false;
+    case PHASE_UNTIMED_DONE:
+        command_complete(d, q);
+        return true;
     case PHASE_LAUNCH_FIRST:
         return k->user == DRIVER_NONE ? command_launch(d, command, q->device) : submit_step(d, command, q);
     default:

@@ -9,6 +9,8 @@
 #include "driver_scratch.h"
 #include "runtime/kernel.h"
 #include "runtime/memory.h"
+#include "runtime/sampling.h"
+#include "runtime/warm.h"
 
 /* Bytes of simulated memory from `address` on; *bytes is cut down to what follows on the same page.
  */
@@ -95,8 +97,28 @@ static void functional_stage(const struct driver *d, const struct driver_command
                      arena_at(char, device->ring_mirror) + k->ring_offset, k->size);
 }
 
+/* --profile: what the launch executed and accessed, for its record. */
+static void functional_describe(uint32_t record, const struct functional_profile *p)
+{
+    const uint64_t *reached = warm_counts();
+    char units[ISA_UNIT_COUNT * 21 + 1] = "", blocks[FUNCTIONAL_BLOCKS * 21 + 1] = "";
+    for (size_t i = 0, at = 0; i < ISA_UNIT_COUNT; i++)
+        at += (size_t)snprintf(units + at, sizeof units - at, "%s%" PRIu64, i ? " " : "", p->units[i]);
+    for (size_t i = 0, at = 0; i < FUNCTIONAL_BLOCKS; i++)
+        at += (size_t)snprintf(blocks + at, sizeof blocks - at, "%s%" PRIu64, i ? " " : "", p->blocks[i]);
+    const struct kernel_detail details[] = {{"profile", "units", units, 0},
+                                            {"profile", "blocks", blocks, 0},
+                                            {"profile", "accesses", NULL, p->accesses},
+                                            {"profile", "lines", NULL, p->lines},
+                                            {"profile", "reused", NULL, p->reused},
+                                            {"profile", "memory_reads", NULL, reached[WARM_READ] + reached[WARM_COHERENT]},
+                                            {"profile", "memory_writes", NULL, reached[WARM_WRITE] + reached[WARM_ATOMIC]},
+                                            {"profile", "page_walks", NULL, reached[WARM_PAGE]}};
+    kernel_describe(record, details, platform_profile() == PLATFORM_PROFILE_MEMORY ? sizeof details / sizeof details[0] : 2);
+}
+
 /* False: the run has failed. */
-static bool functional_launch(struct driver *d, struct driver_command *k, uint32_t number)
+static bool functional_launch(struct driver *d, struct driver_command *k, uint32_t number, enum sampling_way way)
 {
     struct driver_device *device = &d->device[number];
     struct aql_descriptor descriptor;
@@ -123,9 +145,15 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
         .packet = &k->packet,
         .descriptor = &descriptor,
         .most_instructions = platform_max_cycles(),
-        .before = engine_instructions()};
+        .before = engine_instructions(),
+        .touches = way == SAMPLING_TOUCHING || platform_profile() == PLATFORM_PROFILE_MEMORY,
+        .profile = platform_profile() != PLATFORM_PROFILE_NONE};
     uint32_t record = kernel_begin(&d->io.base, program_kernel_name(driver_program(d), k->kernel),
                                    program_kernel_symbol(driver_program(d), k->kernel), number);
+    if (launch.touches) {
+        warm_begin_all();
+        warm_clear_counts();
+    }
     functional_run(&launch, &result);
     engine_count_instructions(&d->io.base, result.instructions);
     d->io.stats.launches++;
@@ -136,6 +164,10 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
         return false;
     }
     kernel_count(record, result.work_groups, result.instructions);
+    if (platform_sampling()->kernels || platform_profile())
+        kernel_set_launch(record, (uint32_t)k->launch, sampling_way_name(way));
+    if (platform_profile())
+        functional_describe(record, &result.profile);
     kernel_end(&d->io.base, record);
     return true;
 }
@@ -175,7 +207,7 @@ static bool functional_command(struct driver *d, struct driver_command *k, uint3
     functional_move_command(d, k, number);
     if (k->kind == DRIVER_LAUNCH && k->size)
         ring_written(&d->device[number], k->piece);
-    return k->kind != DRIVER_LAUNCH || functional_launch(d, k, number);
+    return k->kind != DRIVER_LAUNCH || functional_launch(d, k, number, SAMPLING_SKIPPED);
 }
 
 #endif

@@ -17,6 +17,7 @@
 #include "components/command/aql_packet.h"
 #include "components/driver/copy_middleware.h"
 #include "components/driver/driver_api.h"
+#include "components/driver/stream_rules.h"
 #include "components/isa/isa.h"
 #include "components/work/work_placement.h"
 #include "memory_manager.h"
@@ -36,6 +37,7 @@ enum {
     DRIVER_HANDLES = 1024,       /* devices as the program sees them: GPUs, contexts, unified ones */
     DRIVER_RING_BYTES = 4 << 20, /* packets and kernel arguments of a device; smaller on small devices */
     DRIVER_TOUCHES = 4096,       /* questions for pages that wait */
+    DRIVER_WRITTEN = 1024,       /* pages that have lost their copies to a write, remembered */
     DRIVER_LATE_PIECES = 64,     /* of a ring, that its head goes around */
     DRIVER_SCRATCH_POOLS = 16,   /* a device, kept for the next launch */
     DRIVER_MAX_WORK_GROUP = 1024,
@@ -63,7 +65,9 @@ enum driver_phase {
     PHASE_DIRECT,       /* data is to be moved directly, at the end of the window */
     PHASE_MOVE,         /* messages of a copy, or the arguments of a launch, go out */
     PHASE_LAUNCH_FIRST, /* the arguments are there, the launch is to be sent */
-    PHASE_RUNNING
+    PHASE_RUNNING,
+    PHASE_UNTIMED,      /* to be done, or made ready, at the end of the window: driver_sample.h */
+    PHASE_UNTIMED_DONE
 };
 
 struct driver_command {
@@ -87,6 +91,7 @@ struct driver_command {
     uint8_t local;         /* copies: enum copy_way */
     uint8_t second_half;   /* copies between GPUs: the block has been read and is being written */
     uint8_t span;          /* enum driver_span */
+    bool gated;            /* its packet is still to come */
     bool beside_kernels;   /* copies whose ends share lines with others: kernels ran when it began */
     uint32_t launches;     /* of all devices, when it began */
     /* Launches, and the copies that they need. */
@@ -97,6 +102,8 @@ struct driver_command {
     uint32_t waves_per_group;
     uint32_t first_group;  /* in the order x, y, z */
     uint64_t groups;       /* to be run, from there on */
+    uint64_t launch;       /* number of the launch, from 1 */
+    bool timed;            /* counted in sample.timed */
     uint64_t entry;
     uint64_t object;       /* virtual address of the descriptor */
     uint16_t own_descriptor; /* behind the packet; 0: the code object's is meant */
@@ -174,15 +181,47 @@ struct driver_device {
     struct driver_device_info info;
 };
 
-enum migrate_state { MIGRATE_NONE, MIGRATE_NEXT, MIGRATE_COPY, MIGRATE_SWAP, MIGRATE_SHOOT, MIGRATE_ANSWER };
+enum migrate_state {
+    MIGRATE_NONE,
+    MIGRATE_DRAIN,         /* copies end, nothing begins */
+    MIGRATE_PAUSE,
+    MIGRATE_NEXT,
+    MIGRATE_COPY,
+    MIGRATE_SWAP,
+    MIGRATE_SHOOT,
+    MIGRATE_ANSWER,
+    MIGRATE_RESUME
+};
 
-/* A GPU has asked for a page. */
+/* What a question comes to: nothing, the page is noted as placed, it moves, it gets its first copy or a further one, its
+ * copies go. */
+enum migrate_work { WORK_NONE, WORK_PLACE, WORK_MOVE, WORK_COPY, WORK_COPY_MORE, WORK_WRITE };
+
+/* A page that was written to and gets no copies for a while. */
+struct driver_written {
+    uint64_t page;         /* number */
+    uint64_t until;        /* cycle */
+    uint32_t pid;
+};
+
+/* A GPU has asked for a page, or the host wants to write to it. */
 struct driver_touch {
     uint64_t address;
     uint32_t pid;
     uint32_t gpu;
-    uint32_t port;         /* of the question */
+    uint32_t port;         /* of the question; DRIVER_NONE: the host's */
+    uint8_t wish;          /* enum page_wish */
     uint16_t tag;
+};
+
+/* See driver_sample.h. */
+struct driver_sample {
+    bool waiting;          /* a command has PHASE_UNTIMED */
+    bool caches_live;      /* caches hold bytes; else they are only tags */
+    bool skipped;          /* launches have left no trace in caches since they were touched last */
+    uint32_t timed;        /* timed launches under way: 0 or 1 */
+    bool ended;            /* `perfect`: the last chosen launch is over, the rest takes no time */
+    uint64_t prepared;     /* number of the launch that the platform was made ready for */
 };
 
 /* See driver_migrate.h. */
@@ -190,8 +229,13 @@ struct driver_migrate {
     uint32_t touches;      /* arena: struct driver_touch[DRIVER_TOUCHES], a ring */
     uint32_t first, count;
     uint32_t state;        /* enum migrate_state, of the first question */
-    uint32_t shot;         /* GPUs that were sent the shoot-down */
-    bool moves;            /* false: the page stays and is only noted as placed */
+    uint32_t told;         /* GPUs that were sent what the state is about */
+    uint64_t paused;       /* bit i: GPU i */
+    uint64_t paused_at;    /* cycle */
+    uint64_t not_before;   /* cycle of the next pause */
+    bool ready;            /* nobody uses managed memory */
+    uint32_t work;         /* enum migrate_work, of the first question */
+    uint32_t written;      /* arena: struct driver_written[DRIVER_WRITTEN], by page */
     uint64_t from, to;     /* physical */
     uint32_t port[DRIVER_DEVICES]; /* `move` port of each GPU */
 };
@@ -219,9 +263,13 @@ struct driver {
     bool await_any;        /* stop when any command is done */
     bool await_migration;  /* stop when no page is on its way */
     struct driver_migrate migrate;
+    struct driver_sample sample;
+    uint64_t launches_asked; /* numbers of launches */
     uint64_t stop_at;      /* stop the engine at this cycle; 0: no */
     uint64_t host_cycle;   /* the program has got this far */
     uint32_t user;         /* arena: struct driver_user */
+    uint32_t calls_state;  /* arena: struct driver_calls */
+    uint32_t packets;      /* arena: struct driver_packets */
     struct memory_manager memory;
     uint32_t handles;      /* arena: struct driver_handle[DRIVER_HANDLES] */
     uint32_t handle_count;
@@ -240,6 +288,7 @@ static char driver_lost_text[2048];
 static bool driver_paused;                 /* atomic; no thread enters the engine */
 static pthread_t driver_pauser;
 static pthread_cond_t driver_continued = PTHREAD_COND_INITIALIZER;
+static bool driver_in_tick; /* a call over a port is being done: the engine runs already */
 static bool functional_limit; /* functional mode: a launch was ended by --max-cycles */
 
 static inline bool driver_is_paused(void)

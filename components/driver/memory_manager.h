@@ -154,6 +154,21 @@ static inline bool memory_give_page(struct memory_manager *m, uint64_t physical)
            && page_allocator_give(&m->device[device].pages, memory_extents(&m->device[device]), physical / m->page, 1);
 }
 
+/* ---- copies for reading ---- */
+
+/* The page of `address`, which lies at `physical`, has no copies any more; their pages are free. */
+static inline void memory_drop_copies(struct memory_ref r, uint32_t pid, uint64_t address, uint64_t physical)
+{
+    uint64_t found, flags;
+    struct page_copy copy;
+    while (page_copies_take(&r.pages->copies, physical, &copy)) {
+        if (!memory_give_page(r.memory, copy.physical))
+            bug("driver: copy 0x%" PRIx64 " is given back twice", copy.physical);
+    }
+    if (page_table_look_up(r.pages, pid, address, &found, &flags) && found == physical)
+        page_table_enter(r.pages, pid, address, physical, flags & ~PAGE_TABLE_COPIED);
+}
+
 /* ---- mappings ---- */
 
 /* Removes the mappings of a run of pages and gives the physical pages back. */
@@ -163,6 +178,8 @@ static inline void memory_unmap_run(struct memory_ref r, uint32_t pid, uint64_t 
     for (uint64_t i = 0; i < pages; i++, address += r.memory->page) {
         if (!page_table_look_up(r.pages, pid, address, &physical, &flags))
             continue;
+        if (flags & PAGE_TABLE_COPIED)
+            memory_drop_copies(r, pid, address, physical);
         page_table_unmap(r.pages, pid, address);
         if (!memory_give_page(r.memory, physical))
             bug("driver: page 0x%" PRIx64 " is given back twice", physical);
@@ -290,6 +307,8 @@ static inline enum memory_result memory_remap(struct memory_ref r, uint32_t pid,
         return MEMORY_NO_PAGES;
     for (uint64_t at = first; at <= last; at += m->page) {
         page_table_look_up(r.pages, pid, at, &physical, &flags);
+        if (flags & PAGE_TABLE_COPIED)
+            memory_drop_copies(r, pid, at, physical);
         if (memory_device_of(m, physical) == device)
             continue;
         if (!memory_hold_page(m, device, &to))
@@ -318,7 +337,7 @@ static inline enum memory_result memory_allocate_page_at(struct memory_ref r, ui
                                                          uint64_t address, uint64_t flags, uint64_t *physical)
 {
     struct memory_manager *m = r.memory;
-    uint64_t start = address / m->page * m->page, old = 0, ignored;
+    uint64_t start = address / m->page * m->page, old = 0, had = 0;
     const struct program_allocation *a = program_overlap(r.program, start, start + m->page);
     if ((a && a->pid != pid) || start < m->start || start >= m->end)
         return MEMORY_NOT_ALLOCATED;
@@ -329,7 +348,7 @@ static inline enum memory_result memory_allocate_page_at(struct memory_ref r, ui
     if (!a
         && !page_allocator_take_at(&m->fresh, arena_at(struct page_extent, m->fresh_extents), start / m->page, 1))
         return MEMORY_RECYCLE_FIRST;
-    bool mapped = page_table_look_up(r.pages, pid, start, &old, &ignored);
+    bool mapped = page_table_look_up(r.pages, pid, start, &old, &had);
     if (!memory_hold_page(m, device, physical))
         bug("driver: device %u has free pages and has none", device);
     if (!page_table_enter(r.pages, pid, start, *physical, flags)) {
@@ -338,6 +357,8 @@ static inline enum memory_result memory_allocate_page_at(struct memory_ref r, ui
             page_allocator_give(&m->fresh, arena_at(struct page_extent, m->fresh_extents), start / m->page, 1);
         return MEMORY_TABLE_FULL;
     }
+    if (mapped && (had & PAGE_TABLE_COPIED))
+        memory_drop_copies(r, pid, start, old);
     if (mapped)
         memory_give_page(m, old);
     r.program->version++;

@@ -18,6 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "page_copies.h"
 #include "runtime/engine.h"
 
 #define PAGE_TABLE_LEVELS      4
@@ -28,7 +29,8 @@
 #define PAGE_TABLE_WRITABLE    ((uint64_t)2)
 #define PAGE_TABLE_UNIFIED     ((uint64_t)4) /* managed: the page may move to another device */
 #define PAGE_TABLE_PLACED      ((uint64_t)8) /* unified: a GPU has asked for the page */
-#define PAGE_TABLE_FLAGS       ((uint64_t)15)
+#define PAGE_TABLE_COPIED      ((uint64_t)16) /* there are copies: nobody may write (page_copies.h) */
+#define PAGE_TABLE_FLAGS       ((uint64_t)31)
 
 struct page_table {
     uint32_t nodes; /* arena offset: uint64_t [capacity][PAGE_TABLE_FANOUT]; entry of an inner node:
@@ -41,6 +43,7 @@ struct page_table {
     uint32_t page_bits;
     uint64_t pages;                  /* mapped now */
     uint32_t roots[PAGE_TABLE_PIDS]; /* node, 0: nothing mapped yet */
+    struct page_copies copies;
 };
 
 /* At start-up, by the writer: pages of 2^page_bits bytes, of which at most `max_pages` are mapped
@@ -55,6 +58,7 @@ static inline void page_table_init(struct page_table *t, unsigned page_bits, uin
     t->node_count = 1;
     t->nodes = arena_allocate(nodes * PAGE_TABLE_FANOUT * sizeof(uint64_t));
     t->used = arena_allocate(nodes * sizeof(uint16_t));
+    page_copies_init(&t->copies);
 }
 
 static inline uint64_t *page_table_node(const struct page_table *t, uint64_t node)
@@ -187,7 +191,7 @@ static inline bool page_table_find(const struct page_table *t, uint32_t pid, uin
     uint64_t flags;
     if (!page_table_look_up(t, pid, address, physical, &flags))
         return false;
-    *writable = (flags & PAGE_TABLE_WRITABLE) != 0;
+    *writable = (flags & PAGE_TABLE_WRITABLE) && !(flags & PAGE_TABLE_COPIED);
     return true;
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "access.h"
+#include "touch.h"
 
 #include "components/compute_unit/decode_cache.h"
 #include "components/work/wavefront_start.h"
@@ -24,6 +25,8 @@ enum wave_state { WAVE_RUNS, WAVE_AT_BARRIER, WAVE_ENDED };
 struct wave {
     struct isa_wave scalars;
     enum wave_state state;
+    uint32_t block;    /* profiles: bucket of the present basic block, */
+    uint64_t expected; /* which goes on there */
 };
 
 /* A work-group that has begun. */
@@ -31,6 +34,7 @@ struct group {
     struct work_placement placement;
     uint32_t id[3];
     uint32_t slot;
+    uint32_t unit; /* touches: the compute unit that it stands for */
     uint32_t waves, ended, at_barrier;
     uint32_t vgprs; /* arena: uint32_t[waves][placement.vgprs][64], with room for the most */
     uint32_t lds;   /* arena: uint8_t[] */
@@ -120,6 +124,8 @@ static __attribute__((noinline)) struct decoded *decode(struct run *r, const str
                           - (pc & (((uint64_t)1 << windows.pages->page_bits) - 1)));
     uint32_t slot, word = 0;
     window_read(&windows, pc, bytes, size);
+    if (r->launch->touches)
+        touch_code(&windows, g->unit, pc);
     int result = decode_find(decode_cache, r->launch->target, pc, bytes, size, &slot);
     if (result >= 0) {
         checked[slot] = launches;
@@ -160,6 +166,12 @@ static bool access_memory(struct run *r, const struct group *g, struct wave *w,
     uint32_t lane;
     const char *wrong;
     context->time = r->launch->before + r->instructions;
+    if (__builtin_expect(r->launch->touches, 0)) {
+        if (d->inst.unit == ISA_UNIT_VMEM)
+            touch_vector(&windows, g->unit, context, &w->scalars, &d->inst);
+        else
+            touch_scalar(&windows, g->unit, context, &w->scalars, &d->inst);
+    }
     if (d->inst.unit == ISA_UNIT_VMEM)
         wrong = r->access->vector(&windows, context, &w->scalars, &d->inst, hint, &lane);
     else
@@ -199,6 +211,18 @@ static struct isa_context context_of(const struct run *r, const struct group *g,
     return context;
 }
 
+/* An instruction of a profiled launch. */
+static __attribute__((noinline)) void profile_count(struct run *r, struct wave *w,
+                                                    const struct decoded *d, uint64_t pc)
+{
+    struct functional_profile *p = &r->result->profile;
+    if (pc != w->expected)
+        w->block = (uint32_t)((pc - r->launch->entry) >> 2) * 0x9e3779b1u >> 27;
+    w->expected = d->inst.flags & ISA_IS_BRANCH ? 0 : pc + d->inst.size;
+    p->units[d->inst.unit]++;
+    p->blocks[w->block]++;
+}
+
 /* Runs the wavefront until it ends, waits, or has had its slice. False: the run has failed. */
 static bool wave_run(struct run *r, struct group *g, struct wave *w)
 {
@@ -215,6 +239,8 @@ static bool wave_run(struct run *r, struct group *g, struct wave *w)
         const struct isa_inst *inst = &d->inst;
         r->instructions++;
         d->count++;
+        if (__builtin_expect(r->launch->profile, 0))
+            profile_count(r, w, d, pc);
         if (inst->unit == ISA_UNIT_VMEM || inst->unit == ISA_UNIT_SMEM) {
             if (!access_memory(r, g, w, &context, d))
                 return false;
@@ -289,6 +315,7 @@ static void group_start(struct run *r, uint32_t slot)
     work_cut_group(g->id, &g->placement);
     g->placement.scratch_wavefront = slot * work_full_wavefronts(&r->common);
     g->slot = slot;
+    g->unit = r->launch->touches ? touch_next_unit() : 0;
     g->waves = g->placement.wavefronts;
     g->ended = g->at_barrier = 0;
     for (uint32_t i = 0; i < g->waves; i++) {
@@ -296,6 +323,7 @@ static void group_start(struct run *r, uint32_t slot)
         wavefront_start(r->launch->target, &g->wave[i].scalars, context.vgpr, &g->placement, g->id,
                         i);
         g->wave[i].state = WAVE_RUNS;
+        g->wave[i].expected = 0;
     }
     work_next_group(r->groups, r->next);
     r->left--;
@@ -353,6 +381,7 @@ void functional_run(const struct functional_launch *launch, struct functional_re
     windows.gpu = launch->gpu;
     for (uint32_t i = 0; i < r.free; i++)
         free_slots[i] = r.free - 1 - i;
+    touch_begin(launch, &result->profile);
     while (r.left || r.live) {
         if (r.left && r.free) {
             uint32_t slot = free_slots[--r.free];

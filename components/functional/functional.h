@@ -45,6 +45,21 @@ struct functional_launch {
     const struct aql_descriptor *descriptor;
     uint64_t most_instructions; /* the run ends there (FUNCTIONAL_LIMIT); 0: no limit */
     uint64_t before;            /* wavefront instructions of the run before this launch */
+    bool touches;               /* caches and TLBs see the accesses (runtime/warm.h) */
+    bool profile;               /* result->profile is filled, too */
+};
+
+enum { FUNCTIONAL_BLOCKS = 32 };
+
+/* What a launch executed and accessed. `blocks` are wavefront instructions by basic block, each block
+ * in the bucket of its first instruction's distance from the kernel's entry; so launches of the same
+ * code can be compared. */
+struct functional_profile {
+    uint64_t units[ISA_UNIT_COUNT]; /* wavefront instructions */
+    uint64_t blocks[FUNCTIONAL_BLOCKS];
+    uint64_t accesses; /* lines that vector memory instructions asked for */
+    uint64_t lines;    /* different ones, all kinds */
+    uint64_t reused;   /* of these, lines that the launch before accessed, too */
 };
 
 enum functional_end { FUNCTIONAL_DONE, FUNCTIONAL_FAULT, FUNCTIONAL_LIMIT };
@@ -54,6 +69,7 @@ struct functional_result {
     uint64_t instructions;       /* of all wavefronts */
     uint64_t work_groups;        /* that ended */
     char text[WORK_FAULT_BYTES]; /* unless FUNCTIONAL_DONE: what and where */
+    struct functional_profile profile;
 };
 
 /* Runs the kernel to its end. One launch at a time in a process. */

@@ -12,118 +12,17 @@
  * order. Increments must return every value once. At the end all words are read through the first
  * port.
  *
- * All random choices of an episode are made when it begins. */
+ * All random choices of an episode are made when it begins. Pages may move meanwhile
+ * (page_moves.h). */
 #include "memory_tester.gen.h"
 
 #include <stdio.h>
 
-#include "components/driver/page_table.h"
 #include "components/mem/mem_mask.h"
+#include "page_moves.h"
 #include "runtime/hang.h"
 #include "runtime/watch.h"
-
-#define TESTER_LINE         64u
-#define TESTER_SLOTS        16u /* requests in flight, each thread */
-#define TESTER_PID          1u
-#define TESTER_VIRTUAL_BASE ((uint64_t)1 << 40)
-
-enum tester_verb { VERB_LOAD, VERB_LOAD_LINE, VERB_STORE, VERB_ATOMIC };
-enum tester_phase {
-    PHASE_FIRST_COUNT,
-    PHASE_ACQUIRE,
-    PHASE_RUN,
-    PHASE_RELEASE,
-    PHASE_LAST_COUNT,
-    PHASE_OVER
-};
-
-struct tester_word {
-    uint64_t address;
-    uint32_t value;  /* what the next load must return */
-    uint32_t writer; /* 1 + thread that claimed it, 0 none */
-    uint32_t readers;
-    uint32_t last_writer; /* 1 + thread, for the report */
-    uint64_t last_cycle;
-};
-
-struct tester_action {
-    uint32_t word;
-    uint32_t operand, compare;
-    uint8_t verb;
-    uint8_t op;
-    bool returns;
-};
-
-/* A request in flight. */
-struct tester_slot {
-    uint64_t sent;
-    uint32_t word;
-    uint32_t expected;
-    uint8_t verb;
-    bool used, check, counter;
-};
-
-struct tester_thread {
-    uint32_t port;
-    uint32_t episode;
-    uint32_t next_action;
-    uint32_t in_flight;
-    uint32_t counters[2];
-    uint8_t phase;
-    bool waits; /* for the answer to a fence or increment */
-};
-
-struct memory_tester {
-    struct memory_tester_io io;
-    uint64_t random;
-    uint32_t words; /* arena offsets: tester_word [locations + counters] */
-    uint32_t threads;
-    uint32_t actions; /* [threads][actions] */
-    uint32_t slots;   /* [threads][TESTER_SLOTS] */
-    uint32_t seen;    /* bitmap [counters][increments]: values returned */
-    uint32_t thread_count;
-    uint32_t over;       /* threads that have ended */
-    uint32_t increments; /* in all */
-    uint32_t final_next; /* word to be read next at the end */
-    uint32_t final_done;
-    bool final_fenced, final_fence_sent;
-};
-
-static uint64_t next_random(struct memory_tester *c)
-{
-    /* splitmix64 (Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA
-     * 2014). */
-    uint64_t z = c->random += 0x9e3779b97f4a7c15u;
-    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
-    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
-    return z ^ z >> 31;
-}
-
-static uint32_t below(struct memory_tester *c, uint64_t limit)
-{
-    return (uint32_t)(next_random(c) % limit);
-}
-
-static struct tester_word *word_at(const struct memory_tester *c, uint32_t i)
-{
-    return arena_at(struct tester_word, c->words) + i;
-}
-
-static struct tester_thread *thread_at(const struct memory_tester *c, uint32_t i)
-{
-    return arena_at(struct tester_thread, c->threads) + i;
-}
-
-static struct tester_action *action_at(const struct memory_tester *c, uint32_t thread, uint32_t i)
-{
-    return arena_at(struct tester_action, c->actions)
-           + thread * (uint32_t)memory_tester_params(c)->actions + i;
-}
-
-static struct tester_slot *slot_at(const struct memory_tester *c, uint32_t thread, uint32_t i)
-{
-    return arena_at(struct tester_slot, c->slots) + thread * TESTER_SLOTS + i;
-}
+#include "tester_state.h"
 
 static uint32_t word_count(const struct memory_tester *c)
 {
@@ -144,24 +43,6 @@ static void place_words(struct memory_tester *c)
         order[j] = order[i];
         order[i] = place;
         word_at(c, i)->address = base + (uint64_t)place * 4;
-    }
-}
-
-/* Virtual page i to physical page of a random order. */
-static void map_pages(struct memory_tester *c)
-{
-    uint64_t page = (uint64_t)memory_tester_params(c)->page;
-    uint32_t pages = (uint32_t)(((uint64_t)memory_tester_params(c)->span + page - 1) / page);
-    uint32_t *order = arena_at(uint32_t, arena_allocate(pages * sizeof(uint32_t)));
-    struct page_table *table = memory_tester_page_table(c);
-    page_table_init(table, (unsigned)__builtin_ctzll(page), pages);
-    for (uint32_t i = 0; i < pages; i++)
-        order[i] = i;
-    for (uint32_t i = 0; i < pages; i++) {
-        uint32_t j = i + below(c, pages - i), physical = order[j];
-        order[j] = order[i];
-        page_table_map(table, TESTER_PID, TESTER_VIRTUAL_BASE + i * page,
-                       (uint64_t)memory_tester_params(c)->base + physical * page, true);
     }
 }
 
@@ -249,8 +130,7 @@ static void memory_tester_init(struct memory_tester *c)
     c->slots = arena_allocate((size_t)c->thread_count * TESTER_SLOTS * sizeof(struct tester_slot));
     c->seen = arena_allocate((size_t)counters * ((c->increments + 63) / 64) * sizeof(uint64_t));
     place_words(c);
-    if (memory_tester_params(c)->translated)
-        map_pages(c);
+    pages_init(c);
     for (uint32_t i = 0; i < c->thread_count; i++) {
         thread_at(c, i)->port = i / per_port;
         plan_episode(c, i);
@@ -563,6 +443,7 @@ static bool memory_tester_tick(struct memory_tester *c)
             progress = true;
         }
     }
+    progress |= pages_step(c);
     if (c->over == c->thread_count)
         return read_everything(c) || progress;
     for (uint32_t port = 0; port < memory_tester_mem_count(c); port++)
@@ -578,6 +459,6 @@ static unsigned memory_tester_outstanding(const struct memory_tester *c, struct 
     if (report)
         hang_note(report, "%u of %u threads are done, %u requests are not answered", c->over,
                   c->thread_count, waiting);
-    bool done = c->final_done == word_count(c);
+    bool done = c->final_done == word_count(c) && c->moves.state == MOVES_CALM;
     return done ? 0 : waiting + 1;
 }

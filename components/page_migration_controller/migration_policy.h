@@ -12,7 +12,7 @@ struct part;
 struct migration_touch {
     uint64_t page; /* virtual address of its first byte */
     uint32_t pid;
-    bool local;  /* it lies in this GPU's memory */
+    bool local;  /* it lies in this GPU's memory, or a copy of it does */
     bool placed; /* a GPU has asked for it before */
 };
 
@@ -21,6 +21,7 @@ struct migration_policy_ops {
     void (*setup)(struct part *self);
     /* Ask the driver? A local page is only noted as placed. */
     bool (*wants)(struct part *self, const struct migration_touch *touch);
+    bool copies; /* it wants a copy for reading instead of the page */
 };
 
 #endif

@@ -5,7 +5,12 @@
  * shoots the old mapping down; only then is the question answered.
  *
  * The copy goes through the L2 caches on both sides, which are where all GPUs see memory, so
- * nothing needs to be flushed for it. */
+ * nothing needs to be flushed for it.
+ *
+ * Of a page with copies for reading (components/driver/page_copies.h) TLBs learn where the copy of
+ * their own GPU lies: that is put into the answers here, since the page table knows the page
+ * itself. Such a page is read-only. A write that finds it so (`fault`) is held here while the
+ * driver is asked to let the copies go, and then looked up. */
 #include "page_migration_controller.gen.h"
 
 #include "components/driver/page_table.h"
@@ -20,7 +25,19 @@
 struct pmc_page {
     uint64_t page;
     uint32_t pid;
+    uint8_t wish; /* enum page_wish */
     bool used, sent;
+};
+
+enum fault_state { FAULT_NONE, FAULT_UNASKED, FAULT_ASKED, FAULT_OVER };
+
+/* A write that waits for copies to go. */
+struct pmc_fault {
+    uint64_t address;
+    uint32_t pid;
+    uint32_t input;
+    uint16_t tag;
+    uint8_t state; /* enum fault_state */
 };
 
 struct pmc_line {
@@ -32,10 +49,12 @@ struct pmc_line {
 
 struct page_migration_controller {
     struct page_migration_controller_io io;
-    uint32_t pages; /* arena: struct pmc_page[wanted] */
+    uint32_t pages;  /* arena: struct pmc_page[2 * wanted]; the second half is for writes */
+    uint32_t faults; /* arena: struct pmc_fault[faults] */
+    uint32_t faults_held;
     uint32_t lines; /* arena: struct pmc_line[lines], by tag */
     struct index_pool free_lines;
-    uint32_t pages_used, pages_to_send;
+    uint32_t pages_to_send;
     uint32_t issued, finished; /* bytes of the page that is being copied */
     uint32_t lines_read;       /* that wait to be written */
 };
@@ -58,7 +77,9 @@ static uint32_t wanted_count(const struct page_migration_controller *c)
 static void page_migration_controller_init(struct page_migration_controller *c)
 {
     uint32_t lines = (uint32_t)page_migration_controller_params(c)->lines;
-    c->pages = arena_allocate(wanted_count(c) * sizeof(struct pmc_page));
+    c->pages = arena_allocate(2 * wanted_count(c) * sizeof(struct pmc_page));
+    c->faults = arena_allocate((size_t)page_migration_controller_params(c)->faults
+                               * sizeof(struct pmc_fault));
     c->lines = arena_allocate(lines * sizeof(struct pmc_line));
     index_pool_init(&c->free_lines, lines);
     page_migration_controller_policy_ops(c)->setup(page_migration_controller_policy(c));
@@ -66,25 +87,35 @@ static void page_migration_controller_init(struct page_migration_controller *c)
 
 /* ---- touches ---- */
 
-/* Asks for the page, unless it is asked for already or too many are. */
-static void want(struct page_migration_controller *c, uint64_t page, uint32_t pid)
+/* Asks for the page, unless that is asked already. False: too much is. */
+static bool want(struct page_migration_controller *c, uint64_t page, uint32_t pid,
+                 enum page_wish wish)
 {
-    uint32_t place = UINT32_MAX;
-    for (uint32_t i = 0; i < wanted_count(c) && c->pages_used; i++) {
+    uint32_t place = UINT32_MAX, first = wish == PAGE_WISH_WRITE ? wanted_count(c) : 0;
+    for (uint32_t i = first; i < first + wanted_count(c); i++) {
         const struct pmc_page *p = page_at(c, i);
         if (p->used && p->page == page && p->pid == pid)
-            return;
+            return true;
+        if (!p->used && place == UINT32_MAX)
+            place = i;
     }
-    for (uint32_t i = 0; i < wanted_count(c) && place == UINT32_MAX; i++)
-        place = page_at(c, i)->used ? UINT32_MAX : i;
-    if (place == UINT32_MAX) {
-        c->io.stats.left_out++;
-        return;
-    }
-    *page_at(c, place) = (struct pmc_page){page, pid, true, false};
-    c->pages_used++;
+    if (place == UINT32_MAX)
+        return false;
+    *page_at(c, place) = (struct pmc_page){page, pid, (uint8_t)wish, true, false};
     c->pages_to_send++;
     c->io.stats.wanted_pages++;
+    return true;
+}
+
+static uint32_t own_gpu(const struct page_migration_controller *c)
+{
+    return program_gpu_of(page_migration_controller_program(c), c->io.base.leaf);
+}
+
+static uint64_t page_of(const struct page_migration_controller *c, uint64_t address)
+{
+    const struct page_table *table = page_migration_controller_page_table(c);
+    return address >> table->page_bits << table->page_bits;
 }
 
 /* A first-level TLB has asked for the page. */
@@ -96,17 +127,94 @@ static void touch(struct page_migration_controller *c, uint64_t address, uint32_
     if (!page_table_look_up(table, pid, address, &physical, &flags)
         || !(flags & PAGE_TABLE_UNIFIED))
         return;
-    uint32_t gpu = program_gpu_of(program, c->io.base.leaf);
+    uint32_t gpu = own_gpu(c);
     const struct migration_touch t = {
-        .page = address >> table->page_bits << table->page_bits,
+        .page = page_of(c, address),
         .pid = pid,
-        .local = physical - program->memory_base[gpu] < program->memory_size[gpu],
+        .local = physical - program->memory_base[gpu] < program->memory_size[gpu]
+                 || page_copies_find(&table->copies, physical, gpu),
         .placed = (flags & PAGE_TABLE_PLACED) != 0,
     };
     c->io.stats.touched++;
-    if (page_migration_controller_policy_ops(c)->wants(page_migration_controller_policy(c), &t))
-        want(c, t.page, pid);
+    const struct migration_policy_ops *policy = page_migration_controller_policy_ops(c);
+    if (policy->wants(page_migration_controller_policy(c), &t)
+        && !want(c, t.page, pid, policy->copies ? PAGE_WISH_COPY : PAGE_WISH_MOVE))
+        c->io.stats.left_out++;
 }
+
+/* ---- writes to pages that have copies ---- */
+
+static struct pmc_fault *fault_at(const struct page_migration_controller *c, uint32_t i)
+{
+    return arena_at(struct pmc_fault, c->faults) + i;
+}
+
+static bool has_copies(const struct page_migration_controller *c, uint64_t address, uint32_t pid)
+{
+    uint64_t physical, flags;
+    return page_table_look_up(page_migration_controller_page_table(c), pid, address, &physical,
+                              &flags)
+           && (flags & PAGE_TABLE_COPIED);
+}
+
+static void ask_for_writing(struct page_migration_controller *c, struct pmc_fault *f)
+{
+    f->state =
+        want(c, page_of(c, f->address), f->pid, PAGE_WISH_WRITE) ? FAULT_ASKED : FAULT_UNASKED;
+}
+
+/* The lookup of somebody who wants to write waits here. False: there is no room for it. */
+static bool hold_fault(struct page_migration_controller *c, uint32_t input,
+                       const struct translate_request *m)
+{
+    uint32_t count = (uint32_t)page_migration_controller_params(c)->faults, i = 0;
+    while (i < count && fault_at(c, i)->state != FAULT_NONE)
+        i++;
+    if (i == count)
+        return false;
+    *fault_at(c, i) = (struct pmc_fault){
+        .address = m->fault.address, .pid = m->fault.pid, .input = input, .tag = m->tag};
+    ask_for_writing(c, fault_at(c, i));
+    c->faults_held++;
+    c->io.stats.write_faults++;
+    return true;
+}
+
+/* The driver has let the copies of a page go: who waits for it is looked up, and who could not ask
+ * does so now. */
+static void end_faults(struct page_migration_controller *c, const struct pmc_page *p)
+{
+    for (uint32_t i = 0, seen = 0; seen < c->faults_held; i++) {
+        struct pmc_fault *f = fault_at(c, i);
+        seen += f->state != FAULT_NONE;
+        if (f->state == FAULT_ASKED && page_of(c, f->address) == p->page && f->pid == p->pid)
+            f->state = FAULT_OVER;
+        else if (f->state == FAULT_UNASKED)
+            ask_for_writing(c, f);
+    }
+}
+
+static bool pass_faults(struct page_migration_controller *c)
+{
+    bool progress = false;
+    for (uint32_t i = 0, seen = 0, held = c->faults_held; seen < held; i++) {
+        struct pmc_fault *f = fault_at(c, i);
+        seen += f->state != FAULT_NONE;
+        if (f->state != FAULT_OVER || !page_migration_controller_bottom_can_send(c, f->input))
+            continue;
+        progress = true;
+        if (has_copies(c, f->address, f->pid)) { /* again */
+            ask_for_writing(c, f);
+            continue;
+        }
+        page_migration_controller_bottom_send_lookup(c, f->input, f->tag, f->address, f->pid);
+        f->state = FAULT_NONE;
+        c->faults_held--;
+    }
+    return progress;
+}
+
+/* ---- lookups and answers ---- */
 
 static bool pass_lookups(struct page_migration_controller *c)
 {
@@ -115,14 +223,31 @@ static bool pass_lookups(struct page_migration_controller *c)
         const struct translate_request *m;
         while ((m = page_migration_controller_top_peek(c, i))
                && page_migration_controller_bottom_can_send(c, i)) {
-            page_migration_controller_bottom_send_lookup(c, i, m->tag, m->lookup.address,
-                                                         m->lookup.pid);
-            touch(c, m->lookup.address, m->lookup.pid);
+            if (message_kind(m) == TRANSLATE_FAULT
+                && has_copies(c, m->fault.address, m->fault.pid)) {
+                if (!hold_fault(c, i, m))
+                    break;
+            } else {
+                page_migration_controller_bottom_send_lookup(c, i, m->tag, m->lookup.address,
+                                                             m->lookup.pid);
+                touch(c, m->lookup.address, m->lookup.pid);
+            }
             page_migration_controller_top_pop(c, i);
             progress = true;
         }
     }
     return progress;
+}
+
+/* Where a page lies for this GPU: its own copy in place of the page. */
+static uint64_t own_place(const struct page_migration_controller *c,
+                          const struct translate_reply *m)
+{
+    const struct page_table *table = page_migration_controller_page_table(c);
+    if (m->found.writable || !m->found.valid || !page_copies_count(&table->copies))
+        return m->found.physical;
+    const struct page_copy *copy = page_copies_find(&table->copies, m->found.physical, own_gpu(c));
+    return copy ? copy->physical : m->found.physical;
 }
 
 static bool pass_answers(struct page_migration_controller *c)
@@ -132,7 +257,7 @@ static bool pass_answers(struct page_migration_controller *c)
         const struct translate_reply *m;
         while ((m = page_migration_controller_bottom_peek_reply(c, i))
                && page_migration_controller_top_can_reply(c, i)) {
-            page_migration_controller_top_reply_found(c, i, m->tag, m->found.physical,
+            page_migration_controller_top_reply_found(c, i, m->tag, own_place(c, m),
                                                       m->found.page_bits, m->found.valid,
                                                       m->found.writable);
             page_migration_controller_bottom_pop_reply(c, i);
@@ -146,18 +271,21 @@ static bool ask(struct page_migration_controller *c)
 {
     bool progress = false;
     while (page_migration_controller_touch_peek_reply(c)) {
-        page_at(c, page_migration_controller_touch_peek_reply(c)->tag)->used = false;
-        c->pages_used--;
+        struct pmc_page *p = page_at(c, page_migration_controller_touch_peek_reply(c)->tag);
+        p->used = false;
+        if (p->wish == PAGE_WISH_WRITE)
+            end_faults(c, p);
         page_migration_controller_touch_pop_reply(c);
         progress = true;
     }
-    for (uint32_t i = 0; c->pages_to_send && i < wanted_count(c); i++) {
+    for (uint32_t i = 0; c->pages_to_send && i < 2 * wanted_count(c); i++) {
         struct pmc_page *p = page_at(c, i);
         if (!p->used || p->sent)
             continue;
         if (!page_migration_controller_touch_can_send(c))
             break;
-        page_migration_controller_touch_send_touched(c, (uint16_t)i, p->page, p->pid);
+        page_migration_controller_touch_send_touched(c, (uint16_t)i, p->page, p->pid,
+                                                     (enum page_wish)p->wish);
         p->sent = true;
         c->pages_to_send--;
         progress = true;
@@ -244,6 +372,7 @@ static bool page_migration_controller_tick(struct page_migration_controller *c)
     bool progress = pass_answers(c);
     progress |= pass_lookups(c);
     progress |= ask(c);
+    progress |= pass_faults(c);
     return copy_page(c) || progress;
 }
 
@@ -252,5 +381,7 @@ static unsigned page_migration_controller_outstanding(const struct page_migratio
 {
     if (report && c->issued)
         hang_note(report, "copies a page: %u bytes read, %u written", c->issued, c->finished);
-    return c->issued > 0;
+    if (report && c->faults_held)
+        hang_note(report, "%u writes wait for copies of their pages to go", c->faults_held);
+    return (c->issued > 0) + c->faults_held;
 }

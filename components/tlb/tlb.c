@@ -10,6 +10,7 @@
 #include "components/mem/index_pool.h"
 #include "components/translate/translation_table.h"
 #include "runtime/hang.h"
+#include "runtime/warm.h"
 
 #define TLB_WAITERS_PER_PAGE 64 /* on average */
 #define TLB_NONE             UINT32_MAX
@@ -44,8 +45,29 @@ struct tlb {
     bool forgetting;      /* the oldest message at the control port has been worked on */
 };
 
+/* A lookup without time: see runtime/warm.h. */
+static void tlb_touch(struct component *self, const struct warm_access *a)
+{
+    struct tlb *c = (struct tlb *)(void *)self;
+    uint32_t i = translation_find(&c->table, a->pid, a->address);
+    if (i != TRANSLATION_NONE) {
+        translation_touch(&c->table, i);
+        return;
+    }
+    warm_pass(c->io.bottom_request, a);
+    translation_enter(&c->table, a->pid, a->address, a->physical, a->page_bits, a->writable);
+}
+
+static void tlb_warm_drop(struct component *self)
+{
+    translation_table_flush(&((struct tlb *)(void *)self)->table);
+}
+
+static const struct warm_ops tlb_warm_ops = {.touch = tlb_touch, .drop = tlb_warm_drop};
+
 static void tlb_init(struct tlb *c)
 {
+    warm_register(&c->io.base, &tlb_warm_ops);
     uint32_t mshrs = (uint32_t)tlb_params(c)->mshrs;
     translation_table_init(&c->table, (uint32_t)tlb_params(c)->sets, (uint32_t)tlb_params(c)->ways,
                            mshrs);

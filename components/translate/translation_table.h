@@ -181,6 +181,13 @@ static inline uint32_t translation_pending_number(const struct translation_table
     return entry - t->sets * t->ways;
 }
 
+/* Forgets an entry that is not pending. */
+static inline void translation_drop(struct translation_table *t, uint32_t i)
+{
+    translation_unchain(t, i);
+    t->last = TRANSLATION_NONE;
+}
+
 static inline void translation_table_flush(struct translation_table *t)
 {
     for (uint32_t i = 0; i < t->sets * t->ways; i++)
@@ -223,22 +230,11 @@ static inline void translation_note_page_size(struct translation_table *t, unsig
     t->page_known = true;
 }
 
-/* The answer for pending page `number`: `physical` is the first byte of a page of 2^page_bits
- * bytes. The number is free again. `valid` false: nothing is entered. */
-static inline void translation_fill(struct translation_table *t, uint32_t number, uint64_t physical,
-                                    unsigned page_bits, bool writable, bool valid)
+/* Makes the most recent entry of a page that is not pending; `physical` is the first byte of a page of
+ * 2^page_bits bytes. */
+static inline void translation_enter(struct translation_table *t, uint32_t pid, uint64_t address,
+                                     uint64_t physical, unsigned page_bits, bool writable)
 {
-    uint32_t p = t->sets * t->ways + number;
-    struct translation_entry *pending = translation_entry(t, p);
-    uint32_t pid = pending->pid;
-    uint64_t address = pending->key & ~(uint64_t)0xfff;
-    translation_unchain(t, p);
-    pending->chain = t->free_pending;
-    t->free_pending = p;
-    t->pending_count--;
-    t->last = TRANSLATION_NONE;
-    if (!valid)
-        return;
     translation_note_page_size(t, page_bits);
     uint32_t i = translation_find(t, pid, address);
     if (i != TRANSLATION_NONE)
@@ -257,6 +253,24 @@ static inline void translation_fill(struct translation_table *t, uint32_t number
         physical + ((address & (((uint64_t)1 << page_bits) - 1)) >> t->page_bits << t->page_bits);
     translation_chain(t, i);
     translation_touch(t, i);
+}
+
+/* The answer for pending page `number`: `physical` is the first byte of a page of 2^page_bits
+ * bytes. The number is free again. `valid` false: nothing is entered. */
+static inline void translation_fill(struct translation_table *t, uint32_t number, uint64_t physical,
+                                    unsigned page_bits, bool writable, bool valid)
+{
+    uint32_t p = t->sets * t->ways + number;
+    struct translation_entry *pending = translation_entry(t, p);
+    uint32_t pid = pending->pid;
+    uint64_t address = pending->key & ~(uint64_t)0xfff;
+    translation_unchain(t, p);
+    pending->chain = t->free_pending;
+    t->free_pending = p;
+    t->pending_count--;
+    t->last = TRANSLATION_NONE;
+    if (valid)
+        translation_enter(t, pid, address, physical, page_bits, writable);
 }
 
 #endif

@@ -138,23 +138,29 @@ Test(command, a_changed_source_file_is_compiled_again, .timeout = 120)
 
 Test(command, a_signal_sent_to_run_reaches_the_program, .timeout = 60)
 {
+    char *folder = support_folder();
     struct support_result r = support_run(
-        "\"$HEDDLE\" build \"$FIXTURE/weave.heddle\" >&2; "
         "\"$HEDDLE\" run \"$FIXTURE/weave.heddle\" -- sh -c 'trap \"echo caught; exit 3\" TERM; "
-        "echo ready >&2; while :; do sleep 0.05; done' & sleep 1; kill -TERM $!; wait $!");
+        "echo >\"%s/ready\"; while :; do sleep 0.05; done' & "
+        "until test -e '%s/ready'; do sleep 0.05; done; kill -TERM $!; wait $!",
+        folder, folder);
     cr_expect_eq(r.status, 3, "%d %s%s", r.status, r.output, r.errors);
     cr_expect_str_eq(r.output, "caught\n");
     support_release(&r);
+    support_remove(folder);
 }
 
 Test(command, builds_at_the_same_time_do_not_disturb_each_other, .timeout = 120)
 {
     char *folder = support_folder();
-    struct support_result r = support_run("export HEDDLE_CACHE='%s'; for i in 1 2 3; do "
-                                          "\"$HEDDLE\" run \"$FIXTURE/weave.heddle\" & done; "
-                                          "for j in $(jobs -p); do wait $j || exit 1; done",
-                                          folder);
+    struct support_result r =
+        support_run("export HEDDLE_CACHE='%s'; for i in 1 2 3; do "
+                    "\"$HEDDLE\" run \"$FIXTURE/weave.heddle\" & pids=\"$pids $!\"; done; "
+                    "for pid in $pids; do wait $pid || bad=1; echo waited; done; test -z \"$bad\"",
+                    folder);
     cr_expect_eq(r.status, 0, "%s%s", r.output, r.errors);
+    const char *waited = strstr(r.output, "waited\n"); /* for all three, not only the first */
+    cr_expect(waited && strstr(waited, "waited\nwaited\nwaited\n"), "%s", r.output);
     support_release(&r);
     support_remove(folder);
 }

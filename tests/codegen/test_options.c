@@ -42,6 +42,16 @@ Test(options, options_may_stand_anywhere_and_be_joined_to_their_values)
     options_release(&o);
 }
 
+Test(options, a_trace_of_api_calls_is_run_with_its_modules)
+{
+    struct options o;
+    cr_assert_eq(PARSE(&o, "run", "file", "--api-trace", "dir", "--module=a", "--module", "b"), -1);
+    cr_expect_str_eq(o.api_trace, "dir");
+    cr_expect_eq(o.module.count, 2);
+    cr_expect_str_eq(o.module.items[1], "b");
+    options_release(&o);
+}
+
 Test(options, a_dash_alone_is_an_argument)
 {
     struct options o;

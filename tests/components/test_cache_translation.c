@@ -28,17 +28,20 @@ static const struct build_type type = {.unit = &cache__generic,
 
 static uint32_t cpu, control, memory, walker;
 static uint64_t moved; /* the page table of now: virtual page v lies at physical page v ^ moved */
+static enum { OPEN, COPIED, COPIED_AND_MOVING, READ_ONLY } pages; /* who may write */
 
 static void walk(const struct harness_message *request, struct harness_message *reply)
 {
     struct message header = {0};
     struct translate_reply *m = (struct translate_reply *)(void *)&header;
     uint64_t address;
+    bool fault = request->kind == TRANSLATE_FAULT;
     memcpy(&address, request->fields, 8);
+    moved += fault && pages == COPIED_AND_MOVING;
     m->found.physical = (address >> 12 ^ moved) << 12;
     m->found.page_bits = 12;
     m->found.valid = true;
-    m->found.writable = true;
+    m->found.writable = pages == OPEN || (fault && pages != READ_ONLY);
     memcpy(reply->fields, header.fields, sizeof reply->fields);
 }
 
@@ -60,6 +63,7 @@ static void set_up(void)
     int64_t values[sizeof params / sizeof(int64_t)];
     memcpy(values, &params, sizeof params);
     moved = 0;
+    pages = OPEN;
     harness_start();
     uint32_t cache =
         build_instance(&type, 0, "cache", values, NULL, sizeof values / sizeof values[0]);
@@ -133,4 +137,102 @@ Test(cache_translation, a_fence_keeps_translations)
     cr_expect_eq(read_byte(400, 2, 0x3000), 4);
     cr_expect_eq(harness_count(walker), 1);
     cr_expect_eq(harness_count(memory), 2, "the line was dropped");
+}
+
+/* For a page that moves: what is under way ends first, then everything is forgotten, and what comes
+ * later waits for the end of the pause. */
+Test(cache_translation, a_paused_cache_takes_nothing)
+{
+    struct harness_message pause = {.cycle = 200, .tag = 7, .kind = CACHE_CONTROL_PAUSE},
+                           resume = {.cycle = 600, .tag = 8, .kind = CACHE_CONTROL_RESUME},
+                           under_way = harness_read(199, 2, 0x3040, 1),
+                           later = harness_read(250, 3, 0x3000, 1);
+    cr_expect_eq(read_byte(1, 1, 0x3000), 4);
+    moved = 1;
+    harness_send(cpu, &under_way);
+    harness_send(control, &pause);
+    harness_send(cpu, &later);
+    harness_send(control, &resume);
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    cr_expect_gt(harness_reply(control, 7)->cycle, 220, "memory takes 20 cycles");
+    cr_expect_lt(harness_reply(control, 7)->cycle, 250);
+    cr_expect_gt(harness_reply(control, 8)->cycle, 600);
+    cr_expect_gt(harness_reply(cpu, 3)->cycle, 600);
+    cr_expect_eq(harness_reply(cpu, 3)->payload[0], 3);
+    cr_expect_eq(harness_count(walker), 2);
+    cr_expect_eq(harness_count(memory), 3, "the line was dropped");
+}
+
+/* A page that is read-only because of copies: the writer asks once more, as a fault. Requests of a
+ * page keep their order, whether its translation is there or not. */
+Test(cache_translation, a_write_to_a_page_with_copies_asks_for_it_once_more)
+{
+    for (uint16_t known = 0; known < 2; known++) {
+        uint64_t at = 1000u * known;
+        uint8_t bytes[64] = {[0] = (uint8_t)(70 + known)};
+        struct harness_message before = harness_read(at + 200, 2, 0x5000, 1),
+                               write = harness_write(at + 201, 3, 0x5000, 1, bytes),
+                               after = harness_read(at + 202, 4, 0x5000, 1);
+        uint32_t asked = harness_count(walker);
+        pages = COPIED;
+        if (known)
+            read_byte(at + 1, 1, 0x5000);
+        uint8_t old = harness_memory[0x5000];
+        harness_send(cpu, &before);
+        harness_send(cpu, &write);
+        harness_send(cpu, &after);
+        cr_assert_eq(harness_run(), ENGINE_IDLE);
+        cr_expect_eq(harness_reply(cpu, 2)->payload[0], old);
+        cr_expect_eq(harness_reply(cpu, 4)->payload[0], 70 + known);
+        cr_expect_eq(harness_memory[0x5000], 70 + known);
+        cr_expect_eq(harness_count(walker), asked + 2, "once to read, once to write");
+        cr_expect_eq(harness_log(walker, asked + 1)->kind, TRANSLATE_FAULT);
+        struct harness_message forget = {.cycle = at + 500, .kind = CACHE_CONTROL_INVALIDATE};
+        harness_send(control, &forget);
+        cr_assert_eq(harness_run(), ENGINE_IDLE);
+    }
+}
+
+/* Whoever waits to write waits for a pause: that does not wait for him, nor for a fence that does.
+ * What he is told afterwards may be old, so he asks again. */
+Test(cache_translation, a_pause_does_not_wait_for_who_wants_to_write)
+{
+    static const uint8_t kinds[] = {CACHE_CONTROL_PAUSE, CACHE_CONTROL_INVALIDATE};
+    for (uint16_t i = 0; i < 2; i++) {
+        uint64_t at = 1000u * i;
+        uint8_t bytes[64] = {[0] = 90};
+        struct harness_message write = harness_write(at + 100, 2, 0x6000, 1, bytes),
+                               fence = harness_fence(at + 101, 3, 2, true, true),
+                               control_message = {.cycle = at + 145, .tag = 4, .kind = kinds[i]},
+                               resume = {.cycle = at + 250, .tag = 5, .kind = CACHE_CONTROL_RESUME};
+        uint32_t asked = harness_count(walker);
+        pages = COPIED_AND_MOVING;
+        moved = 0;
+        harness_send(cpu, &write);
+        harness_send(cpu, &fence);
+        harness_send(control, &control_message);
+        harness_send(control, &resume);
+        cr_assert_eq(harness_run(), ENGINE_IDLE);
+        cr_expect_eq(harness_count(walker), asked + 3);
+        uint64_t first_answer = harness_log(walker, asked + 1)->cycle + 30;
+        cr_expect_lt(harness_reply(control, 4)->cycle, first_answer);
+        cr_expect_gt(harness_reply(cpu, 2)->cycle, kinds[i] == CACHE_CONTROL_PAUSE ? at + 250 : at);
+        cr_expect_gt(harness_reply(cpu, 3)->cycle, harness_reply(cpu, 2)->cycle);
+        cr_expect_eq(harness_memory[(6 ^ 2) << 12], 90, "where the page is at last");
+        harness_memory[(6 ^ 2) << 12] = 0;
+        struct harness_message forget = {.cycle = at + 500, .kind = CACHE_CONTROL_INVALIDATE};
+        harness_send(control, &forget);
+        cr_assert_eq(harness_run(), ENGINE_IDLE);
+    }
+}
+
+Test(cache_translation, a_page_that_stays_read_only_is_an_error)
+{
+    uint8_t bytes[64] = {1};
+    struct harness_message write = harness_write(100, 2, 0x6000, 1, bytes);
+    pages = READ_ONLY;
+    cr_expect_eq(read_byte(1, 1, 0x6000), 7);
+    harness_send(cpu, &write);
+    cr_expect_eq(harness_run(), ENGINE_FAILED);
+    cr_expect_eq(harness_memory[0x6000], 7);
 }

@@ -472,3 +472,44 @@ Test(memory_manager, processes_share_an_allocation)
     cr_assert_eq(memory_free(ref, address), MEMORY_OK);
     cr_assert_eq(ref.pages->pages, 0);
 }
+
+/* However a page is left, the pages of its copies are free again, and it may be written. */
+Test(memory_manager, copies_go_with_their_page)
+{
+    const uint32_t device = 2;
+    for (unsigned way = 0; way < 4; way++) {
+        uint64_t address = 0, physical = 0, flags = 0, copy = 0, left = 0;
+        bool writable = false;
+        start(12, 1);
+        const struct memory_request q = {.pid = 1,
+                                         .flags = PAGE_TABLE_WRITABLE | PAGE_TABLE_UNIFIED,
+                                         .size = 2 << 12,
+                                         .device = &device,
+                                         .device_count = 1};
+        cr_assert_eq(memory_allocate(ref, &q, &address), MEMORY_OK);
+        uint64_t before[GPUS];
+        for (uint32_t i = 0; i < GPUS; i++)
+            before[i] = ref.memory->device[i].pages.free_pages;
+        cr_assert(page_table_look_up(ref.pages, 1, address, &physical, &flags));
+        for (uint32_t gpu = 3; gpu < 6; gpu++) {
+            cr_assert(memory_hold_page(ref.memory, gpu, &copy));
+            cr_assert(page_copies_add(&ref.pages->copies, physical, gpu, copy));
+        }
+        page_table_enter(ref.pages, 1, address, physical, flags | PAGE_TABLE_COPIED);
+        cr_assert(page_table_find(ref.pages, 1, address, &physical, &writable) && !writable);
+        if (way == 0)
+            cr_assert_eq(memory_remap(ref, 1, address, 1, device), MEMORY_OK);
+        else if (way == 1)
+            cr_assert_eq(memory_remap(ref, 1, address, 1, 7), MEMORY_OK);
+        else if (way == 2)
+            cr_assert_eq(memory_allocate_page_at(ref, 1, device, address, q.flags, &left),
+                         MEMORY_OK);
+        else
+            cr_assert_eq(memory_free(ref, address), MEMORY_OK);
+        cr_expect_eq(page_copies_count(&ref.pages->copies), 0);
+        for (uint32_t gpu = 3; gpu < 6; gpu++)
+            cr_expect_eq(ref.memory->device[gpu].pages.free_pages, before[gpu], "way %u", way);
+        cr_expect_eq(page_table_find(ref.pages, 1, address, &physical, &writable), way < 3);
+        cr_expect(way == 3 || writable, "way %u", way);
+    }
+}

@@ -45,4 +45,11 @@ hierarchy "8 banks behind a crossbar"     memtest.heddle memtest 128 ports=16 ba
 hierarchy "4 GPUs, ring, write-back L2"   memtest4.heddle memtest4 64
 hierarchy "4 GPUs, ring, write-through"   memtest4.heddle memtest4 64 node.l2_write=through
 hierarchy "4 GPUs, narrow one-way ring"   memtest4.heddle memtest4 64 topology=one_way node.depth=2
+hierarchy "pages move, write-back L2"     memtest_moves.heddle memtest_moves 64 tester.calm=5000cy
+hierarchy "pages move, write-through"     memtest_moves.heddle memtest_moves 64 tester.calm=5000cy node.l2_write=through
+hierarchy "few pages, moved in large L1s" memtest_moves.heddle memtest_moves 8 node.l1.size=16KiB node.l1.ways=16 \
+    tester.threads=1 tester.frames=2 tester.span=16KiB tester.locations=512 tester.calm=5000cy
+hierarchy "copies for reading, write-back" memtest_moves.heddle memtest_moves 64 tester.calm=5000cy tester.copies=true node.policy=read_duplicate
+hierarchy "copies for reading, through"   memtest_moves.heddle memtest_moves 64 tester.calm=5000cy tester.copies=true node.policy=read_duplicate \
+    node.l2_write=through
 echo "memtest: $total episodes, no mistake"

@@ -160,6 +160,11 @@ static void declare_type(struct fixture *f, unsigned t)
                                         .default_text = "16KiB",
                                         .range_text = "1KiB .. 4GiB"};
     type->params = params;
+    static const struct model_check_decl checks[] = {
+        {"sets >= 1 ||\n      empty", "smaller than a set"},
+    };
+    type->checks = checks;
+    type->check_count = 1;
     type->param_count = 1;
 }
 

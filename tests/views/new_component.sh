@@ -39,4 +39,20 @@ grep -q 'requests unanswered' hang
 "$heddle" check platforms/my_gpu.heddle
 "$heddle" dot platforms/my_gpu.heddle --svg -o my_gpu.svg
 grep -q '</svg>' my_gpu.svg
-echo "new component and platform work, and broken ones are noticed"
+# A part: another policy than the default one, and as right; and one that names a line that may not go is noticed.
+"$heddle" new part my_policy -o parts > said
+grep -q 'heddle run parts/my_policy_test.heddle' said
+"$heddle" fmt --check parts/*.heddle
+"$heddle" run parts/my_policy_test.heddle --stats mine.json
+"$heddle" run parts/my_policy_test.heddle --set cache.replacement=lru --stats lru.json
+python3 - <<'PYTHON'
+import json
+mine, lru = (json.load(open(f))["components"] for f in ("mine.json", "lru.json"))
+assert mine["cache.replacement"]["spared"] > 0, mine
+assert mine["cache"]["hits"] != lru["cache"]["hits"], lru
+PYTHON
+sed -i 's/            return way;/            return 0;/' parts/my_policy.c
+if "$heddle" run parts/my_policy_test.heddle --set cache.mshrs=4 2> failure; then echo "a wrong victim went unnoticed"; exit 1; fi
+if "$heddle" new policy my_policy 2> failure; then echo "'policy' is no kind"; exit 1; fi
+grep -q "is not 'component', 'part' or 'platform'" failure
+echo "new component, part and platform work, and broken ones are noticed"

@@ -194,6 +194,8 @@ Test(views, the_reference_has_a_page_for_each_component_and_no_dead_link)
     cr_assert_not_null(cache);
     cr_assert_not_null(
         strstr(cache, "| `size` | bytes | `16KiB` | `1KiB .. 4GiB` | How much it holds. |"));
+    cr_assert_not_null(strstr(cache, "| `sets >= 1 \\|\\| empty` | smaller than a set |"), "%s",
+                       cache);
     char *protocols = scratch_read(dir, "protocols.md");
     cr_assert_not_null(strstr(protocols, "| `data` | `bytes[line]` | line |"));
     cr_assert_not_null(strstr(protocols, "Answers `read`."));
@@ -213,7 +215,7 @@ Test(views, a_new_component_is_three_files_and_overwrites_nothing)
     char *said = NULL;
     size_t size = 0;
     FILE *out = open_memstream(&said, &size);
-    cr_assert(view_new_component("my_filter", dir, out, &failure), "%s", failure.text);
+    cr_assert(view_new("component", "my_filter", dir, out, &failure), "%s", failure.text);
     static const char *const files[] = {"my_filter.heddle", "my_filter.c", "my_filter_test.heddle"};
     for (size_t i = 0; i < 3; i++) {
         char *text = scratch_read(dir, files[i]);
@@ -222,7 +224,7 @@ Test(views, a_new_component_is_three_files_and_overwrites_nothing)
         cr_assert_eq(scratch_count(text, "@"), 0u);
         free(text);
     }
-    cr_assert_not(view_new_component("my_filter", dir, out, &failure));
+    cr_assert_not(view_new("component", "my_filter", dir, out, &failure));
     cr_assert_not_null(strstr(failure.text, "is there already"));
     fclose(out);
     cr_assert_not_null(strstr(said, "heddle run"));
@@ -236,8 +238,9 @@ Test(views, names_that_cannot_be_C_are_refused)
                                         "tester", "a/b",   "../x", "_x"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         failure.text[0] = '\0';
-        cr_assert_not(view_new_component(names[i], "/tmp", stdout, &failure), "'%s'", names[i]);
+        cr_assert_not(view_new("component", names[i], "/tmp", stdout, &failure), "'%s'", names[i]);
         cr_assert_neq(failure.text[0], '\0');
-        cr_assert_not(view_new_platform(names[i], "/tmp", stdout, &failure), "'%s'", names[i]);
+        cr_assert_not(view_new("platform", names[i], "/tmp", stdout, &failure), "'%s'", names[i]);
+        cr_assert_not(view_new("part", names[i], "/tmp", stdout, &failure), "'%s'", names[i]);
     }
 }

@@ -81,7 +81,7 @@ hipError_t hipCtxGetDevice(hipDevice_t *device)
 
 hipError_t hipCtxSynchronize(void)
 {
-    HIP_API(hip_wait_device(hip_current_device(), "hipCtxSynchronize"));
+    HIP_API(hip_synchronize_device("hipCtxSynchronize"));
 }
 
 hipError_t hipDevicePrimaryCtxRetain(hipCtx_t *context, hipDevice_t device)

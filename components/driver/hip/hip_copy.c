@@ -5,6 +5,7 @@
  * after the call returned.
  */
 #include "hip_managed.h"
+#include "hip_record.h"
 #include "hip_stream.h"
 
 #include <inttypes.h>
@@ -134,10 +135,10 @@ static int device_of(uint64_t address)
 }
 
 /* The null stream's copies are in order with the null streams of all devices that they touch. */
-static hipError_t order_copy(const struct copy *copy, hipStream_t stream)
+static hipError_t order_copy(const struct copy *copy, hipStream_t stream, bool waits)
 {
     int devices[] = {device_of(copy->to), device_of(copy->from)};
-    hipError_t error = hip_stream_order(stream);
+    hipError_t error = hip_stream_order(stream, waits ? DRIVER_CALL_COPY : DRIVER_CALL_COPY_ASYNC);
     for (int i = 0; i < 2 && error == hipSuccess; i++) {
         if (devices[i] >= 0) {
             error = hip_stream_order_device(stream, devices[i]);
@@ -156,6 +157,22 @@ static hipError_t order_after_copy(const struct copy *copy, hipStream_t stream, 
         }
     }
     return error;
+}
+
+static struct hip_record_copy record_of(const struct copy *copy, hipStream_t stream, void *host,
+                                        bool waits)
+{
+    return (struct hip_record_copy){.to = copy->to,
+                                    .from = copy->from,
+                                    .host = host,
+                                    .size = copy->width,
+                                    .rows = copy->rows,
+                                    .to_pitch = copy->to_pitch,
+                                    .from_pitch = copy->from_pitch,
+                                    .to_device = hip_is_device_address(copy->to),
+                                    .from_device = hip_is_device_address(copy->from),
+                                    .waits = waits,
+                                    .stream = hip_stream_number(stream)};
 }
 
 static hipError_t run_copy(const struct copy *copy, hipMemcpyKind kind, hipStream_t stream,
@@ -185,7 +202,14 @@ static hipError_t run_copy(const struct copy *copy, hipMemcpyKind kind, hipStrea
         error = hip_stream_wait(stream, what); /* earlier copies may still fill the source */
     }
     uint64_t ticket = 0, to = copy->to, from = copy->from;
-    bool pending = false;
+    bool pending = false, begun = false;
+    bool pageable = (!to_device && !is_pinned(copy->to, copy->width))
+                    || (!from_device && !is_pinned(copy->from, copy->width));
+    if (hip_recording && to_device != from_device) {
+        const uint64_t pitch = to_device ? copy->from_pitch : copy->to_pitch;
+        hip_managed_record_pinned(to_device ? from : to, (copy->rows - 1) * pitch + copy->width,
+                                  from_device, blocking || pageable);
+    }
     if (to_device && !from_device) {
         from = hip_managed_pinned(from, (copy->rows - 1) * copy->from_pitch + copy->width, false);
     } else if (from_device && !to_device) {
@@ -193,24 +217,35 @@ static hipError_t run_copy(const struct copy *copy, hipMemcpyKind kind, hipStrea
     }
     error = to && from ? error : hip.lost;
     if (error == hipSuccess && (to_device || from_device)) {
-        error = order_copy(copy, stream);
+        error = order_copy(copy, stream, blocking);
+        begun = error == hipSuccess;
     }
+    bool records = hip_recording && error == hipSuccess && (to_device || from_device);
+    struct hip_record_copy recorded =
+        record_of(copy, stream, (void *)(uintptr_t)(to_device ? from : to), blocking || pageable);
+    size_t line = records ? hip_record_copy(&recorded) : 0;
     for (size_t row = 0; row < copy->rows && error == hipSuccess; row++) {
         error = enqueue_copy(to + row * copy->to_pitch, from + row * copy->from_pitch, copy->width,
                              queue, &ticket, &pending, what);
     }
+    if (begun) {
+        hip_stream_note(stream, pending ? ticket : 0);
+    }
     if (!pending) {
         return error;
     }
-    hip_stream_note();
     if (error == hipSuccess) {
         error = order_after_copy(copy, stream, ticket);
     }
-    bool pageable = (!to_device && !is_pinned(copy->to, copy->width))
-                    || (!from_device && !is_pinned(copy->from, copy->width));
+    if (records) {
+        hip_record_copy_sent(line, &recorded, ticket);
+    }
     if (blocking || pageable || error != hipSuccess) {
         hipError_t waited = hip_wait_ticket(ticket, what);
         error = error != hipSuccess ? error : waited;
+    }
+    if (records && recorded.waits) {
+        hip_record_copy_done(line, &recorded);
     }
     return error;
 }

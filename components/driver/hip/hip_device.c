@@ -4,6 +4,7 @@
  * concurrent managed access, cooperative launches) is 0, so that programs which ask do not use it.
  */
 #include "hip_internal.h"
+#include "hip_record.h"
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -335,16 +336,22 @@ hipError_t hipDeviceComputeCapability(int *major, int *minor, hipDevice_t device
     HIP_API_ALWAYS(get_capability(major, minor, device));
 }
 
+hipError_t hip_synchronize_device(const char *what)
+{
+    HIP_RECORD(.kind = API_TRACE_DEVICE_SYNCHRONIZE);
+    return hip_wait_device(hip_current_device(), what);
+}
+
 hipError_t hipDeviceSynchronize(void)
 {
-    HIP_API(hip_wait_device(hip_current_device(), "hipDeviceSynchronize"));
+    HIP_API(hip_synchronize_device("hipDeviceSynchronize"));
 }
 
 /* All of the program's memory stays: what a reset frees on real devices, the end of the program
  * frees here. */
 hipError_t hipDeviceReset(void)
 {
-    HIP_API(hip_wait_device(hip_current_device(), "hipDeviceReset"));
+    HIP_API(hip_synchronize_device("hipDeviceReset"));
 }
 
 static hipError_t get_limit(size_t *value, enum hipLimit_t limit)
@@ -454,6 +461,9 @@ static hipError_t switch_peer(int peer, bool on)
         hip.api->set_peer(hip.devices[hip_current_device()].number, hip.devices[peer].number, on),
         "peer access");
     *peers ^= error == hipSuccess ? bit : 0;
+    if (error == hipSuccess) {
+        HIP_RECORD(.kind = API_TRACE_PEER, .device = (uint32_t)peer, .value = on);
+    }
     return error;
 }
 

@@ -2,16 +2,19 @@
  */
 #include "hip_stream.h"
 #include "hip_hostcall.h"
+#include "hip_record.h"
 
 struct ihipEvent_t {
     struct ihipEvent_t *next;
     unsigned flags;
     int device;
+    uint32_t number; /* from 1, in order of creation */
     bool recorded;
     uint64_t ticket;
 };
 
 static struct ihipEvent_t *events;
+static uint32_t last_number;
 
 static struct ihipEvent_t *find_event(hipEvent_t event)
 {
@@ -32,9 +35,11 @@ static hipError_t create_event(hipEvent_t *event, unsigned flags)
     struct ihipEvent_t *made = hip_allocate(sizeof *made);
     made->flags = flags;
     made->device = hip_current_device();
+    made->number = ++last_number;
     made->next = events;
     events = made;
     *event = made;
+    HIP_RECORD(.kind = API_TRACE_EVENT_CREATE, .event = made->number, .flags = flags);
     return hipSuccess;
 }
 
@@ -42,6 +47,7 @@ static hipError_t destroy_event(hipEvent_t event)
 {
     for (struct ihipEvent_t **link = &events; *link; link = &(*link)->next) {
         if (*link == event) {
+            HIP_RECORD(.kind = API_TRACE_EVENT_DESTROY, .event = event->number);
             *link = event->next;
             hip_release(event);
             return hipSuccess;
@@ -63,15 +69,19 @@ static hipError_t record_event(hipEvent_t event, hipStream_t stream)
         error = hipErrorInvalidHandle;
     }
     if (error == hipSuccess) {
-        error = hip_stream_order(stream);
+        error = hip_stream_order(stream, DRIVER_CALL_EVENT_RECORD);
     }
     if (error == hipSuccess) {
-        error = hip_status(hip.api->mark(queue, &ticket), "hipEventRecord");
+        found = find_event(event); /* the wait may have released the lock */
+        enum driver_status status = found ? hip.api->mark(queue, &ticket) : DRIVER_INVALID_VALUE;
+        hip_stream_note(stream, status == DRIVER_OK ? ticket : 0);
+        error = found ? hip_status(status, "hipEventRecord") : hipErrorInvalidHandle;
     }
     if (error == hipSuccess) {
         found->recorded = true;
         found->ticket = ticket;
-        hip_stream_note();
+        HIP_RECORD(.kind = API_TRACE_EVENT_RECORD, .event = found->number,
+                   .stream = hip_stream_number(stream));
     }
     return error;
 }
@@ -83,6 +93,7 @@ static hipError_t wait_event(hipEvent_t event)
     if (!found) {
         return event ? hipErrorInvalidHandle : hipErrorInvalidValue;
     }
+    HIP_RECORD(.kind = API_TRACE_EVENT_SYNCHRONIZE, .event = found->number);
     return found->recorded ? hip_wait_ticket(found->ticket, "hipEventSynchronize") : hipSuccess;
 }
 
@@ -95,7 +106,11 @@ static hipError_t query_event(hipEvent_t event)
     if (!found->recorded) {
         return hipSuccess;
     }
-    return hip_query_ticket(found->ticket, "hipEventQuery");
+    struct api_trace_call call = {.kind = API_TRACE_EVENT_QUERY, .event = found->number};
+    size_t line = hip_recording ? hip_record_add(&call) : 0;
+    hipError_t error = hip_query_ticket(found->ticket, "hipEventQuery");
+    HIP_RECORD_ANSWER(line, error);
+    return error;
 }
 
 /* Simulated milliseconds between two events, of which the hardware knows picoseconds. */
@@ -131,10 +146,26 @@ static hipError_t wait_for_event(hipStream_t stream, hipEvent_t event, unsigned 
                        : found             ? hipErrorInvalidValue
                                            : hipErrorInvalidHandle;
     if (error == hipSuccess) {
-        error = hip_stream_order(stream);
+        error = hip_stream_order(stream, DRIVER_CALL_WAIT_EVENT);
+    }
+    bool begun = error == hipSuccess;
+    found = find_event(event); /* the wait may have released the lock */
+    if (!found) {
+        error = event ? hipErrorInvalidHandle : hipErrorInvalidValue;
+    }
+    if (error == hipSuccess) {
+        HIP_RECORD(.kind = API_TRACE_STREAM_WAIT_EVENT, .stream = hip_stream_number(stream),
+                   .event = found->number);
     }
     if (error == hipSuccess && found->recorded) {
         error = hip_status(hip.api->wait_for(queue, found->ticket), "hipStreamWaitEvent");
+    }
+    if (begun && !hip.orders_streams) {
+        uint64_t ticket = 0; /* of the wait; without one there is nothing to be done */
+        if (error == hipSuccess && found->recorded) {
+            hip.api->last(queue, &ticket);
+        }
+        hip_stream_note(stream, ticket);
     }
     return error;
 }

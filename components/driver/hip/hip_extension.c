@@ -2,7 +2,10 @@
  * (heddle_hip.h). To the rest of the library they are devices like others; `number` is what the
  * driver calls them. */
 #include "hip_hostcall.h"
+#include "hip_record.h"
 #include "hip_stream.h"
+
+#include <stdio.h>
 
 #pragma GCC visibility push(default)
 #include "heddle_hip.h"
@@ -50,6 +53,17 @@ static hipError_t add_device(uint32_t number, int *device)
     return error;
 }
 
+static void record_unified(int device, const int *gpus, int count)
+{
+    enum { DIGITS = 12 };
+    size_t room = (size_t)count * DIGITS, used = 0;
+    char *list = hip_allocate(room);
+    for (int i = 0; i < count; i++) {
+        used += (size_t)snprintf(list + used, room - used, "%s%d", i > 0 ? "+" : "", gpus[i]);
+    }
+    HIP_RECORD(.kind = API_TRACE_UNIFY, .device = (uint32_t)device, .name = list);
+}
+
 static hipError_t unify(int *device, const int *gpus, int count)
 {
     uint32_t numbers[HIP_DEVICES_MAX], number = 0;
@@ -61,7 +75,11 @@ static hipError_t unify(int *device, const int *gpus, int count)
     }
     hipError_t error =
         hip_status(hip.api->unify(numbers, (uint32_t)count, &number), "heddleUnifyDevices");
-    return error == hipSuccess ? add_device(number, device) : error;
+    error = error == hipSuccess ? add_device(number, device) : error;
+    if (error == hipSuccess && hip_recording) {
+        record_unified(*device, gpus, count);
+    }
+    return error;
 }
 
 int heddleUnifyDevices(int *device, const int *gpus, int count)
@@ -77,7 +95,12 @@ static hipError_t create_context(int *device, int like)
     }
     hipError_t error = hip_status(hip.api->context_create(hip.devices[like].number, 0, &number),
                                   "heddleCreateContext");
-    return error == hipSuccess ? add_device(number, device) : error;
+    error = error == hipSuccess ? add_device(number, device) : error;
+    if (error == hipSuccess) {
+        HIP_RECORD(.kind = API_TRACE_CONTEXT_CREATE, .device = (uint32_t)*device,
+                   .value = (uint32_t)like);
+    }
+    return error;
 }
 
 int heddleCreateContext(int *device, int like)
@@ -90,6 +113,7 @@ static hipError_t destroy_device(int device)
     if (!hip_is_device(device) || device < hip.platform_devices || device == hip_current_device()) {
         return hipErrorInvalidDevice;
     }
+    HIP_RECORD(.kind = API_TRACE_DEVICE_DESTROY, .device = (uint32_t)device);
     hipError_t error = hip_wait_device(device, "heddleDestroyDevice");
     if (error != hipSuccess) {
         return error;
@@ -108,11 +132,19 @@ int heddleDestroyDevice(int device)
     HIP_API(destroy_device(device));
 }
 
+static hipError_t remap(uint64_t address, uint64_t size, uint32_t gpu)
+{
+    hipError_t error = hip_status(hip.api->remap(address, size, gpu), "heddleRemap");
+    struct api_trace_call call = {.kind = API_TRACE_REMAP, .size = size, .device = gpu};
+    if (hip_recording && error == hipSuccess && hip_record_pointer(address, &call.to)) {
+        hip_record_add(&call);
+    }
+    return error;
+}
+
 int heddleRemap(void *pointer, unsigned long bytes, int gpu)
 {
-    HIP_API(
-        hip_status(hip.api->remap((uintptr_t)pointer, bytes, gpu < 0 ? UINT32_MAX : (uint32_t)gpu),
-                   "heddleRemap"));
+    HIP_API(remap((uintptr_t)pointer, bytes, gpu < 0 ? UINT32_MAX : (uint32_t)gpu));
 }
 
 static hipError_t page_owner(int *gpu, const void *pointer)

@@ -1,6 +1,7 @@
 /* Fills of device memory: hipMemset and its relatives. Host memory that HIP allocated may be
  * filled, too. */
 #include "hip_managed.h"
+#include "hip_record.h"
 #include "hip_stream.h"
 
 #include <inttypes.h>
@@ -35,6 +36,22 @@ static hipError_t check_fill(const struct fill *fill, const char *what)
     return hipSuccess;
 }
 
+static void record_fill(const struct fill *fill, hipStream_t stream, bool blocking)
+{
+    struct api_trace_call call = {
+        .kind = API_TRACE_MEMSET,
+        .is_async = !blocking,
+        .value = fill->width < 4 ? fill->value & ((1u << 8 * fill->width) - 1) : fill->value,
+        .width = fill->width,
+        .size = fill->count,
+        .rows = fill->rows,
+        .pitch = fill->pitch,
+        .stream = hip_stream_number(stream)};
+    if (hip_record_pointer(fill->address, &call.to)) {
+        hip_record_add(&call);
+    }
+}
+
 static hipError_t run_fill(const struct fill *fill, hipStream_t stream, bool blocking,
                            const char *what)
 {
@@ -62,17 +79,22 @@ static hipError_t run_fill(const struct fill *fill, hipStream_t stream, bool blo
     }
     uint64_t ticket = 0;
     if (error == hipSuccess) {
-        error = hip_stream_order(stream);
+        error = hip_stream_order(stream, DRIVER_CALL_FILL);
+    }
+    bool begun = error == hipSuccess;
+    if (hip_recording && error == hipSuccess) {
+        record_fill(fill, stream, blocking);
     }
     for (size_t row = 0; row < fill->rows && error == hipSuccess; row++) {
         error = hip_status(hip.api->fill(queue, fill->address + row * fill->pitch, &fill->value,
                                          fill->width, fill->count, &ticket),
                            what);
-        if (error == hipSuccess) {
-            hip_stream_note();
-        }
     }
-    return error == hipSuccess && blocking ? hip_wait_ticket(ticket, what) : error;
+    if (begun) {
+        hip_stream_note(stream, ticket);
+    }
+    return error == hipSuccess && blocking && hip.fill_waits ? hip_wait_ticket(ticket, what)
+                                                             : error;
 }
 
 static hipError_t fill_plain(void *to, uint32_t value, uint32_t width, size_t count,

@@ -56,7 +56,9 @@ struct hip_library {
                              further ones */
     int device_count;     /* places that have been used; hip_is_device() says whether one is */
     uint64_t window_base, window_size; /* the reservation that device addresses come from */
-    bool functional; /* kernels run at once, when their turn comes, without simulated time */
+    bool orders_streams; /* by HIP's rules; otherwise the driver has rules of its own */
+    bool fill_waits;     /* the program waits for fills */
+    bool functional;     /* kernels run at once, when their turn comes, without simulated time */
     hipError_t lost; /* not hipSuccess: a kernel broke the device; every later call says so */
 };
 extern struct hip_library hip;
@@ -129,6 +131,7 @@ struct hip_allocation {
     enum hip_allocation_kind kind;
     int device;
     unsigned flags;
+    uint32_t number; /* from 1, in order of allocation: its name in a recording */
 };
 
 /* The allocation that holds `address`, or NULL. Valid until the map changes. */
@@ -171,6 +174,8 @@ hipError_t hip_unload_module(struct hip_module *module);
 /* Device address and size of a module's variable, or hipErrorNotFound. */
 hipError_t hip_find_variable(const struct hip_module *module, const char *name, uint64_t *address,
                              uint64_t *size);
+/* The module whose image begins at `base`, or NULL. */
+const struct hip_module *hip_module_at(uint64_t base);
 /* The function if it is one of a loaded module, else NULL. */
 const struct hip_function *hip_check_function(hipFunction_t function);
 /* True the first time that the driver refuses to launch the function: then it is said why. */
@@ -202,6 +207,8 @@ bool hip_unify_all(const char *list);
 /* ---- hip_device.c ---- */
 
 bool hip_is_device(int device);
+/* Waits for all work of the current device. */
+hipError_t hip_synchronize_device(const char *what);
 
 /* ---- hip_fault.c ---- */
 

@@ -6,6 +6,7 @@
  * the environment that `heddle run` sets, and the outcome goes back to it; codegen/options_env.h
  * describes both. */
 #include "hip_hostcall.h"
+#include "hip_record.h"
 #include "hip_refuse.h"
 #include "hip_stream.h"
 #include "hip_turns.h"
@@ -121,6 +122,9 @@ static bool load_platform(const char *path)
                 path, hip.api->version, DRIVER_API_VERSION);
         return false;
     }
+    uint32_t flags = hip.api->stream_flags();
+    hip.orders_streams = (flags & DRIVER_STREAMS_FRONT_END) != 0;
+    hip.fill_waits = (flags & DRIVER_STREAMS_FILL_WAITS) != 0;
     return true;
 }
 
@@ -187,6 +191,10 @@ static enum hip_state open_library(void)
         options_env_report(OPTIONS_ENV_NOT_STARTED);
         return HIP_FAILED;
     }
+    if (!hip_record_open()) {
+        options_env_report(OPTIONS_ENV_NOT_STARTED);
+        return HIP_FAILED;
+    }
     return HIP_OPEN;
 }
 
@@ -231,6 +239,7 @@ void hip_set_last_error(hipError_t error)
 
 hipError_t hip_leave(hipError_t error)
 {
+    hip_record_leave();
     hip_unlock();
     if (error != hipSuccess && error != hipErrorNotReady) {
         last_error = error;
@@ -357,6 +366,7 @@ __attribute__((destructor)) static void finish_library(void)
         }
         hip_streams_wait(device, "end of the program", wait_alone);
     }
+    hip_record_finish();
     if (!hip.api->finish()) {
         options_env_report(OPTIONS_ENV_NOT_STARTED); /* statistics or trace could not be written */
     }
@@ -371,6 +381,9 @@ hipError_t hip_set_current_device(int device)
 {
     if (!hip_is_device(device)) {
         return hipErrorInvalidDevice;
+    }
+    if (device != current_device) {
+        HIP_RECORD(.kind = API_TRACE_SET_DEVICE, .device = (uint32_t)device);
     }
     current_device = device;
     return hipSuccess;

@@ -7,6 +7,7 @@
  * AT_DEVICE, and write it only when AT_HOST. */
 #define _GNU_SOURCE /* memfd_create */
 #include "hip_managed.h"
+#include "hip_record.h"
 #include "hip_stream.h"
 
 #include <errno.h>
@@ -114,6 +115,9 @@ static hipError_t send(struct managed *m, uint64_t first, uint64_t end, bool wri
         }
         if (place == AT_HOST) {
             uint64_t start = block * BLOCK, size = block_end(m, next - 1) - start, ticket = 0;
+            if (hip_recording) {
+                hip_record_host_write(m->view + start, m->own + start, size);
+            }
             enum driver_status status = hip.api->write(
                 hip.devices[m->device].queue, m->address + start, m->own + start, size, &ticket);
             all.sent[m->device] = ticket;
@@ -169,6 +173,9 @@ hipError_t hip_managed_before_use(uint32_t queue, uint64_t address, uint64_t siz
 
 /* ---- to the host ---- */
 
+/* This thread has fetched something, which is recorded; another may have been faster. */
+static _Thread_local bool fetched;
+
 /* Blocks from `block` on, after the work that may change them. */
 static bool fetch(struct managed *m, uint64_t block, bool write)
 {
@@ -181,6 +188,7 @@ static bool fetch(struct managed *m, uint64_t block, bool write)
     while (end < m->blocks && end < block + count && m->places[end] == AT_DEVICE) {
         end++;
     }
+    fetched = true;
     m->next = end;
     m->streak = end - block;
     enum driver_status status =
@@ -218,6 +226,41 @@ static bool bring(uint64_t host, bool write)
     }
 }
 
+/* A touch that the trace repeats, and what the host finds. */
+static bool bring_recorded(uint64_t host, bool write)
+{
+    const struct managed *m = find_view(host);
+    if (!m) {
+        return false;
+    }
+    hip_record_access(host, write);
+    fetched = false;
+    bool open = bring(host, write);
+    m = find_view(host);
+    if (open && fetched && m) {
+        uint64_t start = (m->next - m->streak) * BLOCK;
+        hip_record_fetched(m->view + start, m->own + start, block_end(m, m->next - 1) - start);
+    }
+    return open;
+}
+
+void hip_managed_record_pinned(uint64_t host, uint64_t size, bool written, bool waits)
+{
+    const struct managed *m = find_view(host);
+    uint64_t first = m ? (host - m->view) / BLOCK : 0;
+    uint64_t end = m ? (host - m->view + size - 1) / BLOCK + 1 : 0;
+    for (uint64_t block = first; m && block < end; block++) {
+        uint64_t start = block * BLOCK;
+        bool moves = m->places[block] == AT_DEVICE || (m->places[block] == AT_BOTH && written);
+        if (waits && moves) {
+            bring_recorded(m->view + start, written);
+            m = find_view(host); /* the wait has released the lock */
+        } else if (!waits && m->places[block] == AT_HOST) {
+            hip_record_host_write(m->view + start, m->own + start, block_end(m, block) - start);
+        }
+    }
+}
+
 bool hip_managed_fault(uint64_t address, bool write)
 {
     if (__atomic_load_n(&all.count, __ATOMIC_RELAXED) == 0) {
@@ -228,8 +271,9 @@ bool hip_managed_fault(uint64_t address, bool write)
     if (!mine) {
         hip_lock();
     }
-    bool open = bring(address, write);
+    bool open = hip_recording ? bring_recorded(address, write) : bring(address, write);
     if (!mine) {
+        hip_record_leave();
         hip_unlock();
     }
     errno = error_number;
@@ -308,6 +352,8 @@ hipError_t hip_managed_allocate(uint64_t size, unsigned flags, uint64_t *address
         return hipErrorOutOfMemory;
     }
     add(&m);
+    HIP_RECORD(.kind = API_TRACE_MALLOC_MANAGED, .to.allocation = hip_record_number(m.address),
+               .size = size, .flags = flags);
     *address = m.address;
     return hipSuccess;
 }
@@ -444,9 +490,19 @@ static hipError_t prefetch(const void *pointer, size_t size, int device, hipStre
     if (error != hipSuccess || device == hipCpuDeviceId) {
         return error;
     }
-    return hip_is_device(device) ? hip_managed_before_use(queue, (uintptr_t)pointer, size, false,
-                                                          "hipMemPrefetchAsync")
-                                 : hipErrorInvalidDevice;
+    if (!hip_is_device(device)) {
+        return hipErrorInvalidDevice;
+    }
+    error = hip_managed_before_use(queue, (uintptr_t)pointer, size, false, "hipMemPrefetchAsync");
+    struct api_trace_call call = {.kind = API_TRACE_PREFETCH,
+                                  .is_async = true,
+                                  .size = size,
+                                  .device = (uint32_t)device,
+                                  .stream = hip_stream_number(stream)};
+    if (hip_recording && error == hipSuccess && hip_record_pointer((uintptr_t)pointer, &call.to)) {
+        hip_record_add(&call);
+    }
+    return error;
 }
 
 hipError_t hipMemPrefetchAsync(const void *pointer, size_t size, int device, hipStream_t stream)

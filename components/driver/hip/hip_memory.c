@@ -5,6 +5,7 @@
  * enqueued, and names allocations in messages. Invariant: entries do not overlap. */
 #include "hip_hostcall.h"
 #include "hip_managed.h"
+#include "hip_record.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 static struct {
     struct hip_allocation *list;
     size_t count, room;
+    uint32_t last_number;
 } map;
 
 /* The number of entries that begin at or below `address`. */
@@ -57,6 +59,7 @@ static void map_add(struct hip_allocation allocation)
     size_t at = count_below(allocation.address);
     memmove(&map.list[at + 1], &map.list[at], (map.count - at) * sizeof *map.list);
     map.list[at] = allocation;
+    map.list[at].number = ++map.last_number;
     map.count++;
 }
 
@@ -135,6 +138,8 @@ static hipError_t allocate(void **pointer, size_t size)
     hipError_t error = hip_allocate_device(hip_current_device(), size, HIP_ALLOCATION_ALIGN,
                                            HIP_DEVICE_MEMORY, &address);
     if (error == hipSuccess) {
+        HIP_RECORD(.kind = API_TRACE_MALLOC, .to.allocation = hip_record_number(address),
+                   .size = size);
         *pointer = (void *)(uintptr_t)address;
     }
     return error;
@@ -144,11 +149,13 @@ static hipError_t release_pinned(const struct hip_allocation *allocation)
 {
     void *memory = (void *)(uintptr_t)allocation->address;
     int device = allocation->device;
+    hip_record_host_free((uintptr_t)memory, device);
     hipError_t error = hip_wait_device(device, "hipHostFree"); /* copies may still read it */
     allocation = hip_find_allocation((uintptr_t)memory);
     if (!allocation || allocation->kind != HIP_PINNED_MEMORY) {
         return hipErrorInvalidValue; /* another thread has freed it meanwhile */
     }
+    hip_record_host_freed((uintptr_t)memory);
     hip_managed_unmap((uintptr_t)memory);
     map_remove(hip_find_allocation((uintptr_t)memory));
     hip_release(memory);
@@ -174,6 +181,9 @@ static hipError_t release(void *pointer, const char *what)
         return release_pinned(allocation);
     }
     bool own = allocation->kind == HIP_DEVICE_MEMORY || allocation->kind == HIP_MANAGED_MEMORY;
+    if (own) {
+        HIP_RECORD(.kind = API_TRACE_FREE, .to.allocation = allocation->number);
+    }
     return own ? hip_release_device(address) : hipErrorInvalidValue;
 }
 
@@ -287,6 +297,9 @@ static hipError_t host_allocate(void **pointer, size_t size, unsigned flags)
                                     .kind = HIP_PINNED_MEMORY,
                                     .device = hip_current_device(),
                                     .flags = flags});
+    HIP_RECORD(.kind = API_TRACE_HOST_MALLOC,
+               .place = {hip_record_number((uintptr_t)memory), API_TRACE_HOST, 0, NULL},
+               .size = size, .flags = flags);
     *pointer = memory;
     return hipSuccess;
 }
@@ -330,6 +343,9 @@ static hipError_t host_register(void *pointer, size_t size, unsigned flags)
                                     .kind = HIP_REGISTERED_MEMORY,
                                     .device = hip_current_device(),
                                     .flags = flags});
+    HIP_RECORD(.kind = API_TRACE_HOST_REGISTER,
+               .place = {hip_record_number(address), API_TRACE_HOST, 0, NULL}, .size = size,
+               .flags = flags);
     return hipSuccess;
 }
 
@@ -339,6 +355,8 @@ static hipError_t host_unregister(void *pointer)
     if (!allocation || allocation->kind != HIP_REGISTERED_MEMORY) {
         return hipErrorHostMemoryNotRegistered;
     }
+    HIP_RECORD(.kind = API_TRACE_HOST_UNREGISTER,
+               .place = {allocation->number, API_TRACE_HOST, 0, NULL});
     map_remove(allocation);
     return hipSuccess;
 }
@@ -368,6 +386,23 @@ hipError_t hipHostGetFlags(unsigned *flags, void *pointer)
     HIP_API_ALWAYS(host_flags(flags, pointer));
 }
 
+/* The device's address of the byte at `*address`, which lies in the allocation. */
+static hipError_t map_pinned(const struct hip_allocation *allocation, uint64_t *address)
+{
+    uint64_t host = *address, start = allocation->address, size = allocation->size;
+    bool records = hip_recording && hip_managed_device_side(host) == 0;
+    struct api_trace_call call = {.kind = API_TRACE_HOST_MAP,
+                                  .place = {allocation->number, API_TRACE_HOST, 0, NULL}};
+    size_t line = records ? hip_record_add(&call) : 0;
+    hipError_t error = hip_managed_map(start, size, host, address);
+    if (records && error != hipSuccess) {
+        hip_record_drop(line);
+    } else if (records) {
+        hip_record_at(line)->to.allocation = hip_record_number(*address);
+    }
+    return error;
+}
+
 /* Managed memory has one address. Registered memory shares its pages with other data. */
 static hipError_t device_pointer(void **device, void *pointer, unsigned flags)
 {
@@ -386,7 +421,7 @@ static hipError_t device_pointer(void **device, void *pointer, unsigned flags)
     }
     hipError_t error = hipSuccess;
     if (allocation->kind == HIP_PINNED_MEMORY) {
-        error = hip_managed_map(allocation->address, allocation->size, address, &address);
+        error = map_pinned(allocation, &address);
     } else if (allocation->kind != HIP_MANAGED_MEMORY) {
         error = hipErrorInvalidValue;
     }

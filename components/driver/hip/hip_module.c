@@ -4,6 +4,7 @@
  * (hip_binary.c). Invariant: a module's memory and functions live from its loading to its
  * unloading. */
 #include "hip_internal.h"
+#include "hip_record.h"
 
 #include "components/isa/object/kernarg.h"
 
@@ -202,11 +203,14 @@ static hipError_t load_bundle(const void *bytes, size_t size, int device, const 
 hipError_t hip_load_module(const void *bytes, size_t size, int device, const char *name,
                            struct hip_module **loaded)
 {
-    if (code_object_recognise(bytes, size)) {
-        size_t exact = code_object_image_size(bytes, size);
-        return load_object(bytes, exact > 0 ? exact : size, device, name, loaded);
+    size_t exact = code_object_recognise(bytes, size) ? code_object_image_size(bytes, size) : 0;
+    hipError_t error = code_object_recognise(bytes, size)
+                           ? load_object(bytes, exact > 0 ? exact : size, device, name, loaded)
+                           : load_bundle(bytes, size, device, name, loaded);
+    if (error == hipSuccess && hip_recording) {
+        hip_record_module(*loaded, bytes, size);
     }
-    return load_bundle(bytes, size, device, name, loaded);
+    return error;
 }
 
 hipError_t hip_find_variable(const struct hip_module *module, const char *name, uint64_t *address,
@@ -253,6 +257,15 @@ bool hip_first_refusal(const struct hip_function *function)
     bool first = !*refused;
     *refused = true;
     return first;
+}
+
+const struct hip_module *hip_module_at(uint64_t base)
+{
+    const struct hip_module *each = modules;
+    while (each && each->base != base) {
+        each = each->next;
+    }
+    return each;
 }
 
 static hipError_t load_data(hipModule_t *handle, const void *image, size_t size, const char *name)
@@ -306,6 +319,7 @@ static hipError_t unload_handle(hipModule_t handle)
     if (!module || hip_is_embedded(module)) {
         return hipErrorInvalidHandle; /* the program's own code stays */
     }
+    HIP_RECORD(.kind = API_TRACE_MODULE_UNLOAD, .module = hip_record_number(module->base));
     return hip_unload_module(module);
 }
 

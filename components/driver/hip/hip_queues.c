@@ -1,5 +1,6 @@
 /* User queues for HIP programs; see heddle_queues.h. */
 #include "hip_internal.h"
+#include "hip_record.h"
 
 #pragma GCC visibility push(default)
 #include "heddle_queues.h"
@@ -10,6 +11,7 @@ static hipError_t user_queues(const struct driver_queue_api **queues, uint32_t *
     if (!queues || !device) {
         return hipErrorInvalidValue;
     }
+    hip_record_refuse("it writes to user queues, which is no call that could be noted");
     *queues = hip.api->user_queues;
     *device = hip.devices[hip_current_device()].number;
     return *queues ? hipSuccess : hipErrorNotSupported;

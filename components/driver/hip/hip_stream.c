@@ -4,14 +4,16 @@
  * as CUDA's): a command of the null stream begins when all before it in blocking streams are done,
  * and commands of blocking streams begin when those before them in the null stream are done.
  * Streams made with hipStreamNonBlocking take no part in that. hip_stream_order() turns it into
- * waits in the queues, right before a command is enqueued. The streams per host thread
- * (hipStreamPerThread) are blocking ones.
+ * waits in the queues, right before a command is enqueued. On a platform whose driver has stream
+ * rules of its own (components/driver/stream_rules.h), a call waits there until they let it begin.
+ * The streams per host thread (hipStreamPerThread) are blocking ones.
  *
  * A destroyed stream finishes its commands; until then it is kept, without being found by its
  * handle. Invariant: a handle that a program gives is looked up in the list of living ones before
  * it is used. */
 #include "hip_stream.h"
 #include "hip_hostcall.h"
+#include "hip_record.h"
 #include "hip_turns.h"
 
 enum { PRIORITY_LOW = 1, PRIORITY_HIGH = -1 };
@@ -21,6 +23,7 @@ struct ihipStream_t {
     int device, priority;
     unsigned flags;
     uint32_t queue;
+    uint32_t number; /* from 1, in order of creation */
     bool destroyed;
     bool per_thread;   /* found by its thread, not by a handle */
     uint64_t null_met; /* the last command of the null stream that this queue waits for */
@@ -28,6 +31,7 @@ struct ihipStream_t {
 };
 
 static struct ihipStream_t *streams; /* the last one made comes first */
+static uint32_t last_number;
 static struct ihipStream_t null_streams[HIP_DEVICES_MAX];
 static _Thread_local struct ihipStream_t *own_streams[HIP_DEVICES_MAX];
 
@@ -74,7 +78,8 @@ static hipError_t make_stream(struct ihipStream_t **stream, unsigned flags, int 
                                   .device = hip_current_device(),
                                   .priority = priority,
                                   .flags = flags,
-                                  .queue = queue};
+                                  .queue = queue,
+                                  .number = ++last_number};
     streams = made;
     *stream = made;
     return hipSuccess;
@@ -137,6 +142,13 @@ hipError_t hip_stream_queue(hipStream_t stream, uint32_t *queue, int *device)
     return hipSuccess;
 }
 
+uint32_t hip_stream_number(hipStream_t stream)
+{
+    const struct ihipStream_t *found =
+        is_null_stream(stream) || stream == hipStreamPerThread ? NULL : find_stream(stream);
+    return stream == hipStreamPerThread ? API_TRACE_STREAM_OF_THREAD : found ? found->number : 0;
+}
+
 static bool is_blocking(const struct ihipStream_t *stream)
 {
     return (stream->flags & hipStreamNonBlocking) == 0;
@@ -167,8 +179,37 @@ static hipError_t order_null(uint32_t queue, int device)
     return error;
 }
 
-hipError_t hip_stream_order(hipStream_t stream)
+/* Rules of the driver: a call that may not begin yet is tried again when something is done. */
+static hipError_t begin_call(hipStream_t stream, enum driver_call call)
 {
+    static const char what[] = "waiting for other streams";
+    for (;;) {
+        const struct ihipStream_t *found = find_stream(stream);
+        uint64_t blocker = 0;
+        if (!found) {
+            return hipErrorInvalidHandle; /* destroyed while we waited */
+        }
+        enum driver_status status =
+            hip.api->call_begin(found->queue, call, is_null_stream(stream), &blocker);
+        if (status != DRIVER_NOT_READY) {
+            return hip_status(status, what);
+        }
+        if (hip_ticket_done(blocker)) {
+            hip_say("the driver's stream rules wait for a command that is done already");
+            return hip.lost != hipSuccess ? hip.lost : hipErrorUnknown;
+        }
+        hipError_t error = hip_wait_ticket(blocker, what);
+        if (error != hipSuccess) {
+            return error;
+        }
+    }
+}
+
+hipError_t hip_stream_order(hipStream_t stream, enum driver_call call)
+{
+    if (!hip.orders_streams) {
+        return begin_call(stream, call);
+    }
     struct ihipStream_t *found = find_stream(stream);
     if (!found) {
         return hipErrorInvalidHandle;
@@ -181,16 +222,22 @@ hipError_t hip_stream_order(hipStream_t stream)
                : hipSuccess;
 }
 
-void hip_stream_note(void)
+void hip_stream_note(hipStream_t stream, uint64_t ticket)
 {
-    hip_turns_progress();
+    const struct ihipStream_t *found = hip.orders_streams ? NULL : find_stream(stream);
+    if (found) {
+        hip.api->call_end(found->queue, ticket);
+    }
+    if (ticket != 0) {
+        hip_turns_progress();
+    }
 }
 
 hipError_t hip_stream_order_device(hipStream_t stream, int device)
 {
     const struct ihipStream_t *found = find_stream(stream);
     uint64_t met = 0;
-    if (!found || !is_null_stream(stream) || found->device == device) {
+    if (!found || !is_null_stream(stream) || found->device == device || !hip.orders_streams) {
         return found ? hipSuccess : hipErrorInvalidHandle;
     }
     hipError_t error = meet(found->queue, hip.devices[device].queue, &met);
@@ -200,7 +247,7 @@ hipError_t hip_stream_order_device(hipStream_t stream, int device)
 hipError_t hip_stream_order_after(hipStream_t stream, int device, uint64_t ticket)
 {
     const struct ihipStream_t *found = find_stream(stream);
-    if (!found || !is_null_stream(stream) || found->device == device) {
+    if (!found || !is_null_stream(stream) || found->device == device || !hip.orders_streams) {
         return found ? hipSuccess : hipErrorInvalidHandle;
     }
     return hip_status(hip.api->wait_for(hip.devices[device].queue, ticket),
@@ -238,7 +285,7 @@ static struct tickets tickets_of_device(int device, bool all)
 
 static struct tickets tickets_of(const struct ihipStream_t *stream)
 {
-    if (stream == &null_streams[stream->device]) {
+    if (stream == &null_streams[stream->device] && hip.orders_streams) {
         return tickets_of_device(stream->device, false);
     }
     struct tickets tickets = {0};
@@ -267,8 +314,11 @@ hipError_t hip_streams_wait(int device, const char *what,
 hipError_t hip_stream_wait(hipStream_t stream, const char *what)
 {
     const struct ihipStream_t *found = find_stream(stream);
-    return found ? wait_for_tickets(tickets_of(found), what, hip_wait_ticket)
-                 : hipErrorInvalidHandle;
+    if (!found) {
+        return hipErrorInvalidHandle;
+    }
+    HIP_RECORD(.kind = API_TRACE_STREAM_SYNCHRONIZE, .stream = hip_stream_number(stream));
+    return wait_for_tickets(tickets_of(found), what, hip_wait_ticket);
 }
 
 hipError_t hip_query_ticket(uint64_t ticket, const char *what)
@@ -293,12 +343,16 @@ static hipError_t query_stream(hipStream_t stream)
     if (!found) {
         return hipErrorInvalidHandle;
     }
+    struct api_trace_call call = {.kind = API_TRACE_STREAM_QUERY,
+                                  .stream = hip_stream_number(stream)};
+    size_t line = hip_recording ? hip_record_add(&call) : 0;
     struct tickets tickets = tickets_of(found);
     hipError_t error = tickets.count ? hip_query_ticket(tickets.list[0], what) : hip.lost;
     for (size_t i = 1; i < tickets.count && error == hipSuccess; i++) {
         error = hip_ticket_done(tickets.list[i]) ? hip.lost : hipErrorNotReady;
     }
     hip_release(tickets.list);
+    HIP_RECORD_ANSWER(line, error);
     return error;
 }
 
@@ -309,10 +363,14 @@ static hipError_t create_stream(hipStream_t *stream, unsigned flags, int priorit
     if (!stream || (flags & ~(unsigned)hipStreamNonBlocking) != 0) {
         return hipErrorInvalidValue;
     }
-    return make_stream(stream, flags,
-                       priority < PRIORITY_HIGH  ? PRIORITY_HIGH
-                       : priority > PRIORITY_LOW ? PRIORITY_LOW
-                                                 : priority);
+    hipError_t error = make_stream(stream, flags,
+                                   priority < PRIORITY_HIGH  ? PRIORITY_HIGH
+                                   : priority > PRIORITY_LOW ? PRIORITY_LOW
+                                                             : priority);
+    if (error == hipSuccess) {
+        HIP_RECORD(.kind = API_TRACE_STREAM_CREATE, .stream = (*stream)->number, .flags = flags);
+    }
+    return error;
 }
 
 static hipError_t destroy_stream(hipStream_t stream)
@@ -321,6 +379,7 @@ static hipError_t destroy_stream(hipStream_t stream)
     if (!found || is_null_stream(stream) || stream == hipStreamPerThread) {
         return hipErrorInvalidHandle;
     }
+    HIP_RECORD(.kind = API_TRACE_STREAM_DESTROY, .stream = found->number);
     found->destroyed = true;
     reap();
     return hipSuccess;

@@ -1,0 +1,165 @@
+/* Touches; see touch.h. Called by the functional executor. */
+#include "touch.h"
+
+#include "components/compute_unit/coalescer.h"
+#include "runtime/memory.h"
+#include "runtime/platform.h"
+#include "runtime/warm.h"
+
+/* The launch that accessed a line last, by number of the line in simulated memory; for profiles. */
+static uint32_t *last_launch;
+static uint32_t profiled; /* launches */
+
+static const struct functional_launch *launch;
+static struct functional_profile *profile;
+static uint32_t first_unit, unit_count, next_unit;
+
+/* Units stand in the order of instances, so those of a GPU stand together. */
+static void find_units(uint32_t gpu)
+{
+    first_unit = unit_count = 0;
+    for (uint32_t i = 0; i < warm_unit_count(); i++) {
+        if (program_gpu_of(launch->program, warm_unit_leaf(i)) != gpu)
+            continue;
+        first_unit = unit_count ? first_unit : i;
+        unit_count++;
+    }
+}
+
+void touch_begin(const struct functional_launch *l, struct functional_profile *p)
+{
+    launch = l;
+    profile = l->profile ? p : NULL;
+    if (!l->touches)
+        return;
+    find_units(l->gpu);
+    next_unit = 0;
+    if (!profile)
+        return;
+    if (!last_launch)
+        last_launch = warm_line_marks();
+    profiled++;
+}
+
+uint32_t touch_next_unit(void)
+{
+    uint32_t unit = first_unit + next_unit;
+    next_unit = next_unit + 1 >= unit_count ? 0 : next_unit + 1;
+    return unit;
+}
+
+static void note_footprint(uint64_t physical)
+{
+    uint32_t *last = &last_launch[(physical - memory.first) / WARM_LINE];
+    if (*last == profiled)
+        return;
+    profile->lines++;
+    profile->reused += *last + 1 == profiled && profiled > 1;
+    *last = profiled;
+}
+
+/* The line around `address`, whose bytes `mask` are accessed. */
+static void touch_line(struct window_table *t, uint32_t unit, enum warm_port port,
+                       enum warm_kind kind, uint64_t address, uint64_t mask)
+{
+    const struct window *w = NULL;
+    for (uint32_t i = 0; i < t->count && !w; i++)
+        w = window_holds(&t->window[i], address, 1) ? &t->window[i] : NULL;
+    if (!w && !(w = window_find(t, address)))
+        return; /* a fault, about to be found */
+    uint64_t host = (uint64_t)(w->host - memory.bytes) + (address - w->start);
+    uint64_t physical = (memory.first + host) / WARM_LINE * WARM_LINE;
+    struct warm_access access = {.address = address / WARM_LINE * WARM_LINE,
+                                 .physical = physical,
+                                 .mask = mask,
+                                 .pid = t->pid,
+                                 .kind = (uint8_t)kind,
+                                 .page_bits = (uint8_t)t->pages->page_bits,
+                                 .writable = true};
+    if (profile)
+        note_footprint(physical);
+    if (unit_count)
+        warm_touch(unit, port, &access);
+}
+
+/* The bytes of the line that its lanes access. */
+static uint64_t line_mask(const struct isa_memory *m, const struct coalesced_line *line)
+{
+    uint64_t mask = 0;
+    for (uint64_t rest = line->lanes; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctzll(rest), bytes;
+        unsigned runs = coalescer_runs(m, lane, &bytes);
+        for (unsigned i = 0; i < runs; i++) {
+            struct coalescer_overlap o = coalescer_overlap(
+                line->address, m->address[lane] + (uint64_t)i * m->dword_stride, bytes);
+            mask |= o.bytes ? coalescer_byte_mask(o.in_line, o.bytes) : 0;
+        }
+    }
+    return mask;
+}
+
+/* The byte that the access is looked up by: the first one in the line that a lane accesses, since
+ * the line may begin before the allocation. */
+static uint64_t address_in(const struct isa_memory *m, const struct coalesced_line *line)
+{
+    unsigned lane = (unsigned)__builtin_ctzll(line->lanes);
+    uint64_t address = m->address[lane];
+    return address >= line->address && address < line->address + COALESCER_LINE ? address
+                                                                                : line->address;
+}
+
+void touch_vector(struct window_table *t, uint32_t unit, struct isa_context *context,
+                  const struct isa_wave *wave, const struct isa_inst *inst)
+{
+    static const enum warm_kind kinds[] = {[ISA_MEMORY_LOAD] = WARM_READ,
+                                           [ISA_MEMORY_STORE] = WARM_WRITE,
+                                           [ISA_MEMORY_ATOMIC] = WARM_ATOMIC};
+    struct coalesced_line lines[COALESCER_MAX_LINES];
+    struct isa_memory m;
+    uint64_t base;
+    unsigned count;
+    if (isa_memory_addresses(context, wave, inst, &m) != ISA_OK || m.kind == ISA_MEMORY_CACHE_OP
+        || !m.mask)
+        return;
+    if (coalescer_is_linear(&m, &base))
+        count = coalescer_linear_lines(&m, base, lines);
+    else if (coalescer_stays_in_lines(&m))
+        count = coalescer_simple_lines(&m, lines);
+    else
+        count = coalescer_lines(&m, lines);
+    enum warm_kind kind = m.kind == ISA_MEMORY_LOAD && m.glc ? WARM_COHERENT : kinds[m.kind];
+    if (profile)
+        profile->accesses += count;
+    for (unsigned i = 0; i < count; i++)
+        touch_line(t, unit, WARM_VECTOR, kind, address_in(&m, &lines[i]),
+                   m.kind == ISA_MEMORY_LOAD ? UINT64_MAX : line_mask(&m, &lines[i]));
+}
+
+void touch_scalar(struct window_table *t, uint32_t unit, struct isa_context *context,
+                  const struct isa_wave *wave, const struct isa_inst *inst)
+{
+    struct isa_scalar access;
+    if (isa_scalar_address(context, wave, inst, &access) != ISA_OK || !access.valid
+        || (access.kind != ISA_SCALAR_LOAD && access.kind != ISA_SCALAR_STORE))
+        return;
+    uint64_t end = access.address + 4u * access.valid;
+    for (uint64_t at = access.address; at < end; at = at / WARM_LINE * WARM_LINE + WARM_LINE) {
+        uint64_t line_end = at / WARM_LINE * WARM_LINE + WARM_LINE;
+        unsigned bytes = (unsigned)((end < line_end ? end : line_end) - at);
+        bool store = access.kind == ISA_SCALAR_STORE;
+        touch_line(t, unit, WARM_SCALAR, store ? WARM_WRITE : WARM_READ, at,
+                   store ? coalescer_byte_mask((unsigned)(at % WARM_LINE), bytes) : UINT64_MAX);
+    }
+}
+
+void touch_code(struct window_table *t, uint32_t unit, uint64_t pc)
+{
+    const struct program_allocation *a = program_find(launch->program, pc);
+    uint32_t ahead = unit_count ? warm_unit_lines_ahead(unit) : 0;
+    touch_line(t, unit, WARM_CODE, WARM_READ, pc, UINT64_MAX);
+    for (uint32_t i = 1; a && i <= ahead; i++) {
+        uint64_t next = pc / WARM_LINE * WARM_LINE + (uint64_t)i * WARM_LINE;
+        if (next < a->end)
+            touch_line(t, unit, WARM_CODE, WARM_READ, next, UINT64_MAX);
+    }
+}

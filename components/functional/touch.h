@@ -1,0 +1,26 @@
+/* What a launch without timing accesses: touches for caches and TLBs (runtime/warm.h), and counts for
+ * profiles. Private to components/functional.
+ *
+ * Each work-group is put on the compute unit that it would get if all were free, in turn; lines of
+ * its accesses go to that unit's ports in the order in which instructions are executed. An
+ * instruction's own line, and what is fetched ahead, is touched when it is executed for the first time
+ * in a launch. */
+#ifndef HEDDLE_FUNCTIONAL_TOUCH_H
+#define HEDDLE_FUNCTIONAL_TOUCH_H
+
+#include "functional.h"
+#include "window.h"
+
+/* Before each launch. Off unless it asks for touches or a profile. */
+void touch_begin(const struct functional_launch *launch, struct functional_profile *profile);
+/* The compute unit of the next work-group. */
+uint32_t touch_next_unit(void);
+
+/* Before the instruction is executed: its address registers may be what it loads. */
+void touch_vector(struct window_table *windows, uint32_t unit, struct isa_context *context,
+                  const struct isa_wave *wave, const struct isa_inst *inst);
+void touch_scalar(struct window_table *windows, uint32_t unit, struct isa_context *context,
+                  const struct isa_wave *wave, const struct isa_inst *inst);
+void touch_code(struct window_table *windows, uint32_t unit, uint64_t pc);
+
+#endif
