@@ -57,7 +57,9 @@ static void driver_init(struct driver *d)
     calls_init(d);
     packets_init(d);
     driver_instance = d;
-    platform_register_driver(&driver_api_table);
+    /* A driver that devices call, and no simulated host, is driven by them and not by a program. */
+    if (!driver_calls_count(d) || driver_host_is_connected(d))
+        platform_register_driver(&driver_api_table);
 }
 
 static bool driver_tick(struct driver *d)

@@ -49,7 +49,7 @@ same() { cmp "$1" "$2" || fail "$1 and $2 differ"; }
 good_programs="vectoradd saxpy matmul matmul_tiled transpose reduction histogram stencil module
     atax aes128 atomics bfs bitonic calls convolution copies device_variables divergence doubles dynamic_lds fft fir
     floyd_warshall grids half integers kmeans layers math narrow nbody pipeline scan scratch shuffles spmv streams structs
-    alignment clocks devices peers spread fences life philox prints radix_sort sha256 threads host_threads managed occupancy overlap"
+    alignment clocks devices peers spread fences life philox prints radix_sort sha256 threads host_threads managed occupancy overlap dct8x8 ocean interleave"
 gpus_programs="peer_ring allreduce halo matmul_gpus gpu_threads queues managed_pingpong managed_both managed_reads" # for as many GPUs as there are
 kernels=$programs/module_kernels.hsaco # what module, bad_missing_kernel and bad_truncated load
 
@@ -387,6 +387,12 @@ assert sent[0] < sent[1] / 2, sent' "$out/work/ref.json" "$out/work/pinned.json"
     # With the interval pages are copied less often.
     expect 0 '^PASS' -- run platforms/managed4.heddle --generic --set gpu.policy=read_duplicate --set driver.copy_interval=1000000cy --stats "$out/work/new.json" -- "$programs/managed_reads" 3 3 || return 1
     grep -q '"copies_written": 3,' "$out/work/new.json" || { grep copies_ "$out/work/new.json"; fail "the interval"; return 1; }
+}
+
+t_migration_policies() {
+    local part=()
+    [ "$full" = yes ] && part=(--all)
+    expect 0 'numbers are those of' -- python3 tests/bench/policies/managed.py "$heddle" "$programs" --check docs/migration-policies.md "${part[@]}"
 }
 
 # Results do not depend on the number of threads: statistics, traces, reports of failures and hangs, the exit status.
@@ -980,6 +986,8 @@ t_api_trace() {
     head -c 500 "$kernels" >"$work/kernels.hsaco"
     expect 1 "cuda_calls.trace:2: error: 'kernels.hsaco': " -- "$heddle" api-trace check "$work"
 }
+. tests/system/packets/cases.sh
+
 # A program as it is, recorded, and played: the same statistics, but for the hash of what ran. Recording what is played gives the
 # same trace.
 recorded() {
@@ -1346,6 +1354,8 @@ t_readme() {
 t_guide() {
     tests/system/guide.sh "$heddle" "$out/work/guide" >"$out/work/log" 2>&1 </dev/null || { tail -n 20 "$out/work/log"; fail "a command of docs/guide.md failed"; }
 }
+
+. tests/system/warmup.sh
 
 passed=0
 failed=0
