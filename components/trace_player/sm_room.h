@@ -61,6 +61,16 @@ static inline void sm_room_give(struct sm_room *room, const struct sm_room *bloc
     room->shared += block->shared;
 }
 
+/* What the L1 gives up for `bytes` of shared memory: 0, 8, 16, 32 or 64 KiB, or `most` (NVIDIA,
+ * "CUDA C++ Programming Guide", carve-out of compute capabilities 7.0 and 8.6). */
+static inline uint32_t sm_room_carve(uint32_t bytes, uint32_t most)
+{
+    uint32_t carve = bytes ? 8192 : 0;
+    while (carve < bytes && carve < 65536)
+        carve *= 2;
+    return carve < bytes || carve > most ? most : carve;
+}
+
 /* How many such blocks an empty one holds, and which limit says so. */
 static inline uint32_t sm_room_count(const struct sm_room *whole, const struct sm_room *block,
                                      const char **limit)

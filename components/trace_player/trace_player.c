@@ -43,7 +43,7 @@ static bool kernel_measure(struct trace_player *p, struct player_kernel *k,
                                     (uint32_t)params->register_unit, (uint32_t)params->sub_cores,
                                     (uint64_t)params->shared_unit);
         k->per_sm = sm_room_count(&p->whole, &k->block, &limit);
-        k->carve = k->per_sm * k->block.shared;
+        k->carve = sm_room_carve(k->per_sm * k->block.shared, p->whole.shared);
         if (k->per_sm && threads)
             return true;
     }

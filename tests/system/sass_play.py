@@ -196,10 +196,24 @@ def schedulers():
 def memory():
     """Memory follows the blocks under way, not the trace; a block that does not fit is named."""
     small = ["--set", "player.memory=1MiB", "--set", "sms=2"]
-    long = trace("kernel-1.traceg", 40, 2, loads(40, 2))
-    check("blocks", play([long], *small)["kernels"][0]["work_groups"], 40)
+    long = trace("kernel-1.traceg", 300, 1, loads(300, 1))  # more blocks than the memory has chunks
+    check("blocks", play([long], *small)["kernels"][0]["work_groups"], 300)
     lines = [f"{16 * i:04x} {FULL} 1 R2 LDG.E 1 R8 4 2 0x7f0100000000 " + "64 " * 31 for i in range(9000)]
     run(make_list("list.g", [trace("kernel-1.traceg", 1, 1, lines)]), *small, status=3, says="does not fit into 'memory'")
+
+
+def constant_memory():
+    """Sixteen times the trace takes no more memory, but for a little that grows with what was seen at once."""
+    peaks = []
+    for blocks in (100, 1600):
+        name = trace("kernel-1.traceg", blocks, 4, loads(blocks, 4))
+        stats = os.path.join(scratch, "stats.json")
+        subprocess.run([heddle, "run", f"{platforms}/rtx3070.heddle", "--generic", "--no-cache", "--set", "sms=2", "--stats", stats,
+                        "--sass-trace", make_list("list.g", [name])], check=True, capture_output=True)
+        with open(stats) as f:
+            peaks.append(json.load(f)["host"]["peak_rss_bytes"])
+    if peaks[1] - peaks[0] > 2 << 20 or peaks[1] > 100 << 20:
+        sys.exit(f"memory grows with the trace: {peaks}")
 
 
 def mistakes():
@@ -219,7 +233,7 @@ def mistakes():
     check("a left out line", "left out" in run(make_list("list.g", ["nonsense", trace("kernel-1.traceg", 1, 1, [EXIT])])), True)
 
 
-for part in (closed_forms, limits, streams, every_kind, copies, same_bytes, schedulers, memory, mistakes):
+for part in (closed_forms, limits, streams, every_kind, copies, same_bytes, schedulers, memory, constant_memory, mistakes):
     part()
     print(part.__name__)
 print("ok")

@@ -187,6 +187,21 @@ ParameterizedTest(struct rate_case *p, sector_cache, hits_stream_at_the_rate_of_
     cr_expect_eq(stats()->hits, 128 * (unsigned)__builtin_popcount(p->sectors));
 }
 
+/* Two ports: a load of the second sector, and one of the first two, which waits for one of its
+ * banks. */
+Test(sector_cache, a_request_waits_for_all_of_its_banks)
+{
+    struct sector_cache_params k = plain();
+    k.ports = 2;
+    set_up(k, 10);
+    send(sector_load(1, 0, 0x80, 15, NO_BYPASS));
+    for (uint16_t i = 0; i < 40; i++)
+        send(sector_load(500, (uint16_t)(100 + i), 0x80, i % 2 ? 3 : 2, NO_BYPASS));
+    run();
+    cr_expect_eq(seen(139), seen(100) + 39);
+    cr_expect_eq(stats()->bank_conflicts, 39);
+}
+
 Test(sector_cache, loads_of_one_line_share_an_mshr_and_ask_once_for_each_sector)
 {
     set_up(plain(), 100);

@@ -91,6 +91,10 @@ Test(sm_pieces, requests_name_each_line_once_with_all_that_is_touched)
             cr_assert_eq(m.request[r].sectors,
                          bytes_of(&s, width, m.request[r].line, bytes, &lanes));
             cr_assert_arr_eq(m.request[r].bytes, bytes, sizeof bytes);
+            uint8_t partial = 0;
+            for (unsigned k = 0; k < 4; k++)
+                partial |= (uint8_t)((bytes[k] && bytes[k] + 1) << k);
+            cr_assert_eq(coalesce_partial(&m.request[r]), partial);
             total += lanes;
             for (uint32_t other = 0; other < r; other++)
                 cr_assert_neq(m.request[r].line, m.request[other].line);
@@ -140,6 +144,16 @@ Test(sm_pieces, bank_conflicts_are_counted_word_by_word)
         cr_assert_eq(shared_cycles(packed, mask, width, 32, &parts),
                      count_cycles(lane, active, width));
     }
+}
+
+Test(sm_pieces, shared_memory_is_carved_in_the_sizes_of_the_card)
+{
+    static const uint32_t cases[][3] = {{0, 102400, 0},        {1, 102400, 8192},
+                                        {8192, 102400, 8192},  {8193, 102400, 16384},
+                                        {40000, 98304, 65536}, {65537, 102400, 102400},
+                                        {98304, 98304, 98304}, {3000, 4096, 4096}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        cr_expect_eq(sm_room_carve(cases[i][0], cases[i][1]), cases[i][2], "case %zu", i);
 }
 
 /* Blocks of an SM by NVIDIA's occupancy calculator, compute capabilities 7.0 and 8.6. */

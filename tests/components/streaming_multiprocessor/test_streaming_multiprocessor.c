@@ -517,6 +517,23 @@ Test(streaming_multiprocessor, a_barrier_is_passed_when_all_warps_have_come)
     cr_expect_eq(stats()->barriers, WARPS - 1);
 }
 
+/* Who came first goes on when the last one issues its barrier, not before. */
+Test(streaming_multiprocessor, a_barrier_holds_until_the_last_warp_has_come)
+{
+    forget();
+    uint16_t bar = inst(TRACE_INT, TRACE_BARRIER, -1, -1, -1, -1);
+    add(0, 0, inst(TRACE_SFU, TRACE_COMPUTE, 4, 4, -1, -1));
+    add(0, 0, inst(TRACE_SFU, TRACE_COMPUTE, 4, 4, -1, -1));
+    for (unsigned w = 0; w < 3; w++) {
+        add(0, w, bar);
+        add_access(0, w, inst(TRACE_MEMORY, TRACE_STORE, -1, 2, -1, -1), TRACE_GLOBAL, LINE, 4);
+    }
+    run_alone(&defaults);
+    uint64_t last = FIRST + 21 + OVER + 1; /* behind the second of the chain */
+    cr_assert_eq(harness_count(memory), 3);
+    cr_expect_eq(harness_log(memory, 0)->cycle, last + 4 + 1);
+}
+
 Test(streaming_multiprocessor, who_arrives_only_does_not_wait_at_the_barrier)
 {
     forget();
