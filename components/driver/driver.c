@@ -37,7 +37,7 @@ static void driver_init(struct driver *d)
     d->device_count = driver_gpu_count(d);
     if (d->device_count > DRIVER_DEVICES)
         die("driver: %u GPUs are connected, it can use %d", d->device_count, DRIVER_DEVICES);
-    d->commands = arena_allocate((DRIVER_COMMANDS + 1) * sizeof(struct driver_command));
+    d->commands = arena_allocate((DRIVER_COMMANDS + 2) * sizeof(struct driver_command));
     d->queues = arena_allocate(DRIVER_QUEUES * sizeof(struct driver_queue));
     d->tickets = arena_allocate(DRIVER_TICKETS * sizeof(struct driver_ticket));
     d->bounce = arena_allocate(DRIVER_BOUNCE);
@@ -57,7 +57,9 @@ static void driver_init(struct driver *d)
     calls_init(d);
     packets_init(d);
     driver_instance = d;
-    platform_register_driver(&driver_api_table);
+    /* A driver that devices call, and no simulated host, is driven by them and not by a program. */
+    if (!driver_calls_count(d) || driver_host_is_connected(d))
+        platform_register_driver(&driver_api_table);
 }
 
 static bool driver_tick(struct driver *d)

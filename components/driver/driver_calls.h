@@ -1,4 +1,4 @@
-/* Calls that come over ports (protocol driver_call), from a device that takes them from its host: the same functions as for
+/* Calls that come over ports (protocol device_call), from a device that takes them from its host: the same functions as for
  * a program, without a thread that could wait. Included by driver.c.
  *
  * A call is taken by the tick and done at the end of the window, since it may change page table and allocations. What would
@@ -7,7 +7,7 @@
 #ifndef HEDDLE_DRIVER_CALLS_H
 #define HEDDLE_DRIVER_CALLS_H
 
-#include "components/driver_call/driver_call.h"
+#include "components/device_call/device_call.h"
 #include "driver_code.h"
 #include "driver_enqueue.h"
 #include "driver_mapping.h"
@@ -29,7 +29,7 @@ struct driver_calls {
     uint32_t status;   /* enum driver_status, of the answer */
     uint32_t undone;   /* commands, when it was refused */
     uint64_t value;
-    struct driver_call_request request;
+    struct device_call_request request;
     uint64_t size;     /* fields that may stand behind the header */
     uint32_t queue;
     uint32_t waiting_count;
@@ -60,7 +60,7 @@ static void *calls_bytes(uint32_t number, uint64_t bytes)
     return NULL;
 }
 
-static enum driver_status calls_info(struct driver *d, const struct driver_call_request *m, uint64_t *value)
+static enum driver_status calls_info(struct driver *d, const struct device_call_request *m, uint64_t *value)
 {
     struct driver_device_info *info = calls_bytes(m->info.blob, sizeof *info);
     enum driver_status status = info ? handle_check(d, m->info.device) : DRIVER_INVALID_VALUE;
@@ -100,7 +100,7 @@ static enum driver_status calls_close(struct driver *d, uint32_t queue)
     return status;
 }
 
-static enum driver_status calls_code(struct driver *d, const struct driver_call_request *m)
+static enum driver_status calls_code(struct driver *d, const struct device_call_request *m)
 {
     char *bytes = calls_bytes(m->code.blob, (uint64_t)m->code.size + 1);
     enum driver_status status = bytes ? handle_check(d, m->code.device) : DRIVER_INVALID_VALUE;
@@ -111,7 +111,7 @@ static enum driver_status calls_code(struct driver *d, const struct driver_call_
     return DRIVER_OK;
 }
 
-static enum driver_status calls_kernel(struct driver *d, const struct driver_call_request *m)
+static enum driver_status calls_kernel(struct driver *d, const struct device_call_request *m)
 {
     enum isa_target target;
     const char *name = calls_bytes(m->kernel.blob, 1);
@@ -143,7 +143,7 @@ static enum driver_status calls_execute(struct driver *d, uint32_t blob, uint64_
 
 static enum driver_status calls_copy(struct driver *d, const struct driver_calls *s, uint64_t *ticket)
 {
-    const struct driver_call_request *m = &s->request;
+    const struct device_call_request *m = &s->request;
     uint32_t device;
     enum driver_status status = queue_check(d, s->queue);
     if (status == DRIVER_OK)
@@ -156,24 +156,24 @@ static enum driver_status calls_copy(struct driver *d, const struct driver_calls
 
 static enum driver_status calls_enqueue(struct driver *d, const struct driver_calls *s, uint64_t *ticket)
 {
-    const struct driver_call_request *m = &s->request;
+    const struct device_call_request *m = &s->request;
     uint8_t pattern[4];
     char *bytes;
     if (d->undone + CALLS_SPARE > (uint32_t)driver_params(d)->commands && d->undone)
         return driver_fail(DRIVER_NOT_READY, "%u commands are queued", d->undone);
     switch (message_kind(m)) {
-    case DRIVER_CALL_WRITE:
+    case DEVICE_CALL_WRITE:
         bytes = calls_bytes(m->write.blob, m->write.size);
         return bytes ? enqueue_move(d, m->write.queue, DRIVER_WRITE, bytes, m->write.address, m->write.size, ticket)
                      : DRIVER_INVALID_VALUE;
-    case DRIVER_CALL_READ:
+    case DEVICE_CALL_READ:
         bytes = calls_bytes(m->read.blob, m->read.size);
         return bytes ? enqueue_move(d, m->read.queue, DRIVER_READ, bytes, m->read.address, m->read.size, ticket)
                      : DRIVER_INVALID_VALUE;
-    case DRIVER_CALL_COPY:
+    case DEVICE_CALL_COPY:
         return calls_copy(d, s, ticket);
-    case DRIVER_CALL_FILL:
-        memcpy(pattern, (const char *)m + offsetof(struct driver_call_request, fill.pattern), sizeof pattern);
+    case DEVICE_CALL_FILL:
+        memcpy(pattern, (const char *)m + offsetof(struct device_call_request, fill.pattern), sizeof pattern);
         return enqueue_fill(d, s->queue, m->fill.address, pattern, m->fill.width, m->fill.count, ticket);
     default:
         bytes = calls_bytes(m->launch.blob, sizeof(struct driver_launch));
@@ -185,30 +185,30 @@ static enum driver_status calls_enqueue(struct driver *d, const struct driver_ca
 /* Does the call. `ticket`: of what is in a queue now; 0: the call is over. */
 static enum driver_status calls_do(struct driver *d, struct driver_calls *s, uint64_t *ticket)
 {
-    const struct driver_call_request *m = &s->request;
+    const struct device_call_request *m = &s->request;
     enum driver_status status = host_usable();
     if (status != DRIVER_OK)
         return status;
     switch (message_kind(m)) {
-    case DRIVER_CALL_INFO:
+    case DEVICE_CALL_INFO:
         return calls_info(d, m, &s->value);
-    case DRIVER_CALL_ROOM:
+    case DEVICE_CALL_ROOM:
         return calls_room(d, m->room.device, &s->value);
-    case DRIVER_CALL_ALLOCATE:
+    case DEVICE_CALL_ALLOCATE:
         return host_allocate(d, m->allocate.device, m->allocate.size, 0, false, &s->value);
-    case DRIVER_CALL_RELEASE:
+    case DEVICE_CALL_RELEASE:
         return host_release(d, m->release.address);
-    case DRIVER_CALL_OPEN:
+    case DEVICE_CALL_OPEN:
         return calls_open(d, m->open.device, &s->value);
-    case DRIVER_CALL_CLOSE:
+    case DEVICE_CALL_CLOSE:
         return calls_close(d, m->close.queue);
-    case DRIVER_CALL_CODE:
+    case DEVICE_CALL_CODE:
         return calls_code(d, m);
-    case DRIVER_CALL_KERNEL:
+    case DEVICE_CALL_KERNEL:
         return calls_kernel(d, m);
-    case DRIVER_CALL_FORGET:
+    case DEVICE_CALL_FORGET:
         return calls_forget(d, m->forget.address);
-    case DRIVER_CALL_EXECUTE:
+    case DEVICE_CALL_EXECUTE:
         return calls_execute(d, m->execute.blob, ticket);
     default:
         return calls_enqueue(d, s, ticket);
@@ -222,7 +222,7 @@ static void calls_window_end(struct driver *d)
     struct driver_calls *s = calls_of(d);
     uint64_t ticket = 0;
     if (!d->memory.end)
-        memory_set_range(&d->memory, DRIVER_CALL_WINDOW_BASE, DRIVER_CALL_WINDOW_BASE + DRIVER_CALL_WINDOW_BYTES);
+        memory_set_range(&d->memory, DEVICE_CALL_WINDOW_BASE, DEVICE_CALL_WINDOW_BASE + DEVICE_CALL_WINDOW_BYTES);
     driver_in_tick = true;
     enum driver_status status = calls_do(d, s, &ticket);
     driver_in_tick = false;
@@ -244,18 +244,18 @@ static bool calls_take(struct driver *d, void (*at_window_end)(struct component 
 {
     struct driver_calls *s = calls_of(d);
     for (uint32_t i = 0; i < driver_calls_count(d); i++) {
-        const struct driver_call_request *m = driver_calls_peek(d, i);
+        const struct device_call_request *m = driver_calls_peek(d, i);
         if (!m)
             continue;
         s->request = *m;
         s->port = i;
         s->value = 0;
-        if (message_kind(m) == DRIVER_CALL_COPY) {
-            s->size = *driver_call_copy_size(driver_calls_payload(d, i));
+        if (message_kind(m) == DEVICE_CALL_COPY) {
+            s->size = *device_call_copy_size(driver_calls_payload(d, i));
             s->queue = m->copy.queue;
         }
-        if (message_kind(m) == DRIVER_CALL_FILL) {
-            s->queue = *driver_call_fill_queue(driver_calls_payload(d, i));
+        if (message_kind(m) == DEVICE_CALL_FILL) {
+            s->queue = *device_call_fill_queue(driver_calls_payload(d, i));
         }
         driver_calls_pop(d, i);
         s->phase = CALLS_TAKEN;

@@ -60,6 +60,8 @@ static void command_complete(struct driver *d, struct driver_queue *q)
     driver_stream_rules_ops(d)->completed(driver_stream_rules(d), k->queue, k->ticket);
     if (d->await_any || d->awaited == k->ticket)
         engine_stop();
+    if (k->kind != DRIVER_READ && driver_queues_count(d))
+        user_event(d);
     if (q->at == number)
         q->at = k->next;
     q->first = k->next;
@@ -227,7 +229,7 @@ static bool command_begin(struct driver *d, uint32_t command, struct driver_queu
     if (k->kind == DRIVER_LAUNCH && k->user == DRIVER_NONE && k->packet.private_bytes && !scratch_find(d, q, driver_window_end))
         return false;
     sample_note_timed(d, k);
-    k->local = k->kind == DRIVER_COPY && copy_is_local(d, k);
+    k->local = k->kind == DRIVER_COPY ? (uint8_t)copy_find_way(d, k) : 0;
     k->phase = command_is_direct(d, k) ? PHASE_DIRECT : PHASE_MOVE;
     if (k->phase == PHASE_DIRECT)
         engine_at_window_end(&d->io.base, driver_window_end);

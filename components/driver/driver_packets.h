@@ -2,7 +2,7 @@
  * lock held where the program calls.
  *
  * Each call of the program makes a *trip*: its packet (components/api_packet) goes to the host's core, from there over memory to
- * the device that takes calls (mmio), which hands it to the driver again (driver_call.execute). Only then a command may begin,
+ * the device that takes calls (mmio), which hands it to the driver again (device_call.execute). Only then a command may begin,
  * and it does what the packet says: its addresses and sizes are taken from there. Trips are made one after the other, as the
  * program's calls are; a trip that only waits for a command (event_synchronize) lets others pass. Addresses of the program's own
  * memory are 0 in packets: that memory is not simulated, and its addresses differ from run to run.

@@ -55,6 +55,9 @@ static const char *const driver_kind_names[] = {"write", "read", "copy", "fill",
 enum driver_span { SPAN_KIND, SPAN_CODE, SPAN_ARGUMENTS, SPAN_PACKET };
 static const char *const driver_span_names[] = {NULL, "copy code object", "copy arguments", "copy packet"};
 
+/* How a copy on GPUs is done: by the DMA engine of a GPU, for which its own memory is one end at least; or through the host. */
+enum copy_way { COPY_BY_HOST, COPY_INSIDE, COPY_TO_PEERS };
+
 enum driver_phase {
     PHASE_QUEUED,
     PHASE_FLUSH_FIRST,  /* a flush is to be sent */
@@ -85,7 +88,7 @@ struct driver_command {
     uint64_t shot_bytes;   /* of shoot-downs: the range's size; `size` counts GPUs */
     uint8_t kind;          /* enum driver_kind */
     uint8_t phase;         /* enum driver_phase */
-    uint8_t local;         /* copies: inside of one GPU */
+    uint8_t local;         /* copies: enum copy_way */
     uint8_t second_half;   /* copies between GPUs: the block has been read and is being written */
     uint8_t span;          /* enum driver_span */
     bool gated;            /* its packet is still to come */
@@ -156,6 +159,7 @@ struct driver_device {
     uint32_t slots_used;
     uint64_t flushed_at, left_at; /* see driver_dirty.h */
     bool ring_wrapped;     /* lines of the ring may be in caches: flush before the next launch */
+    bool takes_copies;     /* from and to other GPUs, directly */
     bool line_shared;      /* kernels may have cached a line that a copy changed beside them: the same */
     uint32_t flushing;     /* flushes that are not answered */
     uint32_t kernels_running;
@@ -244,7 +248,7 @@ struct driver_ticket {
 struct driver {
     struct driver_io io;
     uint32_t device_count;
-    uint32_t commands;     /* arena: struct driver_command[DRIVER_COMMANDS + 1]; the last one stands for migrations */
+    uint32_t commands;     /* arena: struct driver_command[DRIVER_COMMANDS + 2]; the last two stand for migrations and releases */
     uint32_t free_command; /* list of commands that were used; DRIVER_NONE: empty */
     uint32_t used_commands; /* commands from here on have never been used: their memory is untouched */
     uint32_t undone;       /* commands */

@@ -6,7 +6,7 @@
  * program can see is what it sees in timing mode, faults included; what depends on timing differs:
  * s_memtime counts the wavefront instructions of the run, and wavefronts interleave differently.
  *
- * Order: work-groups run one after another in dispatch order, the wavefronts of one in turn from
+ * Touches (functional_launch.touches) change the order, see touch.h. Order otherwise: work-groups run one after another in dispatch order, the wavefronts of one in turn from
  * barrier to barrier. A wavefront that sleeps or branches on for FUNCTIONAL_SLICE instructions
  * gives way; a work-group in which only such wavefronts are left gives way to further work-groups,
  * as many as fit on the device, so programs that wait for what other resident work-groups do make

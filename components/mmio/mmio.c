@@ -34,7 +34,7 @@ static void ask_devices(struct mmio *c)
     if (c->info_blob != BLOB_NONE || (c->device_count && c->devices_asked == c->device_count))
         return;
     c->info_blob = blob_new(sizeof(struct driver_device_info))->number;
-    struct mmio_post *post = post_driver(c, OWNER_FETCH, MMIO_NONE, DRIVER_CALL_INFO);
+    struct mmio_post *post = post_driver(c, OWNER_FETCH, MMIO_NONE, DEVICE_CALL_INFO);
     post->blob = c->info_blob;
     post->device = c->devices_asked;
 }
@@ -151,7 +151,7 @@ static bool hand_over(struct mmio *c, struct mmio_call *k)
     struct blob *blob = blob_new(sizeof k->request);
     memcpy(blob->bytes, &k->request, sizeof k->request);
     k->work = blob->number;
-    post_driver(c, OWNER_HOSTED, (uint32_t)(k - call_at(c, 0)), DRIVER_CALL_EXECUTE)->blob = k->work;
+    post_driver(c, OWNER_HOSTED, (uint32_t)(k - call_at(c, 0)), DEVICE_CALL_EXECUTE)->blob = k->work;
     k->phase = PHASE_WAITING;
     return true;
 }
@@ -401,7 +401,7 @@ static void take_answer(struct mmio *c, const struct mmio_post *post, uint64_t v
 static bool take_answers(struct mmio *c)
 {
     const struct mem_reply *m;
-    const struct driver_call_reply *d;
+    const struct device_call_reply *d;
     bool progress = false;
     while ((m = mmio_dma_peek_reply(c))) {
         struct mmio_post post = post_take(&c->dma, m->tag);

@@ -31,7 +31,7 @@ static bool end_blocked(struct mmio *c, struct mmio_call *k)
     return end(c, k, MMIO_SUCCESS);
 }
 
-static struct mmio_post *ask(struct mmio *c, struct mmio_call *k, enum driver_call_request_kind kind)
+static struct mmio_post *ask(struct mmio *c, struct mmio_call *k, enum device_call_request_kind kind)
 {
     k->step++;
     k->pending++;
@@ -131,7 +131,7 @@ static bool create_stream(struct mmio *c, struct mmio_call *k, uint64_t *handle)
     if (i == API_STREAM_COUNT)
         return end(c, k, MMIO_OUT_OF_MEMORY);
     if (k->step == 0) {
-        ask(c, k, DRIVER_CALL_OPEN)->device = device_of(c, k);
+        ask(c, k, DEVICE_CALL_OPEN)->device = device_of(c, k);
         return false;
     }
     if (k->status)
@@ -161,7 +161,7 @@ static bool stream_destroy(struct mmio *c, struct mmio_call *k)
     if (streams_of(c)->head[stream] != API_STREAM_NONE)
         return false;
     if (k->step == 0) {
-        ask(c, k, DRIVER_CALL_CLOSE)->device = c->streams[stream].queue;
+        ask(c, k, DEVICE_CALL_CLOSE)->device = c->streams[stream].queue;
         return false;
     }
     c->streams[stream].used = false;
@@ -279,7 +279,7 @@ static bool event_elapsed_time(struct mmio *c, struct mmio_call *k)
 static bool allocate(struct mmio *c, struct mmio_call *k)
 {
     if (k->step == 0) {
-        struct mmio_post *post = ask(c, k, DRIVER_CALL_ALLOCATE);
+        struct mmio_post *post = ask(c, k, DEVICE_CALL_ALLOCATE);
         post->size = k->request.malloc.size;
         post->device = device_of(c, k);
         return false;
@@ -295,7 +295,7 @@ static bool release(struct mmio *c, struct mmio_call *k)
     if (k->step == 0 && streams_of(c)->pending)
         return false; /* what was asked for before may use it */
     if (k->step == 0) {
-        ask(c, k, DRIVER_CALL_RELEASE)->address = k->request.free.address;
+        ask(c, k, DEVICE_CALL_RELEASE)->address = k->request.free.address;
         return false;
     }
     return end(c, k, error_of(k->status));
@@ -304,7 +304,7 @@ static bool release(struct mmio *c, struct mmio_call *k)
 static bool memory_info(struct mmio *c, struct mmio_call *k)
 {
     if (k->step == 0) {
-        ask(c, k, DRIVER_CALL_ROOM)->device = device_of(c, k);
+        ask(c, k, DEVICE_CALL_ROOM)->device = device_of(c, k);
         return false;
     }
     k->answer.memory_info.free_bytes = k->value;
@@ -314,7 +314,7 @@ static bool memory_info(struct mmio *c, struct mmio_call *k)
 
 static bool in_window(uint64_t address)
 {
-    return address - DRIVER_CALL_WINDOW_BASE < DRIVER_CALL_WINDOW_BYTES;
+    return address - DEVICE_CALL_WINDOW_BASE < DEVICE_CALL_WINDOW_BYTES;
 }
 
 static bool copy(struct mmio *c, struct mmio_call *k, uint64_t stream, uint64_t to, uint64_t from,
@@ -445,7 +445,7 @@ static bool unregister_module(struct mmio *c, struct mmio_call *k)
         if (!base)
             continue;
         bool first = k->step % 2 == 0;
-        ask(c, k, first ? DRIVER_CALL_FORGET : DRIVER_CALL_RELEASE)->address = base;
+        ask(c, k, first ? DEVICE_CALL_FORGET : DEVICE_CALL_RELEASE)->address = base;
         k->index += !first;
         return false;
     }

@@ -89,7 +89,7 @@ static void place_code(struct mmio *c, struct mmio_call *call, uint32_t number, 
     memcpy(blob->bytes + module->object.span, name, (size_t)length + 1);
     call->work = blob->number;
     struct mmio_post *post =
-        post_driver(c, OWNER_STEP, (uint32_t)(call - call_at(c, 0)), DRIVER_CALL_CODE);
+        post_driver(c, OWNER_STEP, (uint32_t)(call - call_at(c, 0)), DEVICE_CALL_CODE);
     post->address = call->value;
     post->size = module->object.span;
     post->blob = blob->number;
@@ -99,7 +99,7 @@ static void place_code(struct mmio *c, struct mmio_call *call, uint32_t number, 
 static void place_write(struct mmio *c, struct mmio_call *call, uint32_t number, uint32_t device)
 {
     struct mmio_post *post =
-        post_driver(c, OWNER_STEP, (uint32_t)(call - call_at(c, 0)), DRIVER_CALL_WRITE);
+        post_driver(c, OWNER_STEP, (uint32_t)(call - call_at(c, 0)), DEVICE_CALL_WRITE);
     post->address = mmio_modules[number].base[device];
     post->size = mmio_modules[number].object.span;
     post->blob = call->work;
@@ -114,7 +114,7 @@ static void place_kernel(struct mmio *c, struct mmio_call *call, uint32_t number
     memcpy(blob->bytes, kernel->name, bytes);
     call->work = blob->number;
     struct mmio_post *post =
-        post_driver(c, OWNER_STEP, (uint32_t)(call - call_at(c, 0)), DRIVER_CALL_KERNEL);
+        post_driver(c, OWNER_STEP, (uint32_t)(call - call_at(c, 0)), DEVICE_CALL_KERNEL);
     post->address = mmio_modules[number].base[device] + kernel->entry_address;
     post->blob = blob->number;
     post->device = device;
@@ -142,7 +142,7 @@ static bool module_place(struct mmio *c, struct mmio_call *call, uint32_t number
     switch ((enum place_step)call->place) {
     case PLACE_ALLOCATE: {
         struct mmio_post *post =
-            post_driver(c, OWNER_STEP, (uint32_t)(call - call_at(c, 0)), DRIVER_CALL_ALLOCATE);
+            post_driver(c, OWNER_STEP, (uint32_t)(call - call_at(c, 0)), DEVICE_CALL_ALLOCATE);
         post->size = module->object.span;
         post->device = device;
         break;

@@ -16,7 +16,7 @@
 #include "api_request.gen.h"
 #include "components/api_packet/api_stream.h"
 #include "components/driver/driver_api.h"
-#include "components/driver_call/driver_call.h"
+#include "components/device_call/device_call.h"
 #include "components/isa/object/bundle.h"
 #include "components/isa/object/kernarg.h"
 #include "components/mem/mem_mask.h"
@@ -70,7 +70,7 @@ enum mmio_owner { OWNER_NONE, OWNER_FETCH, OWNER_ANSWER, OWNER_STEP, OWNER_OPERA
 /* Something asked of the DMA engine or the driver. */
 struct mmio_post {
     uint8_t owner; /* enum mmio_owner; OWNER_NONE: free */
-    uint8_t kind;  /* of requests to the driver: enum driver_call_request_kind */
+    uint8_t kind;  /* of requests to the driver: enum device_call_request_kind */
     uint8_t width;
     uint32_t number; /* the owner's */
     uint32_t next;   /* of those that are not sent, or are free */
@@ -320,7 +320,7 @@ static void post_dma(struct mmio *c, enum mmio_owner owner, uint32_t number,
 }
 
 static struct mmio_post *post_driver(struct mmio *c, enum mmio_owner owner, uint32_t number,
-                                     enum driver_call_request_kind kind)
+                                     enum device_call_request_kind kind)
 {
     struct mmio_post *post = post_new(&c->driver, owner, number);
     post->kind = (uint8_t)kind;
@@ -354,52 +354,52 @@ static bool send_dma(struct mmio *c)
 static void send_to_driver(struct mmio *c, uint16_t tag, const struct mmio_post *p)
 {
     void *payload;
-    switch ((enum driver_call_request_kind)p->kind) {
-    case DRIVER_CALL_INFO:
+    switch ((enum device_call_request_kind)p->kind) {
+    case DEVICE_CALL_INFO:
         mmio_driver_send_info(c, tag, p->blob, p->device);
         break;
-    case DRIVER_CALL_ROOM:
+    case DEVICE_CALL_ROOM:
         mmio_driver_send_room(c, tag, p->device);
         break;
-    case DRIVER_CALL_ALLOCATE:
+    case DEVICE_CALL_ALLOCATE:
         mmio_driver_send_allocate(c, tag, p->size, p->device);
         break;
-    case DRIVER_CALL_RELEASE:
+    case DEVICE_CALL_RELEASE:
         mmio_driver_send_release(c, tag, p->address);
         break;
-    case DRIVER_CALL_OPEN:
+    case DEVICE_CALL_OPEN:
         mmio_driver_send_open(c, tag, p->device);
         break;
-    case DRIVER_CALL_CLOSE:
+    case DEVICE_CALL_CLOSE:
         mmio_driver_send_close(c, tag, p->device);
         break;
-    case DRIVER_CALL_WRITE:
+    case DEVICE_CALL_WRITE:
         mmio_driver_send_write(c, tag, p->address, (uint32_t)p->size, p->blob, p->device);
         break;
-    case DRIVER_CALL_READ:
+    case DEVICE_CALL_READ:
         mmio_driver_send_read(c, tag, p->address, (uint32_t)p->size, p->blob, p->device);
         break;
-    case DRIVER_CALL_COPY:
+    case DEVICE_CALL_COPY:
         payload = mmio_driver_send_copy(c, tag, p->address, p->from, p->device);
-        *driver_call_copy_size(payload) = p->size;
+        *device_call_copy_size(payload) = p->size;
         break;
-    case DRIVER_CALL_FILL:
+    case DEVICE_CALL_FILL:
         payload = mmio_driver_send_fill(c, tag, p->address, p->size, p->pattern, p->width);
-        *driver_call_fill_queue(payload) = p->device;
+        *device_call_fill_queue(payload) = p->device;
         break;
-    case DRIVER_CALL_LAUNCH:
+    case DEVICE_CALL_LAUNCH:
         mmio_driver_send_launch(c, tag, p->blob, p->device);
         break;
-    case DRIVER_CALL_CODE:
+    case DEVICE_CALL_CODE:
         mmio_driver_send_code(c, tag, p->address, (uint32_t)p->size, p->blob, p->device);
         break;
-    case DRIVER_CALL_KERNEL:
+    case DEVICE_CALL_KERNEL:
         mmio_driver_send_kernel(c, tag, p->address, p->blob, p->device);
         break;
-    case DRIVER_CALL_FORGET:
+    case DEVICE_CALL_FORGET:
         mmio_driver_send_forget(c, tag, p->address);
         break;
-    case DRIVER_CALL_EXECUTE:
+    case DEVICE_CALL_EXECUTE:
         mmio_driver_send_execute(c, tag, p->blob);
         break;
     }

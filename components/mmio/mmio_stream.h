@@ -69,7 +69,7 @@ static void block_fetch(struct mmio *c, uint32_t number)
     struct mmio_block *b = block_at(c, number);
     const struct mmio_operation *o = operation_at(c, b->operation);
     if (o->kind == OPERATION_READ) {
-        struct mmio_post *post = post_driver(c, OWNER_BLOCK, number, DRIVER_CALL_READ);
+        struct mmio_post *post = post_driver(c, OWNER_BLOCK, number, DEVICE_CALL_READ);
         post->address = o->from + b->offset;
         post->size = b->size;
         post->blob = b->blob;
@@ -89,7 +89,7 @@ static void block_send(struct mmio *c, uint32_t number)
     const struct mmio_operation *o = operation_at(c, b->operation);
     b->second = true;
     if (o->kind == OPERATION_WRITE) {
-        struct mmio_post *post = post_driver(c, OWNER_BLOCK, number, DRIVER_CALL_WRITE);
+        struct mmio_post *post = post_driver(c, OWNER_BLOCK, number, DEVICE_CALL_WRITE);
         post->address = o->to + b->offset;
         post->size = b->size;
         post->blob = b->blob;
@@ -157,9 +157,9 @@ static bool cut_blocks(struct mmio *c, uint32_t number)
 
 static void operation_post(struct mmio *c, uint32_t number)
 {
-    static const uint8_t kinds[] = {[OPERATION_COPY] = DRIVER_CALL_COPY,
-                                    [OPERATION_FILL] = DRIVER_CALL_FILL,
-                                    [OPERATION_LAUNCH] = DRIVER_CALL_LAUNCH};
+    static const uint8_t kinds[] = {[OPERATION_COPY] = DEVICE_CALL_COPY,
+                                    [OPERATION_FILL] = DEVICE_CALL_FILL,
+                                    [OPERATION_LAUNCH] = DEVICE_CALL_LAUNCH};
     const struct mmio_operation *o = operation_at(c, number);
     struct mmio_post *post = post_driver(c, OWNER_OPERATION, number, kinds[o->kind]);
     post->address = o->to;

@@ -117,8 +117,11 @@ __attribute__((format(printf, 3, 4))) static void cpu_fail(struct trace_cpu *c, 
     va_start(arguments, format);
     vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
-    engine_fail(&c->io.base, "%s%s%s:%" PRIu32 ": %s", c->trace.folder, *c->trace.folder ? "/" : "",
-                API_TRACE_FILE, line, text);
+    if (line)
+        engine_fail(&c->io.base, "%s%s%s:%" PRIu32 ": %s", c->trace.folder,
+                    *c->trace.folder ? "/" : "", API_TRACE_FILE, line, text);
+    else
+        engine_fail(&c->io.base, "%s", text);
     c->phase = CPU_OVER;
 }
 

@@ -49,7 +49,7 @@ same() { cmp "$1" "$2" || fail "$1 and $2 differ"; }
 good_programs="vectoradd saxpy matmul matmul_tiled transpose reduction histogram stencil module
     atax aes128 atomics bfs bitonic calls convolution copies device_variables divergence doubles dynamic_lds fft fir
     floyd_warshall grids half integers kmeans layers math narrow nbody pipeline scan scratch shuffles spmv streams structs
-    alignment clocks devices peers spread fences life philox prints radix_sort sha256 threads host_threads managed occupancy overlap"
+    alignment clocks devices peers spread fences life philox prints radix_sort sha256 threads host_threads managed occupancy overlap dct8x8 ocean interleave"
 gpus_programs="peer_ring allreduce halo matmul_gpus gpu_threads queues managed_pingpong managed_both managed_reads" # for as many GPUs as there are
 kernels=$programs/module_kernels.hsaco # what module, bad_missing_kernel and bad_truncated load
 
@@ -202,6 +202,41 @@ t_stream_rules() {
     expect 0 '^PASS' -- run platforms/tiny.heddle -- "$programs/own_streams"
 }
 
+# Which calls wait, under each set of stream rules, as a table; the one in which a call on a busy device is made by the only thread
+# there is would deadlock a driver that waits where it takes calls.
+t_stream_calls() {
+    local rules
+    for rules in "hip --max-cycles 100000000" "balar --set driver.stream_rules=balar" "blocking --set driver.stream_rules=balar --set driver.stream_rules.launch_blocking=true"; do
+        # shellcheck disable=SC2086
+        expect 0 '^PASS' -- run platforms/tiny.heddle --set driver.poll_cost=1cy ${rules#* } -- "$programs/stream_calls" "${rules%% *}" || return 1
+    done
+    for rules in streams own_streams threads managed device_variables; do
+        expect 0 '^PASS' -- run platforms/tiny.heddle --set driver.stream_rules=balar -- "$programs/$rules" || return 1
+    done
+}
+
+# A thousand random programs over the streams of two GPUs, under each set of rules: every order is legal by a model of its own.
+t_random_streams() {
+    local seed rules how work=$out/work/streams
+    mkdir -p "$work"
+    for rules in hip balar; do
+        how=
+        [ $rules = hip ] || how="--set driver.stream_rules=balar"
+        for seed in 1 2 3 4; do
+            # shellcheck disable=SC2086
+            run tests/system/queues.heddle --set gpus=2 --set gpu.cus=1 --set gpu.banks=1 $how --max-cycles 100000000 --trace "$work/trace.json" \
+                -- "$programs/random_streams" 250 $seed >"$work/calls" 2>"$work/log" || { tail -n 3 "$work/calls" "$work/log"; fail "$rules, seed $seed"; return 1; }
+            expect 0 '^250 programs, .* 0 wrong' -- python3 tests/system/streams.py $rules "$work/calls" "$work/trace.json" || return 1
+            rm "$work/trace.json"
+        done
+    done
+    expect 0 'PASS' -- run tests/system/queues.heddle --set gpus=2 --set gpu.cus=1 --set gpu.banks=1 --set driver.stream_rules=balar \
+        --stats "$work/a.json" --stats-no-host -- "$programs/random_streams" 50 9 || return 1
+    expect 0 'PASS' -- run tests/system/queues.heddle --set gpus=2 --set gpu.cus=1 --set gpu.banks=1 --set driver.stream_rules=balar \
+        --tick-order random:5 --tick-all --stats "$work/b.json" --stats-no-host -- "$programs/random_streams" 50 9 || return 1
+    same "$work/a.json" "$work/b.json"
+}
+
 # Arguments stay as long as their kernel runs, and those that did not change are not copied again. A launch needs three copies:
 # of the code object, once, and of arguments and packet.
 t_launch_copies() {
@@ -352,6 +387,12 @@ assert sent[0] < sent[1] / 2, sent' "$out/work/ref.json" "$out/work/pinned.json"
     # With the interval pages are copied less often.
     expect 0 '^PASS' -- run platforms/managed4.heddle --generic --set gpu.policy=read_duplicate --set driver.copy_interval=1000000cy --stats "$out/work/new.json" -- "$programs/managed_reads" 3 3 || return 1
     grep -q '"copies_written": 3,' "$out/work/new.json" || { grep copies_ "$out/work/new.json"; fail "the interval"; return 1; }
+}
+
+t_migration_policies() {
+    local part=()
+    [ "$full" = yes ] && part=(--all)
+    expect 0 'numbers are those of' -- python3 tests/bench/policies/managed.py "$heddle" "$programs" --check docs/migration-policies.md "${part[@]}"
 }
 
 # Results do not depend on the number of threads: statistics, traces, reports of failures and hangs, the exit status.
@@ -945,6 +986,8 @@ t_api_trace() {
     head -c 500 "$kernels" >"$work/kernels.hsaco"
     expect 1 "cuda_calls.trace:2: error: 'kernels.hsaco': " -- "$heddle" api-trace check "$work"
 }
+. tests/system/packets/cases.sh
+
 # A program as it is, recorded, and played: the same statistics, but for the hash of what ran. Recording what is played gives the
 # same trace.
 recorded() {
@@ -1180,6 +1223,10 @@ t_user_queues() {
         expect 0 '^PASS' -- run $platform $variant --stats "$out/work/new.json" --stats-no-host -- "$programs/user_queues" || return 1
         same "$out/work/ref.json" "$out/work/new.json" || { fail "user queues with $variant"; return 1; }
     done
+    # Memory of another GPU is never looked at past a signal that has not come: each GPU told the driver, which flushed the owner.
+    [ "$(statistic 'gpu\[0\].pp$' releases)" -gt 0 ] && [ "$(statistic 'gpu\[0\].pp$' waits)" -gt 0 ] || fail "nothing was released or awaited" || return 1
+    expect 0 'deadlock: work is unfinished' 'user queue 0 of process 1: packet 0, a barrier, waits for the signal at 0x' -- run $platform -- "$programs/user_queues" stuck || return 1
+    grep -q "packet 0, a barrier, waits for the signal at $(sed -n 's/never is //p' "$out/work/log")\$" "$out/work/log" || fail "another signal is named" || return 1
     # What the driver does by itself passes through the packet processor unchanged.
     for variant in vectoradd streams scratch reduction; do
         expect 0 '^PASS' -- run platforms/tiny.heddle --generic --set queues=true -- "$programs/$variant" || return 1
@@ -1200,6 +1247,18 @@ t_launch_queues() {
     done
     expect 0 '^PASS' -- run platforms/tiny.heddle "${set[@]}" --set driver.queue_packets=4 -- "$programs/many_streams" 4 40 || return 1
     expect 0 '^PASS' -- run platforms/tiny.heddle "${set[@]}" --set driver.staging=separate -- "$programs/many_streams" 12 || return 1
+    # Several GPUs: copies, peers, unified devices (each GPU runs a part of the work-groups), managed pages that move.
+    for p in peer_ring halo; do
+        expect 0 '^PASS' -- run $ring "${set[@]}" -- "$programs/$p" || return 1
+    done
+    expect 0 '^PASS' -- run $ring "${set[@]}" --unified 0,1,2,3 -- "$programs/vectoradd" 2000 || return 1
+    expect 0 '^PASS' -- run platforms/managed4.heddle --generic "${set[@]}" -- "$programs/managed_pingpong" || return 1
+    if [ "$full" = yes ]; then
+        for p in $gpus_programs; do
+            expect 0 '^PASS' -- run platforms/ring4.heddle "${set[@]}" -- "$programs/$p" || return 1
+            expect 0 '^PASS' -- run platforms/r9nano_x4.heddle "${set[@]}" -- "$programs/$p" || return 1
+        done
+    fi
     expect 0 '^PASS' -- run tests/system/queues.heddle "${set[@]:2}" --stats "$out/work/ref.json" --stats-no-host -- "$programs/many_streams" || return 1
     for variant in --tick-order=descending --tick-order=random:1 --tick-all --generic "--threads 2"; do
         # shellcheck disable=SC2086
@@ -1208,6 +1267,42 @@ t_launch_queues() {
     done
     expect nonzero 'launch_by = queue, but .*--set queues=true' -- run platforms/tiny.heddle --generic --set driver.launch_by=queue -- "$programs/vectoradd" || return 1
     expect 0 '^PASS' -- run platforms/tiny.heddle "${set[@]}" --mode functional -- "$programs/many_streams"
+}
+
+# Copies from GPU to GPU: with access by the fabric, as fast as its links let them; without it through the host.
+t_peer_copies() {
+    local f a variant fabric=platforms/r9nano_x8_fabric.heddle
+    for f in ring4 r9nano_x4; do
+        for a in none push pull; do
+            expect 0 '^PASS' -- run platforms/$f.heddle --stats "$out/work/ref.json" -- "$programs/peer_copies" 20000 $a || return 1
+            [ $a = none ] && [ "$(statistic rdma copied_out)" = 0 ] && continue
+            [ "$(statistic rdma copied_out)" -ge $((20000 / 64)) ] || fail "$f: copies with $a took another way" || return 1
+            [ "$(statistic rdma copied_out)" = "$(statistic rdma copied_in)" ] || fail "$f: not all that left came in" || return 1
+        done
+    done
+    for f in peer_ring allreduce halo; do
+        [ "$full" = yes ] || break
+        expect 0 '^PASS' -- run $fabric -- "$programs/$f" || return 1
+    done
+    # A megabyte: 16,384 answers of 72 bytes each over one link, and less than 6 us for the rest. At full speed the DMA engine is
+    # the narrower place: for each line it sends two requests, one a cycle.
+    for f in "5GB/s 235930" "10GB/s 117965" "50GB/s 32768"; do
+        expect 0 '^PASS' -- run $fabric --generic --set "xgmi.bandwidth=${f% *}" --stats "$out/work/ref.json" -- "$programs/peer_copies" 1048576 pull 2 5 || return 1
+        python3 - "$out/work/log" "${f#* }" "$out/work/ref.json" <<'END' || return 1
+import json, re, sys
+ns, bound = float(re.search(r"copied in (\d+) ns", open(sys.argv[1]).read())[1]), float(sys.argv[2])
+assert bound <= ns < bound + 6000, f"{ns} ns, expected {bound} and up to 6000 more"
+sent = sum(v["backward"]["bytes"] for k, v in json.load(open(sys.argv[3]))["links"].items()
+           if "xgmi" in k and k.startswith("gpu[5].") and " gpu[2]." in k)
+assert sent >= 72 * 16384, f"{sent} bytes on the link"
+END
+    done
+    expect 0 '^PASS' -- run platforms/ring4.heddle --stats "$out/work/ref.json" --stats-no-host -- "$programs/peer_copies" 9000 || return 1
+    for variant in --tick-order=descending --tick-order=random:1 --tick-all --generic "--threads 2"; do
+        # shellcheck disable=SC2086
+        expect 0 '^PASS' -- run platforms/ring4.heddle $variant --stats "$out/work/new.json" --stats-no-host -- "$programs/peer_copies" 9000 || return 1
+        same "$out/work/ref.json" "$out/work/new.json" || { fail "copies between GPUs with $variant"; return 1; }
+    done
 }
 
 # Kernels of eight queues run at the same time, on the same compute units.
@@ -1259,6 +1354,8 @@ t_readme() {
 t_guide() {
     tests/system/guide.sh "$heddle" "$out/work/guide" >"$out/work/log" 2>&1 </dev/null || { tail -n 20 "$out/work/log"; fail "a command of docs/guide.md failed"; }
 }
+
+. tests/system/warmup.sh
 
 passed=0
 failed=0

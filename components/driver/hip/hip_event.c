@@ -161,9 +161,11 @@ static hipError_t wait_for_event(hipStream_t stream, hipEvent_t event, unsigned 
         error = hip_status(hip.api->wait_for(queue, found->ticket), "hipStreamWaitEvent");
     }
     if (begun && !hip.orders_streams) {
-        uint64_t ticket = 0;
-        hip.api->last(queue, &ticket);
-        hip_stream_note(stream, error == hipSuccess ? ticket : 0);
+        uint64_t ticket = 0; /* of the wait; without one there is nothing to be done */
+        if (error == hipSuccess && found->recorded) {
+            hip.api->last(queue, &ticket);
+        }
+        hip_stream_note(stream, ticket);
     }
     return error;
 }

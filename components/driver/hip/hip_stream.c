@@ -194,6 +194,10 @@ static hipError_t begin_call(hipStream_t stream, enum driver_call call)
         if (status != DRIVER_NOT_READY) {
             return hip_status(status, what);
         }
+        if (hip_ticket_done(blocker)) {
+            hip_say("the driver's stream rules wait for a command that is done already");
+            return hip.lost != hipSuccess ? hip.lost : hipErrorUnknown;
+        }
         hipError_t error = hip_wait_ticket(blocker, what);
         if (error != hipSuccess) {
             return error;
