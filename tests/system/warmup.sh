@@ -48,7 +48,7 @@ t_warmup_determinism() {
     local how variant
     for how in functional memory:3; do
         expect 0 '^PASS' -- run platforms/r9nano.heddle --kernels 3,5- --warmup $how --stats "$out/work/ref.json" --stats-no-host -- "$programs/kmeans" || return 1
-        for variant in "--tick-order=random:3" "--threads=2" "--generic"; do
+        for variant in "--tick-order=random:3" "--threads=2" "--tick-all" "--generic"; do
             expect 0 '^PASS' -- run platforms/r9nano.heddle $variant --kernels 3,5- --warmup $how --stats "$out/work/new.json" --stats-no-host -- "$programs/kmeans" || return 1
             same "$out/work/ref.json" "$out/work/new.json" || { fail "$how with '$variant'"; return 1; }
         done
