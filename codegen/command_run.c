@@ -68,6 +68,14 @@ static const char *absolute(struct command *c, const char *path)
     return arena_printf(c->arena, "%s/%s", folder, path);
 }
 
+static const char *const *absolute_all(struct command *c, const struct options_list *paths)
+{
+    const char **all = arena_alloc(c->arena, (paths->count + 1) * sizeof *all);
+    for (size_t i = 0; i < paths->count; i++)
+        all[i] = absolute(c, paths->items[i]);
+    return all;
+}
+
 /* "ascending", "descending", "random:SEED". */
 static bool parse_order(const char *text, struct heddle_options *options)
 {
@@ -312,7 +320,7 @@ static int make_options(struct command *c, struct heddle_options *options)
         .dump_path = absolute(c, o->dump),
         .load_path = absolute(c, o->load),
         .api_trace = absolute(c, o->api_trace),
-        .modules = o->module.items,
+        .modules = absolute_all(c, &o->module),
         .module_count = (uint32_t)o->module.count,
         .sass_trace_path = absolute(c, o->sass_trace),
         .sass_no_cache = o->no_cache,
@@ -570,7 +578,7 @@ static int run_platform(struct command *c, const struct build_result *built,
     }
     if (!platform->start(options))
         return OPTIONS_ENV_NOT_STARTED;
-    if (platform->driver() && !plays) {
+    if (platform->driver()) {
         fprintf(stderr,
                 "heddle run: this platform's driver needs a program: heddle run %s -- PROGRAM "
                 "ARGS...\n",
@@ -639,6 +647,8 @@ int command_run(struct command *c)
         return status;
     if (!command_report_known(c))
         return EXIT_USAGE;
+    if (!run_recording_allowed(c->options))
+        return EXIT_ERRORS;
     if (c->options->program) {
         if (!c->options->program[0]) {
             fprintf(stderr, "heddle run: there is no program behind '--'\n");

@@ -24,7 +24,7 @@ bool run_trace_parse(const struct options *o)
         mistake = "either a program or '--api-trace', not both";
     else if (o->api_trace && (o->dump || o->load))
         mistake = "the state of a platform that plays a trace cannot be dumped or loaded";
-    else if (o->record_api_trace && !o->program)
+    else if (o->record_api_trace && !o->program && !o->api_trace)
         mistake = "'--record-api-trace' records a program; name one: heddle run PLATFORM "
                   "--record-api-trace DIR -- PROGRAM ARGS...";
     if (mistake)
@@ -34,9 +34,22 @@ bool run_trace_parse(const struct options *o)
 
 /* ---- recording ---- */
 
-bool run_recording_begin(struct command *c, struct run_recording *recording)
+bool run_recording_allowed(const struct options *o)
 {
     struct stat status;
+    const char *folder = o->record_api_trace;
+    if (folder && lstat(folder, &status) == 0) {
+        fprintf(stderr,
+                "heddle run: '--record-api-trace %s': this exists already; a recording is a new "
+                "folder\n",
+                folder);
+        return false;
+    }
+    return true;
+}
+
+bool run_recording_begin(struct command *c, struct run_recording *recording)
+{
     const char *folder = c->options->record_api_trace;
     *recording = (struct run_recording){0};
     if (!folder)
@@ -45,13 +58,6 @@ bool run_recording_begin(struct command *c, struct run_recording *recording)
     while (size > 1 && folder[size - 1] == '/')
         size--;
     folder = arena_printf(c->arena, "%.*s", (int)size, folder);
-    if (lstat(folder, &status) == 0) {
-        fprintf(stderr,
-                "heddle run: '--record-api-trace %s': this exists already; a recording is a new "
-                "folder\n",
-                folder);
-        return false;
-    }
     char *part = arena_alloc(c->arena, size + sizeof ".part-XXXXXX");
     memcpy(part, folder, size);
     memcpy(part + size, ".part-XXXXXX", sizeof ".part-XXXXXX");

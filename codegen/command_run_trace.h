@@ -16,6 +16,8 @@ struct run_recording {
     const char *folder, *part; /* NULL: nothing is recorded */
 };
 
+/* false: the folder is there already, which was said. */
+bool run_recording_allowed(const struct options *options);
 /* Makes the folder and tells the program's library of it. false: said why not. */
 bool run_recording_begin(struct command *c, struct run_recording *recording);
 /* The folder gets its name, or goes. Returns `status`, or EXIT_ERRORS when only the recording has

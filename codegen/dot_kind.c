@@ -112,6 +112,8 @@ enum dot_kind dot_kind_of(const struct model_type *type)
         return DOT_KIND_INTERCONNECT;
     if (n.in[DOT_MEMORY] && !n.out[DOT_MEMORY])
         return DOT_KIND_MEMORY;
+    if (n.in[DOT_MEMORY] && n.out[DOT_CONTROL])
+        return DOT_KIND_CONTROL; /* a device with registers */
     if (n.in[DOT_MEMORY])
         return has_size(type) ? DOT_KIND_CACHE : DOT_KIND_BRIDGE;
     if (!n.out[DOT_MEMORY])

@@ -61,12 +61,17 @@ static bool read_prefix(struct arena *arena, const char *prefix, struct toolkit 
 {
     static const char *const folders[] = {"lib", "lib/x86_64-linux-gnu", "lib64"};
     static const char *const archives[] = {"libheddle_runtime.a", "heddle/libisa.a",
-                                           "heddle/libfunctional.a", "heddle/libsass_trace.a"};
+                                           "heddle/libfunctional.a", "heddle/libcode_object.a",
+                                           "heddle/libapi_trace.a", "heddle/libsass_trace.a"};
+    /* What the readers of code objects and of compressed traces need. */
+    static const char *const libraries[] = {"-lelf", "-lmsgpackc", "-llzma", "-lzstd"};
     toolkit->library = arena_printf(arena, "%s/share/heddle/components", prefix);
     if (!exists(toolkit->library))
         return false;
     toolkit->include[0] = arena_printf(arena, "%s/include/heddle", prefix);
     toolkit->include[1] = arena_printf(arena, "%s/share/heddle", prefix);
+    for (size_t i = 0; i < sizeof libraries / sizeof libraries[0]; i++)
+        vector_push(arena, &toolkit->libraries, libraries[i]);
     for (size_t f = 0; f < sizeof folders / sizeof folders[0]; f++) {
         for (size_t a = 0; a < sizeof archives / sizeof archives[0]; a++) {
             const char *path = arena_printf(arena, "%s/%s/%s", prefix, folders[f], archives[a]);
@@ -74,10 +79,6 @@ static bool read_prefix(struct arena *arena, const char *prefix, struct toolkit 
                 vector_push(arena, &toolkit->archives, path);
         }
         const char *hip = arena_printf(arena, "%s/%s/heddle", prefix, folders[f]);
-        if (exists(arena_printf(arena, "%s/libsass_trace.a", hip))) {
-            vector_push(arena, &toolkit->libraries, "-llzma");
-            vector_push(arena, &toolkit->libraries, "-lzstd");
-        }
         if (exists(arena_printf(arena, "%s/libamdhip64.so.5", hip)))
             toolkit->hip_folder = hip;
     }

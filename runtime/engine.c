@@ -66,7 +66,7 @@ static uint64_t earliest_arrival(struct component *c, uint64_t now)
 {
     const uint32_t *incoming = engine_base.incoming + c->incoming;
     uint64_t wake = ENGINE_NEVER;
-    c->far = 0;
+    c->reasons &= ~COMPONENT_FAR;
     for (uint32_t w = 0; w < c->pending_words; w++) {
         uint64_t bits = engine_base.pending[c->pending + w];
         while (bits) {
@@ -77,7 +77,7 @@ static uint64_t earliest_arrival(struct component *c, uint64_t now)
             bits &= bits - 1;
             if (!(stamp & RING_FULL))
                 continue;
-            c->far = 1;
+            c->reasons |= COMPONENT_FAR;
             if (cycle > now && cycle < wake && cycle != RING_UNKNOWN)
                 wake = cycle;
         }
@@ -87,7 +87,7 @@ static uint64_t earliest_arrival(struct component *c, uint64_t now)
 
 void engine_arrives_far(uint32_t id, uint64_t cycle)
 {
-    engine_base.components[id]->far = 1;
+    engine_base.components[id]->reasons |= COMPONENT_FAR;
     if (cycle != RING_UNKNOWN)
         engine_wake_later(id, cycle);
 }
@@ -96,7 +96,8 @@ void engine_find_reason(struct component *c)
 {
     uint32_t id = c->id;
     uint64_t now = component_now(c);
-    uint64_t arrival = c->far ? earliest_arrival(c, now) : ENGINE_NEVER;
+    component_begin_wishes(c); /* if there were none */
+    uint64_t arrival = c->reasons & COMPONENT_FAR ? earliest_arrival(c, now) : ENGINE_NEVER;
     uint64_t wake = arrival < c->wake ? arrival : c->wake;
     if (wake <= now + 1)
         engine_wake_next(id);
@@ -206,8 +207,10 @@ static void walk_ascending(uint32_t domain)
         if (!engine_base.active[w])
             continue;
         const struct engine_group *g = &groups[word_groups[w]];
-        g->unit->walk(g->instances, g->first_id, g->count);
-        w = (g->first_id + g->count - 1) / 64;
+        uint32_t first = g->first_id / 64, behind = (g->first_id + g->count + 63) / 64;
+        g->unit->walk(g->instances, engine_base.active + first, engine_base.active + behind,
+                      d->cycle);
+        w = behind - 1;
     }
 }
 

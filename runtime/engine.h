@@ -53,13 +53,16 @@ struct component {
         incoming; /* first entry in engine_base.incoming: ring numbers, in the order of the bits */
     int32_t route_space; /* interconnects: platform space that routes, -1 none */
     int32_t route_else;  /* interconnects: output for what the space does not hold, -1 none */
-    uint32_t far;        /* 1: a message may be under way that made no arrival mark */
-    uint64_t wake;       /* earliest cycle asked for in the current tick */
+    uint32_t reasons;    /* to look before it sleeps: COMPONENT_FAR, COMPONENT_WISHES */
+    uint64_t wake;       /* with COMPONENT_WISHES: earliest cycle asked for in the current tick */
     uint64_t periodic;   /* the same by component_wake_at_periodic() */
     uint64_t now;        /* cycle of the current tick */
 };
 _Static_assert(sizeof(struct component) == 64,
                "what the engine needs of a component is one cache line");
+
+#define COMPONENT_FAR    1u /* a message may be under way that made no arrival mark */
+#define COMPONENT_WISHES 2u /* it asked to be woken */
 
 struct engine_domain {
     _Alignas(64) uint64_t hz; /* 64 bytes: component_now() finds the cycle by a shift */
@@ -125,10 +128,21 @@ static inline uint64_t component_now_ps(const struct component *c)
     return engine.domains[c->domain].time_ps;
 }
 
+/* Forgets what was asked for in earlier ticks. */
+static inline void component_begin_wishes(struct component *c)
+{
+    if (c->reasons & COMPONENT_WISHES)
+        return;
+    c->reasons |= COMPONENT_WISHES;
+    c->wake = ENGINE_NEVER;
+    c->periodic = ENGINE_NEVER;
+}
+
 /* Ask to be ticked at `cycle` (of the own clock) even if nothing arrives. Holds for this tick only:
  * ask again whenever a tick returns false. */
 static inline void component_wake_at(struct component *c, uint64_t cycle)
 {
+    component_begin_wishes(c);
     if (cycle < c->wake)
         c->wake = cycle;
 }
@@ -139,6 +153,7 @@ static inline void component_wake_at(struct component *c, uint64_t cycle)
  * component_wake_at(). */
 static inline void component_wake_at_periodic(struct component *c, uint64_t cycle)
 {
+    component_begin_wishes(c);
     if (cycle < c->periodic)
         c->periodic = cycle;
 }
@@ -177,17 +192,15 @@ void engine_find_reason(struct component *c);
 static inline void engine_before_tick(struct component *c, uint64_t now)
 {
     c->now = now;
-    c->wake = ENGINE_NEVER;
-    c->periodic = ENGINE_NEVER;
+    c->reasons &= ~COMPONENT_WISHES;
 }
 
 /* ... and, when a tick made no progress, leaves the bitmap: bit `bit` of `*active`. At once, since
  * others who are ticked in this edge must see that it sleeps. */
 static inline void engine_sleep(struct component *c, uint64_t *active, uint64_t bit)
 {
-    *active &= ~bit;
-    if (engine_unlikely((c->wake & c->periodic) != ENGINE_NEVER || c->far)
-        && !(engine_base.next[c->id >> 6] & bit))
+    *active ^= bit;
+    if (engine_unlikely(c->reasons) && !(engine_base.next[c->id >> 6] & bit))
         engine_find_reason(c);
 }
 

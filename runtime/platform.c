@@ -181,8 +181,6 @@ static void open_instance(const struct engine_group *g, uint32_t leaf, uint32_t 
     c->incoming = p->incoming;
     c->route_space = p->route_space;
     c->route_else = p->route_else;
-    c->wake = ENGINE_NEVER;
-    c->periodic = ENGINE_NEVER;
     *pending_words += c->pending_words;
 }
 

@@ -163,6 +163,12 @@ static inline bool ring_has_room(struct ring *r, uint64_t now)
     return false;
 }
 
+/* Nothing has come free since the sender was refused a slot; false says nothing. */
+static inline bool ring_is_still_full(const struct ring *r)
+{
+    return r->sender_waits == RING_WAITS;
+}
+
 /* Room for one more behind the next message, which ring_has_room() has promised? When not, the
  * sender is woken as soon as there is. */
 bool ring_has_second(struct ring *r, uint64_t now);

@@ -33,7 +33,8 @@ struct unit_type {
     uint32_t store_count;
     void (*init)(void *instance);
     bool (*tick)(void *instance);
-    void (*walk)(char *instances, uint32_t first_id, uint32_t count);
+    /* Ticks those whose bits are set in active .. end, exclusive. */
+    void (*walk)(char *instances, uint64_t *active, const uint64_t *end, uint64_t now);
     unsigned (*outstanding)(const void *instance, struct hang_report *report);
 };
 
@@ -48,45 +49,45 @@ static inline void unit_prefetch(const void *instance)
     __builtin_prefetch(c + 128);
 }
 
-/* Walks the awake instances in ascending order: those of `bits`, from the instance of bit 0 on;
- * they stand in `*active`. The author's tick is called in one place only, so that the compiler puts
- * it there: saving and restoring registers for each call took more than a tick that finds little to
- * do. `active` NULL: the caller, who ticks a single instance, sees to its sleep. */
+/* Walks the awake instances in ascending order: those whose bits are set in `active`, from the
+ * instance of its first bit on. The author's tick is called in one place only, so that the compiler
+ * puts it there: saving and restoring registers for each call took more than a tick that finds
+ * little to do. `sleeps` false: the caller, who ticks a single instance, sees to its sleep. */
 #define UNIT_DEFINE_WALK(NAME)                                                                     \
-    static __attribute__((noinline)) bool NAME##_tick_each(struct NAME *from, uint64_t bits,       \
-                                                           uint64_t now, uint64_t *active)         \
+    static __attribute__((noinline)) bool NAME##_tick_each(                                        \
+        struct NAME *from, uint64_t *active, const uint64_t *end, uint64_t now, bool sleeps)       \
     {                                                                                              \
-        struct NAME *c = &from[(unsigned)__builtin_ctzll(bits)], *next = c;                        \
-        for (;;) {                                                                                 \
-            uint64_t rest = bits & (bits - 1);                                                     \
-            if (rest) {                                                                            \
-                next = &from[(unsigned)__builtin_ctzll(rest)];                                     \
-                unit_prefetch(next);                                                               \
-            }                                                                                      \
-            engine_before_tick(&c->io.base, now);                                                  \
-            bool progress = NAME##_tick(c);                                                        \
-            if (!progress && active)                                                               \
-                engine_sleep(&c->io.base, active, bits ^ rest);                                    \
-            if (!rest)                                                                             \
-                return progress;                                                                   \
-            c = next;                                                                              \
-            bits = rest;                                                                           \
+        bool progress = false;                                                                     \
+        for (; active != end; active++, from += 64) {                                              \
+            uint64_t bits = *active;                                                               \
+            if (!bits)                                                                             \
+                continue;                                                                          \
+            struct NAME *c = &from[(unsigned)__builtin_ctzll(bits)], *next = c;                    \
+            do {                                                                                   \
+                uint64_t rest = bits & (bits - 1);                                                 \
+                if (rest) {                                                                        \
+                    next = &from[(unsigned)__builtin_ctzll(rest)];                                 \
+                    unit_prefetch(next);                                                           \
+                }                                                                                  \
+                engine_before_tick(&c->io.base, now);                                              \
+                progress = NAME##_tick(c);                                                         \
+                if (!progress && sleeps)                                                           \
+                    engine_sleep(&c->io.base, active, bits ^ rest);                                \
+                c = next;                                                                          \
+                bits = rest;                                                                       \
+            } while (bits);                                                                        \
         }                                                                                          \
+        return progress;                                                                           \
     }                                                                                              \
-    static void NAME##_walk(char *instances, uint32_t first_id, uint32_t count)                    \
+    static void NAME##_walk(char *instances, uint64_t *active, const uint64_t *end, uint64_t now)  \
     {                                                                                              \
-        struct NAME *all = (struct NAME *)(void *)instances;                                       \
-        uint32_t last_word = (first_id + count + 63) / 64;                                         \
-        uint64_t now = component_now(&all->io.base); /* a unit has one clock */                    \
-        for (uint32_t w = first_id / 64; w < last_word; w++)                                       \
-            if (engine_base.active[w])                                                             \
-                NAME##_tick_each(&all[w * 64 - first_id], engine_base.active[w], now,              \
-                                 &engine_base.active[w]);                                          \
+        NAME##_tick_each((struct NAME *)(void *)instances, active, end, now, true);                \
     }                                                                                              \
     static bool NAME##_tick_one(void *c)                                                           \
     {                                                                                              \
         struct NAME *one = (struct NAME *)c;                                                       \
-        return NAME##_tick_each(one, 1, component_now(&one->io.base), NULL);                       \
+        uint64_t bit = 1;                                                                          \
+        return NAME##_tick_each(one, &bit, &bit + 1, component_now(&one->io.base), false);         \
     }                                                                                              \
     static void NAME##_init_one(void *c)                                                           \
     {                                                                                              \

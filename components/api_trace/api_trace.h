@@ -41,8 +41,8 @@ enum api_trace_kind {
     API_TRACE_EVENT_RECORD, /* event, stream */
     API_TRACE_EVENT_SYNCHRONIZE,
     /* Version 2. `place` is memory that the host can touch: its own, or managed. */
-    API_TRACE_STREAM_QUERY, /* stream */
-    API_TRACE_EVENT_QUERY,  /* event */
+    API_TRACE_STREAM_QUERY, /* stream, value: 1 it was ready, 0 not yet */
+    API_TRACE_EVENT_QUERY,  /* event, value */
     API_TRACE_MODULE_LOAD,  /* module, device, file */
     API_TRACE_MODULE_UNLOAD,
     API_TRACE_MALLOC_MANAGED, /* to, size, flags */

@@ -151,13 +151,17 @@ static bool follow_memset(struct api_trace_reader *r, const struct api_trace_cal
     return holds_rows(r, call, &call->to, bytes, call->pitch);
 }
 
-/* Pinned memory has as many bytes on the device. */
+/* Memory that host and device share has whole pages of the host. */
+static uint64_t whole_pages(uint64_t size)
+{
+    return (size + 4095) / 4096 * 4096;
+}
+
 static bool follow_map(struct api_trace_reader *r, const struct api_trace_call *call)
 {
     const struct api_trace_object *host = use(r, &r->hosts, "hptr", call->place.allocation);
     return host != NULL
-           && make(r, &r->allocations, "dptr", call->to.allocation,
-                   (host->size + 4095) / 4096 * 4096);
+           && make(r, &r->allocations, "dptr", call->to.allocation, whole_pages(host->size));
 }
 
 static bool follow_pinned(struct api_trace_reader *r, const struct api_trace_call *call)
@@ -180,9 +184,9 @@ static bool follow_recorded(struct api_trace_reader *r, const struct api_trace_c
     case API_TRACE_MODULE_UNLOAD:
         return end(r, &r->modules, "module", call->module);
     case API_TRACE_MALLOC_MANAGED:
-        return make(r, &r->allocations, "dptr", call->to.allocation,
-                    (call->size + 4095) / 4096 * 4096);
+        return make(r, &r->allocations, "dptr", call->to.allocation, whole_pages(call->size));
     case API_TRACE_HOST_MALLOC:
+        return make(r, &r->hosts, "hptr", call->place.allocation, whole_pages(call->size));
     case API_TRACE_HOST_REGISTER:
         return make(r, &r->hosts, "hptr", call->place.allocation, call->size);
     case API_TRACE_HOST_FREE:

@@ -470,7 +470,7 @@ static bool finish_job(struct cache *c)
         drop_all(c);
         if (from_control && cache_translation(c)) {
             cache_translation_ops(c)->flush(cache_translation(c));
-            c->head_translated = c->head_faults = false;
+            c->head_translated = c->head_missed = c->head_faults = false;
             forget_answers(c);
         }
     }
@@ -528,7 +528,7 @@ static bool worth_trying(const struct cache *c)
 {
     switch (c->hold) {
     case HOLD_ROOM_BELOW:
-        return cache_bottom_can_send(c);
+        return !ring_is_still_full(ring_at(c->io.bottom_request)) && cache_bottom_can_send(c);
     case HOLD_MSHR:
         return index_pool_has(&c->free_mshrs);
     case HOLD_RESPONSE:
@@ -568,19 +568,42 @@ CACHE_INLINE enum translated find_next(struct cache *c, struct cache_next *next)
     return translate(c, next->request, &next->physical);
 }
 
+/* Is the request that was held the oldest of `top`, a read of a line that is not here? Nearly
+ * always, and all about it is known then. */
+CACHE_INLINE bool can_retry(const struct cache *c)
+{
+    return c->head_missed && c->job == JOB_NONE
+           && (!cache_translation_ops(c) || c->replay.first == PARKED_NONE);
+}
+
+CACHE_INLINE bool take_again(struct cache *c)
+{
+    const struct mem_request *m =
+        (const struct mem_request *)ring_slot(ring_at(c->io.top_request)->head);
+    uint64_t physical = cache_translation_ops(c) ? c->head_physical : request_address(m);
+    return take_miss(c, m->tag, c->head_set, physical / line_bytes(c), WAY_NONE, m->read.pid);
+}
+
+/* The oldest request of `top` has been taken. false: no other can be seen. */
+CACHE_INLINE bool finish_oldest(struct cache *c)
+{
+    c->head_missed = false;
+    c->head_translated = c->head_faults = false;
+    return ring_drop(ring_at(c->io.top_request), c->io.base.now);
+}
+
 /* It has been taken, or has stepped aside. false: no other can be seen. */
 CACHE_INLINE bool finish_next(struct cache *c, const struct cache_next *next)
 {
     note_unblocked(c);
-    c->head_missed = false;
     if (engine_unlikely(next->parked != PARKED_NONE)) {
+        c->head_missed = false;
         c->unanswered--; /* counted when it stepped aside, and again when taken */
         c->replay.first = parked_at(c, next->parked)->next;
         index_pool_give(&c->free_parked, next->parked);
         return true;
     }
-    c->head_translated = c->head_faults = false;
-    return ring_drop(ring_at(c->io.top_request), c->io.base.now);
+    return finish_oldest(c);
 }
 
 /* Takes requests until `room`, one a port, is used up or one has to be held. */
@@ -588,8 +611,17 @@ CACHE_INLINE void take_requests(struct cache *c, unsigned *room)
 {
     if (!worth_trying(c))
         return;
+    bool more = true, retry = c->hold == HOLD_ROOM_BELOW && can_retry(c);
     c->hold = HOLD_NONE;
-    bool more = true;
+    if (retry) {
+        if (!take_again(c)) {
+            note_blocked(c);
+            return;
+        }
+        note_unblocked(c);
+        more = finish_oldest(c);
+        --*room;
+    }
     for (; more && *room; --*room) {
         struct cache_next next;
         enum translated t = find_next(c, &next);

@@ -1,5 +1,6 @@
 /* Banks, rows and FR-FCFS. A channel is looked at when something may be issued, and each look
- * issues at most one column and one row command, of the direction that is chosen:
+ * issues at most one column and one row command (one of both where they share a bus), of the
+ * direction that is chosen:
  *
  * - column: of the requests whose row is open and whose command may go, the oldest;
  * - row: a bank without a request for its open row activates, or first precharges, for its oldest
@@ -227,7 +228,10 @@ static uint32_t hbm_look(struct hbm *p, struct hbm_channel *ch, uint64_t *done)
     unsigned direction = ch->direction;
     for (uint64_t rest = ch->queues[direction].busy; rest; rest &= rest - 1)
         hbm_consider(p, ch, (uint32_t)__builtin_ctzll(rest), edge, &f);
-    if (f.row_age < HBM_PLACES)
+    bool late = hbm_params(p)->commands == HBM_COMMANDS_TOGETHER && f.column_age < HBM_PLACES;
+    if (f.row_age < HBM_PLACES && late)
+        f.later = edge + 1;
+    else if (f.row_age < HBM_PLACES)
         hbm_issue_row(p, ch, &f, edge);
     if (f.column_age < HBM_PLACES) {
         number = hbm_issue_column(p, ch, &f, edge, done);

@@ -160,13 +160,16 @@ static inline struct hbm_place hbm_locate(const struct hbm *p, uint64_t address)
                  (chunk << chunk_bits | (address & (uint64_t)(k->interleave - 1))) >> p->line_bits;
     struct hbm_place at;
     uint32_t group, bank;
-    int64_t columns = k->row >> p->line_bits;
+    int64_t columns = k->row >> p->line_bits, run = k->run >> p->line_bits;
+    unsigned run_bits = run > 1 ? (unsigned)__builtin_ctzll((uint64_t)run) : 0;
     at.channel = hbm_field(&rest, k->channels);
     if (k->map == HBM_MAP_ROW_BANK_COLUMN)
         at.column = hbm_field(&rest, columns);
+    else if (k->map == HBM_MAP_ROW_BANK_COLUMN_GROUP)
+        at.column = hbm_field(&rest, (int64_t)1 << run_bits);
     group = hbm_field(&rest, k->groups);
     if (k->map == HBM_MAP_ROW_BANK_COLUMN_GROUP)
-        at.column = hbm_field(&rest, columns);
+        at.column |= hbm_field(&rest, columns >> run_bits) << run_bits;
     bank = hbm_field(&rest, k->banks);
     if (k->map == HBM_MAP_ROW_COLUMN_BANK)
         at.column = hbm_field(&rest, columns);

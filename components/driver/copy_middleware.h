@@ -13,7 +13,15 @@
 
 struct part;
 
-enum copy_kind { COPY_TO_GPU, COPY_FROM_GPU, COPY_ON_GPU, COPY_BETWEEN_GPUS, COPY_FILL };
+/* Between GPUs through the host, or from one to the other. */
+enum copy_kind {
+    COPY_TO_GPU,
+    COPY_FROM_GPU,
+    COPY_ON_GPU,
+    COPY_BETWEEN_GPUS,
+    COPY_TO_PEER,
+    COPY_FILL
+};
 
 struct copy_middleware_ops {
     /* A command of `size` bytes is about to begin: moved directly (true), or by messages? Called

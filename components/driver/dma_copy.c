@@ -1,6 +1,6 @@
 /* Copies by messages, page by page, to the GPU that owns the page. What comes from the host or goes
  * there travels in the message, so it is cut at multiples of a message's size; a fill, or a copy
- * inside of a GPU, is one message for each page. */
+ * inside of a GPU or from one to another, is one message for each page. */
 #include "dma_copy.gen.h"
 
 #include "components/driver/copy_middleware.h"

@@ -6,6 +6,7 @@
  * commands into messages to the GPUs (driver_execute.h). */
 #include "driver.gen.h"
 
+#include "driver_calls.h"
 #include "driver_code.h"
 #include "driver_code_copies.h"
 #include "driver_copies.h"
@@ -36,7 +37,7 @@ static void driver_init(struct driver *d)
     d->device_count = driver_gpu_count(d);
     if (d->device_count > DRIVER_DEVICES)
         die("driver: %u GPUs are connected, it can use %d", d->device_count, DRIVER_DEVICES);
-    d->commands = arena_allocate((DRIVER_COMMANDS + 1) * sizeof(struct driver_command));
+    d->commands = arena_allocate((DRIVER_COMMANDS + 2) * sizeof(struct driver_command));
     d->queues = arena_allocate(DRIVER_QUEUES * sizeof(struct driver_queue));
     d->tickets = arena_allocate(DRIVER_TICKETS * sizeof(struct driver_ticket));
     d->bounce = arena_allocate(DRIVER_BOUNCE);
@@ -53,14 +54,20 @@ static void driver_init(struct driver *d)
     page_table_init(driver_page_table(d), (unsigned)__builtin_ctzll(driver_page_bytes(d)), pages);
     migrate_init(d);
     user_init(d);
+    calls_init(d);
+    packets_init(d);
     driver_instance = d;
-    platform_register_driver(&driver_api_table);
+    /* A driver that devices call, and no simulated host, is driven by them and not by a program. */
+    if (!driver_calls_count(d) || driver_host_is_connected(d))
+        platform_register_driver(&driver_api_table);
 }
 
 static bool driver_tick(struct driver *d)
 {
     bool progress = driver_work(d);
     progress |= user_tick(d);
+    progress |= calls_tick(d, driver_window_end);
+    progress |= packets_tick(d);
     if (driver_is_paused())
         engine_stop();
     if (d->stop_at && driver_now(d) >= d->stop_at) {
@@ -96,7 +103,8 @@ static unsigned driver_outstanding(const struct driver *d, struct hang_report *r
     }
     if (report && d->migrate.state != MIGRATE_NONE)
         hang_note(report, "moves pages: %u are asked for", d->migrate.count);
-    return d->undone + (d->migrate.state != MIGRATE_NONE) + user_outstanding(d, report);
+    return d->undone + (d->migrate.state != MIGRATE_NONE) + user_outstanding(d, report) + calls_outstanding(d, report)
+           + packets_outstanding(d, report);
 }
 
 /* ---- struct driver_api ---- */
@@ -142,7 +150,10 @@ static enum driver_status api_set_window(uint64_t base, uint64_t size)
 static enum driver_status api_allocate(uint32_t device, uint64_t size, uint64_t align, uint64_t *address)
 {
     api_enter();
-    return api_leave(host_allocate(driver_instance, device, size, align, false, address));
+    enum driver_status status = host_allocate(driver_instance, device, size, align, false, address);
+    if (status == DRIVER_OK)
+        status = host_note(driver_instance, API_CALL_MALLOC, size);
+    return api_leave(status);
 }
 
 static enum driver_status api_allocate_unified(uint32_t device, uint64_t size, uint64_t align, uint64_t *address)
@@ -154,7 +165,10 @@ static enum driver_status api_allocate_unified(uint32_t device, uint64_t size, u
 static enum driver_status api_release(uint64_t address)
 {
     api_enter();
-    return api_leave(host_release(driver_instance, address));
+    enum driver_status status = host_release(driver_instance, address);
+    if (status == DRIVER_OK)
+        status = host_note(driver_instance, API_CALL_FREE, address);
+    return api_leave(status);
 }
 
 static enum driver_status api_remap(uint64_t address, uint64_t size, uint32_t gpu)
@@ -326,6 +340,33 @@ static enum driver_status api_wait_for(uint32_t queue, uint64_t ticket)
     if (status == DRIVER_OK)
         status = check_ticket(ticket);
     return api_leave(status == DRIVER_OK ? enqueue(driver_instance, queue, &k, NULL) : status);
+}
+
+static uint32_t api_stream_flags(void)
+{
+    api_enter();
+    uint32_t flags = driver_stream_rules_ops(driver_instance)->flags(driver_stream_rules(driver_instance));
+    api_leave(DRIVER_OK);
+    return flags;
+}
+
+static enum driver_status api_call_begin(uint32_t queue, enum driver_call call, bool is_default, uint64_t *blocker)
+{
+    struct driver *d = driver_instance;
+    api_enter();
+    enum driver_status status = queue_check(d, queue);
+    if (status == DRIVER_OK
+        && !driver_stream_rules_ops(d)->begin(driver_stream_rules(d), call, queue, is_default, blocker))
+        status = DRIVER_NOT_READY;
+    return api_leave(status);
+}
+
+static enum driver_status api_call_end(uint32_t queue, uint64_t ticket)
+{
+    struct driver *d = driver_instance;
+    api_enter();
+    driver_stream_rules_ops(d)->end(driver_stream_rules(d), queue, ticket);
+    return api_leave(DRIVER_OK);
 }
 
 static enum driver_status api_wait(uint64_t ticket)
@@ -543,6 +584,9 @@ static const struct driver_api driver_api_table = {
     .launch = api_launch,
     .mark = api_mark,
     .wait_for = api_wait_for,
+    .stream_flags = api_stream_flags,
+    .call_begin = api_call_begin,
+    .call_end = api_call_end,
     .wait = api_wait,
     .wait_queue = api_wait_queue,
     .wait_all = api_wait_all,

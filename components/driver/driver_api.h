@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DRIVER_API_VERSION 5
+#define DRIVER_API_VERSION 6
 
 enum driver_status {
     DRIVER_OK,
@@ -78,6 +78,22 @@ struct driver_allocation {
 
 struct driver_queue_api; /* queue_api.h */
 
+/* Calls of an API that make commands in a queue. */
+enum driver_call {
+    DRIVER_CALL_COPY,       /* that the program waits for */
+    DRIVER_CALL_COPY_ASYNC,
+    DRIVER_CALL_FILL,
+    DRIVER_CALL_LAUNCH,
+    DRIVER_CALL_EVENT_RECORD,
+    DRIVER_CALL_WAIT_EVENT
+};
+
+/* What the driver's stream rules leave to the front end. */
+enum driver_stream_flags {
+    DRIVER_STREAMS_FRONT_END = 1, /* all order between queues, by wait_for(); call_begin() and call_end() need not be called */
+    DRIVER_STREAMS_FILL_WAITS = 2 /* the program waits for fills that are not asynchronous */
+};
+
 /* Where a page lies. */
 struct driver_page {
     uint64_t physical;       /* of its first byte */
@@ -134,6 +150,14 @@ struct driver_api {
     enum driver_status (*mark)(uint32_t queue, uint64_t *ticket);
     /* Work enqueued on `queue` from now on starts after `ticket` of any queue. */
     enum driver_status (*wait_for)(uint32_t queue, uint64_t ticket);
+
+    /* Stream rules (stream_rules.h): enum driver_stream_flags. */
+    uint32_t (*stream_flags)(void);
+    /* Before the commands of a call on `queue`, which is that of a default stream or not. DRIVER_NOT_READY: the call may not begin
+     * before `*blocker`, the ticket of a pending command, is done; then ask again. Otherwise call_end() follows. */
+    enum driver_status (*call_begin)(uint32_t queue, enum driver_call call, bool is_default, uint64_t *blocker);
+    /* `ticket`: of the call's last command; 0: it has none. */
+    enum driver_status (*call_end)(uint32_t queue, uint64_t ticket);
 
     /* Run the simulation until done. */
     enum driver_status (*wait)(uint64_t ticket);

@@ -63,6 +63,20 @@ static void device_add_instance(struct driver_device_info *info, const struct pl
     }
 }
 
+/* Has the GPU's RDMA engine a way past the caches, for copies of peers? */
+static bool device_takes_copies(const char *prefix)
+{
+    const struct platform_table *table = engine_base.platform;
+    for (uint32_t i = 0; i < table->ring_count; i++) {
+        const struct platform_ring *ring = &table->rings[i];
+        const char *name = table_string(ring->name), *port = strrchr(name, '.');
+        if (!ring->is_reply && device_owns(name, prefix) && port && !strcmp(port, ".copy_in")
+            && !strcmp(table_string(table->instances[ring->sender].type), "rdma_engine"))
+            return true;
+    }
+    return false;
+}
+
 static void device_read_info(struct driver *d, uint32_t number, const char *prefix)
 {
     const struct platform_table *table = engine_base.platform;
@@ -89,6 +103,7 @@ static void device_read_info(struct driver *d, uint32_t number, const char *pref
             info->work_groups_per_cu = (uint32_t)device_param(&as, "work_groups", 16);
     }
     info->max_work_group = DRIVER_MAX_WORK_GROUP;
+    d->device[number].takes_copies = device_takes_copies(prefix);
     info->page_bytes = (uint32_t)driver_page_bytes(d);
     info->memory_bytes = d->device[number].size;
 }

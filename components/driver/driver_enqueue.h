@@ -39,6 +39,8 @@ static enum driver_status enqueue(struct driver *d, uint32_t queue, const struct
                                   uint64_t *ticket)
 {
     enum driver_status status = host_wait_some(d, (uint32_t)driver_params(d)->commands);
+    if (status == DRIVER_OK)
+        status = host_wait_trips(d);
     if (status != DRIVER_OK)
         return status;
     struct driver_queue *q = driver_queue_at(d, queue);
@@ -65,6 +67,7 @@ static enum driver_status enqueue(struct driver *d, uint32_t queue, const struct
         driver_command_at(d, q->last)->next = number;
     q->last = number;
     d->undone++;
+    packet_command(d, number);
     if (ticket)
         *ticket = k->ticket;
     return DRIVER_OK;
@@ -310,6 +313,7 @@ static enum driver_status enqueue_part(struct driver *d, uint32_t queue, const s
     if (status != DRIVER_OK)
         return status;
     launch_count_code(d, l->entry);
+    packet_launch(d, queue, l);
     return enqueue(d, queue, &k, ticket);
 }
 

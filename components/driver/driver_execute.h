@@ -57,8 +57,11 @@ static void command_complete(struct driver *d, struct driver_queue *q)
         d->bounce_owner = DRIVER_NONE;
     *driver_ticket_at(d, k->ticket) =
         (struct driver_ticket){k->ticket, engine.domains[d->io.base.domain].time_ps + 1};
+    driver_stream_rules_ops(d)->completed(driver_stream_rules(d), k->queue, k->ticket);
     if (d->await_any || d->awaited == k->ticket)
         engine_stop();
+    if (k->kind != DRIVER_READ && driver_queues_count(d))
+        user_event(d);
     if (q->at == number)
         q->at = k->next;
     q->first = k->next;
@@ -169,11 +172,13 @@ static bool command_is_direct(struct driver *d, const struct driver_command *k)
 }
 
 static void migrate_swap(struct driver *d);
+static void calls_window_end(struct driver *d);
 
 /* Stores that others read, and the memory itself, change when no component is being ticked. */
 static void driver_window_end(struct component *c)
 {
     struct driver *d = (struct driver *)(void *)c;
+    calls_window_end(d);
     scratch_make(d);
     user_make_pools(d);
     migrate_swap(d);
@@ -194,6 +199,8 @@ static void driver_window_end(struct component *c)
 static bool command_begin(struct driver *d, uint32_t command, struct driver_queue *q)
 {
     struct driver_command *k = driver_command_at(d, command);
+    if (k->gated)
+        return false;
     if (k->not_before > driver_now(d)) {
         driver_wake_at(d, k->not_before);
         return false;
@@ -222,7 +229,7 @@ static bool command_begin(struct driver *d, uint32_t command, struct driver_queu
     if (k->kind == DRIVER_LAUNCH && k->user == DRIVER_NONE && k->packet.private_bytes && !scratch_find(d, q, driver_window_end))
         return false;
     sample_note_timed(d, k);
-    k->local = k->kind == DRIVER_COPY && copy_is_local(d, k);
+    k->local = k->kind == DRIVER_COPY ? (uint8_t)copy_find_way(d, k) : 0;
     k->phase = command_is_direct(d, k) ? PHASE_DIRECT : PHASE_MOVE;
     if (k->phase == PHASE_DIRECT)
         engine_at_window_end(&d->io.base, driver_window_end);

@@ -3,6 +3,7 @@
 #ifndef HEDDLE_DRIVER_HOST_H
 #define HEDDLE_DRIVER_HOST_H
 
+#include "driver_packets.h"
 #include "driver_state.h"
 
 static enum driver_status host_lose(enum driver_status status, const char *format, const char *text)
@@ -28,6 +29,8 @@ static enum driver_status host_wait_continued(void)
  * been printed by the engine. */
 static enum driver_status host_run(struct driver *d)
 {
+    if (driver_in_tick)
+        return driver_fail(DRIVER_NOT_READY, "nothing can wait in a tick");
     engine_wake_from_host(d->io.base.id);
     enum engine_result result = engine_run();
     switch (result) {
@@ -52,9 +55,39 @@ static enum driver_status host_usable(void)
     return driver_lost == DRIVER_OK ? DRIVER_OK : driver_fail(driver_lost, "%s", driver_lost_text);
 }
 
+/* Until trip `number` is over. */
+static enum driver_status host_wait_trip(struct driver *d, uint64_t number)
+{
+    enum driver_status status = host_usable();
+    struct driver_packets *p = packets_of(d);
+    while (status == DRIVER_OK && number >= p->first && !trip_at(d, number)->done) {
+        status = host_wait_continued();
+        p->awaited++;
+        if (status == DRIVER_OK)
+            status = host_run(d);
+        p->awaited--;
+    }
+    return status;
+}
+
+/* A call makes a handful of trips: there is room for them. */
+static enum driver_status host_wait_trips(struct driver *d)
+{
+    if (!packets_used(d) || packets_of(d)->last - packets_of(d)->first < TRIPS - TRIPS_SPARE)
+        return DRIVER_OK;
+    return host_wait_trip(d, packets_of(d)->last - TRIPS / 2);
+}
+
 static enum driver_status host_wait(struct driver *d, uint64_t ticket)
 {
     enum driver_status status = host_usable();
+    if (packets_used(d) && !driver_in_tick && status == DRIVER_OK && !driver_ticket_done(d, ticket)) {
+        struct api_request r = packet_of(API_CALL_EVENT_SYNCHRONIZE);
+        r.event_synchronize.event = ticket;
+        status = host_wait_trips(d);
+        if (status == DRIVER_OK)
+            status = host_wait_trip(d, trip_add(d, TRIP_WAIT, &r, 0, ticket));
+    }
     while (status == DRIVER_OK && !driver_ticket_done(d, ticket)) {
         status = host_wait_continued(); /* others may have waited for something else meanwhile */
         d->awaited = ticket;

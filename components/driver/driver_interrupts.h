@@ -70,18 +70,94 @@ static void user_pool_unused(struct driver *d, uint32_t gpu, uint64_t address)
     bug("driver: GPU %u gives back private memory at 0x%" PRIx64 " that it does not have", gpu, address);
 }
 
+static void user_wants_release(struct driver *d, uint32_t gpu, const struct queue_interrupt_request *m)
+{
+    struct driver_user *u = user_of(d);
+    u->releases[u->release_count++] = (struct user_release){.gpu = gpu, .pid = m->release.pid, .tag = m->tag};
+}
+
+static void user_interrupt(struct driver *d, uint32_t gpu, const struct queue_interrupt_request *m)
+{
+    struct user_listener *listener = &user_of(d)->listener[gpu];
+    switch (message_kind(m)) {
+    case QUEUE_INTERRUPT_SIGNAL:
+        user_event(d);
+        user_signalled(d, gpu, m);
+        break;
+    case QUEUE_INTERRUPT_VISIBLE:
+        user_event(d);
+        break;
+    case QUEUE_INTERRUPT_WAITS:
+        *listener = (struct user_listener){true, m->waits.events};
+        break;
+    case QUEUE_INTERRUPT_RELEASE:
+        user_wants_release(d, gpu, m);
+        break;
+    case QUEUE_INTERRUPT_SCRATCH:
+        user_wants_pool(d, gpu, m);
+        break;
+    default:
+        user_pool_unused(d, gpu, m->unused.address);
+    }
+}
+
+/* Tells packet processors that wait of events that they do not know. */
+static bool user_tell(struct driver *d)
+{
+    struct driver_user *u = user_of(d);
+    bool told = false;
+    for (uint32_t i = 0; i < driver_queues_count(d); i++) {
+        if (!u->listener[i].waits || u->listener[i].events == u->events || !driver_queues_can_send(d, i))
+            continue;
+        driver_queues_send_changed(d, i, 0, u->events);
+        u->listener[i].waits = false;
+        told = true;
+    }
+    return told;
+}
+
+/* The GPUs to whose memory kernels on `gpu` may have written; as a set. */
+static uint64_t user_written(const struct driver *d, uint32_t gpu)
+{
+    const struct program_table *program = driver_program(d);
+    uint64_t all = d->device_count < 64 ? ((uint64_t)1 << d->device_count) - 1 : UINT64_MAX;
+    return (program->opened ? all : program->reach[gpu] & all) & ~((uint64_t)1 << gpu);
+}
+
+/* Works on the first release: flushes one GPU after the other, then answers. Command number DRIVER_COMMANDS + 1 stands for it. */
+static bool user_release(struct driver *d)
+{
+    struct driver_user *u = user_of(d);
+    const struct user_release *r = &u->releases[0];
+    struct driver_command *k = driver_command_at(d, DRIVER_COMMANDS + 1);
+    if (!u->release_count || k->in_flight)
+        return false;
+    if (!u->releasing)
+        u->release_left = user_written(d, r->gpu);
+    u->releasing = true;
+    if (u->release_left) {
+        if (!command_flush(d, DRIVER_COMMANDS + 1, (uint32_t)__builtin_ctzll(u->release_left)))
+            return false;
+        u->release_left &= u->release_left - 1;
+        return true;
+    }
+    if (!driver_interrupt_can_reply(d, r->gpu))
+        return false;
+    driver_interrupt_reply_done(d, r->gpu, r->tag);
+    user_event(d);
+    u->releasing = false;
+    memmove(&u->releases[0], &u->releases[1], --u->release_count * sizeof u->releases[0]);
+    return true;
+}
+
 static bool user_interrupts(struct driver *d)
 {
     const struct queue_interrupt_request *m;
     bool taken = false;
     for (uint32_t i = 0; i < driver_interrupt_count(d); i++) {
-        while ((m = driver_interrupt_peek(d, i)) && user_of(d)->want_count < USER_WANTS) {
-            if (message_kind(m) == QUEUE_INTERRUPT_SIGNAL)
-                user_signalled(d, i, m);
-            else if (message_kind(m) == QUEUE_INTERRUPT_SCRATCH)
-                user_wants_pool(d, i, m);
-            else
-                user_pool_unused(d, i, m->unused.address);
+        while ((m = driver_interrupt_peek(d, i)) && user_of(d)->want_count < USER_WANTS
+               && user_of(d)->release_count < USER_WANTS) {
+            user_interrupt(d, i, m);
             driver_interrupt_pop(d, i);
             taken = true;
         }

@@ -31,6 +31,8 @@ static enum driver_status host_shoot_down(struct driver *d, uint32_t pid, uint64
 /* Makes the addresses that were freed fresh again. */
 static enum driver_status host_recycle(struct driver *d)
 {
+    if (driver_in_tick)
+        return driver_fail(DRIVER_OUT_OF_MEMORY, "all device addresses have been handed out");
     enum driver_status status = shootdown_check();
     if (status == DRIVER_OK)
         status = host_wait_everything(d);
@@ -86,8 +88,22 @@ static enum driver_status host_release(struct driver *d, uint64_t address)
     enum driver_status status = host_wait_everything(d);
     if (status == DRIVER_OK)
         memory_release(d, address);
-    if (status == DRIVER_OK && memory_retired_many(&d->memory))
+    if (status == DRIVER_OK && memory_retired_many(&d->memory) && !driver_in_tick)
         status = host_recycle(d);
+    return status;
+}
+
+/* A call that has been done already goes as a packet, too. `value`: its one argument. */
+static enum driver_status host_note(struct driver *d, enum api_call call, uint64_t value)
+{
+    enum driver_status status = host_wait_trips(d);
+    struct api_request r = packet_of(call);
+    if (call == API_CALL_MALLOC)
+        r.malloc.size = value;
+    else
+        r.free.address = value;
+    if (status == DRIVER_OK)
+        packet_note(d, r);
     return status;
 }
 

@@ -55,7 +55,7 @@ static enum copy_kind command_copy_kind(const struct driver_command *k)
     case DRIVER_READ:
         return COPY_FROM_GPU;
     case DRIVER_COPY:
-        return k->local ? COPY_ON_GPU : COPY_BETWEEN_GPUS;
+        return k->local == COPY_INSIDE ? COPY_ON_GPU : k->local == COPY_TO_PEERS ? COPY_TO_PEER : COPY_BETWEEN_GPUS;
     case DRIVER_FILL:
         return COPY_FILL;
     default:
@@ -99,12 +99,50 @@ static bool move_read(struct driver *d, uint32_t command, uint32_t number, uint6
     return true;
 }
 
-static bool move_copy(struct driver *d, uint32_t command, uint32_t number)
+/* May the DMA engine of `gpu` use the allocation that holds `address`, on GPU `owner`? As kernels there may. */
+static bool copy_reaches(const struct driver *d, uint32_t gpu, uint32_t owner, uint64_t address)
+{
+    const struct program_table *program = driver_program(d);
+    return program->reach[gpu] >> owner & 1 || program_find(program, address)->open;
+}
+
+/* The GPU whose DMA engine copies between memory at `from` on GPU `source` and memory at `to` on GPU `target`: the one that has
+ * the source, if it can, since writes need no answer with data; or DRIVER_NONE. */
+static uint32_t copy_engine(const struct driver *d, uint32_t source, uint32_t target, uint64_t from, uint64_t to)
+{
+    if (source == target)
+        return source;
+    if (!d->device[source].takes_copies || !d->device[target].takes_copies)
+        return DRIVER_NONE;
+    return copy_reaches(d, source, target, to) ? source : copy_reaches(d, target, source, from) ? target : DRIVER_NONE;
+}
+
+/* Inside of one GPU; between GPUs, all of which have access to each other as far as the copy goes; or not. */
+static enum copy_way copy_find_way(const struct driver *d, const struct driver_command *k)
+{
+    uint64_t sources = memory_owners(d, k->source, k->size), targets = memory_owners(d, k->device_address, k->size);
+    if (!((sources | targets) & ((sources | targets) - 1)))
+        return COPY_INSIDE;
+    for (uint64_t s = sources; s; s &= s - 1) {
+        for (uint64_t t = targets; t; t &= t - 1) {
+            if (copy_engine(d, (uint32_t)__builtin_ctzll(s), (uint32_t)__builtin_ctzll(t), k->source, k->device_address)
+                == DRIVER_NONE)
+                return COPY_BY_HOST;
+        }
+    }
+    return COPY_TO_PEERS;
+}
+
+static bool move_copy(struct driver *d, uint32_t command)
 {
     struct driver_command *k = driver_command_at(d, command);
     uint64_t rest_to, rest_from;
     uint64_t to = memory_physical(d, k->device_address + k->sent, &rest_to);
     uint64_t from = memory_physical(d, k->source + k->sent, &rest_from);
+    uint32_t number = copy_engine(d, memory_device_of(&d->memory, from), memory_device_of(&d->memory, to), k->source,
+                                  k->device_address);
+    if (number == DRIVER_NONE)
+        number = memory_device_of(&d->memory, from); /* access was taken back meanwhile: what was begun goes on */
     int slot = slot_for(d, number);
     if (slot < 0)
         return false;
@@ -152,13 +190,6 @@ static bool move_shootdown(struct driver *d, uint32_t command)
     return true;
 }
 
-/* Is all of a copy inside of one GPU? */
-static bool copy_is_local(const struct driver *d, const struct driver_command *k)
-{
-    uint64_t owners = memory_owners(d, k->source, k->size) | memory_owners(d, k->device_address, k->size);
-    return !(owners & (owners - 1));
-}
-
 /* Between GPUs: blocks through a buffer of the driver, read first, then written. */
 static bool move_between(struct driver *d, uint32_t command)
 {
@@ -187,7 +218,7 @@ static bool move_between(struct driver *d, uint32_t command)
 static bool move_piece(struct driver *d, uint32_t command, uint32_t number)
 {
     struct driver_command *k = driver_command_at(d, command);
-    if (k->kind == DRIVER_COPY && !k->local)
+    if (k->kind == DRIVER_COPY && k->local == COPY_BY_HOST)
         return k->received < k->size && move_between(d, command);
     if (k->sent == k->size)
         return false;
@@ -198,7 +229,7 @@ static bool move_piece(struct driver *d, uint32_t command, uint32_t number)
     case DRIVER_READ:
         return move_read(d, command, memory_owner(d, k->device_address + k->sent), k->device_address, k->sent, k->size);
     case DRIVER_COPY:
-        return move_copy(d, command, memory_owner(d, k->source + k->sent));
+        return move_copy(d, command);
     case DRIVER_FILL:
         return move_fill(d, command, memory_owner(d, k->device_address + k->sent));
     case DRIVER_SHOOTDOWN:

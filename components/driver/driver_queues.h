@@ -76,6 +76,8 @@ static bool user_tick(struct driver *d)
     bool progress = user_receive(d);
     progress |= user_interrupts(d);
     progress |= user_serve_wants(d);
+    progress |= user_release(d);
+    progress |= user_tell(d);
     progress |= user_send_call(d);
     progress |= user_send_rings(d);
     return progress;
@@ -88,7 +90,9 @@ static unsigned user_outstanding(const struct driver *d, struct hang_report *rep
     if (u->call.wanted && report)
         hang_note(report, "waits for an answer about user queue %u of GPU %u", u->call.queue,
                   u->queue[u->call.queue].gpu);
-    return u->call.wanted + u->ring_count + u->want_count;
+    if (u->stop_at_event && report)
+        hang_note(report, "the program waits for the signal at 0x%" PRIx64, u->awaited);
+    return u->call.wanted + u->ring_count + u->want_count + u->release_count + u->stop_at_event;
 }
 
 /* ---- the program's side ---- */
@@ -410,23 +414,39 @@ static enum driver_status user_write(struct driver *d, uint32_t queue, const voi
     return status;
 }
 
+/* Lets the simulation run until an event that comes after the first `known`, or until cycle `end`; UINT64_MAX: as long as it
+ * takes. */
+static enum driver_status user_wait_event(struct driver *d, uint64_t known, uint64_t end)
+{
+    struct driver_user *u = user_of(d);
+    enum driver_status status = host_usable();
+    u->stop_at_event = true;
+    while (status == DRIVER_OK && u->events == known && driver_now(d) < end) {
+        d->stop_at = end == UINT64_MAX ? 0 : end;
+        status = host_run(d);
+    }
+    d->stop_at = 0;
+    u->stop_at_event = false;
+    return status;
+}
+
 static enum driver_status user_signal_wait(struct driver *d, uint32_t device, uint64_t signal, int64_t value,
                                            uint64_t cycles)
 {
     uint32_t gpu = 0, pid = 0;
     enum driver_status status = user_place(d, device, &gpu, &pid);
-    uint64_t end = driver_now(d) + cycles;
+    uint64_t end = cycles > UINT64_MAX - driver_now(d) ? UINT64_MAX : driver_now(d) + cycles;
     int64_t now = 0;
     while (status == DRIVER_OK) {
+        uint64_t known = user_of(d)->events;
         status = user_move(d, gpu, DRIVER_READ, &now, signal + AQL_SIGNAL_VALUE, sizeof now);
         if (status != DRIVER_OK || now == value)
             return status;
         if (driver_now(d) >= end)
             return driver_fail(DRIVER_NOT_READY, "the signal at 0x%" PRIx64 " is %" PRId64 ", not %" PRId64, signal, now,
                                value);
-        d->stop_at = driver_now(d) + (uint64_t)driver_params(d)->poll_cost;
-        status = host_run(d);
-        d->stop_at = 0;
+        user_of(d)->awaited = signal;
+        status = user_wait_event(d, known, end);
     }
     return status;
 }

@@ -17,6 +17,7 @@
 #include "components/command/aql_packet.h"
 #include "components/driver/copy_middleware.h"
 #include "components/driver/driver_api.h"
+#include "components/driver/stream_rules.h"
 #include "components/isa/isa.h"
 #include "components/work/work_placement.h"
 #include "memory_manager.h"
@@ -54,6 +55,9 @@ static const char *const driver_kind_names[] = {"write", "read", "copy", "fill",
 enum driver_span { SPAN_KIND, SPAN_CODE, SPAN_ARGUMENTS, SPAN_PACKET };
 static const char *const driver_span_names[] = {NULL, "copy code object", "copy arguments", "copy packet"};
 
+/* How a copy on GPUs is done: by the DMA engine of a GPU, for which its own memory is one end at least; or through the host. */
+enum copy_way { COPY_BY_HOST, COPY_INSIDE, COPY_TO_PEERS };
+
 enum driver_phase {
     PHASE_QUEUED,
     PHASE_FLUSH_FIRST,  /* a flush is to be sent */
@@ -85,9 +89,10 @@ struct driver_command {
     uint64_t shot_bytes;   /* of shoot-downs: the range's size; `size` counts GPUs */
     uint8_t kind;          /* enum driver_kind */
     uint8_t phase;         /* enum driver_phase */
-    uint8_t local;         /* copies: inside of one GPU */
+    uint8_t local;         /* copies: enum copy_way */
     uint8_t second_half;   /* copies between GPUs: the block has been read and is being written */
     uint8_t span;          /* enum driver_span */
+    bool gated;            /* its packet is still to come */
     bool beside_kernels;   /* copies whose ends share lines with others: kernels ran when it began */
     uint32_t launches;     /* of all devices, when it began */
     /* Launches, and the copies that they need. */
@@ -156,6 +161,7 @@ struct driver_device {
     uint32_t slots_used;
     uint64_t flushed_at, left_at; /* see driver_dirty.h */
     bool ring_wrapped;     /* lines of the ring may be in caches: flush before the next launch */
+    bool takes_copies;     /* from and to other GPUs, directly */
     bool line_shared;      /* kernels may have cached a line that a copy changed beside them: the same */
     uint32_t flushing;     /* flushes that are not answered */
     uint32_t kernels_running;
@@ -244,7 +250,7 @@ struct driver_ticket {
 struct driver {
     struct driver_io io;
     uint32_t device_count;
-    uint32_t commands;     /* arena: struct driver_command[DRIVER_COMMANDS + 1]; the last one stands for migrations */
+    uint32_t commands;     /* arena: struct driver_command[DRIVER_COMMANDS + 2]; the last two stand for migrations and releases */
     uint32_t free_command; /* list of commands that were used; DRIVER_NONE: empty */
     uint32_t used_commands; /* commands from here on have never been used: their memory is untouched */
     uint32_t undone;       /* commands */
@@ -264,6 +270,8 @@ struct driver {
     uint64_t stop_at;      /* stop the engine at this cycle; 0: no */
     uint64_t host_cycle;   /* the program has got this far */
     uint32_t user;         /* arena: struct driver_user */
+    uint32_t calls_state;  /* arena: struct driver_calls */
+    uint32_t packets;      /* arena: struct driver_packets */
     struct memory_manager memory;
     uint32_t handles;      /* arena: struct driver_handle[DRIVER_HANDLES] */
     uint32_t handle_count;
@@ -282,6 +290,7 @@ static char driver_lost_text[2048];
 static bool driver_paused;                 /* atomic; no thread enters the engine */
 static pthread_t driver_pauser;
 static pthread_cond_t driver_continued = PTHREAD_COND_INITIALIZER;
+static bool driver_in_tick; /* a call over a port is being done: the engine runs already */
 static bool functional_limit; /* functional mode: a launch was ended by --max-cycles */
 
 static inline bool driver_is_paused(void)

@@ -50,6 +50,12 @@ struct user_want {
     struct scratch_want want;
 };
 
+/* A packet processor waits until what kernels of the process wrote to other GPUs is visible. */
+struct user_release {
+    uint32_t gpu, pid;
+    uint16_t tag;
+};
+
 struct driver_user {
     struct user_queue_entry queue[USER_QUEUES];
     uint32_t queue_end; /* none from here on was ever used */
@@ -58,6 +64,17 @@ struct driver_user {
     uint32_t ring_count;
     struct user_want wants[USER_WANTS]; /* first come, first served */
     uint32_t want_count;
+    struct user_release releases[USER_WANTS]; /* first come, first served */
+    uint32_t release_count;
+    uint64_t release_left; /* of the first: bit i: GPU i is to be flushed */
+    bool releasing;        /* it has begun */
+    uint64_t events;       /* signals and packets that may have changed */
+    bool stop_at_event;    /* the program waits for one */
+    uint64_t awaited;      /* by it: a signal */
+    struct user_listener {
+        bool waits;
+        uint64_t events; /* as its packet processor knows them */
+    } listener[DRIVER_DEVICES];
     struct {
         bool wanted, sent, answered;
         uint8_t kind; /* enum queue_control_request_kind */
@@ -75,6 +92,15 @@ static struct driver_user *user_of(const struct driver *d)
 static uint64_t user_signal(const struct user_queue_entry *q)
 {
     return q->read_index + USER_SIGNAL;
+}
+
+/* Signals may have changed, or packets have been written. */
+static void user_event(struct driver *d)
+{
+    struct driver_user *u = user_of(d);
+    u->events++;
+    if (u->stop_at_event)
+        engine_stop();
 }
 
 static bool user_launches(const struct driver *d)

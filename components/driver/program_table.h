@@ -88,6 +88,12 @@ static inline bool program_reaches(const struct program_table *table, uint32_t g
     return a->open || a->device == gpu || (table->reach[gpu % PROGRAM_GPUS] >> a->device & 1);
 }
 
+/* Has the platform several GPUs? */
+static inline bool program_has_peers(const struct program_table *table)
+{
+    return table->memory_size[1] != 0;
+}
+
 /* The GPU of the compute unit that is instance `leaf` of the platform. */
 static inline uint32_t program_gpu_of(const struct program_table *table, uint32_t leaf)
 {

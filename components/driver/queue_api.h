@@ -62,7 +62,8 @@ struct driver_queue_api {
     enum driver_status (*ring)(uint32_t page, uint64_t offset, uint64_t number);
     /* Copies a packet of 64 bytes to the next place. DRIVER_NOT_READY: the ring is full. `number` is that of the packet. */
     enum driver_status (*write)(uint32_t queue, const void *packet, uint64_t *number);
-    /* Runs the simulation until the signal has this value. DRIVER_NOT_READY: not in so many cycles of the driver's clock. */
+    /* Runs the simulation until the signal has this value. DRIVER_NOT_READY: not in so many cycles of the driver's clock;
+     * UINT64_MAX: as long as it takes, and DRIVER_DEADLOCK when nothing can change it any more. */
     enum driver_status (*signal_wait)(uint32_t device, uint64_t signal, int64_t value, uint64_t cycles);
     /* Names the kernel with this descriptor, for statistics and reports. */
     enum driver_status (*name_kernel)(uint64_t kernel_object, const char *name);

@@ -46,13 +46,23 @@ static void packet_fail(struct packet_processor *c, struct packet *p, enum queue
     packet_free(c, p);
 }
 
-/* Looks again later, beginning with `again`. */
-static void packet_poll(struct packet_processor *c, struct packet *p, enum packet_phase again)
+/* Puts the front packet back: it is fetched again after the next event. `signal`: what it waits
+ * for; 0: to be written. */
+static void packet_wait(struct packet_processor *c, struct packet *p, uint64_t signal)
 {
-    packet_enter(p, PACKET_POLL);
-    p->again = (uint8_t)again;
-    p->due = packet_processor_now(c) + (uint64_t)packet_processor_params(c)->poll;
-    c->io.stats.polls++;
+    struct user_queue *q = queue_at(c, p->queue);
+    q->waiting = true;
+    q->awaited = signal;
+    q->fetched = p->number;
+    c->io.stats.waits++;
+    packet_free(c, p);
+}
+
+/* Signals may have changed: queues that wait look again. */
+static void packets_look_again(struct packet_processor *c)
+{
+    c->events++;
+    c->scheduled = false;
 }
 
 /* ---- commands ---- */
@@ -179,13 +189,27 @@ static bool send_unused(struct packet_processor *c, struct packet *p)
     return true;
 }
 
+/* Kernels write to the memory of other GPUs, too, where it stays in their caches. */
+static bool send_release(struct packet_processor *c, struct packet *p, uint32_t number)
+{
+    if (!packet_processor_interrupt_can_send(c))
+        return false;
+    packet_processor_interrupt_send_release(c, (uint16_t)number, queue_at(c, p->queue)->pid);
+    c->io.stats.releases++;
+    p->under_way = 1;
+    return true;
+}
+
 static bool send_interrupt(struct packet_processor *c, struct packet *p)
 {
     const struct user_queue *q = queue_at(c, p->queue);
     if (!packet_processor_interrupt_can_send(c))
         return false;
-    packet_processor_interrupt_send_signal(c, 0, packet_completion(p), p->value, q->pid,
-                                           (uint16_t)p->queue);
+    if (packet_completion(p))
+        packet_processor_interrupt_send_signal(c, 0, packet_completion(p), p->value, q->pid,
+                                               (uint16_t)p->queue);
+    else
+        packet_processor_interrupt_send_visible(c, 0, q->pid);
     packet_enter(p, PACKET_RETIRE);
     return true;
 }
@@ -258,13 +282,24 @@ static void packet_begin(struct packet *p)
     p->dependency = 0;
 }
 
+/* All that it wrote is visible: its signal is next, or whoever waits for something else is told. */
+static void packet_tell(struct packet *p)
+{
+    packet_enter(p, packet_completion(p) ? PACKET_SIGNAL
+                    : p->released        ? PACKET_INTERRUPT
+                                         : PACKET_RETIRE);
+}
+
 /* What it did is done. */
 static void packet_end(struct packet_processor *c, struct packet *p)
 {
     c->io.stats.barriers += packet_type(p) != AQL_DISPATCH;
-    packet_enter(p, needs_flush(c, p, AQL_RELEASE_SHIFT) ? PACKET_RELEASE
-                    : packet_completion(p)               ? PACKET_SIGNAL
-                                                         : PACKET_RETIRE);
+    if (needs_flush(c, p, AQL_RELEASE_SHIFT)) {
+        packet_enter(p, PACKET_RELEASE);
+        p->released = true;
+    } else {
+        packet_tell(p);
+    }
 }
 
 static void packet_check(struct packet_processor *c, struct packet *p)
@@ -272,7 +307,7 @@ static void packet_check(struct packet_processor *c, struct packet *p)
     const struct aql_packet *d = &p->aql.dispatch;
     switch (packet_type(p)) {
     case AQL_INVALID:
-        packet_poll(c, p, PACKET_FETCH);
+        packet_wait(c, p, 0);
         return;
     case AQL_DISPATCH:
         if ((d->private_bytes && !packet_items(p)) || d->kernel_object % AQL_PACKET_BYTES) {
@@ -294,16 +329,17 @@ static void packet_check(struct packet_processor *c, struct packet *p)
  * barrier is decided. */
 static bool packet_depend(struct packet_processor *c, struct packet *p, uint32_t number)
 {
-    bool every = packet_type(p) == AQL_BARRIER_AND, any_named = false;
+    bool every = packet_type(p) == AQL_BARRIER_AND;
+    uint64_t any_named = 0;
     while (p->dependency < AQL_DEPENDENCIES && !p->aql.barrier.dependency[p->dependency])
         p->dependency++;
     if (p->dependency < AQL_DEPENDENCIES)
         return send_read(c, p, number, p->aql.barrier.dependency[p->dependency] + AQL_SIGNAL_VALUE,
                          8);
-    for (unsigned i = 0; i < AQL_DEPENDENCIES; i++)
-        any_named |= p->aql.barrier.dependency[i] != 0;
+    for (unsigned i = 0; i < AQL_DEPENDENCIES && !any_named; i++)
+        any_named = p->aql.barrier.dependency[i];
     if (!every && any_named) {
-        packet_poll(c, p, PACKET_DEPEND);
+        packet_wait(c, p, any_named);
         return true;
     }
     packet_leave_front(c, p);
@@ -316,7 +352,7 @@ static void packet_depended(struct packet_processor *c, struct packet *p, uint64
     bool every = packet_type(p) == AQL_BARRIER_AND;
     p->under_way = 0;
     if (every && value) {
-        packet_poll(c, p, PACKET_DEPEND);
+        packet_wait(c, p, p->aql.barrier.dependency[p->dependency]);
     } else if (!every && !value) {
         packet_leave_front(c, p);
         packet_end(c, p);
@@ -378,14 +414,10 @@ static bool packet_step(struct packet_processor *c, uint32_t number)
     case PACKET_ACQUIRE:
     case PACKET_RELEASE:
         return send_flush(c, p, number);
+    case PACKET_RELEASE_PEERS:
+        return send_release(c, p, number);
     case PACKET_DEPEND:
         return packet_depend(c, p, number);
-    case PACKET_POLL:
-        if (p->due > packet_processor_now(c))
-            return false;
-        packet_enter(p, (enum packet_phase)p->again);
-        p->dependency = 0;
-        return true;
     case PACKET_DESCRIPTOR:
         return send_read(c, p, number, p->aql.dispatch.kernel_object, sizeof p->descriptor);
     case PACKET_SCRATCH:
@@ -438,12 +470,17 @@ static void packet_answer(struct packet_processor *c, struct packet *p, const vo
             packet_end(c, p);
         return;
     case PACKET_RELEASE:
-        packet_enter(p, packet_completion(p) ? PACKET_SIGNAL : PACKET_RETIRE);
+        packets_look_again(c);
+        if (program_has_peers(packet_processor_program(c)))
+            packet_enter(p, PACKET_RELEASE_PEERS);
+        else
+            packet_tell(p);
         return;
     case PACKET_SIGNAL:
         memcpy(&p->value, data, sizeof p->value);
         p->value--;
         c->io.stats.signals++;
+        packets_look_again(c);
         packet_enter(p, PACKET_INTERRUPT);
         return;
     case PACKET_RETIRE:

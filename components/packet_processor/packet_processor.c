@@ -60,16 +60,21 @@ static bool answers_take(struct packet_processor *c)
     return taken;
 }
 
-/* Private memory that packets have asked for. */
-static bool pools_take(struct packet_processor *c)
+/* What packets have asked the driver for. */
+static bool driver_answers_take(struct packet_processor *c)
 {
     const struct queue_interrupt_reply *m;
     bool taken = false;
     while ((m = packet_processor_interrupt_peek_reply(c))) {
         struct packet *p = packet_at(c, m->tag);
-        p->scratch = m->pool.address;
-        p->scratch_groups = m->pool.groups;
-        packet_enter(p, PACKET_LAUNCH);
+        if (message_kind(m) == QUEUE_INTERRUPT_POOL) {
+            p->scratch = m->pool.address;
+            p->scratch_groups = m->pool.groups;
+            packet_enter(p, PACKET_LAUNCH);
+        } else {
+            packets_look_again(c);
+            packet_tell(p);
+        }
         packet_processor_interrupt_pop_reply(c);
         taken = true;
     }
@@ -78,16 +83,22 @@ static bool pools_take(struct packet_processor *c)
 
 /* ---- queues ---- */
 
-static bool queue_has_work(const struct user_queue *q)
+/* Its next packet has been looked at, and nothing has happened since. */
+static bool queue_waits(const struct packet_processor *c, const struct user_queue *q)
 {
-    return q->used && !q->dying && !q->error
+    return q->used && !q->dying && !q->error && q->waiting && q->looked == c->events;
+}
+
+static bool queue_has_work(const struct packet_processor *c, const struct user_queue *q)
+{
+    return q->used && !q->dying && !q->error && !queue_waits(c, q)
            && (q->front != PACKET_NONE || q->fetched < q->written);
 }
 
 /* After every change of queue_has_work(). */
 static void queue_tell_scheduler(struct packet_processor *c, uint32_t number)
 {
-    if (queue_has_work(queue_at(c, number)))
+    if (queue_has_work(c, queue_at(c, number)))
         scheduler(c)->ready(packet_processor_scheduler(c), number);
     else
         scheduler(c)->done(packet_processor_scheduler(c), number);
@@ -107,6 +118,8 @@ static bool doorbells_take(struct packet_processor *c)
             queue_fail(c, q, QUEUE_OVERFLOW);
         else if (m->ring.value >= q->written)
             q->written = m->ring.value + 1;
+        if (q)
+            q->waiting = false;
         packet_processor_doorbell_pop(c);
         c->scheduled = false;
         taken = true;
@@ -134,6 +147,13 @@ static void queue_create(struct packet_processor *c, const struct queue_control_
 static bool control_take(struct packet_processor *c)
 {
     const struct queue_control_request *m = packet_processor_control_peek(c);
+    if (m && message_kind(m) == QUEUE_CONTROL_CHANGED) {
+        c->driver_events = m->changed.events;
+        c->told = false;
+        packets_look_again(c);
+        packet_processor_control_pop(c);
+        return true;
+    }
     if (!m || !packet_processor_control_can_reply(c))
         return false;
     uint32_t number = message_kind(m) == QUEUE_CONTROL_CREATE ? m->create.slot : m->status.slot;
@@ -174,16 +194,6 @@ static bool queues_bury(struct packet_processor *c)
     return progress;
 }
 
-/* A queue without a slot does not keep a packet that only waits: it will be fetched again. */
-static void queue_put_back(struct packet_processor *c, struct user_queue *q)
-{
-    struct packet *p = q->front == PACKET_NONE ? NULL : packet_at(c, q->front);
-    if (!p || p->phase != PACKET_POLL)
-        return;
-    q->fetched = p->number;
-    packet_free(c, p);
-}
-
 static bool queue_begin(struct packet_processor *c, uint32_t number)
 {
     struct user_queue *q = queue_at(c, number);
@@ -195,6 +205,8 @@ static bool queue_begin(struct packet_processor *c, uint32_t number)
     *packet_at(c, i) =
         (struct packet){.phase = PACKET_FETCH, .queue = number, .number = q->fetched++};
     q->front = i;
+    q->waiting = false;
+    q->looked = c->events;
     q->active++;
     c->used++;
     c->fronts++;
@@ -213,15 +225,26 @@ static bool queues_schedule(struct packet_processor *c)
     c->slice_end =
         scheduler(c)->schedule(packet_processor_scheduler(c), packet_processor_now(c), &changed);
     for (uint32_t i = 0; i < c->queue_end; i++) {
-        if (!queue_has_work(queue_at(c, i)))
+        if (!queue_has_work(c, queue_at(c, i)))
             continue;
-        if (!scheduler(c)->mapped(packet_processor_scheduler(c), i))
-            queue_put_back(c, queue_at(c, i));
-        else
+        if (scheduler(c)->mapped(packet_processor_scheduler(c), i))
             progress |= queue_begin(c, i);
     }
     c->scheduled = true;
     return progress || changed;
+}
+
+/* The driver is told once, until it answers with an event. */
+static bool tell_of_waits(struct packet_processor *c)
+{
+    bool waits = false;
+    for (uint32_t i = 0; !c->told && i < c->queue_end && !waits; i++)
+        waits = queue_waits(c, queue_at(c, i));
+    if (!waits || !packet_processor_interrupt_can_send(c))
+        return false;
+    packet_processor_interrupt_send_waits(c, 0, c->driver_events);
+    c->told = true;
+    return true;
 }
 
 static bool packets_step(struct packet_processor *c)
@@ -241,24 +264,40 @@ static bool packets_step(struct packet_processor *c)
 static bool packet_processor_tick(struct packet_processor *c)
 {
     bool progress = answers_take(c);
-    progress |= pools_take(c);
+    progress |= driver_answers_take(c);
     progress |= doorbells_take(c);
     progress |= control_take(c);
     progress |= hand_on(c);
     progress |= packets_step(c);
     progress |= queues_bury(c);
     progress |= queues_schedule(c);
-    if (progress)
-        return true;
-    uint64_t next = c->slice_end;
-    for (uint32_t i = 0; c->used && i < c->packet_count; i++) {
-        const struct packet *p = packet_at(c, i);
-        if (p->phase == PACKET_POLL && p->due < next)
-            next = p->due;
+    progress |= tell_of_waits(c);
+    if (!progress && c->slice_end != ENGINE_NEVER)
+        packet_processor_wake_at(c, c->slice_end);
+    return progress;
+}
+
+/* Queues that wait for an event. */
+static unsigned queues_waiting(const struct packet_processor *c, struct hang_report *report)
+{
+    unsigned waiting = 0;
+    for (uint32_t i = 0; i < c->queue_end; i++) {
+        const struct user_queue *q = queue_at(c, i);
+        if (!queue_waits(c, q))
+            continue;
+        waiting++;
+        if (report && q->awaited)
+            hang_note(report,
+                      "user queue %u of process %" PRIu32 ": packet %" PRIu64
+                      ", a barrier, waits for the signal at 0x%" PRIx64,
+                      i, q->pid, q->fetched, q->awaited);
+        else if (report)
+            hang_note(report,
+                      "user queue %u of process %" PRIu32 ": packet %" PRIu64
+                      " was announced and is not written",
+                      i, q->pid, q->fetched);
     }
-    if (next != ENGINE_NEVER)
-        packet_processor_wake_at(c, next);
-    return false;
+    return waiting;
 }
 
 static unsigned packet_processor_outstanding(const struct packet_processor *c,
@@ -269,13 +308,13 @@ static unsigned packet_processor_outstanding(const struct packet_processor *c,
                                          "waits for those before it",
                                          "flushes",
                                          "reads a signal",
-                                         "waits for a signal",
                                          "reads its descriptor",
                                          "waits for private memory",
                                          "waits for a dispatcher",
                                          "runs",
                                          "gives private memory back",
                                          "flushes",
+                                         "waits for other GPUs' caches",
                                          "changes its signal",
                                          "tells the driver",
                                          "frees its place",
@@ -286,5 +325,5 @@ static unsigned packet_processor_outstanding(const struct packet_processor *c,
             hang_note(report, "queue %u: packet %" PRIu64 " %s", p->queue, p->number,
                       phases[p->phase]);
     }
-    return c->used + c->dying;
+    return c->used + c->dying + queues_waiting(c, report);
 }

@@ -32,28 +32,27 @@ enum packet_phase {
     PACKET_EARLIER,    /* its barrier bit: waits for those before it in the queue */
     PACKET_ACQUIRE,    /* flushes */
     PACKET_DEPEND,     /* reads a signal */
-    PACKET_POLL,       /* waits before it looks again */
     PACKET_DESCRIPTOR, /* reads that of the kernel */
     PACKET_SCRATCH,    /* asks the driver for private memory */
     PACKET_LAUNCH,
     /* Behind the front. */
     PACKET_RUNNING,
-    PACKET_UNUSED,    /* tells the driver that the private memory is free */
-    PACKET_RELEASE,   /* flushes */
-    PACKET_SIGNAL,    /* changes its completion signal */
-    PACKET_INTERRUPT, /* tells the driver */
-    PACKET_RETIRE,    /* marks its place in the ring as free */
-    PACKET_ADVANCE    /* writes the read index */
+    PACKET_UNUSED,        /* tells the driver that the private memory is free */
+    PACKET_RELEASE,       /* flushes */
+    PACKET_RELEASE_PEERS, /* lets the driver flush other GPUs */
+    PACKET_SIGNAL,        /* changes its completion signal */
+    PACKET_INTERRUPT,     /* tells the driver */
+    PACKET_RETIRE,        /* marks its place in the ring as free */
+    PACKET_ADVANCE        /* writes the read index */
 };
 
 struct packet {
     uint8_t phase;     /* enum packet_phase */
-    uint8_t again;     /* phase after PACKET_POLL */
+    bool released;     /* its release fence did something */
     uint8_t under_way; /* the phase's command */
     uint8_t dependency;
     uint32_t queue;
     uint64_t number; /* in its queue */
-    uint64_t due;    /* PACKET_POLL: until this cycle */
     uint64_t value;  /* of its signal */
     union {
         struct aql_packet dispatch;
@@ -69,6 +68,7 @@ struct user_queue {
     bool used;
     bool dying;     /* is to be destroyed */
     bool advancing; /* its read index is being written */
+    bool waiting;   /* the packet at `fetched` waits for an event */
     uint8_t error;  /* enum queue_error */
     uint16_t gpu;
     uint16_t destroy_tag;
@@ -80,6 +80,8 @@ struct user_queue {
     uint64_t read;    /* all before are over */
     uint64_t fetched; /* the next to be fetched */
     uint64_t written; /* one behind the last that was announced */
+    uint64_t looked;  /* events when its front was begun */
+    uint64_t awaited; /* waiting: the signal; 0: for the packet to be written */
 };
 
 struct packet_processor {
@@ -87,14 +89,17 @@ struct packet_processor {
     uint32_t queues;  /* arena: struct user_queue[] */
     uint32_t packets; /* arena: struct packet[] */
     uint32_t packet_count, used;
-    uint32_t fronts;    /* packets in front of their queues */
-    uint32_t kernels;   /* that run */
-    uint32_t next;      /* queue that may begin first */
-    uint32_t queue_end; /* no queue from here on was ever used */
-    uint32_t dying;     /* queues */
-    bool dirty;         /* a kernel ran since the last flush was sent */
-    uint64_t slice_end; /* the scheduler wants to be called; ENGINE_NEVER */
-    bool scheduled;     /* nothing has changed for the scheduler since it was called */
+    uint32_t fronts;        /* packets in front of their queues */
+    uint32_t kernels;       /* that run */
+    uint32_t next;          /* queue that may begin first */
+    uint32_t queue_end;     /* no queue from here on was ever used */
+    uint32_t dying;         /* queues */
+    bool dirty;             /* a kernel ran since the last flush was sent */
+    uint64_t events;        /* signals that may have changed, packets that may have been written */
+    uint64_t driver_events; /* as the driver counts them, as far as is known */
+    bool told;              /* the driver knows that queues wait */
+    uint64_t slice_end;     /* the scheduler wants to be called; ENGINE_NEVER */
+    bool scheduled;         /* nothing has changed for the scheduler since it was called */
 };
 
 static inline struct user_queue *queue_at(const struct packet_processor *c, uint32_t number)

@@ -15,6 +15,7 @@
 #include "sector_cache.gen.h"
 
 #include "sector_take.h"
+#include "sector_warm.h"
 
 #include "runtime/hang.h"
 
@@ -49,6 +50,7 @@ static void sector_cache_init(struct sector_cache *c)
     sector_carve(c, (uint64_t)k->shared);
     ring_add_pipeline(c->io.top_reply, (uint32_t)k->latency - 1);
     sector_cache_replacement_ops(c)->setup(sector_cache_replacement(c), sets, ways);
+    warm_register(&c->io.base, &sector_cache_warm_ops);
 }
 
 /* ---- answers from below ---- */

@@ -13,6 +13,7 @@
 #include "components/mem/index_pool.h"
 #include "components/sector_mem/sector_map.h"
 #include "runtime/hang.h"
+#include "runtime/warm.h"
 
 #define IN_FLIGHT 65535 /* tags have 16 bits */
 
@@ -90,11 +91,23 @@ static uint32_t hold_cycles(const struct sector_crossbar *c, uint32_t in, uint32
     return latency > legs ? latency - legs : 0;
 }
 
+/* Touches go the way that requests go. */
+static void sector_crossbar_touch(struct component *self, const struct warm_access *access)
+{
+    const struct sector_crossbar *c = (const struct sector_crossbar *)(const void *)self;
+    uint64_t interleave = (uint64_t)sector_crossbar_params(c)->interleave;
+    uint32_t target = sector_hash(&c->hash, access->physical / interleave);
+    warm_pass(port_ring(c->io.to_first, target, REQUESTS), access);
+}
+
+static const struct warm_ops sector_crossbar_warm_ops = {.touch = sector_crossbar_touch};
+
 static void sector_crossbar_init(struct sector_crossbar *c)
 {
     uint32_t sources = sector_crossbar_from_count(c), targets = sector_crossbar_to_count(c);
     if (!sources || !targets)
         return;
+    warm_register(&c->io.base, &sector_crossbar_warm_ops);
     sector_hash_init(&c->hash, sector_crossbar_params(c)->hash, targets);
     init_side(&c->side[REQUESTS], sources, targets);
     init_side(&c->side[REPLIES], targets, sources);

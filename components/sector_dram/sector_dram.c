@@ -18,7 +18,7 @@
 #define NO_ENTRY UINT32_MAX
 
 struct entry {
-    uint64_t due; /* cycle, of the sectors that are settled */
+    uint64_t due; /* time of the last sector that is settled, then cycle of the answer */
     uint32_t port;
     uint16_t tag;
     uint8_t kind; /* enum sector_mem_request_kind */
@@ -33,7 +33,8 @@ struct entry {
 struct port {
     uint32_t head; /* entry of the oldest request, of which sectors were handed over */
     uint8_t left;  /* sectors of the oldest request that were not */
-    uint8_t reserved[3];
+    bool full;     /* the part did not take the next of them, and nothing was issued since */
+    uint8_t reserved[2];
     uint32_t numbers; /* in use */
     uint32_t taken;   /* requests that are not answered */
     uint32_t answers; /* arena offset: uint32_t [mask + 1], entries by time */
@@ -162,10 +163,21 @@ static uint64_t place_of(const struct sector_dram *c, uint64_t address, uint32_t
            + sector * SECTOR_BYTES;
 }
 
-/* Queues the answer of an entry behind those that are due no later. */
+/* First edge of the own clock at or after a time. A division only where that is not the next one.
+ */
+static uint64_t edge_at(const struct sector_dram *c, uint64_t time_ps)
+{
+    const struct engine_domain *d = &engine.domains[c->io.base.domain];
+    if (time_ps > d->time_ps && time_ps <= d->time_ps + d->period_ps)
+        return d->cycle + 1;
+    return engine_cycle_at(c->io.base.domain, time_ps);
+}
+
+/* All sectors of an entry are settled: queues its answer behind those that are due no later. */
 static void answer_later(struct sector_dram *c, uint32_t number)
 {
-    const struct entry *e = entry_at(c, number);
+    struct entry *e = entry_at(c, number);
+    e->due = edge_at(c, e->due);
     struct port *p = port_at(c, e->port);
     uint32_t *ring = arena_at(uint32_t, p->answers), at = p->first + p->count++;
     for (; at != p->first && entry_at(c, ring[(at - 1) & c->mask])->due > e->due; at--)
@@ -177,8 +189,7 @@ static void answer_later(struct sector_dram *c, uint32_t number)
 static void settle(struct sector_dram *c, uint32_t number, uint64_t time_ps)
 {
     struct entry *e = entry_at(c, number);
-    uint64_t due = engine_cycle_at(c->io.base.domain, time_ps);
-    e->due = due > e->due ? due : e->due;
+    e->due = time_ps > e->due ? time_ps : e->due;
     e->unsettled--;
     if (!e->unsettled && port_at(c, e->port)->head != number)
         answer_later(c, number);
@@ -195,6 +206,8 @@ static bool advance(struct sector_dram *c, uint64_t until_ps)
         return false;
     while ((number = ops->advance(part, until_ps, &done)) != DRAM_TIMING_NONE)
         settle(c, arena_at(uint32_t, c->owners)[number], done);
+    for (uint32_t i = 0; i < sector_dram_top_count(c); i++)
+        port_at(c, i)->full = false;
     return true;
 }
 
@@ -223,6 +236,7 @@ static bool hand_over(struct sector_dram *c, uint32_t i, const struct sector_mem
         component_now_ps(&c->io.base));
     if (time == DRAM_TIMING_FULL) {
         index_pool_give(&c->free_numbers, number);
+        p->full = true;
         return false;
     }
     count_sector(c, m);
@@ -239,6 +253,8 @@ static bool hand_over(struct sector_dram *c, uint32_t i, const struct sector_mem
 static uint32_t take_timed(struct sector_dram *c, uint32_t i, uint32_t room)
 {
     struct port *p = port_at(c, i);
+    if (p->full)
+        return 0;
     const struct sector_mem_request *m = port_head(c, i);
     uint32_t taken = 0;
     if (!m || (p->head == NO_ENTRY && !index_pool_has(&c->free_entries)))
@@ -315,7 +331,7 @@ static bool tick_timed(struct sector_dram *c)
         room |= finish(c, i);
     uint64_t next_ps = sector_dram_timing_ops(c)->next_ps(sector_dram_timing(c));
     if (next_ps != DRAM_TIMING_LATER)
-        sector_dram_wake_at(c, engine_cycle_at(c->io.base.domain, next_ps));
+        sector_dram_wake_at(c, edge_at(c, next_ps));
     return room || taken;
 }
 

@@ -2,15 +2,18 @@
  * and its set in a cache. Used by everything that speaks `sector_mem`, so that a crossbar that
  * spreads lines over slices and the slices that number their lines agree.
  *
- * A hash takes a number and gives one below a power of two. All are linear over GF(2), and map the
- * numbers that differ in their low bits only to different values; so a hash spreads evenly whatever
- * lies above, and a slice numbers its lines by dropping these low bits:
+ * A hash takes a number and gives one below a count. `count` numbers in a row, the first of which
+ * is a multiple of it, have different values; so a hash spreads evenly whatever lies above, and a
+ * slice numbers its lines by dividing by the count. For powers of two:
  *
  * - plain: the low bits;
  * - folded: exclusive or of all groups of bits (Gonzalez, Valero, Topham, Parcerisa, ICS 1997:
  *   XOR-based placement);
  * - polynomial: the number as a polynomial over GF(2), modulo an irreducible one (Rau, ISCA 1991:
- *   pseudo-randomly interleaved memory). No power-of-two stride camps on one value. */
+ *   pseudo-randomly interleaved memory). No power-of-two stride camps on one value.
+ *
+ * For other counts the remainder is moved on, around, by a multiplicative hash of the quotient
+ * (Knuth, The Art of Computer Programming, 6.4). */
 #ifndef HEDDLE_COMPONENTS_SECTOR_MAP_H
 #define HEDDLE_COMPONENTS_SECTOR_MAP_H
 
@@ -30,7 +33,8 @@ struct sector_hash {
     uint64_t rows[SECTOR_HASH_BITS];
     uint64_t count;
     uint32_t bits;
-    uint32_t kind;
+    uint16_t kind;
+    bool whole; /* the count is a power of two */
 };
 
 /* Irreducible polynomials over GF(2) of degree 0 .. 12: bit i is the coefficient of x^i. */
@@ -41,14 +45,13 @@ static inline uint32_t sector_polynomial(unsigned degree)
     return polynomials[degree];
 }
 
-/* For `count` values. Counts that are no power of two know `plain` only, as a remainder. */
+/* For `count` values, at most 2^SECTOR_HASH_BITS; any number for plain. */
 static inline void sector_hash_init(struct sector_hash *h, int64_t kind, int64_t count)
 {
-    *h = (struct sector_hash){.count = (uint64_t)count, .kind = (uint32_t)kind};
-    if (count & (count - 1)) {
-        h->kind = SECTOR_HASH_PLAIN;
+    *h = (struct sector_hash){.count = (uint64_t)count, .kind = (uint16_t)kind};
+    h->whole = (count & (count - 1)) == 0;
+    if (kind == SECTOR_HASH_PLAIN || !h->whole)
         return;
-    }
     h->bits = (uint32_t)__builtin_ctzll((uint64_t)count);
     uint32_t power = 1; /* what bit i of the number stands for: x^i, or the bit it is folded to */
     for (unsigned i = 0; i < 64 && h->bits; i++) {
@@ -64,7 +67,11 @@ static inline void sector_hash_init(struct sector_hash *h, int64_t kind, int64_t
 static inline uint32_t sector_hash(const struct sector_hash *h, uint64_t number)
 {
     if (h->kind == SECTOR_HASH_PLAIN)
-        return (uint32_t)(h->bits || h->count == 1 ? number & (h->count - 1) : number % h->count);
+        return (uint32_t)(h->whole ? number & (h->count - 1) : number % h->count);
+    if (!h->whole) {
+        uint64_t turn = number / h->count * 0x9e3779b97f4a7c15u >> 32;
+        return (uint32_t)((number + (turn * h->count >> 32)) % h->count);
+    }
     uint32_t value = 0;
     for (unsigned row = 0; row < h->bits; row++)
         value |= (uint32_t)__builtin_parityll(number & h->rows[row]) << row;

@@ -12,6 +12,22 @@
 
 #include "sm_warp.h"
 
+/* Takes the first free read of a bank from `read` on. `present`: the first one of this cycle. What
+ * is further away than 64 reads, behind a unit that is busy for long, is not kept. */
+static inline uint64_t bank_take(struct sm_bank *bank, uint64_t present, uint64_t read)
+{
+    uint64_t old = present - bank->first;
+    bank->taken = old < 64 ? bank->taken >> old : 0;
+    bank->first = present;
+    uint64_t offset = read - present;
+    uint64_t free = offset < 64 ? ~bank->taken >> offset : 0;
+    if (!free)
+        return read;
+    offset += (uint64_t)__builtin_ctzll(free);
+    bank->taken |= (uint64_t)1 << offset;
+    return present + offset;
+}
+
 /* Reads the operands; returns the cycle in which the instruction leaves its collector. */
 static inline uint64_t operands_read(struct streaming_multiprocessor *c, struct sm_sub_core *sub,
                                      const struct trace_inst *inst, uint32_t slot, uint64_t now)
@@ -24,9 +40,8 @@ static inline uint64_t operands_read(struct streaming_multiprocessor *c, struct 
     uint64_t entry = sub->collector[best] > now ? sub->collector[best] : now + 1;
     uint64_t step = entry * reads; /* the read in which it comes in */
     for (unsigned i = 0; i < TRACE_SOURCES && inst->source[i] != TRACE_NO_REGISTER; i++) {
-        uint64_t *bank = &sub->bank[(inst->source[i] + slot / sm_sub_cores(c)) % banks];
-        step = step + 1 > *bank ? step + 1 : *bank;
-        *bank = step + 1;
+        struct sm_bank *bank = &sub->bank[(inst->source[i] + slot / sm_sub_cores(c)) % banks];
+        step = bank_take(bank, now * reads, step + 1);
     }
     uint64_t leaves = (step + 1) / reads;
     leaves = leaves > entry ? leaves : entry;

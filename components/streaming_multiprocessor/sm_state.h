@@ -17,7 +17,7 @@ enum {
     SM_WARPS = 64,
     SM_SUB_CORES = 8,
     SM_BLOCKS = 64,
-    SM_COLLECTORS = 32,
+    SM_COLLECTORS = 8,
     SM_BANKS = 32,
     SM_QUEUE = 16,
     SM_WHEEL = 2048, /* cycles ahead: more than all that can queue before a unit, and its latency */
@@ -57,6 +57,12 @@ struct sm_event {
     bool memory;
 };
 
+/* A register bank: its reads are numbered cycle * bank_reads + read; bit i: read `first` + i is
+ * taken. */
+struct sm_bank {
+    uint64_t first, taken;
+};
+
 /* Units and registers of a sub-core: cycles from which on they can be used. */
 struct sm_sub_core {
     uint64_t ready[TRACE_UNITS];   /* warps by the unit of their next instruction */
@@ -66,7 +72,7 @@ struct sm_sub_core {
     uint64_t operand[TRACE_UNITS]; /* between collectors and unit */
     uint64_t unit[TRACE_UNITS];
     uint64_t collector[SM_COLLECTORS];
-    uint64_t bank[SM_BANKS]; /* in reads: cycle * bank_reads + read */
+    struct sm_bank bank[SM_BANKS];
     uint32_t queue_head, queue_count;
 };
 

@@ -19,6 +19,8 @@ struct trace_file {
     bool open;
     uint32_t command;
     uint64_t events;
+    bool has_record; /* of the kernel in the statistics, which are no state either */
+    uint32_t record;
     struct sass_trace trace;
 };
 
@@ -80,6 +82,7 @@ static struct sass_trace *trace_file_at(uint32_t slot, uint32_t command, uint64_
     f->open = true;
     f->command = command;
     f->events = 0;
+    f->has_record = false;
     if (!sass_trace_open(&f->trace, trace_files.list.commands[command].path, &options)) {
         trace_file_close(f);
         return NULL;

@@ -39,10 +39,11 @@ static bool kernel_measure(struct trace_player *p, struct player_kernel *k,
     uint64_t shared = header->shared_bytes + (uint64_t)params->shared_system;
     const char *limit = "threads";
     if (threads <= 32 * TRACE_WARPS && shared <= INT32_MAX) {
-        k->block = sm_room_of_block((uint32_t)threads, (uint32_t)registers, shared,
-                                    (uint32_t)params->register_unit, (uint64_t)params->shared_unit);
+        k->block = sm_room_of_block(&p->whole, (uint32_t)threads, (uint32_t)registers, shared,
+                                    (uint32_t)params->register_unit, (uint32_t)params->sub_cores,
+                                    (uint64_t)params->shared_unit);
         k->per_sm = sm_room_count(&p->whole, &k->block, &limit);
-        k->carve = k->per_sm * k->block.shared;
+        k->carve = sm_room_carve(k->per_sm * k->block.shared, p->whole.shared);
         if (k->per_sm && threads)
             return true;
     }
@@ -96,29 +97,47 @@ static bool kernel_is_due(const struct trace_player *p, uint32_t position)
     return true;
 }
 
+/* A kernel that was under way when a state file was written has no record in another process. */
 static void kernel_launch(struct trace_player *p, struct player_kernel *k)
 {
-    const char *name = trace_files.file[k - p->kernel].trace.header.kernel_name;
+    uint32_t slot = (uint32_t)(k - p->kernel);
+    const struct sass_trace *trace = trace_file_at(slot, k->command, k->events);
+    struct trace_file *file = &trace_files.file[slot];
+    if (!trace) {
+        player_fail(p);
+        return;
+    }
     k->phase = PLAYER_LAUNCHING;
     k->start_at = trace_player_now(p) + (uint64_t)trace_player_params(p)->launch_latency;
-    k->record = kernel_begin(&p->io.base, name, name, 0);
+    file->record =
+        kernel_begin(&p->io.base, trace->header.kernel_name, trace->header.kernel_name, 0);
+    file->has_record = true;
+}
+
+static void kernel_describe_end(const struct trace_player *p, const struct player_kernel *k,
+                                uint32_t record)
+{
+    const struct kernel_detail details[] = {
+        {NULL, "thread_instructions", NULL, k->thread_instructions},
+        {"occupancy", "blocks_per_sm", NULL, k->per_sm},
+        {"occupancy", "warps_per_block", NULL, k->block.threads / 32},
+    };
+    kernel_count(record, k->blocks, k->warp_instructions);
+    kernel_describe(record, details, sizeof details / sizeof details[0]);
+    kernel_end(&p->io.base, record);
 }
 
 static void kernel_finish(struct trace_player *p, uint32_t position)
 {
     uint32_t slot = p->order[position];
     struct player_kernel *k = &p->kernel[slot];
-    const struct kernel_detail details[] = {
-        {NULL, "thread_instructions", NULL, k->thread_instructions},
-        {"occupancy", "blocks_per_sm", NULL, k->per_sm},
-        {"occupancy", "warps_per_block", NULL, k->block.threads / 32},
-    };
-    trace_file_at(slot, k->command, k->events);
-    sass_trace_report_unknown(&trace_files.file[slot].trace);
-    trace_file_close(&trace_files.file[slot]);
-    kernel_count(k->record, k->blocks, k->warp_instructions);
-    kernel_describe(k->record, details, sizeof details / sizeof details[0]);
-    kernel_end(&p->io.base, k->record);
+    struct trace_file *file = &trace_files.file[slot];
+    struct sass_trace *trace = trace_file_at(slot, k->command, k->events);
+    if (trace)
+        sass_trace_report_unknown(trace);
+    if (file->has_record)
+        kernel_describe_end(p, k, file->record);
+    trace_file_close(file);
     k->phase = PLAYER_FREE;
     p->io.stats.kernels_done++;
     p->order_count--;
@@ -283,25 +302,49 @@ static bool kernels_step(struct trace_player *p)
     return progress;
 }
 
+/* A block that is too large for the memory of all blocks, when there is none to wait for. */
+static void check_memory(struct trace_player *p)
+{
+    const struct player_kernel *stuck = NULL;
+    for (uint32_t i = 0; i < p->order_count; i++) {
+        const struct player_kernel *k = &p->kernel[p->order[i]];
+        if (k->running || k->next != TRACE_NOTHING || k->phase != PLAYER_RUNNING)
+            return;
+        stuck = k->reading != TRACE_NOTHING ? k : stuck;
+    }
+    if (!stuck)
+        return;
+    snprintf(trace_files.error, sizeof trace_files.error,
+             "%s: a thread block does not fit into 'memory' of the trace_player, %lld MiB",
+             trace_files.list.commands[stuck->command].name,
+             (long long)(trace_player_params(p)->memory >> 20));
+    player_fail(p);
+}
+
+/* false: there is nothing to play. */
+static bool has_list(struct trace_player *p)
+{
+    const char *path = platform_sass_trace();
+    if (trace_files.has_list || (path && trace_files_list(path)))
+        return true;
+    if (!path)
+        snprintf(trace_files.error, sizeof trace_files.error,
+                 "this platform plays traces: name a list of them with --sass-trace LIST");
+    player_fail(p);
+    return false;
+}
+
 static bool trace_player_tick(struct trace_player *p)
 {
-    if (!trace_files.has_list) {
-        if (!platform_sass_trace()) {
-            snprintf(trace_files.error, sizeof trace_files.error,
-                     "this platform plays a trace: name one with --sass-trace LIST");
-            player_fail(p);
-            return false;
-        }
-        if (!trace_files_list(platform_sass_trace())) {
-            player_fail(p);
-            return false;
-        }
-    }
+    if (!has_list(p))
+        return false;
     bool progress = blocks_finished(p);
     progress |= copy_fill(p);
     progress |= blocks_place(p);
     progress |= kernels_step(p);
     progress |= commands_take(p);
+    if (!progress)
+        check_memory(p);
     return progress;
 }
 

@@ -19,7 +19,6 @@ struct player_kernel {
     uint64_t start_at; /* cycle of the first block */
     uint64_t next_since;
     uint64_t local_base;
-    uint32_t record;  /* in the statistics */
     uint32_t insts;   /* arena: struct trace_inst [TRACE_INSTS] */
     uint32_t known;   /* of these */
     uint32_t reading; /* block that is being read, TRACE_NOTHING: none */

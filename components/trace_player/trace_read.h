@@ -54,6 +54,7 @@ static bool read_step(struct trace_player *p, struct player_kernel *k,
         arena_at(struct trace_inst, k->insts)[inst->id] = trace_writer_decode(inst);
         k->known = inst->id + 1;
     }
+    p->io.stats.unknown += !inst->known;
     unsigned length = trace_writer_record(words, inst->id, &trace->step, read_space(trace));
     uint32_t at = trace_writer_room(&p->writer, stream, b, k->write_at, length);
     if (!b->warp[k->warp].count++)

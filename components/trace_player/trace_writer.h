@@ -98,7 +98,7 @@ static inline struct trace_inst trace_writer_decode(const struct sass_inst *from
     };
     struct trace_inst to = {.unit = classes[from->opcode.unit].unit,
                             .kind = classes[from->opcode.unit].kind,
-                            .width = from->width,
+                            .width = from->width < 32 ? from->width : 32,
                             .destination = TRACE_NO_REGISTER};
     unsigned sources = 0;
     if (strncmp(from->name, "BAR.", 4) == 0)

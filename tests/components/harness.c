@@ -214,9 +214,12 @@ void harness_start(void)
         {.wire_bytes = 24},
     };
     static const struct platform_message sector[] = {
-        {.wire_bytes = 24, .awaited = 1}, {.wire_bytes = 24, .awaited = 1},
-        {.wire_bytes = 24, .awaited = 1}, {.wire_bytes = 24, .awaited = 1},
-        {.wire_bytes = 24},               {.wire_bytes = 24},
+        {.wire_bytes = 24, .awaited = 1},
+        {.wire_bytes = 24, .awaited = 1},
+        {.wire_bytes = 24, .awaited = 1},
+        {.wire_bytes = 24, .awaited = 1},
+        {.wire_bytes = 24},
+        {.wire_bytes = 24},
     };
     static const struct platform_message sector_control[] = {
         {.wire_bytes = 24, .awaited = 1},
@@ -234,6 +237,7 @@ void harness_start(void)
         {.awaited = 1},
         {.awaited = 1},
         {.awaited = 1},
+        {.awaited = 1},
         {.payload_bytes = 256},
         {.payload_bytes = 0},
     };
@@ -241,14 +245,15 @@ void harness_start(void)
         {.awaited = 1, .payload_bytes = 320},
         {.payload_bytes = 320},
     };
+    static const char *const block_names[] = {"run", "finished"};
     static const char *const work_names[] = {"map", "finished"};
     static const char *const mem_names[] = {"read", "write", "atomic", "fence", "data", "done"};
     static const char *const translate_names[] = {"lookup", "fault", "found"};
     static const char *const control_names[] = {"flush", "invalidate", "pause", "resume",
                                                 "finished"};
-    static const char *const command_names[] = {"launch", "write", "read",      "fill",
-                                                "copy",   "flush", "shootdown", "pause",
-                                                "resume", "data",  "done"};
+    static const char *const command_names[] = {"launch", "write",  "read",  "fill",
+                                                "copy",   "atomic", "flush", "shootdown",
+                                                "pause",  "resume", "data",  "done"};
     static const char *const sector_names[] = {"load", "store", "atomic", "fill", "data", "done"};
     static const char *const sector_control_names[] = {"flush", "invalidate", "carve", "finished"};
     static const char *const tlb_control_names[] = {"forget", "forgotten"};
@@ -259,12 +264,13 @@ void harness_start(void)
     protocols[HARNESS_MEM] = build_protocol("mem(64B)", 4, 2, mem, mem_names);
     protocols[HARNESS_TRANSLATE] = build_protocol("translate", 2, 1, small, translate_names);
     protocols[HARNESS_CONTROL] = build_protocol("cache_control", 4, 1, control, control_names);
-    protocols[HARNESS_COMMAND] = build_protocol("command", 9, 2, command, command_names);
+    protocols[HARNESS_COMMAND] = build_protocol("command", 10, 2, command, command_names);
     protocols[HARNESS_TLB_CONTROL] =
         build_protocol("tlb_control", 1, 1, small + 1, tlb_control_names);
     protocols[HARNESS_SECTOR] = build_protocol("sector_mem", 4, 2, sector, sector_names);
     protocols[HARNESS_SECTOR_CONTROL] =
         build_protocol("sector_control", 3, 1, sector_control, sector_control_names);
+    protocols[HARNESS_BLOCK] = build_protocol("thread_block", 1, 1, small + 1, block_names);
     protocols[HARNESS_WORK] = build_protocol("work", 1, 1, work, work_names);
 }
 

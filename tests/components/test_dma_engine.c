@@ -144,6 +144,33 @@ Test(dma_engine, random_commands_leave_what_doing_them_in_order_leaves)
     }
 }
 
+Test(dma_engine, atomics_find_what_came_before_and_leave_the_sum)
+{
+    enum { COUNT = 60, AT = 0x2478 };
+    uint64_t sum = UINT64_MAX - 3, before;
+    uint8_t first[sizeof sum];
+    struct message h;
+    set_up(16, 64, 90);
+    memcpy(first, &sum, sizeof sum);
+    put_write(COUNT, AT, sizeof sum, first);
+    for (uint16_t i = 0; i < COUNT; i++) {
+        struct command_request *m = fields(&h);
+        m->atomic.address = AT;
+        m->atomic.value = i * UINT64_C(0x100000007);
+        put(i, COMMAND_ATOMIC, &h, NULL, 0);
+    }
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    for (uint16_t i = 0; i < COUNT; i++) {
+        cr_assert_eq(harness_reply(host, i)->kind, COMMAND_DATA);
+        memcpy(&before, harness_reply(host, i)->payload, sizeof before);
+        cr_expect_eq(before, sum, "atomic %u", i);
+        sum += i * UINT64_C(0x100000007);
+    }
+    memcpy(&before, harness_memory + AT, sizeof before);
+    cr_expect_eq(before, sum);
+    cr_expect_eq(harness_memory[AT - 1] + harness_memory[AT + 8], 0);
+}
+
 Test(dma_engine, a_fill_moves_a_line_a_cycle)
 {
     set_up(4, 256, 100);

@@ -299,6 +299,31 @@ Test(hbm, rows_of_many_banks_take_a_quarter_of_tfaw_each)
     expect_bound(stream(k, 2000, 64 * 4 * 4), 2000 * 12, 2.0, "tRRD");
 }
 
+/* Random reads with rows of their own and such that find them open: edges with two commands. */
+static uint32_t doubled(int64_t commands)
+{
+    struct hbm_params k = unrefreshed();
+    uint64_t seed = 1;
+    uint32_t found = 0;
+    k.channels = 1;
+    k.commands = commands;
+    set_up(k);
+    for (uint16_t i = 0; i < 4000; i++)
+        send(top, harness_read(1, i, harness_random(&seed) % (MEMORY / 64) * 64, 64));
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    cr_assert_eq(harness_count(top), 4000);
+    expect_rules(&k); /* in the order of edges then */
+    for (uint32_t i = 1; i < logged_count[0]; i++)
+        found += logged[0][i].edge == logged[0][i - 1].edge;
+    return found;
+}
+
+Test(hbm, commands_that_share_a_bus_go_one_an_edge)
+{
+    cr_expect_gt(doubled(HBM_COMMANDS_APART), 100);
+    cr_expect_eq(doubled(HBM_COMMANDS_TOGETHER), 0);
+}
+
 /* ---- order ---- */
 
 Test(hbm, open_rows_come_first)

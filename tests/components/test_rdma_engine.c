@@ -16,13 +16,12 @@ extern const struct unit_type rdma_engine__generic;
 #define DATA_BYTES 72u
 #define PS_PER_S   UINT64_C(1000000000000)
 
-static const struct build_port ports[] = {{"local", BUILD_IN, false},
-                                          {"remote", BUILD_OUT, false},
-                                          {"peer", BUILD_IN, false},
-                                          {"inside", BUILD_OUT, false}};
+static const struct build_port ports[] = {
+    {"local", BUILD_IN, false},   {"remote", BUILD_OUT, false},  {"peer", BUILD_IN, false},
+    {"inside", BUILD_OUT, false}, {"copy_out", BUILD_IN, false}, {"copy_in", BUILD_OUT, false}};
 static const struct build_type rdma_type = {
-    .unit = &rdma_engine__generic, .ports = ports, .port_count = 4};
-enum { LOCAL, REMOTE, PEER, INSIDE };
+    .unit = &rdma_engine__generic, .ports = ports, .port_count = sizeof ports / sizeof ports[0]};
+enum { LOCAL, REMOTE, PEER, INSIDE, COPY_OUT, COPY_IN };
 
 struct way {
     int64_t entries;
@@ -32,7 +31,8 @@ struct way {
     uint64_t memory; /* cycles */
 };
 
-static uint32_t near_engine, far_engine, requester, memory;
+static uint32_t near_engine, far_engine, requester, memory, copier, copy_memory;
+static bool with_copies; /* set_up(): DMA engines at both ends, too */
 
 static struct build_end end(uint32_t leaf, uint32_t port)
 {
@@ -51,6 +51,12 @@ static void set_up(const struct way *w)
     harness_wire_link(HARNESS_MEM, end(near_engine, REMOTE), end(far_engine, PEER), w->depth,
                       build_link("xgmi", w->bandwidth, w->latency_ps, false));
     harness_wire(HARNESS_MEM, end(far_engine, INSIDE), end(memory, 0), 64, 1, 1);
+    if (with_copies) {
+        copier = harness_requester();
+        copy_memory = harness_server(w->memory, harness_answer_memory);
+        harness_wire(HARNESS_MEM, end(copier, 0), end(near_engine, COPY_OUT), w->depth, 1, 1);
+        harness_wire(HARNESS_MEM, end(far_engine, COPY_IN), end(copy_memory, 0), 64, 1, 1);
+    }
     harness_build();
 }
 
@@ -176,6 +182,38 @@ Test(rdma_engine, writes_reads_and_fences_arrive_as_they_were_sent)
     cr_expect_eq(memcmp(harness_reply(requester, 3)->payload, harness_memory + 256, 64), 0);
     cr_expect_eq(harness_reply(requester, 1)->kind, MEM_DONE);
     cr_expect_eq(harness_reply(requester, 2)->kind, MEM_DONE);
+}
+
+Test(rdma_engine, copies_go_past_the_caches_and_take_turns_with_the_rest)
+{
+    enum { EACH = 400 };
+    static const struct way ways[] = {{1024, 256, 0, 120000, 40}, {6, 4, 20000000000, 15000, 3}};
+    with_copies = true;
+    for (size_t k = 0; k < sizeof ways / sizeof ways[0]; k++) {
+        set_up(&ways[k]);
+        for (uint16_t i = 0; i < EACH; i++) {
+            const uint32_t bytes[16] = {i, 77};
+            struct harness_message copy =
+                i % 2 ? harness_read(1, i, i * 64u, 64) : harness_write(1, i, i * 64u, 0xff, bytes);
+            send(harness_read(1, i, 0x40000 + i * 64u, 64));
+            harness_send(copier, &copy);
+        }
+        cr_assert_eq(harness_run(), ENGINE_IDLE);
+        cr_assert_eq(harness_count(memory), EACH);
+        cr_assert_eq(harness_count(copy_memory), EACH);
+        for (uint16_t i = 0; i < EACH; i++) {
+            cr_assert_not_null(harness_reply(requester, i));
+            cr_assert_eq(harness_reply(copier, i)->kind, i % 2 ? MEM_DATA : MEM_DONE);
+            /* They leave by turns, so neither gets ahead by more than is on its way. */
+            uint64_t a = harness_log(memory, i)->cycle, b = harness_log(copy_memory, i)->cycle;
+            cr_expect_leq(a > b ? a - b : b - a, 8 + 40, "case %zu, request %u", k, i);
+            if (i % 2 == 0)
+                cr_expect_eq(harness_memory[i * 64u + 4], 77);
+        }
+        const struct rdma_engine_io *far = harness_instance(far_engine);
+        cr_expect_eq(far->stats.served, EACH);
+        cr_expect_eq(far->stats.copied_in, EACH);
+    }
 }
 
 static uint64_t mixed_traffic(int order, bool tick_all)

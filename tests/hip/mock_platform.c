@@ -408,6 +408,12 @@ static enum driver_status register_kernel(uint32_t device, const char *name, uin
     return bytes_at(entry, 4) ? DRIVER_OK : DRIVER_INVALID_ADDRESS;
 }
 
+/* Order between streams is the library's own. */
+static uint32_t stream_flags(void)
+{
+    return DRIVER_STREAMS_FRONT_END | DRIVER_STREAMS_FILL_WAITS;
+}
+
 static const char *error_text(void)
 {
     return error;
@@ -439,6 +445,7 @@ static const struct driver_api api = {
     .launch = launch_command,
     .mark = mark_command,
     .wait_for = wait_for,
+    .stream_flags = stream_flags,
     .wait = wait_until,
     .wait_queue = wait_queue,
     .wait_all = wait_queue,

@@ -49,7 +49,7 @@ hierarchy "pages move, write-back L2"     memtest_moves.heddle memtest_moves 64 
 hierarchy "pages move, write-through"     memtest_moves.heddle memtest_moves 64 tester.calm=5000cy node.l2_write=through
 hierarchy "few pages, moved in large L1s" memtest_moves.heddle memtest_moves 8 node.l1.size=16KiB node.l1.ways=16 \
     tester.threads=1 tester.frames=2 tester.span=16KiB tester.locations=512 tester.calm=5000cy
-hierarchy "copies for reading, write-back" memtest_moves.heddle memtest_moves 64 tester.calm=5000cy tester.copies=true node.policy=read_duplicate
-hierarchy "copies for reading, through"   memtest_moves.heddle memtest_moves 64 tester.calm=5000cy tester.copies=true node.policy=read_duplicate \
+hierarchy "copies for reading, write-back" memtest_moves.heddle memtest_moves 64 tester.calm=5000cy tester.copies=true node.policy=pinned
+hierarchy "copies for reading, through"   memtest_moves.heddle memtest_moves 64 tester.calm=5000cy tester.copies=true node.policy=pinned \
     node.l2_write=through
 echo "memtest: $total episodes, no mistake"

@@ -202,6 +202,41 @@ t_stream_rules() {
     expect 0 '^PASS' -- run platforms/tiny.heddle -- "$programs/own_streams"
 }
 
+# Which calls wait, under each set of stream rules, as a table; the one in which a call on a busy device is made by the only thread
+# there is would deadlock a driver that waits where it takes calls.
+t_stream_calls() {
+    local rules
+    for rules in "hip --max-cycles 100000000" "balar --set driver.stream_rules=balar" "blocking --set driver.stream_rules=balar --set driver.stream_rules.launch_blocking=true"; do
+        # shellcheck disable=SC2086
+        expect 0 '^PASS' -- run platforms/tiny.heddle --set driver.poll_cost=1cy ${rules#* } -- "$programs/stream_calls" "${rules%% *}" || return 1
+    done
+    for rules in streams own_streams threads managed device_variables; do
+        expect 0 '^PASS' -- run platforms/tiny.heddle --set driver.stream_rules=balar -- "$programs/$rules" || return 1
+    done
+}
+
+# A thousand random programs over the streams of two GPUs, under each set of rules: every order is legal by a model of its own.
+t_random_streams() {
+    local seed rules how work=$out/work/streams
+    mkdir -p "$work"
+    for rules in hip balar; do
+        how=
+        [ $rules = hip ] || how="--set driver.stream_rules=balar"
+        for seed in 1 2 3 4; do
+            # shellcheck disable=SC2086
+            run tests/system/queues.heddle --set gpus=2 --set gpu.cus=1 --set gpu.banks=1 $how --max-cycles 100000000 --trace "$work/trace.json" \
+                -- "$programs/random_streams" 250 $seed >"$work/calls" 2>"$work/log" || { tail -n 3 "$work/calls" "$work/log"; fail "$rules, seed $seed"; return 1; }
+            expect 0 '^250 programs, .* 0 wrong' -- python3 tests/system/streams.py $rules "$work/calls" "$work/trace.json" || return 1
+            rm "$work/trace.json"
+        done
+    done
+    expect 0 'PASS' -- run tests/system/queues.heddle --set gpus=2 --set gpu.cus=1 --set gpu.banks=1 --set driver.stream_rules=balar \
+        --stats "$work/a.json" --stats-no-host -- "$programs/random_streams" 50 9 || return 1
+    expect 0 'PASS' -- run tests/system/queues.heddle --set gpus=2 --set gpu.cus=1 --set gpu.banks=1 --set driver.stream_rules=balar \
+        --tick-order random:5 --tick-all --stats "$work/b.json" --stats-no-host -- "$programs/random_streams" 50 9 || return 1
+    same "$work/a.json" "$work/b.json"
+}
+
 # Arguments stay as long as their kernel runs, and those that did not change are not copied again. A launch needs three copies:
 # of the code object, once, and of arguments and packet.
 t_launch_copies() {
@@ -352,6 +387,12 @@ assert sent[0] < sent[1] / 2, sent' "$out/work/ref.json" "$out/work/pinned.json"
     # With the interval pages are copied less often.
     expect 0 '^PASS' -- run platforms/managed4.heddle --generic --set gpu.policy=read_duplicate --set driver.copy_interval=1000000cy --stats "$out/work/new.json" -- "$programs/managed_reads" 3 3 || return 1
     grep -q '"copies_written": 3,' "$out/work/new.json" || { grep copies_ "$out/work/new.json"; fail "the interval"; return 1; }
+}
+
+t_migration_policies() {
+    local part=()
+    [ "$full" = yes ] && part=(--all)
+    expect 0 'numbers are those of' -- python3 tests/bench/policies/managed.py "$heddle" "$programs" --check docs/migration-policies.md "${part[@]}"
 }
 
 # Results do not depend on the number of threads: statistics, traces, reports of failures and hangs, the exit status.
@@ -914,6 +955,18 @@ t_bad_stats_path() {
     [ ! -e "$out/work/ro/x.json" ]
 }
 t_bad_option() { expect 2 'stats' -- run platforms/tiny.heddle --stat x -- "$programs/vectoradd"; }
+# Traces of its own on rtx3070: closed forms, limits, streams, mistakes, and the same bytes however they are played.
+t_sass_trace() {
+    expect 0 '^ok$' -- python3 tests/system/sass_play.py "$heddle" platforms "$out/work/sass_play"
+}
+
+# Real traces, which lie outside of the repository, beside the figures of another simulator.
+t_sass_reference() {
+    local traces=${SASS_DATA:-../shared/data/sass}
+    [ -d "$traces" ] || { echo "    SKIPPED: no real traces in '$traces'; name their folder with SASS_DATA"; return 0; }
+    expect 0 'rank correlation' -- python3 tests/bench/sass/run.py "$heddle" "$traces" --check --page docs/sass.md
+}
+
 t_api_trace() {
     local traces=tests/components/api_trace/traces work=$out/work/api_trace
     expect 0 'vecadd/cuda_calls.trace: 10 calls, no errors' -- "$heddle" api-trace check $traces/vecadd || return 1
@@ -932,6 +985,150 @@ t_api_trace() {
     expect 0 '11 calls, no errors' -- "$heddle" api-trace check "$work" || return 1
     head -c 500 "$kernels" >"$work/kernels.hsaco"
     expect 1 "cuda_calls.trace:2: error: 'kernels.hsaco': " -- "$heddle" api-trace check "$work"
+}
+. tests/system/packets/cases.sh
+
+# A program as it is, recorded, and played: the same statistics, but for the hash of what ran. Recording what is played gives the
+# same trace.
+recorded() {
+    local platform=$1 p=$2 work=$out/work/record how
+    rm -rf "$work" && mkdir -p "$work" || return 1
+    # shellcheck disable=SC2046
+    expect 0 '^PASS' -- run "$platform" --stats "$work/ref.json" --stats-no-host -- "$programs/$p" $(arguments_of "$p") || return 1
+    # shellcheck disable=SC2046
+    expect 0 '^PASS' "recorded in '$work/trace'" -- run "$platform" --stats "$work/recorded.json" --stats-no-host \
+        --record-api-trace "$work/trace" -- "$programs/$p" $(arguments_of "$p") || return 1
+    same "$work/ref.json" "$work/recorded.json" || return 1
+    expect 0 'no errors' -- "$heddle" api-trace check "$work/trace" || return 1
+    expect 0 '^ratio: 1.000000$' -- run "$platform" --stats "$work/played.json" --stats-no-host --api-trace "$work/trace" \
+        --record-api-trace "$work/again" || return 1
+    for how in ref played; do sed -i '/^ *"program": /d' "$work/$how.json"; done
+    same "$work/ref.json" "$work/played.json" || return 1
+    # at its end the player waits for all devices
+    head -n "$(wc -l <"$work/trace/cuda_calls.trace")" "$work/again/cuda_calls.trace" >"$work/again/calls"
+    same "$work/trace/cuda_calls.trace" "$work/again/calls"
+}
+
+t_record() {
+    local p list="vectoradd module copies device_variables prints managed streams host_threads threads"
+    [ "$full" = no ] || list="$good_programs own_streams stream_rules flushes late_arguments"
+    for p in $list; do
+        recorded platforms/tiny.heddle "$p" || { fail "$p"; return 1; }
+    done
+}
+
+t_record_gpus() {
+    local p list="peer_ring gpu_threads own_devices"
+    [ "$full" = no ] || list="$gpus_programs own_devices peers devices"
+    for p in $list; do
+        recorded platforms/ring4.heddle "$p" || { fail "$p"; return 1; }
+    done
+    [ "$full" = no ] || recorded platforms/managed4.heddle managed_pingpong
+}
+
+# What one platform records, another plays; and under every order of ticks.
+t_record_elsewhere() {
+    local work=$out/work/elsewhere platform
+    mkdir -p "$work"
+    expect 0 '^PASS' -- run platforms/r9nano.heddle --record-api-trace "$work/trace" -- "$programs/streams" || return 1
+    for platform in tiny r9nano_x4; do
+        expect 0 '^ratio: 1.000000$' -- run platforms/$platform.heddle --api-trace "$work/trace" || return 1
+    done
+    expect 0 '^ratio: 1.000000$' -- run platforms/tiny.heddle --mode functional --api-trace "$work/trace/cuda_calls.trace" || return 1
+    expect 0 -- run platforms/tiny.heddle --stats "$work/a.json" --stats-no-host --api-trace "$work/trace" || return 1
+    expect 0 -- run platforms/tiny.heddle --tick-order random:3 --threads 2 --stats "$work/b.json" --stats-no-host --api-trace "$work/trace" || return 1
+    same "$work/a.json" "$work/b.json" || return 1
+    expect 0 '^PASS' -- run platforms/ring4.heddle --record-api-trace "$work/gpus" -- "$programs/peer_ring" || return 1
+    expect 1 "gpus:[0-9]+: error: the trace uses device 1; the platform has 1" -- run platforms/tiny.heddle --api-trace "$work/gpus"
+}
+
+# A recording appears whole or not at all.
+t_record_refused() {
+    local work=$out/work/refused before
+    mkdir -p "$work/there"
+    expect 1 "'--record-api-trace $work/there': this exists already" -- run platforms/tiny.heddle --record-api-trace "$work/there" -- "$programs/vectoradd" || return 1
+    expect 2 'records a program; name one' -- run platforms/tiny.heddle --record-api-trace "$work/new" || return 1
+    expect 1 'cannot make a folder there' -- run platforms/tiny.heddle --record-api-trace "$work/no/new" -- "$programs/vectoradd" || return 1
+    expect 1 'has not used HIP' -- run platforms/tiny.heddle --record-api-trace "$work/new" -- /bin/true || return 1
+    expect 3 'a kernel broke the device' 'nothing is recorded' -- run platforms/tiny.heddle --record-api-trace "$work/new" -- "$programs/bad_oob" || return 1
+    expect 6 'nothing is recorded' -- run platforms/tiny.heddle --max-cycles 100000 --record-api-trace "$work/new" -- "$programs/endless" || return 1
+    expect 1 '^PASS' 'cannot be recorded: it writes to user queues' -- run tests/system/queues.heddle --record-api-trace "$work/new" -- "$programs/user_queues" || return 1
+    before=$(ls "$work")
+    [ "$before" = there ] || fail "left behind: $before"
+}
+
+# One wrong byte, and traces written by hand with mistakes that only playing finds.
+t_play_mistakes() {
+    local traces=tests/components/api_trace/traces work=$out/work/play module=$programs/vecadd_kernels.hsaco says
+    mkdir -p "$work"
+    cp $traces/vecadd/* "$work" && chmod u+w "$work"/* || return 1
+    expect 0 '^total: 64 bytes$' '^ratio: 1.000000$' -- run platforms/tiny.heddle --api-trace "$work" --module "$module" || return 1
+    printf '\x07' | dd of="$work/cuMemcpyD2H-0-64.data" bs=1 seek=9 conv=notrunc status=none
+    expect 1 "play:7: 'cuMemcpyD2H-0-64.data': byte 9: expected 0x07, found 0x00; 1 of 64" '^correct: 63 bytes$' '^ratio: 0.984375$' \
+        -- run platforms/tiny.heddle --api-trace "$work" --module "$module" || return 1
+    cp $traces/vecadd/cuMemcpyD2H-0-64.data "$work"
+    # a free in the middle does not end it
+    sed -i '/free.*dptr-0/d; /memcpyD2H/i CUDA free detected: dptr: dptr-0' "$work/cuda_calls.trace"
+    expect 0 '^total: 64 bytes$' '^ratio: 1.000000$' -- run platforms/tiny.heddle --api-trace "$work" --module "$module" || return 1
+    expect 1 "trace:6: no code object has a kernel|play:6: error: no code object has a kernel '_Z6vecAddPiS_S_i': name one with --module" \
+        -- run platforms/tiny.heddle --api-trace "$work" || return 1
+    while IFS='|' read -r edit says; do
+        sed "$edit" $traces/vecadd/cuda_calls.trace >"$work/cuda_calls.trace"
+        expect 1 "$says" -- run platforms/tiny.heddle --stats "$work/stats.json" --api-trace "$work" --module "$module" || return 1
+        [ ! -e "$work/stats.json" ] || { fail "statistics of a trace that was refused: $edit"; return 1; }
+    done <<'END'
+s/cuMemcpyH2D-1-64.data/missing.data/|trace:5: error: cannot read the file 'missing.data'
+s/dptr-0, host_ptr: 0x7f0000001010, size: 64/dptr-0, host_ptr: 0x7f0000001010, size: 65/|trace:4: error: 65 bytes from byte 0 of dptr-0
+1s/64/128/;4s/size: 64/size: 128/|trace:4: error: the file 'cuMemcpyH2D-0-64.data' has 64 bytes, the copy 128
+6s/dptr-0/dptr-9/|trace:6: error: dptr-9 does not exist
+6s/_Z6vecAdd/_Z6vecSub/|trace:6: error: no code object has a kernel '_Z6vecSub
+2s/64/6four/|trace:2: error: 'size' is '6four'
+$d;$!{8s/CUDA/HIP/}|trace:8: error: 'HIP free detected.* is no call
+END
+}
+
+# The extended grammar as somebody may write it: two streams, an event between them, symbols, copies that nobody waits for.
+t_play_streams() {
+    local traces=tests/components/api_trace/traces work=$out/work/play_streams
+    mkdir -p "$work"
+    cp $traces/vecadd/*.data "$work" && cp "$programs/vecadd_kernels.hsaco" "$work/k.hsaco" || return 1
+    cat >"$work/cuda_calls.trace" <<'END'
+heddle api-trace 1
+HIP code object: file: k.hsaco
+CUDA memalloc: dptr: dptr-0, size: 64
+CUDA memalloc: dptr: dptr-1, size: 64
+CUDA memalloc: dptr: dptr-2, size: 128
+HIP stream create: stream: stream-1, flags: 1
+HIP stream create: stream: stream-2, flags: 1
+HIP event create: event: event-0, flags: 0
+HIP memset: device_ptr: dptr-2, value: 2779096485, width: 4, count: 32
+HIP memcpy async H2D: device_ptr: dptr-0, size: 64, data_file: cuMemcpyH2D-0-64.data, stream: stream-1
+HIP memcpy async H2D: device_ptr: dptr-1, size: 64, data_file: cuMemcpyH2D-1-64.data, stream: stream-2
+HIP event record: event: event-0, stream: stream-2
+HIP stream wait event: stream: stream-1, event: event-0
+HIP launch: kernel: _Z6vecAddPiS_S_i, gdx: 2, gdy: 1, gdz: 1, bdx: 8, bdy: 1, bdz: 1, sharedBytes: 0, stream: stream-1, args: 0=dptr-0/8=dptr-1/16=dptr-2+64/24=10000000/
+HIP memcpy async D2D: to: dptr-2, from: dptr-2+64, size: 64, stream: stream-1
+HIP memcpy async D2H: device_ptr: dptr-2, size: 64, data_file: cuMemcpyD2H-0-64.data, stream: stream-1
+HIP stream synchronize: stream: stream-1
+HIP symbol H2D: symbol: offsets, offset: 0, size: 64, data_file: cuMemcpyH2D-1-64.data
+HIP symbol D2H: symbol: offsets, offset: 0, size: 64, data_file: cuMemcpyH2D-1-64.data
+HIP event synchronize: event: event-0
+HIP event destroy: event: event-0
+HIP stream destroy: stream: stream-2
+END
+    expect 0 '^total: 128 bytes$' '^ratio: 1.000000$' -- run platforms/tiny.heddle --api-trace "$work" || return 1
+    sed -i 's/symbol: offsets, offset: 0, size: 64/symbol: offsets, offset: 8, size: 64/' "$work/cuda_calls.trace"
+    expect 1 "play_streams:18: error: 64 bytes from byte 8 of 'offsets' do not lie in its 64 bytes" -- run platforms/tiny.heddle --api-trace "$work"
+}
+
+# A trace that SST's tracer has made; HEDDLE_BALAR_VECADD names its folder.
+t_play_balar() {
+    local trace=${HEDDLE_BALAR_VECADD:-}
+    if [ -z "$trace" ]; then
+        echo "    skipped: HEDDLE_BALAR_VECADD does not name balar's vecadd trace"
+        return 0
+    fi
+    expect 0 '^total: 524288 bytes$' '^ratio: 1.000000$' -- run platforms/r9nano.heddle --api-trace "$trace" --module "$programs/vecadd_kernels.hsaco"
 }
 t_bad_set() { expect 1 'arrays' -- run platforms/tiny.heddle --set gpu.array=2 -- "$programs/vectoradd"; }
 
@@ -1026,6 +1223,10 @@ t_user_queues() {
         expect 0 '^PASS' -- run $platform $variant --stats "$out/work/new.json" --stats-no-host -- "$programs/user_queues" || return 1
         same "$out/work/ref.json" "$out/work/new.json" || { fail "user queues with $variant"; return 1; }
     done
+    # Memory of another GPU is never looked at past a signal that has not come: each GPU told the driver, which flushed the owner.
+    [ "$(statistic 'gpu\[0\].pp$' releases)" -gt 0 ] && [ "$(statistic 'gpu\[0\].pp$' waits)" -gt 0 ] || fail "nothing was released or awaited" || return 1
+    expect 0 'deadlock: work is unfinished' 'user queue 0 of process 1: packet 0, a barrier, waits for the signal at 0x' -- run $platform -- "$programs/user_queues" stuck || return 1
+    grep -q "packet 0, a barrier, waits for the signal at $(sed -n 's/never is //p' "$out/work/log")\$" "$out/work/log" || fail "another signal is named" || return 1
     # What the driver does by itself passes through the packet processor unchanged.
     for variant in vectoradd streams scratch reduction; do
         expect 0 '^PASS' -- run platforms/tiny.heddle --generic --set queues=true -- "$programs/$variant" || return 1
@@ -1046,6 +1247,18 @@ t_launch_queues() {
     done
     expect 0 '^PASS' -- run platforms/tiny.heddle "${set[@]}" --set driver.queue_packets=4 -- "$programs/many_streams" 4 40 || return 1
     expect 0 '^PASS' -- run platforms/tiny.heddle "${set[@]}" --set driver.staging=separate -- "$programs/many_streams" 12 || return 1
+    # Several GPUs: copies, peers, unified devices (each GPU runs a part of the work-groups), managed pages that move.
+    for p in peer_ring halo; do
+        expect 0 '^PASS' -- run $ring "${set[@]}" -- "$programs/$p" || return 1
+    done
+    expect 0 '^PASS' -- run $ring "${set[@]}" --unified 0,1,2,3 -- "$programs/vectoradd" 2000 || return 1
+    expect 0 '^PASS' -- run platforms/managed4.heddle --generic "${set[@]}" -- "$programs/managed_pingpong" || return 1
+    if [ "$full" = yes ]; then
+        for p in $gpus_programs; do
+            expect 0 '^PASS' -- run platforms/ring4.heddle "${set[@]}" -- "$programs/$p" || return 1
+            expect 0 '^PASS' -- run platforms/r9nano_x4.heddle "${set[@]}" -- "$programs/$p" || return 1
+        done
+    fi
     expect 0 '^PASS' -- run tests/system/queues.heddle "${set[@]:2}" --stats "$out/work/ref.json" --stats-no-host -- "$programs/many_streams" || return 1
     for variant in --tick-order=descending --tick-order=random:1 --tick-all --generic "--threads 2"; do
         # shellcheck disable=SC2086
@@ -1054,6 +1267,42 @@ t_launch_queues() {
     done
     expect nonzero 'launch_by = queue, but .*--set queues=true' -- run platforms/tiny.heddle --generic --set driver.launch_by=queue -- "$programs/vectoradd" || return 1
     expect 0 '^PASS' -- run platforms/tiny.heddle "${set[@]}" --mode functional -- "$programs/many_streams"
+}
+
+# Copies from GPU to GPU: with access by the fabric, as fast as its links let them; without it through the host.
+t_peer_copies() {
+    local f a variant fabric=platforms/r9nano_x8_fabric.heddle
+    for f in ring4 r9nano_x4; do
+        for a in none push pull; do
+            expect 0 '^PASS' -- run platforms/$f.heddle --stats "$out/work/ref.json" -- "$programs/peer_copies" 20000 $a || return 1
+            [ $a = none ] && [ "$(statistic rdma copied_out)" = 0 ] && continue
+            [ "$(statistic rdma copied_out)" -ge $((20000 / 64)) ] || fail "$f: copies with $a took another way" || return 1
+            [ "$(statistic rdma copied_out)" = "$(statistic rdma copied_in)" ] || fail "$f: not all that left came in" || return 1
+        done
+    done
+    for f in peer_ring allreduce halo; do
+        [ "$full" = yes ] || break
+        expect 0 '^PASS' -- run $fabric -- "$programs/$f" || return 1
+    done
+    # A megabyte: 16,384 answers of 72 bytes each over one link, and less than 6 us for the rest. At full speed the DMA engine is
+    # the narrower place: for each line it sends two requests, one a cycle.
+    for f in "5GB/s 235930" "10GB/s 117965" "50GB/s 32768"; do
+        expect 0 '^PASS' -- run $fabric --generic --set "xgmi.bandwidth=${f% *}" --stats "$out/work/ref.json" -- "$programs/peer_copies" 1048576 pull 2 5 || return 1
+        python3 - "$out/work/log" "${f#* }" "$out/work/ref.json" <<'END' || return 1
+import json, re, sys
+ns, bound = float(re.search(r"copied in (\d+) ns", open(sys.argv[1]).read())[1]), float(sys.argv[2])
+assert bound <= ns < bound + 6000, f"{ns} ns, expected {bound} and up to 6000 more"
+sent = sum(v["backward"]["bytes"] for k, v in json.load(open(sys.argv[3]))["links"].items()
+           if "xgmi" in k and k.startswith("gpu[5].") and " gpu[2]." in k)
+assert sent >= 72 * 16384, f"{sent} bytes on the link"
+END
+    done
+    expect 0 '^PASS' -- run platforms/ring4.heddle --stats "$out/work/ref.json" --stats-no-host -- "$programs/peer_copies" 9000 || return 1
+    for variant in --tick-order=descending --tick-order=random:1 --tick-all --generic "--threads 2"; do
+        # shellcheck disable=SC2086
+        expect 0 '^PASS' -- run platforms/ring4.heddle $variant --stats "$out/work/new.json" --stats-no-host -- "$programs/peer_copies" 9000 || return 1
+        same "$out/work/ref.json" "$out/work/new.json" || { fail "copies between GPUs with $variant"; return 1; }
+    done
 }
 
 # Kernels of eight queues run at the same time, on the same compute units.

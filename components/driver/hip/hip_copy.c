@@ -135,10 +135,10 @@ static int device_of(uint64_t address)
 }
 
 /* The null stream's copies are in order with the null streams of all devices that they touch. */
-static hipError_t order_copy(const struct copy *copy, hipStream_t stream)
+static hipError_t order_copy(const struct copy *copy, hipStream_t stream, bool waits)
 {
     int devices[] = {device_of(copy->to), device_of(copy->from)};
-    hipError_t error = hip_stream_order(stream);
+    hipError_t error = hip_stream_order(stream, waits ? DRIVER_CALL_COPY : DRIVER_CALL_COPY_ASYNC);
     for (int i = 0; i < 2 && error == hipSuccess; i++) {
         if (devices[i] >= 0) {
             error = hip_stream_order_device(stream, devices[i]);
@@ -202,7 +202,14 @@ static hipError_t run_copy(const struct copy *copy, hipMemcpyKind kind, hipStrea
         error = hip_stream_wait(stream, what); /* earlier copies may still fill the source */
     }
     uint64_t ticket = 0, to = copy->to, from = copy->from;
-    bool pending = false;
+    bool pending = false, begun = false;
+    bool pageable = (!to_device && !is_pinned(copy->to, copy->width))
+                    || (!from_device && !is_pinned(copy->from, copy->width));
+    if (hip_recording && to_device != from_device) {
+        const uint64_t pitch = to_device ? copy->from_pitch : copy->to_pitch;
+        hip_managed_record_pinned(to_device ? from : to, (copy->rows - 1) * pitch + copy->width,
+                                  from_device, blocking || pageable);
+    }
     if (to_device && !from_device) {
         from = hip_managed_pinned(from, (copy->rows - 1) * copy->from_pitch + copy->width, false);
     } else if (from_device && !to_device) {
@@ -210,10 +217,9 @@ static hipError_t run_copy(const struct copy *copy, hipMemcpyKind kind, hipStrea
     }
     error = to && from ? error : hip.lost;
     if (error == hipSuccess && (to_device || from_device)) {
-        error = order_copy(copy, stream);
+        error = order_copy(copy, stream, blocking);
+        begun = error == hipSuccess;
     }
-    bool pageable = (!to_device && !is_pinned(copy->to, copy->width))
-                    || (!from_device && !is_pinned(copy->from, copy->width));
     bool records = hip_recording && error == hipSuccess && (to_device || from_device);
     struct hip_record_copy recorded =
         record_of(copy, stream, (void *)(uintptr_t)(to_device ? from : to), blocking || pageable);
@@ -222,10 +228,12 @@ static hipError_t run_copy(const struct copy *copy, hipMemcpyKind kind, hipStrea
         error = enqueue_copy(to + row * copy->to_pitch, from + row * copy->from_pitch, copy->width,
                              queue, &ticket, &pending, what);
     }
+    if (begun) {
+        hip_stream_note(stream, pending ? ticket : 0);
+    }
     if (!pending) {
         return error;
     }
-    hip_stream_note();
     if (error == hipSuccess) {
         error = order_after_copy(copy, stream, ticket);
     }

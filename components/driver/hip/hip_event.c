@@ -69,17 +69,19 @@ static hipError_t record_event(hipEvent_t event, hipStream_t stream)
         error = hipErrorInvalidHandle;
     }
     if (error == hipSuccess) {
-        error = hip_stream_order(stream);
+        error = hip_stream_order(stream, DRIVER_CALL_EVENT_RECORD);
     }
     if (error == hipSuccess) {
-        error = hip_status(hip.api->mark(queue, &ticket), "hipEventRecord");
+        found = find_event(event); /* the wait may have released the lock */
+        enum driver_status status = found ? hip.api->mark(queue, &ticket) : DRIVER_INVALID_VALUE;
+        hip_stream_note(stream, status == DRIVER_OK ? ticket : 0);
+        error = found ? hip_status(status, "hipEventRecord") : hipErrorInvalidHandle;
     }
     if (error == hipSuccess) {
         found->recorded = true;
         found->ticket = ticket;
         HIP_RECORD(.kind = API_TRACE_EVENT_RECORD, .event = found->number,
                    .stream = hip_stream_number(stream));
-        hip_stream_note();
     }
     return error;
 }
@@ -104,8 +106,11 @@ static hipError_t query_event(hipEvent_t event)
     if (!found->recorded) {
         return hipSuccess;
     }
-    HIP_RECORD(.kind = API_TRACE_EVENT_QUERY, .event = found->number);
-    return hip_query_ticket(found->ticket, "hipEventQuery");
+    struct api_trace_call call = {.kind = API_TRACE_EVENT_QUERY, .event = found->number};
+    size_t line = hip_recording ? hip_record_add(&call) : 0;
+    hipError_t error = hip_query_ticket(found->ticket, "hipEventQuery");
+    HIP_RECORD_ANSWER(line, error);
+    return error;
 }
 
 /* Simulated milliseconds between two events, of which the hardware knows picoseconds. */
@@ -141,7 +146,12 @@ static hipError_t wait_for_event(hipStream_t stream, hipEvent_t event, unsigned 
                        : found             ? hipErrorInvalidValue
                                            : hipErrorInvalidHandle;
     if (error == hipSuccess) {
-        error = hip_stream_order(stream);
+        error = hip_stream_order(stream, DRIVER_CALL_WAIT_EVENT);
+    }
+    bool begun = error == hipSuccess;
+    found = find_event(event); /* the wait may have released the lock */
+    if (!found) {
+        error = event ? hipErrorInvalidHandle : hipErrorInvalidValue;
     }
     if (error == hipSuccess) {
         HIP_RECORD(.kind = API_TRACE_STREAM_WAIT_EVENT, .stream = hip_stream_number(stream),
@@ -149,6 +159,13 @@ static hipError_t wait_for_event(hipStream_t stream, hipEvent_t event, unsigned 
     }
     if (error == hipSuccess && found->recorded) {
         error = hip_status(hip.api->wait_for(queue, found->ticket), "hipStreamWaitEvent");
+    }
+    if (begun && !hip.orders_streams) {
+        uint64_t ticket = 0; /* of the wait; without one there is nothing to be done */
+        if (error == hipSuccess && found->recorded) {
+            hip.api->last(queue, &ticket);
+        }
+        hip_stream_note(stream, ticket);
     }
     return error;
 }

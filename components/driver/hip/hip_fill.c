@@ -79,8 +79,9 @@ static hipError_t run_fill(const struct fill *fill, hipStream_t stream, bool blo
     }
     uint64_t ticket = 0;
     if (error == hipSuccess) {
-        error = hip_stream_order(stream);
+        error = hip_stream_order(stream, DRIVER_CALL_FILL);
     }
+    bool begun = error == hipSuccess;
     if (hip_recording && error == hipSuccess) {
         record_fill(fill, stream, blocking);
     }
@@ -88,11 +89,12 @@ static hipError_t run_fill(const struct fill *fill, hipStream_t stream, bool blo
         error = hip_status(hip.api->fill(queue, fill->address + row * fill->pitch, &fill->value,
                                          fill->width, fill->count, &ticket),
                            what);
-        if (error == hipSuccess) {
-            hip_stream_note();
-        }
     }
-    return error == hipSuccess && blocking ? hip_wait_ticket(ticket, what) : error;
+    if (begun) {
+        hip_stream_note(stream, ticket);
+    }
+    return error == hipSuccess && blocking && hip.fill_waits ? hip_wait_ticket(ticket, what)
+                                                             : error;
 }
 
 static hipError_t fill_plain(void *to, uint32_t value, uint32_t width, size_t count,

@@ -56,7 +56,9 @@ struct hip_library {
                              further ones */
     int device_count;     /* places that have been used; hip_is_device() says whether one is */
     uint64_t window_base, window_size; /* the reservation that device addresses come from */
-    bool functional; /* kernels run at once, when their turn comes, without simulated time */
+    bool orders_streams; /* by HIP's rules; otherwise the driver has rules of its own */
+    bool fill_waits;     /* the program waits for fills */
+    bool functional;     /* kernels run at once, when their turn comes, without simulated time */
     hipError_t lost; /* not hipSuccess: a kernel broke the device; every later call says so */
 };
 extern struct hip_library hip;

@@ -127,7 +127,7 @@ static hipError_t enqueue(const struct request *request, uint32_t queue, int dev
     uint64_t ticket = 0;
     hipError_t sent = hip_managed_before_launch(queue, request->what);
     if (sent == hipSuccess) {
-        sent = hip_stream_order(request->stream);
+        sent = hip_stream_order(request->stream, DRIVER_CALL_LAUNCH);
     }
     if (sent != hipSuccess) {
         return sent;
@@ -140,6 +140,7 @@ static hipError_t enqueue(const struct request *request, uint32_t queue, int dev
     if (status != DRIVER_OK && hip_recording) {
         hip_record_drop(line);
     }
+    hip_stream_note(request->stream, status == DRIVER_OK ? ticket : 0);
     if (status == DRIVER_FAULT) {
         /* Refused before it began, as an instruction is missing: nothing is broken, but the run
          * must not look like a good one to a program that ignores errors of launches. */
@@ -150,9 +151,6 @@ static hipError_t enqueue(const struct request *request, uint32_t queue, int dev
         return hipErrorLaunchFailure;
     }
     hipError_t error = hip_status(status, request->what);
-    if (error == hipSuccess) {
-        hip_stream_note();
-    }
     if (error == hipSuccess && calls_host) {
         hip_hostcall_begin(device, function->name, ticket);
     }

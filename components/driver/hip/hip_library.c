@@ -122,6 +122,9 @@ static bool load_platform(const char *path)
                 path, hip.api->version, DRIVER_API_VERSION);
         return false;
     }
+    uint32_t flags = hip.api->stream_flags();
+    hip.orders_streams = (flags & DRIVER_STREAMS_FRONT_END) != 0;
+    hip.fill_waits = (flags & DRIVER_STREAMS_FILL_WAITS) != 0;
     return true;
 }
 

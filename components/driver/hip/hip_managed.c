@@ -173,6 +173,9 @@ hipError_t hip_managed_before_use(uint32_t queue, uint64_t address, uint64_t siz
 
 /* ---- to the host ---- */
 
+/* This thread has fetched something, which is recorded; another may have been faster. */
+static _Thread_local bool fetched;
+
 /* Blocks from `block` on, after the work that may change them. */
 static bool fetch(struct managed *m, uint64_t block, bool write)
 {
@@ -185,6 +188,7 @@ static bool fetch(struct managed *m, uint64_t block, bool write)
     while (end < m->blocks && end < block + count && m->places[end] == AT_DEVICE) {
         end++;
     }
+    fetched = true;
     m->next = end;
     m->streak = end - block;
     enum driver_status status =
@@ -229,15 +233,32 @@ static bool bring_recorded(uint64_t host, bool write)
     if (!m) {
         return false;
     }
-    bool fetches = m->places[(host - m->view) / BLOCK] == AT_DEVICE;
     hip_record_access(host, write);
+    fetched = false;
     bool open = bring(host, write);
     m = find_view(host);
-    if (open && fetches && m) {
+    if (open && fetched && m) {
         uint64_t start = (m->next - m->streak) * BLOCK;
         hip_record_fetched(m->view + start, m->own + start, block_end(m, m->next - 1) - start);
     }
     return open;
+}
+
+void hip_managed_record_pinned(uint64_t host, uint64_t size, bool written, bool waits)
+{
+    const struct managed *m = find_view(host);
+    uint64_t first = m ? (host - m->view) / BLOCK : 0;
+    uint64_t end = m ? (host - m->view + size - 1) / BLOCK + 1 : 0;
+    for (uint64_t block = first; m && block < end; block++) {
+        uint64_t start = block * BLOCK;
+        bool moves = m->places[block] == AT_DEVICE || (m->places[block] == AT_BOTH && written);
+        if (waits && moves) {
+            bring_recorded(m->view + start, written);
+            m = find_view(host); /* the wait has released the lock */
+        } else if (!waits && m->places[block] == AT_HOST) {
+            hip_record_host_write(m->view + start, m->own + start, block_end(m, block) - start);
+        }
+    }
 }
 
 bool hip_managed_fault(uint64_t address, bool write)

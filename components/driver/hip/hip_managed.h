@@ -39,6 +39,9 @@ uint64_t hip_managed_host_side(uint64_t address);
 /* Where a command may read or, with `written`, write pinned memory at `host`: brings it to the host
  * when it is mapped. 0: that has failed, and was said. */
 uint64_t hip_managed_pinned(uint64_t host, uint64_t size, bool written);
+/* The same for a recording, before hip_managed_pinned(): what comes to the host, and what the host
+ * has stored there. `waits`: the trace plays the copy with other host memory. */
+void hip_managed_record_pinned(uint64_t host, uint64_t size, bool written, bool waits);
 /* Pinned memory at `start` is plain host memory again, if it was mapped. */
 void hip_managed_unmap(uint64_t start);
 

@@ -14,7 +14,10 @@
 #include <inttypes.h>
 #include <stddef.h>
 
-enum { NO_PLACE = -1 };
+enum {
+    NO_PLACE = -1,
+    UNORDERED_THREADS = 1000000 /* numbers of threads that have no turns, after the first */
+};
 
 /* A copy to pinned memory that is under way. */
 struct pending {
@@ -30,18 +33,33 @@ static struct {
     size_t count, room;
     struct pending *pending;
     size_t pending_count, pending_room;
-    uint32_t threads;     /* that have been seen */
-    uint32_t last_thread; /* of the last line */
+    uint32_t unordered;   /* threads without turns that have been seen */
+    uint32_t last_thread; /* of the last line; at first 0 */
+    bool names_thread;    /* the next line must say whose it is */
 } record;
 
 bool hip_recording;
 
-/* The calling thread: its number from 1, 0 when it has none yet; its line of the call that it is
- * in. */
-static _Thread_local uint32_t thread_number;
+/* The calling thread: its line of the call that it is in; its number, from 1, if it has no turns.
+ */
 static _Thread_local ptrdiff_t open_line = NO_PLACE;
+static _Thread_local uint32_t unordered_number;
 
 /* ---- lines ---- */
+
+/* Threads are numbered as they were created, 0 is the one that created the first other one: among
+ * threads that can go on at the same time, the older goes first. */
+static uint32_t thread_number(void)
+{
+    uint64_t number = hip_turns_number();
+    if (number > 0) {
+        return (uint32_t)number - 1;
+    }
+    if (unordered_number == 0) {
+        unordered_number = ++record.unordered;
+    }
+    return unordered_number == 1 ? 0 : UNORDERED_THREADS + unordered_number;
+}
 
 static size_t append(const struct api_trace_call *call)
 {
@@ -57,13 +75,12 @@ static size_t append(const struct api_trace_call *call)
 
 size_t hip_record_add(const struct api_trace_call *call)
 {
-    if (thread_number == 0) {
-        thread_number = ++record.threads;
+    uint32_t thread = thread_number();
+    if (record.last_thread != thread || record.names_thread) {
+        append(&(struct api_trace_call){.kind = API_TRACE_THREAD, .thread = thread});
     }
-    if (record.last_thread != thread_number && record.count > 0) {
-        append(&(struct api_trace_call){.kind = API_TRACE_THREAD, .thread = thread_number - 1});
-    }
-    record.last_thread = thread_number;
+    record.last_thread = thread;
+    record.names_thread = false;
     size_t place = append(call);
     open_line = (ptrdiff_t)place;
     return place;
@@ -83,8 +100,8 @@ void hip_record_drop(size_t place)
 static void note_return(void)
 {
     if (open_line != NO_PLACE && (size_t)open_line + 1 < record.count) {
-        append(&(struct api_trace_call){.kind = API_TRACE_RETURN, .thread = thread_number - 1});
-        record.last_thread = 0; /* the next line names its thread */
+        append(&(struct api_trace_call){.kind = API_TRACE_RETURN, .thread = thread_number()});
+        record.names_thread = true;
     }
     open_line = NO_PLACE;
 }

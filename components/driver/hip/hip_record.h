@@ -33,6 +33,13 @@ size_t hip_record_add(const struct api_trace_call *call);
         }                                                                                          \
     } while (0)
 struct api_trace_call *hip_record_at(size_t place);
+/* A query, and whether what it asked for was ready. */
+#define HIP_RECORD_ANSWER(line, error)                                                             \
+    do {                                                                                           \
+        if (hip_recording) {                                                                       \
+            hip_record_at(line)->value = (error) == hipSuccess;                                    \
+        }                                                                                          \
+    } while (0)
 /* The call did not happen. */
 void hip_record_drop(size_t place);
 /* The calling thread's API call is over. */

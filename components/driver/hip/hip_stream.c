@@ -4,8 +4,9 @@
  * as CUDA's): a command of the null stream begins when all before it in blocking streams are done,
  * and commands of blocking streams begin when those before them in the null stream are done.
  * Streams made with hipStreamNonBlocking take no part in that. hip_stream_order() turns it into
- * waits in the queues, right before a command is enqueued. The streams per host thread
- * (hipStreamPerThread) are blocking ones.
+ * waits in the queues, right before a command is enqueued. On a platform whose driver has stream
+ * rules of its own (components/driver/stream_rules.h), a call waits there until they let it begin.
+ * The streams per host thread (hipStreamPerThread) are blocking ones.
  *
  * A destroyed stream finishes its commands; until then it is kept, without being found by its
  * handle. Invariant: a handle that a program gives is looked up in the list of living ones before
@@ -178,8 +179,37 @@ static hipError_t order_null(uint32_t queue, int device)
     return error;
 }
 
-hipError_t hip_stream_order(hipStream_t stream)
+/* Rules of the driver: a call that may not begin yet is tried again when something is done. */
+static hipError_t begin_call(hipStream_t stream, enum driver_call call)
 {
+    static const char what[] = "waiting for other streams";
+    for (;;) {
+        const struct ihipStream_t *found = find_stream(stream);
+        uint64_t blocker = 0;
+        if (!found) {
+            return hipErrorInvalidHandle; /* destroyed while we waited */
+        }
+        enum driver_status status =
+            hip.api->call_begin(found->queue, call, is_null_stream(stream), &blocker);
+        if (status != DRIVER_NOT_READY) {
+            return hip_status(status, what);
+        }
+        if (hip_ticket_done(blocker)) {
+            hip_say("the driver's stream rules wait for a command that is done already");
+            return hip.lost != hipSuccess ? hip.lost : hipErrorUnknown;
+        }
+        hipError_t error = hip_wait_ticket(blocker, what);
+        if (error != hipSuccess) {
+            return error;
+        }
+    }
+}
+
+hipError_t hip_stream_order(hipStream_t stream, enum driver_call call)
+{
+    if (!hip.orders_streams) {
+        return begin_call(stream, call);
+    }
     struct ihipStream_t *found = find_stream(stream);
     if (!found) {
         return hipErrorInvalidHandle;
@@ -192,16 +222,22 @@ hipError_t hip_stream_order(hipStream_t stream)
                : hipSuccess;
 }
 
-void hip_stream_note(void)
+void hip_stream_note(hipStream_t stream, uint64_t ticket)
 {
-    hip_turns_progress();
+    const struct ihipStream_t *found = hip.orders_streams ? NULL : find_stream(stream);
+    if (found) {
+        hip.api->call_end(found->queue, ticket);
+    }
+    if (ticket != 0) {
+        hip_turns_progress();
+    }
 }
 
 hipError_t hip_stream_order_device(hipStream_t stream, int device)
 {
     const struct ihipStream_t *found = find_stream(stream);
     uint64_t met = 0;
-    if (!found || !is_null_stream(stream) || found->device == device) {
+    if (!found || !is_null_stream(stream) || found->device == device || !hip.orders_streams) {
         return found ? hipSuccess : hipErrorInvalidHandle;
     }
     hipError_t error = meet(found->queue, hip.devices[device].queue, &met);
@@ -211,7 +247,7 @@ hipError_t hip_stream_order_device(hipStream_t stream, int device)
 hipError_t hip_stream_order_after(hipStream_t stream, int device, uint64_t ticket)
 {
     const struct ihipStream_t *found = find_stream(stream);
-    if (!found || !is_null_stream(stream) || found->device == device) {
+    if (!found || !is_null_stream(stream) || found->device == device || !hip.orders_streams) {
         return found ? hipSuccess : hipErrorInvalidHandle;
     }
     return hip_status(hip.api->wait_for(hip.devices[device].queue, ticket),
@@ -249,7 +285,7 @@ static struct tickets tickets_of_device(int device, bool all)
 
 static struct tickets tickets_of(const struct ihipStream_t *stream)
 {
-    if (stream == &null_streams[stream->device]) {
+    if (stream == &null_streams[stream->device] && hip.orders_streams) {
         return tickets_of_device(stream->device, false);
     }
     struct tickets tickets = {0};
@@ -307,13 +343,16 @@ static hipError_t query_stream(hipStream_t stream)
     if (!found) {
         return hipErrorInvalidHandle;
     }
-    HIP_RECORD(.kind = API_TRACE_STREAM_QUERY, .stream = hip_stream_number(stream));
+    struct api_trace_call call = {.kind = API_TRACE_STREAM_QUERY,
+                                  .stream = hip_stream_number(stream)};
+    size_t line = hip_recording ? hip_record_add(&call) : 0;
     struct tickets tickets = tickets_of(found);
     hipError_t error = tickets.count ? hip_query_ticket(tickets.list[0], what) : hip.lost;
     for (size_t i = 1; i < tickets.count && error == hipSuccess; i++) {
         error = hip_ticket_done(tickets.list[i]) ? hip.lost : hipErrorNotReady;
     }
     hip_release(tickets.list);
+    HIP_RECORD_ANSWER(line, error);
     return error;
 }
 

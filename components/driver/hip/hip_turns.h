@@ -102,6 +102,8 @@ void hip_turns_interrupt(pthread_t thread);
 bool hip_turns_wait_ticket(uint64_t ticket, bool poll);
 /* The calling thread has given the device something to do: it does not poll. */
 void hip_turns_progress(void);
+/* The calling thread's place in the order of creation, from 1; 0: it has none. */
+uint64_t hip_turns_number(void);
 /* A call of HIP: says once when the order of the calling thread is the host's. */
 void hip_turns_check_caller(void);
 

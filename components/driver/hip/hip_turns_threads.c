@@ -104,6 +104,11 @@ static void know_self(void)
     }
 }
 
+uint64_t hip_turns_number(void)
+{
+    return hip_turns_self ? hip_turns_self->number : HIP_TURNS_NO_NUMBER;
+}
+
 int hip_turns_task(void)
 {
     return hip_turns_self ? hip_turns_self->task : (int)syscall(SYS_gettid);

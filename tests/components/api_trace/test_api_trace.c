@@ -47,7 +47,8 @@ static const char *path_of(const char *name)
 #define SETUP                                                                                      \
     "CUDA memalloc: dptr: dptr-0, size: 4096\n"                                                    \
     "CUDA memalloc: dptr: dptr-1, size: 16\n"
-#define OURS "heddle api-trace 1\n"
+#define OURS     "heddle api-trace 1\n"
+#define RECORDED "heddle api-trace 2\n"
 #define LAUNCH(args, stream)                                                                       \
     "CUDA cu kernel launch detected: name: k, ptx_name: _Z1kv, funcptr: 0x10, gdx: 1, gdy: 2, "    \
     "gdz: 3, bdx: 4, bdy: 5, bdz: 6, sharedBytes: 7, CUstream: " stream ", args: " args "\n"
@@ -130,6 +131,30 @@ Test(api_trace, our_extension_is_read)
     cr_expect(launch->arguments[4].offset == 28 && launch->arguments[4].size == 5);
     cr_expect_arr_eq(launch->arguments[4].bytes, ((uint8_t[]){1, 2, 3, 4, 5}), 5);
     cr_expect(t.calls[16].is_async && t.calls[16].stream == 0 && !t.calls[15].is_async);
+    api_trace_release(&t);
+}
+
+Test(api_trace, a_recording_of_a_whole_program_is_read)
+{
+    struct api_trace t;
+    struct mistakes m = {0};
+    struct api_trace_sink sink = {note, &m};
+    cr_assert(api_trace_read(&t, path_of("recorded"), &sink), "line %u: %s", m.lines[0],
+              m.texts[0]);
+    cr_assert_eq(t.version, 2);
+    const struct api_trace_call *rows = &t.calls[10], *symbol = &t.calls[11],
+                                *pinned = &t.calls[12], *launch = &t.calls[13];
+    cr_expect(rows->rows == 4 && rows->pitch == 256 && !rows->is_async
+              && rows->stream == API_TRACE_STREAM_OF_THREAD && api_trace_bytes(rows) == 64);
+    cr_expect(symbol->to.space == API_TRACE_SYMBOL && symbol->to.allocation == 1
+              && symbol->to.offset == 16);
+    cr_expect_str_eq(symbol->to.symbol, "table.7");
+    cr_expect(pinned->kind == API_TRACE_PINNED_TO_DEVICE && pinned->place.space == API_TRACE_HOST
+              && pinned->place.offset == 128 && pinned->host_pitch == 32 && pinned->is_async);
+    cr_expect(launch->module == 1 && launch->argument_count == 3);
+    cr_expect_str_eq(launch->arguments[1].pointer.symbol, "table");
+    cr_expect_eq(t.calls[18].thread, 3);
+    cr_expect(t.calls[27].kind == API_TRACE_RETURN && t.calls[27].thread == 3);
     api_trace_release(&t);
 }
 
@@ -222,6 +247,8 @@ static const struct {
     {OURS "HIP stream create: stream: stream-1\n", 2, "expected 'flags: '"},
     {"HIP device synchronize\n", 1, "begin the trace with 'heddle api-trace 1'"},
     {"heddle api-trace 3\n", 1, "version 3, this reader knows up to 2"},
+    {OURS "HIP stream query: stream: default, ready: 0\n", 2,
+     "is not in version 1: begin the trace with 'heddle api-trace 2'"},
     {"heddle api-trace 0\n", 1, "'0' is no version"},
     {"heddle api-trace one\n", 1, "'one' is no version"},
     {SETUP "heddle api-trace 1\n", 3, "is no call"},
@@ -308,6 +335,53 @@ static const struct {
      "gdz: 1, bdx: 4294967295, bdy: 4294967295, bdz: 4294967295, sharedBytes: 7, CUstream: (nil), "
      "args: \n",
      1, "more than 4294967295 work-items"},
+    /* what only recordings have */
+    {OURS SETUP "HIP memcpy D2D: to: module-1.x, from: dptr-0, size: 2\n", 4,
+     "'to' is 'module-1.x'"},
+    {RECORDED "HIP stream synchronize: stream: stream-1\n", 2, "stream-1 does not exist"},
+    {RECORDED "HIP stream create: stream: thread, flags: 0\n", 2, "not a new stream"},
+    {OURS "HIP stream synchronize: stream: thread\n", 2, "stream-4294967295 does not exist"},
+    {RECORDED "HIP module load: module: module-0, device: 0, file: f\n", 2, "not a module"},
+    {RECORDED "HIP module unload: module: module-3\n", 2, "module-3 does not exist"},
+    {RECORDED SETUP "HIP memset: device_ptr: module-1., value: 0, width: 1, count: 1\n", 4,
+     "'device_ptr' is 'module-1.'"},
+    {RECORDED SETUP "HIP memset: device_ptr: module-1.x, value: 0, width: 1, count: 1\n", 4,
+     "module-1 does not exist"},
+    {RECORDED SETUP "HIP memset: device_ptr: hptr-1, value: 0, width: 1, count: 1\n", 4,
+     "'device_ptr' is 'hptr-1', not device memory"},
+    {RECORDED "HIP host free: hptr: hptr-1\n", 2, "hptr-1 does not exist"},
+    {RECORDED "HIP host register: hptr: hptr-1, size: 8, flags: 0\n"
+              "HIP compare: place: hptr-1+4, size: 5, rows: 1, host_pitch: 0, data_file: f\n",
+     3, "5 bytes from byte 4 of hptr-1 do not lie in its 8 bytes"},
+    {RECORDED "HIP host register: hptr: hptr-1, size: 8, flags: 0\n"
+              "HIP host map: dptr: dptr-1, hptr: hptr-2\n",
+     3, "hptr-2 does not exist"},
+    {RECORDED SETUP "HIP copy H2D: device_ptr: dptr-0, size: 16, rows: 3, pitch: 2041, data_file: "
+                    "f, stream: default\n",
+     4, "4098 bytes from byte 0 of dptr-0"},
+    {RECORDED SETUP "HIP copy H2D: device_ptr: dptr-0, size: 16, rows: 3, pitch: 15, data_file: f, "
+                    "stream: default\n",
+     4, "rows of 16 bytes overlap, 15 bytes apart"},
+    {RECORDED SETUP "HIP copy H2D: device_ptr: dptr-0, size: 16, rows: 9223372036854775807, pitch: "
+                    "4096, data_file: f, stream: default\n",
+     4, "more than any memory holds"},
+    {RECORDED SETUP "HIP copy D2D: to: dptr-0, to_pitch: 16, from: dptr-0, from_pitch: 2048, size: "
+                    "16, rows: 3, stream: default\n",
+     4, "4112 bytes from byte 0 of dptr-0"},
+    {RECORDED SETUP "HIP fill: device_ptr: dptr-0, value: 0, width: 4, count: 4, rows: 2, pitch: "
+                    "4081, stream: default\n",
+     4, "4097 bytes from byte 0"},
+    {RECORDED SETUP
+     "HIP pinned D2H: host_ptr: dptr-0, device_ptr: dptr-0, size: 8, rows: 1, pitch: "
+     "0, host_pitch: 0, stream: default\n",
+     4, "'host_ptr' is not host memory"},
+    {RECORDED "HIP event query: event: event-1, ready: 1\n", 2, "event-1 does not exist"},
+    {RECORDED SETUP "HIP module launch: module: module-2, kernel: k, gdx: 1, gdy: 1, gdz: 1, bdx: "
+                    "1, bdy: 1, bdz: 1, sharedBytes: 0, stream: default, args: \n",
+     4, "module-2 does not exist"},
+    {RECORDED SETUP "HIP launch: kernel: k, gdx: 1, gdy: 1, gdz: 1, bdx: 1, bdy: 1, bdz: 1, "
+                    "sharedBytes: 0, stream: default, args: 0=hptr-1/\n",
+     4, "argument 1 is neither"},
 };
 
 Test(api_trace, mistakes_are_reported_once_with_their_line)
@@ -422,7 +496,8 @@ static bool same_arguments(const struct api_trace_call *a, const struct api_trac
         const struct api_trace_argument *x = &a->arguments[i], *y = &b->arguments[i];
         same = x->offset == y->offset && x->size == y->size && x->is_pointer == y->is_pointer
                && x->pointer.allocation == y->pointer.allocation
-               && x->pointer.offset == y->pointer.offset
+               && x->pointer.offset == y->pointer.offset && x->pointer.space == y->pointer.space
+               && same_text(x->pointer.symbol, y->pointer.symbol)
                && (x->is_pointer || memcmp(x->bytes, y->bytes, x->size) == 0);
     }
     return same;
@@ -441,6 +516,11 @@ static bool same_call(const struct api_trace_call *a, const struct api_trace_cal
            && a->stream == b->stream && a->event == b->event
            && memcmp(a->grid, b->grid, sizeof a->grid) == 0
            && memcmp(a->block, b->block, sizeof a->block) == 0 && a->shared_bytes == b->shared_bytes
+           && a->place.allocation == b->place.allocation && a->place.offset == b->place.offset
+           && a->place.space == b->place.space && a->to.space == b->to.space
+           && same_text(a->to.symbol, b->to.symbol) && a->module == b->module
+           && a->thread == b->thread && a->rows == b->rows && a->pitch == b->pitch
+           && a->from_pitch == b->from_pitch && a->host_pitch == b->host_pitch
            && same_arguments(a, b);
 }
 
@@ -474,8 +554,8 @@ static void expect_round_trip(const struct api_trace *t)
 
 Test(api_trace, what_is_written_reads_the_same)
 {
-    static const char *const names[] = {"vecadd", "pipeline"};
-    for (size_t i = 0; i < 2; i++) {
+    static const char *const names[] = {"vecadd", "pipeline", "recorded"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         struct api_trace t;
         struct mistakes m = {0};
         struct api_trace_sink sink = {note, &m};
@@ -500,7 +580,7 @@ Test(api_trace, a_recorded_trace_can_be_written_in_our_grammar_but_not_always_ba
     struct mistakes m = {0};
     struct api_trace_sink sink = {note, &m};
     cr_assert(api_trace_read(&t, path_of("vecadd"), &sink));
-    t.version = API_TRACE_VERSION;
+    t.version = 1;
     char *text = written(&t, true);
     cr_assert(parse(&again, text, strlen(text), &m), "%s", m.texts[0]);
     cr_expect_not_null(strstr(text, "args: 0=dptr-0/8=dptr-1/16=dptr-2/24=10000000/"));

@@ -4,11 +4,11 @@
 #include <criterion/parameterized.h>
 #include <string.h>
 
-#include "sector_cache.gen.h"
+#include "sector_cache__generic.c" /* the unit itself: touches are functions inside of it */
+
+#include "components/sector_cache/sector_touch.h"
 #include "tests/components/sector_memory/sector_messages.h"
 #include "tests/components/sector_memory/sector_reference.h"
-
-extern const struct unit_type sector_cache__generic;
 
 enum { TOP, BOTTOM, CONTROL };
 enum { NO_BYPASS = false, BYPASS = true };
@@ -187,6 +187,21 @@ ParameterizedTest(struct rate_case *p, sector_cache, hits_stream_at_the_rate_of_
     cr_expect_eq(stats()->hits, 128 * (unsigned)__builtin_popcount(p->sectors));
 }
 
+/* Two ports: a load of the second sector, and one of the first two, which waits for one of its
+ * banks. */
+Test(sector_cache, a_request_waits_for_all_of_its_banks)
+{
+    struct sector_cache_params k = plain();
+    k.ports = 2;
+    set_up(k, 10);
+    send(sector_load(1, 0, 0x80, 15, NO_BYPASS));
+    for (uint16_t i = 0; i < 40; i++)
+        send(sector_load(500, (uint16_t)(100 + i), 0x80, i % 2 ? 3 : 2, NO_BYPASS));
+    run();
+    cr_expect_eq(seen(139), seen(100) + 39);
+    cr_expect_eq(stats()->bank_conflicts, 39);
+}
+
 Test(sector_cache, loads_of_one_line_share_an_mshr_and_ask_once_for_each_sector)
 {
     set_up(plain(), 100);
@@ -262,42 +277,41 @@ Test(sector_cache, lines_under_way_hold_their_ways_only_if_allocated_on_miss)
 
 /* ---- what it keeps, against the reference ---- */
 
+/* One after the other, so that nothing is under way. */
 struct shape_case {
     int64_t size, ways, write, write_miss, allocate, index, slices, interleave;
     unsigned footprint; /* lines */
 };
 
+enum { THROUGH = SECTOR_CACHE_WRITE_THROUGH, BACK = SECTOR_CACHE_WRITE_BACK };
+enum { AROUND, LAZY, FETCH };
+enum { MISS, FILL, STREAMING };
+enum { PLAIN, FOLDED, POLYNOMIAL };
+
+static struct shape_case shapes[] = {
+    {1024, 2, THROUGH, AROUND, MISS, PLAIN, 1, 256, 20},
+    {1024, 2, THROUGH, LAZY, MISS, PLAIN, 1, 256, 20},
+    {1024, 1, THROUGH, LAZY, FILL, FOLDED, 1, 256, 20},
+    {4096, 4, THROUGH, LAZY, STREAMING, FOLDED, 1, 256, 60},
+    {3072, 3, THROUGH, AROUND, FILL, PLAIN, 1, 256, 40},
+    {2048, 16, BACK, LAZY, MISS, PLAIN, 1, 256, 30},
+    {4096, 2, BACK, LAZY, MISS, POLYNOMIAL, 1, 256, 60},
+    {8192, 4, BACK, LAZY, FILL, POLYNOMIAL, 4, 256, 400},
+    {8192, 4, BACK, FETCH, MISS, POLYNOMIAL, 8, 512, 500},
+    {6144, 24, BACK, FETCH, MISS, PLAIN, 1, 256, 90},
+    {12288, 6, BACK, LAZY, MISS, FOLDED, 2, 128, 300},
+    {1024, 8, BACK, LAZY, STREAMING, PLAIN, 1, 256, 20},
+    {5 * 256, 2, BACK, LAZY, MISS, PLAIN, 1, 256, 20}, /* five sets */
+};
+
 ParameterizedTestParameters(sector_cache, keeps_what_the_reference_keeps)
 {
-    enum { THROUGH = SECTOR_CACHE_WRITE_THROUGH, BACK = SECTOR_CACHE_WRITE_BACK };
-    enum { AROUND, LAZY, FETCH };
-    enum { MISS, FILL, STREAMING };
-    enum { PLAIN, FOLDED, POLYNOMIAL };
-    static struct shape_case cases[] = {
-        {1024, 2, THROUGH, AROUND, MISS, PLAIN, 1, 256, 20},
-        {1024, 2, THROUGH, LAZY, MISS, PLAIN, 1, 256, 20},
-        {1024, 1, THROUGH, LAZY, FILL, FOLDED, 1, 256, 20},
-        {4096, 4, THROUGH, LAZY, STREAMING, FOLDED, 1, 256, 60},
-        {3072, 3, THROUGH, AROUND, FILL, PLAIN, 1, 256, 40},
-        {2048, 16, BACK, LAZY, MISS, PLAIN, 1, 256, 30},
-        {4096, 2, BACK, LAZY, MISS, POLYNOMIAL, 1, 256, 60},
-        {8192, 4, BACK, LAZY, FILL, POLYNOMIAL, 4, 256, 400},
-        {8192, 4, BACK, FETCH, MISS, POLYNOMIAL, 8, 512, 500},
-        {6144, 24, BACK, FETCH, MISS, PLAIN, 1, 256, 90},
-        {12288, 6, BACK, LAZY, MISS, FOLDED, 2, 128, 300},
-        {1024, 8, BACK, LAZY, STREAMING, PLAIN, 1, 256, 20},
-        {5 * 256, 2, BACK, LAZY, MISS, PLAIN, 1, 256, 20}, /* five sets */
-    };
-    return cr_make_param_array(struct shape_case, cases, sizeof cases / sizeof cases[0]);
+    return cr_make_param_array(struct shape_case, shapes, sizeof shapes / sizeof shapes[0]);
 }
 
-/* One after the other, so that nothing is under way. */
-ParameterizedTest(struct shape_case *p, sector_cache, keeps_what_the_reference_keeps)
+static struct sector_cache_params shaped(const struct shape_case *p)
 {
-    static struct reference r;
-    bool writes_back = p->write == SECTOR_CACHE_WRITE_BACK;
-    struct sector_cache_params k = writes_back ? back() : plain();
-    uint64_t seed = (uint64_t)p->size + (uint64_t)p->footprint;
+    struct sector_cache_params k = p->write == SECTOR_CACHE_WRITE_BACK ? back() : plain();
     k.size = p->size;
     k.ways = p->ways;
     k.write_miss = p->write_miss;
@@ -305,7 +319,84 @@ ParameterizedTest(struct shape_case *p, sector_cache, keeps_what_the_reference_k
     k.index = p->index;
     k.slices = p->slices;
     k.interleave = p->interleave;
-    set_up(k, 3);
+    return k;
+}
+
+/* Request number i of a random stream. */
+struct random_request {
+    unsigned kind; /* enum sector_mem_request_kind */
+    uint64_t number;
+    unsigned sectors, partial;
+};
+
+static struct random_request random_request(uint64_t *seed, const struct shape_case *p)
+{
+    uint64_t z = harness_random(seed);
+    unsigned what = z >> 32 & 15;
+    bool copies = p->write == SECTOR_CACHE_WRITE_BACK;
+    return (struct random_request){what < 8               ? SECTOR_MEM_LOAD
+                                   : what < 14            ? SECTOR_MEM_STORE
+                                   : what < 15 || !copies ? SECTOR_MEM_ATOMIC
+                                                          : SECTOR_MEM_FILL,
+                                   z % p->footprint, (z >> 20 & 15) ? z >> 20 & 15 : 1,
+                                   z >> 24 & 15};
+}
+
+static struct harness_message message_of(const struct random_request *r, uint64_t cycle,
+                                         uint16_t tag)
+{
+    switch (r->kind) {
+    case SECTOR_MEM_LOAD:
+        return sector_load(cycle, tag, r->number * 128, r->sectors, NO_BYPASS);
+    case SECTOR_MEM_STORE:
+        return sector_store(cycle, tag, r->number * 128, r->sectors, r->partial);
+    case SECTOR_MEM_ATOMIC:
+        return sector_atomic(cycle, tag, r->number * 128, r->sectors, 5);
+    default:
+        return sector_fill(cycle, tag, r->number * 128, r->sectors);
+    }
+}
+
+static void reference_request(struct reference *r, const struct random_request *m)
+{
+    if (m->kind == SECTOR_MEM_LOAD)
+        reference_load(r, m->number, m->sectors);
+    else if (m->kind == SECTOR_MEM_STORE)
+        reference_store(r, m->number, m->sectors, m->partial & m->sectors);
+    else if (m->kind == SECTOR_MEM_ATOMIC)
+        reference_atomic(r, m->number, m->sectors);
+    else
+        reference_fill(r, m->number, m->sectors);
+}
+
+static void expect_counts(const struct reference_counts *want, bool writes_back)
+{
+    const struct sector_cache_stats *s = stats();
+    uint32_t partial = 0;
+    cr_expect_eq(s->hits, want->hits, "hits %d, not %d", (int)s->hits, (int)want->hits);
+    cr_expect_eq(s->sector_misses, want->sector_misses);
+    cr_expect_eq(s->misses, want->misses);
+    cr_expect_eq(s->evictions, want->evictions, "evictions %d, not %d", (int)s->evictions,
+                 (int)want->evictions);
+    cr_expect_eq(s->writebacks, want->writebacks);
+    cr_expect_eq(s->fetches, want->fetches);
+    cr_expect_eq(s->passed, want->passed);
+    cr_expect_eq(s->pending_hits, 0);
+    cr_expect_eq(below(SECTOR_MEM_LOAD), want->fetches);
+    for (uint32_t i = 0; i < harness_count(memory) && writes_back; i++) {
+        struct sector_mem_request m = sector_request(harness_log(memory, i));
+        if (harness_log(memory, i)->kind == SECTOR_MEM_STORE)
+            partial += (uint32_t)__builtin_popcount(m.store.partial);
+    }
+    cr_expect_eq(partial, writes_back ? want->dirty_partial : 0);
+}
+
+ParameterizedTest(struct shape_case *p, sector_cache, keeps_what_the_reference_keeps)
+{
+    static struct reference r;
+    bool writes_back = p->write == SECTOR_CACHE_WRITE_BACK;
+    uint64_t seed = (uint64_t)p->size + (uint64_t)p->footprint;
+    set_up(shaped(p), 3);
     reference_start(
         &r, (struct reference_shape){(unsigned)(p->size / p->ways / 128), (unsigned)p->ways,
                                      (enum reference_index)p->index, (unsigned)p->slices,
@@ -313,50 +404,119 @@ ParameterizedTest(struct shape_case *p, sector_cache, keeps_what_the_reference_k
                                      p->write_miss != SECTOR_CACHE_WRITE_MISS_AROUND,
                                      p->write_miss == SECTOR_CACHE_WRITE_MISS_FETCH, writes_back});
     for (uint32_t i = 0; i < 6000; i++) {
-        uint64_t z = harness_random(&seed), number = z % p->footprint;
-        unsigned sectors = (z >> 20 & 15) ? z >> 20 & 15 : 1, partial = z >> 24 & 15,
-                 what = z >> 32 & 15;
-        uint64_t cycle = 1 + i * 40, address = number * 128;
-        uint16_t tag = (uint16_t)i;
-        if (what < 8) {
-            send(sector_load(cycle, tag, address, sectors, NO_BYPASS));
-            reference_load(&r, number, sectors);
-        } else if (what < 14) {
-            send(sector_store(cycle, tag, address, sectors, partial));
-            reference_store(&r, number, sectors, partial & sectors);
-        } else if (what < 15 || !writes_back) {
-            send(sector_atomic(cycle, tag, address, sectors, 5));
-            reference_atomic(&r, number, sectors);
-        } else {
-            send(sector_fill(cycle, tag, address, sectors));
-            reference_fill(&r, number, sectors);
-        }
+        struct random_request m = random_request(&seed, p);
+        send(message_of(&m, 1 + i * 40, (uint16_t)i));
+        reference_request(&r, &m);
     }
     run();
+    cr_expect_eq(harness_count(cpu), 6000);
     if (writes_back) {
         cr_expect_gt(stats()->writebacks, 0);
         command(sector_flush(0, true));
         reference_flush(&r);
     }
-    const struct sector_cache_stats *s = stats();
-    cr_expect_eq(s->hits, r.counts.hits, "hits %d, not %d", (int)s->hits, (int)r.counts.hits);
-    cr_expect_eq(s->sector_misses, r.counts.sector_misses);
-    cr_expect_eq(s->misses, r.counts.misses);
-    cr_expect_eq(s->evictions, r.counts.evictions, "evictions %d, not %d", (int)s->evictions,
-                 (int)r.counts.evictions);
-    cr_expect_eq(s->writebacks, r.counts.writebacks);
-    cr_expect_eq(s->fetches, r.counts.fetches);
-    cr_expect_eq(s->passed, r.counts.passed);
-    cr_expect_eq(s->pending_hits, 0);
-    cr_expect_eq(below(SECTOR_MEM_LOAD), r.counts.fetches);
-    cr_expect_eq(harness_count(cpu), 6000);
-    uint32_t partial = 0;
-    for (uint32_t i = 0; i < harness_count(memory) && writes_back; i++) {
-        struct sector_mem_request m = sector_request(harness_log(memory, i));
-        if (harness_log(memory, i)->kind == SECTOR_MEM_STORE)
-            partial += (uint32_t)__builtin_popcount(m.store.partial);
+    expect_counts(&r.counts, writes_back);
+}
+
+ParameterizedTestParameters(sector_cache, touches_leave_what_requests_leave)
+{
+    return cr_make_param_array(struct shape_case, shapes, sizeof shapes / sizeof shapes[0]);
+}
+
+/* A stream is touched, another one goes through time: its counts are those of the reference, which
+ * saw both. And what touching says would go below is what the reference sends. */
+ParameterizedTest(struct shape_case *p, sector_cache, touches_leave_what_requests_leave)
+{
+    static struct reference r;
+    bool writes_back = p->write == SECTOR_CACHE_WRITE_BACK;
+    uint64_t seed = (uint64_t)p->size + (uint64_t)p->footprint;
+    struct reference_counts went = {0};
+    set_up(shaped(p), 3);
+    reference_start(
+        &r, (struct reference_shape){(unsigned)(p->size / p->ways / 128), (unsigned)p->ways,
+                                     (enum reference_index)p->index, (unsigned)p->slices,
+                                     (unsigned)p->interleave, writes_back,
+                                     p->write_miss != SECTOR_CACHE_WRITE_MISS_AROUND,
+                                     p->write_miss == SECTOR_CACHE_WRITE_MISS_FETCH, writes_back});
+    for (uint32_t i = 0; i < 3000; i++) {
+        struct random_request m = random_request(&seed, p);
+        struct sector_touched t =
+            sector_cache_touch(harness_instance(cache), (enum sector_mem_request_kind)m.kind,
+                               m.number * 128, m.sectors, m.partial);
+        reference_request(&r, &m);
+        went.fetches += (unsigned)__builtin_popcount(t.load);
+        went.writebacks += (unsigned)__builtin_popcount(t.evicted_sectors);
+        went.dirty_partial += (unsigned)__builtin_popcount(t.evicted_partial);
+        went.passed += (unsigned)__builtin_popcount(t.atomic);
+        cr_assert_eq(t.store, !writes_back && m.kind == SECTOR_MEM_STORE ? m.sectors : 0);
     }
-    cr_expect_eq(partial, writes_back ? r.counts.dirty_partial : 0);
+    cr_expect_eq(went.fetches, r.counts.fetches);
+    cr_expect_eq(went.writebacks, r.counts.writebacks);
+    cr_expect_eq(went.dirty_partial, r.counts.dirty_partial);
+    cr_expect_eq(went.passed, r.counts.passed);
+    r.counts = (struct reference_counts){0};
+    for (uint32_t i = 0; i < 1000; i++) {
+        struct random_request m = random_request(&seed, p);
+        send(message_of(&m, 1 + i * 40, (uint16_t)i));
+        reference_request(&r, &m);
+    }
+    run();
+    if (writes_back) {
+        command(sector_flush(0, true));
+        reference_flush(&r);
+    }
+    expect_counts(&r.counts, writes_back);
+}
+
+/* The same by pieces of 64 bytes as runtime/warm.h has them: tags, sectors and what went below are
+ * those of touching the two halves of each request. */
+Test(sector_cache, pieces_of_64_bytes_are_touches_of_two_sectors)
+{
+    enum { REQUESTS = 2000 };
+    static struct sector_line lines[2][64];
+    static uint64_t tags[2][64];
+    static const uint8_t kinds[] = {[SECTOR_MEM_LOAD] = WARM_READ,
+                                    [SECTOR_MEM_STORE] = WARM_WRITE,
+                                    [SECTOR_MEM_ATOMIC] = WARM_ATOMIC};
+    const struct shape_case *p = &shapes[6];
+    uint64_t below[WARM_KINDS] = {0};
+    for (unsigned turn = 0; turn < 2; turn++) {
+        uint64_t seed = 11;
+        set_up(shaped(p), 3);
+        struct sector_cache *c = harness_instance(cache);
+        warm_clear_counts();
+        for (uint32_t i = 0; i < REQUESTS; i++) {
+            struct random_request m = random_request(&seed, p);
+            if (m.kind == SECTOR_MEM_FILL)
+                continue;
+            for (unsigned half = 0; half < 2; half++) {
+                unsigned two = m.sectors >> (2 * half) & 3, part = m.partial >> (2 * half) & two;
+                struct warm_access a = {.address = m.number * 128 + half * 64,
+                                        .physical = m.number * 128 + half * 64,
+                                        .kind = kinds[m.kind]};
+                for (unsigned s = 0; s < 2; s++)
+                    if (two >> s & 1)
+                        a.mask |= (part >> s & 1 ? (uint64_t)0xff0 : UINT32_MAX) << (32 * s);
+                if (turn && a.mask)
+                    sector_cache_warm_ops.touch(&c->io.base, &a);
+                if (turn || !two)
+                    continue;
+                struct sector_touched t =
+                    sector_cache_touch(c, (enum sector_mem_request_kind)m.kind, m.number * 128,
+                                       two << (2 * half), part << (2 * half));
+                below[WARM_READ] += t.load != 0;
+                below[WARM_WRITE] += (t.evicted_sectors & 3) != 0;
+                below[WARM_WRITE] += (t.evicted_sectors & 12) != 0;
+            }
+        }
+        memcpy(lines[turn], sector_line_at(c, 0), sizeof lines[turn][0] * 32);
+        memcpy(tags[turn], sector_tag_at(c, 0), sizeof tags[turn][0] * 32);
+    }
+    cr_expect_arr_eq(lines[1], lines[0], sizeof lines[0][0] * 32);
+    cr_expect_arr_eq(tags[1], tags[0], sizeof tags[0][0] * 32);
+    cr_expect_gt(below[WARM_WRITE], 0);
+    cr_expect_eq(warm_counts()[WARM_READ], below[WARM_READ]);
+    cr_expect_eq(warm_counts()[WARM_WRITE], below[WARM_WRITE]);
 }
 
 /* ---- everything at once ---- */

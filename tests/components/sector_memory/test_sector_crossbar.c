@@ -18,11 +18,12 @@ static const struct build_type type = {
 
 static uint32_t crossbar, sources[SOURCES_MAX], targets[TARGETS_MAX];
 static uint32_t source_count, target_count;
+static int64_t flit = 40;
 
 static void set_up(uint32_t from, uint32_t to, int64_t latency, int64_t hash, uint64_t memory)
 {
     struct sector_crossbar_params k = {
-        .latency = latency, .flit = 40, .header = 8, .interleave = 256, .hash = hash};
+        .latency = latency, .flit = flit, .header = 8, .interleave = 256, .hash = hash};
     int64_t values[sizeof k / sizeof(int64_t)];
     memcpy(values, &k, sizeof values);
     harness_start();
@@ -80,13 +81,16 @@ ParameterizedTest(int64_t *latency, sector_crossbar,
 struct flit_case {
     bool store;
     unsigned sectors;
-    uint64_t request, reply; /* flits of 40 bytes, 8 of them header */
+    uint64_t request, reply; /* flits; 8 bytes of a message are header */
+    int64_t flit;
 };
 
 ParameterizedTestParameters(sector_crossbar, messages_take_their_bytes)
 {
-    static struct flit_case cases[] = {{false, 1, 1, 1}, {false, 7, 1, 3}, {false, 15, 1, 4},
-                                       {true, 1, 1, 1},  {true, 3, 2, 1},  {true, 15, 4, 1}};
+    static struct flit_case cases[] = {
+        {false, 1, 1, 1, 40}, {false, 7, 1, 3, 40}, {false, 15, 1, 4, 40}, {true, 1, 1, 1, 40},
+        {true, 3, 2, 1, 40},  {true, 15, 4, 1, 40}, {false, 1, 1, 2, 32},  {true, 15, 5, 1, 32},
+    };
     return cr_make_param_array(struct flit_case, cases, sizeof cases / sizeof cases[0]);
 }
 
@@ -94,6 +98,7 @@ ParameterizedTestParameters(sector_crossbar, messages_take_their_bytes)
 ParameterizedTest(struct flit_case *p, sector_crossbar, messages_take_their_bytes)
 {
     enum { COUNT = 200 };
+    flit = p->flit;
     set_up(1, 1, 2, SECTOR_CROSSBAR_HASH_POLYNOMIAL, 1);
     for (uint16_t i = 0; i < COUNT; i++)
         send(0, p->store ? sector_store(1, i, i * 128u, p->sectors, 0)

@@ -27,6 +27,7 @@ static struct hbm_params hbm2(void)
                                .groups = 4,
                                .banks = 4,
                                .row = 2048,
+                               .run = 256,
                                .interleave = 256,
                                .interleaved = 1,
                                .map = HBM_MAP_ROW_BANK_COLUMN_GROUP,
@@ -139,22 +140,24 @@ Test(sector_dram, an_ideal_one_answers_after_its_latency_and_takes_its_width)
     cr_expect_eq(stats()->requests, 103);
 }
 
-/* The first sector opens the row; those of the line follow in banks of other groups, each with a
- * row of its own, 3 cycles after each other; a row that is open saves the activation. */
+/* A row that is open saves the activation; sectors of a line lie in one row of one group, and
+ * follow each other every second cycle. */
 Test(sector_dram, a_timed_one_needs_what_its_commands_need)
 {
     set_up(true, 2, plain());
-    uint64_t closed = 12 + 12 + 1, controller = 100;
+    uint64_t way = 1 + 1, controller = 100, activate = 12, read = 12 + 1;
     send(0, sector_load(100, 1, 0x2000, 1, false));
-    send(0, sector_load(1000, 2, 0x2000, 1, false));
-    send(0, sector_load(2000, 3, 0x4000, 15, false));
+    send(0, sector_load(1000, 2, 0x2080, 1, false)); /* the same 256 bytes */
+    send(0, sector_load(2000, 3, 0x2080, 15, false));
+    send(1, sector_load(3000, 4, 0x2080, 1, false)); /* of the other slice: another group */
     run();
-    cr_expect_eq(seen(0, 1), 100 + 1 + closed + controller + 1, "%d", (int)seen(0, 1));
-    cr_expect_eq(seen(0, 2), 1000 + 1 + 12 + 1 + controller + 1);
-    cr_expect_eq(hbm()->row_hits, 1);
-    cr_expect_eq(stats()->reads, 6);
-    cr_expect_geq(seen(0, 3), 2000 + 1 + closed + controller + 1);
-    cr_expect_leq(seen(0, 3), 2000 + 1 + 12 + closed + 3 * 3 + controller + 1);
+    cr_expect_eq(seen(0, 1), 100 + way + activate + read + controller, "%d", (int)seen(0, 1));
+    cr_expect_eq(seen(0, 2), 1000 + way + read + controller);
+    cr_expect_eq(seen(0, 3), 2000 + way + read + 3 * 2 + controller);
+    cr_expect_eq(seen(1, 4), 3000 + way + activate + read + controller);
+    cr_expect_eq(hbm()->row_hits, 5);
+    cr_expect_eq(hbm()->row_misses, 2);
+    cr_expect_eq(stats()->reads, 7);
 }
 
 /* A stream of lines from both slices: a sector a clock of the memory but for the rows that open,

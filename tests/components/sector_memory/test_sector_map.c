@@ -44,24 +44,45 @@ Test(sector_map, plain_hashes_are_remainders_of_any_count)
     }
 }
 
-/* Numbers that agree in all but the low bits have values of their own, so numbering the lines of a
- * slice without these bits gives each a number of its own. */
-Test(sector_map, low_bits_permute_the_values)
+/* A row of numbers from a multiple of the count on has values of its own, so numbering the lines of
+ * a slice by dividing gives each a number of its own. */
+Test(sector_map, numbers_in_a_row_permute_the_values)
 {
+    static const int64_t counts[] = {1, 2, 3, 4, 6, 8, 10, 20, 24, 32, 48, 64, 100, 128};
     struct sector_hash h;
     for (int kind = SECTOR_HASH_PLAIN; kind <= SECTOR_HASH_POLYNOMIAL; kind++)
-        for (unsigned bits = 1; bits <= 7; bits++) {
-            sector_hash_init(&h, kind, 1 << bits);
+        for (unsigned i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+            sector_hash_init(&h, kind, counts[i]);
             for (uint64_t above = 0; above < 500; above++) {
-                uint64_t found[2] = {0, 0};
-                for (uint64_t low = 0; low < (uint64_t)1 << bits; low++) {
-                    uint32_t v = sector_hash(&h, (above * 0x9e3779b9u) << bits | low);
-                    cr_assert_lt(v, 1u << bits);
+                uint64_t found[2] = {0, 0}, first = above * 0x9e3779b9u * (uint64_t)counts[i];
+                for (uint64_t low = 0; low < (uint64_t)counts[i]; low++) {
+                    uint32_t v = sector_hash(&h, first + low);
+                    cr_assert_lt(v, counts[i]);
                     cr_assert_eq(found[v / 64] >> (v % 64) & 1, 0);
                     found[v / 64] |= (uint64_t)1 << (v % 64);
                 }
             }
         }
+}
+
+/* Other counts: no stride of the like leaves more than a third of the values out, or puts more than
+ * four times the fair share on one. */
+Test(sector_map, no_power_of_two_stride_camps_on_other_counts)
+{
+    static const uint32_t counts[] = {6, 10, 12, 20, 24, 40, 48};
+    struct sector_hash h;
+    for (unsigned i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        sector_hash_init(&h, SECTOR_HASH_POLYNOMIAL, counts[i]);
+        for (unsigned shift = 0; shift < 30; shift++) {
+            uint32_t load[64] = {0}, used = 0;
+            for (uint64_t n = 0; n < 16 * counts[i]; n++) {
+                uint32_t *v = &load[sector_hash(&h, n << shift)];
+                used += !*v;
+                cr_assert_leq(++*v, 64, "%u values, stride 2^%u", counts[i], shift);
+            }
+            cr_assert_geq(used * 3, counts[i] * 2, "%u values, stride 2^%u", counts[i], shift);
+        }
+    }
 }
 
 /* A walk over as many numbers as there are values, with any power-of-two stride, visits each value

@@ -3,7 +3,7 @@
  * The lines of a trace are in the order in which calls began. A line is issued when all before it were: those without a
  * line where they returned have returned, the others have begun. So calls of several host threads begin in the recorded
  * order, and none begins before one that the program may have waited for has come back. Each recorded thread is a thread
- * here; the first is the main one. Since the HIP library gives host threads turns, a thread that has begun a call keeps its
+ * here, created in the order of their numbers, which is that of their creation; 0 is the main one. Since the HIP library gives host threads turns, a thread that has begun a call keeps its
  * turn until that call waits, and nobody can overtake it. */
 #include "play.h"
 
@@ -68,22 +68,34 @@ static void say(void *context, uint32_t line, const char *text)
 
 /* ---- order ---- */
 
-/* A thread's number is its place in the order of appearance. */
-static uint32_t place_of(uint32_t **seen, uint32_t *count, uint32_t thread)
+/* The numbers of all threads, rising; 0 is always there. */
+static uint32_t *list_threads(void)
 {
-    for (uint32_t i = 0; i < *count; i++)
-        if ((*seen)[i] == thread)
-            return i;
-    *seen = realloc(*seen, (*count + 1) * sizeof **seen);
-    if (!*seen)
-        play_fail(NULL, "out of host memory");
-    (*seen)[*count] = thread;
-    return (*count)++;
+    uint32_t *list = play_allocate(((size_t)play_trace.call_count + 1) * sizeof *list);
+    for (uint32_t i = 0; i < play_trace.call_count; i++) {
+        uint32_t thread = play_trace.calls[i].thread, at = thread_count;
+        while (at > 0 && list[at - 1] > thread)
+            at--;
+        if (at > 0 && list[at - 1] == thread)
+            continue;
+        memmove(&list[at + 1], &list[at], (thread_count - at) * sizeof *list);
+        list[at] = thread;
+        thread_count++;
+    }
+    return list;
+}
+
+static uint32_t place_of(const uint32_t *list, uint32_t thread)
+{
+    uint32_t place = 0;
+    while (list[place] != thread)
+        place++;
+    return place;
 }
 
 static void assign_lines(void)
 {
-    uint32_t *seen = NULL, count = 0, current = place_of(&seen, &count, 0);
+    uint32_t *list = list_threads(), current = 0;
     uint32_t *last = play_allocate(((size_t)play_trace.call_count + 1) * sizeof *last); /* of each thread, one past it */
     owners = play_allocate(((size_t)play_trace.call_count + 1) * sizeof *owners);
     returns = play_allocate(((size_t)play_trace.call_count + 1) * sizeof *returns);
@@ -91,8 +103,8 @@ static void assign_lines(void)
         const struct api_trace_call *call = &play_trace.calls[i];
         returns[i] = NO_LINE;
         if (call->kind == API_TRACE_THREAD)
-            current = place_of(&seen, &count, call->thread);
-        owners[i] = call->kind == API_TRACE_RETURN ? place_of(&seen, &count, call->thread) : current;
+            current = place_of(list, call->thread);
+        owners[i] = call->kind == API_TRACE_RETURN ? place_of(list, call->thread) : current;
         if (call->kind == API_TRACE_RETURN) {
             if (last[owners[i]] == 0)
                 play_fail(call, "thread %" PRIu32 " has no call that could return", call->thread);
@@ -102,9 +114,8 @@ static void assign_lines(void)
             last[owners[i]] = i + 1;
         }
     }
-    thread_count = count;
     free(last);
-    free(seen);
+    free(list);
 }
 
 static void wait_for_line(uint32_t line)

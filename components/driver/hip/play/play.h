@@ -33,6 +33,7 @@ struct play_object {
     uint32_t number;
     uint8_t kind;
     bool is_used;
+    bool is_mapped; /* host memory that moves to the device and back: lines of their own say what the host stores there */
     int device;     /* streams: whose they are */
     uint64_t size;  /* host memory */
     void *handle;   /* the address, stream, event or module */

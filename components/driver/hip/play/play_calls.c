@@ -69,8 +69,9 @@ static void call_host_unregister(const struct api_trace_call *call)
 static void call_host_map(const struct api_trace_call *call)
 {
     void *address = NULL;
-    play_check(call, hipHostGetDevicePointer(&address, play_get(call, PLAY_HOST, call->place.allocation)->handle, 0),
-               "hipHostGetDevicePointer");
+    struct play_object *host = play_get(call, PLAY_HOST, call->place.allocation);
+    play_check(call, hipHostGetDevicePointer(&address, host->handle, 0), "hipHostGetDevicePointer");
+    host->is_mapped = true;
     play_add(PLAY_DEVICE, call->to.allocation, address);
 }
 
@@ -79,7 +80,7 @@ static void call_host_access(const struct api_trace_call *call)
 {
     volatile uint8_t *byte = play_address(call, &call->place);
     if (call->value)
-        *byte = *byte;
+        __asm__ volatile("lock orb $0, %0" : "+m"(*byte)); /* one access, and a write to the processor */
     else
         (void)*byte;
 }
@@ -176,7 +177,7 @@ static void call_copy_on(const struct api_trace_call *call)
 /* The bytes are those of the time when the call was made; what an earlier copy still brings there, it brings here, too. */
 static void call_pinned_to(const struct api_trace_call *call)
 {
-    uint64_t rows = rows_of(call);
+    uint64_t rows = play_get(call, PLAY_HOST, call->place.allocation)->is_mapped ? 0 : rows_of(call);
     uint8_t *bytes = play_read_file(call, api_trace_bytes(call)), *place = play_address(call, &call->place);
     for (uint64_t row = 0; row < rows; row++)
         if (memcmp(place + row * call->host_pitch, bytes + row * call->size, call->size) != 0)
@@ -345,20 +346,24 @@ static void call_stream_wait_event(const struct api_trace_call *call)
     play_check(call, hipStreamWaitEvent(play_stream(call), event_of(call), 0), "hipStreamWaitEvent");
 }
 
-/* Whatever the answer is: asking takes time. */
-static void check_query(const struct api_trace_call *call, hipError_t error, const char *what)
+/* Asking takes time, whatever the answer is. What was ready in the recording must be so here, too, since the program relied
+ * on it; on a slower platform it takes further questions. */
+static bool asks_again(const struct api_trace_call *call, hipError_t error, const char *what)
 {
     play_check(call, error == hipErrorNotReady ? hipSuccess : error, what);
+    return error == hipErrorNotReady && call->value;
 }
 
 static void call_stream_query(const struct api_trace_call *call)
 {
-    check_query(call, hipStreamQuery(play_stream(call)), "hipStreamQuery");
+    while (asks_again(call, hipStreamQuery(play_stream(call)), "hipStreamQuery"))
+        continue;
 }
 
 static void call_event_query(const struct api_trace_call *call)
 {
-    check_query(call, hipEventQuery(event_of(call)), "hipEventQuery");
+    while (asks_again(call, hipEventQuery(event_of(call)), "hipEventQuery"))
+        continue;
 }
 
 static void call_event_create(const struct api_trace_call *call)

@@ -1,0 +1,450 @@
+/* The device that takes calls of the GPUs' API as packets.
+ *
+ * A call goes through phases: its address is written here; the DMA engine fetches the packet; the
+ * call is executed, in the order of addresses (mmio_execute.h); the DMA engine writes the answer to
+ * where the packet was; the host's write is answered. These are the steps of the sequence diagram
+ * of "Balar In Depth"; `return_on_read` has the order of balar's source instead. Nothing here ever
+ * waits inside: whoever takes calls also drains the streams that they wait for. */
+#include "mmio.gen.h"
+
+#include "mmio_execute.h"
+
+static void mmio_init(struct mmio *c)
+{
+    c->calls = arena_allocate(call_count(c) * sizeof(struct mmio_call));
+    c->operations = arena_allocate(MMIO_OPERATIONS * sizeof(struct mmio_operation));
+    c->blocks = arena_allocate((size_t)mmio_params(c)->blocks * sizeof(struct mmio_block));
+    c->streams_state = arena_allocate(sizeof(struct api_streams));
+    c->threads = arena_allocate(MMIO_THREADS * sizeof(struct mmio_thread));
+    c->functions = arena_allocate(MMIO_NAMES * sizeof(struct mmio_name));
+    c->variables = arena_allocate(MMIO_NAMES * sizeof(struct mmio_name));
+    c->events = arena_allocate(MMIO_EVENTS * sizeof(struct mmio_event));
+    c->info = arena_allocate(MMIO_DEVICES * sizeof(struct driver_device_info));
+    posts_init(&c->dma);
+    posts_init(&c->driver);
+    api_streams_init(streams_of(c), mmio_params(c)->launch_blocking != 0);
+    c->streams[0].used = true;
+    c->running = MMIO_NONE;
+}
+
+/* ---- what GPUs there are: asked before the first call ---- */
+
+static void ask_devices(struct mmio *c)
+{
+    if (c->info_blob != BLOB_NONE || (c->device_count && c->devices_asked == c->device_count))
+        return;
+    c->info_blob = blob_new(sizeof(struct driver_device_info))->number;
+    struct mmio_post *post = post_driver(c, OWNER_FETCH, MMIO_NONE, DEVICE_CALL_INFO);
+    post->blob = c->info_blob;
+    post->device = c->devices_asked;
+}
+
+static void know_device(struct mmio *c, uint64_t count)
+{
+    memcpy(info_of(c, c->devices_asked), blob_at(c->info_blob)->bytes,
+           sizeof(struct driver_device_info));
+    blob_free(c->info_blob);
+    c->info_blob = BLOB_NONE;
+    c->devices_asked++;
+    c->device_count = (uint32_t)count;
+}
+
+static bool knows_devices(const struct mmio *c)
+{
+    return c->device_count && c->devices_asked == c->device_count;
+}
+
+/* ---- from address to packet ---- */
+
+static void fetch(struct mmio *c, uint32_t slot, uint64_t offset, uint64_t bytes)
+{
+    const struct mmio_call *k = call_at(c, slot);
+    post_dma(c, OWNER_FETCH, slot,
+             (struct packet_dma_command){.address = k->address + offset,
+                                         .size = bytes,
+                                         .blob = k->blob,
+                                         .offset = (uint32_t)offset,
+                                         .way = PACKET_DMA_WAY_TO_DEVICE});
+}
+
+static void call_begin(struct mmio *c, uint32_t slot, uint16_t tag, uint64_t address)
+{
+    struct mmio_call *k = call_at(c, slot);
+    *k = (struct mmio_call){.phase = PHASE_FETCHING,
+                            .tag = tag,
+                            .address = address,
+                            .order = c->taken++,
+                            .since = mmio_now(c)};
+    k->blob = blob_new(API_REQUEST_MOST_BYTES)->number;
+    c->used_calls++;
+    trace_begin(&c->io.base, k->order, "3 fetch the packet");
+    fetch(c, slot, 0, MMIO_FETCH);
+}
+
+/* A packet that cannot be read gets an answer all the same; it is that of the call if that is known. */
+static void call_malformed(struct mmio *c, struct mmio_call *k)
+{
+    const uint8_t *bytes = blob_at(k->blob)->bytes;
+    uint16_t call = (uint16_t)(bytes[16] | bytes[17] << 8);
+    bool known = call < sizeof mmio_functions / sizeof mmio_functions[0] && mmio_functions[call];
+    memset(&k->answer, 0, sizeof k->answer);
+    memcpy(&k->answer.sequence, bytes + 8, sizeof k->answer.sequence);
+    k->answer.call = known ? call : API_CALL_PEEK_AT_LAST_ERROR;
+    k->answer.error = MMIO_INVALID_VALUE;
+    k->malformed = true;
+    k->phase = PHASE_READY;
+    c->io.stats.malformed++;
+}
+
+/* Bytes of the packet are here: all, or the first ones. */
+static void call_fetched(struct mmio *c, uint32_t slot)
+{
+    struct mmio_call *k = call_at(c, slot);
+    const struct blob *blob = blob_at(k->blob);
+    struct packet_fault fault;
+    uint32_t length;
+    memcpy(&length, blob->bytes + 4, sizeof length);
+    bool refused = blob->status == PACKET_DMA_REFUSED;
+    if (!refused && k->step == 0 && length > MMIO_FETCH && length <= API_REQUEST_MOST_BYTES) {
+        k->step = 1;
+        fetch(c, slot, MMIO_FETCH, length - MMIO_FETCH);
+        return;
+    }
+    k->ready = mmio_now(c);
+    k->step = 0;
+    trace_end(&c->io.base, k->order, "3 fetch the packet");
+    stat_histogram_add(&c->io.stats.fetch, k->ready - k->since);
+    if (refused || length > API_REQUEST_MOST_BYTES
+        || !api_request_decode(&k->request, blob->bytes, length, &fault)) {
+        call_malformed(c, k);
+        return;
+    }
+    k->answer.sequence = k->request.sequence;
+    k->answer.call = k->request.call;
+    k->phase = PHASE_READY;
+}
+
+/* ---- execution, one after the other ---- */
+
+static bool run_next(struct mmio *c)
+{
+    for (uint32_t i = 0; i < call_count(c); i++) {
+        struct mmio_call *k = call_at(c, i);
+        if (k->phase != PHASE_READY || k->order != c->executed)
+            continue;
+        trace_begin(&c->io.base, k->order, "5 call the driver");
+        c->running = i;
+        k->phase = PHASE_RUNNING;
+        if (k->malformed) {
+            int32_t error = k->answer.error;
+            k->request.thread = 0;
+            call_end(c, k, error);
+        }
+        return true;
+    }
+    return false;
+}
+
+/* The driver's own call goes back to it. Others go on meanwhile, since it may wait for something. */
+static bool hand_over(struct mmio *c, struct mmio_call *k)
+{
+    struct blob *blob = blob_new(sizeof k->request);
+    memcpy(blob->bytes, &k->request, sizeof k->request);
+    k->work = blob->number;
+    post_driver(c, OWNER_HOSTED, (uint32_t)(k - call_at(c, 0)), DEVICE_CALL_EXECUTE)->blob = k->work;
+    k->phase = PHASE_WAITING;
+    return true;
+}
+
+static void handed_over(struct mmio *c, uint32_t slot, uint32_t status)
+{
+    struct mmio_call *k = call_at(c, slot);
+    blob_free(k->work);
+    call_end(c, k, error_of(status));
+}
+
+/* A step of the call that is executed. */
+static bool run(struct mmio *c)
+{
+    if (c->running == MMIO_NONE && ((!mmio_params(c)->hosted && !knows_devices(c)) || !run_next(c)))
+        return false;
+    struct mmio_call *k = call_at(c, c->running);
+    if (k->pending)
+        return false;
+    uint32_t step = k->step + k->place;
+    bool over = k->phase != PHASE_RUNNING || (mmio_params(c)->hosted ? hand_over(c, k) : mmio_functions[k->request.call](c, k));
+    if (!over)
+        return k->pending || step != k->step + k->place;
+    c->running = MMIO_NONE;
+    c->executed++;
+    return true;
+}
+
+/* ---- from answer to host ---- */
+
+static void write_answer(struct mmio *c, uint32_t slot)
+{
+    struct mmio_call *k = call_at(c, slot);
+    struct packet_fault fault;
+    struct blob *blob = blob_at(k->blob);
+    memset(blob->bytes, 0, blob->size);
+    size_t bytes = api_answer_encode(&k->answer, blob->bytes, blob->size, &fault);
+    if (!bytes)
+        bug("mmio: the answer to call %u cannot be encoded", k->answer.call);
+    k->phase = PHASE_ANSWERING;
+    trace_begin(&c->io.base, k->order, "6 write the answer");
+    post_dma(c, OWNER_ANSWER, slot,
+             (struct packet_dma_command){.address = k->address,
+                                         .size = bytes,
+                                         .blob = k->blob,
+                                         .way = PACKET_DMA_WAY_TO_MEMORY});
+}
+
+static void call_free(struct mmio *c, struct mmio_call *k)
+{
+    blob_free(k->blob);
+    k->phase = PHASE_FREE;
+    c->used_calls--;
+    c->io.stats.calls_done++;
+    stat_histogram_add(&c->io.stats.answer, mmio_now(c) - k->done);
+}
+
+static bool tell_host(struct mmio *c, struct mmio_call *k)
+{
+    if (!mmio_host_can_reply(c))
+        return false;
+    trace_begin(&c->io.base, k->order, "7 answer the write");
+    mmio_host_reply_done(c, k->tag);
+    trace_end(&c->io.base, k->order, "7 answer the write");
+    k->told = true;
+    return true;
+}
+
+/* A step of a call that has been executed. */
+static bool answer_step(struct mmio *c, uint32_t slot)
+{
+    struct mmio_call *k = call_at(c, slot);
+    bool on_read = mmio_params(c)->return_on_read != 0;
+    switch ((enum mmio_phase)k->phase) {
+    case PHASE_DONE:
+        if (!on_read) {
+            write_answer(c, slot);
+            return true;
+        }
+        if (!tell_host(c, k))
+            return false;
+        k->phase = PHASE_UNREAD;
+        return true;
+    case PHASE_TELL:
+        if (!tell_host(c, k))
+            return false;
+        c->last_answer = k->address;
+        call_free(c, k);
+        return true;
+    default:
+        return false;
+    }
+}
+
+/* The answer is in memory. */
+static void answer_written(struct mmio *c, uint32_t slot)
+{
+    struct mmio_call *k = call_at(c, slot);
+    trace_end(&c->io.base, k->order, "6 write the answer");
+    k->phase = PHASE_TELL;
+    if (!mmio_params(c)->return_on_read)
+        return;
+    c->last_answer = k->address;
+    c->read_ready = true;
+    call_free(c, k);
+}
+
+/* ---- the registers ---- */
+
+/* The 8 bytes at the start of the register; false: the write is another one. */
+static bool written_address(const struct mmio *c, const struct mem_request *m, uint64_t *address)
+{
+    void *payload = mmio_host_payload(c);
+    struct mem_mask mask = mem_mask_load(mem_write_mask(payload, MMIO_LINE), MMIO_LINE);
+    memcpy(address, mem_write_data(payload, MMIO_LINE), sizeof *address);
+    return mask.word[0] == 0xff && m->write.address % MMIO_LINE == 0;
+}
+
+static uint32_t free_call(const struct mmio *c)
+{
+    uint32_t i = 0;
+    while (i < call_count(c) && call_at(c, i)->phase != PHASE_FREE)
+        i++;
+    return i;
+}
+
+static void reply_read(struct mmio *c, uint16_t tag)
+{
+    uint8_t *line = mem_data_data(mmio_host_reply_data(c, tag), MMIO_LINE);
+    memset(line, 0, MMIO_LINE);
+    memcpy(line, &c->last_answer, sizeof c->last_answer);
+}
+
+/* The oldest call whose answer nobody has read, or MMIO_NONE. */
+static uint32_t oldest_unread(const struct mmio *c)
+{
+    uint32_t best = MMIO_NONE;
+    for (uint32_t i = 0; i < call_count(c); i++)
+        if (call_at(c, i)->phase == PHASE_UNREAD
+            && (best == MMIO_NONE || call_at(c, i)->order < call_at(c, best)->order))
+            best = i;
+    return best;
+}
+
+/* Reads that wait for an answer, with return_on_read: the answer goes to memory first. */
+static bool serve_reads(struct mmio *c)
+{
+    if (!c->reads || !mmio_host_can_reply(c))
+        return false;
+    if (!c->reading && c->used_calls) {
+        uint32_t unread = oldest_unread(c);
+        if (unread != MMIO_NONE)
+            write_answer(c, unread);
+        c->reading = unread != MMIO_NONE;
+        return c->reading;
+    }
+    if (c->reading && !c->read_ready)
+        return false;
+    reply_read(c, c->read_tags[0]);
+    memmove(c->read_tags, c->read_tags + 1, sizeof c->read_tags - sizeof c->read_tags[0]);
+    c->reads--;
+    c->reading = c->read_ready = false;
+    return true;
+}
+
+static bool take_request(struct mmio *c, const struct mem_request *m)
+{
+    uint64_t address;
+    uint32_t slot = free_call(c);
+    if (message_kind(m) == MEM_WRITE && written_address(c, m, &address)) {
+        if (slot == call_count(c))
+            return false;
+        call_begin(c, slot, m->tag, address);
+        return true;
+    }
+    if (message_kind(m) == MEM_READ && mmio_params(c)->return_on_read) {
+        if (c->reads == sizeof c->read_tags / sizeof c->read_tags[0])
+            return false;
+        c->read_tags[c->reads++] = m->tag;
+        return true;
+    }
+    if (!mmio_host_can_reply(c))
+        return false;
+    if (message_kind(m) == MEM_READ) {
+        reply_read(c, m->tag);
+        return true;
+    }
+    c->io.stats.malformed += message_kind(m) != MEM_FENCE;
+    if (message_kind(m) == MEM_ATOMIC)
+        memset(mem_data_data(mmio_host_reply_data(c, m->tag), MMIO_LINE), 0, MMIO_LINE);
+    else
+        mmio_host_reply_done(c, m->tag);
+    return true;
+}
+
+static bool take_requests(struct mmio *c)
+{
+    const struct mem_request *m;
+    bool progress = false;
+    while ((m = mmio_host_peek(c)) && take_request(c, m)) {
+        mmio_host_pop(c);
+        progress = true;
+    }
+    return progress;
+}
+
+/* ---- answers of DMA engine and driver ---- */
+
+static void step_over(struct mmio_call *k, uint64_t value, uint32_t status)
+{
+    k->value = value;
+    k->status = status;
+    k->pending--;
+}
+
+static void take_answer(struct mmio *c, const struct mmio_post *post, uint64_t value,
+                        uint32_t status)
+{
+    switch ((enum mmio_owner)post->owner) {
+    case OWNER_FETCH:
+        if (post->number == MMIO_NONE)
+            know_device(c, value);
+        else
+            call_fetched(c, post->number);
+        break;
+    case OWNER_ANSWER:
+        answer_written(c, post->number);
+        break;
+    case OWNER_STEP:
+        step_over(call_at(c, post->number), value, status);
+        break;
+    case OWNER_HOSTED:
+        handed_over(c, post->number, status);
+        break;
+    case OWNER_OPERATION:
+        operation_at(c, post->number)->error = error_of(status);
+        operation_end(c, post->number);
+        break;
+    case OWNER_BLOCK:
+        block_next(c, post->number, error_of(status));
+        break;
+    default:
+        bug("mmio: an answer to nothing");
+    }
+}
+
+static bool take_answers(struct mmio *c)
+{
+    const struct mem_reply *m;
+    const struct device_call_reply *d;
+    bool progress = false;
+    while ((m = mmio_dma_peek_reply(c))) {
+        struct mmio_post post = post_take(&c->dma, m->tag);
+        mmio_dma_pop_reply(c);
+        take_answer(c, &post, 0, DRIVER_OK);
+        progress = true;
+    }
+    while ((d = mmio_driver_peek_reply(c))) {
+        struct mmio_post post = post_take(&c->driver, d->tag);
+        uint64_t value = d->done.value;
+        uint32_t status = d->done.status;
+        mmio_driver_pop_reply(c);
+        take_answer(c, &post, value, status);
+        progress = true;
+    }
+    return progress;
+}
+
+static bool mmio_tick(struct mmio *c)
+{
+    bool progress = take_answers(c);
+    progress |= take_requests(c);
+    if (c->used_calls && !mmio_params(c)->hosted)
+        ask_devices(c);
+    progress |= run(c);
+    progress |= streams_step(c);
+    for (uint32_t i = 0; i < call_count(c) && c->used_calls; i++)
+        progress |= answer_step(c, i);
+    progress |= serve_reads(c);
+    progress |= send_dma(c);
+    return send_driver(c) || progress;
+}
+
+static unsigned mmio_outstanding(const struct mmio *c, struct hang_report *report)
+{
+    static const char *const phases[] = {
+        "", "is fetched", "is next", "is executed", "waits for a stream", "is done", "is answered",
+        "is answered", "is to be read"};
+    for (uint32_t i = 0; report && i < call_count(c); i++)
+        if (call_at(c, i)->phase != PHASE_FREE)
+            hang_note(report, "the packet at 0x%llx %s",
+                      (unsigned long long)call_at(c, i)->address, phases[call_at(c, i)->phase]);
+    if (report && streams_of(c)->pending)
+        hang_note(report, "%u operations are in streams", streams_of(c)->pending);
+    return c->used_calls + streams_of(c)->pending;
+}

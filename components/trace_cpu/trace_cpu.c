@@ -1,0 +1,206 @@
+/* Plays a trace of API calls on a device that takes packets (mmio). Line after line: what a line
+ * becomes is in trace_cpu_play.h, how bytes and packets move in trace_cpu_state.h. */
+#include "trace_cpu.gen.h"
+
+#include "trace_cpu_play.h"
+
+static void trace_cpu_init(struct trace_cpu *c)
+{
+    uint32_t lines = (uint32_t)trace_cpu_params(c)->lines;
+    c->slots = arena_allocate(lines * sizeof(struct cpu_slot));
+    index_pool_init(&c->free_slots, lines);
+    c->next_byte = CPU_PACKET_ROOM;
+}
+
+static void say(void *context, uint32_t line, const char *text)
+{
+    const char *path = context;
+    if (line)
+        fprintf(stderr, "%s:%" PRIu32 ": error: %s\n", path, line, text);
+    else
+        fprintf(stderr, "%s: error: %s\n", path, text);
+}
+
+static bool start(struct trace_cpu *c)
+{
+    char place[4096];
+    const char *path = platform_api_trace();
+    if (!path) {
+        engine_fail(&c->io.base, "there is no trace to play; name one: --api-trace DIR");
+        c->phase = CPU_OVER;
+        return true;
+    }
+    size_t size = strlen(path), end = strlen(API_TRACE_FILE);
+    bool file = size >= end && strcmp(path + size - end, API_TRACE_FILE) == 0;
+    snprintf(place, sizeof place, "%s%s%s", path, file ? "" : "/", file ? "" : API_TRACE_FILE);
+    const struct api_trace_sink sink = {say, place};
+    c->trace.folder = "";
+    if (!api_trace_read(&c->trace, path, &sink)) {
+        engine_fail(&c->io.base, "the trace '%s' has errors; nothing was played", path);
+        c->phase = CPU_OVER;
+        return true;
+    }
+    c->phase = CPU_PLAY;
+    c->call = CPU_NONE; /* modules first */
+    return true;
+}
+
+/* The code objects of --module. */
+static bool play_modules(struct trace_cpu *c)
+{
+    const char *path = platform_module(c->module_file);
+    if (!path)
+        return true;
+    if (register_file(c, path)) {
+        c->module_file++;
+        c->stage = 0;
+    }
+    return false;
+}
+
+/* Memory of the host has run out, or the trace is over: waits for everything and compares. */
+static bool drain(struct trace_cpu *c)
+{
+    if (c->drain_stage++ == 0) {
+        packet_new(c, API_CALL_DEVICE_SYNCHRONIZE);
+        packet_write(c);
+        return false;
+    }
+    if (!checks_done(c))
+        return false;
+    c->next_byte = CPU_PACKET_ROOM;
+    c->drain_stage = 0;
+    return true;
+}
+
+/* Prints and judges. */
+static void finish(struct trace_cpu *c)
+{
+    uint64_t total = c->io.stats.total, correct = c->io.stats.correct;
+    /* 1.000000 only when every byte is right: rounded down. */
+    uint64_t ratio = total ? (uint64_t)((__extension__(unsigned __int128) correct) * 1000000 / total)
+                           : 1000000;
+    c->io.stats.ratio = ratio;
+    printf("api trace: %" PRIu32 " calls, total %" PRIu64 ", correct %" PRIu64
+           ", ratio %" PRIu64 ".%06" PRIu64 "\n",
+           c->trace.call_count, total, correct, ratio / 1000000, ratio % 1000000);
+    fflush(stdout);
+    if (*c->first_wrong)
+        engine_fail(&c->io.base, "%s%s%s: %s", c->trace.folder, *c->trace.folder ? "/" : "",
+                    API_TRACE_FILE, c->first_wrong);
+    c->phase = CPU_OVER;
+}
+
+/* Nothing is under way: begins the next thing. */
+static void play(struct trace_cpu *c)
+{
+    if (c->drain) {
+        c->drain = !drain(c);
+        return;
+    }
+    if (c->call == CPU_NONE) {
+        if (play_modules(c)) {
+            c->call = 0;
+            c->stage = 0;
+        }
+        return;
+    }
+    if (c->call == c->trace.call_count) {
+        if (drain(c))
+            finish(c);
+        return;
+    }
+    const struct api_trace_call *call = &c->trace.calls[c->call];
+    bool made = call->kind == API_TRACE_STREAM_CREATE;
+    if (!made && !c->stream_made && stream_is_new(c, call->stream)) {
+        c->stream_made = true;
+        return;
+    }
+    if (c->stream_made) {
+        name_set(&c->streams, call->stream, c->answer.stream_create.stream);
+        c->stream_made = false;
+        if (call_failed(c, "making a stream"))
+            return;
+    }
+    if (players[call->kind](c, call)) {
+        c->io.stats.calls++;
+        c->call++;
+        c->stage = c->item = 0;
+    }
+}
+
+/* A move is over: what it was part of goes on. */
+static void moved(struct trace_cpu *c)
+{
+    if (c->phase == CPU_WRITE_PACKET) {
+        trace_end(&c->io.base, c->sequence, "1 write the packet to memory");
+        lap(c, 0);
+        c->phase = CPU_RING;
+    } else if (c->phase == CPU_READ_ANSWER) {
+        packet_over(c);
+    } else {
+        c->phase = CPU_PLAY;
+    }
+}
+
+static bool receive(struct trace_cpu *c)
+{
+    const struct mem_reply *m;
+    bool progress = false;
+    while ((m = trace_cpu_mem_peek_reply(c))) {
+        const uint8_t *line = message_kind(m) == MEM_DATA
+                                  ? mem_data_data(trace_cpu_mem_reply_payload(c), CPU_LINE)
+                                  : NULL;
+        if (m->tag == CPU_TAG_DEVICE)
+            device_answered(c, line);
+        else
+            move_receive(c, m->tag, line);
+        trace_cpu_mem_pop_reply(c);
+        progress = true;
+    }
+    return progress;
+}
+
+static bool is_moving(const struct trace_cpu *c)
+{
+    return c->phase == CPU_MOVE || c->phase == CPU_WRITE_PACKET || c->phase == CPU_READ_ANSWER;
+}
+
+static bool trace_cpu_tick(struct trace_cpu *c)
+{
+    bool progress = receive(c);
+    if (is_moving(c)) {
+        progress |= move_send(c);
+        if (!move_is_over(c))
+            return progress;
+        moved(c);
+        return true;
+    }
+    switch ((enum cpu_phase)c->phase) {
+    case CPU_START:
+        return start(c);
+    case CPU_PLAY:
+        play(c);
+        return true;
+    case CPU_RING:
+        return ring_device(c) || progress;
+    case CPU_ASK:
+        return ask_device(c) || progress;
+    case CPU_BLOCKED:
+        if (trace_cpu_now(c) < c->wait_until) {
+            trace_cpu_wake_at(c, c->wait_until);
+            return progress;
+        }
+        packet_write(c);
+        return true;
+    default:
+        return progress;
+    }
+}
+
+static unsigned trace_cpu_outstanding(const struct trace_cpu *c, struct hang_report *report)
+{
+    if (report && c->phase != CPU_OVER && c->call != CPU_NONE)
+        hang_note(report, "plays line %" PRIu32 " of the trace", cpu_line_of_call(c));
+    return c->phase != CPU_OVER && c->phase != CPU_START;
+}

@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+"""Migration policies of managed memory: cycles, traffic between GPUs, pages moved and copied, pauses, on platforms/managed4.heddle.
+
+managed.py HEDDLE PROGRAMS           prints the page docs/migration-policies.md
+managed.py HEDDLE PROGRAMS --write D writes it into the folder D
+managed.py HEDDLE PROGRAMS --check P runs one of the programs again, with --all every one, and compares with the page P
+
+PROGRAMS is tests/programs of a build. Numbers are the simulation's own and do not depend on the machine.
+"""
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+PROGRAMS = (('managed_pingpong', '4', '2'), ('managed_both', '2', '2'), ('managed_reads', '3', '3'))
+QUICK = PROGRAMS[2:]
+POLICIES = ('pinned', 'first_touch', 'on_touch', 'access_counter', 'read_duplicate')
+TIMES = (('any_time', 'any time'), ('between_kernels', 'between kernels'))
+HEAD = ('program', 'policy', 'pages move', 'cycles', 'KiB between GPUs', 'pages moved', 'copies made', 'writes that ended copies',
+        'pauses', 'cycles paused')
+
+
+def measure(heddle, programs, program, policy, time):
+    with tempfile.NamedTemporaryFile(suffix='.json') as stats:
+        sets = ['--set', f'driver.migration={time}', '--set', 'gpu.threshold=4']
+        if policy != 'first_touch':
+            sets += ['--set', f'gpu.policy={policy}']
+        command = [heddle, 'run', 'platforms/managed4.heddle', '--generic', *sets, '--stats', stats.name, '--stats-no-host', '--',
+                   str(pathlib.Path(programs) / program[0]), *program[1:]]
+        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if done.returncode != 0 or 'PASS' not in done.stdout:
+            sys.exit(f'{" ".join(command)}: exit status {done.returncode}\n{done.stdout}')
+        return numbers(json.load(open(stats.name)))
+
+
+def numbers(stats):
+    driver = stats['components']['driver']
+    fabric = sum(link['forward']['bytes'] + link['backward']['bytes'] for name, link in stats['links'].items() if 'fabric' in name)
+    kernels = stats['kernels']
+    cycles = (max(k['end_ps'] for k in kernels) - min(k['start_ps'] for k in kernels)) // 1000
+    return [cycles, fabric // 1024, *(driver[name] for name in ('migrations', 'copies_made', 'copies_written', 'pauses', 'pause_cycles'))]
+
+
+def rows(heddle, programs, which):
+    for program in which:
+        for policy in POLICIES:
+            for time, words in TIMES if policy != 'pinned' else (('any_time', '-'),):
+                yield [' '.join(program), policy, words, *map(str, measure(heddle, programs, program, policy, time))]
+
+
+def line(cells):
+    return '| ' + ' | '.join(cells) + ' |'
+
+
+def page(table):
+    words = (pathlib.Path(__file__).parent / 'managed.md').read_text()
+    return words.replace('TABLE', '\n'.join([line(HEAD), line(['---', '---', '---', *['---:'] * (len(HEAD) - 3)]), *map(line, table)]))
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument('heddle')
+    parser.add_argument('programs')
+    parser.add_argument('--write')
+    parser.add_argument('--check')
+    parser.add_argument('--all', action='store_true')
+    options = parser.parse_args()
+    table = list(rows(options.heddle, options.programs, QUICK if options.check and not options.all else PROGRAMS))
+    if options.check:
+        there = pathlib.Path(options.check).read_text().splitlines()
+        wrong = [line(cells) for cells in table if line(cells) not in there]
+        if wrong:
+            sys.exit('these are not in ' + options.check + ':\n' + '\n'.join(wrong))
+        print(f'{len(table)} rows: the numbers are those of {options.check}')
+    elif options.write:
+        (pathlib.Path(options.write) / 'migration-policies.md').write_text(page(table))
+    else:
+        print(page(table), end='')
+
+
+main()
