@@ -85,7 +85,7 @@ static unsigned driver_outstanding(const struct driver *d, struct hang_report *r
     enum { SHOWN = 8 };
     static const char *const phases[] = {"is queued",     "wants a flush", "waits for a flush",
                                          "moves data", "moves data",    "is to start",   "runs",
-                                         "waits until nothing is under way", "is done"};
+                                         "waits until nothing is under way", "waits until nothing is under way", "is done"};
     unsigned shown = 0;
     for (uint32_t i = 0; report && i < d->queue_count && shown < SHOWN; i++) {
         const struct driver_queue *q = driver_queue_at(d, i);
