@@ -14,6 +14,7 @@ static const struct build_type crossbar_type = {
 #define INTERLEAVE 128u
 
 static uint32_t net, sources[16], targets[16];
+static uint32_t idle_inputs; /* of the next set_up() */
 
 static void answer_with_tag(const struct harness_message *request, struct harness_message *reply)
 {
@@ -27,6 +28,7 @@ static void set_up(const int64_t *params, uint32_t n, uint32_t m, uint64_t memor
     harness_start();
     int32_t space = (int32_t)build_space("memory", 0, 1 << 20, INTERLEAVE, m);
     net = build_instance(&crossbar_type, 0, "net", params, NULL, 2);
+    uint32_t idle = idle_inputs ? build_instance(&crossbar_type, 0, "idle", params, NULL, 2) : 0;
     build_route(net, m > 1 ? space : -1, -1);
     for (uint32_t i = 0; i < n; i++)
         sources[i] = harness_requester();
@@ -35,6 +37,9 @@ static void set_up(const int64_t *params, uint32_t n, uint32_t m, uint64_t memor
     for (uint32_t i = 0; i < n; i++)
         harness_wire(HARNESS_MEM, (struct build_end){sources[i], 0, 0},
                      (struct build_end){net, 0, i}, 64, 1, 1);
+    for (uint32_t i = 0; i < idle_inputs; i++)
+        harness_wire(HARNESS_MEM, (struct build_end){idle, 1, i}, (struct build_end){net, 0, n + i},
+                     64, 1, 1);
     for (uint32_t i = 0; i < m; i++)
         harness_wire(HARNESS_MEM, (struct build_end){net, 1, i},
                      (struct build_end){targets[i], 0, 0}, 64, 1, 1);
@@ -120,17 +125,23 @@ static void random_traffic(int order, bool tick_all, uint64_t *digest)
 {
     enum { N = 9, M = 4, EACH = 1500 };
     uint64_t random = 3;
-    set_up((int64_t[]){64, 6}, N, M, 17);
+    uint8_t bytes[64] = {0};
+    set_up((int64_t[]){32, 6}, N, M, 17);
     harness_tick_order(order, tick_all);
     for (uint32_t s = 0; s < N; s++)
         for (uint16_t k = 0; k < EACH; k++) {
-            uint64_t r = harness_random(&random), address = r % (1 << 16) / 64 * 64;
-            send(sources[s], harness_read(1 + k + (r >> 40) % 200, k, address, 4));
+            uint64_t r = harness_random(&random), cycle = 1 + k + (r >> 40) % 200;
+            uint64_t address = r % (1 << 16) / 64 * 64;
+            send(sources[s], (r >> 30) % 4 ? harness_read(cycle, k, address, 4)
+                                           : harness_write(cycle, k, address, 1, bytes));
         }
     harness_take_nothing_before(targets[2], 900);
     harness_take_nothing_before(sources[4], 1200);
     cr_assert_eq(harness_run(), ENGINE_IDLE);
-    *digest = 0;
+    const struct crossbar_io *io = harness_instance(net);
+    *digest = io->stats.conflicts * 3 + io->stats.requests + io->stats.replies;
+    cr_assert_eq(io->stats.requests, N * EACH);
+    cr_assert_eq(io->stats.replies, N * EACH);
     for (uint32_t s = 0; s < N; s++) {
         cr_assert_eq(harness_count(sources[s]), EACH);
         for (uint32_t i = 0; i < EACH; i++) {
@@ -154,6 +165,21 @@ Test(crossbar, every_answer_finds_its_source_in_any_tick_order)
     random_traffic(ENGINE_RANDOM, true, &c);
     cr_expect_eq(a, b);
     cr_expect_eq(a, c);
+}
+
+/* Up to 64 ports are bits of one word, with code of its own: inputs beside them that
+ * nobody uses must change nothing. */
+Test(crossbar, idle_ports_do_not_matter_however_many_there_are)
+{
+    static const uint32_t more[] = {1, 55, 56, 120};
+    uint64_t alone, beside;
+    random_traffic(ENGINE_ASCENDING, false, &alone);
+    for (size_t i = 0; i < sizeof more / sizeof more[0]; i++) {
+        idle_inputs = more[i];
+        random_traffic(ENGINE_ASCENDING, false, &beside);
+        cr_expect_eq(alone, beside, "%u idle inputs", more[i]);
+    }
+    idle_inputs = 0;
 }
 
 Test(crossbar, requests_in_flight_are_forgotten_when_answered)
