@@ -145,7 +145,8 @@ enum sample_turn { SAMPLE_GO_ON, SAMPLE_WAITS, SAMPLE_BEGAN };
 /* The first command of a queue, whose turn has come: does it go on as always? */
 static enum sample_turn sample_begin(struct driver *d, struct driver_command *k, void (*at_end)(struct component *c))
 {
-    if (!sample_is_on(d, k) || k->kind == DRIVER_MARK || k->kind == DRIVER_BARRIER || k->kind == DRIVER_SHOOTDOWN)
+    if (!sample_is_on(d, k) || k->kind == DRIVER_MARK || k->kind == DRIVER_BARRIER || k->kind == DRIVER_SHOOTDOWN
+        || k->kind == DRIVER_OPEN)
         return SAMPLE_GO_ON;
     if (d->sample.timed)
         return SAMPLE_WAITS; /* its end wakes the driver */

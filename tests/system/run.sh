@@ -1266,6 +1266,7 @@ t_launch_queues() {
         same "$out/work/ref.json" "$out/work/new.json" || { fail "launches through queues with $variant"; return 1; }
     done
     expect nonzero 'launch_by = queue, but .*--set queues=true' -- run platforms/tiny.heddle --generic --set driver.launch_by=queue -- "$programs/vectoradd" || return 1
+    expect nonzero 'launch_by = command' -- run platforms/tiny.heddle --generic "${set[@]}" --kernels 3 -- "$programs/many_streams" || return 1
     expect 0 '^PASS' -- run platforms/tiny.heddle "${set[@]}" --mode functional -- "$programs/many_streams"
 }
 
