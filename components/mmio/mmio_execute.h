@@ -31,7 +31,8 @@ static bool end_blocked(struct mmio *c, struct mmio_call *k)
     return end(c, k, MMIO_SUCCESS);
 }
 
-static struct mmio_post *ask(struct mmio *c, struct mmio_call *k, enum device_call_request_kind kind)
+static struct mmio_post *ask(struct mmio *c, struct mmio_call *k,
+                             enum device_call_request_kind kind)
 {
     k->step++;
     k->pending++;
@@ -50,7 +51,8 @@ static bool stream_exists(const struct mmio *c, uint64_t stream)
     return stream < API_STREAM_COUNT && c->streams[stream].used;
 }
 
-/* The driver's queue for work of the call in a stream; the default stream has one on each device. */
+/* The driver's queue for work of the call in a stream; the default stream has one on each device.
+ */
 static uint32_t queue_of(const struct mmio *c, const struct mmio_call *k, uint64_t stream)
 {
     return stream ? c->streams[stream].queue : device_of(c, k);
@@ -664,8 +666,7 @@ static uint32_t make_launch(const struct mmio *c, const struct mmio_name *functi
 static bool launch(struct mmio *c, struct mmio_call *k)
 {
     struct mmio_thread *t = thread_of(c, k->request.thread);
-    const struct mmio_name *function =
-        name_find(function_at(c, 0), k->request.launch.function);
+    const struct mmio_name *function = name_find(function_at(c, 0), k->request.launch.function);
     int32_t error = MMIO_SUCCESS;
     if (!t->configured || !stream_exists(c, t->stream))
         return end(c, k, t->configured ? MMIO_INVALID_HANDLE : MMIO_MISSING_CONFIGURATION);
@@ -696,8 +697,7 @@ static bool launch(struct mmio *c, struct mmio_call *k)
 
 static bool max_blocks(struct mmio *c, struct mmio_call *k)
 {
-    const struct mmio_name *function =
-        name_find(function_at(c, 0), k->request.max_blocks.function);
+    const struct mmio_name *function = name_find(function_at(c, 0), k->request.max_blocks.function);
     const struct driver_device_info *info = info_of(c, device_of(c, k));
     if (!function)
         return end(c, k, MMIO_INVALID_FUNCTION);
