@@ -181,8 +181,9 @@ static bool access_memory(struct run *r, const struct group *g, struct wave *w,
     return !wrong;
 }
 
-/* Acts on s_endpgm, s_barrier, s_sleep. False: the wavefront does not go on for now. With touches it
- * gives way where it would wait for memory, so that accesses come in about the order of hardware. */
+/* Acts on s_endpgm, s_barrier, s_sleep. False: the wavefront does not go on for now. With touches
+ * it gives way where it would wait for memory, so that accesses come in about the order of
+ * hardware. */
 static bool special(const struct run *r, struct group *g, struct wave *w,
                     const struct isa_inst *inst)
 {
@@ -196,8 +197,7 @@ static bool special(const struct run *r, struct group *g, struct wave *w,
         g->at_barrier++;
         return false;
     }
-    return !(inst->flags & ISA_IS_SLEEP)
-           && !(r->launch->touches && (inst->flags & ISA_IS_WAITCNT));
+    return !(inst->flags & ISA_IS_SLEEP) && !(r->launch->touches && (inst->flags & ISA_IS_WAITCNT));
 }
 
 /* ---- wavefronts and work-groups ---- */

@@ -48,7 +48,7 @@ t_warmup_determinism() {
     local how variant
     for how in functional memory:3; do
         expect 0 '^PASS' -- run platforms/r9nano.heddle --kernels 3,5- --warmup $how --stats "$out/work/ref.json" --stats-no-host -- "$programs/kmeans" || return 1
-        for variant in "--tick-order=random:3" "--threads=2" "--generic"; do
+        for variant in "--tick-order=random:3" "--threads=2" "--tick-all" "--generic"; do
             expect 0 '^PASS' -- run platforms/r9nano.heddle $variant --kernels 3,5- --warmup $how --stats "$out/work/new.json" --stats-no-host -- "$programs/kmeans" || return 1
             same "$out/work/ref.json" "$out/work/new.json" || { fail "$how with '$variant'"; return 1; }
         done
@@ -58,13 +58,12 @@ t_warmup_determinism() {
 # Without arithmetic, accesses of two work-groups meet in another order, and another line is the victim.
 t_warmup_interleaving() {
     local how hits=""
-    for how in perfect full-memory functional; do
+    for how in perfect full-memory; do
         expect 0 '^PASS' -- run platforms/tiny.heddle --set gpu.l2.index=plain --kernels 2 --warmup $how --kernel-stats sum --stats "$out/work/i.json" -- "$programs/interleave" || return 1
         hits="$hits $(launch_number "$out/work/i.json" 2 'components/gpu.dram[*]/reads')"
     done
     set -- $hits
-    [ "$1" -gt "$2" ] || fail "lines that the second launch reads from memory: $1 behind everything, $2 behind memory instructions alone" || return 1
-    [ "$1" = "$3" ] || fail "lines that the second launch reads from memory: $1 behind everything, $3 behind a functional pass"
+    [ "$1" -gt "$2" ] || fail "lines that the second launch reads from memory: $1 behind everything, $2 behind memory instructions alone"
 }
 
 t_warmup_mistakes() {
