@@ -350,7 +350,7 @@ static uint32_t api_stream_flags(void)
     return flags;
 }
 
-static enum driver_status api_call_begin(uint32_t queue, enum driver_call call, bool is_default, uint64_t *blocker)
+static enum driver_status api_call_begin(uint32_t queue, enum driver_stream_call call, bool is_default, uint64_t *blocker)
 {
     struct driver *d = driver_instance;
     api_enter();

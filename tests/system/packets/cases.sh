@@ -97,7 +97,7 @@ t_packet_balar() {
 
 # Unmodified programs whose calls go as packets over core, TLB, cache, bus and memory of a simulated host.
 t_packet_direct() {
-    local p list="vectoradd streams copies prints threads module"
+    local p list="vectoradd streams prints threads module"
     [ "$full" = yes ] && list="$good_programs $gpus_programs"
     # shellcheck disable=SC2046,SC2086
     for p in $list; do
