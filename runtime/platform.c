@@ -254,8 +254,9 @@ static void open_parts(void)
         part->number = i;
         part->params = p->params;
         part->kind = kind;
-        part->owner = p->owner_part == UINT32_MAX ? (uint32_t)((owner - engine_base.arena) / ARENA_UNIT)
-                                                  : part_offsets[p->owner_part];
+        part->owner = p->owner_part == UINT32_MAX
+                          ? (uint32_t)((owner - engine_base.arena) / ARENA_UNIT)
+                          : part_offsets[p->owner_part];
     }
     for (uint32_t i = 0; i < table->part_ref_count; i++)
         part_refs[i] = part_offsets[table->part_refs[i]];
