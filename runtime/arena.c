@@ -11,9 +11,9 @@
 #include "setup.h"
 
 /* All that 32-bit offsets in units of 8 bytes can name. */
-#define ARENA_MOST ((size_t)32 << 30)
-#define ARENA_LEAST     ((size_t)1 << 30)
-#define DERIVED_MOST    ((size_t)1 << 30)
+#define ARENA_MOST   ((size_t)32 << 30)
+#define ARENA_LEAST  ((size_t)1 << 30)
+#define DERIVED_MOST ((size_t)1 << 30)
 
 static size_t used;
 static size_t reserved;

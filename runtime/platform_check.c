@@ -10,7 +10,7 @@
 
 #define MAX_MISTAKES   8
 #define MAX_DEPTH      65535u
-#define MAX_PAYLOAD    (1u << 18) /* bytes; a slot's size in arena units has 16 bits */
+#define MAX_PAYLOAD    (1u << 18)          /* bytes; a slot's size in arena units has 16 bits */
 #define MAX_RING_BYTES ((uint64_t)8 << 30) /* all rings together: their share of the arena */
 #define MAX_PHYSICAL   ((uint64_t)1 << 44) /* 16 TiB of simulated memory */
 
