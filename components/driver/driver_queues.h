@@ -228,6 +228,8 @@ static enum driver_status user_create(struct driver *d, uint32_t device, uint32_
         status = user_place(d, device, &gpu, &pid);
     if (status != DRIVER_OK)
         return status;
+    if (platform_sampling()->kernels)
+        return driver_fail(DRIVER_INVALID_VALUE, "kernels of user queues cannot be chosen: run without --kernels");
     if (packets < 2 || packets > 65536 || packets & (packets - 1))
         return driver_fail(DRIVER_INVALID_VALUE, "a queue of %u packets: a power of two from 2 to 65536 is possible",
                            packets);
