@@ -1,9 +1,9 @@
-/* `heddle experiment`: how well each kind of warm-up does before chosen kernels, against a simulation
- * of everything.
+/* `heddle experiment`: how well each kind of warm-up does before chosen kernels, against a
+ * simulation of everything.
  *
  * Each kernel is simulated once with each warm-up, alone, so that the time that a run takes is the
- * time that this warm-up costs. A functional profile of the whole program gives the corrections what
- * they need; they start from the run without warm-up. */
+ * time that this warm-up costs. A functional profile of the whole program gives the corrections
+ * what they need; they start from the run without warm-up. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,12 +34,13 @@ static bool progress(const struct experiment *e, unsigned mode, uint64_t launch)
 }
 
 /* Simulates kernel `k` in one mode. The statistics of `none` are needed for more: *keep. */
-static bool simulate(struct experiment *e, struct experiment_kernel *k, unsigned mode, json_t **keep)
+static bool simulate(struct experiment *e, struct experiment_kernel *k, unsigned mode,
+                     json_t **keep)
 {
     char launch[24];
     snprintf(launch, sizeof launch, "%llu", (unsigned long long)k->launch);
-    const char *options[] = {"--kernels", launch, "--warmup", experiment_mode_name(mode),
-                             "--kernel-stats", "all", NULL};
+    const char *options[] = {"--kernels",      launch, "--warmup", experiment_mode_name(mode),
+                             "--kernel-stats", "all",  NULL};
     progress(e, mode, k->launch);
     json_t *run = trial_run(e->command, options);
     if (!run)
@@ -92,7 +93,8 @@ static bool choose(struct experiment *e, const struct sampling *sampling)
         if (!sampling_chosen(sampling, launch, name, symbol))
             continue;
         if (e->count == EXPERIMENT_MOST) {
-            fprintf(stderr, "heddle experiment: more than %d launches are chosen\n", EXPERIMENT_MOST);
+            fprintf(stderr, "heddle experiment: more than %d launches are chosen\n",
+                    EXPERIMENT_MOST);
             return false;
         }
         e->kernels[e->count++] = (struct experiment_kernel){
@@ -136,17 +138,18 @@ static void write_accuracy(FILE *out, const struct experiment *e)
 static void write_page(FILE *out, const struct experiment *e)
 {
     const struct options *o = e->command->options;
-    experiment_write_html(out,
-                          arena_printf(e->command->arena, "Warm-up: %s on %s", o->program[0],
-                                       o->arguments.items[0]),
-                          e->kernels, e->count);
+    experiment_write_html(
+        out,
+        arena_printf(e->command->arena, "Warm-up: %s on %s", o->program[0], o->arguments.items[0]),
+        e->kernels, e->count);
 }
 
 static bool make_folder(const char *path)
 {
     if (mkdir(path, 0777) == 0 || errno == EEXIST)
         return true;
-    fprintf(stderr, "heddle experiment: cannot create the folder '%s': %s\n", path, strerror(errno));
+    fprintf(stderr, "heddle experiment: cannot create the folder '%s': %s\n", path,
+            strerror(errno));
     return false;
 }
 
@@ -181,7 +184,8 @@ int command_experiment(struct command *c)
     for (uint32_t i = 0; i < e->count && good; i++)
         good = measure(e, &e->kernels[i]);
     good = good && write_file(e, "results.csv", write_csv) && write_file(e, "ipc.svg", write_ipc)
-           && write_file(e, "accuracy.svg", write_accuracy) && write_file(e, "index.html", write_page);
+           && write_file(e, "accuracy.svg", write_accuracy)
+           && write_file(e, "index.html", write_page);
     json_decref(e->profile);
     return good ? EXIT_CLEAN : EXIT_ERRORS;
 }

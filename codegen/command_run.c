@@ -127,7 +127,7 @@ static bool parse_sampling(const struct options *o, struct heddle_options *optio
     char mistake[512];
     options->kernels = o->kernels;
     options->warmup = o->warmup;
-    options->profile = !o->profile                          ? PLATFORM_PROFILE_NONE
+    options->profile = !o->profile                         ? PLATFORM_PROFILE_NONE
                        : strcmp(o->profile, "blocks") == 0 ? PLATFORM_PROFILE_BLOCKS
                                                            : PLATFORM_PROFILE_MEMORY;
     if (!sampling_parse(o->kernels, o->warmup, &sampling, mistake, sizeof mistake)) {

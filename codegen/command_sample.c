@@ -1,12 +1,13 @@
 /* `heddle sample`: the cycles of all kernels of a program from a few that are simulated.
  *
  * 1. A functional run says what each launch executes: instructions of each class, and of each basic
- *    block. 2. Launches of one kernel with the same number of work-groups whose vectors differ by at
- *    most a hundredth are a group. 3. Of each group a few, evenly spread over it, are simulated in
+ *    block. 2. Launches of one kernel with the same number of work-groups whose vectors differ by
+ * at most a hundredth are a group. 3. Of each group a few, evenly spread over it, are simulated in
  *    detail behind a functional warm-up, in one run. 4. The total is the sum over groups of their
- *    number times the mean of their representatives; groups are strata, so the variance of the total
- *    is the sum of N^2 (1 - n/N) s^2 / n (Cochran, Sampling Techniques, chapter 5), and the interval
- *    takes the t distribution with as many degrees of freedom as representatives beyond one a group. */
+ *    number times the mean of their representatives; groups are strata, so the variance of the
+ * total is the sum of N^2 (1 - n/N) s^2 / n (Cochran, Sampling Techniques, chapter 5), and the
+ * interval takes the t distribution with as many degrees of freedom as representatives beyond one a
+ * group. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -106,8 +107,8 @@ static bool profile(struct sample *s)
 
 static uint32_t wanted(const struct sample *s, const struct group *g)
 {
-    uint64_t most = s->command->options->per_group ? s->command->options->per_group
-                                                   : SAMPLE_PER_GROUP;
+    uint64_t most =
+        s->command->options->per_group ? s->command->options->per_group : SAMPLE_PER_GROUP;
     return g->size < most ? g->size : (uint32_t)most;
 }
 
@@ -141,8 +142,9 @@ static const char *choose(const struct sample *s)
 static bool simulate(struct sample *s)
 {
     const char *warmup = s->command->options->warmup;
-    const char *options[] = {"--kernels",      choose(s), "--warmup", warmup ? warmup : "functional",
-                             "--kernel-stats", "none",    NULL};
+    const char *options[] = {
+        "--kernels",      choose(s), "--warmup", warmup ? warmup : "functional",
+        "--kernel-stats", "none",    NULL};
     json_t *run = trial_run(s->command, options);
     for (uint32_t i = 0; run && i < s->launches.count; i++) {
         const struct launch *l = &s->launches.items[i];
@@ -173,8 +175,7 @@ static double student(double freedom)
         return INFINITY;
     if (freedom < 3)
         return freedom < 2 ? 12.706 : 4.303;
-    return z + (z3 + z) / (4 * freedom)
-           + (5 * z5 + 16 * z3 + 3 * z) / (96 * freedom * freedom);
+    return z + (z3 + z) / (4 * freedom) + (5 * z5 + 16 * z3 + 3 * z) / (96 * freedom * freedom);
 }
 
 struct total {
@@ -223,7 +224,8 @@ static bool compare(FILE *out, const struct sample *s, const struct total *t)
         return false;
     json_array_foreach(json_object_get(run, "kernels"), i, record) cycles +=
         (double)trial_number(record, "cycles");
-    fprintf(out, "full simulation: %.0f cycles, error %+.2f %%, %.3f CPU seconds, %.1f times as many\n",
+    fprintf(out,
+            "full simulation: %.0f cycles, error %+.2f %%, %.3f CPU seconds, %.1f times as many\n",
             cycles, cycles > 0 ? 100 * (t->cycles / cycles - 1) : 0, trial_seconds(run),
             s->seconds > 0 ? trial_seconds(run) / s->seconds : 0);
     json_decref(run);
@@ -237,7 +239,8 @@ int command_sample(struct command *c)
     char mistake[512];
     const struct options *o = c->options;
     if (!o->program || !o->program[0]) {
-        fprintf(stderr, "heddle sample: name a program: heddle sample PLATFORM -- PROGRAM ARGS...\n");
+        fprintf(stderr,
+                "heddle sample: name a program: heddle sample PLATFORM -- PROGRAM ARGS...\n");
         return EXIT_USAGE;
     }
     if (!sampling_parse("1", o->warmup, &sampling, mistake, sizeof mistake)) {
@@ -249,11 +252,12 @@ int command_sample(struct command *c)
         return EXIT_ERRORS;
     struct total t = extrapolate(&s);
     print_groups(output.file, &s);
-    fprintf(output.file,
-            "%zu launches in %zu groups, %u simulated\npredicted: %.0f cycles, +- %.0f (%.2f %%) at "
-            "95 %%, %.3f CPU seconds\n",
-            (size_t)s.launches.count, (size_t)s.groups.count, t.simulated, t.cycles, t.half,
-            t.cycles > 0 ? 100 * t.half / t.cycles : 0, s.seconds);
+    fprintf(
+        output.file,
+        "%zu launches in %zu groups, %u simulated\npredicted: %.0f cycles, +- %.0f (%.2f %%) at "
+        "95 %%, %.3f CPU seconds\n",
+        (size_t)s.launches.count, (size_t)s.groups.count, t.simulated, t.cycles, t.half,
+        t.cycles > 0 ? 100 * t.half / t.cycles : 0, s.seconds);
     bool good = !o->full || compare(output.file, &s, &t);
     return command_output_close(&output, o->output, good);
 }

@@ -77,7 +77,8 @@ static void read_latencies(struct estimate_input *in, json_t *run)
     {
         if (strstr(path, "xbar"))
             in->hit += 2 * number(values, "latency") * !crossed++;
-        if (strstr(path, "l2") && json_object_get(values, "mshrs") && json_object_get(values, "write"))
+        if (strstr(path, "l2") && json_object_get(values, "mshrs")
+            && json_object_get(values, "write"))
             in->l2 = number(values, "latency");
     }
     in->hit += in->l2;
@@ -165,9 +166,8 @@ double estimate_waits(const struct estimate_input *in)
     double all = in->vector_misses + in->scalar_misses + in->code_misses;
     line *= all > 0 ? least(1, in->dram_reads / all) : 0; /* the others find it in the L2 */
     double mean = in->vector_instructions > 0 ? in->vector_cycles / in->vector_instructions : 0;
-    double paged = in->vector_instructions > 0
-                       ? least(1, in->vector_pages / in->vector_instructions)
-                       : 0;
+    double paged =
+        in->vector_instructions > 0 ? least(1, in->vector_pages / in->vector_instructions) : 0;
     double vector = mean > in->hit ? least(paged * page + line, mean - in->hit) / mean : 0;
     double other = page + line > 0 ? (page + line) / (page + line + in->hit) : 0;
     double saved = in->wait_vector * vector + (in->wait_scalar + in->wait_code) * other;

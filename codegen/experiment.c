@@ -60,8 +60,8 @@ enum { PANEL_WIDTH = 360, PANEL_HEIGHT = 240, LEFT = 52, TOP = 30, INNER_W = 290
 
 struct panel {
     FILE *out;
-    double x, y;         /* upper left corner */
-    double least, most;  /* of the values */
+    double x, y;        /* upper left corner */
+    double least, most; /* of the values */
 };
 
 static double place_x(const struct panel *p, double n)
@@ -87,9 +87,10 @@ static void level(const struct panel *p, double value, const char *style)
 
 static void mark(const struct panel *p, double value, const char *colour, const char *title)
 {
-    fprintf(p->out,
-            "<rect x='%.1f' y='%.1f' width='7' height='7' fill='%s'><title>%s: %.4g</title></rect>\n",
-            place_x(p, 0) - 3.5, place_y(p, value) - 3.5, colour, title, value);
+    fprintf(
+        p->out,
+        "<rect x='%.1f' y='%.1f' width='7' height='7' fill='%s'><title>%s: %.4g</title></rect>\n",
+        place_x(p, 0) - 3.5, place_y(p, value) - 3.5, colour, title, value);
 }
 
 static void axes(const struct panel *p, const struct experiment_kernel *k, int accuracy)
@@ -103,8 +104,8 @@ static void axes(const struct panel *p, const struct experiment_kernel *k, int a
     fprintf(p->out, "</text>\n");
     for (unsigned i = 0; i <= 4; i++) {
         double value = p->least + (p->most - p->least) * i / 4;
-        fprintf(p->out, "<text x='%.1f' y='%.1f' text-anchor='end'>%.*f</text>\n", place_x(p, 0) - 5,
-                place_y(p, value) + 4, accuracy ? 1 : 3, value);
+        fprintf(p->out, "<text x='%.1f' y='%.1f' text-anchor='end'>%.*f</text>\n",
+                place_x(p, 0) - 5, place_y(p, value) + 4, accuracy ? 1 : 3, value);
     }
     for (unsigned n = 0; n <= 10; n += 2)
         fprintf(p->out, "<text x='%.1f' y='%.1f' text-anchor='middle'>%u</text>\n", place_x(p, n),
@@ -149,23 +150,26 @@ void experiment_write_svg(FILE *out, const struct experiment_kernel *kernels, ui
 {
     static const struct {
         const char *colour, *name;
-    } legend[] = {{"black", "perfect"},   {"#c8a27a", "full-memory"}, {"#2a60c0", "memory:N"},
-                  {"#2a8f3a", "functional"}, {"#c03030", "formula"},  {"#8030b0", "estimate"}};
+    } legend[] = {{"black", "perfect"},      {"#c8a27a", "full-memory"}, {"#2a60c0", "memory:N"},
+                  {"#2a8f3a", "functional"}, {"#c03030", "formula"},     {"#8030b0", "estimate"}};
     uint32_t rows = (count + 1) / 2;
-    fprintf(out,
-            "<svg xmlns='http://www.w3.org/2000/svg' width='%d' height='%u' font-family='sans-serif' "
-            "font-size='11'>\n",
-            2 * PANEL_WIDTH, rows * PANEL_HEIGHT + 30);
+    fprintf(
+        out,
+        "<svg xmlns='http://www.w3.org/2000/svg' width='%d' height='%u' font-family='sans-serif' "
+        "font-size='11'>\n",
+        2 * PANEL_WIDTH, rows * PANEL_HEIGHT + 30);
     fprintf(out, "<rect width='100%%' height='100%%' fill='white'/>\n");
     for (uint32_t i = 0; i < count; i++) {
-        struct panel p = {.out = out, .x = i % 2 * PANEL_WIDTH, .y = (double)(i / 2) * PANEL_HEIGHT};
+        struct panel p = {
+            .out = out, .x = i % 2 * PANEL_WIDTH, .y = (double)(i / 2) * PANEL_HEIGHT};
         draw_panel(&p, &kernels[i], accuracy);
     }
     for (unsigned i = 0; i < sizeof legend / sizeof legend[0]; i++)
-        fprintf(out,
-                "<rect x='%u' y='%u' width='10' height='10' fill='%s'/><text x='%u' y='%u'>%s</text>\n",
-                LEFT + i * 105, rows * PANEL_HEIGHT + 8, legend[i].colour, LEFT + i * 105 + 14,
-                rows * PANEL_HEIGHT + 17, legend[i].name);
+        fprintf(
+            out,
+            "<rect x='%u' y='%u' width='10' height='10' fill='%s'/><text x='%u' y='%u'>%s</text>\n",
+            LEFT + i * 105, rows * PANEL_HEIGHT + 8, legend[i].colour, LEFT + i * 105 + 14,
+            rows * PANEL_HEIGHT + 17, legend[i].name);
     fprintf(out, "</svg>\n");
 }
 

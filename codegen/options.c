@@ -134,7 +134,8 @@ static const struct option_spec {
     {"-o", "PATH", KIND_TEXT, FIELD(output),
      ON(GEN) | ON(DOT) | ON(DUMP) | ON(PARAMS) | ON(DOC) | ON(NEW) | ON(BUILD) | ON(STATS)
          | ON(TRACE) | TRIAL_COMMANDS,
-     "where to write: a folder (gen, doc, new, build, experiment, trace group, trace mem) or a file (the "
+     "where to write: a folder (gen, doc, new, build, experiment, trace group, trace mem) or a "
+     "file (the "
      "others; default standard output)"},
     {"--module", "FILE", KIND_LIST, FIELD(module), ON(API_TRACE) | ON(RUN),
      "a code object or bundle with kernels of the trace of API calls"},
@@ -157,7 +158,8 @@ static const struct option_spec {
     {"--mode", "MODE", KIND_TEXT, FIELD(mode), ON(RUN),
      "timing, or functional: the same instructions at once, without timing"},
     {"--kernels", "LIST", KIND_TEXT, FIELD(kernels), ON(RUN) | ON(EXPERIMENT),
-     "launches to simulate in detail: numbers from 1, ranges and kernels' names, as in 3,7-9,scale; "
+     "launches to simulate in detail: numbers from 1, ranges and kernels' names, as in "
+     "3,7-9,scale; "
      "the others are executed without timing"},
     {"--warmup", "HOW", KIND_TEXT, FIELD(warmup), ON(RUN) | ON(SAMPLE),
      "before each of them: none, perfect, full-memory, memory:N, functional (default) or "

@@ -93,8 +93,8 @@ json_t *trial_run(struct command *c, const char *const *options)
         fprintf(stderr, "heddle %s: a run of '%s' ended with status %d\n", name,
                 c->options->program[0], status);
     else if (!root)
-        fprintf(stderr, "heddle %s: a run of '%s' wrote no statistics (does it use the GPU?)\n", name,
-                c->options->program[0]);
+        fprintf(stderr, "heddle %s: a run of '%s' wrote no statistics (does it use the GPU?)\n",
+                name, c->options->program[0]);
     unlink(path);
     return root;
 }

@@ -1,5 +1,5 @@
-/* One run of a program on a platform, for commands that compare several: `heddle run` as a child, its
- * statistics as JSON. */
+/* One run of a program on a platform, for commands that compare several: `heddle run` as a child,
+ * its statistics as JSON. */
 #ifndef HEDDLE_CODEGEN_TRIAL_H
 #define HEDDLE_CODEGEN_TRIAL_H
 

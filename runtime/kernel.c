@@ -2,8 +2,8 @@
  *
  * Begin and end are marked when they are called and settled at the end of the window, when all
  * components have come to the same time: the snapshots of statistics then hold the same numbers
- * whatever the order of ticks and the number of threads. Command processors may be in several lanes,
- * so calls take a lock; there are few. */
+ * whatever the order of ticks and the number of threads. Command processors may be in several
+ * lanes, so calls take a lock; there are few. */
 #include "kernel.h"
 
 #include <pthread.h>
@@ -59,8 +59,7 @@ static uint32_t add_record(const struct component *c, const char *name, const ch
     return count++;
 }
 
-uint32_t kernel_begin(const struct component *c, const char *name, const char *symbol,
-                      uint32_t gpu)
+uint32_t kernel_begin(const struct component *c, const char *name, const char *symbol, uint32_t gpu)
 {
     if (!stats_wanted())
         return MAX_KERNELS;

@@ -9,8 +9,8 @@
 
 #include "engine.h"
 
-/* From a tick of `c`, whose clock counts the kernel's cycles. `name` is for people, `symbol` what the
- * kernel is called in its code object; both are copied. Returns the handle. */
+/* From a tick of `c`, whose clock counts the kernel's cycles. `name` is for people, `symbol` what
+ * the kernel is called in its code object; both are copied. Returns the handle. */
 uint32_t kernel_begin(const struct component *c, const char *name, const char *symbol,
                       uint32_t gpu);
 

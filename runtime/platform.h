@@ -212,8 +212,8 @@ enum platform_mode { PLATFORM_TIMING, PLATFORM_FUNCTIONAL };
 enum platform_mode platform_mode(void);
 uint64_t platform_max_cycles(void);
 
-/* The trace of API calls that is to be played, or NULL; and the file of module `number`, NULL behind
- * the last. */
+/* The trace of API calls that is to be played, or NULL; and the file of module `number`, NULL
+ * behind the last. */
 const char *platform_api_trace(void);
 const char *platform_module(uint32_t number);
 /* The list of SASS traces of this run (--sass-trace), NULL: none; and whether binary copies beside

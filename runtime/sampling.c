@@ -84,8 +84,8 @@ bool sampling_parse(const char *kernels, const char *warmup, struct sampling *ou
                     size_t size)
 {
     bool names = false;
-    *out = (struct sampling){
-        .kernels = kernels, .warmup = SAMPLING_FUNCTIONAL, .depth = SAMPLING_ALL};
+    *out =
+        (struct sampling){.kernels = kernels, .warmup = SAMPLING_FUNCTIONAL, .depth = SAMPLING_ALL};
     for (const char *text = kernels; text;) {
         struct item item;
         if (!read_item(text, &item)) {
@@ -108,8 +108,9 @@ bool sampling_parse(const char *kernels, const char *warmup, struct sampling *ou
         return false;
     }
     if (!kernels) {
-        snprintf(mistake, size, "'--warmup %s' says what happens before chosen kernels; choose "
-                                "them with '--kernels LIST'",
+        snprintf(mistake, size,
+                 "'--warmup %s' says what happens before chosen kernels; choose "
+                 "them with '--kernels LIST'",
                  warmup);
         return false;
     }

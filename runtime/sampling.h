@@ -1,6 +1,6 @@
-/* Which kernels of a program are simulated in detail, and how the platform is warmed up before them:
- * the options --kernels and --warmup, as text and as answers. Launches are numbered from 1 in the
- * order in which the program asks for them.
+/* Which kernels of a program are simulated in detail, and how the platform is warmed up before
+ * them: the options --kernels and --warmup, as text and as answers. Launches are numbered from 1 in
+ * the order in which the program asks for them.
  *
  * Needs nothing of the engine, so that `heddle run` checks the options with the same code. */
 #ifndef HEDDLE_RUNTIME_SAMPLING_H
@@ -17,12 +17,7 @@
  *   perfect     every kernel is simulated in detail
  *   memory      the memory instructions of the preceding kernels go through the memory system
  *   functional  preceding kernels are executed without timing, touching caches and TLBs */
-enum sampling_warmup {
-    SAMPLING_NONE,
-    SAMPLING_PERFECT,
-    SAMPLING_MEMORY,
-    SAMPLING_FUNCTIONAL
-};
+enum sampling_warmup { SAMPLING_NONE, SAMPLING_PERFECT, SAMPLING_MEMORY, SAMPLING_FUNCTIONAL };
 
 /* How a launch is executed. */
 enum sampling_way { SAMPLING_DETAILED, SAMPLING_MEMORY_ONLY, SAMPLING_TOUCHING, SAMPLING_SKIPPED };

@@ -6,10 +6,10 @@
  * looks its line up, makes it the most recent one, takes it in place of another, and passes on what
  * it would ask or write below. No message is sent, no statistic counted, no byte moved.
  *
- * Bytes. While kernels run without timing, simulated memory is what counts and caches are only tags.
- * A component that holds bytes says how to come from one state to the other: write_out() copies what
- * is dirty to memory and keeps it dirty; read_in() takes the bytes of all lines from memory. Both
- * take no time and need a platform in which nothing is under way (warm_is_quiet()).
+ * Bytes. While kernels run without timing, simulated memory is what counts and caches are only
+ * tags. A component that holds bytes says how to come from one state to the other: write_out()
+ * copies what is dirty to memory and keeps it dirty; read_in() takes the bytes of all lines from
+ * memory. Both take no time and need a platform in which nothing is under way (warm_is_quiet()).
  *
  * Called between edges only (at the end of a window, from host calls), by one thread. Components
  * register in their init functions; one without touch() is an end, where accesses are counted. */

@@ -1,6 +1,6 @@
-/* Touches of a cache (runtime/warm.h): lines, order of replacement, dirty and present bytes change as
- * they would for a request that is taken when nothing else is under way; see cache_take.h for the
- * same in time. Bytes are not moved. Included by cache.c. */
+/* Touches of a cache (runtime/warm.h): lines, order of replacement, dirty and present bytes change
+ * as they would for a request that is taken when nothing else is under way; see cache_take.h for
+ * the same in time. Bytes are not moved. Included by cache.c. */
 #ifndef HEDDLE_COMPONENTS_CACHE_WARM_H
 #define HEDDLE_COMPONENTS_CACHE_WARM_H
 
@@ -46,8 +46,9 @@ static void warm_write_back(struct cache *c, uint32_t line)
 static uint32_t warm_claim(struct cache *c, const struct cache_touch *t)
 {
     uint64_t used = set_at(c, t->set)->used, all = mem_mask_low_bits(way_count(c));
-    uint32_t way = ~used & all ? (uint32_t)__builtin_ctzll(~used & all)
-                               : cache_replacement_ops(c)->victim(cache_replacement(c), t->set, all);
+    uint32_t way = ~used & all
+                       ? (uint32_t)__builtin_ctzll(~used & all)
+                       : cache_replacement_ops(c)->victim(cache_replacement(c), t->set, all);
     uint32_t line = t->set * way_count(c) + way;
     if (is_write_back(c) && c->dirty_count && line_is_dirty(c, line))
         warm_write_back(c, line);

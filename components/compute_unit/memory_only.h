@@ -1,5 +1,5 @@
-/* Work-groups of which only memory instructions take time: what a launch leaves behind in caches and
- * TLBs, at less cost than the launch itself (`--warmup memory:N`).
+/* Work-groups of which only memory instructions take time: what a launch leaves behind in caches
+ * and TLBs, at less cost than the launch itself (`--warmup memory:N`).
  *
  * Between two memory instructions, waits and barriers a wavefront executes everything at once. So
  * registers, and with them addresses and data, are those of the launch, and an access that depends
@@ -11,7 +11,9 @@
 
 #include "wavefront.h"
 
-enum { MEMORY_ONLY_MOST = 1 << 14 }; /* instructions at once, so that a loop without memory takes time */
+enum {
+    MEMORY_ONLY_MOST = 1 << 14
+}; /* instructions at once, so that a loop without memory takes time */
 
 static bool memory_only_takes_time(const struct isa_inst *inst)
 {

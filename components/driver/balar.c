@@ -68,16 +68,16 @@ static uint64_t oldest(const struct balar *p)
     return first ? first->ticket : TICKET_DONE;
 }
 
-static bool balar_begin(struct part *self, enum driver_call call, uint32_t queue, bool is_default,
-                        uint64_t *blocker)
+static bool balar_begin(struct part *self, enum driver_stream_call call, uint32_t queue,
+                        bool is_default, uint64_t *blocker)
 {
     static const enum api_call calls[] = {
-        [DRIVER_CALL_COPY] = API_CALL_MEMCPY,
-        [DRIVER_CALL_COPY_ASYNC] = API_CALL_MEMCPY_ASYNC,
-        [DRIVER_CALL_FILL] = API_CALL_MEMSET,
-        [DRIVER_CALL_LAUNCH] = API_CALL_LAUNCH,
-        [DRIVER_CALL_EVENT_RECORD] = API_CALL_EVENT_RECORD,
-        [DRIVER_CALL_WAIT_EVENT] = API_CALL_STREAM_WAIT_EVENT,
+        [DRIVER_STREAM_COPY] = API_CALL_MEMCPY,
+        [DRIVER_STREAM_COPY_ASYNC] = API_CALL_MEMCPY_ASYNC,
+        [DRIVER_STREAM_FILL] = API_CALL_MEMSET,
+        [DRIVER_STREAM_LAUNCH] = API_CALL_LAUNCH,
+        [DRIVER_STREAM_EVENT_RECORD] = API_CALL_EVENT_RECORD,
+        [DRIVER_STREAM_WAIT_EVENT] = API_CALL_STREAM_WAIT_EVENT,
     };
     struct balar *p = self_of(self);
     uint16_t stream = is_default ? 0 : stream_for(p, queue);

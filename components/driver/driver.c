@@ -85,7 +85,7 @@ static unsigned driver_outstanding(const struct driver *d, struct hang_report *r
     enum { SHOWN = 8 };
     static const char *const phases[] = {"is queued",     "wants a flush", "waits for a flush",
                                          "moves data", "moves data",    "is to start",   "runs",
-                                         "waits until nothing is under way", "is done"};
+                                         "waits until nothing is under way", "waits until nothing is under way", "is done"};
     unsigned shown = 0;
     for (uint32_t i = 0; report && i < d->queue_count && shown < SHOWN; i++) {
         const struct driver_queue *q = driver_queue_at(d, i);
@@ -350,7 +350,7 @@ static uint32_t api_stream_flags(void)
     return flags;
 }
 
-static enum driver_status api_call_begin(uint32_t queue, enum driver_call call, bool is_default, uint64_t *blocker)
+static enum driver_status api_call_begin(uint32_t queue, enum driver_stream_call call, bool is_default, uint64_t *blocker)
 {
     struct driver *d = driver_instance;
     api_enter();

@@ -79,13 +79,13 @@ struct driver_allocation {
 struct driver_queue_api; /* queue_api.h */
 
 /* Calls of an API that make commands in a queue. */
-enum driver_call {
-    DRIVER_CALL_COPY,       /* that the program waits for */
-    DRIVER_CALL_COPY_ASYNC,
-    DRIVER_CALL_FILL,
-    DRIVER_CALL_LAUNCH,
-    DRIVER_CALL_EVENT_RECORD,
-    DRIVER_CALL_WAIT_EVENT
+enum driver_stream_call {
+    DRIVER_STREAM_COPY,       /* that the program waits for */
+    DRIVER_STREAM_COPY_ASYNC,
+    DRIVER_STREAM_FILL,
+    DRIVER_STREAM_LAUNCH,
+    DRIVER_STREAM_EVENT_RECORD,
+    DRIVER_STREAM_WAIT_EVENT
 };
 
 /* What the driver's stream rules leave to the front end. */
@@ -155,7 +155,7 @@ struct driver_api {
     uint32_t (*stream_flags)(void);
     /* Before the commands of a call on `queue`, which is that of a default stream or not. DRIVER_NOT_READY: the call may not begin
      * before `*blocker`, the ticket of a pending command, is done; then ask again. Otherwise call_end() follows. */
-    enum driver_status (*call_begin)(uint32_t queue, enum driver_call call, bool is_default, uint64_t *blocker);
+    enum driver_status (*call_begin)(uint32_t queue, enum driver_stream_call call, bool is_default, uint64_t *blocker);
     /* `ticket`: of the call's last command; 0: it has none. */
     enum driver_status (*call_end)(uint32_t queue, uint64_t ticket);
 

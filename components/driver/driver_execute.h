@@ -218,7 +218,7 @@ static bool command_begin(struct driver *d, uint32_t command, struct driver_queu
     bool asked = false;
     if (copies_awaited(d, k, &asked))
         return asked;
-    enum sample_step sampled = sample_begin(d, k, driver_window_end);
+    enum sample_turn sampled = sample_begin(d, k, driver_window_end);
     if (sampled != SAMPLE_GO_ON)
         return sampled == SAMPLE_BEGAN;
     if (command_flush_awaited(d, k))
@@ -255,8 +255,10 @@ static bool queue_step(struct driver *d, struct driver_queue *q)
     case PHASE_RUNNING:
     case PHASE_UNTIMED:
         return false;
+    case PHASE_UNTIMED_RETRY:
     case PHASE_UNTIMED_DONE:
-        command_complete(d, q);
+        if (sample_step(d, k, q->device))
+            command_complete(d, q);
         return true;
     case PHASE_LAUNCH_FIRST:
         return k->user == DRIVER_NONE ? command_launch(d, command, q->device) : submit_step(d, command, q);

@@ -117,6 +117,21 @@ static void functional_describe(uint32_t record, const struct functional_profile
     kernel_describe(record, details, platform_profile() == PLATFORM_PROFILE_MEMORY ? sizeof details / sizeof details[0] : 2);
 }
 
+/* The record of a launch that has been executed; from a tick, whose time it gets. */
+static void functional_record(struct driver *d, const struct driver_command *k, uint32_t number, enum sampling_way way,
+                              const struct functional_profile *profile)
+{
+    const struct program_table *program = driver_program(d);
+    uint32_t record = kernel_begin(&d->io.base, program_kernel_name(program, k->kernel),
+                                   program_kernel_symbol(program, k->kernel), number);
+    kernel_count(record, k->done_groups, k->done_instructions);
+    if (platform_sampling()->kernels || platform_profile())
+        kernel_set_launch(record, (uint32_t)k->launch, sampling_way_name(way));
+    if (platform_profile())
+        functional_describe(record, profile);
+    kernel_end(&d->io.base, record);
+}
+
 /* False: the run has failed. */
 static bool functional_launch(struct driver *d, struct driver_command *k, uint32_t number, enum sampling_way way)
 {
@@ -148,8 +163,6 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
         .before = engine_instructions(),
         .touches = way == SAMPLING_TOUCHING || platform_profile() == PLATFORM_PROFILE_MEMORY,
         .profile = platform_profile() != PLATFORM_PROFILE_NONE};
-    uint32_t record = kernel_begin(&d->io.base, program_kernel_name(driver_program(d), k->kernel),
-                                   program_kernel_symbol(driver_program(d), k->kernel), number);
     if (launch.touches) {
         warm_begin_all();
         warm_clear_counts();
@@ -163,12 +176,10 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
         engine_fail(&d->io.base, "%s", result.text);
         return false;
     }
-    kernel_count(record, result.work_groups, result.instructions);
-    if (platform_sampling()->kernels || platform_profile())
-        kernel_set_launch(record, (uint32_t)k->launch, sampling_way_name(way));
-    if (platform_profile())
-        functional_describe(record, &result.profile);
-    kernel_end(&d->io.base, record);
+    k->done_groups = result.work_groups;
+    k->done_instructions = result.instructions;
+    if (platform_mode() == PLATFORM_FUNCTIONAL)
+        functional_record(d, k, number, way, &result.profile);
     return true;
 }
 

@@ -245,6 +245,8 @@ static bool packets_execute(struct driver *d, const struct api_request *r, uint6
     if (t->kind != TRIP_COMMAND)
         return true;
     struct driver_command *k = driver_command_at(d, t->command);
+    if (k->ticket != t->ticket || k->phase != PHASE_QUEUED)
+        bug("driver: command %" PRIu64 " has begun before its packet came back", t->ticket);
     k->gated = false;
     switch ((enum api_call)r->call) {
     case API_CALL_MEMCPY_ASYNC:

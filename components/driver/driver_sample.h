@@ -7,7 +7,8 @@
  * - otherwise simulated memory holds the newest bytes and caches are only tags (runtime/warm.h).
  *
  * A command that is not timed needs the second, a timed launch the first. Both changes, and everything that is not timed, wait
- * until nothing is under way on the platform, so no message can see the change happen. */
+ * until nothing is under way on the platform, so no message can see the change happen. The time of day is looked at in ticks
+ * only: in which cycle a window is seen to end depends on who was awake. */
 #ifndef HEDDLE_DRIVER_SAMPLE_H
 #define HEDDLE_DRIVER_SAMPLE_H
 
@@ -129,8 +130,7 @@ static void sample_window_end(struct driver *d)
         if (!k || k->phase != PHASE_UNTIMED)
             continue;
         if (!quiet || d->sample.timed) {
-            k->phase = PHASE_QUEUED;
-            k->not_before = driver_now(d) + SAMPLE_RETRY;
+            k->phase = PHASE_UNTIMED_RETRY;
             continue;
         }
         if (k->kind == DRIVER_LAUNCH && sample_is_timed(sample_way(d, k)))
@@ -140,12 +140,13 @@ static void sample_window_end(struct driver *d)
     }
 }
 
-enum sample_step { SAMPLE_GO_ON, SAMPLE_WAITS, SAMPLE_BEGAN };
+enum sample_turn { SAMPLE_GO_ON, SAMPLE_WAITS, SAMPLE_BEGAN };
 
 /* The first command of a queue, whose turn has come: does it go on as always? */
-static enum sample_step sample_begin(struct driver *d, struct driver_command *k, void (*at_end)(struct component *c))
+static enum sample_turn sample_begin(struct driver *d, struct driver_command *k, void (*at_end)(struct component *c))
 {
-    if (!sample_is_on(d, k) || k->kind == DRIVER_MARK || k->kind == DRIVER_BARRIER || k->kind == DRIVER_SHOOTDOWN)
+    if (!sample_is_on(d, k) || k->kind == DRIVER_MARK || k->kind == DRIVER_BARRIER || k->kind == DRIVER_SHOOTDOWN
+        || k->kind == DRIVER_OPEN)
         return SAMPLE_GO_ON;
     if (d->sample.timed)
         return SAMPLE_WAITS; /* its end wakes the driver */
@@ -155,6 +156,19 @@ static enum sample_step sample_begin(struct driver *d, struct driver_command *k,
     d->sample.waiting = true;
     engine_at_window_end(&d->io.base, at_end);
     return SAMPLE_BEGAN;
+}
+
+/* Is the command done? Else it is tried again a little later. */
+static bool sample_step(struct driver *d, struct driver_command *k, uint32_t device)
+{
+    if (k->phase == PHASE_UNTIMED_DONE) {
+        if (k->kind == DRIVER_LAUNCH)
+            functional_record(d, k, device, sample_way(d, k), NULL);
+        return true;
+    }
+    k->phase = PHASE_QUEUED;
+    k->not_before = driver_now(d) + SAMPLE_RETRY;
+    return false;
 }
 
 /* A timed launch has begun, past everything that it may have to wait for. */

@@ -67,6 +67,7 @@ enum driver_phase {
     PHASE_LAUNCH_FIRST, /* the arguments are there, the launch is to be sent */
     PHASE_RUNNING,
     PHASE_UNTIMED,      /* to be done, or made ready, at the end of the window: driver_sample.h */
+    PHASE_UNTIMED_RETRY, /* there was something under way */
     PHASE_UNTIMED_DONE
 };
 
@@ -104,6 +105,7 @@ struct driver_command {
     uint64_t groups;       /* to be run, from there on */
     uint64_t launch;       /* number of the launch, from 1 */
     bool timed;            /* counted in sample.timed */
+    uint64_t done_groups, done_instructions; /* launches that took no time */
     uint64_t entry;
     uint64_t object;       /* virtual address of the descriptor */
     uint16_t own_descriptor; /* behind the packet; 0: the code object's is meant */

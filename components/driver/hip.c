@@ -19,8 +19,8 @@ static uint32_t hip_flags(const struct part *self)
     return DRIVER_STREAMS_FRONT_END | DRIVER_STREAMS_FILL_WAITS;
 }
 
-static bool hip_begin(struct part *self, enum driver_call call, uint32_t queue, bool is_default,
-                      uint64_t *blocker)
+static bool hip_begin(struct part *self, enum driver_stream_call call, uint32_t queue,
+                      bool is_default, uint64_t *blocker)
 {
     (void)self, (void)call, (void)queue, (void)is_default, (void)blocker;
     return true;

@@ -21,7 +21,7 @@ struct stream_rules_ops {
     uint32_t (*flags)(const struct part *self);
     /* May the call begin? `is_default`: the queue is that of a default stream. false: not yet; `*blocker` is the ticket of a
      * pending command, and nothing has happened. */
-    bool (*begin)(struct part *self, enum driver_call call, uint32_t queue, bool is_default, uint64_t *blocker);
+    bool (*begin)(struct part *self, enum driver_stream_call call, uint32_t queue, bool is_default, uint64_t *blocker);
     /* The call that has begun on the queue has enqueued all its commands; `ticket`: of the last, 0: it has none. */
     void (*end)(struct part *self, uint32_t queue, uint64_t ticket);
     /* A command of the queue is done. */

@@ -181,8 +181,11 @@ static bool access_memory(struct run *r, const struct group *g, struct wave *w,
     return !wrong;
 }
 
-/* Acts on s_endpgm, s_barrier, s_sleep. False: the wavefront does not go on for now. */
-static bool special(struct group *g, struct wave *w, const struct isa_inst *inst)
+/* Acts on s_endpgm, s_barrier, s_sleep. False: the wavefront does not go on for now. With touches
+ * it gives way where it would wait for memory, so that accesses come in about the order of
+ * hardware. */
+static bool special(const struct run *r, struct group *g, struct wave *w,
+                    const struct isa_inst *inst)
 {
     if (inst->flags & ISA_IS_ENDPGM) {
         w->state = WAVE_ENDED;
@@ -194,7 +197,7 @@ static bool special(struct group *g, struct wave *w, const struct isa_inst *inst
         g->at_barrier++;
         return false;
     }
-    return !(inst->flags & ISA_IS_SLEEP);
+    return !(inst->flags & ISA_IS_SLEEP) && !(r->launch->touches && (inst->flags & ISA_IS_WAITCNT));
 }
 
 /* ---- wavefronts and work-groups ---- */
@@ -248,7 +251,7 @@ static bool wave_run(struct run *r, struct group *g, struct wave *w)
         }
         if (!execute(r, g, w, &context, inst))
             return false;
-        if (inst->unit == ISA_UNIT_SPECIAL && !special(g, w, inst))
+        if (inst->unit == ISA_UNIT_SPECIAL && !special(r, g, w, inst))
             return true;
         if ((inst->flags & ISA_IS_BRANCH) && r->instructions >= slice_end) {
             if (r->instructions < r->limit)
@@ -383,7 +386,8 @@ void functional_run(const struct functional_launch *launch, struct functional_re
         free_slots[i] = r.free - 1 - i;
     touch_begin(launch, &result->profile);
     while (r.left || r.live) {
-        if (r.left && r.free) {
+        for (bool more = r.left && r.free; more;
+             more = launch->touches && r.left && r.free && r.live < touch_unit_count()) {
             uint32_t slot = free_slots[--r.free];
             group_start(&r, slot);
             live_groups[r.live++] = slot;

@@ -6,11 +6,12 @@
  * program can see is what it sees in timing mode, faults included; what depends on timing differs:
  * s_memtime counts the wavefront instructions of the run, and wavefronts interleave differently.
  *
- * Order: work-groups run one after another in dispatch order, the wavefronts of one in turn from
- * barrier to barrier. A wavefront that sleeps or branches on for FUNCTIONAL_SLICE instructions
- * gives way; a work-group in which only such wavefronts are left gives way to further work-groups,
- * as many as fit on the device, so programs that wait for what other resident work-groups do make
- * progress as on hardware. Nothing depends on the host: the same program gives the same bytes.
+ * Touches (functional_launch.touches) change the order, see touch.h. Order otherwise: work-groups
+ * run one after another in dispatch order, the wavefronts of one in turn from barrier to barrier. A
+ * wavefront that sleeps or branches on for FUNCTIONAL_SLICE instructions gives way; a work-group in
+ * which only such wavefronts are left gives way to further work-groups, as many as fit on the
+ * device, so programs that wait for what other resident work-groups do make progress as on
+ * hardware. Nothing depends on the host: the same program gives the same bytes.
  *
  * Code is taken as constant during a launch (on hardware, too, changing it needs an invalidation of
  * the instruction cache). */
@@ -51,9 +52,9 @@ struct functional_launch {
 
 enum { FUNCTIONAL_BLOCKS = 32 };
 
-/* What a launch executed and accessed. `blocks` are wavefront instructions by basic block, each block
- * in the bucket of its first instruction's distance from the kernel's entry; so launches of the same
- * code can be compared. */
+/* What a launch executed and accessed. `blocks` are wavefront instructions by basic block, each
+ * block in the bucket of its first instruction's distance from the kernel's entry; so launches of
+ * the same code can be compared. */
 struct functional_profile {
     uint64_t units[ISA_UNIT_COUNT]; /* wavefront instructions */
     uint64_t blocks[FUNCTIONAL_BLOCKS];

@@ -41,6 +41,11 @@ void touch_begin(const struct functional_launch *l, struct functional_profile *p
     profiled++;
 }
 
+uint32_t touch_unit_count(void)
+{
+    return unit_count;
+}
+
 uint32_t touch_next_unit(void)
 {
     uint32_t unit = first_unit + next_unit;

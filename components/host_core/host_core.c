@@ -216,8 +216,8 @@ static bool host_core_tick(struct host_core *c)
 
 static unsigned host_core_outstanding(const struct host_core *c, struct hang_report *report)
 {
-    static const char *const phases[] = {"",           "is written", "is written",
-                                         "is waited for", "is read", "is done"};
+    static const char *const phases[] = {"",        "is written", "is written", "is waited for",
+                                         "is read", "is done"};
     for (uint32_t i = 0; report && i < call_count(c); i++)
         if (call_at(c, i)->phase != CORE_FREE)
             hang_note(report, "call %u of the API %s", call_at(c, i)->call,

@@ -81,7 +81,8 @@ static void call_begin(struct mmio *c, uint32_t slot, uint16_t tag, uint64_t add
     fetch(c, slot, 0, MMIO_FETCH);
 }
 
-/* A packet that cannot be read gets an answer all the same; it is that of the call if that is known. */
+/* A packet that cannot be read gets an answer all the same; it is that of the call if that is
+ * known. */
 static void call_malformed(struct mmio *c, struct mmio_call *k)
 {
     const uint8_t *bytes = blob_at(k->blob)->bytes;
@@ -145,13 +146,15 @@ static bool run_next(struct mmio *c)
     return false;
 }
 
-/* The driver's own call goes back to it. Others go on meanwhile, since it may wait for something. */
+/* The driver's own call goes back to it. Others go on meanwhile, since it may wait for something.
+ */
 static bool hand_over(struct mmio *c, struct mmio_call *k)
 {
     struct blob *blob = blob_new(sizeof k->request);
     memcpy(blob->bytes, &k->request, sizeof k->request);
     k->work = blob->number;
-    post_driver(c, OWNER_HOSTED, (uint32_t)(k - call_at(c, 0)), DEVICE_CALL_EXECUTE)->blob = k->work;
+    post_driver(c, OWNER_HOSTED, (uint32_t)(k - call_at(c, 0)), DEVICE_CALL_EXECUTE)->blob =
+        k->work;
     k->phase = PHASE_WAITING;
     return true;
 }
@@ -172,7 +175,9 @@ static bool run(struct mmio *c)
     if (k->pending)
         return false;
     uint32_t step = k->step + k->place;
-    bool over = k->phase != PHASE_RUNNING || (mmio_params(c)->hosted ? hand_over(c, k) : mmio_functions[k->request.call](c, k));
+    bool over =
+        k->phase != PHASE_RUNNING
+        || (mmio_params(c)->hosted ? hand_over(c, k) : mmio_functions[k->request.call](c, k));
     if (!over)
         return k->pending || step != k->step + k->place;
     c->running = MMIO_NONE;
@@ -438,12 +443,12 @@ static bool mmio_tick(struct mmio *c)
 static unsigned mmio_outstanding(const struct mmio *c, struct hang_report *report)
 {
     static const char *const phases[] = {
-        "", "is fetched", "is next", "is executed", "waits for a stream", "is done", "is answered",
-        "is answered", "is to be read"};
+        "",        "is fetched",  "is next",     "is executed",  "waits for a stream",
+        "is done", "is answered", "is answered", "is to be read"};
     for (uint32_t i = 0; report && i < call_count(c); i++)
         if (call_at(c, i)->phase != PHASE_FREE)
-            hang_note(report, "the packet at 0x%llx %s",
-                      (unsigned long long)call_at(c, i)->address, phases[call_at(c, i)->phase]);
+            hang_note(report, "the packet at 0x%llx %s", (unsigned long long)call_at(c, i)->address,
+                      phases[call_at(c, i)->phase]);
     if (report && streams_of(c)->pending)
         hang_note(report, "%u operations are in streams", streams_of(c)->pending);
     return c->used_calls + streams_of(c)->pending;

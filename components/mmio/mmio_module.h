@@ -16,7 +16,8 @@ enum place_step {
     PLACE_OVER
 };
 
-/* Reads the code object in `bytes`, or the one of a bundle that fits device `device`. hipError_t. */
+/* Reads the code object in `bytes`, or the one of a bundle that fits device `device`. hipError_t.
+ */
 static int32_t module_read(const struct mmio *c, struct mmio_module *module, const uint8_t *bytes,
                            size_t size, uint32_t device)
 {

@@ -65,7 +65,15 @@ enum mmio_error {
     MMIO_UNKNOWN = 999
 };
 
-enum mmio_owner { OWNER_NONE, OWNER_FETCH, OWNER_ANSWER, OWNER_STEP, OWNER_OPERATION, OWNER_BLOCK, OWNER_HOSTED };
+enum mmio_owner {
+    OWNER_NONE,
+    OWNER_FETCH,
+    OWNER_ANSWER,
+    OWNER_STEP,
+    OWNER_OPERATION,
+    OWNER_BLOCK,
+    OWNER_HOSTED
+};
 
 /* Something asked of the DMA engine or the driver. */
 struct mmio_post {

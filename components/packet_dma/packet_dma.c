@@ -1,4 +1,5 @@
-/* DMA for a device that is called by packets: bytes between simulated memory and the device's blobs.
+/* DMA for a device that is called by packets: bytes between simulated memory and the device's
+ * blobs.
  *
  * As in the GPU's dma_engine, a command is cut into pieces that stay inside one line of memory (of
  * both lines for copies inside of memory), and each piece in flight has a slot, whose number is the
@@ -94,12 +95,12 @@ static bool reads_memory(const struct packet_dma_command *k)
 
 static bool conflicts(const struct packet_dma_command *a, const struct packet_dma_command *b)
 {
-    bool both = writes_memory(a) && writes_memory(b)
-                && overlaps(a->address, b->address, a->size, b->size);
-    bool after = writes_memory(a) && reads_memory(b)
-                 && overlaps(a->address, read_from(b), a->size, b->size);
-    bool before = reads_memory(a) && writes_memory(b)
-                  && overlaps(read_from(a), b->address, a->size, b->size);
+    bool both =
+        writes_memory(a) && writes_memory(b) && overlaps(a->address, b->address, a->size, b->size);
+    bool after =
+        writes_memory(a) && reads_memory(b) && overlaps(a->address, read_from(b), a->size, b->size);
+    bool before =
+        reads_memory(a) && writes_memory(b) && overlaps(read_from(a), b->address, a->size, b->size);
     bool blob = a->blob == b->blob && a->blob != BLOB_NONE
                 && overlaps(a->offset, b->offset, a->size, b->size)
                 && !(a->way == PACKET_DMA_WAY_TO_MEMORY && b->way == PACKET_DMA_WAY_TO_MEMORY);
@@ -141,10 +142,8 @@ static void take_command(struct packet_dma *c, uint32_t slot, const struct mem_r
     struct dma_job *job = job_at(c, slot);
     struct packet_fault fault;
     struct packet_dma_command k;
-    *job = (struct dma_job){.used = true,
-                            .tag = m->tag,
-                            .order = c->taken++,
-                            .since = packet_dma_now(c)};
+    *job = (struct dma_job){
+        .used = true, .tag = m->tag, .order = c->taken++, .since = packet_dma_now(c)};
     c->used++;
     const uint8_t *bytes = mem_write_data(packet_dma_command_payload(c), DMA_LINE);
     if (!packet_dma_command_decode(&k, bytes, DMA_LINE, &fault))
@@ -301,7 +300,8 @@ static bool take_answers(struct packet_dma *c)
         struct dma_job *job = job_at(c, p->job);
         const struct packet_dma_command *k = &job->what;
         bool read = !p->writing;
-        const uint8_t *line = read ? mem_data_data(packet_dma_mem_reply_payload(c), DMA_LINE) : NULL;
+        const uint8_t *line =
+            read ? mem_data_data(packet_dma_mem_reply_payload(c), DMA_LINE) : NULL;
         if (read)
             line += (read_from(k) + p->offset) % DMA_LINE;
         if (read && k->way == PACKET_DMA_WAY_IN_MEMORY) {

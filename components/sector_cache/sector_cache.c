@@ -32,6 +32,7 @@ static void sector_cache_init(struct sector_cache *c)
     targets = targets < 65536 ? targets : 65536; /* there are no more tags */
     sector_hash_init(&c->hash, k->index, k->sets);
     c->sets = arena_allocate(sets * sizeof(struct sector_set));
+    c->hints = arena_allocate((size_t)sets * sector_hint_words(c) * sizeof(uint64_t));
     c->tags = arena_allocate(lines * sizeof(uint64_t));
     c->lines = arena_allocate(lines * sizeof(struct sector_line));
     for (uint32_t i = 0; i < lines; i++)

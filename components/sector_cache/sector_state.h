@@ -68,6 +68,7 @@ struct sector_cache {
     struct sector_hash hash;
     /* Arena offsets. */
     uint32_t sets;  /* struct sector_set [sets] */
+    uint32_t hints; /* uint64_t [sets][(ways + 7) / 8]: a byte of hash of each way's tag */
     uint32_t tags;  /* uint64_t [sets][ways] */
     uint32_t lines; /* struct sector_line [sets][ways] */
     uint32_t mshrs;
@@ -139,14 +140,37 @@ static inline uint32_t sector_set_of(const struct sector_cache *c, uint64_t numb
     return sector_hash(&c->hash, number);
 }
 
-/* The line with this number, or SECTOR_NONE. */
+static inline uint32_t sector_hint_words(const struct sector_cache *c)
+{
+    return (sector_ways(c) + 7) / 8;
+}
+
+static inline uint64_t *sector_hints_at(const struct sector_cache *c, uint32_t set)
+{
+    return arena_at(uint64_t, c->hints) + (size_t)set * sector_hint_words(c);
+}
+
+static inline uint64_t sector_hint(uint64_t number)
+{
+    return number * 0x9e3779b97f4a7c15u >> 56;
+}
+
+/* The line with this number, or SECTOR_NONE. Eight ways are looked at in one step. */
 static inline uint32_t sector_find(const struct sector_cache *c, uint32_t set, uint64_t number)
 {
-    uint32_t first = set * sector_ways(c), ways = c->ways_used;
+    const uint64_t bytes = 0x0101010101010101u, *hints = sector_hints_at(c, set);
+    uint32_t first = set * sector_ways(c);
     const uint64_t *tags = sector_tag_at(c, first);
-    for (uint32_t way = 0; way < ways; way++)
-        if (tags[way] == number)
-            return first + way;
+    for (uint32_t word = 0; word * 8 < sector_ways(c); word++) {
+        /* The top bit of each byte that is equal; sometimes of the one above it too. */
+        uint64_t differ = hints[word] ^ sector_hint(number) * bytes,
+                 equal = (differ - bytes) & ~differ & bytes << 7;
+        for (; equal; equal &= equal - 1) {
+            uint32_t way = word * 8 + (uint32_t)__builtin_ctzll(equal) / 8;
+            if (way < sector_ways(c) && tags[way] == number)
+                return first + way;
+        }
+    }
     return SECTOR_NONE;
 }
 
@@ -193,6 +217,7 @@ static inline void sector_claim(struct sector_cache *c, uint32_t line, uint64_t 
     uint32_t set = line / sector_ways(c), way = line % sector_ways(c);
     sector_set_at(c, set)->used |= (uint64_t)1 << way;
     *sector_tag_at(c, line) = number;
+    ((uint8_t *)sector_hints_at(c, set))[way] = (uint8_t)sector_hint(number);
     c->any_lines = true;
     sector_cache_replacement_ops(c)->fill(sector_cache_replacement(c), set, way);
 }

@@ -78,11 +78,11 @@ static void finish(struct trace_cpu *c)
 {
     uint64_t total = c->io.stats.total, correct = c->io.stats.correct;
     /* 1.000000 only when every byte is right: rounded down. */
-    uint64_t ratio = total ? (uint64_t)((__extension__(unsigned __int128) correct) * 1000000 / total)
-                           : 1000000;
+    uint64_t ratio =
+        total ? (uint64_t)((__extension__(unsigned __int128) correct) * 1000000 / total) : 1000000;
     c->io.stats.ratio = ratio;
-    printf("api trace: %" PRIu32 " calls, total %" PRIu64 ", correct %" PRIu64
-           ", ratio %" PRIu64 ".%06" PRIu64 "\n",
+    printf("api trace: %" PRIu32 " calls, total %" PRIu64 ", correct %" PRIu64 ", ratio %" PRIu64
+           ".%06" PRIu64 "\n",
            c->trace.call_count, total, correct, ratio / 1000000, ratio % 1000000);
     fflush(stdout);
     if (*c->first_wrong)

@@ -5,7 +5,8 @@
 
 #include "trace_cpu_state.h"
 
-/* One more zeroed item at the end of a list in a blob, which grows; the blob's number may change. */
+/* One more zeroed item at the end of a list in a blob, which grows; the blob's number may change.
+ */
 static void *list_add(uint32_t *blob, uint32_t *count, size_t size)
 {
     struct blob *old = blob_at(*blob);
@@ -112,8 +113,9 @@ static bool checks_done(struct trace_cpu *c)
     return false;
 }
 
-/* `size` bytes of the host's memory for a copy. They are free again when nothing is under way, which
- * is waited for when there are none left: then false is returned, and the caller is called again. */
+/* `size` bytes of the host's memory for a copy. They are free again when nothing is under way,
+ * which is waited for when there are none left: then false is returned, and the caller is called
+ * again. */
 static bool room_for(struct trace_cpu *c, uint64_t size, uint64_t *address)
 {
     uint64_t all = (uint64_t)trace_cpu_params(c)->memory_size;

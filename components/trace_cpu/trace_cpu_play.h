@@ -1,6 +1,6 @@
 /* What the lines of a trace become: for each kind a function that is called whenever nothing is
- * under way, and begins the next thing (`stage` counts them) or says that the line is over. Included
- * by trace_cpu.c. */
+ * under way, and begins the next thing (`stage` counts them) or says that the line is over.
+ * Included by trace_cpu.c. */
 #ifndef HEDDLE_TRACE_CPU_PLAY_H
 #define HEDDLE_TRACE_CPU_PLAY_H
 
@@ -126,7 +126,8 @@ static bool find_name(struct trace_cpu *c, const char *name, bool kernel, uint32
         return true;
     }
     if (c->item == c->module_count) {
-        cpu_fail(c, cpu_line_of_call(c), "no code object has a %s '%.200s'; name one: --module FILE",
+        cpu_fail(c, cpu_line_of_call(c),
+                 "no code object has a %s '%.200s'; name one: --module FILE",
                  kernel ? "kernel" : "variable", name);
         return false;
     }
@@ -327,7 +328,8 @@ static void configure_packet(struct trace_cpu *c, const struct api_trace_call *c
 }
 
 /* The piece of the arguments that begins at byte `at` of argument `i`. */
-static uint32_t argument_packet(struct trace_cpu *c, const struct api_trace_argument *a, uint32_t at)
+static uint32_t argument_packet(struct trace_cpu *c, const struct api_trace_argument *a,
+                                uint32_t at)
 {
     struct api_request *r = packet_new(c, API_CALL_SET_ARGUMENT);
     uint32_t most = sizeof r->set_argument.value, bytes = a->size - at < most ? a->size - at : most;

@@ -1,9 +1,9 @@
 /* State of trace_cpu, and how it moves bytes and packets. Included by trace_cpu.c.
  *
  * It does one thing at a time. A *move* takes bytes to the host's memory or back, line by line. A
- * *packet* is a move, a write to the device, and a move back; one that is blocked begins again. What
- * is behind a packet (the next one, a comparison) is decided in trace_cpu_play.h. The trace and its
- * files are in the memory of the process, as are blobs. */
+ * *packet* is a move, a write to the device, and a move back; one that is blocked begins again.
+ * What is behind a packet (the next one, a comparison) is decided in trace_cpu_play.h. The trace
+ * and its files are in the memory of the process, as are blobs. */
 #ifndef HEDDLE_TRACE_CPU_STATE_H
 #define HEDDLE_TRACE_CPU_STATE_H
 
@@ -132,7 +132,8 @@ static uint32_t cpu_line_of_call(const struct trace_cpu *c)
 
 /* ---- moving bytes ---- */
 
-static void move_begin(struct trace_cpu *c, bool write, uint64_t address, void *bytes, uint64_t size)
+static void move_begin(struct trace_cpu *c, bool write, uint64_t address, void *bytes,
+                       uint64_t size)
 {
     c->mover = (struct cpu_mover){.write = write, .address = address, .size = size, .bytes = bytes};
 }
@@ -152,7 +153,8 @@ static void send_line(struct trace_cpu *c)
 {
     struct cpu_mover *m = &c->mover;
     uint64_t address = m->address + m->issued;
-    uint32_t bytes = line_part(address, m->size - m->issued), first = (uint32_t)(address % CPU_LINE);
+    uint32_t bytes = line_part(address, m->size - m->issued),
+             first = (uint32_t)(address % CPU_LINE);
     uint32_t slot = index_pool_take(&c->free_slots);
     *slot_at(c, slot) = (struct cpu_slot){m->issued, bytes};
     m->issued += bytes;

@@ -230,8 +230,8 @@ static inline void translation_note_page_size(struct translation_table *t, unsig
     t->page_known = true;
 }
 
-/* Makes the most recent entry of a page that is not pending; `physical` is the first byte of a page of
- * 2^page_bits bytes. */
+/* Makes the most recent entry of a page that is not pending; `physical` is the first byte of a page
+ * of 2^page_bits bytes. */
 static inline void translation_enter(struct translation_table *t, uint32_t pid, uint64_t address,
                                      uint64_t physical, unsigned page_bits, bool writable)
 {

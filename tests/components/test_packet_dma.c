@@ -19,8 +19,7 @@ static uint32_t engine_leaf, host, memory;
 
 static void set_up(int64_t commands, int64_t lines, uint64_t latency, bool physical)
 {
-    struct packet_dma_params params = {
-        .commands = commands, .lines = lines, .physical = physical};
+    struct packet_dma_params params = {.commands = commands, .lines = lines, .physical = physical};
     int64_t values[sizeof params / sizeof(int64_t)];
     memcpy(values, &params, sizeof params);
     harness_start();
@@ -155,7 +154,7 @@ Test(packet_dma, cycles_follow_from_lines_slots_and_latency)
 {
     static const struct {
         uint64_t size, slots, latency;
-    } cases[] = {{64, 32, 100},   {4, 32, 100},   {4096, 32, 100}, {4096, 256, 100}, {4096, 4, 100},
+    } cases[] = {{64, 32, 100},  {4, 32, 100},   {4096, 32, 100}, {4096, 256, 100}, {4096, 4, 100},
                  {4000, 16, 10}, {65536, 32, 7}, {65536, 8, 100}, {129, 1, 50}};
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
         struct blob *blob = blob_new(cases[i].size);
@@ -205,7 +204,8 @@ Test(packet_dma, what_makes_no_sense_is_refused_and_answered)
     cr_expect_eq(blob->status, PACKET_DMA_REFUSED);
     set_up(8, 32, 10, false);
     put(1, (struct packet_dma_command){.address = 0, .size = 65, .blob = blob->number});
-    put(2, (struct packet_dma_command){.address = 0, .size = 1, .blob = blob->number, .offset = 64});
+    put(2,
+        (struct packet_dma_command){.address = 0, .size = 1, .blob = blob->number, .offset = 64});
     put(3, (struct packet_dma_command){.address = 0, .size = 1, .blob = 77777});
     put(4, (struct packet_dma_command){.address = UINT64_MAX - 3, .size = 8, .blob = blob->number});
     struct harness_message m = harness_write(1, 5, 0, UINT64_MAX, line); /* no packet at all */

@@ -1,6 +1,6 @@
-/* Touching caches and TLBs (runtime/warm.h) against two oracles: the same accesses sent as messages, one
- * after the other, and a naive model of a cache with a list in order of use. What is compared is
- * everything that a state can show: which of a long row of reads behind it hit. */
+/* Touching caches and TLBs (runtime/warm.h) against two oracles: the same accesses sent as
+ * messages, one after the other, and a naive model of a cache with a list in order of use. What is
+ * compared is everything that a state can show: which of a long row of reads behind it hit. */
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 #include <string.h>
@@ -21,8 +21,11 @@ static const struct build_port cache_ports[] = {{"top", BUILD_IN, false},
                                                 {"translate", BUILD_OUT, false},
                                                 {"control", BUILD_IN, false}};
 static const char *const parts[] = {"lru", NULL};
-static const struct build_type cache_type = {
-    .unit = &cache__generic, .ports = cache_ports, .port_count = 4, .parts = parts, .part_count = 2};
+static const struct build_type cache_type = {.unit = &cache__generic,
+                                             .ports = cache_ports,
+                                             .port_count = 4,
+                                             .parts = parts,
+                                             .part_count = 2};
 
 struct warm_case {
     int64_t write, ways;
@@ -51,10 +54,10 @@ static void set_up_cache(const struct warm_case *p)
     cache = build_instance(&cache_type, 0, "cache", values, NULL, sizeof values / sizeof values[0]);
     cpu = harness_requester();
     memory = harness_server(20, harness_answer_memory);
-    harness_wire(HARNESS_MEM, (struct build_end){cpu, 0, 0}, (struct build_end){cache, TOP, 0}, 32, 1,
-                 1);
-    harness_wire(HARNESS_MEM, (struct build_end){cache, BOTTOM, 0}, (struct build_end){memory, 0, 0},
-                 16, 1, 1);
+    harness_wire(HARNESS_MEM, (struct build_end){cpu, 0, 0}, (struct build_end){cache, TOP, 0}, 32,
+                 1, 1);
+    harness_wire(HARNESS_MEM, (struct build_end){cache, BOTTOM, 0},
+                 (struct build_end){memory, 0, 0}, 16, 1, 1);
     harness_build();
     sent_until = 0;
 }
@@ -194,9 +197,11 @@ static void model_access(struct model *m, const struct access *a)
 ParameterizedTestParameters(warm, touches_leave_what_messages_leave)
 {
     static struct warm_case cases[] = {
-        {CACHE_WRITE_BACK, 1, false},    {CACHE_WRITE_BACK, 4, false},   {CACHE_WRITE_BACK, 16, false},
-        {CACHE_WRITE_BACK, 20, false},   {CACHE_WRITE_THROUGH, 4, true}, {CACHE_WRITE_THROUGH, 4, false},
-        {CACHE_WRITE_AROUND, 2, false},  {CACHE_WRITE_AROUND, 16, false}, {CACHE_WRITE_EVICT, 4, false}};
+        {CACHE_WRITE_BACK, 1, false},   {CACHE_WRITE_BACK, 4, false},
+        {CACHE_WRITE_BACK, 16, false},  {CACHE_WRITE_BACK, 20, false},
+        {CACHE_WRITE_THROUGH, 4, true}, {CACHE_WRITE_THROUGH, 4, false},
+        {CACHE_WRITE_AROUND, 2, false}, {CACHE_WRITE_AROUND, 16, false},
+        {CACHE_WRITE_EVICT, 4, false}};
     return cr_make_param_array(struct warm_case, cases, sizeof cases / sizeof cases[0]);
 }
 
@@ -241,12 +246,14 @@ ParameterizedTest(struct warm_case *p, warm, touches_leave_what_messages_leave)
     seed = 77;
     for (uint32_t i = 0; i < PROBES; i++) {
         bool expected = model_read(&model, harness_random(&seed) % LINES);
-        cr_expect_eq(by_touches[i], expected, "read %u hits: %d, model %d", i, by_touches[i], expected);
+        cr_expect_eq(by_touches[i], expected, "read %u hits: %d, model %d", i, by_touches[i],
+                     expected);
         cr_expect_eq(by_messages[i], expected, "read %u hits: %d behind messages, model %d", i,
                      by_messages[i], expected);
         hits += expected;
     }
-    cr_expect(hits > PROBES / 20 && hits < PROBES, "%d of the reads hit: nothing to compare", (int)hits);
+    cr_expect(hits > PROBES / 20 && hits < PROBES, "%d of the reads hit: nothing to compare",
+              (int)hits);
 }
 
 Test(warm, what_reaches_memory_is_counted_by_kind)
@@ -281,7 +288,8 @@ Test(warm, dropped_lines_are_gone)
 
 static const struct build_port tlb_ports[] = {
     {"top", BUILD_IN, true}, {"bottom", BUILD_OUT, false}, {"control", BUILD_IN, false}};
-static const struct build_type tlb_type = {.unit = &tlb__generic, .ports = tlb_ports, .port_count = 3};
+static const struct build_type tlb_type = {
+    .unit = &tlb__generic, .ports = tlb_ports, .port_count = 3};
 static uint32_t tlb;
 
 static void walk(const struct harness_message *request, struct harness_message *reply)
@@ -304,10 +312,10 @@ static void set_up_tlb(void)
     tlb = build_instance(&tlb_type, 0, "tlb", values, NULL, sizeof values / sizeof values[0]);
     cpu = harness_requester();
     memory = harness_server(20, walk);
-    harness_wire(HARNESS_TRANSLATE, (struct build_end){cpu, 0, 0}, (struct build_end){tlb, 0, 0}, 32,
-                 1, 1);
-    harness_wire(HARNESS_TRANSLATE, (struct build_end){tlb, 1, 0}, (struct build_end){memory, 0, 0}, 16,
-                 1, 1);
+    harness_wire(HARNESS_TRANSLATE, (struct build_end){cpu, 0, 0}, (struct build_end){tlb, 0, 0},
+                 32, 1, 1);
+    harness_wire(HARNESS_TRANSLATE, (struct build_end){tlb, 1, 0}, (struct build_end){memory, 0, 0},
+                 16, 1, 1);
     harness_build();
     sent_until = 0;
 }

@@ -49,7 +49,7 @@ same() { cmp "$1" "$2" || fail "$1 and $2 differ"; }
 good_programs="vectoradd saxpy matmul matmul_tiled transpose reduction histogram stencil module
     atax aes128 atomics bfs bitonic calls convolution copies device_variables divergence doubles dynamic_lds fft fir
     floyd_warshall grids half integers kmeans layers math narrow nbody pipeline scan scratch shuffles spmv streams structs
-    alignment clocks devices peers spread fences life philox prints radix_sort sha256 threads host_threads managed occupancy overlap"
+    alignment clocks devices peers spread fences life philox prints radix_sort sha256 threads host_threads managed occupancy overlap dct8x8 ocean interleave"
 gpus_programs="peer_ring allreduce halo matmul_gpus gpu_threads queues managed_pingpong managed_both managed_reads" # for as many GPUs as there are
 kernels=$programs/module_kernels.hsaco # what module, bad_missing_kernel and bad_truncated load
 
@@ -1247,6 +1247,18 @@ t_launch_queues() {
     done
     expect 0 '^PASS' -- run platforms/tiny.heddle "${set[@]}" --set driver.queue_packets=4 -- "$programs/many_streams" 4 40 || return 1
     expect 0 '^PASS' -- run platforms/tiny.heddle "${set[@]}" --set driver.staging=separate -- "$programs/many_streams" 12 || return 1
+    # Several GPUs: copies, peers, unified devices (each GPU runs a part of the work-groups), managed pages that move.
+    for p in peer_ring halo; do
+        expect 0 '^PASS' -- run $ring "${set[@]}" -- "$programs/$p" || return 1
+    done
+    expect 0 '^PASS' -- run $ring "${set[@]}" --unified 0,1,2,3 -- "$programs/vectoradd" 2000 || return 1
+    expect 0 '^PASS' -- run platforms/managed4.heddle --generic "${set[@]}" -- "$programs/managed_pingpong" || return 1
+    if [ "$full" = yes ]; then
+        for p in $gpus_programs; do
+            expect 0 '^PASS' -- run platforms/ring4.heddle "${set[@]}" -- "$programs/$p" || return 1
+            expect 0 '^PASS' -- run platforms/r9nano_x4.heddle "${set[@]}" -- "$programs/$p" || return 1
+        done
+    fi
     expect 0 '^PASS' -- run tests/system/queues.heddle "${set[@]:2}" --stats "$out/work/ref.json" --stats-no-host -- "$programs/many_streams" || return 1
     for variant in --tick-order=descending --tick-order=random:1 --tick-all --generic "--threads 2"; do
         # shellcheck disable=SC2086
@@ -1254,6 +1266,7 @@ t_launch_queues() {
         same "$out/work/ref.json" "$out/work/new.json" || { fail "launches through queues with $variant"; return 1; }
     done
     expect nonzero 'launch_by = queue, but .*--set queues=true' -- run platforms/tiny.heddle --generic --set driver.launch_by=queue -- "$programs/vectoradd" || return 1
+    expect nonzero 'launch_by = command' -- run platforms/tiny.heddle --generic "${set[@]}" --kernels 3 -- "$programs/many_streams" || return 1
     expect 0 '^PASS' -- run platforms/tiny.heddle "${set[@]}" --mode functional -- "$programs/many_streams"
 }
 
@@ -1342,6 +1355,8 @@ t_readme() {
 t_guide() {
     tests/system/guide.sh "$heddle" "$out/work/guide" >"$out/work/log" 2>&1 </dev/null || { tail -n 20 "$out/work/log"; fail "a command of docs/guide.md failed"; }
 }
+
+. tests/system/warmup.sh
 
 passed=0
 failed=0

@@ -138,7 +138,8 @@ static int device_of(uint64_t address)
 static hipError_t order_copy(const struct copy *copy, hipStream_t stream, bool waits)
 {
     int devices[] = {device_of(copy->to), device_of(copy->from)};
-    hipError_t error = hip_stream_order(stream, waits ? DRIVER_CALL_COPY : DRIVER_CALL_COPY_ASYNC);
+    hipError_t error =
+        hip_stream_order(stream, waits ? DRIVER_STREAM_COPY : DRIVER_STREAM_COPY_ASYNC);
     for (int i = 0; i < 2 && error == hipSuccess; i++) {
         if (devices[i] >= 0) {
             error = hip_stream_order_device(stream, devices[i]);

@@ -69,7 +69,7 @@ static hipError_t record_event(hipEvent_t event, hipStream_t stream)
         error = hipErrorInvalidHandle;
     }
     if (error == hipSuccess) {
-        error = hip_stream_order(stream, DRIVER_CALL_EVENT_RECORD);
+        error = hip_stream_order(stream, DRIVER_STREAM_EVENT_RECORD);
     }
     if (error == hipSuccess) {
         found = find_event(event); /* the wait may have released the lock */
@@ -146,7 +146,7 @@ static hipError_t wait_for_event(hipStream_t stream, hipEvent_t event, unsigned 
                        : found             ? hipErrorInvalidValue
                                            : hipErrorInvalidHandle;
     if (error == hipSuccess) {
-        error = hip_stream_order(stream, DRIVER_CALL_WAIT_EVENT);
+        error = hip_stream_order(stream, DRIVER_STREAM_WAIT_EVENT);
     }
     bool begun = error == hipSuccess;
     found = find_event(event); /* the wait may have released the lock */

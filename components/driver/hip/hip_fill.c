@@ -79,7 +79,7 @@ static hipError_t run_fill(const struct fill *fill, hipStream_t stream, bool blo
     }
     uint64_t ticket = 0;
     if (error == hipSuccess) {
-        error = hip_stream_order(stream, DRIVER_CALL_FILL);
+        error = hip_stream_order(stream, DRIVER_STREAM_FILL);
     }
     bool begun = error == hipSuccess;
     if (hip_recording && error == hipSuccess) {

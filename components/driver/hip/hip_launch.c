@@ -127,7 +127,7 @@ static hipError_t enqueue(const struct request *request, uint32_t queue, int dev
     uint64_t ticket = 0;
     hipError_t sent = hip_managed_before_launch(queue, request->what);
     if (sent == hipSuccess) {
-        sent = hip_stream_order(request->stream, DRIVER_CALL_LAUNCH);
+        sent = hip_stream_order(request->stream, DRIVER_STREAM_LAUNCH);
     }
     if (sent != hipSuccess) {
         return sent;

@@ -180,7 +180,7 @@ static hipError_t order_null(uint32_t queue, int device)
 }
 
 /* Rules of the driver: a call that may not begin yet is tried again when something is done. */
-static hipError_t begin_call(hipStream_t stream, enum driver_call call)
+static hipError_t begin_call(hipStream_t stream, enum driver_stream_call call)
 {
     static const char what[] = "waiting for other streams";
     for (;;) {
@@ -205,7 +205,7 @@ static hipError_t begin_call(hipStream_t stream, enum driver_call call)
     }
 }
 
-hipError_t hip_stream_order(hipStream_t stream, enum driver_call call)
+hipError_t hip_stream_order(hipStream_t stream, enum driver_stream_call call)
 {
     if (!hip.orders_streams) {
         return begin_call(stream, call);

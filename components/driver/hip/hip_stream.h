@@ -12,7 +12,7 @@ hipError_t hip_stream_queue(hipStream_t stream, uint32_t *queue, int *device);
 uint32_t hip_stream_number(hipStream_t stream);
 /* Right before the commands of a call are enqueued: makes the queue wait for what HIP promises, or
  * the caller for what the driver's own rules want, which may release the lock. */
-hipError_t hip_stream_order(hipStream_t stream, enum driver_call call);
+hipError_t hip_stream_order(hipStream_t stream, enum driver_stream_call call);
 /* Before and after a command of the null stream that touches memory of another device: it is in
  * order with that device's null stream, too. No effect on other streams. */
 hipError_t hip_stream_order_device(hipStream_t stream, int device);

@@ -3,7 +3,8 @@
 
 managed.py HEDDLE PROGRAMS           prints the page docs/migration-policies.md
 managed.py HEDDLE PROGRAMS --write D writes it into the folder D
-managed.py HEDDLE PROGRAMS --check P runs one of the programs again, with --all every one, and compares with the page P
+managed.py HEDDLE PROGRAMS --check P runs one of the programs again, with --all every one, and compares pages moved
+                                     and copied with the page P, where they do not follow from cycles
 
 PROGRAMS is tests/programs of a build. Numbers are the simulation's own and do not depend on the machine.
 """
@@ -50,6 +51,11 @@ def rows(heddle, programs, which):
                 yield [' '.join(program), policy, words, *map(str, measure(heddle, programs, program, policy, time))]
 
 
+def without_cycles(cells):
+    by_cycles = cells[2] == 'any time' and cells[1] in ('on_touch', 'access_counter')
+    return cells[:3] + ([] if by_cycles else cells[5:8])
+
+
 def line(cells):
     return '| ' + ' | '.join(cells) + ' |'
 
@@ -69,8 +75,9 @@ def main():
     options = parser.parse_args()
     table = list(rows(options.heddle, options.programs, QUICK if options.check and not options.all else PROGRAMS))
     if options.check:
-        there = pathlib.Path(options.check).read_text().splitlines()
-        wrong = [line(cells) for cells in table if line(cells) not in there]
+        there = [without_cycles(row[2:-2].split(' | ')) for row in pathlib.Path(options.check).read_text().splitlines()
+                 if row.startswith('| managed')]
+        wrong = [line(cells) for cells in table if without_cycles(cells) not in there]
         if wrong:
             sys.exit('these are not in ' + options.check + ':\n' + '\n'.join(wrong))
         print(f'{len(table)} rows: the numbers are those of {options.check}')

@@ -97,7 +97,7 @@ t_packet_balar() {
 
 # Unmodified programs whose calls go as packets over core, TLB, cache, bus and memory of a simulated host.
 t_packet_direct() {
-    local p list="vectoradd streams copies prints threads module"
+    local p list="vectoradd streams prints threads module"
     [ "$full" = yes ] && list="$good_programs $gpus_programs"
     # shellcheck disable=SC2046,SC2086
     for p in $list; do
@@ -106,6 +106,10 @@ t_packet_direct() {
             [ "$(packet_statistic cpu packets)" = "$(packet_statistic device calls_done)" ] &&
             [ "$(packet_statistic device malformed)" = 0 ] || { fail "packets of $p"; return 1; }
     done
+    # shellcheck disable=SC2086
+    if [ "$full" = yes ]; then
+        expect 0 '^PASS' -- run platforms/packet_direct.heddle $packet_small --set driver.stream_rules=balar -- "$programs/streams" || return 1
+    fi
     deterministic platforms/packet_direct.heddle vectoradd || return 1
     [ "$(statistic '_tlb$' misses)" -ge 3 ] && [ "$(statistic '^core_cache$' hits)" -gt 0 ] || { fail "TLBs or cache took no part"; return 1; }
     expect 0 '^PASS' -- run platforms/packet_direct.heddle $packet_small --trace "$out/work/steps.json" -- "$programs/vectoradd" || return 1

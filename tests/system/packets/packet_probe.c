@@ -1,5 +1,5 @@
-/* See probe.heddle. Packets go in rounds: those of a round are written to memory, their addresses to
- * the device as fast as it takes them, then the answers are awaited, read and checked. */
+/* See probe.heddle. Packets go in rounds: those of a round are written to memory, their addresses
+ * to the device as fast as it takes them, then the answers are awaited, read and checked. */
 #include "packet_probe.gen.h"
 
 #include <inttypes.h>
@@ -20,11 +20,11 @@ struct packet_probe {
     struct packet_probe_io io;
     uint32_t phase; /* enum phase */
     uint32_t round, count, sent, answered;
-    uint64_t device_memory;      /* from malloc */
-    uint8_t bytes[SLOTS][SLOT];  /* as written, then as read */
-    uint32_t told[SLOTS];        /* order of the device's answers */
-    uint64_t asked[SLOTS];       /* addresses that the device gave */
-    bool again[SLOTS];           /* was blocked */
+    uint64_t device_memory;     /* from malloc */
+    uint8_t bytes[SLOTS][SLOT]; /* as written, then as read */
+    uint32_t told[SLOTS];       /* order of the device's answers */
+    uint64_t asked[SLOTS];      /* addresses that the device gave */
+    bool again[SLOTS];          /* was blocked */
 };
 
 /* ---- rounds: what is written, and what must come back ---- */
@@ -220,7 +220,8 @@ static uint32_t make_full(struct packet_probe *c, uint32_t i, uint8_t *bytes)
 static const char *check_full(struct packet_probe *c, uint32_t i, const struct api_answer *a)
 {
     if (i < 40)
-        return a->error == 0 && a->state == API_STATE_DONE ? NULL : "a call for a full driver waits";
+        return a->error == 0 && a->state == API_STATE_DONE ? NULL
+                                                           : "a call for a full driver waits";
     if (a->state == API_STATE_BLOCKED)
         c->io.stats.blocked++;
     return a->state == API_STATE_BLOCKED ? NULL : "the default stream is blocked by others";
@@ -371,9 +372,8 @@ static void check_data(struct packet_probe *c, uint64_t offset, const uint8_t *l
 
 static void take_reply(struct packet_probe *c, const struct mem_reply *m)
 {
-    const uint8_t *line = message_kind(m) == MEM_DATA
-                              ? mem_data_data(packet_probe_mem_reply_payload(c), LINE)
-                              : NULL;
+    const uint8_t *line =
+        message_kind(m) == MEM_DATA ? mem_data_data(packet_probe_mem_reply_payload(c), LINE) : NULL;
     if (c->phase == TELL)
         c->told[m->tag - TAG_RING] = c->answered;
     else if (c->phase == LOOK)
@@ -469,7 +469,7 @@ static bool packet_probe_tick(struct packet_probe *c)
 static unsigned packet_probe_outstanding(const struct packet_probe *c, struct hang_report *report)
 {
     if (report && c->phase != OVER)
-        hang_note(report, "round '%s': %" PRIu32 " of %" PRIu32 " answered",
-                  rounds[c->round].name, c->answered, c->count);
+        hang_note(report, "round '%s': %" PRIu32 " of %" PRIu32 " answered", rounds[c->round].name,
+                  c->answered, c->count);
     return c->phase != OVER;
 }

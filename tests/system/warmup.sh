@@ -1,0 +1,97 @@
+# Cases of run.sh: chosen kernels, warm-up, heddle experiment, heddle sample. Sourced by run.sh.
+
+# number FILE LAUNCH KEY: a number of a launch's record.
+launch_number() { python3 tests/system/warmup.py number "$@"; }
+
+# Results are right with every warm-up, and the statistics say which launches were simulated how.
+t_warmup_modes() {
+    local how p platform=platforms/tiny.heddle
+    for how in none perfect memory:2 full-memory functional functional:2; do
+        for p in dct8x8 ocean kmeans "bfs" "histogram"; do
+            expect 0 '^PASS' -- run $platform --kernels 3,5-6 --warmup $how --stats "$out/work/w.json" -- "$programs/$p" || return 1
+        done
+        expect 0 '^PASS' -- run $platform --kernels 3,5-6 --warmup $how --stats "$out/work/w.json" -- "$programs/dct8x8" || return 1
+        python3 tests/system/warmup.py ways "$out/work/w.json" $how 3 5 6 || { fail "$how"; return 1; }
+    done
+    expect 0 '^PASS' -- run $platform --kernels weigh,_Z5blendPKfPfi --stats "$out/work/w.json" -- "$programs/dct8x8" || return 1
+    python3 tests/system/warmup.py ways "$out/work/w.json" functional 3 6 9 12 15 18 21 24
+}
+
+# Every program, with launches simulated here and there: bytes come and go between memory and caches right.
+t_warmup_programs() {
+    local p how
+    for how in functional none memory:1; do
+        for p in atomics bfs kmeans radix_sort scratch streams managed halo; do
+            expect 0 '^PASS' -- run platforms/r9nano_x4.heddle --kernels 2,4,7-8,11- --warmup $how -- "$programs/$p" || return 1
+        done
+        expect 0 '^PASS' -- run platforms/tiny.heddle --set gpu.l2_write=through --kernels 2,5 --warmup $how -- "$programs/dct8x8" || return 1
+        expect 0 '^PASS' -- run platforms/tiny.heddle --set gpu.l2=8KiB --kernels 2,5,9- --warmup $how -- "$programs/dct8x8" || return 1
+    done
+}
+
+# Within 2 % of simulating everything, here, where cold caches are 15 % off and more.
+t_warmup_accuracy() {
+    local p platform=platforms/tiny.heddle
+    for p in dct8x8 kmeans ocean; do
+        expect 0 '^PASS' -- run $platform --kernels 7-9 --warmup perfect --stats "$out/work/perfect.json" -- "$programs/$p" || return 1
+        for how in functional none full-memory; do
+            for launch in 7 8 9; do
+                expect 0 '^PASS' -- run $platform --kernels $launch --warmup $how --stats "$out/work/$how.$launch.json" -- "$programs/$p" || return 1
+            done
+        done
+        python3 tests/system/warmup.py accuracy "$out/work" 7 8 9 || { fail "$p"; return 1; }
+    done
+}
+
+# The same bytes whatever the order of ticks, the number of threads, the build.
+t_warmup_determinism() {
+    local how variant
+    for how in functional memory:3; do
+        expect 0 '^PASS' -- run platforms/r9nano.heddle --kernels 3,5- --warmup $how --stats "$out/work/ref.json" --stats-no-host -- "$programs/kmeans" || return 1
+        for variant in "--tick-order=random:3" "--threads=2" "--tick-all" "--generic"; do
+            expect 0 '^PASS' -- run platforms/r9nano.heddle $variant --kernels 3,5- --warmup $how --stats "$out/work/new.json" --stats-no-host -- "$programs/kmeans" || return 1
+            same "$out/work/ref.json" "$out/work/new.json" || { fail "$how with '$variant'"; return 1; }
+        done
+    done
+}
+
+# Without arithmetic, accesses of two work-groups meet in another order, and another line is the victim.
+t_warmup_interleaving() {
+    local how hits=""
+    for how in perfect full-memory; do
+        expect 0 '^PASS' -- run platforms/tiny.heddle --set gpu.l2.index=plain --kernels 2 --warmup $how --kernel-stats sum --stats "$out/work/i.json" -- "$programs/interleave" || return 1
+        hits="$hits $(launch_number "$out/work/i.json" 2 'components/gpu.dram[*]/reads')"
+    done
+    set -- $hits
+    [ "$1" -gt "$2" ] || fail "lines that the second launch reads from memory: $1 behind everything, $2 behind memory instructions alone"
+}
+
+t_warmup_mistakes() {
+    local platform=platforms/tiny.heddle p=$programs/dct8x8
+    expect 2 "'0' is no launch" -- run $platform --kernels 0 -- "$p" || return 1
+    expect 2 "'3-2' is no launch" -- run $platform --kernels 1,3-2 -- "$p" || return 1
+    expect 2 "'' is no launch" -- run $platform --kernels 1,,2 -- "$p" || return 1
+    expect 2 "none, perfect" -- run $platform --kernels 1 --warmup memory:0 -- "$p" || return 1
+    expect 2 "none, perfect" -- run $platform --kernels 1 --warmup hot -- "$p" || return 1
+    expect 2 "choose them with '--kernels" -- run $platform --warmup none -- "$p" || return 1
+    expect 2 "give numbers" -- run $platform --kernels weigh --warmup functional:2 -- "$p" || return 1
+    expect 2 "nothing is with" -- run $platform --mode functional --kernels 1 -- "$p" || return 1
+    expect 2 "give that, too" -- run $platform --profile blocks -- "$p" || return 1
+    expect 2 "it is blocks or memory" -- run $platform --mode functional --profile all -- "$p" || return 1
+    expect 2 "name one" -- run tests/system/memtest.heddle --kernels 1 || return 1
+    expect 2 "name a program" -- "$heddle" experiment $platform --kernels 1 -o "$out/work/e" || return 1
+    expect 2 "which launches" -- "$heddle" experiment $platform -o "$out/work/e" -- "$p" || return 1
+    expect 1 "chooses none of the program's 24 launches" -- "$heddle" experiment $platform --kernels 99 -o "$out/work/e" -- "$p" || return 1
+    expect 1 "ended with status" -- "$heddle" sample $platform -- "$p" 63 || return 1
+    expect 2 "name a program" -- "$heddle" sample $platform
+}
+
+t_experiment() {
+    expect 0 -- "$heddle" experiment platforms/tiny.heddle --kernels 8,11 -o "$out/work/experiment" -- "$programs/dct8x8" || return 1
+    python3 tests/system/warmup.py experiment "$out/work/experiment" 8 11
+}
+
+t_sample() {
+    expect 0 '240 launches in 6 groups, 18 simulated' '^full simulation' -- "$heddle" sample platforms/tiny.heddle --full -- "$programs/dct8x8" 64 40 || return 1
+    python3 tests/system/warmup.py sample "$out/work/log" 2
+}
