@@ -73,7 +73,8 @@ static inline uint64_t ring_limit(uint64_t now)
 enum ring_wait { RING_WAITS_NOT, RING_WAITS, RING_WAITS_FOR_TWO };
 
 /* 64 bytes: one cache line. A slot is a header and the payload right behind it. Slots are named by
- * their arena offset (units of 8 bytes), so that finding header or payload takes no multiplication. */
+ * their arena offset (units of 8 bytes), so that finding header or payload takes no multiplication.
+ */
 struct ring {
     uint32_t head;     /* receiver: slot of the oldest message */
     uint32_t tail;     /* sender: slot of the next message */
