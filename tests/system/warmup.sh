@@ -13,6 +13,12 @@ t_warmup_modes() {
         expect 0 '^PASS' -- run $platform --kernels 3,5-6 --warmup $how --stats "$out/work/w.json" -- "$programs/dct8x8" || return 1
         python3 tests/system/warmup.py ways "$out/work/w.json" $how 3 5 6 || { fail "$how"; return 1; }
     done
+    # The launch behind a detailed one reads what that one left in caches.
+    for how in 1 2 3 1,3; do
+        for p in dct8x8 scan; do
+            expect 0 '^PASS' -- run $platform --kernels $how -- "$programs/$p" || return 1
+        done
+    done
     expect 0 '^PASS' -- run $platform --kernels weigh,_Z5blendPKfPfi --stats "$out/work/w.json" -- "$programs/dct8x8" || return 1
     python3 tests/system/warmup.py ways "$out/work/w.json" functional 3 6 9 12 15 18 21 24
 }
