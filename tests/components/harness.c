@@ -423,14 +423,27 @@ static struct harness_message finish(uint64_t cycle, uint16_t tag, unsigned kind
     return m;
 }
 
-struct harness_message harness_read(uint64_t cycle, uint16_t tag, uint64_t address, uint32_t size)
+static struct harness_message read_message(uint64_t cycle, uint16_t tag, uint64_t address,
+                                           uint32_t size, bool coherent)
 {
     struct message header = {0};
     struct mem_request *m = (struct mem_request *)(void *)&header;
     m->read.address = address;
     m->read.size = size;
     m->read.pid = 1;
+    m->read.coherent = coherent;
     return finish(cycle, tag, MEM_READ, &header);
+}
+
+struct harness_message harness_read(uint64_t cycle, uint16_t tag, uint64_t address, uint32_t size)
+{
+    return read_message(cycle, tag, address, size, false);
+}
+
+struct harness_message harness_coherent_read(uint64_t cycle, uint16_t tag, uint64_t address,
+                                             uint32_t size)
+{
+    return read_message(cycle, tag, address, size, true);
 }
 
 struct harness_message harness_write(uint64_t cycle, uint16_t tag, uint64_t line, uint64_t mask,

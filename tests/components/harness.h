@@ -79,6 +79,8 @@ harness_answer harness_answer_memory;
 
 /* Messages of `mem` with lines of 64 bytes. */
 struct harness_message harness_read(uint64_t cycle, uint16_t tag, uint64_t address, uint32_t size);
+struct harness_message harness_coherent_read(uint64_t cycle, uint16_t tag, uint64_t address,
+                                             uint32_t size);
 struct harness_message harness_write(uint64_t cycle, uint16_t tag, uint64_t line, uint64_t mask,
                                      const void *bytes);
 struct harness_message harness_atomic(uint64_t cycle, uint16_t tag, uint64_t line, uint64_t mask,

@@ -91,7 +91,7 @@ static void send_access(const struct access *a, uint16_t tag)
     else if (a->kind == WARM_ATOMIC)
         m = harness_atomic(0, tag, a->address, a->mask, ATOMIC_OP_ADD, 4, bytes, bytes);
     else if (a->kind == WARM_COHERENT)
-        ((struct mem_request *)(void *)((char *)m.fields - 8))->read.coherent = true;
+        m = harness_coherent_read(0, tag, a->address, 64);
     m.cycle = sent_until += GAP;
     harness_send(cpu, &m);
     cr_assert_eq(harness_run(), ENGINE_IDLE);
