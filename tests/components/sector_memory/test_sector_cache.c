@@ -391,18 +391,24 @@ static void expect_counts(const struct reference_counts *want, bool writes_back)
     cr_expect_eq(partial, writes_back ? want->dirty_partial : 0);
 }
 
+static void start_reference(struct reference *r, const struct shape_case *p)
+{
+    bool writes_back = p->write == SECTOR_CACHE_WRITE_BACK;
+    reference_start(
+        r, (struct reference_shape){(unsigned)(p->size / p->ways / 128), (unsigned)p->ways,
+                                    (enum reference_index)p->index, (unsigned)p->slices,
+                                    (unsigned)p->interleave, writes_back,
+                                    p->write_miss != SECTOR_CACHE_WRITE_MISS_AROUND,
+                                    p->write_miss == SECTOR_CACHE_WRITE_MISS_FETCH, writes_back});
+}
+
 ParameterizedTest(struct shape_case *p, sector_cache, keeps_what_the_reference_keeps)
 {
     static struct reference r;
     bool writes_back = p->write == SECTOR_CACHE_WRITE_BACK;
     uint64_t seed = (uint64_t)p->size + (uint64_t)p->footprint;
     set_up(shaped(p), 3);
-    reference_start(
-        &r, (struct reference_shape){(unsigned)(p->size / p->ways / 128), (unsigned)p->ways,
-                                     (enum reference_index)p->index, (unsigned)p->slices,
-                                     (unsigned)p->interleave, writes_back,
-                                     p->write_miss != SECTOR_CACHE_WRITE_MISS_AROUND,
-                                     p->write_miss == SECTOR_CACHE_WRITE_MISS_FETCH, writes_back});
+    start_reference(&r, p);
     for (uint32_t i = 0; i < 6000; i++) {
         struct random_request m = random_request(&seed, p);
         send(message_of(&m, 1 + i * 40, (uint16_t)i));
@@ -432,12 +438,7 @@ ParameterizedTest(struct shape_case *p, sector_cache, touches_leave_what_request
     uint64_t seed = (uint64_t)p->size + (uint64_t)p->footprint;
     struct reference_counts went = {0};
     set_up(shaped(p), 3);
-    reference_start(
-        &r, (struct reference_shape){(unsigned)(p->size / p->ways / 128), (unsigned)p->ways,
-                                     (enum reference_index)p->index, (unsigned)p->slices,
-                                     (unsigned)p->interleave, writes_back,
-                                     p->write_miss != SECTOR_CACHE_WRITE_MISS_AROUND,
-                                     p->write_miss == SECTOR_CACHE_WRITE_MISS_FETCH, writes_back});
+    start_reference(&r, p);
     for (uint32_t i = 0; i < 3000; i++) {
         struct random_request m = random_request(&seed, p);
         struct sector_touched t =
