@@ -1,0 +1,47 @@
+/*
+ * isa_ready.h - instructions made ready for being executed many times, for a caller that executes
+ * without timing.
+ *
+ * isa_execute() finds out anew, each time, which unit and kernel an instruction needs, where its
+ * operands are, whether it has modifiers. isa_prepare() does so once; what is left for each
+ * execution stands in a struct isa_ready, whose run() does what isa_execute() does, byte for byte.
+ *
+ * A struct isa_ready holds pointers (to functions, and to the instruction), so it is not state: it
+ * belongs into a cache of the process. It holds for the variant that was current when it was made.
+ */
+#ifndef HEDDLE_ISA_READY_H
+#define HEDDLE_ISA_READY_H
+
+#include "isa.h"
+
+struct isa_ready;
+typedef enum isa_status isa_runner(struct isa_context *ctx, struct isa_wave *wave,
+                                   const struct isa_ready *ready);
+
+enum isa_ready_source {
+    ISA_READY_NONE,
+    ISA_READY_VGPR,     /* `source` is the place of its first lane in ctx->vgpr */
+    ISA_READY_SGPR,     /* `source` is an operand code */
+    ISA_READY_CONSTANT, /* `constant`, modifiers applied */
+};
+
+/* What run() needs; made by isa_prepare() and read by components/isa only, but for `run`. */
+struct isa_ready {
+    isa_runner *run;
+    const struct isa_inst *inst;
+    void (*kernel)(void); /* of the variant's own type */
+    uint64_t constant[3];
+    uint16_t source[3];
+    uint16_t dst; /* place of its first lane in ctx->vgpr */
+    uint8_t kind[3];
+    uint8_t wide; /* bit i: source i has two dwords */
+    uint8_t sources, dwords; /* dwords: of the destination */
+    uint8_t size;            /* of the instruction */
+    uint32_t clear[3], flip[3]; /* fp32 sources: abs and neg as masks of the sign; all ones, 0 */
+};
+
+/* *inst must live as long as *out. `vgprs`: what isa_context.vgpr_count will be. Never fails: what
+ * cannot be executed says so in run(). */
+void isa_prepare(const struct isa_inst *inst, uint32_t vgprs, struct isa_ready *out);
+
+#endif
