@@ -57,9 +57,9 @@ struct step {
 /* The memory instructions in one variant. */
 struct access {
     const char *(*vector)(struct window_table *, struct isa_context *, struct isa_wave *,
-                          const struct isa_inst *, uint8_t *, uint32_t *);
+                          const struct isa_ready *, uint8_t *, uint32_t *);
     const char *(*scalar)(struct window_table *, struct isa_context *, struct isa_wave *,
-                          const struct isa_inst *, uint8_t *, uint32_t *);
+                          const struct isa_ready *, uint8_t *, uint32_t *);
 };
 
 /* In the order of isa_variant_name(). */
@@ -204,9 +204,9 @@ static bool access_memory(struct run *r, const struct group *g, struct wave *w,
             touch_scalar(&windows, g->unit, context, &w->scalars, inst);
     }
     if (is_vector)
-        wrong = r->access->vector(&windows, context, &w->scalars, inst, &s->hint, &lane);
+        wrong = r->access->vector(&windows, context, &w->scalars, &s->ready, &s->hint, &lane);
     else
-        wrong = r->access->scalar(&windows, context, &w->scalars, inst, &s->hint, &lane);
+        wrong = r->access->scalar(&windows, context, &w->scalars, &s->ready, &s->hint, &lane);
     if (__builtin_expect(wrong != NULL, 0))
         fault(r, g, w, inst, w->scalars.pc, lane, wrong);
     return !wrong;

@@ -215,6 +215,7 @@ void isa_prepare(const struct isa_inst *inst, uint32_t vgprs, struct isa_ready *
         out->kernel = (void (*)(void))isa_salu_find(inst);
         break;
     default:
+        isa_memory_prepare(inst, out);
         break;
     }
 }

@@ -25,7 +25,18 @@ enum isa_ready_source {
     ISA_READY_CONSTANT, /* `constant`, modifiers applied */
 };
 
-/* What run() needs; made by isa_prepare() and read by components/isa only, but for `run`. */
+/* A vector load or store that moves registers as they are, by flat or global addresses; a scalar
+ * load. These are for the caller to execute: run() answers ISA_IS_MEMORY. */
+enum isa_ready_memory {
+    ISA_READY_OTHER,
+    ISA_READY_LOAD,        /* lanes' bytes, 1 and 2 extended by zeros */
+    ISA_READY_LOAD_SIGNED, /* 1 or 2, extended by their sign */
+    ISA_READY_STORE,       /* the low bytes of `data` */
+    ISA_READY_SCALAR_LOAD, /* `dwords` SGPRs from `dst` on; address: the pair `base` + `offset` */
+};
+
+/* What run() needs; made by isa_prepare() and read by components/isa only, but for `run`,
+ * `inst`, `size` and the fields of memory instructions. */
 struct isa_ready {
     isa_runner *run;
     const struct isa_inst *inst;
@@ -38,6 +49,12 @@ struct isa_ready {
     uint8_t sources, dwords; /* dwords: of the destination */
     uint8_t size;            /* of the instruction */
     uint32_t clear[3], flip[3]; /* fp32 sources: abs and neg as masks of the sign; all ones, 0 */
+    uint8_t memory;             /* enum isa_ready_memory */
+    uint8_t bytes;              /* that a lane moves */
+    uint16_t base;    /* SGPR pair that 32-bit addresses are relative to, or ISA_NO_OPERAND */
+    uint16_t address; /* place of the address register's first lane in ctx->vgpr */
+    uint16_t data;    /* of the register that is stored, or of the first that is loaded */
+    int64_t offset;
 };
 
 /* *inst must live as long as *out. `vgprs`: what isa_context.vgpr_count will be. Never fails: what

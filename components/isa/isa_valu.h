@@ -44,6 +44,9 @@ void isa_valu_prepare_v2(const struct isa_inst *inst, struct isa_ready *out);
 void isa_valu_prepare_v3(const struct isa_inst *inst, struct isa_ready *out);
 void isa_valu_prepare_v4(const struct isa_inst *inst, struct isa_ready *out);
 
+/* Fills in what isa_ready says of memory instructions. */
+void isa_memory_prepare(const struct isa_inst *inst, struct isa_ready *out);
+
 /* What executes the instruction's row: isa_salu_execute without the search. */
 typedef enum isa_status isa_salu_row(struct isa_context *, struct isa_wave *,
                                      const struct isa_inst *);
