@@ -31,55 +31,73 @@ struct span {
     const uint32_t *offset; /* of all lanes */
 };
 
-/* ---- the lanes' addresses -------------------------------------------------------------------- */
+/* ---- vectors --------------------------------------------------------------------------------- */
 
-/* Do all active lanes have the upper half `upper`? */
-static bool same_upper(const uint32_t *upper, uint32_t wanted, uint64_t exec)
+#if defined __AVX512F__
+#define VECTOR_LANES 16
+#elif defined __AVX2__
+#define VECTOR_LANES 8
+#else
+#define VECTOR_LANES 4
+#endif
+typedef uint32_t vector __attribute__((vector_size(VECTOR_LANES * 4), aligned(4), may_alias));
+
+INLINE vector vector_of(const uint32_t *from)
 {
-    uint32_t wrong = 0;
-    if (exec == UINT64_MAX) {
-        for (unsigned lane = 0; lane < 64; lane++)
-            wrong |= upper[lane] ^ wanted;
-        return !wrong;
-    }
-    for (unsigned half = 0; half < 64; half += 32) {
-        uint32_t bits = (uint32_t)(exec >> half);
-        for (unsigned lane = 0; lane < 32; lane++)
-            wrong |= bits & lane_bits[lane] ? upper[half + lane] ^ wanted : 0;
-    }
-    return !wrong;
+    return *(const vector *)(const void *)from;
 }
 
-static bool is_regular(const uint32_t *offset, uint32_t start, uint32_t step, uint64_t exec)
+/* All ones for the active lanes of the VECTOR_LANES from `lane` on. */
+INLINE vector active_lanes(uint64_t exec, unsigned lane)
 {
-    uint32_t wrong = 0;
+    const vector own = vector_of(lane_bits);
+    vector bits = (vector){0} + (uint32_t)(exec >> lane);
+    return (vector)((bits & own) == own);
+}
+
+INLINE bool vector_is_zero(vector v)
+{
+    uint32_t word[VECTOR_LANES], any = 0;
+    memcpy(word, &v, sizeof word);
+    for (unsigned i = 0; i < VECTOR_LANES; i++)
+        any |= word[i];
+    return !any;
+}
+
+/* ---- the lanes' addresses -------------------------------------------------------------------- */
+
+/* Has each active lane the value start + lane * step? */
+INLINE bool is_regular(const uint32_t *value, uint32_t start, uint32_t step, uint64_t exec)
+{
+    static const uint32_t numbers[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    vector wrong = {0}, expected = vector_of(numbers) * step + start;
+    const vector stride = (vector){0} + step * VECTOR_LANES;
     if (exec == UINT64_MAX) {
-        for (uint32_t lane = 0; lane < 64; lane++, start += step)
-            wrong |= offset[lane] ^ start;
-        return !wrong;
+        for (unsigned lane = 0; lane < 64; lane += VECTOR_LANES, expected += stride)
+            wrong |= vector_of(value + lane) ^ expected;
+    } else {
+        for (unsigned lane = 0; lane < 64; lane += VECTOR_LANES, expected += stride)
+            wrong |= (vector_of(value + lane) ^ expected) & active_lanes(exec, lane);
     }
-    for (unsigned half = 0; half < 64; half += 32) {
-        uint32_t bits = (uint32_t)(exec >> half);
-        for (unsigned lane = 0; lane < 32; lane++, start += step)
-            wrong |= bits & lane_bits[lane] ? offset[half + lane] ^ start : 0;
-    }
-    return !wrong;
+    return vector_is_zero(wrong);
 }
 
 static void find_bounds(struct span *s, uint64_t exec)
 {
-    uint32_t low = UINT32_MAX, high = 0;
-    for (unsigned half = 0; half < 64; half += 32) {
-        uint32_t bits = (uint32_t)(exec >> half);
-        for (unsigned lane = 0; lane < 32; lane++) {
-            uint32_t here = s->offset[half + lane], own = bits & lane_bits[lane];
-            uint32_t for_low = own ? here : UINT32_MAX, for_high = own ? here : 0;
-            low = for_low < low ? for_low : low;
-            high = for_high > high ? for_high : high;
-        }
+    vector low = (vector){0} + UINT32_MAX, high = {0};
+    for (unsigned lane = 0; lane < 64; lane += VECTOR_LANES) {
+        vector here = vector_of(s->offset + lane), active = active_lanes(exec, lane);
+        vector for_low = here | ~active, for_high = here & active;
+        vector is_lower = (vector)(for_low < low), is_higher = (vector)(for_high > high);
+        low = (for_low & is_lower) | (low & ~is_lower);
+        high = (for_high & is_higher) | (high & ~is_higher);
     }
-    s->low = low;
-    s->high = high;
+    s->low = UINT32_MAX;
+    s->high = 0;
+    for (unsigned i = 0; i < VECTOR_LANES; i++) {
+        s->low = low[i] < s->low ? low[i] : s->low;
+        s->high = high[i] > s->high ? high[i] : s->high;
+    }
 }
 
 /* exec is not 0. False: upper halves differ. */
@@ -95,7 +113,7 @@ INLINE bool find_span(const struct isa_context *context, const struct isa_wave *
         s->base = isa_wave_pair(wave, ready->base) + (uint64_t)ready->offset;
     } else {
         const uint32_t *upper = offset + 64;
-        if (!same_upper(upper, upper[first], exec))
+        if (!is_regular(upper, upper[first], 0, exec))
             return false;
         s->base = ((uint64_t)upper[first] << 32) + (uint64_t)ready->offset;
     }
@@ -117,12 +135,10 @@ INLINE bool find_span(const struct isa_context *context, const struct isa_wave *
 
 INLINE void write_registers(uint32_t *to, const uint32_t *from, uint64_t exec)
 {
-    for (unsigned half = 0; half < 64; half += 32) {
-        uint32_t bits = (uint32_t)(exec >> half);
-        for (unsigned lane = 0; lane < 32; lane++) {
-            uint32_t fresh = from[half + lane], stale = to[half + lane];
-            to[half + lane] = bits & lane_bits[lane] ? fresh : stale;
-        }
+    for (unsigned lane = 0; lane < 64; lane += VECTOR_LANES) {
+        vector active = active_lanes(exec, lane);
+        *(vector *)(void *)(to + lane) =
+            (vector_of(from + lane) & active) | (vector_of(to + lane) & ~active);
     }
 }
 
@@ -187,12 +203,9 @@ static void load_uniform(uint32_t *to, const char *host, unsigned dwords, uint64
     for (unsigned i = 0; i < dwords; i++, to += 64) {
         uint32_t value;
         memcpy(&value, host + 4 * i, 4);
-        for (unsigned half = 0; half < 64; half += 32) {
-            uint32_t bits = (uint32_t)(exec >> half);
-            for (unsigned lane = 0; lane < 32; lane++) {
-                uint32_t stale = to[half + lane];
-                to[half + lane] = bits & lane_bits[lane] ? value : stale;
-            }
+        for (unsigned lane = 0; lane < 64; lane += VECTOR_LANES) {
+            vector active = active_lanes(exec, lane);
+            *(vector *)(void *)(to + lane) = (active & value) | (vector_of(to + lane) & ~active);
         }
     }
 }
