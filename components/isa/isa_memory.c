@@ -449,3 +449,41 @@ void isa_scalar_store_data(const struct isa_wave *wave, const struct isa_inst *i
     for (unsigned i = 0; i < inst->dwords; i++)
         out[i] = inst->dst + i < 128 ? wave->sgpr[inst->dst + i] : 0;
 }
+
+/* ---- prepared instructions ------------------------------------------------------------------- */
+
+static void prepare_scalar(const struct isa_inst *inst, struct isa_ready *out)
+{
+    if (isa_table[inst->op].kind != KIND_SLOAD || (inst->memory & ISA_MEM_OFFSET_IS_SGPR)
+        || inst->dst + inst->dwords > 128 || inst->sdst >= 127)
+        return;
+    out->memory = ISA_READY_SCALAR_LOAD;
+    out->base = inst->sdst;
+    out->dst = inst->dst;
+    out->dwords = inst->dwords;
+    out->offset = (int64_t)inst->simm & ~INT64_C(3);
+}
+
+void isa_memory_prepare(const struct isa_inst *inst, struct isa_ready *out)
+{
+    const struct isa_table_row *row = &isa_table[inst->op];
+    if (inst->unit == ISA_UNIT_SMEM) {
+        prepare_scalar(inst, out);
+        return;
+    }
+    unsigned type = row->type[0];
+    bool is_load = row->kind == KIND_LOAD, is_store = row->kind == KIND_STORE;
+    unsigned data = is_load ? inst->dst : inst->src[1];
+    bool as_it_is = isa_type_bytes(type) >= 4 || type == TYPE_U8 || type == TYPE_U16;
+    bool is_signed = is_load && (type == TYPE_I8 || type == TYPE_I16);
+    if ((inst->format != ISA_FLAT && inst->format != ISA_GLOBAL) || (!is_load && !is_store)
+        || (!as_it_is && !is_signed) || (inst->memory & (ISA_MEM_LDS | ISA_MEM_TFE))
+        || data == ISA_NO_OPERAND)
+        return;
+    out->memory = is_signed ? ISA_READY_LOAD_SIGNED : is_load ? ISA_READY_LOAD : ISA_READY_STORE;
+    out->bytes = (uint8_t)isa_type_bytes(type);
+    out->base = inst->soffset;
+    out->address = (uint16_t)((inst->src[0] - ISA_VGPR) * 64);
+    out->data = (uint16_t)((data - ISA_VGPR) * 64);
+    out->offset = inst->simm;
+}
