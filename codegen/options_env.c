@@ -35,6 +35,7 @@ static const struct key {
     {"kernels", KIND_STRING, offsetof(struct heddle_options, kernels)},
     {"warmup", KIND_STRING, offsetof(struct heddle_options, warmup)},
     {"profile", KIND_INT, offsetof(struct heddle_options, profile)},
+    {"record_trace", KIND_STRING, offsetof(struct heddle_options, record_trace)},
 };
 #define KEY_COUNT (sizeof keys / sizeof keys[0])
 
