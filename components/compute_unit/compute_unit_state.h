@@ -77,10 +77,11 @@ struct cu_wave {
 
 /* Of a wavefront that plays a trace; see played.h. */
 struct cu_played {
-    uint32_t at, left;                         /* struct replay_cursor */
-    uint64_t arguments_start, arguments_bytes; /* packet and arguments in the recorded run ... */
-    uint64_t arguments_move;                   /* ... and how far from there they are now */
-    uint64_t private_base;                     /* of the wavefront's private memory */
+    uint32_t at, left;         /* struct replay_cursor */
+    uint64_t ring, ring_bytes; /* packets and arguments in the recorded run, ... */
+    uint64_t ring_move;        /* ... and how far from there they are now */
+    uint64_t pool, pool_bytes; /* private memory of the recorded launch */
+    uint64_t area, area_bytes; /* the wavefront's private memory now */
 };
 
 struct cu_group {

@@ -4,18 +4,19 @@
  * send whatever bytes stand in the stage. Included by compute_unit.c.
  *
  * Two kinds of addresses depend on where the driver and the dispatcher put things, and are moved to
- * where they are now: those of the launch's packet and arguments, and private memory, which the
- * trace has as offsets into the wavefront's area, in the aperture for it. */
+ * where they are now: those of the launch's packet and arguments, and those of private memory, whose
+ * distance from the beginning of the wavefront's area stays. */
 #ifndef HEDDLE_COMPUTE_UNIT_PLAYED_H
 #define HEDDLE_COMPUTE_UNIT_PLAYED_H
 
 #include "components/replay/replay.h"
 #include "compute_unit_state.h"
 
-/* Room for REPLAY places of the group: one for each slot of each instance. */
+_Static_assert((int)REPLAY_GROUPS >= (int)CU_MAX_GROUPS, "each work-group has a place");
+
 static uint32_t played_place(const struct compute_unit *c, unsigned group)
 {
-    return c->io.base.leaf * CU_MAX_GROUPS + group;
+    return c->io.base.leaf * REPLAY_GROUPS + group;
 }
 
 static struct cu_played *cu_played_at(const struct compute_unit *c, unsigned wave)
@@ -43,11 +44,14 @@ static void played_start(struct compute_unit *c, unsigned wave, const struct wor
 {
     uint32_t place = played_place(c, p->work_group_slot);
     struct cu_played *at = cu_played_at(c, wave);
-    uint64_t start, end, kernarg = replay_arguments(place, &start, &end);
-    at->arguments_start = start;
-    at->arguments_bytes = end - start;
-    at->arguments_move = p->kernarg - kernarg;
-    at->private_base =
+    const struct replay_layout was = replay_layout(place);
+    at->ring = was.ring;
+    at->ring_bytes = was.ring_bytes;
+    at->ring_move = p->packet - was.packet;
+    at->pool = was.pool;
+    at->pool_bytes = was.pool_bytes;
+    at->area_bytes = p->scratch_bytes_per_wavefront;
+    at->area =
         p->scratch + (uint64_t)(p->scratch_wavefront + number) * p->scratch_bytes_per_wavefront;
     struct replay_cursor first = replay_first(place, number);
     at->at = first.at;
@@ -83,28 +87,27 @@ static const uint8_t *played_code(const struct compute_unit *c, const struct cu_
 /* An address of the packet or the arguments, where they are now. */
 static uint64_t played_moved(const struct cu_played *at, uint64_t address)
 {
-    return address - at->arguments_start < at->arguments_bytes ? address + at->arguments_move : address;
+    return address - at->ring < at->ring_bytes ? address + at->ring_move : address;
 }
 
-/* Of flat accesses: the lanes that go to the LDS. Of all: those in private memory. */
-static void played_split(const struct compute_unit *c, const struct cu_wave *w,
-                         const struct cu_played *at, const struct isa_inst *inst,
-                         struct isa_memory *m)
+/* Lanes whose addresses are not in memory of the program. */
+static void played_place_lanes(const struct compute_unit *c, const struct cu_wave *w,
+                               const struct cu_played *at, const struct isa_inst *inst,
+                               struct isa_memory *m)
 {
     struct isa_context context;
     wavefront_set_apertures(cu_target(c), c->group[w->group].scratch, &context);
-    uint64_t shared = inst->format == ISA_FLAT ? context.shared_aperture >> 32 : UINT64_MAX;
     for (uint64_t rest = m->mask; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(rest);
-        uint64_t upper = m->address[lane] >> 32, bit = (uint64_t)1 << lane;
-        if (upper == context.private_aperture >> 32) {
-            m->address[lane] = at->private_base + (uint32_t)m->address[lane];
+        uint64_t *address = &m->address[lane], bit = (uint64_t)1 << lane;
+        if (*address - at->pool < at->pool_bytes && at->area_bytes) {
+            *address = at->area + (*address - at->pool) % at->area_bytes;
             m->swizzle_mask |= bit;
-        } else if (upper == shared) {
-            m->address[lane] = (uint32_t)m->address[lane];
+        } else if (inst->format == ISA_FLAT && *address >> 32 == context.shared_aperture >> 32) {
+            *address = (uint32_t)*address;
             m->lds_mask |= bit;
-        } else if (at->arguments_move) {
-            m->address[lane] = played_moved(at, m->address[lane]);
+        } else if (at->ring_move) {
+            *address = played_moved(at, *address);
         }
     }
     m->mask &= ~m->lds_mask;
@@ -119,7 +122,7 @@ static enum isa_status played_addresses(const struct compute_unit *c, const stru
     const struct replay_cursor cursor = {at->at, at->left};
     isa_memory_describe(inst, m);
     m->mask = replay_addresses(played_place(c, w->group), &cursor, m->address);
-    played_split(c, w, at, inst, m);
+    played_place_lanes(c, w, at, inst, m);
     return ISA_OK;
 }
 

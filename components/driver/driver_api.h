@@ -115,8 +115,8 @@ struct driver_api {
 
     enum driver_status (*allocate)(uint32_t device, uint64_t size, uint64_t align, uint64_t *address);
     enum driver_status (*release)(uint64_t address); /* waits for queued work first */
-    /* At an address that is free. */
-    enum driver_status (*allocate_at)(uint32_t device, uint64_t address, uint64_t size);
+    /* At an address that is free; `unified` as allocate_unified(). */
+    enum driver_status (*allocate_at)(uint32_t device, uint64_t address, uint64_t size, bool unified);
     bool (*find)(uint64_t address, struct driver_allocation *allocation); /* the allocation that holds it */
     enum driver_status (*memory_info)(uint32_t device, uint64_t *free_bytes, uint64_t *total_bytes);
 

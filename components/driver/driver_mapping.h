@@ -70,7 +70,8 @@ static enum driver_status host_allocate(struct driver *d, uint32_t number, uint6
 }
 
 /* See driver_api.h. */
-static enum driver_status host_allocate_at(struct driver *d, uint32_t number, uint64_t address, uint64_t size)
+static enum driver_status host_allocate_at(struct driver *d, uint32_t number, uint64_t address, uint64_t size,
+                                           bool unified)
 {
     enum driver_status status = handle_check(d, number);
     if (status != DRIVER_OK)
@@ -81,8 +82,8 @@ static enum driver_status host_allocate_at(struct driver *d, uint32_t number, ui
                            "an allocation of %" PRIu64 " bytes at 0x%" PRIx64 "; pages have %" PRIu64 " bytes", size,
                            address, driver_page_bytes(d));
     for (int attempt = 0;; attempt++) {
-        enum memory_result result = memory_try_at(d, h->member, h->count, h->pid, size, &address);
-        if (result == MEMORY_OK && h->count > 1)
+        enum memory_result result = memory_try_at(d, h->member, h->count, h->pid, size, unified ? PAGE_TABLE_UNIFIED : 0, &address);
+        if (result == MEMORY_OK && (unified || h->count > 1))
             program_open(driver_program(d), address);
         if (result == MEMORY_NO_ADDRESSES || (result == MEMORY_RECYCLE_FIRST && attempt))
             result = MEMORY_NOT_ALLOCATED;

@@ -84,11 +84,11 @@ static enum memory_result memory_try(struct driver *d, const uint32_t *devices, 
 
 /* The same for pages that begin at *address, which are free. */
 static enum memory_result memory_try_at(struct driver *d, const uint32_t *devices, uint32_t count, uint32_t pid, uint64_t size,
-                                        uint64_t *address)
+                                        uint64_t flags, uint64_t *address)
 {
     const struct memory_request q = {.pid = pid,
                                      .use = PROGRAM_BUFFER,
-                                     .flags = PAGE_TABLE_WRITABLE,
+                                     .flags = (uint32_t)(flags | PAGE_TABLE_WRITABLE),
                                      .size = size,
                                      .fixed = *address,
                                      .device = devices,

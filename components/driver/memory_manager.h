@@ -67,6 +67,7 @@ struct memory_request {
     uint32_t use;           /* enum program_use */
     uint32_t flags;         /* of the page table entries */
     uint64_t size, align;   /* bytes; align: power of two or 0 */
+    uint64_t fixed;         /* where it is to begin; 0: anywhere */
     const uint32_t *device; /* the pages are spread over these, evenly and in consecutive runs */
     uint32_t device_count;
 };

@@ -15,47 +15,6 @@ static struct replay_block **placed;
 static uint32_t place_count;
 static uint64_t uses;
 
-/* ---- headers ---- */
-
-static bool read_header(const char *path, bool use_cache, struct replay_header *header,
-                        struct replay_ranges *code, char text[REPLAY_TEXT])
-{
-    struct replay_complaint complaint = {""};
-    const struct sass_trace_options options = {replay_note, &complaint, use_cache};
-    struct sass_trace trace;
-    bool good = sass_trace_open(&trace, path, &options);
-    if (!good)
-        memcpy(text, complaint.text, REPLAY_TEXT);
-    else if (trace.is_raw)
-        replay_say(text, path, "a raw trace; group it first: heddle trace group");
-    good = good && !trace.is_raw && replay_take_header(&trace, header, code, text);
-    sass_trace_close(&trace);
-    return good;
-}
-
-bool replay_read_header(const char *path, bool use_cache, struct replay_header *header,
-                        char text[REPLAY_TEXT])
-{
-    struct replay_ranges code = {0};
-    bool good = read_header(path, use_cache, header, &code, text);
-    replay_free_ranges(&code);
-    return good;
-}
-
-bool replay_read_code(const char *path, bool use_cache,
-                      void (*take)(void *context, uint64_t address, const uint8_t *bytes,
-                                   size_t size),
-                      void *context, char text[REPLAY_TEXT])
-{
-    struct replay_ranges code = {0};
-    struct replay_header header;
-    bool good = read_header(path, use_cache, &header, &code, text);
-    for (size_t i = 0; good && i < code.count; i++)
-        take(context, code.range[i].address, code.range[i].bytes, code.range[i].size);
-    replay_free_ranges(&code);
-    return good;
-}
-
 /* ---- launches ---- */
 
 void replay_launch(uint32_t launch, const char *path, bool use_cache)
@@ -74,7 +33,7 @@ static void free_kernel(struct replay_kernel *kernel)
 {
     for (unsigned i = 0; i < REPLAY_READERS; i++)
         replay_reader_close(&kernel->reader[i]);
-    replay_free_ranges(&kernel->code);
+    replay_header_release(&kernel->header);
     sass_free(kernel->path);
     sass_free(kernel);
 }
@@ -184,12 +143,18 @@ static struct replay_block *find(struct replay_kernel *kernel, uint64_t index,
     return block;
 }
 
+/* Opens the trace with its first reader. */
 static bool begin(struct replay_kernel *kernel, char text[REPLAY_TEXT])
 {
-    if (!kernel->begun)
-        kernel->begun = read_header(kernel->path, kernel->use_cache, &kernel->header, &kernel->code,
-                                    text);
-    return kernel->begun;
+    struct replay_reader *reader = &kernel->reader[0];
+    if (kernel->begun)
+        return true;
+    kernel->begun = replay_reader_open(kernel, reader, text);
+    if (kernel->begun && reader->trace.is_raw) {
+        replay_say(text, kernel->path, "a raw trace; group it first: heddle trace group");
+        return false;
+    }
+    return kernel->begun && replay_header_take(&kernel->header, &reader->trace, text);
 }
 
 static bool take(uint32_t place, const struct replay_group *group, char text[REPLAY_TEXT])
@@ -206,9 +171,7 @@ static bool take(uint32_t place, const struct replay_group *group, char text[REP
     if (!begin(kernel, text))
         return false;
     const uint32_t *grid = kernel->header.grid;
-    const uint16_t *size = kernel->header.block;
-    uint64_t groups[2] = {(grid[0] + size[0] - 1u) / size[0], (grid[1] + size[1] - 1u) / size[1]};
-    uint64_t index = (group->id[2] * groups[1] + group->id[1]) * groups[0] + group->id[0];
+    uint64_t index = ((uint64_t)group->id[2] * grid[1] + group->id[1]) * grid[0] + group->id[0];
     struct replay_block *block = find(kernel, index, text);
     if (block && block->wavefronts != group->wavefronts)
         replay_say(text, kernel->path,
@@ -290,13 +253,12 @@ bool replay_advance(uint32_t place, struct replay_cursor *cursor)
 uint64_t replay_pc(uint32_t place, const struct replay_cursor *cursor)
 {
     const struct replay_block *b = placed[place];
-    uint32_t distance = (b->words[cursor->at] & REPLAY_PC) << 6; /* its sign to the top */
-    return b->kernel->code.range[0].address + (uint64_t)(int64_t)((int32_t)distance >> 4);
+    return b->kernel->header.base + (uint64_t)(b->words[cursor->at] & REPLAY_PC) * 4;
 }
 
 const uint8_t *replay_code(uint32_t place, uint64_t pc, size_t *size)
 {
-    const struct replay_range *range = replay_find_range(&placed[place]->kernel->code, pc);
+    const struct replay_range *range = replay_header_code(&placed[place]->kernel->header, pc);
     *size = (size_t)(range->address + range->size - pc);
     return range->bytes + (pc - range->address);
 }
@@ -338,10 +300,7 @@ bool replay_scalar(uint32_t place, const struct replay_cursor *cursor, uint64_t 
     return true;
 }
 
-uint64_t replay_arguments(uint32_t place, uint64_t *start, uint64_t *end)
+struct replay_layout replay_layout(uint32_t place)
 {
-    const struct replay_header *header = &placed[place]->kernel->header;
-    *start = header->packet_address ? header->packet_address : header->kernarg;
-    *end = header->kernarg + header->kernarg_bytes;
-    return header->kernarg;
+    return placed[place]->kernel->header.layout;
 }

@@ -21,34 +21,11 @@
 
 #include "components/isa/isa.h"
 
-enum { REPLAY_WAVES = 16, REPLAY_TEXT = 512 };
-
-/* What the header of a recorded launch says. */
-struct replay_header {
-    enum isa_target target;
-    char name[256];   /* for people */
-    char symbol[256]; /* what the code object calls it; both are cut */
-    uint64_t entry;
-    uint32_t grid[3];  /* work-items */
-    uint16_t block[3]; /* work-items */
-    uint32_t group_bytes, private_bytes;
-    uint64_t packet_address; /* of the copy of the dispatch packet that the kernel saw; 0: unknown */
-    uint64_t kernarg;
-    uint32_t kernarg_bytes, kernarg_align;
-    uint64_t kernel_object;
-    uint64_t stream;
-    uint32_t gpu;
-    uint8_t descriptor[64];
+enum {
+    REPLAY_WAVES = 16,  /* of a work-group */
+    REPLAY_GROUPS = 64, /* of a compute unit: places an instance */
+    REPLAY_TEXT = 512
 };
-
-/* Reads the header of the trace at `path`. false: `text` says what is wrong, with its place. */
-bool replay_read_header(const char *path, bool use_cache, struct replay_header *header,
-                        char text[REPLAY_TEXT]);
-/* The machine code that the header brings along: calls `take` for each range. false: as above. */
-bool replay_read_code(const char *path, bool use_cache,
-                      void (*take)(void *context, uint64_t address, const uint8_t *bytes,
-                                   size_t size),
-                      void *context, char text[REPLAY_TEXT]);
 
 /* ---- launches: from the driver, in a host call or at the end of a window ---- */
 
@@ -93,8 +70,13 @@ uint64_t replay_addresses(uint32_t place, const struct replay_cursor *cursor,
 /* Scalar memory: the address and how many bytes; false: the step touches nothing. */
 bool replay_scalar(uint32_t place, const struct replay_cursor *cursor, uint64_t *address,
                    uint32_t *bytes);
-/* Where packet and arguments lay when the launch was recorded: in [*start, *end), the arguments from
- * the return value on. */
-uint64_t replay_arguments(uint32_t place, uint64_t *start, uint64_t *end);
+
+/* Where the driver had put its own things when the launch was recorded; sizes 0: nothing. */
+struct replay_layout {
+    uint64_t packet;             /* address of the dispatch packet */
+    uint64_t ring, ring_bytes;   /* of packets and arguments */
+    uint64_t pool, pool_bytes;   /* private memory */
+};
+struct replay_layout replay_layout(uint32_t place);
 
 #endif

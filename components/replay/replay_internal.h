@@ -15,10 +15,14 @@ struct replay_range {
     uint8_t *bytes;
 };
 
-/* The machine code of a launch, in the order of the header. */
-struct replay_ranges {
-    struct replay_range *range;
-    size_t count, capacity;
+/* What is kept of a launch's header. */
+struct replay_header {
+    enum isa_target target;
+    uint32_t grid[3]; /* work-groups */
+    uint64_t entry, base;
+    struct replay_layout layout;
+    struct replay_range *range; /* machine code; ranges do not touch */
+    size_t range_count;
 };
 
 /* A work-group's steps. A record is
@@ -71,7 +75,6 @@ struct replay_kernel {
     bool use_cache;
     bool begun; /* header and code were read */
     struct replay_header header;
-    struct replay_ranges code;
     struct replay_reader reader[REPLAY_READERS];
     struct replay_kernel *next;
 };
@@ -86,11 +89,12 @@ __attribute__((format(printf, 3, 4))) void replay_say(char text[REPLAY_TEXT], co
 
 /* ---- replay_header.c ---- */
 
-bool replay_take_header(const struct sass_trace *trace, struct replay_header *header,
-                        struct replay_ranges *code, char text[REPLAY_TEXT]);
-void replay_free_ranges(struct replay_ranges *code);
-/* The range that holds `address`, or NULL. */
-const struct replay_range *replay_find_range(const struct replay_ranges *code, uint64_t address);
+/* false: `text` says what is wrong. Release it in any case. */
+bool replay_header_take(struct replay_header *header, const struct sass_trace *trace,
+                        char text[REPLAY_TEXT]);
+void replay_header_release(struct replay_header *header);
+/* The machine code at `address`, or NULL. */
+const struct replay_range *replay_header_code(const struct replay_header *header, uint64_t address);
 
 /* ---- replay_read.c ---- */
 

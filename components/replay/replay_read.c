@@ -104,7 +104,7 @@ static struct replay_inst *static_inst(struct replay_reader *reader, uint32_t id
 
 static uint64_t pc_of(const struct replay_kernel *kernel, const struct sass_inst *inst)
 {
-    return kernel->code.range[0].address + (uint64_t)(int64_t)(int32_t)inst->pc;
+    return kernel->header.base + inst->pc;
 }
 
 /* The mnemonic, or the first word of the instruction's text, which may have a suffix. */
@@ -124,7 +124,7 @@ static bool learn(const struct reading *r, const struct sass_inst *inst, struct 
     const struct replay_kernel *kernel = r->kernel;
     char what[160];
     uint64_t pc = pc_of(kernel, inst);
-    const struct replay_range *range = replay_find_range(&kernel->code, pc);
+    const struct replay_range *range = replay_header_code(&kernel->header, pc);
     struct isa_inst decoded;
     if (!range || pc % 4) {
         snprintf(what, sizeof what,
@@ -184,7 +184,7 @@ static void put_step(struct replay_block *block, const struct sass_step *step, b
 {
     int64_t stride;
     unsigned mode = mode_of(step, &stride);
-    uint32_t head = (uint32_t)((int32_t)step->inst->pc >> 2) & REPLAY_PC;
+    uint32_t head = step->inst->pc >> 2 & REPLAY_PC;
     if (scalar && mode)
         mode = REPLAY_STRIDE;
     bool masked = mode && !scalar && step->mask != UINT64_MAX;
@@ -228,7 +228,7 @@ static bool take_step(struct reading *r)
         snprintf(what, sizeof what,
                  "PC %04" PRIx32 " (%s) does not follow the step before, which goes on at %04" PRIx32,
                  step->inst->pc, step->inst->name,
-                 (uint32_t)(r->next - r->kernel->code.range[0].address));
+                 (uint32_t)(r->next - r->kernel->header.base));
         return complain(r, what);
     }
     r->next = inst->flow == REPLAY_GOES_ON ? pc + inst->size : UINT64_MAX;
