@@ -9,6 +9,7 @@
 
 #include "coalescer.h"
 #include "components/isa/isa.h"
+#include "components/replay/replay_access.h"
 #include "components/work/work_cycles.h"
 #include "components/work/wavefront_start.h"
 #include "components/work/work_fault.h"
@@ -77,11 +78,8 @@ struct cu_wave {
 
 /* Of a wavefront that plays a trace; see played.h. */
 struct cu_played {
-    uint32_t at, left;         /* struct replay_cursor */
-    uint64_t ring, ring_bytes; /* packets and arguments in the recorded run, ... */
-    uint64_t ring_move;        /* ... and how far from there they are now */
-    uint64_t pool, pool_bytes; /* private memory of the recorded launch */
-    uint64_t area, area_bytes; /* the wavefront's private memory now */
+    struct replay_cursor cursor;
+    struct replay_here here;
 };
 
 struct cu_group {
