@@ -123,7 +123,7 @@ int command_run(struct command *c)
         if (status != EXIT_CLEAN)
             return status;
     }
-    if (!run_recording_begin(c, &recording))
+    if (!run_recording_begin(c, &options, &recording))
         return EXIT_ERRORS;
     return run_recording_end(c, &recording, run(c, &built, &options, program, arguments));
 }

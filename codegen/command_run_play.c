@@ -20,8 +20,8 @@ bool run_play_parse(const struct options *o)
         mistake = "either a program or '--play-trace', not both";
     else if (o->api_trace || o->sass_trace)
         mistake = "'--play-trace', '--api-trace' and '--sass-trace' are different traces; give one";
-    else if (o->record_api_trace)
-        mistake = "'--record-api-trace' records a program; a trace that is played makes no calls";
+    else if (o->record_api_trace || o->record_trace)
+        mistake = "a trace that is played cannot be recorded: it is no program";
     else if (o->dump || o->load)
         mistake = "the state of a platform that plays a trace cannot be dumped or loaded";
     else if (o->mode && strcmp(o->mode, "functional") == 0)

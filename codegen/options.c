@@ -202,6 +202,8 @@ static const struct option_spec {
      "play a trace of API calls instead of a program, and compare what it copies to the host"},
     {"--record-api-trace", "DIR", KIND_TEXT, FIELD(record_api_trace), ON(RUN),
      "record the program's calls of HIP, with their data, in a new folder for --api-trace"},
+    {"--record-trace", "DIR", KIND_TEXT, FIELD(record_trace), ON(RUN),
+     "record what each wavefront of the program's kernels executes, in a new folder"},
     {"--threads", "N", KIND_NUMBER, FIELD(threads), ON(RUN) | TRIAL_COMMANDS,
      "threads of the simulation (default 1); must change no result, only the time it takes"},
     {"--max-cycles", "N", KIND_NUMBER, FIELD(max_cycles), ON(RUN),

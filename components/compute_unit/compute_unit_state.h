@@ -14,6 +14,7 @@
 #include "components/work/wavefront_start.h"
 #include "components/work/work_fault.h"
 #include "components/work/work_placement.h"
+#include "components/work/work_record.h"
 #include "decode_cache.h"
 #include "program_table.h"
 #include "runtime/bug.h"

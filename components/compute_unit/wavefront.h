@@ -222,6 +222,19 @@ static uint64_t wave_next_expiry(const struct compute_unit *c, uint64_t now)
     return ENGINE_NEVER;
 }
 
+__attribute__((noinline, cold)) static void wave_record_begin(const struct compute_unit *c,
+                                                              unsigned wave,
+                                                              const struct work_placement *p,
+                                                              const uint32_t id[3], unsigned number)
+{
+    const struct record_wave what = {.gpu =
+                                         program_gpu_of(compute_unit_program(c), c->io.base.leaf),
+                                     .dispatch = p->dispatch_id,
+                                     .group = {id[0], id[1], id[2]},
+                                     .number = number};
+    record_ops->begin(c->io.base.leaf, wave, &what);
+}
+
 static void wave_start(struct compute_unit *c, struct cu_group *g, const struct work_placement *p,
                        unsigned number, uint64_t now)
 {
@@ -255,6 +268,8 @@ static void wave_start(struct compute_unit *c, struct cu_group *g, const struct 
     else
         wavefront_start(cu_target(c), s, arena_at(uint32_t, w->vgpr), p, g->id, number);
     g->wave[number] = (uint16_t)wave;
+    if (engine_unlikely(record_ops))
+        wave_record_begin(c, wave, p, g->id, number);
     wave_continue(c, w, wave, now, now + 1);
 }
 
@@ -363,6 +378,8 @@ static void wave_end(struct compute_unit *c, struct cu_wave *w, uint64_t now)
 {
     struct cu_group *g = &c->group[w->group];
     wave_waits(c, w, now, WORK_ENDED);
+    if (engine_unlikely(record_ops))
+        record_ops->end(c->io.base.leaf, cu_wave_number(c, w->simd, w->slot));
     g->ended_at += now;
     w->state = WAVE_FREE;
     c->raised[w->simd] &= ~((uint64_t)1 << w->slot);

@@ -69,6 +69,7 @@ static enum driver_status enqueue(struct driver *d, uint32_t queue, const struct
     q->last = number;
     d->undone++;
     packet_command(d, number);
+    record_enqueued(k);
     if (ticket)
         *ticket = k->ticket;
     return DRIVER_OK;
@@ -322,7 +323,10 @@ static enum driver_status enqueue_part(struct driver *d, uint32_t queue, const s
         k.played = true;
         replay_launch((uint32_t)d->launches_asked + 1, l->trace, !platform_sass_no_cache());
     }
-    return enqueue(d, queue, &k, ticket);
+    status = enqueue(d, queue, &k, ticket);
+    if (status == DRIVER_OK)
+        record_launch(d, queue, l);
+    return status;
 }
 
 static enum driver_status enqueue_barrier(struct driver *d, uint32_t queue, uint64_t awaited, uint64_t *ticket)

@@ -40,6 +40,7 @@ static void command_complete(struct driver *d, struct driver_queue *q)
     uint32_t number = q->first;
     struct driver_command *k = driver_command_at(d, number);
     struct driver_device *device = &d->device[q->device];
+    record_completed(k);
     if (k->kind == DRIVER_LAUNCH) {
         device->kernels_running--;
         dirty_note(d, q->device, k->pid);
@@ -161,6 +162,7 @@ static bool command_launch(struct driver *d, uint32_t command, uint32_t number)
         aql_set_played(&k->packet, (uint32_t)k->launch);
     memcpy(command_launch_packet(payload), &k->packet, sizeof k->packet);
     memcpy(command_launch_descriptor(payload), k->descriptor, sizeof k->descriptor);
+    record_start(d, k, number);
     slot_take(d, number, slot, command, 0, 0);
     dirty_note(d, number, k->pid);
     device->kernels_running++;

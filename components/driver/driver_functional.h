@@ -167,6 +167,7 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
         warm_begin_all();
         warm_clear_counts();
     }
+    record_start(d, k, number);
     if (!k->played)
         functional_run(&launch, &result);
     else if (launch.touches)

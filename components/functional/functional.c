@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "access.h"
+#include "observe.h"
 #include "touch.h"
 
 #include "components/compute_unit/decode_cache.h"
@@ -64,6 +65,7 @@ struct run {
     uint32_t live, free;   /* entries of live_groups and free_slots */
     uint64_t instructions; /* of this launch */
     uint64_t limit;        /* value of `instructions` at which the run ends */
+    bool observed;         /* each instruction is counted or recorded */
 };
 
 /* Kept from launch to launch. */
@@ -189,6 +191,8 @@ static bool special(const struct run *r, struct group *g, struct wave *w,
 {
     if (inst->flags & ISA_IS_ENDPGM) {
         w->state = WAVE_ENDED;
+        if (record_ops)
+            observe_end((uint32_t)(g->slot * WORK_MAX_WAVEFRONTS + (w - g->wave)));
         g->ended++;
         return false;
     }
@@ -226,6 +230,17 @@ static __attribute__((noinline)) void profile_count(struct run *r, struct wave *
     p->blocks[w->block]++;
 }
 
+/* An instruction of a launch that is profiled or recorded. */
+static __attribute__((noinline)) void observe(struct run *r, const struct group *g, struct wave *w,
+                                              struct isa_context *context, const struct decoded *d)
+{
+    if (r->launch->profile)
+        profile_count(r, w, d, w->scalars.pc);
+    if (record_ops)
+        observe_step((uint32_t)(g->slot * WORK_MAX_WAVEFRONTS + (w - g->wave)), context,
+                     &w->scalars, &d->inst);
+}
+
 /* Runs the wavefront until it ends, waits, or has had its slice. False: the run has failed. */
 static bool wave_run(struct run *r, struct group *g, struct wave *w)
 {
@@ -242,8 +257,8 @@ static bool wave_run(struct run *r, struct group *g, struct wave *w)
         const struct isa_inst *inst = &d->inst;
         r->instructions++;
         d->count++;
-        if (__builtin_expect(r->launch->profile, 0))
-            profile_count(r, w, d, pc);
+        if (__builtin_expect(r->observed, 0))
+            observe(r, g, w, &context, d);
         if (inst->unit == ISA_UNIT_VMEM || inst->unit == ISA_UNIT_SMEM) {
             if (!access_memory(r, g, w, &context, d))
                 return false;
@@ -327,6 +342,12 @@ static void group_start(struct run *r, uint32_t slot)
                         i);
         g->wave[i].state = WAVE_RUNS;
         g->wave[i].expected = 0;
+        if (record_ops)
+            observe_begin(slot * WORK_MAX_WAVEFRONTS + i,
+                          &(struct record_wave){.gpu = r->launch->gpu,
+                                                .dispatch = r->launch->dispatch_id,
+                                                .group = {g->id[0], g->id[1], g->id[2]},
+                                                .number = i});
     }
     work_next_group(r->groups, r->next);
     r->left--;
@@ -363,7 +384,10 @@ static uint32_t resident_groups(const struct functional_launch *launch)
 
 void functional_run(const struct functional_launch *launch, struct functional_result *result)
 {
-    struct run r = {.launch = launch, .result = result, .limit = UINT64_MAX};
+    struct run r = {.launch = launch,
+                    .result = result,
+                    .limit = UINT64_MAX,
+                    .observed = launch->profile || record_ops};
     r.access = &variants[isa_variant_current()];
     r.free = resident_groups(launch);
     *result = (struct functional_result){.end = FUNCTIONAL_DONE};
