@@ -196,6 +196,8 @@ static const struct option_spec {
      "continue from the state in FILE, of the same platform with the same parameters"},
     {"--watch", "ADDRESS", KIND_LIST, FIELD(watch), ON(RUN),
      "print every message about the line of 64 bytes at ADDRESS; only without a program"},
+    {"--play-trace", "DIR|LIST", KIND_TEXT, FIELD(play_trace), ON(RUN),
+     "play the recorded instructions of an AMD program instead of running one"},
     {"--api-trace", "FILE|DIR", KIND_TEXT, FIELD(api_trace), ON(RUN),
      "play a trace of API calls instead of a program, and compare what it copies to the host"},
     {"--record-api-trace", "DIR", KIND_TEXT, FIELD(record_api_trace), ON(RUN),
