@@ -142,9 +142,9 @@ def shared_memory():
     def again(block, warp):  # 704 lines twice: more than an L1 of 64 KiB has
         load = [f"{16 * i:04x} {FULL} 1 R2 LDG.E 1 R2 4 1 0x{HEAP + 128 * (i + 704 * block):x} 4" for i in range(704)]
         return load + load + [EXIT]
-    path = make_list("carve.g", [trace("kernel-carve1.traceg", 4, 1, walk(0, 2), shared=65536), trace("kernel-carve2.traceg", 4, 1, again),
-                                 trace("kernel-carve3.traceg", 4, 1, again, shared=65536)])
-    for launch in (2, 3):
+    kinds = ((walk(0, 2), 65536), (again, 0), (again, 0), (again, 65536))
+    path = make_list("carve.g", [trace(f"kernel-carve{i}.traceg", 4, 1, body, shared=size) for i, (body, size) in enumerate(kinds)])
+    for launch in (2, 3, 4):
         want = chosen(path, str(launch), "perfect", *IDEAL)[launch]
         got = chosen(path, str(launch), "functional", *IDEAL)[launch]
         for name in ("hits", "misses"):
@@ -169,6 +169,12 @@ def profiles():
         check(f"threads of {launch}", record["thread_instructions"], int(row["thread_instructions"]))
         check(f"time of {launch}", (record["cycles"], record["simulated"]), (0, "functional"))
         check(f"trips of {launch}", (profile["trips_cold"], profile["trips"]), (CHAIN, CHAIN if launch < 3 else 0))
+    def wide(block, warp):
+        first, second = (HEAP + 0x1000000 + 16384 * (8 * block + warp) + 8192 * i for i in range(2))
+        loads = [f"0000 {FULL} 1 R2 LDG.E 1 R8 4 1 0x{first:x} 256", f"0010 {FULL} 1 R3 LDG.E 1 R8 4 1 0x{second:x} 256"]
+        return loads + [f"0020 {FULL} 1 R8 FFMA 3 R2 R3 R4 0", f"0030 {FULL} 1 R2 LDG.E 1 R8 4 1 0x{second + 128:x} 256", EXIT]
+    for lines in kernels(make_list("wide.g", [trace("kernel-wide1.traceg", 4, 2, wide)]), "--mode", "functional", "--profile", "memory").values():
+        check("loads that wait together", (lines["profile"]["trips_cold"], lines["profile"]["trips"]), (2, 2))
     check("no profile", "profile" in kernels(six, "--mode", "functional")[1], False)
 
 
