@@ -145,8 +145,8 @@ def shared_memory():
     kinds = ((walk(0, 2), 65536), (again, 0), (again, 0), (again, 65536))
     path = make_list("carve.g", [trace(f"kernel-carve{i}.traceg", 4, 1, body, shared=size) for i, (body, size) in enumerate(kinds)])
     for launch in (2, 3, 4):
-        want = chosen(path, str(launch), "perfect", *IDEAL)[launch]
-        got = chosen(path, str(launch), "functional", *IDEAL)[launch]
+        want = chosen(path, str(launch), "perfect", *IDEAL, "--set", "sms=4")[launch]
+        got = chosen(path, str(launch), "functional", *IDEAL, "--set", "sms=4")[launch]
         for name in ("hits", "misses"):
             check(f"L1 {name} of {launch}", total(got, ".l1", name), total(want, ".l1", name))
         near(f"cycles of {launch}", got["cycles"], want["cycles"])
