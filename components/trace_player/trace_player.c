@@ -9,13 +9,31 @@
 #include "runtime/hang.h"
 #include "trace_sample.h"
 
+static const char *instance_text(uint32_t offset)
+{
+    return engine_base.platform->strings + offset;
+}
+
+/* There is one list, so one player can play it: the first instance of this type. */
+static uint32_t first_player(const struct trace_player *p)
+{
+    const struct platform_instance *all = engine_base.platform->instances;
+    const char *own = instance_text(all[p->io.base.leaf].type);
+    uint32_t i = 0;
+    while (strcmp(instance_text(all[i].type), own) != 0)
+        i++;
+    return i;
+}
+
 static void trace_player_init(struct trace_player *p)
 {
     const struct trace_player_params *params = trace_player_params(p);
     uint32_t sms = trace_player_work_count(p);
-    trace_files_close();
-    touch_close();
-    profile_close();
+    if (first_player(p) == p->io.base.leaf) {
+        trace_files_close();
+        touch_close();
+        profile_close();
+    }
     platform_sass_trace(); /* we are the one who plays it */
     p->whole = (struct sm_room){(uint32_t)params->threads, (uint32_t)params->blocks,
                                 (uint32_t)params->registers, (uint32_t)params->shared};
@@ -340,6 +358,15 @@ static void check_memory(struct trace_player *p)
 static bool has_list(struct trace_player *p)
 {
     const char *path = platform_sass_trace();
+    if (first_player(p) != p->io.base.leaf) {
+        const struct platform_instance *all = engine_base.platform->instances;
+        engine_fail(&p->io.base,
+                    "'%s' cannot play beside '%s': there is one list of traces, so a platform has "
+                    "one trace_player; give it all streaming multiprocessors",
+                    instance_text(all[p->io.base.leaf].path),
+                    instance_text(all[first_player(p)].path));
+        return false;
+    }
     if (trace_files.has_list || (path && trace_files_list(path)))
         return true;
     if (!path)

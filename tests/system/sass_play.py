@@ -153,6 +153,31 @@ def constant_memory():
         sys.exit(f"memory grows with the trace: {peaks}")
 
 
+TWO = """import "std/trace_player";  import "std/streaming_multiprocessor";  import "std/sector_memory";
+platform two {
+    clock core = 1GHz;
+    a : trace_player on core { };
+    b : trace_player on core { };
+    s : streaming_multiprocessor on core { stream = a.stream; };
+    t : streaming_multiprocessor on core { stream = b.stream; };
+    m : sector_dram on core { };
+    a.work[*] -> s.work;
+    b.work[*] -> t.work;
+    s.mem     -> m.top[0];
+    t.mem     -> m.top[1];
+}
+"""
+
+
+def two_players():
+    """Which of them would play the list?"""
+    path = os.path.join(scratch, "two.heddle")
+    with open(path, "w") as f:
+        f.write(TWO)
+    run(make_list("list.g", [trace("kernel-1.traceg", 1, 1, [EXIT])]), status=3, says="'b' cannot play beside 'a'",
+        platform=os.path.relpath(path[:-len(".heddle")], platforms))
+
+
 def mistakes():
     good = make_list("list.g", [trace("kernel-1.traceg", 1, 1, [EXIT])])
     run(None, status=3, says="--sass-trace LIST")
@@ -170,7 +195,7 @@ def mistakes():
     check("a left out line", "left out" in run(make_list("list.g", ["nonsense", trace("kernel-1.traceg", 1, 1, [EXIT])])), True)
 
 
-for part in (closed_forms, limits, streams, every_kind, copies, same_bytes, schedulers, memory, constant_memory, mistakes):
+for part in (closed_forms, limits, streams, every_kind, copies, same_bytes, schedulers, memory, constant_memory, two_players, mistakes):
     part()
     print(part.__name__)
 print("ok")
