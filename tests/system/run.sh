@@ -960,6 +960,11 @@ t_sass_trace() {
     expect 0 '^ok$' -- python3 tests/system/sass_play.py "$heddle" platforms "$out/work/sass_play"
 }
 
+# Chosen kernels, warm-up, experiment and sample on lists of traces.
+t_sass_warmup() {
+    expect 0 '^ok$' -- python3 tests/system/sass_warmup.py "$heddle" platforms "$out/work/sass_warmup"
+}
+
 # Real traces, which lie outside of the repository, beside the figures of another simulator.
 t_sass_reference() {
     local traces=${SASS_DATA:-../shared/data/sass}
