@@ -238,11 +238,8 @@ int command_sample(struct command *c)
     struct sampling sampling;
     char mistake[512];
     const struct options *o = c->options;
-    if (!o->program || !o->program[0]) {
-        fprintf(stderr,
-                "heddle sample: name a program: heddle sample PLATFORM -- PROGRAM ARGS...\n");
+    if (!trial_has_subject(o, "PLATFORM"))
         return EXIT_USAGE;
-    }
     if (!sampling_parse("1", o->warmup, &sampling, mistake, sizeof mistake)) {
         fprintf(stderr, "heddle sample: %s\n", mistake);
         return EXIT_USAGE;

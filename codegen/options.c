@@ -185,7 +185,7 @@ static const struct option_spec {
      "error at the end)"},
     {"--trace", "FILE", KIND_TEXT, FIELD(trace), ON(RUN),
      "write a trace for Perfetto or chrome://tracing"},
-    {"--sass-trace", "LIST", KIND_TEXT, FIELD(sass_trace), ON(RUN),
+    {"--sass-trace", "LIST", KIND_TEXT, FIELD(sass_trace), ON(RUN) | TRIAL_COMMANDS,
      "play the SASS traces that this kernelslist.g names, or one .traceg, on a platform with a "
      "trace_player"},
     {"--dump", "FILE", KIND_TEXT, FIELD(dump), ON(RUN),
@@ -196,6 +196,8 @@ static const struct option_spec {
      "continue from the state in FILE, of the same platform with the same parameters"},
     {"--watch", "ADDRESS", KIND_LIST, FIELD(watch), ON(RUN),
      "print every message about the line of 64 bytes at ADDRESS; only without a program"},
+    {"--play-trace", "DIR|LIST", KIND_TEXT, FIELD(play_trace), ON(RUN),
+     "play the recorded instructions of an AMD program instead of running one"},
     {"--api-trace", "FILE|DIR", KIND_TEXT, FIELD(api_trace), ON(RUN),
      "play a trace of API calls instead of a program, and compare what it copies to the host"},
     {"--record-api-trace", "DIR", KIND_TEXT, FIELD(record_api_trace), ON(RUN),
@@ -218,8 +220,8 @@ static const struct option_spec {
      "group: how much memory to sort in (default 160)"},
     {"--line", "BYTES", KIND_NUMBER, FIELD(line), ON(TRACE),
      "stats: bytes of a line (default 128)"},
-    {"--no-cache", NULL, KIND_FLAG, FIELD(no_cache), ON(TRACE) | ON(RUN),
-     "stats, run --sass-trace: neither read nor write the binary copies"},
+    {"--no-cache", NULL, KIND_FLAG, FIELD(no_cache), ON(TRACE) | ON(RUN) | TRIAL_COMMANDS,
+     "stats, --sass-trace: neither read nor write the binary copies"},
     {"--markdown", NULL, KIND_FLAG, FIELD(markdown), ON(HELP), "all commands as Markdown"},
     {"--man", NULL, KIND_FLAG, FIELD(man), ON(HELP), "all commands as a man page"},
 };

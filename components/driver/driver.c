@@ -57,6 +57,7 @@ static void driver_init(struct driver *d)
     user_init(d);
     calls_init(d);
     packets_init(d);
+    replay_reset(engine_base.platform->instance_count * REPLAY_GROUPS);
     driver_instance = d;
     /* A driver that devices call, and no simulated host, is driven by them and not by a program. */
     if (!driver_calls_count(d) || driver_host_is_connected(d)) {
@@ -157,6 +158,15 @@ static enum driver_status api_allocate(uint32_t device, uint64_t size, uint64_t 
     if (status == DRIVER_OK)
         record_allocated(device, *address, size, false);
     if (status == DRIVER_OK)
+        status = host_note(driver_instance, API_CALL_MALLOC, size);
+    return api_leave(status);
+}
+
+static enum driver_status api_allocate_at(uint32_t device, uint64_t address, uint64_t size, bool unified)
+{
+    api_enter();
+    enum driver_status status = host_allocate_at(driver_instance, device, address, size, unified);
+    if (status == DRIVER_OK && !unified)
         status = host_note(driver_instance, API_CALL_MALLOC, size);
     return api_leave(status);
 }
@@ -590,6 +600,7 @@ static const struct driver_api driver_api_table = {
     .device_info = api_device_info,
     .set_window = api_set_window,
     .allocate = api_allocate,
+    .allocate_at = api_allocate_at,
     .release = api_release,
     .allocate_unified = api_allocate_unified,
     .remap = api_remap,

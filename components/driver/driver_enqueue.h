@@ -3,6 +3,7 @@
 #ifndef HEDDLE_DRIVER_ENQUEUE_H
 #define HEDDLE_DRIVER_ENQUEUE_H
 
+#include "components/replay/replay.h"
 #include "driver_code_copies.h"
 #include "driver_handles.h"
 #include "driver_host.h"
@@ -283,6 +284,9 @@ static enum driver_status enqueue_part(struct driver *d, uint32_t queue, const s
     k.entry += distance;
     k.object = l->kernel_object ? l->kernel_object + distance : 0;
     uint32_t kernarg_offset = sizeof k.packet + (descriptor.properties & 1u << 2 ? QUEUE_BYTES : 0);
+    if (user_launches(d) && l->trace)
+        return driver_fail(DRIVER_INVALID_VALUE, "a recorded trace cannot be played through user queues: build the platform "
+                                                 "with its driver's launches by command");
     if (user_launches(d)) {
         if ((status = user_for_launches(d, queue)) != DRIVER_OK)
             return status;
@@ -315,6 +319,10 @@ static enum driver_status enqueue_part(struct driver *d, uint32_t queue, const s
         return status;
     launch_count_code(d, l->entry);
     packet_launch(d, queue, l);
+    if (l->trace) {
+        k.played = true;
+        replay_launch((uint32_t)d->launches_asked + 1, l->trace, !platform_sass_no_cache());
+    }
     status = enqueue(d, queue, &k, ticket);
     if (status == DRIVER_OK)
         record_launch(d, queue, l);

@@ -48,6 +48,8 @@ static void command_complete(struct driver *d, struct driver_queue *q)
         scratch_release(device, k);
         d->sample.timed -= k->timed;
         k->timed = false;
+        if (k->played)
+            replay_end((uint32_t)k->launch);
     }
     if (k->kind == DRIVER_STAGE && k->piece != DRIVER_NONE)
         ring_written(device, k->piece);
@@ -156,6 +158,8 @@ static bool command_launch(struct driver *d, uint32_t command, uint32_t number)
     void *payload = driver_gpu_send_launch(d, number, (uint16_t)slot, device->ring_address + k->ring_offset,
                                            k->entry, k->pid, (uint16_t)k->kernel);
     aql_set_groups(&k->packet, k->first_group, launch_count(k));
+    if (k->played)
+        aql_set_played(&k->packet, (uint32_t)k->launch);
     memcpy(command_launch_packet(payload), &k->packet, sizeof k->packet);
     memcpy(command_launch_descriptor(payload), k->descriptor, sizeof k->descriptor);
     record_start(d, k, number);

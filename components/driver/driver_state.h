@@ -105,6 +105,7 @@ struct driver_command {
     uint64_t groups;       /* to be run, from there on */
     uint64_t launch;       /* number of the launch, from 1 */
     bool timed;            /* counted in sample.timed */
+    bool played;           /* its work-groups play a recorded trace */
     uint64_t done_groups, done_instructions; /* launches that took no time */
     uint64_t entry;
     uint64_t object;       /* virtual address of the descriptor */

@@ -73,6 +73,11 @@ struct functional_result {
     struct functional_profile profile;
 };
 
+/* The same for a launch that plays a recorded trace (components/replay): walks through it for its
+ * touches. Places 0 to the number of compute units must be free. No profile. */
+void functional_play(const struct functional_launch *launch, uint32_t number,
+                     struct functional_result *result);
+
 /* Runs the kernel to its end. One launch at a time in a process. */
 void functional_run(const struct functional_launch *launch, struct functional_result *result);
 

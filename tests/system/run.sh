@@ -745,7 +745,7 @@ t_bad_trap() {
 }
 t_programs_ring4() {
     local p
-    for p in devices threads $gpus_programs; do
+    for p in devices contexts threads $gpus_programs; do
         expect 0 '^PASS' -- run platforms/ring4.heddle -- "$programs/$p" || return 1
         expect 0 '^PASS' -- run platforms/r9nano_x4.heddle -- "$programs/$p" || return 1
     done
@@ -958,6 +958,11 @@ t_bad_option() { expect 2 'stats' -- run platforms/tiny.heddle --stat x -- "$pro
 # Traces of its own on rtx3070: closed forms, limits, streams, mistakes, and the same bytes however they are played.
 t_sass_trace() {
     expect 0 '^ok$' -- python3 tests/system/sass_play.py "$heddle" platforms "$out/work/sass_play"
+}
+
+# Chosen kernels, warm-up, experiment and sample on lists of traces.
+t_sass_warmup() {
+    expect 0 '^ok$' -- python3 tests/system/sass_warmup.py "$heddle" platforms "$out/work/sass_warmup"
 }
 
 # Real traces, which lie outside of the repository, beside the figures of another simulator.
