@@ -268,15 +268,51 @@ def same(a, b):
             fail(f"{k.path} and {other.path} have different steps")
 
 
+def check_list(lines):
+    """What the program calls, in its order; the fourth allocation is its code."""
+    copy = ["Malloc", "MemcpyHtoD", "Wait"]
+    want = ["Stream"] + 4 * copy + ["kernel-1.traceg.zst", "Wait", "MemcpyDtoH", "Wait"] + 4 * ["Free"]
+    if [line.split(",")[0] for line in lines] != want:
+        fail(f"the list has {lines}")
+    waits = [int(line.split(",")[1]) for line in lines if line.startswith("Wait")]
+    if waits != [1, 2, 3, 4, 5, 6]:
+        fail(f"the host waits for {waits}")
+
+
+def check_scalars(kernel, steps):
+    """The kernel's arguments stand where its packet says; the packet itself where the header says."""
+    arguments = int.from_bytes(bytes.fromhex(kernel.header["packet"])[40:48], "little")
+    places = {arguments, int(kernel.header["packet address"], 16)}
+    loads = [s for s in steps if s.name.startswith("s_load")]
+    if len(loads) < 3 or {s.addresses[0] - s.rest[0] for s in loads} != places:
+        fail(f"{kernel.path}: scalar loads touch {[hex(s.addresses[0]) for s in loads]}")
+
+
+def check_masks(path, steps, items, first):
+    """All lanes are active until those beyond the end are switched off."""
+    mask = sum(1 << (i - first) for i in items)
+    off = next(i for i, s in enumerate(steps) if s.name == "s_and_saveexec_b64")
+    plain = [s.mask for s in steps[off + 1:] if unit_of(s.name) not in ("smem_instructions", "vmem_instructions")]
+    before = [s.mask for s in steps[:off + 1] if unit_of(s.name) != "smem_instructions"]
+    if set(before) != {2 ** 64 - 1} or set(plain) != {mask}:
+        fail(f"{path}: masks {[hex(m) for m in before + plain]}, not {mask:x}")
+
+
 def vectoradd(folder):
     """c[i] = a[i] + b[i] for 10000 floats in work-groups of 256; the allocations stand in the list."""
     n = 10000
     with open(os.path.join(folder, "kernelslist.g")) as file:
-        a, b, c = [int(line.split(",")[1], 16) for line in file if line.startswith("Malloc,") and line.split(",")[2].strip() == str(4 * n)]
+        lines = [line.strip() for line in file]
+    check_list(lines)
+    a, b, c = [int(line.split(",")[1], 16) for line in lines if re.fullmatch(f"Malloc,0x[0-9a-f]+,{4 * n}", line)]
     (kernel,) = kernels_of(folder)
     for (x, _, _), waves in kernel.groups.items():
         for warp, steps in waves.items():
-            items = [i for i in range(256 * x + 64 * warp, 256 * x + 64 * warp + 64) if i < n]
+            first = 256 * x + 64 * warp
+            items = [i for i in range(first, first + 64) if i < n]
+            check_masks(kernel.path, steps, items, first)
+            if items:
+                check_scalars(kernel, steps)
             touched = [(s.name.split("_")[1], s.addresses) for s in steps if unit_of(s.name) == "vmem_instructions"]
             want = [("load", [v + 4 * i for i in items]) for v in (a, b)] + [("store", [c + 4 * i for i in items])]
             if touched != (want if items else []):
