@@ -22,7 +22,7 @@ traced() {
     python3 tests/system/record_trace.py same "$work/trace" "$work/quick"
 }
 
-t_trace_programs() {
+t_steps_programs() {
     local p list="vectoradd matmul_tiled histogram scratch shuffles module divergence"
     [ "$full" = no ] || list="$list saxpy matmul transpose stencil atax bfs bitonic convolution copies device_variables doubles
         dynamic_lds fft fir floyd_warshall grids half integers kmeans math narrow nbody scan spmv structs alignment dct8x8 aes128"
@@ -34,7 +34,7 @@ t_trace_programs() {
 
 # Programs whose steps depend on time (order of atomics and of streams, waiting, clocks), or whose host serves their kernels
 # meanwhile, which there is no time for in functional mode.
-t_trace_programs_timing() {
+t_steps_programs_timing() {
     local p list="atomics streams calls"
     [ "$full" = no ] || list="$list clocks overlap prints life philox fences host_threads managed pipeline reduction threads"
     for p in $list; do
@@ -42,7 +42,7 @@ t_trace_programs_timing() {
     done
 }
 
-t_trace_gfx906() {
+t_steps_gfx906() {
     local work=$out/work/traces906
     mkdir -p "$work"
     expect 0 '^PASS' -- run platforms/tiny.heddle --set gpu.isa=gfx906 --stats "$work/stats.json" --record-trace "$work/trace" \
@@ -51,7 +51,7 @@ t_trace_gfx906() {
 }
 
 # The same bytes under every order of ticks, with several threads, and generic; on several GPUs, too.
-t_trace_determinism() {
+t_steps_determinism() {
     local work=$out/work/trace-order variant n=0
     mkdir -p "$work"
     expect 0 '^PASS' -- run platforms/ring4.heddle --stats "$work/stats.json" --record-trace "$work/ref" -- "$programs/peer_ring" || return 1
@@ -67,7 +67,7 @@ t_trace_determinism() {
 }
 
 # A recording appears whole or not at all.
-t_trace_refused() {
+t_steps_refused() {
     local work=$out/work/trace-refused before
     mkdir -p "$work/there"
     expect 1 "'--record-trace $work/there': this exists already" -- run platforms/tiny.heddle --record-trace "$work/there" -- "$programs/vectoradd" || return 1
@@ -87,7 +87,7 @@ t_trace_refused() {
 }
 
 # With the other recording, of calls; and of a trace of calls that is played.
-t_trace_both() {
+t_steps_both() {
     local work=$out/work/trace-both
     mkdir -p "$work"
     expect 0 '^PASS' -- run platforms/tiny.heddle --record-trace "$work/steps" --record-api-trace "$work/calls" -- "$programs/saxpy" || return 1
