@@ -33,6 +33,13 @@ struct warm_access {
     bool writable;
 };
 
+/* Code in [first, end), whose instructions are counted by distance from `entry` (sampler_bucket()). */
+struct warm_code {
+    uint64_t entry, first, end;
+    uint64_t *counts;
+    const void *seen; /* whose counts were added last: several units may share them */
+};
+
 struct warm_ops {
     void (*touch)(struct component *c, const struct warm_access *access);
     void (*drop)(struct component *c); /* forgets everything, dirty or not */
@@ -42,6 +49,8 @@ struct warm_ops {
     void (*begin)(struct component *c);
     /* A command processor: the same for a flush. */
     void (*flush)(struct component *c);
+    /* Whoever executes wavefronts in time: how often it issued what. */
+    void (*executed)(struct component *c, struct warm_code *code);
 };
 
 /* From init functions. `ops` lives as long as the platform. */
@@ -77,6 +86,9 @@ void warm_flush_all(void);
 void warm_drop(uint32_t ring);
 void warm_drop_all(void);
 void warm_write_out(void);
+/* Adds to counts[SAMPLER_VECTOR] (runtime/sampler.h) how often each instruction was issued since the last call, and
+ * forgets it. */
+void warm_executed(uint64_t entry, uint64_t first, uint64_t end, uint64_t *counts);
 void warm_read_in(void);
 
 #endif

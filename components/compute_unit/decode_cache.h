@@ -10,6 +10,8 @@
 
 #include "components/isa/isa.h"
 #include "components/work/work_cycles.h"
+#include "runtime/sampler.h"
+#include "runtime/warm.h"
 
 enum { DECODE_ENTRIES = 1 << 16 };
 
@@ -97,6 +99,20 @@ static inline int decode_find(struct decoded *cache, enum isa_target target, uin
                           .inst = inst};
     memcpy(d->words, bytes, inst.size);
     return 0;
+}
+
+/* Adds how often the instructions in [first, end) were issued to counts[], by bucket of their distance from
+ * `entry`, and forgets it. */
+static inline void decode_take_counts(struct decoded *cache, const struct warm_code *code)
+{
+    uint64_t end = code->end - code->first < 4 * DECODE_ENTRIES ? code->end : code->first + 4 * DECODE_ENTRIES;
+    for (uint64_t at = code->first & ~(uint64_t)3; at < end; at += 4) {
+        struct decoded *d = &cache[(uint32_t)(at >> 2) & (DECODE_ENTRIES - 1)];
+        if (!d->count)
+            continue;
+        code->counts[sampler_bucket(d->address - code->entry)] += d->count;
+        d->count = 0;
+    }
 }
 
 #endif

@@ -47,6 +47,7 @@ static void command_complete(struct driver *d, struct driver_queue *q)
         scratch_release(device, k);
         d->sample.timed -= k->timed;
         k->timed = false;
+        d->sample.chosen = d->sample.chosen == k->launch ? 0 : d->sample.chosen;
     }
     if (k->kind == DRIVER_STAGE && k->piece != DRIVER_NONE)
         ring_written(device, k->piece);

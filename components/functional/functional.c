@@ -75,6 +75,7 @@ static struct decoded decode_cache[DECODE_ENTRIES];
 static uint8_t hints[DECODE_ENTRIES];    /* window that the instruction there hit last */
 static uint32_t checked[DECODE_ENTRIES]; /* launch in which the decoded bytes were compared */
 static uint32_t launches;
+static uint32_t counted[DECODE_ENTRIES], counted_count; /* entries that this launch uses; `executed` */
 
 /* ---- faults ---- */
 
@@ -105,6 +106,21 @@ static void limit_reached(struct run *r, const struct group *g, const struct wav
 
 /* ---- instructions ---- */
 
+/* An entry's count is the present launch's from here on. */
+static void begin_counting(const struct run *r, uint32_t slot)
+{
+    decode_cache[slot].count = 0;
+    if (r->launch->executed && counted_count < DECODE_ENTRIES)
+        counted[counted_count++] = slot;
+}
+
+static void take_count(const struct run *r, uint32_t slot)
+{
+    struct decoded *d = &decode_cache[slot];
+    r->launch->executed[sampler_bucket(d->address - r->launch->entry)] += d->count;
+    d->count = 0;
+}
+
 /* Looks at the bytes of an instruction that this launch has not seen. NULL: the run has failed. */
 static __attribute__((noinline)) struct decoded *decode(struct run *r, const struct group *g,
                                                         const struct wave *w)
@@ -126,8 +142,12 @@ static __attribute__((noinline)) struct decoded *decode(struct run *r, const str
     window_read(&windows, pc, bytes, size);
     if (r->launch->touches)
         touch_code(&windows, g->unit, pc);
+    slot = (uint32_t)(pc >> 2) & (DECODE_ENTRIES - 1);
+    if (r->launch->executed && checked[slot] == launches)
+        take_count(r, slot); /* of another address */
     int result = decode_find(decode_cache, r->launch->target, pc, bytes, size, &slot);
     if (result >= 0) {
+        begin_counting(r, slot);
         checked[slot] = launches;
         return &decode_cache[slot];
     }
@@ -385,6 +405,7 @@ void functional_run(const struct functional_launch *launch, struct functional_re
     for (uint32_t i = 0; i < r.free; i++)
         free_slots[i] = r.free - 1 - i;
     touch_begin(launch, &result->profile);
+    counted_count = 0;
     while (r.left || r.live) {
         for (bool more = r.left && r.free; more;
              more = launch->touches && r.left && r.free && r.live < touch_unit_count()) {
@@ -396,4 +417,6 @@ void functional_run(const struct functional_launch *launch, struct functional_re
             break;
     }
     result->instructions = r.instructions;
+    for (uint32_t i = 0; i < counted_count; i++)
+        take_count(&r, counted[i]);
 }
