@@ -74,7 +74,7 @@ void sample_run_executed(const uint64_t vector[SAMPLER_VECTOR])
 static void write_estimate(struct json *j, const struct sampler_estimate *e)
 {
     json_decimal(j, "cycles", e->cycles);
-    json_decimal(j, "interval", e->half + e->bias);
+    json_decimal(j, "interval", e->half + e->bias + e->allowance);
     json_decimal(j, "warmup_bias", e->bias);
 }
 

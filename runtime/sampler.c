@@ -39,7 +39,7 @@ static uint64_t tag_of(const uint32_t *history, uint32_t length, const struct sa
     uint64_t hash = mix(length + 1, shape != NULL);
     if (shape) {
         hash = mix(hash, (uint64_t)shape->kernel << 32 | shape->gpu);
-        hash = mix(mix(hash, shape->work_groups), shape->work_items);
+        hash = mix(mix(hash, shape->work_groups), shape->work_items * 2ull + shape->flushed);
     }
     for (uint32_t i = 0; i < length; i++)
         hash = mix(hash, history[i]);
@@ -93,7 +93,8 @@ static bool foreseen(const struct sampler *s, uint32_t present)
 
 static bool is_comparable(const struct sampler_shape *a, const struct sampler_shape *b)
 {
-    return a->kernel == b->kernel && a->gpu == b->gpu && a->work_items == b->work_items;
+    return a->kernel == b->kernel && a->gpu == b->gpu && a->work_items == b->work_items
+           && a->flushed == b->flushed;
 }
 
 static double shapes_apart(const struct sampler_shape *a, const struct sampler_shape *b)

@@ -48,6 +48,7 @@ struct sampler_shape {
     uint32_t gpu;
     uint32_t work_items; /* of a work-group */
     uint64_t work_groups;
+    bool flushed; /* caches were, since the last launch */
 };
 
 struct sampler_launch {
@@ -116,7 +117,8 @@ void sampler_note(struct sampler *s, const uint64_t vector[SAMPLER_VECTOR], uint
 struct sampler_estimate {
     double cycles;
     double half;     /* of the 95 % interval, without */
-    double bias;     /* what the warm-up may be off by, which is to be added to it */
+    double bias;     /* what the warm-up may be off by, and */
+    double allowance; /* what cannot be measured; both are to be added to it */
     double variance; /* of `cycles`, */
     double freedom;  /* and its degrees of freedom; INFINITY: assumed, not measured */
 };

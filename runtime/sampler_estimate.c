@@ -7,16 +7,21 @@
 #define UNMEASURED     0.05 /* of a group with too few simulated launches to say it */
 #define UNREPRESENTED  0.25 /* of a group without any, taken for the nearest one */
 
+/* What no launch of a run can tell, as a share of the cycles that were not simulated: copies take no time, so what
+ * follows them finds memory in another state. From the differences to full simulations in docs/warmup.md. */
+#define ALLOWANCE 0.005
+
 /* Cornish-Fisher expansion about the normal's 1.96 (Abramowitz and Stegun, 26.7.5), within 1 % from
  * 3 degrees of freedom on; below, tables. Fractions go to the next whole number below. */
 double sampler_student(double freedom)
 {
-    double z = 1.959964, z3 = z * z * z, z5 = z3 * z * z;
+    double z = 1.959964, z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z, f = freedom;
     if (freedom < 3)
         return freedom < 2 ? 12.706 : 4.303;
     if (isinf(freedom))
         return z;
-    return z + (z3 + z) / (4 * freedom) + (5 * z5 + 16 * z3 + 3 * z) / (96 * freedom * freedom);
+    return z + (z3 + z) / (4 * f) + (5 * z5 + 16 * z3 + 3 * z) / (96 * f * f)
+           + (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * f * f * f);
 }
 
 /* A simulated launch on the line. */
@@ -31,13 +36,14 @@ struct knot {
 struct walk {
     const struct sampler *s;
     double cycles;             /* so far */
+    double simulated;          /* of these */
     double weights, squares;   /* sums of knots' weights squared, of launches' instructions squared */
     double open, open_far;
     uint32_t knots;            /* that count for others */
     struct knot last, previous; /* of these; `previous` has its weight already counted */
-    double differences, shares, share_squares; /* between knots, weighted by what they stand for */
-    double apart;              /* rate difference of the last two knots */
-    double exact_sum, exact, warmed_sum, warmed; /* rates of knots and their numbers */
+    double differences;        /* between the rates of successive knots, squared */
+    double apart;              /* rates behind touches minus those behind simulated launches, of */
+    uint32_t pairs;            /* successive knots, so that a drift does not count */
     double warmed_weight;
 };
 
@@ -47,15 +53,8 @@ static void count_weight(struct walk *w, const struct knot *k)
     w->warmed_weight += k->exact ? 0 : k->weight;
 }
 
-static void count_difference(struct walk *w, double share)
-{
-    w->differences += share * w->apart * w->apart;
-    w->shares += share;
-    w->share_squares += share * share;
-}
-
 /* A line from the last knot to this one. */
-static void add_knot(struct walk *w, struct knot k, double between)
+static void add_knot(struct walk *w, struct knot k)
 {
     if (!w->knots) {
         k.weight += w->open; /* in front of the first, it alone counts */
@@ -65,21 +64,22 @@ static void add_knot(struct walk *w, struct knot k, double between)
         w->cycles += w->last.rate * w->open + (k.rate - w->last.rate) * share;
         w->last.weight += w->open - share;
         k.weight += share;
+        if (k.exact != w->last.exact) {
+            w->apart += k.exact ? w->last.rate - k.rate : k.rate - w->last.rate;
+            w->pairs++;
+        }
+        w->differences += (k.rate - w->last.rate) * (k.rate - w->last.rate);
         if (w->knots > 1)
             count_weight(w, &w->previous);
         w->previous = w->last;
-        w->apart = k.rate - w->last.rate;
-        count_difference(w, between + 1);
     }
-    *(k.exact ? &w->exact_sum : &w->warmed_sum) += k.rate;
-    *(k.exact ? &w->exact : &w->warmed) += 1;
     w->last = k;
     w->open = w->open_far = 0;
     w->knots++;
 }
 
 /* What follows the last knot takes the mean of the last two. */
-static void end_walk(struct walk *w, double behind)
+static void end_walk(struct walk *w)
 {
     if (!w->knots)
         return;
@@ -91,8 +91,6 @@ static void end_walk(struct walk *w, double behind)
         w->last.weight += w->open / 2;
         w->previous.weight += w->open / 2;
         count_weight(w, &w->previous);
-        if (behind > 0)
-            count_difference(w, behind);
     }
     count_weight(w, &w->last);
 }
@@ -101,7 +99,7 @@ static struct walk walk_group(const struct sampler *s, uint32_t group)
 {
     const struct sampler_group *g = &s->group[group];
     struct walk w = {.s = s};
-    double at = 0, between = 0;
+    double at = 0;
     bool first_counts = g->simulated < 2; /* its caches were cold; others stand for the rest */
     for (uint32_t i = g->first; i != SAMPLER_NONE; i = s->launch[i].next, at++) {
         const struct sampler_launch *l = &s->launch[i];
@@ -110,19 +108,17 @@ static struct walk walk_group(const struct sampler *s, uint32_t group)
             w.open += instructions;
             w.open_far += instructions * (at - w.last.at);
             w.squares += instructions * instructions;
-            between++;
             continue;
         }
         w.cycles += (double)l->cycles;
+        w.simulated += (double)l->cycles;
         if (at > 0 || first_counts)
             add_knot(&w,
                      (struct knot){.rate = (double)l->cycles / instructions,
                                    .at = at,
-                                   .exact = l->detailed >= SAMPLER_DEPTH},
-                     between);
-        between = 0;
+                                   .exact = l->detailed >= SAMPLER_DEPTH});
     }
-    end_walk(&w, between);
+    end_walk(&w);
     return w;
 }
 
@@ -131,16 +127,16 @@ static struct walk walk_group(const struct sampler *s, uint32_t group)
 /* Relative variance of rates, over all groups in which it can be seen. */
 static double common_variance(const struct sampler *s)
 {
-    double sum = 0, shares = 0;
+    double sum = 0, freedom = 0;
     for (uint32_t i = 0; i < s->group_count; i++) {
         struct walk w = walk_group(s, i);
         double rate = w.knots ? w.last.rate : 0;
-        if (w.knots < 2 || w.shares <= 0)
+        if (w.knots < 2)
             continue;
         sum += w.differences / 2 / (rate * rate);
-        shares += w.shares;
+        freedom += w.knots - 1;
     }
-    return fmax(shares > 0 ? sum / shares : 0, UNMEASURED * UNMEASURED);
+    return fmax(freedom > 0 ? sum / freedom : 0, UNMEASURED * UNMEASURED);
 }
 
 /* Cycles per instruction of the simulated launches of a group, or of all. */
@@ -190,18 +186,19 @@ static struct sampler_estimate estimate(const struct sampler *s, uint32_t group,
     if (!s->group[group].simulated)
         return unrepresented(s, group);
     struct walk w = walk_group(s, group);
-    struct sampler_estimate e = {.cycles = w.cycles, .freedom = INFINITY};
+    struct sampler_estimate e = {
+        .cycles = w.cycles, .allowance = ALLOWANCE * (w.cycles - w.simulated), .freedom = INFINITY};
     double spread = common * w.last.rate * w.last.rate;
     if (w.squares <= 0)
         return e; /* all were simulated */
     if (w.knots > 2) {
-        spread = w.differences / 2 / w.shares;
-        e.freedom = w.shares * w.shares / w.share_squares;
+        e.freedom = w.knots - 1;
+        spread = w.differences / 2 / e.freedom;
     }
     e.variance = spread * (w.weights + w.squares);
     e.half = sampler_student(e.freedom) * sqrt(e.variance);
-    if (w.exact > 0 && w.warmed > 0)
-        e.bias = (w.warmed_sum / w.warmed - w.exact_sum / w.exact) * w.warmed_weight;
+    if (w.pairs)
+        e.bias = w.apart / w.pairs * w.warmed_weight;
     return e;
 }
 
@@ -223,6 +220,7 @@ struct sampler_estimate sampler_estimate_all(const struct sampler *s)
         all.cycles += e.cycles;
         all.variance += e.variance;
         all.bias += e.bias;
+        all.allowance += e.allowance;
         parts += e.variance * e.variance / e.freedom;
     }
     all.bias = fabs(all.bias);

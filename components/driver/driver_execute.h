@@ -222,6 +222,7 @@ static bool command_begin(struct driver *d, uint32_t command, struct driver_queu
     enum sample_turn sampled = sample_begin(d, k, driver_window_end);
     if (sampled != SAMPLE_GO_ON)
         return sampled == SAMPLE_BEGAN;
+    d->sample.quiet = false;
     if (command_flush_awaited(d, k))
         return false;
     uint32_t flushed = command_flush_device(d, k, q->device);
