@@ -145,10 +145,11 @@ static bool sample_choose(struct driver *d, struct driver_command *k, uint32_t d
 }
 
 /* Looking at all of a platform takes longer than a short launch does without timing, so the answer holds until the driver
- * begins something, where nobody else does: no calls come over ports, no pages move. */
+ * begins something, where nobody else does: no calls or packets come over ports, no
+ * pages move, no user queues are told anything. */
 static bool sample_is_quiet(struct driver *d)
 {
-    bool alone = !driver_calls_count(d) && !driver_touch_count(d);
+    bool alone = !driver_calls_count(d) && !driver_touch_count(d) && !driver_queues_count(d) && !driver_host_is_connected(d);
     d->sample.quiet = (alone && d->sample.quiet) || warm_is_quiet(d->io.base.leaf);
     return d->sample.quiet;
 }
