@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "codegen/command_run.h"
+#include "codegen/command_run_play.h"
 #include "codegen/command_run_trace.h"
 #include "runtime/sampling.h"
 
@@ -86,7 +87,7 @@ static bool parse_sampling(const struct options *o, struct heddle_options *optio
     }
     if (o->profile && strcmp(o->profile, "blocks") != 0 && strcmp(o->profile, "memory") != 0)
         fprintf(stderr, "heddle run: '--profile %s': it is blocks or memory\n", o->profile);
-    else if (o->kernels && !o->program)
+    else if (o->kernels && !o->program && !o->play_trace)
         fprintf(stderr, "heddle run: '--kernels' chooses launches of a program; name one: heddle "
                         "run PLATFORM --kernels LIST -- PROGRAM ARGS...\n");
     else if (sampling.automatic && !o->stats)
@@ -282,8 +283,8 @@ int run_options(struct command *c, struct heddle_options *options)
     };
     if (o->threads)
         options->threads = o->threads < THREADS_MOST ? (int)o->threads : THREADS_MOST;
-    if (!run_trace_parse(o) || !parse_mode(o, options) || !parse_unified(o, options)
-        || !parse_sampling(o, options))
+    if (!run_trace_parse(o) || !run_play_parse(o) || !parse_mode(o, options)
+        || !parse_unified(o, options) || !parse_sampling(o, options))
         return EXIT_USAGE;
     if (!parse_order(o->tick_order, options) || !parse_kernel_stats(o->kernel_stats, options)
         || !parse_dump(o, options) || !parse_sass_trace(o) || !parse_watch(o, &options->watch))

@@ -1,6 +1,6 @@
-/* `heddle sample`: the cycles of all kernels of a program from a few that are simulated, in one run. The run itself
- * chooses and estimates (--kernels auto; runtime/sampler.h says how); here it is printed, and with --full
- * compared. */
+/* `heddle sample`: the cycles of all kernels of a program from a few that are simulated, in one
+ * run. The run itself chooses and estimates (--kernels auto; runtime/sampler.h says how); here it
+ * is printed, and with --full compared. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -30,7 +30,8 @@ static void print_groups(FILE *out, json_t *run, json_t *sample)
         name = name ? name : "";
         fprintf(out, "%8" PRIu64 " %9" PRIu64 " %14.0f %7.2f %%  %.*s\n",
                 trial_number(group, "launches"), trial_number(group, "simulated"),
-                number(group, "cycles"), percent(number(group, "interval"), number(group, "cycles")),
+                number(group, "cycles"),
+                percent(number(group, "interval"), number(group, "cycles")),
                 (int)strcspn(name, "("), name);
     }
 }
@@ -43,11 +44,12 @@ static void print_total(FILE *out, json_t *run, json_t *sample)
             " more warmed caches up\n",
             trial_number(sample, "count"), json_array_size(json_object_get(sample, "groups")),
             trial_number(sample, "simulated"), trial_number(sample, "touched"));
-    fprintf(out,
-            "predicted: %.0f cycles, +- %.0f (%.2f %%) at 95 %%, of which the warm-up %.2f %%, %.3f "
-            "CPU seconds\n",
-            cycles, number(sample, "interval"), percent(number(sample, "interval"), cycles),
-            percent(number(sample, "warmup_bias"), cycles), trial_seconds(run));
+    fprintf(
+        out,
+        "predicted: %.0f cycles, +- %.0f (%.2f %%) at 95 %%, of which the warm-up %.2f %%, %.3f "
+        "CPU seconds\n",
+        cycles, number(sample, "interval"), percent(number(sample, "interval"), cycles),
+        percent(number(sample, "warmup_bias"), cycles), trial_seconds(run));
 }
 
 /* --full: everything in detail, and how far the prediction is from it. */
@@ -79,8 +81,8 @@ int command_sample(struct command *c)
     char mistake[512];
     const struct options *o = c->options;
     const char *warmup = o->warmup ? o->warmup : "functional";
-    const char *options[] = {"--kernels", "auto", "--kernel-stats", "none",
-                             o->warmup ? "--warmup" : NULL, warmup, NULL};
+    const char *options[] = {
+        "--kernels", "auto", "--kernel-stats", "none", o->warmup ? "--warmup" : NULL, warmup, NULL};
     if (!o->program || !o->program[0]) {
         fprintf(stderr,
                 "heddle sample: name a program: heddle sample PLATFORM -- PROGRAM ARGS...\n");

@@ -1,4 +1,5 @@
-/* See sample_run.h. A launch that was simulated is settled when the next one asks, or at the end of the run. */
+/* See sample_run.h. A launch that was simulated is settled when the next one asks, or at the end of
+ * the run. */
 #include "sample_run.h"
 
 #include <inttypes.h>
@@ -94,11 +95,12 @@ static void write_groups(struct json *j)
     json_close(j, ']');
 }
 
-/* For each launch its group, instructions, and cycles if it was simulated: for whoever wants to look
- * closer, or to compute the estimate again. */
+/* For each launch its group, instructions, and cycles if it was simulated: for whoever wants to
+ * look closer, or to compute the estimate again. */
 static void write_launches(struct json *j)
 {
-    static const char letters[] = {[SAMPLING_DETAILED] = 'd', [SAMPLING_TOUCHING] = 't', [SAMPLING_SKIPPED] = 's'};
+    static const char letters[] = {
+        [SAMPLING_DETAILED] = 'd', [SAMPLING_TOUCHING] = 't', [SAMPLING_SKIPPED] = 's'};
     json_open(j, "launches", '[');
     for (uint32_t i = 0; i < sampler->launches; i++) {
         const struct sampler_launch *l = &sampler->launch[i];

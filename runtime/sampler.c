@@ -186,7 +186,8 @@ static enum sampling_way choose(struct sampler *s)
     return SAMPLING_SKIPPED;
 }
 
-/* The group of a shape that is new: of the kernel's launches the one with about as many work-groups. */
+/* The group of a shape that is new: of the kernel's launches the one with about as many
+ * work-groups. */
 static uint32_t similar(struct sampler *s, const struct sampler_shape *shape)
 {
     double far, least = tolerance(find_kernel(s, shape));
@@ -230,7 +231,8 @@ static uint32_t growth(double difference)
 }
 
 /* A launch of the group has been simulated. Distances of 8 and more are varied by up to an eighth,
- * the same in all groups: a program may have periods of its own, but launches behind each other should stay so. */
+ * the same in all groups: a program may have periods of its own, but launches behind each other
+ * should stay so. */
 static void schedule(struct sampler_group *g, double rate)
 {
     double difference = g->rate > 0 ? fabs(rate - g->rate) / g->rate : 0;

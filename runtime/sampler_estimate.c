@@ -4,11 +4,12 @@
 #include "sampler.h"
 
 /* Where nothing was measured: relative standard deviations of cycles per instruction. */
-#define UNMEASURED     0.05 /* of a group with too few simulated launches to say it */
-#define UNREPRESENTED  0.25 /* of a group without any, taken for the nearest one */
+#define UNMEASURED    0.05 /* of a group with too few simulated launches to say it */
+#define UNREPRESENTED 0.25 /* of a group without any, taken for the nearest one */
 
-/* What no launch of a run can tell, as a share of the cycles that were not simulated: copies take no time, so what
- * follows them finds memory in another state. From the differences to full simulations in docs/warmup.md. */
+/* What no launch of a run can tell, as a share of the cycles that were not simulated: copies take
+ * no time, so what follows them finds memory in another state. From the differences to full
+ * simulations in docs/warmup.md. */
 #define ALLOWANCE 0.005
 
 /* Cornish-Fisher expansion about the normal's 1.96 (Abramowitz and Stegun, 26.7.5), within 1 % from
@@ -32,18 +33,19 @@ struct knot {
     bool exact;    /* no functional warm-up was before it */
 };
 
-/* A walk over a group's launches. Launches since the last knot: instructions, and times distance. */
+/* A walk over a group's launches. Launches since the last knot: instructions, and times distance.
+ */
 struct walk {
     const struct sampler *s;
-    double cycles;             /* so far */
-    double simulated;          /* of these */
-    double weights, squares;   /* sums of knots' weights squared, of launches' instructions squared */
+    double cycles;           /* so far */
+    double simulated;        /* of these */
+    double weights, squares; /* sums of knots' weights squared, of launches' instructions squared */
     double open, open_far;
-    uint32_t knots;            /* that count for others */
+    uint32_t knots;             /* that count for others */
     struct knot last, previous; /* of these; `previous` has its weight already counted */
-    double differences;        /* between the rates of successive knots, squared */
-    double apart;              /* rates behind touches minus those behind simulated launches, of */
-    uint32_t pairs;            /* successive knots, so that a drift does not count */
+    double differences;         /* between the rates of successive knots, squared */
+    double apart;               /* rates behind touches minus those behind simulated launches, of */
+    uint32_t pairs;             /* successive knots, so that a drift does not count */
     double warmed_weight;
 };
 
@@ -113,10 +115,9 @@ static struct walk walk_group(const struct sampler *s, uint32_t group)
         w.cycles += (double)l->cycles;
         w.simulated += (double)l->cycles;
         if (at > 0 || first_counts)
-            add_knot(&w,
-                     (struct knot){.rate = (double)l->cycles / instructions,
-                                   .at = at,
-                                   .exact = l->detailed >= SAMPLER_DEPTH});
+            add_knot(&w, (struct knot){.rate = (double)l->cycles / instructions,
+                                       .at = at,
+                                       .exact = l->detailed >= SAMPLER_DEPTH});
     }
     end_walk(&w);
     return w;

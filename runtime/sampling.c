@@ -98,7 +98,8 @@ bool sampling_parse(const char *kernels, const char *warmup, struct sampling *ou
     bool names = false;
     *out =
         (struct sampling){.kernels = kernels, .warmup = SAMPLING_FUNCTIONAL, .depth = SAMPLING_ALL};
-    out->automatic = kernels && strcmp(kernels, "auto") == 0; /* a word of C++, so no kernel's name */
+    out->automatic =
+        kernels && strcmp(kernels, "auto") == 0; /* a word of C++, so no kernel's name */
     if (out->automatic)
         return parse_automatic(warmup, out, mistake, size);
     for (const char *text = kernels; text;) {

@@ -33,7 +33,8 @@ struct warm_access {
     bool writable;
 };
 
-/* Code in [first, end), whose instructions are counted by distance from `entry` (sampler_bucket()). */
+/* Code in [first, end), whose instructions are counted by distance from `entry` (sampler_bucket()).
+ */
 struct warm_code {
     uint64_t entry, first, end;
     uint64_t *counts;
@@ -86,8 +87,8 @@ void warm_flush_all(void);
 void warm_drop(uint32_t ring);
 void warm_drop_all(void);
 void warm_write_out(void);
-/* Adds to counts[SAMPLER_VECTOR] (runtime/sampler.h) how often each instruction was issued since the last call, and
- * forgets it. */
+/* Adds to counts[SAMPLER_VECTOR] (runtime/sampler.h) how often each instruction was issued since
+ * the last call, and forgets it. */
 void warm_executed(uint64_t entry, uint64_t first, uint64_t end, uint64_t *counts);
 void warm_read_in(void);
 

@@ -16,6 +16,7 @@
 #include "issue.h"
 #include "local_memory.h"
 #include "memory_only.h"
+#include "played.h"
 #include "scalar_memory.h"
 #include "vector_memory.h"
 #include "wavefront.h"
@@ -40,6 +41,7 @@ static void compute_unit_init(struct compute_unit *c)
     c->line_slots = c->lines_ahead + 1 + CU_STALE_LINES;
     c->decoded = platform_shared(&c->io.base, DECODE_ENTRIES * sizeof(struct decoded));
     c->waves = arena_allocate(waves * sizeof(struct cu_wave));
+    c->played = arena_allocate(waves * sizeof(struct cu_played));
     c->scalars = arena_allocate(waves * sizeof(struct isa_wave));
     c->buffers = arena_allocate(waves * c->line_slots * CU_LINE);
     c->vgprs =

@@ -3,8 +3,8 @@
  * A cache in the strict sense: an entry is valid for a fetch only when address, target and the
  * instruction's bytes agree, so code that is replaced or loaded elsewhere needs no notice, and
  * losing an entry costs the host time, but no simulated time: who shares a cache with whom must not
- * matter. Entries count how often they were issued: the hottest addresses of a kernel that does not end.
- * Included by compute_unit.c. */
+ * matter. Entries count how often they were issued: the hottest addresses of a kernel that does not
+ * end. Included by compute_unit.c. */
 #ifndef HEDDLE_COMPUTE_UNIT_DECODE_CACHE_H
 #define HEDDLE_COMPUTE_UNIT_DECODE_CACHE_H
 
@@ -101,11 +101,12 @@ static inline int decode_find(struct decoded *cache, enum isa_target target, uin
     return 0;
 }
 
-/* Adds how often the instructions in [first, end) were issued to counts[], by bucket of their distance from
- * `entry`, and forgets it. */
+/* Adds how often the instructions in [first, end) were issued to counts[], by bucket of their
+ * distance from `entry`, and forgets it. */
 static inline void decode_take_counts(struct decoded *cache, const struct warm_code *code)
 {
-    uint64_t end = code->end - code->first < 4 * DECODE_ENTRIES ? code->end : code->first + 4 * DECODE_ENTRIES;
+    uint64_t end =
+        code->end - code->first < 4 * DECODE_ENTRIES ? code->end : code->first + 4 * DECODE_ENTRIES;
     for (uint64_t at = code->first & ~(uint64_t)3; at < end; at += 4) {
         struct decoded *d = &cache[(uint32_t)(at >> 2) & (DECODE_ENTRIES - 1)];
         if (!d->count)

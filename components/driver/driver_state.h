@@ -106,6 +106,7 @@ struct driver_command {
     uint64_t launch;       /* number of the launch, from 1 */
     bool timed;            /* counted in sample.timed */
     uint8_t way;           /* enum sampling_way, with `--kernels auto` once it is chosen */
+    bool played;           /* its work-groups play a recorded trace */
     uint64_t done_groups, done_instructions; /* launches that took no time */
     uint64_t entry;
     uint64_t object;       /* virtual address of the descriptor */

@@ -87,6 +87,12 @@ static struct sass_trace *trace_file_at(uint32_t slot, uint32_t command, uint64_
         trace_file_close(f);
         return NULL;
     }
+    if (sass_header_is_amd(&f->trace.header)) {
+        trace_files_report(NULL, true, f->trace.path, 0,
+                           "the trace of an AMD program: a platform with compute units plays it");
+        trace_file_close(f);
+        return NULL;
+    }
     for (; f->events < events; f->events++)
         sass_trace_next(&f->trace);
     return &f->trace;

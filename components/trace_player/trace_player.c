@@ -153,6 +153,10 @@ static bool copy_take(struct trace_player *p, const struct sass_command *command
 {
     bool fills = trace_player_params(p)->copies == TRACE_PLAYER_COPIES_FILL
                  && trace_player_l2_is_connected(p);
+    if (command->kind != SASS_COMMAND_WRITE) { /* nothing that is simulated here */
+        p->command++;
+        return true;
+    }
     if (fills && p->order_count)
         return false;
     if (fills && command->bytes) {

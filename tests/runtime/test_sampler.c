@@ -120,7 +120,8 @@ Test(sampler, the_interval_is_that_of_the_formula)
     begin(SAMPLING_ALL);
     for (unsigned i = 0; i < 6; i++) {
         m.rate = rates[i];
-        cr_expect_eq(launch(&m) == SAMPLING_DETAILED, i == 0 || i == 1 || i == 3, "launch %u", i + 1);
+        cr_expect_eq(launch(&m) == SAMPLING_DETAILED, i == 0 || i == 1 || i == 3, "launch %u",
+                     i + 1);
     }
     struct sampler_estimate e = sampler_estimate_group(&sampler, 0);
     double x = 100000, variance = 0.05 * 0.05 * 1.02 * 1.02; /* two knots tell nothing: 5 % */
@@ -135,8 +136,8 @@ Test(sampler, students_t)
 {
     static const struct {
         double freedom, t;
-    } rows[] = {{1, 12.706}, {2, 4.303}, {3, 3.182}, {4, 2.776}, {5, 2.571}, {7, 2.365},
-                {10, 2.228}, {20, 2.086}, {60, 2.000}, {INFINITY, 1.960}};
+    } rows[] = {{1, 12.706}, {2, 4.303},  {3, 3.182},  {4, 2.776},  {5, 2.571},
+                {7, 2.365},  {10, 2.228}, {20, 2.086}, {60, 2.000}, {INFINITY, 1.960}};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
         cr_expect_float_eq(sampler_student(rows[i].freedom), rows[i].t, 0.01 * rows[i].t, "%f",
                            rows[i].freedom);
@@ -208,8 +209,8 @@ Test(sampler, what_follows_a_flush_is_a_group_of_its_own)
     cr_expect_lt(off(), 1e-6);
 }
 
-/* Any order of kinds: a launch is simulated behind `depth` that touched caches, or as the first of a
- * shape, or while nothing has been left out; and of long programs most leave no trace. */
+/* Any order of kinds: a launch is simulated behind `depth` that touched caches, or as the first of
+ * a shape, or while nothing has been left out; and of long programs most leave no trace. */
 Test(sampler, what_is_simulated_was_warmed_up)
 {
     for (unsigned seed = 1; seed <= 40; seed++) {
@@ -230,7 +231,8 @@ Test(sampler, what_is_simulated_was_warmed_up)
             seen |= kind;
             warm = ways[i] == 's' ? 0 : warm + (warm < SAMPLING_ALL);
         }
-        cr_expect_gt(left, seed % 4 ? 2000 : 100, "seed %u: %u left no trace", seed, (unsigned)left);
+        cr_expect_gt(left, seed % 4 ? 2000 : 100, "seed %u: %u left no trace", seed,
+                     (unsigned)left);
     }
 }
 
@@ -251,8 +253,10 @@ Test(sampler, the_interval_covers_the_truth)
         const char *name;
         double noise, drift, walk;
         unsigned least; /* per cent */
-    } rows[] = {{"noise of 1 %", 0.01, 0, 0, 93},   {"noise of 10 %", 0.1, 0, 0, 93},
-                {"drift", 0.02, 0.5, 0, 90},        {"walk", 0.01, 0, 0.01, 80}};
+    } rows[] = {{"noise of 1 %", 0.01, 0, 0, 93},
+                {"noise of 10 %", 0.1, 0, 0, 93},
+                {"drift", 0.02, 0.5, 0, 90},
+                {"walk", 0.01, 0, 0.01, 80}};
     enum { TRIALS = 400 };
     for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
         unsigned inside = 0;
@@ -264,7 +268,8 @@ Test(sampler, the_interval_covers_the_truth)
             for (unsigned i = 0; i < 600; i++) {
                 walk *= 1 + rows[r].walk * normal(&state);
                 struct made_up m = plain(i % 3, 0);
-                m.rate = walk * (1 + rows[r].drift * i / 600) * (1 + rows[r].noise * normal(&state));
+                m.rate =
+                    walk * (1 + rows[r].drift * i / 600) * (1 + rows[r].noise * normal(&state));
                 launch(&m);
             }
             struct sampler_estimate e = sampler_estimate_all(&sampler);
