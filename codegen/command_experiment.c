@@ -174,6 +174,9 @@ static int check(const struct options *o, struct sampling *sampling)
         fprintf(stderr, "heddle experiment: '-o DIR' says where to write\n");
     else if (!sampling_parse(o->kernels, NULL, sampling, mistake, sizeof mistake))
         fprintf(stderr, "heddle experiment: %s\n", mistake);
+    else if (sampling->automatic)
+        fprintf(stderr, "heddle experiment: '--kernels auto' chooses while a program runs; name "
+                        "the launches to look at\n");
     else
         return make_folder(o->output) ? -1 : EXIT_ERRORS;
     return EXIT_USAGE;
