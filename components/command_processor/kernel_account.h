@@ -118,6 +118,10 @@ static void account_finish(struct kernel_account *k, struct slot_use *all, uint6
     k->units.vmem_lines += part.vmem_lines;
     k->units.vmem_issued += part.vmem_issued;
     k->units.vmem_cycles += part.vmem_cycles;
+    k->units.ended = part.ended > k->units.ended ? part.ended : k->units.ended;
+    for (unsigned i = 0; i < WORK_RETIMES; i++)
+        if (part.retimed[i] > k->units.retimed[i])
+            k->units.retimed[i] = part.retimed[i];
 }
 
 struct kernel_details {
@@ -246,6 +250,14 @@ static void describe_occupancy(const struct kernel_account *k, const struct kern
     detail_add(to, "units", "vector_memory_lines", k->units.vmem_lines);
 }
 
+/* Cycles that the kernel would have been shorter by (components/compute_unit/retime.h). */
+static void describe_retimed(const struct kernel_account *k, struct kernel_details *to)
+{
+    static const char *const names[WORK_RETIMES] = {"lines", "pages", "both"};
+    for (unsigned i = 0; i < WORK_RETIMES && k->units.ended; i++)
+        detail_add(to, "cold", names[i], k->units.ended - k->units.retimed[i]);
+}
+
 /* At the end of the kernel: everything goes to its record. */
 static void account_end(const struct kernel_account *k, const struct kernel_shape *shape,
                         const struct slot_use *all, uint64_t now, uint32_t record)
@@ -253,6 +265,7 @@ static void account_end(const struct kernel_account *k, const struct kernel_shap
     struct kernel_details details = {0};
     describe_cycles(k, shape, all, now, &details);
     describe_occupancy(k, shape, &details);
+    describe_retimed(k, &details);
     kernel_describe(record, details.detail, details.count);
 }
 
