@@ -745,7 +745,7 @@ t_bad_trap() {
 }
 t_programs_ring4() {
     local p
-    for p in devices threads $gpus_programs; do
+    for p in devices contexts threads $gpus_programs; do
         expect 0 '^PASS' -- run platforms/ring4.heddle -- "$programs/$p" || return 1
         expect 0 '^PASS' -- run platforms/r9nano_x4.heddle -- "$programs/$p" || return 1
     done
