@@ -43,7 +43,11 @@ struct kernel_account {
     uint64_t all_at_begin, all_at_running, all_at_placed; /* sums of all kernels */
     struct slot_use own;
     struct work_account units;
-    uint32_t active; /* arena: uint64_t[compute units]: the part of each in units.active */
+    uint32_t active;      /* arena: uint64_t[compute units]: the part of each in units.active */
+    uint64_t placed_last; /* cycle */
+    /* Leads (components/compute_unit/retime.h) of the work-group that ended last, and of the one
+     * that was placed last. */
+    uint64_t ended_lead[WORK_RETIMES], placed_lead[WORK_RETIMES];
 };
 
 /* A work-group on a compute unit. */
@@ -119,9 +123,24 @@ static void account_finish(struct kernel_account *k, struct slot_use *all, uint6
     k->units.vmem_issued += part.vmem_issued;
     k->units.vmem_cycles += part.vmem_cycles;
     k->units.ended = part.ended > k->units.ended ? part.ended : k->units.ended;
-    for (unsigned i = 0; i < WORK_RETIMES; i++)
+    for (unsigned i = 0; i < WORK_RETIMES && part.ended; i++) {
+        k->ended_lead[i] = part.ended - part.retimed[i];
         if (part.retimed[i] > k->units.retimed[i])
             k->units.retimed[i] = part.retimed[i];
+    }
+}
+
+/* A work-group is placed now. One that waited for room is earlier when what made room was earlier,
+ * but not before the one in front of it; otherwise placing takes its time. */
+static void account_lead(struct kernel_account *k, uint64_t now, bool waited, uint32_t *lead)
+{
+    for (unsigned i = 0; i < WORK_RETIMES; i++) {
+        uint64_t most = now - k->placed_last + k->placed_lead[i];
+        if (waited)
+            k->placed_lead[i] = k->ended_lead[i] < most ? k->ended_lead[i] : most;
+        lead[i] = (uint32_t)k->placed_lead[i];
+    }
+    k->placed_last = now;
 }
 
 struct kernel_details {

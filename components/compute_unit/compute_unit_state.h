@@ -164,7 +164,6 @@ struct cu_retime {
     bool on;
     uint32_t dispatch;                                /* the kernel that all of this is of */
     uint64_t begin;                                   /* cycle of its first work-group here */
-    uint64_t lead[WORK_RETIMES];                      /* of the work-group that ended last */
     uint64_t busy[CU_MAX_SIMDS][CU_KINDS], lds, sent; /* cycles; lines */
     struct cu_retime_port vector_port, scalar_port, code;
     struct retime_lead

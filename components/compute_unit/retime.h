@@ -137,19 +137,20 @@ static inline void retime_group_start(struct compute_unit *c, const struct cu_gr
         r->begin = now;
         memset(r->busy, 0, sizeof r->busy);
         r->sent = r->lds = 0;
-        memset(r->lead, 0, sizeof r->lead);
         r->vector_port = r->scalar_port = r->code = (struct cu_retime_port){0};
     }
     arena_at(struct retime_lead, r->groups)[g - c->group] = (struct retime_lead){{0}};
 }
 
-static inline void retime_wave_start(struct compute_unit *c, unsigned wave)
+/* `lead`: of its placement. */
+static inline void retime_wave_start(struct compute_unit *c, unsigned wave, const uint32_t *lead)
 {
     if (!c->retime.on)
         return;
     struct retime_wave *t = retime_wave(c, wave);
     *t = (struct retime_wave){0};
-    memcpy(t->lead.by, c->retime.lead, sizeof t->lead.by);
+    for (unsigned s = 0; s < WORK_RETIMES; s++)
+        t->lead.by[s] = lead[s];
 }
 
 /* It has ended, and so have its memory operations. */
@@ -173,11 +174,9 @@ static inline void retime_group_end(struct compute_unit *c, const struct cu_grou
         return;
     const struct retime_lead *end = arena_at(struct retime_lead, c->retime.groups) + (g - c->group);
     account->ended = now;
-    for (unsigned s = 0; s < WORK_RETIMES; s++) {
-        c->retime.lead[s] = now - end->by[s];
+    for (unsigned s = 0; s < WORK_RETIMES; s++)
         if (end->by[s] > account->retimed[s])
             account->retimed[s] = end->by[s];
-    }
 }
 
 /* ---- units ---- */

@@ -253,7 +253,7 @@ static void wave_start(struct compute_unit *c, struct cu_group *g, const struct 
     w->line_address = UINT64_MAX;
     wavefront_start(cu_target(c), s, arena_at(uint32_t, w->vgpr), p, g->id, number);
     g->wave[number] = (uint16_t)wave;
-    retime_wave_start(c, wave);
+    retime_wave_start(c, wave, p->lead);
     wave_continue(c, w, wave, now, now + 1);
 }
 
