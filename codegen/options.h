@@ -48,7 +48,7 @@ struct options {
     const char *mode, *unified, *stats, *kernel_stats, *report, *trace, *tick_order, *mcpu;
     const char *dump, *dump_at, *load, *api_trace, *record_api_trace, *sass_trace;
     uint64_t max_cycles, stall_limit, threads, jobs, memory, line, per_group;
-    bool full, json, svg, check, csv, generic, tick_all, stats_no_host, verbose, markdown, man,
+    bool full, corrections, json, svg, check, csv, generic, tick_all, stats_no_host, verbose, markdown, man,
         no_cache;
     const char *html_folder;
 };
