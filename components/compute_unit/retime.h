@@ -74,7 +74,8 @@ static uint64_t retime_bound(const struct compute_unit *c, unsigned simd, uint64
     return lead < idle ? lead : idle;
 }
 
-/* The wavefront goes on at `now`, re-timed at the latest of its arrival and `vm`, `lgkm`. */
+/* The wavefront's wait ends at `now`, re-timed at the latest of its arrival and `vm`, `lgkm`. It
+ * can issue from the next turn of its SIMD on, in both times. */
 static void retime_go_on(struct compute_unit *c, unsigned wave, unsigned simd,
                          const struct retime_lead *vm, const struct retime_lead *lgkm, uint64_t now)
 {
@@ -83,7 +84,8 @@ static void retime_go_on(struct compute_unit *c, unsigned wave, unsigned simd,
         uint64_t at = w->reached - w->lead.by[s];
         at = vm && vm->by[s] > at ? vm->by[s] : at;
         at = lgkm && lgkm->by[s] > at ? lgkm->by[s] : at;
-        w->lead.by[s] = retime_bound(c, simd, at < now ? now - at : 0, now);
+        uint64_t lead = at < now ? cu_turn(c, simd, now + 1) - cu_turn(c, simd, at + 1) : 0;
+        w->lead.by[s] = retime_bound(c, simd, lead, now);
     }
 }
 
