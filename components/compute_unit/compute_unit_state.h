@@ -169,7 +169,7 @@ struct cu_retime {
     struct retime_lead
         freed; /* re-timed cycle in which an entry for vector memory was last freed */
     /* Arena offsets. */
-    uint32_t waves, vector, scalar, groups;
+    uint32_t waves, vector, scalar, lines, groups;
 };
 
 struct compute_unit {

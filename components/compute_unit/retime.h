@@ -37,6 +37,16 @@ struct retime_operation {
     struct retime_lead done; /* re-timed cycle of the last of its answers so far */
 };
 
+/* A line that vector memory has had, by a hash of its address: when it was here, re-timed, and how
+ * long it took who asked for it. */
+struct retime_line {
+    uint64_t address;
+    uint64_t took;
+    struct retime_lead here;
+};
+
+enum { RETIME_LINES = 512 };
+
 static void retime_init(struct compute_unit *c)
 {
     struct cu_retime *r = &c->retime;
@@ -48,6 +58,7 @@ static void retime_init(struct compute_unit *c)
     r->waves = arena_allocate(waves * sizeof(struct retime_wave));
     r->vector = arena_allocate(queue * sizeof(struct retime_operation));
     r->scalar = arena_allocate(CU_SMEM * sizeof(struct retime_operation));
+    r->lines = arena_allocate(RETIME_LINES * sizeof(struct retime_line));
     r->groups = arena_allocate(CU_MAX_GROUPS * sizeof(struct retime_lead));
 }
 
@@ -139,6 +150,7 @@ static inline void retime_group_start(struct compute_unit *c, const struct cu_gr
         r->begin = now;
         memset(r->busy, 0, sizeof r->busy);
         r->sent = r->lds = 0;
+        memset(arena_at(char, r->lines), 0, RETIME_LINES * sizeof(struct retime_line));
         r->vector_port = r->scalar_port = r->code = (struct cu_retime_port){0};
     }
     arena_at(struct retime_lead, r->groups)[g - c->group] = (struct retime_lead){{0}};
@@ -254,21 +266,49 @@ static inline void retime_issue(struct compute_unit *c, uint32_t table, unsigned
         o->done.by[s] = now - o->lead.by[s];
 }
 
-/* An answer of an instruction of `table` at `port`. */
-static inline void retime_answer(struct compute_unit *c, uint32_t table,
-                                 struct cu_retime_port *port, unsigned number,
-                                 struct message_note note, uint64_t now)
+/* An answer of scalar memory. */
+static inline void retime_scalar_answer(struct compute_unit *c, unsigned number,
+                                        struct message_note note, uint64_t now)
 {
     if (!c->retime.on)
         return;
-    struct retime_operation *o = arena_at(struct retime_operation, table) + number;
-    struct retime_lead lost = retime_lost(port, o->ready, note, now);
+    struct retime_operation *o = arena_at(struct retime_operation, c->retime.scalar) + number;
+    struct retime_lead lost = retime_lost(&c->retime.scalar_port, o->ready, note, now);
     for (unsigned s = 0; s < WORK_RETIMES; s++) {
         uint64_t at = now - o->lead.by[s] - lost.by[s];
         o->done.by[s] = at > o->done.by[s] ? at : o->done.by[s];
     }
 }
 
+/* A line of vector memory. Who finds it in the L1, or asked for, is not earlier than who asked for
+ * it, or than if he had to ask for it himself. */
+static inline void retime_vector_answer(struct compute_unit *c, unsigned number, uint64_t address,
+                                        struct message_note note, uint64_t now)
+{
+    if (!c->retime.on)
+        return;
+    struct retime_operation *o = arena_at(struct retime_operation, c->retime.vector) + number;
+    struct retime_lead lost = retime_lost(&c->retime.vector_port, o->ready, note, now);
+    struct retime_line *l = arena_at(struct retime_line, c->retime.lines)
+                            + (address / CU_LINE * 0x9e3779b97f4a7c15u >> 55) % RETIME_LINES;
+    bool known = l->address == address;
+    for (unsigned s = 0; s < WORK_RETIMES; s++) {
+        uint64_t at = now - o->lead.by[s] - lost.by[s];
+        uint64_t alone = o->ready - o->lead.by[s] + l->took;
+        uint64_t here = known && l->here.by[s] < alone ? l->here.by[s] : alone;
+        if (known && at < here)
+            at = here < now ? here : now;
+        if (!known || at < l->here.by[s])
+            l->here.by[s] = at;
+        o->done.by[s] = at > o->done.by[s] ? at : o->done.by[s];
+    }
+    if (!known) {
+        l->address = address;
+        l->took = now - o->ready - lost.by[WORK_RETIME_BOTH];
+    }
+}
+
+/* A fence takes as long as it did. */
 static inline void retime_fence_answer(struct compute_unit *c, uint32_t table, unsigned number,
                                        uint64_t now)
 {

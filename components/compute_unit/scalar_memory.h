@@ -130,8 +130,7 @@ static void smem_receive(struct compute_unit *c, uint64_t now)
         if (e->access.kind == ISA_SCALAR_CACHE_OP)
             retime_fence_answer(c, c->retime.scalar, m->tag / 2, now);
         else
-            retime_answer(c, c->retime.scalar, &c->retime.scalar_port, m->tag / 2, message_note(m),
-                          now);
+            retime_scalar_answer(c, m->tag / 2, message_note(m), now);
         compute_unit_smem_pop_reply(c);
         if (--e->remaining == 0)
             smem_complete(c, e, now);

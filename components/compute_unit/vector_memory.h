@@ -319,8 +319,7 @@ static void vmem_receive(struct compute_unit *c, uint64_t now)
                 vmem_take_data(e, c->line[m->tag].line,
                                mem_data_data(compute_unit_vmem_reply_payload(c), CU_LINE));
             c->line_free[c->line_free_count++] = m->tag;
-            retime_answer(c, c->retime.vector, &c->retime.vector_port, number, message_note(m),
-                          now);
+            retime_vector_answer(c, number, c->line[m->tag].line.address, message_note(m), now);
         } else {
             retime_fence_answer(c, c->retime.vector, number, now);
         }
