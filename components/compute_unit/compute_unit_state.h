@@ -165,11 +165,14 @@ struct cu_retime {
     uint32_t dispatch;                                /* the kernel that all of this is of */
     uint64_t begin;                                   /* cycle of its first work-group here */
     uint64_t busy[CU_MAX_SIMDS][CU_KINDS], lds, sent; /* cycles; lines */
+    /* Lines of vector memory have been waiting for the port since `rush`; most: lead that the
+     * first of them could have had at most. */
+    uint64_t last_sent, rush;
+    struct retime_lead most;
     struct cu_retime_port vector_port, scalar_port, code;
-    struct retime_lead
-        freed; /* re-timed cycle in which an entry for vector memory was last freed */
+    struct retime_lead freed; /* of what freed an entry for vector memory last */
     /* Arena offsets. */
-    uint32_t waves, vector, scalar, lines, groups;
+    uint32_t waves, vector, scalar, out, lines, groups;
 };
 
 struct compute_unit {

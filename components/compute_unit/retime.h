@@ -59,6 +59,7 @@ static void retime_init(struct compute_unit *c)
     r->vector = arena_allocate(queue * sizeof(struct retime_operation));
     r->scalar = arena_allocate(CU_SMEM * sizeof(struct retime_operation));
     r->lines = arena_allocate(RETIME_LINES * sizeof(struct retime_line));
+    r->out = arena_allocate(CU_LINES * sizeof(struct retime_lead));
     r->groups = arena_allocate(CU_MAX_GROUPS * sizeof(struct retime_lead));
 }
 
@@ -151,6 +152,7 @@ static inline void retime_group_start(struct compute_unit *c, const struct cu_gr
         memset(r->busy, 0, sizeof r->busy);
         r->sent = r->lds = 0;
         memset(arena_at(char, r->lines), 0, RETIME_LINES * sizeof(struct retime_line));
+        r->last_sent = 0;
         r->vector_port = r->scalar_port = r->code = (struct cu_retime_port){0};
     }
     arena_at(struct retime_lead, r->groups)[g - c->group] = (struct retime_lead){{0}};
@@ -244,14 +246,18 @@ static inline void retime_fetched(struct compute_unit *c, const struct cu_wave *
     retime_go_on(c, wave, w->simd, &came, NULL, now);
 }
 
-/* Before a vector memory instruction is issued, which may have waited for room. */
+/* Before a vector memory instruction is issued, which may have waited for room: it is as early as
+ * who made room. */
 static inline void retime_room(struct compute_unit *c, const struct cu_wave *w, uint64_t now)
 {
     if (!c->retime.on || w->why != WORK_WAITING_VMEM_FULL || w->since >= now)
         return;
     unsigned wave = retime_number(c, w);
+    struct retime_lead room;
+    for (unsigned s = 0; s < WORK_RETIMES; s++)
+        room.by[s] = now - c->retime.freed.by[s];
     retime_wave(c, wave)->reached = w->since;
-    retime_go_on(c, wave, w->simd, &c->retime.freed, NULL, now);
+    retime_go_on(c, wave, w->simd, &room, NULL, now);
 }
 
 static inline void retime_issue(struct compute_unit *c, uint32_t table, unsigned number,
@@ -264,6 +270,30 @@ static inline void retime_issue(struct compute_unit *c, uint32_t table, unsigned
     o->ready = ready;
     for (unsigned s = 0; s < WORK_RETIMES; s++)
         o->done.by[s] = now - o->lead.by[s];
+}
+
+/* Line `line` of an instruction leaves. As long as lines wait for the port, whose order is not
+ * known in the other time, no line can be earlier than if the one that could have been the earliest
+ * of them had begun this rush. */
+static inline void retime_send(struct compute_unit *c, unsigned number, unsigned line, uint64_t now)
+{
+    struct cu_retime *r = &c->retime;
+    if (!r->on)
+        return;
+    const struct retime_operation *o = arena_at(struct retime_operation, r->vector) + number;
+    struct retime_lead *lead = arena_at(struct retime_lead, r->out) + line;
+    if (!r->last_sent || o->ready > r->last_sent + 1) {
+        r->rush = o->ready;
+        r->most = (struct retime_lead){{0}};
+    }
+    for (unsigned s = 0; s < WORK_RETIMES; s++) {
+        uint64_t earliest = r->rush + o->lead.by[s];
+        if (earliest > o->ready && earliest - o->ready > r->most.by[s])
+            r->most.by[s] = earliest - o->ready;
+        lead->by[s] = o->lead.by[s] < r->most.by[s] ? o->lead.by[s] : r->most.by[s];
+    }
+    r->last_sent = now;
+    r->sent++;
 }
 
 /* An answer of scalar memory. */
@@ -282,19 +312,21 @@ static inline void retime_scalar_answer(struct compute_unit *c, unsigned number,
 
 /* A line of vector memory. Who finds it in the L1, or asked for, is not earlier than who asked for
  * it, or than if he had to ask for it himself. */
-static inline void retime_vector_answer(struct compute_unit *c, unsigned number, uint64_t address,
+static inline void retime_vector_answer(struct compute_unit *c, unsigned number, unsigned line,
                                         struct message_note note, uint64_t now)
 {
     if (!c->retime.on)
         return;
     struct retime_operation *o = arena_at(struct retime_operation, c->retime.vector) + number;
+    const struct retime_lead *lead = arena_at(struct retime_lead, c->retime.out) + line;
     struct retime_lead lost = retime_lost(&c->retime.vector_port, o->ready, note, now);
+    uint64_t address = c->line[line].line.address;
     struct retime_line *l = arena_at(struct retime_line, c->retime.lines)
                             + (address / CU_LINE * 0x9e3779b97f4a7c15u >> 55) % RETIME_LINES;
     bool known = l->address == address;
     for (unsigned s = 0; s < WORK_RETIMES; s++) {
-        uint64_t at = now - o->lead.by[s] - lost.by[s];
-        uint64_t alone = o->ready - o->lead.by[s] + l->took;
+        uint64_t at = now - lead->by[s] - lost.by[s];
+        uint64_t alone = o->ready - lead->by[s] + l->took;
         uint64_t here = known && l->here.by[s] < alone ? l->here.by[s] : alone;
         if (known && at < here)
             at = here < now ? here : now;
@@ -325,7 +357,7 @@ static inline void retime_latest(struct retime_lead *to, const struct retime_lea
 
 /* The operation is over, which lowers the counters that it raised. */
 static inline void retime_over(struct compute_unit *c, unsigned wave, uint32_t table,
-                               unsigned number, bool vm, bool lgkm)
+                               unsigned number, bool vm, bool lgkm, uint64_t now)
 {
     if (!c->retime.on)
         return;
@@ -334,7 +366,8 @@ static inline void retime_over(struct compute_unit *c, unsigned wave, uint32_t t
     if (vm) { /* in order */
         retime_latest(&t->vm, &o->done);
         o->done = t->vm;
-        c->retime.freed = t->vm;
+        for (unsigned s = 0; s < WORK_RETIMES; s++)
+            c->retime.freed.by[s] = now - o->done.by[s];
     }
     if (lgkm)
         retime_latest(&t->lgkm, &o->done);

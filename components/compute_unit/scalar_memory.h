@@ -26,7 +26,7 @@ static void smem_complete(struct compute_unit *c, struct cu_smem *e, uint64_t no
         isa_scalar_load(cu_scalars(c, e->wave), &e->inst, e->data);
     }
     w->lgkm--;
-    retime_over(c, e->wave, c->retime.scalar, (unsigned)(e - c->smem), false, true);
+    retime_over(c, e->wave, c->retime.scalar, (unsigned)(e - c->smem), false, true, now);
     c->smem_free[c->smem_free_count++] = (uint16_t)(e - c->smem);
     vmem_unblock(c, now);
     wave_counted(c, w, now);

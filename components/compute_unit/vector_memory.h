@@ -114,7 +114,7 @@ static void vmem_retire(struct compute_unit *c, struct cu_wave *w, uint64_t now)
         w->vmem_first = e->next;
         if (e->next == CU_NONE)
             w->vmem_last = CU_NONE;
-        retime_over(c, e->wave, c->retime.vector, number, true, e->flat);
+        retime_over(c, e->wave, c->retime.vector, number, true, e->flat, now);
         w->vm -= (e->inst.flags & ISA_RAISES_VM) != 0;
         w->lgkm -= e->flat;
         w->flat -= e->flat;
@@ -277,7 +277,7 @@ static bool vmem_send(struct compute_unit *c, uint64_t now)
         } else {
             uint16_t tag = e->unsent;
             vmem_send_line(c, e, tag);
-            c->retime.sent++;
+            retime_send(c, number, tag, now);
             e->unsent = c->line[tag].next;
         }
         if (e->fence || e->unsent == CU_NONE) {
@@ -319,7 +319,7 @@ static void vmem_receive(struct compute_unit *c, uint64_t now)
                 vmem_take_data(e, c->line[m->tag].line,
                                mem_data_data(compute_unit_vmem_reply_payload(c), CU_LINE));
             c->line_free[c->line_free_count++] = m->tag;
-            retime_vector_answer(c, number, c->line[m->tag].line.address, message_note(m), now);
+            retime_vector_answer(c, number, m->tag, message_note(m), now);
         } else {
             retime_fence_answer(c, c->retime.vector, number, now);
         }
