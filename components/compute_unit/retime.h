@@ -33,8 +33,15 @@ struct retime_wave {
 /* An instruction in flight. */
 struct retime_operation {
     uint64_t ready;          /* cycle in which its first request could be sent */
+    uint64_t sent;           /* lines that had been sent when it was issued */
     struct retime_lead lead; /* of its wavefront, when it was issued */
     struct retime_lead done; /* re-timed cycle of the last of its answers so far */
+};
+
+/* A line that has been sent. */
+struct retime_sent {
+    uint64_t ready; /* cycle in which it could be if the port had taken one in each */
+    struct retime_lead lead;
 };
 
 /* A line that vector memory has had, by a hash of its address: when it was here, re-timed, and how
@@ -59,7 +66,7 @@ static void retime_init(struct compute_unit *c)
     r->vector = arena_allocate(queue * sizeof(struct retime_operation));
     r->scalar = arena_allocate(CU_SMEM * sizeof(struct retime_operation));
     r->lines = arena_allocate(RETIME_LINES * sizeof(struct retime_line));
-    r->out = arena_allocate(CU_LINES * sizeof(struct retime_lead));
+    r->out = arena_allocate(CU_LINES * sizeof(struct retime_sent));
     r->groups = arena_allocate(CU_MAX_GROUPS * sizeof(struct retime_lead));
 }
 
@@ -268,6 +275,7 @@ static inline void retime_issue(struct compute_unit *c, uint32_t table, unsigned
     struct retime_operation *o = arena_at(struct retime_operation, table) + number;
     o->lead = retime_wave(c, wave)->lead;
     o->ready = ready;
+    o->sent = c->retime.sent;
     for (unsigned s = 0; s < WORK_RETIMES; s++)
         o->done.by[s] = now - o->lead.by[s];
 }
@@ -281,7 +289,8 @@ static inline void retime_send(struct compute_unit *c, unsigned number, unsigned
     if (!r->on)
         return;
     const struct retime_operation *o = arena_at(struct retime_operation, r->vector) + number;
-    struct retime_lead *lead = arena_at(struct retime_lead, r->out) + line;
+    struct retime_sent *out = arena_at(struct retime_sent, r->out) + line;
+    uint64_t width = (uint64_t)compute_unit_params(c)->vmem_width;
     if (!r->last_sent || o->ready > r->last_sent + 1) {
         r->rush = o->ready;
         r->most = (struct retime_lead){{0}};
@@ -290,8 +299,10 @@ static inline void retime_send(struct compute_unit *c, unsigned number, unsigned
         uint64_t earliest = r->rush + o->lead.by[s];
         if (earliest > o->ready && earliest - o->ready > r->most.by[s])
             r->most.by[s] = earliest - o->ready;
-        lead->by[s] = o->lead.by[s] < r->most.by[s] ? o->lead.by[s] : r->most.by[s];
+        out->lead.by[s] = o->lead.by[s] < r->most.by[s] ? o->lead.by[s] : r->most.by[s];
     }
+    out->ready = o->ready + (r->sent - o->sent) / width;
+    out->ready = out->ready < now ? out->ready : now;
     r->last_sent = now;
     r->sent++;
 }
@@ -318,15 +329,15 @@ static inline void retime_vector_answer(struct compute_unit *c, unsigned number,
     if (!c->retime.on)
         return;
     struct retime_operation *o = arena_at(struct retime_operation, c->retime.vector) + number;
-    const struct retime_lead *lead = arena_at(struct retime_lead, c->retime.out) + line;
-    struct retime_lead lost = retime_lost(&c->retime.vector_port, o->ready, note, now);
+    const struct retime_sent *out = arena_at(struct retime_sent, c->retime.out) + line;
+    struct retime_lead lost = retime_lost(&c->retime.vector_port, out->ready, note, now);
     uint64_t address = c->line[line].line.address;
     struct retime_line *l = arena_at(struct retime_line, c->retime.lines)
                             + (address / CU_LINE * 0x9e3779b97f4a7c15u >> 55) % RETIME_LINES;
     bool known = l->address == address;
     for (unsigned s = 0; s < WORK_RETIMES; s++) {
-        uint64_t at = now - lead->by[s] - lost.by[s];
-        uint64_t alone = o->ready - lead->by[s] + l->took;
+        uint64_t at = now - out->lead.by[s] - lost.by[s];
+        uint64_t alone = out->ready - out->lead.by[s] + l->took;
         uint64_t here = known && l->here.by[s] < alone ? l->here.by[s] : alone;
         if (known && at < here)
             at = here < now ? here : now;
@@ -336,7 +347,7 @@ static inline void retime_vector_answer(struct compute_unit *c, unsigned number,
     }
     if (!known) {
         l->address = address;
-        l->took = now - o->ready - lost.by[WORK_RETIME_BOTH];
+        l->took = now - out->ready - lost.by[WORK_RETIME_BOTH];
     }
 }
 
