@@ -77,8 +77,8 @@ static const struct command {
          "compare ways to warm up before kernels",
          "Simulates each chosen launch of the program after every kind of warm-up (perfect, none, "
          "memory:1 to memory:10, full-memory, functional), and corrects the cold one by two "
-         "formulas. Writes results.csv, ipc.svg, accuracy.svg and index.html to DIR. "
-         "docs/warmup.md explains them.",
+         "formulas. Writes results.csv, ipc.svg, accuracy.svg and index.html to DIR, "
+         "with --corrections only results.csv. docs/warmup.md explains them.",
          1, 1},
     [COMMAND_SAMPLE] =
         {"sample", "FILE -- PROGRAM ARGS...", "cycles of all kernels from a few of them",
@@ -169,6 +169,8 @@ static const struct option_spec {
      "also what it accessed, and what of that caches and TLBs would not have had"},
     {"--per-group", "N", KIND_NUMBER, FIELD(per_group), ON(SAMPLE),
      "with --sass-trace: kernels to simulate of each group (default 3)"},
+    {"--corrections", NULL, KIND_FLAG, FIELD(corrections), ON(EXPERIMENT),
+     "only perfect, none and the corrections, all launches in one run each"},
     {"--full", NULL, KIND_FLAG, FIELD(full), ON(SAMPLE),
      "simulate everything in detail, too, and compare"},
     {"--unified", "GPUS", KIND_TEXT, FIELD(unified), ON(RUN),
