@@ -1361,6 +1361,7 @@ t_guide() {
     tests/system/guide.sh "$heddle" "$out/work/guide" >"$out/work/log" 2>&1 </dev/null || { tail -n 20 "$out/work/log"; fail "a command of docs/guide.md failed"; }
 }
 
+. tests/system/play.sh
 . tests/system/warmup.sh
 
 passed=0
