@@ -17,6 +17,7 @@
 #include "setup.h"
 #include "stats_share.h"
 #include "version.h"
+#include "wire.h"
 
 #define PATH_BYTES 4096
 
@@ -159,6 +160,28 @@ static void write_connections(void)
     json_close(&out, '}');
 }
 
+/* What each connection has sent over one way of a shared wire. */
+static void write_channels(uint32_t link, unsigned half)
+{
+    uint32_t count = wire_channel_count(link, half);
+    if (!count)
+        return;
+    json_open(&out, half ? "backward_channels" : "forward_channels", '{');
+    for (uint32_t i = 0; i < count; i++) {
+        const struct wire_channel_use *use = wire_channel(link, half, i);
+        const struct platform_ring *ring = &table->rings[use->ring];
+        /* by the port of the sender, of which there is one a channel */
+        json_open(&out, platform_string(ring->name), '{');
+        out.flat = true;
+        json_uint(&out, "messages", use->messages);
+        json_uint(&out, "bytes", use->bytes);
+        json_uint(&out, "waited_ps", use->waited_ps);
+        json_close(&out, '}');
+        out.flat = false;
+    }
+    json_close(&out, '}');
+}
+
 static void write_links(void)
 {
     static const char *const names[] = {"forward", "backward"};
@@ -175,6 +198,7 @@ static void write_links(void)
             json_uint(&out, "busy_ps", use->busy_ps);
             json_close(&out, '}');
             out.flat = false;
+            write_channels(i, half);
         }
         json_close(&out, '}');
     }
