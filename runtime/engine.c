@@ -403,6 +403,8 @@ void engine_open(const struct engine_group *all, uint32_t group_count, uint32_t 
     groups = all;
     memset(lanes, 0, sizeof lanes);
     memset(plans, 0, sizeof plans);
+    for (uint32_t i = 0; i < engine.lane_count; i++)
+        lanes[i].wire_ps = ENGINE_NEVER;
     order = arena_at(uint32_t, arena_allocate(((size_t)id_count + 1) * sizeof *order));
     word_groups = arena_at(uint32_t, arena_allocate(((size_t)id_count / 64 + 1) * sizeof *order));
     for (uint32_t g = 0; g < group_count; g++) {
