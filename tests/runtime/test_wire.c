@@ -332,3 +332,43 @@ ParameterizedTest(struct turns_case *k, wire, neither_lanes_nor_orders_change_a_
     cr_expect_eq(hash_of(k, 2, ENGINE_ASCENDING, false), expected);
     cr_expect_eq(hash_of(k, 2, ENGINE_RANDOM, false), expected);
 }
+
+/* Bursts over a wire much longer than the window: everybody sleeps while it goes on taking turns.
+ */
+static uint64_t hash_of_bursts(uint64_t latency_ps, int64_t period, uint32_t threads)
+{
+    build_start("bursts");
+    uint32_t core = build_domain("core", GHZ);
+    uint32_t protocol = probe_protocol(16, false);
+    uint32_t link = build_link("wire", 10000000000, latency_ps, LINK_WIRE);
+    for (uint32_t i = 0; i < 3; i++) {
+        uint32_t a = probe_instance(core, "a", PROBE_SOURCE, i < 2 ? 200 : 0, 0, false);
+        uint32_t b = probe_instance(core, "b", PROBE_SINK, 0, period, false);
+        struct build_wire wire = probe_wire(protocol, 200, 64, i < 2 ? 0 : 9);
+        wire.link = i < 2 ? link + 1 : 0;
+        build_partition(a, i == 1);
+        build_partition(b, 1);
+        build_connect((struct build_end){a, PROBE_OUT, 0}, (struct build_end){b, PROBE_IN, 0},
+                      wire);
+    }
+    probe_logged = 0;
+    probe_quiet = threads > 1;
+    cr_assert(platform_build_threads(build_finish(), threads));
+    crew_open(threads);
+    cr_assert_eq(engine.lane_count, threads);
+    cr_assert_eq(engine_run(), ENGINE_IDLE);
+    cr_assert_eq(wire_channel(link, 0, 0)->messages, 200);
+    cr_assert_eq(wire_channel(link, 0, 1)->messages, 200);
+    return probe_hash();
+}
+
+Test(wire, decides_in_time_while_all_lanes_sleep)
+{
+    /* wherever in a window of 9 cycles the first of them arrives, whenever somebody looks again */
+    for (uint64_t latency_ps = 136000; latency_ps < 145000; latency_ps += 500) {
+        for (int64_t period = 1; period < 9; period += 7) {
+            uint64_t expected = hash_of_bursts(latency_ps, period, 1);
+            cr_expect_eq(hash_of_bursts(latency_ps, period, 2), expected);
+        }
+    }
+}
