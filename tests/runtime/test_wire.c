@@ -372,3 +372,36 @@ Test(wire, decides_in_time_while_all_lanes_sleep)
         }
     }
 }
+
+/* Nothing crosses from one partition to the other over the wire, but they take turns on it. */
+static uint64_t hash_of_neighbours(uint32_t threads)
+{
+    build_start("neighbours");
+    uint32_t core = build_domain("core", GHZ);
+    uint32_t protocol = probe_protocol(16, false);
+    uint32_t link = build_link("wire", 1000000000, 20000, LINK_WIRE);
+    for (uint32_t i = 0; i < 3; i++) {
+        uint32_t a = probe_instance(core, "a", PROBE_MIXER, 100, 0, false);
+        uint32_t b = probe_instance(core, "b", PROBE_SINK, 0, 1, false);
+        struct build_wire wire = probe_wire(protocol, 16, 1, i < 2 ? 0 : 300);
+        wire.link = i < 2 ? link + 1 : 0;
+        build_partition(a, i == 1);
+        build_partition(b, i != 0);
+        build_connect((struct build_end){a, PROBE_OUT, 0}, (struct build_end){b, PROBE_IN, 0},
+                      wire);
+    }
+    probe_logged = 0;
+    probe_quiet = threads > 1;
+    cr_assert(platform_build_threads(build_finish(), threads));
+    crew_open(threads);
+    cr_assert_eq(engine.lane_count, threads);
+    cr_assert_eq(split_window_ps(engine_base.platform), 20000);
+    cr_assert_eq(engine_run(), ENGINE_IDLE);
+    return probe_hash();
+}
+
+Test(wire, turns_of_two_partitions_bound_the_window)
+{
+    uint64_t expected = hash_of_neighbours(1);
+    cr_expect_eq(hash_of_neighbours(2), expected);
+}
