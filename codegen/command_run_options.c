@@ -91,6 +91,15 @@ static bool parse_sampling(const struct options *o, struct heddle_options *optio
         fprintf(stderr, "heddle run: '--kernels' chooses launches of a program, or kernels of "
                         "'--sass-trace' or '--play-trace'; name one: heddle run PLATFORM "
                         "--kernels LIST -- PROGRAM ARGS...\n");
+    else if (sampling.automatic && !o->stats)
+        fprintf(stderr, "heddle run: '--kernels auto' tells what all launches take in the "
+                        "statistics; give '--stats FILE', too, or use heddle sample\n");
+    else if (sampling.automatic && o->sass_trace)
+        fprintf(stderr, "heddle run: '--kernels auto' is for programs; of a list of traces, heddle "
+                        "sample chooses\n");
+    else if (sampling.automatic && (o->dump || o->load))
+        fprintf(stderr, "heddle run: '--kernels auto' goes on for a whole run; without '--dump' "
+                        "and '--load'\n");
     else if (o->kernels && options->mode == PLATFORM_FUNCTIONAL)
         fprintf(stderr, "heddle run: '--kernels' chooses what is simulated in detail; nothing is "
                         "with '--mode functional'\n");
