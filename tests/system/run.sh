@@ -1039,6 +1039,7 @@ t_api_trace() {
     expect 1 "cuda_calls.trace:2: error: 'kernels.hsaco': " -- "$heddle" api-trace check "$work"
 }
 . tests/system/packets/cases.sh
+. tests/system/record_trace.sh
 
 # A program as it is, recorded, and played: the same statistics, but for the hash of what ran. Recording what is played gives the
 # same trace.
