@@ -97,6 +97,9 @@ static bool parse_sampling(const struct options *o, struct heddle_options *optio
     else if (sampling.automatic && o->sass_trace)
         fprintf(stderr, "heddle run: '--kernels auto' is for programs; of a list of traces, heddle "
                         "sample chooses\n");
+    else if (sampling.automatic && o->play_trace)
+        fprintf(stderr, "heddle run: '--kernels auto' executes all launches of a program; of a "
+                        "trace, choose launches by number or name\n");
     else if (sampling.automatic && (o->dump || o->load))
         fprintf(stderr, "heddle run: '--kernels auto' goes on for a whole run; without '--dump' "
                         "and '--load'\n");

@@ -18,12 +18,12 @@ played() {
     same "$work/ref.json" "$work/played.json"
 }
 
-# All kinds of memory, control flow and copies; `scratch` has private memory, `late_arguments` the ring, `flushes` streams.
+# All kinds of memory, control flow and copies; `scratch` has private memory, `late_arguments` the ring; `streams` and `prints` poll.
 t_play_trace() {
-    local p list="vectoradd matmul_tiled bfs scratch shuffles fences dynamic_lds copies late_arguments managed"
+    local p list="vectoradd matmul_tiled bfs scratch shuffles fences dynamic_lds copies late_arguments managed streams prints"
     [ "$full" = no ] || list="$list saxpy matmul transpose reduction histogram stencil atax aes128 bitonic convolution device_variables
         divergence doubles fft fir floyd_warshall grids half integers kmeans layers math narrow nbody pipeline scan spmv structs
-        alignment clocks spread life philox radix_sort sha256 occupancy overlap dct8x8 ocean interleave module flushes"
+        alignment clocks spread life philox radix_sort sha256 occupancy overlap dct8x8 ocean interleave module flushes shared_lines calls host_threads"
     for p in $list; do
         played platforms/tiny.heddle "$p" || { fail "$p"; return 1; }
     done
@@ -152,6 +152,7 @@ t_play_trace_mistakes() {
     cp "$work/list" "$trace/kernelslist.g"
     expect 1 "cannot read '--play-trace nowhere'" -- run platforms/tiny.heddle --play-trace nowhere || return 1
     expect 2 "either a program or '--play-trace'" -- run platforms/tiny.heddle --play-trace "$trace" -- "$programs/vectoradd" || return 1
+    expect 2 "'--kernels auto' executes all launches of a program" -- run platforms/tiny.heddle --play-trace "$trace" --kernels auto --stats "$work/z.json" || return 1
     expect 2 "'--mode functional' executes programs" -- run platforms/tiny.heddle --play-trace "$trace" --mode functional || return 1
     expect 2 'cannot be recorded' -- run platforms/tiny.heddle --play-trace "$trace" --record-trace "$work/again" || return 1
     expect nonzero 'cannot be played through user queues' -- run tests/system/queues.heddle --set driver.launch_by=queue --play-trace "$trace" || return 1
