@@ -965,6 +965,12 @@ t_sass_warmup() {
     expect 0 '^ok$' -- python3 tests/system/sass_warmup.py "$heddle" platforms "$out/work/sass_warmup"
 }
 
+# A trace that is many times larger than the memory it is grouped in, and its temporary file.
+t_sass_bounds() {
+    rm -rf "$out/work/sass_bounds"
+    expect 0 '^within bounds' -- python3 tests/bench/sass/bounds.py "$heddle" 8e6 "$out/work/sass_bounds" 1 --generic --set sms=8 --set channels=2
+}
+
 # Real traces, which lie outside of the repository, beside the figures of another simulator.
 t_sass_reference() {
     local traces=${SASS_DATA:-../shared/data/sass}
