@@ -91,6 +91,15 @@ static bool parse_sampling(const struct options *o, struct heddle_options *optio
         fprintf(stderr, "heddle run: '--kernels' chooses launches of a program, or kernels of "
                         "'--sass-trace' or '--play-trace'; name one: heddle run PLATFORM "
                         "--kernels LIST -- PROGRAM ARGS...\n");
+    else if (sampling.automatic && !o->stats)
+        fprintf(stderr, "heddle run: '--kernels auto' tells what all launches take in the "
+                        "statistics; give '--stats FILE', too, or use heddle sample\n");
+    else if (sampling.automatic && o->sass_trace)
+        fprintf(stderr, "heddle run: '--kernels auto' is for programs; of a list of traces, heddle "
+                        "sample chooses\n");
+    else if (sampling.automatic && (o->dump || o->load))
+        fprintf(stderr, "heddle run: '--kernels auto' goes on for a whole run; without '--dump' "
+                        "and '--load'\n");
     else if (o->kernels && options->mode == PLATFORM_FUNCTIONAL)
         fprintf(stderr, "heddle run: '--kernels' chooses what is simulated in detail; nothing is "
                         "with '--mode functional'\n");
@@ -278,8 +287,8 @@ int run_options(struct command *c, struct heddle_options *options)
     };
     if (o->threads)
         options->threads = o->threads < THREADS_MOST ? (int)o->threads : THREADS_MOST;
-    if (!run_trace_parse(o) || !run_play_parse(o) || !parse_mode(o, options) || !parse_unified(o, options)
-        || !parse_sampling(o, options))
+    if (!run_trace_parse(o) || !run_play_parse(o) || !parse_mode(o, options)
+        || !parse_unified(o, options) || !parse_sampling(o, options))
         return EXIT_USAGE;
     if (!parse_order(o->tick_order, options) || !parse_kernel_stats(o->kernel_stats, options)
         || !parse_dump(o, options) || !parse_sass_trace(o) || !parse_watch(o, &options->watch))

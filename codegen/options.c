@@ -77,14 +77,14 @@ static const struct command {
          "compare ways to warm up before kernels",
          "Simulates each chosen launch of the program after every kind of warm-up (perfect, none, "
          "memory:1 to memory:10, full-memory, functional), and corrects the cold one by two "
-         "formulas. Writes results.csv, ipc.svg, accuracy.svg and index.html to DIR. "
-         "docs/warmup.md explains them.",
+         "formulas. Writes results.csv, ipc.svg, accuracy.svg and index.html to DIR, "
+         "with --corrections only results.csv. docs/warmup.md explains them.",
          1, 1},
     [COMMAND_SAMPLE] =
         {"sample", "FILE -- PROGRAM ARGS...", "cycles of all kernels from a few of them",
-         "Executes the program without timing, groups launches by what they execute, simulates a "
-         "few of each group in detail, and extrapolates, with a 95 % interval. docs/warmup.md "
-         "explains it.",
+         "Runs the program once: groups launches by what they execute, simulates a few of each "
+         "group in detail, executes the others without timing, and extrapolates, with a 95 % "
+         "interval. docs/warmup.md explains it.",
          1, 1},
     [COMMAND_STATS] =
         {"stats", "A.json [B.json]", "show statistics, or the difference of two runs",
@@ -159,8 +159,8 @@ static const struct option_spec {
      "timing, or functional: the same instructions at once, without timing"},
     {"--kernels", "LIST", KIND_TEXT, FIELD(kernels), ON(RUN) | ON(EXPERIMENT),
      "launches to simulate in detail: numbers from 1, ranges and kernels' names, as in "
-     "3,7-9,scale; "
-     "the others are executed without timing"},
+     "3,7-9,scale; or auto: a few of each kind, chosen while the program runs, from which the "
+     "statistics tell all; the others are executed without timing"},
     {"--warmup", "HOW", KIND_TEXT, FIELD(warmup), ON(RUN) | ON(SAMPLE),
      "before each of them: none, perfect, full-memory, memory:N, functional (default) or "
      "functional:N, of all or the N preceding launches"},
@@ -168,7 +168,9 @@ static const struct option_spec {
      "with --mode functional, in the statistics of each launch: blocks, what it executed; memory, "
      "also what it accessed, and what of that caches and TLBs would not have had"},
     {"--per-group", "N", KIND_NUMBER, FIELD(per_group), ON(SAMPLE),
-     "launches to simulate of each group (default 3)"},
+     "with --sass-trace: kernels to simulate of each group (default 3)"},
+    {"--corrections", NULL, KIND_FLAG, FIELD(corrections), ON(EXPERIMENT),
+     "only perfect, none and the corrections, all launches in one run each"},
     {"--full", NULL, KIND_FLAG, FIELD(full), ON(SAMPLE),
      "simulate everything in detail, too, and compare"},
     {"--unified", "GPUS", KIND_TEXT, FIELD(unified), ON(RUN),

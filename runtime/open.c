@@ -6,7 +6,7 @@
 #include "dump.h"
 #include "hang.h"
 #include "lane.h"
-#include "sampling.h"
+#include "sample_run.h"
 #include "tables.h"
 
 static enum platform_mode mode;
@@ -78,6 +78,7 @@ static bool set_sampling(const struct heddle_options *options)
         memcpy(chosen_kernels, size ? options->kernels : "", size ? size : 1);
         if (sampling_parse(size ? chosen_kernels : NULL, options->warmup, &sampling, mistake,
                            sizeof mistake)) {
+            sample_run_open(sampling.depth);
             profile = (enum platform_profile)options->profile;
             return true;
         }

@@ -145,6 +145,14 @@ void warm_flush_all(void)
             ops[i]->flush(platform_component(i));
 }
 
+void warm_executed(uint64_t entry, uint64_t first, uint64_t end, uint64_t *sum)
+{
+    struct warm_code code = {entry, first, end, sum, NULL};
+    for (uint32_t i = 0; i < engine_base.platform->instance_count; i++)
+        if (ops[i] && ops[i]->executed)
+            ops[i]->executed(platform_component(i), &code);
+}
+
 uint32_t *warm_line_marks(void)
 {
     static uint32_t *marks;

@@ -42,6 +42,14 @@ struct warm_access {
     bool writable;
 };
 
+/* Code in [first, end), whose instructions are counted by distance from `entry` (sampler_bucket()).
+ */
+struct warm_code {
+    uint64_t entry, first, end;
+    uint64_t *counts;
+    const void *seen; /* whose counts were added last: several units may share them */
+};
+
 struct warm_ops {
     void (*touch)(struct component *c, const struct warm_access *access);
     void (*drop)(struct component *c); /* forgets everything, dirty or not */
@@ -53,6 +61,8 @@ struct warm_ops {
     void (*flush)(struct component *c);
     /* `bytes` of a cache become shared memory, as for a kernel that is about to begin. */
     void (*carve)(struct component *c, uint32_t bytes);
+    /* Whoever executes wavefronts in time: how often it issued what. */
+    void (*executed)(struct component *c, struct warm_code *code);
 };
 
 /* From init functions. `ops` lives as long as the platform. */
@@ -94,6 +104,9 @@ void warm_drop(uint32_t ring);
 void warm_carve(uint32_t ring, uint32_t bytes);
 void warm_drop_all(void);
 void warm_write_out(void);
+/* Adds to counts[SAMPLER_VECTOR] (runtime/sampler.h) how often each instruction was issued since
+ * the last call, and forgets it. */
+void warm_executed(uint64_t entry, uint64_t first, uint64_t end, uint64_t *counts);
 void warm_read_in(void);
 
 #endif

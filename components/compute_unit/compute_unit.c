@@ -17,9 +17,20 @@
 #include "local_memory.h"
 #include "memory_only.h"
 #include "played.h"
+#include "retime.h"
 #include "scalar_memory.h"
 #include "vector_memory.h"
 #include "wavefront.h"
+
+static void compute_unit_executed(struct component *base, struct warm_code *code)
+{
+    struct compute_unit *c = (struct compute_unit *)(void *)base;
+    if (code->seen != cu_decoded(c))
+        decode_take_counts(cu_decoded(c), code);
+    code->seen = cu_decoded(c);
+}
+
+static const struct warm_ops compute_unit_warm_ops = {.executed = compute_unit_executed};
 
 static void compute_unit_init(struct compute_unit *c)
 {
@@ -48,6 +59,8 @@ static void compute_unit_init(struct compute_unit *c)
         c->smem_free[c->smem_free_count] = (uint16_t)(CU_SMEM - 1 - c->smem_free_count);
     for (size_t i = 0; i < CU_MAX_SIMDS; i++)
         c->retry_at[i] = ENGINE_NEVER;
+    warm_register(&c->io.base, &compute_unit_warm_ops);
+    retime_init(c);
     warm_register_unit(&c->io.base, c->io.vmem_request, c->io.smem_request, c->io.imem_request,
                        c->lines_ahead);
 }

@@ -48,6 +48,7 @@ static void command_complete(struct driver *d, struct driver_queue *q)
         scratch_release(device, k);
         d->sample.timed -= k->timed;
         k->timed = false;
+        d->sample.chosen = d->sample.chosen == k->launch ? 0 : d->sample.chosen;
         if (k->played)
             replay_end((uint32_t)k->launch);
     }
@@ -227,6 +228,7 @@ static bool command_begin(struct driver *d, uint32_t command, struct driver_queu
     enum sample_turn sampled = sample_begin(d, k, driver_window_end);
     if (sampled != SAMPLE_GO_ON)
         return sampled == SAMPLE_BEGAN;
+    d->sample.quiet = false;
     if (command_flush_awaited(d, k))
         return false;
     uint32_t flushed = command_flush_device(d, k, q->device);

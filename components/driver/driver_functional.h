@@ -9,7 +9,7 @@
 #include "driver_scratch.h"
 #include "runtime/kernel.h"
 #include "runtime/memory.h"
-#include "runtime/sampling.h"
+#include "runtime/sample_run.h"
 #include "runtime/warm.h"
 
 /* Bytes of simulated memory from `address` on; *bytes is cut down to what follows on the same page.
@@ -135,6 +135,7 @@ static void functional_record(struct driver *d, const struct driver_command *k, 
 /* False: the run has failed. */
 static bool functional_launch(struct driver *d, struct driver_command *k, uint32_t number, enum sampling_way way)
 {
+    uint64_t executed[SAMPLER_VECTOR] = {0};
     struct driver_device *device = &d->device[number];
     struct aql_descriptor descriptor;
     struct functional_result result;
@@ -162,7 +163,8 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
         .most_instructions = platform_max_cycles(),
         .before = engine_instructions(),
         .touches = way == SAMPLING_TOUCHING || platform_profile() == PLATFORM_PROFILE_MEMORY,
-        .profile = platform_profile() != PLATFORM_PROFILE_NONE};
+        .profile = platform_profile() != PLATFORM_PROFILE_NONE,
+        .executed = platform_sampling()->automatic ? executed : NULL};
     if (launch.touches) {
         warm_begin_all();
         warm_clear_counts();
@@ -182,6 +184,8 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
         engine_fail(&d->io.base, "%s", result.text);
         return false;
     }
+    if (launch.executed)
+        sample_run_executed(executed);
     k->done_groups = result.work_groups;
     k->done_instructions = result.instructions;
     if (platform_mode() == PLATFORM_FUNCTIONAL)

@@ -50,8 +50,9 @@ enum step_kind { STEP_REGISTERS, STEP_BRANCH, STEP_SPECIAL, STEP_VECTOR, STEP_SC
 struct step {
     uint64_t address;
     uint32_t launch;
-    uint8_t kind; /* enum step_kind */
-    uint8_t hint; /* window that it hit last */
+    uint8_t kind;               /* enum step_kind */
+    uint8_t hint;               /* window that it hit last */
+    uint64_t count, counts_for; /* executed so often in this launch, at that address; `executed` */
     struct isa_ready ready;
 };
 
@@ -89,6 +90,8 @@ static uint32_t free_slots[SLOTS];
 static struct decoded decode_cache[DECODE_ENTRIES];
 static struct step steps[DECODE_ENTRIES];
 static uint32_t launches;
+static uint32_t counted[DECODE_ENTRIES],
+    counted_count; /* entries that this launch uses; `executed` */
 
 /* ---- faults ---- */
 
@@ -133,10 +136,30 @@ static uint8_t step_kind(const struct isa_inst *inst)
     }
 }
 
+static void take_count(const struct run *r, struct step *s)
+{
+    r->launch->executed[sampler_bucket(s->counts_for - r->launch->entry)] += s->count;
+    s->count = 0;
+}
+
+/* The step's count is the present launch's from here on; of another address, if it was used for
+ * one. */
+static void begin_counting(const struct run *r, struct step *s)
+{
+    if (s->launch == launches)
+        take_count(r, s);
+    else if (counted_count < DECODE_ENTRIES)
+        counted[counted_count++] = (uint32_t)(s - steps);
+    s->counts_for = s->address;
+    s->count = 0;
+}
+
 static struct step *make_step(const struct run *r, const struct decoded *d)
 {
     struct step *s = &steps[d - decode_cache];
     s->address = d->address;
+    if (r->launch->executed)
+        begin_counting(r, s);
     s->launch = launches;
     s->kind = step_kind(&d->inst);
     isa_prepare(&d->inst, r->common.vgprs, &s->ready);
@@ -290,6 +313,7 @@ static bool wave_run(struct run *r, struct group *g, struct wave *w)
             return false;
         const struct isa_inst *inst = s->ready.inst;
         r->instructions++;
+        s->count++;
         if (__builtin_expect(observed, 0))
             observe(r, g, w, &context, inst);
         if (s->kind >= STEP_VECTOR) {
@@ -446,6 +470,7 @@ void functional_run(const struct functional_launch *launch, struct functional_re
     for (uint32_t i = 0; i < r.free; i++)
         free_slots[i] = r.free - 1 - i;
     touch_begin(launch, &result->profile);
+    counted_count = 0;
     while (r.left || r.live) {
         for (bool more = r.left && r.free; more;
              more = launch->touches && r.left && r.free && r.live < touch_unit_count()) {
@@ -457,4 +482,6 @@ void functional_run(const struct functional_launch *launch, struct functional_re
             break;
     }
     result->instructions = r.instructions;
+    for (uint32_t i = 0; i < counted_count; i++)
+        take_count(&r, &steps[counted[i]]);
 }

@@ -48,6 +48,8 @@ struct functional_launch {
     uint64_t before;            /* wavefront instructions of the run before this launch */
     bool touches;               /* caches and TLBs see the accesses (runtime/warm.h) */
     bool profile;               /* result->profile is filled, too */
+    uint64_t
+        *executed; /* [SAMPLER_VECTOR]: how often which instructions, runtime/sampler.h; or NULL */
 };
 
 enum { FUNCTIONAL_BLOCKS = 32 };
