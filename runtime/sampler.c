@@ -7,7 +7,7 @@
 #define FIRST_TOLERANCE 0.01
 #define WIDEST          0.64
 
-enum { FIRST_GAP = 2, MOST_GAP = 1 << 20, MOST_ALERT = 4 };
+enum { FIRST_GAP = 2, MOST_GAP = 1 << 20, MOST_ALERT = 4, MOST_MISSED = 2 };
 
 void sampler_init(struct sampler *s, struct sampler_launch *launch, uint32_t capacity,
                   uint64_t depth)
@@ -123,23 +123,24 @@ static struct sampler_kernel *find_kernel(struct sampler *s, const struct sample
     if (i == SAMPLER_KERNELS)
         return &s->kernel[SAMPLER_KERNELS - 1];
     if (i == s->kernel_count)
-        s->kernel[s->kernel_count++] = (struct sampler_kernel){shape->kernel, shape->gpu, 0};
+        s->kernel[s->kernel_count++] =
+            (struct sampler_kernel){.kernel = shape->kernel, .gpu = shape->gpu};
     return &s->kernel[i];
 }
 
 /* By how much launches of a group may differ, as a share of what they execute together. */
 static double tolerance(const struct sampler_kernel *k)
 {
-    return fmin(WIDEST, ldexp(FIRST_TOLERANCE, (int)(k->groups / SAMPLER_SPLIT)));
+    return fmin(WIDEST, ldexp(FIRST_TOLERANCE, (int)(k->groups / SAMPLER_SPLIT + k->widened)));
 }
 
-/* The group of the kernel that is nearest, and how far it is. */
-static uint32_t nearest(const struct sampler *s, const struct sampler_shape *shape,
-                        const uint64_t *vector, double *far)
+/* The oldest group of the kernel that is no further than `most`, or the nearest one. */
+static uint32_t find_group(const struct sampler *s, const struct sampler_shape *shape,
+                           const uint64_t *vector, double most, double *far)
 {
     uint32_t best = SAMPLER_NONE;
     *far = INFINITY;
-    for (uint32_t i = 0; i < s->group_count; i++) {
+    for (uint32_t i = 0; i<s->group_count && * far> most; i++) {
         if (!is_comparable(&s->group[i].shape, shape))
             continue;
         double here = distance(&s->group[i], shape, vector);
@@ -156,7 +157,7 @@ static uint32_t group_of(struct sampler *s, const struct sampler_shape *shape,
 {
     double far;
     struct sampler_kernel *k = find_kernel(s, shape);
-    uint32_t group = nearest(s, shape, vector, &far);
+    uint32_t group = find_group(s, shape, vector, tolerance(k), &far);
     if (group != SAMPLER_NONE && (far <= tolerance(k) || s->group_count == SAMPLER_GROUPS))
         return group;
     if (s->group_count == SAMPLER_GROUPS)
@@ -190,16 +191,13 @@ static enum sampling_way choose(struct sampler *s)
  * work-groups. */
 static uint32_t similar(struct sampler *s, const struct sampler_shape *shape)
 {
-    double far, least = tolerance(find_kernel(s, shape));
-    uint32_t best = SAMPLER_NONE;
+    double most = tolerance(find_kernel(s, shape));
     for (uint32_t i = 0; i < s->group_count; i++) {
         const struct sampler_shape *other = &s->group[i].shape;
-        if (is_comparable(other, shape) && (far = shapes_apart(other, shape)) <= least) {
-            least = far;
-            best = i;
-        }
+        if (is_comparable(other, shape) && shapes_apart(other, shape) <= most)
+            return i;
     }
-    return best;
+    return SAMPLER_NONE;
 }
 
 enum sampling_way sampler_choose(struct sampler *s, const struct sampler_shape *shape)
@@ -259,6 +257,26 @@ static uint64_t count_of(const uint64_t *vector)
     return sum ? sum : 1;
 }
 
+/* A launch was simulated for the group that was predicted. Where it belongs to another again and
+ * again, groups are finer than what can be foreseen (or the kernel executes something else when it
+ * is simulated: it waits or tries again, as time has it), and get wider. */
+static void note_prediction(struct sampler *s, uint32_t group)
+{
+    struct sampler_kernel *k = find_kernel(s, &s->shape);
+    if (s->way != SAMPLING_DETAILED || s->predicted == SAMPLER_NONE)
+        return;
+    k->missed = group == s->predicted ? 0 : k->missed + 1;
+    if (k->missed) {
+        struct sampler_group *g = &s->group[s->predicted];
+        g->gap *= 2;
+        g->due = g->count + 1 + g->gap;
+    }
+    if (k->missed < MOST_MISSED)
+        return;
+    k->missed = 0;
+    k->widened++;
+}
+
 static void note_way(struct sampler *s)
 {
     if (s->way == SAMPLING_SKIPPED)
@@ -292,6 +310,7 @@ void sampler_note(struct sampler *s, const uint64_t vector[SAMPLER_VECTOR], uint
     g->count++;
     if (cycles)
         schedule(g, (double)cycles / (double)l->instructions);
+    note_prediction(s, group);
     note_way(s);
     learn(s, &s->shape, group);
     learn(s, NULL, group);

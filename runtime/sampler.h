@@ -5,7 +5,7 @@
  * Groups. A launch that is over has a vector: how often the instructions of its kernel were
  * executed, by address. Launches of one kernel whose vectors and work-groups differ by little are a
  * group, a stratum. A kernel whose vectors keep changing gets wider groups (SAMPLER_SPLIT), so
- * there are never many.
+ * there are never many; so does one whose groups turn out not to be predictable.
  *
  * Choice. Before a launch only its kernel and shape are known. Its group is predicted from the
  * groups of the launches before it, the longest known history first (as in prediction by partial
@@ -77,6 +77,8 @@ struct sampler_group {
 struct sampler_kernel {
     uint32_t kernel, gpu;
     uint32_t groups;
+    uint32_t missed, widened; /* simulated launches that were of another group, in succession; what
+                                 came of it */
 };
 
 struct sampler_memory {
