@@ -58,7 +58,7 @@ static bool parse_mode(const struct options *o, struct heddle_options *options)
         return false;
     }
     options->mode = PLATFORM_FUNCTIONAL;
-    bool has_program = o->program || o->api_trace;
+    bool has_program = o->program || o->api_trace || o->sass_trace;
     if (!has_program)
         fprintf(stderr, "heddle run: '--mode functional' executes a program; name one: heddle run "
                         "PLATFORM --mode functional -- PROGRAM ARGS...\n");
@@ -87,12 +87,16 @@ static bool parse_sampling(const struct options *o, struct heddle_options *optio
     }
     if (o->profile && strcmp(o->profile, "blocks") != 0 && strcmp(o->profile, "memory") != 0)
         fprintf(stderr, "heddle run: '--profile %s': it is blocks or memory\n", o->profile);
-    else if (o->kernels && !o->program && !o->play_trace)
-        fprintf(stderr, "heddle run: '--kernels' chooses launches of a program; name one: heddle "
-                        "run PLATFORM --kernels LIST -- PROGRAM ARGS...\n");
+    else if (o->kernels && !o->program && !o->play_trace && !o->sass_trace)
+        fprintf(stderr, "heddle run: '--kernels' chooses launches of a program, or kernels of "
+                        "'--sass-trace' or '--play-trace'; name one: heddle run PLATFORM "
+                        "--kernels LIST -- PROGRAM ARGS...\n");
     else if (sampling.automatic && !o->stats)
         fprintf(stderr, "heddle run: '--kernels auto' tells what all launches take in the "
                         "statistics; give '--stats FILE', too, or use heddle sample\n");
+    else if (sampling.automatic && o->sass_trace)
+        fprintf(stderr, "heddle run: '--kernels auto' is for programs; of a list of traces, heddle "
+                        "sample chooses\n");
     else if (sampling.automatic && (o->dump || o->load))
         fprintf(stderr, "heddle run: '--kernels auto' goes on for a whole run; without '--dump' "
                         "and '--load'\n");

@@ -1,10 +1,11 @@
 /* `heddle sample`: the cycles of all kernels of a program from a few that are simulated, in one
  * run. The run itself chooses and estimates (--kernels auto; runtime/sampler.h says how); here it
- * is printed, and with --full compared. */
+ * is printed, and with --full compared. Lists of traces: sample_list.c. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "codegen/command.h"
+#include "codegen/sample_list.h"
 #include "codegen/trial.h"
 #include "runtime/sampling.h"
 
@@ -83,13 +84,18 @@ int command_sample(struct command *c)
     const char *warmup = o->warmup ? o->warmup : "functional";
     const char *options[] = {
         "--kernels", "auto", "--kernel-stats", "none", o->warmup ? "--warmup" : NULL, warmup, NULL};
-    if (!o->program || !o->program[0]) {
-        fprintf(stderr,
-                "heddle sample: name a program: heddle sample PLATFORM -- PROGRAM ARGS...\n");
+    if (!trial_has_subject(o, "PLATFORM"))
         return EXIT_USAGE;
-    }
     if (!sampling_parse("auto", o->warmup, &sampling, mistake, sizeof mistake)) {
         fprintf(stderr, "heddle sample: %s\n", mistake);
+        return EXIT_USAGE;
+    }
+    if (o->sass_trace)
+        return sample_list(c);
+    if (o->per_group) {
+        fprintf(stderr,
+                "heddle sample: '--per-group' is for lists of traces; how many launches of a "
+                "program are simulated follows from how they differ\n");
         return EXIT_USAGE;
     }
     json_t *run = trial_run(c, options);

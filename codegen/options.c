@@ -77,8 +77,8 @@ static const struct command {
          "compare ways to warm up before kernels",
          "Simulates each chosen launch of the program after every kind of warm-up (perfect, none, "
          "memory:1 to memory:10, full-memory, functional), and corrects the cold one by two "
-         "formulas. Writes results.csv, ipc.svg, accuracy.svg and index.html to DIR. "
-         "docs/warmup.md explains them.",
+         "formulas. Writes results.csv, ipc.svg, accuracy.svg and index.html to DIR, "
+         "with --corrections only results.csv. docs/warmup.md explains them.",
          1, 1},
     [COMMAND_SAMPLE] =
         {"sample", "FILE -- PROGRAM ARGS...", "cycles of all kernels from a few of them",
@@ -167,6 +167,10 @@ static const struct option_spec {
     {"--profile", "KIND", KIND_TEXT, FIELD(profile), ON(RUN),
      "with --mode functional, in the statistics of each launch: blocks, what it executed; memory, "
      "also what it accessed, and what of that caches and TLBs would not have had"},
+    {"--per-group", "N", KIND_NUMBER, FIELD(per_group), ON(SAMPLE),
+     "with --sass-trace: kernels to simulate of each group (default 3)"},
+    {"--corrections", NULL, KIND_FLAG, FIELD(corrections), ON(EXPERIMENT),
+     "only perfect, none and the corrections, all launches in one run each"},
     {"--full", NULL, KIND_FLAG, FIELD(full), ON(SAMPLE),
      "simulate everything in detail, too, and compare"},
     {"--unified", "GPUS", KIND_TEXT, FIELD(unified), ON(RUN),
@@ -183,7 +187,7 @@ static const struct option_spec {
      "error at the end)"},
     {"--trace", "FILE", KIND_TEXT, FIELD(trace), ON(RUN),
      "write a trace for Perfetto or chrome://tracing"},
-    {"--sass-trace", "LIST", KIND_TEXT, FIELD(sass_trace), ON(RUN),
+    {"--sass-trace", "LIST", KIND_TEXT, FIELD(sass_trace), ON(RUN) | TRIAL_COMMANDS,
      "play the SASS traces that this kernelslist.g names, or one .traceg, on a platform with a "
      "trace_player"},
     {"--dump", "FILE", KIND_TEXT, FIELD(dump), ON(RUN),
@@ -218,8 +222,8 @@ static const struct option_spec {
      "group: how much memory to sort in (default 160)"},
     {"--line", "BYTES", KIND_NUMBER, FIELD(line), ON(TRACE),
      "stats: bytes of a line (default 128)"},
-    {"--no-cache", NULL, KIND_FLAG, FIELD(no_cache), ON(TRACE) | ON(RUN),
-     "stats, run --sass-trace: neither read nor write the binary copies"},
+    {"--no-cache", NULL, KIND_FLAG, FIELD(no_cache), ON(TRACE) | ON(RUN) | TRIAL_COMMANDS,
+     "stats, --sass-trace: neither read nor write the binary copies"},
     {"--markdown", NULL, KIND_FLAG, FIELD(markdown), ON(HELP), "all commands as Markdown"},
     {"--man", NULL, KIND_FLAG, FIELD(man), ON(HELP), "all commands as a man page"},
 };

@@ -93,9 +93,24 @@ void warm_touch(uint32_t unit, enum warm_port port, const struct warm_access *ac
     warm_pass(units[unit].ring[port], access);
 }
 
+uint32_t warm_unit_behind(uint32_t ring)
+{
+    uint32_t i = 0;
+    if (ring == RING_NONE)
+        return UINT32_MAX;
+    while (i < unit_count && units[i].leaf != engine_base.platform->rings[ring].receiver)
+        i++;
+    return i < unit_count ? i : UINT32_MAX;
+}
+
 const uint64_t *warm_counts(void)
 {
     return counts;
+}
+
+void warm_count(enum warm_kind kind, uint64_t number)
+{
+    counts[kind] += number;
 }
 
 void warm_clear_counts(void)
@@ -153,6 +168,13 @@ void warm_drop(uint32_t ring)
     uint32_t leaf = ring == RING_NONE ? 0 : engine_base.platform->rings[ring].receiver;
     if (ring != RING_NONE && ops[leaf] && ops[leaf]->drop)
         ops[leaf]->drop(platform_component(leaf));
+}
+
+void warm_carve(uint32_t ring, uint32_t bytes)
+{
+    uint32_t leaf = ring == RING_NONE ? 0 : engine_base.platform->rings[ring].receiver;
+    if (ring != RING_NONE && ops[leaf] && ops[leaf]->carve)
+        ops[leaf]->carve(platform_component(leaf), bytes);
 }
 
 /* Rounds of the longest way down; a circle (a ring of switches) ends where it is closed. */

@@ -17,6 +17,7 @@
 #include "local_memory.h"
 #include "memory_only.h"
 #include "played.h"
+#include "retime.h"
 #include "scalar_memory.h"
 #include "vector_memory.h"
 #include "wavefront.h"
@@ -59,6 +60,7 @@ static void compute_unit_init(struct compute_unit *c)
     for (size_t i = 0; i < CU_MAX_SIMDS; i++)
         c->retry_at[i] = ENGINE_NEVER;
     warm_register(&c->io.base, &compute_unit_warm_ops);
+    retime_init(c);
     warm_register_unit(&c->io.base, c->io.vmem_request, c->io.smem_request, c->io.imem_request,
                        c->lines_ahead);
 }

@@ -157,6 +157,33 @@ struct cu_lds_end {
     uint16_t wave;
 };
 
+/* See retime.h. */
+struct retime_lead {
+    uint64_t by[WORK_RETIMES]; /* cycles, or a cycle */
+};
+
+struct cu_retime_port {
+    bool known;              /* an answer has come */
+    uint64_t least;          /* cycles that an answer took, less what it lost */
+    struct retime_lead lost; /* by the last one that lost something */
+    uint64_t at;             /* cycle in which that came */
+};
+
+struct cu_retime {
+    bool on;
+    uint32_t dispatch;                                /* the kernel that all of this is of */
+    uint64_t begin;                                   /* cycle of its first work-group here */
+    uint64_t busy[CU_MAX_SIMDS][CU_KINDS], lds, sent; /* cycles; lines */
+    /* Lines of vector memory have been waiting for the port since `rush`; most: lead that the
+     * first of them could have had at most. */
+    uint64_t last_sent, rush;
+    struct retime_lead most;
+    struct cu_retime_port vector_port, scalar_port, code;
+    struct retime_lead freed; /* of what freed an entry for vector memory last */
+    /* Arena offsets. */
+    uint32_t waves, vector, scalar, out, lines, groups;
+};
+
 struct compute_unit {
     struct compute_unit_io io;
     /* Issue. */
@@ -213,6 +240,7 @@ struct compute_unit {
     uint32_t code_version;
     uint64_t code_start, code_end; /* the same for instruction fetches */
     uint32_t retired;              /* instructions of this tick */
+    struct cu_retime retime;
 };
 
 static inline struct cu_wave *cu_wave_at(const struct compute_unit *c, unsigned wave)

@@ -26,6 +26,7 @@ static void smem_complete(struct compute_unit *c, struct cu_smem *e, uint64_t no
         isa_scalar_load(cu_scalars(c, e->wave), &e->inst, e->data);
     }
     w->lgkm--;
+    retime_over(c, e->wave, c->retime.scalar, (unsigned)(e - c->smem), false, true, now);
     c->smem_free[c->smem_free_count++] = (uint16_t)(e - c->smem);
     vmem_unblock(c, now);
     wave_counted(c, w, now);
@@ -78,6 +79,7 @@ static enum cu_issue smem_issue(struct compute_unit *c, struct cu_wave *w, unsig
     if (e->access.kind == ISA_SCALAR_STORE && !played)
         isa_scalar_store_data(s, inst, e->data);
     c->smem_free_count--;
+    retime_issue(c, c->retime.scalar, (unsigned)(e - c->smem), wave, now, now);
     w->lgkm++;
     if (moves && !e->access.valid)
         smem_complete(c, e, now);
@@ -134,6 +136,10 @@ static void smem_receive(struct compute_unit *c, uint64_t now)
             memcpy((uint8_t *)e->data + (start - e->access.address), line + start % CU_LINE,
                    end - start);
         }
+        if (e->access.kind == ISA_SCALAR_CACHE_OP)
+            retime_fence_answer(c, c->retime.scalar, m->tag / 2, now);
+        else
+            retime_scalar_answer(c, m->tag / 2, message_note(m), now);
         compute_unit_smem_pop_reply(c);
         if (--e->remaining == 0)
             smem_complete(c, e, now);

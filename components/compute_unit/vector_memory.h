@@ -115,6 +115,7 @@ static void vmem_retire(struct compute_unit *c, struct cu_wave *w, uint64_t now)
         w->vmem_first = e->next;
         if (e->next == CU_NONE)
             w->vmem_last = CU_NONE;
+        retime_over(c, e->wave, c->retime.vector, number, true, e->flat, now);
         w->vm -= (e->inst.flags & ISA_RAISES_VM) != 0;
         w->lgkm -= e->flat;
         w->flat -= e->flat;
@@ -213,6 +214,7 @@ static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w, unsig
         && (e->access.atomic == ISA_ATOMIC_CMPSWAP || e->access.atomic == ISA_ATOMIC_FCMPSWAP))
         isa_memory_compare_data(&context, inst, e->access.mask, e->compare, e->access.bytes);
     vmem_take_lines(c, e, number);
+    retime_issue(c, c->retime.vector, number, wave, now, e->first_send);
     if (e->fence)
         e->remaining = 1;
     w->vm += (inst->flags & ISA_RAISES_VM) != 0;
@@ -283,6 +285,7 @@ static bool vmem_send(struct compute_unit *c, uint64_t now)
         } else {
             uint16_t tag = e->unsent;
             vmem_send_line(c, e, tag);
+            retime_send(c, number, tag, now);
             e->unsent = c->line[tag].next;
         }
         if (e->fence || e->unsent == CU_NONE) {
@@ -324,6 +327,9 @@ static void vmem_receive(struct compute_unit *c, uint64_t now)
                 vmem_take_data(e, c->line[m->tag].line,
                                mem_data_data(compute_unit_vmem_reply_payload(c), CU_LINE));
             c->line_free[c->line_free_count++] = m->tag;
+            retime_vector_answer(c, number, m->tag, message_note(m), now);
+        } else {
+            retime_fence_answer(c, c->retime.vector, number, now);
         }
         compute_unit_vmem_pop_reply(c);
         if (--e->remaining == 0)

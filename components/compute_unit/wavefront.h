@@ -5,6 +5,7 @@
 
 #include "compute_unit_state.h"
 #include "played.h"
+#include "retime.h"
 #include "runtime/trace.h"
 
 static inline uint64_t *wave_account(struct compute_unit *c, const struct cu_wave *w)
@@ -105,6 +106,15 @@ static void wave_want_lines(struct compute_unit *c, const struct cu_wave *w)
     c->fetch_wanted[w->simd] |= (uint64_t)1 << w->slot;
 }
 
+static void wave_wait_for_code(struct compute_unit *c, struct cu_wave *w)
+{
+    uint64_t now = compute_unit_now(c);
+    if (w->state != WAVE_FETCH)
+        retime_reach(c, w, w->ready_at > now ? w->ready_at : now);
+    wave_waits(c, w, now, WORK_WAITING_FETCH);
+    w->state = WAVE_FETCH;
+}
+
 /* Looks up the instruction at the pc. True: decoded. False: its bytes are not there (WAVE_FETCH),
  * or it is none (WAVE_FAULTED). */
 static bool wave_decode(struct compute_unit *c, struct cu_wave *w, unsigned wave)
@@ -118,8 +128,7 @@ static bool wave_decode(struct compute_unit *c, struct cu_wave *w, unsigned wave
         w->line_address = line;
         wave_want_lines(c, w);
         if (slot < 0 || w->line_state[slot] != LINE_VALID) {
-            wave_waits(c, w, compute_unit_now(c), WORK_WAITING_FETCH);
-            w->state = WAVE_FETCH;
+            wave_wait_for_code(c, w);
             return false;
         }
         w->line_slot = (uint8_t)slot;
@@ -135,8 +144,7 @@ static bool wave_decode(struct compute_unit *c, struct cu_wave *w, unsigned wave
         int slot = wave_find_line(c, w, line + CU_LINE);
         if (slot < 0 || w->line_state[slot] != LINE_VALID) {
             wave_want_lines(c, w);
-            wave_waits(c, w, compute_unit_now(c), WORK_WAITING_FETCH);
-            w->state = WAVE_FETCH;
+            wave_wait_for_code(c, w);
             return false;
         }
         if (played) {
@@ -182,10 +190,13 @@ static inline void wave_continue(struct compute_unit *c, struct cu_wave *w, unsi
 }
 
 /* Bytes arrived for a wavefront in WAVE_FETCH. */
-static void wave_fetched(struct compute_unit *c, struct cu_wave *w, unsigned wave, uint64_t now)
+static void wave_fetched(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+                         struct message_note note, uint64_t now)
 {
-    if (w->state == WAVE_FETCH && wave_decode(c, w, wave))
-        wave_go_on(c, w, wave, now);
+    if (w->state != WAVE_FETCH || !wave_decode(c, w, wave))
+        return;
+    retime_fetched(c, w, note, now);
+    wave_go_on(c, w, wave, now);
 }
 
 static void wave_expire(struct compute_unit *c, uint64_t now)
@@ -270,6 +281,7 @@ static void wave_start(struct compute_unit *c, struct cu_group *g, const struct 
     g->wave[number] = (uint16_t)wave;
     if (engine_unlikely(record_ops))
         wave_record_begin(c, wave, p, g->id, number);
+    retime_wave_start(c, wave, p->lead);
     wave_continue(c, w, wave, now, now + 1);
 }
 
@@ -325,6 +337,7 @@ static void group_start(struct compute_unit *c, uint64_t now)
     c->resident += p.wavefronts;
     c->io.stats.work_groups++;
     c->io.stats.wavefronts_run += p.wavefronts;
+    retime_group_start(c, g, p.dispatch_id, now);
     for (unsigned i = 0; i < p.wavefronts; i++)
         wave_start(c, g, &p, i, now);
     trace_begin(&c->io.base, p.work_group_slot,
@@ -354,6 +367,7 @@ static void group_release_barrier(struct compute_unit *c, struct cu_group *g, ui
     if (!g->at_barrier || g->at_barrier + g->ended < g->waves)
         return;
     g->at_barrier = 0;
+    retime_barrier(c, g, now);
     for (unsigned i = 0; i < g->waves; i++) {
         struct cu_wave *w = cu_wave_at(c, g->wave[i]);
         if (w->state == WAVE_BARRIER && w->group == (uint8_t)(g - c->group))
@@ -367,6 +381,7 @@ static void group_finish(struct compute_unit *c, const struct cu_group *g, uint6
     struct cu_ledger *ledger = &c->ledger[g->ledger];
     ledger->account.slot_cycles[WORK_ENDED] += g->waves * now - g->ended_at;
     ledger->account.held += g->waves * (now - g->arrived);
+    retime_group_end(c, g, &ledger->account, now);
     if (!--ledger->running)
         ledger->account.active += now - ledger->active_since;
     c->finished |= (uint64_t)1 << (g - c->group);
@@ -380,6 +395,7 @@ static void wave_end(struct compute_unit *c, struct cu_wave *w, uint64_t now)
     wave_waits(c, w, now, WORK_ENDED);
     if (engine_unlikely(record_ops))
         record_ops->end(c->io.base.leaf, cu_wave_number(c, w->simd, w->slot));
+    retime_wave_end(c, w, now);
     g->ended_at += now;
     w->state = WAVE_FREE;
     c->raised[w->simd] &= ~((uint64_t)1 << w->slot);
@@ -407,10 +423,11 @@ static inline enum work_cycles_kind wave_counter(const struct cu_wave *w)
 /* A counter went down: is that what the wavefront waits for? */
 static inline void wave_counted(struct compute_unit *c, struct cu_wave *w, uint64_t now)
 {
-    if (w->state == WAVE_WAITCNT && w->vm <= w->limit_vm && w->lgkm <= w->limit_lgkm)
+    if (w->state == WAVE_WAITCNT && w->vm <= w->limit_vm && w->lgkm <= w->limit_lgkm) {
+        retime_counted(c, w, now);
         wave_continue(c, w, cu_wave_number(c, w->simd, w->slot), now, now + 1);
-    else if (w->state == WAVE_WAITCNT && w->why != WORK_WAITING_COUNTER_FULL
-             && w->why != wave_counter(w))
+    } else if (w->state == WAVE_WAITCNT && w->why != WORK_WAITING_COUNTER_FULL
+               && w->why != wave_counter(w))
         wave_waits(c, w, now, wave_counter(w));
     else if (w->state == WAVE_ENDING && !w->vm && !w->lgkm)
         wave_end(c, w, now);
