@@ -7,7 +7,14 @@
 #define FIRST_TOLERANCE 0.01
 #define WIDEST          0.64
 
-enum { FIRST_GAP = 2, MOST_GAP = 1 << 20, MOST_ALERT = 4, MOST_MISSED = 2 };
+enum {
+    FIRST_GAP = 2,
+    LEAST_EARLY = 8,
+    MOST_GAP = 1 << 20,
+    MOST_ALERT = 4,
+    MOST_MISSED = 2,
+    MOST_DEPTH = 1 << 20
+};
 
 void sampler_init(struct sampler *s, struct sampler_launch *launch, uint32_t capacity,
                   uint64_t depth)
@@ -15,7 +22,7 @@ void sampler_init(struct sampler *s, struct sampler_launch *launch, uint32_t cap
     memset(s, 0, sizeof *s);
     s->launch = launch;
     s->capacity = capacity;
-    s->depth = depth;
+    s->depth = depth < MOST_DEPTH ? depth : SAMPLING_ALL;
     s->warm = SAMPLING_ALL;
     s->detailed = SAMPLER_NONE;
     for (uint32_t i = 0; i < SAMPLER_HISTORY; i++)
@@ -70,23 +77,6 @@ static void push(uint32_t *history, uint32_t group)
 {
     memmove(history + 1, history, (SAMPLER_HISTORY - 1) * sizeof *history);
     history[0] = group;
-}
-
-/* Will one of the next `depth` launches behind the present one be due, as far as can be said? */
-static bool foreseen(const struct sampler *s, uint32_t present)
-{
-    uint32_t history[SAMPLER_HISTORY], passed[SAMPLER_GROUPS] = {0};
-    memcpy(history, s->history, sizeof history);
-    uint64_t depth = s->depth < 4 * SAMPLER_DEPTH ? s->depth : 4 * SAMPLER_DEPTH;
-    for (uint64_t i = 0; i < depth && present != SAMPLER_NONE; i++) {
-        push(history, present);
-        passed[present]++;
-        present = predict(s, history, NULL);
-        if (present != SAMPLER_NONE
-            && s->group[present].count + passed[present] + 1 >= s->group[present].due)
-            return true;
-    }
-    return false;
 }
 
 /* ---- groups ---- */
@@ -172,17 +162,55 @@ static uint32_t group_of(struct sampler *s, const struct sampler_shape *shape,
 
 /* ---- choice ---- */
 
+/* Is launch `number` of the group to be simulated? In a chain, also if half of the way to it is
+ * done: the platform is warm now, and will have to be warmed up for it otherwise. */
+static bool is_due(const struct sampler *s, uint32_t group, uint32_t number, bool chained)
+{
+    const struct sampler_group *g = &s->group[group];
+    bool early = chained && g->gap >= LEAST_EARLY && g->simulated_at < s->chain_start;
+    return number >= (early ? g->due - g->gap / 2 : g->due);
+}
+
+/* A chain: since a launch that was due was simulated, no launch has left no trace, and not long ago
+ * another one was simulated. */
+static bool is_chained(const struct sampler *s)
+{
+    return s->chain_start && s->warm >= s->depth && s->launches - s->chain_last <= SAMPLER_DEPTH;
+}
+
+/* Will one of the next `depth` launches behind the present one be due, as far as can be said? */
+static bool foreseen(const struct sampler *s, uint32_t present, bool chained)
+{
+    uint32_t history[SAMPLER_HISTORY], passed[SAMPLER_GROUPS] = {0};
+    memcpy(history, s->history, sizeof history);
+    uint64_t depth = s->depth < 4 * SAMPLER_DEPTH ? s->depth : 4 * SAMPLER_DEPTH;
+    for (uint64_t i = 0; i < depth && present != SAMPLER_NONE; i++) {
+        push(history, present);
+        passed[present]++;
+        present = predict(s, history, NULL);
+        if (present != SAMPLER_NONE
+            && is_due(s, present, s->group[present].count + passed[present] + 1, chained))
+            return true;
+    }
+    return false;
+}
+
 static enum sampling_way choose(struct sampler *s)
 {
     if (s->predicted == SAMPLER_NONE)
         return SAMPLING_DETAILED;
-    const struct sampler_group *g = &s->group[s->predicted];
-    bool due = g->count + 1 >= g->due;
-    if (due && s->warm >= s->depth)
+    bool chained = is_chained(s);
+    uint32_t number = s->group[s->predicted].count + 1;
+    bool due = is_due(s, s->predicted, number, chained);
+    if (due && s->warm >= s->depth) {
+        if (!chained)
+            s->chain_start = s->launches + 1;
+        s->chain_last = s->launches;
         return SAMPLING_DETAILED;
+    }
     if (due && !s->alert)
         s->alert = MOST_ALERT * (uint32_t)s->depth;
-    if (s->depth == SAMPLING_ALL || s->alert || foreseen(s, s->predicted))
+    if (s->depth == SAMPLING_ALL || s->alert || foreseen(s, s->predicted, chained))
         return SAMPLING_TOUCHING;
     return SAMPLING_SKIPPED;
 }
@@ -231,12 +259,12 @@ static uint32_t growth(double difference)
 /* A launch of the group has been simulated. Distances of 8 and more are varied by up to an eighth,
  * the same in all groups: a program may have periods of its own, but launches behind each other
  * should stay so. */
-static void schedule(struct sampler_group *g, double rate)
+static void schedule(struct sampler_group *g, double rate, bool early)
 {
     double difference = g->rate > 0 ? fabs(rate - g->rate) / g->rate : 0;
     g->rate = rate;
     g->simulated++;
-    if (g->count < g->due)
+    if (g->count < g->due && !early)
         return; /* another group was predicted */
     if (g->simulated == 1) {
         g->due = g->count + 1;
@@ -308,8 +336,11 @@ void sampler_note(struct sampler *s, const uint64_t vector[SAMPLER_VECTOR], uint
         g->first = number;
     g->last = number;
     g->count++;
-    if (cycles)
-        schedule(g, (double)cycles / (double)l->instructions);
+    bool early = group == s->predicted && s->way == SAMPLING_DETAILED;
+    if (cycles) {
+        schedule(g, (double)cycles / (double)l->instructions, early);
+        g->simulated_at = s->launches;
+    }
     note_prediction(s, group);
     note_way(s);
     learn(s, &s->shape, group);

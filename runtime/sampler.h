@@ -71,7 +71,8 @@ struct sampler_group {
     uint32_t count, simulated;
     uint32_t due; /* number in the group of the next launch to be simulated, from 1 */
     uint32_t gap;
-    double rate; /* cycles per instruction, of the last one that was simulated */
+    double rate;           /* cycles per instruction, of the last one that was simulated, */
+    uint32_t simulated_at; /* and its number in the program */
 };
 
 struct sampler_kernel {
@@ -94,6 +95,8 @@ struct sampler {
     uint64_t warm;     /* launches since the last one that left no trace; SAMPLING_ALL: none did */
     uint32_t detailed; /* launches simulated in succession; SAMPLER_NONE: all */
     uint32_t alert;    /* launches that touch, whatever is foreseen */
+    uint32_t chain_start; /* number of the launch that was due and began a chain; 0: none yet */
+    uint32_t chain_last;  /* launches before the last one of it that was simulated */
     struct sampler_shape shape; /* of the launch that was chosen for */
     uint32_t predicted;
     enum sampling_way way;
