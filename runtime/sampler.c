@@ -162,12 +162,14 @@ static uint32_t group_of(struct sampler *s, const struct sampler_shape *shape,
 
 /* ---- choice ---- */
 
-/* Is launch `number` of the group to be simulated? In a chain, also if half of the way to it is
- * done: the platform is warm now, and will have to be warmed up for it otherwise. */
+/* Is launch `number` of the group to be simulated? In a chain, every other one also if half of the
+ * way to it is done: the platform is warm now, and will have to be warmed up for it otherwise. Not
+ * each, or those right behind the same launch of another group would stand for all. */
 static bool is_due(const struct sampler *s, uint32_t group, uint32_t number, bool chained)
 {
     const struct sampler_group *g = &s->group[group];
-    bool early = chained && g->gap >= LEAST_EARLY && g->simulated_at < s->chain_start;
+    bool early = chained && g->gap >= LEAST_EARLY && g->simulated_at < s->chain_start
+                 && (mix(0, number) >> 32 & 1);
     return number >= (early ? g->due - g->gap / 2 : g->due);
 }
 
@@ -228,12 +230,16 @@ static uint32_t similar(struct sampler *s, const struct sampler_shape *shape)
     return SAMPLER_NONE;
 }
 
-enum sampling_way sampler_choose(struct sampler *s, const struct sampler_shape *shape)
+enum sampling_way sampler_choose(struct sampler *s, const struct sampler_shape *shape,
+                                 uint64_t flushes)
 {
+    struct sampler_kernel *k = find_kernel(s, shape);
     s->shape = *shape;
-    s->predicted = predict(s, s->history, shape);
+    s->shape.flushed = k->flushes != flushes;
+    k->flushes = flushes;
+    s->predicted = predict(s, s->history, &s->shape);
     if (s->predicted == SAMPLER_NONE)
-        s->predicted = similar(s, shape);
+        s->predicted = similar(s, &s->shape);
     s->way = s->launches < s->capacity ? choose(s) : SAMPLING_SKIPPED;
     s->alert -= s->alert > 0;
     if (s->way == SAMPLING_DETAILED)

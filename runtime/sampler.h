@@ -52,7 +52,7 @@ struct sampler_shape {
     uint32_t gpu;
     uint32_t work_items; /* of a work-group */
     uint64_t work_groups;
-    bool flushed; /* caches were, since the last launch */
+    bool flushed; /* caches were, since the last launch of the kernel */
 };
 
 struct sampler_launch {
@@ -78,6 +78,7 @@ struct sampler_group {
 struct sampler_kernel {
     uint32_t kernel, gpu;
     uint32_t groups;
+    uint64_t flushes;         /* of caches, when it was launched last */
     uint32_t missed, widened; /* simulated launches that were of another group, in succession; what
                                  came of it */
 };
@@ -117,8 +118,10 @@ static inline uint32_t sampler_bucket(uint64_t bytes)
 void sampler_init(struct sampler *s, struct sampler_launch *launch, uint32_t capacity,
                   uint64_t depth);
 
-/* How the next launch is executed: SAMPLING_DETAILED, SAMPLING_TOUCHING or SAMPLING_SKIPPED. */
-enum sampling_way sampler_choose(struct sampler *s, const struct sampler_shape *shape);
+/* How the next launch is executed: SAMPLING_DETAILED, SAMPLING_TOUCHING or SAMPLING_SKIPPED.
+ * `flushes` of caches have been before it; shape->flushed is not looked at. */
+enum sampling_way sampler_choose(struct sampler *s, const struct sampler_shape *shape,
+                                 uint64_t flushes);
 /* It is over. `cycles`: 0 unless it was simulated. */
 void sampler_note(struct sampler *s, const uint64_t vector[SAMPLER_VECTOR], uint64_t cycles);
 
