@@ -11,7 +11,7 @@ enum {
     FIRST_GAP = 2,
     LEAST_EARLY = 8,
     MOST_GAP = 1 << 20,
-    MOST_ALERT = 4,
+    FIRST_ALERT = 2,
     MOST_MISSED = 2,
     MOST_DEPTH = 1 << 20
 };
@@ -31,7 +31,7 @@ void sampler_init(struct sampler *s, struct sampler_launch *launch, uint32_t cap
 
 /* ---- prediction ---- */
 
-static const uint32_t lengths[] = {SAMPLER_HISTORY, 3, 1, 0};
+static const uint32_t lengths[] = {SAMPLER_HISTORY, 16, 8, 4, 2, 1, 0};
 enum { LENGTHS = sizeof lengths / sizeof lengths[0] };
 
 static uint64_t mix(uint64_t hash, uint64_t value)
@@ -210,8 +210,11 @@ static enum sampling_way choose(struct sampler *s)
         s->chain_last = s->launches;
         return SAMPLING_DETAILED;
     }
-    if (due && !s->alert)
-        s->alert = MOST_ALERT * (uint32_t)s->depth;
+    if (due && !s->alert) {
+        s->alert_length =
+            s->alert_length ? s->alert_length % MOST_DEPTH * 2 : FIRST_ALERT * (uint32_t)s->depth;
+        s->alert = s->alert_length;
+    }
     if (s->depth == SAMPLING_ALL || s->alert || foreseen(s, s->predicted, chained))
         return SAMPLING_TOUCHING;
     return SAMPLING_SKIPPED;
@@ -243,7 +246,7 @@ enum sampling_way sampler_choose(struct sampler *s, const struct sampler_shape *
     s->way = s->launches < s->capacity ? choose(s) : SAMPLING_SKIPPED;
     s->alert -= s->alert > 0;
     if (s->way == SAMPLING_DETAILED)
-        s->alert = 0;
+        s->alert = s->alert_length = 0;
     return s->way;
 }
 

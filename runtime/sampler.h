@@ -40,8 +40,8 @@ enum {
     SAMPLER_GROUPS = 512,
     SAMPLER_KERNELS = 256, /* kernels on GPUs */
     SAMPLER_SPLIT = 8,     /* groups of a kernel until the tolerance doubles */
-    SAMPLER_HISTORY = 6,   /* launches that a prediction looks back at */
-    SAMPLER_TABLE = 1 << 13,
+    SAMPLER_HISTORY = 32,  /* launches that a prediction looks back at */
+    SAMPLER_TABLE = 1 << 15,
     SAMPLER_DEPTH = 12, /* launches that warm up, unless it is said */
     SAMPLER_NONE = 0xffffffffu
 };
@@ -95,9 +95,10 @@ struct sampler {
     uint64_t depth;    /* SAMPLING_ALL: every launch touches */
     uint64_t warm;     /* launches since the last one that left no trace; SAMPLING_ALL: none did */
     uint32_t detailed; /* launches simulated in succession; SAMPLER_NONE: all */
-    uint32_t alert;    /* launches that touch, whatever is foreseen */
-    uint32_t chain_start; /* number of the launch that was due and began a chain; 0: none yet */
-    uint32_t chain_last;  /* launches before the last one of it that was simulated */
+    uint32_t alert_length; /* of the last alert, if nothing came of it */
+    uint32_t alert;        /* launches that touch, whatever is foreseen */
+    uint32_t chain_start;  /* number of the launch that was due and began a chain; 0: none yet */
+    uint32_t chain_last;   /* launches before the last one of it that was simulated */
     struct sampler_shape shape; /* of the launch that was chosen for */
     uint32_t predicted;
     enum sampling_way way;
