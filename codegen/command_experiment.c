@@ -13,6 +13,7 @@
 #include "codegen/command.h"
 #include "codegen/emit.h"
 #include "codegen/estimate.h"
+#include "codegen/estimate_trace.h"
 #include "codegen/experiment.h"
 #include "codegen/trial.h"
 #include "runtime/sampling.h"
@@ -60,7 +61,15 @@ static bool simulate(struct experiment *e, struct experiment_kernel *k, unsigned
 static void correct(const struct experiment *e, struct experiment_kernel *k, json_t *cold)
 {
     struct estimate_input in;
+    struct estimate_trace trace;
     double seconds = k->point[EXPERIMENT_NONE].seconds + trial_seconds(e->profile);
+    if (estimate_trace_read(&trace, cold, e->profile, k->launch)) {
+        k->point[EXPERIMENT_FORMULA] =
+            (struct experiment_point){estimate_trace_formula(&trace), seconds};
+        k->point[EXPERIMENT_ESTIMATE] =
+            (struct experiment_point){estimate_trace_chain(&trace), seconds};
+        return;
+    }
     estimate_read(&in, cold, trial_kernel(cold, k->launch), trial_kernel(e->profile, k->launch),
                   k->launch > 1 ? trial_kernel(e->profile, k->launch - 1) : NULL);
     k->point[EXPERIMENT_FORMULA] = (struct experiment_point){estimate_formula(&in), seconds};
@@ -127,9 +136,9 @@ static bool choose(struct experiment *e, const struct sampling *sampling)
             .launch = launch, .name = arena_strdup(e->command->arena, name)};
     }
     if (!e->count)
-        fprintf(stderr,
-                "heddle experiment: '--kernels %s' chooses none of the program's %zu launches\n",
-                sampling->kernels, json_array_size(json_object_get(e->profile, "kernels")));
+        fprintf(stderr, "heddle experiment: '--kernels %s' chooses none of the %s %zu launches\n",
+                sampling->kernels, e->command->options->sass_trace ? "list's" : "program's",
+                json_array_size(json_object_get(e->profile, "kernels")));
     return e->count > 0;
 }
 
@@ -164,10 +173,10 @@ static void write_accuracy(FILE *out, const struct experiment *e)
 static void write_page(FILE *out, const struct experiment *e)
 {
     const struct options *o = e->command->options;
-    experiment_write_html(
-        out,
-        arena_printf(e->command->arena, "Warm-up: %s on %s", o->program[0], o->arguments.items[0]),
-        e->kernels, e->count);
+    experiment_write_html(out,
+                          arena_printf(e->command->arena, "Warm-up: %s on %s", trial_subject(o),
+                                       o->arguments.items[0]),
+                          e->kernels, e->count);
 }
 
 static bool make_folder(const char *path)
@@ -183,15 +192,17 @@ static bool make_folder(const char *path)
 static int check(const struct options *o, struct sampling *sampling)
 {
     char mistake[512];
-    if (!o->program || !o->program[0])
-        fprintf(stderr, "heddle experiment: name a program: heddle experiment PLATFORM --kernels "
-                        "LIST -o DIR -- PROGRAM ARGS...\n");
-    else if (!o->kernels)
+    if (!trial_has_subject(o, "PLATFORM --kernels LIST -o DIR"))
+        return EXIT_USAGE;
+    if (!o->kernels)
         fprintf(stderr, "heddle experiment: '--kernels LIST' says which launches to look at\n");
     else if (!o->output)
         fprintf(stderr, "heddle experiment: '-o DIR' says where to write\n");
     else if (!sampling_parse(o->kernels, NULL, sampling, mistake, sizeof mistake))
         fprintf(stderr, "heddle experiment: %s\n", mistake);
+    else if (sampling->automatic)
+        fprintf(stderr, "heddle experiment: '--kernels auto' chooses while a program runs; name "
+                        "the launches to look at\n");
     else
         return make_folder(o->output) ? -1 : EXIT_ERRORS;
     return EXIT_USAGE;

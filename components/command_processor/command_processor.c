@@ -156,6 +156,7 @@ static bool launch(struct command_processor *c, const struct command_request *m)
     d->start_at = command_processor_now(c) + (uint64_t)command_processor_params(c)->kernel_overhead;
     d->invalidated = false;
     d->common.memory_only = aql_memory_only(&packet);
+    d->common.played = aql_played(&packet);
     d->record = kernel_begin(&c->io.base, name, symbol, packet.gpu);
     kernel_set_launch(
         d->record, aql_launch(&packet),

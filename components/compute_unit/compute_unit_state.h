@@ -9,10 +9,12 @@
 
 #include "coalescer.h"
 #include "components/isa/isa.h"
+#include "components/replay/replay_access.h"
 #include "components/work/work_cycles.h"
 #include "components/work/wavefront_start.h"
 #include "components/work/work_fault.h"
 #include "components/work/work_placement.h"
+#include "components/work/work_record.h"
 #include "decode_cache.h"
 #include "program_table.h"
 #include "runtime/bug.h"
@@ -75,6 +77,12 @@ struct cu_wave {
     uint64_t line[CU_MAX_LINE_SLOTS];
 };
 
+/* Of a wavefront that plays a trace; see played.h. */
+struct cu_played {
+    struct replay_cursor cursor;
+    struct replay_here here;
+};
+
 struct cu_group {
     uint16_t tag; /* of the request to answer */
     uint8_t used;
@@ -88,6 +96,7 @@ struct cu_group {
     uint32_t vgprs;
     uint64_t scratch;
     bool memory_only;  /* see memory_only.h */
+    bool played;       /* see played.h */
     uint64_t arrived;  /* cycle */
     uint64_t ended_at; /* sum of the cycles in which its wavefronts ended */
     uint16_t wave[WORK_MAX_WAVEFRONTS];
@@ -204,6 +213,7 @@ struct compute_unit {
     uint32_t vgprs;      /* uint32_t[simds][vgprs][64] */
     uint32_t lds;        /* uint8_t[lds] */
     uint32_t vmem_table; /* struct cu_vmem[vmem_queue] */
+    uint32_t played;     /* struct cu_played, as many as wavefronts */
     uint32_t lds_ends;   /* struct cu_lds_end[lds_end_slots], a ring */
     uint32_t lds_end_slots;
     /* Vector memory. */

@@ -42,9 +42,15 @@ static uint64_t issue_valu_cycles(const struct compute_unit *c, const struct isa
 static bool issue_execute(struct compute_unit *c, struct cu_wave *w, unsigned wave,
                           const struct isa_inst *inst)
 {
+    if (engine_unlikely(c->group[w->group].played)) {
+        played_step(c, w, wave);
+        return true;
+    }
     struct isa_context context = cu_context(c, w);
     struct isa_wave *s = cu_scalars(c, wave);
     uint64_t pc = s->pc;
+    if (engine_unlikely(record_ops))
+        work_record_plain(c->io.base.leaf, wave, s, inst, context.vgpr);
     enum isa_status status = isa_execute(&context, s, inst);
     if (__builtin_expect(status == ISA_OK, 1))
         return true;
@@ -186,11 +192,13 @@ static enum cu_issue issue_lds(struct compute_unit *c, struct cu_wave *w, unsign
                                const struct isa_inst *inst, uint64_t now)
 {
     uint32_t address[ISA_LANES];
+    uint64_t active = isa_wave_exec(cu_scalars(c, wave));
     bool has_address = inst->src[0] >= ISA_VGPR && inst->src[0] < ISA_VGPR + 256;
-    if (has_address)
+    if (engine_unlikely(c->group[w->group].played))
+        has_address = played_lds(c, w, wave, address, &active);
+    else if (has_address)
         memcpy(address, arena_at(uint32_t, w->vgpr) + (size_t)(inst->src[0] - ISA_VGPR) * 64,
                sizeof address);
-    uint64_t active = isa_wave_exec(cu_scalars(c, wave));
     if (!issue_execute(c, w, wave, inst))
         return ISSUE_FAULT;
     if (now > w->since) {

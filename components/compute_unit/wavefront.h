@@ -4,6 +4,7 @@
 #define HEDDLE_COMPUTE_UNIT_WAVEFRONT_H
 
 #include "compute_unit_state.h"
+#include "played.h"
 #include "retime.h"
 #include "runtime/trace.h"
 
@@ -133,6 +134,11 @@ static bool wave_decode(struct compute_unit *c, struct cu_wave *w, unsigned wave
         w->line_slot = (uint8_t)slot;
     }
     const uint8_t *bytes = cu_line_bytes(c, wave, w->line_slot) + offset;
+    bool played = engine_unlikely(c->group[w->group].played);
+    if (played) {
+        size = size < sizeof joined ? size : sizeof joined;
+        bytes = played_code(c, w, pc, size, joined);
+    }
     int result = decode_find(cu_decoded(c), cu_target(c), pc, bytes, size, &w->decoded);
     if (result == ISA_ERROR_TRUNCATED && size < ISA_MAX_INST_BYTES) {
         int slot = wave_find_line(c, w, line + CU_LINE);
@@ -141,8 +147,12 @@ static bool wave_decode(struct compute_unit *c, struct cu_wave *w, unsigned wave
             wave_wait_for_code(c, w);
             return false;
         }
-        memcpy(joined, bytes, size);
-        memcpy(joined + size, cu_line_bytes(c, wave, (unsigned)slot), sizeof joined - size);
+        if (played) {
+            played_code(c, w, pc, sizeof joined, joined);
+        } else {
+            memcpy(joined, bytes, size);
+            memcpy(joined + size, cu_line_bytes(c, wave, (unsigned)slot), sizeof joined - size);
+        }
         result = decode_find(cu_decoded(c), cu_target(c), pc, joined, sizeof joined, &w->decoded);
     }
     if (result < 0) {
@@ -223,6 +233,19 @@ static uint64_t wave_next_expiry(const struct compute_unit *c, uint64_t now)
     return ENGINE_NEVER;
 }
 
+__attribute__((noinline, cold)) static void wave_record_begin(const struct compute_unit *c,
+                                                              unsigned wave,
+                                                              const struct work_placement *p,
+                                                              const uint32_t id[3], unsigned number)
+{
+    const struct record_wave what = {.gpu =
+                                         program_gpu_of(compute_unit_program(c), c->io.base.leaf),
+                                     .dispatch = p->dispatch_id,
+                                     .group = {id[0], id[1], id[2]},
+                                     .number = number};
+    record_ops->begin(c->io.base.leaf, wave, &what);
+}
+
 static void wave_start(struct compute_unit *c, struct cu_group *g, const struct work_placement *p,
                        unsigned number, uint64_t now)
 {
@@ -251,9 +274,14 @@ static void wave_start(struct compute_unit *c, struct cu_group *g, const struct 
     w->ledger = g->ledger;
     w->vmem_first = w->vmem_last = CU_NONE;
     w->line_address = UINT64_MAX;
-    wavefront_start(cu_target(c), s, arena_at(uint32_t, w->vgpr), p, g->id, number);
+    if (g->played)
+        played_start(c, wave, p, number);
+    else
+        wavefront_start(cu_target(c), s, arena_at(uint32_t, w->vgpr), p, g->id, number);
     g->wave[number] = (uint16_t)wave;
     retime_wave_start(c, wave, p->lead);
+    if (engine_unlikely(record_ops))
+        wave_record_begin(c, wave, p, g->id, number);
     wave_continue(c, w, wave, now, now + 1);
 }
 
@@ -296,7 +324,13 @@ static void group_start(struct compute_unit *c, uint64_t now)
                            .vgprs = p.vgprs,
                            .scratch = p.scratch,
                            .memory_only = p.memory_only != 0,
+                           .played = p.played != 0,
                            .arrived = now};
+    if (g->played && !played_group(c, g, &p)) {
+        g->used = 0;
+        compute_unit_work_pop(c);
+        return;
+    }
     g->ledger = (uint8_t)ledger_open(c, p.dispatch_id, now);
     if (!c->resident)
         c->active_since = now;
@@ -321,6 +355,8 @@ static void group_answer(struct compute_unit *c)
         memcpy(work_finished_account(payload), &ledger->account, sizeof ledger->account);
         memset(&ledger->account, 0, sizeof ledger->account);
         ledger->groups--;
+        if (g->played)
+            replay_give(played_place(c, slot));
         g->used = 0;
         c->finished &= c->finished - 1;
     }
@@ -358,6 +394,8 @@ static void wave_end(struct compute_unit *c, struct cu_wave *w, uint64_t now)
     struct cu_group *g = &c->group[w->group];
     wave_waits(c, w, now, WORK_ENDED);
     retime_wave_end(c, w, now);
+    if (engine_unlikely(record_ops))
+        record_ops->end(c->io.base.leaf, cu_wave_number(c, w->simd, w->slot));
     g->ended_at += now;
     w->state = WAVE_FREE;
     c->raised[w->simd] &= ~((uint64_t)1 << w->slot);

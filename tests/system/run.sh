@@ -48,7 +48,7 @@ same() { cmp "$1" "$2" || fail "$1 and $2 differ"; }
 
 good_programs="vectoradd saxpy matmul matmul_tiled transpose reduction histogram stencil module
     atax aes128 atomics bfs bitonic calls convolution copies device_variables divergence doubles dynamic_lds fft fir
-    chase floyd_warshall grids half integers kmeans layers math matmul_chain narrow nbody pipeline scan scratch shuffles spmv streams structs
+    chase floyd_warshall grids half integers kmeans layers math matmul_chain narrow nbody network pipeline scan scratch shuffles spmv streams structs
     alignment clocks devices peers spread fences life philox prints radix_sort sha256 threads host_threads managed occupancy overlap dct8x8 ocean interleave"
 gpus_programs="peer_ring allreduce halo matmul_gpus gpu_threads queues managed_pingpong managed_both managed_reads" # for as many GPUs as there are
 kernels=$programs/module_kernels.hsaco # what module, bad_missing_kernel and bad_truncated load
@@ -958,6 +958,11 @@ t_bad_option() { expect 2 'stats' -- run platforms/tiny.heddle --stat x -- "$pro
 # Traces of its own on rtx3070: closed forms, limits, streams, mistakes, and the same bytes however they are played.
 t_sass_trace() {
     expect 0 '^ok$' -- python3 tests/system/sass_play.py "$heddle" platforms "$out/work/sass_play"
+}
+
+# Chosen kernels, warm-up, experiment and sample on lists of traces.
+t_sass_warmup() {
+    expect 0 '^ok$' -- python3 tests/system/sass_warmup.py "$heddle" platforms "$out/work/sass_warmup"
 }
 
 # Real traces, which lie outside of the repository, beside the figures of another simulator.

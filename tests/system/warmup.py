@@ -98,4 +98,5 @@ def sample(path, most):
         fail(line)
 
 
-globals()[sys.argv[1]](*sys.argv[2:])
+if __name__ == "__main__":
+    globals()[sys.argv[1]](*sys.argv[2:])

@@ -305,7 +305,7 @@ def test_check():
     lines = re.findall(r"kernel-9.traceg:(\d+): error", done.stderr)
     want = [str(i + 1) for i, l in enumerate(read(path).split("\n")) if "STG.E.128 3" in l or "LDS x" in l]
     check(lines == want and len(want) == 2, f"{lines} named, {want} are wrong")
-    lists = write(os.path.join(SCRATCH, "kernelslist.g"), "MemcpyHtoD,0x10,4\nfoo\nkernel-missing.traceg\nMemcpyDtoH,0x1,4\n")
+    lists = write(os.path.join(SCRATCH, "kernelslist.g"), "MemcpyHtoD,0x10,4\nfoo\nkernel-missing.traceg\nMemcpyPeer,0x1,4\n")
     done = trace("check", lists, status=1)
     check(":2: warning: " in done.stderr and ":4: warning: " in done.stderr, done.stderr)
     check("kernel-missing.traceg: error: cannot be read: No such file" in done.stderr, done.stderr)
