@@ -86,6 +86,7 @@ static uint32_t live_groups[SLOTS]; /* slots, oldest first */
 static uint32_t free_slots[SLOTS];
 static struct decoded decode_cache[DECODE_ENTRIES];
 static struct step steps[DECODE_ENTRIES];
+static struct isa_workspace workspace;
 static uint32_t launches;
 
 /* ---- faults ---- */
@@ -197,6 +198,9 @@ static bool access_memory(struct run *r, const struct group *g, struct wave *w,
     bool is_vector = s->kind == STEP_VECTOR;
     uint32_t lane;
     const char *wrong;
+    context->time = r->launch->before + r->instructions;
+    if (inst->flags & ISA_IS_ATOMIC)
+        isa_workspace_plain(&workspace);
     if (__builtin_expect(r->launch->touches, 0)) {
         if (is_vector)
             touch_vector(&windows, g->unit, context, &w->scalars, inst);
@@ -259,43 +263,61 @@ static __attribute__((noinline)) void profile_count(struct run *r, struct wave *
     p->blocks[w->block]++;
 }
 
+/* At a branch behind the end of the slice: true if the wavefront only gives way. */
+static bool end_slice(struct run *r, const struct group *g, const struct wave *w,
+                      const struct isa_inst *inst)
+{
+    if (r->instructions < r->limit)
+        return true;
+    limit_reached(r, g, w, inst);
+    return false;
+}
+
+/* wave_run() between begin and end of the workspace. */
+static inline __attribute__((always_inline)) bool wave_steps(struct run *r, struct group *g,
+                                                             struct wave *w,
+                                                             struct isa_context *context)
+{
+    uint64_t slice_end = r->instructions + FUNCTIONAL_SLICE;
+    slice_end = slice_end < r->limit ? slice_end : r->limit;
+    const bool profile = r->launch->profile;
+    const uint32_t launch = launches;
+    for (;;) {
+        uint64_t pc = w->scalars.pc;
+        struct step *s = &steps[(uint32_t)(pc >> 2) & (DECODE_ENTRIES - 1)];
+        if (__builtin_expect(s->address != pc || s->launch != launch, 0)
+            && !(s = decode(r, g, w)))
+            return false;
+        r->instructions++;
+        if (__builtin_expect(profile, 0))
+            profile_count(r, w, s->ready.inst, pc);
+        if (s->kind >= STEP_VECTOR) {
+            if (!access_memory(r, g, w, context, s))
+                return false;
+            continue;
+        }
+        enum isa_status status = s->ready.run(context, &w->scalars, &s->ready, &workspace);
+        if (__builtin_expect(status != ISA_OK, 0)
+            && !stopped(r, g, w, s->ready.inst, pc, status))
+            return false;
+        if (s->kind == STEP_REGISTERS)
+            continue;
+        const struct isa_inst *inst = s->ready.inst;
+        if (s->kind == STEP_SPECIAL && !special(r, g, w, inst))
+            return true;
+        if ((inst->flags & ISA_IS_BRANCH) && r->instructions >= slice_end)
+            return end_slice(r, g, w, inst);
+    }
+}
+
 /* Runs the wavefront until it ends, waits, or has had its slice. False: the run has failed. */
 static bool wave_run(struct run *r, struct group *g, struct wave *w)
 {
     struct isa_context context = context_of(r, g, w);
-    uint64_t slice_end = r->instructions + FUNCTIONAL_SLICE;
-    slice_end = slice_end < r->limit ? slice_end : r->limit;
-    bool profile = r->launch->profile;
-    for (;;) {
-        uint64_t pc = w->scalars.pc;
-        struct step *s = &steps[(uint32_t)(pc >> 2) & (DECODE_ENTRIES - 1)];
-        if (__builtin_expect(s->address != pc || s->launch != launches, 0)
-            && !(s = decode(r, g, w)))
-            return false;
-        const struct isa_inst *inst = s->ready.inst;
-        r->instructions++;
-        if (__builtin_expect(profile, 0))
-            profile_count(r, w, inst, pc);
-        if (s->kind >= STEP_VECTOR) {
-            context.time = r->launch->before + r->instructions;
-            if (!access_memory(r, g, w, &context, s))
-                return false;
-            continue;
-        }
-        enum isa_status status = s->ready.run(&context, &w->scalars, &s->ready);
-        if (__builtin_expect(status != ISA_OK, 0) && !stopped(r, g, w, inst, pc, status))
-            return false;
-        if (s->kind == STEP_REGISTERS)
-            continue;
-        if (s->kind == STEP_SPECIAL && !special(r, g, w, inst))
-            return true;
-        if ((inst->flags & ISA_IS_BRANCH) && r->instructions >= slice_end) {
-            if (r->instructions < r->limit)
-                return true;
-            limit_reached(r, g, w, inst);
-            return false;
-        }
-    }
+    isa_workspace_begin(&workspace);
+    bool done = wave_steps(r, g, w, &context);
+    isa_workspace_end(&workspace);
+    return done;
 }
 
 static void release_barrier(struct group *g)

@@ -5,6 +5,8 @@
 #include "isa_table.h"
 #include "isa_valu.h"
 
+#include <xmmintrin.h>
+
 /* ---- variants -------------------------------------------------------------------------------- */
 
 typedef enum isa_status executor(struct isa_context *, struct isa_wave *, const struct isa_inst *);
@@ -177,16 +179,32 @@ enum isa_status isa_execute(struct isa_context *ctx, struct isa_wave *wave,
 
 /* ---- prepared instructions ------------------------------------------------------------------- */
 
-static enum isa_status run_any(struct isa_context *ctx, struct isa_wave *wave,
-                               const struct isa_ready *ready)
+void isa_workspace_begin(struct isa_workspace *work)
 {
+    work->mode = UINT32_MAX; /* of no wavefront */
+    work->daz = false;
+    work->one = 1.0f;
+}
+
+void isa_workspace_set_daz(struct isa_workspace *work, bool daz)
+{
+    enum { DAZ = 1 << 6 };
+    _mm_setcsr(daz ? _mm_getcsr() | DAZ : _mm_getcsr() & ~(unsigned)DAZ);
+    work->daz = daz;
+}
+
+static enum isa_status run_any(struct isa_context *ctx, struct isa_wave *wave,
+                               const struct isa_ready *ready, struct isa_workspace *work)
+{
+    isa_workspace_plain(work);
     return isa_execute(ctx, wave, ready->inst);
 }
 
 static enum isa_status run_lds(struct isa_context *ctx, struct isa_wave *wave,
-                               const struct isa_ready *ready)
+                               const struct isa_ready *ready, struct isa_workspace *work)
 {
     executor *lds = (executor *)ready->kernel;
+    isa_workspace_plain(work);
     enum isa_status status = lds(ctx, wave, ready->inst);
     if (status == ISA_OK)
         wave->pc += ready->size;
@@ -194,8 +212,9 @@ static enum isa_status run_lds(struct isa_context *ctx, struct isa_wave *wave,
 }
 
 static enum isa_status run_scalar(struct isa_context *ctx, struct isa_wave *wave,
-                                  const struct isa_ready *ready)
+                                  const struct isa_ready *ready, struct isa_workspace *work)
 {
+    (void)work;
     isa_salu_row *row = (isa_salu_row *)ready->kernel;
     return row(ctx, wave, ready->inst);
 }
