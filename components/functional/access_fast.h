@@ -13,7 +13,7 @@
 LANES_INLINE bool find_base(const struct isa_context *context, const struct isa_wave *wave,
                             const struct isa_ready *ready, uint64_t exec, uint64_t *base)
 {
-    const uint32_t *upper = context->vgpr + ready->address + 64;
+    const uint32_t *upper = context->vgpr + ready->source[0] + 64;
     if (ready->base != ISA_NO_OPERAND) {
         *base = isa_wave_pair(wave, ready->base) + (uint64_t)ready->offset;
         return true;
@@ -31,7 +31,7 @@ LANES_INLINE bool access_fast_vector(struct window_table *t, struct isa_context 
     uint64_t exec = isa_wave_exec(wave), base;
     if (ready->memory == ISA_READY_OTHER || !exec || !find_base(context, wave, ready, exec, &base))
         return false;
-    struct lanes_span s = lanes_span_of(context->vgpr + ready->address, exec, ready->bytes);
+    struct lanes_span s = lanes_span_of(context->vgpr + ready->source[0], exec, ready->bytes);
     const struct window *w =
         window_of(t, base + s.low, (uint64_t)(s.high - s.low) + ready->bytes, hint);
     if (!w || s.high - s.low > INT32_MAX)

@@ -47,12 +47,14 @@ enum step_kind { STEP_REGISTERS, STEP_BRANCH, STEP_SPECIAL, STEP_VECTOR, STEP_SC
 /* A decoded instruction, ready for being executed. Valid for the launch that compared its bytes
  * with memory. */
 struct step {
-    uint64_t address;
+    _Alignas(128) uint64_t address;
     uint32_t launch;
     uint8_t kind; /* enum step_kind */
     uint8_t hint; /* window that it hit last */
+    uint16_t vgprs; /* that it was made ready for */
     struct isa_ready ready;
 };
+_Static_assert(sizeof(struct step) <= 128, "a step should lie in two lines of the host's caches");
 
 /* The memory instructions in one variant. */
 struct access {
@@ -138,7 +140,23 @@ static struct step *make_step(const struct run *r, const struct decoded *d)
     s->address = d->address;
     s->launch = launches;
     s->kind = step_kind(&d->inst);
+    s->vgprs = r->common.vgprs;
     isa_prepare(&d->inst, r->common.vgprs, &s->ready);
+    return s;
+}
+
+/* The step of an earlier launch, if the bytes at `pc` are still those. */
+static struct step *known_step(const struct run *r, uint64_t pc)
+{
+    uint32_t slot = (uint32_t)(pc >> 2) & (DECODE_ENTRIES - 1);
+    struct step *s = &steps[slot];
+    const struct decoded *d = &decode_cache[slot];
+    const struct window *w = window_find(&windows, pc);
+    if (!w || !window_holds(w, pc, ISA_MAX_INST_BYTES) || s->address != pc || !d->valid
+        || d->address != pc || d->inst.target != r->launch->target || s->vgprs != r->common.vgprs
+        || !decode_same(d, (const uint8_t *)w->host + (pc - w->start)))
+        return NULL;
+    s->launch = launches;
     return s;
 }
 
@@ -149,6 +167,12 @@ static __attribute__((noinline)) struct step *decode(struct run *r, const struct
     uint64_t pc = w->scalars.pc;
     uint8_t bytes[ISA_MAX_INST_BYTES];
     char what[WORK_FAULT_WHAT];
+    struct step *seen = known_step(r, pc);
+    if (seen) {
+        if (r->launch->touches)
+            touch_code(&windows, g->unit, pc);
+        return seen;
+    }
     const struct program_allocation *a = program_find(r->launch->program, pc);
     if (!a || !window_find(&windows, pc)) {
         work_fault_fetch(r->launch->program, pc, what, sizeof what);

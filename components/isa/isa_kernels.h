@@ -9,15 +9,10 @@
 #define HEDDLE_ISA_KERNELS_H
 
 #include "isa_math.h"
-
-struct kernel_env {
-    uint64_t mask_in; /* carries or conditions */
-    uint64_t mask_out;
-    uint32_t keep_in, keep_out;
-};
+#include "isa_ready.h"
 
 #define KERNEL_ARGUMENTS                                                                           \
-    uint32_t *d, const uint32_t *s0, const uint32_t *s1, const uint32_t *s2, struct kernel_env *env
+    uint32_t *d, const uint32_t *s0, const uint32_t *s1, const uint32_t *s2, struct isa_environment *env
 #define UNUSED __attribute__((unused))
 
 /* ---- sources: READ_type(name, array) declares and loads -------------------------------------- */

@@ -54,11 +54,25 @@ LANES_INLINE lanes_vector lanes_active(uint64_t exec, unsigned lane)
 
 LANES_INLINE bool lanes_are_zero(lanes_vector v)
 {
-    uint64_t word[LANES_AT_ONCE / 2], any = 0;
+#if defined __AVX512F__
+    return !_mm512_test_epi32_mask((__m512i)v, (__m512i)v);
+#elif defined __AVX2__
+    return _mm256_testz_si256((__m256i)v, (__m256i)v);
+#else
+    uint64_t word[2];
     memcpy(word, &v, sizeof word);
-    for (unsigned i = 0; i < LANES_AT_ONCE / 2; i++)
-        any |= word[i];
-    return !any;
+    return !(word[0] | word[1]);
+#endif
+}
+
+/* Of one register under exec: the new value. */
+LANES_INLINE void lanes_merge(uint32_t *to, unsigned lane, lanes_vector value, uint64_t exec)
+{
+    if (exec != UINT64_MAX) {
+        lanes_vector active = lanes_active(exec, lane);
+        value = (value & active) | (lanes_get(to + lane) & ~active);
+    }
+    lanes_put(to + lane, value);
 }
 
 /* ---- how the lanes' addresses lie ------------------------------------------------------------ */
@@ -90,22 +104,25 @@ LANES_INLINE bool lanes_are_regular(const uint32_t *value, uint32_t start, uint3
     return lanes_are_zero(wrong);
 }
 
+/* What inactive lanes have is replaced by what an active one has. */
 LANES_INLINE void lanes_find_bounds(struct lanes_span *s, uint64_t exec)
 {
-    lanes_vector low = (lanes_vector){0} + UINT32_MAX, high = {0};
-    for (unsigned lane = 0; lane < 64; lane += LANES_AT_ONCE) {
-        lanes_vector here = lanes_get(s->offset + lane), active = lanes_active(exec, lane);
-        lanes_vector for_low = here | ~active, for_high = here & active;
-        lanes_vector lower = (lanes_vector)(for_low < low), higher = (lanes_vector)(for_high > high);
-        low = (for_low & lower) | (low & ~lower);
-        high = (for_high & higher) | (high & ~higher);
+    uint32_t low = s->low, high = s->low, kept[64];
+    const uint32_t *offset = s->offset;
+    if (exec != UINT64_MAX) {
+        const lanes_vector first = (lanes_vector){0} + low;
+        for (unsigned lane = 0; lane < 64; lane += LANES_AT_ONCE) {
+            lanes_vector active = lanes_active(exec, lane);
+            lanes_put(kept + lane, (lanes_get(offset + lane) & active) | (first & ~active));
+        }
+        offset = kept;
     }
-    s->low = UINT32_MAX;
-    s->high = 0;
-    for (unsigned i = 0; i < LANES_AT_ONCE; i++) {
-        s->low = low[i] < s->low ? low[i] : s->low;
-        s->high = high[i] > s->high ? high[i] : s->high;
+    for (unsigned lane = 0; lane < 64; lane++) {
+        low = offset[lane] < low ? offset[lane] : low;
+        high = offset[lane] > high ? offset[lane] : high;
     }
+    s->low = low;
+    s->high = high;
 }
 
 /* Two neighbours suggest the distance, one pass over the lanes confirms it. `usual`: the distance
@@ -122,7 +139,8 @@ LANES_INLINE struct lanes_span lanes_span_of(const uint32_t *offset, uint64_t ex
                            .step = step,
                            .first = first,
                            .regular = true};
-    if (end > UINT32_MAX || !lanes_are_regular(offset, offset[first] - first * step, step, exec)) {
+    if (end > UINT32_MAX || offset[last] != end
+        || !lanes_are_regular(offset, offset[first] - first * step, step, exec)) {
         s.regular = false;
         lanes_find_bounds(&s, exec);
     }
@@ -133,10 +151,8 @@ LANES_INLINE struct lanes_span lanes_span_of(const uint32_t *offset, uint64_t ex
 
 LANES_INLINE void lanes_write(uint32_t *to, const uint32_t *from, uint64_t exec)
 {
-    for (unsigned lane = 0; lane < 64; lane += LANES_AT_ONCE) {
-        lanes_vector active = lanes_active(exec, lane);
-        lanes_put(to + lane, (lanes_get(from + lane) & active) | (lanes_get(to + lane) & ~active));
-    }
+    for (unsigned lane = 0; lane < 64; lane += LANES_AT_ONCE)
+        lanes_merge(to, lane, lanes_get(from + lane), exec);
 }
 
 /* The dwords at host + offset[lane] - low for active lanes; no offset is more than INT32_MAX above
@@ -181,42 +197,50 @@ LANES_INLINE bool lanes_can_read(const struct lanes_memory *m, const char *from,
     return from >= m->begin && from <= m->end && (size_t)(m->end - from) >= bytes;
 }
 
-LANES_INLINE uint32_t lanes_part(const char *from, unsigned bytes, bool is_signed)
+LANES_INLINE uint32_t lanes_part(const char *from, unsigned bytes)
 {
-    if (bytes == 1)
-        return is_signed ? (uint32_t)(int32_t)(signed char)*from : (uint8_t)*from;
     uint16_t word;
+    if (bytes == 1)
+        return (uint8_t)*from;
     memcpy(&word, from, 2);
-    return is_signed ? (uint32_t)(int32_t)(int16_t)word : word;
+    return word;
 }
 
-LANES_INLINE void lanes_load_parts(uint32_t *to, const char *host, const struct lanes_span *s,
-                                   unsigned bytes, bool is_signed, const struct lanes_memory *m,
-                                   uint64_t exec)
+/* Bits above the lowest `bytes` are anything. */
+LANES_INLINE void lanes_get_parts(uint32_t part[64], const char *host, const struct lanes_span *s,
+                                  unsigned bytes, const struct lanes_memory *m, uint64_t exec)
 {
-    uint32_t part[64] = {0};
     if (s->regular && s->step == bytes && exec == UINT64_MAX) {
         if (bytes == 1)
             for (unsigned lane = 0; lane < 64; lane++)
                 part[lane] = (uint8_t)host[lane];
         else
             for (unsigned lane = 0; lane < 64; lane++)
-                part[lane] = lanes_part(host + 2 * lane, 2, false);
-    } else if (s->high - s->low <= INT32_MAX
-               && lanes_can_read(m, host, (size_t)(s->high - s->low) + 4)) {
+                part[lane] = lanes_part(host + 2 * lane, 2);
+    } else if (lanes_can_read(m, host, (size_t)(s->high - s->low) + 4)) {
         lanes_gather(part, host, s->offset, s->low, exec);
     } else {
         for (uint64_t rest = exec; rest; rest &= rest - 1) {
             unsigned lane = (unsigned)__builtin_ctzll(rest);
-            part[lane] = lanes_part(host + (s->offset[lane] - s->low), bytes, false);
+            part[lane] = lanes_part(host + (s->offset[lane] - s->low), bytes);
         }
     }
+}
+
+LANES_INLINE void lanes_load_parts(uint32_t *to, const char *host, const struct lanes_span *s,
+                                   unsigned bytes, bool is_signed, const struct lanes_memory *m,
+                                   uint64_t exec)
+{
+    typedef int32_t signed_vector __attribute__((vector_size(LANES_AT_ONCE * 4)));
+    uint32_t part[64];
     unsigned up = 32 - 8 * bytes;
+    if (exec != UINT64_MAX)
+        memset(part, 0, sizeof part); /* inactive lanes are computed with, too */
+    lanes_get_parts(part, host, s, bytes, m, exec);
     for (unsigned lane = 0; lane < 64; lane += LANES_AT_ONCE) {
-        lanes_vector active = lanes_active(exec, lane), wide = lanes_get(part + lane) << up;
-        typedef int32_t signed_vector __attribute__((vector_size(LANES_AT_ONCE * 4)));
+        lanes_vector wide = lanes_get(part + lane) << up;
         wide = is_signed ? (lanes_vector)((signed_vector)wide >> up) : wide >> up;
-        lanes_put(to + lane, (wide & active) | (lanes_get(to + lane) & ~active));
+        lanes_merge(to, lane, wide, exec);
     }
 }
 
@@ -226,14 +250,8 @@ LANES_INLINE void lanes_load_uniform(uint32_t *to, const char *host, unsigned dw
         uint32_t value;
         memcpy(&value, host + 4 * i, 4);
         const lanes_vector all = (lanes_vector){0} + value;
-        for (unsigned lane = 0; lane < 64; lane += LANES_AT_ONCE) {
-            if (exec == UINT64_MAX) {
-                lanes_put(to + lane, all);
-                continue;
-            }
-            lanes_vector active = lanes_active(exec, lane);
-            lanes_put(to + lane, (all & active) | (lanes_get(to + lane) & ~active));
-        }
+        for (unsigned lane = 0; lane < 64; lane += LANES_AT_ONCE)
+            lanes_merge(to, lane, all, exec);
     }
 }
 
@@ -250,11 +268,10 @@ LANES_INLINE void lanes_load_scattered(uint32_t *to, const char *host, const str
         lanes_gather(to + 64 * i, host + 4 * i, offset, s->low, exec);
 }
 
-/* `bytes` (1, 2, 4, 8, 12, 16) of each active lane from host + offset - low to registers, 1 and 2
- * extended. All of these bytes lie in *m, and s->high - s->low is at most INT32_MAX. */
-LANES_INLINE void lanes_load(uint32_t *to, const char *host, const struct lanes_span *s,
-                             unsigned bytes, bool is_signed, const struct lanes_memory *m,
-                             uint64_t exec)
+/* lanes_load(), where the compiler may know that all lanes are active. */
+LANES_INLINE void lanes_load_under(uint32_t *to, const char *host, const struct lanes_span *s,
+                                   unsigned bytes, bool is_signed, const struct lanes_memory *m,
+                                   uint64_t exec)
 {
     if (s->regular && s->step == 4 && bytes == 4) {
         uint32_t loaded[64];
@@ -275,6 +292,18 @@ LANES_INLINE void lanes_load(uint32_t *to, const char *host, const struct lanes_
         lanes_load_uniform(to, host, bytes / 4, exec);
     else
         lanes_load_scattered(to, host, s, bytes / 4, exec);
+}
+
+/* `bytes` (1, 2, 4, 8, 12, 16) of each active lane from host + offset - low to registers, 1 and 2
+ * extended. All of these bytes lie in *m, and s->high - s->low is at most INT32_MAX. */
+LANES_INLINE void lanes_load(uint32_t *to, const char *host, const struct lanes_span *s,
+                             unsigned bytes, bool is_signed, const struct lanes_memory *m,
+                             uint64_t exec)
+{
+    if (exec == UINT64_MAX)
+        lanes_load_under(to, host, s, bytes, is_signed, m, UINT64_MAX);
+    else
+        lanes_load_under(to, host, s, bytes, is_signed, m, exec);
 }
 
 /* ---- stores ---------------------------------------------------------------------------------- */

@@ -124,7 +124,7 @@ static bool follows_round_mode(unsigned op)
 /* Calls the kernel under the wavefront's rounding mode and leaves the host's as it was. */
 static void run_rounded(const struct isa_wave *wave, const struct isa_inst *inst,
                         const struct entry *entry, uint32_t *to, const uint32_t *const source[3],
-                        struct kernel_env *env)
+                        struct isa_environment *env)
 {
     /* MODE: nearest, up, down, zero. MXCSR: nearest, down, up, zero. */
     static const uint32_t host_modes[4] = {0, 0x4000, 0x2000, 0x6000};
@@ -371,7 +371,7 @@ static void place_part(struct lanes *result, const uint32_t *old, unsigned selec
 }
 
 static void finish_result(const struct isa_wave *wave, const struct isa_inst *inst,
-                          const struct entry *entry, const struct kernel_env *env,
+                          const struct entry *entry, const struct isa_environment *env,
                           struct lanes *result, const uint32_t *old)
 {
     static const float scales[4] = {1.0f, 2.0f, 4.0f, 0.5f};
@@ -399,7 +399,7 @@ static void finish_result(const struct isa_wave *wave, const struct isa_inst *in
 /* Runs a packed row's kernel on the low and then on the high halves that op_sel chooses. */
 static void run_packed(const struct entry *entry, const struct isa_inst *inst,
                        const uint32_t *const source[3], struct lanes *result,
-                       struct kernel_env *env)
+                       struct isa_environment *env)
 {
     struct lanes half[3], out[2];
     for (unsigned part = 0; part < 2; part++) {
@@ -433,7 +433,7 @@ static void widen_source(const struct isa_inst *inst, unsigned i, const uint32_t
 
 static void run_mixed(const struct isa_wave *wave, const struct entry *entry,
                       const struct isa_inst *inst, const uint32_t *const source[3],
-                      struct lanes *result, const uint32_t *old, struct kernel_env *env)
+                      struct lanes *result, const uint32_t *old, struct isa_environment *env)
 {
     struct lanes wide[3];
     for (unsigned i = 0; i < 3; i++)
@@ -543,7 +543,7 @@ static void write_mask(struct isa_wave *wave, const struct isa_inst *inst,
         isa_wave_set_pair(wave, ISA_EXEC, mask);
 }
 
-static void set_environment(struct kernel_env *env, const struct isa_wave *wave,
+static void set_environment(struct isa_environment *env, const struct isa_wave *wave,
                             const struct isa_inst *inst, const struct entry *entry)
 {
     env->keep_in = wave->mode & 0x10 ? 0xffffffff : 0x80000000;
@@ -558,7 +558,7 @@ static void set_environment(struct kernel_env *env, const struct isa_wave *wave,
 static void execute_modified(struct isa_context *ctx, struct isa_wave *wave,
                              const struct isa_inst *inst, const struct entry *entry,
                              const uint32_t *source[3], struct lanes buffer[3],
-                             struct kernel_env *env)
+                             struct isa_environment *env)
 {
     uint64_t exec = isa_wave_exec(wave), writable = ~UINT64_C(0);
     struct lanes result;
@@ -592,7 +592,7 @@ enum isa_status PASTE(isa_valu_execute_, ISA_VARIANT)(struct isa_context *ctx,
     struct lanes buffer[3];
     const uint32_t *source[3] = {buffer[0].word, buffer[1].word,
                                  buffer[2].word}; /* unused ones are never read */
-    struct kernel_env env = {0};
+    struct isa_environment env = {0};
     set_environment(&env, wave, inst, entry);
     for (unsigned i = 0; i < 3 && entry->src[i] != TYPE_NONE; i++)
         source[i] =

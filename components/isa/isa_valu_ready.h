@@ -32,18 +32,19 @@ static __attribute__((noinline)) bool new_mode(const struct isa_wave *wave,
 {
     bool in = wave->mode & 0x10, out = wave->mode & 0x20;
     isa_workspace_plain(work);
+    if (wave->mode & 15)
+        return false;
     work->mode = wave->mode;
-    work->is_plain = !(wave->mode & 15);
-    work->keep_in = in ? 0xffffffff : 0x80000000;
-    work->keep_out = out ? 0xffffffff : 0x80000000;
+    work->env.keep_in = in ? 0xffffffff : 0x80000000;
+    work->env.keep_out = out ? 0xffffffff : 0x80000000;
     work->flushes = !in && !out;
     work->is_uniform = in == out;
-    return work->is_plain;
+    return true;
 }
 
 INLINE bool is_plain(const struct isa_wave *wave, struct isa_workspace *work)
 {
-    return __builtin_expect(work->mode == wave->mode, 1) ? work->is_plain : new_mode(wave, work);
+    return __builtin_expect(work->mode == wave->mode, 1) || new_mode(wave, work);
 }
 
 /* ---- sources and results --------------------------------------------------------------------- */
@@ -53,23 +54,21 @@ INLINE const uint32_t *ready_source(const struct isa_context *ctx, const struct 
                                     const struct isa_ready *ready, unsigned i,
                                     struct isa_workspace *work, bool may_be_signed)
 {
-    uint32_t *buffer = work->source[i], clear = ready->clear[i], flip = ready->flip[i];
-    bool is_signed = may_be_signed && (~clear | flip);
+    uint32_t *buffer = work->source[i];
+    bool abs = may_be_signed && (ready->abs >> i & 1), neg = may_be_signed && (ready->neg >> i & 1);
+    uint32_t clear = abs ? 0x7fffffff : 0xffffffff, flip = neg ? 0x80000000 : 0;
     if (__builtin_expect(ready->kind[i] == ISA_READY_VGPR, 1)) {
         const uint32_t *from = ctx->vgpr + ready->source[i];
-        if (!is_signed)
+        if (!abs && !neg)
             return from;
         for (unsigned lane = 0; lane < 64; lane++)
             buffer[lane] = (from[lane] & clear) ^ flip;
         return buffer;
     }
     uint64_t value = ready->constant[i];
-    if (ready->kind[i] == ISA_READY_SGPR) {
+    if (ready->kind[i] == ISA_READY_SGPR)
         value = isa_wave_pair(wave, ready->source[i]);
-        if (is_signed)
-            value = ((uint32_t)value & clear) ^ flip;
-    }
-    broadcast(buffer, value, 1);
+    broadcast(buffer, ((uint32_t)value & clear) ^ flip, 1);
     if (ready->wide >> i & 1)
         broadcast(buffer + 64, value >> 32, 1);
     return buffer;
@@ -92,9 +91,6 @@ INLINE enum isa_status ready_plain(struct isa_context *ctx, struct isa_wave *wav
     const uint32_t *source[3] = {work->source[0], work->source[1], work->source[2]};
     if (__builtin_expect(!is_plain(wave, work), 0))
         return ready_general(ctx, wave, ready, work);
-    if (!ready->any_daz)
-        isa_workspace_plain(work);
-    struct kernel_env env = {.keep_in = work->keep_in, .keep_out = work->keep_out};
     for (unsigned i = 0; i < sources; i++)
         source[i] = ready_source(ctx, wave, ready, i, work, may_be_signed);
     valu_kernel *kernel = (valu_kernel *)ready->kernel;
@@ -102,7 +98,7 @@ INLINE enum isa_status ready_plain(struct isa_context *ctx, struct isa_wave *wav
     uint32_t *to = ctx->vgpr + ready->dst;
     bool all = exec == ~UINT64_C(0);
     wave->pc += ready->size;
-    kernel(all ? to : work->result, source[0], source[1], source[2], &env);
+    kernel(all ? to : work->result, source[0], source[1], source[2], &work->env);
     if (!all)
         write_some(to, work->result, ready->dwords, exec);
     return ISA_OK;
@@ -120,9 +116,19 @@ RUNNER(ready_plain_3)
 {
     return ready_plain(ctx, wave, ready, work, 3, false);
 }
-RUNNER(ready_signed)
+/* Any that may not meet DAZ, or have abs or neg. */
+RUNNER(ready_plain_any)
 {
+    isa_workspace_plain(work);
     return ready_plain(ctx, wave, ready, work, ready->sources, true);
+}
+
+static __attribute__((noinline)) bool any_nan(const uint32_t *word, uint64_t exec)
+{
+    uint64_t nans = 0;
+    for (unsigned lane = 0; lane < 64; lane++)
+        nans |= (uint64_t)((word[lane] & 0x7fffffff) > 0x7f800000) << lane;
+    return nans & exec;
 }
 
 /* fp32, as above. */
@@ -137,12 +143,13 @@ INLINE enum isa_status ready_fast(struct isa_context *ctx, struct isa_wave *wave
         isa_workspace_set_daz(work, work->flushes);
     for (unsigned i = 0; i < sources; i++)
         source[i] = ready_source(ctx, wave, ready, i, work, may_be_signed);
-    valu_fast *kernel = (valu_fast *)ready->fast;
+    valu_fast *kernel = (valu_fast *)ready->kernel;
     uint64_t exec = isa_wave_exec(wave);
     uint32_t *to = ctx->vgpr + ready->dst;
     bool direct = ready->direct && exec == ~UINT64_C(0);
     uint32_t *result = direct ? to : work->result;
-    if (__builtin_expect(kernel(result, source[0], source[1], source[2], work->one), 0))
+    if (__builtin_expect(kernel(result, source[0], source[1], source[2], work->one), 0)
+        && (direct || any_nan(result, exec)))
         return ready_general(ctx, wave, ready, work);
     wave->pc += ready->size;
     if (exec != ~UINT64_C(0))
@@ -198,11 +205,7 @@ INLINE enum isa_status ready_masked(struct isa_context *ctx, struct isa_wave *wa
     const uint32_t *source[3] = {work->source[0], work->source[1], work->source[2]};
     if (__builtin_expect(!is_plain(wave, work), 0))
         return ready_general(ctx, wave, ready, work);
-    if (!ready->any_daz)
-        isa_workspace_plain(work);
-    struct kernel_env env = {.mask_in = isa_wave_pair(wave, ready->mask_in),
-                             .keep_in = work->keep_in,
-                             .keep_out = work->keep_out};
+    work->env.mask_in = isa_wave_pair(wave, ready->mask_in);
     for (unsigned i = 0; i < sources; i++)
         source[i] = ready_source(ctx, wave, ready, i, work, may_be_signed);
     valu_kernel *kernel = (valu_kernel *)ready->kernel;
@@ -210,10 +213,10 @@ INLINE enum isa_status ready_masked(struct isa_context *ctx, struct isa_wave *wa
     uint32_t *to = ctx->vgpr + ready->dst;
     bool direct = ready->dwords && exec == ~UINT64_C(0);
     wave->pc += ready->size;
-    kernel(direct ? to : work->result, source[0], source[1], source[2], &env);
+    kernel(direct ? to : work->result, source[0], source[1], source[2], &work->env);
     if (!direct && ready->dwords)
         write_some(to, work->result, ready->dwords, exec);
-    uint64_t mask = env.mask_out & exec;
+    uint64_t mask = work->env.mask_out & exec;
     if (ready->mask_out != ISA_NO_OPERAND)
         isa_wave_set_pair(wave, ready->mask_out, mask);
     if (ready->sets_exec)
@@ -227,6 +230,7 @@ RUNNER(ready_masked_2)
 }
 RUNNER(ready_masked_any)
 {
+    isa_workspace_plain(work);
     return ready_masked(ctx, wave, ready, work, ready->sources, true);
 }
 
@@ -242,10 +246,8 @@ static bool prepare_source(const struct isa_inst *inst, const struct entry *entr
     bool abs = inst->abs >> i & 1, neg = inst->neg >> i & 1;
     if ((abs || neg) && type != TYPE_F32)
         return false;
-    if (abs)
-        out->clear[i] = 0x7fffffff;
-    if (neg)
-        out->flip[i] = 0x80000000;
+    out->abs |= (uint8_t)(abs << i);
+    out->neg |= (uint8_t)(neg << i);
     out->wide |= (uint8_t)((entry->wide >> i & 1) << i);
     if (code >= ISA_VGPR) {
         out->kind[i] = ISA_READY_VGPR;
@@ -261,8 +263,6 @@ static bool prepare_source(const struct isa_inst *inst, const struct entry *entr
         return false;
     out->kind[i] = ISA_READY_CONSTANT;
     out->constant[i] = isa_scalar_constant(&no_context, &no_wave, inst, code, type);
-    if (abs || neg)
-        out->constant[i] = ((uint32_t)out->constant[i] & out->clear[i]) ^ out->flip[i];
     return true;
 }
 
@@ -314,11 +314,11 @@ static bool is_any_daz(unsigned op, const struct entry *entry)
 }
 
 static isa_runner *runner_of(const struct isa_inst *inst, const struct entry *entry,
-                             const struct isa_ready *ready)
+                             struct isa_ready *ready)
 {
     static isa_runner *const plain[] = {NULL, ready_plain_1, ready_plain_2, ready_plain_3};
     static isa_runner *const fast[] = {NULL, ready_fast_1, ready_fast_2, ready_fast_3};
-    bool is_signed = inst->abs | inst->neg;
+    bool is_signed = ready->abs | ready->neg, simple = !is_signed && is_any_daz(inst->op, entry);
     switch (entry->kind) {
     case KIND_V:
     case KIND_MAC:
@@ -327,9 +327,11 @@ static isa_runner *runner_of(const struct isa_inst *inst, const struct entry *en
         if (inst->op == ISA_OP_v_lshlrev_b64 && ready->kind[0] == ISA_READY_CONSTANT
             && ready->constant[0] < 32 && ready->kind[1] == ISA_READY_VGPR)
             return ready_shift;
-        if (ready->fast)
+        if (has_fast_form(inst->op)) {
+            ready->kernel = (void (*)(void))entry->fast;
             return is_signed ? ready_fast_signed : fast[ready->sources];
-        return is_signed ? ready_signed : plain[ready->sources];
+        }
+        return simple ? plain[ready->sources] : ready_plain_any;
     case KIND_CO:
     case KIND_CIO:
     case KIND_CI:
@@ -337,7 +339,7 @@ static isa_runner *runner_of(const struct isa_inst *inst, const struct entry *en
     case KIND_SD:
     case KIND_CMP:
     case KIND_CMPX:
-        return ready->sources == 2 && !is_signed ? ready_masked_2 : ready_masked_any;
+        return ready->sources == 2 && simple ? ready_masked_2 : ready_masked_any;
     default:
         return NULL;
     }
@@ -358,7 +360,6 @@ void PASTE(isa_valu_prepare_, ISA_VARIANT)(const struct isa_inst *inst, struct i
     if (!entry->kernel || (inst->flags & (ISA_IS_SDWA | ISA_IS_DPP)) || inst->omod || inst->clamp
         || inst->opsel)
         return;
-    memset(out->clear, 0xff, sizeof out->clear);
     for (out->sources = 0; out->sources < 3; out->sources++) {
         if (entry->src[out->sources] == TYPE_NONE)
             break;
@@ -366,8 +367,6 @@ void PASTE(isa_valu_prepare_, ISA_VARIANT)(const struct isa_inst *inst, struct i
             return;
     }
     out->kernel = (void (*)(void))entry->kernel;
-    out->fast = has_fast_form(inst->op) ? (void (*)(void))entry->fast : NULL;
-    out->any_daz = is_any_daz(inst->op, entry);
     out->dwords = entry->dst_dwords;
     out->dst = entry->dst_dwords ? (inst->dst - ISA_VGPR) * 64u : 0;
     out->direct = is_direct(out);
