@@ -36,6 +36,8 @@ LANES_INLINE bool access_fast_vector(struct window_table *t, struct isa_context 
         window_of(t, base + s.low, (uint64_t)(s.high - s.low) + ready->bytes, hint);
     if (!w || s.high - s.low > INT32_MAX)
         return false;
+    if (__builtin_expect(t->unit != WINDOW_NO_UNIT, 0))
+        touch_span(t, w, base, &s, exec, ready);
     char *host = w->host + (base + s.low - w->start);
     uint32_t *registers = context->vgpr + ready->data;
     struct lanes_memory memory = {w->host, w->host + w->size};
@@ -57,6 +59,8 @@ LANES_INLINE bool access_fast_scalar(struct window_table *t, struct isa_wave *wa
     const struct window *w = window_of(t, address, 4u * ready->dwords, hint);
     if (!w)
         return false;
+    if (__builtin_expect(t->unit != WINDOW_NO_UNIT, 0))
+        touch_words(t, w, address, 4u * ready->dwords);
     const char *from = w->host + (address - w->start);
     uint32_t *to = &wave->sgpr[ready->dst];
     for (unsigned i = 0; i < ready->dwords; i++)

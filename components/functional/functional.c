@@ -170,7 +170,7 @@ static __attribute__((noinline)) struct step *decode(struct run *r, const struct
     struct step *seen = known_step(r, pc);
     if (seen) {
         if (r->launch->touches)
-            touch_code(&windows, g->unit, pc);
+            touch_code(&windows, pc);
         return seen;
     }
     const struct program_allocation *a = program_find(r->launch->program, pc);
@@ -186,7 +186,7 @@ static __attribute__((noinline)) struct step *decode(struct run *r, const struct
     uint32_t slot, word = 0;
     window_read(&windows, pc, bytes, size);
     if (r->launch->touches)
-        touch_code(&windows, g->unit, pc);
+        touch_code(&windows, pc);
     int result = decode_find(decode_cache, r->launch->target, pc, bytes, size, &slot);
     if (result >= 0)
         return make_step(r, &decode_cache[slot]);
@@ -225,12 +225,6 @@ static bool access_memory(struct run *r, const struct group *g, struct wave *w,
     context->time = r->launch->before + r->instructions;
     if (inst->flags & ISA_IS_ATOMIC)
         isa_workspace_plain(&workspace);
-    if (__builtin_expect(r->launch->touches, 0)) {
-        if (is_vector)
-            touch_vector(&windows, g->unit, context, &w->scalars, inst);
-        else
-            touch_scalar(&windows, g->unit, context, &w->scalars, inst);
-    }
     if (is_vector)
         wrong = r->access->vector(&windows, context, &w->scalars, &s->ready, &s->hint, &lane);
     else
@@ -338,6 +332,7 @@ static inline __attribute__((always_inline)) bool wave_steps(struct run *r, stru
 static bool wave_run(struct run *r, struct group *g, struct wave *w)
 {
     struct isa_context context = context_of(r, g, w);
+    windows.unit = r->launch->touches ? g->unit : WINDOW_NO_UNIT;
     isa_workspace_begin(&workspace);
     bool done = wave_steps(r, g, w, &context);
     isa_workspace_end(&workspace);

@@ -11,6 +11,7 @@
 #define HEDDLE_FUNCTIONAL_TOUCH_H
 
 #include "functional.h"
+#include "components/isa/isa_ready.h"
 #include "window.h"
 
 /* Before each launch. Off unless it asks for touches or a profile. */
@@ -20,11 +21,19 @@ uint32_t touch_unit_count(void);
 /* The compute unit of the next work-group. */
 uint32_t touch_next_unit(void);
 
-/* Before the instruction is executed: its address registers may be what it loads. */
-void touch_vector(struct window_table *windows, uint32_t unit, struct isa_context *context,
+/* Before the instruction is executed: its address registers may be what it loads. All are for the
+ * unit windows->unit. touch_span: a prepared load or store whose active lanes (exec, not 0) access
+ * base + s->offset in the window *w. */
+struct lanes_span;
+void touch_span(struct window_table *windows, const struct window *w, uint64_t base,
+                const struct lanes_span *s, uint64_t exec, const struct isa_ready *ready);
+void touch_vector(struct window_table *windows, struct isa_context *context,
                   const struct isa_wave *wave, const struct isa_inst *inst);
-void touch_scalar(struct window_table *windows, uint32_t unit, struct isa_context *context,
+void touch_scalar(struct window_table *windows, struct isa_context *context,
                   const struct isa_wave *wave, const struct isa_inst *inst);
-void touch_code(struct window_table *windows, uint32_t unit, uint64_t pc);
+/* `size` bytes of a scalar load in *w. */
+void touch_words(struct window_table *windows, const struct window *w, uint64_t address,
+                 uint64_t size);
+void touch_code(struct window_table *windows, uint64_t pc);
 
 #endif
