@@ -7,6 +7,8 @@
 #ifndef HEDDLE_FUNCTIONAL_ACCESS_FAST_H
 #define HEDDLE_FUNCTIONAL_ACCESS_FAST_H
 
+#include "access_lines.h"
+
 #include "components/isa/isa_lanes.h"
 
 /* False: the active lanes' upper halves differ. */
@@ -23,6 +25,19 @@ LANES_INLINE bool find_base(const struct isa_context *context, const struct isa_
     return lanes_are_regular(upper, first, 0, exec);
 }
 
+static __attribute__((noinline)) void touch_lanes_of(struct window_table *t, const struct window *w,
+                                                     uint64_t base, const struct lanes_span *s,
+                                                     uint64_t exec, const struct isa_ready *ready)
+{
+    struct touch_lines lines;
+    if (touch_run(t, w, base, s, exec, ready))
+        return;
+    if (find_lines(s, base, ready->bytes, ready->memory == ISA_READY_STORE, exec, &lines))
+        touch_many(t, w, &lines, ready);
+    else
+        touch_scattered(t, base, s, exec, ready);
+}
+
 /* False: nothing has been done. */
 LANES_INLINE bool access_fast_vector(struct window_table *t, struct isa_context *context,
                                      struct isa_wave *wave, const struct isa_ready *ready,
@@ -37,7 +52,7 @@ LANES_INLINE bool access_fast_vector(struct window_table *t, struct isa_context 
     if (!w || s.high - s.low > INT32_MAX)
         return false;
     if (__builtin_expect(t->unit != WINDOW_NO_UNIT, 0))
-        touch_span(t, w, base, &s, exec, ready);
+        touch_lanes_of(t, w, base, &s, exec, ready);
     char *host = w->host + (base + s.low - w->start);
     uint32_t *registers = context->vgpr + ready->data;
     struct lanes_memory memory = {w->host, w->host + w->size};

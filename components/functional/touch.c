@@ -118,7 +118,7 @@ static uint64_t address_in(const struct isa_memory *m, const struct coalesced_li
 }
 
 /* Lines of lanes that follow each other without gaps, or read one place. */
-static void touch_run(const struct window_table *t, const struct window *w, enum warm_kind kind,
+static void touch_bytes(const struct window_table *t, const struct window *w, enum warm_kind kind,
                       uint64_t begin, uint64_t end)
 {
     for (uint64_t at = begin; at < end; at = at / WARM_LINE * WARM_LINE + WARM_LINE) {
@@ -155,17 +155,39 @@ static void touch_lanes(struct window_table *t, const struct isa_memory *m)
                    m->kind == ISA_MEMORY_LOAD ? UINT64_MAX : line_mask(m, &lines[i]));
 }
 
-void touch_span(struct window_table *t, const struct window *w, uint64_t base,
-                const struct lanes_span *s, uint64_t exec, const struct isa_ready *ready)
+static enum warm_kind kind_of(const struct isa_ready *ready)
+{
+    enum warm_kind load = ready->inst->memory & ISA_MEM_GLC ? WARM_COHERENT : WARM_READ;
+    return ready->memory == ISA_READY_STORE ? WARM_WRITE : load;
+}
+
+bool touch_run(struct window_table *t, const struct window *w, uint64_t base,
+               const struct lanes_span *s, uint64_t exec, const struct isa_ready *ready)
 {
     bool store = ready->memory == ISA_READY_STORE;
-    uint64_t run = exec >> s->first;
-    bool gapless = s->regular && !(run & (run + 1)) && s->step <= (store ? ready->bytes : WARM_LINE);
-    if (gapless || s->low == s->high) {
-        enum warm_kind load = ready->inst->memory & ISA_MEM_GLC ? WARM_COHERENT : WARM_READ;
-        touch_run(t, w, store ? WARM_WRITE : load, base + s->low, base + s->high + ready->bytes);
-        return;
-    }
+    uint64_t active = exec >> s->first;
+    bool gapless =
+        s->regular && !(active & (active + 1)) && s->step <= (store ? ready->bytes : WARM_LINE);
+    if (gapless || s->low == s->high)
+        touch_bytes(t, w, kind_of(ready), base + s->low, base + s->high + ready->bytes);
+    return gapless || s->low == s->high;
+}
+
+void touch_many(struct window_table *t, const struct window *w, const struct touch_lines *lines,
+                const struct isa_ready *ready)
+{
+    enum warm_kind kind = kind_of(ready);
+    if (profile)
+        profile->accesses += lines->count;
+    for (unsigned i = 0; i < lines->count; i++)
+        touch_at(t, w, WARM_VECTOR, kind, lines->base + lines->line[i] * (uint64_t)WARM_LINE,
+                 lines->mask[i]);
+}
+
+void touch_scattered(struct window_table *t, uint64_t base, const struct lanes_span *s,
+                     uint64_t exec, const struct isa_ready *ready)
+{
+    bool store = ready->memory == ISA_READY_STORE;
     struct isa_memory m = {.kind = store ? ISA_MEMORY_STORE : ISA_MEMORY_LOAD,
                            .bytes = ready->bytes,
                            .glc = ready->inst->memory & ISA_MEM_GLC,

@@ -21,12 +21,28 @@ uint32_t touch_unit_count(void);
 /* The compute unit of the next work-group. */
 uint32_t touch_next_unit(void);
 
+/* Lines of an access in a window. */
+struct touch_lines {
+    uint64_t base; /* address of the first line in address order, in the window or just before */
+    uint32_t count;
+    uint32_t line[ISA_LANES]; /* base + line * 64 */
+    uint64_t mask[ISA_LANES]; /* bytes that are accessed; of loads, all */
+};
+
 /* Before the instruction is executed: its address registers may be what it loads. All are for the
- * unit windows->unit. touch_span: a prepared load or store whose active lanes (exec, not 0) access
- * base + s->offset in the window *w. */
+ * unit windows->unit.
+ *
+ * A prepared load or store whose active lanes (exec, not 0) access base + s->offset in the window
+ * *w: touch_run() if the bytes follow each other (false: they do not, nothing was touched);
+ * otherwise touch_many() of its lines, or touch_scattered(), which finds them itself. */
 struct lanes_span;
-void touch_span(struct window_table *windows, const struct window *w, uint64_t base,
-                const struct lanes_span *s, uint64_t exec, const struct isa_ready *ready);
+bool touch_run(struct window_table *windows, const struct window *w, uint64_t base,
+               const struct lanes_span *s, uint64_t exec, const struct isa_ready *ready);
+void touch_many(struct window_table *windows, const struct window *w,
+                const struct touch_lines *lines, const struct isa_ready *ready);
+void touch_scattered(struct window_table *windows, uint64_t base, const struct lanes_span *s,
+                     uint64_t exec, const struct isa_ready *ready);
+/* Instructions that are not prepared. */
 void touch_vector(struct window_table *windows, struct isa_context *context,
                   const struct isa_wave *wave, const struct isa_inst *inst);
 void touch_scalar(struct window_table *windows, struct isa_context *context,
