@@ -1,9 +1,9 @@
 /* Prepared loads and stores (components/isa/isa_ready.h) whose lanes lie in one window: addresses,
  * bounds and bytes without a struct isa_memory between. Included by access.c only.
  *
- * A lane's address is a 64-bit value that all active lanes share plus its own 32 bits (isa_lanes.h).
- * What is not so (another window, addresses that differ in their upper halves, apertures, which have
- * no window) is left to the general way, which also finds the faults. */
+ * A lane's address is a 64-bit value that all active lanes share plus its own 32 bits
+ * (isa_lanes.h). What is not so (another window, addresses that differ in their upper halves,
+ * apertures, which have no window) is left to the general way, which also finds the faults. */
 #ifndef HEDDLE_FUNCTIONAL_ACCESS_FAST_H
 #define HEDDLE_FUNCTIONAL_ACCESS_FAST_H
 

@@ -30,12 +30,13 @@ LANES_INLINE uint64_t differing(lanes_vector a, lanes_vector b)
 
 /* Lanes' places in bytes from the beginning of the lowest one's line. */
 struct places {
-    uint32_t at[65];     /* at[1 + lane] */
-    uint64_t new_line;   /* bit l: lane l stands in another line than lane l - 1 */
+    uint32_t at[65];      /* at[1 + lane] */
+    uint64_t new_line;    /* bit l: lane l stands in another line than lane l - 1 */
     uint64_t no_follower; /* it does not begin where lane l - 1 ends */
 };
 
-/* False: a lane's access lies in two lines. Inactive lanes stand where the first active one does. */
+/* False: a lane's access lies in two lines. Inactive lanes stand where the first active one does.
+ */
 LANES_INLINE bool find_places(const struct lanes_span *s, uint32_t in_line, unsigned bytes,
                               uint64_t exec, struct places *p)
 {
@@ -71,8 +72,7 @@ LANES_INLINE bool find_lines(const struct lanes_span *s, uint64_t base, unsigned
     static uint32_t now;
     struct places p;
     uint32_t in_line = (uint32_t)((base + s->low) & 63);
-    if ((s->high - s->low) >> 6 >= LINES_REACH - 2
-        || !find_places(s, in_line, bytes, exec, &p))
+    if ((s->high - s->low) >> 6 >= LINES_REACH - 2 || !find_places(s, in_line, bytes, exec, &p))
         return false;
     if (!++now) { /* stamps of long ago would count again */
         memset(stamp, 0, sizeof stamp);

@@ -49,8 +49,8 @@ enum step_kind { STEP_REGISTERS, STEP_BRANCH, STEP_SPECIAL, STEP_VECTOR, STEP_SC
 struct step {
     _Alignas(128) uint64_t address;
     uint32_t launch;
-    uint8_t kind; /* enum step_kind */
-    uint8_t hint; /* window that it hit last */
+    uint8_t kind;   /* enum step_kind */
+    uint8_t hint;   /* window that it hit last */
     uint16_t vgprs; /* that it was made ready for */
     struct isa_ready ready;
 };
@@ -291,10 +291,9 @@ static bool end_slice(struct run *r, const struct group *g, const struct wave *w
     return false;
 }
 
-/* wave_run() between begin and end of the workspace. */
-static inline __attribute__((always_inline)) bool wave_steps(struct run *r, struct group *g,
-                                                             struct wave *w,
-                                                             struct isa_context *context)
+/* wave_run() before the end of the workspace. */
+static inline __attribute__((always_inline)) bool
+wave_steps(struct run *r, struct group *g, struct wave *w, struct isa_context *context)
 {
     uint64_t slice_end = r->instructions + FUNCTIONAL_SLICE;
     slice_end = slice_end < r->limit ? slice_end : r->limit;
@@ -303,8 +302,7 @@ static inline __attribute__((always_inline)) bool wave_steps(struct run *r, stru
     for (;;) {
         uint64_t pc = w->scalars.pc;
         struct step *s = &steps[(uint32_t)(pc >> 2) & (DECODE_ENTRIES - 1)];
-        if (__builtin_expect(s->address != pc || s->launch != launch, 0)
-            && !(s = decode(r, g, w)))
+        if (__builtin_expect(s->address != pc || s->launch != launch, 0) && !(s = decode(r, g, w)))
             return false;
         r->instructions++;
         if (__builtin_expect(profile, 0))
@@ -315,8 +313,7 @@ static inline __attribute__((always_inline)) bool wave_steps(struct run *r, stru
             continue;
         }
         enum isa_status status = s->ready.run(context, &w->scalars, &s->ready, &workspace);
-        if (__builtin_expect(status != ISA_OK, 0)
-            && !stopped(r, g, w, s->ready.inst, pc, status))
+        if (__builtin_expect(status != ISA_OK, 0) && !stopped(r, g, w, s->ready.inst, pc, status))
             return false;
         if (s->kind == STEP_REGISTERS)
             continue;
@@ -333,7 +330,6 @@ static bool wave_run(struct run *r, struct group *g, struct wave *w)
 {
     struct isa_context context = context_of(r, g, w);
     windows.unit = r->launch->touches ? g->unit : WINDOW_NO_UNIT;
-    isa_workspace_begin(&workspace);
     bool done = wave_steps(r, g, w, &context);
     isa_workspace_end(&workspace);
     return done;
@@ -461,6 +457,7 @@ void functional_run(const struct functional_launch *launch, struct functional_re
     windows.gpu = launch->gpu;
     for (uint32_t i = 0; i < r.free; i++)
         free_slots[i] = r.free - 1 - i;
+    isa_workspace_begin(&workspace);
     touch_begin(launch, &result->profile);
     while (r.left || r.live) {
         for (bool more = r.left && r.free; more;

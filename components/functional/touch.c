@@ -119,7 +119,7 @@ static uint64_t address_in(const struct isa_memory *m, const struct coalesced_li
 
 /* Lines of lanes that follow each other without gaps, or read one place. */
 static void touch_bytes(const struct window_table *t, const struct window *w, enum warm_kind kind,
-                      uint64_t begin, uint64_t end)
+                        uint64_t begin, uint64_t end)
 {
     for (uint64_t at = begin; at < end; at = at / WARM_LINE * WARM_LINE + WARM_LINE) {
         uint64_t line_end = at / WARM_LINE * WARM_LINE + WARM_LINE;

@@ -12,7 +12,8 @@
 #include "isa_ready.h"
 
 #define KERNEL_ARGUMENTS                                                                           \
-    uint32_t *d, const uint32_t *s0, const uint32_t *s1, const uint32_t *s2, struct isa_environment *env
+    uint32_t *d, const uint32_t *s0, const uint32_t *s1, const uint32_t *s2,                       \
+        struct isa_environment *env
 #define UNUSED __attribute__((unused))
 
 /* ---- sources: READ_type(name, array) declares and loads -------------------------------------- */
@@ -87,11 +88,11 @@
     uint64_t value = r != r ? nan : bits_f64(r);                                                   \
     d[lane] = (uint32_t)value, d[64 + lane] = (uint32_t)(value >> 32);
 
-/* Rows whose sources and result are fp32, for wavefronts that flush denormals on the way in and out,
- * on a host that treats denormal sources as zeros, or that keep them both ways, on one that does
- * not: sources need no flushing, and multiplication by one flushes a result. Returned is not 0 if a
- * result is NaN, which the plain kernel makes the right one of. Which rows may be executed so says
- * isa_valu_ready.h. */
+/* Rows whose sources and result are fp32, for wavefronts that flush denormals on the way in and
+ * out, on a host that treats denormal sources as zeros, or that keep them both ways, on one that
+ * does not: sources need no flushing, and multiplication by one flushes a result. Returned is not 0
+ * if a result is NaN, which the plain kernel makes the right one of. Which rows may be executed so
+ * says isa_valu_ready.h. */
 #define FAST_KERNEL(m, D, A, B, C, ...)                                                            \
     UNUSED static uint32_t fast_##m(uint32_t *d, const uint32_t *s0, const uint32_t *s1,           \
                                     const uint32_t *s2, float one)                                 \
@@ -101,7 +102,7 @@
         (void)s0, (void)s1, (void)s2;                                                              \
         _Pragma("GCC ivdep") for (uint32_t lane = 0; lane < 64; lane++)                            \
         {                                                                                          \
-            READ_##A(a, s0) READ_##B(b, s1) READ_##C(c, s2) float r = (float)(__VA_ARGS__) * one;  \
+            READ_##A(a, s0) READ_##B(b, s1) READ_##C(c, s2) float r = (float)(__VA_ARGS__)*one;    \
             d[lane] = bits_f32(r);                                                                 \
             bad |= r != r ? 1u : 0u;                                                               \
         }                                                                                          \

@@ -45,8 +45,8 @@ LANES_INLINE void lanes_put(uint32_t *to, lanes_vector value)
 /* All ones for those active of the LANES_AT_ONCE lanes from `lane` on. */
 LANES_INLINE lanes_vector lanes_active(uint64_t exec, unsigned lane)
 {
-    static const uint32_t bits[16] = {1,     2,     4,      8,      0x10,   0x20,   0x40,   0x80,
-                                      0x100, 0x200, 0x400,  0x800,  0x1000, 0x2000, 0x4000, 0x8000};
+    static const uint32_t bits[16] = {1,     2,     4,     8,     0x10,   0x20,   0x40,   0x80,
+                                      0x100, 0x200, 0x400, 0x800, 0x1000, 0x2000, 0x4000, 0x8000};
     const lanes_vector own = lanes_get(bits);
     lanes_vector all = (lanes_vector){0} + (uint32_t)(exec >> lane);
     return (lanes_vector)((all & own) == own);

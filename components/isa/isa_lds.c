@@ -179,7 +179,8 @@ static uint64_t lane_data(const uint32_t *from, unsigned lane, unsigned bytes)
     return from[lane] | (bytes == 8 ? (uint64_t)from[64 + lane] << 32 : 0);
 }
 
-/* The most frequent atomic. `to`, which may be one of the sources, is NULL if nothing is returned. */
+/* The most frequent atomic. `to`, which may be one of the sources, is NULL if nothing is returned.
+ */
 static void add_inside(uint8_t *lds, uint64_t exec, const uint32_t *address, const uint32_t *data,
                        uint32_t *to)
 {
@@ -326,8 +327,7 @@ static void store_at(struct isa_context *ctx, uint64_t exec, const struct isa_in
     store(ctx, exec, type, &s, (uint32_t)inst->simm, vgpr(ctx, inst->src[1]));
 }
 
-enum isa_status PASTE(isa_lds_execute_, ISA_VARIANT)(struct isa_context *ctx,
-                                                     struct isa_wave *wave,
+enum isa_status PASTE(isa_lds_execute_, ISA_VARIANT)(struct isa_context *ctx, struct isa_wave *wave,
                                                      const struct isa_inst *inst)
 {
     const struct isa_table_row *row = &isa_table[inst->op];

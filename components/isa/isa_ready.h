@@ -19,7 +19,6 @@
 
 #include "isa.h"
 
-/* Between the instructions of a wavefront; not state. */
 /* What a vector instruction's kernel computes with beside its sources. */
 struct isa_environment {
     uint64_t mask_in; /* carries or conditions */
@@ -32,11 +31,11 @@ struct isa_workspace {
     _Alignas(64) uint32_t result[128];
     uint32_t source[3][128];
     struct isa_environment env;
-    uint32_t mode;    /* isa_wave.mode that this is for, if it rounds to nearest */
-    bool flushes;     /* fp32 denormals are zeros in it, as sources and as results */
-    bool is_uniform;  /* denormals are handled alike as sources and as results */
-    bool daz;         /* the host's MXCSR treats denormals as zeros, now */
-    float one;        /* 1, unknown to the compiler */
+    uint32_t mode;   /* isa_wave.mode that this is for, if it rounds to nearest */
+    bool flushes;    /* fp32 denormals are zeros in it, as sources and as results */
+    bool is_uniform; /* denormals are handled alike as sources and as results */
+    bool daz;        /* the host's MXCSR treats denormals as zeros, now */
+    float one;       /* 1, unknown to the compiler */
 };
 
 void isa_workspace_begin(struct isa_workspace *work);
@@ -94,11 +93,11 @@ struct isa_ready {
     uint8_t mask_in;         /* operand code of the mask that may be read */
     uint16_t mask_out;       /* of the one that is written, or ISA_NO_OPERAND */
     bool sets_exec;
-    bool direct;     /* no source is a register that is written */
-    uint8_t memory;  /* enum isa_ready_memory */
-    uint8_t bytes;   /* that a lane moves */
-    uint16_t base;   /* SGPR pair that 32-bit addresses are relative to, or ISA_NO_OPERAND */
-    uint32_t data;   /* place of what is stored, or of the first register that is loaded */
+    bool direct;    /* no source is a register that is written */
+    uint8_t memory; /* enum isa_ready_memory */
+    uint8_t bytes;  /* that a lane moves */
+    uint16_t base;  /* SGPR pair that 32-bit addresses are relative to, or ISA_NO_OPERAND */
+    uint32_t data;  /* place of what is stored, or of the first register that is loaded */
 };
 
 /* *inst must live as long as *out. `vgprs`: what isa_context.vgpr_count will be. Never fails: what

@@ -41,21 +41,21 @@
 #define NAME_X(m)  NULL
 #define NAME_UN(m) NULL
 
-#define FAST_V(m)    fast_##m
-#define FAST_MAC     FAST_V
-#define FAST_MK      FAST_V
-#define FAST_AK      FAST_V
-#define FAST_PK(m)   NULL
-#define FAST_MIX(m)  NULL
-#define FAST_CO(m)   NULL
-#define FAST_CIO(m)  NULL
-#define FAST_SD(m)   NULL
-#define FAST_CI(m)   NULL
-#define FAST_VI(m)   NULL
-#define FAST_CMP(m)  NULL
-#define FAST_CMPX(m) NULL
-#define FAST_X(m)    NULL
-#define FAST_UN(m)   NULL
+#define FAST_V(m)      fast_##m
+#define FAST_MAC       FAST_V
+#define FAST_MK        FAST_V
+#define FAST_AK        FAST_V
+#define FAST_PK(m)     NULL
+#define FAST_MIX(m)    NULL
+#define FAST_CO(m)     NULL
+#define FAST_CIO(m)    NULL
+#define FAST_SD(m)     NULL
+#define FAST_CI(m)     NULL
+#define FAST_VI(m)     NULL
+#define FAST_CMP(m)    NULL
+#define FAST_CMPX(m)   NULL
+#define FAST_X(m)      NULL
+#define FAST_UN(m)     NULL
 #define F32_OR_NONE(T) (TYPE_##T == TYPE_F32 || TYPE_##T == TYPE_NONE)
 
 typedef void valu_kernel(KERNEL_ARGUMENTS);
@@ -65,24 +65,23 @@ typedef uint32_t valu_fast(uint32_t *d, const uint32_t *s0, const uint32_t *s1, 
 /* What the dispatcher needs of a row. */
 struct entry {
     valu_kernel *kernel;
-    valu_fast *fast; /* or NULL */
+    valu_fast *fast;                             /* or NULL */
     uint8_t kind, dst, src[3], dst_dwords, wide; /* wide: bit i, source i is 64 bits */
 };
 
 #define WIDE(T)                                                                                    \
     (TYPE_##T == TYPE_U64 || TYPE_##T == TYPE_I64 || TYPE_##T == TYPE_F64 || TYPE_##T == TYPE_M64)
 #define INSTN(m, text, fmt, o8, o9, kind, D, A, B, C, timing, ...)                                 \
-    [ISA_OP_##m -                                                                                  \
-        ISA_OP_VALU_FIRST] = {NAME_##kind(m),                                                      \
-                              TYPE_##D == TYPE_F32 && F32_OR_NONE(A) && F32_OR_NONE(B)             \
-                                      && F32_OR_NONE(C)                                            \
-                                  ? FAST_##kind(m)                                                 \
-                                  : NULL,                                                          \
-                              KIND_##kind,                                                         \
-                              TYPE_##D,                                                            \
-                              {TYPE_##A, TYPE_##B, TYPE_##C},                                      \
-                              TYPE_##D == TYPE_MASK || TYPE_##D == TYPE_NONE ? 0 : 1 + WIDE(D),    \
-                              (uint8_t)(WIDE(A) | WIDE(B) << 1 | WIDE(C) << 2)},
+    [ISA_OP_##m - ISA_OP_VALU_FIRST] = {                                                           \
+        NAME_##kind(m),                                                                            \
+        TYPE_##D == TYPE_F32 && F32_OR_NONE(A) && F32_OR_NONE(B) && F32_OR_NONE(C)                 \
+            ? FAST_##kind(m)                                                                       \
+            : NULL,                                                                                \
+        KIND_##kind,                                                                               \
+        TYPE_##D,                                                                                  \
+        {TYPE_##A, TYPE_##B, TYPE_##C},                                                            \
+        TYPE_##D == TYPE_MASK || TYPE_##D == TYPE_NONE ? 0 : 1 + WIDE(D),                          \
+        (uint8_t)(WIDE(A) | WIDE(B) << 1 | WIDE(C) << 2)},
 #define INST(m, ...) INSTN(m, #m, __VA_ARGS__)
 static const struct entry entries[] = {
 #include "gcn_vop.tab"

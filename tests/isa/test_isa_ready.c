@@ -56,8 +56,8 @@ static void randomise(struct machine *m)
 
 static unsigned random_source(void)
 {
-    static const unsigned others[] = {0,   7,   40,  100, 106, 124, 126, 128, 129, 150, 192,
-                                      193, 208, 240, 242, 247, 248, 251, 252, 253};
+    static const unsigned others[] = {0,   7,   40,  100, 106, 124, 126, 128, 129, 150,
+                                      192, 193, 208, 240, 242, 247, 248, 251, 252, 253};
     uint64_t r = next_random();
     return r % 3 ? V0 + (unsigned)(r >> 8) % (REGISTERS - 2)
                  : others[(r >> 8) % (sizeof others / sizeof *others)];
@@ -112,8 +112,8 @@ static void compare(const struct machine *a, const struct machine *b, const stru
                     unsigned variant)
 {
     char text[ISA_MAX_TEXT];
-    bool same = !memcmp(a->vgpr, b->vgpr, REGISTERS * 256)
-                && !memcmp(&a->wave, &b->wave, sizeof a->wave);
+    bool same =
+        !memcmp(a->vgpr, b->vgpr, REGISTERS * 256) && !memcmp(&a->wave, &b->wave, sizeof a->wave);
     if (same)
         return;
     isa_format(inst, UINT64_MAX, text, sizeof text);
@@ -197,14 +197,14 @@ Test(isa_ready, lds_accesses_of_many_lanes_are_those_of_each)
         const char *name;
         unsigned bytes, registers;
     } rows[] = {
-        {"ds_read_u8", 1, 1},      {"ds_read_i8", 1, 1},       {"ds_read_u16", 2, 1},
-        {"ds_read_i16", 2, 1},     {"ds_read_b32", 4, 1},      {"ds_read_b64", 8, 2},
-        {"ds_read_b96", 12, 3},    {"ds_read_b128", 16, 4},    {"ds_read2_b32", 4, 2},
-        {"ds_read2st64_b32", 4, 2}, {"ds_read2_b64", 8, 4},    {"ds_write_b8", 1, 0},
-        {"ds_write_b16", 2, 0},    {"ds_write_b32", 4, 0},     {"ds_write_b64", 8, 0},
-        {"ds_write_b96", 12, 0},   {"ds_write_b128", 16, 0},   {"ds_add_u32", 4, 0},
-        {"ds_add_rtn_u32", 4, 1},  {"ds_max_rtn_i32", 4, 1},   {"ds_inc_u32", 4, 0},
-        {"ds_add_rtn_u64", 8, 2},  {"ds_cmpst_rtn_b32", 4, 1},
+        {"ds_read_u8", 1, 1},       {"ds_read_i8", 1, 1},       {"ds_read_u16", 2, 1},
+        {"ds_read_i16", 2, 1},      {"ds_read_b32", 4, 1},      {"ds_read_b64", 8, 2},
+        {"ds_read_b96", 12, 3},     {"ds_read_b128", 16, 4},    {"ds_read2_b32", 4, 2},
+        {"ds_read2st64_b32", 4, 2}, {"ds_read2_b64", 8, 4},     {"ds_write_b8", 1, 0},
+        {"ds_write_b16", 2, 0},     {"ds_write_b32", 4, 0},     {"ds_write_b64", 8, 0},
+        {"ds_write_b96", 12, 0},    {"ds_write_b128", 16, 0},   {"ds_add_u32", 4, 0},
+        {"ds_add_rtn_u32", 4, 1},   {"ds_max_rtn_i32", 4, 1},   {"ds_inc_u32", 4, 0},
+        {"ds_add_rtn_u64", 8, 2},   {"ds_cmpst_rtn_b32", 4, 1},
     };
     static struct machine many, each;
     for (unsigned round = 0; round < 3000; round++) {

@@ -29,11 +29,11 @@ struct machine {
 static const struct row {
     uint8_t opcode, bytes;
     bool store, is_signed;
-} rows[] = {{16, 1, false, false}, {17, 1, false, true},   {18, 2, false, false},
-            {19, 2, false, true},  {20, 4, false, false},  {21, 8, false, false},
+} rows[] = {{16, 1, false, false},  {17, 1, false, true},   {18, 2, false, false},
+            {19, 2, false, true},   {20, 4, false, false},  {21, 8, false, false},
             {22, 12, false, false}, {23, 16, false, false}, {24, 1, true, false},
-            {26, 2, true, false},  {28, 4, true, false},   {29, 8, true, false},
-            {30, 12, true, false}, {31, 16, true, false}};
+            {26, 2, true, false},   {28, 4, true, false},   {29, 8, true, false},
+            {30, 12, true, false},  {31, 16, true, false}};
 
 static uint64_t address_of(const struct machine *m, unsigned lane)
 {
