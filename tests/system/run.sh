@@ -1340,8 +1340,8 @@ t_peer_copies() {
 import json, re, sys
 ns, bound = float(re.search(r"copied in (\d+) ns", open(sys.argv[1]).read())[1]), float(sys.argv[2])
 assert bound <= ns < bound + 6000, f"{ns} ns, expected {bound} and up to 6000 more"
-sent = sum(v["backward"]["bytes"] for k, v in json.load(open(sys.argv[3]))["links"].items()
-           if "xgmi" in k and k.startswith("gpu[5].") and " gpu[2]." in k)
+sent = sum(c["bytes"] for k, v in json.load(open(sys.argv[3]))["links"].items() if k.startswith("hop[") and k.endswith("-> gpu[5]")
+           for port, c in v["forward_channels"].items() if port.startswith("gpu[2]."))
 assert sent >= 72 * 16384, f"{sent} bytes on the link"
 END
     done
