@@ -42,6 +42,9 @@ struct warm_ops {
     void (*begin)(struct component *c);
     /* A command processor: the same for a flush. */
     void (*flush)(struct component *c);
+    /* A component that passes on what it is not to look at: the ring by which leaves what comes in
+     * by request ring `ring` (of the tables). It has no touch(). */
+    uint32_t (*through)(const struct component *c, uint32_t ring);
 };
 
 /* From init functions. `ops` lives as long as the platform. */

@@ -899,6 +899,20 @@ t_networks() {
         expect 0 -- run tests/system/fabrics.heddle --platform $platform --set tester.episodes=20 --tick-order=random:2 --stats "$out/work/new.json" --stats-no-host || return 1
         same "$out/work/ref.json" "$out/work/new.json" || return 1
     done
+    # endpoints, several connections on a wire between them; what passes one passes the wire and the other
+    expect 0 -- run tests/system/fabrics.heddle --platform on_endpoints --generic --set near.depth=1 --set far.depth=1 --set hub.depth=1 || return 1
+    expect 0 -- run tests/system/fabrics.heddle --platform on_endpoints --generic --set tester.episodes=20 --stats "$out/work/ref.json" --stats-no-host || return 1
+    expect 0 -- run tests/system/fabrics.heddle --platform on_endpoints --set tester.episodes=20 --tick-all --tick-order=random:2 --stats "$out/work/new.json" --stats-no-host || return 1
+    same "$out/work/ref.json" "$out/work/new.json" || return 1
+    python3 - "$out/work/ref.json" <<'END'
+import json, sys
+run = json.load(open(sys.argv[1]))
+for k in "01":
+    near, far, wire = run["components"][f"near[{k}]"], run["components"][f"far[{k}]"], run["links"][f"wire[{k}] -> far[{k}]"]
+    for way in "forward", "backward":
+        assert near[way + "_bytes"] == far[way + "_bytes"] == wire[way]["bytes"] > 0, (k, way)
+        assert near[way + "_messages"] == far[way + "_messages"] == wire[way]["messages"], (k, way)
+END
 }
 # Four memory systems and the ways between them, too narrow for what the tester does to them.
 t_memtest4() {
