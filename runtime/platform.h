@@ -231,6 +231,10 @@ const char *platform_module(uint32_t number);
 const char *platform_sass_trace(void);
 bool platform_sass_no_cache(void);
 
+/* The folder that takes what the program executes (--record-trace), NULL: none. Whoever asks is the
+ * driver; a platform in which nobody asks is refused. */
+const char *platform_record_trace(void);
+
 /* What of the components' statistics goes to the record of each kernel: sums over arrays, every
  * instance, or nothing. */
 enum platform_kernel_stats {
@@ -286,6 +290,7 @@ struct heddle_options {
     uint32_t module_count;
     const char *sass_trace_path; /* NULL: none; for platforms with a trace_player */
     bool sass_no_cache;
+    const char *record_trace; /* NULL: none; an empty folder */
 };
 
 struct heddle_platform {

@@ -14,6 +14,7 @@
 #include "lane.h"
 #include "kernel_record.h"
 #include "ring.h"
+#include "sample_run.h"
 #include "setup.h"
 #include "stats_share.h"
 #include "version.h"
@@ -264,6 +265,7 @@ bool stats_write(void)
     json_uint(&out, "time_ps", engine.time_ps);
     write_clocks();
     write_kernels();
+    sample_run_write(&out);
     write_components();
     write_connections();
     write_links();

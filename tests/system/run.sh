@@ -48,7 +48,7 @@ same() { cmp "$1" "$2" || fail "$1 and $2 differ"; }
 
 good_programs="vectoradd saxpy matmul matmul_tiled transpose reduction histogram stencil module
     atax aes128 atomics bfs bitonic calls convolution copies device_variables divergence doubles dynamic_lds fft fir
-    floyd_warshall grids half integers kmeans layers math narrow nbody pipeline scan scratch shuffles spmv streams structs
+    chase floyd_warshall grids half integers kmeans layers math matmul_chain narrow nbody network pipeline scan scratch shuffles spmv streams structs
     alignment clocks devices peers spread fences life philox prints radix_sort sha256 threads host_threads managed occupancy overlap dct8x8 ocean interleave"
 gpus_programs="peer_ring allreduce halo matmul_gpus gpu_threads queues managed_pingpong managed_both managed_reads" # for as many GPUs as there are
 kernels=$programs/module_kernels.hsaco # what module, bad_missing_kernel and bad_truncated load
@@ -745,7 +745,7 @@ t_bad_trap() {
 }
 t_programs_ring4() {
     local p
-    for p in devices threads $gpus_programs; do
+    for p in devices contexts threads $gpus_programs; do
         expect 0 '^PASS' -- run platforms/ring4.heddle -- "$programs/$p" || return 1
         expect 0 '^PASS' -- run platforms/r9nano_x4.heddle -- "$programs/$p" || return 1
     done
@@ -807,16 +807,16 @@ t_own_devices() {
 }
 
 # Contexts that a program makes by hipCtxCreate are processes of their own, in whatever mode and order.
-t_contexts() {
+t_own_contexts() {
     local variant
-    expect 0 '^PASS' -- run platforms/tiny.heddle --stats "$out/work/ref.json" --stats-no-host -- "$programs/contexts" || return 1
+    expect 0 '^PASS' -- run platforms/tiny.heddle --stats "$out/work/ref.json" --stats-no-host -- "$programs/own_contexts" || return 1
     for variant in --threads=2 --generic --tick-order=random:1; do
-        expect 0 '^PASS' -- run platforms/tiny.heddle $variant --stats "$out/work/new.json" --stats-no-host -- "$programs/contexts" || return 1
-        same "$out/work/ref.json" "$out/work/new.json" || { fail "contexts with $variant"; return 1; }
+        expect 0 '^PASS' -- run platforms/tiny.heddle $variant --stats "$out/work/new.json" --stats-no-host -- "$programs/own_contexts" || return 1
+        same "$out/work/ref.json" "$out/work/new.json" || { fail "own contexts with $variant"; return 1; }
     done
-    expect 0 '^PASS' -- run platforms/tiny.heddle --mode functional -- "$programs/contexts" || return 1
+    expect 0 '^PASS' -- run platforms/tiny.heddle --mode functional -- "$programs/own_contexts" || return 1
     expect 3 '^PASS' 'process 2 reads virtual address 0x[0-9a-f]+, which is not mapped' -- run platforms/tiny.heddle -- "$programs/bad_context" created || return 1
-    recorded platforms/tiny.heddle contexts
+    recorded platforms/tiny.heddle own_contexts
 }
 
 t_driver_memory() {
@@ -1034,11 +1034,24 @@ t_sass_trace() {
     expect 0 '^ok$' -- python3 tests/system/sass_play.py "$heddle" platforms "$out/work/sass_play"
 }
 
+# Chosen kernels, warm-up, experiment and sample on lists of traces.
+t_sass_warmup() {
+    expect 0 '^ok$' -- python3 tests/system/sass_warmup.py "$heddle" platforms "$out/work/sass_warmup"
+}
+
+# A trace that is many times larger than the memory it is grouped in, and its temporary file.
+t_sass_bounds() {
+    rm -rf "$out/work/sass_bounds"
+    expect 0 '^within bounds' -- python3 tests/bench/sass/bounds.py "$heddle" 8e6 "$out/work/sass_bounds" 1 --generic --set sms=8 --set channels=2
+}
+
 # Real traces, which lie outside of the repository, beside the figures of another simulator.
 t_sass_reference() {
     local traces=${SASS_DATA:-../shared/data/sass}
     [ -d "$traces" ] || { echo "    SKIPPED: no real traces in '$traces'; name their folder with SASS_DATA"; return 0; }
-    expect 0 'rank correlation' -- python3 tests/bench/sass/run.py "$heddle" "$traces" --check --page docs/sass.md
+    expect 0 'rank correlation' -- python3 tests/bench/sass/run.py "$heddle" "$traces" --check --page docs/sass.md || return 1
+    [ "$full" = yes ] || return 0
+    expect 0 -- python3 tests/bench/sass/warmup.py "$heddle" "$traces" --page docs/warmup.md
 }
 
 t_api_trace() {
@@ -1061,6 +1074,7 @@ t_api_trace() {
     expect 1 "cuda_calls.trace:2: error: 'kernels.hsaco': " -- "$heddle" api-trace check "$work"
 }
 . tests/system/packets/cases.sh
+. tests/system/record_trace.sh
 
 # A program as it is, recorded, and played: the same statistics, but for the hash of what ran. Recording what is played gives the
 # same trace.
@@ -1430,6 +1444,7 @@ t_guide() {
     tests/system/guide.sh "$heddle" "$out/work/guide" >"$out/work/log" 2>&1 </dev/null || { tail -n 20 "$out/work/log"; fail "a command of docs/guide.md failed"; }
 }
 
+. tests/system/play.sh
 . tests/system/warmup.sh
 
 passed=0

@@ -1,27 +1,29 @@
-/* Contexts. Each device has its primary context, always there, in which programs find themselves
- * without asking; hipCtxCreate() makes more, each a process of its own on the same GPU: its memory,
- * code and streams are its own, and a kernel that touches those of another faults. A context is the
- * address of the state of its device; a created one is a device like those of
- * heddleCreateContext(), under the number of its GPU wherever the program asks.
+/* Contexts. Each device has its primary context, always there, never destroyed, in which programs
+ * find themselves without asking. hipCtxCreate() makes more, each a process of its own on the same
+ * GPU: memory, code and streams are its own, and a kernel that touches those of another faults
+ * (CUDA Driver API, "Context Management"). AMD's library gives out the primary one instead, so what
+ * runs there runs here unless contexts are to share memory. A context is the address of the state
+ * of its device; a created one is a device like those of heddleCreateContext(), with the number of
+ * its GPU wherever the program asks.
  *
- * Each thread has a stack of contexts, whose top is the current one (CUDA Driver API, "Context
- * Management"). An empty stack means the primary context of whatever hipSetDevice() said last.
- *
- * AMD's library knows primary contexts only: there hipCtxCreate() gives the device's own one, and
- * all of them see each other's memory. */
+ * Each host thread has a stack of contexts; the one that was put on top last is current until
+ * hipSetDevice() chooses another device, which leaves the stack alone. So does AMD's library (clr,
+ * hip_context.cpp). */
 #include "hip_internal.h"
 
-enum { STACK_MOST = 64 };
+enum { STACK_MOST = 256 };
 
-static _Thread_local int stack[STACK_MOST];
-static _Thread_local int depth;
+static _Thread_local struct {
+    unsigned depth;
+    uint8_t device[STACK_MOST];
+} stack;
+_Static_assert(HIP_DEVICES_MAX <= UINT8_MAX + 1, "device numbers fit the stack");
 
 static hipCtx_t context_of(int device)
 {
     return (hipCtx_t)(void *)&hip.devices[device];
 }
 
-/* The device of a context, or -1. */
 static int device_of(hipCtx_t context)
 {
     for (int device = 0; device < hip.device_count; device++) {
@@ -48,30 +50,33 @@ hipError_t hipDeviceGet(hipDevice_t *handle, int ordinal)
 
 static hipError_t push(int device)
 {
-    if (depth == STACK_MOST) {
+    if (stack.depth == STACK_MOST) {
         return hipErrorOutOfMemory;
     }
-    stack[depth++] = device;
-    return hip_set_current_device(device);
+    hipError_t error = hip_set_current_device(device);
+    if (error == hipSuccess) {
+        stack.device[stack.depth++] = (uint8_t)device;
+    }
+    return error;
 }
 
-/* The one below becomes current, or the primary context of the same GPU. */
+/* What lies below becomes current; below the last one the primary context of its GPU. */
 static hipError_t pop(void)
 {
-    int left = hip_ordinal(stack[--depth]);
-    return hip_set_current_device(depth > 0 && hip_is_device(stack[depth - 1]) ? stack[depth - 1]
-                                                                               : left);
+    if (!stack.depth) {
+        return hipErrorInvalidContext;
+    }
+    int left = hip_ordinal(stack.device[--stack.depth]);
+    return hip_set_current_device(stack.depth ? stack.device[stack.depth - 1] : left);
 }
 
-hipError_t hip_context_set_device(int device)
+static hipError_t give_context(hipCtx_t *context, int device)
 {
-    if (!hip_is_device(device)) {
-        return hipErrorInvalidDevice;
+    if (!context || !hip_is_device(device)) {
+        return context ? hipErrorInvalidDevice : hipErrorInvalidValue;
     }
-    if (depth > 0) {
-        stack[depth - 1] = device;
-    }
-    return hip_set_current_device(device);
+    *context = context_of(device);
+    return hipSuccess;
 }
 
 static hipError_t create(hipCtx_t *context, int ordinal)
@@ -80,7 +85,7 @@ static hipError_t create(hipCtx_t *context, int ordinal)
     if (!context || !hip_is_device(ordinal) || hip.devices[ordinal].context_of) {
         return context ? hipErrorInvalidDevice : hipErrorInvalidValue;
     }
-    if (depth == STACK_MOST) {
+    if (stack.depth == STACK_MOST) {
         return hipErrorOutOfMemory;
     }
     hipError_t error = hip_create_context(&device, ordinal);
@@ -101,33 +106,31 @@ hipError_t hipCtxCreate(hipCtx_t *context, unsigned flags, hipDevice_t device)
 /* Off this thread's stack, wherever it stands. */
 static void forget(int device)
 {
-    int kept = 0;
-    for (int i = 0; i < depth; i++) {
-        if (stack[i] != device) {
-            stack[kept++] = stack[i];
+    unsigned kept = 0;
+    for (unsigned i = 0; i < stack.depth; i++) {
+        if (stack.device[i] != device) {
+            stack.device[kept++] = stack.device[i];
         }
     }
-    depth = kept;
+    stack.depth = kept;
 }
 
+/* On top of the stack it comes off; only created ones end. */
 static hipError_t destroy(hipCtx_t context)
 {
     int device = device_of(context);
-    if (device < 0) {
-        return hipErrorInvalidContext;
+    hipError_t error = device >= 0 ? hipSuccess : hipErrorInvalidContext;
+    if (error == hipSuccess && stack.depth && stack.device[stack.depth - 1] == device) {
+        error = pop();
     }
-    if (!hip.devices[device].context_of) {
-        return hipSuccess; /* a primary one stays */
+    if (error != hipSuccess || !hip.devices[device].context_of) {
+        return error;
     }
-    int ordinal = hip_ordinal(device);
     forget(device);
     if (hip_current_device() == device) {
-        hipError_t error = hip_set_current_device(depth > 0 ? stack[depth - 1] : ordinal);
-        if (error != hipSuccess) {
-            return error;
-        }
+        error = hip_set_current_device(hip_ordinal(device));
     }
-    return hip_destroy_device(device);
+    return error == hipSuccess ? hip_destroy_device(device) : error;
 }
 
 hipError_t hipCtxDestroy(hipCtx_t context)
@@ -135,16 +138,17 @@ hipError_t hipCtxDestroy(hipCtx_t context)
     HIP_API(destroy(context));
 }
 
+/* Takes the place of the top; NULL takes the top away. */
 static hipError_t set_current(hipCtx_t context)
 {
-    int device = context ? device_of(context) : -1;
-    if (!context) {
-        return depth > 0 ? pop() : hipSuccess;
-    }
-    if (device < 0) {
+    int device = device_of(context);
+    if (context && device < 0) {
         return hipErrorInvalidContext;
     }
-    depth -= depth > 0;
+    if (!context) {
+        return stack.depth ? pop() : hipSuccess;
+    }
+    stack.depth -= stack.depth > 0;
     return push(device);
 }
 
@@ -160,13 +164,12 @@ hipError_t hipCtxPushCurrent(hipCtx_t context)
 
 static hipError_t pop_current(hipCtx_t *context)
 {
-    if (depth == 0) {
-        return hipErrorInvalidContext;
+    int top = stack.depth ? stack.device[stack.depth - 1] : -1;
+    hipError_t error = pop();
+    if (error == hipSuccess && context) {
+        *context = context_of(top);
     }
-    if (context) {
-        *context = context_of(stack[depth - 1]);
-    }
-    return pop();
+    return error;
 }
 
 hipError_t hipCtxPopCurrent(hipCtx_t *context)
@@ -174,18 +177,9 @@ hipError_t hipCtxPopCurrent(hipCtx_t *context)
     HIP_API_ALWAYS(pop_current(context));
 }
 
-static hipError_t get_context(hipCtx_t *context, int device)
-{
-    if (!context || !hip_is_device(device)) {
-        return context ? hipErrorInvalidDevice : hipErrorInvalidValue;
-    }
-    *context = context_of(device);
-    return hipSuccess;
-}
-
 hipError_t hipCtxGetCurrent(hipCtx_t *context)
 {
-    HIP_API_ALWAYS(get_context(context, hip_current_device()));
+    HIP_API_ALWAYS(give_context(context, hip_current_device()));
 }
 
 hipError_t hipCtxGetDevice(hipDevice_t *device)
@@ -200,7 +194,7 @@ hipError_t hipCtxSynchronize(void)
 
 hipError_t hipDevicePrimaryCtxRetain(hipCtx_t *context, hipDevice_t device)
 {
-    HIP_API_ALWAYS(get_context(context, device));
+    HIP_API_ALWAYS(give_context(context, device));
 }
 
 hipError_t hipDevicePrimaryCtxRelease(hipDevice_t device)

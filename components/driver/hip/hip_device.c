@@ -240,7 +240,7 @@ hipError_t hipGetDeviceCount(int *count)
 
 hipError_t hipSetDevice(int device)
 {
-    HIP_API_ALWAYS(hip_context_set_device(device));
+    HIP_API_ALWAYS(hip_set_current_device(device));
 }
 
 static hipError_t get_device(int *device)

@@ -118,8 +118,6 @@ int hip_ordinal(int device);
 hipError_t hip_create_context(int *device, int like);
 hipError_t hip_destroy_device(int device);
 hipError_t hip_set_current_device(int device);
-/* hip_context.c: the same, in place of the top of the thread's stack of contexts. */
-hipError_t hip_context_set_device(int device);
 void hip_set_last_error(hipError_t error);
 
 /* ---- hip_memory.c: the map of allocations ---- */
