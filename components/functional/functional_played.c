@@ -1,5 +1,5 @@
-/* Touches of a launch that plays a recorded trace, in the order in which functional.c makes those of
- * one that is executed, see touch.h. Called by the driver. */
+/* Touches of a launch that plays a recorded trace, in the order in which functional.c makes those
+ * of one that is executed, see touch.h. Called by the driver. */
 #include "functional.h"
 
 #include <string.h>
@@ -39,7 +39,8 @@ struct run {
 static struct window_table windows;
 static struct group group[GROUPS_MOST];
 static uint32_t live_groups[GROUPS_MOST], free_places[GROUPS_MOST];
-static uint64_t seen[SEEN]; /* code that was executed in this launch: addresses, each at its place */
+static uint64_t
+    seen[SEEN]; /* code that was executed in this launch: addresses, each at its place */
 
 static bool begin_group(struct run *r, struct group *g)
 {
@@ -72,14 +73,14 @@ static void touch_step(const struct group *g, const struct wave *w, uint64_t pc,
     struct isa_memory memory;
     struct isa_scalar words;
     if (*place != pc)
-        touch_code(&windows, g->unit, pc);
+        touch_code(&windows, pc);
     *place = pc;
     if (inst->unit == ISA_UNIT_VMEM) {
         replay_vector(g->place, &w->cursor, &w->here, inst, &memory);
-        touch_memory(&windows, g->unit, &memory);
+        touch_memory(&windows, &memory);
     } else if (inst->unit == ISA_UNIT_SMEM) {
         replay_scalar_access(g->place, &w->cursor, &w->here, inst, &words);
-        touch_words(&windows, g->unit, &words);
+        touch_scalars(&windows, &words);
     }
 }
 
@@ -112,6 +113,7 @@ static void run_wave(struct run *r, struct group *g, struct wave *w)
 static void run_group(struct run *r, struct group *g)
 {
     uint32_t waves = g->placement.wavefronts;
+    windows.unit = g->unit;
     for (bool gave_way = false; !gave_way && g->ended < waves;) {
         for (uint32_t i = 0; i < waves; i++) {
             struct wave *w = &g->wave[i];
@@ -158,8 +160,7 @@ void functional_play(const struct functional_launch *launch, uint32_t number,
     for (uint32_t i = 0; i < most; i++)
         free_places[i] = most - 1 - i;
     while (r.left || live) {
-        for (bool more = r.left && free; more;
-             more = r.left && free && live < touch_unit_count()) {
+        for (bool more = r.left && free; more; more = r.left && free && live < touch_unit_count()) {
             live_groups[live++] = free_places[--free];
             if (!begin_group(&r, &group[live_groups[live - 1]]))
                 return;
