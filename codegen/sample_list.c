@@ -17,6 +17,7 @@
 #include "codegen/command.h"
 #include "codegen/sample_list.h"
 #include "codegen/trial.h"
+#include "runtime/sampler.h"
 
 enum { SAMPLE_VECTOR = 64, SAMPLE_PER_GROUP = 3 };
 #define SAMPLE_DIFFERENCE 0.01
@@ -167,18 +168,6 @@ static bool simulate(struct sample *s)
 
 /* ---- the total ---- */
 
-/* Two-sided 95 % point of Student's t: Cornish-Fisher expansion about the normal's 1.96
- * (Abramowitz and Stegun, 26.7.5), within 1 % from 3 degrees of freedom on. */
-static double student(double freedom)
-{
-    double z = 1.959964, z3 = z * z * z, z5 = z3 * z * z;
-    if (freedom < 1)
-        return INFINITY;
-    if (freedom < 3)
-        return freedom < 2 ? 12.706 : 4.303;
-    return z + (z3 + z) / (4 * freedom) + (5 * z5 + 16 * z3 + 3 * z) / (96 * freedom * freedom);
-}
-
 struct total {
     double cycles, half; /* of the interval */
     uint32_t simulated;
@@ -199,7 +188,7 @@ static struct total extrapolate(const struct sample *s)
         variance += size * size * (1 - n / size) * spread / n;
         freedom += n - 1;
     }
-    t.half = variance > 0 ? student(freedom) * sqrt(variance) : 0;
+    t.half = variance > 0 ? sampler_student(freedom) * sqrt(variance) : 0;
     return t;
 }
 

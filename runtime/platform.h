@@ -10,7 +10,7 @@
 
 #include "unit.h"
 
-#define PLATFORM_ABI 4
+#define PLATFORM_ABI 5
 
 struct platform_domain {
     uint32_t name; /* string */
@@ -77,12 +77,21 @@ struct platform_ring {
     uint32_t protocol;      /* index in protocols */
     uint32_t is_reply;
     uint32_t pending; /* position in the receiver's list of incoming rings */
+    uint32_t reversed; /* of a shared wire: requests take the backward half, replies the forward */
+};
+
+/* Who shares a link. */
+enum platform_sharing {
+    LINK_OWN,  /* one connection: requests one way, replies the other */
+    LINK_BUS,  /* several; both directions and all their rings take turns on one medium, in order of
+                  time, then of ring numbers */
+    LINK_WIRE, /* several; each direction is one medium, whose rings take turns: wire.h */
+    LINK_SHARINGS
 };
 
 struct platform_link {
-    uint32_t name; /* string */
-    uint32_t
-        shared; /* 1: both directions and all its rings share one medium (a bus), 0: full duplex */
+    uint32_t name;                  /* string */
+    uint32_t shared;                /* enum platform_sharing */
     uint64_t bandwidth_bytes_per_s; /* 0: unlimited */
     uint64_t latency_ps;
 };

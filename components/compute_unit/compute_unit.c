@@ -59,8 +59,8 @@ static void compute_unit_init(struct compute_unit *c)
         c->smem_free[c->smem_free_count] = (uint16_t)(CU_SMEM - 1 - c->smem_free_count);
     for (size_t i = 0; i < CU_MAX_SIMDS; i++)
         c->retry_at[i] = ENGINE_NEVER;
-    retime_init(c);
     warm_register(&c->io.base, &compute_unit_warm_ops);
+    retime_init(c);
     warm_register_unit(&c->io.base, c->io.vmem_request, c->io.smem_request, c->io.imem_request,
                        c->lines_ahead);
 }

@@ -279,9 +279,9 @@ static void wave_start(struct compute_unit *c, struct cu_group *g, const struct 
     else
         wavefront_start(cu_target(c), s, arena_at(uint32_t, w->vgpr), p, g->id, number);
     g->wave[number] = (uint16_t)wave;
-    retime_wave_start(c, wave, p->lead);
     if (engine_unlikely(record_ops))
         wave_record_begin(c, wave, p, g->id, number);
+    retime_wave_start(c, wave, p->lead);
     wave_continue(c, w, wave, now, now + 1);
 }
 
@@ -393,9 +393,9 @@ static void wave_end(struct compute_unit *c, struct cu_wave *w, uint64_t now)
 {
     struct cu_group *g = &c->group[w->group];
     wave_waits(c, w, now, WORK_ENDED);
-    retime_wave_end(c, w, now);
     if (engine_unlikely(record_ops))
         record_ops->end(c->io.base.leaf, cu_wave_number(c, w->simd, w->slot));
+    retime_wave_end(c, w, now);
     g->ended_at += now;
     w->state = WAVE_FREE;
     c->raised[w->simd] &= ~((uint64_t)1 << w->slot);

@@ -29,8 +29,19 @@ void replay_launch(uint32_t launch, const char *path, bool use_cache)
     pthread_mutex_unlock(&lock);
 }
 
+/* A cache is complete when its writer has seen the end of the file, which comes behind the last
+ * work-group. */
+static void finish_cache(struct replay_kernel *kernel)
+{
+    struct replay_reader *reader = &kernel->reader[0];
+    const uint32_t *grid = kernel->header.grid;
+    if (reader->open && reader->position == (uint64_t)grid[0] * grid[1] * grid[2])
+        sass_trace_next(&reader->trace);
+}
+
 static void free_kernel(struct replay_kernel *kernel)
 {
+    finish_cache(kernel);
     for (unsigned i = 0; i < REPLAY_READERS; i++)
         replay_reader_close(&kernel->reader[i]);
     replay_header_release(&kernel->header);
