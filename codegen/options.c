@@ -161,7 +161,7 @@ static const struct option_spec {
      "timing, or functional: the same instructions at once, without timing"},
     {"--kernels", "LIST", KIND_TEXT, FIELD(kernels), ON(RUN) | ON(EXPERIMENT),
      "launches to simulate in detail: numbers from 1, ranges and kernels' names, as in "
-     "3,7-9,scale; or auto: a few of each kind, chosen while the program runs, from which the "
+     "3,7-9,scale; or (run) auto: a few of each kind, chosen while the program runs, from which the "
      "statistics tell all; the others are executed without timing"},
     {"--warmup", "HOW", KIND_TEXT, FIELD(warmup), ON(RUN) | ON(SAMPLE),
      "before each of them: none, perfect, full-memory, memory:N, functional (default) or "

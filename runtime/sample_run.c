@@ -50,13 +50,13 @@ void sample_run_open(uint64_t warmup_depth)
 }
 
 enum sampling_way sample_run_choose(uint64_t number, const struct sampler_shape *shape,
-                                    const struct sample_code *code)
+                                    uint64_t flushes, const struct sample_code *code)
 {
     uint64_t before[SAMPLER_VECTOR];
     if (!used)
         open_sampler();
     settle();
-    enum sampling_way way = sampler_choose(sampler, shape);
+    enum sampling_way way = sampler_choose(sampler, shape, flushes);
     if (way != SAMPLING_DETAILED)
         return way;
     pending = number;

@@ -18,7 +18,7 @@ void sample_run_open(uint64_t warmup_depth);
 
 /* How launch `number` is executed. */
 enum sampling_way sample_run_choose(uint64_t number, const struct sampler_shape *shape,
-                                    const struct sample_code *code);
+                                    uint64_t flushes, const struct sample_code *code);
 /* The launch was executed without timing. One that was simulated is found in the kernels' records.
  */
 void sample_run_executed(const uint64_t vector[SAMPLER_VECTOR]);

@@ -5,7 +5,7 @@
  * Groups. A launch that is over has a vector: how often the instructions of its kernel were
  * executed, by address. Launches of one kernel whose vectors and work-groups differ by little are a
  * group, a stratum. A kernel whose vectors keep changing gets wider groups (SAMPLER_SPLIT), so
- * there are never many.
+ * there are never many; so does one whose groups turn out not to be predictable.
  *
  * Choice. Before a launch only its kernel and shape are known. Its group is predicted from the
  * groups of the launches before it, the longest known history first (as in prediction by partial
@@ -40,8 +40,8 @@ enum {
     SAMPLER_GROUPS = 512,
     SAMPLER_KERNELS = 256, /* kernels on GPUs */
     SAMPLER_SPLIT = 8,     /* groups of a kernel until the tolerance doubles */
-    SAMPLER_HISTORY = 6,   /* launches that a prediction looks back at */
-    SAMPLER_TABLE = 1 << 13,
+    SAMPLER_HISTORY = 32,  /* launches that a prediction looks back at */
+    SAMPLER_TABLE = 1 << 15,
     SAMPLER_DEPTH = 12, /* launches that warm up, unless it is said */
     SAMPLER_NONE = 0xffffffffu
 };
@@ -52,7 +52,7 @@ struct sampler_shape {
     uint32_t gpu;
     uint32_t work_items; /* of a work-group */
     uint64_t work_groups;
-    bool flushed; /* caches were, since the last launch */
+    bool flushed; /* caches were, since the last launch of the kernel */
 };
 
 struct sampler_launch {
@@ -71,12 +71,16 @@ struct sampler_group {
     uint32_t count, simulated;
     uint32_t due; /* number in the group of the next launch to be simulated, from 1 */
     uint32_t gap;
-    double rate; /* cycles per instruction, of the last one that was simulated */
+    double rate;           /* cycles per instruction, of the last one that was simulated, */
+    uint32_t simulated_at; /* and its number in the program */
 };
 
 struct sampler_kernel {
     uint32_t kernel, gpu;
     uint32_t groups;
+    uint64_t flushes;         /* of caches, when it was launched last */
+    uint32_t missed, widened; /* simulated launches that were of another group, in succession; what
+                                 came of it */
 };
 
 struct sampler_memory {
@@ -91,7 +95,10 @@ struct sampler {
     uint64_t depth;    /* SAMPLING_ALL: every launch touches */
     uint64_t warm;     /* launches since the last one that left no trace; SAMPLING_ALL: none did */
     uint32_t detailed; /* launches simulated in succession; SAMPLER_NONE: all */
-    uint32_t alert;    /* launches that touch, whatever is foreseen */
+    uint32_t alert_length; /* of the last alert, if nothing came of it */
+    uint32_t alert;        /* launches that touch, whatever is foreseen */
+    uint32_t chain_start;  /* number of the launch that was due and began a chain; 0: none yet */
+    uint32_t chain_last;   /* launches before the last one of it that was simulated */
     struct sampler_shape shape; /* of the launch that was chosen for */
     uint32_t predicted;
     enum sampling_way way;
@@ -112,8 +119,10 @@ static inline uint32_t sampler_bucket(uint64_t bytes)
 void sampler_init(struct sampler *s, struct sampler_launch *launch, uint32_t capacity,
                   uint64_t depth);
 
-/* How the next launch is executed: SAMPLING_DETAILED, SAMPLING_TOUCHING or SAMPLING_SKIPPED. */
-enum sampling_way sampler_choose(struct sampler *s, const struct sampler_shape *shape);
+/* How the next launch is executed: SAMPLING_DETAILED, SAMPLING_TOUCHING or SAMPLING_SKIPPED.
+ * `flushes` of caches have been before it; shape->flushed is not looked at. */
+enum sampling_way sampler_choose(struct sampler *s, const struct sampler_shape *shape,
+                                 uint64_t flushes);
 /* It is over. `cycles`: 0 unless it was simulated. */
 void sampler_note(struct sampler *s, const uint64_t vector[SAMPLER_VECTOR], uint64_t cycles);
 

@@ -140,22 +140,24 @@ static double common_variance(const struct sampler *s)
     return fmax(freedom > 0 ? sum / freedom : 0, UNMEASURED * UNMEASURED);
 }
 
-/* Cycles per instruction of the simulated launches of a group, or of all. */
-static double rate_of(const struct sampler *s, uint32_t group)
+/* Cycles of the simulated launches of a group, or of all: of one, and of an instruction. */
+static double mean_of(const struct sampler *s, uint32_t group, double *rate)
 {
-    double cycles = 0, instructions = 0;
+    double cycles = 0, instructions = 0, number = 0;
     for (uint32_t i = 0; i < s->launches; i++) {
         const struct sampler_launch *l = &s->launch[i];
         if (!l->cycles || (group != SAMPLER_NONE && l->group != group))
             continue;
         cycles += (double)l->cycles;
         instructions += (double)l->instructions;
+        number++;
     }
-    return instructions > 0 ? cycles / instructions : 0;
+    *rate = instructions > 0 ? cycles / instructions : 0;
+    return number > 0 ? cycles / number : 0;
 }
 
-/* The rate of the simulated group of the same kernel that executes about as much; else of all. */
-static double nearest_rate(const struct sampler *s, uint32_t group)
+/* The simulated group of the same kernel that executes about as much, or SAMPLER_NONE. */
+static uint32_t nearest(const struct sampler *s, uint32_t group)
 {
     const struct sampler_group *g = &s->group[group];
     double wanted = (double)s->launch[g->first].instructions, least = INFINITY;
@@ -168,17 +170,26 @@ static double nearest_rate(const struct sampler *s, uint32_t group)
         best = far < least ? i : best;
         least = fmin(far, least);
     }
-    return rate_of(s, best);
+    return best;
 }
 
+/* A launch that executes less may do less, or it waited less, as time has it: what is nearest is
+ * taken half by its instructions, half as it is, where it has the same shape; the difference is
+ * doubt, too. */
 static struct sampler_estimate unrepresented(const struct sampler *s, uint32_t group)
 {
     struct sampler_estimate e = {.freedom = INFINITY};
-    double rate = nearest_rate(s, group);
-    for (uint32_t i = s->group[group].first; i != SAMPLER_NONE; i = s->launch[i].next)
-        e.cycles += rate * (double)s->launch[i].instructions;
-    e.variance = UNREPRESENTED * UNREPRESENTED * e.cycles * e.cycles;
-    e.half = sampler_student(e.freedom) * sqrt(e.variance);
+    const struct sampler_group *g = &s->group[group];
+    uint32_t other = nearest(s, group);
+    double rate, mean = mean_of(s, other, &rate), by_rate = 0;
+    for (uint32_t i = g->first; i != SAMPLER_NONE; i = s->launch[i].next)
+        by_rate += rate * (double)s->launch[i].instructions;
+    bool same = other != SAMPLER_NONE && s->group[other].shape.work_groups == g->shape.work_groups;
+    double by_launch = same ? mean * g->count : by_rate;
+    e.cycles = (by_rate + by_launch) / 2;
+    double deviation = UNREPRESENTED * e.cycles + fabs(by_rate - by_launch) / 2;
+    e.variance = deviation * deviation;
+    e.half = sampler_student(e.freedom) * deviation;
     return e;
 }
 

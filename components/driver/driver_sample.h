@@ -85,7 +85,7 @@ static void sample_flush(struct driver *d, struct driver_command *k, uint32_t de
 {
     uint32_t number;
     while ((number = command_flush_device(d, k, device)) != DRIVER_NONE) {
-        d->sample.flushed = true;
+        d->sample.flushes++;
         warm_flush_all();
         dirty_flush(d, number);
         d->device[number].ring_wrapped = false;
@@ -135,11 +135,10 @@ static bool sample_choose(struct driver *d, struct driver_command *k, uint32_t d
         return false;
     const struct program_allocation *a = program_find(driver_program(d), k->entry);
     const struct sample_code code = {k->entry, a ? a->start : k->entry, a ? a->end : k->entry};
-    struct sampler_shape shape = {k->kernel, device, 1, launch_count(k), d->sample.flushed};
-    d->sample.flushed = false;
+    struct sampler_shape shape = {k->kernel, device, 1, launch_count(k), false};
     for (unsigned i = 0; i < 3; i++)
         shape.work_items *= k->packet.work_group[i];
-    k->way = (uint8_t)sample_run_choose(k->launch, &shape, &code);
+    k->way = (uint8_t)sample_run_choose(k->launch, &shape, d->sample.flushes, &code);
     d->sample.chosen = k->way == SAMPLING_DETAILED ? k->launch : 0;
     return true;
 }

@@ -226,7 +226,7 @@ struct driver_sample {
     uint32_t timed;        /* timed launches under way: 0 or 1 */
     bool ended;            /* `perfect`: the last chosen launch is over, the rest takes no time */
     uint64_t prepared;     /* number of the launch that the platform was made ready for */
-    bool flushed;          /* caches were, since the last launch */
+    uint64_t flushes;      /* of caches, in no time */
     bool quiet;            /* nothing was under way, and nothing has been begun since */
     uint64_t chosen;       /* `--kernels auto`: launch that is to be simulated or is being; 0: none */
 };
