@@ -97,6 +97,9 @@ static bool parse_sampling(const struct options *o, struct heddle_options *optio
     else if (sampling.automatic && o->sass_trace)
         fprintf(stderr, "heddle run: '--kernels auto' is for programs; of a list of traces, heddle "
                         "sample chooses\n");
+    else if (sampling.automatic && o->play_trace)
+        fprintf(stderr, "heddle run: '--kernels auto' executes all launches of a program; of a "
+                        "trace, choose launches by number or name\n");
     else if (sampling.automatic && (o->dump || o->load))
         fprintf(stderr, "heddle run: '--kernels auto' goes on for a whole run; without '--dump' "
                         "and '--load'\n");
@@ -287,7 +290,7 @@ int run_options(struct command *c, struct heddle_options *options)
     };
     if (o->threads)
         options->threads = o->threads < THREADS_MOST ? (int)o->threads : THREADS_MOST;
-    if (!run_trace_parse(o) || !run_play_parse(o) || !parse_mode(o, options)
+    if (!run_play_parse(o) || !run_trace_parse(o) || !parse_mode(o, options)
         || !parse_unified(o, options) || !parse_sampling(o, options))
         return EXIT_USAGE;
     if (!parse_order(o->tick_order, options) || !parse_kernel_stats(o->kernel_stats, options)

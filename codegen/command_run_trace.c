@@ -139,7 +139,8 @@ static int end_one(struct command *c, const struct run_recording *recording, siz
                 strerror(errno));
     else
         fprintf(stderr, "heddle: nothing is recorded: the program %s\n",
-                status == 0 ? "has not used HIP to its end" : "did not come to a good end");
+                status == 0 ? "has not used HIP to its end, or cannot be recorded"
+                            : "did not come to a good end");
     remove_folder(c, part);
     return status != 0 ? status : EXIT_ERRORS;
 }

@@ -73,16 +73,18 @@ static const struct command {
                      "5 stall, 6 cycle limit, 7 not started.",
                      1, 1},
     [COMMAND_EXPERIMENT] =
-        {"experiment", "FILE --kernels LIST -o DIR -- PROGRAM ARGS...",
+        {"experiment", "FILE --kernels LIST -o DIR [-- PROGRAM ARGS...]",
          "compare ways to warm up before kernels",
-         "Simulates each chosen launch of the program after every kind of warm-up (perfect, none, "
+         "Simulates each chosen launch of the program, or kernel of --sass-trace, after every kind "
+         "of warm-up (perfect, none, "
          "memory:1 to memory:10, full-memory, functional), and corrects the cold one by two "
          "formulas. Writes results.csv, ipc.svg, accuracy.svg and index.html to DIR, "
          "with --corrections only results.csv. docs/warmup.md explains them.",
          1, 1},
     [COMMAND_SAMPLE] =
-        {"sample", "FILE -- PROGRAM ARGS...", "cycles of all kernels from a few of them",
-         "Runs the program once: groups launches by what they execute, simulates a few of each "
+        {"sample", "FILE [-- PROGRAM ARGS...]", "cycles of all kernels from a few of them",
+         "Runs the program, or plays --sass-trace: groups launches by what they execute, simulates "
+         "a few of each "
          "group in detail, executes the others without timing, and extrapolates, with a 95 % "
          "interval. docs/warmup.md explains it.",
          1, 1},

@@ -34,6 +34,6 @@ struct record_ops {
 };
 
 /* Set before anything is executed. */
-extern const struct record_ops *record_ops;
+extern const struct record_ops *record_ops __attribute__((visibility("hidden")));
 
 #endif

@@ -25,6 +25,7 @@
 #include "cache_take.h"
 #include "cache_warm.h"
 #include "runtime/hang.h"
+#include "runtime/sampling.h"
 #include "scope.gen.h"
 
 static void init_parking(struct cache *c, uint32_t pages)
@@ -72,6 +73,7 @@ static void cache_init(struct cache *c)
     ring_add_pipeline(cache_io(c)->top_reply, delay);
     cache_replacement_ops(c)->setup(cache_replacement(c), sets, ways);
     warm_register(&c->io.base, &cache_warm_ops);
+    c->notes = platform_sampling()->kernels != NULL;
 }
 
 /* ---- answers from below ---- */
@@ -125,17 +127,19 @@ static __attribute__((noinline)) void next_target(struct cache *c, struct cache_
     index_pool_give(&c->free_targets, i);
 }
 
-/* What the answer to a request that waited says: `below` is the note on the line. */
-static inline struct message_note note_of(const struct cache *c, const struct cache_target *t,
-                                          struct message_note below)
+/* Of the answer to a request that waited for the line in `answer`. */
+static __attribute__((noinline)) void note_line(struct cache *c, const struct cache_target *t,
+                                                const struct message *answer)
 {
-    uint64_t waited = c->io.base.now - t->since;
-    uint64_t line = keeps_lines(c) || waited < below.line ? waited : below.line;
-    return (struct message_note){message_note_cycles(t->note.line + line), t->note.page};
+    uint64_t waited = c->io.base.now - t->since, line = message_note(answer).line;
+    line = keeps_lines(c) || waited < line ? waited : line;
+    c->note = (struct message_note){message_note_cycles(t->note.line + line), t->note.page};
+    c->freed = c->note;
+    c->freed_at = c->io.base.now;
 }
 
 /* false: there are waiting requests left, but no room for more answers. */
-CACHE_INLINE bool fill(struct cache *c, uint32_t number, struct message_note below,
+CACHE_INLINE bool fill(struct cache *c, uint32_t number, const struct message *answer,
                        const void *bytes)
 {
     struct cache_mshr *mshr = mshr_at(c, number);
@@ -145,10 +149,11 @@ CACHE_INLINE bool fill(struct cache *c, uint32_t number, struct message_note bel
     while (mshr->targets) {
         if (!response_room(c))
             return false;
-        c->note = c->freed = note_of(c, &mshr->head, below);
-        c->freed_at = c->io.base.now;
+        if (engine_unlikely(c->notes))
+            note_line(c, &mshr->head, answer);
         serve(c, &mshr->head, line, bytes);
-        c->note = (struct message_note){0};
+        if (engine_unlikely(c->notes))
+            c->note = (struct message_note){0};
         if (--mshr->targets)
             next_target(c, mshr);
     }
@@ -193,7 +198,7 @@ CACHE_INLINE void take_answers(struct cache *c)
         m = ring_slot(below->head);
         void *payload = ring_payload(below->head);
         bool done = engine_likely(m->tag < mshrs)
-                        ? fill(c, m->tag, message_note(m), mem_data_data(payload, line_bytes(c)))
+                        ? fill(c, m->tag, m, mem_data_data(payload, line_bytes(c)))
                         : acknowledge(c, m->tag - mshrs, message_note(m), payload);
         if (!done)
             return;
@@ -570,7 +575,7 @@ static bool worth_trying(const struct cache *c)
 
 /* A new request stood behind one that was held, or was held itself, until an answer from below made
  * room. What that answer lost, the request has lost as well, if it has waited that long. */
-static inline void note_wait(struct cache *c, const struct mem_request *m)
+static __attribute__((noinline)) void note_wait(struct cache *c, const struct mem_request *m)
 {
     uint64_t came = message_cycle((const void *)m), at = c->went_on_at;
     struct message_note lost = c->went_on;
@@ -613,7 +618,8 @@ CACHE_INLINE enum translated find_next(struct cache *c, struct cache_next *next)
         return NOTHING;
     }
     next->payload = cache_top_payload(c);
-    note_wait(c, next->request);
+    if (engine_unlikely(c->notes))
+        note_wait(c, next->request);
     return translate(c, next->request, &next->physical);
 }
 
@@ -630,7 +636,8 @@ CACHE_INLINE bool take_again(struct cache *c)
     const struct mem_request *m =
         (const struct mem_request *)ring_slot(ring_at(c->io.top_request)->head);
     uint64_t physical = cache_translation_ops(c) ? c->head_physical : request_address(m);
-    note_wait(c, m);
+    if (engine_unlikely(c->notes))
+        note_wait(c, m);
     bool taken = take_miss(c, m->tag, c->head_set, physical / line_bytes(c), WAY_NONE, m->read.pid);
     c->note = (struct message_note){0};
     return taken;
@@ -684,7 +691,8 @@ CACHE_INLINE void take_requests(struct cache *c, unsigned *room)
             note_blocked(c);
             return;
         }
-        c->note = (struct message_note){0};
+        if (engine_unlikely(c->notes))
+            c->note = (struct message_note){0};
         more = finish_next(c, &next);
     }
 }

@@ -137,6 +137,7 @@ struct cache {
     uint8_t hold;      /* enum cache_hold */
     uint64_t head_physical;
     uint64_t blocked_since;   /* 1 + cycle, 0: not blocked */
+    bool notes;               /* they are kept: in runs with chosen kernels */
     struct message_note note; /* of the request that is being taken or answered, else zero */
     /* Of the answer from below that made room last, and in which cycle; the same when requests
      * that were held could go on. */
@@ -421,7 +422,8 @@ static inline bool response_room(const struct cache *c)
 static inline void respond(struct cache *c, uint16_t tag, bool is_data, const void *data)
 {
     c->unanswered--;
-    message_note_next(cache_io(c)->top_reply, c->note);
+    if (engine_unlikely(c->notes))
+        message_note_next(cache_io(c)->top_reply, c->note);
     if (!is_data) {
         cache_top_reply_done(c, tag);
         return;

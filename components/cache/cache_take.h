@@ -39,8 +39,10 @@ CACHE_INLINE struct cache_target *target_add(struct cache *c, struct cache_mshr 
         mshr->targets = 1;
     t->kind = kind;
     t->tag = tag;
-    t->note = c->note;
-    t->since = c->io.base.now;
+    if (engine_unlikely(c->notes)) {
+        t->note = c->note;
+        t->since = c->io.base.now;
+    }
     c->unanswered++;
     return t;
 }

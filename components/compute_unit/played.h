@@ -56,8 +56,8 @@ static void played_step(struct compute_unit *c, const struct cu_wave *w, unsigne
 
 /* The machine code at `pc` that the trace brings along: `size` bytes, with zeros
  * where there is no more. They are put into `room`. */
-static const uint8_t *played_code(const struct compute_unit *c, const struct cu_wave *w, uint64_t pc,
-                                  unsigned size, uint8_t room[ISA_MAX_INST_BYTES])
+static const uint8_t *played_code(const struct compute_unit *c, const struct cu_wave *w,
+                                  uint64_t pc, unsigned size, uint8_t room[ISA_MAX_INST_BYTES])
 {
     size_t known;
     const uint8_t *bytes = replay_code(played_place(c, w->group), pc, &known);

@@ -456,6 +456,8 @@ static enum driver_status api_advance(bool poll)
     if (status == DRIVER_OK && d->undone) {
         d->stop_at = poll ? driver_now(d) + (uint64_t)driver_params(d)->poll_cost : 0;
         d->await_any = true;
+        if (poll)
+            sass_record_line("Poll");
         status = host_run(d);
         d->await_any = false;
         d->stop_at = 0;
@@ -506,6 +508,7 @@ static enum driver_status api_query(uint64_t ticket)
         status = host_wait_continued();
     if (status == DRIVER_OK && !driver_ticket_done(d, ticket)) {
         d->stop_at = driver_now(d) + (uint64_t)driver_params(d)->poll_cost;
+        record_query(ticket);
         status = host_run(d);
         if (status == DRIVER_OK && !driver_ticket_done(d, ticket))
             status = DRIVER_NOT_READY;

@@ -161,6 +161,14 @@ static void record_wait(uint64_t ticket)
         sass_record_line("Wait,%" PRIu64, number);
 }
 
+/* It asked, and time passed. */
+static void record_query(uint64_t ticket)
+{
+    uint64_t number = record_ops ? record_number_of(ticket) : 0;
+    if (number)
+        sass_record_line("Query,%" PRIu64, number);
+}
+
 /* The end of the program. */
 static void record_finish(void)
 {

@@ -1,5 +1,5 @@
-/* Touches of a launch that plays a recorded trace, in the order in which functional.c makes those of
- * one that is executed, see touch.h. Called by the driver. */
+/* Touches of a launch that plays a recorded trace, in the order in which functional.c makes those
+ * of one that is executed, see touch.h. Called by the driver. */
 #include "functional.h"
 
 #include <string.h>
@@ -39,7 +39,8 @@ struct run {
 static struct window_table windows;
 static struct group group[GROUPS_MOST];
 static uint32_t live_groups[GROUPS_MOST], free_places[GROUPS_MOST];
-static uint64_t seen[SEEN]; /* code that was executed in this launch: addresses, each at its place */
+static uint64_t
+    seen[SEEN]; /* code that was executed in this launch: addresses, each at its place */
 
 static bool begin_group(struct run *r, struct group *g)
 {
@@ -158,8 +159,7 @@ void functional_play(const struct functional_launch *launch, uint32_t number,
     for (uint32_t i = 0; i < most; i++)
         free_places[i] = most - 1 - i;
     while (r.left || live) {
-        for (bool more = r.left && free; more;
-             more = r.left && free && live < touch_unit_count()) {
+        for (bool more = r.left && free; more; more = r.left && free && live < touch_unit_count()) {
             live_groups[live++] = free_places[--free];
             if (!begin_group(&r, &group[live_groups[live - 1]]))
                 return;

@@ -73,9 +73,9 @@ bool replay_scalar(uint32_t place, const struct replay_cursor *cursor, uint64_t 
 
 /* Where the driver had put its own things when the launch was recorded; sizes 0: nothing. */
 struct replay_layout {
-    uint64_t packet;             /* address of the dispatch packet */
-    uint64_t ring, ring_bytes;   /* of packets and arguments */
-    uint64_t pool, pool_bytes;   /* private memory */
+    uint64_t packet;           /* address of the dispatch packet */
+    uint64_t ring, ring_bytes; /* of packets and arguments */
+    uint64_t pool, pool_bytes; /* private memory */
 };
 struct replay_layout replay_layout(uint32_t place);
 

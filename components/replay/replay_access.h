@@ -1,9 +1,9 @@
-/* What a recorded memory instruction accesses, as struct isa_memory and struct isa_scalar, for those
- * who walk through a work-group's steps: compute units, and functional warm-up.
+/* What a recorded memory instruction accesses, as struct isa_memory and struct isa_scalar, for
+ * those who walk through a work-group's steps: compute units, and functional warm-up.
  *
  * Two kinds of addresses depend on where the driver and the dispatcher put things, and are moved to
- * where they are now: those of the launch's packet and arguments, and those of private memory, whose
- * distance from the beginning of the wavefront's area stays. */
+ * where they are now: those of the launch's packet and arguments, and those of private memory,
+ * whose distance from the beginning of the wavefront's area stays. */
 #ifndef HEDDLE_REPLAY_ACCESS_H
 #define HEDDLE_REPLAY_ACCESS_H
 
@@ -28,7 +28,8 @@ static inline struct replay_here replay_here(uint32_t place, const struct work_p
                                 .ring_move = p->packet - was.packet,
                                 .pool = was.pool,
                                 .pool_bytes = was.pool_bytes,
-                                .area = p->scratch + (uint64_t)area * p->scratch_bytes_per_wavefront,
+                                .area =
+                                    p->scratch + (uint64_t)area * p->scratch_bytes_per_wavefront,
                                 .area_bytes = p->scratch_bytes_per_wavefront};
 }
 

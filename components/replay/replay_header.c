@@ -31,8 +31,8 @@ static void take_code(struct replay_header *header, const struct sass_header *fr
     header->range = sass_allocate(from->code_count, sizeof *header->range);
     for (size_t i = 0, next; i < from->code_count; i = next) {
         uint64_t size = from->code[i].bytes;
-        for (next = i + 1; next < from->code_count
-                           && from->code[next].address == from->code[i].address + size;
+        for (next = i + 1;
+             next < from->code_count && from->code[next].address == from->code[i].address + size;
              next++)
             size += from->code[next].bytes;
         struct replay_range *range = &header->range[header->range_count++];

@@ -42,8 +42,7 @@ bool replay_reader_open(struct replay_kernel *kernel, struct replay_reader *read
 {
     struct replay_complaint complaint = {""};
     bool first = reader == &kernel->reader[0];
-    const struct sass_trace_options options = {replay_note, &complaint,
-                                               kernel->use_cache && first};
+    const struct sass_trace_options options = {replay_note, &complaint, kernel->use_cache && first};
     replay_reader_close(reader);
     reader->open = true;
     if (sass_trace_open(&reader->trace, kernel->path, &options)) {
@@ -83,8 +82,9 @@ static bool complain(const struct reading *r, const char *what)
 {
     const struct sass_trace *t = &r->reader->trace;
     char place[320];
-    snprintf(place, sizeof place, "thread block %" PRIu32 ",%" PRIu32 ",%" PRIu32 ", warp %" PRIu32 ": %s",
-             t->block[0], t->block[1], t->block[2], t->warp, what);
+    snprintf(place, sizeof place,
+             "thread block %" PRIu32 ",%" PRIu32 ",%" PRIu32 ", warp %" PRIu32 ": %s", t->block[0],
+             t->block[1], t->block[2], t->warp, what);
     replay_note(r->complaint, true, r->kernel->path, t->is_cached ? 0 : t->input.line, place);
     return false;
 }
@@ -95,8 +95,8 @@ static struct replay_inst *static_inst(struct replay_reader *reader, uint32_t id
 {
     if (id >= reader->inst_capacity) {
         size_t old = reader->inst_capacity;
-        reader->inst = sass_reserve(reader->inst, id + 1, &reader->inst_capacity,
-                                    sizeof *reader->inst);
+        reader->inst =
+            sass_reserve(reader->inst, id + 1, &reader->inst_capacity, sizeof *reader->inst);
         memset(reader->inst + old, 0, (reader->inst_capacity - old) * sizeof *reader->inst);
     }
     return &reader->inst[id];
@@ -128,8 +128,8 @@ static bool learn(const struct reading *r, const struct sass_inst *inst, struct 
     struct isa_inst decoded;
     if (!range || pc % 4) {
         snprintf(what, sizeof what,
-                 "PC %04" PRIx32 " is 0x%" PRIx64 ", where the header's '-code' has nothing", inst->pc,
-                 pc);
+                 "PC %04" PRIx32 " is 0x%" PRIx64 ", where the header's '-code' has nothing",
+                 inst->pc, pc);
         return complain(r, what);
     }
     int size = isa_decode(kernel->header.target, range->bytes + (pc - range->address),
@@ -226,9 +226,9 @@ static bool take_step(struct reading *r)
         if (r->ended)
             return complain(r, "steps behind s_endpgm");
         snprintf(what, sizeof what,
-                 "PC %04" PRIx32 " (%s) does not follow the step before, which goes on at %04" PRIx32,
-                 step->inst->pc, step->inst->name,
-                 (uint32_t)(r->next - r->kernel->header.base));
+                 "PC %04" PRIx32
+                 " (%s) does not follow the step before, which goes on at %04" PRIx32,
+                 step->inst->pc, step->inst->name, (uint32_t)(r->next - r->kernel->header.base));
         return complain(r, what);
     }
     r->next = inst->flow == REPLAY_GOES_ON ? pc + inst->size : UINT64_MAX;
@@ -314,8 +314,8 @@ struct replay_block *replay_read_block(struct replay_kernel *kernel, struct repl
                                        uint64_t index, char text[REPLAY_TEXT])
 {
     struct replay_complaint complaint = {""};
-    struct reading r = {.kernel = kernel, .reader = reader, .wave = REPLAY_WAVES,
-                        .complaint = &complaint};
+    struct reading r = {
+        .kernel = kernel, .reader = reader, .wave = REPLAY_WAVES, .complaint = &complaint};
     bool good = true;
     reader->trace.options.context = &complaint;
     while (take_event(&r, sass_trace_next(&reader->trace), index, &good)) {

@@ -2,10 +2,12 @@
  * each static instruction. */
 #include "components/sass_trace/sass_amd.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "components/isa/isa.h"
+#include "components/sass_trace/sass_memory.h"
 #include "components/sass_trace/sass_text.h"
 #include "components/work/work_placement.h"
 
@@ -96,16 +98,48 @@ static struct sass_opcode opcode_of(const struct isa_row *row)
     return o;
 }
 
+/* Rows by name, the first of each: there are more than a thousand, and every kernel of a trace asks
+ * for each of its instructions. */
+static struct named_row {
+    const char *name;
+    size_t row;
+} *rows;
+static size_t row_count;
+static pthread_once_t rows_made = PTHREAD_ONCE_INIT;
+
+static int by_name(const void *a, const void *b)
+{
+    const struct named_row *x = a, *y = b;
+    int order = strcmp(x->name, y->name);
+    return order ? order : (x->row > y->row) - (x->row < y->row);
+}
+
+static void make_rows(void)
+{
+    row_count = isa_row_count();
+    rows = sass_allocate(row_count, sizeof *rows);
+    for (size_t i = 0; i < row_count; i++)
+        rows[i] = (struct named_row){isa_row(i).mnemonic, i};
+    qsort(rows, row_count, sizeof *rows, by_name);
+}
+
 static bool is_row(const char *name, size_t size, struct sass_opcode *opcode)
 {
-    for (size_t i = 0; i < isa_row_count(); i++) {
-        struct isa_row row = isa_row(i);
-        if (strncmp(row.mnemonic, name, size) != 0 || row.mnemonic[size])
-            continue;
-        *opcode = opcode_of(&row);
-        return true;
+    size_t low = 0, high;
+    pthread_once(&rows_made, make_rows);
+    for (high = row_count; low < high;) {
+        size_t middle = low + (high - low) / 2;
+        int order = strncmp(rows[middle].name, name, size);
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle; /* names that begin so, too, stand behind it */
     }
-    return false;
+    if (low == row_count || strncmp(rows[low].name, name, size) != 0 || rows[low].name[size])
+        return false;
+    struct isa_row row = isa_row(rows[low].row);
+    *opcode = opcode_of(&row);
+    return true;
 }
 
 bool sass_amd_opcode_find(const char *name, struct sass_opcode *opcode)

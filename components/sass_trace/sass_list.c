@@ -31,6 +31,8 @@ static const struct word {
     {"Mark", SASS_COMMAND_MARK, true, 1, {QUEUE}},
     {"After", SASS_COMMAND_AFTER, true, 2, {QUEUE, AWAITED}},
     {"Wait", SASS_COMMAND_WAIT, false, 1, {AWAITED}},
+    {"Query", SASS_COMMAND_QUERY, false, 1, {AWAITED}},
+    {"Poll", SASS_COMMAND_POLL, false, 0, {NONE}},
 };
 
 static struct sass_command *add(struct sass_list *list, const struct sass_command *command)
@@ -101,7 +103,8 @@ static bool take_fields(const struct word *w, const char *at, struct sass_comman
 /* Who waits, waits for what stands before. */
 static bool is_awaitable(const struct sass_list *list, const struct sass_command *c)
 {
-    return (c->kind != SASS_COMMAND_AFTER && c->kind != SASS_COMMAND_WAIT)
+    return (c->kind != SASS_COMMAND_AFTER && c->kind != SASS_COMMAND_WAIT
+            && c->kind != SASS_COMMAND_QUERY)
            || (c->awaited > 0 && c->awaited <= list->numbers);
 }
 

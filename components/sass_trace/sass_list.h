@@ -24,6 +24,8 @@ enum sass_command_kind {
     SASS_COMMAND_MARK,  /* an event */
     SASS_COMMAND_AFTER, /* what comes later in queue begins when `awaited` is done */
     SASS_COMMAND_WAIT,  /* so does what the host does later */
+    SASS_COMMAND_QUERY, /* the host asked whether `awaited` was done, which took time */
+    SASS_COMMAND_POLL,  /* its threads asked for something */
     SASS_COMMAND_KINDS
 };
 

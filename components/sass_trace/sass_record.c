@@ -224,7 +224,7 @@ const char *sass_record_finish(bool good)
 {
     char part[PATH_MAX], whole[PATH_MAX];
     if (!record.list)
-        return record.why;
+        return record.why[0] ? record.why : NULL;
     if (!good)
         sass_record_refuse("a kernel broke the device");
     while (record.kernels)

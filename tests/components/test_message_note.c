@@ -7,6 +7,7 @@
 #include "cache.gen.h"
 #include "harness.h"
 #include "runtime/message_note.h"
+#include "runtime/sampling.h"
 #include "tlb.gen.h"
 #include "tlb_l1.gen.h"
 #include "translate.gen.h"
@@ -24,6 +25,13 @@ static struct message_note note_on(const struct harness_message *reply)
 }
 
 static uint32_t cpu;
+
+/* They are kept in runs with chosen kernels. */
+static void start(void)
+{
+    ((struct sampling *)(uintptr_t)platform_sampling())->kernels = "1";
+    harness_start();
+}
 
 /* Sends the same reads, every `gap` cycles from `start` on, `lines` apart; tags from `tag` on. */
 static void send_reads(uint64_t start, uint16_t tag, uint64_t gap, uint64_t apart)
@@ -64,7 +72,7 @@ static void set_up_l2(const struct burst *b)
                                   .sets = 64};
     int64_t values[sizeof params / sizeof(int64_t)];
     memcpy(values, &params, sizeof params);
-    harness_start();
+    start();
     uint32_t cache =
         build_instance(&type, 0, "cache", values, NULL, sizeof values / sizeof values[0]);
     cpu = harness_requester();
@@ -163,7 +171,7 @@ static void run_l1(const struct burst *b, bool cold)
     int64_t values[sizeof params / sizeof(int64_t)];
     memcpy(values, &params, sizeof params);
     is_cold = cold;
-    harness_start();
+    start();
     uint32_t cache =
         build_instance(&type, 0, "cache", values, NULL, sizeof values / sizeof values[0]);
     cpu = harness_requester();
@@ -218,7 +226,7 @@ Test(message_note, a_shared_tlb_tells_what_a_walk_costs)
     int64_t values[sizeof params / sizeof(int64_t)];
     memcpy(values, &params, sizeof params);
     is_cold = false;
-    harness_start();
+    start();
     uint32_t tlb = build_instance(&type, 0, "tlb", values, NULL, sizeof values / sizeof values[0]);
     uint32_t user = harness_requester(), walker = harness_server(WALK, answer_page);
     harness_wire(HARNESS_TRANSLATE, (struct build_end){user, 0, 0}, (struct build_end){tlb, 0, 0},

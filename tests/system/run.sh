@@ -48,7 +48,7 @@ same() { cmp "$1" "$2" || fail "$1 and $2 differ"; }
 
 good_programs="vectoradd saxpy matmul matmul_tiled transpose reduction histogram stencil module
     atax aes128 atomics bfs bitonic calls convolution copies device_variables divergence doubles dynamic_lds fft fir
-    floyd_warshall grids half integers kmeans layers math narrow nbody network pipeline scan scratch shuffles spmv streams structs
+    chase floyd_warshall grids half integers kmeans layers math matmul_chain narrow nbody network pipeline scan scratch shuffles spmv streams structs
     alignment clocks devices peers spread fences life philox prints radix_sort sha256 threads host_threads managed occupancy overlap dct8x8 ocean interleave"
 gpus_programs="peer_ring allreduce halo matmul_gpus gpu_threads queues managed_pingpong managed_both managed_reads" # for as many GPUs as there are
 kernels=$programs/module_kernels.hsaco # what module, bad_missing_kernel and bad_truncated load
@@ -1012,11 +1012,19 @@ t_sass_warmup() {
     expect 0 '^ok$' -- python3 tests/system/sass_warmup.py "$heddle" platforms "$out/work/sass_warmup"
 }
 
+# A trace that is many times larger than the memory it is grouped in, and its temporary file.
+t_sass_bounds() {
+    rm -rf "$out/work/sass_bounds"
+    expect 0 '^within bounds' -- python3 tests/bench/sass/bounds.py "$heddle" 8e6 "$out/work/sass_bounds" 1 --generic --set sms=8 --set channels=2
+}
+
 # Real traces, which lie outside of the repository, beside the figures of another simulator.
 t_sass_reference() {
     local traces=${SASS_DATA:-../shared/data/sass}
     [ -d "$traces" ] || { echo "    SKIPPED: no real traces in '$traces'; name their folder with SASS_DATA"; return 0; }
-    expect 0 'rank correlation' -- python3 tests/bench/sass/run.py "$heddle" "$traces" --check --page docs/sass.md
+    expect 0 'rank correlation' -- python3 tests/bench/sass/run.py "$heddle" "$traces" --check --page docs/sass.md || return 1
+    [ "$full" = yes ] || return 0
+    expect 0 -- python3 tests/bench/sass/warmup.py "$heddle" "$traces" --page docs/warmup.md
 }
 
 t_api_trace() {
@@ -1039,6 +1047,7 @@ t_api_trace() {
     expect 1 "cuda_calls.trace:2: error: 'kernels.hsaco': " -- "$heddle" api-trace check "$work"
 }
 . tests/system/packets/cases.sh
+. tests/system/record_trace.sh
 
 # A program as it is, recorded, and played: the same statistics, but for the hash of what ran. Recording what is played gives the
 # same trace.

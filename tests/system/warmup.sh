@@ -103,6 +103,18 @@ t_experiment() {
     python3 tests/system/warmup.py experiment "$out/work/experiment" 8 11
 }
 
+# A chain of loads: what each loses adds up, so the estimate is what simulating everything gives, but for a turn of the SIMD.
+# Launches that find all, a part, and nothing of what they need; some that wait, some that are busy.
+t_warmup_corrections() {
+    local p platform=platforms/tiny.heddle
+    expect 0 -- "$heddle" experiment $platform --kernels 2- --corrections -o "$out/work/chain" -- "$programs/chase" || return 1
+    python3 tests/system/warmup.py corrections "$out/work/chain" 0.1 || return 1
+    for p in "dct8x8" "kmeans" "bitonic 11" "matmul_chain" "bfs 500"; do
+        expect 0 -- "$heddle" experiment $platform --kernels 2- --corrections -o "$out/work/e" -- "$programs/${p%% *}" $([ "${p#* }" = "$p" ] || echo "${p#* }") || return 1
+        python3 tests/system/warmup.py corrections "$out/work/e" 12 || { fail "$p"; return 1; }
+    done
+}
+
 # One run, a few launches of each group: the prediction, the interval around it, and the true number.
 t_sample() {
     expect 0 '240 launches in 6 groups, 30 simulated' 'inside the interval' -- "$heddle" sample platforms/tiny.heddle --full -- "$programs/dct8x8" 64 40 || return 1

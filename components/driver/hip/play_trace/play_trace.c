@@ -154,6 +154,19 @@ static void play_wait(const struct sass_command *c)
         check(c, driver->wait(tickets[c->awaited]));
 }
 
+/* The answer is the platform's own; the program of the recording was told that it was not done. */
+static void play_query(const struct sass_command *c)
+{
+    enum driver_status status = tickets[c->awaited] ? driver->query(tickets[c->awaited]) : DRIVER_OK;
+    if (status != DRIVER_NOT_READY)
+        check(c, status);
+}
+
+static void play_poll(const struct sass_command *c)
+{
+    check(c, driver->advance(true));
+}
+
 /* What was launched, out of the header. `entry` stands for the descriptor's address, which nobody needs but to tell kernels
  * with equal arguments apart, as the driver does by it. */
 static void play_kernel(const struct sass_command *c)
@@ -192,7 +205,7 @@ static void (*const players[SASS_COMMAND_KINDS])(const struct sass_command *) = 
     [SASS_COMMAND_COPY] = play_copy,     [SASS_COMMAND_FILL] = play_fill,         [SASS_COMMAND_MALLOC] = play_malloc,
     [SASS_COMMAND_FREE] = play_free,     [SASS_COMMAND_STREAM] = play_stream,     [SASS_COMMAND_STREAM_END] = play_stream_end,
     [SASS_COMMAND_PEER] = play_peer,     [SASS_COMMAND_MARK] = play_mark,         [SASS_COMMAND_AFTER] = play_after,
-    [SASS_COMMAND_WAIT] = play_wait};
+    [SASS_COMMAND_WAIT] = play_wait,     [SASS_COMMAND_QUERY] = play_query,       [SASS_COMMAND_POLL] = play_poll};
 
 /* ---- before the first command ---- */
 
