@@ -39,6 +39,17 @@ static uint32_t tlb_l1_capacity(const struct part *self)
     return (uint32_t)tlb_l1_params(p)->mshrs;
 }
 
+static void tlb_l1_make_recent(struct tlb_l1 *p, uint32_t i, uint64_t address)
+{
+    const struct translation_entry *e = translation_entry(&p->table, i);
+    translation_touch(&p->table, i);
+    p->page_bits = p->table.page_bits;
+    p->page = address >> p->page_bits;
+    p->physical = e->physical;
+    p->pid = e->pid;
+    p->writable = e->writable;
+}
+
 static __attribute__((noinline)) enum address_translation_result
 tlb_l1_search(struct tlb_l1 *p, uint32_t pid, uint64_t address, struct address_translation *out)
 {
@@ -51,13 +62,8 @@ tlb_l1_search(struct tlb_l1 *p, uint32_t pid, uint64_t address, struct address_t
     const struct translation_entry *e = translation_entry(&p->table, i);
     out->physical = e->physical + translation_offset(&p->table, address);
     out->writable = e->writable;
-    translation_touch(&p->table, i);
     p->io.stats.hits++;
-    p->page_bits = p->table.page_bits;
-    p->page = address >> p->page_bits;
-    p->physical = e->physical;
-    p->pid = pid;
-    p->writable = e->writable;
+    tlb_l1_make_recent(p, i, address);
     return ADDRESS_TRANSLATION_HIT;
 }
 
@@ -115,13 +121,16 @@ static bool tlb_l1_warm(struct part *self, uint32_t pid, uint64_t address, uint6
                         unsigned page_bits, bool writable)
 {
     struct tlb_l1 *p = (struct tlb_l1 *)(void *)self;
+    if (address >> p->page_bits == p->page && pid == p->pid)
+        return true;
     uint32_t i = translation_find(&p->table, pid, address);
+    if (i != TRANSLATION_NONE) {
+        tlb_l1_make_recent(p, i, address);
+        return true;
+    }
     p->page = PAGE_NONE;
-    if (i == TRANSLATION_NONE)
-        translation_enter(&p->table, pid, address, physical, page_bits, writable);
-    else
-        translation_touch(&p->table, i);
-    return i != TRANSLATION_NONE;
+    translation_enter(&p->table, pid, address, physical, page_bits, writable);
+    return false;
 }
 
 static const struct address_translation_ops tlb_l1_ops = {

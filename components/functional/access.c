@@ -6,6 +6,7 @@
  * the highest lane wins where several store to one address, as in timing mode. Compiled once for
  * each x86-64 level (ACCESS_VARIANT is the suffix). */
 #include "access.h"
+#include "touch.h"
 
 #include "components/compute_unit/coalescer.h"
 #include "components/work/work_fault.h"
@@ -330,6 +331,8 @@ const char *PASTE(access_vector_,
         wave->pc += ready->size;
         return NULL;
     }
+    if (__builtin_expect(windows->unit != WINDOW_NO_UNIT, 0))
+        touch_vector(windows, context, wave, inst);
     enum isa_status status = isa_memory_addresses(context, wave, inst, &m);
     if (status != ISA_OK)
         return isa_status_text(status);
@@ -381,6 +384,8 @@ const char *PASTE(access_scalar_,
         wave->pc += ready->size;
         return NULL;
     }
+    if (__builtin_expect(windows->unit != WINDOW_NO_UNIT, 0))
+        touch_scalar(windows, context, wave, inst);
     enum isa_status status = isa_scalar_address(context, wave, inst, &access);
     if (status != ISA_OK)
         return isa_status_text(status);

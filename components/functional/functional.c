@@ -48,13 +48,15 @@ enum step_kind { STEP_REGISTERS, STEP_BRANCH, STEP_SPECIAL, STEP_VECTOR, STEP_SC
 /* A decoded instruction, ready for being executed. Valid for the launch that compared its bytes
  * with memory. */
 struct step {
-    uint64_t address;
+    _Alignas(128) uint64_t address;
     uint32_t launch;
-    uint8_t kind;               /* enum step_kind */
-    uint8_t hint;               /* window that it hit last */
-    uint64_t count, counts_for; /* executed so often in this launch, at that address; `executed` */
+    uint8_t kind;   /* enum step_kind */
+    uint8_t hint;   /* window that it hit last */
+    uint16_t vgprs; /* that it was made ready for */
+    uint64_t count; /* executed so often in this launch; for `executed` */
     struct isa_ready ready;
 };
+_Static_assert(sizeof(struct step) <= 128, "a step should lie in two lines of the host's caches");
 
 /* The memory instructions in one variant. */
 struct access {
@@ -89,6 +91,7 @@ static uint32_t live_groups[SLOTS]; /* slots, oldest first */
 static uint32_t free_slots[SLOTS];
 static struct decoded decode_cache[DECODE_ENTRIES];
 static struct step steps[DECODE_ENTRIES];
+static struct isa_workspace workspace;
 static uint32_t launches;
 static uint32_t counted[DECODE_ENTRIES],
     counted_count; /* entries that this launch uses; `executed` */
@@ -138,31 +141,48 @@ static uint8_t step_kind(const struct isa_inst *inst)
 
 static void take_count(const struct run *r, struct step *s)
 {
-    r->launch->executed[sampler_bucket(s->counts_for - r->launch->entry)] += s->count;
+    r->launch->executed[sampler_bucket(s->address - r->launch->entry)] += s->count;
     s->count = 0;
 }
 
-/* The step's count is the present launch's from here on; of another address, if it was used for
- * one. */
+/* The step's count is the present launch's from here on, and, if the step was in use, of another
+ * address. */
 static void begin_counting(const struct run *r, struct step *s)
 {
     if (s->launch == launches)
         take_count(r, s);
     else if (counted_count < DECODE_ENTRIES)
         counted[counted_count++] = (uint32_t)(s - steps);
-    s->counts_for = s->address;
     s->count = 0;
 }
 
 static struct step *make_step(const struct run *r, const struct decoded *d)
 {
     struct step *s = &steps[d - decode_cache];
+    if (r->launch->executed)
+        begin_counting(r, s);
     s->address = d->address;
+    s->launch = launches;
+    s->kind = step_kind(&d->inst);
+    s->vgprs = r->common.vgprs;
+    isa_prepare(&d->inst, r->common.vgprs, &s->ready);
+    return s;
+}
+
+/* The step of an earlier launch, if the bytes at `pc` are still those. */
+static struct step *known_step(const struct run *r, uint64_t pc)
+{
+    uint32_t slot = (uint32_t)(pc >> 2) & (DECODE_ENTRIES - 1);
+    struct step *s = &steps[slot];
+    const struct decoded *d = &decode_cache[slot];
+    const struct window *w = window_find(&windows, pc);
+    if (!w || !window_holds(w, pc, ISA_MAX_INST_BYTES) || s->address != pc || !d->valid
+        || d->address != pc || d->inst.target != r->launch->target || s->vgprs != r->common.vgprs
+        || !decode_same(d, (const uint8_t *)w->host + (pc - w->start)))
+        return NULL;
     if (r->launch->executed)
         begin_counting(r, s);
     s->launch = launches;
-    s->kind = step_kind(&d->inst);
-    isa_prepare(&d->inst, r->common.vgprs, &s->ready);
     return s;
 }
 
@@ -173,6 +193,12 @@ static __attribute__((noinline)) struct step *decode(struct run *r, const struct
     uint64_t pc = w->scalars.pc;
     uint8_t bytes[ISA_MAX_INST_BYTES];
     char what[WORK_FAULT_WHAT];
+    struct step *seen = known_step(r, pc);
+    if (seen) {
+        if (r->launch->touches)
+            touch_code(&windows, pc);
+        return seen;
+    }
     const struct program_allocation *a = program_find(r->launch->program, pc);
     if (!a || !window_find(&windows, pc)) {
         work_fault_fetch(r->launch->program, pc, what, sizeof what);
@@ -186,7 +212,7 @@ static __attribute__((noinline)) struct step *decode(struct run *r, const struct
     uint32_t slot, word = 0;
     window_read(&windows, pc, bytes, size);
     if (r->launch->touches)
-        touch_code(&windows, g->unit, pc);
+        touch_code(&windows, pc);
     int result = decode_find(decode_cache, r->launch->target, pc, bytes, size, &slot);
     if (result >= 0)
         return make_step(r, &decode_cache[slot]);
@@ -222,12 +248,9 @@ static bool access_memory(struct run *r, const struct group *g, struct wave *w,
     bool is_vector = s->kind == STEP_VECTOR;
     uint32_t lane;
     const char *wrong;
-    if (__builtin_expect(r->launch->touches, 0)) {
-        if (is_vector)
-            touch_vector(&windows, g->unit, context, &w->scalars, inst);
-        else
-            touch_scalar(&windows, g->unit, context, &w->scalars, inst);
-    }
+    context->time = r->launch->before + r->instructions;
+    if (inst->flags & ISA_IS_ATOMIC)
+        isa_workspace_plain(&workspace);
     if (is_vector)
         wrong = r->access->vector(&windows, context, &w->scalars, &s->ready, &s->hint, &lane);
     else
@@ -298,44 +321,59 @@ static __attribute__((noinline)) void observe(struct run *r, const struct group 
                      &w->scalars, inst);
 }
 
+/* At a branch behind the end of the slice: true if the wavefront only gives way. */
+static bool end_slice(struct run *r, const struct group *g, const struct wave *w,
+                      const struct isa_inst *inst)
+{
+    if (r->instructions < r->limit)
+        return true;
+    limit_reached(r, g, w, inst);
+    return false;
+}
+
+/* wave_run() before the end of the workspace. */
+static inline __attribute__((always_inline)) bool
+wave_steps(struct run *r, struct group *g, struct wave *w, struct isa_context *context)
+{
+    uint64_t slice_end = r->instructions + FUNCTIONAL_SLICE;
+    slice_end = slice_end < r->limit ? slice_end : r->limit;
+    const bool observed = r->observed;
+    const uint32_t launch = launches;
+    for (;;) {
+        uint64_t pc = w->scalars.pc;
+        struct step *s = &steps[(uint32_t)(pc >> 2) & (DECODE_ENTRIES - 1)];
+        if (__builtin_expect(s->address != pc || s->launch != launch, 0) && !(s = decode(r, g, w)))
+            return false;
+        r->instructions++;
+        s->count++;
+        if (__builtin_expect(observed, 0))
+            observe(r, g, w, context, s->ready.inst);
+        if (s->kind >= STEP_VECTOR) {
+            if (!access_memory(r, g, w, context, s))
+                return false;
+            continue;
+        }
+        enum isa_status status = s->ready.run(context, &w->scalars, &s->ready, &workspace);
+        if (__builtin_expect(status != ISA_OK, 0) && !stopped(r, g, w, s->ready.inst, pc, status))
+            return false;
+        if (s->kind == STEP_REGISTERS)
+            continue;
+        const struct isa_inst *inst = s->ready.inst;
+        if (s->kind == STEP_SPECIAL && !special(r, g, w, inst))
+            return true;
+        if ((inst->flags & ISA_IS_BRANCH) && r->instructions >= slice_end)
+            return end_slice(r, g, w, inst);
+    }
+}
+
 /* Runs the wavefront until it ends, waits, or has had its slice. False: the run has failed. */
 static bool wave_run(struct run *r, struct group *g, struct wave *w)
 {
     struct isa_context context = context_of(r, g, w);
-    uint64_t slice_end = r->instructions + FUNCTIONAL_SLICE;
-    slice_end = slice_end < r->limit ? slice_end : r->limit;
-    bool observed = r->observed;
-    for (;;) {
-        uint64_t pc = w->scalars.pc;
-        struct step *s = &steps[(uint32_t)(pc >> 2) & (DECODE_ENTRIES - 1)];
-        if (__builtin_expect(s->address != pc || s->launch != launches, 0)
-            && !(s = decode(r, g, w)))
-            return false;
-        const struct isa_inst *inst = s->ready.inst;
-        r->instructions++;
-        s->count++;
-        if (__builtin_expect(observed, 0))
-            observe(r, g, w, &context, inst);
-        if (s->kind >= STEP_VECTOR) {
-            context.time = r->launch->before + r->instructions;
-            if (!access_memory(r, g, w, &context, s))
-                return false;
-            continue;
-        }
-        enum isa_status status = s->ready.run(&context, &w->scalars, &s->ready);
-        if (__builtin_expect(status != ISA_OK, 0) && !stopped(r, g, w, inst, pc, status))
-            return false;
-        if (s->kind == STEP_REGISTERS)
-            continue;
-        if (s->kind == STEP_SPECIAL && !special(r, g, w, inst))
-            return true;
-        if ((inst->flags & ISA_IS_BRANCH) && r->instructions >= slice_end) {
-            if (r->instructions < r->limit)
-                return true;
-            limit_reached(r, g, w, inst);
-            return false;
-        }
-    }
+    windows.unit = r->launch->touches ? g->unit : WINDOW_NO_UNIT;
+    bool done = wave_steps(r, g, w, &context);
+    isa_workspace_end(&workspace);
+    return done;
 }
 
 static void release_barrier(struct group *g)
@@ -469,6 +507,7 @@ void functional_run(const struct functional_launch *launch, struct functional_re
     windows.gpu = launch->gpu;
     for (uint32_t i = 0; i < r.free; i++)
         free_slots[i] = r.free - 1 - i;
+    isa_workspace_begin(&workspace);
     touch_begin(launch, &result->profile);
     counted_count = 0;
     while (r.left || r.live) {

@@ -73,14 +73,14 @@ static void touch_step(const struct group *g, const struct wave *w, uint64_t pc,
     struct isa_memory memory;
     struct isa_scalar words;
     if (*place != pc)
-        touch_code(&windows, g->unit, pc);
+        touch_code(&windows, pc);
     *place = pc;
     if (inst->unit == ISA_UNIT_VMEM) {
         replay_vector(g->place, &w->cursor, &w->here, inst, &memory);
-        touch_memory(&windows, g->unit, &memory);
+        touch_memory(&windows, &memory);
     } else if (inst->unit == ISA_UNIT_SMEM) {
         replay_scalar_access(g->place, &w->cursor, &w->here, inst, &words);
-        touch_words(&windows, g->unit, &words);
+        touch_scalars(&windows, &words);
     }
 }
 
@@ -113,6 +113,7 @@ static void run_wave(struct run *r, struct group *g, struct wave *w)
 static void run_group(struct run *r, struct group *g)
 {
     uint32_t waves = g->placement.wavefronts;
+    windows.unit = g->unit;
     for (bool gave_way = false; !gave_way && g->ended < waves;) {
         for (uint32_t i = 0; i < waves; i++) {
             struct wave *w = &g->wave[i];

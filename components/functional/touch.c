@@ -2,6 +2,7 @@
 #include "touch.h"
 
 #include "components/compute_unit/coalescer.h"
+#include "components/isa/isa_lanes.h"
 #include "runtime/memory.h"
 #include "runtime/platform.h"
 #include "runtime/warm.h"
@@ -63,28 +64,31 @@ static void note_footprint(uint64_t physical)
     *last = profiled;
 }
 
-/* The line around `address`, whose bytes `mask` are accessed. */
-static void touch_line(struct window_table *t, uint32_t unit, enum warm_port port,
-                       enum warm_kind kind, uint64_t address, uint64_t mask)
+/* The line around `address`, which lies in the window, and whose bytes `mask` are accessed. */
+static inline void touch_at(const struct window_table *t, const struct window *w,
+                            enum warm_port port, enum warm_kind kind, uint64_t address,
+                            uint64_t mask)
 {
-    const struct window *w = NULL;
-    for (uint32_t i = 0; i < t->count && !w; i++)
-        w = window_holds(&t->window[i], address, 1) ? &t->window[i] : NULL;
-    if (!w && !(w = window_find(t, address)))
-        return; /* a fault, about to be found */
-    uint64_t host = (uint64_t)(w->host - memory.bytes) + (address - w->start);
-    uint64_t physical = (memory.first + host) / WARM_LINE * WARM_LINE;
+    uint64_t place = (uint64_t)(w->host - memory.bytes) + (address - w->start);
     struct warm_access access = {.address = address / WARM_LINE * WARM_LINE,
-                                 .physical = physical,
+                                 .physical = (memory.first + place) / WARM_LINE * WARM_LINE,
                                  .mask = mask,
                                  .pid = t->pid,
                                  .kind = (uint8_t)kind,
                                  .page_bits = (uint8_t)t->pages->page_bits,
                                  .writable = true};
     if (profile)
-        note_footprint(physical);
+        note_footprint(access.physical);
     if (unit_count)
-        warm_touch(unit, port, &access);
+        warm_touch(t->unit, port, &access);
+}
+
+static void touch_line(struct window_table *t, enum warm_port port, enum warm_kind kind,
+                       uint64_t address, uint64_t mask)
+{
+    const struct window *w = window_find(t, address);
+    if (w) /* else a fault, about to be found */
+        touch_at(t, w, port, kind, address, mask);
 }
 
 /* The bytes of the line that its lanes access. */
@@ -113,7 +117,23 @@ static uint64_t address_in(const struct isa_memory *m, const struct coalesced_li
                                                                                 : line->address;
 }
 
-void touch_memory(struct window_table *t, uint32_t unit, const struct isa_memory *m)
+/* Lines of lanes that follow each other without gaps, or read one place. */
+static void touch_bytes(const struct window_table *t, const struct window *w, enum warm_kind kind,
+                        uint64_t begin, uint64_t end)
+{
+    for (uint64_t at = begin; at < end; at = at / WARM_LINE * WARM_LINE + WARM_LINE) {
+        uint64_t line_end = at / WARM_LINE * WARM_LINE + WARM_LINE;
+        uint64_t mask = UINT64_MAX;
+        if (kind == WARM_WRITE)
+            mask = coalescer_byte_mask((unsigned)(at % WARM_LINE),
+                                       (unsigned)((end < line_end ? end : line_end) - at));
+        if (profile)
+            profile->accesses++;
+        touch_at(t, w, WARM_VECTOR, kind, at, mask);
+    }
+}
+
+void touch_memory(struct window_table *t, const struct isa_memory *m)
 {
     static const enum warm_kind kinds[] = {[ISA_MEMORY_LOAD] = WARM_READ,
                                            [ISA_MEMORY_STORE] = WARM_WRITE,
@@ -133,19 +153,68 @@ void touch_memory(struct window_table *t, uint32_t unit, const struct isa_memory
     if (profile)
         profile->accesses += count;
     for (unsigned i = 0; i < count; i++)
-        touch_line(t, unit, WARM_VECTOR, kind, address_in(m, &lines[i]),
+        touch_line(t, WARM_VECTOR, kind, address_in(m, &lines[i]),
                    m->kind == ISA_MEMORY_LOAD ? UINT64_MAX : line_mask(m, &lines[i]));
 }
 
-void touch_vector(struct window_table *t, uint32_t unit, struct isa_context *context,
-                  const struct isa_wave *wave, const struct isa_inst *inst)
+static enum warm_kind kind_of(const struct isa_ready *ready)
+{
+    enum warm_kind load = ready->inst->memory & ISA_MEM_GLC ? WARM_COHERENT : WARM_READ;
+    return ready->memory == ISA_READY_STORE ? WARM_WRITE : load;
+}
+
+bool touch_run(struct window_table *t, const struct window *w, uint64_t base,
+               const struct lanes_span *s, uint64_t exec, const struct isa_ready *ready)
+{
+    bool store = ready->memory == ISA_READY_STORE;
+    uint64_t active = exec >> s->first;
+    bool gapless =
+        s->regular && !(active & (active + 1)) && s->step <= (store ? ready->bytes : WARM_LINE);
+    if (gapless || s->low == s->high)
+        touch_bytes(t, w, kind_of(ready), base + s->low, base + s->high + ready->bytes);
+    return gapless || s->low == s->high;
+}
+
+void touch_many(struct window_table *t, const struct window *w, const struct touch_lines *lines,
+                const struct isa_ready *ready)
+{
+    enum warm_kind kind = kind_of(ready);
+    if (profile)
+        profile->accesses += lines->count;
+    for (unsigned i = 0; i < lines->count; i++)
+        touch_at(t, w, WARM_VECTOR, kind, lines->base + lines->line[i] * (uint64_t)WARM_LINE,
+                 lines->mask[i]);
+}
+
+void touch_scattered(struct window_table *t, uint64_t base, const struct lanes_span *s,
+                     uint64_t exec, const struct isa_ready *ready)
+{
+    bool store = ready->memory == ISA_READY_STORE;
+    struct isa_memory m = {.kind = store ? ISA_MEMORY_STORE : ISA_MEMORY_LOAD,
+                           .bytes = ready->bytes,
+                           .glc = ready->inst->memory & ISA_MEM_GLC,
+                           .mask = exec};
+    for (unsigned lane = 0; lane < ISA_LANES; lane++)
+        m.address[lane] = base + s->offset[lane];
+    touch_memory(t, &m);
+}
+
+void touch_vector(struct window_table *t, struct isa_context *context, const struct isa_wave *wave,
+                  const struct isa_inst *inst)
 {
     struct isa_memory m;
     if (isa_memory_addresses(context, wave, inst, &m) == ISA_OK)
-        touch_memory(t, unit, &m);
+        touch_memory(t, &m);
 }
 
-void touch_words(struct window_table *t, uint32_t unit, const struct isa_scalar *access)
+void touch_words(struct window_table *t, const struct window *w, uint64_t address, uint64_t size)
+{
+    uint64_t end = address + size;
+    for (uint64_t at = address; at < end; at = at / WARM_LINE * WARM_LINE + WARM_LINE)
+        touch_at(t, w, WARM_SCALAR, WARM_READ, at, UINT64_MAX);
+}
+
+void touch_scalars(struct window_table *t, const struct isa_scalar *access)
 {
     if (!access->valid || (access->kind != ISA_SCALAR_LOAD && access->kind != ISA_SCALAR_STORE))
         return;
@@ -154,27 +223,27 @@ void touch_words(struct window_table *t, uint32_t unit, const struct isa_scalar 
         uint64_t line_end = at / WARM_LINE * WARM_LINE + WARM_LINE;
         unsigned bytes = (unsigned)((end < line_end ? end : line_end) - at);
         bool store = access->kind == ISA_SCALAR_STORE;
-        touch_line(t, unit, WARM_SCALAR, store ? WARM_WRITE : WARM_READ, at,
+        touch_line(t, WARM_SCALAR, store ? WARM_WRITE : WARM_READ, at,
                    store ? coalescer_byte_mask((unsigned)(at % WARM_LINE), bytes) : UINT64_MAX);
     }
 }
 
-void touch_scalar(struct window_table *t, uint32_t unit, struct isa_context *context,
-                  const struct isa_wave *wave, const struct isa_inst *inst)
+void touch_scalar(struct window_table *t, struct isa_context *context, const struct isa_wave *wave,
+                  const struct isa_inst *inst)
 {
     struct isa_scalar access;
     if (isa_scalar_address(context, wave, inst, &access) == ISA_OK)
-        touch_words(t, unit, &access);
+        touch_scalars(t, &access);
 }
 
-void touch_code(struct window_table *t, uint32_t unit, uint64_t pc)
+void touch_code(struct window_table *t, uint64_t pc)
 {
     const struct program_allocation *a = program_find(launch->program, pc);
-    uint32_t ahead = unit_count ? warm_unit_lines_ahead(unit) : 0;
-    touch_line(t, unit, WARM_CODE, WARM_READ, pc, UINT64_MAX);
+    uint32_t ahead = unit_count ? warm_unit_lines_ahead(t->unit) : 0;
+    touch_line(t, WARM_CODE, WARM_READ, pc, UINT64_MAX);
     for (uint32_t i = 1; a && i <= ahead; i++) {
         uint64_t next = pc / WARM_LINE * WARM_LINE + (uint64_t)i * WARM_LINE;
         if (next < a->end)
-            touch_line(t, unit, WARM_CODE, WARM_READ, next, UINT64_MAX);
+            touch_line(t, WARM_CODE, WARM_READ, next, UINT64_MAX);
     }
 }

@@ -11,6 +11,7 @@
 #define HEDDLE_FUNCTIONAL_TOUCH_H
 
 #include "functional.h"
+#include "components/isa/isa_ready.h"
 #include "window.h"
 
 /* Before each launch. Off unless it asks for touches or a profile. */
@@ -20,14 +21,38 @@ uint32_t touch_unit_count(void);
 /* The compute unit of the next work-group. */
 uint32_t touch_next_unit(void);
 
-/* Before the instruction is executed: its address registers may be what it loads. */
-void touch_vector(struct window_table *windows, uint32_t unit, struct isa_context *context,
+/* Lines of an access in a window. */
+struct touch_lines {
+    uint64_t base; /* address of the first line in address order, in the window or just before */
+    uint32_t count;
+    uint32_t line[ISA_LANES]; /* base + line * 64 */
+    uint64_t mask[ISA_LANES]; /* bytes that are accessed; of loads, all */
+};
+
+/* Before the instruction is executed: its address registers may be what it loads. All are for the
+ * unit windows->unit.
+ *
+ * A prepared load or store whose active lanes (exec, not 0) access base + s->offset in the window
+ * *w: touch_run() if the bytes follow each other (false: they do not, nothing was touched);
+ * otherwise touch_many() of its lines, or touch_scattered(), which finds them itself. */
+struct lanes_span;
+bool touch_run(struct window_table *windows, const struct window *w, uint64_t base,
+               const struct lanes_span *s, uint64_t exec, const struct isa_ready *ready);
+void touch_many(struct window_table *windows, const struct window *w,
+                const struct touch_lines *lines, const struct isa_ready *ready);
+void touch_scattered(struct window_table *windows, uint64_t base, const struct lanes_span *s,
+                     uint64_t exec, const struct isa_ready *ready);
+/* Instructions that are not prepared. */
+void touch_vector(struct window_table *windows, struct isa_context *context,
                   const struct isa_wave *wave, const struct isa_inst *inst);
-void touch_scalar(struct window_table *windows, uint32_t unit, struct isa_context *context,
+void touch_scalar(struct window_table *windows, struct isa_context *context,
                   const struct isa_wave *wave, const struct isa_inst *inst);
 /* The same for accesses that are known. */
-void touch_memory(struct window_table *windows, uint32_t unit, const struct isa_memory *memory);
-void touch_words(struct window_table *windows, uint32_t unit, const struct isa_scalar *access);
-void touch_code(struct window_table *windows, uint32_t unit, uint64_t pc);
+void touch_memory(struct window_table *windows, const struct isa_memory *memory);
+void touch_scalars(struct window_table *windows, const struct isa_scalar *access);
+/* `size` bytes of a scalar load in *w. */
+void touch_words(struct window_table *windows, const struct window *w, uint64_t address,
+                 uint64_t size);
+void touch_code(struct window_table *windows, uint64_t pc);
 
 #endif

@@ -14,6 +14,7 @@
 #include "components/driver/program_table.h"
 
 enum { WINDOW_COUNT = 64 };
+#define WINDOW_NO_UNIT UINT32_MAX
 
 struct window {
     uint64_t start; /* virtual */
@@ -27,6 +28,7 @@ struct window_table {
     uint32_t pid;
     uint32_t gpu;
     uint32_t version; /* of the program table */
+    uint32_t unit;    /* compute unit that accesses are touched for, or WINDOW_NO_UNIT */
     uint32_t count, next;
     struct window window[WINDOW_COUNT];
 };

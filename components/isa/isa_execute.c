@@ -5,21 +5,25 @@
 #include "isa_table.h"
 #include "isa_valu.h"
 
+#include <xmmintrin.h>
+
 /* ---- variants -------------------------------------------------------------------------------- */
+
+typedef enum isa_status executor(struct isa_context *, struct isa_wave *, const struct isa_inst *);
 
 struct variant {
     const char *name;
-    enum isa_status (*valu)(struct isa_context *, struct isa_wave *, const struct isa_inst *);
+    executor *valu, *lds;
     void (*prepare)(const struct isa_inst *, struct isa_ready *);
 };
 
-static const struct variant variants[] = {{"x86-64-v2", isa_valu_execute_v2, isa_valu_prepare_v2},
-                                          {"x86-64-v3", isa_valu_execute_v3, isa_valu_prepare_v3},
-                                          {"x86-64-v4", isa_valu_execute_v4, isa_valu_prepare_v4}};
+static const struct variant variants[] = {
+    {"x86-64-v2", isa_valu_execute_v2, isa_lds_execute_v2, isa_valu_prepare_v2},
+    {"x86-64-v3", isa_valu_execute_v3, isa_lds_execute_v3, isa_valu_prepare_v3},
+    {"x86-64-v4", isa_valu_execute_v4, isa_lds_execute_v4, isa_valu_prepare_v4}};
 
 static unsigned current_variant;
-static enum isa_status (*execute_valu)(struct isa_context *, struct isa_wave *,
-                                       const struct isa_inst *) = isa_valu_execute_v2;
+static executor *execute_valu = isa_valu_execute_v2, *execute_lds = isa_lds_execute_v2;
 
 static bool host_runs(unsigned variant)
 {
@@ -55,6 +59,7 @@ bool isa_variant_select(unsigned variant)
         return false;
     current_variant = variant;
     execute_valu = variants[variant].valu;
+    execute_lds = variants[variant].lds;
     return true;
 }
 
@@ -158,7 +163,7 @@ enum isa_status isa_execute(struct isa_context *ctx, struct isa_wave *wave,
         status = execute_valu(ctx, wave, inst);
         break;
     case ISA_UNIT_LDS:
-        status = isa_lds_execute(ctx, wave, inst);
+        status = execute_lds(ctx, wave, inst);
         break;
     case ISA_UNIT_SALU:
     case ISA_UNIT_BRANCH:
@@ -174,24 +179,42 @@ enum isa_status isa_execute(struct isa_context *ctx, struct isa_wave *wave,
 
 /* ---- prepared instructions ------------------------------------------------------------------- */
 
-static enum isa_status run_any(struct isa_context *ctx, struct isa_wave *wave,
-                               const struct isa_ready *ready)
+void isa_workspace_begin(struct isa_workspace *work)
 {
+    work->mode = 15; /* of no prepared instruction */
+    work->daz = false;
+    work->one = 1.0f;
+}
+
+void isa_workspace_set_daz(struct isa_workspace *work, bool daz)
+{
+    enum { DAZ = 1 << 6 };
+    _mm_setcsr(daz ? _mm_getcsr() | DAZ : _mm_getcsr() & ~(unsigned)DAZ);
+    work->daz = daz;
+}
+
+static enum isa_status run_any(struct isa_context *ctx, struct isa_wave *wave,
+                               const struct isa_ready *ready, struct isa_workspace *work)
+{
+    isa_workspace_plain(work);
     return isa_execute(ctx, wave, ready->inst);
 }
 
 static enum isa_status run_lds(struct isa_context *ctx, struct isa_wave *wave,
-                               const struct isa_ready *ready)
+                               const struct isa_ready *ready, struct isa_workspace *work)
 {
-    enum isa_status status = isa_lds_execute(ctx, wave, ready->inst);
+    executor *lds = (executor *)ready->kernel;
+    isa_workspace_plain(work);
+    enum isa_status status = lds(ctx, wave, ready->inst);
     if (status == ISA_OK)
         wave->pc += ready->size;
     return status;
 }
 
 static enum isa_status run_scalar(struct isa_context *ctx, struct isa_wave *wave,
-                                  const struct isa_ready *ready)
+                                  const struct isa_ready *ready, struct isa_workspace *work)
 {
+    (void)work;
     isa_salu_row *row = (isa_salu_row *)ready->kernel;
     return row(ctx, wave, ready->inst);
 }
@@ -207,6 +230,7 @@ void isa_prepare(const struct isa_inst *inst, uint32_t vgprs, struct isa_ready *
         break;
     case ISA_UNIT_LDS:
         out->run = run_lds;
+        out->kernel = (void (*)(void))variants[current_variant].lds;
         break;
     case ISA_UNIT_SALU:
     case ISA_UNIT_BRANCH:

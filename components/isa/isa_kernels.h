@@ -9,15 +9,11 @@
 #define HEDDLE_ISA_KERNELS_H
 
 #include "isa_math.h"
-
-struct kernel_env {
-    uint64_t mask_in; /* carries or conditions */
-    uint64_t mask_out;
-    uint32_t keep_in, keep_out;
-};
+#include "isa_ready.h"
 
 #define KERNEL_ARGUMENTS                                                                           \
-    uint32_t *d, const uint32_t *s0, const uint32_t *s1, const uint32_t *s2, struct kernel_env *env
+    uint32_t *d, const uint32_t *s0, const uint32_t *s1, const uint32_t *s2,                       \
+        struct isa_environment *env
 #define UNUSED __attribute__((unused))
 
 /* ---- sources: READ_type(name, array) declares and loads -------------------------------------- */
@@ -92,6 +88,27 @@ struct kernel_env {
     uint64_t value = r != r ? nan : bits_f64(r);                                                   \
     d[lane] = (uint32_t)value, d[64 + lane] = (uint32_t)(value >> 32);
 
+/* Rows whose sources and result are fp32, for wavefronts that flush denormals on the way in and
+ * out, on a host that treats denormal sources as zeros, or that keep them both ways, on one that
+ * does not: sources need no flushing, and multiplication by one flushes a result. Returned is not 0
+ * if a result is NaN, which the plain kernel makes the right one of. Which rows may be executed so
+ * says isa_valu_ready.h. */
+#define FAST_KERNEL(m, D, A, B, C, ...)                                                            \
+    UNUSED static uint32_t fast_##m(uint32_t *d, const uint32_t *s0, const uint32_t *s1,           \
+                                    const uint32_t *s2, float one)                                 \
+    {                                                                                              \
+        UNUSED const uint32_t keep_in = 0xffffffff, keep = keep_in;                                \
+        uint32_t bad = 0;                                                                          \
+        (void)s0, (void)s1, (void)s2;                                                              \
+        _Pragma("GCC ivdep") for (uint32_t lane = 0; lane < 64; lane++)                            \
+        {                                                                                          \
+            READ_##A(a, s0) READ_##B(b, s1) READ_##C(c, s2) float r = (float)(__VA_ARGS__)*one;    \
+            d[lane] = bits_f32(r);                                                                 \
+            bad |= r != r ? 1u : 0u;                                                               \
+        }                                                                                          \
+        return bad;                                                                                \
+    }
+
 /* ---- kernels by kind ------------------------------------------------------------------------- */
 
 #define BEGIN_KERNEL(m)                                                                            \
@@ -108,7 +125,8 @@ struct kernel_env {
         READ_##A(a, s0) READ_##B(b, s1) READ_##C(c, s2) RESULT_##D r = (RESULT_##D)(__VA_ARGS__);  \
         WRITE_##D(A, B, C)                                                                         \
     }                                                                                              \
-    }
+    }                                                                                              \
+    FAST_KERNEL(m, D, A, B, C, __VA_ARGS__)
 #define KERNEL_MAC KERNEL_V
 #define KERNEL_MK  KERNEL_V
 #define KERNEL_AK  KERNEL_V

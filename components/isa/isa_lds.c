@@ -1,12 +1,18 @@
 /*
- * isa_lds.c - the ds_* instructions. Called by isa_execute.
+ * isa_lds.c - the ds_* instructions. Compiled once for each x86-64 level (ISA_VARIANT is the
+ * suffix); isa_execute.c chooses.
  *
+ * Accesses of which no lane lies outside go a vector of lanes at a time where they can.
  * Lanes are served in ascending order, which makes conflicting writes and atomics deterministic. An
  * access that does not lie wholly inside the work-group's allocation reads 0 or is dropped, and is
  * counted in ctx->lds_out_of_range.
  */
+#include "isa_lanes.h"
 #include "isa_table.h"
 #include "isa_valu.h"
+
+#define PASTE2(a, b) a##b
+#define PASTE(a, b)  PASTE2(a, b)
 
 static uint32_t *vgpr(const struct isa_context *ctx, unsigned code)
 {
@@ -36,17 +42,11 @@ static void write_words(uint32_t *to, unsigned lane, unsigned dwords, const void
 
 /* ---- loads and stores ------------------------------------------------------------------------ */
 
-/* True when all lanes are active and every access of `bytes` at address + offset is inside: no
- * checks are then needed. */
-static bool all_inside(const struct isa_context *ctx, uint64_t exec, const uint32_t *address,
-                       uint32_t offset, unsigned bytes)
+/* Do all active lanes' accesses of `bytes` at address + offset lie inside? */
+static bool all_inside(const struct isa_context *ctx, const struct lanes_span *s, uint32_t offset,
+                       unsigned bytes)
 {
-    if (exec != ~UINT64_C(0) || ctx->lds_size < offset + bytes)
-        return false;
-    uint32_t highest = 0;
-    for (unsigned lane = 0; lane < 64; lane++)
-        highest = address[lane] > highest ? address[lane] : highest;
-    return highest <= ctx->lds_size - offset - bytes;
+    return (uint64_t)s->high + offset + bytes <= ctx->lds_size;
 }
 
 static uint32_t part_of(const uint8_t *from, unsigned bytes)
@@ -72,35 +72,33 @@ static void load_checked(struct isa_context *ctx, uint64_t exec, unsigned type,
     }
 }
 
-static void load(struct isa_context *ctx, uint64_t exec, unsigned type, const uint32_t *address,
+static void load(struct isa_context *ctx, uint64_t exec, unsigned type, const struct lanes_span *s,
                  uint32_t offset, uint32_t *to)
 {
-    unsigned dwords = isa_type_bytes(type) / 4;
-    if (!dwords || !all_inside(ctx, exec, address, offset, 4 * dwords)) {
-        load_checked(ctx, exec, type, address, offset, to);
+    unsigned bytes = isa_type_bytes(type);
+    bool is_signed = type == TYPE_I8 || type == TYPE_I16;
+    bool whole = bytes >= 4 || is_signed || type == TYPE_U8 || type == TYPE_U16;
+    if (!whole || !all_inside(ctx, s, offset, bytes)) {
+        load_checked(ctx, exec, type, s->offset, offset, to);
         return;
     }
-    const uint8_t *base = ctx->lds + offset;
-    uint32_t at[64];
-    memcpy(at, address, sizeof at); /* the destination may overwrite the address register */
-    for (unsigned i = 0; i < dwords; i++)
-        for (unsigned lane = 0; lane < 64; lane++)
-            memcpy(&to[64 * i + lane], base + at[lane] + 4 * i, 4);
+    const char *lds = (const char *)ctx->lds;
+    struct lanes_memory memory = {lds, lds + ctx->lds_size};
+    lanes_load(to, lds + offset + s->low, s, bytes, is_signed, &memory, exec);
 }
 
-static void store(struct isa_context *ctx, uint64_t exec, unsigned type, const uint32_t *address,
+static void store(struct isa_context *ctx, uint64_t exec, unsigned type, const struct lanes_span *s,
                   uint32_t offset, const uint32_t *from)
 {
     unsigned bytes = isa_type_bytes(type),
              shift = type == TYPE_D16_HI_U8 || type == TYPE_D16_HI_U16 ? 16 : 0;
-    if (bytes == 4 && all_inside(ctx, exec, address, offset, 4)) {
-        for (unsigned lane = 0; lane < 64; lane++)
-            memcpy(ctx->lds + offset + address[lane], &from[lane], 4);
+    if (!shift && all_inside(ctx, s, offset, bytes)) {
+        lanes_store((char *)ctx->lds + offset + s->low, from, s, bytes, exec);
         return;
     }
     FOR_LANES(lane, exec)
     {
-        uint8_t *to = locate(ctx, address[lane] + offset, bytes);
+        uint8_t *to = locate(ctx, s->offset[lane] + offset, bytes);
         uint32_t low = from[lane] >> shift;
         if (to && bytes >= 4)
             read_words(from, lane, bytes / 4, to);
@@ -122,9 +120,10 @@ static void load_two(struct isa_context *ctx, uint64_t exec, const struct isa_in
 {
     uint32_t offset[2], at[64];
     two_offsets(inst, isa_type_bytes(type), by_64, offset);
-    memcpy(at, vgpr(ctx, inst->src[0]), sizeof at);
-    load(ctx, exec, type, at, offset[0], vgpr(ctx, inst->dst));
-    load(ctx, exec, type, at, offset[1], vgpr(ctx, inst->dst) + 64 * isa_type_dwords(type));
+    memcpy(at, vgpr(ctx, inst->src[0]), sizeof at); /* what is loaded may overwrite it */
+    struct lanes_span s = lanes_span_of(at, exec, isa_type_bytes(type));
+    load(ctx, exec, type, &s, offset[0], vgpr(ctx, inst->dst));
+    load(ctx, exec, type, &s, offset[1], vgpr(ctx, inst->dst) + 64 * isa_type_dwords(type));
 }
 
 static void store_two(struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst,
@@ -132,8 +131,9 @@ static void store_two(struct isa_context *ctx, uint64_t exec, const struct isa_i
 {
     uint32_t offset[2];
     two_offsets(inst, isa_type_bytes(type), by_64, offset);
-    store(ctx, exec, type, vgpr(ctx, inst->src[0]), offset[0], vgpr(ctx, inst->src[1]));
-    store(ctx, exec, type, vgpr(ctx, inst->src[0]), offset[1], vgpr(ctx, inst->src[2]));
+    struct lanes_span s = lanes_span_of(vgpr(ctx, inst->src[0]), exec, isa_type_bytes(type));
+    store(ctx, exec, type, &s, offset[0], vgpr(ctx, inst->src[1]));
+    store(ctx, exec, type, &s, offset[1], vgpr(ctx, inst->src[2]));
 }
 
 static void thread_addresses(const struct isa_wave *wave, uint32_t address[64])
@@ -179,6 +179,23 @@ static uint64_t lane_data(const uint32_t *from, unsigned lane, unsigned bytes)
     return from[lane] | (bytes == 8 ? (uint64_t)from[64 + lane] << 32 : 0);
 }
 
+/* The most frequent atomic. `to`, which may be one of the sources, is NULL if nothing is returned.
+ */
+static void add_inside(uint8_t *lds, uint64_t exec, const uint32_t *address, const uint32_t *data,
+                       uint32_t *to)
+{
+    FOR_LANES(lane, exec)
+    {
+        uint32_t old, sum;
+        uint8_t *memory = lds + address[lane];
+        memcpy(&old, memory, 4);
+        sum = old + data[lane];
+        memcpy(memory, &sum, 4);
+        if (to)
+            to[lane] = old;
+    }
+}
+
 static void atomic(struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst,
                    const struct isa_table_row *row)
 {
@@ -187,16 +204,12 @@ static void atomic(struct isa_context *ctx, uint64_t exec, const struct isa_inst
     const uint32_t *address = vgpr(ctx, inst->src[0]), *data0 = vgpr(ctx, inst->src[1]),
                    *data1 = two ? vgpr(ctx, inst->src[2]) : data0;
     uint32_t *to = returns ? vgpr(ctx, inst->dst) : NULL;
-    if (row->operation == ISA_ATOMIC_ADD && bytes == 4 && !returns
-        && all_inside(ctx, exec, address, (uint32_t)inst->simm, 4)) {
-        for (unsigned lane = 0; lane < 64; lane++) {
-            uint32_t sum;
-            uint8_t *memory = ctx->lds + address[lane] + (uint32_t)inst->simm;
-            memcpy(&sum, memory, 4);
-            sum += data0[lane];
-            memcpy(memory, &sum, 4);
+    if (row->operation == ISA_ATOMIC_ADD && bytes == 4) {
+        struct lanes_span s = lanes_span_of(address, exec, 4);
+        if (all_inside(ctx, &s, (uint32_t)inst->simm, 4)) {
+            add_inside(ctx->lds + (uint32_t)inst->simm, exec, address, data0, to);
+            return;
         }
-        return;
     }
     FOR_LANES(lane, exec)
     {
@@ -300,22 +313,37 @@ static void swizzle(struct isa_context *ctx, uint64_t exec, const struct isa_ins
 
 /* ---- dispatch -------------------------------------------------------------------------------- */
 
-enum isa_status isa_lds_execute(struct isa_context *ctx, struct isa_wave *wave,
-                                const struct isa_inst *inst)
+static void load_at(struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst,
+                    unsigned type, const uint32_t *address)
+{
+    struct lanes_span s = lanes_span_of(address, exec, isa_type_bytes(type));
+    load(ctx, exec, type, &s, (uint32_t)inst->simm, vgpr(ctx, inst->dst));
+}
+
+static void store_at(struct isa_context *ctx, uint64_t exec, const struct isa_inst *inst,
+                     unsigned type, const uint32_t *address)
+{
+    struct lanes_span s = lanes_span_of(address, exec, isa_type_bytes(type));
+    store(ctx, exec, type, &s, (uint32_t)inst->simm, vgpr(ctx, inst->src[1]));
+}
+
+enum isa_status PASTE(isa_lds_execute_, ISA_VARIANT)(struct isa_context *ctx, struct isa_wave *wave,
+                                                     const struct isa_inst *inst)
 {
     const struct isa_table_row *row = &isa_table[inst->op];
     unsigned type = row->type[0];
     uint64_t exec = isa_wave_exec(wave);
     uint32_t address[64];
+    if (!exec && row->kind != KIND_APPEND && row->kind != KIND_CONSUME)
+        return isa_row_executable(row) ? ISA_OK : ISA_NOT_IMPLEMENTED;
     switch (row->kind) {
     case KIND_NOP:
         break;
     case KIND_LOAD:
-        load(ctx, exec, type, vgpr(ctx, inst->src[0]), (uint32_t)inst->simm, vgpr(ctx, inst->dst));
+        load_at(ctx, exec, inst, type, vgpr(ctx, inst->src[0]));
         break;
     case KIND_STORE:
-        store(ctx, exec, type, vgpr(ctx, inst->src[0]), (uint32_t)inst->simm,
-              vgpr(ctx, inst->src[1]));
+        store_at(ctx, exec, inst, type, vgpr(ctx, inst->src[0]));
         break;
     case KIND_LOAD2:
         load_two(ctx, exec, inst, type, false);
@@ -361,11 +389,11 @@ enum isa_status isa_lds_execute(struct isa_context *ctx, struct isa_wave *wave,
         break;
     case KIND_LOADTID:
         thread_addresses(wave, address);
-        load(ctx, exec, type, address, (uint32_t)inst->simm, vgpr(ctx, inst->dst));
+        load_at(ctx, exec, inst, type, address);
         break;
     case KIND_STORETID:
         thread_addresses(wave, address);
-        store(ctx, exec, type, address, (uint32_t)inst->simm, vgpr(ctx, inst->src[1]));
+        store_at(ctx, exec, inst, type, address);
         break;
     default:
         return ISA_NOT_IMPLEMENTED;

@@ -490,7 +490,7 @@ void isa_memory_prepare(const struct isa_inst *inst, struct isa_ready *out)
     out->memory = is_signed ? ISA_READY_LOAD_SIGNED : is_load ? ISA_READY_LOAD : ISA_READY_STORE;
     out->bytes = (uint8_t)isa_type_bytes(type);
     out->base = inst->soffset;
-    out->address = (uint16_t)((inst->src[0] - ISA_VGPR) * 64);
-    out->data = (uint16_t)((data - ISA_VGPR) * 64);
+    out->source[0] = (inst->src[0] - ISA_VGPR) * 64u;
+    out->data = (data - ISA_VGPR) * 64;
     out->offset = inst->simm;
 }

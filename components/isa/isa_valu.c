@@ -41,23 +41,47 @@
 #define NAME_X(m)  NULL
 #define NAME_UN(m) NULL
 
-/* What the dispatcher needs of a row, beside its kernel: eight bytes, so that an entry is sixteen.
- */
+#define FAST_V(m)      fast_##m
+#define FAST_MAC       FAST_V
+#define FAST_MK        FAST_V
+#define FAST_AK        FAST_V
+#define FAST_PK(m)     NULL
+#define FAST_MIX(m)    NULL
+#define FAST_CO(m)     NULL
+#define FAST_CIO(m)    NULL
+#define FAST_SD(m)     NULL
+#define FAST_CI(m)     NULL
+#define FAST_VI(m)     NULL
+#define FAST_CMP(m)    NULL
+#define FAST_CMPX(m)   NULL
+#define FAST_X(m)      NULL
+#define FAST_UN(m)     NULL
+#define F32_OR_NONE(T) (TYPE_##T == TYPE_F32 || TYPE_##T == TYPE_NONE)
+
+typedef void valu_kernel(KERNEL_ARGUMENTS);
+typedef uint32_t valu_fast(uint32_t *d, const uint32_t *s0, const uint32_t *s1, const uint32_t *s2,
+                           float one);
+
+/* What the dispatcher needs of a row. */
 struct entry {
-    void (*kernel)(KERNEL_ARGUMENTS);
+    valu_kernel *kernel;
+    valu_fast *fast;                             /* or NULL */
     uint8_t kind, dst, src[3], dst_dwords, wide; /* wide: bit i, source i is 64 bits */
 };
 
 #define WIDE(T)                                                                                    \
     (TYPE_##T == TYPE_U64 || TYPE_##T == TYPE_I64 || TYPE_##T == TYPE_F64 || TYPE_##T == TYPE_M64)
 #define INSTN(m, text, fmt, o8, o9, kind, D, A, B, C, timing, ...)                                 \
-    [ISA_OP_##m -                                                                                  \
-        ISA_OP_VALU_FIRST] = {NAME_##kind(m),                                                      \
-                              KIND_##kind,                                                         \
-                              TYPE_##D,                                                            \
-                              {TYPE_##A, TYPE_##B, TYPE_##C},                                      \
-                              TYPE_##D == TYPE_MASK || TYPE_##D == TYPE_NONE ? 0 : 1 + WIDE(D),    \
-                              (uint8_t)(WIDE(A) | WIDE(B) << 1 | WIDE(C) << 2)},
+    [ISA_OP_##m - ISA_OP_VALU_FIRST] = {                                                           \
+        NAME_##kind(m),                                                                            \
+        TYPE_##D == TYPE_F32 && F32_OR_NONE(A) && F32_OR_NONE(B) && F32_OR_NONE(C)                 \
+            ? FAST_##kind(m)                                                                       \
+            : NULL,                                                                                \
+        KIND_##kind,                                                                               \
+        TYPE_##D,                                                                                  \
+        {TYPE_##A, TYPE_##B, TYPE_##C},                                                            \
+        TYPE_##D == TYPE_MASK || TYPE_##D == TYPE_NONE ? 0 : 1 + WIDE(D),                          \
+        (uint8_t)(WIDE(A) | WIDE(B) << 1 | WIDE(C) << 2)},
 #define INST(m, ...) INSTN(m, #m, __VA_ARGS__)
 static const struct entry entries[] = {
 #include "gcn_vop.tab"
@@ -99,7 +123,7 @@ static bool follows_round_mode(unsigned op)
 /* Calls the kernel under the wavefront's rounding mode and leaves the host's as it was. */
 static void run_rounded(const struct isa_wave *wave, const struct isa_inst *inst,
                         const struct entry *entry, uint32_t *to, const uint32_t *const source[3],
-                        struct kernel_env *env)
+                        struct isa_environment *env)
 {
     /* MODE: nearest, up, down, zero. MXCSR: nearest, down, up, zero. */
     static const uint32_t host_modes[4] = {0, 0x4000, 0x2000, 0x6000};
@@ -346,7 +370,7 @@ static void place_part(struct lanes *result, const uint32_t *old, unsigned selec
 }
 
 static void finish_result(const struct isa_wave *wave, const struct isa_inst *inst,
-                          const struct entry *entry, const struct kernel_env *env,
+                          const struct entry *entry, const struct isa_environment *env,
                           struct lanes *result, const uint32_t *old)
 {
     static const float scales[4] = {1.0f, 2.0f, 4.0f, 0.5f};
@@ -374,7 +398,7 @@ static void finish_result(const struct isa_wave *wave, const struct isa_inst *in
 /* Runs a packed row's kernel on the low and then on the high halves that op_sel chooses. */
 static void run_packed(const struct entry *entry, const struct isa_inst *inst,
                        const uint32_t *const source[3], struct lanes *result,
-                       struct kernel_env *env)
+                       struct isa_environment *env)
 {
     struct lanes half[3], out[2];
     for (unsigned part = 0; part < 2; part++) {
@@ -408,7 +432,7 @@ static void widen_source(const struct isa_inst *inst, unsigned i, const uint32_t
 
 static void run_mixed(const struct isa_wave *wave, const struct entry *entry,
                       const struct isa_inst *inst, const uint32_t *const source[3],
-                      struct lanes *result, const uint32_t *old, struct kernel_env *env)
+                      struct lanes *result, const uint32_t *old, struct isa_environment *env)
 {
     struct lanes wide[3];
     for (unsigned i = 0; i < 3; i++)
@@ -518,7 +542,7 @@ static void write_mask(struct isa_wave *wave, const struct isa_inst *inst,
         isa_wave_set_pair(wave, ISA_EXEC, mask);
 }
 
-static void set_environment(struct kernel_env *env, const struct isa_wave *wave,
+static void set_environment(struct isa_environment *env, const struct isa_wave *wave,
                             const struct isa_inst *inst, const struct entry *entry)
 {
     env->keep_in = wave->mode & 0x10 ? 0xffffffff : 0x80000000;
@@ -533,7 +557,7 @@ static void set_environment(struct kernel_env *env, const struct isa_wave *wave,
 static void execute_modified(struct isa_context *ctx, struct isa_wave *wave,
                              const struct isa_inst *inst, const struct entry *entry,
                              const uint32_t *source[3], struct lanes buffer[3],
-                             struct kernel_env *env)
+                             struct isa_environment *env)
 {
     uint64_t exec = isa_wave_exec(wave), writable = ~UINT64_C(0);
     struct lanes result;
@@ -567,7 +591,7 @@ enum isa_status PASTE(isa_valu_execute_, ISA_VARIANT)(struct isa_context *ctx,
     struct lanes buffer[3];
     const uint32_t *source[3] = {buffer[0].word, buffer[1].word,
                                  buffer[2].word}; /* unused ones are never read */
-    struct kernel_env env = {0};
+    struct isa_environment env = {0};
     set_environment(&env, wave, inst, entry);
     for (unsigned i = 0; i < 3 && entry->src[i] != TYPE_NONE; i++)
         source[i] =

@@ -53,7 +53,11 @@ typedef enum isa_status isa_salu_row(struct isa_context *, struct isa_wave *,
 isa_salu_row *isa_salu_find(const struct isa_inst *inst);
 enum isa_status isa_salu_execute(struct isa_context *ctx, struct isa_wave *wave,
                                  const struct isa_inst *inst);
-enum isa_status isa_lds_execute(struct isa_context *ctx, struct isa_wave *wave,
-                                const struct isa_inst *inst);
+enum isa_status isa_lds_execute_v2(struct isa_context *ctx, struct isa_wave *wave,
+                                   const struct isa_inst *inst);
+enum isa_status isa_lds_execute_v3(struct isa_context *ctx, struct isa_wave *wave,
+                                   const struct isa_inst *inst);
+enum isa_status isa_lds_execute_v4(struct isa_context *ctx, struct isa_wave *wave,
+                                   const struct isa_inst *inst);
 
 #endif

@@ -4,126 +4,234 @@
  * Prepared are instructions whose sources are VGPRs, SGPRs or constants, with abs and neg on fp32
  * sources, without other modifiers. All else, and rounding modes other than to nearest, go through
  * isa_valu_execute.
+ *
+ * fp32 arithmetic has kernels of its own that leave denormals to the host: where MODE flushes them
+ * as sources and as results, MXCSR's DAZ does the first, and a multiplication by one the second.
+ * (MXCSR's FTZ would not do: it flushes what would round up to the smallest normal number, too.)
+ * They do not know which NaN results; when there is one the plain kernel does it all again.
  */
 #ifndef HEDDLE_ISA_VALU_READY_H
 #define HEDDLE_ISA_VALU_READY_H
 
-typedef void valu_kernel(KERNEL_ARGUMENTS);
+#define RUNNER(name)                                                                               \
+    static enum isa_status name(struct isa_context *ctx, struct isa_wave *wave,                    \
+                                const struct isa_ready *ready, struct isa_workspace *work)
 
-static enum isa_status ready_general(struct isa_context *ctx, struct isa_wave *wave,
-                                     const struct isa_ready *ready)
+RUNNER(ready_general)
 {
+    isa_workspace_plain(work);
     enum isa_status status = PASTE(isa_valu_execute_, ISA_VARIANT)(ctx, wave, ready->inst);
     if (status == ISA_OK)
         wave->pc += ready->size;
     return status;
 }
 
-/* Source i, in place or in the buffer. */
-INLINE const uint32_t *ready_source(const struct isa_context *ctx, const struct isa_wave *wave,
-                                    const struct isa_ready *ready, unsigned i, struct lanes *buffer)
+/* What follows from MODE, anew when it has changed. False: it does not round to nearest. */
+static __attribute__((noinline)) bool new_mode(const struct isa_wave *wave,
+                                               struct isa_workspace *work)
 {
-    uint32_t clear = ready->clear[i], flip = ready->flip[i];
-    bool is_signed = ~clear | flip;
+    bool in = wave->mode & 0x10, out = wave->mode & 0x20;
+    isa_workspace_plain(work);
+    if (wave->mode & 15)
+        return false;
+    work->mode = wave->mode;
+    work->env.keep_in = in ? 0xffffffff : 0x80000000;
+    work->env.keep_out = out ? 0xffffffff : 0x80000000;
+    work->flushes = !in && !out;
+    work->is_uniform = in == out;
+    return true;
+}
+
+INLINE bool is_plain(const struct isa_wave *wave, struct isa_workspace *work)
+{
+    return __builtin_expect(work->mode == wave->mode, 1) || new_mode(wave, work);
+}
+
+/* ---- sources and results --------------------------------------------------------------------- */
+
+/* Source i, in place or in the workspace. */
+INLINE const uint32_t *ready_source(const struct isa_context *ctx, const struct isa_wave *wave,
+                                    const struct isa_ready *ready, unsigned i,
+                                    struct isa_workspace *work, bool may_be_signed)
+{
+    uint32_t *buffer = work->source[i];
+    bool abs = may_be_signed && (ready->abs >> i & 1), neg = may_be_signed && (ready->neg >> i & 1);
+    uint32_t clear = abs ? 0x7fffffff : 0xffffffff, flip = neg ? 0x80000000 : 0;
     if (__builtin_expect(ready->kind[i] == ISA_READY_VGPR, 1)) {
         const uint32_t *from = ctx->vgpr + ready->source[i];
-        if (__builtin_expect(!is_signed, 1))
+        if (!abs && !neg)
             return from;
         for (unsigned lane = 0; lane < 64; lane++)
-            buffer->word[lane] = (from[lane] & clear) ^ flip;
-        return buffer->word;
+            buffer[lane] = (from[lane] & clear) ^ flip;
+        return buffer;
     }
     uint64_t value = ready->constant[i];
-    if (ready->kind[i] == ISA_READY_SGPR) {
+    if (ready->kind[i] == ISA_READY_SGPR)
         value = isa_wave_pair(wave, ready->source[i]);
-        if (is_signed)
-            value = ((uint32_t)value & clear) ^ flip;
-    }
-    broadcast(buffer->word, value, 1);
+    broadcast(buffer, ((uint32_t)value & clear) ^ flip, 1);
     if (ready->wide >> i & 1)
-        broadcast(buffer->word + 64, value >> 32, 1);
-    return buffer->word;
+        broadcast(buffer + 64, value >> 32, 1);
+    return buffer;
 }
 
-INLINE void ready_environment(struct kernel_env *env, const struct isa_wave *wave)
-{
-    env->keep_in = wave->mode & 0x10 ? 0xffffffff : 0x80000000;
-    env->keep_out = wave->mode & 0x20 ? 0xffffffff : 0x80000000;
-}
-
-INLINE void ready_write(uint32_t *to, const uint32_t *from, unsigned dwords, uint64_t exec)
+static __attribute__((noinline)) void write_some(uint32_t *to, const uint32_t *from,
+                                                 unsigned dwords, uint64_t exec)
 {
     blend(to, from, exec);
     if (dwords > 1)
         blend(to + 64, from + 64, exec);
 }
 
-/* Kinds without masks. */
+/* ---- kinds without masks --------------------------------------------------------------------- */
+
 INLINE enum isa_status ready_plain(struct isa_context *ctx, struct isa_wave *wave,
-                                   const struct isa_ready *ready, unsigned sources)
+                                   const struct isa_ready *ready, struct isa_workspace *work,
+                                   unsigned sources, bool may_be_signed)
 {
-    struct lanes buffer[3], result;
-    const uint32_t *source[3] = {buffer[0].word, buffer[1].word, buffer[2].word};
-    struct kernel_env env;
-    if (__builtin_expect(wave->mode & 15, 0))
-        return ready_general(ctx, wave, ready);
-    ready_environment(&env, wave);
+    const uint32_t *source[3] = {work->source[0], work->source[1], work->source[2]};
+    if (__builtin_expect(!is_plain(wave, work), 0))
+        return ready_general(ctx, wave, ready, work);
     for (unsigned i = 0; i < sources; i++)
-        source[i] = ready_source(ctx, wave, ready, i, &buffer[i]);
+        source[i] = ready_source(ctx, wave, ready, i, work, may_be_signed);
     valu_kernel *kernel = (valu_kernel *)ready->kernel;
     uint64_t exec = isa_wave_exec(wave);
     uint32_t *to = ctx->vgpr + ready->dst;
     bool all = exec == ~UINT64_C(0);
     wave->pc += ready->size;
-    kernel(all ? to : result.word, source[0], source[1], source[2], &env);
+    kernel(all ? to : work->result, source[0], source[1], source[2], &work->env);
     if (!all)
-        ready_write(to, result.word, ready->dwords, exec);
+        write_some(to, work->result, ready->dwords, exec);
     return ISA_OK;
 }
 
-static enum isa_status ready_plain_1(struct isa_context *ctx, struct isa_wave *wave,
-                                     const struct isa_ready *ready)
+RUNNER(ready_plain_1)
 {
-    return ready_plain(ctx, wave, ready, 1);
+    return ready_plain(ctx, wave, ready, work, 1, false);
+}
+RUNNER(ready_plain_2)
+{
+    return ready_plain(ctx, wave, ready, work, 2, false);
+}
+RUNNER(ready_plain_3)
+{
+    return ready_plain(ctx, wave, ready, work, 3, false);
+}
+/* Any that may not meet DAZ, or have abs or neg. */
+RUNNER(ready_plain_any)
+{
+    isa_workspace_plain(work);
+    return ready_plain(ctx, wave, ready, work, ready->sources, true);
 }
 
-static enum isa_status ready_plain_2(struct isa_context *ctx, struct isa_wave *wave,
-                                     const struct isa_ready *ready)
+static __attribute__((noinline)) bool any_nan(const uint32_t *word, uint64_t exec)
 {
-    return ready_plain(ctx, wave, ready, 2);
+    uint64_t nans = 0;
+    for (unsigned lane = 0; lane < 64; lane++)
+        nans |= (uint64_t)((word[lane] & 0x7fffffff) > 0x7f800000) << lane;
+    return nans & exec;
 }
 
-static enum isa_status ready_plain_3(struct isa_context *ctx, struct isa_wave *wave,
-                                     const struct isa_ready *ready)
+/* fp32, as above. */
+INLINE enum isa_status ready_fast(struct isa_context *ctx, struct isa_wave *wave,
+                                  const struct isa_ready *ready, struct isa_workspace *work,
+                                  unsigned sources, bool may_be_signed)
 {
-    return ready_plain(ctx, wave, ready, 3);
+    const uint32_t *source[3] = {NULL, NULL, NULL};
+    if (__builtin_expect(!is_plain(wave, work) || !work->is_uniform, 0))
+        return ready_general(ctx, wave, ready, work);
+    if (__builtin_expect(work->daz != work->flushes, 0))
+        isa_workspace_set_daz(work, work->flushes);
+    for (unsigned i = 0; i < sources; i++)
+        source[i] = ready_source(ctx, wave, ready, i, work, may_be_signed);
+    valu_fast *kernel = (valu_fast *)ready->kernel;
+    uint64_t exec = isa_wave_exec(wave);
+    uint32_t *to = ctx->vgpr + ready->dst;
+    bool direct = ready->direct && exec == ~UINT64_C(0);
+    uint32_t *result = direct ? to : work->result;
+    if (__builtin_expect(kernel(result, source[0], source[1], source[2], work->one), 0)
+        && (direct || any_nan(result, exec)))
+        return ready_general(ctx, wave, ready, work);
+    wave->pc += ready->size;
+    if (exec != ~UINT64_C(0))
+        write_some(to, result, 1, exec);
+    else if (!direct)
+        memcpy(to, result, 256);
+    return ISA_OK;
 }
 
-/* Kinds that read a mask (in vcc or src2) or write one. */
-static enum isa_status ready_masked(struct isa_context *ctx, struct isa_wave *wave,
-                                    const struct isa_ready *ready)
+RUNNER(ready_fast_1)
 {
-    struct lanes buffer[3], result;
-    const uint32_t *source[3] = {buffer[0].word, buffer[1].word, buffer[2].word};
-    const struct isa_inst *inst = ready->inst;
-    const struct entry *entry = &entries[inst->op - ISA_OP_VALU_FIRST];
-    struct kernel_env env = {0};
-    if (__builtin_expect(wave->mode & 15, 0))
-        return ready_general(ctx, wave, ready);
-    set_environment(&env, wave, inst, entry);
-    for (unsigned i = 0; i < ready->sources; i++)
-        source[i] = ready_source(ctx, wave, ready, i, &buffer[i]);
+    return ready_fast(ctx, wave, ready, work, 1, false);
+}
+RUNNER(ready_fast_2)
+{
+    return ready_fast(ctx, wave, ready, work, 2, false);
+}
+RUNNER(ready_fast_3)
+{
+    return ready_fast(ctx, wave, ready, work, 3, false);
+}
+RUNNER(ready_fast_signed)
+{
+    return ready_fast(ctx, wave, ready, work, ready->sources, true);
+}
+
+/* v_lshlrev_b64 by a constant of less than 32, which addresses are made with. */
+RUNNER(ready_shift)
+{
+    uint64_t exec = isa_wave_exec(wave);
+    unsigned shift = (unsigned)ready->constant[0];
+    const uint32_t *from = ctx->vgpr + ready->source[1];
+    uint32_t *to = ctx->vgpr + ready->dst;
+    uint32_t *result = exec == ~UINT64_C(0) ? to : work->result;
+    wave->pc += ready->size;
+    _Pragma("GCC ivdep") for (unsigned lane = 0; lane < 64; lane++)
+    {
+        uint32_t low = from[lane], high = from[64 + lane];
+        result[lane] = low << shift;
+        result[64 + lane] = high << shift | low >> 1 >> (31 - shift);
+    }
+    if (exec != ~UINT64_C(0))
+        write_some(to, result, 2, exec);
+    return ISA_OK;
+}
+
+/* ---- kinds that read a mask (in vcc or src2) or write one ------------------------------------ */
+
+INLINE enum isa_status ready_masked(struct isa_context *ctx, struct isa_wave *wave,
+                                    const struct isa_ready *ready, struct isa_workspace *work,
+                                    unsigned sources, bool may_be_signed)
+{
+    const uint32_t *source[3] = {work->source[0], work->source[1], work->source[2]};
+    if (__builtin_expect(!is_plain(wave, work), 0))
+        return ready_general(ctx, wave, ready, work);
+    work->env.mask_in = isa_wave_pair(wave, ready->mask_in);
+    for (unsigned i = 0; i < sources; i++)
+        source[i] = ready_source(ctx, wave, ready, i, work, may_be_signed);
     valu_kernel *kernel = (valu_kernel *)ready->kernel;
     uint64_t exec = isa_wave_exec(wave);
-    uint32_t *to = ready->dwords ? ctx->vgpr + ready->dst : result.word;
-    bool direct = !ready->dwords || exec == ~UINT64_C(0);
-    kernel(direct ? to : result.word, source[0], source[1], source[2], &env);
-    if (!direct)
-        ready_write(to, result.word, ready->dwords, exec);
-    if (inst->sdst != ISA_NO_OPERAND)
-        write_mask(wave, inst, entry, env.mask_out & exec);
+    uint32_t *to = ctx->vgpr + ready->dst;
+    bool direct = ready->dwords && exec == ~UINT64_C(0);
     wave->pc += ready->size;
+    kernel(direct ? to : work->result, source[0], source[1], source[2], &work->env);
+    if (!direct && ready->dwords)
+        write_some(to, work->result, ready->dwords, exec);
+    uint64_t mask = work->env.mask_out & exec;
+    if (ready->mask_out != ISA_NO_OPERAND)
+        isa_wave_set_pair(wave, ready->mask_out, mask);
+    if (ready->sets_exec)
+        isa_wave_set_pair(wave, ISA_EXEC, mask);
     return ISA_OK;
+}
+
+RUNNER(ready_masked_2)
+{
+    return ready_masked(ctx, wave, ready, work, 2, false);
+}
+RUNNER(ready_masked_any)
+{
+    isa_workspace_plain(work);
+    return ready_masked(ctx, wave, ready, work, ready->sources, true);
 }
 
 /* ---- preparing ------------------------------------------------------------------------------- */
@@ -136,42 +244,94 @@ static bool prepare_source(const struct isa_inst *inst, const struct entry *entr
     static const struct isa_context no_context;
     unsigned code = inst->src[i], type = entry->src[i];
     bool abs = inst->abs >> i & 1, neg = inst->neg >> i & 1;
-    out->clear[i] = ~0u;
     if ((abs || neg) && type != TYPE_F32)
         return false;
-    if (abs)
-        out->clear[i] = 0x7fffffff;
-    if (neg)
-        out->flip[i] = 0x80000000;
+    out->abs |= (uint8_t)(abs << i);
+    out->neg |= (uint8_t)(neg << i);
     out->wide |= (uint8_t)((entry->wide >> i & 1) << i);
     if (code >= ISA_VGPR) {
         out->kind[i] = ISA_READY_VGPR;
-        out->source[i] = (uint16_t)((code - ISA_VGPR) * 64);
+        out->source[i] = (code - ISA_VGPR) * 64;
         return true;
     }
     if (code < 127) {
         out->kind[i] = ISA_READY_SGPR;
-        out->source[i] = (uint16_t)code;
+        out->source[i] = code;
         return true;
     }
     if (code <= 127 || (code > 208 && code < 240) || (code > 248 && code != ISA_LITERAL))
         return false;
     out->kind[i] = ISA_READY_CONSTANT;
     out->constant[i] = isa_scalar_constant(&no_context, &no_wave, inst, code, type);
-    if (abs || neg)
-        out->constant[i] = ((uint32_t)out->constant[i] & out->clear[i]) ^ out->flip[i];
     return true;
 }
 
-static isa_runner *runner_of(const struct entry *entry, unsigned sources)
+/* fp32 rows whose kernels compute the same on a host with DAZ as on one without and sources flushed
+ * before. Denormal intermediate results are flushed in all of them. */
+static bool has_fast_form(unsigned op)
+{
+    switch (op) {
+    case ISA_OP_v_add_f32:
+    case ISA_OP_v_sub_f32:
+    case ISA_OP_v_subrev_f32:
+    case ISA_OP_v_mul_f32:
+    case ISA_OP_v_min_f32:
+    case ISA_OP_v_max_f32:
+    case ISA_OP_v_mac_f32:
+    case ISA_OP_v_mad_f32:
+    case ISA_OP_v_madmk_f32:
+    case ISA_OP_v_madak_f32:
+    case ISA_OP_v_fma_f32:
+    case ISA_OP_v_fmac_f32:
+    case ISA_OP_v_rcp_f32:
+    case ISA_OP_v_rcp_iflag_f32:
+    case ISA_OP_v_rsq_f32:
+    case ISA_OP_v_sqrt_f32:
+        return true;
+    default:
+        return false;
+    }
+}
+
+static bool is_float(unsigned type)
+{
+    return type == TYPE_F32 || type == TYPE_F64 || type == TYPE_F16 || type == TYPE_PF16;
+}
+
+/* Rows that compute with integers, or flush their fp32 sources and then have no denormals. */
+static bool is_any_daz(unsigned op, const struct entry *entry)
+{
+    bool only_f32 = true, any = is_float(entry->dst);
+    for (unsigned i = 0; i < 3; i++) {
+        any |= is_float(entry->src[i]);
+        only_f32 &= !is_float(entry->src[i]) || entry->src[i] == TYPE_F32;
+    }
+    if (!any)
+        return true;
+    return op == ISA_OP_v_cvt_i32_f32 || op == ISA_OP_v_cvt_u32_f32 || op == ISA_OP_v_cvt_f32_i32
+           || op == ISA_OP_v_cvt_f32_u32
+           || (only_f32 && (entry->kind == KIND_CMP || entry->kind == KIND_CMPX));
+}
+
+static isa_runner *runner_of(const struct isa_inst *inst, const struct entry *entry,
+                             struct isa_ready *ready)
 {
     static isa_runner *const plain[] = {NULL, ready_plain_1, ready_plain_2, ready_plain_3};
+    static isa_runner *const fast[] = {NULL, ready_fast_1, ready_fast_2, ready_fast_3};
+    bool is_signed = ready->abs | ready->neg, simple = !is_signed && is_any_daz(inst->op, entry);
     switch (entry->kind) {
     case KIND_V:
     case KIND_MAC:
     case KIND_MK:
     case KIND_AK:
-        return plain[sources];
+        if (inst->op == ISA_OP_v_lshlrev_b64 && ready->kind[0] == ISA_READY_CONSTANT
+            && ready->constant[0] < 32 && ready->kind[1] == ISA_READY_VGPR)
+            return ready_shift;
+        if (has_fast_form(inst->op)) {
+            ready->kernel = (void (*)(void))entry->fast;
+            return is_signed ? ready_fast_signed : fast[ready->sources];
+        }
+        return simple ? plain[ready->sources] : ready_plain_any;
     case KIND_CO:
     case KIND_CIO:
     case KIND_CI:
@@ -179,10 +339,18 @@ static isa_runner *runner_of(const struct entry *entry, unsigned sources)
     case KIND_SD:
     case KIND_CMP:
     case KIND_CMPX:
-        return ready_masked;
+        return ready->sources == 2 && simple ? ready_masked_2 : ready_masked_any;
     default:
         return NULL;
     }
+}
+
+static bool is_direct(const struct isa_ready *ready)
+{
+    for (unsigned i = 0; i < ready->sources; i++)
+        if (ready->kind[i] == ISA_READY_VGPR && ready->source[i] == ready->dst)
+            return false;
+    return true;
 }
 
 void PASTE(isa_valu_prepare_, ISA_VARIANT)(const struct isa_inst *inst, struct isa_ready *out)
@@ -192,20 +360,23 @@ void PASTE(isa_valu_prepare_, ISA_VARIANT)(const struct isa_inst *inst, struct i
     if (!entry->kernel || (inst->flags & (ISA_IS_SDWA | ISA_IS_DPP)) || inst->omod || inst->clamp
         || inst->opsel)
         return;
-    unsigned sources = 0;
-    while (sources < 3 && entry->src[sources] != TYPE_NONE) {
-        if (!prepare_source(inst, entry, sources, out))
+    for (out->sources = 0; out->sources < 3; out->sources++) {
+        if (entry->src[out->sources] == TYPE_NONE)
+            break;
+        if (!prepare_source(inst, entry, out->sources, out))
             return;
-        sources++;
     }
-    isa_runner *run = runner_of(entry, sources);
-    if (!run)
-        return;
-    out->run = run;
     out->kernel = (void (*)(void))entry->kernel;
-    out->sources = (uint8_t)sources;
     out->dwords = entry->dst_dwords;
-    out->dst = entry->dst_dwords ? (uint16_t)((inst->dst - ISA_VGPR) * 64) : 0;
+    out->dst = entry->dst_dwords ? (inst->dst - ISA_VGPR) * 64u : 0;
+    out->direct = is_direct(out);
+    bool from_src2 = entry->kind == KIND_CIO || entry->kind == KIND_CI;
+    out->mask_in = (uint8_t)(from_src2 ? inst->src[2] : ISA_VCC);
+    out->mask_out = inst->sdst;
+    out->sets_exec = entry->kind == KIND_CMPX;
+    isa_runner *run = runner_of(inst, entry, out);
+    if (run && !(from_src2 && inst->src[2] >= 127))
+        out->run = run;
 }
 
 #endif
