@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "access.h"
+#include "observe.h"
 #include "touch.h"
 
 #include "components/compute_unit/decode_cache.h"
@@ -52,6 +53,7 @@ struct step {
     uint8_t kind;   /* enum step_kind */
     uint8_t hint;   /* window that it hit last */
     uint16_t vgprs; /* that it was made ready for */
+    uint64_t count; /* executed so often in this launch; for `executed` */
     struct isa_ready ready;
 };
 _Static_assert(sizeof(struct step) <= 128, "a step should lie in two lines of the host's caches");
@@ -79,6 +81,7 @@ struct run {
     uint32_t live, free;   /* entries of live_groups and free_slots */
     uint64_t instructions; /* of this launch */
     uint64_t limit;        /* value of `instructions` at which the run ends */
+    bool observed;         /* each instruction is counted or recorded */
 };
 
 /* Kept from launch to launch. */
@@ -90,6 +93,8 @@ static struct decoded decode_cache[DECODE_ENTRIES];
 static struct step steps[DECODE_ENTRIES];
 static struct isa_workspace workspace;
 static uint32_t launches;
+static uint32_t counted[DECODE_ENTRIES],
+    counted_count; /* entries that this launch uses; `executed` */
 
 /* ---- faults ---- */
 
@@ -134,9 +139,28 @@ static uint8_t step_kind(const struct isa_inst *inst)
     }
 }
 
+static void take_count(const struct run *r, struct step *s)
+{
+    r->launch->executed[sampler_bucket(s->address - r->launch->entry)] += s->count;
+    s->count = 0;
+}
+
+/* The step's count is the present launch's from here on, and, if the step was in use, of another
+ * address. */
+static void begin_counting(const struct run *r, struct step *s)
+{
+    if (s->launch == launches)
+        take_count(r, s);
+    else if (counted_count < DECODE_ENTRIES)
+        counted[counted_count++] = (uint32_t)(s - steps);
+    s->count = 0;
+}
+
 static struct step *make_step(const struct run *r, const struct decoded *d)
 {
     struct step *s = &steps[d - decode_cache];
+    if (r->launch->executed)
+        begin_counting(r, s);
     s->address = d->address;
     s->launch = launches;
     s->kind = step_kind(&d->inst);
@@ -156,6 +180,8 @@ static struct step *known_step(const struct run *r, uint64_t pc)
         || d->address != pc || d->inst.target != r->launch->target || s->vgprs != r->common.vgprs
         || !decode_same(d, (const uint8_t *)w->host + (pc - w->start)))
         return NULL;
+    if (r->launch->executed)
+        begin_counting(r, s);
     s->launch = launches;
     return s;
 }
@@ -244,6 +270,8 @@ static inline bool special(const struct run *r, struct group *g, struct wave *w,
         return true;
     if (inst->flags & ISA_IS_ENDPGM) {
         w->state = WAVE_ENDED;
+        if (record_ops)
+            observe_end((uint32_t)(g->slot * WORK_MAX_WAVEFRONTS + (w - g->wave)));
         g->ended++;
         return false;
     }
@@ -281,6 +309,18 @@ static __attribute__((noinline)) void profile_count(struct run *r, struct wave *
     p->blocks[w->block]++;
 }
 
+/* An instruction of a launch that is profiled or recorded. */
+static __attribute__((noinline)) void observe(struct run *r, const struct group *g, struct wave *w,
+                                              struct isa_context *context,
+                                              const struct isa_inst *inst)
+{
+    if (r->launch->profile)
+        profile_count(r, w, inst, w->scalars.pc);
+    if (record_ops)
+        observe_step((uint32_t)(g->slot * WORK_MAX_WAVEFRONTS + (w - g->wave)), context,
+                     &w->scalars, inst);
+}
+
 /* At a branch behind the end of the slice: true if the wavefront only gives way. */
 static bool end_slice(struct run *r, const struct group *g, const struct wave *w,
                       const struct isa_inst *inst)
@@ -297,7 +337,7 @@ wave_steps(struct run *r, struct group *g, struct wave *w, struct isa_context *c
 {
     uint64_t slice_end = r->instructions + FUNCTIONAL_SLICE;
     slice_end = slice_end < r->limit ? slice_end : r->limit;
-    const bool profile = r->launch->profile;
+    const bool observed = r->observed;
     const uint32_t launch = launches;
     for (;;) {
         uint64_t pc = w->scalars.pc;
@@ -305,8 +345,9 @@ wave_steps(struct run *r, struct group *g, struct wave *w, struct isa_context *c
         if (__builtin_expect(s->address != pc || s->launch != launch, 0) && !(s = decode(r, g, w)))
             return false;
         r->instructions++;
-        if (__builtin_expect(profile, 0))
-            profile_count(r, w, s->ready.inst, pc);
+        s->count++;
+        if (__builtin_expect(observed, 0))
+            observe(r, g, w, context, s->ready.inst);
         if (s->kind >= STEP_VECTOR) {
             if (!access_memory(r, g, w, context, s))
                 return false;
@@ -400,6 +441,12 @@ static void group_start(struct run *r, uint32_t slot)
                         i);
         g->wave[i].state = WAVE_RUNS;
         g->wave[i].expected = 0;
+        if (record_ops)
+            observe_begin(slot * WORK_MAX_WAVEFRONTS + i,
+                          &(struct record_wave){.gpu = r->launch->gpu,
+                                                .dispatch = r->launch->dispatch_id,
+                                                .group = {g->id[0], g->id[1], g->id[2]},
+                                                .number = i});
     }
     work_next_group(r->groups, r->next);
     r->left--;
@@ -436,7 +483,10 @@ static uint32_t resident_groups(const struct functional_launch *launch)
 
 void functional_run(const struct functional_launch *launch, struct functional_result *result)
 {
-    struct run r = {.launch = launch, .result = result, .limit = UINT64_MAX};
+    struct run r = {.launch = launch,
+                    .result = result,
+                    .limit = UINT64_MAX,
+                    .observed = launch->profile || record_ops};
     r.access = &variants[isa_variant_current()];
     r.free = resident_groups(launch);
     *result = (struct functional_result){.end = FUNCTIONAL_DONE};
@@ -459,6 +509,7 @@ void functional_run(const struct functional_launch *launch, struct functional_re
         free_slots[i] = r.free - 1 - i;
     isa_workspace_begin(&workspace);
     touch_begin(launch, &result->profile);
+    counted_count = 0;
     while (r.left || r.live) {
         for (bool more = r.left && r.free; more;
              more = launch->touches && r.left && r.free && r.live < touch_unit_count()) {
@@ -470,4 +521,6 @@ void functional_run(const struct functional_launch *launch, struct functional_re
             break;
     }
     result->instructions = r.instructions;
+    for (uint32_t i = 0; i < counted_count; i++)
+        take_count(&r, &steps[counted[i]]);
 }

@@ -133,7 +133,7 @@ static void touch_bytes(const struct window_table *t, const struct window *w, en
     }
 }
 
-static void touch_lanes(struct window_table *t, const struct isa_memory *m)
+void touch_memory(struct window_table *t, const struct isa_memory *m)
 {
     static const enum warm_kind kinds[] = {[ISA_MEMORY_LOAD] = WARM_READ,
                                            [ISA_MEMORY_STORE] = WARM_WRITE,
@@ -141,6 +141,8 @@ static void touch_lanes(struct window_table *t, const struct isa_memory *m)
     struct coalesced_line lines[COALESCER_MAX_LINES];
     uint64_t base;
     unsigned count;
+    if (m->kind == ISA_MEMORY_CACHE_OP || !m->mask)
+        return;
     if (coalescer_is_linear(m, &base))
         count = coalescer_linear_lines(m, base, lines);
     else if (coalescer_stays_in_lines(m))
@@ -194,16 +196,15 @@ void touch_scattered(struct window_table *t, uint64_t base, const struct lanes_s
                            .mask = exec};
     for (unsigned lane = 0; lane < ISA_LANES; lane++)
         m.address[lane] = base + s->offset[lane];
-    touch_lanes(t, &m);
+    touch_memory(t, &m);
 }
 
 void touch_vector(struct window_table *t, struct isa_context *context, const struct isa_wave *wave,
                   const struct isa_inst *inst)
 {
     struct isa_memory m;
-    if (isa_memory_addresses(context, wave, inst, &m) == ISA_OK && m.kind != ISA_MEMORY_CACHE_OP
-        && m.mask)
-        touch_lanes(t, &m);
+    if (isa_memory_addresses(context, wave, inst, &m) == ISA_OK)
+        touch_memory(t, &m);
 }
 
 void touch_words(struct window_table *t, const struct window *w, uint64_t address, uint64_t size)
@@ -213,21 +214,26 @@ void touch_words(struct window_table *t, const struct window *w, uint64_t addres
         touch_at(t, w, WARM_SCALAR, WARM_READ, at, UINT64_MAX);
 }
 
+void touch_scalars(struct window_table *t, const struct isa_scalar *access)
+{
+    if (!access->valid || (access->kind != ISA_SCALAR_LOAD && access->kind != ISA_SCALAR_STORE))
+        return;
+    uint64_t end = access->address + 4u * access->valid;
+    for (uint64_t at = access->address; at < end; at = at / WARM_LINE * WARM_LINE + WARM_LINE) {
+        uint64_t line_end = at / WARM_LINE * WARM_LINE + WARM_LINE;
+        unsigned bytes = (unsigned)((end < line_end ? end : line_end) - at);
+        bool store = access->kind == ISA_SCALAR_STORE;
+        touch_line(t, WARM_SCALAR, store ? WARM_WRITE : WARM_READ, at,
+                   store ? coalescer_byte_mask((unsigned)(at % WARM_LINE), bytes) : UINT64_MAX);
+    }
+}
+
 void touch_scalar(struct window_table *t, struct isa_context *context, const struct isa_wave *wave,
                   const struct isa_inst *inst)
 {
     struct isa_scalar access;
-    if (isa_scalar_address(context, wave, inst, &access) != ISA_OK || !access.valid
-        || (access.kind != ISA_SCALAR_LOAD && access.kind != ISA_SCALAR_STORE))
-        return;
-    uint64_t end = access.address + 4u * access.valid;
-    for (uint64_t at = access.address; at < end; at = at / WARM_LINE * WARM_LINE + WARM_LINE) {
-        uint64_t line_end = at / WARM_LINE * WARM_LINE + WARM_LINE;
-        unsigned bytes = (unsigned)((end < line_end ? end : line_end) - at);
-        bool store = access.kind == ISA_SCALAR_STORE;
-        touch_line(t, WARM_SCALAR, store ? WARM_WRITE : WARM_READ, at,
-                   store ? coalescer_byte_mask((unsigned)(at % WARM_LINE), bytes) : UINT64_MAX);
-    }
+    if (isa_scalar_address(context, wave, inst, &access) == ISA_OK)
+        touch_scalars(t, &access);
 }
 
 void touch_code(struct window_table *t, uint64_t pc)

@@ -47,6 +47,9 @@ void touch_vector(struct window_table *windows, struct isa_context *context,
                   const struct isa_wave *wave, const struct isa_inst *inst);
 void touch_scalar(struct window_table *windows, struct isa_context *context,
                   const struct isa_wave *wave, const struct isa_inst *inst);
+/* The same for accesses that are known. */
+void touch_memory(struct window_table *windows, const struct isa_memory *memory);
+void touch_scalars(struct window_table *windows, const struct isa_scalar *access);
 /* `size` bytes of a scalar load in *w. */
 void touch_words(struct window_table *windows, const struct window *w, uint64_t address,
                  uint64_t size);

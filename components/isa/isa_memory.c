@@ -219,9 +219,9 @@ static void clear_out_of_range(struct isa_context *ctx, const struct isa_inst *i
     isa_memory_load_lane(ctx, inst, lane, zero);
 }
 
-static void describe(const struct isa_inst *inst, const struct isa_table_row *row,
-                     struct isa_memory *out)
+void isa_memory_describe(const struct isa_inst *inst, struct isa_memory *out)
 {
+    const struct isa_table_row *row = &isa_table[inst->op];
     out->kind = row->kind == KIND_LOAD    ? ISA_MEMORY_LOAD
                 : row->kind == KIND_STORE ? ISA_MEMORY_STORE
                 : row->kind == KIND_CACHE ? ISA_MEMORY_CACHE_OP
@@ -233,7 +233,7 @@ static void describe(const struct isa_inst *inst, const struct isa_table_row *ro
     out->slc = inst->memory & ISA_MEM_SLC;
     out->cache_op = inst->cache_op;
     out->dword_stride = SCRATCH_DWORD_STRIDE;
-    out->lds_mask = out->swizzle_mask = out->zero_mask = 0;
+    out->mask = out->lds_mask = out->swizzle_mask = out->zero_mask = 0;
 }
 
 enum isa_status isa_memory_addresses(struct isa_context *ctx, const struct isa_wave *wave,
@@ -244,7 +244,7 @@ enum isa_status isa_memory_addresses(struct isa_context *ctx, const struct isa_w
         return ISA_NOT_IMPLEMENTED;
     if (inst->vgprs > ctx->vgpr_count)
         return ISA_BAD_REGISTER;
-    describe(inst, row, out);
+    isa_memory_describe(inst, out);
     out->mask = isa_wave_exec(wave);
     switch (inst->format) {
     case ISA_FLAT:
@@ -406,23 +406,30 @@ static unsigned dwords_inside(const struct resource *r, uint64_t offset, unsigne
     return room < dwords ? (unsigned)room : dwords;
 }
 
+void isa_scalar_describe(const struct isa_inst *inst, struct isa_scalar *out)
+{
+    const struct isa_table_row *row = &isa_table[inst->op];
+    memset(out, 0, sizeof *out);
+    out->dwords = out->valid = inst->dwords;
+    out->glc = inst->memory & ISA_MEM_GLC;
+    out->cache_op = inst->cache_op;
+    if (row->kind == KIND_STIME || row->kind == KIND_SCACHE)
+        out->kind = row->kind == KIND_STIME ? ISA_SCALAR_TIME : ISA_SCALAR_CACHE_OP;
+    else
+        out->kind = inst->flags & ISA_IS_LOAD ? ISA_SCALAR_LOAD : ISA_SCALAR_STORE;
+}
+
 enum isa_status isa_scalar_address(const struct isa_context *ctx, const struct isa_wave *wave,
                                    const struct isa_inst *inst, struct isa_scalar *out)
 {
     const struct isa_table_row *row = &isa_table[inst->op];
     (void)ctx;
-    memset(out, 0, sizeof *out);
+    isa_scalar_describe(inst, out);
     if (inst->flags & ISA_UNIMPLEMENTED_SEMANTICS)
         return ISA_NOT_IMPLEMENTED;
-    out->dwords = out->valid = inst->dwords;
-    out->glc = inst->memory & ISA_MEM_GLC;
-    out->cache_op = inst->cache_op;
-    if (row->kind == KIND_STIME || row->kind == KIND_SCACHE) {
-        out->kind = row->kind == KIND_STIME ? ISA_SCALAR_TIME : ISA_SCALAR_CACHE_OP;
+    if (out->kind == ISA_SCALAR_TIME || out->kind == ISA_SCALAR_CACHE_OP)
         return ISA_OK;
-    }
     bool buffer = row->kind == KIND_SBLOAD || row->kind == KIND_SBSTORE;
-    out->kind = inst->flags & ISA_IS_LOAD ? ISA_SCALAR_LOAD : ISA_SCALAR_STORE;
     uint64_t offset = (uint64_t)(int64_t)inst->simm
                       + (inst->memory & ISA_MEM_OFFSET_IS_SGPR ? wave->sgpr[inst->soffset] : 0);
     offset &= ~UINT64_C(3);
