@@ -140,13 +140,14 @@ static void warm_atomic(struct cache *c, const struct cache_touch *t)
 
 static void warm_page(struct cache *c, const struct warm_access *a)
 {
-    struct warm_access page = *a;
     uint64_t start = a->physical >> a->page_bits << a->page_bits;
+    if (cache_translation_ops(c)->warm(cache_translation(c), a->pid, a->address, start,
+                                       a->page_bits, a->writable))
+        return;
+    struct warm_access page = *a;
     page.kind = WARM_PAGE;
     page.physical = start;
-    if (!cache_translation_ops(c)->warm(cache_translation(c), a->pid, a->address, start,
-                                        a->page_bits, a->writable))
-        warm_pass(c->io.translate_request, &page);
+    warm_pass(c->io.translate_request, &page);
 }
 
 static void cache_touch_line(struct component *self, const struct warm_access *a)

@@ -14,13 +14,15 @@ typedef enum isa_status executor(struct isa_context *, struct isa_wave *, const 
 struct variant {
     const char *name;
     executor *valu, *lds;
-    void (*prepare)(const struct isa_inst *, struct isa_ready *);
+    void (*prepare_valu)(const struct isa_inst *, struct isa_ready *);
+    void (*prepare_lds)(const struct isa_inst *, struct isa_ready *);
 };
 
 static const struct variant variants[] = {
-    {"x86-64-v2", isa_valu_execute_v2, isa_lds_execute_v2, isa_valu_prepare_v2},
-    {"x86-64-v3", isa_valu_execute_v3, isa_lds_execute_v3, isa_valu_prepare_v3},
-    {"x86-64-v4", isa_valu_execute_v4, isa_lds_execute_v4, isa_valu_prepare_v4}};
+    {"x86-64-v2", isa_valu_execute_v2, isa_lds_execute_v2, isa_valu_prepare_v2, isa_lds_prepare_v2},
+    {"x86-64-v3", isa_valu_execute_v3, isa_lds_execute_v3, isa_valu_prepare_v3, isa_lds_prepare_v3},
+    {"x86-64-v4", isa_valu_execute_v4, isa_lds_execute_v4, isa_valu_prepare_v4,
+     isa_lds_prepare_v4}};
 
 static unsigned current_variant;
 static executor *execute_valu = isa_valu_execute_v2, *execute_lds = isa_lds_execute_v2;
@@ -200,17 +202,6 @@ static enum isa_status run_any(struct isa_context *ctx, struct isa_wave *wave,
     return isa_execute(ctx, wave, ready->inst);
 }
 
-static enum isa_status run_lds(struct isa_context *ctx, struct isa_wave *wave,
-                               const struct isa_ready *ready, struct isa_workspace *work)
-{
-    executor *lds = (executor *)ready->kernel;
-    isa_workspace_plain(work);
-    enum isa_status status = lds(ctx, wave, ready->inst);
-    if (status == ISA_OK)
-        wave->pc += ready->size;
-    return status;
-}
-
 static enum isa_status run_scalar(struct isa_context *ctx, struct isa_wave *wave,
                                   const struct isa_ready *ready, struct isa_workspace *work)
 {
@@ -226,11 +217,10 @@ void isa_prepare(const struct isa_inst *inst, uint32_t vgprs, struct isa_ready *
         return;
     switch (inst->unit) {
     case ISA_UNIT_VALU:
-        variants[current_variant].prepare(inst, out);
+        variants[current_variant].prepare_valu(inst, out);
         break;
     case ISA_UNIT_LDS:
-        out->run = run_lds;
-        out->kernel = (void (*)(void))variants[current_variant].lds;
+        variants[current_variant].prepare_lds(inst, out);
         break;
     case ISA_UNIT_SALU:
     case ISA_UNIT_BRANCH:

@@ -179,18 +179,18 @@ static uint64_t lane_data(const uint32_t *from, unsigned lane, unsigned bytes)
     return from[lane] | (bytes == 8 ? (uint64_t)from[64 + lane] << 32 : 0);
 }
 
-/* The most frequent atomic. `to`, which may be one of the sources, is NULL if nothing is returned.
- */
-static void add_inside(uint8_t *lds, uint64_t exec, const uint32_t *address, const uint32_t *data,
-                       uint32_t *to)
+/* The most frequent atomics, of 4 bytes: an addition, or (with `next`) a comparison. `to`, which
+ * may be one of the sources, is NULL if nothing is returned. */
+static void change_inside(uint8_t *lds, uint64_t exec, const uint32_t *address,
+                          const uint32_t *data, const uint32_t *next, uint32_t *to)
 {
     FOR_LANES(lane, exec)
     {
-        uint32_t old, sum;
+        uint32_t old, fresh;
         uint8_t *memory = lds + address[lane];
         memcpy(&old, memory, 4);
-        sum = old + data[lane];
-        memcpy(memory, &sum, 4);
+        fresh = !next ? old + data[lane] : old == data[lane] ? next[lane] : old;
+        memcpy(memory, &fresh, 4);
         if (to)
             to[lane] = old;
     }
@@ -204,10 +204,12 @@ static void atomic(struct isa_context *ctx, uint64_t exec, const struct isa_inst
     const uint32_t *address = vgpr(ctx, inst->src[0]), *data0 = vgpr(ctx, inst->src[1]),
                    *data1 = two ? vgpr(ctx, inst->src[2]) : data0;
     uint32_t *to = returns ? vgpr(ctx, inst->dst) : NULL;
-    if (row->operation == ISA_ATOMIC_ADD && bytes == 4) {
+    bool compare = row->operation == ISA_ATOMIC_CMPSWAP;
+    if (bytes == 4 && (row->operation == ISA_ATOMIC_ADD || compare)) {
         struct lanes_span s = lanes_span_of(address, exec, 4);
         if (all_inside(ctx, &s, (uint32_t)inst->simm, 4)) {
-            add_inside(ctx->lds + (uint32_t)inst->simm, exec, address, data0, to);
+            change_inside(ctx->lds + (uint32_t)inst->simm, exec, address, data0,
+                          compare ? data1 : NULL, to);
             return;
         }
     }
@@ -399,4 +401,57 @@ enum isa_status PASTE(isa_lds_execute_, ISA_VARIANT)(struct isa_context *ctx, st
         return ISA_NOT_IMPLEMENTED;
     }
     return ISA_OK;
+}
+
+/* ---- prepared instructions ------------------------------------------------------------------- */
+
+/* A load or store of one element: `bytes` at the register source[0] + `offset`. */
+static enum isa_status run_one(struct isa_context *ctx, struct isa_wave *wave,
+                               const struct isa_ready *ready, struct isa_workspace *work)
+{
+    uint64_t exec = isa_wave_exec(wave);
+    uint32_t offset = (uint32_t)ready->offset, *data = ctx->vgpr + ready->data;
+    (void)work;
+    wave->pc += ready->size;
+    if (!exec)
+        return ISA_OK;
+    struct lanes_span s = lanes_span_of(ctx->vgpr + ready->source[0], exec, ready->bytes);
+    if (!all_inside(ctx, &s, offset, ready->bytes)) {
+        return PASTE(isa_lds_execute_, ISA_VARIANT)(ctx, wave, ready->inst);
+    }
+    char *lds = (char *)ctx->lds;
+    struct lanes_memory memory = {lds, lds + ctx->lds_size};
+    if (ready->memory == ISA_READY_STORE)
+        lanes_store(lds + offset + s.low, data, &s, ready->bytes, exec);
+    else
+        lanes_load(data, lds + offset + s.low, &s, ready->bytes,
+                   ready->memory == ISA_READY_LOAD_SIGNED, &memory, exec);
+    return ISA_OK;
+}
+
+static enum isa_status run_any(struct isa_context *ctx, struct isa_wave *wave,
+                               const struct isa_ready *ready, struct isa_workspace *work)
+{
+    isa_workspace_plain(work);
+    enum isa_status status = PASTE(isa_lds_execute_, ISA_VARIANT)(ctx, wave, ready->inst);
+    if (status == ISA_OK)
+        wave->pc += ready->size;
+    return status;
+}
+
+void PASTE(isa_lds_prepare_, ISA_VARIANT)(const struct isa_inst *inst, struct isa_ready *out)
+{
+    const struct isa_table_row *row = &isa_table[inst->op];
+    unsigned type = row->type[0];
+    bool is_load = row->kind == KIND_LOAD, is_signed = type == TYPE_I8 || type == TYPE_I16;
+    bool whole = isa_type_bytes(type) >= 4 || type == TYPE_U8 || type == TYPE_U16;
+    out->run = run_any;
+    if ((!is_load && row->kind != KIND_STORE) || (!whole && !(is_load && is_signed)))
+        return;
+    out->run = run_one;
+    out->memory = is_signed ? ISA_READY_LOAD_SIGNED : is_load ? ISA_READY_LOAD : ISA_READY_STORE;
+    out->bytes = (uint8_t)isa_type_bytes(type);
+    out->offset = (uint32_t)inst->simm;
+    out->source[0] = (inst->src[0] - ISA_VGPR) * 64u;
+    out->data = ((is_load ? inst->dst : inst->src[1]) - ISA_VGPR) * 64u;
 }

@@ -176,13 +176,13 @@ static void apply_sign(struct lanes *value, unsigned type, bool abs, bool neg)
         word[i] = (word[i] & clear) ^ flip;
 }
 
-static void select_part(struct lanes *value, unsigned select, bool sext)
+static void select_part(uint32_t *to, const uint32_t *from, unsigned select, bool sext)
 {
     unsigned shift = select < 4 ? select * 8 : select == 5 ? 16 : 0;
     unsigned up = select < 4 ? 24 : select < 6 ? 16 : 0;
     for (unsigned i = 0; i < 64; i++) {
-        uint32_t part = value->word[i] >> shift << up;
-        value->word[i] = sext ? (uint32_t)((int32_t)part >> up) : part >> up;
+        uint32_t part = from[i] >> shift << up;
+        to[i] = sext ? (uint32_t)((int32_t)part >> up) : part >> up;
     }
 }
 
@@ -250,7 +250,7 @@ static const uint32_t *modify(const struct isa_inst *inst, const struct entry *e
     else if (from != to->word)
         memcpy(to->word, from, entry->wide >> i & 1 ? 512 : 256);
     if (sdwa)
-        select_part(to, inst->sel_src[i], inst->sext >> i & 1);
+        select_part(to->word, to->word, inst->sel_src[i], inst->sext >> i & 1);
     if (upper)
         for (unsigned lane = 0; lane < 64; lane++)
             to->word[lane] >>= 16;
@@ -350,7 +350,7 @@ static void output_limited(unsigned op, uint32_t *word, const uint32_t *a, const
     }
 }
 
-static void place_part(struct lanes *result, const uint32_t *old, unsigned select, unsigned unused)
+static void place_part(uint32_t *result, const uint32_t *old, unsigned select, unsigned unused)
 {
     unsigned shift = select < 4    ? select * 8
                      : select == 5 ? 16
@@ -363,9 +363,9 @@ static void place_part(struct lanes *result, const uint32_t *old, unsigned selec
     uint32_t field = ((1u << width) - 1) << shift;
     unsigned up = 32 - width;
     for (unsigned i = 0; i < 64; i++) {
-        uint32_t part = result->word[i] << shift & field;
-        uint32_t extended = (uint32_t)((int32_t)(result->word[i] << up) >> up) << shift;
-        result->word[i] = unused == 2 ? part | (old[i] & ~field) : unused == 1 ? extended : part;
+        uint32_t part = result[i] << shift & field;
+        uint32_t extended = (uint32_t)((int32_t)(result[i] << up) >> up) << shift;
+        result[i] = unused == 2 ? part | (old[i] & ~field) : unused == 1 ? extended : part;
     }
 }
 
@@ -387,7 +387,7 @@ static void finish_result(const struct isa_wave *wave, const struct isa_inst *in
             output_saturated(result->word, env->mask_out, subtracts(inst->op));
     }
     if (inst->flags & ISA_IS_SDWA)
-        place_part(result, old, inst->sel_dst, inst->unused_dst);
+        place_part(result->word, old, inst->sel_dst, inst->unused_dst);
     if ((inst->opsel & 8) && isa_row_has_op_sel(&isa_table[inst->op]))
         for (unsigned i = 0; i < 64; i++)
             result->word[i] = result->word[i] << 16 | (old[i] & 0xffff);

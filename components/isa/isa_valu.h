@@ -44,6 +44,11 @@ void isa_valu_prepare_v2(const struct isa_inst *inst, struct isa_ready *out);
 void isa_valu_prepare_v3(const struct isa_inst *inst, struct isa_ready *out);
 void isa_valu_prepare_v4(const struct isa_inst *inst, struct isa_ready *out);
 
+/* The same for LDS. */
+void isa_lds_prepare_v2(const struct isa_inst *inst, struct isa_ready *out);
+void isa_lds_prepare_v3(const struct isa_inst *inst, struct isa_ready *out);
+void isa_lds_prepare_v4(const struct isa_inst *inst, struct isa_ready *out);
+
 /* Fills in what isa_ready says of memory instructions. */
 void isa_memory_prepare(const struct isa_inst *inst, struct isa_ready *out);
 

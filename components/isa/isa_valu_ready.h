@@ -125,10 +125,15 @@ RUNNER(ready_plain_any)
 
 static __attribute__((noinline)) bool any_nan(const uint32_t *word, uint64_t exec)
 {
-    uint64_t nans = 0;
-    for (unsigned lane = 0; lane < 64; lane++)
-        nans |= (uint64_t)((word[lane] & 0x7fffffff) > 0x7f800000) << lane;
-    return nans & exec;
+    uint32_t nans = 0;
+    for (unsigned half = 0; half < 64; half += 32) {
+        uint32_t bits = (uint32_t)(exec >> half);
+        for (unsigned i = 0; i < 32; i++) {
+            uint32_t own = bits & lane_bits[i], magnitude = word[half + i] & 0x7fffffff;
+            nans |= magnitude > 0x7f800000 ? own : 0;
+        }
+    }
+    return nans;
 }
 
 /* fp32, as above. */
@@ -193,6 +198,27 @@ RUNNER(ready_shift)
     }
     if (exec != ~UINT64_C(0))
         write_some(to, result, 2, exec);
+    return ISA_OK;
+}
+
+/* SDWA of integers: parts of sources, and of the destination. */
+RUNNER(ready_parts)
+{
+    const struct isa_inst *inst = ready->inst;
+    const uint32_t *source[3] = {work->source[0], work->source[1], work->source[2]};
+    for (unsigned i = 0; i < ready->sources; i++) {
+        source[i] = ready_source(ctx, wave, ready, i, work, false);
+        if (i < 2 && inst->sel_src[i] != 6) {
+            select_part(work->source[i], source[i], inst->sel_src[i], inst->sext >> i & 1);
+            source[i] = work->source[i];
+        }
+    }
+    valu_kernel *kernel = (valu_kernel *)ready->kernel;
+    uint32_t *to = ctx->vgpr + ready->dst;
+    kernel(work->result, source[0], source[1], source[2], &work->env);
+    place_part(work->result, to, inst->sel_dst, inst->unused_dst);
+    blend(to, work->result, isa_wave_exec(wave));
+    wave->pc += ready->size;
     return ISA_OK;
 }
 
@@ -298,18 +324,20 @@ static bool is_float(unsigned type)
     return type == TYPE_F32 || type == TYPE_F64 || type == TYPE_F16 || type == TYPE_PF16;
 }
 
+static bool is_integer(const struct entry *entry)
+{
+    return !is_float(entry->dst) && !is_float(entry->src[0]) && !is_float(entry->src[1])
+           && !is_float(entry->src[2]);
+}
+
 /* Rows that compute with integers, or flush their fp32 sources and then have no denormals. */
 static bool is_any_daz(unsigned op, const struct entry *entry)
 {
-    bool only_f32 = true, any = is_float(entry->dst);
-    for (unsigned i = 0; i < 3; i++) {
-        any |= is_float(entry->src[i]);
+    bool only_f32 = true;
+    for (unsigned i = 0; i < 3; i++)
         only_f32 &= !is_float(entry->src[i]) || entry->src[i] == TYPE_F32;
-    }
-    if (!any)
-        return true;
-    return op == ISA_OP_v_cvt_i32_f32 || op == ISA_OP_v_cvt_u32_f32 || op == ISA_OP_v_cvt_f32_i32
-           || op == ISA_OP_v_cvt_f32_u32
+    return is_integer(entry) || op == ISA_OP_v_cvt_i32_f32 || op == ISA_OP_v_cvt_u32_f32
+           || op == ISA_OP_v_cvt_f32_i32 || op == ISA_OP_v_cvt_f32_u32
            || (only_f32 && (entry->kind == KIND_CMP || entry->kind == KIND_CMPX));
 }
 
@@ -318,7 +346,10 @@ static isa_runner *runner_of(const struct isa_inst *inst, const struct entry *en
 {
     static isa_runner *const plain[] = {NULL, ready_plain_1, ready_plain_2, ready_plain_3};
     static isa_runner *const fast[] = {NULL, ready_fast_1, ready_fast_2, ready_fast_3};
-    bool is_signed = ready->abs | ready->neg, simple = !is_signed && is_any_daz(inst->op, entry);
+    bool is_signed = ready->abs | ready->neg;
+    bool simple = !is_signed && is_any_daz(inst->op, entry);
+    if (inst->flags & ISA_IS_SDWA)
+        return entry->kind == KIND_V && is_integer(entry) ? ready_parts : NULL;
     switch (entry->kind) {
     case KIND_V:
     case KIND_MAC:
@@ -357,8 +388,7 @@ void PASTE(isa_valu_prepare_, ISA_VARIANT)(const struct isa_inst *inst, struct i
 {
     const struct entry *entry = &entries[inst->op - ISA_OP_VALU_FIRST];
     out->run = ready_general;
-    if (!entry->kernel || (inst->flags & (ISA_IS_SDWA | ISA_IS_DPP)) || inst->omod || inst->clamp
-        || inst->opsel)
+    if (!entry->kernel || (inst->flags & ISA_IS_DPP) || inst->omod || inst->clamp || inst->opsel)
         return;
     for (out->sources = 0; out->sources < 3; out->sources++) {
         if (entry->src[out->sources] == TYPE_NONE)

@@ -4,6 +4,7 @@
 #include <criterion/criterion.h>
 
 #include "components/functional/access.h"
+#include "components/functional/access_lines.h"
 
 enum { BYTES = 1 << 14, REGISTERS = 16, ROUNDS = 6000 };
 #define START ((uint64_t)0x12 << 40)
@@ -155,4 +156,59 @@ Test(access, one_lane_outside_moves_nothing)
         cr_assert_eq(memcmp(before.bytes, after.bytes, BYTES), 0);
         cr_assert_eq(after.wave.pc, 0);
     }
+}
+
+/* ---- lines ---- */
+
+/* The oracle: every byte of every active lane, in order. */
+static void lines_of(const uint32_t *offset, uint64_t base, unsigned bytes, uint64_t exec,
+                     struct touch_lines *out)
+{
+    out->count = 0;
+    for (unsigned lane = 0; lane < 64; lane++) {
+        for (unsigned i = 0; i < bytes && (exec >> lane & 1); i++) {
+            uint64_t at = base + offset[lane] + i;
+            uint32_t line = (uint32_t)(at / 64 - out->base / 64), k = 0;
+            while (k < out->count && out->line[k] != line)
+                k++;
+            if (k == out->count) {
+                out->line[k] = line;
+                out->mask[out->count++] = 0;
+            }
+            out->mask[k] |= UINT64_C(1) << at % 64;
+        }
+    }
+}
+
+Test(access, lines_come_in_the_order_of_their_lowest_lanes)
+{
+    unsigned found = 0;
+    for (unsigned round = 0; round < 4000; round++) {
+        static const unsigned sizes[] = {1, 2, 4, 8, 16};
+        unsigned bytes = sizes[round % 5], spread = 1u << next_random() % 12;
+        uint64_t exec = next_random() % 2 ? UINT64_MAX : next_random() | 1u << next_random() % 30;
+        uint64_t base = START + next_random() % 64 / bytes * bytes;
+        uint32_t offset[64], start = 0, limit = spread * 64;
+        for (unsigned lane = 0; lane < 64; lane++) {
+            start = next_random() % 4 ? start + 1 : (uint32_t)(next_random() % limit);
+            offset[lane] = start * bytes;
+            if (!(exec >> lane & 1) && next_random() & 1)
+                offset[lane] = (uint32_t)next_random();
+        }
+        struct lanes_span s = lanes_span_of(offset, exec, bytes);
+        struct touch_lines expected, actual;
+        bool stores = next_random() & 1;
+        if (!find_lines(&s, base, bytes, stores, exec, &actual))
+            continue;
+        expected.base = actual.base;
+        lines_of(offset, base, bytes, exec, &expected);
+        cr_assert_eq(actual.count, expected.count, "%u lines, not %u", actual.count,
+                     expected.count);
+        for (unsigned i = 0; i < actual.count; i++) {
+            cr_assert_eq(actual.line[i], expected.line[i]);
+            cr_assert_eq(actual.mask[i], stores ? expected.mask[i] : UINT64_MAX);
+        }
+        found++;
+    }
+    cr_assert_gt(found, 2000);
 }
