@@ -806,19 +806,6 @@ t_own_devices() {
     expect 3 '^PASS' 'not mapped in process 2' -- run platforms/tiny.heddle --mode functional -- "$programs/bad_context"
 }
 
-# Contexts that a program makes by hipCtxCreate are processes of their own, in whatever mode and order.
-t_own_contexts() {
-    local variant
-    expect 0 '^PASS' -- run platforms/tiny.heddle --stats "$out/work/ref.json" --stats-no-host -- "$programs/own_contexts" || return 1
-    for variant in --threads=2 --generic --tick-order=random:1; do
-        expect 0 '^PASS' -- run platforms/tiny.heddle $variant --stats "$out/work/new.json" --stats-no-host -- "$programs/own_contexts" || return 1
-        same "$out/work/ref.json" "$out/work/new.json" || { fail "own contexts with $variant"; return 1; }
-    done
-    expect 0 '^PASS' -- run platforms/tiny.heddle --mode functional -- "$programs/own_contexts" || return 1
-    expect 3 '^PASS' 'process 2 reads virtual address 0x[0-9a-f]+, which is not mapped' -- run platforms/tiny.heddle -- "$programs/bad_context" created || return 1
-    recorded platforms/tiny.heddle own_contexts
-}
-
 t_driver_memory() {
     expect 0 '^PASS' -- run $ring -- "$programs/driver_memory" || return 1
     expect 0 '^PASS' -- run $ring --mode functional -- "$programs/driver_memory" || return 1
