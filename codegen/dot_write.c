@@ -364,7 +364,7 @@ static void write_wires(FILE *out, const struct dot_graph *graph)
                 i);
         docs_write_html(out, link->name);
         write_times(out, count, count);
-        fprintf(out, "</B>  %s  %s</TD></TR>\n",
+        fprintf(out, "</B><BR/>%s%s  %s</FONT></TD></TR>\n", small_text,
                 params_bandwidth_text(link->bandwidth_bytes_per_s, bandwidth),
                 params_time_text(link->latency_ps, latency));
         write_wire_rows(out, graph, i);

@@ -60,14 +60,14 @@ static void run_unbound(struct elaboration *e)
         const struct route_path *path = &e->paths.items[i];
         if (!path->whole || protocol_bound(e, &path->from) != NULL
             || !port_item(&path->from)->target.text
-            || strcmp(port_item(&path->from)->target.text, "any") != 0)
+            || !path->from.node->object.type->port_decls[path->from.port].is_any)
             continue;
         struct diagnostic *d =
             diagnostic_add(e->diagnostics, E0409, statement_span(path->first),
                            "nothing tells which protocol '%s' and '%s' speak",
                            wire_end_text(e, &path->from), wire_end_text(e, &path->to));
         diagnostic_help(e->diagnostics, d,
-                        "an 'any' port takes the protocol of what it is connected to");
+                        "an 'any' or 'channel' port takes the protocol of what it is connected to");
     }
 }
 

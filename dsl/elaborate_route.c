@@ -27,7 +27,7 @@ bool node_forwards(const struct node *node)
     bool in = false, out = false;
     const struct type_info *type = node->object.type;
     for (uint32_t i = 0; i < type->ports.v.count; i++)
-        if (type->port_decls[i].is_any) {
+        if (type->port_decls[i].is_any && !type->port_decls[i].is_channel) {
             in |= type->port_decls[i].is_in;
             out |= !type->port_decls[i].is_in;
         }
@@ -64,6 +64,8 @@ static bool is_target(const struct routing *r, const struct node *node, const st
 static uint32_t left_behind(const struct routing *r, const struct route_path *path,
                             const struct node *owner, const struct model_space *space)
 {
+    for (const struct route_path *on; (on = path_through(r->e, path)) != NULL;)
+        path = on;
     const struct node *to = path->to.node;
     if (!path->whole)
         return FAR;

@@ -201,7 +201,8 @@ struct model_port_decl {
     bool is_in;
     bool optional;
     bool is_array;                         /* [] or [n] */
-    bool is_any;                           /* protocol `any`: bound per instance */
+    bool is_any;                           /* protocol `any` or `channel`: bound per instance */
+    bool is_channel;                       /* `channel`: bound per element */
     const struct model_protocol *protocol; /* of the first instance; NULL for `any` */
     const char *protocol_text;             /* as written: "mem(line)" */
 };

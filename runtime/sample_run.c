@@ -89,6 +89,7 @@ static void write_groups(struct json *j)
         json_uint(j, "first_launch", g->first + 1);
         json_uint(j, "launches", g->count);
         json_uint(j, "simulated", g->simulated);
+        json_bool(j, "per_launch", g->per_launch);
         write_estimate(j, &e);
         json_close(j, '}');
     }

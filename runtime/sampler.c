@@ -6,6 +6,7 @@
 
 #define FIRST_TOLERANCE 0.01
 #define WIDEST          0.64
+#define MOST_STRAYED    0.4
 
 enum {
     FIRST_GAP = 2,
@@ -149,7 +150,7 @@ static uint32_t group_of(struct sampler *s, const struct sampler_shape *shape,
     struct sampler_kernel *k = find_kernel(s, shape);
     uint32_t group = find_group(s, shape, vector, tolerance(k), &far);
     if (group != SAMPLER_NONE && (far <= tolerance(k) || s->group_count == SAMPLER_GROUPS))
-        return group;
+        return s->group[group].joined ? s->group[group].joined - 1 : group;
     if (s->group_count == SAMPLER_GROUPS)
         return 0;
     k->groups++;
@@ -314,6 +315,23 @@ static void note_prediction(struct sampler *s, uint32_t group)
     k->widened++;
 }
 
+/* A group of which all launches left no trace was foreseen, and the launch, touching caches or
+ * simulated, turned out to be of another, again: what its kernel executes depends on how it is
+ * executed. */
+static void note_stray(struct sampler *s, uint32_t group, const uint64_t *vector)
+{
+    struct sampler_group *g = s->predicted == SAMPLER_NONE ? NULL : &s->group[s->predicted];
+    if (!g || s->predicted == group || s->way == SAMPLING_SKIPPED || g->traced || g->joined
+        || distance(g, &s->shape, vector) > MOST_STRAYED || ++g->strayed < MOST_MISSED)
+        return;
+    g->joined = group + 1;
+    for (uint32_t i = 0; i < s->group_count; i++) {
+        if (s->group[i].joined == s->predicted + 1)
+            s->group[i].joined = group + 1;
+    }
+    s->group[group].per_launch = true;
+}
+
 static void note_way(struct sampler *s)
 {
     if (s->way == SAMPLING_SKIPPED)
@@ -345,11 +363,13 @@ void sampler_note(struct sampler *s, const uint64_t vector[SAMPLER_VECTOR], uint
         g->first = number;
     g->last = number;
     g->count++;
+    g->traced |= s->way != SAMPLING_SKIPPED;
     bool early = group == s->predicted && s->way == SAMPLING_DETAILED;
     if (cycles) {
-        schedule(g, (double)cycles / (double)l->instructions, early);
+        schedule(g, (double)cycles / (g->per_launch ? 1 : (double)l->instructions), early);
         g->simulated_at = s->launches;
     }
+    note_stray(s, group, vector);
     note_prediction(s, group);
     note_way(s);
     learn(s, &s->shape, group);

@@ -69,7 +69,11 @@ struct sampler_group {
     uint64_t vector[SAMPLER_VECTOR];
     uint32_t first, last; /* launches */
     uint32_t count, simulated;
-    uint32_t due; /* number in the group of the next launch to be simulated, from 1 */
+    uint32_t strayed; /* launches for which it was predicted, and that were of another */
+    uint32_t joined;  /* to group joined - 1; 0: it is none's */
+    bool traced;      /* a launch of it touched caches or was simulated */
+    bool per_launch; /* what they execute depends on how they are executed: cycles are per launch */
+    uint32_t due;    /* number in the group of the next launch to be simulated, from 1 */
     uint32_t gap;
     double rate;           /* cycles per instruction, of the last one that was simulated, */
     uint32_t simulated_at; /* and its number in the program */

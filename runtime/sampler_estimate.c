@@ -105,7 +105,7 @@ static struct walk walk_group(const struct sampler *s, uint32_t group)
     bool first_counts = g->simulated < 2; /* its caches were cold; others stand for the rest */
     for (uint32_t i = g->first; i != SAMPLER_NONE; i = s->launch[i].next, at++) {
         const struct sampler_launch *l = &s->launch[i];
-        double instructions = (double)l->instructions;
+        double instructions = g->per_launch ? 1 : (double)l->instructions;
         if (!l->cycles) {
             w.open += instructions;
             w.open_far += instructions * (at - w.last.at);
@@ -180,12 +180,13 @@ static struct sampler_estimate unrepresented(const struct sampler *s, uint32_t g
 {
     struct sampler_estimate e = {.freedom = INFINITY};
     const struct sampler_group *g = &s->group[group];
-    uint32_t other = nearest(s, group);
+    uint32_t other = g->joined ? g->joined - 1 : nearest(s, group);
     double rate, mean = mean_of(s, other, &rate), by_rate = 0;
     for (uint32_t i = g->first; i != SAMPLER_NONE; i = s->launch[i].next)
         by_rate += rate * (double)s->launch[i].instructions;
     bool same = other != SAMPLER_NONE && s->group[other].shape.work_groups == g->shape.work_groups;
     double by_launch = same ? mean * g->count : by_rate;
+    by_rate = g->joined ? by_launch : by_rate;
     e.cycles = (by_rate + by_launch) / 2;
     double deviation = UNREPRESENTED * e.cycles + fabs(by_rate - by_launch) / 2;
     e.variance = deviation * deviation;

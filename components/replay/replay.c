@@ -33,17 +33,18 @@ void replay_launch(uint32_t launch, const char *path, bool use_cache)
  * work-group. */
 static void finish_cache(struct replay_kernel *kernel)
 {
-    struct replay_reader *reader = &kernel->reader[0];
+    struct replay_reader *reader = kernel->reader;
     const uint32_t *grid = kernel->header.grid;
-    if (reader->open && reader->position == (uint64_t)grid[0] * grid[1] * grid[2])
+    if (reader && reader->open && reader->position == (uint64_t)grid[0] * grid[1] * grid[2])
         sass_trace_next(&reader->trace);
 }
 
 static void free_kernel(struct replay_kernel *kernel)
 {
     finish_cache(kernel);
-    for (unsigned i = 0; i < REPLAY_READERS; i++)
+    for (unsigned i = 0; kernel->reader && i < REPLAY_READERS; i++)
         replay_reader_close(&kernel->reader[i]);
+    sass_free(kernel->reader);
     replay_header_release(&kernel->header);
     sass_free(kernel->path);
     sass_free(kernel);
@@ -157,9 +158,11 @@ static struct replay_block *find(struct replay_kernel *kernel, uint64_t index,
 /* Opens the trace with its first reader. */
 static bool begin(struct replay_kernel *kernel, char text[REPLAY_TEXT])
 {
-    struct replay_reader *reader = &kernel->reader[0];
     if (kernel->begun)
         return true;
+    if (!kernel->reader)
+        kernel->reader = sass_allocate(REPLAY_READERS, sizeof *kernel->reader);
+    struct replay_reader *reader = &kernel->reader[0];
     kernel->begun = replay_reader_open(kernel, reader, text);
     if (kernel->begun && reader->trace.is_raw) {
         replay_say(text, kernel->path, "a raw trace; group it first: heddle trace group");

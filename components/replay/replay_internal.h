@@ -6,8 +6,9 @@
 #include "components/sass_trace/sass_trace.h"
 
 enum {
-    REPLAY_READERS = 4, /* of a launch */
-    REPLAY_KEPT = 64    /* work-groups of a reader */
+    REPLAY_READERS =
+        64,          /* of a launch: partitioned dispatchers have a place for each compute unit */
+    REPLAY_KEPT = 64 /* work-groups of a reader */
 };
 
 struct replay_range {
@@ -75,7 +76,7 @@ struct replay_kernel {
     bool use_cache;
     bool begun; /* header and code were read */
     struct replay_header header;
-    struct replay_reader reader[REPLAY_READERS];
+    struct replay_reader *reader; /* [REPLAY_READERS], once it has begun */
     struct replay_kernel *next;
 };
 

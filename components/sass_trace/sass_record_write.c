@@ -255,13 +255,10 @@ static void print_addresses(struct writer *w, unsigned flags)
     print_text(w, flags & STEP_STRIDE ? " 1" : count == 1 ? " 0" : " 2");
     w->address += get_signed(w);
     print_address(w, w->address);
-    uint64_t last = w->address;
+    /* The first address counts for the next access, as it does where it was written. */
     for (unsigned i = 1; i < count; i++) {
-        uint64_t apart = get_signed(w);
-        /* The first address counts for what comes next, as it does where it was written. */
-        last += apart;
         w->text[w->used++] = ' ';
-        print_decimal(w, (int64_t)apart);
+        print_decimal(w, (int64_t)get_signed(w));
         if (flags & STEP_STRIDE)
             break;
     }

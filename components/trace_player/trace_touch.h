@@ -227,8 +227,8 @@ static void touch_copies(const struct trace_player *p, uint32_t first, uint32_t 
         return;
     for (uint32_t i = first; i < end; i++) {
         const struct sass_command *command = &trace_files.list.commands[i];
-        uint64_t at = command->name ? 0 : command->address, stop = at + command->bytes;
-        while (!command->name && at < stop) {
+        uint64_t at = command->address, stop = at + command->bytes;
+        while (command->kind == SASS_COMMAND_WRITE && at < stop) {
             uint64_t piece = at & ~(uint64_t)(WARM_LINE - 1);
             uint64_t rest = stop - piece < WARM_LINE ? stop - piece : WARM_LINE;
             struct warm_access access = {.address = piece, .physical = piece, .kind = WARM_FILL};

@@ -196,6 +196,7 @@ Test(message_note, a_first_level_cache_passes_on_what_was_lost_below)
         {"side by side in one page", 4, 64, 32, 32, 40},
         {"a page each, side by side", 4, 4096, 32, 16, 40},
         {"four of one line", 4, 16, 32, 32, 40},
+        {"who join when it is nearly here", 40, 16, 32, 32, 32},
     };
     for (size_t i = 0; i < sizeof l1_bursts / sizeof l1_bursts[0]; i++) {
         const struct burst *b = &l1_bursts[i];

@@ -1,4 +1,5 @@
-// A kernel in one context is given memory of another one: nothing is mapped there in its process.
+// A kernel in one context is given memory of another one: nothing is mapped there in its process. With an argument the context is
+// made by hipCtxCreate().
 #include "check.hpp"
 #include "components/driver/hip/heddle_hip.h"
 
@@ -7,13 +8,18 @@ __global__ void read_other(const int *from, int *to)
     to[threadIdx.x] = from[threadIdx.x];
 }
 
-int main()
+int main(int argc, char **)
 {
     int context = -1;
     int *other = nullptr, *own = nullptr;
     HIP_MUST(hipMalloc(reinterpret_cast<void **>(&other), 4096));
-    HIP_MUST(static_cast<hipError_t>(heddleCreateContext(&context, 0)));
-    HIP_MUST(hipSetDevice(context));
+    if (argc > 1) {
+        hipCtx_t made = nullptr;
+        HIP_MUST(hipCtxCreate(&made, 0, 0));
+    } else {
+        HIP_MUST(static_cast<hipError_t>(heddleCreateContext(&context, 0)));
+        HIP_MUST(hipSetDevice(context));
+    }
     HIP_MUST(hipMalloc(reinterpret_cast<void **>(&own), 4096));
     read_other<<<1, 64>>>(own, own);
     HIP_MUST(hipDeviceSynchronize());

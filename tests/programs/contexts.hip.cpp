@@ -1,10 +1,10 @@
-// Contexts: the stack that each host thread has. Steps that push, pop, replace and destroy, compared with what must be current
-// after each; a kernel through a pushed context; a second thread, whose stack is empty. Needs two devices.
+// Primary contexts: the stack that each host thread has. Steps that push, pop, replace and destroy, compared with what must be
+// current after each; a kernel through a pushed context; a second thread, whose stack is empty. Needs two devices.
 #include "check.hpp"
 
 #include <thread>
 
-enum step_kind { CREATE, PUSH, POP, SET, SET_NONE, DESTROY, SET_DEVICE };
+enum step_kind { PUSH, POP, SET, SET_NONE, DESTROY, SET_DEVICE };
 
 struct step {
     step_kind kind;
@@ -15,7 +15,7 @@ struct step {
 
 static const step steps[] = {
     {POP, 0, hipErrorInvalidContext, 0}, // nothing was pushed
-    {CREATE, 1, hipSuccess, 1},          // stack: 1
+    {PUSH, 1, hipSuccess, 1},            // stack: 1
     {PUSH, 0, hipSuccess, 0},            // 1 0
     {PUSH, 1, hipSuccess, 1},            // 1 0 1
     {SET, 0, hipSuccess, 0},             // 1 0 0
@@ -34,10 +34,7 @@ static hipCtx_t contexts[3];
 
 static hipError_t take(const step &s, hipCtx_t *popped)
 {
-    hipCtx_t made = nullptr;
     switch (s.kind) {
-    case CREATE:
-        return hipCtxCreate(&made, 0, s.device);
     case PUSH:
         return hipCtxPushCurrent(contexts[s.device]);
     case POP:

@@ -217,6 +217,21 @@ Test(sampler, a_kernel_that_waits_by_executing_is_not_simulated_all_the_time)
     cr_expect_float_eq(sampler_estimate_all(&sampler).cycles, 600 * 53000.0, 0.07 * 600 * 53000);
 }
 
+/* What leaves no trace executes less than what touches or is simulated: the group that comes of it
+ * is joined to the other, and a launch stands for a launch, whatever it executed. */
+Test(sampler, a_group_that_nothing_can_represent_is_joined)
+{
+    begin(4);
+    for (unsigned i = 0; i < 900; i++) {
+        struct made_up m = plain(i % 3, 0.5);
+        uint64_t vector[SAMPLER_VECTOR] = {[3] = 100000};
+        enum sampling_way way = sampler_choose(&sampler, &m.shape, 0);
+        vector[7] = i % 3 == 1 && way != SAMPLING_SKIPPED ? 80000 : 0;
+        sampler_note(&sampler, vector, way == SAMPLING_DETAILED ? 53000 : 0);
+    }
+    cr_expect_float_eq(sampler_estimate_all(&sampler).cycles, 900 * 53000.0, 0.01 * 900 * 53000);
+}
+
 /* The first launch of each kernel behind a flush is another kind, whatever it executes. */
 Test(sampler, what_follows_a_flush_is_a_group_of_its_own)
 {

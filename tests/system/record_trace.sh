@@ -24,8 +24,8 @@ traced() {
 
 t_steps_programs() {
     local p list="vectoradd matmul_tiled histogram scratch shuffles module divergence"
-    [ "$full" = no ] || list="$list saxpy matmul transpose stencil atax bitonic convolution copies device_variables doubles
-        dynamic_lds fft fir floyd_warshall grids half integers kmeans math narrow nbody scan spmv structs alignment dct8x8 aes128"
+    [ "$full" = no ] || list="$list saxpy matmul transpose stencil atax bitonic convolution device_variables doubles
+        dynamic_lds fft fir floyd_warshall grids half integers math narrow nbody scan spmv structs alignment dct8x8 aes128"
     for p in $list; do
         traced platforms/tiny.heddle "$p" same || { fail "$p"; return 1; }
     done
@@ -36,7 +36,7 @@ t_steps_programs() {
 # meanwhile, which there is no time for in functional mode.
 t_steps_programs_timing() {
     local p list="atomics streams calls"
-    [ "$full" = no ] || list="$list bfs clocks overlap life philox fences host_threads managed pipeline reduction threads"
+    [ "$full" = no ] || list="$list bfs clocks overlap life philox fences host_threads kmeans managed pipeline reduction threads"
     for p in $list; do
         traced platforms/tiny.heddle "$p" timing || { fail "$p"; return 1; }
     done

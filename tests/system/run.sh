@@ -806,6 +806,19 @@ t_own_devices() {
     expect 3 '^PASS' 'not mapped in process 2' -- run platforms/tiny.heddle --mode functional -- "$programs/bad_context"
 }
 
+# Contexts that a program makes by hipCtxCreate are processes of their own, in whatever mode and order.
+t_own_contexts() {
+    local variant
+    expect 0 '^PASS' -- run platforms/tiny.heddle --stats "$out/work/ref.json" --stats-no-host -- "$programs/own_contexts" || return 1
+    for variant in --threads=2 --generic --tick-order=random:1; do
+        expect 0 '^PASS' -- run platforms/tiny.heddle $variant --stats "$out/work/new.json" --stats-no-host -- "$programs/own_contexts" || return 1
+        same "$out/work/ref.json" "$out/work/new.json" || { fail "own contexts with $variant"; return 1; }
+    done
+    expect 0 '^PASS' -- run platforms/tiny.heddle --mode functional -- "$programs/own_contexts" || return 1
+    expect 3 '^PASS' 'process 2 reads virtual address 0x[0-9a-f]+, which is not mapped' -- run platforms/tiny.heddle -- "$programs/bad_context" created || return 1
+    recorded platforms/tiny.heddle own_contexts
+}
+
 t_driver_memory() {
     expect 0 '^PASS' -- run $ring -- "$programs/driver_memory" || return 1
     expect 0 '^PASS' -- run $ring --mode functional -- "$programs/driver_memory" || return 1
@@ -899,6 +912,20 @@ t_networks() {
         expect 0 -- run tests/system/fabrics.heddle --platform $platform --set tester.episodes=20 --tick-order=random:2 --stats "$out/work/new.json" --stats-no-host || return 1
         same "$out/work/ref.json" "$out/work/new.json" || return 1
     done
+    # endpoints, several connections on a wire between them; what passes one passes the wire and the other
+    expect 0 -- run tests/system/fabrics.heddle --platform on_endpoints --generic --set near.depth=1 --set far.depth=1 --set hub.depth=1 || return 1
+    expect 0 -- run tests/system/fabrics.heddle --platform on_endpoints --generic --set tester.episodes=20 --stats "$out/work/ref.json" --stats-no-host || return 1
+    expect 0 -- run tests/system/fabrics.heddle --platform on_endpoints --set tester.episodes=20 --tick-all --tick-order=random:2 --stats "$out/work/new.json" --stats-no-host || return 1
+    same "$out/work/ref.json" "$out/work/new.json" || return 1
+    python3 - "$out/work/ref.json" <<'END'
+import json, sys
+run = json.load(open(sys.argv[1]))
+for k in "01":
+    near, far, wire = run["components"][f"near[{k}]"], run["components"][f"far[{k}]"], run["links"][f"wire[{k}] -> far[{k}]"]
+    for way in "forward", "backward":
+        assert near[way + "_bytes"] == far[way + "_bytes"] == wire[way]["bytes"] > 0, (k, way)
+        assert near[way + "_messages"] == far[way + "_messages"] == wire[way]["messages"], (k, way)
+END
 }
 # Four memory systems and the ways between them, too narrow for what the tester does to them.
 t_memtest4() {
@@ -1354,8 +1381,8 @@ t_peer_copies() {
 import json, re, sys
 ns, bound = float(re.search(r"copied in (\d+) ns", open(sys.argv[1]).read())[1]), float(sys.argv[2])
 assert bound <= ns < bound + 6000, f"{ns} ns, expected {bound} and up to 6000 more"
-sent = sum(v["backward"]["bytes"] for k, v in json.load(open(sys.argv[3]))["links"].items()
-           if "xgmi" in k and k.startswith("gpu[5].") and " gpu[2]." in k)
+sent = sum(c["bytes"] for k, v in json.load(open(sys.argv[3]))["links"].items() if k.startswith("hop[") and k.endswith("-> gpu[5]")
+           for port, c in v["forward_channels"].items() if port.startswith("gpu[2]."))
 assert sent >= 72 * 16384, f"{sent} bytes on the link"
 END
     done

@@ -75,6 +75,8 @@ def model(path):
     total = 0.0
     for number, group in enumerate(sample["groups"]):
         own = [l for l in launches if l["group"] == number]
+        if group["per_launch"]:
+            own = [dict(l, x=1) for l in own]
         if len(own) != group["launches"] or sum(1 for l in own if l["y"]) != group["simulated"]:
             fail(f"group {number} has {len(own)} launches: {group}")
         if not group["simulated"]:

@@ -1,7 +1,14 @@
-/* Contexts, as far as programs still use them: one per device, always there, never destroyed. A
- * context is the address of its device's state. Each host thread has a stack of contexts; the one
- * that was put on top last is current until hipSetDevice() chooses another device, which leaves the
- * stack alone. So does AMD's library (clr, hip_context.cpp). */
+/* Contexts. Each device has its primary context, always there, never destroyed, in which programs
+ * find themselves without asking. hipCtxCreate() makes more, each a process of its own on the same
+ * GPU: memory, code and streams are its own, and a kernel that touches those of another faults
+ * (CUDA Driver API, "Context Management"). AMD's library gives out the primary one instead, so what
+ * runs there runs here unless contexts are to share memory. A context is the address of the state
+ * of its device; a created one is a device like those of heddleCreateContext(), with the number of
+ * its GPU wherever the program asks.
+ *
+ * Each host thread has a stack of contexts; the one that was put on top last is current until
+ * hipSetDevice() chooses another device, which leaves the stack alone. So does AMD's library (clr,
+ * hip_context.cpp). */
 #include "hip_internal.h"
 
 enum { STACK_MOST = 256 };
@@ -20,7 +27,7 @@ static hipCtx_t context_of(int device)
 static int device_of(hipCtx_t context)
 {
     for (int device = 0; device < hip.device_count; device++) {
-        if (context_of(device) == context) {
+        if (context_of(device) == context && hip_is_device(device)) {
             return device;
         }
     }
@@ -53,14 +60,14 @@ static hipError_t push(int device)
     return error;
 }
 
-/* What lies below becomes current; below the last one nothing changes. */
+/* What lies below becomes current; below the last one the primary context of its GPU. */
 static hipError_t pop(void)
 {
     if (!stack.depth) {
         return hipErrorInvalidContext;
     }
-    stack.depth--;
-    return stack.depth ? hip_set_current_device(stack.device[stack.depth - 1]) : hipSuccess;
+    int left = hip_ordinal(stack.device[--stack.depth]);
+    return hip_set_current_device(stack.depth ? stack.device[stack.depth - 1] : left);
 }
 
 static hipError_t give_context(hipCtx_t *context, int device)
@@ -72,30 +79,63 @@ static hipError_t give_context(hipCtx_t *context, int device)
     return hipSuccess;
 }
 
-static hipError_t create(hipCtx_t *context, int device)
+static hipError_t create(hipCtx_t *context, int ordinal)
 {
-    hipError_t error = give_context(context, device);
-    return error == hipSuccess ? push(device) : error;
+    int device = -1;
+    if (!context || !hip_is_device(ordinal) || hip.devices[ordinal].context_of) {
+        return context ? hipErrorInvalidDevice : hipErrorInvalidValue;
+    }
+    if (stack.depth == STACK_MOST) {
+        return hipErrorOutOfMemory;
+    }
+    hipError_t error = hip_create_context(&device, ordinal);
+    if (error != hipSuccess) {
+        return error;
+    }
+    hip.devices[device].context_of = ordinal + 1;
+    *context = context_of(device);
+    return push(device);
 }
 
 hipError_t hipCtxCreate(hipCtx_t *context, unsigned flags, hipDevice_t device)
 {
     (void)flags;
-    HIP_API_ALWAYS(create(context, device));
+    HIP_API(create(context, device));
 }
 
+/* Off this thread's stack, wherever it stands. */
+static void forget(int device)
+{
+    unsigned kept = 0;
+    for (unsigned i = 0; i < stack.depth; i++) {
+        if (stack.device[i] != device) {
+            stack.device[kept++] = stack.device[i];
+        }
+    }
+    stack.depth = kept;
+}
+
+/* On top of the stack it comes off; only created ones end. */
 static hipError_t destroy(hipCtx_t context)
 {
     int device = device_of(context);
-    if (device < 0) {
-        return hipErrorInvalidContext;
+    hipError_t error = device >= 0 ? hipSuccess : hipErrorInvalidContext;
+    if (error == hipSuccess && stack.depth && stack.device[stack.depth - 1] == device) {
+        error = pop();
     }
-    return stack.depth && stack.device[stack.depth - 1] == device ? pop() : hipSuccess;
+    if (error != hipSuccess || !hip.devices[device].context_of) {
+        return error;
+    }
+    forget(device);
+    if (hip_current_device() == device) {
+        error = hip_set_current_device(hip_ordinal(device));
+    }
+    return error == hipSuccess ? hip_destroy_device(device) : error;
 }
 
 hipError_t hipCtxDestroy(hipCtx_t context)
 {
-    HIP_API_ALWAYS(destroy(context));
+    HIP_API(destroy(context));
 }
 
 /* Takes the place of the top; NULL takes the top away. */

@@ -105,6 +105,11 @@ static void fill_properties(int number, hipDeviceProp_t *properties)
     properties->texturePitchAlignment = TEXTURE_ALIGN;
 }
 
+int hip_ordinal(int device)
+{
+    return hip.devices[device].context_of ? hip.devices[device].context_of - 1 : device;
+}
+
 bool hip_is_device(int device)
 {
     return device >= 0 && device < hip.device_count && hip.devices[device].used;
@@ -212,6 +217,9 @@ static hipError_t get_attribute(int *value, hipDeviceAttribute_t attribute, int 
 static hipError_t get_count(int *count)
 {
     *count = hip.device_count;
+    while (*count > hip.platform_devices && hip.devices[*count - 1].context_of) {
+        --*count;
+    }
     return hipSuccess;
 }
 
@@ -240,7 +248,7 @@ static hipError_t get_device(int *device)
     if (!device) {
         return hipErrorInvalidValue;
     }
-    *device = hip_current_device();
+    *device = hip_ordinal(hip_current_device());
     return hipSuccess;
 }
 

@@ -87,7 +87,7 @@ int heddleUnifyDevices(int *device, const int *gpus, int count)
     HIP_API(unify(device, gpus, count));
 }
 
-static hipError_t create_context(int *device, int like)
+hipError_t hip_create_context(int *device, int like)
 {
     uint32_t number = 0;
     if (!device || !hip_is_device(like)) {
@@ -105,10 +105,10 @@ static hipError_t create_context(int *device, int like)
 
 int heddleCreateContext(int *device, int like)
 {
-    HIP_API(create_context(device, like));
+    HIP_API(hip_create_context(device, like));
 }
 
-static hipError_t destroy_device(int device)
+hipError_t hip_destroy_device(int device)
 {
     if (!hip_is_device(device) || device < hip.platform_devices || device == hip_current_device()) {
         return hipErrorInvalidDevice;
@@ -129,7 +129,7 @@ static hipError_t destroy_device(int device)
 
 int heddleDestroyDevice(int device)
 {
-    HIP_API(destroy_device(device));
+    HIP_API(hip_destroy_device(device));
 }
 
 static hipError_t remap(uint64_t address, uint64_t size, uint32_t gpu)

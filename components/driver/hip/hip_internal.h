@@ -43,6 +43,7 @@ struct hip_device {
     bool xnack, sramecc; /* what code objects of this architecture find */
     uint32_t queue;      /* of the null stream, and of what the library does itself */
     uint64_t peers;      /* bit d: peer access to device d is enabled */
+    int context_of;      /* made by hipCtxCreate(): 1 + the device that the program named; 0: not */
 };
 
 enum hip_state { HIP_CLOSED, HIP_OPEN, HIP_FAILED, HIP_FINISHED };
@@ -59,7 +60,7 @@ struct hip_library {
     bool orders_streams; /* by HIP's rules; otherwise the driver has rules of its own */
     bool fill_waits;     /* the program waits for fills */
     bool functional;     /* kernels run at once, when their turn comes, without simulated time */
-    hipError_t lost; /* not hipSuccess: a kernel broke the device; every later call says so */
+    hipError_t lost;     /* not hipSuccess: a kernel broke the device; every later call says so */
 };
 extern struct hip_library hip;
 
@@ -109,8 +110,13 @@ void hip_release(void *memory);
 
 /* What code objects find on the device. */
 void hip_set_features(struct hip_device *device);
-/* The calling thread's device number. */
+/* The calling thread's device number: where its calls go. */
 int hip_current_device(void);
+/* The number by which the program knows a device: of a context, that of the device it is on. */
+int hip_ordinal(int device);
+/* hip_extension.c: the same GPU as a device in a process of its own, and its end. */
+hipError_t hip_create_context(int *device, int like);
+hipError_t hip_destroy_device(int device);
 hipError_t hip_set_current_device(int device);
 void hip_set_last_error(hipError_t error);
 

@@ -45,8 +45,10 @@ def numbers(stats):
         if '.l2[' in name and name.endswith('.bottom'):
             total['asked'] += connection['requests']
     for name, link in stats['links'].items():
-        if 'fabric' in name or 'router' in name or 'switch' in name:
-            total['bytes'] += link['forward']['bytes'] + link['backward']['bytes']
+        ways = [(name, link[half]) for half in ('forward', 'backward')]
+        if 'forward_channels' in link:  # a wire that several connections share
+            ways = [way for half in ('forward', 'backward') for way in link[half + '_channels'].items()]
+        total['bytes'] += sum(way['bytes'] for port, way in ways if 'fabric' in port or 'router' in port or 'switch' in port)
     kernels = stats['kernels']
     cycles = (max(k['end_ps'] for k in kernels) - min(k['start_ps'] for k in kernels)) // 1000
     return {'read': total['read'], 'written': total['asked'] - total['read'], 'link': total['bytes'] // 1024, 'cycles': cycles}
