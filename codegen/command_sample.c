@@ -86,7 +86,8 @@ int command_sample(struct command *c)
         "--kernels", "auto", "--kernel-stats", "none", o->warmup ? "--warmup" : NULL, warmup, NULL};
     if (!trial_has_subject(o, "PLATFORM"))
         return EXIT_USAGE;
-    if (!sampling_parse("auto", o->warmup, &sampling, mistake, sizeof mistake)) {
+    if (!sampling_parse(o->sass_trace ? "1" : "auto", o->warmup, &sampling, mistake,
+                        sizeof mistake)) {
         fprintf(stderr, "heddle sample: %s\n", mistake);
         return EXIT_USAGE;
     }
