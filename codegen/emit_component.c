@@ -13,7 +13,7 @@ struct port_words {
     const char *prefix;  /* "cache_top" */
     const char *self;    /* "const struct cache *c" or "const struct cache *c, uint32_t i" */
     const char *call;    /* "c" or "c, i" */
-    const char *now;     /* "cache_io(c)->base.now": port functions are called inside ticks only */
+    const char *now;     /* "cache_io(c)->base.limit": port functions are called inside ticks only */
     const char *request; /* expression of the request ring's number */
     const char *reply;
     const char *request_type; /* "mem_request", or "message" for `any` */
@@ -30,7 +30,7 @@ static struct port_words port_words(struct emit *e, const struct model_type *typ
     w.self =
         arena_printf(e->arena, "const struct %s *c%s", name, port->is_array ? ", uint32_t i" : "");
     w.call = port->is_array ? "c, i" : "c";
-    w.now = arena_printf(e->arena, "%s_io(c)->base.now", name);
+    w.now = arena_printf(e->arena, "%s_io(c)->base.limit", name);
     if (port->is_array) {
         w.request = arena_printf(e->arena, "engine_base.port_rings[2 * (%s_io(c)->%s_first + i)]", name,
                                  port->name);

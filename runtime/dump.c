@@ -132,7 +132,6 @@ static struct dump_engine make_engine(void)
         e.domains[i].cycle = d->cycle;
         e.domains[i].time_ps = d->time_ps;
         e.domains[i].fraction = d->fraction;
-        memcpy(e.domains[i].near_used, engine.near_used[i], sizeof e.domains[i].near_used);
     }
     return e;
 }
@@ -256,7 +255,6 @@ static void load_engine(const struct dump_header *h, const struct dump_engine *e
         d->cycle = e->domains[i].cycle;
         d->time_ps = e->domains[i].time_ps;
         d->fraction = e->domains[i].fraction;
-        memcpy(engine.near_used[i], e->domains[i].near_used, sizeof e->domains[i].near_used);
     }
     engine.time_ps = h->time_ps;
     engine.domains[0].instructions += h->instructions - engine_instructions();

@@ -194,6 +194,13 @@ static void open_members(struct engine_group *g, uint32_t *pending_words)
     }
 }
 
+/* At a multiple of ENGINE_NEAR: engine_mark_of(). */
+static uint32_t allocate_near(uint32_t words)
+{
+    size_t bytes = ((size_t)words + 1) * ENGINE_NEAR * sizeof(uint64_t);
+    return (arena_allocate(bytes) + ENGINE_NEAR - 1) / ENGINE_NEAR * ENGINE_NEAR;
+}
+
 static void open_instances(struct engine_group *groups, uint32_t group_count, uint32_t id_count)
 {
     uint32_t words = id_count / 64;
@@ -201,17 +208,16 @@ static void open_instances(struct engine_group *groups, uint32_t group_count, ui
     engine_base.active = arena_at(uint64_t, arena_allocate((words + 1) * sizeof(uint64_t)));
     engine_base.next = arena_at(uint64_t, arena_allocate((words + 1) * sizeof(uint64_t)));
     engine.word_count = words;
-    engine_base.near =
-        arena_at(uint64_t, arena_allocate((size_t)words * ENGINE_NEAR * sizeof(uint64_t)));
-    memset(engine.near_used, 0, sizeof engine.near_used);
+    engine_base.near = arena_at(uint64_t, allocate_near(words));
     engine_base.components = arena_derive((id_count + 1) * sizeof(struct component *));
     for (uint32_t g = 0; g < group_count; g++) {
         if (g && groups[g].domain / engine.clock_count != groups[g - 1].domain / engine.clock_count)
             pending_words = (pending_words + 7) & ~7u; /* a cache line of its own */
         open_members(&groups[g], &pending_words);
     }
-    engine_base.pending =
-        arena_at(uint64_t, arena_allocate((pending_words + 1) * sizeof(uint64_t)));
+    uint32_t pending = arena_allocate((pending_words + 1) * sizeof(uint64_t));
+    for (uint32_t leaf = 0; leaf < table->instance_count; leaf++)
+        platform_component(leaf)->pending += pending;
 }
 
 const struct unit_type *platform_unit_of(uint32_t leaf)
@@ -373,6 +379,23 @@ static bool check_units(void)
     return true;
 }
 
+/* Units that were compiled for an arena at a fixed place. */
+static bool check_arena(void)
+{
+    for (uint32_t i = 0; i < table->unit_count; i++) {
+        uint64_t base = table->units[i]->arena;
+        if (base && base != (uint64_t)(uintptr_t)engine_base.arena) {
+            fprintf(stderr,
+                    "heddle: the addresses from 0x%llx on, where the simulator keeps its state, are "
+                    "not free in this process; set HEDDLE_CFLAGS=-DHEDDLE_ARENA_ANYWHERE to compile "
+                    "the platform without them\n",
+                    (unsigned long long)base);
+            return false;
+        }
+    }
+    return true;
+}
+
 bool platform_build_threads(const struct platform_table *described, uint32_t threads)
 {
     table = described;
@@ -381,6 +404,8 @@ bool platform_build_threads(const struct platform_table *described, uint32_t thr
     if (!platform_check(table) || !check_units())
         return false;
     arena_open();
+    if (!check_arena())
+        return false;
     engine.clock_count = table->domain_count;
     engine.lane_count = split_lane_count(table, threads);
     engine.domain_count = engine.clock_count * engine.lane_count;
@@ -390,6 +415,7 @@ bool platform_build_threads(const struct platform_table *described, uint32_t thr
     engine_base.port_rings = table->port_rings;
     engine_base.incoming = table->incoming;
     engine.tracing = 0;
+    ring_reserve();
     instance_ids =
         arena_at(uint32_t, arena_allocate((table->instance_count + 1) * sizeof(uint32_t)));
     uint32_t group_count;

@@ -77,6 +77,8 @@ void clock_move(struct engine_domain *d, uint64_t cycle);
 uint64_t clock_next_ps(const struct engine_domain *d);
 
 /* ring.c */
+/* First of all that is allocated: the rings stand at the same place of every arena. */
+void ring_reserve(void);
 void ring_open(const struct platform_table *table);
 /* Gives the messages of a lane that waited for a shared link their times, in order of ring number.
  * Links that several lanes send over are left to ring_settle_mixed(), which the leader calls at the

@@ -10,6 +10,13 @@
 
 struct hang_report;
 
+/* Where the code of this unit expects the arena; 0: anywhere. */
+#if defined UNIT_CODE && !defined HEDDLE_ARENA_ANYWHERE
+#define UNIT_ARENA ARENA_BASE
+#else
+#define UNIT_ARENA 0
+#endif
+
 struct unit_part_type {
     const char *name;
     uint32_t instance_bytes; /* binding words follow struct part at once */
@@ -36,6 +43,7 @@ struct unit_type {
     /* Ticks those whose bits are set in active .. end, exclusive. */
     void (*walk)(char *instances, uint64_t *active, const uint64_t *end, uint64_t now);
     unsigned (*outstanding)(const void *instance, struct hang_report *report);
+    uint64_t arena; /* UNIT_ARENA */
 };
 
 /* The first cache lines of an instance, for the walk to fetch while the one before it ticks: with
@@ -58,6 +66,7 @@ static inline void unit_prefetch(const void *instance)
         struct NAME *from, uint64_t *active, const uint64_t *end, uint64_t now, bool sleeps)       \
     {                                                                                              \
         bool progress = false;                                                                     \
+        const uint64_t limit = now << 16 | 0xffff;                                                 \
         for (; active != end; active++, from += 64) {                                              \
             uint64_t bits = *active;                                                               \
             if (!bits)                                                                             \
@@ -69,7 +78,7 @@ static inline void unit_prefetch(const void *instance)
                     next = &from[(unsigned)__builtin_ctzll(rest)];                                 \
                     unit_prefetch(next);                                                           \
                 }                                                                                  \
-                engine_before_tick(&c->io.base, now);                                              \
+                engine_before_tick(&c->io.base, limit);                                             \
                 progress = NAME##_tick(c);                                                         \
                 if (!progress && sleeps)                                                           \
                     engine_sleep(&c->io.base, active, bits ^ rest);                                \

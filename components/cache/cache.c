@@ -167,8 +167,8 @@ static __attribute__((noinline)) bool acknowledge(struct cache *c, uint32_t numb
 CACHE_INLINE void take_answers(struct cache *c)
 {
     struct ring *below = ring_at(c->io.bottom_reply);
-    uint64_t now = c->io.base.now;
-    const struct message *m = ring_oldest(below, now);
+    uint64_t limit = c->io.base.limit;
+    const struct message *m = ring_oldest(below, limit);
     if (!m)
         return;
     do {
@@ -180,7 +180,7 @@ CACHE_INLINE void take_answers(struct cache *c)
                         : acknowledge(c, m->tag - mshrs, payload);
         if (!done)
             return;
-    } while (ring_drop(below, now));
+    } while (ring_drop(below, limit));
 }
 
 /* ---- translation ---- */
@@ -589,7 +589,7 @@ CACHE_INLINE bool finish_oldest(struct cache *c)
 {
     c->head_missed = false;
     c->head_translated = c->head_faults = false;
-    return ring_drop(ring_at(c->io.top_request), c->io.base.now);
+    return ring_drop(ring_at(c->io.top_request), c->io.base.limit);
 }
 
 /* It has been taken, or has stepped aside. false: no other can be seen. */

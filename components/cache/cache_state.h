@@ -335,13 +335,13 @@ static inline bool hold(struct cache *c, enum cache_hold why)
 static inline void note_blocked(struct cache *c)
 {
     if (!c->blocked_since)
-        c->blocked_since = c->io.base.now + 1;
+        c->blocked_since = component_tick_now(&c->io.base) + 1;
 }
 
 static inline void note_unblocked(struct cache *c)
 {
     if (c->blocked_since) {
-        c->io.stats.blocked += c->io.base.now + 1 - c->blocked_since;
+        c->io.stats.blocked += component_tick_now(&c->io.base) + 1 - c->blocked_since;
         c->blocked_since = 0;
     }
 }

@@ -116,7 +116,7 @@ INTERCONNECT_INLINE void INTERCONNECT(discover)(struct INTERCONNECT_TYPE *c,
         uint64_t bits = interconnect_pending(&c->io.base, first + w * 64, first + sources);
         for (bits &= ~v->known[w]; bits; bits &= bits - 1) {
             uint32_t source = w * 64 + (uint32_t)__builtin_ctzll(bits);
-            const struct message *m = ring_oldest(ring_at(v->rings[source]), v->now);
+            const struct message *m = ring_oldest(ring_at(v->rings[source]), v->limit);
             int32_t target = m ? INTERCONNECT(target)(c, m, reply) : -1;
             if (target >= 0)
                 interconnect_enter(v, source, (uint32_t)target);
@@ -162,8 +162,8 @@ INTERCONNECT_INLINE unsigned INTERCONNECT(pass)(struct INTERCONNECT_TYPE *c,
         v->origins[number] = (struct interconnect_origin){source, m->tag};
     }
     INTERCONNECT(copy)(in, out, k, (uint16_t)number);
-    ring_post(out, v->now, kind, awaited);
-    *more = ring_drop(in, v->now);
+    ring_post(out, v->limit, kind, awaited);
+    *more = ring_drop(in, v->limit);
     *(reply ? &c->io.stats.replies : &c->io.stats.requests) += 1;
     return cycles;
 }
@@ -181,11 +181,11 @@ INTERCONNECT_INLINE bool INTERCONNECT(serve_target)(struct INTERCONNECT_TYPE *c,
         return false;
     }
     struct ring *out = ring_at(t->ring);
-    if (!ring_has_room(out, v->now) || (!reply && !index_pool_has(&c->interconnect.free_origins)))
+    if (!ring_has_room(out, v->limit) || (!reply && !index_pool_has(&c->interconnect.free_origins)))
         return false;
     bool others, again; /* again: a source shows one message a cycle */
     bool ring_only = INTERCONNECT_BUBBLE && c->interconnect.bubble
-                     && interconnect_is_set(s->ring_out, target) && !ring_has_second(out, v->now);
+                     && interconnect_is_set(s->ring_out, target) && !ring_has_second(out, v->limit);
     const uint64_t *among = ring_only ? interconnect_bits(s->ring_in) : NULL;
     if (ring_only && !interconnect_ring_wants(v, among, target))
         return false;
@@ -204,7 +204,7 @@ INTERCONNECT_INLINE bool INTERCONNECT(serve_target)(struct INTERCONNECT_TYPE *c,
 /* One direction. true: a target is wanted still, and free in the next cycle. */
 INTERCONNECT_INLINE bool INTERCONNECT(move_all)(struct INTERCONNECT_TYPE *c, bool reply)
 {
-    const struct interconnect_view v = interconnect_look(&c->interconnect, reply, c->io.base.now);
+    const struct interconnect_view v = interconnect_look(&c->interconnect, reply, c->io.base.limit);
     bool again = false;
     INTERCONNECT(discover)(c, &v, reply);
     for (uint32_t w = 0; w < v.target_words; w++)
@@ -219,15 +219,15 @@ INTERCONNECT_INLINE bool INTERCONNECT(move_all)(struct INTERCONNECT_TYPE *c, boo
 INTERCONNECT_INLINE bool INTERCONNECT(move_one)(struct INTERCONNECT_TYPE *c, uint32_t source,
                                                 bool reply, bool *again)
 {
-    const struct interconnect_view v = interconnect_look(&c->interconnect, reply, c->io.base.now);
+    const struct interconnect_view v = interconnect_look(&c->interconnect, reply, c->io.base.limit);
     struct ring *in = ring_at(v.rings[source]);
-    const struct message *m = ring_oldest(in, v.now);
+    const struct message *m = ring_oldest(in, v.limit);
     int32_t target = m ? INTERCONNECT(target)(c, m, reply) : -1;
     if (target < 0)
         return true;
     struct interconnect_target *t = &v.by_target[target];
     struct ring *out = ring_at(t->ring);
-    if (t->free_at > v.now || !ring_is_free(out, v.now)
+    if (t->free_at > v.now || !ring_is_free(out, v.limit)
         || (!reply && !index_pool_has(&c->interconnect.free_origins)))
         return false;
     t->last_served = source;
@@ -239,13 +239,13 @@ INTERCONNECT_INLINE bool INTERCONNECT(move_one)(struct INTERCONNECT_TYPE *c, uin
 INTERCONNECT_INLINE bool INTERCONNECT(move_words)(struct INTERCONNECT_TYPE *c, uint64_t pending,
                                                   bool reply)
 {
-    const struct interconnect_view v = interconnect_look(&c->interconnect, reply, c->io.base.now);
+    const struct interconnect_view v = interconnect_look(&c->interconnect, reply, c->io.base.limit);
     struct interconnect_side *s = &c->interconnect.side[reply];
     uint64_t known = *v.known, busy = *v.busy;
     bool again = false;
     for (uint64_t bits = pending & ~known; bits; bits &= bits - 1) {
         uint32_t source = (uint32_t)__builtin_ctzll(bits);
-        const struct message *m = ring_oldest(ring_at(v.rings[source]), v.now);
+        const struct message *m = ring_oldest(ring_at(v.rings[source]), v.limit);
         int32_t target = m ? INTERCONNECT(target)(c, m, reply) : -1;
         if (target < 0)
             continue;
@@ -261,7 +261,7 @@ INTERCONNECT_INLINE bool INTERCONNECT(move_words)(struct INTERCONNECT_TYPE *c, u
             continue;
         }
         struct ring *out = ring_at(t->ring);
-        if (!ring_has_room(out, v.now)
+        if (!ring_has_room(out, v.limit)
             || (!reply && !index_pool_has(&c->interconnect.free_origins)))
             continue;
         uint64_t wanted = v.wanted[target], behind = wanted & UINT64_MAX << t->last_served << 1;

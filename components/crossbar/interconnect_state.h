@@ -67,7 +67,7 @@ struct interconnect {
 
 /* Where a side lies, looked up once a tick: in locals, which no store can change. */
 struct interconnect_view {
-    uint64_t now;
+    uint64_t now, limit;
     uint64_t *known, *wanted, *busy;
     const uint32_t *rings;
     struct interconnect_target *by_target;
@@ -81,11 +81,12 @@ static inline uint64_t *interconnect_bits(uint32_t offset)
 }
 
 static inline struct interconnect_view interconnect_look(const struct interconnect *x, bool reply,
-                                                         uint64_t now)
+                                                         uint64_t limit)
 {
     const struct interconnect_side *s = &x->side[reply];
     return (struct interconnect_view){
-        .now = now,
+        .now = limit >> 16,
+        .limit = limit,
         .known = interconnect_bits(s->known),
         .wanted = interconnect_bits(s->wanted),
         .busy = interconnect_bits(s->busy),

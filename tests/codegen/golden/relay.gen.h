@@ -56,7 +56,7 @@ static inline uint32_t relay_from_first_pending(const struct relay *c)
 
 static inline const struct message *relay_from_peek(const struct relay *c, uint32_t i)
 {
-    return (const struct message *)ring_peek(engine_base.port_rings[2 * (relay_io(c)->from_first + i)], relay_io(c)->base.now);
+    return (const struct message *)ring_peek(engine_base.port_rings[2 * (relay_io(c)->from_first + i)], relay_io(c)->base.limit);
 }
 
 static inline void *relay_from_payload(const struct relay *c, uint32_t i)
@@ -66,12 +66,12 @@ static inline void *relay_from_payload(const struct relay *c, uint32_t i)
 
 static inline void relay_from_pop(const struct relay *c, uint32_t i)
 {
-    ring_pop(engine_base.port_rings[2 * (relay_io(c)->from_first + i)], relay_io(c)->base.now);
+    ring_pop(engine_base.port_rings[2 * (relay_io(c)->from_first + i)], relay_io(c)->base.limit);
 }
 
 static inline bool relay_from_can_reply(const struct relay *c, uint32_t i)
 {
-    return ring_can_send(engine_base.port_rings[2 * (relay_io(c)->from_first + i) + 1], relay_io(c)->base.now);
+    return ring_can_send(engine_base.port_rings[2 * (relay_io(c)->from_first + i) + 1], relay_io(c)->base.limit);
 }
 
 static inline void relay_from_forward_reply(const struct relay *c, uint32_t i, const struct message *m, const void *payload, uint16_t tag)
@@ -82,7 +82,7 @@ static inline void relay_from_forward_reply(const struct relay *c, uint32_t i, c
 #else
     const struct platform_message *messages = port_messages(ring);
 #endif
-    port_forward(ring, relay_io(c)->base.now, messages, m, payload, tag);
+    port_forward(ring, relay_io(c)->base.limit, messages, m, payload, tag);
 }
 
 /* out to[] : any (weave.heddle:63) */
@@ -98,7 +98,7 @@ static inline uint32_t relay_to_first_pending(const struct relay *c)
 
 static inline bool relay_to_can_send(const struct relay *c, uint32_t i)
 {
-    return ring_can_send(engine_base.port_rings[2 * (relay_io(c)->to_first + i)], relay_io(c)->base.now);
+    return ring_can_send(engine_base.port_rings[2 * (relay_io(c)->to_first + i)], relay_io(c)->base.limit);
 }
 
 static inline void relay_to_forward(const struct relay *c, uint32_t i, const struct message *m, const void *payload, uint16_t tag)
@@ -109,12 +109,12 @@ static inline void relay_to_forward(const struct relay *c, uint32_t i, const str
 #else
     const struct platform_message *messages = port_messages(ring);
 #endif
-    port_forward(ring, relay_io(c)->base.now, messages, m, payload, tag);
+    port_forward(ring, relay_io(c)->base.limit, messages, m, payload, tag);
 }
 
 static inline const struct message *relay_to_peek_reply(const struct relay *c, uint32_t i)
 {
-    return (const struct message *)ring_peek(engine_base.port_rings[2 * (relay_io(c)->to_first + i) + 1], relay_io(c)->base.now);
+    return (const struct message *)ring_peek(engine_base.port_rings[2 * (relay_io(c)->to_first + i) + 1], relay_io(c)->base.limit);
 }
 
 static inline void *relay_to_reply_payload(const struct relay *c, uint32_t i)
@@ -124,7 +124,7 @@ static inline void *relay_to_reply_payload(const struct relay *c, uint32_t i)
 
 static inline void relay_to_pop_reply(const struct relay *c, uint32_t i)
 {
-    ring_pop(engine_base.port_rings[2 * (relay_io(c)->to_first + i) + 1], relay_io(c)->base.now);
+    ring_pop(engine_base.port_rings[2 * (relay_io(c)->to_first + i) + 1], relay_io(c)->base.limit);
 }
 
 #endif
