@@ -96,6 +96,8 @@ void engine_find_reason(struct component *c)
 {
     uint32_t id = c->id;
     uint64_t now = component_now(c);
+    if (c->reasons & COMPONENT_ALONE || engine_base.next[id >> 6] >> (id & 63) & 1)
+        return;
     component_begin_wishes(c); /* if there were none */
     uint64_t arrival = c->reasons & COMPONENT_FAR ? earliest_arrival(c, now) : ENGINE_NEVER;
     uint64_t wake = arrival < c->wake ? arrival : c->wake;

@@ -63,6 +63,7 @@ _Static_assert(sizeof(struct component) == 64,
 
 #define COMPONENT_FAR    1u /* a message may be under way that made no arrival mark */
 #define COMPONENT_WISHES 2u /* it asked to be woken */
+#define COMPONENT_ALONE  4u /* ticked by itself: who does so sees to its sleep */
 
 struct engine_domain {
     _Alignas(64) uint64_t hz; /* 64 bytes: component_now() finds the cycle by a shift */
@@ -222,7 +223,8 @@ void engine_wake_later(uint32_t id, uint64_t cycle);
 /* A message that no mark can be made for reaches component `id` at `cycle`. */
 void engine_arrives_far(uint32_t id, uint64_t cycle);
 
-/* For a component that has left the bitmap: finds its next reason to wake. */
+/* For a component that has left the bitmap, unless it was woken in this edge: finds its next reason
+ * to wake. */
 void engine_find_reason(struct component *c);
 
 /* The cycle of the current tick, in ticks only. */
@@ -243,7 +245,7 @@ static inline void engine_before_tick(struct component *c, uint64_t limit)
 static inline void engine_sleep(struct component *c, uint64_t *active, uint64_t bit)
 {
     *active ^= bit;
-    if (engine_unlikely(c->reasons) && !(engine_base.next[c->id >> 6] & bit))
+    if (engine_unlikely(c->reasons))
         engine_find_reason(c);
 }
 

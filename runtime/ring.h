@@ -103,7 +103,7 @@ _Static_assert(sizeof(struct ring) == 64, "a ring's control block is one cache l
 
 static inline struct ring *ring_at(uint32_t number)
 {
-    return arena_at(struct ring, ENGINE_RINGS + number * (sizeof(struct ring) / ARENA_UNIT));
+    return arena_at(struct ring, ENGINE_RINGS) + number;
 }
 
 static inline struct message *ring_slot(uint32_t slot)

@@ -60,10 +60,10 @@ static inline void unit_prefetch(const void *instance)
 /* Walks the awake instances in ascending order: those whose bits are set in `active`, from the
  * instance of its first bit on. The author's tick is called in one place only, so that the compiler
  * puts it there: saving and restoring registers for each call took more than a tick that finds
- * little to do. `sleeps` false: the caller, who ticks a single instance, sees to its sleep. */
+ * little to do. Who ticks a single instance sees to its sleep (COMPONENT_ALONE). */
 #define UNIT_DEFINE_WALK(NAME)                                                                     \
     static __attribute__((noinline)) bool NAME##_tick_each(                                        \
-        struct NAME *from, uint64_t *active, const uint64_t *end, uint64_t now, bool sleeps)       \
+        struct NAME *from, uint64_t *active, const uint64_t *end, uint64_t now)                    \
     {                                                                                              \
         bool progress = false;                                                                     \
         const uint64_t limit = now << 16 | 0xffff;                                                 \
@@ -80,7 +80,7 @@ static inline void unit_prefetch(const void *instance)
                 }                                                                                  \
                 engine_before_tick(&c->io.base, limit);                                             \
                 progress = NAME##_tick(c);                                                         \
-                if (!progress && sleeps)                                                           \
+                if (!progress)                                                                     \
                     engine_sleep(&c->io.base, active, bits ^ rest);                                \
                 c = next;                                                                          \
                 bits = rest;                                                                       \
@@ -90,13 +90,16 @@ static inline void unit_prefetch(const void *instance)
     }                                                                                              \
     static void NAME##_walk(char *instances, uint64_t *active, const uint64_t *end, uint64_t now)  \
     {                                                                                              \
-        NAME##_tick_each((struct NAME *)(void *)instances, active, end, now, true);                \
+        NAME##_tick_each((struct NAME *)(void *)instances, active, end, now);                      \
     }                                                                                              \
     static bool NAME##_tick_one(void *c)                                                           \
     {                                                                                              \
         struct NAME *one = (struct NAME *)c;                                                       \
         uint64_t bit = 1;                                                                          \
-        return NAME##_tick_each(one, &bit, &bit + 1, component_now(&one->io.base), false);         \
+        one->io.base.reasons |= COMPONENT_ALONE;                                                   \
+        bool progress = NAME##_tick_each(one, &bit, &bit + 1, component_now(&one->io.base));       \
+        one->io.base.reasons &= ~COMPONENT_ALONE;                                                  \
+        return progress;                                                                           \
     }                                                                                              \
     static void NAME##_init_one(void *c)                                                           \
     {                                                                                              \

@@ -526,16 +526,13 @@ static void start_fence(struct cache *c, const struct mem_request *m)
  * no. */
 static bool worth_trying(const struct cache *c)
 {
-    switch (c->hold) {
-    case HOLD_ROOM_BELOW:
-        return !ring_is_still_full(ring_at(c->io.bottom_request)) && cache_bottom_can_send(c);
-    case HOLD_MSHR:
-        return index_pool_has(&c->free_mshrs);
-    case HOLD_RESPONSE:
-        return response_room(c);
-    default:
+    if (c->hold == HOLD_NONE)
         return true;
-    }
+    if (engine_likely(c->hold == HOLD_ROOM_BELOW))
+        return !ring_is_still_full(ring_at(c->io.bottom_request)) && cache_bottom_can_send(c);
+    if (c->hold == HOLD_MSHR)
+        return index_pool_has(&c->free_mshrs);
+    return c->hold != HOLD_RESPONSE || response_room(c);
 }
 
 /* The next request to be taken, and where it is kept. */
@@ -581,7 +578,7 @@ CACHE_INLINE bool take_again(struct cache *c)
     const struct mem_request *m =
         (const struct mem_request *)ring_slot(ring_at(c->io.top_request)->head);
     uint64_t physical = cache_translation_ops(c) ? c->head_physical : request_address(m);
-    return take_miss(c, m->tag, c->head_set, physical / line_bytes(c), WAY_NONE, m->read.pid);
+    return take_miss(c, m->tag, c->head_set, physical / line_bytes(c), WAY_NONE, m->read.pid, true);
 }
 
 /* The oldest request of `top` has been taken. false: no other can be seen. */
@@ -635,25 +632,45 @@ CACHE_INLINE void take_requests(struct cache *c, unsigned *room)
     }
 }
 
-/* All that can be done now is done in one tick, so the next one has a reason of its own only if
- * this one was cut short: by the number of ports, or by a job that has gone on. */
-static bool cache_tick(struct cache *c)
+static __attribute__((noinline)) void take_requests_rarely(struct cache *c, unsigned *room)
 {
-    unsigned room = (unsigned)cache_params(c)->ports;
-    uint64_t pending = component_pending(&c->io.base, 0);
+    take_requests(c, room);
+}
+
+/* Pages, jobs and what starts them. true: a job has gone on. */
+static __attribute__((noinline)) bool tick_rare(struct cache *c, uint64_t pending, unsigned *room)
+{
     bool worked = false;
-    if (pending >> cache_bottom_first_pending(c) & 1)
-        take_answers(c);
     if (cache_translation_ops(c) && c->job != JOB_PAUSED
         && (pending >> cache_translate_first_pending(c) & 1))
         take_pages(c);
     if (pending >> cache_control_first_pending(c) & 1)
         worked = start_control(c);
     if ((pending >> cache_top_first_pending(c) & 1) || c->replay.first != PARKED_NONE)
-        take_requests(c, &room);
+        take_requests_rarely(c, room);
     if (c->job != JOB_NONE && c->job != JOB_PAUSED)
         worked |= work_on_job(c);
-    return room == 0 || worked;
+    return worked;
+}
+
+/* All that can be done now is done in one tick, so the next one has a reason of its own only if
+ * this one was cut short: by the number of ports, or by a job that has gone on. */
+static bool cache_tick(struct cache *c)
+{
+    const uint64_t top = (uint64_t)1 << cache_top_first_pending(c),
+                   bottom = (uint64_t)1 << cache_bottom_first_pending(c);
+    unsigned room = (unsigned)cache_params(c)->ports;
+    uint64_t pending = component_pending(&c->io.base, 0);
+    if (pending & bottom)
+        take_answers(c);
+    if (engine_unlikely((pending & ~(top | bottom)) || c->job != JOB_NONE)) {
+        bool worked = tick_rare(c, pending, &room);
+        return room == 0 || worked;
+    }
+    if (!(pending & top) && (!cache_translation_ops(c) || c->replay.first == PARKED_NONE))
+        return false;
+    take_requests(c, &room);
+    return room == 0 || (engine_unlikely(c->job != JOB_NONE) && work_on_job(c));
 }
 
 static unsigned cache_outstanding(const struct cache *c, struct hang_report *report)
