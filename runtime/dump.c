@@ -144,8 +144,10 @@ static bool write_file(int fd)
     put(&w, &header, sizeof header);
     put_summed(&w, &state, sizeof state);
     engine_hide_pointers();
+    ring_trace_all(false);
     put_pages(&w, engine_base.arena, header.arena_bytes, 0);
     engine_show_pointers();
+    ring_trace_all(engine.tracing != 0);
     put_pages(&w, memory.bytes, memory.size, DUMP_MEMORY);
     header.page_count = w.pages;
     header.checksum = dump_checksum(w.sum, &header, sizeof header);
@@ -277,6 +279,7 @@ bool dump_apply(const void *bytes, size_t size, const char *name)
         memcpy(base + (pages[i].number & ~DUMP_MEMORY) * DUMP_PAGE, pages[i].bytes, DUMP_PAGE);
     }
     engine_show_pointers();
+    ring_trace_all(engine.tracing != 0);
     load_engine(&h, e);
     return true;
 }

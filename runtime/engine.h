@@ -133,6 +133,12 @@ size_t arena_used(void); /* bytes */
 #define ENGINE_ARENA engine_base.arena
 #endif
 
+/* Offset of what lies in the arena, at a multiple of ARENA_UNIT. */
+static inline uint32_t arena_place(const void *what)
+{
+    return (uint32_t)((size_t)((const char *)what - ENGINE_ARENA) / ARENA_UNIT);
+}
+
 static inline uint64_t component_now(const struct component *c)
 {
     return engine.domains[c->domain].cycle;

@@ -15,21 +15,12 @@
 #include "memory.h"
 #include "ring.h"
 
-struct route_entry {
-    uint64_t base;
-    uint64_t size;
-    uint64_t interleave;
-    uint32_t targets;
-    uint32_t shift; /* of the interleave, when both are powers of two */
-    bool powers;
-};
-
 static const struct platform_table *table;
 static struct engine_group *engine_groups;
 static uint32_t *instance_ids; /* component id of each instance */
 static uint32_t *part_offsets; /* arena offset of each part */
 static uint32_t *store_offsets;
-static struct route_entry *routes;
+static struct platform_way *ways; /* of the spaces */
 static const void *driver_api;
 
 const char *platform_string(uint32_t offset)
@@ -69,13 +60,12 @@ uint64_t platform_map_size(uint32_t number)
 
 int32_t platform_route(int32_t space, uint64_t address)
 {
-    const struct route_entry *r = &routes[space];
-    uint64_t offset = address - r->base;
-    if (offset >= r->size)
-        return -1;
-    if (r->powers)
-        return (int32_t)(offset >> r->shift & (r->targets - 1));
-    return (int32_t)(offset / r->interleave % r->targets);
+    return platform_way_target(&ways[space], address);
+}
+
+struct platform_way platform_way(int32_t space)
+{
+    return ways[space];
 }
 
 int32_t platform_space(uint64_t address)
@@ -97,13 +87,13 @@ static void open_spaces(void)
 {
     uint64_t first = UINT64_MAX;
     uint64_t end = 0;
-    routes = arena_at(struct route_entry, arena_allocate(table->space_count * sizeof *routes));
+    ways = arena_at(struct platform_way, arena_allocate(table->space_count * sizeof *ways));
     for (uint32_t i = 0; i < table->space_count; i++) {
         const struct platform_space *s = &table->spaces[i];
-        routes[i] =
-            (struct route_entry){s->base, s->size, s->interleave, s->target_count, 0, false};
-        routes[i].powers = is_power(s->interleave) && is_power(s->target_count);
-        routes[i].shift = (uint32_t)__builtin_ctzll(s->interleave);
+        ways[i] =
+            (struct platform_way){s->base, s->size, s->interleave, s->target_count, 0, false};
+        ways[i].powers = is_power(s->interleave) && is_power(s->target_count);
+        ways[i].shift = (uint32_t)__builtin_ctzll(s->interleave);
     }
     /* Platforms without `map` (traces, testers) use their spaces as they stand. */
     uint32_t count = table->map_count ? table->map_count : table->space_count;

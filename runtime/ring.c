@@ -77,6 +77,7 @@ struct waiting {
 };
 
 static struct route *routes;
+static bool traced; /* each message is looked at */
 static struct link *links;
 static uint32_t ring_count; /* of the tables */
 static struct waiting waiting[ENGINE_MAX_DOMAINS];
@@ -344,8 +345,16 @@ static void share_slots(uint32_t near)
 static void find_simple(struct ring *r)
 {
     uint32_t ahead = r->latency + route_of(r)->delay;
-    r->simple = r->latency && ahead < ENGINE_NEAR && !route_of(r)->split;
+    r->simple = r->latency && ahead < ENGINE_NEAR && !route_of(r)->split && !traced;
     r->ahead = ((uint64_t)ahead << 16) + RING_FULL - 0xffff;
+}
+
+void ring_trace_all(bool on)
+{
+    uint32_t total = split_ring_total();
+    traced = on;
+    for (uint32_t i = 0; i < total; i++)
+        find_simple(ring_at(i));
 }
 
 /* Both halves of a split ring count the same. */
@@ -488,6 +497,7 @@ void ring_open(const struct platform_table *table)
     size_t slots = 0;
     uint32_t total = split_ring_total();
     ring_count = table->ring_count;
+    traced = false;
     routes = arena_at(struct route, arena_allocate(total * sizeof *routes));
     links = arena_at(struct link, arena_allocate(table->link_count * sizeof *links));
     for (uint32_t i = 0; i < table->link_count; i++) {

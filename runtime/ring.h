@@ -94,7 +94,7 @@ struct ring {
     uint16_t burst;    /* of these, sent in cycle `sent` */
     uint8_t pending_bit;
     uint8_t receiver_domain;
-    uint8_t simple;       /* within the marks of arrivals: ring_put() does it all */
+    uint8_t simple; /* within the marks of arrivals, and not traced: ring_put() does it all */
     uint8_t sender_waits; /* was refused: wake it when a slot is freed; RING_WAITS_... */
 };
 _Static_assert(sizeof(struct ring) == 64, "a ring's control block is one cache line");
@@ -104,6 +104,17 @@ _Static_assert(sizeof(struct ring) == 64, "a ring's control block is one cache l
 static inline struct ring *ring_at(uint32_t number)
 {
     return arena_at(struct ring, ENGINE_RINGS) + number;
+}
+
+/* The same by its place, an arena offset, for components that keep many. */
+static inline uint32_t ring_place(uint32_t number)
+{
+    return ENGINE_RINGS + number * (uint32_t)(sizeof(struct ring) / ARENA_UNIT);
+}
+
+static inline struct ring *ring_placed(uint32_t place)
+{
+    return arena_at(struct ring, place);
 }
 
 static inline struct message *ring_slot(uint32_t slot)
@@ -218,7 +229,7 @@ static inline void ring_put_simple(struct ring *r, uint64_t limit, unsigned kind
 static inline void ring_put(struct ring *r, uint64_t limit, unsigned kind, unsigned wire_bytes,
                             unsigned awaited)
 {
-    if (engine_unlikely(!r->simple || engine.tracing))
+    if (engine_unlikely(!r->simple))
         ring_put_any(r, limit, kind, wire_bytes, awaited);
     else
         ring_put_simple(r, limit, kind, awaited);
@@ -227,7 +238,7 @@ static inline void ring_put(struct ring *r, uint64_t limit, unsigned kind, unsig
 /* The same by the platform's tables. */
 static inline void ring_post(struct ring *r, uint64_t limit, unsigned kind, unsigned awaited)
 {
-    if (engine_unlikely(!r->simple || engine.tracing))
+    if (engine_unlikely(!r->simple))
         ring_post_any(r, limit, kind, awaited);
     else
         ring_put_simple(r, limit, kind, awaited);

@@ -80,6 +80,9 @@ uint64_t clock_next_ps(const struct engine_domain *d);
 /* First of all that is allocated: the rings stand at the same place of every arena. */
 void ring_reserve(void);
 void ring_open(const struct platform_table *table);
+/* All messages pass ring_trace(), or none. A state does not depend on it: off while one is written,
+ * set again when one has been loaded. */
+void ring_trace_all(bool on);
 /* Gives the messages of a lane that waited for a shared link their times, in order of ring number.
  * Links that several lanes send over are left to ring_settle_mixed(), which the leader calls at the
  * end of a window. */

@@ -249,6 +249,7 @@ bool trace_open(const struct platform_table *described, const char *path)
                     table->rings[i].is_reply ? " (replies)" : "");
     open_collections();
     engine.tracing |= ENGINE_TRACES;
+    ring_trace_all(true);
     return true;
 }
 
@@ -257,6 +258,7 @@ bool trace_close(void)
     if (!(engine.tracing & ENGINE_TRACES))
         return true;
     engine.tracing &= ~ENGINE_TRACES;
+    ring_trace_all(engine.tracing != 0);
     json_close(&out, ']');
     json_close(&out, '}');
     json_raw(&out, "\n", 1);

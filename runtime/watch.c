@@ -128,4 +128,5 @@ void watch_open(const struct platform_table *described, const struct heddle_opti
     if (!awaited)
         awaited = arena_reserve(MOST_AWAITED * sizeof *awaited);
     engine.tracing |= ENGINE_WATCHES;
+    ring_trace_all(true);
 }
