@@ -107,7 +107,7 @@ static inline struct ring *ring_at(uint32_t number)
 }
 
 /* The same by its place, an arena offset, for components that keep many. */
-static inline uint32_t ring_place(uint32_t number)
+static inline uint32_t ring_place_of(uint32_t number)
 {
     return ENGINE_RINGS + number * (uint32_t)(sizeof(struct ring) / ARENA_UNIT);
 }

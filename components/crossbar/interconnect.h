@@ -58,14 +58,14 @@ static void INTERCONNECT(setup)(struct INTERCONNECT_TYPE *c, uint32_t latency, b
     if (some == RING_NONE)
         return;
     for (uint32_t i = 0; i < sources; i++) {
-        arena_at(uint32_t, x->side[0].rings)[i] = ring_place(pair[2 * i]);
+        arena_at(uint32_t, x->side[0].rings)[i] = ring_place_of(pair[2 * i]);
         arena_at(struct interconnect_target, x->side[1].by_target)[i].ring =
-            ring_place(pair[2 * i + 1]);
+            ring_place_of(pair[2 * i + 1]);
     }
     for (uint32_t j = 0; j < targets; j++) {
         arena_at(struct interconnect_target, x->side[0].by_target)[j].ring =
-            ring_place(target[2 * j]);
-        arena_at(uint32_t, x->side[1].rings)[j] = ring_place(target[2 * j + 1]);
+            ring_place_of(target[2 * j]);
+        arena_at(uint32_t, x->side[1].rings)[j] = ring_place_of(target[2 * j + 1]);
     }
     const struct platform_protocol *p =
         &engine_base.platform->protocols[engine_base.platform->rings[some].protocol];

@@ -38,7 +38,7 @@ struct interconnect_kind {
 struct interconnect_target {
     uint64_t free_at; /* cycle from which it can take the next message */
     uint32_t last_served;
-    uint32_t ring; /* ring_place() */
+    uint32_t ring; /* ring_place_of() */
 };
 
 #define INTERCONNECT_FEW 64u /* sources, targets: bitmaps of one word, found without a lookup */
