@@ -284,6 +284,9 @@ static void bind(uint32_t *words, uint32_t first, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         uint32_t value = table->bindings[first + i];
         switch (table->binding_kinds[first + i]) {
+        case BIND_RING:
+            words[i] = value == RING_NONE ? value : ring_place_of(value);
+            break;
         case BIND_PART:
             words[i] = value == UINT32_MAX ? value : part_offsets[value];
             break;

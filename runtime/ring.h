@@ -106,7 +106,8 @@ static inline struct ring *ring_at(uint32_t number)
     return arena_at(struct ring, ENGINE_RINGS) + number;
 }
 
-/* The same by its place, an arena offset, for components that keep many. */
+/* The same by its place, an arena offset, which costs less to find: what a component's words for
+ * single ports hold. Tables and arrays of ports have numbers. */
 static inline uint32_t ring_place_of(uint32_t number)
 {
     return ENGINE_RINGS + number * (uint32_t)(sizeof(struct ring) / ARENA_UNIT);
@@ -115,6 +116,13 @@ static inline uint32_t ring_place_of(uint32_t number)
 static inline struct ring *ring_placed(uint32_t place)
 {
     return arena_at(struct ring, place);
+}
+
+static inline uint32_t ring_number(uint32_t place)
+{
+    return place == RING_NONE
+               ? RING_NONE
+               : (place - ENGINE_RINGS) / (uint32_t)(sizeof(struct ring) / ARENA_UNIT);
 }
 
 static inline struct message *ring_slot(uint32_t slot)
@@ -277,56 +285,56 @@ static inline bool ring_drop(struct ring *r, uint64_t limit)
     return false;
 }
 
-/* The same by the number of the ring, as ports name it. */
+/* The same by the place of the ring, as single ports name it. */
 
-static inline bool ring_can_send(uint32_t number, uint64_t limit)
+static inline bool ring_can_send(uint32_t place, uint64_t limit)
 {
-    return ring_has_room(ring_at(number), limit);
+    return ring_has_room(ring_placed(place), limit);
 }
 
 /* The slot that the next ring_send() will use; the caller fills fields and payload. ring_can_send()
  * must hold. */
-static inline struct message *ring_next(uint32_t number)
+static inline struct message *ring_next(uint32_t place)
 {
-    const struct ring *r = ring_at(number);
+    const struct ring *r = ring_placed(place);
     return ring_slot(r->tail);
 }
 
-static inline void *ring_next_payload(uint32_t number)
+static inline void *ring_next_payload(uint32_t place)
 {
-    return ring_payload(ring_at(number)->tail);
+    return ring_payload(ring_placed(place)->tail);
 }
 
 /* Sends what ring_next() points to. */
-static inline void ring_send(uint32_t number, uint64_t limit, unsigned kind, unsigned wire_bytes,
+static inline void ring_send(uint32_t place, uint64_t limit, unsigned kind, unsigned wire_bytes,
                              unsigned awaited)
 {
-    ring_put(ring_at(number), limit, kind, wire_bytes, awaited);
+    ring_put(ring_placed(place), limit, kind, wire_bytes, awaited);
 }
 
-static inline const struct message *ring_peek(uint32_t number, uint64_t limit)
+static inline const struct message *ring_peek(uint32_t place, uint64_t limit)
 {
-    return ring_oldest(ring_at(number), limit);
+    return ring_oldest(ring_placed(place), limit);
 }
 
 /* The message behind the oldest one, visible or not yet, or NULL: only for fetching what it will
  * need into the host's caches, never for deciding anything. Of another lane, whose thread may be
  * writing it: NULL. */
-static inline const struct message *ring_ahead(uint32_t number)
+static inline const struct message *ring_ahead(uint32_t place)
 {
-    const struct ring *r = ring_at(number);
+    const struct ring *r = ring_placed(place);
     const struct message *m = ring_slot(ring_after(r, r->head));
     return r->simple && m->stamp & RING_FULL ? m : NULL;
 }
 
-static inline void *ring_peek_payload(uint32_t number)
+static inline void *ring_peek_payload(uint32_t place)
 {
-    return ring_payload(ring_at(number)->head);
+    return ring_payload(ring_placed(place)->head);
 }
 
-static inline void ring_pop(uint32_t number, uint64_t limit)
+static inline void ring_pop(uint32_t place, uint64_t limit)
 {
-    ring_drop(ring_at(number), limit);
+    ring_drop(ring_placed(place), limit);
 }
 
 /* May any incoming ring of `c` hold a message? A hint: a set bit may be a message still on its way.

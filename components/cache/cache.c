@@ -69,7 +69,7 @@ static void cache_init(struct cache *c)
         delay += cache_translation_ops(c)->latency(cache_translation(c));
         init_parking(c, cache_translation_ops(c)->capacity(cache_translation(c)));
     }
-    ring_add_pipeline(cache_io(c)->top_reply, delay);
+    ring_add_pipeline(ring_number(cache_io(c)->top_reply), delay);
     cache_replacement_ops(c)->setup(cache_replacement(c), sets, ways);
     warm_register(&c->io.base, &cache_warm_ops);
 }
@@ -166,7 +166,7 @@ static __attribute__((noinline)) bool acknowledge(struct cache *c, uint32_t numb
 
 CACHE_INLINE void take_answers(struct cache *c)
 {
-    struct ring *below = ring_at(c->io.bottom_reply);
+    struct ring *below = ring_placed(c->io.bottom_reply);
     uint64_t limit = c->io.base.limit;
     const struct message *m = ring_oldest(below, limit);
     if (!m)
@@ -529,7 +529,7 @@ static bool worth_trying(const struct cache *c)
     if (c->hold == HOLD_NONE)
         return true;
     if (engine_likely(c->hold == HOLD_ROOM_BELOW))
-        return !ring_is_still_full(ring_at(c->io.bottom_request)) && cache_bottom_can_send(c);
+        return !ring_is_still_full(ring_placed(c->io.bottom_request)) && cache_bottom_can_send(c);
     if (c->hold == HOLD_MSHR)
         return index_pool_has(&c->free_mshrs);
     return c->hold != HOLD_RESPONSE || response_room(c);
@@ -576,7 +576,7 @@ CACHE_INLINE bool can_retry(const struct cache *c)
 CACHE_INLINE bool take_again(struct cache *c)
 {
     const struct mem_request *m =
-        (const struct mem_request *)ring_slot(ring_at(c->io.top_request)->head);
+        (const struct mem_request *)ring_slot(ring_placed(c->io.top_request)->head);
     uint64_t physical = cache_translation_ops(c) ? c->head_physical : request_address(m);
     return take_miss(c, m->tag, c->head_set, physical / line_bytes(c), WAY_NONE, m->read.pid, true);
 }
@@ -586,7 +586,7 @@ CACHE_INLINE bool finish_oldest(struct cache *c)
 {
     c->head_missed = false;
     c->head_translated = c->head_faults = false;
-    return ring_drop(ring_at(c->io.top_request), c->io.base.limit);
+    return ring_drop(ring_placed(c->io.top_request), c->io.base.limit);
 }
 
 /* It has been taken, or has stepped aside. false: no other can be seen. */

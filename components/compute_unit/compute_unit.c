@@ -46,7 +46,8 @@ static void compute_unit_init(struct compute_unit *c)
         c->smem_free[c->smem_free_count] = (uint16_t)(CU_SMEM - 1 - c->smem_free_count);
     for (size_t i = 0; i < CU_MAX_SIMDS; i++)
         c->retry_at[i] = ENGINE_NEVER;
-    warm_register_unit(&c->io.base, c->io.vmem_request, c->io.smem_request, c->io.imem_request,
+    warm_register_unit(&c->io.base, ring_number(c->io.vmem_request),
+                       ring_number(c->io.smem_request), ring_number(c->io.imem_request),
                        c->lines_ahead);
 }
 

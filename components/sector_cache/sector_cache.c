@@ -49,7 +49,7 @@ static void sector_cache_init(struct sector_cache *c)
     index_pool_init(&c->free_targets, targets);
     index_pool_init(&c->free_sent, c->mshr_count);
     sector_carve(c, (uint64_t)k->shared);
-    ring_add_pipeline(c->io.top_reply, (uint32_t)k->latency - 1);
+    ring_add_pipeline(ring_number(c->io.top_reply), (uint32_t)k->latency - 1);
     sector_cache_replacement_ops(c)->setup(sector_cache_replacement(c), sets, ways);
     warm_register(&c->io.base, &sector_cache_warm_ops);
 }

@@ -54,7 +54,7 @@ static void tlb_touch(struct component *self, const struct warm_access *a)
         translation_touch(&c->table, i);
         return;
     }
-    warm_pass(c->io.bottom_request, a);
+    warm_pass(ring_number(c->io.bottom_request), a);
     translation_enter(&c->table, a->pid, a->address, a->physical, a->page_bits, a->writable);
 }
 

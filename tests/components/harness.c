@@ -61,7 +61,7 @@ static struct harness_message *note(struct end *e, uint32_t ring, const struct m
     l->kind = (uint8_t)message_kind(m);
     l->tag = m->tag;
     memcpy(l->fields, m->fields, sizeof l->fields);
-    uint32_t bytes = port_messages(ring)[l->kind].payload_bytes;
+    uint32_t bytes = port_messages(ring_number(ring))[l->kind].payload_bytes;
     memcpy(l->payload, ring_peek_payload(ring), bytes < HARNESS_PAYLOAD ? bytes : HARNESS_PAYLOAD);
     return l;
 }
@@ -69,7 +69,7 @@ static struct harness_message *note(struct end *e, uint32_t ring, const struct m
 static void put(uint32_t ring, const struct harness_message *m, uint64_t now)
 {
     struct message *to = ring_next(ring);
-    const struct platform_message *about = &port_messages(ring)[m->kind];
+    const struct platform_message *about = &port_messages(ring_number(ring))[m->kind];
     memcpy(to->fields, m->fields, sizeof to->fields);
     to->tag = m->tag;
     memcpy(ring_next_payload(ring), m->payload,

@@ -54,7 +54,7 @@ static uint64_t now(const struct probe *c)
 
 static uint32_t ring(uint32_t first, uint32_t element, bool reply)
 {
-    return engine_base.port_rings[2 * (first + element) + reply];
+    return ring_place_of(engine_base.port_rings[2 * (first + element) + reply]);
 }
 
 static uint64_t random_next(struct probe *c)

@@ -124,7 +124,7 @@ static bool take_reply(struct loader *c)
         arena_at(uint8_t, c->busy)[own_line(c, f->address)] = 0;
     stat_histogram_add(&c->io.stats.latency, component_tick_now(&c->io.base) - f->sent);
     c->free |= (uint64_t)1 << m->tag;
-    return ring_drop(ring_at(c->io.mem_reply), c->io.base.limit);
+    return ring_drop(ring_placed(c->io.mem_reply), c->io.base.limit);
 }
 
 static void send_store(struct loader *c, uint16_t tag, const struct flight *f)
@@ -145,7 +145,7 @@ static bool issue(struct loader *c)
         return false;
     uint64_t own = stores ? own_line(c, c->next_address) : 0;
     if ((stores && arena_at(uint8_t, c->busy)[own])
-        || ring_is_still_full(ring_at(c->io.mem_request)) || !loader_mem_can_send(c))
+        || ring_is_still_full(ring_placed(c->io.mem_request)) || !loader_mem_can_send(c))
         return false;
     uint16_t tag = (uint16_t)__builtin_ctzll(c->free);
     struct flight *f = &c->flights[tag];
