@@ -102,7 +102,7 @@ struct engine {
     uint32_t lane_count;
     uint32_t tracing;    /* 0: off; the only thing hot paths look at; else */
     uint32_t word_count; /* of a bitmap */
-    uint64_t time_ps; /* between runs and in reports; in a tick ask the clock domain */
+    uint64_t time_ps;    /* between runs and in reports; in a tick ask the clock domain */
 };
 
 /* Hidden, so that position-independent code reaches them without a detour through the global offset

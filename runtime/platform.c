@@ -90,8 +90,7 @@ static void open_spaces(void)
     ways = arena_at(struct platform_way, arena_allocate(table->space_count * sizeof *ways));
     for (uint32_t i = 0; i < table->space_count; i++) {
         const struct platform_space *s = &table->spaces[i];
-        ways[i] =
-            (struct platform_way){s->base, s->size, s->interleave, s->target_count, 0, false};
+        ways[i] = (struct platform_way){s->base, s->size, s->interleave, s->target_count, 0, false};
         ways[i].powers = is_power(s->interleave) && is_power(s->target_count);
         ways[i].shift = (uint32_t)__builtin_ctzll(s->interleave);
     }
@@ -378,11 +377,12 @@ static bool check_arena(void)
     for (uint32_t i = 0; i < table->unit_count; i++) {
         uint64_t base = table->units[i]->arena;
         if (base && base != (uint64_t)(uintptr_t)engine_base.arena) {
-            fprintf(stderr,
-                    "heddle: the addresses from 0x%llx on, where the simulator keeps its state, are "
-                    "not free in this process; set HEDDLE_CFLAGS=-DHEDDLE_ARENA_ANYWHERE to compile "
-                    "the platform without them\n",
-                    (unsigned long long)base);
+            fprintf(
+                stderr,
+                "heddle: the addresses from 0x%llx on, where the simulator keeps its state, are "
+                "not free in this process; set HEDDLE_CFLAGS=-DHEDDLE_ARENA_ANYWHERE to compile "
+                "the platform without them\n",
+                (unsigned long long)base);
             return false;
         }
     }

@@ -36,8 +36,9 @@ static inline bool port_can_send_optional(uint32_t place, uint64_t limit)
 
 /* Puts a copy of `m` with its payload into `to`, under another tag. `messages` describes its
  * direction of the protocol; there must be room. */
-static inline void port_copy(struct ring *to, uint64_t limit, const struct platform_message *messages,
-                             const struct message *m, const void *payload, uint16_t tag)
+static inline void port_copy(struct ring *to, uint64_t limit,
+                             const struct platform_message *messages, const struct message *m,
+                             const void *payload, uint16_t tag)
 {
     unsigned kind = message_kind(m);
     struct message *copy = ring_slot(to->tail);

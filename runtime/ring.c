@@ -35,7 +35,7 @@ struct route {
     uint32_t latency; /* cycles of the server; wires only */
     uint32_t sender;  /* component id */
     uint32_t receiver;
-    uint32_t delay;   /* cycles that the ends add to it: ring_add_delay(), ring_add_pipeline() */
+    uint32_t delay; /* cycles that the ends add to it: ring_add_delay(), ring_add_pipeline() */
     uint8_t sender_domain;
     uint8_t receiver_domain;
     uint8_t sender_lane;
@@ -177,8 +177,7 @@ static void announce_late(struct ring *r, uint64_t ready)
 {
     const struct route *route = route_of(r);
     if (engine_unlikely(route->split))
-        mail_message(route->sender_lane, route->receiver_lane, (uint32_t)(r - ring_at(0)),
-                     ready);
+        mail_message(route->sender_lane, route->receiver_lane, (uint32_t)(r - ring_at(0)), ready);
     else
         engine_arrives_far(route_of(r)->receiver, ready);
 }
@@ -297,8 +296,7 @@ void ring_put_any(struct ring *r, uint64_t limit, unsigned kind, unsigned wire_b
 
 void ring_post_any(struct ring *r, uint64_t limit, unsigned kind, unsigned awaited)
 {
-    unsigned bytes =
-        r->latency ? 0 : port_messages((uint32_t)(r - ring_at(0)))[kind].wire_bytes;
+    unsigned bytes = r->latency ? 0 : port_messages((uint32_t)(r - ring_at(0)))[kind].wire_bytes;
     ring_put_any(r, limit, kind, bytes, awaited);
 }
 

@@ -94,7 +94,7 @@ struct ring {
     uint16_t burst;    /* of these, sent in cycle `sent` */
     uint8_t pending_bit;
     uint8_t receiver_domain;
-    uint8_t simple; /* within the marks of arrivals, and not traced: ring_put() does it all */
+    uint8_t simple;       /* within the marks of arrivals, and not traced: ring_put() does it all */
     uint8_t sender_waits; /* was refused: wake it when a slot is freed; RING_WAITS_... */
 };
 _Static_assert(sizeof(struct ring) == 64, "a ring's control block is one cache line");

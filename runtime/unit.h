@@ -62,8 +62,8 @@ static inline void unit_prefetch(const void *instance)
  * puts it there: saving and restoring registers for each call took more than a tick that finds
  * little to do. Who ticks a single instance sees to its sleep (COMPONENT_ALONE). */
 #define UNIT_DEFINE_WALK(NAME)                                                                     \
-    static __attribute__((noinline)) bool NAME##_tick_each(                                        \
-        struct NAME *from, uint64_t *active, const uint64_t *end, uint64_t now)                    \
+    static __attribute__((noinline)) bool NAME##_tick_each(struct NAME *from, uint64_t *active,    \
+                                                           const uint64_t *end, uint64_t now)      \
     {                                                                                              \
         bool progress = false;                                                                     \
         const uint64_t limit = now << 16 | 0xffff;                                                 \
@@ -78,7 +78,7 @@ static inline void unit_prefetch(const void *instance)
                     next = &from[(unsigned)__builtin_ctzll(rest)];                                 \
                     unit_prefetch(next);                                                           \
                 }                                                                                  \
-                engine_before_tick(&c->io.base, limit);                                             \
+                engine_before_tick(&c->io.base, limit);                                            \
                 progress = NAME##_tick(c);                                                         \
                 if (!progress)                                                                     \
                     engine_sleep(&c->io.base, active, bits ^ rest);                                \

@@ -88,8 +88,7 @@ INTERCONNECT_INLINE int32_t INTERCONNECT(target)(struct INTERCONNECT_TYPE *c,
         return 0;
     uint64_t address;
     memcpy(&address, m->fields, sizeof address);
-    int32_t target =
-        c->io.base.route_space < 0 ? -1 : platform_way_target(&x->way, address);
+    int32_t target = c->io.base.route_space < 0 ? -1 : platform_way_target(&x->way, address);
     if (engine_unlikely(x->by_map)) {
         int32_t space = platform_space(address);
         target =

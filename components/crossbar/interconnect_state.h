@@ -67,7 +67,7 @@ struct interconnect_side {
 };
 
 struct interconnect {
-    struct platform_way way; /* when there is a space that routes */
+    struct platform_way way;          /* when there is a space that routes */
     struct interconnect_side side[2]; /* requests, replies */
     struct index_pool free_origins;
     uint32_t origins;

@@ -227,7 +227,8 @@ static bool work_on_control(struct sector_cache *c)
  * to be called when it is not. */
 static bool claim_banks(struct sector_cache *c, uint64_t number, unsigned sectors, bool claim)
 {
-    uint64_t *banks = arena_at(uint64_t, c->banks), now = component_tick_now(&c->io.base), free_at = 0;
+    uint64_t *banks = arena_at(uint64_t, c->banks), now = component_tick_now(&c->io.base),
+             free_at = 0;
     uint64_t mask = (uint64_t)(sector_cache_params(c)->banks - 1);
     for (unsigned rest = sectors; rest; rest &= rest - 1) {
         uint64_t *bank = &banks[(number * 4 + (unsigned)__builtin_ctz(rest)) & mask];

@@ -87,7 +87,8 @@ static bool send(struct probe *c, uint32_t port)
     uint64_t value = c->sent++ << 8 | port;
     memcpy(ring_next(number)->fields, &value, sizeof value);
     ring_next(number)->tag = (uint16_t)value;
-    ring_send(number, ring_limit(now(c)), 0, (unsigned)param(c, PROBE_BYTES), param(c, PROBE_ANSWERS) != 0);
+    ring_send(number, ring_limit(now(c)), 0, (unsigned)param(c, PROBE_BYTES),
+              param(c, PROBE_ANSWERS) != 0);
     note(c, PROBE_SENT, value);
     return true;
 }

@@ -54,8 +54,8 @@ Test(mail, a_message_is_told_in_the_next_window)
     deliver(lane, 1);
     cr_assert_eq(component_pending(to, 0), 1);
     cr_assert_eq(lanes[lane].next_ps, (3 + LATENCY) * 1000);
-    cr_assert_eq(ring_peek(ring_place_of(split_far(0)), 3 + LATENCY - 1), NULL);
-    cr_assert_neq(ring_peek(ring_place_of(split_far(0)), 3 + LATENCY), NULL);
+    cr_assert_eq(ring_peek(ring_place_of(split_far(0)), ring_limit(3 + LATENCY - 1)), NULL);
+    cr_assert_neq(ring_peek(ring_place_of(split_far(0)), ring_limit(3 + LATENCY)), NULL);
     mail_turn();
     cr_assert(!mail_is_due(lane)); /* once */
 }
@@ -64,7 +64,7 @@ Test(mail, order_and_bytes_of_messages_stay)
 {
     build();
     for (uint16_t i = 0; i < DEPTH; i++) {
-        cr_assert(ring_can_send(0, i));
+        cr_assert(ring_can_send(ring_place_of(0), ring_limit(i)));
         ring_next(ring_place_of(0))->tag = i;
         ring_next(ring_place_of(0))->fields[0] = (uint8_t)(100 + i);
         ring_send(ring_place_of(0), ring_limit(i), 0, 0, 0);
@@ -87,8 +87,9 @@ Test(mail, a_refused_sender_is_woken_when_it_may_send)
     uint32_t lane = component_lane(from);
     for (uint64_t i = 0; i < DEPTH; i++)
         ring_send(ring_place_of(0), ring_limit(i), 0, 0, 0);
-    cr_assert(!ring_can_send(0, DEPTH));
-    cr_assert(!ring_can_send(0, DEPTH)); /* asking twice is waiting once */
+    cr_assert(!ring_can_send(ring_place_of(0), ring_limit(DEPTH)));
+    cr_assert(
+        !ring_can_send(ring_place_of(0), ring_limit(DEPTH))); /* asking twice is waiting once */
     cr_assert_eq(lanes[lane].waits, 1);
     cr_assert(mail_is_pending());
     mail_turn();
@@ -102,8 +103,8 @@ Test(mail, a_refused_sender_is_woken_when_it_may_send)
     deliver(lane, 2);
     cr_assert_eq(lanes[lane].waits, 0);
     cr_assert_eq(lanes[lane].next_ps, (2 * LATENCY + 1) * 1000);
-    cr_assert(!ring_can_send(0, 2 * LATENCY));
-    cr_assert(ring_can_send(0, 2 * LATENCY + 1));
+    cr_assert(!ring_can_send(ring_place_of(0), ring_limit(2 * LATENCY)));
+    cr_assert(ring_can_send(ring_place_of(0), ring_limit(2 * LATENCY + 1)));
 }
 
 Test(mail, everything_at_once_between_windows)

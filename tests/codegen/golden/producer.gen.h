@@ -87,7 +87,7 @@ static inline bool producer_bottom_can_send(const struct producer *c)
 
 static inline void *producer_bottom_send_put(const struct producer *c, uint16_t tag, uint32_t length, uint64_t order, uint64_t address, enum treatment how)
 {
-    struct ring *ring = ring_at(producer_io(c)->bottom_request);
+    struct ring *ring = ring_placed(producer_io(c)->bottom_request);
     struct strand_request *m = (struct strand_request *)ring_slot(ring->tail);
     void *payload = ring_payload(ring->tail);
     m->put.address = address;
@@ -101,7 +101,7 @@ static inline void *producer_bottom_send_put(const struct producer *c, uint16_t 
 
 static inline void producer_bottom_send_count(const struct producer *c, uint16_t tag)
 {
-    struct ring *ring = ring_at(producer_io(c)->bottom_request);
+    struct ring *ring = ring_placed(producer_io(c)->bottom_request);
     struct strand_request *m = (struct strand_request *)ring_slot(ring->tail);
     m->tag = tag;
     ring_post(ring, producer_io(c)->base.limit, STRAND_COUNT, 1);
@@ -109,7 +109,7 @@ static inline void producer_bottom_send_count(const struct producer *c, uint16_t
 
 static inline void producer_bottom_send_hint(const struct producer *c, uint16_t tag, uint64_t address)
 {
-    struct ring *ring = ring_at(producer_io(c)->bottom_request);
+    struct ring *ring = ring_placed(producer_io(c)->bottom_request);
     struct strand_request *m = (struct strand_request *)ring_slot(ring->tail);
     m->hint.address = address;
     m->tag = tag;
