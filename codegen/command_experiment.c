@@ -3,7 +3,8 @@
  *
  * Each kernel is simulated once with each warm-up, alone, so that the time that a run takes is the
  * time that this warm-up costs. A functional profile of the whole program gives the corrections
- * what they need; they start from the run without warm-up. */
+ * what they need; they start from the run without warm-up. When only they are asked for, one run
+ * has all kernels. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +13,12 @@
 #include "codegen/command.h"
 #include "codegen/emit.h"
 #include "codegen/estimate.h"
+#include "codegen/estimate_trace.h"
 #include "codegen/experiment.h"
 #include "codegen/trial.h"
 #include "runtime/sampling.h"
 
-enum { EXPERIMENT_MOST = 64 /* kernels */ };
+enum { EXPERIMENT_MOST = 256 /* kernels */ };
 
 struct experiment {
     struct command *command;
@@ -59,11 +61,19 @@ static bool simulate(struct experiment *e, struct experiment_kernel *k, unsigned
 static void correct(const struct experiment *e, struct experiment_kernel *k, json_t *cold)
 {
     struct estimate_input in;
+    struct estimate_trace trace;
     double seconds = k->point[EXPERIMENT_NONE].seconds + trial_seconds(e->profile);
+    if (estimate_trace_read(&trace, cold, e->profile, k->launch)) {
+        k->point[EXPERIMENT_FORMULA] =
+            (struct experiment_point){estimate_trace_formula(&trace), seconds};
+        k->point[EXPERIMENT_ESTIMATE] =
+            (struct experiment_point){estimate_trace_chain(&trace), seconds};
+        return;
+    }
     estimate_read(&in, cold, trial_kernel(cold, k->launch), trial_kernel(e->profile, k->launch),
                   k->launch > 1 ? trial_kernel(e->profile, k->launch - 1) : NULL);
     k->point[EXPERIMENT_FORMULA] = (struct experiment_point){estimate_formula(&in), seconds};
-    k->point[EXPERIMENT_ESTIMATE] = (struct experiment_point){estimate_waits(&in), seconds};
+    k->point[EXPERIMENT_ESTIMATE] = (struct experiment_point){estimate_cold(&in), seconds};
 }
 
 static bool measure(struct experiment *e, struct experiment_kernel *k)
@@ -78,6 +88,31 @@ static bool measure(struct experiment *e, struct experiment_kernel *k)
     correct(e, k, cold);
     json_decref(cold);
     return true;
+}
+
+/* With --corrections: two runs for all kernels. The time of each is that of the whole run. */
+static bool measure_together(struct experiment *e)
+{
+    const char *chosen = e->command->options->kernels;
+    const char *perfect[] = {"--kernels", chosen, "--warmup", "perfect", NULL};
+    const char *none[] = {"--kernels", chosen, "--warmup", "none", "--kernel-stats", "all", NULL};
+    json_t *warm = trial_run(e->command, perfect);
+    json_t *cold = warm ? trial_run(e->command, none) : NULL;
+    for (uint32_t i = 0; i < e->count && cold; i++) {
+        struct experiment_kernel *k = &e->kernels[i];
+        json_t *run[] = {warm, cold};
+        for (unsigned mode = EXPERIMENT_PERFECT; mode <= EXPERIMENT_NONE; mode++) {
+            json_t *kernel = trial_kernel(run[mode], k->launch);
+            k->point[mode] = (struct experiment_point){(double)trial_number(kernel, "cycles"),
+                                                       trial_seconds(run[mode])};
+            k->instructions = (double)trial_number(kernel, "wavefront_instructions");
+        }
+        correct(e, k, cold);
+    }
+    bool good = cold != NULL;
+    json_decref(warm);
+    json_decref(cold);
+    return good;
 }
 
 /* The chosen ones of the launches that the profile has. */
@@ -101,9 +136,9 @@ static bool choose(struct experiment *e, const struct sampling *sampling)
             .launch = launch, .name = arena_strdup(e->command->arena, name)};
     }
     if (!e->count)
-        fprintf(stderr,
-                "heddle experiment: '--kernels %s' chooses none of the program's %zu launches\n",
-                sampling->kernels, json_array_size(json_object_get(e->profile, "kernels")));
+        fprintf(stderr, "heddle experiment: '--kernels %s' chooses none of the %s %zu launches\n",
+                sampling->kernels, e->command->options->sass_trace ? "list's" : "program's",
+                json_array_size(json_object_get(e->profile, "kernels")));
     return e->count > 0;
 }
 
@@ -138,10 +173,10 @@ static void write_accuracy(FILE *out, const struct experiment *e)
 static void write_page(FILE *out, const struct experiment *e)
 {
     const struct options *o = e->command->options;
-    experiment_write_html(
-        out,
-        arena_printf(e->command->arena, "Warm-up: %s on %s", o->program[0], o->arguments.items[0]),
-        e->kernels, e->count);
+    experiment_write_html(out,
+                          arena_printf(e->command->arena, "Warm-up: %s on %s", trial_subject(o),
+                                       o->arguments.items[0]),
+                          e->kernels, e->count);
 }
 
 static bool make_folder(const char *path)
@@ -157,15 +192,17 @@ static bool make_folder(const char *path)
 static int check(const struct options *o, struct sampling *sampling)
 {
     char mistake[512];
-    if (!o->program || !o->program[0])
-        fprintf(stderr, "heddle experiment: name a program: heddle experiment PLATFORM --kernels "
-                        "LIST -o DIR -- PROGRAM ARGS...\n");
-    else if (!o->kernels)
+    if (!trial_has_subject(o, "PLATFORM --kernels LIST -o DIR"))
+        return EXIT_USAGE;
+    if (!o->kernels)
         fprintf(stderr, "heddle experiment: '--kernels LIST' says which launches to look at\n");
     else if (!o->output)
         fprintf(stderr, "heddle experiment: '-o DIR' says where to write\n");
     else if (!sampling_parse(o->kernels, NULL, sampling, mistake, sizeof mistake))
         fprintf(stderr, "heddle experiment: %s\n", mistake);
+    else if (sampling->automatic)
+        fprintf(stderr, "heddle experiment: '--kernels auto' chooses while a program runs; name "
+                        "the launches to look at\n");
     else
         return make_folder(o->output) ? -1 : EXIT_ERRORS;
     return EXIT_USAGE;
@@ -181,6 +218,11 @@ int command_experiment(struct command *c)
     struct experiment *e = arena_alloc(c->arena, sizeof *e);
     *e = (struct experiment){.command = c, .profile = trial_run(c, profile)};
     bool good = e->profile && choose(e, &sampling);
+    if (good && c->options->corrections) {
+        good = measure_together(e) && write_file(e, "results.csv", write_csv);
+        json_decref(e->profile);
+        return good ? EXIT_CLEAN : EXIT_ERRORS;
+    }
     for (uint32_t i = 0; i < e->count && good; i++)
         good = measure(e, &e->kernels[i]);
     good = good && write_file(e, "results.csv", write_csv) && write_file(e, "ipc.svg", write_ipc)

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "codegen/command_run.h"
+#include "codegen/command_run_play.h"
 #include "codegen/command_run_trace.h"
 
 #define REPORT_FILE "/tmp/heddle-report-XXXXXX"
@@ -111,13 +112,18 @@ int command_run(struct command *c)
         return EXIT_ERRORS;
     options.tables_path = run_absolute(c, built.tables);
     char **arguments = c->options->program;
+    if (c->options->play_trace) {
+        status = run_play_trace(c, &program, &arguments);
+        if (status != EXIT_CLEAN)
+            return status;
+    }
     struct run_recording recording;
     if (c->options->api_trace && !run_plays_itself(c, &built)) {
         status = run_trace_player(c, &program, &arguments);
         if (status != EXIT_CLEAN)
             return status;
     }
-    if (!run_recording_begin(c, &recording))
+    if (!run_recording_begin(c, &options, &recording))
         return EXIT_ERRORS;
     return run_recording_end(c, &recording, run(c, &built, &options, program, arguments));
 }

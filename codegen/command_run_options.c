@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "codegen/command_run.h"
+#include "codegen/command_run_play.h"
 #include "codegen/command_run_trace.h"
 #include "runtime/sampling.h"
 
@@ -57,7 +58,7 @@ static bool parse_mode(const struct options *o, struct heddle_options *options)
         return false;
     }
     options->mode = PLATFORM_FUNCTIONAL;
-    bool has_program = o->program || o->api_trace;
+    bool has_program = o->program || o->api_trace || o->sass_trace;
     if (!has_program)
         fprintf(stderr, "heddle run: '--mode functional' executes a program; name one: heddle run "
                         "PLATFORM --mode functional -- PROGRAM ARGS...\n");
@@ -86,9 +87,22 @@ static bool parse_sampling(const struct options *o, struct heddle_options *optio
     }
     if (o->profile && strcmp(o->profile, "blocks") != 0 && strcmp(o->profile, "memory") != 0)
         fprintf(stderr, "heddle run: '--profile %s': it is blocks or memory\n", o->profile);
-    else if (o->kernels && !o->program)
-        fprintf(stderr, "heddle run: '--kernels' chooses launches of a program; name one: heddle "
-                        "run PLATFORM --kernels LIST -- PROGRAM ARGS...\n");
+    else if (o->kernels && !o->program && !o->play_trace && !o->sass_trace)
+        fprintf(stderr, "heddle run: '--kernels' chooses launches of a program, or kernels of "
+                        "'--sass-trace' or '--play-trace'; name one: heddle run PLATFORM "
+                        "--kernels LIST -- PROGRAM ARGS...\n");
+    else if (sampling.automatic && !o->stats)
+        fprintf(stderr, "heddle run: '--kernels auto' tells what all launches take in the "
+                        "statistics; give '--stats FILE', too, or use heddle sample\n");
+    else if (sampling.automatic && o->sass_trace)
+        fprintf(stderr, "heddle run: '--kernels auto' is for programs; of a list of traces, heddle "
+                        "sample chooses\n");
+    else if (sampling.automatic && o->play_trace)
+        fprintf(stderr, "heddle run: '--kernels auto' executes all launches of a program; of a "
+                        "trace, choose launches by number or name\n");
+    else if (sampling.automatic && (o->dump || o->load))
+        fprintf(stderr, "heddle run: '--kernels auto' goes on for a whole run; without '--dump' "
+                        "and '--load'\n");
     else if (o->kernels && options->mode == PLATFORM_FUNCTIONAL)
         fprintf(stderr, "heddle run: '--kernels' chooses what is simulated in detail; nothing is "
                         "with '--mode functional'\n");
@@ -276,8 +290,8 @@ int run_options(struct command *c, struct heddle_options *options)
     };
     if (o->threads)
         options->threads = o->threads < THREADS_MOST ? (int)o->threads : THREADS_MOST;
-    if (!run_trace_parse(o) || !parse_mode(o, options) || !parse_unified(o, options)
-        || !parse_sampling(o, options))
+    if (!run_play_parse(o) || !run_trace_parse(o) || !parse_mode(o, options)
+        || !parse_unified(o, options) || !parse_sampling(o, options))
         return EXIT_USAGE;
     if (!parse_order(o->tick_order, options) || !parse_kernel_stats(o->kernel_stats, options)
         || !parse_dump(o, options) || !parse_sass_trace(o) || !parse_watch(o, &options->watch))

@@ -1,26 +1,33 @@
-/* `heddle run --record-api-trace` and `--api-trace`: what command_run.c needs to record a program's
- * calls, and to play them on a platform that has no component of its own for it. */
+/* `heddle run --record-api-trace`, `--record-trace` and `--api-trace`: what command_run.c needs to
+ * record a program's calls, or what its kernels execute, and to play calls on a platform that has
+ * no component of its own for it. */
 #ifndef HEDDLE_CODEGEN_COMMAND_RUN_TRACE_H
 #define HEDDLE_CODEGEN_COMMAND_RUN_TRACE_H
 
 #include <stdbool.h>
 
 #include "codegen/command.h"
+#include "runtime/platform.h"
 
 /* false: the options contradict each other, which was said. */
 bool run_trace_parse(const struct options *options);
 
-/* A folder that appears whole or not at all: the program's HIP library fills `part`, which gets its
- * name when the program has ended and the trace is complete. */
+enum { RUN_RECORD_CALLS, RUN_RECORD_STEPS, RUN_RECORDINGS };
+
+/* Folders that appear whole or not at all: the program's HIP library, or the driver of the
+ * platform, fills `part`, which gets its name when the program has ended and the trace is complete.
+ */
 struct run_recording {
-    const char *folder, *part; /* NULL: nothing is recorded */
+    const char *folder[RUN_RECORDINGS], *part[RUN_RECORDINGS]; /* NULL: nothing is recorded */
 };
 
 /* false: the folder is there already, which was said. */
 bool run_recording_allowed(const struct options *options);
-/* Makes the folder and tells the program's library of it. false: said why not. */
-bool run_recording_begin(struct command *c, struct run_recording *recording);
-/* The folder gets its name, or goes. Returns `status`, or EXIT_ERRORS when only the recording has
+/* Makes the folders and tells the program's library, or the platform, of them. false: said why not.
+ */
+bool run_recording_begin(struct command *c, struct heddle_options *options,
+                         struct run_recording *recording);
+/* The folders get their names, or go. Returns `status`, or EXIT_ERRORS when only the recording has
  * failed. */
 int run_recording_end(struct command *c, const struct run_recording *recording, int status);
 

@@ -1,233 +1,76 @@
-/* `heddle sample`: the cycles of all kernels of a program from a few that are simulated.
- *
- * 1. A functional run says what each launch executes: instructions of each class, and of each basic
- *    block. 2. Launches of one kernel with the same number of work-groups whose vectors differ by
- * at most a hundredth are a group. 3. Of each group a few, evenly spread over it, are simulated in
- *    detail behind a functional warm-up, in one run. 4. The total is the sum over groups of their
- *    number times the mean of their representatives; groups are strata, so the variance of the
- * total is the sum of N^2 (1 - n/N) s^2 / n (Cochran, Sampling Techniques, chapter 5), and the
- * interval takes the t distribution with as many degrees of freedom as representatives beyond one a
- * group. */
+/* `heddle sample`: the cycles of all kernels of a program from a few that are simulated, in one
+ * run. The run itself chooses and estimates (--kernels auto; runtime/sampler.h says how); here it
+ * is printed, and with --full compared. Lists of traces: sample_list.c. */
 #include <inttypes.h>
-#include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "codegen/command.h"
+#include "codegen/sample_list.h"
 #include "codegen/trial.h"
 #include "runtime/sampling.h"
 
-enum { SAMPLE_VECTOR = 64, SAMPLE_PER_GROUP = 3 };
-#define SAMPLE_DIFFERENCE 0.01
-
-struct launch {
-    uint64_t number;
-    const char *name, *symbol;
-    uint64_t work_groups;
-    double vector[SAMPLE_VECTOR]; /* wavefront instructions */
-    unsigned length;
-    uint32_t group;
-};
-
-struct group {
-    uint32_t first; /* launch, whose vector stands for the group */
-    uint32_t size, simulated;
-    double sum, squares; /* of the simulated launches' cycles */
-};
-
-struct sample {
-    struct command *command;
-    VECTOR(struct launch) launches;
-    VECTOR(struct group) groups;
-    double seconds; /* CPU, of both runs */
-};
-
-/* ---- groups ---- */
-
-static void read_vector(struct launch *l, const char *text)
+static double number(json_t *object, const char *key)
 {
-    while (text && *text && l->length < SAMPLE_VECTOR) {
-        char *end;
-        l->vector[l->length++] = strtod(text, &end);
-        text = *end ? end + 1 : end;
-    }
+    return json_number_value(json_object_get(object, key));
 }
 
-static bool alike(const struct launch *a, const struct launch *b)
+static double percent(double part, double whole)
 {
-    double difference = 0, sum = 0;
-    if (strcmp(a->symbol, b->symbol) != 0 || a->work_groups != b->work_groups
-        || a->length != b->length)
-        return false;
-    for (unsigned i = 0; i < a->length; i++) {
-        difference += fabs(a->vector[i] - b->vector[i]);
-        sum += a->vector[i] + b->vector[i];
-    }
-    return difference <= SAMPLE_DIFFERENCE * sum;
+    return whole > 0 ? 100 * part / whole : 0;
 }
 
-static void add_launch(struct sample *s, json_t *record)
+static void print_groups(FILE *out, json_t *run, json_t *sample)
 {
-    struct arena *arena = s->command->arena;
-    json_t *profile = json_object_get(record, "profile");
-    struct launch l = {
-        .number = trial_number(record, "launch"),
-        .name = arena_strdup(arena, json_string_value(json_object_get(record, "name"))),
-        .symbol = arena_strdup(arena, json_string_value(json_object_get(record, "symbol"))),
-        .work_groups = trial_number(record, "work_groups")};
-    read_vector(&l, json_string_value(json_object_get(profile, "units")));
-    read_vector(&l, json_string_value(json_object_get(profile, "blocks")));
-    while (l.group < s->groups.count
-           && !alike(&l, &s->launches.items[s->groups.items[l.group].first]))
-        l.group++;
-    if (l.group == s->groups.count) {
-        struct group g = {.first = (uint32_t)s->launches.count};
-        vector_push(arena, &s->groups, g);
-    }
-    s->groups.items[l.group].size++;
-    vector_push(arena, &s->launches, l);
-}
-
-static bool profile(struct sample *s)
-{
-    static const char *const options[] = {"--mode", "functional", "--profile", "blocks", NULL};
     size_t i;
-    json_t *record, *run = trial_run(s->command, options);
-    if (!run)
-        return false;
-    json_array_foreach(json_object_get(run, "kernels"), i, record) add_launch(s, record);
-    s->seconds += trial_seconds(run);
-    json_decref(run);
-    if (!s->launches.count)
-        fprintf(stderr, "heddle sample: the program launches no kernels\n");
-    return s->launches.count > 0;
-}
-
-/* ---- representatives ---- */
-
-static uint32_t wanted(const struct sample *s, const struct group *g)
-{
-    uint64_t most =
-        s->command->options->per_group ? s->command->options->per_group : SAMPLE_PER_GROUP;
-    return g->size < most ? g->size : (uint32_t)most;
-}
-
-/* Is number `at` of the group's launches one of `n` that are spread evenly over it? */
-static bool is_spread(uint32_t at, uint32_t size, uint32_t n)
-{
-    for (uint32_t i = 0; i < n; i++) {
-        if (at == (2 * (uint64_t)i + 1) * size / (2 * (uint64_t)n))
-            return true;
+    json_t *group;
+    fprintf(out, "%8s %9s %14s %9s  kernel\n", "launches", "simulated", "cycles", "+-");
+    json_array_foreach(json_object_get(sample, "groups"), i, group)
+    {
+        json_t *record = trial_kernel(run, trial_number(group, "first_launch"));
+        const char *name = json_string_value(json_object_get(record, "name"));
+        name = name ? name : "";
+        fprintf(out, "%8" PRIu64 " %9" PRIu64 " %14.0f %7.2f %%  %.*s\n",
+                trial_number(group, "launches"), trial_number(group, "simulated"),
+                number(group, "cycles"),
+                percent(number(group, "interval"), number(group, "cycles")),
+                (int)strcspn(name, "("), name);
     }
-    return false;
 }
 
-/* "3,17,29". */
-static const char *choose(const struct sample *s)
+static void print_total(FILE *out, json_t *run, json_t *sample)
 {
-    char *list = arena_alloc(s->command->arena, s->launches.count * 21 + 1);
-    uint32_t *seen = calloc(s->groups.count, sizeof *seen);
-    size_t used = 0;
-    list[0] = '\0';
-    for (uint32_t i = 0; seen && i < s->launches.count; i++) {
-        const struct launch *l = &s->launches.items[i];
-        const struct group *g = &s->groups.items[l->group];
-        if (is_spread(seen[l->group]++, g->size, wanted(s, g)))
-            used += (size_t)sprintf(list + used, "%s%" PRIu64, used ? "," : "", l->number);
-    }
-    free(seen);
-    return list;
-}
-
-static bool simulate(struct sample *s)
-{
-    const char *warmup = s->command->options->warmup;
-    const char *options[] = {
-        "--kernels",      choose(s), "--warmup", warmup ? warmup : "functional",
-        "--kernel-stats", "none",    NULL};
-    json_t *run = trial_run(s->command, options);
-    for (uint32_t i = 0; run && i < s->launches.count; i++) {
-        const struct launch *l = &s->launches.items[i];
-        json_t *record = trial_kernel(run, l->number);
-        const char *how = json_string_value(json_object_get(record, "simulated"));
-        if (!how || strcmp(how, "detailed") != 0)
-            continue;
-        struct group *g = &s->groups.items[l->group];
-        double cycles = (double)trial_number(record, "cycles");
-        g->simulated++;
-        g->sum += cycles;
-        g->squares += cycles * cycles;
-    }
-    if (run)
-        s->seconds += trial_seconds(run);
-    json_decref(run);
-    return run != NULL;
-}
-
-/* ---- the total ---- */
-
-/* Two-sided 95 % point of Student's t: Cornish-Fisher expansion about the normal's 1.96
- * (Abramowitz and Stegun, 26.7.5), within 1 % from 3 degrees of freedom on. */
-static double student(double freedom)
-{
-    double z = 1.959964, z3 = z * z * z, z5 = z3 * z * z;
-    if (freedom < 1)
-        return INFINITY;
-    if (freedom < 3)
-        return freedom < 2 ? 12.706 : 4.303;
-    return z + (z3 + z) / (4 * freedom) + (5 * z5 + 16 * z3 + 3 * z) / (96 * freedom * freedom);
-}
-
-struct total {
-    double cycles, half; /* of the interval */
-    uint32_t simulated;
-};
-
-static struct total extrapolate(const struct sample *s)
-{
-    struct total t = {0, 0, 0};
-    double variance = 0, freedom = 0;
-    for (uint32_t i = 0; i < s->groups.count; i++) {
-        const struct group *g = &s->groups.items[i];
-        double n = g->simulated, size = g->size, mean = n ? g->sum / n : 0;
-        t.cycles += size * mean;
-        t.simulated += g->simulated;
-        if (n < 2)
-            continue;
-        double spread = fmax(0, g->squares - n * mean * mean) / (n - 1);
-        variance += size * size * (1 - n / size) * spread / n;
-        freedom += n - 1;
-    }
-    t.half = variance > 0 ? student(freedom) * sqrt(variance) : 0;
-    return t;
-}
-
-static void print_groups(FILE *out, const struct sample *s)
-{
-    fprintf(out, "%8s %9s %14s  kernel\n", "launches", "simulated", "mean cycles");
-    for (uint32_t i = 0; i < s->groups.count; i++) {
-        const struct group *g = &s->groups.items[i];
-        const char *name = s->launches.items[g->first].name;
-        fprintf(out, "%8u %9u %14.0f  %.*s\n", g->size, g->simulated,
-                g->simulated ? g->sum / g->simulated : 0, (int)strcspn(name, "("), name);
-    }
+    double cycles = number(sample, "cycles");
+    fprintf(out,
+            "%" PRIu64 " launches in %zu groups, %" PRIu64 " simulated, %" PRIu64
+            " more warmed caches up\n",
+            trial_number(sample, "count"), json_array_size(json_object_get(sample, "groups")),
+            trial_number(sample, "simulated"), trial_number(sample, "touched"));
+    fprintf(
+        out,
+        "predicted: %.0f cycles, +- %.0f (%.2f %%) at 95 %%, of which the warm-up %.2f %%, %.3f "
+        "CPU seconds\n",
+        cycles, number(sample, "interval"), percent(number(sample, "interval"), cycles),
+        percent(number(sample, "warmup_bias"), cycles), trial_seconds(run));
 }
 
 /* --full: everything in detail, and how far the prediction is from it. */
-static bool compare(FILE *out, const struct sample *s, const struct total *t)
+static bool compare(FILE *out, struct command *c, json_t *sampled, json_t *sample)
 {
     static const char *const options[] = {"--kernel-stats", "none", NULL};
     size_t i;
-    double cycles = 0;
-    json_t *record, *run = trial_run(s->command, options);
+    double cycles = 0, predicted = number(sample, "cycles"), seconds = trial_seconds(sampled);
+    json_t *record, *run = trial_run(c, options);
     if (!run)
         return false;
     json_array_foreach(json_object_get(run, "kernels"), i, record) cycles +=
         (double)trial_number(record, "cycles");
+    bool inside = predicted - cycles <= number(sample, "interval")
+                  && cycles - predicted <= number(sample, "interval");
     fprintf(out,
-            "full simulation: %.0f cycles, error %+.2f %%, %.3f CPU seconds, %.1f times as many\n",
-            cycles, cycles > 0 ? 100 * (t->cycles / cycles - 1) : 0, trial_seconds(run),
-            s->seconds > 0 ? trial_seconds(run) / s->seconds : 0);
+            "full simulation: %.0f cycles, error %+.2f %%, %s the interval, %.3f CPU seconds, %.1f "
+            "times as many\n",
+            cycles, percent(predicted - cycles, cycles), inside ? "inside" : "outside",
+            trial_seconds(run), seconds > 0 ? trial_seconds(run) / seconds : 0);
     json_decref(run);
     return true;
 }
@@ -238,26 +81,34 @@ int command_sample(struct command *c)
     struct sampling sampling;
     char mistake[512];
     const struct options *o = c->options;
-    if (!o->program || !o->program[0]) {
-        fprintf(stderr,
-                "heddle sample: name a program: heddle sample PLATFORM -- PROGRAM ARGS...\n");
+    const char *warmup = o->warmup ? o->warmup : "functional";
+    const char *options[] = {
+        "--kernels", "auto", "--kernel-stats", "none", o->warmup ? "--warmup" : NULL, warmup, NULL};
+    if (!trial_has_subject(o, "PLATFORM"))
         return EXIT_USAGE;
-    }
-    if (!sampling_parse("1", o->warmup, &sampling, mistake, sizeof mistake)) {
+    if (!sampling_parse("auto", o->warmup, &sampling, mistake, sizeof mistake)) {
         fprintf(stderr, "heddle sample: %s\n", mistake);
         return EXIT_USAGE;
     }
-    struct sample s = {.command = c};
-    if (!profile(&s) || !simulate(&s) || !command_output_open(&output))
+    if (o->sass_trace)
+        return sample_list(c);
+    if (o->per_group) {
+        fprintf(stderr,
+                "heddle sample: '--per-group' is for lists of traces; how many launches of a "
+                "program are simulated follows from how they differ\n");
+        return EXIT_USAGE;
+    }
+    json_t *run = trial_run(c, options);
+    json_t *sample = json_object_get(run, "sample");
+    if (run && !sample)
+        fprintf(stderr, "heddle sample: the program launches no kernels\n");
+    if (!sample || !command_output_open(&output)) {
+        json_decref(run);
         return EXIT_ERRORS;
-    struct total t = extrapolate(&s);
-    print_groups(output.file, &s);
-    fprintf(
-        output.file,
-        "%zu launches in %zu groups, %u simulated\npredicted: %.0f cycles, +- %.0f (%.2f %%) at "
-        "95 %%, %.3f CPU seconds\n",
-        (size_t)s.launches.count, (size_t)s.groups.count, t.simulated, t.cycles, t.half,
-        t.cycles > 0 ? 100 * t.half / t.cycles : 0, s.seconds);
-    bool good = !o->full || compare(output.file, &s, &t);
+    }
+    print_groups(output.file, run, sample);
+    print_total(output.file, run, sample);
+    bool good = !o->full || compare(output.file, c, run, sample);
+    json_decref(run);
     return command_output_close(&output, o->output, good);
 }

@@ -305,7 +305,7 @@ static bool same_edge(const struct dot_edge *a, const struct dot_edge *b)
 {
     return a->from == b->from && a->to == b->to && a->from_port == b->from_port
            && a->to_port == b->to_port && a->link == b->link && a->is_bus == b->is_bus
-           && a->around == b->around && a->latency_cy == b->latency_cy;
+           && a->is_wire == b->is_wire && a->around == b->around && a->latency_cy == b->latency_cy;
 }
 
 static void merge_edge(struct builder *b, struct dot_edge edge)
@@ -345,6 +345,7 @@ static void add_connection(struct builder *b, const struct model_connection *c,
     struct dot_edge edge = {.protocol = c->protocol,
                             .link = c->link,
                             .is_bus = c->bus != 0,
+                            .is_wire = c->wire != 0,
                             .latency_cy = c->link ? 0 : c->latency_cy,
                             .depth = c->depth,
                             .from_port = from_port,

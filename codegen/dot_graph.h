@@ -53,6 +53,7 @@ struct dot_edge {
     const struct model_protocol *protocol;
     const struct model_link_type *link; /* NULL: a wire */
     bool is_bus;                        /* its connections share the link */
+    bool is_wire;                       /* with those of other edges of the same `link`, a box */
     uint32_t latency_cy;
     uint32_t depth;                /* of the first connection */
     const struct dot_node *around; /* smallest composite around both ends of each connection */

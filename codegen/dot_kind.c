@@ -23,18 +23,18 @@ const struct dot_kind_style *dot_kind_style(enum dot_kind kind)
     return &styles[kind];
 }
 
-static bool message_names_address(const struct model_message *m)
+static uint32_t address_count(const struct model_message *m)
 {
+    uint32_t count = 0;
     for (uint32_t i = 0; i < m->field_count; i++)
-        if (m->fields[i].kind == MODEL_FIELD_ADDR)
-            return true;
-    return false;
+        count += m->fields[i].kind == MODEL_FIELD_ADDR;
+    return count;
 }
 
 static bool any_names_address(const struct model_message *messages, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++)
-        if (message_names_address(&messages[i]))
+        if (address_count(&messages[i]))
             return true;
     return false;
 }
@@ -49,6 +49,20 @@ static bool any_carries_line(const struct model_message *messages, uint32_t coun
     return false;
 }
 
+/* Every request names one place; some are answered with something, others only confirmed. */
+static bool reads_and_writes(const struct model_protocol *p)
+{
+    uint32_t answered = 0, confirmed = 0;
+    for (uint32_t i = 0; i < p->request_count; i++)
+        if (address_count(&p->requests[i]) != 1)
+            return false;
+    for (uint32_t i = 0; i < p->reply_count; i++) {
+        answered += p->replies[i].field_count != 0;
+        confirmed += p->replies[i].field_count == 0;
+    }
+    return answered && confirmed && !any_names_address(p->replies, p->reply_count);
+}
+
 enum dot_traffic dot_traffic_of(const struct model_protocol *p)
 {
     if (!p)
@@ -59,7 +73,17 @@ enum dot_traffic dot_traffic_of(const struct model_protocol *p)
     if (any_names_address(p->requests, p->request_count)
         && any_names_address(p->replies, p->reply_count))
         return DOT_TRANSLATION;
-    return DOT_CONTROL;
+    return reads_and_writes(p) ? DOT_MEMORY : DOT_CONTROL;
+}
+
+/* Orders that name no place and are only confirmed: to a cache, to be emptied. Who gives them
+ * commands nobody. */
+static bool is_housekeeping(const struct model_protocol *p)
+{
+    bool plain = p && p->reply_count && !any_names_address(p->requests, p->request_count);
+    for (uint32_t i = 0; plain && i < p->reply_count; i++)
+        plain = p->replies[i].field_count == 0;
+    return plain;
 }
 
 /* How many ports of each sort a type has. */
@@ -79,13 +103,27 @@ static struct port_census census_of(const struct model_type *type)
             n.any++;
         else if (port->is_in)
             n.in[traffic]++;
-        else
+        else if (traffic != DOT_CONTROL || !is_housekeeping(port->protocol))
             n.out[traffic]++;
         if (port->is_in && traffic == DOT_CONTROL && port->protocol)
             n.orders_name_addresses |=
                 any_names_address(port->protocol->requests, port->protocol->request_count);
     }
     return n;
+}
+
+/* Arrays of ports of one protocol on both sides, and nothing else. */
+static bool only_connects(const struct model_type *type)
+{
+    bool in = false, out = false;
+    for (uint32_t i = 0; i < type->port_count; i++) {
+        const struct model_port_decl *port = &type->ports[i];
+        if (!port->is_array || port->protocol != type->ports[0].protocol)
+            return false;
+        in |= port->is_in;
+        out |= !port->is_in;
+    }
+    return in && out;
 }
 
 static bool has_size(const struct model_type *type)
@@ -108,7 +146,7 @@ enum dot_kind dot_kind_of(const struct model_type *type)
     if (type->is_composite || type->is_platform)
         return DOT_KIND_COMPOSITE;
     struct port_census n = census_of(type);
-    if (n.any)
+    if (n.any || only_connects(type))
         return DOT_KIND_INTERCONNECT;
     if (n.in[DOT_MEMORY] && !n.out[DOT_MEMORY])
         return DOT_KIND_MEMORY;
@@ -119,7 +157,7 @@ enum dot_kind dot_kind_of(const struct model_type *type)
     if (!n.out[DOT_MEMORY])
         return kind_without_memory(&n);
     if (n.out[DOT_CONTROL])
-        return DOT_KIND_CONTROL;
+        return n.in[DOT_CONTROL] + n.in[DOT_TRANSLATION] ? DOT_KIND_CONTROL : DOT_KIND_HOST;
     if (!n.in[DOT_CONTROL])
         return DOT_KIND_TESTER;
     return n.orders_name_addresses ? DOT_KIND_TRANSFER : DOT_KIND_COMPUTE;

@@ -2,11 +2,15 @@
  * so that a component written yesterday gets its colour too.
  *
  * Traffic of a protocol: `memory` when a message carries a block whose size is an argument of the
- * protocol (a line); else `translation` when an address is answered by an address; else `control`.
+ * protocol (a line), or when every request names one place and some are answered with something
+ * (reads), others only confirmed (writes); `translation` when an address is answered by an address;
+ * else `control`. Orders that name no place and are only confirmed (a cache is to be emptied) make
+ * nobody a giver of orders.
  *
  * Kind of a component:
  *   composite     has instances inside
- *   interconnect  takes and gives `any` protocol
+ *   interconnect  takes and gives `any` protocol, or has arrays of ports of one protocol on both
+ *                 sides and nothing else
  *   memory        is asked for memory and asks nobody: the end of the path
  *   cache         passes memory requests on and has a size of its own (a parameter in bytes)
  *   bridge        passes memory requests on without one

@@ -294,6 +294,16 @@ static void write_end_name(FILE *out, const struct dot_node *node, uint32_t port
                                             : node->type->ports[port].name);
 }
 
+/* "gpu.walks", inside a label. */
+static void write_end_text(FILE *out, const struct dot_node *node, uint32_t port)
+{
+    docs_write_html(out, node->label);
+    if (node->is_stub || port == DOT_NO_PORT)
+        return;
+    putc('.', out);
+    docs_write_html(out, node->type->ports[port].name);
+}
+
 static void write_protocol(FILE *out, const struct model_protocol *protocol)
 {
     write_quoted(out, protocol->name);
@@ -302,13 +312,82 @@ static void write_protocol(FILE *out, const struct model_protocol *protocol)
                 i + 1 == protocol->argument_count ? ")" : "");
 }
 
-static void write_edge(FILE *out, const struct dot_edge *e)
+/* The box of a shared wire: what goes over it, one line a kind of connection, which edges lead to
+ * and from. Its node is named after the first of them. */
+static uint32_t first_over(const struct dot_graph *graph, uint32_t edge)
 {
-    write_end(out, e->from, e->from_port);
+    uint32_t first = 0;
+    while (!graph->edges[first].is_wire || graph->edges[first].link != graph->edges[edge].link)
+        first++;
+    return first;
+}
+
+static uint32_t wires_of(const struct dot_graph *graph, const struct model_link_type *link)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < graph->model->wire_count; i++)
+        count += graph->model->wires[i].link == link;
+    return count;
+}
+
+static void write_wire_rows(FILE *out, const struct dot_graph *graph, uint32_t first)
+{
+    for (uint32_t i = first; i < graph->edge_count; i++) {
+        const struct dot_edge *e = &graph->edges[i];
+        if (!e->is_wire || first_over(graph, i) != first)
+            continue;
+        fprintf(out,
+                "<TR><TD PORT=\"e%" PRIu32 "\" ALIGN=\"LEFT\"><FONT POINT-SIZE=\"9\" "
+                "COLOR=\"%s\">",
+                i, traffic_colours[dot_traffic_of(e->protocol)]);
+        write_end_text(out, e->from, e->from_port);
+        fputs(" → ", out);
+        write_end_text(out, e->to, e->to_port);
+        write_times(out, e->per_scope, e->per_scope);
+        fputs("</FONT></TD></TR>\n", out);
+    }
+}
+
+static void write_wires(FILE *out, const struct dot_graph *graph)
+{
+    char bandwidth[PARAMS_VALUE_MAX], latency[PARAMS_VALUE_MAX];
+    for (uint32_t i = 0; i < graph->edge_count; i++) {
+        const struct model_link_type *link = graph->edges[i].link;
+        if (!graph->edges[i].is_wire || first_over(graph, i) != i)
+            continue;
+        uint32_t count = wires_of(graph, link);
+        fprintf(out,
+                "w%" PRIu32 " [tooltip=\"shared wire: requests and replies take turns, each way\", "
+                "label=<<TABLE BORDER=\"1\" CELLBORDER=\"0\" CELLSPACING=\"0\" CELLPADDING=\"2\" "
+                "COLOR=\"#444444\" BGCOLOR=\"#FFFFFF\">\n<TR><TD BGCOLOR=\"#444444\"><FONT "
+                "POINT-SIZE=\"9\" COLOR=\"#FFFFFF\">shared wire</FONT></TD></TR>\n<TR><TD><B>",
+                i);
+        docs_write_html(out, link->name);
+        write_times(out, count, count);
+        fprintf(out, "</B>  %s  %s</TD></TR>\n",
+                params_bandwidth_text(link->bandwidth_bytes_per_s, bandwidth),
+                params_time_text(link->latency_ps, latency));
+        write_wire_rows(out, graph, i);
+        fputs("</TABLE>>];\n", out);
+    }
+}
+
+/* An edge, or with `half` the way to the box of a shared wire (1) or from it (2). */
+static void write_edge(FILE *out, const struct dot_graph *graph, uint32_t index, int half)
+{
+    const struct dot_edge *e = &graph->edges[index];
+    if (half == 2)
+        fprintf(out, "w%" PRIu32 ":e%" PRIu32 ":e", first_over(graph, index), index);
+    else
+        write_end(out, e->from, e->from_port);
     fputs(" -> ", out);
-    write_end(out, e->to, e->to_port);
+    if (half == 1)
+        fprintf(out, "w%" PRIu32 ":e%" PRIu32 ":w", first_over(graph, index), index);
+    else
+        write_end(out, e->to, e->to_port);
     fputs(" [label=\"", out);
-    write_edge_label(out, e);
+    if (half == 0)
+        write_edge_label(out, e);
     fputs("\", tooltip=\"", out);
     write_end_name(out, e->from, e->from_port);
     fputs(" -> ", out);
@@ -321,7 +400,7 @@ static void write_edge(FILE *out, const struct dot_edge *e)
         fputs(", penwidth=3", out);
     if (e->optional)
         fputs(", style=dashed", out);
-    fputs("];\n", out);
+    fputs(half == 1 ? ", arrowhead=none];\n" : "];\n", out);
 }
 
 static void write_kind_legend(FILE *out, const struct dot_graph *graph)
@@ -401,7 +480,12 @@ void dot_write(const struct dot_graph *graph, struct dot_look look, FILE *out)
     write_stubs(out, graph, true);
     write_tree(out, graph, graph->scope, look, only);
     write_stubs(out, graph, false);
-    for (uint32_t i = 0; i < graph->edge_count; i++)
-        write_edge(out, &graph->edges[i]);
+    write_wires(out, graph);
+    for (uint32_t i = 0; i < graph->edge_count; i++) {
+        bool is_wire = graph->edges[i].is_wire;
+        write_edge(out, graph, i, is_wire ? 1 : 0);
+        if (is_wire)
+            write_edge(out, graph, i, 2);
+    }
     fputs("}\n", out);
 }

@@ -138,9 +138,9 @@ static void emit_rings(struct emit *e, const struct layout *layout)
         emit(e, " .depth = %u, .width = %u, .latency = %u,\n", row->depth, row->width,
              row->latency);
         emit(e,
-             "      .link = %u, .payload_bytes = %u, .protocol = %u, .is_reply = %u, .pending = %u "
-             "},\n",
+             "      .link = %u, .payload_bytes = %u, .protocol = %u, .is_reply = %u, .pending = %u",
              row->link, row->payload_bytes, row->protocol, row->is_reply, row->pending);
+        emit(e, "%s },\n", row->reversed ? ", .reversed = 1" : "");
     }
     emit(e, "};\n\n");
 }

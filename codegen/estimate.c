@@ -143,6 +143,11 @@ void estimate_read(struct estimate_input *in, json_t *run, json_t *kernel, json_
                       + number(waiting, "vector_memory_full") + number(waiting, "stores");
     in->wait_scalar = number(waiting, "lgkmcnt_scalar_memory");
     in->wait_code = number(waiting, "fetch");
+    json_t *cold = json_object_get(kernel, "cold");
+    in->retimed = cold != NULL;
+    in->saved_lines = number(cold, "lines");
+    in->saved_pages = number(cold, "pages");
+    in->saved_both = number(cold, "both");
     in->held = number(achieved, "wavefront_cycles");
     in->active = number(achieved, "longest_unit_cycles");
     in->vector_instructions = number(units, "vector_memory_instructions");
@@ -157,12 +162,25 @@ double estimate_formula(const struct estimate_input *in)
     return in->cycles - delta;
 }
 
+/* The part of what missed cold that does not miss behind the launches before. */
+static double avoided(double cold, double warm)
+{
+    return cold > 0 ? most(0, 1 - warm / cold) : 0;
+}
+
+double estimate_retimed(const struct estimate_input *in)
+{
+    double lines = avoided(in->dram_reads, in->warm_reads);
+    double pages = avoided(in->walks, in->warm_walks);
+    double saved = lines * (1 - pages) * in->saved_lines + pages * (1 - lines) * in->saved_pages
+                   + lines * pages * in->saved_both;
+    return in->cycles - most(0, least(saved, in->cycles));
+}
+
 double estimate_waits(const struct estimate_input *in)
 {
-    double hits = in->dram_reads > 0 ? 1 - in->warm_reads / in->dram_reads : 0;
-    double pages = in->walks > 0 ? 1 - in->warm_walks / in->walks : 0;
-    double line = most(hits, 0) * (in->dram - in->l2);
-    double page = most(pages, 0) * in->walk * in->walked;
+    double line = avoided(in->dram_reads, in->warm_reads) * (in->dram - in->l2);
+    double page = avoided(in->walks, in->warm_walks) * in->walk * in->walked;
     double all = in->vector_misses + in->scalar_misses + in->code_misses;
     line *= all > 0 ? least(1, in->dram_reads / all) : 0; /* the others find it in the L2 */
     double mean = in->vector_instructions > 0 ? in->vector_cycles / in->vector_instructions : 0;
@@ -172,5 +190,11 @@ double estimate_waits(const struct estimate_input *in)
     double other = page + line > 0 ? (page + line) / (page + line + in->hit) : 0;
     double saved = in->wait_vector * vector + (in->wait_scalar + in->wait_code) * other;
     double wavefronts = in->active > 0 ? in->held / in->active : 0;
-    return wavefronts > 0 ? in->cycles - least(saved / wavefronts, in->active) : in->cycles;
+    saved = wavefronts > 0 ? saved / wavefronts : 0;
+    return in->cycles - most(0, least(saved, least(in->active, in->cycles)));
+}
+
+double estimate_cold(const struct estimate_input *in)
+{
+    return in->retimed ? estimate_retimed(in) : estimate_waits(in);
 }

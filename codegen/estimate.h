@@ -1,14 +1,22 @@
 /* Correcting the cycles of a kernel that was simulated with cold caches, from statistics of that
- * run and of a functional profile. docs/warmup.md derives what stands here. */
+ * run and of a functional profile. docs/warmup.md derives what stands here.
+ *
+ * Who has statistics of another form fills struct estimate_input by himself: a field that is 0 is
+ * not known, and what needs it is not corrected. */
 #ifndef HEDDLE_CODEGEN_ESTIMATE_H
 #define HEDDLE_CODEGEN_ESTIMATE_H
 
 #include <jansson.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 /* All of one kernel; times in cycles. */
 struct estimate_input {
-    double cycles;      /* simulated cold */
+    double cycles; /* simulated cold */
+    /* The run was re-timed (components/compute_unit/retime.h): cycles that it would have been
+     * shorter by if no read had missed in L2s, no lookup in shared TLBs, neither. */
+    bool retimed;
+    double saved_lines, saved_pages, saved_both;
     double dram_reads;  /* lines, cold */
     double controllers; /* memory slices in use: reads of all / most reads of one */
     double line;        /* bytes */
@@ -36,8 +44,12 @@ void estimate_read(struct estimate_input *in, json_t *run, json_t *kernel, json_
                    json_t *before);
 
 /* Cycles with warm caches. estimate_formula: the correction factor of "gpu-cold-start-mitigation",
- * section "A Possible Formula", as printed. estimate_waits: our own. */
+ * section "A Possible Formula", as printed, which may be below 0. The others are ours, and between
+ * 0 and the cycles of the cold run: estimate_cold is the best that can be made of the input,
+ * estimate_retimed where there is a re-timed run, else estimate_waits. */
 double estimate_formula(const struct estimate_input *in);
+double estimate_cold(const struct estimate_input *in);
+double estimate_retimed(const struct estimate_input *in);
 double estimate_waits(const struct estimate_input *in);
 
 #endif

@@ -48,9 +48,10 @@ void experiment_write_csv(FILE *out, const struct experiment_kernel *kernels, ui
     for (uint32_t i = 0; i < count; i++) {
         const struct experiment_kernel *k = &kernels[i];
         for (unsigned mode = 0; mode < EXPERIMENT_MODES; mode++)
-            fprintf(out, "%" PRIu64 ",\"%s\",%s,%.0f,%.4f,%.3f,%.3f\n", k->launch, k->name,
-                    experiment_mode_name(mode), k->point[mode].cycles, experiment_ipc(k, mode),
-                    experiment_accuracy(k, mode), k->point[mode].seconds);
+            if (k->point[mode].cycles > 0)
+                fprintf(out, "%" PRIu64 ",\"%s\",%s,%.0f,%.4f,%.3f,%.3f\n", k->launch, k->name,
+                        experiment_mode_name(mode), k->point[mode].cycles, experiment_ipc(k, mode),
+                        experiment_accuracy(k, mode), k->point[mode].seconds);
     }
 }
 

@@ -36,6 +36,7 @@ double experiment_ipc(const struct experiment_kernel *k, unsigned mode);
 /* Per cent: 100 is the IPC of `perfect`. */
 double experiment_accuracy(const struct experiment_kernel *k, unsigned mode);
 
+/* Modes that were not measured, with 0 cycles, are left out. */
 void experiment_write_csv(FILE *out, const struct experiment_kernel *kernels, uint32_t count);
 /* A panel for each kernel: IPC, or accuracy, over the number of launches warmed up with. */
 void experiment_write_svg(FILE *out, const struct experiment_kernel *kernels, uint32_t count,

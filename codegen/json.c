@@ -281,7 +281,7 @@ static json_t *port_ref_json(const struct model_port *port)
     return json_sprintf("%s%s%s[%u]", port->owner->path, dot, port->decl->name, port->element);
 }
 
-static json_t *connection_json(const struct model_connection *c)
+static json_t *connection_json(const struct model *m, const struct model_connection *c)
 {
     json_t *one =
         json_pack("{s:I, s:o, s:o, s:s}", "id", (json_int_t)c->id, "from", port_ref_json(c->from),
@@ -290,6 +290,10 @@ static json_t *connection_json(const struct model_connection *c)
         json_object_set_new(one, "link", json_string(c->link->name));
     if (c->link && c->bus)
         json_object_set_new(one, "bus", json_integer(c->bus));
+    if (c->wire) {
+        json_object_set_new(one, "wire", json_string(m->wires[c->wire - 1].path));
+        json_object_set_new(one, "reversed", json_boolean(c->reversed));
+    }
     if (!c->link)
         json_object_set_new(one, "latency_cy", json_integer(c->latency_cy));
     json_object_set_new(one, "depth", json_integer(c->depth));
@@ -298,6 +302,21 @@ static json_t *connection_json(const struct model_connection *c)
     json_object_set_new(one, "crosses_partitions", json_boolean(c->crosses));
     json_object_set_new(one, "place", place_json(&c->place));
     return one;
+}
+
+static json_t *wires_json(const struct model *m)
+{
+    json_t *all = json_array();
+    for (uint32_t i = 0; i < m->wire_count; i++) {
+        const struct model_wire *w = &m->wires[i];
+        json_array_append_new(all, json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:o}", "path", w->path,
+                                             "doc", text(w->doc), "link", w->link->name, "end",
+                                             w->end->path, "bandwidth_bytes_per_s",
+                                             (json_int_t)w->link->bandwidth_bytes_per_s,
+                                             "latency_ps", (json_int_t)w->link->latency_ps, "place",
+                                             place_json(&w->place)));
+    }
+    return all;
 }
 
 static json_t *space_json(const struct model_space *s)
@@ -352,7 +371,7 @@ static json_t *connections_json(const struct model *m)
 {
     json_t *all = json_array();
     for (uint32_t i = 0; i < m->connection_count; i++)
-        json_array_append_new(all, connection_json(m->connections[i]));
+        json_array_append_new(all, connection_json(m, m->connections[i]));
     return all;
 }
 
@@ -379,6 +398,8 @@ bool view_json(const struct model *model, FILE *out, struct view_error *error)
     json_object_set_new(root, "types", types_json(model));
     json_object_set_new(root, "instances", instances_json(model));
     json_object_set_new(root, "parts", parts_json(model));
+    if (model->wire_count > 0)
+        json_object_set_new(root, "wires", wires_json(model));
     json_object_set_new(root, "connections", connections_json(model));
     json_object_set_new(root, "spaces", spaces_json(model));
     bool good = json_dumpf(root, out, JSON_INDENT(1)) == 0 && putc('\n', out) != EOF;

@@ -35,21 +35,37 @@ static uint32_t protocol_number(struct builder *b, const struct model_protocol *
     bug("protocol %s is not among those of the platform", protocol->name);
 }
 
-/* 1 + the link's index. Connections of one bus share theirs; it is named by the first of them. */
+static bool share_link(const struct model_connection *a, const struct model_connection *b)
+{
+    return (a->bus || a->wire) && a->bus == b->bus && a->wire == b->wire;
+}
+
+/* "wire[2] -> gpu[2]": its forward half leads there. */
+static const char *link_name(struct builder *b, const struct model_connection *connection)
+{
+    if (!connection->wire)
+        return arena_printf(b->arena, "%s -> %s via %s", port_path(b, connection->from),
+                            port_path(b, connection->to), connection->link->name);
+    const struct model_wire *wire = &b->model->wires[connection->wire - 1];
+    return arena_printf(b->arena, "%s -> %s", wire->path,
+                        *wire->end->path ? wire->end->path : b->model->name);
+}
+
+/* 1 + the link's index. Connections of one bus or wire share theirs; a bus is named by the first of
+ * them. */
 static uint32_t add_link(struct builder *b, const struct model_connection *connection)
 {
     if (!connection->link)
         return 0;
-    for (uint32_t i = 0; connection->bus && i < connection->id; i++)
-        if (b->model->connections[i]->bus == connection->bus)
+    for (uint32_t i = 0; i < connection->id; i++)
+        if (share_link(connection, b->model->connections[i]))
             return b->rings.items[b->request_ring[i]].link;
-    struct platform_link link = {
-        .name = layout_add_string(
-            b, arena_printf(b->arena, "%s -> %s via %s", port_path(b, connection->from),
-                            port_path(b, connection->to), connection->link->name)),
-        .shared = connection->bus != 0,
-        .bandwidth_bytes_per_s = connection->link->bandwidth_bytes_per_s,
-        .latency_ps = connection->link->latency_ps};
+    struct platform_link link = {.name = layout_add_string(b, link_name(b, connection)),
+                                 .shared = connection->wire  ? LINK_WIRE
+                                           : connection->bus ? LINK_BUS
+                                                             : LINK_OWN,
+                                 .bandwidth_bytes_per_s = connection->link->bandwidth_bytes_per_s,
+                                 .latency_ps = connection->link->latency_ps};
     vector_push(b->arena, &b->links, link);
     return b->links.count;
 }
@@ -72,6 +88,7 @@ void layout_add_rings(struct builder *b)
                 message_slot_bytes(b->arena, protocol->requests, protocol->request_count),
             .protocol = protocol_number(b, protocol),
             .pending = b->pending[b->request_ring[i]],
+            .reversed = connection->reversed,
         };
         vector_push(b->arena, &b->rings, request);
         vector_push(b->arena, &b->layout->rings, connection);

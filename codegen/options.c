@@ -73,18 +73,20 @@ static const struct command {
                      "5 stall, 6 cycle limit, 7 not started.",
                      1, 1},
     [COMMAND_EXPERIMENT] =
-        {"experiment", "FILE --kernels LIST -o DIR -- PROGRAM ARGS...",
+        {"experiment", "FILE --kernels LIST -o DIR [-- PROGRAM ARGS...]",
          "compare ways to warm up before kernels",
-         "Simulates each chosen launch of the program after every kind of warm-up (perfect, none, "
+         "Simulates each chosen launch of the program, or kernel of --sass-trace, after every kind "
+         "of warm-up (perfect, none, "
          "memory:1 to memory:10, full-memory, functional), and corrects the cold one by two "
-         "formulas. Writes results.csv, ipc.svg, accuracy.svg and index.html to DIR. "
-         "docs/warmup.md explains them.",
+         "formulas. Writes results.csv, ipc.svg, accuracy.svg and index.html to DIR, "
+         "with --corrections only results.csv. docs/warmup.md explains them.",
          1, 1},
     [COMMAND_SAMPLE] =
-        {"sample", "FILE -- PROGRAM ARGS...", "cycles of all kernels from a few of them",
-         "Executes the program without timing, groups launches by what they execute, simulates a "
-         "few of each group in detail, and extrapolates, with a 95 % interval. docs/warmup.md "
-         "explains it.",
+        {"sample", "FILE [-- PROGRAM ARGS...]", "cycles of all kernels from a few of them",
+         "Runs the program, or plays --sass-trace: groups launches by what they execute, simulates "
+         "a few of each "
+         "group in detail, executes the others without timing, and extrapolates, with a 95 % "
+         "interval. docs/warmup.md explains it.",
          1, 1},
     [COMMAND_STATS] =
         {"stats", "A.json [B.json]", "show statistics, or the difference of two runs",
@@ -159,8 +161,8 @@ static const struct option_spec {
      "timing, or functional: the same instructions at once, without timing"},
     {"--kernels", "LIST", KIND_TEXT, FIELD(kernels), ON(RUN) | ON(EXPERIMENT),
      "launches to simulate in detail: numbers from 1, ranges and kernels' names, as in "
-     "3,7-9,scale; "
-     "the others are executed without timing"},
+     "3,7-9,scale; or (run) auto: a few of each kind, chosen while the program runs, from which the "
+     "statistics tell all; the others are executed without timing"},
     {"--warmup", "HOW", KIND_TEXT, FIELD(warmup), ON(RUN) | ON(SAMPLE),
      "before each of them: none, perfect, full-memory, memory:N, functional (default) or "
      "functional:N, of all or the N preceding launches"},
@@ -168,7 +170,9 @@ static const struct option_spec {
      "with --mode functional, in the statistics of each launch: blocks, what it executed; memory, "
      "also what it accessed, and what of that caches and TLBs would not have had"},
     {"--per-group", "N", KIND_NUMBER, FIELD(per_group), ON(SAMPLE),
-     "launches to simulate of each group (default 3)"},
+     "with --sass-trace: kernels to simulate of each group (default 3)"},
+    {"--corrections", NULL, KIND_FLAG, FIELD(corrections), ON(EXPERIMENT),
+     "only perfect, none and the corrections, all launches in one run each"},
     {"--full", NULL, KIND_FLAG, FIELD(full), ON(SAMPLE),
      "simulate everything in detail, too, and compare"},
     {"--unified", "GPUS", KIND_TEXT, FIELD(unified), ON(RUN),
@@ -185,7 +189,7 @@ static const struct option_spec {
      "error at the end)"},
     {"--trace", "FILE", KIND_TEXT, FIELD(trace), ON(RUN),
      "write a trace for Perfetto or chrome://tracing"},
-    {"--sass-trace", "LIST", KIND_TEXT, FIELD(sass_trace), ON(RUN),
+    {"--sass-trace", "LIST", KIND_TEXT, FIELD(sass_trace), ON(RUN) | TRIAL_COMMANDS,
      "play the SASS traces that this kernelslist.g names, or one .traceg, on a platform with a "
      "trace_player"},
     {"--dump", "FILE", KIND_TEXT, FIELD(dump), ON(RUN),
@@ -196,10 +200,14 @@ static const struct option_spec {
      "continue from the state in FILE, of the same platform with the same parameters"},
     {"--watch", "ADDRESS", KIND_LIST, FIELD(watch), ON(RUN),
      "print every message about the line of 64 bytes at ADDRESS; only without a program"},
+    {"--play-trace", "DIR|LIST", KIND_TEXT, FIELD(play_trace), ON(RUN),
+     "play the recorded instructions of an AMD program instead of running one"},
     {"--api-trace", "FILE|DIR", KIND_TEXT, FIELD(api_trace), ON(RUN),
      "play a trace of API calls instead of a program, and compare what it copies to the host"},
     {"--record-api-trace", "DIR", KIND_TEXT, FIELD(record_api_trace), ON(RUN),
      "record the program's calls of HIP, with their data, in a new folder for --api-trace"},
+    {"--record-trace", "DIR", KIND_TEXT, FIELD(record_trace), ON(RUN),
+     "record what each wavefront of the program's kernels executes, in a new folder"},
     {"--threads", "N", KIND_NUMBER, FIELD(threads), ON(RUN) | TRIAL_COMMANDS,
      "threads of the simulation (default 1); must change no result, only the time it takes"},
     {"--max-cycles", "N", KIND_NUMBER, FIELD(max_cycles), ON(RUN),
@@ -216,8 +224,8 @@ static const struct option_spec {
      "group: how much memory to sort in (default 160)"},
     {"--line", "BYTES", KIND_NUMBER, FIELD(line), ON(TRACE),
      "stats: bytes of a line (default 128)"},
-    {"--no-cache", NULL, KIND_FLAG, FIELD(no_cache), ON(TRACE) | ON(RUN),
-     "stats, run --sass-trace: neither read nor write the binary copies"},
+    {"--no-cache", NULL, KIND_FLAG, FIELD(no_cache), ON(TRACE) | ON(RUN) | TRIAL_COMMANDS,
+     "stats, --sass-trace: neither read nor write the binary copies"},
     {"--markdown", NULL, KIND_FLAG, FIELD(markdown), ON(HELP), "all commands as Markdown"},
     {"--man", NULL, KIND_FLAG, FIELD(man), ON(HELP), "all commands as a man page"},
 };

@@ -46,9 +46,10 @@ struct options {
     const char *platform, *output, *level, *only;
     const char *kernels, *warmup, *profile;
     const char *mode, *unified, *stats, *kernel_stats, *report, *trace, *tick_order, *mcpu;
-    const char *dump, *dump_at, *load, *api_trace, *record_api_trace, *sass_trace;
+    const char *dump, *dump_at, *load, *api_trace, *record_api_trace, *record_trace, *sass_trace;
+    const char *play_trace;
     uint64_t max_cycles, stall_limit, threads, jobs, memory, line, per_group;
-    bool full, json, svg, check, csv, generic, tick_all, stats_no_host, verbose, markdown, man,
+    bool full, corrections, json, svg, check, csv, generic, tick_all, stats_no_host, verbose, markdown, man,
         no_cache;
     const char *html_folder;
 };

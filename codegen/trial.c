@@ -52,8 +52,12 @@ static const char **make_words(struct command *c, const char *const *options, co
     add_option(&w, "--stats", stats);
     for (; *options; options++)
         add(&w, *options);
-    add(&w, "--");
-    for (char **argument = o->program; *argument; argument++)
+    add_option(&w, "--sass-trace", o->sass_trace);
+    if (o->no_cache)
+        add(&w, "--no-cache");
+    if (o->program)
+        add(&w, "--");
+    for (char **argument = o->program; argument && *argument; argument++)
         add(&w, *argument);
     add(&w, NULL);
     return w.list.items;
@@ -76,6 +80,25 @@ static int run_child(const char **words)
     return pid > 0 && WIFEXITED(status) ? WEXITSTATUS(status) : 127;
 }
 
+const char *trial_subject(const struct options *o)
+{
+    return o->sass_trace ? o->sass_trace : o->program[0];
+}
+
+bool trial_has_subject(const struct options *o, const char *arguments)
+{
+    const char *name = options_command_name(o->command);
+    bool program = o->program && o->program[0];
+    if (program != (o->sass_trace != NULL))
+        return true;
+    fprintf(stderr,
+            program ? "heddle %s: either a program or '--sass-trace LIST', not both\n"
+                    : "heddle %s: name a program or a list of traces: heddle %s %s -- PROGRAM "
+                      "ARGS..., or --sass-trace LIST\n",
+            name, name, arguments);
+    return false;
+}
+
 json_t *trial_run(struct command *c, const char *const *options)
 {
     const char *name = options_command_name(c->options->command);
@@ -91,7 +114,7 @@ json_t *trial_run(struct command *c, const char *const *options)
     json_t *root = status == 0 ? json_load_file(path, 0, &error) : NULL;
     if (status != 0)
         fprintf(stderr, "heddle %s: a run of '%s' ended with status %d\n", name,
-                c->options->program[0], status);
+                trial_subject(c->options), status);
     else if (!root)
         fprintf(stderr, "heddle %s: a run of '%s' wrote no statistics (does it use the GPU?)\n",
                 name, c->options->program[0]);

@@ -99,8 +99,8 @@ enum ast_kind {
     AST_BEHAVIOUR, /* name: the string */
     AST_INSTANCE,  /* name, size, target: component, on, body: AST_SETTING */
     AST_SETTING,   /* name, value; fill_body when the value is PART { ... } */
-    AST_CONNECT,   /* left, right, latency, via, is_shared, target: type of via, on, body, over, by,
-                      otherwise */
+    AST_CONNECT,   /* left, right, latency, via, which, is_shared, target: type of via, on, body,
+                      over,   by, otherwise */
     AST_SPACE,     /* name, left: targets, each, interleave */
     AST_MAP,       /* left, at */
     AST_PARTITION, /* left */
@@ -126,6 +126,7 @@ struct ast_item {
     struct ast_exprs *args;
     struct ast_expr *size, *value, *low, *high;
     struct ast_expr *depth, *width, *latency;
+    struct ast_expr *which; /* elements of `via`: AST_ALL, AST_INDEX, AST_SLICE, without `a` */
     struct ast_exprs *left, *right;
     struct ast_expr *by, *otherwise, *each, *interleave, *at;
     struct ast_name via, over, on;

@@ -24,6 +24,8 @@ extern const struct check check_shallow;
 extern const struct check check_channels;
 /* check_routes.c */
 extern const struct check check_cyclic_routes, check_stores;
+/* check_wires.c */
+extern const struct check check_wires;
 /* check_unused.c */
 extern const struct check check_unused_parameters, check_unused_components;
 

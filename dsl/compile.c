@@ -180,15 +180,17 @@ const struct model *compile_text(struct compilation *c, const char *name, const 
     return NULL;
 }
 
+static const struct model *declarations_of(struct compilation *c, struct source_file *source)
+{
+    if (source == NULL)
+        return NULL;
+    load(c, source);
+    return c->program.damaged ? NULL : declarations(c);
+}
+
 const struct model *compile_components(struct compilation *c, const char *file)
 {
-    struct source_file *source = read_main(c, file);
-    const struct model *model = NULL;
-    if (source != NULL) {
-        load(c, source);
-        if (!c->program.damaged)
-            model = declarations(c);
-    }
+    const struct model *model = declarations_of(c, read_main(c, file));
     diagnostics_finish(&c->diagnostics);
     return has_errors(c) ? NULL : model;
 }
@@ -209,14 +211,9 @@ static bool declares_platform(struct compilation *c, const struct source_file *s
 const struct model *compile_check(struct compilation *c, const char *file, const char *platform)
 {
     struct source_file *source = read_main(c, file);
-    const struct model *model = NULL;
     if (source != NULL && (platform != NULL || declares_platform(c, source)))
         return compile_source(c, source, platform, platform == NULL);
-    if (source != NULL) {
-        load(c, source);
-        if (!c->program.damaged)
-            model = declarations(c);
-    }
+    const struct model *model = declarations_of(c, source);
     diagnostics_finish(&c->diagnostics);
     return has_errors(c) ? NULL : model;
 }

@@ -105,6 +105,8 @@ struct statement {
     struct node *interconnect; /* `via NAME` of a component */
     struct link_use *link;     /* `via LINK`, `over LINK` */
     struct link_use *over;
+    struct wire_group *wires; /* `via WIRE` */
+    bool via_later;           /* a link or wire, which may be declared behind it */
     bool first_of_interconnect;
 };
 
@@ -112,6 +114,28 @@ struct statement {
 struct link_use {
     const char *name;
     struct model_link_type *model; /* NULL when it could not be made */
+};
+
+struct wire;
+struct wire_group;
+
+/* One element of `NAME[n] : LINK;`. */
+struct shared_wire {
+    struct wire_group *group;
+    const char *path;
+    VECTOR(struct wire *) uses;
+    struct node *end; /* the instance to which it leads; set by check_wires */
+    uint32_t model;   /* 1 + index in model.wires; 0: none */
+};
+
+struct wire_group {
+    const struct ast_item *item;
+    struct node *node; /* the composite that declares them */
+    struct model_link_type *link;
+    bool is_array;
+    bool shared; /* false: each connection has wires of its own */
+    struct shared_wire *wires;
+    uint32_t count;
 };
 
 struct wire_end {
@@ -126,6 +150,7 @@ struct wire {
     struct link_use *link;
     const struct ast_expr *latency;
     uint32_t bus;
+    struct shared_wire *shared; /* NULL: none */
 };
 
 /* One port: the wire outside of its instance, and for a composite the one inside. */
@@ -159,6 +184,7 @@ struct child_group {
     struct node **nodes; /* NULL with count 0: its type is unknown */
     uint32_t count;
     bool is_array, bad;
+    struct wire_group *wires; /* shared wires, no nodes */
 };
 
 struct space_entry {
@@ -196,7 +222,7 @@ struct node {
     bool has_interconnect_ports;
     const struct model_protocol *any; /* what `any` is bound to; NULL: nothing yet */
     const struct model_space *space;  /* `by space` */
-    uint32_t *routes_to; /* routed by the map: path to take, per space; NULL: not */
+    uint32_t *routes_to;              /* routed by the map: path to take, per space; NULL: not */
     uint32_t partition;
     bool has_partition;
 };
@@ -228,6 +254,7 @@ struct elaboration {
     VECTOR(struct node *) nodes; /* depth first */
     VECTOR(struct part_object *) parts;
     VECTOR(struct wire *) wires;
+    VECTOR(struct wire_group *) wire_groups;
     VECTOR(struct route_path) paths;
     VECTOR(struct model_domain) domains;
     VECTOR(struct override *) overrides;
@@ -288,6 +315,10 @@ bool path_ports(struct elaboration *e, struct node *from, const struct ast_expr 
                 const struct scope *scope, struct port_ranges *out);
 bool path_spaces(struct elaboration *e, struct node *from, const struct ast_expr *path,
                  const struct scope *scope, struct node_list *nodes, struct ast_name *name);
+/* Elements first .. first + count - 1 that a subscript of `name` chooses; `size` < 0: not known
+ * yet. False after a diagnostic. */
+bool path_choose(struct elaboration *e, const struct ast_expr *subscript, const struct scope *scope,
+                 int64_t size, const char *name, int64_t *first, int64_t *count);
 /* Resolves both sides once; sets bad. */
 void statement_resolve(struct elaboration *e, struct node *node, struct statement *statement);
 /* elaborate_count.c */
@@ -307,6 +338,18 @@ void connect_all(struct elaboration *e);
 const char *wire_end_text(struct elaboration *e, const struct wire_end *at);
 /* The wires at a port; NULL when it has none at all. */
 struct port_end *wire_end_at(struct elaboration *e, const struct wire_end *at);
+
+/* elaborate_wire.c */
+/* Makes the wires of `NAME[n] : LINK { ... }`; false: it declares none. */
+bool wires_declare(struct elaboration *e, struct node *node, const struct ast_item *item,
+                   const struct scope *scope, struct child_group *group);
+/* The wires that a connection of `pairs` pairs names: one for each pair, or (*step 0) one for all.
+ * NULL after a diagnostic. */
+struct shared_wire *wires_choose(struct elaboration *e, const struct statement *s, uint32_t pairs,
+                                 uint32_t *step);
+/* The child of the composite with the statement to which an end belongs, or that composite. */
+struct node *wire_side(const struct wire *wire, const struct wire_end *end);
+void wires_make(struct elaboration *e, struct model *model);
 
 /* elaborate_trace.c */
 void paths_trace(struct elaboration *e);

@@ -162,6 +162,25 @@ static uint64_t ps_to_cycles(uint64_t ps, uint64_t hz)
 
 #define DEPTH_MOST 4096u
 
+/* Do requests lead away from the end of the shared wire? */
+static bool is_reversed(const struct wire *wire)
+{
+    return wire->shared != NULL && wire->shared->model != 0
+           && wire_side(wire, &wire->left) == wire->shared->end;
+}
+
+/* A medium whose senders stand in several partitions is granted between windows. */
+static void narrow_window(struct elaboration *e, const struct model_connection *a)
+{
+    for (uint32_t i = 0; (a->bus || a->wire) && i < a->id; i++) {
+        const struct model_connection *b = e->connections.items[i];
+        if (a->bus == b->bus && a->wire == b->wire
+            && a->from->owner->partition != b->from->owner->partition
+            && (e->model->window_ps == 0 || a->link->latency_ps < e->model->window_ps))
+            e->model->window_ps = a->link->latency_ps;
+    }
+}
+
 static struct model_connection *make_connection(struct elaboration *e,
                                                 const struct route_path *path)
 {
@@ -191,6 +210,8 @@ static struct model_connection *make_connection(struct elaboration *e,
                                   .width = width,
                                   .link = link,
                                   .bus = wire->bus,
+                                  .wire = wire->shared != NULL ? wire->shared->model : 0,
+                                  .reversed = is_reversed(wire),
                                   .crosses = path->from.node->partition != path->to.node->partition,
                                   .written_in = &wire->written_in->model,
                                   .place = program_place(e->program, wire->statement->item->span)};
@@ -208,6 +229,7 @@ static void make_connections(struct elaboration *e, struct model *model)
         if (e->paths.items[i].whole) {
             struct model_connection *made = make_connection(e, &e->paths.items[i]);
             vector_push(e->arena, &e->connections, made);
+            narrow_window(e, made);
         }
     model->connections = arena_alloc(e->arena, e->connections.count * sizeof *model->connections);
     for (uint32_t i = 0; i < e->connections.count; i++)
@@ -267,6 +289,7 @@ struct model *model_make(struct elaboration *e)
             model->leaves[model->leaf_count++] = &order[i]->model;
     }
     model->root = &e->root->model;
+    wires_make(e, model);
     make_connections(e, model);
     model->domains = e->domains.items;
     model->domain_count = e->domains.count;

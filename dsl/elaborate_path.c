@@ -66,10 +66,8 @@ static void unknown_member(struct elaboration *e, struct node *node, const struc
                         type->model.name);
 }
 
-/* Elements first .. first + count - 1 that a subscript chooses; `size` < 0: not known yet. */
-static bool choose(struct elaboration *e, const struct ast_expr *subscript,
-                   const struct scope *scope, int64_t size, const char *name, int64_t *first,
-                   int64_t *count)
+bool path_choose(struct elaboration *e, const struct ast_expr *subscript, const struct scope *scope,
+                 int64_t size, const char *name, int64_t *first, int64_t *count)
 {
     int64_t most = size >= 0 ? size - 1 : (int64_t)ELABORATE_MAX_WORK;
     if (subscript->kind == AST_INDEX || subscript->kind == AST_SLICE) {
@@ -115,12 +113,26 @@ static void no_subscript(struct elaboration *e, const struct segment *segment)
                    segment->name.text);
 }
 
+static void is_wire(struct elaboration *e, const struct child_group *group,
+                    const struct segment *segment)
+{
+    struct diagnostic *d = diagnostic_add(e->diagnostics, E0205, segment->span,
+                                          "'%s' is a wire, which has no ports", segment->name.text);
+    diagnostic_note(e->diagnostics, d, group->name.span, "declared here");
+    diagnostic_help(e->diagnostics, d, "connections go over it: 'a.x -> b.y via %s'",
+                    segment->name.text);
+}
+
 /* The children of `node` that one segment names. */
 static bool step(struct elaboration *e, struct child_group *group, const struct segment *segment,
                  const struct scope *scope, struct node_list *out)
 {
     if (group->bad)
         return false;
+    if (group->wires != NULL) {
+        is_wire(e, group, segment);
+        return false;
+    }
     if (segment->subscript == NULL) {
         if (group->is_array) {
             needs_subscript(e, segment);
@@ -134,7 +146,8 @@ static bool step(struct elaboration *e, struct child_group *group, const struct 
         return false;
     }
     int64_t first, count;
-    if (!choose(e, segment->subscript, scope, group->count, segment->name.text, &first, &count))
+    if (!path_choose(e, segment->subscript, scope, group->count, segment->name.text, &first,
+                     &count))
         return false;
     if (!elaborate_count_work(e, (uint64_t)count, segment->span))
         return false;
@@ -244,7 +257,7 @@ static bool add_ports(struct elaboration *e, struct node *node, uint32_t port,
         int64_t first, count;
         if (!item->unsized && size < 0)
             return false; /* its size is bad, which is already said */
-        if (!choose(e, segment->subscript, scope, size, segment->name.text, &first, &count))
+        if (!path_choose(e, segment->subscript, scope, size, segment->name.text, &first, &count))
             return false;
         range.first = (uint32_t)first;
         range.count = (uint32_t)count;
@@ -268,6 +281,11 @@ bool path_ports(struct elaboration *e, struct node *from, const struct ast_expr 
     for (uint32_t i = 0; i < nodes.v.count; i++) {
         struct node *node = nodes.v.items[i];
         int32_t port = item_list_find(&node->object.type->ports, last->name.text);
+        if (port < 0 && tree_group(node, last->name.text) != NULL
+            && tree_group(node, last->name.text)->wires != NULL) {
+            is_wire(e, tree_group(node, last->name.text), last);
+            return false;
+        }
         if (port < 0 && tree_group(node, last->name.text) != NULL
             && !tree_group(node, last->name.text)->bad) {
             struct diagnostic *d = diagnostic_add(
@@ -372,7 +390,7 @@ struct value path_count(struct elaboration *e, const struct ast_expr *x, const s
         struct child_group *group = tree_group(node, x->name.text);
         int32_t port = item_list_find(&object->type->ports, x->name.text);
         if (group != NULL) {
-            result.integer = group->count;
+            result.integer = group->wires != NULL ? group->wires->count : group->count;
             return group->bad ? bad : result;
         }
         if (port >= 0) {

@@ -266,6 +266,10 @@ static void make_instances(struct elaboration *e, struct node *node, const struc
                            const struct scope *scope)
 {
     struct child_group group = {.name = item->name, .is_array = item->size != NULL};
+    if (wires_declare(e, node, item, scope, &group)) {
+        add_group(e, node, group);
+        return;
+    }
     struct type_info *type = component_named(e, item->target, false);
     int64_t count = 1;
     bool counted = item->size == NULL || eval_count(e, item->size, scope, 0, INT32_MAX, &count);
@@ -345,7 +349,13 @@ static void unknown_via(struct elaboration *e, struct node *node, struct ast_nam
             && node->groups.items[i].nodes[0]->model.is_interconnect)
             suggestion_try(&suggestion, node->groups.items[i].name.text);
     struct type_info *type = program_type(e->program, name.text);
-    if (type != NULL && !type->model.is_part && !type->model.is_platform)
+    struct child_group *group = tree_group(node, name.text);
+    if (group != NULL && group->wires != NULL)
+        diagnostic_help(e->diagnostics, d,
+                        "'%s' is a wire: write 'via', and name the ports of an interconnect one "
+                        "by one",
+                        name.text);
+    else if (type != NULL && !type->model.is_part && !type->model.is_platform)
         diagnostic_help(e->diagnostics, d, "an interconnect needs a name: 'via NAME = %s'",
                         name.text);
     else
@@ -385,16 +395,13 @@ static void make_via(struct elaboration *e, struct node *node, const struct ast_
 {
     if (item->target.text == NULL) {
         struct child_group *group = tree_group(node, item->via.text);
-        if (group != NULL
+        if (group != NULL && group->wires == NULL
             && (group->bad || (group->count == 1 && group->nodes[0]->model.is_interconnect))) {
             statement->bad = group->bad;
             statement->interconnect = group->bad ? NULL : group->nodes[0];
             return;
         }
-        statement->link = link_named(e, node, item->via.text);
-        if (statement->link == NULL)
-            unknown_via(e, node, item->via);
-        statement->bad = statement->link == NULL || statement->link->model == NULL;
+        statement->via_later = true;
         return;
     }
     struct link_info *link = program_link(e->program, item->target.text);
@@ -427,6 +434,32 @@ static void make_via(struct elaboration *e, struct node *node, const struct ast_
     statement->bad = statement->interconnect == NULL;
     if (!add_group(e, node, group))
         statement->bad = true;
+}
+
+/* When the body has been walked: wires may be declared behind their use, like instances. */
+static void find_via(struct elaboration *e, struct node *node, struct statement *s)
+{
+    const struct ast_item *item = s->item;
+    struct child_group *group = tree_group(node, item->via.text);
+    if (group != NULL && (group->wires != NULL || group->bad)) {
+        s->wires = group->wires;
+        s->bad |= s->wires == NULL || s->wires->link == NULL;
+    } else {
+        s->link = link_named(e, node, item->via.text);
+        if (s->link == NULL)
+            unknown_via(e, node, item->via);
+        s->bad |= s->link == NULL || s->link->model == NULL;
+    }
+    if (s->link != NULL && item->which != NULL) {
+        struct diagnostic *d = diagnostic_add(e->diagnostics, E0407, item->which->span,
+                                              "'%s' is not an array of wires", item->via.text);
+        diagnostic_help(e->diagnostics, d,
+                        "each connection has a link of its own; to share some declare them: "
+                        "'NAME[n] : %s;'",
+                        item->via.text);
+        s->bad = true;
+    }
+    node->damaged |= s->bad;
 }
 
 static void add_statement(struct elaboration *e, struct node *node, const struct ast_item *item,
@@ -533,6 +566,9 @@ void tree_expand(struct elaboration *e, struct node *node)
     vector_push(e->arena, &e->nodes, node);
     struct scope scope = {&node->object, NULL};
     walk(e, node, node->object.type->decl->body, &scope);
+    for (uint32_t i = 0; i < node->statements.count; i++)
+        if (node->statements.items[i]->via_later)
+            find_via(e, node, node->statements.items[i]);
     for (uint32_t i = 0; i < node->children.count; i++)
         tree_expand(e, node->children.items[i]);
 }

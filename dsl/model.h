@@ -341,6 +341,16 @@ struct model_partition {
     struct model_place place;
 };
 
+/* A full-duplex link that several connections share: `NAME : LINK;`. */
+struct model_wire {
+    const char *path; /* "wire[2]" */
+    const char *doc;
+    struct model_place place;
+    const struct model_link_type *link;
+    const struct model_instance *end; /* at one end of all its connections: forward leads to it */
+    const struct model_instance *written_in;
+};
+
 /* One physical wire pair: requests from -> to, replies to -> from. Depths in messages. */
 struct model_connection {
     uint32_t id; /* index in model.connections */
@@ -353,6 +363,8 @@ struct model_connection {
     uint32_t width;
     const struct model_link_type *link; /* NULL: plain wire */
     uint32_t bus; /* `via shared`: connections with the same number above 0 share the bandwidth of `link`; 0: own link */
+    uint32_t wire; /* 1 + index in model.wires, whose `link` this is then; 0: none */
+    bool reversed; /* with `wire`: requests lead away from its end */
     bool crosses; /* joins two partitions */
     const struct model_instance *written_in; /* the composite whose body has the statement */
     struct model_place place;
@@ -384,6 +396,8 @@ struct model {
     uint32_t part_count;
     const struct model_connection **connections;
     uint32_t connection_count;
+    const struct model_wire *wires;
+    uint32_t wire_count;
     const struct model_type **types; /* every component and part type in scope, used or not */
     uint32_t type_count;
     const struct model_protocol **protocols; /* those with arguments that occur in the platform */

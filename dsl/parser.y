@@ -106,7 +106,7 @@ static void once(struct parser *p, bool is_set, struct span span, const char *wh
 %type <name> name type_name on_clock
 %type <names> names literals
 %type <type> type
-%type <expr> expr postfix primary
+%type <expr> expr postfix primary which
 %type <exprs> paths args arg_list
 %type <flag> to
 
@@ -367,6 +367,16 @@ on_clock: %empty                        { $$ = (struct ast_name){ NULL, { 0, 0 }
         | ON name                       { $$ = $2; }
         ;
 
+/* Which of an array of wires. */
+which: '[' '*' ']'                      { $$ = ast_expr_new(p, AST_ALL, @$); }
+     | '[' expr ']'                     { $$ = ast_expr_new(p, AST_INDEX, @$);
+                                          $$->b = $2; }
+     | '[' expr to expr ']'             { $$ = ast_expr_new(p, AST_SLICE, @$);
+                                          $$->half_open = $3;
+                                          $$->b = $2;
+                                          $$->c = $4; }
+     ;
+
 connect_options: %empty                 { $$ = options(p); }
                | connect_options LATENCY expr
                                         { once(p, $1->latency != NULL, @2, "latency");
@@ -376,6 +386,11 @@ connect_options: %empty                 { $$ = options(p); }
                                         { once(p, $1->via.text != NULL, @2, "via");
                                           $$ = $1;
                                           $$->via = $3; }
+               | connect_options VIA name which
+                                        { once(p, $1->via.text != NULL, @2, "via");
+                                          $$ = $1;
+                                          $$->via = $3;
+                                          $$->which = $4; }
                | connect_options VIA SHARED name
                                         { once(p, $1->via.text != NULL, @2, "via");
                                           $$ = $1;

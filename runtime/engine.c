@@ -17,6 +17,7 @@
 #include "lane.h"
 #include "ring.h"
 #include "wheel.h"
+#include "wire.h"
 
 #define MAX_TOLD 8 /* missed wake-ups that are reported */
 
@@ -315,8 +316,8 @@ static void plan_domain(uint32_t domain)
 void lane_plan(uint32_t lane)
 {
     struct lane *l = &lanes[lane];
-    l->next_ps = ENGINE_NEVER;
-    l->live = false;
+    l->next_ps = l->wire_ps;
+    l->live = l->wire_ps != ENGINE_NEVER;
     for (uint32_t i = lane * engine.clock_count; i < (lane + 1) * engine.clock_count; i++) {
         plan_domain(i);
         l->live |= plans[i].awake || plans[i].arrivals || wheels[i].live;
@@ -360,6 +361,7 @@ void lane_run(uint32_t lane)
         if (engine_unlikely(l->step_end)) {
             l->step_end = false;
             ring_settle_links(lane);
+            wire_settle(lane);
         }
         lane_plan(lane);
         if (engine_unlikely(!l->live))
@@ -402,6 +404,8 @@ void engine_open(const struct engine_group *all, uint32_t group_count, uint32_t 
     groups = all;
     memset(lanes, 0, sizeof lanes);
     memset(plans, 0, sizeof plans);
+    for (uint32_t i = 0; i < engine.lane_count; i++)
+        lanes[i].wire_ps = ENGINE_NEVER;
     order = arena_at(uint32_t, arena_allocate(((size_t)id_count + 1) * sizeof *order));
     word_groups = arena_at(uint32_t, arena_allocate(((size_t)id_count / 64 + 1) * sizeof *order));
     for (uint32_t g = 0; g < group_count; g++) {

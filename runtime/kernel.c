@@ -107,6 +107,17 @@ void kernel_end(const struct component *c, uint32_t kernel)
     pthread_mutex_unlock(&lock);
 }
 
+bool kernel_cycles_of(uint32_t number, uint64_t *cycles)
+{
+    for (uint32_t i = count; i-- > 0;) {
+        if (records[i].launch != number || !(records[i].state & KERNEL_ENDED))
+            continue;
+        *cycles = records[i].cycles;
+        return true;
+    }
+    return false;
+}
+
 void kernel_settle(void)
 {
     for (uint32_t i = 0; i < mark_count; i++) {

@@ -37,4 +37,8 @@ void kernel_describe(uint32_t kernel, const struct kernel_detail *details, uint3
 
 void kernel_end(const struct component *c, uint32_t kernel);
 
+/* Cycles of launch `number`, the last one that ended with that number. false: there is none. At the
+ * end of windows. */
+bool kernel_cycles_of(uint32_t number, uint64_t *cycles);
+
 #endif

@@ -10,6 +10,7 @@ struct lane {
     _Alignas(64) uint64_t until_ps; /* no edge at or after this time is run */
     uint64_t now_ps;                /* of the last edge that was run */
     uint64_t next_ps;               /* of the next one; ENGINE_NEVER: all asleep */
+    uint64_t wire_ps;               /* when a shared wire of the lane is free for what waits */
     uint64_t ticks;                 /* of this window, if that is counted */
     uint64_t instructions;          /* retired in this window; likewise */
     uint64_t random_state;          /* for orders of ticks */

@@ -6,7 +6,7 @@
 #include "dump.h"
 #include "hang.h"
 #include "lane.h"
-#include "sampling.h"
+#include "sample_run.h"
 #include "tables.h"
 
 static enum platform_mode mode;
@@ -16,6 +16,8 @@ static const char *const *modules;
 static uint32_t module_count;
 static const char *sass_trace;
 static bool sass_no_cache, sass_asked;
+static const char *record_trace;
+static bool record_asked;
 static struct sampling sampling;
 static char chosen_kernels[1 << 16]; /* the caller's text may be gone later */
 static enum platform_profile profile;
@@ -51,6 +53,12 @@ bool platform_sass_no_cache(void)
     return sass_no_cache;
 }
 
+const char *platform_record_trace(void)
+{
+    record_asked = true;
+    return record_trace;
+}
+
 const struct sampling *platform_sampling(void)
 {
     return &sampling;
@@ -70,6 +78,7 @@ static bool set_sampling(const struct heddle_options *options)
         memcpy(chosen_kernels, size ? options->kernels : "", size ? size : 1);
         if (sampling_parse(size ? chosen_kernels : NULL, options->warmup, &sampling, mistake,
                            sizeof mistake)) {
+            sample_run_open(sampling.depth);
             profile = (enum platform_profile)options->profile;
             return true;
         }
@@ -131,6 +140,8 @@ static bool start(const struct heddle_options *options)
     sass_trace = options->sass_trace_path;
     sass_no_cache = options->sass_no_cache;
     sass_asked = false;
+    record_trace = options->record_trace;
+    record_asked = false;
     if (!set_sampling(options))
         return false;
     const struct platform_table *table = platform_image.table;
@@ -145,6 +156,12 @@ static bool start(const struct heddle_options *options)
     if (sass_trace && !sass_asked) {
         fprintf(stderr, "heddle: '--sass-trace': this platform has no trace_player that could play "
                         "it; rtx3070 and qv100 have one\n");
+        return false;
+    }
+    if (record_trace && !record_asked) {
+        fprintf(stderr,
+                "heddle: '--record-trace': this platform has no driver that a program could "
+                "use\n");
         return false;
     }
     engine_set_limits(&(struct engine_limits){

@@ -10,7 +10,7 @@
 
 #include "unit.h"
 
-#define PLATFORM_ABI 4
+#define PLATFORM_ABI 5
 
 struct platform_domain {
     uint32_t name; /* string */
@@ -77,12 +77,21 @@ struct platform_ring {
     uint32_t protocol;      /* index in protocols */
     uint32_t is_reply;
     uint32_t pending; /* position in the receiver's list of incoming rings */
+    uint32_t reversed; /* of a shared wire: requests take the backward half, replies the forward */
+};
+
+/* Who shares a link. */
+enum platform_sharing {
+    LINK_OWN,  /* one connection: requests one way, replies the other */
+    LINK_BUS,  /* several; both directions and all their rings take turns on one medium, in order of
+                  time, then of ring numbers */
+    LINK_WIRE, /* several; each direction is one medium, whose rings take turns: wire.h */
+    LINK_SHARINGS
 };
 
 struct platform_link {
-    uint32_t name; /* string */
-    uint32_t
-        shared; /* 1: both directions and all its rings share one medium (a bus), 0: full duplex */
+    uint32_t name;                  /* string */
+    uint32_t shared;                /* enum platform_sharing */
     uint64_t bandwidth_bytes_per_s; /* 0: unlimited */
     uint64_t latency_ps;
 };
@@ -244,6 +253,10 @@ const char *platform_module(uint32_t number);
 const char *platform_sass_trace(void);
 bool platform_sass_no_cache(void);
 
+/* The folder that takes what the program executes (--record-trace), NULL: none. Whoever asks is the
+ * driver; a platform in which nobody asks is refused. */
+const char *platform_record_trace(void);
+
 /* What of the components' statistics goes to the record of each kernel: sums over arrays, every
  * instance, or nothing. */
 enum platform_kernel_stats {
@@ -299,6 +312,7 @@ struct heddle_options {
     uint32_t module_count;
     const char *sass_trace_path; /* NULL: none; for platforms with a trace_player */
     bool sass_no_cache;
+    const char *record_trace; /* NULL: none; an empty folder */
 };
 
 struct heddle_platform {

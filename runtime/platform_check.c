@@ -190,6 +190,10 @@ static void check_rings(struct checker *c)
             mistake(c, "rings[%u]: payload of %u bytes is not a multiple of 16", i,
                     r->payload_bytes);
         bytes += (uint64_t)r->depth * (r->payload_bytes + sizeof(struct message));
+        if (r->reversed > 1
+            || (r->reversed && r->link <= c->t->link_count && r->link
+                && c->t->links[r->link - 1].shared != LINK_WIRE))
+            mistake(c, "rings[%u]: reversed, but it crosses no shared wire", i);
         if (!r->link && !r->latency)
             mistake(c, "rings[%u] has neither a link nor a latency", i);
         if (r->receiver < c->t->instance_count) {
@@ -270,8 +274,10 @@ bool platform_check(const struct platform_table *table)
     check_parts(&c);
     check_protocols(&c);
     check_spaces(&c);
-    for (uint32_t i = 0; i < table->link_count; i++)
+    for (uint32_t i = 0; i < table->link_count; i++) {
         string(&c, "links", i, table->links[i].name);
+        below(&c, "links", i, "shared", table->links[i].shared, LINK_SHARINGS);
+    }
     if (c.mistakes > MAX_MISTAKES)
         fprintf(stderr, "heddle: platform tables: and %u more mistakes\n",
                 c.mistakes - MAX_MISTAKES);

@@ -7,10 +7,11 @@
  * sending; towards the requester it ends at the requester's next edge. Whatever it crosses, a
  * message or a credit is seen at an edge strictly later than its sending.
  *
- * A half of a link with several rings (`via shared`) is granted at the end of the step, in order of
+ * A half of a bus (`via shared`) with several rings is granted at the end of the step, in order of
  * ring numbers, so that the order of ticks cannot matter; until then its messages carry
- * RING_UNKNOWN. When rings of several lanes share it, it is granted at the end of the window, in
- * order of time and ring number, which is the same order.
+ * RING_UNKNOWN. Shared wires, whose rings take turns, are granted by wire.c. When rings of several
+ * lanes share it, it is granted at the end of the window, in order of time and ring number, which
+ * is the same order.
  *
  * A ring between two lanes has two control blocks, the near one for the lane of the sender and the
  * far one for the lane of the receiver, and one set of slots. The stamps keep both apart (ring.h);
@@ -25,6 +26,7 @@
 #include "bug.h"
 #include "lane.h"
 #include "port.h"
+#include "wire.h"
 
 __extension__ typedef unsigned __int128 wide;
 
@@ -58,6 +60,7 @@ struct half {
 struct link {
     uint64_t bandwidth;
     uint64_t latency_ps;
+    bool is_wire; /* granted by wire.c */
     struct half halves[2];
 };
 
@@ -144,6 +147,10 @@ static uint64_t arrival(struct ring *r, uint32_t bytes)
         return cross_wire(now_ps, route->latency, server, route->receiver_domain) + route->delay;
     }
     const struct half *half = &links[route->link - 1].halves[route->half];
+    if (links[route->link - 1].is_wire) {
+        wire_queue((uint32_t)(r - ring_at(0)), r->tail, now_ps, bytes);
+        return RING_UNKNOWN;
+    }
     if (half->rings == 1)
         return cross_link(r, now_ps, bytes);
     uint32_t lane = route->sender_domain / engine.clock_count;
@@ -182,15 +189,25 @@ static void announce_late(struct ring *r, uint64_t ready)
         engine_arrives_far(route_of(r)->receiver, ready);
 }
 
-static void grant(const struct granted_later *g)
+void ring_grant(uint32_t number, uint32_t slot, uint64_t time_ps, uint32_t bytes)
 {
-    struct ring *r = ring_at(g->ring);
-    struct message *m = ring_slot(g->slot);
-    uint64_t ready = cross_link(r, g->time_ps, g->bytes);
+    struct ring *r = ring_at(number);
+    struct message *m = ring_slot(slot);
+    uint64_t ready = cross_link(r, time_ps, bytes);
     message_set_stamp(m, ready << 16 | (m->stamp & 0xffff) | RING_FULL);
     announce_late(r, ready);
     if (engine_unlikely(engine.tracing))
-        ring_trace(r, m, g->time_ps, true);
+        ring_trace(r, m, time_ps, true);
+}
+
+static void grant(const struct granted_later *g)
+{
+    ring_grant(g->ring, g->slot, g->time_ps, g->bytes);
+}
+
+uint64_t ring_link_free_ps(uint32_t link, unsigned half)
+{
+    return links[link].halves[half].free_ps;
 }
 
 static int by_time(const void *a, const void *b)
@@ -378,6 +395,7 @@ void ring_add_pipeline(uint32_t number, uint32_t cycles)
     uint32_t near = split_near(number);
     ring_add_delay(near, cycles);
     deepen(ring_at(near), cycles * ring_at(near)->width);
+    wire_deepen(near);
     share_slots(near);
 }
 
@@ -476,7 +494,8 @@ static void open_ring(const struct platform_table *table, uint32_t number)
     else
         share_slots(split_near(number));
     if (p->link) {
-        route->half = table->links[p->link - 1].shared ? 0 : (uint8_t)p->is_reply;
+        uint32_t back = p->is_reply ^ p->reversed;
+        route->half = table->links[p->link - 1].shared == LINK_BUS ? 0 : (uint8_t)back;
         if (split_near(number) == number)
             count_link(p, route);
     }
@@ -501,6 +520,7 @@ void ring_open(const struct platform_table *table)
     for (uint32_t i = 0; i < table->link_count; i++) {
         links[i].bandwidth = table->links[i].bandwidth_bytes_per_s;
         links[i].latency_ps = table->links[i].latency_ps;
+        links[i].is_wire = table->links[i].shared == LINK_WIRE;
     }
     for (uint32_t i = 0; i < total; i++) {
         open_ring(table, i);
@@ -510,4 +530,5 @@ void ring_open(const struct platform_table *table)
     for (uint32_t i = 0; i < engine.lane_count; i++)
         waiting[i] = (struct waiting){
             arena_at(struct granted_later, arena_allocate(slots * sizeof *mixed)), 0, 0};
+    wire_open(table);
 }

@@ -1,5 +1,5 @@
 /* See sampling.h. The list is looked through at each launch: it is short, and launches are rare. */
-#include "sampling.h"
+#include "sampler.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -80,12 +80,28 @@ static bool parse_warmup(const char *text, struct sampling *out)
     return false;
 }
 
+static bool parse_automatic(const char *warmup, struct sampling *out, char *mistake, size_t size)
+{
+    out->depth = SAMPLER_DEPTH;
+    if (!warmup || (parse_warmup(warmup, out) && out->warmup == SAMPLING_FUNCTIONAL))
+        return true;
+    snprintf(mistake, size,
+             "'--warmup %s': launches that are chosen while the program runs have functional or "
+             "functional:N before them, with N from 1",
+             warmup);
+    return false;
+}
+
 bool sampling_parse(const char *kernels, const char *warmup, struct sampling *out, char *mistake,
                     size_t size)
 {
     bool names = false;
     *out =
         (struct sampling){.kernels = kernels, .warmup = SAMPLING_FUNCTIONAL, .depth = SAMPLING_ALL};
+    out->automatic =
+        kernels && strcmp(kernels, "auto") == 0; /* a word of C++, so no kernel's name */
+    if (out->automatic)
+        return parse_automatic(warmup, out, mistake, size);
     for (const char *text = kernels; text;) {
         struct item item;
         if (!read_item(text, &item)) {

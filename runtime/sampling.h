@@ -24,6 +24,7 @@ enum sampling_way { SAMPLING_DETAILED, SAMPLING_MEMORY_ONLY, SAMPLING_TOUCHING, 
 
 struct sampling {
     const char *kernels; /* NULL: all */
+    bool automatic;      /* "auto": chosen while the program runs, see runtime/sampler.h */
     enum sampling_warmup warmup;
     uint64_t depth; /* preceding kernels that are used; SAMPLING_ALL */
 };
@@ -33,8 +34,9 @@ struct sampling {
 bool sampling_parse(const char *kernels, const char *warmup, struct sampling *out, char *mistake,
                     size_t size);
 
-/* Is launch `number` of the kernel chosen? A name chooses every launch of a kernel of that name
- * (as people call it, up to its parameters, or as its code object does). */
+/* Not with `automatic`, from here on. Is launch `number` of the kernel chosen? A name chooses every
+ * launch of a kernel of that name (as people call it, up to its parameters, or as its code object
+ * does). */
 bool sampling_chosen(const struct sampling *s, uint64_t number, const char *name,
                      const char *symbol);
 

@@ -71,13 +71,26 @@ static uint64_t least_latency(const struct platform_table *table, const struct p
     return (uint64_t)((wide)r->latency * 1000000000000u / hz);
 }
 
+/* Over the same link as a ring of another partition? Who is granted the link first is decided
+ * between windows, so what it carries may arrive no earlier, wherever its receiver is. */
+static bool meets_others(const struct platform_table *table, const struct platform_ring *r)
+{
+    for (uint32_t i = 0; r->link && table->links[r->link - 1].shared && i < table->ring_count; i++)
+        if (table->rings[i].link == r->link
+            && table->instances[table->rings[i].sender].partition
+                   != table->instances[r->sender].partition)
+            return true;
+    return false;
+}
+
 uint64_t split_window_ps(const struct platform_table *table)
 {
     uint64_t window = UINT64_MAX;
     uint64_t fastest = 1;
     for (uint32_t i = 0; i < table->ring_count; i++) {
         const struct platform_ring *r = &table->rings[i];
-        if (table->instances[r->sender].partition == table->instances[r->receiver].partition)
+        if (table->instances[r->sender].partition == table->instances[r->receiver].partition
+            && !meets_others(table, r))
             continue;
         uint64_t latency = least_latency(table, r);
         window = latency < window ? latency : window;

@@ -14,9 +14,11 @@
 #include "lane.h"
 #include "kernel_record.h"
 #include "ring.h"
+#include "sample_run.h"
 #include "setup.h"
 #include "stats_share.h"
 #include "version.h"
+#include "wire.h"
 
 #define PATH_BYTES 4096
 
@@ -159,6 +161,28 @@ static void write_connections(void)
     json_close(&out, '}');
 }
 
+/* What each connection has sent over one way of a shared wire. */
+static void write_channels(uint32_t link, unsigned half)
+{
+    uint32_t count = wire_channel_count(link, half);
+    if (!count)
+        return;
+    json_open(&out, half ? "backward_channels" : "forward_channels", '{');
+    for (uint32_t i = 0; i < count; i++) {
+        const struct wire_channel_use *use = wire_channel(link, half, i);
+        const struct platform_ring *ring = &table->rings[use->ring];
+        /* by the port of the sender, of which there is one a channel */
+        json_open(&out, platform_string(ring->name), '{');
+        out.flat = true;
+        json_uint(&out, "messages", use->messages);
+        json_uint(&out, "bytes", use->bytes);
+        json_uint(&out, "waited_ps", use->waited_ps);
+        json_close(&out, '}');
+        out.flat = false;
+    }
+    json_close(&out, '}');
+}
+
 static void write_links(void)
 {
     static const char *const names[] = {"forward", "backward"};
@@ -166,15 +190,16 @@ static void write_links(void)
     for (uint32_t i = 0; i < table->link_count; i++) {
         json_open(&out, platform_string(table->links[i].name), '{');
         json_uint(&out, "latency_ps", table->links[i].latency_ps);
-        for (unsigned half = 0; half < (table->links[i].shared ? 1u : 2u); half++) {
+        for (unsigned half = 0; half < (table->links[i].shared == LINK_BUS ? 1u : 2u); half++) {
             const struct ring_link_use *use = ring_link_use(i, half);
-            json_open(&out, table->links[i].shared ? "shared" : names[half], '{');
+            json_open(&out, table->links[i].shared == LINK_BUS ? "shared" : names[half], '{');
             out.flat = true;
             json_uint(&out, "messages", use->messages);
             json_uint(&out, "bytes", use->bytes);
             json_uint(&out, "busy_ps", use->busy_ps);
             json_close(&out, '}');
             out.flat = false;
+            write_channels(i, half);
         }
         json_close(&out, '}');
     }
@@ -240,6 +265,7 @@ bool stats_write(void)
     json_uint(&out, "time_ps", engine.time_ps);
     write_clocks();
     write_kernels();
+    sample_run_write(&out);
     write_components();
     write_connections();
     write_links();

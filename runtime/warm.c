@@ -93,9 +93,24 @@ void warm_touch(uint32_t unit, enum warm_port port, const struct warm_access *ac
     warm_pass(units[unit].ring[port], access);
 }
 
+uint32_t warm_unit_behind(uint32_t ring)
+{
+    uint32_t i = 0;
+    if (ring == RING_NONE)
+        return UINT32_MAX;
+    while (i < unit_count && units[i].leaf != engine_base.platform->rings[ring].receiver)
+        i++;
+    return i < unit_count ? i : UINT32_MAX;
+}
+
 const uint64_t *warm_counts(void)
 {
     return counts;
+}
+
+void warm_count(enum warm_kind kind, uint64_t number)
+{
+    counts[kind] += number;
 }
 
 void warm_clear_counts(void)
@@ -130,6 +145,14 @@ void warm_flush_all(void)
             ops[i]->flush(platform_component(i));
 }
 
+void warm_executed(uint64_t entry, uint64_t first, uint64_t end, uint64_t *sum)
+{
+    struct warm_code code = {entry, first, end, sum, NULL};
+    for (uint32_t i = 0; i < engine_base.platform->instance_count; i++)
+        if (ops[i] && ops[i]->executed)
+            ops[i]->executed(platform_component(i), &code);
+}
+
 uint32_t *warm_line_marks(void)
 {
     static uint32_t *marks;
@@ -145,6 +168,13 @@ void warm_drop(uint32_t ring)
     uint32_t leaf = ring == RING_NONE ? 0 : engine_base.platform->rings[ring].receiver;
     if (ring != RING_NONE && ops[leaf] && ops[leaf]->drop)
         ops[leaf]->drop(platform_component(leaf));
+}
+
+void warm_carve(uint32_t ring, uint32_t bytes)
+{
+    uint32_t leaf = ring == RING_NONE ? 0 : engine_base.platform->rings[ring].receiver;
+    if (ring != RING_NONE && ops[leaf] && ops[leaf]->carve)
+        ops[leaf]->carve(platform_component(leaf), bytes);
 }
 
 /* Rounds of the longest way down; a circle (a ring of switches) ends where it is closed. */

@@ -20,8 +20,17 @@
 
 enum { WARM_LINE = 64 }; /* bytes that one access touches at most, and its alignment */
 
-/* WARM_COHERENT: a read that must see what others wrote. WARM_PAGE: a look-up of a translation. */
-enum warm_kind { WARM_READ, WARM_COHERENT, WARM_WRITE, WARM_ATOMIC, WARM_PAGE, WARM_KINDS };
+/* WARM_COHERENT: a read that must see what others wrote. WARM_PAGE: a look-up of a translation.
+ * WARM_FILL: the host copies through the first cache that all share. */
+enum warm_kind {
+    WARM_READ,
+    WARM_COHERENT,
+    WARM_WRITE,
+    WARM_ATOMIC,
+    WARM_PAGE,
+    WARM_FILL,
+    WARM_KINDS
+};
 
 struct warm_access {
     uint64_t address;  /* of the line: virtual in front of the TLBs, physical behind them */
@@ -33,6 +42,14 @@ struct warm_access {
     bool writable;
 };
 
+/* Code in [first, end), whose instructions are counted by distance from `entry` (sampler_bucket()).
+ */
+struct warm_code {
+    uint64_t entry, first, end;
+    uint64_t *counts;
+    const void *seen; /* whose counts were added last: several units may share them */
+};
+
 struct warm_ops {
     void (*touch)(struct component *c, const struct warm_access *access);
     void (*drop)(struct component *c); /* forgets everything, dirty or not */
@@ -42,6 +59,10 @@ struct warm_ops {
     void (*begin)(struct component *c);
     /* A command processor: the same for a flush. */
     void (*flush)(struct component *c);
+    /* `bytes` of a cache become shared memory, as for a kernel that is about to begin. */
+    void (*carve)(struct component *c, uint32_t bytes);
+    /* Whoever executes wavefronts in time: how often it issued what. */
+    void (*executed)(struct component *c, struct warm_code *code);
 };
 
 /* From init functions. `ops` lives as long as the platform. */
@@ -60,12 +81,16 @@ uint32_t warm_unit_count(void);
 uint32_t warm_unit_leaf(uint32_t number);
 uint32_t warm_unit_lines_ahead(uint32_t number);
 void warm_touch(uint32_t unit, enum warm_port port, const struct warm_access *access);
+/* The unit that receives on ring `ring`; UINT32_MAX: none does. */
+uint32_t warm_unit_behind(uint32_t ring);
 
 /* A word for each line of WARM_LINE bytes of simulated memory, for whoever counts lines. */
 uint32_t *warm_line_marks(void);
 
-/* Accesses that reached an end (memory, page walks) since the last call of warm_clear_counts(). */
+/* Accesses that reached an end (memory, page walks) since the last call of warm_clear_counts(). An
+ * end that counts in another unit (sectors) has a touch() that calls warm_count(). */
 const uint64_t *warm_counts(void); /* [WARM_KINDS] */
+void warm_count(enum warm_kind kind, uint64_t number);
 void warm_clear_counts(void);
 
 /* Nothing is under way but what the instance `leaf` (the driver) has. */
@@ -75,8 +100,13 @@ void warm_begin_all(void);
 void warm_flush_all(void);
 /* The receiver of ring `ring` forgets everything, if it can. */
 void warm_drop(uint32_t ring);
+/* The same for carve(). */
+void warm_carve(uint32_t ring, uint32_t bytes);
 void warm_drop_all(void);
 void warm_write_out(void);
+/* Adds to counts[SAMPLER_VECTOR] (runtime/sampler.h) how often each instruction was issued since
+ * the last call, and forgets it. */
+void warm_executed(uint64_t entry, uint64_t first, uint64_t end, uint64_t *counts);
 void warm_read_in(void);
 
 #endif

@@ -27,6 +27,7 @@
 #include "bug.h"
 #include "hang.h"
 #include "lane.h"
+#include "wire.h"
 
 #define DEFAULT_STALL_LIMIT 10000000u
 #define CHECK_CYCLES        16384u /* between looks at stalls and the progress line */
@@ -220,8 +221,8 @@ static void start_watch(void)
 
 static uint64_t next_of_lanes(bool *live)
 {
-    uint64_t next = ENGINE_NEVER;
-    *live = false;
+    uint64_t next = wire_mixed_next();
+    *live = next != ENGINE_NEVER;
     for (uint32_t i = 0; i < engine.lane_count; i++) {
         *live |= lanes[i].live;
         next = lanes[i].next_ps < next ? lanes[i].next_ps : next;
@@ -320,7 +321,7 @@ static void run_lanes(uint64_t time)
     mail_turn();
     uint64_t due = find_due();
     uint32_t threads = load_begin(due);
-    if (due && !(due & (due - 1)))
+    if (due && !(due & (due - 1)) && wire_mixed_next() >= end_ps)
         run_solo((uint32_t)__builtin_ctzll(due));
     else
         crew_run(run_window, due, threads);
@@ -331,6 +332,7 @@ static void run_lanes(uint64_t time)
 static void settle(void)
 {
     ring_settle_mixed();
+    wire_settle_mixed(end_ps <= limit_ps ? end_ps : limit_ps + 1);
     kernel_settle();
     trace_settle();
     if (deferred_count)
@@ -385,6 +387,7 @@ enum engine_result engine_run(void)
     running = true;
     stop = false;
     start_watch();
+    wire_find();
     for (uint32_t i = 0; i < engine.lane_count; i++) {
         lane_find_awake(i);
         lane_plan(i);

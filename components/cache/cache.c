@@ -25,6 +25,7 @@
 #include "cache_take.h"
 #include "cache_warm.h"
 #include "runtime/hang.h"
+#include "runtime/sampling.h"
 #include "scope.gen.h"
 
 static void init_parking(struct cache *c, uint32_t pages)
@@ -72,6 +73,7 @@ static void cache_init(struct cache *c)
     ring_add_pipeline(ring_number(cache_io(c)->top_reply), delay);
     cache_replacement_ops(c)->setup(cache_replacement(c), sets, ways);
     warm_register(&c->io.base, &cache_warm_ops);
+    c->notes = platform_sampling()->kernels != NULL;
 }
 
 /* ---- answers from below ---- */
@@ -125,8 +127,20 @@ static __attribute__((noinline)) void next_target(struct cache *c, struct cache_
     index_pool_give(&c->free_targets, i);
 }
 
+/* Of the answer to a request that waited for the line in `answer`. */
+static __attribute__((noinline)) void note_line(struct cache *c, const struct cache_target *t,
+                                                const struct message *answer)
+{
+    uint64_t waited = component_tick_now(&c->io.base) - t->since, line = message_note(answer).line;
+    line = keeps_lines(c) || waited < line ? waited : line;
+    c->note = (struct message_note){message_note_cycles(t->note.line + line), t->note.page};
+    c->freed = c->note;
+    c->freed_at = component_tick_now(&c->io.base);
+}
+
 /* false: there are waiting requests left, but no room for more answers. */
-CACHE_INLINE bool fill(struct cache *c, uint32_t number, const void *bytes)
+CACHE_INLINE bool fill(struct cache *c, uint32_t number, const struct message *answer,
+                       const void *bytes)
 {
     struct cache_mshr *mshr = mshr_at(c, number);
     uint32_t line = mshr->line;
@@ -135,7 +149,11 @@ CACHE_INLINE bool fill(struct cache *c, uint32_t number, const void *bytes)
     while (mshr->targets) {
         if (!response_room(c))
             return false;
+        if (engine_unlikely(c->notes))
+            note_line(c, &mshr->head, answer);
         serve(c, &mshr->head, line, bytes);
+        if (engine_unlikely(c->notes))
+            c->note = (struct message_note){0};
         if (--mshr->targets)
             next_target(c, mshr);
     }
@@ -151,14 +169,18 @@ CACHE_INLINE bool fill(struct cache *c, uint32_t number, const void *bytes)
 }
 
 /* The answer to a write or atomic that was sent below. */
-static __attribute__((noinline)) bool acknowledge(struct cache *c, uint32_t number, void *payload)
+static __attribute__((noinline)) bool acknowledge(struct cache *c, uint32_t number,
+                                                  struct message_note below, void *payload)
 {
     struct cache_sent sent = arena_at(struct cache_sent, c->sent)[number];
     if (sent.kind != SENT_WRITE_BACK) {
         if (!response_room(c))
             return false;
+        c->note = (struct message_note){message_note_cycles((uint64_t)sent.note.line + below.line),
+                                        sent.note.page};
         respond(c, sent.tag, sent.kind != SENT_WRITE,
                 sent.kind == SENT_ATOMIC ? mem_data_data(payload, line_bytes(c)) : NULL);
+        c->note = (struct message_note){0};
     }
     index_pool_give(&c->free_sent, number);
     return true;
@@ -176,8 +198,8 @@ CACHE_INLINE void take_answers(struct cache *c)
         m = ring_slot(below->head);
         void *payload = ring_payload(below->head);
         bool done = engine_likely(m->tag < mshrs)
-                        ? fill(c, m->tag, mem_data_data(payload, line_bytes(c)))
-                        : acknowledge(c, m->tag - mshrs, payload);
+                        ? fill(c, m->tag, m, mem_data_data(payload, line_bytes(c)))
+                        : acknowledge(c, m->tag - mshrs, message_note(m), payload);
         if (!done)
             return;
     } while (ring_drop(below, limit));
@@ -249,6 +271,16 @@ static bool ask_for_writing(struct cache *c, uint16_t page)
     return true;
 }
 
+/* A request whose page has come would have gone on `lost` cycles earlier if the shared TLB had
+ * known the page. */
+static void note_page(struct cache *c, struct cache_parked *p, uint16_t lost)
+{
+    uint64_t waited = component_tick_now(&c->io.base) - p->came;
+    p->note.page = message_note_cycles(p->note.page + (waited < lost ? waited : lost));
+    c->freed = p->note;
+    c->freed_at = component_tick_now(&c->io.base);
+}
+
 /* The first `count` requests of a page's queue, or all, can be taken. */
 static void page_known(struct cache *c, struct cache_queue *q, const struct translate_reply *m,
                        uint32_t count)
@@ -260,6 +292,7 @@ static void page_known(struct cache *c, struct cache_queue *q, const struct tran
         struct cache_parked *p = parked_at(c, last);
         p->physical = m->found.physical + (request_address(&p->request) & inside);
         p->writable = m->found.writable;
+        note_page(c, p, message_note(m).page);
     }
     if (last == PARKED_NONE)
         return;
@@ -343,6 +376,8 @@ static __attribute__((noinline)) enum translated park(struct cache *c, const str
     struct cache_parked *p = parked_at(c, i);
     memcpy(&p->request, m, sizeof p->request);
     p->next = PARKED_NONE;
+    p->note = c->note;
+    p->came = component_tick_now(&c->io.base);
     if (message_kind(m) == MEM_WRITE)
         memcpy(parked_payload(c, i), cache_top_payload(c),
                mem_write_payload_bytes(cache_params(c)->line));
@@ -535,6 +570,23 @@ static bool worth_trying(const struct cache *c)
     return c->hold != HOLD_RESPONSE || response_room(c);
 }
 
+/* A new request stood behind one that was held, or was held itself, until an answer from below made
+ * room. What that answer lost, the request has lost as well, if it has waited that long. */
+static __attribute__((noinline)) void note_wait(struct cache *c, const struct mem_request *m)
+{
+    uint64_t came = message_cycle((const void *)m), at = c->went_on_at;
+    struct message_note lost = c->went_on;
+    if (c->blocked_since) {
+        at = component_tick_now(&c->io.base);
+        lost = freed_since(c, c->blocked_since - 1);
+    }
+    if (engine_likely(came >= at))
+        return;
+    uint64_t page = at - came < lost.page ? at - came : lost.page;
+    uint64_t line = at - came - page < lost.line ? at - came - page : lost.line;
+    c->note = (struct message_note){(uint16_t)line, (uint16_t)page};
+}
+
 /* The next request to be taken, and where it is kept. */
 struct cache_next {
     const struct mem_request *request;
@@ -552,6 +604,7 @@ CACHE_INLINE enum translated find_next(struct cache *c, struct cache_next *next)
         next->request = &p->request;
         next->payload = parked_payload(c, next->parked);
         next->physical = p->physical;
+        c->note = p->note;
         return check_writable(c, &p->request, p->writable) ? TRANSLATED : NOTHING;
     }
     next->request = c->job == JOB_NONE ? cache_top_peek(c) : NULL;
@@ -562,6 +615,8 @@ CACHE_INLINE enum translated find_next(struct cache *c, struct cache_next *next)
         return NOTHING;
     }
     next->payload = cache_top_payload(c);
+    if (engine_unlikely(c->notes))
+        note_wait(c, next->request);
     return translate(c, next->request, &next->physical);
 }
 
@@ -578,7 +633,12 @@ CACHE_INLINE bool take_again(struct cache *c)
     const struct mem_request *m =
         (const struct mem_request *)ring_slot(ring_placed(c->io.top_request)->head);
     uint64_t physical = cache_translation_ops(c) ? c->head_physical : request_address(m);
-    return take_miss(c, m->tag, c->head_set, physical / line_bytes(c), WAY_NONE, m->read.pid, true);
+    if (engine_unlikely(c->notes))
+        note_wait(c, m);
+    bool taken = take_miss(c, m->tag, c->head_set, physical / line_bytes(c), WAY_NONE, m->read.pid,
+                           true);
+    c->note = (struct message_note){0};
+    return taken;
 }
 
 /* The oldest request of `top` has been taken. false: no other can be seen. */
@@ -625,9 +685,12 @@ CACHE_INLINE void take_requests(struct cache *c, unsigned *room)
         if (t == NOTHING)
             return;
         if (t == HELD || (t == TRANSLATED && !take(c, next.request, next.payload, next.physical))) {
+            c->note = (struct message_note){0};
             note_blocked(c);
             return;
         }
+        if (engine_unlikely(c->notes))
+            c->note = (struct message_note){0};
         more = finish_next(c, &next);
     }
 }

@@ -23,6 +23,7 @@
 #include "components/cache/replacement_policy.h"
 #include "components/mem/index_pool.h"
 #include "components/mem/mem_mask.h"
+#include "runtime/message_note.h"
 
 #define LINE_FREE   UINT64_MAX
 #define LINE_NONE   UINT32_MAX
@@ -49,6 +50,8 @@ struct cache_target {
     uint8_t op;
     uint8_t size;
     bool returns;
+    struct message_note note; /* up to when it began to wait here */
+    uint64_t since;           /* cycle in which it did */
 };
 
 struct cache_mshr {
@@ -73,6 +76,7 @@ enum cache_sent_kind { SENT_WRITE, SENT_WRITE_BACK, SENT_ATOMIC, SENT_ATOMIC_BLI
 struct cache_sent {
     uint16_t tag;
     uint8_t kind;
+    struct message_note note;
 };
 
 /* A request whose page has been asked for, or that waits to be replayed after it. */
@@ -81,7 +85,8 @@ struct cache_parked {
     uint64_t physical;
     uint32_t next;
     bool writable;
-    uint8_t reserved[19];
+    struct message_note note;
+    uint64_t came; /* cycle */
 };
 
 struct cache_queue {
@@ -130,7 +135,13 @@ struct cache {
     bool any_lines;    /* false: none has been claimed since all were dropped */
     uint8_t hold;      /* enum cache_hold */
     uint64_t head_physical;
-    uint64_t blocked_since; /* 1 + cycle, 0: not blocked */
+    uint64_t blocked_since;   /* 1 + cycle, 0: not blocked */
+    bool notes;               /* they are kept: in runs with chosen kernels */
+    struct message_note note; /* of the request that is being taken or answered, else zero */
+    /* Of the answer from below that made room last, and in which cycle; the same when requests
+     * that were held could go on. */
+    struct message_note freed, went_on;
+    uint64_t freed_at, went_on_at;
 };
 
 static inline unsigned line_bytes(const struct cache *c)
@@ -141,6 +152,13 @@ static inline unsigned line_bytes(const struct cache *c)
 static inline unsigned way_count(const struct cache *c)
 {
     return (unsigned)cache_params(c)->ways;
+}
+
+/* Does it keep lines from one kernel to the next? The first level does not. */
+static inline bool keeps_lines(const struct cache *c)
+{
+    return !cache_translation_ops(c)
+           && (cache_params(c)->write == CACHE_WRITE_BACK || cache_params(c)->shared);
 }
 
 static inline bool is_write_back(const struct cache *c)
@@ -358,9 +376,17 @@ static inline void note_blocked(struct cache *c)
         c->blocked_since = component_tick_now(&c->io.base) + 1;
 }
 
+/* Note of the answer that made room last, if that was not before `cycle`. */
+static inline struct message_note freed_since(const struct cache *c, uint64_t cycle)
+{
+    return c->freed_at >= cycle ? c->freed : (struct message_note){0, 0};
+}
+
 static inline void note_unblocked(struct cache *c)
 {
     if (c->blocked_since) {
+        c->went_on = freed_since(c, c->blocked_since - 1);
+        c->went_on_at = component_tick_now(&c->io.base);
         c->io.stats.blocked += component_tick_now(&c->io.base) + 1 - c->blocked_since;
         c->blocked_since = 0;
     }
@@ -416,6 +442,8 @@ static inline bool response_room(const struct cache *c)
 static inline void respond(struct cache *c, uint16_t tag, bool is_data, const void *data)
 {
     c->unanswered--;
+    if (engine_unlikely(c->notes))
+        message_note_next(cache_io(c)->top_reply, c->note);
     if (!is_data) {
         cache_top_reply_done(c, tag);
         return;

@@ -39,6 +39,10 @@ CACHE_INLINE struct cache_target *target_add(struct cache *c, struct cache_mshr 
         mshr->targets = 1;
     t->kind = kind;
     t->tag = tag;
+    if (engine_unlikely(c->notes)) {
+        t->note = c->note;
+        t->since = component_tick_now(&c->io.base);
+    }
     c->unanswered++;
     return t;
 }
@@ -49,6 +53,10 @@ CACHE_INLINE void target_begin(struct cache *c, struct cache_mshr *mshr, uint16_
     mshr->targets = 1;
     mshr->head.kind = MEM_READ;
     mshr->head.tag = tag;
+    if (engine_unlikely(c->notes)) {
+        mshr->head.note = c->note;
+        mshr->head.since = component_tick_now(&c->io.base);
+    }
     c->unanswered++;
 }
 
@@ -282,7 +290,7 @@ static inline bool take_write_below(struct cache *c, uint16_t tag, uint64_t addr
         }
     }
     uint32_t sent = index_pool_take(&c->free_sent);
-    arena_at(struct cache_sent, c->sent)[sent] = (struct cache_sent){tag, SENT_WRITE};
+    arena_at(struct cache_sent, c->sent)[sent] = (struct cache_sent){tag, SENT_WRITE, c->note};
     void *payload = cache_bottom_send_write(c, (uint16_t)(cache_params(c)->mshrs + sent),
                                             number * line_bytes(c), pid);
     mem_mask_store(mem_write_mask(payload, line_bytes(c)), mask, line_bytes(c));
@@ -340,7 +348,7 @@ static inline bool take_read_below(struct cache *c, const struct mem_request *m,
     if (line != LINE_NONE)
         line_forget(c, line);
     uint32_t sent = index_pool_take(&c->free_sent);
-    arena_at(struct cache_sent, c->sent)[sent] = (struct cache_sent){m->tag, SENT_ATOMIC};
+    arena_at(struct cache_sent, c->sent)[sent] = (struct cache_sent){m->tag, SENT_ATOMIC, c->note};
     cache_bottom_send_read(c, (uint16_t)(cache_params(c)->mshrs + sent), number * line_bytes(c),
                            line_bytes(c), m->read.pid, true);
     c->io.stats.misses++;
@@ -362,7 +370,7 @@ static inline bool take_atomic_below(struct cache *c, const struct mem_request *
         line_forget(c, line);
     uint32_t sent = index_pool_take(&c->free_sent);
     arena_at(struct cache_sent, c->sent)[sent] =
-        (struct cache_sent){m->tag, m->atomic.returns ? SENT_ATOMIC : SENT_ATOMIC_BLIND};
+        (struct cache_sent){m->tag, m->atomic.returns ? SENT_ATOMIC : SENT_ATOMIC_BLIND, c->note};
     void *below =
         cache_bottom_send_atomic(c, (uint16_t)(cache_params(c)->mshrs + sent), number * bytes,
                                  m->atomic.pid, m->atomic.op, m->atomic.size, m->atomic.returns);

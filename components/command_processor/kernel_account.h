@@ -43,7 +43,11 @@ struct kernel_account {
     uint64_t all_at_begin, all_at_running, all_at_placed; /* sums of all kernels */
     struct slot_use own;
     struct work_account units;
-    uint32_t active; /* arena: uint64_t[compute units]: the part of each in units.active */
+    uint32_t active;      /* arena: uint64_t[compute units]: the part of each in units.active */
+    uint64_t placed_last; /* cycle */
+    /* Leads (components/compute_unit/retime.h) of the work-group that ended last, and of the one
+     * that was placed last. */
+    uint64_t ended_lead[WORK_RETIMES], placed_lead[WORK_RETIMES];
 };
 
 /* A work-group on a compute unit. */
@@ -118,6 +122,25 @@ static void account_finish(struct kernel_account *k, struct slot_use *all, uint6
     k->units.vmem_lines += part.vmem_lines;
     k->units.vmem_issued += part.vmem_issued;
     k->units.vmem_cycles += part.vmem_cycles;
+    k->units.ended = part.ended > k->units.ended ? part.ended : k->units.ended;
+    for (unsigned i = 0; i < WORK_RETIMES && part.ended; i++) {
+        k->ended_lead[i] = part.ended - part.retimed[i];
+        if (part.retimed[i] > k->units.retimed[i])
+            k->units.retimed[i] = part.retimed[i];
+    }
+}
+
+/* A work-group is placed now. One that waited for room is earlier when what made room was earlier,
+ * but not before the one in front of it; otherwise placing takes its time. */
+static void account_lead(struct kernel_account *k, uint64_t now, bool waited, uint32_t *lead)
+{
+    for (unsigned i = 0; i < WORK_RETIMES; i++) {
+        uint64_t most = now - k->placed_last + k->placed_lead[i];
+        if (waited)
+            k->placed_lead[i] = k->ended_lead[i] < most ? k->ended_lead[i] : most;
+        lead[i] = (uint32_t)k->placed_lead[i];
+    }
+    k->placed_last = now;
 }
 
 struct kernel_details {
@@ -246,6 +269,14 @@ static void describe_occupancy(const struct kernel_account *k, const struct kern
     detail_add(to, "units", "vector_memory_lines", k->units.vmem_lines);
 }
 
+/* Cycles that the kernel would have been shorter by (components/compute_unit/retime.h). */
+static void describe_retimed(const struct kernel_account *k, struct kernel_details *to)
+{
+    static const char *const names[WORK_RETIMES] = {"lines", "pages", "both"};
+    for (unsigned i = 0; i < WORK_RETIMES && k->units.ended; i++)
+        detail_add(to, "cold", names[i], k->units.ended - k->units.retimed[i]);
+}
+
 /* At the end of the kernel: everything goes to its record. */
 static void account_end(const struct kernel_account *k, const struct kernel_shape *shape,
                         const struct slot_use *all, uint64_t now, uint32_t record)
@@ -253,6 +284,7 @@ static void account_end(const struct kernel_account *k, const struct kernel_shap
     struct kernel_details details = {0};
     describe_cycles(k, shape, all, now, &details);
     describe_occupancy(k, shape, &details);
+    describe_retimed(k, &details);
     kernel_describe(record, details.detail, details.count);
 }
 

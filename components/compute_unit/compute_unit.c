@@ -16,9 +16,21 @@
 #include "issue.h"
 #include "local_memory.h"
 #include "memory_only.h"
+#include "played.h"
+#include "retime.h"
 #include "scalar_memory.h"
 #include "vector_memory.h"
 #include "wavefront.h"
+
+static void compute_unit_executed(struct component *base, struct warm_code *code)
+{
+    struct compute_unit *c = (struct compute_unit *)(void *)base;
+    if (code->seen != cu_decoded(c))
+        decode_take_counts(cu_decoded(c), code);
+    code->seen = cu_decoded(c);
+}
+
+static const struct warm_ops compute_unit_warm_ops = {.executed = compute_unit_executed};
 
 static void compute_unit_init(struct compute_unit *c)
 {
@@ -30,6 +42,7 @@ static void compute_unit_init(struct compute_unit *c)
     c->line_slots = c->lines_ahead + 1 + CU_STALE_LINES;
     c->decoded = platform_shared(&c->io.base, DECODE_ENTRIES * sizeof(struct decoded));
     c->waves = arena_allocate(waves * sizeof(struct cu_wave));
+    c->played = arena_allocate(waves * sizeof(struct cu_played));
     c->scalars = arena_allocate(waves * sizeof(struct isa_wave));
     c->buffers = arena_allocate(waves * c->line_slots * CU_LINE);
     c->vgprs =
@@ -46,6 +59,8 @@ static void compute_unit_init(struct compute_unit *c)
         c->smem_free[c->smem_free_count] = (uint16_t)(CU_SMEM - 1 - c->smem_free_count);
     for (size_t i = 0; i < CU_MAX_SIMDS; i++)
         c->retry_at[i] = ENGINE_NEVER;
+    warm_register(&c->io.base, &compute_unit_warm_ops);
+    retime_init(c);
     warm_register_unit(&c->io.base, ring_number(c->io.vmem_request),
                        ring_number(c->io.smem_request), ring_number(c->io.imem_request),
                        c->lines_ahead);

@@ -9,10 +9,12 @@
 
 #include "coalescer.h"
 #include "components/isa/isa.h"
+#include "components/replay/replay_access.h"
 #include "components/work/work_cycles.h"
 #include "components/work/wavefront_start.h"
 #include "components/work/work_fault.h"
 #include "components/work/work_placement.h"
+#include "components/work/work_record.h"
 #include "decode_cache.h"
 #include "program_table.h"
 #include "runtime/bug.h"
@@ -75,6 +77,12 @@ struct cu_wave {
     uint64_t line[CU_MAX_LINE_SLOTS];
 };
 
+/* Of a wavefront that plays a trace; see played.h. */
+struct cu_played {
+    struct replay_cursor cursor;
+    struct replay_here here;
+};
+
 struct cu_group {
     uint16_t tag; /* of the request to answer */
     uint8_t used;
@@ -88,6 +96,7 @@ struct cu_group {
     uint32_t vgprs;
     uint64_t scratch;
     bool memory_only;  /* see memory_only.h */
+    bool played;       /* see played.h */
     uint64_t arrived;  /* cycle */
     uint64_t ended_at; /* sum of the cycles in which its wavefronts ended */
     uint16_t wave[WORK_MAX_WAVEFRONTS];
@@ -148,6 +157,33 @@ struct cu_lds_end {
     uint16_t wave;
 };
 
+/* See retime.h. */
+struct retime_lead {
+    uint64_t by[WORK_RETIMES]; /* cycles, or a cycle */
+};
+
+struct cu_retime_port {
+    bool known;              /* an answer has come */
+    uint64_t least;          /* cycles that an answer took, less what it lost */
+    struct retime_lead lost; /* by the last one that lost something */
+    uint64_t at;             /* cycle in which that came */
+};
+
+struct cu_retime {
+    bool on;
+    uint32_t dispatch;                                /* the kernel that all of this is of */
+    uint64_t begin;                                   /* cycle of its first work-group here */
+    uint64_t busy[CU_MAX_SIMDS][CU_KINDS], lds, sent; /* cycles; lines */
+    /* Lines of vector memory have been waiting for the port since `rush`; most: lead that the
+     * first of them could have had at most. */
+    uint64_t last_sent, rush;
+    struct retime_lead most;
+    struct cu_retime_port vector_port, scalar_port, code;
+    struct retime_lead freed; /* of what freed an entry for vector memory last */
+    /* Arena offsets. */
+    uint32_t waves, vector, scalar, out, lines, groups;
+};
+
 struct compute_unit {
     struct compute_unit_io io;
     /* Issue. */
@@ -177,6 +213,7 @@ struct compute_unit {
     uint32_t vgprs;      /* uint32_t[simds][vgprs][64] */
     uint32_t lds;        /* uint8_t[lds] */
     uint32_t vmem_table; /* struct cu_vmem[vmem_queue] */
+    uint32_t played;     /* struct cu_played, as many as wavefronts */
     uint32_t lds_ends;   /* struct cu_lds_end[lds_end_slots], a ring */
     uint32_t lds_end_slots;
     /* Vector memory. */
@@ -203,6 +240,7 @@ struct compute_unit {
     uint32_t code_version;
     uint64_t code_start, code_end; /* the same for instruction fetches */
     uint32_t retired;              /* instructions of this tick */
+    struct cu_retime retime;
 };
 
 static inline struct cu_wave *cu_wave_at(const struct compute_unit *c, unsigned wave)

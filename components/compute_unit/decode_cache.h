@@ -3,13 +3,15 @@
  * A cache in the strict sense: an entry is valid for a fetch only when address, target and the
  * instruction's bytes agree, so code that is replaced or loaded elsewhere needs no notice, and
  * losing an entry costs the host time, but no simulated time: who shares a cache with whom must not
- * matter. Entries count how often they were issued: the hottest addresses of a kernel that does not end.
- * Included by compute_unit.c. */
+ * matter. Entries count how often they were issued: the hottest addresses of a kernel that does not
+ * end. Included by compute_unit.c. */
 #ifndef HEDDLE_COMPUTE_UNIT_DECODE_CACHE_H
 #define HEDDLE_COMPUTE_UNIT_DECODE_CACHE_H
 
 #include "components/isa/isa.h"
 #include "components/work/work_cycles.h"
+#include "runtime/sampler.h"
+#include "runtime/warm.h"
 
 enum { DECODE_ENTRIES = 1 << 16 };
 
@@ -97,6 +99,21 @@ static inline int decode_find(struct decoded *cache, enum isa_target target, uin
                           .inst = inst};
     memcpy(d->words, bytes, inst.size);
     return 0;
+}
+
+/* Adds how often the instructions in [first, end) were issued to counts[], by bucket of their
+ * distance from `entry`, and forgets it. */
+static inline void decode_take_counts(struct decoded *cache, const struct warm_code *code)
+{
+    uint64_t end =
+        code->end - code->first < 4 * DECODE_ENTRIES ? code->end : code->first + 4 * DECODE_ENTRIES;
+    for (uint64_t at = code->first & ~(uint64_t)3; at < end; at += 4) {
+        struct decoded *d = &cache[(uint32_t)(at >> 2) & (DECODE_ENTRIES - 1)];
+        if (!d->count)
+            continue;
+        code->counts[sampler_bucket(d->address - code->entry)] += d->count;
+        d->count = 0;
+    }
 }
 
 #endif

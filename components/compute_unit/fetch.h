@@ -113,6 +113,7 @@ static void fetch_receive(struct compute_unit *c, uint64_t now)
 {
     const struct mem_reply *m;
     while ((m = compute_unit_imem_peek_reply(c))) {
+        struct message_note note = message_note(m);
         unsigned wave = m->tag / c->line_slots, slot = m->tag % c->line_slots;
         struct cu_wave *w = cu_wave_at(c, wave);
         if (w->line_state[slot] == LINE_COMING) {
@@ -125,7 +126,7 @@ static void fetch_receive(struct compute_unit *c, uint64_t now)
         compute_unit_imem_pop_reply(c);
         if (w->state != WAVE_FREE) {
             wave_want_lines(c, w);
-            wave_fetched(c, w, wave, now);
+            wave_fetched(c, w, wave, note, now);
         }
     }
 }

@@ -42,9 +42,15 @@ static uint64_t issue_valu_cycles(const struct compute_unit *c, const struct isa
 static bool issue_execute(struct compute_unit *c, struct cu_wave *w, unsigned wave,
                           const struct isa_inst *inst)
 {
+    if (engine_unlikely(c->group[w->group].played)) {
+        played_step(c, w, wave);
+        return true;
+    }
     struct isa_context context = cu_context(c, w);
     struct isa_wave *s = cu_scalars(c, wave);
     uint64_t pc = s->pc;
+    if (engine_unlikely(record_ops))
+        work_record_plain(c->io.base.leaf, wave, s, inst, context.vgpr);
     enum isa_status status = isa_execute(&context, s, inst);
     if (__builtin_expect(status == ISA_OK, 1))
         return true;
@@ -65,6 +71,7 @@ static bool issue_counters_full(struct compute_unit *c, struct cu_wave *w,
         return false;
     w->limit_vm = vm ? (uint8_t)(issue_most_vm(c) - 1) : UINT8_MAX;
     w->limit_lgkm = lgkm ? ISSUE_MOST_LGKM - 1 : UINT8_MAX;
+    retime_reach(c, w, component_now(&c->io.base));
     wave_waits(c, w, component_now(&c->io.base), WORK_WAITING_COUNTER_FULL);
     w->state = WAVE_WAITCNT;
     return true;
@@ -91,6 +98,7 @@ __attribute__((noinline)) static enum cu_issue issue_special(struct compute_unit
     if (inst->flags & ISA_IS_ENDPGM) {
         wave_waits(c, w, now, WORK_WAITING_STORES);
         w->state = WAVE_ENDING;
+        retime_reach(c, w, now);
         w->instructions++;
         c->io.stats.instructions++;
         c->retired++;
@@ -103,12 +111,14 @@ __attribute__((noinline)) static enum cu_issue issue_special(struct compute_unit
         w->limit_lgkm = inst->wait_lgkm;
         w->state = WAVE_WAITCNT;
         w->why = WORK_WAITING_VMCNT;
+        retime_reach(c, w, now);
         wave_counted(c, w, now);
         return ISSUE_DONE;
     }
     if (inst->flags & ISA_IS_BARRIER) {
         w->state = WAVE_BARRIER;
         w->why = WORK_WAITING_BARRIER;
+        retime_reach(c, w, now);
         g->at_barrier++;
         group_release_barrier(c, g, now);
         return ISSUE_DONE;
@@ -129,6 +139,7 @@ static enum cu_issue issue_valu(struct compute_unit *c, struct cu_wave *w, unsig
     if (!issue_execute(c, w, wave, inst))
         return ISSUE_FAULT;
     c->valu_free[w->simd] = now + cycles;
+    retime_busy(c, w->simd, CU_VALU, cycles);
     c->io.stats.valu++;
     wave_issues(c, w, cu_decoded(c)[w->decoded].issued, now);
     wave_executes(c, w, WORK_EXECUTING_VALU, now, cycles);
@@ -168,6 +179,7 @@ static enum cu_issue issue_vmem(struct compute_unit *c, struct cu_wave *w, unsig
         wave_waits(c, w, now, WORK_WAITING_VMEM_FULL);
         return ISSUE_BLOCKED;
     }
+    retime_room(c, w, now);
     enum cu_issue result = vmem_issue(c, w, wave, inst, now);
     if (result != ISSUE_DONE)
         return result;
@@ -180,11 +192,13 @@ static enum cu_issue issue_lds(struct compute_unit *c, struct cu_wave *w, unsign
                                const struct isa_inst *inst, uint64_t now)
 {
     uint32_t address[ISA_LANES];
+    uint64_t active = isa_wave_exec(cu_scalars(c, wave));
     bool has_address = inst->src[0] >= ISA_VGPR && inst->src[0] < ISA_VGPR + 256;
-    if (has_address)
+    if (engine_unlikely(c->group[w->group].played))
+        has_address = played_lds(c, w, wave, address, &active);
+    else if (has_address)
         memcpy(address, arena_at(uint32_t, w->vgpr) + (size_t)(inst->src[0] - ISA_VGPR) * 64,
                sizeof address);
-    uint64_t active = isa_wave_exec(cu_scalars(c, wave));
     if (!issue_execute(c, w, wave, inst))
         return ISSUE_FAULT;
     if (now > w->since) {
@@ -231,6 +245,7 @@ static enum cu_issue issue_wave(struct compute_unit *c, struct cu_wave *w, unsig
     if (issue_counters_full(c, w, inst))
         return ISSUE_DONE;
     bool ends = inst->flags & ISA_IS_ENDPGM;
+    unsigned kind = w->kind;
     switch ((enum cu_kind)w->kind) {
     case CU_VALU:
         result = issue_valu(c, w, wave, inst, now);
@@ -252,6 +267,8 @@ static enum cu_issue issue_wave(struct compute_unit *c, struct cu_wave *w, unsig
         break;
     }
     if (result == ISSUE_DONE) {
+        if (kind != CU_VALU)
+            retime_busy(c, w->simd, kind, (uint64_t)compute_unit_params(c)->simds);
         d->count++;
         if (!ends) {
             w->instructions++;

@@ -26,6 +26,7 @@ static void lds_start(struct compute_unit *c, unsigned wave, const struct isa_in
     struct cu_wave *w = cu_wave_at(c, wave);
     struct work_account *account = &c->ledger[w->ledger].account;
     account->lds_busy += cycles;
+    c->retime.lds += cycles;
     account->lds_conflict += conflicts;
     c->io.stats.lds_bank_conflicts += conflicts;
     c->lds_free = (c->lds_free > now ? c->lds_free : now) + cycles;
@@ -53,6 +54,7 @@ static void lds_finish(struct compute_unit *c, uint64_t now)
         c->lds_end_count--;
         w->lgkm--;
         w->lds--;
+        retime_lds_over(c, w, now);
         wave_counted(c, w, now);
     }
 }

@@ -20,12 +20,13 @@ static void smem_part(const struct cu_smem *e, unsigned part, uint64_t *start, u
 static void smem_complete(struct compute_unit *c, struct cu_smem *e, uint64_t now)
 {
     struct cu_wave *w = cu_wave_at(c, e->wave);
-    if (e->access.kind == ISA_SCALAR_LOAD) {
+    if (e->access.kind == ISA_SCALAR_LOAD && engine_likely(!c->group[w->group].played)) {
         for (unsigned i = e->access.valid; i < e->access.dwords; i++)
             e->data[i] = 0;
         isa_scalar_load(cu_scalars(c, e->wave), &e->inst, e->data);
     }
     w->lgkm--;
+    retime_over(c, e->wave, c->retime.scalar, (unsigned)(e - c->smem), false, true, now);
     c->smem_free[c->smem_free_count++] = (uint16_t)(e - c->smem);
     vmem_unblock(c, now);
     wave_counted(c, w, now);
@@ -38,7 +39,9 @@ static enum cu_issue smem_issue(struct compute_unit *c, struct cu_wave *w, unsig
     struct isa_wave *s = cu_scalars(c, wave);
     struct isa_context context = cu_context(c, w);
     struct cu_smem *e = &c->smem[c->smem_free[c->smem_free_count - 1]];
-    enum isa_status status = isa_scalar_address(&context, s, inst, &e->access);
+    bool played = engine_unlikely(c->group[w->group].played);
+    enum isa_status status = played ? played_scalar(c, w, wave, inst, &e->access)
+                                    : isa_scalar_address(&context, s, inst, &e->access);
     if (status != ISA_OK) {
         cu_fault(c, wave, inst, s->pc, UINT32_MAX, isa_status_text(status));
         return ISSUE_FAULT;
@@ -51,9 +54,16 @@ static enum cu_issue smem_issue(struct compute_unit *c, struct cu_wave *w, unsig
                      4u * e->access.valid, e->access.address);
         return ISSUE_FAULT;
     }
+    if (engine_unlikely(record_ops))
+        work_record_scalar(c->io.base.leaf, wave, s, inst, &e->access);
     c->io.stats.smem_instructions++;
-    s->pc += inst->size;
+    if (played)
+        played_step(c, w, wave);
+    else
+        s->pc += inst->size;
     if (e->access.kind == ISA_SCALAR_TIME) {
+        if (played)
+            return ISSUE_DONE;
         uint32_t time[2] = {(uint32_t)now, (uint32_t)(now >> 32)};
         isa_scalar_load(s, inst, time);
         return ISSUE_DONE;
@@ -66,9 +76,10 @@ static enum cu_issue smem_issue(struct compute_unit *c, struct cu_wave *w, unsig
     e->unsent = 0;
     e->parts = moves && end > (e->access.address & ~(uint64_t)(CU_LINE - 1)) + CU_LINE ? 2 : 1;
     e->remaining = e->parts;
-    if (e->access.kind == ISA_SCALAR_STORE)
+    if (e->access.kind == ISA_SCALAR_STORE && !played)
         isa_scalar_store_data(s, inst, e->data);
     c->smem_free_count--;
+    retime_issue(c, c->retime.scalar, (unsigned)(e - c->smem), wave, now, now);
     w->lgkm++;
     if (moves && !e->access.valid)
         smem_complete(c, e, now);
@@ -125,6 +136,10 @@ static void smem_receive(struct compute_unit *c, uint64_t now)
             memcpy((uint8_t *)e->data + (start - e->access.address), line + start % CU_LINE,
                    end - start);
         }
+        if (e->access.kind == ISA_SCALAR_CACHE_OP)
+            retime_fence_answer(c, c->retime.scalar, m->tag / 2, now);
+        else
+            retime_scalar_answer(c, m->tag / 2, message_note(m), now);
         compute_unit_smem_pop_reply(c);
         if (--e->remaining == 0)
             smem_complete(c, e, now);

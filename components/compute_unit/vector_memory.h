@@ -8,6 +8,7 @@
 #ifndef HEDDLE_COMPUTE_UNIT_VECTOR_MEMORY_H
 #define HEDDLE_COMPUTE_UNIT_VECTOR_MEMORY_H
 
+#include "played.h"
 #include "wavefront.h"
 
 /* Lets SIMDs that were refused for want of entries try again. */
@@ -104,7 +105,7 @@ static void vmem_retire(struct compute_unit *c, struct cu_wave *w, uint64_t now)
         if (e->remaining)
             break;
         if (e->access.mask && (e->access.kind == ISA_MEMORY_LOAD || e->access.returns)
-            && !e->fence) {
+            && !e->fence && engine_likely(!c->group[w->group].played)) {
             struct isa_context context = cu_context(c, w);
             isa_memory_load(&context, &e->inst, e->access.mask, e->stage, e->access.bytes);
         }
@@ -114,6 +115,7 @@ static void vmem_retire(struct compute_unit *c, struct cu_wave *w, uint64_t now)
         w->vmem_first = e->next;
         if (e->next == CU_NONE)
             w->vmem_last = CU_NONE;
+        retime_over(c, e->wave, c->retime.vector, number, true, e->flat, now);
         w->vm -= (e->inst.flags & ISA_RAISES_VM) != 0;
         w->lgkm -= e->flat;
         w->flat -= e->flat;
@@ -180,11 +182,13 @@ static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w, unsig
 {
     struct isa_wave *s = cu_scalars(c, wave);
     struct isa_context context = cu_context(c, w);
+    bool played = engine_unlikely(c->group[w->group].played);
     unsigned number = c->vmem_free[c->vmem_free_count - 1];
     struct cu_vmem *e = cu_vmem_at(c, number);
     e->inst = *inst;
     e->pc = s->pc;
-    enum isa_status status = isa_memory_addresses(&context, s, inst, &e->access);
+    enum isa_status status = played ? played_addresses(c, w, wave, inst, &e->access)
+                                    : isa_memory_addresses(&context, s, inst, &e->access);
     if (status != ISA_OK) {
         cu_fault(c, wave, inst, s->pc, UINT32_MAX, isa_status_text(status));
         return ISSUE_FAULT;
@@ -195,19 +199,22 @@ static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w, unsig
     if (e->access.mask && !vmem_check(c, wave, e))
         return ISSUE_FAULT;
     c->vmem_free_count--;
-    if (e->access.lds_mask)
+    if (engine_unlikely(record_ops))
+        work_record_vector(c->io.base.leaf, wave, s, inst, &context, &e->access);
+    if (e->access.lds_mask && !played)
         isa_memory_lds(&context, inst, &e->access);
     e->flat = (inst->flags & ISA_RAISES_LGKM) != 0;
     e->coherent = e->access.kind == ISA_MEMORY_LOAD && e->access.glc;
     e->wave = (uint16_t)wave;
     e->issued = now;
     e->first_send = now + (uint64_t)compute_unit_params(c)->vmem_latency;
-    if (e->access.kind == ISA_MEMORY_STORE || e->access.kind == ISA_MEMORY_ATOMIC)
+    if ((e->access.kind == ISA_MEMORY_STORE || e->access.kind == ISA_MEMORY_ATOMIC) && !played)
         isa_memory_store_data(&context, inst, e->access.mask, e->stage, e->access.bytes);
-    if (e->access.kind == ISA_MEMORY_ATOMIC
+    if (e->access.kind == ISA_MEMORY_ATOMIC && !played
         && (e->access.atomic == ISA_ATOMIC_CMPSWAP || e->access.atomic == ISA_ATOMIC_FCMPSWAP))
         isa_memory_compare_data(&context, inst, e->access.mask, e->compare, e->access.bytes);
     vmem_take_lines(c, e, number);
+    retime_issue(c, c->retime.vector, number, wave, now, e->first_send);
     if (e->fence)
         e->remaining = 1;
     w->vm += (inst->flags & ISA_RAISES_VM) != 0;
@@ -215,7 +222,10 @@ static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w, unsig
     w->flat += e->flat;
     vmem_enqueue(c, w, e, number);
     c->io.stats.vmem_instructions++;
-    s->pc += inst->size;
+    if (played)
+        played_step(c, w, wave);
+    else
+        s->pc += inst->size;
     if (!e->remaining)
         vmem_retire(c, w, now);
     return ISSUE_DONE;
@@ -275,6 +285,7 @@ static bool vmem_send(struct compute_unit *c, uint64_t now)
         } else {
             uint16_t tag = e->unsent;
             vmem_send_line(c, e, tag);
+            retime_send(c, number, tag, now);
             e->unsent = c->line[tag].next;
         }
         if (e->fence || e->unsent == CU_NONE) {
@@ -316,6 +327,9 @@ static void vmem_receive(struct compute_unit *c, uint64_t now)
                 vmem_take_data(e, c->line[m->tag].line,
                                mem_data_data(compute_unit_vmem_reply_payload(c), CU_LINE));
             c->line_free[c->line_free_count++] = m->tag;
+            retime_vector_answer(c, number, m->tag, message_note(m), now);
+        } else {
+            retime_fence_answer(c, c->retime.vector, number, now);
         }
         compute_unit_vmem_pop_reply(c);
         if (--e->remaining == 0)

@@ -4,6 +4,8 @@
 #define HEDDLE_COMPUTE_UNIT_WAVEFRONT_H
 
 #include "compute_unit_state.h"
+#include "played.h"
+#include "retime.h"
 #include "runtime/trace.h"
 
 static inline uint64_t *wave_account(struct compute_unit *c, const struct cu_wave *w)
@@ -104,6 +106,15 @@ static void wave_want_lines(struct compute_unit *c, const struct cu_wave *w)
     c->fetch_wanted[w->simd] |= (uint64_t)1 << w->slot;
 }
 
+static void wave_wait_for_code(struct compute_unit *c, struct cu_wave *w)
+{
+    uint64_t now = compute_unit_now(c);
+    if (w->state != WAVE_FETCH)
+        retime_reach(c, w, w->ready_at > now ? w->ready_at : now);
+    wave_waits(c, w, now, WORK_WAITING_FETCH);
+    w->state = WAVE_FETCH;
+}
+
 /* Looks up the instruction at the pc. True: decoded. False: its bytes are not there (WAVE_FETCH),
  * or it is none (WAVE_FAULTED). */
 static bool wave_decode(struct compute_unit *c, struct cu_wave *w, unsigned wave)
@@ -117,24 +128,31 @@ static bool wave_decode(struct compute_unit *c, struct cu_wave *w, unsigned wave
         w->line_address = line;
         wave_want_lines(c, w);
         if (slot < 0 || w->line_state[slot] != LINE_VALID) {
-            wave_waits(c, w, compute_unit_now(c), WORK_WAITING_FETCH);
-            w->state = WAVE_FETCH;
+            wave_wait_for_code(c, w);
             return false;
         }
         w->line_slot = (uint8_t)slot;
     }
     const uint8_t *bytes = cu_line_bytes(c, wave, w->line_slot) + offset;
+    bool played = engine_unlikely(c->group[w->group].played);
+    if (played) {
+        size = size < sizeof joined ? size : sizeof joined;
+        bytes = played_code(c, w, pc, size, joined);
+    }
     int result = decode_find(cu_decoded(c), cu_target(c), pc, bytes, size, &w->decoded);
     if (result == ISA_ERROR_TRUNCATED && size < ISA_MAX_INST_BYTES) {
         int slot = wave_find_line(c, w, line + CU_LINE);
         if (slot < 0 || w->line_state[slot] != LINE_VALID) {
             wave_want_lines(c, w);
-            wave_waits(c, w, compute_unit_now(c), WORK_WAITING_FETCH);
-            w->state = WAVE_FETCH;
+            wave_wait_for_code(c, w);
             return false;
         }
-        memcpy(joined, bytes, size);
-        memcpy(joined + size, cu_line_bytes(c, wave, (unsigned)slot), sizeof joined - size);
+        if (played) {
+            played_code(c, w, pc, sizeof joined, joined);
+        } else {
+            memcpy(joined, bytes, size);
+            memcpy(joined + size, cu_line_bytes(c, wave, (unsigned)slot), sizeof joined - size);
+        }
         result = decode_find(cu_decoded(c), cu_target(c), pc, joined, sizeof joined, &w->decoded);
     }
     if (result < 0) {
@@ -172,10 +190,13 @@ static inline void wave_continue(struct compute_unit *c, struct cu_wave *w, unsi
 }
 
 /* Bytes arrived for a wavefront in WAVE_FETCH. */
-static void wave_fetched(struct compute_unit *c, struct cu_wave *w, unsigned wave, uint64_t now)
+static void wave_fetched(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+                         struct message_note note, uint64_t now)
 {
-    if (w->state == WAVE_FETCH && wave_decode(c, w, wave))
-        wave_go_on(c, w, wave, now);
+    if (w->state != WAVE_FETCH || !wave_decode(c, w, wave))
+        return;
+    retime_fetched(c, w, note, now);
+    wave_go_on(c, w, wave, now);
 }
 
 static void wave_expire(struct compute_unit *c, uint64_t now)
@@ -212,6 +233,19 @@ static uint64_t wave_next_expiry(const struct compute_unit *c, uint64_t now)
     return ENGINE_NEVER;
 }
 
+__attribute__((noinline, cold)) static void wave_record_begin(const struct compute_unit *c,
+                                                              unsigned wave,
+                                                              const struct work_placement *p,
+                                                              const uint32_t id[3], unsigned number)
+{
+    const struct record_wave what = {.gpu =
+                                         program_gpu_of(compute_unit_program(c), c->io.base.leaf),
+                                     .dispatch = p->dispatch_id,
+                                     .group = {id[0], id[1], id[2]},
+                                     .number = number};
+    record_ops->begin(c->io.base.leaf, wave, &what);
+}
+
 static void wave_start(struct compute_unit *c, struct cu_group *g, const struct work_placement *p,
                        unsigned number, uint64_t now)
 {
@@ -240,8 +274,14 @@ static void wave_start(struct compute_unit *c, struct cu_group *g, const struct 
     w->ledger = g->ledger;
     w->vmem_first = w->vmem_last = CU_NONE;
     w->line_address = UINT64_MAX;
-    wavefront_start(cu_target(c), s, arena_at(uint32_t, w->vgpr), p, g->id, number);
+    if (g->played)
+        played_start(c, wave, p, number);
+    else
+        wavefront_start(cu_target(c), s, arena_at(uint32_t, w->vgpr), p, g->id, number);
     g->wave[number] = (uint16_t)wave;
+    if (engine_unlikely(record_ops))
+        wave_record_begin(c, wave, p, g->id, number);
+    retime_wave_start(c, wave, p->lead);
     wave_continue(c, w, wave, now, now + 1);
 }
 
@@ -284,13 +324,20 @@ static void group_start(struct compute_unit *c, uint64_t now)
                            .vgprs = p.vgprs,
                            .scratch = p.scratch,
                            .memory_only = p.memory_only != 0,
+                           .played = p.played != 0,
                            .arrived = now};
+    if (g->played && !played_group(c, g, &p)) {
+        g->used = 0;
+        compute_unit_work_pop(c);
+        return;
+    }
     g->ledger = (uint8_t)ledger_open(c, p.dispatch_id, now);
     if (!c->resident)
         c->active_since = now;
     c->resident += p.wavefronts;
     c->io.stats.work_groups++;
     c->io.stats.wavefronts_run += p.wavefronts;
+    retime_group_start(c, g, p.dispatch_id, now);
     for (unsigned i = 0; i < p.wavefronts; i++)
         wave_start(c, g, &p, i, now);
     trace_begin(&c->io.base, p.work_group_slot,
@@ -308,6 +355,8 @@ static void group_answer(struct compute_unit *c)
         memcpy(work_finished_account(payload), &ledger->account, sizeof ledger->account);
         memset(&ledger->account, 0, sizeof ledger->account);
         ledger->groups--;
+        if (g->played)
+            replay_give(played_place(c, slot));
         g->used = 0;
         c->finished &= c->finished - 1;
     }
@@ -318,6 +367,7 @@ static void group_release_barrier(struct compute_unit *c, struct cu_group *g, ui
     if (!g->at_barrier || g->at_barrier + g->ended < g->waves)
         return;
     g->at_barrier = 0;
+    retime_barrier(c, g, now);
     for (unsigned i = 0; i < g->waves; i++) {
         struct cu_wave *w = cu_wave_at(c, g->wave[i]);
         if (w->state == WAVE_BARRIER && w->group == (uint8_t)(g - c->group))
@@ -331,6 +381,7 @@ static void group_finish(struct compute_unit *c, const struct cu_group *g, uint6
     struct cu_ledger *ledger = &c->ledger[g->ledger];
     ledger->account.slot_cycles[WORK_ENDED] += g->waves * now - g->ended_at;
     ledger->account.held += g->waves * (now - g->arrived);
+    retime_group_end(c, g, &ledger->account, now);
     if (!--ledger->running)
         ledger->account.active += now - ledger->active_since;
     c->finished |= (uint64_t)1 << (g - c->group);
@@ -342,6 +393,9 @@ static void wave_end(struct compute_unit *c, struct cu_wave *w, uint64_t now)
 {
     struct cu_group *g = &c->group[w->group];
     wave_waits(c, w, now, WORK_ENDED);
+    if (engine_unlikely(record_ops))
+        record_ops->end(c->io.base.leaf, cu_wave_number(c, w->simd, w->slot));
+    retime_wave_end(c, w, now);
     g->ended_at += now;
     w->state = WAVE_FREE;
     c->raised[w->simd] &= ~((uint64_t)1 << w->slot);
@@ -369,10 +423,11 @@ static inline enum work_cycles_kind wave_counter(const struct cu_wave *w)
 /* A counter went down: is that what the wavefront waits for? */
 static inline void wave_counted(struct compute_unit *c, struct cu_wave *w, uint64_t now)
 {
-    if (w->state == WAVE_WAITCNT && w->vm <= w->limit_vm && w->lgkm <= w->limit_lgkm)
+    if (w->state == WAVE_WAITCNT && w->vm <= w->limit_vm && w->lgkm <= w->limit_lgkm) {
+        retime_counted(c, w, now);
         wave_continue(c, w, cu_wave_number(c, w->simd, w->slot), now, now + 1);
-    else if (w->state == WAVE_WAITCNT && w->why != WORK_WAITING_COUNTER_FULL
-             && w->why != wave_counter(w))
+    } else if (w->state == WAVE_WAITCNT && w->why != WORK_WAITING_COUNTER_FULL
+               && w->why != wave_counter(w))
         wave_waits(c, w, now, wave_counter(w));
     else if (w->state == WAVE_ENDING && !w->vm && !w->lgkm)
         wave_end(c, w, now);

@@ -23,6 +23,7 @@
 #include "driver_move.h"
 #include "driver_memory.h"
 #include "driver_queues.h"
+#include "driver_record.h"
 #include "driver_ring.h"
 #include "driver_scratch.h"
 #include "driver_state.h"
@@ -56,10 +57,13 @@ static void driver_init(struct driver *d)
     user_init(d);
     calls_init(d);
     packets_init(d);
+    replay_reset(engine_base.platform->instance_count * REPLAY_GROUPS);
     driver_instance = d;
     /* A driver that devices call, and no simulated host, is driven by them and not by a program. */
-    if (!driver_calls_count(d) || driver_host_is_connected(d))
+    if (!driver_calls_count(d) || driver_host_is_connected(d)) {
         platform_register_driver(&driver_api_table);
+        record_init(d);
+    }
 }
 
 static bool driver_tick(struct driver *d)
@@ -152,6 +156,17 @@ static enum driver_status api_allocate(uint32_t device, uint64_t size, uint64_t 
     api_enter();
     enum driver_status status = host_allocate(driver_instance, device, size, align, false, address);
     if (status == DRIVER_OK)
+        record_allocated(device, *address, size, false);
+    if (status == DRIVER_OK)
+        status = host_note(driver_instance, API_CALL_MALLOC, size);
+    return api_leave(status);
+}
+
+static enum driver_status api_allocate_at(uint32_t device, uint64_t address, uint64_t size, bool unified)
+{
+    api_enter();
+    enum driver_status status = host_allocate_at(driver_instance, device, address, size, unified);
+    if (status == DRIVER_OK && !unified)
         status = host_note(driver_instance, API_CALL_MALLOC, size);
     return api_leave(status);
 }
@@ -159,13 +174,18 @@ static enum driver_status api_allocate(uint32_t device, uint64_t size, uint64_t 
 static enum driver_status api_allocate_unified(uint32_t device, uint64_t size, uint64_t align, uint64_t *address)
 {
     api_enter();
-    return api_leave(host_allocate(driver_instance, device, size, align, true, address));
+    enum driver_status status = host_allocate(driver_instance, device, size, align, true, address);
+    if (status == DRIVER_OK)
+        record_allocated(device, *address, size, true);
+    return api_leave(status);
 }
 
 static enum driver_status api_release(uint64_t address)
 {
     api_enter();
     enum driver_status status = host_release(driver_instance, address);
+    if (status == DRIVER_OK)
+        sass_record_line("Free,0x%016" PRIx64, address);
     if (status == DRIVER_OK)
         status = host_note(driver_instance, API_CALL_FREE, address);
     return api_leave(status);
@@ -174,18 +194,21 @@ static enum driver_status api_release(uint64_t address)
 static enum driver_status api_remap(uint64_t address, uint64_t size, uint32_t gpu)
 {
     api_enter();
+    sass_record_refuse("it moves pages between GPUs (remap)");
     return api_leave(host_remap(driver_instance, address, size, gpu));
 }
 
 static enum driver_status api_remove_page(uint64_t address)
 {
     api_enter();
+    sass_record_refuse("it removes pages");
     return api_leave(host_remove_page(driver_instance, address));
 }
 
 static enum driver_status api_allocate_page_at(uint32_t device, uint64_t address, bool unified)
 {
     api_enter();
+    sass_record_refuse("it allocates single pages");
     return api_leave(host_allocate_page_at(driver_instance, device, address, unified));
 }
 
@@ -198,6 +221,7 @@ static enum driver_status api_page_info(uint64_t address, struct driver_page *pa
 static enum driver_status api_context_create(uint32_t device, uint32_t process, uint32_t *context)
 {
     api_enter();
+    sass_record_refuse("it uses a GPU in several processes (contexts)");
     enum driver_status status = host_usable();
     if (status == DRIVER_OK && process)
         status = handle_check(driver_instance, process);
@@ -215,6 +239,7 @@ static enum driver_status api_context_destroy(uint32_t context)
 static enum driver_status api_unify(const uint32_t *gpus, uint32_t count, uint32_t *device)
 {
     api_enter();
+    sass_record_refuse("it makes one device of several GPUs");
     return api_leave(handle_unify(driver_instance, gpus, count, device));
 }
 
@@ -254,6 +279,8 @@ static enum driver_status api_queue_create(uint32_t device, uint32_t *queue)
         if (*queue == DRIVER_NONE)
             status = driver_fail(DRIVER_OUT_OF_MEMORY, "more than %d queues", DRIVER_QUEUES);
     }
+    if (status == DRIVER_OK)
+        sass_record_line("Stream,%u,%u", *queue, device);
     return api_leave(status);
 }
 
@@ -268,8 +295,10 @@ static enum driver_status api_queue_destroy(uint32_t queue)
         status = host_wait_queue(d, queue);
     if (status == DRIVER_OK)
         status = user_close(d, queue);
-    if (status == DRIVER_OK)
+    if (status == DRIVER_OK) {
         driver_queue_at(d, queue)->used = false;
+        sass_record_line("StreamEnd,%u", queue);
+    }
     return api_leave(status);
 }
 
@@ -427,6 +456,8 @@ static enum driver_status api_advance(bool poll)
     if (status == DRIVER_OK && d->undone) {
         d->stop_at = poll ? driver_now(d) + (uint64_t)driver_params(d)->poll_cost : 0;
         d->await_any = true;
+        if (poll)
+            sass_record_line("Poll");
         status = host_run(d);
         d->await_any = false;
         d->stop_at = 0;
@@ -443,6 +474,7 @@ static enum driver_status api_set_peer(uint32_t gpu, uint32_t peer, bool on)
     if (on && !(d->device[gpu].info.has_fabric && d->device[peer].info.has_fabric))
         return api_leave(driver_fail(DRIVER_INVALID_DEVICE, "no fabric joins GPU %u and GPU %u", gpu, peer));
     program_set_reach(driver_program(d), gpu, peer, on);
+    sass_record_line("Peer,%u,%u,%d", gpu, peer, on);
     return api_leave(DRIVER_OK);
 }
 
@@ -476,10 +508,13 @@ static enum driver_status api_query(uint64_t ticket)
         status = host_wait_continued();
     if (status == DRIVER_OK && !driver_ticket_done(d, ticket)) {
         d->stop_at = driver_now(d) + (uint64_t)driver_params(d)->poll_cost;
+        record_query(ticket);
         status = host_run(d);
         if (status == DRIVER_OK && !driver_ticket_done(d, ticket))
             status = DRIVER_NOT_READY;
     }
+    if (status == DRIVER_OK)
+        record_wait(ticket);
     return api_leave(status);
 }
 
@@ -551,6 +586,7 @@ static const char *api_error_text(void)
 static bool api_finish(void)
 {
     api_enter();
+    record_finish();
     bool written = heddle_platform_open(PLATFORM_ABI)->finish();
     api_leave(DRIVER_OK);
     return written;
@@ -564,6 +600,7 @@ static const struct driver_api driver_api_table = {
     .device_info = api_device_info,
     .set_window = api_set_window,
     .allocate = api_allocate,
+    .allocate_at = api_allocate_at,
     .release = api_release,
     .allocate_unified = api_allocate_unified,
     .remap = api_remap,

@@ -17,7 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DRIVER_API_VERSION 6
+#define DRIVER_API_VERSION 7
 
 enum driver_status {
     DRIVER_OK,
@@ -68,6 +68,7 @@ struct driver_launch {
     const void *kernarg;     /* copied at once */
     uint32_t kernarg_bytes;
     uint32_t kernarg_align;
+    const char *trace;       /* path of a recorded trace, which is played in place of executing; NULL: none. Copied */
 };
 
 struct driver_allocation {
@@ -114,6 +115,8 @@ struct driver_api {
 
     enum driver_status (*allocate)(uint32_t device, uint64_t size, uint64_t align, uint64_t *address);
     enum driver_status (*release)(uint64_t address); /* waits for queued work first */
+    /* At an address that is free; `unified` as allocate_unified(). */
+    enum driver_status (*allocate_at)(uint32_t device, uint64_t address, uint64_t size, bool unified);
     bool (*find)(uint64_t address, struct driver_allocation *allocation); /* the allocation that holds it */
     enum driver_status (*memory_info)(uint32_t device, uint64_t *free_bytes, uint64_t *total_bytes);
 

@@ -3,6 +3,7 @@
 #ifndef HEDDLE_DRIVER_ENQUEUE_H
 #define HEDDLE_DRIVER_ENQUEUE_H
 
+#include "components/replay/replay.h"
 #include "driver_code_copies.h"
 #include "driver_handles.h"
 #include "driver_host.h"
@@ -68,6 +69,7 @@ static enum driver_status enqueue(struct driver *d, uint32_t queue, const struct
     q->last = number;
     d->undone++;
     packet_command(d, number);
+    record_enqueued(k);
     if (ticket)
         *ticket = k->ticket;
     return DRIVER_OK;
@@ -282,6 +284,9 @@ static enum driver_status enqueue_part(struct driver *d, uint32_t queue, const s
     k.entry += distance;
     k.object = l->kernel_object ? l->kernel_object + distance : 0;
     uint32_t kernarg_offset = sizeof k.packet + (descriptor.properties & 1u << 2 ? QUEUE_BYTES : 0);
+    if (user_launches(d) && l->trace)
+        return driver_fail(DRIVER_INVALID_VALUE, "a recorded trace cannot be played through user queues: build the platform "
+                                                 "with its driver's launches by command");
     if (user_launches(d)) {
         if ((status = user_for_launches(d, queue)) != DRIVER_OK)
             return status;
@@ -314,7 +319,14 @@ static enum driver_status enqueue_part(struct driver *d, uint32_t queue, const s
         return status;
     launch_count_code(d, l->entry);
     packet_launch(d, queue, l);
-    return enqueue(d, queue, &k, ticket);
+    if (l->trace) {
+        k.played = true;
+        replay_launch((uint32_t)d->launches_asked + 1, l->trace, !platform_sass_no_cache());
+    }
+    status = enqueue(d, queue, &k, ticket);
+    if (status == DRIVER_OK)
+        record_launch(d, queue, l);
+    return status;
 }
 
 static enum driver_status enqueue_barrier(struct driver *d, uint32_t queue, uint64_t awaited, uint64_t *ticket)

@@ -40,6 +40,7 @@ static void command_complete(struct driver *d, struct driver_queue *q)
     uint32_t number = q->first;
     struct driver_command *k = driver_command_at(d, number);
     struct driver_device *device = &d->device[q->device];
+    record_completed(k);
     if (k->kind == DRIVER_LAUNCH) {
         device->kernels_running--;
         dirty_note(d, q->device, k->pid);
@@ -47,6 +48,9 @@ static void command_complete(struct driver *d, struct driver_queue *q)
         scratch_release(device, k);
         d->sample.timed -= k->timed;
         k->timed = false;
+        d->sample.chosen = d->sample.chosen == k->launch ? 0 : d->sample.chosen;
+        if (k->played)
+            replay_end((uint32_t)k->launch);
     }
     if (k->kind == DRIVER_STAGE && k->piece != DRIVER_NONE)
         ring_written(device, k->piece);
@@ -155,8 +159,11 @@ static bool command_launch(struct driver *d, uint32_t command, uint32_t number)
     void *payload = driver_gpu_send_launch(d, number, (uint16_t)slot, device->ring_address + k->ring_offset,
                                            k->entry, k->pid, (uint16_t)k->kernel);
     aql_set_groups(&k->packet, k->first_group, launch_count(k));
+    if (k->played)
+        aql_set_played(&k->packet, (uint32_t)k->launch);
     memcpy(command_launch_packet(payload), &k->packet, sizeof k->packet);
     memcpy(command_launch_descriptor(payload), k->descriptor, sizeof k->descriptor);
+    record_start(d, k, number);
     slot_take(d, number, slot, command, 0, 0);
     dirty_note(d, number, k->pid);
     device->kernels_running++;
@@ -221,6 +228,7 @@ static bool command_begin(struct driver *d, uint32_t command, struct driver_queu
     enum sample_turn sampled = sample_begin(d, k, driver_window_end);
     if (sampled != SAMPLE_GO_ON)
         return sampled == SAMPLE_BEGAN;
+    d->sample.quiet = false;
     if (command_flush_awaited(d, k))
         return false;
     uint32_t flushed = command_flush_device(d, k, q->device);

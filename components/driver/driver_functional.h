@@ -9,7 +9,7 @@
 #include "driver_scratch.h"
 #include "runtime/kernel.h"
 #include "runtime/memory.h"
-#include "runtime/sampling.h"
+#include "runtime/sample_run.h"
 #include "runtime/warm.h"
 
 /* Bytes of simulated memory from `address` on; *bytes is cut down to what follows on the same page.
@@ -135,6 +135,7 @@ static void functional_record(struct driver *d, const struct driver_command *k, 
 /* False: the run has failed. */
 static bool functional_launch(struct driver *d, struct driver_command *k, uint32_t number, enum sampling_way way)
 {
+    uint64_t executed[SAMPLER_VECTOR] = {0};
     struct driver_device *device = &d->device[number];
     struct aql_descriptor descriptor;
     struct functional_result result;
@@ -162,12 +163,19 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
         .most_instructions = platform_max_cycles(),
         .before = engine_instructions(),
         .touches = way == SAMPLING_TOUCHING || platform_profile() == PLATFORM_PROFILE_MEMORY,
-        .profile = platform_profile() != PLATFORM_PROFILE_NONE};
+        .profile = platform_profile() != PLATFORM_PROFILE_NONE,
+        .executed = platform_sampling()->automatic ? executed : NULL};
     if (launch.touches) {
         warm_begin_all();
         warm_clear_counts();
     }
-    functional_run(&launch, &result);
+    record_start(d, k, number);
+    if (!k->played)
+        functional_run(&launch, &result);
+    else if (launch.touches)
+        functional_play(&launch, (uint32_t)k->launch, &result);
+    else
+        result = (struct functional_result){.work_groups = k->groups}; /* nobody needs what it would do */
     engine_count_instructions(&d->io.base, result.instructions);
     d->io.stats.launches++;
     device->kernels_running++;
@@ -176,6 +184,8 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
         engine_fail(&d->io.base, "%s", result.text);
         return false;
     }
+    if (launch.executed)
+        sample_run_executed(executed);
     k->done_groups = result.work_groups;
     k->done_instructions = result.instructions;
     if (platform_mode() == PLATFORM_FUNCTIONAL)

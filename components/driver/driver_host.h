@@ -4,6 +4,7 @@
 #define HEDDLE_DRIVER_HOST_H
 
 #include "driver_packets.h"
+#include "driver_record.h"
 #include "driver_state.h"
 
 static enum driver_status host_lose(enum driver_status status, const char *format, const char *text)
@@ -95,6 +96,8 @@ static enum driver_status host_wait(struct driver *d, uint64_t ticket)
             status = host_run(d);
     }
     d->awaited = 0;
+    if (status == DRIVER_OK)
+        record_wait(ticket);
     return status;
 }
 

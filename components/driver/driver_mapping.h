@@ -69,6 +69,31 @@ static enum driver_status host_allocate(struct driver *d, uint32_t number, uint6
     }
 }
 
+/* See driver_api.h. */
+static enum driver_status host_allocate_at(struct driver *d, uint32_t number, uint64_t address, uint64_t size,
+                                           bool unified)
+{
+    enum driver_status status = handle_check(d, number);
+    if (status != DRIVER_OK)
+        return status;
+    const struct driver_handle *h = driver_handle_at(d, number);
+    if (!size || !address || address % driver_page_bytes(d))
+        return driver_fail(DRIVER_INVALID_VALUE,
+                           "an allocation of %" PRIu64 " bytes at 0x%" PRIx64 "; pages have %" PRIu64 " bytes", size,
+                           address, driver_page_bytes(d));
+    for (int attempt = 0;; attempt++) {
+        enum memory_result result = memory_try_at(d, h->member, h->count, h->pid, size, unified ? PAGE_TABLE_UNIFIED : 0, &address);
+        if (result == MEMORY_OK && (unified || h->count > 1))
+            program_open(driver_program(d), address);
+        if (result == MEMORY_NO_ADDRESSES || (result == MEMORY_RECYCLE_FIRST && attempt))
+            result = MEMORY_NOT_ALLOCATED;
+        if (result != MEMORY_RECYCLE_FIRST)
+            return memory_status(d, result, memory_poorest(d, h->member, h->count), address, size);
+        if ((status = host_recycle(d)) != DRIVER_OK)
+            return status;
+    }
+}
+
 /* The allocation of the program that begins at `address`, or NULL and the reason. */
 static const struct program_allocation *find_start(const struct driver *d, uint64_t address)
 {

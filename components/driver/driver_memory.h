@@ -82,6 +82,20 @@ static enum memory_result memory_try(struct driver *d, const uint32_t *devices, 
     return memory_allocate(memory_view(d), &q, address);
 }
 
+/* The same for pages that begin at *address, which are free. */
+static enum memory_result memory_try_at(struct driver *d, const uint32_t *devices, uint32_t count, uint32_t pid, uint64_t size,
+                                        uint64_t flags, uint64_t *address)
+{
+    const struct memory_request q = {.pid = pid,
+                                     .use = PROGRAM_BUFFER,
+                                     .flags = (uint32_t)(flags | PAGE_TABLE_WRITABLE),
+                                     .size = size,
+                                     .fixed = *address,
+                                     .device = devices,
+                                     .device_count = count};
+    return memory_allocate(memory_view(d), &q, address);
+}
+
 /* On one GPU, for the driver's own use; addresses that were freed are not used again. */
 static enum driver_status memory_allocate_own(struct driver *d, uint32_t number, uint32_t pid, uint64_t size,
                                               enum program_use use, uint64_t *address)

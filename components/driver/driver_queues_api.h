@@ -10,7 +10,12 @@
         api_enter();                                                                                                   \
         return api_leave(user_##name(driver_instance, __VA_ARGS__));                                                   \
     }
-USER_CALL(create, (uint32_t device, uint32_t packets, struct queue_info *info), device, packets, info)
+static enum driver_status api_user_create(uint32_t device, uint32_t packets, struct queue_info *info)
+{
+    api_enter();
+    sass_record_refuse("it writes to user queues: what it does there is no call");
+    return api_leave(user_create(driver_instance, device, packets, info));
+}
 USER_CALL(destroy, (uint32_t queue), queue)
 USER_CALL(state, (uint32_t queue, struct queue_state *state), queue, state)
 USER_CALL(map, (uint32_t device, uint64_t offset, uint32_t *page), device, offset, page)

@@ -8,7 +8,11 @@
  *
  * A command that is not timed needs the second, a timed launch the first. Both changes, and everything that is not timed, wait
  * until nothing is under way on the platform, so no message can see the change happen. The time of day is looked at in ticks
- * only: in which cycle a window is seen to end depends on who was awake. */
+ * only: in which cycle a window is seen to end depends on who was awake.
+ *
+ * With `--kernels auto` a launch is chosen for at the end of a window, too, when the one before it is over: what that one
+ * executed decides. Caches and TLBs keep what they have while launches leave no trace, since runtime/sampler.h makes sure that
+ * enough touch them before the next one that is simulated. */
 #ifndef HEDDLE_DRIVER_SAMPLE_H
 #define HEDDLE_DRIVER_SAMPLE_H
 
@@ -22,6 +26,8 @@ enum { SAMPLE_RETRY = 64 }; /* cycles until it is looked again whether all is qu
 static enum sampling_way sample_way(const struct driver *d, const struct driver_command *k)
 {
     const struct program_table *program = driver_program(d);
+    if (platform_sampling()->automatic)
+        return (enum sampling_way)k->way;
     return sampling_way(platform_sampling(), k->launch, program_kernel_name(program, k->kernel),
                         program_kernel_symbol(program, k->kernel));
 }
@@ -46,7 +52,7 @@ static bool sample_is_timed(enum sampling_way way)
  * skipped is older than the warm-up that was asked for. */
 static bool sample_begins_cold(const struct driver *d, enum sampling_way way)
 {
-    if (way == SAMPLING_SKIPPED)
+    if (way == SAMPLING_SKIPPED || platform_sampling()->automatic)
         return false;
     return platform_sampling()->warmup == SAMPLING_NONE || d->sample.skipped;
 }
@@ -54,6 +60,8 @@ static bool sample_begins_cold(const struct driver *d, enum sampling_way way)
 /* May a timed launch go on without waiting for the end of a window? */
 static bool sample_is_ready(const struct driver *d, const struct driver_command *k)
 {
+    if (platform_sampling()->automatic)
+        return d->sample.caches_live && d->sample.prepared == k->launch;
     return d->sample.caches_live && (d->sample.prepared == k->launch || !sample_begins_cold(d, sample_way(d, k)));
 }
 
@@ -77,6 +85,7 @@ static void sample_flush(struct driver *d, struct driver_command *k, uint32_t de
 {
     uint32_t number;
     while ((number = command_flush_device(d, k, device)) != DRIVER_NONE) {
+        d->sample.flushes++;
         warm_flush_all();
         dirty_flush(d, number);
         d->device[number].ring_wrapped = false;
@@ -117,19 +126,46 @@ static void sample_prepare(struct driver *d, struct driver_command *k)
     k->phase = PHASE_QUEUED;
 }
 
+/* `--kernels auto`: how the launch is executed. False: another one is to be simulated first. */
+static bool sample_choose(struct driver *d, struct driver_command *k, uint32_t device)
+{
+    if (!platform_sampling()->automatic || k->kind != DRIVER_LAUNCH || d->sample.chosen == k->launch)
+        return true;
+    if (d->sample.chosen)
+        return false;
+    const struct program_allocation *a = program_find(driver_program(d), k->entry);
+    const struct sample_code code = {k->entry, a ? a->start : k->entry, a ? a->end : k->entry};
+    struct sampler_shape shape = {k->kernel, device, 1, launch_count(k), false};
+    for (unsigned i = 0; i < 3; i++)
+        shape.work_items *= k->packet.work_group[i];
+    k->way = (uint8_t)sample_run_choose(k->launch, &shape, d->sample.flushes, &code);
+    d->sample.chosen = k->way == SAMPLING_DETAILED ? k->launch : 0;
+    return true;
+}
+
+/* Looking at all of a platform takes longer than a short launch does without timing, so the answer holds until the driver
+ * begins something, where nobody else does: no calls or packets come over ports, no
+ * pages move, no user queues are told anything. */
+static bool sample_is_quiet(struct driver *d)
+{
+    bool alone = !driver_calls_count(d) && !driver_touch_count(d) && !driver_queues_count(d) && !driver_host_is_connected(d);
+    d->sample.quiet = (alone && d->sample.quiet) || warm_is_quiet(d->io.base.leaf);
+    return d->sample.quiet;
+}
+
 /* At the end of a window: does what waits for it, if nothing else is under way. */
 static void sample_window_end(struct driver *d)
 {
     if (!d->sample.waiting)
         return;
     d->sample.waiting = false;
-    bool quiet = warm_is_quiet(d->io.base.leaf);
+    bool quiet = sample_is_quiet(d);
     for (uint32_t i = 0; i < d->queue_count; i++) {
         const struct driver_queue *q = driver_queue_at(d, i);
         struct driver_command *k = q->first == DRIVER_NONE ? NULL : driver_command_at(d, q->first);
         if (!k || k->phase != PHASE_UNTIMED)
             continue;
-        if (!quiet || d->sample.timed) {
+        if (!quiet || d->sample.timed || !sample_choose(d, k, q->device)) {
             k->phase = PHASE_UNTIMED_RETRY;
             continue;
         }
@@ -150,7 +186,7 @@ static enum sample_turn sample_begin(struct driver *d, struct driver_command *k,
         return SAMPLE_GO_ON;
     if (d->sample.timed)
         return SAMPLE_WAITS; /* its end wakes the driver */
-    if (k->kind == DRIVER_LAUNCH && sample_is_timed(sample_way(d, k)) && sample_is_ready(d, k))
+    if (k->kind == DRIVER_LAUNCH && sample_is_ready(d, k) && sample_is_timed(sample_way(d, k)))
         return SAMPLE_GO_ON;
     k->phase = PHASE_UNTIMED;
     d->sample.waiting = true;

@@ -105,6 +105,8 @@ struct driver_command {
     uint64_t groups;       /* to be run, from there on */
     uint64_t launch;       /* number of the launch, from 1 */
     bool timed;            /* counted in sample.timed */
+    uint8_t way;           /* enum sampling_way, with `--kernels auto` once it is chosen */
+    bool played;           /* its work-groups play a recorded trace */
     uint64_t done_groups, done_instructions; /* launches that took no time */
     uint64_t entry;
     uint64_t object;       /* virtual address of the descriptor */
@@ -224,6 +226,9 @@ struct driver_sample {
     uint32_t timed;        /* timed launches under way: 0 or 1 */
     bool ended;            /* `perfect`: the last chosen launch is over, the rest takes no time */
     uint64_t prepared;     /* number of the launch that the platform was made ready for */
+    uint64_t flushes;      /* of caches, in no time */
+    bool quiet;            /* nothing was under way, and nothing has been begun since */
+    uint64_t chosen;       /* `--kernels auto`: launch that is to be simulated or is being; 0: none */
 };
 
 /* See driver_migrate.h. */

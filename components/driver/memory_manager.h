@@ -67,6 +67,7 @@ struct memory_request {
     uint32_t use;           /* enum program_use */
     uint32_t flags;         /* of the page table entries */
     uint64_t size, align;   /* bytes; align: power of two or 0 */
+    uint64_t fixed;         /* where it is to begin; 0: anywhere */
     const uint32_t *device; /* the pages are spread over these, evenly and in consecutive runs */
     uint32_t device_count;
 };
@@ -215,16 +216,26 @@ static inline bool memory_has_pages(const struct memory_manager *m, const struct
 
 /* ---- allocations ---- */
 
+/* Virtual pages: those from q->fixed on, or the first free ones. */
+static inline bool memory_take_addresses(struct memory_manager *m, const struct memory_request *q, uint64_t pages,
+                                         uint64_t *first)
+{
+    struct page_extent *fresh = arena_at(struct page_extent, m->fresh_extents);
+    *first = q->fixed / m->page;
+    if (q->fixed)
+        return q->fixed % m->page == 0 && page_allocator_take_at(&m->fresh, fresh, *first, pages);
+    return page_allocator_take_run(&m->fresh, fresh, pages, q->align > m->page ? q->align / m->page : 1, first);
+}
+
 static inline enum memory_result memory_allocate(struct memory_ref r, const struct memory_request *q, uint64_t *address)
 {
     struct memory_manager *m = r.memory;
-    uint64_t pages = q->size / m->page + (q->size % m->page != 0), align = q->align > m->page ? q->align / m->page : 1;
-    uint64_t first;
+    uint64_t pages = q->size / m->page + (q->size % m->page != 0), first;
     if (!memory_has_pages(m, q, pages))
         return MEMORY_NO_PAGES;
     if (r.program->allocation_count == PROGRAM_ALLOCATIONS)
         return MEMORY_NO_ENTRY;
-    if (!page_allocator_take_run(&m->fresh, arena_at(struct page_extent, m->fresh_extents), pages, align, &first))
+    if (!memory_take_addresses(m, q, pages, &first))
         return m->retired.count ? MEMORY_RECYCLE_FIRST : MEMORY_NO_ADDRESSES;
     uint64_t start = first * m->page, at = start;
     for (uint32_t i = 0; i < q->device_count; i++) {

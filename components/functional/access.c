@@ -41,6 +41,8 @@ static inline const struct window *window_of(struct window_table *t, uint64_t ad
     return w && window_holds(w, address, bytes) ? w : NULL;
 }
 
+#include "access_fast.h"
+
 /* ---- shape of an access ---- */
 
 /* How the active lanes of a load or store lie in one window. */
@@ -317,12 +319,17 @@ static void move_lanes(struct window_table *t, struct isa_context *context,
 
 const char *PASTE(access_vector_,
                   ACCESS_VARIANT)(struct window_table *windows, struct isa_context *context,
-                                  struct isa_wave *wave, const struct isa_inst *inst, uint8_t *hint,
-                                  uint32_t *lane)
+                                  struct isa_wave *wave, const struct isa_ready *ready,
+                                  uint8_t *hint, uint32_t *lane)
 {
+    const struct isa_inst *inst = ready->inst;
     struct isa_memory m;
     struct shape shape;
     *lane = WORK_NO_LANE;
+    if (__builtin_expect(access_fast_vector(windows, context, wave, ready, hint), 1)) {
+        wave->pc += ready->size;
+        return NULL;
+    }
     enum isa_status status = isa_memory_addresses(context, wave, inst, &m);
     if (status != ISA_OK)
         return isa_status_text(status);
@@ -363,12 +370,17 @@ static void load_scalar(struct window_table *t, struct isa_wave *wave, const str
 
 const char *PASTE(access_scalar_,
                   ACCESS_VARIANT)(struct window_table *windows, struct isa_context *context,
-                                  struct isa_wave *wave, const struct isa_inst *inst, uint8_t *hint,
-                                  uint32_t *lane)
+                                  struct isa_wave *wave, const struct isa_ready *ready,
+                                  uint8_t *hint, uint32_t *lane)
 {
+    const struct isa_inst *inst = ready->inst;
     struct isa_scalar access;
     uint32_t data[16], time[2] = {(uint32_t)context->time, (uint32_t)(context->time >> 32)};
     *lane = WORK_NO_LANE;
+    if (__builtin_expect(access_fast_scalar(windows, wave, ready, hint), 1)) {
+        wave->pc += ready->size;
+        return NULL;
+    }
     enum isa_status status = isa_scalar_address(context, wave, inst, &access);
     if (status != ISA_OK)
         return isa_status_text(status);

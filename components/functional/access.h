@@ -8,7 +8,7 @@
 
 #include "window.h"
 
-#include "components/isa/isa.h"
+#include "components/isa/isa_ready.h"
 
 /* access_vector: any instruction of ISA_UNIT_VMEM. `hint` belongs to the instruction's address: the
  * window that it hit last. access_scalar: s_load, s_store, s_memtime (context->time), and the cache
@@ -18,10 +18,10 @@
  * of isa_variant_current(). All give the same bytes. */
 #define ACCESS_DECLARE(variant)                                                                    \
     const char *access_vector_##variant(struct window_table *windows, struct isa_context *context, \
-                                        struct isa_wave *wave, const struct isa_inst *inst,        \
+                                        struct isa_wave *wave, const struct isa_ready *ready,      \
                                         uint8_t *hint, uint32_t *lane);                            \
     const char *access_scalar_##variant(struct window_table *windows, struct isa_context *context, \
-                                        struct isa_wave *wave, const struct isa_inst *inst,        \
+                                        struct isa_wave *wave, const struct isa_ready *ready,      \
                                         uint8_t *hint, uint32_t *lane)
 
 ACCESS_DECLARE(v2);

@@ -10,9 +10,11 @@
 #include <string.h>
 
 #include "access.h"
+#include "observe.h"
 #include "touch.h"
 
 #include "components/compute_unit/decode_cache.h"
+#include "components/isa/isa_ready.h"
 #include "components/work/wavefront_start.h"
 #include "components/work/work_cut.h"
 #include "runtime/bug.h"
@@ -41,12 +43,25 @@ struct group {
     struct wave wave[WORK_MAX_WAVEFRONTS];
 };
 
+enum step_kind { STEP_REGISTERS, STEP_BRANCH, STEP_SPECIAL, STEP_VECTOR, STEP_SCALAR };
+
+/* A decoded instruction, ready for being executed. Valid for the launch that compared its bytes
+ * with memory. */
+struct step {
+    uint64_t address;
+    uint32_t launch;
+    uint8_t kind;               /* enum step_kind */
+    uint8_t hint;               /* window that it hit last */
+    uint64_t count, counts_for; /* executed so often in this launch, at that address; `executed` */
+    struct isa_ready ready;
+};
+
 /* The memory instructions in one variant. */
 struct access {
     const char *(*vector)(struct window_table *, struct isa_context *, struct isa_wave *,
-                          const struct isa_inst *, uint8_t *, uint32_t *);
+                          const struct isa_ready *, uint8_t *, uint32_t *);
     const char *(*scalar)(struct window_table *, struct isa_context *, struct isa_wave *,
-                          const struct isa_inst *, uint8_t *, uint32_t *);
+                          const struct isa_ready *, uint8_t *, uint32_t *);
 };
 
 /* In the order of isa_variant_name(). */
@@ -64,6 +79,7 @@ struct run {
     uint32_t live, free;   /* entries of live_groups and free_slots */
     uint64_t instructions; /* of this launch */
     uint64_t limit;        /* value of `instructions` at which the run ends */
+    bool observed;         /* each instruction is counted or recorded */
 };
 
 /* Kept from launch to launch. */
@@ -72,9 +88,10 @@ static uint32_t slot_memory[SLOTS]; /* arena: struct group, 0: not made yet */
 static uint32_t live_groups[SLOTS]; /* slots, oldest first */
 static uint32_t free_slots[SLOTS];
 static struct decoded decode_cache[DECODE_ENTRIES];
-static uint8_t hints[DECODE_ENTRIES];    /* window that the instruction there hit last */
-static uint32_t checked[DECODE_ENTRIES]; /* launch in which the decoded bytes were compared */
+static struct step steps[DECODE_ENTRIES];
 static uint32_t launches;
+static uint32_t counted[DECODE_ENTRIES],
+    counted_count; /* entries that this launch uses; `executed` */
 
 /* ---- faults ---- */
 
@@ -105,9 +122,53 @@ static void limit_reached(struct run *r, const struct group *g, const struct wav
 
 /* ---- instructions ---- */
 
+static uint8_t step_kind(const struct isa_inst *inst)
+{
+    switch (inst->unit) {
+    case ISA_UNIT_VMEM:
+        return STEP_VECTOR;
+    case ISA_UNIT_SMEM:
+        return STEP_SCALAR;
+    case ISA_UNIT_SPECIAL:
+        return STEP_SPECIAL;
+    default:
+        return inst->flags & ISA_IS_BRANCH ? STEP_BRANCH : STEP_REGISTERS;
+    }
+}
+
+static void take_count(const struct run *r, struct step *s)
+{
+    r->launch->executed[sampler_bucket(s->counts_for - r->launch->entry)] += s->count;
+    s->count = 0;
+}
+
+/* The step's count is the present launch's from here on; of another address, if it was used for
+ * one. */
+static void begin_counting(const struct run *r, struct step *s)
+{
+    if (s->launch == launches)
+        take_count(r, s);
+    else if (counted_count < DECODE_ENTRIES)
+        counted[counted_count++] = (uint32_t)(s - steps);
+    s->counts_for = s->address;
+    s->count = 0;
+}
+
+static struct step *make_step(const struct run *r, const struct decoded *d)
+{
+    struct step *s = &steps[d - decode_cache];
+    s->address = d->address;
+    if (r->launch->executed)
+        begin_counting(r, s);
+    s->launch = launches;
+    s->kind = step_kind(&d->inst);
+    isa_prepare(&d->inst, r->common.vgprs, &s->ready);
+    return s;
+}
+
 /* Looks at the bytes of an instruction that this launch has not seen. NULL: the run has failed. */
-static __attribute__((noinline)) struct decoded *decode(struct run *r, const struct group *g,
-                                                        const struct wave *w)
+static __attribute__((noinline)) struct step *decode(struct run *r, const struct group *g,
+                                                     const struct wave *w)
 {
     uint64_t pc = w->scalars.pc;
     uint8_t bytes[ISA_MAX_INST_BYTES];
@@ -127,10 +188,8 @@ static __attribute__((noinline)) struct decoded *decode(struct run *r, const str
     if (r->launch->touches)
         touch_code(&windows, g->unit, pc);
     int result = decode_find(decode_cache, r->launch->target, pc, bytes, size, &slot);
-    if (result >= 0) {
-        checked[slot] = launches;
-        return &decode_cache[slot];
-    }
+    if (result >= 0)
+        return make_step(r, &decode_cache[slot]);
     if (result == ISA_ERROR_TRUNCATED) {
         work_fault_fetch(r->launch->program, a->end, what, sizeof what);
         fault(r, g, w, NULL, pc, WORK_NO_LANE, what);
@@ -145,14 +204,11 @@ static __attribute__((noinline)) struct decoded *decode(struct run *r, const str
     return NULL;
 }
 
-/* False: the run has failed. */
-static inline bool execute(struct run *r, const struct group *g, struct wave *w,
-                           struct isa_context *context, const struct isa_inst *inst)
+/* After an instruction that did not end with ISA_OK. False: the run has failed. */
+static __attribute__((noinline)) bool stopped(struct run *r, const struct group *g, struct wave *w,
+                                              const struct isa_inst *inst, uint64_t pc,
+                                              enum isa_status status)
 {
-    uint64_t pc = w->scalars.pc;
-    enum isa_status status = isa_execute(context, &w->scalars, inst);
-    if (__builtin_expect(status == ISA_OK, 1))
-        return true;
     if (status == ISA_TRAPPED && !work_trap_is_fatal(&w->scalars))
         return true;
     fault(r, g, w, inst, pc, WORK_NO_LANE, work_fault_status(status));
@@ -160,35 +216,39 @@ static inline bool execute(struct run *r, const struct group *g, struct wave *w,
 }
 
 static bool access_memory(struct run *r, const struct group *g, struct wave *w,
-                          struct isa_context *context, const struct decoded *d)
+                          struct isa_context *context, struct step *s)
 {
-    uint8_t *hint = &hints[d - decode_cache];
+    const struct isa_inst *inst = s->ready.inst;
+    bool is_vector = s->kind == STEP_VECTOR;
     uint32_t lane;
     const char *wrong;
-    context->time = r->launch->before + r->instructions;
     if (__builtin_expect(r->launch->touches, 0)) {
-        if (d->inst.unit == ISA_UNIT_VMEM)
-            touch_vector(&windows, g->unit, context, &w->scalars, &d->inst);
+        if (is_vector)
+            touch_vector(&windows, g->unit, context, &w->scalars, inst);
         else
-            touch_scalar(&windows, g->unit, context, &w->scalars, &d->inst);
+            touch_scalar(&windows, g->unit, context, &w->scalars, inst);
     }
-    if (d->inst.unit == ISA_UNIT_VMEM)
-        wrong = r->access->vector(&windows, context, &w->scalars, &d->inst, hint, &lane);
+    if (is_vector)
+        wrong = r->access->vector(&windows, context, &w->scalars, &s->ready, &s->hint, &lane);
     else
-        wrong = r->access->scalar(&windows, context, &w->scalars, &d->inst, hint, &lane);
+        wrong = r->access->scalar(&windows, context, &w->scalars, &s->ready, &s->hint, &lane);
     if (__builtin_expect(wrong != NULL, 0))
-        fault(r, g, w, &d->inst, w->scalars.pc, lane, wrong);
+        fault(r, g, w, inst, w->scalars.pc, lane, wrong);
     return !wrong;
 }
 
 /* Acts on s_endpgm, s_barrier, s_sleep. False: the wavefront does not go on for now. With touches
  * it gives way where it would wait for memory, so that accesses come in about the order of
  * hardware. */
-static bool special(const struct run *r, struct group *g, struct wave *w,
-                    const struct isa_inst *inst)
+static inline bool special(const struct run *r, struct group *g, struct wave *w,
+                           const struct isa_inst *inst)
 {
+    if (!(inst->flags & (ISA_IS_ENDPGM | ISA_IS_BARRIER | ISA_IS_SLEEP | ISA_IS_WAITCNT)))
+        return true;
     if (inst->flags & ISA_IS_ENDPGM) {
         w->state = WAVE_ENDED;
+        if (record_ops)
+            observe_end((uint32_t)(g->slot * WORK_MAX_WAVEFRONTS + (w - g->wave)));
         g->ended++;
         return false;
     }
@@ -216,14 +276,26 @@ static struct isa_context context_of(const struct run *r, const struct group *g,
 
 /* An instruction of a profiled launch. */
 static __attribute__((noinline)) void profile_count(struct run *r, struct wave *w,
-                                                    const struct decoded *d, uint64_t pc)
+                                                    const struct isa_inst *inst, uint64_t pc)
 {
     struct functional_profile *p = &r->result->profile;
     if (pc != w->expected)
         w->block = (uint32_t)((pc - r->launch->entry) >> 2) * 0x9e3779b1u >> 27;
-    w->expected = d->inst.flags & ISA_IS_BRANCH ? 0 : pc + d->inst.size;
-    p->units[d->inst.unit]++;
+    w->expected = inst->flags & ISA_IS_BRANCH ? 0 : pc + inst->size;
+    p->units[inst->unit]++;
     p->blocks[w->block]++;
+}
+
+/* An instruction of a launch that is profiled or recorded. */
+static __attribute__((noinline)) void observe(struct run *r, const struct group *g, struct wave *w,
+                                              struct isa_context *context,
+                                              const struct isa_inst *inst)
+{
+    if (r->launch->profile)
+        profile_count(r, w, inst, w->scalars.pc);
+    if (record_ops)
+        observe_step((uint32_t)(g->slot * WORK_MAX_WAVEFRONTS + (w - g->wave)), context,
+                     &w->scalars, inst);
 }
 
 /* Runs the wavefront until it ends, waits, or has had its slice. False: the run has failed. */
@@ -232,26 +304,30 @@ static bool wave_run(struct run *r, struct group *g, struct wave *w)
     struct isa_context context = context_of(r, g, w);
     uint64_t slice_end = r->instructions + FUNCTIONAL_SLICE;
     slice_end = slice_end < r->limit ? slice_end : r->limit;
+    bool observed = r->observed;
     for (;;) {
         uint64_t pc = w->scalars.pc;
-        uint32_t slot = (uint32_t)(pc >> 2) & (DECODE_ENTRIES - 1);
-        struct decoded *d = &decode_cache[slot];
-        if (__builtin_expect(checked[slot] != launches || d->address != pc, 0)
-            && !(d = decode(r, g, w)))
+        struct step *s = &steps[(uint32_t)(pc >> 2) & (DECODE_ENTRIES - 1)];
+        if (__builtin_expect(s->address != pc || s->launch != launches, 0)
+            && !(s = decode(r, g, w)))
             return false;
-        const struct isa_inst *inst = &d->inst;
+        const struct isa_inst *inst = s->ready.inst;
         r->instructions++;
-        d->count++;
-        if (__builtin_expect(r->launch->profile, 0))
-            profile_count(r, w, d, pc);
-        if (inst->unit == ISA_UNIT_VMEM || inst->unit == ISA_UNIT_SMEM) {
-            if (!access_memory(r, g, w, &context, d))
+        s->count++;
+        if (__builtin_expect(observed, 0))
+            observe(r, g, w, &context, inst);
+        if (s->kind >= STEP_VECTOR) {
+            context.time = r->launch->before + r->instructions;
+            if (!access_memory(r, g, w, &context, s))
                 return false;
             continue;
         }
-        if (!execute(r, g, w, &context, inst))
+        enum isa_status status = s->ready.run(&context, &w->scalars, &s->ready);
+        if (__builtin_expect(status != ISA_OK, 0) && !stopped(r, g, w, inst, pc, status))
             return false;
-        if (inst->unit == ISA_UNIT_SPECIAL && !special(r, g, w, inst))
+        if (s->kind == STEP_REGISTERS)
+            continue;
+        if (s->kind == STEP_SPECIAL && !special(r, g, w, inst))
             return true;
         if ((inst->flags & ISA_IS_BRANCH) && r->instructions >= slice_end) {
             if (r->instructions < r->limit)
@@ -327,6 +403,12 @@ static void group_start(struct run *r, uint32_t slot)
                         i);
         g->wave[i].state = WAVE_RUNS;
         g->wave[i].expected = 0;
+        if (record_ops)
+            observe_begin(slot * WORK_MAX_WAVEFRONTS + i,
+                          &(struct record_wave){.gpu = r->launch->gpu,
+                                                .dispatch = r->launch->dispatch_id,
+                                                .group = {g->id[0], g->id[1], g->id[2]},
+                                                .number = i});
     }
     work_next_group(r->groups, r->next);
     r->left--;
@@ -363,7 +445,10 @@ static uint32_t resident_groups(const struct functional_launch *launch)
 
 void functional_run(const struct functional_launch *launch, struct functional_result *result)
 {
-    struct run r = {.launch = launch, .result = result, .limit = UINT64_MAX};
+    struct run r = {.launch = launch,
+                    .result = result,
+                    .limit = UINT64_MAX,
+                    .observed = launch->profile || record_ops};
     r.access = &variants[isa_variant_current()];
     r.free = resident_groups(launch);
     *result = (struct functional_result){.end = FUNCTIONAL_DONE};
@@ -385,6 +470,7 @@ void functional_run(const struct functional_launch *launch, struct functional_re
     for (uint32_t i = 0; i < r.free; i++)
         free_slots[i] = r.free - 1 - i;
     touch_begin(launch, &result->profile);
+    counted_count = 0;
     while (r.left || r.live) {
         for (bool more = r.left && r.free; more;
              more = launch->touches && r.left && r.free && r.live < touch_unit_count()) {
@@ -396,4 +482,6 @@ void functional_run(const struct functional_launch *launch, struct functional_re
             break;
     }
     result->instructions = r.instructions;
+    for (uint32_t i = 0; i < counted_count; i++)
+        take_count(&r, &steps[counted[i]]);
 }

@@ -48,6 +48,8 @@ struct functional_launch {
     uint64_t before;            /* wavefront instructions of the run before this launch */
     bool touches;               /* caches and TLBs see the accesses (runtime/warm.h) */
     bool profile;               /* result->profile is filled, too */
+    uint64_t
+        *executed; /* [SAMPLER_VECTOR]: how often which instructions, runtime/sampler.h; or NULL */
 };
 
 enum { FUNCTIONAL_BLOCKS = 32 };
@@ -72,6 +74,11 @@ struct functional_result {
     char text[WORK_FAULT_BYTES]; /* unless FUNCTIONAL_DONE: what and where */
     struct functional_profile profile;
 };
+
+/* The same for a launch that plays a recorded trace (components/replay): walks through it for its
+ * touches. Places 0 to the number of compute units must be free. No profile. */
+void functional_play(const struct functional_launch *launch, uint32_t number,
+                     struct functional_result *result);
 
 /* Runs the kernel to its end. One launch at a time in a process. */
 void functional_run(const struct functional_launch *launch, struct functional_result *result);

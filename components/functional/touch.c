@@ -113,48 +113,58 @@ static uint64_t address_in(const struct isa_memory *m, const struct coalesced_li
                                                                                 : line->address;
 }
 
-void touch_vector(struct window_table *t, uint32_t unit, struct isa_context *context,
-                  const struct isa_wave *wave, const struct isa_inst *inst)
+void touch_memory(struct window_table *t, uint32_t unit, const struct isa_memory *m)
 {
     static const enum warm_kind kinds[] = {[ISA_MEMORY_LOAD] = WARM_READ,
                                            [ISA_MEMORY_STORE] = WARM_WRITE,
                                            [ISA_MEMORY_ATOMIC] = WARM_ATOMIC};
     struct coalesced_line lines[COALESCER_MAX_LINES];
-    struct isa_memory m;
     uint64_t base;
     unsigned count;
-    if (isa_memory_addresses(context, wave, inst, &m) != ISA_OK || m.kind == ISA_MEMORY_CACHE_OP
-        || !m.mask)
+    if (m->kind == ISA_MEMORY_CACHE_OP || !m->mask)
         return;
-    if (coalescer_is_linear(&m, &base))
-        count = coalescer_linear_lines(&m, base, lines);
-    else if (coalescer_stays_in_lines(&m))
-        count = coalescer_simple_lines(&m, lines);
+    if (coalescer_is_linear(m, &base))
+        count = coalescer_linear_lines(m, base, lines);
+    else if (coalescer_stays_in_lines(m))
+        count = coalescer_simple_lines(m, lines);
     else
-        count = coalescer_lines(&m, lines);
-    enum warm_kind kind = m.kind == ISA_MEMORY_LOAD && m.glc ? WARM_COHERENT : kinds[m.kind];
+        count = coalescer_lines(m, lines);
+    enum warm_kind kind = m->kind == ISA_MEMORY_LOAD && m->glc ? WARM_COHERENT : kinds[m->kind];
     if (profile)
         profile->accesses += count;
     for (unsigned i = 0; i < count; i++)
-        touch_line(t, unit, WARM_VECTOR, kind, address_in(&m, &lines[i]),
-                   m.kind == ISA_MEMORY_LOAD ? UINT64_MAX : line_mask(&m, &lines[i]));
+        touch_line(t, unit, WARM_VECTOR, kind, address_in(m, &lines[i]),
+                   m->kind == ISA_MEMORY_LOAD ? UINT64_MAX : line_mask(m, &lines[i]));
+}
+
+void touch_vector(struct window_table *t, uint32_t unit, struct isa_context *context,
+                  const struct isa_wave *wave, const struct isa_inst *inst)
+{
+    struct isa_memory m;
+    if (isa_memory_addresses(context, wave, inst, &m) == ISA_OK)
+        touch_memory(t, unit, &m);
+}
+
+void touch_words(struct window_table *t, uint32_t unit, const struct isa_scalar *access)
+{
+    if (!access->valid || (access->kind != ISA_SCALAR_LOAD && access->kind != ISA_SCALAR_STORE))
+        return;
+    uint64_t end = access->address + 4u * access->valid;
+    for (uint64_t at = access->address; at < end; at = at / WARM_LINE * WARM_LINE + WARM_LINE) {
+        uint64_t line_end = at / WARM_LINE * WARM_LINE + WARM_LINE;
+        unsigned bytes = (unsigned)((end < line_end ? end : line_end) - at);
+        bool store = access->kind == ISA_SCALAR_STORE;
+        touch_line(t, unit, WARM_SCALAR, store ? WARM_WRITE : WARM_READ, at,
+                   store ? coalescer_byte_mask((unsigned)(at % WARM_LINE), bytes) : UINT64_MAX);
+    }
 }
 
 void touch_scalar(struct window_table *t, uint32_t unit, struct isa_context *context,
                   const struct isa_wave *wave, const struct isa_inst *inst)
 {
     struct isa_scalar access;
-    if (isa_scalar_address(context, wave, inst, &access) != ISA_OK || !access.valid
-        || (access.kind != ISA_SCALAR_LOAD && access.kind != ISA_SCALAR_STORE))
-        return;
-    uint64_t end = access.address + 4u * access.valid;
-    for (uint64_t at = access.address; at < end; at = at / WARM_LINE * WARM_LINE + WARM_LINE) {
-        uint64_t line_end = at / WARM_LINE * WARM_LINE + WARM_LINE;
-        unsigned bytes = (unsigned)((end < line_end ? end : line_end) - at);
-        bool store = access.kind == ISA_SCALAR_STORE;
-        touch_line(t, unit, WARM_SCALAR, store ? WARM_WRITE : WARM_READ, at,
-                   store ? coalescer_byte_mask((unsigned)(at % WARM_LINE), bytes) : UINT64_MAX);
-    }
+    if (isa_scalar_address(context, wave, inst, &access) == ISA_OK)
+        touch_words(t, unit, &access);
 }
 
 void touch_code(struct window_table *t, uint32_t unit, uint64_t pc)

@@ -25,6 +25,9 @@ void touch_vector(struct window_table *windows, uint32_t unit, struct isa_contex
                   const struct isa_wave *wave, const struct isa_inst *inst);
 void touch_scalar(struct window_table *windows, uint32_t unit, struct isa_context *context,
                   const struct isa_wave *wave, const struct isa_inst *inst);
+/* The same for accesses that are known. */
+void touch_memory(struct window_table *windows, uint32_t unit, const struct isa_memory *memory);
+void touch_words(struct window_table *windows, uint32_t unit, const struct isa_scalar *access);
 void touch_code(struct window_table *windows, uint32_t unit, uint64_t pc);
 
 #endif

@@ -375,6 +375,10 @@ struct isa_memory {
     uint64_t address[ISA_LANES]; /* valid for lanes of mask and lds_mask only */
 };
 
+/* What the instruction alone says of its accesses: everything but masks, which are 0, and addresses.
+ */
+void isa_memory_describe(const struct isa_inst *inst, struct isa_memory *out);
+
 /* Computes the accesses of a VMEM instruction. Does not move the pc. */
 enum isa_status isa_memory_addresses(struct isa_context *ctx, const struct isa_wave *wave,
                                      const struct isa_inst *inst, struct isa_memory *out);
@@ -415,6 +419,9 @@ struct isa_scalar {
     bool glc;
     uint64_t address; /* a multiple of 4 */
 };
+
+/* As isa_memory_describe(); `valid` is `dwords`. */
+void isa_scalar_describe(const struct isa_inst *inst, struct isa_scalar *out);
 
 enum isa_status isa_scalar_address(const struct isa_context *ctx, const struct isa_wave *wave,
                                    const struct isa_inst *inst, struct isa_scalar *out);

@@ -10,11 +10,12 @@
 struct variant {
     const char *name;
     enum isa_status (*valu)(struct isa_context *, struct isa_wave *, const struct isa_inst *);
+    void (*prepare)(const struct isa_inst *, struct isa_ready *);
 };
 
-static const struct variant variants[] = {{"x86-64-v2", isa_valu_execute_v2},
-                                          {"x86-64-v3", isa_valu_execute_v3},
-                                          {"x86-64-v4", isa_valu_execute_v4}};
+static const struct variant variants[] = {{"x86-64-v2", isa_valu_execute_v2, isa_valu_prepare_v2},
+                                          {"x86-64-v3", isa_valu_execute_v3, isa_valu_prepare_v3},
+                                          {"x86-64-v4", isa_valu_execute_v4, isa_valu_prepare_v4}};
 
 static unsigned current_variant;
 static enum isa_status (*execute_valu)(struct isa_context *, struct isa_wave *,
@@ -169,4 +170,52 @@ enum isa_status isa_execute(struct isa_context *ctx, struct isa_wave *wave,
     if (status == ISA_OK)
         wave->pc += inst->size;
     return status;
+}
+
+/* ---- prepared instructions ------------------------------------------------------------------- */
+
+static enum isa_status run_any(struct isa_context *ctx, struct isa_wave *wave,
+                               const struct isa_ready *ready)
+{
+    return isa_execute(ctx, wave, ready->inst);
+}
+
+static enum isa_status run_lds(struct isa_context *ctx, struct isa_wave *wave,
+                               const struct isa_ready *ready)
+{
+    enum isa_status status = isa_lds_execute(ctx, wave, ready->inst);
+    if (status == ISA_OK)
+        wave->pc += ready->size;
+    return status;
+}
+
+static enum isa_status run_scalar(struct isa_context *ctx, struct isa_wave *wave,
+                                  const struct isa_ready *ready)
+{
+    isa_salu_row *row = (isa_salu_row *)ready->kernel;
+    return row(ctx, wave, ready->inst);
+}
+
+void isa_prepare(const struct isa_inst *inst, uint32_t vgprs, struct isa_ready *out)
+{
+    *out = (struct isa_ready){.run = run_any, .inst = inst, .size = inst->size};
+    if ((inst->flags & ISA_UNIMPLEMENTED_SEMANTICS) || inst->vgprs > vgprs)
+        return;
+    switch (inst->unit) {
+    case ISA_UNIT_VALU:
+        variants[current_variant].prepare(inst, out);
+        break;
+    case ISA_UNIT_LDS:
+        out->run = run_lds;
+        break;
+    case ISA_UNIT_SALU:
+    case ISA_UNIT_BRANCH:
+    case ISA_UNIT_SPECIAL:
+        out->run = run_scalar;
+        out->kernel = (void (*)(void))isa_salu_find(inst);
+        break;
+    default:
+        isa_memory_prepare(inst, out);
+        break;
+    }
 }

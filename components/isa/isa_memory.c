@@ -219,9 +219,9 @@ static void clear_out_of_range(struct isa_context *ctx, const struct isa_inst *i
     isa_memory_load_lane(ctx, inst, lane, zero);
 }
 
-static void describe(const struct isa_inst *inst, const struct isa_table_row *row,
-                     struct isa_memory *out)
+void isa_memory_describe(const struct isa_inst *inst, struct isa_memory *out)
 {
+    const struct isa_table_row *row = &isa_table[inst->op];
     out->kind = row->kind == KIND_LOAD    ? ISA_MEMORY_LOAD
                 : row->kind == KIND_STORE ? ISA_MEMORY_STORE
                 : row->kind == KIND_CACHE ? ISA_MEMORY_CACHE_OP
@@ -233,7 +233,7 @@ static void describe(const struct isa_inst *inst, const struct isa_table_row *ro
     out->slc = inst->memory & ISA_MEM_SLC;
     out->cache_op = inst->cache_op;
     out->dword_stride = SCRATCH_DWORD_STRIDE;
-    out->lds_mask = out->swizzle_mask = out->zero_mask = 0;
+    out->mask = out->lds_mask = out->swizzle_mask = out->zero_mask = 0;
 }
 
 enum isa_status isa_memory_addresses(struct isa_context *ctx, const struct isa_wave *wave,
@@ -244,7 +244,7 @@ enum isa_status isa_memory_addresses(struct isa_context *ctx, const struct isa_w
         return ISA_NOT_IMPLEMENTED;
     if (inst->vgprs > ctx->vgpr_count)
         return ISA_BAD_REGISTER;
-    describe(inst, row, out);
+    isa_memory_describe(inst, out);
     out->mask = isa_wave_exec(wave);
     switch (inst->format) {
     case ISA_FLAT:
@@ -406,23 +406,30 @@ static unsigned dwords_inside(const struct resource *r, uint64_t offset, unsigne
     return room < dwords ? (unsigned)room : dwords;
 }
 
+void isa_scalar_describe(const struct isa_inst *inst, struct isa_scalar *out)
+{
+    const struct isa_table_row *row = &isa_table[inst->op];
+    memset(out, 0, sizeof *out);
+    out->dwords = out->valid = inst->dwords;
+    out->glc = inst->memory & ISA_MEM_GLC;
+    out->cache_op = inst->cache_op;
+    if (row->kind == KIND_STIME || row->kind == KIND_SCACHE)
+        out->kind = row->kind == KIND_STIME ? ISA_SCALAR_TIME : ISA_SCALAR_CACHE_OP;
+    else
+        out->kind = inst->flags & ISA_IS_LOAD ? ISA_SCALAR_LOAD : ISA_SCALAR_STORE;
+}
+
 enum isa_status isa_scalar_address(const struct isa_context *ctx, const struct isa_wave *wave,
                                    const struct isa_inst *inst, struct isa_scalar *out)
 {
     const struct isa_table_row *row = &isa_table[inst->op];
     (void)ctx;
-    memset(out, 0, sizeof *out);
+    isa_scalar_describe(inst, out);
     if (inst->flags & ISA_UNIMPLEMENTED_SEMANTICS)
         return ISA_NOT_IMPLEMENTED;
-    out->dwords = out->valid = inst->dwords;
-    out->glc = inst->memory & ISA_MEM_GLC;
-    out->cache_op = inst->cache_op;
-    if (row->kind == KIND_STIME || row->kind == KIND_SCACHE) {
-        out->kind = row->kind == KIND_STIME ? ISA_SCALAR_TIME : ISA_SCALAR_CACHE_OP;
+    if (out->kind == ISA_SCALAR_TIME || out->kind == ISA_SCALAR_CACHE_OP)
         return ISA_OK;
-    }
     bool buffer = row->kind == KIND_SBLOAD || row->kind == KIND_SBSTORE;
-    out->kind = inst->flags & ISA_IS_LOAD ? ISA_SCALAR_LOAD : ISA_SCALAR_STORE;
     uint64_t offset = (uint64_t)(int64_t)inst->simm
                       + (inst->memory & ISA_MEM_OFFSET_IS_SGPR ? wave->sgpr[inst->soffset] : 0);
     offset &= ~UINT64_C(3);
@@ -448,4 +455,42 @@ void isa_scalar_store_data(const struct isa_wave *wave, const struct isa_inst *i
 {
     for (unsigned i = 0; i < inst->dwords; i++)
         out[i] = inst->dst + i < 128 ? wave->sgpr[inst->dst + i] : 0;
+}
+
+/* ---- prepared instructions ------------------------------------------------------------------- */
+
+static void prepare_scalar(const struct isa_inst *inst, struct isa_ready *out)
+{
+    if (isa_table[inst->op].kind != KIND_SLOAD || (inst->memory & ISA_MEM_OFFSET_IS_SGPR)
+        || inst->dst + inst->dwords > 128 || inst->sdst >= 127)
+        return;
+    out->memory = ISA_READY_SCALAR_LOAD;
+    out->base = inst->sdst;
+    out->dst = inst->dst;
+    out->dwords = inst->dwords;
+    out->offset = (int64_t)inst->simm & ~INT64_C(3);
+}
+
+void isa_memory_prepare(const struct isa_inst *inst, struct isa_ready *out)
+{
+    const struct isa_table_row *row = &isa_table[inst->op];
+    if (inst->unit == ISA_UNIT_SMEM) {
+        prepare_scalar(inst, out);
+        return;
+    }
+    unsigned type = row->type[0];
+    bool is_load = row->kind == KIND_LOAD, is_store = row->kind == KIND_STORE;
+    unsigned data = is_load ? inst->dst : inst->src[1];
+    bool as_it_is = isa_type_bytes(type) >= 4 || type == TYPE_U8 || type == TYPE_U16;
+    bool is_signed = is_load && (type == TYPE_I8 || type == TYPE_I16);
+    if ((inst->format != ISA_FLAT && inst->format != ISA_GLOBAL) || (!is_load && !is_store)
+        || (!as_it_is && !is_signed) || (inst->memory & (ISA_MEM_LDS | ISA_MEM_TFE))
+        || data == ISA_NO_OPERAND)
+        return;
+    out->memory = is_signed ? ISA_READY_LOAD_SIGNED : is_load ? ISA_READY_LOAD : ISA_READY_STORE;
+    out->bytes = (uint8_t)isa_type_bytes(type);
+    out->base = inst->soffset;
+    out->address = (uint16_t)((inst->src[0] - ISA_VGPR) * 64);
+    out->data = (uint16_t)((data - ISA_VGPR) * 64);
+    out->offset = inst->simm;
 }

@@ -1,6 +1,6 @@
 /*
- * isa_salu.c - the scalar ALU, branches and program control: a switch over the rows of gcn_sop.tab.
- * Called by isa_execute.
+ * isa_salu.c - the scalar ALU, branches and program control: a function for each row of gcn_sop.tab.
+ * Called by isa_execute, and directly for prepared instructions.
  *
  * Each row expands to: load sources and the old destination, the semantics, store what its kind
  * stores.
@@ -181,27 +181,43 @@ static void setreg(struct isa_wave *w, const struct isa_inst *inst, uint32_t val
 #define AFTER_P(D)
 #define AFTER_UN(D)
 
+/* One function a row, so that a caller who executes an instruction often needs no switch. */
 #define INST(m, fmt, o8, o9, kind, D, A, B, C, timing, ...)                                        \
-    case ISA_OP_##m: {                                                                             \
+    static enum isa_status salu_##m(UNUSED struct isa_context *ctx, struct isa_wave *w,            \
+                                    const struct isa_inst *inst)                                   \
+    {                                                                                              \
+        UNUSED uint64_t next = w->pc + inst->size, exec = isa_wave_exec(w);                        \
+        UNUSED uint32_t scc = w->scc;                                                              \
+        if (KIND_##kind >= KIND_UN)                                                                \
+            return ISA_NOT_IMPLEMENTED;                                                            \
         OLD_##D LOAD_##A(a, 0) LOAD_##B(b, 1) __VA_ARGS__;                                         \
-        AFTER_##kind(D) break;                                                                     \
+        AFTER_##kind(D) w->pc = next;                                                              \
+        return ISA_OK;                                                                             \
     }
+#include "gcn_sop.tab"
+#undef INST
+
+#define INST(m, ...) [ISA_OP_##m] = salu_##m,
+static isa_salu_row *const rows[ISA_OP_VALU_FIRST] = {
+#include "gcn_sop.tab"
+};
+#undef INST
+
+isa_salu_row *isa_salu_find(const struct isa_inst *inst)
+{
+    bool own = inst->op < ISA_OP_VALU_FIRST && !(inst->flags & ISA_IS_TRAP);
+    return own ? rows[inst->op] : isa_salu_execute;
+}
 
 enum isa_status isa_salu_execute(struct isa_context *ctx, struct isa_wave *w,
                                  const struct isa_inst *inst)
 {
-    uint64_t next = w->pc + inst->size;
-    uint64_t exec = isa_wave_exec(w);
-    uint32_t scc = w->scc;
-    switch (inst->op) {
-#include "gcn_sop.tab"
-    default:
+    if (inst->op >= ISA_OP_VALU_FIRST)
         return ISA_NOT_IMPLEMENTED;
-    }
-    w->pc = next;
-    if (inst->flags & ISA_IS_TRAP) {
+    enum isa_status status = rows[inst->op](ctx, w, inst);
+    if (status == ISA_OK && (inst->flags & ISA_IS_TRAP)) {
         w->trapped = (uint8_t)(inst->simm + 1);
         return ISA_TRAPPED;
     }
-    return ISA_OK;
+    return status;
 }

@@ -594,3 +594,5 @@ enum isa_status PASTE(isa_valu_execute_, ISA_VARIANT)(struct isa_context *ctx,
         write_mask(wave, inst, entry, env.mask_out & exec);
     return ISA_OK;
 }
+
+#include "isa_valu_ready.h"

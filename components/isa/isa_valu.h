@@ -5,7 +5,7 @@
 #ifndef HEDDLE_ISA_VALU_H
 #define HEDDLE_ISA_VALU_H
 
-#include "isa.h"
+#include "isa_ready.h"
 
 /* Inline constants in the type's format, literals (of f64 the upper half, of other 64-bit types
  * extended), state bits. */
@@ -39,6 +39,18 @@ enum isa_status isa_valu_execute_v3(struct isa_context *ctx, struct isa_wave *wa
 enum isa_status isa_valu_execute_v4(struct isa_context *ctx, struct isa_wave *wave,
                                     const struct isa_inst *inst);
 
+/* Makes a vector instruction ready; a run() of NULL: only the functions above can execute it. */
+void isa_valu_prepare_v2(const struct isa_inst *inst, struct isa_ready *out);
+void isa_valu_prepare_v3(const struct isa_inst *inst, struct isa_ready *out);
+void isa_valu_prepare_v4(const struct isa_inst *inst, struct isa_ready *out);
+
+/* Fills in what isa_ready says of memory instructions. */
+void isa_memory_prepare(const struct isa_inst *inst, struct isa_ready *out);
+
+/* What executes the instruction's row: isa_salu_execute without the search. */
+typedef enum isa_status isa_salu_row(struct isa_context *, struct isa_wave *,
+                                     const struct isa_inst *);
+isa_salu_row *isa_salu_find(const struct isa_inst *inst);
 enum isa_status isa_salu_execute(struct isa_context *ctx, struct isa_wave *wave,
                                  const struct isa_inst *inst);
 enum isa_status isa_lds_execute(struct isa_context *ctx, struct isa_wave *wave,

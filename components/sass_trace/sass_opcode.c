@@ -22,7 +22,7 @@ static const struct row {
     unsigned archs;
     struct sass_opcode opcode;
 } rows[] = {
-#define X(name, unit, space, archs) {#name, archs, {SASS_CLASS_##unit, SASS_SPACE_##space}},
+#define X(name, unit, space, archs) {#name, archs, {SASS_CLASS_##unit, SASS_SPACE_##space, 0}},
 #include "components/sass_trace/sass_opcode.def"
 #undef X
 };
@@ -47,6 +47,8 @@ enum sass_arch sass_arch_of(uint64_t binary_version)
 
 const char *sass_arch_name(enum sass_arch arch)
 {
+    if (arch == SASS_GFX803 || arch == SASS_GFX906)
+        return arch == SASS_GFX803 ? "gfx803" : "gfx906";
     return arch < SASS_ARCH_COUNT ? archs[arch].name : "unknown";
 }
 
@@ -80,7 +82,7 @@ bool sass_opcode_find(enum sass_arch arch, const char *name, size_t size,
                       struct sass_opcode *opcode)
 {
     unsigned best = UINT32_MAX;
-    *opcode = (struct sass_opcode){SASS_CLASS_UNKNOWN, SASS_SPACE_NONE};
+    *opcode = (struct sass_opcode){SASS_CLASS_UNKNOWN, SASS_SPACE_NONE, 0};
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (size == 0 || rows[i].name[0] != name[0] || strncmp(rows[i].name, name, size) != 0
             || rows[i].name[size])

@@ -21,7 +21,10 @@ enum sass_arch {
     SASS_ADA,     /* 89 */
     SASS_HOPPER,  /* 90 */
     SASS_ARCH_COUNT,
-    SASS_ARCH_UNKNOWN = SASS_ARCH_COUNT /* any of them: the newest that knows an opcode answers */
+    SASS_ARCH_UNKNOWN = SASS_ARCH_COUNT, /* any of them: the newest that knows an opcode answers */
+    /* AMD's: sass_amd.h */
+    SASS_GFX803,
+    SASS_GFX906
 };
 
 #define SASS_CLASSES(X)                                                                            \
@@ -62,6 +65,7 @@ enum sass_space {
 struct sass_opcode {
     enum sass_class unit;
     enum sass_space space; /* of the addresses in the trace */
+    uint8_t amd_unit;      /* of AMD's: enum isa_unit */
 };
 
 /* The architecture of a binary version, SASS_ARCH_UNKNOWN when there is none such. */

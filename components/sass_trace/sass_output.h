@@ -1,6 +1,6 @@
-/* A file that appears whole or not at all: written under a temporary name beside its place, renamed
- * when it is complete. After sass_output_guard() a signal that ends the program removes what is
- * unfinished, too. */
+/* A file that appears whole or not at all: written without a name, or under a temporary name beside
+ * its place where there is nothing else, and renamed when it is complete. After sass_output_guard()
+ * a signal that ends the program removes what is unfinished, too. */
 #ifndef HEDDLE_COMPONENTS_SASS_OUTPUT_H
 #define HEDDLE_COMPONENTS_SASS_OUTPUT_H
 
@@ -10,6 +10,7 @@
 struct sass_output {
     FILE *file; /* NULL: not open */
     char *path, *temporary;
+    bool is_nameless;
     int slot; /* of the table that signals remove */
 };
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "components/sass_trace/sass_amd.h"
 #include "components/sass_trace/sass_memory.h"
 #include "components/sass_trace/sass_text.h"
 
@@ -90,7 +91,9 @@ bool sass_program_add(struct sass_program *program, const struct sass_inst *inst
     copy->successor = NULL;
     const char *dot = strchr(copy->name, '.');
     size_t size = dot ? (size_t)(dot - copy->name) : strlen(copy->name);
-    copy->known = sass_opcode_find(program->arch, copy->name, size, &copy->opcode);
+    copy->known = sass_arch_is_amd(program->arch)
+                      ? sass_amd_opcode_find(copy->name, &copy->opcode)
+                      : sass_opcode_find(program->arch, copy->name, size, &copy->opcode);
     /* An unknown instruction with addresses reads or writes memory somewhere. */
     if (!copy->known && copy->width)
         copy->opcode.space = SASS_SPACE_GENERIC;
@@ -126,10 +129,23 @@ static bool take_register(const char **at, uint16_t *number)
     return true;
 }
 
+/* "v7", "s[0:3]", "vcc" */
+static bool take_amd_register(const char **at, uint16_t *number)
+{
+    size_t size = 0;
+    while (!sass_ends_token((*at)[size]))
+        size++;
+    if (!sass_amd_register(*at, size, number))
+        return false;
+    *at = sass_skip_blanks(*at + size);
+    return true;
+}
+
 /* A count and so many registers. */
 static bool take_registers(struct sass_program *program, const char **at, const char *what,
                            unsigned limit, uint8_t *count, uint16_t *registers)
 {
+    bool is_amd = sass_arch_is_amd(program->arch);
     uint64_t value;
     if (!sass_take_decimal(at, &value)) {
         char text[64];
@@ -141,8 +157,11 @@ static bool take_registers(struct sass_program *program, const char **at, const 
                     what, limit);
     *count = (uint8_t)value;
     for (unsigned i = 0; i < value; i++)
-        if (!take_register(at, &registers[i]))
-            return expected(program, "a register (R0 to R255, UR0 ...)", *at);
+        if (!(is_amd ? take_amd_register : take_register)(at, &registers[i]))
+            return expected(program,
+                            is_amd ? "a register (v0 to v255, s[0:1], vcc ...)"
+                                   : "a register (R0 to R255, UR0 ...)",
+                            *at);
     return true;
 }
 
@@ -154,7 +173,8 @@ static bool take_opcode(struct sass_program *program, const char **at, char *nam
         char c = p[size];
         bool fits = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9')
                     || c == '.' || c == '_';
-        if (!fits || (size == 0 && !(c >= 'A' && c <= 'Z')))
+        bool begins = sass_arch_is_amd(program->arch) ? c >= 'a' && c <= 'z' : c >= 'A' && c <= 'Z';
+        if (!fits || (size == 0 && !begins))
             return expected(program, "an opcode", p);
     }
     if (size == 0)
@@ -171,16 +191,22 @@ static bool take_opcode(struct sass_program *program, const char **at, char *nam
 /* From ndst to mem_width. */
 static bool take_head(struct sass_program *program, const char **at, struct sass_inst *inst)
 {
+    bool is_amd = sass_arch_is_amd(program->arch);
+    unsigned destinations = is_amd ? SASS_MAX_DESTINATIONS : SASS_NVIDIA_DESTINATIONS;
+    unsigned sources = is_amd ? SASS_MAX_SOURCES : SASS_NVIDIA_SOURCES;
     uint64_t width;
-    if (!take_registers(program, at, "destination", SASS_MAX_DESTINATIONS, &inst->destination_count,
+    if (!take_registers(program, at, "destination", destinations, &inst->destination_count,
                         inst->destinations)
         || !take_opcode(program, at, inst->name)
-        || !take_registers(program, at, "source", SASS_MAX_SOURCES, &inst->source_count,
-                           inst->sources))
+        || !take_registers(program, at, "source", sources, &inst->source_count, inst->sources))
         return false;
     if (!sass_take_decimal(at, &width))
         return expected(program, "the width of the access in bytes", *at);
-    if (width > 128 || (width & (width - 1)))
+    if (is_amd && !sass_amd_width(width))
+        return fail(program,
+                    "an access %llu bytes wide: there are 1, 2, and multiples of 4 up to 64",
+                    (unsigned long long)width);
+    if (!is_amd && (width > 128 || (width & (width - 1))))
         return fail(program, "an access %llu bytes wide: there are 1, 2, 4, 8, 16, ... 128",
                     (unsigned long long)width);
     inst->width = (uint8_t)width;

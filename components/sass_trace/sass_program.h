@@ -14,13 +14,16 @@
 
 #include "components/sass_trace/sass_opcode.h"
 
-/* What the tracer writes at most; NVBit's tool has arrays of this size. */
-#define SASS_MAX_DESTINATIONS 1
-#define SASS_MAX_SOURCES      5
-#define SASS_MAX_LANES        64
+/* What a line has at most. NVBit's tool has arrays for 1 and 5; traces of AMD programs have more.
+ */
+#define SASS_NVIDIA_DESTINATIONS 1
+#define SASS_NVIDIA_SOURCES      5
+#define SASS_MAX_DESTINATIONS    4
+#define SASS_MAX_SOURCES         8
+#define SASS_MAX_LANES           64
 /* Uniform registers are numbered behind the 256 of a thread, as the tracer numbers them itself. */
-#define SASS_UNIFORM_REGISTER 256
-#define SASS_MAX_OPCODE       63
+#define SASS_UNIFORM_REGISTER    256
+#define SASS_MAX_OPCODE          63
 
 struct sass_inst {
     uint32_t id;          /* 0, 1, ... in the order of first appearance */
@@ -30,6 +33,7 @@ struct sass_inst {
     bool known; /* the opcode is in the table */
     uint8_t destination_count, source_count, immediate_count;
     uint8_t width; /* of one lane's access in bytes; 0: the line has no addresses */
+    /* AMD's: SASS_AMD_REGISTER() */
     uint16_t destinations[SASS_MAX_DESTINATIONS], sources[SASS_MAX_SOURCES];
     int64_t immediates[2];
     uint64_t steps;                 /* how often it was executed so far */

@@ -11,6 +11,7 @@
 #ifndef HEDDLE_COMPONENTS_SASS_STATS_H
 #define HEDDLE_COMPONENTS_SASS_STATS_H
 
+#include "components/isa/isa.h"
 #include "components/sass_trace/sass_set.h"
 #include "components/sass_trace/sass_trace.h"
 
@@ -23,6 +24,8 @@ struct sass_stats {
     uint64_t steps;                        /* warp instructions */
     uint64_t lanes;                        /* thread instructions: active lanes of all steps */
     uint64_t by_class[SASS_CLASS_COUNT];   /* warp instructions */
+    uint64_t by_unit[ISA_UNIT_COUNT];      /* AMD's: instructions of wavefronts */
+    uint64_t vector_line_references;       /* AMD's: line_references of vector memory */
     uint64_t static_count;                 /* instructions of the program that were executed */
     uint64_t references[SASS_SPACE_COUNT]; /* by where they went: global, shared, local */
     uint64_t addresses;                    /* different ones of the global references */

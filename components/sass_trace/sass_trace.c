@@ -84,7 +84,9 @@ static int next_line(struct sass_trace *t)
 
 static bool keep_header_line(struct sass_trace *t)
 {
-    if (t->header_size + t->line_size + 1 > HEADER_LIMIT)
+    /* Lines of bytes are limited by themselves, and then twice as long in text. */
+    size_t bytes = 3 * (t->header.code_bytes + t->header.argument_bytes);
+    if (t->header_size + t->line_size + 1 > HEADER_LIMIT + bytes)
         return false;
     t->header_text =
         sass_reserve(t->header_text, t->header_size + t->line_size + 1, &t->header_capacity, 1);
@@ -111,13 +113,11 @@ static bool read_header(struct sass_trace *t)
             break;
         }
         any = true;
-        if (!keep_header_line(t)) {
+        int taken = t->line[0] == '-' ? sass_header_take(&t->header, t->line, error) : 1;
+        if (taken >= 0 && !keep_header_line(t)) {
             bad(t, "the header is longer than %d bytes", HEADER_LIMIT);
             return false;
         }
-        if (t->line[0] != '-')
-            continue;
-        int taken = sass_header_take(&t->header, t->line, error);
         if (taken < 0) {
             bad(t, "%s", error);
             return false;
@@ -145,7 +145,7 @@ static bool check_header(struct sass_trace *t)
         ok = ok && !fatal;
     }
     t->layout = sass_header_layout(&t->header);
-    sass_program_init(&t->program, sass_arch_of(t->header.binary_version));
+    sass_program_init(&t->program, sass_header_arch(&t->header));
     return ok;
 }
 
@@ -294,9 +294,9 @@ static enum sass_event take_warp(struct sass_trace *t, const char *at)
         return SASS_ERROR;
     }
     t->state = SASS_IN_BLOCK;
-    if (number >= sass_header_warps(&t->header, 32))
+    if (number >= sass_header_warps(&t->header))
         return bad(t, "warp %" PRIu64 ": a block of this kernel has %" PRIu64, number,
-                   sass_header_warps(&t->header, 32));
+                   sass_header_warps(&t->header));
     if (t->warps_seen >> number & 1)
         return bad(t, "warp %" PRIu64 " stands in this block twice", number);
     t->warps_seen |= UINT64_C(1) << number;
@@ -341,7 +341,7 @@ static bool find_layout(struct sass_trace *t)
         for (unsigned n = 0; n < ids + t->layout.has_line && fits; n++)
             fits = sass_take_decimal(&at, &value);
         fits = fits && sass_take_hex(&at, &value, &digits) && sass_take_hex(&at, &value, &digits)
-               && (digits == 8 || digits == 16);
+               && (digits == 16 || (digits == 8 && !sass_header_is_amd(&t->header)));
         if (!fits)
             continue;
         t->layout.ids = ids;
@@ -369,9 +369,9 @@ static bool take_ids(struct sass_trace *t, const char **at)
             outside_grid(t);
             return false;
         }
-        if (t->warp >= sass_header_warps(&t->header, 32)) {
+        if (t->warp >= sass_header_warps(&t->header)) {
             bad(t, "warp %" PRIu32 ": a block of this kernel has %" PRIu64, t->warp,
-                sass_header_warps(&t->header, 32));
+                sass_header_warps(&t->header));
             return false;
         }
     } else if (t->layout.ids
@@ -502,6 +502,7 @@ void sass_trace_close(struct sass_trace *t)
     sass_cache_abandon(t->writer);
     sass_input_close(&t->input);
     sass_program_release(&t->program);
+    sass_header_release(&t->header);
     sass_free(t->header_text);
     sass_free(t->path);
     *t = (struct sass_trace){.input = {.fd = -1}};

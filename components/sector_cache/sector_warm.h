@@ -32,7 +32,8 @@ static void sector_cache_warm_touch(struct component *self, const struct warm_ac
     static const uint8_t kinds[WARM_KINDS] = {[WARM_READ] = SECTOR_MEM_LOAD,
                                               [WARM_COHERENT] = SECTOR_MEM_LOAD,
                                               [WARM_WRITE] = SECTOR_MEM_STORE,
-                                              [WARM_ATOMIC] = SECTOR_MEM_ATOMIC};
+                                              [WARM_ATOMIC] = SECTOR_MEM_ATOMIC,
+                                              [WARM_FILL] = SECTOR_MEM_FILL};
     struct sector_cache *c = (struct sector_cache *)(void *)self;
     unsigned half = (unsigned)(a->physical / WARM_LINE % 2), low = (uint32_t)a->mask != 0,
              high = a->mask >> 32 != 0, partial = (uint32_t)a->mask != UINT32_MAX;
@@ -51,6 +52,7 @@ static void sector_cache_warm_touch(struct component *self, const struct warm_ac
     if (t.store)
         warm_pass(ring_number(c->io.bottom_request), a); /* with its bytes */
     warm_below(c, a, line, WARM_ATOMIC, t.atomic);
+    warm_below(c, a, line, WARM_FILL, t.fill);
 }
 
 static void sector_cache_warm_drop(struct component *self)
@@ -58,7 +60,14 @@ static void sector_cache_warm_drop(struct component *self)
     sector_cache_clear((struct sector_cache *)(void *)self);
 }
 
+static void sector_cache_warm_carve(struct component *self, uint32_t bytes)
+{
+    sector_cache_warm_drop(self);
+    sector_carve((struct sector_cache *)(void *)self, bytes);
+}
+
 static const struct warm_ops sector_cache_warm_ops = {.touch = sector_cache_warm_touch,
-                                                      .drop = sector_cache_warm_drop};
+                                                      .drop = sector_cache_warm_drop,
+                                                      .carve = sector_cache_warm_carve};
 
 #endif

@@ -14,6 +14,7 @@
 #include "components/mem/index_pool.h"
 #include "components/sector_mem/sector_map.h"
 #include "runtime/hang.h"
+#include "runtime/warm.h"
 
 #define NO_ENTRY UINT32_MAX
 
@@ -61,10 +62,21 @@ static struct entry *entry_at(const struct sector_dram *c, uint32_t i)
     return arena_at(struct entry, c->entries) + i;
 }
 
+/* Touches end here and are counted in sectors. They leave nothing: an open row is closed by the
+ * next refresh. */
+static void sector_dram_touch(struct component *self, const struct warm_access *a)
+{
+    (void)self;
+    warm_count((enum warm_kind)a->kind, ((uint32_t)a->mask != 0) + (uint64_t)(a->mask >> 32 != 0));
+}
+
+static const struct warm_ops sector_dram_warm_ops = {.touch = sector_dram_touch};
+
 static void sector_dram_init(struct sector_dram *c)
 {
     uint32_t ports = sector_dram_top_count(c), capacity = 1, entries = 1;
     uint64_t overhead_ps = 0;
+    warm_register(&c->io.base, &sector_dram_warm_ops);
     uint32_t delay = (uint32_t)sector_dram_params(c)->latency - 1;
     if (sector_dram_timing_ops(c)) {
         capacity =

@@ -1,14 +1,32 @@
 /* From the addresses of a warp's lanes to lines and their sectors of 32 bytes, in the order in
- * which lanes name them. */
+ * which lanes name them. For the memory unit, and for a player that touches caches without it. */
 #ifndef HEDDLE_SM_COALESCE_H
 #define HEDDLE_SM_COALESCE_H
 
-#include "sm_state.h"
+#include "components/trace_player/trace_stream.h"
 
-enum { SM_LINE = 128, SM_SECTOR = 32 };
+enum {
+    SM_LINE = 128,
+    SM_SECTOR = 32,
+    SM_WARPS = 64,    /* of an SM, at most */
+    SM_REQUESTS = 256 /* of one instruction: 32 lanes of 16 bytes of local memory take 4 each */
+};
+
+/* A line with what is wanted of it. */
+struct sm_request {
+    uint64_t line;
+    uint32_t bytes[4]; /* of each sector; stores only */
+    uint32_t lanes;
+    uint8_t sectors;
+};
+
+struct sm_lines {
+    uint32_t count;
+    struct sm_request request[SM_REQUESTS];
+};
 
 /* The request for `line`, which is most often the one before. */
-static inline struct sm_request *coalesce_line(struct sm_memory *m, uint64_t line)
+static inline struct sm_request *coalesce_line(struct sm_lines *m, uint64_t line)
 {
     for (uint32_t i = m->count; i-- > 0;)
         if (m->request[i].line == line)
@@ -19,7 +37,7 @@ static inline struct sm_request *coalesce_line(struct sm_memory *m, uint64_t lin
 }
 
 /* `width` bytes at `address`, which one lane accesses. */
-static inline void coalesce_add(struct sm_memory *m, uint64_t address, unsigned width)
+static inline void coalesce_add(struct sm_lines *m, uint64_t address, unsigned width)
 {
     struct sm_request *lane = NULL;
     while (width) {
@@ -37,7 +55,7 @@ static inline void coalesce_add(struct sm_memory *m, uint64_t address, unsigned 
 }
 
 /* Lanes that stand one behind the other without gaps: whole runs of sectors. */
-static inline void coalesce_run(struct sm_memory *m, uint64_t address, uint64_t bytes,
+static inline void coalesce_run(struct sm_lines *m, uint64_t address, uint64_t bytes,
                                 unsigned width)
 {
     while (bytes) {
@@ -60,11 +78,11 @@ static inline void coalesce_run(struct sm_memory *m, uint64_t address, uint64_t 
 
 /* Local memory of a warp: word w of its 32 threads is one line (NVIDIA, "CUDA C++ Programming
  * Guide", local memory: consecutive words go to consecutive threads). It stands in a window of its
- * own for each warp slot of the GPU. `own`: number of the slot. */
+ * own for each warp slot of the GPU. `own`: number of the slot, instance * SM_WARPS + warp. */
 #define SM_LOCAL_BASE   ((uint64_t)1 << 46)
 #define SM_LOCAL_WINDOW ((uint64_t)1 << 24) /* bytes of a thread */
 
-static inline void coalesce_local(struct sm_memory *m, uint64_t offset, unsigned lane,
+static inline void coalesce_local(struct sm_lines *m, uint64_t offset, unsigned lane,
                                   unsigned width, uint64_t own)
 {
     uint64_t base = SM_LOCAL_BASE + own * SM_LOCAL_WINDOW * 32;
@@ -77,13 +95,13 @@ static inline void coalesce_local(struct sm_memory *m, uint64_t offset, unsigned
 }
 
 /* Fills `m` with the requests of a record. */
-static inline void coalesce(struct sm_memory *m, const uint32_t *record, unsigned width,
+static inline void coalesce(struct sm_lines *m, const uint32_t *record, unsigned width,
                             uint64_t own)
 {
     uint64_t address[32];
     uint32_t mask = trace_record_mask(record);
     unsigned count = trace_addresses(record, address);
-    m->count = m->sent = 0;
+    m->count = 0;
     width += !width;
     if (trace_record_space(*record) == TRACE_LOCAL) {
         for (unsigned i = 0; i < count; i++, mask &= mask - 1)

@@ -4,7 +4,6 @@
 #ifndef HEDDLE_SM_MEMORY_H
 #define HEDDLE_SM_MEMORY_H
 
-#include "sm_coalesce.h"
 #include "sm_shared.h"
 #include "sm_warp.h"
 
@@ -61,7 +60,8 @@ static void memory_begin(struct streaming_multiprocessor *c, uint64_t now)
         memory_shared(c, record, now);
         return;
     }
-    coalesce(m, record, m->now.width, (uint64_t)c->io.base.leaf * SM_WARPS + m->now.warp);
+    m->sent = 0;
+    coalesce(&m->lines, record, m->now.width, (uint64_t)c->io.base.leaf * SM_WARPS + m->now.warp);
     m->active = true;
     m->tag = SM_NONE;
     c->io.stats.loads += m->now.kind == TRACE_LOAD;
@@ -94,11 +94,12 @@ static bool memory_send(struct streaming_multiprocessor *c, uint64_t now)
         m->tag = m->free_pending;
         m->free_pending = sm_pending(c, m->tag)->next;
         *sm_pending(c, m->tag) =
-            (struct sm_pending){(uint16_t)m->count, m->now.destination, SM_NONE, m->now.warp};
+            (struct sm_pending){(uint16_t)m->lines.count, m->now.destination, SM_NONE, m->now.warp};
     }
-    for (; m->sent < m->count && sent < most && streaming_multiprocessor_mem_can_send(c); sent++)
-        memory_request(c, &m->request[m->sent++]);
-    if (m->sent == m->count) {
+    for (; m->sent < m->lines.count && sent < most && streaming_multiprocessor_mem_can_send(c);
+         sent++)
+        memory_request(c, &m->lines.request[m->sent++]);
+    if (m->sent == m->lines.count) {
         m->active = false;
         m->free_at = now + 1;
     }

@@ -10,11 +10,11 @@
 
 #include "streaming_multiprocessor.gen.h"
 
+#include "sm_coalesce.h"
 #include "trace_stream.h"
 #include "warp_scheduler.h"
 
 enum {
-    SM_WARPS = 64,
     SM_SUB_CORES = 8,
     SM_BLOCKS = 64,
     SM_COLLECTORS = 8,
@@ -22,7 +22,6 @@ enum {
     SM_QUEUE = 16,
     SM_WHEEL = 2048, /* cycles ahead: more than all that can queue before a unit, and its latency */
     SM_EVENTS = 16384,
-    SM_REQUESTS = 256, /* of one instruction: 32 lanes of 16 bytes of local memory take 4 each */
     SM_NONE = 0xffff,
     SM_WRITEBACK = 2 /* from the end of a unit's latency until a dependent instruction can issue */
 };
@@ -85,14 +84,6 @@ struct sm_access {
     bool bypass;
 };
 
-/* A line with what is wanted of it. */
-struct sm_request {
-    uint64_t line;
-    uint32_t bytes[4]; /* of each sector; stores only */
-    uint32_t lanes;
-    uint8_t sectors;
-};
-
 /* Answers that a memory instruction waits for; its index is their tag. */
 struct sm_pending {
     uint16_t left, destination, next;
@@ -103,10 +94,10 @@ struct sm_memory {
     struct sm_access now; /* whose requests are being sent */
     bool active;
     uint16_t tag;
-    uint32_t sent, count;
+    uint32_t sent;
     uint64_t free_at; /* shared memory is busy until then */
     uint16_t free_pending;
-    struct sm_request request[SM_REQUESTS];
+    struct sm_lines lines;
 };
 
 struct streaming_multiprocessor {

@@ -7,15 +7,38 @@
 #include "streaming_multiprocessor.gen.h"
 
 #include "runtime/hang.h"
+#include "runtime/warm.h"
 
 #include "sm_issue.h"
 #include "sm_memory.h"
 #include "sm_state.h"
 #include "sm_warp.h"
 
+/* For kernels without time (runtime/warm.h): what the control port would be told. */
+static void sm_warm_begin(struct component *self)
+{
+    const struct streaming_multiprocessor *c =
+        (const struct streaming_multiprocessor *)(void *)self;
+    if (streaming_multiprocessor_control_is_connected(c))
+        warm_drop(ring_number(c->io.mem_request));
+}
+
+static void sm_warm_carve(struct component *self, uint32_t bytes)
+{
+    struct streaming_multiprocessor *c = (struct streaming_multiprocessor *)(void *)self;
+    if (!streaming_multiprocessor_control_is_connected(c) || bytes == c->carve)
+        return;
+    warm_carve(ring_number(c->io.control_request), bytes);
+    c->carve = bytes;
+}
+
+static const struct warm_ops sm_warm_ops = {.begin = sm_warm_begin, .carve = sm_warm_carve};
+
 static void streaming_multiprocessor_init(struct streaming_multiprocessor *c)
 {
     const struct streaming_multiprocessor_params *params = streaming_multiprocessor_params(c);
+    warm_register(&c->io.base, &sm_warm_ops);
+    warm_register_unit(&c->io.base, ring_number(c->io.mem_request), RING_NONE, RING_NONE, 0);
     c->event_table = arena_allocate(SM_EVENTS * sizeof(struct sm_event));
     c->pending_table = arena_allocate((size_t)params->in_flight * sizeof(struct sm_pending));
     c->queue_table = arena_allocate(sizeof(struct sm_access) * SM_QUEUE * SM_SUB_CORES);
@@ -119,5 +142,5 @@ static unsigned streaming_multiprocessor_outstanding(const struct streaming_mult
         hang_note(report, "%u blocks, %u warps: %u wait at a barrier, %u have accesses under way",
                   c->resident, live, barrier, memory);
     }
-    return c->resident;
+    return c->resident + c->asked + c->forget;
 }

@@ -10,6 +10,7 @@
 #include "components/mem/index_pool.h"
 #include "components/translate/translation_table.h"
 #include "runtime/hang.h"
+#include "runtime/message_note.h"
 #include "runtime/warm.h"
 
 #define TLB_WAITERS_PER_PAGE 64 /* on average */
@@ -20,6 +21,7 @@ struct tlb_waiter {
     uint32_t next;
     uint32_t input;
     uint64_t address;
+    uint64_t since; /* cycle in which its lookup came */
     uint16_t tag;
 };
 
@@ -65,6 +67,12 @@ static void tlb_warm_drop(struct component *self)
 
 static const struct warm_ops tlb_warm_ops = {.touch = tlb_touch, .drop = tlb_warm_drop};
 
+/* The ring of answers of an input. */
+static uint32_t answers_of(const struct tlb *c, uint32_t input)
+{
+    return engine_base.port_rings[2 * (c->io.top_first + input) + 1];
+}
+
 static void tlb_init(struct tlb *c)
 {
     warm_register(&c->io.base, &tlb_warm_ops);
@@ -79,8 +87,7 @@ static void tlb_init(struct tlb *c)
     c->vain = arena_allocate(((size_t)tlb_top_count(c) + 63) / 64 * sizeof(uint64_t));
     c->vain_page = arena_allocate((size_t)tlb_top_count(c) * sizeof(uint64_t));
     for (uint32_t i = 0; i < tlb_top_count(c); i++)
-        ring_add_pipeline(engine_base.port_rings[2 * (c->io.top_first + i) + 1],
-                          (uint32_t)tlb_params(c)->latency - 1);
+        ring_add_pipeline(answers_of(c, i), (uint32_t)tlb_params(c)->latency - 1);
 }
 
 /* Process and page in one word. */
@@ -185,6 +192,9 @@ static bool take_pages(struct tlb *c)
             const struct tlb_waiter *w = arena_at(struct tlb_waiter, c->waiters) + i;
             if (!tlb_top_can_reply(c, w->input))
                 return progress;
+            message_note_next(
+                ring_place_of(answers_of(c, w->input)),
+                (struct message_note){.page = message_note_cycles(tlb_now(c) - w->since)});
             tlb_top_reply_found(c, w->input, w->tag, m->found.physical, m->found.page_bits,
                                 m->found.valid, m->found.writable);
             page->first = w->next;
@@ -208,8 +218,11 @@ static void wait_for_page(struct tlb *c, uint32_t page, uint32_t input,
     uint32_t i = index_pool_take(&c->free_waiters);
     struct tlb_waiter *all = arena_at(struct tlb_waiter, c->waiters);
     struct tlb_page *p = arena_at(struct tlb_page, c->pages) + page;
-    all[i] = (struct tlb_waiter){
-        .next = TLB_NONE, .input = input, .address = m->lookup.address, .tag = m->tag};
+    all[i] = (struct tlb_waiter){.next = TLB_NONE,
+                                 .input = input,
+                                 .address = m->lookup.address,
+                                 .since = message_cycle((const void *)m),
+                                 .tag = m->tag};
     if (p->first == TLB_NONE)
         p->first = i;
     else
@@ -241,6 +254,7 @@ static bool take(struct tlb *c, uint32_t input, const struct translate_request *
         if (!tlb_top_can_reply(c, input))
             return false;
         const struct translation_entry *e = translation_entry(&c->table, i);
+        message_note_next(ring_place_of(answers_of(c, input)), (struct message_note){0});
         tlb_top_reply_found(c, input, m->tag, e->physical, (uint8_t)c->table.page_bits, true,
                             e->writable);
         translation_touch(&c->table, i);

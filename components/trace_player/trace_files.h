@@ -35,7 +35,8 @@ static void trace_files_report(void *context, bool is_error, const char *path, u
                                const char *text)
 {
     char place[24] = "";
-    (void)context;
+    if (context && !is_error) /* the file is opened again, and warns then */
+        return;
     if (line)
         snprintf(place, sizeof place, ":%llu", (unsigned long long)line);
     if (!is_error)
@@ -70,6 +71,28 @@ static bool trace_files_list(const char *path)
     return trace_files.has_list;
 }
 
+/* The reader of command `command` at its beginning; NULL: trace_files.error. `plainly`: without a
+ * look for a binary copy, for which all of the text is read, and without warnings. */
+static struct sass_trace *trace_file_open(uint32_t slot, uint32_t command, bool plainly)
+{
+    struct trace_file *f = &trace_files.file[slot];
+    trace_file_close(f);
+    struct sass_trace_options options = {trace_files_report, plainly ? f : NULL,
+                                         !plainly && !platform_sass_no_cache()};
+    f->open = true;
+    f->command = command;
+    f->events = 0;
+    f->has_record = false;
+    bool opened = sass_trace_open(&f->trace, trace_files.list.commands[command].path, &options);
+    if (opened && !sass_header_is_amd(&f->trace.header))
+        return &f->trace;
+    if (opened)
+        trace_files_report(NULL, true, f->trace.path, 0,
+                           "the trace of an AMD program: a platform with compute units plays it");
+    trace_file_close(f);
+    return NULL;
+}
+
 /* The reader of command `command`, `events` events on from its beginning; NULL: trace_files.error.
  */
 static struct sass_trace *trace_file_at(uint32_t slot, uint32_t command, uint64_t events)
@@ -77,16 +100,8 @@ static struct sass_trace *trace_file_at(uint32_t slot, uint32_t command, uint64_
     struct trace_file *f = &trace_files.file[slot];
     if (f->open && f->command == command && f->events == events)
         return &f->trace;
-    trace_file_close(f);
-    struct sass_trace_options options = {trace_files_report, NULL, !platform_sass_no_cache()};
-    f->open = true;
-    f->command = command;
-    f->events = 0;
-    f->has_record = false;
-    if (!sass_trace_open(&f->trace, trace_files.list.commands[command].path, &options)) {
-        trace_file_close(f);
+    if (!trace_file_open(slot, command, false))
         return NULL;
-    }
     for (; f->events < events; f->events++)
         sass_trace_next(&f->trace);
     return &f->trace;

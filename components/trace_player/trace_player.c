@@ -7,14 +7,33 @@
 #include "trace_player.gen.h"
 
 #include "runtime/hang.h"
-#include "trace_player_state.h"
-#include "trace_read.h"
+#include "trace_sample.h"
+
+static const char *instance_text(uint32_t offset)
+{
+    return engine_base.platform->strings + offset;
+}
+
+/* There is one list, so one player can play it: the first instance of this type. */
+static uint32_t first_player(const struct trace_player *p)
+{
+    const struct platform_instance *all = engine_base.platform->instances;
+    const char *own = instance_text(all[p->io.base.leaf].type);
+    uint32_t i = 0;
+    while (strcmp(instance_text(all[i].type), own) != 0)
+        i++;
+    return i;
+}
 
 static void trace_player_init(struct trace_player *p)
 {
     const struct trace_player_params *params = trace_player_params(p);
     uint32_t sms = trace_player_work_count(p);
-    trace_files_close();
+    if (first_player(p) == p->io.base.leaf) {
+        trace_files_close();
+        touch_close();
+        profile_close();
+    }
     platform_sass_trace(); /* we are the one who plays it */
     p->whole = (struct sm_room){(uint32_t)params->threads, (uint32_t)params->blocks,
                                 (uint32_t)params->registers, (uint32_t)params->shared};
@@ -55,6 +74,18 @@ static bool kernel_measure(struct trace_player *p, struct player_kernel *k,
     return false;
 }
 
+/* Its trace. A binary copy is looked for after it is known that more than the header is wanted. */
+static const struct sass_trace *kernel_open(struct trace_player *p, struct player_kernel *k,
+                                            uint32_t slot)
+{
+    bool some = platform_sampling()->kernels != NULL;
+    const struct sass_trace *trace = trace_file_open(slot, k->command, some);
+    if (!trace)
+        return NULL;
+    sample_take(p, k, trace->header.kernel_name);
+    return some && k->way != SAMPLING_SKIPPED ? trace_file_open(slot, k->command, false) : trace;
+}
+
 static bool kernel_take(struct trace_player *p)
 {
     uint32_t slot = 0;
@@ -68,7 +99,7 @@ static bool kernel_take(struct trace_player *p)
                                 .insts = k->insts,
                                 .reading = TRACE_NOTHING,
                                 .next = TRACE_NOTHING};
-    const struct sass_trace *trace = trace_file_at(slot, k->command, 0);
+    const struct sass_trace *trace = kernel_open(p, k, slot);
     bool good = trace && !trace->is_raw && trace->layout.mask_digits <= 8
                 && kernel_measure(p, k, &trace->header);
     if (!good) {
@@ -91,6 +122,8 @@ static bool kernel_take(struct trace_player *p)
 /* Is it the oldest one of its CUDA stream? */
 static bool kernel_is_due(const struct trace_player *p, uint32_t position)
 {
+    if (sample_in_turn())
+        return position == 0;
     for (uint32_t i = 0; i < position; i++)
         if (p->kernel[p->order[i]].stream == p->kernel[p->order[position]].stream)
             return false;
@@ -100,6 +133,7 @@ static bool kernel_is_due(const struct trace_player *p, uint32_t position)
 /* A kernel that was under way when a state file was written has no record in another process. */
 static void kernel_launch(struct trace_player *p, struct player_kernel *k)
 {
+    char name[SAMPLE_NAME];
     uint32_t slot = (uint32_t)(k - p->kernel);
     const struct sass_trace *trace = trace_file_at(slot, k->command, k->events);
     struct trace_file *file = &trace_files.file[slot];
@@ -109,22 +143,9 @@ static void kernel_launch(struct trace_player *p, struct player_kernel *k)
     }
     k->phase = PLAYER_LAUNCHING;
     k->start_at = trace_player_now(p) + (uint64_t)trace_player_params(p)->launch_latency;
-    file->record =
-        kernel_begin(&p->io.base, trace->header.kernel_name, trace->header.kernel_name, 0);
+    sass_name_plain(trace->header.kernel_name, name, sizeof name);
+    file->record = kernel_begin(&p->io.base, name, trace->header.kernel_name, 0);
     file->has_record = true;
-}
-
-static void kernel_describe_end(const struct trace_player *p, const struct player_kernel *k,
-                                uint32_t record)
-{
-    const struct kernel_detail details[] = {
-        {NULL, "thread_instructions", NULL, k->thread_instructions},
-        {"occupancy", "blocks_per_sm", NULL, k->per_sm},
-        {"occupancy", "warps_per_block", NULL, k->block.threads / 32},
-    };
-    kernel_count(record, k->blocks, k->warp_instructions);
-    kernel_describe(record, details, sizeof details / sizeof details[0]);
-    kernel_end(&p->io.base, record);
 }
 
 static void kernel_finish(struct trace_player *p, uint32_t position)
@@ -135,8 +156,10 @@ static void kernel_finish(struct trace_player *p, uint32_t position)
     struct sass_trace *trace = trace_file_at(slot, k->command, k->events);
     if (trace)
         sass_trace_report_unknown(trace);
-    if (file->has_record)
-        kernel_describe_end(p, k, file->record);
+    if (file->has_record) {
+        sample_describe(k, file->record);
+        kernel_end(&p->io.base, file->record);
+    }
     trace_file_close(file);
     k->phase = PLAYER_FREE;
     p->io.stats.kernels_done++;
@@ -151,8 +174,11 @@ static void kernel_finish(struct trace_player *p, uint32_t position)
  */
 static bool copy_take(struct trace_player *p, const struct sass_command *command)
 {
-    bool fills = trace_player_params(p)->copies == TRACE_PLAYER_COPIES_FILL
-                 && trace_player_l2_is_connected(p);
+    bool fills = player_fills(p) && platform_mode() != PLATFORM_FUNCTIONAL;
+    if (command->kind != SASS_COMMAND_WRITE) { /* nothing that is simulated here */
+        p->command++;
+        return true;
+    }
     if (fills && p->order_count)
         return false;
     if (fills && command->bytes) {
@@ -196,6 +222,8 @@ static bool commands_take(struct trace_player *p)
         if (!(command->name ? kernel_take(p) : copy_take(p, command)))
             break;
         progress = true;
+        if (p->command == trace_files.list.count && !sample_has_chosen(p))
+            player_fail(p);
     }
     return progress;
 }
@@ -289,9 +317,21 @@ static bool kernels_step(struct trace_player *p)
             continue;
         }
         if (k->phase == PLAYER_WAITING && kernel_is_due(p, i)) {
-            kernel_launch(p, k);
+            if (now < k->start_at) {
+                trace_player_wake_at(p, k->start_at);
+                continue;
+            }
+            k->phase = sample_begin(p, k);
             progress = true;
         }
+        if (k->phase == PLAYER_UNTIMED) {
+            kernel_launch(p, k);
+            kernel_finish(p, i--);
+            progress = true;
+            continue;
+        }
+        if (k->phase == PLAYER_READY)
+            kernel_launch(p, k);
         if (k->phase == PLAYER_LAUNCHING && now >= k->start_at) {
             k->phase = PLAYER_RUNNING;
             progress = true;
@@ -314,10 +354,7 @@ static void check_memory(struct trace_player *p)
     }
     if (!stuck)
         return;
-    snprintf(trace_files.error, sizeof trace_files.error,
-             "%s: a thread block does not fit into 'memory' of the trace_player, %lld MiB",
-             trace_files.list.commands[stuck->command].name,
-             (long long)(trace_player_params(p)->memory >> 20));
+    player_too_small(p, stuck);
     player_fail(p);
 }
 
@@ -325,6 +362,15 @@ static void check_memory(struct trace_player *p)
 static bool has_list(struct trace_player *p)
 {
     const char *path = platform_sass_trace();
+    if (first_player(p) != p->io.base.leaf) {
+        const struct platform_instance *all = engine_base.platform->instances;
+        engine_fail(&p->io.base,
+                    "'%s' cannot play beside '%s': there is one list of traces, so a platform has "
+                    "one trace_player; give it all streaming multiprocessors",
+                    instance_text(all[p->io.base.leaf].path),
+                    instance_text(all[first_player(p)].path));
+        return false;
+    }
     if (trace_files.has_list || (path && trace_files_list(path)))
         return true;
     if (!path)

@@ -3,7 +3,8 @@
 #ifndef HEDDLE_COMPONENTS_TRACE_READ_H
 #define HEDDLE_COMPONENTS_TRACE_READ_H
 
-#include "trace_player_state.h"
+#include "components/sass_trace/sass_filter.h"
+#include "trace_profile.h"
 
 static bool read_begin(struct trace_player *p, struct player_kernel *k)
 {
@@ -46,6 +47,9 @@ static bool read_step(struct trace_player *p, struct player_kernel *k,
     const struct trace_stream *stream = trace_player_stream(p);
     struct trace_block *b = player_block(p, k->reading);
     uint32_t words[TRACE_RECORD];
+    if (k->way == SAMPLING_MEMORY_ONLY && !sass_filter_keeps(inst))
+        return true;
+    profile_step(inst);
     if (inst->id >= TRACE_INSTS) {
         trace_files_report(NULL, true, trace->path, 0, "more than 65,536 static instructions");
         return false;

@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#include "components/work/work_cycles.h"
+
 #define WORK_MAX_WAVEFRONTS 16
 
 /* Where the driver puts the queue object (amd_queue_t) of a launch that asks for one: bytes behind its dispatch packet. */
@@ -49,6 +51,8 @@ struct work_placement {
     uint16_t work_group_slot;
     uint32_t dispatch_id;      /* number of the kernel launch since start */
     uint32_t memory_only;      /* 1: everything but memory instructions takes no time */
+    uint32_t played;           /* number of the launch whose recorded trace is played (components/replay); 0: executed */
+    uint32_t lead[WORK_RETIMES]; /* cycles that it could have been placed earlier: components/compute_unit/retime.h */
     struct work_wavefront wavefront[WORK_MAX_WAVEFRONTS];
 };
 _Static_assert(sizeof(struct work_placement) <= 320, "fits the payload of work.map");

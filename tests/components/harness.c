@@ -243,7 +243,7 @@ void harness_start(void)
     };
     static const struct platform_message work[] = {
         {.awaited = 1, .payload_bytes = 320},
-        {.payload_bytes = 320},
+        {.payload_bytes = 352},
     };
     static const char *const block_names[] = {"run", "finished"};
     static const char *const work_names[] = {"map", "finished"};
@@ -307,7 +307,7 @@ static uint32_t wire(enum harness_protocol protocol, struct build_end from, stru
                      struct build_wire about)
 {
     static const uint32_t bytes[HARNESS_PROTOCOLS][2] = {
-        [HARNESS_MEM] = {144, 64}, [HARNESS_COMMAND] = {256, 256}, [HARNESS_WORK] = {320, 320}};
+        [HARNESS_MEM] = {144, 64}, [HARNESS_COMMAND] = {256, 256}, [HARNESS_WORK] = {320, 352}};
     about.protocol = protocols[protocol];
     about.request_payload = bytes[protocol][0];
     about.reply_payload = bytes[protocol][1];

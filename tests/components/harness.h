@@ -17,7 +17,7 @@
 #include "runtime/ring.h"
 #include "tests/runtime/builder.h"
 
-#define HARNESS_PAYLOAD 320
+#define HARNESS_PAYLOAD 352
 #define HARNESS_LOG     32768
 
 /* One message; `cycle` is when it is to be sent, or was seen. `fields` are as in the header. */

@@ -152,8 +152,20 @@ static void recycle(void)
 
 /* ---- operations ---- */
 
+/* Are `pages` pages from `first` on fresh? */
+static bool fresh_from(uint32_t first, uint32_t pages)
+{
+    for (uint32_t i = 0; i < pages; i++) {
+        if (first + i >= VIRTUAL || model.page[first + i].state != FRESH)
+            return false;
+    }
+    return true;
+}
+
 static void allocate(void)
 {
+    bool is_fixed = !pick(6); /* at an address of its own */
+    uint32_t want = pick(VIRTUAL);
     uint32_t devices = pick(4) ? 1 : 2 + pick(GPUS - 1), gpu[GPUS],
              pages = pick(20) ? 1 + pick(24) : 1 + pick(600);
     uint32_t pid = 1 + pick(PIDS - 1), align = pick(8) ? 1 : 1u << pick(6), first_gpu = pick(GPUS);
@@ -169,6 +181,7 @@ static void allocate(void)
                                .flags = (uint32_t)flags,
                                .size = size,
                                .align = (uint64_t)align << model.bits,
+                               .fixed = is_fixed ? address_of(want) : 0,
                                .device = gpu,
                                .device_count = devices};
     enum memory_result result = memory_allocate(ref, &q, &address);
@@ -176,6 +189,15 @@ static void allocate(void)
     if (result == MEMORY_NO_PAGES) {
         done[9]++;
         return;
+    }
+    if (is_fixed) {
+        cr_assert_eq(result == MEMORY_OK, fresh_from(want, pages));
+        if (result != MEMORY_OK) {
+            cr_assert(result == MEMORY_RECYCLE_FIRST || result == MEMORY_NO_ADDRESSES);
+            return;
+        }
+        cr_assert_eq(address, address_of(want));
+        align = 1;
     }
     if (result == MEMORY_RECYCLE_FIRST) {
         cr_assert_not(fresh_run_exists(pages, align));

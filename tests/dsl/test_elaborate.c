@@ -248,6 +248,64 @@ Test(elaborate, a_shared_link_is_one_bus_and_a_named_one_has_its_own_values)
     compile_close(compilation);
 }
 
+#define DUPLEX                                                                                     \
+    "component both { out mem : mem(64B); in top : mem(64B); }"                                    \
+    "link slow { bandwidth = 1GB/s; latency = 20ns; }"
+
+Test(elaborate, wires_are_shared_and_lead_to_one_instance)
+{
+    const struct model *model =
+        compile_body(DUPLEX, "a[2] : requester; c[2] : both; m[2] : memory;"
+                             "a[*].mem -> c[*].top via hop[*]; c[*].mem -> m[*].top via hop[*];"
+                             "hop[2] : slow { bandwidth = 3GB/s; }");
+    cr_assert_eq(model->wire_count, 2);
+    cr_assert_eq(model->connection_count, 4);
+    for (uint32_t i = 0; i < 4; i++) {
+        const struct model_connection *c = model->connections[i];
+        const struct model_wire *wire = &model->wires[c->wire - 1];
+        bool asks = strcmp(c->from->owner->type->name, "requester") == 0;
+        cr_expect_str_eq(wire->path, wire == model->wires ? "hop[0]" : "hop[1]");
+        cr_expect_eq(wire->end, asks ? c->to->owner : c->from->owner);
+        cr_expect_eq(c->reversed, !asks);
+        cr_expect_eq(c->bus, 0);
+        cr_expect_eq(c->link, wire->link);
+        cr_expect_eq(c->link->bandwidth_bytes_per_s, 3000000000);
+        cr_expect_eq(c->link->latency_ps, 20000);
+    }
+    compile_close(compilation);
+}
+
+Test(elaborate, wires_that_are_not_shared_are_links)
+{
+    const struct model *model =
+        compile_body(DUPLEX, "a : requester; c : both; m : memory; hop : slow { shared = false; }"
+                             "a.mem -> c.top via hop; c.mem -> m.top via hop;");
+    cr_assert_eq(model->wire_count, 0);
+    for (uint32_t i = 0; i < 2; i++) {
+        cr_expect_eq(model->connections[i]->wire, 0);
+        cr_expect_str_eq(model->connections[i]->link->name, "slow");
+    }
+    compile_close(compilation);
+}
+
+/* Two connections inside of two partitions: no message crosses, but who goes first concerns both.
+ */
+Test(elaborate, a_wire_between_partitions_bounds_the_window)
+{
+    static const char box[] = DUPLEX "component box { in top[2] : mem(64B); m[2] : memory;"
+                                     " top[*] -> m[*].top; }";
+    const struct model *model =
+        compile_body(box, "a[2] : requester; b : box; hop : slow; partition a[*], b.m[*];"
+                          "a[*].mem -> b.top[*] via hop;");
+    cr_expect_not(model->connections[0]->crosses || model->connections[1]->crosses);
+    cr_expect_eq(model->window_ps, 20000);
+    compile_close(compilation);
+    model = compile_body(box, "a[2] : requester; b : box; hop[2] : slow; partition a[*], b.m[*];"
+                              "a[*].mem -> b.top[*] via hop[*];");
+    cr_expect_eq(model->window_ps, 0);
+    compile_close(compilation);
+}
+
 Test(elaborate, a_count_follows_from_the_connection)
 {
     const struct model *m =

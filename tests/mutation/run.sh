@@ -33,7 +33,7 @@ here=$root/tests/mutation
 jobs=${HEDDLE_JOBS:-$(nproc)}
 export HEDDLE_CFLAGS=-O1 # of platforms: compiling costs more than running here
 # Cases that a bug is shown to when no unit test sees it, the likely ones first.
-cases="memtest warmup_modes warmup_accuracy own_devices unified dump user_queues report event_times occupancy kernel_stats programs_tiny flushes launch_copies driver_queues stream_rules stream_calls random_streams record play migration determinism functional_counts functional_faults bad_ hang example trace programs_gfx906 programs_ring4 peers set sass_trace"
+cases="memtest warmup_modes warmup_accuracy own_devices unified dump user_queues report event_times occupancy kernel_stats programs_tiny flushes launch_copies driver_queues stream_rules stream_calls random_streams record play migration determinism functional_counts functional_faults bad_ hang example trace programs_gfx906 programs_ring4 peers set sass_trace sass_warmup steps_programs"
 timeout=${HEDDLE_MUTATION_TIMEOUT:-600} # seconds of a case; a bug that makes one endless is caught, too
 
 die() { printf 'mutation: %s\n' "$*" >&2; exit 1; }

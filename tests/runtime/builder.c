@@ -115,10 +115,11 @@ uint32_t build_protocol(const char *name, uint32_t requests, uint32_t replies,
     return t.protocol_count++;
 }
 
-uint32_t build_link(const char *name, uint64_t bandwidth, uint64_t latency_ps, bool shared)
+uint32_t build_link(const char *name, uint64_t bandwidth, uint64_t latency_ps,
+                    enum platform_sharing sharing)
 {
     room(t.link_count, MAX_INSTANCES, "links");
-    links[t.link_count] = (struct platform_link){text(name), shared, bandwidth, latency_ps};
+    links[t.link_count] = (struct platform_link){text(name), sharing, bandwidth, latency_ps};
     return t.link_count++;
 }
 
@@ -208,6 +209,7 @@ uint32_t build_connect(struct build_end from, struct build_end to, struct build_
         .link = w.link,
         .payload_bytes = w.request_payload,
         .protocol = w.protocol,
+        .reversed = w.reversed,
     };
     ring.name = port_name(from);
     rings[request] = ring;

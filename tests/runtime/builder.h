@@ -44,13 +44,15 @@ struct build_wire {
     uint32_t request_payload;
     uint32_t reply_payload;
     uint32_t reply_depth; /* 0: as deep as the request ring */
+    bool reversed;        /* on a shared wire: requests go backward */
 };
 
 void build_start(const char *name);
 uint32_t build_domain(const char *name, uint64_t hz);
 uint32_t build_protocol(const char *name, uint32_t requests, uint32_t replies,
                         const struct platform_message *messages, const char *const *names);
-uint32_t build_link(const char *name, uint64_t bandwidth, uint64_t latency_ps, bool shared);
+uint32_t build_link(const char *name, uint64_t bandwidth, uint64_t latency_ps,
+                    enum platform_sharing sharing);
 uint32_t build_space(const char *name, uint64_t base, uint64_t size, uint64_t interleave,
                      uint32_t targets);
 /* `params` of `count` values, copied; their names may be NULL. Returns the leaf. */

@@ -227,7 +227,7 @@ Test(ring, a_shared_link_serves_all_its_rings_one_after_the_other)
     build_start("bus");
     uint32_t core = build_domain("core", FAST);
     uint32_t protocol = probe_protocol(100, false);
-    uint32_t link = build_link("bus", 10000000000, 0, true); /* 10 ns a message */
+    uint32_t link = build_link("bus", 10000000000, 0, LINK_BUS); /* 10 ns a message */
     uint32_t b = probe_instance(core, "b", PROBE_SINK, 0, 1, false);
     for (uint32_t i = 0; i < 4; i++) {
         uint32_t a = probe_instance(core, "a", PROBE_SOURCE, 10, 0, false);

@@ -48,7 +48,7 @@ same() { cmp "$1" "$2" || fail "$1 and $2 differ"; }
 
 good_programs="vectoradd saxpy matmul matmul_tiled transpose reduction histogram stencil module
     atax aes128 atomics bfs bitonic calls convolution copies device_variables divergence doubles dynamic_lds fft fir
-    floyd_warshall grids half integers kmeans layers math narrow nbody pipeline scan scratch shuffles spmv streams structs
+    chase floyd_warshall grids half integers kmeans layers math matmul_chain narrow nbody network pipeline scan scratch shuffles spmv streams structs
     alignment clocks devices peers spread fences life philox prints radix_sort sha256 threads host_threads managed occupancy overlap dct8x8 ocean interleave"
 gpus_programs="peer_ring allreduce halo matmul_gpus gpu_threads queues managed_pingpong managed_both managed_reads" # for as many GPUs as there are
 kernels=$programs/module_kernels.hsaco # what module, bad_missing_kernel and bad_truncated load
@@ -745,7 +745,7 @@ t_bad_trap() {
 }
 t_programs_ring4() {
     local p
-    for p in devices threads $gpus_programs; do
+    for p in devices contexts threads $gpus_programs; do
         expect 0 '^PASS' -- run platforms/ring4.heddle -- "$programs/$p" || return 1
         expect 0 '^PASS' -- run platforms/r9nano_x4.heddle -- "$programs/$p" || return 1
     done
@@ -831,6 +831,53 @@ t_peers() {
     for variant in "--threads=2" "--generic" "--tick-order=random:1"; do
         expect 0 '^PASS' -- run platforms/r9nano_x4.heddle --set gpu.arrays=2 "$variant" --stats "$out/work/new.json" --stats-no-host -- "$programs/peers" 300 || return 1
         same "$out/work/ref.json" "$out/work/new.json" || { fail "peers with $variant"; return 1; }
+    done
+}
+# One link for all of a GPU's traffic: reads of another GPU's memory (1 MiB, in answers of 72 bytes) and copies from the host (256
+# KiB) come in by one direction of it. With wires of their own they take less time together than one link needs for
+# their bytes, with shared ones at least that; every byte is counted once, and the order of turns depends on nothing else.
+t_wires() {
+    local shared variant x4="platforms/r9nano_x4.heddle --stats-no-host"
+    for shared in false true; do
+        expect 0 '^PASS' -- run $x4 --set shared_wires=$shared --stats "$out/work/$shared.json" -- "$programs/wires" 1024 256 || return 1
+    done
+    python3 - "$out/work/false.json" "$out/work/true.json" <<'END' || return 1
+import json, sys
+own, shared = (json.load(open(name)) for name in sys.argv[1:])
+def kernel(run):
+    k = next(k for k in run["kernels"] if "read_remote" in k["name"])
+    return k["end_ps"] - k["start_ps"]
+def bytes_of(run, half, port):
+    return sum(link[half][port]["bytes"] for link in run["links"].values() if port in link.get(half, ()))
+answers = bytes_of(shared, "forward_channels", "pcie_switch[0].from[0]")
+assert answers == 72 * 2**20 // 64, answers
+bound = (answers + 256 * 1024) * 10**12 // (32 * 10**9)
+assert kernel(own) < bound <= kernel(shared), (kernel(own), bound, kernel(shared))
+ways = {"forward": 0, "backward": 0}
+for name, link in shared["links"].items():
+    for half in ways:
+        channels = link.get(half + "_channels")
+        if channels is None:
+            continue
+        ways[half] += 1
+        for key in "bytes", "messages":
+            assert link[half][key] == sum(c[key] for c in channels.values()), (name, half, key)
+        assert link[half]["busy_ps"] <= shared["time_ps"], (name, half)
+assert ways == {"forward": 4, "backward": 4}, ways
+# what each connection sends is what it sends over wires of its own
+for connection, count in own["connections"].items():
+    assert count == shared["connections"][connection], connection
+for port in "driver.gpu[0]", "driver.gpu[1]":
+    alone = next(link for name, link in own["links"].items() if name.startswith(port + " -> "))
+    assert alone["forward"]["bytes"] == bytes_of(shared, "forward_channels", port), port
+END
+    expect 0 '^PASS' -- run $x4 --set shared_wires=true --set gpu.arrays=2 --set queues=true --stats "$out/work/ref.json" -- "$programs/peers" 300 || return 1
+    for variant in --threads=2 --generic --tick-order=descending --tick-order=random:1 --tick-all; do
+        expect 0 '^PASS' -- run $x4 --set shared_wires=true --set gpu.arrays=2 --set queues=true $variant --stats "$out/work/new.json" -- "$programs/peers" 300 || return 1
+        same "$out/work/ref.json" "$out/work/new.json" || { fail "shared wires with $variant"; return 1; }
+    done
+    for variant in full ring mesh switch; do
+        expect 0 '^PASS' -- run platforms/r9nano_x8_fabric.heddle --generic --set gpu.arrays=1 --set shared_wires=true --set topology=$variant -- "$programs/peers" 200 || return 1
     done
 }
 # Eight GPUs in every topology, with small GPUs; the remote side of a request takes what the ways say.
@@ -960,11 +1007,24 @@ t_sass_trace() {
     expect 0 '^ok$' -- python3 tests/system/sass_play.py "$heddle" platforms "$out/work/sass_play"
 }
 
+# Chosen kernels, warm-up, experiment and sample on lists of traces.
+t_sass_warmup() {
+    expect 0 '^ok$' -- python3 tests/system/sass_warmup.py "$heddle" platforms "$out/work/sass_warmup"
+}
+
+# A trace that is many times larger than the memory it is grouped in, and its temporary file.
+t_sass_bounds() {
+    rm -rf "$out/work/sass_bounds"
+    expect 0 '^within bounds' -- python3 tests/bench/sass/bounds.py "$heddle" 8e6 "$out/work/sass_bounds" 1 --generic --set sms=8 --set channels=2
+}
+
 # Real traces, which lie outside of the repository, beside the figures of another simulator.
 t_sass_reference() {
     local traces=${SASS_DATA:-../shared/data/sass}
     [ -d "$traces" ] || { echo "    SKIPPED: no real traces in '$traces'; name their folder with SASS_DATA"; return 0; }
-    expect 0 'rank correlation' -- python3 tests/bench/sass/run.py "$heddle" "$traces" --check --page docs/sass.md
+    expect 0 'rank correlation' -- python3 tests/bench/sass/run.py "$heddle" "$traces" --check --page docs/sass.md || return 1
+    [ "$full" = yes ] || return 0
+    expect 0 -- python3 tests/bench/sass/warmup.py "$heddle" "$traces" --page docs/warmup.md
 }
 
 t_api_trace() {
@@ -987,6 +1047,7 @@ t_api_trace() {
     expect 1 "cuda_calls.trace:2: error: 'kernels.hsaco': " -- "$heddle" api-trace check "$work"
 }
 . tests/system/packets/cases.sh
+. tests/system/record_trace.sh
 
 # A program as it is, recorded, and played: the same statistics, but for the hash of what ran. Recording what is played gives the
 # same trace.
@@ -1356,6 +1417,7 @@ t_guide() {
     tests/system/guide.sh "$heddle" "$out/work/guide" >"$out/work/log" 2>&1 </dev/null || { tail -n 20 "$out/work/log"; fail "a command of docs/guide.md failed"; }
 }
 
+. tests/system/play.sh
 . tests/system/warmup.sh
 
 passed=0

@@ -1,81 +1,18 @@
 #!/usr/bin/env python3
 """Plays traces of its own on rtx3070: sass_play.py HEDDLE PLATFORMS SCRATCH. Prints "ok" at the end.
 
-Expected numbers are closed forms of the platform's parameters, or come from the generator below, which
+Expected numbers are closed forms of the platform's parameters, or come from the generator in sass_traces.py, which
 knows how many instructions it has written.
 """
 import filecmp
 import json
-import lzma
 import os
 import subprocess
 import sys
 
-heddle, platforms, scratch = sys.argv[1:4]
-os.makedirs(scratch, exist_ok=True)
-FULL = "ffffffff"
-CHAIN = f"{{pc:04x}} {FULL} 1 R4 FFMA 3 R4 R5 R6 0"
-EXIT = f"fff0 {FULL} 0 EXIT 0 0"
+from sass_traces import EXIT, FULL, chain, check, heddle, make_list, play, platforms, run, scratch, total, trace
+
 STEP = 2 + 5 + 1  # latency of FP32, the pipeline, the third operand of one bank pair
-
-
-def chain(length):
-    return [CHAIN.format(pc=16 * i) for i in range(length)]
-
-
-def trace(name, blocks, warps, lines, stream=0, shared=0, registers=16, threads=None, pack=False):
-    """`lines`: of each warp, or a function of block and warp."""
-    path = os.path.join(scratch, name)
-    out = [f"-kernel name = {name.split('.')[0].replace('-', '_')}", "-kernel id = 1", f"-grid dim = ({blocks},1,1)",
-           f"-block dim = ({threads or 32 * warps},1,1)", f"-shmem = {shared}", f"-nregs = {registers}",
-           "-binary version = 86", f"-cuda stream id = {stream}", "-shmem base_addr = 0x00007f0001000000",
-           "-local mem base_addr = 0x00007f0003000000", "-nvbit version = 1.7", "-accelsim tracer version = 4", "",
-           "#traces format = x", ""]
-    for b in range(blocks):
-        out += ["#BEGIN_TB", f"thread block = {b},0,0"]
-        for w in range(warps):
-            body = lines(b, w) if callable(lines) else lines
-            out += [f"warp = {w}", f"insts = {len(body)}"] + body
-        out.append("#END_TB")
-    data = ("\n".join(out) + "\n").encode()
-    with open(path, "wb") as f:
-        f.write(lzma.compress(data) if pack else data)
-    return name
-
-
-def make_list(name, commands):
-    path = os.path.join(scratch, name)
-    with open(path, "w") as f:
-        f.write("\n".join(commands) + "\n")
-    return path
-
-
-def run(play, *options, status=0, says="", platform="rtx3070"):
-    command = [heddle, "run", f"{platforms}/{platform}.heddle", "--generic", "--no-cache", "--stats-no-host", *options]
-    if play:
-        command += ["--sass-trace", play]
-    got = subprocess.run(command, capture_output=True, text=True, timeout=300)
-    if got.returncode != status or says not in got.stderr:
-        sys.exit(f"{' '.join(command)}: status {got.returncode}, not {status}, or no '{says}' in:\n{got.stderr}")
-    return got.stderr
-
-
-def play(commands, *options, name="list.g", **more):
-    stats = os.path.join(scratch, "stats.json")
-    said = run(make_list(name, commands), "--stats", stats, *options, **more)
-    with open(stats) as f:
-        result = json.load(f)
-    result["said"] = said
-    return result
-
-
-def check(what, got, expected):
-    if got != expected:
-        sys.exit(f"{what}: {got}, not {expected}")
-
-
-def total(stats, ends, name):
-    return sum(values.get(name, 0) for path, values in stats["components"].items() if path.endswith(ends))
 
 
 def closed_forms():
@@ -216,6 +153,31 @@ def constant_memory():
         sys.exit(f"memory grows with the trace: {peaks}")
 
 
+TWO = """import "std/trace_player";  import "std/streaming_multiprocessor";  import "std/sector_memory";
+platform two {
+    clock core = 1GHz;
+    a : trace_player on core { };
+    b : trace_player on core { };
+    s : streaming_multiprocessor on core { stream = a.stream; };
+    t : streaming_multiprocessor on core { stream = b.stream; };
+    m : sector_dram on core { };
+    a.work[*] -> s.work;
+    b.work[*] -> t.work;
+    s.mem     -> m.top[0];
+    t.mem     -> m.top[1];
+}
+"""
+
+
+def two_players():
+    """Which of them would play the list?"""
+    path = os.path.join(scratch, "two.heddle")
+    with open(path, "w") as f:
+        f.write(TWO)
+    run(make_list("list.g", [trace("kernel-1.traceg", 1, 1, [EXIT])]), status=3, says="'b' cannot play beside 'a'",
+        platform=os.path.relpath(path[:-len(".heddle")], platforms))
+
+
 def mistakes():
     good = make_list("list.g", [trace("kernel-1.traceg", 1, 1, [EXIT])])
     run(None, status=3, says="--sass-trace LIST")
@@ -233,7 +195,7 @@ def mistakes():
     check("a left out line", "left out" in run(make_list("list.g", ["nonsense", trace("kernel-1.traceg", 1, 1, [EXIT])])), True)
 
 
-for part in (closed_forms, limits, streams, every_kind, copies, same_bytes, schedulers, memory, constant_memory, mistakes):
+for part in (closed_forms, limits, streams, every_kind, copies, same_bytes, schedulers, memory, constant_memory, two_players, mistakes):
     part()
     print(part.__name__)
 print("ok")

@@ -73,6 +73,23 @@ def experiment(folder, *launches):
         fail("index.html is empty")
 
 
+def corrections(folder, most):
+    """Corrected cycles are never above the cold ones, and off by at most so many per cent on average; the formula and the cold
+    run by more."""
+    with open(f"{folder}/results.csv") as file:
+        rows = list(csv.DictReader(file))
+    off = {}
+    for mode in ("none", "formula", "estimate"):
+        mine = [100 - float(r["accuracy_percent"]) for r in rows if r["mode"] == mode]
+        off[mode] = sum(mine) / len(mine)
+    cycles = {(r["launch"], r["mode"]): float(r["cycles"]) for r in rows}
+    for launch, mode in cycles:
+        if not 0 <= cycles[launch, "estimate"] <= cycles[launch, "none"]:
+            fail(f"launch {launch}: {cycles[launch, 'estimate']} of {cycles[launch, 'none']} cycles")
+    if off["estimate"] > float(most) or off["estimate"] > off["formula"] or off["estimate"] > off["none"]:
+        fail(f"errors {off}")
+
+
 def sample(path, most):
     with open(path) as file:
         line = [text for text in file if text.startswith("full simulation")][0]
@@ -81,4 +98,5 @@ def sample(path, most):
         fail(line)
 
 
-globals()[sys.argv[1]](*sys.argv[2:])
+if __name__ == "__main__":
+    globals()[sys.argv[1]](*sys.argv[2:])

@@ -89,7 +89,13 @@ t_warmup_mistakes() {
     expect 2 "which launches" -- "$heddle" experiment $platform -o "$out/work/e" -- "$p" || return 1
     expect 1 "chooses none of the program's 24 launches" -- "$heddle" experiment $platform --kernels 99 -o "$out/work/e" -- "$p" || return 1
     expect 1 "ended with status" -- "$heddle" sample $platform -- "$p" 63 || return 1
-    expect 2 "name a program" -- "$heddle" sample $platform
+    expect 2 "name a program" -- "$heddle" sample $platform || return 1
+    expect 2 "give '--stats FILE'" -- run $platform --kernels auto -- "$p" || return 1
+    expect 2 "goes on for a whole run" -- run $platform --kernels auto --stats "$out/work/a.json" --dump "$out/work/d" -- "$p" || return 1
+    expect 2 "functional or functional:N" -- "$heddle" sample $platform --warmup memory:2 -- "$p" || return 1
+    expect 2 "functional or functional:N" -- run $platform --kernels auto --warmup none --stats "$out/work/a.json" -- "$p" || return 1
+    expect 2 "chooses while a program runs" -- "$heddle" experiment $platform --kernels auto -o "$out/work/e" -- "$p" || return 1
+    expect 1 "launches no kernels" -- "$heddle" sample $platform -- "$programs/copies"
 }
 
 t_experiment() {
@@ -97,7 +103,54 @@ t_experiment() {
     python3 tests/system/warmup.py experiment "$out/work/experiment" 8 11
 }
 
+# A chain of loads: what each loses adds up, so the estimate is what simulating everything gives, but for a turn of the SIMD.
+# Launches that find all, a part, and nothing of what they need; some that wait, some that are busy.
+t_warmup_corrections() {
+    local p platform=platforms/tiny.heddle
+    expect 0 -- "$heddle" experiment $platform --kernels 2- --corrections -o "$out/work/chain" -- "$programs/chase" || return 1
+    python3 tests/system/warmup.py corrections "$out/work/chain" 0.1 || return 1
+    for p in "dct8x8" "kmeans" "bitonic 11" "matmul_chain" "bfs 500"; do
+        expect 0 -- "$heddle" experiment $platform --kernels 2- --corrections -o "$out/work/e" -- "$programs/${p%% *}" $([ "${p#* }" = "$p" ] || echo "${p#* }") || return 1
+        python3 tests/system/warmup.py corrections "$out/work/e" 12 || { fail "$p"; return 1; }
+    done
+}
+
+# One run, a few launches of each group: the prediction, the interval around it, and the true number.
 t_sample() {
-    expect 0 '240 launches in 6 groups, 18 simulated' '^full simulation' -- "$heddle" sample platforms/tiny.heddle --full -- "$programs/dct8x8" 64 40 || return 1
-    python3 tests/system/warmup.py sample "$out/work/log" 2
+    expect 0 '240 launches in 6 groups, 30 simulated' 'inside the interval' -- "$heddle" sample platforms/tiny.heddle --full -- "$programs/dct8x8" 64 40 || return 1
+    expect 0 'predicted: [0-9]+ cycles' -- "$heddle" sample platforms/tiny.heddle --warmup functional:3 -- "$programs/kmeans"
+}
+
+# The estimate against its definition, what was chosen against the rules, counts of instructions and the total against a full run.
+t_sample_model() {
+    local w p platform=platforms/tiny.heddle
+    for w in "dct8x8 64 40 15" "ocean 32 16 15" "radix_sort 2500 10 15" "floyd_warshall 64 15" "network 8 20 20"; do
+        set -- $w
+        p="$1 ${*:2:$#-2}"
+        expect 0 '^PASS' -- run $platform --kernels auto --kernel-stats none --stats "$out/work/auto.json" -- $programs/$p || return 1
+        expect 0 '^PASS' -- run $platform --kernel-stats none --stats "$out/work/full.json" -- $programs/$p || return 1
+        python3 tests/system/sample.py model "$out/work/auto.json" || { fail "$p"; return 1; }
+        python3 tests/system/sample.py choice "$out/work/auto.json" 12 || { fail "$p"; return 1; }
+        python3 tests/system/sample.py same_work "$out/work/auto.json" "$out/work/full.json" || { fail "$p"; return 1; }
+        python3 tests/system/sample.py accuracy "$out/work/auto.json" "$out/work/full.json" 2 "${!#}" || { fail "$p"; return 1; }
+    done
+}
+
+# Programs with copies between launches, several streams, processes, GPUs: their results are right, whatever is chosen.
+t_sample_programs() {
+    local p
+    for p in atomics bfs kmeans radix_sort scratch streams many_streams overlap managed halo peer_ring; do
+        expect 0 '^PASS' -- run platforms/r9nano_x4.heddle --kernels auto --stats "$out/work/a.json" -- "$programs/$p" || return 1
+    done
+    expect 0 '^PASS' -- run platforms/r9nano_x4.heddle --unified 0,1,2,3 --kernels auto --stats "$out/work/a.json" -- "$programs/dct8x8" 64 8 || return 1
+    expect 0 '^PASS' -- run platforms/tiny.heddle --set gpu.l2=8KiB --kernels auto --warmup functional:1 --stats "$out/work/a.json" -- "$programs/dct8x8" 64 40
+}
+
+t_sample_determinism() {
+    local variant
+    expect 0 '^PASS' -- run platforms/r9nano.heddle --kernels auto --stats "$out/work/ref.json" --stats-no-host -- "$programs/radix_sort" 2500 4 || return 1
+    for variant in "--tick-order=random:3" "--threads=2" "--tick-all" "--generic"; do
+        expect 0 '^PASS' -- run platforms/r9nano.heddle $variant --kernels auto --stats "$out/work/new.json" --stats-no-host -- "$programs/radix_sort" 2500 4 || return 1
+        same "$out/work/ref.json" "$out/work/new.json" || { fail "with '$variant'"; return 1; }
+    done
 }

@@ -60,6 +60,20 @@ def check_page(folder, name):
     return page
 
 
+KINDS = {"trace_player": "host", "streaming_multiprocessor": "compute", "sector_cache": "cache", "sector_crossbar": "interconnect",
+         "sector_dram": "memory", "command_processor": "control", "compute_unit": "compute", "cache": "cache",
+         "crossbar": "interconnect", "dram": "memory", "dma_engine": "transfer", "tlb": "translation", "mmu": "translation"}
+
+
+def check_kinds(heddle, platform):
+    """What a person would call each component. Returns the types that were seen."""
+    seen = re.findall(r'tooltip="[^":]+ : (\w+)[^"]*", label=<<TABLE[^\n]*\n<TR><TD[^>]*><FONT[^>]*>(\w+)</FONT>',
+                      run(heddle, "dot", platform, "--level", "full"))
+    for component, kind in seen:
+        assert KINDS.get(component, kind) == kind, f"{platform}: {component} is shown as {kind}"
+    return {component for component, _ in seen}
+
+
 def check_platform(heddle, platform, folder):
     for level in ("platform", "gpu", "full"):
         points = width(heddle, platform, level)
@@ -96,6 +110,8 @@ def main():
         for platform in platforms:
             check_platform(heddle, platform, pathlib.Path(scratch) / pathlib.Path(platform).stem)
         check_reference(heddle, platforms, pathlib.Path(scratch) / "reference")
+    seen = set().union(*(check_kinds(heddle, platform) for platform in platforms))
+    assert not KINDS.keys() - seen, f"no platform shows {KINDS.keys() - seen}"
     print(f"{len(platforms)} platforms")
 
 

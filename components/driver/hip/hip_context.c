@@ -1,6 +1,16 @@
 /* Contexts, as far as programs still use them: one per device, always there, never destroyed. A
- * context is the address of its device's state. */
+ * context is the address of its device's state. Each host thread has a stack of contexts; the one
+ * that was put on top last is current until hipSetDevice() chooses another device, which leaves the
+ * stack alone. So does AMD's library (clr, hip_context.cpp). */
 #include "hip_internal.h"
+
+enum { STACK_MOST = 256 };
+
+static _Thread_local struct {
+    unsigned depth;
+    uint8_t device[STACK_MOST];
+} stack;
+_Static_assert(HIP_DEVICES_MAX <= UINT8_MAX + 1, "device numbers fit the stack");
 
 static hipCtx_t context_of(int device)
 {
@@ -31,47 +41,105 @@ hipError_t hipDeviceGet(hipDevice_t *handle, int ordinal)
     HIP_API_ALWAYS(get_device_handle(handle, ordinal));
 }
 
-static hipError_t use_context(hipCtx_t *context, int device, bool make_current)
+static hipError_t push(int device)
+{
+    if (stack.depth == STACK_MOST) {
+        return hipErrorOutOfMemory;
+    }
+    hipError_t error = hip_set_current_device(device);
+    if (error == hipSuccess) {
+        stack.device[stack.depth++] = (uint8_t)device;
+    }
+    return error;
+}
+
+/* What lies below becomes current; below the last one nothing changes. */
+static hipError_t pop(void)
+{
+    if (!stack.depth) {
+        return hipErrorInvalidContext;
+    }
+    stack.depth--;
+    return stack.depth ? hip_set_current_device(stack.device[stack.depth - 1]) : hipSuccess;
+}
+
+static hipError_t give_context(hipCtx_t *context, int device)
 {
     if (!context || !hip_is_device(device)) {
         return context ? hipErrorInvalidDevice : hipErrorInvalidValue;
     }
     *context = context_of(device);
-    return make_current ? hip_set_current_device(device) : hipSuccess;
+    return hipSuccess;
+}
+
+static hipError_t create(hipCtx_t *context, int device)
+{
+    hipError_t error = give_context(context, device);
+    return error == hipSuccess ? push(device) : error;
 }
 
 hipError_t hipCtxCreate(hipCtx_t *context, unsigned flags, hipDevice_t device)
 {
     (void)flags;
-    HIP_API_ALWAYS(use_context(context, device, true));
+    HIP_API_ALWAYS(create(context, device));
+}
+
+static hipError_t destroy(hipCtx_t context)
+{
+    int device = device_of(context);
+    if (device < 0) {
+        return hipErrorInvalidContext;
+    }
+    return stack.depth && stack.device[stack.depth - 1] == device ? pop() : hipSuccess;
 }
 
 hipError_t hipCtxDestroy(hipCtx_t context)
 {
-    HIP_API_ALWAYS(device_of(context) >= 0 ? hipSuccess : hipErrorInvalidContext);
+    HIP_API_ALWAYS(destroy(context));
+}
+
+/* Takes the place of the top; NULL takes the top away. */
+static hipError_t set_current(hipCtx_t context)
+{
+    int device = device_of(context);
+    if (context && device < 0) {
+        return hipErrorInvalidContext;
+    }
+    if (!context) {
+        return stack.depth ? pop() : hipSuccess;
+    }
+    stack.depth -= stack.depth > 0;
+    return push(device);
 }
 
 hipError_t hipCtxSetCurrent(hipCtx_t context)
 {
-    HIP_API_ALWAYS(!context                  ? hipSuccess
-                   : device_of(context) >= 0 ? hip_set_current_device(device_of(context))
-                                             : hipErrorInvalidContext);
+    HIP_API_ALWAYS(set_current(context));
 }
 
 hipError_t hipCtxPushCurrent(hipCtx_t context)
 {
-    HIP_API_ALWAYS(device_of(context) >= 0 ? hip_set_current_device(device_of(context))
-                                           : hipErrorInvalidContext);
+    HIP_API_ALWAYS(device_of(context) >= 0 ? push(device_of(context)) : hipErrorInvalidContext);
+}
+
+static hipError_t pop_current(hipCtx_t *context)
+{
+    int top = stack.depth ? stack.device[stack.depth - 1] : -1;
+    hipError_t error = pop();
+    if (error == hipSuccess && context) {
+        *context = context_of(top);
+    }
+    return error;
 }
 
 hipError_t hipCtxPopCurrent(hipCtx_t *context)
 {
-    HIP_API_ALWAYS(context ? use_context(context, hip_current_device(), false) : hipSuccess);
+    HIP_API_ALWAYS(pop_current(context));
 }
 
 hipError_t hipCtxGetCurrent(hipCtx_t *context)
 {
-    HIP_API_ALWAYS(use_context(context, hip_current_device(), false));
+    HIP_API_ALWAYS(give_context(context, hip_current_device()));
 }
 
 hipError_t hipCtxGetDevice(hipDevice_t *device)
@@ -86,7 +154,7 @@ hipError_t hipCtxSynchronize(void)
 
 hipError_t hipDevicePrimaryCtxRetain(hipCtx_t *context, hipDevice_t device)
 {
-    HIP_API_ALWAYS(use_context(context, device, false));
+    HIP_API_ALWAYS(give_context(context, device));
 }
 
 hipError_t hipDevicePrimaryCtxRelease(hipDevice_t device)

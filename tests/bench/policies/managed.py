@@ -8,12 +8,11 @@ managed.py HEDDLE PROGRAMS --check P runs one of the programs again, with --all 
 
 PROGRAMS is tests/programs of a build. Numbers are the simulation's own and do not depend on the machine.
 """
-import argparse
-import json
 import pathlib
-import subprocess
 import sys
-import tempfile
+
+import measured
+from measured import line, statistics
 
 PROGRAMS = (('managed_pingpong', '4', '2'), ('managed_both', '2', '2'), ('managed_reads', '3', '3'))
 QUICK = PROGRAMS[2:]
@@ -24,16 +23,11 @@ HEAD = ('program', 'policy', 'pages move', 'cycles', 'KiB between GPUs', 'pages 
 
 
 def measure(heddle, programs, program, policy, time):
-    with tempfile.NamedTemporaryFile(suffix='.json') as stats:
-        sets = ['--set', f'driver.migration={time}', '--set', 'gpu.threshold=4']
-        if policy != 'first_touch':
-            sets += ['--set', f'gpu.policy={policy}']
-        command = [heddle, 'run', 'platforms/managed4.heddle', '--generic', *sets, '--stats', stats.name, '--stats-no-host', '--',
-                   str(pathlib.Path(programs) / program[0]), *program[1:]]
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        if done.returncode != 0 or 'PASS' not in done.stdout:
-            sys.exit(f'{" ".join(command)}: exit status {done.returncode}\n{done.stdout}')
-        return numbers(json.load(open(stats.name)))
+    sets = ['--set', f'driver.migration={time}', '--set', 'gpu.threshold=4']
+    if policy != 'first_touch':
+        sets += ['--set', f'gpu.policy={policy}']
+    path = pathlib.Path(programs) / program[0]
+    return numbers(statistics(heddle, 'platforms/managed4.heddle', sets, [path, *program[1:]]))
 
 
 def numbers(stats):
@@ -56,23 +50,13 @@ def without_cycles(cells):
     return cells[:3] + ([] if by_cycles else cells[5:8])
 
 
-def line(cells):
-    return '| ' + ' | '.join(cells) + ' |'
-
-
 def page(table):
     words = (pathlib.Path(__file__).parent / 'managed.md').read_text()
     return words.replace('TABLE', '\n'.join([line(HEAD), line(['---', '---', '---', *['---:'] * (len(HEAD) - 3)]), *map(line, table)]))
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument('heddle')
-    parser.add_argument('programs')
-    parser.add_argument('--write')
-    parser.add_argument('--check')
-    parser.add_argument('--all', action='store_true')
-    options = parser.parse_args()
+    options = measured.options()
     table = list(rows(options.heddle, options.programs, QUICK if options.check and not options.all else PROGRAMS))
     if options.check:
         there = [without_cycles(row[2:-2].split(' | ')) for row in pathlib.Path(options.check).read_text().splitlines()

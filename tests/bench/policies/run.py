@@ -8,15 +8,13 @@ run.py HEDDLE PROGRAMS --check P runs two of the kernels again, with --all every
 
 PROGRAMS is tests/programs of a build. Numbers are the simulation's own and do not depend on the machine.
 """
-import argparse
-import json
 import pathlib
-import subprocess
 import sys
-import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'micro'))
+import measured
 import plot
+from measured import line, statistics
 
 KERNELS = ('vectoradd', 'accumulate', 'stencil', 'transpose', 'scatter', 'gather', 'histogram', 'reduction', 'matmul', 'strided')
 QUICK = ('scatter', 'histogram')
@@ -31,13 +29,8 @@ TRAFFIC = 8  # columns before the cycles
 
 
 def measure(heddle, programs, platform, sets, policy, kernel):
-    with tempfile.NamedTemporaryFile(suffix='.json') as stats:
-        command = [heddle, 'run', platform, '--generic', *sets, *(('--set', 'gpu.l2_write=through') if policy == 'through' else ()), '--stats',
-                   stats.name, '--stats-no-host', '--', str(pathlib.Path(programs) / 'spread'), kernel, str(ELEMENTS)]
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        if done.returncode != 0 or 'PASS' not in done.stdout:
-            sys.exit(f'{" ".join(command)}: exit status {done.returncode}\n{done.stdout}')
-        return numbers(json.load(open(stats.name)))
+    through = ('--set', 'gpu.l2_write=through') if policy == 'through' else ()
+    return numbers(statistics(heddle, platform, [*sets, *through], [pathlib.Path(programs) / 'spread', kernel, ELEMENTS]))
 
 
 def numbers(stats):
@@ -67,10 +60,6 @@ def row(heddle, programs, kernel, platform, gpus, sets):
     return cells + [f'{through["cycles"] / back["cycles"]:.2f}']
 
 
-def line(cells):
-    return '| ' + ' | '.join(cells) + ' |'
-
-
 def page(rows):
     words = (pathlib.Path(__file__).parent / 'page.md').read_text()
     table = [line(HEAD), line(['---', *['---:'] * (len(HEAD) - 1)])] + [line(r) for r in rows]
@@ -96,13 +85,7 @@ def check(arguments, kernels):
 
 
 def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument('heddle')
-    parser.add_argument('programs')
-    parser.add_argument('--write')
-    parser.add_argument('--check')
-    parser.add_argument('--all', action='store_true')
-    arguments = parser.parse_args()
+    arguments = measured.options()
     if arguments.check:
         check(arguments, KERNELS if arguments.all else QUICK)
         return

@@ -64,7 +64,7 @@ static const char strings[] = {
     /*   413 */ "total\0"
     /*   419 */ "main\0"
     /*   424 */ "weave\0"
-    /*   430 */ "f67c4298eecd067bd6b107dc34bcbfedab7328277930ad5a3c55fa5f0c2e2216\0"
+    /*   430 */ "68e944b27d600bcfcd2003b514847ed4092978caa875aa24bad36909ca0915bf\0"
 };
 
 static const struct platform_domain domains[] = {
@@ -233,7 +233,7 @@ static const uint32_t partitions[] = {
 static const struct platform_table table = {
     .abi = PLATFORM_ABI,
     .name = 424,
-    .model_hash = "f67c4298eecd067bd6b107dc34bcbfedab7328277930ad5a3c55fa5f0c2e2216",
+    .model_hash = "68e944b27d600bcfcd2003b514847ed4092978caa875aa24bad36909ca0915bf",
     .strings = strings,
     .string_bytes = 495,
     .store_count = 1,

@@ -5,6 +5,7 @@ trace_tools.py HEDDLE FIXTURES SCRATCH. With SASS_DATA naming a folder of real t
 import csv
 import functools
 import io
+import itertools
 import os
 import random
 import re
@@ -305,7 +306,7 @@ def test_check():
     lines = re.findall(r"kernel-9.traceg:(\d+): error", done.stderr)
     want = [str(i + 1) for i, l in enumerate(read(path).split("\n")) if "STG.E.128 3" in l or "LDS x" in l]
     check(lines == want and len(want) == 2, f"{lines} named, {want} are wrong")
-    lists = write(os.path.join(SCRATCH, "kernelslist.g"), "MemcpyHtoD,0x10,4\nfoo\nkernel-missing.traceg\nMemcpyDtoH,0x1,4\n")
+    lists = write(os.path.join(SCRATCH, "kernelslist.g"), "MemcpyHtoD,0x10,4\nfoo\nkernel-missing.traceg\nMemcpyPeer,0x1,4\n")
     done = trace("check", lists, status=1)
     check(":2: warning: " in done.stderr and ":4: warning: " in done.stderr, done.stderr)
     check("kernel-missing.traceg: error: cannot be read: No such file" in done.stderr, done.stderr)
@@ -326,22 +327,35 @@ def test_signals(paths):
     big = write(os.path.join(folder, "kernel-1.traceg"), text + block * 12)
     trace("mem", big, status=-signal.SIGXFSZ, limit=100000)
     check(listing(folder) == ["kernel-1.traceg"], f"left by SIGXFSZ: {listing(folder)}")
-    for number in (signal.SIGTERM, signal.SIGINT):
-        seen = False
+    raw = write(os.path.join(folder, "kernel-2.trace"), make_raw(random.Random(5), (400, 1, 1), 4, 60))
+    there = listing(folder)
+    for tool, number in itertools.product((["mem", big], ["group", "--memory", "1", raw]), (signal.SIGTERM, signal.SIGINT, signal.SIGKILL)):
+        made = os.path.join(folder, "kernel-mem-1.traceg" if tool[0] == "mem" else "kernel-2.traceg")
         for _ in range(20):
-            process = subprocess.Popen([HEDDLE, "trace", "mem", big], stdout=subprocess.DEVNULL)
-            while process.poll() is None and not seen:
-                seen = any(".unfinished-" in name for name in listing(folder))
+            process = subprocess.Popen([HEDDLE, "trace", *tool], stdout=subprocess.DEVNULL)
+            while process.poll() is None and not writes_into(process.pid, folder):
                 time.sleep(0.0005)
-            if seen and process.poll() is None:
+            if process.poll() is None:
                 process.send_signal(number)
             status = process.wait()
             if status == -number:
                 break
-            seen = False
-            if os.path.exists(os.path.join(folder, "kernel-mem-1.traceg")):
-                os.remove(os.path.join(folder, "kernel-mem-1.traceg"))
-        check(seen and listing(folder) == ["kernel-1.traceg"], f"left by {number}: {listing(folder)}")
+            if os.path.exists(made):
+                os.remove(made)
+        check(status == -number and listing(folder) == there, f"left by {number} in {tool[0]}: {listing(folder)}, status {status}")
+
+
+def writes_into(pid, folder):
+    """Has the program written to a file there that has no name?"""
+    try:
+        for name in os.listdir(f"/proc/{pid}/fd"):
+            link = f"/proc/{pid}/fd/{name}"
+            target = os.readlink(link)
+            if target.startswith(folder) and target.endswith("(deleted)") and os.stat(link).st_size > 0:
+                return True
+    except OSError:
+        pass  # it has ended, or closed the file
+    return False
 
 
 def test_real():

@@ -478,7 +478,8 @@ Test(sector_cache, pieces_of_64_bytes_are_touches_of_two_sectors)
     static uint64_t tags[2][64];
     static const uint8_t kinds[] = {[SECTOR_MEM_LOAD] = WARM_READ,
                                     [SECTOR_MEM_STORE] = WARM_WRITE,
-                                    [SECTOR_MEM_ATOMIC] = WARM_ATOMIC};
+                                    [SECTOR_MEM_ATOMIC] = WARM_ATOMIC,
+                                    [SECTOR_MEM_FILL] = WARM_FILL};
     const struct shape_case *p = &shapes[6];
     uint64_t below[WARM_KINDS] = {0};
     for (unsigned turn = 0; turn < 2; turn++) {
@@ -488,8 +489,6 @@ Test(sector_cache, pieces_of_64_bytes_are_touches_of_two_sectors)
         warm_clear_counts();
         for (uint32_t i = 0; i < REQUESTS; i++) {
             struct random_request m = random_request(&seed, p);
-            if (m.kind == SECTOR_MEM_FILL)
-                continue;
             for (unsigned half = 0; half < 2; half++) {
                 unsigned two = m.sectors >> (2 * half) & 3, part = m.partial >> (2 * half) & two;
                 struct warm_access a = {.address = m.number * 128 + half * 64,
@@ -518,6 +517,22 @@ Test(sector_cache, pieces_of_64_bytes_are_touches_of_two_sectors)
     cr_expect_gt(below[WARM_WRITE], 0);
     cr_expect_eq(warm_counts()[WARM_READ], below[WARM_READ]);
     cr_expect_eq(warm_counts()[WARM_WRITE], below[WARM_WRITE]);
+}
+
+/* Half of the cache becomes shared memory: of two lines of a set that were here one is not kept. */
+Test(sector_cache, carving_without_time_takes_ways)
+{
+    const uint64_t lines[] = {0, 4, 0, 4}; /* of one of the 4 sets */
+    for (uint32_t carved = 0; carved < 2; carved++) {
+        set_up(back(), 3);
+        struct sector_cache *c = harness_instance(cache);
+        sector_cache_touch(c, SECTOR_MEM_LOAD, 0, SECTOR_ALL, 0);
+        sector_cache_warm_ops.carve(&c->io.base, carved * 512);
+        unsigned fetched = 0;
+        for (unsigned i = 0; i < sizeof lines / sizeof lines[0]; i++)
+            fetched += sector_cache_touch(c, SECTOR_MEM_LOAD, lines[i] * 128, 1, 0).load;
+        cr_expect_eq(fetched, carved ? 4 : 2);
+    }
 }
 
 /* ---- everything at once ---- */

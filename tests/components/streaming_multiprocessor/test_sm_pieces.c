@@ -74,7 +74,7 @@ static unsigned bytes_of(const struct sass_step *s, unsigned width, uint64_t lin
 
 Test(sm_pieces, requests_name_each_line_once_with_all_that_is_touched)
 {
-    static struct sm_memory m;
+    static struct sm_lines m;
     seed = 2;
     for (unsigned round = 0; round < 3000; round++) {
         unsigned width = 1u << below(6), total = 0;

@@ -1,0 +1,129 @@
+#!/usr/bin/env python3
+"""How wrong is a cold start, and how wrong when corrected? All launches but the first of many programs.
+
+    tests/bench/warmup/run.py HEDDLE PROGRAMS [NAME...]            prints a table; NAME: only programs with it in their name
+    tests/bench/warmup/run.py HEDDLE PROGRAMS --write docs/warmup.md   puts it between the marks there
+
+Errors are those of IPC, in per cent of what a simulation of everything gives, as in `heddle experiment`, which this calls once
+for each program. Simulated cycles do not depend on the machine, so everybody gets this table.
+"""
+import csv
+import os
+import subprocess
+import sys
+import tempfile
+
+BEGIN, END = "<!-- tests/bench/warmup/run.py -->", "<!-- end -->"
+SETTLED, KNOWN, NEW = "settled with", "known before", "not seen before"
+# Role, platform, program and its arguments. The form of the estimate was settled with dct8x8, one rule of it later with
+# matmul_chain; the other programs of the page's first table were known while it was.
+CASES = [
+    (SETTLED, "tiny", "dct8x8"),
+    (SETTLED, "r9nano", "dct8x8 256 4"),
+    (SETTLED, "tiny", "matmul_chain"),
+    (KNOWN, "r9nano", "ocean 128 2"),
+    (KNOWN, "r9nano", "kmeans 20000 4"),
+    (KNOWN, "r9nano", "radix_sort"),
+    (KNOWN, "r9nano", "floyd_warshall 64"),
+    (KNOWN, "tiny", "ocean"),
+    (KNOWN, "tiny", "kmeans"),
+    (KNOWN, "tiny", "radix_sort"),
+    (KNOWN, "tiny", "floyd_warshall"),
+    (NEW, "tiny", "dct8x8 128 3"),
+    (NEW, "tiny", "ocean 64 2"),
+    (NEW, "tiny", "kmeans 6000 6"),
+    (NEW, "tiny", "stencil 200 100 8"),
+    (NEW, "tiny", "bfs"),
+    (NEW, "tiny", "life 128 64 6"),
+    (NEW, "tiny", "bitonic 12"),
+    (NEW, "tiny", "nbody 300 4"),
+    (NEW, "tiny", "layers"),
+    (NEW, "tiny", "spmv"),
+    (NEW, "tiny", "scan"),
+    (NEW, "tiny", "atax"),
+    (NEW, "r9nano", "dct8x8 512 2"),
+    (NEW, "r9nano", "ocean 64 4"),
+    (NEW, "r9nano", "kmeans 5000 6"),
+    (NEW, "r9nano", "stencil 512 256 6"),
+    (NEW, "r9nano", "bfs 20000"),
+    (NEW, "r9nano", "life 256 128 6"),
+    (NEW, "r9nano", "bitonic 15"),
+    (NEW, "r9nano", "nbody 2048 3"),
+    (NEW, "r9nano", "layers 200"),
+    (NEW, "r9nano", "spmv 4000"),
+    (NEW, "r9nano", "scan"),
+    (NEW, "r9nano", "atax"),
+]
+MODES = ("none", "formula", "estimate")
+
+
+def measure(heddle, programs, platform, program):
+    """Errors of each mode: a list, one a launch."""
+    name, *arguments = program.split()
+    root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../..")
+    with tempfile.TemporaryDirectory() as folder:
+        command = [heddle, "experiment", f"{root}/platforms/{platform}.heddle", "--kernels", "2-", "--corrections"]
+        command += ["-o", folder, "--", os.path.join(programs, name), *arguments]
+        subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+        with open(f"{folder}/results.csv") as file:
+            rows = list(csv.DictReader(file))
+    return {mode: [100 - float(r["accuracy_percent"]) for r in rows if r["mode"] == mode] for mode in MODES}
+
+
+def mean(values):
+    return sum(values) / len(values)
+
+
+def line(first, errors):
+    numbers = [f"{mean(errors[mode]):.1f} ({max(errors[mode]):.1f})" for mode in MODES]
+    return f"| {' | '.join([*first, str(len(errors['none'])), *numbers])} |"
+
+
+def table(heddle, programs, names):
+    lines = ["| | platform | program | launches | none | formula | estimate |", "| --- | --- | --- | ---: | ---: | ---: | ---: |"]
+    all_of = {role: [] for role in (SETTLED, KNOWN, NEW)}
+    losses = []
+    for role, platform, program in CASES:
+        if names and not any(name in program for name in names):
+            continue
+        errors = measure(heddle, programs, platform, program)
+        all_of[role].append(errors)
+        lines.append(line((role, platform, program), errors))
+        if mean(errors["estimate"]) > mean(errors["none"]):
+            losses.append(f"{program} on {platform}")
+        if sys.stderr.isatty():
+            print(lines[-1], file=sys.stderr)
+    for role, cases in all_of.items():
+        if cases:
+            together = {mode: [e for case in cases for e in case[mode]] for mode in MODES}
+            lines.append(line(("**launches**", "", role), together))
+            # A program counts once, however many launches it has.
+            each = {mode: [mean(case[mode]) for case in cases] for mode in MODES}
+            lines.append(line(("**programs**", "", role), each))
+    lines.append("")
+    lines.append("Worse than no correction: " + (", ".join(losses) if losses else "none") + ".")
+    return "\n".join(lines)
+
+
+def main():
+    arguments = sys.argv[1:]
+    target = None
+    if "--write" in arguments:
+        at = arguments.index("--write")
+        target = arguments[at + 1]
+        del arguments[at:at + 2]
+    if len(arguments) < 2:
+        sys.exit(__doc__)
+    text = table(*arguments[:2], arguments[2:])
+    if not target:
+        print(text)
+        return
+    with open(target) as file:
+        page = file.read()
+    before, rest = page.split(BEGIN)
+    after = rest.split(END)[1]
+    with open(target, "w") as file:
+        file.write(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}")
+
+
+main()
