@@ -72,6 +72,13 @@ static char *reserve_most(void)
     return arena_reserve(reserved);
 }
 
+void arena_close(void)
+{
+    arena_release(engine_base.arena, reserved);
+    engine_base.arena = NULL;
+    reserved = 0;
+}
+
 void arena_open(void)
 {
     arena_release(engine_base.arena, reserved);

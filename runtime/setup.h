@@ -17,6 +17,8 @@ void *arena_reserve(size_t bytes);
 void arena_release(void *base, size_t bytes);
 /* Reserves the arena, or empties it (tests build several platforms). */
 void arena_open(void);
+/* Gives the addresses back; nothing of the platform may be used any more. */
+void arena_close(void);
 
 #define ARENA_ALIGNMENT 64
 
