@@ -10,10 +10,10 @@
 /* The words that the functions of one port are made of. */
 struct port_words {
     const struct model_port_decl *port;
-    const char *prefix;  /* "cache_top" */
-    const char *self;    /* "const struct cache *c" or "const struct cache *c, uint32_t i" */
-    const char *call;    /* "c" or "c, i" */
-    const char *now;     /* "cache_io(c)->base.now": port functions are called inside ticks only */
+    const char *prefix; /* "cache_top" */
+    const char *self;   /* "const struct cache *c" or "const struct cache *c, uint32_t i" */
+    const char *call;   /* "c" or "c, i" */
+    const char *now;    /* "cache_io(c)->base.limit": port functions are called inside ticks only */
     const char *request; /* expression of the request ring's number */
     const char *reply;
     const char *request_type; /* "mem_request", or "message" for `any` */
@@ -30,12 +30,12 @@ static struct port_words port_words(struct emit *e, const struct model_type *typ
     w.self =
         arena_printf(e->arena, "const struct %s *c%s", name, port->is_array ? ", uint32_t i" : "");
     w.call = port->is_array ? "c, i" : "c";
-    w.now = arena_printf(e->arena, "%s_io(c)->base.now", name);
+    w.now = arena_printf(e->arena, "%s_io(c)->base.limit", name);
     if (port->is_array) {
-        w.request = arena_printf(e->arena, "engine_base.port_rings[2 * (%s_io(c)->%s_first + i)]", name,
-                                 port->name);
-        w.reply = arena_printf(e->arena, "engine_base.port_rings[2 * (%s_io(c)->%s_first + i) + 1]",
-                               name, port->name);
+        w.request =
+            arena_printf(e->arena, "port_place(2 * (%s_io(c)->%s_first + i))", name, port->name);
+        w.reply = arena_printf(e->arena, "port_place(2 * (%s_io(c)->%s_first + i) + 1)", name,
+                               port->name);
     } else {
         w.request = arena_printf(e->arena, "%s_io(c)->%s_request", name, port->name);
         w.reply = arena_printf(e->arena, "%s_io(c)->%s_reply", name, port->name);
@@ -152,7 +152,7 @@ static void emit_send(struct emit *e, const struct port_words *w,
             if (layout.header[h] == &message->fields[i])
                 emit(e, ", %s %s", argument_type(e, message, protocol, layout.header[h]),
                      argument_name(e, layout.header[h]));
-    emit(e, ")\n{\n    struct ring *ring = ring_at(%s);\n", ring);
+    emit(e, ")\n{\n    struct ring *ring = ring_placed(%s);\n", ring);
     emit(e, "    struct %s *m = (struct %s *)ring_slot(ring->tail);\n", type, type);
     if (has_payload)
         emit(e, "    void *payload = ring_payload(ring->tail);\n");
@@ -183,7 +183,8 @@ static void emit_forward(struct emit *e, const struct model_type *type, const st
     emit(e, "    uint32_t ring = %s;\n", ring);
     emit(e, "#ifdef %s\n", macro);
     emit(e, "    static const struct platform_message messages[] = %s;\n", macro);
-    emit(e, "#else\n    const struct platform_message *messages = port_messages(ring);\n#endif\n");
+    emit(e, "#else\n    const struct platform_message *messages = "
+            "port_messages(ring_number(ring));\n#endif\n");
     emit(e, "    port_forward(ring, %s, messages, m, payload, tag);\n}\n\n", w->now);
 }
 

@@ -27,6 +27,20 @@ static void *try_reserve(size_t bytes)
     return base == MAP_FAILED ? NULL : base;
 }
 
+/* At ARENA_BASE, where nothing may be yet. Kernels and emulators that do not know
+ * MAP_FIXED_NOREPLACE take the address as a wish. */
+static void *try_reserve_at_base(size_t bytes)
+{
+    void *wish = (void *)ARENA_BASE;
+    void *base = mmap(wish, bytes, PROT_READ | PROT_WRITE,
+                      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (base == wish)
+        return base;
+    if (base != MAP_FAILED)
+        munmap(base, bytes);
+    return NULL;
+}
+
 void *arena_reserve(size_t bytes)
 {
     void *base = try_reserve(bytes);
@@ -41,17 +55,34 @@ void arena_release(void *base, size_t bytes)
         munmap(base, bytes);
 }
 
-/* Under an address-space limit, or under valgrind, what there is. */
+/* Under an address-space limit, or under valgrind, what there is; at ARENA_BASE where that is
+ * free. */
+static char *reserve_most(void)
+{
+    for (reserved = ARENA_MOST; reserved >= ARENA_LEAST; reserved /= 2) {
+        char *base = try_reserve_at_base(reserved);
+        if (base)
+            return base;
+    }
+    for (reserved = ARENA_MOST; reserved > ARENA_LEAST; reserved /= 2) {
+        char *base = try_reserve(reserved);
+        if (base)
+            return base;
+    }
+    return arena_reserve(reserved);
+}
+
+void arena_close(void)
+{
+    arena_release(engine_base.arena, reserved);
+    engine_base.arena = NULL;
+    reserved = 0;
+}
+
 void arena_open(void)
 {
     arena_release(engine_base.arena, reserved);
-    for (reserved = ARENA_MOST; reserved > ARENA_LEAST; reserved /= 2) {
-        engine_base.arena = try_reserve(reserved);
-        if (engine_base.arena)
-            break;
-    }
-    if (reserved == ARENA_LEAST)
-        engine_base.arena = arena_reserve(reserved);
+    engine_base.arena = reserve_most();
     used = ARENA_ALIGNMENT;
     arena_release(derived, DERIVED_MOST);
     derived = arena_reserve(DERIVED_MOST);

@@ -132,7 +132,6 @@ static struct dump_engine make_engine(void)
         e.domains[i].cycle = d->cycle;
         e.domains[i].time_ps = d->time_ps;
         e.domains[i].fraction = d->fraction;
-        memcpy(e.domains[i].near_used, engine.near_used[i], sizeof e.domains[i].near_used);
     }
     return e;
 }
@@ -145,8 +144,10 @@ static bool write_file(int fd)
     put(&w, &header, sizeof header);
     put_summed(&w, &state, sizeof state);
     engine_hide_pointers();
+    ring_trace_all(false);
     put_pages(&w, engine_base.arena, header.arena_bytes, 0);
     engine_show_pointers();
+    ring_trace_all(engine.tracing != 0);
     put_pages(&w, memory.bytes, memory.size, DUMP_MEMORY);
     header.page_count = w.pages;
     header.checksum = dump_checksum(w.sum, &header, sizeof header);
@@ -256,7 +257,6 @@ static void load_engine(const struct dump_header *h, const struct dump_engine *e
         d->cycle = e->domains[i].cycle;
         d->time_ps = e->domains[i].time_ps;
         d->fraction = e->domains[i].fraction;
-        memcpy(engine.near_used[i], e->domains[i].near_used, sizeof e->domains[i].near_used);
     }
     engine.time_ps = h->time_ps;
     engine.domains[0].instructions += h->instructions - engine_instructions();
@@ -279,6 +279,7 @@ bool dump_apply(const void *bytes, size_t size, const char *name)
         memcpy(base + (pages[i].number & ~DUMP_MEMORY) * DUMP_PAGE, pages[i].bytes, DUMP_PAGE);
     }
     engine_show_pointers();
+    ring_trace_all(engine.tracing != 0);
     load_engine(&h, e);
     return true;
 }

@@ -23,7 +23,7 @@
 #include "engine.h"
 #include "platform.h"
 
-#define DUMP_VERSION 3
+#define DUMP_VERSION 4
 #define DUMP_PAGE    4096
 #define DUMP_MEMORY  ((uint64_t)1 << 63) /* page of simulated DRAM, not of the arena */
 
@@ -48,7 +48,6 @@ struct dump_engine {
         uint64_t cycle;
         uint64_t time_ps;
         uint64_t fraction;
-        uint8_t near_used[ENGINE_NEAR];
     } domains[ENGINE_MAX_CLOCKS]; /* of the only lane */
 };
 

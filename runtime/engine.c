@@ -69,12 +69,12 @@ static uint64_t earliest_arrival(struct component *c, uint64_t now)
     uint64_t wake = ENGINE_NEVER;
     c->reasons &= ~COMPONENT_FAR;
     for (uint32_t w = 0; w < c->pending_words; w++) {
-        uint64_t bits = engine_base.pending[c->pending + w];
+        uint64_t bits = component_pending(c, w);
         while (bits) {
             const struct ring *r = ring_at(incoming[w * 64 + (unsigned)__builtin_ctzll(bits)]);
             const struct message *m = ring_slot(r->head);
             uint64_t stamp = message_stamp(m);
-            uint64_t cycle = stamp << 1 >> 17;
+            uint64_t cycle = message_cycle_of(stamp);
             bits &= bits - 1;
             if (!(stamp & RING_FULL))
                 continue;
@@ -97,6 +97,8 @@ void engine_find_reason(struct component *c)
 {
     uint32_t id = c->id;
     uint64_t now = component_now(c);
+    if (c->reasons & COMPONENT_ALONE || engine_base.next[id >> 6] >> (id & 63) & 1)
+        return;
     component_begin_wishes(c); /* if there were none */
     uint64_t arrival = c->reasons & COMPONENT_FAR ? earliest_arrival(c, now) : ENGINE_NEVER;
     uint64_t wake = arrival < c->wake ? arrival : c->wake;
@@ -113,7 +115,7 @@ void engine_find_reason(struct component *c)
 static bool tick(uint32_t id, const struct engine_group *g)
 {
     struct component *c = engine_base.components[id];
-    engine_before_tick(c, component_now(c));
+    engine_before_tick(c, ring_limit(component_now(c)));
     return g->unit->tick(c);
 }
 
@@ -169,8 +171,8 @@ static void tick_asleep(uint32_t id, const struct engine_group *g)
     struct component *c = engine_base.components[id];
     const struct wheel_node *n = &wheels[c->domain].nodes[id];
     uint64_t soon = component_now(c) + 1;
-    const uint64_t *arrivals = engine_base.near + soon % ENGINE_NEAR * engine.word_count;
-    bool expected = (engine_base.next[id >> 6] | arrivals[id >> 6]) >> (id & 63) & 1;
+    uint64_t arrivals = engine_base.near[(size_t)(id >> 6) * ENGINE_NEAR + soon % ENGINE_NEAR];
+    bool expected = (engine_base.next[id >> 6] | arrivals) >> (id & 63) & 1;
     engine_wake_next(id);
     if (expected || (n->place != WHEEL_NOWHERE && n->cycle == soon)
         || __atomic_fetch_add(&told, 1, __ATOMIC_RELAXED) >= MAX_TOLD)
@@ -223,14 +225,13 @@ static void merge_awake(uint32_t domain, uint64_t cycle)
     uint64_t *restrict next = engine_base.next + d->first_word;
     uint32_t row = (uint32_t)cycle % ENGINE_NEAR;
     uint32_t words = d->word_count; /* a local, so that the compiler makes vectors of the loops */
-    if (engine.near_used[domain][row]) {
-        uint64_t *restrict near =
-            engine_base.near + (size_t)row * engine.word_count + d->first_word;
-        engine.near_used[domain][row] = 0;
+    if (engine_near_used(domain)[row]) {
+        uint64_t *restrict near = engine_base.near + (size_t)d->first_word * ENGINE_NEAR + row;
+        engine_near_used(domain)[row] = 0;
         for (uint32_t w = 0; w < words; w++) {
-            active[w] |= next[w] | near[w];
+            active[w] |= next[w] | near[(size_t)w * ENGINE_NEAR];
             next[w] = 0;
-            near[w] = 0;
+            near[(size_t)w * ENGINE_NEAR] = 0;
         }
         return;
     }
@@ -252,7 +253,7 @@ static bool is_awake(const struct engine_domain *d)
 /* Next cycle in which a message reaches somebody, by the marks. Rows are a circle. */
 static uint64_t near_next(uint32_t domain)
 {
-    const uint8_t *used = engine.near_used[domain];
+    const uint8_t *used = engine_near_used(domain);
     uint64_t next = engine.domains[domain].cycle + 1;
     uint32_t row = (uint32_t)next % ENGINE_NEAR;
     const uint8_t *found = memchr(used + row, 1, ENGINE_NEAR - row);
@@ -293,7 +294,7 @@ static void plan_domain(uint32_t domain)
 {
     const struct engine_domain *d = &engine.domains[domain];
     struct domain_plan *p = &plans[domain];
-    p->arrivals = engine.near_used[domain][(d->cycle + 1) % ENGINE_NEAR];
+    p->arrivals = engine_near_used(domain)[(d->cycle + 1) % ENGINE_NEAR];
     if (p->awake || p->arrivals || tick_all) {
         p->arrivals |= tick_all && near_next(domain) != ENGINE_NEVER;
         p->next_cycle = d->cycle + 1;

@@ -47,7 +47,7 @@ struct component {
     uint32_t params;     /* first word in engine_base.params */
     uint32_t domain;
     uint32_t
-        pending; /* first word in engine_base.pending: bit i = incoming ring i may hold a message */
+        pending; /* arena offset of words of bits: bit i = incoming ring i may hold a message */
     uint32_t pending_words;
     uint32_t
         incoming; /* first entry in engine_base.incoming: ring numbers, in the order of the bits */
@@ -56,13 +56,14 @@ struct component {
     uint32_t reasons;    /* to look before it sleeps: COMPONENT_FAR, COMPONENT_WISHES */
     uint64_t wake;       /* with COMPONENT_WISHES: earliest cycle asked for in the current tick */
     uint64_t periodic;   /* the same by component_wake_at_periodic() */
-    uint64_t now;        /* cycle of the current tick */
+    uint64_t limit;      /* of the cycle of the current tick: cycle << 16 | 0xffff, for rings */
 };
 _Static_assert(sizeof(struct component) == 64,
                "what the engine needs of a component is one cache line");
 
 #define COMPONENT_FAR    1u /* a message may be under way that made no arrival mark */
 #define COMPONENT_WISHES 2u /* it asked to be woken */
+#define COMPONENT_ALONE  4u /* ticked by itself: who does so sees to its sleep */
 
 struct engine_domain {
     _Alignas(64) uint64_t hz; /* 64 bytes: component_now() finds the cycle by a shift */
@@ -82,12 +83,11 @@ enum engine_order { ENGINE_ASCENDING, ENGINE_DESCENDING, ENGINE_RANDOM };
  * constant, so that the compiler need not read it again behind every store. */
 struct engine_bases {
     char *arena;
-    struct ring *rings;
     uint64_t *active;
     uint64_t *next;
-    uint64_t *near;                /* ENGINE_NEAR bitmaps: who gets a message in that cycle */
+    uint64_t *near; /* who gets a message in cycle r modulo ENGINE_NEAR: word r of each of the
+                       bitmap's words, [word_count][ENGINE_NEAR] */
     struct component **components; /* by id; NULL in the gaps between groups */
-    uint64_t *pending;
     const uint32_t *incoming;
     const uint32_t *port_rings; /* pairs {request ring, reply ring} of port arrays */
     const uint32_t *part_refs;  /* arena offsets of the parts of part arrays */
@@ -102,9 +102,7 @@ struct engine {
     uint32_t lane_count;
     uint32_t tracing;    /* 0: off; the only thing hot paths look at; else */
     uint32_t word_count; /* of a bitmap */
-    /* Rows of `near` that are not empty: 1. */
-    _Alignas(64) uint8_t near_used[ENGINE_MAX_DOMAINS][ENGINE_NEAR];
-    uint64_t time_ps; /* between runs and in reports; in a tick ask the clock domain */
+    uint64_t time_ps;    /* between runs and in reports; in a tick ask the clock domain */
 };
 
 /* Hidden, so that position-independent code reaches them without a detour through the global offset
@@ -116,6 +114,30 @@ extern const struct engine_bases engine_base __attribute__((visibility("hidden")
 #else
 extern struct engine_bases engine_base __attribute__((visibility("hidden")));
 #endif
+
+/* Zeroed memory of the arena, at start-up only, aligned to 64 bytes; offset in units of ARENA_UNIT,
+ * the largest that an address can be made of in one x86 instruction. Never fails (ends the program
+ * when the reservation is exhausted). */
+#define ARENA_UNIT 8u
+uint32_t arena_allocate(size_t bytes);
+size_t arena_used(void); /* bytes */
+#define arena_at(type, offset) ((type *)(void *)(ENGINE_ARENA + (size_t)(offset)*ARENA_UNIT))
+
+/* Where the arena begins. In the code of units that is a constant below 2 GiB, so that an x86
+ * instruction can hold it: no register, and nothing to read. Not so with HEDDLE_ARENA_ANYWHERE, for
+ * programs that need these addresses themselves (unit.h, UNIT_ARENA). */
+#define ARENA_BASE UINT64_C(0x10000000)
+#if defined UNIT_CODE && !defined HEDDLE_ARENA_ANYWHERE
+#define ENGINE_ARENA ((char *)ARENA_BASE)
+#else
+#define ENGINE_ARENA engine_base.arena
+#endif
+
+/* Offset of what lies in the arena, at a multiple of ARENA_UNIT. */
+static inline uint32_t arena_place(const void *what)
+{
+    return (uint32_t)((size_t)((const char *)what - ENGINE_ARENA) / ARENA_UNIT);
+}
 
 static inline uint64_t component_now(const struct component *c)
 {
@@ -163,14 +185,36 @@ static inline void engine_wake_next(uint32_t id)
     engine_base.next[id >> 6] |= (uint64_t)1 << (id & 63);
 }
 
-/* Make component `id` of `domain` tick at `cycle` of its clock, less than ENGINE_NEAR cycles from
- * now, in which a message reaches it. A mark is made for each message, whether its receiver sleeps
- * or not: that costs less than finding out. */
-static inline void engine_mark_arrival(uint32_t id, uint32_t domain, uint64_t cycle)
+/* What stands at the same place of every arena: at the beginning. */
+struct engine_front {
+    /* Cycles, modulo ENGINE_NEAR, in which somebody gets a message: 1. */
+    uint8_t near_used[ENGINE_MAX_DOMAINS][ENGINE_NEAR];
+};
+#define ENGINE_FRONT (64 / ARENA_UNIT) /* arena offset; the rings stand behind it: */
+#define ENGINE_RINGS (uint32_t)(ENGINE_FRONT + sizeof(struct engine_front) / ARENA_UNIT)
+
+static inline uint8_t *engine_near_used(uint32_t domain)
+{
+    return arena_at(struct engine_front, ENGINE_FRONT)->near_used[domain];
+}
+
+/* Component `id` as the two functions below want it: arena offset of its word of `near` for cycle
+ * 0, a multiple of ENGINE_NEAR, and its bit in that word. */
+static inline uint32_t engine_mark_of(uint32_t id)
+{
+    uint64_t *word = engine_base.near + (size_t)(id >> 6) * ENGINE_NEAR;
+    return (uint32_t)(((char *)word - engine_base.arena) / ARENA_UNIT) | (id & 63);
+}
+
+/* Make the component of `mark` and `domain` tick at `cycle` of its clock, less than ENGINE_NEAR
+ * cycles from now, in which a message reaches it. A mark is made for each message, whether its
+ * receiver sleeps or not: that costs less than finding out. What lies above the low bits of `cycle`
+ * does not count. */
+static inline void engine_mark_arrival(uint32_t mark, uint32_t domain, uint64_t cycle)
 {
     uint32_t row = (uint32_t)cycle % ENGINE_NEAR;
-    engine_base.near[(size_t)row * engine.word_count + (id >> 6)] |= (uint64_t)1 << (id & 63);
-    engine.near_used[domain][row] = 1;
+    *arena_at(uint64_t, (mark & ~(ENGINE_NEAR - 1u)) | row) |= (uint64_t)1 << (mark & 63);
+    engine_near_used(domain)[row] = 1;
 }
 
 static inline bool engine_is_awake(uint32_t id)
@@ -185,13 +229,20 @@ void engine_wake_later(uint32_t id, uint64_t cycle);
 /* A message that no mark can be made for reaches component `id` at `cycle`. */
 void engine_arrives_far(uint32_t id, uint64_t cycle);
 
-/* For a component that has left the bitmap: finds its next reason to wake. */
+/* For a component that has left the bitmap, unless it was woken in this edge: finds its next reason
+ * to wake. */
 void engine_find_reason(struct component *c);
 
-/* Called by the walk of a unit: tells the cycle and forgets the wishes of the last tick ... */
-static inline void engine_before_tick(struct component *c, uint64_t now)
+/* The cycle of the current tick, in ticks only. */
+static inline uint64_t component_tick_now(const struct component *c)
 {
-    c->now = now;
+    return c->limit >> 16;
+}
+
+/* Called by the walk of a unit: tells the cycle and forgets the wishes of the last tick ... */
+static inline void engine_before_tick(struct component *c, uint64_t limit)
+{
+    c->limit = limit;
     c->reasons &= ~COMPONENT_WISHES;
 }
 
@@ -200,7 +251,7 @@ static inline void engine_before_tick(struct component *c, uint64_t now)
 static inline void engine_sleep(struct component *c, uint64_t *active, uint64_t bit)
 {
     *active ^= bit;
-    if (engine_unlikely(c->reasons) && !(engine_base.next[c->id >> 6] & bit))
+    if (engine_unlikely(c->reasons))
         engine_find_reason(c);
 }
 
@@ -242,14 +293,6 @@ static inline void engine_count_instructions(const struct component *c, uint64_t
     engine.domains[c->domain].instructions += n;
 }
 uint64_t engine_instructions(void);
-
-/* Zeroed memory of the arena, at start-up only, aligned to 64 bytes; offset in units of ARENA_UNIT,
- * the largest that an address can be made of in one x86 instruction. Never fails (ends the program
- * when the reservation is exhausted). */
-#define ARENA_UNIT 8u
-uint32_t arena_allocate(size_t bytes);
-size_t arena_used(void); /* bytes */
-#define arena_at(type, offset) ((type *)(void *)(engine_base.arena + (size_t)(offset)*ARENA_UNIT))
 
 /* First edge of `domain` at or after `time_ps`. */
 uint64_t engine_cycle_at(uint32_t domain, uint64_t time_ps);

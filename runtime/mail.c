@@ -150,7 +150,7 @@ void mail_open(const struct platform_table *table)
     for (uint32_t i = 0; i < table->ring_count; i++) {
         const struct ring *r = ring_at(i);
         uint32_t from = lane_of(ring_sender(r));
-        uint32_t to = lane_of(r->receiver);
+        uint32_t to = lane_of(ring_receiver(r));
         uint32_t depth = (r->end - r->first) / r->step;
         if (from == to)
             continue;

@@ -26,9 +26,9 @@ static inline uint16_t message_note_cycles(uint64_t cycles)
 }
 
 /* On the message that is sent next. */
-static inline void message_note_next(uint32_t ring, struct message_note note)
+static inline void message_note_next(uint32_t place, struct message_note note)
 {
-    memcpy(ring_next(ring)->fields + MESSAGE_NOTE_AT, &note, sizeof note);
+    memcpy(ring_next(place)->fields + MESSAGE_NOTE_AT, &note, sizeof note);
 }
 
 static inline struct message_note message_note(const void *m)

@@ -196,7 +196,10 @@ static bool finish(void)
 {
     watch_close();
     bool traced = trace_close();
-    return stats_write() && traced;
+    bool written = stats_write();
+    if (!platform_driver()) /* the run may be repeated in this process, at the same addresses */
+        arena_close();
+    return written && traced;
 }
 
 static bool has(const char *type)

@@ -15,21 +15,12 @@
 #include "memory.h"
 #include "ring.h"
 
-struct route_entry {
-    uint64_t base;
-    uint64_t size;
-    uint64_t interleave;
-    uint32_t targets;
-    uint32_t shift; /* of the interleave, when both are powers of two */
-    bool powers;
-};
-
 static const struct platform_table *table;
 static struct engine_group *engine_groups;
 static uint32_t *instance_ids; /* component id of each instance */
 static uint32_t *part_offsets; /* arena offset of each part */
 static uint32_t *store_offsets;
-static struct route_entry *routes;
+static struct platform_way *ways; /* of the spaces */
 static const void *driver_api;
 
 const char *platform_string(uint32_t offset)
@@ -69,13 +60,12 @@ uint64_t platform_map_size(uint32_t number)
 
 int32_t platform_route(int32_t space, uint64_t address)
 {
-    const struct route_entry *r = &routes[space];
-    uint64_t offset = address - r->base;
-    if (offset >= r->size)
-        return -1;
-    if (r->powers)
-        return (int32_t)(offset >> r->shift & (r->targets - 1));
-    return (int32_t)(offset / r->interleave % r->targets);
+    return platform_way_target(&ways[space], address);
+}
+
+struct platform_way platform_way(int32_t space)
+{
+    return ways[space];
 }
 
 int32_t platform_space(uint64_t address)
@@ -97,13 +87,12 @@ static void open_spaces(void)
 {
     uint64_t first = UINT64_MAX;
     uint64_t end = 0;
-    routes = arena_at(struct route_entry, arena_allocate(table->space_count * sizeof *routes));
+    ways = arena_at(struct platform_way, arena_allocate(table->space_count * sizeof *ways));
     for (uint32_t i = 0; i < table->space_count; i++) {
         const struct platform_space *s = &table->spaces[i];
-        routes[i] =
-            (struct route_entry){s->base, s->size, s->interleave, s->target_count, 0, false};
-        routes[i].powers = is_power(s->interleave) && is_power(s->target_count);
-        routes[i].shift = (uint32_t)__builtin_ctzll(s->interleave);
+        ways[i] = (struct platform_way){s->base, s->size, s->interleave, s->target_count, 0, false};
+        ways[i].powers = is_power(s->interleave) && is_power(s->target_count);
+        ways[i].shift = (uint32_t)__builtin_ctzll(s->interleave);
     }
     /* Platforms without `map` (traces, testers) use their spaces as they stand. */
     uint32_t count = table->map_count ? table->map_count : table->space_count;
@@ -194,6 +183,13 @@ static void open_members(struct engine_group *g, uint32_t *pending_words)
     }
 }
 
+/* At a multiple of ENGINE_NEAR: engine_mark_of(). */
+static uint32_t allocate_near(uint32_t words)
+{
+    size_t bytes = ((size_t)words + 1) * ENGINE_NEAR * sizeof(uint64_t);
+    return (arena_allocate(bytes) + ENGINE_NEAR - 1) / ENGINE_NEAR * ENGINE_NEAR;
+}
+
 static void open_instances(struct engine_group *groups, uint32_t group_count, uint32_t id_count)
 {
     uint32_t words = id_count / 64;
@@ -201,17 +197,16 @@ static void open_instances(struct engine_group *groups, uint32_t group_count, ui
     engine_base.active = arena_at(uint64_t, arena_allocate((words + 1) * sizeof(uint64_t)));
     engine_base.next = arena_at(uint64_t, arena_allocate((words + 1) * sizeof(uint64_t)));
     engine.word_count = words;
-    engine_base.near =
-        arena_at(uint64_t, arena_allocate((size_t)words * ENGINE_NEAR * sizeof(uint64_t)));
-    memset(engine.near_used, 0, sizeof engine.near_used);
+    engine_base.near = arena_at(uint64_t, allocate_near(words));
     engine_base.components = arena_derive((id_count + 1) * sizeof(struct component *));
     for (uint32_t g = 0; g < group_count; g++) {
         if (g && groups[g].domain / engine.clock_count != groups[g - 1].domain / engine.clock_count)
             pending_words = (pending_words + 7) & ~7u; /* a cache line of its own */
         open_members(&groups[g], &pending_words);
     }
-    engine_base.pending =
-        arena_at(uint64_t, arena_allocate((pending_words + 1) * sizeof(uint64_t)));
+    uint32_t pending = arena_allocate((pending_words + 1) * sizeof(uint64_t));
+    for (uint32_t leaf = 0; leaf < table->instance_count; leaf++)
+        platform_component(leaf)->pending += pending;
 }
 
 const struct unit_type *platform_unit_of(uint32_t leaf)
@@ -288,6 +283,9 @@ static void bind(uint32_t *words, uint32_t first, uint32_t count)
     for (uint32_t i = 0; i < count; i++) {
         uint32_t value = table->bindings[first + i];
         switch (table->binding_kinds[first + i]) {
+        case BIND_RING:
+            words[i] = value == RING_NONE ? value : ring_place_of(value);
+            break;
         case BIND_PART:
             words[i] = value == UINT32_MAX ? value : part_offsets[value];
             break;
@@ -373,6 +371,24 @@ static bool check_units(void)
     return true;
 }
 
+/* Units that were compiled for an arena at a fixed place. */
+static bool check_arena(void)
+{
+    for (uint32_t i = 0; i < table->unit_count; i++) {
+        uint64_t base = table->units[i]->arena;
+        if (base && base != (uint64_t)(uintptr_t)engine_base.arena) {
+            fprintf(
+                stderr,
+                "heddle: the addresses from 0x%llx on, where the simulator keeps its state, are "
+                "not free in this process; set HEDDLE_CFLAGS=-DHEDDLE_ARENA_ANYWHERE to compile "
+                "the platform without them\n",
+                (unsigned long long)base);
+            return false;
+        }
+    }
+    return true;
+}
+
 bool platform_build_threads(const struct platform_table *described, uint32_t threads)
 {
     table = described;
@@ -381,6 +397,8 @@ bool platform_build_threads(const struct platform_table *described, uint32_t thr
     if (!platform_check(table) || !check_units())
         return false;
     arena_open();
+    if (!check_arena())
+        return false;
     engine.clock_count = table->domain_count;
     engine.lane_count = split_lane_count(table, threads);
     engine.domain_count = engine.clock_count * engine.lane_count;
@@ -390,6 +408,7 @@ bool platform_build_threads(const struct platform_table *described, uint32_t thr
     engine_base.port_rings = table->port_rings;
     engine_base.incoming = table->incoming;
     engine.tracing = 0;
+    ring_reserve();
     instance_ids =
         arena_at(uint32_t, arena_allocate((table->instance_count + 1) * sizeof(uint32_t)));
     uint32_t group_count;

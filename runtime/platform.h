@@ -209,6 +209,28 @@ uint32_t platform_shared(const struct component *c, size_t bytes);
 /* Output for `address` by space `number`: 0 .. target_count - 1, or -1 outside. */
 int32_t platform_route(int32_t space, uint64_t address);
 
+/* How a space is spread over its targets, for components that route often: to be kept from init
+ * on. `space` must be a space, not -1. */
+struct platform_way {
+    uint64_t base;
+    uint64_t size;
+    uint64_t interleave;
+    uint32_t targets;
+    uint32_t shift; /* of the interleave, when both are powers of two */
+    bool powers;
+};
+struct platform_way platform_way(int32_t space);
+
+static inline int32_t platform_way_target(const struct platform_way *w, uint64_t address)
+{
+    uint64_t offset = address - w->base;
+    if (offset >= w->size)
+        return -1;
+    if (w->powers)
+        return (int32_t)(offset >> w->shift & (w->targets - 1));
+    return (int32_t)(offset / w->interleave % w->targets);
+}
+
 /* The mapped space that holds `address`: an index in platform_table.spaces, or -1. */
 int32_t platform_space(uint64_t address);
 

@@ -16,21 +16,29 @@ static inline const struct platform_message *port_messages(uint32_t number)
     return engine_base.platform->messages + p->first_message + (r->is_reply ? p->request_count : 0);
 }
 
-/* An optional port that is not connected never has a message and never takes one. */
-static inline const struct message *port_peek_optional(uint32_t number, uint64_t now)
+/* Ring i of an array of ports. */
+static inline uint32_t port_place(uint32_t i)
 {
-    return number == RING_NONE ? NULL : ring_peek(number, now);
+    uint32_t number = engine_base.port_rings[i];
+    return number == RING_NONE ? RING_NONE : ring_place_of(number);
 }
 
-static inline bool port_can_send_optional(uint32_t number, uint64_t now)
+/* An optional port that is not connected never has a message and never takes one. */
+static inline const struct message *port_peek_optional(uint32_t place, uint64_t limit)
 {
-    return number != RING_NONE && ring_can_send(number, now);
+    return place == RING_NONE ? NULL : ring_peek(place, limit);
+}
+
+static inline bool port_can_send_optional(uint32_t place, uint64_t limit)
+{
+    return place != RING_NONE && ring_can_send(place, limit);
 }
 
 /* Puts a copy of `m` with its payload into `to`, under another tag. `messages` describes its
  * direction of the protocol; there must be room. */
-static inline void port_copy(struct ring *to, uint64_t now, const struct platform_message *messages,
-                             const struct message *m, const void *payload, uint16_t tag)
+static inline void port_copy(struct ring *to, uint64_t limit,
+                             const struct platform_message *messages, const struct message *m,
+                             const void *payload, uint16_t tag)
 {
     unsigned kind = message_kind(m);
     struct message *copy = ring_slot(to->tail);
@@ -40,15 +48,15 @@ static inline void port_copy(struct ring *to, uint64_t now, const struct platfor
     for (uint32_t at = 0; at < messages[kind].payload_bytes;
          at += 16) /* slots are whole units of 16 */
         memcpy(copied + at, (const char *)payload + at, 16);
-    ring_put(to, now, kind, messages[kind].wire_bytes, messages[kind].awaited);
+    ring_put(to, limit, kind, messages[kind].wire_bytes, messages[kind].awaited);
 }
 
-/* The same by number of the ring. */
-static inline void port_forward(uint32_t number, uint64_t now,
+/* The same by the place of the ring. */
+static inline void port_forward(uint32_t place, uint64_t limit,
                                 const struct platform_message *messages, const struct message *m,
                                 const void *payload, uint16_t tag)
 {
-    port_copy(ring_at(number), now, messages, m, payload, tag);
+    port_copy(ring_placed(place), limit, messages, m, payload, tag);
 }
 
 #endif

@@ -36,7 +36,8 @@ __extension__ typedef unsigned __int128 wide;
 struct route {
     uint32_t latency; /* cycles of the server; wires only */
     uint32_t sender;  /* component id */
-    uint32_t delay;   /* cycles that the ends add to it: ring_add_delay(), ring_add_pipeline() */
+    uint32_t receiver;
+    uint32_t delay; /* cycles that the ends add to it: ring_add_delay(), ring_add_pipeline() */
     uint8_t sender_domain;
     uint8_t receiver_domain;
     uint8_t sender_lane;
@@ -79,6 +80,7 @@ struct waiting {
 };
 
 static struct route *routes;
+static bool traced; /* each message is looked at */
 static struct link *links;
 static uint32_t ring_count; /* of the tables */
 static struct waiting waiting[ENGINE_MAX_DOMAINS];
@@ -86,12 +88,17 @@ static struct granted_later *mixed;
 
 static const struct route *route_of(const struct ring *r)
 {
-    return &routes[r - engine_base.rings];
+    return &routes[r - ring_at(0)];
 }
 
 uint32_t ring_sender(const struct ring *r)
 {
     return route_of(r)->sender;
+}
+
+uint32_t ring_receiver(const struct ring *r)
+{
+    return route_of(r)->receiver;
 }
 
 static uint64_t later(uint64_t cycle, uint32_t domain, uint64_t now_ps)
@@ -141,7 +148,7 @@ static uint64_t arrival(struct ring *r, uint32_t bytes)
     }
     const struct half *half = &links[route->link - 1].halves[route->half];
     if (links[route->link - 1].is_wire) {
-        wire_queue((uint32_t)(r - engine_base.rings), r->tail, now_ps, bytes);
+        wire_queue((uint32_t)(r - ring_at(0)), r->tail, now_ps, bytes);
         return RING_UNKNOWN;
     }
     if (half->rings == 1)
@@ -149,7 +156,7 @@ static uint64_t arrival(struct ring *r, uint32_t bytes)
     uint32_t lane = route->sender_domain / engine.clock_count;
     struct waiting *w = &waiting[lane];
     w->items[w->count] =
-        (struct granted_later){now_ps, (uint32_t)(r - engine_base.rings), r->tail, bytes, w->count};
+        (struct granted_later){now_ps, (uint32_t)(r - ring_at(0)), r->tail, bytes, w->count};
     w->count++;
     if (half->mixed) {
         w->mixed++;
@@ -177,10 +184,9 @@ static void announce_late(struct ring *r, uint64_t ready)
 {
     const struct route *route = route_of(r);
     if (engine_unlikely(route->split))
-        mail_message(route->sender_lane, route->receiver_lane, (uint32_t)(r - engine_base.rings),
-                     ready);
+        mail_message(route->sender_lane, route->receiver_lane, (uint32_t)(r - ring_at(0)), ready);
     else
-        engine_arrives_far(r->receiver, ready);
+        engine_arrives_far(route_of(r)->receiver, ready);
 }
 
 void ring_grant(uint32_t number, uint32_t slot, uint64_t time_ps, uint32_t bytes)
@@ -266,37 +272,37 @@ static inline bool is_near(const struct ring *r)
  * that stands behind others ring_drop() does so. */
 static inline void announce(struct ring *r, uint64_t ready)
 {
-    uint64_t *pending = &engine_base.pending[r->pending_word], bit = (uint64_t)1 << r->pending_bit;
+    uint64_t *pending = arena_at(uint64_t, r->pending), bit = (uint64_t)1 << r->pending_bit;
     bool first = !(*pending & bit);
     *pending |= bit;
     if (!is_near(r))
-        engine_arrives_far(r->receiver, ready);
+        engine_arrives_far(route_of(r)->receiver, ready);
     else if (first)
-        engine_mark_arrival(r->receiver, r->receiver_domain, ready);
+        engine_mark_arrival(r->mark, r->receiver_domain, ready);
 }
 
 /* Between two lanes, the sender's may be a window ahead of what marks can name. */
-void ring_head_waits(struct ring *r, uint64_t now, uint64_t cycle)
+void ring_head_waits(struct ring *r, uint64_t limit, uint64_t cycle)
 {
     if (!is_near(r))
         return; /* announced when it was sent */
-    if (cycle < now + ENGINE_NEAR)
-        engine_mark_arrival(r->receiver, r->receiver_domain, cycle);
+    if (cycle < (limit >> 16) + ENGINE_NEAR)
+        engine_mark_arrival(r->mark, r->receiver_domain, cycle);
     else
-        engine_arrives_far(r->receiver, cycle);
+        engine_arrives_far(route_of(r)->receiver, cycle);
 }
 
-void ring_put_any(struct ring *r, uint64_t now, unsigned kind, unsigned wire_bytes,
+void ring_put_any(struct ring *r, uint64_t limit, unsigned kind, unsigned wire_bytes,
                   unsigned awaited)
 {
     struct message *m = ring_slot(r->tail);
     uint32_t ahead = r->latency + route_of(r)->delay;
-    uint64_t ready = r->latency ? now + ahead : arrival(r, wire_bytes);
+    uint64_t ready = r->latency ? (limit >> 16) + ahead : arrival(r, wire_bytes);
     message_set_stamp(m, ready << 16 | kind << 8 | RING_FULL);
     r->tail = ring_after(r, r->tail);
     r->messages++;
     r->awaited += awaited;
-    ring_count_sent(r, now);
+    ring_count_sent(r, limit);
     if (!route_of(r)->split)
         announce(r, ready);
     else if (ready != RING_UNKNOWN)
@@ -305,11 +311,10 @@ void ring_put_any(struct ring *r, uint64_t now, unsigned kind, unsigned wire_byt
         ring_trace(r, m, lane_now(route_of(r)->sender_domain), false);
 }
 
-void ring_post_any(struct ring *r, uint64_t now, unsigned kind, unsigned awaited)
+void ring_post_any(struct ring *r, uint64_t limit, unsigned kind, unsigned awaited)
 {
-    unsigned bytes =
-        r->latency ? 0 : port_messages((uint32_t)(r - engine_base.rings))[kind].wire_bytes;
-    ring_put_any(r, now, kind, bytes, awaited);
+    unsigned bytes = r->latency ? 0 : port_messages((uint32_t)(r - ring_at(0)))[kind].wire_bytes;
+    ring_put_any(r, limit, kind, bytes, awaited);
 }
 
 void ring_take(uint32_t number, uint64_t ready)
@@ -352,12 +357,19 @@ static void share_slots(uint32_t near)
     to->tail = from->tail;
 }
 
-/* Low bits of stamps are ones in ring_limit(), and the kind in a message. */
 static void find_simple(struct ring *r)
 {
     uint32_t ahead = r->latency + route_of(r)->delay;
-    r->simple = r->latency && ahead < ENGINE_NEAR && !route_of(r)->split;
+    r->simple = r->latency && ahead < ENGINE_NEAR && !route_of(r)->split && !traced;
     r->ahead = ((uint64_t)ahead << 16) + RING_FULL - 0xffff;
+}
+
+void ring_trace_all(bool on)
+{
+    uint32_t total = split_ring_total();
+    traced = on;
+    for (uint32_t i = 0; i < total; i++)
+        find_simple(ring_at(i));
 }
 
 /* Both halves of a split ring count the same. */
@@ -387,28 +399,29 @@ void ring_add_pipeline(uint32_t number, uint32_t cycles)
     share_slots(near);
 }
 
-void ring_refused(struct ring *r, uint64_t now)
+void ring_refused(struct ring *r, uint64_t limit)
 {
+    uint64_t now = limit >> 16;
     uint64_t stamp = message_stamp(ring_slot(r->tail));
     if (stamp & RING_FULL) {
         if (engine_unlikely(route_of(r)->split) && !r->sender_waits)
-            mail_wait((uint32_t)(r - engine_base.rings));
+            mail_wait((uint32_t)(r - ring_at(0)));
         r->sender_waits = RING_WAITS;
     } else
         component_wake_at(engine_base.components[ring_sender(r)],
                           stamp >> 16 > now ? stamp >> 16 : now + 1);
 }
 
-bool ring_has_second(struct ring *r, uint64_t now)
+bool ring_has_second(struct ring *r, uint64_t limit)
 {
     uint64_t stamp = message_stamp(ring_slot(ring_after(r, r->tail)));
-    if (stamp <= ring_limit(now))
+    if (stamp <= limit)
         return true;
     if (!(stamp & RING_FULL)) {
         component_wake_at(engine_base.components[ring_sender(r)], stamp >> 16);
     } else if (!r->sender_waits) {
         if (engine_unlikely(route_of(r)->split))
-            mail_wait((uint32_t)(r - engine_base.rings));
+            mail_wait((uint32_t)(r - ring_at(0)));
         r->sender_waits = RING_WAITS_FOR_TWO;
     }
     return false;
@@ -427,7 +440,7 @@ uint64_t engine_messages(void)
 {
     uint64_t sum = 0;
     for (uint32_t i = 0; i < ring_count; i++)
-        sum += engine_base.rings[i].messages;
+        sum += ring_at(i)->messages;
     return sum;
 }
 
@@ -452,7 +465,7 @@ static void count_link(const struct platform_ring *p, const struct route *route)
 static void open_ring(const struct platform_table *table, uint32_t number)
 {
     const struct platform_ring *p = &table->rings[number];
-    struct ring *r = &engine_base.rings[number];
+    struct ring *r = ring_at(number);
     struct route *route = &routes[number];
     uint32_t receiver = platform_component(p->receiver)->id;
     uint32_t sender = platform_component(p->sender)->id;
@@ -467,13 +480,14 @@ static void open_ring(const struct platform_table *table, uint32_t number)
     route->link = p->link;
     bool one_clock =
         route->sender_domain % engine.clock_count == route->receiver_domain % engine.clock_count;
-    r->latency = p->link || !one_clock ? 0 : p->latency;
+    r->latency = p->link || !one_clock || p->latency > UINT16_MAX ? 0 : (uint16_t)p->latency;
     route->split = split_near(number) != split_far(number);
     find_simple(r);
     r->receiver_domain = route->receiver_domain;
     route->sender = sender;
-    r->receiver = receiver;
-    r->pending_word = engine_base.components[receiver]->pending + p->pending / 64;
+    route->receiver = receiver;
+    r->mark = engine_mark_of(receiver);
+    r->pending = engine_base.components[receiver]->pending + p->pending / 64;
     r->pending_bit = (uint8_t)(p->pending % 64);
     if (split_near(number) == number)
         place_slots(r, p->depth);
@@ -487,12 +501,20 @@ static void open_ring(const struct platform_table *table, uint32_t number)
     }
 }
 
+void ring_reserve(void)
+{
+    uint32_t front = arena_allocate(sizeof(struct engine_front));
+    uint32_t rings = arena_allocate(split_ring_total() * sizeof(struct ring));
+    if (front != ENGINE_FRONT || rings != ENGINE_RINGS)
+        bug("the rings stand at %u of the arena, not at %u", rings, ENGINE_RINGS);
+}
+
 void ring_open(const struct platform_table *table)
 {
     size_t slots = 0;
     uint32_t total = split_ring_total();
     ring_count = table->ring_count;
-    engine_base.rings = arena_at(struct ring, arena_allocate(total * sizeof(struct ring)));
+    traced = false;
     routes = arena_at(struct route, arena_allocate(total * sizeof *routes));
     links = arena_at(struct link, arena_allocate(table->link_count * sizeof *links));
     for (uint32_t i = 0; i < table->link_count; i++) {

@@ -17,6 +17,8 @@ void *arena_reserve(size_t bytes);
 void arena_release(void *base, size_t bytes);
 /* Reserves the arena, or empties it (tests build several platforms). */
 void arena_open(void);
+/* Gives the addresses back; nothing of the platform may be used any more. */
+void arena_close(void);
 
 #define ARENA_ALIGNMENT 64
 
@@ -77,7 +79,12 @@ void clock_move(struct engine_domain *d, uint64_t cycle);
 uint64_t clock_next_ps(const struct engine_domain *d);
 
 /* ring.c */
+/* First of all that is allocated: the rings stand at the same place of every arena. */
+void ring_reserve(void);
 void ring_open(const struct platform_table *table);
+/* All messages pass ring_trace(), or none. A state does not depend on it: off while one is written,
+ * set again when one has been loaded. */
+void ring_trace_all(bool on);
 /* Gives the messages of a lane that waited for a shared link their times, in order of ring number.
  * Links that several lanes send over are left to ring_settle_mixed(), which the leader calls at the
  * end of a window. */

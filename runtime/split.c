@@ -117,7 +117,7 @@ uint32_t split_lane_count(const struct platform_table *table, uint32_t threads)
 
 static void *copy(const void *from, size_t count, size_t more, size_t size)
 {
-    char *to = arena_at(char, arena_allocate((count + more + 1) * size));
+    char *to = arena_derive((count + more + 1) * size);
     if (count)
         memcpy(to, from, count * size);
     return to;

@@ -122,11 +122,11 @@ static void add_event(uint32_t lane, const struct event *e)
 static void add_span(char phase, const struct component *c, uint64_t id, const char *name)
 {
     add_event(component_lane(c), &(struct event){.time_ps = lane_now(c->domain),
-                                       .order = c->leaf,
-                                       .phase = phase,
-                                       .number = c->leaf,
-                                       .id = id,
-                                       .name = name});
+                                                 .order = c->leaf,
+                                                 .phase = phase,
+                                                 .number = c->leaf,
+                                                 .id = id,
+                                                 .name = name});
 }
 
 void trace_write_begin(const struct component *c, uint64_t id, const char *name)
@@ -145,7 +145,7 @@ void ring_trace(const struct ring *r, const struct message *m, uint64_t time_ps,
         watch_message(r, m, time_ps);
     if (!(engine.tracing & ENGINE_TRACES))
         return;
-    uint32_t number = (uint32_t)(r - engine_base.rings);
+    uint32_t number = (uint32_t)(r - ring_at(0));
     const struct platform_ring *p = &table->rings[number];
     const struct platform_protocol *protocol = &table->protocols[p->protocol];
     uint32_t kind = message_kind(m) + (p->is_reply ? protocol->request_count : 0);
@@ -158,7 +158,8 @@ void ring_trace(const struct ring *r, const struct message *m, uint64_t time_ps,
         .tag = m->tag,
         .number = number,
         .id = (uint64_t)(number + 1) << 40 | (r->messages & 0xffffffffffu),
-        .arrival_ps = engine_time_of(engine_base.components[r->receiver]->domain, message_cycle(m)),
+        .arrival_ps =
+            engine_time_of(engine_base.components[ring_receiver(r)]->domain, message_cycle(m)),
         .name = platform_string(table->messages[protocol->first_message + kind].name)};
     memcpy(e.fields, m->fields, RING_FIELD_BYTES);
     add_event(component_lane(engine_base.components[ring_sender(r)]), &e);
@@ -249,6 +250,7 @@ bool trace_open(const struct platform_table *described, const char *path)
                     table->rings[i].is_reply ? " (replies)" : "");
     open_collections();
     engine.tracing |= ENGINE_TRACES;
+    ring_trace_all(true);
     return true;
 }
 
@@ -257,6 +259,7 @@ bool trace_close(void)
     if (!(engine.tracing & ENGINE_TRACES))
         return true;
     engine.tracing &= ~ENGINE_TRACES;
+    ring_trace_all(engine.tracing != 0);
     json_close(&out, ']');
     json_close(&out, '}');
     json_raw(&out, "\n", 1);

@@ -10,6 +10,13 @@
 
 struct hang_report;
 
+/* Where the code of this unit expects the arena; 0: anywhere. */
+#if defined UNIT_CODE && !defined HEDDLE_ARENA_ANYWHERE
+#define UNIT_ARENA ARENA_BASE
+#else
+#define UNIT_ARENA 0
+#endif
+
 struct unit_part_type {
     const char *name;
     uint32_t instance_bytes; /* binding words follow struct part at once */
@@ -36,6 +43,7 @@ struct unit_type {
     /* Ticks those whose bits are set in active .. end, exclusive. */
     void (*walk)(char *instances, uint64_t *active, const uint64_t *end, uint64_t now);
     unsigned (*outstanding)(const void *instance, struct hang_report *report);
+    uint64_t arena; /* UNIT_ARENA */
 };
 
 /* The first cache lines of an instance, for the walk to fetch while the one before it ticks: with
@@ -52,12 +60,13 @@ static inline void unit_prefetch(const void *instance)
 /* Walks the awake instances in ascending order: those whose bits are set in `active`, from the
  * instance of its first bit on. The author's tick is called in one place only, so that the compiler
  * puts it there: saving and restoring registers for each call took more than a tick that finds
- * little to do. `sleeps` false: the caller, who ticks a single instance, sees to its sleep. */
+ * little to do. Who ticks a single instance sees to its sleep (COMPONENT_ALONE). */
 #define UNIT_DEFINE_WALK(NAME)                                                                     \
-    static __attribute__((noinline)) bool NAME##_tick_each(                                        \
-        struct NAME *from, uint64_t *active, const uint64_t *end, uint64_t now, bool sleeps)       \
+    static __attribute__((noinline)) bool NAME##_tick_each(struct NAME *from, uint64_t *active,    \
+                                                           const uint64_t *end, uint64_t now)      \
     {                                                                                              \
         bool progress = false;                                                                     \
+        const uint64_t limit = now << 16 | 0xffff;                                                 \
         for (; active != end; active++, from += 64) {                                              \
             uint64_t bits = *active;                                                               \
             if (!bits)                                                                             \
@@ -69,9 +78,9 @@ static inline void unit_prefetch(const void *instance)
                     next = &from[(unsigned)__builtin_ctzll(rest)];                                 \
                     unit_prefetch(next);                                                           \
                 }                                                                                  \
-                engine_before_tick(&c->io.base, now);                                              \
+                engine_before_tick(&c->io.base, limit);                                            \
                 progress = NAME##_tick(c);                                                         \
-                if (!progress && sleeps)                                                           \
+                if (!progress)                                                                     \
                     engine_sleep(&c->io.base, active, bits ^ rest);                                \
                 c = next;                                                                          \
                 bits = rest;                                                                       \
@@ -81,13 +90,16 @@ static inline void unit_prefetch(const void *instance)
     }                                                                                              \
     static void NAME##_walk(char *instances, uint64_t *active, const uint64_t *end, uint64_t now)  \
     {                                                                                              \
-        NAME##_tick_each((struct NAME *)(void *)instances, active, end, now, true);                \
+        NAME##_tick_each((struct NAME *)(void *)instances, active, end, now);                      \
     }                                                                                              \
     static bool NAME##_tick_one(void *c)                                                           \
     {                                                                                              \
         struct NAME *one = (struct NAME *)c;                                                       \
         uint64_t bit = 1;                                                                          \
-        return NAME##_tick_each(one, &bit, &bit + 1, component_now(&one->io.base), false);         \
+        one->io.base.reasons |= COMPONENT_ALONE;                                                   \
+        bool progress = NAME##_tick_each(one, &bit, &bit + 1, component_now(&one->io.base));       \
+        one->io.base.reasons &= ~COMPONENT_ALONE;                                                  \
+        return progress;                                                                           \
     }                                                                                              \
     static void NAME##_init_one(void *c)                                                           \
     {                                                                                              \

@@ -77,7 +77,7 @@ static void print_held(void)
 
 void watch_message(const struct ring *r, const struct message *m, uint64_t time_ps)
 {
-    uint32_t number = (uint32_t)(r - engine_base.rings);
+    uint32_t number = (uint32_t)(r - ring_at(0));
     const struct platform_ring *p = &table->rings[number];
     const struct platform_protocol *protocol = &table->protocols[p->protocol];
     const struct platform_message *kind =
@@ -128,4 +128,5 @@ void watch_open(const struct platform_table *described, const struct heddle_opti
     if (!awaited)
         awaited = arena_reserve(MOST_AWAITED * sizeof *awaited);
     engine.tracing |= ENGINE_WATCHES;
+    ring_trace_all(true);
 }

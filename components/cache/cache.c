@@ -70,7 +70,7 @@ static void cache_init(struct cache *c)
         delay += cache_translation_ops(c)->latency(cache_translation(c));
         init_parking(c, cache_translation_ops(c)->capacity(cache_translation(c)));
     }
-    ring_add_pipeline(cache_io(c)->top_reply, delay);
+    ring_add_pipeline(ring_number(cache_io(c)->top_reply), delay);
     cache_replacement_ops(c)->setup(cache_replacement(c), sets, ways);
     warm_register(&c->io.base, &cache_warm_ops);
     c->notes = platform_sampling()->kernels != NULL;
@@ -131,11 +131,11 @@ static __attribute__((noinline)) void next_target(struct cache *c, struct cache_
 static __attribute__((noinline)) void note_line(struct cache *c, const struct cache_target *t,
                                                 const struct message *answer)
 {
-    uint64_t waited = c->io.base.now - t->since, line = message_note(answer).line;
+    uint64_t waited = component_tick_now(&c->io.base) - t->since, line = message_note(answer).line;
     line = keeps_lines(c) || waited < line ? waited : line;
     c->note = (struct message_note){message_note_cycles(t->note.line + line), t->note.page};
     c->freed = c->note;
-    c->freed_at = c->io.base.now;
+    c->freed_at = component_tick_now(&c->io.base);
 }
 
 /* false: there are waiting requests left, but no room for more answers. */
@@ -188,9 +188,9 @@ static __attribute__((noinline)) bool acknowledge(struct cache *c, uint32_t numb
 
 CACHE_INLINE void take_answers(struct cache *c)
 {
-    struct ring *below = ring_at(c->io.bottom_reply);
-    uint64_t now = c->io.base.now;
-    const struct message *m = ring_oldest(below, now);
+    struct ring *below = ring_placed(c->io.bottom_reply);
+    uint64_t limit = c->io.base.limit;
+    const struct message *m = ring_oldest(below, limit);
     if (!m)
         return;
     do {
@@ -202,7 +202,7 @@ CACHE_INLINE void take_answers(struct cache *c)
                         : acknowledge(c, m->tag - mshrs, message_note(m), payload);
         if (!done)
             return;
-    } while (ring_drop(below, now));
+    } while (ring_drop(below, limit));
 }
 
 /* ---- translation ---- */
@@ -275,10 +275,10 @@ static bool ask_for_writing(struct cache *c, uint16_t page)
  * known the page. */
 static void note_page(struct cache *c, struct cache_parked *p, uint16_t lost)
 {
-    uint64_t waited = c->io.base.now - p->came;
+    uint64_t waited = component_tick_now(&c->io.base) - p->came;
     p->note.page = message_note_cycles(p->note.page + (waited < lost ? waited : lost));
     c->freed = p->note;
-    c->freed_at = c->io.base.now;
+    c->freed_at = component_tick_now(&c->io.base);
 }
 
 /* The first `count` requests of a page's queue, or all, can be taken. */
@@ -377,7 +377,7 @@ static __attribute__((noinline)) enum translated park(struct cache *c, const str
     memcpy(&p->request, m, sizeof p->request);
     p->next = PARKED_NONE;
     p->note = c->note;
-    p->came = c->io.base.now;
+    p->came = component_tick_now(&c->io.base);
     if (message_kind(m) == MEM_WRITE)
         memcpy(parked_payload(c, i), cache_top_payload(c),
                mem_write_payload_bytes(cache_params(c)->line));
@@ -561,16 +561,13 @@ static void start_fence(struct cache *c, const struct mem_request *m)
  * no. */
 static bool worth_trying(const struct cache *c)
 {
-    switch (c->hold) {
-    case HOLD_ROOM_BELOW:
-        return !ring_is_still_full(ring_at(c->io.bottom_request)) && cache_bottom_can_send(c);
-    case HOLD_MSHR:
-        return index_pool_has(&c->free_mshrs);
-    case HOLD_RESPONSE:
-        return response_room(c);
-    default:
+    if (c->hold == HOLD_NONE)
         return true;
-    }
+    if (engine_likely(c->hold == HOLD_ROOM_BELOW))
+        return !ring_is_still_full(ring_placed(c->io.bottom_request)) && cache_bottom_can_send(c);
+    if (c->hold == HOLD_MSHR)
+        return index_pool_has(&c->free_mshrs);
+    return c->hold != HOLD_RESPONSE || response_room(c);
 }
 
 /* A new request stood behind one that was held, or was held itself, until an answer from below made
@@ -580,7 +577,7 @@ static __attribute__((noinline)) void note_wait(struct cache *c, const struct me
     uint64_t came = message_cycle((const void *)m), at = c->went_on_at;
     struct message_note lost = c->went_on;
     if (c->blocked_since) {
-        at = c->io.base.now;
+        at = component_tick_now(&c->io.base);
         lost = freed_since(c, c->blocked_since - 1);
     }
     if (engine_likely(came >= at))
@@ -634,11 +631,12 @@ CACHE_INLINE bool can_retry(const struct cache *c)
 CACHE_INLINE bool take_again(struct cache *c)
 {
     const struct mem_request *m =
-        (const struct mem_request *)ring_slot(ring_at(c->io.top_request)->head);
+        (const struct mem_request *)ring_slot(ring_placed(c->io.top_request)->head);
     uint64_t physical = cache_translation_ops(c) ? c->head_physical : request_address(m);
     if (engine_unlikely(c->notes))
         note_wait(c, m);
-    bool taken = take_miss(c, m->tag, c->head_set, physical / line_bytes(c), WAY_NONE, m->read.pid);
+    bool taken = take_miss(c, m->tag, c->head_set, physical / line_bytes(c), WAY_NONE, m->read.pid,
+                           true);
     c->note = (struct message_note){0};
     return taken;
 }
@@ -648,7 +646,7 @@ CACHE_INLINE bool finish_oldest(struct cache *c)
 {
     c->head_missed = false;
     c->head_translated = c->head_faults = false;
-    return ring_drop(ring_at(c->io.top_request), c->io.base.now);
+    return ring_drop(ring_placed(c->io.top_request), c->io.base.limit);
 }
 
 /* It has been taken, or has stepped aside. false: no other can be seen. */
@@ -697,25 +695,45 @@ CACHE_INLINE void take_requests(struct cache *c, unsigned *room)
     }
 }
 
-/* All that can be done now is done in one tick, so the next one has a reason of its own only if
- * this one was cut short: by the number of ports, or by a job that has gone on. */
-static bool cache_tick(struct cache *c)
+static __attribute__((noinline)) void take_requests_rarely(struct cache *c, unsigned *room)
 {
-    unsigned room = (unsigned)cache_params(c)->ports;
-    uint64_t pending = component_pending(&c->io.base, 0);
+    take_requests(c, room);
+}
+
+/* Pages, jobs and what starts them. true: a job has gone on. */
+static __attribute__((noinline)) bool tick_rare(struct cache *c, uint64_t pending, unsigned *room)
+{
     bool worked = false;
-    if (pending >> cache_bottom_first_pending(c) & 1)
-        take_answers(c);
     if (cache_translation_ops(c) && c->job != JOB_PAUSED
         && (pending >> cache_translate_first_pending(c) & 1))
         take_pages(c);
     if (pending >> cache_control_first_pending(c) & 1)
         worked = start_control(c);
     if ((pending >> cache_top_first_pending(c) & 1) || c->replay.first != PARKED_NONE)
-        take_requests(c, &room);
+        take_requests_rarely(c, room);
     if (c->job != JOB_NONE && c->job != JOB_PAUSED)
         worked |= work_on_job(c);
-    return room == 0 || worked;
+    return worked;
+}
+
+/* All that can be done now is done in one tick, so the next one has a reason of its own only if
+ * this one was cut short: by the number of ports, or by a job that has gone on. */
+static bool cache_tick(struct cache *c)
+{
+    const uint64_t top = (uint64_t)1 << cache_top_first_pending(c),
+                   bottom = (uint64_t)1 << cache_bottom_first_pending(c);
+    unsigned room = (unsigned)cache_params(c)->ports;
+    uint64_t pending = component_pending(&c->io.base, 0);
+    if (pending & bottom)
+        take_answers(c);
+    if (engine_unlikely((pending & ~(top | bottom)) || c->job != JOB_NONE)) {
+        bool worked = tick_rare(c, pending, &room);
+        return room == 0 || worked;
+    }
+    if (!(pending & top) && (!cache_translation_ops(c) || c->replay.first == PARKED_NONE))
+        return false;
+    take_requests(c, &room);
+    return room == 0 || (engine_unlikely(c->job != JOB_NONE) && work_on_job(c));
 }
 
 static unsigned cache_outstanding(const struct cache *c, struct hang_report *report)

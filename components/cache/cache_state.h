@@ -30,11 +30,10 @@
 #define WAY_NONE    UINT32_MAX
 #define PARKED_NONE UINT32_MAX
 #define HINT_WAYS   8u /* of a word */
-#define HINT_BYTES  ((uint64_t)0x0101010101010101u)
 
 /* What finding and replacing need to know of a set: one or a few lines of the host's caches. Behind
- * it stand a byte for each way, a hash of its tag, so that a set of 16 ways is searched with two
- * words; then the tags, uint64_t [ways]. Bit w of the masks is way w. */
+ * it stand a byte for each way, a hash of its tag, so that 16 ways are searched at once; then the
+ * tags, uint64_t [ways]. Bit w of the masks is way w. */
 struct cache_set {
     uint64_t used;    /* lines not free */
     uint64_t pending; /* lines whose bytes have been asked for */
@@ -252,17 +251,38 @@ static inline uint64_t hint_of(uint64_t number)
     return number * 0x9e3779b97f4a7c15u >> 56;
 }
 
+typedef uint8_t cache_bytes __attribute__((vector_size(16)));
+#ifdef __SSE2__
+typedef char cache_signs __attribute__((vector_size(16)));
+#endif
+
+/* Bit i: byte i of the 16 at `bytes`, or of their first half, is `hint`. The other half may say
+ * anything. */
+static inline uint32_t hints_equal(const uint64_t *bytes, uint8_t hint, bool half)
+{
+    cache_bytes all = {0}, one = {0};
+    memcpy(&all, bytes, half ? sizeof all / 2 : sizeof all);
+    cache_bytes equal = (cache_bytes)(all == one + hint);
+#ifdef __SSE2__
+    return (uint32_t)__builtin_ia32_pmovmskb128((cache_signs)equal);
+#else
+    uint32_t bits = 0;
+    for (unsigned i = 0; i < sizeof equal; i++)
+        bits |= (uint32_t)(equal[i] & 1) << i;
+    return bits;
+#endif
+}
+
 /* The way of the line with this number, or WAY_NONE. */
 static inline uint32_t way_find(const struct cache *c, struct cache_set *s, uint64_t number)
 {
     const uint64_t *tags = set_tags(c, s);
-    uint64_t hint = hint_of(number) * HINT_BYTES;
-    for (uint32_t word = 0; word * HINT_WAYS < way_count(c); word++) {
-        /* The top bit of each byte that is equal; sometimes of the one above it too. */
-        uint64_t differ = s->hints[word] ^ hint,
-                 equal = (differ - HINT_BYTES) & ~differ & HINT_BYTES << 7;
-        for (; equal; equal &= equal - 1) {
-            uint32_t way = word * HINT_WAYS + (uint32_t)__builtin_ctzll(equal) / 8;
+    uint8_t hint = (uint8_t)hint_of(number);
+    for (uint32_t first = 0; first < way_count(c); first += HINT_WAYS * 2) {
+        bool half = way_count(c) - first <= HINT_WAYS;
+        for (uint32_t equal = hints_equal(s->hints + first / HINT_WAYS, hint, half); equal;
+             equal &= equal - 1) {
+            uint32_t way = first + (uint32_t)__builtin_ctz(equal);
             if (way < way_count(c) && tags[way] == number)
                 return way;
         }
@@ -353,7 +373,7 @@ static inline bool hold(struct cache *c, enum cache_hold why)
 static inline void note_blocked(struct cache *c)
 {
     if (!c->blocked_since)
-        c->blocked_since = c->io.base.now + 1;
+        c->blocked_since = component_tick_now(&c->io.base) + 1;
 }
 
 /* Note of the answer that made room last, if that was not before `cycle`. */
@@ -366,8 +386,8 @@ static inline void note_unblocked(struct cache *c)
 {
     if (c->blocked_since) {
         c->went_on = freed_since(c, c->blocked_since - 1);
-        c->went_on_at = c->io.base.now;
-        c->io.stats.blocked += c->io.base.now + 1 - c->blocked_since;
+        c->went_on_at = component_tick_now(&c->io.base);
+        c->io.stats.blocked += component_tick_now(&c->io.base) + 1 - c->blocked_since;
         c->blocked_since = 0;
     }
 }

@@ -41,10 +41,23 @@ CACHE_INLINE struct cache_target *target_add(struct cache *c, struct cache_mshr 
     t->tag = tag;
     if (engine_unlikely(c->notes)) {
         t->note = c->note;
-        t->since = c->io.base.now;
+        t->since = component_tick_now(&c->io.base);
     }
     c->unanswered++;
     return t;
+}
+
+/* The same for a read, the first one at this MSHR. */
+CACHE_INLINE void target_begin(struct cache *c, struct cache_mshr *mshr, uint16_t tag)
+{
+    mshr->targets = 1;
+    mshr->head.kind = MEM_READ;
+    mshr->head.tag = tag;
+    if (engine_unlikely(c->notes)) {
+        mshr->head.note = c->note;
+        mshr->head.since = component_tick_now(&c->io.base);
+    }
+    c->unanswered++;
 }
 
 static inline void target_store(struct cache *c, struct cache_target *t, struct mem_mask mask,
@@ -91,15 +104,15 @@ static inline struct cache_mshr *mshr_join(struct cache *c, uint32_t set, uint32
 }
 
 /* A new MSHR for a line that is not here (`way` WAY_NONE), or of which bytes are missing. NULL: no
- * room now. */
+ * room now. `has_room`: there is room below, which has been looked at in this tick. */
 CACHE_INLINE struct cache_mshr *mshr_open(struct cache *c, uint32_t set, uint64_t number,
-                                          uint32_t way, uint32_t pid, bool stored)
+                                          uint32_t way, uint32_t pid, bool stored, bool has_room)
 {
     if (!index_pool_has(&c->free_mshrs)) {
         hold(c, HOLD_MSHR);
         return NULL;
     }
-    if ((stored && !index_pool_has(&c->free_stored)) || !cache_bottom_can_send(c)) {
+    if ((stored && !index_pool_has(&c->free_stored)) || (!has_room && !cache_bottom_can_send(c))) {
         hold(c, HOLD_ROOM_BELOW);
         return NULL;
     }
@@ -130,7 +143,7 @@ static inline struct cache_mshr *mshr_for(struct cache *c, uint32_t set, uint64_
 {
     if (way != WAY_NONE && set_at(c, set)->pending >> way & 1)
         return mshr_join(c, set, way, true);
-    return mshr_open(c, set, number, way, pid, true);
+    return mshr_open(c, set, number, way, pid, true, false);
 }
 
 /* A read of a line that is not pending, of which all that is wanted is here. */
@@ -148,15 +161,15 @@ CACHE_INLINE bool take_hit(struct cache *c, uint16_t tag, uint32_t set, uint32_t
 
 /* A read of a line that is not here, or lacks bytes. */
 CACHE_INLINE bool take_miss(struct cache *c, uint16_t tag, uint32_t set, uint64_t number,
-                            uint32_t way, uint32_t pid)
+                            uint32_t way, uint32_t pid, bool has_room)
 {
-    struct cache_mshr *mshr = mshr_open(c, set, number, way, pid, false);
+    struct cache_mshr *mshr = mshr_open(c, set, number, way, pid, false, has_room);
     if (!mshr) {
         c->head_missed = way == WAY_NONE;
         c->head_set = set;
         return false;
     }
-    target_add(c, mshr, MEM_READ, tag);
+    target_begin(c, mshr, tag);
     c->io.stats.reads++;
     return true;
 }
@@ -171,7 +184,7 @@ CACHE_INLINE bool take_read(struct cache *c, uint16_t tag, uint64_t address, uin
         way = way_find(c, set_at(c, set), number);
     }
     if (way == WAY_NONE)
-        return take_miss(c, tag, set, number, way, pid);
+        return take_miss(c, tag, set, number, way, pid, false);
     const struct cache_set *s = set_at(c, set);
     if (s->pending >> way & 1) {
         struct cache_mshr *mshr = mshr_join(c, set, way, false);
@@ -187,7 +200,7 @@ CACHE_INLINE bool take_read(struct cache *c, uint16_t tag, uint64_t address, uin
             *line_mask(c, set * way_count(c) + way),
             mem_mask_range((unsigned)(address % line_bytes(c)), size, line_bytes(c)));
     return here ? take_hit(c, tag, set, way)
-                : keeps_masks(c) && take_miss(c, tag, set, number, way, pid);
+                : keeps_masks(c) && take_miss(c, tag, set, number, way, pid, false);
 }
 
 /* Puts bytes into a line that is not pending. */

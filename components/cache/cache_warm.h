@@ -23,7 +23,7 @@ static void warm_below(const struct cache *c, const struct cache_touch *t, enum 
     below.kind = (uint8_t)kind;
     if (kind == WARM_READ || kind == WARM_COHERENT)
         below.mask = UINT64_MAX;
-    warm_pass(c->io.bottom_request, &below);
+    warm_pass(ring_number(c->io.bottom_request), &below);
 }
 
 /* The dirty bytes of a line that goes, for a cache below. */
@@ -37,7 +37,7 @@ static void warm_write_back(struct cache *c, uint32_t line)
                                     .mask = mask->word[at / WARM_LINE],
                                     .kind = WARM_WRITE};
         if (below.mask)
-            warm_pass(c->io.bottom_request, &below);
+            warm_pass(ring_number(c->io.bottom_request), &below);
     }
     line_set_clean(c, line);
 }
@@ -147,7 +147,7 @@ static void warm_page(struct cache *c, const struct warm_access *a)
     struct warm_access page = *a;
     page.kind = WARM_PAGE;
     page.physical = start;
-    warm_pass(c->io.translate_request, &page);
+    warm_pass(ring_number(c->io.translate_request), &page);
 }
 
 static void cache_touch_line(struct component *self, const struct warm_access *a)

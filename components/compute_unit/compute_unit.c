@@ -61,7 +61,8 @@ static void compute_unit_init(struct compute_unit *c)
         c->retry_at[i] = ENGINE_NEVER;
     warm_register(&c->io.base, &compute_unit_warm_ops);
     retime_init(c);
-    warm_register_unit(&c->io.base, c->io.vmem_request, c->io.smem_request, c->io.imem_request,
+    warm_register_unit(&c->io.base, ring_number(c->io.vmem_request),
+                       ring_number(c->io.smem_request), ring_number(c->io.imem_request),
                        c->lines_ahead);
 }
 

@@ -33,6 +33,8 @@ static void INTERCONNECT(setup)(struct INTERCONNECT_TYPE *c, uint32_t latency, b
     const struct platform_instance *row = &engine_base.platform->instances[c->io.base.leaf];
     x->by_map = row->route_count != 0;
     x->routes = row->routes;
+    if (c->io.base.route_space >= 0)
+        x->way = platform_way(c->io.base.route_space);
     if (sources == 0 || targets == 0)
         return;
     interconnect_side_init(&x->side[0], sources, targets);
@@ -56,12 +58,14 @@ static void INTERCONNECT(setup)(struct INTERCONNECT_TYPE *c, uint32_t latency, b
     if (some == RING_NONE)
         return;
     for (uint32_t i = 0; i < sources; i++) {
-        arena_at(uint32_t, x->side[0].rings)[i] = pair[2 * i];
-        arena_at(struct interconnect_target, x->side[1].by_target)[i].ring = pair[2 * i + 1];
+        arena_at(uint32_t, x->side[0].rings)[i] = ring_place_of(pair[2 * i]);
+        arena_at(struct interconnect_target, x->side[1].by_target)[i].ring =
+            ring_place_of(pair[2 * i + 1]);
     }
     for (uint32_t j = 0; j < targets; j++) {
-        arena_at(struct interconnect_target, x->side[0].by_target)[j].ring = target[2 * j];
-        arena_at(uint32_t, x->side[1].rings)[j] = target[2 * j + 1];
+        arena_at(struct interconnect_target, x->side[0].by_target)[j].ring =
+            ring_place_of(target[2 * j]);
+        arena_at(uint32_t, x->side[1].rings)[j] = ring_place_of(target[2 * j + 1]);
     }
     const struct platform_protocol *p =
         &engine_base.platform->protocols[engine_base.platform->rings[some].protocol];
@@ -84,8 +88,7 @@ INTERCONNECT_INLINE int32_t INTERCONNECT(target)(struct INTERCONNECT_TYPE *c,
         return 0;
     uint64_t address;
     memcpy(&address, m->fields, sizeof address);
-    int32_t target =
-        c->io.base.route_space < 0 ? -1 : platform_route(c->io.base.route_space, address);
+    int32_t target = c->io.base.route_space < 0 ? -1 : platform_way_target(&x->way, address);
     if (engine_unlikely(x->by_map)) {
         int32_t space = platform_space(address);
         target =
@@ -116,7 +119,7 @@ INTERCONNECT_INLINE void INTERCONNECT(discover)(struct INTERCONNECT_TYPE *c,
         uint64_t bits = interconnect_pending(&c->io.base, first + w * 64, first + sources);
         for (bits &= ~v->known[w]; bits; bits &= bits - 1) {
             uint32_t source = w * 64 + (uint32_t)__builtin_ctzll(bits);
-            const struct message *m = ring_oldest(ring_at(v->rings[source]), v->now);
+            const struct message *m = ring_oldest(ring_placed(v->rings[source]), v->limit);
             int32_t target = m ? INTERCONNECT(target)(c, m, reply) : -1;
             if (target >= 0)
                 interconnect_enter(v, source, (uint32_t)target);
@@ -132,12 +135,16 @@ INTERCONNECT_INLINE void INTERCONNECT(copy)(const struct ring *in, const struct 
     struct message *to = ring_slot(out->tail);
     memcpy(to->fields, from->fields, RING_FIELD_BYTES);
     to->tag = tag;
+    uint32_t bytes = k->payload_bytes;
+    if (!bytes)
+        return;
     const char *payload = (const char *)(from + 1);
     char *copied = (char *)(to + 1);
-    uint32_t at = 0;
-    for (; at + 64 <= k->payload_bytes; at += 64)
-        memcpy(copied + at, payload + at, 64);
-    for (; at < k->payload_bytes; at += 16) /* slots are whole units of 16 */
+    if (engine_likely(bytes == 64)) { /* a line, nearly always */
+        memcpy(copied, payload, 64);
+        return;
+    }
+    for (uint32_t at = 0; at < bytes; at += 16) /* slots are whole units of 16 */
         memcpy(copied + at, payload + at, 16);
 }
 
@@ -162,8 +169,8 @@ INTERCONNECT_INLINE unsigned INTERCONNECT(pass)(struct INTERCONNECT_TYPE *c,
         v->origins[number] = (struct interconnect_origin){source, m->tag};
     }
     INTERCONNECT(copy)(in, out, k, (uint16_t)number);
-    ring_post(out, v->now, kind, awaited);
-    *more = ring_drop(in, v->now);
+    ring_post(out, v->limit, kind, awaited);
+    *more = ring_drop(in, v->limit);
     *(reply ? &c->io.stats.replies : &c->io.stats.requests) += 1;
     return cycles;
 }
@@ -180,17 +187,17 @@ INTERCONNECT_INLINE bool INTERCONNECT(serve_target)(struct INTERCONNECT_TYPE *c,
         INTERCONNECT(wake_at)(c, t->free_at);
         return false;
     }
-    struct ring *out = ring_at(t->ring);
-    if (!ring_has_room(out, v->now) || (!reply && !index_pool_has(&c->interconnect.free_origins)))
+    struct ring *out = ring_placed(t->ring);
+    if (!ring_has_room(out, v->limit) || (!reply && !index_pool_has(&c->interconnect.free_origins)))
         return false;
     bool others, again; /* again: a source shows one message a cycle */
     bool ring_only = INTERCONNECT_BUBBLE && c->interconnect.bubble
-                     && interconnect_is_set(s->ring_out, target) && !ring_has_second(out, v->now);
+                     && interconnect_is_set(s->ring_out, target) && !ring_has_second(out, v->limit);
     const uint64_t *among = ring_only ? interconnect_bits(s->ring_in) : NULL;
     if (ring_only && !interconnect_ring_wants(v, among, target))
         return false;
     uint32_t source = interconnect_choose(v, s->sources, target, among, &others);
-    struct ring *in = ring_at(v->rings[source]);
+    struct ring *in = ring_placed(v->rings[source]);
     unsigned cycles = INTERCONNECT(pass)(c, v, in, out, source, reply, &again);
     t->free_at = v->now + cycles;
     if (!others)
@@ -204,7 +211,7 @@ INTERCONNECT_INLINE bool INTERCONNECT(serve_target)(struct INTERCONNECT_TYPE *c,
 /* One direction. true: a target is wanted still, and free in the next cycle. */
 INTERCONNECT_INLINE bool INTERCONNECT(move_all)(struct INTERCONNECT_TYPE *c, bool reply)
 {
-    const struct interconnect_view v = interconnect_look(&c->interconnect, reply, c->io.base.now);
+    const struct interconnect_view v = interconnect_look(&c->interconnect, reply, c->io.base.limit);
     bool again = false;
     INTERCONNECT(discover)(c, &v, reply);
     for (uint32_t w = 0; w < v.target_words; w++)
@@ -219,15 +226,15 @@ INTERCONNECT_INLINE bool INTERCONNECT(move_all)(struct INTERCONNECT_TYPE *c, boo
 INTERCONNECT_INLINE bool INTERCONNECT(move_one)(struct INTERCONNECT_TYPE *c, uint32_t source,
                                                 bool reply, bool *again)
 {
-    const struct interconnect_view v = interconnect_look(&c->interconnect, reply, c->io.base.now);
-    struct ring *in = ring_at(v.rings[source]);
-    const struct message *m = ring_oldest(in, v.now);
+    const struct interconnect_view v = interconnect_look(&c->interconnect, reply, c->io.base.limit);
+    struct ring *in = ring_placed(v.rings[source]);
+    const struct message *m = ring_oldest(in, v.limit);
     int32_t target = m ? INTERCONNECT(target)(c, m, reply) : -1;
     if (target < 0)
         return true;
     struct interconnect_target *t = &v.by_target[target];
-    struct ring *out = ring_at(t->ring);
-    if (t->free_at > v.now || !ring_is_free(out, v.now)
+    struct ring *out = ring_placed(t->ring);
+    if (t->free_at > v.now || !ring_is_free(out, v.limit)
         || (!reply && !index_pool_has(&c->interconnect.free_origins)))
         return false;
     t->last_served = source;
@@ -239,40 +246,41 @@ INTERCONNECT_INLINE bool INTERCONNECT(move_one)(struct INTERCONNECT_TYPE *c, uin
 INTERCONNECT_INLINE bool INTERCONNECT(move_words)(struct INTERCONNECT_TYPE *c, uint64_t pending,
                                                   bool reply)
 {
-    const struct interconnect_view v = interconnect_look(&c->interconnect, reply, c->io.base.now);
+    const struct interconnect_view v = interconnect_look(&c->interconnect, reply, c->io.base.limit);
     struct interconnect_side *s = &c->interconnect.side[reply];
+    struct interconnect_few *few = &s->few;
     uint64_t known = *v.known, busy = *v.busy;
     bool again = false;
     for (uint64_t bits = pending & ~known; bits; bits &= bits - 1) {
         uint32_t source = (uint32_t)__builtin_ctzll(bits);
-        const struct message *m = ring_oldest(ring_at(v.rings[source]), v.now);
+        const struct message *m = ring_oldest(ring_placed(few->rings[source]), v.limit);
         int32_t target = m ? INTERCONNECT(target)(c, m, reply) : -1;
         if (target < 0)
             continue;
         known |= bits & -bits;
-        v.wanted[target] |= bits & -bits;
+        few->wanted[target] |= bits & -bits;
         busy |= (uint64_t)1 << target;
     }
     for (uint64_t bits = busy; bits; bits &= bits - 1) {
         uint32_t target = (uint32_t)__builtin_ctzll(bits);
-        struct interconnect_target *t = &v.by_target[target];
+        struct interconnect_target *t = &few->by_target[target];
         if (t->free_at > v.now) {
             INTERCONNECT(wake_at)(c, t->free_at);
             continue;
         }
-        struct ring *out = ring_at(t->ring);
-        if (!ring_has_room(out, v.now)
+        struct ring *out = ring_placed(t->ring);
+        if (!ring_has_room(out, v.limit)
             || (!reply && !index_pool_has(&c->interconnect.free_origins)))
             continue;
-        uint64_t wanted = v.wanted[target], behind = wanted & UINT64_MAX << t->last_served << 1;
+        uint64_t wanted = few->wanted[target], behind = wanted & UINT64_MAX << t->last_served << 1;
         uint64_t turn = behind ? behind : wanted, chosen = turn & -turn, others = wanted ^ chosen;
         uint32_t source = (uint32_t)__builtin_ctzll(turn);
         bool more;
-        v.wanted[target] = others;
+        few->wanted[target] = others;
         known ^= chosen;
         t->last_served = source;
         unsigned cycles =
-            INTERCONNECT(pass)(c, &v, ring_at(v.rings[source]), out, source, reply, &more);
+            INTERCONNECT(pass)(c, &v, ring_placed(few->rings[source]), out, source, reply, &more);
         t->free_at = v.now + cycles;
         again |= more;
         if (!others) {
@@ -292,7 +300,7 @@ INTERCONNECT_INLINE bool INTERCONNECT(move_words)(struct INTERCONNECT_TYPE *c, u
 INTERCONNECT_INLINE bool INTERCONNECT(move_side)(struct INTERCONNECT_TYPE *c, bool reply)
 {
     const struct interconnect_side *s = &c->interconnect.side[reply];
-    if (s->source_words != 1 || s->target_words != 1
+    if (!interconnect_is_small(s)
         || (INTERCONNECT_BUBBLE && c->interconnect.bubble)) /* who may enter depends on more */
         return INTERCONNECT(move_all)(c, reply);
     uint32_t first =

@@ -38,7 +38,16 @@ struct interconnect_kind {
 struct interconnect_target {
     uint64_t free_at; /* cycle from which it can take the next message */
     uint32_t last_served;
-    uint32_t ring; /* number; RING_NONE: nothing can be sent there */
+    uint32_t ring; /* ring_place_of() */
+};
+
+#define INTERCONNECT_FEW 64u /* sources, targets: bitmaps of one word, found without a lookup */
+
+/* Of a side that has few, what otherwise has a place of its own. */
+struct interconnect_few {
+    uint64_t wanted[INTERCONNECT_FEW];
+    struct interconnect_target by_target[INTERCONNECT_FEW];
+    _Alignas(uint64_t) uint32_t rings[INTERCONNECT_FEW];
 };
 
 struct interconnect_side {
@@ -47,16 +56,18 @@ struct interconnect_side {
     uint32_t known;         /* arena offsets: bitmap of sources */
     uint32_t wanted;        /* bitmap of sources, each target */
     uint32_t busy;          /* bitmap of targets that are wanted */
-    uint32_t rings;         /* uint32_t by source: number of the ring it shows messages on */
+    uint32_t rings;         /* uint32_t by source: place of the ring it shows messages on */
     uint32_t by_target;     /* struct interconnect_target [targets] */
     uint32_t first_message; /* in the platform's table */
     uint32_t ring_in;       /* bubble: bitmap of sources that are other stops of the ring */
     uint32_t ring_out;      /* bubble: bitmap of targets that are */
     uint64_t conflict_until;
     struct interconnect_kind kinds[INTERCONNECT_KINDS];
+    struct interconnect_few few;
 };
 
 struct interconnect {
+    struct platform_way way;          /* when there is a space that routes */
     struct interconnect_side side[2]; /* requests, replies */
     struct index_pool free_origins;
     uint32_t origins;
@@ -67,7 +78,7 @@ struct interconnect {
 
 /* Where a side lies, looked up once a tick: in locals, which no store can change. */
 struct interconnect_view {
-    uint64_t now;
+    uint64_t now, limit;
     uint64_t *known, *wanted, *busy;
     const uint32_t *rings;
     struct interconnect_target *by_target;
@@ -81,11 +92,12 @@ static inline uint64_t *interconnect_bits(uint32_t offset)
 }
 
 static inline struct interconnect_view interconnect_look(const struct interconnect *x, bool reply,
-                                                         uint64_t now)
+                                                         uint64_t limit)
 {
     const struct interconnect_side *s = &x->side[reply];
     return (struct interconnect_view){
-        .now = now,
+        .now = limit >> 16,
+        .limit = limit,
         .known = interconnect_bits(s->known),
         .wanted = interconnect_bits(s->wanted),
         .busy = interconnect_bits(s->busy),
@@ -97,6 +109,11 @@ static inline struct interconnect_view interconnect_look(const struct interconne
     };
 }
 
+static inline bool interconnect_is_small(const struct interconnect_side *s)
+{
+    return s->sources <= INTERCONNECT_FEW && s->targets <= INTERCONNECT_FEW;
+}
+
 static inline void interconnect_side_init(struct interconnect_side *s, uint32_t sources,
                                           uint32_t targets)
 {
@@ -105,10 +122,16 @@ static inline void interconnect_side_init(struct interconnect_side *s, uint32_t 
     s->source_words = (sources + 63) / 64;
     s->target_words = (targets + 63) / 64;
     s->known = arena_allocate(s->source_words * sizeof(uint64_t));
-    s->wanted = arena_allocate((size_t)targets * s->source_words * sizeof(uint64_t));
     s->busy = arena_allocate(s->target_words * sizeof(uint64_t));
-    s->rings = arena_allocate(sources * sizeof(uint32_t));
-    s->by_target = arena_allocate(targets * sizeof(struct interconnect_target));
+    if (interconnect_is_small(s)) {
+        s->wanted = arena_place(s->few.wanted);
+        s->rings = arena_place(s->few.rings);
+        s->by_target = arena_place(s->few.by_target);
+    } else {
+        s->wanted = arena_allocate((size_t)targets * s->source_words * sizeof(uint64_t));
+        s->rings = arena_allocate(sources * sizeof(uint32_t));
+        s->by_target = arena_allocate(targets * sizeof(struct interconnect_target));
+    }
     s->ring_in = arena_allocate(s->source_words * sizeof(uint64_t));
     s->ring_out = arena_allocate(s->target_words * sizeof(uint64_t));
     for (uint32_t t = 0; t < targets; t++)

@@ -15,7 +15,8 @@ static void INTERCONNECT(touch)(struct component *self, const struct warm_access
     if (target < 0)
         target = c->io.base.route_else;
     if (target >= 0)
-        warm_pass(arena_at(struct interconnect_target, x->side[0].by_target)[target].ring, access);
+        warm_pass(engine_base.port_rings[2 * (INTERCONNECT(io)(c)->to_first + (uint32_t)target)],
+                  access);
 }
 
 static const struct warm_ops INTERCONNECT(warm_ops) = {.touch = INTERCONNECT(touch)};

@@ -15,9 +15,9 @@ static void dram_init(struct dram *c)
         dram_init_timed(c);
         return;
     }
-    ring_add_pipeline(c->io.top_reply, (uint32_t)dram_params(c)->latency - 1);
+    ring_add_pipeline(ring_number(c->io.top_reply), (uint32_t)dram_params(c)->latency - 1);
     if (dram_dma_is_connected(c))
-        ring_add_pipeline(c->io.dma_reply, (uint32_t)dram_params(c)->latency - 1);
+        ring_add_pipeline(ring_number(c->io.dma_reply), (uint32_t)dram_params(c)->latency - 1);
 }
 
 static __attribute__((noinline)) void

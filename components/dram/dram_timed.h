@@ -34,9 +34,9 @@ static void dram_init_timed(struct dram *c)
         c->queues[p].answers = arena_allocate(entries * sizeof(struct dram_answer));
     index_pool_init(&c->free_requests, capacity);
     c->requests = arena_allocate(capacity * sizeof(struct dram_entry));
-    ring_add_pipeline(c->io.top_reply, overhead);
+    ring_add_pipeline(ring_number(c->io.top_reply), overhead);
     if (dram_dma_is_connected(c))
-        ring_add_pipeline(c->io.dma_reply, overhead);
+        ring_add_pipeline(ring_number(c->io.dma_reply), overhead);
 }
 
 static struct dram_entry *dram_entry(const struct dram *c, uint32_t number)

@@ -29,7 +29,7 @@ static bool hand_on(struct packet_processor *c)
     uint32_t to = packet_processor_io(c)->cp_request;
     bool sent = false;
     while ((m = packet_processor_host_peek(c)) && packet_processor_cp_can_send(c)) {
-        port_forward(to, packet_processor_now(c), port_messages(to),
+        port_forward(to, c->io.base.limit, port_messages(ring_number(to)),
                      (const struct message *)(const void *)m, packet_processor_host_payload(c),
                      m->tag);
         packet_processor_host_pop(c);
@@ -50,7 +50,7 @@ static bool answers_take(struct packet_processor *c)
         } else {
             if (!packet_processor_host_can_reply(c))
                 break;
-            port_forward(to, packet_processor_now(c), port_messages(to),
+            port_forward(to, c->io.base.limit, port_messages(ring_number(to)),
                          (const struct message *)(const void *)m,
                          packet_processor_cp_reply_payload(c), m->tag);
         }

@@ -49,7 +49,7 @@ static void sector_cache_init(struct sector_cache *c)
     index_pool_init(&c->free_targets, targets);
     index_pool_init(&c->free_sent, c->mshr_count);
     sector_carve(c, (uint64_t)k->shared);
-    ring_add_pipeline(c->io.top_reply, (uint32_t)k->latency - 1);
+    ring_add_pipeline(ring_number(c->io.top_reply), (uint32_t)k->latency - 1);
     sector_cache_replacement_ops(c)->setup(sector_cache_replacement(c), sets, ways);
     warm_register(&c->io.base, &sector_cache_warm_ops);
 }
@@ -227,7 +227,8 @@ static bool work_on_control(struct sector_cache *c)
  * to be called when it is not. */
 static bool claim_banks(struct sector_cache *c, uint64_t number, unsigned sectors, bool claim)
 {
-    uint64_t *banks = arena_at(uint64_t, c->banks), now = c->io.base.now, free_at = 0;
+    uint64_t *banks = arena_at(uint64_t, c->banks), now = component_tick_now(&c->io.base),
+             free_at = 0;
     uint64_t mask = (uint64_t)(sector_cache_params(c)->banks - 1);
     for (unsigned rest = sectors; rest; rest &= rest - 1) {
         uint64_t *bank = &banks[(number * 4 + (unsigned)__builtin_ctz(rest)) & mask];
@@ -248,7 +249,7 @@ static bool hold(struct sector_cache *c, bool conflict)
     *(conflict ? &c->io.stats.bank_conflicts : &c->io.stats.reservation_fails) += !*counted;
     *counted = true;
     if (!c->blocked_since)
-        c->blocked_since = c->io.base.now + 1;
+        c->blocked_since = component_tick_now(&c->io.base) + 1;
     return false;
 }
 
@@ -272,7 +273,7 @@ static bool take_head(struct sector_cache *c, const struct sector_mem_request *m
     if (banked)
         claim_banks(c, number, sectors, true);
     if (c->blocked_since)
-        c->io.stats.blocked += c->io.base.now + 1 - c->blocked_since;
+        c->io.stats.blocked += component_tick_now(&c->io.base) + 1 - c->blocked_since;
     c->blocked_since = 0;
     c->head_conflicted = c->head_failed = false;
     return true;

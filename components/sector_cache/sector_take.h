@@ -151,7 +151,7 @@ static inline bool pass_on(struct sector_cache *c, const struct sector_mem_reque
 static inline void atomic_happens(struct sector_cache *c, uint32_t line, uint64_t number,
                                   unsigned sectors, uint32_t count)
 {
-    uint64_t *banks = arena_at(uint64_t, c->banks), now = c->io.base.now;
+    uint64_t *banks = arena_at(uint64_t, c->banks), now = component_tick_now(&c->io.base);
     uint32_t each = (count + sector_count(sectors) - 1) / sector_count(sectors);
     uint32_t rate = (uint32_t)sector_cache_params(c)->atomic_rate;
     for (unsigned rest = sectors; rest; rest &= rest - 1) {

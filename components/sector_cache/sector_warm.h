@@ -23,7 +23,7 @@ static void warm_below(const struct sector_cache *c, const struct warm_access *a
         below.mask = warm_mask(sectors, half);
         below.kind = (uint8_t)kind;
         if (below.mask)
-            warm_pass(c->io.bottom_request, &below);
+            warm_pass(ring_number(c->io.bottom_request), &below);
     }
 }
 
@@ -41,7 +41,7 @@ static void sector_cache_warm_touch(struct component *self, const struct warm_ac
     partial |= (a->mask >> 32 != UINT32_MAX) << 1;
     bool shared = sector_cache_params(c)->atomics == SECTOR_CACHE_ATOMICS_HERE;
     if (a->kind == WARM_PAGE || (a->kind == WARM_COHERENT && !shared)) {
-        warm_pass(c->io.bottom_request, a);
+        warm_pass(ring_number(c->io.bottom_request), a);
         return;
     }
     struct sector_touched t =
@@ -50,7 +50,7 @@ static void sector_cache_warm_touch(struct component *self, const struct warm_ac
     warm_below(c, a, t.evicted, WARM_WRITE, t.evicted_sectors);
     warm_below(c, a, line, WARM_READ, t.load);
     if (t.store)
-        warm_pass(c->io.bottom_request, a); /* with its bytes */
+        warm_pass(ring_number(c->io.bottom_request), a); /* with its bytes */
     warm_below(c, a, line, WARM_ATOMIC, t.atomic);
     warm_below(c, a, line, WARM_FILL, t.fill);
 }

@@ -179,7 +179,7 @@ static void enter(struct sector_crossbar *c, struct side *s, uint32_t source, ui
     bits_at(s->known)[source / 64] |= bit;
     bits_at(s->wanted)[(size_t)target * s->source_words + source / 64] |= bit;
     bits_at(s->busy)[target / 64] |= (uint64_t)1 << (target % 64);
-    arena_at(struct source, s->sources)[source].since = c->io.base.now;
+    arena_at(struct source, s->sources)[source].since = component_tick_now(&c->io.base);
 }
 
 /* Enters the messages that have come to the front of their sources. */
@@ -188,13 +188,13 @@ static void discover(struct sector_crossbar *c, unsigned side)
     struct side *s = &c->side[side];
     uint32_t first = side == REPLIES ? sector_crossbar_to_first_pending(c)
                                      : sector_crossbar_from_first_pending(c);
-    uint64_t now = c->io.base.now;
+    uint64_t now = component_tick_now(&c->io.base);
     for (uint32_t w = 0; w < s->source_words; w++) {
         uint64_t bits = pending_bits(c, first + w * 64, first + s->source_count);
         for (bits &= ~bits_at(s->known)[w]; bits; bits &= bits - 1) {
             uint32_t i = w * 64 + (uint32_t)__builtin_ctzll(bits);
             const struct source *source = arena_at(struct source, s->sources) + i;
-            const struct message *m = ring_oldest(ring_at(source->ring), now);
+            const struct message *m = ring_oldest(ring_at(source->ring), c->io.base.limit);
             if (!m)
                 continue;
             if (source->free_at > now)
@@ -235,7 +235,7 @@ static void pass(struct sector_crossbar *c, unsigned side, uint32_t number, stru
 {
     struct source *source = arena_at(struct source, c->side[side].sources) + number;
     struct ring *in = ring_at(source->ring);
-    uint64_t now = c->io.base.now;
+    uint64_t now = component_tick_now(&c->io.base);
     const struct message *m = ring_slot(in->head);
     struct message *to = ring_slot(out->tail);
     struct origin *origins = arena_at(struct origin, c->origins);
@@ -249,12 +249,12 @@ static void pass(struct sector_crossbar *c, unsigned side, uint32_t number, stru
     }
     memcpy(to->fields, m->fields, RING_FIELD_BYTES);
     to->tag = (uint16_t)tag;
-    ring_post(out, now, message_kind(m), side == REQUESTS);
+    ring_post(out, c->io.base.limit, message_kind(m), side == REQUESTS);
     c->io.stats.conflicts += source->since != now;
     *(side == REPLIES ? &c->io.stats.replies : &c->io.stats.requests) += 1;
     *(side == REPLIES ? &c->io.stats.reply_flits : &c->io.stats.request_flits) += cycles;
     t->free_at = source->free_at = now + cycles;
-    if (ring_drop(in, now))
+    if (ring_drop(in, c->io.base.limit))
         sector_crossbar_wake_at(c, source->free_at);
 }
 
@@ -263,12 +263,12 @@ static void serve(struct sector_crossbar *c, unsigned side, uint32_t number)
 {
     struct side *s = &c->side[side];
     struct target *t = arena_at(struct target, s->targets) + number;
-    if (t->free_at > c->io.base.now) {
+    if (t->free_at > component_tick_now(&c->io.base)) {
         sector_crossbar_wake_at(c, t->free_at);
         return;
     }
     struct ring *out = ring_at(t->ring);
-    if (!ring_has_room(out, c->io.base.now)
+    if (!ring_has_room(out, c->io.base.limit)
         || (side == REQUESTS && !index_pool_has(&c->free_origins)))
         return;
     bool others;

@@ -295,7 +295,7 @@ static bool finish(struct sector_dram *c, uint32_t i)
     while (p->count) {
         uint32_t number = arena_at(uint32_t, p->answers)[p->first & c->mask];
         const struct entry *e = entry_at(c, number);
-        if (e->due > c->io.base.now) {
+        if (e->due > component_tick_now(&c->io.base)) {
             sector_dram_wake_at(c, e->due);
             break;
         }

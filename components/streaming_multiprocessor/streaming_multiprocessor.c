@@ -20,7 +20,7 @@ static void sm_warm_begin(struct component *self)
     const struct streaming_multiprocessor *c =
         (const struct streaming_multiprocessor *)(void *)self;
     if (streaming_multiprocessor_control_is_connected(c))
-        warm_drop(c->io.mem_request);
+        warm_drop(ring_number(c->io.mem_request));
 }
 
 static void sm_warm_carve(struct component *self, uint32_t bytes)
@@ -28,7 +28,7 @@ static void sm_warm_carve(struct component *self, uint32_t bytes)
     struct streaming_multiprocessor *c = (struct streaming_multiprocessor *)(void *)self;
     if (!streaming_multiprocessor_control_is_connected(c) || bytes == c->carve)
         return;
-    warm_carve(c->io.control_request, bytes);
+    warm_carve(ring_number(c->io.control_request), bytes);
     c->carve = bytes;
 }
 
@@ -38,7 +38,7 @@ static void streaming_multiprocessor_init(struct streaming_multiprocessor *c)
 {
     const struct streaming_multiprocessor_params *params = streaming_multiprocessor_params(c);
     warm_register(&c->io.base, &sm_warm_ops);
-    warm_register_unit(&c->io.base, c->io.mem_request, RING_NONE, RING_NONE, 0);
+    warm_register_unit(&c->io.base, ring_number(c->io.mem_request), RING_NONE, RING_NONE, 0);
     c->event_table = arena_allocate(SM_EVENTS * sizeof(struct sm_event));
     c->pending_table = arena_allocate((size_t)params->in_flight * sizeof(struct sm_pending));
     c->queue_table = arena_allocate(sizeof(struct sm_access) * SM_QUEUE * SM_SUB_CORES);

@@ -56,7 +56,7 @@ static void tlb_touch(struct component *self, const struct warm_access *a)
         translation_touch(&c->table, i);
         return;
     }
-    warm_pass(c->io.bottom_request, a);
+    warm_pass(ring_number(c->io.bottom_request), a);
     translation_enter(&c->table, a->pid, a->address, a->physical, a->page_bits, a->writable);
 }
 
@@ -193,7 +193,7 @@ static bool take_pages(struct tlb *c)
             if (!tlb_top_can_reply(c, w->input))
                 return progress;
             message_note_next(
-                answers_of(c, w->input),
+                ring_place_of(answers_of(c, w->input)),
                 (struct message_note){.page = message_note_cycles(tlb_now(c) - w->since)});
             tlb_top_reply_found(c, w->input, w->tag, m->found.physical, m->found.page_bits,
                                 m->found.valid, m->found.writable);
@@ -254,7 +254,7 @@ static bool take(struct tlb *c, uint32_t input, const struct translate_request *
         if (!tlb_top_can_reply(c, input))
             return false;
         const struct translation_entry *e = translation_entry(&c->table, i);
-        message_note_next(answers_of(c, input), (struct message_note){0});
+        message_note_next(ring_place_of(answers_of(c, input)), (struct message_note){0});
         tlb_top_reply_found(c, input, m->tag, e->physical, (uint8_t)c->table.page_bits, true,
                             e->writable);
         translation_touch(&c->table, i);

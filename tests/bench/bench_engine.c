@@ -90,12 +90,12 @@ static void sender_init(struct sender *c)
 static bool sender_tick(struct sender *c)
 {
     uint64_t now = component_now(&c->io.base);
-    if (c->sent == send_limit || !ring_can_send(c->io.request, now))
+    if (c->sent == send_limit || !ring_can_send(c->io.request, ring_limit(now)))
         return false;
     struct message *m = ring_next(c->io.request);
     __builtin_memcpy(m->fields, &c->sent, sizeof c->sent);
     c->sent++;
-    ring_send(c->io.request, now, 0, 0, 0);
+    ring_send(c->io.request, ring_limit(now), 0, 0, 0);
     return true;
 }
 
@@ -114,13 +114,13 @@ static void receiver_init(struct receiver *c)
 static bool receiver_tick(struct receiver *c)
 {
     uint64_t now = component_now(&c->io.base);
-    const struct message *m = ring_peek(c->io.request, now);
+    const struct message *m = ring_peek(c->io.request, ring_limit(now));
     uint64_t value;
     if (!m)
         return false;
     __builtin_memcpy(&value, m->fields, sizeof value);
     c->sum += value;
-    ring_pop(c->io.request, now);
+    ring_pop(c->io.request, ring_limit(now));
     return true;
 }
 

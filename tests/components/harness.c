@@ -61,7 +61,7 @@ static struct harness_message *note(struct end *e, uint32_t ring, const struct m
     l->kind = (uint8_t)message_kind(m);
     l->tag = m->tag;
     memcpy(l->fields, m->fields, sizeof l->fields);
-    uint32_t bytes = port_messages(ring)[l->kind].payload_bytes;
+    uint32_t bytes = port_messages(ring_number(ring))[l->kind].payload_bytes;
     memcpy(l->payload, ring_peek_payload(ring), bytes < HARNESS_PAYLOAD ? bytes : HARNESS_PAYLOAD);
     return l;
 }
@@ -69,12 +69,12 @@ static struct harness_message *note(struct end *e, uint32_t ring, const struct m
 static void put(uint32_t ring, const struct harness_message *m, uint64_t now)
 {
     struct message *to = ring_next(ring);
-    const struct platform_message *about = &port_messages(ring)[m->kind];
+    const struct platform_message *about = &port_messages(ring_number(ring))[m->kind];
     memcpy(to->fields, m->fields, sizeof to->fields);
     to->tag = m->tag;
     memcpy(ring_next_payload(ring), m->payload,
            about->payload_bytes < HARNESS_PAYLOAD ? about->payload_bytes : HARNESS_PAYLOAD);
-    ring_send(ring, now, m->kind, about->wire_bytes, about->awaited);
+    ring_send(ring, ring_limit(now), m->kind, about->wire_bytes, about->awaited);
 }
 
 static void requester_init(struct requester *c)
@@ -90,9 +90,9 @@ static bool requester_tick(struct requester *c)
     const struct message *m;
     if (now < e->not_before)
         component_wake_at(&c->io.base, e->not_before);
-    while (now >= e->not_before && (m = ring_peek(c->io.reply, now))) {
+    while (now >= e->not_before && (m = ring_peek(c->io.reply, ring_limit(now)))) {
         note(e, c->io.reply, m, now);
-        ring_pop(c->io.reply, now);
+        ring_pop(c->io.reply, ring_limit(now));
         progress = true;
     }
     while (e->next < e->queue_count) {
@@ -100,7 +100,7 @@ static bool requester_tick(struct requester *c)
             component_wake_at(&c->io.base, e->queue[e->next].cycle);
             break;
         }
-        if (!ring_can_send(c->io.request, now))
+        if (!ring_can_send(c->io.request, ring_limit(now)))
             break;
         put(c->io.request, &e->queue[e->next++], now);
         progress = true;
@@ -130,10 +130,10 @@ static bool server_tick(struct server *c)
     const struct message *m;
     if (now < e->not_before)
         component_wake_at(&c->io.base, e->not_before);
-    while (now >= e->not_before && (m = ring_peek(c->io.request, now))) {
+    while (now >= e->not_before && (m = ring_peek(c->io.request, ring_limit(now)))) {
         e->due[e->log_count] = now + e->latency - 1;
         note(e, c->io.request, m, now);
-        ring_pop(c->io.request, now);
+        ring_pop(c->io.request, ring_limit(now));
         progress = true;
     }
     while (e->answer && e->answered < e->log_count) {
@@ -142,7 +142,7 @@ static bool server_tick(struct server *c)
             component_wake_at(&c->io.base, e->due[e->answered]);
             break;
         }
-        if (!ring_can_send(c->io.reply, now))
+        if (!ring_can_send(c->io.reply, ring_limit(now)))
             break;
         reply.tag = e->log[e->answered].tag;
         e->answer(&e->log[e->answered++], &reply);

@@ -54,7 +54,7 @@ static uint64_t now(const struct probe *c)
 
 static uint32_t ring(uint32_t first, uint32_t element, bool reply)
 {
-    return engine_base.port_rings[2 * (first + element) + reply];
+    return ring_place_of(engine_base.port_rings[2 * (first + element) + reply]);
 }
 
 static uint64_t random_next(struct probe *c)
@@ -82,12 +82,13 @@ static void probe_init(struct probe *c)
 static bool send(struct probe *c, uint32_t port)
 {
     uint32_t number = ring(c->io.out_first, port, false);
-    if (!ring_can_send(number, now(c)))
+    if (!ring_can_send(number, ring_limit(now(c))))
         return false;
     uint64_t value = c->sent++ << 8 | port;
     memcpy(ring_next(number)->fields, &value, sizeof value);
     ring_next(number)->tag = (uint16_t)value;
-    ring_send(number, now(c), 0, (unsigned)param(c, PROBE_BYTES), param(c, PROBE_ANSWERS) != 0);
+    ring_send(number, ring_limit(now(c)), 0, (unsigned)param(c, PROBE_BYTES),
+              param(c, PROBE_ANSWERS) != 0);
     note(c, PROBE_SENT, value);
     return true;
 }
@@ -98,10 +99,10 @@ static bool take_replies(struct probe *c)
     for (uint32_t port = 0; port < c->io.out_count; port++) {
         uint32_t number = ring(c->io.out_first, port, true);
         const struct message *m;
-        while ((m = ring_peek(number, now(c)))) {
+        while ((m = ring_peek(number, ring_limit(now(c))))) {
             note(c, PROBE_REPLIED, m->tag);
             c->io.stats.replies++;
-            ring_pop(number, now(c));
+            ring_pop(number, ring_limit(now(c)));
             progress = true;
         }
     }
@@ -111,10 +112,10 @@ static bool take_replies(struct probe *c)
 /* Takes one request of a port and answers it. */
 static bool take(struct probe *c, uint32_t port)
 {
-    const struct message *m = ring_peek(ring(c->io.in_first, port, false), now(c));
+    const struct message *m = ring_peek(ring(c->io.in_first, port, false), ring_limit(now(c)));
     uint32_t back = ring(c->io.in_first, port, true);
     uint64_t value;
-    if (!m || (param(c, PROBE_ANSWERS) && !ring_can_send(back, now(c))))
+    if (!m || (param(c, PROBE_ANSWERS) && !ring_can_send(back, ring_limit(now(c)))))
         return false;
     memcpy(&value, m->fields, sizeof value);
     note(c, PROBE_RECEIVED, value << 8 | port);
@@ -123,9 +124,9 @@ static bool take(struct probe *c, uint32_t port)
     stat_histogram_add(&c->io.stats.values, value);
     if (param(c, PROBE_ANSWERS)) {
         ring_next(back)->tag = m->tag;
-        ring_send(back, now(c), 0, (unsigned)param(c, PROBE_BYTES), 0);
+        ring_send(back, ring_limit(now(c)), 0, (unsigned)param(c, PROBE_BYTES), 0);
     }
-    ring_pop(ring(c->io.in_first, port, false), now(c));
+    ring_pop(ring(c->io.in_first, port, false), ring_limit(now(c)));
     return true;
 }
 
@@ -179,16 +180,16 @@ static bool relay(struct probe *c)
 {
     if (c->sent < (uint64_t)param(c, PROBE_COUNT) && send(c, 0))
         return true;
-    if (!ring_peek(ring(c->io.in_first, 0, false), now(c)) || !send(c, 0))
+    if (!ring_peek(ring(c->io.in_first, 0, false), ring_limit(now(c))) || !send(c, 0))
         return false;
     return take(c, 0);
 }
 
 static bool silent(struct probe *c)
 {
-    if (!ring_peek(ring(c->io.in_first, 0, false), now(c)))
+    if (!ring_peek(ring(c->io.in_first, 0, false), ring_limit(now(c))))
         return false;
-    ring_pop(ring(c->io.in_first, 0, false), now(c));
+    ring_pop(ring(c->io.in_first, 0, false), ring_limit(now(c)));
     c->owed++;
     return true;
 }

@@ -44,7 +44,7 @@ Test(mail, a_message_is_told_in_the_next_window)
     uint32_t lane = component_lane(to);
     cr_assert_eq(lanes[lane].next_ps, ENGINE_NEVER);
     cr_assert(!mail_is_pending());
-    ring_send(0, 3, 0, 0, 0);
+    ring_send(ring_place_of(0), ring_limit(3), 0, 0, 0);
     cr_assert(mail_is_pending());
     cr_assert_eq(component_pending(to, 0), 0);
     mail_turn();
@@ -54,8 +54,8 @@ Test(mail, a_message_is_told_in_the_next_window)
     deliver(lane, 1);
     cr_assert_eq(component_pending(to, 0), 1);
     cr_assert_eq(lanes[lane].next_ps, (3 + LATENCY) * 1000);
-    cr_assert_eq(ring_peek(split_far(0), 3 + LATENCY - 1), NULL);
-    cr_assert_neq(ring_peek(split_far(0), 3 + LATENCY), NULL);
+    cr_assert_eq(ring_peek(ring_place_of(split_far(0)), ring_limit(3 + LATENCY - 1)), NULL);
+    cr_assert_neq(ring_peek(ring_place_of(split_far(0)), ring_limit(3 + LATENCY)), NULL);
     mail_turn();
     cr_assert(!mail_is_due(lane)); /* once */
 }
@@ -64,19 +64,19 @@ Test(mail, order_and_bytes_of_messages_stay)
 {
     build();
     for (uint16_t i = 0; i < DEPTH; i++) {
-        cr_assert(ring_can_send(0, i));
-        ring_next(0)->tag = i;
-        ring_next(0)->fields[0] = (uint8_t)(100 + i);
-        ring_send(0, i, 0, 0, 0);
+        cr_assert(ring_can_send(ring_place_of(0), ring_limit(i)));
+        ring_next(ring_place_of(0))->tag = i;
+        ring_next(ring_place_of(0))->fields[0] = (uint8_t)(100 + i);
+        ring_send(ring_place_of(0), ring_limit(i), 0, 0, 0);
     }
     mail_turn();
     deliver(component_lane(to), 1);
     for (uint16_t i = 0; i < DEPTH; i++) {
-        const struct message *m = ring_peek(split_far(0), i + LATENCY);
+        const struct message *m = ring_peek(ring_place_of(split_far(0)), ring_limit(i + LATENCY));
         cr_assert_neq(m, NULL);
         cr_assert_eq(m->tag, i);
         cr_assert_eq(m->fields[0], 100 + i);
-        ring_pop(split_far(0), i + LATENCY);
+        ring_pop(ring_place_of(split_far(0)), ring_limit(i + LATENCY));
     }
     cr_assert_eq(component_pending(to, 0), 0);
 }
@@ -86,9 +86,10 @@ Test(mail, a_refused_sender_is_woken_when_it_may_send)
     build();
     uint32_t lane = component_lane(from);
     for (uint64_t i = 0; i < DEPTH; i++)
-        ring_send(0, i, 0, 0, 0);
-    cr_assert(!ring_can_send(0, DEPTH));
-    cr_assert(!ring_can_send(0, DEPTH)); /* asking twice is waiting once */
+        ring_send(ring_place_of(0), ring_limit(i), 0, 0, 0);
+    cr_assert(!ring_can_send(ring_place_of(0), ring_limit(DEPTH)));
+    cr_assert(
+        !ring_can_send(ring_place_of(0), ring_limit(DEPTH))); /* asking twice is waiting once */
     cr_assert_eq(lanes[lane].waits, 1);
     cr_assert(mail_is_pending());
     mail_turn();
@@ -96,20 +97,20 @@ Test(mail, a_refused_sender_is_woken_when_it_may_send)
     deliver(lane, 1);
     cr_assert_eq(lanes[lane].waits, 1); /* nothing was freed */
     cr_assert_eq(lanes[lane].next_ps, ENGINE_NEVER);
-    ring_pop(split_far(0), LATENCY + 1);
+    ring_pop(ring_place_of(split_far(0)), ring_limit(LATENCY + 1));
     mail_turn();
     cr_assert(mail_is_due(lane));
     deliver(lane, 2);
     cr_assert_eq(lanes[lane].waits, 0);
     cr_assert_eq(lanes[lane].next_ps, (2 * LATENCY + 1) * 1000);
-    cr_assert(!ring_can_send(0, 2 * LATENCY));
-    cr_assert(ring_can_send(0, 2 * LATENCY + 1));
+    cr_assert(!ring_can_send(ring_place_of(0), ring_limit(2 * LATENCY)));
+    cr_assert(ring_can_send(ring_place_of(0), ring_limit(2 * LATENCY + 1)));
 }
 
 Test(mail, everything_at_once_between_windows)
 {
     build();
-    ring_send(0, 1, 0, 0, 0);
+    ring_send(ring_place_of(0), ring_limit(1), 0, 0, 0);
     mail_deliver_all(LATENCY * 1000);
     cr_assert_eq(component_pending(to, 0), 1);
     cr_assert(!mail_is_pending());

@@ -72,7 +72,7 @@ Test(split, a_ring_between_lanes_has_two_ends_and_one_set_of_slots)
         cr_assert_eq(ring_at(split_far(i))->first, ring_at(i)->first);
         cr_assert_eq(ring_at(split_far(i))->end, ring_at(i)->end);
         cr_assert_eq(ring_at(i)->simple, !cut);
-        cr_assert_eq(ring_at(split_far(i))->receiver, platform_component(p->receiver)->id);
+        cr_assert_eq(ring_receiver(ring_at(split_far(i))), platform_component(p->receiver)->id);
     }
 }
 

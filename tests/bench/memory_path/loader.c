@@ -111,6 +111,7 @@ static void check(struct loader *c, const struct flight *f, const uint8_t *line)
                     (unsigned long long)f->word);
 }
 
+/* True: another one can be seen. */
 static bool take_reply(struct loader *c)
 {
     const struct mem_reply *m = loader_mem_peek_reply(c);
@@ -121,10 +122,9 @@ static bool take_reply(struct loader *c)
         check(c, f, mem_data_data(loader_mem_reply_payload(c), LINE));
     if (loader_params(c)->pattern == LOADER_PATTERN_STORES)
         arena_at(uint8_t, c->busy)[own_line(c, f->address)] = 0;
-    stat_histogram_add(&c->io.stats.latency, loader_now(c) - f->sent);
+    stat_histogram_add(&c->io.stats.latency, component_tick_now(&c->io.base) - f->sent);
     c->free |= (uint64_t)1 << m->tag;
-    loader_mem_pop_reply(c);
-    return true;
+    return ring_drop(ring_placed(c->io.mem_reply), c->io.base.limit);
 }
 
 static void send_store(struct loader *c, uint16_t tag, const struct flight *f)
@@ -144,11 +144,14 @@ static bool issue(struct loader *c)
     if (c->issued == (uint64_t)loader_params(c)->requests || !c->free)
         return false;
     uint64_t own = stores ? own_line(c, c->next_address) : 0;
-    if ((stores && arena_at(uint8_t, c->busy)[own]) || !loader_mem_can_send(c))
+    if ((stores && arena_at(uint8_t, c->busy)[own])
+        || ring_is_still_full(ring_placed(c->io.mem_request)) || !loader_mem_can_send(c))
         return false;
     uint16_t tag = (uint16_t)__builtin_ctzll(c->free);
     struct flight *f = &c->flights[tag];
-    *f = (struct flight){.address = c->next_address, .sent = loader_now(c)};
+    f->address = c->next_address;
+    f->word = 0;
+    f->sent = component_tick_now(&c->io.base);
     if (stores) {
         f->word = stored_word(f->address, arena_at(uint32_t, c->versions)[own] += store);
         arena_at(uint8_t, c->busy)[own] = 1;
@@ -168,7 +171,7 @@ static bool issue(struct loader *c)
 
 static bool loader_tick(struct loader *c)
 {
-    bool more = take_reply(c) && loader_mem_peek_reply(c);
+    bool more = take_reply(c);
     if (!issue(c) || !c->free)
         return more;
     return loader_mem_can_send(c) || more; /* when not, what it waits for is known now */

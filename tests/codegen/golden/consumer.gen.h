@@ -79,42 +79,42 @@ static inline uint32_t consumer_top_first_pending(const struct consumer *c)
 
 static inline const struct strand_request *consumer_top_peek(const struct consumer *c, uint32_t i)
 {
-    return (const struct strand_request *)ring_peek(engine_base.port_rings[2 * (consumer_io(c)->top_first + i)], consumer_io(c)->base.now);
+    return (const struct strand_request *)ring_peek(port_place(2 * (consumer_io(c)->top_first + i)), consumer_io(c)->base.limit);
 }
 
 static inline void *consumer_top_payload(const struct consumer *c, uint32_t i)
 {
-    return ring_peek_payload(engine_base.port_rings[2 * (consumer_io(c)->top_first + i)]);
+    return ring_peek_payload(port_place(2 * (consumer_io(c)->top_first + i)));
 }
 
 static inline void consumer_top_pop(const struct consumer *c, uint32_t i)
 {
-    ring_pop(engine_base.port_rings[2 * (consumer_io(c)->top_first + i)], consumer_io(c)->base.now);
+    ring_pop(port_place(2 * (consumer_io(c)->top_first + i)), consumer_io(c)->base.limit);
 }
 
 static inline bool consumer_top_can_reply(const struct consumer *c, uint32_t i)
 {
-    return ring_can_send(engine_base.port_rings[2 * (consumer_io(c)->top_first + i) + 1], consumer_io(c)->base.now);
+    return ring_can_send(port_place(2 * (consumer_io(c)->top_first + i) + 1), consumer_io(c)->base.limit);
 }
 
 static inline void consumer_top_reply_taken(const struct consumer *c, uint32_t i, uint16_t tag)
 {
-    struct ring *ring = ring_at(engine_base.port_rings[2 * (consumer_io(c)->top_first + i) + 1]);
+    struct ring *ring = ring_placed(port_place(2 * (consumer_io(c)->top_first + i) + 1));
     struct strand_reply *m = (struct strand_reply *)ring_slot(ring->tail);
     m->tag = tag;
-    ring_post(ring, consumer_io(c)->base.now, STRAND_TAKEN, 0);
+    ring_post(ring, consumer_io(c)->base.limit, STRAND_TAKEN, 0);
 }
 
 static inline void *consumer_top_reply_total(const struct consumer *c, uint32_t i, uint16_t tag, uint64_t lines, uint64_t first, bool ok)
 {
-    struct ring *ring = ring_at(engine_base.port_rings[2 * (consumer_io(c)->top_first + i) + 1]);
+    struct ring *ring = ring_placed(port_place(2 * (consumer_io(c)->top_first + i) + 1));
     struct strand_reply *m = (struct strand_reply *)ring_slot(ring->tail);
     void *payload = ring_payload(ring->tail);
     m->total.lines = lines;
     m->total.first = first;
     m->total.ok = ok;
     m->tag = tag;
-    ring_post(ring, consumer_io(c)->base.now, STRAND_TOTAL, 0);
+    ring_post(ring, consumer_io(c)->base.limit, STRAND_TOTAL, 0);
     return payload;
 }
 
@@ -131,7 +131,7 @@ static inline uint32_t consumer_direct_first_pending(const struct consumer *c)
 
 static inline const struct strand_request *consumer_direct_peek(const struct consumer *c)
 {
-    return (const struct strand_request *)port_peek_optional(consumer_io(c)->direct_request, consumer_io(c)->base.now);
+    return (const struct strand_request *)port_peek_optional(consumer_io(c)->direct_request, consumer_io(c)->base.limit);
 }
 
 static inline void *consumer_direct_payload(const struct consumer *c)
@@ -141,32 +141,32 @@ static inline void *consumer_direct_payload(const struct consumer *c)
 
 static inline void consumer_direct_pop(const struct consumer *c)
 {
-    ring_pop(consumer_io(c)->direct_request, consumer_io(c)->base.now);
+    ring_pop(consumer_io(c)->direct_request, consumer_io(c)->base.limit);
 }
 
 static inline bool consumer_direct_can_reply(const struct consumer *c)
 {
-    return port_can_send_optional(consumer_io(c)->direct_reply, consumer_io(c)->base.now);
+    return port_can_send_optional(consumer_io(c)->direct_reply, consumer_io(c)->base.limit);
 }
 
 static inline void consumer_direct_reply_taken(const struct consumer *c, uint16_t tag)
 {
-    struct ring *ring = ring_at(consumer_io(c)->direct_reply);
+    struct ring *ring = ring_placed(consumer_io(c)->direct_reply);
     struct strand_reply *m = (struct strand_reply *)ring_slot(ring->tail);
     m->tag = tag;
-    ring_post(ring, consumer_io(c)->base.now, STRAND_TAKEN, 0);
+    ring_post(ring, consumer_io(c)->base.limit, STRAND_TAKEN, 0);
 }
 
 static inline void *consumer_direct_reply_total(const struct consumer *c, uint16_t tag, uint64_t lines, uint64_t first, bool ok)
 {
-    struct ring *ring = ring_at(consumer_io(c)->direct_reply);
+    struct ring *ring = ring_placed(consumer_io(c)->direct_reply);
     struct strand_reply *m = (struct strand_reply *)ring_slot(ring->tail);
     void *payload = ring_payload(ring->tail);
     m->total.lines = lines;
     m->total.first = first;
     m->total.ok = ok;
     m->tag = tag;
-    ring_post(ring, consumer_io(c)->base.now, STRAND_TOTAL, 0);
+    ring_post(ring, consumer_io(c)->base.limit, STRAND_TOTAL, 0);
     return payload;
 }
 

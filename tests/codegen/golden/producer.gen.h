@@ -82,12 +82,12 @@ static inline uint32_t producer_bottom_first_pending(const struct producer *c)
 
 static inline bool producer_bottom_can_send(const struct producer *c)
 {
-    return ring_can_send(producer_io(c)->bottom_request, producer_io(c)->base.now);
+    return ring_can_send(producer_io(c)->bottom_request, producer_io(c)->base.limit);
 }
 
 static inline void *producer_bottom_send_put(const struct producer *c, uint16_t tag, uint32_t length, uint64_t order, uint64_t address, enum treatment how)
 {
-    struct ring *ring = ring_at(producer_io(c)->bottom_request);
+    struct ring *ring = ring_placed(producer_io(c)->bottom_request);
     struct strand_request *m = (struct strand_request *)ring_slot(ring->tail);
     void *payload = ring_payload(ring->tail);
     m->put.address = address;
@@ -95,30 +95,30 @@ static inline void *producer_bottom_send_put(const struct producer *c, uint16_t 
     m->put.length = length;
     m->put.how = (uint8_t)how;
     m->tag = tag;
-    ring_post(ring, producer_io(c)->base.now, STRAND_PUT, 1);
+    ring_post(ring, producer_io(c)->base.limit, STRAND_PUT, 1);
     return payload;
 }
 
 static inline void producer_bottom_send_count(const struct producer *c, uint16_t tag)
 {
-    struct ring *ring = ring_at(producer_io(c)->bottom_request);
+    struct ring *ring = ring_placed(producer_io(c)->bottom_request);
     struct strand_request *m = (struct strand_request *)ring_slot(ring->tail);
     m->tag = tag;
-    ring_post(ring, producer_io(c)->base.now, STRAND_COUNT, 1);
+    ring_post(ring, producer_io(c)->base.limit, STRAND_COUNT, 1);
 }
 
 static inline void producer_bottom_send_hint(const struct producer *c, uint16_t tag, uint64_t address)
 {
-    struct ring *ring = ring_at(producer_io(c)->bottom_request);
+    struct ring *ring = ring_placed(producer_io(c)->bottom_request);
     struct strand_request *m = (struct strand_request *)ring_slot(ring->tail);
     m->hint.address = address;
     m->tag = tag;
-    ring_post(ring, producer_io(c)->base.now, STRAND_HINT, 0);
+    ring_post(ring, producer_io(c)->base.limit, STRAND_HINT, 0);
 }
 
 static inline const struct strand_reply *producer_bottom_peek_reply(const struct producer *c)
 {
-    return (const struct strand_reply *)ring_peek(producer_io(c)->bottom_reply, producer_io(c)->base.now);
+    return (const struct strand_reply *)ring_peek(producer_io(c)->bottom_reply, producer_io(c)->base.limit);
 }
 
 static inline void *producer_bottom_reply_payload(const struct producer *c)
@@ -128,7 +128,7 @@ static inline void *producer_bottom_reply_payload(const struct producer *c)
 
 static inline void producer_bottom_pop_reply(const struct producer *c)
 {
-    ring_pop(producer_io(c)->bottom_reply, producer_io(c)->base.now);
+    ring_pop(producer_io(c)->bottom_reply, producer_io(c)->base.limit);
 }
 
 /* slot sequence */
