@@ -76,23 +76,23 @@ static void endpoint_init(struct endpoint *c)
 
 /* Passes the oldest message of a channel on; returns its bytes, or 0 when there is none that can
  * go. */
-static uint32_t pass(const struct endpoint_channel *channel, uint64_t now)
+static uint32_t pass(const struct endpoint_channel *channel, uint64_t limit)
 {
     struct ring *in = ring_at(channel->in), *out = ring_at(channel->out);
-    const struct message *m = ring_oldest(in, now);
-    if (!m || !ring_has_room(out, now))
+    const struct message *m = ring_oldest(in, limit);
+    if (!m || !ring_has_room(out, limit))
         return 0;
     const struct platform_message *messages = port_messages(channel->out);
     uint32_t bytes = messages[message_kind(m)].wire_bytes;
-    port_copy(out, now, messages, m, ring_payload(in->head), m->tag);
-    ring_drop(in, now);
+    port_copy(out, limit, messages, m, ring_payload(in->head), m->tag);
+    ring_drop(in, limit);
     return bytes;
 }
 
 static bool move(struct endpoint *c, bool backward)
 {
     struct endpoint_way *way = &c->way[backward];
-    uint64_t now = c->io.base.now;
+    uint64_t now = component_tick_now(&c->io.base);
     const struct endpoint_channel *channels = arena_at(struct endpoint_channel, way->channels);
     if (now < way->free_at) {
         endpoint_wake_at(c, way->free_at);
@@ -100,7 +100,7 @@ static bool move(struct endpoint *c, bool backward)
     }
     for (uint32_t i = 0; i < way->count; i++) {
         uint32_t index = way->turn + i < way->count ? way->turn + i : way->turn + i - way->count;
-        uint32_t bytes = pass(&channels[index], now);
+        uint32_t bytes = pass(&channels[index], c->io.base.limit);
         if (!bytes)
             continue;
         uint64_t width = (uint64_t)endpoint_params(c)->width;

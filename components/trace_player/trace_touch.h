@@ -234,7 +234,7 @@ static void touch_copies(const struct trace_player *p, uint32_t first, uint32_t 
             struct warm_access access = {.address = piece, .physical = piece, .kind = WARM_FILL};
             access.mask = rest < WARM_LINE ? ((uint64_t)1 << rest) - 1 : UINT64_MAX;
             access.mask &= UINT64_MAX << (at - piece);
-            warm_pass(p->io.l2_request, &access);
+            warm_pass(ring_number(p->io.l2_request), &access);
             at = piece + WARM_LINE;
         }
     }
