@@ -87,6 +87,8 @@ static void choose_flags(struct build *b)
     };
     for (size_t i = 0; i < sizeof fixed / sizeof fixed[0]; i++)
         vector_push(b->arena, &b->flags, fixed[i]);
+    if (b->request->arena_anywhere)
+        vector_push(b->arena, &b->flags, "-DHEDDLE_ARENA_ANYWHERE");
     add_words(b, &b->flags, getenv("HEDDLE_CFLAGS"));
 }
 
@@ -148,6 +150,7 @@ static void choose_folder(struct build *b)
     sha256_add_string(&hash, b->compiler_key);
     sha256_add_string(&hash, request->platform ? request->platform : "");
     sha256_add_string(&hash, request->generic ? "generic" : "");
+    sha256_add_string(&hash, request->arena_anywhere ? "anywhere" : "");
     for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
         sha256_add_string(&hash, getenv(variables[i]) ? getenv(variables[i]) : "");
     for (size_t i = 0; i < request->override_count; i++)

@@ -30,6 +30,8 @@ struct build_request {
     size_t include_count;
     const char *folder; /* -o: instead of the one in the cache; NULL */
     bool generic;
+    bool arena_anywhere; /* -DHEDDLE_ARENA_ANYWHERE: for programs that need low addresses themselves
+                          */
     bool verbose;
     bool colour;   /* diagnostics for a terminal */
     uint32_t jobs; /* 0: as many as processors */

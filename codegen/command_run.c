@@ -11,7 +11,7 @@
 
 #define REPORT_FILE "/tmp/heddle-report-XXXXXX"
 
-static bool build(struct command *c, struct build_result *result)
+static bool build(struct command *c, bool arena_anywhere, struct build_result *result)
 {
     const struct options *o = c->options;
     struct build_request request = {
@@ -24,6 +24,7 @@ static bool build(struct command *c, struct build_result *result)
         .include_count = o->include.count,
         .folder = o->output,
         .generic = o->generic,
+        .arena_anywhere = arena_anywhere,
         .verbose = o->verbose,
         .colour = command_wants_colour(),
         .jobs = (uint32_t)o->jobs,
@@ -35,7 +36,7 @@ static bool build(struct command *c, struct build_result *result)
 int command_build(struct command *c)
 {
     struct build_result result;
-    if (!build(c, &result))
+    if (!build(c, false, &result))
         return EXIT_ERRORS;
     if (c->options->verbose)
         fprintf(stderr, "heddle: %u compiled, %s\n", result.compiled,
@@ -108,7 +109,7 @@ int command_run(struct command *c)
         if (!program)
             return EXIT_ERRORS;
     }
-    if (!build(c, &built))
+    if (!build(c, program && run_program_is_fixed(program), &built))
         return EXIT_ERRORS;
     options.tables_path = run_absolute(c, built.tables);
     char **arguments = c->options->program;

@@ -15,6 +15,9 @@ int run_options(struct command *c, struct heddle_options *options);
 
 /* Path of the program as the shell would find it, or NULL after a message. */
 const char *run_find_program(struct command *c, const char *name);
+/* A program that is not position-independent: it lies, and its heap grows, where the arena of
+ * platforms is by default (runtime/engine.h, ARENA_BASE). */
+bool run_program_is_fixed(const char *path);
 /* Runs `program` with our HIP library in front. An exit status. */
 int run_program(struct command *c, const struct build_result *built, struct heddle_options *options,
                 const char *program, char **arguments);

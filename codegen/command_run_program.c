@@ -2,6 +2,7 @@
  * in the environment, supervised. Two outcomes are combined: what the program returned, and how the
  * simulation ended (HEDDLE_STATUS).
  */
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -43,6 +44,17 @@ const char *run_find_program(struct command *c, const char *name)
     if (access(name, X_OK) == 0)
         fprintf(stderr, "help: for the file in this folder write './%s'\n", name);
     return NULL;
+}
+
+bool run_program_is_fixed(const char *path)
+{
+    Elf64_Ehdr header;
+    FILE *file = fopen(path, "rb");
+    bool read = file && fread(&header, sizeof header, 1, file) == 1;
+    if (file)
+        fclose(file);
+    return read && memcmp(header.e_ident, ELFMAG, SELFMAG) == 0
+           && header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_type == ET_EXEC;
 }
 
 static const char *hash_file(struct command *c, const char *path)

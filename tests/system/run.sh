@@ -743,6 +743,16 @@ t_bad_trap() {
         expect 3 '^PASS' "kernel 'traps.int., int.'" 'trap 2' -- run platforms/tiny.heddle -- "$programs/bad_trap" $which || return 1
     done
 }
+# A program that is not position-independent may have its heap where the arena of platforms is otherwise.
+t_fixed_address() {
+    expect 0 '^PASS' -- run platforms/tiny.heddle --stats "$out/work/ref.json" --stats-no-host -- "$programs/vectoradd" || return 1
+    expect 0 '^PASS' -- run platforms/tiny.heddle --stats "$out/work/new.json" --stats-no-host -- "$programs/fixed_address" || return 1
+    python3 - "$out/work/ref.json" "$out/work/new.json" <<'END'
+import json, sys
+ref, new = (json.load(open(path)) for path in sys.argv[1:])
+sys.exit(None if ref["components"] == new["components"] and ref["kernels"] else "statistics differ")
+END
+}
 t_programs_ring4() {
     local p
     for p in devices contexts threads $gpus_programs; do
