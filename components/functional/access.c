@@ -331,11 +331,11 @@ const char *PASTE(access_vector_,
         wave->pc += ready->size;
         return NULL;
     }
-    if (__builtin_expect(windows->unit != WINDOW_NO_UNIT, 0))
-        touch_vector(windows, context, wave, inst);
     enum isa_status status = isa_memory_addresses(context, wave, inst, &m);
     if (status != ISA_OK)
         return isa_status_text(status);
+    if (__builtin_expect(windows->unit != WINDOW_NO_UNIT, 0))
+        touch_memory(windows, &m);
     if (m.kind == ISA_MEMORY_CACHE_OP)
         m.mask = 0;
     bool plain = m.mask && m.kind != ISA_MEMORY_ATOMIC

@@ -199,14 +199,6 @@ void touch_scattered(struct window_table *t, uint64_t base, const struct lanes_s
     touch_memory(t, &m);
 }
 
-void touch_vector(struct window_table *t, struct isa_context *context, const struct isa_wave *wave,
-                  const struct isa_inst *inst)
-{
-    struct isa_memory m;
-    if (isa_memory_addresses(context, wave, inst, &m) == ISA_OK)
-        touch_memory(t, &m);
-}
-
 void touch_words(struct window_table *t, const struct window *w, uint64_t address, uint64_t size)
 {
     uint64_t end = address + size;

@@ -42,12 +42,11 @@ void touch_many(struct window_table *windows, const struct window *w,
                 const struct touch_lines *lines, const struct isa_ready *ready);
 void touch_scattered(struct window_table *windows, uint64_t base, const struct lanes_span *s,
                      uint64_t exec, const struct isa_ready *ready);
-/* Instructions that are not prepared. */
-void touch_vector(struct window_table *windows, struct isa_context *context,
-                  const struct isa_wave *wave, const struct isa_inst *inst);
+/* An instruction that is not prepared. */
 void touch_scalar(struct window_table *windows, struct isa_context *context,
                   const struct isa_wave *wave, const struct isa_inst *inst);
-/* The same for accesses that are known. */
+/* Accesses that are known. Working out the addresses of a load may change them (lanes outside a
+ * buffer), so that is done once. */
 void touch_memory(struct window_table *windows, const struct isa_memory *memory);
 void touch_scalars(struct window_table *windows, const struct isa_scalar *access);
 /* `size` bytes of a scalar load in *w. */

@@ -43,10 +43,30 @@ static const uint32_t store_and_add[] = {
 };
 enum { STORE_AND_ADD_INSTRUCTIONS = 12 };
 
+/* out[i] = data[i] through a buffer of 32 words, by a load into its own address register; out lies
+ * 256 bytes behind. */
+static const uint32_t load_into_address[] = {
+    0xbe840000,             /* s_mov_b32 s4, s0 */
+    0xbe850001,             /* s_mov_b32 s5, s1 */
+    0xb0060080,             /* s_movk_i32 s6, 0x80 */
+    0xbe8700ff, 0x00027000, /* s_mov_b32 s7, 0x27000 */
+    0x24020082,             /* v_lshlrev_b32 v1, 2, v0 */
+    0x32040200,             /* v_add_u32 v2, vcc, s0, v1 */
+    0x7e060201,             /* v_mov_b32 v3, s1 */
+    0x38060680,             /* v_addc_u32 v3, vcc, 0, v3, vcc */
+    0xe0501000, 0x80010101, /* buffer_load_dword v1, v1, s[4:7], 0 offen */
+    0xbf8c0f70,             /* s_waitcnt vmcnt(0) */
+    0x320404ff, 0x00000100, /* v_add_u32 v2, vcc, 0x100, v2 */
+    0x38060680,             /* v_addc_u32 v3, vcc, 0, v3, vcc */
+    0xdc700000, 0x00000102, /* flat_store_dword v[2:3], v1 */
+    0xbf810000,             /* s_endpgm */
+};
+
 static const uint32_t broken[] = {0xffffffff, 0xffffffff, 0xffffffff};
 
 static struct program_table program;
 static struct page_table *pages;
+static bool touching;
 
 /* One page of code, and data whose pages lie in physical memory as 5, 3, 4. */
 static void open_memory(const uint32_t *code, size_t bytes)
@@ -58,9 +78,10 @@ static void open_memory(const uint32_t *code, size_t bytes)
     page_table_init(pages, 12, 64);
     memset(&program, 0, sizeof program);
     program_kernel(&program, "kernel", "kernel");
-    program_add(&program, &(struct program_allocation){.start = CODE, .end = CODE + PAGE, .use = PROGRAM_CODE, .pid = 1});
-    program_add(&program,
-                &(struct program_allocation){.start = DATA, .end = DATA + DATA_PAGES * PAGE, .pid = 1});
+    program_add(&program, &(struct program_allocation){
+                              .start = CODE, .end = CODE + PAGE, .use = PROGRAM_CODE, .pid = 1});
+    program_add(&program, &(struct program_allocation){
+                              .start = DATA, .end = DATA + DATA_PAGES * PAGE, .pid = 1});
     page_table_map(pages, 1, CODE, FIRST_PHYSICAL, true);
     for (uint32_t i = 0; i < DATA_PAGES; i++)
         page_table_map(pages, 1, DATA + i * PAGE, FIRST_PHYSICAL + places[i] * PAGE, true);
@@ -82,7 +103,8 @@ static struct functional_result run(uint64_t kernarg, uint32_t grid, uint16_t bl
                                              .entry = CODE,
                                              .packet = &packet,
                                              .descriptor = &descriptor,
-                                             .most_instructions = limit};
+                                             .most_instructions = limit,
+                                             .touches = touching};
     static struct functional_result result;
     functional_run(&launch, &result);
     return result;
@@ -127,6 +149,23 @@ Test(functional, lanes_reach_scattered_pages_and_only_active_ones_store)
     window_read(table(), start, got, sizeof got);
     for (uint32_t i = 0; i < 1024; i++)
         cr_assert_eq(got[i], i < ITEMS ? i + 7 : 0, "element %u is %u", i, got[i]);
+}
+
+Test(functional, lanes_out_of_a_buffer_load_nothing_touched_or_not)
+{
+    uint32_t data[128], got[64];
+    open_memory(load_into_address, sizeof load_into_address);
+    for (uint32_t i = 0; i < 128; i++)
+        data[i] = i + 1;
+    for (int t = 0; t < 2; t++) {
+        touching = t;
+        memory_write(FIRST_PHYSICAL + 5 * PAGE, data, sizeof data);
+        struct functional_result r = run(DATA, 64, 64, 1, 0);
+        cr_assert_eq(r.end, FUNCTIONAL_DONE, "%s", r.text);
+        memory_read(FIRST_PHYSICAL + 5 * PAGE + 256, got, sizeof got);
+        for (uint32_t i = 0; i < 64; i++)
+            cr_assert_eq(got[i], i < 32 ? i + 1 : 0, "touches %d: element %u is %u", t, i, got[i]);
+    }
 }
 
 Test(functional, an_access_behind_an_allocation_names_the_lane)
