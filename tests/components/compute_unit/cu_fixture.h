@@ -96,7 +96,15 @@ static const struct compute_unit_params defaults = {.simds = 4,
 
 static uint32_t unit, dispatcher;
 
-static inline void set_up_with(const struct compute_unit_params *params)
+/* Memory as one of the ports sees it. */
+struct cu_server {
+    uint64_t latency;
+    harness_answer *answer;
+};
+
+/* `servers` stand behind vmem, smem, imem. */
+static inline void set_up_behind(const struct compute_unit_params *params,
+                                 const struct cu_server servers[3])
 {
     int64_t values[sizeof *params / sizeof(int64_t)];
     memcpy(values, params, sizeof *params);
@@ -104,18 +112,22 @@ static inline void set_up_with(const struct compute_unit_params *params)
     build_instance(&owner_type, 0, "owner", NULL, NULL, 0);
     unit = build_instance(&type, 0, "cu", values, NULL, sizeof values / sizeof values[0]);
     dispatcher = harness_requester();
-    uint32_t vmem = harness_server(VECTOR, harness_answer_memory);
-    uint32_t smem = harness_server(SCALAR, harness_answer_memory);
-    uint32_t imem = harness_server(FETCH, harness_answer_memory);
     harness_wire(HARNESS_WORK, (struct build_end){dispatcher, 0, 0}, (struct build_end){unit, 0, 0},
                  20, 1, 1);
-    harness_wire(HARNESS_MEM, (struct build_end){unit, 1, 0}, (struct build_end){vmem, 0, 0}, 64, 4,
-                 1);
-    harness_wire(HARNESS_MEM, (struct build_end){unit, 2, 0}, (struct build_end){smem, 0, 0}, 64, 4,
-                 1);
-    harness_wire(HARNESS_MEM, (struct build_end){unit, 3, 0}, (struct build_end){imem, 0, 0}, 64, 4,
-                 1);
+    for (uint8_t i = 0; i < 3; i++) {
+        uint32_t server = harness_server(servers[i].latency, servers[i].answer);
+        harness_wire(HARNESS_MEM, (struct build_end){unit, (uint8_t)(i + 1), 0},
+                     (struct build_end){server, 0, 0}, 64, 4, 1);
+    }
     harness_build();
+}
+
+static inline void set_up_with(const struct compute_unit_params *params)
+{
+    static const struct cu_server servers[3] = {{VECTOR, harness_answer_memory},
+                                                {SCALAR, harness_answer_memory},
+                                                {FETCH, harness_answer_memory}};
+    set_up_behind(params, servers);
 }
 
 static inline void set_up(void)

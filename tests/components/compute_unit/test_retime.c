@@ -1,54 +1,24 @@
 /* Re-timing (components/compute_unit/retime.h) against the oracle that it stands for: the same
  * program once more, with memory that loses nothing. Memory answers after a fixed time, part of
  * which its notes say is lost; the run is asked when it would have ended, and then it is run. */
-#include <criterion/criterion.h>
-#include <string.h>
-
-#include "components/driver/program_table.h"
-#include "components/work/work_cycles.h"
-#include "components/work/work_placement.h"
-#include "compute_unit.gen.h"
+#include "cu_fixture.h"
 #include "runtime/message_note.h"
 #include "runtime/sampling.h"
-#include "work.gen.h"
 
-#define OWNER_STORE  struct program_table
-#define OWNER_SOURCE "test_retime.c"
-#include "tests/components/owner.h"
-
-extern const struct unit_type compute_unit__generic;
-
-enum { CODE = 0x20000, DATA = 0x10000, ARRIVAL = 41, FETCH = 20, SCALAR = 32, VECTOR = 60 };
+enum { SCALAR_WARM = 32, VECTOR_WARM = 60 }; /* cycles of memory that loses nothing */
 
 /* gfx803, as llvm-mc encodes it. */
 enum {
-    S_ENDPGM = 0xbf810000u,
-    S_BARRIER = 0xbf8a0000u,
-    S_WAIT_VM = 0xbf8c0f70u,
     S_WAIT_VM_1 = 0xbf8c0f71u,
-    S_WAIT_LGKM = 0xbf8c007fu,
-    V_MOV = 0x7e040280u, /* v_mov_b32 v2, 0 */
-    V_ZERO = 0x7e020280u,
     V_ADDRESS = 0x7e0002ffu,   /* v_mov_b32 v0, literal */
     V_SHIFT_6 = 0x24000086u,   /* v_lshlrev_b32 v0, 6, v0 */
-    V_ADD = 0x320000ffu,       /* v_add_u32 v0, vcc, literal, v0 */
     V_CMP_FIRST = 0x7d9800c0u, /* v_cmp_gt_u32 vcc, 64, v0 */
     S_CBRANCH_VCCZ = 0xbf860000u,
     S_CBRANCH_VCCNZ = 0xbf870000u,
     V_FROM_S4 = 0x7e060204u, /* v_mov_b32 v3, s4 */
-    FLAT_LOAD = 0xdc500000u, /* flat_load_dword v2, v[0:1] */
     LOADED = 0x02000000u,
-    FLAT_STORE = 0xdc700000u,
-    STORED = 0x00000200u,
-    S_LOAD = 0xc0020100u /* s_load_dword s4, s[0:1], 0 */
+    STORED = 0x00000200u
 };
-
-static void owner_fill(struct program_table *table)
-{
-    program_add(table, &(struct program_allocation){.start = DATA, .end = DATA + 0x10000});
-    program_add(table, &(struct program_allocation){.start = CODE, .end = CODE + 0x10000});
-    program_kernel(table, "test", "test");
-}
 
 /* Cycles that answers of a port have lost in lines and in pages: no multiples of a turn. */
 static const struct message_note vector_lost = {98, 199}, scalar_lost = {61, 0},
@@ -84,54 +54,16 @@ static void answer_code(const struct harness_message *request, struct harness_me
     answer(request, reply, code_lost);
 }
 
-static uint32_t dispatcher;
-
-static void set_up(bool lines, bool pages)
+static void set_up_lossy(bool lines, bool pages)
 {
-    static const struct build_port ports[] = {{"work", BUILD_IN, false},
-                                              {"vmem", BUILD_OUT, false},
-                                              {"smem", BUILD_OUT, false},
-                                              {"imem", BUILD_OUT, false}};
-    static const struct build_type type = {
-        .unit = &compute_unit__generic, .ports = ports, .port_count = 4, .store_count = 1};
-    static const struct compute_unit_params params = {.simds = 4,
-                                                      .wavefronts = 10,
-                                                      .vgprs = 256,
-                                                      .sgprs = 800,
-                                                      .lds = 65536,
-                                                      .full_rate = 4,
-                                                      .quarter_rate = 16,
-                                                      .transcendental = 16,
-                                                      .f64_add = 32,
-                                                      .f64_multiply = 64,
-                                                      .f64_transcendental = 72,
-                                                      .scalar_latency = 4,
-                                                      .branch_latency = 16,
-                                                      .branch_not_taken = 4,
-                                                      .lds_latency = 14,
-                                                      .vmem_latency = 6,
-                                                      .vmem_width = 1,
-                                                      .vmem_queue = 64,
-                                                      .instruction_buffer = 64};
-    int64_t values[sizeof params / sizeof(int64_t)];
-    memcpy(values, &params, sizeof params);
     with_lines = lines;
     with_pages = pages;
+    const struct cu_server servers[3] = {{VECTOR_WARM + lost(vector_lost), answer_vector},
+                                         {SCALAR_WARM + lost(scalar_lost), answer_scalar},
+                                         {FETCH + lost(code_lost), answer_code}};
     /* It is kept in runs with chosen kernels. */
     ((struct sampling *)(uintptr_t)platform_sampling())->kernels = "1";
-    harness_start();
-    build_instance(&owner_type, 0, "owner", NULL, NULL, 0);
-    uint32_t unit = build_instance(&type, 0, "cu", values, NULL, sizeof values / sizeof values[0]);
-    dispatcher = harness_requester();
-    uint32_t server[] = {harness_server(VECTOR + lost(vector_lost), answer_vector),
-                         harness_server(SCALAR + lost(scalar_lost), answer_scalar),
-                         harness_server(FETCH + lost(code_lost), answer_code)};
-    harness_wire(HARNESS_WORK, (struct build_end){dispatcher, 0, 0}, (struct build_end){unit, 0, 0},
-                 20, 1, 1);
-    for (uint8_t i = 0; i < 3; i++)
-        harness_wire(HARNESS_MEM, (struct build_end){unit, (uint8_t)(i + 1), 0},
-                     (struct build_end){server[i], 0, 0}, 64, 4, 1);
-    harness_build();
+    set_up_behind(&defaults, servers);
 }
 
 /* ---- programs ---- */
@@ -152,12 +84,12 @@ static uint32_t words[WORDS];
 static unsigned write_program(const struct program *p)
 {
     unsigned n = 0;
-    words[n++] = V_ZERO;
+    words[n++] = V_MOV_V1;
     if (p->uneven)
         words[n++] = V_CMP_FIRST;
     if (p->spread)
         words[n++] = V_SHIFT_6;
-    words[n++] = p->spread ? V_ADD : V_ADDRESS;
+    words[n++] = p->spread ? V_ADD_DATA : V_ADDRESS;
     words[n++] = DATA;
     if (p->scalar) {
         words[n++] = S_LOAD;
@@ -192,7 +124,6 @@ static unsigned write_program(const struct program *p)
         words[n++] = FLAT_STORE;
         words[n++] = STORED;
     }
-    words[n++] = S_ENDPGM;
     cr_assert_leq(n, WORDS);
     return n;
 }
@@ -200,30 +131,14 @@ static unsigned write_program(const struct program *p)
 static struct work_account run(const struct program *p, bool lines, bool pages)
 {
     struct work_account last = {0};
-    set_up(lines, pages);
-    memcpy(harness_memory + CODE, words, write_program(p) * sizeof words[0]);
+    set_up_lossy(lines, pages);
+    load(0, words, write_program(p));
     for (unsigned g = 0; g < p->groups; g++) {
-        struct work_placement place = {.entry = CODE,
-                                       .kernarg = DATA,
-                                       .properties = 1u << 3,
-                                       .rsrc2 = 2u << 1,
-                                       .pid = 1,
-                                       .grid = {64 * p->wavefronts, 1, 1},
-                                       .block = {(uint16_t)(64 * p->wavefronts), 1, 1},
-                                       .items = {(uint16_t)(64 * p->wavefronts), 1, 1},
-                                       .vgprs = 8,
-                                       .sgprs = 16,
-                                       .wavefronts = (uint16_t)p->wavefronts,
-                                       .work_group_slot = (uint16_t)g,
-                                       .dispatch_id = 7};
-        struct harness_message m = {.cycle = ARRIVAL - 1, .tag = (uint16_t)g, .kind = WORK_MAP};
-        for (unsigned i = 0; i < p->wavefronts; i++) {
-            unsigned slot = (g * p->wavefronts + i) / 4;
-            place.wavefront[i] = (struct work_wavefront){
-                .simd = (uint8_t)(i % 4), .slot = (uint8_t)slot, .vgpr = (uint16_t)(8 * slot)};
-        }
-        memcpy(m.payload, &place, sizeof place);
-        harness_send(dispatcher, &m);
+        struct work_wavefront places[WORK_MAX_WAVEFRONTS] = {{0}};
+        for (unsigned i = 0; i < p->wavefronts; i++)
+            places[i] = (struct work_wavefront){.simd = (uint8_t)(i % 4),
+                                                .slot = (uint8_t)((g * p->wavefronts + i) / 4)};
+        launch(ARRIVAL - 1, (uint16_t)g, 0, p->wavefronts, places, 7);
     }
     cr_assert_eq(harness_run(), ENGINE_IDLE);
     cr_assert_eq(harness_count(dispatcher), p->groups);
