@@ -4,24 +4,9 @@
 #include <criterion/parameterized.h>
 #include <string.h>
 
-#include "cache.gen.h"
 #include "components/isa/isa.h"
 #include "scope.gen.h"
-#include "tests/components/harness.h"
-
-extern const struct unit_type cache__generic;
-
-enum { TOP, BOTTOM, TRANSLATE, CONTROL };
-
-static const struct build_port ports[] = {
-    {"top", BUILD_IN, false},
-    {"bottom", BUILD_OUT, false},
-    {"translate", BUILD_OUT, false},
-    {"control", BUILD_IN, false},
-};
-static const char *const parts[] = {"lru", NULL};
-static const struct build_type type = {
-    .unit = &cache__generic, .ports = ports, .port_count = 4, .parts = parts, .part_count = 2};
+#include "tests/components/cache_types.h"
 
 struct bench {
     uint32_t cache, cpu, memory, control;
@@ -41,12 +26,12 @@ static struct cache_params plain(int64_t size, int64_t ways, int64_t write)
                                  .sets = size / (ways * 64)};
 }
 
-static struct bench set_up_type(const struct build_type *cache_type, const int64_t *values,
+static struct bench set_up_type(const struct build_type *type, const int64_t *values,
                                 uint32_t count, uint32_t width, uint64_t memory_latency)
 {
     struct bench b;
     harness_start();
-    b.cache = build_instance(cache_type, 0, "cache", values, NULL, count);
+    b.cache = build_instance(type, 0, "cache", values, NULL, count);
     b.cpu = harness_requester();
     b.control = harness_requester();
     b.memory = harness_server(memory_latency, harness_answer_memory);
@@ -64,8 +49,8 @@ static struct bench set_up(struct cache_params params, uint64_t memory_latency)
 {
     int64_t values[sizeof params / sizeof(int64_t)];
     memcpy(values, &params, sizeof params);
-    return set_up_type(&type, values, sizeof values / sizeof values[0], (uint32_t)params.ports,
-                       memory_latency);
+    return set_up_type(&cache_type, values, sizeof values / sizeof values[0],
+                       (uint32_t)params.ports, memory_latency);
 }
 
 static const struct cache_stats *stats(struct bench b)
@@ -246,7 +231,7 @@ Test(cache, rrip_hits_as_its_definition)
     static const char *const rrip_parts[] = {"rrip", NULL};
     static const uint32_t places[] = {sizeof(struct cache_params) / sizeof(int64_t), 0};
     static const struct build_type rrip_type = {.unit = &cache__generic,
-                                                .ports = ports,
+                                                .ports = cache_ports,
                                                 .port_count = 4,
                                                 .parts = rrip_parts,
                                                 .part_count = 2,

@@ -3,28 +3,10 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "cache.gen.h"
 #include "cache_control.gen.h"
-#include "harness.h"
+#include "cache_types.h"
 #include "tlb_l1.gen.h"
 #include "translate.gen.h"
-
-extern const struct unit_type cache__generic;
-
-enum { TOP, BOTTOM, TRANSLATE, CONTROL };
-
-static const struct build_port ports[] = {{"top", BUILD_IN, false},
-                                          {"bottom", BUILD_OUT, false},
-                                          {"translate", BUILD_OUT, false},
-                                          {"control", BUILD_IN, false}};
-static const char *const parts[] = {"lru", "tlb_l1"};
-static const uint32_t part_params[] = {0, sizeof(struct cache_params) / sizeof(int64_t)};
-static const struct build_type type = {.unit = &cache__generic,
-                                       .ports = ports,
-                                       .port_count = 4,
-                                       .parts = parts,
-                                       .part_count = 2,
-                                       .part_params = part_params};
 
 static uint32_t cpu, control, memory, walker;
 static uint64_t moved; /* the page table of now: virtual page v lies at physical page v ^ moved */
@@ -65,8 +47,8 @@ static void set_up(void)
     moved = 0;
     pages = OPEN;
     harness_start();
-    uint32_t cache =
-        build_instance(&type, 0, "cache", values, NULL, sizeof values / sizeof values[0]);
+    uint32_t cache = build_instance(&translated_cache_type, 0, "cache", values, NULL,
+                                    sizeof values / sizeof values[0]);
     cpu = harness_requester();
     control = harness_requester();
     memory = harness_server(20, harness_answer_memory);

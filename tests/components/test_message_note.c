@@ -4,17 +4,15 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "cache.gen.h"
-#include "harness.h"
+#include "cache_types.h"
 #include "runtime/message_note.h"
 #include "runtime/sampling.h"
 #include "tlb.gen.h"
 #include "tlb_l1.gen.h"
 #include "translate.gen.h"
 
-extern const struct unit_type cache__generic, tlb__generic;
+extern const struct unit_type tlb__generic;
 
-enum { TOP, BOTTOM, TRANSLATE };
 enum { READS = 24, DRAM = 100, WALK = 300, LOST_LINE = 80, LOST_PAGE = 360, REPEAT = 20000 };
 
 static struct message_note note_on(const struct harness_message *reply)
@@ -54,13 +52,6 @@ struct burst {
 
 static void set_up_l2(const struct burst *b)
 {
-    static const struct build_port ports[] = {{"top", BUILD_IN, false},
-                                              {"bottom", BUILD_OUT, false},
-                                              {"translate", BUILD_OUT, false},
-                                              {"control", BUILD_IN, false}};
-    static const char *const parts[] = {"lru", NULL};
-    static const struct build_type type = {
-        .unit = &cache__generic, .ports = ports, .port_count = 4, .parts = parts, .part_count = 2};
     struct cache_params params = {.size = 16384,
                                   .ways = 4,
                                   .line = 64,
@@ -74,7 +65,7 @@ static void set_up_l2(const struct burst *b)
     memcpy(values, &params, sizeof params);
     start();
     uint32_t cache =
-        build_instance(&type, 0, "cache", values, NULL, sizeof values / sizeof values[0]);
+        build_instance(&cache_type, 0, "cache", values, NULL, sizeof values / sizeof values[0]);
     cpu = harness_requester();
     uint32_t memory = harness_server(DRAM, harness_answer_memory);
     harness_wire(HARNESS_MEM, (struct build_end){cpu, 0, 0}, (struct build_end){cache, TOP, 0}, 64,
@@ -143,18 +134,6 @@ static void answer_page(const struct harness_message *request, struct harness_me
 
 static void run_l1(const struct burst *b, bool cold)
 {
-    static const struct build_port ports[] = {{"top", BUILD_IN, false},
-                                              {"bottom", BUILD_OUT, false},
-                                              {"translate", BUILD_OUT, false},
-                                              {"control", BUILD_IN, false}};
-    static const char *const parts[] = {"lru", "tlb_l1"};
-    static const uint32_t part_params[] = {0, sizeof(struct cache_params) / sizeof(int64_t)};
-    static const struct build_type type = {.unit = &cache__generic,
-                                           .ports = ports,
-                                           .port_count = 4,
-                                           .parts = parts,
-                                           .part_count = 2,
-                                           .part_params = part_params};
     struct {
         struct cache_params cache;
         struct tlb_l1_params tlb;
@@ -172,8 +151,8 @@ static void run_l1(const struct burst *b, bool cold)
     memcpy(values, &params, sizeof params);
     is_cold = cold;
     start();
-    uint32_t cache =
-        build_instance(&type, 0, "cache", values, NULL, sizeof values / sizeof values[0]);
+    uint32_t cache = build_instance(&translated_cache_type, 0, "cache", values, NULL,
+                                    sizeof values / sizeof values[0]);
     cpu = harness_requester();
     uint32_t memory = harness_server(20 + (cold ? LOST_LINE : 0), answer_line);
     uint32_t walker = harness_server(20 + (cold ? LOST_PAGE : 0), answer_page);

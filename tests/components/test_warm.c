@@ -5,27 +5,14 @@
 #include <criterion/parameterized.h>
 #include <string.h>
 
-#include "cache.gen.h"
-#include "harness.h"
+#include "cache_types.h"
 #include "runtime/warm.h"
 #include "tlb.gen.h"
 #include "translate.gen.h"
 
-extern const struct unit_type cache__generic, tlb__generic;
+extern const struct unit_type tlb__generic;
 
-enum { TOP, BOTTOM, TRANSLATE, CONTROL };
 enum { LINES = 96, ACCESSES = 400, PROBES = 200, WAYS_MOST = 20, SETS = 4, GAP = 400 };
-
-static const struct build_port cache_ports[] = {{"top", BUILD_IN, false},
-                                                {"bottom", BUILD_OUT, false},
-                                                {"translate", BUILD_OUT, false},
-                                                {"control", BUILD_IN, false}};
-static const char *const parts[] = {"lru", NULL};
-static const struct build_type cache_type = {.unit = &cache__generic,
-                                             .ports = cache_ports,
-                                             .port_count = 4,
-                                             .parts = parts,
-                                             .part_count = 2};
 
 struct warm_case {
     int64_t write, ways;
