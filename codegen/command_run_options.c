@@ -78,10 +78,12 @@ static bool parse_sampling(const struct options *o, struct heddle_options *optio
     char mistake[512];
     options->kernels = o->kernels;
     options->warmup = o->warmup;
+    options->interval = o->interval;
     options->profile = !o->profile                         ? PLATFORM_PROFILE_NONE
                        : strcmp(o->profile, "blocks") == 0 ? PLATFORM_PROFILE_BLOCKS
                                                            : PLATFORM_PROFILE_MEMORY;
-    if (!sampling_parse(o->kernels, o->warmup, &sampling, mistake, sizeof mistake)) {
+    if (!sampling_parse(o->kernels, o->warmup, &sampling, mistake, sizeof mistake)
+        || !sampling_parse_interval(o->interval, &sampling, mistake, sizeof mistake)) {
         fprintf(stderr, "heddle run: %s\n", mistake);
         return false;
     }

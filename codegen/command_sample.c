@@ -45,12 +45,14 @@ static void print_total(FILE *out, json_t *run, json_t *sample)
             " more warmed caches up\n",
             trial_number(sample, "count"), json_array_size(json_object_get(sample, "groups")),
             trial_number(sample, "simulated"), trial_number(sample, "touched"));
-    fprintf(
-        out,
-        "predicted: %.0f cycles, +- %.0f (%.2f %%) at 95 %%, of which the warm-up %.2f %%, %.3f "
-        "CPU seconds\n",
-        cycles, number(sample, "interval"), percent(number(sample, "interval"), cycles),
-        percent(number(sample, "warmup_bias"), cycles), trial_seconds(run));
+    fprintf(out,
+            "predicted: %.0f cycles, +- %.0f (%.2f %%) at 95 %%, of which the warm-up %.2f %%, a "
+            "trend %.2f "
+            "%%, %.3f "
+            "CPU seconds\n",
+            cycles, number(sample, "interval"), percent(number(sample, "interval"), cycles),
+            percent(number(sample, "warmup_bias"), cycles),
+            percent(number(sample, "trend"), cycles), trial_seconds(run));
 }
 
 /* --full: everything in detail, and how far the prediction is from it. */
@@ -75,19 +77,28 @@ static bool compare(FILE *out, struct command *c, json_t *sampled, json_t *sampl
     return true;
 }
 
+static void add_option(const char **options, size_t *count, const char *name, const char *value)
+{
+    if (!value)
+        return;
+    options[(*count)++] = name;
+    options[(*count)++] = value;
+}
+
 int command_sample(struct command *c)
 {
     struct command_output output;
     struct sampling sampling;
     char mistake[512];
     const struct options *o = c->options;
-    const char *warmup = o->warmup ? o->warmup : "functional";
-    const char *options[] = {
-        "--kernels", "auto", "--kernel-stats", "none", o->warmup ? "--warmup" : NULL, warmup, NULL};
+    const char *options[9] = {"--kernels", "auto", "--kernel-stats", "none"};
+    size_t count = 4;
+    add_option(options, &count, "--warmup", o->warmup);
+    add_option(options, &count, "--interval", o->interval);
     if (!trial_has_subject(o, "PLATFORM"))
         return EXIT_USAGE;
-    if (!sampling_parse(o->sass_trace ? "1" : "auto", o->warmup, &sampling, mistake,
-                        sizeof mistake)) {
+    if (!sampling_parse(o->sass_trace ? "1" : "auto", o->warmup, &sampling, mistake, sizeof mistake)
+        || !sampling_parse_interval(o->interval, &sampling, mistake, sizeof mistake)) {
         fprintf(stderr, "heddle sample: %s\n", mistake);
         return EXIT_USAGE;
     }

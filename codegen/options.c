@@ -161,11 +161,16 @@ static const struct option_spec {
      "timing, or functional: the same instructions at once, without timing"},
     {"--kernels", "LIST", KIND_TEXT, FIELD(kernels), ON(RUN) | ON(EXPERIMENT),
      "launches to simulate in detail: numbers from 1, ranges and kernels' names, as in "
-     "3,7-9,scale; or (run) auto: a few of each kind, chosen while the program runs, from which the "
+     "3,7-9,scale; or (run) auto: a few of each kind, chosen while the program runs, from which "
+     "the "
      "statistics tell all; the others are executed without timing"},
     {"--warmup", "HOW", KIND_TEXT, FIELD(warmup), ON(RUN) | ON(SAMPLE),
      "before each of them: none, perfect, full-memory, memory:N, functional (default) or "
      "functional:N, of all or the N preceding launches"},
+    {"--interval", "PERCENT", KIND_TEXT, FIELD(interval), ON(RUN) | ON(SAMPLE),
+     "of launches chosen while the program runs: simulate no more where half of the interval is "
+     "less "
+     "(default 1)"},
     {"--profile", "KIND", KIND_TEXT, FIELD(profile), ON(RUN),
      "with --mode functional, in the statistics of each launch: blocks, what it executed; memory, "
      "also what it accessed, and what of that caches and TLBs would not have had"},

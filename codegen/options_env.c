@@ -34,6 +34,7 @@ static const struct key {
     {"kernel_stats", KIND_INT, offsetof(struct heddle_options, kernel_stats)},
     {"kernels", KIND_STRING, offsetof(struct heddle_options, kernels)},
     {"warmup", KIND_STRING, offsetof(struct heddle_options, warmup)},
+    {"interval", KIND_STRING, offsetof(struct heddle_options, interval)},
     {"no_cache", KIND_BOOL, offsetof(struct heddle_options, sass_no_cache)},
     {"profile", KIND_INT, offsetof(struct heddle_options, profile)},
     {"record_trace", KIND_STRING, offsetof(struct heddle_options, record_trace)},

@@ -77,8 +77,9 @@ static bool set_sampling(const struct heddle_options *options)
     if (size <= sizeof chosen_kernels) {
         memcpy(chosen_kernels, size ? options->kernels : "", size ? size : 1);
         if (sampling_parse(size ? chosen_kernels : NULL, options->warmup, &sampling, mistake,
-                           sizeof mistake)) {
-            sample_run_open(sampling.depth);
+                           sizeof mistake)
+            && sampling_parse_interval(options->interval, &sampling, mistake, sizeof mistake)) {
+            sample_run_open(&sampling);
             profile = (enum platform_profile)options->profile;
             return true;
         }

@@ -76,7 +76,7 @@ struct platform_ring {
     uint32_t payload_bytes; /* multiple of 16 */
     uint32_t protocol;      /* index in protocols */
     uint32_t is_reply;
-    uint32_t pending; /* position in the receiver's list of incoming rings */
+    uint32_t pending;  /* position in the receiver's list of incoming rings */
     uint32_t reversed; /* of a shared wire: requests take the backward half, replies the forward */
 };
 
@@ -298,8 +298,9 @@ struct heddle_options {
     const char *unified; /* NULL, or GPUs that the program sees as one device: "0,1,2,3" */
     int kernel_stats;    /* enum platform_kernel_stats */
     const char *kernels; /* NULL: all launches in detail; else, with */
-    const char *warmup;  /* this, see runtime/sampling.h */
-    int profile;         /* enum platform_profile; functional mode only */
+    const char *warmup;  /* this, see runtime/sampling.h, and */
+    const char *interval;
+    int profile; /* enum platform_profile; functional mode only */
     /* Platforms that drive themselves (runtime/dump.h); not passed on to programs. */
     const char *dump_path; /* NULL: none; written at */
     uint64_t dump_ps;      /* this time, or */

@@ -16,7 +16,8 @@
 static struct sampler *sampler; /* NULL: not made yet */
 static bool used;               /* by this run */
 static uint64_t depth;          /* of its warm-up */
-static uint64_t pending;        /* launch that is simulated; 0: none */
+static double aim;
+static uint64_t pending; /* launch that is simulated; 0: none */
 static struct sample_code pending_code;
 
 static void open_sampler(void)
@@ -26,7 +27,7 @@ static void open_sampler(void)
         sampler = arena_reserve(sizeof *sampler);
         launches = arena_reserve(MOST_LAUNCHES * sizeof *launches);
     }
-    sampler_init(sampler, launches, MOST_LAUNCHES, depth);
+    sampler_init(sampler, launches, MOST_LAUNCHES, depth, aim);
     used = true;
 }
 
@@ -42,9 +43,10 @@ static void settle(void)
     pending = 0;
 }
 
-void sample_run_open(uint64_t warmup_depth)
+void sample_run_open(const struct sampling *sampling)
 {
-    depth = warmup_depth;
+    depth = sampling->depth;
+    aim = sampling->aim;
     used = false;
     pending = 0;
 }
@@ -75,8 +77,9 @@ void sample_run_executed(const uint64_t vector[SAMPLER_VECTOR])
 static void write_estimate(struct json *j, const struct sampler_estimate *e)
 {
     json_decimal(j, "cycles", e->cycles);
-    json_decimal(j, "interval", e->half + e->bias + e->allowance);
+    json_decimal(j, "interval", e->half + e->bias + e->trend + e->allowance);
     json_decimal(j, "warmup_bias", e->bias);
+    json_decimal(j, "trend", e->trend);
 }
 
 static void write_groups(struct json *j)

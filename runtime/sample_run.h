@@ -12,9 +12,8 @@ struct sample_code {
     uint64_t entry, first, end;
 };
 
-/* At the start of a run: launches that touch caches and TLBs before one that is simulated, or
- * SAMPLING_ALL. */
-void sample_run_open(uint64_t warmup_depth);
+/* At the start of a run: its `depth` and `aim` count. */
+void sample_run_open(const struct sampling *sampling);
 
 /* How launch `number` is executed. */
 enum sampling_way sample_run_choose(uint64_t number, const struct sampler_shape *shape,

@@ -10,6 +10,8 @@
 
 enum {
     FIRST_GAP = 2,
+    LEAST_PAIRS = 2,
+    ENOUGH_GROWTH = 64,
     LEAST_EARLY = 8,
     MOST_GAP = 1 << 20,
     FIRST_ALERT = 2,
@@ -18,12 +20,13 @@ enum {
 };
 
 void sampler_init(struct sampler *s, struct sampler_launch *launch, uint32_t capacity,
-                  uint64_t depth)
+                  uint64_t depth, double aim)
 {
     memset(s, 0, sizeof *s);
     s->launch = launch;
     s->capacity = capacity;
     s->depth = depth < MOST_DEPTH ? depth : SAMPLING_ALL;
+    s->aim = aim;
     s->warm = SAMPLING_ALL;
     s->detailed = SAMPLER_NONE;
     for (uint32_t i = 0; i < SAMPLER_HISTORY; i++)
@@ -253,14 +256,46 @@ enum sampling_way sampler_choose(struct sampler *s, const struct sampler_shape *
 
 /* ---- distances between simulated launches ---- */
 
-/* By which the distance grows when the last two differ by so much; in eighths. */
-static uint32_t growth(double difference)
+/* Variance of the group's cycles if two launches in its middle stood for it, as the last ones do
+ * where distances grow. */
+static double doubt(const struct sampler_group *g)
+{
+    double cycles = g->cycles / g->simulated * g->count;
+    return g->pairs ? cycles * cycles * g->differences / (4.0 * g->pairs) : 0;
+}
+
+/* Half of the interval, as a share of the aim, if all groups were like this one, and shares of the
+ * aim's square were given out by cycles. If no group has more than 1, the whole is within the aim.
+ */
+static double wanting(const struct sampler *s, const struct sampler_group *g)
+{
+    double cycles = 0, sum = 0, parts = 0;
+    for (uint32_t i = 0; i < s->group_count; i++) {
+        const struct sampler_group *other = &s->group[i];
+        if (!other->simulated)
+            continue;
+        double variance = doubt(other);
+        cycles += other->cycles / other->simulated * other->count;
+        sum += variance;
+        parts += other->pairs ? variance * variance / other->pairs : 0;
+    }
+    double own = g->cycles / g->simulated * g->count;
+    double t = parts > 0 ? sampler_student(sum * sum / parts) : 0;
+    return t * sqrt(doubt(g) / (own * cycles)) / s->aim;
+}
+
+/* By which the distance grows, in eighths. What is enough by its interval, and has not moved since
+ * the last time by half the aim, need not be looked at again soon: a trend that noise has hidden
+ * would be, before it matters. */
+static uint32_t growth(const struct sampler *s, const struct sampler_group *g, double difference)
 {
     static const struct {
         double least;
         uint32_t eighths;
     } steps[] = {{0.16, 4}, {0.08, 8}, {0.03, 12}, {0.01, 16}, {0, 24}};
     uint32_t i = 0;
+    if (g->pairs >= LEAST_PAIRS && difference <= s->aim / 2 && wanting(s, g) <= 1)
+        return ENOUGH_GROWTH;
     while (difference < steps[i].least)
         i++;
     return steps[i].eighths;
@@ -269,18 +304,24 @@ static uint32_t growth(double difference)
 /* A launch of the group has been simulated. Distances of 8 and more are varied by up to an eighth,
  * the same in all groups: a program may have periods of its own, but launches behind each other
  * should stay so. */
-static void schedule(struct sampler_group *g, double rate, bool early)
+static void schedule(const struct sampler *s, struct sampler_group *g, double rate, double cycles,
+                     bool early)
 {
     double difference = g->rate > 0 ? fabs(rate - g->rate) / g->rate : 0;
-    g->rate = rate;
     g->simulated++;
+    g->cycles += cycles;
+    g->rate = rate;
+    if (g->simulated > 2) {
+        g->pairs++;
+        g->differences += difference * difference;
+    }
     if (g->count < g->due && !early)
         return; /* another group was predicted */
     if (g->simulated == 1) {
         g->due = g->count + 1;
         return;
     }
-    g->gap = g->simulated == 2 ? FIRST_GAP : g->gap * growth(difference) / 8;
+    g->gap = g->simulated == 2 ? FIRST_GAP : g->gap * growth(s, g, difference) / 8;
     g->gap = g->gap < 1 ? 1 : g->gap > MOST_GAP ? MOST_GAP : g->gap;
     uint32_t eighth = g->gap / 8;
     g->due = g->count + g->gap - eighth
@@ -366,7 +407,8 @@ void sampler_note(struct sampler *s, const uint64_t vector[SAMPLER_VECTOR], uint
     g->traced |= s->way != SAMPLING_SKIPPED;
     bool early = group == s->predicted && s->way == SAMPLING_DETAILED;
     if (cycles) {
-        schedule(g, (double)cycles / (g->per_launch ? 1 : (double)l->instructions), early);
+        schedule(s, g, (double)cycles / (g->per_launch ? 1 : (double)l->instructions),
+                 (double)cycles, early);
         g->simulated_at = s->launches;
     }
     note_stray(s, group, vector);

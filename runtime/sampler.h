@@ -77,6 +77,9 @@ struct sampler_group {
     uint32_t gap;
     double rate;           /* cycles per instruction, of the last one that was simulated, */
     uint32_t simulated_at; /* and its number in the program */
+    double cycles;         /* of those that were simulated */
+    uint32_t pairs;        /* of simulated launches in succession, without the first: it is cold; */
+    double differences;    /* their relative differences, squared */
 };
 
 struct sampler_kernel {
@@ -97,6 +100,7 @@ struct sampler {
     uint32_t capacity, launches;
     uint32_t group_count, kernel_count;
     uint64_t depth;    /* SAMPLING_ALL: every launch touches */
+    double aim;        /* half of the interval that is enough, as a share of all cycles */
     uint64_t warm;     /* launches since the last one that left no trace; SAMPLING_ALL: none did */
     uint32_t detailed; /* launches simulated in succession; SAMPLER_NONE: all */
     uint32_t alert_length; /* of the last alert, if nothing came of it */
@@ -121,7 +125,7 @@ static inline uint32_t sampler_bucket(uint64_t bytes)
 /* `launch` has room for `capacity` entries; more launches are executed without timing and not
  * counted. */
 void sampler_init(struct sampler *s, struct sampler_launch *launch, uint32_t capacity,
-                  uint64_t depth);
+                  uint64_t depth, double aim);
 
 /* How the next launch is executed: SAMPLING_DETAILED, SAMPLING_TOUCHING or SAMPLING_SKIPPED.
  * `flushes` of caches have been before it; shape->flushed is not looked at. */
@@ -135,8 +139,9 @@ void sampler_note(struct sampler *s, const uint64_t vector[SAMPLER_VECTOR], uint
 struct sampler_estimate {
     double cycles;
     double half;      /* of the 95 % interval, without */
-    double bias;      /* what the warm-up may be off by, and */
-    double allowance; /* what cannot be measured; both are to be added to it */
+    double bias;      /* what the warm-up may be off by, */
+    double trend;     /* what a trend behind the last simulated launches would make, and */
+    double allowance; /* what cannot be measured; all three are to be added to it */
     double variance;  /* of `cycles`, */
     double freedom;   /* and its degrees of freedom; INFINITY: assumed, not measured */
 };

@@ -42,10 +42,12 @@ struct walk {
     double weights, squares; /* sums of knots' weights squared, of launches' instructions squared */
     double open, open_far;
     uint32_t knots;             /* that count for others */
-    struct knot last, previous; /* of these; `previous` has its weight already counted */
-    double differences;         /* between the rates of successive knots, squared */
-    double apart;               /* rates behind touches minus those behind simulated launches, of */
-    uint32_t pairs;             /* successive knots, so that a drift does not count */
+    struct knot first;          /* of these, */
+    struct knot last, previous; /* and; `previous` has its weight not yet counted */
+    double trend; /* cycles more, if what follows the last went on as from the first to the last */
+    double differences; /* between the rates of successive knots, squared */
+    double apart;       /* rates behind touches minus those behind simulated launches, of */
+    uint32_t pairs;     /* successive knots, so that a drift does not count */
     double warmed_weight;
 };
 
@@ -60,6 +62,7 @@ static void add_knot(struct walk *w, struct knot k)
 {
     if (!w->knots) {
         k.weight += w->open; /* in front of the first, it alone counts */
+        w->first = k;
         w->cycles += w->open * k.rate;
     } else {
         double distance = k.at - w->last.at, share = w->open_far / distance;
@@ -89,7 +92,9 @@ static void end_walk(struct walk *w)
         w->cycles += w->open * w->last.rate;
         w->last.weight += w->open;
     } else {
+        double slope = (w->last.rate - w->first.rate) / (w->last.at - w->first.at);
         w->cycles += w->open * (w->last.rate + w->previous.rate) / 2;
+        w->trend = slope * (w->open_far + w->open * (w->last.at - w->previous.at) / 2);
         w->last.weight += w->open / 2;
         w->previous.weight += w->open / 2;
         count_weight(w, &w->previous);
@@ -210,6 +215,7 @@ static struct sampler_estimate estimate(const struct sampler *s, uint32_t group,
     }
     e.variance = spread * (w.weights + w.squares);
     e.half = sampler_student(e.freedom) * sqrt(e.variance);
+    e.trend = w.trend;
     if (w.pairs)
         e.bias = w.apart / w.pairs * w.warmed_weight;
     return e;
@@ -219,6 +225,7 @@ struct sampler_estimate sampler_estimate_group(const struct sampler *s, uint32_t
 {
     struct sampler_estimate e = estimate(s, group, common_variance(s));
     e.bias = fabs(e.bias);
+    e.trend = fabs(e.trend);
     return e;
 }
 
@@ -233,10 +240,12 @@ struct sampler_estimate sampler_estimate_all(const struct sampler *s)
         all.cycles += e.cycles;
         all.variance += e.variance;
         all.bias += e.bias;
+        all.trend += e.trend;
         all.allowance += e.allowance;
         parts += e.variance * e.variance / e.freedom;
     }
     all.bias = fabs(all.bias);
+    all.trend = fabs(all.trend);
     all.freedom = parts > 0 ? all.variance * all.variance / parts : INFINITY;
     all.half = all.variance > 0 ? sampler_student(all.freedom) * sqrt(all.variance) : 0;
     return all;

@@ -5,6 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Shares of all cycles. */
+#define DEFAULT_AIM 0.01
+#define LEAST_AIM   0.0001
+#define MOST_AIM    0.5
+
 /* One element of a list; `size` is its length. */
 struct item {
     const char *text;
@@ -147,6 +152,31 @@ static bool is_named(const struct item *item, const char *name, const char *symb
     plain -= (size_t)(from - name);
     return (plain == item->size && !strncmp(from, item->text, plain))
            || (strlen(symbol) == item->size && !strncmp(symbol, item->text, item->size));
+}
+
+bool sampling_parse_interval(const char *interval, struct sampling *s, char *mistake, size_t size)
+{
+    char *end;
+    s->aim = DEFAULT_AIM;
+    if (!interval)
+        return true;
+    if (!s->automatic) {
+        snprintf(mistake, size,
+                 "'--interval %s' is for programs whose launches are chosen while they run: heddle "
+                 "sample, or '--kernels auto'",
+                 interval);
+        return false;
+    }
+    s->aim = strtod(interval, &end) / 100;
+    bool good = *interval >= '0' && *interval <= '9' && !*(end + (*end == '%'));
+    if (good && s->aim >= LEAST_AIM && s->aim <= MOST_AIM)
+        return true;
+    snprintf(
+        mistake, size,
+        "'--interval %s': it is how far off the sum may be, in per cent, from 0.01 to 50, as in "
+        "0.5",
+        interval);
+    return false;
 }
 
 bool sampling_chosen(const struct sampling *s, uint64_t number, const char *name,

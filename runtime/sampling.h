@@ -27,12 +27,17 @@ struct sampling {
     bool automatic;      /* "auto": chosen while the program runs, see runtime/sampler.h */
     enum sampling_warmup warmup;
     uint64_t depth; /* preceding kernels that are used; SAMPLING_ALL */
+    double aim; /* of `automatic`: half of the interval that is enough, as a share of all cycles */
 };
 
 /* Both texts; NULL: the default (all kernels; functional). false: `mistake` says what is wrong with
  * which of them. */
 bool sampling_parse(const char *kernels, const char *warmup, struct sampling *out, char *mistake,
                     size_t size);
+
+/* --interval, in per cent; NULL: the default of 1 %. false: `mistake` says what is wrong with it.
+ */
+bool sampling_parse_interval(const char *interval, struct sampling *s, char *mistake, size_t size);
 
 /* Not with `automatic`, from here on. Is launch `number` of the kernel chosen? A name chooses every
  * launch of a kernel of that name (as people call it, up to its parameters, or as its code object

@@ -14,8 +14,8 @@
  * This is the longest path through the run's own graph of dependences with other weights (Fields,
  * Rubin and Bodik, "Focusing processor policies via critical-path prediction", ISCA 2001). It is
  * only an account, like slot-cycles: nothing that is simulated depends on it, and it is kept in
- * runs with chosen kernels only. Three times it is asked: without misses of lines, of pages, of
- * both. Included by compute_unit.c. */
+ * runs with chosen kernels only (not with `--kernels auto`, where caches are warm). Three times it
+ * is asked: without misses of lines, of pages, of both. Included by compute_unit.c. */
 #ifndef HEDDLE_COMPUTE_UNIT_RETIME_H
 #define HEDDLE_COMPUTE_UNIT_RETIME_H
 
@@ -59,7 +59,7 @@ static void retime_init(struct compute_unit *c)
     struct cu_retime *r = &c->retime;
     size_t waves = (size_t)(compute_unit_params(c)->simds * compute_unit_params(c)->wavefronts);
     size_t queue = (size_t)compute_unit_params(c)->vmem_queue;
-    r->on = platform_sampling()->kernels != NULL;
+    r->on = platform_sampling()->kernels && !platform_sampling()->automatic;
     if (!r->on)
         return;
     r->waves = arena_allocate(waves * sizeof(struct retime_wave));

@@ -38,6 +38,29 @@ Test(sampling, lists_and_warmups_are_understood_or_named)
     }
 }
 
+Test(sampling, intervals_are_per_cent)
+{
+    static const struct {
+        const char *kernels, *interval;
+        double aim; /* 0: it is a mistake */
+    } cases[] = {{"auto", NULL, 0.01}, {"auto", "0.5", 0.005}, {"auto", "2%", 0.02},
+                 {"auto", "50", 0.5},  {"auto", "0.01", 1e-4}, {"auto", "0", 0},
+                 {"auto", "51", 0},    {"auto", "", 0},        {"auto", "%", 0},
+                 {"auto", "2x", 0},    {"auto", "2%%", 0},     {"auto", "-1", 0},
+                 {"auto", "nan", 0},   {"auto", " 1", 0},      {"scale", "1", 0},
+                 {"scale", NULL, 0.01}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char mistake[512] = "";
+        struct sampling s;
+        cr_assert(sampling_parse(cases[i].kernels, NULL, &s, mistake, sizeof mistake));
+        bool good = sampling_parse_interval(cases[i].interval, &s, mistake, sizeof mistake);
+        cr_expect_eq(good, cases[i].aim > 0, "case %zu", i);
+        cr_expect(good || strstr(mistake, "--interval"), "case %zu: %s", i, mistake);
+        if (good)
+            cr_expect_float_eq(s.aim, cases[i].aim, 1e-12, "case %zu: %f", i, s.aim);
+    }
+}
+
 /* One letter a launch, from 1: Detailed, Memory, Touching, Skipped. */
 static void ways(const char *kernels, const char *warmup, char text[13])
 {

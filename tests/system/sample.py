@@ -36,7 +36,7 @@ def weights(number, knots):
 
 
 def group_estimate(own):
-    """Cycles, variance and degrees of freedom (None: too few knots), bias."""
+    """Cycles, variance and degrees of freedom (None: too few knots), bias, trend."""
     simulated = [i for i, l in enumerate(own) if l["y"]]
     knots = simulated if len(simulated) < 2 or simulated[0] else simulated[1:]
     rate = {k: own[k]["y"] / own[k]["x"] for k in knots}
@@ -55,14 +55,18 @@ def group_estimate(own):
     if pairs:
         apart = sum(rate[warmed] - rate[sure] for sure, warmed in pairs) / len(pairs)
         bias = apart * sum(stands_for[k] for k in knots if k not in exact)
+    trend = 0.0  # if launches behind the last knot went on from the middle of the last two as they went from the first to the last
+    if len(knots) > 1:
+        slope = (rate[knots[-1]] - rate[knots[0]]) / (knots[-1] - knots[0])
+        trend = sum(slope * (i - (knots[-1] + knots[-2]) / 2) * l["x"] for i, l in enumerate(own) if i > knots[-1])
     if squares == 0:
-        return cycles, 0.0, None, 0.0
+        return cycles, 0.0, None, 0.0, 0.0
     if len(knots) < 3:
-        return cycles, None, None, bias
+        return cycles, None, None, bias, trend
     freedom = len(knots) - 1
     spread = sum((rate[b] - rate[a]) ** 2 for a, b in zip(knots, knots[1:])) / 2 / freedom
     variance = spread * (sum(w**2 for w in stands_for.values()) + squares)
-    return cycles, variance, freedom, bias
+    return cycles, variance, freedom, bias, trend
 
 
 def close(what, got, want):
@@ -72,7 +76,7 @@ def close(what, got, want):
 
 def model(path):
     sample, launches = read(path)
-    total = 0.0
+    total = bias_of_all = trend_of_all = 0.0
     for number, group in enumerate(sample["groups"]):
         own = [l for l in launches if l["group"] == number]
         if group["per_launch"]:
@@ -81,14 +85,15 @@ def model(path):
             fail(f"group {number} has {len(own)} launches: {group}")
         if not group["simulated"]:
             fail(f"group {number} has no simulated launch: not this model's")
-        cycles, variance, freedom, bias = group_estimate(own)
+        cycles, variance, freedom, bias, trend = group_estimate(own)
         close(f"cycles of group {number}", group["cycles"], cycles)
         close(f"bias of group {number}", group["warmup_bias"], abs(bias))
+        close(f"trend of group {number}", group["trend"], abs(trend))
         allowance = 0.005 * (cycles - sum(l["y"] for l in own))
         if variance == 0:
-            close(f"interval of group {number}", group["interval"], abs(bias) + allowance)
+            close(f"interval of group {number}", group["interval"], abs(bias) + abs(trend) + allowance)
         elif variance:
-            half = group["interval"] - group["warmup_bias"] - allowance
+            half = group["interval"] - group["warmup_bias"] - group["trend"] - allowance
             ratio = half / math.sqrt(variance)  # Student's t, from tables
             table = [(1, 12.706), (2, 4.303), (3, 3.182), (4, 2.776), (5, 2.571), (6, 2.447), (8, 2.306), (10, 2.228), (30, 2.042), (1e9, 1.96)]
             low = min(t for f, t in table if f <= freedom)
@@ -96,7 +101,11 @@ def model(path):
             if not 0.99 * high <= ratio <= 1.01 * low:
                 fail(f"group {number}: {ratio} standard deviations with {freedom} degrees of freedom")
         total += cycles
+        bias_of_all += bias
+        trend_of_all += trend
     close("the total", sample["cycles"], total)
+    close("the total bias", sample["warmup_bias"], abs(bias_of_all))
+    close("the total trend", sample["trend"], abs(trend_of_all))
 
 
 def choice(path, depth):

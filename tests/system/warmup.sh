@@ -94,6 +94,9 @@ t_warmup_mistakes() {
     expect 2 "goes on for a whole run" -- run $platform --kernels auto --stats "$out/work/a.json" --dump "$out/work/d" -- "$p" || return 1
     expect 2 "functional or functional:N" -- "$heddle" sample $platform --warmup memory:2 -- "$p" || return 1
     expect 2 "functional or functional:N" -- run $platform --kernels auto --warmup none --stats "$out/work/a.json" -- "$p" || return 1
+    expect 2 "how far off the sum may be" -- "$heddle" sample $platform --interval 0 -- "$p" || return 1
+    expect 2 "chosen while they run" -- run $platform --interval 2 -- "$p" || return 1
+    expect 2 "chosen while they run" -- "$heddle" sample $platform --interval 2 --sass-trace "$p" || return 1
     expect 2 "chooses while a program runs" -- "$heddle" experiment $platform --kernels auto -o "$out/work/e" -- "$p" || return 1
     expect 1 "launches no kernels" -- "$heddle" sample $platform -- "$programs/copies"
 }
@@ -120,8 +123,11 @@ t_warmup_corrections() {
 
 # One run, a few launches of each group: the prediction, the interval around it, and the true number.
 t_sample() {
-    expect 0 '240 launches in 6 groups, 30 simulated' 'inside the interval' -- "$heddle" sample platforms/tiny.heddle --full -- "$programs/dct8x8" 64 40 || return 1
-    expect 0 'predicted: [0-9]+ cycles' -- "$heddle" sample platforms/tiny.heddle --warmup functional:3 -- "$programs/kmeans"
+    expect 0 '240 launches in 6 groups, 24 simulated' 'inside the interval' -- "$heddle" sample platforms/tiny.heddle --full -- "$programs/dct8x8" 64 40 || return 1
+    expect 0 'predicted: [0-9]+ cycles' -- "$heddle" sample platforms/tiny.heddle --warmup functional:3 -- "$programs/kmeans" || return 1
+    # The less that is enough, the fewer are simulated.
+    expect 0 '240 launches in 6 groups, 18 simulated' -- "$heddle" sample platforms/tiny.heddle --interval 10% -- "$programs/pipeline" 3000 60 || return 1
+    expect 0 '240 launches in 6 groups, 24 simulated' -- "$heddle" sample platforms/tiny.heddle --interval 0.1 -- "$programs/pipeline" 3000 60
 }
 
 # The estimate against its definition, what was chosen against the rules, counts of instructions and the total against a full run.
