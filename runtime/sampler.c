@@ -9,8 +9,7 @@
 #define MOST_STRAYED    0.4
 
 enum {
-    FIRST_GAP = 2,
-    LEAST_PAIRS = 2,
+    FIRST_GAP = 8,
     ENOUGH_GROWTH = 64,
     LEAST_EARLY = 8,
     MOST_GAP = 1 << 20,
@@ -284,9 +283,8 @@ static double wanting(const struct sampler *s, const struct sampler_group *g)
     return t * sqrt(doubt(g) / (own * cycles)) / s->aim;
 }
 
-/* By which the distance grows, in eighths. What is enough by its interval, and has not moved since
- * the last time by half the aim, need not be looked at again soon: a trend that noise has hidden
- * would be, before it matters. */
+/* By which the distance grows, in eighths: what is enough by its interval need not be looked at
+ * again soon. */
 static uint32_t growth(const struct sampler *s, const struct sampler_group *g, double difference)
 {
     static const struct {
@@ -294,7 +292,7 @@ static uint32_t growth(const struct sampler *s, const struct sampler_group *g, d
         uint32_t eighths;
     } steps[] = {{0.16, 4}, {0.08, 8}, {0.03, 12}, {0.01, 16}, {0, 24}};
     uint32_t i = 0;
-    if (g->pairs >= LEAST_PAIRS && difference <= s->aim / 2 && wanting(s, g) <= 1)
+    if (g->pairs && wanting(s, g) <= 1)
         return ENOUGH_GROWTH;
     while (difference < steps[i].least)
         i++;

@@ -209,7 +209,7 @@ static struct sampler_estimate estimate(const struct sampler *s, uint32_t group,
     double spread = common * w.last.rate * w.last.rate;
     if (w.squares <= 0)
         return e; /* all were simulated */
-    if (w.knots > 2) {
+    if (w.knots > 1) {
         e.freedom = w.knots - 1;
         spread = w.differences / 2 / e.freedom;
     }

@@ -104,15 +104,15 @@ Test(sampler, what_matters_little_is_simulated_less)
         uint32_t found[MOST];
         struct made_up m = plain(1, 0.5), other = plain(2, 500);
         begin(SAMPLING_ALL);
-        for (unsigned i = 0; i < 60; i++) {
+        for (unsigned i = 0; i < 120; i++) {
             m.rate = i < 3 ? 0.55 : 0.5;
             launch(&m);
             if (heavy)
                 launch(&other);
         }
         cr_assert_geq(positions(0, found), 5);
-        cr_expect_eq(found[3], 6, "%u", found[3]);
-        cr_expect(heavy ? found[4] > 18 : found[4] < 14, "%u", found[4]);
+        cr_expect_eq(found[3], 17, "%u", found[3]);
+        cr_expect(heavy ? found[4] > 70 : found[4] < 50, "%u", found[4]);
     }
 }
 
@@ -135,23 +135,31 @@ Test(sampler, a_drift_is_followed)
     cr_expect_geq(e.half + e.bias + e.trend, fabs(rest));
 }
 
-/* The variance by hand: knots 2 and 4 of five launches, and 1, which is cold. */
+/* By hand: launch 1 is cold, 2 and 9 stand for the others. */
 Test(sampler, the_interval_is_that_of_the_formula)
 {
-    static const double rates[] = {9, 1, 7, 1.02, 7, 7};
+    static const double rates[] = {9, 1, 7, 7, 7, 7, 7, 7, 1.02, 7, 7, 7};
     struct made_up m = plain(1, 0);
+    struct sampler_estimate e;
+    double x = 100000;
     begin(SAMPLING_ALL);
-    for (unsigned i = 0; i < 6; i++) {
+    for (unsigned i = 0; i < 12; i++) {
         m.rate = rates[i];
-        cr_expect_eq(launch(&m) == SAMPLING_DETAILED, i == 0 || i == 1 || i == 3, "launch %u",
+        cr_expect_eq(launch(&m) == SAMPLING_DETAILED, i == 0 || i == 1 || i == 8, "launch %u",
                      i + 1);
+        if (i != 4)
+            continue;
+        e = sampler_estimate_group(&sampler, 0); /* one tells nothing of the others: 5 % */
+        cr_expect_float_eq(e.cycles, (9 + 4) * x, 1);
+        cr_expect_float_eq(e.variance, 0.05 * 0.05 * (3 * 3 + 3) * x * x, 1e4);
+        cr_expect_float_eq(e.half, 1.959964 * sqrt(e.variance), 1);
     }
-    struct sampler_estimate e = sampler_estimate_group(&sampler, 0);
-    double x = 100000, variance = 0.05 * 0.05 * 1.02 * 1.02; /* two knots tell nothing: 5 % */
-    cr_expect_float_eq(e.cycles, (9 + 1 + 1.01 + 1.02 + 1.01 + 1.01) * x, 1);
-    cr_expect_float_eq(e.variance, variance * (1.5 * 1.5 + 1.5 * 1.5 + 3) * x * x, 1e4);
-    cr_expect_float_eq(e.half, 1.959964 * sqrt(e.variance), 1);
-    cr_expect_float_eq(e.allowance, 0.005 * 3.03 * x, 1);
+    e = sampler_estimate_group(&sampler, 0);
+    cr_expect_float_eq(e.cycles, (9 + 1 + 6 + 0.06 + 1.02 + 3 * 1.01) * x, 1);
+    cr_expect_float_eq(e.variance, 0.02 * 0.02 / 2 * (4.5 * 4.5 + 4.5 * 4.5 + 9) * x * x, 1e4);
+    cr_expect_float_eq(e.half, 12.706 * sqrt(e.variance), 1);
+    cr_expect_float_eq(e.trend, 0.02 / 7 * (4.5 + 5.5 + 6.5) * x, 1);
+    cr_expect_float_eq(e.allowance, 0.005 * 9.09 * x, 1);
 }
 
 /* Tables: W. S. Gosset's distribution at 97.5 %. */

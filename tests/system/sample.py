@@ -61,7 +61,7 @@ def group_estimate(own):
         trend = sum(slope * (i - (knots[-1] + knots[-2]) / 2) * l["x"] for i, l in enumerate(own) if i > knots[-1])
     if squares == 0:
         return cycles, 0.0, None, 0.0, 0.0
-    if len(knots) < 3:
+    if len(knots) < 2:
         return cycles, None, None, bias, trend
     freedom = len(knots) - 1
     spread = sum((rate[b] - rate[a]) ** 2 for a, b in zip(knots, knots[1:])) / 2 / freedom
