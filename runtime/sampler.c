@@ -15,6 +15,7 @@ enum {
     MOST_GAP = 1 << 20,
     FIRST_ALERT = 2,
     MOST_MISSED = 2,
+    MOST_FORESEEN = 48,
     MOST_DEPTH = 1 << 20
 };
 
@@ -180,7 +181,7 @@ static bool is_due(const struct sampler *s, uint32_t group, uint32_t number, boo
  * another one was simulated. */
 static bool is_chained(const struct sampler *s)
 {
-    return s->chain_start && s->warm >= s->depth && s->launches - s->chain_last <= SAMPLER_DEPTH;
+    return s->chain_start && s->warm >= s->depth && s->launches - s->chain_last <= SAMPLER_EXACT;
 }
 
 /* Will one of the next `depth` launches behind the present one be due, as far as can be said? */
@@ -188,7 +189,7 @@ static bool foreseen(const struct sampler *s, uint32_t present, bool chained)
 {
     uint32_t history[SAMPLER_HISTORY], passed[SAMPLER_GROUPS] = {0};
     memcpy(history, s->history, sizeof history);
-    uint64_t depth = s->depth < 4 * SAMPLER_DEPTH ? s->depth : 4 * SAMPLER_DEPTH;
+    uint64_t depth = s->depth < MOST_FORESEEN ? s->depth : MOST_FORESEEN;
     for (uint64_t i = 0; i < depth && present != SAMPLER_NONE; i++) {
         push(history, present);
         passed[present]++;

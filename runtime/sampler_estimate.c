@@ -122,7 +122,7 @@ static struct walk walk_group(const struct sampler *s, uint32_t group)
         if (at > 0 || first_counts)
             add_knot(&w, (struct knot){.rate = (double)l->cycles / instructions,
                                        .at = at,
-                                       .exact = l->detailed >= SAMPLER_DEPTH});
+                                       .exact = l->detailed >= SAMPLER_EXACT});
     }
     end_walk(&w);
     return w;

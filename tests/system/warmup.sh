@@ -139,7 +139,7 @@ t_sample_model() {
         expect 0 '^PASS' -- run $platform --kernels auto --kernel-stats none --stats "$out/work/auto.json" -- $programs/$p || return 1
         expect 0 '^PASS' -- run $platform --kernel-stats none --stats "$out/work/full.json" -- $programs/$p || return 1
         python3 tests/system/sample.py model "$out/work/auto.json" || { fail "$p"; return 1; }
-        python3 tests/system/sample.py choice "$out/work/auto.json" 12 || { fail "$p"; return 1; }
+        python3 tests/system/sample.py choice "$out/work/auto.json" 6 || { fail "$p"; return 1; }
         python3 tests/system/sample.py same_work "$out/work/auto.json" "$out/work/full.json" || { fail "$p"; return 1; }
         python3 tests/system/sample.py accuracy "$out/work/auto.json" "$out/work/full.json" 2 "${!#}" || { fail "$p"; return 1; }
     done
