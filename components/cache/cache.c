@@ -85,7 +85,7 @@ CACHE_INLINE void install(struct cache *c, struct cache_mshr *mshr, const void *
     if (mshr->line == LINE_NONE)
         return;
     struct mem_mask missing = mem_mask_full(line_bytes(c));
-    if (is_write_back(c))
+    if (mshr->own_bytes)
         missing = mem_mask_not(*line_mask(c, mshr->line), line_bytes(c));
     mem_copy_masked(line_data(c, mshr->line), bytes, missing, line_bytes(c));
 }
@@ -109,13 +109,15 @@ static __attribute__((noinline)) void serve_stored(struct cache *c, const struct
 }
 
 /* Lets one waiting request take effect. `line` is LINE_NONE only for reads. */
-CACHE_INLINE void serve(struct cache *c, const struct cache_target *t, uint32_t line,
-                        const void *bytes)
+CACHE_INLINE void serve(struct cache *c, struct cache_mshr *mshr, uint32_t line, const void *bytes)
 {
+    const struct cache_target *t = &mshr->head;
     if (!is_write_back(c) || t->kind == MEM_READ) /* only a write-back cache stores what waits */
-        respond(c, t->tag, true, line == LINE_NONE ? bytes : line_data(c, line));
-    else
+        respond(c, t->tag, true, mshr->own_bytes ? line_data(c, line) : bytes);
+    else {
+        mshr->own_bytes = true;
         serve_stored(c, t, line);
+    }
 }
 
 /* The one that waits at `mshr` behind the first moves up. */
@@ -144,6 +146,8 @@ CACHE_INLINE bool fill(struct cache *c, uint32_t number, const struct message *a
 {
     struct cache_mshr *mshr = mshr_at(c, number);
     uint32_t line = mshr->line;
+    if (line != LINE_NONE)
+        __builtin_prefetch(set_at(c, line / way_count(c)), 1);
     if (!mshr->installed)
         install(c, mshr, bytes);
     while (mshr->targets) {
@@ -151,7 +155,7 @@ CACHE_INLINE bool fill(struct cache *c, uint32_t number, const struct message *a
             return false;
         if (engine_unlikely(c->notes))
             note_line(c, &mshr->head, answer);
-        serve(c, &mshr->head, line, bytes);
+        serve(c, mshr, line, bytes);
         if (engine_unlikely(c->notes))
             c->note = (struct message_note){0};
         if (--mshr->targets)
