@@ -60,6 +60,7 @@ struct cache_mshr {
     uint32_t first, last; /* targets behind the first one */
     uint16_t targets;     /* that wait */
     uint8_t used;
+    bool own_bytes; /* not all bytes of the line are those that come from below; write-back only */
     uint8_t installed; /* the answer has been merged into the line, its targets are being served */
     struct cache_target head; /* the first one: nearly always the only one */
 };

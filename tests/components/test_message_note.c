@@ -7,9 +7,9 @@
 #include "cache_types.h"
 #include "runtime/message_note.h"
 #include "runtime/sampling.h"
+#include "tests/components/translations.h"
 #include "tlb.gen.h"
 #include "tlb_l1.gen.h"
-#include "translate.gen.h"
 
 extern const struct unit_type tlb__generic;
 
@@ -215,16 +215,9 @@ Test(message_note, a_shared_tlb_tells_what_a_walk_costs)
                  16, 1, 1);
     harness_build();
     for (unsigned round = 0; round < 2; round++)
-        for (uint16_t i = 0; i < 12; i++) { /* twelve lookups of six pages, two walks at a time */
-            struct harness_message m = {.cycle = 10 + round * REPEAT + i * 3u,
-                                        .tag = (uint16_t)(100 * round + i),
-                                        .kind = TRANSLATE_LOOKUP};
-            uint64_t address = (uint64_t)(i / 2) << 12;
-            uint32_t pid = 1;
-            memcpy(m.fields, &address, 8);
-            memcpy(m.fields + 8, &pid, 4);
-            harness_send(user, &m);
-        }
+        for (uint16_t i = 0; i < 12; i++) /* twelve lookups of six pages, two walks at a time */
+            look_up(user, 10 + round * REPEAT + i * 3u, (uint16_t)(100 * round + i),
+                    (uint64_t)(i / 2) << 12, 1);
     cr_assert_eq(harness_run(), ENGINE_IDLE);
     for (uint16_t i = 0; i < 12; i++) {
         const struct harness_message *cold = harness_reply(user, i);
