@@ -11,9 +11,10 @@
  * groups of the launches before it, the longest known history first (as in prediction by partial
  * matching: Cleary and Witten, 1984). The first two launches of a group are simulated, then one at
  * growing distances, which grow the faster the less the last two differ in cycles per instruction:
- * the error that is left is spent evenly. What cannot be predicted (a shape that is new) is
- * simulated. Where a launch does not belong to the group that was predicted, it counts for the one
- * to which it belongs.
+ * the error that is left is spent evenly. Where the group's part of the interval is small enough
+ * already, they grow most: what is known well is only looked at again now and then. What cannot be
+ * predicted (a shape that is new) is simulated. Where a launch does not belong to the group that
+ * was predicted, it counts for the one to which it belongs.
  *
  * Warm-up. Launches touch caches and TLBs only when one that is due can be foreseen within `depth`
  * launches, by going on with the same prediction; a launch that is due behind fewer touched ones
@@ -26,7 +27,8 @@
  * successive simulated launches (Wolter, Introduction to Variance Estimation, chapter 8: systematic
  * samples), with degrees of freedom after Satterthwaite. The first launch of a group stands for
  * itself only where there are others: its caches were cold. What the warm-up gets wrong for all of
- * them is measured, too: launches behind simulated ones against launches behind touches. */
+ * them is measured, too: launches behind simulated ones against launches behind touches. So is what
+ * distances that grow may overlook: a trend that goes on behind the last simulated launch. */
 #ifndef HEDDLE_RUNTIME_SAMPLER_H
 #define HEDDLE_RUNTIME_SAMPLER_H
 
