@@ -47,9 +47,7 @@ static void print_total(FILE *out, json_t *run, json_t *sample)
             trial_number(sample, "simulated"), trial_number(sample, "touched"));
     fprintf(out,
             "predicted: %.0f cycles, +- %.0f (%.2f %%) at 95 %%, of which the warm-up %.2f %%, a "
-            "trend %.2f "
-            "%%, %.3f "
-            "CPU seconds\n",
+            "trend %.2f %%, %.3f CPU seconds\n",
             cycles, number(sample, "interval"), percent(number(sample, "interval"), cycles),
             percent(number(sample, "warmup_bias"), cycles),
             percent(number(sample, "trend"), cycles), trial_seconds(run));

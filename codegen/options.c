@@ -162,15 +162,13 @@ static const struct option_spec {
     {"--kernels", "LIST", KIND_TEXT, FIELD(kernels), ON(RUN) | ON(EXPERIMENT),
      "launches to simulate in detail: numbers from 1, ranges and kernels' names, as in "
      "3,7-9,scale; or (run) auto: a few of each kind, chosen while the program runs, from which "
-     "the "
-     "statistics tell all; the others are executed without timing"},
+     "the statistics tell all; the others are executed without timing"},
     {"--warmup", "HOW", KIND_TEXT, FIELD(warmup), ON(RUN) | ON(SAMPLE),
      "before each of them: none, perfect, full-memory, memory:N, functional (default) or "
      "functional:N, of all or the N preceding launches"},
     {"--interval", "PERCENT", KIND_TEXT, FIELD(interval), ON(RUN) | ON(SAMPLE),
-     "of launches chosen while the program runs: simulate no more where half of the interval is "
-     "less "
-     "(default 1)"},
+     "of launches chosen while the program runs: how wide half of the interval may be; less is "
+     "simulated where it is narrower (default 1)"},
     {"--profile", "KIND", KIND_TEXT, FIELD(profile), ON(RUN),
      "with --mode functional, in the statistics of each launch: blocks, what it executed; memory, "
      "also what it accessed, and what of that caches and TLBs would not have had"},

@@ -171,11 +171,10 @@ bool sampling_parse_interval(const char *interval, struct sampling *s, char *mis
     bool good = *interval >= '0' && *interval <= '9' && !*(end + (*end == '%'));
     if (good && s->aim >= LEAST_AIM && s->aim <= MOST_AIM)
         return true;
-    snprintf(
-        mistake, size,
-        "'--interval %s': it is how far off the sum may be, in per cent, from 0.01 to 50, as in "
-        "0.5",
-        interval);
+    snprintf(mistake, size,
+             "'--interval %s': it is how far off the sum may be, in per cent, from 0.01 to 50, as "
+             "in 0.5",
+             interval);
     return false;
 }
 
