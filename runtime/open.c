@@ -5,6 +5,7 @@
 
 #include "dump.h"
 #include "hang.h"
+#include "kept.h"
 #include "lane.h"
 #include "sample_run.h"
 #include "tables.h"
@@ -80,7 +81,7 @@ static bool set_sampling(const struct heddle_options *options)
                            sizeof mistake)) {
             sample_run_open(sampling.depth);
             profile = (enum platform_profile)options->profile;
-            return true;
+            return kept_open(options->kept, profile == PLATFORM_PROFILE_MEMORY);
         }
     }
     fprintf(stderr, "heddle: %s\n", mistake);
@@ -196,7 +197,7 @@ static bool finish(void)
 {
     watch_close();
     bool traced = trace_close();
-    bool written = stats_write();
+    bool written = stats_write() && kept_close();
     if (!platform_driver()) /* the run may be repeated in this process, at the same addresses */
         arena_close();
     return written && traced;

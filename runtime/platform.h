@@ -10,7 +10,7 @@
 
 #include "unit.h"
 
-#define PLATFORM_ABI 5
+#define PLATFORM_ABI 6
 
 struct platform_domain {
     uint32_t name; /* string */
@@ -76,7 +76,7 @@ struct platform_ring {
     uint32_t payload_bytes; /* multiple of 16 */
     uint32_t protocol;      /* index in protocols */
     uint32_t is_reply;
-    uint32_t pending; /* position in the receiver's list of incoming rings */
+    uint32_t pending;  /* position in the receiver's list of incoming rings */
     uint32_t reversed; /* of a shared wire: requests take the backward half, replies the forward */
 };
 
@@ -300,6 +300,7 @@ struct heddle_options {
     const char *kernels; /* NULL: all launches in detail; else, with */
     const char *warmup;  /* this, see runtime/sampling.h */
     int profile;         /* enum platform_profile; functional mode only */
+    const char *kept;    /* NULL, or a file: written by a profile, else read (runtime/kept.h) */
     /* Platforms that drive themselves (runtime/dump.h); not passed on to programs. */
     const char *dump_path; /* NULL: none; written at */
     uint64_t dump_ps;      /* this time, or */

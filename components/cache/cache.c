@@ -127,12 +127,19 @@ static __attribute__((noinline)) void next_target(struct cache *c, struct cache_
     index_pool_give(&c->free_targets, i);
 }
 
+/* Would the line that has come have been here behind the launches before? */
+static __attribute__((noinline)) void note_spared(struct cache *c, struct cache_mshr *mshr)
+{
+    mshr->spared = keeps_lines(c) && kept_take(c->io.base.leaf, mshr->address);
+}
+
 /* Of the answer to a request that waited for the line in `answer`. */
-static __attribute__((noinline)) void note_line(struct cache *c, const struct cache_target *t,
+static __attribute__((noinline)) void note_line(struct cache *c, const struct cache_mshr *mshr,
                                                 const struct message *answer)
 {
+    const struct cache_target *t = &mshr->head;
     uint64_t waited = component_tick_now(&c->io.base) - t->since, line = message_note(answer).line;
-    line = keeps_lines(c) || waited < line ? waited : line;
+    line = mshr->spared || waited < line ? waited : line;
     c->note = (struct message_note){message_note_cycles(t->note.line + line), t->note.page};
     c->freed = c->note;
     c->freed_at = component_tick_now(&c->io.base);
@@ -144,13 +151,16 @@ CACHE_INLINE bool fill(struct cache *c, uint32_t number, const struct message *a
 {
     struct cache_mshr *mshr = mshr_at(c, number);
     uint32_t line = mshr->line;
-    if (!mshr->installed)
+    if (!mshr->installed) {
         install(c, mshr, bytes);
+        if (engine_unlikely(c->notes))
+            note_spared(c, mshr);
+    }
     while (mshr->targets) {
         if (!response_room(c))
             return false;
         if (engine_unlikely(c->notes))
-            note_line(c, &mshr->head, answer);
+            note_line(c, mshr, answer);
         serve(c, &mshr->head, line, bytes);
         if (engine_unlikely(c->notes))
             c->note = (struct message_note){0};
@@ -635,8 +645,8 @@ CACHE_INLINE bool take_again(struct cache *c)
     uint64_t physical = cache_translation_ops(c) ? c->head_physical : request_address(m);
     if (engine_unlikely(c->notes))
         note_wait(c, m);
-    bool taken = take_miss(c, m->tag, c->head_set, physical / line_bytes(c), WAY_NONE, m->read.pid,
-                           true);
+    bool taken =
+        take_miss(c, m->tag, c->head_set, physical / line_bytes(c), WAY_NONE, m->read.pid, true);
     c->note = (struct message_note){0};
     return taken;
 }

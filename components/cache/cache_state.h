@@ -23,6 +23,7 @@
 #include "components/cache/replacement_policy.h"
 #include "components/mem/index_pool.h"
 #include "components/mem/mem_mask.h"
+#include "runtime/kept.h"
 #include "runtime/message_note.h"
 
 #define LINE_FREE   UINT64_MAX
@@ -61,6 +62,7 @@ struct cache_mshr {
     uint16_t targets;     /* that wait */
     uint8_t used;
     uint8_t installed; /* the answer has been merged into the line, its targets are being served */
+    bool spared;       /* warm, the line would have been here: for notes, once installed */
     struct cache_target head; /* the first one: nearly always the only one */
 };
 

@@ -10,6 +10,7 @@
 #include "components/mem/index_pool.h"
 #include "components/translate/translation_table.h"
 #include "runtime/hang.h"
+#include "runtime/kept.h"
 #include "runtime/message_note.h"
 #include "runtime/warm.h"
 
@@ -27,7 +28,9 @@ struct tlb_waiter {
 
 struct tlb_page {
     uint32_t first, last;
-    bool again; /* shot down after it was asked for: the answer may be an old one */
+    bool again;  /* shot down after it was asked for: the answer may be an old one */
+    bool come;   /* its answer has, and */
+    bool spared; /* warm, it would have been here: for notes */
 };
 
 struct tlb {
@@ -52,6 +55,8 @@ static void tlb_touch(struct component *self, const struct warm_access *a)
 {
     struct tlb *c = (struct tlb *)(void *)self;
     uint32_t i = translation_find(&c->table, a->pid, a->address);
+    if (kept_is_recorded())
+        kept_record(c->io.base.leaf, a->physical, 1u << a->page_bits, i != TRANSLATION_NONE);
     if (i != TRANSLATION_NONE) {
         translation_touch(&c->table, i);
         return;
@@ -83,7 +88,8 @@ static void tlb_init(struct tlb *c)
     c->waiters = arena_allocate((size_t)mshrs * TLB_WAITERS_PER_PAGE * sizeof(struct tlb_waiter));
     c->pages = arena_allocate(mshrs * sizeof(struct tlb_page));
     for (uint32_t i = 0; i < mshrs; i++)
-        arena_at(struct tlb_page, c->pages)[i] = (struct tlb_page){TLB_NONE, TLB_NONE, false};
+        arena_at(struct tlb_page, c->pages)[i] =
+            (struct tlb_page){.first = TLB_NONE, .last = TLB_NONE};
     c->vain = arena_allocate(((size_t)tlb_top_count(c) + 63) / 64 * sizeof(uint64_t));
     c->vain_page = arena_allocate((size_t)tlb_top_count(c) * sizeof(uint64_t));
     for (uint32_t i = 0; i < tlb_top_count(c); i++)
@@ -174,6 +180,18 @@ static bool forget(struct tlb *c)
     return true;
 }
 
+/* What who waited for a page since `since` lost, as the TLB would have had it behind the launches
+ * before, or not. */
+static struct message_note note_walk(const struct tlb *c, struct tlb_page *page, uint64_t physical,
+                                     uint64_t since)
+{
+    if (!page->come)
+        page->spared = kept_take(c->io.base.leaf, physical);
+    page->come = true;
+    return (struct message_note){.page =
+                                     page->spared ? message_note_cycles(tlb_now(c) - since) : 0};
+}
+
 /* Answers those who wait for a page; the page is entered when all are. */
 static bool take_pages(struct tlb *c)
 {
@@ -192,9 +210,8 @@ static bool take_pages(struct tlb *c)
             const struct tlb_waiter *w = arena_at(struct tlb_waiter, c->waiters) + i;
             if (!tlb_top_can_reply(c, w->input))
                 return progress;
-            message_note_next(
-                ring_place_of(answers_of(c, w->input)),
-                (struct message_note){.page = message_note_cycles(tlb_now(c) - w->since)});
+            message_note_next(ring_place_of(answers_of(c, w->input)),
+                              note_walk(c, page, m->found.physical, w->since));
             tlb_top_reply_found(c, w->input, w->tag, m->found.physical, m->found.page_bits,
                                 m->found.valid, m->found.writable);
             page->first = w->next;
@@ -205,6 +222,7 @@ static bool take_pages(struct tlb *c)
         uint64_t name = pending_name(c, m->tag);
         translation_fill(&c->table, m->tag, m->found.physical, m->found.page_bits,
                          m->found.writable, m->found.valid);
+        page->come = false;
         tlb_bottom_pop_reply(c);
         clear_vain(c, name, c->table.page_bits != page_bits);
         progress = true;
