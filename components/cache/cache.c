@@ -127,10 +127,25 @@ static __attribute__((noinline)) void next_target(struct cache *c, struct cache_
     index_pool_give(&c->free_targets, i);
 }
 
-/* Would the line that has come have been here behind the launches before? */
-static __attribute__((noinline)) void note_spared(struct cache *c, struct cache_mshr *mshr)
+/* When would the request have begun to wait here? */
+static uint64_t re_timed_wait(const struct cache_target *t)
+{
+    return t->since - t->lead - t->note.line - t->note.page;
+}
+
+/* A line has come. Behind the launches before it would have been here; or the one who would have
+ * asked first would have had it as long after that as it took now. */
+static __attribute__((noinline)) void note_come(struct cache *c, struct cache_mshr *mshr)
 {
     mshr->spared = keeps_lines(c) && kept_take(c->io.base.leaf, mshr->address);
+    mshr->re_timed = re_timed_wait(&mshr->head);
+    for (uint32_t n = 1, i = mshr->first; n < mshr->targets; n++) {
+        const struct cache_target *t = arena_at(struct cache_target, c->targets) + i;
+        if (re_timed_wait(t) < mshr->re_timed)
+            mshr->re_timed = re_timed_wait(t);
+        i = t->next;
+    }
+    mshr->re_timed += component_tick_now(&c->io.base) - mshr->head.since;
 }
 
 /* Of the answer to a request that waited for the line in `answer`. */
@@ -139,6 +154,12 @@ static __attribute__((noinline)) void note_line(struct cache *c, const struct ca
 {
     const struct cache_target *t = &mshr->head;
     uint64_t waited = component_tick_now(&c->io.base) - t->since, line = message_note(answer).line;
+    if (keeps_lines(c) && !mshr->spared) {
+        uint64_t asked = re_timed_wait(t),
+                 left = mshr->re_timed > asked ? mshr->re_timed - asked : 0;
+        uint64_t came_late = waited > left ? waited - left : 0;
+        line = line > came_late ? line : came_late;
+    }
     line = mshr->spared || waited < line ? waited : line;
     c->note = (struct message_note){message_note_cycles(t->note.line + line), t->note.page};
     c->freed = c->note;
@@ -154,7 +175,7 @@ CACHE_INLINE bool fill(struct cache *c, uint32_t number, const struct message *a
     if (!mshr->installed) {
         install(c, mshr, bytes);
         if (engine_unlikely(c->notes))
-            note_spared(c, mshr);
+            note_come(c, mshr);
     }
     while (mshr->targets) {
         if (!response_room(c))
@@ -379,6 +400,7 @@ static __attribute__((noinline)) enum translated park(struct cache *c, const str
         cache_translate_send_fault(c, (uint16_t)page, address, pid);
         *page_fault(c, page) = PAGE_FAULT;
     } else if (ask) {
+        message_lead_next(c->io.translate_request, c->notes ? lead_here(c) : 0);
         cache_translate_send_lookup(c, (uint16_t)page, address, pid);
     }
     c->faulted += *page_fault(c, page) != 0;
@@ -585,6 +607,7 @@ static bool worth_trying(const struct cache *c)
 static __attribute__((noinline)) void note_wait(struct cache *c, const struct mem_request *m)
 {
     uint64_t came = message_cycle((const void *)m), at = c->went_on_at;
+    c->lead = message_lead(m);
     struct message_note lost = c->went_on;
     if (c->blocked_since) {
         at = component_tick_now(&c->io.base);
@@ -615,6 +638,7 @@ CACHE_INLINE enum translated find_next(struct cache *c, struct cache_next *next)
         next->payload = parked_payload(c, next->parked);
         next->physical = p->physical;
         c->note = p->note;
+        c->lead = message_lead(&p->request);
         return check_writable(c, &p->request, p->writable) ? TRANSLATED : NOTHING;
     }
     next->request = c->job == JOB_NONE ? cache_top_peek(c) : NULL;

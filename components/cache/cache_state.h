@@ -51,6 +51,7 @@ struct cache_target {
     uint8_t op;
     uint8_t size;
     bool returns;
+    uint16_t lead;            /* of the request */
     struct message_note note; /* up to when it began to wait here */
     uint64_t since;           /* cycle in which it did */
 };
@@ -62,7 +63,10 @@ struct cache_mshr {
     uint16_t targets;     /* that wait */
     uint8_t used;
     uint8_t installed; /* the answer has been merged into the line, its targets are being served */
-    bool spared;       /* warm, the line would have been here: for notes, once installed */
+    /* For notes, once installed: warm, the line would have been here; else, it would have come in
+     * cycle `re_timed`. */
+    bool spared;
+    uint64_t re_timed;
     struct cache_target head; /* the first one: nearly always the only one */
 };
 
@@ -140,6 +144,7 @@ struct cache {
     uint64_t blocked_since;   /* 1 + cycle, 0: not blocked */
     bool notes;               /* they are kept: in runs with chosen kernels */
     struct message_note note; /* of the request that is being taken or answered, else zero */
+    uint16_t lead;            /* of the request that is being taken */
     /* Of the answer from below that made room last, and in which cycle; the same when requests
      * that were held could go on. */
     struct message_note freed, went_on;
@@ -376,6 +381,12 @@ static inline void note_blocked(struct cache *c)
 {
     if (!c->blocked_since)
         c->blocked_since = component_tick_now(&c->io.base) + 1;
+}
+
+/* How much earlier the request that is being taken would have gone on from here. */
+static inline uint64_t lead_here(const struct cache *c)
+{
+    return (uint64_t)c->lead + c->note.line + c->note.page;
 }
 
 /* Note of the answer that made room last, if that was not before `cycle`. */

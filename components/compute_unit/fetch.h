@@ -98,6 +98,7 @@ static bool fetch_send(struct compute_unit *c)
         }
         if (!compute_unit_imem_can_send(c))
             return false;
+        retime_code_request(c, wave);
         compute_unit_imem_send_read(c, (uint16_t)(wave * c->line_slots + (unsigned)victim), line,
                                     CU_LINE, c->group[w->group].pid, false);
         w->line[victim] = line;

@@ -280,6 +280,26 @@ static inline void retime_issue(struct compute_unit *c, uint32_t table, unsigned
         o->done.by[s] = now - o->lead.by[s];
 }
 
+/* On the request that is sent next: how much earlier it would be. */
+static inline void retime_request(const struct compute_unit *c, uint32_t place,
+                                  const struct retime_lead *lead)
+{
+    if (c->retime.on)
+        message_lead_next(place, lead->by[WORK_RETIME_BOTH]);
+}
+
+/* The next request is of operation `number` of scalar memory; a line of code for `wave`. */
+static inline void retime_scalar_request(const struct compute_unit *c, unsigned number)
+{
+    retime_request(c, c->io.smem_request,
+                   &(arena_at(struct retime_operation, c->retime.scalar) + number)->lead);
+}
+
+static inline void retime_code_request(const struct compute_unit *c, unsigned wave)
+{
+    retime_request(c, c->io.imem_request, &retime_wave(c, wave)->lead);
+}
+
 /* Line `line` of an instruction leaves. As long as lines wait for the port, whose order is not
  * known in the other time, no line can be earlier than if the one that could have been the earliest
  * of them had begun this rush. */
@@ -303,6 +323,7 @@ static inline void retime_send(struct compute_unit *c, unsigned number, unsigned
     }
     out->ready = o->ready + (r->sent - o->sent) / width;
     out->ready = out->ready < now ? out->ready : now;
+    retime_request(c, c->io.vmem_request, &out->lead);
     r->last_sent = now;
     r->sent++;
 }

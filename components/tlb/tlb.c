@@ -24,13 +24,16 @@ struct tlb_waiter {
     uint64_t address;
     uint64_t since; /* cycle in which its lookup came */
     uint16_t tag;
+    uint16_t lead; /* of its request */
 };
 
 struct tlb_page {
     uint32_t first, last;
-    bool again;  /* shot down after it was asked for: the answer may be an old one */
-    bool come;   /* its answer has, and */
-    bool spared; /* warm, it would have been here: for notes */
+    bool again; /* shot down after it was asked for: the answer may be an old one */
+    bool come;  /* its answer has, and */
+    /* For notes: warm, it would have been here; else, it would have come in cycle `re_timed`. */
+    bool spared;
+    uint64_t re_timed;
 };
 
 struct tlb {
@@ -180,16 +183,27 @@ static bool forget(struct tlb *c)
     return true;
 }
 
-/* What who waited for a page since `since` lost, as the TLB would have had it behind the launches
- * before, or not. */
-static struct message_note note_walk(const struct tlb *c, struct tlb_page *page, uint64_t physical,
-                                     uint64_t since)
+/* A page has come. Behind the launches before it would have been here; or the one who would have
+ * asked first would have had it as long after that as it took now. */
+static void note_come(const struct tlb *c, struct tlb_page *page, uint64_t physical)
 {
-    if (!page->come)
-        page->spared = kept_take(c->io.base.leaf, physical);
+    const struct tlb_waiter *all = arena_at(struct tlb_waiter, c->waiters);
     page->come = true;
-    return (struct message_note){.page =
-                                     page->spared ? message_note_cycles(tlb_now(c) - since) : 0};
+    page->spared = kept_take(c->io.base.leaf, physical);
+    page->re_timed = UINT64_MAX;
+    for (uint32_t i = page->first; i != TLB_NONE; i = all[i].next)
+        if (all[i].since - all[i].lead < page->re_timed)
+            page->re_timed = all[i].since - all[i].lead;
+    page->re_timed += tlb_now(c) - all[page->first].since;
+}
+
+/* What has who waited for it lost? */
+static struct message_note note_walk(const struct tlb *c, const struct tlb_page *page,
+                                     const struct tlb_waiter *w)
+{
+    uint64_t asked = w->since - w->lead, waited = tlb_now(c) - w->since;
+    uint64_t left = page->spared || page->re_timed < asked ? 0 : page->re_timed - asked;
+    return (struct message_note){.page = message_note_cycles(waited > left ? waited - left : 0)};
 }
 
 /* Answers those who wait for a page; the page is entered when all are. */
@@ -205,13 +219,14 @@ static bool take_pages(struct tlb *c)
             progress = true;
             continue;
         }
+        if (!page->come && page->first != TLB_NONE)
+            note_come(c, page, m->found.physical);
         while (page->first != TLB_NONE) {
             uint32_t i = page->first;
             const struct tlb_waiter *w = arena_at(struct tlb_waiter, c->waiters) + i;
             if (!tlb_top_can_reply(c, w->input))
                 return progress;
-            message_note_next(ring_place_of(answers_of(c, w->input)),
-                              note_walk(c, page, m->found.physical, w->since));
+            message_note_next(ring_place_of(answers_of(c, w->input)), note_walk(c, page, w));
             tlb_top_reply_found(c, w->input, w->tag, m->found.physical, m->found.page_bits,
                                 m->found.valid, m->found.writable);
             page->first = w->next;
@@ -240,7 +255,8 @@ static void wait_for_page(struct tlb *c, uint32_t page, uint32_t input,
                                  .input = input,
                                  .address = m->lookup.address,
                                  .since = message_cycle((const void *)m),
-                                 .tag = m->tag};
+                                 .tag = m->tag,
+                                 .lead = message_lead(m)};
     if (p->first == TLB_NONE)
         p->first = i;
     else
