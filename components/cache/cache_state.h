@@ -63,10 +63,7 @@ struct cache_mshr {
     uint16_t targets;     /* that wait */
     uint8_t used;
     uint8_t installed; /* the answer has been merged into the line, its targets are being served */
-    /* For notes, once installed: warm, the line would have been here; else, it would have come in
-     * cycle `re_timed`. */
-    bool spared;
-    uint64_t re_timed;
+    uint64_t re_timed; /* with leads, once installed: cycle in which the line would have come */
     struct cache_target head; /* the first one: nearly always the only one */
 };
 
@@ -145,6 +142,8 @@ struct cache {
     bool notes;               /* they are kept: in runs with chosen kernels */
     struct message_note note; /* of the request that is being taken or answered, else zero */
     uint16_t lead;            /* of the request that is being taken */
+    bool leads;               /* they are kept: re-timing knows what is spared (runtime/kept.h) */
+    struct note_server below;
     /* Of the answer from below that made room last, and in which cycle; the same when requests
      * that were held could go on. */
     struct message_note freed, went_on;
@@ -386,7 +385,8 @@ static inline void note_blocked(struct cache *c)
 /* How much earlier the request that is being taken would have gone on from here. */
 static inline uint64_t lead_here(const struct cache *c)
 {
-    return (uint64_t)c->lead + c->note.line + c->note.page;
+    int64_t lead = c->lead + c->note.line + c->note.page;
+    return lead > 0 ? (uint64_t)lead : 0;
 }
 
 /* Note of the answer that made room last, if that was not before `cycle`. */

@@ -86,7 +86,7 @@ CACHE_INLINE struct cache_mshr *mshr_begin(struct cache *c, uint32_t set, uint32
     mshr->installed = 0;
     arena_at(uint16_t, c->lines)[line] = (uint16_t)i;
     set_at(c, set)->pending |= (uint64_t)1 << way;
-    if (engine_unlikely(c->notes))
+    if (engine_unlikely(c->leads))
         message_lead_next(c->io.bottom_request, lead_here(c));
     cache_bottom_send_read(c, (uint16_t)i, number * line_bytes(c), line_bytes(c), pid, false);
     stat_histogram_add(&c->io.stats.mshr_occupancy, index_pool_used(&c->free_mshrs));

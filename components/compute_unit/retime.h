@@ -213,6 +213,21 @@ static inline void retime_busy(struct compute_unit *c, unsigned simd, unsigned k
 
 /* ---- memory ---- */
 
+/* Cycles of a note; those of both may be less than 0. */
+static struct retime_lead retime_noted(struct message_note note)
+{
+    int64_t line = note.line, page = note.page;
+    return (struct retime_lead){
+        {line > 0 ? (uint64_t)line : 0, page > 0 ? (uint64_t)page : 0, (uint64_t)(line + page)}};
+}
+
+/* Re-timed cycle of something that came at `now`, to who had `lead` when he asked. Nothing is later
+ * than it was. */
+static uint64_t retime_came(uint64_t now, uint64_t lead, uint64_t lost)
+{
+    return (int64_t)(lead + lost) > 0 ? now - lead - lost : now;
+}
+
 /* What an answer at a port would have come earlier: what its note says, and, of the time that
  * nothing explains but requests in front of it, what the last of those that came meanwhile and lost
  * something would have come earlier. */
@@ -220,7 +235,9 @@ static struct retime_lead retime_lost(struct cu_retime_port *p, uint64_t ready,
                                       struct message_note note, uint64_t now)
 {
     uint64_t waited = now - ready;
-    struct retime_lead lost = {{note.line, note.page, (uint64_t)note.line + note.page}};
+    struct retime_lead lost = retime_noted(note);
+    if ((int64_t)lost.by[WORK_RETIME_BOTH] < 0)
+        return lost;
     for (unsigned s = 0; s < WORK_RETIMES; s++)
         lost.by[s] = lost.by[s] < waited ? lost.by[s] : waited;
     uint64_t rest = waited - lost.by[WORK_RETIME_BOTH];
@@ -249,7 +266,7 @@ static inline void retime_fetched(struct compute_unit *c, const struct cu_wave *
         return;
     struct retime_lead came = retime_lost(&c->retime.code, t->reached, note, now);
     for (unsigned s = 0; s < WORK_RETIMES; s++)
-        came.by[s] = now - came.by[s] - t->lead.by[s];
+        came.by[s] = retime_came(now, t->lead.by[s], came.by[s]);
     retime_go_on(c, wave, w->simd, &came, NULL, now);
 }
 
@@ -337,7 +354,7 @@ static inline void retime_scalar_answer(struct compute_unit *c, unsigned number,
     struct retime_operation *o = arena_at(struct retime_operation, c->retime.scalar) + number;
     struct retime_lead lost = retime_lost(&c->retime.scalar_port, o->ready, note, now);
     for (unsigned s = 0; s < WORK_RETIMES; s++) {
-        uint64_t at = now - o->lead.by[s] - lost.by[s];
+        uint64_t at = retime_came(now, o->lead.by[s], lost.by[s]);
         o->done.by[s] = at > o->done.by[s] ? at : o->done.by[s];
     }
 }
@@ -357,7 +374,7 @@ static inline void retime_vector_answer(struct compute_unit *c, unsigned number,
                             + (address / CU_LINE * 0x9e3779b97f4a7c15u >> 55) % RETIME_LINES;
     bool known = l->address == address;
     for (unsigned s = 0; s < WORK_RETIMES; s++) {
-        uint64_t at = now - out->lead.by[s] - lost.by[s];
+        uint64_t at = retime_came(now, out->lead.by[s], lost.by[s]);
         uint64_t alone = out->ready - out->lead.by[s] + l->took;
         uint64_t here = known && l->here.by[s] < alone ? l->here.by[s] : alone;
         if (known && at < here)

@@ -30,9 +30,7 @@ struct tlb_waiter {
 struct tlb_page {
     uint32_t first, last;
     bool again; /* shot down after it was asked for: the answer may be an old one */
-    bool come;  /* its answer has, and */
-    /* For notes: warm, it would have been here; else, it would have come in cycle `re_timed`. */
-    bool spared;
+    bool come;  /* its answer has; for notes, it would have in cycle `re_timed` */
     uint64_t re_timed;
 };
 
@@ -49,6 +47,7 @@ struct tlb {
     uint32_t vain_page; /* uint64_t, by input: page_name() */
     uint32_t vain_count;
     uint32_t next_input;
+    struct note_server below;
     uint32_t again_count; /* pages with `again` */
     bool forgetting;      /* the oldest message at the control port has been worked on */
 };
@@ -183,27 +182,24 @@ static bool forget(struct tlb *c)
     return true;
 }
 
-/* A page has come. Behind the launches before it would have been here; or the one who would have
- * asked first would have had it as long after that as it took now. */
-static void note_come(const struct tlb *c, struct tlb_page *page, uint64_t physical)
+/* A page has come. When would it have, behind the launches before? */
+static void note_come(struct tlb *c, struct tlb_page *page, uint64_t physical)
 {
     const struct tlb_waiter *all = arena_at(struct tlb_waiter, c->waiters);
-    page->come = true;
-    page->spared = kept_take(c->io.base.leaf, physical);
-    page->re_timed = UINT64_MAX;
+    uint64_t asked = UINT64_MAX;
     for (uint32_t i = page->first; i != TLB_NONE; i = all[i].next)
-        if (all[i].since - all[i].lead < page->re_timed)
-            page->re_timed = all[i].since - all[i].lead;
-    page->re_timed += tlb_now(c) - all[page->first].since;
+        asked = all[i].since - all[i].lead < asked ? all[i].since - all[i].lead : asked;
+    page->come = true;
+    page->re_timed = note_server_answer(&c->below, all[page->first].since, tlb_now(c), asked,
+                                        kept_take(c->io.base.leaf, physical));
 }
 
 /* What has who waited for it lost? */
 static struct message_note note_walk(const struct tlb *c, const struct tlb_page *page,
                                      const struct tlb_waiter *w)
 {
-    uint64_t asked = w->since - w->lead, waited = tlb_now(c) - w->since;
-    uint64_t left = page->spared || page->re_timed < asked ? 0 : page->re_timed - asked;
-    return (struct message_note){.page = message_note_cycles(waited > left ? waited - left : 0)};
+    return (struct message_note){.page = message_note_cycles(message_note_lost(
+                                     w->since, tlb_now(c), w->since - w->lead, page->re_timed))};
 }
 
 /* Answers those who wait for a page; the page is entered when all are. */

@@ -27,14 +27,14 @@ static bool with_lines, with_pages;
 
 static uint64_t lost(struct message_note note)
 {
-    return (with_lines ? note.line : 0u) + (with_pages ? note.page : 0u);
+    return (uint64_t)((with_lines ? note.line : 0) + (with_pages ? note.page : 0));
 }
 
 static void answer(const struct harness_message *request, struct harness_message *reply,
                    struct message_note note)
 {
-    note.line = with_lines ? note.line : 0;
-    note.page = with_pages ? note.page : 0;
+    note.line = (int16_t)(with_lines ? note.line : 0);
+    note.page = (int16_t)(with_pages ? note.page : 0);
     harness_answer_memory(request, reply);
     memcpy(reply->fields + MESSAGE_NOTE_AT, &note, sizeof note);
 }
