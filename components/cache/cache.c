@@ -164,8 +164,7 @@ static __attribute__((noinline)) void note_line(struct cache *c, const struct ca
     else
         line = keeps_lines(c) || waited < line ? waited : line;
     c->note = (struct message_note){message_note_cycles(t->note.line + line), t->note.page};
-    c->freed = c->note;
-    c->freed_at = component_tick_now(&c->io.base);
+    note_freed(c, c->note, t->lead);
 }
 
 /* false: there are waiting requests left, but no room for more answers. */
@@ -320,8 +319,7 @@ static void note_page(struct cache *c, struct cache_parked *p, int64_t lost, uin
     if (c->leads)
         lost = message_note_lost(p->came, now, re_timed_came(p), come);
     p->note.page = message_note_cycles(p->note.page + lost);
-    c->freed = p->note;
-    c->freed_at = now;
+    note_freed(c, p->note, message_lead(&p->request));
 }
 
 /* The first `count` requests of a page's queue, or all, can be taken. */
@@ -625,17 +623,21 @@ static __attribute__((noinline)) void note_wait(struct cache *c, const struct me
 {
     uint64_t came = message_cycle((const void *)m), at = c->went_on_at;
     c->lead = message_lead(m);
-    struct message_note lost = c->went_on;
+    struct cache_room room = c->went_on;
     if (c->blocked_since) {
         at = component_tick_now(&c->io.base);
-        lost = freed_since(c, c->blocked_since - 1);
+        room = freed_since(c, c->blocked_since - 1);
     }
     if (engine_likely(came >= at))
         return;
-    int64_t stood = (int64_t)(at - came), page = lost.page > 0 ? lost.page : 0;
+    if (c->leads) {
+        int64_t lost = message_note_lost(came, at, came - c->lead, at - room.lead);
+        c->note = (struct message_note){message_note_cycles(lost > 0 ? lost : 0), 0};
+        return;
+    }
+    int64_t stood = (int64_t)(at - came), page = room.lost.page;
     page = page < stood ? page : stood;
-    int64_t line = lost.line > 0 ? lost.line : 0;
-    line = line < stood - page ? line : stood - page;
+    int64_t line = room.lost.line < stood - page ? room.lost.line : stood - page;
     c->note = (struct message_note){(int16_t)line, (int16_t)page};
 }
 

@@ -82,6 +82,12 @@ struct cache_sent {
     struct message_note note;
 };
 
+/* An answer that made room: what it lost, and with leads how much earlier it would have come. */
+struct cache_room {
+    struct message_note lost;
+    uint64_t lead;
+};
+
 /* A request whose page has been asked for, or that waits to be replayed after it. */
 struct cache_parked {
     struct mem_request request;
@@ -146,7 +152,7 @@ struct cache {
     struct note_server below;
     /* Of the answer from below that made room last, and in which cycle; the same when requests
      * that were held could go on. */
-    struct message_note freed, went_on;
+    struct cache_room freed, went_on;
     uint64_t freed_at, went_on_at;
 };
 
@@ -389,10 +395,17 @@ static inline uint64_t lead_here(const struct cache *c)
     return lead > 0 ? (uint64_t)lead : 0;
 }
 
-/* Note of the answer that made room last, if that was not before `cycle`. */
-static inline struct message_note freed_since(const struct cache *c, uint64_t cycle)
+static inline void note_freed(struct cache *c, struct message_note lost, uint16_t lead)
 {
-    return c->freed_at >= cycle ? c->freed : (struct message_note){0, 0};
+    int64_t all = lead + lost.line + lost.page;
+    c->freed = (struct cache_room){lost, all > 0 ? (uint64_t)all : 0};
+    c->freed_at = component_tick_now(&c->io.base);
+}
+
+/* Note of the answer that made room last, if that was not before `cycle`. */
+static inline struct cache_room freed_since(const struct cache *c, uint64_t cycle)
+{
+    return c->freed_at >= cycle ? c->freed : (struct cache_room){{0, 0}, 0};
 }
 
 static inline void note_unblocked(struct cache *c)

@@ -181,7 +181,7 @@ struct cu_retime {
     struct cu_retime_port vector_port, scalar_port, code;
     struct retime_lead freed; /* of what freed an entry for vector memory last */
     /* Arena offsets. */
-    uint32_t waves, vector, scalar, out, lines, groups;
+    uint32_t waves, vector, scalar, out, lines, groups, code_sent;
 };
 
 struct compute_unit {

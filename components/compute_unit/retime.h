@@ -67,6 +67,7 @@ static void retime_init(struct compute_unit *c)
     r->scalar = arena_allocate(CU_SMEM * sizeof(struct retime_operation));
     r->lines = arena_allocate(RETIME_LINES * sizeof(struct retime_line));
     r->out = arena_allocate(CU_LINES * sizeof(struct retime_sent));
+    r->code_sent = arena_allocate(waves * c->line_slots * sizeof(struct retime_sent));
     r->groups = arena_allocate(CU_MAX_GROUPS * sizeof(struct retime_lead));
 }
 
@@ -254,8 +255,14 @@ static struct retime_lead retime_lost(struct cu_retime_port *p, uint64_t ready,
     return lost;
 }
 
+/* The request of the line of code that comes under `tag`. */
+static inline struct retime_sent *retime_code(const struct compute_unit *c, unsigned tag)
+{
+    return arena_at(struct retime_sent, c->retime.code_sent) + tag;
+}
+
 /* Code that a wavefront waited for has come. */
-static inline void retime_fetched(struct compute_unit *c, const struct cu_wave *w,
+static inline void retime_fetched(struct compute_unit *c, const struct cu_wave *w, unsigned tag,
                                   struct message_note note, uint64_t now)
 {
     if (!c->retime.on)
@@ -264,9 +271,10 @@ static inline void retime_fetched(struct compute_unit *c, const struct cu_wave *
     const struct retime_wave *t = retime_wave(c, wave);
     if (t->reached >= now)
         return;
-    struct retime_lead came = retime_lost(&c->retime.code, t->reached, note, now);
+    const struct retime_sent *sent = retime_code(c, tag);
+    struct retime_lead came = retime_lost(&c->retime.code, sent->ready, note, now);
     for (unsigned s = 0; s < WORK_RETIMES; s++)
-        came.by[s] = retime_came(now, t->lead.by[s], came.by[s]);
+        came.by[s] = retime_came(now, sent->lead.by[s], came.by[s]);
     retime_go_on(c, wave, w->simd, &came, NULL, now);
 }
 
@@ -312,9 +320,13 @@ static inline void retime_scalar_request(const struct compute_unit *c, unsigned 
                    &(arena_at(struct retime_operation, c->retime.scalar) + number)->lead);
 }
 
-static inline void retime_code_request(const struct compute_unit *c, unsigned wave)
+static inline void retime_code_request(const struct compute_unit *c, unsigned wave, unsigned tag)
 {
-    retime_request(c, c->io.imem_request, &retime_wave(c, wave)->lead);
+    if (!c->retime.on)
+        return;
+    *retime_code(c, tag) =
+        (struct retime_sent){component_tick_now(&c->io.base), retime_wave(c, wave)->lead};
+    retime_request(c, c->io.imem_request, &retime_code(c, tag)->lead);
 }
 
 /* Line `line` of an instruction leaves. As long as lines wait for the port, whose order is not
