@@ -272,7 +272,9 @@ static inline void retime_fetched(struct compute_unit *c, const struct cu_wave *
     if (t->reached >= now)
         return;
     const struct retime_sent *sent = retime_code(c, tag);
-    struct retime_lead came = retime_lost(&c->retime.code, sent->ready, note, now);
+    /* It may have been asked for ahead, or have waited for the port. */
+    uint64_t ready = sent->ready < t->reached ? sent->ready : t->reached;
+    struct retime_lead came = retime_lost(&c->retime.code, ready, note, now);
     for (unsigned s = 0; s < WORK_RETIMES; s++)
         came.by[s] = retime_came(now, sent->lead.by[s], came.by[s]);
     retime_go_on(c, wave, w->simd, &came, NULL, now);
