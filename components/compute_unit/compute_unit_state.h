@@ -165,8 +165,8 @@ struct retime_lead {
 struct cu_retime_port {
     bool known;              /* an answer has come */
     uint64_t least;          /* cycles that an answer took, less what it lost */
-    struct retime_lead lost; /* by the last one that lost something */
-    uint64_t at;             /* cycle in which that came */
+    struct retime_lead lead; /* of the last one that lost something, when it came */
+    uint64_t at;             /* cycle in which it did */
 };
 
 struct cu_retime {

@@ -229,11 +229,12 @@ static uint64_t retime_came(uint64_t now, uint64_t lead, uint64_t lost)
     return (int64_t)(lead + lost) > 0 ? now - lead - lost : now;
 }
 
-/* What an answer at a port would have come earlier: what its note says, and, of the time that
- * nothing explains but requests in front of it, what the last of those that came meanwhile and lost
- * something would have come earlier. */
+/* What an answer at a port would have come earlier to a request with `lead`: what its note says,
+ * and, of the time that nothing explains but requests in front of it, as much as it takes to be as
+ * early as the last of those that came meanwhile and lost something. */
 static struct retime_lead retime_lost(struct cu_retime_port *p, uint64_t ready,
-                                      struct message_note note, uint64_t now)
+                                      const struct retime_lead *lead, struct message_note note,
+                                      uint64_t now)
 {
     uint64_t waited = now - ready;
     struct retime_lead lost = retime_noted(note);
@@ -246,12 +247,16 @@ static struct retime_lead retime_lost(struct cu_retime_port *p, uint64_t ready,
     p->known = true;
     uint64_t before = p->at > ready ? p->at - ready : 0;
     before = before < rest - p->least ? before : rest - p->least;
-    for (unsigned s = 0; s < WORK_RETIMES; s++)
-        lost.by[s] += before < p->lost.by[s] ? before : p->lost.by[s];
-    if (lost.by[WORK_RETIME_BOTH]) {
-        p->lost = lost;
-        p->at = now;
+    for (unsigned s = 0; s < WORK_RETIMES; s++) {
+        uint64_t own = lead->by[s] + lost.by[s];
+        uint64_t behind = p->lead.by[s] > own ? p->lead.by[s] - own : 0;
+        lost.by[s] += before < behind ? before : behind;
     }
+    if (!lost.by[WORK_RETIME_BOTH])
+        return lost;
+    for (unsigned s = 0; s < WORK_RETIMES; s++)
+        p->lead.by[s] = lead->by[s] + lost.by[s];
+    p->at = now;
     return lost;
 }
 
@@ -274,7 +279,7 @@ static inline void retime_fetched(struct compute_unit *c, const struct cu_wave *
     const struct retime_sent *sent = retime_code(c, tag);
     /* It may have been asked for ahead, or have waited for the port. */
     uint64_t ready = sent->ready < t->reached ? sent->ready : t->reached;
-    struct retime_lead came = retime_lost(&c->retime.code, ready, note, now);
+    struct retime_lead came = retime_lost(&c->retime.code, ready, &sent->lead, note, now);
     for (unsigned s = 0; s < WORK_RETIMES; s++)
         came.by[s] = retime_came(now, sent->lead.by[s], came.by[s]);
     retime_go_on(c, wave, w->simd, &came, NULL, now);
@@ -366,7 +371,7 @@ static inline void retime_scalar_answer(struct compute_unit *c, unsigned number,
     if (!c->retime.on)
         return;
     struct retime_operation *o = arena_at(struct retime_operation, c->retime.scalar) + number;
-    struct retime_lead lost = retime_lost(&c->retime.scalar_port, o->ready, note, now);
+    struct retime_lead lost = retime_lost(&c->retime.scalar_port, o->ready, &o->lead, note, now);
     for (unsigned s = 0; s < WORK_RETIMES; s++) {
         uint64_t at = retime_came(now, o->lead.by[s], lost.by[s]);
         o->done.by[s] = at > o->done.by[s] ? at : o->done.by[s];
@@ -382,7 +387,8 @@ static inline void retime_vector_answer(struct compute_unit *c, unsigned number,
         return;
     struct retime_operation *o = arena_at(struct retime_operation, c->retime.vector) + number;
     const struct retime_sent *out = arena_at(struct retime_sent, c->retime.out) + line;
-    struct retime_lead lost = retime_lost(&c->retime.vector_port, out->ready, note, now);
+    struct retime_lead lost =
+        retime_lost(&c->retime.vector_port, out->ready, &out->lead, note, now);
     uint64_t address = c->line[line].line.address;
     struct retime_line *l = arena_at(struct retime_line, c->retime.lines)
                             + (address / CU_LINE * 0x9e3779b97f4a7c15u >> 55) % RETIME_LINES;
