@@ -149,7 +149,7 @@ static bool complain(const char *what, size_t line)
 /* Is `r` behind `before`, and does it end where addresses do? */
 static bool is_next(const struct run *r, const struct run *before)
 {
-    if (!r->bytes || !r->count || r->count > (UINT64_MAX - r->first) / r->bytes)
+    if (!r->launch || !r->bytes || !r->count || r->count > (UINT64_MAX - r->first) / r->bytes)
         return false;
     if (r->launch != before->launch)
         return r->launch > before->launch;
