@@ -304,7 +304,8 @@ Test(message_note, a_first_level_cache_passes_on_what_was_lost_below)
 
 /* ---- a shared TLB ---- */
 
-Test(message_note, a_shared_tlb_tells_what_a_walk_costs)
+/* Twelve lookups of six pages, two walks at a time, and once more. */
+static uint32_t run_tlb(void)
 {
     static const struct build_port ports[] = {
         {"top", BUILD_IN, true}, {"bottom", BUILD_OUT, false}, {"control", BUILD_IN, false}};
@@ -322,7 +323,7 @@ Test(message_note, a_shared_tlb_tells_what_a_walk_costs)
                  16, 1, 1);
     harness_build();
     for (unsigned round = 0; round < 2; round++)
-        for (uint16_t i = 0; i < 12; i++) { /* twelve lookups of six pages, two walks at a time */
+        for (uint16_t i = 0; i < 12; i++) {
             struct harness_message m = {.cycle = 10 + round * REPEAT + i * 3u,
                                         .tag = (uint16_t)(100 * round + i),
                                         .kind = TRANSLATE_LOOKUP};
@@ -333,6 +334,12 @@ Test(message_note, a_shared_tlb_tells_what_a_walk_costs)
             harness_send(user, &m);
         }
     cr_assert_eq(harness_run(), ENGINE_IDLE);
+    return user;
+}
+
+Test(message_note, a_shared_tlb_tells_what_a_walk_costs)
+{
+    uint32_t user = run_tlb();
     for (uint16_t i = 0; i < 12; i++) {
         const struct harness_message *cold = harness_reply(user, i);
         const struct harness_message *warm = harness_reply(user, (uint16_t)(100 + i));
@@ -340,5 +347,19 @@ Test(message_note, a_shared_tlb_tells_what_a_walk_costs)
         cr_expect_eq(note_on(cold).page, late, "lookup %u: %llu late, %u told", i,
                      (unsigned long long)late, note_on(cold).page);
         cr_expect_eq(note_on(warm).page, 0);
+    }
+}
+
+Test(message_note, a_page_that_was_not_kept_is_no_loss)
+{
+    keep(4096, 3);
+    uint32_t user = run_tlb();
+    for (uint16_t i = 0; i < 12; i++) {
+        const struct harness_message *cold = harness_reply(user, i);
+        const struct harness_message *warm = harness_reply(user, (uint16_t)(100 + i));
+        uint64_t late = cold->cycle - (warm->cycle - REPEAT);
+        cr_expect_eq(note_on(cold).page, i / 2 < 3 ? (int)late : i % 2,
+                     "lookup %u: %llu late, %d told", i, (unsigned long long)late,
+                     note_on(cold).page);
     }
 }

@@ -39,8 +39,11 @@ static void answer(const struct harness_message *request, struct harness_message
     memcpy(reply->fields + MESSAGE_NOTE_AT, &note, sizeof note);
 }
 
+static uint16_t last_lead; /* of requests of vector memory */
+
 static void answer_vector(const struct harness_message *request, struct harness_message *reply)
 {
+    memcpy(&last_lead, request->fields + MESSAGE_LEAD_AT, sizeof last_lead);
     answer(request, reply, vector_lost);
 }
 
@@ -194,5 +197,21 @@ Test(retime, a_run_that_lost_nothing_stays_as_it_is)
         struct work_account warm = run(&programs[i], false, false);
         for (unsigned s = 0; s < WORK_RETIMES; s++)
             cr_expect_eq(warm.retimed[s], warm.ended, "%s", programs[i].name);
+    }
+}
+
+/* What the last of a chain of loads leads by, and loses itself, is what the program ends earlier.
+ */
+Test(retime, requests_carry_the_lead_of_their_wavefront)
+{
+    const struct program p = {"a chain of loads", 1, 1, 12, 0, .tolerance = 0};
+    for (unsigned lossy = 0; lossy < 2; lossy++) {
+        struct work_account cold = run(&p, lossy, lossy);
+        uint64_t early = cold.ended - cold.retimed[WORK_RETIME_BOTH];
+        uint64_t own = lossy ? (uint64_t)(vector_lost.line + vector_lost.page) : 0;
+        cr_expect(early <= last_lead + own + 4 && last_lead + own <= early + 4, /* a turn */
+                  "%llu earlier, the last request %u, and it loses %llu", (unsigned long long)early,
+                  last_lead, (unsigned long long)own);
+        cr_expect(lossy == (last_lead > 0));
     }
 }
