@@ -17,6 +17,7 @@
 #include "components/work/work_record.h"
 #include "decode_cache.h"
 #include "program_table.h"
+#include "retime_port.h"
 #include "runtime/bug.h"
 #include "runtime/hang.h"
 
@@ -158,17 +159,6 @@ struct cu_lds_end {
 };
 
 /* See retime.h. */
-struct retime_lead {
-    uint64_t by[WORK_RETIMES]; /* cycles, or a cycle */
-};
-
-struct cu_retime_port {
-    bool known;              /* an answer has come */
-    uint64_t least;          /* cycles that an answer took, less what it lost */
-    struct retime_lead lead; /* of the last one that lost something, when it came */
-    uint64_t at;             /* cycle in which it did */
-};
-
 struct cu_retime {
     bool on;
     uint32_t dispatch;                                /* the kernel that all of this is of */
