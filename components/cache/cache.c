@@ -80,15 +80,22 @@ static void cache_init(struct cache *c)
 /* ---- answers from below ---- */
 
 /* The bytes have come: into the line, around those that were written before they were asked for. */
+static __attribute__((noinline)) void install_around(struct cache *c, uint32_t line,
+                                                     const void *bytes)
+{
+    struct mem_mask missing = mem_mask_not(*line_mask(c, line), line_bytes(c));
+    mem_copy_masked(line_data(c, line), bytes, missing, line_bytes(c));
+}
+
 CACHE_INLINE void install(struct cache *c, struct cache_mshr *mshr, const void *bytes)
 {
     mshr->installed = 1;
     if (mshr->line == LINE_NONE)
         return;
-    struct mem_mask missing = mem_mask_full(line_bytes(c));
-    if (is_write_back(c))
-        missing = mem_mask_not(*line_mask(c, mshr->line), line_bytes(c));
-    mem_copy_masked(line_data(c, mshr->line), bytes, missing, line_bytes(c));
+    if (engine_unlikely(mshr->own_bytes))
+        install_around(c, mshr->line, bytes);
+    else
+        memcpy(line_data(c, mshr->line), bytes, line_bytes(c));
 }
 
 /* Lets a waiting write or atomic take effect. */
@@ -109,14 +116,19 @@ static __attribute__((noinline)) void serve_stored(struct cache *c, const struct
     index_pool_give(&c->free_stored, t->stored);
 }
 
-/* Lets one waiting request take effect. `line` is LINE_NONE only for reads. */
-CACHE_INLINE void serve(struct cache *c, const struct cache_target *t, uint32_t line,
-                        const void *bytes)
+/* Lets the first waiting request take effect. `line` is LINE_NONE only for reads. An answer takes
+ * its bytes from the one that has come, if it can: what has just been copied to the line is still
+ * on its way there, and waiting for that took 15 % of the time of a miss. */
+CACHE_INLINE void serve(struct cache *c, struct cache_mshr *mshr, uint32_t line, const void *bytes)
 {
-    if (!is_write_back(c) || t->kind == MEM_READ) /* only a write-back cache stores what waits */
-        respond(c, t->tag, true, line == LINE_NONE ? bytes : line_data(c, line));
-    else
+    const struct cache_target *t = &mshr->head;
+    if (is_write_back(c) && t->kind != MEM_READ) { /* only a write-back cache stores what waits */
+        mshr->own_bytes = true;
         serve_stored(c, t, line);
+        return;
+    }
+    bool own = is_write_back(c) && mshr->own_bytes;
+    respond(c, t->tag, true, own ? line_data(c, line) : bytes);
 }
 
 /* The one that waits at `mshr` behind the first moves up. */
@@ -183,7 +195,7 @@ CACHE_INLINE bool fill(struct cache *c, uint32_t number, const struct message *a
             return false;
         if (engine_unlikely(c->notes))
             note_line(c, mshr, answer);
-        serve(c, &mshr->head, line, bytes);
+        serve(c, mshr, line, bytes);
         if (engine_unlikely(c->notes))
             c->note = (struct message_note){0};
         if (--mshr->targets)

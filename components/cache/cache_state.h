@@ -62,6 +62,7 @@ struct cache_mshr {
     uint32_t first, last; /* targets behind the first one */
     uint16_t targets;     /* that wait */
     uint8_t used;
+    bool own_bytes; /* not all bytes of the line are those that come from below; write-back only */
     uint8_t installed; /* the answer has been merged into the line, its targets are being served */
     uint64_t re_timed; /* with leads, once installed: cycle in which the line would have come */
     struct cache_target head; /* the first one: nearly always the only one */

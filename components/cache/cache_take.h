@@ -73,9 +73,10 @@ static inline void target_store(struct cache *c, struct cache_target *t, struct 
         memcpy(s->bytes[1], compare, line_bytes(c));
 }
 
-/* Asks below for the bytes of a line, which is claimed. MSHR and room below must be there. */
+/* Asks below for the bytes of a line, which is claimed; `partial`: some are here already. MSHR and
+ * room below must be there. */
 CACHE_INLINE struct cache_mshr *mshr_begin(struct cache *c, uint32_t set, uint32_t way,
-                                           uint64_t number, uint32_t pid)
+                                           uint64_t number, uint32_t pid, bool partial)
 {
     uint32_t i = index_pool_take(&c->free_mshrs), line = set * way_count(c) + way;
     struct cache_mshr *mshr = mshr_at(c, i);
@@ -83,6 +84,7 @@ CACHE_INLINE struct cache_mshr *mshr_begin(struct cache *c, uint32_t set, uint32
     mshr->line = line;
     mshr->targets = 0;
     mshr->used = 1;
+    mshr->own_bytes = is_write_back(c) && partial;
     mshr->installed = 0;
     arena_at(uint16_t, c->lines)[line] = (uint16_t)i;
     set_at(c, set)->pending |= (uint64_t)1 << way;
@@ -120,6 +122,7 @@ CACHE_INLINE struct cache_mshr *mshr_open(struct cache *c, uint32_t set, uint64_
         hold(c, HOLD_ROOM_BELOW);
         return NULL;
     }
+    bool partial = way != WAY_NONE;
     if (way == WAY_NONE) {
         bool written = false;
         way = way_make_room(c, set, &written);
@@ -137,7 +140,7 @@ CACHE_INLINE struct cache_mshr *mshr_open(struct cache *c, uint32_t set, uint64_
         line_touch(c, set, way);
     }
     c->io.stats.misses++;
-    return mshr_begin(c, set, way, number, pid);
+    return mshr_begin(c, set, way, number, pid, partial);
 }
 
 /* The MSHR at which a write or atomic can wait for bytes that are not here, new or not. NULL: no

@@ -11,9 +11,9 @@
 #include "runtime/kept.h"
 #include "runtime/message_note.h"
 #include "runtime/sampling.h"
+#include "tests/components/translations.h"
 #include "tlb.gen.h"
 #include "tlb_l1.gen.h"
-#include "translate.gen.h"
 
 extern const struct unit_type tlb__generic;
 
@@ -323,16 +323,9 @@ static uint32_t run_tlb(void)
                  16, 1, 1);
     harness_build();
     for (unsigned round = 0; round < 2; round++)
-        for (uint16_t i = 0; i < 12; i++) {
-            struct harness_message m = {.cycle = 10 + round * REPEAT + i * 3u,
-                                        .tag = (uint16_t)(100 * round + i),
-                                        .kind = TRANSLATE_LOOKUP};
-            uint64_t address = (uint64_t)(i / 2) << 12;
-            uint32_t pid = 1;
-            memcpy(m.fields, &address, 8);
-            memcpy(m.fields + 8, &pid, 4);
-            harness_send(user, &m);
-        }
+        for (uint16_t i = 0; i < 12; i++)
+            look_up(user, 10 + round * REPEAT + i * 3u, (uint16_t)(100 * round + i),
+                    (uint64_t)(i / 2) << 12, 1);
     cr_assert_eq(harness_run(), ENGINE_IDLE);
     return user;
 }

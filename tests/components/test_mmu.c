@@ -8,6 +8,7 @@
 #define OWNER_STORE  struct page_table
 #define OWNER_SOURCE "test_mmu.c"
 #include "tests/components/owner.h"
+#include "tests/components/translations.h"
 
 extern const struct unit_type mmu__generic;
 
@@ -43,31 +44,13 @@ static void set_up(int64_t latency, int64_t walkers)
     harness_build();
 }
 
-static void look_up(uint32_t user, uint64_t cycle, uint16_t tag, uint64_t address, uint32_t pid)
-{
-    struct harness_message m = {.cycle = cycle, .tag = tag, .kind = TRANSLATE_LOOKUP};
-    memcpy(m.fields, &address, 8);
-    memcpy(m.fields + 8, &pid, 4);
-    harness_send(user, &m);
-}
-
-static struct translate_reply found(uint32_t user, uint16_t tag)
-{
-    struct translate_reply m;
-    const struct harness_message *reply = harness_reply(user, tag);
-    cr_assert_not_null(reply);
-    memset(&m, 0, sizeof m);
-    memcpy((char *)&m + 8, reply->fields, sizeof reply->fields);
-    return m;
-}
-
 Test(mmu, a_walk_takes_its_latency_and_finds_the_page)
 {
     set_up(100, 4);
     look_up(users[0], 5, 1, VIRTUAL + (7 << 14) + 123, 3);
     cr_assert_eq(harness_run(), ENGINE_IDLE);
     cr_expect_eq(harness_reply(users[0], 1)->cycle, 5 + 100 + 1);
-    struct translate_reply m = found(users[0], 1);
+    struct translate_reply m = page_found(users[0], 1);
     cr_expect(m.found.valid);
     cr_expect_eq(m.found.physical, (uint64_t)(PAGES - 7) << 14);
     cr_expect_eq(m.found.page_bits, 14);
@@ -81,10 +64,10 @@ Test(mmu, pages_of_others_and_beyond_the_end_are_not_mapped)
     look_up(users[0], 1, 2, VIRTUAL, 4);
     look_up(users[0], 1, 3, VIRTUAL, 3);
     cr_assert_eq(harness_run(), ENGINE_IDLE);
-    cr_expect_not(found(users[0], 1).found.valid);
-    cr_expect_not(found(users[0], 2).found.valid);
-    cr_expect(found(users[0], 3).found.valid);
-    cr_expect_not(found(users[0], 3).found.writable);
+    cr_expect_not(page_found(users[0], 1).found.valid);
+    cr_expect_not(page_found(users[0], 2).found.valid);
+    cr_expect(page_found(users[0], 3).found.valid);
+    cr_expect_not(page_found(users[0], 3).found.writable);
     const struct mmu_io *io = harness_instance(mmu);
     cr_expect_eq(io->stats.walks, 3);
     cr_expect_eq(io->stats.faults, 2);

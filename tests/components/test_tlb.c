@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "tests/components/harness.h"
+#include "tests/components/translations.h"
 #include "tlb.gen.h"
 
 extern const struct unit_type tlb__generic;
@@ -55,24 +55,6 @@ static void set_up(int64_t sets, int64_t ways, int64_t latency, int64_t mshrs, u
     harness_build();
 }
 
-static void look_up(uint32_t user, uint64_t cycle, uint16_t tag, uint64_t address, uint32_t pid)
-{
-    struct harness_message m = {.cycle = cycle, .tag = tag, .kind = TRANSLATE_LOOKUP};
-    memcpy(m.fields, &address, 8);
-    memcpy(m.fields + 8, &pid, 4);
-    harness_send(user, &m);
-}
-
-static struct translate_reply found(uint32_t user, uint16_t tag)
-{
-    struct translate_reply m;
-    const struct harness_message *reply = harness_reply(user, tag);
-    cr_assert_not_null(reply);
-    memset(&m, 0, sizeof m);
-    memcpy((char *)&m + 8, reply->fields, sizeof reply->fields);
-    return m;
-}
-
 static const struct tlb_stats *stats(void)
 {
     return &((const struct tlb_io *)harness_instance(tlb))->stats;
@@ -86,8 +68,8 @@ Test(tlb, hits_take_the_latency_and_misses_the_walk_more)
     cr_assert_eq(harness_run(), ENGINE_IDLE);
     cr_expect_eq(harness_reply(users[0], 1)->cycle, 10 + 4 + 1 + 50 + 1);
     cr_expect_eq(harness_reply(users[0], 2)->cycle, 500 + 4 + 1);
-    cr_expect_eq(found(users[0], 2).found.physical, 0x12345000 + ((uint64_t)1 << 40));
-    cr_expect(found(users[0], 2).found.valid);
+    cr_expect_eq(page_found(users[0], 2).found.physical, 0x12345000 + ((uint64_t)1 << 40));
+    cr_expect(page_found(users[0], 2).found.valid);
     cr_expect_eq(stats()->hits, 1);
     cr_expect_eq(stats()->misses, 1);
 }
@@ -124,8 +106,8 @@ Test(tlb, a_page_that_is_not_mapped_is_asked_for_every_time)
     look_up(users[0], 1, 1, 1 << 30, 1);
     look_up(users[0], 200, 2, 1 << 30, 1);
     cr_assert_eq(harness_run(), ENGINE_IDLE);
-    cr_expect_not(found(users[0], 1).found.valid);
-    cr_expect_not(found(users[0], 2).found.valid);
+    cr_expect_not(page_found(users[0], 1).found.valid);
+    cr_expect_not(page_found(users[0], 2).found.valid);
     cr_expect_eq(harness_count(walker), 2);
 }
 
@@ -138,7 +120,7 @@ Test(tlb, large_pages_need_one_entry)
     cr_assert_eq(harness_run(), ENGINE_IDLE);
     cr_expect_eq(stats()->misses, 4);
     for (uint16_t i = 0; i < 64; i++) {
-        struct translate_reply m = found(users[0], i);
+        struct translate_reply m = page_found(users[0], i);
         uint64_t inside = ((uint64_t)1 << m.found.page_bits) - 1;
         cr_assert_eq(m.found.physical + (i * 0x1000u & inside), i * 0x1000u + ((uint64_t)1 << 40));
     }
@@ -208,9 +190,9 @@ Test(tlb, a_page_on_its_way_is_asked_for_again)
     look_up(users[0], 400, 3, 0x5000, 1);
     cr_assert_eq(harness_run(), ENGINE_IDLE);
     for (uint16_t i = 0; i < 2; i++)
-        cr_expect_eq(found(users[i], 1).found.physical, 0x5000 + ((uint64_t)3 << 40));
-    cr_expect_eq(found(users[0], 3).found.physical, 0x5000 + ((uint64_t)3 << 40));
-    cr_expect_eq(found(users[1], 2).found.physical, 0x9000 + ((uint64_t)1 << 40));
+        cr_expect_eq(page_found(users[i], 1).found.physical, 0x5000 + ((uint64_t)3 << 40));
+    cr_expect_eq(page_found(users[0], 3).found.physical, 0x5000 + ((uint64_t)3 << 40));
+    cr_expect_eq(page_found(users[1], 2).found.physical, 0x9000 + ((uint64_t)1 << 40));
     cr_expect_eq(harness_count(walker), 3);
     cr_expect_gt(harness_reply(control, 1)->cycle, harness_log(walker, 2)->cycle - 2);
     cr_expect_gt(harness_reply(control, 2)->cycle, harness_reply(control, 1)->cycle);

@@ -7,8 +7,8 @@
 
 #include "cache_types.h"
 #include "runtime/warm.h"
+#include "tests/components/translations.h"
 #include "tlb.gen.h"
-#include "translate.gen.h"
 
 extern const struct unit_type tlb__generic;
 
@@ -307,16 +307,9 @@ static void set_up_tlb(void)
     sent_until = 0;
 }
 
-static void look_up(uint64_t page, uint16_t tag)
+static void ask(uint64_t page, uint16_t tag)
 {
-    struct message header = {0};
-    struct translate_request *m = (struct translate_request *)(void *)&header;
-    struct harness_message message = {.kind = TRANSLATE_LOOKUP, .tag = tag};
-    m->lookup.address = page << 12;
-    m->lookup.pid = 1 + page % 2;
-    memcpy(message.fields, header.fields, sizeof message.fields);
-    message.cycle = sent_until += GAP;
-    harness_send(cpu, &message);
+    look_up(cpu, sent_until += GAP, tag, page << 12, 1 + page % 2);
     cr_assert_eq(harness_run(), ENGINE_IDLE);
 }
 
@@ -325,7 +318,7 @@ static void probe_tlb(uint8_t row[PROBES])
     uint64_t seed = 9;
     for (uint16_t i = 0; i < PROBES; i++) {
         uint32_t before = harness_count(memory);
-        look_up(harness_random(&seed) % 12, i);
+        ask(harness_random(&seed) % 12, i);
         row[i] = harness_count(memory) == before;
     }
 }
@@ -335,9 +328,9 @@ Test(warm, a_touched_tlb_knows_what_a_used_one_knows)
     static uint8_t by_messages[PROBES], by_touches[PROBES];
     uint64_t seed = 3;
     set_up_tlb();
-    look_up(0, 0); /* the page size is known from the first answer on */
+    ask(0, 0); /* the page size is known from the first answer on */
     for (uint16_t i = 1; i < 100; i++)
-        look_up(harness_random(&seed) % 12, i);
+        ask(harness_random(&seed) % 12, i);
     probe_tlb(by_messages);
     set_up_tlb();
     seed = 3;

@@ -1,19 +1,19 @@
 #!/usr/bin/env bash
 # System tests: what a user runs, judged by what a user sees. run.sh BUILD [full: yes|no] [PATTERN]
 #
-# Each case is a function named t_*; it fails by returning non-zero, and prints why. Everything is written below
-# BUILD/system, nothing elsewhere; the platform cache is BUILD/system/cache.
+# Each case is a function named t_*; it fails by returning non-zero, and prints why. As many run at a time as there are
+# processors (HEDDLE_JOBS), each on its own: nothing that one leaves behind is there for another but the platform cache,
+# BUILD/system/cache. Everything is written below BUILD/system, nothing elsewhere; $out is the folder of one runner there.
 set -uo pipefail
 cd "$(dirname "$0")/../.."
 build=$(realpath "$1")
 full=${2:-no}
 pattern=${3:-}
-out=$build/system
+system=$build/system
+out=$system/1
 heddle=$build/codegen/heddle
 programs=$build/tests/programs
-export HEDDLE_CACHE=$out/cache
-rm -rf "$out/work"
-mkdir -p "$out/work"
+export HEDDLE_CACHE=$system/cache
 
 fail() { printf '    %s\n' "$*"; return 1; }
 
@@ -448,7 +448,7 @@ t_threads_ends() {
 # No data races: the runtime and the components under thread sanitizer. The HIP library is the plain one, behind the sanitizer's,
 # since both define the functions of threads.
 t_threads_sanitized() {
-    local folder=$out/tsan tsan hip=$build/components/driver/hip/libamdhip64.so.5
+    local folder=$system/tsan tsan hip=$build/components/driver/hip/libamdhip64.so.5
     tsan=$(realpath "$(${CC:-cc} -print-file-name=libtsan.so)")
     [ -f "$tsan" ] && [ -f "$hip" ] || { fail "the thread sanitizer's library or ours is missing"; return 1; }
     [ -f "$folder/build.ninja" ] || meson setup "$folder" -Db_sanitize=thread -Db_lundef=false -Dwerror=false -Dprograms=false -Dtests=false >"$out/work/log" 2>&1 || { tail "$out/work/log"; return 1; }
@@ -1444,18 +1444,43 @@ t_guide() {
 . tests/system/play.sh
 . tests/system/warmup.sh
 
-passed=0
-failed=0
-for t in $(declare -F | awk '{print $3}' | grep '^t_'); do
-    [[ $t == *"$pattern"* ]] || continue
-    begin=$(date +%s)
-    if "$t"; then
-        passed=$((passed + 1))
-        printf 'ok     %-28s %4d s\n' "${t#t_}" $(($(date +%s) - begin))
-    else
-        failed=$((failed + 1))
-        printf 'FAILED %-28s %4d s\n' "${t#t_}" $(($(date +%s) - begin))
-    fi
+# Those that take longest come first, so that no runner is left alone with one at the end.
+long="t_threads_sanitized t_guide"
+cases=$(declare -F | awk '{print $3}' | grep '^t_' | grep -F -- "$pattern")
+cases="$(for t in $long; do grep -x "$t" <<<"$cases"; done) $(grep -vxF "${long// /$'\n'}" <<<"$cases")"
+
+# Runner NUMBER takes one case after the other that no other runner has taken.
+runner() {
+    local t begin verdict
+    out=$system/$1
+    for t in $cases; do
+        mkdir "$system/taken/$t" 2>/dev/null || continue
+        rm -rf "$out/work"
+        mkdir -p "$out/work"
+        begin=$(date +%s)
+        verdict=FAILED
+        ("$t") >"$out/said" 2>&1 && verdict=ok
+        printf '%-6s %-28s %4d s\n' "$verdict" "${t#t_}" $(($(date +%s) - begin)) >>"$out/said"
+        echo "$verdict" >"$system/taken/$t/verdict"
+        cat "$out/said" # in one piece
+    done
+}
+
+rm -rf "$system/taken"
+mkdir -p "$system/taken"
+# In groups of their own, so that signals are not ignored there, as they are in a shell's background, and all of a group can be ended.
+groups=()
+trap 'for g in "${groups[@]}"; do kill -- "-$g" 2>/dev/null; done; exit 130' INT TERM
+set -m
+for n in $(seq "${HEDDLE_JOBS:-$(nproc)}"); do
+    mkdir -p "$system/$n"
+    runner "$n" &
+    groups+=($!)
 done
+set +m
+wait
+count() { cat "$system"/taken/*/verdict 2>/dev/null | grep -cx "$1"; }
+passed=$(count ok)
+failed=$(($(wc -w <<<"$cases") - passed)) # with those that came to no verdict
 printf 'system: %d passed, %d failed\n' "$passed" "$failed"
 [ "$failed" = 0 ] && [ "$passed" -gt 0 ]
