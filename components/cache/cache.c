@@ -148,11 +148,11 @@ static uint64_t re_timed_wait(const struct cache_target *t)
 
 /* A line has come, which has been asked for by the first one that waits here. When would it have,
  * behind the launches before? */
-static __attribute__((noinline)) void note_come(struct cache *c, struct cache_mshr *mshr,
+static __attribute__((noinline)) void note_come(struct cache *c, const struct cache_mshr *mshr,
                                                 struct message_note below)
 {
     uint64_t now = component_tick_now(&c->io.base), asked = re_timed_wait(&mshr->head);
-    mshr->re_timed = asked + (now - mshr->head.since) - (uint64_t)(int64_t)below.line;
+    c->re_timed = asked + (now - mshr->head.since) - (uint64_t)(int64_t)below.line;
     if (!keeps_lines(c))
         return;
     for (uint32_t n = 1, i = mshr->first; n < mshr->targets; n++) {
@@ -160,19 +160,18 @@ static __attribute__((noinline)) void note_come(struct cache *c, struct cache_ms
         asked = re_timed_wait(t) < asked ? re_timed_wait(t) : asked;
         i = t->next;
     }
-    mshr->re_timed = note_server_answer(&c->below, mshr->head.since, now, asked,
-                                        kept_take(c->io.base.leaf, mshr->address));
+    c->re_timed = note_server_answer(&c->below, mshr->head.since, now, asked,
+                                     kept_take(c->io.base.leaf, mshr->address));
 }
 
 /* Of the answer to a request that waited for the line in `answer`. */
-static __attribute__((noinline)) void note_line(struct cache *c, const struct cache_mshr *mshr,
+static __attribute__((noinline)) void note_line(struct cache *c, const struct cache_target *t,
                                                 const struct message *answer)
 {
-    const struct cache_target *t = &mshr->head;
     uint64_t now = component_tick_now(&c->io.base);
     int64_t waited = (int64_t)(now - t->since), line = message_note(answer).line;
     if (c->leads)
-        line = message_note_lost(t->since, now, re_timed_wait(t), mshr->re_timed);
+        line = message_note_lost(t->since, now, re_timed_wait(t), c->re_timed);
     else
         line = keeps_lines(c) || waited < line ? waited : line;
     c->note = (struct message_note){message_note_cycles(t->note.line + line), t->note.page};
@@ -194,7 +193,7 @@ CACHE_INLINE bool fill(struct cache *c, uint32_t number, const struct message *a
         if (!response_room(c))
             return false;
         if (engine_unlikely(c->notes))
-            note_line(c, mshr, answer);
+            note_line(c, &mshr->head, answer);
         serve(c, mshr, line, bytes);
         if (engine_unlikely(c->notes))
             c->note = (struct message_note){0};

@@ -64,7 +64,6 @@ struct cache_mshr {
     uint8_t used;
     bool own_bytes; /* not all bytes of the line are those that come from below; write-back only */
     uint8_t installed; /* the answer has been merged into the line, its targets are being served */
-    uint64_t re_timed; /* with leads, once installed: cycle in which the line would have come */
     struct cache_target head; /* the first one: nearly always the only one */
 };
 
@@ -150,6 +149,8 @@ struct cache {
     struct message_note note; /* of the request that is being taken or answered, else zero */
     uint16_t lead;            /* of the request that is being taken */
     bool leads;               /* they are kept: re-timing knows what is spared (runtime/kept.h) */
+    /* Cycle in which the line would have come whose answer is being worked on. */
+    uint64_t re_timed;
     struct note_server below;
     /* Of the answer from below that made room last, and in which cycle; the same when requests
      * that were held could go on. */
