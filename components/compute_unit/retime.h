@@ -15,7 +15,9 @@
  * Rubin and Bodik, "Focusing processor policies via critical-path prediction", ISCA 2001). It is
  * only an account, like slot-cycles: nothing that is simulated depends on it, and it is kept in
  * runs with chosen kernels only. Three times it is asked: without misses of lines, of pages, of
- * both. Included by compute_unit.c. */
+ * both. Where it is known which misses a cold start is to blame for (runtime/kept.h), requests
+ * carry their lead of both, so that caches and TLBs can tell when the others would have been
+ * answered. Included by compute_unit.c. */
 #ifndef HEDDLE_COMPUTE_UNIT_RETIME_H
 #define HEDDLE_COMPUTE_UNIT_RETIME_H
 
