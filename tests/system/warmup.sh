@@ -113,6 +113,9 @@ t_warmup_corrections() {
         expect 0 -- "$heddle" experiment $platform --kernels 2- --corrections -o "$out/work/e" -- "$programs/${p%% *}" $([ "${p#* }" = "$p" ] || echo "${p#* }") || return 1
         python3 tests/system/warmup.py corrections "$out/work/e" 12 || { fail "$p"; return 1; }
     done
+    # All wavefronts wait for the port of instructions, which is full of requests for one page.
+    expect 0 -- "$heddle" experiment $platform --kernels 2- --corrections -o "$out/work/e" -- "$programs/life" 128 64 6 || return 1
+    python3 tests/system/warmup.py corrections "$out/work/e" 7 || return 1
     # Work-groups that are placed as fast as they can be: what they lose is hidden but for that of the last.
     expect 0 -- "$heddle" experiment platforms/r9nano.heddle --kernels 2- --corrections -o "$out/work/e" -- "$programs/dct8x8" 256 2 || return 1
     python3 tests/system/warmup.py corrections "$out/work/e" 3
