@@ -1,9 +1,11 @@
-/* The arena: one no-reserve reservation that holds all state, handed out front to back, never given
- * back.
+/* The arena: one no-reserve reservation that holds all state, never given back. Its front, on huge
+ * pages where the kernel has them, holds what is touched all the time: what the runtime keeps of
+ * components, and their small arrays. Large ones stand behind it on small pages, as most are never
+ * filled (registers, page tables, tables for the worst case). Both are handed out front to back.
  *
- * Invariant: every byte behind `used` is zero (fresh pages of the kernel), so nothing handed out
- * needs clearing. Offset 0 is never handed out. Called by platform.c and the init functions of
- * components, and in a run by kernel.c, one thread at a time, and between windows. */
+ * Invariant: every byte that has not been handed out is zero (fresh pages of the kernel), so
+ * nothing needs clearing. Offset 0 is never handed out. Called by platform.c and the init functions
+ * of components, and in a run by kernel.c, one thread at a time, and between windows. */
 #include <stdio.h>
 #include <sys/mman.h>
 
@@ -15,7 +17,17 @@
 #define ARENA_LEAST  ((size_t)1 << 30)
 #define DERIVED_MOST ((size_t)1 << 30)
 
-static size_t used;
+/* Large enough for 16 GPUs, and for whatever is larger it only stands further behind. */
+#define FRONT_BYTES ((size_t)256 << 20)
+/* Arrays up to here go to the front: with more, memory grows faster than speed. */
+#define SMALL_BYTES ((size_t)32 << 10)
+
+struct region { /* offsets */
+    size_t used;
+    size_t end;
+};
+
+static struct region front, rear;
 static size_t reserved;
 static char *derived;
 static size_t derived_used;
@@ -83,21 +95,39 @@ void arena_open(void)
 {
     arena_release(engine_base.arena, reserved);
     engine_base.arena = reserve_most();
-    used = ARENA_ALIGNMENT;
+    front = (struct region){ARENA_ALIGNMENT, FRONT_BYTES};
+    rear = (struct region){FRONT_BYTES, reserved - ARENA_ALIGNMENT};
+    madvise(engine_base.arena, FRONT_BYTES, MADV_HUGEPAGE); /* or not: it is only faster */
     arena_release(derived, DERIVED_MOST);
     derived = arena_reserve(DERIVED_MOST);
     derived_used = 0;
 }
 
-uint32_t arena_allocate(size_t bytes)
+static size_t hand_out(struct region *r, size_t bytes)
 {
-    size_t offset = used;
+    size_t offset = r->used;
+    if (bytes > r->end - r->used)
+        die("the platform's state exceeds %zu GiB", reserved >> 30);
+    r->used = (r->used + bytes + ARENA_ALIGNMENT - 1) & ~(size_t)(ARENA_ALIGNMENT - 1);
+    return offset;
+}
+
+static uint32_t allocate(size_t bytes, bool in_front)
+{
     if (!engine_base.arena)
         bug("arena_allocate() before platform_build()");
-    if (bytes > reserved - used - ARENA_ALIGNMENT)
-        die("the platform's state exceeds %zu GiB", reserved >> 30);
-    used = (used + bytes + ARENA_ALIGNMENT - 1) & ~(size_t)(ARENA_ALIGNMENT - 1);
-    return (uint32_t)(offset / ARENA_UNIT);
+    bool fits = bytes <= front.end - front.used;
+    return (uint32_t)(hand_out(in_front && fits ? &front : &rear, bytes) / ARENA_UNIT);
+}
+
+uint32_t arena_allocate(size_t bytes)
+{
+    return allocate(bytes, bytes <= SMALL_BYTES);
+}
+
+uint32_t arena_allocate_front(size_t bytes)
+{
+    return allocate(bytes, true);
 }
 
 void *arena_derive(size_t bytes)
@@ -115,12 +145,17 @@ void arena_clear(void *base, size_t bytes)
         bug("cannot clear %zu bytes", bytes);
 }
 
-size_t arena_most(void)
+struct arena_ends arena_ends(void)
 {
-    return reserved - ARENA_ALIGNMENT;
+    return (struct arena_ends){front.used, rear.used};
 }
 
-size_t arena_used(void)
+bool arena_extend(struct arena_ends to)
 {
-    return used;
+    if (to.front < front.used || to.rear < rear.used || to.front > front.end || to.rear > rear.end
+        || to.front % ARENA_ALIGNMENT || to.rear % ARENA_ALIGNMENT)
+        return false;
+    front.used = to.front;
+    rear.used = to.rear;
+    return true;
 }

@@ -30,7 +30,7 @@ static const struct platform_table *table;
 static const char *dump_path; /* NULL: none is wanted */
 static uint64_t dump_ps;
 static uint64_t layout;
-static size_t opened_bytes; /* of the arena, when the platform had been started */
+static struct arena_ends opened; /* when the platform had been started */
 
 struct writer {
     int fd;
@@ -110,12 +110,14 @@ static void put_pages(struct writer *w, const char *base, uint64_t bytes, uint64
 
 static struct dump_header make_header(void)
 {
+    struct arena_ends ends = arena_ends();
     struct dump_header h = {.version = DUMP_VERSION,
                             .abi = PLATFORM_ABI,
                             .layout = layout,
                             .time_ps = engine.time_ps,
                             .instructions = engine_instructions(),
-                            .arena_bytes = arena_used(),
+                            .front_bytes = ends.front,
+                            .arena_bytes = ends.rear,
                             .memory_first = memory.first,
                             .memory_bytes = memory.size};
     memcpy(h.magic, magic, sizeof magic);
@@ -209,8 +211,8 @@ static const char *mismatch(const struct dump_header *h)
     if (strncmp(h->model, table->model_hash, sizeof h->model) != 0)
         return "it is of another platform, or of other parameters; name the same file, --platform "
                "and --set as for --dump";
-    if (h->layout != layout || h->arena_bytes < opened_bytes || h->memory_first != memory.first
-        || h->memory_bytes != memory.size)
+    if (h->layout != layout || h->front_bytes < opened.front || h->arena_bytes < opened.rear
+        || h->memory_first != memory.first || h->memory_bytes != memory.size)
         return "the components have changed since it was written; write it again";
     return NULL;
 }
@@ -243,8 +245,7 @@ static bool check(const char *bytes, size_t size, const char *name)
         return refuse(name, "its end is missing");
     uint64_t sum = dump_checksum(0, bytes + sizeof h, size - sizeof h), expected = h.checksum;
     h.checksum = 0;
-    if (dump_checksum(sum, &h, sizeof h) != expected || h.arena_bytes % ARENA_ALIGNMENT
-        || h.arena_bytes > arena_most()
+    if (dump_checksum(sum, &h, sizeof h) != expected
         || !check_pages(&h, (const struct dump_page *)(const void *)(bytes + front)))
         return refuse(name, "it is damaged: its contents do not fit its checksum");
     return true;
@@ -270,8 +271,8 @@ bool dump_apply(const void *bytes, size_t size, const char *name)
     memcpy(&h, bytes, sizeof h);
     const struct dump_engine *e = (const void *)((const char *)bytes + sizeof h);
     const struct dump_page *pages = (const void *)(e + 1);
-    if (h.arena_bytes > arena_used())
-        arena_allocate(h.arena_bytes - arena_used());
+    if (!arena_extend((struct arena_ends){h.front_bytes, h.arena_bytes}))
+        return refuse(name, "it is damaged: this platform has no such state");
     arena_clear(engine_base.arena, h.arena_bytes);
     arena_clear(memory.bytes, memory.size);
     for (uint64_t i = 0; i < h.page_count; i++) {
@@ -310,7 +311,7 @@ static bool load(const char *path)
 /* What the offsets in the arena follow from, beside the model. */
 static uint64_t hash_layout(void)
 {
-    uint64_t sizes[3] = {opened_bytes, sizeof(struct component), table->store_count};
+    uint64_t sizes[] = {opened.front, opened.rear, sizeof(struct component), table->store_count};
     uint64_t sum = dump_checksum(0, sizes, sizeof sizes);
     for (uint32_t i = 0; i < table->instance_count; i++) {
         uint64_t bytes = platform_unit_of(i)->instance_bytes;
@@ -331,7 +332,7 @@ bool dump_open(const struct platform_table *described, const struct heddle_optio
 {
     table = described;
     dump_path = options->dump_path;
-    opened_bytes = arena_used();
+    opened = arena_ends();
     layout = hash_layout();
     if ((dump_path || options->load_path) && platform_driver()) {
         fprintf(stderr, "heddle: the state of a platform with a driver cannot be dumped or loaded: "

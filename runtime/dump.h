@@ -23,7 +23,7 @@
 #include "engine.h"
 #include "platform.h"
 
-#define DUMP_VERSION 4
+#define DUMP_VERSION 5
 #define DUMP_PAGE    4096
 #define DUMP_MEMORY  ((uint64_t)1 << 63) /* page of simulated DRAM, not of the arena */
 
@@ -36,7 +36,8 @@ struct dump_header {
     uint64_t layout; /* hash of the sizes of everything in the arena */
     uint64_t time_ps;
     uint64_t instructions;
-    uint64_t arena_bytes; /* in use */
+    uint64_t front_bytes; /* of the arena, in use: struct arena_ends */
+    uint64_t arena_bytes;
     uint64_t memory_first;
     uint64_t memory_bytes;
     uint64_t page_count;

@@ -412,9 +412,9 @@ void engine_open(const struct engine_group *all, uint32_t group_count, uint32_t 
         for (uint32_t w = 0; w < (all[g].count + 63) / 64; w++)
             word_groups[all[g].first_id / 64 + w] = g;
     }
-    wheels = arena_at(struct wheel, arena_allocate(engine.domain_count * sizeof *wheels));
-    wheel_nodes =
-        arena_at(struct wheel_node, arena_allocate(((size_t)id_count + 1) * sizeof *wheel_nodes));
+    wheels = arena_at(struct wheel, arena_allocate_front(engine.domain_count * sizeof *wheels));
+    wheel_nodes = arena_at(struct wheel_node,
+                           arena_allocate_front(((size_t)id_count + 1) * sizeof *wheel_nodes));
     for (uint32_t i = 0; i < engine.domain_count; i++) {
         uint32_t room = engine.domains[i].word_count * 64 + 1;
         wheel_heaps[i] = arena_at(uint32_t, arena_allocate(room * sizeof(uint32_t)));

@@ -120,7 +120,6 @@ extern struct engine_bases engine_base __attribute__((visibility("hidden")));
  * when the reservation is exhausted). */
 #define ARENA_UNIT 8u
 uint32_t arena_allocate(size_t bytes);
-size_t arena_used(void); /* bytes */
 #define arena_at(type, offset) ((type *)(void *)(ENGINE_ARENA + (size_t)(offset)*ARENA_UNIT))
 
 /* Where the arena begins. In the code of units that is a constant below 2 GiB, so that an x86

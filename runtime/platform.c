@@ -176,7 +176,7 @@ static void open_instance(const struct engine_group *g, uint32_t leaf, uint32_t 
 /* The instances of the table that belong to `g`, which is part of one of the table's groups. */
 static void open_members(struct engine_group *g, uint32_t *pending_words)
 {
-    g->instances = arena_at(char, arena_allocate((size_t)g->count * g->unit->instance_bytes));
+    g->instances = arena_at(char, arena_allocate_front((size_t)g->count * g->unit->instance_bytes));
     for (uint32_t leaf = 0; leaf < table->instance_count; leaf++) {
         if (instance_ids[leaf] - g->first_id < g->count)
             open_instance(g, leaf, pending_words);
@@ -187,15 +187,15 @@ static void open_members(struct engine_group *g, uint32_t *pending_words)
 static uint32_t allocate_near(uint32_t words)
 {
     size_t bytes = ((size_t)words + 1) * ENGINE_NEAR * sizeof(uint64_t);
-    return (arena_allocate(bytes) + ENGINE_NEAR - 1) / ENGINE_NEAR * ENGINE_NEAR;
+    return (arena_allocate_front(bytes) + ENGINE_NEAR - 1) / ENGINE_NEAR * ENGINE_NEAR;
 }
 
 static void open_instances(struct engine_group *groups, uint32_t group_count, uint32_t id_count)
 {
     uint32_t words = id_count / 64;
     uint32_t pending_words = 0;
-    engine_base.active = arena_at(uint64_t, arena_allocate((words + 1) * sizeof(uint64_t)));
-    engine_base.next = arena_at(uint64_t, arena_allocate((words + 1) * sizeof(uint64_t)));
+    engine_base.active = arena_at(uint64_t, arena_allocate_front((words + 1) * sizeof(uint64_t)));
+    engine_base.next = arena_at(uint64_t, arena_allocate_front((words + 1) * sizeof(uint64_t)));
     engine.word_count = words;
     engine_base.near = arena_at(uint64_t, allocate_near(words));
     engine_base.components = arena_derive((id_count + 1) * sizeof(struct component *));
@@ -204,7 +204,7 @@ static void open_instances(struct engine_group *groups, uint32_t group_count, ui
             pending_words = (pending_words + 7) & ~7u; /* a cache line of its own */
         open_members(&groups[g], &pending_words);
     }
-    uint32_t pending = arena_allocate((pending_words + 1) * sizeof(uint64_t));
+    uint32_t pending = arena_allocate_front((pending_words + 1) * sizeof(uint64_t));
     for (uint32_t leaf = 0; leaf < table->instance_count; leaf++)
         platform_component(leaf)->pending += pending;
 }

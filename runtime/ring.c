@@ -503,8 +503,8 @@ static void open_ring(const struct platform_table *table, uint32_t number)
 
 void ring_reserve(void)
 {
-    uint32_t front = arena_allocate(sizeof(struct engine_front));
-    uint32_t rings = arena_allocate(split_ring_total() * sizeof(struct ring));
+    uint32_t front = arena_allocate_front(sizeof(struct engine_front));
+    uint32_t rings = arena_allocate_front(split_ring_total() * sizeof(struct ring));
     if (front != ENGINE_FRONT || rings != ENGINE_RINGS)
         bug("the rings stand at %u of the arena, not at %u", rings, ENGINE_RINGS);
 }

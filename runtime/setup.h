@@ -27,8 +27,18 @@ void arena_close(void);
 void *arena_derive(size_t bytes);
 /* Zeroes whole pages of a reservation, from the start of one on. */
 void arena_clear(void *base, size_t bytes);
-/* The most that arena_used() can become. */
-size_t arena_most(void);
+/* arena_allocate() for what is touched all the time, however large. */
+uint32_t arena_allocate_front(size_t bytes);
+
+/* Up to where both parts of the arena have been handed out, in bytes from its beginning. */
+struct arena_ends {
+    uint64_t front;
+    uint64_t rear;
+};
+struct arena_ends arena_ends(void);
+/* Hands out all up to there, zeroed. false: less than has been handed out, or more than there is,
+ * and nothing is done. */
+bool arena_extend(struct arena_ends to);
 
 /* engine.c */
 
