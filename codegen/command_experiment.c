@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "codegen/command.h"
 #include "codegen/emit.h"
@@ -23,6 +24,9 @@ enum { EXPERIMENT_MOST = 256 /* kernels */ };
 struct experiment {
     struct command *command;
     json_t *profile;
+    /* What the profile wrote down of caches and TLBs, for cold runs (runtime/kept.h); NULL for
+     * lists of SASS traces. */
+    const char *kept;
     struct experiment_kernel kernels[EXPERIMENT_MOST];
     uint32_t count;
 };
@@ -41,8 +45,16 @@ static bool simulate(struct experiment *e, struct experiment_kernel *k, unsigned
 {
     char launch[24];
     snprintf(launch, sizeof launch, "%llu", (unsigned long long)k->launch);
-    const char *options[] = {"--kernels",      launch, "--warmup", experiment_mode_name(mode),
-                             "--kernel-stats", "all",  NULL};
+    bool reads = mode == EXPERIMENT_NONE && e->kept;
+    const char *options[] = {"--kernels",
+                             launch,
+                             "--warmup",
+                             experiment_mode_name(mode),
+                             "--kernel-stats",
+                             "all",
+                             reads ? "--kept" : NULL,
+                             e->kept,
+                             NULL};
     progress(e, mode, k->launch);
     json_t *run = trial_run(e->command, options);
     if (!run)
@@ -95,7 +107,9 @@ static bool measure_together(struct experiment *e)
 {
     const char *chosen = e->command->options->kernels;
     const char *perfect[] = {"--kernels", chosen, "--warmup", "perfect", NULL};
-    const char *none[] = {"--kernels", chosen, "--warmup", "none", "--kernel-stats", "all", NULL};
+    const char *none[] = {
+        "--kernels", chosen, "--warmup", "none", "--kernel-stats", "all", e->kept ? "--kept" : NULL,
+        e->kept,     NULL};
     json_t *warm = trial_run(e->command, perfect);
     json_t *cold = warm ? trial_run(e->command, none) : NULL;
     for (uint32_t i = 0; i < e->count && cold; i++) {
@@ -208,26 +222,51 @@ static int check(const struct options *o, struct sampling *sampling)
     return EXIT_USAGE;
 }
 
+#define KEPT_FILE "/tmp/heddle-kept-XXXXXX"
+
+/* Makes `path` a file, unless it is a list of traces that is run. false: said why not. */
+static bool make_kept(struct experiment *e, char *path)
+{
+    int file = e->command->options->sass_trace ? -1 : mkstemp(path);
+    if (file < 0 && e->command->options->sass_trace)
+        return true;
+    if (file < 0) {
+        fprintf(stderr, "heddle experiment: cannot create a file in /tmp: %s\n", strerror(errno));
+        return false;
+    }
+    close(file);
+    e->kept = path;
+    return true;
+}
+
+/* The whole of it behind the checks. */
+static bool experiment(struct experiment *e, const struct sampling *sampling)
+{
+    const char *profile[] = {
+        "--mode", "functional", "--profile", "memory", e->kept ? "--kept" : NULL, e->kept, NULL};
+    e->profile = trial_run(e->command, profile);
+    bool good = e->profile && choose(e, sampling);
+    if (good && e->command->options->corrections)
+        return measure_together(e) && write_file(e, "results.csv", write_csv);
+    for (uint32_t i = 0; i < e->count && good; i++)
+        good = measure(e, &e->kernels[i]);
+    return good && write_file(e, "results.csv", write_csv) && write_file(e, "ipc.svg", write_ipc)
+           && write_file(e, "accuracy.svg", write_accuracy)
+           && write_file(e, "index.html", write_page);
+}
+
 int command_experiment(struct command *c)
 {
-    static const char *const profile[] = {"--mode", "functional", "--profile", "memory", NULL};
+    char kept[] = KEPT_FILE;
     struct sampling sampling;
     int status = check(c->options, &sampling);
     if (status >= 0)
         return status;
     struct experiment *e = arena_alloc(c->arena, sizeof *e);
-    *e = (struct experiment){.command = c, .profile = trial_run(c, profile)};
-    bool good = e->profile && choose(e, &sampling);
-    if (good && c->options->corrections) {
-        good = measure_together(e) && write_file(e, "results.csv", write_csv);
-        json_decref(e->profile);
-        return good ? EXIT_CLEAN : EXIT_ERRORS;
-    }
-    for (uint32_t i = 0; i < e->count && good; i++)
-        good = measure(e, &e->kernels[i]);
-    good = good && write_file(e, "results.csv", write_csv) && write_file(e, "ipc.svg", write_ipc)
-           && write_file(e, "accuracy.svg", write_accuracy)
-           && write_file(e, "index.html", write_page);
+    *e = (struct experiment){.command = c};
+    bool good = make_kept(e, kept) && experiment(e, &sampling);
+    if (e->kept)
+        unlink(e->kept);
     json_decref(e->profile);
     return good ? EXIT_CLEAN : EXIT_ERRORS;
 }

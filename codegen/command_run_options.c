@@ -79,6 +79,7 @@ static bool parse_sampling(const struct options *o, struct heddle_options *optio
     options->kernels = o->kernels;
     options->warmup = o->warmup;
     options->interval = o->interval;
+    options->kept = o->kept;
     options->profile = !o->profile                         ? PLATFORM_PROFILE_NONE
                        : strcmp(o->profile, "blocks") == 0 ? PLATFORM_PROFILE_BLOCKS
                                                            : PLATFORM_PROFILE_MEMORY;
@@ -108,6 +109,11 @@ static bool parse_sampling(const struct options *o, struct heddle_options *optio
     else if (o->kernels && options->mode == PLATFORM_FUNCTIONAL)
         fprintf(stderr, "heddle run: '--kernels' chooses what is simulated in detail; nothing is "
                         "with '--mode functional'\n");
+    else if (o->kept && options->profile != PLATFORM_PROFILE_MEMORY
+             && !(o->kernels && sampling.warmup == SAMPLING_NONE))
+        fprintf(stderr,
+                "heddle run: '--kept FILE' is written with '--mode functional --profile "
+                "memory', and read with '--kernels LIST --warmup none'; give either, too\n");
     else if (o->profile && options->mode != PLATFORM_FUNCTIONAL)
         fprintf(stderr,
                 "heddle run: '--profile' looks at kernels as they are executed with '--mode "

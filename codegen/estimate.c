@@ -145,6 +145,7 @@ void estimate_read(struct estimate_input *in, json_t *run, json_t *kernel, json_
     in->wait_code = number(waiting, "fetch");
     json_t *cold = json_object_get(kernel, "cold");
     in->retimed = cold != NULL;
+    in->kept = json_object_get(cold, "kept") != NULL;
     in->saved_lines = number(cold, "lines");
     in->saved_pages = number(cold, "pages");
     in->saved_both = number(cold, "both");
@@ -174,6 +175,8 @@ double estimate_retimed(const struct estimate_input *in)
     double pages = avoided(in->walks, in->warm_walks);
     double saved = lines * (1 - pages) * in->saved_lines + pages * (1 - lines) * in->saved_pages
                    + lines * pages * in->saved_both;
+    if (in->kept)
+        saved = in->saved_both;
     return in->cycles - most(0, least(saved, in->cycles));
 }
 

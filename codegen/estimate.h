@@ -16,6 +16,9 @@ struct estimate_input {
     /* The run was re-timed (components/compute_unit/retime.h): cycles that it would have been
      * shorter by if no read had missed in L2s, no lookup in shared TLBs, neither. */
     bool retimed;
+    /* It knew which lines and pages earlier launches left (runtime/kept.h), and re-timed only what
+     * missed without need. */
+    bool kept;
     double saved_lines, saved_pages, saved_both;
     double dram_reads;  /* lines, cold */
     double controllers; /* memory slices in use: reads of all / most reads of one */

@@ -172,6 +172,9 @@ static const struct option_spec {
     {"--profile", "KIND", KIND_TEXT, FIELD(profile), ON(RUN),
      "with --mode functional, in the statistics of each launch: blocks, what it executed; memory, "
      "also what it accessed, and what of that caches and TLBs would not have had"},
+    {"--kept", "FILE", KIND_TEXT, FIELD(kept), ON(RUN),
+     "what caches and TLBs keep from the launches before: written with --profile memory, read with "
+     "--kernels and --warmup none, for what cold misses cost"},
     {"--per-group", "N", KIND_NUMBER, FIELD(per_group), ON(SAMPLE),
      "with --sass-trace: kernels to simulate of each group (default 3)"},
     {"--corrections", NULL, KIND_FLAG, FIELD(corrections), ON(EXPERIMENT),

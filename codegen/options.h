@@ -44,7 +44,7 @@ struct options {
     char **program;                /* behind `--`, NULL-terminated; NULL: none */
     struct options_list set, include, expand, watch, module;
     const char *platform, *output, *level, *only;
-    const char *kernels, *warmup, *interval, *profile;
+    const char *kernels, *warmup, *interval, *profile, *kept;
     const char *mode, *unified, *stats, *kernel_stats, *report, *trace, *tick_order, *mcpu;
     const char *dump, *dump_at, *load, *api_trace, *record_api_trace, *record_trace, *sass_trace;
     const char *play_trace;

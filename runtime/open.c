@@ -5,6 +5,7 @@
 
 #include "dump.h"
 #include "hang.h"
+#include "kept.h"
 #include "lane.h"
 #include "sample_run.h"
 #include "tables.h"
@@ -81,7 +82,7 @@ static bool set_sampling(const struct heddle_options *options)
             && sampling_parse_interval(options->interval, &sampling, mistake, sizeof mistake)) {
             sample_run_open(&sampling);
             profile = (enum platform_profile)options->profile;
-            return true;
+            return kept_open(options->kept, profile == PLATFORM_PROFILE_MEMORY);
         }
     }
     fprintf(stderr, "heddle: %s\n", mistake);
@@ -197,7 +198,7 @@ static bool finish(void)
 {
     watch_close();
     bool traced = trace_close();
-    bool written = stats_write();
+    bool written = stats_write() && kept_close();
     if (!platform_driver()) /* the run may be repeated in this process, at the same addresses */
         arena_close();
     return written && traced;

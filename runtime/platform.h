@@ -10,7 +10,7 @@
 
 #include "unit.h"
 
-#define PLATFORM_ABI 5
+#define PLATFORM_ABI 6
 
 struct platform_domain {
     uint32_t name; /* string */
@@ -300,7 +300,8 @@ struct heddle_options {
     const char *kernels; /* NULL: all launches in detail; else, with */
     const char *warmup;  /* this, see runtime/sampling.h, and */
     const char *interval;
-    int profile; /* enum platform_profile; functional mode only */
+    int profile;      /* enum platform_profile; functional mode only */
+    const char *kept; /* NULL, or a file: written by a profile, else read (runtime/kept.h) */
     /* Platforms that drive themselves (runtime/dump.h); not passed on to programs. */
     const char *dump_path; /* NULL: none; written at */
     uint64_t dump_ps;      /* this time, or */

@@ -74,6 +74,7 @@ static void cache_init(struct cache *c)
     cache_replacement_ops(c)->setup(cache_replacement(c), sets, ways);
     warm_register(&c->io.base, &cache_warm_ops);
     c->notes = platform_sampling()->kernels != NULL;
+    c->leads = c->notes && kept_is_known();
 }
 
 /* ---- answers from below ---- */
@@ -139,15 +140,42 @@ static __attribute__((noinline)) void next_target(struct cache *c, struct cache_
     index_pool_give(&c->free_targets, i);
 }
 
+/* When would the request have begun to wait here? */
+static uint64_t re_timed_wait(const struct cache_target *t)
+{
+    return t->since - t->lead - (uint64_t)(int64_t)(t->note.line + t->note.page);
+}
+
+/* A line has come, which has been asked for by the first one that waits here. When would it have,
+ * behind the launches before? */
+static __attribute__((noinline)) void note_come(struct cache *c, const struct cache_mshr *mshr,
+                                                struct message_note below)
+{
+    uint64_t now = component_tick_now(&c->io.base), asked = re_timed_wait(&mshr->head);
+    c->re_timed = asked + (now - mshr->head.since) - (uint64_t)(int64_t)below.line;
+    if (!keeps_lines(c))
+        return;
+    for (uint32_t n = 1, i = mshr->first; n < mshr->targets; n++) {
+        const struct cache_target *t = arena_at(struct cache_target, c->targets) + i;
+        asked = re_timed_wait(t) < asked ? re_timed_wait(t) : asked;
+        i = t->next;
+    }
+    c->re_timed = note_server_answer(&c->below, mshr->head.since, now, asked,
+                                     kept_take(c->io.base.leaf, mshr->address));
+}
+
 /* Of the answer to a request that waited for the line in `answer`. */
 static __attribute__((noinline)) void note_line(struct cache *c, const struct cache_target *t,
                                                 const struct message *answer)
 {
-    uint64_t waited = component_tick_now(&c->io.base) - t->since, line = message_note(answer).line;
-    line = keeps_lines(c) || waited < line ? waited : line;
+    uint64_t now = component_tick_now(&c->io.base);
+    int64_t waited = (int64_t)(now - t->since), line = message_note(answer).line;
+    if (c->leads)
+        line = message_note_lost(t->since, now, re_timed_wait(t), c->re_timed);
+    else
+        line = keeps_lines(c) || waited < line ? waited : line;
     c->note = (struct message_note){message_note_cycles(t->note.line + line), t->note.page};
-    c->freed = c->note;
-    c->freed_at = component_tick_now(&c->io.base);
+    note_freed(c, c->note, t->lead);
 }
 
 /* false: there are waiting requests left, but no room for more answers. */
@@ -156,8 +184,11 @@ CACHE_INLINE bool fill(struct cache *c, uint32_t number, const struct message *a
 {
     struct cache_mshr *mshr = mshr_at(c, number);
     uint32_t line = mshr->line;
-    if (!mshr->installed)
+    if (!mshr->installed) {
         install(c, mshr, bytes);
+        if (engine_unlikely(c->leads))
+            note_come(c, mshr, message_note(answer));
+    }
     while (mshr->targets) {
         if (!response_room(c))
             return false;
@@ -188,8 +219,8 @@ static __attribute__((noinline)) bool acknowledge(struct cache *c, uint32_t numb
     if (sent.kind != SENT_WRITE_BACK) {
         if (!response_room(c))
             return false;
-        c->note = (struct message_note){message_note_cycles((uint64_t)sent.note.line + below.line),
-                                        sent.note.page};
+        c->note =
+            (struct message_note){message_note_cycles(sent.note.line + below.line), sent.note.page};
         respond(c, sent.tag, sent.kind != SENT_WRITE,
                 sent.kind == SENT_ATOMIC ? mem_data_data(payload, line_bytes(c)) : NULL);
         c->note = (struct message_note){0};
@@ -283,14 +314,23 @@ static bool ask_for_writing(struct cache *c, uint16_t page)
     return true;
 }
 
-/* A request whose page has come would have gone on `lost` cycles earlier if the shared TLB had
- * known the page. */
-static void note_page(struct cache *c, struct cache_parked *p, uint16_t lost)
+/* When would the request have begun to wait for its page? */
+static uint64_t re_timed_came(const struct cache_parked *p)
 {
-    uint64_t waited = component_tick_now(&c->io.base) - p->came;
-    p->note.page = message_note_cycles(p->note.page + (waited < lost ? waited : lost));
-    c->freed = p->note;
-    c->freed_at = component_tick_now(&c->io.base);
+    return p->came - message_lead(&p->request) - (uint64_t)(int64_t)(p->note.line + p->note.page);
+}
+
+/* A request whose page has come would have gone on `lost` cycles earlier if the shared TLB had
+ * known the page; with leads, when it would have come in cycle `come`. */
+static void note_page(struct cache *c, struct cache_parked *p, int64_t lost, uint64_t come)
+{
+    uint64_t now = component_tick_now(&c->io.base);
+    int64_t waited = (int64_t)(now - p->came);
+    lost = waited < lost ? waited : lost;
+    if (c->leads)
+        lost = message_note_lost(p->came, now, re_timed_came(p), come);
+    p->note.page = message_note_cycles(p->note.page + lost);
+    note_freed(c, p->note, message_lead(&p->request));
 }
 
 /* The first `count` requests of a page's queue, or all, can be taken. */
@@ -299,12 +339,16 @@ static void page_known(struct cache *c, struct cache_queue *q, const struct tran
 {
     uint64_t inside = ((uint64_t)1 << m->found.page_bits) - 1;
     uint32_t first = q->first, last = PARKED_NONE;
+    uint64_t come = 0;
+    if (c->leads && first != PARKED_NONE) /* asked for by the first one */
+        come = component_tick_now(&c->io.base) - parked_at(c, first)->came
+               + re_timed_came(parked_at(c, first)) - (uint64_t)(int64_t)message_note(m).page;
     for (; count && q->first != PARKED_NONE; count--, q->first = parked_at(c, last)->next) {
         last = q->first;
         struct cache_parked *p = parked_at(c, last);
         p->physical = m->found.physical + (request_address(&p->request) & inside);
         p->writable = m->found.writable;
-        note_page(c, p, message_note(m).page);
+        note_page(c, p, message_note(m).page, come);
     }
     if (last == PARKED_NONE)
         return;
@@ -381,6 +425,8 @@ static __attribute__((noinline)) enum translated park(struct cache *c, const str
         cache_translate_send_fault(c, (uint16_t)page, address, pid);
         *page_fault(c, page) = PAGE_FAULT;
     } else if (ask) {
+        if (engine_unlikely(c->leads))
+            message_lead_next(c->io.translate_request, lead_here(c));
         cache_translate_send_lookup(c, (uint16_t)page, address, pid);
     }
     c->faulted += *page_fault(c, page) != 0;
@@ -587,16 +633,23 @@ static bool worth_trying(const struct cache *c)
 static __attribute__((noinline)) void note_wait(struct cache *c, const struct mem_request *m)
 {
     uint64_t came = message_cycle((const void *)m), at = c->went_on_at;
-    struct message_note lost = c->went_on;
+    c->lead = message_lead(m);
+    struct cache_room room = c->went_on;
     if (c->blocked_since) {
         at = component_tick_now(&c->io.base);
-        lost = freed_since(c, c->blocked_since - 1);
+        room = freed_since(c, c->blocked_since - 1);
     }
     if (engine_likely(came >= at))
         return;
-    uint64_t page = at - came < lost.page ? at - came : lost.page;
-    uint64_t line = at - came - page < lost.line ? at - came - page : lost.line;
-    c->note = (struct message_note){(uint16_t)line, (uint16_t)page};
+    if (c->leads) {
+        int64_t lost = message_note_lost(came, at, came - c->lead, at - room.lead);
+        c->note = (struct message_note){message_note_cycles(lost > 0 ? lost : 0), 0};
+        return;
+    }
+    int64_t stood = (int64_t)(at - came), page = room.lost.page;
+    page = page < stood ? page : stood;
+    int64_t line = room.lost.line < stood - page ? room.lost.line : stood - page;
+    c->note = (struct message_note){(int16_t)line, (int16_t)page};
 }
 
 /* The next request to be taken, and where it is kept. */
@@ -617,6 +670,7 @@ CACHE_INLINE enum translated find_next(struct cache *c, struct cache_next *next)
         next->payload = parked_payload(c, next->parked);
         next->physical = p->physical;
         c->note = p->note;
+        c->lead = message_lead(&p->request);
         return check_writable(c, &p->request, p->writable) ? TRANSLATED : NOTHING;
     }
     next->request = c->job == JOB_NONE ? cache_top_peek(c) : NULL;

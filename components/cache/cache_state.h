@@ -23,6 +23,7 @@
 #include "components/cache/replacement_policy.h"
 #include "components/mem/index_pool.h"
 #include "components/mem/mem_mask.h"
+#include "runtime/kept.h"
 #include "runtime/message_note.h"
 
 #define LINE_FREE   UINT64_MAX
@@ -50,6 +51,7 @@ struct cache_target {
     uint8_t op;
     uint8_t size;
     bool returns;
+    uint16_t lead;            /* of the request */
     struct message_note note; /* up to when it began to wait here */
     uint64_t since;           /* cycle in which it did */
 };
@@ -78,6 +80,12 @@ struct cache_sent {
     uint16_t tag;
     uint8_t kind;
     struct message_note note;
+};
+
+/* An answer that made room: what it lost, and with leads how much earlier it would have come. */
+struct cache_room {
+    struct message_note lost;
+    uint64_t lead;
 };
 
 /* A request whose page has been asked for, or that waits to be replayed after it. */
@@ -139,9 +147,14 @@ struct cache {
     uint64_t blocked_since;   /* 1 + cycle, 0: not blocked */
     bool notes;               /* they are kept: in runs with chosen kernels */
     struct message_note note; /* of the request that is being taken or answered, else zero */
+    uint16_t lead;            /* of the request that is being taken */
+    bool leads;               /* they are kept: re-timing knows what is spared (runtime/kept.h) */
+    /* Cycle in which the line would have come whose answer is being worked on. */
+    uint64_t re_timed;
+    struct note_server below;
     /* Of the answer from below that made room last, and in which cycle; the same when requests
      * that were held could go on. */
-    struct message_note freed, went_on;
+    struct cache_room freed, went_on;
     uint64_t freed_at, went_on_at;
 };
 
@@ -377,10 +390,24 @@ static inline void note_blocked(struct cache *c)
         c->blocked_since = component_tick_now(&c->io.base) + 1;
 }
 
-/* Note of the answer that made room last, if that was not before `cycle`. */
-static inline struct message_note freed_since(const struct cache *c, uint64_t cycle)
+/* How much earlier the request that is being taken would have gone on from here. */
+static inline uint64_t lead_here(const struct cache *c)
 {
-    return c->freed_at >= cycle ? c->freed : (struct message_note){0, 0};
+    int64_t lead = c->lead + c->note.line + c->note.page;
+    return lead > 0 ? (uint64_t)lead : 0;
+}
+
+static inline void note_freed(struct cache *c, struct message_note lost, uint16_t lead)
+{
+    int64_t all = lead + lost.line + lost.page;
+    c->freed = (struct cache_room){lost, all > 0 ? (uint64_t)all : 0};
+    c->freed_at = component_tick_now(&c->io.base);
+}
+
+/* Note of the answer that made room last, if that was not before `cycle`. */
+static inline struct cache_room freed_since(const struct cache *c, uint64_t cycle)
+{
+    return c->freed_at >= cycle ? c->freed : (struct cache_room){{0, 0}, 0};
 }
 
 static inline void note_unblocked(struct cache *c)

@@ -41,6 +41,7 @@ CACHE_INLINE struct cache_target *target_add(struct cache *c, struct cache_mshr 
     t->tag = tag;
     if (engine_unlikely(c->notes)) {
         t->note = c->note;
+        t->lead = c->lead;
         t->since = component_tick_now(&c->io.base);
     }
     c->unanswered++;
@@ -55,6 +56,7 @@ CACHE_INLINE void target_begin(struct cache *c, struct cache_mshr *mshr, uint16_
     mshr->head.tag = tag;
     if (engine_unlikely(c->notes)) {
         mshr->head.note = c->note;
+        mshr->head.lead = c->lead;
         mshr->head.since = component_tick_now(&c->io.base);
     }
     c->unanswered++;
@@ -86,6 +88,8 @@ CACHE_INLINE struct cache_mshr *mshr_begin(struct cache *c, uint32_t set, uint32
     mshr->installed = 0;
     arena_at(uint16_t, c->lines)[line] = (uint16_t)i;
     set_at(c, set)->pending |= (uint64_t)1 << way;
+    if (engine_unlikely(c->leads))
+        message_lead_next(c->io.bottom_request, lead_here(c));
     cache_bottom_send_read(c, (uint16_t)i, number * line_bytes(c), line_bytes(c), pid, false);
     stat_histogram_add(&c->io.stats.mshr_occupancy, index_pool_used(&c->free_mshrs));
     return mshr;

@@ -28,6 +28,7 @@
 #include "components/work/work_cycles.h"
 #include "runtime/bug.h"
 #include "runtime/engine.h"
+#include "runtime/kept.h"
 #include "runtime/kernel.h"
 
 /* Slot-cycles held by placed work-groups up to the cycle `at`. */
@@ -143,14 +144,18 @@ static void account_lead(struct kernel_account *k, uint64_t now, bool waited, ui
     k->placed_last = now;
 }
 
+enum { DETAILS_MOST = WORK_CYCLES_KINDS + 40 };
+
 struct kernel_details {
     unsigned count;
-    struct kernel_detail detail[WORK_CYCLES_KINDS + 32];
+    struct kernel_detail detail[DETAILS_MOST];
 };
 
 static void detail_add(struct kernel_details *to, const char *group, const char *name,
                        uint64_t value)
 {
+    if (to->count == DETAILS_MOST)
+        bug("a kernel's record has more than %d details", DETAILS_MOST);
     to->detail[to->count++] = (struct kernel_detail){group, name, NULL, value};
 }
 
@@ -275,6 +280,8 @@ static void describe_retimed(const struct kernel_account *k, struct kernel_detai
     static const char *const names[WORK_RETIMES] = {"lines", "pages", "both"};
     for (unsigned i = 0; i < WORK_RETIMES && k->units.ended; i++)
         detail_add(to, "cold", names[i], k->units.ended - k->units.retimed[i]);
+    if (k->units.ended && kept_is_known())
+        detail_add(to, "cold", "kept", 1);
 }
 
 /* At the end of the kernel: everything goes to its record. */

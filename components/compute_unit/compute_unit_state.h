@@ -17,6 +17,7 @@
 #include "components/work/work_record.h"
 #include "decode_cache.h"
 #include "program_table.h"
+#include "retime_port.h"
 #include "runtime/bug.h"
 #include "runtime/hang.h"
 
@@ -158,17 +159,6 @@ struct cu_lds_end {
 };
 
 /* See retime.h. */
-struct retime_lead {
-    uint64_t by[WORK_RETIMES]; /* cycles, or a cycle */
-};
-
-struct cu_retime_port {
-    bool known;              /* an answer has come */
-    uint64_t least;          /* cycles that an answer took, less what it lost */
-    struct retime_lead lost; /* by the last one that lost something */
-    uint64_t at;             /* cycle in which that came */
-};
-
 struct cu_retime {
     bool on;
     uint32_t dispatch;                                /* the kernel that all of this is of */
@@ -181,7 +171,7 @@ struct cu_retime {
     struct cu_retime_port vector_port, scalar_port, code;
     struct retime_lead freed; /* of what freed an entry for vector memory last */
     /* Arena offsets. */
-    uint32_t waves, vector, scalar, out, lines, groups;
+    uint32_t waves, vector, scalar, out, lines, groups, code_sent;
 };
 
 struct compute_unit {

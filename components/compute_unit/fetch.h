@@ -98,6 +98,7 @@ static bool fetch_send(struct compute_unit *c)
         }
         if (!compute_unit_imem_can_send(c))
             return false;
+        retime_code_request(c, wave, wave * c->line_slots + (unsigned)victim);
         compute_unit_imem_send_read(c, (uint16_t)(wave * c->line_slots + (unsigned)victim), line,
                                     CU_LINE, c->group[w->group].pid, false);
         w->line[victim] = line;
@@ -114,7 +115,7 @@ static void fetch_receive(struct compute_unit *c, uint64_t now)
     const struct mem_reply *m;
     while ((m = compute_unit_imem_peek_reply(c))) {
         struct message_note note = message_note(m);
-        unsigned wave = m->tag / c->line_slots, slot = m->tag % c->line_slots;
+        unsigned tag = m->tag, wave = tag / c->line_slots, slot = tag % c->line_slots;
         struct cu_wave *w = cu_wave_at(c, wave);
         if (w->line_state[slot] == LINE_COMING) {
             memcpy(cu_line_bytes(c, wave, slot),
@@ -126,7 +127,7 @@ static void fetch_receive(struct compute_unit *c, uint64_t now)
         compute_unit_imem_pop_reply(c);
         if (w->state != WAVE_FREE) {
             wave_want_lines(c, w);
-            wave_fetched(c, w, wave, note, now);
+            wave_fetched(c, w, tag, note, now);
         }
     }
 }

@@ -15,7 +15,9 @@
  * Rubin and Bodik, "Focusing processor policies via critical-path prediction", ISCA 2001). It is
  * only an account, like slot-cycles: nothing that is simulated depends on it, and it is kept in
  * runs with chosen kernels only (not with `--kernels auto`, where caches are warm). Three times it
- * is asked: without misses of lines, of pages, of both. Included by compute_unit.c. */
+ * is asked: without misses of lines, of pages, of both. Where it is known which misses a cold start
+ * is to blame for (runtime/kept.h), requests carry their lead of both, so that caches and TLBs can
+ * tell when the others would have been answered. Included by compute_unit.c. */
 #ifndef HEDDLE_COMPUTE_UNIT_RETIME_H
 #define HEDDLE_COMPUTE_UNIT_RETIME_H
 
@@ -67,6 +69,7 @@ static void retime_init(struct compute_unit *c)
     r->scalar = arena_allocate(CU_SMEM * sizeof(struct retime_operation));
     r->lines = arena_allocate(RETIME_LINES * sizeof(struct retime_line));
     r->out = arena_allocate(CU_LINES * sizeof(struct retime_sent));
+    r->code_sent = arena_allocate(waves * c->line_slots * sizeof(struct retime_sent));
     r->groups = arena_allocate(CU_MAX_GROUPS * sizeof(struct retime_lead));
 }
 
@@ -213,32 +216,14 @@ static inline void retime_busy(struct compute_unit *c, unsigned simd, unsigned k
 
 /* ---- memory ---- */
 
-/* What an answer at a port would have come earlier: what its note says, and, of the time that
- * nothing explains but requests in front of it, what the last of those that came meanwhile and lost
- * something would have come earlier. */
-static struct retime_lead retime_lost(struct cu_retime_port *p, uint64_t ready,
-                                      struct message_note note, uint64_t now)
+/* The request of the line of code that comes under `tag`. */
+static inline struct retime_sent *retime_code(const struct compute_unit *c, unsigned tag)
 {
-    uint64_t waited = now - ready;
-    struct retime_lead lost = {{note.line, note.page, (uint64_t)note.line + note.page}};
-    for (unsigned s = 0; s < WORK_RETIMES; s++)
-        lost.by[s] = lost.by[s] < waited ? lost.by[s] : waited;
-    uint64_t rest = waited - lost.by[WORK_RETIME_BOTH];
-    p->least = p->known && p->least < rest ? p->least : rest;
-    p->known = true;
-    uint64_t before = p->at > ready ? p->at - ready : 0;
-    before = before < rest - p->least ? before : rest - p->least;
-    for (unsigned s = 0; s < WORK_RETIMES; s++)
-        lost.by[s] += before < p->lost.by[s] ? before : p->lost.by[s];
-    if (lost.by[WORK_RETIME_BOTH]) {
-        p->lost = lost;
-        p->at = now;
-    }
-    return lost;
+    return arena_at(struct retime_sent, c->retime.code_sent) + tag;
 }
 
 /* Code that a wavefront waited for has come. */
-static inline void retime_fetched(struct compute_unit *c, const struct cu_wave *w,
+static inline void retime_fetched(struct compute_unit *c, const struct cu_wave *w, unsigned tag,
                                   struct message_note note, uint64_t now)
 {
     if (!c->retime.on)
@@ -247,9 +232,12 @@ static inline void retime_fetched(struct compute_unit *c, const struct cu_wave *
     const struct retime_wave *t = retime_wave(c, wave);
     if (t->reached >= now)
         return;
-    struct retime_lead came = retime_lost(&c->retime.code, t->reached, note, now);
+    const struct retime_sent *sent = retime_code(c, tag);
+    /* It may have been asked for ahead, or have waited for the port. */
+    uint64_t ready = sent->ready < t->reached ? sent->ready : t->reached;
+    struct retime_lead came = retime_lost(&c->retime.code, ready, &sent->lead, note, now);
     for (unsigned s = 0; s < WORK_RETIMES; s++)
-        came.by[s] = now - came.by[s] - t->lead.by[s];
+        came.by[s] = retime_came(now, sent->lead.by[s], came.by[s]);
     retime_go_on(c, wave, w->simd, &came, NULL, now);
 }
 
@@ -280,6 +268,30 @@ static inline void retime_issue(struct compute_unit *c, uint32_t table, unsigned
         o->done.by[s] = now - o->lead.by[s];
 }
 
+/* On the request that is sent next: how much earlier it would be. */
+static inline void retime_request(const struct compute_unit *c, uint32_t place,
+                                  const struct retime_lead *lead)
+{
+    if (c->retime.on)
+        message_lead_next(place, lead->by[WORK_RETIME_BOTH]);
+}
+
+/* The next request is of operation `number` of scalar memory; a line of code for `wave`. */
+static inline void retime_scalar_request(const struct compute_unit *c, unsigned number)
+{
+    retime_request(c, c->io.smem_request,
+                   &(arena_at(struct retime_operation, c->retime.scalar) + number)->lead);
+}
+
+static inline void retime_code_request(const struct compute_unit *c, unsigned wave, unsigned tag)
+{
+    if (!c->retime.on)
+        return;
+    *retime_code(c, tag) =
+        (struct retime_sent){component_tick_now(&c->io.base), retime_wave(c, wave)->lead};
+    retime_request(c, c->io.imem_request, &retime_code(c, tag)->lead);
+}
+
 /* Line `line` of an instruction leaves. As long as lines wait for the port, whose order is not
  * known in the other time, no line can be earlier than if the one that could have been the earliest
  * of them had begun this rush. */
@@ -303,6 +315,7 @@ static inline void retime_send(struct compute_unit *c, unsigned number, unsigned
     }
     out->ready = o->ready + (r->sent - o->sent) / width;
     out->ready = out->ready < now ? out->ready : now;
+    retime_request(c, c->io.vmem_request, &out->lead);
     r->last_sent = now;
     r->sent++;
 }
@@ -314,9 +327,9 @@ static inline void retime_scalar_answer(struct compute_unit *c, unsigned number,
     if (!c->retime.on)
         return;
     struct retime_operation *o = arena_at(struct retime_operation, c->retime.scalar) + number;
-    struct retime_lead lost = retime_lost(&c->retime.scalar_port, o->ready, note, now);
+    struct retime_lead lost = retime_lost(&c->retime.scalar_port, o->ready, &o->lead, note, now);
     for (unsigned s = 0; s < WORK_RETIMES; s++) {
-        uint64_t at = now - o->lead.by[s] - lost.by[s];
+        uint64_t at = retime_came(now, o->lead.by[s], lost.by[s]);
         o->done.by[s] = at > o->done.by[s] ? at : o->done.by[s];
     }
 }
@@ -330,13 +343,14 @@ static inline void retime_vector_answer(struct compute_unit *c, unsigned number,
         return;
     struct retime_operation *o = arena_at(struct retime_operation, c->retime.vector) + number;
     const struct retime_sent *out = arena_at(struct retime_sent, c->retime.out) + line;
-    struct retime_lead lost = retime_lost(&c->retime.vector_port, out->ready, note, now);
+    struct retime_lead lost =
+        retime_lost(&c->retime.vector_port, out->ready, &out->lead, note, now);
     uint64_t address = c->line[line].line.address;
     struct retime_line *l = arena_at(struct retime_line, c->retime.lines)
                             + (address / CU_LINE * 0x9e3779b97f4a7c15u >> 55) % RETIME_LINES;
     bool known = l->address == address;
     for (unsigned s = 0; s < WORK_RETIMES; s++) {
-        uint64_t at = now - out->lead.by[s] - lost.by[s];
+        uint64_t at = retime_came(now, out->lead.by[s], lost.by[s]);
         uint64_t alone = out->ready - out->lead.by[s] + l->took;
         uint64_t here = known && l->here.by[s] < alone ? l->here.by[s] : alone;
         if (known && at < here)

@@ -115,8 +115,10 @@ static bool smem_send(struct compute_unit *c)
         compute_unit_smem_send_fence(c, tag, SCOPE_AGENT, true, false);
     else if (e->access.kind == ISA_SCALAR_STORE)
         smem_send_store(c, e, tag, start, end, pid);
-    else
+    else {
+        retime_scalar_request(c, number);
         compute_unit_smem_send_read(c, tag, start, (uint32_t)(end - start), pid, false);
+    }
     if (++e->unsent == e->parts) {
         c->smem_send_head = (c->smem_send_head + 1) % CU_SMEM;
         c->smem_send_count--;

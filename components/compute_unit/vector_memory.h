@@ -104,8 +104,8 @@ static void vmem_retire(struct compute_unit *c, struct cu_wave *w, uint64_t now)
         struct cu_vmem *e = cu_vmem_at(c, number);
         if (e->remaining)
             break;
-        if (e->access.mask && (e->access.kind == ISA_MEMORY_LOAD || e->access.returns)
-            && !e->fence && engine_likely(!c->group[w->group].played)) {
+        if (e->access.mask && (e->access.kind == ISA_MEMORY_LOAD || e->access.returns) && !e->fence
+            && engine_likely(!c->group[w->group].played)) {
             struct isa_context context = cu_context(c, w);
             isa_memory_load(&context, &e->inst, e->access.mask, e->stage, e->access.bytes);
         }
@@ -284,8 +284,8 @@ static bool vmem_send(struct compute_unit *c, uint64_t now)
                                          false);
         } else {
             uint16_t tag = e->unsent;
-            vmem_send_line(c, e, tag);
             retime_send(c, number, tag, now);
+            vmem_send_line(c, e, tag);
             e->unsent = c->line[tag].next;
         }
         if (e->fence || e->unsent == CU_NONE) {

@@ -190,12 +190,13 @@ static inline void wave_continue(struct compute_unit *c, struct cu_wave *w, unsi
 }
 
 /* Bytes arrived for a wavefront in WAVE_FETCH. */
-static void wave_fetched(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+static void wave_fetched(struct compute_unit *c, struct cu_wave *w, unsigned tag,
                          struct message_note note, uint64_t now)
 {
+    unsigned wave = tag / c->line_slots;
     if (w->state != WAVE_FETCH || !wave_decode(c, w, wave))
         return;
-    retime_fetched(c, w, note, now);
+    retime_fetched(c, w, tag, note, now);
     wave_go_on(c, w, wave, now);
 }
 

@@ -9,6 +9,7 @@
 #include "driver_scratch.h"
 #include "runtime/kernel.h"
 #include "runtime/memory.h"
+#include "runtime/kept.h"
 #include "runtime/sample_run.h"
 #include "runtime/warm.h"
 
@@ -188,6 +189,8 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
         sample_run_executed(executed);
     k->done_groups = result.work_groups;
     k->done_instructions = result.instructions;
+    if (kept_is_recorded())
+        kept_record_launch(k->launch);
     if (platform_mode() == PLATFORM_FUNCTIONAL)
         functional_record(d, k, number, way, &result.profile);
     return true;

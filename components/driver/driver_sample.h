@@ -19,6 +19,7 @@
 #include "driver_dirty.h"
 #include "driver_functional.h"
 #include "runtime/hang.h"
+#include "runtime/kept.h"
 #include "runtime/warm.h"
 
 enum { SAMPLE_RETRY = 64 }; /* cycles until it is looked again whether all is quiet */
@@ -123,6 +124,7 @@ static void sample_prepare(struct driver *d, struct driver_command *k)
         warm_read_in();
     d->sample.caches_live = true;
     d->sample.prepared = k->launch;
+    kept_begin(k->launch);
     k->phase = PHASE_QUEUED;
 }
 

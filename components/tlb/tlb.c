@@ -10,6 +10,7 @@
 #include "components/mem/index_pool.h"
 #include "components/translate/translation_table.h"
 #include "runtime/hang.h"
+#include "runtime/kept.h"
 #include "runtime/message_note.h"
 #include "runtime/warm.h"
 
@@ -23,11 +24,14 @@ struct tlb_waiter {
     uint64_t address;
     uint64_t since; /* cycle in which its lookup came */
     uint16_t tag;
+    uint16_t lead; /* of its request */
 };
 
 struct tlb_page {
     uint32_t first, last;
     bool again; /* shot down after it was asked for: the answer may be an old one */
+    bool come;  /* its answer has; for notes, it would have in cycle `re_timed` */
+    uint64_t re_timed;
 };
 
 struct tlb {
@@ -43,6 +47,7 @@ struct tlb {
     uint32_t vain_page; /* uint64_t, by input: page_name() */
     uint32_t vain_count;
     uint32_t next_input;
+    struct note_server below;
     uint32_t again_count; /* pages with `again` */
     bool forgetting;      /* the oldest message at the control port has been worked on */
 };
@@ -52,6 +57,8 @@ static void tlb_touch(struct component *self, const struct warm_access *a)
 {
     struct tlb *c = (struct tlb *)(void *)self;
     uint32_t i = translation_find(&c->table, a->pid, a->address);
+    if (kept_is_recorded())
+        kept_record(c->io.base.leaf, a->physical, 1u << a->page_bits, i != TRANSLATION_NONE);
     if (i != TRANSLATION_NONE) {
         translation_touch(&c->table, i);
         return;
@@ -83,7 +90,8 @@ static void tlb_init(struct tlb *c)
     c->waiters = arena_allocate((size_t)mshrs * TLB_WAITERS_PER_PAGE * sizeof(struct tlb_waiter));
     c->pages = arena_allocate(mshrs * sizeof(struct tlb_page));
     for (uint32_t i = 0; i < mshrs; i++)
-        arena_at(struct tlb_page, c->pages)[i] = (struct tlb_page){TLB_NONE, TLB_NONE, false};
+        arena_at(struct tlb_page, c->pages)[i] =
+            (struct tlb_page){.first = TLB_NONE, .last = TLB_NONE};
     c->vain = arena_allocate(((size_t)tlb_top_count(c) + 63) / 64 * sizeof(uint64_t));
     c->vain_page = arena_allocate((size_t)tlb_top_count(c) * sizeof(uint64_t));
     for (uint32_t i = 0; i < tlb_top_count(c); i++)
@@ -174,6 +182,26 @@ static bool forget(struct tlb *c)
     return true;
 }
 
+/* A page has come. When would it have, behind the launches before? */
+static void note_come(struct tlb *c, struct tlb_page *page, uint64_t physical)
+{
+    const struct tlb_waiter *all = arena_at(struct tlb_waiter, c->waiters);
+    uint64_t asked = UINT64_MAX;
+    for (uint32_t i = page->first; i != TLB_NONE; i = all[i].next)
+        asked = all[i].since - all[i].lead < asked ? all[i].since - all[i].lead : asked;
+    page->come = true;
+    page->re_timed = note_server_answer(&c->below, all[page->first].since, tlb_now(c), asked,
+                                        kept_take(c->io.base.leaf, physical));
+}
+
+/* What has who waited for it lost? */
+static struct message_note note_walk(const struct tlb *c, const struct tlb_page *page,
+                                     const struct tlb_waiter *w)
+{
+    return (struct message_note){.page = message_note_cycles(message_note_lost(
+                                     w->since, tlb_now(c), w->since - w->lead, page->re_timed))};
+}
+
 /* Answers those who wait for a page; the page is entered when all are. */
 static bool take_pages(struct tlb *c)
 {
@@ -187,14 +215,14 @@ static bool take_pages(struct tlb *c)
             progress = true;
             continue;
         }
+        if (!page->come && page->first != TLB_NONE)
+            note_come(c, page, m->found.physical);
         while (page->first != TLB_NONE) {
             uint32_t i = page->first;
             const struct tlb_waiter *w = arena_at(struct tlb_waiter, c->waiters) + i;
             if (!tlb_top_can_reply(c, w->input))
                 return progress;
-            message_note_next(
-                ring_place_of(answers_of(c, w->input)),
-                (struct message_note){.page = message_note_cycles(tlb_now(c) - w->since)});
+            message_note_next(ring_place_of(answers_of(c, w->input)), note_walk(c, page, w));
             tlb_top_reply_found(c, w->input, w->tag, m->found.physical, m->found.page_bits,
                                 m->found.valid, m->found.writable);
             page->first = w->next;
@@ -205,6 +233,7 @@ static bool take_pages(struct tlb *c)
         uint64_t name = pending_name(c, m->tag);
         translation_fill(&c->table, m->tag, m->found.physical, m->found.page_bits,
                          m->found.writable, m->found.valid);
+        page->come = false;
         tlb_bottom_pop_reply(c);
         clear_vain(c, name, c->table.page_bits != page_bits);
         progress = true;
@@ -222,7 +251,8 @@ static void wait_for_page(struct tlb *c, uint32_t page, uint32_t input,
                                  .input = input,
                                  .address = m->lookup.address,
                                  .since = message_cycle((const void *)m),
-                                 .tag = m->tag};
+                                 .tag = m->tag,
+                                 .lead = message_lead(m)};
     if (p->first == TLB_NONE)
         p->first = i;
     else

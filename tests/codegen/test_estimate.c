@@ -40,6 +40,22 @@ Test(estimate, what_warm_would_not_have_missed_is_what_is_saved)
     }
 }
 
+/* A run that knew what was kept has re-timed nothing else: there is nothing to take a part of. */
+Test(estimate, a_run_that_knew_what_was_kept_is_believed)
+{
+    const struct estimate_input in = {.cycles = 1000,
+                                      .retimed = true,
+                                      .kept = true,
+                                      .dram_reads = 100,
+                                      .walks = 10,
+                                      .warm_reads = 50,
+                                      .warm_walks = 10,
+                                      .saved_lines = 100,
+                                      .saved_pages = 200,
+                                      .saved_both = 250};
+    cr_expect_float_eq(estimate_cold(&in), 750, 1e-9);
+}
+
 /* One wavefront, which waits for one load after the other: each takes the hit and what the miss
  * costs more, so the waits add up and the estimate from waits alone is exact, too. */
 Test(estimate, waits_of_one_wavefront_add_up)

@@ -2,9 +2,13 @@
  * cold: of an L2 and a shared TLB the same requests once more, of a first-level cache the same with
  * servers below that lose no time. */
 #include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "cache_types.h"
+#include "runtime/kept.h"
 #include "runtime/message_note.h"
 #include "runtime/sampling.h"
 #include "tests/components/translations.h"
@@ -107,6 +111,109 @@ Test(message_note, an_l2_tells_what_a_miss_costs)
     }
 }
 
+/* ---- what a warm cache would have missed as well ---- */
+
+static char kept_path[] = "/tmp/heddle-test-note-XXXXXX";
+
+/* A launch begins before which instance 0 keeps `count` units of `bytes` from address 0 on. */
+static void keep(unsigned bytes, unsigned count)
+{
+    int file = mkstemp(kept_path);
+    cr_assert_geq(file, 0);
+    dprintf(file, "1 0 %u 0x0 %u\n", bytes, count);
+    close(file);
+    cr_assert(kept_open(kept_path, false));
+    unlink(kept_path);
+    kept_begin(1);
+}
+
+static void send_leading(uint64_t cycle, uint16_t tag, uint64_t address, uint16_t lead)
+{
+    struct harness_message m = harness_read(cycle, tag, address, 64);
+    memcpy(m.fields + MESSAGE_LEAD_AT, &lead, sizeof lead);
+    harness_send(cpu, &m);
+}
+
+Test(message_note, a_line_that_was_not_kept_is_no_loss)
+{
+    const struct burst alone = {"alone", 200, 64, 16, 16, 0};
+    keep(64, READS / 2);
+    set_up_l2(&alone);
+    send_reads(10, 0, 200, 64);
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    uint64_t least = harness_reply(cpu, 0)->cycle;
+    for (uint16_t r = 0; r < READS; r++) {
+        const struct harness_message *reply = harness_reply(cpu, r);
+        cr_expect_eq(reply->cycle, least + r * 200u);
+        cr_expect(r < READS / 2 ? note_on(reply).line >= DRAM : note_on(reply).line == 0,
+                  "read %u: %d told", r, note_on(reply).line);
+    }
+}
+
+/* One line, asked for by three that wait for it together: whoever would have been the first has it
+ * as long after that as it took, and the others then. */
+Test(message_note, who_joins_a_line_on_its_way_is_as_early_as_who_would_have_asked_first)
+{
+    static const struct {
+        uint16_t lead[3];
+        int told[3]; /* they are sent 5 cycles apart and answered one a cycle */
+    } cases[] = {
+        {{0, 0, 0}, {0, 0, 0}},       /* nobody is earlier, nor is the line */
+        {{40, 40, 40}, {0, 0, 0}},    /* all are, by their leads */
+        {{40, 0, 0}, {0, 40, 40}},    /* the line is, and waits are shorter by that */
+        {{0, 40, 0}, {35, -5, 35}},   /* the second would have been first, 35 earlier */
+        {{60000, 0, 0}, {0, -1, -1}}, /* it would have been there: -1, all that they waited */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const struct burst alone = {"alone", 200, 64, 16, 16, 0};
+        memcpy(kept_path + strlen(kept_path) - 6, "XXXXXX", 6);
+        keep(64, 1);
+        set_up_l2(&alone);
+        for (uint16_t r = 0; r < 3; r++)
+            send_leading(100000 + 5u * r, r, 4096, cases[i].lead[r]);
+        cr_assert_eq(harness_run(), ENGINE_IDLE);
+        for (uint16_t r = 0; r < 3; r++) {
+            int told = note_on(harness_reply(cpu, r)).line, want = cases[i].told[r];
+            cr_expect(want == -1 ? told >= DRAM - 10 : told == want + r,
+                      "case %zu, read %u: %d told, not %d + %u", i, r, told, want, r);
+        }
+    }
+}
+
+/* Closed form: a server that takes 100 cycles, and 10 for each in a queue. */
+Test(message_note, a_queue_is_no_faster_but_for_those_who_would_not_have_stood_there)
+{
+    static const struct {
+        const char *name;
+        uint64_t lead[4];
+        bool spared[4];
+        uint64_t early[4]; /* of those that are not spared */
+    } cases[] = {
+        {"nobody leads", {0, 0, 0, 0}, {false}, {0, 0, 0, 0}},
+        {"all do", {50, 50, 50, 50}, {false}, {50, 50, 50, 50}},
+        {"the first does not", {0, 50, 50, 50}, {false}, {0, 0, 0, 0}},
+        {"only the first does", {50, 0, 0, 0}, {false}, {50, 0, 0, 0}},
+        {"half would not be there", {0, 50, 50, 50}, {false, true, false, true}, {0, 0, 10, 0}},
+        {"the last alone", {0, 90, 90, 90}, {false, true, true, false}, {0, 0, 0, 20}},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct note_server s = {0};
+        for (unsigned k = 0; k < 4; k++) { /* all have asked at 1000 */
+            uint64_t now = 1100 + 10 * k;
+            uint64_t come =
+                note_server_answer(&s, 1000, now, 1000 - cases[i].lead[k], cases[i].spared[k]);
+            if (cases[i].spared[k])
+                cr_expect_eq(come, 0);
+            else
+                cr_expect_eq(now - come, cases[i].early[k], "%s: %u is %d cycles early",
+                             cases[i].name, k, (int)(now - come));
+        }
+        cr_expect_eq(note_server_answer(&s, 5000, 5100, 4900, false), 5000,
+                     "%s: who waits no longer than anybody has to does not stand in a queue",
+                     cases[i].name);
+    }
+}
+
 /* ---- a first-level cache ---- */
 
 static bool is_cold; /* the servers below have lost time */
@@ -197,7 +304,8 @@ Test(message_note, a_first_level_cache_passes_on_what_was_lost_below)
 
 /* ---- a shared TLB ---- */
 
-Test(message_note, a_shared_tlb_tells_what_a_walk_costs)
+/* Twelve lookups of six pages, two walks at a time, and once more. */
+static uint32_t run_tlb(void)
 {
     static const struct build_port ports[] = {
         {"top", BUILD_IN, true}, {"bottom", BUILD_OUT, false}, {"control", BUILD_IN, false}};
@@ -215,10 +323,16 @@ Test(message_note, a_shared_tlb_tells_what_a_walk_costs)
                  16, 1, 1);
     harness_build();
     for (unsigned round = 0; round < 2; round++)
-        for (uint16_t i = 0; i < 12; i++) /* twelve lookups of six pages, two walks at a time */
+        for (uint16_t i = 0; i < 12; i++)
             look_up(user, 10 + round * REPEAT + i * 3u, (uint16_t)(100 * round + i),
                     (uint64_t)(i / 2) << 12, 1);
     cr_assert_eq(harness_run(), ENGINE_IDLE);
+    return user;
+}
+
+Test(message_note, a_shared_tlb_tells_what_a_walk_costs)
+{
+    uint32_t user = run_tlb();
     for (uint16_t i = 0; i < 12; i++) {
         const struct harness_message *cold = harness_reply(user, i);
         const struct harness_message *warm = harness_reply(user, (uint16_t)(100 + i));
@@ -226,5 +340,19 @@ Test(message_note, a_shared_tlb_tells_what_a_walk_costs)
         cr_expect_eq(note_on(cold).page, late, "lookup %u: %llu late, %u told", i,
                      (unsigned long long)late, note_on(cold).page);
         cr_expect_eq(note_on(warm).page, 0);
+    }
+}
+
+Test(message_note, a_page_that_was_not_kept_is_no_loss)
+{
+    keep(4096, 3);
+    uint32_t user = run_tlb();
+    for (uint16_t i = 0; i < 12; i++) {
+        const struct harness_message *cold = harness_reply(user, i);
+        const struct harness_message *warm = harness_reply(user, (uint16_t)(100 + i));
+        uint64_t late = cold->cycle - (warm->cycle - REPEAT);
+        cr_expect_eq(note_on(cold).page, i / 2 < 3 ? (int)late : i % 2,
+                     "lookup %u: %llu late, %d told", i, (unsigned long long)late,
+                     note_on(cold).page);
     }
 }

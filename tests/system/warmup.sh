@@ -116,9 +116,35 @@ t_warmup_corrections() {
         expect 0 -- "$heddle" experiment $platform --kernels 2- --corrections -o "$out/work/e" -- "$programs/${p%% *}" $([ "${p#* }" = "$p" ] || echo "${p#* }") || return 1
         python3 tests/system/warmup.py corrections "$out/work/e" 12 || { fail "$p"; return 1; }
     done
+    # All wavefronts wait for the port of instructions, which is full of requests for one page.
+    expect 0 -- "$heddle" experiment $platform --kernels 2- --corrections -o "$out/work/e" -- "$programs/life" 128 64 6 || return 1
+    python3 tests/system/warmup.py corrections "$out/work/e" 7 || return 1
     # Work-groups that are placed as fast as they can be: what they lose is hidden but for that of the last.
     expect 0 -- "$heddle" experiment platforms/r9nano.heddle --kernels 2- --corrections -o "$out/work/e" -- "$programs/dct8x8" 256 2 || return 1
     python3 tests/system/warmup.py corrections "$out/work/e" 3
+}
+
+# What a launch finds is written by a profile and read by a cold run, whose cycles it does not change and whose account it does; in every
+# order of ticks. ocean's third launch reads 25 lines for the first time that all of it waits for.
+t_warmup_kept() {
+    local platform=platforms/tiny.heddle p=$programs/ocean kept=$out/work/kept order all some
+    expect 0 '^PASS' -- run $platform --mode functional --profile memory --kept "$kept" -- "$p" || return 1
+    expect 0 '^PASS' -- run $platform --kernels 3 --warmup none --stats-no-host --stats "$out/work/all.json" -- "$p" || return 1
+    for order in ascending descending random:5; do
+        expect 0 '^PASS' -- run $platform --kernels 3 --warmup none --kept "$kept" --tick-order $order --stats-no-host --stats "$out/work/$order.json" -- "$p" || return 1
+        [ "$(launch_number "$out/work/$order.json" 3 cold/both)" = "$(launch_number "$out/work/ascending.json" 3 cold/both)" ] || { fail "$order"; return 1; }
+    done
+    [ "$(launch_number "$out/work/all.json" 3 cycles)" = "$(launch_number "$out/work/ascending.json" 3 cycles)" ] || { fail "cycles changed"; return 1; }
+    all=$(launch_number "$out/work/all.json" 3 cold/both) some=$(launch_number "$out/work/ascending.json" 3 cold/both)
+    [ "$some" -gt 0 ] && [ $((some * 3)) -lt $((all * 2)) ] || { fail "$some of $all cycles are the launch's own fault"; return 1; }
+    [ "$(launch_number "$out/work/ascending.json" 3 cold/kept)" = 1 ] || { fail "it does not say that it knew"; return 1; }
+    expect 2 "is written with '--mode functional --profile memory'" -- run $platform --kept "$kept" -- "$p" || return 1
+    expect 2 "is written with" -- run $platform --mode functional --kept "$kept" -- "$p" || return 1
+    expect 2 "is written with" -- run $platform --kernels 3 --kept "$kept" -- "$p" || return 1
+    echo "3 1 64 0x0" >"$kept.bad"
+    expect 7 "kept.bad:1: not a line" -- run $platform --kernels 3 --warmup none --kept "$kept.bad" -- "$p" || return 1
+    expect 7 "No such file" -- run $platform --kernels 3 --warmup none --kept "$kept.gone" -- "$p" || return 1
+    expect 7 "No such file" -- run $platform --mode functional --profile memory --kept "$out/nowhere/kept" -- "$p"
 }
 
 # One run, a few launches of each group: the prediction, the interval around it, and the true number.

@@ -1,6 +1,7 @@
 /* Re-timing (components/compute_unit/retime.h) against the oracle that it stands for: the same
  * program once more, with memory that loses nothing. Memory answers after a fixed time, part of
  * which its notes say is lost; the run is asked when it would have ended, and then it is run. */
+#include "components/compute_unit/retime_port.h"
 #include "cu_fixture.h"
 #include "runtime/message_note.h"
 #include "runtime/sampling.h"
@@ -27,20 +28,23 @@ static bool with_lines, with_pages;
 
 static uint64_t lost(struct message_note note)
 {
-    return (with_lines ? note.line : 0u) + (with_pages ? note.page : 0u);
+    return (uint64_t)((with_lines ? note.line : 0) + (with_pages ? note.page : 0));
 }
 
 static void answer(const struct harness_message *request, struct harness_message *reply,
                    struct message_note note)
 {
-    note.line = with_lines ? note.line : 0;
-    note.page = with_pages ? note.page : 0;
+    note.line = (int16_t)(with_lines ? note.line : 0);
+    note.page = (int16_t)(with_pages ? note.page : 0);
     harness_answer_memory(request, reply);
     memcpy(reply->fields + MESSAGE_NOTE_AT, &note, sizeof note);
 }
 
+static uint16_t last_lead; /* of requests of vector memory */
+
 static void answer_vector(const struct harness_message *request, struct harness_message *reply)
 {
+    memcpy(&last_lead, request->fields + MESSAGE_LEAD_AT, sizeof last_lead);
     answer(request, reply, vector_lost);
 }
 
@@ -194,5 +198,51 @@ Test(retime, a_run_that_lost_nothing_stays_as_it_is)
         struct work_account warm = run(&programs[i], false, false);
         for (unsigned s = 0; s < WORK_RETIMES; s++)
             cr_expect_eq(warm.retimed[s], warm.ended, "%s", programs[i].name);
+    }
+}
+
+/* What the last of a chain of loads leads by, and loses itself, is what the program ends earlier.
+ */
+Test(retime, requests_carry_the_lead_of_their_wavefront)
+{
+    const struct program p = {"a chain of loads", 1, 1, 12, 0, .tolerance = 0};
+    for (unsigned lossy = 0; lossy < 2; lossy++) {
+        struct work_account cold = run(&p, lossy, lossy);
+        uint64_t early = cold.ended - cold.retimed[WORK_RETIME_BOTH];
+        uint64_t own = lossy ? (uint64_t)(vector_lost.line + vector_lost.page) : 0;
+        cr_expect(early <= last_lead + own + 4 && last_lead + own <= early + 4, /* a turn */
+                  "%llu earlier, the last request %u, and it loses %llu", (unsigned long long)early,
+                  last_lead, (unsigned long long)own);
+        cr_expect(lossy == (last_lead > 0));
+    }
+}
+
+/* Closed form: a port whose answers take 50 cycles, then one that lost 100, and one behind it. */
+Test(retime, who_stood_behind_an_answer_is_as_early_as_it)
+{
+    static const struct {
+        const char *name;
+        uint64_t front, own; /* leads of who stands in front, and behind */
+        uint64_t lost;
+    } cases[] = {
+        {"nobody leads", 0, 0, 100},
+        {"who was behind has asked that much earlier", 0, 100, 0},
+        {"or more", 0, 300, 0},
+        {"or half of it", 0, 50, 50},
+        {"both have", 30, 30, 100},
+        {"the other has: but no more than was waited for him", 1000, 0, 110},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct cu_retime_port p = {0};
+        struct retime_lead none = {{0}}, front, own;
+        for (unsigned s = 0; s < WORK_RETIMES; s++) {
+            front.by[s] = cases[i].front;
+            own.by[s] = cases[i].own;
+        }
+        const struct message_note loss = {100, 0}, nothing = {0, 0};
+        cr_assert_eq(retime_lost(&p, 1000, &none, nothing, 1050).by[WORK_RETIME_BOTH], 0);
+        cr_assert_eq(retime_lost(&p, 2000, &front, loss, 2150).by[WORK_RETIME_BOTH], 100);
+        uint64_t lost = retime_lost(&p, 2000, &own, nothing, 2160).by[WORK_RETIME_BOTH];
+        cr_expect_eq(lost, cases[i].lost, "%s: %llu", cases[i].name, (unsigned long long)lost);
     }
 }
