@@ -152,10 +152,10 @@ struct arena_ends arena_ends(void)
 
 bool arena_extend(struct arena_ends to)
 {
-    if (to.front < front.used || to.rear < rear.used || to.front > front.end || to.rear > rear.end
-        || to.front % ARENA_ALIGNMENT || to.rear % ARENA_ALIGNMENT)
+    if (to.front > front.end || to.rear > rear.end || to.front % ARENA_ALIGNMENT
+        || to.rear % ARENA_ALIGNMENT)
         return false;
-    front.used = to.front;
-    rear.used = to.rear;
+    front.used = to.front > front.used ? to.front : front.used;
+    rear.used = to.rear > rear.used ? to.rear : rear.used;
     return true;
 }

@@ -14,6 +14,7 @@
 #include "setup.h"
 
 #define PATH_BYTES 4096
+#define MOST_UNITS (1u << 22) /* of a launch: 256 MiB of lines */
 
 struct unit {
     uint64_t address;
@@ -33,7 +34,7 @@ static char temporary[PATH_BYTES + 32];
 static struct unit *units;
 static size_t unit_count, room;
 static struct run *runs; /* knowing */
-static size_t run_count;
+static size_t run_count, run_room;
 static bool known;
 
 /* ---- recording ---- */
@@ -49,13 +50,14 @@ static size_t place_of(uint32_t instance, uint64_t address)
 
 static void grow(void)
 {
-    const struct unit *old = units;
+    struct unit *old = units;
     size_t old_room = room;
     room = room ? 2 * room : 4096;
     units = arena_reserve(room * sizeof *units);
     for (size_t i = 0; i < old_room; i++)
         if (old[i].bytes)
             units[place_of(old[i].instance, old[i].address)] = old[i];
+    arena_release(old, old_room * sizeof *old);
 }
 
 bool kept_is_recorded(void)
@@ -172,7 +174,8 @@ static bool read_runs(FILE *in)
     while (fgets(text, sizeof text, in))
         lines++;
     rewind(in);
-    runs = arena_reserve((lines + 1) * sizeof *runs);
+    run_room = lines + 1;
+    runs = arena_reserve(run_room * sizeof *runs);
     for (run_count = 0; run_count < lines && fgets(text, sizeof text, in); run_count++) {
         struct run *r = runs + run_count;
         int end = 0;
@@ -185,20 +188,24 @@ static bool read_runs(FILE *in)
                             run_count + 1);
         of_launch = r->launch == before.launch ? of_launch + r->count : r->count;
         most = of_launch > most ? of_launch : most;
-        if (most > UINT32_MAX)
-            return complain("more than there can be in caches", run_count + 1);
+        if (r->count > MOST_UNITS || most > MOST_UNITS)
+            return complain("more than caches and TLBs can hold", run_count + 1);
         before = *r;
     }
-    units = arena_reserve((size_t)(most + 1) * sizeof *units);
+    room = (size_t)most + 1;
+    units = arena_reserve(room * sizeof *units);
     return true;
 }
 
 bool kept_open(const char *path, bool record)
 {
+    arena_release(units, room * sizeof *units);
+    arena_release(runs, run_room * sizeof *runs);
     file = NULL;
     known = false;
     units = NULL;
-    unit_count = room = run_count = 0;
+    runs = NULL;
+    unit_count = room = run_count = run_room = 0;
     name = path;
     if (!path)
         return true;

@@ -36,8 +36,7 @@ struct arena_ends {
     uint64_t rear;
 };
 struct arena_ends arena_ends(void);
-/* Hands out all up to there, zeroed. false: less than has been handed out, or more than there is,
- * and nothing is done. */
+/* Hands out what is left up to there. false: there is no such place, and nothing is done. */
 bool arena_extend(struct arena_ends to);
 
 /* engine.c */
