@@ -42,10 +42,10 @@ struct route {
     uint8_t receiver_domain;
     uint8_t sender_lane;
     uint8_t receiver_lane;
-    bool is_reply;
-    uint8_t half;  /* of the link */
-    uint32_t link; /* 1 + index of the link that is crossed, 0: a wire */
-    bool split;    /* between two lanes: this is one of two rings */
+    uint8_t is_reply; /* 0 or 1; a state that is loaded may say anything */
+    uint8_t half;     /* of the link */
+    uint32_t link;    /* 1 + index of the link that is crossed, 0: a wire */
+    uint8_t split;    /* between two lanes: this is one of two rings */
 };
 
 struct half {
