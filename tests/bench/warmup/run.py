@@ -13,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 
+from page import option, publish
+
 BEGIN, END = "<!-- tests/bench/warmup/run.py -->", "<!-- end -->"
 SETTLED, KNOWN, NEW, HELD = "settled with", "known before", "all the time", "held out"
 # Role, platform, program and its arguments. The form of the estimate was settled with dct8x8, one rule of it later with
@@ -120,23 +122,11 @@ def table(heddle, programs, names):
 
 def main():
     arguments = sys.argv[1:]
-    target = None
-    if "--write" in arguments:
-        at = arguments.index("--write")
-        target = arguments[at + 1]
-        del arguments[at:at + 2]
+    target = option(arguments, "--write")
     if len(arguments) < 2:
         sys.exit(__doc__)
     text = table(*arguments[:2], arguments[2:])
-    if not target:
-        print(text)
-        return
-    with open(target) as file:
-        page = file.read()
-    before, rest = page.split(BEGIN)
-    after = rest.split(END)[1]
-    with open(target, "w") as file:
-        file.write(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}")
+    publish(text, target, BEGIN, END)
 
 
 main()

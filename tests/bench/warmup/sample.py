@@ -16,6 +16,8 @@ import subprocess
 import sys
 import tempfile
 
+from page import option, publish
+
 BEGIN, END = "<!-- tests/bench/warmup/sample.py -->", "<!-- end of sample.py -->"
 ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../..")
 # From cheap to dear, of each platform.
@@ -109,16 +111,6 @@ def table(log, names):
     return "\n".join(lines)
 
 
-def option(arguments, name):
-    """The value of an option, taken out of the list."""
-    if name not in arguments:
-        return None
-    at = arguments.index(name)
-    value = arguments[at + 1]
-    del arguments[at:at + 2]
-    return value
-
-
 def main():
     arguments = sys.argv[1:]
     target, rounds = option(arguments, "--write"), int(option(arguments, "--rounds") or 2)
@@ -127,15 +119,7 @@ def main():
     heddle, programs, log, *names = arguments
     measure(heddle, programs, log, rounds, names)
     text = table(log, names)
-    if not target:
-        print(text)
-        return
-    with open(target) as file:
-        page = file.read()
-    before, rest = page.split(BEGIN)
-    after = rest.split(END)[1]
-    with open(target, "w") as file:
-        file.write(f"{before}{BEGIN}\n\n{text}\n\n{END}{after}")
+    publish(text, target, BEGIN, END)
 
 
 main()
