@@ -222,23 +222,6 @@ static int check(const struct options *o, struct sampling *sampling)
     return EXIT_USAGE;
 }
 
-#define KEPT_FILE "/tmp/heddle-kept-XXXXXX"
-
-/* Makes `path` a file, unless it is a list of traces that is run. false: said why not. */
-static bool make_kept(struct experiment *e, char *path)
-{
-    int file = e->command->options->sass_trace ? -1 : mkstemp(path);
-    if (file < 0 && e->command->options->sass_trace)
-        return true;
-    if (file < 0) {
-        fprintf(stderr, "heddle experiment: cannot create a file in /tmp: %s\n", strerror(errno));
-        return false;
-    }
-    close(file);
-    e->kept = path;
-    return true;
-}
-
 /* The whole of it behind the checks. */
 static bool experiment(struct experiment *e, const struct sampling *sampling)
 {
@@ -257,16 +240,18 @@ static bool experiment(struct experiment *e, const struct sampling *sampling)
 
 int command_experiment(struct command *c)
 {
-    char kept[] = KEPT_FILE;
+    char kept[] = COMMAND_TEMPORARY;
     struct sampling sampling;
     int status = check(c->options, &sampling);
     if (status >= 0)
         return status;
     struct experiment *e = arena_alloc(c->arena, sizeof *e);
-    *e = (struct experiment){.command = c};
-    bool good = make_kept(e, kept) && experiment(e, &sampling);
+    *e = (struct experiment){.command = c, .kept = c->options->sass_trace ? NULL : kept};
+    if (e->kept && !command_temporary(c, kept))
+        return EXIT_ERRORS;
+    bool good = experiment(e, &sampling);
     if (e->kept)
-        unlink(e->kept);
+        unlink(kept);
     json_decref(e->profile);
     return good ? EXIT_CLEAN : EXIT_ERRORS;
 }

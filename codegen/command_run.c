@@ -1,15 +1,10 @@
 /* Commands that make or use platform.so: build and run. */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "codegen/command_run.h"
 #include "codegen/command_run_play.h"
 #include "codegen/command_run_trace.h"
-
-#define REPORT_FILE "/tmp/heddle-report-XXXXXX"
 
 static bool build(struct command *c, bool arena_anywhere, struct build_result *result)
 {
@@ -47,19 +42,6 @@ int command_build(struct command *c)
     return EXIT_CLEAN;
 }
 
-/* A file for the statistics that only the report reads. false: said on standard error. */
-static bool make_report_file(char path[sizeof REPORT_FILE])
-{
-    memcpy(path, REPORT_FILE, sizeof REPORT_FILE);
-    int file = mkstemp(path);
-    if (file < 0) {
-        fprintf(stderr, "heddle run: cannot create a file in /tmp: %s\n", strerror(errno));
-        return false;
-    }
-    close(file);
-    return true;
-}
-
 /* A run that failed before it had statistics has said why. */
 static int print_report(struct command *c, const char *path, int status)
 {
@@ -73,9 +55,9 @@ static int print_report(struct command *c, const char *path, int status)
 static int run(struct command *c, const struct build_result *built, struct heddle_options *options,
                const char *program, char **arguments)
 {
-    char file[sizeof REPORT_FILE];
+    char file[] = COMMAND_TEMPORARY; /* for statistics that only the report reads */
     bool own_file = c->options->report && !options->stats_path;
-    if (own_file && !make_report_file(file))
+    if (own_file && !command_temporary(c, file))
         return EXIT_ERRORS;
     if (own_file)
         options->stats_path = file;

@@ -1,4 +1,5 @@
 /* The `heddle` command: parses the command line, finds the toolkit's files, calls the command. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -75,6 +76,18 @@ const struct model *command_platform(const struct command *c, struct compilation
     const struct model *model = compile_platform(compilation, file, c->options->platform);
     command_print_diagnostics(compilation);
     return model;
+}
+
+bool command_temporary(const struct command *c, char path[sizeof COMMAND_TEMPORARY])
+{
+    int file = mkstemp(path);
+    if (file < 0) {
+        fprintf(stderr, "heddle %s: cannot create a file in /tmp: %s\n",
+                options_command_name(c->options->command), strerror(errno));
+        return false;
+    }
+    close(file);
+    return true;
 }
 
 bool command_output_open(struct command_output *output)

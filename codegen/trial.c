@@ -5,11 +5,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
-
-#define TRIAL_FILE "/tmp/heddle-trial-XXXXXX"
 
 struct words {
     struct arena *arena;
@@ -102,14 +99,10 @@ bool trial_has_subject(const struct options *o, const char *arguments)
 json_t *trial_run(struct command *c, const char *const *options)
 {
     const char *name = options_command_name(c->options->command);
-    char path[] = TRIAL_FILE;
+    char path[] = COMMAND_TEMPORARY;
     json_error_t error;
-    int file = mkstemp(path);
-    if (file < 0) {
-        fprintf(stderr, "heddle %s: cannot create a file in /tmp: %s\n", name, strerror(errno));
+    if (!command_temporary(c, path))
         return NULL;
-    }
-    close(file);
     int status = run_child(make_words(c, options, path));
     json_t *root = status == 0 ? json_load_file(path, 0, &error) : NULL;
     if (status != 0)

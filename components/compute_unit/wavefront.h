@@ -189,11 +189,10 @@ static inline void wave_continue(struct compute_unit *c, struct cu_wave *w, unsi
         wave_go_on(c, w, wave, now);
 }
 
-/* Bytes arrived for a wavefront in WAVE_FETCH. */
-static void wave_fetched(struct compute_unit *c, struct cu_wave *w, unsigned tag,
+/* Bytes arrived, under `tag`, for a wavefront in WAVE_FETCH. */
+static void wave_fetched(struct compute_unit *c, struct cu_wave *w, unsigned wave, unsigned tag,
                          struct message_note note, uint64_t now)
 {
-    unsigned wave = tag / c->line_slots;
     if (w->state != WAVE_FETCH || !wave_decode(c, w, wave))
         return;
     retime_fetched(c, w, tag, note, now);
