@@ -21,6 +21,6 @@ mkdir -p "$docs"
 "$heddle" dot platforms/r9nano.heddle --svg -o "$docs/r9nano.svg"
 "$heddle" doc platforms/tiny.heddle platforms/r9nano.heddle platforms/ring4.heddle platforms/r9nano_x4.heddle platforms/r9nano_x8_fabric.heddle \
     platforms/apu.heddle platforms/managed4.heddle platforms/rtx3070.heddle platforms/qv100.heddle platforms/packet_trace.heddle \
-    platforms/packet_direct.heddle components/api_packet/api_packet.heddle components/endpoint/endpoint.heddle -o "$docs/reference"
+    platforms/packet_direct.heddle components/protocols/api_packet/api_packet.heddle components/network/endpoint/endpoint.heddle -o "$docs/reference"
 find "$docs/reference" -name '*.html' -delete
 sed -i "s|$PWD/||g" "$docs"/reference/*.md # places relative to the checkout

@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dsl/elaborate.h"
-#include "dsl/format.h"
+#include "dsl/elaborate/elaborate.h"
+#include "dsl/syntax/format.h"
 
 struct compilation {
     struct arena arena;

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "runtime/ring.h"
-#include "runtime/setup.h"
-#include "runtime/unit.h"
-#include "runtime/wheel.h"
+#include "runtime/link/ring.h"
+#include "runtime/engine/setup.h"
+#include "runtime/engine/unit.h"
+#include "runtime/engine/wheel.h"
 #include "tests/runtime/builder.h"
 
 #define RUNS      5

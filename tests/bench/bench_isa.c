@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "../isa/encode.h"
+#include "tests/components/amd/isa/encode.h"
 
 enum { REPEATS = 200000, ROUNDS = 5 };
 

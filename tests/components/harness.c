@@ -3,13 +3,13 @@
 
 #include <string.h>
 
-#include "components/isa/isa.h"
+#include "components/amd/isa/isa.h"
 #include "mem.gen.h"
-#include "runtime/bug.h"
-#include "runtime/hang.h"
-#include "runtime/port.h"
-#include "runtime/setup.h"
-#include "runtime/unit.h"
+#include "runtime/engine/bug.h"
+#include "runtime/observe/hang.h"
+#include "runtime/link/port.h"
+#include "runtime/engine/setup.h"
+#include "runtime/engine/unit.h"
 #include "translate.gen.h"
 
 #define MAX_ENDS 24u

@@ -13,8 +13,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "runtime/engine.h"
-#include "runtime/ring.h"
+#include "runtime/engine/engine.h"
+#include "runtime/link/ring.h"
 #include "tests/runtime/builder.h"
 
 #define HARNESS_PAYLOAD 352

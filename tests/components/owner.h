@@ -3,7 +3,7 @@
 #ifndef HEDDLE_TESTS_COMPONENTS_OWNER_H
 #define HEDDLE_TESTS_COMPONENTS_OWNER_H
 
-#include "runtime/unit.h"
+#include "runtime/engine/unit.h"
 #include "tests/components/harness.h"
 
 struct owner {

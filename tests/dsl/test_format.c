@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "dsl/diagnostic.h"
-#include "dsl/token.h"
+#include "dsl/syntax/token.h"
 #include "fixtures.h"
 
 struct scanned {

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "dsl/diagnostic.h"
-#include "dsl/token.h"
+#include "dsl/syntax/token.h"
 #include "dsl/parser.h"
 
 static struct arena arena;

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "dsl/compile.h"
-#include "dsl/unit.h"
+#include "dsl/elaborate/unit.h"
 
 struct reading {
     const char *text;

@@ -1,10 +1,10 @@
-/* libFuzzer target of the reader of API traces (components/api_trace): any text is read or refused
+/* libFuzzer target of the reader of API traces (components/traces/api_trace): any text is read or refused
  * with messages, and what was read without any writes to a text that reads and writes the same. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "components/api_trace/api_trace.h"
+#include "components/traces/api_trace/api_trace.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);
 

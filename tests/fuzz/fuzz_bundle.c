@@ -1,6 +1,6 @@
 /* libFuzzer target of the bundle reader: any bytes are read or refused, and what is found lies
  * inside of them. */
-#include "components/isa/object/bundle.h"
+#include "components/amd/isa/object/bundle.h"
 
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 /* libFuzzer target of the code-object reader: any bytes are read or refused; what is read can be
  * loaded and its kernels' arguments laid out. */
-#include "components/isa/object/code_object.h"
-#include "components/isa/object/kernarg.h"
+#include "components/amd/isa/object/code_object.h"
+#include "components/amd/isa/object/kernarg.h"
 
 #include <stdlib.h>
 

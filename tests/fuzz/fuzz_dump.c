@@ -1,4 +1,4 @@
-/* libFuzzer target of the reader of states (runtime/dump.h): a good state of a small platform with
+/* libFuzzer target of the reader of states (runtime/state/dump.h): a good state of a small platform with
  * some bytes changed, cut or lengthened is loaded or refused, and a refusal changes nothing. Half
  * of the inputs get a checksum that fits, so that what lies behind it is reached.
  *
@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runtime/dump.h"
-#include "runtime/setup.h"
+#include "runtime/state/dump.h"
+#include "runtime/engine/setup.h"
 #include "tests/runtime/network.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);

@@ -1,4 +1,4 @@
-/* libFuzzer target of the reader of what caches keep (runtime/kept.h): a file is refused, or is one
+/* libFuzzer target of the reader of what caches keep (runtime/sampling/kept.h): a file is refused, or is one
  * of which every unit can be taken once, in its launch only. */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "runtime/kept.h"
+#include "runtime/sampling/kept.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size);

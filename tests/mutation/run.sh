@@ -110,8 +110,8 @@ system() {
 suite_of() {
     case $1 in
     runtime/*) echo runtime ;;
-    components/isa/*) echo isa ;;
-    components/driver/hip/*) echo hip ;;
+    components/amd/isa/*) echo isa ;;
+    components/hip/*) echo hip ;;
     dsl/*) echo dsl ;;
     *) echo components ;;
     esac

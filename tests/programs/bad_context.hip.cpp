@@ -1,6 +1,6 @@
 // A kernel in one context is given memory of another one: nothing is mapped there in its process.
 #include "check.hpp"
-#include "components/driver/hip/heddle_hip.h"
+#include "components/hip/api/heddle_hip.h"
 
 __global__ void read_other(const int *from, int *to)
 {

@@ -1,7 +1,7 @@
 // Two contexts on one GPU: a copy flushes the caches only for what kernels of its own context wrote, and a page that goes from one
 // context to the other takes no old lines along. How many flushes that takes is in the statistics: 4.
 #include "check.hpp"
-#include "components/driver/hip/heddle_hip.h"
+#include "components/hip/api/heddle_hip.h"
 
 constexpr int n = 1024; // one page
 

@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen/options_env.h"
-#include "components/driver/driver_api.h"
-#include "runtime/platform.h"
+#include "codegen/command/options_env.h"
+#include "components/host/driver/driver_api.h"
+#include "runtime/state/platform.h"
 
 static const struct driver_api *api;
 

@@ -2,7 +2,7 @@
 // each of which everything goes on. Needs two GPUs that reach each other. Arguments: [bytes of a page]; with a second
 // argument, device addresses come round once, which takes as much memory as there are addresses: use large pages.
 #include "check.hpp"
-#include "components/driver/hip/heddle_hip.h"
+#include "components/hip/api/heddle_hip.h"
 
 static const char *const name = "own_devices";
 

@@ -1,4 +1,4 @@
-// Which calls wait, and for what: a table of HIP's rules, of balar's (components/driver/stream_rules.h; SST's "Balar In Depth",
+// Which calls wait, and for what: a table of HIP's rules, of balar's (components/host/driver/stream_rules.h; SST's "Balar In Depth",
 // CUDA stream support) and of balar's launch-blocking mode. `stream_calls hip|balar|blocking` says which the platform has.
 //
 // Each call is made three times: when nothing is pending, when a kernel runs in another stream that does not block the null

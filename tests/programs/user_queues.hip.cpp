@@ -2,9 +2,9 @@
 // Arguments: the parts to run; all of them by default. Needs a platform with `--set queues=true`.
 #include "check.hpp"
 
-#include "components/driver/hip/heddle_hip.h"
-#include "components/driver/hip/heddle_queues.h"
-#include "components/user_queue/aql_queue.h"
+#include "components/hip/api/heddle_hip.h"
+#include "components/hip/api/heddle_queues.h"
+#include "components/protocols/user_queue/aql_queue.h"
 
 static const struct driver_queue_api *api;
 

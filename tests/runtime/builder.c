@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/bug.h"
-#include "runtime/ring.h"
+#include "runtime/engine/bug.h"
+#include "runtime/link/ring.h"
 
 #define MAX_STRINGS    (1u << 20)
 #define MAX_INSTANCES  4096u

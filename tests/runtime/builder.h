@@ -7,7 +7,7 @@
 #ifndef HEDDLE_TESTS_RUNTIME_BUILDER_H
 #define HEDDLE_TESTS_RUNTIME_BUILDER_H
 
-#include "runtime/platform.h"
+#include "runtime/state/platform.h"
 
 enum build_direction { BUILD_IN, BUILD_OUT };
 

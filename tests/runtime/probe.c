@@ -3,11 +3,11 @@
 
 #include <string.h>
 
-#include "runtime/bug.h"
-#include "runtime/hang.h"
-#include "runtime/kernel.h"
-#include "runtime/platform.h"
-#include "runtime/trace.h"
+#include "runtime/engine/bug.h"
+#include "runtime/observe/hang.h"
+#include "runtime/sampling/kernel.h"
+#include "runtime/state/platform.h"
+#include "runtime/observe/trace.h"
 
 struct probe_stats {
     uint64_t received;

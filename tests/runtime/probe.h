@@ -4,7 +4,7 @@
 #ifndef HEDDLE_TESTS_RUNTIME_PROBE_H
 #define HEDDLE_TESTS_RUNTIME_PROBE_H
 
-#include "runtime/ring.h"
+#include "runtime/link/ring.h"
 #include "tests/runtime/builder.h"
 
 enum probe_behaviour {

@@ -58,7 +58,7 @@ t_check_platforms() {
     for f in platforms/*.heddle tests/system/*.heddle tests/system/hang/*.heddle; do
         expect 0 -- "$heddle" check "$f" || return 1
     done
-    for f in components/*/*.heddle; do
+    for f in components/*/*/*.heddle; do
         expect 0 -- "$heddle" check "$f" || return 1
     done
 }
@@ -71,7 +71,7 @@ t_dependencies() {
         grep -nE '#include "(codegen|components|dsl)/' runtime/*.[ch]
         grep -nE '#include "dsl/' codegen/*.[ch] | grep -vE 'dsl/(model|compile|diagnostic|explain|format|arena)\.h"'
         grep -nE '#include "components/' codegen/*.[ch] | grep -vE 'components/(isa|sass_trace|api_trace)/'
-        grep -rnE '#include "(codegen|dsl)/' components --include='*.[ch]' | grep -v 'components/driver/hip/.*codegen/options_env.h'
+        grep -rnE '#include "(codegen|dsl)/' components --include='*.[ch]' | grep -v 'components/hip/.*codegen/command/options_env.h'
         grep -rnE '#include "[^"]*\.c"' components --include='*.[ch]'
         find platforms -name '*.[ch]'
     )
@@ -79,7 +79,7 @@ t_dependencies() {
 }
 
 t_formatted() {
-    expect 0 -- "$heddle" fmt --check platforms/*.heddle components/*/*.heddle tests/system/*.heddle tests/system/hang/*.heddle
+    expect 0 -- "$heddle" fmt --check platforms/*.heddle components/*/*/*.heddle tests/system/*.heddle tests/system/hang/*.heddle
 }
 
 # Generated pages are as the tools make them now; pictures depend on the version of Graphviz and are not compared.
@@ -545,7 +545,7 @@ t_memtest_report() {
     for bug in cache-dropped-invalidate cache-stale-fill cache-byte-mask; do
         rm -rf "$folder"
         mkdir -p "$folder/components"
-        cp -r components/cache "$folder/components"
+        cp -r components/memory/cache "$folder/components"
         (. tests/mutation/apply.sh && apply tests/mutation/$bug.mutation "$folder") >/dev/null || return 1
         sed 's/std\/cache/cache\/cache/' tests/system/memtest.heddle >"$folder/memtest.heddle"
         expect 3 'port [0-9]+, thread [0-9]+, episode [0-9]+: (load|atomic) of 0x[0-9a-f]+ in line 0x[0-9a-f]+ sent at cycle [0-9]+ returned' \
@@ -1054,7 +1054,7 @@ t_sass_reference() {
 }
 
 t_api_trace() {
-    local traces=tests/components/api_trace/traces work=$out/work/api_trace
+    local traces=tests/components/traces/api_trace/traces work=$out/work/api_trace
     expect 0 'vecadd/cuda_calls.trace: 10 calls, no errors' -- "$heddle" api-trace check $traces/vecadd || return 1
     expect 0 '25 calls, no errors' -- "$heddle" api-trace check $traces/pipeline/cuda_calls.trace || return 1
     expect 1 'damaged/cuda_calls.trace:2: error: .* 63 bytes' 'trace:3: error: .*missing.data' 'trace:5: error: dptr-7' '3 errors' \
@@ -1146,7 +1146,7 @@ t_record_refused() {
 
 # One wrong byte, and traces written by hand with mistakes that only playing finds.
 t_play_mistakes() {
-    local traces=tests/components/api_trace/traces work=$out/work/play module=$programs/vecadd_kernels.hsaco says
+    local traces=tests/components/traces/api_trace/traces work=$out/work/play module=$programs/vecadd_kernels.hsaco says
     mkdir -p "$work"
     cp $traces/vecadd/* "$work" && chmod u+w "$work"/* || return 1
     expect 0 '^total: 64 bytes$' '^ratio: 1.000000$' -- run platforms/tiny.heddle --api-trace "$work" --module "$module" || return 1
@@ -1176,7 +1176,7 @@ END
 
 # The extended grammar as somebody may write it: two streams, an event between them, symbols, copies that nobody waits for.
 t_play_streams() {
-    local traces=tests/components/api_trace/traces work=$out/work/play_streams
+    local traces=tests/components/traces/api_trace/traces work=$out/work/play_streams
     mkdir -p "$work"
     cp $traces/vecadd/*.data "$work" && cp "$programs/vecadd_kernels.hsaco" "$work/k.hsaco" || return 1
     cat >"$work/cuda_calls.trace" <<'END'

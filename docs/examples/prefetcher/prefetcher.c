@@ -16,7 +16,7 @@
 
 #include <string.h>
 
-#include "runtime/hang.h"
+#include "runtime/observe/hang.h"
 
 enum entry_state { FREE, COMING, DEAD, READY }; /* COMING and DEAD: the answer is on its way */
 

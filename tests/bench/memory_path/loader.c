@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "runtime/hang.h"
+#include "runtime/observe/hang.h"
 
 #define TAGS        64
 #define LINE        64u

@@ -1,2 +1,2 @@
 /* The store of identity_pages is the page table that drivers write and MMUs read. */
-#include "components/driver/page_table.h"
+#include "components/protocols/page_table/page_table.h"

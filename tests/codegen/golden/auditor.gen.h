@@ -8,10 +8,10 @@
 #include <stdint.h>
 
 #include "ledger.h"
-#include "runtime/engine.h"
-#include "runtime/part.h"
-#include "runtime/port.h"
-#include "runtime/stat.h"
+#include "runtime/engine/engine.h"
+#include "runtime/engine/part.h"
+#include "runtime/link/port.h"
+#include "runtime/observe/stat.h"
 
 struct auditor;
 

@@ -9,10 +9,10 @@
 
 #include "strand.gen.h"
 #include "ledger.h"
-#include "runtime/engine.h"
-#include "runtime/part.h"
-#include "runtime/port.h"
-#include "runtime/stat.h"
+#include "runtime/engine/engine.h"
+#include "runtime/engine/part.h"
+#include "runtime/link/port.h"
+#include "runtime/observe/stat.h"
 
 struct consumer;
 struct bin;

@@ -9,7 +9,7 @@
 
 #include "treatment.gen.h"
 #include "order.gen.h"
-#include "runtime/packet.h"
+#include "runtime/link/packet.h"
 
 #define ORDER_FORM_VERSION    3
 #define ORDER_FORM_MOST_BYTES 47 /* of the longest one, header included */

@@ -10,10 +10,10 @@
 #include "treatment.gen.h"
 #include "strand.gen.h"
 #include "sequence.h"
-#include "runtime/engine.h"
-#include "runtime/part.h"
-#include "runtime/port.h"
-#include "runtime/stat.h"
+#include "runtime/engine/engine.h"
+#include "runtime/engine/part.h"
+#include "runtime/link/port.h"
+#include "runtime/observe/stat.h"
 
 struct producer;
 

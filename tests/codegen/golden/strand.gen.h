@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "treatment.gen.h"
-#include "runtime/ring.h"
+#include "runtime/link/ring.h"
 
 enum strand_request_kind {
     STRAND_PUT,

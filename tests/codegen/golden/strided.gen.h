@@ -7,10 +7,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "runtime/engine.h"
-#include "runtime/part.h"
-#include "runtime/platform.h"
-#include "runtime/stat.h"
+#include "runtime/engine/engine.h"
+#include "runtime/engine/part.h"
+#include "runtime/state/platform.h"
+#include "runtime/observe/stat.h"
 
 struct strided;
 

@@ -2,7 +2,7 @@
  * ring cannot finish; the test of the deadlock report is built on that. */
 #include "relay.gen.h"
 
-#include "runtime/hang.h"
+#include "runtime/observe/hang.h"
 
 struct relay {
     struct relay_io io;

@@ -1,7 +1,7 @@
 /* Claims progress at every edge without ever sending anything: the test of the stall report. */
 #include "spinner.gen.h"
 
-#include "runtime/hang.h"
+#include "runtime/observe/hang.h"
 
 struct spinner {
     struct spinner_io io;

@@ -37,7 +37,7 @@ t_packet_traces() {
 }
 
 t_packet_vecadd() {
-    local traces=tests/components/api_trace/traces
+    local traces=tests/components/traces/api_trace/traces
     expect 0 '10 calls, total 64, correct 64, ratio 1\.000000' -- play $traces/vecadd \
         --trace "$out/work/steps.json" || return 1
     # The first `set argument` of the launch, a packet that is fetched at once: malloc x 3, copies x 2, configure before it.
@@ -62,7 +62,7 @@ t_packet_vecadd() {
 
 t_packet_mistakes() {
     # shellcheck disable=SC2086
-    local traces=tests/components/api_trace/traces platform=platforms/packet_trace.heddle
+    local traces=tests/components/traces/api_trace/traces platform=platforms/packet_trace.heddle
     python3 tests/system/packets/make_trace.py large "$out/work/large" 65536 || return 1
     expect 3 'trace:2: error: .* 63 bytes' 'trace:3: error: .*missing.data' 'has errors; nothing was played' -- play $traces/damaged || return 1
     expect 3 "trace:6: no code object has a kernel '_Z6vecAddPiS_S_i'; name one: --module" -- run $platform $packet_small --api-trace $traces/vecadd || return 1
@@ -88,7 +88,7 @@ t_packet_probe() {
 
 # On a GPU of the size of the R9 Nano; with the real trace of balar's example, where there is one.
 t_packet_balar() {
-    expect 0 'total 64, correct 64, ratio 1\.000000' -- run platforms/packet_trace.heddle --api-trace tests/components/api_trace/traces/vecadd \
+    expect 0 'total 64, correct 64, ratio 1\.000000' -- run platforms/packet_trace.heddle --api-trace tests/components/traces/api_trace/traces/vecadd \
         --module "$packet_module" || return 1
     local trace=${HEDDLE_BALAR_TRACE:-../shared/data/balar-vecadd}
     [ -f "$trace/cuda_calls.trace" ] || { printf '    SKIPPED: no trace of balar (HEDDLE_BALAR_TRACE)\n'; return 0; }

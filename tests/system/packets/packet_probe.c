@@ -8,8 +8,8 @@
 
 #include "api_answer.gen.h"
 #include "api_request.gen.h"
-#include "components/mem/mem_mask.h"
-#include "runtime/hang.h"
+#include "components/protocols/mem/mem_mask.h"
+#include "runtime/observe/hang.h"
 
 enum { LINE = 64, SLOT = 2048, SLOT_LINES = SLOT / LINE, SLOTS = 44, DATA = 1 << 20, BYTES = 4096 };
 enum { TAG_RING = 0x8000, TAG_READ = 0x9000, OUTSIDE = 1 };

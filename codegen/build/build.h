@@ -1,0 +1,56 @@
+/* `heddle build`: from a layout to platform.so.
+ *
+ * The cache is $HEDDLE_CACHE, else $XDG_CACHE_HOME/heddle, else ~/.cache/heddle. It holds
+ *
+ * - objects/HH/HASH.o: one compiled unit; HASH covers all it includes, compiler and flags
+ * - libraries/HH/HASH.so: linked objects
+ * - platforms/NAME-HASH/: generated files, platform.so and the stamp of one description with one
+ *   list of overrides
+ *
+ * Objects and libraries are shared by all platforms. A build that finds everything in place starts
+ * no process, and one whose inputs all are as old as they were reads none of them. Builds of the
+ * same platform wait for each other; files appear under their names only when they are complete. */
+#ifndef HEDDLE_CODEGEN_BUILD_H
+#define HEDDLE_CODEGEN_BUILD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "codegen/build/toolkit.h"
+#include "dsl/arena.h"
+
+struct build_request {
+    const struct toolkit *toolkit;
+    const char *file;             /* main file, for the name of the folder in the cache */
+    const char *platform;         /* likewise; NULL: the last one of the file */
+    const char *const *overrides; /* likewise */
+    size_t override_count;
+    const char *const *include; /* -I */
+    size_t include_count;
+    const char *folder; /* -o: instead of the one in the cache; NULL */
+    bool generic;
+    bool arena_anywhere; /* -DHEDDLE_ARENA_ANYWHERE: for programs that need low addresses themselves
+                          */
+    bool verbose;
+    bool colour;   /* diagnostics for a terminal */
+    uint32_t jobs; /* 0: as many as processors */
+};
+
+struct build_result {
+    const char *platform_so;
+    const char *tables; /* generic builds; NULL otherwise */
+    uint32_t compiled;  /* objects that had to be made */
+    bool linked;
+};
+
+/* Is the result of an earlier build of this request still good? Looks at times of files only. */
+bool build_is_current(struct arena *arena, const struct build_request *request,
+                      struct build_result *result);
+
+/* Reads, elaborates, generates, compiles, links. false: messages on stderr, the front end's and the
+ * compiler's included. */
+bool build_platform(struct arena *arena, const struct build_request *request,
+                    struct build_result *result);
+
+#endif

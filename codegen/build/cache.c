@@ -1,0 +1,206 @@
+/* See cache.h. A platform's folder holds platform.so under a second name: as long as that is there,
+ * the library's bytes belong to the folder, and removing the folder removes both names. Called by
+ * build.c. */
+#include "codegen/build/cache.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+enum entry_kind { ENTRY_OBJECT, ENTRY_LIBRARY, ENTRY_PLATFORM };
+
+struct entry {
+    const char *path;
+    enum entry_kind kind;
+    bool removed;
+    uint64_t bytes; /* freed when it is removed */
+    ino_t inode;    /* of the library */
+    int64_t used_s; /* wall clock */
+};
+
+struct entries {
+    struct entry *items;
+    uint32_t count, capacity;
+};
+
+const char *cache_folder(struct arena *arena)
+{
+    const char *value = getenv("HEDDLE_CACHE");
+    if (value && *value)
+        return value;
+    value = getenv("XDG_CACHE_HOME");
+    if (value && *value)
+        return arena_printf(arena, "%s/heddle", value);
+    value = getenv("HOME");
+    if (value && *value)
+        return arena_printf(arena, "%s/.cache/heddle", value);
+    return arena_printf(arena, "/tmp/heddle-%ld", (long)getuid());
+}
+
+bool cache_limit(uint64_t *bytes)
+{
+    static const struct {
+        const char *name;
+        unsigned shift;
+    } units[] = {{"", 0}, {"B", 0}, {"KiB", 10}, {"MiB", 20}, {"GiB", 30}};
+    const char *text = getenv("HEDDLE_CACHE_LIMIT");
+    char *end = NULL;
+    *bytes = CACHE_DEFAULT_LIMIT;
+    if (!text || !*text)
+        return true;
+    errno = 0;
+    uint64_t n = *text >= '0' && *text <= '9' ? strtoull(text, &end, 10) : 0;
+    for (size_t i = 0; end && errno == 0 && i < sizeof units / sizeof units[0]; i++) {
+        if (strcmp(end, units[i].name) != 0 || n > UINT64_MAX >> units[i].shift)
+            continue;
+        *bytes = n << units[i].shift;
+        return true;
+    }
+    fprintf(stderr,
+            "heddle: HEDDLE_CACHE_LIMIT is '%s'; it is a number of bytes, KiB, MiB or GiB "
+            "(500MiB), 0 for no bound\n",
+            text);
+    return false;
+}
+
+void cache_touch(const char *path)
+{
+    utimensat(AT_FDCWD, path, NULL, 0);
+}
+
+/* Calls `visit` for each name in the folder; nothing when there is no folder. */
+static void each_name(struct arena *arena, const char *folder,
+                      void (*visit)(struct arena *arena, const char *path, void *context),
+                      void *context)
+{
+    DIR *open_folder = opendir(folder);
+    const struct dirent *name;
+    while (open_folder && (name = readdir(open_folder))) {
+        if (name->d_name[0] != '.')
+            visit(arena, arena_printf(arena, "%s/%s", folder, name->d_name), context);
+    }
+    if (open_folder)
+        closedir(open_folder);
+}
+
+static void add_file(struct arena *arena, const char *path, void *context)
+{
+    struct entries *list = context;
+    struct stat status;
+    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
+        return;
+    struct entry e = {.path = path,
+                      .kind = strstr(path, "/libraries/") ? ENTRY_LIBRARY : ENTRY_OBJECT,
+                      .inode = status.st_ino,
+                      .used_s = status.st_mtim.tv_sec};
+    e.bytes = status.st_nlink == 1 ? (uint64_t)status.st_blocks * 512 : 0;
+    vector_push(arena, list, e);
+}
+
+static void add_files(struct arena *arena, const char *path, void *context)
+{
+    each_name(arena, path, add_file, context);
+}
+
+static void add_sizes(struct arena *arena, const char *path, void *context)
+{
+    struct entry *e = context;
+    struct stat status;
+    const char *name = strrchr(path, '/');
+    (void)arena;
+    if (stat(path, &status) != 0)
+        return;
+    if (strcmp(name, "/platform.so") == 0)
+        e->inode = status.st_ino;
+    /* Two names: here, and in libraries/. More: other platforms use it, too. */
+    if (status.st_nlink <= 2)
+        e->bytes += (uint64_t)status.st_blocks * 512;
+    if (strcmp(name, "/lock") == 0)
+        e->used_s = status.st_mtim.tv_sec;
+}
+
+static void add_platform(struct arena *arena, const char *path, void *context)
+{
+    struct entries *list = context;
+    struct entry e = {.path = path, .kind = ENTRY_PLATFORM};
+    each_name(arena, path, add_sizes, &e);
+    vector_push(arena, list, e);
+}
+
+static int by_use(const void *a, const void *b)
+{
+    const struct entry *x = a, *y = b;
+    if (x->used_s != y->used_s)
+        return x->used_s < y->used_s ? -1 : 1;
+    return strcmp(x->path, y->path);
+}
+
+static void remove_file(struct arena *arena, const char *path, void *context)
+{
+    (void)arena;
+    (void)context;
+    unlink(path);
+}
+
+/* false: somebody is building there. */
+static bool remove_platform(struct arena *arena, const struct entry *e)
+{
+    int lock = open(arena_printf(arena, "%s/lock", e->path), O_RDWR | O_CLOEXEC);
+    bool free_now = lock < 0 || flock(lock, LOCK_EX | LOCK_NB) == 0;
+    if (free_now) {
+        each_name(arena, e->path, remove_file, NULL);
+        rmdir(e->path);
+    }
+    if (lock >= 0)
+        close(lock);
+    return free_now;
+}
+
+/* Libraries that no platform names any more go with the last one. */
+static void remove_library(struct entries *list, ino_t inode)
+{
+    for (uint32_t i = 0; inode && i < list->count; i++) {
+        struct entry *e = &list->items[i];
+        struct stat status;
+        if (e->kind == ENTRY_LIBRARY && !e->removed && e->inode == inode
+            && stat(e->path, &status) == 0 && status.st_nlink == 1) {
+            e->removed = true;
+            unlink(e->path);
+        }
+    }
+}
+
+uint64_t cache_prune(struct arena *arena, const char *folder, uint64_t limit)
+{
+    struct entries list = {0};
+    uint64_t total = 0, freed = 0;
+    int64_t recent = (int64_t)time(NULL) - CACHE_RECENT_SECONDS;
+    each_name(arena, arena_printf(arena, "%s/objects", folder), add_files, &list);
+    each_name(arena, arena_printf(arena, "%s/libraries", folder), add_files, &list);
+    each_name(arena, arena_printf(arena, "%s/platforms", folder), add_platform, &list);
+    for (uint32_t i = 0; i < list.count; i++)
+        total += list.items[i].bytes;
+    if (list.count)
+        qsort(list.items, list.count, sizeof *list.items, by_use);
+    for (uint32_t i = 0; i < list.count && total - freed > limit; i++) {
+        struct entry *e = &list.items[i];
+        if (e->removed || e->used_s > recent || !e->bytes)
+            continue;
+        if (e->kind == ENTRY_PLATFORM && !remove_platform(arena, e))
+            continue;
+        if (e->kind != ENTRY_PLATFORM)
+            unlink(e->path);
+        e->removed = true;
+        freed += e->bytes;
+        if (e->kind == ENTRY_PLATFORM)
+            remove_library(&list, e->inode);
+    }
+    return freed;
+}

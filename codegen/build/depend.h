@@ -1,0 +1,41 @@
+/* What a C file depends on: itself and all it includes with quotes, by content.
+ *
+ * The scan looks at #include lines only, whatever conditions they stand under, so it may find more
+ * files than the compiler reads, never fewer; an include whose name is a macro makes all files of
+ * the includer's folder count. System headers (<...>) belong to the compiler. Files are read once
+ * per `struct depend`. */
+#ifndef HEDDLE_CODEGEN_DEPEND_H
+#define HEDDLE_CODEGEN_DEPEND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "codegen/emit/intern.h"
+#include "codegen/build/sha256.h"
+#include "dsl/arena.h"
+
+struct depend_file;
+
+struct depend {
+    struct arena *arena;
+    struct intern paths;
+    VECTOR(struct depend_file *) files;
+    uint32_t visit;
+};
+
+void depend_init(struct depend *depend, struct arena *arena);
+
+/* Adds names and contents of `path` and everything it includes to `hash`; quoted names are searched
+ * beside the includer, then in `folders`. false: `path` itself cannot be read (message on stderr).
+ * Independent of where the files stand. */
+bool depend_add(struct depend *depend, struct sha256 *hash, const char *path,
+                const char *const *folders, uint32_t folder_count);
+
+/* The bytes of a file and a NUL, in `arena`; NULL when it cannot be read (errno). */
+char *depend_read_file(struct arena *arena, const char *path, size_t *size);
+
+/* Paths looked at so far, also of files that turned out not to be there. */
+uint32_t depend_count(const struct depend *depend);
+const char *depend_path(const struct depend *depend, uint32_t index);
+
+#endif

@@ -1,0 +1,34 @@
+/* "Nothing has changed since": a list of files and folders as a build found them. When all still
+ * are what they were, the build's result stands and nothing needs to be read, not even the
+ * description.
+ *
+ * A file is known by size and time of change in nanoseconds, a folder by its time (so a file that
+ * appears in it counts), a missing one by being missing. A file that changed after the build began
+ * could have been read before or after that; then no stamp is written. */
+#ifndef HEDDLE_CODEGEN_STAMP_H
+#define HEDDLE_CODEGEN_STAMP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "codegen/emit/intern.h"
+#include "dsl/arena.h"
+
+struct stamp {
+    struct arena *arena;
+    struct intern seen;
+    VECTOR(const char *) paths;
+    const char *here; /* folder that relative paths start from */
+    int64_t began_ns; /* wall clock, only compared with times of files */
+};
+
+/* Before anything is read. */
+void stamp_begin(struct stamp *stamp, struct arena *arena);
+void stamp_add(struct stamp *stamp, const char *path);
+
+/* Writes the list; removes an old one when none may be written. */
+void stamp_write(const struct stamp *stamp, const char *file);
+/* Does `file` exist and everything in it still hold? */
+bool stamp_holds(const char *file);
+
+#endif

@@ -1,0 +1,71 @@
+/* The commands of `heddle`. Each gets parsed options and returns an exit status; messages are
+ * already printed then. */
+#ifndef HEDDLE_CODEGEN_COMMAND_H
+#define HEDDLE_CODEGEN_COMMAND_H
+
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "codegen/command/options.h"
+#include "codegen/build/toolkit.h"
+#include "dsl/arena.h"
+#include "dsl/compile.h"
+
+struct command {
+    struct arena *arena;
+    const struct options *options;
+    struct toolkit toolkit; /* found, for the commands that need it */
+};
+
+int command_check(struct command *c);
+int command_gen(struct command *c);
+int command_dot(struct command *c);
+int command_dump(struct command *c);
+int command_params(struct command *c);
+int command_doc(struct command *c);
+int command_fmt(struct command *c);
+int command_explain(struct command *c);
+int command_new(struct command *c);
+int command_build(struct command *c);
+int command_run(struct command *c);
+int command_stats(struct command *c);
+int command_api_trace(struct command *c);
+int command_disasm(struct command *c);
+int command_experiment(struct command *c);
+int command_sample(struct command *c);
+int command_trace(struct command *c);
+
+/* A compilation with the options' overrides and include paths and the toolkit's library. */
+struct compilation *command_open(const struct command *c);
+bool command_wants_colour(void);
+/* Diagnostics on standard error, in colour on a terminal. */
+void command_print_diagnostics(const struct compilation *compilation);
+/* The model of a platform, or NULL after its diagnostics were printed. Warnings are printed, too.
+ */
+const struct model *command_platform(const struct command *c, struct compilation *compilation,
+                                     const char *file);
+
+/* Checks a trace of API calls and --module's kernels; mistakes are printed. */
+bool command_api_trace_check(struct command *c, const char *path);
+
+/* The report of --report, on standard error, from the statistics file `path`; an exit status. */
+int command_report_run(struct command *c, const char *path);
+/* false: --report is given and not known, said on standard error. */
+bool command_report_known(const struct command *c);
+
+/* Output that appears whole or not at all: written to memory, then by command_output_close() to
+ * --output or standard output. `ok` false discards it. Returns an exit status. */
+struct command_output {
+    FILE *file;
+    char *text;
+    size_t size;
+};
+bool command_output_open(struct command_output *output);
+int command_output_close(struct command_output *output, const char *path, bool ok);
+
+/* A new, empty file for what a command passes to its own runs; `path` begins as COMMAND_TEMPORARY,
+ * and the caller removes it. false: said on standard error. */
+#define COMMAND_TEMPORARY "/tmp/heddle-XXXXXX"
+bool command_temporary(const struct command *c, char path[sizeof COMMAND_TEMPORARY]);
+
+#endif

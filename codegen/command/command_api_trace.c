@@ -1,0 +1,188 @@
+/* `heddle api-trace check`: a trace of API calls, its data files, and its kernels in the code
+ * objects that the trace or --module names. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "codegen/command/command.h"
+#include "components/traces/api_trace/api_trace.h"
+#include "components/amd/isa/object/bundle.h"
+#include "components/amd/isa/object/code_object.h"
+
+struct checker {
+    struct arena *arena;
+    const char *file; /* as messages name it */
+    uint32_t mistakes;
+    VECTOR(const char *) kernels;
+    VECTOR(const char *) variables;
+};
+
+static void say(void *context, uint32_t line, const char *text)
+{
+    struct checker *checker = context;
+    checker->mistakes++;
+    fprintf(stderr, "%s:", checker->file);
+    if (line > 0)
+        fprintf(stderr, "%" PRIu32 ":", line);
+    fprintf(stderr, " error: %s\n", text);
+}
+
+static const char *keep(struct checker *checker, const char *text)
+{
+    return arena_strdup(checker->arena, text);
+}
+
+static void add_code_object(struct checker *checker, const uint8_t *bytes, size_t size,
+                            uint32_t line, const char *name)
+{
+    struct code_object object;
+    if (!code_object_read(&object, bytes, size))
+        say(checker, line, arena_printf(checker->arena, "'%s': %s", name, object.error));
+    for (size_t i = 0; i < object.kernel_count; i++)
+        vector_push(checker->arena, &checker->kernels, keep(checker, object.kernels[i].name));
+    for (size_t i = 0; i < object.symbol_count; i++)
+        if (object.symbols[i].is_variable)
+            vector_push(checker->arena, &checker->variables, keep(checker, object.symbols[i].name));
+    code_object_release(&object);
+}
+
+static void add_bundle(struct checker *checker, const uint8_t *bytes, size_t size, uint32_t line,
+                       const char *name)
+{
+    struct bundle bundle;
+    if (!bundle_read(&bundle, bytes, size))
+        say(checker, line, arena_printf(checker->arena, "'%s': %s", name, bundle.error));
+    for (size_t i = 0; i < bundle.entry_count; i++)
+        if (bundle.entries[i].is_device && bundle.entries[i].size > 0)
+            add_code_object(checker, bundle.entries[i].code, bundle.entries[i].size, line, name);
+    bundle_release(&bundle);
+}
+
+/* Whole, in the arena; NULL after a message. */
+static const uint8_t *read_whole(struct checker *checker, const char *path, uint32_t line,
+                                 const char *name, size_t *size)
+{
+    FILE *file = fopen(path, "rb");
+    size_t capacity = 65536, got;
+    uint8_t *bytes = arena_alloc(checker->arena, capacity);
+    *size = 0;
+    while (file != NULL && (got = fread(bytes + *size, 1, capacity - *size, file)) > 0) {
+        *size += got;
+        if (*size < capacity)
+            continue;
+        uint8_t *larger = arena_alloc(checker->arena, capacity * 2);
+        memcpy(larger, bytes, *size);
+        bytes = larger;
+        capacity *= 2;
+    }
+    bool good = file != NULL && ferror(file) == 0;
+    if (!good)
+        say(checker, line,
+            arena_printf(checker->arena, "cannot read '%s': %s", name, strerror(errno)));
+    if (file != NULL)
+        fclose(file);
+    return good ? bytes : NULL;
+}
+
+static void add_module(struct checker *checker, const char *path, uint32_t line, const char *name)
+{
+    size_t size;
+    const uint8_t *bytes = read_whole(checker, path, line, name, &size);
+    if (bytes == NULL)
+        return;
+    if (bundle_recognise(bytes, size))
+        add_bundle(checker, bytes, size, line, name);
+    else if (code_object_recognise(bytes, size))
+        add_code_object(checker, bytes, size, line, name);
+    else
+        say(checker, line,
+            arena_printf(checker->arena, "'%s' is neither a code object nor a bundle", name));
+}
+
+static bool has_kernel(void *context, const char *name)
+{
+    const struct checker *checker = context;
+    for (uint32_t i = 0; i < checker->kernels.count; i++)
+        if (strcmp(checker->kernels.items[i], name) == 0)
+            return true;
+    return false;
+}
+
+static bool has_variable(void *context, const char *name)
+{
+    const struct checker *checker = context;
+    for (uint32_t i = 0; i < checker->variables.count; i++)
+        if (strcmp(checker->variables.items[i], name) == 0)
+            return true;
+    return false;
+}
+
+/* `name` as seen from `folder`. */
+static const char *inside(struct arena *arena, const char *folder, const char *name)
+{
+    return name[0] == '/' || !folder[0] ? name : arena_printf(arena, "%s/%s", folder, name);
+}
+
+/* Only with code objects: balar's traces do not say where the kernels are. */
+static void check_names(struct checker *checker, const struct api_trace *trace,
+                        const struct options_list *modules, const struct api_trace_sink *sink)
+{
+    uint32_t before = checker->mistakes;
+    size_t files = modules->count;
+    for (size_t i = 0; i < modules->count; i++)
+        add_module(checker, modules->items[i], 0, modules->items[i]);
+    for (uint32_t i = 0; i < trace->call_count; i++) {
+        const struct api_trace_call *call = &trace->calls[i];
+        if (call->kind != API_TRACE_CODE_OBJECT && call->kind != API_TRACE_MODULE_LOAD)
+            continue;
+        files++;
+        add_module(checker, inside(checker->arena, trace->folder, call->file), call->line,
+                   call->file);
+    }
+    struct api_trace_names names = {has_kernel, has_variable, checker};
+    if (files > 0 && checker->mistakes == before)
+        api_trace_check_names(trace, &names, sink);
+}
+
+/* `*calls`: how many were read. */
+static bool check(struct command *c, const char **path, uint32_t *calls)
+{
+    struct stat status;
+    if (stat(*path, &status) == 0 && S_ISDIR(status.st_mode))
+        *path = inside(c->arena, *path, API_TRACE_FILE);
+    struct checker checker = {.arena = c->arena, .file = *path};
+    struct api_trace_sink sink = {say, &checker};
+    struct api_trace trace;
+    if (api_trace_read(&trace, *path, &sink))
+        check_names(&checker, &trace, &c->options->module, &sink);
+    if (checker.mistakes > 0)
+        fprintf(stderr, "%" PRIu32 " error%s\n", checker.mistakes,
+                checker.mistakes == 1 ? "" : "s");
+    *calls = trace.call_count;
+    api_trace_release(&trace);
+    return checker.mistakes == 0;
+}
+
+bool command_api_trace_check(struct command *c, const char *path)
+{
+    uint32_t calls;
+    return check(c, &path, &calls);
+}
+
+int command_api_trace(struct command *c)
+{
+    const struct options *o = c->options;
+    const char *path = o->arguments.items[1];
+    uint32_t calls;
+    if (strcmp(o->arguments.items[0], "check") != 0) {
+        fprintf(stderr, "heddle api-trace: there is no '%s'; there is 'check'\n",
+                o->arguments.items[0]);
+        return EXIT_USAGE;
+    }
+    if (!check(c, &path, &calls))
+        return EXIT_ERRORS;
+    printf("%s: %" PRIu32 " calls, no errors\n", path, calls);
+    return EXIT_CLEAN;
+}

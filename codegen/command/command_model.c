@@ -1,0 +1,223 @@
+/* Commands that elaborate a description and show the result: check, gen, dot, dump, params, doc. */
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "codegen/command/command.h"
+#include "codegen/emit/gen.h"
+#include "codegen/views/view.h"
+
+/* Says what was checked, for people. */
+static void print_summary(const char *file, const struct model *model)
+{
+    if (model->root)
+        printf("%s: platform %s: %u components, %u connections, no errors\n", file, model->name,
+               model->leaf_count, model->connection_count);
+    if (model->root && model->window_ps)
+        printf("%s: %u partitions may run for %llu ps on their own\n", file, model->partition_count,
+               (unsigned long long)model->window_ps);
+    if (!model->root)
+        printf("%s: no errors\n", file);
+}
+
+/* Appends the diagnostics of one file to the JSON array. */
+static void add_json(const struct compilation *compilation, FILE *out, bool *first)
+{
+    char *text = NULL;
+    size_t size = 0;
+    FILE *stream = open_memstream(&text, &size);
+    if (!stream)
+        return;
+    compile_print_json(compilation, stream);
+    fclose(stream);
+    char *begin = strchr(text, '['), *end = strrchr(text, ']');
+    if (begin && end && compile_diagnostic_count(compilation) > 0) {
+        *end = '\0';
+        fprintf(out, "%s%s", *first ? "" : ",", begin + 1);
+        *first = false;
+    }
+    free(text);
+}
+
+int command_check(struct command *c)
+{
+    const struct options *o = c->options;
+    int status = EXIT_CLEAN;
+    bool first = true;
+    if (o->json)
+        printf("[");
+    for (size_t i = 0; i < o->arguments.count; i++) {
+        struct compilation *compilation = command_open(c);
+        const struct model *model = compile_check(compilation, o->arguments.items[i], o->platform);
+        if (o->json)
+            add_json(compilation, stdout, &first);
+        else
+            command_print_diagnostics(compilation);
+        if (!model)
+            status = EXIT_ERRORS;
+        else if (!o->json)
+            print_summary(o->arguments.items[i], model);
+        compile_close(compilation);
+    }
+    if (o->json)
+        printf("]\n");
+    return status;
+}
+
+int command_gen(struct command *c)
+{
+    const struct options *o = c->options;
+    if (!o->output) {
+        fprintf(stderr, "heddle gen: say where to write: -o DIR\n");
+        return EXIT_USAGE;
+    }
+    struct compilation *compilation = command_open(c);
+    const struct model *model = compile_check(compilation, o->arguments.items[0], o->platform);
+    command_print_diagnostics(compilation);
+    struct gen_files files = {0};
+    bool ok = model && gen_headers(c->arena, model, o->output, &files);
+    if (ok && model->root)
+        ok = gen_platform(c->arena, layout_make(c->arena, model, o->generic), o->output, &files);
+    if (ok && o->verbose)
+        for (uint32_t i = 0; i < files.names.count; i++)
+            fprintf(stderr, "%s/%s\n", o->output, files.names.items[i]);
+    compile_close(compilation);
+    return ok ? EXIT_CLEAN : EXIT_ERRORS;
+}
+
+static int report(const struct view_error *error, int status)
+{
+    if (error->text[0])
+        fprintf(stderr, "heddle: %s\n", error->text);
+    return status;
+}
+
+static int print_dot(struct command *c, const struct model *model)
+{
+    const struct options *o = c->options;
+    struct view_options view = view_options_default();
+    struct view_error error = {""};
+    if (o->level && !view_level_parse(o->level, &view.level)) {
+        fprintf(stderr, "heddle dot: '--level %s': it is platform, gpu or full\n", o->level);
+        return EXIT_USAGE;
+    }
+    if (o->only && !view_only_parse(o->only, &view.only)) {
+        fprintf(stderr, "heddle dot: '--only %s': it is memory or control\n", o->only);
+        return EXIT_USAGE;
+    }
+    view.expand = o->expand.items;
+    view.expand_count = o->expand.count;
+    if (o->html_folder)
+        return view_html(model, o->html_folder, &error) ? EXIT_CLEAN : report(&error, EXIT_ERRORS);
+    struct command_output out;
+    if (!command_output_open(&out))
+        return EXIT_ERRORS;
+    bool ok = o->svg ? view_svg(model, &view, out.file, &error)
+                     : view_dot(model, &view, out.file, &error);
+    return report(&error, command_output_close(&out, o->output, ok));
+}
+
+static int print_dump(struct command *c, const struct model *model)
+{
+    struct view_error error = {""};
+    struct command_output out;
+    if (!command_output_open(&out))
+        return EXIT_ERRORS;
+    bool ok = view_json(model, out.file, &error);
+    return report(&error, command_output_close(&out, c->options->output, ok));
+}
+
+static int print_params(struct command *c, const struct model *model)
+{
+    const struct options *o = c->options;
+    struct view_error error = {""};
+    struct command_output out;
+    if (!command_output_open(&out))
+        return EXIT_ERRORS;
+    enum view_params_format format = o->json  ? VIEW_PARAMS_JSON
+                                     : o->csv ? VIEW_PARAMS_CSV
+                                              : VIEW_PARAMS_TABLE;
+    bool ok = view_params(model, format, out.file, &error);
+    return report(&error, command_output_close(&out, o->output, ok));
+}
+
+static int with_platform(struct command *c, int (*print)(struct command *, const struct model *))
+{
+    struct compilation *compilation = command_open(c);
+    const struct model *model = command_platform(c, compilation, c->options->arguments.items[0]);
+    int status = model ? print(c, model) : EXIT_ERRORS;
+    compile_close(compilation);
+    return status;
+}
+
+int command_dot(struct command *c)
+{
+    return with_platform(c, print_dot);
+}
+
+int command_dump(struct command *c)
+{
+    return with_platform(c, print_dump);
+}
+
+int command_params(struct command *c)
+{
+    return with_platform(c, print_params);
+}
+
+struct scopes {
+    VECTOR(struct compilation *) compilations;
+    VECTOR(const struct model *) models;
+};
+
+static bool add_scope(struct command *c, struct scopes *scopes, const char *file)
+{
+    struct compilation *compilation = command_open(c);
+    const struct model *model = compile_check(compilation, file, c->options->platform);
+    command_print_diagnostics(compilation);
+    vector_push(c->arena, &scopes->compilations, compilation);
+    if (model)
+        vector_push(c->arena, &scopes->models, model);
+    return model != NULL;
+}
+
+/* NAME/NAME.heddle of the library, by name. */
+static bool add_library(struct command *c, struct scopes *scopes)
+{
+    struct dirent **entries;
+    int count = scandir(c->toolkit.library, &entries, NULL, alphasort);
+    bool ok = true;
+    for (int i = 0; i < count; i++) {
+        const char *name = entries[i]->d_name;
+        const char *path =
+            arena_printf(c->arena, "%s/%s/%s.heddle", c->toolkit.library, name, name);
+        FILE *file = name[0] == '.' ? NULL : fopen(path, "r");
+        if (file) {
+            fclose(file);
+            ok = add_scope(c, scopes, path) && ok;
+        }
+        free(entries[i]);
+    }
+    if (count >= 0)
+        free(entries);
+    return ok;
+}
+
+int command_doc(struct command *c)
+{
+    const struct options *o = c->options;
+    if (!o->output) {
+        fprintf(stderr, "heddle doc: say where to write: -o DIR\n");
+        return EXIT_USAGE;
+    }
+    struct scopes scopes = {0};
+    struct view_error error = {""};
+    bool ok = add_library(c, &scopes);
+    for (size_t i = 0; i < o->arguments.count; i++)
+        ok = add_scope(c, &scopes, o->arguments.items[i]) && ok;
+    if (ok)
+        ok = view_docs(scopes.models.items, scopes.models.count, o->output, &error);
+    for (uint32_t i = 0; i < scopes.compilations.count; i++)
+        compile_close(scopes.compilations.items[i]);
+    return report(&error, ok ? EXIT_CLEAN : EXIT_ERRORS);
+}

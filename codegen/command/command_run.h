@@ -1,0 +1,31 @@
+/* The steps of `heddle run`: its options, and the two ways to run what was built. */
+#ifndef HEDDLE_CODEGEN_COMMAND_RUN_H
+#define HEDDLE_CODEGEN_COMMAND_RUN_H
+
+#include "codegen/build/build.h"
+#include "codegen/command/command.h"
+#include "runtime/state/platform.h"
+
+/* Seen from the root folder, in the command's arena; NULL for NULL. */
+const char *run_absolute(struct command *c, const char *path);
+
+/* The platform's options from the command's. -1 to go on, or an exit status: what is wrong was
+ * said. */
+int run_options(struct command *c, struct heddle_options *options);
+
+/* Path of the program as the shell would find it, or NULL after a message. */
+const char *run_find_program(struct command *c, const char *name);
+/* A program that is not position-independent: it lies, and its heap grows, where the arena of
+ * platforms is by default (runtime/engine/engine.h, ARENA_BASE). */
+bool run_program_is_fixed(const char *path);
+/* Runs `program` with our HIP library in front. An exit status. */
+int run_program(struct command *c, const struct build_result *built, struct heddle_options *options,
+                const char *program, char **arguments);
+
+/* The platform plays traces of API calls itself (or cannot be opened, which was said). */
+bool run_plays_itself(struct command *c, const struct build_result *built);
+/* Runs a platform that drives itself, or plays a trace, in this process. An exit status. */
+int run_platform(struct command *c, const struct build_result *built,
+                 const struct heddle_options *options);
+
+#endif

@@ -1,0 +1,311 @@
+/* Options of `heddle run`: what each may be, and which belong together. */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "codegen/command/command_run.h"
+#include "codegen/command/command_run_play.h"
+#include "codegen/command/command_run_trace.h"
+#include "runtime/sampling/sampling.h"
+
+const char *run_absolute(struct command *c, const char *path)
+{
+    char folder[PATH_MAX];
+    if (!path || path[0] == '/' || !getcwd(folder, sizeof folder))
+        return path;
+    return arena_printf(c->arena, "%s/%s", folder, path);
+}
+
+static const char *const *absolute_all(struct command *c, const struct options_list *paths)
+{
+    const char **all = arena_alloc(c->arena, (paths->count + 1) * sizeof *all);
+    for (size_t i = 0; i < paths->count; i++)
+        all[i] = run_absolute(c, paths->items[i]);
+    return all;
+}
+
+/* "ascending", "descending", "random:SEED". */
+static bool parse_order(const char *text, struct heddle_options *options)
+{
+    char *end;
+    if (!text || strcmp(text, "ascending") == 0)
+        return true;
+    options->tick_order = ENGINE_DESCENDING;
+    if (strcmp(text, "descending") == 0)
+        return true;
+    options->tick_order = ENGINE_RANDOM;
+    errno = 0;
+    if (strncmp(text, "random:", 7) == 0 && text[7] >= '0' && text[7] <= '9') {
+        options->seed = strtoull(text + 7, &end, 10);
+        if (errno == 0 && *end == '\0')
+            return true;
+    }
+    fprintf(stderr, "heddle run: '--tick-order %s': it is ascending, descending or random:SEED\n",
+            text);
+    return false;
+}
+
+/* "timing", "functional". */
+static bool parse_mode(const struct options *o, struct heddle_options *options)
+{
+    if (!o->mode || strcmp(o->mode, "timing") == 0)
+        return true;
+    if (strcmp(o->mode, "functional") != 0) {
+        fprintf(stderr, "heddle run: '--mode %s': it is timing or functional\n", o->mode);
+        return false;
+    }
+    options->mode = PLATFORM_FUNCTIONAL;
+    bool has_program = o->program || o->api_trace || o->sass_trace;
+    if (!has_program)
+        fprintf(stderr, "heddle run: '--mode functional' executes a program; name one: heddle run "
+                        "PLATFORM --mode functional -- PROGRAM ARGS...\n");
+    else if (o->trace)
+        fprintf(stderr, "heddle run: '--trace' shows messages between components; there are none "
+                        "with '--mode functional'\n");
+    else if (o->report)
+        fprintf(stderr, "heddle run: '--report' tells where time went; there is none with '--mode "
+                        "functional'\n");
+    return has_program && !o->trace && !o->report;
+}
+
+/* Chosen kernels and their warm-up; a profile. */
+static bool parse_sampling(const struct options *o, struct heddle_options *options)
+{
+    struct sampling sampling;
+    char mistake[512];
+    options->kernels = o->kernels;
+    options->warmup = o->warmup;
+    options->interval = o->interval;
+    options->kept = o->kept;
+    options->profile = !o->profile                         ? PLATFORM_PROFILE_NONE
+                       : strcmp(o->profile, "blocks") == 0 ? PLATFORM_PROFILE_BLOCKS
+                                                           : PLATFORM_PROFILE_MEMORY;
+    if (!sampling_parse(o->kernels, o->warmup, &sampling, mistake, sizeof mistake)
+        || !sampling_parse_interval(o->interval, &sampling, mistake, sizeof mistake)) {
+        fprintf(stderr, "heddle run: %s\n", mistake);
+        return false;
+    }
+    if (o->profile && strcmp(o->profile, "blocks") != 0 && strcmp(o->profile, "memory") != 0)
+        fprintf(stderr, "heddle run: '--profile %s': it is blocks or memory\n", o->profile);
+    else if (o->kernels && !o->program && !o->play_trace && !o->sass_trace)
+        fprintf(stderr, "heddle run: '--kernels' chooses launches of a program, or kernels of "
+                        "'--sass-trace' or '--play-trace'; name one: heddle run PLATFORM "
+                        "--kernels LIST -- PROGRAM ARGS...\n");
+    else if (sampling.automatic && !o->stats)
+        fprintf(stderr, "heddle run: '--kernels auto' tells what all launches take in the "
+                        "statistics; give '--stats FILE', too, or use heddle sample\n");
+    else if (sampling.automatic && o->sass_trace)
+        fprintf(stderr, "heddle run: '--kernels auto' is for programs; of a list of traces, heddle "
+                        "sample chooses\n");
+    else if (sampling.automatic && o->play_trace)
+        fprintf(stderr, "heddle run: '--kernels auto' executes all launches of a program; of a "
+                        "trace, choose launches by number or name\n");
+    else if (sampling.automatic && (o->dump || o->load))
+        fprintf(stderr, "heddle run: '--kernels auto' goes on for a whole run; without '--dump' "
+                        "and '--load'\n");
+    else if (o->kernels && options->mode == PLATFORM_FUNCTIONAL)
+        fprintf(stderr, "heddle run: '--kernels' chooses what is simulated in detail; nothing is "
+                        "with '--mode functional'\n");
+    else if (o->kept && options->profile != PLATFORM_PROFILE_MEMORY
+             && !(o->kernels && sampling.warmup == SAMPLING_NONE))
+        fprintf(stderr,
+                "heddle run: '--kept FILE' is written with '--mode functional --profile "
+                "memory', and read with '--kernels LIST --warmup none'; give either, too\n");
+    else if (o->profile && options->mode != PLATFORM_FUNCTIONAL)
+        fprintf(stderr,
+                "heddle run: '--profile' looks at kernels as they are executed with '--mode "
+                "functional'; give that, too\n");
+    else
+        return true;
+    return false;
+}
+
+/* "0,1,2,3"; whether these GPUs are there is found out when the platform stands. */
+static bool parse_unified(const struct options *o, struct heddle_options *options)
+{
+    const char *text = options->unified = o->unified;
+    if (!text)
+        return true;
+    size_t length = strlen(text), digits = strspn(text, "0123456789,");
+    if (digits < length || !length || text[0] == ',' || text[length - 1] == ','
+        || strstr(text, ",,")) {
+        fprintf(stderr, "heddle run: '--unified %s': it is a list of GPU numbers such as 0,1,2,3\n",
+                text);
+        return false;
+    }
+    if (!o->program && !o->api_trace)
+        fprintf(stderr,
+                "heddle run: '--unified' is for programs; name one: heddle run PLATFORM "
+                "--unified %s -- PROGRAM ARGS...\n",
+                text);
+    return o->program || o->api_trace;
+}
+
+/* "sum", "all", "none". */
+static bool parse_kernel_stats(const char *text, struct heddle_options *options)
+{
+    static const char *const names[] = {[PLATFORM_KERNEL_STATS_SUM] = "sum",
+                                        [PLATFORM_KERNEL_STATS_ALL] = "all",
+                                        [PLATFORM_KERNEL_STATS_NONE] = "none"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (!text || strcmp(text, names[i]) == 0) {
+            options->kernel_stats = (int)i;
+            return true;
+        }
+    }
+    fprintf(stderr, "heddle run: '--kernel-stats %s': it is sum, all or none\n", text);
+    return false;
+}
+
+/* "5000" or "5000cy": a cycle of the fastest clock; "25us": a time. */
+static bool parse_when(const char *text, struct heddle_options *options)
+{
+    static const struct {
+        const char *name;
+        uint64_t ps;
+    } units[] = {
+        {"ps", 1}, {"ns", 1000}, {"us", 1000000}, {"ms", 1000000000}, {"s", 1000000000000u},
+        {"cy", 0}, {"", 0}};
+    char *end;
+    errno = 0;
+    uint64_t n = text[0] >= '0' && text[0] <= '9' ? strtoull(text, &end, 10) : 0;
+    for (size_t i = 0; n && errno == 0 && i < sizeof units / sizeof units[0]; i++) {
+        if (strcmp(end, units[i].name) != 0 || (units[i].ps && n > UINT64_MAX / 2 / units[i].ps))
+            continue;
+        if (units[i].ps)
+            options->dump_ps = n * units[i].ps;
+        else
+            options->dump_cycle = n;
+        return true;
+    }
+    fprintf(stderr,
+            "heddle run: '--dump-at %s': it is a cycle of the fastest clock (5000) or a time with "
+            "its unit (25us), above 0\n",
+            text);
+    return false;
+}
+
+/* "0x1240": each names a line. */
+static bool parse_watch(const struct options *o, struct platform_lines *watch)
+{
+    if (o->watch.count && o->program) {
+        fprintf(stderr, "heddle run: '--watch' is for platforms that drive themselves\n");
+        return false;
+    }
+    if (o->watch.count > PLATFORM_LINES) {
+        fprintf(stderr, "heddle run: at most %d lines can be watched\n", PLATFORM_LINES);
+        return false;
+    }
+    for (size_t i = 0; i < o->watch.count; i++) {
+        const char *text = o->watch.items[i];
+        char *end = NULL;
+        errno = 0;
+        watch->address[watch->count++] =
+            text[0] >= '0' && text[0] <= '9' ? strtoull(text, &end, 0) : 0;
+        if (!end || *end || errno) {
+            fprintf(stderr, "heddle run: '--watch %s': it is an address, as in 0x1240\n", text);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A trace takes the place of a program. */
+static bool parse_sass_trace(const struct options *o)
+{
+    if (!o->sass_trace || (!o->program && access(o->sass_trace, R_OK) == 0))
+        return true;
+    if (o->program)
+        fprintf(stderr, "heddle run: '--sass-trace' plays a trace instead of a program; leave out "
+                        "what stands behind '--'\n");
+    else
+        fprintf(stderr, "heddle run: cannot read '--sass-trace %s': %s\n", o->sass_trace,
+                strerror(errno));
+    return false;
+}
+
+/* State in files: what belongs together, and what cannot be. */
+static bool parse_dump(const struct options *o, struct heddle_options *options)
+{
+    const char *named = o->dump ? "--dump" : o->dump_at ? "--dump-at" : o->load ? "--load" : NULL;
+    if (!named)
+        return true;
+    if (o->program) {
+        fprintf(stderr,
+                "heddle run: '%s' is for platforms that drive themselves: half of the state of a "
+                "program's run is the program's own\n",
+                named);
+        return false;
+    }
+    if (!o->dump != !o->dump_at) {
+        fprintf(stderr, "heddle run: '--dump FILE' and '--dump-at WHEN' belong together\n");
+        return false;
+    }
+    return !o->dump_at || parse_when(o->dump_at, options);
+}
+
+/* The file appears at its path when it is complete, so a link, pipe or device would be replaced by
+ * it. */
+static bool can_write(const char *option, const char *path)
+{
+    if (!path)
+        return true;
+    struct stat status;
+    if (lstat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
+        fprintf(stderr,
+                "heddle run: '%s %s': this is a link, pipe or device; give the name of a file\n",
+                option, path);
+        return false;
+    }
+    char *copy = strdup(path);
+    char *slash = copy ? strrchr(copy, '/') : NULL;
+    if (slash)
+        slash[slash == copy] = '\0';
+    bool ok = access(slash ? copy : ".", W_OK) == 0;
+    if (!ok)
+        fprintf(stderr, "heddle run: '%s %s': cannot write there: %s\n", option, path,
+                strerror(errno));
+    free(copy);
+    return ok;
+}
+
+/* More than any machine has; the platform takes as many as it has use for. */
+#define THREADS_MOST 1024
+
+int run_options(struct command *c, struct heddle_options *options)
+{
+    const struct options *o = c->options;
+    *options = (struct heddle_options){
+        .abi = PLATFORM_ABI,
+        .stats_path = run_absolute(c, o->stats),
+        .stats_no_host = o->stats_no_host,
+        .trace_path = run_absolute(c, o->trace),
+        .max_cycles = o->max_cycles,
+        .stall_limit = o->stall_limit,
+        .tick_all = o->tick_all,
+        .progress = isatty(STDERR_FILENO) != 0,
+        .threads = 1,
+        .dump_path = run_absolute(c, o->dump),
+        .load_path = run_absolute(c, o->load),
+        .api_trace = run_absolute(c, o->api_trace),
+        .modules = absolute_all(c, &o->module),
+        .module_count = (uint32_t)o->module.count,
+        .sass_trace_path = run_absolute(c, o->sass_trace),
+        .sass_no_cache = o->no_cache,
+    };
+    if (o->threads)
+        options->threads = o->threads < THREADS_MOST ? (int)o->threads : THREADS_MOST;
+    if (!run_play_parse(o) || !run_trace_parse(o) || !parse_mode(o, options)
+        || !parse_unified(o, options) || !parse_sampling(o, options))
+        return EXIT_USAGE;
+    if (!parse_order(o->tick_order, options) || !parse_kernel_stats(o->kernel_stats, options)
+        || !parse_dump(o, options) || !parse_sass_trace(o) || !parse_watch(o, &options->watch))
+        return EXIT_USAGE;
+    return can_write("--stats", o->stats) && can_write("--trace", o->trace)
+                   && can_write("--dump", o->dump)
+               ? -1
+               : EXIT_ERRORS;
+}

@@ -1,0 +1,93 @@
+/* A platform without a program: it drives itself, or plays a trace, in this process. */
+#include <dlfcn.h>
+#include <string.h>
+
+#include "codegen/command/command_run.h"
+#include "codegen/command/options_env.h"
+
+/* A run that failed over a line, again, to show what became of the line. */
+static int repeat(struct command *c, const struct build_result *built,
+                  const struct heddle_options *options, const struct platform_lines *suspects)
+{
+    struct heddle_options again = *options;
+    again.watch = *suspects;
+    again.stats_path = again.trace_path = again.dump_path = NULL;
+    fprintf(stderr, "heddle: the messages about the line at");
+    for (uint32_t i = 0; i < suspects->count; i++)
+        fprintf(stderr, "%s 0x%llx", i ? " =" : "", (unsigned long long)suspects->address[i]);
+    fprintf(stderr, " from %llu ps on:\n", (unsigned long long)suspects->since_ps);
+    return run_platform(c, built, &again);
+}
+
+/* NULL after a message. `*library` is for dlclose(). */
+static const struct heddle_platform *open_built(struct command *c, const struct build_result *built,
+                                                void **library)
+{
+    const struct heddle_platform *(*open_platform)(uint32_t abi) = NULL;
+    *library = dlopen(run_absolute(c, built->platform_so), RTLD_NOW | RTLD_LOCAL);
+    if (*library) {
+        void *symbol = dlsym(*library, "heddle_platform_open");
+        memcpy(&open_platform, &symbol, sizeof symbol);
+    }
+    const struct heddle_platform *platform = open_platform ? open_platform(PLATFORM_ABI) : NULL;
+    if (!platform) {
+        const char *why = *library ? "it is of another version of heddle" : dlerror();
+        fprintf(stderr, "heddle run: cannot open '%s': %s\n", built->platform_so, why);
+    }
+    return platform;
+}
+
+/* The component that plays traces of API calls; other platforms have the HIP library for it. */
+#define TRACE_PLAYER "trace_cpu"
+
+bool run_plays_itself(struct command *c, const struct build_result *built)
+{
+    void *library;
+    const struct heddle_platform *platform = open_built(c, built, &library);
+    bool plays = !platform || platform->has(TRACE_PLAYER);
+    if (library)
+        dlclose(library);
+    return plays;
+}
+
+int run_platform(struct command *c, const struct build_result *built,
+                 const struct heddle_options *options)
+{
+    void *library;
+    const char *file = c->options->arguments.items[0];
+    const struct heddle_platform *platform = open_built(c, built, &library);
+    if (!platform)
+        return OPTIONS_ENV_NOT_STARTED;
+    bool plays = platform->has(TRACE_PLAYER);
+    if (plays && (c->options->unified || options->mode != PLATFORM_TIMING)) {
+        fprintf(
+            stderr,
+            "heddle run: this platform plays traces itself, without '--unified' and '--mode'\n");
+        return EXIT_USAGE;
+    }
+    if (plays && !options->api_trace) {
+        fprintf(stderr,
+                "heddle run: this platform plays traces of API calls: heddle run %s --api-trace "
+                "DIR\n",
+                file);
+        return EXIT_USAGE;
+    }
+    if (!platform->start(options))
+        return OPTIONS_ENV_NOT_STARTED;
+    if (platform->driver()) {
+        fprintf(stderr,
+                "heddle run: this platform's driver needs a program: heddle run %s -- PROGRAM "
+                "ARGS...\n",
+                file);
+        return EXIT_USAGE;
+    }
+    int status = platform->run();
+    if (!platform->finish() && status == 0)
+        return OPTIONS_ENV_NOT_STARTED;
+    struct platform_lines suspects;
+    if (status == OPTIONS_ENV_FAILED && !options->watch.count && platform->suspects(&suspects)) {
+        dlclose(library);
+        return repeat(c, built, options, &suspects);
+    }
+    return status;
+}

@@ -1,0 +1,62 @@
+/* See command_run_play.h. The player is a program like any other: it stands beside the HIP library
+ * and gives the commands of the trace to the driver below it. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "codegen/command/command_run_play.h"
+
+#define PLAYER "heddle-play-trace"
+#define LIST   "kernelslist.g"
+
+bool run_play_parse(const struct options *o)
+{
+    const char *mistake = NULL;
+    if (!o->play_trace)
+        return true;
+    if (o->program)
+        mistake = "either a program or '--play-trace', not both";
+    else if (o->api_trace || o->sass_trace)
+        mistake = "'--play-trace', '--api-trace' and '--sass-trace' are different traces; give one";
+    else if (o->record_api_trace || o->record_trace)
+        mistake = "a trace that is played cannot be recorded: it is no program";
+    else if (o->dump || o->load)
+        mistake = "the state of a platform that plays a trace cannot be dumped or loaded";
+    else if (o->mode && strcmp(o->mode, "functional") == 0)
+        mistake = "'--mode functional' executes programs; a trace that is played is not executed";
+    else if (o->unified)
+        mistake = "'--unified' is for programs: a trace says which GPU each kernel runs on";
+    if (mistake)
+        fprintf(stderr, "heddle run: %s\n", mistake);
+    return !mistake;
+}
+
+int run_play_trace(struct command *c, const char **program, char ***arguments)
+{
+    const char *path = c->options->play_trace;
+    struct stat status;
+    if (!c->toolkit.hip_folder) {
+        fprintf(stderr, "heddle run: this installation has no libamdhip64.so.5, which plays "
+                        "traces\n");
+        return EXIT_ERRORS;
+    }
+    if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
+        path = arena_printf(c->arena, "%s/" LIST, path);
+    if (access(path, R_OK) != 0) {
+        fprintf(stderr, "heddle run: cannot read '--play-trace %s': %s\n", path, strerror(errno));
+        return EXIT_ERRORS;
+    }
+    *program = arena_printf(c->arena, "%s/" PLAYER, c->toolkit.hip_folder);
+    if (access(*program, X_OK) != 0) {
+        fprintf(stderr, "heddle run: cannot find the player of traces, '%s'\n", *program);
+        return EXIT_ERRORS;
+    }
+    char **list = arena_alloc(c->arena, 3 * sizeof *list);
+    list[0] = arena_strdup(c->arena, *program);
+    list[1] = arena_strdup(c->arena, path);
+    list[2] = NULL;
+    *arguments = list;
+    return EXIT_CLEAN;
+}

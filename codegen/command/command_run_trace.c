@@ -1,0 +1,182 @@
+/* See command_run_trace.h. The player is a program like any other: it stands beside the HIP library
+ * and issues the calls of the trace through it. */
+#include <dirent.h>
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "codegen/command/command_run_trace.h"
+#include "codegen/command/options_env.h"
+#include "components/traces/api_trace/api_trace.h"
+#include "components/traces/sass_trace/sass_record.h"
+
+#define PLAYER "heddle-play"
+
+bool run_trace_parse(const struct options *o)
+{
+    const char *mistake = NULL;
+    if (o->module.count && !o->api_trace)
+        mistake = "'--module' is for the kernels of a trace; name it: --api-trace DIR";
+    else if (o->api_trace && o->program)
+        mistake = "either a program or '--api-trace', not both";
+    else if (o->api_trace && (o->dump || o->load))
+        mistake = "the state of a platform that plays a trace cannot be dumped or loaded";
+    else if (o->record_api_trace && !o->program && !o->api_trace)
+        mistake = "'--record-api-trace' records a program; name one: heddle run PLATFORM "
+                  "--record-api-trace DIR -- PROGRAM ARGS...";
+    else if (o->record_trace && !o->program && !o->api_trace)
+        mistake = "'--record-trace' records a program; name one: heddle run PLATFORM "
+                  "--record-trace DIR -- PROGRAM ARGS...";
+    else if (o->record_trace && o->kernels)
+        mistake = "'--record-trace' records all launches in the same way; leave out '--kernels'";
+    else if (o->record_trace && o->unified)
+        mistake = "'--record-trace' cannot record a device of several GPUs; leave out '--unified'";
+    if (mistake)
+        fprintf(stderr, "heddle run: %s\n", mistake);
+    return !mistake;
+}
+
+/* ---- recording ---- */
+
+/* What can be recorded, and the file that is there when the recording is complete. */
+static const struct recording_kind {
+    const char *option, *complete;
+} recording_kinds[RUN_RECORDINGS] = {
+    [RUN_RECORD_CALLS] = {"--record-api-trace", API_TRACE_FILE},
+    [RUN_RECORD_STEPS] = {"--record-trace", SASS_RECORD_LIST},
+};
+
+static const char *recording_folder(const struct options *o, size_t kind)
+{
+    return kind == RUN_RECORD_CALLS ? o->record_api_trace : o->record_trace;
+}
+
+bool run_recording_allowed(const struct options *o)
+{
+    struct stat status;
+    for (size_t i = 0; i < RUN_RECORDINGS; i++) {
+        const char *folder = recording_folder(o, i);
+        if (folder && lstat(folder, &status) == 0) {
+            fprintf(stderr,
+                    "heddle run: '%s %s': this exists already; a recording is a new folder\n",
+                    recording_kinds[i].option, folder);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* A folder of files. */
+static void remove_folder(struct command *c, const char *folder)
+{
+    DIR *entries = opendir(folder);
+    for (struct dirent *entry; entries && (entry = readdir(entries));)
+        unlink(arena_printf(c->arena, "%s/%s", folder, entry->d_name));
+    if (entries)
+        closedir(entries);
+    rmdir(folder);
+}
+
+static bool begin_one(struct command *c, size_t kind, struct run_recording *recording)
+{
+    const char *folder = recording_folder(c->options, kind);
+    if (!folder)
+        return true;
+    size_t size = strlen(folder);
+    while (size > 1 && folder[size - 1] == '/')
+        size--;
+    folder = arena_printf(c->arena, "%.*s", (int)size, folder);
+    char *part = arena_alloc(c->arena, size + sizeof ".part-XXXXXX");
+    memcpy(part, folder, size);
+    memcpy(part + size, ".part-XXXXXX", sizeof ".part-XXXXXX");
+    char full[PATH_MAX];
+    if (!mkdtemp(part) || chmod(part, 0755) != 0 || !realpath(part, full)) {
+        fprintf(stderr, "heddle run: '%s %s': cannot make a folder there: %s\n",
+                recording_kinds[kind].option, folder, strerror(errno));
+        return false;
+    }
+    recording->folder[kind] = folder;
+    recording->part[kind] = arena_strdup(c->arena, full);
+    return true;
+}
+
+bool run_recording_begin(struct command *c, struct heddle_options *options,
+                         struct run_recording *recording)
+{
+    *recording = (struct run_recording){0};
+    for (size_t i = 0; i < RUN_RECORDINGS; i++) {
+        if (begin_one(c, i, recording))
+            continue;
+        for (size_t made = 0; made < i; made++)
+            if (recording->part[made])
+                remove_folder(c, recording->part[made]);
+        return false;
+    }
+    if (recording->part[RUN_RECORD_CALLS])
+        setenv(OPTIONS_ENV_RECORD, recording->part[RUN_RECORD_CALLS], 1);
+    options->record_trace = recording->part[RUN_RECORD_STEPS];
+    return true;
+}
+
+static int end_one(struct command *c, const struct run_recording *recording, size_t kind,
+                   int status)
+{
+    const char *folder = recording->folder[kind], *part = recording->part[kind];
+    if (!folder)
+        return status;
+    const char *trace = arena_printf(c->arena, "%s/%s", part, recording_kinds[kind].complete);
+    bool complete = access(trace, F_OK) == 0;
+    if (complete && rename(part, folder) == 0) {
+        fprintf(stderr, "heddle: recorded in '%s'\n", folder);
+        return status;
+    }
+    if (complete)
+        fprintf(stderr, "heddle: cannot rename the recording to '%s': %s\n", folder,
+                strerror(errno));
+    else
+        fprintf(stderr, "heddle: nothing is recorded: the program %s\n",
+                status == 0 ? "has not used HIP to its end, or cannot be recorded"
+                            : "did not come to a good end");
+    remove_folder(c, part);
+    return status != 0 ? status : EXIT_ERRORS;
+}
+
+int run_recording_end(struct command *c, const struct run_recording *recording, int status)
+{
+    unsetenv(OPTIONS_ENV_RECORD);
+    for (size_t i = 0; i < RUN_RECORDINGS; i++)
+        status = end_one(c, recording, i, status);
+    return status;
+}
+
+/* ---- playing ---- */
+
+int run_trace_player(struct command *c, const char **program, char ***arguments)
+{
+    const struct options *o = c->options;
+    if (!c->toolkit.hip_folder) {
+        fprintf(stderr, "heddle run: this installation has no libamdhip64.so.5, which plays "
+                        "traces of API calls\n");
+        return EXIT_ERRORS;
+    }
+    if (!command_api_trace_check(c, o->api_trace))
+        return EXIT_ERRORS;
+    *program = arena_printf(c->arena, "%s/" PLAYER, c->toolkit.hip_folder);
+    if (access(*program, X_OK) != 0) {
+        fprintf(stderr, "heddle run: cannot find the player of API traces, '%s'\n", *program);
+        return EXIT_ERRORS;
+    }
+    char **list = arena_alloc(c->arena, (o->module.count + 3) * sizeof *list);
+    size_t count = 0;
+    list[count++] = arena_strdup(c->arena, *program);
+    list[count++] = arena_strdup(c->arena, o->api_trace);
+    for (size_t i = 0; i < o->module.count; i++)
+        list[count++] = arena_strdup(c->arena, o->module.items[i]);
+    list[count] = NULL;
+    *arguments = list;
+    return EXIT_CLEAN;
+}

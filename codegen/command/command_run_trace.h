@@ -1,0 +1,38 @@
+/* `heddle run --record-api-trace`, `--record-trace` and `--api-trace`: what command_run.c needs to
+ * record a program's calls, or what its kernels execute, and to play calls on a platform that has
+ * no component of its own for it. */
+#ifndef HEDDLE_CODEGEN_COMMAND_RUN_TRACE_H
+#define HEDDLE_CODEGEN_COMMAND_RUN_TRACE_H
+
+#include <stdbool.h>
+
+#include "codegen/command/command.h"
+#include "runtime/state/platform.h"
+
+/* false: the options contradict each other, which was said. */
+bool run_trace_parse(const struct options *options);
+
+enum { RUN_RECORD_CALLS, RUN_RECORD_STEPS, RUN_RECORDINGS };
+
+/* Folders that appear whole or not at all: the program's HIP library, or the driver of the
+ * platform, fills `part`, which gets its name when the program has ended and the trace is complete.
+ */
+struct run_recording {
+    const char *folder[RUN_RECORDINGS], *part[RUN_RECORDINGS]; /* NULL: nothing is recorded */
+};
+
+/* false: the folder is there already, which was said. */
+bool run_recording_allowed(const struct options *options);
+/* Makes the folders and tells the program's library, or the platform, of them. false: said why not.
+ */
+bool run_recording_begin(struct command *c, struct heddle_options *options,
+                         struct run_recording *recording);
+/* The folders get their names, or go. Returns `status`, or EXIT_ERRORS when only the recording has
+ * failed. */
+int run_recording_end(struct command *c, const struct run_recording *recording, int status);
+
+/* Checks the trace, and names the program that plays it with its arguments. An exit status;
+ * EXIT_CLEAN: go on. */
+int run_trace_player(struct command *c, const char **program, char ***arguments);
+
+#endif

@@ -1,0 +1,124 @@
+/* `heddle sample`: the cycles of all kernels of a program from a few that are simulated, in one
+ * run. The run itself chooses and estimates (--kernels auto; runtime/sampling/sampler.h says how); here it
+ * is printed, and with --full compared. Lists of traces: sample_list.c. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "codegen/command/command.h"
+#include "codegen/command/sample_list.h"
+#include "codegen/command/trial.h"
+#include "runtime/sampling/sampling.h"
+
+static double number(json_t *object, const char *key)
+{
+    return json_number_value(json_object_get(object, key));
+}
+
+static double percent(double part, double whole)
+{
+    return whole > 0 ? 100 * part / whole : 0;
+}
+
+static void print_groups(FILE *out, json_t *run, json_t *sample)
+{
+    size_t i;
+    json_t *group;
+    fprintf(out, "%8s %9s %14s %9s  kernel\n", "launches", "simulated", "cycles", "+-");
+    json_array_foreach(json_object_get(sample, "groups"), i, group)
+    {
+        json_t *record = trial_kernel(run, trial_number(group, "first_launch"));
+        const char *name = json_string_value(json_object_get(record, "name"));
+        name = name ? name : "";
+        fprintf(out, "%8" PRIu64 " %9" PRIu64 " %14.0f %7.2f %%  %.*s\n",
+                trial_number(group, "launches"), trial_number(group, "simulated"),
+                number(group, "cycles"),
+                percent(number(group, "interval"), number(group, "cycles")),
+                (int)strcspn(name, "("), name);
+    }
+}
+
+static void print_total(FILE *out, json_t *run, json_t *sample)
+{
+    double cycles = number(sample, "cycles");
+    fprintf(out,
+            "%" PRIu64 " launches in %zu groups, %" PRIu64 " simulated, %" PRIu64
+            " more warmed caches up\n",
+            trial_number(sample, "count"), json_array_size(json_object_get(sample, "groups")),
+            trial_number(sample, "simulated"), trial_number(sample, "touched"));
+    fprintf(out,
+            "predicted: %.0f cycles, +- %.0f (%.2f %%) at 95 %%, of which the warm-up %.2f %%, a "
+            "trend %.2f %%, %.3f CPU seconds\n",
+            cycles, number(sample, "interval"), percent(number(sample, "interval"), cycles),
+            percent(number(sample, "warmup_bias"), cycles),
+            percent(number(sample, "trend"), cycles), trial_seconds(run));
+}
+
+/* --full: everything in detail, and how far the prediction is from it. */
+static bool compare(FILE *out, struct command *c, json_t *sampled, json_t *sample)
+{
+    static const char *const options[] = {"--kernel-stats", "none", NULL};
+    size_t i;
+    double cycles = 0, predicted = number(sample, "cycles"), seconds = trial_seconds(sampled);
+    json_t *record, *run = trial_run(c, options);
+    if (!run)
+        return false;
+    json_array_foreach(json_object_get(run, "kernels"), i, record) cycles +=
+        (double)trial_number(record, "cycles");
+    bool inside = predicted - cycles <= number(sample, "interval")
+                  && cycles - predicted <= number(sample, "interval");
+    fprintf(out,
+            "full simulation: %.0f cycles, error %+.2f %%, %s the interval, %.3f CPU seconds, %.1f "
+            "times as many\n",
+            cycles, percent(predicted - cycles, cycles), inside ? "inside" : "outside",
+            trial_seconds(run), seconds > 0 ? trial_seconds(run) / seconds : 0);
+    json_decref(run);
+    return true;
+}
+
+static void add_option(const char **options, size_t *count, const char *name, const char *value)
+{
+    if (!value)
+        return;
+    options[(*count)++] = name;
+    options[(*count)++] = value;
+}
+
+int command_sample(struct command *c)
+{
+    struct command_output output;
+    struct sampling sampling;
+    char mistake[512];
+    const struct options *o = c->options;
+    const char *options[9] = {"--kernels", "auto", "--kernel-stats", "none"};
+    size_t count = 4;
+    add_option(options, &count, "--warmup", o->warmup);
+    add_option(options, &count, "--interval", o->interval);
+    if (!trial_has_subject(o, "PLATFORM"))
+        return EXIT_USAGE;
+    if (!sampling_parse(o->sass_trace ? "1" : "auto", o->warmup, &sampling, mistake, sizeof mistake)
+        || !sampling_parse_interval(o->interval, &sampling, mistake, sizeof mistake)) {
+        fprintf(stderr, "heddle sample: %s\n", mistake);
+        return EXIT_USAGE;
+    }
+    if (o->sass_trace)
+        return sample_list(c);
+    if (o->per_group) {
+        fprintf(stderr,
+                "heddle sample: '--per-group' is for lists of traces; how many launches of a "
+                "program are simulated follows from how they differ\n");
+        return EXIT_USAGE;
+    }
+    json_t *run = trial_run(c, options);
+    json_t *sample = json_object_get(run, "sample");
+    if (run && !sample)
+        fprintf(stderr, "heddle sample: the program launches no kernels\n");
+    if (!sample || !command_output_open(&output)) {
+        json_decref(run);
+        return EXIT_ERRORS;
+    }
+    print_groups(output.file, run, sample);
+    print_total(output.file, run, sample);
+    bool good = !o->full || compare(output.file, c, run, sample);
+    json_decref(run);
+    return command_output_close(&output, o->output, good);
+}

@@ -1,0 +1,335 @@
+/* `heddle trace`: tools for the instruction traces of Accel-Sim's NVBit tracer. Each takes traces
+ * and lists of traces (kernelslist, kernelslist.g), in the order in which they are given.
+ *
+ * What a tool writes stands whole at its place or not at all. Traces are read through
+ * components/traces/sass_trace. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "codegen/command/command.h"
+#include "codegen/command/command_trace.h"
+#include "components/traces/sass_trace/sass_filter.h"
+#include "components/traces/sass_trace/sass_group.h"
+#include "components/traces/sass_trace/sass_list.h"
+#include "components/traces/sass_trace/sass_output.h"
+#include "components/traces/sass_trace/sass_stats.h"
+
+struct tool {
+    struct command *c;
+    const char *folder; /* -o of group and mem; NULL: beside the input */
+    uint64_t errors, warnings;
+    struct sass_stats_run stats;
+};
+
+static void report(void *context, bool is_error, const char *path, uint64_t line, const char *text)
+{
+    struct tool *tool = context;
+    *(is_error ? &tool->errors : &tool->warnings) += 1;
+    fflush(stdout); /* so that both stay in order in one log */
+    if (line)
+        fprintf(stderr, "%s:%" PRIu64 ": %s: %s\n", path, line, is_error ? "error" : "warning",
+                text);
+    else
+        fprintf(stderr, "%s: %s: %s\n", path, is_error ? "error" : "warning", text);
+}
+
+__attribute__((format(printf, 2, 3))) static bool fail(struct tool *tool, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    fprintf(stderr, "heddle trace: ");
+    vfprintf(stderr, format, args);
+    fputc('\n', stderr);
+    va_end(args);
+    tool->errors++;
+    return false;
+}
+
+static bool open_trace(struct tool *tool, struct sass_trace *trace, const char *path,
+                       bool use_cache)
+{
+    struct sass_trace_options options = {.report = report, .context = tool, .use_cache = use_cache};
+    return sass_trace_open(trace, path, &options);
+}
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+/* `name` in -o, or in the folder of `input`. */
+static const char *place(struct tool *tool, const char *input, const char *name)
+{
+    if (tool->folder)
+        return arena_printf(tool->c->arena, "%s/%s", tool->folder, name);
+    return arena_printf(tool->c->arena, "%.*s%s", (int)(base_name(input) - input), input, name);
+}
+
+/* The name without .xz or .zst: what is written is not packed. */
+static const char *unpacked_name(struct tool *tool, const char *name)
+{
+    static const char *const suffixes[] = {".xz", ".zst"};
+    size_t size = strlen(name);
+    for (size_t i = 0; i < 2; i++) {
+        size_t tail = strlen(suffixes[i]);
+        if (size > tail && strcmp(name + size - tail, suffixes[i]) == 0)
+            return arena_strndup(tool->c->arena, name, size - tail);
+    }
+    return name;
+}
+
+/* kernel-1.trace.xz -> kernel-1.traceg */
+static const char *grouped_name(struct tool *tool, const char *path)
+{
+    const char *name = unpacked_name(tool, base_name(path));
+    size_t size = strlen(name);
+    bool is_trace = size > 6 && strcmp(name + size - 6, ".trace") == 0;
+    return arena_printf(tool->c->arena, is_trace ? "%sg" : "%s.traceg", name);
+}
+
+/* kernel-1.traceg.xz -> kernel-mem-1.traceg */
+static const char *memory_name(struct tool *tool, const char *path)
+{
+    const char *name = unpacked_name(tool, base_name(path));
+    if (strncmp(name, "kernel-", 7) == 0)
+        return arena_printf(tool->c->arena, "kernel-mem-%s", name + 7);
+    return arena_printf(tool->c->arena, "mem-%s", name);
+}
+
+/* Is the file that `path` names the input itself? */
+static bool is_same_file(const char *a, const char *b)
+{
+    struct stat x, y;
+    return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+static bool group_one(struct tool *tool, const char *path, const char *to)
+{
+    struct sass_trace trace;
+    struct sass_group_result result;
+    size_t memory =
+        tool->c->options->memory ? (size_t)tool->c->options->memory << 20 : SASS_GROUP_MEMORY;
+    bool ok = open_trace(tool, &trace, path, false);
+    if (ok && !trace.is_raw && trace.has_line)
+        ok = fail(tool, "'%s' is grouped by thread block already", path);
+    if (ok && is_same_file(path, to))
+        ok = fail(tool, "'%s' would be written over itself: use -o", path);
+    if (ok && sass_group(&trace, to, memory, &result)) {
+        sass_trace_report_unknown(&trace);
+        printf("%s: %" PRIu64 " instructions, %" PRIu64 " parts, %" PRIu64
+               " bytes of temporary file\n",
+               to, trace.steps, result.runs, result.scratch_bytes);
+    } else {
+        ok = false;
+    }
+    sass_trace_close(&trace);
+    return ok;
+}
+
+static bool filter_one(struct tool *tool, const char *path, const char *to)
+{
+    struct sass_trace trace;
+    struct sass_filter_result result;
+    bool ok = open_trace(tool, &trace, path, false);
+    if (ok && is_same_file(path, to))
+        ok = fail(tool, "'%s' would be written over itself: use -o", path);
+    if (ok && sass_filter(&trace, to, &result)) {
+        sass_trace_report_unknown(&trace);
+        printf("%s: %" PRIu64 " of %" PRIu64 " instructions\n", to, result.kept, trace.steps);
+    } else {
+        ok = false;
+    }
+    sass_trace_close(&trace);
+    return ok;
+}
+
+/* All traces of a list, then the list of what was written. A trace by itself has no list. */
+static void rewrite(struct tool *tool, const char *path, const char *list_name,
+                    const char *(*name)(struct tool *tool, const char *path),
+                    bool (*one)(struct tool *tool, const char *path, const char *to))
+{
+    struct sass_list list;
+    struct sass_output output = {.slot = -1};
+    const char *list_path = place(tool, path, list_name);
+    bool ok = sass_list_read(&list, path, report, tool), is_list = ok && list.commands[0].line;
+    if (is_list && is_same_file(path, list_path))
+        ok = fail(tool, "'%s' would be written over itself: use -o", path);
+    if (ok && is_list && !sass_output_open(&output, list_path))
+        ok = fail(tool, "'%s' cannot be written: %s", list_path, strerror(errno));
+    for (size_t i = 0; ok && i < list.count; i++) {
+        const struct sass_command *command = &list.commands[i];
+        bool is_copy = command->kind == SASS_COMMAND_WRITE && !command->queue;
+        if (command->kind != SASS_COMMAND_KERNEL && !is_copy) {
+            fprintf(output.file, "%s\n", command->text);
+            continue;
+        }
+        if (!command->name) {
+            fprintf(output.file, "MemcpyHtoD,0x%016" PRIx64 ",%" PRIu64 "\n", command->address,
+                    command->bytes);
+            continue;
+        }
+        const char *to = name(tool, command->path);
+        ok = one(tool, command->path, place(tool, path, to));
+        if (is_list)
+            fprintf(output.file, "%s\n", to);
+    }
+    if (ok && is_list && !sass_output_commit(&output))
+        fail(tool, "'%s' cannot be written: %s", list_path, strerror(errno));
+    sass_output_abandon(&output);
+    sass_list_release(&list);
+}
+
+static void group(struct tool *tool, const char *path)
+{
+    const char *name = base_name(path);
+    rewrite(tool, path, arena_printf(tool->c->arena, "%s.g", name), grouped_name, group_one);
+}
+
+static void filter(struct tool *tool, const char *path)
+{
+    rewrite(tool, path, "kernelslist-mem.g", memory_name, filter_one);
+}
+
+static bool check_one(struct tool *tool, const char *path)
+{
+    struct sass_trace trace;
+    bool ok = open_trace(tool, &trace, path, false);
+    if (ok)
+        while (sass_trace_next(&trace) != SASS_END)
+            ;
+    uint64_t grid = (uint64_t)trace.header.grid[0] * trace.header.grid[1] * trace.header.grid[2];
+    if (ok && !trace.is_raw && trace.blocks != grid)
+        sass_trace_warn(&trace, 0, "%" PRIu64 " thread blocks of the grid's %" PRIu64, trace.blocks,
+                        grid);
+    sass_trace_report_unknown(&trace);
+    printf("%s: %s, %" PRIu64 " errors, %" PRIu64 " warnings, %" PRIu64 " instructions, %zu static",
+           path, trace.is_raw ? "raw" : "grouped", trace.errors, trace.warnings, trace.steps,
+           trace.program.count);
+    if (!trace.is_raw)
+        printf(", %" PRIu64 " thread blocks", trace.blocks);
+    putchar('\n');
+    sass_trace_close(&trace);
+    return true;
+}
+
+static bool stats_one(struct tool *tool, const char *path)
+{
+    struct sass_trace trace;
+    bool ok = open_trace(tool, &trace, path, !tool->c->options->no_cache)
+              && sass_stats_add(&tool->stats, &trace);
+    if (ok)
+        sass_trace_report_unknown(&trace);
+    sass_trace_close(&trace);
+    return ok;
+}
+
+static void each(struct tool *tool, const char *path, bool (*one)(struct tool *, const char *))
+{
+    struct sass_list list;
+    bool ok = sass_list_read(&list, path, report, tool);
+    for (size_t i = 0; ok && i < list.count; i++)
+        if (list.commands[i].name)
+            ok = one(tool, list.commands[i].path);
+    sass_list_release(&list);
+}
+
+static void check(struct tool *tool, const char *path)
+{
+    each(tool, path, check_one);
+}
+
+static void stats(struct tool *tool, const char *path)
+{
+    each(tool, path, stats_one);
+}
+
+static const struct {
+    const char *name;
+    void (*take)(struct tool *tool, const char *path);
+} tools[] = {{"group", group}, {"mem", filter}, {"stats", stats}, {"check", check}};
+enum { TOOLS = sizeof tools / sizeof tools[0] };
+
+static int unknown_tool(const char *word)
+{
+    const char *names[TOOLS];
+    for (int i = 0; i < TOOLS; i++)
+        names[i] = tools[i].name;
+    const char *near = compile_suggest(word, names, TOOLS);
+    fprintf(stderr, "heddle trace: there is no tool '%s': group, mem, stats or check%s%s%s\n", word,
+            near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return EXIT_USAGE;
+}
+
+/* Options that are not for this tool are mistakes, too. */
+static bool options_fit(struct command *c, const char *tool)
+{
+    const struct options *o = c->options;
+    const struct {
+        const char *option, *tools;
+        bool given;
+    } limits[] = {{"--memory", "group", o->memory != 0},
+                  {"--csv", "stats", o->csv},
+                  {"--line", "stats", o->line != 0},
+                  {"--no-cache", "stats", o->no_cache},
+                  {"-o", "group mem stats", o->output != NULL}};
+    for (size_t i = 0; i < sizeof limits / sizeof limits[0]; i++)
+        if (limits[i].given && !strstr(limits[i].tools, tool)) {
+            fprintf(stderr, "heddle trace %s: '%s' is an option of: %s\n", tool, limits[i].option,
+                    limits[i].tools);
+            return false;
+        }
+    if (o->memory > SASS_GROUP_MOST_MEMORY >> 20) {
+        fprintf(stderr, "heddle trace group: '--memory' takes 1 to %zu MiB\n",
+                SASS_GROUP_MOST_MEMORY >> 20);
+        return false;
+    }
+    if (o->line && (o->line < 32 || o->line > 4096 || (o->line & (o->line - 1)))) {
+        fprintf(stderr, "heddle trace stats: '--line' takes a power of two from 32 to 4096\n");
+        return false;
+    }
+    return true;
+}
+
+static int print_stats(struct tool *tool)
+{
+    struct command_output out;
+    if (!command_output_open(&out))
+        return EXIT_ERRORS;
+    if (tool->c->options->csv)
+        command_trace_print_csv(&tool->stats, out.file);
+    else
+        command_trace_print(&tool->stats, out.file);
+    return command_output_close(&out, tool->c->options->output, true);
+}
+
+int command_trace(struct command *c)
+{
+    const struct options *o = c->options;
+    const char *word = o->arguments.items[0];
+    struct tool tool = {.c = c, .folder = o->output};
+    int index = 0;
+    while (index < TOOLS && strcmp(tools[index].name, word) != 0)
+        index++;
+    if (index == TOOLS)
+        return unknown_tool(word);
+    if (!options_fit(c, word))
+        return EXIT_USAGE;
+    bool writes_folder = tools[index].take == group || tools[index].take == filter;
+    if (writes_folder && tool.folder && mkdir(tool.folder, 0777) != 0 && errno != EEXIST) {
+        fail(&tool, "'%s' cannot be made: %s", tool.folder, strerror(errno));
+        return EXIT_ERRORS;
+    }
+    sass_output_guard();
+    tool.stats.line_bytes = o->line ? (uint32_t)o->line : SASS_STATS_LINE_BYTES;
+    for (size_t i = 1; i < o->arguments.count; i++)
+        tools[index].take(&tool, o->arguments.items[i]);
+    int status = tool.errors ? EXIT_ERRORS : EXIT_CLEAN;
+    if (tools[index].take == stats && !tool.errors)
+        status = print_stats(&tool);
+    sass_stats_release(&tool.stats);
+    return status;
+}

@@ -1,0 +1,13 @@
+/* The tables of `heddle trace stats`. */
+#ifndef HEDDLE_CODEGEN_COMMAND_TRACE_H
+#define HEDDLE_CODEGEN_COMMAND_TRACE_H
+
+#include <stdio.h>
+
+#include "components/traces/sass_trace/sass_stats.h"
+
+void command_trace_print(const struct sass_stats_run *run, FILE *out);
+/* One row for each kernel; the names of the columns are the names of docs/traces.md. */
+void command_trace_print_csv(const struct sass_stats_run *run, FILE *out);
+
+#endif

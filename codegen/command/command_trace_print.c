@@ -1,0 +1,169 @@
+/* Three tables for people: instructions by class, memory, reuse. CSV has one row for each kernel
+ * with everything. A ratio has six digits behind the point, which all hosts print alike. */
+#include "codegen/command/command_trace.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash ? slash + 1 : path;
+}
+
+static int file_width(const struct sass_stats_run *run)
+{
+    int width = 6;
+    for (size_t i = 0; i < run->count; i++) {
+        int size = (int)strlen(base_name(run->kernels[i].file));
+        width = size > width ? size : width;
+    }
+    return width;
+}
+
+/* The sums of all kernels; sets are not summed up, kernels share lines. */
+static struct sass_stats total_of(const struct sass_stats_run *run)
+{
+    struct sass_stats total = {0};
+    for (size_t i = 0; i < run->count; i++) {
+        const struct sass_stats *s = &run->kernels[i];
+        total.steps += s->steps;
+        total.lanes += s->lanes;
+        for (int c = 0; c < SASS_CLASS_COUNT; c++)
+            total.by_class[c] += s->by_class[c];
+        for (int p = 0; p < SASS_SPACE_COUNT; p++)
+            total.references[p] += s->references[p];
+    }
+    return total;
+}
+
+static void print_class_row(const struct sass_stats *s, const struct sass_stats *total,
+                            const char *name, int width, FILE *out)
+{
+    fprintf(out, "  %-*s %10" PRIu64 " %11" PRIu64, width, name, s->steps, s->lanes);
+    for (int c = 0; c < SASS_CLASS_COUNT; c++)
+        if (total->by_class[c])
+            fprintf(out, " %9" PRIu64, s->by_class[c]);
+    fputc('\n', out);
+}
+
+static void print_classes(const struct sass_stats_run *run, int width, FILE *out)
+{
+    struct sass_stats total = total_of(run);
+    fprintf(out, "instructions of warps (all classes), of threads, and of warps by class\n");
+    fprintf(out, "  %-*s %10s %11s", width, "kernel", "warps", "threads");
+    for (int c = 0; c < SASS_CLASS_COUNT; c++)
+        if (total.by_class[c])
+            fprintf(out, " %9s", sass_class_name((enum sass_class)c));
+    fputc('\n', out);
+    for (size_t i = 0; i < run->count; i++)
+        print_class_row(&run->kernels[i], &total, base_name(run->kernels[i].file), width, out);
+    if (run->count > 1)
+        print_class_row(&total, &total, "all", width, out);
+}
+
+static void print_memory(const struct sass_stats_run *run, int width, FILE *out)
+{
+    fprintf(out,
+            "\nreferences of threads, and what they touch of global memory in lines of %" PRIu32
+            " bytes\n",
+            run->line_bytes);
+    fprintf(out, "  %-*s %10s %10s %10s %10s %10s %10s %12s\n", width, "kernel", "shared", "local",
+            "global", "addresses", "line refs", "lines", "footprint");
+    for (size_t i = 0; i < run->count; i++) {
+        const struct sass_stats *s = &run->kernels[i];
+        fprintf(out,
+                "  %-*s %10" PRIu64 " %10" PRIu64 " %10" PRIu64 " %10" PRIu64 " %10" PRIu64
+                " %10" PRIu64 " %12" PRIu64 "\n",
+                width, base_name(s->file), s->references[SASS_SPACE_SHARED],
+                s->references[SASS_SPACE_LOCAL], s->references[SASS_SPACE_GLOBAL], s->addresses,
+                s->line_references, s->lines, s->lines * run->line_bytes);
+    }
+}
+
+static void print_reuse(const struct sass_stats_run *run, int width, FILE *out)
+{
+    fprintf(out,
+            "\nreuse: degree (references / addresses), lines shared with the kernel behind and "
+            "before / lines\n");
+    fprintf(out, "  %-*s %10s %10s %10s  %s\n", width, "kernel", "degree", "forward", "backward",
+            "name");
+    for (size_t i = 0; i < run->count; i++) {
+        const struct sass_stats *s = &run->kernels[i];
+        fprintf(out, "  %-*s %10.4f %10.4f %10.4f  %s\n", width, base_name(s->file),
+                sass_stats_degree(s), sass_stats_forward(s), sass_stats_backward(s), s->kernel);
+    }
+}
+
+void command_trace_print(const struct sass_stats_run *run, FILE *out)
+{
+    int width = file_width(run);
+    print_classes(run, width, out);
+    print_memory(run, width, out);
+    print_reuse(run, width, out);
+}
+
+static void print_quoted(const char *text, FILE *out)
+{
+    fputc('"', out);
+    for (; *text; text++) {
+        if (*text == '"')
+            fputc('"', out);
+        fputc(*text, out);
+    }
+    fputc('"', out);
+}
+
+/* Columns that only traces of AMD programs have: there when one of the traces is of one. */
+static bool has_amd(const struct sass_stats_run *run)
+{
+    for (size_t i = 0; i < run->count; i++)
+        if (sass_arch_is_amd(run->kernels[i].arch))
+            return true;
+    return false;
+}
+
+static void print_amd(const struct sass_stats *s, FILE *out)
+{
+    static const enum isa_unit units[] = {ISA_UNIT_VALU,   ISA_UNIT_SALU, ISA_UNIT_VMEM,
+                                          ISA_UNIT_SMEM,   ISA_UNIT_LDS,  ISA_UNIT_BRANCH,
+                                          ISA_UNIT_SPECIAL};
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+        fprintf(out, ",%" PRIu64, s->by_unit[units[i]]);
+    fprintf(out, ",%" PRIu64, s->vector_line_references);
+}
+
+void command_trace_print_csv(const struct sass_stats_run *run, FILE *out)
+{
+    fputs("file,kernel,id,architecture,blocks,warps,static,warp_instructions,thread_instructions",
+          out);
+    for (int c = 0; c < SASS_CLASS_COUNT; c++)
+        fprintf(out, ",%s", sass_class_name((enum sass_class)c));
+    fputs(",global_references,shared_references,local_references,addresses,line_references,lines,"
+          "footprint_bytes,common_forward,common_backward,degree_of_reuse,forward_reuse,"
+          "backward_reuse",
+          out);
+    bool amd = has_amd(run);
+    fputs(amd ? ",valu,salu,vmem,smem,lds,branches,special,vector_line_references\n" : "\n", out);
+    for (size_t i = 0; i < run->count; i++) {
+        const struct sass_stats *s = &run->kernels[i];
+        print_quoted(base_name(s->file), out);
+        fputc(',', out);
+        print_quoted(s->kernel, out);
+        fprintf(out, ",%" PRIu64 ",%s,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64,
+                s->kernel_id, sass_arch_name(s->arch), s->blocks, s->warps, s->static_count,
+                s->steps, s->lanes);
+        for (int c = 0; c < SASS_CLASS_COUNT; c++)
+            fprintf(out, ",%" PRIu64, s->by_class[c]);
+        fprintf(out,
+                ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
+                ",%" PRIu64 ",%" PRIu64 ",%.6f,%.6f,%.6f",
+                s->references[SASS_SPACE_GLOBAL], s->references[SASS_SPACE_SHARED],
+                s->references[SASS_SPACE_LOCAL], s->addresses, s->line_references, s->lines,
+                s->lines * run->line_bytes, s->common_behind, s->common_before,
+                sass_stats_degree(s), sass_stats_forward(s), sass_stats_backward(s));
+        if (amd)
+            print_amd(s, out);
+        fputc('\n', out);
+    }
+}

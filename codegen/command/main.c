@@ -1,0 +1,136 @@
+/* The `heddle` command: parses the command line, finds the toolkit's files, calls the command. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "codegen/command/command.h"
+#include "codegen/emit/emit.h"
+
+static int command_help(struct command *c)
+{
+    const struct options *o = c->options;
+    if (o->markdown) {
+        options_print_markdown(stdout);
+    } else if (o->man) {
+        options_print_man(stdout);
+    } else if (o->arguments.count == 0) {
+        options_print_help(stdout, COMMAND_COUNT);
+    } else {
+        for (int i = 0; i < COMMAND_COUNT; i++)
+            if (strcmp(options_command_name((enum options_command)i), o->arguments.items[0]) == 0) {
+                options_print_help(stdout, (enum options_command)i);
+                return EXIT_CLEAN;
+            }
+        fprintf(stderr, "heddle help: there is no command '%s'\n", o->arguments.items[0]);
+        return EXIT_USAGE;
+    }
+    return EXIT_CLEAN;
+}
+
+static const struct {
+    int (*run)(struct command *c);
+    bool needs_toolkit;
+} commands[COMMAND_COUNT] = {
+    [COMMAND_CHECK] = {command_check, true},    [COMMAND_GEN] = {command_gen, true},
+    [COMMAND_DOT] = {command_dot, true},        [COMMAND_DUMP] = {command_dump, true},
+    [COMMAND_PARAMS] = {command_params, true},  [COMMAND_FMT] = {command_fmt, false},
+    [COMMAND_DOC] = {command_doc, true},        [COMMAND_EXPLAIN] = {command_explain, false},
+    [COMMAND_NEW] = {command_new, false},       [COMMAND_BUILD] = {command_build, true},
+    [COMMAND_RUN] = {command_run, true},        [COMMAND_STATS] = {command_stats, false},
+    [COMMAND_API_TRACE] = {command_api_trace, false},
+    [COMMAND_DISASM] = {command_disasm, false}, [COMMAND_TRACE] = {command_trace, false},
+    [COMMAND_EXPERIMENT] = {command_experiment, false},
+    [COMMAND_SAMPLE] = {command_sample, false},
+    [COMMAND_HELP] = {command_help, false},
+};
+
+struct compilation *command_open(const struct command *c)
+{
+    const struct options *o = c->options;
+    struct compile_options options = {
+        .library_root = c->toolkit.library,
+        .include_paths = o->include.items,
+        .include_count = o->include.count,
+        .overrides = o->set.items,
+        .override_count = o->set.count,
+    };
+    return compile_open(&options);
+}
+
+bool command_wants_colour(void)
+{
+    const char *no_colour = getenv("NO_COLOR"), *terminal = getenv("TERM");
+    return isatty(STDERR_FILENO) && !(no_colour && *no_colour)
+           && !(terminal && strcmp(terminal, "dumb") == 0);
+}
+
+void command_print_diagnostics(const struct compilation *compilation)
+{
+    compile_print_diagnostics(compilation, stderr, command_wants_colour());
+}
+
+const struct model *command_platform(const struct command *c, struct compilation *compilation,
+                                     const char *file)
+{
+    const struct model *model = compile_platform(compilation, file, c->options->platform);
+    command_print_diagnostics(compilation);
+    return model;
+}
+
+bool command_temporary(const struct command *c, char path[sizeof COMMAND_TEMPORARY])
+{
+    int file = mkstemp(path);
+    if (file < 0) {
+        fprintf(stderr, "heddle %s: cannot create a file in /tmp: %s\n",
+                options_command_name(c->options->command), strerror(errno));
+        return false;
+    }
+    close(file);
+    return true;
+}
+
+bool command_output_open(struct command_output *output)
+{
+    *output = (struct command_output){0};
+    output->file = open_memstream(&output->text, &output->size);
+    if (!output->file)
+        fprintf(stderr, "heddle: out of memory\n");
+    return output->file != NULL;
+}
+
+int command_output_close(struct command_output *output, const char *path, bool ok)
+{
+    int status = ok ? EXIT_CLEAN : EXIT_ERRORS;
+    if (fclose(output->file) != 0) {
+        fprintf(stderr, "heddle: out of memory\n");
+        status = EXIT_ERRORS;
+    } else if (ok && path && strcmp(path, "-") != 0) {
+        if (emit_write_bytes(path, output->text, output->size) == EMIT_FAILED)
+            status = EXIT_ERRORS;
+    } else if (ok
+               && (fwrite(output->text, 1, output->size, stdout) != output->size
+                   || fflush(stdout) != 0)) {
+        fprintf(stderr, "heddle: cannot write to standard output\n");
+        status = EXIT_ERRORS;
+    }
+    free(output->text);
+    return status;
+}
+
+int main(int argc, char **argv)
+{
+    struct options options;
+    struct arena arena;
+    arena_init(&arena);
+    int status = options_parse(&options, argc, argv, compile_suggest);
+    if (status < 0) {
+        struct command c = {.arena = &arena, .options = &options};
+        status = EXIT_ERRORS;
+        if (!commands[options.command].needs_toolkit || toolkit_find(&arena, &c.toolkit))
+            status = commands[options.command].run(&c);
+    }
+    options_release(&options);
+    arena_release(&arena);
+    return status;
+}

@@ -1,0 +1,160 @@
+/* `heddle new`: files to start from, which compile and pass as they are, in any folder. */
+#include <errno.h>
+#include <limits.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "codegen/views/docs_text.h"
+#include "codegen/command/new_templates.h"
+#include "codegen/views/view.h"
+
+struct new_file {
+    const char *suffix; /* behind the name */
+    const char *template;
+};
+
+static const struct new_file component_files[] = {
+    {".heddle", new_component_heddle},
+    {".c", new_component_c},
+    {"_test.heddle", new_component_test},
+};
+static const struct new_file platform_files[] = {{".heddle", new_platform_heddle}};
+static const struct new_file part_files[] = {
+    {".heddle", new_part_heddle},
+    {".c", new_part_c},
+    {"_test.heddle", new_part_test},
+};
+
+#define COUNT(table)    (sizeof(table) / sizeof((table)[0]))
+#define NAME_MAX_LENGTH 64
+
+static const struct new_kind {
+    const char *name;
+    const struct new_file *files;
+    size_t count;
+    const char *next; /* what to try: @DIR@ stands for the folder with its slash */
+} kinds[] = {
+    {"component", component_files, COUNT(component_files),
+     "try: heddle run @DIR@@NAME@_test.heddle\n"},
+    {"platform", platform_files, COUNT(platform_files),
+     "try: heddle check @DIR@@NAME@.heddle\n"
+     "     heddle dot @DIR@@NAME@.heddle --svg -o @NAME@.svg\n"},
+    {"part", part_files, COUNT(part_files),
+     "try: heddle run @DIR@@NAME@_test.heddle\n"
+     "     heddle run @DIR@@NAME@_test.heddle --set cache.replacement=lru\n"},
+};
+
+/* Names that the files themselves use, and words of C: a component's name begins the names of its
+ * functions and is that of its struct. */
+static const char *const taken_names[] = {
+    "auto",     "break",    "case",   "char",    "component", "const",  "continue", "core",
+    "default",  "do",       "double", "dram",    "driver",    "else",   "engine",   "enum",
+    "extern",   "float",    "for",    "forward", "gcn3",      "goto",   "if",       "inline",
+    "int",      "long",     "mem",    "memory",  "message",   "mmu",    "pcie",     "platform",
+    "register", "restrict", "return", "ring",    "short",     "signed", "sizeof",   "static",
+    "struct",   "switch",   "tester", "typedef", "union",     "unit",   "unsigned", "void",
+    "volatile", "while",
+};
+
+static bool check_name(const char *name, struct view_error *error)
+{
+    size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz0123456789_");
+    if (!*name || name[length] || !strchr("abcdefghijklmnopqrstuvwxyz", *name)
+        || length > NAME_MAX_LENGTH) {
+        snprintf(error->text, sizeof error->text,
+                 "'%.80s' cannot be a name: take lower-case letters, digits and '_', a letter "
+                 "first, at most %d characters",
+                 name, NAME_MAX_LENGTH);
+        return false;
+    }
+    for (size_t i = 0; i < COUNT(taken_names); i++)
+        if (strcmp(name, taken_names[i]) == 0) {
+            snprintf(error->text, sizeof error->text,
+                     "'%s' cannot be the name: it is a word of C or of the library; try 'my_%s'",
+                     name, name);
+            return false;
+        }
+    return true;
+}
+
+/* Nothing is overwritten, so all files are looked for before one is written. */
+static bool check_free(const char *dir, const char *name, const struct new_kind *kind,
+                       struct view_error *error)
+{
+    for (size_t i = 0; i < kind->count; i++) {
+        char path[PATH_MAX];
+        int length = snprintf(path, sizeof path, "%s/%s%s", dir, name, kind->files[i].suffix);
+        if (length < 0 || (size_t)length >= sizeof path) {
+            snprintf(error->text, sizeof error->text, "the path of folder '%.80s...' is too long",
+                     dir);
+            return false;
+        }
+        if (access(path, F_OK) == 0) {
+            snprintf(error->text, sizeof error->text,
+                     "'%.900s' is there already and nothing was written; take another name or "
+                     "folder (-o DIR)",
+                     path);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* The text with what stands between two @ replaced. */
+static void write_template(FILE *out, const char *template, const char *name, const char *prefix)
+{
+    static const char name_mark[] = "@NAME@", dir_mark[] = "@DIR@";
+    for (const char *at; (at = strchr(template, '@')) != NULL;) {
+        bool is_name = strncmp(at, name_mark, sizeof name_mark - 1) == 0;
+        fprintf(out, "%.*s%s", (int)(at - template), template, is_name ? name : prefix);
+        template = at + (is_name ? sizeof name_mark : sizeof dir_mark) - 1;
+    }
+    fputs(template, out);
+}
+
+static bool write_files(const char *dir, const char *prefix, const char *name,
+                        const struct new_kind *kind, FILE *out, struct view_error *error)
+{
+    if (!docs_make_directory(dir, error))
+        return false;
+    for (size_t i = 0; i < kind->count; i++) {
+        char file[NAME_MAX_LENGTH + 32];
+        snprintf(file, sizeof file, "%s%s", name, kind->files[i].suffix);
+        FILE *f = docs_open(dir, file, error);
+        if (!f)
+            return false;
+        write_template(f, kind->files[i].template, name, prefix);
+        if (!docs_close(f, dir, file, error))
+            return false;
+        fprintf(out, "wrote %s%s\n", prefix, file);
+    }
+    return true;
+}
+
+static const struct new_kind *find_kind(const char *name)
+{
+    for (size_t i = 0; i < COUNT(kinds); i++)
+        if (strcmp(kinds[i].name, name) == 0)
+            return &kinds[i];
+    return NULL;
+}
+
+bool view_new_is_kind(const char *kind)
+{
+    return find_kind(kind) != NULL;
+}
+
+bool view_new(const char *kind_name, const char *name, const char *dir, FILE *out,
+              struct view_error *error)
+{
+    const struct new_kind *kind = find_kind(kind_name);
+    const char *folder = dir ? dir : ".";
+    char prefix[PATH_MAX];
+    if (!check_name(name, error) || !check_free(folder, name, kind, error))
+        return false;
+    snprintf(prefix, sizeof prefix, "%s%s", dir ? dir : "", dir ? "/" : "");
+    if (!write_files(folder, prefix, name, kind, out, error))
+        return false;
+    write_template(out, kind->next, name, prefix);
+    return true;
+}

@@ -1,0 +1,530 @@
+/* The table comes first, then what is made from it. An option belongs to the commands in its mask;
+ * one that stands with the wrong command is an error that says where it belongs. */
+#include "codegen/command/options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/engine/version.h"
+
+enum kind { KIND_FLAG, KIND_TEXT, KIND_LIST, KIND_NUMBER };
+
+#define ON(command) (1u << COMMAND_##command)
+#define MODEL_COMMANDS                                                                             \
+    (ON(CHECK) | ON(GEN) | ON(DOT) | ON(DUMP) | ON(PARAMS) | ON(DOC) | ON(BUILD) | ON(RUN))
+#define TRIAL_COMMANDS    (ON(EXPERIMENT) | ON(SAMPLE))
+#define PLATFORM_COMMANDS ((MODEL_COMMANDS & ~ON(DOC)) | TRIAL_COMMANDS)
+#define BUILD_COMMANDS    (ON(GEN) | ON(BUILD) | ON(RUN) | TRIAL_COMMANDS)
+
+static const struct command {
+    const char *name;
+    const char *arguments;
+    const char *summary;
+    const char *text;
+    unsigned least, most; /* arguments */
+} commands[COMMAND_COUNT] = {
+    [COMMAND_CHECK] = {"check", "FILE...", "report every mistake in a description",
+                       "Prints all diagnostics with their places and likely fixes. Exit status 0 "
+                       "when there are no errors.",
+                       1, UINT32_MAX},
+    [COMMAND_GEN] =
+        {"gen", "FILE -o DIR", "write the generated C",
+         "Writes a header for each enumeration, protocol, packet, component and part in scope, "
+         "and for a file with a platform "
+         "a wrapper for each unit and platform.c. Files whose content does not change "
+         "are not touched.",
+         1, 1},
+    [COMMAND_DOT] = {"dot", "FILE", "draw the topology",
+                     "Graphviz source on standard output; --svg lays it out, --html makes a page "
+                     "to click through. Both need "
+                     "Graphviz.",
+                     1, 1},
+    [COMMAND_DUMP] = {"dump", "FILE --json", "print the elaborated platform",
+                      "The whole platform after elaboration, as JSON.", 1, 1},
+    [COMMAND_PARAMS] = {"params", "FILE", "list all parameters",
+                        "Each parameter's value, unit and where it comes from.", 1, 1},
+    [COMMAND_FMT] =
+        {"fmt", "FILE...", "lay out descriptions canonically",
+         "Rewrites the files in place; with --check only tells which ones would change (status 1).",
+         1, UINT32_MAX},
+    [COMMAND_DOC] = {"doc", "[FILE...] -o DIR", "write the component and platform reference",
+                     "Documents the library, and the given files, as Markdown and HTML.", 0,
+                     UINT32_MAX},
+    [COMMAND_EXPLAIN] =
+        {"explain", "CODE", "explain a diagnostic",
+         "What the diagnostic means, why it is one, and examples. Without a code, lists all.", 0,
+         1},
+    [COMMAND_NEW] =
+        {"new", "component|part|platform NAME", "start a component, a part or a platform",
+         "Writes a description, a C file and a test that compile and pass. A part starts as a "
+         "replacement policy of caches. Nothing is overwritten.",
+         2, 2},
+    [COMMAND_BUILD] = {"build", "FILE", "generate and compile a platform",
+                       "Compiles the platform for exactly these parameters. Everything is cached "
+                       "by content; what has not changed is "
+                       "not compiled again. Prints the path of platform.so.",
+                       1, 1},
+    [COMMAND_RUN] = {"run", "FILE [-- PROGRAM ARGS...]", "simulate",
+                     "Builds the platform if need be and runs the program on it; without a "
+                     "program, a platform that drives itself. "
+                     "The exit status is the program's, or that of a failed simulation: 3 a "
+                     "component gave up, 4 deadlock, "
+                     "5 stall, 6 cycle limit, 7 not started.",
+                     1, 1},
+    [COMMAND_EXPERIMENT] =
+        {"experiment", "FILE --kernels LIST -o DIR [-- PROGRAM ARGS...]",
+         "compare ways to warm up before kernels",
+         "Simulates each chosen launch of the program, or kernel of --sass-trace, after every kind "
+         "of warm-up (perfect, none, "
+         "memory:1 to memory:10, full-memory, functional), and corrects the cold one by two "
+         "formulas. Writes results.csv, ipc.svg, accuracy.svg and index.html to DIR, "
+         "with --corrections only results.csv. docs/warmup.md explains them.",
+         1, 1},
+    [COMMAND_SAMPLE] =
+        {"sample", "FILE [-- PROGRAM ARGS...]", "cycles of all kernels from a few of them",
+         "Runs the program, or plays --sass-trace: groups launches by what they execute, simulates "
+         "a few of each "
+         "group in detail, executes the others without timing, and extrapolates, with a 95 % "
+         "interval. docs/warmup.md explains it.",
+         1, 1},
+    [COMMAND_STATS] =
+        {"stats", "A.json [B.json]", "show statistics, or the difference of two runs",
+         "Tables of what `heddle run --stats` wrote; with --report cpi, of its kernels' "
+         "time.",
+         1, 2},
+    [COMMAND_API_TRACE] =
+        {"api-trace", "check FILE|DIR", "work on traces of API calls",
+         "check: reads cuda_calls.trace (or FILE) as balar's trace player does, with heddle's "
+         "extension, and reports every mistake with its line: unknown calls, bad numbers, memory "
+         "that is not allocated, data files that are missing or short, and kernels that the code "
+         "objects of the trace and of --module do not have.",
+         2, 2},
+    [COMMAND_DISASM] = {"disasm", "[FILE | -]", "disassemble GPU code",
+                        "Code objects, HIP programs and offload bundles by kernel; anything else "
+                        "as raw machine code for --mcpu.",
+                        0, 1},
+    [COMMAND_TRACE] =
+        {"trace", "group|mem|stats|check FILE...", "work on SASS instruction traces",
+         "Tools for the traces of Accel-Sim's NVBit tracer: single files (.trace, "
+         ".traceg, also packed with xz or zstd) or lists (kernelslist, "
+         "kernelslist.g). group: sorts raw traces by thread block and warp, in "
+         "bounded memory. mem: writes kernel-mem-N.traceg with the memory "
+         "instructions and EXIT. stats: instructions by class, footprint and reuse of "
+         "each kernel; keeps a binary copy beside each trace, which the next run reads "
+         "instead. check: names each malformed line.",
+         2, UINT32_MAX},
+    [COMMAND_HELP] = {"help", "[COMMAND]", "explain a command", "", 0, 1},
+};
+
+#define FIELD(member) offsetof(struct options, member)
+
+static const struct option_spec {
+    const char *name;
+    const char *argument; /* NULL: a flag */
+    enum kind kind;
+    size_t field;
+    unsigned commands;
+    const char *help;
+} specs[] = {
+    {"--set", "PATH=VALUE", KIND_LIST, FIELD(set), PLATFORM_COMMANDS,
+     "override a parameter; arrays without an index and globs mean all that match, later ones win"},
+    {"--platform", "NAME", KIND_TEXT, FIELD(platform), PLATFORM_COMMANDS,
+     "which platform of the file (default: the last)"},
+    {"-I", "DIR", KIND_LIST, FIELD(include), MODEL_COMMANDS | TRIAL_COMMANDS,
+     "search imports here, before the library"},
+    {"-o", "PATH", KIND_TEXT, FIELD(output),
+     ON(GEN) | ON(DOT) | ON(DUMP) | ON(PARAMS) | ON(DOC) | ON(NEW) | ON(BUILD) | ON(STATS)
+         | ON(TRACE) | TRIAL_COMMANDS,
+     "where to write: a folder (gen, doc, new, build, experiment, trace group, trace mem) or a "
+     "file (the "
+     "others; default standard output)"},
+    {"--module", "FILE", KIND_LIST, FIELD(module), ON(API_TRACE) | ON(RUN),
+     "a code object or bundle with kernels of the trace of API calls"},
+    {"--json", NULL, KIND_FLAG, FIELD(json), ON(CHECK) | ON(DUMP) | ON(PARAMS), "as JSON"},
+    {"--csv", NULL, KIND_FLAG, FIELD(csv), ON(PARAMS) | ON(STATS) | ON(TRACE),
+     "as comma-separated values"},
+    {"--level", "LEVEL", KIND_TEXT, FIELD(level), ON(DOT), "platform, gpu (default) or full"},
+    {"--expand", "PATH", KIND_LIST, FIELD(expand), ON(DOT), "open this instance, too"},
+    {"--only", "KIND", KIND_TEXT, FIELD(only), ON(DOT), "memory or control connections only"},
+    {"--svg", NULL, KIND_FLAG, FIELD(svg), ON(DOT), "lay out with Graphviz"},
+    {"--html", "DIR", KIND_TEXT, FIELD(html_folder), ON(DOT), "write a page to click through"},
+    {"--check", NULL, KIND_FLAG, FIELD(check), ON(FMT),
+     "change nothing, status 1 when a file is not canonical"},
+    {"--generic", NULL, KIND_FLAG, FIELD(generic), BUILD_COMMANDS,
+     "read parameters at run time: slower, but a changed parameter needs no compiler"},
+    {"--jobs", "N", KIND_NUMBER, FIELD(jobs), ON(BUILD) | ON(RUN),
+     "compilers at a time (default: as many as processors)"},
+    {"--verbose", NULL, KIND_FLAG, FIELD(verbose), ON(GEN) | ON(BUILD) | ON(RUN) | TRIAL_COMMANDS,
+     "say what is done, on standard error"},
+    {"--mode", "MODE", KIND_TEXT, FIELD(mode), ON(RUN),
+     "timing, or functional: the same instructions at once, without timing"},
+    {"--kernels", "LIST", KIND_TEXT, FIELD(kernels), ON(RUN) | ON(EXPERIMENT),
+     "launches to simulate in detail: numbers from 1, ranges and kernels' names, as in "
+     "3,7-9,scale; or (run) auto: a few of each kind, chosen while the program runs, from which "
+     "the statistics tell all; the others are executed without timing"},
+    {"--warmup", "HOW", KIND_TEXT, FIELD(warmup), ON(RUN) | ON(SAMPLE),
+     "before each of them: none, perfect, full-memory, memory:N, functional (default) or "
+     "functional:N, of all or the N preceding launches"},
+    {"--interval", "PERCENT", KIND_TEXT, FIELD(interval), ON(RUN) | ON(SAMPLE),
+     "of launches chosen while the program runs: how wide half of the interval may be; less is "
+     "simulated where it is narrower (default 1)"},
+    {"--profile", "KIND", KIND_TEXT, FIELD(profile), ON(RUN),
+     "with --mode functional, in the statistics of each launch: blocks, what it executed; memory, "
+     "also what it accessed, and what of that caches and TLBs would not have had"},
+    {"--kept", "FILE", KIND_TEXT, FIELD(kept), ON(RUN),
+     "what caches and TLBs keep from the launches before: written with --profile memory, read with "
+     "--kernels and --warmup none, for what cold misses cost"},
+    {"--per-group", "N", KIND_NUMBER, FIELD(per_group), ON(SAMPLE),
+     "with --sass-trace: kernels to simulate of each group (default 3)"},
+    {"--corrections", NULL, KIND_FLAG, FIELD(corrections), ON(EXPERIMENT),
+     "only perfect, none and the corrections, all launches in one run each"},
+    {"--full", NULL, KIND_FLAG, FIELD(full), ON(SAMPLE),
+     "simulate everything in detail, too, and compare"},
+    {"--unified", "GPUS", KIND_TEXT, FIELD(unified), ON(RUN),
+     "GPUs, such as 0,1,2,3, that the program sees as one device: memory and work-groups are "
+     "spread "
+     "over them"},
+    {"--stats", "FILE", KIND_TEXT, FIELD(stats), ON(RUN), "write statistics as JSON"},
+    {"--stats-no-host", NULL, KIND_FLAG, FIELD(stats_no_host), ON(RUN),
+     "leave out what depends on the host"},
+    {"--kernel-stats", "WHICH", KIND_TEXT, FIELD(kernel_stats), ON(RUN),
+     "components' statistics of each kernel: sum (default; over arrays inside a GPU), all or none"},
+    {"--report", "KIND", KIND_TEXT, FIELD(report), ON(RUN) | ON(STATS),
+     "cpi: where the time of each kernel's wavefronts went, and what limits it (run: on standard "
+     "error at the end)"},
+    {"--trace", "FILE", KIND_TEXT, FIELD(trace), ON(RUN),
+     "write a trace for Perfetto or chrome://tracing"},
+    {"--sass-trace", "LIST", KIND_TEXT, FIELD(sass_trace), ON(RUN) | TRIAL_COMMANDS,
+     "play the SASS traces that this kernelslist.g names, or one .traceg, on a platform with a "
+     "trace_player"},
+    {"--dump", "FILE", KIND_TEXT, FIELD(dump), ON(RUN),
+     "write the state of the simulation at --dump-at and go on; only without a program"},
+    {"--dump-at", "WHEN", KIND_TEXT, FIELD(dump_at), ON(RUN),
+     "when: a cycle of the fastest clock, or a time with its unit (25us)"},
+    {"--load", "FILE", KIND_TEXT, FIELD(load), ON(RUN),
+     "continue from the state in FILE, of the same platform with the same parameters"},
+    {"--watch", "ADDRESS", KIND_LIST, FIELD(watch), ON(RUN),
+     "print every message about the line of 64 bytes at ADDRESS; only without a program"},
+    {"--play-trace", "DIR|LIST", KIND_TEXT, FIELD(play_trace), ON(RUN),
+     "play the recorded instructions of an AMD program instead of running one"},
+    {"--api-trace", "FILE|DIR", KIND_TEXT, FIELD(api_trace), ON(RUN),
+     "play a trace of API calls instead of a program, and compare what it copies to the host"},
+    {"--record-api-trace", "DIR", KIND_TEXT, FIELD(record_api_trace), ON(RUN),
+     "record the program's calls of HIP, with their data, in a new folder for --api-trace"},
+    {"--record-trace", "DIR", KIND_TEXT, FIELD(record_trace), ON(RUN),
+     "record what each wavefront of the program's kernels executes, in a new folder"},
+    {"--threads", "N", KIND_NUMBER, FIELD(threads), ON(RUN) | TRIAL_COMMANDS,
+     "threads of the simulation (default 1); must change no result, only the time it takes"},
+    {"--max-cycles", "N", KIND_NUMBER, FIELD(max_cycles), ON(RUN),
+     "end the run after so many cycles of the fastest clock"},
+    {"--stall-limit", "N", KIND_NUMBER, FIELD(stall_limit), ON(RUN),
+     "cycles without progress that count as a hang"},
+    {"--tick-order", "ORDER", KIND_TEXT, FIELD(tick_order), ON(RUN),
+     "ascending, descending or random:SEED; must change nothing"},
+    {"--tick-all", NULL, KIND_FLAG, FIELD(tick_all), ON(RUN),
+     "tick every component at every edge; must change nothing"},
+    {"--mcpu", "TARGET", KIND_TEXT, FIELD(mcpu), ON(DISASM),
+     "gfx803 or gfx906 (default: what the code object says)"},
+    {"--memory", "MIB", KIND_NUMBER, FIELD(memory), ON(TRACE),
+     "group: how much memory to sort in (default 160)"},
+    {"--line", "BYTES", KIND_NUMBER, FIELD(line), ON(TRACE),
+     "stats: bytes of a line (default 128)"},
+    {"--no-cache", NULL, KIND_FLAG, FIELD(no_cache), ON(TRACE) | ON(RUN) | TRIAL_COMMANDS,
+     "stats, --sass-trace: neither read nor write the binary copies"},
+    {"--markdown", NULL, KIND_FLAG, FIELD(markdown), ON(HELP), "all commands as Markdown"},
+    {"--man", NULL, KIND_FLAG, FIELD(man), ON(HELP), "all commands as a man page"},
+};
+#define SPEC_COUNT (sizeof specs / sizeof specs[0])
+
+const char *options_command_name(enum options_command command)
+{
+    return commands[command].name;
+}
+
+static void print_option(FILE *out, const struct option_spec *spec)
+{
+    char left[40];
+    snprintf(left, sizeof left, "%s%s%s", spec->name, spec->argument ? " " : "",
+             spec->argument ? spec->argument : "");
+    fprintf(out, "  %-22s %s\n", left, spec->help);
+}
+
+void options_print_help(FILE *out, enum options_command command)
+{
+    if (command == COMMAND_COUNT) {
+        fprintf(out, "usage: heddle COMMAND [OPTIONS] ARGUMENTS\n\nCommands:\n");
+        for (int i = 0; i < COMMAND_COUNT; i++)
+            fprintf(out, "  %-10s %s\n", commands[i].name, commands[i].summary);
+        fprintf(out,
+                "\n`heddle help COMMAND` tells more. `heddle --version` prints the version.\n");
+        return;
+    }
+    fprintf(out, "usage: heddle %s %s\n\n%s\n", commands[command].name, commands[command].arguments,
+            commands[command].text);
+    bool any = false;
+    for (size_t i = 0; i < SPEC_COUNT; i++) {
+        if (!(specs[i].commands >> command & 1))
+            continue;
+        if (!any)
+            fprintf(out, "\nOptions:\n");
+        any = true;
+        print_option(out, &specs[i]);
+    }
+}
+
+void options_print_markdown(FILE *out)
+{
+    fprintf(out, "# The command line\n\nMade by `heddle help --markdown` from the table that "
+                 "parses the options.\n\n");
+    fprintf(out, "Exit status: 0 clean, 1 errors, 2 wrong usage; `run` has more.\n");
+    for (int c = 0; c < COMMAND_COUNT; c++) {
+        fprintf(out, "\n## heddle %s\n\n```\nheddle %s %s\n```\n\n%s\n", commands[c].name,
+                commands[c].name, commands[c].arguments,
+                *commands[c].text ? commands[c].text : "Explains a command.");
+        bool any = false;
+        for (size_t i = 0; i < SPEC_COUNT; i++) {
+            if (!(specs[i].commands >> c & 1))
+                continue;
+            if (!any)
+                fprintf(out, "\n| option | meaning |\n| --- | --- |\n");
+            any = true;
+            fprintf(out, "| `%s%s%s` | %s |\n", specs[i].name, specs[i].argument ? " " : "",
+                    specs[i].argument ? specs[i].argument : "", specs[i].help);
+        }
+    }
+}
+
+void options_print_man(FILE *out)
+{
+    fprintf(out, ".TH HEDDLE 1 \"\" \"heddle " HEDDLE_VERSION
+                 "\"\n.SH NAME\nheddle \\- describe, check, build and run GPU platforms\n");
+    fprintf(out, ".SH SYNOPSIS\n.B heddle\n.I COMMAND\n[OPTIONS] ARGUMENTS\n.SH COMMANDS\n");
+    for (int c = 0; c < COMMAND_COUNT; c++) {
+        fprintf(out, ".SS heddle %s %s\n%s\n", commands[c].name, commands[c].arguments,
+                commands[c].text);
+        for (size_t i = 0; i < SPEC_COUNT; i++)
+            if (specs[i].commands >> c & 1)
+                fprintf(out, ".TP\n.B \\%s%s%s\n%s\n", specs[i].name, specs[i].argument ? " " : "",
+                        specs[i].argument ? specs[i].argument : "", specs[i].help);
+    }
+    fprintf(out, ".SH EXIT STATUS\n0 clean, 1 errors, 2 wrong usage.\n.SH ENVIRONMENT\n");
+    fprintf(out, ".TP\n.B HEDDLE_HOME\nan installation prefix or a build folder to use instead of "
+                 "the command's own\n");
+    fprintf(out, ".TP\n.B HEDDLE_CACHE\nwhere built platforms are kept (default "
+                 "$XDG_CACHE_HOME/heddle or ~/.cache/heddle)\n");
+    fprintf(out,
+            ".TP\n.B HEDDLE_CACHE_LIMIT\nhow large that may become before what was used longest "
+            "ago is removed (default 2GiB; 0: no bound)\n");
+    fprintf(out, ".TP\n.B HEDDLE_CC, HEDDLE_CFLAGS\nthe compiler (default cc) and flags behind the "
+                 "default ones\n");
+}
+
+static int usage(const char *command)
+{
+    fprintf(stderr, "help: `heddle help%s%s` lists what there is\n", command ? " " : "",
+            command ? command : "");
+    return EXIT_USAGE;
+}
+
+static void did_you_mean(options_suggest *suggest, const char *word, const char *const *candidates,
+                         size_t count)
+{
+    const char *near = suggest ? suggest(word, candidates, count) : NULL;
+    if (near)
+        fprintf(stderr, "help: did you mean '%s'?\n", near);
+}
+
+static int find_command(const char *word, options_suggest *suggest)
+{
+    const char *names[COMMAND_COUNT];
+    for (int i = 0; i < COMMAND_COUNT; i++) {
+        if (strcmp(commands[i].name, word) == 0)
+            return i;
+        names[i] = commands[i].name;
+    }
+    fprintf(stderr, "heddle: unknown command '%s'\n", word);
+    did_you_mean(suggest, word, names, COMMAND_COUNT);
+    usage(NULL);
+    return -1;
+}
+
+/* "--set", "--set=x" and "-Ix" name their option; `*value` is what stands behind it, or NULL. */
+static const struct option_spec *find_option(const char *word, const char **value)
+{
+    for (size_t i = 0; i < SPEC_COUNT; i++) {
+        size_t size = strlen(specs[i].name);
+        if (strncmp(word, specs[i].name, size) != 0)
+            continue;
+        *value = NULL;
+        if (word[size] == '\0')
+            return &specs[i];
+        if (word[size] == '=' && word[1] == '-') {
+            *value = word + size + 1;
+            return &specs[i];
+        }
+        if (word[1] != '-') {
+            *value = word + size;
+            return &specs[i];
+        }
+    }
+    return NULL;
+}
+
+static int unknown_option(const struct options *options, const char *word, options_suggest *suggest)
+{
+    const char *names[SPEC_COUNT];
+    size_t count = 0;
+    for (size_t i = 0; i < SPEC_COUNT; i++)
+        if (specs[i].commands >> options->command & 1)
+            names[count++] = specs[i].name;
+    fprintf(stderr, "heddle %s: unknown option '%s'\n", commands[options->command].name, word);
+    did_you_mean(suggest, word, names, count);
+    return usage(commands[options->command].name);
+}
+
+static int wrong_command(const struct options *options, const struct option_spec *spec)
+{
+    fprintf(stderr, "heddle %s: '%s' does not belong to this command; it does to",
+            commands[options->command].name, spec->name);
+    for (int c = 0; c < COMMAND_COUNT; c++)
+        if (spec->commands >> c & 1)
+            fprintf(stderr, " %s", commands[c].name);
+    fputc('\n', stderr);
+    return usage(commands[options->command].name);
+}
+
+static int store(struct options *options, const struct option_spec *spec, const char *value)
+{
+    char *field = (char *)options + spec->field;
+    if (spec->kind == KIND_TEXT) {
+        memcpy(field, &value, sizeof value);
+    } else if (spec->kind == KIND_LIST) {
+        struct options_list *list = (struct options_list *)(void *)field;
+        list->items[list->count++] = value;
+    } else if (spec->kind == KIND_NUMBER) {
+        char *end;
+        errno = 0;
+        unsigned long long number = strtoull(value, &end, 10);
+        if (errno != 0 || end == value || *end || *value == '-' || number == 0) {
+            fprintf(stderr, "heddle %s: '%s' wants a positive whole number, not '%s'\n",
+                    commands[options->command].name, spec->name, value);
+            return EXIT_USAGE;
+        }
+        *(uint64_t *)(void *)field = number;
+    } else {
+        *(bool *)field = true;
+    }
+    return -1;
+}
+
+/* One option at argv[*at]; moves past its value. */
+static int parse_option(struct options *options, int argc, char **argv, int *at,
+                        options_suggest *suggest)
+{
+    const char *value, *word = argv[*at];
+    const struct option_spec *spec = find_option(word, &value);
+    if (!spec)
+        return unknown_option(options, word, suggest);
+    if (!(spec->commands >> options->command & 1))
+        return wrong_command(options, spec);
+    if (!spec->argument && value) {
+        fprintf(stderr, "heddle %s: '%s' takes no value\n", commands[options->command].name,
+                spec->name);
+        return EXIT_USAGE;
+    }
+    if (spec->argument && !value) {
+        if (*at + 1 >= argc) {
+            fprintf(stderr, "heddle %s: '%s' needs a %s\n", commands[options->command].name,
+                    spec->name, spec->argument);
+            return EXIT_USAGE;
+        }
+        value = argv[++*at];
+    }
+    return store(options, spec, value);
+}
+
+static int check_arguments(const struct options *options)
+{
+    const struct command *command = &commands[options->command];
+    size_t count = options->arguments.count;
+    if (count >= command->least && count <= command->most)
+        return -1;
+    if (count < command->least)
+        fprintf(stderr, "heddle %s: %s expected: heddle %s %s\n", command->name,
+                command->least == 1 ? "an argument is" : "more arguments are", command->name,
+                command->arguments);
+    else
+        fprintf(stderr, "heddle %s: '%s' is one argument too many%s\n", command->name,
+                options->arguments.items[command->most],
+                options->command == COMMAND_RUN ? "; the program stands behind `--`" : "");
+    return usage(command->name);
+}
+
+static int parse_words(struct options *options, int argc, char **argv, options_suggest *suggest)
+{
+    for (int i = 2; i < argc; i++) {
+        const char *word = argv[i];
+        int status = -1;
+        if (strcmp(word, "--") == 0) {
+            if (!((ON(RUN) | TRIAL_COMMANDS) >> options->command & 1)) {
+                fprintf(stderr, "heddle %s: '--' belongs to `run` and commands that run programs\n",
+                        commands[options->command].name);
+                return EXIT_USAGE;
+            }
+            options->program = argv + i + 1;
+            break;
+        }
+        if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
+            options_print_help(stdout, options->command);
+            return EXIT_CLEAN;
+        }
+        if (word[0] == '-' && word[1] != '\0')
+            status = parse_option(options, argc, argv, &i, suggest);
+        else
+            options->arguments.items[options->arguments.count++] = word;
+        if (status >= 0)
+            return status;
+    }
+    return check_arguments(options);
+}
+
+int options_parse(struct options *options, int argc, char **argv, options_suggest *suggest)
+{
+    *options = (struct options){0};
+    if (argc < 2) {
+        options_print_help(stderr, COMMAND_COUNT);
+        return EXIT_USAGE;
+    }
+    if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+        options_print_help(stdout, COMMAND_COUNT);
+        return EXIT_CLEAN;
+    }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("heddle " HEDDLE_VERSION "\n");
+        return EXIT_CLEAN;
+    }
+    int command = find_command(argv[1], suggest);
+    if (command < 0)
+        return EXIT_USAGE;
+    options->command = (enum options_command)command;
+    struct options_list *lists[] = {&options->arguments, &options->set,   &options->include,
+                                    &options->expand,    &options->watch, &options->module};
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+        lists[i]->items = calloc((size_t)argc, sizeof *lists[i]->items);
+        if (!lists[i]->items) {
+            fprintf(stderr, "heddle: out of memory\n");
+            exit(EXIT_USAGE);
+        }
+    }
+    return parse_words(options, argc, argv, suggest);
+}
+
+void options_release(struct options *options)
+{
+    struct options_list *lists[] = {&options->arguments, &options->set,   &options->include,
+                                    &options->expand,    &options->watch, &options->module};
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+        free(lists[i]->items);
+    *options = (struct options){0};
+}

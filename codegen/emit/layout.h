@@ -1,0 +1,71 @@
+/* From the model to what a build consists of: units (component types compiled with one set of
+ * parameters), and the tables of runtime/state/platform.h with every number filled in. The C file of a
+ * specialised platform and the `.tables` file of a generic one are two ways to print the same
+ * tables.
+ *
+ * Order. Instances are grouped by clock domain, then by unit in order of first appearance, then in
+ * order of declaration. Generic builds keep the groups of specialised ones and only let all groups
+ * of a type refer to the same unit, so ids, tick order and statistics are the same in both. Request
+ * rings and reply rings are numbered by connection. Parts stand behind their owners. */
+#ifndef HEDDLE_CODEGEN_LAYOUT_H
+#define HEDDLE_CODEGEN_LAYOUT_H
+
+#include "codegen/emit/intern.h"
+#include "dsl/arena.h"
+#include "dsl/model.h"
+#include "runtime/state/platform.h"
+
+/* The part types that may fill one slot of a component or part, in one unit. */
+struct layout_slot {
+    const struct model_type *owner;
+    const struct model_part_decl *decl;
+    VECTOR(const struct model_type *) fillers;
+    bool may_be_empty;
+};
+
+/* Parameter values that all parts of a type share inside a unit. */
+struct layout_part_type {
+    const struct model_type *type;
+    const struct model_part *first; /* NULL in generic units */
+    bool uniform;                   /* all parts of the type have the parameters of `first` */
+};
+
+struct layout_unit {
+    const struct model_type *type;
+    const char
+        *symbol; /* "cache__1", "cache__generic": C name of the descriptor, stem of the file */
+    const struct model_instance *first; /* that needs it */
+    bool generic;
+    VECTOR(struct layout_part_type)
+    parts; /* what an owner refers to stands before it; index = part.kind */
+    VECTOR(struct layout_slot) slots;
+    VECTOR(const struct model_type *) visited; /* while a generic unit is made */
+};
+
+struct layout {
+    struct arena *arena;
+    const struct model *model;
+    bool generic;
+    VECTOR(struct layout_unit *)
+    units; /* what the build compiles; group.unit is an index in here */
+    VECTOR(const struct model_instance *) instances; /* as in table.instances */
+    uint32_t *positions;                             /* leaf_id -> index in instances */
+    VECTOR(const struct model_part *) parts;         /* as in table.parts */
+    VECTOR(const struct model_connection *) rings;   /* of each ring in table.rings */
+    struct platform_table table;                     /* complete but for `units` */
+    char model_hash[65];
+};
+
+/* The model must have a root. Lives in `arena`. */
+struct layout *layout_make(struct arena *arena, const struct model *model, bool generic);
+
+/* Folders with sources that the unit's wrapper includes, each once, in order of use; "" is the
+ * current one. */
+uint32_t layout_unit_folders(const struct layout *layout, const struct layout_unit *unit,
+                             const char ***folders);
+
+/* A type of the model by name, or NULL. */
+const struct model_type *layout_find_type(const struct model *model, const char *name,
+                                          bool is_part);
+
+#endif

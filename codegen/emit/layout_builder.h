@@ -1,0 +1,56 @@
+/* The state that layout.c and layout_wires.c share while the tables of a platform are filled.
+ * Nobody else includes it. */
+#ifndef HEDDLE_CODEGEN_LAYOUT_BUILDER_H
+#define HEDDLE_CODEGEN_LAYOUT_BUILDER_H
+
+#include "codegen/emit/emit.h"
+#include "codegen/emit/intern.h"
+#include "codegen/emit/layout.h"
+#include "codegen/emit/layout_units.h"
+
+/* The tables while they grow. */
+struct builder {
+    struct layout *layout;
+    struct arena *arena;
+    const struct model *model;
+    struct layout_assignment assignment;
+    struct emit strings;
+    struct intern string_offsets;
+    struct intern param_blocks;
+    uint32_t *request_ring; /* by connection id */
+    uint32_t *reply_ring;   /* RING_NONE for one-way protocols */
+    uint32_t *part_number;  /* by model id */
+    uint32_t *first_store;  /* by leaf id: number of its first store */
+    uint32_t *pending;      /* by ring: position among the receiver's incoming rings */
+    VECTOR(struct platform_domain) domains;
+    VECTOR(struct platform_group) groups;
+    VECTOR(struct platform_instance) instances;
+    VECTOR(struct platform_ring) rings;
+    VECTOR(struct platform_link) links;
+    VECTOR(struct platform_part) parts;
+    VECTOR(struct platform_protocol) protocols;
+    VECTOR(struct platform_message) messages;
+    VECTOR(struct platform_space) spaces;
+    VECTOR(struct platform_map) maps;
+    VECTOR(uint32_t) param_names;
+    VECTOR(uint32_t) param_units;
+    VECTOR(int64_t) params;
+    VECTOR(uint32_t) bindings;
+    VECTOR(uint8_t) binding_kinds;
+    VECTOR(uint32_t) port_rings;
+    VECTOR(uint32_t) part_refs;
+    VECTOR(uint32_t) incoming;
+    VECTOR(uint32_t) partitions;
+    VECTOR(uint32_t) routes;
+};
+
+/* Offset of `text` (NULL: "") in the strings; equal texts stand there once. */
+uint32_t layout_add_string(struct builder *b, const char *text);
+
+/* layout_wires.c: what connects instances. Positions and ring numbers must be known, and the
+ * receivers' lists of incoming rings made. */
+void layout_add_rings(struct builder *b);
+void layout_add_protocols(struct builder *b);
+void layout_add_spaces(struct builder *b);
+
+#endif

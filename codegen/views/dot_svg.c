@@ -1,0 +1,89 @@
+/* SVG as a browser wants it. Graphviz puts tooltips in xlink:title attributes, which browsers
+ * ignore, and names of our nodes in <title> elements, which they show; ids count from one in each
+ * picture. This file swaps the first two and prefixes the third. It reads tags and text only as far
+ * as that takes: attribute values of Graphviz hold no bare quotes or brackets. */
+#include "codegen/views/dot.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* One tag, from '<' to behind '>'. */
+static void copy_tag(const char *tag, const char *end, const char *id_prefix, FILE *out)
+{
+    static const char tooltip[] = "xlink:title=\"";
+    const char *title = NULL;
+    size_t title_length = 0;
+    for (const char *p = tag; p < end;) {
+        if (strncmp(p, tooltip, sizeof tooltip - 1) == 0) {
+            title = p + sizeof tooltip - 1;
+            title_length = strcspn(title, "\"");
+            p = title + title_length + 1;
+            continue;
+        }
+        if (id_prefix && strncmp(p, " id=\"", 5) == 0) {
+            fprintf(out, " id=\"%s", id_prefix);
+            p += 5;
+            continue;
+        }
+        putc(*p++, out);
+    }
+    if (title)
+        fprintf(out, "<title>%.*s</title>", (int)title_length, title);
+}
+
+static const char *behind(const char *text, const char *what)
+{
+    const char *found = strstr(text, what);
+    return found ? found + strlen(what) : text + strlen(text);
+}
+
+static void rewrite(const char *svg, const char *id_prefix, FILE *out)
+{
+    const char *start = strstr(svg, "<svg");
+    if (id_prefix && start)
+        svg = start;
+    while (*svg) {
+        if (strncmp(svg, "<title>", 7) == 0) {
+            svg = behind(svg, "</title>");
+            svg += *svg == '\n';
+            continue;
+        }
+        if (strncmp(svg, "<!--", 4) == 0) {
+            svg = behind(svg, "-->");
+            svg += *svg == '\n';
+            continue;
+        }
+        if (*svg != '<') {
+            putc(*svg++, out);
+            continue;
+        }
+        const char *end = behind(svg, ">");
+        copy_tag(svg, end, id_prefix, out);
+        svg = end;
+    }
+}
+
+bool dot_draw_svg(const struct dot_graph *graph, struct dot_look look, const char *id_prefix,
+                  FILE *out, struct view_error *error)
+{
+    char *svg = NULL;
+    size_t size = 0;
+    FILE *source = tmpfile();
+    FILE *picture = source ? open_memstream(&svg, &size) : NULL;
+    if (!picture) {
+        snprintf(error->text, sizeof error->text, "cannot write a temporary file: %s",
+                 strerror(errno));
+        if (source)
+            fclose(source);
+        return false;
+    }
+    dot_write(graph, look, source);
+    bool good = dot_layout("svg", source, picture, error);
+    fclose(source);
+    fclose(picture);
+    if (good)
+        rewrite(svg, id_prefix, out);
+    free(svg);
+    return good;
+}

@@ -1,0 +1,411 @@
+/* `heddle dump --json`: the whole model as one JSON object, for scripts and other tools. The
+ * schema, which is a promise, is docs/reference-dump.md. Order is that of the model's lists;
+ * references are paths, never indices. */
+#include <jansson.h>
+#include <string.h>
+
+#include "codegen/views/dot_kind.h"
+#include "codegen/views/params_value.h"
+#include "codegen/views/view.h"
+
+#define DUMP_VERSION 1
+
+static const char *text(const char *doc)
+{
+    return doc ? doc : "";
+}
+
+static json_t *place_json(const struct model_place *place)
+{
+    if (!place->file)
+        return json_null();
+    return json_pack("{s:s, s:I, s:I}", "file", place->file, "line", (json_int_t)place->line,
+                     "column", (json_int_t)place->column);
+}
+
+/* Numbers in the base unit of their dimension; enums and strings as strings. */
+static json_t *value_json(const struct model_value *value)
+{
+    char buffer[PARAMS_VALUE_MAX];
+    switch (value->dimension) {
+    case MODEL_DIM_BOOL:
+        return json_boolean(value->integer);
+    case MODEL_DIM_ENUM:
+    case MODEL_DIM_STRING:
+        return json_string(params_value_text(value, buffer));
+    default:
+        return json_integer(value->integer);
+    }
+}
+
+static json_t *params_json(const struct model_param *params, uint32_t count)
+{
+    char buffer[PARAMS_VALUE_MAX];
+    json_t *all = json_object();
+    for (uint32_t i = 0; i < count; i++) {
+        const struct model_param *p = &params[i];
+        json_object_set_new(all, p->decl->name,
+                            json_pack("{s:o, s:s, s:s, s:o}", "value", value_json(&p->value),
+                                      "text", params_value_text(&p->value, buffer), "source",
+                                      params_source_name(p->source), "place",
+                                      place_json(&p->place)));
+    }
+    return all;
+}
+
+static json_t *choices_json(const struct model_enum *choice)
+{
+    json_t *names = json_array();
+    for (uint32_t i = 0; choice && i < choice->count; i++)
+        json_array_append_new(names, json_string(choice->names[i]));
+    return names;
+}
+
+static json_t *param_decls_json(const struct model_type *type)
+{
+    json_t *all = json_array();
+    for (uint32_t i = 0; i < type->param_count; i++) {
+        const struct model_param_decl *p = &type->params[i];
+        json_t *one = json_pack("{s:s, s:s, s:b, s:s, s:s}", "name", p->name, "type",
+                                params_dimension_name(p->dimension), "let", p->is_let, "range",
+                                p->range_text, "doc", text(p->doc));
+        json_object_set_new(one, "default",
+                            p->has_default ? json_string(p->default_text) : json_null());
+        if (p->choice)
+            json_object_set_new(one, "choices", choices_json(p->choice));
+        json_array_append_new(all, one);
+    }
+    return all;
+}
+
+static json_t *port_decls_json(const struct model_type *type)
+{
+    json_t *all = json_array();
+    for (uint32_t i = 0; i < type->port_count; i++) {
+        const struct model_port_decl *p = &type->ports[i];
+        json_array_append_new(all, json_pack("{s:s, s:s, s:s, s:b, s:b, s:s}", "name", p->name,
+                                             "direction", p->is_in ? "in" : "out", "protocol",
+                                             p->protocol_text, "optional", p->optional, "array",
+                                             p->is_array, "doc", text(p->doc)));
+    }
+    return all;
+}
+
+static json_t *stats_json(const struct model_type *type)
+{
+    static const char *const kinds[] = {"counter", "average", "histogram"};
+    json_t *all = json_array();
+    for (uint32_t i = 0; i < type->stat_count; i++)
+        json_array_append_new(all, json_pack("{s:s, s:s, s:s}", "name", type->stats[i].name, "kind",
+                                             kinds[type->stats[i].kind], "doc",
+                                             text(type->stats[i].doc)));
+    return all;
+}
+
+static json_t *type_json(const struct model_type *type)
+{
+    json_t *one = json_pack("{s:s, s:s, s:s, s:o, s:b}", "name", type->name, "what",
+                            type->is_platform ? "platform"
+                            : type->is_part   ? "part"
+                                              : "component",
+                            "doc", text(type->doc), "place", place_json(&type->place), "composite",
+                            type->is_composite);
+    if (!type->is_part)
+        json_object_set_new(one, "kind", json_string(dot_kind_style(dot_kind_of(type))->word));
+    if (type->interface)
+        json_object_set_new(one, "interface", json_string(type->interface->name));
+    json_object_set_new(one, "behaviour",
+                        type->behaviour ? json_string(type->behaviour) : json_null());
+    json_object_set_new(one, "params", param_decls_json(type));
+    json_object_set_new(one, "ports", port_decls_json(type));
+    json_object_set_new(one, "stats", stats_json(type));
+    return one;
+}
+
+/* Types of the instances and parts, in order of the model's list. */
+static json_t *types_json(const struct model *m)
+{
+    json_t *all = json_array();
+    for (uint32_t t = 0; t < m->type_count; t++) {
+        bool used = false;
+        for (uint32_t i = 0; i < m->instance_count && !used; i++)
+            used = m->instances[i]->type == m->types[t];
+        for (uint32_t i = 0; i < m->part_count && !used; i++)
+            used = m->parts[i]->type == m->types[t];
+        if (used)
+            json_array_append_new(all, type_json(m->types[t]));
+    }
+    return all;
+}
+
+static const char *field_type(const struct model_field *f)
+{
+    static const char *const names[] = {
+        [MODEL_FIELD_U8] = "u8",     [MODEL_FIELD_U16] = "u16",       [MODEL_FIELD_U32] = "u32",
+        [MODEL_FIELD_U64] = "u64",   [MODEL_FIELD_I32] = "i32",       [MODEL_FIELD_I64] = "i64",
+        [MODEL_FIELD_BOOL] = "bool", [MODEL_FIELD_ADDR] = "addr",     [MODEL_FIELD_ENUM] = "enum",
+        [MODEL_FIELD_BITS] = "bits", [MODEL_FIELD_BYTES] = "bytes",   [MODEL_FIELD_F32] = "f32",
+        [MODEL_FIELD_F64] = "f64",   [MODEL_FIELD_STRING] = "string",
+    };
+    return names[f->kind];
+}
+
+static json_t *messages_json(const struct model_message *messages, uint32_t count)
+{
+    json_t *all = json_array();
+    for (uint32_t i = 0; i < count; i++) {
+        json_t *fields = json_array();
+        for (uint32_t k = 0; k < messages[i].field_count; k++) {
+            const struct model_field *f = &messages[i].fields[k];
+            json_array_append_new(fields, json_pack("{s:s, s:s, s:I}", "name", f->name, "type",
+                                                    field_type(f), "size", (json_int_t)f->size));
+        }
+        json_array_append_new(all, json_pack("{s:s, s:s, s:o}", "name", messages[i].name, "doc",
+                                             text(messages[i].doc), "fields", fields));
+    }
+    return all;
+}
+
+static json_t *packet_fields_json(const struct model_packet_field *fields, uint32_t count)
+{
+    json_t *all = json_array();
+    for (uint32_t i = 0; i < count; i++)
+        json_array_append_new(
+            all, json_pack("{s:s, s:s, s:I, s:I, s:s}", "name", fields[i].field.name, "type",
+                           field_type(&fields[i].field), "offset", (json_int_t)fields[i].offset,
+                           "size", (json_int_t)fields[i].bytes, "doc", text(fields[i].field.doc)));
+    return all;
+}
+
+static json_t *packets_json(const struct model *m)
+{
+    json_t *all = json_array();
+    for (uint32_t i = 0; i < m->packet_count; i++) {
+        const struct model_packet *p = m->packets[i];
+        json_t *cases = json_array();
+        for (uint32_t k = 0; k < p->case_count; k++)
+            json_array_append_new(
+                cases, json_pack("{s:s, s:s, s:I, s:I, s:o}", "name", p->cases[k].name, "doc",
+                                 text(p->cases[k].doc), "value", (json_int_t)p->cases[k].value,
+                                 "size", (json_int_t)p->cases[k].bytes, "fields",
+                                 packet_fields_json(p->cases[k].fields, p->cases[k].field_count)));
+        json_array_append_new(all, json_pack("{s:s, s:s, s:I, s:I, s:o, s:o}", "name", p->name,
+                                             "doc", text(p->doc), "version", (json_int_t)p->version,
+                                             "size", (json_int_t)p->bytes, "fields",
+                                             packet_fields_json(p->fields, p->field_count), "cases",
+                                             cases));
+    }
+    return all;
+}
+
+static json_t *protocols_json(const struct model *m)
+{
+    json_t *all = json_array();
+    for (uint32_t i = 0; i < m->protocol_count; i++) {
+        const struct model_protocol *p = m->protocols[i];
+        json_t *arguments = json_object();
+        for (uint32_t k = 0; k < p->argument_count; k++)
+            json_object_set_new(arguments, p->param_names[k], json_integer(p->arguments[k]));
+        json_array_append_new(all,
+                              json_pack("{s:s, s:o, s:s, s:o, s:o}", "name", p->name, "arguments",
+                                        arguments, "doc", text(p->doc), "requests",
+                                        messages_json(p->requests, p->request_count), "replies",
+                                        messages_json(p->replies, p->reply_count)));
+    }
+    return all;
+}
+
+static json_t *links_json(const struct model *m)
+{
+    json_t *all = json_array();
+    for (uint32_t i = 0; i < m->link_count; i++)
+        json_array_append_new(all, json_pack("{s:s, s:s, s:I, s:I}", "name", m->links[i]->name,
+                                             "doc", text(m->links[i]->doc), "bandwidth_bytes_per_s",
+                                             (json_int_t)m->links[i]->bandwidth_bytes_per_s,
+                                             "latency_ps", (json_int_t)m->links[i]->latency_ps));
+    return all;
+}
+
+static json_t *ports_json(const struct model_instance *instance)
+{
+    json_t *all = json_array();
+    for (uint32_t g = 0; g < instance->port_group_count; g++) {
+        const struct model_port_group *group = &instance->port_groups[g];
+        json_t *one =
+            json_pack("{s:s, s:s, s:I}", "name", group->decl->name, "direction",
+                      group->decl->is_in ? "in" : "out", "count", (json_int_t)group->count);
+        if (group->count > 0) {
+            json_object_set_new(one, "depth", json_integer(group->ports[0].depth));
+            json_object_set_new(one, "width", json_integer(group->ports[0].width));
+        }
+        json_array_append_new(all, one);
+    }
+    return all;
+}
+
+/* {path of a space: output} */
+static json_t *routes_json(const struct model *m, const struct model_route *route)
+{
+    json_t *all = json_object();
+    for (uint32_t i = 0; i < m->space_count; i++)
+        if (route->outputs[i] >= 0)
+            json_object_set_new(all, m->spaces[i]->path, json_integer(route->outputs[i]));
+    return all;
+}
+
+static json_t *instance_json(const struct model *m, const struct model_instance *i)
+{
+    json_t *one = json_pack("{s:s, s:s}", "path", i->path, "type", i->type->name);
+    json_object_set_new(one, "parent", i->parent ? json_string(i->parent->path) : json_null());
+    json_object_set_new(one, "leaf", json_boolean(i->leaf_id != UINT32_MAX));
+    json_object_set_new(one, "interconnect", json_boolean(i->is_interconnect));
+    if (i->domain < m->domain_count)
+        json_object_set_new(one, "clock", json_string(m->domains[i->domain].name));
+    if (i->partition < m->partition_count)
+        json_object_set_new(one, "partition", json_integer(i->partition));
+    if (i->route.space)
+        json_object_set_new(one, "routes_by", json_string(i->route.space->path));
+    if (i->route.outputs)
+        json_object_set_new(one, "routes", routes_json(m, &i->route));
+    json_object_set_new(one, "place", place_json(&i->place));
+    json_object_set_new(one, "params", params_json(i->params, i->param_count));
+    json_object_set_new(one, "ports", ports_json(i));
+    return one;
+}
+
+static json_t *port_ref_json(const struct model_port *port)
+{
+    const char *dot = *port->owner->path ? "." : "";
+    if (!port->decl->is_array)
+        return json_sprintf("%s%s%s", port->owner->path, dot, port->decl->name);
+    return json_sprintf("%s%s%s[%u]", port->owner->path, dot, port->decl->name, port->element);
+}
+
+static json_t *connection_json(const struct model *m, const struct model_connection *c)
+{
+    json_t *one =
+        json_pack("{s:I, s:o, s:o, s:s}", "id", (json_int_t)c->id, "from", port_ref_json(c->from),
+                  "to", port_ref_json(c->to), "protocol", c->protocol->name);
+    if (c->link)
+        json_object_set_new(one, "link", json_string(c->link->name));
+    if (c->link && c->bus)
+        json_object_set_new(one, "bus", json_integer(c->bus));
+    if (c->wire) {
+        json_object_set_new(one, "wire", json_string(m->wires[c->wire - 1].path));
+        json_object_set_new(one, "reversed", json_boolean(c->reversed));
+    }
+    if (!c->link)
+        json_object_set_new(one, "latency_cy", json_integer(c->latency_cy));
+    json_object_set_new(one, "depth", json_integer(c->depth));
+    json_object_set_new(one, "reply_depth", json_integer(c->reply_depth));
+    json_object_set_new(one, "width", json_integer(c->width));
+    json_object_set_new(one, "crosses_partitions", json_boolean(c->crosses));
+    json_object_set_new(one, "place", place_json(&c->place));
+    return one;
+}
+
+static json_t *wires_json(const struct model *m)
+{
+    json_t *all = json_array();
+    for (uint32_t i = 0; i < m->wire_count; i++) {
+        const struct model_wire *w = &m->wires[i];
+        json_array_append_new(all, json_pack("{s:s, s:s, s:s, s:s, s:I, s:I, s:o}", "path", w->path,
+                                             "doc", text(w->doc), "link", w->link->name, "end",
+                                             w->end->path, "bandwidth_bytes_per_s",
+                                             (json_int_t)w->link->bandwidth_bytes_per_s,
+                                             "latency_ps", (json_int_t)w->link->latency_ps, "place",
+                                             place_json(&w->place)));
+    }
+    return all;
+}
+
+static json_t *space_json(const struct model_space *s)
+{
+    json_t *targets = json_array();
+    for (uint32_t i = 0; i < s->target_count; i++)
+        json_array_append_new(targets, json_string(s->targets[i]->path));
+    json_t *one =
+        json_pack("{s:s, s:o, s:I, s:I}", "path", s->path, "targets", targets, "each_bytes",
+                  (json_int_t)s->each_bytes, "interleave_bytes", (json_int_t)s->interleave_bytes);
+    json_object_set_new(one, "base", s->mapped ? json_integer((json_int_t)s->base) : json_null());
+    return one;
+}
+
+static json_t *clocks_json(const struct model *m)
+{
+    json_t *all = json_array();
+    for (uint32_t i = 0; i < m->domain_count; i++)
+        json_array_append_new(all, json_pack("{s:s, s:I}", "name", m->domains[i].name, "hz",
+                                             (json_int_t)m->domains[i].hz));
+    return all;
+}
+
+static json_t *partitions_json(const struct model *m)
+{
+    json_t *all = json_array();
+    for (uint32_t i = 0; i < m->partition_count; i++)
+        json_array_append_new(all, json_string(m->partitions[i].name ? m->partitions[i].name : ""));
+    return all;
+}
+
+static json_t *instances_json(const struct model *m)
+{
+    json_t *all = json_array();
+    for (uint32_t i = 0; i < m->instance_count; i++)
+        json_array_append_new(all, instance_json(m, m->instances[i]));
+    return all;
+}
+
+static json_t *parts_json(const struct model *m)
+{
+    json_t *all = json_array();
+    for (uint32_t i = 0; i < m->part_count; i++)
+        json_array_append_new(
+            all,
+            json_pack("{s:s, s:s, s:o}", "path", m->parts[i]->path, "type", m->parts[i]->type->name,
+                      "params", params_json(m->parts[i]->params, m->parts[i]->param_count)));
+    return all;
+}
+
+static json_t *connections_json(const struct model *m)
+{
+    json_t *all = json_array();
+    for (uint32_t i = 0; i < m->connection_count; i++)
+        json_array_append_new(all, connection_json(m, m->connections[i]));
+    return all;
+}
+
+static json_t *spaces_json(const struct model *m)
+{
+    json_t *all = json_array();
+    for (uint32_t i = 0; i < m->space_count; i++)
+        json_array_append_new(all, space_json(m->spaces[i]));
+    return all;
+}
+
+bool view_json(const struct model *model, FILE *out, struct view_error *error)
+{
+    json_t *root =
+        json_pack("{s:i, s:s, s:s, s:o}", "dump_version", DUMP_VERSION, "platform", model->name,
+                  "doc", text(model->doc) ? model->doc : "", "place", place_json(&model->place));
+    json_object_set_new(root, "clocks", clocks_json(model));
+    json_object_set_new(root, "partitions", partitions_json(model));
+    json_object_set_new(root, "window_ps", json_integer((json_int_t)model->window_ps));
+    json_object_set_new(root, "protocols", protocols_json(model));
+    if (model->packet_count > 0)
+        json_object_set_new(root, "packets", packets_json(model));
+    json_object_set_new(root, "links", links_json(model));
+    json_object_set_new(root, "types", types_json(model));
+    json_object_set_new(root, "instances", instances_json(model));
+    json_object_set_new(root, "parts", parts_json(model));
+    if (model->wire_count > 0)
+        json_object_set_new(root, "wires", wires_json(model));
+    json_object_set_new(root, "connections", connections_json(model));
+    json_object_set_new(root, "spaces", spaces_json(model));
+    bool good = json_dumpf(root, out, JSON_INDENT(1)) == 0 && putc('\n', out) != EOF;
+    if (!good)
+        snprintf(error->text, sizeof error->text, "cannot write the dump of platform '%s'",
+                 model->name);
+    json_decref(root);
+    return good;
+}

@@ -1,0 +1,255 @@
+/* `heddle params`: every setting of a platform with its value, where the value comes from, and what
+ * it means.
+ *
+ * Elements of an array with the same value from the same place are one row, with [*] for the index.
+ * A row is a run of instances (or parts) of one collapsed path; runs differ only when somebody set
+ * elements apart. */
+#include <inttypes.h>
+#include <jansson.h>
+#include <string.h>
+
+#include "codegen/views/params_value.h"
+#include "codegen/views/view.h"
+#include "dsl/arena.h"
+
+struct row {
+    const char *path;      /* of the first member */
+    const char *collapsed; /* with [*] for each index */
+    uint32_t members;
+    uint32_t group; /* members of the whole collapsed path */
+    const struct model_param *param;
+    const char *owner_doc; /* of the instance: vouches for what its body sets */
+};
+
+struct table {
+    struct arena *arena;
+    VECTOR(struct row) rows;
+};
+
+/* "gpu.sa[3].cu[1]" -> "gpu.sa[*].cu[*]". */
+static const char *collapse(struct arena *arena, const char *path)
+{
+    char *text = arena_strdup(arena, path), *to = text;
+    for (const char *from = path; *from;) {
+        *to++ = *from;
+        if (*from++ != '[')
+            continue;
+        *to++ = '*';
+        while (*from && *from != ']')
+            from++;
+    }
+    *to = '\0';
+    return text;
+}
+
+static bool same_source(const struct model_param *a, const struct model_param *b)
+{
+    return a->decl == b->decl && a->source == b->source && a->place.line == b->place.line
+           && a->place.column == b->place.column && params_value_equal(&a->value, &b->value);
+}
+
+/* Rows of one owner's type stand between `first` and the end while the path stays the same, so the
+ * search is short. */
+static void add_param(struct table *t, const char *path, const char *collapsed,
+                      const struct model_param *p, const char *owner_doc)
+{
+    for (uint32_t i = 0; i < t->rows.count; i++) {
+        struct row *row = &t->rows.items[i];
+        if (strcmp(row->collapsed, collapsed) == 0 && same_source(row->param, p)) {
+            row->members++;
+            return;
+        }
+    }
+    struct row row = {.path = path, .collapsed = collapsed, .members = 1, .param = p,
+                      .owner_doc = owner_doc};
+    vector_push(t->arena, &t->rows, row);
+}
+
+/* How many members the row's parameter has in all: fewer in the row means that it holds for some
+ * elements only. */
+static void count_groups(struct table *t)
+{
+    for (uint32_t i = 0; i < t->rows.count; i++)
+        for (uint32_t k = 0; k < t->rows.count; k++)
+            if (t->rows.items[i].param->decl == t->rows.items[k].param->decl
+                && strcmp(t->rows.items[i].collapsed, t->rows.items[k].collapsed) == 0)
+                t->rows.items[i].group += t->rows.items[k].members;
+}
+
+static void collect(struct table *t, const struct model *m)
+{
+    for (uint32_t i = 0; i < m->instance_count; i++) {
+        const struct model_instance *instance = m->instances[i];
+        const char *collapsed = collapse(t->arena, instance->path);
+        for (uint32_t p = 0; p < instance->param_count; p++)
+            add_param(t, instance->path, collapsed, &instance->params[p], instance->doc);
+    }
+    for (uint32_t i = 0; i < m->part_count; i++) {
+        const char *collapsed = collapse(t->arena, m->parts[i]->path);
+        for (uint32_t p = 0; p < m->parts[i]->param_count; p++)
+            add_param(t, m->parts[i]->path, collapsed, &m->parts[i]->params[p], "");
+    }
+    count_groups(t);
+}
+
+/* "gpu.l2[*].size"; a row that is not all of its group names its first element and how many more.
+ */
+static const char *row_path(struct arena *arena, const struct row *row)
+{
+    bool all = row->members == row->group;
+    const char *owner = all ? row->collapsed : row->path;
+    const char *dot = *owner ? "." : "";
+    if (all || row->members == 1)
+        return arena_printf(arena, "%s%s%s", owner, dot, row->param->decl->name);
+    return arena_printf(arena, "%s%s%s (and %" PRIu32 " more)", owner, dot, row->param->decl->name,
+                        row->members - 1);
+}
+
+/* Where a value was set, for those that somebody set: defaults stand with the type's documentation.
+ */
+static const char *row_place(struct arena *arena, const struct row *row)
+{
+    const struct model_place *place = &row->param->place;
+    const char *source = params_source_name(row->param->source);
+    if (row->param->source != MODEL_FROM_BODY || !place->file)
+        return source;
+    const char *slash = strrchr(place->file, '/');
+    const char *file = *place->file == '/' && slash ? slash + 1 : place->file;
+    return arena_printf(arena, "%s %s:%" PRIu32, source, file, place->line);
+}
+
+/* A value counts as measured only when a comment says so with "Measured:" and what and by whom: for a default the
+ * parameter's, for a value of a body the instance's. Everything else is somebody's assumption. */
+static const char *row_basis(const struct row *row)
+{
+    const char *doc = row->param->source == MODEL_FROM_DEFAULT ? row->param->decl->doc : row->owner_doc;
+    if (row->param->source == MODEL_FROM_LET)
+        return "derived";
+    if (row->param->source == MODEL_FROM_OVERRIDE)
+        return "override";
+    return doc && strstr(doc, "Measured:") ? "measured" : "assumed";
+}
+
+/* Columns of a terminal, which count characters, not bytes. */
+static int width_of(const char *text)
+{
+    int width = 0;
+    for (; *text; text++)
+        width += ((unsigned char)*text & 0xC0) != 0x80;
+    return width;
+}
+
+static void pad(FILE *out, const char *text, int width)
+{
+    fprintf(out, "%s%*s  ", text, width - width_of(text) > 0 ? width - width_of(text) : 0, "");
+}
+
+/* The first line of a comment: a table has one line a row. */
+static void write_first_line(FILE *out, const char *doc)
+{
+    fprintf(out, "%.*s\n", (int)strcspn(doc, "\n"), doc);
+}
+
+static void write_table(const struct table *t, FILE *out)
+{
+    char buffer[PARAMS_VALUE_MAX];
+    int widths[3] = {9, 5, 6};
+    const int basis_width = 8;
+    for (uint32_t i = 0; i < t->rows.count; i++) {
+        const struct row *row = &t->rows.items[i];
+        const char *cells[] = {row_path(t->arena, row),
+                               params_value_text(&row->param->value, buffer),
+                               row_place(t->arena, row)};
+        for (unsigned c = 0; c < 3; c++)
+            widths[c] = width_of(cells[c]) > widths[c] ? width_of(cells[c]) : widths[c];
+    }
+    pad(out, "parameter", widths[0]);
+    pad(out, "value", widths[1]);
+    pad(out, "source", widths[2]);
+    pad(out, "basis", basis_width);
+    fputs("meaning\n", out);
+    for (uint32_t i = 0; i < t->rows.count; i++) {
+        const struct row *row = &t->rows.items[i];
+        pad(out, row_path(t->arena, row), widths[0]);
+        pad(out, params_value_text(&row->param->value, buffer), widths[1]);
+        pad(out, row_place(t->arena, row), widths[2]);
+        pad(out, row_basis(row), basis_width);
+        write_first_line(out, row->param->decl->doc);
+    }
+}
+
+/* A field of CSV (RFC 4180). */
+static void write_csv_field(FILE *out, const char *text, const char *after)
+{
+    putc('"', out);
+    for (; *text; text++) {
+        if (*text == '"')
+            putc('"', out);
+        putc(*text, out);
+    }
+    fprintf(out, "\"%s", after);
+}
+
+static void write_csv(const struct table *t, FILE *out)
+{
+    char buffer[PARAMS_VALUE_MAX];
+    fputs("parameter,members,value,number,unit,source,basis,file,line,doc\n", out);
+    for (uint32_t i = 0; i < t->rows.count; i++) {
+        const struct row *row = &t->rows.items[i];
+        const struct model_param *p = row->param;
+        write_csv_field(out, row_path(t->arena, row), ",");
+        fprintf(out, "%" PRIu32 ",", row->members);
+        write_csv_field(out, params_value_text(&p->value, buffer), ",");
+        fprintf(out, "%" PRId64 ",", p->value.integer);
+        write_csv_field(out, params_dimension_name(p->value.dimension), ",");
+        write_csv_field(out, params_source_name(p->source), ",");
+        write_csv_field(out, row_basis(row), ",");
+        write_csv_field(out, p->place.file ? p->place.file : "", ",");
+        fprintf(out, "%" PRIu32 ",", p->place.line);
+        write_csv_field(out, p->decl->doc, "\n");
+    }
+}
+
+static bool write_json(const struct table *t, FILE *out)
+{
+    char buffer[PARAMS_VALUE_MAX];
+    json_t *all = json_array();
+    for (uint32_t i = 0; i < t->rows.count; i++) {
+        const struct row *row = &t->rows.items[i];
+        const struct model_param *p = row->param;
+        json_t *one = json_pack(
+            "{s:s, s:I, s:s, s:I, s:s, s:s, s:s, s:s}", "parameter", row_path(t->arena, row), "members",
+            (json_int_t)row->members, "value", params_value_text(&p->value, buffer), "number",
+            (json_int_t)p->value.integer, "unit", params_dimension_name(p->value.dimension),
+            "source", params_source_name(p->source), "basis", row_basis(row), "doc", p->decl->doc);
+        if (p->place.file)
+            json_object_set_new(
+                one, "place",
+                json_sprintf("%s:%u:%u", p->place.file, p->place.line, p->place.column));
+        json_array_append_new(all, one);
+    }
+    bool good = json_dumpf(all, out, JSON_INDENT(1)) == 0 && putc('\n', out) != EOF;
+    json_decref(all);
+    return good;
+}
+
+bool view_params(const struct model *model, enum view_params_format format, FILE *out,
+                 struct view_error *error)
+{
+    struct arena arena;
+    arena_init(&arena);
+    struct table table = {.arena = &arena};
+    collect(&table, model);
+    bool good = true;
+    if (format == VIEW_PARAMS_JSON)
+        good = write_json(&table, out);
+    else if (format == VIEW_PARAMS_CSV)
+        write_csv(&table, out);
+    else
+        write_table(&table, out);
+    if (!good)
+        snprintf(error->text, sizeof error->text, "cannot write the parameters of platform '%s'",
+                 model->name);
+    arena_release(&arena);
+    return good && !ferror(out);
+}

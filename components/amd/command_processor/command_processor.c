@@ -1,0 +1,427 @@
+/* Command processor: what the driver sends becomes work for compute units, the DMA engine and the
+ * caches.
+ *
+ * A launch takes a free dispatcher, waits for the kernel overhead and the invalidation of all L1
+ * caches, then work-groups go out as the shared resource pool allows. Every message that arrives
+ * wakes the whole command processor, so all dispatchers see what any compute unit frees. Cache
+ * control works on one operation at a time, level by level (see CONTROL_PORTS): invalidate what a
+ * kernel must not find, or flush. Copies pass through to the DMA engine with their tags. Commands
+ * are taken in order; one that finds nothing free stays at the head of the port. */
+#include "command_processor.gen.h"
+
+#include <string.h>
+
+#include "control_levels.h"
+#include "dispatcher.h"
+#include "kernel_account.h"
+#include "components/protocols/page_table/program_table.h"
+#include "runtime/engine/bug.h"
+#include "runtime/engine/engine.h"
+#include "runtime/observe/hang.h"
+#include "runtime/sampling/kernel.h"
+#include "runtime/state/platform.h"
+#include "runtime/sampling/sampling.h"
+#include "runtime/observe/trace.h"
+#include "runtime/sampling/warm.h"
+
+static int64_t instance_param(const struct platform_instance *instance, const char *name,
+                              int64_t otherwise)
+{
+    const struct platform_table *table = engine_base.platform;
+    for (uint32_t i = 0; i < instance->param_count; i++) {
+        if (!strcmp(table->strings + table->param_names[instance->params + i], name))
+            return table->params[instance->params + i];
+    }
+    return otherwise;
+}
+
+/* The pool must not hand out what a compute unit does not have: both say how much there is. */
+static void check_pool(const struct command_processor *c, const struct cu_resource_pool *pool,
+                       uint32_t cu)
+{
+    const struct cu_resource_pool_params *p = cu_resource_pool_params(pool);
+    const struct {
+        const char *name;
+        int64_t promised;
+    } resources[] = {{"simds", p->simds},
+                     {"wavefronts", p->wavefronts},
+                     {"vgprs", p->vgprs},
+                     {"sgprs", p->sgprs},
+                     {"lds", p->lds}};
+    const struct platform_table *table = engine_base.platform;
+    uint32_t ring = engine_base.port_rings[2 * (command_processor_io(c)->work_first + cu)];
+    const struct platform_instance *unit = &table->instances[table->rings[ring].receiver];
+    for (size_t i = 0; i < sizeof resources / sizeof resources[0]; i++) {
+        int64_t there = instance_param(unit, resources[i].name, resources[i].promised);
+        if (there < resources[i].promised)
+            die("%s.pool hands out %s = %lld, but %s has %lld; set both alike",
+                table->strings + table->instances[c->io.base.leaf].path, resources[i].name,
+                (long long)resources[i].promised, table->strings + unit->path, (long long)there);
+    }
+}
+
+/* Cycles to a compute unit and back: a question leaves in one cycle, is looked at in another,
+ * answered in the same. */
+static uint32_t round_trip(const struct command_processor *c)
+{
+    uint32_t most = 1;
+    for (uint32_t i = 0; i < command_processor_work_count(c); i++) {
+        const uint32_t *rings =
+            engine_base.port_rings + 2 * (command_processor_io(c)->work_first + i);
+        uint32_t there_and_back = ring_at(rings[0])->latency + ring_at(rings[1])->latency;
+        most = there_and_back > most ? there_and_back : most;
+    }
+    return most;
+}
+
+static void command_processor_init(struct command_processor *c)
+{
+    uint32_t cus = command_processor_work_count(c);
+    struct cu_resource_pool *pool = command_processor_pool(c);
+    c->groups = arena_allocate((size_t)cus * 64 * sizeof(struct placed_group));
+    c->accounts =
+        arena_allocate(command_processor_dispatcher_count(c) * sizeof(struct kernel_account));
+    c->flush_answered = true;
+    warm_register(&c->io.base, &command_processor_warm_ops);
+    for (uint32_t i = 0; i < cus; i++)
+        check_pool(c, pool, i);
+    cu_resource_pool_ops.setup((struct part *)(void *)pool, cus);
+    for (uint32_t i = 0; i < command_processor_dispatcher_count(c); i++) {
+        dispatcher_setup(command_processor_dispatcher(c, i), cus, round_trip(c));
+        arena_at(struct kernel_account, c->accounts)[i].active =
+            arena_allocate(cus * sizeof(uint64_t));
+    }
+}
+
+/* ---- kernels ---- */
+
+static struct kernel_account *account_of(const struct command_processor *c, uint32_t dispatcher)
+{
+    return arena_at(struct kernel_account, c->accounts) + dispatcher;
+}
+
+static void kernel_done(struct command_processor *c, uint32_t number)
+{
+    struct dispatcher *d = command_processor_dispatcher(c, number);
+    struct kernel_shape shape = {
+        .request = d->request, .work_groups = d->total, .units = command_processor_work_count(c)};
+    shape.slots = dispatcher_pool_ops(d)->slots(dispatcher_pool(d), &shape.simds);
+    dispatcher_pool_ops(d)->limits(dispatcher_pool(d), &d->request, &shape.limits);
+    d->state = DISPATCHER_DONE;
+    account_end(account_of(c, number), &shape, &c->all, command_processor_now(c), d->record);
+    kernel_end(&c->io.base, d->record);
+    trace_end(&c->io.base, number, program_kernel_name(command_processor_program(c), d->kernel));
+}
+
+/* Number of the first idle dispatcher; false: all are busy. */
+static bool idle_dispatcher(const struct command_processor *c, uint32_t *number)
+{
+    uint32_t count = command_processor_dispatcher_count(c);
+    *number = 0;
+    while (*number < count && command_processor_dispatcher(c, *number)->state != DISPATCHER_IDLE)
+        ++*number;
+    return *number < count;
+}
+
+/* False: all dispatchers are busy. */
+static bool launch(struct command_processor *c, const struct command_request *m)
+{
+    struct aql_packet packet;
+    struct aql_descriptor descriptor;
+    uint32_t number;
+    if (!idle_dispatcher(c, &number))
+        return false;
+    struct dispatcher *d = command_processor_dispatcher(c, number);
+    memcpy(&packet, command_launch_packet(command_processor_host_payload(c)), sizeof packet);
+    memcpy(&descriptor, command_launch_descriptor(command_processor_host_payload(c)),
+           sizeof descriptor);
+    const char *name = program_kernel_name(command_processor_program(c), m->launch.kernel);
+    const char *symbol = program_kernel_symbol(command_processor_program(c), m->launch.kernel);
+    d->kernel = m->launch.kernel;
+    d->host_tag = m->tag;
+    if (!dispatcher_start(d, &packet, &descriptor, m->launch.entry, m->launch.packet_address,
+                          m->launch.pid, c->launches)) {
+        engine_fail(&c->io.base,
+                    "kernel '%s': no compute unit can hold a work-group of %u wavefronts with %u "
+                    "vector registers, %u scalar registers and %u bytes of LDS",
+                    name, d->request.wavefronts, d->request.vgprs, d->request.sgprs,
+                    d->request.lds_bytes);
+        return false;
+    }
+    if (aql_groups(&packet))
+        dispatcher_limit(d, aql_first_group(&packet), aql_groups(&packet));
+    c->launches++;
+    c->io.stats.kernels++;
+    d->state = DISPATCHER_STARTING;
+    d->start_at = command_processor_now(c) + (uint64_t)command_processor_params(c)->kernel_overhead;
+    d->invalidated = false;
+    d->common.memory_only = aql_memory_only(&packet);
+    d->common.played = aql_played(&packet);
+    d->record = kernel_begin(&c->io.base, name, symbol, packet.gpu);
+    kernel_set_launch(
+        d->record, aql_launch(&packet),
+        sampling_way_name(aql_memory_only(&packet) ? SAMPLING_MEMORY_ONLY : SAMPLING_DETAILED));
+    trace_begin(&c->io.base, number, name);
+    account_begin(account_of(c, number), &c->all, command_processor_now(c),
+                  command_processor_work_count(c));
+    return true;
+}
+
+static bool may_send_work(const void *owner, uint32_t cu)
+{
+    return command_processor_work_can_send((const struct command_processor *)owner, cu);
+}
+
+static bool dispatch(struct command_processor *c, uint32_t number)
+{
+    struct dispatcher *d = command_processor_dispatcher(c, number);
+    const struct dispatch_cost cost = {
+        (uint32_t)command_processor_params(c)->dispatch_cost_small,
+        (uint32_t)command_processor_params(c)->dispatch_cost_per_wavefront};
+    struct work_placement placement;
+    uint32_t cu, id[3];
+    bool waited = d->refused;
+    if (!dispatcher_next(d, command_processor_now(c), command_processor_work_count(c), cost,
+                         may_send_work, c, &cu, id, &placement))
+        return false;
+    void *payload = command_processor_work_send_map(c, cu, placement.work_group_slot, d->kernel,
+                                                    id[0], id[1], id[2]);
+    account_lead(account_of(c, number), command_processor_now(c), waited, placement.lead);
+    memcpy(work_map_placement(payload), &placement, sizeof placement);
+    arena_at(struct placed_group, c->groups)[cu * 64 + placement.work_group_slot] =
+        (struct placed_group){(uint16_t)number, placement.wavefronts};
+    account_place(account_of(c, number), &c->all, command_processor_now(c), placement.wavefronts,
+                  !d->left);
+    return true;
+}
+
+static bool dispatchers_step(struct command_processor *c)
+{
+    bool progress = false;
+    uint64_t now = command_processor_now(c);
+    for (uint32_t i = 0; i < command_processor_dispatcher_count(c); i++) {
+        struct dispatcher *d = command_processor_dispatcher(c, i);
+        if (d->state == DISPATCHER_STARTING && d->invalidated && d->start_at <= now) {
+            d->state = DISPATCHER_RUNNING;
+            d->busy_until = now * 100;
+            account_running(account_of(c, i), &c->all, now);
+            progress = true;
+            if (!d->left)
+                kernel_done(c, i);
+        }
+        if (d->state == DISPATCHER_RUNNING)
+            progress |= dispatch(c, i);
+        if (d->state == DISPATCHER_DONE && command_processor_host_can_reply(c)) {
+            command_processor_host_reply_done(c, d->host_tag);
+            d->state = DISPATCHER_IDLE;
+            progress = true;
+        }
+    }
+    return progress;
+}
+
+static bool work_receive(struct command_processor *c)
+{
+    uint32_t count = command_processor_work_count(c);
+    bool received = false;
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t bit = command_processor_work_first_pending(c) + i;
+        uint64_t pending = component_pending(&c->io.base, bit / 64) >> (bit % 64);
+        if (!pending) {
+            i += 63 - bit % 64; /* nothing in the rest of this word */
+            continue;
+        }
+        if (!(pending & 1))
+            continue;
+        const struct work_reply *m;
+        while ((m = command_processor_work_peek_reply(c, i))) {
+            const struct placed_group *g =
+                arena_at(struct placed_group, c->groups) + i * 64 + m->tag;
+            struct dispatcher *d = command_processor_dispatcher(c, g->dispatcher);
+            account_finish(account_of(c, g->dispatcher), &c->all, command_processor_now(c),
+                           g->wavefronts, i,
+                           work_finished_account(command_processor_work_reply_payload(c, i)));
+            kernel_count(d->record, 1, m->finished.wavefront_instructions);
+            if (dispatcher_finished(d, i, m->tag))
+                kernel_done(c, g->dispatcher);
+            for (uint32_t other = 0; other < command_processor_dispatcher_count(c); other++) {
+                if (other != g->dispatcher)
+                    dispatcher_other_finished(command_processor_dispatcher(c, other), i);
+            }
+            command_processor_work_pop_reply(c, i);
+            received = true;
+        }
+    }
+    return received;
+}
+
+/* ---- commands ---- */
+
+/* Hands a copy to the DMA engine. False: its port is full. */
+static bool forward(struct command_processor *c, const struct command_request *m)
+{
+    if (!command_processor_dma_can_send(c))
+        return false;
+    void *payload = command_processor_host_payload(c);
+    switch (message_kind(m)) {
+    case COMMAND_WRITE:
+        memcpy(command_write_data(
+                   command_processor_dma_send_write(c, m->tag, m->write.address, m->write.size)),
+               command_write_data(payload), m->write.size);
+        break;
+    case COMMAND_READ:
+        command_processor_dma_send_read(c, m->tag, m->read.address, m->read.size);
+        break;
+    case COMMAND_ATOMIC:
+        command_processor_dma_send_atomic(c, m->tag, m->atomic.address, m->atomic.value);
+        break;
+    case COMMAND_FILL:
+        command_processor_dma_send_fill(c, m->tag, m->fill.address, m->fill.size, m->fill.pattern);
+        break;
+    default:
+        command_processor_dma_send_copy(c, m->tag, m->copy.destination, m->copy.source,
+                                        m->copy.size);
+        break;
+    }
+    return true;
+}
+
+static bool flush(struct command_processor *c, const struct command_request *m)
+{
+    if (c->flush_wanted || !c->flush_answered || c->control == CONTROL_FLUSH)
+        return false;
+    c->flush_wanted = true;
+    c->flush_tag = m->tag;
+    return true;
+}
+
+static bool shoot_down(struct command_processor *c, const struct command_request *m)
+{
+    if (c->shot.wanted || c->shot.done || c->control == CONTROL_SHOOTDOWN)
+        return false;
+    c->shot.address = m->shootdown.address;
+    c->shot.size = m->shootdown.size;
+    c->shot.pid = m->shootdown.pid;
+    c->shot.tag = m->tag;
+    c->shot.wanted = true;
+    return true;
+}
+
+static bool pause_or_resume(struct command_processor *c, const struct command_request *m)
+{
+    bool on = message_kind(m) == COMMAND_PAUSE;
+    if (c->pause.wanted || c->pause.done || control_is_pause(c))
+        return false;
+    if (on == c->pause.on) {
+        engine_fail(&c->io.base, "it was told to %s twice", on ? "pause" : "go on");
+        return false;
+    }
+    if (on)
+        c->pause.since = command_processor_now(c);
+    c->pause.on = on;
+    c->pause.tag = m->tag;
+    c->pause.wanted = true;
+    return true;
+}
+
+static bool host_receive(struct command_processor *c)
+{
+    const struct command_request *m;
+    bool received = false;
+    while ((m = command_processor_host_peek(c))) {
+        unsigned kind = message_kind(m);
+        bool taken = kind == COMMAND_LAUNCH                            ? launch(c, m)
+                     : kind == COMMAND_FLUSH                           ? flush(c, m)
+                     : kind == COMMAND_SHOOTDOWN                       ? shoot_down(c, m)
+                     : kind == COMMAND_PAUSE || kind == COMMAND_RESUME ? pause_or_resume(c, m)
+                                                                       : forward(c, m);
+        if (!taken)
+            break;
+        command_processor_host_pop(c);
+        received = true;
+    }
+    return received;
+}
+
+static bool answer(struct command_processor *c)
+{
+    const struct command_reply *m;
+    bool sent = false;
+    while ((m = command_processor_dma_peek_reply(c)) && command_processor_host_can_reply(c)) {
+        if (message_kind(m) == COMMAND_DATA)
+            memcpy(command_data_data(command_processor_host_reply_data(c, m->tag)),
+                   command_data_data(command_processor_dma_reply_payload(c)), 256);
+        else
+            command_processor_host_reply_done(c, m->tag);
+        command_processor_dma_pop_reply(c);
+        sent = true;
+    }
+    if (!c->flush_answered && command_processor_host_can_reply(c)) {
+        command_processor_host_reply_done(c, c->flush_tag);
+        c->flush_answered = true;
+        sent = true;
+    }
+    if (c->shot.done && command_processor_host_can_reply(c)) {
+        command_processor_host_reply_done(c, c->shot.tag);
+        c->shot.done = false;
+        sent = true;
+    }
+    if (c->pause.done && command_processor_host_can_reply(c)) {
+        command_processor_host_reply_done(c, c->pause.tag);
+        c->pause.done = false;
+        sent = true;
+    }
+    return sent;
+}
+
+static bool command_processor_tick(struct command_processor *c)
+{
+    bool progress = work_receive(c);
+    if (c->control != CONTROL_NONE)
+        progress |= control_receive(c);
+    progress |= host_receive(c);
+    progress |= control_step(c);
+    progress |= dispatchers_step(c);
+    progress |= answer(c);
+    if (progress)
+        return true;
+    for (uint32_t i = 0; i < command_processor_dispatcher_count(c); i++) {
+        const struct dispatcher *d = command_processor_dispatcher(c, i);
+        uint64_t at = ENGINE_NEVER;
+        if (d->state == DISPATCHER_STARTING && !d->invalidated)
+            at = d->start_at;
+        else if (d->state == DISPATCHER_RUNNING)
+            at = dispatcher_due(d);
+        if (at != ENGINE_NEVER && at > command_processor_now(c))
+            command_processor_wake_at(c, at);
+    }
+    return false;
+}
+
+static unsigned command_processor_outstanding(const struct command_processor *c,
+                                              struct hang_report *report)
+{
+    unsigned undone = (c->control != CONTROL_NONE) + c->flush_wanted + !c->flush_answered
+                      + c->shot.wanted + c->shot.done + c->pause.wanted + c->pause.done
+                      + c->pause.on;
+    if (c->control != CONTROL_NONE && report)
+        hang_note(report, "waits for %u caches to %s", c->control_awaited,
+                  control_is_pause(c)                           ? "pause or go on"
+                  : c->control_level > CONTROL_LAST_INVALIDATED ? "write back"
+                                                                : "invalidate");
+    else if (c->pause.on && report)
+        hang_note(report, "memory accesses are paused for a page that moves");
+    for (uint32_t i = 0; i < command_processor_dispatcher_count(c); i++) {
+        const struct dispatcher *d = command_processor_dispatcher(c, i);
+        if (d->state == DISPATCHER_IDLE)
+            continue;
+        undone++;
+        if (report)
+            hang_note(report,
+                      "dispatcher %u: kernel '%s', %llu work-groups running, %llu to be placed%s",
+                      i, program_kernel_name(command_processor_program(c), d->kernel),
+                      (unsigned long long)d->running, (unsigned long long)d->left,
+                      d->refused ? ", no compute unit has room" : "");
+    }
+    return undone;
+}

@@ -1,0 +1,208 @@
+/* Cuts a kernel into work-groups and places them. See dispatcher.h.
+ *
+ * Invariant: left + running + ended = total, the work-groups of the kernel that this GPU runs. A dispatcher that found no
+ * room does not look again before its protocol sees a reason, so waiting costs nothing. Dispatch time is kept in hundredths
+ * of a cycle and carried from one
+ * work-group to the next, so that 1.03 cycles a wavefront come out right in sums. */
+#include "dispatcher.h"
+
+#include <string.h>
+
+#include "components/protocols/work/work_cut.h"
+#include "runtime/engine/engine.h"
+
+enum {
+    DISPATCH_SMALL_WAVEFRONTS = 4, /* up to here a work-group costs the same (measured; see dispatch_cost_small) */
+    DISPATCH_CONSTANT = 2          /* the 0.02 cycles of 1.03 N + 0.02 */
+};
+
+static void dispatcher_init(struct dispatcher *d)
+{
+    (void)d;
+}
+
+static void dispatcher_setup(struct dispatcher *d, uint32_t compute_units, uint32_t round_trip)
+{
+    dispatcher_order_ops(d)->setup(dispatcher_order(d), compute_units);
+    dispatcher_protocol_ops(d)->setup(dispatcher_protocol(d), compute_units, round_trip);
+    d->scratch_most = compute_units * 64;
+    d->scratch_free = arena_allocate(d->scratch_most * sizeof(uint32_t));
+    d->scratch_used = arena_allocate(d->scratch_most * sizeof(uint32_t));
+}
+
+static void start_scratch(struct dispatcher *d, const struct aql_packet *packet)
+{
+    uint32_t groups = aql_scratch_groups(packet);
+    uint32_t blocks = groups < d->scratch_most ? groups : d->scratch_most;
+    d->scratch_free_count = blocks;
+    for (uint32_t i = 0; i < blocks; i++)
+        arena_at(uint32_t, d->scratch_free)[i] = blocks - 1 - i;
+}
+
+static bool dispatcher_start(struct dispatcher *d, const struct aql_packet *packet,
+                             const struct aql_descriptor *descriptor, uint64_t entry,
+                             uint64_t packet_address, uint32_t pid, uint32_t dispatch_id)
+{
+    const struct work_placement *w = &d->common;
+    d->common = work_common(packet, descriptor, entry, packet_address, pid, dispatch_id);
+    d->total = d->left = work_count_groups(w, d->groups);
+    memset(d->next, 0, sizeof d->next);
+    d->next_number = 0;
+    d->first = 0;
+    dispatcher_order_ops(d)->start(dispatcher_order(d), d->left);
+    dispatcher_protocol_ops(d)->start(dispatcher_protocol(d));
+    d->request = (struct resource_request){work_full_wavefronts(w), w->vgprs, w->sgprs, w->lds_bytes};
+    d->running = 0;
+    d->refused = false;
+    start_scratch(d, packet);
+    d->io.stats.kernels++;
+    return dispatcher_pool_ops(d)->possible(dispatcher_pool(d), &d->request);
+}
+
+static void dispatcher_limit(struct dispatcher *d, uint64_t first, uint64_t count)
+{
+    work_nth_group(d->groups, first, d->next);
+    d->first = first;
+    d->total = d->left = count;
+    dispatcher_order_ops(d)->start(dispatcher_order(d), count);
+}
+
+static void take_scratch(struct dispatcher *d, uint32_t cu, struct work_placement *w)
+{
+    if (!w->private_bytes || !w->scratch)
+        return;
+    uint32_t block = arena_at(uint32_t, d->scratch_free)[--d->scratch_free_count];
+    arena_at(uint32_t, d->scratch_used)[cu * 64 + w->work_group_slot] = block;
+    w->scratch_wavefront = block * d->request.wavefronts;
+}
+
+/* The dispatcher has work to do from `now` on, or from when it is done with what it does: `hundredths` for a work-group, but
+ * not before `cycles` have passed. */
+static void be_busy(struct dispatcher *d, uint64_t now, uint64_t hundredths, uint32_t cycles)
+{
+    uint64_t start = d->busy_until + 100 > now * 100 ? d->busy_until : now * 100;
+    uint64_t answered = (now + cycles) * 100;
+    d->busy_until = start + hundredths > answered ? start + hundredths : answered;
+}
+
+static void account(struct dispatcher *d, uint64_t now, uint32_t wavefronts, struct dispatch_cost cost, uint32_t cycles)
+{
+    be_busy(d, now,
+            wavefronts <= DISPATCH_SMALL_WAVEFRONTS ? cost.small
+                                                    : (uint64_t)cost.per_wavefront * wavefronts + DISPATCH_CONSTANT,
+            cycles);
+    if (d->refused)
+        d->io.stats.no_resources += now - d->refused_at;
+    d->refused = false;
+    d->io.stats.work_groups++;
+    d->io.stats.wavefronts += wavefronts;
+}
+
+static bool needs_scratch(const struct dispatcher *d)
+{
+    return d->common.private_bytes && d->common.scratch && !d->scratch_free_count;
+}
+
+static void refuse(struct dispatcher *d, uint64_t now)
+{
+    if (!d->refused)
+        d->refused_at = now;
+    d->refused = true;
+    d->refused_releases = dispatcher_pool_ops(d)->releases(dispatcher_pool(d));
+}
+
+/* The place of work-group `number` of those to be run in the grid: neighbours are asked for in turn, mostly. */
+static void find_group(struct dispatcher *d, uint64_t number)
+{
+    if (number == d->next_number)
+        return;
+    d->next_number = number;
+    work_nth_group(d->groups, d->first + number, d->next);
+}
+
+/* The work-group in d->next goes to compute unit `cu`. */
+static void send_group(struct dispatcher *d, uint32_t cu, uint32_t id[3], struct work_placement *placement)
+{
+    memcpy(id, d->next, sizeof d->next);
+    take_scratch(d, cu, placement);
+    dispatcher_order_ops(d)->placed(dispatcher_order(d), cu);
+    d->left--;
+    d->running++;
+    work_next_group(d->groups, d->next);
+    d->next_number++;
+}
+
+static bool dispatcher_next(struct dispatcher *d, uint64_t now, uint32_t compute_units,
+                            struct dispatch_cost cost, bool (*may_send)(const void *owner, uint32_t cu),
+                            const void *owner, uint32_t *cu, uint32_t id[3],
+                            struct work_placement *placement)
+{
+    const struct resource_pool_ops *ops = dispatcher_pool_ops(d);
+    const struct dispatch_protocol_ops *protocol = dispatcher_protocol_ops(d);
+    struct part *pool = dispatcher_pool(d);
+    struct resource_request request = d->request;
+    uint64_t number, cut = UINT64_MAX;
+    bool congested = false;
+    if (d->state != DISPATCHER_RUNNING || dispatcher_due(d) > now)
+        return false;
+    for (uint32_t i = 0; i < compute_units && !needs_scratch(d); i++) {
+        uint32_t cycles;
+        if (!dispatcher_order_ops(d)->propose(dispatcher_order(d), i, cu, &number)
+            || !protocol->may_try(dispatcher_protocol(d), *cu))
+            continue;
+        if (number != cut) {
+            find_group(d, number);
+            *placement = d->common;
+            work_cut_group(d->next, placement);
+            request.wavefronts = placement->wavefronts;
+            cut = number;
+        }
+        bool room = ops->may_fit(pool, *cu, &request);
+        if (room && !may_send(owner, *cu)) {
+            congested = true; /* credit wakes the owner */
+            continue;
+        }
+        room = room && ops->place(pool, *cu, &request, placement);
+        enum dispatch_result result = protocol->tried(dispatcher_protocol(d), *cu, room, &cycles);
+        if (result == DISPATCH_PLACED) {
+            account(d, now, request.wavefronts, cost, cycles);
+            send_group(d, *cu, id, placement);
+            return true;
+        }
+        if (result == DISPATCH_REFUSED) {
+            be_busy(d, now, 0, cycles);
+            break;
+        }
+    }
+    if (!congested)
+        refuse(d, now);
+    return false;
+}
+
+static bool dispatcher_finished(struct dispatcher *d, uint32_t cu, uint32_t slot)
+{
+    if (d->common.private_bytes && d->common.scratch)
+        arena_at(uint32_t, d->scratch_free)[d->scratch_free_count++] =
+            arena_at(uint32_t, d->scratch_used)[cu * 64 + slot];
+    dispatcher_pool_ops(d)->release(dispatcher_pool(d), cu, slot);
+    dispatcher_protocol_ops(d)->ended(dispatcher_protocol(d), cu, true);
+    d->running--;
+    return !d->left && !d->running;
+}
+
+static void dispatcher_other_finished(struct dispatcher *d, uint32_t cu)
+{
+    if (d->state == DISPATCHER_RUNNING)
+        dispatcher_protocol_ops(d)->ended(dispatcher_protocol(d), cu, false);
+}
+
+static uint64_t dispatcher_due(const struct dispatcher *d)
+{
+    if (!d->left)
+        return ENGINE_NEVER;
+    if (d->refused
+        && !dispatcher_protocol_ops(d)->may_retry(dispatcher_protocol(d), d->refused_releases,
+                                                  dispatcher_pool_ops(d)->releases(dispatcher_pool(d))))
+        return ENGINE_NEVER;
+    return (d->busy_until + 99) / 100;
+}

@@ -1,0 +1,311 @@
+/* State of a compute unit. Everything is index or arena offset; tables whose size depends on
+ * parameters are in the arena.
+ *
+ * A wavefront is in one state at a time. Those that execute until a known cycle stand in the wheel;
+ * those whose next instruction is decoded and may issue have one bit in `ready` of their SIMD, by
+ * kind of instruction. Included by compute_unit.c alone, before the files that work on it. */
+#ifndef HEDDLE_COMPUTE_UNIT_STATE_H
+#define HEDDLE_COMPUTE_UNIT_STATE_H
+
+#include "components/amd/execute/coalescer.h"
+#include "components/amd/isa/isa.h"
+#include "components/traces/replay/replay_access.h"
+#include "components/protocols/work/work_cycles.h"
+#include "components/protocols/work/wavefront_start.h"
+#include "components/protocols/work/work_fault.h"
+#include "components/protocols/work/work_placement.h"
+#include "components/protocols/work/work_record.h"
+#include "components/amd/execute/decode_cache.h"
+#include "components/protocols/page_table/program_table.h"
+#include "retime_port.h"
+#include "runtime/engine/bug.h"
+#include "runtime/observe/hang.h"
+
+enum {
+    CU_MAX_SIMDS = 16,
+    CU_MAX_GROUPS = 64,
+    CU_WHEEL = 128, /* cycles; longer waits go round */
+    CU_LINE = 64,
+    CU_STALE_LINES = 2, /* fetches that a branch made useless and that are still on their way,
+                           beside useful ones */
+    CU_MAX_LINE_SLOTS = 1024 / CU_LINE + 1 + CU_STALE_LINES,
+    CU_LINES = 1024,    /* vector memory: lines of all instructions in flight */
+    CU_SMEM = 64,       /* scalar memory instructions in flight */
+    CU_MAX_VMEM = 1024, /* largest vmem_queue */
+    CU_NONE = 0xffff
+};
+
+enum cu_wave_state {
+    WAVE_FREE,
+    WAVE_EXECUTING, /* in the wheel until ready_at */
+    WAVE_READY,     /* bit in ready[simd][kind] */
+    WAVE_FETCH,     /* the bytes of the next instruction are not there */
+    WAVE_WAITCNT,   /* until its counters are at most limit_vm, limit_lgkm; the pc stands at what
+                       comes then */
+    WAVE_BARRIER,
+    WAVE_ENDING, /* s_endpgm was reached, memory operations are outstanding */
+    WAVE_FAULTED
+};
+
+enum cu_line_state { LINE_EMPTY, LINE_COMING, LINE_VALID, LINE_STALE };
+
+/* Two cache lines: what issue needs, then the instruction buffer's directory. Bytes of the buffer
+ * are elsewhere. */
+struct cu_wave {
+    _Alignas(64) uint64_t ready_at;
+    uint64_t since;        /* up to this cycle its time is accounted for; may be the next turn */
+    uint64_t line_address; /* of the line that holds the pc */
+    uint32_t decoded;      /* entry of the decode cache for the next instruction */
+    uint32_t vgpr;         /* arena offset of its registers */
+    uint32_t instructions;
+    uint8_t state; /* enum cu_wave_state */
+    uint8_t kind;  /* enum cu_kind of the next instruction */
+    uint8_t simd, slot;
+    uint8_t group;
+    uint8_t line_slot; /* slot of line_address in the buffer */
+    uint8_t vm, lgkm;  /* outstanding: vmcnt, lgkmcnt */
+    uint8_t limit_vm, limit_lgkm;
+    uint8_t number; /* in its work-group */
+    uint8_t why;    /* enum work_cycles_kind: what its time from `since` on goes to */
+    uint8_t ledger; /* where that is written down */
+    uint8_t lds,
+        flat; /* outstanding in lgkm: of the LDS, of vector memory; the rest is scalar memory */
+    uint8_t priority;    /* 0 .. 3: s_setprio */
+    uint16_t vmem_first; /* its vector memory instructions in flight, oldest first, or CU_NONE */
+    uint16_t vmem_last;
+    uint8_t line_state[CU_MAX_LINE_SLOTS];
+    uint64_t conflicts; /* ready for the LDS: cycles it had spent on bank conflicts */
+    uint64_t line[CU_MAX_LINE_SLOTS];
+};
+
+/* Of a wavefront that plays a trace; see played.h. */
+struct cu_played {
+    struct replay_cursor cursor;
+    struct replay_here here;
+};
+
+struct cu_group {
+    uint16_t tag; /* of the request to answer */
+    uint8_t used;
+    uint8_t waves, ended, at_barrier;
+    uint8_t ledger;
+    uint32_t instructions;
+    uint32_t kernel;
+    uint32_t id[3];
+    uint32_t pid;
+    uint32_t lds_offset, lds_bytes;
+    uint32_t vgprs;
+    uint64_t scratch;
+    bool memory_only;  /* see memory_only.h */
+    bool played;       /* see played.h */
+    uint64_t arrived;  /* cycle */
+    uint64_t ended_at; /* sum of the cycles in which its wavefronts ended */
+    uint16_t wave[WORK_MAX_WAVEFRONTS];
+};
+
+/* What one kernel's wavefronts did with their time; sent and cleared with each work-group that
+ * ends. In use while the unit has work-groups of that kernel that are not answered. */
+struct cu_ledger {
+    uint32_t dispatch;
+    uint32_t groups;  /* not answered */
+    uint32_t running; /* not ended */
+    uint64_t active_since;
+    struct work_account account;
+};
+
+enum cu_vmem_shape { VMEM_ANY, VMEM_LINEAR, VMEM_DWORDS };
+
+/* One vector memory instruction in flight. */
+struct cu_vmem {
+    uint64_t pc;
+    uint64_t first_send; /* cycle of the earliest request */
+    uint64_t issued;     /* cycle */
+    uint64_t base;       /* linear: address of lane 0 */
+    uint16_t wave;
+    uint16_t next;             /* of the same wavefront */
+    uint16_t unsent;           /* first line not sent */
+    uint16_t remaining;        /* lines not answered */
+    uint8_t shape;             /* enum cu_vmem_shape: how bytes come to lanes */
+    uint8_t flat;              /* lowers lgkmcnt too */
+    uint8_t fence;             /* a cache operation: a fence instead of lines */
+    uint8_t coherent;          /* a load past the L1 (glc) */
+    uint8_t offset[ISA_LANES]; /* dwords: place of the lane's dword in its line */
+    uint8_t stage[ISA_LANES * 16];
+    struct isa_inst inst;
+    struct isa_memory access;
+    uint8_t compare[ISA_LANES * 8];
+};
+
+/* One line of it; the tag of its request is its number. */
+struct cu_line {
+    struct coalesced_line line;
+    uint16_t owner; /* struct cu_vmem */
+    uint16_t next;
+};
+
+struct cu_smem {
+    struct isa_inst inst;
+    struct isa_scalar access;
+    uint16_t wave;
+    uint8_t unsent; /* next part to send */
+    uint8_t parts;  /* lines touched: 1 or 2; 1 for a fence */
+    uint8_t remaining;
+    uint32_t data[16 + 16];
+};
+
+struct cu_lds_end {
+    uint64_t cycle;
+    uint16_t wave;
+};
+
+/* See retime.h. */
+struct cu_retime {
+    bool on;
+    uint32_t dispatch;                                /* the kernel that all of this is of */
+    uint64_t begin;                                   /* cycle of its first work-group here */
+    uint64_t busy[CU_MAX_SIMDS][CU_KINDS], lds, sent; /* cycles; lines */
+    /* Lines of vector memory have been waiting for the port since `rush`; most: lead that the
+     * first of them could have had at most. */
+    uint64_t last_sent, rush;
+    struct retime_lead most;
+    struct cu_retime_port vector_port, scalar_port, code;
+    struct retime_lead freed; /* of what freed an entry for vector memory last */
+    /* Arena offsets. */
+    uint32_t waves, vector, scalar, out, lines, groups, code_sent;
+};
+
+struct compute_unit {
+    struct compute_unit_io io;
+    /* Issue. */
+    uint64_t ready[CU_MAX_SIMDS][CU_KINDS];
+    uint64_t retry_at[CU_MAX_SIMDS];  /* next cycle at which issue is worth a try */
+    uint64_t valu_free[CU_MAX_SIMDS]; /* cycle */
+    uint64_t fetch_wanted[CU_MAX_SIMDS];
+    uint8_t turn[CU_MAX_SIMDS][CU_KINDS]; /* slot after the one that issued last */
+    uint64_t raised[CU_MAX_SIMDS];        /* wavefronts with a priority above 0 */
+    uint64_t wheel[CU_WHEEL];             /* wavefront slots; a cycle belongs to one SIMD */
+    uint64_t wheel_used[CU_WHEEL / 64];
+    uint64_t wheel_done; /* cycles up to this one are emptied */
+    /* The LDS works on one instruction at a time, in the order of issue. Each SIMD has at most one
+     * there, so that none can keep the others out. */
+    uint64_t lds_free;                    /* cycle: it has done what it was given */
+    uint64_t lds_done[CU_MAX_SIMDS];      /* cycle: with that of this SIMD */
+    uint32_t lds_conflicts[CU_MAX_SIMDS]; /* the last cycles of it, for bank conflicts */
+    uint32_t fetch_simd;
+    uint8_t fetch_slot;
+    uint32_t line_slots; /* instruction buffer: lines a wavefront */
+    uint32_t lines_ahead;
+    /* Arena offsets. */
+    uint32_t decoded;    /* struct decoded[DECODE_ENTRIES], shared: decode_cache.h */
+    uint32_t waves;      /* struct cu_wave[simds * wavefronts] */
+    uint32_t scalars;    /* struct isa_wave, alike */
+    uint32_t buffers;    /* uint8_t[simds * wavefronts][line_slots][64] */
+    uint32_t vgprs;      /* uint32_t[simds][vgprs][64] */
+    uint32_t lds;        /* uint8_t[lds] */
+    uint32_t vmem_table; /* struct cu_vmem[vmem_queue] */
+    uint32_t played;     /* struct cu_played, as many as wavefronts */
+    uint32_t lds_ends;   /* struct cu_lds_end[lds_end_slots], a ring */
+    uint32_t lds_end_slots;
+    /* Vector memory. */
+    uint32_t vmem_send_head, vmem_send_count;
+    uint32_t vmem_free_count, line_free_count;
+    uint16_t vmem_free[CU_MAX_VMEM];  /* unused entries, a stack */
+    uint16_t vmem_order[CU_MAX_VMEM]; /* those with unsent lines, a ring of vmem_queue */
+    struct cu_line line[CU_LINES];
+    uint16_t line_free[CU_LINES];
+    /* Scalar memory. */
+    struct cu_smem smem[CU_SMEM];
+    uint16_t smem_free[CU_SMEM], smem_order[CU_SMEM];
+    uint32_t smem_free_count, smem_send_head, smem_send_count;
+    uint32_t lds_end_head, lds_end_count;
+    /* Work-groups. */
+    struct cu_group group[CU_MAX_GROUPS];
+    struct cu_ledger ledger[CU_MAX_GROUPS];
+    uint64_t finished; /* groups that are to be answered */
+    uint32_t resident; /* wavefronts */
+    uint64_t active_since;
+    /* Bounds: the allocation hit last. */
+    uint64_t span_start, span_end;
+    uint32_t span_version;
+    uint32_t code_version;
+    uint64_t code_start, code_end; /* the same for instruction fetches */
+    uint32_t retired;              /* instructions of this tick */
+    struct cu_retime retime;
+};
+
+static inline struct cu_wave *cu_wave_at(const struct compute_unit *c, unsigned wave)
+{
+    return arena_at(struct cu_wave, c->waves) + wave;
+}
+
+static inline struct isa_wave *cu_scalars(const struct compute_unit *c, unsigned wave)
+{
+    return arena_at(struct isa_wave, c->scalars) + wave;
+}
+
+static inline unsigned cu_wave_number(const struct compute_unit *c, unsigned simd, unsigned slot)
+{
+    return simd * (unsigned)compute_unit_params(c)->wavefronts + slot;
+}
+
+static inline uint8_t *cu_line_bytes(const struct compute_unit *c, unsigned wave, unsigned slot)
+{
+    return arena_at(uint8_t, c->buffers) + ((size_t)wave * c->line_slots + slot) * CU_LINE;
+}
+
+static inline struct cu_vmem *cu_vmem_at(const struct compute_unit *c, unsigned number)
+{
+    return arena_at(struct cu_vmem, c->vmem_table) + number;
+}
+
+static inline struct decoded *cu_decoded(const struct compute_unit *c)
+{
+    return arena_at(struct decoded, c->decoded);
+}
+
+static inline enum isa_target cu_target(const struct compute_unit *c)
+{
+    return compute_unit_params(c)->isa == 0 ? ISA_GFX803 : ISA_GFX906;
+}
+
+/* First cycle not before `cycle` that belongs to `simd`. */
+static inline uint64_t cu_turn(const struct compute_unit *c, unsigned simd, uint64_t cycle)
+{
+    uint64_t simds = (uint64_t)compute_unit_params(c)->simds;
+    return cycle + (simd + simds - cycle % simds) % simds;
+}
+
+/* What an execution of the wavefront may touch. */
+static inline struct isa_context cu_context(const struct compute_unit *c, const struct cu_wave *w)
+{
+    const struct cu_group *g = &c->group[w->group];
+    struct isa_context context = {.vgpr = arena_at(uint32_t, w->vgpr),
+                                  .vgpr_count = g->vgprs,
+                                  .lds = arena_at(uint8_t, c->lds) + g->lds_offset,
+                                  .lds_size = g->lds_bytes,
+                                  .time = component_now(&c->io.base)};
+    wavefront_set_apertures(cu_target(c), g->scratch, &context);
+    return context;
+}
+
+/* Ends the run: the simulated program did something it must not. `lane` UINT32_MAX: the wavefront
+ * as a whole. */
+static void cu_fault(struct compute_unit *c, unsigned wave, const struct isa_inst *inst,
+                     uint64_t pc, unsigned lane, const char *what)
+{
+    const struct cu_wave *w = cu_wave_at(c, wave);
+    const struct cu_group *g = &c->group[w->group];
+    const struct work_fault_place place = {
+        .kernel = program_kernel_name(compute_unit_program(c), g->kernel),
+        .inst = inst,
+        .pc = pc,
+        .group = {g->id[0], g->id[1], g->id[2]},
+        .wavefront = w->number,
+        .lane = lane};
+    char text[WORK_FAULT_BYTES];
+    work_fault_text(&place, what, text, sizeof text);
+    cu_wave_at(c, wave)->state = WAVE_FAULTED;
+    engine_fail(&c->io.base, "%s", text);
+}
+
+#endif

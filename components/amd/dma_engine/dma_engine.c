@@ -1,0 +1,343 @@
+/* Copies and fills for a GPU, line by line.
+ *
+ * A command is cut into pieces that stay inside one line of the target and, for copies, one line of
+ * the source. Each piece in flight has a slot, whose number is the tag of its requests; a piece of
+ * a copy is read, kept in its slot, and written. Commands start in order; one that touches what an
+ * earlier one writes, or writes what an earlier one touches, waits until that one is done. Pieces
+ * are issued oldest command first. */
+#include "dma_engine.gen.h"
+
+#include "atomic_op.gen.h"
+#include "components/protocols/mem/index_pool.h"
+#include "components/protocols/mem/mem_mask.h"
+#include "runtime/observe/hang.h"
+
+#define DMA_LINE          64u
+#define DMA_COMMAND_BYTES 256u
+#define DMA_NONE          UINT32_MAX
+
+struct dma_command {
+    uint64_t target; /* of reads: unused */
+    uint64_t source; /* of reads, copies and atomics */
+    uint64_t value;  /* of atomics */
+    uint64_t order;  /* commands taken before */
+    uint32_t size;
+    uint32_t issued; /* bytes cut into pieces */
+    uint32_t finished;
+    uint32_t pattern;
+    uint16_t tag;
+    uint8_t kind; /* enum command_request_kind */
+    bool used;
+};
+
+struct dma_piece {
+    uint64_t target;
+    uint32_t command;
+    uint32_t offset; /* in the command */
+    uint32_t bytes;
+    uint32_t next; /* of those whose bytes have been read and wait to be written */
+    bool writing;
+    uint8_t reserved[7];
+    uint8_t data[DMA_LINE]; /* the bytes of the target's line, at their places */
+};
+
+struct dma_engine {
+    struct dma_engine_io io;
+    uint32_t commands; /* arena offsets */
+    uint32_t data;     /* DMA_COMMAND_BYTES by command: what is to be written, or has been read */
+    uint32_t pieces;
+    struct index_pool free_pieces;
+    uint32_t first_read, last_read; /* pieces to write */
+    uint32_t used;
+    uint64_t taken;
+};
+
+static struct dma_command *command_at(const struct dma_engine *c, uint32_t i)
+{
+    return arena_at(struct dma_command, c->commands) + i;
+}
+
+static uint8_t *command_bytes(const struct dma_engine *c, uint32_t i)
+{
+    return arena_at(uint8_t, c->data) + (size_t)i * DMA_COMMAND_BYTES;
+}
+
+static struct dma_piece *piece_at(const struct dma_engine *c, uint32_t i)
+{
+    return arena_at(struct dma_piece, c->pieces) + i;
+}
+
+static uint32_t command_count(const struct dma_engine *c)
+{
+    return (uint32_t)dma_engine_params(c)->commands;
+}
+
+static void dma_engine_init(struct dma_engine *c)
+{
+    c->commands = arena_allocate(command_count(c) * sizeof(struct dma_command));
+    c->data = arena_allocate(command_count(c) * DMA_COMMAND_BYTES);
+    c->pieces = arena_allocate((size_t)dma_engine_params(c)->lines * sizeof(struct dma_piece));
+    index_pool_init(&c->free_pieces, (uint32_t)dma_engine_params(c)->lines);
+    c->first_read = DMA_NONE;
+    c->last_read = DMA_NONE;
+}
+
+static bool overlaps(uint64_t a, uint64_t a_size, uint64_t b, uint64_t b_size)
+{
+    return a < b + b_size && b < a + a_size;
+}
+
+/* From `source`. */
+static bool reads(const struct dma_command *k)
+{
+    return k->kind == COMMAND_READ || k->kind == COMMAND_COPY || k->kind == COMMAND_ATOMIC;
+}
+
+static bool conflicts(const struct dma_command *a, const struct dma_command *b)
+{
+    bool a_reads = reads(a), a_writes = a->kind != COMMAND_READ;
+    bool b_reads = reads(b), b_writes = b->kind != COMMAND_READ;
+    return (a_writes && b_writes && overlaps(a->target, a->size, b->target, b->size))
+           || (a_writes && b_reads && overlaps(a->target, a->size, b->source, b->size))
+           || (a_reads && b_writes && overlaps(a->source, a->size, b->target, b->size));
+}
+
+/* The command in message `m`; false after engine_fail() when it is none for a DMA engine. */
+static bool parse(const struct dma_engine *c, const struct command_request *m,
+                  struct dma_command *out)
+{
+    *out = (struct dma_command){
+        .used = true, .tag = m->tag, .kind = (uint8_t)message_kind(m), .order = c->taken};
+    switch (message_kind(m)) {
+    case COMMAND_WRITE:
+        out->target = m->write.address;
+        out->size = m->write.size;
+        break;
+    case COMMAND_READ:
+        out->source = m->read.address;
+        out->size = m->read.size;
+        break;
+    case COMMAND_FILL:
+        out->target = m->fill.address;
+        out->size = m->fill.size;
+        out->pattern = m->fill.pattern;
+        break;
+    case COMMAND_COPY:
+        out->target = m->copy.destination;
+        out->source = m->copy.source;
+        out->size = m->copy.size;
+        break;
+    case COMMAND_ATOMIC:
+        out->target = out->source = m->atomic.address;
+        out->size = sizeof(uint64_t);
+        out->value = m->atomic.value;
+        break;
+    default:
+        engine_fail(&c->io.base,
+                    "a DMA engine takes write, read, fill, copy and atomic, not command kind %u",
+                    message_kind(m));
+        return false;
+    }
+    bool inside = message_kind(m) == COMMAND_WRITE || message_kind(m) == COMMAND_READ;
+    if (inside && out->size > DMA_COMMAND_BYTES) {
+        engine_fail(&c->io.base, "a command of %u bytes; at most %u fit in one", out->size,
+                    DMA_COMMAND_BYTES);
+        return false;
+    }
+    return true;
+}
+
+static bool take_commands(struct dma_engine *c)
+{
+    bool progress = false;
+    const struct command_request *m;
+    while (c->used < command_count(c) && (m = dma_engine_command_peek(c))) {
+        struct dma_command new;
+        uint32_t slot = DMA_NONE;
+        if (!parse(c, m, &new))
+            break;
+        for (uint32_t i = command_count(c); i-- > 0;) {
+            if (!command_at(c, i)->used)
+                slot = i;
+            else if (conflicts(command_at(c, i), &new))
+                return progress;
+        }
+        *command_at(c, slot) = new;
+        if (new.kind == COMMAND_WRITE)
+            memcpy(command_bytes(c, slot), command_write_data(dma_engine_command_payload(c)),
+                   new.size);
+        dma_engine_command_pop(c);
+        c->used++;
+        c->taken++;
+        progress = true;
+    }
+    return progress;
+}
+
+static void send_write(struct dma_engine *c, uint32_t number)
+{
+    struct dma_piece *p = piece_at(c, number);
+    unsigned first = (unsigned)(p->target % DMA_LINE);
+    void *payload = dma_engine_mem_send_write(c, (uint16_t)number, p->target - first, 0);
+    mem_mask_store(mem_write_mask(payload, DMA_LINE), mem_mask_range(first, p->bytes, DMA_LINE),
+                   DMA_LINE);
+    memcpy(mem_write_data(payload, DMA_LINE), p->data, DMA_LINE);
+    p->writing = true;
+    c->io.stats.bytes_written += p->bytes;
+}
+
+static void send_atomic(struct dma_engine *c, uint32_t number, uint64_t value)
+{
+    const struct dma_piece *p = piece_at(c, number);
+    unsigned first = (unsigned)(p->target % DMA_LINE);
+    void *payload = dma_engine_mem_send_atomic(c, (uint16_t)number, p->target - first, 0,
+                                               ATOMIC_OP_ADD, sizeof value, true);
+    mem_mask_store(mem_atomic_mask(payload, DMA_LINE),
+                   mem_mask_range(first, sizeof value, DMA_LINE), DMA_LINE);
+    memset(mem_atomic_operand(payload, DMA_LINE), 0, DMA_LINE);
+    memset(mem_atomic_compare(payload, DMA_LINE), 0, DMA_LINE);
+    memcpy(mem_atomic_operand(payload, DMA_LINE) + first, &value, sizeof value);
+    c->io.stats.bytes_read += sizeof value;
+    c->io.stats.bytes_written += sizeof value;
+}
+
+static uint32_t up_to_line_end(uint64_t address, uint32_t bytes)
+{
+    uint32_t rest = DMA_LINE - (uint32_t)(address % DMA_LINE);
+    return bytes < rest ? bytes : rest;
+}
+
+/* Cuts the next piece off command `i` and sends its first request. */
+static void issue(struct dma_engine *c, uint32_t i)
+{
+    struct dma_command *command = command_at(c, i);
+    uint32_t number = index_pool_take(&c->free_pieces), bytes = command->size - command->issued;
+    uint64_t target = command->target + command->issued, source = command->source + command->issued;
+    struct dma_piece *p = piece_at(c, number);
+    if (command->kind != COMMAND_READ)
+        bytes = up_to_line_end(target, bytes);
+    if (reads(command))
+        bytes = up_to_line_end(source, bytes);
+    p->target = target;
+    p->command = i;
+    p->offset = command->issued;
+    p->bytes = bytes;
+    p->next = DMA_NONE;
+    p->writing = false;
+    command->issued += bytes;
+    if (command->kind == COMMAND_ATOMIC) {
+        send_atomic(c, number, command->value);
+        return;
+    }
+    if (command->kind == COMMAND_READ || command->kind == COMMAND_COPY) {
+        dma_engine_mem_send_read(c, (uint16_t)number, source, bytes, 0, false);
+        c->io.stats.bytes_read += bytes;
+        return;
+    }
+    uint8_t *to = p->data + target % DMA_LINE;
+    if (command->kind == COMMAND_WRITE)
+        memcpy(to, command_bytes(c, i) + p->offset, bytes);
+    else
+        for (uint32_t b = 0; b < bytes; b++)
+            to[b] = (uint8_t)(command->pattern >> ((p->offset + b) % 4 * 8));
+    send_write(c, number);
+}
+
+/* The oldest command with bytes left to cut, or DMA_NONE. */
+static uint32_t oldest_unissued(const struct dma_engine *c)
+{
+    uint32_t best = DMA_NONE;
+    for (uint32_t i = 0; i < command_count(c); i++) {
+        const struct dma_command *command = command_at(c, i);
+        if (command->used && command->issued < command->size
+            && (best == DMA_NONE || command->order < command_at(c, best)->order))
+            best = i;
+    }
+    return best;
+}
+
+/* What has been read is written first, so that slots come free. */
+static bool send_requests(struct dma_engine *c)
+{
+    bool progress = false;
+    for (;;) {
+        uint32_t i = c->first_read == DMA_NONE && index_pool_has(&c->free_pieces)
+                         ? oldest_unissued(c)
+                         : DMA_NONE;
+        if ((c->first_read == DMA_NONE && i == DMA_NONE) || !dma_engine_mem_can_send(c))
+            return progress;
+        if (c->first_read != DMA_NONE) {
+            uint32_t number = c->first_read;
+            c->first_read = piece_at(c, number)->next;
+            send_write(c, number);
+        } else {
+            issue(c, i);
+        }
+        progress = true;
+    }
+}
+
+static bool take_answers(struct dma_engine *c)
+{
+    bool progress = false;
+    const struct mem_reply *m;
+    while ((m = dma_engine_mem_peek_reply(c))) {
+        struct dma_piece *p = piece_at(c, m->tag);
+        struct dma_command *command = command_at(c, p->command);
+        const uint8_t *bytes = mem_data_data(dma_engine_mem_reply_payload(c), DMA_LINE);
+        bytes += (command->source + p->offset) % DMA_LINE;
+        if (command->kind == COMMAND_COPY && !p->writing) {
+            memcpy(p->data + p->target % DMA_LINE, bytes, p->bytes);
+            if (c->first_read == DMA_NONE)
+                c->first_read = m->tag;
+            else
+                piece_at(c, c->last_read)->next = m->tag;
+            c->last_read = m->tag;
+        } else {
+            if (command->kind == COMMAND_READ || command->kind == COMMAND_ATOMIC)
+                memcpy(command_bytes(c, p->command) + p->offset, bytes, p->bytes);
+            command->finished += p->bytes;
+            index_pool_give(&c->free_pieces, m->tag);
+        }
+        dma_engine_mem_pop_reply(c);
+        progress = true;
+    }
+    return progress;
+}
+
+static bool finish_commands(struct dma_engine *c)
+{
+    bool progress = false;
+    for (uint32_t i = 0; i < command_count(c); i++) {
+        struct dma_command *command = command_at(c, i);
+        if (!command->used || command->finished < command->size || !dma_engine_command_can_reply(c))
+            continue;
+        if (command->kind == COMMAND_READ || command->kind == COMMAND_ATOMIC)
+            memcpy(command_data_data(dma_engine_command_reply_data(c, command->tag)),
+                   command_bytes(c, i), command->size);
+        else
+            dma_engine_command_reply_done(c, command->tag);
+        command->used = false;
+        c->used--;
+        c->io.stats.commands_done++;
+        progress = true;
+    }
+    return progress;
+}
+
+static bool dma_engine_tick(struct dma_engine *c)
+{
+    bool progress = take_answers(c);
+    progress |= finish_commands(c);
+    progress |= take_commands(c);
+    return send_requests(c) || progress;
+}
+
+static unsigned dma_engine_outstanding(const struct dma_engine *c, struct hang_report *report)
+{
+    for (uint32_t i = 0; report && i < command_count(c); i++)
+        if (command_at(c, i)->used)
+            hang_note(report, "a command of %u bytes is %u bytes done", command_at(c, i)->size,
+                      command_at(c, i)->finished);
+    return c->used;
+}

@@ -1,0 +1,70 @@
+/* A page of doorbells: one word each, and a bit that says it was written and not handed on.
+ *
+ * Invariant: the packet processor gets the largest value written to each doorbell, in bounded time:
+ * doorbells take turns. */
+#include "doorbell.gen.h"
+
+#include "runtime/engine/bug.h"
+#include "runtime/observe/hang.h"
+
+struct doorbell {
+    struct doorbell_io io;
+    uint32_t values;  /* arena: uint64_t[doorbells] */
+    uint32_t written; /* arena: bool[doorbells] */
+    uint32_t waiting; /* doorbells that are written */
+    uint32_t next;    /* whose turn it is */
+};
+
+static void doorbell_init(struct doorbell *c)
+{
+    size_t count = (size_t)doorbell_params(c)->doorbells;
+    c->values = arena_allocate(count * sizeof(uint64_t));
+    c->written = arena_allocate(count * sizeof(bool));
+}
+
+static bool take(struct doorbell *c)
+{
+    const struct queue_doorbell_request *m;
+    bool taken = false;
+    while ((m = doorbell_host_peek(c))) {
+        uint32_t slot = m->ring.slot;
+        if (slot >= (uint32_t)doorbell_params(c)->doorbells)
+            bug("doorbell: there is no doorbell %u", slot);
+        bool *written = arena_at(bool, c->written) + slot;
+        uint64_t *value = arena_at(uint64_t, c->values) + slot;
+        *value = !*written || m->ring.value > *value ? m->ring.value : *value;
+        c->io.stats.merged += *written;
+        c->io.stats.rings++;
+        c->waiting += !*written;
+        *written = true;
+        doorbell_host_pop(c);
+        taken = true;
+    }
+    return taken;
+}
+
+static bool hand_on(struct doorbell *c)
+{
+    uint32_t count = (uint32_t)doorbell_params(c)->doorbells;
+    if (!c->waiting || !doorbell_queues_can_send(c))
+        return false;
+    while (!arena_at(bool, c->written)[c->next])
+        c->next = c->next + 1 == count ? 0 : c->next + 1;
+    doorbell_queues_send_ring(c, 0, arena_at(uint64_t, c->values)[c->next], (uint16_t)c->next);
+    arena_at(bool, c->written)[c->next] = false;
+    c->waiting--;
+    return true;
+}
+
+static bool doorbell_tick(struct doorbell *c)
+{
+    bool progress = take(c);
+    return hand_on(c) || progress;
+}
+
+static unsigned doorbell_outstanding(const struct doorbell *c, struct hang_report *report)
+{
+    if (c->waiting && report)
+        hang_note(report, "%u doorbells are not handed on", c->waiting);
+    return c->waiting;
+}

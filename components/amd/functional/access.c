@@ -1,0 +1,407 @@
+/* Memory instructions; see access.h. Called by the functional executor.
+ *
+ * Most accesses lie in one window, and are either one contiguous run over the lanes or dwords here
+ * and there: those go straight between registers and memory, bytes and words by way of a stage.
+ * Everything else (accesses across windows, atomics) goes lane by lane, in ascending order, so that
+ * the highest lane wins where several store to one address, as in timing mode. Compiled once for
+ * each x86-64 level (ACCESS_VARIANT is the suffix). */
+#include "access.h"
+#include "touch.h"
+
+#include "components/amd/execute/coalescer.h"
+#include "components/protocols/work/work_fault.h"
+
+#define PASTE2(a, b) a##b
+#define PASTE(a, b)  PASTE2(a, b)
+
+static char what[WORK_FAULT_WHAT];
+
+static const char *out_of_bounds(const struct window_table *t, const char *access, unsigned bytes,
+                                 uint64_t address)
+{
+    const struct program_allocation *a = program_find(t->program, address);
+    if (a && bytes <= a->end - address && program_reaches(t->program, t->gpu, a))
+        snprintf(what, sizeof what,
+                 "%s of %u bytes at 0x%" PRIx64 ", which is not mapped in process %u", access,
+                 bytes, address, t->pid);
+    else
+        work_fault_bounds(t->program, access, bytes, address, what, sizeof what);
+    return what;
+}
+
+/* The window that holds `bytes` from `address` on, or NULL. */
+static inline const struct window *window_of(struct window_table *t, uint64_t address,
+                                             uint64_t bytes, uint8_t *hint)
+{
+    const struct window *w = &t->window[*hint];
+    if (__builtin_expect(window_holds(w, address, bytes), 1))
+        return w;
+    w = window_find(t, address);
+    if (w)
+        *hint = (uint8_t)(w - t->window);
+    return w && window_holds(w, address, bytes) ? w : NULL;
+}
+
+#include "access_fast.h"
+
+/* ---- shape of an access ---- */
+
+/* How the active lanes of a load or store lie in one window. */
+struct shape {
+    char *host; /* of address `base` */
+    uint64_t base;
+    uint32_t step; /* bytes from one dword of a lane to its next */
+    bool linear;   /* lane l's bytes at base + l * bytes; lanes may lie before the window */
+};
+
+static bool is_linear(const struct isa_memory *m, uint64_t *base)
+{
+    uint64_t wrong = 0;
+    unsigned first = (unsigned)__builtin_ctzll(m->mask);
+    unsigned last = 63 - (unsigned)__builtin_clzll(m->mask);
+    uint64_t start = m->address[first] - (uint64_t)first * m->bytes;
+    if (m->address[last] - m->address[first] != (uint64_t)(last - first) * m->bytes)
+        return false;
+    if (m->mask == UINT64_MAX) {
+        for (unsigned lane = 0; lane < ISA_LANES; lane++)
+            wrong |= m->address[lane] ^ (start + (uint64_t)lane * m->bytes);
+    } else {
+        for (uint64_t rest = m->mask; rest && !wrong; rest &= rest - 1) {
+            unsigned lane = (unsigned)__builtin_ctzll(rest);
+            wrong |= m->address[lane] ^ (start + (uint64_t)lane * m->bytes);
+        }
+    }
+    *base = start;
+    return !wrong;
+}
+
+static bool lanes_inside(const struct window *w, const struct isa_memory *m, uint64_t extent)
+{
+    uint64_t outside = 0, limit = w->size - extent;
+    if (m->mask == UINT64_MAX) {
+        for (unsigned lane = 0; lane < ISA_LANES; lane++) {
+            uint64_t offset = m->address[lane] - w->start;
+            outside |= offset | (limit - offset);
+        }
+    } else {
+        for (uint64_t rest = m->mask; rest; rest &= rest - 1) {
+            uint64_t offset = m->address[__builtin_ctzll(rest)] - w->start;
+            outside |= offset | (limit - offset);
+        }
+    }
+    return !(outside >> 63); /* sizes have less than 63 bits: a set bit is a difference below 0 */
+}
+
+/* True when the access lies in one window and its lanes are all of one kind. */
+static bool find_shape(struct window_table *t, const struct isa_memory *m, uint8_t *hint,
+                       struct shape *shape)
+{
+    unsigned first = (unsigned)__builtin_ctzll(m->mask);
+    unsigned last = 63 - (unsigned)__builtin_clzll(m->mask);
+    bool swizzled = m->bytes > 4 && m->swizzle_mask;
+    if (swizzled && (m->mask & ~m->swizzle_mask))
+        return false;
+    shape->step = swizzled ? m->dword_stride : 4;
+    shape->linear = !swizzled && is_linear(m, &shape->base);
+    uint64_t extent = shape->linear ? (uint64_t)(last - first + 1) * m->bytes
+                      : swizzled    ? (uint64_t)(m->bytes / 4 - 1) * shape->step + 4
+                                    : m->bytes;
+    const struct window *w = window_of(t, m->address[first], extent, hint);
+    if (!w)
+        return false;
+    if (shape->linear) {
+        shape->host = (char *)((uintptr_t)w->host + (shape->base - w->start));
+        return true;
+    }
+    shape->base = w->start;
+    shape->host = w->host;
+    return lanes_inside(w, m, extent);
+}
+
+/* ---- dwords ---- */
+
+static void load_linear(uint32_t *to, const char *from, unsigned dwords, uint64_t mask)
+{
+    if (mask == UINT64_MAX && dwords == 1) {
+        memcpy(to, from, ISA_LANES * 4);
+    } else if (mask == UINT64_MAX) {
+        for (unsigned lane = 0; lane < ISA_LANES; lane++, from += dwords * 4)
+            for (unsigned i = 0; i < dwords; i++)
+                memcpy(&to[64 * i + lane], from + 4 * i, 4);
+    } else {
+        for (uint64_t rest = mask; rest; rest &= rest - 1) {
+            unsigned lane = (unsigned)__builtin_ctzll(rest);
+            for (unsigned i = 0; i < dwords; i++)
+                memcpy(&to[64 * i + lane], from + (size_t)lane * dwords * 4 + 4 * i, 4);
+        }
+    }
+}
+
+static void store_linear(char *to, const uint32_t *from, unsigned dwords, uint64_t mask)
+{
+    if (mask == UINT64_MAX && dwords == 1) {
+        memcpy(to, from, ISA_LANES * 4);
+    } else if (mask == UINT64_MAX) {
+        for (unsigned lane = 0; lane < ISA_LANES; lane++, to += dwords * 4)
+            for (unsigned i = 0; i < dwords; i++)
+                memcpy(to + 4 * i, &from[64 * i + lane], 4);
+    } else {
+        for (uint64_t rest = mask; rest; rest &= rest - 1) {
+            unsigned lane = (unsigned)__builtin_ctzll(rest);
+            for (unsigned i = 0; i < dwords; i++)
+                memcpy(to + (size_t)lane * dwords * 4 + 4 * i, &from[64 * i + lane], 4);
+        }
+    }
+}
+
+static void load_dwords(uint32_t *to, const struct shape *s, const struct isa_memory *m)
+{
+    unsigned dwords = m->bytes / 4;
+    if (m->mask == UINT64_MAX && dwords == 1) {
+        for (unsigned lane = 0; lane < ISA_LANES; lane++)
+            memcpy(&to[lane], s->host + (m->address[lane] - s->base), 4);
+        return;
+    }
+    for (uint64_t rest = m->mask; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctzll(rest);
+        const char *from = s->host + (m->address[lane] - s->base);
+        for (unsigned i = 0; i < dwords; i++)
+            memcpy(&to[64 * i + lane], from + (size_t)i * s->step, 4);
+    }
+}
+
+static void store_dwords(const uint32_t *from, const struct shape *s, const struct isa_memory *m)
+{
+    unsigned dwords = m->bytes / 4;
+    for (uint64_t rest = m->mask; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctzll(rest);
+        char *to = s->host + (m->address[lane] - s->base);
+        for (unsigned i = 0; i < dwords; i++)
+            memcpy(to + (size_t)i * s->step, &from[64 * i + lane], 4);
+    }
+}
+
+static uint32_t *registers(const struct isa_context *context, unsigned code)
+{
+    return context->vgpr + (size_t)(code - ISA_VGPR) * 64;
+}
+
+static void move_dwords(const struct isa_context *context, const struct isa_inst *inst,
+                        const struct isa_memory *m, const struct shape *s)
+{
+    if (m->kind == ISA_MEMORY_LOAD && s->linear)
+        load_linear(registers(context, inst->dst), s->host, m->bytes / 4, m->mask);
+    else if (m->kind == ISA_MEMORY_LOAD)
+        load_dwords(registers(context, inst->dst), s, m);
+    else if (s->linear)
+        store_linear(s->host, registers(context, inst->src[1]), m->bytes / 4, m->mask);
+    else
+        store_dwords(registers(context, inst->src[1]), s, m);
+}
+
+/* Bytes and words of one window; the stage holds them as a wavefront's accesses lie in memory. */
+static void move_parts(struct isa_context *context, const struct isa_inst *inst,
+                       const struct isa_memory *m, const struct shape *s)
+{
+    uint8_t stage[ISA_LANES * 2];
+    if (m->kind == ISA_MEMORY_STORE)
+        isa_memory_store_data(context, inst, m->mask, stage, m->bytes);
+    for (uint64_t rest = m->mask; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctzll(rest);
+        char *host =
+            s->linear ? s->host + (size_t)lane * m->bytes : s->host + (m->address[lane] - s->base);
+        uint8_t *part = stage + lane * m->bytes;
+        for (unsigned i = 0; i < m->bytes; i++) {
+            if (m->kind == ISA_MEMORY_STORE)
+                host[i] = (char)part[i];
+            else
+                part[i] = (uint8_t)host[i];
+        }
+    }
+    if (m->kind == ISA_MEMORY_LOAD)
+        isa_memory_load(context, inst, m->mask, stage, m->bytes);
+}
+
+/* ---- lane by lane ---- */
+
+static const char *check_lanes(struct window_table *t, const struct isa_memory *m, uint8_t *hint,
+                               uint32_t *lane)
+{
+    static const char *const names[] = {"load", "store", "atomic"};
+    for (uint64_t rest = m->mask; rest; rest &= rest - 1) {
+        unsigned here = (unsigned)__builtin_ctzll(rest), run;
+        unsigned runs = coalescer_runs(m, here, &run);
+        *lane = here;
+        for (unsigned i = 0; i < runs; i++) {
+            uint64_t a = m->address[here] + (uint64_t)i * m->dword_stride;
+            if (!window_of(t, a, run, hint) && !window_is_allocated(t, a, run))
+                return out_of_bounds(t, names[m->kind], m->bytes, a);
+        }
+        if (m->kind == ISA_MEMORY_ATOMIC && m->address[here] % m->bytes)
+            return "atomic at an address that is not aligned";
+    }
+    return NULL;
+}
+
+static void load_lanes(struct window_table *t, const struct isa_memory *m, uint8_t *stage,
+                       uint8_t *hint)
+{
+    for (uint64_t rest = m->mask; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctzll(rest), run;
+        unsigned runs = coalescer_runs(m, lane, &run);
+        for (unsigned i = 0; i < runs; i++) {
+            uint64_t a = m->address[lane] + (uint64_t)i * m->dword_stride;
+            uint8_t *to = stage + lane * m->bytes + i * run;
+            const struct window *w = window_of(t, a, run, hint);
+            if (w)
+                memcpy(to, w->host + (a - w->start), run);
+            else
+                window_read(t, a, to, run);
+        }
+    }
+}
+
+static void store_lanes(struct window_table *t, const struct isa_memory *m, const uint8_t *stage,
+                        uint8_t *hint)
+{
+    for (uint64_t rest = m->mask; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctzll(rest), run;
+        unsigned runs = coalescer_runs(m, lane, &run);
+        for (unsigned i = 0; i < runs; i++) {
+            uint64_t a = m->address[lane] + (uint64_t)i * m->dword_stride;
+            const uint8_t *from = stage + lane * m->bytes + i * run;
+            const struct window *w = window_of(t, a, run, hint);
+            if (w)
+                memcpy(w->host + (a - w->start), from, run);
+            else
+                window_write(t, a, from, run);
+        }
+    }
+}
+
+/* Aligned, so in one page and one window. Old values replace the operands in the stage. */
+static void atomic_lanes(struct window_table *t, const struct isa_memory *m, uint8_t *stage,
+                         const uint8_t *compare, uint8_t *hint)
+{
+    for (uint64_t rest = m->mask; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctzll(rest);
+        const struct window *w = window_of(t, m->address[lane], m->bytes, hint);
+        uint8_t *operand = stage + lane * m->bytes;
+        uint64_t old = 0;
+        isa_atomic_apply((enum isa_atomic)m->atomic, m->bytes,
+                         w->host + (m->address[lane] - w->start), operand,
+                         compare + lane * m->bytes, &old);
+        memcpy(operand, &old, m->bytes);
+    }
+}
+
+static void move_lanes(struct window_table *t, struct isa_context *context,
+                       const struct isa_inst *inst, const struct isa_memory *m, uint8_t *hint)
+{
+    uint8_t stage[ISA_LANES * 16], compare[ISA_LANES * 16];
+    if (m->kind == ISA_MEMORY_LOAD) {
+        load_lanes(t, m, stage, hint);
+        isa_memory_load(context, inst, m->mask, stage, m->bytes);
+        return;
+    }
+    isa_memory_store_data(context, inst, m->mask, stage, m->bytes);
+    if (m->kind == ISA_MEMORY_STORE) {
+        store_lanes(t, m, stage, hint);
+        return;
+    }
+    if (m->atomic == ISA_ATOMIC_CMPSWAP || m->atomic == ISA_ATOMIC_FCMPSWAP)
+        isa_memory_compare_data(context, inst, m->mask, compare, m->bytes);
+    atomic_lanes(t, m, stage, compare, hint);
+    if (m->returns)
+        isa_memory_load(context, inst, m->mask, stage, m->bytes);
+}
+
+/* ---- instructions ---- */
+
+const char *PASTE(access_vector_,
+                  ACCESS_VARIANT)(struct window_table *windows, struct isa_context *context,
+                                  struct isa_wave *wave, const struct isa_ready *ready,
+                                  uint8_t *hint, uint32_t *lane)
+{
+    const struct isa_inst *inst = ready->inst;
+    struct isa_memory m;
+    struct shape shape;
+    *lane = WORK_NO_LANE;
+    if (__builtin_expect(access_fast_vector(windows, context, wave, ready, hint), 1)) {
+        wave->pc += ready->size;
+        return NULL;
+    }
+    enum isa_status status = isa_memory_addresses(context, wave, inst, &m);
+    if (status != ISA_OK)
+        return isa_status_text(status);
+    if (__builtin_expect(windows->unit != WINDOW_NO_UNIT, 0))
+        touch_memory(windows, &m);
+    if (m.kind == ISA_MEMORY_CACHE_OP)
+        m.mask = 0;
+    bool plain = m.mask && m.kind != ISA_MEMORY_ATOMIC
+                 && (m.kind == ISA_MEMORY_STORE || inst->dst != ISA_NO_OPERAND)
+                 && find_shape(windows, &m, hint, &shape);
+    const char *wrong = plain || !m.mask ? NULL : check_lanes(windows, &m, hint, lane);
+    if (wrong)
+        return wrong;
+    if (m.lds_mask)
+        isa_memory_lds(context, inst, &m);
+    if (plain && m.bytes % 4 == 0)
+        move_dwords(context, inst, &m, &shape);
+    else if (plain)
+        move_parts(context, inst, &m, &shape);
+    else if (m.mask)
+        move_lanes(windows, context, inst, &m, hint);
+    wave->pc += inst->size;
+    return NULL;
+}
+
+static void load_scalar(struct window_table *t, struct isa_wave *wave, const struct isa_inst *inst,
+                        const struct isa_scalar *access, uint8_t *hint)
+{
+    uint32_t data[16];
+    uint64_t bytes = 4u * access->valid;
+    const struct window *w = window_of(t, access->address, bytes, hint);
+    if (w && bytes)
+        memcpy(data, w->host + (access->address - w->start), bytes);
+    else
+        window_read(t, access->address, data, bytes);
+    for (unsigned i = access->valid; i < access->dwords; i++)
+        data[i] = 0;
+    isa_scalar_load(wave, inst, data);
+}
+
+const char *PASTE(access_scalar_,
+                  ACCESS_VARIANT)(struct window_table *windows, struct isa_context *context,
+                                  struct isa_wave *wave, const struct isa_ready *ready,
+                                  uint8_t *hint, uint32_t *lane)
+{
+    const struct isa_inst *inst = ready->inst;
+    struct isa_scalar access;
+    uint32_t data[16], time[2] = {(uint32_t)context->time, (uint32_t)(context->time >> 32)};
+    *lane = WORK_NO_LANE;
+    if (__builtin_expect(access_fast_scalar(windows, wave, ready, hint), 1)) {
+        wave->pc += ready->size;
+        return NULL;
+    }
+    if (__builtin_expect(windows->unit != WINDOW_NO_UNIT, 0))
+        touch_scalar(windows, context, wave, inst);
+    enum isa_status status = isa_scalar_address(context, wave, inst, &access);
+    if (status != ISA_OK)
+        return isa_status_text(status);
+    bool load = access.kind == ISA_SCALAR_LOAD, store = access.kind == ISA_SCALAR_STORE;
+    unsigned bytes = 4u * access.valid;
+    if ((load || store) && bytes && !window_of(windows, access.address, bytes, hint)
+        && !window_is_allocated(windows, access.address, bytes))
+        return out_of_bounds(windows, load ? "scalar load" : "scalar store", bytes, access.address);
+    if (load) {
+        load_scalar(windows, wave, inst, &access, hint);
+    } else if (store) {
+        isa_scalar_store_data(wave, inst, data);
+        window_write(windows, access.address, data, bytes);
+    } else if (access.kind == ISA_SCALAR_TIME) {
+        isa_scalar_load(wave, inst, time);
+    }
+    wave->pc += inst->size;
+    return NULL;
+}

@@ -1,0 +1,526 @@
+/* The functional executor; see functional.h. Called by the driver.
+ *
+ * A launch keeps the work-groups that have begun in a list of slots, each with registers and LDS of
+ * its own in the arena, made when it is first needed and used again. In each round one more
+ * work-group begins, if there is one and a slot for it, and every work-group in the list gets its
+ * turn. A turn ends with the work-group, or when all its wavefronts wait or have had their slice;
+ * so usually the list has one entry, whose registers stay in the host's caches. */
+#include "functional.h"
+
+#include <string.h>
+
+#include "access.h"
+#include "observe.h"
+#include "touch.h"
+
+#include "components/amd/execute/decode_cache.h"
+#include "components/amd/isa/isa_ready.h"
+#include "components/protocols/work/wavefront_start.h"
+#include "components/protocols/work/work_cut.h"
+#include "runtime/engine/bug.h"
+#include "runtime/engine/engine.h"
+
+enum { SLOTS = 1 << 14, WAVE_VGPRS = 256 };
+
+enum wave_state { WAVE_RUNS, WAVE_AT_BARRIER, WAVE_ENDED };
+
+struct wave {
+    struct isa_wave scalars;
+    enum wave_state state;
+    uint32_t block;    /* profiles: bucket of the present basic block, */
+    uint64_t expected; /* which goes on there */
+};
+
+/* A work-group that has begun. */
+struct group {
+    struct work_placement placement;
+    uint32_t id[3];
+    uint32_t slot;
+    uint32_t unit; /* touches: the compute unit that it stands for */
+    uint32_t waves, ended, at_barrier;
+    uint32_t vgprs; /* arena: uint32_t[waves][placement.vgprs][64], with room for the most */
+    uint32_t lds;   /* arena: uint8_t[] */
+    struct wave wave[WORK_MAX_WAVEFRONTS];
+};
+
+enum step_kind { STEP_REGISTERS, STEP_BRANCH, STEP_SPECIAL, STEP_VECTOR, STEP_SCALAR };
+
+/* A decoded instruction, ready for being executed. Valid for the launch that compared its bytes
+ * with memory. */
+struct step {
+    _Alignas(128) uint64_t address;
+    uint32_t launch;
+    uint8_t kind;   /* enum step_kind */
+    uint8_t hint;   /* window that it hit last */
+    uint16_t vgprs; /* that it was made ready for */
+    uint64_t count; /* executed so often in this launch; for `executed` */
+    struct isa_ready ready;
+};
+_Static_assert(sizeof(struct step) <= 128, "a step should lie in two lines of the host's caches");
+
+/* The memory instructions in one variant. */
+struct access {
+    const char *(*vector)(struct window_table *, struct isa_context *, struct isa_wave *,
+                          const struct isa_ready *, uint8_t *, uint32_t *);
+    const char *(*scalar)(struct window_table *, struct isa_context *, struct isa_wave *,
+                          const struct isa_ready *, uint8_t *, uint32_t *);
+};
+
+/* In the order of isa_variant_name(). */
+static const struct access variants[] = {{access_vector_v2, access_scalar_v2},
+                                         {access_vector_v3, access_scalar_v3},
+                                         {access_vector_v4, access_scalar_v4}};
+
+struct run {
+    const struct functional_launch *launch;
+    const struct access *access;
+    struct functional_result *result;
+    struct work_placement common;
+    uint32_t groups[3], next[3];
+    uint64_t left;         /* work-groups that have not begun */
+    uint32_t live, free;   /* entries of live_groups and free_slots */
+    uint64_t instructions; /* of this launch */
+    uint64_t limit;        /* value of `instructions` at which the run ends */
+    bool observed;         /* each instruction is counted or recorded */
+};
+
+/* Kept from launch to launch. */
+static struct window_table windows;
+static uint32_t slot_memory[SLOTS]; /* arena: struct group, 0: not made yet */
+static uint32_t live_groups[SLOTS]; /* slots, oldest first */
+static uint32_t free_slots[SLOTS];
+static struct decoded decode_cache[DECODE_ENTRIES];
+static struct step steps[DECODE_ENTRIES];
+static struct isa_workspace workspace;
+static uint32_t launches;
+static uint32_t counted[DECODE_ENTRIES],
+    counted_count; /* entries that this launch uses; `executed` */
+
+/* ---- faults ---- */
+
+static void fault(struct run *r, const struct group *g, const struct wave *w,
+                  const struct isa_inst *inst, uint64_t pc, uint32_t lane, const char *what)
+{
+    const struct work_fault_place place = {
+        .kernel = program_kernel_name(r->launch->program, r->launch->kernel),
+        .inst = inst,
+        .pc = pc,
+        .group = {g->id[0], g->id[1], g->id[2]},
+        .wavefront = (unsigned)(w - g->wave),
+        .lane = lane};
+    r->result->end = FUNCTIONAL_FAULT;
+    work_fault_text(&place, what, r->result->text, sizeof r->result->text);
+}
+
+static void limit_reached(struct run *r, const struct group *g, const struct wave *w,
+                          const struct isa_inst *inst)
+{
+    char what[WORK_FAULT_WHAT];
+    snprintf(what, sizeof what,
+             "%" PRIu64 " wavefront instructions have been executed (--max-cycles)",
+             r->launch->before + r->instructions);
+    fault(r, g, w, inst, w->scalars.pc, WORK_NO_LANE, what);
+    r->result->end = FUNCTIONAL_LIMIT;
+}
+
+/* ---- instructions ---- */
+
+static uint8_t step_kind(const struct isa_inst *inst)
+{
+    switch (inst->unit) {
+    case ISA_UNIT_VMEM:
+        return STEP_VECTOR;
+    case ISA_UNIT_SMEM:
+        return STEP_SCALAR;
+    case ISA_UNIT_SPECIAL:
+        return STEP_SPECIAL;
+    default:
+        return inst->flags & ISA_IS_BRANCH ? STEP_BRANCH : STEP_REGISTERS;
+    }
+}
+
+static void take_count(const struct run *r, struct step *s)
+{
+    r->launch->executed[sampler_bucket(s->address - r->launch->entry)] += s->count;
+    s->count = 0;
+}
+
+/* The step's count is the present launch's from here on, and, if the step was in use, of another
+ * address. */
+static void begin_counting(const struct run *r, struct step *s)
+{
+    if (s->launch == launches)
+        take_count(r, s);
+    else if (counted_count < DECODE_ENTRIES)
+        counted[counted_count++] = (uint32_t)(s - steps);
+    s->count = 0;
+}
+
+static struct step *make_step(const struct run *r, const struct decoded *d)
+{
+    struct step *s = &steps[d - decode_cache];
+    if (r->launch->executed)
+        begin_counting(r, s);
+    s->address = d->address;
+    s->launch = launches;
+    s->kind = step_kind(&d->inst);
+    s->vgprs = r->common.vgprs;
+    isa_prepare(&d->inst, r->common.vgprs, &s->ready);
+    return s;
+}
+
+/* The step of an earlier launch, if the bytes at `pc` are still those. */
+static struct step *known_step(const struct run *r, uint64_t pc)
+{
+    uint32_t slot = (uint32_t)(pc >> 2) & (DECODE_ENTRIES - 1);
+    struct step *s = &steps[slot];
+    const struct decoded *d = &decode_cache[slot];
+    const struct window *w = window_find(&windows, pc);
+    if (!w || !window_holds(w, pc, ISA_MAX_INST_BYTES) || s->address != pc || !d->valid
+        || d->address != pc || d->inst.target != r->launch->target || s->vgprs != r->common.vgprs
+        || !decode_same(d, (const uint8_t *)w->host + (pc - w->start)))
+        return NULL;
+    if (r->launch->executed)
+        begin_counting(r, s);
+    s->launch = launches;
+    return s;
+}
+
+/* Looks at the bytes of an instruction that this launch has not seen. NULL: the run has failed. */
+static __attribute__((noinline)) struct step *decode(struct run *r, const struct group *g,
+                                                     const struct wave *w)
+{
+    uint64_t pc = w->scalars.pc;
+    uint8_t bytes[ISA_MAX_INST_BYTES];
+    char what[WORK_FAULT_WHAT];
+    struct step *seen = known_step(r, pc);
+    if (seen) {
+        if (r->launch->touches)
+            touch_code(&windows, pc);
+        return seen;
+    }
+    const struct program_allocation *a = program_find(r->launch->program, pc);
+    if (!a || !window_find(&windows, pc)) {
+        work_fault_fetch(r->launch->program, pc, what, sizeof what);
+        fault(r, g, w, NULL, pc, WORK_NO_LANE, what);
+        return NULL;
+    }
+    unsigned size = a->end - pc < sizeof bytes ? (unsigned)(a->end - pc) : (unsigned)sizeof bytes;
+    if (!window_is_allocated(&windows, pc, size)) /* the next page is not mapped */
+        size = (unsigned)(((uint64_t)1 << windows.pages->page_bits)
+                          - (pc & (((uint64_t)1 << windows.pages->page_bits) - 1)));
+    uint32_t slot, word = 0;
+    window_read(&windows, pc, bytes, size);
+    if (r->launch->touches)
+        touch_code(&windows, pc);
+    int result = decode_find(decode_cache, r->launch->target, pc, bytes, size, &slot);
+    if (result >= 0)
+        return make_step(r, &decode_cache[slot]);
+    if (result == ISA_ERROR_TRUNCATED) {
+        work_fault_fetch(r->launch->program, a->end, what, sizeof what);
+        fault(r, g, w, NULL, pc, WORK_NO_LANE, what);
+        return NULL;
+    }
+    struct isa_inst inst;
+    bool known = result == ISA_ERROR_UNIMPLEMENTED
+                 && isa_decode(r->launch->target, bytes, size, &inst) == ISA_ERROR_UNIMPLEMENTED;
+    memcpy(&word, bytes, sizeof word);
+    work_fault_decode(r->launch->target, word, known, what, sizeof what);
+    fault(r, g, w, known ? &inst : NULL, pc, WORK_NO_LANE, what);
+    return NULL;
+}
+
+/* After an instruction that did not end with ISA_OK. False: the run has failed. */
+static __attribute__((noinline)) bool stopped(struct run *r, const struct group *g, struct wave *w,
+                                              const struct isa_inst *inst, uint64_t pc,
+                                              enum isa_status status)
+{
+    if (status == ISA_TRAPPED && !work_trap_is_fatal(&w->scalars))
+        return true;
+    fault(r, g, w, inst, pc, WORK_NO_LANE, work_fault_status(status));
+    return false;
+}
+
+static bool access_memory(struct run *r, const struct group *g, struct wave *w,
+                          struct isa_context *context, struct step *s)
+{
+    const struct isa_inst *inst = s->ready.inst;
+    bool is_vector = s->kind == STEP_VECTOR;
+    uint32_t lane;
+    const char *wrong;
+    context->time = r->launch->before + r->instructions;
+    if (inst->flags & ISA_IS_ATOMIC)
+        isa_workspace_plain(&workspace);
+    if (is_vector)
+        wrong = r->access->vector(&windows, context, &w->scalars, &s->ready, &s->hint, &lane);
+    else
+        wrong = r->access->scalar(&windows, context, &w->scalars, &s->ready, &s->hint, &lane);
+    if (__builtin_expect(wrong != NULL, 0))
+        fault(r, g, w, inst, w->scalars.pc, lane, wrong);
+    return !wrong;
+}
+
+/* Acts on s_endpgm, s_barrier, s_sleep. False: the wavefront does not go on for now. With touches
+ * it gives way where it would wait for memory, so that accesses come in about the order of
+ * hardware. */
+static inline bool special(const struct run *r, struct group *g, struct wave *w,
+                           const struct isa_inst *inst)
+{
+    if (!(inst->flags & (ISA_IS_ENDPGM | ISA_IS_BARRIER | ISA_IS_SLEEP | ISA_IS_WAITCNT)))
+        return true;
+    if (inst->flags & ISA_IS_ENDPGM) {
+        w->state = WAVE_ENDED;
+        if (record_ops)
+            observe_end((uint32_t)(g->slot * WORK_MAX_WAVEFRONTS + (w - g->wave)));
+        g->ended++;
+        return false;
+    }
+    if (inst->flags & ISA_IS_BARRIER) {
+        w->state = WAVE_AT_BARRIER;
+        g->at_barrier++;
+        return false;
+    }
+    return !(inst->flags & ISA_IS_SLEEP) && !(r->launch->touches && (inst->flags & ISA_IS_WAITCNT));
+}
+
+/* ---- wavefronts and work-groups ---- */
+
+static struct isa_context context_of(const struct run *r, const struct group *g,
+                                     const struct wave *w)
+{
+    size_t registers = (size_t)(w - g->wave) * g->placement.vgprs * ISA_LANES;
+    struct isa_context context = {.vgpr = arena_at(uint32_t, g->vgprs) + registers,
+                                  .vgpr_count = g->placement.vgprs,
+                                  .lds = arena_at(uint8_t, g->lds),
+                                  .lds_size = g->placement.lds_bytes};
+    wavefront_set_apertures(r->launch->target, g->placement.scratch, &context);
+    return context;
+}
+
+/* An instruction of a profiled launch. */
+static __attribute__((noinline)) void profile_count(struct run *r, struct wave *w,
+                                                    const struct isa_inst *inst, uint64_t pc)
+{
+    struct functional_profile *p = &r->result->profile;
+    if (pc != w->expected)
+        w->block = (uint32_t)((pc - r->launch->entry) >> 2) * 0x9e3779b1u >> 27;
+    w->expected = inst->flags & ISA_IS_BRANCH ? 0 : pc + inst->size;
+    p->units[inst->unit]++;
+    p->blocks[w->block]++;
+}
+
+/* An instruction of a launch that is profiled or recorded. */
+static __attribute__((noinline)) void observe(struct run *r, const struct group *g, struct wave *w,
+                                              struct isa_context *context,
+                                              const struct isa_inst *inst)
+{
+    if (r->launch->profile)
+        profile_count(r, w, inst, w->scalars.pc);
+    if (record_ops)
+        observe_step((uint32_t)(g->slot * WORK_MAX_WAVEFRONTS + (w - g->wave)), context,
+                     &w->scalars, inst);
+}
+
+/* At a branch behind the end of the slice: true if the wavefront only gives way. */
+static bool end_slice(struct run *r, const struct group *g, const struct wave *w,
+                      const struct isa_inst *inst)
+{
+    if (r->instructions < r->limit)
+        return true;
+    limit_reached(r, g, w, inst);
+    return false;
+}
+
+/* wave_run() before the end of the workspace. */
+static inline __attribute__((always_inline)) bool
+wave_steps(struct run *r, struct group *g, struct wave *w, struct isa_context *context)
+{
+    uint64_t slice_end = r->instructions + FUNCTIONAL_SLICE;
+    slice_end = slice_end < r->limit ? slice_end : r->limit;
+    const bool observed = r->observed;
+    const uint32_t launch = launches;
+    for (;;) {
+        uint64_t pc = w->scalars.pc;
+        struct step *s = &steps[(uint32_t)(pc >> 2) & (DECODE_ENTRIES - 1)];
+        if (__builtin_expect(s->address != pc || s->launch != launch, 0) && !(s = decode(r, g, w)))
+            return false;
+        r->instructions++;
+        s->count++;
+        if (__builtin_expect(observed, 0))
+            observe(r, g, w, context, s->ready.inst);
+        if (s->kind >= STEP_VECTOR) {
+            if (!access_memory(r, g, w, context, s))
+                return false;
+            continue;
+        }
+        enum isa_status status = s->ready.run(context, &w->scalars, &s->ready, &workspace);
+        if (__builtin_expect(status != ISA_OK, 0) && !stopped(r, g, w, s->ready.inst, pc, status))
+            return false;
+        if (s->kind == STEP_REGISTERS)
+            continue;
+        const struct isa_inst *inst = s->ready.inst;
+        if (s->kind == STEP_SPECIAL && !special(r, g, w, inst))
+            return true;
+        if ((inst->flags & ISA_IS_BRANCH) && r->instructions >= slice_end)
+            return end_slice(r, g, w, inst);
+    }
+}
+
+/* Runs the wavefront until it ends, waits, or has had its slice. False: the run has failed. */
+static bool wave_run(struct run *r, struct group *g, struct wave *w)
+{
+    struct isa_context context = context_of(r, g, w);
+    windows.unit = r->launch->touches ? g->unit : WINDOW_NO_UNIT;
+    bool done = wave_steps(r, g, w, &context);
+    isa_workspace_end(&workspace);
+    return done;
+}
+
+static void release_barrier(struct group *g)
+{
+    g->at_barrier = 0;
+    for (uint32_t i = 0; i < g->waves; i++) {
+        if (g->wave[i].state == WAVE_AT_BARRIER)
+            g->wave[i].state = WAVE_RUNS;
+    }
+}
+
+/* One turn of a work-group. False: the run has failed. */
+static bool group_run(struct run *r, struct group *g)
+{
+    for (;;) {
+        bool gave_way = false;
+        for (uint32_t i = 0; i < g->waves; i++) {
+            if (g->wave[i].state != WAVE_RUNS)
+                continue;
+            if (!wave_run(r, g, &g->wave[i]))
+                return false;
+            gave_way |= g->wave[i].state == WAVE_RUNS;
+        }
+        if (g->at_barrier && g->at_barrier + g->ended == g->waves)
+            release_barrier(g);
+        else if (gave_way || g->ended == g->waves)
+            return true;
+    }
+}
+
+/* ---- slots ---- */
+
+static struct group *group_at(uint32_t slot)
+{
+    return arena_at(struct group, slot_memory[slot]);
+}
+
+static void slot_open(uint32_t slot)
+{
+    enum { LDS_MOST = 64 << 10 };
+    slot_memory[slot] = arena_allocate(sizeof(struct group));
+    struct group *g = group_at(slot);
+    size_t registers = (size_t)WORK_MAX_WAVEFRONTS * WAVE_VGPRS * ISA_LANES;
+    g->vgprs = arena_allocate(registers * sizeof(uint32_t));
+    g->lds = arena_allocate(LDS_MOST + 64);
+}
+
+/* Begins the next work-group. `slot` numbers its area of private memory, too. */
+static void group_start(struct run *r, uint32_t slot)
+{
+    if (!slot_memory[slot])
+        slot_open(slot);
+    struct group *g = group_at(slot);
+    g->placement = r->common;
+    memcpy(g->id, r->next, sizeof g->id);
+    work_cut_group(g->id, &g->placement);
+    g->placement.scratch_wavefront = slot * work_full_wavefronts(&r->common);
+    g->slot = slot;
+    g->unit = r->launch->touches ? touch_next_unit() : 0;
+    g->waves = g->placement.wavefronts;
+    g->ended = g->at_barrier = 0;
+    for (uint32_t i = 0; i < g->waves; i++) {
+        struct isa_context context = context_of(r, g, &g->wave[i]);
+        wavefront_start(r->launch->target, &g->wave[i].scalars, context.vgpr, &g->placement, g->id,
+                        i);
+        g->wave[i].state = WAVE_RUNS;
+        g->wave[i].expected = 0;
+        if (record_ops)
+            observe_begin(slot * WORK_MAX_WAVEFRONTS + i,
+                          &(struct record_wave){.gpu = r->launch->gpu,
+                                                .dispatch = r->launch->dispatch_id,
+                                                .group = {g->id[0], g->id[1], g->id[2]},
+                                                .number = i});
+    }
+    work_next_group(r->groups, r->next);
+    r->left--;
+}
+
+/* A turn for each work-group that has begun; ended ones leave the list. False: the run failed. */
+static bool run_round(struct run *r)
+{
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < r->live; i++) {
+        struct group *g = group_at(live_groups[i]);
+        if (!group_run(r, g))
+            return false;
+        if (g->ended < g->waves) {
+            live_groups[kept++] = g->slot;
+            continue;
+        }
+        free_slots[r->free++] = g->slot;
+        r->result->work_groups++;
+    }
+    r->live = kept;
+    return true;
+}
+
+/* Work-groups that may be live at the same time. */
+static uint32_t resident_groups(const struct functional_launch *launch)
+{
+    uint64_t most = launch->resident < SLOTS ? launch->resident : SLOTS;
+    const struct aql_packet *packet = launch->packet;
+    if (packet->private_bytes && packet->scratch && aql_scratch_groups(packet) < most)
+        most = aql_scratch_groups(packet);
+    return most ? (uint32_t)most : 1;
+}
+
+void functional_run(const struct functional_launch *launch, struct functional_result *result)
+{
+    struct run r = {.launch = launch,
+                    .result = result,
+                    .limit = UINT64_MAX,
+                    .observed = launch->profile || record_ops};
+    r.access = &variants[isa_variant_current()];
+    r.free = resident_groups(launch);
+    *result = (struct functional_result){.end = FUNCTIONAL_DONE};
+    r.common = work_common(launch->packet, launch->descriptor, launch->entry,
+                           launch->packet_address, launch->pid, launch->dispatch_id);
+    r.left = work_count_groups(&r.common, r.groups);
+    work_nth_group(r.groups, launch->first_group, r.next);
+    if (launch->groups)
+        r.left = launch->groups;
+    if (launch->most_instructions)
+        r.limit = launch->most_instructions > launch->before
+                      ? launch->most_instructions - launch->before
+                      : 1;
+    launches++;
+    window_refresh(&windows, launch->program, launch->pages, launch->pid);
+    if (windows.gpu != launch->gpu)
+        windows.count = windows.next = 0; /* another may access other memory */
+    windows.gpu = launch->gpu;
+    for (uint32_t i = 0; i < r.free; i++)
+        free_slots[i] = r.free - 1 - i;
+    isa_workspace_begin(&workspace);
+    touch_begin(launch, &result->profile);
+    counted_count = 0;
+    while (r.left || r.live) {
+        for (bool more = r.left && r.free; more;
+             more = launch->touches && r.left && r.free && r.live < touch_unit_count()) {
+            uint32_t slot = free_slots[--r.free];
+            group_start(&r, slot);
+            live_groups[r.live++] = slot;
+        }
+        if (!run_round(&r))
+            break;
+    }
+    result->instructions = r.instructions;
+    for (uint32_t i = 0; i < counted_count; i++)
+        take_count(&r, &steps[counted[i]]);
+}

@@ -1,0 +1,86 @@
+/* Functional execution: a kernel runs at once, without timing.
+ *
+ * The driver calls functional_run() instead of sending a launch to a GPU. Instructions are those of
+ * components/amd/isa, memory is the simulated DRAM itself, found through the page table; no component
+ * of the platform takes part, so caches, queues and links hold nothing and count nothing. What a
+ * program can see is what it sees in timing mode, faults included; what depends on timing differs:
+ * s_memtime counts the wavefront instructions of the run, and wavefronts interleave differently.
+ *
+ * Touches (functional_launch.touches) change the order, see touch.h. Order otherwise: work-groups
+ * run one after another in dispatch order, the wavefronts of one in turn from barrier to barrier. A
+ * wavefront that sleeps or branches on for FUNCTIONAL_SLICE instructions gives way; a work-group in
+ * which only such wavefronts are left gives way to further work-groups, as many as fit on the
+ * device, so programs that wait for what other resident work-groups do make progress as on
+ * hardware. Nothing depends on the host: the same program gives the same bytes.
+ *
+ * Code is taken as constant during a launch (on hardware, too, changing it needs an invalidation of
+ * the instruction cache). */
+#ifndef HEDDLE_FUNCTIONAL_H
+#define HEDDLE_FUNCTIONAL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "components/protocols/command/aql_packet.h"
+#include "components/protocols/page_table/page_table.h"
+#include "components/protocols/page_table/program_table.h"
+#include "components/amd/isa/isa.h"
+#include "components/protocols/work/work_fault.h"
+
+enum { FUNCTIONAL_SLICE = 1 << 12 };
+
+struct functional_launch {
+    const struct program_table *program;
+    const struct page_table *pages;
+    enum isa_target target;
+    uint32_t pid;
+    uint32_t gpu;
+    uint64_t first_group, groups; /* those to be run, in the order x, y, z; groups 0: all */
+    uint32_t kernel;              /* number in the program table */
+    uint32_t dispatch_id;
+    uint32_t resident; /* work-groups that the device can hold at the same time, at least 1 */
+    uint64_t entry;
+    uint64_t packet_address; /* virtual; packet, queue object and arguments are in memory already */
+    const struct aql_packet *packet;
+    const struct aql_descriptor *descriptor;
+    uint64_t most_instructions; /* the run ends there (FUNCTIONAL_LIMIT); 0: no limit */
+    uint64_t before;            /* wavefront instructions of the run before this launch */
+    bool touches;               /* caches and TLBs see the accesses (runtime/sampling/warm.h) */
+    bool profile;               /* result->profile is filled, too */
+    uint64_t
+        *executed; /* [SAMPLER_VECTOR]: how often which instructions, runtime/sampling/sampler.h; or NULL */
+};
+
+enum { FUNCTIONAL_BLOCKS = 32 };
+
+/* What a launch executed and accessed. `blocks` are wavefront instructions by basic block, each
+ * block in the bucket of its first instruction's distance from the kernel's entry; so launches of
+ * the same code can be compared. */
+struct functional_profile {
+    uint64_t units[ISA_UNIT_COUNT]; /* wavefront instructions */
+    uint64_t blocks[FUNCTIONAL_BLOCKS];
+    uint64_t accesses; /* lines that vector memory instructions asked for */
+    uint64_t lines;    /* different ones, all kinds */
+    uint64_t reused;   /* of these, lines that the launch before accessed, too */
+};
+
+enum functional_end { FUNCTIONAL_DONE, FUNCTIONAL_FAULT, FUNCTIONAL_LIMIT };
+
+struct functional_result {
+    enum functional_end end;
+    uint64_t instructions;       /* of all wavefronts */
+    uint64_t work_groups;        /* that ended */
+    char text[WORK_FAULT_BYTES]; /* unless FUNCTIONAL_DONE: what and where */
+    struct functional_profile profile;
+};
+
+/* The same for a launch that plays a recorded trace (components/traces/replay): walks through it for its
+ * touches. Places 0 to the number of compute units must be free. No profile. */
+void functional_play(const struct functional_launch *launch, uint32_t number,
+                     struct functional_result *result);
+
+/* Runs the kernel to its end. One launch at a time in a process. */
+void functional_run(const struct functional_launch *launch, struct functional_result *result);
+
+#endif

@@ -1,0 +1,59 @@
+/* See observe.h. Accesses are worked out here once more: the executor does it in one go with moving
+ * the bytes. */
+#include "observe.h"
+
+#include <string.h>
+
+#include "components/protocols/work/work_record.h"
+#include "runtime/state/platform.h"
+#include "runtime/engine/setup.h"
+
+/* Behind all components of the platform. */
+static uint32_t unit(void)
+{
+    return engine_base.platform->instance_count;
+}
+
+void observe_begin(uint32_t wave, const struct record_wave *what)
+{
+    record_ops->begin(unit(), wave, what);
+}
+
+void observe_end(uint32_t wave)
+{
+    record_ops->end(unit(), wave);
+}
+
+/* Working out the addresses of a load clears the registers of lanes out of a buffer's range, which
+ * may be those of the addresses; so they are put back. */
+static void observe_vector(uint32_t wave, struct isa_context *context,
+                           const struct isa_wave *scalars, const struct isa_inst *inst)
+{
+    uint32_t kept[4 * ISA_LANES];
+    struct isa_memory access;
+    uint32_t *to = NULL;
+    size_t count = 0;
+    if (inst->dst >= ISA_VGPR && inst->dst < ISA_VGPR + context->vgpr_count) {
+        count = context->vgpr_count - (inst->dst - ISA_VGPR);
+        count = (count < 4 ? count : 4) * ISA_LANES;
+        to = context->vgpr + (size_t)(inst->dst - ISA_VGPR) * ISA_LANES;
+        memcpy(kept, to, count * sizeof *to);
+    }
+    bool ok = isa_memory_addresses(context, scalars, inst, &access) == ISA_OK;
+    if (to)
+        memcpy(to, kept, count * sizeof *to);
+    if (ok)
+        work_record_vector(unit(), wave, scalars, inst, context, &access);
+}
+
+void observe_step(uint32_t wave, struct isa_context *context, const struct isa_wave *scalars,
+                  const struct isa_inst *inst)
+{
+    struct isa_scalar access;
+    if (inst->unit == ISA_UNIT_VMEM)
+        observe_vector(wave, context, scalars, inst);
+    else if (inst->unit != ISA_UNIT_SMEM)
+        work_record_plain(unit(), wave, scalars, inst, context->vgpr);
+    else if (isa_scalar_address(context, scalars, inst, &access) == ISA_OK)
+        work_record_scalar(unit(), wave, scalars, inst, &access);
+}

@@ -1,0 +1,16 @@
+/* Telling whoever records it what wavefronts execute (runtime/sampling/record.h). Private to
+ * components/amd/functional; called while record_ops is there. `wave` tells apart those that have
+ * begun and not ended. */
+#ifndef HEDDLE_FUNCTIONAL_OBSERVE_H
+#define HEDDLE_FUNCTIONAL_OBSERVE_H
+
+#include "components/amd/isa/isa.h"
+#include "runtime/sampling/record.h"
+
+void observe_begin(uint32_t wave, const struct record_wave *what);
+/* The instruction is about to be executed; registers stay as they are. */
+void observe_step(uint32_t wave, struct isa_context *context, const struct isa_wave *scalars,
+                  const struct isa_inst *inst);
+void observe_end(uint32_t wave);
+
+#endif

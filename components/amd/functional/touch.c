@@ -1,0 +1,241 @@
+/* Touches; see touch.h. Called by the functional executor. */
+#include "touch.h"
+
+#include "components/amd/execute/coalescer.h"
+#include "components/amd/isa/isa_lanes.h"
+#include "runtime/state/memory.h"
+#include "runtime/state/platform.h"
+#include "runtime/sampling/warm.h"
+
+/* The launch that accessed a line last, by number of the line in simulated memory; for profiles. */
+static uint32_t *last_launch;
+static uint32_t profiled; /* launches */
+
+static const struct functional_launch *launch;
+static struct functional_profile *profile;
+static uint32_t first_unit, unit_count, next_unit;
+
+/* Units stand in the order of instances, so those of a GPU stand together. */
+static void find_units(uint32_t gpu)
+{
+    first_unit = unit_count = 0;
+    for (uint32_t i = 0; i < warm_unit_count(); i++) {
+        if (program_gpu_of(launch->program, warm_unit_leaf(i)) != gpu)
+            continue;
+        first_unit = unit_count ? first_unit : i;
+        unit_count++;
+    }
+}
+
+void touch_begin(const struct functional_launch *l, struct functional_profile *p)
+{
+    launch = l;
+    profile = l->profile ? p : NULL;
+    if (!l->touches)
+        return;
+    find_units(l->gpu);
+    next_unit = 0;
+    if (!profile)
+        return;
+    if (!last_launch)
+        last_launch = warm_line_marks();
+    profiled++;
+}
+
+uint32_t touch_unit_count(void)
+{
+    return unit_count;
+}
+
+uint32_t touch_next_unit(void)
+{
+    uint32_t unit = first_unit + next_unit;
+    next_unit = next_unit + 1 >= unit_count ? 0 : next_unit + 1;
+    return unit;
+}
+
+static void note_footprint(uint64_t physical)
+{
+    uint32_t *last = &last_launch[(physical - memory.first) / WARM_LINE];
+    if (*last == profiled)
+        return;
+    profile->lines++;
+    profile->reused += *last + 1 == profiled && profiled > 1;
+    *last = profiled;
+}
+
+/* The line around `address`, which lies in the window, and whose bytes `mask` are accessed. */
+static inline void touch_at(const struct window_table *t, const struct window *w,
+                            enum warm_port port, enum warm_kind kind, uint64_t address,
+                            uint64_t mask)
+{
+    uint64_t place = (uint64_t)(w->host - memory.bytes) + (address - w->start);
+    struct warm_access access = {.address = address / WARM_LINE * WARM_LINE,
+                                 .physical = (memory.first + place) / WARM_LINE * WARM_LINE,
+                                 .mask = mask,
+                                 .pid = t->pid,
+                                 .kind = (uint8_t)kind,
+                                 .page_bits = (uint8_t)t->pages->page_bits,
+                                 .writable = true};
+    if (profile)
+        note_footprint(access.physical);
+    if (unit_count)
+        warm_touch(t->unit, port, &access);
+}
+
+static void touch_line(struct window_table *t, enum warm_port port, enum warm_kind kind,
+                       uint64_t address, uint64_t mask)
+{
+    const struct window *w = window_find(t, address);
+    if (w) /* else a fault, about to be found */
+        touch_at(t, w, port, kind, address, mask);
+}
+
+/* The bytes of the line that its lanes access. */
+static uint64_t line_mask(const struct isa_memory *m, const struct coalesced_line *line)
+{
+    uint64_t mask = 0;
+    for (uint64_t rest = line->lanes; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctzll(rest), bytes;
+        unsigned runs = coalescer_runs(m, lane, &bytes);
+        for (unsigned i = 0; i < runs; i++) {
+            struct coalescer_overlap o = coalescer_overlap(
+                line->address, m->address[lane] + (uint64_t)i * m->dword_stride, bytes);
+            mask |= o.bytes ? coalescer_byte_mask(o.in_line, o.bytes) : 0;
+        }
+    }
+    return mask;
+}
+
+/* The byte that the access is looked up by: the first one in the line that a lane accesses, since
+ * the line may begin before the allocation. */
+static uint64_t address_in(const struct isa_memory *m, const struct coalesced_line *line)
+{
+    unsigned lane = (unsigned)__builtin_ctzll(line->lanes);
+    uint64_t address = m->address[lane];
+    return address >= line->address && address < line->address + COALESCER_LINE ? address
+                                                                                : line->address;
+}
+
+/* Lines of lanes that follow each other without gaps, or read one place. */
+static void touch_bytes(const struct window_table *t, const struct window *w, enum warm_kind kind,
+                        uint64_t begin, uint64_t end)
+{
+    for (uint64_t at = begin; at < end; at = at / WARM_LINE * WARM_LINE + WARM_LINE) {
+        uint64_t line_end = at / WARM_LINE * WARM_LINE + WARM_LINE;
+        uint64_t mask = UINT64_MAX;
+        if (kind == WARM_WRITE)
+            mask = coalescer_byte_mask((unsigned)(at % WARM_LINE),
+                                       (unsigned)((end < line_end ? end : line_end) - at));
+        if (profile)
+            profile->accesses++;
+        touch_at(t, w, WARM_VECTOR, kind, at, mask);
+    }
+}
+
+void touch_memory(struct window_table *t, const struct isa_memory *m)
+{
+    static const enum warm_kind kinds[] = {[ISA_MEMORY_LOAD] = WARM_READ,
+                                           [ISA_MEMORY_STORE] = WARM_WRITE,
+                                           [ISA_MEMORY_ATOMIC] = WARM_ATOMIC};
+    struct coalesced_line lines[COALESCER_MAX_LINES];
+    uint64_t base;
+    unsigned count;
+    if (m->kind == ISA_MEMORY_CACHE_OP || !m->mask)
+        return;
+    if (coalescer_is_linear(m, &base))
+        count = coalescer_linear_lines(m, base, lines);
+    else if (coalescer_stays_in_lines(m))
+        count = coalescer_simple_lines(m, lines);
+    else
+        count = coalescer_lines(m, lines);
+    enum warm_kind kind = m->kind == ISA_MEMORY_LOAD && m->glc ? WARM_COHERENT : kinds[m->kind];
+    if (profile)
+        profile->accesses += count;
+    for (unsigned i = 0; i < count; i++)
+        touch_line(t, WARM_VECTOR, kind, address_in(m, &lines[i]),
+                   m->kind == ISA_MEMORY_LOAD ? UINT64_MAX : line_mask(m, &lines[i]));
+}
+
+static enum warm_kind kind_of(const struct isa_ready *ready)
+{
+    enum warm_kind load = ready->inst->memory & ISA_MEM_GLC ? WARM_COHERENT : WARM_READ;
+    return ready->memory == ISA_READY_STORE ? WARM_WRITE : load;
+}
+
+bool touch_run(struct window_table *t, const struct window *w, uint64_t base,
+               const struct lanes_span *s, uint64_t exec, const struct isa_ready *ready)
+{
+    bool store = ready->memory == ISA_READY_STORE;
+    uint64_t active = exec >> s->first;
+    bool gapless =
+        s->regular && !(active & (active + 1)) && s->step <= (store ? ready->bytes : WARM_LINE);
+    if (gapless || s->low == s->high)
+        touch_bytes(t, w, kind_of(ready), base + s->low, base + s->high + ready->bytes);
+    return gapless || s->low == s->high;
+}
+
+void touch_many(struct window_table *t, const struct window *w, const struct touch_lines *lines,
+                const struct isa_ready *ready)
+{
+    enum warm_kind kind = kind_of(ready);
+    if (profile)
+        profile->accesses += lines->count;
+    for (unsigned i = 0; i < lines->count; i++)
+        touch_at(t, w, WARM_VECTOR, kind, lines->base + lines->line[i] * (uint64_t)WARM_LINE,
+                 lines->mask[i]);
+}
+
+void touch_scattered(struct window_table *t, uint64_t base, const struct lanes_span *s,
+                     uint64_t exec, const struct isa_ready *ready)
+{
+    bool store = ready->memory == ISA_READY_STORE;
+    struct isa_memory m = {.kind = store ? ISA_MEMORY_STORE : ISA_MEMORY_LOAD,
+                           .bytes = ready->bytes,
+                           .glc = ready->inst->memory & ISA_MEM_GLC,
+                           .mask = exec};
+    for (unsigned lane = 0; lane < ISA_LANES; lane++)
+        m.address[lane] = base + s->offset[lane];
+    touch_memory(t, &m);
+}
+
+void touch_words(struct window_table *t, const struct window *w, uint64_t address, uint64_t size)
+{
+    uint64_t end = address + size;
+    for (uint64_t at = address; at < end; at = at / WARM_LINE * WARM_LINE + WARM_LINE)
+        touch_at(t, w, WARM_SCALAR, WARM_READ, at, UINT64_MAX);
+}
+
+void touch_scalars(struct window_table *t, const struct isa_scalar *access)
+{
+    if (!access->valid || (access->kind != ISA_SCALAR_LOAD && access->kind != ISA_SCALAR_STORE))
+        return;
+    uint64_t end = access->address + 4u * access->valid;
+    for (uint64_t at = access->address; at < end; at = at / WARM_LINE * WARM_LINE + WARM_LINE) {
+        uint64_t line_end = at / WARM_LINE * WARM_LINE + WARM_LINE;
+        unsigned bytes = (unsigned)((end < line_end ? end : line_end) - at);
+        bool store = access->kind == ISA_SCALAR_STORE;
+        touch_line(t, WARM_SCALAR, store ? WARM_WRITE : WARM_READ, at,
+                   store ? coalescer_byte_mask((unsigned)(at % WARM_LINE), bytes) : UINT64_MAX);
+    }
+}
+
+void touch_scalar(struct window_table *t, struct isa_context *context, const struct isa_wave *wave,
+                  const struct isa_inst *inst)
+{
+    struct isa_scalar access;
+    if (isa_scalar_address(context, wave, inst, &access) == ISA_OK)
+        touch_scalars(t, &access);
+}
+
+void touch_code(struct window_table *t, uint64_t pc)
+{
+    const struct program_allocation *a = program_find(launch->program, pc);
+    uint32_t ahead = unit_count ? warm_unit_lines_ahead(t->unit) : 0;
+    touch_line(t, WARM_CODE, WARM_READ, pc, UINT64_MAX);
+    for (uint32_t i = 1; a && i <= ahead; i++) {
+        uint64_t next = pc / WARM_LINE * WARM_LINE + (uint64_t)i * WARM_LINE;
+        if (next < a->end)
+            touch_line(t, WARM_CODE, WARM_READ, next, UINT64_MAX);
+    }
+}

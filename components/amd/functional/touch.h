@@ -1,0 +1,57 @@
+/* What a launch without timing accesses: touches for caches and TLBs (runtime/sampling/warm.h), and counts
+ * for profiles. Private to components/amd/functional.
+ *
+ * Each work-group is put on the compute unit that it would get if all were free, in turn; lines of
+ * its accesses go to that unit's ports in the order in which instructions are executed. One
+ * work-group a unit goes on at a time, all side by side, each wavefront as far as its next wait for
+ * memory: with work-groups one after the other, a TLB that is too small for a kernel's pages would
+ * be left with others than on hardware. An instruction's own line, and what is fetched ahead, is
+ * touched when it is executed for the first time in a launch. */
+#ifndef HEDDLE_FUNCTIONAL_TOUCH_H
+#define HEDDLE_FUNCTIONAL_TOUCH_H
+
+#include "functional.h"
+#include "components/amd/isa/isa_ready.h"
+#include "window.h"
+
+/* Before each launch. Off unless it asks for touches or a profile. */
+void touch_begin(const struct functional_launch *launch, struct functional_profile *profile);
+/* Compute units of the launch's GPU; as many work-groups go on side by side. */
+uint32_t touch_unit_count(void);
+/* The compute unit of the next work-group. */
+uint32_t touch_next_unit(void);
+
+/* Lines of an access in a window. */
+struct touch_lines {
+    uint64_t base; /* address of the first line in address order, in the window or just before */
+    uint32_t count;
+    uint32_t line[ISA_LANES]; /* base + line * 64 */
+    uint64_t mask[ISA_LANES]; /* bytes that are accessed; of loads, all */
+};
+
+/* Before the instruction is executed: its address registers may be what it loads. All are for the
+ * unit windows->unit.
+ *
+ * A prepared load or store whose active lanes (exec, not 0) access base + s->offset in the window
+ * *w: touch_run() if the bytes follow each other (false: they do not, nothing was touched);
+ * otherwise touch_many() of its lines, or touch_scattered(), which finds them itself. */
+struct lanes_span;
+bool touch_run(struct window_table *windows, const struct window *w, uint64_t base,
+               const struct lanes_span *s, uint64_t exec, const struct isa_ready *ready);
+void touch_many(struct window_table *windows, const struct window *w,
+                const struct touch_lines *lines, const struct isa_ready *ready);
+void touch_scattered(struct window_table *windows, uint64_t base, const struct lanes_span *s,
+                     uint64_t exec, const struct isa_ready *ready);
+/* An instruction that is not prepared. */
+void touch_scalar(struct window_table *windows, struct isa_context *context,
+                  const struct isa_wave *wave, const struct isa_inst *inst);
+/* Accesses that are known. Working out the addresses of a load may change them (lanes outside a
+ * buffer), so that is done once. */
+void touch_memory(struct window_table *windows, const struct isa_memory *memory);
+void touch_scalars(struct window_table *windows, const struct isa_scalar *access);
+/* `size` bytes of a scalar load in *w. */
+void touch_words(struct window_table *windows, const struct window *w, uint64_t address,
+                 uint64_t size);
+void touch_code(struct window_table *windows, uint64_t pc);
+
+#endif

@@ -1,0 +1,459 @@
+/*
+ * isa.h - the GCN instruction sets: decode, print, execute.
+ *
+ * The library has no state but read-only tables and the host-CPU variant chosen once at load, so
+ * any number of threads may call it. Registers and LDS belong to the caller: a wavefront's scalar
+ * state is a plain `struct isa_wave` (no pointers, may be copied and saved), its vector registers
+ * and LDS are reached through a transient `struct isa_context`.
+ *
+ * Life of one instruction in a compute unit:
+ *
+ *   once an address: isa_decode(target, bytes, n, &inst), kept in a decode cache; then by inst.unit
+ *
+ *   SALU, VALU, LDS, BRANCH, SPECIAL
+ *       isa_execute(ctx, wave, &inst)
+ *   SMEM
+ *       isa_scalar_address(ctx, wave, &inst, &scalar); pc += inst.size;
+ *       when the data is there: isa_scalar_load(wave, &inst, data)
+ *   VMEM
+ *       isa_memory_addresses(ctx, wave, &inst, &m); pc += inst.size; then by m.kind
+ *       load:   when the data is there: isa_memory_load(ctx, &inst, mask, data, stride)
+ *       store:  isa_memory_store_data(ctx, &inst, mask, out, stride)
+ *       atomic: isa_memory_store_data and, for cmpswap, isa_memory_compare_data;
+ *               isa_atomic_apply at the cache; if m.returns, isa_memory_load of the old values
+ *       lanes of m.lds_mask (flat accesses into the LDS aperture): isa_memory_lds, at once
+ *
+ * s_waitcnt, s_barrier, s_sleep, s_endpgm and the rest of ISA_UNIT_SPECIAL change nothing here but
+ * the pc: the compute unit acts on the flags and fields of the instruction.
+ *
+ * Sources of encodings and semantics: AMD "Graphics Core Next Architecture, Generation 3" ISA
+ * manual (2016, rev. 1.1), AMD "Vega" ISA manual (2017), LLVM's AMDGPU usage guide. Opcode numbers
+ * and operand text are checked against llvm-mc 19.
+ *
+ * Limits, visible in isa_row() or stated here: images, interpolation and exports are not decoded;
+ * GDS, typed buffers, loads to LDS and scalar atomics decode and print but do not execute. MODE's
+ * rounding is followed by fp32 and fp64 add, multiply, fma and conversion; all else rounds to
+ * nearest even, except where the instruction names a rounding. Exceptions are never raised; a
+ * signalling NaN is quietened; fp32 denormals follow MODE, those of fp64 and fp16 are always kept.
+ */
+#ifndef HEDDLE_ISA_H
+#define HEDDLE_ISA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+enum { ISA_LANES = 64, ISA_MAX_INST_BYTES = 12, ISA_MAX_TEXT = 256 };
+
+/* ---- targets --------------------------------------------------------------------------------- */
+
+enum isa_target { ISA_GFX803, ISA_GFX906, ISA_TARGET_COUNT };
+
+/* "gfx803" -> ISA_GFX803; names with feature suffixes ("gfx906:xnack-") are accepted. 0, or -1 for
+ * an unknown name. */
+int isa_target_by_name(const char *name, enum isa_target *out);
+const char *isa_target_name(enum isa_target target);
+
+/* ---- decoded instructions -------------------------------------------------------------------- */
+
+enum isa_format {
+    ISA_SOP2,
+    ISA_SOPK,
+    ISA_SOP1,
+    ISA_SOPC,
+    ISA_SOPP,
+    ISA_SMEM,
+    ISA_VOP2,
+    ISA_VOP1,
+    ISA_VOPC,
+    ISA_VOP3,
+    ISA_VOP3P,
+    ISA_VINTRP,
+    ISA_DS,
+    ISA_MUBUF,
+    ISA_MTBUF,
+    ISA_MIMG,
+    ISA_EXP,
+    ISA_FLAT,
+    ISA_GLOBAL,
+    ISA_SCRATCH,
+    ISA_FORMAT_COUNT
+};
+
+/* The hardware unit that an instruction is issued to. */
+enum isa_unit {
+    ISA_UNIT_SALU,
+    ISA_UNIT_VALU,
+    ISA_UNIT_SMEM,
+    ISA_UNIT_VMEM,    /* flat, global, scratch, buffer, image */
+    ISA_UNIT_LDS,     /* ds_*; also GDS */
+    ISA_UNIT_BRANCH,  /* s_branch, s_cbranch_* */
+    ISA_UNIT_SPECIAL, /* s_waitcnt, s_barrier, s_endpgm, s_nop, s_sleep, s_sendmsg, exp ... */
+    ISA_UNIT_COUNT
+};
+
+/* Timing classes; how many cycles a class takes is a parameter of the compute unit. */
+enum isa_timing {
+    ISA_TIMING_FULL,      /* full-rate VALU: 4 cycles */
+    ISA_TIMING_QUARTER,   /* 32-bit integer multiply: 16 */
+    ISA_TIMING_TRANS,     /* rcp, rsq, sqrt, exp, log, sin, cos in fp32/fp16: 16 */
+    ISA_TIMING_F64_ADD,   /* fp64 add, min, max, compare, convert */
+    ISA_TIMING_F64_MUL,   /* fp64 multiply, fma, div_* */
+    ISA_TIMING_F64_TRANS, /* fp64 rcp, rsq, sqrt */
+    ISA_TIMING_SALU,
+    ISA_TIMING_SMEM,
+    ISA_TIMING_VMEM,
+    ISA_TIMING_LDS,
+    ISA_TIMING_BRANCH,
+    ISA_TIMING_SPECIAL,
+    ISA_TIMING_COUNT
+};
+
+/* Flags of struct isa_inst. */
+enum {
+    ISA_WRITES_VCC = 1u << 0, /* implicitly or as its scalar destination */
+    ISA_WRITES_EXEC = 1u << 1,
+    ISA_WRITES_SCC = 1u << 2,
+    ISA_RAISES_VM = 1u << 3,   /* issue raises vmcnt; the answer lowers it */
+    ISA_RAISES_LGKM = 1u << 4, /* lgkmcnt; flat instructions raise both */
+    ISA_RAISES_EXP = 1u << 5,
+    ISA_IS_WAITCNT = 1u << 6, /* see wait_vm, wait_lgkm, wait_exp */
+    ISA_IS_BARRIER = 1u << 7,
+    ISA_IS_ENDPGM = 1u << 8,
+    ISA_IS_SLEEP = 1u << 9,   /* simm: in units of 64 cycles */
+    ISA_IS_BRANCH = 1u << 10, /* may set the pc: s_branch, s_cbranch*, s_setpc, s_swappc, s_call */
+    ISA_IS_LOAD = 1u << 11,
+    ISA_IS_STORE = 1u << 12,
+    ISA_IS_ATOMIC = 1u << 13,
+    ISA_RETURNS = 1u << 14,     /* an atomic that writes its old value to registers */
+    ISA_IS_FLAT = 1u << 15,     /* address may fall into the LDS or private aperture */
+    ISA_IS_CACHE_OP = 1u << 16, /* s_dcache_*, buffer_wbinvl1*: see isa_cache_op in `cache_op` */
+    ISA_IS_TIME = 1u << 17,     /* s_memtime, s_memrealtime */
+    ISA_IS_SETPRIO = 1u << 18,  /* simm: priority 0..3 */
+    ISA_IS_SENDMSG = 1u << 19,
+    ISA_IS_TRAP = 1u << 20,
+    ISA_HAS_LITERAL = 1u << 21,
+    ISA_IS_SDWA = 1u << 22,
+    ISA_IS_DPP = 1u << 23,
+    ISA_UNIMPLEMENTED_SEMANTICS = 1u
+                                  << 24, /* decodes and prints; every executing call refuses it */
+    ISA_READS_VCC = 1u << 25,
+    ISA_IS_GDS = 1u << 26,
+    ISA_IS_VOP3_FORM = 1u << 27, /* VOP3-only, or the 64-bit form of a shorter instruction */
+};
+
+enum isa_cache_op {
+    ISA_CACHE_NONE,
+    ISA_CACHE_INVALIDATE_SCALAR,
+    ISA_CACHE_WRITEBACK_SCALAR,
+    ISA_CACHE_INVALIDATE_VECTOR
+};
+
+enum { ISA_NO_WAIT = 255 };
+
+/*
+ * Operand codes are those of the 9-bit source encoding, for sources and destinations alike: 0..101
+ * SGPRs, 102..127 the special scalar registers below, 128..208 inline integers, 240..248 inline
+ * floats, 255 the literal, 256..511 VGPRs.
+ */
+enum {
+    ISA_FLAT_SCRATCH = 102,
+    ISA_XNACK_MASK = 104,
+    ISA_VCC = 106,
+    ISA_TTMP0 = 112,
+    ISA_M0 = 124,
+    ISA_EXEC = 126,
+    ISA_VCCZ = 251,
+    ISA_EXECZ = 252,
+    ISA_SCC = 253,
+    ISA_LITERAL = 255,
+    ISA_VGPR = 256,
+    ISA_NO_OPERAND = 0xffff
+};
+
+/* One decoded instruction: plain data, 64 bytes at most. */
+struct isa_inst {
+    uint16_t op;    /* row of the instruction table; stable within one build only */
+    uint8_t size;   /* bytes: 4, 8, 12 */
+    uint8_t format; /* enum isa_format; a VOP1/2/C row keeps its format in its VOP3 form */
+    uint8_t unit;   /* enum isa_unit */
+    uint8_t timing; /* enum isa_timing */
+    uint16_t vgprs; /* 1 + highest VGPR index named, 0 for none */
+    uint32_t flags;
+    uint32_t literal; /* if ISA_HAS_LITERAL */
+    int32_t simm;     /* SOPK/SOPP immediate (sign-extended), memory offset in bytes */
+    uint16_t dst;     /* vector or scalar destination, or ISA_NO_OPERAND */
+    uint16_t sdst;    /* second, scalar destination (carry out, VOP3 compare) */
+    uint16_t src[3];  /* memory: address VGPR, data, second data; base or resource is in sdst */
+    uint16_t soffset; /* memory: scalar offset operand */
+    uint8_t sgprs;    /* 1 + highest plain SGPR index named */
+    uint8_t abs, neg; /* bit i: source i */
+    uint8_t omod, clamp;
+    uint8_t opsel;                                 /* VOP3 op_sel; VOP3P: op_sel | op_sel_hi << 4 */
+    uint8_t sel_dst, unused_dst, sel_src[2], sext; /* SDWA */
+    uint8_t dpp_masks;                             /* row_mask << 4 | bank_mask */
+    uint8_t dpp_bound;
+    uint16_t dpp_ctrl;
+    uint8_t wait_vm, wait_lgkm, wait_exp; /* go on when the counter is <= this; or ISA_NO_WAIT */
+    uint8_t memory;                       /* memory modifiers: ISA_MEM_* */
+    uint8_t dwords;      /* memory: registers of data (loads, stores), scalar dwords */
+    uint8_t cache_op;    /* enum isa_cache_op */
+    uint8_t target;      /* enum isa_target */
+    uint8_t format_bits; /* MTBUF data and number format */
+};
+
+/* Bits of isa_inst.memory. */
+enum {
+    ISA_MEM_GLC = 1,
+    ISA_MEM_SLC = 2,
+    ISA_MEM_TFE = 4,
+    ISA_MEM_LDS = 8,
+    ISA_MEM_OFFEN = 16,
+    ISA_MEM_IDXEN = 32,
+    ISA_MEM_OFFSET_IS_SGPR = 64,
+    ISA_MEM_NV = 128
+};
+
+enum { ISA_ERROR_INVALID = -1, ISA_ERROR_UNIMPLEMENTED = -2, ISA_ERROR_TRUNCATED = -3 };
+
+/*
+ * Decodes the instruction at `bytes`, of which n are readable. Returns its size; ISA_ERROR_INVALID
+ * for no instruction of the target; ISA_ERROR_TRUNCATED when n is too small;
+ * ISA_ERROR_UNIMPLEMENTED for a valid one whose semantics are missing: then *out is filled
+ * (out->size says how long it is) and isa_format() works. On other errors *out is zeroed.
+ */
+int isa_decode(enum isa_target target, const void *bytes, size_t n, struct isa_inst *out);
+
+/* Assembler text in llvm-mc's spelling (branch operands as the raw immediate, as llvm-mc prints
+ * them without symbols; with pc != UINT64_MAX the branch target follows as a comment). Returns the
+ * length as snprintf does. */
+size_t isa_format(const struct isa_inst *inst, uint64_t pc, char *buf, size_t n);
+
+/* The bare mnemonic ("v_add_f32"), valid for ever. */
+const char *isa_mnemonic(const struct isa_inst *inst);
+
+const char *isa_unit_name(enum isa_unit unit);
+const char *isa_timing_name(enum isa_timing timing);
+
+/* ---- state ----------------------------------------------------------------------------------- */
+
+/*
+ * Scalar state of one wavefront. sgpr[] is indexed by scalar operand code, so that vcc, exec, m0,
+ * flat_scratch and the trap registers live in it too: use the accessors below.
+ */
+struct isa_wave {
+    _Alignas(8) uint32_t sgpr[128];
+    uint64_t pc;
+    uint32_t mode; /* MODE: [3:0] rounding, [5:4] fp32 denormals, [7:6] fp64/fp16 denormals, [8]
+                      dx10_clamp, [9] ieee */
+    uint32_t status, trapsts, hw_id, gpr_alloc, lds_alloc, ib_sts; /* what s_getreg_b32 reads */
+    uint8_t scc;
+    uint8_t trapped; /* s_trap was executed: its id + 1 */
+};
+
+/* MODE of a compute kernel without special directives: fp32 denormals flushed, fp64/fp16 kept,
+ * dx10_clamp, ieee. */
+enum { ISA_MODE_DEFAULT = 0xc0 | 0x300 };
+
+static inline uint64_t isa_wave_pair(const struct isa_wave *wave, unsigned code)
+{
+    uint64_t value;
+    memcpy(&value, &wave->sgpr[code], sizeof value);
+    return value;
+}
+
+static inline void isa_wave_set_pair(struct isa_wave *wave, unsigned code, uint64_t value)
+{
+    memcpy(&wave->sgpr[code], &value, sizeof value);
+}
+
+static inline uint64_t isa_wave_exec(const struct isa_wave *wave)
+{
+    return isa_wave_pair(wave, ISA_EXEC);
+}
+static inline uint64_t isa_wave_vcc(const struct isa_wave *wave)
+{
+    return isa_wave_pair(wave, ISA_VCC);
+}
+
+/*
+ * What one execution may touch. Filled by the caller before a call; nothing in it is kept. Register
+ * reg of lane l is vgpr[reg * 64 + l]; aligned to 64 bytes for speed. The aperture bases are full
+ * 64-bit addresses whose low 32 bits are zero; 0 switches an aperture off.
+ */
+struct isa_context {
+    uint32_t *vgpr;
+    /* Registers allocated to the wavefront; naming a higher one is ISA_BAD_REGISTER. */
+    uint32_t vgpr_count;
+    /* This work-group's allocation, in bytes. Reads beyond it return 0, writes are dropped, as on
+     * hardware, and the lanes that did so are counted (never reset here). */
+    uint32_t lds_size;
+    uint8_t *lds;
+    uint32_t lds_out_of_range;
+    uint64_t shared_aperture, private_aperture;
+    /* gfx8: what FLAT_SCRATCH's offset is relative to. */
+    uint64_t scratch_base;
+    /* Cycles: what the caller answers ISA_SCALAR_TIME with, through isa_scalar_load. */
+    uint64_t time;
+};
+
+enum isa_status {
+    ISA_OK,
+    ISA_IS_MEMORY, /* isa_execute was given an SMEM or VMEM instruction and did nothing */
+    ISA_NOT_IMPLEMENTED,
+    ISA_BAD_REGISTER, /* a VGPR outside the allocation */
+    ISA_BAD_RESOURCE, /* a buffer resource of a type that is not a linear or swizzled buffer */
+    ISA_TRAPPED,      /* s_trap: wave->trapped holds the id + 1; the pc has moved on */
+};
+
+const char *isa_status_text(enum isa_status status);
+
+/*
+ * Executes what touches only registers and LDS, and advances wave->pc. On any status but ISA_OK and
+ * ISA_TRAPPED neither registers nor pc have changed.
+ */
+enum isa_status isa_execute(struct isa_context *ctx, struct isa_wave *wave,
+                            const struct isa_inst *inst);
+
+/* ---- atomics --------------------------------------------------------------------------------- */
+
+/* The same order as `enum atomic_op` of components/protocols/mem/mem.heddle. */
+enum isa_atomic {
+    ISA_ATOMIC_SWAP,
+    ISA_ATOMIC_CMPSWAP,
+    ISA_ATOMIC_ADD,
+    ISA_ATOMIC_SUB,
+    ISA_ATOMIC_SMIN,
+    ISA_ATOMIC_UMIN,
+    ISA_ATOMIC_SMAX,
+    ISA_ATOMIC_UMAX,
+    ISA_ATOMIC_AND,
+    ISA_ATOMIC_OR,
+    ISA_ATOMIC_XOR,
+    ISA_ATOMIC_INC,
+    ISA_ATOMIC_DEC,
+    ISA_ATOMIC_FCMPSWAP,
+    ISA_ATOMIC_FMIN,
+    ISA_ATOMIC_FMAX,
+    ISA_ATOMIC_FADD,
+    ISA_ATOMIC_COUNT
+};
+
+/*
+ * One atomic step on `bytes` (4 or 8) bytes at memory: old value to *old (may be NULL), memory
+ * updated. compare is read by CMPSWAP and FCMPSWAP only. No alignment is needed. The arithmetic is
+ * the only definition: LDS and the caches use it.
+ */
+void isa_atomic_apply(enum isa_atomic op, unsigned bytes, void *memory, const void *operand,
+                      const void *compare, void *old);
+
+const char *isa_atomic_name(enum isa_atomic op);
+
+/* ---- vector memory --------------------------------------------------------------------------- */
+
+enum isa_memory_kind { ISA_MEMORY_LOAD, ISA_MEMORY_STORE, ISA_MEMORY_ATOMIC, ISA_MEMORY_CACHE_OP };
+
+/*
+ * The accesses of one vector-memory instruction. A lane moves `bytes` bytes from/to address[lane],
+ * contiguous, unless its bit in swizzle_mask is set and bytes > 4: then its i-th dword is at
+ * address[lane] + i * dword_stride (scratch). A buffer access out of its resource's range is in no
+ * mask: loads of such lanes (zero_mask) return 0, which isa_memory_addresses has already written.
+ */
+struct isa_memory {
+    uint8_t kind;   /* enum isa_memory_kind */
+    uint8_t bytes;  /* in memory, a lane: 1, 2, 4, 8, 12, 16 */
+    uint8_t atomic; /* enum isa_atomic */
+    bool returns;   /* the atomic writes its old value back */
+    bool glc, slc;
+    uint8_t cache_op;
+    uint32_t dword_stride;
+    uint64_t mask;     /* active lanes that go to device memory */
+    uint64_t lds_mask; /* active flat lanes that fall into LDS: address[lane] is an LDS offset */
+    uint64_t swizzle_mask;
+    uint64_t zero_mask;
+    uint64_t address[ISA_LANES]; /* valid for lanes of mask and lds_mask only */
+};
+
+/* What the instruction alone says of its accesses: everything but masks, which are 0, and addresses.
+ */
+void isa_memory_describe(const struct isa_inst *inst, struct isa_memory *out);
+
+/* Computes the accesses of a VMEM instruction. Does not move the pc. */
+enum isa_status isa_memory_addresses(struct isa_context *ctx, const struct isa_wave *wave,
+                                     const struct isa_inst *inst, struct isa_memory *out);
+
+/*
+ * Store or atomic operands of the lanes of mask: lane l's bytes (isa_memory.bytes of them) go to
+ * out + l * stride. isa_memory_compare_data: the compare operands of cmpswap. Sub-dword stores give
+ * their low (or, for d16_hi, high) part.
+ */
+void isa_memory_store_data(const struct isa_context *ctx, const struct isa_inst *inst,
+                           uint64_t mask, void *out, size_t stride);
+void isa_memory_compare_data(const struct isa_context *ctx, const struct isa_inst *inst,
+                             uint64_t mask, void *out, size_t stride);
+
+/* Writes loaded bytes (or an atomic's old values) to the destination VGPRs of the lanes of mask,
+ * extended as the instruction says. */
+void isa_memory_load(struct isa_context *ctx, const struct isa_inst *inst, uint64_t mask,
+                     const void *data, size_t stride);
+
+/* The same for one lane. */
+void isa_memory_load_lane(struct isa_context *ctx, const struct isa_inst *inst, unsigned lane,
+                          const void *data);
+
+/* Performs the accesses of memory->lds_mask on ctx->lds, results included. */
+void isa_memory_lds(struct isa_context *ctx, const struct isa_inst *inst,
+                    const struct isa_memory *memory);
+
+/* ---- scalar memory --------------------------------------------------------------------------- */
+
+enum isa_scalar_kind { ISA_SCALAR_LOAD, ISA_SCALAR_STORE, ISA_SCALAR_TIME, ISA_SCALAR_CACHE_OP };
+
+struct isa_scalar {
+    uint8_t kind;   /* enum isa_scalar_kind */
+    uint8_t dwords; /* 1, 2, 4, 8, 16; of which only the first `valid` lie inside a buffer: the rest
+                       read 0 */
+    uint8_t valid;
+    uint8_t cache_op;
+    bool glc;
+    uint64_t address; /* a multiple of 4 */
+};
+
+/* As isa_memory_describe(); `valid` is `dwords`. */
+void isa_scalar_describe(const struct isa_inst *inst, struct isa_scalar *out);
+
+enum isa_status isa_scalar_address(const struct isa_context *ctx, const struct isa_wave *wave,
+                                   const struct isa_inst *inst, struct isa_scalar *out);
+
+/* Writes inst->dwords words into the destination SGPRs; ISA_SCALAR_TIME: the two words of the time.
+ */
+void isa_scalar_load(struct isa_wave *wave, const struct isa_inst *inst, const uint32_t *data);
+void isa_scalar_store_data(const struct isa_wave *wave, const struct isa_inst *inst, uint32_t *out);
+
+/* ---- the table, and the variants of its code ------------------------------------------------- */
+
+struct isa_row {
+    const char *mnemonic;
+    enum isa_format format;
+    int opcode[ISA_TARGET_COUNT]; /* -1: the target does not have it */
+    enum isa_unit unit;
+    enum isa_timing timing;
+    bool implemented;
+};
+
+/* Rows of all tables, in table order: for coverage pages and tests. */
+size_t isa_row_count(void);
+struct isa_row isa_row(size_t index);
+
+/*
+ * The semantics are compiled for x86-64-v2, -v3 and -v4 and give the same bytes in each; the best
+ * that the host can run is chosen at load. isa_variant_select is for tests and benchmarks: false
+ * when the host cannot run it. Not while others execute.
+ */
+unsigned isa_variant_count(void);
+const char *isa_variant_name(unsigned variant);
+unsigned isa_variant_current(void);
+bool isa_variant_select(unsigned variant);
+
+#endif

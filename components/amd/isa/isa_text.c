@@ -1,0 +1,348 @@
+/*
+ * isa_text.c - struct isa_inst to assembler text, in llvm-mc's spelling (the oracle of
+ * tests/components/amd/isa/test_isa_oracle.c).
+ *
+ * One printer a format, appending to a bounded buffer; operands print by the type that the table
+ * gives them.
+ */
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "isa_text.h"
+
+void isa_text_put(struct isa_text *t, const char *format, ...)
+{
+    va_list list;
+    va_start(list, format);
+    size_t room = t->length < t->size ? t->size - t->length : 0;
+    int n = vsnprintf(room ? t->buf + t->length : NULL, room, format, list);
+    va_end(list);
+    t->length += n > 0 ? (size_t)n : 0;
+}
+
+void isa_text_separate(struct isa_text *t)
+{
+    isa_text_put(t, t->operands++ ? ", " : " ");
+}
+
+/* ---- operands -------------------------------------------------------------------------------- */
+
+static void put_range(struct isa_text *t, const char *bank, unsigned first, unsigned dwords)
+{
+    if (dwords <= 1)
+        isa_text_put(t, "%s%u", bank, first);
+    else
+        isa_text_put(t, "%s[%u:%u]", bank, first, first + dwords - 1);
+}
+
+static bool put_special_register(struct isa_text *t, unsigned code, unsigned dwords)
+{
+    static const struct {
+        uint8_t code;
+        const char *pair;
+    } pairs[] = {{102, "flat_scratch"}, {104, "xnack_mask"}, {106, "vcc"},
+                 {126, "exec"},         {108, "tba"},        {110, "tma"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+        if ((code & ~1u) != pairs[i].code
+            || (pairs[i].code >= 108 && pairs[i].code < 112 && t->inst->target != ISA_GFX803))
+            continue;
+        if (dwords == 2)
+            isa_text_put(t, "%s", pairs[i].pair);
+        else
+            isa_text_put(t, "%s_%s", pairs[i].pair, code & 1 ? "hi" : "lo");
+        return true;
+    }
+    return false;
+}
+
+void isa_text_register(struct isa_text *t, unsigned code, unsigned dwords)
+{
+    unsigned ttmp = t->inst->target == ISA_GFX803 ? 112 : 108;
+    if (code >= ISA_VGPR)
+        put_range(t, "v", code - ISA_VGPR, dwords);
+    else if (code <= 101)
+        put_range(t, "s", code, dwords);
+    else if (code == ISA_M0)
+        isa_text_put(t, "m0");
+    else if (code >= ttmp && code <= 123)
+        put_range(t, "ttmp", code - ttmp, dwords);
+    else if (!put_special_register(t, code, dwords))
+        isa_text_put(t, "invalid%u", code);
+}
+
+static void put_inline_float(struct isa_text *t, unsigned code, unsigned type)
+{
+    static const char *const values[] = {"0.5", "-0.5", "1.0", "-1.0",
+                                         "2.0", "-2.0", "4.0", "-4.0"};
+    if (code < 248)
+        isa_text_put(t, "%s", values[code - 240]);
+    else
+        isa_text_put(t, isa_type_dwords(type) == 2 ? "0.15915494309189532" : "0.15915494");
+}
+
+/* Inline floats in 16-bit integer operands print as their bits. */
+static const char *const inline_half_bits[] = {"0x3800", "0xb800", "0x3c00", "0xbc00", "0x4000",
+                                               "0xc000", "0x4400", "0xc400", "0x3118"};
+
+/* A literal that equals an inline constant prints as that constant. TYPE_B32 asks for the bits. */
+static void put_literal(struct isa_text *t, unsigned type)
+{
+    static const uint32_t singles[9] = {0x3f000000, 0xbf000000, 0x3f800000, 0xbf800000, 0x40000000,
+                                        0xc0000000, 0x40800000, 0xc0800000, 0x3e22f983};
+    static const uint16_t halves[9] = {0x3800, 0xb800, 0x3c00, 0xbc00, 0x4000,
+                                       0xc000, 0x4400, 0xc400, 0x3118};
+    bool half = type == TYPE_F16 || type == TYPE_U16 || type == TYPE_I16 || type == TYPE_M16;
+    bool wide = isa_type_dwords(type) == 2;
+    uint32_t value = half ? t->inst->literal & 0xffff : t->inst->literal;
+    int64_t number = wide ? (int64_t)value : half ? (int16_t)value : (int32_t)value;
+    if (type != TYPE_B32 && type != TYPE_F64 && number >= -16 && number <= 64) {
+        isa_text_put(t, "%d", (int)number);
+        return;
+    }
+    for (unsigned i = 0; i < 9 && !wide && type != TYPE_B32 && type != TYPE_U16 && type != TYPE_I16;
+         i++) {
+        if (value == (half ? halves[i] : singles[i])) {
+            put_inline_float(t, 240 + i, type);
+            return;
+        }
+    }
+    isa_text_put(t, "0x%" PRIx32, value);
+}
+
+void isa_text_source(struct isa_text *t, unsigned code, unsigned type)
+{
+    static const char *const states[] = {"src_vccz", "src_execz", "src_scc"};
+    static const char *const apertures[] = {"src_shared_base", "src_shared_limit",
+                                            "src_private_base", "src_private_limit",
+                                            "src_pops_exiting_wave_id"};
+    if (code < 128 || code >= ISA_VGPR)
+        isa_text_register(t, code, isa_type_dwords(type));
+    else if (code <= 192)
+        isa_text_put(t, "%u", code - 128);
+    else if (code <= 208)
+        isa_text_put(t, "-%u", code - 192);
+    else if (code >= 235 && code <= 239)
+        isa_text_put(t, "%s", apertures[code - 235]);
+    else if (code >= 240 && code <= 248 && (type == TYPE_U16 || type == TYPE_I16))
+        isa_text_put(t, "%s", inline_half_bits[code - 240]);
+    else if (code >= 240 && code <= 248)
+        put_inline_float(t, code, type);
+    else if (code >= ISA_VCCZ && code <= ISA_SCC)
+        isa_text_put(t, "%s", states[code - ISA_VCCZ]);
+    else
+        put_literal(t, type);
+}
+
+void isa_text_operand(struct isa_text *t, unsigned code, unsigned type)
+{
+    isa_text_separate(t);
+    isa_text_source(t, code, type);
+}
+
+/* ---- scalar formats -------------------------------------------------------------------------- */
+
+static void put_hwreg(struct isa_text *t)
+{
+    static const char *const names[] = {NULL,           "MODE",      "STATUS", "TRAPSTS", "HW_ID",
+                                        "GPR_ALLOC",    "LDS_ALLOC", "IB_STS", NULL,      NULL,
+                                        NULL,           NULL,        NULL,     NULL,      NULL,
+                                        "SH_MEM_BASES", "TBA_LO",    "TBA_HI", "TMA_LO",  "TMA_HI"};
+    unsigned imm = (uint16_t)t->inst->simm, id = imm & 63, offset = imm >> 6 & 31,
+             width = (imm >> 11) + 1;
+    unsigned known = t->inst->target == ISA_GFX803 ? 8 : 20;
+    isa_text_separate(t);
+    if (id < known && names[id])
+        isa_text_put(t, "hwreg(HW_REG_%s", names[id]);
+    else
+        isa_text_put(t, "hwreg(%u", id);
+    if (offset || width != 32)
+        isa_text_put(t, ", %u, %u", offset, width);
+    isa_text_put(t, ")");
+}
+
+static void put_waitcnt(struct isa_text *t)
+{
+    const struct isa_inst *inst = t->inst;
+    bool all = inst->wait_vm == ISA_NO_WAIT && inst->wait_exp == ISA_NO_WAIT
+               && inst->wait_lgkm == ISA_NO_WAIT;
+    const char *space = " ";
+    if (all || inst->wait_vm != ISA_NO_WAIT)
+        isa_text_put(t, "%svmcnt(%u)", space,
+                     inst->wait_vm == ISA_NO_WAIT ? (inst->target == ISA_GFX803 ? 15 : 63)
+                                                  : inst->wait_vm);
+    if (all || inst->wait_exp != ISA_NO_WAIT)
+        isa_text_put(t, "%sexpcnt(%u)", space, inst->wait_exp == ISA_NO_WAIT ? 7 : inst->wait_exp);
+    if (all || inst->wait_lgkm != ISA_NO_WAIT)
+        isa_text_put(t, "%slgkmcnt(%u)", space,
+                     inst->wait_lgkm == ISA_NO_WAIT ? 15 : inst->wait_lgkm);
+}
+
+static const char *message_name(const struct isa_inst *inst, unsigned id)
+{
+    static const char *const names[16] = {[1] = "INTERRUPT",       [2] = "GS",
+                                          [3] = "GS_DONE",         [4] = "SAVEWAVE",
+                                          [5] = "STALL_WAVE_GEN",  [6] = "HALT_WAVES",
+                                          [7] = "ORDERED_PS_DONE", [8] = "EARLY_PRIM_DEALLOC",
+                                          [9] = "GS_ALLOC_REQ",    [10] = "GET_DOORBELL",
+                                          [15] = "SYSMSG"};
+    return inst->target == ISA_GFX803 && id >= 5 && id != 15 ? NULL : names[id];
+}
+
+static void put_message(struct isa_text *t)
+{
+    static const char *const gs[4] = {"GS_OP_NOP", "GS_OP_CUT", "GS_OP_EMIT", "GS_OP_EMIT_CUT"};
+    static const char *const sys[5] = {NULL, "SYSMSG_OP_ECC_ERR_INTERRUPT", "SYSMSG_OP_REG_RD",
+                                       "SYSMSG_OP_HOST_TRAP_ACK", "SYSMSG_OP_TTRACE_PC"};
+    unsigned imm = (uint16_t)t->inst->simm, id = imm & 15, op = imm >> 4 & 7, stream = imm >> 8 & 3;
+    const char *name = message_name(t->inst, id);
+    isa_text_put(t, " ");
+    if ((id == 2 || id == 3) && op < 4 && (op || id == 3) && (op || !stream))
+        isa_text_put(t, stream || op ? "sendmsg(MSG_%s, %s, %u)" : "sendmsg(MSG_%s, %s)", name,
+                     gs[op], stream);
+    else if (id == 15 && op >= 1 && op <= 4 && !stream
+             && (op != 3 || t->inst->target == ISA_GFX803))
+        isa_text_put(t, "sendmsg(MSG_SYSMSG, %s)", sys[op]);
+    else if (name && id != 2 && id != 3 && id != 15 && !op && !stream)
+        isa_text_put(t, "sendmsg(MSG_%s)", name);
+    else if (imm == (id | op << 4 | stream << 8))
+        isa_text_put(t, "sendmsg(%u, %u, %u)", id, op, stream);
+    else
+        isa_text_put(t, "%u", imm);
+}
+
+static void put_gpr_index(struct isa_text *t, unsigned imm)
+{
+    static const char *const names[4] = {"SRC0", "SRC1", "SRC2", "DST"};
+    const char *comma = "";
+    isa_text_separate(t);
+    if (imm > 15) {
+        isa_text_put(t, "0x%x", imm);
+        return;
+    }
+    isa_text_put(t, "gpr_idx(");
+    for (unsigned i = 0; i < 4; i++) {
+        if (imm >> i & 1) {
+            isa_text_put(t, "%s%s", comma, names[i]);
+            comma = ",";
+        }
+    }
+    isa_text_put(t, ")");
+}
+
+static void put_scalar(struct isa_text *t)
+{
+    const struct isa_inst *inst = t->inst;
+    const uint8_t *type = t->row->type;
+    if (type[0] != TYPE_NONE)
+        isa_text_operand(t, inst->dst, type[0]);
+    if (type[1] != TYPE_NONE)
+        isa_text_operand(t, inst->src[0], type[1]);
+    if (type[2] == TYPE_IDXIMM)
+        put_gpr_index(t, (unsigned)inst->simm);
+    else if (type[2] != TYPE_NONE)
+        isa_text_operand(t, inst->src[1], type[2]);
+}
+
+static void put_sopk(struct isa_text *t)
+{
+    const struct isa_inst *inst = t->inst;
+    const uint8_t *type = t->row->type;
+    bool set = t->row->kind == KIND_SRC || t->row->kind == KIND_SRL;
+    if (set)
+        put_hwreg(t);
+    if (type[0] != TYPE_NONE)
+        isa_text_operand(t, inst->dst, type[0]);
+    if (t->row->kind == KIND_SRL)
+        isa_text_operand(t, ISA_LITERAL, TYPE_U32);
+    if (set)
+        return;
+    if (type[1] == TYPE_HWREG) {
+        put_hwreg(t);
+        return;
+    }
+    isa_text_separate(t);
+    if (inst->op == ISA_OP_s_cbranch_i_fork || inst->op == ISA_OP_s_call_b64)
+        isa_text_put(t, "%u", (uint16_t)inst->simm);
+    else
+        isa_text_put(t, "0x%x", (uint16_t)inst->simm);
+}
+
+static void put_sopp(struct isa_text *t, uint64_t pc)
+{
+    const struct isa_inst *inst = t->inst;
+    unsigned imm = (uint16_t)inst->simm;
+    switch (t->row->type[1]) {
+    case TYPE_UIMM:
+        isa_text_put(t, imm <= 64 ? " %u" : " 0x%x", imm);
+        break;
+    case TYPE_REL16:
+        isa_text_put(t, " %u", imm);
+        if (pc != UINT64_MAX)
+            isa_text_put(t, " // 0x%" PRIx64, pc + 4 + (uint64_t)((int64_t)inst->simm * 4));
+        break;
+    case TYPE_WAIT:
+        put_waitcnt(t);
+        break;
+    case TYPE_MSG:
+        put_message(t);
+        break;
+    case TYPE_IDXIMM:
+        put_gpr_index(t, imm);
+        break;
+    default:
+        if (inst->op == ISA_OP_s_endpgm && imm)
+            isa_text_put(t, " %u", imm);
+        break;
+    }
+    if (inst->op == ISA_OP_s_set_gpr_idx_mode && t->row->type[1] == TYPE_NONE)
+        put_gpr_index(t, imm);
+}
+
+/* ---- all formats ------------------------------------------------------------------------------
+ */
+
+size_t isa_format(const struct isa_inst *inst, uint64_t pc, char *buf, size_t n)
+{
+    struct isa_text t = {.buf = buf, .size = n, .inst = inst};
+    if (n)
+        buf[0] = 0;
+    if (!inst->size || inst->op >= ISA_OP_COUNT) {
+        isa_text_put(&t, "<invalid>");
+        return t.length;
+    }
+    t.row = &isa_table[inst->op];
+    isa_text_put(&t, "%s", t.row->mnemonic);
+    switch (t.row->format) {
+    case ISA_SOP1:
+    case ISA_SOP2:
+    case ISA_SOPC:
+        put_scalar(&t);
+        break;
+    case ISA_SOPK:
+        put_sopk(&t);
+        break;
+    case ISA_SOPP:
+        put_sopp(&t, pc);
+        break;
+    case ISA_SMEM:
+        isa_text_smem(&t);
+        break;
+    case ISA_DS:
+        isa_text_ds(&t);
+        break;
+    case ISA_FLAT:
+    case ISA_GLOBAL:
+    case ISA_SCRATCH:
+        isa_text_flat(&t);
+        break;
+    case ISA_MUBUF:
+    case ISA_MTBUF:
+        isa_text_buffer(&t);
+        break;
+    default:
+        isa_text_vector(&t);
+        break;
+    }
+    return t.length;
+}

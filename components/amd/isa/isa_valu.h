@@ -1,0 +1,68 @@
+/*
+ * isa_valu.h - what the executing files share: scalar sources, and the vector ALU in its variants.
+ * Private to components/amd/isa.
+ */
+#ifndef HEDDLE_ISA_VALU_H
+#define HEDDLE_ISA_VALU_H
+
+#include "isa_ready.h"
+
+/* Inline constants in the type's format, literals (of f64 the upper half, of other 64-bit types
+ * extended), state bits. */
+uint64_t isa_scalar_constant(const struct isa_context *ctx, const struct isa_wave *wave,
+                             const struct isa_inst *inst, unsigned code, unsigned type);
+
+/* Value of a source that is not a VGPR: a register, a pair if the type may be 64 bits wide, or a
+ * constant as above. */
+static inline uint64_t isa_scalar_value(const struct isa_context *ctx, const struct isa_wave *wave,
+                                        const struct isa_inst *inst, unsigned code, unsigned type)
+{
+    if (code < 127)
+        return isa_wave_pair(wave, code);
+    return code == 127 ? wave->sgpr[127] : isa_scalar_constant(ctx, wave, inst, code, type);
+}
+
+/* Runs the statement for each lane whose bit is set, in ascending order. */
+#define FOR_LANES(lane, mask)                                                                      \
+    for (uint64_t left_##lane = (mask); left_##lane; left_##lane &= left_##lane - 1)               \
+        for (unsigned lane = (unsigned)__builtin_ctzll(left_##lane), once_##lane = 1; once_##lane; \
+             once_##lane = 0)
+
+/* A register after loading a sub-dword value of a memory type: extended, or one half replaced. */
+uint32_t isa_extend(unsigned type, uint32_t value, uint32_t old);
+
+/* The caller has checked register ranges; pc is not touched. */
+enum isa_status isa_valu_execute_v2(struct isa_context *ctx, struct isa_wave *wave,
+                                    const struct isa_inst *inst);
+enum isa_status isa_valu_execute_v3(struct isa_context *ctx, struct isa_wave *wave,
+                                    const struct isa_inst *inst);
+enum isa_status isa_valu_execute_v4(struct isa_context *ctx, struct isa_wave *wave,
+                                    const struct isa_inst *inst);
+
+/* Makes a vector instruction ready; a run() of NULL: only the functions above can execute it. */
+void isa_valu_prepare_v2(const struct isa_inst *inst, struct isa_ready *out);
+void isa_valu_prepare_v3(const struct isa_inst *inst, struct isa_ready *out);
+void isa_valu_prepare_v4(const struct isa_inst *inst, struct isa_ready *out);
+
+/* The same for LDS. */
+void isa_lds_prepare_v2(const struct isa_inst *inst, struct isa_ready *out);
+void isa_lds_prepare_v3(const struct isa_inst *inst, struct isa_ready *out);
+void isa_lds_prepare_v4(const struct isa_inst *inst, struct isa_ready *out);
+
+/* Fills in what isa_ready says of memory instructions. */
+void isa_memory_prepare(const struct isa_inst *inst, struct isa_ready *out);
+
+/* What executes the instruction's row: isa_salu_execute without the search. */
+typedef enum isa_status isa_salu_row(struct isa_context *, struct isa_wave *,
+                                     const struct isa_inst *);
+isa_salu_row *isa_salu_find(const struct isa_inst *inst);
+enum isa_status isa_salu_execute(struct isa_context *ctx, struct isa_wave *wave,
+                                 const struct isa_inst *inst);
+enum isa_status isa_lds_execute_v2(struct isa_context *ctx, struct isa_wave *wave,
+                                   const struct isa_inst *inst);
+enum isa_status isa_lds_execute_v3(struct isa_context *ctx, struct isa_wave *wave,
+                                   const struct isa_inst *inst);
+enum isa_status isa_lds_execute_v4(struct isa_context *ctx, struct isa_wave *wave,
+                                   const struct isa_inst *inst);
+
+#endif

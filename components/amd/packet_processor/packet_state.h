@@ -1,0 +1,143 @@
+/* State of a packet processor: user queues, and packets in flight. Included by packet_processor.c
+ * alone.
+ *
+ * A packet goes through phases; in most of them one command is under way to the command processor,
+ * whose tag names the packet. Packets of a queue are fetched in order, one at a time: the one that
+ * is not launched yet is the queue's front. What is behind its launch ends in any order; the read
+ * index follows the oldest that is not over. */
+#ifndef HEDDLE_PACKET_PROCESSOR_PACKET_STATE_H
+#define HEDDLE_PACKET_PROCESSOR_PACKET_STATE_H
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "components/protocols/command/aql_packet.h"
+#include "components/protocols/user_queue/aql_queue.h"
+#include "components/protocols/page_table/page_table.h"
+#include "components/protocols/page_table/program_table.h"
+#include "queue_scheduler.h"
+#include "runtime/engine/bug.h"
+#include "runtime/engine/engine.h"
+#include "runtime/observe/hang.h"
+
+enum {
+    PACKET_NONE = UINT32_MAX,
+    PACKET_TAG = 0x8000 /* of own commands; the driver's are below */
+};
+
+enum packet_phase {
+    PACKET_FREE,
+    /* The front. */
+    PACKET_FETCH,      /* reads it */
+    PACKET_EARLIER,    /* its barrier bit: waits for those before it in the queue */
+    PACKET_ACQUIRE,    /* flushes */
+    PACKET_DEPEND,     /* reads a signal */
+    PACKET_DESCRIPTOR, /* reads that of the kernel */
+    PACKET_SCRATCH,    /* asks the driver for private memory */
+    PACKET_LAUNCH,
+    /* Behind the front. */
+    PACKET_RUNNING,
+    PACKET_UNUSED,        /* tells the driver that the private memory is free */
+    PACKET_RELEASE,       /* flushes */
+    PACKET_RELEASE_PEERS, /* lets the driver flush other GPUs */
+    PACKET_SIGNAL,        /* changes its completion signal */
+    PACKET_INTERRUPT,     /* tells the driver */
+    PACKET_RETIRE,        /* marks its place in the ring as free */
+    PACKET_ADVANCE        /* writes the read index */
+};
+
+struct packet {
+    uint8_t phase;     /* enum packet_phase */
+    bool released;     /* its release fence did something */
+    uint8_t under_way; /* the phase's command */
+    uint8_t dependency;
+    uint32_t queue;
+    uint64_t number; /* in its queue */
+    uint64_t value;  /* of its signal */
+    union {
+        struct aql_packet dispatch;
+        struct aql_barrier_packet barrier;
+        uint8_t bytes[AQL_PACKET_BYTES];
+    } aql;
+    struct aql_descriptor descriptor;
+    uint64_t scratch; /* virtual address of its private memory; 0: none */
+    uint32_t scratch_groups;
+};
+
+struct user_queue {
+    bool used;
+    bool dying;     /* is to be destroyed */
+    bool advancing; /* its read index is being written */
+    bool waiting;   /* the packet at `fetched` waits for an event */
+    uint8_t error;  /* enum queue_error */
+    uint16_t gpu;
+    uint16_t destroy_tag;
+    uint32_t pid;
+    uint32_t packets;
+    uint32_t front;   /* packet, or PACKET_NONE */
+    uint32_t active;  /* packets in flight */
+    uint64_t base;    /* virtual */
+    uint64_t read;    /* all before are over */
+    uint64_t fetched; /* the next to be fetched */
+    uint64_t written; /* one behind the last that was announced */
+    uint64_t looked;  /* events when its front was begun */
+    uint64_t awaited; /* waiting: the signal; 0: for the packet to be written */
+};
+
+struct packet_processor {
+    struct packet_processor_io io;
+    uint32_t queues;  /* arena: struct user_queue[] */
+    uint32_t packets; /* arena: struct packet[] */
+    uint32_t packet_count, used;
+    uint32_t fronts;        /* packets in front of their queues */
+    uint32_t kernels;       /* that run */
+    uint32_t next;          /* queue that may begin first */
+    uint32_t queue_end;     /* no queue from here on was ever used */
+    uint32_t dying;         /* queues */
+    bool dirty;             /* a kernel ran since the last flush was sent */
+    uint64_t events;        /* signals that may have changed, packets that may have been written */
+    uint64_t driver_events; /* as the driver counts them, as far as is known */
+    bool told;              /* the driver knows that queues wait */
+    uint64_t slice_end;     /* the scheduler wants to be called; ENGINE_NEVER */
+    bool scheduled;         /* nothing has changed for the scheduler since it was called */
+};
+
+static inline struct user_queue *queue_at(const struct packet_processor *c, uint32_t number)
+{
+    return arena_at(struct user_queue, c->queues) + number;
+}
+
+static inline struct packet *packet_at(const struct packet_processor *c, uint32_t number)
+{
+    return arena_at(struct packet, c->packets) + number;
+}
+
+static inline const struct queue_scheduler_ops *scheduler(const struct packet_processor *c)
+{
+    return packet_processor_scheduler_ops(c);
+}
+
+/* The address of a packet in its queue's ring. */
+static inline uint64_t packet_address(const struct packet_processor *c, const struct packet *p)
+{
+    const struct user_queue *q = queue_at(c, p->queue);
+    return q->base + p->number % q->packets * AQL_PACKET_BYTES;
+}
+
+static inline unsigned packet_type(const struct packet *p)
+{
+    return p->aql.dispatch.header & 0xff;
+}
+
+static inline bool packet_is_front(const struct packet *p)
+{
+    return p->phase < PACKET_RUNNING;
+}
+
+/* The signal that the packet changes at its end. */
+static inline uint64_t packet_completion(const struct packet *p)
+{
+    return p->aql.barrier.completion; /* at the same place in a dispatch packet */
+}
+
+#endif

@@ -1,0 +1,146 @@
+/* A list of ready queues, served round robin.
+ *
+ * Invariant: a queue waits only while all slots are taken. While some wait, a queue that has had
+ * its slot for a quantum goes to the end of the list, so each waits at most (queues ahead of it /
+ * slots) quanta. Without waiting queues nothing is ever changed. */
+#include "run_list.gen.h"
+
+#include "queue_scheduler.h"
+#include "runtime/engine/engine.h"
+
+enum { RUN_LIST_NONE = UINT32_MAX };
+
+struct run_list_queue {
+    uint32_t next; /* in the list of those that wait */
+    bool ready, mapped;
+    uint64_t since; /* cycle in which it was mapped */
+};
+
+struct run_list {
+    struct run_list_io io;
+    uint32_t queues; /* arena: struct run_list_queue[] */
+    uint32_t slots;  /* arena: uint32_t[slot_count], queue or RUN_LIST_NONE */
+    uint32_t slot_count;
+    uint32_t first, last; /* that wait */
+};
+
+static void run_list_init(struct run_list *p)
+{
+    (void)p;
+}
+
+static struct run_list *run_list_of(struct part *self)
+{
+    return (struct run_list *)(void *)self;
+}
+
+static struct run_list_queue *run_list_queue(const struct run_list *p, uint32_t queue)
+{
+    return arena_at(struct run_list_queue, p->queues) + queue;
+}
+
+static void run_list_append(struct run_list *p, uint32_t queue)
+{
+    run_list_queue(p, queue)->next = RUN_LIST_NONE;
+    if (p->first == RUN_LIST_NONE)
+        p->first = queue;
+    else
+        run_list_queue(p, p->last)->next = queue;
+    p->last = queue;
+}
+
+static void run_list_setup(struct part *self, uint32_t queues, uint32_t slots)
+{
+    struct run_list *p = run_list_of(self);
+    p->queues = arena_allocate(queues * sizeof(struct run_list_queue));
+    p->slots = arena_allocate(slots * sizeof(uint32_t));
+    p->slot_count = slots;
+    p->first = RUN_LIST_NONE;
+    for (uint32_t i = 0; i < slots; i++)
+        arena_at(uint32_t, p->slots)[i] = RUN_LIST_NONE;
+}
+
+static void run_list_ready(struct part *self, uint32_t queue)
+{
+    struct run_list *p = run_list_of(self);
+    if (run_list_queue(p, queue)->ready)
+        return;
+    run_list_queue(p, queue)->ready = true;
+    run_list_append(p, queue);
+}
+
+static void run_list_unmap(struct run_list *p, uint32_t queue)
+{
+    for (uint32_t i = 0; i < p->slot_count; i++) {
+        if (arena_at(uint32_t, p->slots)[i] == queue)
+            arena_at(uint32_t, p->slots)[i] = RUN_LIST_NONE;
+    }
+    run_list_queue(p, queue)->mapped = false;
+}
+
+static void run_list_remove(struct run_list *p, uint32_t queue)
+{
+    uint32_t before = RUN_LIST_NONE, at = p->first;
+    for (; at != queue; at = run_list_queue(p, at)->next)
+        before = at;
+    uint32_t next = run_list_queue(p, queue)->next;
+    if (before == RUN_LIST_NONE)
+        p->first = next;
+    else
+        run_list_queue(p, before)->next = next;
+    if (p->last == queue)
+        p->last = before;
+}
+
+static void run_list_done(struct part *self, uint32_t queue)
+{
+    struct run_list *p = run_list_of(self);
+    if (!run_list_queue(p, queue)->ready)
+        return;
+    run_list_queue(p, queue)->ready = false;
+    if (run_list_queue(p, queue)->mapped)
+        run_list_unmap(p, queue);
+    else
+        run_list_remove(p, queue);
+}
+
+static uint64_t run_list_schedule(struct part *self, uint64_t now, bool *changed)
+{
+    struct run_list *p = run_list_of(self);
+    uint64_t quantum = (uint64_t)run_list_params(p)->quantum, next = ENGINE_NEVER;
+    uint32_t *slots = arena_at(uint32_t, p->slots);
+    *changed = false;
+    for (uint32_t i = 0; i < p->slot_count && p->first != RUN_LIST_NONE; i++) {
+        if (slots[i] != RUN_LIST_NONE && run_list_queue(p, slots[i])->since + quantum > now)
+            continue;
+        uint32_t out = slots[i], in = p->first;
+        if (out != RUN_LIST_NONE) {
+            run_list_queue(p, out)->mapped = false;
+            p->io.stats.preemptions++;
+        }
+        p->first = run_list_queue(p, in)->next;
+        if (out != RUN_LIST_NONE)
+            run_list_append(p, out);
+        slots[i] = in;
+        run_list_queue(p, in)->mapped = true;
+        run_list_queue(p, in)->since = now;
+        p->io.stats.mappings++;
+        *changed = true;
+    }
+    for (uint32_t i = 0; i < p->slot_count && p->first != RUN_LIST_NONE; i++) {
+        uint64_t end = run_list_queue(p, slots[i])->since + quantum;
+        next = end < next ? end : next;
+    }
+    return next;
+}
+
+static bool run_list_mapped(const struct part *self, uint32_t queue)
+{
+    return run_list_queue((const struct run_list *)(const void *)self, queue)->mapped;
+}
+
+static const struct queue_scheduler_ops run_list_ops = {.setup = run_list_setup,
+                                                        .ready = run_list_ready,
+                                                        .done = run_list_done,
+                                                        .schedule = run_list_schedule,
+                                                        .mapped = run_list_mapped};

@@ -1,0 +1,387 @@
+/* Page migration controller: lookups pass through it from top[i] to bottom[i], answers the other
+ * way, with their tags. On the way it looks into the page table: is the page managed, does it lie
+ * here? What the policy wants is asked of the driver, once for each page at a time. The driver
+ * decides when nobody uses the page, has it copied here, line by line, changes the page table and
+ * shoots the old mapping down; only then is the question answered.
+ *
+ * The copy goes through the L2 caches on both sides, which are where all GPUs see memory, so
+ * nothing needs to be flushed for it.
+ *
+ * Of a page with copies for reading (components/host/driver/page_copies.h) TLBs learn where the copy of
+ * their own GPU lies: that is put into the answers here, since the page table knows the page
+ * itself. Such a page is read-only. A write that finds it so (`fault`) is held here while the
+ * driver is asked to let the copies go, and then looked up. */
+#include "page_migration_controller.gen.h"
+
+#include "components/protocols/page_table/page_table.h"
+#include "components/protocols/page_table/program_table.h"
+#include "components/protocols/mem/index_pool.h"
+#include "components/protocols/mem/mem_mask.h"
+#include "migration_policy.h"
+#include "runtime/observe/hang.h"
+
+#define PMC_LINE 64u
+
+struct pmc_page {
+    uint64_t page;
+    uint32_t pid;
+    uint8_t wish; /* enum page_wish */
+    bool used, sent;
+};
+
+enum fault_state { FAULT_NONE, FAULT_UNASKED, FAULT_ASKED, FAULT_OVER };
+
+/* A write that waits for copies to go. */
+struct pmc_fault {
+    uint64_t address;
+    uint32_t pid;
+    uint32_t input;
+    uint16_t tag;
+    uint8_t state; /* enum fault_state */
+};
+
+struct pmc_line {
+    uint64_t to;
+    bool read; /* its bytes are here and wait to be written */
+    bool writing;
+    uint8_t data[PMC_LINE];
+};
+
+struct page_migration_controller {
+    struct page_migration_controller_io io;
+    uint32_t pages;  /* arena: struct pmc_page[2 * wanted]; the second half is for writes */
+    uint32_t faults; /* arena: struct pmc_fault[faults] */
+    uint32_t faults_held;
+    uint32_t lines; /* arena: struct pmc_line[lines], by tag */
+    struct index_pool free_lines;
+    uint32_t pages_to_send;
+    uint32_t issued, finished; /* bytes of the page that is being copied */
+    uint32_t lines_read;       /* that wait to be written */
+};
+
+static struct pmc_page *page_at(const struct page_migration_controller *c, uint32_t i)
+{
+    return arena_at(struct pmc_page, c->pages) + i;
+}
+
+static struct pmc_line *line_at(const struct page_migration_controller *c, uint32_t i)
+{
+    return arena_at(struct pmc_line, c->lines) + i;
+}
+
+static uint32_t wanted_count(const struct page_migration_controller *c)
+{
+    return (uint32_t)page_migration_controller_params(c)->wanted;
+}
+
+static void page_migration_controller_init(struct page_migration_controller *c)
+{
+    uint32_t lines = (uint32_t)page_migration_controller_params(c)->lines;
+    c->pages = arena_allocate(2 * wanted_count(c) * sizeof(struct pmc_page));
+    c->faults = arena_allocate((size_t)page_migration_controller_params(c)->faults
+                               * sizeof(struct pmc_fault));
+    c->lines = arena_allocate(lines * sizeof(struct pmc_line));
+    index_pool_init(&c->free_lines, lines);
+    page_migration_controller_policy_ops(c)->setup(page_migration_controller_policy(c));
+}
+
+/* ---- touches ---- */
+
+/* Asks for the page, unless that is asked already. False: too much is. */
+static bool want(struct page_migration_controller *c, uint64_t page, uint32_t pid,
+                 enum page_wish wish)
+{
+    uint32_t place = UINT32_MAX, first = wish == PAGE_WISH_WRITE ? wanted_count(c) : 0;
+    for (uint32_t i = first; i < first + wanted_count(c); i++) {
+        const struct pmc_page *p = page_at(c, i);
+        if (p->used && p->page == page && p->pid == pid)
+            return true;
+        if (!p->used && place == UINT32_MAX)
+            place = i;
+    }
+    if (place == UINT32_MAX)
+        return false;
+    *page_at(c, place) = (struct pmc_page){page, pid, (uint8_t)wish, true, false};
+    c->pages_to_send++;
+    c->io.stats.wanted_pages++;
+    return true;
+}
+
+static uint32_t own_gpu(const struct page_migration_controller *c)
+{
+    return program_gpu_of(page_migration_controller_program(c), c->io.base.leaf);
+}
+
+static uint64_t page_of(const struct page_migration_controller *c, uint64_t address)
+{
+    const struct page_table *table = page_migration_controller_page_table(c);
+    return address >> table->page_bits << table->page_bits;
+}
+
+/* A first-level TLB has asked for the page. */
+static void touch(struct page_migration_controller *c, uint64_t address, uint32_t pid)
+{
+    const struct page_table *table = page_migration_controller_page_table(c);
+    const struct program_table *program = page_migration_controller_program(c);
+    uint64_t physical, flags;
+    if (!page_table_look_up(table, pid, address, &physical, &flags)
+        || !(flags & PAGE_TABLE_UNIFIED))
+        return;
+    uint32_t gpu = own_gpu(c);
+    const struct migration_touch t = {
+        .page = page_of(c, address),
+        .pid = pid,
+        .local = physical - program->memory_base[gpu] < program->memory_size[gpu]
+                 || page_copies_find(&table->copies, physical, gpu),
+        .placed = (flags & PAGE_TABLE_PLACED) != 0,
+    };
+    c->io.stats.touched++;
+    const struct migration_policy_ops *policy = page_migration_controller_policy_ops(c);
+    if (policy->wants(page_migration_controller_policy(c), &t)
+        && !want(c, t.page, pid, policy->copies ? PAGE_WISH_COPY : PAGE_WISH_MOVE))
+        c->io.stats.left_out++;
+}
+
+/* ---- writes to pages that have copies ---- */
+
+static struct pmc_fault *fault_at(const struct page_migration_controller *c, uint32_t i)
+{
+    return arena_at(struct pmc_fault, c->faults) + i;
+}
+
+static bool has_copies(const struct page_migration_controller *c, uint64_t address, uint32_t pid)
+{
+    uint64_t physical, flags;
+    return page_table_look_up(page_migration_controller_page_table(c), pid, address, &physical,
+                              &flags)
+           && (flags & PAGE_TABLE_COPIED);
+}
+
+static void ask_for_writing(struct page_migration_controller *c, struct pmc_fault *f)
+{
+    f->state =
+        want(c, page_of(c, f->address), f->pid, PAGE_WISH_WRITE) ? FAULT_ASKED : FAULT_UNASKED;
+}
+
+/* The lookup of somebody who wants to write waits here. False: there is no room for it. */
+static bool hold_fault(struct page_migration_controller *c, uint32_t input,
+                       const struct translate_request *m)
+{
+    uint32_t count = (uint32_t)page_migration_controller_params(c)->faults, i = 0;
+    while (i < count && fault_at(c, i)->state != FAULT_NONE)
+        i++;
+    if (i == count)
+        return false;
+    *fault_at(c, i) = (struct pmc_fault){
+        .address = m->fault.address, .pid = m->fault.pid, .input = input, .tag = m->tag};
+    ask_for_writing(c, fault_at(c, i));
+    c->faults_held++;
+    c->io.stats.write_faults++;
+    return true;
+}
+
+/* The driver has let the copies of a page go: who waits for it is looked up, and who could not ask
+ * does so now. */
+static void end_faults(struct page_migration_controller *c, const struct pmc_page *p)
+{
+    for (uint32_t i = 0, seen = 0; seen < c->faults_held; i++) {
+        struct pmc_fault *f = fault_at(c, i);
+        seen += f->state != FAULT_NONE;
+        if (f->state == FAULT_ASKED && page_of(c, f->address) == p->page && f->pid == p->pid)
+            f->state = FAULT_OVER;
+        else if (f->state == FAULT_UNASKED)
+            ask_for_writing(c, f);
+    }
+}
+
+static bool pass_faults(struct page_migration_controller *c)
+{
+    bool progress = false;
+    for (uint32_t i = 0, seen = 0, held = c->faults_held; seen < held; i++) {
+        struct pmc_fault *f = fault_at(c, i);
+        seen += f->state != FAULT_NONE;
+        if (f->state != FAULT_OVER || !page_migration_controller_bottom_can_send(c, f->input))
+            continue;
+        progress = true;
+        if (has_copies(c, f->address, f->pid)) { /* again */
+            ask_for_writing(c, f);
+            continue;
+        }
+        page_migration_controller_bottom_send_lookup(c, f->input, f->tag, f->address, f->pid);
+        f->state = FAULT_NONE;
+        c->faults_held--;
+    }
+    return progress;
+}
+
+/* ---- lookups and answers ---- */
+
+static bool pass_lookups(struct page_migration_controller *c)
+{
+    bool progress = false;
+    for (uint32_t i = 0; i < page_migration_controller_top_count(c); i++) {
+        const struct translate_request *m;
+        while ((m = page_migration_controller_top_peek(c, i))
+               && page_migration_controller_bottom_can_send(c, i)) {
+            if (message_kind(m) == TRANSLATE_FAULT
+                && has_copies(c, m->fault.address, m->fault.pid)) {
+                if (!hold_fault(c, i, m))
+                    break;
+            } else {
+                page_migration_controller_bottom_send_lookup(c, i, m->tag, m->lookup.address,
+                                                             m->lookup.pid);
+                touch(c, m->lookup.address, m->lookup.pid);
+            }
+            page_migration_controller_top_pop(c, i);
+            progress = true;
+        }
+    }
+    return progress;
+}
+
+/* Where a page lies for this GPU: its own copy in place of the page. */
+static uint64_t own_place(const struct page_migration_controller *c,
+                          const struct translate_reply *m)
+{
+    const struct page_table *table = page_migration_controller_page_table(c);
+    if (m->found.writable || !m->found.valid || !page_copies_count(&table->copies))
+        return m->found.physical;
+    const struct page_copy *copy = page_copies_find(&table->copies, m->found.physical, own_gpu(c));
+    return copy ? copy->physical : m->found.physical;
+}
+
+static bool pass_answers(struct page_migration_controller *c)
+{
+    bool progress = false;
+    for (uint32_t i = 0; i < page_migration_controller_top_count(c); i++) {
+        const struct translate_reply *m;
+        while ((m = page_migration_controller_bottom_peek_reply(c, i))
+               && page_migration_controller_top_can_reply(c, i)) {
+            page_migration_controller_top_reply_found(c, i, m->tag, own_place(c, m),
+                                                      m->found.page_bits, m->found.valid,
+                                                      m->found.writable);
+            page_migration_controller_bottom_pop_reply(c, i);
+            progress = true;
+        }
+    }
+    return progress;
+}
+
+static bool ask(struct page_migration_controller *c)
+{
+    bool progress = false;
+    while (page_migration_controller_touch_peek_reply(c)) {
+        struct pmc_page *p = page_at(c, page_migration_controller_touch_peek_reply(c)->tag);
+        p->used = false;
+        if (p->wish == PAGE_WISH_WRITE)
+            end_faults(c, p);
+        page_migration_controller_touch_pop_reply(c);
+        progress = true;
+    }
+    for (uint32_t i = 0; c->pages_to_send && i < 2 * wanted_count(c); i++) {
+        struct pmc_page *p = page_at(c, i);
+        if (!p->used || p->sent)
+            continue;
+        if (!page_migration_controller_touch_can_send(c))
+            break;
+        page_migration_controller_touch_send_touched(c, (uint16_t)i, p->page, p->pid,
+                                                     (enum page_wish)p->wish);
+        p->sent = true;
+        c->pages_to_send--;
+        progress = true;
+    }
+    return progress;
+}
+
+/* ---- copying a page ---- */
+
+static bool take_lines(struct page_migration_controller *c)
+{
+    bool progress = false;
+    const struct mem_reply *m;
+    while ((m = page_migration_controller_mem_peek_reply(c))) {
+        struct pmc_line *line = line_at(c, m->tag);
+        if (line->writing) {
+            index_pool_give(&c->free_lines, m->tag);
+            c->finished += PMC_LINE;
+        } else {
+            memcpy(line->data,
+                   mem_data_data(page_migration_controller_mem_reply_payload(c), PMC_LINE),
+                   PMC_LINE);
+            line->read = true;
+            c->lines_read++;
+        }
+        page_migration_controller_mem_pop_reply(c);
+        progress = true;
+    }
+    return progress;
+}
+
+static void write_line(struct page_migration_controller *c, uint32_t i)
+{
+    struct pmc_line *line = line_at(c, i);
+    void *payload = page_migration_controller_mem_send_write(c, (uint16_t)i, line->to, 0);
+    mem_mask_store(mem_write_mask(payload, PMC_LINE), mem_mask_range(0, PMC_LINE, PMC_LINE),
+                   PMC_LINE);
+    memcpy(mem_write_data(payload, PMC_LINE), line->data, PMC_LINE);
+    line->read = false;
+    line->writing = true;
+    c->lines_read--;
+}
+
+static bool send_lines(struct page_migration_controller *c, const struct page_move_request *m)
+{
+    bool progress = false;
+    for (uint32_t i = 0; c->lines_read && page_migration_controller_mem_can_send(c); i++) {
+        if (line_at(c, i)->read) {
+            write_line(c, i);
+            progress = true;
+        }
+    }
+    while (c->issued < m->fetch.size && index_pool_has(&c->free_lines)
+           && page_migration_controller_mem_can_send(c)) {
+        uint32_t i = index_pool_take(&c->free_lines);
+        *line_at(c, i) = (struct pmc_line){.to = m->fetch.to + c->issued};
+        page_migration_controller_mem_send_read(c, (uint16_t)i, m->fetch.from + c->issued, PMC_LINE,
+                                                0, false);
+        c->issued += PMC_LINE;
+        progress = true;
+    }
+    return progress;
+}
+
+static bool copy_page(struct page_migration_controller *c)
+{
+    const struct page_move_request *m = page_migration_controller_move_peek(c);
+    bool progress = take_lines(c);
+    if (!m)
+        return progress;
+    progress |= send_lines(c, m);
+    if (c->finished < m->fetch.size || !page_migration_controller_move_can_reply(c))
+        return progress;
+    c->io.stats.pages++;
+    c->io.stats.bytes += m->fetch.size;
+    page_migration_controller_move_reply_fetched(c, m->tag);
+    page_migration_controller_move_pop(c);
+    c->issued = c->finished = 0;
+    return true;
+}
+
+static bool page_migration_controller_tick(struct page_migration_controller *c)
+{
+    bool progress = pass_answers(c);
+    progress |= pass_lookups(c);
+    progress |= ask(c);
+    progress |= pass_faults(c);
+    return copy_page(c) || progress;
+}
+
+static unsigned page_migration_controller_outstanding(const struct page_migration_controller *c,
+                                                      struct hang_report *report)
+{
+    if (report && c->issued)
+        hang_note(report, "copies a page: %u bytes read, %u written", c->issued, c->finished);
+    if (report && c->faults_held)
+        hang_note(report, "%u writes wait for copies of their pages to go", c->faults_held);
+    return (c->issued > 0) + c->faults_held;
+}

@@ -1,0 +1,28 @@
+/* Whoever touches a page gets a copy of it. The first who writes gets the page, and the copies go.
+ */
+#include "read_duplicate.gen.h"
+
+#include "components/amd/page_migration_controller/migration_policy.h"
+
+struct read_duplicate {
+    struct read_duplicate_io io;
+};
+
+static void read_duplicate_init(struct read_duplicate *p)
+{
+    (void)p;
+}
+
+static void read_duplicate_setup(struct part *self)
+{
+    (void)self;
+}
+
+static bool read_duplicate_wants(struct part *self, const struct migration_touch *touch)
+{
+    (void)self;
+    return !touch->local;
+}
+
+static const struct migration_policy_ops read_duplicate_ops = {
+    .setup = read_duplicate_setup, .wants = read_duplicate_wants, .copies = true};

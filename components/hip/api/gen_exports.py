@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""Writes what follows from exports.tab: `map` the linker's version script, `stubs` the C of all refusals.
+
+Every refusal is a weak definition, so that a function that is implemented in another file replaces it, and
+what is missing refuses with its name instead of crashing. Rows without a version are functions of the C library that
+ours stand in front of: they are exported without a version, which fits every reference. Usage: gen_exports.py map|stubs TABLE OUTPUT.
+"""
+import sys
+
+BODIES = {
+    "error": ("int", "return HIP_REFUSED;"),
+    "rtc": ("int", "return HIPRTC_REFUSED;"),
+    "text": ("const void *", "return 0;"),
+    "number": ("int", "return -1;"),
+    "nothing": ("void", ""),
+}
+UNVERSIONED = "-"
+
+
+def read_table(path):
+    rows = []
+    with open(path, encoding="ascii") as table:
+        for number, line in enumerate(table, 1):
+            if line.startswith("#") or not line.strip():
+                continue
+            fields = line.split()
+            if len(fields) != 3 or fields[2] not in BODIES and fields[2:] != ["wrapper"]:
+                sys.exit(f"{path}:{number}: expected: VERSION NAME {'|'.join(BODIES)}")
+            rows.append(fields)
+    return rows
+
+
+def version_script(rows):
+    lines = []
+    before = ""
+    for version in sorted({row[0] for row in rows}):
+        if version == UNVERSIONED:
+            continue
+        names = "".join(f"    {row[1]};\n" for row in rows if row[0] == version)
+        lines.append(f"{version} {{\nglobal:\n{names}}}{before};\n")
+        before = " " + version
+    return "\n".join(lines)
+
+
+def stubs(rows):
+    parts = ["/* Generated from exports.tab: a weak refusal for every exported function. */\n"
+             '#include "components/hip/api/hip_refuse.h"\n']
+    for version, name, kind in rows:
+        if version == UNVERSIONED:
+            continue
+        result, body = BODIES[kind]
+        space = "" if result.endswith("*") else " "
+        parts.append(f"\n__attribute__((weak, visibility(\"default\"))) {result}{space}{name}(void);\n"
+                     f"{result}{space}{name}(void)\n{{\n"
+                     f"    static int said;\n    hip_refuse(\"{name}\", &said);\n"
+                     + (f"    {body}\n" if body else "") + "}\n")
+    return "".join(parts)
+
+
+def main():
+    if len(sys.argv) != 4 or sys.argv[1] not in ("map", "stubs"):
+        sys.exit(__doc__)
+    rows = read_table(sys.argv[2])
+    with open(sys.argv[3], "w", encoding="ascii") as output:
+        output.write(version_script(rows) if sys.argv[1] == "map" else stubs(rows))
+
+
+main()

@@ -1,0 +1,478 @@
+/* Devices: counting, choosing, properties, attributes, peers.
+ *
+ * Properties follow from struct driver_device_info; what a simulated GPU does not have (textures,
+ * concurrent managed access, cooperative launches) is 0, so that programs which ask do not use it.
+ */
+#include "hip_internal.h"
+#include "components/hip/record/hip_record.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Limits of an AQL dispatch packet and of ROCm's answers on real devices of these architectures. */
+enum {
+    GRID_MAX = 2147483647,
+    PITCH_MAX = 2147483647,
+    TEXTURE_ALIGN = 256,
+    HBM_BUS_BITS = 4096 /* R9 Nano and later: four stacks of 1024 bits */
+};
+
+/* "gfx906" -> 906; the last two characters are hexadecimal digits of minor version and stepping. */
+static int architecture_number(const char *isa)
+{
+    return strncmp(isa, "gfx", 3) == 0 ? (int)strtol(isa + 3, NULL, 10) : 0;
+}
+
+static void architecture_name(const struct hip_device *device, char *text, size_t size)
+{
+    struct code_object_target target = {.xnack = CODE_OBJECT_FEATURE_UNSUPPORTED};
+    snprintf(target.gfx, sizeof target.gfx, "%s", device->info.isa);
+    if (strncmp(device->info.isa, "gfx9", 4) == 0 && device->sramecc) {
+        target.sramecc = CODE_OBJECT_FEATURE_ON;
+        target.xnack = CODE_OBJECT_FEATURE_OFF;
+    }
+    code_object_target_name(&target, text, size);
+}
+
+static hipDeviceArch_t architecture_flags(void)
+{
+    return (hipDeviceArch_t){
+        .hasGlobalInt32Atomics = 1,
+        .hasGlobalFloatAtomicExch = 1,
+        .hasSharedInt32Atomics = 1,
+        .hasSharedFloatAtomicExch = 1,
+        .hasFloatAtomicAdd = 1,
+        .hasGlobalInt64Atomics = 1,
+        .hasSharedInt64Atomics = 1,
+        .hasDoubles = 1,
+        .hasWarpVote = 1,
+        .hasWarpBallot = 1,
+        .hasWarpShuffle = 1,
+        .hasThreadFenceSystem = 1,
+        .has3dGrid = 1,
+    };
+}
+
+static int clamp_int(uint64_t value)
+{
+    return value > INT32_MAX ? INT32_MAX : (int)value;
+}
+
+static void fill_properties(int number, hipDeviceProp_t *properties)
+{
+    const struct hip_device *device = &hip.devices[number];
+    const struct driver_device_info *info = &device->info;
+    memset(properties, 0, sizeof *properties);
+    snprintf(properties->name, sizeof properties->name, "%s", info->name);
+    architecture_name(device, properties->gcnArchName, sizeof properties->gcnArchName);
+    properties->gcnArch = architecture_number(info->isa);
+    properties->arch = architecture_flags();
+    size_t length = strlen(info->isa);
+    properties->major = length > 5 ? (int)strtol((char[]){info->isa[3], 0}, NULL, 10) : 0;
+    properties->minor = length > 5 ? (int)strtol((char[]){info->isa[4], 0}, NULL, 10) : 0;
+    properties->totalGlobalMem = info->memory_bytes;
+    properties->totalConstMem = (size_t)clamp_int(info->memory_bytes);
+    properties->sharedMemPerBlock = info->lds_bytes_per_cu;
+    properties->maxSharedMemoryPerMultiProcessor = info->lds_bytes_per_cu;
+    properties->regsPerBlock =
+        clamp_int((uint64_t)info->vgprs_per_simd * info->simds_per_cu * HIP_WAVEFRONT);
+    properties->warpSize = HIP_WAVEFRONT;
+    properties->managedMemory = 1;
+    properties->canMapHostMemory = 1;
+    properties->maxThreadsPerBlock = clamp_int(info->max_work_group);
+    for (int dimension = 0; dimension < 3; dimension++) {
+        properties->maxThreadsDim[dimension] = properties->maxThreadsPerBlock;
+        properties->maxGridSize[dimension] = GRID_MAX;
+    }
+    properties->clockRate = clamp_int(info->clock_hz / 1000);
+    properties->clockInstructionRate = properties->clockRate;
+    /* Programs compute the peak as 2 x clock x bus width: a clock is chosen that gives the modelled
+     * one. */
+    properties->memoryBusWidth = HBM_BUS_BITS;
+    properties->memoryClockRate =
+        clamp_int(info->memory_bandwidth_bytes_per_s / (2 * HBM_BUS_BITS / 8) / 1000);
+    properties->multiProcessorCount = clamp_int(info->compute_units);
+    properties->l2CacheSize = clamp_int(info->l2_bytes);
+    properties->maxThreadsPerMultiProcessor =
+        clamp_int((uint64_t)info->simds_per_cu * info->wavefronts_per_simd * HIP_WAVEFRONT);
+    properties->concurrentKernels = 1;
+    properties->pciBusID = number + 1;
+    properties->memPitch = PITCH_MAX;
+    properties->textureAlignment = TEXTURE_ALIGN;
+    properties->texturePitchAlignment = TEXTURE_ALIGN;
+}
+
+bool hip_is_device(int device)
+{
+    return device >= 0 && device < hip.device_count && hip.devices[device].used;
+}
+
+static hipError_t get_properties(hipDeviceProp_t *properties, int device)
+{
+    if (!properties || !hip_is_device(device)) {
+        return properties ? hipErrorInvalidDevice : hipErrorInvalidValue;
+    }
+    fill_properties(device, properties);
+    return hipSuccess;
+}
+
+/* Attributes that are members of the properties; `wide` ones are size_t. */
+#define INT_ATTRIBUTE(name, member)                                                                \
+    {                                                                                              \
+        hipDeviceAttribute##name, offsetof(hipDeviceProp_t, member), false                         \
+    }
+#define SIZE_ATTRIBUTE(name, member)                                                               \
+    {                                                                                              \
+        hipDeviceAttribute##name, offsetof(hipDeviceProp_t, member), true                          \
+    }
+static const struct {
+    hipDeviceAttribute_t attribute;
+    size_t offset;
+    bool wide;
+} attributes[] = {
+    INT_ATTRIBUTE(ClockRate, clockRate),
+    INT_ATTRIBUTE(ComputeMode, computeMode),
+    INT_ATTRIBUTE(ConcurrentKernels, concurrentKernels),
+    INT_ATTRIBUTE(ComputeCapabilityMajor, major),
+    INT_ATTRIBUTE(ComputeCapabilityMinor, minor),
+    INT_ATTRIBUTE(L2CacheSize, l2CacheSize),
+    INT_ATTRIBUTE(MaxBlockDimX, maxThreadsDim[0]),
+    INT_ATTRIBUTE(MaxBlockDimY, maxThreadsDim[1]),
+    INT_ATTRIBUTE(MaxBlockDimZ, maxThreadsDim[2]),
+    INT_ATTRIBUTE(MaxGridDimX, maxGridSize[0]),
+    INT_ATTRIBUTE(MaxGridDimY, maxGridSize[1]),
+    INT_ATTRIBUTE(MaxGridDimZ, maxGridSize[2]),
+    INT_ATTRIBUTE(MaxThreadsPerBlock, maxThreadsPerBlock),
+    INT_ATTRIBUTE(MaxThreadsPerMultiProcessor, maxThreadsPerMultiProcessor),
+    INT_ATTRIBUTE(MemoryBusWidth, memoryBusWidth),
+    INT_ATTRIBUTE(MemoryClockRate, memoryClockRate),
+    INT_ATTRIBUTE(MultiprocessorCount, multiProcessorCount),
+    INT_ATTRIBUTE(PhysicalMultiProcessorCount, multiProcessorCount),
+    INT_ATTRIBUTE(PciBusId, pciBusID),
+    INT_ATTRIBUTE(PciDeviceId, pciDeviceID),
+    INT_ATTRIBUTE(PciDomainID, pciDomainID),
+    INT_ATTRIBUTE(MaxRegistersPerBlock, regsPerBlock),
+    INT_ATTRIBUTE(MaxRegistersPerMultiprocessor, regsPerBlock),
+    INT_ATTRIBUTE(WarpSize, warpSize),
+    INT_ATTRIBUTE(ManagedMemory, managedMemory),
+    INT_ATTRIBUTE(CanMapHostMemory, canMapHostMemory),
+    INT_ATTRIBUTE(ClockInstructionRate, clockInstructionRate),
+    INT_ATTRIBUTE(GcnArch, gcnArch),
+    SIZE_ATTRIBUTE(MaxPitch, memPitch),
+    SIZE_ATTRIBUTE(MaxSharedMemoryPerBlock, sharedMemPerBlock),
+    SIZE_ATTRIBUTE(SharedMemPerBlockOptin, sharedMemPerBlock),
+    SIZE_ATTRIBUTE(SharedMemPerMultiprocessor, maxSharedMemoryPerMultiProcessor),
+    SIZE_ATTRIBUTE(MaxSharedMemoryPerMultiprocessor, maxSharedMemoryPerMultiProcessor),
+    SIZE_ATTRIBUTE(TextureAlignment, textureAlignment),
+    SIZE_ATTRIBUTE(TexturePitchAlignment, texturePitchAlignment),
+    SIZE_ATTRIBUTE(TotalConstantMemory, totalConstMem),
+    SIZE_ATTRIBUTE(TotalGlobalMem, totalGlobalMem),
+};
+
+/* Attributes that are known and 0 on a simulated GPU: what it cannot do. */
+static bool is_absent_feature(hipDeviceAttribute_t attribute)
+{
+    return (attribute >= hipDeviceAttributeCudaCompatibleBegin
+            && attribute <= hipDeviceAttributeMemoryPoolsSupported
+            && attribute != hipDeviceAttributeName && attribute != hipDeviceAttributeUuid
+            && attribute != hipDeviceAttributeLuid)
+           || (attribute >= hipDeviceAttributeAmdSpecificBegin
+               && attribute <= hipDeviceAttributeFineGrainSupport
+               && attribute != hipDeviceAttributeGcnArchName
+               && attribute != hipDeviceAttributeArch);
+}
+
+static hipError_t get_attribute(int *value, hipDeviceAttribute_t attribute, int device)
+{
+    hipDeviceProp_t properties;
+    hipError_t error = value ? get_properties(&properties, device) : hipErrorInvalidValue;
+    if (error != hipSuccess) {
+        return error;
+    }
+    for (size_t i = 0; i < sizeof attributes / sizeof attributes[0]; i++) {
+        if (attributes[i].attribute == attribute) {
+            const char *member = (const char *)&properties + attributes[i].offset;
+            size_t wide = 0;
+            memcpy(attributes[i].wide ? (void *)&wide : (void *)value, member,
+                   attributes[i].wide ? sizeof wide : sizeof *value);
+            *value = attributes[i].wide ? clamp_int(wide) : *value;
+            return hipSuccess;
+        }
+    }
+    *value = attribute == hipDeviceAttributeMaxBlocksPerMultiProcessor
+                 ? clamp_int(hip.devices[device].info.work_groups_per_cu)
+             : attribute == hipDeviceAttributeUnifiedAddressing ? 1
+                                                                : 0;
+    return *value != 0 || is_absent_feature(attribute) ? hipSuccess : hipErrorInvalidValue;
+}
+
+static hipError_t get_count(int *count)
+{
+    *count = hip.device_count;
+    return hipSuccess;
+}
+
+hipError_t hipInit(unsigned flags)
+{
+    HIP_API_ALWAYS(flags == 0 ? hipSuccess : hipErrorInvalidValue);
+}
+
+hipError_t hipGetDeviceCount(int *count)
+{
+    if (!count) {
+        hip_set_last_error(hipErrorInvalidValue);
+        return hipErrorInvalidValue;
+    }
+    *count = 0;
+    HIP_API_ALWAYS(get_count(count));
+}
+
+hipError_t hipSetDevice(int device)
+{
+    HIP_API_ALWAYS(hip_set_current_device(device));
+}
+
+static hipError_t get_device(int *device)
+{
+    if (!device) {
+        return hipErrorInvalidValue;
+    }
+    *device = hip_current_device();
+    return hipSuccess;
+}
+
+hipError_t hipGetDevice(int *device)
+{
+    HIP_API_ALWAYS(get_device(device));
+}
+
+hipError_t hipGetDeviceProperties(hipDeviceProp_t *properties, int device)
+{
+    HIP_API_ALWAYS(get_properties(properties, device));
+}
+
+hipError_t hipDeviceGetAttribute(int *value, hipDeviceAttribute_t attribute, int device)
+{
+    HIP_API_ALWAYS(get_attribute(value, attribute, device));
+}
+
+static hipError_t get_name(char *name, int size, int device)
+{
+    if (!name || size <= 0 || !hip_is_device(device)) {
+        return hip_is_device(device) ? hipErrorInvalidValue : hipErrorInvalidDevice;
+    }
+    snprintf(name, (size_t)size, "%s", hip.devices[device].info.name);
+    return hipSuccess;
+}
+
+hipError_t hipDeviceGetName(char *name, int size, hipDevice_t device)
+{
+    HIP_API_ALWAYS(get_name(name, size, device));
+}
+
+static hipError_t get_bus_id(char *text, int size, int device)
+{
+    if (!text || size < 13 || !hip_is_device(device)) { /* dddd:bb:dd.f and the NUL */
+        return hip_is_device(device) ? hipErrorInvalidValue : hipErrorInvalidDevice;
+    }
+    snprintf(text, (size_t)size, "0000:%02x:00.0", (unsigned)(device + 1) & 0xff);
+    return hipSuccess;
+}
+
+hipError_t hipDeviceGetPCIBusId(char *text, int size, int device)
+{
+    HIP_API_ALWAYS(get_bus_id(text, size, device));
+}
+
+static hipError_t find_bus_id(int *device, const char *text)
+{
+    unsigned domain = 0, bus = 0;
+    if (!device || !text) {
+        return hipErrorInvalidValue;
+    }
+    if (sscanf(text, "%x:%x", &domain, &bus) != 2 || domain != 0 || bus < 1
+        || !hip_is_device((int)bus - 1)) {
+        return hipErrorInvalidDevice;
+    }
+    *device = (int)bus - 1;
+    return hipSuccess;
+}
+
+hipError_t hipDeviceGetByPCIBusId(int *device, const char *text)
+{
+    HIP_API_ALWAYS(find_bus_id(device, text));
+}
+
+static hipError_t get_total(size_t *bytes, int device)
+{
+    if (!bytes || !hip_is_device(device)) {
+        return bytes ? hipErrorInvalidDevice : hipErrorInvalidValue;
+    }
+    *bytes = hip.devices[device].info.memory_bytes;
+    return hipSuccess;
+}
+
+hipError_t hipDeviceTotalMem(size_t *bytes, hipDevice_t device)
+{
+    HIP_API_ALWAYS(get_total(bytes, device));
+}
+
+static hipError_t get_capability(int *major, int *minor, int device)
+{
+    hipDeviceProp_t properties;
+    hipError_t error = major && minor ? get_properties(&properties, device) : hipErrorInvalidValue;
+    if (error == hipSuccess) {
+        *major = properties.major;
+        *minor = properties.minor;
+    }
+    return error;
+}
+
+hipError_t hipDeviceComputeCapability(int *major, int *minor, hipDevice_t device)
+{
+    HIP_API_ALWAYS(get_capability(major, minor, device));
+}
+
+hipError_t hip_synchronize_device(const char *what)
+{
+    HIP_RECORD(.kind = API_TRACE_DEVICE_SYNCHRONIZE);
+    return hip_wait_device(hip_current_device(), what);
+}
+
+hipError_t hipDeviceSynchronize(void)
+{
+    HIP_API(hip_synchronize_device("hipDeviceSynchronize"));
+}
+
+/* All of the program's memory stays: what a reset frees on real devices, the end of the program
+ * frees here. */
+hipError_t hipDeviceReset(void)
+{
+    HIP_API(hip_synchronize_device("hipDeviceReset"));
+}
+
+static hipError_t get_limit(size_t *value, enum hipLimit_t limit)
+{
+    if (!value || limit != hipLimitMallocHeapSize) {
+        return value ? hipErrorUnsupportedLimit : hipErrorInvalidValue;
+    }
+    *value = 0; /* device code cannot allocate */
+    return hipSuccess;
+}
+
+hipError_t hipDeviceGetLimit(size_t *value, enum hipLimit_t limit)
+{
+    HIP_API_ALWAYS(get_limit(value, limit));
+}
+
+/* Hints about caches and banks that no modelled architecture has a switch for. */
+hipError_t hipDeviceSetCacheConfig(hipFuncCache_t config)
+{
+    HIP_API_ALWAYS((unsigned)config <= hipFuncCachePreferEqual ? hipSuccess : hipErrorInvalidValue);
+}
+
+hipError_t hipDeviceSetSharedMemConfig(hipSharedMemConfig config)
+{
+    HIP_API_ALWAYS((unsigned)config <= hipSharedMemBankSizeEightByte ? hipSuccess
+                                                                     : hipErrorInvalidValue);
+}
+
+hipError_t hipSetDeviceFlags(unsigned flags)
+{
+    (void)flags; /* how a host thread waits: it does not wait in simulated time */
+    HIP_API_ALWAYS(hipSuccess);
+}
+
+static hipError_t get_flags(unsigned *flags)
+{
+    if (!flags) {
+        return hipErrorInvalidValue;
+    }
+    *flags = hipDeviceScheduleAuto;
+    return hipSuccess;
+}
+
+hipError_t hipGetDeviceFlags(unsigned *flags)
+{
+    HIP_API_ALWAYS(get_flags(flags));
+}
+
+static hipError_t get_version(int *version)
+{
+    if (!version) {
+        hip_set_last_error(hipErrorInvalidValue);
+        return hipErrorInvalidValue;
+    }
+    *version = HIP_VERSION;
+    return hipSuccess;
+}
+
+hipError_t hipDriverGetVersion(int *version)
+{
+    return get_version(version);
+}
+
+hipError_t hipRuntimeGetVersion(int *version)
+{
+    return get_version(version);
+}
+
+/* ---- peers: all devices of a platform share one address space, but kernels access another
+ * device's memory only after that was enabled ---- */
+
+/* The two are joined, so that kernels on one can access memory of the other. Devices that the
+ * program has made (heddle_hip.h) are no peers. */
+static bool are_joined(int device, int peer)
+{
+    return device != peer && device < hip.platform_devices && peer < hip.platform_devices
+           && hip.devices[device].info.has_fabric && hip.devices[peer].info.has_fabric;
+}
+
+static hipError_t can_access(int *answer, int device, int peer)
+{
+    if (!answer || !hip_is_device(device) || !hip_is_device(peer)) {
+        return answer ? hipErrorInvalidDevice : hipErrorInvalidValue;
+    }
+    *answer = are_joined(device, peer);
+    return hipSuccess;
+}
+
+hipError_t hipDeviceCanAccessPeer(int *answer, int device, int peer)
+{
+    HIP_API_ALWAYS(can_access(answer, device, peer));
+}
+
+static hipError_t switch_peer(int peer, bool on)
+{
+    if (!hip_is_device(peer) || peer == hip_current_device()) {
+        return hipErrorInvalidDevice;
+    }
+    if (!are_joined(hip_current_device(), peer)) {
+        return hipErrorPeerAccessUnsupported;
+    }
+    uint64_t *peers = &hip.devices[hip_current_device()].peers, bit = 1ull << peer;
+    if (((*peers & bit) != 0) == on) {
+        return on ? hipErrorPeerAccessAlreadyEnabled : hipErrorPeerAccessNotEnabled;
+    }
+    hipError_t error = hip_status(
+        hip.api->set_peer(hip.devices[hip_current_device()].number, hip.devices[peer].number, on),
+        "peer access");
+    *peers ^= error == hipSuccess ? bit : 0;
+    if (error == hipSuccess) {
+        HIP_RECORD(.kind = API_TRACE_PEER, .device = (uint32_t)peer, .value = on);
+    }
+    return error;
+}
+
+hipError_t hipDeviceEnablePeerAccess(int peer, unsigned flags)
+{
+    HIP_API_ALWAYS(flags == 0 ? switch_peer(peer, true) : hipErrorInvalidValue);
+}
+
+hipError_t hipDeviceDisablePeerAccess(int peer)
+{
+    HIP_API_ALWAYS(switch_peer(peer, false));
+}

@@ -1,0 +1,350 @@
+/* Calls of the host by device code. A wavefront takes a packet from a stack in device memory,
+ * writes what it wants into it, pushes it on a second stack, and spins until the packet's ready bit
+ * is cleared. Nothing tells the host: it looks while it waits for the kernel, through a queue of
+ * its own, so the copies of buffer and kernel run side by side in simulated time.
+ *
+ * Layout and life of a packet are those of ROCm's device library (ROCm-Device-Libs, ockl:
+ * hostcall): a buffer of six words, headers of 24 bytes, payloads of 8 words for each of 64 lanes.
+ * A packet's number has a tag above its index that grows with each use.
+ *
+ * Invariants. Only the device changes the stacks. Packets stay linked in the ready stack until they
+ * are answered, so those above the top seen last are new, and all of them are answered before the
+ * host looks again. A copy flushes the L2 first, so an answer is seen when the copy after it has
+ * begun; payloads are written before the ready bit is cleared. */
+#include "hip_hostcall.h"
+
+#include "codegen/command/options_env.h"
+
+#include <stddef.h>
+#include <string.h>
+
+enum {
+    HEADER_BYTES = 24,
+    PAYLOAD_BYTES = HIP_WAVEFRONT * HIP_CALL_WORDS * 8,
+    SIGNAL_BYTES = 64,
+    SERVICE_PRINTF = 2,
+    POLLS_FIRST = 8, /* polls of the driver between looks; doubled up to the limit in vain */
+    POLLS_MAX = 256,
+    SENDMSG_INTERRUPT = (int)0xbf900001, /* s_sendmsg sendmsg(MSG_INTERRUPT) */
+};
+
+struct buffer {
+    uint64_t headers, payloads, doorbell, free_stack, ready_stack, index_mask;
+};
+
+struct header {
+    uint64_t next, lanes;
+    uint32_t service, ready;
+};
+
+static struct {
+    uint64_t address; /* 0: not made yet */
+    uint32_t queue;   /* for the host's own copies */
+    struct buffer layout;
+    uint64_t last_top; /* of the ready stack */
+    bool active;       /* kernels that may call are queued or running */
+    uint64_t ticket;   /* of the last of them */
+    const char *kernel;
+} services[HIP_DEVICES_MAX];
+
+bool hip_calls_host(const struct hip_function *function)
+{
+    const struct code_object_kernel *kernel = function->kernel;
+    const struct code_object *object = &function->module->object;
+    bool has_argument = false;
+    for (uint32_t i = kernel->explicit_argument_count; i < kernel->argument_count; i++) {
+        has_argument |= kernel->arguments[i].kind == CODE_OBJECT_VALUE_HIDDEN_HOSTCALL_BUFFER;
+    }
+    for (size_t s = 0; s < object->segment_count && has_argument; s++) {
+        const struct code_object_segment *segment = &object->segments[s];
+        for (uint64_t at = 0; segment->executable && at + 4 <= segment->file_size; at += 4) {
+            uint32_t word;
+            memcpy(&word, segment->bytes + at, sizeof word);
+            if (word == (uint32_t)SENDMSG_INTERRUPT) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+/* ---- the buffer ---- */
+
+/* Copies between host and device on the service's own queue, and waits. */
+static hipError_t put(int device, uint64_t to, const void *from, uint64_t size)
+{
+    uint64_t ticket = 0;
+    enum driver_status status = hip.api->write(services[device].queue, to, from, size, &ticket);
+    return hip_status(status == DRIVER_OK ? hip.api->wait(ticket) : status, "calls of the host");
+}
+
+static hipError_t get(int device, void *to, uint64_t from, uint64_t size)
+{
+    uint64_t ticket = 0;
+    enum driver_status status = hip.api->read(services[device].queue, to, from, size, &ticket);
+    return hip_status(status == DRIVER_OK ? hip.api->wait(ticket) : status, "calls of the host");
+}
+
+/* As many packets as wavefronts fit on the device, since the device does not check for an empty
+ * stack; a power of two. */
+static uint64_t count_packets(int device)
+{
+    const struct driver_device_info *info = &hip.devices[device].info;
+    uint64_t wavefronts =
+        (uint64_t)info->compute_units * info->simds_per_cu * info->wavefronts_per_simd;
+    uint64_t packets = 2;
+    while (packets < wavefronts) {
+        packets *= 2;
+    }
+    return packets;
+}
+
+/* All packets are free, number i linked to i + 1; numbers are never 0, which ends a stack. */
+static hipError_t write_buffer(int device, uint64_t packets)
+{
+    struct buffer *layout = &services[device].layout;
+    size_t head_bytes = sizeof *layout + SIGNAL_BYTES, size = head_bytes + packets * HEADER_BYTES;
+    uint8_t *image = hip_allocate(size);
+    memcpy(image, layout, sizeof *layout);
+    image[sizeof *layout] = 1; /* the signal's kind: a plain one, without a mailbox */
+    for (uint64_t i = 0; i < packets; i++) {
+        uint64_t next = i + 1 < packets ? packets + i + 1 : 0;
+        memcpy(image + head_bytes + i * HEADER_BYTES, &next, sizeof next);
+    }
+    hipError_t error = put(device, services[device].address, image, size);
+    hip_release(image);
+    return error;
+}
+
+static void warn_once(const char *kernel)
+{
+    static const char *warned;
+    if (warned != kernel) {
+        warned = kernel;
+        hip_say("kernel '%s' can call the host (printf, assert), which only timing mode serves: it "
+                "faults if it does",
+                kernel);
+    }
+}
+
+hipError_t hip_hostcall_buffer(const struct hip_function *function, int device, uint64_t *address)
+{
+    if (hip.functional) {
+        warn_once(function->name);
+        *address = 0;
+        return hipSuccess;
+    }
+    if (services[device].address) {
+        *address = services[device].address;
+        return hipSuccess;
+    }
+    uint64_t packets = count_packets(device), base = 0;
+    uint64_t head_bytes = sizeof(struct buffer) + SIGNAL_BYTES;
+    uint64_t payloads = (head_bytes + packets * HEADER_BYTES + 255) / 256 * 256;
+    hipError_t error =
+        hip_status(hip.api->queue_create(hip.devices[device].number, &services[device].queue),
+                   "calls of the host");
+    if (error == hipSuccess) {
+        error = hip_allocate_device(device, payloads + packets * PAYLOAD_BYTES,
+                                    HIP_ALLOCATION_ALIGN, HIP_MODULE_MEMORY, &base);
+    }
+    if (error != hipSuccess) {
+        return error;
+    }
+    services[device].address = base;
+    services[device].layout = (struct buffer){.headers = base + head_bytes,
+                                              .payloads = base + payloads,
+                                              .doorbell = base + sizeof(struct buffer),
+                                              .free_stack = packets,
+                                              .index_mask = packets - 1};
+    *address = base;
+    return write_buffer(device, packets);
+}
+
+void hip_hostcall_forget(int device)
+{
+    memset(&services[device], 0, sizeof services[device]);
+}
+
+void hip_hostcall_begin(int device, const char *name, uint64_t ticket)
+{
+    services[device].active = true;
+    services[device].ticket = ticket;
+    services[device].kernel = name;
+}
+
+/* ---- serving ---- */
+
+static void refuse(int device, uint32_t service)
+{
+    hip_say("kernel '%s' asks the host for service %u, which is not supported (printf and assert "
+            "are); it is answered with 0",
+            services[device].kernel, service);
+    options_env_report(OPTIONS_ENV_FAILED);
+}
+
+static void serve_lanes(int device, const struct header *header, uint64_t *payload)
+{
+    if (header->service != SERVICE_PRINTF) {
+        refuse(device, header->service);
+    }
+    for (unsigned lane = 0; lane < HIP_WAVEFRONT; lane++) {
+        uint64_t *words = payload + (size_t)lane * HIP_CALL_WORDS;
+        if (!(header->lanes >> lane & 1)) {
+            continue;
+        }
+        if (header->service != SERVICE_PRINTF) {
+            words[0] = words[1] = 0;
+        } else if (!hip_printf_piece(words)) {
+            hip_say("kernel '%s': a message of printf is malformed", services[device].kernel);
+            options_env_report(OPTIONS_ENV_FAILED);
+        }
+    }
+}
+
+static hipError_t answer(int device, uint64_t packet, const struct header *header)
+{
+    uint64_t payload[HIP_WAVEFRONT * HIP_CALL_WORDS];
+    const struct buffer *layout = &services[device].layout;
+    uint64_t index = packet & layout->index_mask;
+    uint64_t payload_address = layout->payloads + index * PAYLOAD_BYTES;
+    uint32_t idle = 0;
+    hipError_t error = get(device, payload, payload_address, sizeof payload);
+    if (error == hipSuccess) {
+        serve_lanes(device, header, payload);
+        error = put(device, payload_address, payload, sizeof payload);
+    }
+    if (error == hipSuccess) {
+        error = put(device, layout->headers + index * HEADER_BYTES + offsetof(struct header, ready),
+                    &idle, sizeof idle);
+    }
+    return error;
+}
+
+/* Answers the packets from `packet` down to the last top, the oldest first. */
+static hipError_t answer_chain(int device, uint64_t packet)
+{
+    const struct buffer *layout = &services[device].layout;
+    struct {
+        uint64_t packet;
+        struct header header;
+    } *chain = NULL;
+    size_t count = 0, room = 0;
+    hipError_t error = hipSuccess;
+    while (packet && packet != services[device].last_top && error == hipSuccess) {
+        if (count > layout->index_mask) {
+            hip_say("kernel '%s' has overwritten the buffer for calls of the host",
+                    services[device].kernel);
+            error = hipErrorLaunchFailure;
+            break;
+        }
+        if (count == room) {
+            room = room ? 2 * room : 16;
+            chain = hip_grow(chain, room * sizeof *chain);
+        }
+        chain[count].packet = packet;
+        error = get(device, &chain[count].header,
+                    layout->headers + (packet & layout->index_mask) * HEADER_BYTES, HEADER_BYTES);
+        packet = chain[count++].header.next;
+    }
+    while (count > 0 && error == hipSuccess) {
+        count--;
+        error = answer(device, chain[count].packet, &chain[count].header);
+    }
+    hip_release(chain);
+    return error;
+}
+
+/* `found`: whether there were calls. */
+static hipError_t serve_device(int device, bool *found)
+{
+    uint64_t top = 0;
+    hipError_t error = get(
+        device, &top, services[device].address + offsetof(struct buffer, ready_stack), sizeof top);
+    if (error != hipSuccess || top == services[device].last_top) {
+        return error;
+    }
+    *found = true;
+    error = answer_chain(device, top);
+    services[device].last_top = top;
+    return error;
+}
+
+static hipError_t serve(bool *found)
+{
+    hipError_t error = hipSuccess;
+    for (int device = 0; device < hip.device_count && error == hipSuccess; device++) {
+        if (services[device].active) {
+            error = serve_device(device, found);
+        }
+    }
+    return error;
+}
+
+/* Forgets kernels that are done; whether any is left. */
+static bool any_active(void)
+{
+    bool any = false;
+    for (int device = 0; device < hip.device_count; device++) {
+        uint64_t done_ps;
+        if (services[device].active
+            && hip.api->time_of(services[device].ticket, &done_ps) != DRIVER_NOT_READY) {
+            services[device].active = false;
+        }
+        any |= services[device].active;
+    }
+    return any;
+}
+
+hipError_t hip_hostcall_serve(void)
+{
+    bool found = false;
+    return hip.lost == hipSuccess && any_active() ? serve(&found) : hip.lost;
+}
+
+/* Polls of the driver until the next look for calls. */
+static struct {
+    unsigned polls, limit;
+} pace;
+
+static enum driver_status poll_and_serve(uint64_t ticket, hipError_t *error)
+{
+    enum driver_status status = hip.api->query(ticket);
+    if (status == DRIVER_NOT_READY && ++pace.polls >= pace.limit) {
+        bool found = false;
+        *error = serve(&found);
+        pace.limit = found ? 1 : pace.limit < POLLS_MAX ? 2 * pace.limit : POLLS_MAX;
+        pace.polls = 0;
+    }
+    return status;
+}
+
+hipError_t hip_hostcall_wait_ticket(uint64_t ticket, const char *what)
+{
+    hipError_t error = hipSuccess;
+    pace.polls = 0;
+    pace.limit = POLLS_FIRST;
+    while (error == hipSuccess && hip.lost == hipSuccess && any_active()) {
+        enum driver_status status = poll_and_serve(ticket, &error);
+        if (status != DRIVER_NOT_READY) {
+            return hip_status(status, what);
+        }
+    }
+    return error;
+}
+
+bool hip_hostcall_step(void)
+{
+    if (hip.lost != hipSuccess || !any_active()) {
+        pace.limit = 0;
+        return false;
+    }
+    pace.limit = pace.limit ? pace.limit : POLLS_FIRST;
+    int device = 0;
+    while (!services[device].active) {
+        device++;
+    }
+    hipError_t error = hipSuccess;
+    hip_status(poll_and_serve(services[device].ticket, &error), "calls of the host");
+    return true;
+}

@@ -1,0 +1,226 @@
+/* The state that the files of the HIP library share, and what each offers the others.
+ *
+ * The library is the same for all platforms: it opens the shared object named by HEDDLE_PLATFORM at
+ * the first call that needs a device, and speaks to its driver through struct driver_api. It holds
+ * what HIP has and the driver has not: modules, functions, streams, events, errors per thread, and
+ * a map of allocations.
+ *
+ * Threads: `hip.lock` guards everything below. Each API function takes it through HIP_API() for its
+ * whole body; hip_wait_*() release it while the simulation runs, so other host threads can enqueue
+ * meanwhile. Thus a pointer to a stream, event or module must not be used after a wait. Whose call
+ * comes first is decided before, by turns: hip_turns.h. */
+#ifndef HEDDLE_HIP_INTERNAL_H
+#define HEDDLE_HIP_INTERNAL_H
+
+/* The library is compiled with hidden names; what its users may call is declared here. */
+#pragma GCC visibility push(default)
+#define __HIP_PLATFORM_AMD__
+#include <hip/hip_runtime_api.h>
+#pragma GCC visibility pop
+
+#include "components/host/driver/driver_api.h"
+#include "components/amd/isa/object/bundle.h"
+#include "components/amd/isa/object/code_object.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    HIP_DEVICES_MAX = 64,
+    HIP_WAVEFRONT = 64,         /* work-items; all supported architectures */
+    HIP_ALLOCATION_ALIGN = 256, /* bytes; what hipMalloc promises (HIP programming guide) */
+    HIP_MESSAGES_MAX = 40       /* lines on stderr before the rest is left out */
+};
+
+struct hip_device {
+    bool used;       /* false: destroyed */
+    uint32_t number; /* that the driver knows it by */
+    struct driver_device_info info;
+    bool xnack, sramecc; /* what code objects of this architecture find */
+    uint32_t queue;      /* of the null stream, and of what the library does itself */
+    uint64_t peers;      /* bit d: peer access to device d is enabled */
+};
+
+enum hip_state { HIP_CLOSED, HIP_OPEN, HIP_FAILED, HIP_FINISHED };
+
+struct hip_library {
+    pthread_mutex_t lock;
+    enum hip_state state;
+    const struct driver_api *api;
+    struct hip_device devices[HIP_DEVICES_MAX];
+    int platform_devices; /* that were there when the platform was opened; the program may make
+                             further ones */
+    int device_count;     /* places that have been used; hip_is_device() says whether one is */
+    uint64_t window_base, window_size; /* the reservation that device addresses come from */
+    bool orders_streams; /* by HIP's rules; otherwise the driver has rules of its own */
+    bool fill_waits;     /* the program waits for fills */
+    bool functional;     /* kernels run at once, when their turn comes, without simulated time */
+    hipError_t lost; /* not hipSuccess: a kernel broke the device; every later call says so */
+};
+extern struct hip_library hip;
+
+/* ---- hip_library.c: opening, locking, errors ---- */
+
+/* Lock and unlock; between them the thread is inside of the library for hip_turns.h. */
+void hip_lock(void);
+void hip_unlock(void);
+bool hip_has_lock(void); /* this thread, also while it waits inside of the library */
+/* Locks; opens the platform when that was not done. Must be followed by hip_leave() in any case. */
+hipError_t hip_enter(void);
+/* Unlocks, notes the error for hipGetLastError() and returns it. */
+hipError_t hip_leave(hipError_t error);
+/* Body of an API function that needs the device, and of one that must work even after it is lost.
+ */
+#define HIP_API(expression)                                                                        \
+    do {                                                                                           \
+        hipError_t api_error = hip_enter();                                                        \
+        if (api_error == hipSuccess) {                                                             \
+            api_error = hip.lost != hipSuccess ? hip.lost : (expression);                          \
+        }                                                                                          \
+        return hip_leave(api_error);                                                               \
+    } while (0)
+#define HIP_API_ALWAYS(expression)                                                                 \
+    do {                                                                                           \
+        hipError_t api_error = hip_enter();                                                        \
+        return hip_leave(api_error == hipSuccess ? (expression) : api_error);                      \
+    } while (0)
+
+/* A line on stderr, "heddle: " in front. */
+__attribute__((format(printf, 1, 2))) void hip_say(const char *format, ...);
+/* The HIP error of a driver's answer; says the driver's words when it is a failure. `what`: the API
+ * call. */
+hipError_t hip_status(enum driver_status status, const char *what);
+/* Run the simulation without the lock; return like hip_status(). */
+hipError_t hip_wait_ticket(uint64_t ticket, const char *what);
+hipError_t hip_wait_device(int device, const char *what);
+/* What is left of waits of several host threads: waits in turn until the ticket is done or, with
+ * `poll`, the simulation went on a little. False: this thread is not ordered, and nothing was done.
+ */
+bool hip_take_turn(uint64_t ticket, bool poll);
+/* Host memory of the library, zeroed; the program ends when there is none. hip_grow() is realloc.
+ */
+void *hip_allocate(size_t size);
+void *hip_grow(void *old, size_t size);
+void hip_release(void *memory);
+
+/* What code objects find on the device. */
+void hip_set_features(struct hip_device *device);
+/* The calling thread's device number. */
+int hip_current_device(void);
+hipError_t hip_set_current_device(int device);
+void hip_set_last_error(hipError_t error);
+
+/* ---- hip_memory.c: the map of allocations ---- */
+
+enum hip_allocation_kind {
+    HIP_DEVICE_MEMORY,
+    HIP_MODULE_MEMORY,
+    HIP_MANAGED_MEMORY,
+    HIP_MAPPED_MEMORY, /* the device's side of pinned memory */
+    HIP_PINNED_MEMORY,
+    HIP_REGISTERED_MEMORY
+};
+
+struct hip_allocation {
+    uint64_t address;
+    uint64_t size;
+    enum hip_allocation_kind kind;
+    int device;
+    unsigned flags;
+    uint32_t number; /* from 1, in order of allocation: its name in a recording */
+};
+
+/* The allocation that holds `address`, or NULL. Valid until the map changes. */
+const struct hip_allocation *hip_find_allocation(uint64_t address);
+/* The last allocation of device memory at or below `address`, or NULL. */
+const struct hip_allocation *hip_find_allocation_below(uint64_t address);
+/* Device memory for the library's own use (module images), in the map as `kind`. */
+hipError_t hip_allocate_device(int device, uint64_t size, uint64_t align,
+                               enum hip_allocation_kind kind, uint64_t *address);
+hipError_t hip_release_device(uint64_t address);
+bool hip_is_device_address(uint64_t address);
+/* The device is going to be destroyed, with its memory. */
+void hip_memory_forget(int device);
+/* Copies with all checks of hipMemcpy; `blocking` waits until done. */
+hipError_t hip_copy(void *to, const void *from, size_t size, hipMemcpyKind kind, hipStream_t stream,
+                    bool blocking, const char *what);
+
+/* ---- hip_module.c ---- */
+
+struct hip_function {
+    struct hip_module *module;
+    const struct code_object_kernel *kernel;
+    char *name;   /* as in the source, for people; the kernel's own name is the symbol */
+    bool refused; /* it was said why it cannot be launched */
+    uint8_t descriptor[64];
+};
+
+struct hip_module {
+    struct hip_module *next; /* in order of loading */
+    struct code_object object;
+    int device;
+    uint64_t base;                  /* device address of linked address 0 */
+    struct hip_function *functions; /* parallel to object.kernels */
+};
+
+/* Loads the bundle or ELF file that lies in at most `size` bytes; `name` is for messages. */
+hipError_t hip_load_module(const void *bytes, size_t size, int device, const char *name,
+                           struct hip_module **loaded);
+hipError_t hip_unload_module(struct hip_module *module);
+/* Device address and size of a module's variable, or hipErrorNotFound. */
+hipError_t hip_find_variable(const struct hip_module *module, const char *name, uint64_t *address,
+                             uint64_t *size);
+/* The module whose image begins at `base`, or NULL. */
+const struct hip_module *hip_module_at(uint64_t base);
+/* The function if it is one of a loaded module, else NULL. */
+const struct hip_function *hip_check_function(hipFunction_t function);
+/* True the first time that the driver refuses to launch the function: then it is said why. */
+bool hip_first_refusal(const struct hip_function *function);
+
+/* ---- hip_binary.c ---- */
+
+bool hip_is_embedded(const struct hip_module *module);
+/* Unloads what a device that is going to be destroyed has of the program's embedded code. */
+void hip_unload_embedded(int device);
+/* The kernel behind a host function that a program registered, loaded on `device` when it was not.
+ */
+hipError_t hip_find_host_function(const void *host_function, int device,
+                                  const struct hip_function **function);
+/* Device address and size of a registered host variable on `device`. */
+hipError_t hip_find_host_variable(const void *host_variable, int device, uint64_t *address,
+                                  uint64_t *size);
+
+/* Unloads all modules of a device that is going to be destroyed. */
+void hip_unload_device(int device);
+
+/* ---- hip_extension.c ---- */
+
+/* The driver's device `number` becomes device `place`. */
+hipError_t hip_open_device(int place, uint32_t number);
+/* One device 0 made of the GPUs in `list`, "0,1,2,3". False: it was said why not. */
+bool hip_unify_all(const char *list);
+
+/* ---- hip_device.c ---- */
+
+bool hip_is_device(int device);
+/* Waits for all work of the current device. */
+hipError_t hip_synchronize_device(const char *what);
+
+/* ---- hip_fault.c ---- */
+
+/* Reserves the device addresses. False: said on stderr. */
+bool hip_reserve_window(uint64_t size);
+/* From now on a host access to the window is explained before the program dies of it. */
+void hip_install_fault_handler(void);
+
+/* ---- hip_readable.c ---- */
+
+/* How many bytes from `start` on can be read, as far as the process' map says; 0 for a bad address.
+ */
+size_t hip_readable_bytes(const void *start);
+
+#endif

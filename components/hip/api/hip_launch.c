@@ -1,0 +1,319 @@
+/* Launches: what a program asks for is checked against the device and the kernel, its arguments are
+ * laid out as the code object says, and the driver gets one struct. A refused launch has no effect.
+ */
+#include "hip_hostcall.h"
+#include "hip_managed.h"
+#include "components/hip/record/hip_record.h"
+#include "hip_stream.h"
+
+#include "codegen/command/options_env.h"
+#include "components/amd/isa/object/kernarg.h"
+#include "components/protocols/work/work_placement.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { CALLS_MAX = 16 /* nested kernel calls inside the arguments of kernel calls */ };
+
+/* What a program asks for; `grid` in work-items. */
+struct request {
+    const struct hip_function *function;
+    uint64_t grid[3];
+    uint64_t block[3];
+    uint64_t dynamic_lds;
+    hipStream_t stream;
+    void **values;      /* explicit arguments one by one, or */
+    const void *packed; /* all together */
+    size_t packed_size;
+    const char *what;
+};
+
+static hipError_t check_geometry(const struct request *request, int device)
+{
+    const struct driver_device_info *info = &hip.devices[device].info;
+    const struct code_object_kernel *kernel = request->function->kernel;
+    const uint64_t *block = request->block;
+    for (int dimension = 0; dimension < 3; dimension++) {
+        if (request->grid[dimension] == 0 || request->grid[dimension] > UINT32_MAX
+            || block[dimension] == 0 || block[dimension] > info->max_work_group) {
+            hip_say("%s: kernel '%s' with a work-group of %" PRIu64 " and a grid of %" PRIu64
+                    " work-items in dimension %d; allowed are 1 to %u and 1 to %u",
+                    request->what, request->function->name, block[dimension],
+                    request->grid[dimension], dimension, info->max_work_group, UINT32_MAX);
+            return hipErrorInvalidConfiguration;
+        }
+    }
+    uint64_t threads = block[0] * block[1] * block[2];
+    if (threads > info->max_work_group) {
+        hip_say("%s: kernel '%s' with a work-group of %" PRIu64
+                " work-items; the device takes up to %u",
+                request->what, request->function->name, threads, info->max_work_group);
+        return hipErrorInvalidConfiguration;
+    }
+    if (kernel->max_group_threads > 0 && threads > kernel->max_group_threads) {
+        hip_say("%s: kernel '%s' with a work-group of %" PRIu64
+                " work-items, but it was compiled for up to %u (__launch_bounds__)",
+                request->what, request->function->name, threads, kernel->max_group_threads);
+        return hipErrorLaunchFailure;
+    }
+    if (request->dynamic_lds > info->lds_bytes_per_cu
+        || kernel->group_size + request->dynamic_lds > info->lds_bytes_per_cu) {
+        hip_say("%s: kernel '%s' needs %u bytes of LDS and %" PRIu64
+                " dynamic ones; a compute unit has %u",
+                request->what, request->function->name, kernel->group_size, request->dynamic_lds,
+                info->lds_bytes_per_cu);
+        return hipErrorInvalidConfiguration;
+    }
+    return hipSuccess;
+}
+
+static hipError_t check_kernel(const struct request *request, int device)
+{
+    const struct code_object_kernel *kernel = request->function->kernel;
+    if (request->function->module->device != device) {
+        hip_say("%s: kernel '%s' is loaded on device %d, the stream belongs to device %d",
+                request->what, request->function->name, request->function->module->device, device);
+        return hipErrorInvalidHandle;
+    }
+    if (kernel->enable_grid_work_group_count[0] || kernel->enable_grid_work_group_count[1]
+        || kernel->enable_grid_work_group_count[2]) {
+        hip_say("%s: kernel '%s' wants numbers of work-groups in scalar registers, which is not "
+                "supported yet",
+                request->what, request->function->name);
+        return hipErrorNotSupported;
+    }
+    return hipSuccess;
+}
+
+static struct kernarg_geometry geometry_of(const struct request *request, int device)
+{
+    bool gfx8 = strncmp(hip.devices[device].info.isa, "gfx8", 4) == 0;
+    struct kernarg_geometry geometry = {
+        .dynamic_lds_bytes = (uint32_t)request->dynamic_lds,
+        .shared_aperture = (uint64_t)(gfx8 ? WORK_SHARED_APERTURE_GFX8 : WORK_SHARED_APERTURE_GFX9)
+                           << 32,
+        .private_aperture =
+            (uint64_t)(gfx8 ? WORK_PRIVATE_APERTURE_GFX8 : WORK_PRIVATE_APERTURE_GFX9) << 32,
+    };
+    for (int dimension = 0; dimension < 3; dimension++) {
+        geometry.grid[dimension] = (uint32_t)request->grid[dimension];
+        geometry.block[dimension] = (uint32_t)request->block[dimension];
+    }
+    return geometry;
+}
+
+/* Enqueues a launch that was checked, with arguments laid out in `kernarg`. */
+static hipError_t enqueue(const struct request *request, uint32_t queue, int device,
+                          const uint8_t *kernarg, bool calls_host)
+{
+    const struct hip_function *function = request->function;
+    const struct code_object_kernel *kernel = function->kernel;
+    struct driver_launch launch = {
+        .name = function->name,
+        .symbol = kernel->name,
+        .entry = function->module->base + kernel->entry_address,
+        .kernel_object = function->module->base + kernel->descriptor_address,
+        .group_bytes = (uint32_t)(kernel->group_size + request->dynamic_lds),
+        .private_bytes = kernel->private_size,
+        .kernarg = kernarg,
+        .kernarg_bytes = kernarg_size(kernel),
+        .kernarg_align = kernel->kernarg_align,
+    };
+    memcpy(launch.descriptor, function->descriptor, sizeof launch.descriptor);
+    for (int dimension = 0; dimension < 3; dimension++) {
+        launch.grid[dimension] = (uint32_t)request->grid[dimension];
+        launch.block[dimension] = (uint16_t)request->block[dimension];
+    }
+    uint64_t ticket = 0;
+    hipError_t sent = hip_managed_before_launch(queue, request->what);
+    if (sent == hipSuccess) {
+        sent = hip_stream_order(request->stream, DRIVER_STREAM_LAUNCH);
+    }
+    if (sent != hipSuccess) {
+        return sent;
+    }
+    size_t line = hip_recording ? hip_record_launch(function, request->grid, request->block,
+                                                    request->dynamic_lds,
+                                                    hip_stream_number(request->stream), kernarg)
+                                : 0;
+    enum driver_status status = hip.api->launch(queue, &launch, &ticket);
+    if (status != DRIVER_OK && hip_recording) {
+        hip_record_drop(line);
+    }
+    hip_stream_note(request->stream, status == DRIVER_OK ? ticket : 0);
+    if (status == DRIVER_FAULT) {
+        /* Refused before it began, as an instruction is missing: nothing is broken, but the run
+         * must not look like a good one to a program that ignores errors of launches. */
+        if (hip_first_refusal(function)) {
+            hip_say("%s: %s", request->what, hip.api->error_text());
+        }
+        options_env_report(OPTIONS_ENV_FAILED);
+        return hipErrorLaunchFailure;
+    }
+    hipError_t error = hip_status(status, request->what);
+    if (error == hipSuccess && calls_host) {
+        hip_hostcall_begin(device, function->name, ticket);
+    }
+    return error;
+}
+
+static hipError_t launch(const struct request *request)
+{
+    const struct code_object_kernel *kernel = request->function->kernel;
+    uint32_t queue = 0;
+    int device = 0;
+    hipError_t error = hip_stream_queue(request->stream, &queue, &device);
+    if (error == hipSuccess) {
+        error = check_kernel(request, device);
+    }
+    if (error == hipSuccess) {
+        error = check_geometry(request, device);
+    }
+    if (error != hipSuccess) {
+        return error;
+    }
+    struct kernarg_geometry geometry = geometry_of(request, device);
+    if (hip_calls_host(request->function)) {
+        error = hip_hostcall_buffer(request->function, device, &geometry.hostcall_buffer);
+        if (error != hipSuccess) {
+            return error;
+        }
+    }
+    uint8_t *kernarg = hip_allocate(kernarg_size(kernel));
+    int missing = request->packed ? kernarg_fill_packed(kernel, request->packed,
+                                                        request->packed_size, &geometry, kernarg)
+                                  : kernarg_fill(kernel, request->values, &geometry, kernarg);
+    if (missing >= 0) {
+        hip_say("%s: argument %d of kernel '%s' is missing", request->what, missing,
+                request->function->name);
+        error = hipErrorInvalidValue;
+    } else {
+        error = enqueue(request, queue, device, kernarg, geometry.hostcall_buffer != 0);
+    }
+    hip_release(kernarg);
+    return error;
+}
+
+/* ---- launches of kernels that the program contains ---- */
+
+struct call {
+    dim3 grid, block;
+    size_t dynamic_lds;
+    hipStream_t stream;
+};
+
+static _Thread_local struct {
+    struct call list[CALLS_MAX];
+    size_t count;
+} calls;
+
+/* clang's expansion of kernel<<<grid, block, lds, stream>>>(...) pushes and, in the stub, pops. */
+#pragma GCC visibility push(default)
+hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t dynamic_lds,
+                                      hipStream_t stream);
+hipError_t __hipPopCallConfiguration(dim3 *grid, dim3 *block, size_t *dynamic_lds,
+                                     hipStream_t *stream);
+#pragma GCC visibility pop
+
+hipError_t __hipPushCallConfiguration(dim3 grid, dim3 block, size_t dynamic_lds, hipStream_t stream)
+{
+    if (calls.count == CALLS_MAX) {
+        return hipErrorInvalidConfiguration;
+    }
+    calls.list[calls.count++] = (struct call){grid, block, dynamic_lds, stream};
+    return hipSuccess;
+}
+
+hipError_t __hipPopCallConfiguration(dim3 *grid, dim3 *block, size_t *dynamic_lds,
+                                     hipStream_t *stream)
+{
+    if (calls.count == 0) {
+        return hipErrorMissingConfiguration;
+    }
+    const struct call *call = &calls.list[--calls.count];
+    *grid = call->grid;
+    *block = call->block;
+    *dynamic_lds = call->dynamic_lds;
+    *stream = call->stream;
+    return hipSuccess;
+}
+
+static void set_block_grid(struct request *request, const uint32_t blocks[3],
+                           const uint32_t block[3])
+{
+    for (int dimension = 0; dimension < 3; dimension++) {
+        request->grid[dimension] = (uint64_t)blocks[dimension] * block[dimension];
+        request->block[dimension] = block[dimension];
+    }
+}
+
+static hipError_t launch_host_function(const void *host_function, dim3 grid, dim3 block,
+                                       void **values, size_t dynamic_lds, hipStream_t stream)
+{
+    struct request request = {
+        .dynamic_lds = dynamic_lds, .stream = stream, .values = values, .what = "hipLaunchKernel"};
+    uint32_t queue = 0;
+    int device = 0;
+    hipError_t error = hip_stream_queue(stream, &queue, &device);
+    if (error == hipSuccess) {
+        error = hip_find_host_function(host_function, device, &request.function);
+    }
+    set_block_grid(&request, (uint32_t[3]){grid.x, grid.y, grid.z},
+                   (uint32_t[3]){block.x, block.y, block.z});
+    return error != hipSuccess ? error : launch(&request);
+}
+
+hipError_t hipLaunchKernel(const void *host_function, dim3 grid, dim3 block, void **values,
+                           size_t dynamic_lds, hipStream_t stream)
+{
+    HIP_API(launch_host_function(host_function, grid, block, values, dynamic_lds, stream));
+}
+
+/* ---- launches of functions of modules ---- */
+
+/* The `extra` list: pairs of key and value up to the end mark. */
+static hipError_t read_extra(void **extra, struct request *request)
+{
+    for (size_t i = 0; extra[i] != HIP_LAUNCH_PARAM_END; i += 2) {
+        if (extra[i] == HIP_LAUNCH_PARAM_BUFFER_POINTER) {
+            request->packed = extra[i + 1];
+        } else if (extra[i] == HIP_LAUNCH_PARAM_BUFFER_SIZE && extra[i + 1]) {
+            request->packed_size = *(const size_t *)extra[i + 1];
+        } else {
+            hip_say("%s: entry %zu of `extra` is %p, which is no key", request->what, i, extra[i]);
+            return hipErrorInvalidValue;
+        }
+    }
+    return request->packed ? hipSuccess : hipErrorInvalidValue;
+}
+
+static hipError_t launch_function(hipFunction_t handle, const uint32_t blocks[3],
+                                  const uint32_t block[3], unsigned dynamic_lds, hipStream_t stream,
+                                  void **values, void **extra)
+{
+    struct request request = {.function = hip_check_function(handle),
+                              .dynamic_lds = dynamic_lds,
+                              .stream = stream,
+                              .values = values,
+                              .what = "hipModuleLaunchKernel"};
+    if (!request.function || (values && extra)) {
+        return request.function ? hipErrorInvalidValue : hipErrorInvalidHandle;
+    }
+    if (extra) {
+        hipError_t error = read_extra(extra, &request);
+        if (error != hipSuccess) {
+            return error;
+        }
+    }
+    set_block_grid(&request, blocks, block);
+    return launch(&request);
+}
+
+hipError_t hipModuleLaunchKernel(hipFunction_t function, unsigned grid_x, unsigned grid_y,
+                                 unsigned grid_z, unsigned block_x, unsigned block_y,
+                                 unsigned block_z, unsigned dynamic_lds, hipStream_t stream,
+                                 void **values, void **extra)
+{
+    const uint32_t blocks[3] = {grid_x, grid_y, grid_z}, block[3] = {block_x, block_y, block_z};
+    HIP_API(launch_function(function, blocks, block, dynamic_lds, stream, values, extra));
+}

@@ -1,0 +1,410 @@
+/* Opening the platform, the one lock, and errors.
+ *
+ * The platform is opened by the first call that needs a device, never by the constructors that
+ * register kernels, so a program that only prints its usage starts no simulator. It is finished by
+ * this library's destructor, which runs after the program's own exit handlers. Options come from
+ * the environment that `heddle run` sets, and the outcome goes back to it; codegen/command/options_env.h
+ * describes both. */
+#include "hip_hostcall.h"
+#include "components/hip/record/hip_record.h"
+#include "hip_refuse.h"
+#include "hip_stream.h"
+#include "components/hip/turns/hip_turns.h"
+
+#include "codegen/command/options_env.h"
+#include "runtime/state/platform.h"
+
+#include <dlfcn.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct hip_library hip = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static _Thread_local int current_device;
+static _Thread_local hipError_t last_error;
+
+void hip_say(const char *format, ...)
+{
+    static unsigned said;
+    unsigned number = __atomic_fetch_add(&said, 1, __ATOMIC_RELAXED);
+    if (number >= HIP_MESSAGES_MAX) {
+        if (number == HIP_MESSAGES_MAX) {
+            fprintf(stderr, "heddle: further messages are left out\n");
+        }
+        return;
+    }
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "heddle: %s\n", text);
+}
+
+void *hip_grow(void *old, size_t size)
+{
+    void *memory = realloc(old, size > 0 ? size : 1);
+    if (!memory) {
+        fprintf(stderr, "heddle: out of host memory\n");
+        abort();
+    }
+    return memory;
+}
+
+void *hip_allocate(size_t size)
+{
+    return memset(hip_grow(NULL, size), 0, size);
+}
+
+void hip_release(void *memory)
+{
+    free(memory);
+}
+
+/* The options of `heddle run`; their texts stay for the life of the process. */
+static bool read_options(struct heddle_options *options)
+{
+    const char *text = getenv(OPTIONS_ENV_OPTIONS);
+    const char *mistake = NULL;
+    char *storage = hip_allocate(text ? strlen(text) + 1 : 1);
+    if (!options_env_decode(text, options, storage, &mistake)) {
+        hip_say("%s has a mistake at '%s'; it is written by `heddle run`", OPTIONS_ENV_OPTIONS,
+                mistake);
+        hip_release(storage);
+        return false;
+    }
+    return true;
+}
+
+/* The address of a function from the object that dlsym() gives, without a cast that ISO C lacks. */
+static bool find_open_function(void *object, const struct heddle_platform *(**open)(uint32_t))
+{
+    void *symbol = dlsym(object, "heddle_platform_open");
+    memcpy(open, &symbol, sizeof symbol);
+    return symbol != NULL;
+}
+
+static const char *unified; /* --unified, or NULL */
+
+static bool load_platform(const char *path)
+{
+    const struct heddle_platform *(*open)(uint32_t) = NULL;
+    void *object = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (!object) {
+        hip_say("cannot open the platform that HEDDLE_PLATFORM names: %s", dlerror());
+        return false;
+    }
+    if (!find_open_function(object, &open)) {
+        hip_say("'%s' is not a platform built by heddle", path);
+        return false;
+    }
+    const struct heddle_platform *platform = open(PLATFORM_ABI);
+    if (!platform) {
+        hip_say("'%s' was built by another version of heddle; build it again", path);
+        return false;
+    }
+    struct heddle_options options;
+    if (!read_options(&options) || !platform->start(&options)) {
+        return false; /* the reason was said */
+    }
+    unified = options.unified;
+    hip.functional = options.mode == PLATFORM_FUNCTIONAL;
+    hip.api = platform->driver();
+    if (!hip.api) {
+        hip_say("'%s' has no driver component, so that no program can run on it", path);
+        return false;
+    }
+    if (hip.api->version != DRIVER_API_VERSION) {
+        hip_say("'%s' speaks version %u of the driver interface, this library version %u; build it "
+                "again",
+                path, hip.api->version, DRIVER_API_VERSION);
+        return false;
+    }
+    uint32_t flags = hip.api->stream_flags();
+    hip.orders_streams = (flags & DRIVER_STREAMS_FRONT_END) != 0;
+    hip.fill_waits = (flags & DRIVER_STREAMS_FILL_WAITS) != 0;
+    return true;
+}
+
+/* Features of code objects follow from the architecture: ECC of on-chip SRAM is on where it exists
+ * (gfx906, gfx908, gfx90a, gfx94x; LLVM AMDGPU guide, "Processors"), retry of page faults is off.
+ */
+void hip_set_features(struct hip_device *device)
+{
+    static const char *const with_sramecc[] = {"gfx906", "gfx908", "gfx90a", "gfx94"};
+    for (size_t i = 0; i < sizeof with_sramecc / sizeof with_sramecc[0]; i++) {
+        if (strncmp(device->info.isa, with_sramecc[i], strlen(with_sramecc[i])) == 0) {
+            device->sramecc = true;
+        }
+    }
+}
+
+/* The window has four times the room of all memory, so that addresses are not reused soon after a
+ * free. */
+static bool start_devices(void)
+{
+    uint32_t count = hip.api->device_count();
+    uint64_t memory = 0;
+    if (count == 0 || count > HIP_DEVICES_MAX) {
+        hip_say("the platform has %u devices; 1 to %d can be used", count, HIP_DEVICES_MAX);
+        return false;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        struct driver_device_info info;
+        if (hip_status(hip.api->device_info(i, &info), "opening the platform") != hipSuccess) {
+            return false;
+        }
+        memory += info.memory_bytes;
+    }
+    uint64_t window = 1ull << 40;
+    while (window < memory * 4) {
+        window *= 2;
+    }
+    if (!hip_reserve_window(window)
+        || hip_status(hip.api->set_window(hip.window_base, hip.window_size), "opening the platform")
+               != hipSuccess) {
+        return false;
+    }
+    if (unified && !hip_unify_all(unified)) {
+        return false;
+    }
+    for (uint32_t i = 0; i < count && !unified; i++) {
+        if (hip_open_device((int)i, i) != hipSuccess) {
+            return false;
+        }
+    }
+    hip.platform_devices = hip.device_count;
+    hip_install_fault_handler();
+    return true;
+}
+
+static enum hip_state open_library(void)
+{
+    const char *path = getenv(OPTIONS_ENV_PLATFORM);
+    if (!path || !*path) {
+        hip_say("no platform is chosen; run it through: heddle run PLATFORM -- PROGRAM");
+        return HIP_FAILED;
+    }
+    if (!load_platform(path) || !start_devices()) {
+        options_env_report(OPTIONS_ENV_NOT_STARTED);
+        return HIP_FAILED;
+    }
+    if (!hip_record_open()) {
+        options_env_report(OPTIONS_ENV_NOT_STARTED);
+        return HIP_FAILED;
+    }
+    return HIP_OPEN;
+}
+
+static _Thread_local bool has_lock;
+
+bool hip_has_lock(void)
+{
+    return has_lock;
+}
+
+void hip_lock(void)
+{
+    hip_turns_inside(1);
+    pthread_mutex_lock(&hip.lock);
+    has_lock = true;
+}
+
+void hip_unlock(void)
+{
+    has_lock = false;
+    pthread_mutex_unlock(&hip.lock);
+    hip_turns_inside(-1);
+}
+
+hipError_t hip_enter(void)
+{
+    hip_turns_check_caller();
+    hip_lock();
+    if (hip.state == HIP_CLOSED) {
+        hip.state = open_library();
+    }
+    if (hip.state == HIP_FINISHED) {
+        return hipErrorDeinitialized;
+    }
+    return hip.state == HIP_OPEN ? hipSuccess : hipErrorNoDevice;
+}
+
+void hip_set_last_error(hipError_t error)
+{
+    last_error = error;
+}
+
+hipError_t hip_leave(hipError_t error)
+{
+    hip_record_leave();
+    hip_unlock();
+    if (error != hipSuccess && error != hipErrorNotReady) {
+        last_error = error;
+    }
+    return error;
+}
+
+/* What `heddle run` returns when the device was lost. */
+static enum options_env_status outcome_of(enum driver_status status)
+{
+    return status == DRIVER_LIMIT      ? OPTIONS_ENV_LIMIT
+           : status == DRIVER_STALL    ? OPTIONS_ENV_STALL
+           : status == DRIVER_DEADLOCK ? OPTIONS_ENV_DEADLOCK
+                                       : OPTIONS_ENV_FAILED;
+}
+
+hipError_t hip_status(enum driver_status status, const char *what)
+{
+    static const hipError_t errors[] = {
+        [DRIVER_OK] = hipSuccess,
+        [DRIVER_NOT_READY] = hipErrorNotReady,
+        [DRIVER_OUT_OF_MEMORY] = hipErrorOutOfMemory,
+        [DRIVER_INVALID_DEVICE] = hipErrorInvalidDevice,
+        [DRIVER_INVALID_ADDRESS] = hipErrorInvalidValue,
+        [DRIVER_INVALID_VALUE] = hipErrorInvalidValue,
+        [DRIVER_TOO_LARGE] = hipErrorLaunchOutOfResources,
+        [DRIVER_FAULT] = hipErrorIllegalAddress,
+        [DRIVER_DEADLOCK] = hipErrorLaunchFailure,
+        [DRIVER_STALL] = hipErrorIllegalState,
+        [DRIVER_LIMIT] = hipErrorLaunchTimeOut,
+    };
+    if (status == DRIVER_OK || status == DRIVER_NOT_READY) {
+        return errors[status];
+    }
+    if ((unsigned)status >= sizeof errors / sizeof errors[0]) {
+        hip_say("%s: the driver answered with the unknown status %u", what, (unsigned)status);
+        return hipErrorUnknown;
+    }
+    const char *text = hip.api->error_text();
+    bool breaks_device = status == DRIVER_FAULT || status == DRIVER_DEADLOCK
+                         || status == DRIVER_STALL || status == DRIVER_LIMIT;
+    if (!breaks_device || hip.lost == hipSuccess) {
+        hip_say("%s: %s", what, text);
+    }
+    if (breaks_device && hip.lost == hipSuccess) {
+        hip.lost = errors[status];
+        options_env_report(outcome_of(status));
+    }
+    return errors[status];
+}
+
+/* The engine failed while it ran for all threads that wait; each finds out when it goes on. */
+static bool step_failed;
+
+bool hip_ticket_done(uint64_t ticket)
+{
+    uint64_t done_ps;
+    return ticket == 0 || step_failed || hip.api->time_of(ticket, &done_ps) != DRIVER_NOT_READY;
+}
+
+uint64_t hip_now_ps(void)
+{
+    hip_turns_inside(1);
+    uint64_t now_ps = hip.api ? hip.api->now() : 0;
+    hip_turns_inside(-1);
+    return now_ps;
+}
+
+void hip_run_step(bool poll)
+{
+    pthread_mutex_lock(&hip.lock);
+    bool polled = hip_hostcall_step();
+    pthread_mutex_unlock(&hip.lock);
+    if (!polled && hip.api->advance(poll) != DRIVER_OK) {
+        step_failed = true;
+    }
+}
+
+bool hip_take_turn(uint64_t ticket, bool poll)
+{
+    pthread_mutex_unlock(&hip.lock);
+    bool ordered = hip_turns_wait_ticket(ticket, poll);
+    pthread_mutex_lock(&hip.lock);
+    return ordered;
+}
+
+/* Without giving others their turn. */
+static hipError_t wait_alone(uint64_t ticket, const char *what)
+{
+    hipError_t error = hip_hostcall_wait_ticket(ticket, what);
+    if (error != hipSuccess) {
+        return error;
+    }
+    pthread_mutex_unlock(&hip.lock);
+    enum driver_status status = hip.api->wait(ticket);
+    pthread_mutex_lock(&hip.lock);
+    return hip_status(status, what);
+}
+
+hipError_t hip_wait_ticket(uint64_t ticket, const char *what)
+{
+    hip_take_turn(ticket, false);
+    return wait_alone(ticket, what);
+}
+
+hipError_t hip_wait_device(int device, const char *what)
+{
+    return hip_streams_wait(device, what, hip_wait_ticket);
+}
+
+/* What is still queued at the end is executed, as a program may end without waiting for its last
+ * kernel. The thread that ends the program keeps its turn, and stays inside of the library. */
+__attribute__((destructor)) static void finish_library(void)
+{
+    hip_lock();
+    enum hip_state state = hip.state;
+    hip.state = HIP_FINISHED;
+    if (state != HIP_OPEN) {
+        return;
+    }
+    for (int device = 0; device < hip.device_count && hip.lost == hipSuccess; device++) {
+        if (!hip_is_device(device)) {
+            continue;
+        }
+        hip_streams_wait(device, "end of the program", wait_alone);
+    }
+    hip_record_finish();
+    if (!hip.api->finish()) {
+        options_env_report(OPTIONS_ENV_NOT_STARTED); /* statistics or trace could not be written */
+    }
+}
+
+int hip_current_device(void)
+{
+    return current_device;
+}
+
+hipError_t hip_set_current_device(int device)
+{
+    if (!hip_is_device(device)) {
+        return hipErrorInvalidDevice;
+    }
+    if (device != current_device) {
+        HIP_RECORD(.kind = API_TRACE_SET_DEVICE, .device = (uint32_t)device);
+    }
+    current_device = device;
+    return hipSuccess;
+}
+
+void hip_refuse(const char *name, int *said)
+{
+    if (!__atomic_exchange_n(said, 1, __ATOMIC_RELAXED)) {
+        hip_say("HIP function '%s' is not supported yet", name);
+    }
+    last_error = hipErrorNotSupported;
+}
+
+hipError_t hipGetLastError(void)
+{
+    hipError_t error = last_error;
+    last_error = hipSuccess;
+    return error;
+}
+
+hipError_t hipPeekAtLastError(void)
+{
+    return last_error;
+}

@@ -1,0 +1,524 @@
+/* See hip_managed.h.
+ *
+ * The pages are a file in memory, mapped twice: at `view`, with the rights that follow from the
+ * state of the block, and at `own`, where this library and the driver read and write. So a block is
+ * complete before any thread of the program can see it, and commands can read what the program can
+ * no longer change. Invariant: the host may read a block in `view` unless it is UNUSED or
+ * AT_DEVICE, and write it only when AT_HOST. */
+#define _GNU_SOURCE /* memfd_create */
+#include "hip_managed.h"
+#include "components/hip/record/hip_record.h"
+#include "hip_stream.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum {
+    HOST_PAGE = 4096,
+    BLOCK = 65536,    /* bytes; a compromise of ours between faults and bytes copied in vain */
+    FETCH_BLOCKS = 32 /* most that one fault fetches */
+};
+
+enum place {
+    UNUSED, /* neither side has used it: zero for the host, anything for the device */
+    AT_HOST,
+    AT_BOTH,
+    AT_DEVICE
+};
+
+struct managed {
+    uint64_t address, size; /* whole pages */
+    uint64_t view;          /* where host code sees it: `address`, or pinned memory */
+    uint64_t blocks;
+    int device;
+    char *own;             /* the second mapping */
+    bool open;             /* some block is not AT_DEVICE */
+    uint64_t next, streak; /* block that would go on upwards from the last fetch; its blocks */
+    uint8_t *places;       /* enum place */
+};
+
+static struct {
+    struct managed **list;
+    size_t count, room;
+    uint64_t sent[HIP_DEVICES_MAX]; /* last write to each device */
+} all;
+
+static struct managed *find(uint64_t address)
+{
+    for (size_t i = 0; i < all.count; i++) {
+        if (address - all.list[i]->address < all.list[i]->size) {
+            return all.list[i];
+        }
+    }
+    return NULL;
+}
+
+static struct managed *find_view(uint64_t host)
+{
+    for (size_t i = 0; i < all.count; i++) {
+        if (host - all.list[i]->view < all.list[i]->size) {
+            return all.list[i];
+        }
+    }
+    return NULL;
+}
+
+bool hip_is_managed(uint64_t address)
+{
+    return find(address) != NULL;
+}
+
+static uint64_t block_end(const struct managed *m, uint64_t block)
+{
+    return block < m->blocks - 1 ? (block + 1) * BLOCK : m->size;
+}
+
+/* Gives `count` blocks a new place, and the rights that follow. */
+static bool put(struct managed *m, uint64_t first, uint64_t count, enum place place)
+{
+    static const int rights[] = {
+        [UNUSED] = PROT_NONE,
+        [AT_HOST] = PROT_READ | PROT_WRITE,
+        [AT_BOTH] = PROT_READ,
+        [AT_DEVICE] = PROT_NONE,
+    };
+    uint64_t start = first * BLOCK, end = block_end(m, first + count - 1);
+    if (mprotect((void *)(uintptr_t)(m->view + start), end - start, rights[place]) != 0) {
+        hip_say("cannot change the protection of managed memory: %s", strerror(errno));
+        return false;
+    }
+    memset(m->places + first, place, count);
+    m->open |= place != AT_DEVICE;
+    return true;
+}
+
+/* ---- to the device ---- */
+
+/* Blocks [first, end) before the device reads or, with `written`, changes them. The pages are
+ * closed before the command is enqueued, which reads `own`. */
+static hipError_t send(struct managed *m, uint64_t first, uint64_t end, bool written,
+                       const char *what)
+{
+    for (uint64_t block = first, next; block < end; block = next) {
+        enum place place = m->places[block], after = written ? AT_DEVICE : AT_BOTH;
+        for (next = block + 1; next < end && m->places[next] == place;) {
+            next++;
+        }
+        if (place == AT_DEVICE || (place != AT_HOST && !written)) {
+            continue;
+        }
+        if (!put(m, block, next - block, after)) {
+            return hipErrorOperatingSystem;
+        }
+        if (place == AT_HOST) {
+            uint64_t start = block * BLOCK, size = block_end(m, next - 1) - start, ticket = 0;
+            if (hip_recording) {
+                hip_record_host_write(m->view + start, m->own + start, size);
+            }
+            enum driver_status status = hip.api->write(
+                hip.devices[m->device].queue, m->address + start, m->own + start, size, &ticket);
+            all.sent[m->device] = ticket;
+            if (status != DRIVER_OK) {
+                return hip_status(status, what);
+            }
+        }
+    }
+    return hipSuccess;
+}
+
+/* `queue` waits for what was sent, also for other commands: all writes to a device go through one
+ * queue, in order. */
+static hipError_t wait_for_sent(uint32_t queue, const char *what)
+{
+    hipError_t error = hipSuccess;
+    for (int device = 0; device < hip.device_count && error == hipSuccess; device++) {
+        uint64_t done_ps = 0, ticket = all.sent[device];
+        if (ticket && queue != hip.devices[device].queue
+            && hip.api->time_of(ticket, &done_ps) == DRIVER_NOT_READY) {
+            error = hip_status(hip.api->wait_for(queue, ticket), what);
+        }
+    }
+    return error;
+}
+
+hipError_t hip_managed_before_launch(uint32_t queue, const char *what)
+{
+    for (size_t i = 0; i < all.count; i++) {
+        struct managed *m = all.list[i];
+        hipError_t error = m->open ? send(m, 0, m->blocks, true, what) : hipSuccess;
+        if (error != hipSuccess) {
+            return error;
+        }
+        m->open = false;
+    }
+    return wait_for_sent(queue, what);
+}
+
+hipError_t hip_managed_before_use(uint32_t queue, uint64_t address, uint64_t size, bool written,
+                                  const char *what)
+{
+    struct managed *m = find(address);
+    if (!m || size == 0) {
+        return hipSuccess;
+    }
+    uint64_t offset = address - m->address;
+    hipError_t error = m->open
+                           ? send(m, offset / BLOCK, (offset + size - 1) / BLOCK + 1, written, what)
+                           : hipSuccess;
+    return error == hipSuccess ? wait_for_sent(queue, what) : error;
+}
+
+/* ---- to the host ---- */
+
+/* This thread has fetched something, which is recorded; another may have been faster. */
+static _Thread_local bool fetched;
+
+/* Blocks from `block` on, after the work that may change them. */
+static bool fetch(struct managed *m, uint64_t block, bool write)
+{
+    static const char what[] = "host access to managed memory";
+    uint64_t count = 1, ticket = 0, start = block * BLOCK;
+    if (block == m->next && m->streak > 0) {
+        count = 2 * m->streak < FETCH_BLOCKS ? 2 * m->streak : FETCH_BLOCKS;
+    }
+    uint64_t end = block;
+    while (end < m->blocks && end < block + count && m->places[end] == AT_DEVICE) {
+        end++;
+    }
+    fetched = true;
+    m->next = end;
+    m->streak = end - block;
+    enum driver_status status =
+        hip.api->read(hip.devices[m->device].queue, m->own + start, m->address + start,
+                      block_end(m, end - 1) - start, &ticket);
+    return hip_status(status == DRIVER_OK ? hip.api->wait(ticket) : status, what) == hipSuccess
+           && put(m, block, end - block, write ? AT_HOST : AT_BOTH);
+}
+
+/* The block at `host` of a view. */
+static bool bring(uint64_t host, bool write)
+{
+    struct managed *m = find_view(host);
+    if (m && m->places[(host - m->view) / BLOCK] == AT_DEVICE) {
+        for (int device = 0; device < hip.device_count; device++) {
+            if (hip_wait_device(device, "host access to managed memory") != hipSuccess) {
+                return false;
+            }
+        }
+        m = find_view(host); /* the wait has released the lock */
+    }
+    if (!m) {
+        return false;
+    }
+    uint64_t block = (host - m->view) / BLOCK;
+    switch ((enum place)m->places[block]) {
+    case AT_DEVICE:
+        return fetch(m, block, write);
+    case AT_BOTH:
+        return !write || put(m, block, 1, AT_HOST);
+    case UNUSED:
+        return put(m, block, 1, AT_HOST);
+    default:
+        return true; /* another thread was faster */
+    }
+}
+
+/* A touch that the trace repeats, and what the host finds. */
+static bool bring_recorded(uint64_t host, bool write)
+{
+    const struct managed *m = find_view(host);
+    if (!m) {
+        return false;
+    }
+    hip_record_access(host, write);
+    fetched = false;
+    bool open = bring(host, write);
+    m = find_view(host);
+    if (open && fetched && m) {
+        uint64_t start = (m->next - m->streak) * BLOCK;
+        hip_record_fetched(m->view + start, m->own + start, block_end(m, m->next - 1) - start);
+    }
+    return open;
+}
+
+void hip_managed_record_pinned(uint64_t host, uint64_t size, bool written, bool waits)
+{
+    const struct managed *m = find_view(host);
+    uint64_t first = m ? (host - m->view) / BLOCK : 0;
+    uint64_t end = m ? (host - m->view + size - 1) / BLOCK + 1 : 0;
+    for (uint64_t block = first; m && block < end; block++) {
+        uint64_t start = block * BLOCK;
+        bool moves = m->places[block] == AT_DEVICE || (m->places[block] == AT_BOTH && written);
+        if (waits && moves) {
+            bring_recorded(m->view + start, written);
+            m = find_view(host); /* the wait has released the lock */
+        } else if (!waits && m->places[block] == AT_HOST) {
+            hip_record_host_write(m->view + start, m->own + start, block_end(m, block) - start);
+        }
+    }
+}
+
+bool hip_managed_fault(uint64_t address, bool write)
+{
+    if (__atomic_load_n(&all.count, __ATOMIC_RELAXED) == 0) {
+        return false;
+    }
+    int error_number = errno;
+    bool mine = hip_has_lock(); /* the library itself reads a program's argument */
+    if (!mine) {
+        hip_lock();
+    }
+    bool open = hip_recording ? bring_recorded(address, write) : bring(address, write);
+    if (!mine) {
+        hip_record_leave();
+        hip_unlock();
+    }
+    errno = error_number;
+    return open;
+}
+
+/* ---- allocation ---- */
+
+/* Both mappings; false, with nothing left behind, when the host has no memory for them. */
+static bool map_pages(struct managed *m)
+{
+    int file = memfd_create("heddle managed memory", MFD_CLOEXEC);
+    void *view = (void *)(uintptr_t)m->view;
+    if (file < 0 || ftruncate(file, (off_t)m->size) != 0) {
+        if (file >= 0) {
+            close(file);
+        }
+        return false;
+    }
+    void *own = mmap(NULL, m->size, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+    bool mapped = own != MAP_FAILED
+                  && mmap(view, m->size, PROT_NONE, MAP_SHARED | MAP_FIXED, file, 0) == view;
+    close(file); /* the mappings keep it */
+    if (own != MAP_FAILED && !mapped) {
+        munmap(own, m->size);
+    }
+    m->own = own;
+    return mapped;
+}
+
+static void unmap_pages(const struct managed *m)
+{
+    bool mapped = m->view != m->address;
+    void *view = (void *)(uintptr_t)m->view;
+    int rights = mapped ? PROT_READ | PROT_WRITE : PROT_NONE;
+    munmap(m->own, m->size);
+    if (mmap(view, m->size, rights,
+             MAP_PRIVATE | MAP_ANONYMOUS | (mapped ? 0 : MAP_NORESERVE) | MAP_FIXED, -1, 0)
+        != view) {
+        hip_say("cannot take managed memory back: %s", strerror(errno));
+    }
+}
+
+static struct managed *add(const struct managed *m)
+{
+    if (all.count == all.room) {
+        all.room = all.room ? 2 * all.room : 16;
+        all.list = hip_grow(all.list, all.room * sizeof *all.list);
+    }
+    struct managed *added = all.list[all.count++] = hip_allocate(sizeof *added);
+    *added = *m;
+    added->blocks = (m->size + BLOCK - 1) / BLOCK;
+    added->places = hip_allocate(added->blocks); /* UNUSED */
+    return added;
+}
+
+hipError_t hip_managed_allocate(uint64_t size, unsigned flags, uint64_t *address)
+{
+    if ((flags != hipMemAttachGlobal && flags != hipMemAttachHost) || size == 0) {
+        return hipErrorInvalidValue;
+    }
+    if (size > SIZE_MAX - HOST_PAGE) {
+        return hipErrorOutOfMemory;
+    }
+    struct managed m = {.size = (size + HOST_PAGE - 1) / HOST_PAGE * HOST_PAGE,
+                        .device = hip_current_device(),
+                        .open = true};
+    hipError_t error =
+        hip_allocate_device(m.device, m.size, HOST_PAGE, HIP_MANAGED_MEMORY, &m.address);
+    if (error != hipSuccess) {
+        return error;
+    }
+    m.view = m.address;
+    if (!map_pages(&m)) {
+        hip_release_device(m.address);
+        return hipErrorOutOfMemory;
+    }
+    add(&m);
+    HIP_RECORD(.kind = API_TRACE_MALLOC_MANAGED, .to.allocation = hip_record_number(m.address),
+               .size = size, .flags = flags);
+    *address = m.address;
+    return hipSuccess;
+}
+
+void hip_managed_forget(uint64_t address)
+{
+    struct managed *m = find(address);
+    if (!m || m->address != address) {
+        return;
+    }
+    for (size_t i = 0; i < all.count; i++) {
+        if (all.list[i] == m) {
+            memmove(&all.list[i], &all.list[i + 1], (--all.count - i) * sizeof *all.list);
+        }
+    }
+    unmap_pages(m);
+    hip_release(m->places);
+    hip_release(m);
+}
+
+/* ---- mapped memory ---- */
+
+/* Takes the contents over. The caller has waited for commands that know the memory as plain. */
+static hipError_t map_pinned(uint64_t start, uint64_t size)
+{
+    struct managed m = {.view = start,
+                        .size = (size + HOST_PAGE - 1) / HOST_PAGE * HOST_PAGE,
+                        .device = hip_current_device(),
+                        .open = true};
+    char *copy = hip_allocate(m.size);
+    memcpy(copy, (const void *)(uintptr_t)start, size);
+    hipError_t error =
+        hip_allocate_device(m.device, m.size, HOST_PAGE, HIP_MAPPED_MEMORY, &m.address);
+    if (error == hipSuccess && !map_pages(&m)) {
+        hip_release_device(m.address);
+        error = hipErrorOutOfMemory;
+    }
+    if (error == hipSuccess) {
+        memcpy(m.own, copy, size);
+        struct managed *added = add(&m);
+        error = put(added, 0, added->blocks, AT_HOST) ? hipSuccess : hipErrorOperatingSystem;
+    }
+    hip_release(copy);
+    return error;
+}
+
+hipError_t hip_managed_map(uint64_t start, uint64_t size, uint64_t host, uint64_t *address)
+{
+    hipError_t error = hipSuccess;
+    for (int device = 0; device < hip.device_count && !find_view(start) && error == hipSuccess;
+         device++) {
+        error = hip_wait_device(device, "hipHostGetDevicePointer");
+    }
+    if (error == hipSuccess && !find_view(start)) {
+        error = map_pinned(start, size);
+    }
+    *address = hip_managed_device_side(host);
+    return error;
+}
+
+uint64_t hip_managed_device_side(uint64_t host)
+{
+    const struct managed *m = find_view(host);
+    return m ? m->address + (host - m->view) : 0;
+}
+
+uint64_t hip_managed_host_side(uint64_t address)
+{
+    const struct managed *m = find(address);
+    return m ? m->view + (address - m->address) : 0;
+}
+
+uint64_t hip_managed_pinned(uint64_t host, uint64_t size, bool written)
+{
+    const struct managed *m = find_view(host);
+    if (!m) {
+        return host;
+    }
+    uint64_t offset = host - m->view;
+    for (uint64_t at = offset; at < offset + size; at = (at / BLOCK + 1) * BLOCK) {
+        if (!bring(m->view + at, written)) {
+            return 0;
+        }
+    }
+    return (uintptr_t)m->own + offset;
+}
+
+void hip_managed_unmap(uint64_t start)
+{
+    const struct managed *m = find_view(start);
+    if (m) {
+        hip_release_device(m->address);
+    }
+}
+
+/* ---- the API ---- */
+
+static hipError_t allocate(void **pointer, size_t size, unsigned flags)
+{
+    uint64_t address = 0;
+    if (!pointer) {
+        return hipErrorInvalidValue;
+    }
+    *pointer = NULL;
+    hipError_t error = hip_managed_allocate(size, flags, &address);
+    if (error == hipSuccess) {
+        *pointer = (void *)(uintptr_t)address;
+    }
+    return error;
+}
+
+hipError_t hipMallocManaged(void **pointer, size_t size, unsigned flags)
+{
+    HIP_API(allocate(pointer, size, flags));
+}
+
+static hipError_t check(const void *pointer, size_t size)
+{
+    const struct managed *m = find((uintptr_t)pointer);
+    return m && size > 0 && size <= m->size - ((uintptr_t)pointer - m->address)
+               ? hipSuccess
+               : hipErrorInvalidValue;
+}
+
+/* To a device: what the host has written is copied. To the host: it fetches what it touches. */
+static hipError_t prefetch(const void *pointer, size_t size, int device, hipStream_t stream)
+{
+    uint32_t queue = 0;
+    int stream_device = 0;
+    hipError_t error = check(pointer, size);
+    if (error == hipSuccess) {
+        error = hip_stream_queue(stream, &queue, &stream_device);
+    }
+    if (error != hipSuccess || device == hipCpuDeviceId) {
+        return error;
+    }
+    if (!hip_is_device(device)) {
+        return hipErrorInvalidDevice;
+    }
+    error = hip_managed_before_use(queue, (uintptr_t)pointer, size, false, "hipMemPrefetchAsync");
+    struct api_trace_call call = {.kind = API_TRACE_PREFETCH,
+                                  .is_async = true,
+                                  .size = size,
+                                  .device = (uint32_t)device,
+                                  .stream = hip_stream_number(stream)};
+    if (hip_recording && error == hipSuccess && hip_record_pointer((uintptr_t)pointer, &call.to)) {
+        hip_record_add(&call);
+    }
+    return error;
+}
+
+hipError_t hipMemPrefetchAsync(const void *pointer, size_t size, int device, hipStream_t stream)
+{
+    HIP_API(prefetch(pointer, size, device, stream));
+}
+
+hipError_t hipMemAdvise(const void *pointer, size_t size, hipMemoryAdvise advice, int device)
+{
+    (void)advice,
+        (void)device; /* hints for systems that hold several copies or map remote memory */
+    HIP_API(check(pointer, size));
+}
+
+hipError_t hipStreamAttachMemAsync(hipStream_t stream, void *pointer, size_t size, unsigned flags)
+{
+    (void)stream, (void)flags;
+    HIP_API(check(pointer, size ? size : 1));
+}

@@ -1,0 +1,492 @@
+/* Streams: each is a queue of the driver, which executes in order; queues go on side by side.
+ *
+ * What HIP promises between streams of a device (HIP programming guide, "Default stream"; the same
+ * as CUDA's): a command of the null stream begins when all before it in blocking streams are done,
+ * and commands of blocking streams begin when those before them in the null stream are done.
+ * Streams made with hipStreamNonBlocking take no part in that. hip_stream_order() turns it into
+ * waits in the queues, right before a command is enqueued. On a platform whose driver has stream
+ * rules of its own (components/host/driver/stream_rules.h), a call waits there until they let it begin.
+ * The streams per host thread (hipStreamPerThread) are blocking ones.
+ *
+ * A destroyed stream finishes its commands; until then it is kept, without being found by its
+ * handle. Invariant: a handle that a program gives is looked up in the list of living ones before
+ * it is used. */
+#include "hip_stream.h"
+#include "hip_hostcall.h"
+#include "components/hip/record/hip_record.h"
+#include "components/hip/turns/hip_turns.h"
+
+enum { PRIORITY_LOW = 1, PRIORITY_HIGH = -1 };
+
+struct ihipStream_t {
+    struct ihipStream_t *next;
+    int device, priority;
+    unsigned flags;
+    uint32_t queue;
+    uint32_t number; /* from 1, in order of creation */
+    bool destroyed;
+    bool per_thread;   /* found by its thread, not by a handle */
+    uint64_t null_met; /* the last command of the null stream that this queue waits for */
+    uint64_t met;      /* of this stream, that the null stream waits for */
+};
+
+static struct ihipStream_t *streams; /* the last one made comes first */
+static uint32_t last_number;
+static struct ihipStream_t null_streams[HIP_DEVICES_MAX];
+static _Thread_local struct ihipStream_t *own_streams[HIP_DEVICES_MAX];
+
+/* The null stream has two names, 0 and hipStreamLegacy (1). */
+static bool is_null_stream(hipStream_t stream)
+{
+    return (uintptr_t)stream < (uintptr_t)hipStreamPerThread;
+}
+
+/* The last command of a queue that is not done; 0: none, or the device is lost. */
+static uint64_t last_of(uint32_t queue)
+{
+    uint64_t ticket = 0;
+    return hip.api->last(queue, &ticket) == DRIVER_OK ? ticket : 0;
+}
+
+/* Gives back what destroyed streams had, as far as their work is done. */
+static void reap(void)
+{
+    for (struct ihipStream_t **link = &streams; *link;) {
+        struct ihipStream_t *stream = *link;
+        if (!stream->destroyed || last_of(stream->queue)) {
+            link = &stream->next;
+            continue;
+        }
+        *link = stream->next;
+        hip.api->queue_destroy(stream->queue);
+        hip_release(stream);
+    }
+}
+
+static hipError_t make_stream(struct ihipStream_t **stream, unsigned flags, int priority)
+{
+    uint32_t queue = 0;
+    reap();
+    hipError_t error =
+        hip_status(hip.api->queue_create(hip.devices[hip_current_device()].number, &queue),
+                   "creating a stream");
+    if (error != hipSuccess) {
+        return error;
+    }
+    struct ihipStream_t *made = hip_allocate(sizeof *made);
+    *made = (struct ihipStream_t){.next = streams,
+                                  .device = hip_current_device(),
+                                  .priority = priority,
+                                  .flags = flags,
+                                  .queue = queue,
+                                  .number = ++last_number};
+    streams = made;
+    *stream = made;
+    return hipSuccess;
+}
+
+void hip_streams_forget(int device)
+{
+    for (struct ihipStream_t *each = streams; each; each = each->next) {
+        each->destroyed |= each->device == device;
+    }
+    reap();
+}
+
+static bool is_living(const struct ihipStream_t *stream)
+{
+    const struct ihipStream_t *each = streams;
+    while (each && each != stream) {
+        each = each->next;
+    }
+    return each && !each->destroyed;
+}
+
+/* The calling thread's own stream on its current device, which may have been destroyed and made
+ * anew. */
+static struct ihipStream_t *own_stream(void)
+{
+    struct ihipStream_t **own = &own_streams[hip_current_device()];
+    if (!is_living(*own) && make_stream(own, hipStreamDefault, 0) == hipSuccess) {
+        (*own)->per_thread = true;
+    }
+    return *own;
+}
+
+static struct ihipStream_t *find_stream(hipStream_t stream)
+{
+    if (is_null_stream(stream)) {
+        struct ihipStream_t *null_stream = &null_streams[hip_current_device()];
+        null_stream->device = hip_current_device();
+        null_stream->queue = hip.devices[null_stream->device].queue;
+        return null_stream;
+    }
+    if (stream == hipStreamPerThread) {
+        return own_stream();
+    }
+    struct ihipStream_t *each = streams;
+    while (each && (each != stream || each->destroyed || each->per_thread)) {
+        each = each->next;
+    }
+    return each;
+}
+
+hipError_t hip_stream_queue(hipStream_t stream, uint32_t *queue, int *device)
+{
+    const struct ihipStream_t *found = find_stream(stream);
+    if (!found) {
+        return hipErrorInvalidHandle;
+    }
+    *queue = found->queue;
+    *device = found->device;
+    return hipSuccess;
+}
+
+uint32_t hip_stream_number(hipStream_t stream)
+{
+    const struct ihipStream_t *found =
+        is_null_stream(stream) || stream == hipStreamPerThread ? NULL : find_stream(stream);
+    return stream == hipStreamPerThread ? API_TRACE_STREAM_OF_THREAD : found ? found->number : 0;
+}
+
+static bool is_blocking(const struct ihipStream_t *stream)
+{
+    return (stream->flags & hipStreamNonBlocking) == 0;
+}
+
+/* The queue waits for what `*met` has not covered yet of another queue's commands. */
+static hipError_t meet(uint32_t queue, uint32_t other, uint64_t *met)
+{
+    uint64_t ticket = last_of(other);
+    if (ticket == 0 || ticket == *met || queue == other) {
+        return hipSuccess;
+    }
+    *met = ticket;
+    return hip_status(hip.api->wait_for(queue, ticket), "waiting for another stream");
+}
+
+/* A command of `queue` that stands for the null stream of `device`. */
+static hipError_t order_null(uint32_t queue, int device)
+{
+    hipError_t error = hipSuccess;
+    for (struct ihipStream_t *each = streams; each && error == hipSuccess; each = each->next) {
+        if (each->device == device && is_blocking(each)) {
+            uint64_t other_met = 0;
+            bool own = queue == hip.devices[device].queue;
+            error = meet(queue, each->queue, own ? &each->met : &other_met);
+        }
+    }
+    return error;
+}
+
+/* Rules of the driver: a call that may not begin yet is tried again when something is done. */
+static hipError_t begin_call(hipStream_t stream, enum driver_stream_call call)
+{
+    static const char what[] = "waiting for other streams";
+    for (;;) {
+        const struct ihipStream_t *found = find_stream(stream);
+        uint64_t blocker = 0;
+        if (!found) {
+            return hipErrorInvalidHandle; /* destroyed while we waited */
+        }
+        enum driver_status status =
+            hip.api->call_begin(found->queue, call, is_null_stream(stream), &blocker);
+        if (status != DRIVER_NOT_READY) {
+            return hip_status(status, what);
+        }
+        if (hip_ticket_done(blocker)) {
+            hip_say("the driver's stream rules wait for a command that is done already");
+            return hip.lost != hipSuccess ? hip.lost : hipErrorUnknown;
+        }
+        hipError_t error = hip_wait_ticket(blocker, what);
+        if (error != hipSuccess) {
+            return error;
+        }
+    }
+}
+
+hipError_t hip_stream_order(hipStream_t stream, enum driver_stream_call call)
+{
+    if (!hip.orders_streams) {
+        return begin_call(stream, call);
+    }
+    struct ihipStream_t *found = find_stream(stream);
+    if (!found) {
+        return hipErrorInvalidHandle;
+    }
+    if (is_null_stream(stream)) {
+        return order_null(found->queue, found->device);
+    }
+    return is_blocking(found)
+               ? meet(found->queue, hip.devices[found->device].queue, &found->null_met)
+               : hipSuccess;
+}
+
+void hip_stream_note(hipStream_t stream, uint64_t ticket)
+{
+    const struct ihipStream_t *found = hip.orders_streams ? NULL : find_stream(stream);
+    if (found) {
+        hip.api->call_end(found->queue, ticket);
+    }
+    if (ticket != 0) {
+        hip_turns_progress();
+    }
+}
+
+hipError_t hip_stream_order_device(hipStream_t stream, int device)
+{
+    const struct ihipStream_t *found = find_stream(stream);
+    uint64_t met = 0;
+    if (!found || !is_null_stream(stream) || found->device == device || !hip.orders_streams) {
+        return found ? hipSuccess : hipErrorInvalidHandle;
+    }
+    hipError_t error = meet(found->queue, hip.devices[device].queue, &met);
+    return error == hipSuccess ? order_null(found->queue, device) : error;
+}
+
+hipError_t hip_stream_order_after(hipStream_t stream, int device, uint64_t ticket)
+{
+    const struct ihipStream_t *found = find_stream(stream);
+    if (!found || !is_null_stream(stream) || found->device == device || !hip.orders_streams) {
+        return found ? hipSuccess : hipErrorInvalidHandle;
+    }
+    return hip_status(hip.api->wait_for(hip.devices[device].queue, ticket),
+                      "waiting for another device");
+}
+
+/* ---- waiting ---- */
+
+/* Last commands of streams: of one, of the null stream and the blocking ones, or of all. */
+struct tickets {
+    uint64_t *list;
+    size_t count;
+};
+
+static void tickets_add(struct tickets *tickets, uint32_t queue)
+{
+    uint64_t ticket = last_of(queue);
+    if (ticket) {
+        tickets->list = hip_grow(tickets->list, (tickets->count + 1) * sizeof *tickets->list);
+        tickets->list[tickets->count++] = ticket;
+    }
+}
+
+static struct tickets tickets_of_device(int device, bool all)
+{
+    struct tickets tickets = {0};
+    tickets_add(&tickets, hip.devices[device].queue);
+    for (const struct ihipStream_t *each = streams; each; each = each->next) {
+        if (each->device == device && (all || is_blocking(each))) {
+            tickets_add(&tickets, each->queue);
+        }
+    }
+    return tickets;
+}
+
+static struct tickets tickets_of(const struct ihipStream_t *stream)
+{
+    if (stream == &null_streams[stream->device] && hip.orders_streams) {
+        return tickets_of_device(stream->device, false);
+    }
+    struct tickets tickets = {0};
+    tickets_add(&tickets, stream->queue);
+    return tickets;
+}
+
+static hipError_t wait_for_tickets(struct tickets tickets, const char *what,
+                                   hipError_t (*wait)(uint64_t ticket, const char *what))
+{
+    hipError_t error = hip.lost;
+    for (size_t i = 0; i < tickets.count && error == hipSuccess; i++) {
+        error = wait(tickets.list[i], what);
+    }
+    hip_release(tickets.list);
+    return error;
+}
+
+hipError_t hip_streams_wait(int device, const char *what,
+                            hipError_t (*wait)(uint64_t ticket, const char *what))
+{
+    return wait_for_tickets(tickets_of_device(device, true), what, wait);
+}
+
+/* The null stream stands for the blocking ones, too. */
+hipError_t hip_stream_wait(hipStream_t stream, const char *what)
+{
+    const struct ihipStream_t *found = find_stream(stream);
+    if (!found) {
+        return hipErrorInvalidHandle;
+    }
+    HIP_RECORD(.kind = API_TRACE_STREAM_SYNCHRONIZE, .stream = hip_stream_number(stream));
+    return wait_for_tickets(tickets_of(found), what, hip_wait_ticket);
+}
+
+hipError_t hip_query_ticket(uint64_t ticket, const char *what)
+{
+    hipError_t error = hip_hostcall_serve();
+    if (error != hipSuccess) {
+        return error;
+    }
+    if (hip_take_turn(ticket, true) && !hip_ticket_done(ticket)) {
+        return hipErrorNotReady;
+    }
+    pthread_mutex_unlock(&hip.lock);
+    enum driver_status status = hip.api->query(ticket);
+    pthread_mutex_lock(&hip.lock);
+    return hip_status(status, what);
+}
+
+static hipError_t query_stream(hipStream_t stream)
+{
+    static const char what[] = "hipStreamQuery";
+    const struct ihipStream_t *found = find_stream(stream);
+    if (!found) {
+        return hipErrorInvalidHandle;
+    }
+    struct api_trace_call call = {.kind = API_TRACE_STREAM_QUERY,
+                                  .stream = hip_stream_number(stream)};
+    size_t line = hip_recording ? hip_record_add(&call) : 0;
+    struct tickets tickets = tickets_of(found);
+    hipError_t error = tickets.count ? hip_query_ticket(tickets.list[0], what) : hip.lost;
+    for (size_t i = 1; i < tickets.count && error == hipSuccess; i++) {
+        error = hip_ticket_done(tickets.list[i]) ? hip.lost : hipErrorNotReady;
+    }
+    hip_release(tickets.list);
+    HIP_RECORD_ANSWER(line, error);
+    return error;
+}
+
+/* ---- the API ---- */
+
+static hipError_t create_stream(hipStream_t *stream, unsigned flags, int priority)
+{
+    if (!stream || (flags & ~(unsigned)hipStreamNonBlocking) != 0) {
+        return hipErrorInvalidValue;
+    }
+    hipError_t error = make_stream(stream, flags,
+                                   priority < PRIORITY_HIGH  ? PRIORITY_HIGH
+                                   : priority > PRIORITY_LOW ? PRIORITY_LOW
+                                                             : priority);
+    if (error == hipSuccess) {
+        HIP_RECORD(.kind = API_TRACE_STREAM_CREATE, .stream = (*stream)->number, .flags = flags);
+    }
+    return error;
+}
+
+static hipError_t destroy_stream(hipStream_t stream)
+{
+    struct ihipStream_t *found = find_stream(stream);
+    if (!found || is_null_stream(stream) || stream == hipStreamPerThread) {
+        return hipErrorInvalidHandle;
+    }
+    HIP_RECORD(.kind = API_TRACE_STREAM_DESTROY, .stream = found->number);
+    found->destroyed = true;
+    reap();
+    return hipSuccess;
+}
+
+static hipError_t stream_flags(hipStream_t stream, unsigned *flags)
+{
+    const struct ihipStream_t *found = find_stream(stream);
+    if (!found || !flags) {
+        return found ? hipErrorInvalidValue : hipErrorInvalidHandle;
+    }
+    *flags = found->flags;
+    return hipSuccess;
+}
+
+static hipError_t stream_priority(hipStream_t stream, int *priority)
+{
+    const struct ihipStream_t *found = find_stream(stream);
+    if (!found || !priority) {
+        return found ? hipErrorInvalidValue : hipErrorInvalidHandle;
+    }
+    *priority = found->priority;
+    return hipSuccess;
+}
+
+/* The callback may call HIP only in ways that do not wait (the HIP documentation's rule), so it
+ * runs here. */
+static hipError_t call_back(hipStream_t stream, hipStreamCallback_t callback, void *data,
+                            unsigned flags)
+{
+    if (!callback || flags != 0) {
+        return hipErrorInvalidValue;
+    }
+    hipError_t error = hip_stream_wait(stream, "hipStreamAddCallback");
+    hip_unlock();
+    callback(stream, error, data);
+    hip_lock();
+    return error;
+}
+
+hipError_t hipStreamCreate(hipStream_t *stream)
+{
+    HIP_API(create_stream(stream, hipStreamDefault, 0));
+}
+
+hipError_t hipStreamCreateWithFlags(hipStream_t *stream, unsigned flags)
+{
+    HIP_API(create_stream(stream, flags, 0));
+}
+
+hipError_t hipStreamCreateWithPriority(hipStream_t *stream, unsigned flags, int priority)
+{
+    HIP_API(create_stream(stream, flags, priority));
+}
+
+hipError_t hipDeviceGetStreamPriorityRange(int *least, int *greatest)
+{
+    if (least) {
+        *least = PRIORITY_LOW;
+    }
+    if (greatest) {
+        *greatest = PRIORITY_HIGH;
+    }
+    return hipSuccess;
+}
+
+hipError_t hipStreamDestroy(hipStream_t stream)
+{
+    HIP_API_ALWAYS(destroy_stream(stream));
+}
+
+hipError_t hipStreamSynchronize(hipStream_t stream)
+{
+    HIP_API(hip_stream_wait(stream, "hipStreamSynchronize"));
+}
+
+hipError_t hipStreamQuery(hipStream_t stream)
+{
+    HIP_API(query_stream(stream));
+}
+
+hipError_t hipStreamGetFlags(hipStream_t stream, unsigned *flags)
+{
+    HIP_API_ALWAYS(stream_flags(stream, flags));
+}
+
+hipError_t hipStreamGetPriority(hipStream_t stream, int *priority)
+{
+    HIP_API_ALWAYS(stream_priority(stream, priority));
+}
+
+hipError_t hipStreamAddCallback(hipStream_t stream, hipStreamCallback_t callback, void *data,
+                                unsigned flags)
+{
+    HIP_API(call_back(stream, callback, data, flags));
+}
+
+static int stream_device(hipStream_t stream)
+{
+    hipError_t error = hip_enter();
+    const struct ihipStream_t *found = error == hipSuccess ? find_stream(stream) : NULL;
+    int device = found ? found->device : -1;
+    hip_leave(error);
+    return device;
+}
+
+int hipGetStreamDeviceId(hipStream_t stream)
+{
+    return stream_device(stream);
+}

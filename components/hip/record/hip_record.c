@@ -1,0 +1,448 @@
+/* See hip_record.h. The calls are kept until the end, since a copy to the host is noted when it
+ * begins and has its data when it is complete; the data go to files at once.
+ *
+ * Copies to pinned memory that nobody waits for are looked at whenever a call of HIP returns: the
+ * program can know of a copy's end only by a call of HIP, and cannot have changed the bytes since.
+ */
+#include "hip_record.h"
+#include "hip_record_files.h"
+#include "components/hip/api/hip_stream.h"
+#include "components/hip/turns/hip_turns.h"
+
+#include "codegen/command/options_env.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+
+enum {
+    NO_PLACE = -1,
+    UNORDERED_THREADS = 1000000 /* numbers of threads that have no turns, after the first */
+};
+
+/* A copy to pinned memory that is under way. */
+struct pending {
+    uint64_t ticket;
+    struct hip_record_copy copy;
+    struct api_trace_pointer place;
+};
+
+static struct {
+    const char *folder;
+    struct api_trace_call *calls;
+    bool *dropped; /* parallel to calls */
+    size_t count, room;
+    struct pending *pending;
+    size_t pending_count, pending_room;
+    uint32_t unordered;   /* threads without turns that have been seen */
+    uint32_t last_thread; /* of the last line; at first 0 */
+    bool names_thread;    /* the next line must say whose it is */
+} record;
+
+bool hip_recording;
+
+/* The calling thread: its line of the call that it is in; its number, from 1, if it has no turns.
+ */
+static _Thread_local ptrdiff_t open_line = NO_PLACE;
+static _Thread_local uint32_t unordered_number;
+
+/* ---- lines ---- */
+
+/* Threads are numbered as they were created, 0 is the one that created the first other one: among
+ * threads that can go on at the same time, the older goes first. */
+static uint32_t thread_number(void)
+{
+    uint64_t number = hip_turns_number();
+    if (number > 0) {
+        return (uint32_t)number - 1;
+    }
+    if (unordered_number == 0) {
+        unordered_number = ++record.unordered;
+    }
+    return unordered_number == 1 ? 0 : UNORDERED_THREADS + unordered_number;
+}
+
+static size_t append(const struct api_trace_call *call)
+{
+    if (record.count == record.room) {
+        record.room = record.room ? 2 * record.room : 256;
+        record.calls = hip_grow(record.calls, record.room * sizeof *record.calls);
+        record.dropped = hip_grow(record.dropped, record.room * sizeof *record.dropped);
+    }
+    record.calls[record.count] = *call;
+    record.dropped[record.count] = false;
+    return record.count++;
+}
+
+size_t hip_record_add(const struct api_trace_call *call)
+{
+    uint32_t thread = thread_number();
+    if (record.last_thread != thread || record.names_thread) {
+        append(&(struct api_trace_call){.kind = API_TRACE_THREAD, .thread = thread});
+    }
+    record.last_thread = thread;
+    record.names_thread = false;
+    size_t place = append(call);
+    open_line = (ptrdiff_t)place;
+    return place;
+}
+
+struct api_trace_call *hip_record_at(size_t place)
+{
+    return &record.calls[place];
+}
+
+void hip_record_drop(size_t place)
+{
+    record.dropped[place] = true;
+}
+
+/* The call of the thread came back: a line of its own, when others have begun calls meanwhile. */
+static void note_return(void)
+{
+    if (open_line != NO_PLACE && (size_t)open_line + 1 < record.count) {
+        append(&(struct api_trace_call){.kind = API_TRACE_RETURN, .thread = thread_number()});
+        record.names_thread = true;
+    }
+    open_line = NO_PLACE;
+}
+
+void hip_record_refuse(const char *why)
+{
+    if (hip_recording) {
+        hip_say("the program cannot be recorded: %s", why);
+    }
+    hip_recording = false;
+}
+
+/* ---- names ---- */
+
+uint32_t hip_record_number(uint64_t address)
+{
+    const struct hip_allocation *allocation = hip_find_allocation(address);
+    return allocation ? allocation->number : 0;
+}
+
+/* A place in a module is one in a variable. */
+static bool symbol_pointer(const struct hip_allocation *image, uint64_t address,
+                           struct api_trace_pointer *pointer)
+{
+    const struct hip_module *module = hip_module_at(image->address);
+    for (size_t i = 0; module && i < module->object.symbol_count; i++) {
+        const struct code_object_symbol *symbol = &module->object.symbols[i];
+        uint64_t start = module->base + symbol->address;
+        if (symbol->is_variable && address >= start
+            && (address - start < symbol->size || address == start)) {
+            *pointer = (struct api_trace_pointer){.allocation = image->number,
+                                                  .space = API_TRACE_SYMBOL,
+                                                  .offset = address - start,
+                                                  .symbol = symbol->name};
+            return true;
+        }
+    }
+    return false;
+}
+
+bool hip_record_pointer(uint64_t address, struct api_trace_pointer *pointer)
+{
+    const struct hip_allocation *allocation = hip_find_allocation(address);
+    if (!allocation) {
+        return false;
+    }
+    if (allocation->kind == HIP_MODULE_MEMORY) {
+        return symbol_pointer(allocation, address, pointer);
+    }
+    bool host = allocation->kind == HIP_PINNED_MEMORY || allocation->kind == HIP_REGISTERED_MEMORY;
+    *pointer = (struct api_trace_pointer){.allocation = allocation->number,
+                                          .space = host ? API_TRACE_HOST : API_TRACE_DEVICE,
+                                          .offset = address - allocation->address};
+    return true;
+}
+
+/* Names of variables must outlive their module. */
+static void keep_name(struct api_trace_pointer *pointer)
+{
+    if (pointer->symbol) {
+        size_t size = strlen(pointer->symbol) + 1;
+        pointer->symbol = memcpy(hip_allocate(size), pointer->symbol, size);
+    }
+}
+
+/* The memory of a copy or fill, which was checked: in an allocation, if not in a variable. */
+static struct api_trace_pointer pointer_to(uint64_t address)
+{
+    struct api_trace_pointer pointer = {0};
+    if (!hip_record_pointer(address, &pointer)) {
+        hip_record_refuse("it copies to or from the code of a module, outside of all variables");
+    }
+    keep_name(&pointer);
+    return pointer;
+}
+
+/* ---- copies that nobody waits for ---- */
+
+static void add_pending(const struct pending *pending)
+{
+    if (record.pending_count == record.pending_room) {
+        record.pending_room = record.pending_room ? 2 * record.pending_room : 16;
+        record.pending = hip_grow(record.pending, record.pending_room * sizeof *record.pending);
+    }
+    record.pending[record.pending_count++] = *pending;
+}
+
+/* What those that are complete have brought. */
+static void settle(void)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < record.pending_count; i++) {
+        const struct pending *p = &record.pending[i];
+        if (!hip_ticket_done(p->ticket)) {
+            record.pending[kept++] = *p;
+            continue;
+        }
+        const struct hip_record_copy *copy = &p->copy;
+        hip_record_add(&(struct api_trace_call){
+            .kind = API_TRACE_COMPARE,
+            .place = p->place,
+            .size = copy->size,
+            .rows = copy->rows,
+            .host_pitch = copy->to_pitch,
+            .file = hip_record_data(copy->host, copy->size, copy->rows, copy->to_pitch)});
+    }
+    record.pending_count = kept;
+    open_line = NO_PLACE; /* a comparison returns at once */
+}
+
+void hip_record_leave(void)
+{
+    if (!hip_recording) {
+        return;
+    }
+    note_return();
+    if (record.pending_count > 0) {
+        settle();
+    }
+}
+
+/* ---- calls ---- */
+
+/* Host memory in an allocation of its own is copied to or from while the caller goes on. */
+size_t hip_record_copy(const struct hip_record_copy *copy)
+{
+    bool on_device = copy->to_device && copy->from_device, pinned = !on_device && !copy->waits;
+    struct api_trace_call call = {
+        .kind = on_device         ? API_TRACE_COPY_ON_DEVICE
+                : copy->to_device ? (pinned ? API_TRACE_PINNED_TO_DEVICE : API_TRACE_COPY_TO_DEVICE)
+                : pinned          ? API_TRACE_PINNED_FROM_DEVICE
+                                  : API_TRACE_COPY_FROM_DEVICE,
+        .is_async = !copy->waits,
+        .size = copy->size,
+        .rows = copy->rows,
+        .pitch = copy->to_device ? copy->to_pitch : copy->from_pitch,
+        .from_pitch = copy->from_pitch,
+        .host_pitch = copy->to_device ? copy->from_pitch : copy->to_pitch,
+        .stream = copy->stream,
+    };
+    if (copy->to_device) {
+        call.to = pointer_to(copy->to);
+    }
+    if (copy->from_device) {
+        call.from = pointer_to(copy->from);
+    }
+    if (pinned) {
+        call.place = pointer_to(copy->to_device ? copy->from : copy->to);
+    }
+    if (copy->to_device && !on_device) {
+        call.file = hip_record_data(copy->host, copy->size, copy->rows, copy->from_pitch);
+    }
+    return hip_record_add(&call);
+}
+
+void hip_record_copy_sent(size_t place, const struct hip_record_copy *copy, uint64_t ticket)
+{
+    if (record.calls[place].kind == API_TRACE_PINNED_FROM_DEVICE) {
+        add_pending(&(struct pending){ticket, *copy, record.calls[place].place});
+    }
+}
+
+void hip_record_copy_done(size_t place, const struct hip_record_copy *copy)
+{
+    if (record.calls[place].kind == API_TRACE_COPY_FROM_DEVICE) {
+        record.calls[place].file =
+            hip_record_data(copy->host, copy->size, copy->rows, copy->to_pitch);
+    }
+}
+
+/* Explicit arguments: pointers as such where the metadata says so and they point to something. */
+static void list_arguments(const struct code_object_kernel *kernel, const uint8_t *kernarg,
+                           struct api_trace_call *call)
+{
+    struct api_trace_argument *list =
+        hip_allocate(kernel->explicit_argument_count * sizeof *list + 1);
+    for (uint32_t i = 0; i < kernel->explicit_argument_count; i++) {
+        const struct code_object_argument *argument = &kernel->arguments[i];
+        uint64_t value = 0;
+        list[i].offset = argument->offset;
+        list[i].size = argument->size;
+        if (argument->kind == CODE_OBJECT_VALUE_GLOBAL_BUFFER && argument->size == sizeof value) {
+            memcpy(&value, kernarg + argument->offset, sizeof value);
+            list[i].is_pointer = hip_record_pointer(value, &list[i].pointer)
+                                 && list[i].pointer.space != API_TRACE_HOST;
+        }
+        if (list[i].is_pointer) {
+            keep_name(&list[i].pointer);
+        } else {
+            list[i].bytes =
+                memcpy(hip_allocate(argument->size), kernarg + argument->offset, argument->size);
+        }
+    }
+    call->arguments = list;
+    call->argument_count = kernel->explicit_argument_count;
+}
+
+size_t hip_record_launch(const struct hip_function *function, const uint64_t grid[3],
+                         const uint64_t block[3], uint64_t dynamic_lds, uint32_t stream,
+                         const uint8_t *kernarg)
+{
+    size_t name_size = strlen(function->kernel->name) + 1;
+    struct api_trace_call call = {
+        .kind = API_TRACE_LAUNCH,
+        .module = hip_record_number(function->module->base),
+        .name = memcpy(hip_allocate(name_size), function->kernel->name, name_size),
+        .shared_bytes = (uint32_t)dynamic_lds,
+        .stream = stream,
+    };
+    for (int i = 0; i < 3; i++) {
+        call.grid[i] = (uint32_t)(grid[i] / block[i]);
+        call.block[i] = (uint32_t)block[i];
+    }
+    list_arguments(function->kernel, kernarg, &call);
+    return hip_record_add(&call);
+}
+
+/* The whole bundle, so that the trace also plays on GPUs of another architecture. */
+void hip_record_module(const struct hip_module *module, const void *bytes, size_t size)
+{
+    struct bundle bundle;
+    size_t exact = size;
+    if (code_object_recognise(bytes, size)) {
+        size_t image = code_object_image_size(bytes, size);
+        exact = image > 0 ? image : size;
+    } else {
+        if (bundle_read(&bundle, bytes, size)) {
+            exact = bundle.size_bytes;
+        }
+        bundle_release(&bundle);
+    }
+    hip_record_add(&(struct api_trace_call){.kind = API_TRACE_MODULE_LOAD,
+                                            .module = hip_record_number(module->base),
+                                            .device = (uint32_t)module->device,
+                                            .file = hip_record_data(bytes, exact, 1, 0)});
+}
+
+/* A copy that still comes must be seen before the memory is gone, so the wait is noted as one. */
+void hip_record_host_free(uint64_t address, int device)
+{
+    if (record.pending_count == 0) {
+        HIP_RECORD(.kind = API_TRACE_HOST_FREE, .place = pointer_to(address));
+        return;
+    }
+    HIP_RECORD(.kind = API_TRACE_SET_DEVICE, .device = (uint32_t)device);
+    HIP_RECORD(.kind = API_TRACE_DEVICE_SYNCHRONIZE);
+}
+
+void hip_record_host_freed(uint64_t address)
+{
+    if (hip_recording && record.pending_count > 0) {
+        note_return();
+        settle();
+        HIP_RECORD(.kind = API_TRACE_SET_DEVICE, .device = (uint32_t)hip_current_device());
+        HIP_RECORD(.kind = API_TRACE_HOST_FREE, .place = pointer_to(address));
+    }
+}
+
+/* ---- memory that moves by itself ---- */
+
+void hip_record_host_write(uint64_t view, const void *own, uint64_t size)
+{
+    HIP_RECORD(.kind = API_TRACE_HOST_WRITE, .place = pointer_to(view), .size = size,
+               .file = hip_record_data(own, size, 1, 0));
+}
+
+void hip_record_access(uint64_t view, bool write)
+{
+    HIP_RECORD(.kind = API_TRACE_HOST_ACCESS, .place = pointer_to(view), .value = write);
+}
+
+void hip_record_fetched(uint64_t view, const void *own, uint64_t size)
+{
+    if (hip_recording) {
+        note_return();
+        HIP_RECORD(.kind = API_TRACE_COMPARE, .place = pointer_to(view), .size = size, .rows = 1,
+                   .file = hip_record_data(own, size, 1, 0));
+    }
+}
+
+/* ---- beginning and end ---- */
+
+bool hip_record_open(void)
+{
+    const char *folder = getenv(OPTIONS_ENV_RECORD);
+    if (!folder || !*folder) {
+        return true;
+    }
+    size_t size = strlen(folder) + 1;
+    record.folder = memcpy(hip_allocate(size), folder, size);
+    if (!hip_record_files_open(record.folder)) {
+        return false;
+    }
+    hip_recording = true;
+    return true;
+}
+
+static void say_mistake(void *context, uint32_t line, const char *text)
+{
+    (void)context;
+    hip_say("recording: line %" PRIu32 ": %s", line, text);
+}
+
+/* Copies that end with the program: the trace waits for them, too. */
+static void settle_at_end(void)
+{
+    for (int device = 0; record.pending_count > 0 && device < hip.device_count; device++) {
+        if (hip_is_device(device)) {
+            HIP_RECORD(.kind = API_TRACE_SET_DEVICE, .device = (uint32_t)device);
+            HIP_RECORD(.kind = API_TRACE_DEVICE_SYNCHRONIZE);
+        }
+    }
+    settle();
+}
+
+/* Without what was dropped, and calls whose thread did not see their end. */
+static uint32_t compact(void)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < record.count; i++) {
+        const struct api_trace_call *call = &record.calls[i];
+        bool unfinished = call->kind == API_TRACE_COPY_FROM_DEVICE && !call->file;
+        if (!record.dropped[i] && !unfinished) {
+            record.calls[kept++] = *call;
+        }
+    }
+    return (uint32_t)kept;
+}
+
+void hip_record_finish(void)
+{
+    if (hip.lost != hipSuccess) {
+        hip_record_refuse("a kernel broke the device");
+    }
+    if (!hip_recording) {
+        return;
+    }
+    settle_at_end();
+    struct api_trace trace = {
+        .version = API_TRACE_VERSION, .calls = record.calls, .call_count = compact()};
+    struct api_trace_sink sink = {.say = say_mistake};
+    hip_record_files_close(&trace, &sink);
+    hip_recording = false;
+}

@@ -1,0 +1,15 @@
+/* The folder of a recording: data files and, last of all, the trace, by whose name `heddle run`
+ * knows that the recording is complete. For hip_record.c. */
+#ifndef HEDDLE_HIP_RECORD_FILES_H
+#define HEDDLE_HIP_RECORD_FILES_H
+
+#include "components/traces/api_trace/api_trace.h"
+
+#include <stdbool.h>
+
+/* Claims the folder for this process. False: another has it, or it cannot be written; said. */
+bool hip_record_files_open(const char *folder);
+/* Writes the trace. */
+void hip_record_files_close(const struct api_trace *trace, const struct api_trace_sink *sink);
+
+#endif

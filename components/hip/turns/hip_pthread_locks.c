@@ -1,0 +1,490 @@
+/* The C library's locks, condition variables, semaphores, barriers and pthread_once, in front of
+ * the C library's own; see hip_turns.h.
+ *
+ * Locks keep their state in the C library: a waiter tries, and when that fails waits in turn until
+ * somebody unlocks, and tries again. Waits for condition variables, barriers and pthread_once are
+ * kept here alone.
+ *
+ * Invariant: a waiter is counted in hip_turns_parked before its last try, and whoever changes the
+ * object looks at the count after the change, so no wake-up is lost. */
+#define _GNU_SOURCE
+/* What these declare and this file defines is exported. */
+#pragma GCC visibility push(default)
+#include <pthread.h>
+#include <semaphore.h>
+#pragma GCC visibility pop
+
+#include "components/hip/api/hip_internal.h"
+#include "hip_real.h"
+#include "hip_turns.h"
+
+#include <errno.h>
+
+/* Tries until it succeeds, fails for good, or the deadline has passed (ETIMEDOUT). `attempt`
+ * answers EBUSY when it is worth to wait. */
+static int acquire(void *object, int (*attempt)(void *object), const struct timespec *deadline)
+{
+    hip_turns_count_operation();
+    int error = attempt(object);
+    while (error == EBUSY) {
+        bool in_time = true;
+        hip_turns_lock();
+        __atomic_fetch_add(&hip_turns_parked, 1, __ATOMIC_SEQ_CST);
+        error = attempt(object);
+        if (error == EBUSY) {
+            in_time = hip_turns_wait(object, HIP_TURNS_LOCK, deadline);
+        }
+        __atomic_fetch_sub(&hip_turns_parked, 1, __ATOMIC_SEQ_CST);
+        hip_turns_unlock();
+        if (error == EBUSY) {
+            error = attempt(object);
+        }
+        if (!in_time && error == EBUSY) {
+            return ETIMEDOUT;
+        }
+    }
+    return error;
+}
+
+static int acquire_until(void *object, int (*attempt)(void *object), clockid_t clock,
+                         const struct timespec *time)
+{
+    struct timespec deadline = hip_turns_deadline(clock, time);
+    return acquire(object, attempt, &deadline);
+}
+
+/* An attempt that the program makes itself; in vain, it may be one of many. */
+static int attempt_once(void *object, int (*attempt)(void *object))
+{
+    hip_turns_count_operation();
+    int error = attempt(object);
+    if (error == EBUSY) {
+        hip_turns_pause(0, NULL, NULL);
+    }
+    return error;
+}
+
+/* ---- mutexes ---- */
+
+static int try_mutex(void *object)
+{
+    return HIP_REAL(pthread_mutex_trylock)(object);
+}
+
+/* An error-checking mutex that its owner locks again: the C library has the right answer. */
+static bool is_mistake(const pthread_mutex_t *mutex)
+{
+    return (mutex->__data.__kind & 3) == PTHREAD_MUTEX_ERRORCHECK
+           && mutex->__data.__owner == hip_turns_task();
+}
+
+int pthread_mutex_lock(pthread_mutex_t *mutex)
+{
+    if (hip_turns_bypass() || is_mistake(mutex)) {
+        return HIP_REAL(pthread_mutex_lock)(mutex);
+    }
+    /* A thread without a place in the order unlocks without our help: nobody loses a turn over it.
+     */
+    hip_turns_count_operation();
+    int error = try_mutex(mutex), owner = mutex->__data.__owner;
+    if (error == EBUSY && owner != 0 && !hip_turns_is_counted(owner)) {
+        return HIP_REAL(pthread_mutex_lock)(mutex);
+    }
+    return error == EBUSY ? acquire(mutex, try_mutex, NULL) : error;
+}
+
+int pthread_mutex_trylock(pthread_mutex_t *mutex)
+{
+    return hip_turns_bypass() ? try_mutex(mutex) : attempt_once(mutex, try_mutex);
+}
+
+int pthread_mutex_timedlock(pthread_mutex_t *restrict mutex, const struct timespec *restrict time)
+{
+    if (hip_turns_bypass() || is_mistake(mutex)) {
+        return HIP_REAL(pthread_mutex_timedlock)(mutex, time);
+    }
+    return acquire_until(mutex, try_mutex, CLOCK_REALTIME, time);
+}
+
+int pthread_mutex_clocklock(pthread_mutex_t *restrict mutex, clockid_t clock,
+                            const struct timespec *restrict time)
+{
+    if (hip_turns_bypass() || is_mistake(mutex)) {
+        return HIP_REAL(pthread_mutex_clocklock)(mutex, clock, time);
+    }
+    return acquire_until(mutex, try_mutex, clock, time);
+}
+
+int pthread_mutex_unlock(pthread_mutex_t *mutex)
+{
+    bool ordered = !hip_turns_bypass();
+    int error = HIP_REAL(pthread_mutex_unlock)(mutex);
+    if (ordered) {
+        hip_turns_wake(mutex, HIP_TURNS_LOCK, 1);
+    }
+    return error;
+}
+
+/* ---- spin locks ---- */
+
+static int try_spin(void *object)
+{
+    return HIP_REAL(pthread_spin_trylock)(object);
+}
+
+int pthread_spin_lock(pthread_spinlock_t *lock)
+{
+    return hip_turns_bypass() ? HIP_REAL(pthread_spin_lock)(lock)
+                              : acquire((void *)(uintptr_t)lock, try_spin, NULL);
+}
+
+int pthread_spin_trylock(pthread_spinlock_t *lock)
+{
+    void *object = (void *)(uintptr_t)lock;
+    return hip_turns_bypass() ? try_spin(object) : attempt_once(object, try_spin);
+}
+
+int pthread_spin_unlock(pthread_spinlock_t *lock)
+{
+    bool ordered = !hip_turns_bypass();
+    int error = HIP_REAL(pthread_spin_unlock)(lock);
+    if (ordered) {
+        hip_turns_wake((const void *)(uintptr_t)lock, HIP_TURNS_LOCK, 1);
+    }
+    return error;
+}
+
+/* ---- read-write locks ---- */
+
+static int try_read(void *object)
+{
+    return HIP_REAL(pthread_rwlock_tryrdlock)(object);
+}
+
+static int try_write(void *object)
+{
+    return HIP_REAL(pthread_rwlock_trywrlock)(object);
+}
+
+int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
+{
+    return hip_turns_bypass() ? HIP_REAL(pthread_rwlock_rdlock)(lock)
+                              : acquire(lock, try_read, NULL);
+}
+
+int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
+{
+    return hip_turns_bypass() ? HIP_REAL(pthread_rwlock_wrlock)(lock)
+                              : acquire(lock, try_write, NULL);
+}
+
+int pthread_rwlock_tryrdlock(pthread_rwlock_t *lock)
+{
+    return hip_turns_bypass() ? try_read(lock) : attempt_once(lock, try_read);
+}
+
+int pthread_rwlock_trywrlock(pthread_rwlock_t *lock)
+{
+    return hip_turns_bypass() ? try_write(lock) : attempt_once(lock, try_write);
+}
+
+int pthread_rwlock_timedrdlock(pthread_rwlock_t *restrict lock,
+                               const struct timespec *restrict time)
+{
+    return hip_turns_bypass() ? HIP_REAL(pthread_rwlock_timedrdlock)(lock, time)
+                              : acquire_until(lock, try_read, CLOCK_REALTIME, time);
+}
+
+int pthread_rwlock_timedwrlock(pthread_rwlock_t *restrict lock,
+                               const struct timespec *restrict time)
+{
+    return hip_turns_bypass() ? HIP_REAL(pthread_rwlock_timedwrlock)(lock, time)
+                              : acquire_until(lock, try_write, CLOCK_REALTIME, time);
+}
+
+int pthread_rwlock_clockrdlock(pthread_rwlock_t *restrict lock, clockid_t clock,
+                               const struct timespec *restrict time)
+{
+    return hip_turns_bypass() ? HIP_REAL(pthread_rwlock_clockrdlock)(lock, clock, time)
+                              : acquire_until(lock, try_read, clock, time);
+}
+
+int pthread_rwlock_clockwrlock(pthread_rwlock_t *restrict lock, clockid_t clock,
+                               const struct timespec *restrict time)
+{
+    return hip_turns_bypass() ? HIP_REAL(pthread_rwlock_clockwrlock)(lock, clock, time)
+                              : acquire_until(lock, try_write, clock, time);
+}
+
+int pthread_rwlock_unlock(pthread_rwlock_t *lock)
+{
+    bool ordered = !hip_turns_bypass();
+    int error = HIP_REAL(pthread_rwlock_unlock)(lock);
+    if (ordered) {
+        hip_turns_wake(lock, HIP_TURNS_LOCK, UINT32_MAX);
+    }
+    return error;
+}
+
+/* ---- semaphores: errors come in errno ---- */
+
+static int try_semaphore(void *object)
+{
+    int old = errno;
+    if (HIP_REAL(sem_trywait)(object) == 0) {
+        return 0;
+    }
+    int error = errno == EAGAIN ? EBUSY : errno;
+    errno = old;
+    return error;
+}
+
+static int in_errno(int error)
+{
+    if (error) {
+        errno = error;
+    }
+    return error ? -1 : 0;
+}
+
+int sem_wait(sem_t *semaphore)
+{
+    return hip_turns_bypass() ? HIP_REAL(sem_wait)(semaphore)
+                              : in_errno(acquire(semaphore, try_semaphore, NULL));
+}
+
+int sem_trywait(sem_t *semaphore)
+{
+    if (hip_turns_bypass()) {
+        return HIP_REAL(sem_trywait)(semaphore);
+    }
+    int error = attempt_once(semaphore, try_semaphore);
+    return in_errno(error == EBUSY ? EAGAIN : error);
+}
+
+int sem_timedwait(sem_t *restrict semaphore, const struct timespec *restrict time)
+{
+    return hip_turns_bypass()
+               ? HIP_REAL(sem_timedwait)(semaphore, time)
+               : in_errno(acquire_until(semaphore, try_semaphore, CLOCK_REALTIME, time));
+}
+
+int sem_clockwait(sem_t *restrict semaphore, clockid_t clock, const struct timespec *restrict time)
+{
+    return hip_turns_bypass() ? HIP_REAL(sem_clockwait)(semaphore, clock, time)
+                              : in_errno(acquire_until(semaphore, try_semaphore, clock, time));
+}
+
+int sem_post(sem_t *semaphore)
+{
+    bool ordered = !hip_turns_bypass();
+    int result = HIP_REAL(sem_post)(semaphore);
+    if (ordered) {
+        hip_turns_wake(semaphore, HIP_TURNS_LOCK, 1);
+    }
+    return result;
+}
+
+/* ---- condition variables ---- */
+
+static int wait_signal(pthread_cond_t *condition, pthread_mutex_t *mutex,
+                       const struct timespec *deadline)
+{
+    bool in_time = true;
+    hip_turns_lock();
+    __atomic_fetch_add(&hip_turns_parked, 1, __ATOMIC_SEQ_CST);
+    int error = HIP_REAL(pthread_mutex_unlock)(mutex);
+    if (error == 0) {
+        hip_turns_wake_locked(mutex, HIP_TURNS_LOCK, 1);
+        in_time = hip_turns_wait(condition, HIP_TURNS_SIGNAL, deadline);
+    }
+    __atomic_fetch_sub(&hip_turns_parked, 1, __ATOMIC_SEQ_CST);
+    hip_turns_unlock();
+    if (error == 0) {
+        error = pthread_mutex_lock(mutex);
+        pthread_testcancel();
+    }
+    return error ? error : in_time ? 0 : ETIMEDOUT;
+}
+
+/* Other processes may signal it: the C library has to wait. Bit 0 of the flags (glibc, as below).
+ */
+static bool is_shared(const pthread_cond_t *condition)
+{
+    return (condition->__data.__wrefs & 1) != 0;
+}
+
+int pthread_cond_wait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex)
+{
+    return hip_turns_bypass() || is_shared(condition)
+               ? HIP_REAL(pthread_cond_wait)(condition, mutex)
+               : wait_signal(condition, mutex, NULL);
+}
+
+int pthread_cond_clockwait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex,
+                           clockid_t clock, const struct timespec *restrict time)
+{
+    if (hip_turns_bypass() || is_shared(condition)) {
+        return HIP_REAL(pthread_cond_clockwait)(condition, mutex, clock, time);
+    }
+    struct timespec deadline = hip_turns_deadline(clock, time);
+    return wait_signal(condition, mutex, &deadline);
+}
+
+/* Bit 1 of the flags says that pthread_condattr_setclock() chose CLOCK_MONOTONIC (glibc,
+ * nptl/pthread_cond_init.c). */
+int pthread_cond_timedwait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex,
+                           const struct timespec *restrict time)
+{
+    if (hip_turns_bypass() || is_shared(condition)) {
+        return HIP_REAL(pthread_cond_timedwait)(condition, mutex, time);
+    }
+    bool monotonic = (condition->__data.__wrefs & 2) != 0;
+    return pthread_cond_clockwait(condition, mutex, monotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME,
+                                  time);
+}
+
+int pthread_cond_signal(pthread_cond_t *condition)
+{
+    bool woken = !hip_turns_bypass() && hip_turns_wake(condition, HIP_TURNS_SIGNAL, 1) > 0;
+    return woken ? 0 : HIP_REAL(pthread_cond_signal)(condition);
+}
+
+int pthread_cond_broadcast(pthread_cond_t *condition)
+{
+    if (!hip_turns_bypass()) {
+        hip_turns_wake(condition, HIP_TURNS_SIGNAL, UINT32_MAX);
+    }
+    return HIP_REAL(pthread_cond_broadcast)(condition);
+}
+
+/* ---- barriers ---- */
+
+struct barrier {
+    struct barrier *next;
+    const pthread_barrier_t *object;
+    unsigned count, arrived;
+};
+
+static struct barrier *barriers; /* guarded by the lock of turns */
+
+static struct barrier **find_barrier(const pthread_barrier_t *object)
+{
+    struct barrier **link = &barriers;
+    while (*link && (*link)->object != object) {
+        link = &(*link)->next;
+    }
+    return link;
+}
+
+/* Also before there is an order: waits may come later. */
+int pthread_barrier_init(pthread_barrier_t *restrict object,
+                         const pthread_barrierattr_t *restrict attributes, unsigned count)
+{
+    int error = HIP_REAL(pthread_barrier_init)(object, attributes, count), shared = 0;
+    if (attributes) {
+        pthread_barrierattr_getpshared(attributes, &shared);
+    }
+    if (error || hip_turns_depth > 0 || shared == PTHREAD_PROCESS_SHARED) {
+        return error;
+    }
+    struct barrier *made = hip_allocate(sizeof *made);
+    made->object = object;
+    made->count = count;
+    hip_turns_lock();
+    struct barrier **old = find_barrier(object);
+    if (*old) {
+        hip_release(made);
+        (*old)->count = count;
+    } else {
+        *old = made;
+    }
+    hip_turns_unlock();
+    return 0;
+}
+
+int pthread_barrier_destroy(pthread_barrier_t *object)
+{
+    int error = HIP_REAL(pthread_barrier_destroy)(object);
+    if (error || hip_turns_depth > 0) {
+        return error;
+    }
+    hip_turns_lock();
+    struct barrier **link = find_barrier(object), *barrier = *link;
+    if (barrier) {
+        *link = barrier->next;
+        hip_release(barrier);
+    }
+    hip_turns_unlock();
+    return 0;
+}
+
+int pthread_barrier_wait(pthread_barrier_t *object)
+{
+    if (hip_turns_bypass()) {
+        return HIP_REAL(pthread_barrier_wait)(object);
+    }
+    int result = 0;
+    hip_turns_lock();
+    struct barrier *barrier = *find_barrier(object);
+    if (!barrier) {
+        hip_turns_unlock();
+        return HIP_REAL(pthread_barrier_wait)(object);
+    }
+    if (++barrier->arrived < barrier->count) {
+        hip_turns_wait(object, HIP_TURNS_OTHER, NULL);
+    } else {
+        barrier->arrived = 0;
+        hip_turns_wake_locked(object, HIP_TURNS_OTHER, UINT32_MAX);
+        result = PTHREAD_BARRIER_SERIAL_THREAD;
+    }
+    hip_turns_unlock();
+    return result;
+}
+
+/* ---- pthread_once: a routine may wait, and others must not wait for it out of our sight ---- */
+
+struct once {
+    struct once *next;
+    const pthread_once_t *control;
+};
+
+static struct once *running; /* guarded by the lock of turns; entries lie on stacks */
+
+static bool is_running(const pthread_once_t *control)
+{
+    const struct once *each = running;
+    while (each && each->control != control) {
+        each = each->next;
+    }
+    return each != NULL;
+}
+
+/* Also when the routine leaves by an exception. */
+static void end_once(const struct once *once)
+{
+    hip_turns_lock();
+    struct once **link = &running;
+    while (*link != once) {
+        link = &(*link)->next;
+    }
+    *link = once->next;
+    hip_turns_wake_locked(once->control, HIP_TURNS_OTHER, UINT32_MAX);
+    hip_turns_unlock();
+}
+
+int pthread_once(pthread_once_t *control, void (*routine)(void))
+{
+    if (hip_turns_bypass()) {
+        return HIP_REAL(pthread_once)(control, routine);
+    }
+    __attribute__((cleanup(end_once))) struct once once = {.control = control};
+    hip_turns_lock();
+    while (is_running(control)) {
+        hip_turns_wait(control, HIP_TURNS_OTHER, NULL);
+    }
+    once.next = running;
+    running = &once;
+    hip_turns_unlock();
+    return HIP_REAL(pthread_once)(control, routine);
+}

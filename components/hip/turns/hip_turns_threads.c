@@ -1,0 +1,299 @@
+/* The threads of hip_turns.h: their creation and ends, and the lock. Invariant: a record lives from
+ * the creation of its thread, or for threads that are not counted from their first wait, until the
+ * thread has ended and, if it was counted, was joined or detached. */
+#include "components/hip/api/hip_internal.h"
+#include "hip_turns_internal.h"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { EXIT_ROUNDS = 3 /* rounds of destructors that may run before the end of a thread counts */ };
+
+static struct {
+    pthread_once_t once;
+    pthread_key_t key; /* its destructor tells the end of a thread */
+    pthread_condattr_t clock;
+    uint64_t created; /* counted threads */
+    bool forked;      /* this is a child process */
+} own = {.once = PTHREAD_ONCE_INIT};
+
+static struct hip_turns_thread *find_thread(pthread_t handle)
+{
+    struct hip_turns_thread *thread = hip_turns.threads;
+    while (thread && !(thread->has_handle && pthread_equal(thread->handle, handle))) {
+        thread = thread->next_created;
+    }
+    return thread;
+}
+
+static void forget(struct hip_turns_thread *thread)
+{
+    struct hip_turns_thread **link = &hip_turns.threads;
+    while (*link != thread) {
+        link = &(*link)->next_created;
+    }
+    *link = thread->next_created;
+    pthread_cond_destroy(&thread->granted_now);
+    hip_release(thread);
+}
+
+static struct hip_turns_thread *new_thread(void)
+{
+    struct hip_turns_thread *thread = hip_allocate(sizeof *thread);
+    pthread_cond_init(&thread->granted_now, &own.clock);
+    return thread;
+}
+
+/* ---- the lock, and the ends of threads ---- */
+
+static void end_thread(void *record)
+{
+    struct hip_turns_thread *thread = record;
+    if (++thread->exit_rounds < EXIT_ROUNDS) {
+        pthread_setspecific(own.key, thread); /* destructors of the program may still wait */
+        return;
+    }
+    hip_turns_lock();
+    bool counted = thread->counted;
+    thread->counted = false;
+    thread->state = HIP_TURNS_ENDED;
+    hip_turns_wake_locked(thread, HIP_TURNS_OTHER, UINT32_MAX);
+    if (counted) {
+        hip_turns_give_up();
+    }
+    if (thread->number == HIP_TURNS_NO_NUMBER) {
+        pthread_cond_destroy(&thread->granted_now);
+        hip_release(thread);
+    } else if (thread->detached) {
+        forget(thread);
+    }
+    hip_turns_self = NULL;
+    pthread_mutex_unlock(
+        &hip_turns.lock); /* cancellation stays off; the depth keeps wrappers out */
+}
+
+/* Only the calling thread lives in the child, and it is the child's first: nothing to order. */
+static void after_fork(void)
+{
+    own.forked = true;
+    __atomic_store_n(&hip_turns_on, false, __ATOMIC_RELEASE);
+}
+
+static void prepare(void)
+{
+    pthread_condattr_init(&own.clock);
+    pthread_condattr_setclock(&own.clock, CLOCK_MONOTONIC);
+    pthread_key_create(&own.key, end_thread);
+    pthread_atfork(NULL, NULL, after_fork);
+}
+
+static void know_place(void)
+{
+    hip_turns_self->task = (int)syscall(SYS_gettid);
+    __atomic_store_n(&hip_turns_self->depth, &hip_turns_depth, __ATOMIC_RELEASE);
+    pthread_setspecific(own.key, hip_turns_self);
+}
+
+/* The calling thread has a record from its first wait on; without one it is not counted. */
+static void know_self(void)
+{
+    if (!hip_turns_self) {
+        hip_turns_self = new_thread();
+        hip_turns_self->handle = pthread_self();
+        know_place();
+    }
+}
+
+uint64_t hip_turns_number(void)
+{
+    return hip_turns_self ? hip_turns_self->number : HIP_TURNS_NO_NUMBER;
+}
+
+int hip_turns_task(void)
+{
+    return hip_turns_self ? hip_turns_self->task : (int)syscall(SYS_gettid);
+}
+
+bool hip_turns_is_counted(int task)
+{
+    hip_turns_lock();
+    const struct hip_turns_thread *thread = hip_turns.threads;
+    while (thread && !(thread->counted && thread->task == task)) {
+        thread = thread->next_created;
+    }
+    hip_turns_unlock();
+    return thread != NULL;
+}
+
+void hip_turns_lock(void)
+{
+    int old;
+    hip_turns_inside(1);
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &old);
+    pthread_once(&own.once, prepare);
+    pthread_mutex_lock(&hip_turns.lock);
+    know_self();
+    hip_turns_self->cancel_state = old;
+}
+
+void hip_turns_unlock(void)
+{
+    int old = hip_turns_self->cancel_state;
+    pthread_mutex_unlock(&hip_turns.lock);
+    pthread_setcancelstate(old, NULL);
+    hip_turns_inside(-1);
+}
+
+/* ---- threads ---- */
+
+static void count(struct hip_turns_thread *thread)
+{
+    thread->number = ++own.created;
+    thread->counted = true;
+    struct hip_turns_thread **link = &hip_turns.threads;
+    while (*link) {
+        link = &(*link)->next_created;
+    }
+    *link = thread;
+}
+
+/* The first thread of the order, as it creates another: it has the turn. */
+static void start_order(void)
+{
+    count(hip_turns_self);
+    hip_turns_self->has_handle = true;
+    hip_turns_self->state = HIP_TURNS_HOLDING;
+    hip_turns_give(hip_turns_self);
+    hip_turns_self->granted = false;
+    __atomic_store_n(&hip_turns_on, true, __ATOMIC_RELEASE);
+}
+
+static void *begin(void *record)
+{
+    hip_turns_self = record;
+    know_place();
+    void *(*start)(void *) = hip_turns_self->start;
+    void *argument = hip_turns_self->argument;
+    hip_turns_lock();
+    hip_turns_wait_granted();
+    hip_turns_unlock();
+    return start(argument);
+}
+
+/* A thread of this library or of the platform: never seen by wrappers. */
+struct hidden {
+    void *(*start)(void *);
+    void *argument;
+};
+
+static void *begin_hidden(void *argument)
+{
+    struct hidden hidden = *(struct hidden *)argument;
+    hip_release(argument);
+    hip_turns_inside(1);
+    return hidden.start(hidden.argument);
+}
+
+static int create_hidden(pthread_t *thread, const pthread_attr_t *attributes,
+                         void *(*start)(void *), void *argument)
+{
+    struct hidden *hidden = hip_allocate(sizeof *hidden);
+    *hidden = (struct hidden){start, argument};
+    int error = hip_turns_real_create(thread, attributes, begin_hidden, hidden);
+    if (error) {
+        hip_release(hidden);
+    }
+    return error;
+}
+
+int hip_turns_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*start)(void *),
+                     void *argument, const void *caller)
+{
+    int detach_state = PTHREAD_CREATE_JOINABLE;
+    if (hip_turns_depth > 0) {
+        return create_hidden(thread, attributes, start, argument);
+    }
+    if (own.forked || !hip_turns_are_wanted() || !hip_turns_orders(caller)) {
+        return hip_turns_real_create(thread, attributes, start, argument);
+    }
+    hip_turns_lock();
+    if (!hip_turns_on) {
+        start_order();
+    }
+    struct hip_turns_thread *made = new_thread();
+    made->start = start;
+    made->argument = argument;
+    if (attributes) {
+        pthread_attr_getdetachstate(attributes, &detach_state);
+    }
+    made->detached = detach_state == PTHREAD_CREATE_DETACHED;
+    /* The new thread waits for the lock that we hold, so it finds its record complete. */
+    int error = hip_turns_real_create(&made->handle, attributes, begin, made);
+    if (error) {
+        pthread_cond_destroy(&made->granted_now);
+        hip_release(made);
+    } else {
+        *thread = made->handle;
+        made->has_handle = true;
+        count(made);
+        hip_turns_make_ready(made);
+    }
+    hip_turns_unlock();
+    return error;
+}
+
+void hip_turns_join(pthread_t handle)
+{
+    hip_turns_lock();
+    const struct hip_turns_thread *thread = find_thread(handle);
+    while (thread && thread != hip_turns_self && thread->state != HIP_TURNS_ENDED) {
+        hip_turns_wait(thread, HIP_TURNS_OTHER, NULL);
+        thread = find_thread(handle);
+    }
+    hip_turns_unlock();
+}
+
+void hip_turns_forget(pthread_t handle, bool joined)
+{
+    hip_turns_lock();
+    struct hip_turns_thread *thread = find_thread(handle);
+    if (thread && (joined || thread->state == HIP_TURNS_ENDED)) {
+        forget(thread);
+    } else if (thread) {
+        thread->detached = true;
+    }
+    hip_turns_unlock();
+}
+
+void hip_turns_interrupt(pthread_t handle)
+{
+    hip_turns_lock();
+    struct hip_turns_thread *thread = find_thread(handle);
+    if (thread && thread->state == HIP_TURNS_PARKED && thread->kind == HIP_TURNS_SIGNAL) {
+        hip_turns_unpark(thread);
+        hip_turns_make_ready(thread);
+    }
+    hip_turns_unlock();
+}
+
+void hip_turns_check_caller(void)
+{
+    static _Thread_local bool known;
+    static unsigned others;
+    static bool said;
+    bool counted = hip_turns_self && hip_turns_self->counted;
+    if (known) {
+        return;
+    }
+    known = true;
+    if (counted) {
+        hip_turns_self->called_hip = true;
+    }
+    bool ordered = counted
+                   || (__atomic_fetch_add(&others, 1, __ATOMIC_RELAXED) == 0
+                       && !__atomic_load_n(&hip_turns_on, __ATOMIC_ACQUIRE));
+    if (!ordered && !__atomic_exchange_n(&said, true, __ATOMIC_RELAXED)) {
+        hip_say("HIP is called by several host threads that heddle does not order (OpenMP's, or "
+                "created by a library): cycle counts of this run may differ from others");
+    }
+}

@@ -1,0 +1,237 @@
+/* What hip_turns.c asks of the host; see hip_turns_internal.h. Nothing here reaches the simulation
+ * unless a thread holds up all others, which is said. */
+#define _GNU_SOURCE /* dladdr1, RTLD_NEXT */
+#include "components/hip/api/hip_internal.h"
+#include "hip_real.h"
+#include "hip_turns_internal.h"
+
+#include "codegen/command/options_env.h"
+
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <inttypes.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    SECOND_NS = 1000000000,
+    PATIENCE_S = 20,       /* of processor time; HEDDLE_HOST_PATIENCE overrides it */
+    LOOK_MS = 90,          /* between two looks, whoever looks */
+    ASLEEP_HIP_MS = 2000,  /* a thread that has called HIP, asleep in a call that we do not see */
+    ASLEEP_OTHER_MS = 200, /* one that has not */
+};
+
+bool hip_turns_are_wanted(void)
+{
+    const char *platform = getenv(OPTIONS_ENV_PLATFORM), *order = getenv("HEDDLE_HOST_THREADS");
+    /* Thread sanitizer stands between the program and the wrappers: a thread would take its turn
+     * before the sanitizer knows it. */
+    return platform && *platform && !(order && strcmp(order, "free") == 0)
+           && !dlsym(RTLD_DEFAULT, "__tsan_init");
+}
+
+/* ---- who creates threads ---- */
+
+static bool begins_with(const char *text, const char *start)
+{
+    return strncmp(text, start, strlen(start)) == 0;
+}
+
+/* The object names our library among those that it needs. */
+static bool needs_hip(const struct link_map *object)
+{
+    const char *strings = NULL;
+    for (const ElfW(Dyn) *entry = object->l_ld; entry->d_tag != DT_NULL; entry++) {
+        if (entry->d_tag == DT_STRTAB) {
+            strings = (const char *)(uintptr_t)entry->d_un.d_ptr;
+        }
+    }
+    for (const ElfW(Dyn) *entry = object->l_ld; strings && entry->d_tag != DT_NULL; entry++) {
+        if (entry->d_tag == DT_NEEDED
+            && begins_with(strings + entry->d_un.d_val, "libamdhip64.so")) {
+            return true;
+        }
+    }
+    return false;
+}
+
+static const char *name_of(const struct link_map *object)
+{
+    const char *slash = strrchr(object->l_name, '/');
+    return slash ? slash + 1 : object->l_name;
+}
+
+static struct link_map *object_of(const void *code)
+{
+    Dl_info info;
+    struct link_map *object = NULL;
+    return dladdr1(code, &info, (void **)&object, RTLD_DL_LINKMAP) ? object : NULL;
+}
+
+/* Libraries that create threads for whoever calls them: this one, C++'s, and those of sanitizers.
+ */
+static bool is_carrier(const struct link_map *object)
+{
+    static const char *const carriers[] = {"libamdhip64.", "libstdc++.", "libc++.",
+                                           "libtsan.",     "libasan.",   "libclang_rt."};
+    for (size_t i = 0; i < sizeof carriers / sizeof carriers[0]; i++) {
+        if (begins_with(name_of(object), carriers[i])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool hip_turns_orders(const void *caller)
+{
+    void *frames[16];
+    const struct link_map *object = object_of(caller);
+    if (object && is_carrier(object)) {
+        int count = backtrace(frames, sizeof frames / sizeof frames[0]);
+        for (int i = 0; i < count && object && is_carrier(object); i++) {
+            object = object_of(frames[i]);
+        }
+    }
+    /* Without a name: the program itself. Without an object: code made at run time. */
+    return !object || is_carrier(object) || *name_of(object) == '\0' || needs_hip(object);
+}
+
+int hip_turns_real_create(pthread_t *thread, const pthread_attr_t *attributes,
+                          void *(*start)(void *), void *argument)
+{
+    return HIP_REAL(pthread_create)(thread, attributes, start, argument);
+}
+
+/* ---- times ---- */
+
+static uint64_t milliseconds(clockid_t clock)
+{
+    struct timespec now;
+    return clock_gettime(clock, &now) == 0
+               ? (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000
+               : 0;
+}
+
+bool hip_turns_before(const struct timespec *a, const struct timespec *b)
+{
+    return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
+}
+
+bool hip_turns_passed(const struct timespec *deadline)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return !hip_turns_before(&now, deadline);
+}
+
+struct timespec hip_turns_later(const struct timespec *span)
+{
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    time.tv_sec += span->tv_sec;
+    time.tv_nsec += span->tv_nsec;
+    time.tv_sec += time.tv_nsec / SECOND_NS;
+    time.tv_nsec %= SECOND_NS;
+    return time;
+}
+
+struct timespec hip_turns_deadline(clockid_t clock, const struct timespec *time)
+{
+    struct timespec now;
+    clock_gettime(clock, &now);
+    struct timespec span = {.tv_sec = time->tv_sec - now.tv_sec,
+                            .tv_nsec = time->tv_nsec - now.tv_nsec};
+    if (span.tv_nsec < 0) {
+        span.tv_nsec += SECOND_NS;
+        span.tv_sec--;
+    }
+    return span.tv_sec < 0 ? hip_turns_later(&(struct timespec){0}) : hip_turns_later(&span);
+}
+
+/* ---- the thread that has the turn ---- */
+
+static struct {
+    uint64_t turn, looked_ms;
+    uint64_t first_cpu_ms, last_cpu_ms; /* processor time of the holder */
+    uint64_t awake_ms;                  /* when it was last seen to do something */
+} watched;
+
+static uint64_t patience_ms(void)
+{
+    const char *text = getenv("HEDDLE_HOST_PATIENCE");
+    char *end = NULL;
+    unsigned long long seconds = text ? strtoull(text, &end, 10) : 0;
+    return (seconds > 0 && *end == '\0' && seconds < 1000000 ? seconds : PATIENCE_S) * 1000;
+}
+
+static uint64_t cpu_of(const struct hip_turns_thread *thread)
+{
+    clockid_t clock;
+    return pthread_getcpuclockid(thread->handle, &clock) == 0 ? milliseconds(clock) : 0;
+}
+
+static bool is_asleep(const struct hip_turns_thread *thread)
+{
+    char path[64], text[512];
+    snprintf(path, sizeof path, "/proc/self/task/%d/stat", thread->task);
+    FILE *file = thread->task ? fopen(path, "r") : NULL;
+    size_t size = file ? fread(text, 1, sizeof text - 1, file) : 0;
+    if (file) {
+        fclose(file);
+    }
+    text[size] = '\0';
+    const char *name_end = strrchr(text, ')');
+    return name_end && begins_with(name_end, ") S");
+}
+
+static void say_dropped(const struct hip_turns_thread *thread, const char *why, uint64_t ms)
+{
+    static bool said;
+    char name[32] = "";
+    pthread_getname_np(thread->handle, name, sizeof name);
+    if (!said) {
+        said = true;
+        hip_say("host thread %" PRIu64 " ('%s') %s for %" PRIu64 ".%" PRIu64
+                " s without waiting for anything that heddle sees; the others go on without it, so "
+                "cycle counts of this run may differ from others",
+                thread->number, name, why, ms / 1000, ms % 1000 / 100);
+    }
+}
+
+bool hip_turns_watch(const struct hip_turns_thread *holder, uint64_t turn)
+{
+    uint64_t now = milliseconds(CLOCK_MONOTONIC);
+    const int *depth = __atomic_load_n(&holder->depth, __ATOMIC_ACQUIRE);
+    if (holder->sleeps || !depth || __atomic_load_n(depth, __ATOMIC_RELAXED) > 0) {
+        watched.turn = 0;
+        return false;
+    }
+    uint64_t cpu = cpu_of(holder);
+    if (watched.turn != turn) {
+        watched.turn = turn;
+        watched.first_cpu_ms = watched.last_cpu_ms = cpu;
+        watched.looked_ms = watched.awake_ms = now;
+        return false;
+    }
+    if (now - watched.looked_ms < LOOK_MS) {
+        return false;
+    }
+    watched.looked_ms = now;
+    if (cpu - watched.first_cpu_ms > patience_ms()) {
+        say_dropped(holder, "has run", cpu - watched.first_cpu_ms);
+        return true;
+    }
+    if (cpu != watched.last_cpu_ms || !is_asleep(holder)) {
+        watched.last_cpu_ms = cpu;
+        watched.awake_ms = now;
+    }
+    if (now - watched.awake_ms > (holder->called_hip ? ASLEEP_HIP_MS : ASLEEP_OTHER_MS)) {
+        if (holder->called_hip) {
+            say_dropped(holder, "has been asleep", now - watched.awake_ms);
+        }
+        return true;
+    }
+    return false;
+}

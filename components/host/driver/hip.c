@@ -1,0 +1,44 @@
+/* HIP's stream rules: the front end puts them into the queues as waits (driver/hip/hip_stream.c),
+ * so every call may begin. */
+#include "hip.gen.h"
+
+#include "components/host/driver/stream_rules.h"
+
+struct hip {
+    struct hip_io io;
+};
+
+static void hip_init(struct hip *p)
+{
+    (void)p;
+}
+
+static uint32_t hip_flags(const struct part *self)
+{
+    (void)self;
+    return DRIVER_STREAMS_FRONT_END | DRIVER_STREAMS_FILL_WAITS;
+}
+
+static bool hip_begin(struct part *self, enum driver_stream_call call, uint32_t queue,
+                      bool is_default, uint64_t *blocker)
+{
+    (void)self, (void)call, (void)queue, (void)is_default, (void)blocker;
+    return true;
+}
+
+static void hip_end(struct part *self, uint32_t queue, uint64_t ticket)
+{
+    (void)self, (void)queue, (void)ticket;
+}
+
+static void hip_completed(struct part *self, uint32_t queue, uint64_t ticket)
+{
+    (void)self, (void)queue, (void)ticket;
+}
+
+static const struct stream_rules_ops hip_ops = {
+    .flags = hip_flags,
+    .begin = hip_begin,
+    .end = hip_end,
+    .completed = hip_completed,
+};

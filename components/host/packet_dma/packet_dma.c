@@ -1,0 +1,366 @@
+/* DMA for a device that is called by packets: bytes between simulated memory and the device's
+ * blobs.
+ *
+ * As in the GPU's dma_engine, a command is cut into pieces that stay inside one line of memory (of
+ * both lines for copies inside of memory), and each piece in flight has a slot, whose number is the
+ * tag of its requests. Pieces are issued oldest command first. The tail of a command is a shorter
+ * piece, nothing else. Commands that touch the same bytes are kept in order (packet_dma.heddle). */
+#include "packet_dma.gen.h"
+
+#include "components/protocols/mem/index_pool.h"
+#include "components/protocols/mem/mem_mask.h"
+#include "packet_dma_command.gen.h"
+#include "packet_dma_state.h"
+#include "runtime/state/blob.h"
+#include "runtime/observe/hang.h"
+#include "runtime/state/platform.h"
+#include "runtime/observe/trace.h"
+
+#define DMA_LINE 64u
+#define DMA_NONE UINT32_MAX
+
+struct dma_job {
+    struct packet_dma_command what;
+    uint64_t order; /* commands taken before */
+    uint64_t since; /* cycle of its arrival */
+    uint64_t issued, finished;
+    uint16_t tag;
+    bool used;
+    bool waits; /* for an earlier one that touches the same bytes */
+};
+
+struct dma_piece {
+    uint64_t offset; /* in the command */
+    uint32_t job;
+    uint32_t bytes;
+    uint32_t next; /* of those that have been read and are to be written */
+    bool writing;
+    uint8_t data[DMA_LINE]; /* at their places in the line that is written */
+};
+
+struct packet_dma {
+    struct packet_dma_io io;
+    uint32_t jobs; /* arena offsets */
+    uint32_t pieces;
+    struct index_pool free_pieces;
+    uint32_t first_read, last_read; /* pieces to write */
+    uint32_t used;
+    uint64_t taken;
+};
+
+static uint32_t job_count(const struct packet_dma *c)
+{
+    return (uint32_t)packet_dma_params(c)->commands;
+}
+
+static struct dma_job *job_at(const struct packet_dma *c, uint32_t i)
+{
+    return arena_at(struct dma_job, c->jobs) + i;
+}
+
+static struct dma_piece *piece_at(const struct packet_dma *c, uint32_t i)
+{
+    return arena_at(struct dma_piece, c->pieces) + i;
+}
+
+static void packet_dma_init(struct packet_dma *c)
+{
+    c->jobs = arena_allocate(job_count(c) * sizeof(struct dma_job));
+    c->pieces = arena_allocate((size_t)packet_dma_params(c)->lines * sizeof(struct dma_piece));
+    index_pool_init(&c->free_pieces, (uint32_t)packet_dma_params(c)->lines);
+    c->first_read = DMA_NONE;
+    c->last_read = DMA_NONE;
+}
+
+static bool overlaps(uint64_t a, uint64_t b, uint64_t a_size, uint64_t b_size)
+{
+    return a < b + b_size && b < a + a_size;
+}
+
+static bool writes_memory(const struct packet_dma_command *k)
+{
+    return k->way != PACKET_DMA_WAY_TO_DEVICE;
+}
+
+/* Where the command reads memory; only for commands that do. */
+static uint64_t read_from(const struct packet_dma_command *k)
+{
+    return k->way == PACKET_DMA_WAY_IN_MEMORY ? k->source : k->address;
+}
+
+static bool reads_memory(const struct packet_dma_command *k)
+{
+    return k->way != PACKET_DMA_WAY_TO_MEMORY;
+}
+
+static bool conflicts(const struct packet_dma_command *a, const struct packet_dma_command *b)
+{
+    bool both =
+        writes_memory(a) && writes_memory(b) && overlaps(a->address, b->address, a->size, b->size);
+    bool after =
+        writes_memory(a) && reads_memory(b) && overlaps(a->address, read_from(b), a->size, b->size);
+    bool before =
+        reads_memory(a) && writes_memory(b) && overlaps(read_from(a), b->address, a->size, b->size);
+    bool blob = a->blob == b->blob && a->blob != BLOB_NONE
+                && overlaps(a->offset, b->offset, a->size, b->size)
+                && !(a->way == PACKET_DMA_WAY_TO_MEMORY && b->way == PACKET_DMA_WAY_TO_MEMORY);
+    return both || after || before || blob;
+}
+
+/* All of [address, address + size) on the map, without a wrap. */
+static bool on_map(const struct packet_dma *c, uint64_t address, uint64_t size)
+{
+    if (address + size < address)
+        return false;
+    if (!packet_dma_params(c)->physical || size == 0)
+        return true;
+    int32_t space = platform_space(address);
+    return space >= 0 && platform_space(address + size - 1) == space;
+}
+
+static bool makes_sense(const struct packet_dma *c, const struct packet_dma_command *k)
+{
+    const struct blob *blob = blob_at(k->blob);
+    if (!on_map(c, k->address, k->size))
+        return false;
+    if (k->way == PACKET_DMA_WAY_IN_MEMORY)
+        return on_map(c, k->source, k->size);
+    return blob && k->offset <= blob->size && k->size <= blob->size - k->offset;
+}
+
+/* A command that was refused is over at once. */
+static void refuse(struct packet_dma *c, const struct packet_dma_command *k)
+{
+    struct blob *blob = blob_at(k->blob);
+    if (blob)
+        blob->status = PACKET_DMA_REFUSED;
+    c->io.stats.refused++;
+}
+
+static void take_command(struct packet_dma *c, uint32_t slot, const struct mem_request *m)
+{
+    struct dma_job *job = job_at(c, slot);
+    struct packet_fault fault;
+    struct packet_dma_command k;
+    *job = (struct dma_job){
+        .used = true, .tag = m->tag, .order = c->taken++, .since = packet_dma_now(c)};
+    c->used++;
+    const uint8_t *bytes = mem_write_data(packet_dma_command_payload(c), DMA_LINE);
+    if (!packet_dma_command_decode(&k, bytes, DMA_LINE, &fault))
+        k = (struct packet_dma_command){.size = 0, .blob = BLOB_NONE};
+    if (!makes_sense(c, &k)) {
+        refuse(c, &k);
+        k.size = 0;
+    } else if (blob_at(k.blob)) {
+        blob_at(k.blob)->status = PACKET_DMA_BUSY;
+    }
+    job->what = k;
+    for (uint32_t i = 0; i < job_count(c); i++)
+        if (i != slot && job_at(c, i)->used && conflicts(&job_at(c, i)->what, &k))
+            job->waits = true;
+    c->io.stats.ordered += job->waits;
+}
+
+static uint32_t free_job(const struct packet_dma *c)
+{
+    uint32_t i = 0;
+    while (job_at(c, i)->used)
+        i++;
+    return i;
+}
+
+static bool take_commands(struct packet_dma *c)
+{
+    bool progress = false;
+    const struct mem_request *m;
+    while ((m = packet_dma_command_peek(c))) {
+        if (message_kind(m) == MEM_WRITE) {
+            if (c->used == job_count(c))
+                return progress;
+            take_command(c, free_job(c), m);
+        } else {
+            if (!packet_dma_command_can_reply(c))
+                return progress;
+            uint64_t refused = c->io.stats.refused;
+            if (message_kind(m) == MEM_READ || message_kind(m) == MEM_ATOMIC) {
+                uint8_t *line = mem_data_data(packet_dma_command_reply_data(c, m->tag), DMA_LINE);
+                memset(line, 0, DMA_LINE);
+                memcpy(line, &refused, sizeof refused);
+            } else {
+                packet_dma_command_reply_done(c, m->tag);
+            }
+        }
+        packet_dma_command_pop(c);
+        progress = true;
+    }
+    return progress;
+}
+
+static uint32_t up_to_line_end(uint64_t address, uint64_t bytes)
+{
+    uint32_t rest = DMA_LINE - (uint32_t)(address % DMA_LINE);
+    return bytes < rest ? (uint32_t)bytes : rest;
+}
+
+static void send_write(struct packet_dma *c, uint32_t number)
+{
+    struct dma_piece *p = piece_at(c, number);
+    uint64_t target = job_at(c, p->job)->what.address + p->offset;
+    unsigned first = (unsigned)(target % DMA_LINE);
+    void *payload = packet_dma_mem_send_write(c, (uint16_t)number, target - first,
+                                              (uint32_t)packet_dma_params(c)->pid);
+    mem_mask_store(mem_write_mask(payload, DMA_LINE), mem_mask_range(first, p->bytes, DMA_LINE),
+                   DMA_LINE);
+    memcpy(mem_write_data(payload, DMA_LINE), p->data, DMA_LINE);
+    p->writing = true;
+    c->io.stats.bytes_written += p->bytes;
+}
+
+/* Cuts the next piece off a command and sends its first request. */
+static void issue(struct packet_dma *c, uint32_t i)
+{
+    struct dma_job *job = job_at(c, i);
+    const struct packet_dma_command *k = &job->what;
+    uint32_t number = index_pool_take(&c->free_pieces);
+    struct dma_piece *p = piece_at(c, number);
+    uint64_t left = k->size - job->issued, target = k->address + job->issued;
+    uint32_t bytes = up_to_line_end(target, left);
+    if (k->way == PACKET_DMA_WAY_IN_MEMORY)
+        bytes = up_to_line_end(k->source + job->issued, bytes);
+    *p = (struct dma_piece){.offset = job->issued, .job = i, .bytes = bytes, .next = DMA_NONE};
+    job->issued += bytes;
+    if (reads_memory(k)) {
+        packet_dma_mem_send_read(c, (uint16_t)number, read_from(k) + p->offset, bytes,
+                                 (uint32_t)packet_dma_params(c)->pid, false);
+        c->io.stats.bytes_read += bytes;
+        return;
+    }
+    memcpy(p->data + target % DMA_LINE, blob_at(k->blob)->bytes + k->offset + p->offset, bytes);
+    send_write(c, number);
+}
+
+static bool still_conflicts(const struct packet_dma *c, const struct dma_job *job)
+{
+    for (uint32_t i = 0; i < job_count(c); i++) {
+        const struct dma_job *other = job_at(c, i);
+        if (other->used && other->order < job->order && conflicts(&other->what, &job->what))
+            return true;
+    }
+    return false;
+}
+
+/* The oldest command with bytes left to cut that need not wait, or DMA_NONE. */
+static uint32_t oldest_ready(const struct packet_dma *c)
+{
+    uint32_t best = DMA_NONE;
+    for (uint32_t i = 0; i < job_count(c); i++) {
+        const struct dma_job *job = job_at(c, i);
+        if (job->used && job->issued < job->what.size && !job->waits
+            && (best == DMA_NONE || job->order < job_at(c, best)->order))
+            best = i;
+    }
+    return best;
+}
+
+/* What has been read is written first, so that slots come free. */
+static bool send_requests(struct packet_dma *c)
+{
+    bool progress = false;
+    for (;;) {
+        bool write = c->first_read != DMA_NONE;
+        uint32_t i = !write && index_pool_has(&c->free_pieces) ? oldest_ready(c) : DMA_NONE;
+        if ((!write && i == DMA_NONE) || !packet_dma_mem_can_send(c))
+            return progress;
+        if (write) {
+            uint32_t number = c->first_read;
+            c->first_read = piece_at(c, number)->next;
+            send_write(c, number);
+        } else {
+            issue(c, i);
+        }
+        progress = true;
+    }
+}
+
+static void queue_write(struct packet_dma *c, uint32_t number)
+{
+    if (c->first_read == DMA_NONE)
+        c->first_read = number;
+    else
+        piece_at(c, c->last_read)->next = number;
+    c->last_read = number;
+}
+
+static bool take_answers(struct packet_dma *c)
+{
+    bool progress = false;
+    const struct mem_reply *m;
+    while ((m = packet_dma_mem_peek_reply(c))) {
+        struct dma_piece *p = piece_at(c, m->tag);
+        struct dma_job *job = job_at(c, p->job);
+        const struct packet_dma_command *k = &job->what;
+        bool read = !p->writing;
+        const uint8_t *line =
+            read ? mem_data_data(packet_dma_mem_reply_payload(c), DMA_LINE) : NULL;
+        if (read)
+            line += (read_from(k) + p->offset) % DMA_LINE;
+        if (read && k->way == PACKET_DMA_WAY_IN_MEMORY) {
+            memcpy(p->data + (k->address + p->offset) % DMA_LINE, line, p->bytes);
+            queue_write(c, m->tag);
+        } else {
+            if (read)
+                memcpy(blob_at(k->blob)->bytes + k->offset + p->offset, line, p->bytes);
+            job->finished += p->bytes;
+            index_pool_give(&c->free_pieces, m->tag);
+        }
+        packet_dma_mem_pop_reply(c);
+        progress = true;
+    }
+    return progress;
+}
+
+static bool finish_commands(struct packet_dma *c)
+{
+    bool progress = false, ended = false;
+    for (uint32_t i = 0; i < job_count(c); i++) {
+        struct dma_job *job = job_at(c, i);
+        if (!job->used || job->waits || job->finished < job->what.size
+            || !packet_dma_command_can_reply(c))
+            continue;
+        struct blob *blob = blob_at(job->what.blob);
+        if (blob && blob->status == PACKET_DMA_BUSY)
+            blob->status = PACKET_DMA_DONE;
+        packet_dma_command_reply_done(c, job->tag);
+        const char *span = writes_memory(&job->what) ? "bytes are in memory" : "4 return the bytes";
+        trace_begin(&c->io.base, job->order, span);
+        trace_end(&c->io.base, job->order, span);
+        stat_histogram_add(&c->io.stats.latency, packet_dma_now(c) - job->since);
+        job->used = false;
+        c->used--;
+        c->io.stats.commands_done++;
+        progress = ended = true;
+    }
+    for (uint32_t i = 0; i < job_count(c) && ended; i++)
+        if (job_at(c, i)->used && job_at(c, i)->waits)
+            job_at(c, i)->waits = still_conflicts(c, job_at(c, i));
+    return progress;
+}
+
+static bool packet_dma_tick(struct packet_dma *c)
+{
+    bool progress = take_answers(c);
+    progress |= finish_commands(c);
+    progress |= take_commands(c);
+    return send_requests(c) || progress;
+}
+
+static unsigned packet_dma_outstanding(const struct packet_dma *c, struct hang_report *report)
+{
+    for (uint32_t i = 0; report && i < job_count(c); i++)
+        if (job_at(c, i)->used)
+            hang_note(report, "a command of %llu bytes at 0x%llx is %llu bytes done",
+                      (unsigned long long)job_at(c, i)->what.size,
+                      (unsigned long long)job_at(c, i)->what.address,
+                      (unsigned long long)job_at(c, i)->finished);
+    return c->used;
+}

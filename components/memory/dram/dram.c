@@ -1,0 +1,114 @@
+/* One slice of memory. With a timing part see dram_timed.h; without, an ideal memory channel: takes
+ * `width` requests a cycle from its two ports together, in turn when both have some, and answers
+ * each `latency` - 1 cycles later, so that with connections of one cycle an answer is seen latency
+ * + 1 cycles after the request was sent.
+ *
+ * A request takes effect in the simulated memory when it is taken, and its answer spends the
+ * latency in the ring of answers; so a load never sees a store that was taken after it, and what
+ * has been answered is there for the other port. */
+#include "components/memory/dram/dram_state.h"
+#include "components/memory/dram/dram_timed.h"
+
+static void dram_init(struct dram *c)
+{
+    if (dram_timing_ops(c)) {
+        dram_init_timed(c);
+        return;
+    }
+    ring_add_pipeline(ring_number(c->io.top_reply), (uint32_t)dram_params(c)->latency - 1);
+    if (dram_dma_is_connected(c))
+        ring_add_pipeline(ring_number(c->io.dma_reply), (uint32_t)dram_params(c)->latency - 1);
+}
+
+static __attribute__((noinline)) void
+serve_atomic(struct dram *c, unsigned port, const struct mem_request *m, void *payload, char *bytes)
+{
+    unsigned line = dram_line(c);
+    void *old = dram_reply_data(c, port, m->tag);
+    if (m->atomic.returns)
+        memcpy(old, bytes, line);
+    mem_apply_atomic(m->atomic.op, m->atomic.size,
+                     mem_mask_load(mem_atomic_mask(payload, line), line), bytes,
+                     mem_atomic_operand(payload, line), mem_atomic_compare(payload, line), NULL);
+    c->io.stats.atomics++;
+}
+
+/* Request `m` of `port` takes effect, and is answered. There must be room for the answer. */
+static inline __attribute__((always_inline)) void serve(struct dram *c, unsigned port,
+                                                        const struct mem_request *m)
+{
+    unsigned line = dram_line(c), kind = message_kind(m);
+    if (kind == MEM_FENCE) {
+        dram_reply_done(c, port, m->tag);
+        return;
+    }
+    uint64_t address = m->read.address / line * line; /* in the same place for all three */
+    if (engine_unlikely(!memory_contains(address, line))) {
+        dram_fail_outside(c, address);
+        return;
+    }
+    char *bytes = memory_at(address);
+    void *payload = dram_payload(c, port);
+    if (kind == MEM_READ) {
+        memcpy(dram_reply_data(c, port, m->tag), bytes, line);
+        c->io.stats.reads++;
+        c->io.stats.bytes_read += line;
+    } else if (kind == MEM_WRITE) {
+        struct mem_mask mask = mem_mask_load(mem_write_mask(payload, line), line);
+        mem_copy_masked(bytes, mem_write_data(payload, line), mask, line);
+        dram_reply_done(c, port, m->tag);
+        c->io.stats.writes++;
+        c->io.stats.bytes_written += mem_mask_count(mask);
+    } else {
+        serve_atomic(c, port, m, payload, bytes);
+    }
+}
+
+/* Serves the oldest request of `port`, if there is one, and room for its answer. */
+static inline __attribute__((always_inline)) bool take(struct dram *c, unsigned port)
+{
+    const struct mem_request *m = dram_peek(c, port);
+    if (!m || !dram_can_reply(c, port))
+        return false;
+    const struct mem_request *next = dram_ahead(c, port);
+    if (next && memory_contains(next->read.address, 1)) /* the host's memory answers meanwhile */
+        __builtin_prefetch(memory_at(next->read.address));
+    serve(c, port, m);
+    dram_pop(c, port);
+    c->turn = !port;
+    return true;
+}
+
+/* Nearly everything comes from `top`. */
+static __attribute__((noinline)) bool take_dma(struct dram *c)
+{
+    return take(c, DRAM_DMA);
+}
+
+/* true: as many were taken as a cycle allows, so there may be more. */
+static bool dram_tick(struct dram *c)
+{
+    if (dram_timing_ops(c))
+        return dram_tick_timed(c);
+    for (int64_t room = dram_params(c)->width; room; room--) {
+        uint64_t pending = component_pending(&c->io.base, 0);
+        bool dma = pending >> dram_dma_first_pending(c) & 1, dma_first = dma && c->turn == DRAM_DMA;
+        if (dma_first && take_dma(c))
+            continue;
+        if ((pending >> dram_top_first_pending(c) & 1) && take(c, DRAM_TOP))
+            continue;
+        if (!dma || dma_first || !take_dma(c))
+            return false;
+    }
+    return true;
+}
+
+/* What an ideal memory has not answered lies in its rings. */
+static unsigned dram_outstanding(const struct dram *c, struct hang_report *report)
+{
+    static const char *const names[] = {"top", "dma"};
+    for (unsigned p = 0; report && p < DRAM_PORTS; p++)
+        if (c->taken[p])
+            hang_note(report, "%u requests of port %s are not answered", c->taken[p], names[p]);
+    return c->taken[DRAM_TOP] + c->taken[DRAM_DMA];
+}

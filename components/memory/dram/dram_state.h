@@ -1,0 +1,103 @@
+/* State of a dram, and the steps that both kinds of it are made of: looking at its ports, copying a
+ * request out of its message, answering. */
+#ifndef HEDDLE_COMPONENTS_DRAM_STATE_H
+#define HEDDLE_COMPONENTS_DRAM_STATE_H
+
+#include "components/memory/dram/dram_timing.h"
+#include "components/protocols/mem/index_pool.h"
+#include "components/protocols/mem/mem_mask.h"
+#include "dram.gen.h"
+#include "runtime/observe/hang.h"
+#include "runtime/state/memory.h"
+
+enum { DRAM_TOP, DRAM_DMA, DRAM_PORTS };
+
+/* A request of a timed dram that has been taken, and what it is answered with. */
+struct dram_entry {
+    uint16_t tag;
+    uint8_t port;
+    uint8_t kind; /* enum mem_request_kind */
+    uint32_t reserved[3];
+    uint8_t line[MEM_LINE_MAX]; /* reads, atomics */
+};
+
+struct dram_answer {
+    uint64_t due;
+    uint32_t number;
+    uint32_t reserved;
+};
+
+struct dram_queue {
+    uint32_t answers; /* arena offset: struct dram_answer [mask + 1], a ring, by time */
+    uint32_t head;
+    uint32_t count;
+};
+
+struct dram {
+    struct dram_io io;
+    uint32_t turn; /* the port that is asked first */
+    /* Timed. */
+    struct dram_queue queues[DRAM_PORTS];
+    struct index_pool free_requests;
+    uint32_t requests; /* arena offset: struct dram_entry by number */
+    uint32_t mask;
+    uint32_t taken[DRAM_PORTS]; /* not answered */
+};
+
+static inline unsigned dram_line(const struct dram *c)
+{
+    return (unsigned)dram_params(c)->line;
+}
+
+static inline const struct mem_request *dram_peek(const struct dram *c, unsigned port)
+{
+    return port == DRAM_TOP ? dram_top_peek(c) : dram_dma_peek(c);
+}
+
+/* The request behind the oldest one, which may be still on its way; for the host's caches only. */
+static inline const struct mem_request *dram_ahead(const struct dram *c, unsigned port)
+{
+    return (const struct mem_request *)ring_ahead(port == DRAM_TOP ? c->io.top_request
+                                                                   : c->io.dma_request);
+}
+
+static inline void *dram_payload(const struct dram *c, unsigned port)
+{
+    return port == DRAM_TOP ? dram_top_payload(c) : dram_dma_payload(c);
+}
+
+static inline void dram_pop(const struct dram *c, unsigned port)
+{
+    if (port == DRAM_TOP)
+        dram_top_pop(c);
+    else
+        dram_dma_pop(c);
+}
+
+static inline bool dram_can_reply(const struct dram *c, unsigned port)
+{
+    return port == DRAM_TOP ? dram_top_can_reply(c) : dram_dma_can_reply(c);
+}
+
+static inline void *dram_reply_data(const struct dram *c, unsigned port, uint16_t tag)
+{
+    void *payload = port == DRAM_TOP ? dram_top_reply_data(c, tag) : dram_dma_reply_data(c, tag);
+    return mem_data_data(payload, dram_line(c));
+}
+
+static inline void dram_reply_done(const struct dram *c, unsigned port, uint16_t tag)
+{
+    if (port == DRAM_TOP)
+        dram_top_reply_done(c, tag);
+    else
+        dram_dma_reply_done(c, tag);
+}
+
+static inline void dram_fail_outside(struct dram *c, uint64_t address)
+{
+    engine_fail(&c->io.base,
+                "physical address 0x%llx is not in simulated memory: no `map` covers it",
+                (unsigned long long)address);
+}
+
+#endif

@@ -1,0 +1,277 @@
+/* Banks, rows and FR-FCFS. A channel is looked at when something may be issued, and each look
+ * issues at most one column and one row command (one of both where they share a bus), of the
+ * direction that is chosen:
+ *
+ * - column: of the requests whose row is open and whose command may go, the oldest;
+ * - row: a bank without a request for its open row activates, or first precharges, for its oldest
+ *   request; of the banks that may, the one with the oldest request.
+ *
+ * Nothing starves: a bank whose open row has been used `hit_cap` times serves its oldest request
+ * next, whatever that wants, and the drain of writes ends at its mark. An open row is closed only
+ * for another request or a refresh.
+ *
+ * After a look the channel knows a lower bound of the next edge at which anything could go, and is
+ * not looked at before, unless a request comes. A look too early changes nothing. Refreshes of a
+ * channel without requests are made up for when one comes: they happened when they were due, and
+ * nobody could see it, so idle memory wakes nobody. */
+#include "components/memory/dram/hbm_state.h"
+
+static void hbm_init(struct hbm *p)
+{
+    (void)p;
+}
+
+static uint32_t hbm_edges_of(const struct hbm *p, int64_t ps)
+{
+    int64_t tck = hbm_params(p)->tck;
+    return (uint32_t)((ps + tck - 1) / tck);
+}
+
+static void hbm_setup_channel(struct hbm *p, uint32_t number)
+{
+    const struct hbm_params *k = hbm_params(p);
+    struct hbm_channel *ch = hbm_channel(p, number);
+    ch->number = number;
+    ch->next = HBM_NEVER;
+    /* Channels take turns. */
+    ch->refresh = (uint64_t)p->t.refi * (number + 1) / (uint64_t)k->channels;
+    ch->banks = arena_allocate((size_t)(k->groups * k->banks) * sizeof(struct hbm_bank));
+    ch->groups = arena_allocate((size_t)k->groups * sizeof(struct hbm_group));
+    for (unsigned d = HBM_READ; d <= HBM_WRITE; d++)
+        ch->queues[d].requests = arena_allocate(HBM_PLACES * sizeof(struct hbm_request));
+    for (uint32_t i = 0; i < (uint32_t)(k->groups * k->banks); i++)
+        hbm_bank(ch, i)->row = HBM_CLOSED;
+}
+
+static uint32_t hbm_setup(struct part *self, uint32_t line, uint64_t *overhead_ps)
+{
+    struct hbm *p = (struct hbm *)(void *)self;
+    const struct hbm_params *k = hbm_params(p);
+    p->line_bits = (uint32_t)__builtin_ctz(line);
+    p->t = (struct hbm_edges){
+        .burst = hbm_edges_of(p, k->tburst),
+        .rcd = {hbm_edges_of(p, k->trcd_read), hbm_edges_of(p, k->trcd_write)},
+        .cas = {hbm_edges_of(p, k->tcl), hbm_edges_of(p, k->tcwl)},
+        .rp = hbm_edges_of(p, k->trp),
+        .ras = hbm_edges_of(p, k->tras),
+        .rc = hbm_edges_of(p, k->trc),
+        .rtp = hbm_edges_of(p, k->trtp),
+        .wr = hbm_edges_of(p, k->twr),
+        .ccd_s = hbm_edges_of(p, k->tccd_s),
+        .ccd_l = hbm_edges_of(p, k->tccd_l),
+        .wtr_s = hbm_edges_of(p, k->twtr_s),
+        .wtr_l = hbm_edges_of(p, k->twtr_l),
+        .rtw = hbm_edges_of(p, k->trtw),
+        .rrd_s = hbm_edges_of(p, k->trrd_s),
+        .rrd_l = hbm_edges_of(p, k->trrd_l),
+        .faw = hbm_edges_of(p, k->tfaw),
+        .rfc = hbm_edges_of(p, k->trfc),
+        .refi = hbm_edges_of(p, k->trefi),
+    };
+    p->channels = arena_allocate((size_t)k->channels * sizeof(struct hbm_channel));
+    for (uint32_t i = 0; i < (uint32_t)k->channels; i++)
+        hbm_setup_channel(p, i);
+    p->next = HBM_NEVER;
+    *overhead_ps = (uint64_t)k->controller;
+    /* Twice what waits: as many may have been issued and not be through. */
+    return (uint32_t)(2 * k->channels * (k->read_queue + k->write_queue));
+}
+
+static bool hbm_queue_has_room(const struct hbm_queue *q, int64_t most)
+{
+    return q->count < (uint32_t)most && q->next - q->first < HBM_PLACES;
+}
+
+/* The refreshes that fell due before `edge` while there was nothing to do. */
+static void hbm_catch_up(struct hbm *p, struct hbm_channel *ch, uint64_t edge)
+{
+    if (ch->refresh >= edge)
+        return;
+    hbm_refresh(p, ch);
+    if (ch->refresh >= edge)
+        return;
+    uint64_t skipped = (edge - 1 - ch->refresh) / p->t.refi;
+    ch->refresh += skipped * p->t.refi;
+    p->io.stats.refreshes += skipped;
+    hbm_refresh(p, ch);
+}
+
+static uint64_t hbm_take(struct part *self, uint32_t number, uint64_t address, unsigned access,
+                         uint64_t now_ps)
+{
+    struct hbm *p = (struct hbm *)(void *)self;
+    const struct hbm_params *k = hbm_params(p);
+    struct hbm_place at = hbm_locate(p, address);
+    struct hbm_channel *ch = hbm_channel(p, at.channel);
+    if ((access & DRAM_TIMING_READ && !hbm_queue_has_room(&ch->queues[HBM_READ], k->read_queue))
+        || (access & DRAM_TIMING_WRITE
+            && !hbm_queue_has_room(&ch->queues[HBM_WRITE], k->write_queue)))
+        return DRAM_TIMING_FULL;
+    uint64_t tck = (uint64_t)k->tck, edge = (now_ps + tck - 1) / tck;
+    uint32_t waiting = ch->queues[HBM_READ].count + ch->queues[HBM_WRITE].count;
+    bool known = hbm_finds(ch, HBM_WRITE, &at);
+    stat_histogram_add(&p->io.stats.queue_occupancy, waiting);
+    if (access & DRAM_TIMING_WRITE && known)
+        p->io.stats.joined++;
+    if (access & DRAM_TIMING_READ && known)
+        p->io.stats.forwarded++;
+    if (known)
+        return now_ps;
+    if (!waiting)
+        hbm_catch_up(p, ch, edge);
+    if (access & DRAM_TIMING_READ)
+        hbm_enqueue(ch, HBM_READ, &at, number);
+    if (access & DRAM_TIMING_WRITE)
+        hbm_enqueue(ch, HBM_WRITE, &at, number);
+    ch->next = hbm_min(ch->next, edge);
+    p->next = hbm_min(p->next, ch->next);
+    return access & DRAM_TIMING_READ ? DRAM_TIMING_LATER : now_ps;
+}
+
+static void hbm_choose_direction(const struct hbm *p, struct hbm_channel *ch)
+{
+    const struct hbm_params *k = hbm_params(p);
+    uint32_t reads = ch->queues[HBM_READ].count, writes = ch->queues[HBM_WRITE].count;
+    if (writes >= (uint32_t)k->drain)
+        ch->forced = true;
+    else if (writes <= (uint32_t)k->resume)
+        ch->forced = false;
+    ch->direction = writes && (ch->forced || !reads) ? HBM_WRITE : HBM_READ;
+}
+
+/* What a look found. */
+struct hbm_found {
+    unsigned column_age, row_age;     /* of the best candidate; HBM_PLACES: none */
+    uint32_t column_place, row_place; /* the request it is for */
+    unsigned act_ready, pre_ready;
+    uint64_t later; /* earliest edge at which one of the others may go */
+};
+
+/* A bank at which requests wait: which command it needs, and when that may go. */
+static void hbm_consider(const struct hbm *p, const struct hbm_channel *ch, uint32_t number,
+                         uint64_t edge, struct hbm_found *f)
+{
+    unsigned d = ch->direction;
+    const struct hbm_queue *q = &ch->queues[d];
+    const struct hbm_bank *bank = hbm_bank(ch, number);
+    const struct hbm_group *group = hbm_group(p, ch, number);
+    uint64_t hits = bank->hits[d], ready;
+    if (engine_unlikely(bank->streak >= (uint32_t)hbm_params(p)->hit_cap)
+        && !(hits >> hbm_oldest(q, bank->waiting[d]) & 1))
+        hits = 0;
+    bool closed = bank->row == HBM_CLOSED;
+    if (hits)
+        ready = hbm_max(hbm_max(bank->column[d], group->column[d]), ch->column[d]);
+    else
+        ready = closed ? hbm_max(hbm_max(bank->act, group->act), ch->act) : bank->pre;
+    if (ready > edge) {
+        f->later = hbm_min(f->later, ready);
+        return;
+    }
+    unsigned place = hbm_oldest(q, hits ? hits : bank->waiting[d]), age = hbm_age(q, place);
+    if (hits) {
+        f->column_place = age < f->column_age ? place : f->column_place;
+        f->column_age = age < f->column_age ? age : f->column_age;
+    } else {
+        f->act_ready += closed;
+        f->pre_ready += !closed;
+        f->row_place = age < f->row_age ? place : f->row_place;
+        f->row_age = age < f->row_age ? age : f->row_age;
+    }
+}
+
+/* Issues the row command that was found. */
+static void hbm_issue_row(struct hbm *p, struct hbm_channel *ch, struct hbm_found *f, uint64_t edge)
+{
+    struct hbm_request *r = hbm_request(&ch->queues[ch->direction], f->row_place);
+    if (hbm_bank(ch, r->bank)->row == HBM_CLOSED) {
+        hbm_activate(p, ch, r->bank, r, edge);
+        f->act_ready--;
+        f->later = hbm_min(f->later, edge + p->t.rcd[ch->direction]);
+    } else {
+        HBM_COMMAND(ch, "PRE", r->bank, hbm_bank(ch, r->bank)->row, edge);
+        r->how |= HBM_PRECHARGED;
+        hbm_precharge(p, ch, r->bank, edge);
+        f->pre_ready--;
+        f->later = hbm_min(f->later, edge + p->t.rp);
+    }
+    if (f->act_ready)
+        f->later = hbm_min(f->later, hbm_max(edge + 1, ch->act));
+    if (f->pre_ready)
+        f->later = hbm_min(f->later, edge + 1);
+}
+
+/* Issues the column command that was found; the number of the request when that was a read. */
+static uint32_t hbm_issue_column(struct hbm *p, struct hbm_channel *ch, struct hbm_found *f,
+                                 uint64_t edge, uint64_t *done)
+{
+    enum hbm_direction d = (enum hbm_direction)ch->direction;
+    const struct hbm_request *r = hbm_request(&ch->queues[d], f->column_place);
+    *done = hbm_column(p, ch, d, r, edge);
+    hbm_dequeue(ch, d, f->column_place, r->bank);
+    f->later = hbm_min(f->later, edge + hbm_min(p->t.ccd_s, p->t.rtp));
+    return d == HBM_READ ? r->number : DRAM_TIMING_NONE;
+}
+
+/* Sets the edge of the next look. */
+static uint32_t hbm_look(struct hbm *p, struct hbm_channel *ch, uint64_t *done)
+{
+    struct hbm_found f = {HBM_PLACES, HBM_PLACES, 0, 0, 0, 0, HBM_NEVER};
+    uint32_t number = DRAM_TIMING_NONE;
+    uint64_t edge = ch->next;
+    if (edge >= ch->refresh) {
+        hbm_refresh(p, ch);
+        ch->next = hbm_min(hbm_bank(ch, 0)->act, ch->refresh);
+        return number;
+    }
+    hbm_choose_direction(p, ch);
+    unsigned direction = ch->direction;
+    for (uint64_t rest = ch->queues[direction].busy; rest; rest &= rest - 1)
+        hbm_consider(p, ch, (uint32_t)__builtin_ctzll(rest), edge, &f);
+    bool late = hbm_params(p)->commands == HBM_COMMANDS_TOGETHER && f.column_age < HBM_PLACES;
+    if (f.row_age < HBM_PLACES && late)
+        f.later = edge + 1;
+    else if (f.row_age < HBM_PLACES)
+        hbm_issue_row(p, ch, &f, edge);
+    if (f.column_age < HBM_PLACES) {
+        number = hbm_issue_column(p, ch, &f, edge, done);
+        hbm_choose_direction(p, ch);
+        if (ch->direction != direction)
+            f.later = edge + 1;
+    }
+    bool idle = !ch->queues[HBM_READ].count && !ch->queues[HBM_WRITE].count;
+    ch->next = idle ? HBM_NEVER : hbm_min(hbm_max(f.later, edge + 1), ch->refresh);
+    return number;
+}
+
+static uint32_t hbm_advance(struct part *self, uint64_t until_ps, uint64_t *done_ps)
+{
+    struct hbm *p = (struct hbm *)(void *)self;
+    uint64_t tck = (uint64_t)hbm_params(p)->tck, until = until_ps / tck, done = 0;
+    uint32_t number = DRAM_TIMING_NONE;
+    if (p->next > until)
+        return number;
+    uint64_t next = HBM_NEVER;
+    for (uint32_t i = 0; i < (uint32_t)hbm_params(p)->channels; i++) {
+        struct hbm_channel *ch = hbm_channel(p, i);
+        while (ch->next <= until && number == DRAM_TIMING_NONE)
+            number = hbm_look(p, ch, &done);
+        next = hbm_min(next, ch->next);
+    }
+    p->next = next;
+    *done_ps = done * tck;
+    return number;
+}
+
+static uint64_t hbm_next_ps(const struct part *self)
+{
+    const struct hbm *p = (const struct hbm *)(const void *)self;
+    return p->next == HBM_NEVER ? DRAM_TIMING_LATER : p->next * (uint64_t)hbm_params(p)->tck;
+}
+
+static const struct dram_timing_ops hbm_ops = {
+    .setup = hbm_setup,
+    .take = hbm_take,
+    .advance = hbm_advance,
+    .next_ps = hbm_next_ps,
+};

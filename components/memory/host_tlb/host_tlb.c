@@ -1,0 +1,147 @@
+/* Translates addresses of requests and passes them on, in order and with their tags; replies pass
+ * back as they are. One walk at a time. An address without a page ends the run: a host's program
+ * would have been ended by its operating system. */
+#include "host_tlb.gen.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "runtime/observe/hang.h"
+
+enum { LINE = 64 };
+
+struct host_tlb_entry {
+    uint64_t page, physical, used; /* page: number + 1; 0: empty */
+    uint32_t pid, bits;
+};
+
+struct host_tlb {
+    struct host_tlb_io io;
+    uint32_t entries; /* arena */
+    bool walking;
+    uint64_t uses;
+};
+
+static struct host_tlb_entry *entry_at(const struct host_tlb *c, uint32_t i)
+{
+    return arena_at(struct host_tlb_entry, c->entries) + i;
+}
+
+static void host_tlb_init(struct host_tlb *c)
+{
+    c->entries =
+        arena_allocate((size_t)host_tlb_params(c)->entries * sizeof(struct host_tlb_entry));
+}
+
+static struct host_tlb_entry *find(const struct host_tlb *c, uint32_t pid, uint64_t address)
+{
+    for (uint32_t i = 0; i < (uint32_t)host_tlb_params(c)->entries; i++) {
+        struct host_tlb_entry *e = entry_at(c, i);
+        if (e->page && e->pid == pid && e->page - 1 == address >> e->bits)
+            return e;
+    }
+    return NULL;
+}
+
+static bool take_walk(struct host_tlb *c)
+{
+    const struct translate_reply *m = host_tlb_translate_peek_reply(c);
+    const struct mem_request *first = host_tlb_top_peek(c);
+    if (!m)
+        return false;
+    uint64_t address = message_kind(first) == MEM_READ ? first->read.address : first->write.address;
+    uint32_t pid = message_kind(first) == MEM_READ ? first->read.pid : first->write.pid;
+    struct host_tlb_entry *oldest = entry_at(c, 0);
+    for (uint32_t i = 1; i < (uint32_t)host_tlb_params(c)->entries; i++)
+        if (entry_at(c, i)->used < oldest->used)
+            oldest = entry_at(c, i);
+    if (!m->found.valid)
+        engine_fail(&c->io.base, "process %" PRIu32 " has no page at 0x%" PRIx64, pid, address);
+    else
+        *oldest = (struct host_tlb_entry){.page = (address >> m->found.page_bits) + 1,
+                                          .physical = m->found.physical,
+                                          .pid = pid,
+                                          .bits = m->found.page_bits,
+                                          .used = ++c->uses};
+    c->walking = false;
+    host_tlb_translate_pop_reply(c);
+    return true;
+}
+
+static void send_on(struct host_tlb *c, const struct mem_request *m, uint64_t address)
+{
+    const void *from = host_tlb_top_payload(c);
+    if (message_kind(m) == MEM_READ) {
+        host_tlb_bottom_send_read(c, m->tag, address, m->read.size, m->read.pid, m->read.coherent);
+    } else if (message_kind(m) == MEM_WRITE) {
+        void *to = host_tlb_bottom_send_write(c, m->tag, address, m->write.pid);
+        memcpy(to, from, mem_write_payload_bytes(LINE));
+    } else {
+        void *to = host_tlb_bottom_send_atomic(c, m->tag, address, m->atomic.pid,
+                                               (enum atomic_op)m->atomic.op, m->atomic.size,
+                                               m->atomic.returns);
+        memcpy(to, from, mem_atomic_payload_bytes(LINE));
+    }
+}
+
+/* The first request goes on, or asks for its page. */
+static bool pass_request(struct host_tlb *c)
+{
+    const struct mem_request *m = host_tlb_top_peek(c);
+    if (!m || c->walking || !host_tlb_bottom_can_send(c))
+        return false;
+    if (message_kind(m) == MEM_FENCE) {
+        host_tlb_bottom_send_fence(c, m->tag, (enum scope)m->fence.scope, m->fence.acquire,
+                                   m->fence.release);
+        host_tlb_top_pop(c);
+        return true;
+    }
+    /* The address is the first field of all three; the process is at one place in two of them. */
+    uint64_t address = message_kind(m) == MEM_READ ? m->read.address : m->write.address;
+    uint32_t pid = message_kind(m) == MEM_READ ? m->read.pid : m->write.pid;
+    struct host_tlb_entry *e = find(c, pid, address);
+    if (!e) {
+        if (!host_tlb_translate_can_send(c))
+            return false;
+        host_tlb_translate_send_lookup(c, 0, address, pid);
+        c->walking = true;
+        c->io.stats.misses++;
+        return true;
+    }
+    e->used = ++c->uses;
+    c->io.stats.hits++;
+    send_on(c, m, e->physical + (address & (((uint64_t)1 << e->bits) - 1)));
+    host_tlb_top_pop(c);
+    return true;
+}
+
+static bool pass_replies(struct host_tlb *c)
+{
+    const struct mem_reply *m;
+    bool progress = false;
+    while ((m = host_tlb_bottom_peek_reply(c)) && host_tlb_top_can_reply(c)) {
+        if (message_kind(m) == MEM_DATA)
+            memcpy(mem_data_data(host_tlb_top_reply_data(c, m->tag), LINE),
+                   mem_data_data(host_tlb_bottom_reply_payload(c), LINE), LINE);
+        else
+            host_tlb_top_reply_done(c, m->tag);
+        host_tlb_bottom_pop_reply(c);
+        progress = true;
+    }
+    return progress;
+}
+
+static bool host_tlb_tick(struct host_tlb *c)
+{
+    bool progress = pass_replies(c);
+    if (c->walking)
+        progress |= take_walk(c);
+    return pass_request(c) || progress;
+}
+
+static unsigned host_tlb_outstanding(const struct host_tlb *c, struct hang_report *report)
+{
+    if (c->walking && report)
+        hang_note(report, "waits for a page");
+    return c->walking;
+}

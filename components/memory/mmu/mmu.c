@@ -1,0 +1,108 @@
+/* Page walker: up to `walkers` walks at a time, each answered `walk_latency` - 1 cycles after it
+ * was taken, with what the page table holds then. Inputs take turns. Walks all last equally long,
+ * so they end in the order in which they began. */
+#include "mmu.gen.h"
+
+#include "components/protocols/page_table/page_table.h"
+#include "runtime/observe/hang.h"
+
+struct mmu_walk {
+    uint64_t due;
+    uint64_t address;
+    uint32_t pid;
+    uint32_t input;
+    uint16_t tag;
+};
+
+struct mmu {
+    struct mmu_io io;
+    uint32_t walks; /* arena offset: struct mmu_walk [walkers], a ring */
+    uint32_t head;
+    uint32_t count;
+    uint32_t next_input;
+};
+
+static void mmu_init(struct mmu *c)
+{
+    c->walks = arena_allocate((size_t)mmu_params(c)->walkers * sizeof(struct mmu_walk));
+}
+
+static bool answer(struct mmu *c, const struct mmu_walk *w)
+{
+    if (!mmu_top_can_reply(c, w->input))
+        return false;
+    uint64_t physical = 0;
+    bool writable = false;
+    const struct page_table *table = mmu_page_table(c);
+    bool valid = page_table_find(table, w->pid, w->address, &physical, &writable);
+    mmu_top_reply_found(c, w->input, w->tag, physical, (uint8_t)table->page_bits, valid, writable);
+    c->io.stats.faults += !valid;
+    return true;
+}
+
+static bool finish(struct mmu *c)
+{
+    bool progress = false;
+    while (c->count) {
+        const struct mmu_walk *w = arena_at(struct mmu_walk, c->walks) + c->head;
+        if (w->due > mmu_now(c)) {
+            mmu_wake_at(c, w->due);
+            break;
+        }
+        if (!answer(c, w))
+            break;
+        c->head = c->head + 1 == mmu_params(c)->walkers ? 0 : c->head + 1;
+        c->count--;
+        progress = true;
+    }
+    return progress;
+}
+
+static void begin(struct mmu *c, uint32_t input, const struct translate_request *m)
+{
+    uint32_t walkers = (uint32_t)mmu_params(c)->walkers, at = c->head + c->count++;
+    struct mmu_walk *w = arena_at(struct mmu_walk, c->walks) + (at >= walkers ? at - walkers : at);
+    *w = (struct mmu_walk){.due = mmu_now(c) + (uint64_t)mmu_params(c)->walk_latency - 1,
+                           .address = m->lookup.address,
+                           .pid = m->lookup.pid,
+                           .input = input,
+                           .tag = m->tag};
+    c->io.stats.walks++;
+    stat_histogram_add(&c->io.stats.walks_in_flight, c->count);
+}
+
+static bool accept(struct mmu *c)
+{
+    uint32_t inputs = mmu_top_count(c), idle = 0;
+    bool progress = false;
+    while (c->count < mmu_params(c)->walkers && idle < inputs) {
+        uint32_t input = c->next_input;
+        const struct translate_request *m = mmu_top_peek(c, input);
+        c->next_input = input + 1 == inputs ? 0 : input + 1;
+        if (!m) {
+            idle++;
+            continue;
+        }
+        idle = 0;
+        begin(c, input, m);
+        mmu_top_pop(c, input);
+        progress = true;
+    }
+    return progress;
+}
+
+static bool mmu_tick(struct mmu *c)
+{
+    uint32_t first = c->next_input;
+    bool progress = accept(c);
+    if (!progress)
+        c->next_input = first; /* a tick that does nothing leaves no trace */
+    return finish(c) || progress;
+}
+
+static unsigned mmu_outstanding(const struct mmu *c, struct hang_report *report)
+{
+    if (report && c->count)
+        hang_note(report, "%u page walks are under way", c->count);
+    return c->count;
+}

@@ -1,0 +1,339 @@
+/* Shared TLB: takes up to `width` lookups a cycle, one of each input, inputs in turn; answers hits
+ * `latency` - 1 cycles later and asks below for pages it does not have, once each, whoever waits
+ * for them. Pages that are not mapped are not remembered.
+ *
+ * A shoot-down drops entries at once. A page that has been asked for may come with what was valid
+ * before, so it is asked for once more when it does, and the shoot-down is answered when all of
+ * those have been. One at a time. */
+#include "tlb.gen.h"
+
+#include "components/protocols/mem/index_pool.h"
+#include "components/protocols/translate/translation_table.h"
+#include "runtime/observe/hang.h"
+#include "runtime/sampling/kept.h"
+#include "runtime/link/message_note.h"
+#include "runtime/sampling/warm.h"
+
+#define TLB_WAITERS_PER_PAGE 64 /* on average */
+#define TLB_NONE             UINT32_MAX
+
+/* Who waits for a page. */
+struct tlb_waiter {
+    uint32_t next;
+    uint32_t input;
+    uint64_t address;
+    uint64_t since; /* cycle in which its lookup came */
+    uint16_t tag;
+    uint16_t lead; /* of its request */
+};
+
+struct tlb_page {
+    uint32_t first, last;
+    bool again; /* shot down after it was asked for: the answer may be an old one */
+    bool come;  /* its answer has; for notes, it would have in cycle `re_timed` */
+    uint64_t re_timed;
+};
+
+struct tlb {
+    struct tlb_io io;
+    struct translation_table table;
+    struct index_pool free_waiters;
+    uint32_t waiters; /* arena offsets */
+    uint32_t pages;   /* struct tlb_page by number of the page asked for */
+    /* Inputs whose oldest lookup is of a page that is neither here nor asked for, and could not be
+     * asked for: they are looked at again only when it can, or when somebody else has asked for
+     * their page, or it has come. */
+    uint32_t vain;      /* uint64_t, a bit an input */
+    uint32_t vain_page; /* uint64_t, by input: page_name() */
+    uint32_t vain_count;
+    uint32_t next_input;
+    struct note_server below;
+    uint32_t again_count; /* pages with `again` */
+    bool forgetting;      /* the oldest message at the control port has been worked on */
+};
+
+/* A lookup without time: see runtime/sampling/warm.h. */
+static void tlb_touch(struct component *self, const struct warm_access *a)
+{
+    struct tlb *c = (struct tlb *)(void *)self;
+    uint32_t i = translation_find(&c->table, a->pid, a->address);
+    if (kept_is_recorded())
+        kept_record(c->io.base.leaf, a->physical, 1u << a->page_bits, i != TRANSLATION_NONE);
+    if (i != TRANSLATION_NONE) {
+        translation_touch(&c->table, i);
+        return;
+    }
+    warm_pass(ring_number(c->io.bottom_request), a);
+    translation_enter(&c->table, a->pid, a->address, a->physical, a->page_bits, a->writable);
+}
+
+static void tlb_warm_drop(struct component *self)
+{
+    translation_table_flush(&((struct tlb *)(void *)self)->table);
+}
+
+static const struct warm_ops tlb_warm_ops = {.touch = tlb_touch, .drop = tlb_warm_drop};
+
+/* The ring of answers of an input. */
+static uint32_t answers_of(const struct tlb *c, uint32_t input)
+{
+    return engine_base.port_rings[2 * (c->io.top_first + input) + 1];
+}
+
+static void tlb_init(struct tlb *c)
+{
+    warm_register(&c->io.base, &tlb_warm_ops);
+    uint32_t mshrs = (uint32_t)tlb_params(c)->mshrs;
+    translation_table_init(&c->table, (uint32_t)tlb_params(c)->sets, (uint32_t)tlb_params(c)->ways,
+                           mshrs);
+    index_pool_init(&c->free_waiters, mshrs * TLB_WAITERS_PER_PAGE);
+    c->waiters = arena_allocate((size_t)mshrs * TLB_WAITERS_PER_PAGE * sizeof(struct tlb_waiter));
+    c->pages = arena_allocate(mshrs * sizeof(struct tlb_page));
+    for (uint32_t i = 0; i < mshrs; i++)
+        arena_at(struct tlb_page, c->pages)[i] =
+            (struct tlb_page){.first = TLB_NONE, .last = TLB_NONE};
+    c->vain = arena_allocate(((size_t)tlb_top_count(c) + 63) / 64 * sizeof(uint64_t));
+    c->vain_page = arena_allocate((size_t)tlb_top_count(c) * sizeof(uint64_t));
+    for (uint32_t i = 0; i < tlb_top_count(c); i++)
+        ring_add_pipeline(answers_of(c, i), (uint32_t)tlb_params(c)->latency - 1);
+}
+
+/* Process and page in one word. */
+static uint64_t page_name(const struct tlb *c, uint32_t pid, uint64_t address)
+{
+    return translation_key(&c->table, address) ^ (uint64_t)pid << 48;
+}
+
+static void set_vain(struct tlb *c, uint32_t input, uint32_t pid, uint64_t address)
+{
+    uint64_t *word = &arena_at(uint64_t, c->vain)[input / 64], bit = (uint64_t)1 << (input % 64);
+    c->vain_count += !(*word & bit);
+    *word |= bit;
+    arena_at(uint64_t, c->vain_page)[input] = page_name(c, pid, address);
+}
+
+/* What has been asked for or has come may concern others: those of page `name`, or `all`. */
+static void clear_vain(struct tlb *c, uint64_t name, bool all)
+{
+    const uint64_t *pages = arena_at(uint64_t, c->vain_page);
+    for (uint32_t w = 0; c->vain_count && w * 64 < tlb_top_count(c); w++) {
+        uint64_t *word = &arena_at(uint64_t, c->vain)[w];
+        for (uint64_t bits = *word; bits; bits &= bits - 1) {
+            if (!all && pages[w * 64 + (uint32_t)__builtin_ctzll(bits)] != name)
+                continue;
+            *word &= ~(bits & -bits);
+            c->vain_count--;
+        }
+    }
+}
+
+/* Of the page that was asked for under `number`. */
+static uint64_t pending_name(const struct tlb *c, uint32_t number)
+{
+    const struct translation_entry *e =
+        translation_entry(&c->table, c->table.sets * c->table.ways + number);
+    return e->key ^ (uint64_t)e->pid << 48;
+}
+
+static bool can_ask(const struct tlb *c)
+{
+    return translation_can_ask(&c->table) && index_pool_has(&c->free_waiters)
+           && tlb_bottom_can_send(c);
+}
+
+/* Asks for a page once more in place of its answer, the oldest reply. False: the port is full. */
+static bool ask_again(struct tlb *c, struct tlb_page *page, uint16_t number)
+{
+    const struct translation_entry *e =
+        translation_entry(&c->table, c->table.sets * c->table.ways + number);
+    if (!tlb_bottom_can_send(c))
+        return false;
+    tlb_bottom_send_lookup(c, number, e->key & ~(uint64_t)0xfff, e->pid);
+    page->again = false;
+    c->again_count--;
+    tlb_bottom_pop_reply(c);
+    return true;
+}
+
+/* Works on the shoot-down at the control port. */
+static bool forget(struct tlb *c)
+{
+    bool progress = !c->forgetting;
+    const struct tlb_control_request *m = tlb_control_peek(c);
+    if (!m)
+        return false;
+    uint64_t start = m->forget.address, end = start + m->forget.size;
+    for (uint32_t i = 0; !c->forgetting && i < (uint32_t)tlb_params(c)->mshrs; i++) {
+        struct tlb_page *page = arena_at(struct tlb_page, c->pages) + i;
+        if (translation_touches(&c->table, c->table.sets * c->table.ways + i, m->forget.pid, start,
+                                end)) {
+            c->again_count += !page->again;
+            page->again = true;
+        }
+    }
+    if (!c->forgetting)
+        c->io.stats.forgotten += translation_forget(&c->table, m->forget.pid, start, end);
+    c->forgetting = true;
+    if (c->again_count || !tlb_control_can_reply(c))
+        return progress;
+    tlb_control_reply_forgotten(c, m->tag);
+    tlb_control_pop(c);
+    c->forgetting = false;
+    return true;
+}
+
+/* A page has come. When would it have, behind the launches before? */
+static void note_come(struct tlb *c, struct tlb_page *page, uint64_t physical)
+{
+    const struct tlb_waiter *all = arena_at(struct tlb_waiter, c->waiters);
+    uint64_t asked = UINT64_MAX;
+    for (uint32_t i = page->first; i != TLB_NONE; i = all[i].next)
+        asked = all[i].since - all[i].lead < asked ? all[i].since - all[i].lead : asked;
+    page->come = true;
+    page->re_timed = note_server_answer(&c->below, all[page->first].since, tlb_now(c), asked,
+                                        kept_take(c->io.base.leaf, physical));
+}
+
+/* What has who waited for it lost? */
+static struct message_note note_walk(const struct tlb *c, const struct tlb_page *page,
+                                     const struct tlb_waiter *w)
+{
+    return (struct message_note){.page = message_note_cycles(message_note_lost(
+                                     w->since, tlb_now(c), w->since - w->lead, page->re_timed))};
+}
+
+/* Answers those who wait for a page; the page is entered when all are. */
+static bool take_pages(struct tlb *c)
+{
+    bool progress = false;
+    const struct translate_reply *m;
+    while ((m = tlb_bottom_peek_reply(c))) {
+        struct tlb_page *page = arena_at(struct tlb_page, c->pages) + m->tag;
+        if (page->again) {
+            if (!ask_again(c, page, m->tag))
+                return progress;
+            progress = true;
+            continue;
+        }
+        if (!page->come && page->first != TLB_NONE)
+            note_come(c, page, m->found.physical);
+        while (page->first != TLB_NONE) {
+            uint32_t i = page->first;
+            const struct tlb_waiter *w = arena_at(struct tlb_waiter, c->waiters) + i;
+            if (!tlb_top_can_reply(c, w->input))
+                return progress;
+            message_note_next(ring_place_of(answers_of(c, w->input)), note_walk(c, page, w));
+            tlb_top_reply_found(c, w->input, w->tag, m->found.physical, m->found.page_bits,
+                                m->found.valid, m->found.writable);
+            page->first = w->next;
+            index_pool_give(&c->free_waiters, i);
+            progress = true;
+        }
+        uint32_t page_bits = c->table.page_bits;
+        uint64_t name = pending_name(c, m->tag);
+        translation_fill(&c->table, m->tag, m->found.physical, m->found.page_bits,
+                         m->found.writable, m->found.valid);
+        page->come = false;
+        tlb_bottom_pop_reply(c);
+        clear_vain(c, name, c->table.page_bits != page_bits);
+        progress = true;
+    }
+    return progress;
+}
+
+static void wait_for_page(struct tlb *c, uint32_t page, uint32_t input,
+                          const struct translate_request *m)
+{
+    uint32_t i = index_pool_take(&c->free_waiters);
+    struct tlb_waiter *all = arena_at(struct tlb_waiter, c->waiters);
+    struct tlb_page *p = arena_at(struct tlb_page, c->pages) + page;
+    all[i] = (struct tlb_waiter){.next = TLB_NONE,
+                                 .input = input,
+                                 .address = m->lookup.address,
+                                 .since = message_cycle((const void *)m),
+                                 .tag = m->tag,
+                                 .lead = message_lead(m)};
+    if (p->first == TLB_NONE)
+        p->first = i;
+    else
+        all[p->last].next = i;
+    p->last = i;
+    c->io.stats.misses++;
+}
+
+/* Takes the lookup `m` of an input, or returns false without a trace. */
+static bool take(struct tlb *c, uint32_t input, const struct translate_request *m)
+{
+    uint64_t address = m->lookup.address;
+    uint32_t pid = m->lookup.pid, i = translation_find(&c->table, pid, address);
+    if (i == TRANSLATION_NONE) {
+        if (!can_ask(c)) {
+            set_vain(c, input, pid, address);
+            return false;
+        }
+        clear_vain(c, page_name(c, pid, address), false);
+        uint32_t page = translation_ask(&c->table, pid, address);
+        tlb_bottom_send_lookup(c, (uint16_t)page, address, pid);
+        wait_for_page(c, page, input, m);
+    } else if (translation_is_pending(&c->table, i)) {
+        if (!index_pool_has(&c->free_waiters))
+            return false;
+        wait_for_page(c, translation_pending_number(&c->table, i), input, m);
+        c->io.stats.mshr_hits++;
+    } else {
+        if (!tlb_top_can_reply(c, input))
+            return false;
+        const struct translation_entry *e = translation_entry(&c->table, i);
+        message_note_next(ring_place_of(answers_of(c, input)), (struct message_note){0});
+        tlb_top_reply_found(c, input, m->tag, e->physical, (uint8_t)c->table.page_bits, true,
+                            e->writable);
+        translation_touch(&c->table, i);
+        c->io.stats.hits++;
+    }
+    c->io.stats.lookups++;
+    return true;
+}
+
+/* Offers a lookup to the inputs `from` .. `end` - 1 that may have one. */
+static int64_t take_from(struct tlb *c, uint32_t from, uint32_t end, int64_t room)
+{
+    const uint64_t *vain = arena_at(uint64_t, c->vain);
+    bool ask = c->vain_count && can_ask(c);
+    for (uint32_t w = from / 64; w * 64 < end && room; w++) {
+        uint64_t bits = component_pending(&c->io.base, w);
+        if (w == from / 64)
+            bits &= UINT64_MAX << (from % 64);
+        if (end - w * 64 < 64)
+            bits &= ((uint64_t)1 << (end - w * 64)) - 1;
+        for (; room && (bits &= ask ? UINT64_MAX : ~vain[w]); bits &= bits - 1) {
+            uint32_t input = w * 64 + (uint32_t)__builtin_ctzll(bits);
+            const struct translate_request *m = tlb_top_peek(c, input);
+            if (!m || !take(c, input, m))
+                continue;
+            tlb_top_pop(c, input);
+            c->next_input = input + 1 == tlb_top_count(c) ? 0 : input + 1;
+            room--;
+            ask = ask && can_ask(c);
+        }
+    }
+    return room;
+}
+
+static bool tlb_tick(struct tlb *c)
+{
+    bool progress = take_pages(c);
+    progress |= tlb_control_is_connected(c) && forget(c);
+    int64_t width = tlb_params(c)->width, room = width;
+    uint32_t first = c->next_input;
+    room = take_from(c, first, tlb_top_count(c), room);
+    room = take_from(c, 0, first, room);
+    return room < width || progress;
+}
+
+static unsigned tlb_outstanding(const struct tlb *c, struct hang_report *report)
+{
+    if (report && c->table.pending_count)
+        hang_note(report, "%u pages have been asked for below, %u lookups wait for them",
+                  c->table.pending_count, index_pool_used(&c->free_waiters));
+    return c->table.pending_count;
+}

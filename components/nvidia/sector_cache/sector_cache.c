@@ -1,0 +1,325 @@
+/* Cache of sectors: what it does in a cycle. State and invariants are in sector_state.h, single
+ * requests in sector_take.h.
+ *
+ * A cycle, in this order: answers from below, control, requests. Requests are taken in order; one
+ * that cannot be taken holds the ones behind it. An answer is sent at once into the ring of
+ * answers, in which it spends `latency` - 1 cycles, so that with connections of one cycle a hit
+ * takes latency + 1 from request sent to answer seen, and a miss as much more as its answer from
+ * below.
+ *
+ * Answers from below have a port of their own and keep no bank busy. A cache that writes through
+ * answers a store when its answer has come from below.
+ *
+ * Flush, invalidate and carve wait until everything taken is answered; nothing new is taken
+ * meanwhile. */
+#include "sector_cache.gen.h"
+
+#include "sector_take.h"
+#include "sector_warm.h"
+
+#include "runtime/observe/hang.h"
+
+static void sector_cache_init(struct sector_cache *c)
+{
+    const struct sector_cache_params *k = sector_cache_params(c);
+    uint32_t sets = (uint32_t)k->sets, ways = (uint32_t)k->ways, lines = sets * ways;
+    c->mshr_count = (uint32_t)k->mshrs;
+    if (k->allocate == SECTOR_CACHE_ALLOCATE_STREAMING && c->mshr_count < lines)
+        c->mshr_count = lines < 8192 ? lines : 8192;
+    uint32_t chains = 1, targets = c->mshr_count * (uint32_t)k->targets;
+    while (chains < c->mshr_count)
+        chains *= 2;
+    targets = targets < 65536 ? targets : 65536; /* there are no more tags */
+    sector_hash_init(&c->hash, k->index, k->sets);
+    c->sets = arena_allocate(sets * sizeof(struct sector_set));
+    c->hints = arena_allocate((size_t)sets * sector_hint_words(c) * sizeof(uint64_t));
+    c->tags = arena_allocate(lines * sizeof(uint64_t));
+    c->lines = arena_allocate(lines * sizeof(struct sector_line));
+    for (uint32_t i = 0; i < lines; i++)
+        *sector_tag_at(c, i) = SECTOR_FREE;
+    c->mshrs = arena_allocate(c->mshr_count * sizeof(struct sector_mshr));
+    c->chains = arena_allocate(chains * sizeof(uint32_t));
+    c->chain_mask = chains - 1;
+    for (uint32_t i = 0; i < chains; i++)
+        arena_at(uint32_t, c->chains)[i] = SECTOR_NONE;
+    c->targets = arena_allocate(targets * sizeof(struct sector_target));
+    c->sent = arena_allocate(c->mshr_count * sizeof(struct sector_sent));
+    c->banks = arena_allocate((size_t)k->banks * sizeof(uint64_t));
+    index_pool_init(&c->free_mshrs, c->mshr_count);
+    index_pool_init(&c->free_targets, targets);
+    index_pool_init(&c->free_sent, c->mshr_count);
+    sector_carve(c, (uint64_t)k->shared);
+    ring_add_pipeline(ring_number(c->io.top_reply), (uint32_t)k->latency - 1);
+    sector_cache_replacement_ops(c)->setup(sector_cache_replacement(c), sets, ways);
+    warm_register(&c->io.base, &sector_cache_warm_ops);
+}
+
+/* ---- answers from below ---- */
+
+/* The sectors of an answer go to their line and to those who wait for them. */
+static void install(struct sector_cache *c, struct sector_mshr *mshr, unsigned sectors)
+{
+    uint32_t set = sector_set_of(c, mshr->number), line = sector_find(c, set, mshr->number);
+    if (line == SECTOR_NONE) { /* allocate = fill; without room nothing is kept */
+        line = make_room(c, set);
+        if (line != SECTOR_NONE)
+            sector_claim(c, line, mshr->number);
+        if (line != SECTOR_NONE && (mshr->pending & ~sectors))
+            sector_mark_pending(c, line, mshr->pending & ~sectors);
+    }
+    if (line != SECTOR_NONE)
+        sector_install(c, line, sectors);
+    mshr->pending &= (uint8_t)~sectors;
+    for (uint32_t i = mshr->targets ? mshr->first : SECTOR_NONE; i != SECTOR_NONE;
+         i = sector_target_at(c, i)->next)
+        sector_target_at(c, i)->need &= (uint8_t)~sectors;
+    c->installed = true;
+}
+
+static void serve(struct sector_cache *c, uint64_t number, const struct sector_target *t)
+{
+    if (t->atomic)
+        atomic_happens(c, sector_find(c, sector_set_of(c, number), number), number, t->sectors,
+                       t->count);
+    sector_cache_top_reply_data(c, t->tag, t->sectors);
+    c->unanswered--;
+}
+
+/* false: somebody has all sectors now, but there is no room for more answers. */
+static bool serve_targets(struct sector_cache *c, struct sector_mshr *mshr)
+{
+    uint32_t *link = &mshr->first, before = SECTOR_NONE;
+    for (uint32_t rest = mshr->targets; rest; rest--) {
+        uint32_t i = *link;
+        struct sector_target *t = sector_target_at(c, i);
+        if (t->need) {
+            before = i;
+            link = &t->next;
+            continue;
+        }
+        if (!sector_cache_top_can_reply(c))
+            return false;
+        serve(c, mshr->number, t);
+        *link = t->next;
+        if (mshr->last == i)
+            mshr->last = before;
+        mshr->targets--;
+        index_pool_give(&c->free_targets, i);
+    }
+    return true;
+}
+
+static bool fill(struct sector_cache *c, uint32_t number, unsigned sectors)
+{
+    struct sector_mshr *mshr = sector_mshr_at(c, number);
+    if (!c->installed)
+        install(c, mshr, sectors);
+    if (!serve_targets(c, mshr))
+        return false;
+    c->installed = false;
+    if (!mshr->pending && !mshr->targets)
+        mshr_close(c, number);
+    return true;
+}
+
+/* The answer to what was sent below with a tag of its own. */
+static bool acknowledge(struct sector_cache *c, uint32_t number, unsigned sectors)
+{
+    struct sector_sent sent = arena_at(struct sector_sent, c->sent)[number];
+    if (sent.kind != SECTOR_SENT_WRITE_BACK) {
+        if (!sector_cache_top_can_reply(c))
+            return false;
+        if (sent.kind == SECTOR_SENT_DATA)
+            sector_cache_top_reply_data(c, sent.tag, (uint8_t)sectors);
+        else
+            sector_cache_top_reply_done(c, sent.tag);
+        c->unanswered--;
+    }
+    index_pool_give(&c->free_sent, number);
+    return true;
+}
+
+static bool take_answers(struct sector_cache *c)
+{
+    const struct sector_mem_reply *m;
+    bool progress = false;
+    while ((m = sector_cache_bottom_peek_reply(c))) {
+        bool done = m->tag < c->mshr_count
+                        ? fill(c, m->tag, m->data.sectors & SECTOR_ALL)
+                        : acknowledge(c, m->tag - c->mshr_count, m->data.sectors);
+        if (!done)
+            break;
+        sector_cache_bottom_pop_reply(c);
+        progress = true;
+    }
+    return progress;
+}
+
+/* ---- control ---- */
+
+static void start_control(struct sector_cache *c)
+{
+    static const uint8_t jobs[] = {[SECTOR_CONTROL_FLUSH] = SECTOR_JOB_FLUSH,
+                                   [SECTOR_CONTROL_INVALIDATE] = SECTOR_JOB_INVALIDATE,
+                                   [SECTOR_CONTROL_CARVE] = SECTOR_JOB_CARVE};
+    const struct sector_control_request *m = sector_cache_control_peek(c);
+    if (c->job != SECTOR_JOB_NONE || !m)
+        return;
+    c->job = jobs[message_kind(m)];
+    c->flushed = 0;
+}
+
+/* Sends dirty lines below in order of their places, as many as there is room for. */
+static bool write_back_all(struct sector_cache *c)
+{
+    bool progress = false;
+    for (; c->dirty_lines; c->flushed++) {
+        if (!sector_line_at(c, c->flushed)->dirty)
+            continue;
+        if (!can_send(c))
+            break;
+        write_back(c, c->flushed);
+        progress = true;
+    }
+    return progress;
+}
+
+static bool finish_control(struct sector_cache *c)
+{
+    const struct sector_control_request *m = sector_cache_control_peek(c);
+    if (!sector_cache_control_can_reply(c))
+        return false;
+    if (c->job != SECTOR_JOB_FLUSH && c->dirty_lines) {
+        engine_fail(&c->io.base, "%s would lose %u dirty lines; flush first",
+                    c->job == SECTOR_JOB_CARVE ? "carve" : "invalidate", c->dirty_lines);
+        return false;
+    }
+    if (c->job == SECTOR_JOB_CARVE && m->carve.shared > sector_cache_params(c)->size) {
+        engine_fail(&c->io.base, "carve: %u bytes of shared memory are more than the cache has",
+                    m->carve.shared);
+        return false;
+    }
+    if (c->job != SECTOR_JOB_FLUSH || m->flush.invalidate)
+        sector_drop_all(c);
+    if (c->job == SECTOR_JOB_CARVE)
+        sector_carve(c, m->carve.shared);
+    sector_cache_control_reply_finished(c, m->tag);
+    sector_cache_control_pop(c);
+    c->job = SECTOR_JOB_NONE;
+    return true;
+}
+
+static bool work_on_control(struct sector_cache *c)
+{
+    bool progress = false;
+    if (c->unanswered || index_pool_used(&c->free_mshrs))
+        return false;
+    if (c->job == SECTOR_JOB_FLUSH)
+        progress = write_back_all(c);
+    if ((c->job == SECTOR_JOB_FLUSH && c->dirty_lines) || index_pool_used(&c->free_sent))
+        return progress;
+    return finish_control(c) || progress;
+}
+
+/* ---- requests ---- */
+
+/* Takes the banks of a request for as long as its sectors need. false: one is busy; the tick asks
+ * to be called when it is not. */
+static bool claim_banks(struct sector_cache *c, uint64_t number, unsigned sectors, bool claim)
+{
+    uint64_t *banks = arena_at(uint64_t, c->banks), now = component_tick_now(&c->io.base),
+             free_at = 0;
+    uint64_t mask = (uint64_t)(sector_cache_params(c)->banks - 1);
+    for (unsigned rest = sectors; rest; rest &= rest - 1) {
+        uint64_t *bank = &banks[(number * 4 + (unsigned)__builtin_ctz(rest)) & mask];
+        free_at = *bank > free_at ? *bank : free_at;
+        if (claim)
+            *bank = (*bank > now ? *bank : now) + 1;
+    }
+    if (!claim && free_at > now) {
+        sector_cache_wake_at(c, free_at);
+        return false;
+    }
+    return true;
+}
+
+static bool hold(struct sector_cache *c, bool conflict)
+{
+    bool *counted = conflict ? &c->head_conflicted : &c->head_failed;
+    *(conflict ? &c->io.stats.bank_conflicts : &c->io.stats.reservation_fails) += !*counted;
+    *counted = true;
+    if (!c->blocked_since)
+        c->blocked_since = component_tick_now(&c->io.base) + 1;
+    return false;
+}
+
+/* The oldest request of `top`. */
+static bool take_head(struct sector_cache *c, const struct sector_mem_request *m)
+{
+    uint64_t number = m->load.address / SECTOR_LINE;
+    unsigned sectors = SECTOR_OF_REQUEST(m) & SECTOR_ALL;
+    if (engine_unlikely(!sectors || !c->ways_used)) {
+        engine_fail(&c->io.base,
+                    sectors ? "address 0x%llx is asked for, but shared memory has taken all ways"
+                            : "a request of no sectors of the line at 0x%llx",
+                    (unsigned long long)m->load.address);
+        return false;
+    }
+    bool banked = message_kind(m) != SECTOR_MEM_FILL;
+    if (banked && !claim_banks(c, number, sectors, false))
+        return hold(c, true);
+    if (!take(c, m))
+        return hold(c, false);
+    if (banked)
+        claim_banks(c, number, sectors, true);
+    if (c->blocked_since)
+        c->io.stats.blocked += component_tick_now(&c->io.base) + 1 - c->blocked_since;
+    c->blocked_since = 0;
+    c->head_conflicted = c->head_failed = false;
+    return true;
+}
+
+/* true: as many as a cycle allows were taken, so there may be more. */
+static bool take_requests(struct sector_cache *c)
+{
+    const struct sector_mem_request *m;
+    int64_t room = sector_cache_params(c)->ports;
+    while (room && c->job == SECTOR_JOB_NONE && (m = sector_cache_top_peek(c))) {
+        if (!take_head(c, m))
+            return false;
+        sector_cache_top_pop(c);
+        room--;
+    }
+    return !room;
+}
+
+static bool sector_cache_tick(struct sector_cache *c)
+{
+    bool progress = take_answers(c);
+    if (sector_cache_control_is_connected(c))
+        start_control(c);
+    progress |= take_requests(c);
+    if (c->job != SECTOR_JOB_NONE)
+        progress |= work_on_control(c);
+    return progress;
+}
+
+static unsigned sector_cache_outstanding(const struct sector_cache *c, struct hang_report *report)
+{
+    static const char *const jobs[] = {"", "flush", "invalidation", "carve"};
+    for (uint32_t i = 0; report && i < c->mshr_count; i++)
+        if (sector_mshr_at(c, i)->used)
+            hang_note(report, "line 0x%llx has been asked for below; %u requests wait for it",
+                      (unsigned long long)(sector_mshr_at(c, i)->number * SECTOR_LINE),
+                      sector_mshr_at(c, i)->targets);
+    if (report && index_pool_used(&c->free_sent))
+        hang_note(report, "%u stores, atomics or loads sent below are not answered",
+                  index_pool_used(&c->free_sent));
+    if (report && c->job != SECTOR_JOB_NONE)
+        hang_note(report, "a %s is being worked on", jobs[c->job]);
+    if (report && c->blocked_since)
+        hang_note(report, "the oldest request cannot be taken since cycle %llu",
+                  (unsigned long long)(c->blocked_since - 1));
+    return c->unanswered + index_pool_used(&c->free_sent) + index_pool_used(&c->free_mshrs)
+           + (c->job != SECTOR_JOB_NONE);
+}

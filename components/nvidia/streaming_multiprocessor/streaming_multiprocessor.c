@@ -1,0 +1,146 @@
+/* Streaming multiprocessor: takes thread blocks, replays their warps, answers when they end.
+ *
+ * One tick, in the order in which results reach those who wait for them: what ends now, answers of
+ * memory, the memory unit, issue, fetch; then new blocks, whose warps begin in the next cycle. All
+ * waiting is by time stamp, so an SM whose warps all wait sleeps until the earliest of them, and
+ * one without blocks sleeps for good. */
+#include "streaming_multiprocessor.gen.h"
+
+#include "runtime/observe/hang.h"
+#include "runtime/sampling/warm.h"
+
+#include "sm_issue.h"
+#include "sm_memory.h"
+#include "sm_state.h"
+#include "sm_warp.h"
+
+/* For kernels without time (runtime/sampling/warm.h): what the control port would be told. */
+static void sm_warm_begin(struct component *self)
+{
+    const struct streaming_multiprocessor *c =
+        (const struct streaming_multiprocessor *)(void *)self;
+    if (streaming_multiprocessor_control_is_connected(c))
+        warm_drop(ring_number(c->io.mem_request));
+}
+
+static void sm_warm_carve(struct component *self, uint32_t bytes)
+{
+    struct streaming_multiprocessor *c = (struct streaming_multiprocessor *)(void *)self;
+    if (!streaming_multiprocessor_control_is_connected(c) || bytes == c->carve)
+        return;
+    warm_carve(ring_number(c->io.control_request), bytes);
+    c->carve = bytes;
+}
+
+static const struct warm_ops sm_warm_ops = {.begin = sm_warm_begin, .carve = sm_warm_carve};
+
+static void streaming_multiprocessor_init(struct streaming_multiprocessor *c)
+{
+    const struct streaming_multiprocessor_params *params = streaming_multiprocessor_params(c);
+    warm_register(&c->io.base, &sm_warm_ops);
+    warm_register_unit(&c->io.base, ring_number(c->io.mem_request), RING_NONE, RING_NONE, 0);
+    c->event_table = arena_allocate(SM_EVENTS * sizeof(struct sm_event));
+    c->pending_table = arena_allocate((size_t)params->in_flight * sizeof(struct sm_pending));
+    c->queue_table = arena_allocate(sizeof(struct sm_access) * SM_QUEUE * SM_SUB_CORES);
+    c->free_event = SM_NONE;
+    for (uint16_t i = 0; i < (uint16_t)params->in_flight; i++)
+        sm_pending(c, i)->next = i + 1 < (uint16_t)params->in_flight ? (uint16_t)(i + 1) : SM_NONE;
+    for (uint32_t i = 0; i < SM_WHEEL; i++)
+        c->wheel[i] = SM_NONE;
+    c->free_warps = params->warps == SM_WARPS ? UINT64_MAX : sm_bit((uint32_t)params->warps) - 1;
+}
+
+/* Before the first block of a kernel whose shared memory needs another part of the L1, and behind
+ * the last block of all. */
+static bool control_receive(struct streaming_multiprocessor *c)
+{
+    bool progress = false;
+    while (streaming_multiprocessor_control_peek_reply(c)) {
+        streaming_multiprocessor_control_pop_reply(c);
+        c->asked--;
+        progress = true;
+    }
+    return progress;
+}
+
+/* Blocks wait at the door while the L1 changes its parts. */
+static bool blocks_take(struct streaming_multiprocessor *c, uint64_t now)
+{
+    const struct thread_block_request *m;
+    bool progress = false;
+    while (!c->asked && !c->forget && (m = streaming_multiprocessor_work_peek(c))) {
+        const struct trace_block *b = trace_block(streaming_multiprocessor_stream(c), m->run.block);
+        if (streaming_multiprocessor_control_is_connected(c) && !c->resident
+            && b->carve != c->carve) {
+            if (!streaming_multiprocessor_control_can_send(c))
+                break;
+            streaming_multiprocessor_control_send_carve(c, 0, b->carve);
+            c->carve = b->carve;
+            c->asked++;
+            return true;
+        }
+        block_start(c, m->run.block, m->tag, now);
+        streaming_multiprocessor_work_pop(c);
+        progress = true;
+    }
+    return progress;
+}
+
+/* Reports ends; an SM that is empty has its L1 forget everything. */
+static bool blocks_end(struct streaming_multiprocessor *c, uint64_t now)
+{
+    if (!c->blocks_over)
+        return false;
+    bool progress = blocks_report(c, now);
+    if (!c->resident)
+        c->forget = streaming_multiprocessor_control_is_connected(c);
+    return progress;
+}
+
+static bool l1_forget(struct streaming_multiprocessor *c)
+{
+    if (!streaming_multiprocessor_control_can_send(c))
+        return false;
+    streaming_multiprocessor_control_send_invalidate(c, 0);
+    c->forget = false;
+    c->asked++;
+    return true;
+}
+
+static bool streaming_multiprocessor_tick(struct streaming_multiprocessor *c)
+{
+    uint64_t now = streaming_multiprocessor_now(c), at = ENGINE_NEVER;
+    bool progress = false;
+    if (c->resident) {
+        progress |= events_end(c, now);
+        progress |= memory_receive(c);
+        progress |= memory_step(c, now, &at);
+        progress |= warps_issue(c, now, &at);
+        progress |= c->fetch && warps_fetch(c);
+        progress |= blocks_end(c, now);
+    }
+    progress |= c->forget && l1_forget(c);
+    progress |= c->asked && control_receive(c);
+    progress |= blocks_take(c, now);
+    if (!progress && c->resident) {
+        uint64_t event = sm_event_next(c, now);
+        streaming_multiprocessor_wake_at(c, event < at ? event : at);
+    }
+    return progress;
+}
+
+static unsigned streaming_multiprocessor_outstanding(const struct streaming_multiprocessor *c,
+                                                     struct hang_report *report)
+{
+    if (report && c->resident) {
+        unsigned barrier = 0, memory = 0, live = 0;
+        for (uint32_t i = 0; i < SM_WARPS; i++) {
+            live += c->warp[i].used;
+            barrier += c->warp[i].used && c->warp[i].waits_barrier;
+            memory += c->warp[i].used && c->warp[i].accesses;
+        }
+        hang_note(report, "%u blocks, %u warps: %u wait at a barrier, %u have accesses under way",
+                  c->resident, live, barrier, memory);
+    }
+    return c->resident + c->asked + c->forget;
+}

@@ -1,0 +1,403 @@
+/* Plays a list of traces. Commands are taken in their order: a copy when it may take effect, a
+ * kernel when there is a slot for it. Kernels of one CUDA stream run one behind the other, those of
+ * different streams side by side, the older one first where both have a block that fits.
+ *
+ * In a cycle each SM gets one block at most, in turn from behind the one that got the last; the
+ * player knows what is free everywhere, so nobody refuses. */
+#include "trace_player.gen.h"
+
+#include "runtime/observe/hang.h"
+#include "trace_sample.h"
+
+static const char *instance_text(uint32_t offset)
+{
+    return engine_base.platform->strings + offset;
+}
+
+/* There is one list, so one player can play it: the first instance of this type. */
+static uint32_t first_player(const struct trace_player *p)
+{
+    const struct platform_instance *all = engine_base.platform->instances;
+    const char *own = instance_text(all[p->io.base.leaf].type);
+    uint32_t i = 0;
+    while (strcmp(instance_text(all[i].type), own) != 0)
+        i++;
+    return i;
+}
+
+static void trace_player_init(struct trace_player *p)
+{
+    const struct trace_player_params *params = trace_player_params(p);
+    uint32_t sms = trace_player_work_count(p);
+    if (first_player(p) == p->io.base.leaf) {
+        trace_files_close();
+        touch_close();
+        profile_close();
+    }
+    platform_sass_trace(); /* we are the one who plays it */
+    p->whole = (struct sm_room){(uint32_t)params->threads, (uint32_t)params->blocks,
+                                (uint32_t)params->registers, (uint32_t)params->shared};
+    p->rooms = arena_allocate(sms * sizeof(struct sm_room));
+    for (uint32_t i = 0; i < sms; i++)
+        *player_room(p, i) = p->whole;
+    trace_writer_init(&p->writer, trace_player_stream(p), (uint64_t)params->memory,
+                      sms * (uint32_t)params->blocks + 2 * (uint32_t)params->kernels);
+    for (uint32_t i = 0; i < (uint32_t)params->kernels; i++)
+        p->kernel[i].insts = arena_allocate(TRACE_INSTS * sizeof(struct trace_inst));
+}
+
+/* ---- kernels ---- */
+
+/* false: a block of this kernel fits nowhere, ever. */
+static bool kernel_measure(struct trace_player *p, struct player_kernel *k,
+                           const struct sass_header *header)
+{
+    const struct trace_player_params *params = trace_player_params(p);
+    uint64_t threads = (uint64_t)header->block[0] * header->block[1] * header->block[2];
+    uint64_t registers = header->registers < 255 ? header->registers : 255;
+    uint64_t shared = header->shared_bytes + (uint64_t)params->shared_system;
+    const char *limit = "threads";
+    if (threads <= 32 * TRACE_WARPS && shared <= INT32_MAX) {
+        k->block = sm_room_of_block(&p->whole, (uint32_t)threads, (uint32_t)registers, shared,
+                                    (uint32_t)params->register_unit, (uint32_t)params->sub_cores,
+                                    (uint64_t)params->shared_unit);
+        k->per_sm = sm_room_count(&p->whole, &k->block, &limit);
+        k->carve = sm_room_carve(k->per_sm * k->block.shared, p->whole.shared);
+        if (k->per_sm && threads)
+            return true;
+    }
+    snprintf(trace_files.error, sizeof trace_files.error,
+             "%s: a block of %llu threads, %llu registers a thread and %llu bytes of shared memory "
+             "does not fit on an SM: not enough %s",
+             trace_files.list.commands[k->command].name, (unsigned long long)threads,
+             (unsigned long long)registers, (unsigned long long)shared, limit);
+    return false;
+}
+
+/* Its trace. A binary copy is looked for after it is known that more than the header is wanted. */
+static const struct sass_trace *kernel_open(struct trace_player *p, struct player_kernel *k,
+                                            uint32_t slot)
+{
+    bool some = platform_sampling()->kernels != NULL;
+    const struct sass_trace *trace = trace_file_open(slot, k->command, some);
+    if (!trace)
+        return NULL;
+    sample_take(p, k, trace->header.kernel_name);
+    return some && k->way != SAMPLING_SKIPPED ? trace_file_open(slot, k->command, false) : trace;
+}
+
+static bool kernel_take(struct trace_player *p)
+{
+    uint32_t slot = 0;
+    while (slot < (uint32_t)trace_player_params(p)->kernels && p->kernel[slot].phase != PLAYER_FREE)
+        slot++;
+    if (slot == (uint32_t)trace_player_params(p)->kernels)
+        return false;
+    struct player_kernel *k = &p->kernel[slot];
+    *k = (struct player_kernel){.phase = PLAYER_WAITING,
+                                .command = p->command,
+                                .insts = k->insts,
+                                .reading = TRACE_NOTHING,
+                                .next = TRACE_NOTHING};
+    const struct sass_trace *trace = kernel_open(p, k, slot);
+    bool good = trace && !trace->is_raw && trace->layout.mask_digits <= 8
+                && kernel_measure(p, k, &trace->header);
+    if (!good) {
+        if (trace && trace->is_raw)
+            trace_files_report(NULL, true, trace->path, 0,
+                               "a raw trace; 'heddle trace group' makes one that can be played");
+        else if (trace && trace->layout.mask_digits > 8)
+            trace_files_report(NULL, true, trace->path, 0, "warps of 64 lanes cannot be played");
+        player_fail(p);
+        k->phase = PLAYER_FREE;
+        return false;
+    }
+    k->stream = trace->header.stream;
+    k->local_base = trace->header.local_base;
+    p->order[p->order_count++] = slot;
+    p->command++;
+    return true;
+}
+
+/* Is it the oldest one of its CUDA stream? */
+static bool kernel_is_due(const struct trace_player *p, uint32_t position)
+{
+    if (sample_in_turn())
+        return position == 0;
+    for (uint32_t i = 0; i < position; i++)
+        if (p->kernel[p->order[i]].stream == p->kernel[p->order[position]].stream)
+            return false;
+    return true;
+}
+
+/* A kernel that was under way when a state file was written has no record in another process. */
+static void kernel_launch(struct trace_player *p, struct player_kernel *k)
+{
+    char name[SAMPLE_NAME];
+    uint32_t slot = (uint32_t)(k - p->kernel);
+    const struct sass_trace *trace = trace_file_at(slot, k->command, k->events);
+    struct trace_file *file = &trace_files.file[slot];
+    if (!trace) {
+        player_fail(p);
+        return;
+    }
+    k->phase = PLAYER_LAUNCHING;
+    k->start_at = trace_player_now(p) + (uint64_t)trace_player_params(p)->launch_latency;
+    sass_name_plain(trace->header.kernel_name, name, sizeof name);
+    file->record = kernel_begin(&p->io.base, name, trace->header.kernel_name, 0);
+    file->has_record = true;
+}
+
+static void kernel_finish(struct trace_player *p, uint32_t position)
+{
+    uint32_t slot = p->order[position];
+    struct player_kernel *k = &p->kernel[slot];
+    struct trace_file *file = &trace_files.file[slot];
+    struct sass_trace *trace = trace_file_at(slot, k->command, k->events);
+    if (trace)
+        sass_trace_report_unknown(trace);
+    if (file->has_record) {
+        sample_describe(k, file->record);
+        kernel_end(&p->io.base, file->record);
+    }
+    trace_file_close(file);
+    k->phase = PLAYER_FREE;
+    p->io.stats.kernels_done++;
+    p->order_count--;
+    for (uint32_t i = position; i < p->order_count; i++)
+        p->order[i] = p->order[i + 1];
+}
+
+/* ---- copies ---- */
+
+/* Copies wait for the kernels before them and hold up what follows, as those of the null stream do.
+ */
+static bool copy_take(struct trace_player *p, const struct sass_command *command)
+{
+    bool fills = player_fills(p) && platform_mode() != PLATFORM_FUNCTIONAL;
+    if (command->kind != SASS_COMMAND_WRITE) { /* nothing that is simulated here */
+        p->command++;
+        return true;
+    }
+    if (fills && p->order_count)
+        return false;
+    if (fills && command->bytes) {
+        p->fill_at = command->address;
+        p->fill_end = command->address + command->bytes;
+    }
+    p->io.stats.copies_done++;
+    p->command++;
+    return true;
+}
+
+static bool copy_fill(struct trace_player *p)
+{
+    bool progress = false;
+    while (trace_player_l2_is_connected(p) && trace_player_l2_peek_reply(p)) {
+        trace_player_l2_pop_reply(p);
+        p->fills--;
+        progress = true;
+    }
+    while (p->fill_at != p->fill_end && trace_player_l2_can_send(p)) {
+        uint64_t line = p->fill_at & ~(uint64_t)127, end = line + 128;
+        end = end < p->fill_end ? end : p->fill_end;
+        unsigned first = (unsigned)(p->fill_at - line) / 32, last = (unsigned)(end - 1 - line) / 32;
+        uint8_t sectors = (uint8_t)((2u << last) - (1u << first));
+        trace_player_l2_send_fill(p, 0, line, sectors);
+        p->io.stats.sectors_filled += (uint64_t)__builtin_popcount(sectors);
+        p->fill_at = end;
+        p->fills++;
+        progress = true;
+    }
+    return progress;
+}
+
+/* ---- the list ---- */
+
+static bool commands_take(struct trace_player *p)
+{
+    bool progress = false;
+    while (p->command < trace_files.list.count && p->fill_at == p->fill_end && !p->fills) {
+        const struct sass_command *command = &trace_files.list.commands[p->command];
+        if (!(command->name ? kernel_take(p) : copy_take(p, command)))
+            break;
+        progress = true;
+        if (p->command == trace_files.list.count && !sample_has_chosen(p))
+            player_fail(p);
+    }
+    return progress;
+}
+
+/* ---- blocks ---- */
+
+static bool block_place(struct trace_player *p, uint32_t sm)
+{
+    struct sm_room *room = player_room(p, sm);
+    for (uint32_t i = 0; i < p->order_count; i++) {
+        struct player_kernel *k = &p->kernel[p->order[i]];
+        if (k->phase != PLAYER_RUNNING || k->next == TRACE_NOTHING
+            || !sm_room_fits(room, &k->block))
+            continue;
+        sm_room_take(room, &k->block);
+        trace_player_work_send_run(p, sm, (uint16_t)p->order[i], k->next);
+        p->io.stats.block_wait += trace_player_now(p) - k->next_since;
+        k->next = TRACE_NOTHING;
+        k->running++;
+        read_block(p, k);
+        return true;
+    }
+    return false;
+}
+
+static bool blocks_place(struct trace_player *p)
+{
+    uint32_t sms = trace_player_work_count(p), first = p->next_sm, waiting = 0;
+    bool progress = false;
+    for (uint32_t i = 0; i < p->order_count; i++) {
+        struct player_kernel *k = &p->kernel[p->order[i]];
+        if (k->phase != PLAYER_RUNNING)
+            continue;
+        if (k->next == TRACE_NOTHING && !k->read_all)
+            read_block(p, k);
+        waiting += k->next != TRACE_NOTHING;
+    }
+    for (uint32_t i = 0; waiting && i < sms; i++) {
+        uint32_t sm = first + i < sms ? first + i : first + i - sms;
+        if (!trace_player_work_can_send(p, sm) || !block_place(p, sm))
+            continue;
+        p->next_sm = sm + 1 < sms ? sm + 1 : 0;
+        progress = true;
+    }
+    return progress;
+}
+
+static void block_finished(struct trace_player *p, uint32_t sm, const struct thread_block_reply *m,
+                           uint32_t block)
+{
+    struct trace_block *b = player_block(p, block);
+    struct player_kernel *k = &p->kernel[b->kernel];
+    k->blocks++;
+    k->running--;
+    k->warp_instructions += m->finished.warp_instructions;
+    k->thread_instructions += m->finished.thread_instructions;
+    sm_room_give(player_room(p, sm), &k->block);
+    trace_writer_release(&p->writer, trace_player_stream(p), b);
+    p->io.stats.blocks_done++;
+}
+
+static bool blocks_finished(struct trace_player *p)
+{
+    bool progress = false;
+    for (uint32_t i = 0; i < trace_player_work_count(p); i++) {
+        uint32_t bit = trace_player_work_first_pending(p) + i;
+        uint64_t pending = component_pending(&p->io.base, bit / 64) >> (bit % 64);
+        if (!pending) {
+            i += 63 - bit % 64; /* nothing in the rest of this word */
+            continue;
+        }
+        const struct thread_block_reply *m;
+        while ((pending & 1) && (m = trace_player_work_peek_reply(p, i))) {
+            block_finished(p, i, m, m->finished.block);
+            trace_player_work_pop_reply(p, i);
+            progress = true;
+        }
+    }
+    return progress;
+}
+
+static bool kernels_step(struct trace_player *p)
+{
+    uint64_t now = trace_player_now(p);
+    bool progress = false;
+    for (uint32_t i = 0; i < p->order_count; i++) {
+        struct player_kernel *k = &p->kernel[p->order[i]];
+        if (k->phase == PLAYER_RUNNING && k->read_all && !k->running && k->next == TRACE_NOTHING) {
+            kernel_finish(p, i--);
+            progress = true;
+            continue;
+        }
+        if (k->phase == PLAYER_WAITING && kernel_is_due(p, i)) {
+            if (now < k->start_at) {
+                trace_player_wake_at(p, k->start_at);
+                continue;
+            }
+            k->phase = sample_begin(p, k);
+            progress = true;
+        }
+        if (k->phase == PLAYER_UNTIMED) {
+            kernel_launch(p, k);
+            kernel_finish(p, i--);
+            progress = true;
+            continue;
+        }
+        if (k->phase == PLAYER_READY)
+            kernel_launch(p, k);
+        if (k->phase == PLAYER_LAUNCHING && now >= k->start_at) {
+            k->phase = PLAYER_RUNNING;
+            progress = true;
+        }
+        if (k->phase == PLAYER_LAUNCHING)
+            trace_player_wake_at(p, k->start_at);
+    }
+    return progress;
+}
+
+/* A block that is too large for the memory of all blocks, when there is none to wait for. */
+static void check_memory(struct trace_player *p)
+{
+    const struct player_kernel *stuck = NULL;
+    for (uint32_t i = 0; i < p->order_count; i++) {
+        const struct player_kernel *k = &p->kernel[p->order[i]];
+        if (k->running || k->next != TRACE_NOTHING || k->phase != PLAYER_RUNNING)
+            return;
+        stuck = k->reading != TRACE_NOTHING ? k : stuck;
+    }
+    if (!stuck)
+        return;
+    player_too_small(p, stuck);
+    player_fail(p);
+}
+
+/* false: there is nothing to play. */
+static bool has_list(struct trace_player *p)
+{
+    const char *path = platform_sass_trace();
+    if (first_player(p) != p->io.base.leaf) {
+        const struct platform_instance *all = engine_base.platform->instances;
+        engine_fail(&p->io.base,
+                    "'%s' cannot play beside '%s': there is one list of traces, so a platform has "
+                    "one trace_player; give it all streaming multiprocessors",
+                    instance_text(all[p->io.base.leaf].path),
+                    instance_text(all[first_player(p)].path));
+        return false;
+    }
+    if (trace_files.has_list || (path && trace_files_list(path)))
+        return true;
+    if (!path)
+        snprintf(trace_files.error, sizeof trace_files.error,
+                 "this platform plays traces: name a list of them with --sass-trace LIST");
+    player_fail(p);
+    return false;
+}
+
+static bool trace_player_tick(struct trace_player *p)
+{
+    if (!has_list(p))
+        return false;
+    bool progress = blocks_finished(p);
+    progress |= copy_fill(p);
+    progress |= blocks_place(p);
+    progress |= kernels_step(p);
+    progress |= commands_take(p);
+    if (!progress)
+        check_memory(p);
+    return progress;
+}
+
+static unsigned trace_player_outstanding(const struct trace_player *p, struct hang_report *report)
+{
+    unsigned left = p->order_count + p->fills;
+    if (report)
+        hang_note(report, "%u kernels under way, %u commands taken", p->order_count, p->command);
+    return left;
+}

@@ -1,0 +1,183 @@
+/* The store of a trace player: thread blocks and the instructions of their warps, as streaming
+ * multiprocessors read them.
+ *
+ * Instructions stand in chunks of words; a warp's begin at word `at` and follow each other. A
+ * record:
+ *
+ *   word 0    TRACE_ID: number of the static instruction, TRACE_FULL: all 32 lanes are active,
+ *             TRACE_MODE: how addresses are written, TRACE_SPACE: where they lie
+ *   mask      unless TRACE_FULL
+ *   addresses TRACE_STRIDE: base (2 words), stride;  TRACE_DELTA: base (2 words), a difference for
+ *             each further active lane;  TRACE_LIST: 2 words for each active lane
+ *
+ * No record crosses the end of a chunk; TRACE_LINK in place of word 0 leads to the chunk whose
+ * number stands in the last word of this one.
+ *
+ * The player writes a block before it sends the message that names it, and nothing of it again
+ * until the block's end has been reported: so a reader never sees a change, in whichever lane it
+ * runs. */
+#ifndef HEDDLE_COMPONENTS_TRACE_STREAM_H
+#define HEDDLE_COMPONENTS_TRACE_STREAM_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/engine/engine.h"
+
+enum {
+    TRACE_CHUNK = 1024,    /* words */
+    TRACE_WARPS = 32,      /* of a block: 1,024 threads */
+    TRACE_SOURCES = 5,     /* registers that an instruction reads, at most */
+    TRACE_REGISTERS = 320, /* 256 of a thread, 64 uniform ones behind them */
+    TRACE_NO_REGISTER = 0xffff,
+    TRACE_INSTS = 65536,      /* static instructions of a kernel, at most */
+    TRACE_RECORD = 2 + 2 * 32 /* words, at most */
+};
+
+enum {
+    TRACE_ID = 0xffff,
+    TRACE_FULL = 1 << 16,
+    TRACE_MODE_SHIFT = 17,
+    TRACE_SPACE_SHIFT = 19,
+    TRACE_FIELD = 3, /* of mode and space */
+    TRACE_LINK = 1 << 21
+};
+
+enum trace_mode { TRACE_NONE, TRACE_STRIDE, TRACE_DELTA, TRACE_LIST };
+enum trace_space { TRACE_NOWHERE, TRACE_GLOBAL, TRACE_SHARED, TRACE_LOCAL };
+
+/* Where an instruction executes. */
+enum trace_unit {
+    TRACE_FP32,
+    TRACE_INT,
+    TRACE_SFU,
+    TRACE_FP64,
+    TRACE_TENSOR,
+    TRACE_BRANCH,
+    TRACE_TEXTURE,
+    TRACE_UNIFORM,
+    TRACE_MEMORY,
+    TRACE_UNITS
+};
+
+enum trace_kind {
+    TRACE_COMPUTE,
+    TRACE_LOAD,
+    TRACE_STORE,
+    TRACE_ATOMIC,
+    TRACE_BARRIER, /* waits for the block's other warps */
+    TRACE_ARRIVE,  /* counts for such a barrier and goes on */
+    TRACE_MEMBAR   /* waits for the warp's own memory accesses */
+};
+
+/* A static instruction. The zero register is no register. */
+struct trace_inst {
+    uint16_t destination,
+        source[TRACE_SOURCES]; /* TRACE_NO_REGISTER: none; sources from the front */
+    uint8_t unit, kind, width; /* width: bytes of a lane's access */
+    bool bypass;               /* a load that does not look into the L1 */
+};
+
+struct trace_block {
+    uint32_t insts;  /* arena: struct trace_inst of its kernel, by id */
+    uint32_t carve;  /* bytes of the L1 that are shared memory while the kernel runs */
+    uint32_t kernel; /* slot of the player */
+    uint32_t threads;
+    uint32_t warps;
+    uint32_t first, last; /* chunks */
+    uint32_t next;        /* free list of the player */
+    uint64_t local_base;
+    struct {
+        uint32_t at, count; /* first word of its instructions, and how many there are */
+    } warp[TRACE_WARPS];
+};
+
+struct trace_stream {
+    uint32_t words;  /* arena: uint32_t [chunks][TRACE_CHUNK] */
+    uint32_t blocks; /* arena: struct trace_block */
+};
+
+static inline const uint32_t *trace_words(const struct trace_stream *stream)
+{
+    return arena_at(const uint32_t, stream->words);
+}
+
+static inline const struct trace_block *trace_block(const struct trace_stream *stream,
+                                                    uint32_t block)
+{
+    return arena_at(const struct trace_block, stream->blocks) + block;
+}
+
+static inline unsigned trace_record_mode(uint32_t word)
+{
+    return word >> TRACE_MODE_SHIFT & TRACE_FIELD;
+}
+
+static inline unsigned trace_record_space(uint32_t word)
+{
+    return word >> TRACE_SPACE_SHIFT & TRACE_FIELD;
+}
+
+/* The record at `at`, which may be a link: its position. */
+static inline uint32_t trace_record(const uint32_t *words, uint32_t at)
+{
+    return words[at] == TRACE_LINK ? words[at | (TRACE_CHUNK - 1)] * TRACE_CHUNK : at;
+}
+
+static inline uint32_t trace_record_mask(const uint32_t *record)
+{
+    return *record & TRACE_FULL ? UINT32_MAX : record[1];
+}
+
+/* Position behind the record at `at`. */
+static inline uint32_t trace_record_end(const uint32_t *words, uint32_t at)
+{
+    uint32_t word = words[at], lanes = 32;
+    unsigned mode = trace_record_mode(word);
+    at++;
+    if (!(word & TRACE_FULL))
+        lanes = (uint32_t)__builtin_popcount(words[at++]);
+    switch (mode) {
+    case TRACE_STRIDE:
+        return at + 3;
+    case TRACE_DELTA:
+        return at + 1 + lanes;
+    case TRACE_LIST:
+        return at + 2 * lanes;
+    default:
+        return at;
+    }
+}
+
+static inline uint64_t trace_wide(const uint32_t *words)
+{
+    return words[0] | (uint64_t)words[1] << 32;
+}
+
+/* The addresses of a record's active lanes, in their order; returns how many. */
+static inline unsigned trace_addresses(const uint32_t *record, uint64_t address[32])
+{
+    const uint32_t *at = record + (*record & TRACE_FULL ? 1 : 2);
+    unsigned lanes = (unsigned)__builtin_popcount(trace_record_mask(record));
+    uint64_t here;
+    switch (trace_record_mode(*record)) {
+    case TRACE_STRIDE:
+        here = trace_wide(at);
+        for (unsigned i = 0; i < lanes; i++, here += (uint64_t)(int64_t)(int32_t)at[2])
+            address[i] = here;
+        return lanes;
+    case TRACE_DELTA:
+        address[0] = here = trace_wide(at);
+        for (unsigned i = 1; i < lanes; i++)
+            address[i] = here += (uint64_t)(int64_t)(int32_t)at[1 + i];
+        return lanes;
+    case TRACE_LIST:
+        for (unsigned i = 0; i < lanes; i++)
+            address[i] = trace_wide(at + 2 * i);
+        return lanes;
+    default:
+        return 0;
+    }
+}
+
+#endif

@@ -1,0 +1,50 @@
+/* Numbers 0 .. capacity - 1 to take and give back: slots of tables that are kept elsewhere. Last
+ * in, first out, so that a large table whose slots are rarely all used stays small in the host's
+ * caches, and memory never used is never touched. Order of use depends on the owner's own calls
+ * only. */
+#ifndef HEDDLE_COMPONENTS_INDEX_POOL_H
+#define HEDDLE_COMPONENTS_INDEX_POOL_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/engine/engine.h"
+
+struct index_pool {
+    uint32_t stack; /* arena offset of the numbers given back */
+    uint32_t given; /* how many lie there */
+    uint32_t fresh; /* lowest number never taken */
+    uint32_t capacity;
+};
+
+/* At start-up only. */
+static inline void index_pool_init(struct index_pool *p, uint32_t capacity)
+{
+    p->stack = arena_allocate((size_t)capacity * sizeof(uint32_t));
+    p->given = 0;
+    p->fresh = 0;
+    p->capacity = capacity;
+}
+
+static inline bool index_pool_has(const struct index_pool *p)
+{
+    return p->given || p->fresh < p->capacity;
+}
+
+static inline uint32_t index_pool_used(const struct index_pool *p)
+{
+    return p->fresh - p->given;
+}
+
+/* index_pool_has() must hold. */
+static inline uint32_t index_pool_take(struct index_pool *p)
+{
+    return p->given ? arena_at(uint32_t, p->stack)[--p->given] : p->fresh++;
+}
+
+static inline void index_pool_give(struct index_pool *p, uint32_t number)
+{
+    arena_at(uint32_t, p->stack)[p->given++] = number;
+}
+
+#endif

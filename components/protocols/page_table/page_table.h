@@ -1,0 +1,198 @@
+/* The page table: virtual to physical pages, for each process. A store: the driver writes it, MMUs
+ * read it.
+ *
+ * A radix tree of four levels with 512 entries each, as in x86-64 and GCN, over the virtual page
+ * number; so pages of 2^page_bits bytes (12 .. 21) cover virtual addresses below 2^48. Nodes are
+ * numbers in one array that is reserved when the table is set up and costs host memory only where
+ * it is used. Pages are mapped one by one; a node whose last entry is gone is given back, so a
+ * program that allocates and frees for long needs no more of them than what is mapped now. No other
+ * state, no pointers.
+ *
+ * Writes happen in host calls, between edges of the clock, or at the end of a window. MMUs keep
+ * nothing: a walk is answered with what stands here when it ends. TLBs do keep entries: whoever
+ * changes or removes a mapping that a kernel may have used has to send a shoot-down afterwards
+ * (driver_memory.h says when). */
+#ifndef HEDDLE_COMPONENTS_PAGE_TABLE_H
+#define HEDDLE_COMPONENTS_PAGE_TABLE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "components/host/driver/page_copies.h"
+#include "runtime/engine/engine.h"
+
+#define PAGE_TABLE_LEVELS      4
+#define PAGE_TABLE_FANOUT_BITS 9
+#define PAGE_TABLE_FANOUT      (1u << PAGE_TABLE_FANOUT_BITS)
+#define PAGE_TABLE_PIDS        4096 /* processes 0 .. 4095 */
+#define PAGE_TABLE_VALID       ((uint64_t)1)
+#define PAGE_TABLE_WRITABLE    ((uint64_t)2)
+#define PAGE_TABLE_UNIFIED     ((uint64_t)4) /* managed: the page may move to another device */
+#define PAGE_TABLE_PLACED      ((uint64_t)8) /* unified: a GPU has asked for the page */
+#define PAGE_TABLE_COPIED      ((uint64_t)16) /* there are copies: nobody may write (page_copies.h) */
+#define PAGE_TABLE_FLAGS       ((uint64_t)31)
+
+struct page_table {
+    uint32_t nodes; /* arena offset: uint64_t [capacity][PAGE_TABLE_FANOUT]; entry of an inner node:
+                       number, 0 none */
+    uint32_t used;  /* arena offset: uint16_t [capacity], entries in use of each node */
+    uint32_t node_count; /* that have ever been in use; node 0 never is */
+    uint32_t node_capacity;
+    uint32_t free_node; /* list through the first entries of nodes given back, 0: empty */
+    uint32_t free_count;
+    uint32_t page_bits;
+    uint64_t pages;                  /* mapped now */
+    uint32_t roots[PAGE_TABLE_PIDS]; /* node, 0: nothing mapped yet */
+    struct page_copies copies;
+};
+
+/* At start-up, by the writer: pages of 2^page_bits bytes, of which at most `max_pages` are mapped
+ * at the same time. */
+static inline void page_table_init(struct page_table *t, unsigned page_bits, uint64_t max_pages)
+{
+    /* Each run of mapped pages may begin and end inside a leaf: twice the dense need, and room for
+     * small processes. */
+    uint64_t nodes = max_pages / PAGE_TABLE_FANOUT * 2 + 16384;
+    t->page_bits = page_bits;
+    t->node_capacity = (uint32_t)nodes;
+    t->node_count = 1;
+    t->nodes = arena_allocate(nodes * PAGE_TABLE_FANOUT * sizeof(uint64_t));
+    t->used = arena_allocate(nodes * sizeof(uint16_t));
+    page_copies_init(&t->copies);
+}
+
+static inline uint64_t *page_table_node(const struct page_table *t, uint64_t node)
+{
+    return arena_at(uint64_t, t->nodes) + node * PAGE_TABLE_FANOUT;
+}
+
+static inline bool page_table_covers(const struct page_table *t, uint32_t pid, uint64_t address)
+{
+    return pid < PAGE_TABLE_PIDS && address < (uint64_t)1 << 48
+           && address >> t->page_bits < (uint64_t)1 << (PAGE_TABLE_LEVELS * PAGE_TABLE_FANOUT_BITS);
+}
+
+static inline unsigned page_table_index(const struct page_table *t, uint64_t address,
+                                        unsigned level)
+{
+    return (unsigned)(address >> t->page_bits >> (level * PAGE_TABLE_FANOUT_BITS))
+           & (PAGE_TABLE_FANOUT - 1);
+}
+
+/* The entry of a page, or NULL when its leaf does not exist. */
+static inline uint64_t *page_table_entry(const struct page_table *t, uint32_t pid, uint64_t address)
+{
+    if (!t->page_bits || !page_table_covers(t, pid, address))
+        return NULL;
+    uint64_t node = t->roots[pid];
+    for (unsigned level = PAGE_TABLE_LEVELS - 1; node && level > 0; level--)
+        node = page_table_node(t, node)[page_table_index(t, address, level)];
+    return node ? &page_table_node(t, node)[page_table_index(t, address, 0)] : NULL;
+}
+
+/* An empty node; there must be one. */
+static inline uint32_t page_table_take_node(struct page_table *t)
+{
+    uint32_t node = t->free_node;
+    if (!node)
+        return t->node_count++;
+    t->free_node = (uint32_t)page_table_node(t, node)[0];
+    t->free_count--;
+    page_table_node(t, node)[0] = 0;
+    return node;
+}
+
+static inline uint16_t *page_table_used(const struct page_table *t, uint64_t node)
+{
+    return arena_at(uint16_t, t->used) + node;
+}
+
+/* Maps the page of `address` to the physical page that begins at `physical`, or changes its
+ * mapping; `flags`: PAGE_TABLE_WRITABLE, PAGE_TABLE_UNIFIED. false: pid or address out of range, or
+ * the table is full. */
+static inline bool page_table_enter(struct page_table *t, uint32_t pid, uint64_t address,
+                                    uint64_t physical, uint64_t flags)
+{
+    if (!page_table_covers(t, pid, address))
+        return false;
+    if (!page_table_entry(t, pid, address)
+        && t->node_capacity - t->node_count + t->free_count < PAGE_TABLE_LEVELS)
+        return false;
+    if (!t->roots[pid])
+        t->roots[pid] = page_table_take_node(t);
+    uint64_t node = t->roots[pid];
+    for (unsigned level = PAGE_TABLE_LEVELS - 1; level > 0; level--) {
+        uint64_t *entry = &page_table_node(t, node)[page_table_index(t, address, level)];
+        if (!*entry) {
+            *entry = page_table_take_node(t);
+            ++*page_table_used(t, node);
+        }
+        node = *entry;
+    }
+    uint64_t *entry = &page_table_node(t, node)[page_table_index(t, address, 0)];
+    if (!(*entry & PAGE_TABLE_VALID)) {
+        t->pages++;
+        ++*page_table_used(t, node);
+    }
+    *entry =
+        (physical >> t->page_bits << t->page_bits) | PAGE_TABLE_VALID | (flags & PAGE_TABLE_FLAGS);
+    return true;
+}
+
+static inline bool page_table_map(struct page_table *t, uint32_t pid, uint64_t address,
+                                  uint64_t physical, bool writable)
+{
+    return page_table_enter(t, pid, address, physical, writable ? PAGE_TABLE_WRITABLE : 0);
+}
+
+/* Nothing when the page is not mapped. Nodes that are empty now are given back. */
+static inline void page_table_unmap(struct page_table *t, uint32_t pid, uint64_t address)
+{
+    uint64_t *path[PAGE_TABLE_LEVELS]; /* the entry followed at each level */
+    uint64_t nodes[PAGE_TABLE_LEVELS];
+    if (!t->page_bits || !page_table_covers(t, pid, address) || !t->roots[pid])
+        return;
+    uint64_t node = t->roots[pid];
+    for (unsigned level = PAGE_TABLE_LEVELS; level-- > 0; node = *path[level]) {
+        nodes[level] = node;
+        path[level] = &page_table_node(t, node)[page_table_index(t, address, level)];
+        if (!*path[level])
+            return;
+    }
+    t->pages--;
+    for (unsigned level = 0; level < PAGE_TABLE_LEVELS; level++) {
+        *path[level] = 0;
+        if (--*page_table_used(t, nodes[level]))
+            return;
+        page_table_node(t, nodes[level])[0] = t->free_node;
+        t->free_node = (uint32_t)nodes[level];
+        t->free_count++;
+    }
+    t->roots[pid] = 0;
+}
+
+/* false: not mapped. `physical` is that of the page's first byte; flags as in page_table_enter().
+ */
+static inline bool page_table_look_up(const struct page_table *t, uint32_t pid, uint64_t address,
+                                      uint64_t *physical, uint64_t *flags)
+{
+    const uint64_t *entry = page_table_entry(t, pid, address);
+    if (!entry || !(*entry & PAGE_TABLE_VALID))
+        return false;
+    *physical = *entry >> t->page_bits << t->page_bits;
+    *flags = *entry & PAGE_TABLE_FLAGS & ~PAGE_TABLE_VALID;
+    return true;
+}
+
+/* false: not mapped. `physical` is that of the page's first byte. */
+static inline bool page_table_find(const struct page_table *t, uint32_t pid, uint64_t address,
+                                   uint64_t *physical, bool *writable)
+{
+    uint64_t flags;
+    if (!page_table_look_up(t, pid, address, physical, &flags))
+        return false;
+    *writable = (flags & PAGE_TABLE_WRITABLE) && !(flags & PAGE_TABLE_COPIED);
+    return true;
+}
+
+#endif

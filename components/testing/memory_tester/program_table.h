@@ -1,0 +1,2 @@
+/* As page_table.h: a store of the kind that the driver writes. */
+#include "components/protocols/page_table/program_table.h"

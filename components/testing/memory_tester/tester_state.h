@@ -1,0 +1,162 @@
+/* State of the memory tester. Included by memory_tester.c and page_moves.h, behind the generated
+ * header. */
+#ifndef HEDDLE_COMPONENTS_TESTER_STATE_H
+#define HEDDLE_COMPONENTS_TESTER_STATE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/engine/engine.h"
+
+#define TESTER_LINE         64u
+#define TESTER_SLOTS        16u /* requests in flight, each thread */
+#define TESTER_PID          1u
+#define TESTER_WISHES       64u
+#define TESTER_VIRTUAL_BASE ((uint64_t)1 << 40)
+
+enum tester_verb { VERB_LOAD, VERB_LOAD_LINE, VERB_STORE, VERB_ATOMIC };
+enum tester_phase {
+    PHASE_FIRST_COUNT,
+    PHASE_ACQUIRE,
+    PHASE_RUN,
+    PHASE_RELEASE,
+    PHASE_LAST_COUNT,
+    PHASE_OVER
+};
+
+struct tester_word {
+    uint64_t address;
+    uint32_t value;  /* what the next load must return */
+    uint32_t writer; /* 1 + thread that claimed it, 0 none */
+    uint32_t readers;
+    uint32_t last_writer; /* 1 + thread, for the report */
+    uint64_t last_cycle;
+};
+
+struct tester_action {
+    uint32_t word;
+    uint32_t operand, compare;
+    uint8_t verb;
+    uint8_t op;
+    bool returns;
+};
+
+/* A request in flight. */
+struct tester_slot {
+    uint64_t sent;
+    uint32_t word;
+    uint32_t expected;
+    uint8_t verb;
+    bool used, check, counter;
+};
+
+struct tester_thread {
+    uint32_t port;
+    uint32_t episode;
+    uint32_t next_action;
+    uint32_t in_flight;
+    uint32_t counters[2];
+    uint8_t phase;
+    bool waits; /* for the answer to a fence or increment */
+};
+
+enum moves_state {
+    MOVES_CALM,
+    MOVES_PAUSE,
+    MOVES_COPY,
+    MOVES_SWAP,
+    MOVES_SHOOT,
+    MOVES_ANSWER,
+    MOVES_RESUME
+};
+
+/* What happens to a page: it goes to another GPU, or one more gets a copy, or the copies go. */
+enum moves_kind { KIND_MOVE, KIND_COPY, KIND_WRITE };
+
+/* A controller has asked for a page. */
+struct tester_wish {
+    uint32_t page;
+    uint32_t gpu;
+    uint16_t tag;
+    uint8_t wish; /* enum page_wish */
+};
+
+/* Of pages between GPUs; see page_moves.h. Physical pages are numbered through: those of the first
+ * GPU, then those of the second, ... */
+struct tester_moves {
+    uint32_t frame; /* arena: uint32_t [page_count], physical page of each virtual one */
+    uint32_t owner; /* arena: uint32_t [frame_count], 1 + virtual page, 0 free */
+    uint32_t page_count, frame_count;
+    uint32_t state;         /* enum moves_state */
+    uint32_t told;          /* GPUs that have been sent what the state is about */
+    uint32_t heard;         /* that have answered */
+    uint32_t kind;          /* enum moves_kind */
+    uint32_t page, to, gpu; /* virtual page, its new physical one, where that is */
+    uint32_t left;          /* further moves in this pause */
+    uint32_t wishes;        /* arena: struct tester_wish [TESTER_WISHES], a ring */
+    uint32_t first_wish, wish_count;
+    bool wished; /* what happens is the first wish's */
+    bool paused;
+    uint64_t due; /* of the next move */
+    uint64_t random;
+};
+
+struct memory_tester {
+    struct memory_tester_io io;
+    uint64_t random;
+    uint32_t words; /* arena offsets: tester_word [locations + counters] */
+    uint32_t threads;
+    uint32_t actions; /* [threads][actions] */
+    uint32_t slots;   /* [threads][TESTER_SLOTS] */
+    uint32_t seen;    /* bitmap [counters][increments]: values returned */
+    uint32_t thread_count;
+    uint32_t over;       /* threads that have ended */
+    uint32_t increments; /* in all */
+    uint32_t final_next; /* word to be read next at the end */
+    uint32_t final_done;
+    bool final_fenced, final_fence_sent;
+    struct tester_moves moves;
+};
+
+/* splitmix64 (Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014).
+ */
+static uint64_t random_step(uint64_t *state)
+{
+    uint64_t z = *state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+static uint64_t next_random(struct memory_tester *c)
+{
+    return random_step(&c->random);
+}
+
+static uint32_t below(struct memory_tester *c, uint64_t limit)
+{
+    return (uint32_t)(next_random(c) % limit);
+}
+
+static struct tester_word *word_at(const struct memory_tester *c, uint32_t i)
+{
+    return arena_at(struct tester_word, c->words) + i;
+}
+
+static struct tester_thread *thread_at(const struct memory_tester *c, uint32_t i)
+{
+    return arena_at(struct tester_thread, c->threads) + i;
+}
+
+static struct tester_action *action_at(const struct memory_tester *c, uint32_t thread, uint32_t i)
+{
+    return arena_at(struct tester_action, c->actions)
+           + thread * (uint32_t)memory_tester_params(c)->actions + i;
+}
+
+static struct tester_slot *slot_at(const struct memory_tester *c, uint32_t thread, uint32_t i)
+{
+    return arena_at(struct tester_slot, c->slots) + thread * TESTER_SLOTS + i;
+}
+
+#endif

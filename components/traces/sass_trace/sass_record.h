@@ -1,0 +1,68 @@
+/* Recording what an AMD program does: a list of the commands that it gives to the driver, and the
+ * trace of each of its kernels (docs/traces.md), in a folder. One recording a process.
+ *
+ * The driver opens it, names each command in its order, and says when a launch begins and ends;
+ * whoever executes instructions tells of them through sass_record_ops(). Wavefronts execute side by
+ * side, so what they do waits, block by block, in a file without a name, and is written by
+ * work-group and wavefront when the kernel is over. Memory: a buffer for each wavefront that lives,
+ * and 16 bytes for each wavefront of the kernels under way.
+ *
+ * All but the operations are for one thread at a time. What cannot be recorded, and what goes
+ * wrong, ends the recording: the rest does nothing, and sass_record_finish() says why. */
+#ifndef HEDDLE_COMPONENTS_SASS_RECORD_H
+#define HEDDLE_COMPONENTS_SASS_RECORD_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "components/protocols/command/aql_packet.h"
+#include "components/amd/isa/isa.h"
+#include "runtime/sampling/record.h"
+
+/* The file by whose name a recording is known to be complete. */
+#define SASS_RECORD_LIST "kernelslist.g"
+
+/* `units`: those who execute are numbered below it. false: errno says why; another process that
+ * records there is EEXIST. */
+bool sass_record_open(const char *folder, uint32_t units);
+/* Does the recording go on? */
+bool sass_record_is_on(void);
+const struct record_ops *sass_record_ops(void);
+
+/* A line of the list; sass_record_command(): of a command that others may wait for, which gets the
+ * next number, from 1. */
+void sass_record_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+uint64_t sass_record_command(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+struct sass_record_launch {
+    uint64_t kernel; /* number of the launch, from 1: that of its file */
+    const char *symbol, *title;
+    uint32_t queue;
+    const void *arguments;
+    size_t argument_bytes;
+};
+/* The program has given a launch to the driver; what it points to is copied. */
+void sass_record_launch(const struct sass_record_launch *launch);
+
+struct sass_record_start {
+    uint32_t gpu;
+    enum isa_target target;
+    const struct aql_packet *packet;
+    const struct aql_descriptor *descriptor;
+    uint64_t entry, packet_address;
+    uint64_t ring[2], scratch[2]; /* address and bytes */
+    /* The code object; its bytes stay until the kernel has ended. NULL: none is known. */
+    const uint8_t *code;
+    uint64_t code_address, code_bytes;
+};
+/* Launch `kernel` goes to a GPU. The launches of one GPU are counted as record_wave.dispatch. */
+void sass_record_start(uint64_t kernel, const struct sass_record_start *start);
+/* It is over, and nobody tells of it any more. */
+void sass_record_end(uint64_t kernel);
+
+__attribute__((format(printf, 1, 2))) void sass_record_refuse(const char *format, ...);
+/* The program has ended. `good`: well. NULL: the recording is complete; else why there is none. */
+const char *sass_record_finish(bool good);
+
+#endif

@@ -1,0 +1,91 @@
+/* Ports too shallow for what leads to them. A ring of `depth` lets `depth` messages go in the time
+ * that space takes to come back: two latencies. */
+#include "dsl/check/check.h"
+
+__extension__ typedef unsigned __int128 wide;
+
+#define PS_PER_S 1000000000000u
+
+/* What a message has on a link beside its fields: kind and tag (codegen/emit/message_layout.h). */
+#define FRAME_BYTES 8
+
+/* Bytes of the longest message in one direction. */
+static uint64_t longest(const struct model_message *messages, uint32_t count)
+{
+    uint64_t most = 0;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t bytes = 0;
+        for (uint32_t k = 0; k < messages[i].field_count; k++) {
+            const struct model_field *field = &messages[i].fields[k];
+            bytes += field->kind == MODEL_FIELD_BITS ? (field->size + 7) / 8 : field->size;
+        }
+        most = bytes > most ? bytes : most;
+    }
+    return most + FRAME_BYTES;
+}
+
+/* Messages that a link carries in two latencies, counted in the longest ones: what is too shallow
+ * for these is too shallow for all. No more than the receiver takes in that time. */
+static uint64_t needed_by_link(struct elaboration *e, const struct route_path *path)
+{
+    const struct model_link_type *link = path->carrier->link->model;
+    const struct model_protocol *protocol = protocol_bound(e, &path->to);
+    if (link == NULL || protocol == NULL || path->to.node->domain == NO_DOMAIN)
+        return 0;
+    uint64_t hz = e->domains.items[path->to.node->domain].hz;
+    wide needed = (wide)link->latency_ps * 2 * hz / PS_PER_S * path_width(e, path);
+    if (link->bandwidth_bytes_per_s != 0) {
+        uint64_t out = longest(protocol->requests, protocol->request_count);
+        uint64_t back = longest(protocol->replies, protocol->reply_count);
+        wide most = (wide)link->latency_ps * 2 * link->bandwidth_bytes_per_s / PS_PER_S
+                    / (out > back ? out : back);
+        needed = most < needed ? most : needed;
+    }
+    return needed > UINT32_MAX ? UINT32_MAX : (uint64_t)needed;
+}
+
+static void report(struct elaboration *e, const struct route_path *path, uint32_t depth,
+                   uint64_t needed)
+{
+    const struct ast_item *item = path->to.node->object.type->ports.v.items[path->to.port];
+    bool has_link = path->carrier->link != NULL;
+    struct diagnostic *d =
+        has_link ? diagnostic_add(e->diagnostics, W0703, item->depth->span,
+                                  "'%s' is too shallow: depth %u, but '%s' carries %llu messages "
+                                  "in two latencies",
+                                  item->name.text, depth, path->carrier->link->name,
+                                  (unsigned long long)needed)
+                 : diagnostic_add(e->diagnostics, W0703, item->depth->span,
+                                  "'%s' is too shallow: depth %u, but the way there takes %ucy",
+                                  item->name.text, depth, path->latency_cy);
+    diagnostic_note(e->diagnostics, d, path->carrier->statement->item->span,
+                    has_link ? "the link is crossed here" : "the latency is given here");
+    diagnostic_help(e->diagnostics, d,
+                    "room comes back after two latencies: full speed needs a depth of %llu",
+                    (unsigned long long)needed);
+}
+
+/* Ports of the library whose depth is a number are exempt: whoever connects them cannot change it,
+ * and control ports are shallow on purpose. */
+static void run_shallow(struct elaboration *e)
+{
+    for (uint32_t i = 0; i < e->paths.count; i++) {
+        const struct route_path *path = &e->paths.items[i];
+        const struct ast_item *item = path->to.node->object.type->ports.v.items[path->to.port];
+        bool has_link = path->carrier != NULL && path->carrier->link != NULL, stated;
+        bool fixed = path->to.node->object.type->model.is_library
+                     && (item->depth == NULL || item->depth->kind == AST_NUMBER);
+        if (!path->whole || fixed || (!has_link && path->latency_cy < 2))
+            continue;
+        uint32_t depth = port_depth(e, &path->to, &stated);
+        uint64_t needed = has_link ? needed_by_link(e, path)
+                                   : 2 * (uint64_t)path->latency_cy * path_width(e, path);
+        if (stated && depth < needed)
+            report(e, path, depth, needed);
+    }
+}
+
+const struct check check_shallow = {.name = "shallow-port",
+                                    .code = W0703,
+                                    .run = run_shallow,
+                                    .prerequisites = {&check_latency, &check_two_latencies}};

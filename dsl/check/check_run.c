@@ -1,0 +1,34 @@
+/* Runs the checks in order. The table is the single list of them. */
+#include "dsl/check/check.h"
+
+static const struct check *const checks[] = {
+    &check_conditions,        &check_clocks,        &check_protocols, &check_unbound,
+    &check_unconnected,       &check_two_latencies, &check_latency,   &check_clock_crossing,
+    &check_shallow,           &check_cyclic_routes, &check_channels, &check_stores,    &check_wires,
+    &check_unused_parameters, &check_unused_components,
+};
+
+#define CHECK_COUNT (sizeof checks / sizeof checks[0])
+
+static bool all_passed(const struct check *check, const bool *failed)
+{
+    for (size_t i = 0; i < 3 && check->prerequisites[i] != NULL; i++)
+        for (size_t k = 0; k < CHECK_COUNT; k++)
+            if (checks[k] == check->prerequisites[i] && failed[k])
+                return false;
+    return true;
+}
+
+void checks_run(struct elaboration *e)
+{
+    bool failed[CHECK_COUNT] = {false};
+    for (size_t i = 0; i < CHECK_COUNT && !e->stop; i++) {
+        if ((e->standalone && !checks[i]->in_standalone) || !all_passed(checks[i], failed)) {
+            failed[i] = !e->standalone;
+            continue;
+        }
+        uint32_t errors = e->diagnostics->error_count;
+        checks[i]->run(e);
+        failed[i] = e->diagnostics->error_count != errors;
+    }
+}

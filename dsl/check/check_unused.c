@@ -1,0 +1,116 @@
+/* Parameters and components that nothing uses. Both are questions about the text, not about one
+ * elaboration: what stands in the branch of an `if` that is not taken is used. Only the user's main
+ * file is looked at; what C code reads of a component without instances cannot be known here. */
+#include <string.h>
+
+#include "dsl/check/check.h"
+
+static bool expr_uses(const struct ast_expr *x, const char *name)
+{
+    if (x == NULL)
+        return false;
+    if (x->kind == AST_NAME)
+        return strcmp(x->name.text, name) == 0;
+    for (uint32_t i = 0; x->list != NULL && i < x->list->v.count; i++)
+        if (expr_uses(x->list->v.items[i], name))
+            return true;
+    return expr_uses(x->a, name) || expr_uses(x->b, name) || expr_uses(x->c, name);
+}
+
+static bool exprs_use(const struct ast_exprs *list, const char *name)
+{
+    for (uint32_t i = 0; list != NULL && i < list->v.count; i++)
+        if (expr_uses(list->v.items[i], name))
+            return true;
+    return false;
+}
+
+static bool body_uses(const struct ast_items *body, const char *name);
+
+static bool item_uses(const struct ast_item *item, const char *name)
+{
+    const struct ast_expr *const exprs[] = {
+        item->size,       item->value,   item->low,  item->high,      item->depth,
+        item->width,      item->latency, item->by,   item->otherwise, item->each,
+        item->interleave, item->at,      item->which};
+    for (size_t i = 0; i < sizeof exprs / sizeof exprs[0]; i++)
+        if (expr_uses(exprs[i], name))
+            return true;
+    return exprs_use(item->args, name) || exprs_use(item->left, name)
+           || exprs_use(item->right, name) || body_uses(item->body, name)
+           || body_uses(item->fill_body, name) || body_uses(item->otherwise_body, name);
+}
+
+static bool body_uses(const struct ast_items *body, const char *name)
+{
+    for (uint32_t i = 0; body != NULL && i < body->v.count; i++)
+        if (item_uses(body->v.items[i], name))
+            return true;
+    return false;
+}
+
+static void run_unused_parameters(struct elaboration *e)
+{
+    for (uint32_t i = 0; i < e->program->types.count; i++) {
+        const struct type_info *type = e->program->types.items[i];
+        bool is_root = type == e->root->object.type;
+        if (!type->model.is_composite || !type->is_main
+            || (!is_root && (e->standalone || type->model.is_platform)))
+            continue;
+        for (uint32_t k = 0; k < type->params.v.count; k++) {
+            const struct ast_item *item = type->params.v.items[k];
+            if (body_uses(type->decl->body, item->name.text))
+                continue;
+            struct diagnostic *d =
+                diagnostic_add(e->diagnostics, W0701, item->name.span, "nothing in '%s' uses '%s'",
+                               type->model.name, item->name.text);
+            diagnostic_help(e->diagnostics, d, "pass it on to an instance, or remove it");
+        }
+    }
+}
+
+const struct check check_unused_parameters = {
+    .name = "unused-parameter", .code = W0701, .run = run_unused_parameters, .in_standalone = true};
+
+static void mark(struct elaboration *e, const struct ast_items *body, bool *used);
+
+static void mark_name(struct elaboration *e, const char *name, bool *used)
+{
+    for (uint32_t i = 0; name != NULL && i < e->program->types.count; i++) {
+        const struct type_info *type = e->program->types.items[i];
+        if (used[i] || strcmp(type->model.name, name) != 0)
+            continue;
+        used[i] = true;
+        mark(e, type->decl->body, used);
+    }
+}
+
+static void mark(struct elaboration *e, const struct ast_items *body, bool *used)
+{
+    for (uint32_t i = 0; body != NULL && i < body->v.count; i++) {
+        const struct ast_item *item = body->v.items[i];
+        if (item->kind == AST_INSTANCE || item->kind == AST_CONNECT)
+            mark_name(e, item->target.text, used);
+        mark(e, item->kind == AST_IF || item->kind == AST_FOR ? item->body : NULL, used);
+        mark(e, item->otherwise_body, used);
+    }
+}
+
+static void run_unused_components(struct elaboration *e)
+{
+    const struct program *program = e->program;
+    bool *used = arena_alloc(e->arena, program->types.count * sizeof *used);
+    for (uint32_t i = 0; i < program->types.count; i++)
+        if (program->types.items[i]->model.is_platform)
+            mark_name(e, program->types.items[i]->model.name, used);
+    for (uint32_t i = 0; i < program->types.count; i++) {
+        const struct type_info *type = program->types.items[i];
+        if (used[i] || !type->is_main || type->model.is_part || type->model.is_library)
+            continue;
+        diagnostic_add(e->diagnostics, W0702, type->decl->name.span,
+                       "no platform uses the component '%s'", type->model.name);
+    }
+}
+
+const struct check check_unused_components = {
+    .name = "unused-component", .code = W0702, .run = run_unused_components};

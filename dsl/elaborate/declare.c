@@ -1,0 +1,366 @@
+/* Declarations: which statements may stand where, which names collide, and the parts of the model
+ * that follow from a declaration alone. Works in two steps, because order of declaration does not
+ * matter: declare_item() enters a name; declare_finish.c follows what refers to others. */
+#include "dsl/elaborate/declare.h"
+
+#include <string.h>
+
+#include "dsl/suggest.h"
+#include "dsl/elaborate/unit.h"
+
+/* The previous declaration of this name in the same space, NULL when it is new; reports the clash.
+ */
+static bool is_duplicate(struct program *program, const struct ast_item *item, struct span first,
+                         const char *kind)
+{
+    struct diagnostic *d = diagnostic_add(program->diagnostics, E0201, item->name.span,
+                                          "%s '%s' is declared twice", kind, item->name.text);
+    diagnostic_note(program->diagnostics, d, first, "first declared here");
+    if (item->kind == AST_INSTANCE)
+        diagnostic_help(program->diagnostics, d,
+                        "give it another name, or make an array: '%s[2] : %s'", item->name.text,
+                        item->target.text);
+    return true;
+}
+
+/* What may stand in which body; the column is the declaration around it. */
+enum place_flags {
+    IN_COMPONENT = 1,
+    IN_PART = 2,
+    IN_PLATFORM = 4,
+    IN_IF = 8,
+    IN_FOR = 16,
+    LEAF_ONLY = 32
+};
+
+struct placement {
+    enum ast_kind kind;
+    const char *what;
+    int where;
+};
+
+static const struct placement placements[] = {
+    {AST_PARAM, "a parameter", IN_COMPONENT | IN_PART | IN_PLATFORM},
+    {AST_LET, "a 'let'", IN_COMPONENT | IN_PART | IN_PLATFORM},
+    {AST_CHECK, "a 'check'", IN_COMPONENT | IN_PART | IN_PLATFORM | IN_IF | IN_FOR},
+    {AST_PORT, "a port", IN_COMPONENT},
+    {AST_STAT, "a statistic", IN_COMPONENT | IN_PART | LEAF_ONLY},
+    {AST_SLOT, "a slot", IN_COMPONENT | IN_PART | LEAF_ONLY},
+    {AST_SUBPART, "a part", IN_COMPONENT | IN_PART | LEAF_ONLY},
+    {AST_STORE, "a store", IN_COMPONENT | LEAF_ONLY},
+    {AST_READS, "a 'reads'", IN_COMPONENT | LEAF_ONLY},
+    {AST_CLOCK, "a clock", IN_COMPONENT | IN_PLATFORM},
+    {AST_BEHAVIOUR, "a 'behaviour'", IN_COMPONENT | IN_PART | LEAF_ONLY},
+    {AST_INSTANCE, "an instance", IN_COMPONENT | IN_PLATFORM | IN_IF},
+    {AST_CONNECT, "a connection", IN_COMPONENT | IN_PLATFORM | IN_IF | IN_FOR},
+    {AST_SPACE, "a space", IN_COMPONENT | IN_PLATFORM | IN_IF},
+    {AST_MAP, "a 'map'", IN_PLATFORM | IN_IF | IN_FOR},
+    {AST_PARTITION, "a 'partition'", IN_COMPONENT | IN_PLATFORM | IN_IF | IN_FOR},
+    {AST_IF, "an 'if'", IN_COMPONENT | IN_PLATFORM | IN_IF | IN_FOR},
+    {AST_FOR, "a 'for'", IN_COMPONENT | IN_PLATFORM | IN_IF | IN_FOR},
+};
+
+static const struct placement *placement_of(enum ast_kind kind)
+{
+    for (size_t i = 0; i < sizeof placements / sizeof placements[0]; i++)
+        if (placements[i].kind == kind)
+            return &placements[i];
+    bug("no placement for item kind %d", (int)kind);
+}
+
+static bool makes_composite(const struct ast_items *body)
+{
+    for (uint32_t i = 0; body != NULL && i < body->v.count; i++) {
+        const struct ast_item *item = body->v.items[i];
+        if (item->kind == AST_INSTANCE || item->kind == AST_CONNECT || item->kind == AST_SPACE)
+            return true;
+        if ((item->kind == AST_IF || item->kind == AST_FOR)
+            && (makes_composite(item->body) || makes_composite(item->otherwise_body)))
+            return true;
+    }
+    return false;
+}
+
+static void misplaced(struct program *program, const struct ast_item *item,
+                      const struct placement *rule, const char *where)
+{
+    struct span span =
+        item->name.text != NULL && item->kind != AST_CHECK ? item->name.span : item->span;
+    diagnostic_add(program->diagnostics, E0008, span, "%s cannot stand in %s", rule->what, where);
+}
+
+static void check_nested(struct program *program, const struct ast_items *body, int flag,
+                         const char *where, const struct type_info *type)
+{
+    for (uint32_t i = 0; body != NULL && i < body->v.count; i++) {
+        const struct ast_item *item = body->v.items[i];
+        const struct placement *rule = placement_of(item->kind);
+        if (!(rule->where & flag))
+            misplaced(program, item, rule, where);
+        else if (item->kind == AST_MAP && !type->model.is_platform)
+            misplaced(program, item, rule, "a component");
+        else if (item->kind == AST_IF) {
+            check_nested(program, item->body, flag == IN_FOR ? IN_FOR : IN_IF, "an 'if'", type);
+            check_nested(program, item->otherwise_body, flag == IN_FOR ? IN_FOR : IN_IF, "an 'if'",
+                         type);
+        } else if (item->kind == AST_FOR)
+            check_nested(program, item->body, IN_FOR, "a 'for'", type);
+    }
+}
+
+/* Names of a body form two spaces: values (parameters and lets) and things (ports, instances,
+ * slots, ...). What can be set in an instance's braces must be unique over both. */
+struct body_names {
+    struct item_list values, things, stats;
+};
+
+static void add_name(struct program *program, struct item_list *list, const struct ast_item *item)
+{
+    int32_t before = item_list_find(list, item->name.text);
+    if (before >= 0)
+        is_duplicate(program, item, list->v.items[before]->name.span, "the name");
+    else
+        vector_push(program->arena, &list->v, item);
+}
+
+static struct item_list *list_for(struct type_info *type, enum ast_kind kind)
+{
+    switch (kind) {
+    case AST_PARAM:
+    case AST_LET:
+        return &type->params;
+    case AST_PORT:
+        return &type->ports;
+    case AST_STAT:
+        return &type->stats;
+    case AST_SLOT:
+    case AST_SUBPART:
+        return &type->parts;
+    case AST_STORE:
+    case AST_READS:
+        return &type->stores;
+    case AST_CLOCK:
+        return &type->clocks;
+    default:
+        return NULL;
+    }
+}
+
+static void collect_member(struct program *program, struct type_info *type,
+                           struct body_names *names, const struct ast_item *item)
+{
+    uint32_t errors = program->diagnostics->error_count;
+    if (item->kind == AST_PARAM || item->kind == AST_LET)
+        add_name(program, &names->values, item);
+    else if (item->kind == AST_STAT)
+        add_name(program, &names->stats, item);
+    else if (item->kind == AST_INSTANCE || item->kind == AST_SPACE
+             || list_for(type, item->kind) != NULL)
+        add_name(program, &names->things, item);
+    if (item->kind == AST_BEHAVIOUR && item->name.text != NULL)
+        type->model.behaviour = source_join(program->arena, type->model.folder, item->name.text);
+    struct item_list *list = list_for(type, item->kind);
+    if (list != NULL && program->diagnostics->error_count == errors)
+        vector_push(program->arena, &list->v, item);
+}
+
+static void collect_body(struct program *program, struct type_info *type)
+{
+    const struct ast_items *body = type->decl->body;
+    int flag = type->model.is_part ? IN_PART : type->model.is_platform ? IN_PLATFORM : IN_COMPONENT;
+    const char *where = type->model.is_part       ? "a part"
+                        : type->model.is_platform ? "a platform"
+                                                  : "a component";
+    struct body_names names = {0};
+    for (uint32_t i = 0; i < body->v.count; i++) {
+        const struct ast_item *item = body->v.items[i];
+        const struct placement *rule = placement_of(item->kind);
+        if (!(rule->where & flag)) {
+            misplaced(program, item, rule, where);
+            continue;
+        }
+        if ((rule->where & LEAF_ONLY) && type->model.is_composite) {
+            misplaced(program, item, rule, "a component that is made of other components");
+            continue;
+        }
+        if (item->kind == AST_IF) {
+            check_nested(program, item->body, IN_IF, "an 'if'", type);
+            check_nested(program, item->otherwise_body, IN_IF, "an 'if'", type);
+        } else if (item->kind == AST_FOR) {
+            check_nested(program, item->body, IN_FOR, "a 'for'", type);
+        }
+        if (item->kind == AST_CLOCK && item->value == NULL && type->model.is_platform) {
+            diagnostic_add(program->diagnostics, E0413, item->name.span,
+                           "the clock of a platform needs a frequency");
+            continue;
+        }
+        collect_member(program, type, &names, item);
+    }
+    for (uint32_t i = 0; i < names.things.v.count; i++) {
+        const struct ast_item *item = names.things.v.items[i];
+        int32_t value = item_list_find(&names.values, item->name.text);
+        bool is_settable =
+            item->kind == AST_SLOT || item->kind == AST_READS || item->kind == AST_CLOCK;
+        if (is_settable && value >= 0)
+            is_duplicate(program, item, names.values.v.items[value]->name.span, "the name");
+    }
+}
+
+static void declare_type_item(struct program *program, const struct ast_file *file,
+                              const struct ast_item *item)
+{
+    struct type_info *before = program_type(program, item->name.text);
+    if (before != NULL) {
+        is_duplicate(program, item, before->decl->name.span,
+                     item->kind == AST_PART ? "part" : "component");
+        return;
+    }
+    struct type_info *type = arena_alloc(program->arena, sizeof *type);
+    type->decl = item;
+    type->file = file;
+    type->is_main = file == program->files.items[0];
+    type->model = (struct model_type){
+        .name = item->name.text,
+        .doc = item->doc,
+        .place = program_place(program, item->name.span),
+        .is_part = item->kind == AST_PART,
+        .is_platform = item->kind == AST_PLATFORM,
+        .is_composite = item->kind == AST_PLATFORM
+                        || (item->kind == AST_COMPONENT && makes_composite(item->body)),
+        .is_library = file->source->is_library,
+        .folder = file->source->folder,
+    };
+    if (!type->model.is_composite)
+        type->model.behaviour = source_join(program->arena, type->model.folder,
+                                            arena_printf(program->arena, "%s.c", item->name.text));
+    vector_push(program->arena, &program->types, type);
+    collect_body(program, type);
+}
+
+static void declare_protocol(struct program *program, const struct ast_item *item)
+{
+    struct protocol_info *before = program_protocol(program, item->name.text);
+    if (before != NULL) {
+        is_duplicate(program, item, before->decl->name.span, "protocol");
+        return;
+    }
+    struct protocol_info *protocol = arena_alloc(program->arena, sizeof *protocol);
+    protocol->decl = item;
+    struct item_list messages = {0};
+    for (uint32_t i = 0; i < item->body->v.count; i++) {
+        const struct ast_item *part = item->body->v.items[i];
+        if (part->kind == AST_FIELD) {
+            add_name(program, &protocol->params, part);
+            continue;
+        }
+        add_name(program, &messages, part);
+        if (messages.v.count == 0 || messages.v.items[messages.v.count - 1] != part)
+            continue;
+        vector_push(program->arena, part->is_reply ? &protocol->replies.v : &protocol->requests.v,
+                    part);
+        struct item_list fields = {0};
+        for (uint32_t f = 0; f < part->body->v.count; f++)
+            add_name(program, &fields, part->body->v.items[f]);
+    }
+    vector_push(program->arena, &program->protocols, protocol);
+}
+
+static void declare_packet(struct program *program, const struct ast_item *item)
+{
+    struct packet_info *before = program_packet(program, item->name.text);
+    if (before != NULL) {
+        is_duplicate(program, item, before->decl->name.span, "packet");
+        return;
+    }
+    struct packet_info *packet = arena_alloc(program->arena, sizeof *packet);
+    packet->decl = item;
+    struct item_list names = {0}; /* fields and cases are members of one structure */
+    for (uint32_t i = 0; i < item->body->v.count; i++) {
+        const struct ast_item *part = item->body->v.items[i];
+        if (packet->choice != NULL) {
+            struct diagnostic *d =
+                diagnostic_add(program->diagnostics, E0312, part->name.span,
+                               "'%s' stands behind the union of the packet", part->name.text);
+            diagnostic_note(program->diagnostics, d, packet->choice->name.span,
+                            "its cases differ in size, so it comes last");
+            continue;
+        }
+        add_name(program, &names, part);
+        if (part->kind == AST_FIELD) {
+            vector_push(program->arena, &packet->fields.v, part);
+            continue;
+        }
+        packet->choice = part;
+        for (uint32_t c = 0; c < part->body->v.count; c++) {
+            const struct ast_item *one = part->body->v.items[c];
+            add_name(program, &names, one);
+            vector_push(program->arena, &packet->cases.v, one);
+            struct item_list fields = {0};
+            for (uint32_t f = 0; f < one->body->v.count; f++)
+                add_name(program, &fields, one->body->v.items[f]);
+        }
+    }
+    vector_push(program->arena, &program->packets, packet);
+}
+
+static void declare_simple(struct program *program, const struct ast_file *file,
+                           const struct ast_item *item)
+{
+    if (item->kind == AST_LINK) {
+        struct link_info *before = program_link(program, item->name.text);
+        if (before != NULL) {
+            is_duplicate(program, item, before->decl->name.span, "link");
+            return;
+        }
+        struct link_info *link = arena_alloc(program->arena, sizeof *link);
+        link->decl = item;
+        vector_push(program->arena, &program->links, link);
+    } else if (item->kind == AST_ENUM) {
+        if (program_enum(program, item->name.text) != NULL) {
+            diagnostic_add(program->diagnostics, E0201, item->name.span,
+                           "enum '%s' is declared twice", item->name.text);
+            return;
+        }
+        struct model_enum *made =
+            program_make_enum(program, item->name.text, item->doc, item->names, item->name.span);
+        vector_push(program->arena, &program->enums, made);
+    } else {
+        if (program_interface(program, item->name.text) != NULL) {
+            diagnostic_add(program->diagnostics, E0201, item->name.span,
+                           "interface '%s' is declared twice", item->name.text);
+            return;
+        }
+        struct model_interface *made = arena_alloc(program->arena, sizeof *made);
+        *made = (struct model_interface){.name = item->name.text,
+                                         .doc = item->doc,
+                                         .place = program_place(program, item->name.span),
+                                         .folder = file->source->folder};
+        vector_push(program->arena, &program->interfaces, made);
+    }
+}
+
+void declare_item(struct program *program, const struct ast_file *file, const struct ast_item *item)
+{
+    switch (item->kind) {
+    case AST_IMPORT:
+        break;
+    case AST_PROTOCOL:
+        declare_protocol(program, item);
+        break;
+    case AST_PACKET:
+        declare_packet(program, item);
+        break;
+    case AST_LINK:
+    case AST_ENUM:
+    case AST_INTERFACE:
+        declare_simple(program, file, item);
+        break;
+    case AST_PART:
+    case AST_COMPONENT:
+    case AST_PLATFORM:
+        declare_type_item(program, file, item);
+        break;
+    default:
+        bug("item kind %d at top level", (int)item->kind);
+    }
+}

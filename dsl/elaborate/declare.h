@@ -1,0 +1,16 @@
+/* From a declaration's tree to its entry in the program's tables; called by resolve.c. */
+#ifndef HEDDLE_DSL_DECLARE_H
+#define HEDDLE_DSL_DECLARE_H
+
+#include "dsl/elaborate/resolve.h"
+
+void declare_item(struct program *program, const struct ast_file *file,
+                  const struct ast_item *item);
+/* When everything is declared: what refers to other declarations (interfaces, enums, dimensions).
+ */
+void declare_finish(struct program *program);
+/* The type of a parameter. False after a diagnostic. */
+bool declare_type(struct program *program, const struct ast_type *type,
+                  enum model_dimension *dimension, const struct model_enum **choice);
+
+#endif

@@ -1,0 +1,278 @@
+/* The second step of declarations: what refers to others (types, enumerations, interfaces), when
+ * every name is known. */
+#include <string.h>
+
+#include "dsl/elaborate/declare.h"
+#include "dsl/suggest.h"
+#include "dsl/elaborate/unit.h"
+
+bool declare_type(struct program *program, const struct ast_type *type,
+                  enum model_dimension *dimension, const struct model_enum **choice)
+{
+    *choice = NULL;
+    if (type->literals != NULL) {
+        *dimension = MODEL_DIM_ENUM;
+        *choice = program_make_enum(program, NULL, "", type->literals, type->span);
+        return true;
+    }
+    if (unit_type_named(type->name.text, dimension))
+        return true;
+    *choice = program_enum(program, type->name.text);
+    *dimension = MODEL_DIM_ENUM;
+    if (*choice != NULL)
+        return true;
+    struct diagnostic *d = diagnostic_add(program->diagnostics, E0203, type->span,
+                                          "no type is called '%s'", type->name.text);
+    size_t count;
+    const char *const *names = unit_type_names(&count);
+    struct suggestion suggestion = suggestion_for(type->name.text);
+    for (size_t i = 0; i < count; i++)
+        suggestion_try(&suggestion, names[i]);
+    for (uint32_t i = 0; i < program->enums.count; i++)
+        suggestion_try(&suggestion, program->enums.items[i]->name);
+    diagnostic_suggest(program->diagnostics, d, suggestion.best);
+    *dimension = MODEL_DIM_NONE;
+    return false;
+}
+
+static const char *range_text(struct program *program, const struct ast_item *item)
+{
+    const char *range = "";
+    if (item->low != NULL)
+        range = arena_printf(
+            program->arena, "%s %s %s", source_slice(program->sources, item->low->span),
+            item->half_open ? "..<" : "..", source_slice(program->sources, item->high->span));
+    if (!item->pow2)
+        return range;
+    return range[0] != '\0' ? arena_printf(program->arena, "%s pow2", range) : "pow2";
+}
+
+static void finish_params(struct program *program, struct type_info *type)
+{
+    uint32_t count = type->params.v.count;
+    type->param_decls = arena_alloc(program->arena, count * sizeof *type->param_decls);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct ast_item *item = type->params.v.items[i];
+        struct model_param_decl *decl = &type->param_decls[i];
+        *decl = (struct model_param_decl){
+            .name = item->name.text,
+            .doc = item->doc,
+            .place = program_place(program, item->name.span),
+            .is_let = item->kind == AST_LET,
+            .has_default = item->value != NULL,
+            .default_text =
+                item->value != NULL ? source_slice(program->sources, item->value->span) : "",
+            .range_text = range_text(program, item),
+        };
+        if (item->kind == AST_PARAM
+            && !declare_type(program, item->type, &decl->dimension, &decl->choice))
+            program->damaged = true;
+        bool is_number = unit_is_quantity(decl->dimension);
+        if (item->kind == AST_PARAM && !is_number && (item->low != NULL || item->pow2))
+            diagnostic_add(program->diagnostics, E0309, item->name.span,
+                           "only a number can have a range");
+    }
+    type->model.params = type->param_decls;
+    type->model.param_count = count;
+}
+
+/* The name of no protocol, so that nobody's own `channel` changes its meaning. */
+static bool is_channel(const struct program *program, const struct ast_item *port)
+{
+    return strcmp(port->target.text, "channel") == 0
+           && program_protocol(program, port->target.text) == NULL;
+}
+
+static void finish_ports(struct program *program, struct type_info *type)
+{
+    uint32_t count = type->ports.v.count;
+    type->port_decls = arena_alloc(program->arena, count * sizeof *type->port_decls);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct ast_item *item = type->ports.v.items[i];
+        struct span text = item->target.span;
+        if (item->args != NULL)
+            text.end = item->args->span.end + 1;
+        type->port_decls[i] = (struct model_port_decl){
+            .name = item->name.text,
+            .doc = item->doc,
+            .place = program_place(program, item->name.span),
+            .is_in = item->is_in,
+            .optional = item->optional,
+            .is_array = item->unsized || item->size != NULL,
+            .is_any = strcmp(item->target.text, "any") == 0 || is_channel(program, item),
+            .is_channel = is_channel(program, item),
+            .protocol_text = source_slice(program->sources, text),
+        };
+        if (type->port_decls[i].is_any || program_protocol(program, item->target.text) != NULL)
+            continue;
+        struct diagnostic *d = diagnostic_add(program->diagnostics, E0203, item->target.span,
+                                              "no protocol is called '%s'", item->target.text);
+        struct suggestion suggestion = suggestion_for(item->target.text);
+        for (uint32_t p = 0; p < program->protocols.count; p++)
+            suggestion_try(&suggestion, program->protocols.items[p]->decl->name.text);
+        diagnostic_suggest(program->diagnostics, d, suggestion.best);
+        program->damaged = true;
+    }
+    type->model.ports = type->port_decls;
+    type->model.port_count = count;
+}
+
+static void finish_stats(struct program *program, struct type_info *type)
+{
+    static const char *const kinds[] = {"counter", "average", "histogram"};
+    uint32_t count = type->stats.v.count;
+    struct model_stat *stats = arena_alloc(program->arena, count * sizeof *stats);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct ast_item *item = type->stats.v.items[i];
+        stats[i].name = item->name.text;
+        stats[i].doc = item->doc;
+        bool found = false;
+        for (int k = 0; k < 3; k++)
+            if (strcmp(kinds[k], item->target.text) == 0) {
+                stats[i].kind = (enum model_stat_kind)k;
+                found = true;
+            }
+        if (found)
+            continue;
+        struct diagnostic *d =
+            diagnostic_add(program->diagnostics, E0203, item->target.span,
+                           "no kind of statistic is called '%s'", item->target.text);
+        const char *suggestion = compile_suggest(item->target.text, kinds, 3);
+        if (suggestion != NULL)
+            diagnostic_suggest(program->diagnostics, d, suggestion);
+        else
+            diagnostic_help(program->diagnostics, d,
+                            "a statistic is a counter, an average or a histogram");
+    }
+    type->model.stats = stats;
+    type->model.stat_count = count;
+}
+
+static void collect_checks(struct program *program, struct type_info *type,
+                           const struct ast_items *body, struct model_check_decl *into)
+{
+    for (uint32_t i = 0; body != NULL && i < body->v.count; i++) {
+        const struct ast_item *item = body->v.items[i];
+        collect_checks(program, type,
+                       item->kind == AST_IF || item->kind == AST_FOR ? item->body : NULL, into);
+        collect_checks(program, type, item->otherwise_body, into);
+        if (item->kind != AST_CHECK)
+            continue;
+        if (into != NULL)
+            into[type->model.check_count] = (struct model_check_decl){
+                .text = source_slice(program->sources, item->value->span),
+                .message = item->name.text != NULL ? item->name.text : "",
+            };
+        type->model.check_count++;
+    }
+}
+
+/* Those under `if` and `for` too: counted first, then written down. */
+static void finish_checks(struct program *program, struct type_info *type)
+{
+    collect_checks(program, type, type->decl->body, NULL);
+    struct model_check_decl *checks =
+        arena_alloc(program->arena, type->model.check_count * sizeof *checks);
+    type->model.check_count = 0;
+    collect_checks(program, type, type->decl->body, checks);
+    type->model.checks = checks;
+}
+
+static void unknown_part_type(struct program *program, struct ast_name name, bool or_interface)
+{
+    struct diagnostic *d =
+        diagnostic_add(program->diagnostics, E0203, name.span, "no %s is called '%s'",
+                       or_interface ? "interface or part" : "part", name.text);
+    struct suggestion suggestion = suggestion_for(name.text);
+    for (uint32_t i = 0; or_interface && i < program->interfaces.count; i++)
+        suggestion_try(&suggestion, program->interfaces.items[i]->name);
+    for (uint32_t i = 0; i < program->types.count; i++)
+        if (program->types.items[i]->model.is_part)
+            suggestion_try(&suggestion, program->types.items[i]->model.name);
+    diagnostic_suggest(program->diagnostics, d, suggestion.best);
+    program->damaged = true;
+}
+
+static void finish_parts(struct program *program, struct type_info *type)
+{
+    uint32_t count = type->parts.v.count;
+    type->part_decls = arena_alloc(program->arena, count * sizeof *type->part_decls);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct ast_item *item = type->parts.v.items[i];
+        struct model_part_decl *decl = &type->part_decls[i];
+        *decl = (struct model_part_decl){.name = item->name.text,
+                                         .doc = item->doc,
+                                         .place = program_place(program, item->name.span),
+                                         .is_slot = item->kind == AST_SLOT,
+                                         .optional = item->optional,
+                                         .type_name =
+                                             item->kind == AST_SUBPART ? item->target.text : NULL,
+                                         .is_array = item->size != NULL};
+        struct type_info *part = program_type(program, item->target.text);
+        if (item->kind == AST_SLOT)
+            decl->interface = program_interface(program, item->target.text);
+        if (decl->interface == NULL && part != NULL && part->model.is_part)
+            decl->part_type = &part->model;
+        if (decl->interface == NULL && decl->part_type == NULL)
+            unknown_part_type(program, item->target, item->kind == AST_SLOT);
+    }
+    type->model.parts = type->part_decls;
+    type->model.part_count = count;
+}
+
+static void finish_type(struct program *program, struct type_info *type)
+{
+    finish_params(program, type);
+    finish_ports(program, type);
+    finish_stats(program, type);
+    finish_parts(program, type);
+    finish_checks(program, type);
+    uint32_t count = type->stores.v.count;
+    struct model_store_decl *stores = arena_alloc(program->arena, count * sizeof *stores);
+    for (uint32_t i = 0; i < count; i++) {
+        const struct ast_item *item = type->stores.v.items[i];
+        stores[i] = (struct model_store_decl){.name = item->name.text,
+                                              .type = item->target.text,
+                                              .doc = item->doc,
+                                              .is_writer = item->kind == AST_STORE};
+    }
+    type->model.stores = stores;
+    type->model.store_count = count;
+    const char **clocks = arena_alloc(program->arena, type->clocks.v.count * sizeof *clocks);
+    for (uint32_t i = 0; i < type->clocks.v.count; i++)
+        clocks[i] = type->clocks.v.items[i]->name.text;
+    type->model.clock_names = clocks;
+    type->model.clock_count = type->clocks.v.count;
+    if (type->model.is_part && type->decl->target.text != NULL) {
+        type->model.interface = program_interface(program, type->decl->target.text);
+        if (type->model.interface == NULL) {
+            struct diagnostic *d =
+                diagnostic_add(program->diagnostics, E0203, type->decl->target.span,
+                               "no interface is called '%s'", type->decl->target.text);
+            struct suggestion suggestion = suggestion_for(type->decl->target.text);
+            for (uint32_t i = 0; i < program->interfaces.count; i++)
+                suggestion_try(&suggestion, program->interfaces.items[i]->name);
+            diagnostic_suggest(program->diagnostics, d, suggestion.best);
+            program->damaged = true;
+        }
+    }
+}
+
+void declare_finish(struct program *program)
+{
+    for (uint32_t i = 0; i < program->types.count; i++)
+        finish_type(program, program->types.items[i]);
+    for (uint32_t i = 0; i < program->protocols.count; i++) {
+        struct protocol_info *protocol = program->protocols.items[i];
+        protocol->dimensions =
+            arena_alloc(program->arena, protocol->params.v.count * sizeof *protocol->dimensions);
+        for (uint32_t k = 0; k < protocol->params.v.count; k++) {
+            const struct ast_item *param = protocol->params.v.items[k];
+            if (!unit_type_named(param->target.text, &protocol->dimensions[k])) {
+                diagnostic_add(program->diagnostics, E0203, param->target.span,
+                               "no type is called '%s'", param->target.text);
+                program->damaged = true;
+            }
+        }
+    }
+}

@@ -1,0 +1,85 @@
+/* The order of elaboration; see elaborate.h. Called by compile.c. */
+#include "dsl/elaborate/elaborate.h"
+
+#include <string.h>
+
+#include "dsl/check/check.h"
+
+#define INSTANCES_DEFAULT 1000000u
+
+static void start(struct elaboration *e, struct program *program)
+{
+    *e = (struct elaboration){.program = program,
+                              .arena = program->arena,
+                              .diagnostics = program->diagnostics,
+                              .instance_limit = program->options->max_instances > 0
+                                                    ? program->options->max_instances
+                                                    : INSTANCES_DEFAULT};
+}
+
+/* Protocols, depths and widths of all ports, connected or not, so that mistakes in them show. */
+static void look_at_ports(struct elaboration *e)
+{
+    for (uint32_t i = 0; i < e->nodes.count && !e->stop; i++) {
+        struct node *node = e->nodes.items[i];
+        struct type_info *type = node->object.type;
+        for (uint32_t port = 0; port < type->ports.v.count; port++) {
+            const struct model_protocol *protocol = protocol_of_port(e, node, port);
+            if (type->port_decls[port].protocol == NULL)
+                type->port_decls[port].protocol = protocol;
+            struct wire_end at = {node, port, 0};
+            struct route_path path = {.from = at, .to = at};
+            bool stated;
+            port_depth(e, &at, &stated);
+            path_width(e, &path);
+        }
+    }
+}
+
+static void elaborate(struct elaboration *e, struct type_info *type)
+{
+    links_make(e);
+    if (tree_build(e, type) == NULL || e->stop)
+        return;
+    look_at_ports(e);
+    connect_all(e);
+    if (e->stop)
+        return;
+    paths_trace(e);
+    spaces_make(e);
+    partitions_apply(e);
+    maps_apply(e);
+    routes_make(e);
+    checks_run(e);
+}
+
+struct model *elaborate_platform(struct elaboration *e, struct program *program,
+                                 struct type_info *platform, bool with_overrides)
+{
+    uint32_t errors = program->diagnostics->error_count;
+    start(e, program);
+    /* a port's protocol is that of its first instance here, not in a platform looked at before */
+    for (uint32_t i = 0; i < program->types.count; i++)
+        for (uint32_t port = 0; port < program->types.items[i]->model.port_count; port++)
+            program->types.items[i]->port_decls[port].protocol = NULL;
+    if (with_overrides)
+        overrides_parse(e);
+    elaborate(e, platform);
+    protocols_check(e);
+    packets_make(e);
+    if (!e->stop && e->root != NULL)
+        overrides_finish(e);
+    return program->diagnostics->error_count == errors ? model_make(e) : NULL;
+}
+
+void elaborate_alone(struct elaboration *e, struct program *program, struct type_info *type,
+                     const struct elaboration *before)
+{
+    start(e, program);
+    e->standalone = true;
+    for (uint32_t i = 0; before != NULL && i < before->protocols.count; i++)
+        vector_push(e->arena, &e->protocols, before->protocols.items[i]);
+    uint32_t instances = type->instances;
+    elaborate(e, type);
+    type->instances = instances;
+}

@@ -1,0 +1,227 @@
+/* Parts: what an owner always has (`part`), and what fills its slots. A slot is filled, in this
+ * order, by the braces of its owner's instance, or by its default; the filling is either a new part
+ * of a named type or, inside one component, a part of the surrounding body by name, which is then
+ * shared. --set fills a slot, too. */
+#include <string.h>
+
+#include "dsl/elaborate/elaborate.h"
+#include "dsl/suggest.h"
+
+static struct part_object *make_part(struct elaboration *e, struct object *owner,
+                                     const struct model_part_decl *decl, struct type_info *type,
+                                     const struct ast_items *settings, struct scope setting_scope,
+                                     struct span span, int64_t element)
+{
+    if (!elaborate_count_work(e, 2 + type->params.v.count, span))
+        return NULL;
+    for (const struct object *above = owner; above != NULL && above->type->model.is_part;
+         above = above->owner)
+        if (above->type == type) {
+            diagnostic_add(e->diagnostics, E0208, span, "part '%s' contains itself",
+                           type->model.name);
+            return NULL;
+        }
+    struct part_object *part = arena_alloc(e->arena, sizeof *part);
+    struct object *object = &part->object;
+    part->decl = decl;
+    object->type = type;
+    object->owner = owner;
+    object->node = owner->node;
+    object->name = decl->name;
+    object->in_array = decl->is_array;
+    object->element = decl->is_array ? (uint32_t)element : 0;
+    object->span = span;
+    object->settings = settings;
+    object->setting_scope = setting_scope;
+    const char *dot = owner->path[0] != '\0' ? "." : "";
+    object->path = decl->is_array ? arena_printf(e->arena, "%s%s%s[%lld]", owner->path, dot,
+                                                 decl->name, (long long)element)
+                                  : arena_printf(e->arena, "%s%s%s", owner->path, dot, decl->name);
+    object_init(e, object);
+    type->instances++;
+    part->model.id = e->parts.count;
+    vector_push(e->arena, &e->parts, part);
+    parts_build(e, object);
+    return part;
+}
+
+static void fill_one(struct elaboration *e, struct part_slot *slot, struct part_object *part)
+{
+    if (part == NULL)
+        return;
+    slot->parts = arena_alloc(e->arena, sizeof(struct part_object *));
+    slot->parts[0] = part;
+    slot->count = 1;
+}
+
+static void build_subpart(struct elaboration *e, struct object *object, uint32_t index)
+{
+    const struct ast_item *item = object->type->parts.v.items[index];
+    const struct model_part_decl *decl = &object->type->part_decls[index];
+    struct part_slot *slot = &object->slots[index];
+    struct type_info *type = program_type(e->program, item->target.text);
+    struct scope scope = {object, NULL};
+    int64_t count = 1;
+    if (item->size != NULL && !eval_count(e, item->size, &scope, 0, 65536, &count))
+        return;
+    slot->parts = arena_alloc(e->arena, (size_t)count * sizeof(struct part_object *));
+    for (int64_t i = 0; i < count; i++) {
+        struct part_object *part =
+            make_part(e, object, decl, type, item->body, scope, item->name.span, i);
+        if (part == NULL)
+            return;
+        slot->parts[slot->count++] = part;
+    }
+}
+
+static void unknown_part(struct elaboration *e, const struct object *object,
+                         const struct model_part_decl *decl, const char *name, struct span span)
+{
+    struct diagnostic *d =
+        diagnostic_add(e->diagnostics, E0203, span, "no part is called '%s'", name);
+    struct suggestion suggestion = suggestion_for(name);
+    for (uint32_t i = 0; i < e->program->types.count; i++) {
+        const struct model_type *type = &e->program->types.items[i]->model;
+        if (type->is_part && (decl->interface == NULL || type->interface == decl->interface))
+            suggestion_try(&suggestion, type->name);
+    }
+    for (uint32_t i = 0; i < object->type->parts.v.count; i++)
+        suggestion_try(&suggestion, object->type->parts.v.items[i]->name.text);
+    diagnostic_suggest(e->diagnostics, d, suggestion.best);
+}
+
+static bool fits(struct elaboration *e, const struct model_part_decl *decl,
+                 const struct type_info *type, struct span span)
+{
+    if (decl->part_type != NULL ? decl->part_type == &type->model
+                                : type->model.interface == decl->interface)
+        return true;
+    struct diagnostic *d =
+        diagnostic_add(e->diagnostics, E0209, span, "'%s' does not fit the slot '%s'",
+                       type->model.name, decl->name);
+    if (decl->interface != NULL)
+        diagnostic_help(e->diagnostics, d,
+                        "the slot takes parts that are declared 'part NAME : %s'",
+                        decl->interface->name);
+    else
+        diagnostic_help(e->diagnostics, d, "the slot takes the part '%s'", decl->part_type->name);
+    diagnostic_note(e->diagnostics, d, type->decl->name.span, "'%s' is declared here",
+                    type->model.name);
+    return false;
+}
+
+/* `pool = pool;`: the part of that name in the body around, which then has two users. */
+static void share(struct elaboration *e, struct object *object, const struct model_part_decl *decl,
+                  struct part_slot *slot, struct object *from, uint32_t index, struct span span)
+{
+    if (from->node != object->node || !object->type->model.is_part) {
+        struct diagnostic *d = diagnostic_add(e->diagnostics, E0210, span,
+                                              "a part cannot be shared by several components");
+        diagnostic_help(e->diagnostics, d, "components speak through ports");
+        return;
+    }
+    if (!from->slots[index].done) /* declared further down */
+        parts_build(e, from);
+    const struct part_slot *source = &from->slots[index];
+    if (source->count != 1) {
+        if (source->done)
+            diagnostic_add(e->diagnostics, E0209, span, "'%s' is %s, the slot takes one part",
+                           from->type->part_decls[index].name,
+                           source->count == 0 ? "empty" : "an array");
+        return;
+    }
+    if (!fits(e, decl, source->parts[0]->object.type, span))
+        return;
+    fill_one(e, slot, source->parts[0]);
+    slot->shared = true;
+}
+
+struct filling {
+    const struct ast_expr *value;
+    const struct ast_items *body;
+    struct scope scope;
+};
+
+static void fill_slot(struct elaboration *e, struct object *object, uint32_t index,
+                      const struct filling *filling)
+{
+    const struct model_part_decl *decl = &object->type->part_decls[index];
+    struct part_slot *slot = &object->slots[index];
+    const struct ast_expr *value = filling->value;
+    if (value->kind == AST_MEMBER) {
+        struct diagnostic *d = diagnostic_add(e->diagnostics, E0210, value->span,
+                                              "a part cannot be shared by several components");
+        diagnostic_help(e->diagnostics, d, "components speak through ports");
+        return;
+    }
+    if (value->kind != AST_NAME) {
+        diagnostic_add(e->diagnostics, E0209, value->span,
+                       "the slot '%s' is filled with the name of a part", decl->name);
+        return;
+    }
+    const char *name = value->name.text;
+    struct object *around = filling->scope.object;
+    int32_t sibling =
+        around != NULL && filling->body == NULL ? item_list_find(&around->type->parts, name) : -1;
+    bool is_itself = around == object && sibling == (int32_t)index; /* `slot pool : pool = pool;` */
+    if (sibling >= 0 && !is_itself) {
+        share(e, object, decl, slot, around, (uint32_t)sibling, value->span);
+        return;
+    }
+    if (strcmp(name, "none") == 0) {
+        if (!decl->optional)
+            diagnostic_add(e->diagnostics, E0209, value->span, "the slot '%s' is not optional",
+                           decl->name);
+        return;
+    }
+    struct type_info *type = program_type(e->program, name);
+    if (type == NULL || !type->model.is_part) {
+        unknown_part(e, object, decl, name, value->span);
+        return;
+    }
+    if (fits(e, decl, type, value->span))
+        fill_one(e, slot,
+                 make_part(e, object, decl, type, filling->body, filling->scope, value->span, 0));
+}
+
+static void build_slot(struct elaboration *e, struct object *object, uint32_t index)
+{
+    const struct ast_item *item = object->type->parts.v.items[index];
+    struct filling filling = {item->value, item->fill_body, {object, NULL}};
+    const struct ast_item *setting = object_setting(object, item->name.text);
+    if (setting != NULL)
+        filling = (struct filling){setting->value, setting->fill_body, object->setting_scope};
+    struct override *override = override_find(e, object, item->name.text);
+    if (override != NULL && override->value != NULL) {
+        const struct ast_expr *before = filling.value;
+        override->changed |= before == NULL || before->kind != AST_NAME
+                             || override->value->kind != AST_NAME
+                             || strcmp(before->name.text, override->value->name.text) != 0;
+        filling = (struct filling){override->value, NULL, {NULL, NULL}};
+    }
+    if (filling.value != NULL) {
+        fill_slot(e, object, index, &filling);
+        return;
+    }
+    if (item->optional || (e->standalone && object->owner == NULL))
+        return;
+    struct diagnostic *d =
+        diagnostic_add(e->diagnostics, E0209, object->span, "slot '%s' of '%s' is not filled",
+                       item->name.text, object->type->model.name);
+    diagnostic_note(e->diagnostics, d, item->name.span, "declared here, without a default");
+    diagnostic_help(e->diagnostics, d, "fill it where the %s is made: '{ %s = PART; }'",
+                    object->type->model.is_part ? "part" : "instance", item->name.text);
+}
+
+void parts_build(struct elaboration *e, struct object *object)
+{
+    for (uint32_t i = 0; i < object->type->parts.v.count && !e->stop; i++) {
+        if (object->slots[i].done)
+            continue;
+        object->slots[i].done = true;
+        if (object->type->parts.v.items[i]->kind == AST_SUBPART)
+            build_subpart(e, object, i);
+        else
+            build_slot(e, object, i);
+    }
+}

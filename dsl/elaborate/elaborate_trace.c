@@ -1,0 +1,188 @@
+/* Follows wires from leaf to leaf, and binds `any`. An `any` port takes the protocol of what it is
+ * connected to; all `any` ports of one instance are bound alike, so that what comes in can go out.
+ * Ports of `channel` are bound element by element, each like the one that it leads to.
+ * Binding spreads along the paths until nothing changes, which takes at most as many rounds as
+ * there are interconnects in a row. */
+#include "dsl/elaborate/elaborate.h"
+
+#include <string.h>
+
+static bool carries(const struct wire *wire)
+{
+    return wire->link != NULL || wire->latency != NULL;
+}
+
+static void note_carrier(struct route_path *path, struct wire *wire)
+{
+    if (!carries(wire))
+        return;
+    if (path->carrier == NULL)
+        path->carrier = wire;
+    else if (path->second_carrier == NULL)
+        path->second_carrier = wire;
+}
+
+/* Wires between leaves are at most two for each level of the tree. */
+#define MAX_WIRES (2 * ELABORATE_MAX_DEPTH + 2)
+
+static void trace(struct elaboration *e, struct wire_end from, struct wire *wire)
+{
+    struct route_path path = {.from = from, .first = wire, .last = wire};
+    for (int i = 0; i < MAX_WIRES; i++) {
+        note_carrier(&path, wire);
+        path.last = wire;
+        path.to = wire->right;
+        if (!path.to.node->object.type->model.is_composite) {
+            path.whole = true;
+            break;
+        }
+        struct port_end *end = wire_end_at(e, &path.to);
+        struct wire *next = end == NULL                        ? NULL
+                            : path.to.node == wire->written_in ? end->outer
+                                                               : end->inner;
+        if (next == NULL)
+            break;
+        wire = next;
+    }
+    vector_push(e->arena, &e->paths, path);
+}
+
+static bool is_any(const struct wire_end *at)
+{
+    return at->node->object.type->port_decls[at->port].is_any;
+}
+
+static bool is_channel(const struct wire_end *at)
+{
+    return at->node->object.type->port_decls[at->port].is_channel;
+}
+
+/* The port that requests leave by which come in at `in`: the next of the type's `channel` ports. */
+static uint32_t partner_port(const struct type_info *type, uint32_t in)
+{
+    for (uint32_t out = in + 1; out < type->ports.v.count; out++)
+        if (type->port_decls[out].is_channel && !type->port_decls[out].is_in)
+            return out;
+    return in;
+}
+
+/* Known by its port going in or out. */
+static struct channel *channel_at(struct elaboration *e, const struct wire_end *at)
+{
+    struct node *node = at->node;
+    const struct type_info *type = node->object.type;
+    bool is_in = type->port_decls[at->port].is_in;
+    uint32_t in = at->port;
+    while (!is_in && in > 0 && !(type->port_decls[in].is_channel && type->port_decls[in].is_in))
+        in--;
+    for (uint32_t i = 0; i < node->channels.count; i++)
+        if (node->channels.items[i].in_port == in && node->channels.items[i].element == at->element)
+            return &node->channels.items[i];
+    struct channel fresh = {in, partner_port(type, in), at->element, NULL, 0};
+    vector_push(e->arena, &node->channels, fresh);
+    return &node->channels.items[node->channels.count - 1];
+}
+
+/* What an `any` or `channel` port is bound to. */
+static const struct model_protocol **binding_of(struct elaboration *e, const struct wire_end *at)
+{
+    return is_channel(at) ? &channel_at(e, at)->protocol : &at->node->any;
+}
+
+const struct model_protocol *protocol_bound(struct elaboration *e, const struct wire_end *at)
+{
+    return is_any(at) ? *binding_of(e, at) : protocol_of_port(e, at->node, at->port);
+}
+
+const struct route_path *path_through(struct elaboration *e, const struct route_path *path)
+{
+    if (!path->whole || !is_channel(&path->to))
+        return NULL;
+    const struct channel *channel = channel_at(e, &path->to);
+    return channel->leaves ? &e->paths.items[channel->leaves - 1] : NULL;
+}
+
+static void find_leaving(struct elaboration *e)
+{
+    for (uint32_t i = 0; i < e->paths.count; i++)
+        if (is_channel(&e->paths.items[i].from))
+            channel_at(e, &e->paths.items[i].from)->leaves = i + 1;
+}
+
+static bool bind_once(struct elaboration *e)
+{
+    bool changed = false;
+    for (uint32_t i = 0; i < e->paths.count; i++) {
+        const struct route_path *path = &e->paths.items[i];
+        if (!path->whole)
+            continue;
+        const struct model_protocol *from = protocol_bound(e, &path->from),
+                                    *to = protocol_bound(e, &path->to);
+        if (from == NULL && to != NULL && is_any(&path->from)) {
+            *binding_of(e, &path->from) = to;
+            changed = true;
+        } else if (to == NULL && from != NULL && is_any(&path->to)) {
+            *binding_of(e, &path->to) = from;
+            changed = true;
+        }
+    }
+    return changed;
+}
+
+void paths_trace(struct elaboration *e)
+{
+    for (uint32_t i = 0; i < e->nodes.count; i++) {
+        struct node *node = e->nodes.items[i];
+        if (node->object.type->model.is_composite)
+            continue;
+        for (uint32_t port = 0; port < node->object.type->ports.v.count; port++) {
+            if (node->object.type->ports.v.items[port]->is_in || port_count(e, node, port) <= 0)
+                continue;
+            for (uint32_t k = 0; k < node->ports[port].count; k++) {
+                struct wire_end from = {node, port, k};
+                struct port_end *end = wire_end_at(e, &from);
+                if (end != NULL && end->outer != NULL)
+                    trace(e, from, end->outer);
+            }
+        }
+    }
+    while (bind_once(e))
+        continue;
+    find_leaving(e);
+}
+
+/* Deep enough that the credits of a full wire are back in time, when nothing is stated. */
+#define DEPTH_DEFAULT 4
+#define DEPTH_MOST    4096
+
+uint32_t port_depth(struct elaboration *e, const struct wire_end *at, bool *stated)
+{
+    const struct ast_item *item = at->node->object.type->ports.v.items[at->port];
+    struct scope scope = {&at->node->object, NULL};
+    int64_t depth = DEPTH_DEFAULT;
+    *stated = item->depth != NULL;
+    if (item->depth != NULL && !eval_count(e, item->depth, &scope, 1, 1 << 16, &depth))
+        return DEPTH_DEFAULT;
+    return (uint32_t)depth;
+}
+
+static uint32_t port_width(struct elaboration *e, const struct wire_end *at, bool *stated)
+{
+    const struct ast_item *item = at->node->object.type->ports.v.items[at->port];
+    struct scope scope = {&at->node->object, NULL};
+    int64_t width = 1;
+    *stated = item->width != NULL;
+    if (item->width != NULL && !eval_count(e, item->width, &scope, 1, 1 << 16, &width))
+        return 1;
+    return (uint32_t)width;
+}
+
+uint32_t path_width(struct elaboration *e, const struct route_path *path)
+{
+    bool from_stated, to_stated;
+    uint32_t from = port_width(e, &path->from, &from_stated),
+             to = port_width(e, &path->to, &to_stated);
+    if (from_stated && to_stated)
+        return from < to ? from : to;
+    return from_stated ? from : to;
+}

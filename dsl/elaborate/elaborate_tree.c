@@ -1,0 +1,591 @@
+/* The tree of instances, top down. A body is walked once: instances and interconnects become nodes,
+ * connections become statements with the values of the loop variables around them, `check`, `map`,
+ * `partition` are kept for later. Children are expanded when the whole body is walked, because what
+ * they ask about their ports is answered by the body.
+ *
+ * Invariant: every node in e->nodes stands behind its parent; ids follow that order. */
+#include <string.h>
+
+#include "dsl/elaborate/elaborate.h"
+#include "dsl/suggest.h"
+
+bool elaborate_count_work(struct elaboration *e, uint64_t amount, struct span span)
+{
+    e->work += amount;
+    if (e->stop)
+        return false;
+    if (e->work <= ELABORATE_MAX_WORK)
+        return true;
+    e->stop = true;
+    diagnostic_add(e->diagnostics, E0311, span,
+                   "the description expands to too much: more than %llu million items",
+                   (unsigned long long)(ELABORATE_MAX_WORK / 1000000));
+    return false;
+}
+
+struct child_group *tree_group(struct node *node, const char *name)
+{
+    for (uint32_t i = 0; i < node->groups.count; i++)
+        if (strcmp(node->groups.items[i].name.text, name) == 0)
+            return &node->groups.items[i];
+    return NULL;
+}
+
+uint32_t tree_clock(const struct node *node, const char *name)
+{
+    int32_t clock = item_list_find(&node->object.type->clocks, name);
+    return clock >= 0 ? node->clocks[clock] : NO_DOMAIN;
+}
+
+static uint32_t add_domain(struct elaboration *e, const char *name, uint64_t hz, struct span span)
+{
+    struct model_domain domain = {.name = name, .hz = hz, .place = program_place(e->program, span)};
+    vector_push(e->arena, &e->domains, domain);
+    return e->domains.count - 1;
+}
+
+/* Clocks above 1 THz would have edges closer than the picosecond that time is counted in. */
+#define MAX_HZ ((int64_t)1000000000000)
+
+static uint32_t own_domain(struct elaboration *e, struct node *node, const struct ast_item *item)
+{
+    struct scope scope = {&node->object, NULL};
+    struct type_spec spec = {MODEL_DIM_HZ, NULL};
+    const struct ast_expr *source = item->value;
+    struct value value = eval_as(e, source, &scope, spec, NULL);
+    struct override *override = override_find(e, &node->object, item->name.text);
+    if (override != NULL && override->value != NULL) {
+        struct scope none = {NULL, NULL};
+        struct value set = eval_as(e, override->value, &none, spec, NULL);
+        override->changed |= !set.ok || !value.ok || set.integer != value.integer;
+        source = override->value;
+        value = set;
+    }
+    if (value.ok && (value.integer < 1 || value.integer > MAX_HZ)) {
+        diagnostic_add(e->diagnostics, E0302, source->span,
+                       "the frequency is %s, which is not in 1Hz .. 1000GHz",
+                       value_text(e, &value));
+        value.ok = false;
+    }
+    const char *name = node->object.path[0] != '\0'
+                           ? arena_printf(e->arena, "%s.%s", node->object.path, item->name.text)
+                           : item->name.text;
+    return add_domain(e, name, value.ok ? (uint64_t)value.integer : 1000000000, item->name.span);
+}
+
+static uint32_t unknown_clock(struct elaboration *e, const struct node *in, struct ast_name name)
+{
+    struct diagnostic *d =
+        diagnostic_add(e->diagnostics, E0413, name.span, "no clock is called '%s' here", name.text);
+    struct suggestion suggestion = suggestion_for(name.text);
+    for (uint32_t i = 0; i < in->object.type->clocks.v.count; i++)
+        suggestion_try(&suggestion, in->object.type->clocks.v.items[i]->name.text);
+    if (suggestion.best != NULL)
+        diagnostic_suggest(e->diagnostics, d, suggestion.best);
+    else
+        diagnostic_help(e->diagnostics, d, "declare it: 'clock %s = 1GHz;'", name.text);
+    return in->domain != NO_DOMAIN ? in->domain : add_domain(e, name.text, 1000000000, name.span);
+}
+
+/* A clock input is bound in the braces of the instance to a clock of the body around it. */
+static uint32_t bound_domain(struct elaboration *e, struct node *node, const struct ast_item *item)
+{
+    if (node->parent == NULL) /* a component by itself: every input is a domain of its own */
+        return add_domain(e, item->name.text, 1000000000, item->name.span);
+    const struct ast_item *setting = object_setting(&node->object, item->name.text);
+    if (setting == NULL) {
+        struct diagnostic *d =
+            diagnostic_add(e->diagnostics, E0413, node->span, "clock '%s' of '%s' is not bound",
+                           item->name.text, node->object.type->model.name);
+        diagnostic_note(e->diagnostics, d, item->name.span, "declared here");
+        diagnostic_help(e->diagnostics, d, "bind it where the instance is made: '{ %s = CLOCK; }'",
+                        item->name.text);
+        return node->domain != NO_DOMAIN ? node->domain
+                                         : add_domain(e, item->name.text, 1000000000, node->span);
+    }
+    struct ast_name name = setting->value->name;
+    if (setting->value->kind != AST_NAME || setting->fill_body != NULL) {
+        diagnostic_add(e->diagnostics, E0413, setting->value->span,
+                       "a clock is bound to the name of a clock");
+        return node->domain != NO_DOMAIN ? node->domain
+                                         : add_domain(e, item->name.text, 1000000000, node->span);
+    }
+    uint32_t domain = tree_clock(node->parent, name.text);
+    return domain != NO_DOMAIN ? domain : unknown_clock(e, node->parent, name);
+}
+
+static void bind_clocks(struct elaboration *e, struct node *node, struct ast_name on)
+{
+    const struct item_list *clocks = &node->object.type->clocks;
+    node->domain = node->parent != NULL ? node->parent->domain : NO_DOMAIN;
+    if (on.text != NULL) {
+        node->domain = tree_clock(node->parent, on.text);
+        if (node->domain == NO_DOMAIN)
+            node->domain = unknown_clock(e, node->parent, on);
+    }
+    if (node->parent == NULL && e->standalone)
+        node->domain = add_domain(e, "clock", 1000000000, node->span);
+    node->clocks = arena_alloc(e->arena, clocks->v.count * sizeof *node->clocks);
+    for (uint32_t i = 0; i < clocks->v.count; i++)
+        node->clocks[i] = NO_DOMAIN;
+    for (uint32_t i = 0; i < clocks->v.count; i++) {
+        const struct ast_item *item = clocks->v.items[i];
+        node->clocks[i] =
+            item->value != NULL ? own_domain(e, node, item) : bound_domain(e, node, item);
+    }
+    /* what has clock inputs only runs on the first of them */
+    if (node->domain == NO_DOMAIN && node->parent != NULL && clocks->v.count > 0)
+        node->domain = node->clocks[0];
+    /* the one clock of a platform is everybody's, unless they say otherwise */
+    if (node->parent == NULL && !e->standalone && clocks->v.count == 1)
+        node->domain = node->clocks[0];
+}
+
+struct fresh {
+    struct type_info *type;
+    const struct ast_item *item;
+    struct ast_name name;
+    struct ast_name on;
+    const struct ast_items *settings;
+    struct scope scope;
+    bool in_array;
+    uint32_t element, count;
+};
+
+static struct node *make_node(struct elaboration *e, struct node *parent, const struct fresh *fresh)
+{
+    if (e->nodes.count >= e->instance_limit) {
+        if (!e->stop)
+            diagnostic_add(e->diagnostics, E0311, fresh->name.span, "more than %u instances",
+                           e->instance_limit);
+        e->stop = true;
+        return NULL;
+    }
+    uint64_t amount = 1 + fresh->type->params.v.count + fresh->type->ports.v.count;
+    if (!elaborate_count_work(e, amount, fresh->name.span))
+        return NULL;
+    struct node *node = arena_alloc(e->arena, sizeof *node);
+    node->parent = parent;
+    node->item = fresh->item;
+    node->span = fresh->name.span;
+    node->depth = parent != NULL ? parent->depth + 1 : 0;
+    struct object *object = &node->object;
+    object->type = fresh->type;
+    object->owner = parent != NULL ? &parent->object : NULL;
+    object->node = node;
+    object->name = fresh->name.text;
+    object->in_array = fresh->in_array;
+    object->element = fresh->element;
+    object->span = fresh->name.span;
+    object->settings = fresh->settings;
+    object->setting_scope = fresh->scope;
+    const char *dot = parent == NULL || parent->object.path[0] == '\0' ? "" : ".";
+    const char *before = parent == NULL ? "" : parent->object.path;
+    if (parent == NULL)
+        object->path = "";
+    else if (fresh->in_array)
+        object->path =
+            arena_printf(e->arena, "%s%s%s[%u]", before, dot, fresh->name.text, fresh->element);
+    else
+        object->path = arena_printf(e->arena, "%s%s%s", before, dot, fresh->name.text);
+    object_init(e, object);
+    node->ports = arena_alloc(e->arena, fresh->type->ports.v.count * sizeof *node->ports);
+    node->model.in_array = fresh->in_array;
+    node->model.element = fresh->element;
+    node->model.array_count = fresh->count;
+    node->in_port = node->out_port = -1;
+    fresh->type->instances++;
+    bind_clocks(e, node, fresh->on);
+    if (parent != NULL)
+        vector_push(e->arena, &parent->children, node);
+    return node;
+}
+
+static bool is_recursive(struct elaboration *e, const struct node *parent,
+                         const struct type_info *type, struct span span)
+{
+    for (const struct node *above = parent; above != NULL; above = above->parent) {
+        if (above->object.type != type)
+            continue;
+        struct diagnostic *d =
+            diagnostic_add(e->diagnostics, E0208, span, "'%s' contains itself", type->model.name);
+        for (const struct node *step = parent; step != above; step = step->parent)
+            diagnostic_note(e->diagnostics, d, step->span, "through '%s : %s'", step->object.name,
+                            step->object.type->model.name);
+        return true;
+    }
+    return parent->depth >= ELABORATE_MAX_DEPTH;
+}
+
+/* The component a name in type position means, or NULL after a diagnostic. */
+static struct type_info *component_named(struct elaboration *e, struct ast_name name, bool or_link)
+{
+    struct program *program = e->program;
+    struct type_info *type = program_type(program, name.text);
+    if (type != NULL && !type->model.is_part && !type->model.is_platform)
+        return type;
+    struct diagnostic *d;
+    if (type != NULL) {
+        d = diagnostic_add(e->diagnostics, E0203, name.span, "'%s' is a %s, not a component",
+                           name.text, type->model.is_part ? "part" : "platform");
+        diagnostic_note(e->diagnostics, d, type->decl->name.span, "declared here");
+        return NULL;
+    }
+    d = diagnostic_add(e->diagnostics, E0203, name.span, "no component%s is called '%s'",
+                       or_link ? " or link" : "", name.text);
+    struct suggestion suggestion = suggestion_for(name.text);
+    for (uint32_t i = 0; i < program->types.count; i++)
+        if (!program->types.items[i]->model.is_part && !program->types.items[i]->model.is_platform)
+            suggestion_try(&suggestion, program->types.items[i]->model.name);
+    for (uint32_t i = 0; or_link && i < program->links.count; i++)
+        suggestion_try(&suggestion, program->links.items[i]->decl->name.text);
+    diagnostic_suggest(e->diagnostics, d, suggestion.best);
+    return NULL;
+}
+
+/* Adds a group of children; complains when the name is taken (by another branch of an `if`, or a
+ * `via`). */
+static bool add_group(struct elaboration *e, struct node *node, struct child_group group)
+{
+    struct child_group *before = tree_group(node, group.name.text);
+    int32_t port = item_list_find(&node->object.type->ports, group.name.text);
+    if (before == NULL && port < 0) {
+        vector_push(e->arena, &node->groups, group);
+        return true;
+    }
+    struct diagnostic *d = diagnostic_add(e->diagnostics, E0201, group.name.span,
+                                          "the name '%s' is declared twice", group.name.text);
+    struct span first =
+        before != NULL ? before->name.span : node->object.type->ports.v.items[port]->name.span;
+    diagnostic_note(e->diagnostics, d, first, "first declared here");
+    node->damaged = true;
+    return false;
+}
+
+static void make_instances(struct elaboration *e, struct node *node, const struct ast_item *item,
+                           const struct scope *scope)
+{
+    struct child_group group = {.name = item->name, .is_array = item->size != NULL};
+    if (wires_declare(e, node, item, scope, &group)) {
+        add_group(e, node, group);
+        return;
+    }
+    struct type_info *type = component_named(e, item->target, false);
+    int64_t count = 1;
+    bool counted = item->size == NULL || eval_count(e, item->size, scope, 0, INT32_MAX, &count);
+    if (count > e->instance_limit) {
+        diagnostic_add(e->diagnostics, E0311, item->size->span, "more than %u instances",
+                       e->instance_limit);
+        e->stop = true;
+        return;
+    }
+    if (type == NULL || !counted || is_recursive(e, node, type, item->target.span)) {
+        node->damaged = group.bad = true;
+        add_group(e, node, group);
+        return;
+    }
+    group.nodes = arena_alloc(e->arena, (size_t)count * sizeof(struct node *));
+    for (int64_t i = 0; i < count; i++) {
+        struct fresh fresh = {.type = type,
+                              .item = item,
+                              .name = item->name,
+                              .on = item->on,
+                              .settings = item->body,
+                              .scope = *scope,
+                              .in_array = item->size != NULL,
+                              .element = (uint32_t)i,
+                              .count = (uint32_t)count};
+        struct node *child = make_node(e, node, &fresh);
+        if (child == NULL)
+            break;
+        group.nodes[group.count++] = child;
+    }
+    add_group(e, node, group);
+}
+
+static struct link_use *make_link_use(struct elaboration *e, struct node *node, const char *name,
+                                      struct model_link_type *model)
+{
+    struct link_use *use = arena_alloc(e->arena, sizeof *use);
+    use->name = name;
+    use->model = model;
+    vector_push(e->arena, &node->links, use);
+    return use;
+}
+
+/* `via NAME = LINK { ... }`: a link of its own name, with some values changed. */
+static struct link_use *named_link(struct elaboration *e, struct node *node,
+                                   const struct ast_item *item, const struct scope *scope,
+                                   const struct link_info *link)
+{
+    if (link->model == NULL)
+        return make_link_use(e, node, item->via.text, NULL);
+    struct model_link_type *copy = arena_alloc(e->arena, sizeof *copy);
+    *copy = *link->model;
+    copy->name = item->via.text;
+    copy->place = program_place(e->program, item->via.span);
+    bool made = item->body == NULL || link_make(e, copy, item->body, scope, item->via.span, true);
+    return make_link_use(e, node, item->via.text, made ? copy : NULL);
+}
+
+static struct link_use *link_named(struct elaboration *e, struct node *node, const char *name)
+{
+    for (uint32_t i = 0; i < node->links.count; i++)
+        if (strcmp(node->links.items[i]->name, name) == 0)
+            return node->links.items[i];
+    struct link_info *link = program_link(e->program, name);
+    return link != NULL ? make_link_use(e, node, name, link->model) : NULL;
+}
+
+static void unknown_via(struct elaboration *e, struct node *node, struct ast_name name)
+{
+    struct diagnostic *d = diagnostic_add(e->diagnostics, E0203, name.span,
+                                          "no link or interconnect is called '%s'", name.text);
+    struct suggestion suggestion = suggestion_for(name.text);
+    for (uint32_t i = 0; i < e->program->links.count; i++)
+        suggestion_try(&suggestion, e->program->links.items[i]->decl->name.text);
+    for (uint32_t i = 0; i < node->groups.count; i++)
+        if (node->groups.items[i].count == 1
+            && node->groups.items[i].nodes[0]->model.is_interconnect)
+            suggestion_try(&suggestion, node->groups.items[i].name.text);
+    struct type_info *type = program_type(e->program, name.text);
+    struct child_group *group = tree_group(node, name.text);
+    if (group != NULL && group->wires != NULL)
+        diagnostic_help(e->diagnostics, d,
+                        "'%s' is a wire: write 'via', and name the ports of an interconnect one "
+                        "by one",
+                        name.text);
+    else if (type != NULL && !type->model.is_part && !type->model.is_platform)
+        diagnostic_help(e->diagnostics, d, "an interconnect needs a name: 'via NAME = %s'",
+                        name.text);
+    else
+        diagnostic_suggest(e->diagnostics, d, suggestion.best);
+}
+
+/* One in-port array and one out-port array, both of `any` or of one protocol. */
+static bool find_interconnect_ports(struct elaboration *e, struct node *node,
+                                    struct ast_name type_name)
+{
+    const struct type_info *type = node->object.type;
+    int ins = 0, outs = 0;
+    for (uint32_t i = 0; i < type->ports.v.count; i++) {
+        const struct ast_item *port = type->ports.v.items[i];
+        if (!port->unsized)
+            continue;
+        if (port->is_in) {
+            ins++;
+            node->in_port = (int32_t)i;
+        } else {
+            outs++;
+            node->out_port = (int32_t)i;
+        }
+    }
+    node->has_interconnect_ports = ins == 1 && outs == 1 && !type->model.is_composite;
+    if (node->has_interconnect_ports)
+        return true;
+    struct diagnostic *d = diagnostic_add(e->diagnostics, E0406, type_name.span,
+                                          "'%s' cannot be an interconnect", type->model.name);
+    diagnostic_note(e->diagnostics, d, type->decl->name.span,
+                    "it needs exactly one port array 'in NAME[]' and one 'out NAME[]'");
+    return false;
+}
+
+static void make_via(struct elaboration *e, struct node *node, const struct ast_item *item,
+                     const struct scope *scope, struct statement *statement)
+{
+    if (item->target.text == NULL) {
+        struct child_group *group = tree_group(node, item->via.text);
+        if (group != NULL && group->wires == NULL
+            && (group->bad || (group->count == 1 && group->nodes[0]->model.is_interconnect))) {
+            statement->bad = group->bad;
+            statement->interconnect = group->bad ? NULL : group->nodes[0];
+            return;
+        }
+        statement->via_later = true;
+        return;
+    }
+    struct link_info *link = program_link(e->program, item->target.text);
+    if (link != NULL && program_type(e->program, item->target.text) == NULL) {
+        statement->link = named_link(e, node, item, scope, link);
+        statement->bad = statement->link->model == NULL;
+        return;
+    }
+    struct type_info *type = component_named(e, item->target, true);
+    struct child_group group = {.name = item->via, .bad = true};
+    if (type != NULL && !is_recursive(e, node, type, item->target.span)) {
+        struct fresh fresh = {.type = type,
+                              .item = item,
+                              .name = item->via,
+                              .on = item->on,
+                              .settings = item->body,
+                              .scope = *scope,
+                              .count = 1};
+        struct node *child = make_node(e, node, &fresh);
+        if (child != NULL && find_interconnect_ports(e, child, item->target)) {
+            child->model.is_interconnect = true;
+            group.nodes = arena_alloc(e->arena, sizeof(struct node *));
+            group.nodes[0] = child;
+            group.count = 1;
+            group.bad = false;
+            statement->interconnect = child;
+            statement->first_of_interconnect = true;
+        }
+    }
+    statement->bad = statement->interconnect == NULL;
+    if (!add_group(e, node, group))
+        statement->bad = true;
+}
+
+/* When the body has been walked: wires may be declared behind their use, like instances. */
+static void find_via(struct elaboration *e, struct node *node, struct statement *s)
+{
+    const struct ast_item *item = s->item;
+    struct child_group *group = tree_group(node, item->via.text);
+    if (group != NULL && (group->wires != NULL || group->bad)) {
+        s->wires = group->wires;
+        s->bad |= s->wires == NULL || s->wires->link == NULL;
+    } else {
+        s->link = link_named(e, node, item->via.text);
+        if (s->link == NULL)
+            unknown_via(e, node, item->via);
+        s->bad |= s->link == NULL || s->link->model == NULL;
+    }
+    if (s->link != NULL && item->which != NULL) {
+        struct diagnostic *d = diagnostic_add(e->diagnostics, E0407, item->which->span,
+                                              "'%s' is not an array of wires", item->via.text);
+        diagnostic_help(e->diagnostics, d,
+                        "each connection has a link of its own; to share some declare them: "
+                        "'NAME[n] : %s;'",
+                        item->via.text);
+        s->bad = true;
+    }
+    node->damaged |= s->bad;
+}
+
+static void add_statement(struct elaboration *e, struct node *node, const struct ast_item *item,
+                          const struct scope *scope)
+{
+    if (!elaborate_count_work(e, 4, item->span))
+        return;
+    struct statement *statement = arena_alloc(e->arena, sizeof *statement);
+    statement->item = item;
+    statement->scope = *scope;
+    if (item->via.text != NULL)
+        make_via(e, node, item, scope, statement);
+    if (item->over.text != NULL) {
+        statement->over = link_named(e, node, item->over.text);
+        if (statement->over == NULL)
+            unknown_via(e, node, item->over);
+        statement->bad |= statement->over == NULL || statement->over->model == NULL;
+    }
+    if (statement->interconnect != NULL)
+        vector_push(e->arena, &statement->interconnect->routes, statement);
+    if (statement->bad)
+        node->damaged = true;
+    vector_push(e->arena, &node->statements, statement);
+}
+
+static void walk(struct elaboration *e, struct node *node, const struct ast_items *body,
+                 const struct scope *scope);
+
+static void walk_for(struct elaboration *e, struct node *node, const struct ast_item *item,
+                     const struct scope *scope)
+{
+    int64_t low, high;
+    if (!eval_count(e, item->low, scope, INT32_MIN, INT32_MAX, &low)
+        || !eval_count(e, item->high, scope, INT32_MIN, INT32_MAX, &high)) {
+        node->damaged = true;
+        return;
+    }
+    if (item->half_open)
+        high--;
+    for (int64_t i = low; i <= high; i++) {
+        if (!elaborate_count_work(e, 1, item->span))
+            return;
+        struct binding *binding = arena_alloc(e->arena, sizeof *binding);
+        binding->name = item->name.text;
+        binding->value = (struct value){.ok = true, .dimension = MODEL_DIM_NONE, .integer = i};
+        binding->outer = scope->bindings;
+        struct scope inner = {scope->object, binding};
+        walk(e, node, item->body, &inner);
+    }
+}
+
+static void walk_if(struct elaboration *e, struct node *node, const struct ast_item *item,
+                    const struct scope *scope)
+{
+    struct value which =
+        eval_as(e, item->value, scope, (struct type_spec){MODEL_DIM_BOOL, NULL}, NULL);
+    if (!which.ok)
+        node->damaged = true;
+    else
+        walk(e, node, which.integer ? item->body : item->otherwise_body, scope);
+}
+
+static void walk(struct elaboration *e, struct node *node, const struct ast_items *body,
+                 const struct scope *scope)
+{
+    for (uint32_t i = 0; body != NULL && i < body->v.count && !e->stop; i++) {
+        const struct ast_item *item = body->v.items[i];
+        struct later later = {item, *scope};
+        struct space_entry space = {item, *scope, NULL};
+        switch (item->kind) {
+        case AST_INSTANCE:
+            if (scope->bindings == NULL) /* misplaced in a `for`, which is already said */
+                make_instances(e, node, item, scope);
+            break;
+        case AST_CONNECT:
+            add_statement(e, node, item, scope);
+            break;
+        case AST_SPACE:
+            vector_push(e->arena, &node->spaces, space);
+            break;
+        case AST_CHECK:
+        case AST_MAP:
+        case AST_PARTITION:
+            vector_push(e->arena, &node->later, later);
+            break;
+        case AST_IF:
+            walk_if(e, node, item, scope);
+            break;
+        case AST_FOR:
+            walk_for(e, node, item, scope);
+            break;
+        default:
+            break; /* declarations: already in the type's lists */
+        }
+    }
+}
+
+void tree_expand(struct elaboration *e, struct node *node)
+{
+    if (node->expanded || e->stop)
+        return;
+    node->expanded = true;
+    node->model.id = e->nodes.count;
+    vector_push(e->arena, &e->nodes, node);
+    struct scope scope = {&node->object, NULL};
+    walk(e, node, node->object.type->decl->body, &scope);
+    for (uint32_t i = 0; i < node->statements.count; i++)
+        if (node->statements.items[i]->via_later)
+            find_via(e, node, node->statements.items[i]);
+    for (uint32_t i = 0; i < node->children.count; i++)
+        tree_expand(e, node->children.items[i]);
+}
+
+struct node *tree_build(struct elaboration *e, struct type_info *type)
+{
+    struct fresh fresh = {.type = type, .name = type->decl->name, .count = 1};
+    struct node *root = make_node(e, NULL, &fresh);
+    e->root = root;
+    if (root == NULL)
+        return NULL;
+    tree_expand(e, root);
+    for (uint32_t i = 0; i < e->nodes.count && !e->stop; i++)
+        parts_build(e, &e->nodes.items[i]->object);
+    for (uint32_t i = 0; i < e->nodes.count && !e->stop; i++)
+        object_finish(e, &e->nodes.items[i]->object);
+    for (uint32_t i = 0; i < e->parts.count && !e->stop; i++)
+        object_finish(e, &e->parts.items[i]->object);
+    return root;
+}

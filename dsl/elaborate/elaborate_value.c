@@ -1,0 +1,289 @@
+/* Values of parameters and lets, one cell each, computed when first asked for: so the order of
+ * declaration does not matter, and a cycle shows as a cell that is asked for while it is busy.
+ *
+ * A parameter's value comes from the last matching --set, else from the braces of its instance,
+ * else from its default; the first is evaluated without names, the second where the instance
+ * stands, the third inside. */
+#include <string.h>
+
+#include "dsl/elaborate/elaborate.h"
+#include "dsl/suggest.h"
+#include "dsl/elaborate/unit.h"
+
+static const struct value bad = {.ok = false};
+
+void object_init(struct elaboration *e, struct object *object)
+{
+    object->cells = arena_alloc(e->arena, object->type->params.v.count * sizeof *object->cells);
+    object->slots = arena_alloc(e->arena, object->type->parts.v.count * sizeof *object->slots);
+}
+
+const struct ast_item *object_setting(const struct object *object, const char *name)
+{
+    for (uint32_t i = 0; object->settings != NULL && i < object->settings->v.count; i++)
+        if (strcmp(object->settings->v.items[i]->name.text, name) == 0)
+            return object->settings->v.items[i];
+    return NULL;
+}
+
+static const char *object_text(struct elaboration *e, const struct object *object)
+{
+    return object->path[0] != '\0' ? object->path
+                                   : arena_printf(e->arena, "%s", object->type->model.name);
+}
+
+/* Whether a value lies in the range of its declaration; says so at the place that gave the value.
+ */
+static bool check_range(struct elaboration *e, struct object *object, uint32_t param,
+                        const struct value *value, struct span place)
+{
+    const struct ast_item *item = object->type->params.v.items[param];
+    const struct model_param_decl *decl = &object->type->param_decls[param];
+    struct scope scope = {object, NULL};
+    struct type_spec spec = {decl->dimension, NULL};
+    if (!unit_is_quantity(value->dimension))
+        return true;
+    if (item->low != NULL) {
+        struct value low = eval_as(e, item->low, &scope, spec, object->node);
+        struct value high = eval_as(e, item->high, &scope, spec, object->node);
+        if (!low.ok || !high.ok)
+            return false;
+        bool inside =
+            value->integer >= low.integer
+            && (item->half_open ? value->integer < high.integer : value->integer <= high.integer);
+        if (!inside) {
+            struct diagnostic *d =
+                diagnostic_add(e->diagnostics, E0302, place, "'%s' is %s, which is not in %s %s %s",
+                               decl->name, value_text(e, value), value_text(e, &low),
+                               item->half_open ? "..<" : "..", value_text(e, &high));
+            if (place.begin != item->value->span.begin || place.begin == 0)
+                diagnostic_note(e->diagnostics, d, item->name.span, "the range is declared here");
+            return false;
+        }
+    }
+    bool is_power = value->integer > 0 && (value->integer & (value->integer - 1)) == 0;
+    if (item->pow2 && !is_power) {
+        struct diagnostic *d =
+            diagnostic_add(e->diagnostics, E0303, place, "'%s' is %s, which is not a power of two",
+                           decl->name, value_text(e, value));
+        int64_t below = 1;
+        while (value->integer > 1 && below <= value->integer / 2)
+            below *= 2;
+        struct value low = *value, high = *value;
+        low.integer = below;
+        high.integer = below <= INT64_MAX / 2 ? below * 2 : below;
+        diagnostic_help(e->diagnostics, d, "the nearest are %s and %s", value_text(e, &low),
+                        value_text(e, &high));
+        return false;
+    }
+    return true;
+}
+
+static struct value setting_value(struct elaboration *e, struct object *object, uint32_t param,
+                                  const struct ast_item *setting)
+{
+    const struct model_param_decl *decl = &object->type->param_decls[param];
+    struct type_spec spec = {decl->dimension, decl->choice};
+    if (setting->fill_body != NULL) {
+        diagnostic_add(e->diagnostics, E0309, setting->value->span,
+                       "'%s' is a parameter, not a slot for a part", decl->name);
+        return bad;
+    }
+    return eval_as(e, setting->value, &object->setting_scope, spec, object->node);
+}
+
+static struct value missing_value(struct elaboration *e, struct object *object, uint32_t param)
+{
+    const struct ast_item *item = object->type->params.v.items[param];
+    if (e->standalone)
+        return bad;
+    struct diagnostic *d =
+        diagnostic_add(e->diagnostics, E0304, object->span, "'%s' of '%s' has no value",
+                       item->name.text, object_text(e, object));
+    diagnostic_note(e->diagnostics, d, item->name.span, "declared here, without a default");
+    diagnostic_help(e->diagnostics, d, "set it where the instance is made: '{ %s = ...; }'",
+                    item->name.text);
+    return bad;
+}
+
+/* What the description says, without --set. */
+static struct value described_value(struct elaboration *e, struct object *object, uint32_t param,
+                                    struct cell *cell)
+{
+    const struct ast_item *item = object->type->params.v.items[param];
+    const struct model_param_decl *decl = &object->type->param_decls[param];
+    const struct ast_item *setting = object_setting(object, decl->name);
+    if (setting != NULL) {
+        cell->source = MODEL_FROM_BODY;
+        cell->place = setting->value->span;
+        return setting_value(e, object, param, setting);
+    }
+    cell->source = MODEL_FROM_DEFAULT;
+    if (item->value == NULL)
+        return missing_value(e, object, param);
+    cell->place = item->value->span;
+    struct scope scope = {object, NULL};
+    return eval_as(e, item->value, &scope, (struct type_spec){decl->dimension, decl->choice},
+                   object->node);
+}
+
+static struct value overridden_value(struct elaboration *e, struct object *object, uint32_t param,
+                                     struct override *override, struct cell *cell)
+{
+    const struct model_param_decl *decl = &object->type->param_decls[param];
+    e->diagnostics->muted++;
+    struct value before = described_value(e, object, param, cell);
+    e->diagnostics->muted--;
+    cell->source = MODEL_FROM_OVERRIDE;
+    struct scope scope = {NULL, NULL};
+    if (override->value == NULL)
+        return bad;
+    cell->place = override->value->span;
+    struct value value = eval_as(e, override->value, &scope,
+                                 (struct type_spec){decl->dimension, decl->choice}, object->node);
+    if (!value.ok || !before.ok || before.integer != value.integer
+        || (value.dimension == MODEL_DIM_STRING && strcmp(before.string, value.string) != 0))
+        override->changed = true;
+    return value;
+}
+
+static struct value compute(struct elaboration *e, struct object *object, uint32_t param,
+                            struct cell *cell)
+{
+    const struct ast_item *item = object->type->params.v.items[param];
+    if (item->kind == AST_LET) {
+        struct scope scope = {object, NULL};
+        cell->source = MODEL_FROM_LET;
+        cell->place = item->value->span;
+        return eval(e, item->value, &scope, NULL);
+    }
+    struct override *override = override_find(e, object, item->name.text);
+    struct value value = override != NULL ? overridden_value(e, object, param, override, cell)
+                                          : described_value(e, object, param, cell);
+    if (value.ok && !check_range(e, object, param, &value, cell->place))
+        return bad;
+    return value;
+}
+
+struct value object_value(struct elaboration *e, struct object *object, uint32_t param)
+{
+    struct cell *cell = &object->cells[param];
+    if (cell->state == CELL_DONE)
+        return cell->value;
+    if (cell->state == CELL_BUSY) {
+        const struct ast_item *item = object->type->params.v.items[param];
+        diagnostic_add(e->diagnostics, E0305, item->name.span,
+                       "the value of '%s' depends on itself", item->name.text);
+        return bad;
+    }
+    cell->state = CELL_BUSY;
+    struct value value = compute(e, object, param, cell);
+    cell->state = CELL_DONE;
+    cell->value = value;
+    return value;
+}
+
+static void unknown_setting(struct elaboration *e, struct object *object,
+                            const struct ast_item *setting)
+{
+    const struct type_info *type = object->type;
+    const char *name = setting->name.text;
+    if (item_list_find(&type->ports, name) >= 0) {
+        struct diagnostic *d =
+            diagnostic_add(e->diagnostics, E0207, setting->name.span,
+                           "'%s' is a port of '%s', it cannot be set", name, type->model.name);
+        diagnostic_help(e->diagnostics, d, "connect it: '%s.%s -> ...;' or '... -> %s.%s;'",
+                        object->name, name, object->name, name);
+        return;
+    }
+    struct suggestion suggestion = suggestion_for(name);
+    for (uint32_t i = 0; i < type->params.v.count; i++)
+        if (type->params.v.items[i]->kind == AST_PARAM)
+            suggestion_try(&suggestion, type->params.v.items[i]->name.text);
+    for (uint32_t i = 0; i < type->parts.v.count; i++)
+        suggestion_try(&suggestion, type->parts.v.items[i]->name.text);
+    struct diagnostic *d = diagnostic_add(e->diagnostics, E0204, setting->name.span,
+                                          "'%s' has no parameter '%s'", type->model.name, name);
+    diagnostic_suggest(e->diagnostics, d, suggestion.best);
+    diagnostic_note(e->diagnostics, d, type->decl->name.span, "'%s' is declared here",
+                    type->model.name);
+}
+
+static void check_setting(struct elaboration *e, struct object *object,
+                          const struct ast_item *setting)
+{
+    const struct type_info *type = object->type;
+    const char *name = setting->name.text;
+    int32_t param = item_list_find(&type->params, name);
+    if (param >= 0) {
+        const struct ast_item *decl = type->params.v.items[param];
+        if (decl->kind != AST_LET)
+            return;
+        struct diagnostic *d = diagnostic_add(e->diagnostics, E0207, setting->name.span,
+                                              "'%s' is derived, it cannot be set", name);
+        diagnostic_note(e->diagnostics, d, decl->span, "it follows from the parameters");
+        return;
+    }
+    int32_t part = item_list_find(&type->parts, name);
+    if (part >= 0) {
+        if (type->parts.v.items[part]->kind != AST_SUBPART)
+            return;
+        struct diagnostic *d = diagnostic_add(
+            e->diagnostics, E0207, setting->name.span,
+            "'%s' is a part that '%s' always has, it cannot be set", name, type->model.name);
+        diagnostic_note(e->diagnostics, d, type->parts.v.items[part]->span,
+                        "declared here; only a slot can be filled");
+        return;
+    }
+    int32_t store = item_list_find(&type->stores, name);
+    if (store >= 0 && type->stores.v.items[store]->kind == AST_READS)
+        return;
+    int32_t clock = item_list_find(&type->clocks, name);
+    if (clock >= 0 && type->clocks.v.items[clock]->value == NULL)
+        return;
+    unknown_setting(e, object, setting);
+}
+
+static void check_duplicates(struct elaboration *e, const struct ast_items *settings)
+{
+    for (uint32_t i = 0; i < settings->v.count; i++)
+        for (uint32_t k = 0; k < i; k++) {
+            const struct ast_item *first = settings->v.items[k], *second = settings->v.items[i];
+            if (strcmp(first->name.text, second->name.text) != 0)
+                continue;
+            struct diagnostic *d = diagnostic_add(e->diagnostics, E0206, second->name.span,
+                                                  "'%s' is set twice", second->name.text);
+            diagnostic_note(e->diagnostics, d, first->span, "first set here");
+            break;
+        }
+}
+
+void object_finish(struct elaboration *e, struct object *object)
+{
+    if (object->settings != NULL) {
+        check_duplicates(e, object->settings);
+        for (uint32_t i = 0; i < object->settings->v.count; i++)
+            check_setting(e, object, object->settings->v.items[i]);
+    }
+    for (uint32_t i = 0; i < object->type->params.v.count; i++)
+        object_value(e, object, i);
+}
+
+struct model_param *object_params(struct elaboration *e, struct object *object)
+{
+    uint32_t count = object->type->params.v.count;
+    struct model_param *params = arena_alloc(e->arena, count * sizeof *params);
+    for (uint32_t i = 0; i < count; i++) {
+        struct value value = object_value(e, object, i);
+        params[i] = (struct model_param){
+            .decl = &object->type->param_decls[i],
+            .value = {.dimension = value.dimension,
+                      .integer = value.integer,
+                      .string = value.string,
+                      .choice = value.choice},
+            .source = object->cells[i].source,
+            .place = program_place(e->program, object->cells[i].place),
+        };
+    }
+    return params;
+}

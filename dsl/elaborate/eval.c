@@ -1,0 +1,545 @@
+/* Compile-time expressions. Values are exact 63-bit integers with a dimension; overflow is an
+ * error, never a wrap.
+ *
+ * A bare name is, in this order: a choice of the enumeration that the context expects, a loop
+ * variable, a parameter or let of the surrounding declaration, `true` or `false`. Called throughout
+ * elaboration. */
+#include <string.h>
+
+#include "dsl/elaborate/elaborate.h"
+#include "dsl/suggest.h"
+#include "dsl/elaborate/unit.h"
+#include "parser.h"
+
+static const struct value bad = {.ok = false};
+
+static struct value number(int64_t integer, enum model_dimension dimension)
+{
+    return (struct value){.ok = true, .dimension = dimension, .integer = integer};
+}
+
+static struct value truth(bool is_true)
+{
+    return number(is_true, MODEL_DIM_BOOL);
+}
+
+const char *value_text(struct elaboration *e, const struct value *value)
+{
+    if (!value->ok)
+        return "?";
+    switch (value->dimension) {
+    case MODEL_DIM_BOOL:
+        return value->integer ? "true" : "false";
+    case MODEL_DIM_ENUM:
+        return value->choice->names[value->integer];
+    case MODEL_DIM_STRING:
+        return arena_printf(e->arena, "\"%s\"", value->string);
+    default:
+        return unit_format(e->arena, value->integer, value->dimension);
+    }
+}
+
+static bool same_enum(const struct model_enum *a, const struct model_enum *b)
+{
+    if (a == b)
+        return true;
+    if (a == NULL || b == NULL || a->count != b->count)
+        return false;
+    for (uint32_t i = 0; i < a->count; i++)
+        if (strcmp(a->names[i], b->names[i]) != 0)
+            return false;
+    return true;
+}
+
+static const struct binding *find_binding(const struct scope *scope, const char *name)
+{
+    for (const struct binding *b = scope->bindings; b != NULL; b = b->outer)
+        if (strcmp(b->name, name) == 0)
+            return b;
+    return NULL;
+}
+
+static bool is_known(const struct scope *scope, const char *name)
+{
+    return find_binding(scope, name) != NULL
+           || (scope->object != NULL && item_list_find(&scope->object->type->params, name) >= 0)
+           || strcmp(name, "true") == 0 || strcmp(name, "false") == 0;
+}
+
+static const char *choices_text(struct elaboration *e, const struct model_enum *choice)
+{
+    const char *text = "";
+    for (uint32_t i = 0; i < choice->count && i < 12; i++)
+        text = arena_printf(e->arena, "%s%s%s", text, i > 0 ? ", " : "", choice->names[i]);
+    return choice->count > 12 ? arena_printf(e->arena, "%s, ...", text) : text;
+}
+
+static struct value unknown_name(struct elaboration *e, const struct ast_expr *x,
+                                 const struct scope *scope, const struct type_spec *expected)
+{
+    const char *name = x->name.text;
+    struct suggestion suggestion = suggestion_for(name);
+    if (expected != NULL && expected->dimension == MODEL_DIM_ENUM) {
+        struct diagnostic *d =
+            diagnostic_add(e->diagnostics, E0310, x->span, "'%s' is not one of: %s", name,
+                           choices_text(e, expected->choice));
+        for (uint32_t i = 0; i < expected->choice->count; i++)
+            suggestion_try(&suggestion, expected->choice->names[i]);
+        diagnostic_suggest(e->diagnostics, d, suggestion.best);
+        return bad;
+    }
+    struct diagnostic *d = diagnostic_add(e->diagnostics, E0202, x->span,
+                                          "no parameter or value is called '%s'", name);
+    for (const struct binding *b = scope->bindings; b != NULL; b = b->outer)
+        suggestion_try(&suggestion, b->name);
+    if (scope->object != NULL) {
+        const struct type_info *type = scope->object->type;
+        for (uint32_t i = 0; i < type->params.v.count; i++)
+            suggestion_try(&suggestion, type->params.v.items[i]->name.text);
+        bool is_thing = item_list_find(&type->ports, name) >= 0
+                        || (scope->object == &scope->object->node->object
+                            && tree_group(scope->object->node, name) != NULL);
+        if (is_thing) {
+            diagnostic_help(e->diagnostics, d, "to count its elements write 'count(%s)'", name);
+            return bad;
+        }
+    }
+    diagnostic_suggest(e->diagnostics, d, suggestion.best);
+    return bad;
+}
+
+static struct value eval_name(struct elaboration *e, const struct ast_expr *x,
+                              const struct scope *scope, const struct type_spec *expected)
+{
+    const char *name = x->name.text;
+    if (expected != NULL && expected->dimension == MODEL_DIM_ENUM && expected->choice != NULL) {
+        int32_t literal = model_enum_find(expected->choice, name);
+        if (literal >= 0) {
+            struct value value = number(literal, MODEL_DIM_ENUM);
+            value.choice = expected->choice;
+            return value;
+        }
+    }
+    const struct binding *binding = find_binding(scope, name);
+    if (binding != NULL)
+        return binding->value;
+    if (scope->object != NULL) {
+        int32_t param = item_list_find(&scope->object->type->params, name);
+        if (param >= 0)
+            return object_value(e, scope->object, (uint32_t)param);
+    }
+    if (strcmp(name, "true") == 0)
+        return truth(true);
+    if (strcmp(name, "false") == 0)
+        return truth(false);
+    return unknown_name(e, x, scope, expected);
+}
+
+static struct value overflow(struct elaboration *e, const struct ast_expr *x)
+{
+    diagnostic_add(e->diagnostics, E0306, x->span, "the result does not fit into 63 bits");
+    return bad;
+}
+
+static struct value fit(struct elaboration *e, const struct ast_expr *x, __int128 result,
+                        enum model_dimension dimension)
+{
+    if (result > INT64_MAX || result < -INT64_MAX)
+        return overflow(e, x);
+    return number((int64_t)result, dimension);
+}
+
+static const char *op_text(int op)
+{
+    switch (op) {
+    case EQUAL:
+        return "==";
+    case UNEQUAL:
+        return "!=";
+    case AT_MOST:
+        return "<=";
+    case AT_LEAST:
+        return ">=";
+    case AND:
+        return "&&";
+    case OR:
+        return "||";
+    case '+':
+        return "+";
+    case '-':
+        return "-";
+    case '*':
+        return "*";
+    case '/':
+        return "/";
+    case '%':
+        return "%";
+    case '<':
+        return "<";
+    default:
+        return ">";
+    }
+}
+
+static struct value mismatch(struct elaboration *e, const struct ast_expr *x, const struct value *a,
+                             const struct value *b)
+{
+    bool quantities = unit_is_quantity(a->dimension) && unit_is_quantity(b->dimension);
+    struct diagnostic *d =
+        diagnostic_add(e->diagnostics, quantities ? E0301 : E0309, x->span,
+                       "'%s' does not go with %s (%s) and %s (%s)", op_text(x->op),
+                       unit_dimension_name(a->dimension), value_text(e, a),
+                       unit_dimension_name(b->dimension), value_text(e, b));
+    const struct ast_expr *plain = a->dimension == MODEL_DIM_NONE ? x->a : x->b;
+    enum model_dimension other = a->dimension == MODEL_DIM_NONE ? b->dimension : a->dimension;
+    bool one_is_plain = (a->dimension == MODEL_DIM_NONE) != (b->dimension == MODEL_DIM_NONE);
+    if (quantities && one_is_plain && plain->kind == AST_NUMBER)
+        diagnostic_help(e->diagnostics, d, "a unit is missing: write '%lld%s'",
+                        (long long)plain->value, unit_example(other));
+    else if ((a->dimension == MODEL_DIM_SECONDS) + (b->dimension == MODEL_DIM_SECONDS) == 1
+             && (a->dimension == MODEL_DIM_CYCLES) + (b->dimension == MODEL_DIM_CYCLES) == 1)
+        diagnostic_help(e->diagnostics, d, "time becomes cycles by multiplying with a frequency");
+    return bad;
+}
+
+static bool compare(int op, int64_t a, int64_t b)
+{
+    switch (op) {
+    case EQUAL:
+        return a == b;
+    case UNEQUAL:
+        return a != b;
+    case '<':
+        return a < b;
+    case '>':
+        return a > b;
+    case AT_MOST:
+        return a <= b;
+    default:
+        return a >= b;
+    }
+}
+
+/* Seconds are counted in picoseconds; a product or quotient in which they cancel drops the factor.
+ * Cycles from a time are rounded up, everything else is exact or rounded down. */
+#define PS_PER_S ((__int128)1000000000000)
+
+static int seconds_exponent(enum model_dimension d)
+{
+    return d == MODEL_DIM_SECONDS ? 1 : d == MODEL_DIM_HZ || d == MODEL_DIM_BYTES_PER_S ? -1 : 0;
+}
+
+static __int128 divide_up(__int128 a, __int128 b)
+{
+    return a / b + (a % b != 0 && (a < 0) == (b < 0));
+}
+
+/* In base units, 1/s stays 1/s while s is 10^12 ps: multiply(s, Hz) must be divided by 10^12,
+ * divide(cy, Hz) (a time) and divide(B, B/s) multiplied by it, divide(cy, s) (Hz) and divide(B, s)
+ * multiplied, too. */
+static struct value product(struct elaboration *e, const struct ast_expr *x, const struct value *a,
+                            const struct value *b)
+{
+    enum model_dimension dimension;
+    if (!unit_multiply(a->dimension, b->dimension, &dimension))
+        return mismatch(e, x, a, b);
+    __int128 result = (__int128)a->integer * b->integer;
+    bool has_time = a->dimension == MODEL_DIM_SECONDS || b->dimension == MODEL_DIM_SECONDS;
+    bool has_rate = seconds_exponent(a->dimension) < 0 || seconds_exponent(b->dimension) < 0;
+    if (has_time && has_rate)
+        result = dimension == MODEL_DIM_CYCLES ? divide_up(result, PS_PER_S) : result / PS_PER_S;
+    return fit(e, x, result, dimension);
+}
+
+static struct value quotient(struct elaboration *e, const struct ast_expr *x, const struct value *a,
+                             const struct value *b)
+{
+    enum model_dimension dimension;
+    if (!unit_divide(a->dimension, b->dimension, &dimension))
+        return mismatch(e, x, a, b);
+    if (b->integer == 0) {
+        diagnostic_add(e->diagnostics, E0306, x->span, "division by zero");
+        return bad;
+    }
+    __int128 dividend = a->integer;
+    bool makes_time = dimension == MODEL_DIM_SECONDS && a->dimension != MODEL_DIM_SECONDS;
+    bool makes_rate = b->dimension == MODEL_DIM_SECONDS && a->dimension != MODEL_DIM_SECONDS;
+    if (makes_time || makes_rate)
+        dividend *= PS_PER_S; /* 2^63 * 2^40: fits */
+    return fit(e, x, dividend / b->integer, dimension);
+}
+
+static struct value arithmetic(struct elaboration *e, const struct ast_expr *x,
+                               const struct value *a, const struct value *b)
+{
+    if (!unit_is_quantity(a->dimension) || !unit_is_quantity(b->dimension))
+        return mismatch(e, x, a, b);
+    if (x->op == '*')
+        return product(e, x, a, b);
+    if (x->op == '/')
+        return quotient(e, x, a, b);
+    if (a->dimension != b->dimension)
+        return mismatch(e, x, a, b);
+    if (x->op == '+')
+        return fit(e, x, (__int128)a->integer + b->integer, a->dimension);
+    if (x->op == '-')
+        return fit(e, x, (__int128)a->integer - b->integer, a->dimension);
+    if (b->integer == 0) {
+        diagnostic_add(e->diagnostics, E0306, x->span, "division by zero");
+        return bad;
+    }
+    int64_t rest = a->integer % b->integer;
+    return number(rest < 0 ? rest + (b->integer < 0 ? -b->integer : b->integer) : rest,
+                  a->dimension);
+}
+
+static struct value eval_logic(struct elaboration *e, const struct ast_expr *x,
+                               const struct scope *scope)
+{
+    struct type_spec boolean = {MODEL_DIM_BOOL, NULL};
+    struct value a = eval_as(e, x->a, scope, boolean, NULL);
+    if (!a.ok)
+        return bad;
+    if ((x->op == AND) != (a.integer != 0))
+        return a; /* decided: the right side is not looked at */
+    return eval_as(e, x->b, scope, boolean, NULL);
+}
+
+/* A choice stands on either side of a comparison; the side that has a type of its own gives it to
+ * the other. */
+static bool eval_sides(struct elaboration *e, const struct ast_expr *x, const struct scope *scope,
+                       struct value *a, struct value *b)
+{
+    bool right_first = x->a->kind == AST_NAME && !is_known(scope, x->a->name.text);
+    const struct ast_expr *first = right_first ? x->b : x->a, *second = right_first ? x->a : x->b;
+    struct value one = eval(e, first, scope, NULL);
+    struct type_spec spec = {one.dimension, one.choice};
+    struct value two =
+        one.ok ? eval(e, second, scope, one.dimension == MODEL_DIM_ENUM ? &spec : NULL) : bad;
+    *a = right_first ? two : one;
+    *b = right_first ? one : two;
+    return one.ok && two.ok;
+}
+
+static struct value eval_binary(struct elaboration *e, const struct ast_expr *x,
+                                const struct scope *scope)
+{
+    if (x->op == AND || x->op == OR)
+        return eval_logic(e, x, scope);
+    struct value a, b;
+    if (!eval_sides(e, x, scope, &a, &b))
+        return bad;
+    bool is_comparison = x->op == EQUAL || x->op == UNEQUAL || x->op == '<' || x->op == '>'
+                         || x->op == AT_MOST || x->op == AT_LEAST;
+    if (!is_comparison)
+        return arithmetic(e, x, &a, &b);
+    bool by_size = x->op != EQUAL && x->op != UNEQUAL;
+    if (a.dimension != b.dimension || (by_size && !unit_is_quantity(a.dimension))
+        || (a.dimension == MODEL_DIM_ENUM && !same_enum(a.choice, b.choice)))
+        return mismatch(e, x, &a, &b);
+    if (a.dimension == MODEL_DIM_STRING)
+        return truth((strcmp(a.string, b.string) == 0) == (x->op == EQUAL));
+    return truth(compare(x->op, a.integer, b.integer));
+}
+
+static struct value wrong_arguments(struct elaboration *e, const struct ast_expr *x,
+                                    const char *usage)
+{
+    struct diagnostic *d =
+        diagnostic_add(e->diagnostics, E0309, x->span, "wrong arguments of '%s'", x->name.text);
+    diagnostic_help(e->diagnostics, d, "write '%s'", usage);
+    return bad;
+}
+
+static struct value eval_least_most(struct elaboration *e, const struct ast_expr *x,
+                                    const struct scope *scope, bool most)
+{
+    if (x->list == NULL)
+        return wrong_arguments(e, x, most ? "max(a, b)" : "min(a, b)");
+    struct value best = eval(e, x->list->v.items[0], scope, NULL);
+    for (uint32_t i = 0; i < x->list->v.count; i++) {
+        struct value next = eval(e, x->list->v.items[i], scope, NULL);
+        if (!best.ok || !next.ok)
+            return bad;
+        if (next.dimension != best.dimension || !unit_is_quantity(next.dimension))
+            return wrong_arguments(e, x, most ? "max(a, b)" : "min(a, b)");
+        if (most ? next.integer > best.integer : next.integer < best.integer)
+            best = next;
+    }
+    return best;
+}
+
+static struct value eval_log2(struct elaboration *e, const struct ast_expr *x,
+                              const struct scope *scope)
+{
+    if (x->list == NULL || x->list->v.count != 1)
+        return wrong_arguments(e, x, "log2(n)");
+    struct value n = eval(e, x->list->v.items[0], scope, NULL);
+    if (!n.ok)
+        return bad;
+    if (!unit_is_quantity(n.dimension))
+        return wrong_arguments(e, x, "log2(n)");
+    if (n.integer < 1) {
+        diagnostic_add(e->diagnostics, E0306, x->span, "log2 of %s, which is less than one",
+                       value_text(e, &n));
+        return bad;
+    }
+    int64_t result = 0;
+    while (n.integer >> (result + 1) != 0)
+        result++;
+    return number(result, MODEL_DIM_NONE);
+}
+
+static struct value eval_divide_up(struct elaboration *e, const struct ast_expr *x,
+                                   const struct scope *scope)
+{
+    if (x->list == NULL || x->list->v.count != 2)
+        return wrong_arguments(e, x, "ceil_div(a, b)");
+    struct value a = eval(e, x->list->v.items[0], scope, NULL),
+                 b = eval(e, x->list->v.items[1], scope, NULL);
+    if (!a.ok || !b.ok)
+        return bad;
+    if (a.dimension != b.dimension && b.dimension != MODEL_DIM_NONE)
+        return wrong_arguments(e, x, "ceil_div(a, b)");
+    if (!unit_is_quantity(a.dimension) || b.integer <= 0) {
+        diagnostic_add(e->diagnostics, E0306, x->span, "ceil_div needs a divisor above zero");
+        return bad;
+    }
+    return number((int64_t)divide_up(a.integer, b.integer),
+                  a.dimension == b.dimension ? MODEL_DIM_NONE : a.dimension);
+}
+
+static struct value eval_call(struct elaboration *e, const struct ast_expr *x,
+                              const struct scope *scope)
+{
+    const char *name = x->name.text;
+    if (strcmp(name, "count") == 0) {
+        if (x->list == NULL || x->list->v.count != 1 || scope->object == NULL)
+            return wrong_arguments(e, x, "count(port)");
+        return path_count(e, x->list->v.items[0], scope);
+    }
+    if (strcmp(name, "min") == 0 || strcmp(name, "max") == 0)
+        return eval_least_most(e, x, scope, name[1] == 'a');
+    if (strcmp(name, "log2") == 0)
+        return eval_log2(e, x, scope);
+    if (strcmp(name, "ceil_div") == 0)
+        return eval_divide_up(e, x, scope);
+    static const char *const known[] = {"count", "min", "max", "log2", "ceil_div"};
+    struct diagnostic *d =
+        diagnostic_add(e->diagnostics, E0202, x->name.span, "no function is called '%s'", name);
+    const char *suggestion = compile_suggest(name, known, 5);
+    if (suggestion != NULL)
+        diagnostic_suggest(e->diagnostics, d, suggestion);
+    else
+        diagnostic_help(e->diagnostics, d, "there are count, min, max, log2 and ceil_div");
+    return bad;
+}
+
+static struct value eval_choose(struct elaboration *e, const struct ast_expr *x,
+                                const struct scope *scope, const struct type_spec *expected)
+{
+    struct value which = eval_as(e, x->a, scope, (struct type_spec){MODEL_DIM_BOOL, NULL}, NULL);
+    if (!which.ok)
+        return bad;
+    return eval(e, which.integer ? x->b : x->c, scope, expected);
+}
+
+struct value eval(struct elaboration *e, const struct ast_expr *x, const struct scope *scope,
+                  const struct type_spec *expected)
+{
+    switch (x->kind) {
+    case AST_NUMBER:
+        return number(x->value, x->dimension);
+    case AST_STRING: {
+        struct value value = number(0, MODEL_DIM_STRING);
+        value.string = x->name.text;
+        return value;
+    }
+    case AST_NAME:
+        return eval_name(e, x, scope, expected);
+    case AST_NEGATE: {
+        struct value a = eval(e, x->a, scope, NULL);
+        if (!a.ok)
+            return bad;
+        if (unit_is_quantity(a.dimension))
+            return number(-a.integer, a.dimension);
+        diagnostic_add(e->diagnostics, E0309, x->span, "'-' needs a number, this is %s",
+                       unit_dimension_name(a.dimension));
+        return bad;
+    }
+    case AST_NOT: {
+        struct value a = eval_as(e, x->a, scope, (struct type_spec){MODEL_DIM_BOOL, NULL}, NULL);
+        return a.ok ? truth(!a.integer) : bad;
+    }
+    case AST_BINARY:
+        return eval_binary(e, x, scope);
+    case AST_CHOOSE:
+        return eval_choose(e, x, scope, expected);
+    case AST_CALL:
+        return eval_call(e, x, scope);
+    case AST_MEMBER:
+        if (scope->object != NULL)
+            return path_value(e, x, scope, expected);
+        break;
+    default:
+        break;
+    }
+    diagnostic_add(e->diagnostics, E0309, x->span, "this names things, not a value");
+    return bad;
+}
+
+static const char *type_text(struct elaboration *e, struct type_spec expected)
+{
+    if (expected.dimension == MODEL_DIM_ENUM)
+        return arena_printf(e->arena, "one of: %s", choices_text(e, expected.choice));
+    return unit_dimension_name(expected.dimension);
+}
+
+struct value eval_as(struct elaboration *e, const struct ast_expr *x, const struct scope *scope,
+                     struct type_spec expected, const struct node *node)
+{
+    struct value value = eval(e, x, scope, &expected);
+    if (!value.ok)
+        return bad;
+    if (value.dimension == expected.dimension
+        && (value.dimension != MODEL_DIM_ENUM || same_enum(value.choice, expected.choice))) {
+        value.choice = expected.choice;
+        return value;
+    }
+    if (expected.dimension == MODEL_DIM_CYCLES && value.dimension == MODEL_DIM_SECONDS
+        && node != NULL && node->domain != NO_DOMAIN) {
+        __int128 hz = (__int128)e->domains.items[node->domain].hz;
+        return fit(e, x, divide_up((__int128)value.integer * hz, PS_PER_S), MODEL_DIM_CYCLES);
+    }
+    bool quantities = unit_is_quantity(value.dimension) && unit_is_quantity(expected.dimension);
+    struct diagnostic *d = diagnostic_add(
+        e->diagnostics, quantities ? E0301 : E0309, x->span, "expected %s, this is %s (%s)",
+        type_text(e, expected), unit_dimension_name(value.dimension), value_text(e, &value));
+    if (value.dimension == MODEL_DIM_NONE && quantities) {
+        if (x->kind == AST_NUMBER)
+            diagnostic_help(e->diagnostics, d, "a unit is missing: write '%lld%s'%s",
+                            (long long)value.integer, unit_example(expected.dimension),
+                            expected.dimension == MODEL_DIM_BYTES
+                                ? arena_printf(e->arena, " or '%lldKiB'", (long long)value.integer)
+                                : "");
+    } else if (quantities && expected.dimension == MODEL_DIM_NONE) {
+        diagnostic_help(e->diagnostics, d, "divide by a unit to get a plain number, e.g. '/ 1%s'",
+                        unit_example(value.dimension));
+    }
+    return bad;
+}
+
+bool eval_count(struct elaboration *e, const struct ast_expr *x, const struct scope *scope,
+                int64_t least, int64_t most, int64_t *result)
+{
+    struct value value = eval_as(e, x, scope, (struct type_spec){MODEL_DIM_NONE, NULL}, NULL);
+    if (!value.ok)
+        return false;
+    if (value.integer < least || value.integer > most) {
+        diagnostic_add(e->diagnostics, E0302, x->span, "%lld is not in %lld .. %lld",
+                       (long long)value.integer, (long long)least, (long long)most);
+        return false;
+    }
+    *result = value.integer;
+    return true;
+}

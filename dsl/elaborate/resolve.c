@@ -1,0 +1,295 @@
+/* Imports and the tables of names. A file is found in the importing file's folder, then on the -I
+ * paths, then, for "std/NAME", as ROOM/NAME/NAME.heddle under the library root; reading it twice is
+ * harmless, and so are cycles. */
+#include "dsl/elaborate/resolve.h"
+
+#include <dirent.h>
+#include <string.h>
+
+#include "dsl/elaborate/declare.h"
+#include "dsl/suggest.h"
+
+#define FIND(field, member)                                                                        \
+    for (uint32_t i = 0; i < program->field.count; i++)                                            \
+        if (strcmp(program->field.items[i]->member, name) == 0)                                    \
+            return program->field.items[i];                                                        \
+    return NULL
+
+struct type_info *program_type(const struct program *program, const char *name)
+{
+    FIND(types, model.name);
+}
+
+struct protocol_info *program_protocol(const struct program *program, const char *name)
+{
+    FIND(protocols, decl->name.text);
+}
+
+struct packet_info *program_packet(const struct program *program, const char *name)
+{
+    FIND(packets, decl->name.text);
+}
+
+struct link_info *program_link(const struct program *program, const char *name)
+{
+    FIND(links, decl->name.text);
+}
+
+struct model_interface *program_interface(const struct program *program, const char *name)
+{
+    FIND(interfaces, name);
+}
+
+struct model_enum *program_enum(const struct program *program, const char *name)
+{
+    FIND(enums, name);
+}
+
+struct model_place program_place(const struct program *program, struct span span)
+{
+    struct source_position at = source_locate(program->sources, span.begin);
+    if (at.file == NULL)
+        return (struct model_place){"", 0, 0};
+    return (struct model_place){at.file->name, at.line, at.column};
+}
+
+int32_t item_list_find(const struct item_list *list, const char *name)
+{
+    for (uint32_t i = 0; i < list->v.count; i++)
+        if (strcmp(list->v.items[i]->name.text, name) == 0)
+            return (int32_t)i;
+    return -1;
+}
+
+int32_t model_enum_find(const struct model_enum *choice, const char *name)
+{
+    for (uint32_t i = 0; i < choice->count; i++)
+        if (strcmp(choice->names[i], name) == 0)
+            return (int32_t)i;
+    return -1;
+}
+
+struct model_enum *program_make_enum(struct program *program, const char *name, const char *doc,
+                                     const struct ast_names *literals, struct span span)
+{
+    struct model_enum *made = arena_alloc(program->arena, sizeof *made);
+    made->name = name;
+    made->doc = doc;
+    made->place = program_place(program, span);
+    made->names = arena_alloc(program->arena, literals->v.count * sizeof *made->names);
+    for (uint32_t i = 0; i < literals->v.count; i++) {
+        const struct ast_name *literal = &literals->v.items[i];
+        if (model_enum_find(made, literal->text) >= 0)
+            diagnostic_add(program->diagnostics, E0201, literal->span,
+                           "'%s' stands twice in the enumeration", literal->text);
+        made->names[made->count++] = literal->text;
+    }
+    return made;
+}
+
+static bool is_under(const char *path, const char *root)
+{
+    size_t length = root != NULL ? strlen(root) : 0;
+    while (length > 1 && root[length - 1] == '/')
+        length--;
+    return length > 0 && strncmp(path, root, length) == 0 && path[length] == '/';
+}
+
+/* "a/./b" and "a/x/../b" are "a/b", so that a file reached in two ways is one file. */
+static const char *normalise(struct arena *arena, const char *path)
+{
+    char *out = arena_strdup(arena, path);
+    size_t n = 0, length = strlen(path);
+    size_t starts[256];
+    size_t depth = 0, i = 0;
+    if (path[0] == '/')
+        out[n++] = '/', i = 1;
+    while (i < length) {
+        size_t end = i;
+        while (end < length && path[end] != '/')
+            end++;
+        size_t size = end - i;
+        bool is_up = size == 2 && path[i] == '.' && path[i + 1] == '.';
+        if (is_up && depth > 0) {
+            n = starts[--depth];
+        } else if (size > 0 && !(size == 1 && path[i] == '.') && depth < 255) {
+            if (!is_up)
+                starts[depth++] = n;
+            memmove(out + n, path + i, size);
+            n += size;
+            if (end < length)
+                out[n++] = '/';
+        }
+        i = end + 1;
+    }
+    if (n > 1 && out[n - 1] == '/')
+        n--;
+    out[n] = '\0';
+    return out;
+}
+
+/* Calls `visit` with every folder ROOM/NAME of the library, in no order. */
+static void library_walk(const struct program *program,
+                         void (*visit)(void *context, const char *room, const char *name),
+                         void *context)
+{
+    const char *root = program->options->library_root;
+    DIR *rooms = root != NULL ? opendir(root) : NULL;
+    if (rooms == NULL)
+        return;
+    for (const struct dirent *room = readdir(rooms); room != NULL; room = readdir(rooms)) {
+        DIR *folder = room->d_name[0] != '.'
+                          ? opendir(arena_printf(program->arena, "%s/%s", root, room->d_name))
+                          : NULL;
+        if (folder == NULL)
+            continue;
+        for (const struct dirent *one = readdir(folder); one != NULL; one = readdir(folder))
+            if (one->d_name[0] != '.')
+                visit(context, room->d_name, one->d_name);
+        closedir(folder);
+    }
+    closedir(rooms);
+}
+
+struct library_search {
+    struct program *program;
+    const char *wanted;
+    struct suggestion best; /* for suggest_import */
+    const char *room;       /* the first in the alphabet that has it, for library_file */
+};
+
+static char *library_path(struct program *program, const char *room, const char *name)
+{
+    return arena_printf(program->arena, "%s/%s/%s/%s.heddle", program->options->library_root, room,
+                        name, name);
+}
+
+static void find_room(void *context, const char *room, const char *name)
+{
+    struct library_search *search = context;
+    if (strcmp(name, search->wanted) == 0
+        && (search->room == NULL || strcmp(room, search->room) < 0)
+        && source_is_readable(library_path(search->program, room, name)))
+        search->room = arena_strdup(search->program->arena, room);
+}
+
+/* The file of std/NAME, in whichever room it is, or NULL. */
+static const char *library_file(struct program *program, const char *name)
+{
+    struct library_search search = {.program = program, .wanted = name};
+    library_walk(program, find_room, &search);
+    return search.room != NULL
+               ? normalise(program->arena, library_path(program, search.room, name))
+               : NULL;
+}
+
+/* The path of an import, or NULL. */
+static const char *find_import(struct program *program, const struct source_file *from,
+                               const char *wanted)
+{
+    struct arena *arena = program->arena;
+    const struct compile_options *options = program->options;
+    size_t length = strlen(wanted);
+    bool has_suffix = length > 7 && strcmp(wanted + length - 7, ".heddle") == 0;
+    const char *file = has_suffix ? wanted : arena_printf(arena, "%s.heddle", wanted);
+    const char *path = normalise(arena, source_join(arena, from->folder, file));
+    if (source_is_readable(path))
+        return path;
+    for (size_t i = 0; i < options->include_count; i++) {
+        path = normalise(arena, source_join(arena, options->include_paths[i], file));
+        if (source_is_readable(path))
+            return path;
+    }
+    if (options->library_root == NULL || strncmp(wanted, "std/", 4) != 0)
+        return NULL;
+    return library_file(program, wanted + 4);
+}
+
+/* Ties go to the first in the alphabet, not in the directory. */
+static void try_name(void *context, const char *room, const char *name)
+{
+    struct library_search *search = context;
+    struct suggestion one = suggestion_for(search->wanted);
+    suggestion_try(&one, name);
+    if (strcmp(name, search->wanted) == 0) { /* without "std/" */
+        one.best = name;
+        one.distance = 0;
+    }
+    if (one.best == NULL || one.distance > search->best.distance
+        || (one.distance == search->best.distance && strcmp(one.best, search->best.best) >= 0)
+        || !source_is_readable(library_path(search->program, room, name)))
+        return;
+    search->best.best = arena_strdup(search->program->arena, one.best);
+    search->best.distance = one.distance;
+}
+
+static void suggest_import(struct program *program, struct diagnostic *d, const char *wanted)
+{
+    const char *name = strncmp(wanted, "std/", 4) == 0 ? wanted + 4 : wanted;
+    struct library_search search = {
+        .program = program, .wanted = name, .best = suggestion_for(name)};
+    library_walk(program, try_name, &search);
+    if (search.best.best != NULL)
+        diagnostic_help(program->diagnostics, d, "did you mean \"std/%s\"?", search.best.best);
+}
+
+static void load_file(struct program *program, struct source_file *source);
+
+static void load_import(struct program *program, const struct source_file *from,
+                        const struct ast_item *item)
+{
+    const char *path = find_import(program, from, item->name.text);
+    if (path == NULL) {
+        struct diagnostic *d = diagnostic_add(program->diagnostics, E0101, item->name.span,
+                                              "cannot find the import \"%s\"", item->name.text);
+        suggest_import(program, d, item->name.text);
+        diagnostic_help(program->diagnostics, d,
+                        "imports are searched in the folder of this file, on each -I, and "
+                        "for \"std/NAME\" in the library");
+        program->damaged = true;
+        return;
+    }
+    if (source_find(program->sources, path) != NULL)
+        return;
+    const char *reason = "";
+    struct source_file *source = source_read(program->sources, path, &reason);
+    if (source == NULL) {
+        diagnostic_add(program->diagnostics, E0102, item->name.span, "cannot read '%s': %s", path,
+                       reason);
+        program->damaged = true;
+        return;
+    }
+    source->is_library = is_under(path, program->options->library_root);
+    load_file(program, source);
+}
+
+/* Imports recurse; files are few, but a chain of a million generated ones must not end in a crash.
+ */
+#define MAX_FILES 1000
+
+static void load_file(struct program *program, struct source_file *source)
+{
+    struct ast_file *file = ast_parse(program->arena, program->diagnostics, source);
+    vector_push(program->arena, &program->files, file);
+    program->damaged |= file->damaged;
+    for (uint32_t i = 0; i < file->items->v.count; i++) {
+        const struct ast_item *item = file->items->v.items[i];
+        if (item->kind != AST_IMPORT || item->name.text == NULL) /* NULL: a string without end */
+            continue;
+        if (program->files.count >= MAX_FILES) {
+            diagnostic_add(program->diagnostics, E0311, item->span, "more than %d files",
+                           MAX_FILES);
+            return;
+        }
+        load_import(program, source, item);
+    }
+    for (uint32_t i = 0; i < file->items->v.count; i++)
+        declare_item(program, file, file->items->v.items[i]);
+}
+
+void program_load(struct program *program, struct source_file *main)
+{
+    main->is_library = is_under(main->name, program->options->library_root);
+    load_file(program, main);
+    declare_finish(program);
+}

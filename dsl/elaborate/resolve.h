@@ -1,0 +1,96 @@
+/* Everything declared in a file and in what it imports, by name.
+ *
+ * Declarations of all files form one space for each kind: components, parts and platforms share
+ * one; protocols, packets, links, interfaces and enums have one each. Their order is that of the
+ * imports, depth first, a file after what it imports; order of declaration never matters to the
+ * language. */
+#ifndef HEDDLE_DSL_RESOLVE_H
+#define HEDDLE_DSL_RESOLVE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dsl/arena.h"
+#include "dsl/syntax/ast.h"
+#include "dsl/compile.h"
+#include "dsl/diagnostic.h"
+#include "dsl/model.h"
+#include "dsl/syntax/source.h"
+
+struct item_list {
+    VECTOR(const struct ast_item *) v;
+};
+
+/* A component, part or platform. `model` is filled from the declaration; what needs values
+ * (protocols of ports) is filled from its first instance. */
+struct type_info {
+    struct model_type model;
+    const struct ast_item *decl;
+    const struct ast_file *file;
+    bool is_main; /* declared in the main file */
+    uint32_t instances;
+    struct item_list params; /* AST_PARAM and AST_LET; parallel to model.params, and so on */
+    struct item_list ports;
+    struct item_list stats;
+    struct item_list parts; /* AST_SLOT and AST_SUBPART */
+    struct item_list stores;
+    struct item_list clocks;
+    struct model_param_decl *param_decls;
+    struct model_port_decl *port_decls;
+    struct model_part_decl *part_decls;
+};
+
+struct protocol_info {
+    const struct ast_item *decl;
+    struct item_list params; /* AST_FIELD: name and type */
+    struct item_list requests, replies;
+    enum model_dimension *dimensions; /* of the parameters */
+};
+
+struct packet_info {
+    const struct ast_item *decl;
+    struct item_list fields;       /* AST_FIELD */
+    struct item_list cases;        /* AST_CASE */
+    const struct ast_item *choice; /* AST_UNION, or NULL */
+};
+
+struct link_info {
+    const struct ast_item *decl;
+    struct model_link_type *model; /* filled by elaboration; NULL until then */
+};
+
+struct program {
+    struct arena *arena;
+    struct diagnostics *diagnostics;
+    struct source_set *sources;
+    const struct compile_options *options;
+    VECTOR(struct ast_file *) files; /* main file first */
+    VECTOR(struct type_info *) types;
+    VECTOR(struct protocol_info *) protocols;
+    VECTOR(struct packet_info *) packets;
+    VECTOR(struct link_info *) links;
+    VECTOR(struct model_interface *) interfaces;
+    VECTOR(struct model_enum *) enums;
+    bool damaged; /* a file could not be read or has syntax errors */
+};
+
+/* Parses the main file and its imports and declares everything. */
+void program_load(struct program *program, struct source_file *main);
+
+struct type_info *program_type(const struct program *program, const char *name);
+struct protocol_info *program_protocol(const struct program *program, const char *name);
+struct packet_info *program_packet(const struct program *program, const char *name);
+struct link_info *program_link(const struct program *program, const char *name);
+struct model_interface *program_interface(const struct program *program, const char *name);
+struct model_enum *program_enum(const struct program *program, const char *name);
+
+struct model_place program_place(const struct program *program, struct span span);
+/* An enumeration from its literals; says when one occurs twice. */
+struct model_enum *program_make_enum(struct program *program, const char *name, const char *doc,
+                                     const struct ast_names *literals, struct span span);
+/* The index of a name in a list, or -1. */
+int32_t item_list_find(const struct item_list *list, const char *name);
+/* Index of a literal, or -1. */
+int32_t model_enum_find(const struct model_enum *choice, const char *name);
+
+#endif

@@ -1,0 +1,199 @@
+/* The tree of a description, as written. Built by the grammar's actions through the functions
+ * below, in the compilation's arena; never changed afterwards. Names are not interned: compare them
+ * with strcmp().
+ *
+ * Expressions and items (declarations and statements) are one structure each with a kind; which
+ * members a kind uses stands beside it. */
+#ifndef HEDDLE_DSL_AST_H
+#define HEDDLE_DSL_AST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "dsl/arena.h"
+#include "dsl/diagnostic.h"
+#include "dsl/model.h"
+#include "dsl/syntax/source.h"
+#include "dsl/syntax/token.h"
+
+/* Expressions nest no deeper than this, so that walking them recursively is safe. */
+#define AST_MAX_DEPTH 200
+
+/* And no pair of braces, and no list, holds more than this: later passes compare every name with
+ * every other. */
+#define AST_MAX_ITEMS 10000
+
+struct ast_name {
+    const char *text; /* NULL: absent */
+    struct span span;
+};
+
+enum ast_expr_kind {
+    AST_NUMBER, /* value, dimension */
+    AST_STRING, /* name */
+    AST_NAME,   /* name */
+    AST_MEMBER, /* a . name */
+    AST_INDEX,  /* a [ b ] */
+    AST_SLICE,  /* a [ b .. c ], half_open */
+    AST_ALL,    /* a [ * ] */
+    AST_CALL,   /* name ( list ) */
+    AST_NEGATE, /* a */
+    AST_NOT,    /* a */
+    AST_BINARY, /* a op b; op is a character or a token kind */
+    AST_CHOOSE, /* a ? b : c */
+};
+
+struct ast_expr {
+    enum ast_expr_kind kind;
+    struct span span;
+    struct ast_name name;
+    int64_t value;
+    enum model_dimension dimension;
+    int op;
+    bool half_open;
+    uint32_t depth;
+    struct ast_expr *a, *b, *c;
+    struct ast_exprs *list;
+};
+
+struct ast_exprs {
+    VECTOR(struct ast_expr *) v;
+    struct span span;
+};
+
+struct ast_names {
+    VECTOR(struct ast_name) v;
+};
+
+/* A type in a parameter: a dimension by name, a named enum, or an enum written in place. */
+struct ast_type {
+    struct ast_name name; /* "int", "B/cy", the enum's; NULL for one in place */
+    struct ast_names *literals;
+    struct span span;
+};
+
+enum ast_kind {
+    AST_IMPORT,    /* name: the string */
+    AST_PROTOCOL,  /* name, body: AST_PARAM without default, AST_MESSAGE */
+    AST_MESSAGE,   /* name, is_reply, names: the requests it answers, body: AST_FIELD */
+    AST_FIELD,     /* name, target: type, size: of bits[] and bytes[] */
+    AST_PACKET,    /* name, value: version, body: AST_FIELD, AST_UNION */
+    AST_UNION,     /* name: the field that chooses, target: its enum, body: AST_CASE */
+    AST_CASE,      /* name, body: AST_FIELD */
+    AST_LINK,      /* name, body: AST_SETTING */
+    AST_ENUM,      /* name, names */
+    AST_INTERFACE, /* name */
+    AST_PART,      /* name, target: interface, body */
+    AST_COMPONENT, /* name, body */
+    AST_PLATFORM,  /* name, body */
+    AST_PARAM,     /* name, type, value: default, low, high, half_open, pow2 */
+    AST_LET,       /* name, value */
+    AST_CHECK,     /* value, message */
+    AST_PORT,      /* is_in, name, size/unsized, target: protocol, args, optional, depth, width */
+    AST_STAT,      /* name, target: kind; one item for each name */
+    AST_SLOT,      /* name, target: interface, value: default (AST_NAME), fill_body, optional */
+    AST_SUBPART,   /* name, size, target: part, body */
+    AST_STORE,     /* name, target: C type */
+    AST_READS,     /* name, target: C type */
+    AST_CLOCK,     /* name, value: frequency; NULL: an input */
+    AST_BEHAVIOUR, /* name: the string */
+    AST_INSTANCE,  /* name, size, target: component, on, body: AST_SETTING */
+    AST_SETTING,   /* name, value; fill_body when the value is PART { ... } */
+    AST_CONNECT,   /* left, right, latency, via, which, is_shared, target: type of via, on, body,
+                      over,   by, otherwise */
+    AST_SPACE,     /* name, left: targets, each, interleave */
+    AST_MAP,       /* left, at */
+    AST_PARTITION, /* left */
+    AST_IF,        /* value, body, otherwise_body */
+    AST_FOR,       /* name, low, high, half_open, body */
+};
+
+struct ast_item;
+
+struct ast_items {
+    VECTOR(struct ast_item *) v;
+    struct span span; /* braces included */
+};
+
+struct ast_item {
+    enum ast_kind kind;
+    struct span span;
+    struct ast_name name;
+    struct ast_name target;
+    const char *doc; /* "" when undocumented */
+    struct ast_names *names;
+    struct ast_type *type;
+    struct ast_exprs *args;
+    struct ast_expr *size, *value, *low, *high;
+    struct ast_expr *depth, *width, *latency;
+    struct ast_expr *which; /* elements of `via`: AST_ALL, AST_INDEX, AST_SLICE, without `a` */
+    struct ast_exprs *left, *right;
+    struct ast_expr *by, *otherwise, *each, *interleave, *at;
+    struct ast_name via, over, on;
+    struct ast_items *body, *fill_body, *otherwise_body;
+    bool is_in, is_reply, unsized, optional, half_open, pow2, is_shared;
+};
+
+struct ast_file {
+    const struct source_file *source;
+    struct ast_items *items;
+    bool damaged; /* has syntax errors */
+};
+
+/* Documentation in front of the token at offset `begin`. */
+struct ast_doc {
+    uint32_t begin;
+    const char *text;
+};
+
+/* What the parser and the builders share. */
+struct parser {
+    struct arena *arena;
+    struct diagnostics *diagnostics;
+    const struct source_file *source;
+    struct token_list tokens;
+    uint32_t next;
+    VECTOR(struct ast_doc) docs; /* by offset */
+    struct ast_items *items;     /* the result: a file */
+    struct ast_expr *expression; /* the result: one expression */
+    int start;             /* pseudo token that chooses between the two; 0 once it is delivered */
+    bool insert_semicolon; /* recovery delivers one that is not in the file */
+    bool failed;
+    bool flooded; /* a list was full */
+};
+
+/* Parses a whole file; never NULL. */
+struct ast_file *ast_parse(struct arena *arena, struct diagnostics *d,
+                           const struct source_file *source);
+/* Parses one expression, the value of an override. NULL after a diagnostic. */
+struct ast_expr *ast_parse_expression(struct arena *arena, struct diagnostics *d,
+                                      const struct source_file *source);
+
+struct ast_expr *ast_expr_new(struct parser *p, enum ast_expr_kind kind, struct span span);
+struct ast_expr *ast_expr_join(struct parser *p, struct ast_expr *e, struct ast_expr *a,
+                               struct ast_expr *b, struct ast_expr *c);
+struct ast_exprs *ast_exprs_add(struct parser *p, struct ast_exprs *list, struct ast_expr *e);
+struct ast_names *ast_names_add(struct parser *p, struct ast_names *list, struct ast_name name);
+struct ast_item *ast_item_new(struct parser *p, enum ast_kind kind, struct span span,
+                              struct ast_name name);
+struct ast_items *ast_items_add(struct parser *p, struct ast_items *list, struct ast_item *item);
+struct ast_items *ast_items_append(struct parser *p, struct ast_items *list,
+                                   struct ast_items *more);
+struct ast_items *ast_ports(struct parser *p, struct ast_items *names, bool is_in,
+                            struct ast_name protocol, struct ast_exprs *args,
+                            const struct ast_item *options, struct span span);
+struct ast_items *ast_stats(struct parser *p, const struct ast_names *names, struct ast_name kind,
+                            struct span span);
+struct ast_item *ast_subpart(struct parser *p, struct ast_expr *path, struct ast_name type,
+                             struct ast_items *body, struct span span);
+struct ast_item *ast_instance(struct parser *p, struct ast_expr *path, struct ast_name type,
+                              struct ast_name on, struct ast_items *body, struct span span);
+/* The message of a syntax error at token number `at`; `found` and `only` are symbol names of the
+ * grammar, `only` the one thing expected or NULL. */
+void ast_report_syntax(struct parser *p, const struct token *token, const char *found,
+                       bool wants_semicolon, bool wants_value, const char *only, uint32_t at);
+/* NAME or NAME[size] of a declaration that the grammar read as a path; says what is wrong with
+ * anything else. */
+bool ast_declared_name(struct parser *p, struct ast_expr *path, struct ast_name *name,
+                       struct ast_expr **size);
+#endif

@@ -1,0 +1,484 @@
+/* The formatter works on tokens, not on the tree, so that comments stay where they are and nothing
+ * can be lost: what comes out has the same tokens and comments in the same order.
+ *
+ * Line breaks are the author's, but for these: each brace level indents by four, a line that goes
+ * on indents by eight (or keeps under the first `->`), blank lines are at most one. In runs of
+ * neighbouring lines of the same kind the columns ':', '=', 'in' and '->' are aligned. Formatting
+ * twice gives the same as formatting once, because the result depends on tokens and line breaks
+ * only, and both survive. */
+#include "dsl/syntax/format.h"
+
+#include <string.h>
+
+#include "dsl/syntax/ast.h"
+#include "parser.h"
+
+/* One output line before alignment: pieces that begin at aligned columns. */
+#define MAX_CELLS 6
+
+struct cell_text {
+    const char *text;
+    int column; /* which aligned column it begins; 0: none */
+};
+
+struct line {
+    uint32_t indent;
+    int kind; /* what it is aligned with: keyword token, WORD for instances, ARROW for connections;
+                 0: nothing */
+    bool is_blank;
+    bool goes_on; /* continues the statement of the line before */
+    struct cell_text cells[MAX_CELLS];
+    uint32_t cell_count;
+    const char *comment; /* behind the code; NULL: none */
+};
+
+struct formatter {
+    struct arena *arena;
+    const struct source_file *source;
+    const struct token_list *list;
+    VECTOR(struct line) lines;
+};
+
+/* Text under construction. */
+struct text {
+    struct arena *arena;
+    VECTOR(char) v;
+};
+
+static void text_add(struct text *text, const char *add, size_t size)
+{
+    for (size_t i = 0; i < size; i++)
+        vector_push(text->arena, &text->v, add[i]);
+}
+
+static void text_pad(struct text *text, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        vector_push(text->arena, &text->v, ' ');
+}
+
+static const char *text_end(struct text *text)
+{
+    vector_push(text->arena, &text->v, '\0');
+    return text->v.items;
+}
+
+/* Characters, for columns. */
+static size_t width_of(const char *text)
+{
+    size_t width = 0;
+    for (; *text != '\0'; text++)
+        width += ((unsigned char)*text & 0xC0) != 0x80;
+    return width;
+}
+
+static bool is_operand_end(int kind)
+{
+    return kind == WORD || kind == NUMBER || kind == STRING || kind == ')' || kind == ']';
+}
+
+/* A '-' or '!' that belongs to the operand behind it. */
+static bool is_prefix(const struct token *tokens, uint32_t i)
+{
+    return tokens[i].kind == '!'
+           || (tokens[i].kind == '-' && (i == 0 || !is_operand_end(tokens[i - 1].kind)));
+}
+
+/* Whether a space stands between token i - 1 and token i. */
+static bool wants_space(const struct token *tokens, uint32_t i, bool in_protocol_args)
+{
+    int before = tokens[i - 1].kind, kind = tokens[i].kind;
+    if (kind == ';' || kind == ',' || kind == ')' || kind == ']' || kind == '.' || before == '.'
+        || before == '(' || before == '[')
+        return false;
+    if (kind == '[' || kind == '(')
+        return before != WORD && !(before == ')' || before == ']') && before != '['
+               && before != '(';
+    if (before == '*' && kind != WORD && kind != NUMBER && kind != '(')
+        return true;
+    if (is_prefix(tokens, i - 1))
+        return false;
+    if (kind == ':' && in_protocol_args)
+        return false;
+    return true;
+}
+
+static const char *token_text(const struct formatter *f, const struct token *token)
+{
+    return arena_strndup(f->arena, f->source->text + (token->span.begin - f->source->base),
+                         token->span.end - token->span.begin);
+}
+
+/* Lines of source between two offsets. */
+static uint32_t count_newlines(const struct formatter *f, uint32_t from, uint32_t to)
+{
+    uint32_t count = 0;
+    for (uint32_t i = from; i < to; i++)
+        count += f->source->text[i - f->source->base] == '\n';
+    return count;
+}
+
+static void add_blank(struct formatter *f)
+{
+    if (f->lines.count == 0 || f->lines.items[f->lines.count - 1].is_blank)
+        return;
+    struct line line = {.is_blank = true};
+    vector_push(f->arena, &f->lines, line);
+}
+
+static void add_comment_line(struct formatter *f, const struct comment *comment, uint32_t indent)
+{
+    const char *text = f->source->text + (comment->span.begin - f->source->base);
+    size_t size = comment->span.end - comment->span.begin;
+    while (size > 0 && (text[size - 1] == ' ' || text[size - 1] == '\t' || text[size - 1] == '\r'))
+        size--;
+    struct line line = {.indent = indent, .cell_count = 1};
+    line.cells[0].text = arena_strndup(f->arena, text, size);
+    vector_push(f->arena, &f->lines, line);
+}
+
+static const char *comment_text(const struct formatter *f, const struct comment *comment)
+{
+    const char *text = f->source->text + (comment->span.begin - f->source->base);
+    size_t size = comment->span.end - comment->span.begin;
+    while (size > 0 && (text[size - 1] == ' ' || text[size - 1] == '\t' || text[size - 1] == '\r'))
+        size--;
+    return arena_strndup(f->arena, text, size);
+}
+
+/* What a line of tokens [from, to) is aligned with. Only lines with one statement are. */
+static int line_kind(const struct token *tokens, uint32_t from, uint32_t to, bool starts_statement)
+{
+    uint32_t depth = 0;
+    int at_top = 0; /* the first of '->', ':' and '=' outside of all braces and brackets */
+    for (uint32_t i = from; i < to; i++) {
+        int kind = tokens[i].kind;
+        if (kind == '}' && depth == 0)
+            return 0;
+        depth += kind == '{' || kind == '(' || kind == '[' ? 1u : 0u;
+        depth -= depth > 0 && (kind == '}' || kind == ')' || kind == ']') ? 1u : 0u;
+        if (depth == 0 && (kind == ';' || kind == '}') && i + 1 < to && tokens[i + 1].kind != ';')
+            return 0;
+        if (depth == 0 && at_top == 0 && (kind == ARROW || kind == ':' || kind == '='))
+            at_top = kind;
+    }
+    if (!starts_statement || to - from < 3)
+        return 0;
+    switch (tokens[from].kind) {
+    case PARAM:
+    case LET:
+    case SLOT:
+        return tokens[from].kind;
+    case IN:
+    case OUT:
+        return IN;
+    case REQUEST:
+    case REPLY:
+        return REQUEST;
+    case WORD:
+        return at_top == ':' ? WORD : at_top;
+    default:
+        return 0;
+    }
+}
+
+/* A left side longer than this is not aligned and does not push the others to the right. */
+#define WIDEST_CELL 28
+
+/* The aligned column that token i begins, in a line of this kind; 0 for none. Columns rise from
+ * left to right. */
+static int column_of(const struct token *tokens, uint32_t from, uint32_t i, int kind, int last)
+{
+    uint32_t depth = 0;
+    bool has_braces = false;
+    for (uint32_t k = from; k < i; k++) {
+        depth += tokens[k].kind == '{' || tokens[k].kind == '(' || tokens[k].kind == '[' ? 1u : 0u;
+        depth -=
+            depth > 0 && (tokens[k].kind == '}' || tokens[k].kind == ')' || tokens[k].kind == ']')
+                ? 1u
+                : 0u;
+        has_braces |= tokens[k].kind == '{';
+    }
+    if (depth != 0 || i == from || has_braces)
+        return 0;
+    int token = tokens[i].kind, column = 0;
+    if (kind == PARAM)
+        column = token == ':'                                 ? 1
+                 : token == '='                               ? 2
+                 : token == IN && tokens[i - 1].kind != PARAM ? 3
+                                                              : 0;
+    else if (kind == SLOT)
+        column = token == ':' ? 1 : token == '=' ? 2 : 0;
+    else if (kind == IN)
+        column = i == from + 1 ? 1 : token == ':' ? 2 : 0;
+    else if (kind == REQUEST)
+        column = i == from + 1 ? 1 : i == from + 2 ? 2 : 0;
+    else if (kind == WORD)
+        column = token == ':' ? 1 : 0;
+    else if (kind == LET)
+        column = token == '=' ? 1 : 0;
+    else
+        column = token == kind ? 1 : 0; /* '->' and '=' */
+    return column > last ? column : 0;
+}
+
+static void finish_cell(struct line *line, struct text *text, int column)
+{
+    if (text->v.count == 0 || line->cell_count == MAX_CELLS)
+        return;
+    line->cells[line->cell_count].text = text_end(text);
+    line->cells[line->cell_count++].column = column;
+    text->v.items = NULL;
+    text->v.count = text->v.capacity = 0;
+}
+
+struct line_context {
+    uint32_t indent;
+    bool starts_statement;
+    uint32_t parens_before; /* open '(' at the start of the line: fields of a protocol head */
+    bool in_fields;         /* inside the braces of a message, where ':' sticks to its name */
+};
+
+static void add_code_line(struct formatter *f, uint32_t from, uint32_t to,
+                          const struct line_context *context, const char *comment)
+{
+    const struct token *tokens = f->list->tokens.items;
+    struct line line = {
+        .indent = context->indent, .comment = comment, .goes_on = !context->starts_statement};
+    line.kind = line_kind(tokens, from, to, context->starts_statement);
+    struct text text = {.arena = f->arena};
+    int column = 0, last = 0;
+    uint32_t parens = context->parens_before, depth = 0;
+    bool is_message = context->in_fields;
+    for (uint32_t i = from; i < to; i++) {
+        bool head_field = parens > 0 || (is_message && (depth > 0 || context->in_fields));
+        bool space = i > from && wants_space(tokens, i, head_field);
+        int begins = line.kind != 0 ? column_of(tokens, from, i, line.kind, last) : 0;
+        if (begins != 0 && text.v.count > WIDEST_CELL)
+            line.kind = begins = 0;
+        if (begins != 0) {
+            finish_cell(&line, &text, column);
+            column = last = begins;
+            space = false;
+        }
+        if (space) /* two between the statements of a line */
+            text_pad(&text, depth == 0 && context->starts_statement && tokens[i - 1].kind == ';'
+                                    && tokens[i].kind != '}'
+                                ? 2
+                                : 1);
+        const char *piece = token_text(f, &tokens[i]);
+        text_add(&text, piece, strlen(piece));
+        if (tokens[i].kind == REQUEST || tokens[i].kind == REPLY || tokens[i].kind == PACKET)
+            is_message = true;
+        depth += tokens[i].kind == '{';
+        depth -= depth > 0 && tokens[i].kind == '}';
+        parens += tokens[i].kind == '(';
+        parens -= tokens[i].kind == ')' && parens > 0;
+    }
+    finish_cell(&line, &text, column);
+    vector_push(f->arena, &f->lines, line);
+}
+
+static bool same_run(const struct line *a, const struct line *b)
+{
+    return a->kind != 0 && a->kind == b->kind && a->indent == b->indent && !a->is_blank
+           && !b->is_blank;
+}
+
+static bool is_comment_line(const struct line *line)
+{
+    return line->cell_count == 1 && strncmp(line->cells[0].text, "//", 2) == 0;
+}
+
+/* The end of the run that begins at `from`; comment lines inside a run belong to it. */
+static uint32_t run_end(const struct formatter *f, uint32_t from)
+{
+    uint32_t end = from + 1;
+    for (uint32_t i = from + 1; i < f->lines.count; i++) {
+        const struct line *line = &f->lines.items[i];
+        if (same_run(&f->lines.items[from], line))
+            end = i + 1;
+        else if (!is_comment_line(line) && !line->goes_on
+                 && line->indent <= f->lines.items[from].indent)
+            break;
+    }
+    return end;
+}
+
+#define COLUMNS 4
+
+/* Columns of a run, from left to right: each begins one space behind the longest text before it. */
+static void write_line(struct text *out, const struct line *line, const size_t *columns)
+{
+    size_t at = line->indent;
+    text_pad(out, line->indent);
+    for (uint32_t i = 0; i < line->cell_count; i++) {
+        const struct cell_text *cell = &line->cells[i];
+        if (i > 0) {
+            size_t to = cell->column != 0 ? columns[cell->column] : at + 1;
+            if (to <= at)
+                to = at + 1;
+            text_pad(out, to - at);
+            at = to;
+        }
+        text_add(out, cell->text, strlen(cell->text));
+        at += width_of(cell->text);
+    }
+    if (line->comment != NULL) {
+        text_pad(out, line->cell_count > 0 ? 2 : 0);
+        text_add(out, line->comment, strlen(line->comment));
+    }
+    text_add(out, "\n", 1);
+}
+
+static void find_columns(const struct formatter *f, uint32_t from, uint32_t to, size_t *columns)
+{
+    memset(columns, 0, COLUMNS * sizeof *columns);
+    for (int column = 1; column < COLUMNS; column++)
+        for (uint32_t i = from; i < to; i++) {
+            const struct line *line = &f->lines.items[i];
+            if (!same_run(&f->lines.items[from], line))
+                continue;
+            size_t at = line->indent;
+            for (uint32_t c = 0; c < line->cell_count; c++) {
+                if (c > 0) {
+                    size_t start = columns[line->cells[c].column];
+                    at = start > at ? start : at + 1;
+                    if (line->cells[c].column == column && at > columns[column])
+                        columns[column] = at;
+                }
+                at += width_of(line->cells[c].text);
+            }
+        }
+}
+
+static const char *write_lines(struct formatter *f, size_t *size)
+{
+    struct text out = {.arena = f->arena};
+    while (f->lines.count > 0 && f->lines.items[f->lines.count - 1].is_blank)
+        f->lines.count--;
+    for (uint32_t i = 0; i < f->lines.count;) {
+        uint32_t end = f->lines.items[i].kind != 0 ? run_end(f, i) : i + 1;
+        size_t columns[COLUMNS];
+        find_columns(f, i, end, columns);
+        for (; i < end; i++) {
+            if (f->lines.items[i].is_blank)
+                text_add(&out, "\n", 1);
+            else
+                write_line(&out, &f->lines.items[i], columns);
+        }
+    }
+    *size = out.v.count;
+    return text_end(&out);
+}
+
+/* Where the walk over the tokens is. */
+struct walk {
+    uint32_t depth; /* open braces */
+    uint32_t parens;
+    uint32_t comment;       /* next comment */
+    uint32_t last_end;      /* offset behind the last token or comment */
+    uint32_t message_depth; /* depth inside a request, reply or packet; 0: in none */
+    bool in_message_head;
+};
+
+/* Comments with a line of their own that stand before a token, which begins a line. */
+static void comments_before(struct formatter *f, struct walk *w, uint32_t token)
+{
+    const struct comment *comments = f->list->comments.items;
+    while (w->comment < f->list->comments.count && comments[w->comment].token <= token
+           && comments[w->comment].own_line) {
+        const struct comment *comment = &comments[w->comment++];
+        if (count_newlines(f, w->last_end, comment->span.begin) > 1)
+            add_blank(f);
+        add_comment_line(f, comment, 4 * w->depth);
+        w->last_end = comment->span.end;
+    }
+}
+
+/* The end of the line that begins with token `from`: the next token that is first on its line. */
+static uint32_t line_end(const struct formatter *f, uint32_t from)
+{
+    uint32_t to = from + 1;
+    while (f->list->tokens.items[to].kind != 0 && !f->list->tokens.items[to].first_on_line)
+        to++;
+    return to;
+}
+
+static void update(struct walk *w, const struct token *token)
+{
+    switch (token->kind) {
+    case REQUEST:
+    case REPLY:
+    case PACKET:
+        w->in_message_head = true;
+        break;
+    case '{':
+        w->depth++;
+        if (w->in_message_head && w->message_depth == 0)
+            w->message_depth = w->depth;
+        w->in_message_head = false;
+        break;
+    case '}':
+        if (w->depth == w->message_depth)
+            w->message_depth = 0;
+        w->depth -= w->depth > 0;
+        break;
+    case '(':
+        w->parens++;
+        break;
+    case ')':
+        w->parens -= w->parens > 0;
+        break;
+    default:
+        break;
+    }
+}
+
+static void format_line(struct formatter *f, struct walk *w, uint32_t from, uint32_t to)
+{
+    const struct token *tokens = f->list->tokens.items;
+    int before = from > 0 ? tokens[from - 1].kind : ';';
+    struct line_context context = {.parens_before = w->parens, .in_fields = w->message_depth > 0};
+    context.starts_statement = before == ';' || before == '{' || before == '}';
+    uint32_t depth = w->depth;
+    for (uint32_t i = from; i < to && tokens[i].kind == '}'; i++)
+        depth -= depth > 0;
+    context.indent = 4 * depth + (context.starts_statement || tokens[from].kind == '}' ? 0 : 8);
+    const char *comment = NULL;
+    const struct comment *comments = f->list->comments.items;
+    if (count_newlines(f, w->last_end, tokens[from].span.begin) > 1)
+        add_blank(f);
+    w->last_end = tokens[to - 1].span.end;
+    if (w->comment < f->list->comments.count && comments[w->comment].token == to
+        && !comments[w->comment].own_line) {
+        comment = comment_text(f, &comments[w->comment]);
+        w->last_end = comments[w->comment++].span.end;
+    }
+    add_code_line(f, from, to, &context, comment);
+    for (uint32_t i = from; i < to; i++)
+        update(w, &tokens[i]);
+}
+
+const char *format_source(struct arena *arena, struct diagnostics *d,
+                          const struct source_file *source, size_t *size)
+{
+    *size = 0;
+    if (ast_parse(arena, d, source)->damaged)
+        return NULL;
+    struct token_list list;
+    d->muted++;
+    token_scan(arena, d, source, false, &list);
+    d->muted--;
+    struct formatter f = {.arena = arena, .source = source, .list = &list};
+    struct walk w = {.last_end = source->base};
+    uint32_t i = 0;
+    while (list.tokens.items[i].kind != 0) {
+        comments_before(&f, &w, i);
+        uint32_t end = line_end(&f, i);
+        format_line(&f, &w, i, end);
+        i = end;
+    }
+    comments_before(&f, &w, i);
+    return write_lines(&f, size);
+}

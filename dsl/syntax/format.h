@@ -1,0 +1,12 @@
+/* Canonical layout of a description; compile_format() in compile.h is the way in. */
+#ifndef HEDDLE_DSL_FORMAT_H
+#define HEDDLE_DSL_FORMAT_H
+
+#include "dsl/diagnostic.h"
+#include "dsl/syntax/source.h"
+
+/* The formatted text, in the arena; NULL when the file has errors, which are then in `d`. */
+const char *format_source(struct arena *arena, struct diagnostics *d,
+                          const struct source_file *source, size_t *size);
+
+#endif

@@ -1,0 +1,185 @@
+/* Files are kept in the order of their bases, so the file of an offset is found by bisection; line
+ * starts are collected the first time a position in the file is asked for. */
+#include "dsl/syntax/source.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+void source_set_init(struct source_set *set, struct arena *arena)
+{
+    *set = (struct source_set){.arena = arena, .next_base = 1};
+}
+
+const char *source_folder_of(struct arena *arena, const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    if (slash == NULL)
+        return "";
+    if (slash == path)
+        return "/";
+    return arena_strndup(arena, path, (size_t)(slash - path));
+}
+
+const char *source_join(struct arena *arena, const char *folder, const char *name)
+{
+    if (folder[0] == '\0' || name[0] == '/')
+        return name;
+    size_t length = strlen(folder);
+    return arena_printf(arena, folder[length - 1] == '/' ? "%s%s" : "%s/%s", folder, name);
+}
+
+struct source_file *source_add(struct source_set *set, const char *name, const char *text,
+                               size_t size)
+{
+    if (size > SOURCE_MAX_BYTES || (size_t)set->next_base + size + 1 > UINT32_MAX)
+        return NULL;
+    struct source_file *file = arena_alloc(set->arena, sizeof *file);
+    file->name = arena_strdup(set->arena, name);
+    file->folder = source_folder_of(set->arena, name);
+    file->text = arena_strndup(set->arena, text, size);
+    file->size = (uint32_t)size;
+    file->base = set->next_base;
+    set->next_base += (uint32_t)size + 1; /* one more: the end of the file is a place of its own */
+    vector_push(set->arena, &set->files, file);
+    return file;
+}
+
+bool source_is_readable(const char *name)
+{
+    struct stat status;
+    return stat(name, &status) == 0 && S_ISREG(status.st_mode);
+}
+
+struct source_file *source_read(struct source_set *set, const char *name, const char **reason)
+{
+    struct stat status;
+    if (stat(name, &status) != 0) {
+        *reason = strerror(errno);
+        return NULL;
+    }
+    if (S_ISDIR(status.st_mode)) {
+        *reason = "it is a directory";
+        return NULL;
+    }
+    FILE *stream = fopen(name, "rb");
+    if (stream == NULL) {
+        *reason = strerror(errno);
+        return NULL;
+    }
+    size_t size = 0;
+    size_t room = S_ISREG(status.st_mode) ? (size_t)status.st_size + 1 : 64 * 1024;
+    char *buffer = NULL;
+    while (size <= SOURCE_MAX_BYTES) {
+        char *grown = arena_alloc(set->arena, room + 1);
+        if (size > 0)
+            memcpy(grown, buffer, size);
+        buffer = grown;
+        size += fread(buffer + size, 1, room - size, stream);
+        if (size < room)
+            break;
+        room *= 2;
+        if (room > SOURCE_MAX_BYTES + 1)
+            room = SOURCE_MAX_BYTES + 2;
+    }
+    bool failed = ferror(stream) != 0;
+    fclose(stream);
+    if (failed) {
+        *reason = "it cannot be read";
+        return NULL;
+    }
+    struct source_file *file = source_add(set, name, buffer, size);
+    if (file == NULL)
+        *reason = "it is larger than 4 MiB";
+    return file;
+}
+
+struct source_file *source_find(const struct source_set *set, const char *name)
+{
+    for (uint32_t i = 0; i < set->files.count; i++)
+        if (!set->files.items[i]->is_virtual && strcmp(set->files.items[i]->name, name) == 0)
+            return set->files.items[i];
+    return NULL;
+}
+
+struct source_file *source_of(const struct source_set *set, uint32_t offset)
+{
+    if (offset == 0 || set->files.count == 0)
+        return NULL;
+    uint32_t low = 0, high = set->files.count;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (set->files.items[middle]->base <= offset)
+            low = middle;
+        else
+            high = middle;
+    }
+    return set->files.items[low];
+}
+
+static void find_lines(const struct source_set *set, struct source_file *file)
+{
+    if (file->lines != NULL)
+        return;
+    uint32_t count = 1;
+    for (uint32_t i = 0; i < file->size; i++)
+        count += file->text[i] == '\n';
+    file->lines = arena_alloc(set->arena, count * sizeof *file->lines);
+    file->line_count = 1;
+    for (uint32_t i = 0; i < file->size; i++)
+        if (file->text[i] == '\n')
+            file->lines[file->line_count++] = i + 1;
+}
+
+struct source_position source_locate(const struct source_set *set, uint32_t offset)
+{
+    struct source_file *file = source_of(set, offset);
+    if (file == NULL)
+        return (struct source_position){0};
+    find_lines(set, file);
+    uint32_t at = offset - file->base;
+    uint32_t low = 0, high = file->line_count;
+    while (high - low > 1) {
+        uint32_t middle = low + (high - low) / 2;
+        if (file->lines[middle] <= at)
+            low = middle;
+        else
+            high = middle;
+    }
+    uint32_t column = 1;
+    for (uint32_t i = file->lines[low]; i < at; i++)
+        column += ((unsigned char)file->text[i] & 0xC0) != 0x80;
+    return (struct source_position){.file = file, .line = low + 1, .column = column};
+}
+
+const char *source_line(const struct source_set *set, const struct source_file *file, uint32_t line,
+                        uint32_t *size)
+{
+    find_lines(set, source_of(set, file->base));
+    uint32_t begin = file->lines[line - 1];
+    uint32_t end = line < file->line_count ? file->lines[line] - 1 : file->size;
+    if (end > begin && file->text[end - 1] == '\r')
+        end--;
+    *size = end - begin;
+    return file->text + begin;
+}
+
+const char *source_slice(const struct source_set *set, struct span span)
+{
+    struct source_file *file = source_of(set, span.begin);
+    if (file == NULL || span.end <= span.begin)
+        return "";
+    const char *from = file->text + (span.begin - file->base);
+    char *copy = arena_alloc(set->arena, span.end - span.begin + 1);
+    size_t n = 0;
+    for (uint32_t i = 0; i < span.end - span.begin; i++) {
+        char ch = from[i];
+        if (ch == '\n' || ch == '\t' || ch == '\r')
+            ch = ' ';
+        if (ch == ' ' && n > 0 && copy[n - 1] == ' ')
+            continue;
+        copy[n++] = ch;
+    }
+    return copy;
+}

@@ -1,0 +1,428 @@
+/* One lane: from time to time, from edge to edge, from unit to unit.
+ *
+ * A step is one point in time: all clock domains of the lane that have an edge there run it (in
+ * order of domain number), then shared links, which may not depend on the order of ticks, are
+ * settled. In an edge, first `next`, the marks of arriving messages and the wheel's bucket are
+ * merged into `active`, then every group with an active bit is walked.
+ *
+ * Invariant between steps: a component is in `next` or `active`, or it sleeps; whoever sleeps has a
+ * node in its wheel for its earliest known reason, or a mark for each message under way to it, or
+ * waits for a message or credit whose sender or receiver will make that.
+ *
+ * Nothing here is shared by lanes: plans, wheels and bitmap words belong to a domain, and so to a
+ * lane. What runs the lanes, and when all of it ends, is window.c. */
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/threads/lane.h"
+#include "runtime/link/ring.h"
+#include "wheel.h"
+#include "runtime/link/wire.h"
+
+#define MAX_TOLD 8 /* missed wake-ups that are reported */
+
+struct engine engine;
+struct engine_bases engine_base;
+struct lane lanes[ENGINE_MAX_DOMAINS];
+
+/* What a domain will do next. */
+struct domain_plan {
+    _Alignas(64) bool awake; /* something in active or next */
+    bool arrivals;           /* not awake: a message is on its way */
+    uint64_t next_cycle;     /* cached for sleeping domains: cycle and its time */
+    uint64_t next_ps;
+};
+
+static const struct engine_group *groups;
+static uint32_t *word_groups; /* by bitmap word: the group it belongs to */
+static struct wheel *wheels;
+static struct wheel_node *wheel_nodes;
+static uint32_t *wheel_heaps[ENGINE_MAX_DOMAINS];
+static struct domain_plan plans[ENGINE_MAX_DOMAINS];
+static uint32_t *order; /* ids of one edge, for orders other than ascending; by first word */
+static int tick_order;
+static bool tick_all;
+
+/* ---- sleeping and waking ---- */
+
+void engine_wake_later(uint32_t id, uint64_t cycle)
+{
+    if (!engine_is_awake(id))
+        wheel_set(&wheels[engine_base.components[id]->domain], id, cycle, false);
+}
+
+void engine_wake_from_host(uint32_t id)
+{
+    uint32_t domain = engine_base.components[id]->domain;
+    uint64_t cycle = engine_cycle_at(domain, engine.time_ps + 1);
+    if (cycle <= engine.domains[domain].cycle)
+        cycle = engine.domains[domain].cycle + 1;
+    engine_wake_later(id, cycle);
+}
+
+/* Earliest future stamp at the heads of the incoming rings, or ENGINE_NEVER. A head that is visible
+ * already is no reason: the tick saw it and could do nothing with it. `far` stays while there is a
+ * message at all, since others may stand behind it. */
+static uint64_t earliest_arrival(struct component *c, uint64_t now)
+{
+    const uint32_t *incoming = engine_base.incoming + c->incoming;
+    uint64_t wake = ENGINE_NEVER;
+    c->reasons &= ~COMPONENT_FAR;
+    for (uint32_t w = 0; w < c->pending_words; w++) {
+        uint64_t bits = component_pending(c, w);
+        while (bits) {
+            const struct ring *r = ring_at(incoming[w * 64 + (unsigned)__builtin_ctzll(bits)]);
+            const struct message *m = ring_slot(r->head);
+            uint64_t stamp = message_stamp(m);
+            uint64_t cycle = message_cycle_of(stamp);
+            bits &= bits - 1;
+            if (!(stamp & RING_FULL))
+                continue;
+            c->reasons |= COMPONENT_FAR;
+            if (cycle > now && cycle < wake && cycle != RING_UNKNOWN)
+                wake = cycle;
+        }
+    }
+    return wake;
+}
+
+void engine_arrives_far(uint32_t id, uint64_t cycle)
+{
+    engine_base.components[id]->reasons |= COMPONENT_FAR;
+    if (cycle != RING_UNKNOWN)
+        engine_wake_later(id, cycle);
+}
+
+void engine_find_reason(struct component *c)
+{
+    uint32_t id = c->id;
+    uint64_t now = component_now(c);
+    if (c->reasons & COMPONENT_ALONE || engine_base.next[id >> 6] >> (id & 63) & 1)
+        return;
+    component_begin_wishes(c); /* if there were none */
+    uint64_t arrival = c->reasons & COMPONENT_FAR ? earliest_arrival(c, now) : ENGINE_NEVER;
+    uint64_t wake = arrival < c->wake ? arrival : c->wake;
+    if (wake <= now + 1)
+        engine_wake_next(id);
+    else if (wake != ENGINE_NEVER)
+        wheel_set(&wheels[c->domain], id, wake, false);
+    if (engine_unlikely(c->periodic < wake))
+        wheel_set(&wheels[c->domain], id, c->periodic > now ? c->periodic : now + 1, true);
+}
+
+/* ---- one edge ---- */
+
+static bool tick(uint32_t id, const struct engine_group *g)
+{
+    struct component *c = engine_base.components[id];
+    engine_before_tick(c, ring_limit(component_now(c)));
+    return g->unit->tick(c);
+}
+
+/* splitmix64: any full-period generator would do; the results must not depend on it. */
+static uint64_t random_next(struct lane *l)
+{
+    uint64_t z = l->random_state += 0x9e3779b97f4a7c15u;
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+static uint32_t collect_ids(const struct engine_domain *d, uint32_t *ids)
+{
+    uint32_t count = 0;
+    for (uint32_t w = d->first_word; w < d->first_word + d->word_count; w++) {
+        for (uint32_t b = 0; b < 64; b++) {
+            uint32_t id = w * 64 + b;
+            if (engine_base.components[id] && (tick_all || engine_base.active[w] >> b & 1))
+                ids[count++] = id;
+        }
+    }
+    return count;
+}
+
+static void arrange_ids(struct lane *l, uint32_t *ids, uint32_t count)
+{
+    if (tick_order == ENGINE_ASCENDING)
+        return;
+    for (uint32_t i = 0; i < count / 2; i++) {
+        uint32_t swapped = ids[i];
+        ids[i] = ids[count - 1 - i];
+        ids[count - 1 - i] = swapped;
+    }
+    if (tick_order == ENGINE_DESCENDING)
+        return;
+    for (uint32_t i = count; i > 1; i--) {
+        uint32_t j = (uint32_t)(random_next(l) % i);
+        uint32_t swapped = ids[i - 1];
+        ids[i - 1] = ids[j];
+        ids[j] = swapped;
+    }
+}
+
+/* A component that does something although nothing woke it has missed a wake-up, or breaks the rule
+ * that a tick without a reason changes nothing. "Progress" one cycle before its wake-up only says
+ * that it wants to stay awake for that. */
+static void tick_asleep(uint32_t id, const struct engine_group *g)
+{
+    static uint32_t told;
+    if (!tick(id, g))
+        return;
+    struct component *c = engine_base.components[id];
+    const struct wheel_node *n = &wheels[c->domain].nodes[id];
+    uint64_t soon = component_now(c) + 1;
+    uint64_t arrivals = engine_base.near[(size_t)(id >> 6) * ENGINE_NEAR + soon % ENGINE_NEAR];
+    bool expected = (engine_base.next[id >> 6] | arrivals) >> (id & 63) & 1;
+    engine_wake_next(id);
+    if (expected || (n->place != WHEEL_NOWHERE && n->cycle == soon)
+        || __atomic_fetch_add(&told, 1, __ATOMIC_RELAXED) >= MAX_TOLD)
+        return;
+    fprintf(stderr,
+            "heddle: tick-all: %s (%s) made progress at cycle %llu while asleep: it missed a "
+            "wake-up\n",
+            platform_string(engine_base.platform->instances[c->leaf].path), g->unit->name,
+            (unsigned long long)component_now(c));
+}
+
+static void walk_arranged(uint32_t domain)
+{
+    const struct engine_domain *d = &engine.domains[domain];
+    uint32_t *ids = order + (size_t)d->first_word * 64;
+    uint32_t count = collect_ids(d, ids);
+    arrange_ids(&lanes[domain / engine.clock_count], ids, count);
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t id = ids[i];
+        const struct engine_group *g = &groups[word_groups[id / 64]];
+        if (!(engine_base.active[id >> 6] >> (id & 63) & 1))
+            tick_asleep(id, g);
+        else if (!tick(id, g))
+            engine_sleep(engine_base.components[id], &engine_base.active[id >> 6],
+                         (uint64_t)1 << (id & 63));
+    }
+}
+
+/* Groups stand in the order of their words, so those with something to do are met in order. */
+static void walk_ascending(uint32_t domain)
+{
+    const struct engine_domain *d = &engine.domains[domain];
+    uint32_t end = d->first_word + d->word_count;
+    for (uint32_t w = d->first_word; w < end; w++) {
+        if (!engine_base.active[w])
+            continue;
+        const struct engine_group *g = &groups[word_groups[w]];
+        uint32_t first = g->first_id / 64, behind = (g->first_id + g->count + 63) / 64;
+        g->unit->walk(g->instances, engine_base.active + first, engine_base.active + behind,
+                      d->cycle);
+        w = behind - 1;
+    }
+}
+
+/* Those to tick in this cycle: still active, woken in the one before, reached by a message. */
+static void merge_awake(uint32_t domain, uint64_t cycle)
+{
+    const struct engine_domain *d = &engine.domains[domain];
+    uint64_t *restrict active = engine_base.active + d->first_word;
+    uint64_t *restrict next = engine_base.next + d->first_word;
+    uint32_t row = (uint32_t)cycle % ENGINE_NEAR;
+    uint32_t words = d->word_count; /* a local, so that the compiler makes vectors of the loops */
+    if (engine_near_used(domain)[row]) {
+        uint64_t *restrict near = engine_base.near + (size_t)d->first_word * ENGINE_NEAR + row;
+        engine_near_used(domain)[row] = 0;
+        for (uint32_t w = 0; w < words; w++) {
+            active[w] |= next[w] | near[(size_t)w * ENGINE_NEAR];
+            next[w] = 0;
+            near[(size_t)w * ENGINE_NEAR] = 0;
+        }
+        return;
+    }
+    for (uint32_t w = 0; w < words; w++) {
+        active[w] |= next[w];
+        next[w] = 0;
+    }
+}
+
+static bool is_awake(const struct engine_domain *d)
+{
+    for (uint32_t w = d->first_word; w < d->first_word + d->word_count; w++) {
+        if (engine_base.active[w] | engine_base.next[w])
+            return true;
+    }
+    return false;
+}
+
+/* Next cycle in which a message reaches somebody, by the marks. Rows are a circle. */
+static uint64_t near_next(uint32_t domain)
+{
+    const uint8_t *used = engine_near_used(domain);
+    uint64_t next = engine.domains[domain].cycle + 1;
+    uint32_t row = (uint32_t)next % ENGINE_NEAR;
+    const uint8_t *found = memchr(used + row, 1, ENGINE_NEAR - row);
+    if (found)
+        return next + (uint64_t)(found - (used + row));
+    found = memchr(used, 1, row);
+    return found ? next + ENGINE_NEAR - row + (uint64_t)(found - used) : ENGINE_NEVER;
+}
+
+#ifdef __x86_64__
+__attribute__((target("popcnt"))) /* platforms are compiled for x86-64-v2 */
+#endif
+static void
+count_ticks(struct lane *l, const struct engine_domain *d)
+{
+    for (uint32_t w = d->first_word; w < d->first_word + d->word_count; w++)
+        l->ticks += (unsigned)__builtin_popcountll(engine_base.active[w]);
+}
+
+static void run_edge(struct lane *l, uint32_t domain, uint64_t cycle)
+{
+    struct engine_domain *d = &engine.domains[domain];
+    clock_move(d, cycle);
+    merge_awake(domain, cycle);
+    wheel_take(&wheels[domain], cycle, engine_base.active);
+    if (engine_unlikely(l->counted))
+        count_ticks(l, d);
+    if (engine_unlikely(tick_order != ENGINE_ASCENDING || tick_all))
+        walk_arranged(domain);
+    else
+        walk_ascending(domain);
+    plans[domain].awake = is_awake(d);
+}
+
+/* ---- choosing the next step ---- */
+
+static void plan_domain(uint32_t domain)
+{
+    const struct engine_domain *d = &engine.domains[domain];
+    struct domain_plan *p = &plans[domain];
+    p->arrivals = engine_near_used(domain)[(d->cycle + 1) % ENGINE_NEAR];
+    if (p->awake || p->arrivals || tick_all) {
+        p->arrivals |= tick_all && near_next(domain) != ENGINE_NEVER;
+        p->next_cycle = d->cycle + 1;
+        p->next_ps = clock_next_ps(d);
+        return;
+    }
+    uint64_t near = near_next(domain);
+    p->arrivals = near != ENGINE_NEVER;
+    uint64_t cycle = wheel_next(&wheels[domain]);
+    cycle = near < cycle ? near : cycle;
+    if (cycle == p->next_cycle)
+        return;
+    p->next_cycle = cycle;
+    p->next_ps = cycle == WHEEL_NEVER ? ENGINE_NEVER
+                 : d->remainder == 0  ? d->time_ps + (cycle - d->cycle) * d->period_ps
+                                      : engine_time_of(domain, cycle);
+}
+
+void lane_plan(uint32_t lane)
+{
+    struct lane *l = &lanes[lane];
+    l->next_ps = l->wire_ps;
+    l->live = l->wire_ps != ENGINE_NEVER;
+    for (uint32_t i = lane * engine.clock_count; i < (lane + 1) * engine.clock_count; i++) {
+        plan_domain(i);
+        l->live |= plans[i].awake || plans[i].arrivals || wheels[i].live;
+        if (plans[i].next_ps < l->next_ps)
+            l->next_ps = plans[i].next_ps;
+    }
+}
+
+void lane_find_awake(uint32_t lane)
+{
+    for (uint32_t i = lane * engine.clock_count; i < (lane + 1) * engine.clock_count; i++) {
+        plans[i].awake = is_awake(&engine.domains[i]);
+        plans[i].next_cycle = 0;
+    }
+}
+
+void lane_move_clocks(uint32_t lane, uint64_t time_ps)
+{
+    for (uint32_t i = lane * engine.clock_count; i < (lane + 1) * engine.clock_count; i++) {
+        struct engine_domain *d = &engine.domains[i];
+        if (clock_next_ps(d) < time_ps) {
+            clock_move(d, engine_cycle_at(i, time_ps) - 1);
+            plans[i].next_cycle = 0;
+        }
+    }
+}
+
+void lane_run(uint32_t lane)
+{
+    struct lane *l = &lanes[lane];
+    uint32_t first = lane * engine.clock_count;
+    for (;;) {
+        uint64_t time = l->next_ps;
+        if (time >= l->until_ps)
+            return;
+        l->now_ps = time;
+        for (uint32_t i = first; i < first + engine.clock_count; i++) {
+            if (plans[i].next_ps == time)
+                run_edge(l, i, plans[i].next_cycle);
+        }
+        if (engine_unlikely(l->step_end)) {
+            l->step_end = false;
+            ring_settle_links(lane);
+            wire_settle(lane);
+        }
+        lane_plan(lane);
+        if (engine_unlikely(!l->live))
+            window_ask_end();
+    }
+}
+
+uint64_t engine_instructions(void)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < engine.domain_count; i++)
+        sum += engine.domains[i].instructions;
+    return sum;
+}
+
+/* ---- start ---- */
+
+void engine_set_order(int chosen_order, uint64_t seed, bool all)
+{
+    tick_order = chosen_order;
+    tick_all = all;
+    for (uint32_t i = 0; i < engine.lane_count; i++)
+        lanes[i].random_state = seed + i;
+}
+
+void engine_hide_pointers(void)
+{
+    for (uint32_t i = 0; i < engine.domain_count; i++)
+        wheel_open(&wheels[i], NULL, NULL);
+}
+
+void engine_show_pointers(void)
+{
+    for (uint32_t i = 0; i < engine.domain_count; i++)
+        wheel_open(&wheels[i], wheel_nodes, wheel_heaps[i]);
+}
+
+void engine_open(const struct engine_group *all, uint32_t group_count, uint32_t id_count)
+{
+    groups = all;
+    memset(lanes, 0, sizeof lanes);
+    memset(plans, 0, sizeof plans);
+    for (uint32_t i = 0; i < engine.lane_count; i++)
+        lanes[i].wire_ps = ENGINE_NEVER;
+    order = arena_at(uint32_t, arena_allocate(((size_t)id_count + 1) * sizeof *order));
+    word_groups = arena_at(uint32_t, arena_allocate(((size_t)id_count / 64 + 1) * sizeof *order));
+    for (uint32_t g = 0; g < group_count; g++) {
+        for (uint32_t w = 0; w < (all[g].count + 63) / 64; w++)
+            word_groups[all[g].first_id / 64 + w] = g;
+    }
+    wheels = arena_at(struct wheel, arena_allocate_front(engine.domain_count * sizeof *wheels));
+    wheel_nodes = arena_at(struct wheel_node,
+                           arena_allocate_front(((size_t)id_count + 1) * sizeof *wheel_nodes));
+    for (uint32_t i = 0; i < engine.domain_count; i++) {
+        uint32_t room = engine.domains[i].word_count * 64 + 1;
+        wheel_heaps[i] = arena_at(uint32_t, arena_allocate(room * sizeof(uint32_t)));
+    }
+    engine_show_pointers();
+    for (uint32_t g = 0; g < group_count; g++) {
+        for (uint32_t i = 0; i < groups[g].count; i++)
+            engine_wake_next(groups[g].first_id + i);
+    }
+    window_open();
+}

@@ -1,0 +1,534 @@
+/* The slow paths of rings: refusals, clock crossings, links.
+ *
+ * Times over a link: start = max(now, when the link is free), + bytes / bandwidth, + latency, then
+ * the next edge of the receiver. "Free" is kept as a fraction (whole picoseconds and a remainder
+ * over the bandwidth), so long streams do not drift. A wire between clocks counts its latency in
+ * cycles of the server, the receiver of the requests, from the first server edge at or after the
+ * sending; towards the requester it ends at the requester's next edge. Whatever it crosses, a
+ * message or a credit is seen at an edge strictly later than its sending.
+ *
+ * A half of a bus (`via shared`) with several rings is granted at the end of the step, in order of
+ * ring numbers, so that the order of ticks cannot matter; until then its messages carry
+ * RING_UNKNOWN. Shared wires, whose rings take turns, are granted by wire.c. When rings of several
+ * lanes share it, it is granted at the end of the window, in order of time and ring number, which
+ * is the same order.
+ *
+ * A ring between two lanes has two control blocks, the near one for the lane of the sender and the
+ * far one for the lane of the receiver, and one set of slots. The stamps keep both apart (ring.h);
+ * what one lane must do because of the other is told by mail (mail.c): the receiver is woken when
+ * the next window begins, and a sender that was refused looks again then. Neither is `simple`, and
+ * nobody waits at the far one. */
+#include "ring.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/engine/bug.h"
+#include "runtime/threads/lane.h"
+#include "port.h"
+#include "wire.h"
+
+__extension__ typedef unsigned __int128 wide;
+
+#define PS_PER_S ((uint64_t)1000000000000)
+
+/* What a ring's control block has no room for and fast paths do not need. */
+struct route {
+    uint32_t latency; /* cycles of the server; wires only */
+    uint32_t sender;  /* component id */
+    uint32_t receiver;
+    uint32_t delay; /* cycles that the ends add to it: ring_add_delay(), ring_add_pipeline() */
+    uint8_t sender_domain;
+    uint8_t receiver_domain;
+    uint8_t sender_lane;
+    uint8_t receiver_lane;
+    uint8_t is_reply; /* 0 or 1; a state that is loaded may say anything */
+    uint8_t half;     /* of the link */
+    uint32_t link;    /* 1 + index of the link that is crossed, 0: a wire */
+    uint8_t split;    /* between two lanes: this is one of two rings */
+};
+
+struct half {
+    uint64_t free_ps;
+    uint64_t fraction; /* in 1 / bandwidth ps */
+    uint32_t rings;
+    uint32_t lane; /* of the senders */
+    bool mixed;    /* they are in several lanes */
+    struct ring_link_use use;
+};
+
+struct link {
+    uint64_t bandwidth;
+    uint64_t latency_ps;
+    bool is_wire; /* granted by wire.c */
+    struct half halves[2];
+};
+
+struct granted_later {
+    uint64_t time_ps;
+    uint32_t ring;
+    uint32_t slot;
+    uint32_t bytes;
+    uint32_t sequence;
+};
+
+/* Of the senders of a lane. */
+struct waiting {
+    _Alignas(64) struct granted_later *items;
+    uint32_t count;
+    uint32_t mixed; /* of these, how many are for links of several lanes */
+};
+
+static struct route *routes;
+static bool traced; /* each message is looked at */
+static struct link *links;
+static uint32_t ring_count; /* of the tables */
+static struct waiting waiting[ENGINE_MAX_DOMAINS];
+static struct granted_later *mixed;
+
+static const struct route *route_of(const struct ring *r)
+{
+    return &routes[r - ring_at(0)];
+}
+
+uint32_t ring_sender(const struct ring *r)
+{
+    return route_of(r)->sender;
+}
+
+uint32_t ring_receiver(const struct ring *r)
+{
+    return route_of(r)->receiver;
+}
+
+static uint64_t later(uint64_t cycle, uint32_t domain, uint64_t now_ps)
+{
+    uint64_t least = engine_cycle_at(domain, now_ps + 1);
+    return cycle > least ? cycle : least;
+}
+
+/* From an edge at `now_ps` to `target`, by a wire whose latency counts in cycles of `server`. */
+static uint64_t cross_wire(uint64_t now_ps, uint32_t latency, uint32_t server, uint32_t target)
+{
+    uint64_t cycle = engine_cycle_at(server, now_ps) + latency;
+    if (server != target)
+        cycle = engine_cycle_at(target, engine_time_of(server, cycle));
+    return later(cycle, target, now_ps);
+}
+
+static uint64_t cross_link(const struct ring *r, uint64_t now_ps, uint32_t bytes)
+{
+    const struct route *route = route_of(r);
+    struct link *l = &links[route->link - 1];
+    struct half *h = &l->halves[route->half];
+    h->use.messages++;
+    h->use.bytes += bytes;
+    if (now_ps > h->free_ps) {
+        h->free_ps = now_ps;
+        h->fraction = 0;
+    }
+    if (l->bandwidth) {
+        wide work = (wide)bytes * PS_PER_S + h->fraction;
+        h->free_ps += (uint64_t)(work / l->bandwidth);
+        h->fraction = (uint64_t)(work % l->bandwidth);
+    }
+    uint64_t end_ps = h->free_ps + (h->fraction != 0) + l->latency_ps;
+    return later(engine_cycle_at(route->receiver_domain, end_ps), route->receiver_domain, now_ps)
+           + route->delay;
+}
+
+/* Over a link or between clocks: cycle of the receiver in which a message sent now is seen. */
+static uint64_t arrival(struct ring *r, uint32_t bytes)
+{
+    const struct route *route = route_of(r);
+    uint64_t now_ps = lane_now(route->sender_domain);
+    if (!route->link) {
+        uint32_t server = route->is_reply ? route->sender_domain : route->receiver_domain;
+        return cross_wire(now_ps, route->latency, server, route->receiver_domain) + route->delay;
+    }
+    const struct half *half = &links[route->link - 1].halves[route->half];
+    if (links[route->link - 1].is_wire) {
+        wire_queue((uint32_t)(r - ring_at(0)), r->tail, now_ps, bytes);
+        return RING_UNKNOWN;
+    }
+    if (half->rings == 1)
+        return cross_link(r, now_ps, bytes);
+    uint32_t lane = route->sender_domain / engine.clock_count;
+    struct waiting *w = &waiting[lane];
+    w->items[w->count] =
+        (struct granted_later){now_ps, (uint32_t)(r - ring_at(0)), r->tail, bytes, w->count};
+    w->count++;
+    if (half->mixed) {
+        w->mixed++;
+        window_ask_end();
+    }
+    lanes[lane].step_end = true;
+    return RING_UNKNOWN;
+}
+
+uint64_t ring_credit_return(const struct ring *r)
+{
+    const struct route *route = route_of(r);
+    uint64_t now_ps = lane_now(route->receiver_domain);
+    if (!route->link) {
+        uint32_t server = route->is_reply ? route->sender_domain : route->receiver_domain;
+        return cross_wire(now_ps, route->latency, server, route->sender_domain);
+    }
+    uint64_t back =
+        engine_cycle_at(route->sender_domain, now_ps + links[route->link - 1].latency_ps);
+    return later(back, route->sender_domain, now_ps);
+}
+
+/* Tells the receiver of a message that will arrive in cycle `ready`. */
+static void announce_late(struct ring *r, uint64_t ready)
+{
+    const struct route *route = route_of(r);
+    if (engine_unlikely(route->split))
+        mail_message(route->sender_lane, route->receiver_lane, (uint32_t)(r - ring_at(0)), ready);
+    else
+        engine_arrives_far(route_of(r)->receiver, ready);
+}
+
+void ring_grant(uint32_t number, uint32_t slot, uint64_t time_ps, uint32_t bytes)
+{
+    struct ring *r = ring_at(number);
+    struct message *m = ring_slot(slot);
+    uint64_t ready = cross_link(r, time_ps, bytes);
+    message_set_stamp(m, ready << 16 | (m->stamp & 0xffff) | RING_FULL);
+    announce_late(r, ready);
+    if (engine_unlikely(engine.tracing))
+        ring_trace(r, m, time_ps, true);
+}
+
+static void grant(const struct granted_later *g)
+{
+    ring_grant(g->ring, g->slot, g->time_ps, g->bytes);
+}
+
+uint64_t ring_link_free_ps(uint32_t link, unsigned half)
+{
+    return links[link].halves[half].free_ps;
+}
+
+static int by_time(const void *a, const void *b)
+{
+    const struct granted_later *x = a;
+    const struct granted_later *y = b;
+    if (x->time_ps != y->time_ps)
+        return x->time_ps < y->time_ps ? -1 : 1;
+    if (x->ring != y->ring)
+        return x->ring < y->ring ? -1 : 1;
+    return x->sequence < y->sequence ? -1 : 1;
+}
+
+static bool is_mixed(const struct granted_later *g)
+{
+    return links[routes[g->ring].link - 1].halves[routes[g->ring].half].mixed;
+}
+
+void ring_settle_links(uint32_t lane)
+{
+    struct waiting *w = &waiting[lane];
+    uint32_t kept = 0;
+    if (w->count == w->mixed)
+        return;
+    qsort(w->items, w->count, sizeof *w->items, by_time);
+    for (uint32_t i = 0; i < w->count; i++) {
+        if (is_mixed(&w->items[i]))
+            w->items[kept++] = w->items[i];
+        else
+            grant(&w->items[i]);
+    }
+    w->count = kept;
+}
+
+void ring_settle_mixed(void)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < engine.lane_count; i++) {
+        struct waiting *w = &waiting[i];
+        for (uint32_t k = 0; k < w->count; k++)
+            mixed[count++] = w->items[k];
+        w->count = 0;
+        w->mixed = 0;
+    }
+    if (!count)
+        return;
+    qsort(mixed, count, sizeof *mixed, by_time);
+    for (uint32_t i = 0; i < count; i++)
+        grant(&mixed[i]);
+    for (uint32_t i = 0; i < engine.lane_count; i++)
+        lane_plan(i);
+}
+
+/* Are arrivals marks, made for heads only? The same whether the ring lies between two lanes or not.
+ */
+static inline bool is_near(const struct ring *r)
+{
+    return r->latency && r->latency + route_of(r)->delay < ENGINE_NEAR;
+}
+
+/* Makes the receiver look when a message arrives in cycle `ready`; of those with marks, for one
+ * that stands behind others ring_drop() does so. */
+static inline void announce(struct ring *r, uint64_t ready)
+{
+    uint64_t *pending = arena_at(uint64_t, r->pending), bit = (uint64_t)1 << r->pending_bit;
+    bool first = !(*pending & bit);
+    *pending |= bit;
+    if (!is_near(r))
+        engine_arrives_far(route_of(r)->receiver, ready);
+    else if (first)
+        engine_mark_arrival(r->mark, r->receiver_domain, ready);
+}
+
+/* Between two lanes, the sender's may be a window ahead of what marks can name. */
+void ring_head_waits(struct ring *r, uint64_t limit, uint64_t cycle)
+{
+    if (!is_near(r))
+        return; /* announced when it was sent */
+    if (cycle < (limit >> 16) + ENGINE_NEAR)
+        engine_mark_arrival(r->mark, r->receiver_domain, cycle);
+    else
+        engine_arrives_far(route_of(r)->receiver, cycle);
+}
+
+void ring_put_any(struct ring *r, uint64_t limit, unsigned kind, unsigned wire_bytes,
+                  unsigned awaited)
+{
+    struct message *m = ring_slot(r->tail);
+    uint32_t ahead = r->latency + route_of(r)->delay;
+    uint64_t ready = r->latency ? (limit >> 16) + ahead : arrival(r, wire_bytes);
+    message_set_stamp(m, ready << 16 | kind << 8 | RING_FULL);
+    r->tail = ring_after(r, r->tail);
+    r->messages++;
+    r->awaited += awaited;
+    ring_count_sent(r, limit);
+    if (!route_of(r)->split)
+        announce(r, ready);
+    else if (ready != RING_UNKNOWN)
+        announce_late(r, ready);
+    if (engine_unlikely(engine.tracing))
+        ring_trace(r, m, lane_now(route_of(r)->sender_domain), false);
+}
+
+void ring_post_any(struct ring *r, uint64_t limit, unsigned kind, unsigned awaited)
+{
+    unsigned bytes = r->latency ? 0 : port_messages((uint32_t)(r - ring_at(0)))[kind].wire_bytes;
+    ring_put_any(r, limit, kind, bytes, awaited);
+}
+
+void ring_take(uint32_t number, uint64_t ready)
+{
+    announce(ring_at(split_far(number)), ready);
+}
+
+bool ring_look_again(uint32_t number)
+{
+    struct ring *r = ring_at(number);
+    uint64_t stamp = message_stamp(ring_slot(r->tail));
+    if (r->sender_waits == RING_WAITS_FOR_TWO) {
+        uint64_t second = message_stamp(ring_slot(ring_after(r, r->tail)));
+        stamp = second > stamp ? second : stamp;
+    }
+    if (stamp & RING_FULL)
+        return false;
+    r->sender_waits = 0;
+    engine_wake_later(ring_sender(r), stamp >> 16);
+    return true;
+}
+
+/* Gives an empty ring `depth` slots. */
+static void place_slots(struct ring *r, uint32_t depth)
+{
+    r->first = arena_allocate((size_t)depth * r->step * ARENA_UNIT);
+    r->end = r->first + depth * r->step;
+    r->head = r->first;
+    r->tail = r->first;
+}
+
+/* The slots of the near ring are those of the far one, too. */
+static void share_slots(uint32_t near)
+{
+    struct ring *from = ring_at(near);
+    struct ring *to = ring_at(split_far(near));
+    to->first = from->first;
+    to->end = from->end;
+    to->head = from->head;
+    to->tail = from->tail;
+}
+
+static void find_simple(struct ring *r)
+{
+    uint32_t ahead = r->latency + route_of(r)->delay;
+    r->simple = r->latency && ahead < ENGINE_NEAR && !route_of(r)->split && !traced;
+    r->ahead = ((uint64_t)ahead << 16) + RING_FULL - 0xffff;
+}
+
+void ring_trace_all(bool on)
+{
+    uint32_t total = split_ring_total();
+    traced = on;
+    for (uint32_t i = 0; i < total; i++)
+        find_simple(ring_at(i));
+}
+
+/* Both halves of a split ring count the same. */
+void ring_add_delay(uint32_t number, uint32_t cycles)
+{
+    uint32_t near = split_near(number), far = split_far(near);
+    uint32_t delay = routes[near].delay + cycles;
+    if (delay > UINT16_MAX)
+        bug("ring %u: a delay of %u cycles", number, delay);
+    routes[near].delay = delay;
+    routes[far].delay = delay;
+    find_simple(ring_at(near));
+    find_simple(ring_at(far));
+}
+
+static void deepen(struct ring *r, uint32_t slots)
+{
+    place_slots(r, (r->end - r->first) / r->step + slots);
+}
+
+void ring_add_pipeline(uint32_t number, uint32_t cycles)
+{
+    uint32_t near = split_near(number);
+    ring_add_delay(near, cycles);
+    deepen(ring_at(near), cycles * ring_at(near)->width);
+    wire_deepen(near);
+    share_slots(near);
+}
+
+void ring_refused(struct ring *r, uint64_t limit)
+{
+    uint64_t now = limit >> 16;
+    uint64_t stamp = message_stamp(ring_slot(r->tail));
+    if (stamp & RING_FULL) {
+        if (engine_unlikely(route_of(r)->split) && !r->sender_waits)
+            mail_wait((uint32_t)(r - ring_at(0)));
+        r->sender_waits = RING_WAITS;
+    } else
+        component_wake_at(engine_base.components[ring_sender(r)],
+                          stamp >> 16 > now ? stamp >> 16 : now + 1);
+}
+
+bool ring_has_second(struct ring *r, uint64_t limit)
+{
+    uint64_t stamp = message_stamp(ring_slot(ring_after(r, r->tail)));
+    if (stamp <= limit)
+        return true;
+    if (!(stamp & RING_FULL)) {
+        component_wake_at(engine_base.components[ring_sender(r)], stamp >> 16);
+    } else if (!r->sender_waits) {
+        if (engine_unlikely(route_of(r)->split))
+            mail_wait((uint32_t)(r - ring_at(0)));
+        r->sender_waits = RING_WAITS_FOR_TWO;
+    }
+    return false;
+}
+
+void ring_wake_sender(struct ring *r, uint64_t cycle)
+{
+    r->sender_waits = 0;
+    if (r->latency == 1)
+        engine_wake_next(ring_sender(r));
+    else
+        engine_wake_later(ring_sender(r), cycle);
+}
+
+uint64_t engine_messages(void)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < ring_count; i++)
+        sum += ring_at(i)->messages;
+    return sum;
+}
+
+const struct ring_link_use *ring_link_use(uint32_t link, unsigned half)
+{
+    struct link *l = &links[link];
+    struct ring_link_use *use = &l->halves[half].use;
+    use->busy_ps = l->bandwidth ? (uint64_t)((wide)use->bytes * PS_PER_S / l->bandwidth) : 0;
+    return use;
+}
+
+/* ---- start ---- */
+
+static void count_link(const struct platform_ring *p, const struct route *route)
+{
+    struct half *h = &links[p->link - 1].halves[route->half];
+    uint32_t lane = route->sender_domain / engine.clock_count;
+    h->mixed |= h->rings++ && h->lane != lane;
+    h->lane = lane;
+}
+
+static void open_ring(const struct platform_table *table, uint32_t number)
+{
+    const struct platform_ring *p = &table->rings[number];
+    struct ring *r = ring_at(number);
+    struct route *route = &routes[number];
+    uint32_t receiver = platform_component(p->receiver)->id;
+    uint32_t sender = platform_component(p->sender)->id;
+    route->latency = p->latency;
+    route->is_reply = p->is_reply;
+    route->sender_domain = (uint8_t)engine_base.components[sender]->domain;
+    route->receiver_domain = (uint8_t)engine_base.components[receiver]->domain;
+    route->sender_lane = (uint8_t)(route->sender_domain / engine.clock_count);
+    route->receiver_lane = (uint8_t)(route->receiver_domain / engine.clock_count);
+    r->width = (uint16_t)p->width;
+    r->step = (uint16_t)(RING_HEADER + p->payload_bytes / ARENA_UNIT);
+    route->link = p->link;
+    bool one_clock =
+        route->sender_domain % engine.clock_count == route->receiver_domain % engine.clock_count;
+    r->latency = p->link || !one_clock || p->latency > UINT16_MAX ? 0 : (uint16_t)p->latency;
+    route->split = split_near(number) != split_far(number);
+    find_simple(r);
+    r->receiver_domain = route->receiver_domain;
+    route->sender = sender;
+    route->receiver = receiver;
+    r->mark = engine_mark_of(receiver);
+    r->pending = engine_base.components[receiver]->pending + p->pending / 64;
+    r->pending_bit = (uint8_t)(p->pending % 64);
+    if (split_near(number) == number)
+        place_slots(r, p->depth);
+    else
+        share_slots(split_near(number));
+    if (p->link) {
+        uint32_t back = p->is_reply ^ p->reversed;
+        route->half = table->links[p->link - 1].shared == LINK_BUS ? 0 : (uint8_t)back;
+        if (split_near(number) == number)
+            count_link(p, route);
+    }
+}
+
+void ring_reserve(void)
+{
+    uint32_t front = arena_allocate_front(sizeof(struct engine_front));
+    uint32_t rings = arena_allocate_front(split_ring_total() * sizeof(struct ring));
+    if (front != ENGINE_FRONT || rings != ENGINE_RINGS)
+        bug("the rings stand at %u of the arena, not at %u", rings, ENGINE_RINGS);
+}
+
+void ring_open(const struct platform_table *table)
+{
+    size_t slots = 0;
+    uint32_t total = split_ring_total();
+    ring_count = table->ring_count;
+    traced = false;
+    routes = arena_at(struct route, arena_allocate(total * sizeof *routes));
+    links = arena_at(struct link, arena_allocate(table->link_count * sizeof *links));
+    for (uint32_t i = 0; i < table->link_count; i++) {
+        links[i].bandwidth = table->links[i].bandwidth_bytes_per_s;
+        links[i].latency_ps = table->links[i].latency_ps;
+        links[i].is_wire = table->links[i].shared == LINK_WIRE;
+    }
+    for (uint32_t i = 0; i < total; i++) {
+        open_ring(table, i);
+        slots += table->rings[i].link ? table->rings[i].depth : 0;
+    }
+    mixed = arena_at(struct granted_later, arena_allocate(slots * sizeof *mixed));
+    for (uint32_t i = 0; i < engine.lane_count; i++)
+        waiting[i] = (struct waiting){
+            arena_at(struct granted_later, arena_allocate(slots * sizeof *mixed)), 0, 0};
+    wire_open(table);
+}

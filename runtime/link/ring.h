@@ -1,0 +1,347 @@
+/* Rings: how messages travel.
+ *
+ * A connection is two rings, requests one way and replies the other. A ring belongs to one sender
+ * and one receiver. Each slot carries a stamp: while the slot is full, the cycle from which the
+ * receiver may see the message; while it is empty, the cycle from which the sender may use the slot
+ * again (credit). So a message sent at t is visible at t + latency, space freed at t is known to
+ * the sender at t + latency, and no order of ticks inside a cycle can change what anybody sees.
+ * Cycles are those of the clock of whoever reads the stamp.
+ *
+ * A message is a header of 32 bytes: the stamp (8), up to 22 bytes of fields, a tag (2). The tag is
+ * chosen by the requester and returned with the reply. Payload, where the protocol declares data,
+ * lies behind it.
+ *
+ * All functions are called from inside a tick of the sender or receiver. `limit` is that of the
+ * caller's present cycle: component.limit, or ring_limit().
+ */
+#ifndef HEDDLE_RUNTIME_RING_H
+#define HEDDLE_RUNTIME_RING_H
+
+#include "runtime/engine/engine.h"
+
+#define RING_NONE        UINT32_MAX /* an optional port that is not connected */
+#define RING_FIELD_BYTES 22
+
+/* stamp: bits 8..15 kind, bits 16..62 cycle, bit 63 full. So either end finds out with one
+ * comparison whether a slot is its own to use: with the limit of the present cycle, which
+ * components keep instead of the cycle itself (component.limit). The low bits of an empty slot's
+ * stamp mean nothing. */
+#define RING_FULL ((uint64_t)1 << 63)
+#define RING_UNKNOWN                                                                               \
+    (((uint64_t)1 << 47) - 1) /* cycle of a message that still waits for a shared link */
+
+struct message {
+    uint64_t stamp;
+    uint8_t fields[RING_FIELD_BYTES];
+    uint16_t tag;
+};
+_Static_assert(sizeof(struct message) == 32, "a message header is half a cache line");
+
+static inline unsigned message_kind(const void *m)
+{
+    return ((const uint8_t *)m)[1];
+}
+
+static inline uint64_t message_cycle_of(uint64_t stamp)
+{
+    return stamp << 1 >> 17;
+}
+
+static inline uint64_t message_cycle(const struct message *m)
+{
+    return message_cycle_of(m->stamp);
+}
+
+/* A ring between two lanes is looked at by two threads at once. What is sent or freed in a window
+ * counts in a later one, so the old stamp and the new one mean the same to who reads it now. */
+static inline uint64_t message_stamp(const struct message *m)
+{
+    return __atomic_load_n(&m->stamp, __ATOMIC_RELAXED);
+}
+
+static inline void message_set_stamp(struct message *m, uint64_t stamp)
+{
+    __atomic_store_n(&m->stamp, stamp, __ATOMIC_RELAXED);
+}
+
+/* The largest stamp of an empty slot that may be used in cycle `now`; with RING_FULL, of a message
+ * that can be seen. */
+static inline uint64_t ring_limit(uint64_t now)
+{
+    return now << 16 | 0xffff;
+}
+
+/* What the sender of a ring waits for: room for a message, or for two when it has room for one. */
+enum ring_wait { RING_WAITS_NOT, RING_WAITS, RING_WAITS_FOR_TWO };
+
+/* 64 bytes: one cache line. A slot is a header and the payload right behind it. Slots are named by
+ * their arena offset (units of 8 bytes), so that finding header or payload takes no multiplication.
+ */
+struct ring {
+    uint64_t ahead;    /* simple: what makes the limit of now the stamp of a message sent now */
+    uint64_t sent;     /* limit of the last cycle in which something was sent */
+    uint64_t messages; /* sent */
+    uint32_t head;     /* receiver: slot of the oldest message */
+    uint32_t tail;     /* sender: slot of the next message */
+    uint32_t first;    /* slots stand at first, first + step, ... */
+    uint32_t end;      /* ... up to end, exclusive */
+    uint32_t awaited;  /* messages sent that will be answered, modulo 2^32 */
+    uint32_t mark;     /* the receiver's, for arrivals: engine_mark_of() */
+    uint32_t pending;  /* arena offset of the word of the receiver's pending bits */
+    uint16_t latency;  /* cycles; 0: ask the engine (link, clocks differ, or more than fits) */
+    uint16_t step;     /* size of a slot, in units of 8 bytes */
+    uint16_t width;    /* messages a cycle */
+    uint16_t burst;    /* of these, sent in cycle `sent` */
+    uint8_t pending_bit;
+    uint8_t receiver_domain;
+    uint8_t simple;       /* within the marks of arrivals, and not traced: ring_put() does it all */
+    uint8_t sender_waits; /* was refused: wake it when a slot is freed; RING_WAITS_... */
+};
+_Static_assert(sizeof(struct ring) == 64, "a ring's control block is one cache line");
+
+#define RING_HEADER (sizeof(struct message) / ARENA_UNIT) /* payload behind the slot's offset */
+
+static inline struct ring *ring_at(uint32_t number)
+{
+    return arena_at(struct ring, ENGINE_RINGS) + number;
+}
+
+/* The same by its place, an arena offset, which costs less to find: what a component's words for
+ * single ports hold. Tables and arrays of ports have numbers. */
+static inline uint32_t ring_place_of(uint32_t number)
+{
+    return ENGINE_RINGS + number * (uint32_t)(sizeof(struct ring) / ARENA_UNIT);
+}
+
+static inline struct ring *ring_placed(uint32_t place)
+{
+    return arena_at(struct ring, place);
+}
+
+static inline uint32_t ring_number(uint32_t place)
+{
+    return place == RING_NONE
+               ? RING_NONE
+               : (place - ENGINE_RINGS) / (uint32_t)(sizeof(struct ring) / ARENA_UNIT);
+}
+
+static inline struct message *ring_slot(uint32_t slot)
+{
+    return arena_at(struct message, slot);
+}
+
+static inline void *ring_payload(uint32_t slot)
+{
+    return arena_at(char, slot + RING_HEADER);
+}
+
+static inline uint32_t ring_after(const struct ring *r, uint32_t slot)
+{
+    slot += r->step;
+    return slot == r->end ? r->first : slot;
+}
+
+/* Pipelines of the ends of ring `number`, so that nobody is woken in between. From a component's
+ * init function only; what both ends ask for adds up, and the way of credits stays as it is.
+ *
+ * The receiver looks at a message only `cycles` after it has arrived: it becomes visible that much
+ * later, and keeps its slot meanwhile. */
+void ring_add_delay(uint32_t number, uint32_t cycles);
+/* The sender has decided what to send `cycles` before it leaves, and sends it at once: it becomes
+ * visible that much later. The ring is made deeper by what is in the sender's pipeline then. */
+void ring_add_pipeline(uint32_t number, uint32_t cycles);
+
+/* The components at its ends, by id. */
+uint32_t ring_sender(const struct ring *r);
+uint32_t ring_receiver(const struct ring *r);
+
+/* Slow paths, in ring.c. */
+
+/* Notes that the sender waits, or when to wake it. */
+void ring_refused(struct ring *r, uint64_t limit);
+/* Over a link or between clocks: cycle of the sender in which it knows of a slot freed now. */
+uint64_t ring_credit_return(const struct ring *r);
+void ring_wake_sender(struct ring *r, uint64_t cycle);
+/* The message that a drop has brought to the head is seen from `cycle` on. */
+void ring_head_waits(struct ring *r, uint64_t limit, uint64_t cycle);
+
+/* What the functions below do, for callers that have looked the ring up and use it several times.
+ */
+
+/* Room for one more message in this cycle? */
+static inline bool ring_is_free(const struct ring *r, uint64_t limit)
+{
+    return message_stamp(ring_slot(r->tail)) <= limit && (r->sent < limit || r->burst < r->width);
+}
+
+/* The same; when not, the sender is woken as soon as there is. */
+static inline bool ring_has_room(struct ring *r, uint64_t limit)
+{
+    uint64_t stamp = message_stamp(ring_slot(r->tail));
+    if (stamp <= limit && (r->sent < limit || r->burst < r->width))
+        return true;
+    if (stamp & RING_FULL && r->simple)
+        r->sender_waits = RING_WAITS;
+    else if (r->sender_waits != RING_WAITS)
+        ring_refused(r, limit);
+    return false;
+}
+
+/* Nothing has come free since the sender was refused a slot; false says nothing. */
+static inline bool ring_is_still_full(const struct ring *r)
+{
+    return r->sender_waits == RING_WAITS;
+}
+
+/* Room for one more behind the next message, which ring_has_room() has promised? When not, the
+ * sender is woken as soon as there is. */
+bool ring_has_second(struct ring *r, uint64_t limit);
+
+/* Counts the messages of a cycle. */
+static inline void ring_count_sent(struct ring *r, uint64_t limit)
+{
+    if (engine_likely(r->sent != limit)) {
+        r->sent = limit;
+        r->burst = 1;
+    } else {
+        r->burst++;
+    }
+}
+
+/* ring_put() for every ring. */
+void ring_put_any(struct ring *r, uint64_t limit, unsigned kind, unsigned wire_bytes,
+                  unsigned awaited);
+/* The same, at the cost that the platform's tables give for a message of this kind. */
+void ring_post_any(struct ring *r, uint64_t limit, unsigned kind, unsigned awaited);
+
+/* What sending comes to where nothing but a latency lies between the ends. */
+static inline void ring_put_simple(struct ring *r, uint64_t limit, unsigned kind, unsigned awaited)
+{
+    uint64_t stamp = limit + r->ahead + (kind << 8);
+    uint32_t slot = r->tail;
+    message_set_stamp(ring_slot(slot), stamp);
+    r->tail = ring_after(r, slot);
+    r->messages++;
+    r->awaited += awaited;
+    ring_count_sent(r, limit);
+    uint64_t *pending = arena_at(uint64_t, r->pending), bits = *pending,
+             with = bits | (uint64_t)1 << r->pending_bit;
+    if (with != bits) {
+        *pending = with;
+        engine_mark_arrival(r->mark, r->receiver_domain, stamp >> 16);
+    }
+}
+
+/* Sends the slot at the tail. `wire_bytes` is what it costs on a link; `awaited` 1 when it will be
+ * answered. */
+static inline void ring_put(struct ring *r, uint64_t limit, unsigned kind, unsigned wire_bytes,
+                            unsigned awaited)
+{
+    if (engine_unlikely(!r->simple))
+        ring_put_any(r, limit, kind, wire_bytes, awaited);
+    else
+        ring_put_simple(r, limit, kind, awaited);
+}
+
+/* The same by the platform's tables. */
+static inline void ring_post(struct ring *r, uint64_t limit, unsigned kind, unsigned awaited)
+{
+    if (engine_unlikely(!r->simple))
+        ring_post_any(r, limit, kind, awaited);
+    else
+        ring_put_simple(r, limit, kind, awaited);
+}
+
+/* The oldest message if it is visible, or NULL. */
+static inline const struct message *ring_oldest(const struct ring *r, uint64_t limit)
+{
+    const struct message *m = ring_slot(r->head);
+    if ((message_stamp(m) ^ RING_FULL) > limit)
+        return NULL;
+    if (!m)
+        __builtin_unreachable(); /* saves callers the comparison */
+    return m;
+}
+
+/* Drops the oldest message, which ring_oldest() returned in this tick. Its slot stays readable
+ * until the tick ends. true: the next one is visible too. */
+static inline bool ring_drop(struct ring *r, uint64_t limit)
+{
+    uint64_t back = r->latency ? limit + ((uint64_t)r->latency << 16) : ring_credit_return(r) << 16;
+    uint32_t slot = r->head, next = ring_after(r, slot);
+    message_set_stamp(ring_slot(slot), back);
+    r->head = next;
+    uint64_t stamp = message_stamp(ring_slot(next));
+    if (r->sender_waits)
+        ring_wake_sender(r, back >> 16);
+    if ((stamp ^ RING_FULL) <= limit)
+        return true;
+    if (!(stamp & RING_FULL))
+        *arena_at(uint64_t, r->pending) &= ~((uint64_t)1 << r->pending_bit);
+    else if (r->simple)
+        engine_mark_arrival(r->mark, r->receiver_domain, stamp >> 16);
+    else
+        ring_head_waits(r, limit, message_cycle_of(stamp));
+    return false;
+}
+
+/* The same by the place of the ring, as single ports name it. */
+
+static inline bool ring_can_send(uint32_t place, uint64_t limit)
+{
+    return ring_has_room(ring_placed(place), limit);
+}
+
+/* The slot that the next ring_send() will use; the caller fills fields and payload. ring_can_send()
+ * must hold. */
+static inline struct message *ring_next(uint32_t place)
+{
+    const struct ring *r = ring_placed(place);
+    return ring_slot(r->tail);
+}
+
+static inline void *ring_next_payload(uint32_t place)
+{
+    return ring_payload(ring_placed(place)->tail);
+}
+
+/* Sends what ring_next() points to. */
+static inline void ring_send(uint32_t place, uint64_t limit, unsigned kind, unsigned wire_bytes,
+                             unsigned awaited)
+{
+    ring_put(ring_placed(place), limit, kind, wire_bytes, awaited);
+}
+
+static inline const struct message *ring_peek(uint32_t place, uint64_t limit)
+{
+    return ring_oldest(ring_placed(place), limit);
+}
+
+/* The message behind the oldest one, visible or not yet, or NULL: only for fetching what it will
+ * need into the host's caches, never for deciding anything. Of another lane, whose thread may be
+ * writing it: NULL. */
+static inline const struct message *ring_ahead(uint32_t place)
+{
+    const struct ring *r = ring_placed(place);
+    const struct message *m = ring_slot(ring_after(r, r->head));
+    return r->simple && m->stamp & RING_FULL ? m : NULL;
+}
+
+static inline void *ring_peek_payload(uint32_t place)
+{
+    return ring_payload(ring_placed(place)->head);
+}
+
+static inline void ring_pop(uint32_t place, uint64_t limit)
+{
+    ring_drop(ring_placed(place), limit);
+}
+
+/* May any incoming ring of `c` hold a message? A hint: a set bit may be a message still on its way.
+ */
+static inline uint64_t component_pending(const struct component *c, unsigned word)
+{
+    return *arena_at(uint64_t, c->pending + word);
+}
+
+#endif

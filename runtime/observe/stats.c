@@ -1,0 +1,309 @@
+/* The statistics file. It appears at once (temporary file, rename) or not at all. What belongs to
+ * single kernels was written to the spool (stats_share.c) when they ended, and is copied. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "runtime/engine/bug.h"
+#include "json.h"
+#include "runtime/threads/lane.h"
+#include "runtime/sampling/kernel_record.h"
+#include "runtime/link/ring.h"
+#include "runtime/sampling/sample_run.h"
+#include "runtime/engine/setup.h"
+#include "stats_share.h"
+#include "runtime/engine/version.h"
+#include "runtime/link/wire.h"
+
+#define PATH_BYTES 4096
+
+static const struct platform_table *table;
+static struct heddle_options options;
+static char temporary[PATH_BYTES + 16];
+static int spool_fd = -1;
+static struct json out;
+static double started;
+
+bool stats_wanted(void)
+{
+    return options.stats_path != NULL;
+}
+
+/* ---- the file ---- */
+
+static void write_parameters(const char *path, uint32_t first, uint32_t count)
+{
+    if (!count)
+        return;
+    json_open(&out, path, '{');
+    out.flat = true;
+    for (uint32_t i = first; i < first + count; i++)
+        json_int(&out, platform_string(table->param_names[i]), table->params[i]);
+    json_close(&out, '}');
+    out.flat = false;
+}
+
+static void write_stamp(void)
+{
+    json_open(&out, "stamp", '{');
+    json_text(&out, "version", HEDDLE_VERSION);
+    json_text(&out, "model", table->model_hash);
+    json_text(&out, "program", options.program_hash);
+    json_open(&out, "parameters", '{');
+    for (uint32_t i = 0; i < table->instance_count; i++)
+        write_parameters(platform_string(table->instances[i].path), table->instances[i].params,
+                         table->instances[i].param_count);
+    for (uint32_t i = 0; i < table->part_count; i++)
+        write_parameters(platform_string(table->parts[i].path), table->parts[i].params,
+                         table->parts[i].param_count);
+    json_close(&out, '}');
+    json_close(&out, '}');
+}
+
+static void write_clocks(void)
+{
+    json_open(&out, "clocks", '{');
+    for (uint32_t i = 0; i < table->domain_count; i++) {
+        json_open(&out, platform_string(table->domains[i].name), '{');
+        json_uint(&out, "hz", table->domains[i].hz);
+        json_uint(&out, "cycles", (uint64_t)engine_cycle_at(i, engine.time_ps));
+        json_close(&out, '}');
+    }
+    json_close(&out, '}');
+}
+
+/* Did another kernel run at the same time? The records stand in order of their start; *latest_end
+ * is that of the ones before. A kernel that has not ended reaches to the end of the run. */
+static bool overlaps(const struct kernel_record *k, uint32_t i, uint32_t count,
+                     uint64_t *latest_end)
+{
+    bool before = *latest_end > k->start_ps;
+    if (k->end_ps > *latest_end)
+        *latest_end = k->end_ps;
+    return before || (i + 1 < count && k[1].start_ps < k->end_ps);
+}
+
+static void write_kernels(void)
+{
+    uint32_t count;
+    uint64_t latest_end = 0;
+    const struct kernel_record *k = kernel_records(&count);
+    json_open(&out, "kernels", '[');
+    for (uint32_t i = 0; i < count; i++, k++) {
+        if (!(k->state & KERNEL_ENDED)) {
+            latest_end = UINT64_MAX;
+            continue;
+        }
+        json_open(&out, NULL, '{');
+        json_text(&out, "name", arena_at(char, k->name));
+        json_text(&out, "symbol", arena_at(char, k->symbol));
+        json_uint(&out, "gpu", k->gpu);
+        if (k->launch) {
+            json_uint(&out, "launch", k->launch);
+            json_text(&out, "simulated", k->how);
+        }
+        json_uint(&out, "start_ps", k->start_ps);
+        json_uint(&out, "end_ps", k->end_ps);
+        json_uint(&out, "cycles", k->cycles);
+        json_uint(&out, "wavefront_instructions", k->instructions);
+        json_uint(&out, "work_groups", k->work_groups);
+        json_bool(&out, "overlaps", overlaps(k, i, count, &latest_end));
+        stats_spool_copy(&out, k->detail_offset, k->detail_bytes);
+        if (k->spool_bytes) {
+            json_key(&out, "components");
+            stats_spool_copy(&out, k->spool_offset, k->spool_bytes);
+        }
+        json_close(&out, '}');
+    }
+    json_close(&out, ']');
+}
+
+static void write_components(void)
+{
+    json_open(&out, "components", '{');
+    uint32_t block_count;
+    const struct stat_block *blocks = stats_blocks(&block_count);
+    for (uint32_t b = 0; b < block_count; b++) {
+        const uint64_t *now = blocks[b].values;
+        if (!blocks[b].stat_count)
+            continue;
+        json_open(&out, blocks[b].path, '{');
+        for (uint32_t i = 0; i < blocks[b].stat_count; i++) {
+            stat_write(&out, &blocks[b].stats[i], now, NULL);
+            now += stat_words(&blocks[b].stats[i]);
+        }
+        json_close(&out, '}');
+    }
+    json_close(&out, '}');
+}
+
+static void write_connections(void)
+{
+    json_open(&out, "connections", '{');
+    for (uint32_t i = 0; i < table->ring_count; i++) {
+        const struct platform_ring *p = &table->rings[i];
+        if (p->is_reply)
+            continue;
+        json_open(&out, platform_string(p->name), '{');
+        out.flat = true;
+        json_text(&out, "to", platform_string(table->instances[p->receiver].path));
+        json_uint(&out, "requests", ring_at(i)->messages);
+        if (p->peer != RING_NONE)
+            json_uint(&out, "replies", ring_at(p->peer)->messages);
+        json_close(&out, '}');
+        out.flat = false;
+    }
+    json_close(&out, '}');
+}
+
+/* What each connection has sent over one way of a shared wire. */
+static void write_channels(uint32_t link, unsigned half)
+{
+    uint32_t count = wire_channel_count(link, half);
+    if (!count)
+        return;
+    json_open(&out, half ? "backward_channels" : "forward_channels", '{');
+    for (uint32_t i = 0; i < count; i++) {
+        const struct wire_channel_use *use = wire_channel(link, half, i);
+        const struct platform_ring *ring = &table->rings[use->ring];
+        /* by the port of the sender, of which there is one a channel */
+        json_open(&out, platform_string(ring->name), '{');
+        out.flat = true;
+        json_uint(&out, "messages", use->messages);
+        json_uint(&out, "bytes", use->bytes);
+        json_uint(&out, "waited_ps", use->waited_ps);
+        json_close(&out, '}');
+        out.flat = false;
+    }
+    json_close(&out, '}');
+}
+
+static void write_links(void)
+{
+    static const char *const names[] = {"forward", "backward"};
+    json_open(&out, "links", '{');
+    for (uint32_t i = 0; i < table->link_count; i++) {
+        json_open(&out, platform_string(table->links[i].name), '{');
+        json_uint(&out, "latency_ps", table->links[i].latency_ps);
+        for (unsigned half = 0; half < (table->links[i].shared == LINK_BUS ? 1u : 2u); half++) {
+            const struct ring_link_use *use = ring_link_use(i, half);
+            json_open(&out, table->links[i].shared == LINK_BUS ? "shared" : names[half], '{');
+            out.flat = true;
+            json_uint(&out, "messages", use->messages);
+            json_uint(&out, "bytes", use->bytes);
+            json_uint(&out, "busy_ps", use->busy_ps);
+            json_close(&out, '}');
+            out.flat = false;
+            write_channels(i, half);
+        }
+        json_close(&out, '}');
+    }
+    json_close(&out, '}');
+}
+
+static double seconds(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* How far several threads can help, by counts; see load.c. */
+static void write_threads(const struct load_report *l)
+{
+    json_open(&out, "threads", '{');
+    json_uint(&out, "lanes", engine.lane_count);
+    json_uint(&out, "windows", l->windows);
+    json_uint(&out, "windows_together", l->together);
+    json_uint(&out, "work", l->alone_ticks);
+    json_decimal(&out, "expected_gain", l->ticks ? (double)l->alone_ticks / (double)l->ticks : 1);
+    json_close(&out, '}');
+}
+
+static void write_host(void)
+{
+    struct rusage usage;
+    double cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
+    getrusage(RUSAGE_SELF, &usage);
+    json_open(&out, "host", '{');
+    json_decimal(&out, "wall_seconds", seconds(CLOCK_MONOTONIC) - started);
+    json_decimal(&out, "cpu_seconds", cpu);
+    json_decimal(&out, "kips", cpu > 0 ? (double)engine_instructions() / 1000.0 / cpu : 0);
+    json_uint(&out, "peak_rss_bytes", (uint64_t)usage.ru_maxrss * 1024);
+    if (engine.lane_count > 1)
+        write_threads(load_reported());
+    json_close(&out, '}');
+}
+
+static int open_temporary(void)
+{
+    int fd = open(temporary, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    if (fd < 0)
+        fprintf(stderr, "heddle: cannot write the statistics to '%s': %s\n", options.stats_path,
+                strerror(errno));
+    return fd;
+}
+
+bool stats_write(void)
+{
+    if (!options.stats_path)
+        return true;
+    bool spooled = stats_spool_finish();
+    int fd = open_temporary();
+    if (fd < 0)
+        return false;
+    json_start(&out, fd);
+    json_open(&out, NULL, '{');
+    write_stamp();
+    json_text(&out, "platform", platform_string(table->name));
+    json_text(&out, "mode", options.mode == PLATFORM_FUNCTIONAL ? "functional" : "timing");
+    json_uint(&out, "time_ps", engine.time_ps);
+    write_clocks();
+    write_kernels();
+    sample_run_write(&out);
+    write_components();
+    write_connections();
+    write_links();
+    if (!options.stats_no_host)
+        write_host();
+    json_close(&out, '}');
+    json_raw(&out, "\n", 1);
+    bool good = json_finish(&out) && spooled;
+    good = close(fd) == 0 && good;
+    if (good && rename(temporary, options.stats_path) == 0)
+        return true;
+    fprintf(stderr, "heddle: cannot write the statistics to '%s': %s\n", options.stats_path,
+            strerror(errno));
+    unlink(temporary);
+    return false;
+}
+
+bool stats_open(const struct platform_table *described, const struct heddle_options *chosen)
+{
+    table = described;
+    options = *chosen;
+    started = seconds(CLOCK_MONOTONIC);
+    kernel_forget();
+    if (!options.stats_path)
+        return true;
+    int n = snprintf(temporary, sizeof temporary, "%s.%ld.tmp", options.stats_path, (long)getpid());
+    if (n >= (int)sizeof temporary) {
+        fprintf(stderr, "heddle: the path of the statistics is longer than %d bytes\n", PATH_BYTES);
+        return false;
+    }
+    /* Opened now, so that a wrong path costs no simulation; its inode without a name is the spool.
+     */
+    if (spool_fd >= 0)
+        close(spool_fd);
+    spool_fd = open_temporary();
+    if (spool_fd < 0)
+        return false;
+    unlink(temporary);
+    stats_share_open(table, options.kernel_stats, spool_fd);
+    return true;
+}

@@ -1,0 +1,228 @@
+/* What a platform's shared object exports: start, run, finish. Everything else in it is hidden.
+ * Called by the HIP library and by `heddle run`. */
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/state/dump.h"
+#include "runtime/observe/hang.h"
+#include "runtime/sampling/kept.h"
+#include "runtime/threads/lane.h"
+#include "runtime/sampling/sample_run.h"
+#include "runtime/state/tables.h"
+
+static enum platform_mode mode;
+static uint64_t max_cycles;
+static const char *api_trace;
+static const char *const *modules;
+static uint32_t module_count;
+static const char *sass_trace;
+static bool sass_no_cache, sass_asked;
+static const char *record_trace;
+static bool record_asked;
+static struct sampling sampling;
+static char chosen_kernels[1 << 16]; /* the caller's text may be gone later */
+static enum platform_profile profile;
+
+enum platform_mode platform_mode(void)
+{
+    return mode;
+}
+
+uint64_t platform_max_cycles(void)
+{
+    return max_cycles;
+}
+
+const char *platform_api_trace(void)
+{
+    return api_trace;
+}
+
+const char *platform_module(uint32_t number)
+{
+    return number < module_count ? modules[number] : NULL;
+}
+
+const char *platform_sass_trace(void)
+{
+    sass_asked = true;
+    return sass_trace;
+}
+
+bool platform_sass_no_cache(void)
+{
+    return sass_no_cache;
+}
+
+const char *platform_record_trace(void)
+{
+    record_asked = true;
+    return record_trace;
+}
+
+const struct sampling *platform_sampling(void)
+{
+    return &sampling;
+}
+
+enum platform_profile platform_profile(void)
+{
+    return profile;
+}
+
+/* false: said on standard error. */
+static bool set_sampling(const struct heddle_options *options)
+{
+    char mistake[512] = "the list of --kernels is too long";
+    size_t size = options->kernels ? strlen(options->kernels) + 1 : 0;
+    if (size <= sizeof chosen_kernels) {
+        memcpy(chosen_kernels, size ? options->kernels : "", size ? size : 1);
+        if (sampling_parse(size ? chosen_kernels : NULL, options->warmup, &sampling, mistake,
+                           sizeof mistake)
+            && sampling_parse_interval(options->interval, &sampling, mistake, sizeof mistake)) {
+            sample_run_open(&sampling);
+            profile = (enum platform_profile)options->profile;
+            return kept_open(options->kept, profile == PLATFORM_PROFILE_MEMORY);
+        }
+    }
+    fprintf(stderr, "heddle: %s\n", mistake);
+    return false;
+}
+
+/* Functional mode has nothing that could run on several threads; state files and the lines that are
+ * watched are for finding mistakes, in one thread. */
+static bool build(const struct platform_table *table, const struct heddle_options *options)
+{
+    bool alone =
+        mode != PLATFORM_TIMING || options->dump_path || options->load_path || options->watch.count;
+    uint32_t threads = !alone && options->threads > 1 ? (uint32_t)options->threads : 1;
+    uint32_t most = crew_most();
+    if (threads > most) {
+        fprintf(stderr,
+                "heddle: warning: '--threads %u': there are processors for %u; more threads would "
+                "only wait for each other\n",
+                threads, most);
+        threads = most;
+    }
+    if (!platform_build_threads(table, threads))
+        return false;
+    if (threads > 1 && engine.lane_count == 1)
+        fprintf(
+            stderr,
+            "heddle: warning: '--threads %u': this platform has no partitions that could go on "
+            "by themselves for more than a cycle (`heddle check` prints the window); one thread "
+            "is used\n",
+            threads);
+    crew_open(threads < engine.lane_count ? threads : engine.lane_count);
+    return true;
+}
+
+static bool start(const struct heddle_options *options)
+{
+    if (options->abi != PLATFORM_ABI) {
+        fprintf(
+            stderr,
+            "heddle: the platform speaks interface %u, its caller %u; build the platform again\n",
+            PLATFORM_ABI, options->abi);
+        return false;
+    }
+    if (options->tick_order < ENGINE_ASCENDING || options->tick_order > ENGINE_RANDOM) {
+        fprintf(stderr, "heddle: unknown tick order %d\n", options->tick_order);
+        return false;
+    }
+    if (options->mode != PLATFORM_TIMING && options->mode != PLATFORM_FUNCTIONAL) {
+        fprintf(stderr, "heddle: unknown mode %d\n", options->mode);
+        return false;
+    }
+    mode = (enum platform_mode)options->mode;
+    max_cycles = options->max_cycles;
+    api_trace = options->api_trace;
+    modules = options->modules;
+    module_count = options->module_count;
+    sass_trace = options->sass_trace_path;
+    sass_no_cache = options->sass_no_cache;
+    sass_asked = false;
+    record_trace = options->record_trace;
+    record_asked = false;
+    if (!set_sampling(options))
+        return false;
+    const struct platform_table *table = platform_image.table;
+    if (!table && !options->tables_path) {
+        fprintf(stderr, "heddle: a generic build needs tables (HEDDLE_TABLES)\n");
+        return false;
+    }
+    if (!table)
+        table = tables_read(options->tables_path, platform_image.units, platform_image.unit_count);
+    if (!table || !build(table, options))
+        return false;
+    if (sass_trace && !sass_asked) {
+        fprintf(stderr, "heddle: '--sass-trace': this platform has no trace_player that could play "
+                        "it; rtx3070 and qv100 have one\n");
+        return false;
+    }
+    if (record_trace && !record_asked) {
+        fprintf(stderr,
+                "heddle: '--record-trace': this platform has no driver that a program could "
+                "use\n");
+        return false;
+    }
+    engine_set_limits(&(struct engine_limits){
+        .max_cycles = options->max_cycles,
+        .stall_limit = options->stall_limit,
+        .tick_order = options->tick_order,
+        .seed = options->seed,
+        .windowless = mode == PLATFORM_FUNCTIONAL,
+        .tick_all = options->tick_all,
+        .progress = options->progress,
+    });
+    watch_open(table, options);
+    return stats_open(table, options) && trace_open(table, options->trace_path)
+           && dump_open(table, options);
+}
+
+static int run(void)
+{
+    bool written;
+    enum engine_result result = dump_run(&written);
+    if (!written && (result == ENGINE_IDLE || result == ENGINE_PAUSED))
+        return 7;
+    if (result == ENGINE_FAILED)
+        fprintf(stderr, "heddle: %s\n", engine_failure());
+    /* The statuses of `heddle run` (codegen/command/options_env.h). */
+    static const int statuses[] = {
+        [ENGINE_FAILED] = 3, [ENGINE_DEADLOCK] = 4, [ENGINE_STALL] = 5, [ENGINE_LIMIT] = 6};
+    return (size_t)result < sizeof statuses / sizeof statuses[0] ? statuses[result] : 3;
+}
+
+static bool finish(void)
+{
+    watch_close();
+    bool traced = trace_close();
+    bool written = stats_write() && kept_close();
+    if (!platform_driver()) /* the run may be repeated in this process, at the same addresses */
+        arena_close();
+    return written && traced;
+}
+
+static bool has(const char *type)
+{
+    const struct platform_table *table = platform_image.table;
+    const struct unit_type *const *units = table ? table->units : platform_image.units;
+    uint32_t count = table ? table->unit_count : platform_image.unit_count;
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(units[i]->name, type) == 0)
+            return true;
+    return false;
+}
+
+const struct heddle_platform *heddle_platform_open(uint32_t abi)
+{
+    static const struct heddle_platform platform = {.abi = PLATFORM_ABI,
+                                                    .start = start,
+                                                    .run = run,
+                                                    .finish = finish,
+                                                    .driver = platform_driver,
+                                                    .suspects = watch_suspects,
+                                                    .has = has};
+    return abi == PLATFORM_ABI ? &platform : NULL;
+}

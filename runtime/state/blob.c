@@ -1,0 +1,62 @@
+/* See blob.h. Numbers that were given back are used again, the last one first. */
+#include "blob.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "runtime/engine/bug.h"
+
+static struct {
+    struct blob **blobs; /* by number; NULL: free */
+    uint32_t *free;      /* numbers, a stack */
+    uint32_t count, free_count, capacity;
+} table;
+
+static void *ask(void *old, size_t size)
+{
+    void *memory = realloc(old, size);
+    if (!memory) {
+        fprintf(stderr, "heddle: out of host memory\n");
+        exit(1);
+    }
+    return memory;
+}
+
+static uint32_t take_number(void)
+{
+    if (table.free_count > 0)
+        return table.free[--table.free_count];
+    if (table.count + 1 >= table.capacity) {
+        table.capacity = table.capacity ? table.capacity * 2 : 64;
+        table.blobs = ask(table.blobs, table.capacity * sizeof *table.blobs);
+        table.free = ask(table.free, table.capacity * sizeof *table.free);
+    }
+    return ++table.count; /* the first is 1 */
+}
+
+struct blob *blob_new(size_t size)
+{
+    struct blob *blob = calloc(1, sizeof *blob + size);
+    if (!blob) {
+        fprintf(stderr, "heddle: out of host memory\n");
+        exit(1);
+    }
+    blob->size = size;
+    blob->number = take_number();
+    table.blobs[blob->number] = blob;
+    return blob;
+}
+
+struct blob *blob_at(uint32_t number)
+{
+    return number && number <= table.count ? table.blobs[number] : NULL;
+}
+
+void blob_free(uint32_t number)
+{
+    if (!blob_at(number))
+        bug("blob %u is given back twice, or was never made", number);
+    free(table.blobs[number]);
+    table.blobs[number] = NULL;
+    table.free[table.free_count++] = number;
+}

@@ -1,0 +1,54 @@
+/* Simulated DRAM; see memory.h. The reservation belongs to the process: it is released only to make
+ * another. */
+#include "memory.h"
+
+#include <string.h>
+
+#include "runtime/engine/bug.h"
+#include "runtime/engine/setup.h"
+
+struct memory memory;
+
+void memory_outside(uint64_t physical, uint64_t bytes)
+{
+    bug("access to %llu bytes at physical address 0x%llx; the platform maps 0x%llx .. 0x%llx",
+        (unsigned long long)bytes, (unsigned long long)physical, (unsigned long long)memory.first,
+        (unsigned long long)(memory.first + memory.size));
+}
+
+void memory_read(uint64_t physical, void *to, size_t bytes)
+{
+    memcpy(to, memory_span(physical, bytes), bytes);
+}
+
+void memory_write(uint64_t physical, const void *from, size_t bytes)
+{
+    memcpy(memory_span(physical, bytes), from, bytes);
+}
+
+void memory_write_masked(uint64_t physical, const void *from, const uint64_t *mask, size_t bytes)
+{
+    char *to = memory_span(physical, bytes);
+    const char *source = from;
+    for (size_t word = 0; word * 64 < bytes; word++) {
+        size_t rest = bytes - word * 64 < 64 ? bytes - word * 64 : 64;
+        uint64_t all = rest == 64 ? ~(uint64_t)0 : ((uint64_t)1 << rest) - 1;
+        uint64_t bits = mask[word] & all;
+        if (bits == all) {
+            memcpy(to + word * 64, source + word * 64, rest);
+            continue;
+        }
+        for (; bits; bits &= bits - 1) {
+            size_t i = word * 64 + (unsigned)__builtin_ctzll(bits);
+            to[i] = source[i];
+        }
+    }
+}
+
+void memory_reserve(uint64_t first, uint64_t size)
+{
+    arena_release(memory.bytes, memory.size);
+    memory.first = first;
+    memory.size = size;
+    memory.bytes = size ? arena_reserve(size) : NULL;
+}

@@ -1,0 +1,435 @@
+/* From tables to a machine: ids, instances, rings, parts and stores in the arena, bound to each
+ * other and initialised.
+ *
+ * Ids are given in the order of lanes, and in a lane in the order of groups, each group at a
+ * multiple of 64; with one lane instance order and id order agree. Binding words are copied behind
+ * `struct component` (or `struct part`), with numbers of parts and stores replaced by arena
+ * offsets. Called once by heddle_platform.start(), and by tests. */
+#include "platform.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "runtime/engine/bug.h"
+#include "runtime/threads/lane.h"
+#include "memory.h"
+#include "runtime/link/ring.h"
+
+static const struct platform_table *table;
+static struct engine_group *engine_groups;
+static uint32_t *instance_ids; /* component id of each instance */
+static uint32_t *part_offsets; /* arena offset of each part */
+static uint32_t *store_offsets;
+static struct platform_way *ways; /* of the spaces */
+static const void *driver_api;
+
+const char *platform_string(uint32_t offset)
+{
+    return table->strings + offset;
+}
+
+void platform_register_driver(const void *api)
+{
+    driver_api = api;
+}
+
+const void *platform_driver(void)
+{
+    return driver_api;
+}
+
+struct component *platform_component(uint32_t leaf)
+{
+    return engine_base.components[instance_ids[leaf]];
+}
+
+void *platform_part_at(uint32_t number)
+{
+    return arena_at(char, part_offsets[number]);
+}
+
+uint64_t platform_map_base(uint32_t number)
+{
+    return table->spaces[table->maps[number].space].base;
+}
+
+uint64_t platform_map_size(uint32_t number)
+{
+    return table->spaces[table->maps[number].space].size;
+}
+
+int32_t platform_route(int32_t space, uint64_t address)
+{
+    return platform_way_target(&ways[space], address);
+}
+
+struct platform_way platform_way(int32_t space)
+{
+    return ways[space];
+}
+
+int32_t platform_space(uint64_t address)
+{
+    for (uint32_t i = 0; i < table->map_count; i++) {
+        const struct platform_space *s = &table->spaces[table->maps[i].space];
+        if (address - s->base < s->size)
+            return (int32_t)table->maps[i].space;
+    }
+    return -1;
+}
+
+static bool is_power(uint64_t n)
+{
+    return n && !(n & (n - 1));
+}
+
+static void open_spaces(void)
+{
+    uint64_t first = UINT64_MAX;
+    uint64_t end = 0;
+    ways = arena_at(struct platform_way, arena_allocate(table->space_count * sizeof *ways));
+    for (uint32_t i = 0; i < table->space_count; i++) {
+        const struct platform_space *s = &table->spaces[i];
+        ways[i] = (struct platform_way){s->base, s->size, s->interleave, s->target_count, 0, false};
+        ways[i].powers = is_power(s->interleave) && is_power(s->target_count);
+        ways[i].shift = (uint32_t)__builtin_ctzll(s->interleave);
+    }
+    /* Platforms without `map` (traces, testers) use their spaces as they stand. */
+    uint32_t count = table->map_count ? table->map_count : table->space_count;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct platform_space *s =
+            &table->spaces[table->map_count ? table->maps[i].space : i];
+        first = s->base < first ? s->base : first;
+        end = s->base + s->size > end ? s->base + s->size : end;
+    }
+    memory_reserve(end ? first : 0, end ? end - first : 0);
+}
+
+/* Bitmap words of a lane begin at a cache line of their own. */
+#define LANE_IDS 512u
+
+/* The instances of each group of the table, lane by lane. */
+static struct engine_group *open_groups(uint32_t *group_count, uint32_t *id_count)
+{
+    uint32_t most = table->group_count * engine.lane_count + 1;
+    struct engine_group *groups = arena_derive(most * sizeof *groups);
+    uint32_t count = 0;
+    uint32_t ids = 0;
+    for (uint32_t lane = 0; lane < engine.lane_count; lane++) {
+        ids = lane ? (ids + LANE_IDS - 1) / LANE_IDS * LANE_IDS : 0;
+        for (uint32_t g = 0; g < table->group_count; g++) {
+            const struct platform_group *p = &table->groups[g];
+            uint32_t members = 0;
+            for (uint32_t leaf = p->first; leaf < p->first + p->count; leaf++) {
+                if (split_lane_of(table, leaf) == lane)
+                    instance_ids[leaf] = ids + members++;
+            }
+            if (!members)
+                continue;
+            groups[count++] = (struct engine_group){table->units[p->unit],
+                                                    NULL,
+                                                    ids,
+                                                    members,
+                                                    lane * engine.clock_count + p->domain,
+                                                    0};
+            ids += (members + 63) / 64 * 64;
+        }
+    }
+    *group_count = count;
+    *id_count = engine.lane_count > 1 ? (ids + LANE_IDS - 1) / LANE_IDS * LANE_IDS : ids;
+    return groups;
+}
+
+static void open_domains(const struct engine_group *groups, uint32_t group_count)
+{
+    for (uint32_t i = 0; i < engine.domain_count; i++) {
+        memset(&engine.domains[i], 0, sizeof engine.domains[i]);
+        clock_set(&engine.domains[i], table->domains[i % engine.clock_count].hz);
+    }
+    for (uint32_t g = 0; g < group_count; g++) {
+        struct engine_domain *d = &engine.domains[groups[g].domain];
+        if (!d->word_count)
+            d->first_word = groups[g].first_id / 64;
+        d->word_count += (groups[g].count + 63) / 64;
+    }
+}
+
+static void open_instance(const struct engine_group *g, uint32_t leaf, uint32_t *pending_words)
+{
+    const struct platform_instance *p = &table->instances[leaf];
+    uint32_t id = instance_ids[leaf];
+    struct component *c =
+        (void *)(g->instances + (size_t)(id - g->first_id) * g->unit->instance_bytes);
+    engine_base.components[id] = c;
+    c->id = id;
+    c->leaf = leaf;
+    c->params = p->params;
+    c->domain = g->domain;
+    c->pending = *pending_words;
+    c->pending_words = (p->incoming_count + 63) / 64;
+    c->incoming = p->incoming;
+    c->route_space = p->route_space;
+    c->route_else = p->route_else;
+    *pending_words += c->pending_words;
+}
+
+/* The instances of the table that belong to `g`, which is part of one of the table's groups. */
+static void open_members(struct engine_group *g, uint32_t *pending_words)
+{
+    g->instances = arena_at(char, arena_allocate_front((size_t)g->count * g->unit->instance_bytes));
+    for (uint32_t leaf = 0; leaf < table->instance_count; leaf++) {
+        if (instance_ids[leaf] - g->first_id < g->count)
+            open_instance(g, leaf, pending_words);
+    }
+}
+
+/* At a multiple of ENGINE_NEAR: engine_mark_of(). */
+static uint32_t allocate_near(uint32_t words)
+{
+    size_t bytes = ((size_t)words + 1) * ENGINE_NEAR * sizeof(uint64_t);
+    return (arena_allocate_front(bytes) + ENGINE_NEAR - 1) / ENGINE_NEAR * ENGINE_NEAR;
+}
+
+static void open_instances(struct engine_group *groups, uint32_t group_count, uint32_t id_count)
+{
+    uint32_t words = id_count / 64;
+    uint32_t pending_words = 0;
+    engine_base.active = arena_at(uint64_t, arena_allocate_front((words + 1) * sizeof(uint64_t)));
+    engine_base.next = arena_at(uint64_t, arena_allocate_front((words + 1) * sizeof(uint64_t)));
+    engine.word_count = words;
+    engine_base.near = arena_at(uint64_t, allocate_near(words));
+    engine_base.components = arena_derive((id_count + 1) * sizeof(struct component *));
+    for (uint32_t g = 0; g < group_count; g++) {
+        if (g && groups[g].domain / engine.clock_count != groups[g - 1].domain / engine.clock_count)
+            pending_words = (pending_words + 7) & ~7u; /* a cache line of its own */
+        open_members(&groups[g], &pending_words);
+    }
+    uint32_t pending = arena_allocate_front((pending_words + 1) * sizeof(uint64_t));
+    for (uint32_t leaf = 0; leaf < table->instance_count; leaf++)
+        platform_component(leaf)->pending += pending;
+}
+
+const struct unit_type *platform_unit_of(uint32_t leaf)
+{
+    for (uint32_t g = 0; g < table->group_count; g++) {
+        if (leaf - table->groups[g].first < table->groups[g].count)
+            return table->units[table->groups[g].unit];
+    }
+    bug("instance %u is in no group", leaf);
+}
+
+static uint32_t part_kind(const struct unit_type *unit, uint32_t number)
+{
+    for (uint32_t k = 0; k < unit->part_count; k++) {
+        if (strcmp(unit->parts[k]->name, platform_string(table->parts[number].type)) == 0)
+            return k;
+    }
+    return UINT32_MAX;
+}
+
+static const struct unit_part_type *part_type(uint32_t number, uint32_t *kind)
+{
+    const struct unit_type *unit = platform_unit_of(table->parts[number].owner_instance);
+    *kind = part_kind(unit, number);
+    return unit->parts[*kind];
+}
+
+/* Owners stand before their parts in the table, so their offsets are known. */
+static void open_parts(void)
+{
+    part_offsets = arena_at(uint32_t, arena_allocate((table->part_count + 1) * sizeof(uint32_t)));
+    uint32_t *part_refs =
+        arena_at(uint32_t, arena_allocate((table->part_ref_count + 1) * sizeof(uint32_t)));
+    for (uint32_t i = 0; i < table->part_count; i++) {
+        const struct platform_part *p = &table->parts[i];
+        uint32_t kind;
+        part_offsets[i] = arena_allocate(part_type(i, &kind)->instance_bytes);
+        struct part *part = arena_at(struct part, part_offsets[i]);
+        const char *owner = (const char *)platform_component(p->owner_instance);
+        part->number = i;
+        part->params = p->params;
+        part->kind = kind;
+        part->owner = p->owner_part == UINT32_MAX
+                          ? (uint32_t)((owner - engine_base.arena) / ARENA_UNIT)
+                          : part_offsets[p->owner_part];
+    }
+    for (uint32_t i = 0; i < table->part_ref_count; i++)
+        part_refs[i] = part_offsets[table->part_refs[i]];
+    engine_base.part_refs = part_refs;
+}
+
+uint32_t platform_shared(const struct component *c, size_t bytes)
+{
+    struct engine_group *g = engine_groups;
+    while (c->id - g->first_id >= g->count)
+        g++;
+    if (!g->shared)
+        g->shared = arena_allocate(bytes);
+    return g->shared;
+}
+
+static void open_stores(void)
+{
+    store_offsets = arena_at(uint32_t, arena_allocate((table->store_count + 1) * sizeof(uint32_t)));
+    for (uint32_t i = 0; i < table->instance_count; i++) {
+        const struct unit_type *unit = platform_unit_of(i);
+        for (uint32_t k = 0; k < unit->store_count; k++)
+            store_offsets[table->instances[i].stores + k] = arena_allocate(unit->store_bytes[k]);
+    }
+}
+
+static void bind(uint32_t *words, uint32_t first, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        uint32_t value = table->bindings[first + i];
+        switch (table->binding_kinds[first + i]) {
+        case BIND_RING:
+            words[i] = value == RING_NONE ? value : ring_place_of(value);
+            break;
+        case BIND_PART:
+            words[i] = value == UINT32_MAX ? value : part_offsets[value];
+            break;
+        case BIND_STORE:
+            words[i] = value == UINT32_MAX ? value : store_offsets[value];
+            break;
+        default:
+            words[i] = value;
+        }
+    }
+}
+
+static void bind_all(void)
+{
+    for (uint32_t i = 0; i < table->instance_count; i++) {
+        const struct platform_instance *p = &table->instances[i];
+        char *instance = (char *)platform_component(i);
+        bind((uint32_t *)(void *)(instance + platform_unit_of(i)->io_words_offset), p->bindings,
+             p->binding_count);
+    }
+    for (uint32_t i = 0; i < table->part_count; i++) {
+        char *part = platform_part_at(i);
+        bind((uint32_t *)(void *)(part + sizeof(struct part)), table->parts[i].bindings,
+             table->parts[i].binding_count);
+    }
+}
+
+static uint32_t part_depth(uint32_t number)
+{
+    uint32_t depth = 0;
+    while (table->parts[number].owner_part != UINT32_MAX) {
+        number = table->parts[number].owner_part;
+        depth++;
+    }
+    return depth;
+}
+
+/* Parts inside parts first, siblings in order of declaration, then the components. */
+static void initialise_all(void)
+{
+    uint32_t deepest = 0;
+    uint32_t kind;
+    for (uint32_t i = 0; i < table->part_count; i++)
+        deepest = part_depth(i) > deepest ? part_depth(i) : deepest;
+    for (uint32_t depth = deepest + 1; depth-- > 0;) {
+        for (uint32_t i = 0; i < table->part_count; i++) {
+            if (part_depth(i) == depth)
+                part_type(i, &kind)->init(platform_part_at(i));
+        }
+    }
+    for (uint32_t i = 0; i < table->instance_count; i++)
+        platform_unit_of(i)->init(platform_component(i));
+}
+
+/* What only the units know: sizes that the tables imply. */
+static bool check_units(void)
+{
+    for (uint32_t i = 0; i < table->instance_count; i++) {
+        const struct platform_instance *p = &table->instances[i];
+        const struct unit_type *unit = platform_unit_of(i);
+        if (strcmp(unit->name, platform_string(p->type)) != 0
+            || unit->io_words_offset + p->binding_count * sizeof(uint32_t) > unit->instance_bytes
+            || (unit->store_count
+                && (p->stores > table->store_count
+                    || unit->store_count > table->store_count - p->stores))) {
+            fprintf(stderr, "heddle: platform tables: %s (%s) does not fit the compiled unit %s\n",
+                    platform_string(p->path), platform_string(p->type), unit->name);
+            return false;
+        }
+    }
+    for (uint32_t i = 0; i < table->part_count; i++) {
+        const struct unit_type *unit = platform_unit_of(table->parts[i].owner_instance);
+        uint32_t kind = part_kind(unit, i);
+        if (kind == UINT32_MAX
+            || sizeof(struct part) + table->parts[i].binding_count * sizeof(uint32_t)
+                   > unit->parts[kind]->instance_bytes) {
+            fprintf(stderr, "heddle: platform tables: part %s (%s) is not compiled into unit %s\n",
+                    platform_string(table->parts[i].path), platform_string(table->parts[i].type),
+                    unit->name);
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Units that were compiled for an arena at a fixed place. */
+static bool check_arena(void)
+{
+    for (uint32_t i = 0; i < table->unit_count; i++) {
+        uint64_t base = table->units[i]->arena;
+        if (base && base != (uint64_t)(uintptr_t)engine_base.arena) {
+            fprintf(
+                stderr,
+                "heddle: the addresses from 0x%llx on, where the simulator keeps its state, are "
+                "not free in this process; set HEDDLE_CFLAGS=-DHEDDLE_ARENA_ANYWHERE to compile "
+                "the platform without them\n",
+                (unsigned long long)base);
+            return false;
+        }
+    }
+    return true;
+}
+
+bool platform_build_threads(const struct platform_table *described, uint32_t threads)
+{
+    table = described;
+    engine_base.platform = described;
+    driver_api = NULL;
+    if (!platform_check(table) || !check_units())
+        return false;
+    arena_open();
+    if (!check_arena())
+        return false;
+    engine.clock_count = table->domain_count;
+    engine.lane_count = split_lane_count(table, threads);
+    engine.domain_count = engine.clock_count * engine.lane_count;
+    table = split_table(described, engine.lane_count);
+    engine_base.platform = table;
+    engine_base.params = table->params;
+    engine_base.port_rings = table->port_rings;
+    engine_base.incoming = table->incoming;
+    engine.tracing = 0;
+    ring_reserve();
+    instance_ids =
+        arena_at(uint32_t, arena_allocate((table->instance_count + 1) * sizeof(uint32_t)));
+    uint32_t group_count;
+    uint32_t id_count;
+    struct engine_group *groups = open_groups(&group_count, &id_count);
+    engine_groups = groups;
+    open_domains(groups, group_count);
+    open_instances(groups, group_count, id_count);
+    ring_open(table);
+    open_spaces();
+    open_parts();
+    open_stores();
+    bind_all();
+    engine_open(groups, group_count, id_count);
+    warm_open(table);
+    initialise_all();
+    mail_open(table);
+    return true;
+}
+
+bool platform_build(const struct platform_table *described)
+{
+    return platform_build_threads(described, 1);
+}

@@ -1,0 +1,188 @@
+/* Cutting a platform into lanes: which partition belongs to which, how long they may go on by
+ * themselves, and tables in which every ring between two lanes is two rings.
+ *
+ * Partition 0 (what no `partition` statement names: interconnects, the host's side) is a lane of
+ * its own. The others are dealt out to as many lanes as there are threads, one after the other, so
+ * that neighbours, which are given work first, stand in different lanes; lanes are then balanced
+ * over the threads while the simulation runs (load.c, crew.c).
+ *
+ * The tables keep their numbers: the sender's half of a split ring has the ring's number, so all
+ * statistics, traces and reports count there; the receiver's half has one behind the last, and the
+ * receiver's bindings are changed to that. Halves are control blocks; the slots are the same.
+ * Called by platform.c. */
+#include <string.h>
+
+#include "runtime/engine/bug.h"
+#include "lane.h"
+#include "runtime/link/ring.h"
+
+#define LANES_A_THREAD                                                                             \
+    1 /* besides the main lane; more balance no better, and cost up to 1 % each */
+
+__extension__ typedef unsigned __int128 wide;
+
+static struct platform_table split;
+static uint32_t lane_count;
+static uint32_t ring_count; /* of the tables */
+static uint32_t ring_total;
+static uint32_t *far_of;  /* by ring of the tables; NULL: nothing is split */
+static uint32_t *near_of; /* by number - ring_count */
+
+static uint32_t lane_of_partition(uint32_t partition, uint32_t count)
+{
+    return count == 1 || partition == 0 ? 0 : 1 + (partition - 1) % (count - 1);
+}
+
+uint32_t split_lane_of(const struct platform_table *table, uint32_t leaf)
+{
+    return lane_of_partition(table->instances[leaf].partition, lane_count);
+}
+
+uint32_t split_ring_total(void)
+{
+    return ring_total;
+}
+
+uint32_t split_far(uint32_t number)
+{
+    return far_of && number < ring_count ? far_of[number] : number;
+}
+
+uint32_t split_near(uint32_t number)
+{
+    return number < ring_count ? number : near_of[number - ring_count];
+}
+
+static uint64_t hz_of(const struct platform_table *table, uint32_t leaf)
+{
+    for (uint32_t g = 0; g < table->group_count; g++) {
+        if (leaf - table->groups[g].first < table->groups[g].count)
+            return table->domains[table->groups[g].domain].hz;
+    }
+    bug("instance %u is in no group", leaf);
+}
+
+/* What a message or a credit takes at least, in ps. Wires count cycles of the server. */
+static uint64_t least_latency(const struct platform_table *table, const struct platform_ring *r)
+{
+    if (r->link)
+        return table->links[r->link - 1].latency_ps;
+    uint64_t hz = hz_of(table, r->is_reply ? r->sender : r->receiver);
+    return (uint64_t)((wide)r->latency * 1000000000000u / hz);
+}
+
+/* Over the same link as a ring of another partition? Who is granted the link first is decided
+ * between windows, so what it carries may arrive no earlier, wherever its receiver is. */
+static bool meets_others(const struct platform_table *table, const struct platform_ring *r)
+{
+    for (uint32_t i = 0; r->link && table->links[r->link - 1].shared && i < table->ring_count; i++)
+        if (table->rings[i].link == r->link
+            && table->instances[table->rings[i].sender].partition
+                   != table->instances[r->sender].partition)
+            return true;
+    return false;
+}
+
+uint64_t split_window_ps(const struct platform_table *table)
+{
+    uint64_t window = UINT64_MAX;
+    uint64_t fastest = 1;
+    for (uint32_t i = 0; i < table->ring_count; i++) {
+        const struct platform_ring *r = &table->rings[i];
+        if (table->instances[r->sender].partition == table->instances[r->receiver].partition
+            && !meets_others(table, r))
+            continue;
+        uint64_t latency = least_latency(table, r);
+        window = latency < window ? latency : window;
+    }
+    for (uint32_t i = 0; i < table->domain_count; i++)
+        fastest = table->domains[i].hz > fastest ? table->domains[i].hz : fastest;
+    return window == UINT64_MAX || window < 2 * (1000000000000u / fastest) ? 0 : window;
+}
+
+uint32_t split_lane_count(const struct platform_table *table, uint32_t threads)
+{
+    uint32_t partitions = 0;
+    uint32_t most = ENGINE_MAX_DOMAINS / table->domain_count;
+    for (uint32_t i = 0; i < table->instance_count; i++) {
+        if (table->instances[i].partition > partitions)
+            partitions = table->instances[i].partition;
+    }
+    if (threads < 2 || partitions == 0 || !split_window_ps(table))
+        return 1;
+    uint64_t wanted = 1 + (uint64_t)threads * LANES_A_THREAD;
+    uint64_t lanes_wanted = wanted < partitions + 1u ? wanted : partitions + 1u;
+    return lanes_wanted < most ? (uint32_t)lanes_wanted : most;
+}
+
+static void *copy(const void *from, size_t count, size_t more, size_t size)
+{
+    char *to = arena_derive((count + more + 1) * size);
+    if (count)
+        memcpy(to, from, count * size);
+    return to;
+}
+
+static void split_rings(void)
+{
+    uint32_t *far = copy(NULL, 0, ring_count, sizeof *far);
+    for (uint32_t i = 0; i < ring_count; i++) {
+        bool two = split_lane_of(&split, split.rings[i].sender)
+                   != split_lane_of(&split, split.rings[i].receiver);
+        far[i] = two ? ring_total++ : i;
+    }
+    struct platform_ring *rings =
+        copy(split.rings, ring_count, ring_total - ring_count, sizeof *rings);
+    near_of = copy(NULL, 0, ring_total - ring_count, sizeof *near_of);
+    for (uint32_t i = 0; i < ring_count; i++) {
+        if (far[i] == i)
+            continue;
+        rings[far[i]] = rings[i];
+        near_of[far[i] - ring_count] = i;
+    }
+    split.rings = rings;
+    far_of = far;
+}
+
+/* The number by which instance `leaf` knows ring `number`. */
+static uint32_t number_for(uint32_t leaf, uint32_t number)
+{
+    return number != RING_NONE && split.rings[number].receiver == leaf ? far_of[number] : number;
+}
+
+static void rebind(uint32_t leaf, uint32_t *bindings, uint32_t *port_rings, uint32_t *incoming)
+{
+    const struct platform_instance *p = &split.instances[leaf];
+    for (uint32_t w = p->bindings; w < p->bindings + p->binding_count; w++) {
+        if (split.binding_kinds[w] == BIND_RING)
+            bindings[w] = number_for(leaf, bindings[w]);
+        if (split.binding_kinds[w] != BIND_FIRST_RING)
+            continue;
+        for (uint32_t i = 0; i < 2 * bindings[w - 1]; i++)
+            port_rings[2 * bindings[w] + i] = number_for(leaf, port_rings[2 * bindings[w] + i]);
+    }
+    for (uint32_t i = p->incoming; i < p->incoming + p->incoming_count; i++)
+        incoming[i] = number_for(leaf, incoming[i]);
+}
+
+const struct platform_table *split_table(const struct platform_table *table, uint32_t lanes_made)
+{
+    lane_count = lanes_made;
+    ring_count = table->ring_count;
+    ring_total = table->ring_count;
+    far_of = NULL;
+    near_of = NULL;
+    if (lanes_made == 1)
+        return table;
+    split = *table;
+    split_rings();
+    uint32_t *bindings = copy(table->bindings, table->binding_words, 0, sizeof *bindings);
+    uint32_t *port_rings = copy(table->port_rings, table->port_ring_words, 0, sizeof *port_rings);
+    uint32_t *incoming = copy(table->incoming, table->incoming_count, 0, sizeof *incoming);
+    for (uint32_t i = 0; i < table->instance_count; i++)
+        rebind(i, bindings, port_rings, incoming);
+    split.bindings = bindings;
+    split.port_rings = port_rings;
+    split.incoming = incoming;
+    return &split;
+}

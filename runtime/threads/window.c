@@ -1,0 +1,439 @@
+/* The run: windows, in which lanes go on by themselves, and what is decided between them.
+ *
+ * What one partition does can be noticed by another only after the latency of a connection between
+ * them. The least of these latencies is the window: time is cut into windows of that length,
+ * counted from zero, so that they do not depend on the number of lanes. In a window each lane runs
+ * all its edges; what it sends to another lane arrives in a later window and is delivered when that
+ * begins.
+ *
+ *     leader:  plan | run lane 0 ........ | wait | settle, decide, plan | run lane 0 ...
+ *     worker:       | run lane 1 .... wait       |                      | run lane 1 ...
+ *
+ * Everything that concerns all lanes happens between windows, in the leader, which is the thread
+ * that called engine_run(): the run ends (stop, failure, idle, deadlock, stall, limits), statistics
+ * of kernels are taken, stores are written (engine_at_window_end). A run with one lane goes through
+ * its windows without stopping at their ends, but whatever asks for the end of the window gets the
+ * same one, so all numbers are the same. A platform without partitions has no window; its windows
+ * are as short as a step.
+ *
+ * Invariant between windows: every lane has run all its edges before the end of the window, and
+ * nothing else; what is under way between lanes arrives no earlier. */
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "runtime/engine/bug.h"
+#include "runtime/observe/hang.h"
+#include "lane.h"
+#include "runtime/link/wire.h"
+
+#define DEFAULT_STALL_LIMIT 10000000u
+#define CHECK_CYCLES        16384u /* between looks at stalls and the progress line */
+#define PROGRESS_SECONDS    0.25
+#define MAX_DEFERRED        64
+
+struct deferred {
+    struct component *component;
+    void (*work)(struct component *c);
+};
+
+static struct engine_limits limits;
+static uint64_t window_ps; /* 0: none */
+static uint64_t limit_ps;
+static uint64_t pause_ps; /* one lane only */
+static uint64_t end_ps;   /* of the present window */
+static uint64_t until_ps; /* lanes run their edges before that: end_ps or the limit */
+static uint32_t fastest;  /* clock */
+static struct lane *solo; /* runs through the ends of windows, since no other has anything to do */
+static bool running;
+static bool stop;                                        /* set in ticks, read between windows */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
+static struct deferred deferred[MAX_DEFERRED];
+static uint32_t deferred_count;
+static uint64_t failed_ps;
+static uint32_t failed_leaf;
+static char failure[512];
+
+static struct {
+    uint64_t next_ps;     /* time of the next look */
+    uint64_t interval_ps; /* a multiple of the window */
+    uint64_t messages;
+    uint64_t instructions;
+    uint64_t still; /* looks since something was last seen to have moved */
+    uint64_t most;  /* as many are a stall */
+    double shown;   /* progress line: wall clock of the last drawing */
+    bool drawn;
+} watch;
+
+/* ---- the ends of windows ---- */
+
+static uint64_t window_start(uint64_t time)
+{
+    return window_ps ? time / window_ps * window_ps : time;
+}
+
+static uint64_t window_end(uint64_t time)
+{
+    return window_start(time) + (window_ps ? window_ps : 1);
+}
+
+void window_ask_end(void)
+{
+    struct lane *l = solo;
+    if (!l)
+        return;
+    uint64_t end = window_end(l->now_ps);
+    if (end < l->until_ps)
+        l->until_ps = end;
+}
+
+void engine_stop(void)
+{
+    __atomic_store_n(&stop, true, __ATOMIC_RELAXED);
+    window_ask_end();
+}
+
+void engine_fail(const struct component *c, const char *format, ...)
+{
+    uint64_t now = lane_now(c->domain);
+    engine_stop();
+    pthread_mutex_lock(&lock);
+    if (!failure[0] || now < failed_ps || (now == failed_ps && c->leaf < failed_leaf)) {
+        va_list arguments;
+        va_start(arguments, format);
+        vsnprintf(failure, sizeof failure, format, arguments);
+        va_end(arguments);
+        failed_ps = now;
+        failed_leaf = c->leaf;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
+const char *engine_failure(void)
+{
+    return failure[0] ? failure : NULL;
+}
+
+void engine_clear_failure(void)
+{
+    failure[0] = '\0';
+}
+
+void engine_at_window_end(struct component *c, void (*work)(struct component *c))
+{
+    pthread_mutex_lock(&lock);
+    uint32_t i = 0;
+    while (i < deferred_count && deferred[i].component != c)
+        i++;
+    if (i == MAX_DEFERRED)
+        bug("more than %u components want to write at the end of a window", MAX_DEFERRED);
+    deferred[i] = (struct deferred){c, work};
+    deferred_count += i == deferred_count;
+    pthread_mutex_unlock(&lock);
+    window_ask_end();
+}
+
+static int by_leaf(const void *a, const void *b)
+{
+    uint32_t x = ((const struct deferred *)a)->component->leaf;
+    uint32_t y = ((const struct deferred *)b)->component->leaf;
+    return x < y ? -1 : x > y;
+}
+
+/* Between windows: what was left for their end. */
+static void do_deferred(uint64_t end)
+{
+    qsort(deferred, deferred_count, sizeof *deferred, by_leaf);
+    for (uint32_t i = 0; i < deferred_count; i++) {
+        struct component *c = deferred[i].component;
+        deferred[i].work(c);
+        uint64_t cycle = engine_cycle_at(c->domain, end);
+        uint64_t least = component_now(c) + 1;
+        engine_wake_later(c->id, cycle > least ? cycle : least);
+        lane_find_awake(component_lane(c));
+        lane_plan(component_lane(c));
+    }
+    deferred_count = 0;
+}
+
+/* ---- limits and progress ---- */
+
+static double seconds(clockid_t clock)
+{
+    struct timespec t;
+    clock_gettime(clock, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void draw_progress(uint64_t time_ps)
+{
+    double now = seconds(CLOCK_MONOTONIC);
+    if (now - watch.shown < PROGRESS_SECONDS)
+        return;
+    watch.shown = now;
+    watch.drawn = true;
+    fprintf(stderr, "\r\033[K%llu.%03llu us simulated, %llu wavefront instructions, %.0f KIPS",
+            (unsigned long long)(time_ps / 1000000), (unsigned long long)(time_ps / 1000 % 1000),
+            (unsigned long long)engine_instructions(),
+            (double)engine_instructions() / 1000.0 / (seconds(CLOCK_PROCESS_CPUTIME_ID) + 1e-9));
+}
+
+static void erase_progress(void)
+{
+    if (watch.drawn)
+        fputs("\r\033[K", stderr);
+    watch.drawn = false;
+}
+
+/* Looks are made before the first step at or after multiples of the interval, whatever the number
+ * of lanes; time in which everybody sleeps is jumped over and does not count. true: nothing has
+ * moved for too long. */
+static bool check_stall(uint64_t start_ps)
+{
+    uint64_t messages = engine_messages();
+    uint64_t instructions = engine_instructions();
+    if (limits.progress)
+        draw_progress(start_ps);
+    watch.still++;
+    if (messages != watch.messages || instructions != watch.instructions) {
+        watch.messages = messages;
+        watch.instructions = instructions;
+        watch.still = 0;
+    }
+    watch.next_ps = start_ps / watch.interval_ps * watch.interval_ps + watch.interval_ps;
+    return watch.still >= watch.most;
+}
+
+static void start_watch(void)
+{
+    uint64_t quarter = limits.stall_limit / 4 + 1;
+    uint64_t cycles = quarter < CHECK_CYCLES ? quarter : CHECK_CYCLES;
+    uint64_t unit = window_ps ? window_ps : 1;
+    watch.interval_ps = (engine_time_of(fastest, cycles) + unit) / unit * unit;
+    watch.next_ps = engine.time_ps / watch.interval_ps * watch.interval_ps + watch.interval_ps;
+    watch.most = (limits.stall_limit + cycles - 1) / cycles + 1;
+    watch.still = 0;
+}
+
+/* ---- windows ---- */
+
+static uint64_t next_of_lanes(bool *live)
+{
+    uint64_t next = wire_mixed_next();
+    *live = next != ENGINE_NEVER;
+    for (uint32_t i = 0; i < engine.lane_count; i++) {
+        *live |= lanes[i].live;
+        next = lanes[i].next_ps < next ? lanes[i].next_ps : next;
+    }
+    return next;
+}
+
+/* What the lanes do next. With nothing but mail to go by, the mail is delivered to find out. */
+static uint64_t next_step(bool *live)
+{
+    uint64_t next = next_of_lanes(live);
+    if (engine.lane_count == 1 || !mail_is_pending())
+        return next;
+    if (*live && next < end_ps + window_ps)
+        return end_ps;
+    mail_deliver_all(end_ps);
+    for (uint32_t i = 0; i < engine.lane_count; i++)
+        lane_plan(i);
+    return next_of_lanes(live);
+}
+
+static uint64_t instructions_of(uint32_t lane)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = lane * engine.clock_count; i < (lane + 1) * engine.clock_count; i++)
+        sum += engine.domains[i].instructions;
+    return sum;
+}
+
+static void run_window(uint32_t lane)
+{
+    struct lane *l = &lanes[lane];
+    l->ticks = 0;
+    l->instructions = 0;
+    l->until_ps = until_ps;
+    if (mail_deliver(lane, window_start(end_ps - 1)))
+        lane_plan(lane);
+    l->counted = load_counts();
+    if (!l->counted) {
+        lane_run(lane);
+        return;
+    }
+    uint64_t before = instructions_of(lane);
+    lane_run(lane);
+    l->instructions = instructions_of(lane) - before;
+}
+
+/* The lanes that have something to do in the window; the others sleep through it. */
+static uint64_t find_due(void)
+{
+    uint64_t due = 0;
+    for (uint32_t i = 0; i < engine.lane_count; i++)
+        due |= (uint64_t)(lanes[i].next_ps < end_ps || mail_is_due(i)) << i;
+    return due;
+}
+
+/* The end of time that may be run without looking at the watch, a pause or the limit. */
+static uint64_t free_until(void)
+{
+    uint64_t last_ps = pause_ps < limit_ps ? pause_ps : limit_ps;
+    return watch.next_ps <= last_ps ? watch.next_ps : last_ps + 1;
+}
+
+/* One lane alone has something to do: until the window in which another has, it runs on like the
+ * only one, through the ends of windows, unless it sends something or asks for an end. */
+static void run_solo(uint32_t lane)
+{
+    bool live;
+    uint64_t own = lanes[lane].next_ps;
+    lanes[lane].next_ps = ENGINE_NEVER;
+    uint64_t others = next_of_lanes(&live);
+    lanes[lane].next_ps = own;
+    until_ps = free_until();
+    if (others != ENGINE_NEVER && window_start(others) < until_ps)
+        until_ps = window_start(others);
+    solo = &lanes[lane];
+    run_window(lane);
+    solo = NULL;
+    uint64_t last = window_end(lanes[lane].now_ps); /* it may have found nothing to do */
+    end_ps = last > end_ps ? last : end_ps;
+}
+
+/* Runs all lanes through the window in which `time` lies; a single one goes on until somebody asks
+ * for the end of a window. */
+static void run_lanes(uint64_t time)
+{
+    if (engine.lane_count == 1) {
+        struct lane *l = &lanes[0];
+        l->until_ps = free_until();
+        lane_run(0);
+        end_ps = window_end(l->now_ps);
+        return;
+    }
+    end_ps = window_end(time);
+    until_ps = end_ps <= limit_ps ? end_ps : limit_ps + 1;
+    mail_turn();
+    uint64_t due = find_due();
+    uint32_t threads = load_begin(due);
+    if (due && !(due & (due - 1)) && wire_mixed_next() >= end_ps)
+        run_solo((uint32_t)__builtin_ctzll(due));
+    else
+        crew_run(run_window, due, threads);
+    if (load_counts())
+        load_count(due);
+}
+
+static void settle(void)
+{
+    ring_settle_mixed();
+    wire_settle_mixed(end_ps <= limit_ps ? end_ps : limit_ps + 1);
+    kernel_settle();
+    trace_settle();
+    if (deferred_count)
+        do_deferred(end_ps);
+}
+
+static enum engine_result loop(void)
+{
+    for (;;) {
+        bool live;
+        uint64_t time = next_step(&live);
+        if (!live)
+            return hang_outstanding() ? ENGINE_DEADLOCK : ENGINE_IDLE;
+        if (time > limit_ps)
+            return ENGINE_LIMIT;
+        if (time > pause_ps)
+            return ENGINE_PAUSED;
+        if (window_start(time) >= watch.next_ps && check_stall(window_start(time)))
+            return ENGINE_STALL;
+        run_lanes(time);
+        settle();
+        if (engine_unlikely(__atomic_load_n(&stop, __ATOMIC_RELAXED)))
+            return failure[0] ? ENGINE_FAILED : ENGINE_STOPPED;
+    }
+}
+
+/* All clocks to the end of the last window in which something happened. */
+static void move_clocks(enum engine_result result)
+{
+    uint64_t last = 0;
+    for (uint32_t i = 0; i < engine.lane_count; i++)
+        last = lanes[i].now_ps > last ? lanes[i].now_ps : last;
+    if (window_ps && result != ENGINE_PAUSED) {
+        uint64_t end = window_end(last);
+        end = end <= limit_ps ? end : limit_ps + 1;
+        for (uint32_t i = 0; i < engine.lane_count; i++)
+            lane_move_clocks(i, end);
+        last = engine_time_of(fastest, engine_cycle_at(fastest, end) - 1);
+    }
+    engine.time_ps = result == ENGINE_LIMIT  ? limit_ps
+                     : last > engine.time_ps ? last
+                                             : engine.time_ps;
+}
+
+enum engine_result engine_run(void)
+{
+    static const enum hang_reason reasons[] = {[ENGINE_DEADLOCK] = HANG_DEADLOCK,
+                                               [ENGINE_STALL] = HANG_STALL,
+                                               [ENGINE_LIMIT] = HANG_LIMIT};
+    if (running)
+        bug("engine_run() entered twice");
+    running = true;
+    stop = false;
+    start_watch();
+    wire_find();
+    for (uint32_t i = 0; i < engine.lane_count; i++) {
+        lane_find_awake(i);
+        lane_plan(i);
+    }
+    enum engine_result result = loop();
+    if (engine.lane_count > 1)
+        mail_deliver_all(end_ps <= limit_ps ? end_ps : limit_ps + 1);
+    move_clocks(result);
+    erase_progress();
+    if (result == ENGINE_DEADLOCK || result == ENGINE_STALL || result == ENGINE_LIMIT)
+        hang_explain(reasons[result]);
+    running = false;
+    return result;
+}
+
+/* ---- start ---- */
+
+void engine_pause_at(uint64_t time_ps)
+{
+    pause_ps = time_ps;
+}
+
+void engine_set_limits(const struct engine_limits *chosen)
+{
+    limits = *chosen;
+    if (!limits.stall_limit)
+        limits.stall_limit = DEFAULT_STALL_LIMIT;
+    window_ps = limits.windowless ? 0 : split_window_ps(engine_base.platform);
+    engine_pause_at(ENGINE_NEVER);
+    engine_set_order(limits.tick_order, limits.seed, limits.tick_all);
+    limit_ps = limits.max_cycles ? engine_time_of(fastest, limits.max_cycles) : ENGINE_NEVER - 1;
+}
+
+void window_open(void)
+{
+    failure[0] = '\0';
+    running = false;
+    solo = engine.lane_count == 1 ? &lanes[0] : NULL;
+    deferred_count = 0;
+    fastest = 0;
+    engine.time_ps = 0;
+    for (uint32_t i = 0; i < engine.clock_count; i++) {
+        if (engine.domains[i].hz > engine.domains[fastest].hz)
+            fastest = i;
+    }
+    watch.messages = 0;
+    watch.instructions = 0;
+    engine_set_limits(&(struct engine_limits){0});
+}

@@ -1,0 +1,99 @@
+/* Generated code compiles without a warning, with gcc and with clang, and does what the description
+ * says: the fixture platform runs to its end and gives the same statistics in every kind of build.
+ */
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tests/codegen/support.h"
+
+#define WARNINGS "-std=c17 -fsyntax-only -Wall -Wextra -Wshadow -Wwrite-strings -Wcast-qual -Werror"
+
+static void compile_all(const char *compiler, const char *option)
+{
+    char *folder = support_folder();
+    struct support_result which = support_run("command -v %s", compiler);
+    if (which.status != 0) {
+        cr_log_warn("%s is not installed: generated code is not checked with it", compiler);
+        support_release(&which);
+        support_remove(folder);
+        cr_skip_test("no compiler");
+    }
+    struct support_result gen =
+        support_run("\"$HEDDLE\" gen \"$FIXTURE/weave.heddle\" %s -o '%s'", option, folder);
+    cr_assert_eq(gen.status, 0, "%s", gen.errors);
+    struct support_result cc =
+        support_run("cd '%s' && for f in *.c; do %s " WARNINGS
+                    " -iquote . -iquote \"$FIXTURE\" -iquote \"$SOURCE_ROOT\" $f || exit 1; done",
+                    folder, compiler);
+    cr_expect_eq(cc.status, 0, "%s", cc.errors);
+    struct support_result headers =
+        support_run("cd '%s' && for h in *.gen.h; do echo \"#include \\\"$h\\\"\" | %s " WARNINGS
+                    " -Wno-unused-function -iquote . -iquote \"$FIXTURE\" -iquote \"$SOURCE_ROOT\" "
+                    "-x c - || exit 1; done",
+                    folder, compiler);
+    cr_expect_eq(headers.status, 0, "%s", headers.errors);
+    support_release(&which);
+    support_release(&gen);
+    support_release(&cc);
+    support_release(&headers);
+    support_remove(folder);
+}
+
+Test(generated, specialised_code_is_clean_with_gcc)
+{
+    compile_all("gcc", "");
+}
+
+Test(generated, generic_code_is_clean_with_gcc)
+{
+    compile_all("gcc", "--generic");
+}
+
+Test(generated, specialised_code_is_clean_with_clang)
+{
+    compile_all("clang-15", "");
+}
+
+Test(generated, generic_code_is_clean_with_clang)
+{
+    compile_all("clang-15", "--generic");
+}
+
+static char *statistics(const char *folder, const char *options)
+{
+    struct support_result run = support_run(
+        "HEDDLE_CACHE='%s/cache' \"$HEDDLE\" run \"$FIXTURE/weave.heddle\" %s --stats '%s/s.json' "
+        "--stats-no-host",
+        folder, options, folder);
+    cr_assert_eq(run.status, 0, "%s:\n%s%s", options, run.output, run.errors);
+    support_release(&run);
+    char *path = support_text("%s/s.json", folder);
+    char *text = support_read(path, NULL);
+    cr_assert_not_null(text);
+    free(path);
+    return text;
+}
+
+Test(generated, the_fixture_runs_and_every_build_gives_the_same_statistics)
+{
+    static const char *const variants[] = {"--generic", "--tick-order descending",
+                                           "--tick-order random:5", "--tick-all",
+                                           "--generic --tick-order descending"};
+    char *folder = support_folder();
+    char *reference = statistics(folder, "");
+    cr_expect(strstr(reference, "\"sent\": 10"), "%s", reference);
+    for (size_t i = 0; i < sizeof variants / sizeof variants[0]; i++) {
+        char *other = statistics(folder, variants[i]);
+        cr_expect_str_eq(other, reference, "%s", variants[i]);
+        free(other);
+    }
+    char *longer = statistics(folder, "--generic --set lines=20 --set producers=3");
+    char *same = statistics(folder, "--set lines=20 --set producers=3");
+    cr_expect_str_eq(longer, same);
+    cr_expect_str_neq(longer, reference);
+    free(longer);
+    free(same);
+    free(reference);
+    support_remove(folder);
+}

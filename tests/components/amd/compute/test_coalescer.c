@@ -1,0 +1,199 @@
+/* The coalescer against a byte-by-byte model: every byte of every lane in exactly one line, and data that arrives. */
+#include "components/amd/execute/coalescer.h"
+
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <stdlib.h>
+
+enum pattern { LINEAR, STRIDE_LINE, SAME, REVERSED, MISALIGNED, SCATTERED, SWIZZLED };
+
+struct coalescer_case {
+    char name[40];
+    enum pattern pattern;
+    uint8_t bytes;
+    uint64_t mask;
+    unsigned lines; /* expected; 0: not stated */
+};
+
+static struct coalescer_case cases[] = {
+    {"dwords, all lanes", LINEAR, 4, UINT64_MAX, 4},
+    {"dwords, one lane", LINEAR, 4, 1ull << 17, 1},
+    {"dwords, every second quarter", LINEAR, 4, 0xffff0000ffff0000, 2},
+    {"bytes", LINEAR, 1, UINT64_MAX, 1},
+    {"dwordx2", LINEAR, 8, UINT64_MAX, 8},
+    {"dwordx4", LINEAR, 16, UINT64_MAX, 16},
+    {"one line a lane", STRIDE_LINE, 4, UINT64_MAX, 64},
+    {"all lanes at one address", SAME, 4, UINT64_MAX, 1},
+    {"reversed, every third lane", REVERSED, 4, 0x9249249249249249, 4},
+    {"reversed", REVERSED, 4, UINT64_MAX, 4},
+    {"two bytes off", MISALIGNED, 4, UINT64_MAX, 5},
+    {"dwordx4 across lines", MISALIGNED, 16, UINT64_MAX, 17},
+    {"scattered dwords", SCATTERED, 4, 0x5555aaaaf0f00f0f, 0},
+    {"scattered dwordx4", SCATTERED, 16, UINT64_MAX, 0},
+    {"scratch dwordx4", SWIZZLED, 16, UINT64_MAX, 16},
+    {"scratch dwordx2, some lanes", SWIZZLED, 8, 0x00000000ffffffff, 4},
+};
+
+ParameterizedTestParameters(coalescer, moves_every_byte_once)
+{
+    return cr_make_param_array(struct coalescer_case, cases, sizeof cases / sizeof cases[0]);
+}
+
+enum { SPACE = 1 << 16, BASE = 0x10000 };
+
+static void fill(struct isa_memory *m, const struct coalescer_case *c)
+{
+    memset(m, 0, sizeof *m);
+    m->bytes = c->bytes;
+    m->mask = c->mask;
+    srand(7);
+    for (unsigned lane = 0; lane < 64; lane++) {
+        uint64_t offset = 0;
+        switch (c->pattern) {
+        case LINEAR: offset = (uint64_t)lane * c->bytes; break;
+        case STRIDE_LINE: offset = (uint64_t)lane * 64; break;
+        case SAME: offset = 12; break;
+        case REVERSED: offset = (uint64_t)(63 - lane) * c->bytes; break;
+        case MISALIGNED: offset = 2 + (uint64_t)lane * c->bytes; break;
+        case SCATTERED: offset = (uint64_t)(rand() % (SPACE - 64)); break;
+        case SWIZZLED: offset = (uint64_t)lane * 4; break;
+        }
+        m->address[lane] = BASE + offset;
+    }
+    if (c->pattern == SWIZZLED) {
+        m->swizzle_mask = UINT64_MAX;
+        m->dword_stride = 256;
+    }
+}
+
+/* Address of byte `i` of the lane, by the definition of struct isa_memory. */
+static uint64_t byte_address(const struct isa_memory *m, unsigned lane, unsigned i)
+{
+    if (m->swizzle_mask >> lane & 1 && m->bytes > 4)
+        return m->address[lane] + (uint64_t)(i / 4) * m->dword_stride + i % 4;
+    return m->address[lane] + i;
+}
+
+ParameterizedTest(struct coalescer_case *c, coalescer, moves_every_byte_once)
+{
+    static uint8_t memory[SPACE], written[SPACE], expected[SPACE];
+    struct coalesced_line lines[COALESCER_MAX_LINES];
+    struct isa_memory m;
+    uint8_t stage[64 * 16] = {0};
+    fill(&m, c);
+    for (unsigned i = 0; i < SPACE; i++)
+        memory[i] = (uint8_t)(i * 31 + i / 256);
+    uint64_t base = 0;
+    bool linear = coalescer_is_linear(&m, &base);
+    bool simple = !linear && coalescer_stays_in_lines(&m);
+    unsigned count = linear   ? coalescer_linear_lines(&m, base, lines)
+                     : simple ? coalescer_simple_lines(&m, lines)
+                              : coalescer_lines(&m, lines);
+    uint8_t offset[64];
+    for (unsigned lane = 0; lane < 64; lane++)
+        offset[lane] = m.address[lane] % 64;
+    if (c->pattern == LINEAR)
+        cr_assert(linear, "%s: not recognised as linear", c->name);
+    if (c->lines)
+        cr_assert_eq(count, c->lines, "%s: %u lines instead of %u", c->name, count, c->lines);
+    for (unsigned i = 0; i < count; i++) {
+        cr_assert_eq(lines[i].address % 64, 0);
+        cr_assert_eq(lines[i].lanes & ~c->mask, 0, "%s: a lane that is not active", c->name);
+        for (unsigned k = 0; k < i; k++)
+            cr_assert_neq(lines[i].address, lines[k].address, "%s: a line twice", c->name);
+        if (linear)
+            coalescer_linear_from_line(&m, base, lines[i].address, memory + (lines[i].address - BASE), stage);
+        else if (simple && m.bytes == 4)
+            coalescer_dwords_from_line(offset, lines[i].lanes, memory + (lines[i].address - BASE), stage);
+        else
+            coalescer_from_line(&m, lines[i], memory + (lines[i].address - BASE), stage);
+    }
+    for (unsigned lane = 0; lane < 64; lane++) {
+        for (unsigned i = 0; c->mask >> lane & 1 && i < c->bytes; i++)
+            cr_assert_eq(stage[lane * c->bytes + i], memory[byte_address(&m, lane, i) - BASE],
+                         "%s: lane %u byte %u", c->name, lane, i);
+    }
+    for (unsigned i = 0; i < sizeof stage; i++)
+        stage[i] = (uint8_t)(i * 7 + 1);
+    memset(written, 0, sizeof written);
+    memset(expected, 0, sizeof expected);
+    for (unsigned i = 0; i < count; i++) {
+        uint8_t line[64];
+        uint64_t mask = linear && c->mask == UINT64_MAX
+                            ? coalescer_linear_to_line(&m, base, lines[i].address, stage, line)
+                            : coalescer_to_line(&m, lines[i], stage, line);
+        for (unsigned b = 0; b < 64; b++) {
+            if (mask >> b & 1)
+                written[lines[i].address - BASE + b] = line[b];
+        }
+    }
+    for (unsigned lane = 0; lane < 64; lane++) {
+        for (unsigned i = 0; c->mask >> lane & 1 && i < c->bytes; i++)
+            expected[byte_address(&m, lane, i) - BASE] = stage[lane * c->bytes + i];
+    }
+    cr_assert_arr_eq(written, expected, SPACE, "%s: stored bytes", c->name);
+}
+
+Test(coalescer, ways_to_find_lines_agree)
+{
+    struct coalesced_line simple[COALESCER_MAX_LINES], general[COALESCER_MAX_LINES];
+    srand(5);
+    for (unsigned round = 0; round < 2000; round++) {
+        struct isa_memory m = {.bytes = 4, .mask = ((uint64_t)rand() << 40) ^ ((uint64_t)rand() << 20) ^ (uint64_t)rand()};
+        for (unsigned lane = 0; lane < 64; lane++)
+            m.address[lane] = 0x10000 + (uint64_t)(rand() % (1 << (round % 12))) * 4;
+        cr_assert(coalescer_stays_in_lines(&m));
+        unsigned count = coalescer_simple_lines(&m, simple);
+        cr_assert_eq(count, coalescer_lines(&m, general));
+        cr_assert_arr_eq(simple, general, count * sizeof simple[0]);
+    }
+}
+
+Test(coalescer, atomics_never_share_an_address_in_one_message)
+{
+    struct coalesced_line lines[64];
+    struct isa_memory m = {.kind = ISA_MEMORY_ATOMIC, .bytes = 4, .mask = UINT64_MAX};
+    uint64_t seen = 0;
+    for (unsigned lane = 0; lane < 64; lane++)
+        m.address[lane] = 0x1000 + (lane % 20) * 4; /* 20 addresses in 2 lines, up to 4 lanes each */
+    unsigned count = coalescer_atomics(&m, lines);
+    cr_assert_eq(count, 4 + 3); /* addresses 0 to 3 have four lanes each, 16 to 19 in the second line three */
+    for (unsigned i = 0; i < count; i++) {
+        uint64_t taken = 0;
+        for (unsigned lane = 0; lane < 64; lane++) {
+            if (!(lines[i].lanes >> lane & 1))
+                continue;
+            uint64_t bit = 1ull << (m.address[lane] - lines[i].address);
+            cr_assert_eq(m.address[lane] & ~63ull, lines[i].address);
+            cr_assert_eq(taken & bit, 0, "message %u has an address twice", i);
+            taken |= bit;
+        }
+        cr_assert_eq(seen & lines[i].lanes, 0, "a lane in two messages");
+        seen |= lines[i].lanes;
+    }
+    cr_assert_eq(seen, UINT64_MAX);
+}
+
+Test(coalescer, one_address_for_all_lanes_is_one_message_a_lane)
+{
+    struct coalesced_line lines[64];
+    struct isa_memory m = {.kind = ISA_MEMORY_ATOMIC, .bytes = 8, .mask = UINT64_MAX};
+    for (unsigned lane = 0; lane < 64; lane++)
+        m.address[lane] = 0x2008;
+    cr_assert_eq(coalescer_atomics(&m, lines), 64);
+}
+
+Test(coalescer, highest_lane_wins_a_store_to_one_address)
+{
+    struct coalesced_line lines[COALESCER_MAX_LINES];
+    struct isa_memory m = {.kind = ISA_MEMORY_STORE, .bytes = 4, .mask = 0xff};
+    uint32_t stage[64];
+    uint8_t line[64];
+    for (unsigned lane = 0; lane < 64; lane++) {
+        m.address[lane] = 0x1008;
+        stage[lane] = lane;
+    }
+    cr_assert_eq(coalescer_lines(&m, lines), 1);
+    cr_assert_eq(coalescer_to_line(&m, lines[0], (const uint8_t *)stage, line), 0xf00);
+    cr_assert_eq(line[8], 7);
+}

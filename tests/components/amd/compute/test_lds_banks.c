@@ -1,0 +1,57 @@
+/* Cycles of LDS accesses in known patterns. */
+#include "components/amd/compute_unit/lds_banks.h"
+
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+
+struct lds_case {
+    char name[48];
+    unsigned stride, repeat; /* lane l at (l / repeat) * stride bytes */
+    unsigned dwords;
+    uint64_t active;
+    unsigned cycles, conflicts;
+};
+
+static struct lds_case cases[] = {
+    {"dwords in a row", 4, 1, 1, UINT64_MAX, 2, 0},
+    {"dwords in a row, half the lanes", 4, 1, 1, 0xffffffff, 1, 0},
+    {"dwords in a row, one lane", 4, 1, 1, 1ull << 40, 1, 0},
+    {"no lane", 4, 1, 1, 0, 1, 0},
+    {"every second dword", 8, 1, 1, UINT64_MAX, 4, 2},
+    {"every 33rd dword", 132, 1, 1, UINT64_MAX, 2, 0},
+    {"every 32nd dword", 128, 1, 1, UINT64_MAX, 64, 62},
+    {"every 16th dword", 64, 1, 1, UINT64_MAX, 32, 30},
+    {"all lanes at one dword", 0, 1, 1, UINT64_MAX, 2, 0},
+    {"16 lanes at a dword, rows of a tile", 64, 16, 1, UINT64_MAX, 2, 0},
+    {"pairs in one bank", 128, 32, 1, UINT64_MAX, 2, 0},
+    {"bytes in a row", 1, 1, 1, UINT64_MAX, 2, 0},
+    {"dwordx2 in a row", 8, 1, 2, UINT64_MAX, 4, 0},
+    {"dwordx4 in a row", 16, 1, 4, UINT64_MAX, 8, 0},
+    {"dwordx2, every second", 16, 1, 2, UINT64_MAX, 8, 4},
+};
+
+ParameterizedTestParameters(lds_banks, patterns)
+{
+    return cr_make_param_array(struct lds_case, cases, sizeof cases / sizeof cases[0]);
+}
+
+ParameterizedTest(struct lds_case *c, lds_banks, patterns)
+{
+    uint32_t address[64];
+    unsigned conflicts;
+    for (unsigned lane = 0; lane < 64; lane++)
+        address[lane] = 256 + lane / c->repeat * c->stride;
+    unsigned cycles = lds_cycles(address, c->active, c->dwords, &conflicts);
+    cr_assert_eq(cycles, c->cycles, "%s: %u cycles instead of %u", c->name, cycles, c->cycles);
+    cr_assert_eq(conflicts, c->conflicts, "%s: %u conflicts instead of %u", c->name, conflicts, c->conflicts);
+}
+
+Test(lds_banks, alternating_addresses_in_one_bank_are_two_cycles_a_group)
+{
+    uint32_t address[64];
+    unsigned conflicts;
+    for (unsigned lane = 0; lane < 64; lane++)
+        address[lane] = lane % 2 * 128;
+    cr_assert_eq(lds_cycles(address, UINT64_MAX, 1, &conflicts), 4);
+    cr_assert_eq(conflicts, 2);
+}

@@ -1,0 +1,221 @@
+/* The functional executor on kernels of a few instructions: order of work-groups, barriers, memory
+ * whose pages are scattered, faults, limits. Whole programs run in tests/system. */
+#include <criterion/criterion.h>
+
+#include "components/amd/functional/functional.h"
+#include "components/amd/functional/window.h"
+#include "runtime/state/memory.h"
+#include "runtime/engine/setup.h"
+
+enum { PAGE = 4096, DATA_PAGES = 3 };
+#define CODE           ((uint64_t)0x20 << 40)
+#define DATA           (CODE + 16 * PAGE)
+#define FIRST_PHYSICAL ((uint64_t)1 << 20)
+
+/* Words as printed by llvm-mc 19 for gfx803. Work-group 0 waits until work-group 1 has written. */
+static const uint32_t handshake[] = {
+    0xbf078002,             /* s_cmp_lg_u32 s2, 0 */
+    0xbf850006,             /* s_cbranch_scc1 setter */
+    0xc00200c0, 0x00000000, /* loop: s_load_dword s3, s[0:1], 0x0 */
+    0xbf8c007f,             /* s_waitcnt lgkmcnt(0) */
+    0xbf068003,             /* s_cmp_eq_u32 s3, 0 */
+    0xbf85fffb,             /* s_cbranch_scc1 loop */
+    0xbf810000,             /* s_endpgm */
+    0xbe840081,             /* setter: s_mov_b32 s4, 1 */
+    0xc0420100, 0x00000000, /* s_store_dword s4, s[0:1], 0x0 */
+    0xbf810000,             /* s_endpgm */
+};
+
+/* data[i] = i; barrier; data[i] += 7. */
+static const uint32_t store_and_add[] = {
+    0x24020082,             /* v_lshlrev_b32 v1, 2, v0 */
+    0x7e040201,             /* v_mov_b32 v2, s1 */
+    0x32020200,             /* v_add_u32 v1, vcc, s0, v1 */
+    0x38040480,             /* v_addc_u32 v2, vcc, 0, v2, vcc */
+    0xdc700000, 0x00000001, /* flat_store_dword v[1:2], v0 */
+    0xbf8c0f70,             /* s_waitcnt vmcnt(0) */
+    0xbf8a0000,             /* s_barrier */
+    0xdc500000, 0x03000001, /* flat_load_dword v3, v[1:2] */
+    0xbf8c0070,             /* s_waitcnt vmcnt(0) lgkmcnt(0) */
+    0x32060687,             /* v_add_u32 v3, vcc, 7, v3 */
+    0xdc700000, 0x00000301, /* flat_store_dword v[1:2], v3 */
+    0xbf810000,             /* s_endpgm */
+};
+enum { STORE_AND_ADD_INSTRUCTIONS = 12 };
+
+/* out[i] = data[i] through a buffer of 32 words, by a load into its own address register; out lies
+ * 256 bytes behind. */
+static const uint32_t load_into_address[] = {
+    0xbe840000,             /* s_mov_b32 s4, s0 */
+    0xbe850001,             /* s_mov_b32 s5, s1 */
+    0xb0060080,             /* s_movk_i32 s6, 0x80 */
+    0xbe8700ff, 0x00027000, /* s_mov_b32 s7, 0x27000 */
+    0x24020082,             /* v_lshlrev_b32 v1, 2, v0 */
+    0x32040200,             /* v_add_u32 v2, vcc, s0, v1 */
+    0x7e060201,             /* v_mov_b32 v3, s1 */
+    0x38060680,             /* v_addc_u32 v3, vcc, 0, v3, vcc */
+    0xe0501000, 0x80010101, /* buffer_load_dword v1, v1, s[4:7], 0 offen */
+    0xbf8c0f70,             /* s_waitcnt vmcnt(0) */
+    0x320404ff, 0x00000100, /* v_add_u32 v2, vcc, 0x100, v2 */
+    0x38060680,             /* v_addc_u32 v3, vcc, 0, v3, vcc */
+    0xdc700000, 0x00000102, /* flat_store_dword v[2:3], v1 */
+    0xbf810000,             /* s_endpgm */
+};
+
+static const uint32_t broken[] = {0xffffffff, 0xffffffff, 0xffffffff};
+
+static struct program_table program;
+static struct page_table *pages;
+static bool touching;
+
+/* One page of code, and data whose pages lie in physical memory as 5, 3, 4. */
+static void open_memory(const uint32_t *code, size_t bytes)
+{
+    static const uint32_t places[DATA_PAGES] = {5, 3, 4};
+    arena_open();
+    memory_reserve(FIRST_PHYSICAL, 64 * PAGE);
+    pages = arena_at(struct page_table, arena_allocate(sizeof *pages));
+    page_table_init(pages, 12, 64);
+    memset(&program, 0, sizeof program);
+    program_kernel(&program, "kernel", "kernel");
+    program_add(&program, &(struct program_allocation){
+                              .start = CODE, .end = CODE + PAGE, .use = PROGRAM_CODE, .pid = 1});
+    program_add(&program, &(struct program_allocation){
+                              .start = DATA, .end = DATA + DATA_PAGES * PAGE, .pid = 1});
+    page_table_map(pages, 1, CODE, FIRST_PHYSICAL, true);
+    for (uint32_t i = 0; i < DATA_PAGES; i++)
+        page_table_map(pages, 1, DATA + i * PAGE, FIRST_PHYSICAL + places[i] * PAGE, true);
+    memory_write(FIRST_PHYSICAL, code, bytes);
+}
+
+static struct functional_result run(uint64_t kernarg, uint32_t grid, uint16_t block,
+                                    uint32_t resident, uint64_t limit)
+{
+    /* s[0:1] = address of the arguments, s2 = number of the work-group. */
+    const struct aql_descriptor descriptor = {.rsrc2 = 2u << 1 | 1u << 7, .properties = 1u << 3};
+    const struct aql_packet packet = {
+        .work_group = {block, 1, 1}, .grid = {grid, 1, 1}, .kernarg = kernarg};
+    const struct functional_launch launch = {.program = &program,
+                                             .pages = pages,
+                                             .target = ISA_GFX803,
+                                             .pid = 1,
+                                             .resident = resident,
+                                             .entry = CODE,
+                                             .packet = &packet,
+                                             .descriptor = &descriptor,
+                                             .most_instructions = limit,
+                                             .touches = touching};
+    static struct functional_result result;
+    functional_run(&launch, &result);
+    return result;
+}
+
+static struct window_table *table(void)
+{
+    static struct window_table windows;
+    memset(&windows, 0, sizeof windows);
+    window_refresh(&windows, &program, pages, 1);
+    return &windows;
+}
+
+Test(functional, a_work_group_that_waits_gives_way_to_the_one_it_waits_for)
+{
+    open_memory(handshake, sizeof handshake);
+    struct functional_result r = run(DATA, 2, 1, 2, 1 << 24);
+    cr_assert_eq(r.end, FUNCTIONAL_DONE, "%s", r.text);
+    cr_assert_eq(r.work_groups, 2);
+    cr_assert_gt(r.instructions, FUNCTIONAL_SLICE);
+}
+
+Test(functional, a_kernel_that_never_ends_ends_at_the_limit)
+{
+    open_memory(handshake, sizeof handshake);
+    struct functional_result r = run(DATA, 2, 1, 1, 1 << 20); /* the second one has no room */
+    cr_assert_eq(r.end, FUNCTIONAL_LIMIT);
+    cr_assert_eq(r.work_groups, 0);
+    cr_assert_not_null(strstr(r.text, "--max-cycles"), "%s", r.text);
+    cr_assert_not_null(strstr(r.text, "work-group (0,0,0)"), "%s", r.text);
+}
+
+Test(functional, lanes_reach_scattered_pages_and_only_active_ones_store)
+{
+    enum { ITEMS = 1000 };
+    uint32_t got[1024];
+    open_memory(store_and_add, sizeof store_and_add);
+    uint64_t start = DATA + PAGE / 2 + 4; /* a wavefront's run crosses from page 5 to page 3 */
+    struct functional_result r = run(start, ITEMS, 1024, 1, 0);
+    cr_assert_eq(r.end, FUNCTIONAL_DONE, "%s", r.text);
+    cr_assert_eq(r.instructions, (ITEMS + 63) / 64 * STORE_AND_ADD_INSTRUCTIONS);
+    window_read(table(), start, got, sizeof got);
+    for (uint32_t i = 0; i < 1024; i++)
+        cr_assert_eq(got[i], i < ITEMS ? i + 7 : 0, "element %u is %u", i, got[i]);
+}
+
+Test(functional, lanes_out_of_a_buffer_load_nothing_touched_or_not)
+{
+    uint32_t data[128], got[64];
+    open_memory(load_into_address, sizeof load_into_address);
+    for (uint32_t i = 0; i < 128; i++)
+        data[i] = i + 1;
+    for (int t = 0; t < 2; t++) {
+        touching = t;
+        memory_write(FIRST_PHYSICAL + 5 * PAGE, data, sizeof data);
+        struct functional_result r = run(DATA, 64, 64, 1, 0);
+        cr_assert_eq(r.end, FUNCTIONAL_DONE, "%s", r.text);
+        memory_read(FIRST_PHYSICAL + 5 * PAGE + 256, got, sizeof got);
+        for (uint32_t i = 0; i < 64; i++)
+            cr_assert_eq(got[i], i < 32 ? i + 1 : 0, "touches %d: element %u is %u", t, i, got[i]);
+    }
+}
+
+Test(functional, an_access_behind_an_allocation_names_the_lane)
+{
+    open_memory(store_and_add, sizeof store_and_add);
+    struct functional_result r = run(DATA + DATA_PAGES * PAGE - 100, 64, 64, 1, 0);
+    cr_assert_eq(r.end, FUNCTIONAL_FAULT);
+    cr_assert_not_null(strstr(r.text, "kernel 'kernel': store of 4 bytes"), "%s", r.text);
+    cr_assert_not_null(strstr(r.text, "0 bytes behind the end of the allocation"), "%s", r.text);
+    cr_assert_not_null(strstr(r.text, "flat_store_dword"), "%s", r.text);
+    cr_assert_not_null(strstr(r.text, "lane 25"), "%s", r.text);
+}
+
+Test(functional, words_that_are_no_instruction_and_code_that_is_not_there_are_faults)
+{
+    open_memory(broken, sizeof broken);
+    struct functional_result r = run(DATA, 1, 1, 1, 0);
+    cr_assert_eq(r.end, FUNCTIONAL_FAULT);
+    cr_assert_not_null(strstr(r.text, "0xffffffff is no instruction of gfx803"), "%s", r.text);
+    program_remove(&program, CODE);
+    r = run(DATA, 1, 1, 1, 0);
+    cr_assert_eq(r.end, FUNCTIONAL_FAULT);
+    cr_assert_not_null(strstr(r.text, "instruction fetch outside of any allocation"), "%s", r.text);
+}
+
+Test(functional, code_that_was_replaced_between_launches_is_seen)
+{
+    open_memory(broken, sizeof broken);
+    cr_assert_eq(run(DATA, 1, 1, 1, 0).end, FUNCTIONAL_FAULT);
+    memory_write(FIRST_PHYSICAL, store_and_add, sizeof store_and_add);
+    cr_assert_eq(run(DATA, 1, 1, 1, 0).end, FUNCTIONAL_DONE);
+    memory_write(FIRST_PHYSICAL, handshake, sizeof handshake);
+    cr_assert_eq(run(DATA, 2, 1, 2, 0).end, FUNCTIONAL_DONE);
+}
+
+Test(functional, windows_are_runs_of_neighbouring_pages_of_one_allocation)
+{
+    open_memory(broken, sizeof broken);
+    struct window_table *t = table();
+    const struct window *w = window_find(t, DATA + 12);
+    cr_assert_eq(w->start, DATA);
+    cr_assert_eq(w->size, PAGE);
+    w = window_find(t, DATA + 2 * PAGE + 1);
+    cr_assert_eq(w->start, DATA + PAGE);
+    cr_assert_eq(w->size, 2 * PAGE);
+    cr_assert_eq(w->host, memory_at(FIRST_PHYSICAL + 3 * PAGE));
+    cr_assert_null(window_find(t, DATA + DATA_PAGES * PAGE));
+    cr_assert(window_is_allocated(t, DATA, DATA_PAGES * PAGE));
+    cr_assert_not(window_is_allocated(t, DATA + 1, DATA_PAGES * PAGE));
+    program_remove(&program, DATA);
+    window_refresh(t, &program, pages, 1);
+    cr_assert_null(window_find(t, DATA + 12));
+}

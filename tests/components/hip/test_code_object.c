@@ -1,0 +1,219 @@
+/* The code-object reader on what compilers write, versions 2 to 5, and on damaged files. The
+ * expected numbers come from the sources in kernels.cl and relocations.s and from `llvm-readelf
+ * --notes`. */
+#include "components/amd/isa/object/code_object.h"
+#include "components/amd/isa/object/kernarg.h"
+#include "objects.h"
+
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct code_object read_good(const char *name)
+{
+    size_t size = 0;
+    unsigned char *bytes = objects_read(name, &size);
+    struct code_object object;
+    cr_assert_eq(code_object_image_size(bytes, size), size);
+    cr_assert(code_object_read(&object, bytes, size), "%s: %s", name, object.error);
+    free(bytes);
+    return object;
+}
+
+struct expected {
+    char file[20];
+    uint32_t version;
+    char target[28];
+    uint32_t add_kernarg, tile_kernarg;
+    bool add_dispatch_ptr;
+    uint32_t denorm_32;
+};
+
+ParameterizedTestParameters(code_object, reads_all_versions)
+{
+    static struct expected list[] = {
+        {"v2.hsaco", 2, "gfx803", 80, 28, true, 0},
+        {"v3.hsaco", 3, "gfx803", 80, 28, true, 0},
+        {"v4.hsaco", 4, "gfx803", 80, 28, true, 0},
+        {"v5.hsaco", 5, "gfx803", 280, 288, false, 0},
+        {"gfx906.hsaco", 4, "gfx906:sramecc+:xnack-", 80, 28, true, 3},
+        {"gfx90a.hsaco", 4, "gfx90a", 80, 28, true, 3},
+    };
+    return cr_make_param_array(struct expected, list, sizeof list / sizeof list[0]);
+}
+
+ParameterizedTest(struct expected *expected, code_object, reads_all_versions)
+{
+    struct code_object object = read_good(expected->file);
+    char target[64];
+    code_object_target_name(&object.target, target, sizeof target);
+    cr_assert_str_eq(target, expected->target);
+    cr_assert_eq(object.version, expected->version);
+    cr_assert_eq(object.kernel_count, 2);
+    const struct code_object_kernel *add = code_object_find_kernel(&object, "add");
+    const struct code_object_kernel *tile = code_object_find_kernel(&object, "tile");
+    cr_assert(add && tile && !code_object_find_kernel(&object, "ad"));
+    cr_assert_eq(add->kernarg_size, expected->add_kernarg);
+    cr_assert_eq(tile->kernarg_size, expected->tile_kernarg);
+    cr_assert_eq(add->explicit_argument_count, 3);
+    cr_assert_eq(add->arguments[2].offset, 16);
+    cr_assert_eq(add->arguments[2].kind, CODE_OBJECT_VALUE_BY_VALUE);
+    cr_assert_eq(tile->explicit_argument_count, 4);
+    cr_assert_eq(tile->arguments[1].kind, CODE_OBJECT_VALUE_DYNAMIC_SHARED_POINTER);
+    cr_assert_eq(tile->arguments[2].offset, 16, "a short3 is aligned to 8");
+    cr_assert_eq(tile->arguments[3].size, 1);
+    cr_assert_eq(add->group_size, 0);
+    cr_assert_eq(tile->group_size, 256);
+    cr_assert_eq(add->private_size, 0);
+    cr_assert_eq(add->wavefront_size, 64);
+    cr_assert_eq(add->max_group_threads, 256);
+    cr_assert(add->enable_private_segment_buffer && add->enable_kernarg_ptr);
+    cr_assert_eq(add->enable_dispatch_ptr, expected->add_dispatch_ptr);
+    cr_assert(add->enable_work_group_id[0] && !add->enable_work_group_id[1]);
+    cr_assert(tile->enable_work_group_id[1] && !tile->enable_work_group_id[2]);
+    cr_assert_eq(add->work_item_id_dimensions, 1);
+    cr_assert_eq(tile->work_item_id_dimensions, 2);
+    cr_assert_eq(add->float_denorm_32, expected->denorm_32);
+    cr_assert_eq(add->float_denorm_16_64, 3);
+    cr_assert(add->ieee_mode && add->dx10_clamp);
+    cr_assert_eq(object.span % CODE_OBJECT_PAGE, 0);
+    code_object_release(&object);
+}
+
+/* An instruction that every kernel ends with shows that the entry points into loaded code. */
+Test(code_object, entry_points_to_instructions)
+{
+    static const char *const files[] = {"v2.hsaco", "v3.hsaco", "v4.hsaco", "v5.hsaco"};
+    for (size_t file = 0; file < 4; file++) {
+        struct code_object object = read_good(files[file]);
+        const struct code_object_kernel *add = code_object_find_kernel(&object, "add");
+        uint8_t *memory = malloc(object.span);
+        code_object_load(&object, 0x10000, memory);
+        bool ended = false;
+        for (uint64_t at = add->entry_address; at + 4 <= object.span && !ended; at += 4) {
+            ended = memcmp(memory + at, "\x00\x00\x81\xbf", 4) == 0; /* s_endpgm */
+        }
+        cr_assert(ended, "%s", files[file]);
+        cr_assert_eq(memory[add->entry_address + 3] >> 6, 3,
+                     "scalar memory or scalar ALU comes first");
+        free(memory);
+        code_object_release(&object);
+    }
+}
+
+Test(code_object, reads_descriptor_fields_and_applies_relocations)
+{
+    struct code_object object = read_good("relocations.hsaco");
+    const struct code_object_kernel *kernel = code_object_find_kernel(&object, "nothing");
+    cr_assert(kernel);
+    cr_assert_eq(kernel->kernarg_align, 16);
+    cr_assert_eq(kernel->group_size, 512);
+    cr_assert_eq(kernel->private_size, 24);
+    cr_assert_eq(kernel->vgpr_count, 12);
+    cr_assert_eq(kernel->user_sgpr_count, 2);
+    cr_assert_not(kernel->enable_private_segment_buffer);
+    cr_assert(kernel->enable_work_group_id[0] && kernel->enable_work_group_id[2]);
+    cr_assert_eq(kernel->work_item_id_dimensions, 3);
+    cr_assert_eq(kernel->float_denorm_32, 3);
+    const struct code_object_symbol *value = code_object_find_symbol(&object, "value");
+    const struct code_object_symbol *pointer = code_object_find_symbol(&object, "pointer");
+    cr_assert(value && pointer && value->is_variable && value->size == 8 && pointer->size == 16);
+    uint64_t base = 0x7000123000, stored[2];
+    uint8_t *memory = malloc(object.span);
+    code_object_load(&object, base, memory);
+    memcpy(stored, memory + value->address, 8);
+    cr_assert_eq(stored[0], 0x1122334455667788);
+    memcpy(stored, memory + pointer->address, 16);
+    cr_assert_eq(stored[0], base + value->address + 4);
+    cr_assert_eq(stored[1], base + kernel->entry_address);
+    free(memory);
+    code_object_release(&object);
+}
+
+Test(code_object, makes_the_same_descriptor_for_version_2)
+{
+    uint8_t descriptors[2][64];
+    uint32_t rsrc[2][3];
+    static const char *const files[] = {"v2.hsaco", "v3.hsaco"};
+    for (size_t file = 0; file < 2; file++) {
+        struct code_object object = read_good(files[file]);
+        const struct code_object_kernel *kernel = code_object_find_kernel(&object, "tile");
+        kernarg_make_descriptor(&object, kernel, descriptors[file]);
+        memcpy(rsrc[file], descriptors[file] + 48, 12);
+        int64_t offset;
+        memcpy(&offset, descriptors[file] + 16, 8);
+        cr_assert_eq(kernel->descriptor_address + (uint64_t)offset, kernel->entry_address);
+        code_object_release(&object);
+    }
+    cr_assert_arr_eq(descriptors[0], descriptors[1], 8, "sizes of LDS and scratch");
+    cr_assert_eq(rsrc[0][1], rsrc[1][1], "registers set up at the start");
+    cr_assert_eq(rsrc[0][2], rsrc[1][2], "properties");
+}
+
+/* Whatever is flipped, the reader answers; and what it accepts can be loaded. */
+static void read_damaged(const unsigned char *bytes, size_t size)
+{
+    struct code_object object;
+    if (code_object_read(&object, bytes, size)) {
+        uint8_t *memory = malloc(object.span);
+        code_object_load(&object, 0x1000, memory);
+        free(memory);
+    } else {
+        cr_assert_str_not_empty(object.error);
+    }
+    code_object_release(&object);
+}
+
+Test(code_object, survives_truncation_and_flipped_bytes, .timeout = 60)
+{
+    static const char *const files[] = {"v2.hsaco", "v4.hsaco", "v5.hsaco", "relocations.hsaco"};
+    for (size_t file = 0; file < sizeof files / sizeof files[0]; file++) {
+        size_t size = 0;
+        unsigned char *bytes = objects_read(files[file], &size);
+        for (size_t length = 0; length < size; length += 7) {
+            unsigned char *cut = malloc(length + 1);
+            memcpy(cut, bytes, length);
+            read_damaged(cut, length);
+            cr_assert_leq(code_object_image_size(cut, length), length);
+            free(cut);
+        }
+        for (size_t at = 0; at < size; at++) {
+            unsigned char before = bytes[at];
+            bytes[at] ^= (unsigned char)(1u << at % 8);
+            read_damaged(bytes, size);
+            bytes[at] = 0xff;
+            read_damaged(bytes, size);
+            bytes[at] = before;
+        }
+        free(bytes);
+    }
+}
+
+struct damage {
+    size_t at;
+    unsigned char value;
+    char word[24];
+};
+
+ParameterizedTestParameters(code_object, says_what_is_wrong)
+{
+    static struct damage list[] = {
+        {0, 0, "not an ELF"},       {4, 1, "64-bit"},        {7, 0, "OS ABI"},
+        {8, 7, "version 9"},        {16, 1, "not a linked"}, {18, 62, "machine"},
+        {48, 0x99, "architecture"}, {32, 0xf0, "load"},
+    };
+    return cr_make_param_array(struct damage, list, sizeof list / sizeof list[0]);
+}
+
+ParameterizedTest(struct damage *damage, code_object, says_what_is_wrong)
+{
+    size_t size = 0;
+    unsigned char *bytes = objects_read("v4.hsaco", &size);
+    bytes[damage->at] = damage->value;
+    struct code_object object;
+    cr_assert_not(code_object_read(&object, bytes, size));
+    cr_assert(strstr(object.error, damage->word), "message is '%s'", object.error);
+    code_object_release(&object);
+    free(bytes);
+}

@@ -1,0 +1,547 @@
+/* The cache through its ports: closed-form timing, a naive reference for hits and misses, flat
+ * memory for the bytes. */
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <string.h>
+
+#include "components/amd/isa/isa.h"
+#include "scope.gen.h"
+#include "tests/components/memory/cache_types.h"
+
+struct bench {
+    uint32_t cache, cpu, memory, control;
+};
+
+static struct cache_params plain(int64_t size, int64_t ways, int64_t write)
+{
+    return (struct cache_params){.size = size,
+                                 .ways = ways,
+                                 .line = 64,
+                                 .latency = 4,
+                                 .ports = 1,
+                                 .mshrs = 8,
+                                 .targets = 8,
+                                 .write = write,
+                                 .index = CACHE_INDEX_PLAIN,
+                                 .sets = size / (ways * 64)};
+}
+
+static struct bench set_up_type(const struct build_type *type, const int64_t *values,
+                                uint32_t count, uint32_t width, uint64_t memory_latency)
+{
+    struct bench b;
+    harness_start();
+    b.cache = build_instance(type, 0, "cache", values, NULL, count);
+    b.cpu = harness_requester();
+    b.control = harness_requester();
+    b.memory = harness_server(memory_latency, harness_answer_memory);
+    harness_wire(HARNESS_MEM, (struct build_end){b.cpu, 0, 0}, (struct build_end){b.cache, TOP, 0},
+                 32, width, 1);
+    harness_wire(HARNESS_CONTROL, (struct build_end){b.control, 0, 0},
+                 (struct build_end){b.cache, CONTROL, 0}, 4, 1, 1);
+    harness_wire(HARNESS_MEM, (struct build_end){b.cache, BOTTOM, 0},
+                 (struct build_end){b.memory, 0, 0}, 16, 1, 1);
+    harness_build();
+    return b;
+}
+
+static struct bench set_up(struct cache_params params, uint64_t memory_latency)
+{
+    int64_t values[sizeof params / sizeof(int64_t)];
+    memcpy(values, &params, sizeof params);
+    return set_up_type(&cache_type, values, sizeof values / sizeof values[0],
+                       (uint32_t)params.ports, memory_latency);
+}
+
+static const struct cache_stats *stats(struct bench b)
+{
+    return &((const struct cache_io *)harness_instance(b.cache))->stats;
+}
+
+static void send(uint32_t end, struct harness_message m)
+{
+    harness_send(end, &m);
+}
+
+static void flush(struct bench b, bool invalidate)
+{
+    struct harness_message m = {.kind = CACHE_CONTROL_FLUSH, .fields = {invalidate}};
+    harness_send(b.control, &m);
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+}
+
+static uint64_t seen(struct bench b, uint16_t tag)
+{
+    const struct harness_message *m = harness_reply(b.cpu, tag);
+    cr_assert_not_null(m, "no answer to %u", tag);
+    return m->cycle;
+}
+
+struct latency_case {
+    int64_t latency;
+    uint64_t memory;
+};
+
+ParameterizedTestParameters(cache, latency_is_latency_plus_one)
+{
+    static struct latency_case cases[] = {{1, 1}, {1, 100}, {4, 100}, {20, 7}, {60, 300}};
+    return cr_make_param_array(struct latency_case, cases, sizeof cases / sizeof cases[0]);
+}
+
+/* Wires of one cycle: a hit is seen latency + 1 after it was sent, a miss as much later as memory
+ * takes: its latency + 1. */
+ParameterizedTest(struct latency_case *p, cache, latency_is_latency_plus_one)
+{
+    struct cache_params params = plain(1024, 2, CACHE_WRITE_AROUND);
+    params.latency = p->latency;
+    struct bench b = set_up(params, p->memory);
+    send(b.cpu, harness_read(10, 1, 0x40, 4));
+    send(b.cpu, harness_read(1000, 2, 0x50, 4));
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    cr_expect_eq(seen(b, 1), 10 + (uint64_t)p->latency + 1 + p->memory + 1);
+    cr_expect_eq(seen(b, 2), 1000 + (uint64_t)p->latency + 1);
+    cr_expect_eq(stats(b)->hits, 1);
+    cr_expect_eq(stats(b)->misses, 1);
+}
+
+Test(cache, hits_stream_at_the_rate_of_the_ports)
+{
+    for (int64_t width = 1; width <= 4; width *= 2) {
+        struct cache_params params = plain(1024, 2, CACHE_WRITE_AROUND);
+        params.ports = width;
+        struct bench b = set_up(params, 10);
+        send(b.cpu, harness_read(1, 0, 0x40, 4));
+        for (uint16_t i = 1; i <= 400; i++)
+            send(b.cpu, harness_read(100, i, 0x40, 4));
+        cr_assert_eq(harness_run(), ENGINE_IDLE);
+        cr_expect_eq(seen(b, 400), 100 + 4 + 1 + 400 / (uint64_t)width - 1, "width %d: %d",
+                     (int)width, (int)seen(b, 400));
+    }
+}
+
+Test(cache, misses_overlap_up_to_the_number_of_mshrs)
+{
+    struct cache_params params = plain(65536, 4, CACHE_WRITE_AROUND);
+    struct bench b = set_up(params, 100);
+    for (uint16_t i = 0; i < 64; i++)
+        send(b.cpu, harness_read(1, i, (uint64_t)i * 64, 4));
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    /* 8 rounds of 8 lines; a round takes memory's 101 cycles seen from the cache, its sends
+     * overlap. */
+    cr_expect_geq(seen(b, 63), 8 * 101);
+    cr_expect_leq(seen(b, 63), 8 * 101 + 8 + 12);
+    cr_expect_eq(stats(b)->mshr_occupancy.max, 8);
+    cr_expect_gt(stats(b)->blocked, 0);
+}
+
+Test(cache, misses_to_one_line_ask_once)
+{
+    struct bench b = set_up(plain(1024, 2, CACHE_WRITE_AROUND), 100);
+    for (uint16_t i = 0; i < 6; i++)
+        send(b.cpu, harness_read(1, i, 0x80 + i * 4u, 4));
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    cr_expect_eq(harness_count(b.memory), 1);
+    cr_expect_eq(stats(b)->misses, 6);
+    cr_expect_eq(stats(b)->mshr_hits, 5);
+}
+
+/* ---- hits and misses against a naive cache ---- */
+
+struct naive {
+    uint64_t line[64 * 64];
+    uint64_t used[64 * 64];
+    uint64_t clock;
+};
+
+static bool naive_access(struct naive *n, uint64_t sets, uint64_t ways, uint64_t line)
+{
+    uint64_t base = line % sets * ways, victim = base;
+    for (uint64_t i = base; i < base + ways; i++) {
+        if (n->used[i] && n->line[i] == line) {
+            n->used[i] = ++n->clock;
+            return true;
+        }
+        if (n->used[i] < n->used[victim])
+            victim = i;
+    }
+    n->line[victim] = line;
+    n->used[victim] = ++n->clock;
+    return false;
+}
+
+struct shape {
+    int64_t size, ways;
+    uint64_t footprint; /* lines */
+};
+
+ParameterizedTestParameters(cache, lru_hits_as_a_naive_cache)
+{
+    static struct shape shapes[] = {{1024, 1, 40},    {1024, 2, 20},   {4096, 4, 90},
+                                    {3072, 3, 70},    {8192, 16, 150}, {1024, 16, 18},
+                                    {16384, 32, 300}, {4096, 64, 70}};
+    return cr_make_param_array(struct shape, shapes, sizeof shapes / sizeof shapes[0]);
+}
+
+ParameterizedTest(struct shape *s, cache, lru_hits_as_a_naive_cache)
+{
+    static struct naive n;
+    struct bench b = set_up(plain(s->size, s->ways, CACHE_WRITE_BACK), 3);
+    uint64_t random = 7, hits = 0, count = 20000;
+    memset(&n, 0, sizeof n);
+    for (uint64_t i = 0; i < count; i++) {
+        uint64_t r = harness_random(&random),
+                 line = r % 3 ? r / 3 % s->footprint : r / 3 % (s->footprint * 4);
+        hits += naive_access(&n, (uint64_t)(s->size / s->ways / 64), (uint64_t)s->ways, line);
+        uint8_t bytes[64] = {1};
+        uint64_t when = 1 + i * 12; /* one at a time */
+        send(b.cpu, r >> 60 ? harness_read(when, (uint16_t)i, line * 64, 64)
+                            : harness_write(when, (uint16_t)i, line * 64, UINT64_MAX, bytes));
+    }
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    cr_expect_eq(stats(b)->hits, hits, "%d hits, %d expected", (int)stats(b)->hits, (int)hits);
+    cr_expect_eq(stats(b)->hits + stats(b)->misses, count);
+    cr_expect_eq(stats(b)->reads + stats(b)->writes, count);
+}
+
+/* RRIP as its authors put it: age everybody by one until somebody is distant. */
+static bool rrip_access(uint64_t *lines, int *predictions, uint64_t sets, uint64_t ways,
+                        int distant, uint64_t line)
+{
+    uint64_t base = line % sets * ways, way;
+    for (way = base; way < base + ways; way++)
+        if (predictions[way] >= 0 && lines[way] == line) {
+            predictions[way] = 0;
+            return true;
+        }
+    for (way = base; way < base + ways && predictions[way] >= 0; way++)
+        continue;
+    for (; way == base + ways;) {
+        for (way = base; way < base + ways && predictions[way] < distant; way++)
+            continue;
+        for (uint64_t w = base; way == base + ways && w < base + ways; w++)
+            predictions[w]++;
+    }
+    lines[way] = line;
+    predictions[way] = distant - 1;
+    return false;
+}
+
+Test(cache, rrip_hits_as_its_definition)
+{
+    static const char *const rrip_parts[] = {"rrip", NULL};
+    static const uint32_t places[] = {sizeof(struct cache_params) / sizeof(int64_t), 0};
+    static const struct build_type rrip_type = {.unit = &cache__generic,
+                                                .ports = cache_ports,
+                                                .port_count = 4,
+                                                .parts = rrip_parts,
+                                                .part_count = 2,
+                                                .part_params = places};
+    for (int64_t bits = 1; bits <= 3; bits++) {
+        struct {
+            struct cache_params cache;
+            int64_t bits;
+        } params = {plain(4096, 8, CACHE_WRITE_AROUND), bits};
+        int64_t values[sizeof params / sizeof(int64_t)];
+        uint64_t lines[64], random = 23, hits = 0;
+        int predictions[64];
+        memcpy(values, &params, sizeof params);
+        struct bench b = set_up_type(&rrip_type, values, sizeof values / sizeof values[0], 1, 3);
+        for (unsigned i = 0; i < 64; i++)
+            predictions[i] = -1;
+        for (uint32_t i = 0; i < 10000; i++) {
+            uint64_t r = harness_random(&random), line = r % 4 ? r / 4 % 40 : r / 4 % 400;
+            hits += rrip_access(lines, predictions, 8, 8, (1 << bits) - 1, line);
+            send(b.cpu, harness_read(1 + i * 12, (uint16_t)i, line * 64, 4));
+        }
+        cr_assert_eq(harness_run(), ENGINE_IDLE);
+        cr_expect_eq(stats(b)->hits, hits, "%d bits: %d hits, %d expected", (int)bits,
+                     (int)stats(b)->hits, (int)hits);
+    }
+}
+
+/* ---- the bytes ---- */
+
+struct data_case {
+    int64_t write, index, latency, ports;
+    int order;
+    bool tick_all;
+    uint64_t stall; /* the requester takes no answers before this cycle */
+};
+
+/* Queues `count` random requests and fills what each must return; memory as it is at the end goes
+ * to `flat`. */
+static void queue_random(struct bench b, uint32_t count, uint8_t *flat, uint8_t (*expected)[64],
+                         uint64_t *masks)
+{
+    static const uint8_t ops[] = {ISA_ATOMIC_ADD, ISA_ATOMIC_SWAP, ISA_ATOMIC_UMAX, ISA_ATOMIC_XOR,
+                                  ISA_ATOMIC_CMPSWAP};
+    uint64_t random = 99, cycle = 1;
+    for (uint32_t i = 0; i < count; i++) {
+        uint64_t r = harness_random(&random), line = r % 48 * 64;
+        uint8_t bytes[64], other[64];
+        for (unsigned k = 0; k < 64; k += 8) {
+            uint64_t v = harness_random(&random);
+            memcpy(bytes + k, &v, 8);
+        }
+        memcpy(other, bytes + 32, 32);
+        memcpy(other + 32, bytes, 32);
+        cycle += r >> 20 & 3;
+        uint64_t dice = r >> 32 & 15, mask = 0;
+        if (dice < 8) {
+            uint32_t first = r >> 40 & 63, size = 1 + (uint32_t)(r >> 50) % (64 - first);
+            masks[i] = (size == 64 ? UINT64_MAX : ((uint64_t)1 << size) - 1) << first;
+            memcpy(expected[i], flat + line, 64);
+            send(b.cpu, harness_read(cycle, (uint16_t)i, line + first, size));
+        } else if (dice < 14) {
+            mask = dice == 13 ? UINT64_MAX : harness_random(&random) & harness_random(&random);
+            for (unsigned k = 0; k < 64; k++)
+                if (mask >> k & 1)
+                    flat[line + k] = bytes[k];
+            masks[i] = 0;
+            send(b.cpu, harness_write(cycle, (uint16_t)i, line, mask, bytes));
+        } else {
+            unsigned size = r >> 41 & 1 ? 8 : 4, op = ops[(r >> 44) % sizeof ops];
+            for (unsigned k = 0; k < 64; k += size)
+                mask |= (harness_random(&random) & 1 ? ((uint64_t)1 << size) - 1 : 0) << k;
+            masks[i] = mask;
+            memcpy(expected[i], flat + line, 64);
+            for (unsigned k = 0; k < 64; k += size)
+                if (mask >> k & 1)
+                    isa_atomic_apply((enum isa_atomic)op, size, flat + line + k, bytes + k,
+                                     other + k, NULL);
+            send(b.cpu, harness_atomic(cycle, (uint16_t)i, line, mask, op, size, bytes, other));
+        }
+    }
+}
+
+ParameterizedTestParameters(cache, bytes_are_right_whatever_the_policy)
+{
+    static struct data_case cases[] = {
+        {CACHE_WRITE_BACK, 1, 4, 1, ENGINE_ASCENDING, false, 0},
+        {CACHE_WRITE_BACK, 0, 1, 4, ENGINE_DESCENDING, false, 0},
+        {CACHE_WRITE_THROUGH, 1, 4, 1, ENGINE_ASCENDING, false, 0},
+        {CACHE_WRITE_THROUGH, 0, 1, 4, ENGINE_RANDOM, true, 0},
+        {CACHE_WRITE_AROUND, 1, 4, 1, ENGINE_ASCENDING, false, 0},
+        {CACHE_WRITE_AROUND, 0, 20, 4, ENGINE_RANDOM, true, 0},
+        {CACHE_WRITE_EVICT, 1, 4, 1, ENGINE_ASCENDING, false, 0},
+        {CACHE_WRITE_EVICT, 0, 1, 2, ENGINE_RANDOM, true, 0},
+        {CACHE_WRITE_BACK, 1, 2, 2, ENGINE_RANDOM, true, 900},
+        {CACHE_WRITE_AROUND, 1, 1, 1, ENGINE_ASCENDING, false, 900},
+    };
+    return cr_make_param_array(struct data_case, cases, sizeof cases / sizeof cases[0]);
+}
+
+ParameterizedTest(struct data_case *p, cache, bytes_are_right_whatever_the_policy)
+{
+    enum { COUNT = 20000 };
+    static uint8_t flat[64 * 64], expected[COUNT][64];
+    static uint64_t masks[COUNT];
+    struct cache_params params = plain(1024, 4, p->write);
+    params.index = p->index;
+    params.latency = p->latency;
+    params.ports = p->ports;
+    struct bench b = set_up(params, 30);
+    harness_tick_order(p->order, p->tick_all);
+    harness_take_nothing_before(b.cpu, p->stall);
+    memset(flat, 0, sizeof flat);
+    queue_random(b, COUNT, flat, expected, masks);
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    cr_assert_eq(harness_count(b.cpu), COUNT);
+    for (uint32_t i = 0; i < COUNT; i++) {
+        const struct harness_message *m = harness_log(b.cpu, i);
+        cr_assert_eq(m->kind == MEM_DATA, masks[m->tag] != 0 || m->kind == MEM_DATA);
+        for (unsigned k = 0; k < 64; k++)
+            if (masks[m->tag] >> k & 1)
+                cr_assert_eq(m->payload[k], expected[m->tag][k], "request %u, byte %u", m->tag, k);
+    }
+    flush(b, true);
+    cr_expect_arr_eq(harness_memory, flat, sizeof flat);
+    cr_expect_eq(stats(b)->hits + stats(b)->misses,
+                 stats(b)->reads + stats(b)->writes + stats(b)->atomics);
+}
+
+/* ---- policies and control ---- */
+
+Test(cache, write_back_keeps_writes_until_flushed)
+{
+    struct bench b = set_up(plain(1024, 2, CACHE_WRITE_BACK), 10);
+    uint8_t bytes[64];
+    memset(bytes, 0x5a, sizeof bytes);
+    send(b.cpu, harness_write(1, 1, 0x40, 0xff, bytes));
+    send(b.cpu, harness_read(2, 2, 0x40, 8));
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    cr_expect_eq(harness_count(b.memory), 0, "a write and a read of its bytes need no memory");
+    cr_expect_eq(harness_reply(b.cpu, 2)->payload[7], 0x5a);
+    flush(b, false);
+    cr_expect_eq(harness_count(b.memory), 1);
+    cr_expect_eq(harness_memory[0x47], 0x5a);
+    cr_expect_eq(harness_memory[0x48], 0, "bytes beside the mask are not written");
+    flush(b, false);
+    cr_expect_eq(harness_count(b.memory), 1, "a clean line is not written back");
+}
+
+/* OR with zeros is how compute units read past their L1. */
+Test(cache, an_atomic_that_only_reads_leaves_the_line_clean)
+{
+    struct bench b = set_up(plain(1024, 2, CACHE_WRITE_BACK), 10);
+    uint8_t zeros[64] = {0}, ones[64] = {0, 1};
+    harness_memory[0x41] = 8;
+    send(b.cpu, harness_atomic(1, 1, 0x40, 0xf, ISA_ATOMIC_OR, 4, zeros, zeros));   /* miss */
+    send(b.cpu, harness_atomic(100, 2, 0x40, 0xf, ISA_ATOMIC_OR, 4, zeros, zeros)); /* hit */
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    cr_expect_eq(harness_reply(b.cpu, 1)->payload[1], 8);
+    cr_expect_eq(harness_reply(b.cpu, 2)->payload[1], 8);
+    harness_memory[0x41] = 16; /* as a DMA engine writes */
+    flush(b, true);
+    cr_expect_eq(harness_memory[0x41], 16, "nothing was written back");
+    send(b.cpu, harness_atomic(300, 3, 0x40, 0xf, ISA_ATOMIC_OR, 4, ones, zeros));
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    flush(b, true);
+    cr_expect_eq(harness_memory[0x41], 17);
+}
+
+Test(cache, a_flush_writes_a_line_a_cycle)
+{
+    struct cache_params params = plain(16384, 4, CACHE_WRITE_BACK);
+    params.mshrs = 64;
+    struct bench b = set_up(params, 20);
+    uint8_t bytes[64] = {1};
+    for (uint16_t i = 0; i < 200; i++)
+        send(b.cpu, harness_write(1, i, (uint64_t)i * 64, 1, bytes));
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    struct harness_message m = {.cycle = 1000, .kind = CACHE_CONTROL_FLUSH};
+    harness_send(b.control, &m);
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    cr_expect_eq(harness_count(b.memory), 200);
+    /* Request 1, lines 200, the last one's answer 20 + 1, and 1 back. */
+    cr_expect_eq(harness_log(b.control, 0)->cycle, 1000 + 1 + 199 + 21 + 1, "%d",
+                 (int)harness_log(b.control, 0)->cycle);
+}
+
+struct coherent_case {
+    int64_t write;
+    bool below; /* goes there although the line is here */
+};
+
+/* A coherent read is answered where all sharers meet: below, except in a write-back cache. What is
+ * here may be old, so the next plain read asks, too. */
+Test(cache, coherent_reads_pass_what_others_do_not_see)
+{
+    static const struct coherent_case cases[] = {{CACHE_WRITE_THROUGH, true},
+                                                 {CACHE_WRITE_AROUND, true},
+                                                 {CACHE_WRITE_EVICT, true},
+                                                 {CACHE_WRITE_BACK, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct bench b = set_up(plain(1024, 2, cases[i].write), 10);
+        struct harness_message m = harness_read(100, 2, 0x40, 4);
+        m.fields[offsetof(struct mem_request, read.coherent) - offsetof(struct message, fields)] =
+            true;
+        harness_memory[0x40] = 1;
+        send(b.cpu, harness_read(1, 1, 0x40, 4));
+        cr_assert_eq(harness_run(), ENGINE_IDLE);
+        harness_memory[0x40] = 9;
+        send(b.cpu, m);
+        cr_assert_eq(harness_run(), ENGINE_IDLE);
+        cr_expect_eq(harness_reply(b.cpu, 2)->payload[0], cases[i].below ? 9 : 1);
+        cr_expect_eq(harness_count(b.memory), cases[i].below ? 2 : 1);
+        send(b.cpu, harness_read(200, 3, 0x40, 4));
+        cr_assert_eq(harness_run(), ENGINE_IDLE);
+        cr_expect_eq(harness_count(b.memory), cases[i].below ? 3 : 1);
+        cr_expect_eq(stats(b)->reads, 3);
+        cr_expect_eq(stats(b)->atomics, 0);
+    }
+}
+
+Test(cache, invalidate_of_dirty_lines_is_an_error)
+{
+    struct bench b = set_up(plain(1024, 2, CACHE_WRITE_BACK), 10);
+    uint8_t bytes[64] = {1};
+    struct harness_message m = {.cycle = 50, .kind = CACHE_CONTROL_INVALIDATE};
+    send(b.cpu, harness_write(1, 1, 0x40, 0xff, bytes));
+    harness_send(b.control, &m);
+    cr_expect_eq(harness_run(), ENGINE_FAILED);
+    cr_expect_not_null(strstr(engine_failure(), "flush first"));
+    engine_clear_failure();
+}
+
+Test(cache, an_invalidated_line_is_asked_for_again)
+{
+    struct bench b = set_up(plain(1024, 2, CACHE_WRITE_AROUND), 10);
+    struct harness_message m = {.cycle = 50, .kind = CACHE_CONTROL_INVALIDATE};
+    send(b.cpu, harness_read(1, 1, 0x40, 4));
+    harness_send(b.control, &m);
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    harness_memory[0x40] = 9;
+    send(b.cpu, harness_read(100, 2, 0x40, 4));
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    cr_expect_eq(harness_reply(b.cpu, 2)->payload[0], 9);
+}
+
+Test(cache, an_acquire_waits_for_what_came_before_and_drops_lines)
+{
+    struct bench b = set_up(plain(1024, 2, CACHE_WRITE_AROUND), 100);
+    uint8_t bytes[64] = {1};
+    send(b.cpu, harness_read(1, 1, 0x40, 4));
+    send(b.cpu, harness_write(200, 2, 0x80, 1, bytes));
+    send(b.cpu, harness_fence(201, 3, SCOPE_AGENT, true, true));
+    send(b.cpu, harness_read(202, 4, 0x40, 4));
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    cr_expect_gt(seen(b, 3), seen(b, 2));
+    cr_expect_gt(seen(b, 4), seen(b, 3) + 100, "the line was dropped");
+    cr_expect_eq(stats(b)->misses, 3);
+}
+
+Test(cache, a_fence_inside_a_work_group_costs_nothing)
+{
+    struct bench b = set_up(plain(1024, 2, CACHE_WRITE_AROUND), 100);
+    send(b.cpu, harness_read(1, 1, 0x40, 4));
+    send(b.cpu, harness_fence(300, 3, SCOPE_WORK_GROUP, true, true));
+    send(b.cpu, harness_read(301, 4, 0x40, 4));
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    cr_expect_eq(seen(b, 4), 301 + 5);
+}
+
+static uint32_t memory_requests_after_write_and_read(int64_t policy, bool read_first, uint64_t mask)
+{
+    struct bench b = set_up(plain(1024, 2, policy), 10);
+    uint8_t bytes[64] = {1};
+    if (read_first)
+        send(b.cpu, harness_read(1, 1, 0x40, 4));
+    send(b.cpu, harness_write(100, 2, 0x40, mask, bytes));
+    send(b.cpu, harness_read(200, 3, 0x40, 4));
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    return harness_count(b.memory);
+}
+
+Test(cache, policies_differ_in_what_a_write_leaves)
+{
+    /* Requests below: the write itself unless `back`, and reads for lines that are not here. */
+    cr_expect_eq(memory_requests_after_write_and_read(CACHE_WRITE_THROUGH, false, 0xf), 1,
+                 "through allocates");
+    cr_expect_eq(memory_requests_after_write_and_read(CACHE_WRITE_AROUND, false, 0xf), 2,
+                 "around does not");
+    cr_expect_eq(memory_requests_after_write_and_read(CACHE_WRITE_AROUND, true, 0xf), 2,
+                 "around keeps what is here");
+    cr_expect_eq(memory_requests_after_write_and_read(CACHE_WRITE_EVICT, true, 0xf), 3,
+                 "evict drops it");
+    cr_expect_eq(memory_requests_after_write_and_read(CACHE_WRITE_BACK, false, 0xf), 0,
+                 "back keeps it");
+    cr_expect_eq(memory_requests_after_write_and_read(CACHE_WRITE_BACK, false, 0x3), 1,
+                 "back fetches missing bytes");
+}
+
+Test(cache, a_folded_index_spreads_the_lines_of_a_bank)
+{
+    for (int64_t index = CACHE_INDEX_FOLDED; index <= CACHE_INDEX_PLAIN; index++) {
+        struct cache_params params = plain(131072, 16, CACHE_WRITE_BACK);
+        params.index = index;
+        struct bench b = set_up(params, 3);
+        /* Bank 3 of 16 with interleave 128: as many lines as the cache has, twice. */
+        for (uint32_t i = 0; i < 4096; i++) {
+            uint64_t k = i % 2048, address = (k / 2 * 16 + 3) * 128 + k % 2 * 64;
+            send(b.cpu, harness_read(1 + i * 10, (uint16_t)i, address, 4));
+        }
+        cr_assert_eq(harness_run(), ENGINE_IDLE);
+        cr_expect_eq(stats(b)->hits, index == CACHE_INDEX_FOLDED ? 2048 : 0);
+    }
+}

@@ -1,0 +1,91 @@
+/* The page walker: latency, walks in flight, what is not mapped. The test owns the page table. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "components/protocols/page_table/page_table.h"
+#include "mmu.gen.h"
+
+#define OWNER_STORE  struct page_table
+#define OWNER_SOURCE "test_mmu.c"
+#include "tests/components/owner.h"
+#include "tests/components/translations.h"
+
+extern const struct unit_type mmu__generic;
+
+#define VIRTUAL ((uint64_t)0x7000 << 32)
+#define PAGES   64u
+
+static void owner_fill(struct page_table *table)
+{
+    page_table_init(table, 14, PAGES);
+    for (uint64_t i = 0; i < PAGES; i++)
+        page_table_map(table, 3, VIRTUAL + (i << 14), (PAGES - i) << 14, i % 2);
+}
+
+static const struct build_port ports[] = {{"top", BUILD_IN, true}};
+static const struct build_type type = {
+    .unit = &mmu__generic, .ports = ports, .port_count = 1, .store_count = 1};
+
+static uint32_t mmu, users[2];
+
+static void set_up(int64_t latency, int64_t walkers)
+{
+    struct mmu_params params = {.walk_latency = latency, .walkers = walkers};
+    int64_t values[sizeof params / sizeof(int64_t)];
+    memcpy(values, &params, sizeof params);
+    harness_start();
+    build_instance(&owner_type, 0, "owner", NULL, NULL, 0);
+    mmu = build_instance(&type, 0, "mmu", values, NULL, sizeof values / sizeof values[0]);
+    for (uint32_t i = 0; i < 2; i++)
+        users[i] = harness_requester();
+    for (uint32_t i = 0; i < 2; i++)
+        harness_wire(HARNESS_TRANSLATE, (struct build_end){users[i], 0, 0},
+                     (struct build_end){mmu, 0, i}, 32, 1, 1);
+    harness_build();
+}
+
+Test(mmu, a_walk_takes_its_latency_and_finds_the_page)
+{
+    set_up(100, 4);
+    look_up(users[0], 5, 1, VIRTUAL + (7 << 14) + 123, 3);
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    cr_expect_eq(harness_reply(users[0], 1)->cycle, 5 + 100 + 1);
+    struct translate_reply m = page_found(users[0], 1);
+    cr_expect(m.found.valid);
+    cr_expect_eq(m.found.physical, (uint64_t)(PAGES - 7) << 14);
+    cr_expect_eq(m.found.page_bits, 14);
+    cr_expect(m.found.writable);
+}
+
+Test(mmu, pages_of_others_and_beyond_the_end_are_not_mapped)
+{
+    set_up(10, 4);
+    look_up(users[0], 1, 1, VIRTUAL + ((uint64_t)PAGES << 14), 3);
+    look_up(users[0], 1, 2, VIRTUAL, 4);
+    look_up(users[0], 1, 3, VIRTUAL, 3);
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    cr_expect_not(page_found(users[0], 1).found.valid);
+    cr_expect_not(page_found(users[0], 2).found.valid);
+    cr_expect(page_found(users[0], 3).found.valid);
+    cr_expect_not(page_found(users[0], 3).found.writable);
+    const struct mmu_io *io = harness_instance(mmu);
+    cr_expect_eq(io->stats.walks, 3);
+    cr_expect_eq(io->stats.faults, 2);
+}
+
+Test(mmu, walkers_bound_the_walks_in_flight_and_inputs_take_turns)
+{
+    set_up(50, 4);
+    for (uint16_t i = 0; i < 20; i++) {
+        look_up(users[0], 1, i, VIRTUAL, 3);
+        look_up(users[1], 1, i, VIRTUAL, 3);
+    }
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    const struct mmu_io *io = harness_instance(mmu);
+    cr_expect_eq(io->stats.walks_in_flight.max, 4);
+    uint64_t last = harness_log(users[0], 19)->cycle;
+    cr_expect_geq(last, 40 / 4 * 50 - 4);
+    cr_expect_leq(last, 40 / 4 * 51 + 4);
+    cr_expect_leq(harness_log(users[1], 19)->cycle, last + 2);
+    cr_expect_geq(harness_log(users[1], 19)->cycle + 2, last);
+}

@@ -1,0 +1,113 @@
+/* The timing wheel against the plainest model of it: an array of wake-up times, searched from end
+ * to end. */
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <string.h>
+
+#include "runtime/engine/wheel.h"
+
+#define IDS 300
+
+static struct wheel wheel;
+static struct wheel_node nodes[IDS];
+static uint32_t heap[IDS];
+static uint64_t expected[IDS]; /* WHEEL_NEVER: not queued */
+static bool expected_live[IDS];
+static uint64_t random_state;
+
+static uint64_t random_next(void)
+{
+    random_state ^= random_state << 13;
+    random_state ^= random_state >> 7;
+    random_state ^= random_state << 17;
+    return random_state;
+}
+
+static uint64_t expected_next(void)
+{
+    uint64_t next = WHEEL_NEVER;
+    for (int i = 0; i < IDS; i++)
+        next = expected[i] < next ? expected[i] : next;
+    return next;
+}
+
+static uint32_t expected_live_count(void)
+{
+    uint32_t count = 0;
+    for (int i = 0; i < IDS; i++)
+        count += expected[i] != WHEEL_NEVER && expected_live[i];
+    return count;
+}
+
+static void set(uint64_t horizon)
+{
+    uint32_t id = (uint32_t)(random_next() % IDS);
+    uint64_t cycle = wheel.now + 1 + random_next() % horizon;
+    bool quiet = random_next() % 4 == 0;
+    wheel_set(&wheel, id, cycle, quiet);
+    expected_live[id] = (expected[id] != WHEEL_NEVER && expected_live[id]) || !quiet;
+    if (cycle < expected[id])
+        expected[id] = cycle;
+}
+
+static void take(uint64_t cycle)
+{
+    uint64_t bitmap[(IDS + 63) / 64] = {0};
+    wheel_take(&wheel, cycle, bitmap);
+    for (uint32_t i = 0; i < IDS; i++) {
+        bool due = expected[i] == cycle;
+        cr_assert_eq(bitmap[i / 64] >> (i % 64) & 1, due, "component %u at cycle %lu", i,
+                     (unsigned long)cycle);
+        if (due)
+            expected[i] = WHEEL_NEVER;
+    }
+}
+
+ParameterizedTestParameters(wheel, behaves_like_a_sorted_list)
+{
+    static uint64_t horizons[] = {3, 60, 1000, 4095, 4096, 4097, 20000, 10000000};
+    return cr_make_param_array(uint64_t, horizons, sizeof horizons / sizeof horizons[0]);
+}
+
+ParameterizedTest(uint64_t *horizon, wheel, behaves_like_a_sorted_list)
+{
+    random_state = 0x9e3779b97f4a7c15u + *horizon;
+    memset(expected, 0xff, sizeof expected);
+    wheel_open(&wheel, nodes, heap);
+    for (int i = 0; i < 60000; i++) {
+        if (random_next() % 3) {
+            set(random_next() % 8 ? *horizon : 50000);
+        } else {
+            uint64_t next = wheel_next(&wheel);
+            cr_assert_eq(next, expected_next());
+            if (next != WHEEL_NEVER)
+                take(random_next() % 4 || next == wheel.now + 1 ? next : wheel.now + 1);
+        }
+        if (i % 64 == 0)
+            cr_assert_eq(wheel.live, expected_live_count());
+    }
+}
+
+Test(wheel, an_earlier_wake_up_moves_the_node_and_a_later_one_does_not)
+{
+    uint64_t bitmap = 0;
+    wheel_open(&wheel, nodes, heap);
+    wheel_set(&wheel, 5, 100, false);
+    wheel_set(&wheel, 5, 200, false);
+    cr_assert_eq(wheel_next(&wheel), 100);
+    wheel_set(&wheel, 5, 7, false);
+    cr_assert_eq(wheel_next(&wheel), 7);
+    wheel_take(&wheel, 7, &bitmap);
+    cr_assert_eq(bitmap, 1 << 5);
+    cr_assert_eq(wheel_next(&wheel), WHEEL_NEVER);
+}
+
+Test(wheel, a_quiet_wake_up_is_no_life)
+{
+    wheel_open(&wheel, nodes, heap);
+    wheel_set(&wheel, 1, 50, true);
+    cr_assert_eq(wheel.live, 0);
+    wheel_set(&wheel, 1, 70, false);
+    cr_assert_eq(wheel.live, 1, "the later reason is a real one");
+    cr_assert_eq(wheel_next(&wheel), 50);
+}

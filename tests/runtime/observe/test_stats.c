@@ -1,0 +1,337 @@
+/* Statistics and traces as files: well-formed, complete, the same for every order of ticks, and
+ * never half-written. */
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/sampling/kernel.h"
+#include "runtime/engine/setup.h"
+#include "runtime/observe/stat.h"
+#include "runtime/observe/trace.h"
+#include "tests/runtime/network.h"
+
+static char folder[] = "/tmp/heddle_stats_XXXXXX";
+static char path[64];
+
+static void make_folder(void)
+{
+    cr_assert_not_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/out.json", folder);
+}
+
+static void remove_folder(void)
+{
+    unlink(path);
+    rmdir(folder);
+}
+
+TestSuite(stats, .init = make_folder, .fini = remove_folder);
+TestSuite(trace, .init = make_folder, .fini = remove_folder);
+
+static json_t *load(void)
+{
+    json_error_t error;
+    json_t *root = json_load_file(path, JSON_REJECT_DUPLICATES, &error);
+    cr_assert_not_null(root, "line %d: %s", error.line, error.text);
+    return root;
+}
+
+static long long number(json_t *root, const char *first, const char *second, const char *third)
+{
+    json_t *value = json_object_get(json_object_get(json_object_get(root, first), second), third);
+    cr_assert(json_is_integer(value), "%s.%s.%s is no integer", first, second, third);
+    return json_integer_value(value);
+}
+
+static void run_network(struct engine_limits limits, bool no_host)
+{
+    const struct platform_table *table = network_describe(21);
+    struct heddle_options options = {
+        .abi = PLATFORM_ABI, .stats_path = path, .stats_no_host = no_host, .program_hash = "cafe"};
+    cr_assert(platform_build(table));
+    engine_set_limits(&limits);
+    cr_assert(stats_open(table, &options));
+    cr_assert_eq(engine_run(), ENGINE_IDLE);
+    cr_assert(stats_write());
+}
+
+static char *contents(void)
+{
+    FILE *f = fopen(path, "rb");
+    cr_assert_not_null(f);
+    char *text = calloc(1, 1 << 20);
+    cr_assert_lt(fread(text, 1, (1 << 20) - 1, f), (1 << 20) - 1);
+    fclose(f);
+    return text;
+}
+
+struct bucket {
+    uint64_t value;
+    unsigned bucket;
+};
+
+ParameterizedTestParameters(stats, a_value_has_its_bucket)
+{
+    static struct bucket all[] = {{0, 0},         {1, 1},          {2, 2},        {3, 2},
+                                  {4, 3},         {7, 3},          {8, 4},        {1023, 10},
+                                  {1024, 11},     {4194303, 22},   {4194304, 23}, {8388608, 23},
+                                  {1u << 31, 23}, {UINT64_MAX, 23}};
+    return cr_make_param_array(struct bucket, all, sizeof all / sizeof all[0]);
+}
+
+/* Bucket 0: the value 0; bucket i: 2^(i-1) .. 2^i - 1; the last takes the rest. */
+ParameterizedTest(struct bucket *b, stats, a_value_has_its_bucket)
+{
+    struct stat_histogram h = {0};
+    stat_histogram_add(&h, b->value);
+    stat_histogram_add(&h, b->value);
+    for (unsigned i = 0; i < STAT_BUCKETS; i++)
+        cr_expect_eq(h.bucket[i], i == b->bucket ? 2 : 0, "bucket %u", i);
+    cr_expect_eq(h.min, b->value);
+    cr_expect_eq(h.max, b->value);
+    cr_expect_eq(h.count, 2);
+    cr_expect_eq(h.sum, b->value * 2);
+}
+
+Test(stats, the_file_has_all_its_parts)
+{
+    run_network((struct engine_limits){0}, false);
+    json_t *root = load();
+    cr_assert_str_eq(json_string_value(json_object_get(root, "platform")), "network");
+    cr_assert_str_eq(json_string_value(json_object_get(json_object_get(root, "stamp"), "program")),
+                     "cafe");
+    cr_assert_eq(json_integer_value(json_object_get(root, "time_ps")), (long long)engine.time_ps);
+    cr_assert_eq(number(json_object_get(root, "stamp"), "parameters", "node[3]", "count"), 300);
+    cr_assert_eq(number(root, "components", "node[3]", "received"), (long long)probe_received(3));
+    cr_assert_eq(number(json_object_get(root, "components"), "node[3]", "values", "count"),
+                 (long long)probe_received(3));
+    cr_assert_eq(number(root, "clocks", "clock[1]", "hz"), 1132000000);
+    cr_assert_geq(number(json_object_get(root, "links"), "bus", "shared", "bytes"), 48);
+    cr_assert_str_eq(json_object_iter_key(json_object_iter_at(root, "host")), "host");
+    cr_assert_null(json_object_iter_next(root, json_object_iter_at(root, "host")),
+                   "host is the last");
+    json_decref(root);
+}
+
+Test(stats, requests_of_connections_add_up_to_what_was_received)
+{
+    run_network((struct engine_limits){0}, true);
+    json_t *root = load();
+    long long sent = 0, received = 0;
+    const char *key;
+    json_t *value;
+    json_object_foreach(json_object_get(root, "connections"), key, value) sent +=
+        json_integer_value(json_object_get(value, "requests"));
+    json_object_foreach(json_object_get(root, "components"), key, value) received +=
+        json_integer_value(json_object_get(value, "received"));
+    cr_assert_gt(sent, 10000);
+    cr_assert_eq(sent, received);
+    json_decref(root);
+}
+
+static void run_tickers(struct engine_limits limits)
+{
+    struct heddle_options options = {
+        .abi = PLATFORM_ABI, .stats_path = path, .stats_no_host = true};
+    build_start("tickers");
+    uint32_t core = build_domain("core", 1000000000);
+    probe_protocol(16, false);
+    probe_instance(core, "long", PROBE_TICKER, 100, 0, false);
+    probe_instance(core, "short", PROBE_TICKER, 30, 0, false);
+    probe_build();
+    engine_set_limits(&limits);
+    cr_assert(stats_open(engine_base.platform, &options));
+    cr_assert_eq(engine_run(), ENGINE_IDLE);
+    cr_assert(stats_write());
+}
+
+Test(stats, a_kernel_has_its_own_share_of_the_statistics)
+{
+    run_tickers((struct engine_limits){0});
+    json_t *root = load();
+    json_t *kernels = json_object_get(root, "kernels");
+    cr_assert_eq(json_array_size(kernels), 2);
+    json_t *longer = json_array_get(kernels, 0);
+    json_t *shorter = json_array_get(kernels, 1);
+    cr_assert_str_eq(json_string_value(json_object_get(longer, "name")), "ticking \"kernel\"");
+    cr_assert_eq(json_integer_value(json_object_get(longer, "start_ps")), 1000);
+    cr_assert_eq(json_integer_value(json_object_get(longer, "end_ps")), 100000);
+    cr_assert_eq(json_integer_value(json_object_get(longer, "cycles")), 99);
+    cr_assert_eq(json_integer_value(json_object_get(longer, "wavefront_instructions")), 100);
+    cr_assert_eq(json_integer_value(json_object_get(longer, "work_groups")), 3);
+    cr_assert_eq(json_integer_value(json_object_get(shorter, "gpu")), 1);
+    cr_assert_eq(number(shorter, "components", "short", "received"), 2 * 29,
+                 "from the end of its first edge on");
+    cr_assert_eq(number(shorter, "components", "long", "received"), 2 * 29);
+    cr_assert_eq(number(longer, "components", "long", "received"), 2 * 99);
+    cr_assert_eq(number(root, "components", "long", "received"), 2 * 100);
+    json_decref(root);
+}
+
+Test(stats, a_kernel_has_what_it_was_described_with)
+{
+    run_tickers((struct engine_limits){0});
+    json_t *root = load();
+    json_t *longer = json_array_get(json_object_get(root, "kernels"), 0);
+    cr_expect_eq(json_integer_value(json_object_get(longer, "slots")), 7);
+    cr_expect_eq(number(longer, "time", "spent", "well"), 5);
+    cr_expect_eq(number(longer, "time", "spent", "badly"), 100);
+    cr_expect_eq(number(longer, "time", "lost", "all"), 2);
+    cr_expect_str_eq(json_string_value(json_object_get(json_object_get(longer, "time"), "of")),
+                     "day");
+    cr_expect(json_is_true(json_object_get(longer, "overlaps")));
+    json_decref(root);
+}
+
+/* Tickers in arrays: two of a kind inside each of two top-level instances. */
+static json_t *run_arrays(enum platform_kernel_stats what)
+{
+    struct heddle_options options = {
+        .abi = PLATFORM_ABI, .stats_path = path, .stats_no_host = true, .kernel_stats = (int)what};
+    static const char *const paths[] = {"gpu[0].cu[0]", "gpu[0].cu[1]", "gpu[1].cu[0]",
+                                        "gpu[1].cu[1]"};
+    build_start("arrays");
+    uint32_t core = build_domain("core", 1000000000);
+    probe_protocol(16, false);
+    for (int i = 0; i < 4; i++)
+        probe_instance(core, paths[i], PROBE_TICKER, 10 * (i + 1), 0, false);
+    probe_build();
+    engine_set_limits(&(struct engine_limits){0});
+    cr_assert(stats_open(engine_base.platform, &options));
+    cr_assert_eq(engine_run(), ENGINE_IDLE);
+    cr_assert(stats_write());
+    return load();
+}
+
+Test(stats, shares_of_a_kernel_are_sums_over_arrays_inside_of_top_level_instances)
+{
+    json_t *root = run_arrays(PLATFORM_KERNEL_STATS_SUM);
+    json_t *last = json_array_get(json_object_get(root, "kernels"), 3);
+    cr_expect_eq(json_object_size(json_object_get(last, "components")), 2);
+    /* From the end of the first edge on; the others end at edges 10, 20, 30. */
+    cr_expect_eq(number(last, "components", "gpu[0].cu[*]", "received"), 2 * (9 + 19));
+    cr_expect_eq(number(last, "components", "gpu[1].cu[*]", "received"), 2 * (29 + 39));
+    json_decref(root);
+    root = run_arrays(PLATFORM_KERNEL_STATS_ALL);
+    last = json_array_get(json_object_get(root, "kernels"), 3);
+    cr_expect_eq(json_object_size(json_object_get(last, "components")), 4);
+    cr_expect_eq(number(last, "components", "gpu[1].cu[0]", "received"), 2 * 29);
+    json_decref(root);
+    root = run_arrays(PLATFORM_KERNEL_STATS_NONE);
+    last = json_array_get(json_object_get(root, "kernels"), 3);
+    cr_expect_null(json_object_get(last, "components"));
+    cr_expect_eq(number(last, "time", "spent", "badly"), 40);
+    json_decref(root);
+}
+
+Test(stats, kernels_that_overlap_do_not_depend_on_the_order_of_ticks)
+{
+    run_tickers((struct engine_limits){0});
+    char *expected = contents();
+    run_tickers((struct engine_limits){.tick_order = ENGINE_DESCENDING});
+    char *text = contents();
+    cr_assert_str_eq(text, expected);
+    free(text);
+    free(expected);
+}
+
+Test(stats, an_unwritable_path_is_refused_at_the_start)
+{
+    struct heddle_options options = {.abi = PLATFORM_ABI, .stats_path = "/nowhere/at/all.json"};
+    const struct platform_table *table = network_describe(1);
+    int null = open("/dev/null", O_WRONLY);
+    dup2(null, 2);
+    cr_assert(platform_build(table));
+    cr_assert_not(stats_open(table, &options));
+    cr_assert_not(trace_open(table, "/nowhere/at/all.json"));
+    cr_assert_eq(engine.tracing, 0);
+}
+
+/* The times of all events "b" and "e" of a name, in picoseconds, from the exact text of the file.
+ */
+static size_t trace_times(const char *text, const char *name, uint64_t *begins, uint64_t *ends,
+                          size_t limit)
+{
+    char wanted[64];
+    size_t count[2] = {0, 0};
+    snprintf(wanted, sizeof wanted, "\"name\": \"%s\", \"ts\": ", name);
+    for (const char *at = text; (at = strstr(at, wanted)); at++) {
+        const char *event = at;
+        while (strncmp(event, "\"ph\"", 4) != 0)
+            event--;
+        bool end = event[7] == 'e';
+        unsigned long long us, ps;
+        cr_assert_eq(sscanf(at + strlen(wanted), "%llu.%6llu", &us, &ps), 2);
+        if (count[end] < limit)
+            (end ? ends : begins)[count[end]++] = us * 1000000 + ps;
+    }
+    cr_assert_eq(count[0], count[1]);
+    return count[0];
+}
+
+Test(trace, messages_stand_at_their_exact_times)
+{
+    uint64_t begins[64], ends[64];
+    build_start("traced");
+    uint32_t core = build_domain("core", 1132000000);
+    uint32_t protocol = probe_protocol(16, true);
+    uint32_t a = probe_instance(core, "a", PROBE_SOURCE, 5, 0, true);
+    uint32_t b = probe_instance(core, "b", PROBE_SINK, 0, 1, true);
+    build_connect((struct build_end){a, PROBE_OUT, 0}, (struct build_end){b, PROBE_IN, 0},
+                  probe_wire(protocol, 8, 1, 3));
+    probe_build();
+    cr_assert(trace_open(engine_base.platform, path));
+    cr_assert_eq(engine_run(), ENGINE_IDLE);
+    cr_assert(trace_close());
+    json_decref(load());
+    char *text = contents();
+    cr_assert_eq(trace_times(text, "ask", begins, ends, 64), 5);
+    for (uint64_t i = 0; i < 5; i++) {
+        cr_assert_eq(begins[i], engine_time_of(0, 1 + i));
+        cr_assert_eq(ends[i], engine_time_of(0, 4 + i));
+    }
+    cr_assert_eq(trace_times(text, "answer", begins, ends, 64), 5);
+    cr_assert_eq(begins[0], engine_time_of(0, 4));
+    free(text);
+}
+
+Test(trace, spans_of_components_and_no_change_of_results)
+{
+    uint64_t begins[4], ends[4];
+    run_tickers((struct engine_limits){0});
+    uint64_t expected = engine.time_ps;
+    build_start("tickers");
+    uint32_t core = build_domain("core", 1000000000);
+    probe_instance(core, "long", PROBE_TICKER, 100, 0, false);
+    probe_build();
+    cr_assert(stats_open(engine_base.platform, &(struct heddle_options){.abi = PLATFORM_ABI}));
+    cr_assert(trace_open(engine_base.platform, path));
+    cr_assert_eq(engine_run(), ENGINE_IDLE);
+    cr_assert(trace_close());
+    cr_assert_eq(engine.time_ps, expected);
+    json_decref(load());
+    char *text = contents();
+    cr_assert_eq(trace_times(text, "ticking", begins, ends, 4), 1);
+    cr_assert_eq(begins[0], 1000);
+    cr_assert_eq(ends[0], 100000);
+    free(text);
+}
+
+Test(stats, they_do_not_depend_on_the_order_of_ticks)
+{
+    run_network((struct engine_limits){0}, true);
+    char *expected = contents();
+    cr_assert_null(strstr(expected, "\"host\""));
+    for (int order = ENGINE_DESCENDING; order <= ENGINE_RANDOM; order++) {
+        run_network((struct engine_limits){.tick_order = order, .seed = 5}, true);
+        char *text = contents();
+        cr_assert_str_eq(text, expected);
+        free(text);
+    }
+    free(expected);
+}

@@ -1,0 +1,93 @@
+/* The arena: what lies where, and that nothing lies twice. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "runtime/engine/setup.h"
+
+#define MIB ((size_t)1 << 20)
+
+/* In bytes. */
+static size_t place(uint32_t offset)
+{
+    cr_assert_eq((size_t)offset * ARENA_UNIT % ARENA_ALIGNMENT, 0);
+    return (size_t)offset * ARENA_UNIT;
+}
+
+static bool in_front(uint32_t offset)
+{
+    return place(offset) < arena_ends().front;
+}
+
+Test(arena, small_arrays_and_what_is_hot_stand_in_front)
+{
+    static const struct {
+        size_t bytes;
+        bool hot, front;
+    } cases[] = {{1, false, true},        {64, false, true},
+                 {32 << 10, false, true}, {(32 << 10) + 1, false, false},
+                 {MIB, false, false},     {MIB, true, true},
+                 {255 * MIB, true, false}};
+    arena_open();
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        uint32_t at =
+            cases[i].hot ? arena_allocate_front(cases[i].bytes) : arena_allocate(cases[i].bytes);
+        cr_expect_eq(in_front(at), cases[i].front, "case %zu", i);
+        cr_expect_neq(at, 0);
+    }
+    arena_close();
+}
+
+Test(arena, nothing_is_handed_out_twice_and_all_is_zero)
+{
+    enum { COUNT = 600 };
+    static size_t places[COUNT], sizes[COUNT];
+    arena_open();
+    for (size_t i = 0; i < COUNT; i++) {
+        sizes[i] = 1 + i * i * 37 % 70000;
+        places[i] = place(i % 5 == 4 ? arena_allocate_front(sizes[i]) : arena_allocate(sizes[i]));
+        char *bytes = arena_at(char, places[i] / ARENA_UNIT);
+        cr_assert(bytes[0] == 0 && bytes[sizes[i] - 1] == 0);
+        memset(bytes, 0xff, sizes[i]);
+    }
+    for (size_t i = 0; i < COUNT; i++)
+        for (size_t k = 0; k < i; k++)
+            cr_assert(places[k] + sizes[k] <= places[i] || places[i] + sizes[i] <= places[k]);
+    arena_close();
+}
+
+Test(arena, a_full_front_goes_on_behind)
+{
+    size_t front = 0, rear = 0;
+    arena_open();
+    while (rear < 3) {
+        bool first = in_front(arena_allocate(32 << 10));
+        cr_assert(!first || rear == 0);
+        front += first;
+        rear += !first;
+    }
+    cr_expect_gt(front, 8000);
+    cr_expect_lt(front, 8192); /* 256 MiB, less what begins it */
+    cr_expect_leq(arena_ends().front, 256 * MIB);
+    arena_close();
+}
+
+Test(arena, is_extended_to_where_it_was_but_never_shrunk)
+{
+    arena_open();
+    arena_allocate(100);
+    arena_allocate(MIB);
+    struct arena_ends then = arena_ends(), more = {then.front + 640, then.rear + 64 * MIB};
+    const struct arena_ends bad[] = {{then.front + 1, then.rear},
+                                     {then.front, then.rear + 1},
+                                     {512 * MIB, then.rear},
+                                     {then.front, UINT64_MAX - 63}};
+    for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++)
+        cr_expect_not(arena_extend(bad[i]), "case %zu", i);
+    cr_assert(arena_extend((struct arena_ends){64, then.rear - 64}));
+    cr_expect_eq(arena_ends().front, then.front);
+    cr_expect_eq(arena_ends().rear, then.rear);
+    cr_assert(arena_extend(more));
+    cr_expect_geq(place(arena_allocate(100)), more.front);
+    cr_expect_geq(place(arena_allocate(MIB)), more.rear);
+    arena_close();
+}

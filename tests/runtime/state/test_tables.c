@@ -1,0 +1,140 @@
+/* Tables as a file: a round trip runs the same simulation, and no damaged file gets further than a
+ * message. */
+#include <criterion/criterion.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/engine/setup.h"
+#include "runtime/state/tables.h"
+#include "tests/runtime/network.h"
+
+static char path[] = "/tmp/heddle_tables_XXXXXX";
+
+static void make_path(void)
+{
+    int fd = mkstemp(path);
+    cr_assert_geq(fd, 0);
+    close(fd);
+}
+
+static void remove_path(void)
+{
+    unlink(path);
+}
+
+TestSuite(tables, .init = make_path, .fini = remove_path);
+
+static uint64_t run(const struct platform_table *table)
+{
+    cr_assert(platform_build(table));
+    cr_assert_eq(engine_run(), ENGINE_IDLE);
+    return probe_hash();
+}
+
+static void write_file(const char *bytes, size_t size)
+{
+    FILE *f = fopen(path, "wb");
+    cr_assert_not_null(f);
+    cr_assert_eq(fwrite(bytes, 1, size, f), size);
+    fclose(f);
+}
+
+static void quiet(void)
+{
+    int null = open("/dev/null", O_WRONLY);
+    dup2(null, 2);
+    close(null);
+}
+
+Test(tables, a_round_trip_gives_the_same_simulation)
+{
+    const struct platform_table *table = network_describe(7);
+    uint64_t expected = run(table);
+    cr_assert(tables_write(table, path));
+    const struct platform_table *again = tables_read(path, table->units, table->unit_count);
+    cr_assert_not_null(again);
+    cr_assert_str_eq(again->model_hash, table->model_hash);
+    cr_assert_eq(again->ring_count, table->ring_count);
+    cr_assert_eq(run(again), expected);
+}
+
+Test(tables, the_image_of_an_image_is_the_same)
+{
+    const struct platform_table *table = network_describe(8);
+    size_t bytes = tables_image_bytes(table);
+    char *one = malloc(bytes);
+    char *two = malloc(bytes);
+    tables_image(table, one, bytes);
+    write_file(one, bytes);
+    const struct platform_table *again = tables_read(path, table->units, table->unit_count);
+    cr_assert_not_null(again);
+    cr_assert_eq(tables_image_bytes(again), bytes);
+    tables_image(again, two, bytes);
+    cr_assert_arr_eq(one, two, bytes);
+    free(one);
+    free(two);
+}
+
+Test(tables, a_file_of_any_other_length_is_refused)
+{
+    const struct platform_table *table = network_describe(9);
+    size_t bytes = tables_image_bytes(table);
+    char *image = calloc(1, bytes + 16);
+    tables_image(table, image, bytes);
+    quiet();
+    for (size_t length = 0; length < bytes + 16; length += length < 600 ? 1 : 997) {
+        if (length == bytes)
+            continue;
+        write_file(image, length);
+        cr_assert_null(tables_read(path, table->units, table->unit_count), "%zu of %zu bytes",
+                       length, bytes);
+    }
+    free(image);
+}
+
+Test(tables, a_unit_that_is_not_compiled_in_is_refused)
+{
+    const struct platform_table *table = network_describe(9);
+    cr_assert(tables_write(table, path));
+    quiet();
+    cr_assert_null(tables_read(path, NULL, 0));
+    cr_assert_null(tables_read("/nowhere/at.tables", table->units, table->unit_count));
+}
+
+Test(tables, a_damaged_file_does_not_crash, .timeout = 120)
+{
+    const struct platform_table *table = network_describe(10);
+    size_t bytes = tables_image_bytes(table);
+    char *image = malloc(bytes);
+    char *damaged = malloc(bytes);
+    uint64_t random = 88172645463325252u;
+    uint32_t refused = 0;
+    tables_image(table, image, bytes);
+    quiet();
+    for (int i = 0; i < 1500; i++) {
+        memcpy(damaged, image, bytes);
+        for (int k = 0; k <= i % 3; k++) {
+            random ^= random << 13, random ^= random >> 7, random ^= random << 17;
+            size_t at = random % (i % 2 ? sizeof(struct tables_header) : bytes);
+            damaged[at] =
+                i % 5 ? (char)(damaged[at] ^ 1 << (random >> 40) % 8) : (char)(random >> 48);
+        }
+        write_file(damaged, bytes);
+        const struct platform_table *read = tables_read(path, table->units, table->unit_count);
+        refused += !read || !platform_build(read);
+    }
+    cr_assert_gt(refused, 250);
+    free(image);
+    free(damaged);
+}
+
+Test(tables, a_table_of_another_interface_is_refused)
+{
+    struct platform_table table = *network_describe(11);
+    table.abi++;
+    quiet();
+    cr_assert_not(platform_build(&table));
+}

@@ -1,0 +1,162 @@
+/* Windows: a platform in several lanes, run by one thread or by several that come and go, does to
+ * the cycle what it does in one lane, and messages between lanes follow the closed form of a wire.
+ */
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "runtime/observe/hang.h"
+#include "runtime/threads/lane.h"
+#include "tests/runtime/network.h"
+
+#define MESSAGES 300
+
+/* Lanes for `lane_threads`, run by `threads`. */
+static void build(const struct platform_table *table, uint32_t lane_threads, uint32_t threads)
+{
+    probe_logged = 0;
+    probe_quiet = threads > 1;
+    cr_assert(platform_build_threads(table, lane_threads));
+    crew_open(threads);
+}
+
+struct cut {
+    uint32_t partitions, least, lane_threads, threads;
+};
+
+ParameterizedTestParameters(window, lanes_change_nothing)
+{
+    static struct cut cuts[] = {
+        {1, 3, 2, 1}, {2, 3, 2, 1},  {3, 40, 4, 1}, {7, 5, 4, 1},   {20, 11, 8, 1},
+        {2, 3, 2, 2}, {3, 40, 4, 4}, {7, 5, 4, 3},  {20, 11, 8, 8}, {5, 300, 3, 2},
+    };
+    return cr_make_param_array(struct cut, cuts, sizeof cuts / sizeof cuts[0]);
+}
+
+ParameterizedTest(struct cut *k, window, lanes_change_nothing)
+{
+    for (uint64_t seed = 1; seed <= (k->threads > 1 ? 2 : 6); seed++) {
+        const struct platform_table *table = network_describe_cut(seed, k->partitions, k->least);
+        unsetenv("HEDDLE_THREAD_DELAYS");
+        build(table, 1, 1);
+        cr_assert_eq(engine.lane_count, 1);
+        enum engine_result result = engine_run();
+        uint64_t hash = probe_hash();
+        uint64_t messages = engine_messages();
+        cr_assert(messages > 10000);
+        if (k->threads > 1)
+            setenv("HEDDLE_THREAD_DELAYS", "5", 1);
+        build(table, k->lane_threads, k->threads);
+        cr_assert(engine.lane_count > 1);
+        cr_assert_eq(engine_run(), result);
+        cr_assert_eq(engine_messages(), messages);
+        cr_assert_eq(probe_hash(), hash, "seed %u", (unsigned)seed);
+    }
+}
+
+struct wire_case {
+    uint32_t depth, width, latency, delay;
+};
+
+ParameterizedTestParameters(window, a_wire_between_lanes_is_a_wire)
+{
+    static struct wire_case cases[] = {
+        {1, 1, 2, 0},   {4, 1, 5, 0}, {9, 1, 5, 0},     {10, 1, 5, 0},      {11, 2, 5, 0},
+        {16, 4, 3, 0},  {7, 3, 2, 0}, {64, 8, 10, 0},   {1, 1, 70, 0},      {200, 1, 70, 0},
+        {8, 1, 130, 0}, {4, 1, 5, 3}, {16, 1, 126, 20}, {400, 16, 5000, 0},
+    };
+    return cr_make_param_array(struct wire_case, cases, sizeof cases / sizeof cases[0]);
+}
+
+static uint32_t events(uint32_t leaf, enum probe_event event, uint64_t *cycles)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < probe_logged; i++) {
+        if (probe_log[i].leaf == leaf && probe_log[i].event == event)
+            cycles[count++] = probe_log[i].cycle;
+    }
+    return count;
+}
+
+static uint64_t later(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+ParameterizedTest(struct wire_case *k, window, a_wire_between_lanes_is_a_wire)
+{
+    static uint64_t sent[MESSAGES], seen[MESSAGES];
+    build_start("wire");
+    uint32_t core = build_domain("core", 1000000000);
+    uint32_t protocol = probe_protocol(16, false);
+    uint32_t a = probe_instance(core, "a", PROBE_SOURCE, MESSAGES, 0, false);
+    uint32_t b = probe_instance(core, "b", PROBE_SINK, 0, 1, false);
+    build_partition(b, 1);
+    build_connect((struct build_end){a, PROBE_OUT, 0}, (struct build_end){b, PROBE_IN, 0},
+                  probe_wire(protocol, k->depth, k->width, k->latency));
+    build(build_finish(), 2, 1);
+    cr_assert_eq(engine.lane_count, 2);
+    ring_add_delay(0, k->delay);
+    cr_assert_eq(engine_run(), ENGINE_IDLE);
+    cr_assert_eq(events(a, PROBE_SENT, sent), MESSAGES);
+    cr_assert_eq(events(b, PROBE_RECEIVED, seen), MESSAGES);
+    for (uint32_t i = 0; i < MESSAGES; i++) {
+        uint64_t expected = i ? sent[i - 1] : 1;
+        if (i >= k->width)
+            expected = later(expected, sent[i - k->width] + 1);
+        if (i >= k->depth)
+            expected = later(expected, sent[i - k->depth] + 2 * k->latency + k->delay);
+        cr_assert_eq(sent[i], expected, "message %u sent at %lu, not %lu", i,
+                     (unsigned long)sent[i], (unsigned long)expected);
+        cr_assert_eq(seen[i], sent[i] + k->latency + k->delay);
+    }
+}
+
+/* The end of a run, whoever finds it, is that of one lane: result, time, words. */
+struct ending {
+    enum probe_behaviour behaviour;
+    int64_t period;
+    enum engine_result result;
+    uint64_t max_cycles;
+};
+
+ParameterizedTestParameters(window, a_run_ends_alike_in_any_lane)
+{
+    static struct ending endings[] = {
+        {PROBE_FAILER, 137, ENGINE_FAILED, 0},   {PROBE_SILENT, 0, ENGINE_DEADLOCK, 0},
+        {PROBE_STUBBORN, 0, ENGINE_DEADLOCK, 0}, {PROBE_RESTLESS, 7, ENGINE_STALL, 0},
+        {PROBE_SINK, 3, ENGINE_LIMIT, 123},      {PROBE_SINK, 3, ENGINE_IDLE, 0},
+    };
+    return cr_make_param_array(struct ending, endings, sizeof endings / sizeof endings[0]);
+}
+
+ParameterizedTest(struct ending *k, window, a_run_ends_alike_in_any_lane)
+{
+    static char words[2][8192];
+    uint64_t time_ps[2];
+    for (uint32_t several = 0; several < 2; several++) {
+        build_start("ends");
+        uint32_t core = build_domain("core", 1000000000);
+        uint32_t protocol = probe_protocol(16, true);
+        uint32_t a = probe_instance(core, "a", PROBE_SOURCE, 200, 0, true);
+        uint32_t b = probe_instance(core, "b", k->behaviour, 5, k->period, true);
+        uint32_t c = probe_instance(core, "c", PROBE_CLOCK, 0, 13, false);
+        build_partition(b, 1);
+        build_partition(c, 2);
+        build_connect((struct build_end){a, PROBE_OUT, 0}, (struct build_end){b, PROBE_IN, 0},
+                      probe_wire(protocol, 8, 1, 6));
+        build(build_finish(), several ? 3 : 1, 1);
+        cr_assert_eq(engine.lane_count, several ? 3 : 1);
+        engine_set_limits(
+            &(struct engine_limits){.max_cycles = k->max_cycles, .stall_limit = 50000});
+        cr_assert_eq(engine_run(), k->result);
+        time_ps[several] = engine.time_ps;
+        const char *said = k->result == ENGINE_FAILED ? engine_failure()
+                           : k->result == ENGINE_IDLE ? ""
+                                                      : hang_last_report();
+        snprintf(words[several], sizeof words[0], "%s", said);
+    }
+    cr_assert_eq(time_ps[0], time_ps[1]);
+    cr_assert_str_eq(words[0], words[1]);
+}
