@@ -238,7 +238,9 @@ struct model_type {
     bool is_library;         /* declared below the library root, not by the user */
     const struct model_interface *interface; /* parts: the interface it implements, or NULL */
     const char *folder;      /* folder of the declaring file, as opened ("" for the current one) */
-    const char *behaviour;   /* path of the C file, folder included; NULL for composites */
+    const char **behaviour;  /* paths of the C files, folder included, in the order in which they are
+                                compiled as one unit */
+    uint32_t behaviour_count; /* 0 for composites */
     const struct model_param_decl *params; /* params and lets, in order */
     uint32_t param_count;
     const struct model_port_decl *ports;

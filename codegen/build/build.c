@@ -401,6 +401,21 @@ static bool link_platform(struct build *b, struct build_result *result)
     return place_library(b, library, result->platform_so);
 }
 
+static bool check_files(const struct model_type *type)
+{
+    bool ok = true;
+    for (uint32_t i = 0; i < type->behaviour_count; i++) {
+        if (access(type->behaviour[i], R_OK) == 0)
+            continue;
+        fprintf(stderr, "%s:%u:%u: error: the behaviour of %s %s, '%s', cannot be read: %s\n",
+                type->place.file, type->place.line, type->place.column,
+                type->is_part ? "part" : "component", type->name, type->behaviour[i],
+                strerror(errno));
+        ok = false;
+    }
+    return ok;
+}
+
 static bool check_sources(const struct layout *layout)
 {
     bool ok = true;
@@ -409,13 +424,8 @@ static bool check_sources(const struct layout *layout)
         for (uint32_t p = 0; p <= unit->parts.count; p++) {
             const struct model_type *type =
                 p < unit->parts.count ? unit->parts.items[p].type : unit->type;
-            if (type->behaviour && access(type->behaviour, R_OK) == 0)
-                continue;
-            fprintf(stderr, "%s:%u:%u: error: the behaviour of %s %s, '%s', cannot be read: %s\n",
-                    type->place.file, type->place.line, type->place.column,
-                    type->is_part ? "part" : "component", type->name,
-                    type->behaviour ? type->behaviour : "", strerror(errno));
-            ok = false;
+            if (!check_files(type))
+                ok = false;
         }
     }
     return ok;

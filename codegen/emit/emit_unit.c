@@ -149,19 +149,30 @@ static void emit_slots(struct emit *e, const struct layout_unit *unit)
         emit(e, "\n");
 }
 
+static bool has_source(const struct model_type *type, const char *file)
+{
+    for (uint32_t i = 0; i < type->behaviour_count; i++)
+        if (strcmp(type->behaviour[i], file) == 0)
+            return true;
+    return false;
+}
+
 /* The authors' C files, each once, parts before their owners. */
 static void emit_sources(struct emit *e, const struct layout_unit *unit)
 {
     for (uint32_t i = 0; i < unit->parts.count; i++) {
-        uint32_t before = 0;
-        while (
-            strcmp(unit->parts.items[before].type->behaviour, unit->parts.items[i].type->behaviour)
-            != 0)
-            before++;
-        if (before == i && strcmp(unit->parts.items[i].type->behaviour, unit->type->behaviour) != 0)
-            emit(e, "#include \"%s\"\n", name_base(unit->parts.items[i].type->behaviour));
+        const struct model_type *part = unit->parts.items[i].type;
+        for (uint32_t f = 0; f < part->behaviour_count; f++) {
+            uint32_t before = 0;
+            while (!has_source(unit->parts.items[before].type, part->behaviour[f]))
+                before++;
+            if (before == i && !has_source(unit->type, part->behaviour[f]))
+                emit(e, "#include \"%s\"\n", name_base(part->behaviour[f]));
+        }
     }
-    emit(e, "#include \"%s\"\n\n", name_base(unit->type->behaviour));
+    for (uint32_t f = 0; f < unit->type->behaviour_count; f++)
+        emit(e, "#include \"%s\"\n", name_base(unit->type->behaviour[f]));
+    emit(e, "\n");
 }
 
 static void emit_stats(struct emit *e, const struct model_type *type)
@@ -229,7 +240,8 @@ static void emit_descriptor(struct emit *e, const struct layout_unit *unit)
     emit(e, "UNIT_DEFINE_WALK(%s)\n\n", name);
     emit(e, "extern const struct unit_type %s;\nconst struct unit_type %s = {\n", unit->symbol,
          unit->symbol);
-    emit(e, "    .name = \"%s\",\n    .source = \"%s\",\n", type->name, name_base(type->behaviour));
+    emit(e, "    .name = \"%s\",\n    .source = \"%s\",\n", type->name,
+         name_base(type->behaviour[type->behaviour_count - 1]));
     emit(e,
          "    .instance_bytes = sizeof(struct %s),\n    .io_words_offset = sizeof(struct "
          "component),\n",

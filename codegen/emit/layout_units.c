@@ -231,8 +231,8 @@ static void add_type_folders(const struct layout *layout, const char **folders, 
                              const struct model_type *type)
 {
     struct arena *arena = layout->arena;
-    if (type->behaviour)
-        add_folder(arena, folders, count, name_folder(arena, type->behaviour));
+    for (uint32_t i = 0; i < type->behaviour_count; i++)
+        add_folder(arena, folders, count, name_folder(arena, type->behaviour[i]));
     add_folder(arena, folders, count, type->folder);
     if (type->interface)
         add_folder(arena, folders, count, type->interface->folder);
@@ -252,12 +252,14 @@ static void add_type_folders(const struct layout *layout, const char **folders, 
 uint32_t layout_unit_folders(const struct layout *layout, const struct layout_unit *unit,
                              const char ***folders)
 {
-    /* A type contributes at most its C file's folder, its own, its interface's, and one for each
+    /* A type contributes at most its C files' folders, its own, its interface's, and one for each
      * slot and store. */
     uint32_t most =
-        3 + unit->type->part_count + unit->type->store_count * layout->model->type_count;
+        2 + unit->type->behaviour_count + unit->type->part_count
+        + unit->type->store_count * layout->model->type_count;
     for (uint32_t i = 0; i < unit->parts.count; i++)
-        most += 3 + unit->parts.items[i].type->part_count;
+        most += 2 + unit->parts.items[i].type->behaviour_count
+                + unit->parts.items[i].type->part_count;
     *folders = arena_alloc(layout->arena, (most + 1) * sizeof **folders);
     uint32_t count = 0;
     add_type_folders(layout, *folders, &count, unit->type);

@@ -163,13 +163,12 @@ static bool write_component(const struct docs_list *list, const struct model_typ
         return false;
     docs_page_text(&page, type->doc);
     const char *word = dot_kind_style(dot_kind_of(type))->word;
-    docs_page_text(
-        &page, type->behaviour
-                   ? arena_printf(
-                       arena, "Kind: %s. Declared in `%s`, line %" PRIu32 "; behaviour in `%s`.",
-                       word, type->place.file, type->place.line, type->behaviour)
-                   : arena_printf(arena, "Kind: %s. Declared in `%s`, line %" PRIu32 ".", word,
-                                  type->place.file, type->place.line));
+    char *declared = arena_printf(arena, "Kind: %s. Declared in `%s`, line %" PRIu32, word,
+                                  type->place.file, type->place.line);
+    for (uint32_t i = 0; i < type->behaviour_count; i++)
+        declared = arena_printf(arena, "%s%s`%s`", declared, i == 0 ? "; behaviour in " : ", ",
+                                type->behaviour[i]);
+    docs_page_text(&page, arena_printf(arena, "%s.", declared));
     write_ports(&page, list, type);
     write_params(&page, arena, type);
     write_checks(&page, arena, type);

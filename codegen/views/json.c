@@ -114,8 +114,10 @@ static json_t *type_json(const struct model_type *type)
         json_object_set_new(one, "kind", json_string(dot_kind_style(dot_kind_of(type))->word));
     if (type->interface)
         json_object_set_new(one, "interface", json_string(type->interface->name));
-    json_object_set_new(one, "behaviour",
-                        type->behaviour ? json_string(type->behaviour) : json_null());
+    json_t *files = type->is_composite ? json_null() : json_array();
+    for (uint32_t i = 0; i < type->behaviour_count; i++)
+        json_array_append_new(files, json_string(type->behaviour[i]));
+    json_object_set_new(one, "behaviour", files);
     json_object_set_new(one, "params", param_decls_json(type));
     json_object_set_new(one, "ports", port_decls_json(type));
     json_object_set_new(one, "stats", stats_json(type));

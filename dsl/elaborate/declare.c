@@ -111,7 +111,7 @@ static void check_nested(struct program *program, const struct ast_items *body, 
 /* Names of a body form two spaces: values (parameters and lets) and things (ports, instances,
  * slots, ...). What can be set in an instance's braces must be unique over both. */
 struct body_names {
-    struct item_list values, things, stats;
+    struct item_list values, things, stats, files;
 };
 
 static void add_name(struct program *program, struct item_list *list, const struct ast_item *item)
@@ -141,6 +141,8 @@ static struct item_list *list_for(struct type_info *type, enum ast_kind kind)
         return &type->stores;
     case AST_CLOCK:
         return &type->clocks;
+    case AST_BEHAVIOUR:
+        return &type->behaviour;
     default:
         return NULL;
     }
@@ -157,11 +159,28 @@ static void collect_member(struct program *program, struct type_info *type,
     else if (item->kind == AST_INSTANCE || item->kind == AST_SPACE
              || list_for(type, item->kind) != NULL)
         add_name(program, &names->things, item);
-    if (item->kind == AST_BEHAVIOUR && item->name.text != NULL)
-        type->model.behaviour = source_join(program->arena, type->model.folder, item->name.text);
+    else if (item->kind == AST_BEHAVIOUR && item->name.text != NULL)
+        add_name(program, &names->files, item);
     struct item_list *list = list_for(type, item->kind);
     if (list != NULL && program->diagnostics->error_count == errors)
         vector_push(program->arena, &list->v, item);
+}
+
+/* The C files of a component or part without instances: as it names them, or NAME.c. */
+static void set_behaviour(struct program *program, struct type_info *type)
+{
+    struct arena *arena = program->arena;
+    if (type->model.is_composite)
+        return;
+    uint32_t named = type->behaviour.v.count;
+    const char **files = arena_alloc(arena, (named + 1) * sizeof *files);
+    for (uint32_t i = 0; i < named; i++)
+        files[i] = source_join(arena, type->model.folder, type->behaviour.v.items[i]->name.text);
+    if (named == 0)
+        files[0] = source_join(arena, type->model.folder,
+                               arena_printf(arena, "%s.c", type->model.name));
+    type->model.behaviour = files;
+    type->model.behaviour_count = named > 0 ? named : 1;
 }
 
 static void collect_body(struct program *program, struct type_info *type)
@@ -230,11 +249,9 @@ static void declare_type_item(struct program *program, const struct ast_file *fi
         .is_library = file->source->is_library,
         .folder = file->source->folder,
     };
-    if (!type->model.is_composite)
-        type->model.behaviour = source_join(program->arena, type->model.folder,
-                                            arena_printf(program->arena, "%s.c", item->name.text));
     vector_push(program->arena, &program->types, type);
     collect_body(program, type);
+    set_behaviour(program, type);
 }
 
 static void declare_protocol(struct program *program, const struct ast_item *item)

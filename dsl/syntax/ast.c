@@ -171,6 +171,12 @@ struct ast_items *ast_stats(struct parser *p, const struct ast_names *names, str
     return list;
 }
 
+struct ast_items *ast_behaviour(struct parser *p, struct ast_items *before, struct ast_name file,
+                                struct span span)
+{
+    return ast_items_add(p, before, ast_item_new(p, AST_BEHAVIOUR, span, file));
+}
+
 static void refuse_unsized(struct parser *p, const struct ast_expr *path)
 {
     if (path->kind != AST_ALL)

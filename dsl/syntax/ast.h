@@ -96,7 +96,7 @@ enum ast_kind {
     AST_STORE,     /* name, target: C type */
     AST_READS,     /* name, target: C type */
     AST_CLOCK,     /* name, value: frequency; NULL: an input */
-    AST_BEHAVIOUR, /* name: the string */
+    AST_BEHAVIOUR, /* name: the string; one item for each file */
     AST_INSTANCE,  /* name, size, target: component, on, body: AST_SETTING */
     AST_SETTING,   /* name, value; fill_body when the value is PART { ... } */
     AST_CONNECT,   /* left, right, latency, via, which, is_shared, target: type of via, on, body,
@@ -182,6 +182,9 @@ struct ast_items *ast_items_append(struct parser *p, struct ast_items *list,
 struct ast_items *ast_ports(struct parser *p, struct ast_items *names, bool is_in,
                             struct ast_name protocol, struct ast_exprs *args,
                             const struct ast_item *options, struct span span);
+/* `behaviour "a.c", "b.c";` */
+struct ast_items *ast_behaviour(struct parser *p, struct ast_items *before, struct ast_name file,
+                                struct span span);
 struct ast_items *ast_stats(struct parser *p, const struct ast_names *names, struct ast_name kind,
                             struct span span);
 struct ast_item *ast_subpart(struct parser *p, struct ast_expr *path, struct ast_name type,

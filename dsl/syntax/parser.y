@@ -101,7 +101,7 @@ static void once(struct parser *p, bool is_set, struct span span, const char *wh
 
 %type <items> file top_items top_item body members member block settings setting_items messages message fields field
 %type <items> packet_items packet_fields cases
-%type <items> port_names else_part link_body
+%type <items> port_names files else_part link_body
 %type <item> port_options connect_options param_options range slot_options
 %type <name> name type_name on_clock
 %type <names> names literals
@@ -329,6 +329,9 @@ slot_options: %empty                    { $$ = options(p); }
                                           $$->fill_body = $4; }
             ;
 
+files: STRING                           { $$ = ast_behaviour(p, NULL, name_of($1), @1); }
+     | files ',' STRING                 { $$ = ast_behaviour(p, $1, name_of($3), @3); }
+     ;
 /* Only names and sizes; the rest is filled in by the declaration they stand in. */
 port_names: postfix                     { struct ast_item *item = ast_item_new(p, AST_PORT, @1, options(p)->name);
                                           if (ast_declared_name(p, $1, &item->name, &item->size))
@@ -484,7 +487,7 @@ member: PARAM name ':' type param_options semi
       | CLOCK name '=' expr semi        { struct ast_item *item = ast_item_new(p, AST_CLOCK, @$, $2);
                                           item->value = $4;
                                           $$ = one(p, item); }
-      | BEHAVIOUR STRING semi           { $$ = one(p, ast_item_new(p, AST_BEHAVIOUR, @$, name_of($2))); }
+      | BEHAVIOUR files semi            { $$ = $2; }
       | SPACE name ':' paths ',' EACH expr semi
                                         { struct ast_item *item = ast_item_new(p, AST_SPACE, @$, $2);
                                           item->left = $4;
