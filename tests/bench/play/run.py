@@ -31,8 +31,8 @@ def without_program(statistics):
 
 def row(build, platform, program, folder):
     heddle, trace = build / "codegen/heddle", folder / f"{platform}-{program}"
-    executed = run(heddle, platform, folder / "executed.json", "--record-trace", trace, "--", build / "tests/programs" / program)
-    played = run(heddle, platform, folder / "played.json", "--no-cache", "--play-trace", trace)
+    executed = run(heddle, platform, folder / "executed.json", "--record", "instructions=" + trace, "--", build / "tests/programs" / program)
+    played = run(heddle, platform, folder / "played.json", "--no-cache", "--play", "instructions=" + trace)
     cycles = [[kernel["cycles"] for kernel in s["kernels"]] for s in (executed, played)]
     worst = max(abs(a - b) / a for a, b in zip(*cycles))
     instructions = sum(kernel["wavefront_instructions"] for kernel in executed["kernels"])

@@ -37,7 +37,7 @@ def errors(platform, kind, blocks, warps):
     path = make_list(f"{name}.g", [trace(f"kernel-{name}-{i + 1}.traceg", blocks, warps, loads(kind, first, warps), registers=32)
                                    for i, first in enumerate(firsts)])
     subprocess.run([heddle, "experiment", f"{platforms}/{platform}.heddle", "--kernels", "2-", "--corrections", "--no-cache",
-                    "-o", folder, "--sass-trace", path], check=True)
+                    "-o", folder, "--play", "sass=" + path], check=True)
     with open(os.path.join(folder, "results.csv")) as file:
         rows = list(csv.DictReader(file))
     return {mode: [100 - float(r["accuracy_percent"]) for r in rows if r["mode"] == mode] for mode in MODES}

@@ -23,7 +23,7 @@ def experiment(heddle, traces, platform, options):
     """Accuracy of each mode, of each kernel."""
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([heddle, "experiment", f"{root}/platforms/{platform}.heddle", "--kernels", "1-", "--no-cache", "-o", folder,
-                        "--sass-trace", f"{traces}/bfs-rodinia/kernelslist.g", *options], check=True)
+                        "--play", f"sass={traces}/bfs-rodinia/kernelslist.g", *options], check=True)
         accuracy = {}
         with open(os.path.join(folder, "results.csv")) as f:
             for row in csv.DictReader(f):
