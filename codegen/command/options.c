@@ -81,14 +81,14 @@ static const struct command {
          "of warm-up (perfect, none, "
          "memory:1 to memory:10, full-memory, functional), and corrects the cold one by two "
          "formulas. Writes results.csv, ipc.svg, accuracy.svg and index.html to DIR, "
-         "with --corrections only results.csv. docs/warmup.md explains them.",
+         "with --corrections only results.csv. docs/evidence/warmup.md explains them.",
          1, 1},
     [COMMAND_SAMPLE] =
         {"sample", "FILE [-- PROGRAM ARGS...]", "cycles of all kernels from a few of them",
          "Runs the program, or plays SASS traces: groups launches by what they execute, simulates "
          "a few of each "
          "group in detail, executes the others without timing, and extrapolates, with a 95 % "
-         "interval. docs/warmup.md explains it.",
+         "interval. docs/evidence/warmup.md explains it.",
          1, 1},
     [COMMAND_STATS] =
         {"stats", "A.json [B.json]", "show statistics, or the difference of two runs",

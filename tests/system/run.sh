@@ -63,7 +63,7 @@ t_check_platforms() {
     done
 }
 
-# Who may include whom: docs/architecture.md, "Dependencies".
+# Who may include whom: docs/design/engine.md, "Dependencies".
 t_dependencies() {
     local bad
     bad=$(
@@ -392,7 +392,7 @@ assert sent[0] < sent[1] / 2, sent' "$out/work/ref.json" "$out/work/pinned.json"
 t_migration_policies() {
     local part=()
     [ "$full" = yes ] && part=(--all)
-    expect 0 'numbers are those of' -- python3 tests/bench/policies/managed.py "$heddle" "$programs" --check docs/migration-policies.md "${part[@]}"
+    expect 0 'numbers are those of' -- python3 tests/bench/policies/managed.py "$heddle" "$programs" --check docs/evidence/migration-policies.md "${part[@]}"
 }
 
 # Results do not depend on the number of threads: statistics, traces, reports of failures and hangs, the exit status.
@@ -982,11 +982,11 @@ assert all(p["write_faults"] > 50 for p in pages), pages' "$out/work/ref.json" |
     expect 0 -- run $memtest --set tester.episodes=5 $copies --restore "$out/work/state" --stats "$out/work/new.json" --stats-no-host || return 1
     same "$out/work/ref.json" "$out/work/new.json"
 }
-# Two kernels of docs/write-policies.md; in full, all of them.
+# Two kernels of docs/evidence/write-policies.md; in full, all of them.
 t_write_policies() {
     local part=()
     [ "$full" = yes ] && part=(--all)
-    expect 0 'numbers are those of' -- python3 tests/bench/policies/run.py "$heddle" "$programs" --check docs/write-policies.md "${part[@]}"
+    expect 0 'numbers are those of' -- python3 tests/bench/policies/run.py "$heddle" "$programs" --check docs/evidence/write-policies.md "${part[@]}"
 }
 
 # Programs for several GPUs give the same bytes however they are run; with --full ten runs of each, and a hundred that end.
@@ -1048,9 +1048,9 @@ t_sass_bounds() {
 t_sass_reference() {
     local traces=${SASS_DATA:-../shared/data/sass}
     [ -d "$traces" ] || { echo "    SKIPPED: no real traces in '$traces'; name their folder with SASS_DATA"; return 0; }
-    expect 0 'rank correlation' -- python3 tests/bench/sass/run.py "$heddle" "$traces" --check --page docs/sass.md || return 1
+    expect 0 'rank correlation' -- python3 tests/bench/sass/run.py "$heddle" "$traces" --check --page docs/evidence/nvidia.md || return 1
     [ "$full" = yes ] || return 0
-    expect 0 -- python3 tests/bench/sass/warmup.py "$heddle" "$traces" --page docs/warmup.md
+    expect 0 -- python3 tests/bench/sass/warmup.py "$heddle" "$traces" --page docs/evidence/warmup.md
 }
 
 t_api_trace() {
@@ -1292,11 +1292,11 @@ t_memory_hbm() {
     [ "$(statistic 'dram.*timing' row_hits)" -gt 0 ] && [ "$(statistic 'dram.*timing' refreshes)" -gt 0 ] || fail "no rows and refreshes"
 }
 
-# The quick part of docs/validation.md is what the micro-benchmarks measure today; in full, all of it.
+# The quick part of docs/evidence/accuracy.md is what the micro-benchmarks measure today; in full, all of it.
 t_validation() {
     local part=()
     [ "$full" = yes ] && part=(--all)
-    expect 0 'numbers are those of' -- python3 tests/bench/micro/run.py "$heddle" "$programs/micro" --check docs/validation.md "${part[@]}"
+    expect 0 'numbers are those of' -- python3 tests/bench/micro/run.py "$heddle" "$programs/micro" --check docs/evidence/accuracy.md "${part[@]}"
 }
 
 # User queues: packets, doorbells, signals, more queues than slots, mistakes; each part of the program checks memory by itself.
@@ -1403,9 +1403,9 @@ t_overlap() {
     [ "$(grep -c "<rect" "$out/work/overlap.svg")" = $((1 + 8 + 48)) ] || fail "not 8 kernels and 48 work-groups in the picture"
 }
 
-# docs/dispatching.md: what an empty kernel costs, as measured on the card, and what it would cost with ACK and NAK.
+# docs/evidence/dispatching.md: what an empty kernel costs, as measured on the card, and what it would cost with ACK and NAK.
 t_dispatching() {
-    expect 0 '416 numbers simulated, 0 wrong' -- python3 tests/bench/dispatch/run.py "$heddle" "$programs/micro/dispatch" --check docs/dispatching.md
+    expect 0 '416 numbers simulated, 0 wrong' -- python3 tests/bench/dispatch/run.py "$heddle" "$programs/micro/dispatch" --check docs/evidence/dispatching.md
 }
 
 # What the L2 writes back at a flush must not stay in the L3; small caches keep it there if it can.
@@ -1419,13 +1419,13 @@ t_example_l3() {
     [ "$(statistic 'l3' writebacks)" -gt 0 ] || fail "the L3 wrote nothing back"
 }
 
-# docs/errors-newcomer.md is what the checker says today about tests/system/newcomer.
+# docs/guide/mistakes.md is what the checker says today about tests/system/newcomer.
 t_newcomer() {
     expect 0 -- "$heddle" check tests/system/newcomer/base/tiny.heddle || return 1
     expect 0 -- "$heddle" check tests/system/newcomer/base/array.heddle || return 1
     tests/system/newcomer/document.sh "$heddle" >"$out/work/errors-newcomer.md" || return 1
     [ "$(grep -c '^1 error$' "$out/work/errors-newcomer.md")" = 10 ] || { fail "not exactly one error for each of the ten mistakes"; return 1; }
-    diff docs/errors-newcomer.md "$out/work/errors-newcomer.md" >"$out/work/log" || { head -n 20 "$out/work/log"; fail "docs/errors-newcomer.md is not up to date"; }
+    diff docs/guide/mistakes.md "$out/work/errors-newcomer.md" >"$out/work/log" || { head -n 20 "$out/work/log"; fail "docs/guide/mistakes.md is not up to date"; }
 }
 
 # The commands of README.md, in an empty folder, without an error or a warning.
@@ -1440,7 +1440,7 @@ t_readme() {
 }
 
 t_guide() {
-    tests/system/guide.sh "$heddle" "$out/work/guide" >"$out/work/log" 2>&1 </dev/null || { tail -n 20 "$out/work/log"; fail "a command of docs/guide.md failed"; }
+    tests/system/guide.sh "$heddle" "$out/work/guide" >"$out/work/log" 2>&1 </dev/null || { tail -n 20 "$out/work/log"; fail "a command of docs/guide/start.md failed"; }
 }
 
 . tests/system/play.sh

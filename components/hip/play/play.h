@@ -1,4 +1,4 @@
-/* heddle-play: issues the calls of a trace of API calls (docs/api-traces.md) through HIP, and compares what comes back.
+/* heddle-play: issues the calls of a trace of API calls (docs/reference/api-traces.md) through HIP, and compares what comes back.
  * `heddle run PLATFORM --play api=DIR` starts it as it starts any program; it knows nothing of the simulator.
  *
  * play.c has the order of lines and the host threads, play_calls.c the calls, play_objects.c what the trace has numbers

@@ -1,4 +1,4 @@
-/* heddle-play-trace LIST: gives the commands of a recorded list (docs/playing.md) to the driver, in their order.
+/* heddle-play-trace LIST: gives the commands of a recorded list (docs/evidence/playing.md) to the driver, in their order.
  * `heddle run PLATFORM --play instructions=DIR` starts it as it starts any program.
  *
  * play_trace.c has the commands, play_code.c the machine code that kernels bring along, play_memory.c host memory for copies. */

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What packets add to a copy: platforms/packet_trace.heddle, step by step, 4 bytes to 1 MiB.
 
-run.py HEDDLE            prints the page docs/packets-cost.md
+run.py HEDDLE            prints the page docs/evidence/packets-cost.md
 run.py HEDDLE --write D  writes it and its plots into the folder D
 run.py HEDDLE --check P  are some of the numbers of page P (with --all, all) what is simulated now?
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Records programs and plays the traces on the same platform: cycles of all kernels, executed and played.
 
-run.py BUILD [DOCUMENT]: prints the table, and writes it between the marks of DOCUMENT (docs/playing.md). Needs about 5 minutes.
+run.py BUILD [DOCUMENT]: prints the table, and writes it between the marks of DOCUMENT (docs/evidence/playing.md). Needs about 5 minutes.
 """
 import json
 import pathlib

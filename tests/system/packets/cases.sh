@@ -117,9 +117,9 @@ t_packet_direct() {
     expect 0 '^PASS' -- run platforms/packet_direct.heddle --mode functional -- "$programs/vectoradd"
 }
 
-# docs/packets-cost.md: some of its numbers, with --full all of them.
+# docs/evidence/packets-cost.md: some of its numbers, with --full all of them.
 t_packet_cost() {
     local all=()
     [ "$full" = yes ] && all=(--all)
-    expect 0 'copies simulated, as on the page' -- python3 tests/bench/packets/run.py "$heddle" --check docs/packets-cost.md "${all[@]}"
+    expect 0 'copies simulated, as on the page' -- python3 tests/bench/packets/run.py "$heddle" --check docs/evidence/packets-cost.md "${all[@]}"
 }
