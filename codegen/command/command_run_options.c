@@ -9,7 +9,7 @@
 #include "codegen/command/command_run.h"
 #include "codegen/command/command_run_play.h"
 #include "codegen/command/command_run_trace.h"
-#include "runtime/sampling/sampling.h"
+#include "components/sampling/sampling_options.h"
 
 const char *run_absolute(struct command *c, const char *path)
 {

@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/threads/lane.h"
+#include "runtime/threads/shard.h"
 #include "runtime/link/ring.h"
 #include "wheel.h"
 #include "runtime/link/wire.h"

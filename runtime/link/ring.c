@@ -24,7 +24,7 @@
 #include <string.h>
 
 #include "runtime/engine/bug.h"
-#include "runtime/threads/lane.h"
+#include "runtime/threads/shard.h"
 #include "port.h"
 #include "wire.h"
 

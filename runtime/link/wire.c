@@ -7,7 +7,7 @@
 #include "wire.h"
 
 #include "runtime/engine/bug.h"
-#include "runtime/threads/lane.h"
+#include "runtime/threads/shard.h"
 #include "ring.h"
 
 struct waiting {

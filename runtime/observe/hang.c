@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/threads/lane.h"
+#include "runtime/threads/shard.h"
 #include "runtime/link/ring.h"
 
 #define REPORT_BYTES     32768

@@ -11,10 +11,10 @@
 
 #include "runtime/engine/bug.h"
 #include "json.h"
-#include "runtime/threads/lane.h"
-#include "runtime/sampling/kernel_record.h"
+#include "runtime/threads/shard.h"
+#include "components/sampling/kernel_record.h"
 #include "runtime/link/ring.h"
-#include "runtime/sampling/sample_run.h"
+#include "components/sampling/online_sampling.h"
 #include "runtime/engine/setup.h"
 #include "stats_share.h"
 #include "runtime/engine/version.h"

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "runtime/engine/bug.h"
-#include "runtime/sampling/kernel.h"
+#include "components/sampling/kernel_stats.h"
 #include "runtime/engine/setup.h"
 
 #define MAX_SNAPSHOTS 4096u

@@ -3,11 +3,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/state/dump.h"
+#include "runtime/state/checkpoint.h"
 #include "runtime/observe/hang.h"
-#include "runtime/sampling/kept.h"
-#include "runtime/threads/lane.h"
-#include "runtime/sampling/sample_run.h"
+#include "components/sampling/residency.h"
+#include "runtime/threads/shard.h"
+#include "components/sampling/online_sampling.h"
 #include "runtime/state/tables.h"
 
 static enum platform_mode mode;

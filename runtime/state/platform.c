@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "runtime/engine/bug.h"
-#include "runtime/threads/lane.h"
+#include "runtime/threads/shard.h"
 #include "memory.h"
 #include "runtime/link/ring.h"
 

@@ -298,11 +298,11 @@ struct heddle_options {
     const char *unified; /* NULL, or GPUs that the program sees as one device: "0,1,2,3" */
     int kernel_stats;    /* enum platform_kernel_stats */
     const char *kernels; /* NULL: all launches in detail; else, with */
-    const char *warmup;  /* this, see runtime/sampling/sampling.h, and */
+    const char *warmup;  /* this, see components/sampling/sampling_options.h, and */
     const char *interval;
     int profile;      /* enum platform_profile; functional mode only */
-    const char *kept; /* NULL, or a file: written by a profile, else read (runtime/sampling/kept.h) */
-    /* Platforms that drive themselves (runtime/state/dump.h); not passed on to programs. */
+    const char *kept; /* NULL, or a file: written by a profile, else read (components/sampling/residency.h) */
+    /* Platforms that drive themselves (runtime/state/checkpoint.h); not passed on to programs. */
     const char *dump_path; /* NULL: none; written at */
     uint64_t dump_ps;      /* this time, or */
     uint64_t dump_cycle;   /* this cycle of the fastest clock, if not 0 */

@@ -29,7 +29,7 @@
 #include <unistd.h>
 
 #include "runtime/engine/bug.h"
-#include "lane.h"
+#include "shard.h"
 
 #define MAX_THREADS ENGINE_MAX_DOMAINS
 #define SPINS       500u /* of 10 to 50 ns */

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "runtime/engine/bug.h"
-#include "lane.h"
+#include "shard.h"
 #include "runtime/link/ring.h"
 
 #define LANES_A_THREAD                                                                             \

@@ -26,7 +26,7 @@
 
 #include "runtime/engine/bug.h"
 #include "runtime/observe/hang.h"
-#include "lane.h"
+#include "shard.h"
 #include "runtime/link/wire.h"
 
 #define DEFAULT_STALL_LIMIT 10000000u

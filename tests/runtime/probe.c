@@ -5,9 +5,9 @@
 
 #include "runtime/engine/bug.h"
 #include "runtime/observe/hang.h"
-#include "runtime/sampling/kernel.h"
+#include "components/sampling/kernel_stats.h"
 #include "runtime/state/platform.h"
-#include "runtime/observe/trace.h"
+#include "runtime/observe/timeline.h"
 
 struct probe_stats {
     uint64_t received;

@@ -18,11 +18,11 @@
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
 #include "runtime/observe/hang.h"
-#include "runtime/sampling/kernel.h"
+#include "components/sampling/kernel_stats.h"
 #include "runtime/state/platform.h"
-#include "runtime/sampling/sampling.h"
-#include "runtime/observe/trace.h"
-#include "runtime/sampling/warm.h"
+#include "components/sampling/sampling_options.h"
+#include "runtime/observe/timeline.h"
+#include "components/sampling/warmup.h"
 
 static int64_t instance_param(const struct platform_instance *instance, const char *name,
                               int64_t otherwise)

@@ -28,8 +28,8 @@
 #include "components/protocols/work/work_cycles.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
-#include "runtime/sampling/kept.h"
-#include "runtime/sampling/kernel.h"
+#include "components/sampling/residency.h"
+#include "components/sampling/kernel_stats.h"
 
 /* Slot-cycles held by placed work-groups up to the cycle `at`. */
 struct slot_use {

@@ -6,7 +6,7 @@
 #include "compute_unit_state.h"
 #include "played.h"
 #include "retime.h"
-#include "runtime/observe/trace.h"
+#include "runtime/observe/timeline.h"
 
 static inline uint64_t *wave_account(struct compute_unit *c, const struct cu_wave *w)
 {

@@ -13,7 +13,7 @@
 #include "driver_ring.h"
 #include "driver_scratch.h"
 #include "driver_submit.h"
-#include "runtime/observe/trace.h"
+#include "runtime/observe/timeline.h"
 
 /* ---- commands ---- */
 

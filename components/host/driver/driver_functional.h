@@ -7,11 +7,11 @@
 #include "components/amd/functional/functional.h"
 #include "driver_ring.h"
 #include "driver_scratch.h"
-#include "runtime/sampling/kernel.h"
+#include "components/sampling/kernel_stats.h"
 #include "runtime/state/memory.h"
-#include "runtime/sampling/kept.h"
-#include "runtime/sampling/sample_run.h"
-#include "runtime/sampling/warm.h"
+#include "components/sampling/residency.h"
+#include "components/sampling/online_sampling.h"
+#include "components/sampling/warmup.h"
 
 /* Bytes of simulated memory from `address` on; *bytes is cut down to what follows on the same page.
  */

@@ -4,14 +4,14 @@
  * at once on simulated memory at the end of a window, as in functional mode. Two states, then:
  *
  * - caches_live: caches hold bytes, the newest ones among them, as always;
- * - otherwise simulated memory holds the newest bytes and caches are only tags (runtime/sampling/warm.h).
+ * - otherwise simulated memory holds the newest bytes and caches are only tags (components/sampling/warmup.h).
  *
  * A command that is not timed needs the second, a timed launch the first. Both changes, and everything that is not timed, wait
  * until nothing is under way on the platform, so no message can see the change happen. The time of day is looked at in ticks
  * only: in which cycle a window is seen to end depends on who was awake.
  *
  * With `--kernels auto` a launch is chosen for at the end of a window, too, when the one before it is over: what that one
- * executed decides. Caches and TLBs keep what they have while launches leave no trace, since runtime/sampling/sampler.h makes sure that
+ * executed decides. Caches and TLBs keep what they have while launches leave no trace, since components/sampling/stratified_sampler.h makes sure that
  * enough touch them before the next one that is simulated. */
 #ifndef HEDDLE_DRIVER_SAMPLE_H
 #define HEDDLE_DRIVER_SAMPLE_H
@@ -19,8 +19,8 @@
 #include "driver_dirty.h"
 #include "driver_functional.h"
 #include "runtime/observe/hang.h"
-#include "runtime/sampling/kept.h"
-#include "runtime/sampling/warm.h"
+#include "components/sampling/residency.h"
+#include "components/sampling/warmup.h"
 
 enum { SAMPLE_RETRY = 64 }; /* cycles until it is looked again whether all is quiet */
 

@@ -14,7 +14,7 @@
 #include "runtime/state/blob.h"
 #include "runtime/observe/hang.h"
 #include "runtime/state/platform.h"
-#include "runtime/observe/trace.h"
+#include "runtime/observe/timeline.h"
 
 #define DMA_LINE 64u
 #define DMA_NONE UINT32_MAX

@@ -25,7 +25,7 @@
 #include "cache_take.h"
 #include "cache_warm.h"
 #include "runtime/observe/hang.h"
-#include "runtime/sampling/sampling.h"
+#include "components/sampling/sampling_options.h"
 #include "scope.gen.h"
 
 static void init_parking(struct cache *c, uint32_t pages)

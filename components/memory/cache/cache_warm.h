@@ -1,4 +1,4 @@
-/* Touches of a cache (runtime/sampling/warm.h): lines, order of replacement, dirty and present bytes change
+/* Touches of a cache (components/sampling/warmup.h): lines, order of replacement, dirty and present bytes change
  * as they would for a request that is taken when nothing else is under way; see cache_take.h for
  * the same in time. Bytes are not moved. Included by cache.c. */
 #ifndef HEDDLE_COMPONENTS_CACHE_WARM_H
@@ -6,7 +6,7 @@
 
 #include "cache_state.h"
 #include "runtime/state/memory.h"
-#include "runtime/sampling/warm.h"
+#include "components/sampling/warmup.h"
 
 /* One line of an access, in physical addresses. */
 struct cache_touch {

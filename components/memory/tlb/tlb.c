@@ -10,9 +10,9 @@
 #include "components/protocols/mem/index_pool.h"
 #include "components/protocols/translate/translation_table.h"
 #include "runtime/observe/hang.h"
-#include "runtime/sampling/kept.h"
+#include "components/sampling/residency.h"
 #include "runtime/link/message_note.h"
-#include "runtime/sampling/warm.h"
+#include "components/sampling/warmup.h"
 
 #define TLB_WAITERS_PER_PAGE 64 /* on average */
 #define TLB_NONE             UINT32_MAX
@@ -52,7 +52,7 @@ struct tlb {
     bool forgetting;      /* the oldest message at the control port has been worked on */
 };
 
-/* A lookup without time: see runtime/sampling/warm.h. */
+/* A lookup without time: see components/sampling/warmup.h. */
 static void tlb_touch(struct component *self, const struct warm_access *a)
 {
     struct tlb *c = (struct tlb *)(void *)self;

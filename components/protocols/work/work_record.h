@@ -1,11 +1,11 @@
-/* What a wavefront is about to execute, told to whoever records it (runtime/sampling/record.h): for the
+/* What a wavefront is about to execute, told to whoever records it (components/sampling/instruction_recorder.h): for the
  * compute unit, and the functional executor. Only called while somebody does; out of line, so that
  * it costs the others nothing. */
 #ifndef HEDDLE_WORK_RECORD_H
 #define HEDDLE_WORK_RECORD_H
 
 #include "components/amd/isa/isa.h"
-#include "runtime/sampling/record.h"
+#include "components/sampling/instruction_recorder.h"
 
 #define WORK_RECORD __attribute__((noinline, cold)) static
 

@@ -18,7 +18,7 @@
 
 #include "components/protocols/command/aql_packet.h"
 #include "components/amd/isa/isa.h"
-#include "runtime/sampling/record.h"
+#include "components/sampling/instruction_recorder.h"
 
 /* The file by whose name a recording is known to be complete. */
 #define SASS_RECORD_LIST "kernelslist.g"

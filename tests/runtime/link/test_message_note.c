@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "tests/components/memory/cache_types.h"
-#include "runtime/sampling/kept.h"
+#include "components/sampling/residency.h"
 #include "runtime/link/message_note.h"
-#include "runtime/sampling/sampling.h"
+#include "components/sampling/sampling_options.h"
 #include "tests/components/translations.h"
 #include "tlb.gen.h"
 #include "tlb_l1.gen.h"

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/threads/lane.h"
+#include "runtime/threads/shard.h"
 #include "runtime/engine/setup.h"
 #include "runtime/link/wire.h"
 #include "tests/runtime/probe.h"

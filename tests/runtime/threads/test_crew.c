@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "runtime/threads/lane.h"
+#include "runtime/threads/shard.h"
 #include "tests/runtime/probe.h"
 
 #define LANES 7

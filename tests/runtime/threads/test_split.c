@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 
-#include "runtime/threads/lane.h"
+#include "runtime/threads/shard.h"
 #include "tests/runtime/probe.h"
 
 /* Three probes in a row, in the partitions given, on clocks of 1 and of 0.5 GHz. */

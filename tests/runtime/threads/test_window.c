@@ -7,7 +7,7 @@
 #include <stdlib.h>
 
 #include "runtime/observe/hang.h"
-#include "runtime/threads/lane.h"
+#include "runtime/threads/shard.h"
 #include "tests/runtime/network.h"
 
 #define MESSAGES 300
