@@ -1,6 +1,6 @@
-/* See record.h. */
+/* See instruction_recorder.h. */
 #include "components/sampling/instruction_recorder.h"
 
 #include <stddef.h>
 
-const struct record_ops *record_ops;
+const struct instruction_recorder *instruction_recorder;

@@ -3,21 +3,21 @@
  * Components that execute instructions tell of the beginning of a wavefront, of each of its
  * instructions in their order, and of its end. Of one unit only one thread tells at a time; several
  * units may be told of at once. It must change nothing that is simulated. While nobody wants to
- * see, `record_ops` is NULL and costs those components one test for each instruction. */
-#ifndef HEDDLE_RUNTIME_RECORD_H
-#define HEDDLE_RUNTIME_RECORD_H
+ * see, `instruction_recorder` is NULL and costs those components one test for each instruction. */
+#ifndef HEDDLE_SAMPLING_INSTRUCTION_RECORDER_H
+#define HEDDLE_SAMPLING_INSTRUCTION_RECORDER_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-struct record_wave {
+struct recorded_wavefront {
     uint32_t gpu;
     uint32_t dispatch; /* number of the launch on this GPU, from 0 */
     uint32_t group[3];
     uint32_t number; /* in its work-group */
 };
 
-struct record_step {
+struct recorded_instruction {
     uint64_t pc;
     uint64_t mask;           /* lanes that are active; of an access: those that make it */
     const uint64_t *address; /* of an access: by lane; NULL: this is none */
@@ -26,14 +26,15 @@ struct record_step {
     uint32_t size;  /* of the instruction's code */
 };
 
-struct record_ops {
+struct instruction_recorder {
     /* `wave` tells the wavefronts of a unit apart that live at the same time. */
-    void (*begin)(uint32_t unit, uint32_t wave, const struct record_wave *what);
-    void (*step)(uint32_t unit, uint32_t wave, const struct record_step *step);
+    void (*begin)(uint32_t unit, uint32_t wave, const struct recorded_wavefront *what);
+    void (*step)(uint32_t unit, uint32_t wave, const struct recorded_instruction *step);
     void (*end)(uint32_t unit, uint32_t wave);
 };
 
 /* Set before anything is executed. */
-extern const struct record_ops *record_ops __attribute__((visibility("hidden")));
+extern const struct instruction_recorder *instruction_recorder
+    __attribute__((visibility("hidden")));
 
 #endif

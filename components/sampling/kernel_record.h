@@ -1,6 +1,6 @@
-/* What kernel.c keeps and stats.c writes. */
-#ifndef HEDDLE_RUNTIME_KERNEL_RECORD_H
-#define HEDDLE_RUNTIME_KERNEL_RECORD_H
+/* What kernel_stats.c keeps and stats.c writes. */
+#ifndef HEDDLE_SAMPLING_KERNEL_RECORD_H
+#define HEDDLE_SAMPLING_KERNEL_RECORD_H
 
 #include <stdint.h>
 

@@ -1,9 +1,9 @@
-/* Records of kernels; see kernel.h. Without --stats nothing is kept.
+/* Records of kernels; see kernel_stats.h. Without --stats nothing is kept.
  *
  * Begin and end are marked when they are called and settled at the end of the window, when all
  * components have come to the same time: the snapshots of statistics then hold the same numbers
  * whatever the order of ticks and the number of threads. Command processors may be in several
- * lanes, so calls take a lock; there are few. */
+ * shards, so calls take a lock; there are few. */
 #include "kernel_stats.h"
 
 #include <pthread.h>
@@ -53,7 +53,7 @@ static uint32_t add_record(const struct component *c, const char *name, const ch
                                             .gpu = gpu,
                                             .component = c->leaf,
                                             .number = count,
-                                            .start_ps = lane_now(c->domain),
+                                            .start_ps = shard_now(c->domain),
                                             .start_cycle = component_now(c)};
     mark(count);
     return count++;
@@ -99,7 +99,7 @@ void kernel_end(const struct component *c, uint32_t kernel)
 {
     if (kernel == MAX_KERNELS)
         return;
-    records[kernel].end_ps = lane_now(c->domain);
+    records[kernel].end_ps = shard_now(c->domain);
     records[kernel].cycles = component_now(c) - records[kernel].start_cycle;
     records[kernel].state |= KERNEL_ENDED;
     pthread_mutex_lock(&lock);

@@ -18,7 +18,7 @@ static bool used;               /* by this run */
 static uint64_t depth;          /* of its warm-up */
 static double aim;
 static uint64_t pending; /* launch that is simulated; 0: none */
-static struct sample_code pending_code;
+static struct online_sampling_code pending_code;
 
 static void open_sampler(void)
 {
@@ -43,7 +43,7 @@ static void settle(void)
     pending = 0;
 }
 
-void sample_run_open(const struct sampling *sampling)
+void online_sampling_open(const struct sampling *sampling)
 {
     depth = sampling->depth;
     aim = sampling->aim;
@@ -51,8 +51,8 @@ void sample_run_open(const struct sampling *sampling)
     pending = 0;
 }
 
-enum sampling_way sample_run_choose(uint64_t number, const struct sampler_shape *shape,
-                                    uint64_t flushes, const struct sample_code *code)
+enum sampling_way online_sampling_choose(uint64_t number, const struct sampler_shape *shape,
+                                         uint64_t flushes, const struct online_sampling_code *code)
 {
     uint64_t before[SAMPLER_VECTOR];
     if (!used)
@@ -67,7 +67,7 @@ enum sampling_way sample_run_choose(uint64_t number, const struct sampler_shape 
     return way;
 }
 
-void sample_run_executed(const uint64_t vector[SAMPLER_VECTOR])
+void online_sampling_executed(const uint64_t vector[SAMPLER_VECTOR])
 {
     sampler_note(sampler, vector, 0);
 }
@@ -116,7 +116,7 @@ static void write_launches(struct json *j)
     json_close(j, ']');
 }
 
-void sample_run_write(struct json *j)
+void online_sampling_write(struct json *j)
 {
     if (!used)
         return;

@@ -1,4 +1,4 @@
-/* See kept.h. Recording: a hash table of the units that the launch has accessed, with what was
+/* See residency.h. Recording: a hash table of the units that the launch has accessed, with what was
  * found the first time. Knowing: the file's runs as they stand there; for the launch that is
  * simulated, its units in order, of which each can be taken once. None of it is state of the
  * simulation. */
@@ -60,12 +60,12 @@ static void grow(void)
     arena_release(old, old_room * sizeof *old);
 }
 
-bool kept_is_recorded(void)
+bool residency_is_recorded(void)
 {
     return file != NULL;
 }
 
-void kept_record(uint32_t instance, uint64_t address, uint32_t bytes, bool found)
+void residency_record(uint32_t instance, uint64_t address, uint32_t bytes, bool found)
 {
     if (2 * (unit_count + 1) > room)
         grow();
@@ -90,7 +90,7 @@ static bool follows(const struct unit *u, const struct unit *first, uint64_t cou
            && u->address == first->address + count * first->bytes;
 }
 
-void kept_record_launch(uint64_t number)
+void residency_record_launch(uint64_t number)
 {
     size_t kept = 0, next;
     for (size_t i = 0; i < room; i++)
@@ -110,12 +110,12 @@ void kept_record_launch(uint64_t number)
 
 /* ---- knowing ---- */
 
-bool kept_is_known(void)
+bool residency_is_known(void)
 {
     return known;
 }
 
-void kept_begin(uint64_t number)
+void residency_begin(uint64_t number)
 {
     size_t first = 0, end;
     while (first < run_count && runs[first].launch != number)
@@ -129,7 +129,7 @@ void kept_begin(uint64_t number)
                                                 runs[i].bytes, true};
 }
 
-bool kept_take(uint32_t instance, uint64_t address)
+bool residency_take(uint32_t instance, uint64_t address)
 {
     const struct unit wanted = {.address = address, .instance = instance};
     if (!known)
@@ -197,7 +197,7 @@ static bool read_runs(FILE *in)
     return true;
 }
 
-bool kept_open(const char *path, bool record)
+bool residency_open(const char *path, bool record)
 {
     arena_release(units, room * sizeof *units);
     arena_release(runs, run_room * sizeof *runs);
@@ -246,7 +246,7 @@ static bool publish(void)
     return false;
 }
 
-bool kept_close(void)
+bool residency_close(void)
 {
     if (!file)
         return true;

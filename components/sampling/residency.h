@@ -1,8 +1,8 @@
 /* What caches and TLBs keep from earlier launches, by launch, instance and address. A functional
  * profile writes it down (`--mode functional --profile memory --kept FILE`), and a run that
  * simulates launches cold (`--kernels LIST --warmup none --kept FILE`) reads it: so re-timing
- * (components/amd/compute_unit/retime.h) knows which of its misses would be none behind the launches
- * before, and which would be misses all the same.
+ * (components/amd/compute_unit/retime.h) knows which of its misses would be none behind the
+ * launches before, and which would be misses all the same.
  *
  * The question is asked of the first access of a launch to each unit (a line, a page) only. What
  * comes later does not depend on what was there at the start: with least-recently-used replacement
@@ -13,35 +13,35 @@
  *     LAUNCH INSTANCE UNIT FIRST COUNT
  * with the instance's number, the unit's bytes, the first one's physical address (hexadecimal) and
  * how many there are; sorted. The same platform and program have the same numbers. */
-#ifndef HEDDLE_RUNTIME_KEPT_H
-#define HEDDLE_RUNTIME_KEPT_H
+#ifndef HEDDLE_SAMPLING_RESIDENCY_H
+#define HEDDLE_SAMPLING_RESIDENCY_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 /* At the start of a run. false: said on standard error. `path` NULL: nothing is recorded or known.
  */
-bool kept_open(const char *path, bool record);
+bool residency_open(const char *path, bool record);
 /* At its end: false if the file could not be written. */
-bool kept_close(void);
+bool residency_close(void);
 
 /* ---- recording ---- */
 
-bool kept_is_recorded(void);
+bool residency_is_recorded(void);
 /* Instance `instance` is asked for the unit of `bytes` at `address` (of the unit), and has it or
  * not. Only the first time in a launch counts. */
-void kept_record(uint32_t instance, uint64_t address, uint32_t bytes, bool found);
+void residency_record(uint32_t instance, uint64_t address, uint32_t bytes, bool found);
 /* Launch `number` has been executed. */
-void kept_record_launch(uint64_t number);
+void residency_record_launch(uint64_t number);
 
 /* ---- knowing ---- */
 
-bool kept_is_known(void);
+bool residency_is_known(void);
 /* Launch `number` is about to be simulated, and nothing is under way. */
-void kept_begin(uint64_t number);
+void residency_begin(uint64_t number);
 /* Does the miss of the unit at `address` have no other reason than that the launch begins cold?
  * Asked once for each miss: true for the first one of a launch only, and only if the unit was kept.
  * Without a file always true. By the thread of the instance. */
-bool kept_take(uint32_t instance, uint64_t address);
+bool residency_take(uint32_t instance, uint64_t address);
 
 #endif

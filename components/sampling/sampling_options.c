@@ -1,4 +1,5 @@
-/* See sampling.h. The list is looked through at each launch: it is short, and launches are rare. */
+/* See sampling_options.h. The list is looked through at each launch: it is short, and launches are
+ * rare. */
 #include "stratified_sampler.h"
 
 #include <stdio.h>

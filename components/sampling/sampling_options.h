@@ -3,8 +3,8 @@
  * the order in which the program asks for them.
  *
  * Needs nothing of the engine, so that `heddle run` checks the options with the same code. */
-#ifndef HEDDLE_RUNTIME_SAMPLING_H
-#define HEDDLE_RUNTIME_SAMPLING_H
+#ifndef HEDDLE_SAMPLING_OPTIONS_H
+#define HEDDLE_SAMPLING_OPTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,7 +24,8 @@ enum sampling_way { SAMPLING_DETAILED, SAMPLING_MEMORY_ONLY, SAMPLING_TOUCHING, 
 
 struct sampling {
     const char *kernels; /* NULL: all */
-    bool automatic;      /* "auto": chosen while the program runs, see components/sampling/stratified_sampler.h */
+    bool automatic;      /* "auto": chosen while the program runs, see
+                            components/sampling/stratified_sampler.h */
     enum sampling_warmup warmup;
     uint64_t depth; /* preceding kernels that are used; SAMPLING_ALL */
     double aim; /* of `automatic`: half of the interval that is enough, as a share of all cycles */

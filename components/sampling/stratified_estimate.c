@@ -1,4 +1,4 @@
-/* What all launches would take, from those that were simulated; see sampler.h. */
+/* What all launches would take, from those that were simulated; see stratified_sampler.h. */
 #include <math.h>
 
 #include "stratified_sampler.h"

@@ -1,4 +1,4 @@
-/* Groups of launches and the choice among them; see sampler.h. */
+/* Groups of launches and the choice among them; see stratified_sampler.h. */
 #include "stratified_sampler.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
 /* Which launches of a program are simulated in detail, decided while it runs, and what all of them
- * would take. Pure: no clock, no random numbers, no other module; components/sampling/online_sampling.h is between
- * this and a run.
+ * would take. Pure: no clock, no random numbers, no other module;
+ * components/sampling/online_sampling.h is between this and a run.
  *
  * Groups. A launch that is over has a vector: how often the instructions of its kernel were
  * executed, by address. Launches of one kernel whose vectors and work-groups differ by little are a
@@ -29,8 +29,8 @@
  * itself only where there are others: its caches were cold. What the warm-up gets wrong for all of
  * them is measured, too: launches behind simulated ones against launches behind touches. So is what
  * distances that grow may overlook: a trend that goes on behind the last simulated launch. */
-#ifndef HEDDLE_RUNTIME_SAMPLER_H
-#define HEDDLE_RUNTIME_SAMPLER_H
+#ifndef HEDDLE_SAMPLING_STRATIFIED_SAMPLER_H
+#define HEDDLE_SAMPLING_STRATIFIED_SAMPLER_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
-/* See warm.h. Tables are made anew with each platform and are not state: pointers to functions and
- * instances, found by ring. */
+/* See warmup.h. Tables are made anew with each platform and are not state: pointers to functions
+ * and instances, found by ring. */
 #include "warmup.h"
 
 #include "runtime/engine/bug.h"

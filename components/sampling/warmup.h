@@ -1,10 +1,10 @@
 /* Touching: what an access would leave behind in caches and TLBs, without simulated time.
  *
- * Whoever warms a platform up (components/host/driver, for kernels that are not simulated in detail)
- * hands each line of an access to a compute unit's port. From there it goes the way that a message
- * would go, from component to component along the connections, by calls instead of rings: a cache
- * looks its line up, makes it the most recent one, takes it in place of another, and passes on what
- * it would ask or write below. No message is sent, no statistic counted, no byte moved.
+ * Whoever warms a platform up (components/host/driver, for kernels that are not simulated in
+ * detail) hands each line of an access to a compute unit's port. From there it goes the way that a
+ * message would go, from component to component along the connections, by calls instead of rings: a
+ * cache looks its line up, makes it the most recent one, takes it in place of another, and passes
+ * on what it would ask or write below. No message is sent, no statistic counted, no byte moved.
  *
  * Bytes. While kernels run without timing, simulated memory is what counts and caches are only
  * tags. A component that holds bytes says how to come from one state to the other: write_out()
@@ -13,8 +13,8 @@
  *
  * Called between edges only (at the end of a window, from host calls), by one thread. Components
  * register in their init functions; one without touch() is an end, where accesses are counted. */
-#ifndef HEDDLE_RUNTIME_WARM_H
-#define HEDDLE_RUNTIME_WARM_H
+#ifndef HEDDLE_SAMPLING_WARMUP_H
+#define HEDDLE_SAMPLING_WARMUP_H
 
 #include "runtime/engine/engine.h"
 
@@ -107,8 +107,8 @@ void warm_drop(uint32_t ring);
 void warm_carve(uint32_t ring, uint32_t bytes);
 void warm_drop_all(void);
 void warm_write_out(void);
-/* Adds to counts[SAMPLER_VECTOR] (components/sampling/stratified_sampler.h) how often each instruction was issued since
- * the last call, and forgets it. */
+/* Adds to counts[SAMPLER_VECTOR] (components/sampling/stratified_sampler.h) how often each
+ * instruction was issued since the last call, and forgets it. */
 void warm_executed(uint64_t entry, uint64_t first, uint64_t end, uint64_t *counts);
 void warm_read_in(void);
 

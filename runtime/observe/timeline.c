@@ -1,9 +1,9 @@
-/* The trace file; see trace.h. Process 1 holds the components, a thread each, numbered 1 + leaf;
+/* The trace file; see timeline.h. Process 1 holds the components, a thread each, numbered 1 + leaf;
  * process 2 the connections, a thread for each ring. A message is an asynchronous span from its
  * sending to its arrival.
  *
- * With one lane events are written as they happen: in order of time, and in a step in the order of
- * instances, which is that of ticks. Several lanes collect theirs, and between windows they are
+ * With one shard events are written as they happen: in order of time, and in a step in the order of
+ * instances, which is that of ticks. Several shards collect theirs, and between windows they are
  * written in that order. */
 #include "timeline.h"
 
@@ -23,7 +23,7 @@
 #define PATH_BYTES  4096
 #define COMPONENTS  1
 #define CONNECTIONS 2
-#define LANE_BYTES  ((size_t)1 << 30) /* reserved for what a lane collects in a window */
+#define SHARD_BYTES ((size_t)1 << 30) /* reserved for what a shard collects in a window */
 
 /* Something to be written: a span of a component (`phase` 'b' or 'e'), or a message ('m'). */
 struct event {
@@ -103,38 +103,38 @@ static void write_event(const struct event *e)
         write_span(e);
 }
 
-static void add_event(uint32_t lane, const struct event *e)
+static void add_event(uint32_t shard, const struct event *e)
 {
-    struct collected *c = &collected[lane];
-    if (engine.lane_count == 1) {
+    struct collected *c = &collected[shard];
+    if (engine.shard_count == 1) {
         write_event(e);
         return;
     }
-    if (c->count == LANE_BYTES / sizeof *e)
-        die("more trace events in a window than fit into %zu MiB", LANE_BYTES >> 20);
+    if (c->count == SHARD_BYTES / sizeof *e)
+        die("more trace events in a window than fit into %zu MiB", SHARD_BYTES >> 20);
     c->events[c->count] = *e;
     c->events[c->count].sequence = c->count;
     c->count++;
-    if (c->count == LANE_BYTES / sizeof *e / 2)
+    if (c->count == SHARD_BYTES / sizeof *e / 2)
         window_ask_end();
 }
 
 static void add_span(char phase, const struct component *c, uint64_t id, const char *name)
 {
-    add_event(component_lane(c), &(struct event){.time_ps = lane_now(c->domain),
-                                                 .order = c->leaf,
-                                                 .phase = phase,
-                                                 .number = c->leaf,
-                                                 .id = id,
-                                                 .name = name});
+    add_event(component_shard(c), &(struct event){.time_ps = shard_now(c->domain),
+                                                  .order = c->leaf,
+                                                  .phase = phase,
+                                                  .number = c->leaf,
+                                                  .id = id,
+                                                  .name = name});
 }
 
-void trace_write_begin(const struct component *c, uint64_t id, const char *name)
+void timeline_write_begin(const struct component *c, uint64_t id, const char *name)
 {
     add_span('b', c, id, name);
 }
 
-void trace_write_end(const struct component *c, uint64_t id, const char *name)
+void timeline_write_end(const struct component *c, uint64_t id, const char *name)
 {
     add_span('e', c, id, name);
 }
@@ -143,7 +143,7 @@ void ring_trace(const struct ring *r, const struct message *m, uint64_t time_ps,
 {
     if (engine.tracing & ENGINE_WATCHES)
         watch_message(r, m, time_ps);
-    if (!(engine.tracing & ENGINE_TRACES))
+    if (!(engine.tracing & ENGINE_TIMELINE))
         return;
     uint32_t number = (uint32_t)(r - ring_at(0));
     const struct platform_ring *p = &table->rings[number];
@@ -162,11 +162,11 @@ void ring_trace(const struct ring *r, const struct message *m, uint64_t time_ps,
             engine_time_of(engine_base.components[ring_receiver(r)]->domain, message_cycle(m)),
         .name = platform_string(table->messages[protocol->first_message + kind].name)};
     memcpy(e.fields, m->fields, RING_FIELD_BYTES);
-    add_event(component_lane(engine_base.components[ring_sender(r)]), &e);
+    add_event(component_shard(engine_base.components[ring_sender(r)]), &e);
 }
 
-/* What one instance did is in the collection of one lane, in order; what shared links granted, in
- * that of the senders' lanes, in order of rings. */
+/* What one instance did is in the collection of one shard, in order; what shared links granted, in
+ * that of the senders' shards, in order of rings. */
 static int by_time(const void *a, const void *b)
 {
     const struct event *x = a;
@@ -183,9 +183,9 @@ static int by_time(const void *a, const void *b)
 void trace_settle(void)
 {
     size_t count = 0;
-    if (!(engine.tracing & ENGINE_TRACES) || engine.lane_count == 1)
+    if (!(engine.tracing & ENGINE_TIMELINE) || engine.shard_count == 1)
         return;
-    for (uint32_t i = 0; i < engine.lane_count; i++) {
+    for (uint32_t i = 0; i < engine.shard_count; i++) {
         memcpy(merged + count, collected[i].events, collected[i].count * sizeof *merged);
         count += collected[i].count;
         collected[i].count = 0;
@@ -197,9 +197,9 @@ void trace_settle(void)
 
 static void open_collections(void)
 {
-    for (uint32_t i = 0; i < engine.lane_count && engine.lane_count > 1; i++)
-        collected[i] = (struct collected){arena_reserve(LANE_BYTES), 0};
-    merged = arena_reserve(LANE_BYTES * engine.lane_count);
+    for (uint32_t i = 0; i < engine.shard_count && engine.shard_count > 1; i++)
+        collected[i] = (struct collected){arena_reserve(SHARD_BYTES), 0};
+    merged = arena_reserve(SHARD_BYTES * engine.shard_count);
 }
 
 static void name_thread(int process, uint32_t thread, const char *kind, const char *name,
@@ -249,16 +249,16 @@ bool trace_open(const struct platform_table *described, const char *path)
         name_thread(CONNECTIONS, i + 1, "thread_name", platform_string(table->rings[i].name),
                     table->rings[i].is_reply ? " (replies)" : "");
     open_collections();
-    engine.tracing |= ENGINE_TRACES;
+    engine.tracing |= ENGINE_TIMELINE;
     ring_trace_all(true);
     return true;
 }
 
 bool trace_close(void)
 {
-    if (!(engine.tracing & ENGINE_TRACES))
+    if (!(engine.tracing & ENGINE_TIMELINE))
         return true;
-    engine.tracing &= ~ENGINE_TRACES;
+    engine.tracing &= ~ENGINE_TIMELINE;
     ring_trace_all(engine.tracing != 0);
     json_close(&out, ']');
     json_close(&out, '}');

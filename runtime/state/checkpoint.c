@@ -1,6 +1,6 @@
-/* See dump.h. Writing: a temporary file, renamed when it is complete. Loading: the platform has
- * been started as always, so that everything stands where it stood; then its pages are dropped and
- * those of the file take their place.
+/* See checkpoint.h. Writing: a temporary file, renamed when it is complete. Loading: the platform
+ * has been started as always, so that everything stands where it stood; then its pages are dropped
+ * and those of the file take their place.
  *
  * Invariant: the engine stands between two steps, so nothing is kept outside of what is written:
  * no message waits for a shared link, no kernel's begin or end has yet to be settled. */
@@ -40,7 +40,7 @@ struct writer {
     bool failed;
 };
 
-uint64_t dump_checksum(uint64_t sum, const void *bytes, size_t size)
+uint64_t checkpoint_checksum(uint64_t sum, const void *bytes, size_t size)
 {
     const char *from = bytes;
     for (size_t i = 0; i + 8 <= size; i += 8) {
@@ -69,21 +69,21 @@ static void put(struct writer *w, const void *bytes, size_t size)
 
 static void put_summed(struct writer *w, const void *bytes, size_t size)
 {
-    w->sum = dump_checksum(w->sum, bytes, size);
+    w->sum = checkpoint_checksum(w->sum, bytes, size);
     put(w, bytes, size);
 }
 
 static bool is_zero(const char *page)
 {
-    static const char zeros[DUMP_PAGE];
-    return memcmp(page, zeros, DUMP_PAGE) == 0;
+    static const char zeros[CHECKPOINT_PAGE];
+    return memcmp(page, zeros, CHECKPOINT_PAGE) == 0;
 }
 
 /* Which of the `count` pages from `base` on may hold something; reading the others would make the
  * kernel give them tables. */
 static void find_held(const struct writer *w, const char *base, size_t count, uint64_t *rows)
 {
-    off_t at = (off_t)((uintptr_t)base / DUMP_PAGE * sizeof *rows);
+    off_t at = (off_t)((uintptr_t)base / CHECKPOINT_PAGE * sizeof *rows);
     size_t bytes = count * sizeof *rows;
     if (w->pagemap < 0 || pread(w->pagemap, rows, bytes, at) != (ssize_t)bytes)
         memset(rows, 0xff, bytes);
@@ -92,43 +92,43 @@ static void find_held(const struct writer *w, const char *base, size_t count, ui
 static void put_pages(struct writer *w, const char *base, uint64_t bytes, uint64_t mark)
 {
     static uint64_t rows[PAGEMAP_ROWS];
-    static struct dump_page record;
-    uint64_t count = (bytes + DUMP_PAGE - 1) / DUMP_PAGE;
+    static struct checkpoint_page record;
+    uint64_t count = (bytes + CHECKPOINT_PAGE - 1) / CHECKPOINT_PAGE;
     for (uint64_t i = 0; i < count && !w->failed; i++) {
         if (i % PAGEMAP_ROWS == 0)
-            find_held(w, base + i * DUMP_PAGE,
+            find_held(w, base + i * CHECKPOINT_PAGE,
                       count - i < PAGEMAP_ROWS ? (size_t)(count - i) : PAGEMAP_ROWS, rows);
-        const char *page = base + i * DUMP_PAGE;
+        const char *page = base + i * CHECKPOINT_PAGE;
         if (!(rows[i % PAGEMAP_ROWS] & PAGEMAP_HELD) || is_zero(page))
             continue;
         record.number = i | mark;
-        memcpy(record.bytes, page, DUMP_PAGE);
+        memcpy(record.bytes, page, CHECKPOINT_PAGE);
         put_summed(w, &record, sizeof record);
         w->pages++;
     }
 }
 
-static struct dump_header make_header(void)
+static struct checkpoint_header make_header(void)
 {
     struct arena_ends ends = arena_ends();
-    struct dump_header h = {.version = DUMP_VERSION,
-                            .abi = PLATFORM_ABI,
-                            .layout = layout,
-                            .time_ps = engine.time_ps,
-                            .instructions = engine_instructions(),
-                            .front_bytes = ends.front,
-                            .arena_bytes = ends.rear,
-                            .memory_first = memory.first,
-                            .memory_bytes = memory.size};
+    struct checkpoint_header h = {.version = CHECKPOINT_VERSION,
+                                  .abi = PLATFORM_ABI,
+                                  .layout = layout,
+                                  .time_ps = engine.time_ps,
+                                  .instructions = engine_instructions(),
+                                  .front_bytes = ends.front,
+                                  .arena_bytes = ends.rear,
+                                  .memory_first = memory.first,
+                                  .memory_bytes = memory.size};
     memcpy(h.magic, magic, sizeof magic);
     snprintf(h.toolkit, sizeof h.toolkit, "%s", HEDDLE_VERSION);
     snprintf(h.model, sizeof h.model, "%s", table->model_hash);
     return h;
 }
 
-static struct dump_engine make_engine(void)
+static struct checkpoint_engine make_engine(void)
 {
-    struct dump_engine e = {0};
+    struct checkpoint_engine e = {0};
     for (uint32_t i = 0; i < engine.domain_count; i++) {
         const struct engine_domain *d = &engine.domains[i];
         e.domains[i].cycle = d->cycle;
@@ -141,8 +141,8 @@ static struct dump_engine make_engine(void)
 static bool write_file(int fd)
 {
     struct writer w = {.fd = fd, .pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)};
-    struct dump_header header = make_header();
-    struct dump_engine state = make_engine();
+    struct checkpoint_header header = make_header();
+    struct checkpoint_engine state = make_engine();
     put(&w, &header, sizeof header);
     put_summed(&w, &state, sizeof state);
     engine_hide_pointers();
@@ -150,9 +150,9 @@ static bool write_file(int fd)
     put_pages(&w, engine_base.arena, header.arena_bytes, 0);
     engine_show_pointers();
     ring_trace_all(engine.tracing != 0);
-    put_pages(&w, memory.bytes, memory.size, DUMP_MEMORY);
+    put_pages(&w, memory.bytes, memory.size, CHECKPOINT_MEMORY);
     header.page_count = w.pages;
-    header.checksum = dump_checksum(w.sum, &header, sizeof header);
+    header.checksum = checkpoint_checksum(w.sum, &header, sizeof header);
     if (w.pagemap >= 0)
         close(w.pagemap);
     return !w.failed && pwrite(fd, &header, sizeof header, 0) == (ssize_t)sizeof header;
@@ -173,7 +173,7 @@ static bool write_state(void)
     return false;
 }
 
-enum engine_result dump_run(bool *written)
+enum engine_result checkpoint_run(bool *written)
 {
     *written = true;
     if (!dump_path)
@@ -201,11 +201,11 @@ static bool refuse(const char *name, const char *why)
 }
 
 /* Whether the file is for this platform, in words: NULL if it is. */
-static const char *mismatch(const struct dump_header *h)
+static const char *mismatch(const struct checkpoint_header *h)
 {
     if (memcmp(h->magic, magic, sizeof magic) != 0)
         return "it was not written by `heddle run --dump`";
-    if (h->version != DUMP_VERSION || h->abi != PLATFORM_ABI
+    if (h->version != CHECKPOINT_VERSION || h->abi != PLATFORM_ABI
         || strncmp(h->toolkit, HEDDLE_VERSION, sizeof h->toolkit) != 0)
         return "it was written by another version of heddle; write it again";
     if (strncmp(h->model, table->model_hash, sizeof h->model) != 0)
@@ -217,13 +217,13 @@ static const char *mismatch(const struct dump_header *h)
     return NULL;
 }
 
-static bool check_pages(const struct dump_header *h, const struct dump_page *pages)
+static bool check_pages(const struct checkpoint_header *h, const struct checkpoint_page *pages)
 {
-    uint64_t arena_pages = (h->arena_bytes + DUMP_PAGE - 1) / DUMP_PAGE;
-    uint64_t memory_pages = (h->memory_bytes + DUMP_PAGE - 1) / DUMP_PAGE;
+    uint64_t arena_pages = (h->arena_bytes + CHECKPOINT_PAGE - 1) / CHECKPOINT_PAGE;
+    uint64_t memory_pages = (h->memory_bytes + CHECKPOINT_PAGE - 1) / CHECKPOINT_PAGE;
     for (uint64_t i = 0; i < h->page_count; i++) {
-        uint64_t number = pages[i].number & ~DUMP_MEMORY;
-        if (number >= (pages[i].number & DUMP_MEMORY ? memory_pages : arena_pages)
+        uint64_t number = pages[i].number & ~CHECKPOINT_MEMORY;
+        if (number >= (pages[i].number & CHECKPOINT_MEMORY ? memory_pages : arena_pages)
             || (i && pages[i].number <= pages[i - 1].number))
             return false;
     }
@@ -232,26 +232,26 @@ static bool check_pages(const struct dump_header *h, const struct dump_page *pag
 
 static bool check(const char *bytes, size_t size, const char *name)
 {
-    struct dump_header h;
-    const size_t front = sizeof h + sizeof(struct dump_engine);
+    struct checkpoint_header h;
+    const size_t front = sizeof h + sizeof(struct checkpoint_engine);
     if (size < front)
         return refuse(name, "it is no file of `heddle run --dump`, or its end is missing");
     memcpy(&h, bytes, sizeof h);
     const char *why = mismatch(&h);
     if (why)
         return refuse(name, why);
-    if (h.page_count != (size - front) / sizeof(struct dump_page)
-        || (size - front) % sizeof(struct dump_page))
+    if (h.page_count != (size - front) / sizeof(struct checkpoint_page)
+        || (size - front) % sizeof(struct checkpoint_page))
         return refuse(name, "its end is missing");
-    uint64_t sum = dump_checksum(0, bytes + sizeof h, size - sizeof h), expected = h.checksum;
+    uint64_t sum = checkpoint_checksum(0, bytes + sizeof h, size - sizeof h), expected = h.checksum;
     h.checksum = 0;
-    if (dump_checksum(sum, &h, sizeof h) != expected
-        || !check_pages(&h, (const struct dump_page *)(const void *)(bytes + front)))
+    if (checkpoint_checksum(sum, &h, sizeof h) != expected
+        || !check_pages(&h, (const struct checkpoint_page *)(const void *)(bytes + front)))
         return refuse(name, "it is damaged: its contents do not fit its checksum");
     return true;
 }
 
-static void load_engine(const struct dump_header *h, const struct dump_engine *e)
+static void load_engine(const struct checkpoint_header *h, const struct checkpoint_engine *e)
 {
     for (uint32_t i = 0; i < engine.domain_count; i++) {
         struct engine_domain *d = &engine.domains[i];
@@ -263,21 +263,22 @@ static void load_engine(const struct dump_header *h, const struct dump_engine *e
     engine.domains[0].instructions += h->instructions - engine_instructions();
 }
 
-bool dump_apply(const void *bytes, size_t size, const char *name)
+bool checkpoint_apply(const void *bytes, size_t size, const char *name)
 {
-    struct dump_header h;
+    struct checkpoint_header h;
     if (!check(bytes, size, name))
         return false;
     memcpy(&h, bytes, sizeof h);
-    const struct dump_engine *e = (const void *)((const char *)bytes + sizeof h);
-    const struct dump_page *pages = (const void *)(e + 1);
+    const struct checkpoint_engine *e = (const void *)((const char *)bytes + sizeof h);
+    const struct checkpoint_page *pages = (const void *)(e + 1);
     if (!arena_extend((struct arena_ends){h.front_bytes, h.arena_bytes}))
         return refuse(name, "it is damaged: this platform has no such state");
     arena_clear(engine_base.arena, h.arena_bytes);
     arena_clear(memory.bytes, memory.size);
     for (uint64_t i = 0; i < h.page_count; i++) {
-        char *base = pages[i].number & DUMP_MEMORY ? memory.bytes : engine_base.arena;
-        memcpy(base + (pages[i].number & ~DUMP_MEMORY) * DUMP_PAGE, pages[i].bytes, DUMP_PAGE);
+        char *base = pages[i].number & CHECKPOINT_MEMORY ? memory.bytes : engine_base.arena;
+        memcpy(base + (pages[i].number & ~CHECKPOINT_MEMORY) * CHECKPOINT_PAGE, pages[i].bytes,
+               CHECKPOINT_PAGE);
     }
     engine_show_pointers();
     ring_trace_all(engine.tracing != 0);
@@ -300,7 +301,7 @@ static bool load(const char *path)
     close(fd);
     if (bytes == MAP_FAILED)
         return refuse(path, strerror(errno));
-    bool good = dump_apply(bytes, size, path);
+    bool good = checkpoint_apply(bytes, size, path);
     if (bytes)
         munmap(bytes, size);
     return good;
@@ -312,10 +313,10 @@ static bool load(const char *path)
 static uint64_t hash_layout(void)
 {
     uint64_t sizes[] = {opened.front, opened.rear, sizeof(struct component), table->store_count};
-    uint64_t sum = dump_checksum(0, sizes, sizeof sizes);
+    uint64_t sum = checkpoint_checksum(0, sizes, sizeof sizes);
     for (uint32_t i = 0; i < table->instance_count; i++) {
         uint64_t bytes = platform_unit_of(i)->instance_bytes;
-        sum = dump_checksum(sum, &bytes, sizeof bytes);
+        sum = checkpoint_checksum(sum, &bytes, sizeof bytes);
     }
     return sum;
 }
@@ -328,13 +329,13 @@ static uint64_t time_of_cycle(uint64_t cycle)
     return engine_time_of(fastest, cycle);
 }
 
-bool dump_open(const struct platform_table *described, const struct heddle_options *options)
+bool checkpoint_open(const struct platform_table *described, const struct heddle_options *options)
 {
     table = described;
-    dump_path = options->dump_path;
+    dump_path = options->checkpoint_path;
     opened = arena_ends();
     layout = hash_layout();
-    if ((dump_path || options->load_path) && platform_driver()) {
+    if ((dump_path || options->restore_path) && platform_driver()) {
         fprintf(stderr, "heddle: the state of a platform with a driver cannot be dumped or loaded: "
                         "half of it is the host program's\n");
         return false;
@@ -343,9 +344,10 @@ bool dump_open(const struct platform_table *described, const struct heddle_optio
         fprintf(stderr, "heddle: the path of the state is longer than %d bytes\n", PATH_BYTES);
         return false;
     }
-    if (options->load_path && !load(options->load_path))
+    if (options->restore_path && !load(options->restore_path))
         return false;
-    dump_ps = options->dump_cycle ? time_of_cycle(options->dump_cycle) : options->dump_ps;
+    dump_ps = options->checkpoint_cycle ? time_of_cycle(options->checkpoint_cycle)
+                                        : options->checkpoint_ps;
     if (dump_path && dump_ps < engine.time_ps) {
         fprintf(stderr,
                 "heddle: --dump-at lies before the state that was loaded, which is of %" PRIu64

@@ -10,11 +10,12 @@
  *
  * Platforms with a driver are refused: half of their state is the host program's.
  *
- * File: struct dump_header, struct dump_engine, then `page_count` times struct dump_page in
- * ascending order, the pages that hold anything but zeros. Integers are the host's, little-endian.
+ * File: struct checkpoint_header, struct checkpoint_engine, then `page_count` times struct
+ * checkpoint_page in ascending order, the pages that hold anything but zeros. Integers are the
+ * host's, little-endian.
  */
-#ifndef HEDDLE_RUNTIME_DUMP_H
-#define HEDDLE_RUNTIME_DUMP_H
+#ifndef HEDDLE_RUNTIME_CHECKPOINT_H
+#define HEDDLE_RUNTIME_CHECKPOINT_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -23,11 +24,11 @@
 #include "runtime/engine/engine.h"
 #include "platform.h"
 
-#define DUMP_VERSION 5
-#define DUMP_PAGE    4096
-#define DUMP_MEMORY  ((uint64_t)1 << 63) /* page of simulated DRAM, not of the arena */
+#define CHECKPOINT_VERSION 5
+#define CHECKPOINT_PAGE    4096
+#define CHECKPOINT_MEMORY  ((uint64_t)1 << 63) /* page of simulated DRAM, not of the arena */
 
-struct dump_header {
+struct checkpoint_header {
     char magic[8];
     uint32_t version; /* of this format */
     uint32_t abi;
@@ -41,37 +42,37 @@ struct dump_header {
     uint64_t memory_first;
     uint64_t memory_bytes;
     uint64_t page_count;
-    uint64_t checksum; /* dump_checksum() of what follows, then of the header with 0 here */
+    uint64_t checksum; /* checkpoint_checksum() of what follows, then of the header with 0 here */
 };
 
-struct dump_engine {
+struct checkpoint_engine {
     struct {
         uint64_t cycle;
         uint64_t time_ps;
         uint64_t fraction;
-    } domains[ENGINE_MAX_CLOCKS]; /* of the only lane */
+    } domains[ENGINE_MAX_CLOCKS]; /* of the only shard */
 };
 
-struct dump_page {
-    uint64_t
-        number; /* address / DUMP_PAGE from the start of the arena; or of DRAM, + DUMP_MEMORY */
-    uint8_t bytes[DUMP_PAGE];
+struct checkpoint_page {
+    uint64_t number; /* address / CHECKPOINT_PAGE from the start of the arena; or of DRAM, +
+                        CHECKPOINT_MEMORY */
+    uint8_t bytes[CHECKPOINT_PAGE];
 };
 
 /* Continues `sum` (0 to begin) over `size` bytes, a multiple of 8. */
-uint64_t dump_checksum(uint64_t sum, const void *bytes, size_t size);
+uint64_t checkpoint_checksum(uint64_t sum, const void *bytes, size_t size);
 
 /* At the end of the start of a platform: remembers what is wanted, and loads `load_path` if there
  * is one. false: message on stderr. */
-bool dump_open(const struct platform_table *table, const struct heddle_options *options);
+bool checkpoint_open(const struct platform_table *table, const struct heddle_options *options);
 
 /* Replaces the state by that in `bytes`; `name` is for messages. Checks everything first: false
  * (message on stderr) has changed nothing. */
-bool dump_apply(const void *bytes, size_t size, const char *name);
+bool checkpoint_apply(const void *bytes, size_t size, const char *name);
 
 /* Runs to the end; on the way writes the state when its time has come. `*written` false: the run
  * ended before (the result says how), or the file could not be written (ENGINE_PAUSED); a message
  * is on stderr. */
-enum engine_result dump_run(bool *written);
+enum engine_result checkpoint_run(bool *written);
 
 #endif

@@ -39,9 +39,9 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     int fd = mkstemp(path);
     struct stat status;
     must(fd >= 0 && platform_build(network_describe(3)), "the platform");
-    must(dump_open(engine_base.platform, &(struct heddle_options){.dump_path = path, .dump_ps = 100000}),
+    must(checkpoint_open(engine_base.platform, &(struct heddle_options){.checkpoint_path = path, .checkpoint_ps = 100000}),
          "the start");
-    dump_run(&written);
+    checkpoint_run(&written);
     close(fd);
     fd = open(path, O_RDONLY);
     must(written && fd >= 0 && fstat(fd, &status) == 0, "the state");
@@ -51,7 +51,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     must(read(fd, state, state_size) == (ssize_t)state_size, "reading the state");
     close(fd);
     unlink(path);
-    must(dump_apply(state, state_size, "state"), "the state is good");
+    must(checkpoint_apply(state, state_size, "state"), "the state is good");
     quiet = open("/dev/null", O_WRONLY);
     loud = dup(STDERR_FILENO);
     return 0;
@@ -66,12 +66,12 @@ static uint32_t number_at(const uint8_t *bytes)
 
 static void mend(size_t size)
 {
-    struct dump_header h;
+    struct checkpoint_header h;
     if (size < sizeof h)
         return;
     memcpy(&h, copy, sizeof h);
     h.checksum = 0;
-    h.checksum = dump_checksum(dump_checksum(0, copy + sizeof h, size - sizeof h), &h, sizeof h);
+    h.checksum = checkpoint_checksum(checkpoint_checksum(0, copy + sizeof h, size - sizeof h), &h, sizeof h);
     memcpy(copy, &h, sizeof h);
 }
 
@@ -80,7 +80,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (size < 5)
         return 0;
     size_t length = number_at(bytes + 1) % (2 * state_size);
-    size_t range = bytes[0] & 2 ? sizeof(struct dump_header) + sizeof(uint64_t) : state_size;
+    size_t range = bytes[0] & 2 ? sizeof(struct checkpoint_header) + sizeof(uint64_t) : state_size;
     length = length >= state_size ? state_size + length % 64 : length;
     memset(copy, 0, state_size + 64);
     memcpy(copy, state, state_size);
@@ -90,7 +90,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         mend(length);
     uint64_t before = engine.time_ps;
     dup2(quiet, STDERR_FILENO);
-    bool loaded = dump_apply(copy, length, "input");
+    bool loaded = checkpoint_apply(copy, length, "input");
     dup2(loud, STDERR_FILENO);
     must(loaded || engine.time_ps == before, "a refused state has changed the time");
     return 0;

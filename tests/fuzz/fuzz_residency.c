@@ -43,11 +43,11 @@ static void take_first(const char *text)
     unsigned instance, bytes;
     if (sscanf(text, "%llu %u %u 0x%llx %llu", &launch, &instance, &bytes, &address, &count) != 5)
         return;
-    kept_begin(launch);
-    must(kept_take(instance, address), "the first unit is not there");
-    must(!kept_take(instance, address), "it is taken twice");
-    kept_begin(launch - 1);
-    must(!kept_take(instance, address), "it is there in another launch");
+    residency_begin(launch);
+    must(residency_take(instance, address), "the first unit is not there");
+    must(!residency_take(instance, address), "it is taken twice");
+    residency_begin(launch - 1);
+    must(!residency_take(instance, address), "it is there in another launch");
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
@@ -55,7 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     char text[64];
     must(ftruncate(file, 0) == 0 && pwrite(file, bytes, size, 0) == (ssize_t)size, "the input");
     dup2(quiet, STDERR_FILENO);
-    bool good = kept_open(path, false);
+    bool good = residency_open(path, false);
     dup2(loud, STDERR_FILENO);
     snprintf(text, sizeof text, "%.*s", (int)(size < sizeof text ? size : sizeof text - 1),
              (const char *)bytes);

@@ -186,11 +186,11 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
         return false;
     }
     if (launch.executed)
-        sample_run_executed(executed);
+        online_sampling_executed(executed);
     k->done_groups = result.work_groups;
     k->done_instructions = result.instructions;
-    if (kept_is_recorded())
-        kept_record_launch(k->launch);
+    if (residency_is_recorded())
+        residency_record_launch(k->launch);
     if (platform_mode() == PLATFORM_FUNCTIONAL)
         functional_record(d, k, number, way, &result.profile);
     return true;

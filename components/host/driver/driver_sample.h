@@ -124,7 +124,7 @@ static void sample_prepare(struct driver *d, struct driver_command *k)
         warm_read_in();
     d->sample.caches_live = true;
     d->sample.prepared = k->launch;
-    kept_begin(k->launch);
+    residency_begin(k->launch);
     k->phase = PHASE_QUEUED;
 }
 
@@ -136,11 +136,11 @@ static bool sample_choose(struct driver *d, struct driver_command *k, uint32_t d
     if (d->sample.chosen)
         return false;
     const struct program_allocation *a = program_find(driver_program(d), k->entry);
-    const struct sample_code code = {k->entry, a ? a->start : k->entry, a ? a->end : k->entry};
+    const struct online_sampling_code code = {k->entry, a ? a->start : k->entry, a ? a->end : k->entry};
     struct sampler_shape shape = {k->kernel, device, 1, launch_count(k), false};
     for (unsigned i = 0; i < 3; i++)
         shape.work_items *= k->packet.work_group[i];
-    k->way = (uint8_t)sample_run_choose(k->launch, &shape, d->sample.flushes, &code);
+    k->way = (uint8_t)online_sampling_choose(k->launch, &shape, d->sample.flushes, &code);
     d->sample.chosen = k->way == SAMPLING_DETAILED ? k->launch : 0;
     return true;
 }

@@ -28,7 +28,7 @@
 bool sass_record_open(const char *folder, uint32_t units);
 /* Does the recording go on? */
 bool sass_record_is_on(void);
-const struct record_ops *sass_record_ops(void);
+const struct instruction_recorder *sass_record_ops(void);
 
 /* A line of the list; sass_record_command(): of a command that others may wait for, which gets the
  * next number, from 1. */

@@ -38,28 +38,28 @@ static void expect_text(const char *want)
     cr_expect_str_eq(text, want);
 }
 
-TestSuite(kept, .init = make_file, .fini = remove_file);
+TestSuite(residency, .init = make_file, .fini = remove_file);
 
-Test(kept, runs_of_what_was_found_first_are_written_by_launch_instance_and_address)
+Test(residency, runs_of_what_was_found_first_are_written_by_launch_instance_and_address)
 {
-    cr_assert(kept_open(path, true));
-    cr_assert(kept_is_recorded());
-    kept_record(7, 0x1080, 64, true);
-    kept_record(7, 0x1000, 64, true);
-    kept_record(7, 0x1040, 64, true);
-    kept_record(7, 0x10c0, 64, false);
-    kept_record(7, 0x10c0, 64, true); /* brought by the launch itself */
-    kept_record(7, 0x1100, 64, true);
-    kept_record(7, 0x1100, 64, false); /* and gone by itself */
-    kept_record(3, 0x1140, 64, true);  /* another cache */
-    kept_record(3, 0x1180, 128, true); /* with other lines, if that were possible */
-    kept_record_launch(4);
-    kept_record_launch(5);
-    kept_record(7, 0x10c0, 64, true); /* launches do not know of each other */
-    kept_record_launch(6);
+    cr_assert(residency_open(path, true));
+    cr_assert(residency_is_recorded());
+    residency_record(7, 0x1080, 64, true);
+    residency_record(7, 0x1000, 64, true);
+    residency_record(7, 0x1040, 64, true);
+    residency_record(7, 0x10c0, 64, false);
+    residency_record(7, 0x10c0, 64, true); /* brought by the launch itself */
+    residency_record(7, 0x1100, 64, true);
+    residency_record(7, 0x1100, 64, false); /* and gone by itself */
+    residency_record(3, 0x1140, 64, true);  /* another cache */
+    residency_record(3, 0x1180, 128, true); /* with other lines, if that were possible */
+    residency_record_launch(4);
+    residency_record_launch(5);
+    residency_record(7, 0x10c0, 64, true); /* launches do not know of each other */
+    residency_record_launch(6);
     expect_text(""); /* nothing by this name until all is there */
-    cr_assert(kept_close());
-    cr_expect_not(kept_is_recorded());
+    cr_assert(residency_close());
+    cr_expect_not(residency_is_recorded());
     expect_text("4 3 64 0x1140 1\n"
                 "4 3 128 0x1180 1\n"
                 "4 7 64 0x1000 3\n"
@@ -67,48 +67,48 @@ Test(kept, runs_of_what_was_found_first_are_written_by_launch_instance_and_addre
                 "6 7 64 0x10c0 1\n");
 }
 
-Test(kept, a_table_that_grows_forgets_nothing)
+Test(residency, a_table_that_grows_forgets_nothing)
 {
     enum { UNITS = 30000 };
-    cr_assert(kept_open(path, true));
+    cr_assert(residency_open(path, true));
     for (unsigned round = 0; round < 2; round++)
         for (uint64_t i = 0; i < UNITS; i++)
-            kept_record(1, (i * 7919 % UNITS) << 6, 64, !round);
-    kept_record_launch(1);
-    cr_assert(kept_close());
+            residency_record(1, (i * 7919 % UNITS) << 6, 64, !round);
+    residency_record_launch(1);
+    cr_assert(residency_close());
     expect_text("1 1 64 0x0 30000\n");
 }
 
-Test(kept, a_unit_is_taken_once_and_only_in_its_launch)
+Test(residency, a_unit_is_taken_once_and_only_in_its_launch)
 {
     write_text("2 1 64 0x1000 3\n2 9 4096 0x8000 2\n5 1 64 0x1000 1\n");
-    cr_assert(kept_open(path, false));
-    cr_assert(kept_is_known());
-    cr_expect_not(kept_take(1, 0x1000), "no launch has begun");
-    kept_begin(2);
-    cr_expect(kept_take(1, 0x1040));
-    cr_expect_not(kept_take(1, 0x1040), "a miss for the second time is the launch's own");
-    cr_expect(kept_take(1, 0x1080));
-    cr_expect_not(kept_take(1, 0x10c0));
-    cr_expect_not(kept_take(9, 0x1000), "kept by another");
-    cr_expect(kept_take(9, 0x9000));
-    kept_begin(3);
-    cr_expect_not(kept_take(1, 0x1000), "of which nothing is known");
-    kept_begin(5);
-    cr_expect(kept_take(1, 0x1000));
-    cr_expect_not(kept_take(1, 0x1040));
+    cr_assert(residency_open(path, false));
+    cr_assert(residency_is_known());
+    cr_expect_not(residency_take(1, 0x1000), "no launch has begun");
+    residency_begin(2);
+    cr_expect(residency_take(1, 0x1040));
+    cr_expect_not(residency_take(1, 0x1040), "a miss for the second time is the launch's own");
+    cr_expect(residency_take(1, 0x1080));
+    cr_expect_not(residency_take(1, 0x10c0));
+    cr_expect_not(residency_take(9, 0x1000), "kept by another");
+    cr_expect(residency_take(9, 0x9000));
+    residency_begin(3);
+    cr_expect_not(residency_take(1, 0x1000), "of which nothing is known");
+    residency_begin(5);
+    cr_expect(residency_take(1, 0x1000));
+    cr_expect_not(residency_take(1, 0x1040));
 }
 
-Test(kept, without_a_file_every_miss_is_one_of_a_cold_start)
+Test(residency, without_a_file_every_miss_is_one_of_a_cold_start)
 {
-    cr_assert(kept_open(NULL, false));
-    cr_expect_not(kept_is_known());
-    cr_expect(kept_take(1, 0x1000));
-    cr_expect(kept_take(1, 0x1000));
-    cr_expect(kept_close());
+    cr_assert(residency_open(NULL, false));
+    cr_expect_not(residency_is_known());
+    cr_expect(residency_take(1, 0x1000));
+    cr_expect(residency_take(1, 0x1000));
+    cr_expect(residency_close());
 }
 
-Test(kept, what_is_not_such_a_file_is_named_with_its_line)
+Test(residency, what_is_not_such_a_file_is_named_with_its_line)
 {
     static const struct {
         const char *text, *line;
@@ -131,8 +131,8 @@ Test(kept, what_is_not_such_a_file_is_named_with_its_line)
     cr_redirect_stderr();
     for (size_t i = 0; i < sizeof bad / sizeof bad[0]; i++) {
         write_text(bad[i].text);
-        cr_expect_not(kept_open(path, false), "%s", bad[i].text);
-        cr_expect_not(kept_is_known());
+        cr_expect_not(residency_open(path, false), "%s", bad[i].text);
+        cr_expect_not(residency_is_known());
     }
     fflush(stderr);
     char text[8192];
@@ -149,8 +149,8 @@ Test(kept, what_is_not_such_a_file_is_named_with_its_line)
     }
 }
 
-Test(kept, a_file_that_cannot_be_opened_is_named)
+Test(residency, a_file_that_cannot_be_opened_is_named)
 {
-    cr_expect_not(kept_open("/nowhere/kept", false));
-    cr_expect_not(kept_open("/nowhere/kept", true));
+    cr_expect_not(residency_open("/nowhere/kept", false));
+    cr_expect_not(residency_open("/nowhere/kept", true));
 }

@@ -9,7 +9,7 @@ struct text_case {
     const char *mistake; /* a word of the message; NULL: none */
 };
 
-Test(sampling, lists_and_warmups_are_understood_or_named)
+Test(sampling_options, lists_and_warmups_are_understood_or_named)
 {
     static const struct text_case cases[] = {{"1", "none", NULL},
                                              {"3,7-9,20-", "memory:10", NULL},
@@ -38,7 +38,7 @@ Test(sampling, lists_and_warmups_are_understood_or_named)
     }
 }
 
-Test(sampling, intervals_are_per_cent)
+Test(sampling_options, intervals_are_per_cent)
 {
     static const struct {
         const char *kernels, *interval;
@@ -73,7 +73,7 @@ static void ways(const char *kernels, const char *warmup, char text[13])
     text[12] = '\0';
 }
 
-Test(sampling, each_launch_goes_its_way)
+Test(sampling_options, each_launch_goes_its_way)
 {
     static const struct {
         const char *kernels, *warmup, *ways;

@@ -1,5 +1,5 @@
-/* Choosing launches online (components/sampling/stratified_sampler.h) on programs that are made up: what is simulated, and
- * what the estimate says, against closed forms and against the truth. */
+/* Choosing launches online (components/sampling/stratified_sampler.h) on programs that are made up:
+ * what is simulated, and what the estimate says, against closed forms and against the truth. */
 #include <criterion/criterion.h>
 #include <criterion/new/assert.h>
 #include <math.h>
@@ -65,7 +65,7 @@ static double off(void)
     return fabs(sampler_estimate_all(&sampler).cycles / truth - 1);
 }
 
-Test(sampler, launches_that_are_all_alike_are_simulated_ever_more_seldom)
+Test(stratified_sampler, launches_that_are_all_alike_are_simulated_ever_more_seldom)
 {
     uint32_t found[MOST];
     struct made_up m = plain(1, 0.5);
@@ -85,7 +85,7 @@ Test(sampler, launches_that_are_all_alike_are_simulated_ever_more_seldom)
     cr_expect_float_eq(e.bias, 0, 1);
 }
 
-Test(sampler, a_first_launch_that_was_cold_stands_for_itself)
+Test(stratified_sampler, a_first_launch_that_was_cold_stands_for_itself)
 {
     struct made_up m = plain(1, 0.5);
     begin(SAMPLING_ALL);
@@ -98,7 +98,7 @@ Test(sampler, a_first_launch_that_was_cold_stands_for_itself)
 
 /* A group that has been seen to differ by 10 % is simulated again soon, unless what it may be
  * wrong by is little beside everything else. */
-Test(sampler, what_matters_little_is_simulated_less)
+Test(stratified_sampler, what_matters_little_is_simulated_less)
 {
     for (unsigned heavy = 0; heavy < 2; heavy++) {
         uint32_t found[MOST];
@@ -117,7 +117,7 @@ Test(sampler, what_matters_little_is_simulated_less)
 }
 
 /* Between two simulated launches the estimate is a line; the last ones take the mean of two. */
-Test(sampler, a_drift_is_followed)
+Test(stratified_sampler, a_drift_is_followed)
 {
     uint32_t found[MOST];
     struct made_up m = plain(1, 0);
@@ -136,7 +136,7 @@ Test(sampler, a_drift_is_followed)
 }
 
 /* By hand: launch 1 is cold, 2 and 9 stand for the others. */
-Test(sampler, the_interval_is_that_of_the_formula)
+Test(stratified_sampler, the_interval_is_that_of_the_formula)
 {
     static const double rates[] = {9, 1, 7, 7, 7, 7, 7, 7, 1.02, 7, 7, 7};
     struct made_up m = plain(1, 0);
@@ -163,7 +163,7 @@ Test(sampler, the_interval_is_that_of_the_formula)
 }
 
 /* Tables: W. S. Gosset's distribution at 97.5 %. */
-Test(sampler, students_t)
+Test(stratified_sampler, students_t)
 {
     static const struct {
         double freedom, t;
@@ -175,7 +175,7 @@ Test(sampler, students_t)
 }
 
 /* One kernel with one shape does two things in turn: history tells them apart. */
-Test(sampler, kinds_that_take_turns_are_told_apart)
+Test(stratified_sampler, kinds_that_take_turns_are_told_apart)
 {
     static const char *const orders[] = {"ab", "aab", "aabab", "abcacb", "aaaab"};
     for (size_t o = 0; o < sizeof orders / sizeof orders[0]; o++) {
@@ -196,7 +196,7 @@ Test(sampler, kinds_that_take_turns_are_told_apart)
 }
 
 /* A kernel that executes something else each time is put into few groups. */
-Test(sampler, groups_of_a_kernel_stay_few)
+Test(stratified_sampler, groups_of_a_kernel_stay_few)
 {
     struct made_up m = plain(1, 0.5);
     unsigned simulated = 0;
@@ -213,7 +213,7 @@ Test(sampler, groups_of_a_kernel_stay_few)
 }
 
 /* What comes unforeseen and once is estimated from the nearest, and the interval is wide. */
-Test(sampler, what_nothing_represents_is_taken_for_the_nearest)
+Test(stratified_sampler, what_nothing_represents_is_taken_for_the_nearest)
 {
     struct made_up m = plain(1, 0.5), far = m;
     far.instructions = 150000;
@@ -230,7 +230,7 @@ Test(sampler, what_nothing_represents_is_taken_for_the_nearest)
 
 /* What is simulated executes more than what is not, as kernels do that try again: the groups that
  * come of it get one, and not everything is simulated. */
-Test(sampler, a_kernel_that_waits_by_executing_is_not_simulated_all_the_time)
+Test(stratified_sampler, a_kernel_that_waits_by_executing_is_not_simulated_all_the_time)
 {
     unsigned simulated = 0;
     begin(SAMPLING_ALL);
@@ -248,7 +248,7 @@ Test(sampler, a_kernel_that_waits_by_executing_is_not_simulated_all_the_time)
 
 /* What leaves no trace executes less than what touches or is simulated: the group that comes of it
  * is joined to the other, and a launch stands for a launch, whatever it executed. */
-Test(sampler, a_group_that_nothing_can_represent_is_joined)
+Test(stratified_sampler, a_group_that_nothing_can_represent_is_joined)
 {
     begin(4);
     for (unsigned i = 0; i < 900; i++) {
@@ -262,7 +262,7 @@ Test(sampler, a_group_that_nothing_can_represent_is_joined)
 }
 
 /* The first launch of each kernel behind a flush is another kind, whatever it executes. */
-Test(sampler, what_follows_a_flush_is_a_group_of_its_own)
+Test(stratified_sampler, what_follows_a_flush_is_a_group_of_its_own)
 {
     begin(SAMPLING_ALL);
     for (unsigned i = 0; i < 1600; i++) {
@@ -276,7 +276,7 @@ Test(sampler, what_follows_a_flush_is_a_group_of_its_own)
 
 /* Any order of kinds: a launch is simulated behind `depth` that touched caches, or as the first of
  * a shape, or while nothing has been left out; and of long programs most leave no trace. */
-Test(sampler, what_is_simulated_was_warmed_up)
+Test(stratified_sampler, what_is_simulated_was_warmed_up)
 {
     for (unsigned seed = 1; seed <= 40; seed++) {
         uint64_t depth = 1 + seed % 13, state = seed, kinds = 1 + seed % 9, left = 0;
@@ -312,7 +312,7 @@ static double normal(uint64_t *state)
 }
 
 /* Noise of 1 to 10 per cent, alone, with a drift, with a walk: how often the truth is inside. */
-Test(sampler, the_interval_covers_the_truth)
+Test(stratified_sampler, the_interval_covers_the_truth)
 {
     static const struct {
         const char *name;

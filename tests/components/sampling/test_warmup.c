@@ -1,6 +1,7 @@
-/* Touching caches and TLBs (components/sampling/warmup.h) against two oracles: the same accesses sent as
- * messages, one after the other, and a naive model of a cache with a list in order of use. What is
- * compared is everything that a state can show: which of a long row of reads behind it hit. */
+/* Touching caches and TLBs (components/sampling/warmup.h) against two oracles: the same accesses
+ * sent as messages, one after the other, and a naive model of a cache with a list in order of use.
+ * What is compared is everything that a state can show: which of a long row of reads behind it hit.
+ */
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 #include <string.h>
@@ -181,7 +182,7 @@ static void model_access(struct model *m, const struct access *a)
 
 /* ---- tests ---- */
 
-ParameterizedTestParameters(warm, touches_leave_what_messages_leave)
+ParameterizedTestParameters(warmup, touches_leave_what_messages_leave)
 {
     static struct warm_case cases[] = {
         {CACHE_WRITE_BACK, 1, false},   {CACHE_WRITE_BACK, 4, false},
@@ -209,7 +210,7 @@ static void probe(uint8_t row[PROBES])
     }
 }
 
-ParameterizedTest(struct warm_case *p, warm, touches_leave_what_messages_leave)
+ParameterizedTest(struct warm_case *p, warmup, touches_leave_what_messages_leave)
 {
     static uint8_t by_messages[PROBES], by_touches[PROBES];
     struct model model = {.p = p};
@@ -243,7 +244,7 @@ ParameterizedTest(struct warm_case *p, warm, touches_leave_what_messages_leave)
               (int)hits);
 }
 
-Test(warm, what_reaches_memory_is_counted_by_kind)
+Test(warmup, what_reaches_memory_is_counted_by_kind)
 {
     const struct warm_case p = {CACHE_WRITE_AROUND, 4, false};
     const struct access first = {WARM_READ, 0, UINT64_MAX}, write = {WARM_WRITE, 64, 0xff};
@@ -256,7 +257,7 @@ Test(warm, what_reaches_memory_is_counted_by_kind)
     cr_expect_eq(warm_counts()[WARM_WRITE], 1);
 }
 
-Test(warm, dropped_lines_are_gone)
+Test(warmup, dropped_lines_are_gone)
 {
     const struct warm_case p = {CACHE_WRITE_BACK, 4, false};
     const struct access read = {WARM_READ, 0, UINT64_MAX}, write = {WARM_WRITE, 64, UINT64_MAX};
@@ -323,7 +324,7 @@ static void probe_tlb(uint8_t row[PROBES])
     }
 }
 
-Test(warm, a_touched_tlb_knows_what_a_used_one_knows)
+Test(warmup, a_touched_tlb_knows_what_a_used_one_knows)
 {
     static uint8_t by_messages[PROBES], by_touches[PROBES];
     uint64_t seed = 3;

@@ -26,7 +26,7 @@ static void remove_path(void)
     unlink(path);
 }
 
-TestSuite(dump, .init = make_path, .fini = remove_path);
+TestSuite(checkpoint, .init = make_path, .fini = remove_path);
 
 static void build(uint64_t seed)
 {
@@ -40,8 +40,8 @@ static uint64_t run(uint64_t seed, struct heddle_options options)
 {
     bool written;
     build(seed);
-    cr_assert(dump_open(engine_base.platform, &options));
-    cr_assert_eq(dump_run(&written), ENGINE_IDLE);
+    cr_assert(checkpoint_open(engine_base.platform, &options));
+    cr_assert_eq(checkpoint_run(&written), ENGINE_IDLE);
     cr_assert(written);
     return probe_hash();
 }
@@ -51,22 +51,24 @@ struct moment {
     uint64_t parts; /* of 16, of the run's time */
 };
 
-ParameterizedTestParameters(dump, a_state_continues_as_if_nothing_had_happened)
+ParameterizedTestParameters(checkpoint, a_state_continues_as_if_nothing_had_happened)
 {
     static struct moment moments[] = {{1, 0}, {1, 1}, {2, 4}, {3, 8}, {4, 12}, {5, 15}, {6, 16}};
     return cr_make_param_array(struct moment, moments, sizeof moments / sizeof moments[0]);
 }
 
-ParameterizedTest(struct moment *m, dump, a_state_continues_as_if_nothing_had_happened)
+ParameterizedTest(struct moment *m, checkpoint, a_state_continues_as_if_nothing_had_happened)
 {
     uint64_t expected = run(m->seed, (struct heddle_options){0}), end_ps = engine.time_ps;
     uint64_t messages = engine_messages();
     uint64_t when = end_ps / 16 * m->parts;
     when = when < end_ps - 1 ? when : end_ps - 1;
-    cr_expect_eq(run(m->seed, (struct heddle_options){.dump_path = path, .dump_ps = when}),
-                 expected);
+    cr_expect_eq(
+        run(m->seed, (struct heddle_options){.checkpoint_path = path, .checkpoint_ps = when}),
+        expected);
     build(m->seed);
-    cr_assert(dump_open(engine_base.platform, &(struct heddle_options){.load_path = path}));
+    cr_assert(
+        checkpoint_open(engine_base.platform, &(struct heddle_options){.restore_path = path}));
     cr_expect_leq(engine.time_ps, when);
     cr_expect_eq(engine_run(), ENGINE_IDLE);
     cr_expect_eq(probe_hash(), expected);
@@ -74,27 +76,28 @@ ParameterizedTest(struct moment *m, dump, a_state_continues_as_if_nothing_had_ha
     cr_expect_eq(engine_messages(), messages);
 }
 
-Test(dump, a_state_does_not_depend_on_the_order_of_ticks)
+Test(checkpoint, a_state_does_not_depend_on_the_order_of_ticks)
 {
     uint64_t expected = run(7, (struct heddle_options){0});
-    run(7, (struct heddle_options){.dump_path = path, .dump_ps = engine.time_ps / 2});
+    run(7, (struct heddle_options){.checkpoint_path = path, .checkpoint_ps = engine.time_ps / 2});
     build(7);
     engine_set_limits(
         &(struct engine_limits){.tick_order = ENGINE_RANDOM, .seed = 3, .tick_all = true});
-    cr_assert(dump_open(engine_base.platform, &(struct heddle_options){.load_path = path}));
+    cr_assert(
+        checkpoint_open(engine_base.platform, &(struct heddle_options){.restore_path = path}));
     cr_expect_eq(engine_run(), ENGINE_IDLE);
     cr_expect_eq(probe_hash(), expected);
 }
 
-Test(dump, a_state_can_be_written_again_from_a_loaded_one)
+Test(checkpoint, a_state_can_be_written_again_from_a_loaded_one)
 {
     uint64_t expected = run(8, (struct heddle_options){0}), end_ps = engine.time_ps;
-    run(8, (struct heddle_options){.dump_path = path, .dump_ps = end_ps / 4});
-    cr_expect_eq(
-        run(8,
-            (struct heddle_options){.load_path = path, .dump_path = path, .dump_ps = end_ps / 2}),
-        expected);
-    cr_expect_eq(run(8, (struct heddle_options){.load_path = path}), expected);
+    run(8, (struct heddle_options){.checkpoint_path = path, .checkpoint_ps = end_ps / 4});
+    cr_expect_eq(run(8, (struct heddle_options){.restore_path = path,
+                                                .checkpoint_path = path,
+                                                .checkpoint_ps = end_ps / 2}),
+                 expected);
+    cr_expect_eq(run(8, (struct heddle_options){.restore_path = path}), expected);
 }
 
 /* ---- what is refused ---- */
@@ -119,7 +122,7 @@ struct broken {
     uint64_t at; /* of 1000, of the file */
 };
 
-ParameterizedTestParameters(dump, a_damaged_file_is_refused_and_changes_nothing)
+ParameterizedTestParameters(checkpoint, a_damaged_file_is_refused_and_changes_nothing)
 {
     static struct broken all[] = {{CUT, 0},       {CUT, 1},       {CUT, 3},       {CUT, 500},
                                   {CUT, 999},     {FLIPPED, 0},   {FLIPPED, 1},   {FLIPPED, 2},
@@ -127,12 +130,12 @@ ParameterizedTestParameters(dump, a_damaged_file_is_refused_and_changes_nothing)
     return cr_make_param_array(struct broken, all, sizeof all / sizeof all[0]);
 }
 
-ParameterizedTest(struct broken *b, dump, a_damaged_file_is_refused_and_changes_nothing)
+ParameterizedTest(struct broken *b, checkpoint, a_damaged_file_is_refused_and_changes_nothing)
 {
     size_t size;
     cr_redirect_stderr();
     uint64_t expected = run(3, (struct heddle_options){0});
-    run(3, (struct heddle_options){.dump_path = path, .dump_ps = engine.time_ps / 2});
+    run(3, (struct heddle_options){.checkpoint_path = path, .checkpoint_ps = engine.time_ps / 2});
     char *bytes = read_state(&size);
     size_t at = size * b->at / 1000, length = b->damage == CUT ? at : size;
     if (b->damage == FLIPPED)
@@ -142,63 +145,67 @@ ParameterizedTest(struct broken *b, dump, a_damaged_file_is_refused_and_changes_
         bytes[length - 1] = 0;
     }
     build(3);
-    cr_assert(dump_open(engine_base.platform, &(struct heddle_options){0}));
-    cr_expect_not(dump_apply(bytes, length, "file"));
+    cr_assert(checkpoint_open(engine_base.platform, &(struct heddle_options){0}));
+    cr_expect_not(checkpoint_apply(bytes, length, "file"));
     cr_expect_eq(engine_run(), ENGINE_IDLE);
     cr_expect_eq(probe_hash(), expected);
     free(bytes);
 }
 
 /* With a right checksum, too: pages that are nowhere must not be written to. */
-Test(dump, pages_outside_are_refused)
+Test(checkpoint, pages_outside_are_refused)
 {
-    const uint64_t numbers[] = {UINT64_MAX, (uint64_t)1 << 40, DUMP_MEMORY | 1};
+    const uint64_t numbers[] = {UINT64_MAX, (uint64_t)1 << 40, CHECKPOINT_MEMORY | 1};
     size_t size;
     cr_redirect_stderr();
     run(3, (struct heddle_options){0});
-    run(3, (struct heddle_options){.dump_path = path, .dump_ps = engine.time_ps / 2});
+    run(3, (struct heddle_options){.checkpoint_path = path, .checkpoint_ps = engine.time_ps / 2});
     char *bytes = read_state(&size);
-    struct dump_header *h = (void *)bytes;
-    struct dump_page *pages = (void *)(bytes + sizeof *h + sizeof(struct dump_engine));
+    struct checkpoint_header *h = (void *)bytes;
+    struct checkpoint_page *pages = (void *)(bytes + sizeof *h + sizeof(struct checkpoint_engine));
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
         build(3);
-        cr_assert(dump_open(engine_base.platform, &(struct heddle_options){0}));
+        cr_assert(checkpoint_open(engine_base.platform, &(struct heddle_options){0}));
         pages[h->page_count - 1].number = numbers[i];
         h->checksum = 0;
-        h->checksum = dump_checksum(dump_checksum(0, h + 1, size - sizeof *h), h, sizeof *h);
-        cr_expect_not(dump_apply(bytes, size, "file"));
+        h->checksum =
+            checkpoint_checksum(checkpoint_checksum(0, h + 1, size - sizeof *h), h, sizeof *h);
+        cr_expect_not(checkpoint_apply(bytes, size, "file"));
     }
     free(bytes);
 }
 
-Test(dump, a_state_of_another_model_is_refused)
+Test(checkpoint, a_state_of_another_model_is_refused)
 {
     cr_redirect_stderr();
     run(3, (struct heddle_options){0});
-    run(3, (struct heddle_options){.dump_path = path, .dump_ps = engine.time_ps / 2});
+    run(3, (struct heddle_options){.checkpoint_path = path, .checkpoint_ps = engine.time_ps / 2});
     build(4);
-    cr_expect_not(dump_open(engine_base.platform, &(struct heddle_options){.load_path = path}));
+    cr_expect_not(
+        checkpoint_open(engine_base.platform, &(struct heddle_options){.restore_path = path}));
 }
 
-Test(dump, the_end_of_a_run_before_its_time_is_told)
+Test(checkpoint, the_end_of_a_run_before_its_time_is_told)
 {
     bool written;
     cr_redirect_stderr();
     build(3);
-    cr_assert(dump_open(engine_base.platform,
-                        &(struct heddle_options){.dump_path = path, .dump_ps = ENGINE_NEVER - 2}));
-    cr_expect_eq(dump_run(&written), ENGINE_IDLE);
+    cr_assert(checkpoint_open(
+        engine_base.platform,
+        &(struct heddle_options){.checkpoint_path = path, .checkpoint_ps = ENGINE_NEVER - 2}));
+    cr_expect_eq(checkpoint_run(&written), ENGINE_IDLE);
     cr_expect_not(written);
     cr_expect_neq(access(path, F_OK), 0);
 }
 
-Test(dump, a_place_that_cannot_be_written_is_told)
+Test(checkpoint, a_place_that_cannot_be_written_is_told)
 {
     bool written;
     cr_redirect_stderr();
     build(3);
-    cr_assert(dump_open(engine_base.platform, &(struct heddle_options){.dump_path = "/no/such/folder/x",
-                                                                  .dump_ps = 1000}));
-    cr_expect_eq(dump_run(&written), ENGINE_PAUSED);
+    cr_assert(checkpoint_open(
+        engine_base.platform,
+        &(struct heddle_options){.checkpoint_path = "/no/such/folder/x", .checkpoint_ps = 1000}));
+    cr_expect_eq(checkpoint_run(&written), ENGINE_PAUSED);
     cr_expect_not(written);
 }

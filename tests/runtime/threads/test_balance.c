@@ -1,4 +1,4 @@
-/* Who runs which lane, and when several threads are wanted, against the best of all assignments
+/* Who runs which shard, and when several threads are wanted, against the best of all assignments
  * and the sums of what was counted. */
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
@@ -7,48 +7,48 @@
 #include "runtime/threads/shard.h"
 #include "tests/runtime/probe.h"
 
-#define LANES_MOST 8
+#define SHARDS_MOST 8
 
-/* Of all assignments of lanes to threads, the one whose largest sum is least. */
-static uint64_t best(const uint64_t *ticks, uint32_t lane, uint32_t count, uint32_t threads,
+/* Of all assignments of shards to threads, the one whose largest sum is least. */
+static uint64_t best(const uint64_t *ticks, uint32_t shard, uint32_t count, uint32_t threads,
                      uint64_t *sums)
 {
     uint64_t least = UINT64_MAX;
-    if (lane == count) {
+    if (shard == count) {
         least = 0;
         for (uint32_t t = 0; t < threads; t++)
             least = sums[t] > least ? sums[t] : least;
         return least;
     }
     for (uint32_t t = 0; t < threads; t++) {
-        sums[t] += ticks[lane];
-        uint64_t found = best(ticks, lane + 1, count, threads, sums);
+        sums[t] += ticks[shard];
+        uint64_t found = best(ticks, shard + 1, count, threads, sums);
         least = found < least ? found : least;
-        sums[t] -= ticks[lane];
+        sums[t] -= ticks[shard];
     }
     return least;
 }
 
-Test(load, turns_name_each_lane_once_and_are_near_the_best)
+Test(balance, turns_name_each_shard_once_and_are_near_the_best)
 {
     static uint32_t turns[ENGINE_MAX_DOMAINS][ENGINE_MAX_DOMAINS];
     uint64_t state = 1;
     for (uint32_t round = 0; round < 400; round++) {
-        uint32_t count = 1 + round % LANES_MOST;
+        uint32_t count = 1 + round % SHARDS_MOST;
         uint32_t threads = 1 + round / 8 % 3;
-        uint64_t ticks[LANES_MOST], sums[LANES_MOST] = {0};
+        uint64_t ticks[SHARDS_MOST], sums[SHARDS_MOST] = {0};
         for (uint32_t i = 0; i < count; i++) {
             state = state * 6364136223846793005u + 1442695040888963407u;
             ticks[i] = state >> 33 & (round % 2 ? 7 : 1023);
         }
-        load_turns(ticks, count, threads, turns);
+        balance_turns(ticks, count, threads, turns);
         for (uint32_t t = 0; t < threads; t++) {
             uint32_t seen = 0;
             for (uint32_t i = 0; i < count; i++)
                 seen |= 1u << turns[t][i];
             cr_assert_eq(seen, (1u << count) - 1);
         }
-        uint64_t longest = load_longest(ticks, count, threads, turns);
+        uint64_t longest = balance_longest(ticks, count, threads, turns);
         uint64_t least = best(ticks, 0, count, threads, sums);
         cr_assert(longest >= least);
         cr_assert(3 * longest <= 4 * least, "%lu for %lu", (unsigned long)longest,
@@ -70,8 +70,8 @@ static void build(void)
                       probe_wire(protocol, 4, 1, 5));
     }
     cr_assert(platform_build_threads(build_finish(), 2));
-    cr_assert_eq(engine.lane_count, 3);
-    load_open(2);
+    cr_assert_eq(engine.shard_count, 3);
+    balance_open(2);
 }
 
 /* Windows of one kind until the decision has been made; returns the threads wanted then. */
@@ -80,14 +80,14 @@ static uint32_t windows(uint64_t main_ticks, uint64_t b, uint64_t c, uint64_t in
     uint64_t due = (main_ticks != 0) | (uint64_t)(b != 0) << 1 | (uint64_t)(c != 0) << 2;
     uint32_t threads = 0;
     for (uint32_t i = 0; i < 400; i++) {
-        lanes[0].ticks = main_ticks;
-        lanes[1].ticks = b;
-        lanes[2].ticks = c;
+        shards[0].ticks = main_ticks;
+        shards[1].ticks = b;
+        shards[2].ticks = c;
         for (uint32_t k = 0; k < 3; k++)
-            lanes[k].instructions = due >> k & 1 ? instructions : 0;
-        threads = load_begin(due);
-        if (load_counts())
-            load_count(due);
+            shards[k].instructions = due >> k & 1 ? instructions : 0;
+        threads = balance_begin(due);
+        if (balance_counts())
+            balance_count(due);
     }
     return threads;
 }
@@ -97,13 +97,13 @@ struct decision {
     uint32_t threads;
 };
 
-ParameterizedTestParameters(load, several_threads_where_they_pay)
+ParameterizedTestParameters(balance, several_threads_where_they_pay)
 {
     static struct decision decisions[] = {
         {10, 400, 400, 0, 2},                     /* halves */
-        {10, 0, 0, 0, 1},                         /* one lane only */
+        {10, 0, 0, 0, 1},                         /* one shard only */
         {5, 5, 5, 0, 1},                          /* handing over costs more */
-        {1, 1000, 20, 0, 1},                      /* one lane has nearly all of it */
+        {1, 1000, 20, 0, 1},                      /* one shard has nearly all of it */
         {1, 1000, 0, 0, 1},                       /* wins a tick */
         {300, 400, 400, 0, 2}, {1, 20, 20, 0, 1}, /* 41 ticks */
         {1, 20, 20, 40, 2},                       /* but with many instructions */
@@ -111,14 +111,14 @@ ParameterizedTestParameters(load, several_threads_where_they_pay)
     return cr_make_param_array(struct decision, decisions, sizeof decisions / sizeof decisions[0]);
 }
 
-ParameterizedTest(struct decision *k, load, several_threads_where_they_pay)
+ParameterizedTest(struct decision *k, balance, several_threads_where_they_pay)
 {
     build();
-    cr_assert_eq(load_begin(7), 1); /* one thread to begin with */
+    cr_assert_eq(balance_begin(7), 1); /* one thread to begin with */
     cr_assert_eq(windows(k->main_ticks, k->b, k->c, k->instructions), k->threads);
 }
 
-Test(load, a_decision_follows_the_program)
+Test(balance, a_decision_follows_the_program)
 {
     build();
     for (uint32_t i = 0; i < 3; i++) {
@@ -131,18 +131,18 @@ Test(load, a_decision_follows_the_program)
     cr_assert_eq(windows(1, 600, 120, 0), 2);
 }
 
-Test(load, the_gain_that_is_told_is_the_sum_by_the_longest)
+Test(balance, the_gain_that_is_told_is_the_sum_by_the_longest)
 {
     build();
     windows(10, 400, 400, 0);
-    const struct load_report *r = load_reported();
+    const struct balance_report *r = balance_reported();
     cr_assert_eq(r->windows, 400);
     cr_assert(r->together > 300 && r->together < 400);
     double gain = (double)r->alone_ticks / (double)r->ticks;
     cr_assert(gain > 1.5 && gain < 810.0 / 435.0);
-    /* Windows that another lane does not share are nobody's gain. */
+    /* Windows that another shard does not share are nobody's gain. */
     build();
     windows(100, 0, 0, 0);
-    cr_assert_eq(load_reported()->together, 0);
-    cr_assert_eq(load_reported()->alone_ticks, load_reported()->ticks);
+    cr_assert_eq(balance_reported()->together, 0);
+    cr_assert_eq(balance_reported()->alone_ticks, balance_reported()->ticks);
 }
