@@ -133,7 +133,7 @@ static void play(struct trace_cpu *c)
 static void moved(struct trace_cpu *c)
 {
     if (c->phase == CPU_WRITE_PACKET) {
-        trace_end(&c->io.base, c->sequence, "1 write the packet to memory");
+        timeline_end(&c->io.base, c->sequence, "1 write the packet to memory");
         lap(c, 0);
         c->phase = CPU_RING;
     } else if (c->phase == CPU_READ_ANSWER) {
