@@ -1440,7 +1440,7 @@ t_readme() {
 }
 
 t_guide() {
-    tests/system/guide.sh "$heddle" "$out/work/guide" >"$out/work/log" 2>&1 </dev/null || { tail -n 20 "$out/work/log"; fail "a command of docs/guide/start.md failed"; }
+    tests/system/guide.sh "$heddle" "$out/work/guide" >"$out/work/log" 2>&1 </dev/null || { tail -n 20 "$out/work/log"; fail "a command of docs/guide failed"; }
 }
 
 . tests/system/play.sh
