@@ -24,8 +24,8 @@ enum { EXPERIMENT_MOST = 256 /* kernels */ };
 struct experiment {
     struct command *command;
     json_t *profile;
-    /* What the profile wrote down of caches and TLBs, for cold runs (components/sampling/residency.h); NULL
-     * for lists of SASS traces. */
+    /* What the profile wrote down of caches and TLBs, for cold runs (components/sampling/residency.h); NULL for
+     * lists of SASS traces. */
     const char *kept;
     struct experiment_kernel kernels[EXPERIMENT_MOST];
     uint32_t count;
