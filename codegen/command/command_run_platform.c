@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "codegen/command/command_run.h"
-#include "codegen/command/options_env.h"
+#include "runtime/session/options_env.h"
 
 /* A run that failed over a line, again, to show what became of the line. */
 static int repeat(struct command *c, const struct build_result *built,

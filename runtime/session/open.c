@@ -188,7 +188,7 @@ static int run(void)
         return 7;
     if (result == ENGINE_FAILED)
         fprintf(stderr, "heddle: %s\n", engine_failure());
-    /* The statuses of `heddle run` (codegen/command/options_env.h). */
+    /* The statuses of `heddle run` (runtime/session/options_env.h). */
     static const int statuses[] = {
         [ENGINE_FAILED] = 3, [ENGINE_DEADLOCK] = 4, [ENGINE_STALL] = 5, [ENGINE_LIMIT] = 6};
     return (size_t)result < sizeof statuses / sizeof statuses[0] ? statuses[result] : 3;

@@ -13,7 +13,7 @@
  * begun; payloads are written before the ready bit is cleared. */
 #include "hip_hostcall.h"
 
-#include "codegen/command/options_env.h"
+#include "runtime/session/options_env.h"
 
 #include <stddef.h>
 #include <string.h>

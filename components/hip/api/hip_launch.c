@@ -6,7 +6,7 @@
 #include "components/hip/record/hip_record.h"
 #include "hip_stream.h"
 
-#include "codegen/command/options_env.h"
+#include "runtime/session/options_env.h"
 #include "components/amd/isa/object/kernarg.h"
 #include "components/protocols/work/work_placement.h"
 

@@ -3,7 +3,7 @@
  * The platform is opened by the first call that needs a device, never by the constructors that
  * register kernels, so a program that only prints its usage starts no simulator. It is finished by
  * this library's destructor, which runs after the program's own exit handlers. Options come from
- * the environment that `heddle run` sets, and the outcome goes back to it; codegen/command/options_env.h
+ * the environment that `heddle run` sets, and the outcome goes back to it; runtime/session/options_env.h
  * describes both. */
 #include "hip_hostcall.h"
 #include "components/hip/record/hip_record.h"
@@ -11,7 +11,7 @@
 #include "hip_stream.h"
 #include "components/hip/turns/hip_turns.h"
 
-#include "codegen/command/options_env.h"
+#include "runtime/session/options_env.h"
 #include "runtime/state/platform.h"
 
 #include <dlfcn.h>

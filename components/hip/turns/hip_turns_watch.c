@@ -5,7 +5,7 @@
 #include "hip_real.h"
 #include "hip_turns_internal.h"
 
-#include "codegen/command/options_env.h"
+#include "runtime/session/options_env.h"
 
 #include <dlfcn.h>
 #include <execinfo.h>

@@ -1,6 +1,6 @@
 /* See options_env.h. One table of keys serves both directions. Called by `heddle run` and by the
  * HIP library. */
-#include "codegen/command/options_env.h"
+#include "runtime/session/options_env.h"
 
 #include <errno.h>
 #include <fcntl.h>

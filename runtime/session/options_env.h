@@ -9,8 +9,8 @@
  *
  * The HIP library links this file, reads the options, and calls heddle_platform.start() with them.
  * It depends on nothing but the C library. */
-#ifndef HEDDLE_CODEGEN_OPTIONS_ENV_H
-#define HEDDLE_CODEGEN_OPTIONS_ENV_H
+#ifndef HEDDLE_RUNTIME_OPTIONS_ENV_H
+#define HEDDLE_RUNTIME_OPTIONS_ENV_H
 
 #include <stdbool.h>
 #include <stddef.h>
