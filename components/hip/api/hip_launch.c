@@ -147,7 +147,7 @@ static hipError_t enqueue(const struct request *request, uint32_t queue, int dev
         if (hip_first_refusal(function)) {
             hip_say("%s: %s", request->what, hip.api->error_text());
         }
-        options_env_report(OPTIONS_ENV_FAILED);
+        options_env_report(EXIT_GAVE_UP);
         return hipErrorLaunchFailure;
     }
     hipError_t error = hip_status(status, request->what);

@@ -188,11 +188,11 @@ static enum hip_state open_library(void)
         return HIP_FAILED;
     }
     if (!load_platform(path) || !start_devices()) {
-        options_env_report(OPTIONS_ENV_NOT_STARTED);
+        options_env_report(EXIT_NOT_STARTED);
         return HIP_FAILED;
     }
     if (!hip_record_open()) {
-        options_env_report(OPTIONS_ENV_NOT_STARTED);
+        options_env_report(EXIT_NOT_STARTED);
         return HIP_FAILED;
     }
     return HIP_OPEN;
@@ -248,12 +248,12 @@ hipError_t hip_leave(hipError_t error)
 }
 
 /* What `heddle run` returns when the device was lost. */
-static enum options_env_status outcome_of(enum driver_status status)
+static enum exit_status outcome_of(enum driver_status status)
 {
-    return status == DRIVER_LIMIT      ? OPTIONS_ENV_LIMIT
-           : status == DRIVER_STALL    ? OPTIONS_ENV_STALL
-           : status == DRIVER_DEADLOCK ? OPTIONS_ENV_DEADLOCK
-                                       : OPTIONS_ENV_FAILED;
+    return status == DRIVER_LIMIT      ? EXIT_LIMIT
+           : status == DRIVER_STALL    ? EXIT_STALL
+           : status == DRIVER_DEADLOCK ? EXIT_DEADLOCK
+                                       : EXIT_GAVE_UP;
 }
 
 hipError_t hip_status(enum driver_status status, const char *what)
@@ -368,7 +368,7 @@ __attribute__((destructor)) static void finish_library(void)
     }
     hip_record_finish();
     if (!hip.api->finish()) {
-        options_env_report(OPTIONS_ENV_NOT_STARTED); /* statistics or trace could not be written */
+        options_env_report(EXIT_NOT_STARTED); /* statistics or trace could not be written */
     }
 }
 

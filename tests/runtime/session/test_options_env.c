@@ -85,10 +85,10 @@ Test(options_env, the_first_report_counts)
     cr_assert_not_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/status", folder);
     setenv(OPTIONS_ENV_STATUS, path, 1);
-    options_env_report(OPTIONS_ENV_OK);
+    options_env_report(EXIT_CLEAN);
     cr_expect_neq(access(path, F_OK), 0);
-    options_env_report(OPTIONS_ENV_DEADLOCK);
-    options_env_report(OPTIONS_ENV_FAILED);
+    options_env_report(EXIT_DEADLOCK);
+    options_env_report(EXIT_GAVE_UP);
     FILE *file = fopen(path, "r");
     cr_assert_not_null(file);
     cr_expect_str_eq(fgets(digits, sizeof digits, file), "4");
