@@ -181,7 +181,7 @@ const struct hip_function *hip_check_function(hipFunction_t function);
 /* True the first time that the driver refuses to launch the function: then it is said why. */
 bool hip_first_refusal(const struct hip_function *function);
 
-/* ---- hip_binary.c ---- */
+/* ---- hip_fat_binary.c ---- */
 
 bool hip_is_embedded(const struct hip_module *module);
 /* Unloads what a device that is going to be destroyed has of the program's embedded code. */
@@ -197,7 +197,7 @@ hipError_t hip_find_host_variable(const void *host_variable, int device, uint64_
 /* Unloads all modules of a device that is going to be destroyed. */
 void hip_unload_device(int device);
 
-/* ---- hip_extension.c ---- */
+/* ---- hip_virtual_devices.c ---- */
 
 /* The driver's device `number` becomes device `place`. */
 hipError_t hip_open_device(int place, uint32_t number);
@@ -217,7 +217,7 @@ bool hip_reserve_window(uint64_t size);
 /* From now on a host access to the window is explained before the program dies of it. */
 void hip_install_fault_handler(void);
 
-/* ---- hip_readable.c ---- */
+/* ---- hip_process_map.c ---- */
 
 /* How many bytes from `start` on can be read, as far as the process' map says; 0 for a bad address.
  */

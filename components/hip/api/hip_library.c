@@ -7,7 +7,7 @@
  * describes both. */
 #include "hip_hostcall.h"
 #include "components/hip/record/hip_record.h"
-#include "hip_refuse.h"
+#include "hip_unsupported.h"
 #include "hip_stream.h"
 #include "components/hip/turns/hip_turns.h"
 

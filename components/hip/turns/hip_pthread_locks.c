@@ -15,7 +15,7 @@
 #pragma GCC visibility pop
 
 #include "components/hip/api/hip_internal.h"
-#include "hip_real.h"
+#include "hip_libc.h"
 #include "hip_turns.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
  * unless a thread holds up all others, which is said. */
 #define _GNU_SOURCE /* dladdr1, RTLD_NEXT */
 #include "components/hip/api/hip_internal.h"
-#include "hip_real.h"
+#include "hip_libc.h"
 #include "hip_turns_internal.h"
 
 #include "runtime/session/options_env.h"
