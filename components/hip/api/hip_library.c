@@ -15,8 +15,6 @@
 #include "runtime/state/platform.h"
 
 #include <dlfcn.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,44 +22,6 @@ struct hip_library hip = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static _Thread_local int current_device;
 static _Thread_local hipError_t last_error;
-
-void hip_say(const char *format, ...)
-{
-    static unsigned said;
-    unsigned number = __atomic_fetch_add(&said, 1, __ATOMIC_RELAXED);
-    if (number >= HIP_MESSAGES_MAX) {
-        if (number == HIP_MESSAGES_MAX) {
-            fprintf(stderr, "heddle: further messages are left out\n");
-        }
-        return;
-    }
-    char text[1024];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    fprintf(stderr, "heddle: %s\n", text);
-}
-
-void *hip_grow(void *old, size_t size)
-{
-    void *memory = realloc(old, size > 0 ? size : 1);
-    if (!memory) {
-        fprintf(stderr, "heddle: out of host memory\n");
-        abort();
-    }
-    return memory;
-}
-
-void *hip_allocate(size_t size)
-{
-    return memset(hip_grow(NULL, size), 0, size);
-}
-
-void hip_release(void *memory)
-{
-    free(memory);
-}
 
 /* The options of `heddle run`; their texts stay for the life of the process. */
 static bool read_options(struct heddle_options *options)
@@ -300,15 +260,15 @@ bool hip_ticket_done(uint64_t ticket)
     return ticket == 0 || step_failed || hip.api->time_of(ticket, &done_ps) != DRIVER_NOT_READY;
 }
 
-uint64_t hip_now_ps(void)
+static uint64_t now_ps(void)
 {
     hip_turns_inside(1);
-    uint64_t now_ps = hip.api ? hip.api->now() : 0;
+    uint64_t time_ps = hip.api ? hip.api->now() : 0;
     hip_turns_inside(-1);
-    return now_ps;
+    return time_ps;
 }
 
-void hip_run_step(bool poll)
+static void step_engine(bool poll)
 {
     pthread_mutex_lock(&hip.lock);
     bool polled = hip_hostcall_step();
@@ -317,6 +277,9 @@ void hip_run_step(bool poll)
         step_failed = true;
     }
 }
+
+const struct hip_turns_engine hip_turns_engine = {
+    .is_done = hip_ticket_done, .now_ps = now_ps, .step = step_engine};
 
 bool hip_take_turn(uint64_t ticket, bool poll)
 {

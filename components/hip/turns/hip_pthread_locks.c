@@ -14,7 +14,7 @@
 #include <semaphore.h>
 #pragma GCC visibility pop
 
-#include "components/hip/api/hip_internal.h"
+#include "components/hip/common/hip_common.h"
 #include "hip_libc.h"
 #include "hip_turns.h"
 
