@@ -1,11 +1,11 @@
 /* heddle-play: issues the calls of a trace of API calls (docs/reference/api-traces.md) through HIP, and compares what comes back.
  * `heddle run PLATFORM --play api=DIR` starts it as it starts any program; it knows nothing of the simulator.
  *
- * play.c has the order of lines and the host threads, play_calls.c the calls, play_objects.c what the trace has numbers
+ * play_api.c has the order of lines and the host threads, play_calls.c the calls, play_objects.c what the trace has numbers
  * for, play_data.c files and comparisons. A trace was read without mistakes before anything here is called. What goes
  * wrong while it is played is said with its line, and ends the program. */
-#ifndef HEDDLE_HIP_PLAY_H
-#define HEDDLE_HIP_PLAY_H
+#ifndef HEDDLE_HIP_PLAY_API_H
+#define HEDDLE_HIP_PLAY_API_H
 
 #define __HIP_PLATFORM_AMD__
 #include <hip/hip_runtime_api.h>

@@ -1,9 +1,9 @@
-/* User queues for HIP programs; see heddle_queues.h. */
+/* User queues for HIP programs; see heddle_user_queues.h. */
 #include "hip_internal.h"
 #include "components/hip/record/hip_record.h"
 
 #pragma GCC visibility push(default)
-#include "heddle_queues.h"
+#include "heddle_user_queues.h"
 #pragma GCC visibility pop
 
 static hipError_t user_queues(const struct driver_queue_api **queues, uint32_t *device)

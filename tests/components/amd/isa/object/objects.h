@@ -1,4 +1,5 @@
-/* The code objects that make_objects.sh compiled, for the tests in this folder. */
+/* The code objects that make_objects.sh compiled, for the tests of the readers and of the HIP
+ * library. */
 #ifndef HEDDLE_TEST_OBJECTS_H
 #define HEDDLE_TEST_OBJECTS_H
 

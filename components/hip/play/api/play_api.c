@@ -1,11 +1,11 @@
-/* heddle-play TRACE [MODULE...]: see play.h.
+/* heddle-play TRACE [MODULE...]: see play_api.h.
  *
  * The lines of a trace are in the order in which calls began. A line is issued when all before it were: those without a
  * line where they returned have returned, the others have begun. So calls of several host threads begin in the recorded
  * order, and none begins before one that the program may have waited for has come back. Each recorded thread is a thread
  * here, created in the order of their numbers, which is that of their creation; 0 is the main one. Since the HIP library gives host threads turns, a thread that has begun a call keeps its
  * turn until that call waits, and nobody can overtake it. */
-#include "play.h"
+#include "play_api.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,7 +1,7 @@
 /* Machine code that the headers of the kernels have, each piece once: kernels of a module, and launches of a kernel, share it.
  * A later piece at an address takes the place of an earlier one only when it is other code: a module that was unloaded. The
  * player needs it for reports only, since compute units take instructions from the trace itself. */
-#include "play_trace.h"
+#include "play_instructions.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #include "hip_managed.h"
 #include "components/hip/record/hip_record.h"
 
-#include "codegen/command/options_env.h"
+#include "runtime/session/options_env.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,8 +1,8 @@
-/* The driver for the player of instruction traces; see heddle_play.h. */
-#include "components/hip/api/hip_internal.h"
+/* The driver for the player of instruction traces; see heddle_driver.h. */
+#include "hip_internal.h"
 
 #pragma GCC visibility push(default)
-#include "heddle_play.h"
+#include "heddle_driver.h"
 #pragma GCC visibility pop
 
 static hipError_t get_driver(const struct driver_api **driver)

@@ -1,6 +1,6 @@
 /* Host memory whose contents do not matter: pages that were never written, and one block that is mapped again and again. */
 #define _GNU_SOURCE /* memfd_create */
-#include "play_trace.h"
+#include "play_instructions.h"
 
 #include <errno.h>
 #include <string.h>

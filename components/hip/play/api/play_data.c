@@ -1,6 +1,6 @@
-/* See play.h. The golden data of a trace are what the recorded program has read back; balar reports the same sums: bytes
+/* See play_api.h. The golden data of a trace are what the recorded program has read back; balar reports the same sums: bytes
  * in all, correct ones, and their ratio. */
-#include "play.h"
+#include "play_api.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,9 +1,9 @@
-/* The commands of a list, given to the driver one after the other; see play_trace.h.
+/* The commands of a list, given to the driver one after the other; see play_instructions.h.
  *
  * Allocations begin where they began, so page numbers agree with the recorded run; as all of them, the driver's own included,
  * are made in the same order, physical pages do, too. The driver makes its ring of arguments and pools of private memory by
  * itself, as always; where these lie elsewhere than they did, compute units move the addresses. */
-#include "play_trace.h"
+#include "play_instructions.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "components/protocols/command/aql_packet.h"
-#include "components/hip/play/heddle_play.h"
+#include "components/hip/api/heddle_driver.h"
 #include "components/traces/sass_trace/sass_memory.h"
 
 /* The ring of arguments is aligned to lines; code objects ask for no more. */

@@ -1,5 +1,5 @@
-/* See play.h. Objects are a table by hash of kind and number, so a trace may number as it likes. */
-#include "play.h"
+/* See play_api.h. Objects are a table by hash of kind and number, so a trace may number as it likes. */
+#include "play_api.h"
 
 #include <stdio.h>
 #include <stdlib.h>

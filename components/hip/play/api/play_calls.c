@@ -1,6 +1,6 @@
-/* See play.h: each kind of call, in a table. Where a recording says that the caller waited, pageable memory is used and
+/* See play_api.h: each kind of call, in a table. Where a recording says that the caller waited, pageable memory is used and
  * freed again; where not, pinned memory, which stays, since HIP may read it until the copy's turn. */
-#include "play.h"
+#include "play_api.h"
 
 #include <inttypes.h>
 #include <stdio.h>

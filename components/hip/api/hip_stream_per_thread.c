@@ -1,7 +1,7 @@
 /* The _spt names: the same functions for programs compiled with one default stream per host thread
  * (-fgpu-default-stream=per-thread): where others mean the null stream, these mean the calling
  * thread's. */
-#include "components/hip/api/hip_internal.h"
+#include "hip_internal.h"
 
 #pragma GCC visibility push(default)
 #include <hip/amd_detail/amd_hip_runtime_pt_api.h>

@@ -1,9 +1,9 @@
 /* heddle-play-trace LIST: gives the commands of a recorded list (docs/evidence/playing.md) to the driver, in their order.
  * `heddle run PLATFORM --play instructions=DIR` starts it as it starts any program.
  *
- * play_trace.c has the commands, play_code.c the machine code that kernels bring along, play_memory.c host memory for copies. */
-#ifndef HEDDLE_HIP_PLAY_TRACE_H
-#define HEDDLE_HIP_PLAY_TRACE_H
+ * play_instructions.c has the commands, play_code.c the machine code that kernels bring along, play_host_memory.c host memory for copies. */
+#ifndef HEDDLE_HIP_PLAY_INSTRUCTIONS_H
+#define HEDDLE_HIP_PLAY_INSTRUCTIONS_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@ struct play_kernel play_code_learn(const struct sass_command *kernel);
 bool play_code_fill(uint64_t address, uint64_t size, uint8_t *bytes);
 void play_code_release(void);
 
-/* ---- play_memory.c ---- */
+/* ---- play_host_memory.c ---- */
 
 /* Host memory of `size` bytes to copy from, which reads 0, and to copy to, which keeps nothing. They take no room to speak of,
  * however large they are, and stay for the life of the program. */

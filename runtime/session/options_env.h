@@ -7,31 +7,21 @@
  *   nobody asks.
  * - HEDDLE_RECORD_API_TRACE: folder, empty, that takes a recording of the program's calls.
  *
- * The HIP library links this file, reads the options, and calls heddle_platform.start() with them.
- * It depends on nothing but the C library. */
-#ifndef HEDDLE_CODEGEN_OPTIONS_ENV_H
-#define HEDDLE_CODEGEN_OPTIONS_ENV_H
+ * The HIP library reads the options and calls heddle_platform.start() with them. This file depends on
+ * nothing but the C library. */
+#ifndef HEDDLE_RUNTIME_OPTIONS_ENV_H
+#define HEDDLE_RUNTIME_OPTIONS_ENV_H
 
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "exit_status.h"
 #include "runtime/state/platform.h"
 
 #define OPTIONS_ENV_PLATFORM "HEDDLE_PLATFORM"
 #define OPTIONS_ENV_OPTIONS  "HEDDLE_OPTIONS"
 #define OPTIONS_ENV_STATUS   "HEDDLE_STATUS"
 #define OPTIONS_ENV_RECORD   "HEDDLE_RECORD_API_TRACE"
-
-/* Exit statuses of `heddle run` when the simulation, not the program, failed. */
-enum options_env_status {
-    OPTIONS_ENV_OK = 0,
-    OPTIONS_ENV_FAILED = 3, /* a component gave up: bad address, missing instruction, ... */
-    OPTIONS_ENV_DEADLOCK = 4,
-    OPTIONS_ENV_STALL = 5,
-    OPTIONS_ENV_LIMIT = 6, /* --max-cycles */
-    OPTIONS_ENV_NOT_STARTED =
-        7 /* the platform could not be opened, or statistics could not be written */
-};
 
 /* Text for HEDDLE_OPTIONS. Returns the length without the NUL, as snprintf(). */
 size_t options_env_encode(const struct heddle_options *options, char *text, size_t size);
@@ -44,6 +34,6 @@ bool options_env_decode(const char *text, struct heddle_options *options, char *
 
 /* Tells `heddle run` how the simulation ended. The first report counts. Nothing without
  * HEDDLE_STATUS. */
-void options_env_report(enum options_env_status status);
+void options_env_report(enum exit_status status);
 
 #endif

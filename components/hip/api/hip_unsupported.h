@@ -1,7 +1,7 @@
 /* What the generated refusals (see gen_exports.py) need, without the HIP headers: there every
  * function has its real type. */
-#ifndef HEDDLE_HIP_REFUSE_H
-#define HEDDLE_HIP_REFUSE_H
+#ifndef HEDDLE_HIP_UNSUPPORTED_H
+#define HEDDLE_HIP_UNSUPPORTED_H
 
 enum {
     HIP_REFUSED = 801 /* hipErrorNotSupported */,

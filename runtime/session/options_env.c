@@ -1,6 +1,6 @@
 /* See options_env.h. One table of keys serves both directions. Called by `heddle run` and by the
  * HIP library. */
-#include "codegen/command/options_env.h"
+#include "options_env.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -177,10 +177,10 @@ bool options_env_decode(const char *text, struct heddle_options *options, char *
     return true;
 }
 
-void options_env_report(enum options_env_status status)
+void options_env_report(enum exit_status status)
 {
     const char *path = getenv(OPTIONS_ENV_STATUS);
-    if (!path || !*path || status == OPTIONS_ENV_OK)
+    if (!path || !*path || status == EXIT_CLEAN)
         return;
     int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
     if (file < 0)

@@ -1,12 +1,11 @@
-/* codegen/command/options_env.c: options through the environment and back. */
-#include "codegen/command/options_env.h"
+/* runtime/session/options_env.c: options through the environment and back. */
+#include "runtime/session/options_env.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "tests/codegen/support.h"
 
 Test(options_env, what_is_encoded_is_decoded_again)
 {
@@ -82,16 +81,18 @@ Test(options_env, nothing_means_defaults)
 
 Test(options_env, the_first_report_counts)
 {
-    char *folder = support_folder(), *path = support_text("%s/status", folder);
+    char folder[] = "/tmp/heddle-test-XXXXXX", path[64], digits[4] = "";
+    cr_assert_not_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/status", folder);
     setenv(OPTIONS_ENV_STATUS, path, 1);
-    options_env_report(OPTIONS_ENV_OK);
+    options_env_report(EXIT_CLEAN);
     cr_expect_neq(access(path, F_OK), 0);
-    options_env_report(OPTIONS_ENV_DEADLOCK);
-    options_env_report(OPTIONS_ENV_FAILED);
-    char *text = support_read(path, NULL);
-    cr_assert_not_null(text);
-    cr_expect_str_eq(text, "4");
-    free(text);
-    free(path);
-    support_remove(folder);
+    options_env_report(EXIT_DEADLOCK);
+    options_env_report(EXIT_GAVE_UP);
+    FILE *file = fopen(path, "r");
+    cr_assert_not_null(file);
+    cr_expect_str_eq(fgets(digits, sizeof digits, file), "4");
+    fclose(file);
+    unlink(path);
+    rmdir(folder);
 }
