@@ -1,29 +1,6 @@
-/* From the addresses of a warp's lanes to lines and their sectors of 32 bytes, in the order in
- * which lanes name them. For the memory unit, and for a player that touches caches without it. */
-#ifndef HEDDLE_SM_COALESCE_H
-#define HEDDLE_SM_COALESCE_H
-
-#include "components/nvidia/trace_player/trace_stream.h"
-
-enum {
-    SM_LINE = 128,
-    SM_SECTOR = 32,
-    SM_WARPS = 64,    /* of an SM, at most */
-    SM_REQUESTS = 256 /* of one instruction: 32 lanes of 16 bytes of local memory take 4 each */
-};
-
-/* A line with what is wanted of it. */
-struct sm_request {
-    uint64_t line;
-    uint32_t bytes[4]; /* of each sector; stores only */
-    uint32_t lanes;
-    uint8_t sectors;
-};
-
-struct sm_lines {
-    uint32_t count;
-    struct sm_request request[SM_REQUESTS];
-};
+/* See coalesce.h. Lanes that follow each other without gaps are the common case; they become whole
+ * runs of sectors at once. */
+#include "components/protocols/thread_block/coalesce.h"
 
 /* The request for `line`, which is most often the one before. */
 static inline struct sm_request *coalesce_line(struct sm_lines *m, uint64_t line)
@@ -126,5 +103,3 @@ static inline uint8_t coalesce_partial(const struct sm_request *r)
             partial |= (uint8_t)(1u << s);
     return partial;
 }
-
-#endif

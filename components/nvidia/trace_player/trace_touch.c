@@ -1,18 +1,16 @@
 /* Kernels without time: their traces are read to the end at once, each access touches the caches
- * (runtime/sampling/warm.h), nothing is sent. Done at the end of a window while nothing is under way.
+ * (runtime/sampling/warm.h), nothing is sent. Done at the end of a window while nothing is under
+ * way.
  *
  * Blocks go to SMs in turn as long as there is room, as in player ticks, and a block's end makes
  * room for the next one. All that are resident go on side by side, in rounds: each warp up to the
  * first instruction that needs what a load of this round brings. Barriers play no part. Copies that
  * stand between kernels are repeated in the same way. */
-#ifndef HEDDLE_COMPONENTS_TRACE_TOUCH_H
-#define HEDDLE_COMPONENTS_TRACE_TOUCH_H
+#include "trace_player_state.h"
+
+#include <string.h>
 
 #include "components/traces/sass_trace/sass_memory.h"
-#include "components/nvidia/streaming_multiprocessor/sm_coalesce.h"
-#include "runtime/sampling/warm.h"
-#include "trace_profile.h"
-#include "trace_read.h"
 
 struct touch_block {
     uint32_t block, sm;
@@ -261,5 +259,3 @@ static bool touch_kernel(struct trace_player *p, struct player_kernel *k)
     engine_count_instructions(&p->io.base, k->warp_instructions);
     return !*trace_files.error;
 }
-
-#endif

@@ -1,10 +1,24 @@
 /* Thread blocks out of a kernel's trace, one at a time. Reading stops where memory is short and
  * goes on there when blocks have ended. */
-#ifndef HEDDLE_COMPONENTS_TRACE_READ_H
-#define HEDDLE_COMPONENTS_TRACE_READ_H
+#include "trace_player_state.h"
+
+#include <string.h>
 
 #include "components/traces/sass_trace/sass_filter.h"
-#include "trace_profile.h"
+
+static void player_too_small(const struct trace_player *p, const struct player_kernel *k)
+{
+    snprintf(trace_files.error, sizeof trace_files.error,
+             "%s: a thread block does not fit into 'memory' of the trace_player, %lld MiB",
+             trace_files.list.commands[k->command].name,
+             (long long)(trace_player_params(p)->memory >> 20));
+}
+
+/* The simulation ends: what the readers said. */
+static void player_fail(const struct trace_player *p)
+{
+    engine_fail(&p->io.base, "%s", trace_files.error);
+}
 
 static bool read_begin(struct trace_player *p, struct player_kernel *k)
 {
@@ -118,5 +132,3 @@ static void read_block(struct trace_player *p, struct player_kernel *k)
     if (!trace)
         player_fail(p);
 }
-
-#endif

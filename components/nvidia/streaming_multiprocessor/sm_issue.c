@@ -7,10 +7,7 @@
  * An instruction without conflicts is in its unit at t + 3 with one or two registers to read. The
  * stages are those of Accel-Sim (shader.cc, shader_core_ctx and opndcoll_rfu_t), whose collector
  * takes one operand and whose banks give one a step, `bank_reads` steps a cycle. */
-#ifndef HEDDLE_SM_ISSUE_H
-#define HEDDLE_SM_ISSUE_H
-
-#include "sm_warp.h"
+#include "sm_state.h"
 
 /* Takes the first free read of a bank from `read` on. `present`: the first one of this cycle. What
  * is further away than 64 reads, behind a unit that is busy for long, is not kept. */
@@ -191,5 +188,3 @@ static bool warps_issue(struct streaming_multiprocessor *c, uint64_t now, uint64
     c->io.stats.instructions += issued;
     return issued;
 }
-
-#endif

@@ -3,33 +3,12 @@
  * elsewhere (after a state file was loaded) is opened again and reads up to there.
  *
  * One list a process, as there is one --sass-trace. */
-#ifndef HEDDLE_COMPONENTS_TRACE_FILES_H
-#define HEDDLE_COMPONENTS_TRACE_FILES_H
+#include "trace_player_state.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#include "components/traces/sass_trace/sass_list.h"
-#include "components/traces/sass_trace/sass_trace.h"
-#include "runtime/state/platform.h"
-
-enum { TRACE_FILES = 32 };
-
-struct trace_file {
-    bool open;
-    uint32_t command;
-    uint64_t events;
-    bool has_record; /* of the kernel in the statistics, which are no state either */
-    uint32_t record;
-    struct sass_trace trace;
-};
-
-static struct {
-    struct sass_list list;
-    bool has_list;
-    char error[400]; /* the first one */
-    struct trace_file file[TRACE_FILES];
-} trace_files;
+static struct trace_files trace_files;
 
 static void trace_files_report(void *context, bool is_error, const char *path, uint64_t line,
                                const char *text)
@@ -113,5 +92,3 @@ static enum sass_event trace_file_next(uint32_t slot)
     trace_files.file[slot].events++;
     return sass_trace_next(&trace_files.file[slot].trace);
 }
-
-#endif

@@ -1,11 +1,8 @@
 /* The memory unit, which all sub-cores share: one instruction at a time, the one that has been
  * ready for longest first, sub-cores in their order. Shared memory answers after its latency;
  * everything else becomes requests to the L1, which answers when it can. */
-#ifndef HEDDLE_SM_MEMORY_H
-#define HEDDLE_SM_MEMORY_H
-
 #include "sm_shared.h"
-#include "sm_warp.h"
+#include "sm_state.h"
 
 /* Takes the next instruction, or says when there is one. */
 static bool memory_take(struct streaming_multiprocessor *c, uint64_t now, uint64_t *at)
@@ -136,5 +133,3 @@ static bool memory_receive(struct streaming_multiprocessor *c)
     }
     return progress;
 }
-
-#endif

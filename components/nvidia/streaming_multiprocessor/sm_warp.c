@@ -1,7 +1,4 @@
 /* Warps and blocks: when the next instruction of a warp can issue, and when all is over. */
-#ifndef HEDDLE_SM_WARP_H
-#define HEDDLE_SM_WARP_H
-
 #include "sm_state.h"
 
 static inline bool sm_is_pending(const uint64_t *set, uint16_t reg)
@@ -195,5 +192,3 @@ static bool blocks_report(struct streaming_multiprocessor *c, uint64_t now)
     }
     return progress;
 }
-
-#endif

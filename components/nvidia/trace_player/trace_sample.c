@@ -1,24 +1,21 @@
-/* Simulating chosen kernels of the list in detail (--kernels, --warmup), and --mode functional. As
- * components/host/driver/driver_sample.h does it for programs:
+/* Simulating chosen kernels of the list in detail (--kernels, --warmup), and --mode functional. The
+ * host's driver does the same for programs:
  *
  * - kernels go one after another, in the order of the list; with `perfect` as always, until the
- * last chosen one is over;
- * - of a kernel whose memory instructions alone take time, the others are not read (trace_read.h);
+ *   last chosen one is over;
+ * - of a kernel whose memory instructions alone take time, the others are not read (trace_read.c);
  * - kernels without time, and caches that are emptied, wait for the end of a window in which
- * nothing is under way (trace_touch.h);
+ *   nothing is under way (trace_touch.c);
  * - a kernel that is left out is not read at all and leaves no trace.
  *
  * Emptied caches hold what the list's copies have left until there, if copies leave something. */
-#ifndef HEDDLE_COMPONENTS_TRACE_SAMPLE_H
-#define HEDDLE_COMPONENTS_TRACE_SAMPLE_H
+#include "trace_player_state.h"
+
+#include <stdio.h>
 
 #include "components/traces/sass_trace/sass_name.h"
-#include "trace_touch.h"
 
-enum {
-    SAMPLE_RETRY = 64,
-    SAMPLE_NAME = 512
-}; /* cycles until it is looked again whether all is quiet */
+enum { SAMPLE_RETRY = 64 }; /* cycles until it is looked again whether all is quiet */
 
 /* Is this run one in which kernels go one after another? */
 static bool sample_in_turn(void)
@@ -123,5 +120,3 @@ static bool sample_has_chosen(const struct trace_player *p)
              p->launches);
     return false;
 }
-
-#endif

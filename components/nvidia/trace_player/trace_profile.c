@@ -2,38 +2,16 @@
  * memory, of the kernel that is being read; kernels come one after another.
  *
  * Trips: how often the warp that does so most often waits for memory below the L2. Rounds of
- * trace_touch.h are taken for a time: a sector that comes in a round comes for all who ask for it
+ * trace_touch.c are taken for a time: a sector that comes in a round comes for all who ask for it
  * in that round. Cold trips are those that empty caches would cost: for sectors that the kernel has
  * not accessed yet. A block's trips come behind those of the block whose place it takes. */
-#ifndef HEDDLE_COMPONENTS_TRACE_PROFILE_H
-#define HEDDLE_COMPONENTS_TRACE_PROFILE_H
-
-#include <inttypes.h>
-
-#include "components/traces/sass_trace/sass_set.h"
-#include "components/nvidia/streaming_multiprocessor/sm_coalesce.h"
-#include "runtime/sampling/kernel.h"
-#include "runtime/sampling/warm.h"
 #include "trace_player_state.h"
 
-struct profile_trips {
-    uint32_t cold, warm;
-};
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
-enum { PROFILE_STORED = 0xffff }; /* in place of a round: written before it was read */
-enum { PROFILE_BLOCKS = 32 };     /* instructions by a hash of their place in the kernel */
-
-static struct {
-    uint64_t units[SASS_CLASS_COUNT]; /* warp instructions */
-    uint64_t blocks[PROFILE_BLOCKS];
-    uint64_t accesses;             /* lines of single accesses to global memory */
-    struct sass_set lines, before; /* of this kernel, and of the one before */
-    /* By line, 16 bits a sector: 1 + round in which it was accessed first, or last came from
-     * memory. */
-    struct sass_set first, fetched;
-    uint64_t round;
-    struct profile_trips longest;
-} profile;
+static struct profile profile;
 
 /* A new kernel. */
 static inline void profile_begin(void)
@@ -119,8 +97,6 @@ static inline void profile_join(char *text, size_t size, const uint64_t *values,
         at += (size_t)snprintf(text + at, size - at, "%s%" PRIu64, i ? " " : "", values[i]);
 }
 
-enum { PROFILE_DETAILS = 10 };
-
 /* What stands of it in the kernel's record; returns how many. Memory is counted in sectors. */
 static inline unsigned profile_details(struct kernel_detail details[PROFILE_DETAILS])
 {
@@ -143,5 +119,3 @@ static inline unsigned profile_details(struct kernel_detail details[PROFILE_DETA
     memcpy(details, all, sizeof all);
     return platform_profile() == PLATFORM_PROFILE_MEMORY ? PROFILE_DETAILS : 2;
 }
-
-#endif
