@@ -1,10 +1,6 @@
-/* Touches as runtime/sampling/warm.h hands them on: pieces of 64 bytes, two sectors, along the connections.
- * See sector_touch.h for what they leave behind. Included by sector_cache.c. */
-#ifndef HEDDLE_COMPONENTS_SECTOR_WARM_H
-#define HEDDLE_COMPONENTS_SECTOR_WARM_H
-
-#include "components/nvidia/sector_cache/sector_touch.h"
-#include "runtime/sampling/warm.h"
+/* Touches as runtime/sampling/warm.h hands them on, in pieces of 64 bytes: two sectors. What is not
+ * here goes on to the next level. sector_touch.c says what touches leave behind. */
+#include "sector_state.h"
 
 /* The bytes of a piece that lie in `sectors` of its line. */
 static uint64_t warm_mask(unsigned sectors, unsigned half)
@@ -69,5 +65,3 @@ static void sector_cache_warm_carve(struct component *self, uint32_t bytes)
 static const struct warm_ops sector_cache_warm_ops = {.touch = sector_cache_warm_touch,
                                                       .drop = sector_cache_warm_drop,
                                                       .carve = sector_cache_warm_carve};
-
-#endif

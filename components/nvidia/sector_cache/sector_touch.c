@@ -5,22 +5,7 @@
  * before the next. The caller does to the next level what is returned, in this order: the store of
  * `evicted`, the load, the store, the atomic or fill. Called between edges only, while the cache
  * has nothing under way. */
-#ifndef HEDDLE_COMPONENTS_SECTOR_TOUCH_H
-#define HEDDLE_COMPONENTS_SECTOR_TOUCH_H
-
-#include "components/nvidia/sector_cache/sector_state.h"
-#include "sector_mem.gen.h"
-
-/* What a request that touched a cache would have sent below: sectors of its own line, and of a line
- * that was replaced. */
-struct sector_touched {
-    uint64_t evicted; /* address of the line */
-    uint8_t evicted_sectors, evicted_partial;
-    uint8_t load;
-    uint8_t store, partial;
-    uint8_t atomic;
-    uint8_t fill;
-};
+#include "sector_state.h"
 
 static inline uint32_t touch_claim(struct sector_cache *c, uint32_t set, uint64_t number,
                                    struct sector_touched *below)
@@ -117,5 +102,3 @@ static inline void sector_cache_clear(struct sector_cache *c)
 {
     sector_drop_all(c);
 }
-
-#endif

@@ -1,10 +1,7 @@
 /* What a sector cache does with a request. Each take_* either takes the request completely or
  * returns false and has changed nothing that a second attempt would count again (it may have
  * written a victim back, after which its way is free). */
-#ifndef HEDDLE_COMPONENTS_SECTOR_TAKE_H
-#define HEDDLE_COMPONENTS_SECTOR_TAKE_H
-
-#include "components/nvidia/sector_cache/sector_state.h"
+#include "sector_state.h"
 
 /* ---- MSHRs ---- */
 
@@ -374,5 +371,3 @@ static inline bool take(struct sector_cache *c, const struct sector_mem_request 
         return take_fill(c, m, number);
     }
 }
-
-#endif
