@@ -1,11 +1,10 @@
 /* Code objects that the host has registered: read here, placed in the memory of each GPU that uses
- * them. Included by mmio.c. */
-#ifndef HEDDLE_MMIO_MODULE_H
-#define HEDDLE_MMIO_MODULE_H
+ * them. */
+#include "mmio_state.h"
 
 #include <stdio.h>
 
-#include "mmio_stream.h"
+static struct mmio_module mmio_modules[MMIO_MODULES];
 
 enum place_step {
     PLACE_ALLOCATE,
@@ -166,5 +165,3 @@ static bool module_place(struct mmio *c, struct mmio_call *call, uint32_t number
     call->place++;
     return false;
 }
-
-#endif

@@ -1,13 +1,11 @@
-/* Operations of streams: copies, fills, launches, events. Included by mmio.c.
+/* Operations of streams: copies, fills, launches, events.
  *
- * Which operation may begin says api_stream.h: the head of each stream, so streams go on side by
- * side and each is a queue. A copy between host and device is cut into blocks; each block is first
- * brought here (by the DMA engine, or the driver) and then sent on (by the other), several at a
- * time. Bytes therefore arrive in blocks in any order; a copy is complete when all have. */
-#ifndef HEDDLE_MMIO_STREAM_H
-#define HEDDLE_MMIO_STREAM_H
-
+ * api_stream.h says which operation may begin: the head of each stream, so each stream is a queue
+ * and streams go on side by side. A copy between host and device is cut into blocks; each block is
+ * first brought here (by the DMA engine, or the driver) and then sent on (by the other), several at
+ * a time. Bytes therefore arrive in blocks in any order; a copy is complete when all have. */
 #include "mmio_state.h"
+
 #include "runtime/state/platform.h"
 
 /* Takes what a call left behind: MMIO_NONE when there are too many. */
@@ -207,5 +205,3 @@ static bool streams_step(struct mmio *c)
     }
     return progress;
 }
-
-#endif

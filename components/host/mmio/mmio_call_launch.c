@@ -1,6 +1,5 @@
-/* Calls that make up a launch. Included by mmio_execute.h. */
-#ifndef HEDDLE_MMIO_LAUNCH_H
-#define HEDDLE_MMIO_LAUNCH_H
+/* Calls that make up a launch. */
+#include "mmio_state.h"
 
 static bool configure_call(struct mmio *c, struct mmio_call *k)
 {
@@ -159,5 +158,3 @@ static bool max_blocks(struct mmio *c, struct mmio_call *k)
     k->answer.max_blocks.blocks = (uint32_t)blocks;
     return end(c, k, MMIO_SUCCESS);
 }
-
-#endif

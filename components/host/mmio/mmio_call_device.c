@@ -1,6 +1,7 @@
-/* Calls about devices and errors, and the table of all calls. Included by mmio_execute.h. */
-#ifndef HEDDLE_MMIO_DEVICES_H
-#define HEDDLE_MMIO_DEVICES_H
+/* Calls about devices and errors. */
+#include "mmio_state.h"
+
+#include <stdio.h>
 
 static bool get_last_error(struct mmio *c, struct mmio_call *k)
 {
@@ -151,56 +152,3 @@ static bool device_reset(struct mmio *c, struct mmio_call *k)
 {
     return !streams_of(c)->pending && end(c, k, MMIO_SUCCESS);
 }
-
-static bool (*const mmio_functions[])(struct mmio *, struct mmio_call *) = {
-    [API_CALL_REGISTER_MODULE] = register_module,
-    [API_CALL_UNREGISTER_MODULE] = unregister_module,
-    [API_CALL_REGISTER_FUNCTION] = register_function,
-    [API_CALL_REGISTER_VARIABLE] = register_variable,
-    [API_CALL_GET_SYMBOL] = get_symbol,
-    [API_CALL_MALLOC] = allocate,
-    [API_CALL_FREE] = release,
-    [API_CALL_MALLOC_HOST] = not_here,
-    [API_CALL_FREE_HOST] = not_here,
-    [API_CALL_MEMORY_INFO] = memory_info,
-    [API_CALL_MEMCPY] = copy_memory,
-    [API_CALL_MEMCPY_ASYNC] = copy_memory_async,
-    [API_CALL_MEMCPY_PEER] = copy_peer,
-    [API_CALL_MEMCPY_PEER_ASYNC] = copy_peer_async,
-    [API_CALL_MEMCPY_TO_SYMBOL] = to_symbol,
-    [API_CALL_MEMCPY_TO_SYMBOL_ASYNC] = to_symbol_async,
-    [API_CALL_MEMCPY_FROM_SYMBOL] = from_symbol,
-    [API_CALL_MEMCPY_FROM_SYMBOL_ASYNC] = from_symbol_async,
-    [API_CALL_MEMSET] = set_memory,
-    [API_CALL_MEMSET_ASYNC] = set_memory_async,
-    [API_CALL_CONFIGURE_CALL] = configure_call,
-    [API_CALL_SET_ARGUMENT] = set_argument,
-    [API_CALL_LAUNCH] = launch,
-    [API_CALL_MAX_BLOCKS] = max_blocks,
-    [API_CALL_DEVICE_SYNCHRONIZE] = device_synchronize,
-    [API_CALL_DEVICE_RESET] = device_reset,
-    [API_CALL_GET_LAST_ERROR] = get_last_error,
-    [API_CALL_PEEK_AT_LAST_ERROR] = peek_at_last_error,
-    [API_CALL_GET_ERROR_STRING] = get_error_string,
-    [API_CALL_GET_DEVICE_COUNT] = get_device_count,
-    [API_CALL_GET_DEVICE] = get_device,
-    [API_CALL_SET_DEVICE] = set_device,
-    [API_CALL_SET_DEVICE_FLAGS] = set_device_flags,
-    [API_CALL_GET_DEVICE_PROPERTIES] = get_device_properties,
-    [API_CALL_DEVICE_GET_ATTRIBUTE] = device_get_attribute,
-    [API_CALL_STREAM_CREATE] = stream_create,
-    [API_CALL_STREAM_CREATE_WITH_FLAGS] = stream_create_with_flags,
-    [API_CALL_STREAM_DESTROY] = stream_destroy,
-    [API_CALL_STREAM_SYNCHRONIZE] = stream_synchronize,
-    [API_CALL_STREAM_QUERY] = stream_query,
-    [API_CALL_STREAM_WAIT_EVENT] = stream_wait_event,
-    [API_CALL_EVENT_CREATE] = event_create,
-    [API_CALL_EVENT_CREATE_WITH_FLAGS] = event_create_with_flags,
-    [API_CALL_EVENT_DESTROY] = event_destroy,
-    [API_CALL_EVENT_RECORD] = event_record,
-    [API_CALL_EVENT_SYNCHRONIZE] = event_synchronize,
-    [API_CALL_EVENT_QUERY] = event_query,
-    [API_CALL_EVENT_ELAPSED_TIME] = event_elapsed_time,
-};
-
-#endif

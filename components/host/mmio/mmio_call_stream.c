@@ -1,7 +1,5 @@
-/* Calls about streams and events, and how calls become operations of streams. Included by
- * mmio_execute.h, as are the other files of calls. */
-#ifndef HEDDLE_MMIO_CALLS_H
-#define HEDDLE_MMIO_CALLS_H
+/* Calls about streams and events, and how calls become operations of streams. */
+#include "mmio_state.h"
 
 static bool stream_exists(const struct mmio *c, uint64_t stream)
 {
@@ -232,5 +230,3 @@ static bool event_elapsed_time(struct mmio *c, struct mmio_call *k)
     k->answer.event_elapsed_time.milliseconds = (float)((double)ps / 1e9);
     return end(c, k, MMIO_SUCCESS);
 }
-
-#endif
