@@ -1,5 +1,5 @@
 /* Pages of the memory tester: where they lie, and how they move between GPUs and are copied at
- * random moments while episodes go on. Included by memory_tester.c.
+ * random moments while episodes go on.
  *
  * Without GPUs (`gpu`) virtual pages lie in scrambled order in the span. With them each lies in any
  * of the pages of all GPUs, and after a random while one goes to a random free page elsewhere:
@@ -10,20 +10,19 @@
  *   shoot     the old translation down, on all GPUs; a further page may follow in the same pause
  *   resume    all GPUs
  *
- * A page that was left is free at once and soon taken again, so a line or translation of it that
- * somebody has kept does harm.
+ * A page that was left is free at once and soon taken again, so a line or translation of it that is
+ * still kept somewhere does harm.
  *
  * With `copies` a page may also get copies for reading on other GPUs; further ones without a pause.
- * Who wants to write to such a page asks (`touch`), and the copies go; they also go at random, and
- * the page is then on any GPU that had one. Wishes for copies are met or not, at random. */
-#ifndef HEDDLE_COMPONENTS_PAGE_MOVES_H
-#define HEDDLE_COMPONENTS_PAGE_MOVES_H
+ * A GPU that wants to write to such a page asks (`touch`), and the copies go. They also go at
+ * random, and the page is then on any GPU that had one. Wishes for copies are met or not, at
+ * random. */
+#include "tester_state.h"
 
 #include "components/protocols/page_table/page_table.h"
-#include "program_table.h"
+#include "components/protocols/page_table/program_table.h"
 #include "runtime/engine/bug.h"
 #include "runtime/state/platform.h"
-#include "tester_state.h"
 
 static uint64_t page_bytes(const struct memory_tester *c)
 {
@@ -435,5 +434,3 @@ static bool pages_step(struct memory_tester *c)
         progress = true;
     return progress;
 }
-
-#endif

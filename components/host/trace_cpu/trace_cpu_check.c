@@ -1,8 +1,5 @@
 /* Files of the trace, room in the host's memory, and what comes back compared with what the trace
- * has. Included by trace_cpu_play.h. */
-#ifndef HEDDLE_TRACE_CPU_CHECK_H
-#define HEDDLE_TRACE_CPU_CHECK_H
-
+ * has. */
 #include "trace_cpu_state.h"
 
 /* One more zeroed item at the end of a list in a blob, which grows; the blob's number may change.
@@ -135,5 +132,3 @@ static bool room_for(struct trace_cpu *c, uint64_t size, uint64_t *address)
     c->drain = true;
     return false;
 }
-
-#endif
