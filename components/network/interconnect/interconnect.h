@@ -1,8 +1,8 @@
-/* The body of crossbar and switch, written once over their generated functions: included by each of
- * their C files behind the component's struct, with INTERCONNECT(x) naming the functions and
+/* The body of crossbar and switch: a template over their generated functions. The C file of each
+ * includes it behind the component's struct, with INTERCONNECT(x) naming the functions and
  * INTERCONNECT_TYPE the struct, whose member `interconnect` is the state. See interconnect_state.h
  * for the algorithm. */
-#include "components/network/crossbar/interconnect_state.h"
+#include "components/network/interconnect/interconnect_state.h"
 #include "runtime/observe/hang.h"
 #include "runtime/link/port.h"
 

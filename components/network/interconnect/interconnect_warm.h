@@ -1,4 +1,5 @@
-/* Touches pass an interconnect the way that requests take. Included behind interconnect.h. */
+/* Touches without time take the way of requests. A template as interconnect.h, included behind it.
+ */
 #include "runtime/sampling/warm.h"
 
 static void INTERCONNECT(touch)(struct component *self, const struct warm_access *access)

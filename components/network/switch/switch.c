@@ -13,15 +13,15 @@
 #define INTERCONNECT(name)  switch__##name
 #define INTERCONNECT_TYPE   switch_
 #define INTERCONNECT_BUBBLE 1
-#include "interconnect_state.h"
+#include "components/network/interconnect/interconnect_state.h"
 
 struct switch_ {
     struct switch__io io;
     struct interconnect interconnect;
 };
 
-#include "interconnect.h"
-#include "interconnect_warm.h"
+#include "components/network/interconnect/interconnect.h"
+#include "components/network/interconnect/interconnect_warm.h"
 
 /* Is the other end of a ring a stop like this one? */
 static bool is_stop(const struct switch_ *c, uint32_t ring)
