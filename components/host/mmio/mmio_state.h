@@ -29,7 +29,7 @@
 #include "runtime/state/blob.h"
 #include "runtime/engine/bug.h"
 #include "runtime/observe/hang.h"
-#include "runtime/observe/trace.h"
+#include "runtime/observe/timeline.h"
 
 enum {
     MMIO_LINE = 64,

@@ -21,7 +21,7 @@
 #include "runtime/state/blob.h"
 #include "runtime/observe/hang.h"
 #include "runtime/state/platform.h"
-#include "runtime/observe/trace.h"
+#include "runtime/observe/timeline.h"
 
 enum {
     CPU_LINE = 64,

@@ -1,6 +1,6 @@
 /* Touches without time take the way of requests. A template as interconnect.h, included behind it.
  */
-#include "runtime/sampling/warm.h"
+#include "components/sampling/warmup.h"
 
 static void INTERCONNECT(touch)(struct component *self, const struct warm_access *access)
 {

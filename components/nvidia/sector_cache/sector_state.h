@@ -20,7 +20,7 @@
 #include "components/memory/cache/replacement_policy.h"
 #include "components/protocols/mem/index_pool.h"
 #include "components/protocols/sector_mem/sector_map.h"
-#include "runtime/sampling/warm.h"
+#include "components/sampling/warmup.h"
 #include "sector_cache.gen.h"
 #include "sector_mem.gen.h"
 
