@@ -11,9 +11,7 @@
 
 #include <string.h>
 
-#include "control_levels.h"
 #include "dispatcher.h"
-#include "kernel_account.h"
 #include "components/protocols/page_table/program_table.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"

@@ -12,15 +12,6 @@
 #include "runtime/sampling/warm.h"
 
 #include "compute_unit_state.h"
-#include "fetch.h"
-#include "issue.h"
-#include "local_memory.h"
-#include "memory_only.h"
-#include "played.h"
-#include "retime.h"
-#include "scalar_memory.h"
-#include "vector_memory.h"
-#include "wavefront.h"
 
 static void compute_unit_executed(struct component *base, struct warm_code *code)
 {

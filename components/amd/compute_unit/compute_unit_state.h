@@ -17,7 +17,7 @@
 #include "components/protocols/work/work_record.h"
 #include "components/amd/execute/decode_cache.h"
 #include "components/protocols/page_table/program_table.h"
-#include "retime_port.h"
+#include "cu_retime_port.h"
 #include "runtime/engine/bug.h"
 #include "runtime/observe/hang.h"
 
@@ -78,7 +78,7 @@ struct cu_wave {
     uint64_t line[CU_MAX_LINE_SLOTS];
 };
 
-/* Of a wavefront that plays a trace; see played.h. */
+/* Of a wavefront that plays a trace; see cu_played.c. */
 struct cu_played {
     struct replay_cursor cursor;
     struct replay_here here;
@@ -96,8 +96,8 @@ struct cu_group {
     uint32_t lds_offset, lds_bytes;
     uint32_t vgprs;
     uint64_t scratch;
-    bool memory_only;  /* see memory_only.h */
-    bool played;       /* see played.h */
+    bool memory_only;  /* see cu_memory_only.c */
+    bool played;       /* see cu_played.c */
     uint64_t arrived;  /* cycle */
     uint64_t ended_at; /* sum of the cycles in which its wavefronts ended */
     uint16_t wave[WORK_MAX_WAVEFRONTS];
@@ -158,7 +158,7 @@ struct cu_lds_end {
     uint16_t wave;
 };
 
-/* See retime.h. */
+/* See cu_retime.c. */
 struct cu_retime {
     bool on;
     uint32_t dispatch;                                /* the kernel that all of this is of */

@@ -1,5 +1,5 @@
 /* Set-associative cache: what it does in a cycle. State and invariants are in cache_state.h, the
- * handling of single requests in cache_take.h.
+ * handling of single requests in cache_take.c.
  *
  * A cycle, in this order: answers from below, page answers, flush and invalidate, requests (those
  * that waited for a page first, in order, then new ones). Requests are taken in
@@ -22,8 +22,6 @@
  * invalidations and pauses do not wait for him, and come before a fence that does. */
 #include "cache.gen.h"
 
-#include "cache_take.h"
-#include "cache_warm.h"
 #include "runtime/observe/hang.h"
 #include "runtime/sampling/sampling.h"
 #include "scope.gen.h"

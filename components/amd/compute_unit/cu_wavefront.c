@@ -1,11 +1,8 @@
 /* Life of wavefronts: from the placement of a work-group to its end, and the wheel between two
- * instructions. Included by compute_unit.c. */
-#ifndef HEDDLE_COMPUTE_UNIT_WAVEFRONT_H
-#define HEDDLE_COMPUTE_UNIT_WAVEFRONT_H
+ * instructions. */
+#include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"
-#include "played.h"
-#include "retime.h"
 #include "runtime/observe/trace.h"
 
 static inline uint64_t *wave_account(struct compute_unit *c, const struct cu_wave *w)
@@ -432,5 +429,3 @@ static inline void wave_counted(struct compute_unit *c, struct cu_wave *w, uint6
     else if (w->state == WAVE_ENDING && !w->vm && !w->lgkm)
         wave_end(c, w, now);
 }
-
-#endif

@@ -4,12 +4,10 @@
  * s_nop and the like are consumed beside them).
  *
  * An instruction has its effect when it issues; what takes time is when its wavefront goes on, and
- * when its unit is free again. Included by compute_unit.c. */
-#ifndef HEDDLE_COMPUTE_UNIT_ISSUE_H
-#define HEDDLE_COMPUTE_UNIT_ISSUE_H
+ * when its unit is free again. */
+#include "compute_unit.gen.h"
 
-#include "local_memory.h"
-#include "scalar_memory.h"
+#include "compute_unit_state.h"
 
 /* Largest counts that a wavefront can have outstanding: 4 bits each on gfx8, 6 for vmcnt on gfx9
  * (ISA manuals, s_waitcnt). */
@@ -336,5 +334,3 @@ static void issue_simd(struct compute_unit *c, unsigned simd, uint64_t now)
     if (retry < c->retry_at[simd])
         c->retry_at[simd] = retry;
 }
-
-#endif

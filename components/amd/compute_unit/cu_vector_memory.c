@@ -4,12 +4,10 @@
  * cycle, the first one vmem_latency after issue. Answers come in any order; loaded bytes wait in
  * the stage until the instruction is the oldest of its wavefront, then registers are written and
  * the counters go down (GCN3 ISA manual, section 4.4: vector memory returns in order). Addresses
- * are virtual: translation belongs to the caches. Included by compute_unit.c. */
-#ifndef HEDDLE_COMPUTE_UNIT_VECTOR_MEMORY_H
-#define HEDDLE_COMPUTE_UNIT_VECTOR_MEMORY_H
+ * are virtual: translation belongs to the caches. */
+#include "compute_unit.gen.h"
 
-#include "played.h"
-#include "wavefront.h"
+#include "compute_unit_state.h"
 
 /* Lets SIMDs that were refused for want of entries try again. */
 static void vmem_unblock(struct compute_unit *c, uint64_t now)
@@ -338,5 +336,3 @@ static void vmem_receive(struct compute_unit *c, uint64_t now)
             vmem_unblock(c, now);
     }
 }
-
-#endif

@@ -1,8 +1,7 @@
 /* Touches of a cache (runtime/sampling/warm.h): lines, order of replacement, dirty and present bytes change
- * as they would for a request that is taken when nothing else is under way; see cache_take.h for
+ * as they would for a request that is taken when nothing else is under way; see cache_take.c for
  * the same in time. Bytes are not moved. Included by cache.c. */
-#ifndef HEDDLE_COMPONENTS_CACHE_WARM_H
-#define HEDDLE_COMPONENTS_CACHE_WARM_H
+#include "cache.gen.h"
 
 #include "cache_state.h"
 #include "runtime/state/memory.h"
@@ -226,5 +225,3 @@ static const struct warm_ops cache_warm_ops = {.touch = cache_touch_line,
                                                .drop = cache_warm_drop,
                                                .write_out = cache_write_out,
                                                .read_in = cache_read_in};
-
-#endif

@@ -2,8 +2,7 @@
  * request completely or returns false and has changed nothing that a second attempt would count
  * again (it may have written a victim back, after which its way is free). Called from the input and
  * the replay queue. */
-#ifndef HEDDLE_COMPONENTS_CACHE_TAKE_H
-#define HEDDLE_COMPONENTS_CACHE_TAKE_H
+#include "cache.gen.h"
 
 #include "cache_state.h"
 
@@ -414,5 +413,3 @@ CACHE_INLINE bool take(struct cache *c, const struct mem_request *m, void *paylo
         return take_read(c, m->tag, address, m->read.size, m->read.pid);
     return take_other(c, m, payload, address);
 }
-
-#endif

@@ -7,8 +7,7 @@
  * A tick lets the part issue what was due before this cycle, takes new requests, and lets it issue
  * what is due now; so a request never changes what went before it, and more ticks change nothing.
  */
-#ifndef HEDDLE_COMPONENTS_DRAM_TIMED_H
-#define HEDDLE_COMPONENTS_DRAM_TIMED_H
+#include "dram.gen.h"
 
 #include "components/memory/dram/dram_state.h"
 
@@ -204,5 +203,3 @@ static bool dram_tick_timed(struct dram *c)
     /* What waits at a port was refused for want of room, or is one more than a cycle takes. */
     return (room || taken) && (dram_peek(c, DRAM_TOP) || dram_peek(c, DRAM_DMA));
 }
-
-#endif

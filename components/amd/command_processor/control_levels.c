@@ -1,9 +1,7 @@
 /* Cache control of a command processor: one operation at a time, level by level. Its state is here,
  * too. Included by command_processor.c alone. */
-#ifndef HEDDLE_COMMAND_PROCESSOR_CONTROL_LEVELS_H
-#define HEDDLE_COMMAND_PROCESSOR_CONTROL_LEVELS_H
+#include "command_processor.gen.h"
 
-#include "kernel_account.h"
 #include "runtime/engine/engine.h"
 #include "runtime/observe/trace.h"
 #include "runtime/sampling/warm.h"
@@ -305,5 +303,3 @@ static void flush_untimed(struct component *c)
 
 static const struct warm_ops command_processor_warm_ops = {.begin = begin_untimed,
                                                            .flush = flush_untimed};
-
-#endif

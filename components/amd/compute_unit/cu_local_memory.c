@@ -1,11 +1,11 @@
 /* LDS instructions: how long they keep the LDS busy, and when lgkmcnt goes down. Offsets of an
  * instruction are the same for all lanes and only rotate the banks, so the lanes' addresses decide.
- * Included by compute_unit.c. */
-#ifndef HEDDLE_COMPUTE_UNIT_LOCAL_MEMORY_H
-#define HEDDLE_COMPUTE_UNIT_LOCAL_MEMORY_H
+ * */
+#include "compute_unit.gen.h"
+
+#include "compute_unit_state.h"
 
 #include "lds_banks.h"
-#include "wavefront.h"
 
 /* Queues the end of an LDS operation, which lowers lgkmcnt of its wavefront. */
 static void lds_push(struct compute_unit *c, unsigned wave, uint64_t cycle)
@@ -58,5 +58,3 @@ static void lds_finish(struct compute_unit *c, uint64_t now)
         wave_counted(c, w, now);
     }
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* What is done in each phase of a packet: send the phase's command, take its answer, go on.
  * Included by packet_processor.c. */
-#ifndef HEDDLE_PACKET_PROCESSOR_PACKET_PHASES_H
-#define HEDDLE_PACKET_PROCESSOR_PACKET_PHASES_H
+#include "packet_processor.gen.h"
 
 #include "packet_state.h"
 
@@ -494,5 +493,3 @@ static void packet_answer(struct packet_processor *c, struct packet *p, const vo
         bug("packet processor: an answer in phase %u", p->phase);
     }
 }
-
-#endif

@@ -19,8 +19,7 @@
  * not ended), unit_cycles (sum over the compute units of the cycles in which each had work-groups
  * of the kernel), and of these longest_unit_cycles, the most of one. Included by
  * command_processor.c. */
-#ifndef HEDDLE_COMMAND_PROCESSOR_KERNEL_ACCOUNT_H
-#define HEDDLE_COMMAND_PROCESSOR_KERNEL_ACCOUNT_H
+#include "command_processor.gen.h"
 
 #include <inttypes.h>
 
@@ -46,7 +45,7 @@ struct kernel_account {
     struct work_account units;
     uint32_t active;      /* arena: uint64_t[compute units]: the part of each in units.active */
     uint64_t placed_last; /* cycle */
-    /* Leads (components/amd/compute_unit/retime.h) of the work-group that ended last, and of the one
+    /* Leads (components/amd/compute_unit/cu_retime.c) of the work-group that ended last, and of the one
      * that was placed last. */
     uint64_t ended_lead[WORK_RETIMES], placed_lead[WORK_RETIMES];
 };
@@ -274,7 +273,7 @@ static void describe_occupancy(const struct kernel_account *k, const struct kern
     detail_add(to, "units", "vector_memory_lines", k->units.vmem_lines);
 }
 
-/* Cycles that the kernel would have been shorter by (components/amd/compute_unit/retime.h). */
+/* Cycles that the kernel would have been shorter by (components/amd/compute_unit/cu_retime.c). */
 static void describe_retimed(const struct kernel_account *k, struct kernel_details *to)
 {
     static const char *const names[WORK_RETIMES] = {"lines", "pages", "both"};
@@ -294,5 +293,3 @@ static void account_end(const struct kernel_account *k, const struct kernel_shap
     describe_retimed(k, &details);
     kernel_describe(record, details.detail, details.count);
 }
-
-#endif
