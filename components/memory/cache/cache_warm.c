@@ -1,6 +1,7 @@
-/* Touches of a cache (runtime/sampling/warm.h): lines, order of replacement, dirty and present bytes change
- * as they would for a request that is taken when nothing else is under way; see cache_take.c for
- * the same in time. Bytes are not moved. Included by cache.c. */
+/* Touches of a cache (runtime/sampling/warm.h): lines, order of replacement, dirty and present
+ * bytes change as they would for a request that is taken when nothing else is under way;
+ * cache_take.c does the same in time. Bytes are not moved. Called between launches, never within a
+ * cycle. */
 #include "cache.gen.h"
 
 #include "cache_state.h"
@@ -182,8 +183,6 @@ static void cache_touch_line(struct component *self, const struct warm_access *a
         break;
     }
 }
-
-static void drop_all(struct cache *c);
 
 static void cache_warm_drop(struct component *self)
 {

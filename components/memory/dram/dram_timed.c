@@ -1,4 +1,4 @@
-/* A dram whose timing part decides when requests are answered. This file keeps what they do.
+/* A dram whose timing part decides when requests are answered. This file decides what they do.
  *
  * Requests take effect when they are taken, whatever the order of their answers. So contents, and
  * what each request sees, are those of an ideal memory that takes them in the same order; a read
