@@ -7,6 +7,20 @@
 
 #include "lds_banks.h"
 
+/* Cycles up to now that the LDS has spent on bank conflicts: they are the last ones of each access.
+ */
+static inline uint64_t lds_conflicts_until(const struct compute_unit *c, uint64_t now)
+{
+    uint64_t conflicts = c->io.stats.lds_bank_conflicts;
+    if (c->lds_free <= now)
+        return conflicts;
+    for (unsigned s = 0; s < (unsigned)compute_unit_params(c)->simds; s++) {
+        uint64_t rest = c->lds_done[s] > now ? c->lds_done[s] - now : 0;
+        conflicts -= rest < c->lds_conflicts[s] ? rest : c->lds_conflicts[s];
+    }
+    return conflicts;
+}
+
 /* Queues the end of an LDS operation, which lowers lgkmcnt of its wavefront. */
 static void lds_push(struct compute_unit *c, unsigned wave, uint64_t cycle)
 {

@@ -1,7 +1,7 @@
-/* Work-groups that play a recorded trace (components/traces/replay): control flow, lanes and addresses are
- * those of the trace. No register is read or written and nothing is computed; everything else,
- * fetches of code included, is as in execution. What loads bring is dropped, and stores and atomics
- * send whatever bytes stand in the stage. */
+/* Work-groups that play a recorded trace (components/traces/replay): control flow, lanes and
+ * addresses are those of the trace. No register is read or written and nothing is computed;
+ * everything else, fetches of code included, is as in execution. What loads bring is dropped, and
+ * stores and atomics send whatever bytes stand in the stage. */
 #include "compute_unit.gen.h"
 
 #include "components/traces/replay/replay_access.h"

@@ -19,31 +19,6 @@ static void vmem_unblock(struct compute_unit *c, uint64_t now)
     }
 }
 
-/* True when [start, end) lies in one allocation that this GPU may access; it is remembered. */
-static bool bounds_hold(struct compute_unit *c, uint64_t start, uint64_t end)
-{
-    const struct program_table *program = compute_unit_program(c);
-    if (c->span_version != program->version || start < c->span_start || end > c->span_end) {
-        const struct program_allocation *a = program_find(program, start);
-        if (!a || end > a->end
-            || !program_reaches(program, program_gpu_of(program, c->io.base.leaf), a))
-            return false;
-        c->span_version = program->version;
-        c->span_start = a->start;
-        c->span_end = a->end;
-    }
-    return true;
-}
-
-static void bounds_fault(struct compute_unit *c, unsigned wave, const struct isa_inst *inst,
-                         uint64_t pc, unsigned lane, const char *access, unsigned bytes,
-                         uint64_t address)
-{
-    char what[WORK_FAULT_WHAT];
-    work_fault_bounds(compute_unit_program(c), access, bytes, address, what, sizeof what);
-    cu_fault(c, wave, inst, pc, lane, what);
-}
-
 /* Do all lanes lie in the allocation hit last? */
 static inline bool vmem_in_span(const struct compute_unit *c, const struct isa_memory *m)
 {
@@ -166,8 +141,6 @@ static void vmem_enqueue(struct compute_unit *c, struct cu_wave *w, struct cu_vm
         c->vmem_order[(c->vmem_send_head + c->vmem_send_count++) % queue] = (uint16_t)number;
     }
 }
-
-enum cu_issue { ISSUE_DONE, ISSUE_BLOCKED, ISSUE_FAULT };
 
 static inline bool vmem_is_full(const struct compute_unit *c)
 {
