@@ -4,8 +4,8 @@
 
 #include "command_processor_state.h"
 #include "runtime/engine/engine.h"
-#include "runtime/observe/trace.h"
-#include "runtime/sampling/warm.h"
+#include "runtime/observe/timeline.h"
+#include "components/sampling/warmup.h"
 
 static unsigned control_usual_level(enum control_cache cache)
 {

@@ -28,8 +28,8 @@
 #include "components/protocols/work/work_cycles.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
-#include "runtime/sampling/kept.h"
-#include "runtime/sampling/kernel.h"
+#include "components/sampling/residency.h"
+#include "components/sampling/kernel_stats.h"
 
 static uint64_t slot_use_until(const struct slot_use *u, uint64_t now)
 {
@@ -246,7 +246,7 @@ static void describe_retimed(const struct kernel_account *k, struct kernel_detai
     static const char *const names[WORK_RETIMES] = {"lines", "pages", "both"};
     for (unsigned i = 0; i < WORK_RETIMES && k->units.ended; i++)
         detail_add(to, "cold", names[i], k->units.ended - k->units.retimed[i]);
-    if (k->units.ended && kept_is_known())
+    if (k->units.ended && residency_is_known())
         detail_add(to, "cold", "kept", 1);
 }
 

@@ -23,7 +23,7 @@
 
 #include "compute_unit_state.h"
 #include "runtime/engine/engine.h"
-#include "runtime/sampling/warm.h"
+#include "components/sampling/warmup.h"
 #include "runtime/state/platform.h"
 
 static void compute_unit_executed(struct component *base, struct warm_code *code)

@@ -77,7 +77,7 @@ static void call_begin(struct mmio *c, uint32_t slot, uint16_t tag, uint64_t add
                             .since = mmio_now(c)};
     k->blob = blob_new(API_REQUEST_MOST_BYTES)->number;
     c->used_calls++;
-    trace_begin(&c->io.base, k->order, "3 fetch the packet");
+    timeline_begin(&c->io.base, k->order, "3 fetch the packet");
     fetch(c, slot, 0, MMIO_FETCH);
 }
 
@@ -113,7 +113,7 @@ static void call_fetched(struct mmio *c, uint32_t slot)
     }
     k->ready = mmio_now(c);
     k->step = 0;
-    trace_end(&c->io.base, k->order, "3 fetch the packet");
+    timeline_end(&c->io.base, k->order, "3 fetch the packet");
     stat_histogram_add(&c->io.stats.fetch, k->ready - k->since);
     if (refused || length > API_REQUEST_MOST_BYTES
         || !api_request_decode(&k->request, blob->bytes, length, &fault)) {
@@ -133,7 +133,7 @@ static bool run_next(struct mmio *c)
         struct mmio_call *k = call_at(c, i);
         if (k->phase != PHASE_READY || k->order != c->executed)
             continue;
-        trace_begin(&c->io.base, k->order, "5 call the driver");
+        timeline_begin(&c->io.base, k->order, "5 call the driver");
         c->running = i;
         k->phase = PHASE_RUNNING;
         if (k->malformed) {
@@ -197,7 +197,7 @@ static void write_answer(struct mmio *c, uint32_t slot)
     if (!bytes)
         bug("mmio: the answer to call %u cannot be encoded", k->answer.call);
     k->phase = PHASE_ANSWERING;
-    trace_begin(&c->io.base, k->order, "6 write the answer");
+    timeline_begin(&c->io.base, k->order, "6 write the answer");
     post_dma(c, OWNER_ANSWER, slot,
              (struct packet_dma_command){.address = k->address,
                                          .size = bytes,
@@ -218,9 +218,9 @@ static bool tell_host(struct mmio *c, struct mmio_call *k)
 {
     if (!mmio_host_can_reply(c))
         return false;
-    trace_begin(&c->io.base, k->order, "7 answer the write");
+    timeline_begin(&c->io.base, k->order, "7 answer the write");
     mmio_host_reply_done(c, k->tag);
-    trace_end(&c->io.base, k->order, "7 answer the write");
+    timeline_end(&c->io.base, k->order, "7 answer the write");
     k->told = true;
     return true;
 }
@@ -255,7 +255,7 @@ static bool answer_step(struct mmio *c, uint32_t slot)
 static void answer_written(struct mmio *c, uint32_t slot)
 {
     struct mmio_call *k = call_at(c, slot);
-    trace_end(&c->io.base, k->order, "6 write the answer");
+    timeline_end(&c->io.base, k->order, "6 write the answer");
     k->phase = PHASE_TELL;
     if (!mmio_params(c)->return_on_read)
         return;

@@ -26,7 +26,7 @@
 #include "runtime/state/blob.h"
 #include "runtime/engine/bug.h"
 #include "runtime/observe/hang.h"
-#include "runtime/observe/trace.h"
+#include "runtime/observe/timeline.h"
 
 enum {
     MMIO_LINE = 64,

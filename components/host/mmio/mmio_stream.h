@@ -30,7 +30,7 @@ static void call_end(struct mmio *c, struct mmio_call *call, int32_t error)
         thread_of(c, call->request.thread)->error = error;
         c->io.stats.errors++;
     }
-    trace_end(&c->io.base, call->order, "5 call the driver");
+    timeline_end(&c->io.base, call->order, "5 call the driver");
 }
 
 /* A call that waits for a stream: `ticket` is its slot, above the operations. */

@@ -26,7 +26,7 @@ static bool start(struct trace_cpu *c)
     char place[4096];
     const char *path = platform_api_trace();
     if (!path) {
-        engine_fail(&c->io.base, "there is no trace to play; name one: --api-trace DIR");
+        engine_fail(&c->io.base, "there is no trace to play; name one: --play api=DIR");
         c->phase = CPU_OVER;
         return true;
     }
@@ -133,7 +133,7 @@ static void play(struct trace_cpu *c)
 static void moved(struct trace_cpu *c)
 {
     if (c->phase == CPU_WRITE_PACKET) {
-        trace_end(&c->io.base, c->sequence, "1 write the packet to memory");
+        timeline_end(&c->io.base, c->sequence, "1 write the packet to memory");
         lap(c, 0);
         c->phase = CPU_RING;
     } else if (c->phase == CPU_READ_ANSWER) {

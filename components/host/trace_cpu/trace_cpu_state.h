@@ -20,7 +20,7 @@
 #include "runtime/state/blob.h"
 #include "runtime/observe/hang.h"
 #include "runtime/state/platform.h"
-#include "runtime/observe/trace.h"
+#include "runtime/observe/timeline.h"
 
 enum {
     CPU_LINE = 64,
@@ -210,7 +210,7 @@ static void packet_write(struct trace_cpu *c)
     c->phase = CPU_WRITE_PACKET;
     c->since = trace_cpu_now(c);
     c->io.stats.packets++;
-    trace_begin(&c->io.base, c->sequence, "1 write the packet to memory");
+    timeline_begin(&c->io.base, c->sequence, "1 write the packet to memory");
     move_begin(c, true, memory_base(c), c->packet, c->packet_bytes);
 }
 
@@ -233,7 +233,7 @@ static bool ring_device(struct trace_cpu *c)
     uint64_t address = memory_base(c), device = (uint64_t)trace_cpu_params(c)->device_register;
     if (!trace_cpu_mem_can_send(c))
         return false;
-    trace_begin(&c->io.base, c->sequence, "2 write its address to the device");
+    timeline_begin(&c->io.base, c->sequence, "2 write its address to the device");
     void *payload = trace_cpu_mem_send_write(c, CPU_TAG_DEVICE, device, 0);
     mem_mask_store(mem_write_mask(payload, CPU_LINE), mem_mask_range(0, sizeof address, CPU_LINE),
                    CPU_LINE);
@@ -266,7 +266,7 @@ static void device_answered(struct trace_cpu *c, const uint8_t *line)
 {
     uint64_t address;
     if (c->phase == CPU_WAIT) {
-        trace_end(&c->io.base, c->sequence, "2 write its address to the device");
+        timeline_end(&c->io.base, c->sequence, "2 write its address to the device");
         if (trace_cpu_params(c)->read_device)
             c->phase = CPU_ASK;
         else

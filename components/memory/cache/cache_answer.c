@@ -3,7 +3,7 @@
 #include "cache.gen.h"
 
 #include "cache_state.h"
-#include "runtime/sampling/kept.h"
+#include "components/sampling/residency.h"
 
 /* Answers `tag`: with `data` (NULL: bytes nobody reads) when `is_data`. response_room() must hold.
  */
@@ -93,8 +93,8 @@ CACHE_RARE uint64_t line_come(struct cache *c, const struct cache_mshr *mshr,
         asked = begin < asked ? begin : asked;
         i = t->next;
     }
-    return cold_start_take_turn(&c->cold, first, asked, kept_take(c->io.base.leaf, mshr->address),
-                                now);
+    return cold_start_take_turn(&c->cold, first, asked,
+                                residency_take(c->io.base.leaf, mshr->address), now);
 }
 
 /* false: there are waiting requests left, but no room for more answers. */

@@ -21,7 +21,7 @@
 #include "components/memory/cache/replacement_policy.h"
 #include "components/protocols/mem/index_pool.h"
 #include "components/protocols/mem/mem_mask.h"
-#include "runtime/sampling/cold_start.h"
+#include "components/sampling/cold_start.h"
 
 #define LINE_FREE   UINT64_MAX
 #define LINE_NONE   UINT32_MAX

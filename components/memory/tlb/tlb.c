@@ -10,9 +10,9 @@
 #include "components/protocols/mem/index_pool.h"
 #include "components/protocols/translate/translation_table.h"
 #include "runtime/observe/hang.h"
-#include "runtime/sampling/cold_start.h"
-#include "runtime/sampling/kept.h"
-#include "runtime/sampling/warm.h"
+#include "components/sampling/cold_start.h"
+#include "components/sampling/residency.h"
+#include "components/sampling/warmup.h"
 
 #define TLB_WAITERS_PER_PAGE 64 /* on average */
 #define TLB_NONE             UINT32_MAX
@@ -51,13 +51,13 @@ struct tlb {
     bool forgetting;      /* the oldest message at the control port has been worked on */
 };
 
-/* A lookup without time: see runtime/sampling/warm.h. */
+/* A lookup without time: see components/sampling/warmup.h. */
 static void tlb_touch(struct component *self, const struct warm_access *a)
 {
     struct tlb *c = (struct tlb *)(void *)self;
     uint32_t i = translation_find(&c->table, a->pid, a->address);
-    if (kept_is_recorded())
-        kept_record(c->io.base.leaf, a->physical, 1u << a->page_bits, i != TRANSLATION_NONE);
+    if (residency_is_recorded())
+        residency_record(c->io.base.leaf, a->physical, 1u << a->page_bits, i != TRANSLATION_NONE);
     if (i != TRANSLATION_NONE) {
         translation_touch(&c->table, i);
         return;
@@ -194,7 +194,7 @@ static __attribute__((noinline)) uint64_t page_come(struct tlb *c, const struct 
         asked = begin < asked ? begin : asked;
     }
     return cold_start_take_turn(&c->cold, &all[page->first].wait, asked,
-                                kept_take(c->io.base.leaf, physical), tlb_now(c));
+                                residency_take(c->io.base.leaf, physical), tlb_now(c));
 }
 
 static void answer_waiter(struct tlb *c, const struct tlb_page *page, const struct tlb_waiter *w,

@@ -1,5 +1,5 @@
 /* Touches pass an interconnect the way that requests take. Included behind interconnect.h. */
-#include "runtime/sampling/warm.h"
+#include "components/sampling/warmup.h"
 
 static void INTERCONNECT(touch)(struct component *self, const struct warm_access *access)
 {

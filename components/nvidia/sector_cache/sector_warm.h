@@ -1,10 +1,10 @@
-/* Touches as runtime/sampling/warm.h hands them on: pieces of 64 bytes, two sectors, along the connections.
+/* Touches as components/sampling/warmup.h hands them on: pieces of 64 bytes, two sectors, along the connections.
  * See sector_touch.h for what they leave behind. Included by sector_cache.c. */
 #ifndef HEDDLE_COMPONENTS_SECTOR_WARM_H
 #define HEDDLE_COMPONENTS_SECTOR_WARM_H
 
 #include "components/nvidia/sector_cache/sector_touch.h"
-#include "runtime/sampling/warm.h"
+#include "components/sampling/warmup.h"
 
 /* The bytes of a piece that lie in `sectors` of its line. */
 static uint64_t warm_mask(unsigned sectors, unsigned half)

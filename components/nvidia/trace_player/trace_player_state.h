@@ -4,8 +4,8 @@
 
 #include "trace_player.gen.h"
 
-#include "runtime/sampling/kernel.h"
-#include "runtime/sampling/sampling.h"
+#include "components/sampling/kernel_stats.h"
+#include "components/sampling/sampling_options.h"
 #include "sm_room.h"
 #include "trace_files.h"
 #include "trace_writer.h"

@@ -12,8 +12,8 @@
 
 #include "components/traces/sass_trace/sass_set.h"
 #include "components/nvidia/streaming_multiprocessor/sm_coalesce.h"
-#include "runtime/sampling/kernel.h"
-#include "runtime/sampling/warm.h"
+#include "components/sampling/kernel_stats.h"
+#include "components/sampling/warmup.h"
 #include "trace_player_state.h"
 
 struct profile_trips {

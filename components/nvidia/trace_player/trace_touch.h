@@ -1,5 +1,5 @@
 /* Kernels without time: their traces are read to the end at once, each access touches the caches
- * (runtime/sampling/warm.h), nothing is sent. Done at the end of a window while nothing is under way.
+ * (components/sampling/warmup.h), nothing is sent. Done at the end of a window while nothing is under way.
  *
  * Blocks go to SMs in turn as long as there is room, as in player ticks, and a block's end makes
  * room for the next one. All that are resident go on side by side, in rounds: each warp up to the
@@ -10,7 +10,7 @@
 
 #include "components/traces/sass_trace/sass_memory.h"
 #include "components/nvidia/streaming_multiprocessor/sm_coalesce.h"
-#include "runtime/sampling/warm.h"
+#include "components/sampling/warmup.h"
 #include "trace_profile.h"
 #include "trace_read.h"
 
@@ -25,7 +25,7 @@ static struct {
     struct touch_block *block; /* resident, in the order of their placing */
     uint32_t count;
     uint64_t *free_slots;        /* of each SM */
-    uint32_t *unit;              /* of each SM, as runtime/sampling/warm.h numbers them */
+    uint32_t *unit;              /* of each SM, as components/sampling/warmup.h numbers them */
     struct profile_trips *ended; /* of the block that has ended last on each SM */
 } touch;
 

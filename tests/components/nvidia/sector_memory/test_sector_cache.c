@@ -469,7 +469,7 @@ ParameterizedTest(struct shape_case *p, sector_cache, touches_leave_what_request
     expect_counts(&r.counts, writes_back);
 }
 
-/* The same by pieces of 64 bytes as runtime/sampling/warm.h has them: tags, sectors and what went below are
+/* The same by pieces of 64 bytes as components/sampling/warmup.h has them: tags, sectors and what went below are
  * those of touching the two halves of each request. */
 Test(sector_cache, pieces_of_64_bytes_are_touches_of_two_sectors)
 {
