@@ -1,9 +1,8 @@
-/* Work-groups that play a recorded trace (components/traces/replay): control flow, lanes and addresses are
- * those of the trace. No register is read or written and nothing is computed; everything else,
- * fetches of code included, is as in execution. What loads bring is dropped, and stores and atomics
- * send whatever bytes stand in the stage. Included by compute_unit.c. */
-#ifndef HEDDLE_COMPUTE_UNIT_PLAYED_H
-#define HEDDLE_COMPUTE_UNIT_PLAYED_H
+/* Work-groups that play a recorded trace (components/traces/replay): control flow, lanes and
+ * addresses are those of the trace. No register is read or written and nothing is computed;
+ * everything else, fetches of code included, is as in execution. What loads bring is dropped, and
+ * stores and atomics send whatever bytes stand in the stage. */
+#include "compute_unit.gen.h"
 
 #include "components/traces/replay/replay_access.h"
 #include "compute_unit_state.h"
@@ -95,5 +94,3 @@ static bool played_lds(const struct compute_unit *c, const struct cu_wave *w, un
         address[__builtin_ctzll(rest)] = (uint32_t)wide[__builtin_ctzll(rest)];
     return *active != 0;
 }
-
-#endif

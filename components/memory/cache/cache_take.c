@@ -1,157 +1,12 @@
-/* What a cache does with a request whose physical address is known. Each take_* either takes the
- * request completely or returns false and has changed nothing that a second attempt would count
- * again (it may have written a victim back, after which its way is free). Called from the input and
- * the replay queue. */
-#ifndef HEDDLE_COMPONENTS_CACHE_TAKE_H
-#define HEDDLE_COMPONENTS_CACHE_TAKE_H
+/* What happens to a request whose physical address is known. Each take_* either takes the request
+ * completely, or returns false and has changed nothing that a second attempt would count again (it
+ * may have written a victim back, after which its way is free).
+ *
+ * A request that is not answered here waits at an MSHR (cache_miss.c), or has gone below under a
+ * tag of `sent`. Called by cache.c, for new requests and for those that waited for a page. */
+#include "cache.gen.h"
 
 #include "cache_state.h"
-
-#define CACHE_INLINE static inline __attribute__((always_inline))
-
-/* Room at `mshr` for one more, with `stored` a slot for bytes? There are as many targets as all
- * MSHRs can have. */
-static inline bool target_room(const struct cache *c, const struct cache_mshr *mshr, bool stored)
-{
-    return mshr->targets < cache_params(c)->targets && (!stored || index_pool_has(&c->free_stored));
-}
-
-/* A further target. */
-static inline struct cache_target *target_append(struct cache *c, struct cache_mshr *mshr)
-{
-    uint32_t i = index_pool_take(&c->free_targets);
-    struct cache_target *all = arena_at(struct cache_target, c->targets);
-    if (mshr->targets++ > 1)
-        all[mshr->last].next = i;
-    else
-        mshr->first = i;
-    mshr->last = i;
-    return all + i;
-}
-
-CACHE_INLINE struct cache_target *target_add(struct cache *c, struct cache_mshr *mshr, uint8_t kind,
-                                             uint16_t tag)
-{
-    struct cache_target *t = &mshr->head;
-    if (mshr->targets)
-        t = target_append(c, mshr);
-    else
-        mshr->targets = 1;
-    t->kind = kind;
-    t->tag = tag;
-    if (engine_unlikely(c->notes)) {
-        t->note = c->note;
-        t->lead = c->lead;
-        t->since = component_tick_now(&c->io.base);
-    }
-    c->unanswered++;
-    return t;
-}
-
-/* The same for a read, the first one at this MSHR. */
-CACHE_INLINE void target_begin(struct cache *c, struct cache_mshr *mshr, uint16_t tag)
-{
-    mshr->targets = 1;
-    mshr->head.kind = MEM_READ;
-    mshr->head.tag = tag;
-    if (engine_unlikely(c->notes)) {
-        mshr->head.note = c->note;
-        mshr->head.lead = c->lead;
-        mshr->head.since = component_tick_now(&c->io.base);
-    }
-    c->unanswered++;
-}
-
-static inline void target_store(struct cache *c, struct cache_target *t, struct mem_mask mask,
-                                const void *bytes, const void *compare)
-{
-    t->stored = index_pool_take(&c->free_stored);
-    struct cache_stored *s = arena_at(struct cache_stored, c->stored) + t->stored;
-    s->mask = mask;
-    memcpy(s->bytes[0], bytes, line_bytes(c));
-    if (compare)
-        memcpy(s->bytes[1], compare, line_bytes(c));
-}
-
-/* Asks below for the bytes of a line, which is claimed; `partial`: some are here already. MSHR and
- * room below must be there. */
-CACHE_INLINE struct cache_mshr *mshr_begin(struct cache *c, uint32_t set, uint32_t way,
-                                           uint64_t number, uint32_t pid, bool partial)
-{
-    uint32_t i = index_pool_take(&c->free_mshrs), line = set * way_count(c) + way;
-    struct cache_mshr *mshr = mshr_at(c, i);
-    mshr->address = number * line_bytes(c);
-    mshr->line = line;
-    mshr->targets = 0;
-    mshr->used = 1;
-    mshr->own_bytes = is_write_back(c) && partial;
-    mshr->installed = 0;
-    arena_at(uint16_t, c->lines)[line] = (uint16_t)i;
-    set_at(c, set)->pending |= (uint64_t)1 << way;
-    if (engine_unlikely(c->leads))
-        message_lead_next(c->io.bottom_request, lead_here(c));
-    cache_bottom_send_read(c, (uint16_t)i, number * line_bytes(c), line_bytes(c), pid, false);
-    stat_histogram_add(&c->io.stats.mshr_occupancy, index_pool_used(&c->free_mshrs));
-    return mshr;
-}
-
-/* The MSHR of a pending line, for one more request. NULL: no room now. */
-static inline struct cache_mshr *mshr_join(struct cache *c, uint32_t set, uint32_t way, bool stored)
-{
-    struct cache_mshr *mshr = line_mshr(c, set * way_count(c) + way);
-    if (!target_room(c, mshr, stored) || mshr->installed) {
-        hold(c, HOLD_OTHER);
-        return NULL;
-    }
-    line_touch(c, set, way);
-    c->io.stats.mshr_hits++;
-    c->io.stats.misses++;
-    return mshr;
-}
-
-/* A new MSHR for a line that is not here (`way` WAY_NONE), or of which bytes are missing. NULL: no
- * room now. `has_room`: there is room below, which has been looked at in this tick. */
-CACHE_INLINE struct cache_mshr *mshr_open(struct cache *c, uint32_t set, uint64_t number,
-                                          uint32_t way, uint32_t pid, bool stored, bool has_room)
-{
-    if (!index_pool_has(&c->free_mshrs)) {
-        hold(c, HOLD_MSHR);
-        return NULL;
-    }
-    if ((stored && !index_pool_has(&c->free_stored)) || (!has_room && !cache_bottom_can_send(c))) {
-        hold(c, HOLD_ROOM_BELOW);
-        return NULL;
-    }
-    bool partial = way != WAY_NONE;
-    if (way == WAY_NONE) {
-        bool written = false;
-        way = way_make_room(c, set, &written);
-        if (way == WAY_NONE) {
-            hold(c, HOLD_OTHER);
-            return NULL;
-        }
-        if (written && !cache_bottom_can_send(c)) { /* that was the last room */
-            line_drop(c, set * way_count(c) + way);
-            hold(c, HOLD_ROOM_BELOW);
-            return NULL;
-        }
-        line_claim(c, set, way, number);
-    } else {
-        line_touch(c, set, way);
-    }
-    c->io.stats.misses++;
-    return mshr_begin(c, set, way, number, pid, partial);
-}
-
-/* The MSHR at which a write or atomic can wait for bytes that are not here, new or not. NULL: no
- * room now. */
-static inline struct cache_mshr *mshr_for(struct cache *c, uint32_t set, uint64_t number,
-                                          uint32_t way, uint32_t pid)
-{
-    if (way != WAY_NONE && set_at(c, set)->pending >> way & 1)
-        return mshr_join(c, set, way, true);
-    return mshr_open(c, set, number, way, pid, true, false);
-}
 
 /* A read of a line that is not pending, of which all that is wanted is here. */
 CACHE_INLINE bool take_hit(struct cache *c, uint16_t tag, uint32_t set, uint32_t way)
@@ -210,19 +65,6 @@ CACHE_INLINE bool take_read(struct cache *c, uint16_t tag, uint64_t address, uin
                 : keeps_masks(c) && take_miss(c, tag, set, number, way, pid, false);
 }
 
-/* Puts bytes into a line that is not pending. */
-static inline void line_write(struct cache *c, uint32_t line, struct mem_mask mask,
-                              const void *bytes)
-{
-    mem_copy_masked(line_data(c, line), bytes, mask, line_bytes(c));
-    if (keeps_masks(c)) {
-        struct mem_mask *have = line_mask(c, line);
-        *have = mem_mask_or(*have, mask);
-        if (mem_mask_is_full(*have, line_bytes(c)))
-            set_at(c, line / way_count(c))->filled |= (uint64_t)1 << (line % way_count(c));
-    }
-}
-
 static inline bool take_write_back(struct cache *c, uint16_t tag, uint64_t address,
                                    struct mem_mask mask, const void *bytes)
 {
@@ -257,15 +99,6 @@ static inline bool take_write_back(struct cache *c, uint16_t tag, uint64_t addre
     return true;
 }
 
-/* A line that goes below without this cache knowing its bytes afterwards: forget it, pending or
- * not. */
-static inline void line_forget(struct cache *c, uint32_t line)
-{
-    if (line_is_pending(c, line))
-        line_mshr(c, line)->line = LINE_NONE;
-    line_drop(c, line);
-}
-
 /* Write-through, -around and -evict: the write goes below, the own copy follows the policy. */
 static inline bool take_write_below(struct cache *c, uint16_t tag, uint64_t address,
                                     struct mem_mask mask, const void *bytes, uint32_t pid)
@@ -297,7 +130,7 @@ static inline bool take_write_below(struct cache *c, uint16_t tag, uint64_t addr
         }
     }
     uint32_t sent = index_pool_take(&c->free_sent);
-    arena_at(struct cache_sent, c->sent)[sent] = (struct cache_sent){tag, SENT_WRITE, c->note};
+    arena_at(struct cache_sent, c->sent)[sent] = (struct cache_sent){tag, SENT_WRITE, c->cold.lost};
     void *payload = cache_bottom_send_write(c, (uint16_t)(cache_params(c)->mshrs + sent),
                                             number * line_bytes(c), pid);
     mem_mask_store(mem_write_mask(payload, line_bytes(c)), mask, line_bytes(c));
@@ -355,7 +188,8 @@ static inline bool take_read_below(struct cache *c, const struct mem_request *m,
     if (line != LINE_NONE)
         line_forget(c, line);
     uint32_t sent = index_pool_take(&c->free_sent);
-    arena_at(struct cache_sent, c->sent)[sent] = (struct cache_sent){m->tag, SENT_ATOMIC, c->note};
+    arena_at(struct cache_sent, c->sent)[sent] =
+        (struct cache_sent){m->tag, SENT_ATOMIC, c->cold.lost};
     cache_bottom_send_read(c, (uint16_t)(cache_params(c)->mshrs + sent), number * line_bytes(c),
                            line_bytes(c), m->read.pid, true);
     c->io.stats.misses++;
@@ -376,8 +210,8 @@ static inline bool take_atomic_below(struct cache *c, const struct mem_request *
     if (line != LINE_NONE)
         line_forget(c, line);
     uint32_t sent = index_pool_take(&c->free_sent);
-    arena_at(struct cache_sent, c->sent)[sent] =
-        (struct cache_sent){m->tag, m->atomic.returns ? SENT_ATOMIC : SENT_ATOMIC_BLIND, c->note};
+    arena_at(struct cache_sent, c->sent)[sent] = (struct cache_sent){
+        m->tag, m->atomic.returns ? SENT_ATOMIC : SENT_ATOMIC_BLIND, c->cold.lost};
     void *below =
         cache_bottom_send_atomic(c, (uint16_t)(cache_params(c)->mshrs + sent), number * bytes,
                                  m->atomic.pid, m->atomic.op, m->atomic.size, m->atomic.returns);
@@ -392,8 +226,8 @@ static inline bool take_atomic_below(struct cache *c, const struct mem_request *
 }
 
 /* Everything but plain reads. */
-static __attribute__((noinline)) bool take_other(struct cache *c, const struct mem_request *m,
-                                                 void *payload, uint64_t address)
+CACHE_RARE bool take_other(struct cache *c, const struct mem_request *m, void *payload,
+                           uint64_t address)
 {
     if (message_kind(m) == MEM_READ)
         return take_read_below(c, m, address);
@@ -414,5 +248,3 @@ CACHE_INLINE bool take(struct cache *c, const struct mem_request *m, void *paylo
         return take_read(c, m->tag, address, m->read.size, m->read.pid);
     return take_other(c, m, payload, address);
 }
-
-#endif

@@ -5,11 +5,10 @@
  * registers, and with them addresses and data, are those of the launch, and an access that depends
  * on another still waits for it. What is missing is the time of arithmetic, LDS and branches, so
  * accesses of different wavefronts meet in another order. Lines of code are fetched as always.
- * Included by compute_unit.c. */
-#ifndef HEDDLE_COMPUTE_UNIT_MEMORY_ONLY_H
-#define HEDDLE_COMPUTE_UNIT_MEMORY_ONLY_H
+ * */
+#include "compute_unit.gen.h"
 
-#include "wavefront.h"
+#include "compute_unit_state.h"
 
 enum {
     MEMORY_ONLY_MOST = 1 << 14
@@ -50,5 +49,3 @@ static bool wave_skip(struct compute_unit *c, struct cu_wave *w, unsigned wave)
     }
     return true;
 }
-
-#endif

@@ -4,12 +4,10 @@
  * cycle, the first one vmem_latency after issue. Answers come in any order; loaded bytes wait in
  * the stage until the instruction is the oldest of its wavefront, then registers are written and
  * the counters go down (GCN3 ISA manual, section 4.4: vector memory returns in order). Addresses
- * are virtual: translation belongs to the caches. Included by compute_unit.c. */
-#ifndef HEDDLE_COMPUTE_UNIT_VECTOR_MEMORY_H
-#define HEDDLE_COMPUTE_UNIT_VECTOR_MEMORY_H
+ * are virtual: translation belongs to the caches. */
+#include "compute_unit.gen.h"
 
-#include "played.h"
-#include "wavefront.h"
+#include "compute_unit_state.h"
 
 /* Lets SIMDs that were refused for want of entries try again. */
 static void vmem_unblock(struct compute_unit *c, uint64_t now)
@@ -19,31 +17,6 @@ static void vmem_unblock(struct compute_unit *c, uint64_t now)
         if ((c->ready[s][CU_VMEM] | c->ready[s][CU_SCALAR]) && turn < c->retry_at[s])
             c->retry_at[s] = turn;
     }
-}
-
-/* True when [start, end) lies in one allocation that this GPU may access; it is remembered. */
-static bool bounds_hold(struct compute_unit *c, uint64_t start, uint64_t end)
-{
-    const struct program_table *program = compute_unit_program(c);
-    if (c->span_version != program->version || start < c->span_start || end > c->span_end) {
-        const struct program_allocation *a = program_find(program, start);
-        if (!a || end > a->end
-            || !program_reaches(program, program_gpu_of(program, c->io.base.leaf), a))
-            return false;
-        c->span_version = program->version;
-        c->span_start = a->start;
-        c->span_end = a->end;
-    }
-    return true;
-}
-
-static void bounds_fault(struct compute_unit *c, unsigned wave, const struct isa_inst *inst,
-                         uint64_t pc, unsigned lane, const char *access, unsigned bytes,
-                         uint64_t address)
-{
-    char what[WORK_FAULT_WHAT];
-    work_fault_bounds(compute_unit_program(c), access, bytes, address, what, sizeof what);
-    cu_fault(c, wave, inst, pc, lane, what);
 }
 
 /* Do all lanes lie in the allocation hit last? */
@@ -168,8 +141,6 @@ static void vmem_enqueue(struct compute_unit *c, struct cu_wave *w, struct cu_vm
         c->vmem_order[(c->vmem_send_head + c->vmem_send_count++) % queue] = (uint16_t)number;
     }
 }
-
-enum cu_issue { ISSUE_DONE, ISSUE_BLOCKED, ISSUE_FAULT };
 
 static inline bool vmem_is_full(const struct compute_unit *c)
 {
@@ -338,5 +309,3 @@ static void vmem_receive(struct compute_unit *c, uint64_t now)
             vmem_unblock(c, now);
     }
 }
-
-#endif

@@ -1,8 +1,8 @@
-/* Touches of a cache (components/sampling/warmup.h): lines, order of replacement, dirty and present bytes change
- * as they would for a request that is taken when nothing else is under way; see cache_take.h for
- * the same in time. Bytes are not moved. Included by cache.c. */
-#ifndef HEDDLE_COMPONENTS_CACHE_WARM_H
-#define HEDDLE_COMPONENTS_CACHE_WARM_H
+/* Touches of a cache (components/sampling/warmup.h): lines, order of replacement, dirty and present
+ * bytes change as they would for a request that is taken when nothing else is under way;
+ * cache_take.c does the same in time. Bytes are not moved. Called between launches, never within a
+ * cycle. */
+#include "cache.gen.h"
 
 #include "cache_state.h"
 #include "runtime/state/memory.h"
@@ -155,7 +155,7 @@ static void warm_record(const struct cache *c, const struct cache_touch *t)
 {
     uint32_t way = way_find(c, set_at(c, t->set), t->number);
     residency_record(c->io.base.leaf, t->number * line_bytes(c), line_bytes(c),
-                way != WAY_NONE && warm_is_here(c, t, way));
+                     way != WAY_NONE && warm_is_here(c, t, way));
 }
 
 static void cache_touch_line(struct component *self, const struct warm_access *a)
@@ -183,8 +183,6 @@ static void cache_touch_line(struct component *self, const struct warm_access *a
         break;
     }
 }
-
-static void drop_all(struct cache *c);
 
 static void cache_warm_drop(struct component *self)
 {
@@ -226,5 +224,3 @@ static const struct warm_ops cache_warm_ops = {.touch = cache_touch_line,
                                                .drop = cache_warm_drop,
                                                .write_out = cache_write_out,
                                                .read_in = cache_read_in};
-
-#endif

@@ -1,69 +1,11 @@
-/* Cache control of a command processor: one operation at a time, level by level. Its state is here,
- * too. Included by command_processor.c alone. */
-#ifndef HEDDLE_COMMAND_PROCESSOR_CONTROL_LEVELS_H
-#define HEDDLE_COMMAND_PROCESSOR_CONTROL_LEVELS_H
+/* Cache control of a command processor: one operation at a time, level by level. Which caches take
+ * part, and in which order, is the table CONTROL_PORTS in command_processor_state.h. */
+#include "command_processor.gen.h"
 
-#include "kernel_account.h"
+#include "command_processor_state.h"
 #include "runtime/engine/engine.h"
 #include "runtime/observe/timeline.h"
 #include "components/sampling/warmup.h"
-
-enum control_kind {
-    CONTROL_NONE,
-    CONTROL_INVALIDATE,
-    CONTROL_FLUSH,
-    CONTROL_SHOOTDOWN,
-    CONTROL_PAUSE,
-    CONTROL_RESUME
-};
-
-/* The caches under control: (name, port, level, request). A level is asked when all of the one
- * before have answered. What holds nothing of its own goes first, lower caches before upper ones,
- * so that no upper one takes stale lines from below after its own turn; an invalidation ends there.
- * A flush then writes back from the top down, since the L2's lines go to the L3. A shoot-down is
- * for the shared TLBs, then for the first level, whose TLBs forget everything: in this order, or a
- * first level could take an old page from the shared TLB after its own turn. A pause is for the
- * first level of what kernels read and write, which drops everything and then takes nothing until
- * resumed; then for those in the middle, which may hold lines of a page that goes. */
-#define CONTROL_PORTS(X)                                                                           \
-    X(TLB, tlb_control, 0, forget(c, i, 0, c->shot.address, c->shot.size, c->shot.pid))            \
-    X(MID, mid_control, 0, invalidate(c, i, 0))                                                    \
-    X(L1V, l1v_control, 1, invalidate(c, i, 0))                                                    \
-    X(L1S, l1s_control, 1, invalidate(c, i, 0))                                                    \
-    X(L1I, l1i_control, 1, invalidate(c, i, 0))                                                    \
-    X(L2, l2_control, 2, flush(c, i, 0, true))                                                     \
-    X(L3, l3_control, 3, flush(c, i, 0, true))
-enum { CONTROL_LAST_INVALIDATED = 1, CONTROL_LAST_PAUSED = 2, CONTROL_LAST_FLUSHED = 3 };
-
-#define CONTROL_NAME(NAME, PORT, LEVEL, REQUEST) CONTROL_##NAME,
-enum control_cache { CONTROL_PORTS(CONTROL_NAME) CONTROL_CACHES };
-
-struct command_processor {
-    struct command_processor_io io;
-    uint32_t control; /* enum control_kind: the operation under way */
-    uint32_t control_level;
-    uint32_t control_next[CONTROL_CACHES]; /* ports that have been asked */
-    uint32_t control_awaited;
-    bool flush_answered; /* false while a flush is done but not answered */
-    bool flush_wanted;   /* a flush command waits for the caches */
-    uint16_t flush_tag;
-    struct {
-        uint64_t address, size;
-        uint32_t pid;
-        uint16_t tag;
-        bool wanted, done; /* waits for the caches; is to be answered */
-    } shot;                /* the shoot-down */
-    struct {
-        uint64_t since; /* cycle in which the pause was wanted */
-        uint16_t tag;
-        bool wanted, done; /* as above, of a pause or its end */
-        bool on;           /* between the two no kernel begins */
-    } pause;
-    uint32_t launches;   /* number of the next dispatch */
-    uint32_t groups;     /* arena: struct placed_group[cus][64] */
-    uint32_t accounts;   /* arena: struct kernel_account[dispatchers] */
-    struct slot_use all; /* by the work-groups of all dispatchers */
-};
 
 static unsigned control_usual_level(enum control_cache cache)
 {
@@ -303,7 +245,10 @@ static void flush_untimed(struct component *c)
     drop_untimed((const struct command_processor *)(const void *)c, CONTROL_LAST_FLUSHED);
 }
 
-static const struct warm_ops command_processor_warm_ops = {.begin = begin_untimed,
-                                                           .flush = flush_untimed};
+static const struct warm_ops control_warm_ops = {.begin = begin_untimed, .flush = flush_untimed};
 
-#endif
+static void control_init(struct command_processor *c)
+{
+    c->flush_answered = true;
+    warm_register(&c->io.base, &control_warm_ops);
+}

@@ -1,11 +1,25 @@
 /* LDS instructions: how long they keep the LDS busy, and when lgkmcnt goes down. Offsets of an
  * instruction are the same for all lanes and only rotate the banks, so the lanes' addresses decide.
- * Included by compute_unit.c. */
-#ifndef HEDDLE_COMPUTE_UNIT_LOCAL_MEMORY_H
-#define HEDDLE_COMPUTE_UNIT_LOCAL_MEMORY_H
+ * */
+#include "compute_unit.gen.h"
+
+#include "compute_unit_state.h"
 
 #include "lds_banks.h"
-#include "wavefront.h"
+
+/* Cycles up to now that the LDS has spent on bank conflicts: they are the last ones of each access.
+ */
+static inline uint64_t lds_conflicts_until(const struct compute_unit *c, uint64_t now)
+{
+    uint64_t conflicts = c->io.stats.lds_bank_conflicts;
+    if (c->lds_free <= now)
+        return conflicts;
+    for (unsigned s = 0; s < (unsigned)compute_unit_params(c)->simds; s++) {
+        uint64_t rest = c->lds_done[s] > now ? c->lds_done[s] - now : 0;
+        conflicts -= rest < c->lds_conflicts[s] ? rest : c->lds_conflicts[s];
+    }
+    return conflicts;
+}
 
 /* Queues the end of an LDS operation, which lowers lgkmcnt of its wavefront. */
 static void lds_push(struct compute_unit *c, unsigned wave, uint64_t cycle)
@@ -58,5 +72,3 @@ static void lds_finish(struct compute_unit *c, uint64_t now)
         wave_counted(c, w, now);
     }
 }
-
-#endif

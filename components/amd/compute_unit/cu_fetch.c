@@ -4,11 +4,10 @@
  * behind it. A line that was asked for keeps its slot until the answer is there, also when nobody
  * needs it any more (two slots more than lines, so that a branch need not wait for such a line).
  * Lines are asked for only inside allocations: fetching ahead over the end of the code is no fault,
- * getting there is. Included by compute_unit.c. */
-#ifndef HEDDLE_COMPUTE_UNIT_FETCH_H
-#define HEDDLE_COMPUTE_UNIT_FETCH_H
+ * getting there is. */
+#include "compute_unit.gen.h"
 
-#include "wavefront.h"
+#include "compute_unit_state.h"
 
 static bool fetch_is_allocated(struct compute_unit *c, uint64_t line)
 {
@@ -131,5 +130,3 @@ static void fetch_receive(struct compute_unit *c, uint64_t now)
         }
     }
 }
-
-#endif

@@ -1,4 +1,4 @@
-/* Re-timing (retime.h) of the answers at one port. */
+/* Re-timing (cu_retime.c) of the answers at one port. */
 #ifndef HEDDLE_COMPUTE_UNIT_RETIME_PORT_H
 #define HEDDLE_COMPUTE_UNIT_RETIME_PORT_H
 

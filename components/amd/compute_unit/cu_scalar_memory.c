@@ -2,11 +2,10 @@
  *
  * Answers come in any order, as on the hardware: programs wait for lgkmcnt(0). A load touches one
  * or two lines; registers are written when all have come. The tag of a request is twice the number
- * of its entry plus the part. Included by compute_unit.c. */
-#ifndef HEDDLE_COMPUTE_UNIT_SCALAR_MEMORY_H
-#define HEDDLE_COMPUTE_UNIT_SCALAR_MEMORY_H
+ * of its entry plus the part. */
+#include "compute_unit.gen.h"
 
-#include "vector_memory.h"
+#include "compute_unit_state.h"
 
 /* First and last byte of the part of an access that lies in its line number `part`. */
 static void smem_part(const struct cu_smem *e, unsigned part, uint64_t *start, uint64_t *end)
@@ -147,5 +146,3 @@ static void smem_receive(struct compute_unit *c, uint64_t now)
             smem_complete(c, e, now);
     }
 }
-
-#endif

@@ -3,9 +3,9 @@
  *
  * Cycles of a kernel go from the arrival of its launch to the end of its last work-group, as the
  * command processor sees them; times the slots of all compute units this is its number of
- * slot-cycles (components/protocols/work/work_cycles.h). The compute units account for those in which they
- * had its wavefronts. The rest is accounted for here, from time stamps alone, such that the sum is
- * exact whatever happens:
+ * slot-cycles (components/protocols/work/work_cycles.h). The compute units account for those in
+ * which they had its wavefronts. The rest is accounted for here, from time stamps alone, such that
+ * the sum is exact whatever happens:
  *
  * - empty.launch: nothing was to be placed yet (kernel overhead, invalidation of caches)
  * - empty.placing: there were work-groups to be placed
@@ -17,53 +17,19 @@
  * Occupancy is given as closed forms of what a work-group asks for (resource_pool.h) and as the
  * sums from which what was achieved follows: wavefront_cycles (slot-cycles of wavefronts that had
  * not ended), unit_cycles (sum over the compute units of the cycles in which each had work-groups
- * of the kernel), and of these longest_unit_cycles, the most of one. Included by
- * command_processor.c. */
-#ifndef HEDDLE_COMMAND_PROCESSOR_KERNEL_ACCOUNT_H
-#define HEDDLE_COMMAND_PROCESSOR_KERNEL_ACCOUNT_H
+ * of the kernel), and of these longest_unit_cycles, the most of one.
+ *
+ * Called by command_processor.c when a kernel begins, runs, and ends, and for each work-group. */
+#include "command_processor.gen.h"
 
 #include <inttypes.h>
 
-#include "components/amd/command_processor/resource_pool.h"
+#include "command_processor_state.h"
 #include "components/protocols/work/work_cycles.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
 #include "components/sampling/residency.h"
 #include "components/sampling/kernel_stats.h"
-
-/* Slot-cycles held by placed work-groups up to the cycle `at`. */
-struct slot_use {
-    uint64_t wavefronts; /* now */
-    uint64_t sum;
-    uint64_t at;
-};
-
-/* One a dispatcher. */
-struct kernel_account {
-    uint64_t begin, running, placed; /* cycles; placed: when the last work-group was */
-    uint64_t all_at_begin, all_at_running, all_at_placed; /* sums of all kernels */
-    struct slot_use own;
-    struct work_account units;
-    uint32_t active;      /* arena: uint64_t[compute units]: the part of each in units.active */
-    uint64_t placed_last; /* cycle */
-    /* Leads (components/amd/compute_unit/retime.h) of the work-group that ended last, and of the one
-     * that was placed last. */
-    uint64_t ended_lead[WORK_RETIMES], placed_lead[WORK_RETIMES];
-};
-
-/* A work-group on a compute unit. */
-struct placed_group {
-    uint16_t dispatcher;
-    uint16_t wavefronts;
-};
-
-/* What one launch needs and can get; the numbers behind its occupancy. */
-struct kernel_shape {
-    struct resource_request request;
-    struct resource_limits limits;
-    uint64_t work_groups;
-    uint32_t units, simds, slots; /* compute units; SIMDs and wavefront slots of each */
-};
 
 static uint64_t slot_use_until(const struct slot_use *u, uint64_t now)
 {
@@ -274,7 +240,7 @@ static void describe_occupancy(const struct kernel_account *k, const struct kern
     detail_add(to, "units", "vector_memory_lines", k->units.vmem_lines);
 }
 
-/* Cycles that the kernel would have been shorter by (components/amd/compute_unit/retime.h). */
+/* Cycles that the kernel would have been shorter by (components/amd/compute_unit/cu_retime.c). */
 static void describe_retimed(const struct kernel_account *k, struct kernel_details *to)
 {
     static const char *const names[WORK_RETIMES] = {"lines", "pages", "both"};
@@ -294,5 +260,3 @@ static void account_end(const struct kernel_account *k, const struct kernel_shap
     describe_retimed(k, &details);
     kernel_describe(record, details.detail, details.count);
 }
-
-#endif

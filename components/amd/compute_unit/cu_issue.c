@@ -4,21 +4,18 @@
  * s_nop and the like are consumed beside them).
  *
  * An instruction has its effect when it issues; what takes time is when its wavefront goes on, and
- * when its unit is free again. Included by compute_unit.c. */
-#ifndef HEDDLE_COMPUTE_UNIT_ISSUE_H
-#define HEDDLE_COMPUTE_UNIT_ISSUE_H
+ * when its unit is free again. */
+#include "compute_unit.gen.h"
 
-#include "local_memory.h"
-#include "scalar_memory.h"
+#include "compute_unit_state.h"
 
-/* Largest counts that a wavefront can have outstanding: 4 bits each on gfx8, 6 for vmcnt on gfx9
- * (ISA manuals, s_waitcnt). */
+/* The largest vmcnt: 4 bits on gfx8, 6 on gfx9 (ISA manuals, s_waitcnt). */
 static unsigned issue_most_vm(const struct compute_unit *c)
 {
     return cu_target(c) == ISA_GFX803 ? 15 : 63;
 }
 
-enum { ISSUE_MOST_LGKM = 15, ISSUE_SLEEP_UNIT = 64 };
+enum { ISSUE_SLEEP_UNIT = 64 }; /* cycles; GCN3 ISA manual, S_SLEEP */
 
 static uint64_t issue_valu_cycles(const struct compute_unit *c, const struct isa_inst *inst)
 {
@@ -66,11 +63,11 @@ static bool issue_counters_full(struct compute_unit *c, struct cu_wave *w,
                                 const struct isa_inst *inst)
 {
     bool vm = (inst->flags & ISA_RAISES_VM) && w->vm >= issue_most_vm(c);
-    bool lgkm = (inst->flags & ISA_RAISES_LGKM) && w->lgkm >= ISSUE_MOST_LGKM;
+    bool lgkm = (inst->flags & ISA_RAISES_LGKM) && w->lgkm >= CU_MOST_LGKM;
     if (!vm && !lgkm)
         return false;
     w->limit_vm = vm ? (uint8_t)(issue_most_vm(c) - 1) : UINT8_MAX;
-    w->limit_lgkm = lgkm ? ISSUE_MOST_LGKM - 1 : UINT8_MAX;
+    w->limit_lgkm = lgkm ? CU_MOST_LGKM - 1 : UINT8_MAX;
     retime_reach(c, w, component_now(&c->io.base));
     wave_waits(c, w, component_now(&c->io.base), WORK_WAITING_COUNTER_FULL);
     w->state = WAVE_WAITCNT;
@@ -336,5 +333,3 @@ static void issue_simd(struct compute_unit *c, unsigned simd, uint64_t now)
     if (retry < c->retry_at[simd])
         c->retry_at[simd] = retry;
 }
-
-#endif

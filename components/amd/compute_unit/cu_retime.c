@@ -16,10 +16,9 @@
  * only an account, like slot-cycles: nothing that is simulated depends on it, and it is kept in
  * runs with chosen kernels only (not with `--kernels auto`, where caches are warm). Three times it
  * is asked: without misses of lines, of pages, of both. Where it is known which misses a cold start
- * is to blame for (components/sampling/residency.h), requests carry their lead of both, so that caches and TLBs can
- * tell when the others would have been answered. Included by compute_unit.c. */
-#ifndef HEDDLE_COMPUTE_UNIT_RETIME_H
-#define HEDDLE_COMPUTE_UNIT_RETIME_H
+ * is to blame for (components/sampling/residency.h), requests carry their lead of both, so that
+ * caches and TLBs can tell when the others would have been answered. */
+#include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"
 #include "runtime/link/message_note.h"
@@ -408,5 +407,3 @@ static inline void retime_lds_over(struct compute_unit *c, const struct cu_wave 
         if (now - t->lead.by[s] > t->lgkm.by[s])
             t->lgkm.by[s] = now - t->lead.by[s];
 }
-
-#endif

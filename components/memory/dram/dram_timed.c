@@ -1,4 +1,4 @@
-/* A dram whose timing part decides when requests are answered. This file keeps what they do.
+/* A dram whose timing part decides when requests are answered. This file decides what they do.
  *
  * Requests take effect when they are taken, whatever the order of their answers. So contents, and
  * what each request sees, are those of an ideal memory that takes them in the same order; a read
@@ -7,8 +7,7 @@
  * A tick lets the part issue what was due before this cycle, takes new requests, and lets it issue
  * what is due now; so a request never changes what went before it, and more ticks change nothing.
  */
-#ifndef HEDDLE_COMPONENTS_DRAM_TIMED_H
-#define HEDDLE_COMPONENTS_DRAM_TIMED_H
+#include "dram.gen.h"
 
 #include "components/memory/dram/dram_state.h"
 
@@ -204,5 +203,3 @@ static bool dram_tick_timed(struct dram *c)
     /* What waits at a port was refused for want of room, or is one more than a cycle takes. */
     return (room || taken) && (dram_peek(c, DRAM_TOP) || dram_peek(c, DRAM_DMA));
 }
-
-#endif
