@@ -63,7 +63,7 @@ t_check_platforms() {
     done
 }
 
-# Who may include whom: docs/design/engine.md, "Dependencies".
+# Who may include whom: docs/design/rooms.md.
 t_dependencies() {
     local bad
     bad=$(
