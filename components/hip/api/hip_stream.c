@@ -11,9 +11,9 @@
  * A destroyed stream finishes its commands; until then it is kept, without being found by its
  * handle. Invariant: a handle that a program gives is looked up in the list of living ones before
  * it is used. */
-#include "hip_stream.h"
 #include "hip_hostcall.h"
-#include "components/hip/record/hip_record.h"
+#include "hip_recorder.h"
+#include "hip_stream.h"
 #include "components/hip/turns/hip_turns.h"
 
 enum { PRIORITY_LOW = 1, PRIORITY_HIGH = -1 };
@@ -345,7 +345,7 @@ static hipError_t query_stream(hipStream_t stream)
     }
     struct api_trace_call call = {.kind = API_TRACE_STREAM_QUERY,
                                   .stream = hip_stream_number(stream)};
-    size_t line = hip_recording ? hip_record_add(&call) : 0;
+    size_t line = hip.recording ? hip_recorder.call(&call) : 0;
     struct tickets tickets = tickets_of(found);
     hipError_t error = tickets.count ? hip_query_ticket(tickets.list[0], what) : hip.lost;
     for (size_t i = 1; i < tickets.count && error == hipSuccess; i++) {
