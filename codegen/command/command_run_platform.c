@@ -11,7 +11,7 @@ static int repeat(struct command *c, const struct build_result *built,
 {
     struct heddle_options again = *options;
     again.watch = *suspects;
-    again.stats_path = again.trace_path = again.dump_path = NULL;
+    again.stats_path = again.trace_path = again.checkpoint_path = NULL;
     fprintf(stderr, "heddle: the messages about the line at");
     for (uint32_t i = 0; i < suspects->count; i++)
         fprintf(stderr, "%s 0x%llx", i ? " =" : "", (unsigned long long)suspects->address[i]);
@@ -67,7 +67,7 @@ int run_platform(struct command *c, const struct build_result *built,
     }
     if (plays && !options->api_trace) {
         fprintf(stderr,
-                "heddle run: this platform plays traces of API calls: heddle run %s --api-trace "
+                "heddle run: this platform plays traces of API calls: heddle run %s --play api="
                 "DIR\n",
                 file);
         return EXIT_USAGE;

@@ -1,5 +1,5 @@
 /* `heddle sample`: the cycles of all kernels of a program from a few that are simulated, in one
- * run. The run itself chooses and estimates (--kernels auto; runtime/sampling/sampler.h says how); here it
+ * run. The run itself chooses and estimates (--kernels auto; components/sampling/stratified_sampler.h says how); here it
  * is printed, and with --full compared. Lists of traces: sample_list.c. */
 #include <inttypes.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "codegen/command/command.h"
 #include "codegen/command/sample_list.h"
 #include "codegen/command/trial.h"
-#include "runtime/sampling/sampling.h"
+#include "components/sampling/sampling_options.h"
 
 static double number(json_t *object, const char *key)
 {
@@ -95,12 +95,12 @@ int command_sample(struct command *c)
     add_option(options, &count, "--interval", o->interval);
     if (!trial_has_subject(o, "PLATFORM"))
         return EXIT_USAGE;
-    if (!sampling_parse(o->sass_trace ? "1" : "auto", o->warmup, &sampling, mistake, sizeof mistake)
+    if (!sampling_parse(o->play_sass ? "1" : "auto", o->warmup, &sampling, mistake, sizeof mistake)
         || !sampling_parse_interval(o->interval, &sampling, mistake, sizeof mistake)) {
         fprintf(stderr, "heddle sample: %s\n", mistake);
         return EXIT_USAGE;
     }
-    if (o->sass_trace)
+    if (o->play_sass)
         return sample_list(c);
     if (o->per_group) {
         fprintf(stderr,

@@ -37,7 +37,7 @@ static const struct key {
     {"interval", KIND_STRING, offsetof(struct heddle_options, interval)},
     {"no_cache", KIND_BOOL, offsetof(struct heddle_options, sass_no_cache)},
     {"profile", KIND_INT, offsetof(struct heddle_options, profile)},
-    {"kept", KIND_STRING, offsetof(struct heddle_options, kept)},
+    {"residency", KIND_STRING, offsetof(struct heddle_options, residency)},
     {"record_trace", KIND_STRING, offsetof(struct heddle_options, record_trace)},
 };
 #define KEY_COUNT (sizeof keys / sizeof keys[0])

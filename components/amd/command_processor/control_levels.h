@@ -5,8 +5,8 @@
 
 #include "kernel_account.h"
 #include "runtime/engine/engine.h"
-#include "runtime/observe/trace.h"
-#include "runtime/sampling/warm.h"
+#include "runtime/observe/timeline.h"
+#include "components/sampling/warmup.h"
 
 enum control_kind {
     CONTROL_NONE,

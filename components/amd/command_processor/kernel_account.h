@@ -28,8 +28,8 @@
 #include "components/protocols/work/work_cycles.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
-#include "runtime/sampling/kept.h"
-#include "runtime/sampling/kernel.h"
+#include "components/sampling/residency.h"
+#include "components/sampling/kernel_stats.h"
 
 /* Slot-cycles held by placed work-groups up to the cycle `at`. */
 struct slot_use {
@@ -280,7 +280,7 @@ static void describe_retimed(const struct kernel_account *k, struct kernel_detai
     static const char *const names[WORK_RETIMES] = {"lines", "pages", "both"};
     for (unsigned i = 0; i < WORK_RETIMES && k->units.ended; i++)
         detail_add(to, "cold", names[i], k->units.ended - k->units.retimed[i]);
-    if (k->units.ended && kept_is_known())
+    if (k->units.ended && residency_is_known())
         detail_add(to, "cold", "kept", 1);
 }
 

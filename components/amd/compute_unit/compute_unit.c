@@ -9,7 +9,7 @@
 
 #include "runtime/engine/engine.h"
 #include "runtime/state/platform.h"
-#include "runtime/sampling/warm.h"
+#include "components/sampling/warmup.h"
 
 #include "compute_unit_state.h"
 #include "fetch.h"

@@ -49,7 +49,7 @@ static bool issue_execute(struct compute_unit *c, struct cu_wave *w, unsigned wa
     struct isa_context context = cu_context(c, w);
     struct isa_wave *s = cu_scalars(c, wave);
     uint64_t pc = s->pc;
-    if (engine_unlikely(record_ops))
+    if (engine_unlikely(instruction_recorder))
         work_record_plain(c->io.base.leaf, wave, s, inst, context.vgpr);
     enum isa_status status = isa_execute(&context, s, inst);
     if (__builtin_expect(status == ISA_OK, 1))

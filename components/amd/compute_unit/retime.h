@@ -16,14 +16,14 @@
  * only an account, like slot-cycles: nothing that is simulated depends on it, and it is kept in
  * runs with chosen kernels only (not with `--kernels auto`, where caches are warm). Three times it
  * is asked: without misses of lines, of pages, of both. Where it is known which misses a cold start
- * is to blame for (runtime/sampling/kept.h), requests carry their lead of both, so that caches and TLBs can
+ * is to blame for (components/sampling/residency.h), requests carry their lead of both, so that caches and TLBs can
  * tell when the others would have been answered. Included by compute_unit.c. */
 #ifndef HEDDLE_COMPUTE_UNIT_RETIME_H
 #define HEDDLE_COMPUTE_UNIT_RETIME_H
 
 #include "compute_unit_state.h"
 #include "runtime/link/message_note.h"
-#include "runtime/sampling/sampling.h"
+#include "components/sampling/sampling_options.h"
 
 /* By number of the wavefront. vm, lgkm: re-timed cycles at which the last operations of these
  * counters were over. */

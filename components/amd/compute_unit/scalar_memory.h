@@ -54,7 +54,7 @@ static enum cu_issue smem_issue(struct compute_unit *c, struct cu_wave *w, unsig
                      4u * e->access.valid, e->access.address);
         return ISSUE_FAULT;
     }
-    if (engine_unlikely(record_ops))
+    if (engine_unlikely(instruction_recorder))
         work_record_scalar(c->io.base.leaf, wave, s, inst, &e->access);
     c->io.stats.smem_instructions++;
     if (played)

@@ -199,7 +199,7 @@ static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w, unsig
     if (e->access.mask && !vmem_check(c, wave, e))
         return ISSUE_FAULT;
     c->vmem_free_count--;
-    if (engine_unlikely(record_ops))
+    if (engine_unlikely(instruction_recorder))
         work_record_vector(c->io.base.leaf, wave, s, inst, &context, &e->access);
     if (e->access.lds_mask && !played)
         isa_memory_lds(&context, inst, &e->access);

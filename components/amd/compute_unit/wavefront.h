@@ -6,7 +6,7 @@
 #include "compute_unit_state.h"
 #include "played.h"
 #include "retime.h"
-#include "runtime/observe/trace.h"
+#include "runtime/observe/timeline.h"
 
 static inline uint64_t *wave_account(struct compute_unit *c, const struct cu_wave *w)
 {
@@ -238,12 +238,12 @@ __attribute__((noinline, cold)) static void wave_record_begin(const struct compu
                                                               const struct work_placement *p,
                                                               const uint32_t id[3], unsigned number)
 {
-    const struct record_wave what = {.gpu =
+    const struct recorded_wavefront what = {.gpu =
                                          program_gpu_of(compute_unit_program(c), c->io.base.leaf),
                                      .dispatch = p->dispatch_id,
                                      .group = {id[0], id[1], id[2]},
                                      .number = number};
-    record_ops->begin(c->io.base.leaf, wave, &what);
+    instruction_recorder->begin(c->io.base.leaf, wave, &what);
 }
 
 static void wave_start(struct compute_unit *c, struct cu_group *g, const struct work_placement *p,
@@ -279,7 +279,7 @@ static void wave_start(struct compute_unit *c, struct cu_group *g, const struct 
     else
         wavefront_start(cu_target(c), s, arena_at(uint32_t, w->vgpr), p, g->id, number);
     g->wave[number] = (uint16_t)wave;
-    if (engine_unlikely(record_ops))
+    if (engine_unlikely(instruction_recorder))
         wave_record_begin(c, wave, p, g->id, number);
     retime_wave_start(c, wave, p->lead);
     wave_continue(c, w, wave, now, now + 1);
@@ -340,7 +340,7 @@ static void group_start(struct compute_unit *c, uint64_t now)
     retime_group_start(c, g, p.dispatch_id, now);
     for (unsigned i = 0; i < p.wavefronts; i++)
         wave_start(c, g, &p, i, now);
-    trace_begin(&c->io.base, p.work_group_slot,
+    timeline_begin(&c->io.base, p.work_group_slot,
                 program_kernel_name(compute_unit_program(c), g->kernel));
     compute_unit_work_pop(c);
 }
@@ -385,7 +385,7 @@ static void group_finish(struct compute_unit *c, const struct cu_group *g, uint6
     if (!--ledger->running)
         ledger->account.active += now - ledger->active_since;
     c->finished |= (uint64_t)1 << (g - c->group);
-    trace_end(&c->io.base, (uint64_t)(g - c->group),
+    timeline_end(&c->io.base, (uint64_t)(g - c->group),
               program_kernel_name(compute_unit_program(c), g->kernel));
 }
 
@@ -393,8 +393,8 @@ static void wave_end(struct compute_unit *c, struct cu_wave *w, uint64_t now)
 {
     struct cu_group *g = &c->group[w->group];
     wave_waits(c, w, now, WORK_ENDED);
-    if (engine_unlikely(record_ops))
-        record_ops->end(c->io.base.leaf, cu_wave_number(c, w->simd, w->slot));
+    if (engine_unlikely(instruction_recorder))
+        instruction_recorder->end(c->io.base.leaf, cu_wave_number(c, w->simd, w->slot));
     retime_wave_end(c, w, now);
     g->ended_at += now;
     w->state = WAVE_FREE;

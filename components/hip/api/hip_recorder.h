@@ -1,5 +1,5 @@
 /* Recording what a program asks of HIP, as the API sees it: a table of what can be noted, which the
- * room record/ defines. The trace is one of API calls (docs/api-traces.md, version 2).
+ * room record/ defines. The trace is one of API calls (docs/reference/api-traces.md, version 2).
  *
  * Lines stand in the order in which calls begin, which is the order in which they take `hip.lock`.
  * A call that waits, while others begin calls, gets a second line where it returned. A line is

@@ -1,4 +1,4 @@
-/* --record-trace: the driver's side. What the program asks for goes to the list of the recording, in its order; a launch is
+/* --record instructions: the driver's side. What the program asks for goes to the list of the recording, in its order; a launch is
  * announced when it goes to its GPU, and written when it is over. Included by driver.c, with the lock held where the program calls.
  *
  * Kept on the host, outside of the simulation's state: it changes nothing that is simulated. */
@@ -22,14 +22,14 @@ static void record_init(const struct driver *d)
     if (!folder)
         return;
     if (driver_params(d)->launch_by == DRIVER_LAUNCH_BY_QUEUE && platform_mode() != PLATFORM_FUNCTIONAL)
-        die("--record-trace: on this platform launches go through user queues (driver.launch_by = queue), which cannot be "
+        die("--record instructions: on this platform launches go through user queues (driver.launch_by = queue), which cannot be "
             "recorded; use --set driver.launch_by=command, or --mode functional");
     if (!sass_record_open(folder, engine_base.platform->instance_count + 1)) {
         if (errno == EEXIST)
-            die("--record-trace records one process; this is a second one");
-        die("--record-trace: cannot write in '%s': %s", folder, strerror(errno));
+            die("--record instructions records one process; this is a second one");
+        die("--record instructions: cannot write in '%s': %s", folder, strerror(errno));
     }
-    record_ops = sass_record_ops();
+    instruction_recorder = sass_record_ops();
 }
 
 /* A last field, which is left out when it is 0. */
@@ -121,7 +121,7 @@ static void record_launch(const struct driver *d, uint32_t queue, const struct d
 /* A launch goes to GPU `number`. */
 static void record_start(const struct driver *d, const struct driver_command *k, uint32_t number)
 {
-    if (!record_ops)
+    if (!instruction_recorder)
         return;
     const struct driver_device *device = &d->device[number];
     const struct code_module *m = code_find(k->entry);
@@ -149,14 +149,14 @@ static void record_start(const struct driver *d, const struct driver_command *k,
 
 static void record_completed(const struct driver_command *k)
 {
-    if (record_ops && k->kind == DRIVER_LAUNCH)
+    if (instruction_recorder && k->kind == DRIVER_LAUNCH)
         sass_record_end(k->launch);
 }
 
 /* The host knows that the ticket is done. */
 static void record_wait(uint64_t ticket)
 {
-    uint64_t number = record_ops ? record_number_of(ticket) : 0;
+    uint64_t number = instruction_recorder ? record_number_of(ticket) : 0;
     if (number)
         sass_record_line("Wait,%" PRIu64, number);
 }
@@ -164,7 +164,7 @@ static void record_wait(uint64_t ticket)
 /* It asked, and time passed. */
 static void record_query(uint64_t ticket)
 {
-    uint64_t number = record_ops ? record_number_of(ticket) : 0;
+    uint64_t number = instruction_recorder ? record_number_of(ticket) : 0;
     if (number)
         sass_record_line("Query,%" PRIu64, number);
 }
@@ -172,7 +172,7 @@ static void record_query(uint64_t ticket)
 /* The end of the program. */
 static void record_finish(void)
 {
-    if (!record_ops)
+    if (!instruction_recorder)
         return;
     const char *why = sass_record_finish(driver_lost == DRIVER_OK);
     if (why)

@@ -25,7 +25,7 @@
 #include "cache_take.h"
 #include "cache_warm.h"
 #include "runtime/observe/hang.h"
-#include "runtime/sampling/sampling.h"
+#include "components/sampling/sampling_options.h"
 #include "scope.gen.h"
 
 static void init_parking(struct cache *c, uint32_t pages)
@@ -74,7 +74,7 @@ static void cache_init(struct cache *c)
     cache_replacement_ops(c)->setup(cache_replacement(c), sets, ways);
     warm_register(&c->io.base, &cache_warm_ops);
     c->notes = platform_sampling()->kernels != NULL;
-    c->leads = c->notes && kept_is_known();
+    c->leads = c->notes && residency_is_known();
 }
 
 /* ---- answers from below ---- */
@@ -161,7 +161,7 @@ static __attribute__((noinline)) void note_come(struct cache *c, const struct ca
         i = t->next;
     }
     c->re_timed = note_server_answer(&c->below, mshr->head.since, now, asked,
-                                     kept_take(c->io.base.leaf, mshr->address));
+                                     residency_take(c->io.base.leaf, mshr->address));
 }
 
 /* Of the answer to a request that waited for the line in `answer`. */

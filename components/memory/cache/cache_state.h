@@ -23,7 +23,7 @@
 #include "components/memory/cache/replacement_policy.h"
 #include "components/protocols/mem/index_pool.h"
 #include "components/protocols/mem/mem_mask.h"
-#include "runtime/sampling/kept.h"
+#include "components/sampling/residency.h"
 #include "runtime/link/message_note.h"
 
 #define LINE_FREE   UINT64_MAX
@@ -148,7 +148,7 @@ struct cache {
     bool notes;               /* they are kept: in runs with chosen kernels */
     struct message_note note; /* of the request that is being taken or answered, else zero */
     uint16_t lead;            /* of the request that is being taken */
-    bool leads;               /* they are kept: re-timing knows what is spared (runtime/sampling/kept.h) */
+    bool leads;               /* they are kept: re-timing knows what is spared (components/sampling/residency.h) */
     /* Cycle in which the line would have come whose answer is being worked on. */
     uint64_t re_timed;
     struct note_server below;

@@ -1,4 +1,4 @@
-/* Touches of a cache (runtime/sampling/warm.h): lines, order of replacement, dirty and present bytes change
+/* Touches of a cache (components/sampling/warmup.h): lines, order of replacement, dirty and present bytes change
  * as they would for a request that is taken when nothing else is under way; see cache_take.h for
  * the same in time. Bytes are not moved. Included by cache.c. */
 #ifndef HEDDLE_COMPONENTS_CACHE_WARM_H
@@ -6,7 +6,7 @@
 
 #include "cache_state.h"
 #include "runtime/state/memory.h"
-#include "runtime/sampling/warm.h"
+#include "components/sampling/warmup.h"
 
 /* One line of an access, in physical addresses. */
 struct cache_touch {
@@ -154,7 +154,7 @@ static void warm_page(struct cache *c, const struct warm_access *a)
 static void warm_record(const struct cache *c, const struct cache_touch *t)
 {
     uint32_t way = way_find(c, set_at(c, t->set), t->number);
-    kept_record(c->io.base.leaf, t->number * line_bytes(c), line_bytes(c),
+    residency_record(c->io.base.leaf, t->number * line_bytes(c), line_bytes(c),
                 way != WAY_NONE && warm_is_here(c, t, way));
 }
 
@@ -166,7 +166,7 @@ static void cache_touch_line(struct component *self, const struct warm_access *a
         warm_page(c, a);
     t.set = set_of(c, t.number);
     t.mask.word[a->physical % line_bytes(c) / WARM_LINE] = a->mask;
-    if (keeps_lines(c) && kept_is_recorded())
+    if (keeps_lines(c) && residency_is_recorded())
         warm_record(c, &t);
     switch ((enum warm_kind)a->kind) {
     case WARM_WRITE:

@@ -10,9 +10,9 @@
 #include "components/protocols/mem/index_pool.h"
 #include "components/protocols/translate/translation_table.h"
 #include "runtime/observe/hang.h"
-#include "runtime/sampling/kept.h"
+#include "components/sampling/residency.h"
 #include "runtime/link/message_note.h"
-#include "runtime/sampling/warm.h"
+#include "components/sampling/warmup.h"
 
 #define TLB_WAITERS_PER_PAGE 64 /* on average */
 #define TLB_NONE             UINT32_MAX
@@ -52,13 +52,13 @@ struct tlb {
     bool forgetting;      /* the oldest message at the control port has been worked on */
 };
 
-/* A lookup without time: see runtime/sampling/warm.h. */
+/* A lookup without time: see components/sampling/warmup.h. */
 static void tlb_touch(struct component *self, const struct warm_access *a)
 {
     struct tlb *c = (struct tlb *)(void *)self;
     uint32_t i = translation_find(&c->table, a->pid, a->address);
-    if (kept_is_recorded())
-        kept_record(c->io.base.leaf, a->physical, 1u << a->page_bits, i != TRANSLATION_NONE);
+    if (residency_is_recorded())
+        residency_record(c->io.base.leaf, a->physical, 1u << a->page_bits, i != TRANSLATION_NONE);
     if (i != TRANSLATION_NONE) {
         translation_touch(&c->table, i);
         return;
@@ -191,7 +191,7 @@ static void note_come(struct tlb *c, struct tlb_page *page, uint64_t physical)
         asked = all[i].since - all[i].lead < asked ? all[i].since - all[i].lead : asked;
     page->come = true;
     page->re_timed = note_server_answer(&c->below, all[page->first].since, tlb_now(c), asked,
-                                        kept_take(c->io.base.leaf, physical));
+                                        residency_take(c->io.base.leaf, physical));
 }
 
 /* What has who waited for it lost? */

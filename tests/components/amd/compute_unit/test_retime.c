@@ -4,7 +4,7 @@
 #include "components/amd/compute_unit/retime_port.h"
 #include "cu_fixture.h"
 #include "runtime/link/message_note.h"
-#include "runtime/sampling/sampling.h"
+#include "components/sampling/sampling_options.h"
 
 enum { SCALAR_WARM = 32, VECTOR_WARM = 60 }; /* cycles of memory that loses nothing */
 
