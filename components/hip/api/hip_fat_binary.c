@@ -6,7 +6,6 @@
  * to binaries that are registered. */
 #include "hip_managed.h"
 #include "hip_recorder.h"
-
 #include "runtime/session/options_env.h"
 
 #include <stdlib.h>

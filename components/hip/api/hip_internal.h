@@ -32,7 +32,7 @@
 
 enum {
     HIP_DEVICES_MAX = 64,
-    HIP_WAVEFRONT = 64,         /* work-items; all supported architectures */
+    HIP_WAVEFRONT = 64,        /* work-items; all supported architectures */
     HIP_ALLOCATION_ALIGN = 256 /* bytes; what hipMalloc promises (HIP programming guide) */
 };
 
@@ -59,8 +59,8 @@ struct hip_library {
     bool orders_streams; /* by HIP's rules; otherwise the driver has rules of its own */
     bool fill_waits;     /* the program waits for fills */
     bool functional;     /* kernels run at once, when their turn comes, without simulated time */
-    bool recording;  /* hip_recorder.h */
-    hipError_t lost; /* not hipSuccess: a kernel broke the device; every later call says so */
+    bool recording;      /* hip_recorder.h */
+    hipError_t lost;     /* not hipSuccess: a kernel broke the device; every later call says so */
 };
 extern struct hip_library hip;
 

@@ -3,8 +3,8 @@
  * The platform is opened by the first call that needs a device, never by the constructors that
  * register kernels, so a program that only prints its usage starts no simulator. It is finished by
  * this library's destructor, which runs after the program's own exit handlers. Options come from
- * the environment that `heddle run` sets, and the outcome goes back to it; runtime/session/options_env.h
- * describes both. */
+ * the environment that `heddle run` sets, and the outcome goes back to it;
+ * runtime/session/options_env.h describes both. */
 #include "hip_hostcall.h"
 #include "hip_recorder.h"
 #include "hip_stream.h"

@@ -71,6 +71,12 @@ bool hip_is_managed(uint64_t address)
     return find(address) != NULL;
 }
 
+bool hip_managed_holds(uint64_t address, uint64_t size)
+{
+    const struct managed *m = find(address);
+    return m && size > 0 && size <= m->size - (address - m->address);
+}
+
 static uint64_t block_end(const struct managed *m, uint64_t block)
 {
     return block < m->blocks - 1 ? (block + 1) * BLOCK : m->size;
@@ -453,78 +459,4 @@ void hip_managed_unmap(uint64_t start)
     if (m) {
         hip_release_device(m->address);
     }
-}
-
-/* ---- the API ---- */
-
-static hipError_t allocate(void **pointer, size_t size, unsigned flags)
-{
-    uint64_t address = 0;
-    if (!pointer) {
-        return hipErrorInvalidValue;
-    }
-    *pointer = NULL;
-    hipError_t error = hip_managed_allocate(size, flags, &address);
-    if (error == hipSuccess) {
-        *pointer = (void *)(uintptr_t)address;
-    }
-    return error;
-}
-
-hipError_t hipMallocManaged(void **pointer, size_t size, unsigned flags)
-{
-    HIP_API(allocate(pointer, size, flags));
-}
-
-static hipError_t check(const void *pointer, size_t size)
-{
-    const struct managed *m = find((uintptr_t)pointer);
-    return m && size > 0 && size <= m->size - ((uintptr_t)pointer - m->address)
-               ? hipSuccess
-               : hipErrorInvalidValue;
-}
-
-/* To a device: what the host has written is copied. To the host: it fetches what it touches. */
-static hipError_t prefetch(const void *pointer, size_t size, int device, hipStream_t stream)
-{
-    uint32_t queue = 0;
-    int stream_device = 0;
-    hipError_t error = check(pointer, size);
-    if (error == hipSuccess) {
-        error = hip_stream_queue(stream, &queue, &stream_device);
-    }
-    if (error != hipSuccess || device == hipCpuDeviceId) {
-        return error;
-    }
-    if (!hip_is_device(device)) {
-        return hipErrorInvalidDevice;
-    }
-    error = hip_managed_before_use(queue, (uintptr_t)pointer, size, false, "hipMemPrefetchAsync");
-    struct api_trace_call call = {.kind = API_TRACE_PREFETCH,
-                                  .is_async = true,
-                                  .size = size,
-                                  .device = (uint32_t)device,
-                                  .stream = hip_stream_number(stream)};
-    if (error == hipSuccess) {
-        HIP_RECORD_STEP(call_to(&call, (uintptr_t)pointer));
-    }
-    return error;
-}
-
-hipError_t hipMemPrefetchAsync(const void *pointer, size_t size, int device, hipStream_t stream)
-{
-    HIP_API(prefetch(pointer, size, device, stream));
-}
-
-hipError_t hipMemAdvise(const void *pointer, size_t size, hipMemoryAdvise advice, int device)
-{
-    (void)advice,
-        (void)device; /* hints for systems that hold several copies or map remote memory */
-    HIP_API(check(pointer, size));
-}
-
-hipError_t hipStreamAttachMemAsync(hipStream_t stream, void *pointer, size_t size, unsigned flags)
-{
-    (void)stream, (void)flags;
-    HIP_API(check(pointer, size ? size : 1));
 }

@@ -20,6 +20,8 @@
 #include "hip_internal.h"
 
 bool hip_is_managed(uint64_t address);
+/* All `size` bytes from `address` on are in one managed or mapped allocation. */
+bool hip_managed_holds(uint64_t address, uint64_t size);
 
 /* New managed memory on the current device: zero, at the host. */
 hipError_t hip_managed_allocate(uint64_t size, unsigned flags, uint64_t *address);

@@ -5,8 +5,8 @@
  * and commands of blocking streams begin when those before them in the null stream are done.
  * Streams made with hipStreamNonBlocking take no part in that. hip_stream_order() turns it into
  * waits in the queues, right before a command is enqueued. On a platform whose driver has stream
- * rules of its own (components/host/driver/stream_rules.h), a call waits there until they let it begin.
- * The streams per host thread (hipStreamPerThread) are blocking ones.
+ * rules of its own (components/host/driver/stream_rules.h), a call waits there until they let it
+ * begin. The streams per host thread (hipStreamPerThread) are blocking ones.
  *
  * A destroyed stream finishes its commands; until then it is kept, without being found by its
  * handle. Invariant: a handle that a program gives is looked up in the list of living ones before
