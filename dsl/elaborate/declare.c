@@ -45,7 +45,7 @@ static const struct placement placements[] = {
     {AST_CHECK, "a 'check'", IN_COMPONENT | IN_PART | IN_PLATFORM | IN_IF | IN_FOR},
     {AST_PORT, "a port", IN_COMPONENT},
     {AST_STAT, "a statistic", IN_COMPONENT | IN_PART | LEAF_ONLY},
-    {AST_SLOT, "a slot", IN_COMPONENT | IN_PART | LEAF_ONLY},
+    {AST_SLOT, "a slot", IN_COMPONENT | IN_PART | IN_PLATFORM},
     {AST_SUBPART, "a part", IN_COMPONENT | IN_PART | LEAF_ONLY},
     {AST_STORE, "a store", IN_COMPONENT | LEAF_ONLY},
     {AST_READS, "a 'reads'", IN_COMPONENT | LEAF_ONLY},

@@ -271,8 +271,14 @@ static void check_link_names(struct elaboration *e, const struct ast_items *body
 {
     for (uint32_t i = 0; i < body->v.count; i++) {
         const struct ast_item *item = body->v.items[i];
-        if (strcmp(item->name.text, "bandwidth") == 0 || strcmp(item->name.text, "latency") == 0)
+        bool is_known =
+            strcmp(item->name.text, "bandwidth") == 0 || strcmp(item->name.text, "latency") == 0;
+        if (is_known && item->path == NULL)
             continue;
+        if (is_known) {
+            diagnostic_add(e->diagnostics, E0204, item->span, "a link has no instances inside");
+            continue;
+        }
         struct diagnostic *d = diagnostic_add(e->diagnostics, E0204, item->name.span,
                                               "a link has no '%s'", item->name.text);
         static const char *const names[] = {"bandwidth", "latency"};
