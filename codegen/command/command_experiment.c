@@ -24,8 +24,8 @@ enum { EXPERIMENT_MOST = 256 /* kernels */ };
 struct experiment {
     struct command *command;
     json_t *profile;
-    /* What the profile wrote down of caches and TLBs, for cold runs (runtime/sampling/kept.h); NULL for
-     * lists of SASS traces. */
+    /* What the profile wrote down of caches and TLBs, for cold runs (runtime/sampling/kept.h); NULL
+     * for lists of SASS traces. */
     const char *kept;
     struct experiment_kernel kernels[EXPERIMENT_MOST];
     uint32_t count;
@@ -52,7 +52,7 @@ static bool simulate(struct experiment *e, struct experiment_kernel *k, unsigned
                              experiment_mode_name(mode),
                              "--kernel-stats",
                              "all",
-                             reads ? "--kept" : NULL,
+                             reads ? "--residency" : NULL,
                              e->kept,
                              NULL};
     progress(e, mode, k->launch);
@@ -107,9 +107,15 @@ static bool measure_together(struct experiment *e)
 {
     const char *chosen = e->command->options->kernels;
     const char *perfect[] = {"--kernels", chosen, "--warmup", "perfect", NULL};
-    const char *none[] = {
-        "--kernels", chosen, "--warmup", "none", "--kernel-stats", "all", e->kept ? "--kept" : NULL,
-        e->kept,     NULL};
+    const char *none[] = {"--kernels",
+                          chosen,
+                          "--warmup",
+                          "none",
+                          "--kernel-stats",
+                          "all",
+                          e->kept ? "--residency" : NULL,
+                          e->kept,
+                          NULL};
     json_t *warm = trial_run(e->command, perfect);
     json_t *cold = warm ? trial_run(e->command, none) : NULL;
     for (uint32_t i = 0; i < e->count && cold; i++) {
@@ -151,7 +157,7 @@ static bool choose(struct experiment *e, const struct sampling *sampling)
     }
     if (!e->count)
         fprintf(stderr, "heddle experiment: '--kernels %s' chooses none of the %s %zu launches\n",
-                sampling->kernels, e->command->options->sass_trace ? "list's" : "program's",
+                sampling->kernels, e->command->options->play_sass ? "list's" : "program's",
                 json_array_size(json_object_get(e->profile, "kernels")));
     return e->count > 0;
 }
@@ -226,7 +232,8 @@ static int check(const struct options *o, struct sampling *sampling)
 static bool experiment(struct experiment *e, const struct sampling *sampling)
 {
     const char *profile[] = {
-        "--mode", "functional", "--profile", "memory", e->kept ? "--kept" : NULL, e->kept, NULL};
+        "--mode", "functional", "--profile", "memory", e->kept ? "--residency" : NULL,
+        e->kept,  NULL};
     e->profile = trial_run(e->command, profile);
     bool good = e->profile && choose(e, sampling);
     if (good && e->command->options->corrections)
@@ -246,7 +253,7 @@ int command_experiment(struct command *c)
     if (status >= 0)
         return status;
     struct experiment *e = arena_alloc(c->arena, sizeof *e);
-    *e = (struct experiment){.command = c, .kept = c->options->sass_trace ? NULL : kept};
+    *e = (struct experiment){.command = c, .kept = c->options->play_sass ? NULL : kept};
     if (e->kept && !command_temporary(c, kept))
         return EXIT_ERRORS;
     bool good = experiment(e, &sampling);

@@ -67,7 +67,7 @@ int run_platform(struct command *c, const struct build_result *built,
     }
     if (plays && !options->api_trace) {
         fprintf(stderr,
-                "heddle run: this platform plays traces of API calls: heddle run %s --api-trace "
+                "heddle run: this platform plays traces of API calls: heddle run %s --play api="
                 "DIR\n",
                 file);
         return EXIT_USAGE;

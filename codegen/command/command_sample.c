@@ -95,12 +95,12 @@ int command_sample(struct command *c)
     add_option(options, &count, "--interval", o->interval);
     if (!trial_has_subject(o, "PLATFORM"))
         return EXIT_USAGE;
-    if (!sampling_parse(o->sass_trace ? "1" : "auto", o->warmup, &sampling, mistake, sizeof mistake)
+    if (!sampling_parse(o->play_sass ? "1" : "auto", o->warmup, &sampling, mistake, sizeof mistake)
         || !sampling_parse_interval(o->interval, &sampling, mistake, sizeof mistake)) {
         fprintf(stderr, "heddle sample: %s\n", mistake);
         return EXIT_USAGE;
     }
-    if (o->sass_trace)
+    if (o->play_sass)
         return sample_list(c);
     if (o->per_group) {
         fprintf(stderr,

@@ -58,6 +58,15 @@ struct report {
 /* Reads the kernels of `root` (a statistics file, called `name` in messages) as run 0 or 1 into
  * `report`, which is zeroed but for its arena at first. false: it has kernels but none with
  * slot-cycles, or they do not add up, said on standard error. */
+/* Whether rows of this group are cycles of wavefronts' slots: issued, executing or waiting. */
+bool report_is_of_wavefronts(const char *group);
+
+/* 0 when there is no whole. */
+static inline double report_per_cent(uint64_t part, uint64_t whole)
+{
+    return whole ? (double)part / (double)whole * 100 : 0;
+}
+
 bool report_read(struct report *report, unsigned run, json_t *root, const char *name);
 
 /* Slot-cycles of a kind; `kind` NULL: of the group. */

@@ -148,7 +148,7 @@ static bool complain(const char *what, size_t line)
     if (line)
         fprintf(stderr, "heddle: %s:%zu: %s\n", name, line, what);
     else
-        fprintf(stderr, "heddle: '--kept %s': %s\n", name, what);
+        fprintf(stderr, "heddle: '--residency %s': %s\n", name, what);
     return false;
 }
 
@@ -183,7 +183,7 @@ static bool read_runs(FILE *in)
         sscanf(text, "%" SCNu64 " %" SCNu32 " %" SCNu32 " 0x%" SCNx64 " %" SCNu64 "%n", &r->launch,
                &r->instance, &r->bytes, &r->first, &r->count, &end);
         if (!end || text[end] != '\n' || !is_next(r, &before))
-            return complain("not a line of what --mode functional --profile memory --kept FILE "
+            return complain("not a line of what --mode functional --profile memory --residency FILE "
                             "writes, or not in its order",
                             run_count + 1);
         of_launch = r->launch == before.launch ? of_launch + r->count : r->count;

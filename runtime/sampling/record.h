@@ -1,4 +1,4 @@
-/* Somebody wants to see what wavefronts execute (`heddle run --record-trace`).
+/* Somebody wants to see what wavefronts execute (`heddle run --record instructions`).
  *
  * Components that execute instructions tell of the beginning of a wavefront, of each of its
  * instructions in their order, and of its end. Of one unit only one thread tells at a time; several

@@ -9,7 +9,7 @@
 
 /* What no launch of a run can tell, as a share of the cycles that were not simulated: copies take
  * no time, so what follows them finds memory in another state. From the differences to full
- * simulations in docs/warmup.md. */
+ * simulations in docs/evidence/warmup.md. */
 #define ALLOWANCE 0.005
 
 /* Cornish-Fisher expansion about the normal's 1.96 (Abramowitz and Stegun, 26.7.5), within 1 % from

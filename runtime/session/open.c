@@ -156,13 +156,13 @@ static bool start(const struct heddle_options *options)
     if (!table || !build(table, options))
         return false;
     if (sass_trace && !sass_asked) {
-        fprintf(stderr, "heddle: '--sass-trace': this platform has no trace_player that could play "
+        fprintf(stderr, "heddle: '--play sass': this platform has no trace_player that could play "
                         "it; rtx3070 and qv100 have one\n");
         return false;
     }
     if (record_trace && !record_asked) {
         fprintf(stderr,
-                "heddle: '--record-trace': this platform has no driver that a program could "
+                "heddle: '--record instructions': this platform has no driver that a program could "
                 "use\n");
         return false;
     }

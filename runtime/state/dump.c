@@ -184,7 +184,7 @@ enum engine_result dump_run(bool *written)
     if (result != ENGINE_PAUSED)
         fprintf(stderr,
                 "heddle: no state was written to '%s': the run ended at %" PRIu64
-                " ps, before --dump-at\n",
+                " ps, before --checkpoint-at\n",
                 dump_path, engine.time_ps);
     if (!*written)
         return result;
@@ -204,13 +204,13 @@ static bool refuse(const char *name, const char *why)
 static const char *mismatch(const struct dump_header *h)
 {
     if (memcmp(h->magic, magic, sizeof magic) != 0)
-        return "it was not written by `heddle run --dump`";
+        return "it was not written by `heddle run --checkpoint`";
     if (h->version != DUMP_VERSION || h->abi != PLATFORM_ABI
         || strncmp(h->toolkit, HEDDLE_VERSION, sizeof h->toolkit) != 0)
         return "it was written by another version of heddle; write it again";
     if (strncmp(h->model, table->model_hash, sizeof h->model) != 0)
         return "it is of another platform, or of other parameters; name the same file, --platform "
-               "and --set as for --dump";
+               "and --set as for --checkpoint";
     if (h->layout != layout || h->front_bytes < opened.front || h->arena_bytes < opened.rear
         || h->memory_first != memory.first || h->memory_bytes != memory.size)
         return "the components have changed since it was written; write it again";
@@ -235,7 +235,7 @@ static bool check(const char *bytes, size_t size, const char *name)
     struct dump_header h;
     const size_t front = sizeof h + sizeof(struct dump_engine);
     if (size < front)
-        return refuse(name, "it is no file of `heddle run --dump`, or its end is missing");
+        return refuse(name, "it is no file of `heddle run --checkpoint`, or its end is missing");
     memcpy(&h, bytes, sizeof h);
     const char *why = mismatch(&h);
     if (why)
@@ -348,7 +348,7 @@ bool dump_open(const struct platform_table *described, const struct heddle_optio
     dump_ps = options->dump_cycle ? time_of_cycle(options->dump_cycle) : options->dump_ps;
     if (dump_path && dump_ps < engine.time_ps) {
         fprintf(stderr,
-                "heddle: --dump-at lies before the state that was loaded, which is of %" PRIu64
+                "heddle: --checkpoint-at lies before the state that was loaded, which is of %" PRIu64
                 " ps\n",
                 engine.time_ps);
         return false;

@@ -1,4 +1,4 @@
-/* The state of a simulation in a file: `heddle run --dump` writes it between two steps, `--load`
+/* The state of a simulation in a file: `heddle run --checkpoint` writes it between two steps, `--restore`
  * continues from it in another process, whose statistics are those of an unbroken run, byte for
  * byte.
  *

@@ -247,13 +247,13 @@ uint64_t platform_max_cycles(void);
  * behind the last. */
 const char *platform_api_trace(void);
 const char *platform_module(uint32_t number);
-/* The list of SASS traces of this run (--sass-trace), NULL: none; and whether binary copies beside
+/* The list of SASS traces of this run (--play sass), NULL: none; and whether binary copies beside
  * the traces are to be left alone. Whoever asks for the list is taken for the component that plays
  * it: a platform in which nobody asks is refused. From init functions. */
 const char *platform_sass_trace(void);
 bool platform_sass_no_cache(void);
 
-/* The folder that takes what the program executes (--record-trace), NULL: none. Whoever asks is the
+/* The folder that takes what the program executes (--record instructions), NULL: none. Whoever asks is the
  * driver; a platform in which nobody asks is refused. */
 const char *platform_record_trace(void);
 

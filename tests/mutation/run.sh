@@ -159,7 +159,7 @@ write_document() {
     done
     {
         printf '# Seeded bugs\n\n'
-        printf 'Bugs that `tests/mutation/run.sh BUILD --document docs/validation-mutations.md` put into a copy of the sources, one at a time,\n'
+        printf 'Bugs that `tests/mutation/run.sh BUILD --document docs/evidence/mutations.md` put into a copy of the sources, one at a time,\n'
         printf 'and the first test that failed on each. Unit tests run before system cases. `./dev test --full` repeats it.\n\n'
         printf '| bug | what it breaks | caught by |\n| --- | --- | --- |\n'
         cat "${rows[@]}"

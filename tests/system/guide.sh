@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Does what docs/guide.md says: writes the files and runs the commands, in the order of the page. guide.sh HEDDLE FOLDER
+# Does what docs/guide/start.md says: writes the files and runs the commands, in the order of the page. guide.sh HEDDLE FOLDER
 #
 # A block "```sh" is run, in FOLDER, which is made anew; a block with a file's name behind its language is that file; others are
 # only to read. The first command that fails ends it.
@@ -21,7 +21,7 @@ awk '
     }
     /^```/ && into != "" { if (file) print "END_OF_FILE" >"guide.sh"; into = ""; file = 0; next }
     into != "" { print >"guide.sh" }
-' "$HEDDLE/docs/guide.md"
+' "$HEDDLE/docs/guide/start.md"
 set -x
 # shellcheck disable=SC1091
 source ./guide.sh

@@ -11,9 +11,9 @@ played() {
     local platform=$1 p=$2 work=$out/work/played how
     rm -rf "$work" && mkdir -p "$work" || return 1
     # shellcheck disable=SC2046
-    expect 0 '^PASS' "recorded in" -- run "$platform" --record-trace "$work/trace" --stats "$work/ref.json" --stats-no-host \
+    expect 0 '^PASS' "recorded in" -- run "$platform" --record instructions="$work/trace" --stats "$work/ref.json" --stats-no-host \
         -- "$programs/$p" $(arguments_of "$p") || return 1
-    expect 0 -- run "$platform" --play-trace "$work/trace" --stats "$work/played.json" --stats-no-host || return 1
+    expect 0 -- run "$platform" --play instructions="$work/trace" --stats "$work/played.json" --stats-no-host || return 1
     for how in ref played; do played_facts "$work/$how.json"; done
     same "$work/ref.json" "$work/played.json"
 }
@@ -43,14 +43,14 @@ t_play_trace_elsewhere() {
     local work=$out/work/elsewhere p set how
     for p in floyd_warshall scratch; do
         rm -rf "$work" && mkdir -p "$work" || return 1
-        expect 0 '^PASS' -- run platforms/tiny.heddle --mode functional --record-trace "$work/functional" -- "$programs/$p" || return 1
-        expect 0 '^PASS' -- run platforms/tiny.heddle --record-trace "$work/timed" -- "$programs/$p" || return 1
+        expect 0 '^PASS' -- run platforms/tiny.heddle --mode functional --record instructions="$work/functional" -- "$programs/$p" || return 1
+        expect 0 '^PASS' -- run platforms/tiny.heddle --record instructions="$work/timed" -- "$programs/$p" || return 1
         for set in "platforms/tiny.heddle --set gpu.l2=64KiB --set gpu.banks=1" "platforms/r9nano.heddle --set gpu.arrays=2"; do
             # shellcheck disable=SC2086
             expect 0 '^PASS' -- run $set --stats "$work/ref.json" --stats-no-host -- "$programs/$p" || return 1
             for how in functional timed; do
                 # shellcheck disable=SC2086
-                expect 0 -- run $set --play-trace "$work/$how/kernelslist.g" --stats "$work/$how.json" --stats-no-host || return 1
+                expect 0 -- run $set --play instructions="$work/$how/kernelslist.g" --stats "$work/$how.json" --stats-no-host || return 1
                 played_facts "$work/$how.json"
             done
             played_facts "$work/ref.json"
@@ -63,17 +63,17 @@ t_play_trace_elsewhere() {
 t_play_trace_deterministic() {
     local work=$out/work/order variant
     mkdir -p "$work"
-    expect 0 '^PASS' -- run platforms/tiny.heddle --record-trace "$work/trace" -- "$programs/bfs" || return 1
-    expect 0 -- run platforms/tiny.heddle --no-cache --play-trace "$work/trace" --stats "$work/ref.json" --stats-no-host || return 1
+    expect 0 '^PASS' -- run platforms/tiny.heddle --record instructions="$work/trace" -- "$programs/bfs" || return 1
+    expect 0 -- run platforms/tiny.heddle --no-cache --play instructions="$work/trace" --stats "$work/ref.json" --stats-no-host || return 1
     [ "$(find "$work/trace" -name '*.heddle-cache')" = "" ] || { fail "--no-cache writes caches"; return 1; }
     for variant in "" "" --tick-order=descending "--tick-order=random:3 --tick-all" --threads=2 --generic; do # the second reads the cache
         # shellcheck disable=SC2086
-        expect 0 -- run platforms/tiny.heddle $variant --play-trace "$work/trace" --stats "$work/new.json" --stats-no-host || return 1
+        expect 0 -- run platforms/tiny.heddle $variant --play instructions="$work/trace" --stats "$work/new.json" --stats-no-host || return 1
         same "$work/ref.json" "$work/new.json" || { fail "with '$variant'"; return 1; }
         [ "$(find "$work/trace" -name '*.heddle-cache' | wc -l)" = "$(find "$work/trace" -name 'kernel-*.zst' | wc -l)" ] ||
             { fail "not every kernel has its cache"; return 1; }
     done
-    HEDDLE_CC=clang expect 0 -- run platforms/tiny.heddle --play-trace "$work/trace" --stats "$work/new.json" --stats-no-host || return 1
+    HEDDLE_CC=clang expect 0 -- run platforms/tiny.heddle --play instructions="$work/trace" --stats "$work/new.json" --stats-no-host || return 1
     same "$work/ref.json" "$work/new.json" || { fail "with clang"; return 1; }
 }
 
@@ -81,10 +81,10 @@ t_play_trace_deterministic() {
 t_play_trace_kernels() {
     local work=$out/work/chosen warmup how
     mkdir -p "$work"
-    expect 0 '^PASS' -- run platforms/tiny.heddle --record-trace "$work/trace" -- "$programs/floyd_warshall" || return 1
+    expect 0 '^PASS' -- run platforms/tiny.heddle --record instructions="$work/trace" -- "$programs/floyd_warshall" || return 1
     for warmup in none perfect memory:2 full-memory functional; do
         expect 0 '^PASS' -- run platforms/tiny.heddle --kernels 3,6-7 --warmup $warmup --stats "$work/ref.json" --stats-no-host -- "$programs/floyd_warshall" || return 1
-        expect 0 -- run platforms/tiny.heddle --kernels 3,6-7 --warmup $warmup --play-trace "$work/trace" --stats "$work/played.json" --stats-no-host || return 1
+        expect 0 -- run platforms/tiny.heddle --kernels 3,6-7 --warmup $warmup --play instructions="$work/trace" --stats "$work/played.json" --stats-no-host || return 1
         for how in ref played; do
             played_facts "$work/$how.json"
             python3 -c 'import json, sys
@@ -103,14 +103,14 @@ json.dump(d, open(sys.argv[1], "w"), indent=1)' "$work/$how.json" || return 1
 t_play_trace_sees() {
     local work=$out/work/sees edit
     mkdir -p "$work"
-    expect 0 '^PASS' -- run platforms/tiny.heddle --record-trace "$work/trace" -- "$programs/vectoradd" || return 1
+    expect 0 '^PASS' -- run platforms/tiny.heddle --record instructions="$work/trace" -- "$programs/vectoradd" || return 1
     zstd -q -d --rm "$work/trace/kernel-1.traceg.zst" && sed -i 's/\.zst$//' "$work/trace/kernelslist.g" || return 1
-    expect 0 -- run platforms/tiny.heddle --no-cache --play-trace "$work/trace" --stats "$work/ref.json" --stats-no-host || return 1
+    expect 0 -- run platforms/tiny.heddle --no-cache --play instructions="$work/trace" --stats "$work/ref.json" --stats-no-host || return 1
     cp "$work/trace/kernel-1.traceg" "$work/good"
     for edit in '0,/flat_load_dword .* 1 0x[0-9a-f]*00 /s//&0x40 /' '0,/^\([0-9a-f]*\) [0-9a-f]*\( .*_load_dword.* 1 0x[0-9a-f]* 4\)/s//\1 000000000000ffff\2/'; do
         sed "$edit" "$work/good" >"$work/trace/kernel-1.traceg"
         ! cmp -s "$work/good" "$work/trace/kernel-1.traceg" || { fail "'$edit' changes nothing"; return 1; }
-        "$heddle" run platforms/tiny.heddle --no-cache --play-trace "$work/trace" --stats "$work/new.json" --stats-no-host >"$work/log" 2>&1
+        "$heddle" run platforms/tiny.heddle --no-cache --play instructions="$work/trace" --stats "$work/new.json" --stats-no-host >"$work/log" 2>&1
         ! cmp -s "$work/ref.json" "$work/new.json" || { fail "'$edit' is not seen"; return 1; }
         rm -f "$work/new.json"
     done
@@ -121,13 +121,13 @@ mistake() {
     local work=$out/work/mistake
     sed "$1" "$work/good" >"$work/trace/kernel-1.traceg"
     ! cmp -s "$work/good" "$work/trace/kernel-1.traceg" || { fail "'$1' changes nothing"; return 1; }
-    expect nonzero "${@:2}" -- run platforms/tiny.heddle --play-trace "$work/trace"
+    expect nonzero "${@:2}" -- run platforms/tiny.heddle --play instructions="$work/trace"
 }
 
 t_play_trace_mistakes() {
     local work=$out/work/mistake trace=$out/work/mistake/trace end
     mkdir -p "$work"
-    expect 0 '^PASS' -- run platforms/tiny.heddle --record-trace "$trace" -- "$programs/vectoradd" || return 1
+    expect 0 '^PASS' -- run platforms/tiny.heddle --record instructions="$trace" -- "$programs/vectoradd" || return 1
     zstd -q -d --rm "$trace/kernel-1.traceg.zst" && sed -i 's/\.zst$//' "$trace/kernelslist.g" && cp "$trace/kernelslist.g" "$work/list" || return 1
     cp "$trace/kernel-1.traceg" "$work/good"
     end=$(grep -n -m 1 's_endpgm' "$work/good" | cut -d: -f1)
@@ -139,22 +139,22 @@ t_play_trace_mistakes() {
     mistake '/^warp = 1$/,/^$/d' 'has 1 warps, but is launched with [0-9]+ wavefronts|has no warp 1' || return 1
     mistake '/^-descriptor/d' "kernelslist.g:[0-9]+: error: .*the header has no '-descriptor" || return 1
     mistake '/^-isa/s/gfx803/gfx906/' 'kernelslist.g:[0-9]+: error: .*for gfx906; the GPUs of this platform are gfx803' || return 1
-    mistake '/^-isa/d' 'kernelslist.g:[0-9]+: error: .*CUDA program, which --sass-trace plays' || return 1
+    mistake '/^-isa/d' 'kernelslist.g:[0-9]+: error: .*CUDA program, which --play sass plays' || return 1
     cp "$work/good" "$trace/kernel-1.traceg"
     sed -i 's/^Free/Freed/' "$trace/kernelslist.g"
-    expect 1 "kernelslist.g:[0-9]+: error: .*left out: 'Freed" -- run platforms/tiny.heddle --play-trace "$trace" || return 1
+    expect 1 "kernelslist.g:[0-9]+: error: .*left out: 'Freed" -- run platforms/tiny.heddle --play instructions="$trace" || return 1
     sed '/^kernel-1/s/1/2/' "$work/list" >"$trace/kernelslist.g"
-    expect 1 'kernelslist.g:[0-9]+: error: .*kernel-2.traceg: cannot be read' -- run platforms/tiny.heddle --play-trace "$trace" || return 1
+    expect 1 'kernelslist.g:[0-9]+: error: .*kernel-2.traceg: cannot be read' -- run platforms/tiny.heddle --play instructions="$trace" || return 1
     sed '/^Mem/s/,1$/,7/' "$work/list" >"$trace/kernelslist.g"
-    expect 1 'kernelslist.g:[0-9]+: error: there is no queue 7' -- run platforms/tiny.heddle --play-trace "$trace" || return 1
+    expect 1 'kernelslist.g:[0-9]+: error: there is no queue 7' -- run platforms/tiny.heddle --play instructions="$trace" || return 1
     sed 's/^Malloc,0x00002000000/Malloc,0x00002000001/' "$work/list" >"$trace/kernelslist.g"
-    expect nonzero 'kernelslist.g:[0-9]+: MemcpyHtoD.*outside of any allocation' -- run platforms/tiny.heddle --play-trace "$trace" || return 1
+    expect nonzero 'kernelslist.g:[0-9]+: MemcpyHtoD.*outside of any allocation' -- run platforms/tiny.heddle --play instructions="$trace" || return 1
     cp "$work/list" "$trace/kernelslist.g"
-    expect 1 "cannot read '--play-trace nowhere'" -- run platforms/tiny.heddle --play-trace nowhere || return 1
-    expect 2 "either a program or '--play-trace'" -- run platforms/tiny.heddle --play-trace "$trace" -- "$programs/vectoradd" || return 1
-    expect 2 "'--kernels auto' executes all launches of a program" -- run platforms/tiny.heddle --play-trace "$trace" --kernels auto --stats "$work/z.json" || return 1
-    expect 2 "'--mode functional' executes programs" -- run platforms/tiny.heddle --play-trace "$trace" --mode functional || return 1
-    expect 2 'cannot be recorded' -- run platforms/tiny.heddle --play-trace "$trace" --record-trace "$work/again" || return 1
-    expect nonzero 'cannot be played through user queues' -- run tests/system/queues.heddle --set driver.launch_by=queue --play-trace "$trace" || return 1
+    expect 1 "cannot read '--play instructions=nowhere'" -- run platforms/tiny.heddle --play instructions=nowhere || return 1
+    expect 2 "either a program or '--play instructions'" -- run platforms/tiny.heddle --play instructions="$trace" -- "$programs/vectoradd" || return 1
+    expect 2 "'--kernels auto' executes all launches of a program" -- run platforms/tiny.heddle --play instructions="$trace" --kernels auto --stats "$work/z.json" || return 1
+    expect 2 "'--mode functional' executes programs" -- run platforms/tiny.heddle --play instructions="$trace" --mode functional || return 1
+    expect 2 'cannot be recorded' -- run platforms/tiny.heddle --play instructions="$trace" --record instructions="$work/again" || return 1
+    expect nonzero 'cannot be played through user queues' -- run tests/system/queues.heddle --set driver.launch_by=queue --play instructions="$trace" || return 1
     [ ! -e "$work/again" ] || fail "left behind: again"
 }

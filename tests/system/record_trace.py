@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares a recording of `heddle run --record-trace` with what else is known of the run.
+"""Compares a recording of `heddle run --record instructions` with what else is known of the run.
 
     record_trace.py check HEDDLE FOLDER STATS CODE   against the run's statistics, and `heddle disasm CODE`
     record_trace.py same FOLDER FOLDER               the same steps, whatever the headers say

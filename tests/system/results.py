@@ -100,9 +100,9 @@ def make_traces(cases):
     heddle, programs, work = (cases.names[n] for n in ("heddle", "programs", "traces"))
     jobs = []
     for p in API:
-        jobs.append([heddle, "run", "platforms/tiny.heddle", "--record-api-trace", f"{work}/api-{p}", "--", f"{programs}/{p}"])
+        jobs.append([heddle, "run", "platforms/tiny.heddle", "--record", f"api={work}/api-{p}", "--", f"{programs}/{p}"])
     for p in STEPS:
-        jobs.append([heddle, "run", "platforms/tiny.heddle", "--record-trace", f"{work}/steps-{p}", "--", f"{programs}/{p}"])
+        jobs.append([heddle, "run", "platforms/tiny.heddle", "--record", f"instructions={work}/steps-{p}", "--", f"{programs}/{p}"])
     for kind in ("order", "streams", "busy"):
         jobs.append([sys.executable, "tests/system/packets/make_trace.py", kind, f"{work}/packets-{kind}"])
     jobs.append([sys.executable, os.path.join(HERE, "results_sass.py"), heddle, "platforms", f"{work}/sass"])

@@ -63,7 +63,7 @@ t_check_platforms() {
     done
 }
 
-# Who may include whom: docs/architecture.md, "Dependencies".
+# Who may include whom: docs/design/engine.md, "Dependencies".
 t_dependencies() {
     local bad
     bad=$(
@@ -171,7 +171,7 @@ same_by_threads() {
     local traced=$1 n delays trace=()
     shift
     for n in 1 2 4; do
-        [ "$traced" = yes ] && trace=(--trace "$out/work/trace-$n.json")
+        [ "$traced" = yes ] && trace=(--record perfetto="$out/work/trace-$n.json")
         for delays in "" 7; do
             [ "$n$delays" = 17 ] && continue
             HEDDLE_THREAD_DELAYS=$delays expect 0 -- run "${@:1:1}" --threads $n "${trace[@]}" --stats "$out/work/threads-$n.json" \
@@ -224,7 +224,7 @@ t_random_streams() {
         [ $rules = hip ] || how="--set driver.stream_rules=balar"
         for seed in 1 2 3 4; do
             # shellcheck disable=SC2086
-            run tests/system/queues.heddle --set gpus=2 --set gpu.cus=1 --set gpu.banks=1 $how --max-cycles 100000000 --trace "$work/trace.json" \
+            run tests/system/queues.heddle --set gpus=2 --set gpu.cus=1 --set gpu.banks=1 $how --max-cycles 100000000 --record perfetto="$work/trace.json" \
                 -- "$programs/random_streams" 250 $seed >"$work/calls" 2>"$work/log" || { tail -n 3 "$work/calls" "$work/log"; fail "$rules, seed $seed"; return 1; }
             expect 0 '^250 programs, .* 0 wrong' -- python3 tests/system/streams.py $rules "$work/calls" "$work/trace.json" || return 1
             rm "$work/trace.json"
@@ -246,7 +246,7 @@ d = json.load(open(sys.argv[1]))["components"]["driver"]
 assert d["launches"] == 2001 and d["launch_copies"] + d["launch_copies_saved"] == 3 * 2001
 assert d["launch_copies"] == 1 + 2 * (1 + 2000 / 4), d # the code object, and what changed' "$out/work/new.json" || return 1
     for how in together separate; do
-        expect 0 '^PASS' -- run platforms/tiny.heddle --set driver.staging=$how --trace "$out/work/trace.json" --stats "$out/work/$how.json" -- "$programs/saxpy" || return 1
+        expect 0 '^PASS' -- run platforms/tiny.heddle --set driver.staging=$how --record perfetto="$out/work/trace.json" --stats "$out/work/$how.json" -- "$programs/saxpy" || return 1
     done
     python3 -c 'import json, sys
 together, separate = (json.load(open(name))["components"]["driver"] for name in sys.argv[1:3])
@@ -392,7 +392,7 @@ assert sent[0] < sent[1] / 2, sent' "$out/work/ref.json" "$out/work/pinned.json"
 t_migration_policies() {
     local part=()
     [ "$full" = yes ] && part=(--all)
-    expect 0 'numbers are those of' -- python3 tests/bench/policies/managed.py "$heddle" "$programs" --check docs/migration-policies.md "${part[@]}"
+    expect 0 'numbers are those of' -- python3 tests/bench/policies/managed.py "$heddle" "$programs" --check docs/evidence/migration-policies.md "${part[@]}"
 }
 
 # Results do not depend on the number of threads: statistics, traces, reports of failures and hangs, the exit status.
@@ -456,7 +456,7 @@ t_threads_sanitized() {
     local sanitized=("HEDDLE_CACHE=$folder/cache" "HEDDLE_CFLAGS=-fsanitize=thread -g -O1" HEDDLE_LDFLAGS=-fsanitize=thread
         TSAN_OPTIONS=exitcode=66 HEDDLE_THREAD_DELAYS=11)
     expect 0 -- env "${sanitized[@]}" "$folder/codegen/heddle" run tests/system/threads.heddle --threads 3 --set tester.threads=2 || return 1
-    expect 0 -- env "${sanitized[@]}" "$folder/codegen/heddle" run tests/system/threads.heddle --threads 2 --set tester.threads=1 --trace "$out/work/trace.json" --stats "$out/work/new.json" || return 1
+    expect 0 -- env "${sanitized[@]}" "$folder/codegen/heddle" run tests/system/threads.heddle --threads 2 --set tester.threads=1 --record perfetto="$out/work/trace.json" --stats "$out/work/new.json" || return 1
     expect 0 PASS -- env "${sanitized[@]}" LD_PRELOAD="$tsan $hip" setarch -R "$folder/codegen/heddle" run platforms/r9nano.heddle --threads 2 --stats "$out/work/new.json" -- "$programs/vectoradd"
 }
 
@@ -575,37 +575,37 @@ t_dump() {
         file=tests/system/$file
         expect 0 -- run $file --platform "$platform" $how --stats "$out/work/ref.json" --stats-no-host || return 1
         for when in 1 5000cy 33us; do
-            expect 0 -- run $file --platform "$platform" $how --dump "$state" --dump-at $when --stats "$out/work/new.json" --stats-no-host || return 1
+            expect 0 -- run $file --platform "$platform" $how --checkpoint "$state" --checkpoint-at $when --stats "$out/work/new.json" --stats-no-host || return 1
             same "$out/work/ref.json" "$out/work/new.json" || { fail "dumping at $when changed $platform"; return 1; }
-            expect 0 -- run $file --platform "$platform" $how --load "$state" --stats "$out/work/new.json" --stats-no-host || return 1
+            expect 0 -- run $file --platform "$platform" $how --restore "$state" --stats "$out/work/new.json" --stats-no-host || return 1
             same "$out/work/ref.json" "$out/work/new.json" || { fail "$platform from its state at $when"; return 1; }
         done
-        expect 0 -- run $file --platform "$platform" $how --dump "$state.again" --dump-at 33us || return 1
+        expect 0 -- run $file --platform "$platform" $how --checkpoint "$state.again" --checkpoint-at 33us || return 1
         same "$state" "$state.again" || return 1
-        expect 0 -- run $file --platform "$platform" --load "$state" --generic --tick-order random:1 --tick-all --stats "$out/work/new.json" --stats-no-host || return 1
+        expect 0 -- run $file --platform "$platform" --restore "$state" --generic --tick-order random:1 --tick-all --stats "$out/work/new.json" --stats-no-host || return 1
         same "$out/work/ref.json" "$out/work/new.json" || { fail "$platform, generic, from its state"; return 1; }
     done
 }
 
 t_bad_dump() {
     local memtest=tests/system/memtest.heddle state=$out/work/state
-    expect 0 -- run $memtest --dump "$state" --dump-at 10us || return 1
-    expect 7 'another platform, or of other parameters' -- run $memtest --generic --set l2.latency=11cy --load "$state" || return 1
-    expect 7 'another platform, or of other parameters' -- run $memtest --generic --platform memtest_translated --load "$state" || return 1
+    expect 0 -- run $memtest --checkpoint "$state" --checkpoint-at 10us || return 1
+    expect 7 'another platform, or of other parameters' -- run $memtest --generic --set l2.latency=11cy --restore "$state" || return 1
+    expect 7 'another platform, or of other parameters' -- run $memtest --generic --platform memtest_translated --restore "$state" || return 1
     head -c 50000 "$state" >"$state.cut"
-    expect 7 'its end is missing' -- run $memtest --load "$state.cut" || return 1
+    expect 7 'its end is missing' -- run $memtest --restore "$state.cut" || return 1
     cp "$state" "$state.bad" && printf x | dd of="$state.bad" bs=1 seek=30001 conv=notrunc 2>/dev/null
-    expect 7 'damaged' -- run $memtest --load "$state.bad" || return 1
-    expect 7 'was not written by|is no file of' -- run $memtest --load $memtest || return 1
-    expect 7 'No such file' -- run $memtest --load "$out/work/none" || return 1
-    expect 7 'before --dump-at' -- run $memtest --dump "$state.late" --dump-at 5s || return 1
+    expect 7 'damaged' -- run $memtest --restore "$state.bad" || return 1
+    expect 7 'was not written by|is no file of' -- run $memtest --restore $memtest || return 1
+    expect 7 'No such file' -- run $memtest --restore "$out/work/none" || return 1
+    expect 7 'before --checkpoint-at' -- run $memtest --checkpoint "$state.late" --checkpoint-at 5s || return 1
     [ ! -e "$state.late" ] || { fail "a state was written although the run was over"; return 1; }
-    expect 7 'lies before the state' -- run $memtest --load "$state" --dump "$state.late" --dump-at 5us || return 1
-    expect 2 '25us' -- run $memtest --dump "$state" --dump-at 7kg || return 1
-    expect 2 'belong together' -- run $memtest --dump "$state" || return 1
-    expect 2 "program's own" -- run platforms/tiny.heddle --load "$state" -- "$programs/vectoradd" || return 1
-    expect 7 'host program' -- run platforms/tiny.heddle --dump "$state" --dump-at 5us || return 1
-    expect 1 'cannot write there' -- run $memtest --dump /no/folder/x --dump-at 5us || return 1
+    expect 7 'lies before the state' -- run $memtest --restore "$state" --checkpoint "$state.late" --checkpoint-at 5us || return 1
+    expect 2 '25us' -- run $memtest --checkpoint "$state" --checkpoint-at 7kg || return 1
+    expect 2 'belong together' -- run $memtest --checkpoint "$state" || return 1
+    expect 2 "program's own" -- run platforms/tiny.heddle --restore "$state" -- "$programs/vectoradd" || return 1
+    expect 7 'host program' -- run platforms/tiny.heddle --checkpoint "$state" --checkpoint-at 5us || return 1
+    expect 1 'cannot write there' -- run $memtest --checkpoint /no/folder/x --checkpoint-at 5us || return 1
     expect 1 'give the name of a file' -- run $memtest --stats /dev/stdout
 }
 
@@ -692,7 +692,7 @@ t_kernel_stats() {
 }
 
 t_trace() {
-    expect 0 PASS -- run platforms/tiny.heddle --trace "$out/work/trace.json" -- "$programs/vectoradd" || return 1
+    expect 0 PASS -- run platforms/tiny.heddle --record perfetto="$out/work/trace.json" -- "$programs/vectoradd" || return 1
     python3 -c 'import json,sys; d=json.load(open(sys.argv[1])); e=d["traceEvents"] if isinstance(d,dict) else d; assert len(e)>100' "$out/work/trace.json" 2>/dev/null ||
         { [ -s "$out/work/trace.json" ] || fail "empty trace"; }
 }
@@ -977,16 +977,16 @@ assert all(p["write_faults"] > 50 for p in pages), pages' "$out/work/ref.json" |
     done
     # A state in which pages are on their way.
     # shellcheck disable=SC2086
-    expect 0 -- run $memtest --set tester.episodes=5 $copies --dump "$out/work/state" --dump-at 100us || return 1
+    expect 0 -- run $memtest --set tester.episodes=5 $copies --checkpoint "$out/work/state" --checkpoint-at 100us || return 1
     # shellcheck disable=SC2086
-    expect 0 -- run $memtest --set tester.episodes=5 $copies --load "$out/work/state" --stats "$out/work/new.json" --stats-no-host || return 1
+    expect 0 -- run $memtest --set tester.episodes=5 $copies --restore "$out/work/state" --stats "$out/work/new.json" --stats-no-host || return 1
     same "$out/work/ref.json" "$out/work/new.json"
 }
-# Two kernels of docs/write-policies.md; in full, all of them.
+# Two kernels of docs/evidence/write-policies.md; in full, all of them.
 t_write_policies() {
     local part=()
     [ "$full" = yes ] && part=(--all)
-    expect 0 'numbers are those of' -- python3 tests/bench/policies/run.py "$heddle" "$programs" --check docs/write-policies.md "${part[@]}"
+    expect 0 'numbers are those of' -- python3 tests/bench/policies/run.py "$heddle" "$programs" --check docs/evidence/write-policies.md "${part[@]}"
 }
 
 # Programs for several GPUs give the same bytes however they are run; with --full ten runs of each, and a hundred that end.
@@ -1048,9 +1048,9 @@ t_sass_bounds() {
 t_sass_reference() {
     local traces=${SASS_DATA:-../shared/data/sass}
     [ -d "$traces" ] || { echo "    SKIPPED: no real traces in '$traces'; name their folder with SASS_DATA"; return 0; }
-    expect 0 'rank correlation' -- python3 tests/bench/sass/run.py "$heddle" "$traces" --check --page docs/sass.md || return 1
+    expect 0 'rank correlation' -- python3 tests/bench/sass/run.py "$heddle" "$traces" --check --page docs/evidence/nvidia.md || return 1
     [ "$full" = yes ] || return 0
-    expect 0 -- python3 tests/bench/sass/warmup.py "$heddle" "$traces" --page docs/warmup.md
+    expect 0 -- python3 tests/bench/sass/warmup.py "$heddle" "$traces" --page docs/evidence/warmup.md
 }
 
 t_api_trace() {
@@ -1084,11 +1084,11 @@ recorded() {
     expect 0 '^PASS' -- run "$platform" --stats "$work/ref.json" --stats-no-host -- "$programs/$p" $(arguments_of "$p") || return 1
     # shellcheck disable=SC2046
     expect 0 '^PASS' "recorded in '$work/trace'" -- run "$platform" --stats "$work/recorded.json" --stats-no-host \
-        --record-api-trace "$work/trace" -- "$programs/$p" $(arguments_of "$p") || return 1
+        --record api="$work/trace" -- "$programs/$p" $(arguments_of "$p") || return 1
     same "$work/ref.json" "$work/recorded.json" || return 1
     expect 0 'no errors' -- "$heddle" api-trace check "$work/trace" || return 1
-    expect 0 '^ratio: 1.000000$' -- run "$platform" --stats "$work/played.json" --stats-no-host --api-trace "$work/trace" \
-        --record-api-trace "$work/again" || return 1
+    expect 0 '^ratio: 1.000000$' -- run "$platform" --stats "$work/played.json" --stats-no-host --play api="$work/trace" \
+        --record api="$work/again" || return 1
     for how in ref played; do sed -i '/^ *"program": /d' "$work/$how.json"; done
     same "$work/ref.json" "$work/played.json" || return 1
     # at its end the player waits for all devices
@@ -1117,29 +1117,29 @@ t_record_gpus() {
 t_record_elsewhere() {
     local work=$out/work/elsewhere platform
     mkdir -p "$work"
-    expect 0 '^PASS' -- run platforms/r9nano.heddle --record-api-trace "$work/trace" -- "$programs/streams" || return 1
+    expect 0 '^PASS' -- run platforms/r9nano.heddle --record api="$work/trace" -- "$programs/streams" || return 1
     for platform in tiny r9nano_x4; do
-        expect 0 '^ratio: 1.000000$' -- run platforms/$platform.heddle --api-trace "$work/trace" || return 1
+        expect 0 '^ratio: 1.000000$' -- run platforms/$platform.heddle --play api="$work/trace" || return 1
     done
-    expect 0 '^ratio: 1.000000$' -- run platforms/tiny.heddle --mode functional --api-trace "$work/trace/cuda_calls.trace" || return 1
-    expect 0 -- run platforms/tiny.heddle --stats "$work/a.json" --stats-no-host --api-trace "$work/trace" || return 1
-    expect 0 -- run platforms/tiny.heddle --tick-order random:3 --threads 2 --stats "$work/b.json" --stats-no-host --api-trace "$work/trace" || return 1
+    expect 0 '^ratio: 1.000000$' -- run platforms/tiny.heddle --mode functional --play api="$work/trace/cuda_calls.trace" || return 1
+    expect 0 -- run platforms/tiny.heddle --stats "$work/a.json" --stats-no-host --play api="$work/trace" || return 1
+    expect 0 -- run platforms/tiny.heddle --tick-order random:3 --threads 2 --stats "$work/b.json" --stats-no-host --play api="$work/trace" || return 1
     same "$work/a.json" "$work/b.json" || return 1
-    expect 0 '^PASS' -- run platforms/ring4.heddle --record-api-trace "$work/gpus" -- "$programs/peer_ring" || return 1
-    expect 1 "gpus:[0-9]+: error: the trace uses device 1; the platform has 1" -- run platforms/tiny.heddle --api-trace "$work/gpus"
+    expect 0 '^PASS' -- run platforms/ring4.heddle --record api="$work/gpus" -- "$programs/peer_ring" || return 1
+    expect 1 "gpus:[0-9]+: error: the trace uses device 1; the platform has 1" -- run platforms/tiny.heddle --play api="$work/gpus"
 }
 
 # A recording appears whole or not at all.
 t_record_refused() {
     local work=$out/work/refused before
     mkdir -p "$work/there"
-    expect 1 "'--record-api-trace $work/there': this exists already" -- run platforms/tiny.heddle --record-api-trace "$work/there" -- "$programs/vectoradd" || return 1
-    expect 2 'records a program; name one' -- run platforms/tiny.heddle --record-api-trace "$work/new" || return 1
-    expect 1 'cannot make a folder there' -- run platforms/tiny.heddle --record-api-trace "$work/no/new" -- "$programs/vectoradd" || return 1
-    expect 1 'has not used HIP' -- run platforms/tiny.heddle --record-api-trace "$work/new" -- /bin/true || return 1
-    expect 3 'a kernel broke the device' 'nothing is recorded' -- run platforms/tiny.heddle --record-api-trace "$work/new" -- "$programs/bad_oob" || return 1
-    expect 6 'nothing is recorded' -- run platforms/tiny.heddle --max-cycles 100000 --record-api-trace "$work/new" -- "$programs/endless" || return 1
-    expect 1 '^PASS' 'cannot be recorded: it writes to user queues' -- run tests/system/queues.heddle --record-api-trace "$work/new" -- "$programs/user_queues" || return 1
+    expect 1 "'--record api=$work/there': this exists already" -- run platforms/tiny.heddle --record api="$work/there" -- "$programs/vectoradd" || return 1
+    expect 2 'records a program; name one' -- run platforms/tiny.heddle --record api="$work/new" || return 1
+    expect 1 'cannot make a folder there' -- run platforms/tiny.heddle --record api="$work/no/new" -- "$programs/vectoradd" || return 1
+    expect 1 'has not used HIP' -- run platforms/tiny.heddle --record api="$work/new" -- /bin/true || return 1
+    expect 3 'a kernel broke the device' 'nothing is recorded' -- run platforms/tiny.heddle --record api="$work/new" -- "$programs/bad_oob" || return 1
+    expect 6 'nothing is recorded' -- run platforms/tiny.heddle --max-cycles 100000 --record api="$work/new" -- "$programs/endless" || return 1
+    expect 1 '^PASS' 'cannot be recorded: it writes to user queues' -- run tests/system/queues.heddle --record api="$work/new" -- "$programs/user_queues" || return 1
     before=$(ls "$work")
     [ "$before" = there ] || fail "left behind: $before"
 }
@@ -1149,19 +1149,19 @@ t_play_mistakes() {
     local traces=tests/components/traces/api_trace/traces work=$out/work/play module=$programs/vecadd_kernels.hsaco says
     mkdir -p "$work"
     cp $traces/vecadd/* "$work" && chmod u+w "$work"/* || return 1
-    expect 0 '^total: 64 bytes$' '^ratio: 1.000000$' -- run platforms/tiny.heddle --api-trace "$work" --module "$module" || return 1
+    expect 0 '^total: 64 bytes$' '^ratio: 1.000000$' -- run platforms/tiny.heddle --play api="$work" --module "$module" || return 1
     printf '\x07' | dd of="$work/cuMemcpyD2H-0-64.data" bs=1 seek=9 conv=notrunc status=none
     expect 1 "play:7: 'cuMemcpyD2H-0-64.data': byte 9: expected 0x07, found 0x00; 1 of 64" '^correct: 63 bytes$' '^ratio: 0.984375$' \
-        -- run platforms/tiny.heddle --api-trace "$work" --module "$module" || return 1
+        -- run platforms/tiny.heddle --play api="$work" --module "$module" || return 1
     cp $traces/vecadd/cuMemcpyD2H-0-64.data "$work"
     # a free in the middle does not end it
     sed -i '/free.*dptr-0/d; /memcpyD2H/i CUDA free detected: dptr: dptr-0' "$work/cuda_calls.trace"
-    expect 0 '^total: 64 bytes$' '^ratio: 1.000000$' -- run platforms/tiny.heddle --api-trace "$work" --module "$module" || return 1
+    expect 0 '^total: 64 bytes$' '^ratio: 1.000000$' -- run platforms/tiny.heddle --play api="$work" --module "$module" || return 1
     expect 1 "trace:6: no code object has a kernel|play:6: error: no code object has a kernel '_Z6vecAddPiS_S_i': name one with --module" \
-        -- run platforms/tiny.heddle --api-trace "$work" || return 1
+        -- run platforms/tiny.heddle --play api="$work" || return 1
     while IFS='|' read -r edit says; do
         sed "$edit" $traces/vecadd/cuda_calls.trace >"$work/cuda_calls.trace"
-        expect 1 "$says" -- run platforms/tiny.heddle --stats "$work/stats.json" --api-trace "$work" --module "$module" || return 1
+        expect 1 "$says" -- run platforms/tiny.heddle --stats "$work/stats.json" --play api="$work" --module "$module" || return 1
         [ ! -e "$work/stats.json" ] || { fail "statistics of a trace that was refused: $edit"; return 1; }
     done <<'END'
 s/cuMemcpyH2D-1-64.data/missing.data/|trace:5: error: cannot read the file 'missing.data'
@@ -1203,9 +1203,9 @@ HIP event synchronize: event: event-0
 HIP event destroy: event: event-0
 HIP stream destroy: stream: stream-2
 END
-    expect 0 '^total: 128 bytes$' '^ratio: 1.000000$' -- run platforms/tiny.heddle --api-trace "$work" || return 1
+    expect 0 '^total: 128 bytes$' '^ratio: 1.000000$' -- run platforms/tiny.heddle --play api="$work" || return 1
     sed -i 's/symbol: offsets, offset: 0, size: 64/symbol: offsets, offset: 8, size: 64/' "$work/cuda_calls.trace"
-    expect 1 "play_streams:18: error: 64 bytes from byte 8 of 'offsets' do not lie in its 64 bytes" -- run platforms/tiny.heddle --api-trace "$work"
+    expect 1 "play_streams:18: error: 64 bytes from byte 8 of 'offsets' do not lie in its 64 bytes" -- run platforms/tiny.heddle --play api="$work"
 }
 
 # A trace that SST's tracer has made; HEDDLE_BALAR_VECADD names its folder.
@@ -1215,7 +1215,7 @@ t_play_balar() {
         echo "    skipped: HEDDLE_BALAR_VECADD does not name balar's vecadd trace"
         return 0
     fi
-    expect 0 '^total: 524288 bytes$' '^ratio: 1.000000$' -- run platforms/r9nano.heddle --api-trace "$trace" --module "$programs/vecadd_kernels.hsaco"
+    expect 0 '^total: 524288 bytes$' '^ratio: 1.000000$' -- run platforms/r9nano.heddle --play api="$trace" --module "$programs/vecadd_kernels.hsaco"
 }
 t_bad_set() { expect 1 'arrays' -- run platforms/tiny.heddle --set gpu.array=2 -- "$programs/vectoradd"; }
 
@@ -1292,11 +1292,11 @@ t_memory_hbm() {
     [ "$(statistic 'dram.*timing' row_hits)" -gt 0 ] && [ "$(statistic 'dram.*timing' refreshes)" -gt 0 ] || fail "no rows and refreshes"
 }
 
-# The quick part of docs/validation.md is what the micro-benchmarks measure today; in full, all of it.
+# The quick part of docs/evidence/accuracy.md is what the micro-benchmarks measure today; in full, all of it.
 t_validation() {
     local part=()
     [ "$full" = yes ] && part=(--all)
-    expect 0 'numbers are those of' -- python3 tests/bench/micro/run.py "$heddle" "$programs/micro" --check docs/validation.md "${part[@]}"
+    expect 0 'numbers are those of' -- python3 tests/bench/micro/run.py "$heddle" "$programs/micro" --check docs/evidence/accuracy.md "${part[@]}"
 }
 
 # User queues: packets, doorbells, signals, more queues than slots, mistakes; each part of the program checks memory by itself.
@@ -1397,15 +1397,15 @@ END
 t_overlap() {
     expect 0 '^PASS' -- run platforms/tiny.heddle --generic --set queues=true --stats "$out/work/ref.json" -- "$programs/user_queues" overlap || return 1
     python3 tests/system/overlap.py "$out/work/ref.json" || return 1
-    expect 0 "^PASS" -- run platforms/tiny.heddle --trace "$out/work/trace.json" --stats "$out/work/ref.json" -- "$programs/overlap" || return 1
+    expect 0 "^PASS" -- run platforms/tiny.heddle --record perfetto="$out/work/trace.json" --stats "$out/work/ref.json" -- "$programs/overlap" || return 1
     python3 tests/system/overlap.py "$out/work/ref.json" || return 1
     python3 tests/bench/dispatch/picture.py "$out/work/trace.json" >"$out/work/overlap.svg" || return 1
     [ "$(grep -c "<rect" "$out/work/overlap.svg")" = $((1 + 8 + 48)) ] || fail "not 8 kernels and 48 work-groups in the picture"
 }
 
-# docs/dispatching.md: what an empty kernel costs, as measured on the card, and what it would cost with ACK and NAK.
+# docs/evidence/dispatching.md: what an empty kernel costs, as measured on the card, and what it would cost with ACK and NAK.
 t_dispatching() {
-    expect 0 '416 numbers simulated, 0 wrong' -- python3 tests/bench/dispatch/run.py "$heddle" "$programs/micro/dispatch" --check docs/dispatching.md
+    expect 0 '416 numbers simulated, 0 wrong' -- python3 tests/bench/dispatch/run.py "$heddle" "$programs/micro/dispatch" --check docs/evidence/dispatching.md
 }
 
 # What the L2 writes back at a flush must not stay in the L3; small caches keep it there if it can.
@@ -1419,13 +1419,13 @@ t_example_l3() {
     [ "$(statistic 'l3' writebacks)" -gt 0 ] || fail "the L3 wrote nothing back"
 }
 
-# docs/errors-newcomer.md is what the checker says today about tests/system/newcomer.
+# docs/guide/mistakes.md is what the checker says today about tests/system/newcomer.
 t_newcomer() {
     expect 0 -- "$heddle" check tests/system/newcomer/base/tiny.heddle || return 1
     expect 0 -- "$heddle" check tests/system/newcomer/base/array.heddle || return 1
     tests/system/newcomer/document.sh "$heddle" >"$out/work/errors-newcomer.md" || return 1
     [ "$(grep -c '^1 error$' "$out/work/errors-newcomer.md")" = 10 ] || { fail "not exactly one error for each of the ten mistakes"; return 1; }
-    diff docs/errors-newcomer.md "$out/work/errors-newcomer.md" >"$out/work/log" || { head -n 20 "$out/work/log"; fail "docs/errors-newcomer.md is not up to date"; }
+    diff docs/guide/mistakes.md "$out/work/errors-newcomer.md" >"$out/work/log" || { head -n 20 "$out/work/log"; fail "docs/guide/mistakes.md is not up to date"; }
 }
 
 # The commands of README.md, in an empty folder, without an error or a warning.
@@ -1440,7 +1440,7 @@ t_readme() {
 }
 
 t_guide() {
-    tests/system/guide.sh "$heddle" "$out/work/guide" >"$out/work/log" 2>&1 </dev/null || { tail -n 20 "$out/work/log"; fail "a command of docs/guide.md failed"; }
+    tests/system/guide.sh "$heddle" "$out/work/guide" >"$out/work/log" 2>&1 </dev/null || { tail -n 20 "$out/work/log"; fail "a command of docs/guide/start.md failed"; }
 }
 
 . tests/system/play.sh

@@ -115,13 +115,13 @@ def same_bytes():
             sys.exit(f"{variant}: other statistics")
     state = os.path.join(scratch, "state")
     for cycle in ("5100", "5400", "12000"):
-        run(path, "--stats", other, *fill, "--dump", state, "--dump-at", cycle)
+        run(path, "--stats", other, *fill, "--checkpoint", state, "--checkpoint-at", cycle)
         if not filecmp.cmp(reference, other, False):
-            sys.exit("--dump changes the statistics")
-        run(path, "--stats", other, *fill, "--load", state)
+            sys.exit("--checkpoint changes the statistics")
+        run(path, "--stats", other, *fill, "--restore", state)
         with open(reference) as a, open(other) as b:
             if json.load(a)["components"] != json.load(b)["components"]:
-                sys.exit(f"--load of cycle {cycle}: other statistics")
+                sys.exit(f"--restore of cycle {cycle}: other statistics")
 
 
 def schedulers():
@@ -146,7 +146,7 @@ def constant_memory():
         name = trace("kernel-1.traceg", blocks, 4, loads(blocks, 4))
         stats = os.path.join(scratch, "stats.json")
         subprocess.run([heddle, "run", f"{platforms}/rtx3070.heddle", "--generic", "--no-cache", "--set", "sms=2", "--stats", stats,
-                        "--sass-trace", make_list("list.g", [name])], check=True, capture_output=True)
+                        "--play", "sass=" + make_list("list.g", [name])], check=True, capture_output=True)
         with open(stats) as f:
             peaks.append(json.load(f)["host"]["peak_rss_bytes"])
     if peaks[1] - peaks[0] > 2 << 20 or peaks[1] > 100 << 20:
@@ -180,9 +180,9 @@ def two_players():
 
 def mistakes():
     good = make_list("list.g", [trace("kernel-1.traceg", 1, 1, [EXIT])])
-    run(None, status=3, says="--sass-trace LIST")
-    run(os.path.join(scratch, "nowhere.g"), status=2, says="cannot read '--sass-trace")
-    run(None, "--sass-trace", good, "--", "/bin/true", status=2, says="plays a trace instead of a program")
+    run(None, status=3, says="--play sass=LIST")
+    run(os.path.join(scratch, "nowhere.g"), status=2, says="cannot read '--play sass")
+    run(None, "--play", "sass=" + good, "--", "/bin/true", status=2, says="plays a trace instead of a program")
     run(good, status=7, says="has no trace_player", platform="tiny")
     run(make_list("empty.g", [""]), status=3, says="names no kernel")
     run(make_list("list.g", ["kernel-99.traceg"]), status=3, says="kernel-99.traceg")

@@ -48,7 +48,7 @@ def make_list(name, commands):
 def run(play, *options, status=0, says="", platform="rtx3070"):
     command = [heddle, "run", f"{platforms}/{platform}.heddle", "--generic", "--no-cache", "--stats-no-host", *options]
     if play:
-        command += ["--sass-trace", play]
+        command += ["--play", "sass=" + play]
     got = subprocess.run(command, capture_output=True, text=True, timeout=300)
     if got.returncode != status or says not in got.stderr:
         sys.exit(f"{' '.join(command)}: status {got.returncode}, not {status}, or no '{says}' in:\n{got.stderr}")

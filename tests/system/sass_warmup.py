@@ -201,11 +201,11 @@ def same_bytes():
             if not filecmp.cmp(reference, other, False):
                 sys.exit(f"{how}, {variant}: other statistics")
         for cycle in ("20", "5400"):
-            run(path, "--stats", other, *options, "--dump", state, "--dump-at", cycle)
-            run(path, "--stats", other, *options, "--load", state)
+            run(path, "--stats", other, *options, "--checkpoint", state, "--checkpoint-at", cycle)
+            run(path, "--stats", other, *options, "--restore", state)
             with open(reference) as a, open(other) as b:
                 if json.load(a)["components"] != json.load(b)["components"]:
-                    sys.exit(f"{how}, --load of cycle {cycle}: other statistics")
+                    sys.exit(f"{how}, --restore of cycle {cycle}: other statistics")
 
 
 def tool(command, *options, status=0, says=""):
@@ -218,7 +218,7 @@ def tool(command, *options, status=0, says=""):
 
 def experiment():
     folder = os.path.join(scratch, "experiment")
-    tool("experiment", "--kernels", "odd,plain", "--sass-trace", make("six"), "-o", folder)
+    tool("experiment", "--kernels", "odd,plain", "--play", "sass=" + make("six"), "-o", folder)
     with open(os.path.join(folder, "results.csv")) as f:
         rows = {(r["launch"], r["mode"]): r for r in csv.DictReader(f)}
     check("rows", len(rows), 4 * 16)
@@ -235,7 +235,7 @@ def sample():
     """Kernels of two kinds, one of which grows a little: two groups, and the total is near."""
     names = [trace(f"kernel-some{i}.traceg", BLOCKS, WARPS, walk(0, 3 if i % 2 else 5), symbol="_Z1aPf") for i in range(40)]
     path = make_list("some.g", names)
-    said = tool("sample", "--sass-trace", path, "--full", says="40 launches in 2 groups, 6 simulated")
+    said = tool("sample", "--play", "sass=" + path, "--full", says="40 launches in 2 groups, 6 simulated")
     error = float(said.split("error")[1].split("%")[0])
     if abs(error) > 2:
         sys.exit(said)
@@ -254,10 +254,10 @@ def mistakes():
     broken = make_list("broken.g", ["kernel-broken1.traceg", "kernel-six1.traceg"])
     run(broken, "--kernels", "2", status=3, says="kernel-broken1.traceg:20")
     check("a kernel that is not read", kernels(broken, "--kernels", "2", "--warmup", "none")[1]["simulated"], "skipped")
-    tool("experiment", "--kernels", "99", "--sass-trace", six, "-o", scratch, status=1, says="none of the list's 6 launches")
-    tool("experiment", "--kernels", "1", "-o", scratch, status=2, says="--sass-trace LIST")
-    tool("sample", "--sass-trace", six, "--", "/bin/true", status=2, says="not both")
-    tool("sample", "--sass-trace", os.path.join(scratch, "nowhere.g"), status=1, says="cannot read")
+    tool("experiment", "--kernels", "99", "--play", "sass=" + six, "-o", scratch, status=1, says="none of the list's 6 launches")
+    tool("experiment", "--kernels", "1", "-o", scratch, status=2, says="--play sass=LIST")
+    tool("sample", "--play", "sass=" + six, "--", "/bin/true", status=2, says="not both")
+    tool("sample", "--play", "sass=" + os.path.join(scratch, "nowhere.g"), status=1, says="cannot read")
 
 
 for part in (ways, cold_and_warm, memory_alone, copies, shared_memory, profiles, more_than_fits, same_bytes, experiment, sample, mistakes):

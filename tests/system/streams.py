@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """An independent model of the order of streams: streams.py hip|balar CALLS TRACE.
 
-CALLS is what tests/programs/random_streams.hip.cpp printed, TRACE the event trace (`--trace`) of the same run: when the driver
+CALLS is what tests/programs/random_streams.hip.cpp printed, TRACE the event trace (`--record perfetto`) of the same run: when the driver
 began and ended each command. Every pair of commands of a program that the rules order must have run one after the other. It
 knows nothing of how the rules are kept; they are written down here once more, from the documents:
 

@@ -91,12 +91,12 @@ t_warmup_mistakes() {
     expect 1 "ended with status" -- "$heddle" sample $platform -- "$p" 63 || return 1
     expect 2 "name a program" -- "$heddle" sample $platform || return 1
     expect 2 "give '--stats FILE'" -- run $platform --kernels auto -- "$p" || return 1
-    expect 2 "goes on for a whole run" -- run $platform --kernels auto --stats "$out/work/a.json" --dump "$out/work/d" -- "$p" || return 1
+    expect 2 "goes on for a whole run" -- run $platform --kernels auto --stats "$out/work/a.json" --checkpoint "$out/work/d" -- "$p" || return 1
     expect 2 "functional or functional:N" -- "$heddle" sample $platform --warmup memory:2 -- "$p" || return 1
     expect 2 "functional or functional:N" -- run $platform --kernels auto --warmup none --stats "$out/work/a.json" -- "$p" || return 1
     expect 2 "how far off the sum may be" -- "$heddle" sample $platform --interval 0 -- "$p" || return 1
     expect 2 "chosen while they run" -- run $platform --interval 2 -- "$p" || return 1
-    expect 2 "chosen while they run" -- "$heddle" sample $platform --interval 2 --sass-trace "$p" || return 1
+    expect 2 "chosen while they run" -- "$heddle" sample $platform --interval 2 --play sass="$p" || return 1
     expect 2 "chooses while a program runs" -- "$heddle" experiment $platform --kernels auto -o "$out/work/e" -- "$p" || return 1
     expect 1 "launches no kernels" -- "$heddle" sample $platform -- "$programs/copies"
 }
@@ -128,23 +128,23 @@ t_warmup_corrections() {
 # order of ticks. ocean's third launch reads 25 lines for the first time that all of it waits for.
 t_warmup_kept() {
     local platform=platforms/tiny.heddle p=$programs/ocean kept=$out/work/kept order all some
-    expect 0 '^PASS' -- run $platform --mode functional --profile memory --kept "$kept" -- "$p" || return 1
+    expect 0 '^PASS' -- run $platform --mode functional --profile memory --residency "$kept" -- "$p" || return 1
     expect 0 '^PASS' -- run $platform --kernels 3 --warmup none --stats-no-host --stats "$out/work/all.json" -- "$p" || return 1
     for order in ascending descending random:5; do
-        expect 0 '^PASS' -- run $platform --kernels 3 --warmup none --kept "$kept" --tick-order $order --stats-no-host --stats "$out/work/$order.json" -- "$p" || return 1
+        expect 0 '^PASS' -- run $platform --kernels 3 --warmup none --residency "$kept" --tick-order $order --stats-no-host --stats "$out/work/$order.json" -- "$p" || return 1
         [ "$(launch_number "$out/work/$order.json" 3 cold/both)" = "$(launch_number "$out/work/ascending.json" 3 cold/both)" ] || { fail "$order"; return 1; }
     done
     [ "$(launch_number "$out/work/all.json" 3 cycles)" = "$(launch_number "$out/work/ascending.json" 3 cycles)" ] || { fail "cycles changed"; return 1; }
     all=$(launch_number "$out/work/all.json" 3 cold/both) some=$(launch_number "$out/work/ascending.json" 3 cold/both)
     [ "$some" -gt 0 ] && [ $((some * 3)) -lt $((all * 2)) ] || { fail "$some of $all cycles are the launch's own fault"; return 1; }
     [ "$(launch_number "$out/work/ascending.json" 3 cold/kept)" = 1 ] || { fail "it does not say that it knew"; return 1; }
-    expect 2 "is written with '--mode functional --profile memory'" -- run $platform --kept "$kept" -- "$p" || return 1
-    expect 2 "is written with" -- run $platform --mode functional --kept "$kept" -- "$p" || return 1
-    expect 2 "is written with" -- run $platform --kernels 3 --kept "$kept" -- "$p" || return 1
+    expect 2 "is written with '--mode functional --profile memory'" -- run $platform --residency "$kept" -- "$p" || return 1
+    expect 2 "is written with" -- run $platform --mode functional --residency "$kept" -- "$p" || return 1
+    expect 2 "is written with" -- run $platform --kernels 3 --residency "$kept" -- "$p" || return 1
     echo "3 1 64 0x0" >"$kept.bad"
-    expect 7 "kept.bad:1: not a line" -- run $platform --kernels 3 --warmup none --kept "$kept.bad" -- "$p" || return 1
-    expect 7 "No such file" -- run $platform --kernels 3 --warmup none --kept "$kept.gone" -- "$p" || return 1
-    expect 7 "No such file" -- run $platform --mode functional --profile memory --kept "$out/nowhere/kept" -- "$p"
+    expect 7 "kept.bad:1: not a line" -- run $platform --kernels 3 --warmup none --residency "$kept.bad" -- "$p" || return 1
+    expect 7 "No such file" -- run $platform --kernels 3 --warmup none --residency "$kept.gone" -- "$p" || return 1
+    expect 7 "No such file" -- run $platform --mode functional --profile memory --residency "$out/nowhere/kept" -- "$p"
 }
 
 # One run, a few launches of each group: the prediction, the interval around it, and the true number.

@@ -187,7 +187,7 @@ static void wait_for_devices(void)
 int main(int argc, char **argv)
 {
     if (argc < 2) {
-        fprintf(stderr, "usage: heddle run PLATFORM --api-trace FILE|DIR [--module FILE]\n");
+        fprintf(stderr, "usage: heddle run PLATFORM --play api=FILE|DIR [--module FILE]\n");
         return 2;
     }
     play_path = argv[1];

@@ -1,5 +1,5 @@
-/* heddle-play: issues the calls of a trace of API calls (docs/api-traces.md) through HIP, and compares what comes back.
- * `heddle run PLATFORM --api-trace DIR` starts it as it starts any program; it knows nothing of the simulator.
+/* heddle-play: issues the calls of a trace of API calls (docs/reference/api-traces.md) through HIP, and compares what comes back.
+ * `heddle run PLATFORM --play api=DIR` starts it as it starts any program; it knows nothing of the simulator.
  *
  * play.c has the order of lines and the host threads, play_calls.c the calls, play_objects.c what the trace has numbers
  * for, play_data.c files and comparisons. A trace was read without mistakes before anything here is called. What goes

@@ -71,7 +71,7 @@ struct play_kernel play_code_learn(const struct sass_command *kernel)
     if (!good)
         play_fail(kernel->line, "%s", complaint.text);
     if (!sass_header_is_amd(header))
-        play_fail(kernel->line, "%s is a trace of a CUDA program, which --sass-trace plays on a platform with a trace_player",
+        play_fail(kernel->line, "%s is a trace of a CUDA program, which --play sass plays on a platform with a trace_player",
                   kernel->path);
     if (sass_header_lacks(header))
         play_fail(kernel->line, "%s: the header has no '-%s = ...'", kernel->path, sass_header_lacks(header));

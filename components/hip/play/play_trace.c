@@ -231,7 +231,7 @@ int main(int argc, char **argv)
 {
     bool wrong = false;
     if (argc != 2) {
-        fprintf(stderr, "usage: heddle run PLATFORM --play-trace DIR\n");
+        fprintf(stderr, "usage: heddle run PLATFORM --play instructions=DIR\n");
         return 2;
     }
     path = argv[1];

@@ -1,5 +1,5 @@
-/* heddle-play-trace LIST: gives the commands of a recorded list (docs/playing.md) to the driver, in their order.
- * `heddle run PLATFORM --play-trace DIR` starts it as it starts any program.
+/* heddle-play-trace LIST: gives the commands of a recorded list (docs/evidence/playing.md) to the driver, in their order.
+ * `heddle run PLATFORM --play instructions=DIR` starts it as it starts any program.
  *
  * play_trace.c has the commands, play_code.c the machine code that kernels bring along, play_memory.c host memory for copies. */
 #ifndef HEDDLE_HIP_PLAY_TRACE_H

@@ -1,5 +1,5 @@
-/* Recording what a program asks of HIP: a trace of API calls (docs/api-traces.md, version 2) with
- * its data, in a folder that `heddle run --record-api-trace` names and takes when it is complete.
+/* Recording what a program asks of HIP: a trace of API calls (docs/reference/api-traces.md, version 2) with
+ * its data, in a folder that `heddle run --record api` names and takes when it is complete.
  *
  * Lines stand in the order in which calls begin, which is the order in which they take `hip.lock`.
  * A call that waits, while others begin calls, gets a second line where it returned. A line is

@@ -43,8 +43,8 @@ bool hip_record_files_open(const char *folder)
     files.folder = folder;
     files.trace = open_file(PART_FILE, "wbxe");
     if (!files.trace) {
-        hip_say(errno == EEXIST ? "--record-api-trace records one process; this is a second one%s"
-                                : "--record-api-trace: cannot write: %s",
+        hip_say(errno == EEXIST ? "--record api records one process; this is a second one%s"
+                                : "--record api: cannot write: %s",
                 errno == EEXIST ? "" : strerror(errno));
     }
     return files.trace != NULL;

@@ -1,4 +1,4 @@
-/* --record-trace: the driver's side. What the program asks for goes to the list of the recording, in its order; a launch is
+/* --record instructions: the driver's side. What the program asks for goes to the list of the recording, in its order; a launch is
  * announced when it goes to its GPU, and written when it is over. Included by driver.c, with the lock held where the program calls.
  *
  * Kept on the host, outside of the simulation's state: it changes nothing that is simulated. */
@@ -22,12 +22,12 @@ static void record_init(const struct driver *d)
     if (!folder)
         return;
     if (driver_params(d)->launch_by == DRIVER_LAUNCH_BY_QUEUE && platform_mode() != PLATFORM_FUNCTIONAL)
-        die("--record-trace: on this platform launches go through user queues (driver.launch_by = queue), which cannot be "
+        die("--record instructions: on this platform launches go through user queues (driver.launch_by = queue), which cannot be "
             "recorded; use --set driver.launch_by=command, or --mode functional");
     if (!sass_record_open(folder, engine_base.platform->instance_count + 1)) {
         if (errno == EEXIST)
-            die("--record-trace records one process; this is a second one");
-        die("--record-trace: cannot write in '%s': %s", folder, strerror(errno));
+            die("--record instructions records one process; this is a second one");
+        die("--record instructions: cannot write in '%s': %s", folder, strerror(errno));
     }
     record_ops = sass_record_ops();
 }

@@ -26,7 +26,7 @@ static bool start(struct trace_cpu *c)
     char place[4096];
     const char *path = platform_api_trace();
     if (!path) {
-        engine_fail(&c->io.base, "there is no trace to play; name one: --api-trace DIR");
+        engine_fail(&c->io.base, "there is no trace to play; name one: --play api=DIR");
         c->phase = CPU_OVER;
         return true;
     }

@@ -2,7 +2,7 @@
  * kernel under way. State is only how many events of which command were taken; a reader that is
  * elsewhere (after a state file was loaded) is opened again and reads up to there.
  *
- * One list a process, as there is one --sass-trace. */
+ * One list a process, as there is one --play sass. */
 #ifndef HEDDLE_COMPONENTS_TRACE_FILES_H
 #define HEDDLE_COMPONENTS_TRACE_FILES_H
 

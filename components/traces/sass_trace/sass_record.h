@@ -1,5 +1,5 @@
 /* Recording what an AMD program does: a list of the commands that it gives to the driver, and the
- * trace of each of its kernels (docs/traces.md), in a folder. One recording a process.
+ * trace of each of its kernels (docs/reference/traces.md), in a folder. One recording a process.
  *
  * The driver opens it, names each command in its order, and says when a launch begins and ends;
  * whoever executes instructions tells of them through sass_record_ops(). Wavefronts execute side by

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What dispatching costs: empty kernels on platforms/r9nano.heddle, against the measurement of an R9 Nano.
 
-run.py HEDDLE PROGRAM            prints the page docs/dispatching.md
+run.py HEDDLE PROGRAM            prints the page docs/evidence/dispatching.md
 run.py HEDDLE PROGRAM --write D  writes it and its plots into the folder D
 run.py HEDDLE PROGRAM --check P  does the statements of page P follow from its numbers, and are some of them (with --all, all)
                                  what is simulated now?
@@ -144,8 +144,8 @@ def page(results):
         'platforms/r9nano.heddle: the experiment of Sun, "Refactoring MGPUSim\'s Work-Group Dispatching Mechanism" (2020). There '
         'the card needs 4 cycles for a work-group of 1 to 4 wavefronts, 1.03 N + 0.02 for N = 5 to 16, and 2,870 to 2,920 '
         'cycles for each kernel. This page is made by', '',
-        '```sh', 'tests/bench/dispatch/run.py HEDDLE tests/programs/micro/dispatch --write docs', '```', '',
-        'and `--check docs/dispatching.md` is a system test. The regression is least squares over the 13 powers of two from 1 to '
+        '```sh', 'tests/bench/dispatch/run.py HEDDLE tests/programs/micro/dispatch --write docs/evidence', '```', '',
+        'and `--check docs/evidence/dispatching.md` is a system test. The regression is least squares over the 13 powers of two from 1 to '
         '4,096 work-groups, for each number of wavefronts.', '',
         '![one wavefront](dispatching-1.svg)', '', '![eight wavefronts](dispatching-8.svg)', '',
         '![slopes](dispatching-slope.svg)', '',

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Migration policies of managed memory: cycles, traffic between GPUs, pages moved and copied, pauses, on platforms/managed4.heddle.
 
-managed.py HEDDLE PROGRAMS           prints the page docs/migration-policies.md
+managed.py HEDDLE PROGRAMS           prints the page docs/evidence/migration-policies.md
 managed.py HEDDLE PROGRAMS --write D writes it into the folder D
 managed.py HEDDLE PROGRAMS --check P runs one of the programs again, with --all every one, and compares pages moved
                                      and copied with the page P, where they do not follow from cycles

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Corrections of cold kernels of SASS traces that are made here: chains.py HEDDLE SCRATCH prints the table of docs/warmup.md.
+"""Corrections of cold kernels of SASS traces that are made here: chains.py HEDDLE SCRATCH prints the table of docs/evidence/warmup.md.
 
 Each list has six kernels, in which each warp loads a few lines of its own, then computes. Kernels 1, 3 and 5 read the same lines, 2 and 4 others, 6 half of both. "chain": each load
 needs the one before it; else none does. Errors of IPC of kernels 2 to 6, in per cent: mean, and the worst.
@@ -37,7 +37,7 @@ def errors(platform, kind, blocks, warps):
     path = make_list(f"{name}.g", [trace(f"kernel-{name}-{i + 1}.traceg", blocks, warps, loads(kind, first, warps), registers=32)
                                    for i, first in enumerate(firsts)])
     subprocess.run([heddle, "experiment", f"{platforms}/{platform}.heddle", "--kernels", "2-", "--corrections", "--no-cache",
-                    "-o", folder, "--sass-trace", path], check=True)
+                    "-o", folder, "--play", "sass=" + path], check=True)
     with open(os.path.join(folder, "results.csv")) as file:
         rows = list(csv.DictReader(file))
     return {mode: [100 - float(r["accuracy_percent"]) for r in rows if r["mode"] == mode] for mode in MODES}

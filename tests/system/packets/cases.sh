@@ -6,7 +6,7 @@ packet_module=$programs/packet_kernels.hsaco
 
 # play TRACE OPTIONS...: on a small GPU, with the kernels of the tests.
 # shellcheck disable=SC2086
-play() { run platforms/packet_trace.heddle $packet_small --api-trace "$1" --module "$packet_module" "${@:2}"; }
+play() { run platforms/packet_trace.heddle $packet_small --play api="$1" --module "$packet_module" "${@:2}"; }
 
 # packet_trace OPTIONS...: the statistic of a component of work/packets.json.
 packet_statistic() {
@@ -39,10 +39,10 @@ t_packet_traces() {
 t_packet_vecadd() {
     local traces=tests/components/traces/api_trace/traces
     expect 0 '10 calls, total 64, correct 64, ratio 1\.000000' -- play $traces/vecadd \
-        --trace "$out/work/steps.json" || return 1
+        --record perfetto="$out/work/steps.json" || return 1
     # The first `set argument` of the launch, a packet that is fetched at once: malloc x 3, copies x 2, configure before it.
     python3 tests/system/packets/steps.py "$out/work/steps.json" 3 || return 1
-    expect 0 'ratio 1\.000000' -- play $traces/vecadd --trace "$out/work/steps.json" \
+    expect 0 'ratio 1\.000000' -- play $traces/vecadd --record perfetto="$out/work/steps.json" \
         --set device.return_on_read=true --set cpu.read_device=true || return 1
     python3 tests/system/packets/steps.py "$out/work/steps.json" 3 read || return 1
     # One wrong byte is named.
@@ -65,12 +65,12 @@ t_packet_mistakes() {
     local traces=tests/components/traces/api_trace/traces platform=platforms/packet_trace.heddle
     python3 tests/system/packets/make_trace.py large "$out/work/large" 65536 || return 1
     expect 3 'trace:2: error: .* 63 bytes' 'trace:3: error: .*missing.data' 'has errors; nothing was played' -- play $traces/damaged || return 1
-    expect 3 "trace:6: no code object has a kernel '_Z6vecAddPiS_S_i'; name one: --module" -- run $platform $packet_small --api-trace $traces/vecadd || return 1
-    expect 3 "the device cannot use '.*meson.build': error 200" -- run $platform $packet_small --api-trace $traces/vecadd --module meson.build || return 1
-    expect 3 "cannot read '.*nowhere.hsaco'" -- run $platform $packet_small --api-trace $traces/vecadd --module nowhere.hsaco || return 1
+    expect 3 "trace:6: no code object has a kernel '_Z6vecAddPiS_S_i'; name one: --module" -- run $platform $packet_small --play api=$traces/vecadd || return 1
+    expect 3 "the device cannot use '.*meson.build': error 200" -- run $platform $packet_small --play api=$traces/vecadd --module meson.build || return 1
+    expect 3 "cannot read '.*nowhere.hsaco'" -- run $platform $packet_small --play api=$traces/vecadd --module nowhere.hsaco || return 1
     expect 3 "65536 bytes do not fit into the host's memory" -- play "$out/work/large" --set cpu.memory_size=64KiB || return 1
-    expect 2 'plays traces of API calls: .* --api-trace DIR' -- run $platform $packet_small || return 1
-    expect 2 "either a program or '--api-trace'" -- run $platform $packet_small --api-trace $traces/vecadd -- "$programs/vectoradd" || return 1
+    expect 2 'plays traces of API calls: .* --play api=DIR' -- run $platform $packet_small || return 1
+    expect 2 "either a program or '--play api'" -- run $platform $packet_small --play api=$traces/vecadd -- "$programs/vectoradd" || return 1
     expect 2 "'--module' is for the kernels of a trace" -- run $platform --module "$packet_module"
 }
 
@@ -88,11 +88,11 @@ t_packet_probe() {
 
 # On a GPU of the size of the R9 Nano; with the real trace of balar's example, where there is one.
 t_packet_balar() {
-    expect 0 'total 64, correct 64, ratio 1\.000000' -- run platforms/packet_trace.heddle --api-trace tests/components/traces/api_trace/traces/vecadd \
+    expect 0 'total 64, correct 64, ratio 1\.000000' -- run platforms/packet_trace.heddle --play api=tests/components/traces/api_trace/traces/vecadd \
         --module "$packet_module" || return 1
     local trace=${HEDDLE_BALAR_TRACE:-../shared/data/balar-vecadd}
     [ -f "$trace/cuda_calls.trace" ] || { printf '    SKIPPED: no trace of balar (HEDDLE_BALAR_TRACE)\n'; return 0; }
-    expect 0 '10 calls, total 524288, correct 524288, ratio 1\.000000' -- run platforms/packet_trace.heddle --api-trace "$trace" --module "$packet_module"
+    expect 0 '10 calls, total 524288, correct 524288, ratio 1\.000000' -- run platforms/packet_trace.heddle --play api="$trace" --module "$packet_module"
 }
 
 # Unmodified programs whose calls go as packets over core, TLB, cache, bus and memory of a simulated host.
@@ -112,14 +112,14 @@ t_packet_direct() {
     fi
     deterministic platforms/packet_direct.heddle vectoradd || return 1
     [ "$(statistic '_tlb$' misses)" -ge 3 ] && [ "$(statistic '^core_cache$' hits)" -gt 0 ] || { fail "TLBs or cache took no part"; return 1; }
-    expect 0 '^PASS' -- run platforms/packet_direct.heddle $packet_small --trace "$out/work/steps.json" -- "$programs/vectoradd" || return 1
+    expect 0 '^PASS' -- run platforms/packet_direct.heddle $packet_small --record perfetto="$out/work/steps.json" -- "$programs/vectoradd" || return 1
     python3 tests/system/packets/steps.py "$out/work/steps.json" 5 || return 1
     expect 0 '^PASS' -- run platforms/packet_direct.heddle --mode functional -- "$programs/vectoradd"
 }
 
-# docs/packets-cost.md: some of its numbers, with --full all of them.
+# docs/evidence/packets-cost.md: some of its numbers, with --full all of them.
 t_packet_cost() {
     local all=()
     [ "$full" = yes ] && all=(--all)
-    expect 0 'copies simulated, as on the page' -- python3 tests/bench/packets/run.py "$heddle" --check docs/packets-cost.md "${all[@]}"
+    expect 0 'copies simulated, as on the page' -- python3 tests/bench/packets/run.py "$heddle" --check docs/evidence/packets-cost.md "${all[@]}"
 }
