@@ -20,9 +20,9 @@ extern const struct check check_protocols, check_unbound, check_unconnected, che
     check_latency, check_clock_crossing, check_clocks;
 /* check_depth.c */
 extern const struct check check_shallow;
-/* check_channels.c */
+/* check_deadlock.c */
 extern const struct check check_channels;
-/* check_routes.c */
+/* check_interconnect_cycles.c */
 extern const struct check check_cyclic_routes, check_stores;
 /* check_wires.c */
 extern const struct check check_wires;

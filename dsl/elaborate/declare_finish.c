@@ -4,7 +4,7 @@
 
 #include "dsl/elaborate/declare.h"
 #include "dsl/suggest.h"
-#include "dsl/elaborate/unit.h"
+#include "dsl/quantity.h"
 
 bool declare_type(struct program *program, const struct ast_type *type,
                   enum model_dimension *dimension, const struct model_enum **choice)

@@ -4,7 +4,7 @@
 
 #include "dsl/elaborate/elaborate.h"
 #include "dsl/suggest.h"
-#include "dsl/elaborate/unit.h"
+#include "dsl/quantity.h"
 
 struct field_type {
     const char *name;

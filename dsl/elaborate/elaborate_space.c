@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "dsl/elaborate/elaborate.h"
-#include "dsl/elaborate/unit.h"
+#include "dsl/quantity.h"
 
 /* Bytes or a plain number (an address may be written 0x1000). */
 static bool eval_bytes(struct elaboration *e, const struct ast_expr *x, const struct scope *scope,

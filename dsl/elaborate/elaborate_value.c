@@ -8,7 +8,7 @@
 
 #include "dsl/elaborate/elaborate.h"
 #include "dsl/suggest.h"
-#include "dsl/elaborate/unit.h"
+#include "dsl/quantity.h"
 
 static const struct value bad = {.ok = false};
 

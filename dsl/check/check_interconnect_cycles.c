@@ -4,7 +4,7 @@
  * interconnects can fill up and stand still for ever. Only interconnects (components with `any`
  * ports in both directions) forward requests; every other component takes them in and answers,
  * which ends the chain. Whether the traffic really goes around depends on the routes, so this is a
- * warning; where interconnects route by the map, check_channels.c knows. */
+ * warning; where interconnects route by the map, check_deadlock.c knows. */
 #include <string.h>
 
 #include "dsl/check/check.h"
@@ -23,7 +23,7 @@ struct search {
 
 #define NO_PATH UINT32_MAX
 
-/* Ways by the map are known, so check_channels.c says what goes around on them. */
+/* Ways by the map are known, so check_deadlock.c says what goes around on them. */
 static bool is_routed(const struct search *s, uint32_t from)
 {
     for (uint32_t i = from; i < s->depth; i++) {

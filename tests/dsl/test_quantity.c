@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "dsl/compile.h"
-#include "dsl/elaborate/unit.h"
+#include "dsl/quantity.h"
 
 struct reading {
     const char *text;

@@ -1,7 +1,7 @@
 /* The closed list of units and the small algebra of dimensions. A dimension is a triple of
  * exponents (bytes, cycles, seconds); hertz is cycles a second, so that seconds times hertz are
  * cycles. Called by the lexer and by eval.c. */
-#include "dsl/elaborate/unit.h"
+#include "dsl/quantity.h"
 
 #include <string.h>
 

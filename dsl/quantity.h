@@ -3,8 +3,8 @@
  * A quantity is an integer in the base unit of its dimension: bytes, cycles, hertz, picoseconds,
  * bytes a second, bytes a cycle; plain counts have none. The list of units is closed, and a number
  * with its unit is one token. */
-#ifndef HEDDLE_DSL_UNIT_H
-#define HEDDLE_DSL_UNIT_H
+#ifndef HEDDLE_DSL_QUANTITY_H
+#define HEDDLE_DSL_QUANTITY_H
 
 #include <stdbool.h>
 #include <stddef.h>
