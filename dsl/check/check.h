@@ -21,9 +21,11 @@ extern const struct check check_protocols, check_unbound, check_unconnected, che
 /* check_depth.c */
 extern const struct check check_shallow;
 /* check_deadlock.c */
-extern const struct check check_channels;
+extern const struct check check_deadlock;
 /* check_interconnect_cycles.c */
-extern const struct check check_cyclic_routes, check_stores;
+extern const struct check check_interconnect_cycles;
+/* check_stores.c */
+extern const struct check check_stores;
 /* check_wires.c */
 extern const struct check check_wires;
 /* check_unused.c */

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "dsl/suggest.h"
-#include "dsl/quantity.h"
 
 /* The previous declaration of this name in the same space, NULL when it is new; reports the clash.
  */

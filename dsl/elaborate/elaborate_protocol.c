@@ -43,7 +43,7 @@ bool field_size(struct elaboration *e, const struct ast_item *item, const struct
     if (value.dimension != MODEL_DIM_NONE && value.dimension != MODEL_DIM_BYTES) {
         diagnostic_add(e->diagnostics, E0301, item->size->span,
                        "expected a count or bytes, this is %s",
-                       unit_dimension_name(value.dimension));
+                       quantity_dimension_name(value.dimension));
         return false;
     }
     if (value.integer < 1 || value.integer > MAX_FIELD_SIZE) {
@@ -216,7 +216,7 @@ const char *protocol_text(struct elaboration *e, const struct model_protocol *pr
     struct protocol_info *info = program_protocol(e->program, protocol->name);
     for (uint32_t i = 0; i < protocol->argument_count; i++)
         text = arena_printf(e->arena, "%s%s%s", text, i == 0 ? "(" : ", ",
-                            unit_format(e->arena, protocol->arguments[i], info->dimensions[i]));
+                            quantity_format(e->arena, protocol->arguments[i], info->dimensions[i]));
     return protocol->argument_count > 0 ? arena_printf(e->arena, "%s)", text) : text;
 }
 

@@ -1,8 +1,8 @@
 /* Values of parameters and lets, one cell each, computed when first asked for: so the order of
  * declaration does not matter, and a cycle shows as a cell that is asked for while it is busy.
  *
- * A parameter's value comes from the last matching --set, else from the outermost braces that set it
- * (elaborate_setting.c), else from its default; the first is evaluated without names, the second
+ * A parameter's value comes from the last matching --set, else from the outermost braces that set
+ * it (elaborate_setting.c), else from its default; the first is evaluated without names, the second
  * where the instance with the braces stands, the third inside. */
 #include <string.h>
 
@@ -34,7 +34,7 @@ static bool check_range(struct elaboration *e, struct object *object, uint32_t p
     const struct model_param_decl *decl = &object->type->param_decls[param];
     struct scope scope = {object, NULL};
     struct type_spec spec = {decl->dimension, NULL};
-    if (!unit_is_quantity(value->dimension))
+    if (!quantity_is_ordered(value->dimension))
         return true;
     if (item->low != NULL) {
         struct value low = eval_as(e, item->low, &scope, spec, object->node);
