@@ -17,15 +17,15 @@
 #include "codegen/report/estimate_trace.h"
 #include "codegen/report/experiment.h"
 #include "codegen/command/trial.h"
-#include "runtime/sampling/sampling.h"
+#include "components/sampling/sampling_options.h"
 
 enum { EXPERIMENT_MOST = 256 /* kernels */ };
 
 struct experiment {
     struct command *command;
     json_t *profile;
-    /* What the profile wrote down of caches and TLBs, for cold runs (runtime/sampling/kept.h); NULL
-     * for lists of SASS traces. */
+    /* What the profile wrote down of caches and TLBs, for cold runs (components/sampling/residency.h); NULL for
+     * lists of SASS traces. */
     const char *kept;
     struct experiment_kernel kernels[EXPERIMENT_MOST];
     uint32_t count;

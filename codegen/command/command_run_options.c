@@ -9,7 +9,7 @@
 #include "codegen/command/command_run.h"
 #include "codegen/command/command_run_play.h"
 #include "codegen/command/command_run_trace.h"
-#include "runtime/sampling/sampling.h"
+#include "components/sampling/sampling_options.h"
 
 const char *run_absolute(struct command *c, const char *path)
 {
@@ -80,7 +80,7 @@ static bool parse_sampling(const struct options *o, struct heddle_options *optio
     options->kernels = o->kernels;
     options->warmup = o->warmup;
     options->interval = o->interval;
-    options->kept = o->residency;
+    options->residency = o->residency;
     options->profile = !o->profile                         ? PLATFORM_PROFILE_NONE
                        : strcmp(o->profile, "blocks") == 0 ? PLATFORM_PROFILE_BLOCKS
                                                            : PLATFORM_PROFILE_MEMORY;
@@ -178,9 +178,9 @@ static bool parse_when(const char *text, struct heddle_options *options)
         if (strcmp(end, units[i].name) != 0 || (units[i].ps && n > UINT64_MAX / 2 / units[i].ps))
             continue;
         if (units[i].ps)
-            options->dump_ps = n * units[i].ps;
+            options->checkpoint_ps = n * units[i].ps;
         else
-            options->dump_cycle = n;
+            options->checkpoint_cycle = n;
         return true;
     }
     fprintf(stderr,
@@ -295,8 +295,8 @@ int run_options(struct command *c, struct heddle_options *options)
         .tick_all = o->tick_all,
         .progress = isatty(STDERR_FILENO) != 0,
         .threads = 1,
-        .dump_path = run_absolute(c, o->checkpoint),
-        .load_path = run_absolute(c, o->restore),
+        .checkpoint_path = run_absolute(c, o->checkpoint),
+        .restore_path = run_absolute(c, o->restore),
         .api_trace = run_absolute(c, o->play_api),
         .modules = absolute_all(c, &o->module),
         .module_count = (uint32_t)o->module.count,

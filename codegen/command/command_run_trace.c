@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "codegen/command/command_run_trace.h"
-#include "codegen/command/options_env.h"
+#include "runtime/session/options_env.h"
 #include "components/traces/api_trace/api_trace.h"
 #include "components/traces/sass_trace/sass_record.h"
 

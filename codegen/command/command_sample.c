@@ -1,5 +1,5 @@
 /* `heddle sample`: the cycles of all kernels of a program from a few that are simulated, in one
- * run. The run itself chooses and estimates (--kernels auto; runtime/sampling/sampler.h says how); here it
+ * run. The run itself chooses and estimates (--kernels auto; components/sampling/stratified_sampler.h says how); here it
  * is printed, and with --full compared. Lists of traces: sample_list.c. */
 #include <inttypes.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "codegen/command/command.h"
 #include "codegen/command/sample_list.h"
 #include "codegen/command/trial.h"
-#include "runtime/sampling/sampling.h"
+#include "components/sampling/sampling_options.h"
 
 static double number(json_t *object, const char *key)
 {

@@ -17,7 +17,7 @@
 #include "codegen/command/command.h"
 #include "codegen/command/sample_list.h"
 #include "codegen/command/trial.h"
-#include "runtime/sampling/sampler.h"
+#include "components/sampling/stratified_sampler.h"
 
 enum { SAMPLE_VECTOR = 64, SAMPLE_PER_GROUP = 3 };
 #define SAMPLE_DIFFERENCE 0.01

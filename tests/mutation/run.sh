@@ -23,7 +23,7 @@ shift
 document=
 sample=no
 [ "${1:-}" = --document ] && { document=$2; shift 2; }
-[ "${1:-}" = --sample ] && { sample=yes; shift; set -- clock-rounding ring-lost-credit dump-arrivals; }
+[ "${1:-}" = --sample ] && { sample=yes; shift; set -- clock-rounding ring-lost-credit checkpoint-arrivals; }
 work=$build/mutation
 pristine=$work/pristine # the checkout as it was when we began
 source=$work/source
@@ -73,7 +73,7 @@ prepare() {
 compile() {
     local targets=()
     if [ $sample = yes ]; then
-        for test in "$source"/tests/runtime/test_*.c; do
+        for test in "$source"/tests/runtime/*/test_*.c; do
             targets+=("tests/runtime/$(basename "$test" .c)")
         done
     fi

@@ -10,8 +10,8 @@
 
 #include "components/amd/isa/isa.h"
 #include "components/protocols/work/work_cycles.h"
-#include "runtime/sampling/sampler.h"
-#include "runtime/sampling/warm.h"
+#include "components/sampling/stratified_sampler.h"
+#include "components/sampling/warmup.h"
 
 enum { DECODE_ENTRIES = 1 << 16 };
 

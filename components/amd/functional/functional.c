@@ -270,7 +270,7 @@ static inline bool special(const struct run *r, struct group *g, struct wave *w,
         return true;
     if (inst->flags & ISA_IS_ENDPGM) {
         w->state = WAVE_ENDED;
-        if (record_ops)
+        if (instruction_recorder)
             observe_end((uint32_t)(g->slot * WORK_MAX_WAVEFRONTS + (w - g->wave)));
         g->ended++;
         return false;
@@ -316,7 +316,7 @@ static __attribute__((noinline)) void observe(struct run *r, const struct group 
 {
     if (r->launch->profile)
         profile_count(r, w, inst, w->scalars.pc);
-    if (record_ops)
+    if (instruction_recorder)
         observe_step((uint32_t)(g->slot * WORK_MAX_WAVEFRONTS + (w - g->wave)), context,
                      &w->scalars, inst);
 }
@@ -441,9 +441,9 @@ static void group_start(struct run *r, uint32_t slot)
                         i);
         g->wave[i].state = WAVE_RUNS;
         g->wave[i].expected = 0;
-        if (record_ops)
+        if (instruction_recorder)
             observe_begin(slot * WORK_MAX_WAVEFRONTS + i,
-                          &(struct record_wave){.gpu = r->launch->gpu,
+                          &(struct recorded_wavefront){.gpu = r->launch->gpu,
                                                 .dispatch = r->launch->dispatch_id,
                                                 .group = {g->id[0], g->id[1], g->id[2]},
                                                 .number = i});
@@ -486,7 +486,7 @@ void functional_run(const struct functional_launch *launch, struct functional_re
     struct run r = {.launch = launch,
                     .result = result,
                     .limit = UINT64_MAX,
-                    .observed = launch->profile || record_ops};
+                    .observed = launch->profile || instruction_recorder};
     r.access = &variants[isa_variant_current()];
     r.free = resident_groups(launch);
     *result = (struct functional_result){.end = FUNCTIONAL_DONE};

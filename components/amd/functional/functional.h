@@ -46,10 +46,10 @@ struct functional_launch {
     const struct aql_descriptor *descriptor;
     uint64_t most_instructions; /* the run ends there (FUNCTIONAL_LIMIT); 0: no limit */
     uint64_t before;            /* wavefront instructions of the run before this launch */
-    bool touches;               /* caches and TLBs see the accesses (runtime/sampling/warm.h) */
+    bool touches;               /* caches and TLBs see the accesses (components/sampling/warmup.h) */
     bool profile;               /* result->profile is filled, too */
     uint64_t
-        *executed; /* [SAMPLER_VECTOR]: how often which instructions, runtime/sampling/sampler.h; or NULL */
+        *executed; /* [SAMPLER_VECTOR]: how often which instructions, components/sampling/stratified_sampler.h; or NULL */
 };
 
 enum { FUNCTIONAL_BLOCKS = 32 };

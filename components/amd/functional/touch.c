@@ -5,7 +5,7 @@
 #include "components/amd/isa/isa_lanes.h"
 #include "runtime/state/memory.h"
 #include "runtime/state/platform.h"
-#include "runtime/sampling/warm.h"
+#include "components/sampling/warmup.h"
 
 /* The launch that accessed a line last, by number of the line in simulated memory; for profiles. */
 static uint32_t *last_launch;

@@ -1,4 +1,4 @@
-/* What a launch without timing accesses: touches for caches and TLBs (runtime/sampling/warm.h), and counts
+/* What a launch without timing accesses: touches for caches and TLBs (components/sampling/warmup.h), and counts
  * for profiles. Private to components/amd/functional.
  *
  * Each work-group is put on the compute unit that it would get if all were free, in turn; lines of

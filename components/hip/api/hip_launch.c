@@ -6,7 +6,7 @@
 #include "components/hip/record/hip_record.h"
 #include "hip_stream.h"
 
-#include "codegen/command/options_env.h"
+#include "runtime/session/options_env.h"
 #include "components/amd/isa/object/kernarg.h"
 #include "components/protocols/work/work_placement.h"
 
@@ -147,7 +147,7 @@ static hipError_t enqueue(const struct request *request, uint32_t queue, int dev
         if (hip_first_refusal(function)) {
             hip_say("%s: %s", request->what, hip.api->error_text());
         }
-        options_env_report(OPTIONS_ENV_FAILED);
+        options_env_report(EXIT_GAVE_UP);
         return hipErrorLaunchFailure;
     }
     hipError_t error = hip_status(status, request->what);

@@ -9,7 +9,7 @@
 #include "components/hip/api/hip_stream.h"
 #include "components/hip/turns/hip_turns.h"
 
-#include "codegen/command/options_env.h"
+#include "runtime/session/options_env.h"
 
 #include <inttypes.h>
 #include <stddef.h>

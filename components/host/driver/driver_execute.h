@@ -13,7 +13,7 @@
 #include "driver_ring.h"
 #include "driver_scratch.h"
 #include "driver_submit.h"
-#include "runtime/observe/trace.h"
+#include "runtime/observe/timeline.h"
 
 /* ---- commands ---- */
 
@@ -56,7 +56,7 @@ static void command_complete(struct driver *d, struct driver_queue *q)
         ring_written(device, k->piece);
     command_note_lines(d, k);
     if (platform_mode() != PLATFORM_FUNCTIONAL)
-        trace_end(&d->io.base, k->ticket, command_span(k));
+        timeline_end(&d->io.base, k->ticket, command_span(k));
     if (d->bounce_owner == number)
         d->bounce_owner = DRIVER_NONE;
     *driver_ticket_at(d, k->ticket) =
@@ -244,7 +244,7 @@ static bool command_begin(struct driver *d, uint32_t command, struct driver_queu
     k->launches = (uint32_t)d->io.stats.launches;
     k->beside_kernels = any_kernel_runs(d);
     d->io.stats.commands++;
-    trace_begin(&d->io.base, k->ticket, command_span(k));
+    timeline_begin(&d->io.base, k->ticket, command_span(k));
     return true;
 }
 

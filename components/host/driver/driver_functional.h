@@ -7,11 +7,11 @@
 #include "components/amd/functional/functional.h"
 #include "driver_ring.h"
 #include "driver_scratch.h"
-#include "runtime/sampling/kernel.h"
+#include "components/sampling/kernel_stats.h"
 #include "runtime/state/memory.h"
-#include "runtime/sampling/kept.h"
-#include "runtime/sampling/sample_run.h"
-#include "runtime/sampling/warm.h"
+#include "components/sampling/residency.h"
+#include "components/sampling/online_sampling.h"
+#include "components/sampling/warmup.h"
 
 /* Bytes of simulated memory from `address` on; *bytes is cut down to what follows on the same page.
  */
@@ -186,11 +186,11 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
         return false;
     }
     if (launch.executed)
-        sample_run_executed(executed);
+        online_sampling_executed(executed);
     k->done_groups = result.work_groups;
     k->done_instructions = result.instructions;
-    if (kept_is_recorded())
-        kept_record_launch(k->launch);
+    if (residency_is_recorded())
+        residency_record_launch(k->launch);
     if (platform_mode() == PLATFORM_FUNCTIONAL)
         functional_record(d, k, number, way, &result.profile);
     return true;

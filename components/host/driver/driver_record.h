@@ -29,7 +29,7 @@ static void record_init(const struct driver *d)
             die("--record instructions records one process; this is a second one");
         die("--record instructions: cannot write in '%s': %s", folder, strerror(errno));
     }
-    record_ops = sass_record_ops();
+    instruction_recorder = sass_record_ops();
 }
 
 /* A last field, which is left out when it is 0. */
@@ -121,7 +121,7 @@ static void record_launch(const struct driver *d, uint32_t queue, const struct d
 /* A launch goes to GPU `number`. */
 static void record_start(const struct driver *d, const struct driver_command *k, uint32_t number)
 {
-    if (!record_ops)
+    if (!instruction_recorder)
         return;
     const struct driver_device *device = &d->device[number];
     const struct code_module *m = code_find(k->entry);
@@ -149,14 +149,14 @@ static void record_start(const struct driver *d, const struct driver_command *k,
 
 static void record_completed(const struct driver_command *k)
 {
-    if (record_ops && k->kind == DRIVER_LAUNCH)
+    if (instruction_recorder && k->kind == DRIVER_LAUNCH)
         sass_record_end(k->launch);
 }
 
 /* The host knows that the ticket is done. */
 static void record_wait(uint64_t ticket)
 {
-    uint64_t number = record_ops ? record_number_of(ticket) : 0;
+    uint64_t number = instruction_recorder ? record_number_of(ticket) : 0;
     if (number)
         sass_record_line("Wait,%" PRIu64, number);
 }
@@ -164,7 +164,7 @@ static void record_wait(uint64_t ticket)
 /* It asked, and time passed. */
 static void record_query(uint64_t ticket)
 {
-    uint64_t number = record_ops ? record_number_of(ticket) : 0;
+    uint64_t number = instruction_recorder ? record_number_of(ticket) : 0;
     if (number)
         sass_record_line("Query,%" PRIu64, number);
 }
@@ -172,7 +172,7 @@ static void record_query(uint64_t ticket)
 /* The end of the program. */
 static void record_finish(void)
 {
-    if (!record_ops)
+    if (!instruction_recorder)
         return;
     const char *why = sass_record_finish(driver_lost == DRIVER_OK);
     if (why)

@@ -4,14 +4,14 @@
  * at once on simulated memory at the end of a window, as in functional mode. Two states, then:
  *
  * - caches_live: caches hold bytes, the newest ones among them, as always;
- * - otherwise simulated memory holds the newest bytes and caches are only tags (runtime/sampling/warm.h).
+ * - otherwise simulated memory holds the newest bytes and caches are only tags (components/sampling/warmup.h).
  *
  * A command that is not timed needs the second, a timed launch the first. Both changes, and everything that is not timed, wait
  * until nothing is under way on the platform, so no message can see the change happen. The time of day is looked at in ticks
  * only: in which cycle a window is seen to end depends on who was awake.
  *
  * With `--kernels auto` a launch is chosen for at the end of a window, too, when the one before it is over: what that one
- * executed decides. Caches and TLBs keep what they have while launches leave no trace, since runtime/sampling/sampler.h makes sure that
+ * executed decides. Caches and TLBs keep what they have while launches leave no trace, since components/sampling/stratified_sampler.h makes sure that
  * enough touch them before the next one that is simulated. */
 #ifndef HEDDLE_DRIVER_SAMPLE_H
 #define HEDDLE_DRIVER_SAMPLE_H
@@ -19,8 +19,8 @@
 #include "driver_dirty.h"
 #include "driver_functional.h"
 #include "runtime/observe/hang.h"
-#include "runtime/sampling/kept.h"
-#include "runtime/sampling/warm.h"
+#include "components/sampling/residency.h"
+#include "components/sampling/warmup.h"
 
 enum { SAMPLE_RETRY = 64 }; /* cycles until it is looked again whether all is quiet */
 
@@ -124,7 +124,7 @@ static void sample_prepare(struct driver *d, struct driver_command *k)
         warm_read_in();
     d->sample.caches_live = true;
     d->sample.prepared = k->launch;
-    kept_begin(k->launch);
+    residency_begin(k->launch);
     k->phase = PHASE_QUEUED;
 }
 
@@ -136,11 +136,11 @@ static bool sample_choose(struct driver *d, struct driver_command *k, uint32_t d
     if (d->sample.chosen)
         return false;
     const struct program_allocation *a = program_find(driver_program(d), k->entry);
-    const struct sample_code code = {k->entry, a ? a->start : k->entry, a ? a->end : k->entry};
+    const struct online_sampling_code code = {k->entry, a ? a->start : k->entry, a ? a->end : k->entry};
     struct sampler_shape shape = {k->kernel, device, 1, launch_count(k), false};
     for (unsigned i = 0; i < 3; i++)
         shape.work_items *= k->packet.work_group[i];
-    k->way = (uint8_t)sample_run_choose(k->launch, &shape, d->sample.flushes, &code);
+    k->way = (uint8_t)online_sampling_choose(k->launch, &shape, d->sample.flushes, &code);
     d->sample.chosen = k->way == SAMPLING_DETAILED ? k->launch : 0;
     return true;
 }

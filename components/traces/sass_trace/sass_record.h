@@ -18,7 +18,7 @@
 
 #include "components/protocols/command/aql_packet.h"
 #include "components/amd/isa/isa.h"
-#include "runtime/sampling/record.h"
+#include "components/sampling/instruction_recorder.h"
 
 /* The file by whose name a recording is known to be complete. */
 #define SASS_RECORD_LIST "kernelslist.g"
@@ -28,7 +28,7 @@
 bool sass_record_open(const char *folder, uint32_t units);
 /* Does the recording go on? */
 bool sass_record_is_on(void);
-const struct record_ops *sass_record_ops(void);
+const struct instruction_recorder *sass_record_ops(void);
 
 /* A line of the list; sass_record_command(): of a command that others may wait for, which gets the
  * next number, from 1. */

@@ -1,7 +1,7 @@
 /* Modules, registered binaries, launches, streams, events and devices of the HIP library on the
  * mock platform. */
 #include "hip_fixture.h"
-#include "objects.h"
+#include "tests/components/amd/isa/object/objects.h"
 
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
