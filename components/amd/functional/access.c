@@ -9,7 +9,7 @@
 #include "touch.h"
 
 #include "components/amd/execute/coalescer.h"
-#include "components/protocols/work/work_fault.h"
+#include "components/amd/execute/work_fault.h"
 
 #define PASTE2(a, b) a##b
 #define PASTE(a, b)  PASTE2(a, b)

@@ -15,8 +15,8 @@
 
 #include "components/amd/execute/decode_cache.h"
 #include "components/amd/isa/isa_ready.h"
-#include "components/protocols/work/wavefront_start.h"
-#include "components/protocols/work/work_cut.h"
+#include "components/amd/execute/wavefront_start.h"
+#include "components/amd/execute/work_cut.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
 

@@ -26,7 +26,7 @@
 #include "components/protocols/page_table/page_table.h"
 #include "components/protocols/page_table/program_table.h"
 #include "components/amd/isa/isa.h"
-#include "components/protocols/work/work_fault.h"
+#include "components/amd/execute/work_fault.h"
 
 enum { FUNCTIONAL_SLICE = 1 << 12 };
 
