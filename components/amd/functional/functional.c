@@ -14,6 +14,7 @@
 #include "touch.h"
 
 #include "components/amd/execute/decode_cache.h"
+#include "components/sampling/stratified_sampler.h"
 #include "components/amd/isa/isa_ready.h"
 #include "components/amd/execute/wavefront_start.h"
 #include "components/amd/execute/work_cut.h"
