@@ -349,10 +349,11 @@ bool checkpoint_open(const struct platform_table *described, const struct heddle
     dump_ps = options->checkpoint_cycle ? time_of_cycle(options->checkpoint_cycle)
                                         : options->checkpoint_ps;
     if (dump_path && dump_ps < engine.time_ps) {
-        fprintf(stderr,
-                "heddle: --checkpoint-at lies before the state that was loaded, which is of %" PRIu64
-                " ps\n",
-                engine.time_ps);
+        fprintf(
+            stderr,
+            "heddle: --checkpoint-at lies before the state that was loaded, which is of %" PRIu64
+            " ps\n",
+            engine.time_ps);
         return false;
     }
     return true;

@@ -62,7 +62,8 @@ struct coalescer_overlap {
     unsigned in_line, in_run, bytes;
 };
 
-static inline struct coalescer_overlap coalescer_overlap(uint64_t line, uint64_t address, unsigned bytes)
+static inline struct coalescer_overlap coalescer_overlap(uint64_t line, uint64_t address,
+                                                         unsigned bytes)
 {
     struct coalescer_overlap o = {0, 0, 0};
     uint64_t end = address + bytes, line_end = line + COALESCER_LINE;
