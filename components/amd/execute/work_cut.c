@@ -1,6 +1,8 @@
 /* From a dispatch packet to work-groups. */
 #include "components/amd/execute/work_cut.h"
 
+#include "components/amd/isa/kernel_registers.h"
+
 struct work_placement work_common(const struct aql_packet *packet,
                                   const struct aql_descriptor *descriptor, uint64_t entry,
                                   uint64_t packet_address, uint32_t pid, uint32_t dispatch_id)
@@ -24,10 +26,12 @@ struct work_placement work_common(const struct aql_packet *packet,
         w.grid[i] = packet->grid[i];
         w.block[i] = packet->work_group[i];
     }
-    /* Granules of 4 vector and 8 scalar registers; scalar ones are then taken in the pool's
-     * granularity. */
-    w.vgprs = (uint16_t)(((w.rsrc1 & 63) + 1) * 4);
-    w.sgprs = (uint16_t)(((w.rsrc1 >> 6 & 15) + 1) * 8);
+    /* The target is not known here: gfx9's larger granule of scalar registers is that in which the
+     * pool gives them away (sgpr_granularity). */
+    struct kernel_registers k;
+    kernel_registers_decode(&k, KERNEL_GFX8, w.rsrc1, w.rsrc2, w.properties);
+    w.vgprs = (uint16_t)k.vgprs;
+    w.sgprs = (uint16_t)k.sgprs;
     return w;
 }
 
