@@ -1,35 +1,35 @@
-/* unit.c: reading, writing and the algebra of dimensions; suggest.c. */
+/* quantity.c: reading, writing and the algebra of dimensions; suggest.c. */
 #include <criterion/criterion.h>
 #include <string.h>
 
 #include "dsl/compile.h"
-#include "dsl/elaborate/unit.h"
+#include "dsl/quantity.h"
 
 struct reading {
     const char *text;
-    enum unit_problem problem;
+    enum quantity_problem problem;
     int64_t value;
     enum model_dimension dimension;
 };
 
 static const struct reading readings[] = {
-    {"0", UNIT_FINE, 0, MODEL_DIM_NONE},
-    {"9223372036854775807", UNIT_FINE, INT64_MAX, MODEL_DIM_NONE},
-    {"9223372036854775808", UNIT_TOO_LARGE, 0, MODEL_DIM_NONE},
-    {"0x7fff_ffff_ffff_ffff", UNIT_FINE, INT64_MAX, MODEL_DIM_NONE},
-    {"0x8000000000000000", UNIT_TOO_LARGE, 0, MODEL_DIM_NONE},
-    {"0x", UNIT_MALFORMED, 0, MODEL_DIM_NONE},
-    {"1TiB", UNIT_FINE, INT64_C(1) << 40, MODEL_DIM_BYTES},
-    {"9000000TiB", UNIT_TOO_LARGE, 0, MODEL_DIM_BYTES},
-    {"1.132GHz", UNIT_FINE, 1132000000, MODEL_DIM_HZ},
-    {"2.5ns", UNIT_FINE, 2500, MODEL_DIM_SECONDS},
-    {"0.5ps", UNIT_NOT_WHOLE, 0, MODEL_DIM_SECONDS},
-    {"1.5", UNIT_NOT_WHOLE, 0, MODEL_DIM_NONE},
-    {"4cy", UNIT_FINE, 4, MODEL_DIM_CYCLES},
-    {"4cycles", UNIT_UNKNOWN, 0, MODEL_DIM_NONE},
-    {"1GiB/s", UNIT_FINE, INT64_C(1) << 30, MODEL_DIM_BYTES_PER_S},
-    {"2KiB/cy", UNIT_FINE, 2048, MODEL_DIM_BYTES_PER_CY},
-    {"3gb", UNIT_UNKNOWN, 0, MODEL_DIM_NONE},
+    {"0", QUANTITY_FINE, 0, MODEL_DIM_NONE},
+    {"9223372036854775807", QUANTITY_FINE, INT64_MAX, MODEL_DIM_NONE},
+    {"9223372036854775808", QUANTITY_TOO_LARGE, 0, MODEL_DIM_NONE},
+    {"0x7fff_ffff_ffff_ffff", QUANTITY_FINE, INT64_MAX, MODEL_DIM_NONE},
+    {"0x8000000000000000", QUANTITY_TOO_LARGE, 0, MODEL_DIM_NONE},
+    {"0x", QUANTITY_MALFORMED, 0, MODEL_DIM_NONE},
+    {"1TiB", QUANTITY_FINE, INT64_C(1) << 40, MODEL_DIM_BYTES},
+    {"9000000TiB", QUANTITY_TOO_LARGE, 0, MODEL_DIM_BYTES},
+    {"1.132GHz", QUANTITY_FINE, 1132000000, MODEL_DIM_HZ},
+    {"2.5ns", QUANTITY_FINE, 2500, MODEL_DIM_SECONDS},
+    {"0.5ps", QUANTITY_NOT_WHOLE, 0, MODEL_DIM_SECONDS},
+    {"1.5", QUANTITY_NOT_WHOLE, 0, MODEL_DIM_NONE},
+    {"4cy", QUANTITY_FINE, 4, MODEL_DIM_CYCLES},
+    {"4cycles", QUANTITY_UNKNOWN_UNIT, 0, MODEL_DIM_NONE},
+    {"1GiB/s", QUANTITY_FINE, INT64_C(1) << 30, MODEL_DIM_BYTES_PER_S},
+    {"2KiB/cy", QUANTITY_FINE, 2048, MODEL_DIM_BYTES_PER_CY},
+    {"3gb", QUANTITY_UNKNOWN_UNIT, 0, MODEL_DIM_NONE},
 };
 
 Test(units, numbers_are_exact_or_refused)
@@ -37,10 +37,10 @@ Test(units, numbers_are_exact_or_refused)
     for (size_t i = 0; i < sizeof readings / sizeof readings[0]; i++) {
         int64_t value;
         enum model_dimension dimension;
-        enum unit_problem problem =
-            unit_parse(readings[i].text, strlen(readings[i].text), &value, &dimension);
+        enum quantity_problem problem =
+            quantity_parse(readings[i].text, strlen(readings[i].text), &value, &dimension);
         cr_expect_eq(problem, readings[i].problem, "%s", readings[i].text);
-        if (problem != UNIT_FINE)
+        if (problem != QUANTITY_FINE)
             continue;
         cr_expect_eq(value, readings[i].value, "%s", readings[i].text);
         cr_expect_eq(dimension, readings[i].dimension, "%s", readings[i].text);
@@ -52,19 +52,20 @@ Test(units, every_unit_of_the_list_reads_and_writes)
     struct arena arena;
     arena_init(&arena);
     size_t count;
-    const char *const *names = unit_names(&count);
+    const char *const *names = quantity_unit_names(&count);
     for (size_t i = 0; i < count; i++) {
         const char *text = arena_printf(&arena, "3%s", names[i]);
         int64_t value, again;
         enum model_dimension dimension, dimension_again;
-        cr_assert_eq(unit_parse(text, strlen(text), &value, &dimension), UNIT_FINE, "%s", text);
-        const char *written = unit_format(&arena, value, dimension);
-        cr_expect_eq(unit_parse(written, strlen(written), &again, &dimension_again), UNIT_FINE,
-                     "%s", written);
+        cr_assert_eq(quantity_parse(text, strlen(text), &value, &dimension), QUANTITY_FINE, "%s",
+                     text);
+        const char *written = quantity_format(&arena, value, dimension);
+        cr_expect_eq(quantity_parse(written, strlen(written), &again, &dimension_again),
+                     QUANTITY_FINE, "%s", written);
         cr_expect(again == value && dimension_again == dimension, "%s became %s", text, written);
     }
-    cr_expect_str_eq(unit_format(&arena, 65536, MODEL_DIM_BYTES), "64KiB");
-    cr_expect_str_eq(unit_format(&arena, 140000, MODEL_DIM_SECONDS), "140ns");
+    cr_expect_str_eq(quantity_format(&arena, 65536, MODEL_DIM_BYTES), "64KiB");
+    cr_expect_str_eq(quantity_format(&arena, 140000, MODEL_DIM_SECONDS), "140ns");
     arena_release(&arena);
 }
 
@@ -94,13 +95,13 @@ Test(units, dimensions_multiply_and_divide)
 {
     enum model_dimension result;
     for (size_t i = 0; i < sizeof products / sizeof products[0]; i++) {
-        cr_expect_eq(unit_multiply(products[i].a, products[i].b, &result), products[i].exists,
+        cr_expect_eq(quantity_multiply(products[i].a, products[i].b, &result), products[i].exists,
                      "product %zu", i);
         if (products[i].exists)
             cr_expect_eq(result, products[i].result, "product %zu", i);
     }
     for (size_t i = 0; i < sizeof quotients / sizeof quotients[0]; i++) {
-        cr_expect_eq(unit_divide(quotients[i].a, quotients[i].b, &result), quotients[i].exists,
+        cr_expect_eq(quantity_divide(quotients[i].a, quotients[i].b, &result), quotients[i].exists,
                      "quotient %zu", i);
         if (quotients[i].exists)
             cr_expect_eq(result, quotients[i].result, "quotient %zu", i);

@@ -1,7 +1,8 @@
-/* Circles of channels. A channel is a connection between two interconnects that route by the map
- * (elaborate_route.c); a request that holds a place in one waits for a place in the next on its
- * way. The ways are known, so the waiting is: when it goes around in a circle, requests that fill
- * the circle wait for ever. Replies go the same ways backwards, so their circles are the same.
+/* Routes by the map that can deadlock (E0506): circles of channels. A channel is a connection
+ * between two interconnects that route by the map (elaborate_route.c); a request that holds a place
+ * in one waits for a place in the next on its way. The ways are known, so the waiting is: when it
+ * goes around in a circle, requests that fill the circle wait for ever. Replies go the same ways
+ * backwards, so their circles are the same.
  *
  * One kind of circle is safe: a ring of interconnects with `bubble = true`, which let a message
  * enter the ring only where two places are free, so that one always stays free in it. They take for
@@ -136,7 +137,7 @@ static void report(struct channels *c, const uint32_t *circle, uint32_t count)
                     "ways go through one dimension after the other");
 }
 
-static void run_channels(struct elaboration *e)
+static void run_deadlock(struct elaboration *e)
 {
     uint32_t count = e->paths.count;
     struct channels c = {.e = e};
@@ -162,7 +163,7 @@ static void run_channels(struct elaboration *e)
     }
 }
 
-const struct check check_channels = {.name = "cyclic-channels",
+const struct check check_deadlock = {.name = "cyclic-channels",
                                      .code = E0506,
-                                     .run = run_channels,
+                                     .run = run_deadlock,
                                      .prerequisites = {&check_protocols}};

@@ -1,7 +1,7 @@
 /* The closed list of units and the small algebra of dimensions. A dimension is a triple of
  * exponents (bytes, cycles, seconds); hertz is cycles a second, so that seconds times hertz are
  * cycles. Called by the lexer and by eval.c. */
-#include "dsl/elaborate/unit.h"
+#include "dsl/quantity.h"
 
 #include <string.h>
 
@@ -81,7 +81,7 @@ static const struct unit *find_unit(const char *name, size_t length)
     return NULL;
 }
 
-bool unit_exists(const char *unit, size_t length)
+bool quantity_unit_exists(const char *unit, size_t length)
 {
     return find_unit(unit, length) != NULL;
 }
@@ -102,7 +102,7 @@ static int hex_value(char ch)
     return -1;
 }
 
-size_t unit_digits(const char *text, size_t length)
+size_t quantity_digits(const char *text, size_t length)
 {
     size_t i = 0;
     while (i < length && (is_digit(text[i]) || text[i] == '_' || text[i] == '.'))
@@ -110,7 +110,7 @@ size_t unit_digits(const char *text, size_t length)
     return i;
 }
 
-static enum unit_problem parse_hex(const char *text, size_t length, int64_t *value)
+static enum quantity_problem parse_hex(const char *text, size_t length, int64_t *value)
 {
     uint64_t sum = 0;
     size_t digits = 0;
@@ -119,26 +119,26 @@ static enum unit_problem parse_hex(const char *text, size_t length, int64_t *val
             continue;
         int digit = hex_value(text[i]);
         if (digit < 0)
-            return UNIT_MALFORMED;
+            return QUANTITY_MALFORMED;
         if (sum >> 59 != 0)
-            return UNIT_TOO_LARGE;
+            return QUANTITY_TOO_LARGE;
         sum = sum * 16 + (uint64_t)digit;
         digits++;
     }
     if (digits == 0)
-        return UNIT_MALFORMED;
+        return QUANTITY_MALFORMED;
     *value = (int64_t)sum;
-    return UNIT_FINE;
+    return QUANTITY_FINE;
 }
 
-enum unit_problem unit_parse(const char *text, size_t length, int64_t *value,
-                             enum model_dimension *dimension)
+enum quantity_problem quantity_parse(const char *text, size_t length, int64_t *value,
+                                     enum model_dimension *dimension)
 {
     *value = 0;
     *dimension = MODEL_DIM_NONE;
     if (length > 1 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X'))
         return parse_hex(text, length, value);
-    size_t digits = unit_digits(text, length);
+    size_t digits = quantity_digits(text, length);
     __int128 sum = 0, divisor = 1;
     bool after_point = false;
     for (size_t i = 0; i < digits; i++) {
@@ -150,27 +150,27 @@ enum unit_problem unit_parse(const char *text, size_t length, int64_t *value,
         if (after_point)
             divisor *= 10;
         if (sum > INT64_MAX || divisor > INT64_MAX)
-            return UNIT_TOO_LARGE;
+            return QUANTITY_TOO_LARGE;
     }
     int64_t factor = 1;
     if (digits < length) {
         const struct unit *unit = find_unit(text + digits, length - digits);
         if (unit == NULL)
-            return UNIT_UNKNOWN;
+            return QUANTITY_UNKNOWN_UNIT;
         factor = unit->factor;
         *dimension = unit->dimension;
     }
     sum *= factor; /* at most 2^63 * 2^40: fits */
     if (sum % divisor != 0)
-        return UNIT_NOT_WHOLE;
+        return QUANTITY_NOT_WHOLE;
     sum /= divisor;
     if (sum > INT64_MAX)
-        return UNIT_TOO_LARGE;
+        return QUANTITY_TOO_LARGE;
     *value = (int64_t)sum;
-    return UNIT_FINE;
+    return QUANTITY_FINE;
 }
 
-const char *unit_format(struct arena *arena, int64_t value, enum model_dimension dimension)
+const char *quantity_format(struct arena *arena, int64_t value, enum model_dimension dimension)
 {
     const struct unit *best = NULL;
     for (size_t i = 0; i < UNIT_COUNT; i++) {
@@ -188,17 +188,17 @@ const char *unit_format(struct arena *arena, int64_t value, enum model_dimension
     return arena_printf(arena, "%lld%s", (long long)(value / best->factor), best->name);
 }
 
-const char *unit_dimension_name(enum model_dimension dimension)
+const char *quantity_dimension_name(enum model_dimension dimension)
 {
     return dimensions[dimension].message;
 }
 
-const char *unit_example(enum model_dimension dimension)
+const char *quantity_example_unit(enum model_dimension dimension)
 {
     return dimensions[dimension].example;
 }
 
-bool unit_type_named(const char *name, enum model_dimension *dimension)
+bool quantity_type_named(const char *name, enum model_dimension *dimension)
 {
     for (size_t i = 0; i < DIMENSION_COUNT; i++)
         if (dimensions[i].type != NULL && strcmp(dimensions[i].type, name) == 0) {
@@ -208,7 +208,7 @@ bool unit_type_named(const char *name, enum model_dimension *dimension)
     return false;
 }
 
-const char *const *unit_type_names(size_t *count)
+const char *const *quantity_type_names(size_t *count)
 {
     static const char *const names[] = {"int",     "bool", "string", "bytes", "cycles",
                                         "seconds", "Hz",   "B/s",    "B/cy"};
@@ -216,7 +216,7 @@ const char *const *unit_type_names(size_t *count)
     return names;
 }
 
-const char *const *unit_names(size_t *count)
+const char *const *quantity_unit_names(size_t *count)
 {
     static const char *const names[] = {
         "B",    "KB",   "MB",   "GB",   "TB",    "KiB",   "MiB",   "GiB",   "TiB",  "cy",
@@ -238,7 +238,7 @@ static bool with_exponents(int bytes, int cycles, int seconds, enum model_dimens
     return false;
 }
 
-bool unit_multiply(enum model_dimension a, enum model_dimension b, enum model_dimension *result)
+bool quantity_multiply(enum model_dimension a, enum model_dimension b, enum model_dimension *result)
 {
     const struct dimension_info *x = &dimensions[a], *y = &dimensions[b];
     return x->is_quantity && y->is_quantity
@@ -246,7 +246,7 @@ bool unit_multiply(enum model_dimension a, enum model_dimension b, enum model_di
                              result);
 }
 
-bool unit_divide(enum model_dimension a, enum model_dimension b, enum model_dimension *result)
+bool quantity_divide(enum model_dimension a, enum model_dimension b, enum model_dimension *result)
 {
     const struct dimension_info *x = &dimensions[a], *y = &dimensions[b];
     return x->is_quantity && y->is_quantity
@@ -254,7 +254,7 @@ bool unit_divide(enum model_dimension a, enum model_dimension b, enum model_dime
                              result);
 }
 
-bool unit_is_quantity(enum model_dimension dimension)
+bool quantity_is_ordered(enum model_dimension dimension)
 {
     return dimensions[dimension].is_quantity;
 }
