@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Prints docs/guide/mistakes.md: what `heddle check` says about ten mistakes. document.sh HEDDLE
 #
-# Each file NN-name.heddle is one of base/ with an edit. Its first two lines are the title and the sentence of its section;
-# which base it is follows from its component or platform. Run by t_newcomer of tests/system/run.sh, which compares. After a
-# change of a message: tests/system/newcomer/document.sh HEDDLE > docs/guide/mistakes.md
+# Each file NN-name.heddle is one of base/ with an edit. Its first two lines are the title and the
+# sentence of its section; which base it is follows from its component or platform. test_docs.py
+# compares. After a change of a message: tests/system/newcomer/document.sh HEDDLE >
+# docs/guide/mistakes.md
 set -euo pipefail
 heddle=$(realpath "$1")
 cd "$(dirname "$0")"

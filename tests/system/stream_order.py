@@ -1,21 +1,23 @@
-#!/usr/bin/env python3
-"""An independent model of the order of streams: streams.py hip|balar CALLS TRACE.
+"""An independent model of the order of streams, for test_streams.py.
 
-CALLS is what tests/programs/random_streams.hip.cpp printed, TRACE the event trace (`--record perfetto`) of the same run: when the driver
-began and ended each command. Every pair of commands of a program that the rules order must have run one after the other. It
-knows nothing of how the rules are kept; they are written down here once more, from the documents:
+It is given what tests/programs/random_streams.hip.cpp printed, and the trace of events of the same
+run: when the driver began and ended each command. Every two commands of a program that the rules
+order must have run one after the other. It knows nothing of how the rules are kept; they are
+written down here once more, from the documents:
 
-hip     HIP programming guide, "Default stream": a stream is in order; on a device, the null stream's commands begin after those
-        before them in blocking streams, and the other way round; streams 5 to 7 take no part in that.
-balar   SST's "Balar In Depth", CUDA stream support: a stream is in order; a call on a default stream is taken only when nothing
-        is pending anywhere, so what is called later begins after what was called earlier.
-both    what the host waited for ended before what it called next began; after a wait for an event, a stream's commands begin
-        after what the event was recorded behind.
+hip     HIP programming guide, "Default stream": a stream is in order; on a device, the null
+        stream's commands begin after those before them in blocking streams, and the other way
+        round; streams 5 to 7 take no part in that.
+balar   SST's "Balar In Depth", CUDA stream support: a stream is in order; a call on a default
+        stream is taken only when nothing is pending anywhere, so what is called later begins after
+        what was called earlier.
+both    what the host waited for ended before what it called next began; after a wait for an event,
+        a stream's commands begin after what the event was recorded behind.
 """
-import sys
 
-COMMANDS = {"copy": ("write", "read"), "copy_wait": ("write",), "copy_on": ("copy",), "fill": ("fill",), "fill_wait": ("fill",),
-            "launch": ("launch",), "record": ("mark",)}
+COMMANDS = {"copy": ("write", "read"), "copy_wait": ("write",), "copy_on": ("copy",),
+            "fill": ("fill",), "fill_wait": ("fill",), "launch": ("launch",), "record": ("mark",)}
+WAITS = ("wait", "sync_stream", "sync_event", "sync_device")
 
 
 class Call:
@@ -31,16 +33,16 @@ class Call:
         return 1 <= self.stream <= 4
 
 
-def read_calls(path):
+def read_calls(text):
     programs = []
-    for line in open(path, encoding="ascii"):
+    for line in text.splitlines():
         words = line.split()
         if words[:1] == ["program"]:
             programs.append([])
-        elif words and words[0] in (*COMMANDS, "wait", "sync_stream", "sync_event", "sync_device"):
+        elif words and words[0] in (*COMMANDS, *WAITS):
             programs[-1].append(Call(words))
-        elif words != ["PASS", "random_streams"]:
-            sys.exit(f"unexpected: {line}")
+        else:
+            assert words == ["PASS", "random_streams"], f"unexpected: {line}"
     return programs
 
 
@@ -50,7 +52,8 @@ def read_spans(path):
     for line in open(path, encoding="utf-8"):
         if '"cat": "driver"' not in line:
             continue
-        fields = {key: line.split(f'"{key}": ')[1].split(",")[0].strip('"} \n]') for key in ("ph", "name", "ts", "id")}
+        fields = {key: line.split(f'"{key}": ')[1].split(",")[0].strip('"} \n]')
+                  for key in ("ph", "name", "ts", "id")}
         span = spans.setdefault(int(fields["id"], 16), [fields["name"], None, None])
         span[1 if fields["ph"] == "b" else 2] = float(fields["ts"])
     return [spans[ticket] for ticket in sorted(spans)]
@@ -62,8 +65,8 @@ def assign(programs, spans):
     names = {name for kinds in COMMANDS.values() for name in kinds}
     found = [span for span in spans if span[0] in names][-len(calls):]
     for call, (name, begin, end) in zip(calls, found, strict=True):
-        if name not in COMMANDS[call.kind] or begin is None or end is None:
-            sys.exit(f"{call.kind} ran as {name} from {begin} to {end}")
+        assert name in COMMANDS[call.kind], f"{call.kind} ran as {name}"
+        assert begin is not None and end is not None, f"{name} ran from {begin} to {end}"
         call.begin, call.end = begin, end
 
 
@@ -75,14 +78,16 @@ def waited(rules, host, before, records):
         return covered(before, records.get((host.device, host.event)))
     if host.kind == "sync_stream":
         null = rules == "hip" and host.stream == 0
-        return [c for c in before if c.queue() == host.queue() or null and c.device == host.device and c.blocking()]
+        return [c for c in before if c.queue() == host.queue()
+                or null and c.device == host.device and c.blocking()]
     if host.kind == "copy_wait" or host.kind == "fill_wait" and rules == "hip":
         return [host]
     return []
 
 
 def covered(before, record):
-    return [c for c in before if record and c.queue() == record.queue() and before.index(c) <= before.index(record)]
+    return [c for c in before if record and c.queue() == record.queue()
+            and before.index(c) <= before.index(record)]
 
 
 def is_default_call(call):
@@ -108,27 +113,26 @@ def must_follow(rules, program):
         if call.kind == "record":
             records[call.device, call.event] = call
         if call.kind == "wait":
-            barriers.setdefault(call.queue(), []).extend(covered(before, records.get((call.device, call.event))))
+            behind = covered(before, records.get((call.device, call.event)))
+            barriers.setdefault(call.queue(), []).extend(behind)
         done += waited(rules, call, before, records)
     return pairs
 
 
-def main():
-    if len(sys.argv) != 4 or sys.argv[1] not in ("hip", "balar"):
-        sys.exit(__doc__)
-    programs = read_calls(sys.argv[2])
-    assign(programs, read_spans(sys.argv[3]))
-    ordered = wrong = together = 0
+def check(rules, calls, trace):
+    """Every order that the rules ask for was kept. Returns the number of programs."""
+    programs = read_calls(calls)
+    assign(programs, read_spans(trace))
+    ordered = together = 0
+    wrong = []
     for number, program in enumerate(programs):
         commands = [c for c in program if c.kind in COMMANDS]
         together += sum(b.begin < a.end for i, a in enumerate(commands) for b in commands[i + 1:])
-        for a, b in must_follow(sys.argv[1], program):
+        for a, b in must_follow(rules, program):
             ordered += 1
             if b.begin < a.end:
-                wrong += 1
-                print(f"program {number}: {b.kind} on {b.queue()} began at {b.begin}, {a.kind} on {a.queue()} ended at {a.end}")
-    print(f"{len(programs)} programs, {ordered} ordered pairs, {wrong} wrong, {together} pairs ran together")
-    sys.exit(wrong > 0 or together == 0 or ordered == 0)
-
-
-main()
+                wrong.append(f"program {number}: {b.kind} on {b.queue()} began at {b.begin}, "
+                             f"{a.kind} on {a.queue()} ended at {a.end}")
+    assert not wrong, "\n".join(wrong[:10])
+    assert ordered and together
+    return len(programs)

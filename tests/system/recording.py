@@ -1,32 +1,29 @@
-#!/usr/bin/env python3
-"""Compares a recording of `heddle run --record instructions` with what else is known of the run.
+"""Compares a recording of instructions with what else is known of the run, for test_recordings.py.
 
-    record_trace.py check HEDDLE FOLDER STATS CODE   against the run's statistics, and `heddle disasm CODE`
-    record_trace.py same FOLDER FOLDER               the same steps, whatever the headers say
-    record_trace.py vectoradd FOLDER                 the addresses that vectoradd must touch
-
-Nothing of heddle's readers is used: lines are taken apart here, units told by the names of instructions."""
+Nothing of heddle's readers is used: lines are taken apart here, and units told by the names of
+instructions."""
 import collections
 import csv
 import glob
 import io
-import json
 import os
 import re
 import subprocess
-import sys
+
+from harness import HEDDLE
 
 LINE = 64
 BRANCHES = ("s_branch", "s_cbranch", "s_setpc", "s_swappc", "s_call")
-SPECIAL = ("s_waitcnt", "s_nop", "s_barrier", "s_endpgm", "s_sleep", "s_sendmsg", "s_setprio", "s_trap", "s_sethalt", "s_icache",
-           "s_ttrace", "s_incperf", "s_decperf", "s_setkill", "s_wakeup", "s_set_gpr_idx_mode", "s_set_gpr_idx_off")
-SCALAR_MEMORY = ("s_load", "s_store", "s_buffer", "s_memtime", "s_memrealtime", "s_dcache", "s_scratch", "s_atc")
-failures = []
+SPECIAL = ("s_waitcnt", "s_nop", "s_barrier", "s_endpgm", "s_sleep", "s_sendmsg", "s_setprio",
+           "s_trap", "s_sethalt", "s_icache", "s_ttrace", "s_incperf", "s_decperf", "s_setkill",
+           "s_wakeup", "s_set_gpr_idx_mode", "s_set_gpr_idx_off")
+SCALAR_MEMORY = ("s_load", "s_store", "s_buffer", "s_memtime", "s_memrealtime", "s_dcache",
+                 "s_scratch", "s_atc")
+UNITS = ("valu", "salu", "vmem_instructions", "smem_instructions", "lds_instructions", "branches")
 
 
 def fail(text):
-    failures.append(text)
-    print("    " + text)
+    raise AssertionError(text)
 
 
 def text_of(path):
@@ -102,7 +99,8 @@ class Kernel:
                 fail(f"{path}: a line that is none: {line[:60]}")
 
     def portable(self):
-        """The steps with addresses of private memory as they lie in the wavefront's area: which one it gets, depends on time."""
+        """The steps with addresses of private memory as they lie in the wavefront's area: which one
+        it gets, depends on time."""
         if "scratch" not in self.header:
             return self.groups
         start, size = (int(n, 0) for n in self.header["scratch"].split(","))
@@ -112,7 +110,10 @@ class Kernel:
         def move(a):
             return (a - start) % area if start <= a < start + size else a
 
-        return {group: {warp: [s._replace(addresses=[move(a) for a in s.addresses]) for s in steps] for warp, steps in waves.items()}
+        def moved(steps):
+            return [s._replace(addresses=[move(a) for a in s.addresses]) for s in steps]
+
+        return {group: {warp: moved(steps) for warp, steps in waves.items()}
                 for group, waves in self.groups.items()}
 
     def waves(self):
@@ -129,20 +130,30 @@ class Kernel:
                     continue
                 atomics += "atomic" in s.name
                 apart = s.rest[-1] if len(s.rest) > 1 else 0
-                runs = [(a + i * apart, 4) for a in s.addresses for i in range(s.width // 4)] if apart else \
-                    [(a, s.width) for a in s.addresses]
-                lines += len({line for a, w in runs for line in range(a // LINE, (a + w - 1) // LINE + 1)})
+                runs = [(a, s.width) for a in s.addresses]
+                if apart:
+                    runs = [(a + i * apart, 4) for a in s.addresses for i in range(s.width // 4)]
+                lines += len({line for a, w in runs
+                              for line in range(a // LINE, (a + w - 1) // LINE + 1)})
         return units, lines, atomics
 
 
 def kernels_of(folder):
     paths = glob.glob(os.path.join(folder, "kernel-*.traceg.zst"))
-    return [Kernel(p) for p in sorted(paths, key=lambda p: int(re.search(r"kernel-(\d+)", p).group(1)))]
+    return [Kernel(p) for p in sorted(paths, key=lambda p: int(re.search(r"kernel-(\d+)", p)[1]))]
 
 
-def disassembly(heddle, code, isa):
-    """{(symbol, address): (words, mnemonic)} and {address: ...}."""
-    out = subprocess.run([heddle, "disasm", code, "--mcpu", isa], capture_output=True, text=True).stdout
+def told(*command):
+    """What heddle says on standard output; it must have no complaints."""
+    done = subprocess.run([HEDDLE, *command], capture_output=True, text=True)
+    assert done.returncode == 0 and not done.stderr, done.stdout[-500:] + done.stderr[-500:]
+    return done.stdout
+
+
+def disassembly(code, isa):
+    """{address: [(words, mnemonic)]}: one for each kernel that has something there."""
+    out = subprocess.run([HEDDLE, "disasm", code, "--mcpu", isa], capture_output=True,
+                         text=True).stdout
     found = {}
     for line in out.splitlines():
         m = re.match(r" +([0-9a-f]+): ((?:[0-9a-f]{8} )+) +(\w+)", line)
@@ -160,10 +171,11 @@ def check_code(kernel, listing):
                 continue
             seen.add((s.pc, s.name))
             words = listing.get(s.pc, [])
-            got = [bytes(kernel.code.get(base + s.pc + i, 0) for i in range(4 * len(w))) for w, _ in words]
+            got = [bytes(kernel.code.get(base + s.pc + i, 0) for i in range(4 * len(w)))
+                   for w, _ in words]
             want = [b"".join(int(x, 16).to_bytes(4, "little") for x in w) for w, _ in words]
             if not any(name == s.name and g == w for (_, name), g, w in zip(words, got, want)):
-                fail(f"{kernel.path}: {s.name} at {s.pc:x} is not what heddle disasm says: {words}")
+                fail(f"{kernel.path}: {s.name} at {s.pc:x} is not what disasm says: {words}")
     return len(seen)
 
 
@@ -179,90 +191,83 @@ def check_shape(kernel):
         fail(f"{kernel.path}: a wavefront does not end with s_endpgm")
 
 
+def row_of_run(k):
+    """What the statistics say of a kernel."""
+    row = {name: k[name] for name in ("symbol", "wavefront_instructions", "work_groups")}
+    if "profile" in k:  # of functional mode, in the order of enum isa_unit
+        names = ("salu", "valu", "smem_instructions", "vmem_instructions", "lds_instructions",
+                 "branches", "special")
+        row.update(zip(names, map(int, k["profile"]["units"].split())))
+    elif "components" in k and not k["overlaps"]:
+        units = [v for path, v in k["components"].items() if re.search(r"\.cu(\[[^]]*\])?$", path)]
+        for name in (*UNITS, "vmem_lines"):
+            row[name] = sum(u.get(name, 0) for u in units)
+    return row
+
+
+def row_of_trace(k):
+    """What the recording says of a kernel."""
+    units, lines, atomics = k.numbers()
+    row = {"symbol": k.header["kernel name"], "wavefront_instructions": sum(units.values()),
+           "work_groups": len(k.groups)}
+    row.update({n: units[n] for n in (*UNITS, "special")})
+    row["vmem_lines"] = None if atomics else lines
+    return row
+
+
 def check_stats(kernels, stats):
     """Numbers of the kernels that ran alone, and the sums of all."""
-    def of_run(k):
-        row = {"symbol": k["symbol"], "wavefront_instructions": k["wavefront_instructions"], "work_groups": k["work_groups"]}
-        if "profile" in k: # of functional mode, in the order of enum isa_unit
-            names = ("salu", "valu", "smem_instructions", "vmem_instructions", "lds_instructions", "branches", "special")
-            row.update(zip(names, map(int, k["profile"]["units"].split())))
-        elif "components" in k and not k["overlaps"]:
-            units = [v for path, v in k["components"].items() if re.search(r"\.cu(\[[^]]*\])?$", path)]
-            for name in ("valu", "salu", "vmem_instructions", "smem_instructions", "lds_instructions", "branches", "vmem_lines"):
-                row[name] = sum(u.get(name, 0) for u in units)
-        return row
-
-    def of_trace(k):
-        units, lines, atomics = k.numbers()
-        row = {"symbol": k.header["kernel name"], "wavefront_instructions": sum(units.values()), "work_groups": len(k.groups)}
-        row.update({n: units[n] for n in ("valu", "salu", "vmem_instructions", "smem_instructions", "lds_instructions", "branches",
-                                          "special")})
-        row["vmem_lines"] = None if atomics else lines
-        return row
-
-    def key(row):
-        return (row["symbol"], row["wavefront_instructions"], row["work_groups"])
-
-    def agree(a, b):
-        return all(name not in a or b[name] is None or a[name] == b[name] for name in b)
-
-    left = [of_trace(k) for k in kernels]
-    compared = 0
-    for row in map(of_run, stats["kernels"]):
-        match = [r for r in left if key(r) == key(row) and agree(row, r)]
+    left = [row_of_trace(k) for k in kernels]
+    for row in map(row_of_run, stats["kernels"]):
+        match = [r for r in left if all(row[name] == r[name] for name in row
+                                        if r.get(name) is not None)]
         if not match:
-            fail(f"no trace agrees with {row}; there are {[r for r in left if r['symbol'] == row['symbol']][:3]}")
-            continue
+            alike = [r for r in left if r["symbol"] == row["symbol"]][:3]
+            fail(f"no trace agrees with {row}; there are {alike}")
         left.remove(match[0])
-        compared += "valu" in row
-    if left:
-        fail(f"{len(left)} traces without a kernel in the statistics")
-    return compared
+    assert not left, f"{len(left)} traces without a kernel in the statistics"
 
 
-def check_csv(heddle, folder, kernels):
+def check_csv(folder, kernels):
     """What `heddle trace stats` counts is what stands there."""
-    out = subprocess.run([heddle, "trace", "stats", "--csv", "--no-cache", "--line", str(LINE), os.path.join(folder, "kernelslist.g")],
-                         check=True, capture_output=True, text=True).stdout
+    out = told("trace", "stats", "--csv", "--no-cache", "--line", str(LINE),
+               os.path.join(folder, "kernelslist.g"))
     rows = list(csv.DictReader(io.StringIO(out)))
-    names = {"valu": "valu", "salu": "salu", "vmem": "vmem_instructions", "smem": "smem_instructions", "lds": "lds_instructions",
-             "branches": "branches", "special": "special"}
-    if len(rows) != len(kernels):
-        fail(f"{len(rows)} rows of statistics for {len(kernels)} kernels")
+    columns = {"valu": "valu", "salu": "salu", "vmem": "vmem_instructions",
+               "smem": "smem_instructions", "lds": "lds_instructions", "branches": "branches",
+               "special": "special"}
+    assert len(rows) == len(kernels)
     for row, kernel in zip(rows, kernels):
         units, lines, _ = kernel.numbers()
-        got = {n: int(row[column]) for column, n in names.items()}
-        if got != {n: units[n] for n in names.values()} or int(row["unknown"]):
-            fail(f"{kernel.path}: heddle trace stats says {got}, the lines {dict(units)}")
-        if int(row["local_references"]) == 0 and int(row["vector_line_references"]) != lines:
-            fail(f"{kernel.path}: {row['vector_line_references']} lines by heddle trace stats, {lines} by the addresses")
+        got = {name: int(row[column]) for column, name in columns.items()}
+        assert got == {name: units[name] for name in columns.values()}, kernel.path
+        assert int(row["unknown"]) == 0, kernel.path
+        if int(row["local_references"]) == 0:
+            assert int(row["vector_line_references"]) == lines, kernel.path
 
 
-def check(heddle, folder, stats, code):
-    done = subprocess.run([heddle, "trace", "check", os.path.join(folder, "kernelslist.g")], capture_output=True, text=True)
-    said = done.stdout.splitlines()
+def check(folder, stats, code):
+    """Against the run's statistics, and the disassembly of its code object."""
+    said = told("trace", "check", os.path.join(folder, "kernelslist.g")).splitlines()
     kernels = kernels_of(folder)
-    if done.returncode or done.stderr or len(said) != len(kernels) or any(" 0 errors, 0 warnings, " not in s for s in said):
-        fail(f"heddle trace check: {done.stdout[-500:]}{done.stderr[-500:]}")
+    assert len(said) == len(kernels)
+    assert all(" 0 errors, 0 warnings, " in line for line in said)
     listings, opcodes = {}, 0
     for kernel in kernels:
         isa = kernel.header["isa"]
-        listings.setdefault(isa, disassembly(heddle, code, isa))
+        if isa not in listings:
+            listings[isa] = disassembly(code, isa)
         check_shape(kernel)
         opcodes += check_code(kernel, listings[isa])
-    with open(stats) as file:
-        compared = check_stats(kernels, json.load(file))
-    check_csv(heddle, folder, kernels)
-    if not kernels or not opcodes:
-        fail("nothing to compare")
-    steps = sum(len(s) for k in kernels for s in k.waves())
-    print(f"    {os.path.basename(folder)}: {len(kernels)} kernels, {compared} of them by unit, {steps} instructions, {opcodes} opcodes")
+    check_stats(kernels, stats)
+    check_csv(folder, kernels)
+    assert kernels and opcodes, "nothing to compare"
 
 
 def same(a, b):
+    """The same steps, whatever the headers say."""
     x, y = kernels_of(a), kernels_of(b)
-    if len(x) != len(y) or not x:
-        fail(f"{len(x)} and {len(y)} kernels")
+    assert x and len(x) == len(y)
     for k, other in zip(x, y):
         if k.portable() != other.portable():
             fail(f"{k.path} and {other.path} have different steps")
@@ -271,7 +276,8 @@ def same(a, b):
 def check_list(lines):
     """What the program calls, in its order; the fourth allocation is its code."""
     copy = ["Malloc", "MemcpyHtoD", "Wait"]
-    want = ["Stream"] + 4 * copy + ["kernel-1.traceg.zst", "Wait", "MemcpyDtoH", "Wait"] + 4 * ["Free"]
+    launch = ["kernel-1.traceg.zst", "Wait", "MemcpyDtoH", "Wait"]
+    want = ["Stream"] + 4 * copy + launch + 4 * ["Free"]
     if [line.split(",")[0] for line in lines] != want:
         fail(f"the list has {lines}")
     waits = [int(line.split(",")[1]) for line in lines if line.startswith("Wait")]
@@ -280,7 +286,7 @@ def check_list(lines):
 
 
 def check_scalars(kernel, steps):
-    """The kernel's arguments stand where its packet says; the packet itself where the header says."""
+    """The kernel's arguments are where its packet says; the packet is where the header says."""
     arguments = int.from_bytes(bytes.fromhex(kernel.header["packet"])[40:48], "little")
     places = {arguments, int(kernel.header["packet address"], 16)}
     loads = [s for s in steps if s.name.startswith("s_load")]
@@ -292,35 +298,32 @@ def check_masks(path, steps, items, first):
     """All lanes are active until those beyond the end are switched off."""
     mask = sum(1 << (i - first) for i in items)
     off = next(i for i, s in enumerate(steps) if s.name == "s_and_saveexec_b64")
-    plain = [s.mask for s in steps[off + 1:] if unit_of(s.name) not in ("smem_instructions", "vmem_instructions")]
+    memory = ("smem_instructions", "vmem_instructions")
+    plain = [s.mask for s in steps[off + 1:] if unit_of(s.name) not in memory]
     before = [s.mask for s in steps[:off + 1] if unit_of(s.name) != "smem_instructions"]
     if set(before) != {2 ** 64 - 1} or set(plain) != {mask}:
         fail(f"{path}: masks {[hex(m) for m in before + plain]}, not {mask:x}")
 
 
-def vectoradd(folder):
-    """c[i] = a[i] + b[i] for 10000 floats in work-groups of 256; the allocations stand in the list."""
+def check_vectoradd(folder):
+    """c[i] = a[i] + b[i] for 10000 floats in work-groups of 256; allocations are in the list."""
     n = 10000
     with open(os.path.join(folder, "kernelslist.g")) as file:
         lines = [line.strip() for line in file]
     check_list(lines)
-    a, b, c = [int(line.split(",")[1], 16) for line in lines if re.fullmatch(f"Malloc,0x[0-9a-f]+,{4 * n}", line)]
+    a, b, c = [int(line.split(",")[1], 16) for line in lines
+               if re.fullmatch(f"Malloc,0x[0-9a-f]+,{4 * n}", line)]
     (kernel,) = kernels_of(folder)
+    assert len(kernel.groups) == 40
     for (x, _, _), waves in kernel.groups.items():
         for warp, steps in waves.items():
             first = 256 * x + 64 * warp
             items = [i for i in range(first, first + 64) if i < n]
             check_masks(kernel.path, steps, items, first)
+            touched = [(s.name.split("_")[1], s.addresses) for s in steps
+                       if unit_of(s.name) == "vmem_instructions"]
+            want = [("load", [v + 4 * i for i in items]) for v in (a, b)]
+            want += [("store", [c + 4 * i for i in items])]
             if items:
                 check_scalars(kernel, steps)
-            touched = [(s.name.split("_")[1], s.addresses) for s in steps if unit_of(s.name) == "vmem_instructions"]
-            want = [("load", [v + 4 * i for i in items]) for v in (a, b)] + [("store", [c + 4 * i for i in items])]
-            if touched != (want if items else []):
-                fail(f"work-group {x}, wavefront {warp}: touches {str(touched)[:200]}")
-    if len(kernel.groups) != 40:
-        fail(f"{len(kernel.groups)} work-groups")
-
-
-if __name__ == "__main__":
-    {"check": check, "same": same, "vectoradd": vectoradd}[sys.argv[1]](*sys.argv[2:])
-    sys.exit(1 if failures else 0)
+            assert touched == (want if items else []), f"work-group {x}, wavefront {warp}"
