@@ -255,7 +255,7 @@ int command_experiment(struct command *c)
     if (status >= 0)
         return status;
     struct experiment *e = arena_alloc(c->arena, sizeof *e);
-    *e = (struct experiment){.command = c, .kept = c->options->play_sass ? NULL : kept};
+    *e = (struct experiment){.command = c, .residency = c->options->play_sass ? NULL : kept};
     if (e->residency && !command_temporary(c, kept))
         return EXIT_ERRORS;
     bool good = experiment(e, &sampling);
