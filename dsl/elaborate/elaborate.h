@@ -101,7 +101,7 @@ struct part_slot {
     struct part_object **parts; /* slots of composites: the first that was handed down */
     uint32_t count;
     bool shared, done;
-    bool busy; /* being filled */
+    bool busy;            /* being filled */
     struct filler filler; /* slots of composites only */
 };
 

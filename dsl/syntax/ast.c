@@ -281,7 +281,8 @@ static void collect_docs(struct parser *p)
             text++, size--;
         while (size > 0 && (text[size - 1] == ' ' || text[size - 1] == '\r'))
             size--;
-        /* Where nesting became too deep, or braces were not balanced, the tokens end before the comments do. */
+        /* Where nesting became too deep, or braces were not balanced, the tokens end before the
+         * comments do. */
         uint32_t token = comments[i].token;
         if (token >= p->tokens.tokens.count || (token == 0 && !comments[i].own_line))
             continue;

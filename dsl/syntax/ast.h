@@ -98,12 +98,12 @@ enum ast_kind {
     AST_CLOCK,     /* name, value: frequency; NULL: an input */
     AST_BEHAVIOUR, /* name: the string; one item for each file */
     AST_INSTANCE,  /* name, size, target: component, on, body: AST_SETTING */
-    AST_SETTING,   /* name, value; fill_body when the value is PART { ... }; path: what the name is a
-                      member of, NULL: the instance itself */
-    AST_CONNECT,   /* left, right, latency, via, which, is_shared, target: type of via, on, body,
-                      over,   by, otherwise */
-    AST_SPACE,     /* name, left: targets, each, interleave */
-    AST_MAP,       /* left, at */
+    AST_SETTING, /* name, value; fill_body when the value is PART { ... }; path: what the name is a
+                    member of, NULL: the instance itself */
+    AST_CONNECT, /* left, right, latency, via, which, is_shared, target: type of via, on, body,
+                    over,   by, otherwise */
+    AST_SPACE,   /* name, left: targets, each, interleave */
+    AST_MAP,     /* left, at */
     AST_PARTITION, /* left */
     AST_IF,        /* value, body, otherwise_body */
     AST_FOR,       /* name, low, high, half_open, body */
