@@ -14,7 +14,7 @@
 #include "components/traces/api_trace/api_trace.h"
 #include "components/traces/sass_trace/sass_record.h"
 
-#define PLAYER "heddle-play"
+#define PLAYER "heddle-play-api"
 
 bool run_trace_parse(const struct options *o)
 {

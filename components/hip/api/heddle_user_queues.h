@@ -1,6 +1,7 @@
-/* What the HIP library offers beyond HIP: user queues (components/host/driver/queue_api.h), for programs that write AQL packets
- * themselves. The functions are weak, as those of heddle_hip.h, and return a hipError_t; those of the table return enum
- * driver_status. Host threads that use the table must take turns by themselves. */
+/* What the HIP library offers beyond HIP: user queues (components/host/driver/queue_api.h), for
+ * programs that write AQL packets themselves. The functions are weak, as those of heddle_hip.h, and
+ * return a hipError_t; those of the table return enum driver_status. Host threads that use the
+ * table must take turns by themselves. */
 #ifndef HEDDLE_HIP_USER_QUEUES_H
 #define HEDDLE_HIP_USER_QUEUES_H
 
@@ -19,10 +20,14 @@ struct heddle_kernel {
 #ifdef __cplusplus
 extern "C" {
 #endif
-/* The table, and what its calls name the current device. hipErrorNotSupported: the driver has none. */
-__attribute__((weak)) int heddleUserQueues(const struct driver_queue_api **queues, uint32_t *device);
-/* `host_function`: as for hipLaunchKernel(), for the current device. The kernel has its name in statistics from now on. */
-__attribute__((weak)) int heddleKernelObject(const void *host_function, struct heddle_kernel *kernel);
+/* The table, and what its calls name the current device. hipErrorNotSupported: the driver has none.
+ */
+__attribute__((weak)) int heddleUserQueues(const struct driver_queue_api **queues,
+                                           uint32_t *device);
+/* `host_function`: as for hipLaunchKernel(), for the current device. From now on statistics call
+ * the kernel by its name. */
+__attribute__((weak)) int heddleKernelObject(const void *host_function,
+                                             struct heddle_kernel *kernel);
 #ifdef __cplusplus
 }
 #endif

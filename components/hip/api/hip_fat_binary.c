@@ -5,8 +5,7 @@
  * loaded when something of the binary is first used there. Invariant: a registry's entries belong
  * to binaries that are registered. */
 #include "hip_managed.h"
-#include "components/hip/record/hip_record.h"
-
+#include "hip_recorder.h"
 #include "runtime/session/options_env.h"
 
 #include <stdlib.h>
@@ -61,15 +60,13 @@ static hipError_t set_managed_pointers(const struct binary *binary, int device)
             || size != sizeof value) {
             continue; /* device code does not use it */
         }
-        struct hip_record_copy copy = {.to = address,
-                                       .host = &value,
-                                       .size = sizeof value,
-                                       .rows = 1,
-                                       .to_device = true,
-                                       .waits = true};
-        if (hip_recording) {
-            hip_record_copy(&copy);
-        }
+        const struct hip_recorded_copy copy = {.to = address,
+                                               .host = &value,
+                                               .size = sizeof value,
+                                               .rows = 1,
+                                               .to_device = true,
+                                               .waits = true};
+        HIP_RECORD_STEP(copy(&copy));
         enum driver_status status =
             hip.api->write(hip.devices[device].queue, address, &value, sizeof value, &ticket);
         error =

@@ -32,7 +32,7 @@
 
 enum {
     HIP_DEVICES_MAX = 64,
-    HIP_WAVEFRONT = 64,         /* work-items; all supported architectures */
+    HIP_WAVEFRONT = 64,        /* work-items; all supported architectures */
     HIP_ALLOCATION_ALIGN = 256 /* bytes; what hipMalloc promises (HIP programming guide) */
 };
 
@@ -59,7 +59,8 @@ struct hip_library {
     bool orders_streams; /* by HIP's rules; otherwise the driver has rules of its own */
     bool fill_waits;     /* the program waits for fills */
     bool functional;     /* kernels run at once, when their turn comes, without simulated time */
-    hipError_t lost; /* not hipSuccess: a kernel broke the device; every later call says so */
+    bool recording;      /* hip_recorder.h */
+    hipError_t lost;     /* not hipSuccess: a kernel broke the device; every later call says so */
 };
 extern struct hip_library hip;
 
@@ -108,7 +109,7 @@ int hip_current_device(void);
 hipError_t hip_set_current_device(int device);
 void hip_set_last_error(hipError_t error);
 
-/* ---- hip_memory.c: the map of allocations ---- */
+/* ---- hip_allocation_map.c ---- */
 
 enum hip_allocation_kind {
     HIP_DEVICE_MEMORY,
@@ -130,15 +131,33 @@ struct hip_allocation {
 
 /* The allocation that holds `address`, or NULL. Valid until the map changes. */
 const struct hip_allocation *hip_find_allocation(uint64_t address);
+/* The number of the allocation that holds `address`; 0: none does. */
+uint32_t hip_allocation_number(uint64_t address);
 /* The last allocation of device memory at or below `address`, or NULL. */
 const struct hip_allocation *hip_find_allocation_below(uint64_t address);
+/* The device's last one in device memory, or NULL. */
+const struct hip_allocation *hip_last_allocation_of(int device);
+/* Gives the allocation its number. */
+void hip_add_allocation(struct hip_allocation allocation);
+void hip_remove_allocation(const struct hip_allocation *allocation);
+bool hip_is_device_address(uint64_t address);
+
+/* ---- hip_memory.c ---- */
+
 /* Device memory for the library's own use (module images), in the map as `kind`. */
 hipError_t hip_allocate_device(int device, uint64_t size, uint64_t align,
                                enum hip_allocation_kind kind, uint64_t *address);
 hipError_t hip_release_device(uint64_t address);
-bool hip_is_device_address(uint64_t address);
 /* The device is going to be destroyed, with its memory. */
 void hip_memory_forget(int device);
+
+/* ---- hip_host_memory.c ---- */
+
+/* What hipHostFree does with pinned memory: waits for copies that may still use it. */
+hipError_t hip_release_pinned(const struct hip_allocation *allocation);
+
+/* ---- hip_copy.c ---- */
+
 /* Copies with all checks of hipMemcpy; `blocking` waits until done. */
 hipError_t hip_copy(void *to, const void *from, size_t size, hipMemcpyKind kind, hipStream_t stream,
                     bool blocking, const char *what);

@@ -3,12 +3,12 @@
  * The platform is opened by the first call that needs a device, never by the constructors that
  * register kernels, so a program that only prints its usage starts no simulator. It is finished by
  * this library's destructor, which runs after the program's own exit handlers. Options come from
- * the environment that `heddle run` sets, and the outcome goes back to it; runtime/session/options_env.h
- * describes both. */
+ * the environment that `heddle run` sets, and the outcome goes back to it;
+ * runtime/session/options_env.h describes both. */
 #include "hip_hostcall.h"
-#include "components/hip/record/hip_record.h"
-#include "hip_unsupported.h"
+#include "hip_recorder.h"
 #include "hip_stream.h"
+#include "hip_unsupported.h"
 #include "components/hip/turns/hip_turns.h"
 
 #include "runtime/session/options_env.h"
@@ -151,7 +151,7 @@ static enum hip_state open_library(void)
         options_env_report(EXIT_NOT_STARTED);
         return HIP_FAILED;
     }
-    if (!hip_record_open()) {
+    if (!hip_recorder.open()) {
         options_env_report(EXIT_NOT_STARTED);
         return HIP_FAILED;
     }
@@ -199,7 +199,7 @@ void hip_set_last_error(hipError_t error)
 
 hipError_t hip_leave(hipError_t error)
 {
-    hip_record_leave();
+    hip_recorder.leave();
     hip_unlock();
     if (error != hipSuccess && error != hipErrorNotReady) {
         last_error = error;
@@ -329,7 +329,7 @@ __attribute__((destructor)) static void finish_library(void)
         }
         hip_streams_wait(device, "end of the program", wait_alone);
     }
-    hip_record_finish();
+    hip_recorder.finish();
     if (!hip.api->finish()) {
         options_env_report(EXIT_NOT_STARTED); /* statistics or trace could not be written */
     }

@@ -1,6 +1,6 @@
 /* User queues for HIP programs; see heddle_user_queues.h. */
 #include "hip_internal.h"
-#include "components/hip/record/hip_record.h"
+#include "hip_recorder.h"
 
 #pragma GCC visibility push(default)
 #include "heddle_user_queues.h"
@@ -11,7 +11,7 @@ static hipError_t user_queues(const struct driver_queue_api **queues, uint32_t *
     if (!queues || !device) {
         return hipErrorInvalidValue;
     }
-    hip_record_refuse("it writes to user queues, which is no call that could be noted");
+    hip_recorder.refuse("it writes to user queues, which is no call that could be noted");
     *queues = hip.api->user_queues;
     *device = hip.devices[hip_current_device()].number;
     return *queues ? hipSuccess : hipErrorNotSupported;

@@ -2,7 +2,7 @@
  * (heddle_hip.h). To the rest of the library they are devices like others; `number` is what the
  * driver calls them. */
 #include "hip_hostcall.h"
-#include "components/hip/record/hip_record.h"
+#include "hip_recorder.h"
 #include "hip_stream.h"
 
 #include <stdio.h>
@@ -76,7 +76,7 @@ static hipError_t unify(int *device, const int *gpus, int count)
     hipError_t error =
         hip_status(hip.api->unify(numbers, (uint32_t)count, &number), "heddleUnifyDevices");
     error = error == hipSuccess ? add_device(number, device) : error;
-    if (error == hipSuccess && hip_recording) {
+    if (error == hipSuccess && hip.recording) {
         record_unified(*device, gpus, count);
     }
     return error;
@@ -136,8 +136,8 @@ static hipError_t remap(uint64_t address, uint64_t size, uint32_t gpu)
 {
     hipError_t error = hip_status(hip.api->remap(address, size, gpu), "heddleRemap");
     struct api_trace_call call = {.kind = API_TRACE_REMAP, .size = size, .device = gpu};
-    if (hip_recording && error == hipSuccess && hip_record_pointer(address, &call.to)) {
-        hip_record_add(&call);
+    if (error == hipSuccess) {
+        HIP_RECORD_STEP(call_to(&call, address));
     }
     return error;
 }

@@ -217,8 +217,8 @@ Test(hip_launch, a_fault_breaks_the_device_for_good)
     expect(hipFree(pointer), hipSuccess);
 }
 
-/* Whether the device was lost by a fault, a deadlock, a stall or the limit shows in HIP's error and in what `heddle run`
- * is told. */
+/* Whether the device was lost by a fault, a deadlock, a stall or the limit shows in HIP's error and
+ * in what `heddle run` is told. */
 struct loss {
     enum driver_status status;
     hipError_t error;

@@ -1,10 +1,13 @@
-/* heddle-play TRACE [MODULE...]: see play_api.h.
+/* See play_api.h: the order of lines, and the host threads.
  *
- * The lines of a trace are in the order in which calls began. A line is issued when all before it were: those without a
- * line where they returned have returned, the others have begun. So calls of several host threads begin in the recorded
- * order, and none begins before one that the program may have waited for has come back. Each recorded thread is a thread
- * here, created in the order of their numbers, which is that of their creation; 0 is the main one. Since the HIP library gives host threads turns, a thread that has begun a call keeps its
- * turn until that call waits, and nobody can overtake it. */
+ * The lines of a trace are in the order in which calls began. A line is issued when those before it
+ * are done: the ones without a line of their return have returned, the others have begun. So calls
+ * of several host threads begin in the recorded order, and none begins before one that the program
+ * may have waited for has come back.
+ *
+ * Each recorded thread is a thread here. They are created in the order of their numbers, which is
+ * that of their creation; 0 is the main one. The HIP library gives host threads turns, so a thread
+ * that has begun a call keeps its turn until that call waits, and no other can overtake it. */
 #include "play_api.h"
 
 #include <errno.h>
@@ -96,7 +99,8 @@ static uint32_t place_of(const uint32_t *list, uint32_t thread)
 static void assign_lines(void)
 {
     uint32_t *list = list_threads(), current = 0;
-    uint32_t *last = play_allocate(((size_t)play_trace.call_count + 1) * sizeof *last); /* of each thread, one past it */
+    uint32_t *last = play_allocate(((size_t)play_trace.call_count + 1)
+                                   * sizeof *last); /* of each thread, one past it */
     owners = play_allocate(((size_t)play_trace.call_count + 1) * sizeof *owners);
     returns = play_allocate(((size_t)play_trace.call_count + 1) * sizeof *returns);
     for (uint32_t i = 0; i < play_trace.call_count; i++) {

@@ -1,5 +1,6 @@
-/* See play_api.h: each kind of call, in a table. Where a recording says that the caller waited, pageable memory is used and
- * freed again; where not, pinned memory, which stays, since HIP may read it until the copy's turn. */
+/* See play_api.h: each kind of call, in a table. Where a recording says that the caller waited, the
+ * copy uses pageable memory, which is freed at once. Otherwise it uses pinned memory, which stays,
+ * since HIP may read it until the copy's turn comes. */
 #include "play_api.h"
 
 #include <inttypes.h>
@@ -80,7 +81,8 @@ static void call_host_access(const struct api_trace_call *call)
 {
     volatile uint8_t *byte = play_address(call, &call->place);
     if (call->value)
-        __asm__ volatile("lock orb $0, %0" : "+m"(*byte)); /* one access, and a write to the processor */
+        __asm__ volatile("lock orb $0, %0"
+                         : "+m"(*byte)); /* one access, and a write to the processor */
     else
         (void)*byte;
 }
@@ -108,25 +110,32 @@ static uint8_t *take_pinned(const struct api_trace_call *call, uint64_t size)
 }
 
 /* One that is to be waited for. `host` is pageable and its rows stand one behind the other. */
-static void copy_rows(const struct api_trace_call *call, void *to, uint64_t to_pitch, const void *from, uint64_t from_pitch,
-                      hipMemcpyKind kind)
+static void copy_rows(const struct api_trace_call *call, void *to, uint64_t to_pitch,
+                      const void *from, uint64_t from_pitch, hipMemcpyKind kind)
 {
     hipStream_t stream = play_stream(call);
     if (call->rows <= 1)
-        play_check(call, stream ? hipMemcpyWithStream(to, from, call->size, kind, stream) : hipMemcpy(to, from, call->size, kind),
+        play_check(call,
+                   stream ? hipMemcpyWithStream(to, from, call->size, kind, stream)
+                          : hipMemcpy(to, from, call->size, kind),
                    "hipMemcpy");
     else if (!stream)
-        play_check(call, hipMemcpy2D(to, to_pitch, from, from_pitch, call->size, call->rows, kind), "hipMemcpy2D");
+        play_check(call, hipMemcpy2D(to, to_pitch, from, from_pitch, call->size, call->rows, kind),
+                   "hipMemcpy2D");
     else
-        play_check(call, hipMemcpy2DAsync(to, to_pitch, from, from_pitch, call->size, call->rows, kind, stream), "hipMemcpy2DAsync");
+        play_check(
+            call,
+            hipMemcpy2DAsync(to, to_pitch, from, from_pitch, call->size, call->rows, kind, stream),
+            "hipMemcpy2DAsync");
 }
 
-static void copy_rows_async(const struct api_trace_call *call, void *to, uint64_t to_pitch, const void *from, uint64_t from_pitch,
-                            hipMemcpyKind kind)
+static void copy_rows_async(const struct api_trace_call *call, void *to, uint64_t to_pitch,
+                            const void *from, uint64_t from_pitch, hipMemcpyKind kind)
 {
     hipStream_t stream = play_stream(call);
     play_check(call,
-               call->rows > 1 ? hipMemcpy2DAsync(to, to_pitch, from, from_pitch, call->size, call->rows, kind, stream)
+               call->rows > 1 ? hipMemcpy2DAsync(to, to_pitch, from, from_pitch, call->size,
+                                                 call->rows, kind, stream)
                               : hipMemcpyAsync(to, from, call->size, kind, stream),
                "hipMemcpyAsync");
 }
@@ -146,11 +155,13 @@ static void call_copy_to(const struct api_trace_call *call)
     free(bytes);
 }
 
-/* Beforehand the memory has other bytes than are expected, so a copy that does not happen is seen. */
+/* Beforehand the memory has other bytes than are expected, so a copy that does not happen is seen.
+ */
 static void call_copy_from(const struct api_trace_call *call)
 {
     uint64_t size = api_trace_bytes(call);
-    uint8_t *golden = play_read_file(call, size), *bytes = call->is_async ? take_pinned(call, size) : golden;
+    uint8_t *golden = play_read_file(call, size),
+            *bytes = call->is_async ? take_pinned(call, size) : golden;
     const void *from = play_address(call, &call->from);
     for (uint64_t i = 0; i < size; i++)
         bytes[i] = (uint8_t)~golden[i];
@@ -174,22 +185,26 @@ static void call_copy_on(const struct api_trace_call *call)
         copy_rows(call, to, call->pitch, from, call->from_pitch, hipMemcpyDeviceToDevice);
 }
 
-/* The bytes are those of the time when the call was made; what an earlier copy still brings there, it brings here, too. */
+/* The bytes are those of the time when the call was made; what an earlier copy still brings there,
+ * it brings here, too. */
 static void call_pinned_to(const struct api_trace_call *call)
 {
-    uint64_t rows = play_get(call, PLAY_HOST, call->place.allocation)->is_mapped ? 0 : rows_of(call);
-    uint8_t *bytes = play_read_file(call, api_trace_bytes(call)), *place = play_address(call, &call->place);
+    uint64_t rows =
+        play_get(call, PLAY_HOST, call->place.allocation)->is_mapped ? 0 : rows_of(call);
+    uint8_t *bytes = play_read_file(call, api_trace_bytes(call)),
+            *place = play_address(call, &call->place);
     for (uint64_t row = 0; row < rows; row++)
         if (memcmp(place + row * call->host_pitch, bytes + row * call->size, call->size) != 0)
             memcpy(place + row * call->host_pitch, bytes + row * call->size, call->size);
     free(bytes);
-    copy_rows_async(call, play_address(call, &call->to), call->pitch, place, call->host_pitch, hipMemcpyHostToDevice);
+    copy_rows_async(call, play_address(call, &call->to), call->pitch, place, call->host_pitch,
+                    hipMemcpyHostToDevice);
 }
 
 static void call_pinned_from(const struct api_trace_call *call)
 {
-    copy_rows_async(call, play_address(call, &call->place), call->host_pitch, play_address(call, &call->from), call->pitch,
-                    hipMemcpyDeviceToHost);
+    copy_rows_async(call, play_address(call, &call->place), call->host_pitch,
+                    play_address(call, &call->from), call->pitch, hipMemcpyDeviceToHost);
 }
 
 static void *symbol_place(const struct api_trace_call *call)
@@ -197,8 +212,10 @@ static void *symbol_place(const struct api_trace_call *call)
     uint64_t size = 0;
     char *address = play_symbol(call, &size);
     if (call->offset > size || call->size > size - call->offset)
-        play_fail(call, "%" PRIu64 " bytes from byte %" PRIu64 " of '%s' do not lie in its %" PRIu64 " bytes", call->size,
-                  call->offset, call->name, size);
+        play_fail(call,
+                  "%" PRIu64 " bytes from byte %" PRIu64 " of '%s' do not lie in its %" PRIu64
+                  " bytes",
+                  call->size, call->offset, call->name, size);
     return address + call->offset;
 }
 
@@ -222,8 +239,10 @@ static void call_symbol_from(const struct api_trace_call *call)
 static void fill_rows(const struct api_trace_call *call, void *to)
 {
     play_check(call,
-               call->is_async ? hipMemset2DAsync(to, call->pitch, (int)call->value, call->size, call->rows, play_stream(call))
-                              : hipMemset2D(to, call->pitch, (int)call->value, call->size, call->rows),
+               call->is_async
+                   ? hipMemset2DAsync(to, call->pitch, (int)call->value, call->size, call->rows,
+                                      play_stream(call))
+                   : hipMemset2D(to, call->pitch, (int)call->value, call->size, call->rows),
                "hipMemset2D");
 }
 
@@ -244,13 +263,16 @@ static void call_memset(const struct api_trace_call *call)
         error = call->is_async ? hipMemsetD16Async(to, (unsigned short)call->value, count, stream)
                                : hipMemsetD16(to, (unsigned short)call->value, count);
     else
-        error = call->is_async ? hipMemsetD32Async(to, (int)call->value, count, stream) : hipMemsetD32(to, (int)call->value, count);
+        error = call->is_async ? hipMemsetD32Async(to, (int)call->value, count, stream)
+                               : hipMemsetD32(to, (int)call->value, count);
     play_check(call, error, "hipMemset");
 }
 
 static void call_prefetch(const struct api_trace_call *call)
 {
-    play_check(call, hipMemPrefetchAsync(play_address(call, &call->to), call->size, (int)call->device, play_stream(call)),
+    play_check(call,
+               hipMemPrefetchAsync(play_address(call, &call->to), call->size, (int)call->device,
+                                   play_stream(call)),
                "hipMemPrefetchAsync");
 }
 
@@ -258,18 +280,22 @@ static void call_prefetch(const struct api_trace_call *call)
 
 static void call_launch(const struct api_trace_call *call)
 {
-    const struct api_trace_argument *last = call->argument_count ? &call->arguments[call->argument_count - 1] : NULL;
+    const struct api_trace_argument *last =
+        call->argument_count ? &call->arguments[call->argument_count - 1] : NULL;
     size_t size = last ? last->offset + last->size : 0;
     uint8_t *packed = play_allocate(size + 1);
     for (uint32_t i = 0; i < call->argument_count; i++) {
         const struct api_trace_argument *argument = &call->arguments[i];
         const void *address = argument->is_pointer ? play_address(call, &argument->pointer) : NULL;
-        memcpy(packed + argument->offset, argument->is_pointer ? (const void *)&address : argument->bytes, argument->size);
+        memcpy(packed + argument->offset,
+               argument->is_pointer ? (const void *)&address : argument->bytes, argument->size);
     }
-    void *extra[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, packed, HIP_LAUNCH_PARAM_BUFFER_SIZE, &size, HIP_LAUNCH_PARAM_END};
+    void *extra[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, packed, HIP_LAUNCH_PARAM_BUFFER_SIZE, &size,
+                     HIP_LAUNCH_PARAM_END};
     const uint32_t *grid = call->grid, *block = call->block;
-    hipError_t error = hipModuleLaunchKernel(play_function(call), grid[0], grid[1], grid[2], block[0], block[1], block[2],
-                                             call->shared_bytes, play_stream(call), NULL, extra);
+    hipError_t error =
+        hipModuleLaunchKernel(play_function(call), grid[0], grid[1], grid[2], block[0], block[1],
+                              block[2], call->shared_bytes, play_stream(call), NULL, extra);
     play_check(call, error, "hipModuleLaunchKernel");
     free(packed);
 }
@@ -343,11 +369,12 @@ static hipEvent_t event_of(const struct api_trace_call *call)
 
 static void call_stream_wait_event(const struct api_trace_call *call)
 {
-    play_check(call, hipStreamWaitEvent(play_stream(call), event_of(call), 0), "hipStreamWaitEvent");
+    play_check(call, hipStreamWaitEvent(play_stream(call), event_of(call), 0),
+               "hipStreamWaitEvent");
 }
 
-/* Asking takes time, whatever the answer is. What was ready in the recording must be so here, too, since the program relied
- * on it; on a slower platform it takes further questions. */
+/* Asking takes time, whatever the answer is. What was ready in the recording must be so here, too,
+ * since the program relied on it; on a slower platform it takes further questions. */
 static bool asks_again(const struct api_trace_call *call, hipError_t error, const char *what)
 {
     play_check(call, error == hipErrorNotReady ? hipSuccess : error, what);
@@ -393,7 +420,9 @@ static void call_event_synchronize(const struct api_trace_call *call)
 static void call_peer(const struct api_trace_call *call)
 {
     int peer = (int)call->device;
-    play_check(call, call->value ? hipDeviceEnablePeerAccess(peer, 0) : hipDeviceDisablePeerAccess(peer), "peer access");
+    play_check(call,
+               call->value ? hipDeviceEnablePeerAccess(peer, 0) : hipDeviceDisablePeerAccess(peer),
+               "peer access");
 }
 
 /* ---- devices of our own ---- */
@@ -402,7 +431,10 @@ static void check_device(const struct api_trace_call *call, int error, int devic
 {
     play_check(call, (hipError_t)error, "making a device");
     if ((uint32_t)device != call->device)
-        play_fail(call, "the new device is %d, in the trace %" PRIu32 ": the platform has another number of GPUs", device, call->device);
+        play_fail(call,
+                  "the new device is %d, in the trace %" PRIu32
+                  ": the platform has another number of GPUs",
+                  device, call->device);
 }
 
 static void call_unify(const struct api_trace_call *call)
@@ -432,7 +464,9 @@ static void call_device_destroy(const struct api_trace_call *call)
 
 static void call_remap(const struct api_trace_call *call)
 {
-    play_check(call, (hipError_t)heddleRemap(play_address(call, &call->to), call->size, (int)call->device), "heddleRemap");
+    play_check(
+        call, (hipError_t)heddleRemap(play_address(call, &call->to), call->size, (int)call->device),
+        "heddleRemap");
 }
 
 static void (*const calls[])(const struct api_trace_call *) = {

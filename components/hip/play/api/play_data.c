@@ -1,5 +1,5 @@
-/* See play_api.h. The golden data of a trace are what the recorded program has read back; balar reports the same sums: bytes
- * in all, correct ones, and their ratio. */
+/* See play_api.h. The golden data of a trace are what the recorded program has read back. The sums
+ * are those that balar reports: bytes in all, correct ones, and their ratio. */
 #include "play_api.h"
 
 #include <errno.h>
@@ -17,7 +17,8 @@ struct later {
     uint8_t *bytes;
 };
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of the sums, when threads return from their calls together */
+static pthread_mutex_t lock =
+    PTHREAD_MUTEX_INITIALIZER; /* of the sums, when threads return from their calls together */
 static uint64_t total_bytes, correct_bytes;
 static uint32_t wrong_copies;
 static struct later *rest, **last_of_rest = &rest;
@@ -51,8 +52,10 @@ static uint64_t rows_of(const struct api_trace_call *call)
     return call->rows > 1 ? call->rows : 1;
 }
 
-/* Counts what differs in `size` bytes; the first place goes to `*first` if none was found before. */
-static uint64_t count_wrong(const uint8_t *found, const uint8_t *expected, uint64_t size, uint64_t start, uint64_t *first)
+/* Counts what differs in `size` bytes; the first place goes to `*first` if none was found before.
+ */
+static uint64_t count_wrong(const uint8_t *found, const uint8_t *expected, uint64_t size,
+                            uint64_t start, uint64_t *first)
 {
     uint64_t wrong = 0;
     if (memcmp(found, expected, size) == 0)
@@ -77,9 +80,11 @@ void play_compare(const struct api_trace_call *call, const uint8_t *bytes, uint6
     total_bytes += rows * size;
     correct_bytes += rows * size - wrong;
     if (wrong > 0 && ++wrong_copies <= MESSAGES_MAX)
-        fprintf(stderr, "%s:%" PRIu32 ": '%s': byte %" PRIu64 ": expected 0x%02x, found 0x%02x; %" PRIu64 " of %" PRIu64 " are wrong\n",
-                play_path, call->line, call->file, first, expected[first], bytes[first / size * pitch + first % size], wrong,
-                rows * size);
+        fprintf(stderr,
+                "%s:%" PRIu32 ": '%s': byte %" PRIu64 ": expected 0x%02x, found 0x%02x; %" PRIu64
+                " of %" PRIu64 " are wrong\n",
+                play_path, call->line, call->file, first, expected[first],
+                bytes[first / size * pitch + first % size], wrong, rows * size);
     pthread_mutex_unlock(&lock);
     free(expected);
 }
@@ -105,6 +110,7 @@ bool play_report(void)
     double ratio = total_bytes > 0 ? (double)correct_bytes / (double)total_bytes : 1;
     if (correct_bytes < total_bytes && ratio > 0.999999)
         ratio = 0.999999; /* 1.000000 is for all */
-    printf("total: %" PRIu64 " bytes\ncorrect: %" PRIu64 " bytes\nratio: %.6f\n", total_bytes, correct_bytes, ratio);
+    printf("total: %" PRIu64 " bytes\ncorrect: %" PRIu64 " bytes\nratio: %.6f\n", total_bytes,
+           correct_bytes, ratio);
     return correct_bytes == total_bytes;
 }

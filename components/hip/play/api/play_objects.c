@@ -1,4 +1,5 @@
-/* See play_api.h. Objects are a table by hash of kind and number, so a trace may number as it likes. */
+/* See play_api.h. Objects are in a hash table by kind and number, so a trace may number them as it
+ * likes. */
 #include "play_api.h"
 
 #include <stdio.h>
@@ -39,7 +40,8 @@ struct play_object *play_find(enum play_kind kind, uint32_t number)
     return object && object->is_used ? object : NULL;
 }
 
-struct play_object *play_get(const struct api_trace_call *call, enum play_kind kind, uint32_t number)
+struct play_object *play_get(const struct api_trace_call *call, enum play_kind kind,
+                             uint32_t number)
 {
     static const char *const words[] = {"dptr", "hptr", "stream", "event", "module"};
     struct play_object *object = play_find(kind, number);
@@ -57,7 +59,8 @@ struct play_object *play_add(enum play_kind kind, uint32_t number, void *handle)
         table.slots[at] = play_allocate(sizeof(struct play_object));
         table.count++;
     }
-    *table.slots[at] = (struct play_object){.number = number, .kind = (uint8_t)kind, .is_used = true, .handle = handle};
+    *table.slots[at] = (struct play_object){
+        .number = number, .kind = (uint8_t)kind, .is_used = true, .handle = handle};
     return table.slots[at];
 }
 
@@ -82,7 +85,9 @@ void *play_address(const struct api_trace_call *call, const struct api_trace_poi
 {
     void *start = pointer->space == API_TRACE_SYMBOL
                       ? find_symbol(call, pointer)
-                      : play_get(call, pointer->space == API_TRACE_HOST ? PLAY_HOST : PLAY_DEVICE, pointer->allocation)->handle;
+                      : play_get(call, pointer->space == API_TRACE_HOST ? PLAY_HOST : PLAY_DEVICE,
+                                 pointer->allocation)
+                            ->handle;
     return (char *)start + pointer->offset;
 }
 
@@ -131,7 +136,8 @@ hipModule_t play_load(const struct api_trace_call *call, const char *path)
 }
 
 /* On the current device; the next source behind `source`, or NULL. */
-static struct source *next_source(const struct api_trace_call *call, struct source *source, hipModule_t *module)
+static struct source *next_source(const struct api_trace_call *call, struct source *source,
+                                  hipModule_t *module)
 {
     int device = 0;
     source = source ? source->next : sources;
@@ -151,7 +157,8 @@ hipFunction_t play_function(const struct api_trace_call *call)
         if (hipModuleGetFunction(&function, module, call->name) == hipSuccess)
             return function;
     }
-    for (struct source *each = next_source(call, NULL, &module); each && !call->module; each = next_source(call, each, &module))
+    for (struct source *each = next_source(call, NULL, &module); each && !call->module;
+         each = next_source(call, each, &module))
         if (hipModuleGetFunction(&function, module, call->name) == hipSuccess)
             return function;
     play_fail(call, "no code object has a kernel '%s'%s", call->name,
@@ -163,7 +170,8 @@ void *play_symbol(const struct api_trace_call *call, uint64_t *size)
     hipModule_t module = NULL;
     hipDeviceptr_t address = NULL;
     size_t bytes = 0;
-    for (struct source *each = next_source(call, NULL, &module); each; each = next_source(call, each, &module))
+    for (struct source *each = next_source(call, NULL, &module); each;
+         each = next_source(call, each, &module))
         if (hipModuleGetGlobal(&address, &bytes, module, call->name) == hipSuccess) {
             *size = bytes;
             return address;

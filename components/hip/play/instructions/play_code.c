@@ -1,6 +1,7 @@
-/* Machine code that the headers of the kernels have, each piece once: kernels of a module, and launches of a kernel, share it.
- * A later piece at an address takes the place of an earlier one only when it is other code: a module that was unloaded. The
- * player needs it for reports only, since compute units take instructions from the trace itself. */
+/* Machine code from the headers of the kernels. Each piece is kept once: the kernels of a module,
+ * and the launches of a kernel, share it. A later piece at an address replaces an earlier one only
+ * when it is other code, that is, when a module was unloaded in between. The player needs the code
+ * for reports only, since compute units take instructions from the trace itself. */
 #include "play_instructions.h"
 
 #include <stdio.h>
@@ -55,7 +56,8 @@ static void note(void *context, bool is_error, const char *path, uint64_t line, 
 {
     struct complaint *complaint = context;
     if (is_error && !*complaint->text && line)
-        snprintf(complaint->text, sizeof complaint->text, "%s:%llu: %s", path, (unsigned long long)line, text);
+        snprintf(complaint->text, sizeof complaint->text, "%s:%llu: %s", path,
+                 (unsigned long long)line, text);
     else if (is_error && !*complaint->text)
         snprintf(complaint->text, sizeof complaint->text, "%s: %s", path, text);
 }
@@ -71,12 +73,16 @@ struct play_kernel play_code_learn(const struct sass_command *kernel)
     if (!good)
         play_fail(kernel->line, "%s", complaint.text);
     if (!sass_header_is_amd(header))
-        play_fail(kernel->line, "%s is a trace of a CUDA program, which --play sass plays on a platform with a trace_player",
+        play_fail(kernel->line,
+                  "%s is a trace of a CUDA program, which --play sass plays on a platform with a "
+                  "trace_player",
                   kernel->path);
     if (sass_header_lacks(header))
-        play_fail(kernel->line, "%s: the header has no '-%s = ...'", kernel->path, sass_header_lacks(header));
+        play_fail(kernel->line, "%s: the header has no '-%s = ...'", kernel->path,
+                  sass_header_lacks(header));
     if (trace.is_raw)
-        play_fail(kernel->line, "%s is a raw trace; group it first: heddle trace group", kernel->path);
+        play_fail(kernel->line, "%s is a raw trace; group it first: heddle trace group",
+                  kernel->path);
     memcpy(found.isa, header->isa, sizeof found.isa);
     found.gpu = (uint32_t)header->gpu;
     for (size_t i = 0; i < header->code_count; i++)

@@ -1,8 +1,9 @@
-/* The commands of a list, given to the driver one after the other; see play_instructions.h.
+/* See play_instructions.h: the commands of a list, given to the driver one after the other.
  *
- * Allocations begin where they began, so page numbers agree with the recorded run; as all of them, the driver's own included,
- * are made in the same order, physical pages do, too. The driver makes its ring of arguments and pools of private memory by
- * itself, as always; where these lie elsewhere than they did, compute units move the addresses. */
+ * Allocations begin where they began in the recorded run, so page numbers agree with it. All of
+ * them, the driver's own included, are made in the same order, so physical pages agree, too. The
+ * driver makes its ring of arguments and its pools of private memory by itself, as always; where
+ * these lie elsewhere than they did, compute units move the addresses. */
 #include "play_instructions.h"
 
 #include <inttypes.h>
@@ -21,8 +22,8 @@
 static const char *path; /* of the list */
 static const struct driver_api *driver;
 static struct sass_list list;
-static uint64_t *tickets;                     /* by command number */
-static uint32_t *queues;                      /* the driver's number of each of the list's */
+static uint64_t *tickets; /* by command number */
+static uint32_t *queues;  /* the driver's number of each of the list's */
 static size_t queue_count, queue_capacity;
 
 void play_fail(uint64_t line, const char *format, ...)
@@ -43,7 +44,8 @@ void play_fail(uint64_t line, const char *format, ...)
 static void check(const struct sass_command *c, enum driver_status status)
 {
     char what[4200];
-    snprintf(what, sizeof what, "%s:%" PRIu64 ": %.80s", path, c->line, c->text ? c->text : c->name);
+    snprintf(what, sizeof what, "%s:%" PRIu64 ": %.80s", path, c->line,
+             c->text ? c->text : c->name);
     if (heddlePlayStatus(status, what) != 0)
         exit(1);
 }
@@ -77,7 +79,8 @@ static uint32_t queue_of(const struct sass_command *c, uint64_t number)
     if (number < queue_count && queues[number] != NO_QUEUE)
         return queues[number];
     if (number >= driver->device_count())
-        play_fail(c->line, "there is no queue %" PRIu64 ": no 'Stream,%" PRIu64 ",GPU' has made it", number, number);
+        play_fail(c->line, "there is no queue %" PRIu64 ": no 'Stream,%" PRIu64 ",GPU' has made it",
+                  number, number);
     return (uint32_t)number;
 }
 
@@ -100,17 +103,20 @@ static void play_free(const struct sass_command *c)
 
 static void play_write(const struct sass_command *c)
 {
-    check(c, driver->write(queue_of(c, c->queue), c->address, play_source(c->bytes), c->bytes, &tickets[c->number]));
+    check(c, driver->write(queue_of(c, c->queue), c->address, play_source(c->bytes), c->bytes,
+                           &tickets[c->number]));
 }
 
 static void play_read(const struct sass_command *c)
 {
-    check(c, driver->read(queue_of(c, c->queue), play_drain(c->bytes), c->address, c->bytes, &tickets[c->number]));
+    check(c, driver->read(queue_of(c, c->queue), play_drain(c->bytes), c->address, c->bytes,
+                          &tickets[c->number]));
 }
 
 static void play_copy(const struct sass_command *c)
 {
-    check(c, driver->copy(queue_of(c, c->queue), c->address, c->source, c->bytes, &tickets[c->number]));
+    check(c, driver->copy(queue_of(c, c->queue), c->address, c->source, c->bytes,
+                          &tickets[c->number]));
 }
 
 static void play_fill(const struct sass_command *c)
@@ -157,7 +163,8 @@ static void play_wait(const struct sass_command *c)
 /* The answer is the platform's own; the program of the recording was told that it was not done. */
 static void play_query(const struct sass_command *c)
 {
-    enum driver_status status = tickets[c->awaited] ? driver->query(tickets[c->awaited]) : DRIVER_OK;
+    enum driver_status status =
+        tickets[c->awaited] ? driver->query(tickets[c->awaited]) : DRIVER_OK;
     if (status != DRIVER_NOT_READY)
         check(c, status);
 }
@@ -167,8 +174,8 @@ static void play_poll(const struct sass_command *c)
     check(c, driver->advance(true));
 }
 
-/* What was launched, out of the header. `entry` stands for the descriptor's address, which nobody needs but to tell kernels
- * with equal arguments apart, as the driver does by it. */
+/* What was launched, out of the header. `entry` stands for the descriptor's address: the driver
+ * only tells kernels with equal arguments apart by it. */
 static void play_kernel(const struct sass_command *c)
 {
     const struct sass_trace_options quiet = {0};
@@ -192,20 +199,32 @@ static void play_kernel(const struct sass_command *c)
     for (unsigned i = 0; i < 3; i++) {
         launch.grid[i] = packet.grid[i];
         launch.block[i] = packet.work_group[i];
-        if (!launch.block[i] || (launch.grid[i] + launch.block[i] - 1) / launch.block[i] != header->grid[i]
+        if (!launch.block[i]
+            || (launch.grid[i] + launch.block[i] - 1) / launch.block[i] != header->grid[i]
             || launch.block[i] != header->block[i])
-            play_fail(c->line, "%s: 'grid dim' and 'block dim' are not those of '-packet'", c->path);
+            play_fail(c->line, "%s: 'grid dim' and 'block dim' are not those of '-packet'",
+                      c->path);
     }
     check(c, driver->launch(queue_of(c, header->stream), &launch, &tickets[c->number]));
     sass_trace_close(&trace);
 }
 
 static void (*const players[SASS_COMMAND_KINDS])(const struct sass_command *) = {
-    [SASS_COMMAND_KERNEL] = play_kernel, [SASS_COMMAND_WRITE] = play_write,       [SASS_COMMAND_READ] = play_read,
-    [SASS_COMMAND_COPY] = play_copy,     [SASS_COMMAND_FILL] = play_fill,         [SASS_COMMAND_MALLOC] = play_malloc,
-    [SASS_COMMAND_FREE] = play_free,     [SASS_COMMAND_STREAM] = play_stream,     [SASS_COMMAND_STREAM_END] = play_stream_end,
-    [SASS_COMMAND_PEER] = play_peer,     [SASS_COMMAND_MARK] = play_mark,         [SASS_COMMAND_AFTER] = play_after,
-    [SASS_COMMAND_WAIT] = play_wait,     [SASS_COMMAND_QUERY] = play_query,       [SASS_COMMAND_POLL] = play_poll};
+    [SASS_COMMAND_KERNEL] = play_kernel,
+    [SASS_COMMAND_WRITE] = play_write,
+    [SASS_COMMAND_READ] = play_read,
+    [SASS_COMMAND_COPY] = play_copy,
+    [SASS_COMMAND_FILL] = play_fill,
+    [SASS_COMMAND_MALLOC] = play_malloc,
+    [SASS_COMMAND_FREE] = play_free,
+    [SASS_COMMAND_STREAM] = play_stream,
+    [SASS_COMMAND_STREAM_END] = play_stream_end,
+    [SASS_COMMAND_PEER] = play_peer,
+    [SASS_COMMAND_MARK] = play_mark,
+    [SASS_COMMAND_AFTER] = play_after,
+    [SASS_COMMAND_WAIT] = play_wait,
+    [SASS_COMMAND_QUERY] = play_query,
+    [SASS_COMMAND_POLL] = play_poll};
 
 /* ---- before the first command ---- */
 
@@ -219,11 +238,13 @@ static void look_ahead(void)
             continue;
         struct play_kernel kernel = play_code_learn(c);
         if (kernel.gpu >= driver->device_count())
-            play_fail(c->line, "%s was launched on GPU %u; the platform has %u", c->path, kernel.gpu, driver->device_count());
+            play_fail(c->line, "%s was launched on GPU %u; the platform has %u", c->path,
+                      kernel.gpu, driver->device_count());
         check(c, driver->device_info(kernel.gpu, &info));
         if (strcmp(info.isa, kernel.isa) != 0)
-            play_fail(c->line, "%s is a trace of a program for %s; the GPUs of this platform are %s", c->path, kernel.isa,
-                      info.isa);
+            play_fail(c->line,
+                      "%s is a trace of a program for %s; the GPUs of this platform are %s",
+                      c->path, kernel.isa, info.isa);
     }
 }
 
