@@ -159,8 +159,10 @@ write_document() {
     done
     {
         printf '# Seeded bugs\n\n'
-        printf 'Bugs that `tests/mutation/run.sh BUILD --document docs/evidence/mutations.md` put into a copy of the sources, one at a time,\n'
-        printf 'and the first test that failed on each. Unit tests run before system cases. `./dev test --full` repeats it.\n\n'
+        printf 'Does a test fail when the sources are wrong? Each bug was put into a copy of the sources, one at a\n'
+        printf 'time; the last column is the first test that failed. Unit tests run before system cases.\n\n'
+        printf '```sh\ntests/mutation/run.sh BUILD --document docs/evidence/mutations.md\n```\n\n'
+        printf '`./dev test --full` repeats it.\n\n'
         printf '| bug | what it breaks | caught by |\n| --- | --- | --- |\n'
         cat "${rows[@]}"
         printf '\n%s bugs, all caught; the sources without them pass the same tests.\n' ${#rows[@]}

@@ -56,7 +56,7 @@ struct work_placement {
     uint32_t played;             /* number of the launch whose recorded trace is played
                                     (components/traces/replay); 0: executed */
     uint32_t lead[WORK_RETIMES]; /* cycles that it could have been placed earlier:
-                                    components/amd/compute_unit/retime.h */
+                                    components/amd/compute_unit/cu_retime.c */
     struct work_wavefront wavefront[WORK_MAX_WAVEFRONTS];
 };
 _Static_assert(sizeof(struct work_placement) <= 320, "fits the payload of work.map");
