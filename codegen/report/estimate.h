@@ -1,5 +1,5 @@
 /* Correcting the cycles of a kernel that was simulated with cold caches, from statistics of that
- * run and of a functional profile. docs/evidence/warmup.md derives what stands here.
+ * run and of a functional profile. docs/design/sampling.md derives what stands here.
  *
  * Who has statistics of another form fills struct estimate_input by himself: a field that is 0 is
  * not known, and what needs it is not corrected. */

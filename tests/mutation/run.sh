@@ -182,9 +182,10 @@ write_document() {
     done
     {
         printf '# Seeded bugs\n\n'
-        printf 'Bugs that `tests/mutation/run.sh BUILD --document docs/evidence/mutations.md` put\n'
-        printf 'into a copy of the sources, one at a time, and the first test that failed on each.\n'
-        printf 'Unit tests run before system tests. `./dev test mutations --full` repeats it.\n\n'
+        printf 'Does a test fail when the sources are wrong? Each bug was put into a copy of the sources, one at a\n'
+        printf 'time; the last column is the first test that failed. Unit tests run before system cases.\n\n'
+        printf '```sh\ntests/mutation/run.sh BUILD --document docs/evidence/mutations.md\n```\n\n'
+        printf '`./dev test mutations --full` repeats it.\n\n'
         printf '| bug | what it breaks | caught by |\n| --- | --- | --- |\n'
         cat "${rows[@]}"
         printf '\n%s bugs, all caught; the sources without them pass the same tests.\n' ${#rows[@]}

@@ -39,10 +39,13 @@ def test_commands_of_the_readme_work_in_an_empty_folder(tmp_path):
     assert "warning" not in done.output
 
 
+GUIDE = ["start", "results", "component", "policy", "multi-gpu", "traces-and-sampling"]
+
+
 def guide_script():
     """The guide's blocks as one script: ```sh is run, a block with a file's name behind its
     language is that file, and others are only to read."""
-    page = Path("docs/guide/start.md").read_text(encoding="utf-8")
+    page = "".join(Path(f"docs/guide/{name}.md").read_text(encoding="utf-8") for name in GUIDE)
     for kind, name, body in re.findall(r"^```([a-z]*)(?: (\S+))?\n(.*?)^```", page, re.M | re.S):
         if name:
             yield f"mkdir -p $(dirname {name})\ncat > {name} <<'END_OF_FILE'\n{body}END_OF_FILE\n"
@@ -52,7 +55,7 @@ def guide_script():
 
 @pytest.mark.first
 def test_commands_of_the_guide_work(tmp_path):
-    """In the order of the page, in an empty folder; the first that fails ends it."""
+    """In the order of the pages, in an empty folder; the first that fails ends it."""
     script = tmp_path / "guide.sh"
     script.write_text("set -euxo pipefail\n" + "".join(guide_script()))
     call(["bash", "-c", f"cd {tmp_path} && source {script}"],

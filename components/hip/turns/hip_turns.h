@@ -1,5 +1,5 @@
 /* Turns: the order in which the program's host threads go on, so that it does not depend on the
- * host. docs/design/engine.md, "The host program", has the rule and its reasons.
+ * host. docs/design/host.md, "Several host threads", has the rule and its reasons.
  *
  * From the program's first thread creation on, one counted thread runs at a time: it has the turn
  * until it waits in something that this library sees (HIP, locks, condition variables, joins,

@@ -1,18 +1,11 @@
-/* From a dispatch packet to work-groups: what all of them share, and the size of each.
- *
- * Pure functions, used by the dispatcher and by the functional executor. Places on a compute unit
- * (LDS offset, slots, scratch area) are filled in by whoever places the work-group. */
-#ifndef HEDDLE_WORK_WORK_CUT_H
-#define HEDDLE_WORK_WORK_CUT_H
+/* From a dispatch packet to work-groups. */
+#include "components/amd/execute/work_cut.h"
 
-#include "components/protocols/command/aql_packet.h"
-#include "components/protocols/work/work_placement.h"
+#include "components/amd/isa/kernel_registers.h"
 
-/* Everything that does not depend on the work-group. */
-static inline struct work_placement work_common(const struct aql_packet *packet,
-                                                const struct aql_descriptor *descriptor,
-                                                uint64_t entry, uint64_t packet_address,
-                                                uint32_t pid, uint32_t dispatch_id)
+struct work_placement work_common(const struct aql_packet *packet,
+                                  const struct aql_descriptor *descriptor, uint64_t entry,
+                                  uint64_t packet_address, uint32_t pid, uint32_t dispatch_id)
 {
     struct work_placement w = {.entry = entry,
                                .kernarg = packet->kernarg,
@@ -33,15 +26,16 @@ static inline struct work_placement work_common(const struct aql_packet *packet,
         w.grid[i] = packet->grid[i];
         w.block[i] = packet->work_group[i];
     }
-    /* Granules of 4 vector and 8 scalar registers; scalar ones are then taken in the pool's
-     * granularity. */
-    w.vgprs = (uint16_t)(((w.rsrc1 & 63) + 1) * 4);
-    w.sgprs = (uint16_t)(((w.rsrc1 >> 6 & 15) + 1) * 8);
+    /* The target is not known here: gfx9's larger granule of scalar registers is that in which the
+     * pool gives them away (sgpr_granularity). */
+    struct kernel_registers k;
+    kernel_registers_decode(&k, KERNEL_GFX8, w.rsrc1, w.rsrc2, w.properties);
+    w.vgprs = (uint16_t)k.vgprs;
+    w.sgprs = (uint16_t)k.sgprs;
     return w;
 }
 
-/* Work-groups in each direction; returns their number. */
-static inline uint64_t work_count_groups(const struct work_placement *common, uint32_t groups[3])
+uint64_t work_count_groups(const struct work_placement *common, uint32_t groups[3])
 {
     uint64_t total = 1;
     for (unsigned i = 0; i < 3; i++) {
@@ -52,14 +46,12 @@ static inline uint64_t work_count_groups(const struct work_placement *common, ui
     return total;
 }
 
-/* Wavefronts of a work-group that does not stick out of the grid. */
-static inline uint32_t work_full_wavefronts(const struct work_placement *common)
+uint32_t work_full_wavefronts(const struct work_placement *common)
 {
     return ((uint32_t)common->block[0] * common->block[1] * common->block[2] + 63) / 64;
 }
 
-/* Work-items and wavefronts of work-group `id`, which may stick out of the grid. */
-static inline void work_cut_group(const uint32_t id[3], struct work_placement *w)
+void work_cut_group(const uint32_t id[3], struct work_placement *w)
 {
     uint32_t items = 1;
     for (unsigned i = 0; i < 3; i++) {
@@ -70,8 +62,7 @@ static inline void work_cut_group(const uint32_t id[3], struct work_placement *w
     w->wavefronts = (uint16_t)((items + 63) / 64);
 }
 
-/* The next work-group in the order x, y, z. */
-static inline void work_next_group(const uint32_t groups[3], uint32_t id[3])
+void work_next_group(const uint32_t groups[3], uint32_t id[3])
 {
     for (unsigned i = 0; i < 3; i++) {
         if (++id[i] < groups[i])
@@ -80,13 +71,10 @@ static inline void work_next_group(const uint32_t groups[3], uint32_t id[3])
     }
 }
 
-/* Work-group number `number` in that order. */
-static inline void work_nth_group(const uint32_t groups[3], uint64_t number, uint32_t id[3])
+void work_nth_group(const uint32_t groups[3], uint64_t number, uint32_t id[3])
 {
     for (unsigned i = 0; i < 3; i++) {
         id[i] = groups[i] ? (uint32_t)(number % groups[i]) : 0;
         number = groups[i] ? number / groups[i] : 0;
     }
 }
-
-#endif

@@ -1,5 +1,5 @@
-/* Windows; see window.h. Called by the functional executor. */
-#include "window.h"
+/* How a process sees its memory in the host; see host_view.h. Called by the functional executor. */
+#include "host_view.h"
 
 #include <string.h>
 
@@ -8,7 +8,7 @@
 
 /* Physical address of the page that holds `address`; UINT64_MAX: it is not mapped in the process
  * (an allocation of another one, or a page that was removed). */
-static uint64_t page_of(const struct window_table *t, uint64_t address)
+static uint64_t page_of(const struct host_view *t, uint64_t address)
 {
     uint64_t physical;
     bool writable;
@@ -17,8 +17,8 @@ static uint64_t page_of(const struct window_table *t, uint64_t address)
 }
 
 /* The longest run of pages around `address` that follow each other in physical memory. */
-static struct window make(const struct window_table *t, const struct program_allocation *a,
-                          uint64_t address)
+static struct host_span make(const struct host_view *t, const struct program_allocation *a,
+                             uint64_t address)
 {
     uint64_t page = (uint64_t)1 << t->pages->page_bits, here = address & ~(page - 1);
     uint64_t physical = page_of(t, here), first = here, last = here;
@@ -29,26 +29,26 @@ static struct window make(const struct window_table *t, const struct program_all
     uint64_t start = first > a->start ? first : a->start;
     uint64_t end = a->end - last < page ? a->end : last + page;
     uint64_t from = physical - (here - first) + (start - first);
-    return (struct window){start, end - start, memory_span(from, end - start)};
+    return (struct host_span){start, end - start, memory_span(from, end - start)};
 }
 
-const struct window *window_find(struct window_table *t, uint64_t address)
+const struct host_span *host_view_find(struct host_view *t, uint64_t address)
 {
     for (uint32_t i = 0; i < t->count; i++) {
-        if (window_holds(&t->window[i], address, 1))
-            return &t->window[i];
+        if (host_span_holds(&t->span[i], address, 1))
+            return &t->span[i];
     }
     const struct program_allocation *a = program_find(t->program, address);
     if (!a || !program_reaches(t->program, t->gpu, a) || page_of(t, address) == UINT64_MAX)
         return NULL;
     uint32_t place = t->next;
-    t->next = (t->next + 1) % WINDOW_COUNT;
+    t->next = (t->next + 1) % HOST_VIEW_SPANS;
     t->count = place < t->count ? t->count : place + 1;
-    t->window[place] = make(t, a, address);
-    return &t->window[place];
+    t->span[place] = make(t, a, address);
+    return &t->span[place];
 }
 
-bool window_is_allocated(const struct window_table *t, uint64_t address, uint64_t bytes)
+bool host_view_is_allocated(const struct host_view *t, uint64_t address, uint64_t bytes)
 {
     const struct program_allocation *a = program_find(t->program, address);
     bool mapped = a && bytes <= a->end - address && program_reaches(t->program, t->gpu, a);
@@ -59,9 +59,9 @@ bool window_is_allocated(const struct window_table *t, uint64_t address, uint64_
 }
 
 /* Bytes of the host at `address`, of which *bytes follow each other. */
-static char *piece(struct window_table *t, uint64_t address, uint64_t *bytes)
+static char *piece(struct host_view *t, uint64_t address, uint64_t *bytes)
 {
-    const struct window *w = window_find(t, address);
+    const struct host_span *w = host_view_find(t, address);
     if (!w)
         bug("functional: access to 0x%" PRIx64 ", which was not checked", address);
     uint64_t offset = address - w->start;
@@ -69,7 +69,7 @@ static char *piece(struct window_table *t, uint64_t address, uint64_t *bytes)
     return w->host + offset;
 }
 
-void window_read(struct window_table *t, uint64_t address, void *to, uint64_t bytes)
+void host_view_read(struct host_view *t, uint64_t address, void *to, uint64_t bytes)
 {
     for (uint64_t done = 0, part; done < bytes; done += part) {
         part = bytes - done;
@@ -78,7 +78,7 @@ void window_read(struct window_table *t, uint64_t address, void *to, uint64_t by
     }
 }
 
-void window_write(struct window_table *t, uint64_t address, const void *from, uint64_t bytes)
+void host_view_write(struct host_view *t, uint64_t address, const void *from, uint64_t bytes)
 {
     for (uint64_t done = 0, part; done < bytes; done += part) {
         part = bytes - done;
@@ -87,12 +87,12 @@ void window_write(struct window_table *t, uint64_t address, const void *from, ui
     }
 }
 
-void window_refresh(struct window_table *t, const struct program_table *program,
-                    const struct page_table *pages, uint32_t pid)
+void host_view_refresh(struct host_view *t, const struct program_table *program,
+                       const struct page_table *pages, uint32_t pid)
 {
     if (t->program == program && t->pages == pages && t->pid == pid
         && t->version == program->version)
         return;
-    *t = (struct window_table){
+    *t = (struct host_view){
         .program = program, .pages = pages, .pid = pid, .version = program->version};
 }

@@ -1,18 +1,10 @@
-/* Bank conflicts of the LDS: 32 banks of 4 bytes, 128 bytes a cycle; lanes are served in groups of
- * as many as 128 bytes hold, and a group takes as many cycles as its fullest bank has different
- * dwords (GCN3 ISA manual, section 10.1). Pure functions, for the compute unit and its tests. */
-#ifndef HEDDLE_COMPUTE_UNIT_LDS_BANKS_H
-#define HEDDLE_COMPUTE_UNIT_LDS_BANKS_H
-
-#include <stdbool.h>
-#include <stdint.h>
-
-enum { LDS_BANKS = 32, LDS_LANES = 64 };
+/* Bank conflicts of the LDS; the rules are in lds_banks.h. */
+#include "components/amd/execute/lds_banks.h"
 
 /* Does each bank see at most one dword from the lanes [first, first + lanes)? The common case,
  * found in one pass. */
-static inline bool lds_group_is_free(const uint32_t *address, uint64_t active, unsigned first,
-                                     unsigned lanes, unsigned dwords)
+static bool lds_group_is_free(const uint32_t *address, uint64_t active, unsigned first,
+                              unsigned lanes, unsigned dwords)
 {
     uint32_t seen[LDS_BANKS], used = 0, last = UINT32_MAX;
     for (unsigned lane = first; lane < first + lanes; lane++) {
@@ -33,8 +25,8 @@ static inline bool lds_group_is_free(const uint32_t *address, uint64_t active, u
 
 /* Cycles of the lanes [first, first + lanes): the largest number of different dwords in one bank.
  */
-static inline unsigned lds_group_cycles(const uint32_t *address, uint64_t active, unsigned first,
-                                        unsigned lanes, unsigned dwords)
+static unsigned lds_group_cycles(const uint32_t *address, uint64_t active, unsigned first,
+                                 unsigned lanes, unsigned dwords)
 {
     uint32_t seen[LDS_BANKS][LDS_BANKS];
     uint8_t count[LDS_BANKS] = {0};
@@ -59,7 +51,7 @@ static inline unsigned lds_group_cycles(const uint32_t *address, uint64_t active
     return most;
 }
 
-static inline bool lds_is_linear(const uint32_t *address, unsigned step)
+static bool lds_is_linear(const uint32_t *address, unsigned step)
 {
     uint32_t wrong = 0;
     for (unsigned lane = 0; lane < LDS_LANES; lane++)
@@ -68,15 +60,12 @@ static inline bool lds_is_linear(const uint32_t *address, unsigned step)
 }
 
 /* Bits of `lanes` lanes from `first` on; 8 to 32 lanes. */
-static inline uint64_t lds_lanes(unsigned first, unsigned lanes)
+static uint64_t lds_lanes(unsigned first, unsigned lanes)
 {
     return (((uint64_t)1 << lanes) - 1) << first;
 }
 
-/* Cycles that the LDS is busy with lanes of `dwords` dwords each at `address`; *conflicts of them
- * for bank conflicts. */
-static inline unsigned lds_cycles(const uint32_t *address, uint64_t active, unsigned dwords,
-                                  unsigned *conflicts)
+unsigned lds_cycles(const uint32_t *address, uint64_t active, unsigned dwords, unsigned *conflicts)
 {
     unsigned width = dwords <= 1 ? 1 : dwords == 2 ? 2 : 4;
     unsigned lanes = LDS_BANKS / width, groups = 0, cycles = 0;
@@ -92,5 +81,3 @@ static inline unsigned lds_cycles(const uint32_t *address, uint64_t active, unsi
     *conflicts = cycles - groups;
     return cycles ? cycles : 1;
 }
-
-#endif

@@ -1,18 +1,8 @@
-/* What a wavefront is about to execute, told to whoever records it
- * (components/sampling/instruction_recorder.h): for the compute unit, and the functional executor.
- * Only called while somebody does; out of line, so that it costs the others nothing. */
-#ifndef HEDDLE_WORK_RECORD_H
-#define HEDDLE_WORK_RECORD_H
+/* Instructions on their way to the recorder. Cold: only runs that record come here. */
+#include "components/amd/execute/work_record.h"
 
-#include "components/amd/isa/isa.h"
-#include "components/sampling/instruction_recorder.h"
-
-#define WORK_RECORD __attribute__((noinline, cold)) static
-
-/* An instruction that accesses no memory, or only the LDS: there the address is what its register
- * holds, for all active lanes. */
-WORK_RECORD void work_record_plain(uint32_t unit, uint32_t wave, const struct isa_wave *s,
-                                   const struct isa_inst *inst, const uint32_t *vgpr)
+__attribute__((cold)) void work_record_plain(uint32_t unit, uint32_t wave, const struct isa_wave *s,
+                                             const struct isa_inst *inst, const uint32_t *vgpr)
 {
     struct recorded_instruction step = {.pc = s->pc, .mask = isa_wave_exec(s), .size = inst->size};
     uint64_t address[ISA_LANES];
@@ -25,10 +15,10 @@ WORK_RECORD void work_record_plain(uint32_t unit, uint32_t wave, const struct is
     instruction_recorder->step(unit, wave, &step);
 }
 
-/* Vector memory. Flat lanes that fall into the LDS keep an address in its aperture. */
-WORK_RECORD void work_record_vector(uint32_t unit, uint32_t wave, const struct isa_wave *s,
-                                    const struct isa_inst *inst, const struct isa_context *context,
-                                    const struct isa_memory *access)
+__attribute__((cold)) void work_record_vector(uint32_t unit, uint32_t wave,
+                                              const struct isa_wave *s, const struct isa_inst *inst,
+                                              const struct isa_context *context,
+                                              const struct isa_memory *access)
 {
     struct recorded_instruction step = {.pc = s->pc, .size = inst->size};
     uint64_t address[ISA_LANES];
@@ -50,9 +40,9 @@ WORK_RECORD void work_record_vector(uint32_t unit, uint32_t wave, const struct i
     instruction_recorder->step(unit, wave, &step);
 }
 
-/* Scalar memory: one address, written as that of lane 0. */
-WORK_RECORD void work_record_scalar(uint32_t unit, uint32_t wave, const struct isa_wave *s,
-                                    const struct isa_inst *inst, const struct isa_scalar *access)
+__attribute__((cold)) void work_record_scalar(uint32_t unit, uint32_t wave,
+                                              const struct isa_wave *s, const struct isa_inst *inst,
+                                              const struct isa_scalar *access)
 {
     struct recorded_instruction step = {.pc = s->pc, .mask = isa_wave_exec(s), .size = inst->size};
     bool moves = access->kind == ISA_SCALAR_LOAD || access->kind == ISA_SCALAR_STORE;
@@ -63,5 +53,3 @@ WORK_RECORD void work_record_scalar(uint32_t unit, uint32_t wave, const struct i
     }
     instruction_recorder->step(unit, wave, &step);
 }
-
-#endif
