@@ -61,7 +61,7 @@ static bool read_prefix(struct arena *arena, const char *prefix, struct toolkit 
 {
     static const char *const folders[] = {"lib", "lib/x86_64-linux-gnu", "lib64"};
     static const char *const archives[] = {"libheddle_runtime.a", "heddle/libisa.a",
-                                           "heddle/libfunctional.a", "heddle/libcode_object.a",
+                                           "heddle/libsampling.a", "heddle/libfunctional.a", "heddle/libcode_object.a",
                                            "heddle/libapi_trace.a", "heddle/libsass_trace.a",
                                            "heddle/libreplay.a"};
     /* What the readers of code objects and of compressed traces need. */

@@ -24,7 +24,7 @@
 #include "components/protocols/mem/index_pool.h"
 #include "components/protocols/mem/mem_mask.h"
 #include "components/sampling/residency.h"
-#include "runtime/link/message_note.h"
+#include "components/sampling/message_note.h"
 
 #define LINE_FREE   UINT64_MAX
 #define LINE_NONE   UINT32_MAX

@@ -11,7 +11,7 @@
 #include "components/protocols/translate/translation_table.h"
 #include "runtime/observe/hang.h"
 #include "components/sampling/residency.h"
-#include "runtime/link/message_note.h"
+#include "components/sampling/message_note.h"
 #include "components/sampling/warmup.h"
 
 #define TLB_WAITERS_PER_PAGE 64 /* on average */

@@ -12,6 +12,7 @@
 
 #include "components/traces/sass_trace/sass_set.h"
 #include "components/nvidia/streaming_multiprocessor/sm_coalesce.h"
+#include "components/sampling/sampling_options.h"
 #include "components/sampling/kernel_stats.h"
 #include "components/sampling/warmup.h"
 #include "trace_player_state.h"

@@ -10,6 +10,7 @@
 
 #include "components/traces/sass_trace/sass_memory.h"
 #include "components/nvidia/streaming_multiprocessor/sm_coalesce.h"
+#include "components/sampling/sampling_options.h"
 #include "components/sampling/warmup.h"
 #include "trace_profile.h"
 #include "trace_read.h"
