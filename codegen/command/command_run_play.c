@@ -8,7 +8,7 @@
 
 #include "codegen/command/command_run_play.h"
 
-#define PLAYER "heddle-play-trace"
+#define PLAYER "heddle-play-instructions"
 #define LIST   "kernelslist.g"
 
 bool run_play_parse(const struct options *o)

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "codegen/command/command_run.h"
-#include "codegen/command/options_env.h"
+#include "runtime/session/options_env.h"
 #include "codegen/build/sha256.h"
 
 const char *run_find_program(struct command *c, const char *name)

@@ -10,11 +10,11 @@
 #include <unistd.h>
 
 #include "codegen/command/command_run_trace.h"
-#include "codegen/command/options_env.h"
+#include "runtime/session/options_env.h"
 #include "components/traces/api_trace/api_trace.h"
 #include "components/traces/sass_trace/sass_record.h"
 
-#define PLAYER "heddle-play"
+#define PLAYER "heddle-play-api"
 
 bool run_trace_parse(const struct options *o)
 {

@@ -8,8 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Exit statuses of all commands. `run` has more: see options_env.h. */
-enum { EXIT_CLEAN = 0, EXIT_ERRORS = 1, EXIT_USAGE = 2 };
+#include "runtime/session/exit_status.h"
 
 enum options_command {
     COMMAND_CHECK,

@@ -13,7 +13,7 @@
 /* All of one kernel; times in cycles. */
 struct estimate_input {
     double cycles; /* simulated cold */
-    /* The run was re-timed (components/amd/compute_unit/retime.h): cycles that it would have been
+    /* The run was re-timed (components/amd/compute_unit/cu_retime.c): cycles that it would have been
      * shorter by if no read had missed in L2s, no lookup in shared TLBs, neither. */
     bool retimed;
     /* It knew which lines and pages earlier launches left (components/sampling/residency.h), and re-timed only what

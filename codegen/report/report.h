@@ -3,7 +3,7 @@
  *
  * Launches of the same kernel are added up. Its *slot-cycles* (wavefront slots of all compute units
  * times cycles) are divided as components/protocols/work/work_cycles.h and
- * components/amd/command_processor/kernel_account.h say; here they are rows of a group and a kind,
+ * components/amd/command_processor/kernel_account.c say; here they are rows of a group and a kind,
  * whatever their names, and have to add up to cycles * slots. */
 #ifndef HEDDLE_CODEGEN_REPORT_H
 #define HEDDLE_CODEGEN_REPORT_H

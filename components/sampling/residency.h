@@ -1,7 +1,7 @@
 /* What caches and TLBs keep from earlier launches, by launch, instance and address. A functional
  * profile writes it down (`--mode functional --profile memory --residency FILE`), and a run that
  * simulates launches cold (`--kernels LIST --warmup none --residency FILE`) reads it: so re-timing
- * (components/amd/compute_unit/retime.h) knows which of its misses would be none behind the
+ * (components/amd/compute_unit/cu_retime.c) knows which of its misses would be none behind the
  * launches before, and which would be misses all the same.
  *
  * The question is asked of the first access of a launch to each unit (a line, a page) only. What

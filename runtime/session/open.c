@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "exit_status.h"
 #include "runtime/engine/extension.h"
 #include "runtime/state/checkpoint.h"
 #include "runtime/observe/hang.h"
@@ -152,13 +153,16 @@ static int run(void)
     bool written;
     enum engine_result result = checkpoint_run(&written);
     if (!written && (result == ENGINE_IDLE || result == ENGINE_PAUSED))
-        return 7;
+        return EXIT_NOT_STARTED;
     if (result == ENGINE_FAILED)
         fprintf(stderr, "heddle: %s\n", engine_failure());
-    /* The statuses of `heddle run` (codegen/command/options_env.h). */
-    static const int statuses[] = {
-        [ENGINE_FAILED] = 3, [ENGINE_DEADLOCK] = 4, [ENGINE_STALL] = 5, [ENGINE_LIMIT] = 6};
-    return (size_t)result < sizeof statuses / sizeof statuses[0] ? statuses[result] : 3;
+    static const enum exit_status statuses[] = {
+        [ENGINE_FAILED] = EXIT_GAVE_UP,
+        [ENGINE_DEADLOCK] = EXIT_DEADLOCK,
+        [ENGINE_STALL] = EXIT_STALL,
+        [ENGINE_LIMIT] = EXIT_LIMIT,
+    };
+    return (size_t)result < sizeof statuses / sizeof statuses[0] ? statuses[result] : EXIT_GAVE_UP;
 }
 
 static bool finish(void)

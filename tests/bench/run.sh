@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Speed, measured as it is claimed: run.sh BUILD [RUNS]. Whole processes, medians over RUNS (default 5), CPU seconds of
-# the simulating process and its peak memory, from its own statistics. Prints Markdown tables; README.md and docs/design/engine.md keep them.
+# the simulating process and its peak memory, from its own statistics. Prints Markdown tables;
+# docs/evidence/speed.md keeps them.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=$(realpath "$1")

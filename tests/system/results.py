@@ -107,7 +107,7 @@ def make_traces(cases):
         jobs.append([sys.executable, "tests/system/packets/make_trace.py", kind, f"{work}/packets-{kind}"])
     jobs.append([sys.executable, os.path.join(HERE, "results_sass.py"), heddle, "platforms", f"{work}/sass"])
     for job in jobs:
-        target = job[job.index("--") - 1] if "--" in job else job[-1]
+        target = job[job.index("--") - 1].split("=", 1)[1] if "--" in job else job[-1]
         if not os.path.exists(target):
             subprocess.run(job, check=True, capture_output=True, cwd=".")
 

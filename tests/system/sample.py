@@ -1,4 +1,4 @@
-"""The estimate of `--kernels auto`, computed again from the launches in the statistics, by its definition in docs/evidence/warmup.md:
+"""The estimate of `--kernels auto`, computed again from the launches in the statistics, by its definition in docs/design/sampling.md:
 every launch that was not simulated by itself, no running sums. Called by warmup.sh."""
 import json
 import math

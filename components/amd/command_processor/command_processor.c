@@ -11,9 +11,8 @@
 
 #include <string.h>
 
-#include "control_levels.h"
+#include "command_processor_state.h"
 #include "dispatcher.h"
-#include "kernel_account.h"
 #include "components/protocols/page_table/program_table.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
@@ -81,8 +80,7 @@ static void command_processor_init(struct command_processor *c)
     c->groups = arena_allocate((size_t)cus * 64 * sizeof(struct placed_group));
     c->accounts =
         arena_allocate(command_processor_dispatcher_count(c) * sizeof(struct kernel_account));
-    c->flush_answered = true;
-    warm_register(&c->io.base, &command_processor_warm_ops);
+    control_init(c);
     for (uint32_t i = 0; i < cus; i++)
         check_pool(c, pool, i);
     cu_resource_pool_ops.setup((struct part *)(void *)pool, cus);

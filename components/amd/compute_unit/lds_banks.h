@@ -1,6 +1,6 @@
-/* Bank conflicts of the LDS: 32 banks of 4 bytes, 128 bytes a cycle; lanes are served in groups of as many as 128 bytes
- * hold, and a group takes as many cycles as its fullest bank has different dwords (GCN3 ISA manual, section 10.1). Pure
- * functions, for the compute unit and its tests. */
+/* Bank conflicts of the LDS: 32 banks of 4 bytes, 128 bytes a cycle; lanes are served in groups of
+ * as many as 128 bytes hold, and a group takes as many cycles as its fullest bank has different
+ * dwords (GCN3 ISA manual, section 10.1). Pure functions, for the compute unit and its tests. */
 #ifndef HEDDLE_COMPUTE_UNIT_LDS_BANKS_H
 #define HEDDLE_COMPUTE_UNIT_LDS_BANKS_H
 
@@ -9,9 +9,10 @@
 
 enum { LDS_BANKS = 32, LDS_LANES = 64 };
 
-/* Does each bank see at most one dword from the lanes [first, first + lanes)? The common case, found in one pass. */
-static inline bool lds_group_is_free(const uint32_t *address, uint64_t active, unsigned first, unsigned lanes,
-                                     unsigned dwords)
+/* Does each bank see at most one dword from the lanes [first, first + lanes)? The common case,
+ * found in one pass. */
+static inline bool lds_group_is_free(const uint32_t *address, uint64_t active, unsigned first,
+                                     unsigned lanes, unsigned dwords)
 {
     uint32_t seen[LDS_BANKS], used = 0, last = UINT32_MAX;
     for (unsigned lane = first; lane < first + lanes; lane++) {
@@ -30,9 +31,10 @@ static inline bool lds_group_is_free(const uint32_t *address, uint64_t active, u
     return true;
 }
 
-/* Cycles of the lanes [first, first + lanes): the largest number of different dwords in one bank. */
-static inline unsigned lds_group_cycles(const uint32_t *address, uint64_t active, unsigned first, unsigned lanes,
-                                 unsigned dwords)
+/* Cycles of the lanes [first, first + lanes): the largest number of different dwords in one bank.
+ */
+static inline unsigned lds_group_cycles(const uint32_t *address, uint64_t active, unsigned first,
+                                        unsigned lanes, unsigned dwords)
 {
     uint32_t seen[LDS_BANKS][LDS_BANKS];
     uint8_t count[LDS_BANKS] = {0};
@@ -71,8 +73,10 @@ static inline uint64_t lds_lanes(unsigned first, unsigned lanes)
     return (((uint64_t)1 << lanes) - 1) << first;
 }
 
-/* Cycles that the LDS is busy with lanes of `dwords` dwords each at `address`; *conflicts of them for bank conflicts. */
-static inline unsigned lds_cycles(const uint32_t *address, uint64_t active, unsigned dwords, unsigned *conflicts)
+/* Cycles that the LDS is busy with lanes of `dwords` dwords each at `address`; *conflicts of them
+ * for bank conflicts. */
+static inline unsigned lds_cycles(const uint32_t *address, uint64_t active, unsigned dwords,
+                                  unsigned *conflicts)
 {
     unsigned width = dwords <= 1 ? 1 : dwords == 2 ? 2 : 4;
     unsigned lanes = LDS_BANKS / width, groups = 0, cycles = 0;

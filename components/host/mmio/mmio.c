@@ -1,13 +1,11 @@
 /* The device that takes calls of the GPUs' API as packets.
  *
  * A call goes through phases: its address is written here; the DMA engine fetches the packet; the
- * call is executed, in the order of addresses (mmio_execute.h); the DMA engine writes the answer to
+ * call is executed, in the order of addresses (mmio_call.c); the DMA engine writes the answer to
  * where the packet was; the host's write is answered. These are the steps of the sequence diagram
  * of "Balar In Depth"; `return_on_read` has the order of balar's source instead. Nothing here ever
  * waits inside: whoever takes calls also drains the streams that they wait for. */
-#include "mmio.gen.h"
-
-#include "mmio_execute.h"
+#include "mmio_state.h"
 
 static void mmio_init(struct mmio *c)
 {
@@ -87,7 +85,7 @@ static void call_malformed(struct mmio *c, struct mmio_call *k)
 {
     const uint8_t *bytes = blob_at(k->blob)->bytes;
     uint16_t call = (uint16_t)(bytes[16] | bytes[17] << 8);
-    bool known = call < sizeof mmio_functions / sizeof mmio_functions[0] && mmio_functions[call];
+    bool known = call_is_known(call);
     memset(&k->answer, 0, sizeof k->answer);
     memcpy(&k->answer.sequence, bytes + 8, sizeof k->answer.sequence);
     k->answer.call = known ? call : API_CALL_PEEK_AT_LAST_ERROR;
@@ -176,8 +174,7 @@ static bool run(struct mmio *c)
         return false;
     uint32_t step = k->step + k->place;
     bool over =
-        k->phase != PHASE_RUNNING
-        || (mmio_params(c)->hosted ? hand_over(c, k) : mmio_functions[k->request.call](c, k));
+        k->phase != PHASE_RUNNING || (mmio_params(c)->hosted ? hand_over(c, k) : call_step(c, k));
     if (!over)
         return k->pending || step != k->step + k->place;
     c->running = MMIO_NONE;

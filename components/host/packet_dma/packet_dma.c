@@ -9,8 +9,8 @@
 
 #include "components/protocols/mem/index_pool.h"
 #include "components/protocols/mem/mem_mask.h"
+#include "components/protocols/packet_dma_command/packet_dma_status.h"
 #include "packet_dma_command.gen.h"
-#include "packet_dma_state.h"
 #include "runtime/state/blob.h"
 #include "runtime/observe/hang.h"
 #include "runtime/state/platform.h"

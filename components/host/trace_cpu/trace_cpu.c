@@ -1,8 +1,6 @@
 /* Plays a trace of API calls on a device that takes packets (mmio). Line after line: what a line
- * becomes is in trace_cpu_play.h, how bytes and packets move in trace_cpu_state.h. */
-#include "trace_cpu.gen.h"
-
-#include "trace_cpu_play.h"
+ * becomes is in trace_cpu_play.c, how bytes and packets move in trace_cpu_packet.c. */
+#include "trace_cpu_state.h"
 
 static void trace_cpu_init(struct trace_cpu *c)
 {
@@ -122,7 +120,7 @@ static void play(struct trace_cpu *c)
         if (call_failed(c, "making a stream"))
             return;
     }
-    if (players[call->kind](c, call)) {
+    if (play_line(c, call)) {
         c->io.stats.calls++;
         c->call++;
         c->stage = c->item = 0;

@@ -7,7 +7,7 @@
 #include "trace_player.gen.h"
 
 #include "runtime/observe/hang.h"
-#include "trace_sample.h"
+#include "trace_player_state.h"
 
 static const char *instance_text(uint32_t offset)
 {

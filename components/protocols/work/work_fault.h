@@ -44,7 +44,8 @@ static inline void work_fault_bounds(const struct program_table *program, const 
     program_describe(program, address, where, sizeof where);
     if (a && bytes <= a->end - address) {
         snprintf(what, size,
-                 "%s of %u bytes at 0x%" PRIx64 " is in memory of GPU %u, which this GPU may not access "
+                 "%s of %u bytes at 0x%" PRIx64
+                 " is in memory of GPU %u, which this GPU may not access "
                  "(%s); call hipDeviceEnablePeerAccess(%u, 0) for this GPU first",
                  access, bytes, address, a->device, where, a->device);
         return;

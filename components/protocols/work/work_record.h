@@ -1,6 +1,6 @@
-/* What a wavefront is about to execute, told to whoever records it (components/sampling/instruction_recorder.h): for the
- * compute unit, and the functional executor. Only called while somebody does; out of line, so that
- * it costs the others nothing. */
+/* What a wavefront is about to execute, told to whoever records it
+ * (components/sampling/instruction_recorder.h): for the compute unit, and the functional executor.
+ * Only called while somebody does; out of line, so that it costs the others nothing. */
 #ifndef HEDDLE_WORK_RECORD_H
 #define HEDDLE_WORK_RECORD_H
 

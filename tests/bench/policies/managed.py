@@ -23,9 +23,11 @@ HEAD = ('program', 'policy', 'pages move', 'cycles', 'KiB between GPUs', 'pages 
 
 
 def measure(heddle, programs, program, policy, time):
-    sets = ['--set', f'driver.migration={time}', '--set', 'gpu.threshold=4']
+    sets = ['--set', f'driver.migration={time}']
     if policy != 'first_touch':
         sets += ['--set', f'gpu.policy={policy}']
+    if policy == 'access_counter':
+        sets += ['--set', 'gpu.policy.threshold=4']
     path = pathlib.Path(programs) / program[0]
     return numbers(statistics(heddle, 'platforms/managed4.heddle', sets, [path, *program[1:]]))
 

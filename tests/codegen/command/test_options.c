@@ -124,16 +124,16 @@ Test(options, named_kinds)
 Test(options, renamed)
 {
     static const char *const before[][2] = {
-        {"--record", "perfetto=--record perfetto=FILE"},
-        {"--record", "api=--record api=DIR"},
-        {"--record", "instructions=--record instructions=DIR"},
-        {"--play", "api=--play api=FILE|DIR"},
-        {"--play", "instructions=--play instructions=DIR|LIST"},
-        {"--play", "sass=--play sass=LIST"},
-        {"--checkpoint", "--checkpoint FILE"},
-        {"--checkpoint-at=5", "--checkpoint-at WHEN"},
-        {"--restore", "--restore FILE"},
-        {"--residency", "--residency FILE"},
+        {"--trace", "--record perfetto=FILE"},
+        {"--record-api-trace", "--record api=DIR"},
+        {"--record-trace", "--record instructions=DIR"},
+        {"--api-trace", "--play api=FILE|DIR"},
+        {"--play-trace", "--play instructions=DIR|LIST"},
+        {"--sass-trace", "--play sass=LIST"},
+        {"--dump", "--checkpoint FILE"},
+        {"--dump-at=5", "--checkpoint-at WHEN"},
+        {"--load", "--restore FILE"},
+        {"--kept", "--residency FILE"},
     };
     cr_redirect_stderr();
     for (size_t i = 0; i < sizeof before / sizeof before[0]; i++) {
