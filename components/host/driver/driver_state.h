@@ -20,7 +20,7 @@
 #include "components/host/driver/stream_rules.h"
 #include "components/amd/isa/isa.h"
 #include "components/protocols/work/work_placement.h"
-#include "memory_manager.h"
+#include "components/host/memory/memory_manager.h"
 #include "components/protocols/page_table/page_table.h"
 #include "components/protocols/page_table/program_table.h"
 #include "runtime/engine/bug.h"

@@ -5,7 +5,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-#include "components/host/driver/memory_manager.h"
+#include "components/host/memory/memory_manager.h"
 #include "runtime/engine/setup.h"
 #include "tests/components/harness.h"
 

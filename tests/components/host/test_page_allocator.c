@@ -1,5 +1,5 @@
 /* The page allocator under random use against a plain array of pages. */
-#include "components/host/driver/page_allocator.h"
+#include "components/host/memory/page_allocator.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -15,7 +15,8 @@ static void check_invariant(const bool *used)
     for (uint32_t i = 0; i < allocator.count; i++) {
         cr_assert_gt(extents[i].pages, 0);
         if (i)
-            cr_assert_gt(extents[i].first, extents[i - 1].first + extents[i - 1].pages, "extents touch or are unsorted");
+            cr_assert_gt(extents[i].first, extents[i - 1].first + extents[i - 1].pages,
+                         "extents touch or are unsorted");
         for (uint64_t p = 0; p < extents[i].pages; p++)
             cr_assert_not(used[extents[i].first + p - FIRST], "a used page is free");
         pages += extents[i].pages;
@@ -56,7 +57,8 @@ Test(page_allocator, agrees_with_a_plain_array)
         check_invariant(used);
     }
     while (held_count--)
-        cr_assert(page_allocator_give(&allocator, extents, held[held_count].first, held[held_count].pages));
+        cr_assert(page_allocator_give(&allocator, extents, held[held_count].first,
+                                      held[held_count].pages));
     cr_assert_eq(allocator.count, 1, "all pages are back, but in %u pieces", allocator.count);
 }
 

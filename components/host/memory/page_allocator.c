@@ -1,39 +1,18 @@
-/* Pages of one device memory, or of the range of virtual addresses: a sorted list of free extents, taken first fit, merged
- * when given back.
- *
- * Pure functions on an array that the caller provides. Invariant: extents are sorted, do not touch and are not empty, and
- * their pages sum up to free_pages. An allocation takes one extent where one is long enough, and otherwise the first
- * extents as they come: pages of one allocation need not be neighbours. */
-#ifndef HEDDLE_DRIVER_PAGE_ALLOCATOR_H
-#define HEDDLE_DRIVER_PAGE_ALLOCATOR_H
+/* First fit over sorted extents; see page_allocator.h. Called by the memory manager. */
+#include "page_allocator.h"
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 
-struct page_extent {
-    uint64_t first; /* page number */
-    uint64_t pages;
-};
-
-struct page_allocator {
-    uint64_t free_pages;
-    uint32_t count;
-    uint32_t capacity; /* extents that the array holds */
-};
-
-static inline void page_allocator_init(struct page_allocator *a, struct page_extent *extents,
-                                       uint32_t capacity, uint64_t first, uint64_t pages)
+void page_allocator_init(struct page_allocator *a, struct page_extent *extents, uint32_t capacity,
+                         uint64_t first, uint64_t pages)
 {
     *a = (struct page_allocator){.free_pages = pages, .count = pages ? 1 : 0, .capacity = capacity};
     if (pages)
         extents[0] = (struct page_extent){first, pages};
 }
 
-/* Takes up to `pages` pages that are neighbours: all of them if some extent has them, else what the first extent has.
- * Returns how many; 0: nothing is free. */
-static inline uint64_t page_allocator_take(struct page_allocator *a, struct page_extent *extents,
-                                           uint64_t pages, uint64_t *first)
+uint64_t page_allocator_take(struct page_allocator *a, struct page_extent *extents, uint64_t pages,
+                             uint64_t *first)
 {
     uint32_t i = 0;
     while (i < a->count && extents[i].pages < pages)
@@ -53,8 +32,8 @@ static inline uint64_t page_allocator_take(struct page_allocator *a, struct page
 }
 
 /* Number of the first extent that begins behind page `first`. */
-static inline uint32_t page_allocator_behind(const struct page_allocator *a, const struct page_extent *extents,
-                                             uint64_t first)
+static uint32_t first_behind(const struct page_allocator *a, const struct page_extent *extents,
+                             uint64_t first)
 {
     uint32_t low = 0, high = a->count;
     while (low < high) {
@@ -67,11 +46,10 @@ static inline uint32_t page_allocator_behind(const struct page_allocator *a, con
     return low;
 }
 
-/* Takes just these pages. False: not all of them are free, or the list is full; nothing has changed. */
-static inline bool page_allocator_take_at(struct page_allocator *a, struct page_extent *extents, uint64_t first,
-                                          uint64_t pages)
+bool page_allocator_take_at(struct page_allocator *a, struct page_extent *extents, uint64_t first,
+                            uint64_t pages)
 {
-    uint32_t low = page_allocator_behind(a, extents, first);
+    uint32_t low = first_behind(a, extents, first);
     struct page_extent *e = low ? &extents[low - 1] : NULL;
     if (!pages || !e || first - e->first >= e->pages || pages > e->pages - (first - e->first))
         return false;
@@ -92,10 +70,8 @@ static inline bool page_allocator_take_at(struct page_allocator *a, struct page_
     return true;
 }
 
-/* Takes `pages` neighbours whose first number is a multiple of `align`, the lowest there are. False: there are none, or the
- * list is full; nothing has changed. */
-static inline bool page_allocator_take_run(struct page_allocator *a, struct page_extent *extents, uint64_t pages,
-                                           uint64_t align, uint64_t *first)
+bool page_allocator_take_run(struct page_allocator *a, struct page_extent *extents, uint64_t pages,
+                             uint64_t align, uint64_t *first)
 {
     for (uint32_t i = 0; i < a->count; i++) {
         uint64_t start = (extents[i].first + align - 1) / align * align;
@@ -108,14 +84,14 @@ static inline bool page_allocator_take_run(struct page_allocator *a, struct page
     return false;
 }
 
-/* Gives back pages. False when they are (partly) free already or the list is full: nothing has changed. */
-static inline bool page_allocator_give(struct page_allocator *a, struct page_extent *extents,
-                                       uint64_t first, uint64_t pages)
+bool page_allocator_give(struct page_allocator *a, struct page_extent *extents, uint64_t first,
+                         uint64_t pages)
 {
-    uint32_t low = page_allocator_behind(a, extents, first);
+    uint32_t low = first_behind(a, extents, first);
     struct page_extent *before = low ? &extents[low - 1] : NULL;
     struct page_extent *after = low < a->count ? &extents[low] : NULL;
-    if ((before && before->first + before->pages > first) || (after && first + pages > after->first))
+    if ((before && before->first + before->pages > first)
+        || (after && first + pages > after->first))
         return false;
     bool joins_before = before && before->first + before->pages == first;
     bool joins_after = after && first + pages == after->first;
@@ -136,5 +112,3 @@ static inline bool page_allocator_give(struct page_allocator *a, struct page_ext
     }
     return true;
 }
-
-#endif

@@ -27,12 +27,7 @@ struct page_copies {
     struct index_pool free;
 };
 
-static inline void page_copies_init(struct page_copies *t)
-{
-    t->entries = arena_allocate(PAGE_COPIES * sizeof(struct page_copy));
-    t->buckets = arena_allocate(PAGE_COPIES_BUCKETS * sizeof(uint32_t));
-    index_pool_init(&t->free, PAGE_COPIES);
-}
+void page_copies_init(struct page_copies *t);
 
 static inline uint32_t page_copies_count(const struct page_copies *t)
 {
@@ -66,32 +61,9 @@ static inline const struct page_copy *page_copies_find(const struct page_copies 
 }
 
 /* False: there are too many. */
-static inline bool page_copies_add(struct page_copies *t, uint64_t master, uint32_t gpu,
-                                   uint64_t physical)
-{
-    uint32_t *bucket = page_copies_bucket(t, master);
-    if (!index_pool_has(&t->free))
-        return false;
-    uint32_t i = index_pool_take(&t->free);
-    *page_copies_at(t, i) = (struct page_copy){master, physical, gpu, *bucket};
-    *bucket = i + 1;
-    return true;
-}
+bool page_copies_add(struct page_copies *t, uint64_t master, uint32_t gpu, uint64_t physical);
 
 /* Takes one of the copies of `master` out; false: there are none. */
-static inline bool page_copies_take(struct page_copies *t, uint64_t master, struct page_copy *copy)
-{
-    for (uint32_t *link = page_copies_bucket(t, master); *link;
-         link = &page_copies_at(t, *link - 1)->next) {
-        uint32_t i = *link - 1;
-        *copy = *page_copies_at(t, i);
-        if (copy->master != master)
-            continue;
-        *link = copy->next;
-        index_pool_give(&t->free, i);
-        return true;
-    }
-    return false;
-}
+bool page_copies_take(struct page_copies *t, uint64_t master, struct page_copy *copy);
 
 #endif
