@@ -6,29 +6,29 @@
  * commands into messages to the GPUs (driver_execute.h). */
 #include "driver.gen.h"
 
-#include "driver_calls.h"
-#include "driver_code.h"
-#include "driver_code_copies.h"
-#include "driver_copies.h"
-#include "driver_devices.h"
-#include "driver_dirty.h"
-#include "driver_enqueue.h"
-#include "driver_execute.h"
-#include "driver_functional.h"
-#include "driver_handles.h"
-#include "driver_host.h"
-#include "driver_interrupts.h"
-#include "driver_mapping.h"
-#include "driver_migrate.h"
-#include "driver_move.h"
-#include "driver_memory.h"
-#include "driver_queues.h"
-#include "driver_record.h"
-#include "driver_ring.h"
-#include "driver_scratch.h"
+#include "components/host/driver/calls/driver_device_calls.c"
+#include "components/host/driver/program/driver_code.c"
+#include "components/host/driver/program/driver_code_copies.c"
+#include "components/host/driver/migration/driver_read_copies.c"
+#include "components/host/driver/driver_devices.c"
+#include "components/host/driver/commands/driver_flush.c"
+#include "components/host/driver/program/driver_enqueue.c"
+#include "components/host/driver/commands/driver_execute.c"
+#include "components/host/driver/commands/driver_functional.c"
+#include "components/host/driver/program/driver_handles.c"
+#include "components/host/driver/program/driver_wait.c"
+#include "components/host/driver/user_queues/driver_user_queue_interrupts.c"
+#include "components/host/driver/program/driver_mapping.c"
+#include "components/host/driver/migration/driver_migration.c"
+#include "components/host/driver/commands/driver_transfer.c"
+#include "components/host/driver/driver_memory.c"
+#include "components/host/driver/user_queues/driver_user_queue.c"
+#include "components/host/driver/program/driver_record.c"
+#include "components/host/driver/launch/driver_argument_ring.c"
+#include "components/host/driver/launch/driver_scratch.c"
 #include "driver_state.h"
-#include "driver_submit.h"
-#include "driver_user_state.h"
+#include "components/host/driver/user_queues/driver_user_queue_launch.c"
+#include "components/host/driver/user_queues/driver_user_queue_state.h"
 
 static const struct driver_api driver_api_table;
 
@@ -592,7 +592,7 @@ static bool api_finish(void)
     return written;
 }
 
-#include "driver_queues_api.h"
+#include "components/host/driver/user_queues/driver_user_queue_calls.c"
 
 static const struct driver_api driver_api_table = {
     .version = DRIVER_API_VERSION,

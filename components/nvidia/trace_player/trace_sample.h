@@ -1,5 +1,5 @@
 /* Simulating chosen kernels of the list in detail (--kernels, --warmup), and --mode functional. As
- * components/host/driver/driver_sample.h does it for programs:
+ * components/host/driver/commands/driver_sampling.c does it for programs:
  *
  * - kernels go one after another, in the order of the list; with `perfect` as always, until the
  * last chosen one is over;

@@ -2,9 +2,9 @@
 #ifndef HEDDLE_DRIVER_USER_STATE_H
 #define HEDDLE_DRIVER_USER_STATE_H
 
-#include "components/host/driver/queue_api.h"
+#include "components/host/driver/user_queue_api.h"
 #include "components/protocols/user_queue/aql_queue.h"
-#include "driver_scratch.h"
+#include "components/host/driver/launch/driver_scratch.c"
 #include "driver_state.h"
 
 enum {

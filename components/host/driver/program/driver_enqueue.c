@@ -4,11 +4,11 @@
 #define HEDDLE_DRIVER_ENQUEUE_H
 
 #include "components/traces/replay/replay.h"
-#include "driver_code_copies.h"
-#include "driver_handles.h"
-#include "driver_host.h"
-#include "driver_ring.h"
-#include "driver_user_state.h"
+#include "components/host/driver/program/driver_code_copies.c"
+#include "components/host/driver/program/driver_handles.c"
+#include "components/host/driver/program/driver_wait.c"
+#include "components/host/driver/launch/driver_argument_ring.c"
+#include "components/host/driver/user_queues/driver_user_queue_state.h"
 
 /* ---- commands ---- */
 

@@ -8,7 +8,7 @@
 #ifndef HEDDLE_DRIVER_SCRATCH_H
 #define HEDDLE_DRIVER_SCRATCH_H
 
-#include "driver_handles.h"
+#include "components/host/driver/program/driver_handles.c"
 
 /* What a kernel needs, and what it has got. */
 struct scratch_want {

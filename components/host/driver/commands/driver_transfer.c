@@ -2,7 +2,7 @@
 #ifndef HEDDLE_DRIVER_MOVE_H
 #define HEDDLE_DRIVER_MOVE_H
 
-#include "driver_memory.h"
+#include "components/host/driver/driver_memory.c"
 
 /* ---- slots: messages in flight ---- */
 

@@ -16,8 +16,8 @@
 #ifndef HEDDLE_DRIVER_SAMPLE_H
 #define HEDDLE_DRIVER_SAMPLE_H
 
-#include "driver_dirty.h"
-#include "driver_functional.h"
+#include "components/host/driver/commands/driver_flush.c"
+#include "components/host/driver/commands/driver_functional.c"
 #include "runtime/observe/hang.h"
 #include "runtime/sampling/kept.h"
 #include "runtime/sampling/warm.h"

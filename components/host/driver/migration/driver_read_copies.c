@@ -10,7 +10,7 @@
 #ifndef HEDDLE_DRIVER_COPIES_H
 #define HEDDLE_DRIVER_COPIES_H
 
-#include "driver_memory.h"
+#include "components/host/driver/driver_memory.c"
 
 static struct driver_touch *migrate_first(const struct driver *d)
 {

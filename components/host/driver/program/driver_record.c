@@ -8,7 +8,7 @@
 #include <errno.h>
 
 #include "components/traces/sass_trace/sass_record.h"
-#include "driver_code.h"
+#include "components/host/driver/program/driver_code.c"
 #include "driver_state.h"
 
 /* The number that a ticket's command has in the list, by ticket; 0: none. */

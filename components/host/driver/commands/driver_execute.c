@@ -6,13 +6,13 @@
 #ifndef HEDDLE_DRIVER_EXECUTE_H
 #define HEDDLE_DRIVER_EXECUTE_H
 
-#include "driver_copies.h"
-#include "driver_dirty.h"
-#include "driver_functional.h"
-#include "driver_move.h"
-#include "driver_ring.h"
-#include "driver_scratch.h"
-#include "driver_submit.h"
+#include "components/host/driver/migration/driver_read_copies.c"
+#include "components/host/driver/commands/driver_flush.c"
+#include "components/host/driver/commands/driver_functional.c"
+#include "components/host/driver/commands/driver_transfer.c"
+#include "components/host/driver/launch/driver_argument_ring.c"
+#include "components/host/driver/launch/driver_scratch.c"
+#include "components/host/driver/user_queues/driver_user_queue_launch.c"
 #include "runtime/observe/trace.h"
 
 /* ---- commands ---- */
@@ -109,7 +109,7 @@ static uint32_t command_flush_device(const struct driver *d, const struct driver
     return number;
 }
 
-#include "driver_sample.h" /* works with what stands above */
+#include "components/host/driver/commands/driver_sampling.c" /* works with what stands above */
 
 /* Kernels reach the memory of other GPUs, too. */
 static bool any_kernel_runs(const struct driver *d)

@@ -14,8 +14,8 @@
 #ifndef HEDDLE_DRIVER_MIGRATE_H
 #define HEDDLE_DRIVER_MIGRATE_H
 
-#include "driver_copies.h"
-#include "driver_execute.h"
+#include "components/host/driver/migration/driver_read_copies.c"
+#include "components/host/driver/commands/driver_execute.c"
 
 /* Which GPU is behind a port of the array that begins with `first`. */
 static uint32_t migrate_gpu_of(const struct driver *d, uint32_t first, uint32_t i, bool out)

@@ -2,7 +2,7 @@
 #ifndef HEDDLE_DRIVER_QUEUES_API_H
 #define HEDDLE_DRIVER_QUEUES_API_H
 
-#include "driver_queues.h"
+#include "components/host/driver/user_queues/driver_user_queue.c"
 
 #define USER_CALL(name, parameters, ...)                                                                              \
     static enum driver_status api_user_##name parameters                                                              \

@@ -7,10 +7,10 @@
 #ifndef HEDDLE_DRIVER_QUEUES_H
 #define HEDDLE_DRIVER_QUEUES_H
 
-#include "driver_enqueue.h"
-#include "driver_handles.h"
-#include "driver_interrupts.h"
-#include "driver_memory.h"
+#include "components/host/driver/program/driver_enqueue.c"
+#include "components/host/driver/program/driver_handles.c"
+#include "components/host/driver/user_queues/driver_user_queue_interrupts.c"
+#include "components/host/driver/driver_memory.c"
 
 /* ---- the ticking side ---- */
 

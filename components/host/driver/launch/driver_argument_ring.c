@@ -7,8 +7,8 @@
 #ifndef HEDDLE_DRIVER_RING_H
 #define HEDDLE_DRIVER_RING_H
 
-#include "driver_handles.h"
-#include "driver_host.h"
+#include "components/host/driver/program/driver_handles.c"
+#include "components/host/driver/program/driver_wait.c"
 
 static struct driver_piece *ring_piece(const struct driver_device *device, uint32_t number)
 {

@@ -8,8 +8,8 @@
 #ifndef HEDDLE_DRIVER_HANDLES_H
 #define HEDDLE_DRIVER_HANDLES_H
 
-#include "driver_devices.h"
-#include "driver_memory.h"
+#include "components/host/driver/driver_devices.c"
+#include "components/host/driver/driver_memory.c"
 
 static enum driver_status handle_check(const struct driver *d, uint32_t number)
 {

@@ -7,9 +7,9 @@
 #ifndef HEDDLE_DRIVER_CODE_COPIES_H
 #define HEDDLE_DRIVER_CODE_COPIES_H
 
-#include "driver_code.h"
-#include "driver_handles.h"
-#include "driver_host.h"
+#include "components/host/driver/program/driver_code.c"
+#include "components/host/driver/program/driver_handles.c"
+#include "components/host/driver/program/driver_wait.c"
 
 struct code_copy {
     struct code_copy *next;

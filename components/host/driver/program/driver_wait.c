@@ -3,8 +3,8 @@
 #ifndef HEDDLE_DRIVER_HOST_H
 #define HEDDLE_DRIVER_HOST_H
 
-#include "driver_packets.h"
-#include "driver_record.h"
+#include "components/host/driver/calls/driver_packet_calls.c"
+#include "components/host/driver/program/driver_record.c"
 #include "driver_state.h"
 
 static enum driver_status host_lose(enum driver_status status, const char *format, const char *text)

@@ -6,7 +6,7 @@
 #ifndef HEDDLE_DRIVER_MAPPING_H
 #define HEDDLE_DRIVER_MAPPING_H
 
-#include "driver_enqueue.h"
+#include "components/host/driver/program/driver_enqueue.c"
 
 static enum driver_status host_wait_everything(struct driver *d)
 {

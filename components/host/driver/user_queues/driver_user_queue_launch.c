@@ -9,10 +9,10 @@
 #ifndef HEDDLE_DRIVER_SUBMIT_H
 #define HEDDLE_DRIVER_SUBMIT_H
 
-#include "driver_dirty.h"
-#include "driver_move.h"
-#include "driver_ring.h"
-#include "driver_user_state.h"
+#include "components/host/driver/commands/driver_flush.c"
+#include "components/host/driver/commands/driver_transfer.c"
+#include "components/host/driver/launch/driver_argument_ring.c"
+#include "components/host/driver/user_queues/driver_user_queue_state.h"
 
 /* May the queue's command be worked on while launches before it run? Pages move only when no kernel runs, so where they do,
  * none is announced early. */

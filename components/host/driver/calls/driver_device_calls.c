@@ -8,9 +8,9 @@
 #define HEDDLE_DRIVER_CALLS_H
 
 #include "components/protocols/device_call/device_call.h"
-#include "driver_code.h"
-#include "driver_enqueue.h"
-#include "driver_mapping.h"
+#include "components/host/driver/program/driver_code.c"
+#include "components/host/driver/program/driver_enqueue.c"
+#include "components/host/driver/program/driver_mapping.c"
 #include "runtime/state/blob.h"
 
 enum { CALLS_WAITING = 1024, CALLS_SPARE = 8 /* commands that one call may need */ };

@@ -2,8 +2,8 @@
 #ifndef HEDDLE_DRIVER_INTERRUPTS_H
 #define HEDDLE_DRIVER_INTERRUPTS_H
 
-#include "driver_execute.h"
-#include "driver_submit.h"
+#include "components/host/driver/commands/driver_execute.c"
+#include "components/host/driver/user_queues/driver_user_queue_launch.c"
 
 static struct user_queue_entry *user_by_slot(const struct driver *d, uint32_t gpu, uint32_t slot)
 {

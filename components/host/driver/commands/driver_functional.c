@@ -5,8 +5,8 @@
 #define HEDDLE_DRIVER_FUNCTIONAL_H
 
 #include "components/amd/functional/functional.h"
-#include "driver_ring.h"
-#include "driver_scratch.h"
+#include "components/host/driver/launch/driver_argument_ring.c"
+#include "components/host/driver/launch/driver_scratch.c"
 #include "runtime/sampling/kernel.h"
 #include "runtime/state/memory.h"
 #include "runtime/sampling/kept.h"

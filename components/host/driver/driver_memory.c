@@ -21,7 +21,7 @@
 #ifndef HEDDLE_DRIVER_MEMORY_H
 #define HEDDLE_DRIVER_MEMORY_H
 
-#include "driver_dirty.h"
+#include "components/host/driver/commands/driver_flush.c"
 
 static struct memory_ref memory_view(struct driver *d)
 {
