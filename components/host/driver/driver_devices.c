@@ -1,9 +1,11 @@
-/* What the driver knows of the GPUs it is connected to, from the tables of the platform. Included by driver.c.
+/* What the driver knows of the GPUs it is connected to, from the tables of the platform..
  *
- * A GPU is what stands beside the command processor that a `gpu` port leads to: "gpu[2].cp" makes everything below
- * "gpu[2]." belong to that device. */
-#ifndef HEDDLE_DRIVER_DEVICES_H
-#define HEDDLE_DRIVER_DEVICES_H
+ * A GPU is what stands beside the command processor that a `gpu` port leads to: "gpu[2].cp" makes
+ * everything below "gpu[2]." belong to that device. */
+#include "driver_devices.h"
+
+#include <stdio.h>
+#include <string.h>
 
 #include "driver_state.h"
 
@@ -12,7 +14,8 @@ static const char *table_string(uint32_t offset)
     return engine_base.platform->strings + offset;
 }
 
-static int64_t device_param(const struct platform_instance *instance, const char *name, int64_t otherwise)
+static int64_t device_param(const struct platform_instance *instance, const char *name,
+                            int64_t otherwise)
 {
     for (uint32_t i = 0; i < instance->param_count; i++) {
         if (!strcmp(table_string(engine_base.platform->param_names[instance->params + i]), name))
@@ -30,7 +33,8 @@ static bool device_owns(const char *path, const char *prefix)
 static void device_prefix(const struct driver *d, uint32_t number, char *prefix, size_t size)
 {
     uint32_t ring = engine_base.port_rings[2 * (driver_io(d)->gpu_first + number)];
-    const struct platform_instance *cp = &engine_base.platform->instances[engine_base.platform->rings[ring].receiver];
+    const struct platform_instance *cp =
+        &engine_base.platform->instances[engine_base.platform->rings[ring].receiver];
     snprintf(prefix, size, "%s", table_string(cp->path));
     char *dot = strrchr(prefix, '.');
     if (dot)
@@ -39,8 +43,9 @@ static void device_prefix(const struct driver *d, uint32_t number, char *prefix,
         prefix[0] = 0;
 }
 
-static void device_add_instance(struct driver_device_info *info, const struct platform_instance *instance,
-                                uint64_t hz, const char *rest)
+static void device_add_instance(struct driver_device_info *info,
+                                const struct platform_instance *instance, uint64_t hz,
+                                const char *rest)
 {
     const char *type = table_string(instance->type);
     if (!strcmp(type, "compute_unit")) {
@@ -58,8 +63,8 @@ static void device_add_instance(struct driver_device_info *info, const struct pl
     } else if (!strcmp(type, "rdma_engine")) {
         info->has_fabric = true;
     } else if (!strcmp(type, "dram")) {
-        info->memory_bandwidth_bytes_per_s +=
-            (uint64_t)device_param(instance, "width", 1) * (uint64_t)device_param(instance, "line", 64) * hz;
+        info->memory_bandwidth_bytes_per_s += (uint64_t)device_param(instance, "width", 1)
+                                              * (uint64_t)device_param(instance, "line", 64) * hz;
     }
 }
 
@@ -81,11 +86,12 @@ static void device_read_info(struct driver *d, uint32_t number, const char *pref
 {
     const struct platform_table *table = engine_base.platform;
     struct driver_device_info *info = &d->device[number].info;
-    snprintf(info->name, sizeof info->name, "%s %.*s", table_string(table->name), (int)strlen(prefix) - 1,
-             prefix);
+    snprintf(info->name, sizeof info->name, "%s %.*s", table_string(table->name),
+             (int)strlen(prefix) - 1, prefix);
     for (uint32_t g = 0; g < table->group_count; g++) {
         for (uint32_t i = 0; i < table->groups[g].count; i++) {
-            const struct platform_instance *instance = &table->instances[table->groups[g].first + i];
+            const struct platform_instance *instance =
+                &table->instances[table->groups[g].first + i];
             const char *path = table_string(instance->path);
             if (!device_owns(path, prefix))
                 continue;
@@ -98,8 +104,10 @@ static void device_read_info(struct driver *d, uint32_t number, const char *pref
     info->work_groups_per_cu = 16;
     for (uint32_t i = 0; i < table->part_count; i++) {
         const struct platform_part *part = &table->parts[i];
-        const struct platform_instance as = {.params = part->params, .param_count = part->param_count};
-        if (device_owns(table_string(part->path), prefix) && !strcmp(table_string(part->type), "cu_resource_pool"))
+        const struct platform_instance as = {.params = part->params,
+                                             .param_count = part->param_count};
+        if (device_owns(table_string(part->path), prefix)
+            && !strcmp(table_string(part->type), "cu_resource_pool"))
             info->work_groups_per_cu = (uint32_t)device_param(&as, "work_groups", 16);
     }
     info->max_work_group = DRIVER_MAX_WORK_GROUP;
@@ -109,7 +117,8 @@ static void device_read_info(struct driver *d, uint32_t number, const char *pref
 }
 
 /* The device's memory: the mapped space below its prefix, or the one of the same number. */
-static bool device_find_memory(struct driver_device *device, uint32_t number, const char *prefix, uint64_t *base)
+static bool device_find_memory(struct driver_device *device, uint32_t number, const char *prefix,
+                               uint64_t *base)
 {
     const struct platform_table *table = engine_base.platform;
     uint32_t found = table->map_count;
@@ -134,10 +143,12 @@ static void device_init(struct driver *d, uint32_t number)
     uint64_t base = 0;
     device_prefix(d, number, prefix, sizeof prefix);
     if (!device_find_memory(device, number, prefix, &base))
-        die("driver: GPU %u ('%s') has no memory; say `map %slocal;` in the platform", number, prefix, prefix);
+        die("driver: GPU %u ('%s') has no memory; say `map %slocal;` in the platform", number,
+            prefix, prefix);
     if (memory_register_device(&d->memory, base, device->size) != MEMORY_OK)
-        die("driver: the memory of GPU %u ('%s') overlaps that of another one; `map` gives each its own addresses", number,
-            prefix);
+        die("driver: the memory of GPU %u ('%s') overlaps that of another one; `map` gives each "
+            "its own addresses",
+            number, prefix);
     driver_program(d)->memory_base[number] = base;
     driver_program(d)->memory_size[number] = device->size;
     device->slots = arena_allocate(slots * sizeof(struct driver_slot));
@@ -145,5 +156,3 @@ static void device_init(struct driver *d, uint32_t number)
         driver_slot_at(device, i)->command = DRIVER_NONE;
     device_read_info(d, number, prefix);
 }
-
-#endif

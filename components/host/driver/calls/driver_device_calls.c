@@ -1,19 +1,29 @@
-/* Calls that come over ports (protocol device_call), from a device that takes them from its host: the same functions as for
- * a program, without a thread that could wait. Included by driver.c.
+/* Calls that come over ports (protocol device_call), from a device that takes them from its host:
+ * the same functions as for a program, without a thread that could wait..
  *
- * A call is taken by the tick and done at the end of the window, since it may change page table and allocations. What would
- * have to wait there (a full list of commands, memory that is in use) says DRIVER_NOT_READY instead, has changed nothing, and
- * is tried again when a command is done. What goes to a queue is answered when its ticket is done. */
-#ifndef HEDDLE_DRIVER_CALLS_H
-#define HEDDLE_DRIVER_CALLS_H
+ * A call is taken by the tick and done at the end of the window, since it may change page table and
+ * allocations. What would have to wait there (a full list of commands, memory that is in use) says
+ * DRIVER_NOT_READY instead, has changed nothing, and is tried again when a command is done. What
+ * goes to a queue is answered when its ticket is done. */
+#include "driver_device_calls.h"
 
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "components/host/driver/driver_memory.h"
+#include "components/host/driver/driver_process.h"
+#include "components/host/driver/driver_state.h"
+#include "components/host/driver/program/driver_code.h"
+#include "components/host/driver/program/driver_code_copies.h"
+#include "components/host/driver/program/driver_enqueue.h"
+#include "components/host/driver/program/driver_handles.h"
+#include "components/host/driver/program/driver_mapping.h"
+#include "components/host/driver/program/driver_wait.h"
 #include "components/protocols/device_call/device_call.h"
-#include "components/host/driver/program/driver_code.c"
-#include "components/host/driver/program/driver_enqueue.c"
-#include "components/host/driver/program/driver_mapping.c"
+#include "driver_packet_calls.h"
 #include "runtime/state/blob.h"
-
-enum { CALLS_WAITING = 1024, CALLS_SPARE = 8 /* commands that one call may need */ };
 
 struct driver_waiting {
     uint64_t ticket;
@@ -21,16 +31,14 @@ struct driver_waiting {
     uint16_t tag;
 };
 
-enum calls_phase { CALLS_FREE, CALLS_TAKEN, CALLS_REFUSED, CALLS_ANSWER };
-
 struct driver_calls {
-    uint32_t phase;    /* enum calls_phase, of the call in `request` */
+    uint32_t phase; /* enum calls_phase, of the call in `request` */
     uint32_t port;
-    uint32_t status;   /* enum driver_status, of the answer */
-    uint32_t undone;   /* commands, when it was refused */
+    uint32_t status; /* enum driver_status, of the answer */
+    uint32_t undone; /* commands, when it was refused */
     uint64_t value;
     struct device_call_request request;
-    uint64_t size;     /* fields that may stand behind the header */
+    uint64_t size; /* fields that may stand behind the header */
     uint32_t queue;
     uint32_t waiting_count;
     struct driver_waiting waiting[CALLS_WAITING]; /* as they came */
@@ -60,7 +68,8 @@ static void *calls_bytes(uint32_t number, uint64_t bytes)
     return NULL;
 }
 
-static enum driver_status calls_info(struct driver *d, const struct device_call_request *m, uint64_t *value)
+static enum driver_status calls_info(struct driver *d, const struct device_call_request *m,
+                                     uint64_t *value)
 {
     struct driver_device_info *info = calls_bytes(m->info.blob, sizeof *info);
     enum driver_status status = info ? handle_check(d, m->info.device) : DRIVER_INVALID_VALUE;
@@ -74,14 +83,16 @@ static enum driver_status calls_room(struct driver *d, uint32_t device, uint64_t
 {
     enum driver_status status = handle_check(d, device);
     if (status == DRIVER_OK)
-        *value = d->memory.device[driver_handle_at(d, device)->member[0]].pages.free_pages * driver_page_bytes(d);
+        *value = d->memory.device[driver_handle_at(d, device)->member[0]].pages.free_pages
+                 * driver_page_bytes(d);
     return status;
 }
 
 static enum driver_status calls_open(struct driver *d, uint32_t device, uint64_t *value)
 {
     enum driver_status status = handle_check(d, device);
-    uint32_t queue = status == DRIVER_OK ? queue_new(d, driver_handle_at(d, device)->member[0], device) : 0;
+    uint32_t queue =
+        status == DRIVER_OK ? queue_new(d, driver_handle_at(d, device)->member[0], device) : 0;
     if (queue == DRIVER_NONE)
         return driver_fail(DRIVER_OUT_OF_MEMORY, "more than %d queues", DRIVER_QUEUES);
     *value = queue;
@@ -92,7 +103,8 @@ static enum driver_status calls_close(struct driver *d, uint32_t queue)
 {
     enum driver_status status = queue_check(d, queue);
     if (status == DRIVER_OK && queue < d->device_count)
-        status = driver_fail(DRIVER_INVALID_VALUE, "queue %u belongs to its device and stays", queue);
+        status =
+            driver_fail(DRIVER_INVALID_VALUE, "queue %u belongs to its device and stays", queue);
     if (status == DRIVER_OK)
         status = host_wait_queue(d, queue);
     if (status == DRIVER_OK)
@@ -118,9 +130,12 @@ static enum driver_status calls_kernel(struct driver *d, const struct device_cal
     enum driver_status status = name ? handle_check(d, m->kernel.device) : DRIVER_INVALID_VALUE;
     if (status != DRIVER_OK)
         return status;
-    const struct driver_device *device = &d->device[driver_handle_at(d, m->kernel.device)->member[0]];
-    if (isa_target_by_name(device->info.isa, &target) < 0 || !code_check_kernel(target, name, m->kernel.entry))
-        return driver_fail(DRIVER_INVALID_ADDRESS, "kernel '%s': no code is registered at 0x%" PRIx64, name,
+    const struct driver_device *device =
+        &d->device[driver_handle_at(d, m->kernel.device)->member[0]];
+    if (isa_target_by_name(device->info.isa, &target) < 0
+        || !code_check_kernel(target, name, m->kernel.entry))
+        return driver_fail(DRIVER_INVALID_ADDRESS,
+                           "kernel '%s': no code is registered at 0x%" PRIx64, name,
                            (uint64_t)m->kernel.entry);
     return DRIVER_OK;
 }
@@ -129,10 +144,12 @@ static enum driver_status calls_forget(struct driver *d, uint64_t address)
 {
     code_copies_release(d, address, DRIVER_NONE);
     return code_remove(address) ? DRIVER_OK
-                                : driver_fail(DRIVER_INVALID_ADDRESS, "no code is registered at 0x%" PRIx64, address);
+                                : driver_fail(DRIVER_INVALID_ADDRESS,
+                                              "no code is registered at 0x%" PRIx64, address);
 }
 
-/* A packet of the program itself. The device cannot be asked for what the program does not ask for. */
+/* A packet of the program itself. The device cannot be asked for what the program does not ask for.
+ */
 static enum driver_status calls_execute(struct driver *d, uint32_t blob, uint64_t *ticket)
 {
     const struct api_request *r = calls_bytes(blob, sizeof *r);
@@ -141,7 +158,8 @@ static enum driver_status calls_execute(struct driver *d, uint32_t blob, uint64_
     return driver_fail(DRIVER_INVALID_VALUE, "a packet that the program has not sent");
 }
 
-static enum driver_status calls_copy(struct driver *d, const struct driver_calls *s, uint64_t *ticket)
+static enum driver_status calls_copy(struct driver *d, const struct driver_calls *s,
+                                     uint64_t *ticket)
 {
     const struct device_call_request *m = &s->request;
     uint32_t device;
@@ -150,11 +168,13 @@ static enum driver_status calls_copy(struct driver *d, const struct driver_calls
         status = memory_check(d, m->copy.to, s->size, "copy to", &device);
     if (status == DRIVER_OK)
         status = memory_check(d, m->copy.from, s->size, "copy from", &device);
-    struct driver_command k = {.kind = DRIVER_COPY, .device_address = m->copy.to, .source = m->copy.from, .size = s->size};
+    struct driver_command k = {
+        .kind = DRIVER_COPY, .device_address = m->copy.to, .source = m->copy.from, .size = s->size};
     return status == DRIVER_OK ? enqueue(d, s->queue, &k, ticket) : status;
 }
 
-static enum driver_status calls_enqueue(struct driver *d, const struct driver_calls *s, uint64_t *ticket)
+static enum driver_status calls_enqueue(struct driver *d, const struct driver_calls *s,
+                                        uint64_t *ticket)
 {
     const struct device_call_request *m = &s->request;
     uint8_t pattern[4];
@@ -164,20 +184,25 @@ static enum driver_status calls_enqueue(struct driver *d, const struct driver_ca
     switch (message_kind(m)) {
     case DEVICE_CALL_WRITE:
         bytes = calls_bytes(m->write.blob, m->write.size);
-        return bytes ? enqueue_move(d, m->write.queue, DRIVER_WRITE, bytes, m->write.address, m->write.size, ticket)
+        return bytes ? enqueue_move(d, m->write.queue, DRIVER_WRITE, bytes, m->write.address,
+                                    m->write.size, ticket)
                      : DRIVER_INVALID_VALUE;
     case DEVICE_CALL_READ:
         bytes = calls_bytes(m->read.blob, m->read.size);
-        return bytes ? enqueue_move(d, m->read.queue, DRIVER_READ, bytes, m->read.address, m->read.size, ticket)
+        return bytes ? enqueue_move(d, m->read.queue, DRIVER_READ, bytes, m->read.address,
+                                    m->read.size, ticket)
                      : DRIVER_INVALID_VALUE;
     case DEVICE_CALL_COPY:
         return calls_copy(d, s, ticket);
     case DEVICE_CALL_FILL:
-        memcpy(pattern, (const char *)m + offsetof(struct device_call_request, fill.pattern), sizeof pattern);
-        return enqueue_fill(d, s->queue, m->fill.address, pattern, m->fill.width, m->fill.count, ticket);
+        memcpy(pattern, (const char *)m + offsetof(struct device_call_request, fill.pattern),
+               sizeof pattern);
+        return enqueue_fill(d, s->queue, m->fill.address, pattern, m->fill.width, m->fill.count,
+                            ticket);
     default:
         bytes = calls_bytes(m->launch.blob, sizeof(struct driver_launch));
-        return bytes ? enqueue_launch(d, m->launch.queue, (const struct driver_launch *)(const void *)bytes, ticket)
+        return bytes ? enqueue_launch(d, m->launch.queue,
+                                      (const struct driver_launch *)(const void *)bytes, ticket)
                      : DRIVER_INVALID_VALUE;
     }
 }
@@ -222,15 +247,16 @@ static void calls_window_end(struct driver *d)
     struct driver_calls *s = calls_of(d);
     uint64_t ticket = 0;
     if (!d->memory.end)
-        memory_set_range(&d->memory, DEVICE_CALL_WINDOW_BASE, DEVICE_CALL_WINDOW_BASE + DEVICE_CALL_WINDOW_BYTES);
-    driver_in_tick = true;
+        memory_set_range(&d->memory, DEVICE_CALL_WINDOW_BASE,
+                         DEVICE_CALL_WINDOW_BASE + DEVICE_CALL_WINDOW_BYTES);
+    driver_process()->in_tick = true;
     enum driver_status status = calls_do(d, s, &ticket);
-    driver_in_tick = false;
+    driver_process()->in_tick = false;
     s->status = status;
     s->undone = d->undone;
     s->phase = status == DRIVER_NOT_READY ? CALLS_REFUSED : CALLS_ANSWER;
     if (status != DRIVER_OK && status != DRIVER_NOT_READY)
-        fprintf(stderr, "heddle: driver: %s\n", driver_text);
+        fprintf(stderr, "heddle: driver: %s\n", driver_failure());
     if (status == DRIVER_OK && ticket) {
         s->waiting[s->waiting_count++] = (struct driver_waiting){ticket, s->port, s->request.tag};
         s->phase = CALLS_FREE;
@@ -312,5 +338,3 @@ static unsigned calls_outstanding(const struct driver *d, struct hang_report *re
         hang_note(report, "a call of a device waits for room, or for memory that is in use");
     return (s->phase != CALLS_FREE) + s->waiting_count;
 }
-
-#endif

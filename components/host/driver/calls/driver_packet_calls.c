@@ -1,57 +1,24 @@
-/* Calls of the program as packets through a simulated host (platforms/packet_direct.heddle). Included by driver_host.h, with the
- * lock held where the program calls.
+/* Calls of the program as packets through a simulated host (platforms/packet_direct.heddle).with
+ * the lock held where the program calls.
  *
- * Each call of the program makes a *trip*: its packet (components/protocols/api_packet) goes to the host's core, from there over memory to
- * the device that takes calls (mmio), which hands it to the driver again (device_call.execute). Only then a command may begin,
- * and it does what the packet says: its addresses and sizes are taken from there. Trips are made one after the other, as the
- * program's calls are; a trip that only waits for a command (event_synchronize) lets others pass. Addresses of the program's own
- * memory are 0 in packets: that memory is not simulated, and its addresses differ from run to run.
+ * Each call of the program makes a *trip*: its packet (components/protocols/api_packet) goes to the
+ * host's core, from there over memory to the device that takes calls (mmio), which hands it to the
+ * driver again (device_call.execute). Only then a command may begin, and it does what the packet
+ * says: its addresses and sizes are taken from there. Trips are made one after the other, as the
+ * program's calls are; a trip that only waits for a command (event_synchronize) lets others pass.
+ * Addresses of the program's own memory are 0 in packets: that memory is not simulated, and its
+ * addresses differ from run to run.
  *
  * Without a connection to a core nothing of this happens, nor in functional mode. */
-#ifndef HEDDLE_DRIVER_PACKETS_H
-#define HEDDLE_DRIVER_PACKETS_H
+#include "driver_packet_calls.h"
+
+#include <inttypes.h>
+#include <string.h>
 
 #include "api_request.gen.h"
-#include "driver_state.h"
+#include "components/host/driver/driver_state.h"
 #include "runtime/state/blob.h"
 
-enum { TRIPS = 4 * DRIVER_COMMANDS, TRIPS_SPARE = 256, TRIP_DEFAULT_STREAM = 0 };
-
-enum trip_kind {
-    TRIP_NOTE,    /* has been done already; takes its time */
-    TRIP_COMMAND, /* a command waits for it */
-    TRIP_WAIT     /* the program waits for a command */
-};
-
-struct driver_trip {
-    uint32_t blob; /* the packet */
-    uint32_t command;
-    uint64_t ticket;
-    uint8_t kind; /* enum trip_kind */
-    bool executed, done;
-};
-
-struct driver_packets {
-    uint32_t trips;               /* arena: struct driver_trip[TRIPS], a ring */
-    uint64_t first, sent, last;   /* numbers: not done; not sent; behind the last */
-    bool sending;                 /* one that others wait for is under way */
-    uint64_t awaited;             /* stop the engine when fewer than this are not done, + 1; 0: no */
-};
-
-static bool packets_used(const struct driver *d)
-{
-    return driver_host_is_connected(d) && platform_mode() != PLATFORM_FUNCTIONAL;
-}
-
-static struct driver_packets *packets_of(const struct driver *d)
-{
-    return arena_at(struct driver_packets, d->packets);
-}
-
-static struct driver_trip *trip_at(const struct driver *d, uint64_t number)
-{
-    return arena_at(struct driver_trip, packets_of(d)->trips) + number % TRIPS;
-}
 
 static void packets_init(struct driver *d)
 {
@@ -69,8 +36,8 @@ static struct api_request packet_of(enum api_call call)
     return r;
 }
 
-/* There is room: TRIPS are more than commands, and packets_wait_room() has been called. */
-static uint64_t trip_add(struct driver *d, enum trip_kind kind, struct api_request *r, uint32_t command, uint64_t ticket)
+static uint64_t trip_add(struct driver *d, enum trip_kind kind, struct api_request *r,
+                         uint32_t command, uint64_t ticket)
 {
     struct driver_packets *p = packets_of(d);
     struct packet_fault fault;
@@ -78,12 +45,11 @@ static uint64_t trip_add(struct driver *d, enum trip_kind kind, struct api_reque
     r->sequence = (uint32_t)p->last;
     if (!api_request_encode(r, blob->bytes, blob->size, &fault))
         bug("driver: call %u cannot be a packet", r->call);
-    *trip_at(d, p->last) =
-        (struct driver_trip){.blob = blob->number, .command = command, .ticket = ticket, .kind = (uint8_t)kind};
+    *trip_at(d, p->last) = (struct driver_trip){
+        .blob = blob->number, .command = command, .ticket = ticket, .kind = (uint8_t)kind};
     return p->last++;
 }
 
-/* What has no command. */
 static void packet_note(struct driver *d, struct api_request r)
 {
     if (packets_used(d))
@@ -96,10 +62,11 @@ static uint64_t packet_stream(uint32_t queue)
     return (uint64_t)queue + 1;
 }
 
-static void packet_copy(struct api_request *r, const struct driver_command *k, enum api_direction direction)
+static void packet_copy(struct api_request *r, const struct driver_command *k,
+                        enum api_direction direction)
 {
     r->memcpy_async.destination = direction == API_DIRECTION_DEVICE_TO_HOST ? 0 : k->device_address;
-    r->memcpy_async.source = direction == API_DIRECTION_DEVICE_TO_HOST   ? k->device_address
+    r->memcpy_async.source = direction == API_DIRECTION_DEVICE_TO_HOST     ? k->device_address
                              : direction == API_DIRECTION_DEVICE_TO_DEVICE ? k->source
                                                                            : 0;
     r->memcpy_async.size = k->size;
@@ -107,7 +74,6 @@ static void packet_copy(struct api_request *r, const struct driver_command *k, e
     r->memcpy_async.stream = packet_stream(k->queue);
 }
 
-/* A command that was enqueued waits for its packet. */
 static void packet_command(struct driver *d, uint32_t number)
 {
     struct driver_command *k = driver_command_at(d, number);
@@ -150,7 +116,6 @@ static void packet_command(struct driver *d, uint32_t number)
     trip_add(d, TRIP_COMMAND, &r, number, k->ticket);
 }
 
-/* In front of a launch: its geometry, and its arguments as they lie in memory. */
 static void packet_launch(struct driver *d, uint32_t queue, const struct driver_launch *l)
 {
     struct api_request r = packet_of(API_CALL_CONFIGURE_CALL);
@@ -205,7 +170,10 @@ static bool packets_receive(struct driver *d)
             number++;
         struct driver_trip *t = trip_at(d, number);
         if (!t->executed)
-            engine_fail(&d->io.base, "the device has answered packet %" PRIu64 " and not handed it to the driver", number);
+            engine_fail(&d->io.base,
+                        "the device has answered packet %" PRIu64
+                        " and not handed it to the driver",
+                        number);
         if (t->kind != TRIP_WAIT)
             p->sending = false;
         blob_free(t->blob);
@@ -229,7 +197,6 @@ static bool packets_tick(struct driver *d)
     return packets_send(d) || progress;
 }
 
-/* The device hands over the packet: what it says is done. false: it is none that was sent. `*ticket`: what its answer waits for. */
 static bool packets_execute(struct driver *d, const struct api_request *r, uint64_t *ticket)
 {
     struct driver_packets *p = packets_of(d);
@@ -241,7 +208,8 @@ static bool packets_execute(struct driver *d, const struct api_request *r, uint6
     struct driver_trip *t = trip_at(d, number);
     t->executed = true;
     if (t->kind == TRIP_WAIT)
-        *ticket = driver_ticket_done(d, r->event_synchronize.event) ? 0 : r->event_synchronize.event;
+        *ticket =
+            driver_ticket_done(d, r->event_synchronize.event) ? 0 : r->event_synchronize.event;
     if (t->kind != TRIP_COMMAND)
         return true;
     struct driver_command *k = driver_command_at(d, t->command);
@@ -251,8 +219,9 @@ static bool packets_execute(struct driver *d, const struct api_request *r, uint6
     switch ((enum api_call)r->call) {
     case API_CALL_MEMCPY_ASYNC:
         k->size = r->memcpy_async.size;
-        k->device_address = r->memcpy_async.direction == API_DIRECTION_DEVICE_TO_HOST ? r->memcpy_async.source
-                                                                                     : r->memcpy_async.destination;
+        k->device_address = r->memcpy_async.direction == API_DIRECTION_DEVICE_TO_HOST
+                                ? r->memcpy_async.source
+                                : r->memcpy_async.destination;
         if (r->memcpy_async.direction == API_DIRECTION_DEVICE_TO_DEVICE)
             k->source = r->memcpy_async.source;
         return true;
@@ -280,5 +249,3 @@ static unsigned packets_outstanding(const struct driver *d, struct hang_report *
         hang_note(report, "%" PRIu64 " calls are on their way as packets", p->last - p->first);
     return (unsigned)(p->last - p->first);
 }
-
-#endif

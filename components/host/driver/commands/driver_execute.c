@@ -1,18 +1,27 @@
-/* The side of the driver that ticks: works on the first command of each queue, message by message. Included by driver.c.
+/* The side of the driver that ticks: works on the first command of each queue, message by message..
  *
- * Queues take turns, message by message. Copies go out in pieces that end at pages and, between host and GPU, at 256 bytes,
- * with several in flight. Before a copy, the L2 of a GPU is flushed when a kernel ran there since the last flush, and only
- * then: copies go past the caches. */
-#ifndef HEDDLE_DRIVER_EXECUTE_H
-#define HEDDLE_DRIVER_EXECUTE_H
+ * Queues take turns, message by message. Copies go out in pieces that end at pages and, between
+ * host and GPU, at 256 bytes, with several in flight. Before a copy, the L2 of a GPU is flushed
+ * when a kernel ran there since the last flush, and only then: copies go past the caches. */
+#include "driver_execute.h"
 
-#include "components/host/driver/migration/driver_read_copies.c"
-#include "components/host/driver/commands/driver_flush.c"
-#include "components/host/driver/commands/driver_functional.c"
-#include "components/host/driver/commands/driver_transfer.c"
-#include "components/host/driver/launch/driver_argument_ring.c"
-#include "components/host/driver/launch/driver_scratch.c"
-#include "components/host/driver/user_queues/driver_user_queue_launch.c"
+#include <string.h>
+
+#include "components/host/driver/calls/driver_device_calls.h"
+#include "components/host/driver/calls/driver_packet_calls.h"
+#include "components/host/driver/driver_memory.h"
+#include "components/host/driver/driver_state.h"
+#include "components/host/driver/launch/driver_argument_ring.h"
+#include "components/host/driver/launch/driver_scratch.h"
+#include "components/host/driver/migration/driver_migration.h"
+#include "components/host/driver/migration/driver_read_copies.h"
+#include "components/host/driver/program/driver_record.h"
+#include "components/host/driver/user_queues/driver_user_queue_launch.h"
+#include "components/host/driver/user_queues/driver_user_queue_state.h"
+#include "driver_flush.h"
+#include "driver_functional.h"
+#include "driver_sampling.h"
+#include "driver_transfer.h"
 #include "runtime/observe/trace.h"
 
 /* ---- commands ---- */
@@ -22,14 +31,16 @@ static const char *command_span(const struct driver_command *k)
     return k->span ? driver_span_names[k->span] : driver_kind_names[k->kind];
 }
 
-/* Copies go past the caches, which hold whole lines. Where a copy ends inside a line, a kernel that ran beside it may have
- * cached the other bytes of that line, and the old ones of the copy with them. */
+/* Copies go past the caches, which hold whole lines. Where a copy ends inside a line, a kernel that
+ * ran beside it may have cached the other bytes of that line, and the old ones of the copy with
+ * them. */
 static void command_note_lines(struct driver *d, const struct driver_command *k)
 {
     enum { LINE = 128 };
     if (k->kind != DRIVER_WRITE && k->kind != DRIVER_FILL && k->kind != DRIVER_COPY)
         return;
-    if (!(k->beside_kernels || k->launches != (uint32_t)d->io.stats.launches) || !((k->device_address | k->size) % LINE))
+    if (!(k->beside_kernels || k->launches != (uint32_t)d->io.stats.launches)
+        || !((k->device_address | k->size) % LINE))
         return;
     for (uint32_t i = 0; i < d->device_count; i++)
         d->device[i].line_shared = true;
@@ -76,10 +87,10 @@ static void command_complete(struct driver *d, struct driver_queue *q)
     d->undone--;
 }
 
-/* The GPUs whose memory a copy or a fill touches; bit i is GPU i. */
 static uint64_t command_owners(const struct driver *d, const struct driver_command *k)
 {
-    if (k->kind != DRIVER_WRITE && k->kind != DRIVER_READ && k->kind != DRIVER_FILL && k->kind != DRIVER_COPY)
+    if (k->kind != DRIVER_WRITE && k->kind != DRIVER_READ && k->kind != DRIVER_FILL
+        && k->kind != DRIVER_COPY)
         return 0;
     uint64_t owners = memory_owners(d, k->device_address, k->size);
     return k->kind == DRIVER_COPY ? owners | memory_owners(d, k->source, k->size) : owners;
@@ -96,20 +107,20 @@ static uint32_t flush_owner(const struct driver *d, uint64_t owners, uint64_t ad
     return DRIVER_NONE;
 }
 
-/* A device whose caches must be flushed before the command, or DRIVER_NONE. */
-static uint32_t command_flush_device(const struct driver *d, const struct driver_command *k, uint32_t device)
+static uint32_t command_flush_device(const struct driver *d, const struct driver_command *k,
+                                     uint32_t device)
 {
     if (k->kind == DRIVER_LAUNCH || k->kind == DRIVER_STAGE)
-        return d->device[device].ring_wrapped || d->device[device].line_shared ? device : DRIVER_NONE;
+        return d->device[device].ring_wrapped || d->device[device].line_shared ? device
+                                                                               : DRIVER_NONE;
     if (!command_owners(d, k))
         return DRIVER_NONE;
-    uint32_t number = flush_owner(d, memory_owners(d, k->device_address, k->size) & ~k->flushed, k->device_address);
+    uint32_t number = flush_owner(d, memory_owners(d, k->device_address, k->size) & ~k->flushed,
+                                  k->device_address);
     if (number == DRIVER_NONE && k->kind == DRIVER_COPY)
         number = flush_owner(d, memory_owners(d, k->source, k->size) & ~k->flushed, k->source);
     return number;
 }
-
-#include "components/host/driver/commands/driver_sampling.c" /* works with what stands above */
 
 /* Kernels reach the memory of other GPUs, too. */
 static bool any_kernel_runs(const struct driver *d)
@@ -156,8 +167,9 @@ static bool command_launch(struct driver *d, uint32_t command, uint32_t number)
     int slot = slot_for(d, number);
     if (slot < 0)
         return false;
-    void *payload = driver_gpu_send_launch(d, number, (uint16_t)slot, device->ring_address + k->ring_offset,
-                                           k->entry, k->pid, (uint16_t)k->kernel);
+    void *payload =
+        driver_gpu_send_launch(d, number, (uint16_t)slot, device->ring_address + k->ring_offset,
+                               k->entry, k->pid, (uint16_t)k->kernel);
     aql_set_groups(&k->packet, k->first_group, launch_count(k));
     if (k->played)
         aql_set_played(&k->packet, (uint32_t)k->launch);
@@ -178,10 +190,6 @@ static bool command_is_direct(struct driver *d, const struct driver_command *k)
            && driver_copy_ops(d)->direct(driver_copy(d), command_copy_kind(k), k->size);
 }
 
-static void migrate_swap(struct driver *d);
-static void calls_window_end(struct driver *d);
-
-/* Stores that others read, and the memory itself, change when no component is being ticked. */
 static void driver_window_end(struct component *c)
 {
     struct driver *d = (struct driver *)(void *)c;
@@ -234,7 +242,8 @@ static bool command_begin(struct driver *d, uint32_t command, struct driver_queu
     uint32_t flushed = command_flush_device(d, k, q->device);
     if (flushed != DRIVER_NONE)
         return command_flush(d, command, flushed);
-    if (k->kind == DRIVER_LAUNCH && k->user == DRIVER_NONE && k->packet.private_bytes && !scratch_find(d, q, driver_window_end))
+    if (k->kind == DRIVER_LAUNCH && k->user == DRIVER_NONE && k->packet.private_bytes
+        && !scratch_find(d, q, driver_window_end))
         return false;
     sample_note_timed(d, k);
     k->local = k->kind == DRIVER_COPY ? (uint8_t)copy_find_way(d, k) : 0;
@@ -269,7 +278,8 @@ static bool queue_step(struct driver *d, struct driver_queue *q)
             command_complete(d, q);
         return true;
     case PHASE_LAUNCH_FIRST:
-        return k->user == DRIVER_NONE ? command_launch(d, command, q->device) : submit_step(d, command, q);
+        return k->user == DRIVER_NONE ? command_launch(d, command, q->device)
+                                      : submit_step(d, command, q);
     default:
         break;
     }
@@ -293,8 +303,8 @@ static bool queue_step(struct driver *d, struct driver_queue *q)
 
 /* ---- answers ---- */
 
-static void answer_data(struct driver *d, const struct driver_command *k, const struct driver_slot *slot,
-                        const void *data)
+static void answer_data(struct driver *d, const struct driver_command *k,
+                        const struct driver_slot *slot, const void *data)
 {
     char *to = k->kind == DRIVER_COPY ? arena_at(char, d->bounce) + slot->offset % DRIVER_BOUNCE
                                       : k->host + slot->offset;
@@ -313,7 +323,8 @@ static void answer_take(struct driver *d, uint32_t number, const struct command_
     k->in_flight--;
     if (k->kind != DRIVER_COPY || !data)
         k->received += slot->size;
-    if (k->kind == DRIVER_COPY && !k->in_flight && k->received == k->sent && k->received % DRIVER_BOUNCE == 0)
+    if (k->kind == DRIVER_COPY && !k->in_flight && k->received == k->sent
+        && k->received % DRIVER_BOUNCE == 0)
         k->second_half = 0;
     slot->command = DRIVER_NONE;
     d->device[number].slots_used--;
@@ -339,7 +350,6 @@ static bool answers_receive(struct driver *d)
     return received;
 }
 
-/* A step of each queue that can make one, the queue behind the last one that did first. */
 static bool queues_step(struct driver *d)
 {
     uint32_t last = DRIVER_NONE;
@@ -353,5 +363,3 @@ static bool queues_step(struct driver *d)
         d->turn = last + 1 < d->queue_count ? last + 1 : 0;
     return last != DRIVER_NONE;
 }
-
-#endif

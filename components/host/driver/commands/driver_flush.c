@@ -1,16 +1,16 @@
-/* Which L2 caches may hold what kernels wrote. Included by driver.c.
+/* Which L2 caches may hold what kernels wrote..
  *
- * Kept for each process and GPU: copies go past the caches, so the L2 of a GPU is flushed before a copy of a process' memory
- * exactly when a kernel of that process, which may write to that GPU, ran since the last flush there. Kernels of other
- * processes have nothing to do with it, unless they have left lines of pages that changed hands since. (MGPUSim has a flag in
- * each context, and flushes before copies to the host only. Here copies to a GPU flush, too: a line of the target that stayed
- * in the cache would hide what was copied.)
+ * Kept for each process and GPU: copies go past the caches, so the L2 of a GPU is flushed before a
+ * copy of a process' memory exactly when a kernel of that process, which may write to that GPU, ran
+ * since the last flush there. Kernels of other processes have nothing to do with it, unless they
+ * have left lines of pages that changed hands since. (MGPUSim has a flag in each context, and
+ * flushes before copies to the host only. Here copies to a GPU flush, too: a line of the target
+ * that stayed in the cache would hide what was copied.)
  *
  * Times are a count of launches, ends and flushes. */
-#ifndef HEDDLE_DRIVER_DIRTY_H
-#define HEDDLE_DRIVER_DIRTY_H
+#include "driver_flush.h"
 
-#include "driver_state.h"
+#include "components/host/driver/driver_state.h"
 
 static uint64_t *dirty_time(const struct driver *d, uint32_t number, uint32_t pid)
 {
@@ -22,7 +22,6 @@ static void dirty_init(struct driver *d)
     d->dirty = arena_allocate((uint64_t)d->device_count * PAGE_TABLE_PIDS * sizeof(uint64_t));
 }
 
-/* A kernel of process `pid` begins or ends on GPU `gpu`. */
 static void dirty_note(struct driver *d, uint32_t gpu, uint32_t pid)
 {
     const struct program_table *program = driver_program(d);
@@ -34,26 +33,24 @@ static void dirty_note(struct driver *d, uint32_t gpu, uint32_t pid)
     }
 }
 
-/* Must the L2 of GPU `number` be flushed before memory of the process is copied there? */
 static bool dirty_is(const struct driver *d, uint32_t number, uint32_t pid)
 {
     const struct driver_device *device = &d->device[number];
     return device->left_at > device->flushed_at || *dirty_time(d, number, pid) > device->flushed_at;
 }
 
-/* A flush of GPU `number` is on its way; kernels that run go on writing. */
 static void dirty_flush(struct driver *d, uint32_t number)
 {
     d->device[number].flushed_at = ++d->dirty_clock;
     for (uint32_t i = 0; i < d->queue_count; i++) {
         const struct driver_queue *q = driver_queue_at(d, i);
-        const struct driver_command *k = q->first == DRIVER_NONE ? NULL : driver_command_at(d, q->first);
+        const struct driver_command *k =
+            q->first == DRIVER_NONE ? NULL : driver_command_at(d, q->first);
         if (k && k->kind == DRIVER_LAUNCH && k->phase == PHASE_RUNNING)
             dirty_note(d, q->device, k->pid);
     }
 }
 
-/* Pages of the process are given back: whoever gets them next must not find its lines. */
 static void dirty_leave(struct driver *d, uint32_t pid)
 {
     for (uint32_t i = 0; i < d->device_count; i++) {
@@ -61,5 +58,3 @@ static void dirty_leave(struct driver *d, uint32_t pid)
             d->device[i].left_at = *dirty_time(d, i, pid);
     }
 }
-
-#endif

@@ -1,17 +1,25 @@
 /* Commands in functional mode: done at once on simulated memory, when their turn in their queue
- * comes. No message goes to a GPU, and no time passes but the driver's own. Included by driver.c.
+ * comes. No message goes to a GPU, and no time passes but the driver's own..
  */
-#ifndef HEDDLE_DRIVER_FUNCTIONAL_H
-#define HEDDLE_DRIVER_FUNCTIONAL_H
+#include "driver_functional.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "components/amd/functional/functional.h"
-#include "components/host/driver/launch/driver_argument_ring.c"
-#include "components/host/driver/launch/driver_scratch.c"
-#include "runtime/sampling/kernel.h"
-#include "runtime/state/memory.h"
+#include "components/host/driver/calls/driver_packet_calls.h"
+#include "components/host/driver/driver_memory.h"
+#include "components/host/driver/driver_process.h"
+#include "components/host/driver/driver_state.h"
+#include "components/host/driver/launch/driver_argument_ring.h"
+#include "components/host/driver/launch/driver_scratch.h"
+#include "components/host/driver/program/driver_record.h"
 #include "runtime/sampling/kept.h"
+#include "runtime/sampling/kernel.h"
 #include "runtime/sampling/sample_run.h"
 #include "runtime/sampling/warm.h"
+#include "runtime/state/memory.h"
 
 /* Bytes of simulated memory from `address` on; *bytes is cut down to what follows on the same page.
  */
@@ -104,23 +112,27 @@ static void functional_describe(uint32_t record, const struct functional_profile
     const uint64_t *reached = warm_counts();
     char units[ISA_UNIT_COUNT * 21 + 1] = "", blocks[FUNCTIONAL_BLOCKS * 21 + 1] = "";
     for (size_t i = 0, at = 0; i < ISA_UNIT_COUNT; i++)
-        at += (size_t)snprintf(units + at, sizeof units - at, "%s%" PRIu64, i ? " " : "", p->units[i]);
+        at += (size_t)snprintf(units + at, sizeof units - at, "%s%" PRIu64, i ? " " : "",
+                               p->units[i]);
     for (size_t i = 0, at = 0; i < FUNCTIONAL_BLOCKS; i++)
-        at += (size_t)snprintf(blocks + at, sizeof blocks - at, "%s%" PRIu64, i ? " " : "", p->blocks[i]);
-    const struct kernel_detail details[] = {{"profile", "units", units, 0},
-                                            {"profile", "blocks", blocks, 0},
-                                            {"profile", "accesses", NULL, p->accesses},
-                                            {"profile", "lines", NULL, p->lines},
-                                            {"profile", "reused", NULL, p->reused},
-                                            {"profile", "memory_reads", NULL, reached[WARM_READ] + reached[WARM_COHERENT]},
-                                            {"profile", "memory_writes", NULL, reached[WARM_WRITE] + reached[WARM_ATOMIC]},
-                                            {"profile", "page_walks", NULL, reached[WARM_PAGE]}};
-    kernel_describe(record, details, platform_profile() == PLATFORM_PROFILE_MEMORY ? sizeof details / sizeof details[0] : 2);
+        at += (size_t)snprintf(blocks + at, sizeof blocks - at, "%s%" PRIu64, i ? " " : "",
+                               p->blocks[i]);
+    const struct kernel_detail details[] = {
+        {"profile", "units", units, 0},
+        {"profile", "blocks", blocks, 0},
+        {"profile", "accesses", NULL, p->accesses},
+        {"profile", "lines", NULL, p->lines},
+        {"profile", "reused", NULL, p->reused},
+        {"profile", "memory_reads", NULL, reached[WARM_READ] + reached[WARM_COHERENT]},
+        {"profile", "memory_writes", NULL, reached[WARM_WRITE] + reached[WARM_ATOMIC]},
+        {"profile", "page_walks", NULL, reached[WARM_PAGE]}};
+    kernel_describe(
+        record, details,
+        platform_profile() == PLATFORM_PROFILE_MEMORY ? sizeof details / sizeof details[0] : 2);
 }
 
-/* The record of a launch that has been executed; from a tick, whose time it gets. */
-static void functional_record(struct driver *d, const struct driver_command *k, uint32_t number, enum sampling_way way,
-                              const struct functional_profile *profile)
+static void functional_record(struct driver *d, const struct driver_command *k, uint32_t number,
+                              enum sampling_way way, const struct functional_profile *profile)
 {
     const struct program_table *program = driver_program(d);
     uint32_t record = kernel_begin(&d->io.base, program_kernel_name(program, k->kernel),
@@ -133,8 +145,8 @@ static void functional_record(struct driver *d, const struct driver_command *k, 
     kernel_end(&d->io.base, record);
 }
 
-/* False: the run has failed. */
-static bool functional_launch(struct driver *d, struct driver_command *k, uint32_t number, enum sampling_way way)
+static bool functional_launch(struct driver *d, struct driver_command *k, uint32_t number,
+                              enum sampling_way way)
 {
     uint64_t executed[SAMPLER_VECTOR] = {0};
     struct driver_device *device = &d->device[number];
@@ -176,12 +188,13 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
     else if (launch.touches)
         functional_play(&launch, (uint32_t)k->launch, &result);
     else
-        result = (struct functional_result){.work_groups = k->groups}; /* nobody needs what it would do */
+        result = (struct functional_result){.work_groups =
+                                                k->groups}; /* nobody needs what it would do */
     engine_count_instructions(&d->io.base, result.instructions);
     d->io.stats.launches++;
     device->kernels_running++;
     if (result.end != FUNCTIONAL_DONE) {
-        functional_limit = result.end == FUNCTIONAL_LIMIT;
+        driver_process()->functional_limit = result.end == FUNCTIONAL_LIMIT;
         engine_fail(&d->io.base, "%s", result.text);
         return false;
     }
@@ -196,7 +209,6 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
     return true;
 }
 
-/* Moves the data of a copy, a fill, or a launch's arguments. */
 static void functional_move_command(struct driver *d, const struct driver_command *k,
                                     uint32_t number)
 {
@@ -224,7 +236,6 @@ static void functional_move_command(struct driver *d, const struct driver_comman
     }
 }
 
-/* Does the command. False: the run has failed. */
 static bool functional_command(struct driver *d, struct driver_command *k, uint32_t number)
 {
     d->io.stats.commands++;
@@ -233,5 +244,3 @@ static bool functional_command(struct driver *d, struct driver_command *k, uint3
         ring_written(&d->device[number], k->piece);
     return k->kind != DRIVER_LAUNCH || functional_launch(d, k, number, SAMPLING_SKIPPED);
 }
-
-#endif

@@ -1,28 +1,33 @@
-/* Simulating chosen kernels in detail (--kernels, --warmup). Included by driver.c.
+/* Simulating chosen kernels in detail (--kernels, --warmup)..
  *
- * Launches go one after another, in the order in which their turn comes. Those that are not timed, and all copies, are done
- * at once on simulated memory at the end of a window, as in functional mode. Two states, then:
+ * Launches go one after another, in the order in which their turn comes. Those that are not timed,
+ * and all copies, are done at once on simulated memory at the end of a window, as in functional
+ * mode. Two states, then:
  *
  * - caches_live: caches hold bytes, the newest ones among them, as always;
- * - otherwise simulated memory holds the newest bytes and caches are only tags (runtime/sampling/warm.h).
+ * - otherwise simulated memory holds the newest bytes and caches are only tags
+ * (runtime/sampling/warm.h).
  *
- * A command that is not timed needs the second, a timed launch the first. Both changes, and everything that is not timed, wait
- * until nothing is under way on the platform, so no message can see the change happen. The time of day is looked at in ticks
- * only: in which cycle a window is seen to end depends on who was awake.
+ * A command that is not timed needs the second, a timed launch the first. Both changes, and
+ * everything that is not timed, wait until nothing is under way on the platform, so no message can
+ * see the change happen. The time of day is looked at in ticks only: in which cycle a window is
+ * seen to end depends on who was awake.
  *
- * With `--kernels auto` a launch is chosen for at the end of a window, too, when the one before it is over: what that one
- * executed decides. Caches and TLBs keep what they have while launches leave no trace, since runtime/sampling/sampler.h makes sure that
- * enough touch them before the next one that is simulated. */
-#ifndef HEDDLE_DRIVER_SAMPLE_H
-#define HEDDLE_DRIVER_SAMPLE_H
+ * With `--kernels auto` a launch is chosen for at the end of a window, too, when the one before it
+ * is over: what that one executed decides. Caches and TLBs keep what they have while launches leave
+ * no trace, since runtime/sampling/sampler.h makes sure that enough touch them before the next one
+ * that is simulated. */
+#include "driver_sampling.h"
 
-#include "components/host/driver/commands/driver_flush.c"
-#include "components/host/driver/commands/driver_functional.c"
+#include "components/host/driver/calls/driver_packet_calls.h"
+#include "components/host/driver/driver_state.h"
+#include "components/host/driver/launch/driver_argument_ring.h"
+#include "driver_execute.h"
+#include "driver_flush.h"
+#include "driver_functional.h"
 #include "runtime/observe/hang.h"
 #include "runtime/sampling/kept.h"
 #include "runtime/sampling/warm.h"
-
-enum { SAMPLE_RETRY = 64 }; /* cycles until it is looked again whether all is quiet */
 
 static enum sampling_way sample_way(const struct driver *d, const struct driver_command *k)
 {
@@ -49,8 +54,8 @@ static bool sample_is_timed(enum sampling_way way)
     return way == SAMPLING_DETAILED || way == SAMPLING_MEMORY_ONLY;
 }
 
-/* Must caches and TLBs be empty when the launch begins? `none` says so, and whatever was left before launches that were
- * skipped is older than the warm-up that was asked for. */
+/* Must caches and TLBs be empty when the launch begins? `none` says so, and whatever was left
+ * before launches that were skipped is older than the warm-up that was asked for. */
 static bool sample_begins_cold(const struct driver *d, enum sampling_way way)
 {
     if (way == SAMPLING_SKIPPED || platform_sampling()->automatic)
@@ -63,7 +68,8 @@ static bool sample_is_ready(const struct driver *d, const struct driver_command 
 {
     if (platform_sampling()->automatic)
         return d->sample.caches_live && d->sample.prepared == k->launch;
-    return d->sample.caches_live && (d->sample.prepared == k->launch || !sample_begins_cold(d, sample_way(d, k)));
+    return d->sample.caches_live
+           && (d->sample.prepared == k->launch || !sample_begins_cold(d, sample_way(d, k)));
 }
 
 static void sample_to_memory(struct driver *d)
@@ -81,7 +87,6 @@ static void sample_begin_cold(struct driver *d, enum sampling_way way)
     d->sample.skipped = false;
 }
 
-/* The flushes that the command would have asked for, in no time: what is dirty is in memory already. */
 static void sample_flush(struct driver *d, struct driver_command *k, uint32_t device)
 {
     uint32_t number;
@@ -131,7 +136,8 @@ static void sample_prepare(struct driver *d, struct driver_command *k)
 /* `--kernels auto`: how the launch is executed. False: another one is to be simulated first. */
 static bool sample_choose(struct driver *d, struct driver_command *k, uint32_t device)
 {
-    if (!platform_sampling()->automatic || k->kind != DRIVER_LAUNCH || d->sample.chosen == k->launch)
+    if (!platform_sampling()->automatic || k->kind != DRIVER_LAUNCH
+        || d->sample.chosen == k->launch)
         return true;
     if (d->sample.chosen)
         return false;
@@ -145,17 +151,17 @@ static bool sample_choose(struct driver *d, struct driver_command *k, uint32_t d
     return true;
 }
 
-/* Looking at all of a platform takes longer than a short launch does without timing, so the answer holds until the driver
- * begins something, where nobody else does: no calls or packets come over ports, no
- * pages move, no user queues are told anything. */
+/* Looking at all of a platform takes longer than a short launch does without timing, so the answer
+ * holds until the driver begins something, where nobody else does: no calls or packets come over
+ * ports, no pages move, no user queues are told anything. */
 static bool sample_is_quiet(struct driver *d)
 {
-    bool alone = !driver_calls_count(d) && !driver_touch_count(d) && !driver_queues_count(d) && !driver_host_is_connected(d);
+    bool alone = !driver_calls_count(d) && !driver_touch_count(d) && !driver_queues_count(d)
+                 && !driver_host_is_connected(d);
     d->sample.quiet = (alone && d->sample.quiet) || warm_is_quiet(d->io.base.leaf);
     return d->sample.quiet;
 }
 
-/* At the end of a window: does what waits for it, if nothing else is under way. */
 static void sample_window_end(struct driver *d)
 {
     if (!d->sample.waiting)
@@ -178,13 +184,11 @@ static void sample_window_end(struct driver *d)
     }
 }
 
-enum sample_turn { SAMPLE_GO_ON, SAMPLE_WAITS, SAMPLE_BEGAN };
-
-/* The first command of a queue, whose turn has come: does it go on as always? */
-static enum sample_turn sample_begin(struct driver *d, struct driver_command *k, void (*at_end)(struct component *c))
+static enum sample_turn sample_begin(struct driver *d, struct driver_command *k,
+                                     void (*at_end)(struct component *c))
 {
-    if (!sample_is_on(d, k) || k->kind == DRIVER_MARK || k->kind == DRIVER_BARRIER || k->kind == DRIVER_SHOOTDOWN
-        || k->kind == DRIVER_OPEN)
+    if (!sample_is_on(d, k) || k->kind == DRIVER_MARK || k->kind == DRIVER_BARRIER
+        || k->kind == DRIVER_SHOOTDOWN || k->kind == DRIVER_OPEN)
         return SAMPLE_GO_ON;
     if (d->sample.timed)
         return SAMPLE_WAITS; /* its end wakes the driver */
@@ -196,7 +200,6 @@ static enum sample_turn sample_begin(struct driver *d, struct driver_command *k,
     return SAMPLE_BEGAN;
 }
 
-/* Is the command done? Else it is tried again a little later. */
 static bool sample_step(struct driver *d, struct driver_command *k, uint32_t device)
 {
     if (k->phase == PHASE_UNTIMED_DONE) {
@@ -209,7 +212,6 @@ static bool sample_step(struct driver *d, struct driver_command *k, uint32_t dev
     return false;
 }
 
-/* A timed launch has begun, past everything that it may have to wait for. */
 static void sample_note_timed(struct driver *d, struct driver_command *k)
 {
     if (!platform_sampling()->kernels || k->kind != DRIVER_LAUNCH)
@@ -219,5 +221,3 @@ static void sample_note_timed(struct driver *d, struct driver_command *k)
     d->sample.timed += k->timed;
     aql_set_launch(&k->packet, (uint32_t)k->launch, way == SAMPLING_MEMORY_ONLY);
 }
-
-#endif

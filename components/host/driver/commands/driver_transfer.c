@@ -1,8 +1,11 @@
-/* Messages that move data: writes, reads, copies and fills in pieces, through slots. Included by driver.c. */
-#ifndef HEDDLE_DRIVER_MOVE_H
-#define HEDDLE_DRIVER_MOVE_H
+/* Messages that move data: writes, reads, copies and fills in pieces, through slots.. */
+#include "driver_transfer.h"
 
-#include "components/host/driver/driver_memory.c"
+#include <string.h>
+
+#include "components/host/driver/calls/driver_packet_calls.h"
+#include "components/host/driver/driver_memory.h"
+#include "components/host/driver/driver_state.h"
 
 /* ---- slots: messages in flight ---- */
 
@@ -18,15 +21,14 @@ static int slot_find(const struct driver *d, const struct driver_device *device)
     return -1;
 }
 
-/* A slot for a message to device `number`, or -1 when none is free or the port is full. */
 static int slot_for(struct driver *d, uint32_t number)
 {
     int slot = slot_find(d, &d->device[number]);
     return slot >= 0 && driver_gpu_can_send(d, number) ? slot : -1;
 }
 
-static void slot_take(struct driver *d, uint32_t number, int slot, uint32_t command, uint64_t offset,
-                      uint32_t size)
+static void slot_take(struct driver *d, uint32_t number, int slot, uint32_t command,
+                      uint64_t offset, uint32_t size)
 {
     struct driver_device *device = &d->device[number];
     *driver_slot_at(device, (uint32_t)slot) = (struct driver_slot){command, size, offset};
@@ -36,8 +38,8 @@ static void slot_take(struct driver *d, uint32_t number, int slot, uint32_t comm
 
 /* ---- moving data ---- */
 
-static void send_write(struct driver *d, uint32_t number, int slot, uint64_t physical, const void *from,
-                       uint32_t size)
+static void send_write(struct driver *d, uint32_t number, int slot, uint64_t physical,
+                       const void *from, uint32_t size)
 {
     void *payload = driver_gpu_send_write(d, number, (uint16_t)slot, physical, size);
     memcpy(command_write_data(payload), from, size);
@@ -55,7 +57,9 @@ static enum copy_kind command_copy_kind(const struct driver_command *k)
     case DRIVER_READ:
         return COPY_FROM_GPU;
     case DRIVER_COPY:
-        return k->local == COPY_INSIDE ? COPY_ON_GPU : k->local == COPY_TO_PEERS ? COPY_TO_PEER : COPY_BETWEEN_GPUS;
+        return k->local == COPY_INSIDE     ? COPY_ON_GPU
+               : k->local == COPY_TO_PEERS ? COPY_TO_PEER
+                                           : COPY_BETWEEN_GPUS;
     case DRIVER_FILL:
         return COPY_FILL;
     default:
@@ -71,8 +75,8 @@ static uint32_t copy_cut(struct driver *d, uint32_t command, uint64_t physical, 
 }
 
 /* One piece of host data to the device at `address` + offset. */
-static bool move_write(struct driver *d, uint32_t command, uint32_t number, uint64_t address, const char *from,
-                       uint64_t offset, uint64_t size)
+static bool move_write(struct driver *d, uint32_t command, uint32_t number, uint64_t address,
+                       const char *from, uint64_t offset, uint64_t size)
 {
     uint64_t rest, physical = memory_physical(d, address + offset, &rest);
     int slot = slot_for(d, number);
@@ -85,8 +89,8 @@ static bool move_write(struct driver *d, uint32_t command, uint32_t number, uint
     return true;
 }
 
-static bool move_read(struct driver *d, uint32_t command, uint32_t number, uint64_t address, uint64_t offset,
-                      uint64_t size)
+static bool move_read(struct driver *d, uint32_t command, uint32_t number, uint64_t address,
+                      uint64_t offset, uint64_t size)
 {
     uint64_t rest, physical = memory_physical(d, address + offset, &rest);
     int slot = slot_for(d, number);
@@ -99,33 +103,39 @@ static bool move_read(struct driver *d, uint32_t command, uint32_t number, uint6
     return true;
 }
 
-/* May the DMA engine of `gpu` use the allocation that holds `address`, on GPU `owner`? As kernels there may. */
+/* May the DMA engine of `gpu` use the allocation that holds `address`, on GPU `owner`? As kernels
+ * there may. */
 static bool copy_reaches(const struct driver *d, uint32_t gpu, uint32_t owner, uint64_t address)
 {
     const struct program_table *program = driver_program(d);
     return program->reach[gpu] >> owner & 1 || program_find(program, address)->open;
 }
 
-/* The GPU whose DMA engine copies between memory at `from` on GPU `source` and memory at `to` on GPU `target`: the one that has
- * the source, if it can, since writes need no answer with data; or DRIVER_NONE. */
-static uint32_t copy_engine(const struct driver *d, uint32_t source, uint32_t target, uint64_t from, uint64_t to)
+/* The GPU whose DMA engine copies between memory at `from` on GPU `source` and memory at `to` on
+ * GPU `target`: the one that has the source, if it can, since writes need no answer with data; or
+ * DRIVER_NONE. */
+static uint32_t copy_engine(const struct driver *d, uint32_t source, uint32_t target, uint64_t from,
+                            uint64_t to)
 {
     if (source == target)
         return source;
     if (!d->device[source].takes_copies || !d->device[target].takes_copies)
         return DRIVER_NONE;
-    return copy_reaches(d, source, target, to) ? source : copy_reaches(d, target, source, from) ? target : DRIVER_NONE;
+    return copy_reaches(d, source, target, to)     ? source
+           : copy_reaches(d, target, source, from) ? target
+                                                   : DRIVER_NONE;
 }
 
-/* Inside of one GPU; between GPUs, all of which have access to each other as far as the copy goes; or not. */
 static enum copy_way copy_find_way(const struct driver *d, const struct driver_command *k)
 {
-    uint64_t sources = memory_owners(d, k->source, k->size), targets = memory_owners(d, k->device_address, k->size);
+    uint64_t sources = memory_owners(d, k->source, k->size),
+             targets = memory_owners(d, k->device_address, k->size);
     if (!((sources | targets) & ((sources | targets) - 1)))
         return COPY_INSIDE;
     for (uint64_t s = sources; s; s &= s - 1) {
         for (uint64_t t = targets; t; t &= t - 1) {
-            if (copy_engine(d, (uint32_t)__builtin_ctzll(s), (uint32_t)__builtin_ctzll(t), k->source, k->device_address)
+            if (copy_engine(d, (uint32_t)__builtin_ctzll(s), (uint32_t)__builtin_ctzll(t),
+                            k->source, k->device_address)
                 == DRIVER_NONE)
                 return COPY_BY_HOST;
         }
@@ -139,10 +149,11 @@ static bool move_copy(struct driver *d, uint32_t command)
     uint64_t rest_to, rest_from;
     uint64_t to = memory_physical(d, k->device_address + k->sent, &rest_to);
     uint64_t from = memory_physical(d, k->source + k->sent, &rest_from);
-    uint32_t number = copy_engine(d, memory_device_of(&d->memory, from), memory_device_of(&d->memory, to), k->source,
-                                  k->device_address);
+    uint32_t number = copy_engine(d, memory_device_of(&d->memory, from),
+                                  memory_device_of(&d->memory, to), k->source, k->device_address);
     if (number == DRIVER_NONE)
-        number = memory_device_of(&d->memory, from); /* access was taken back meanwhile: what was begun goes on */
+        number = memory_device_of(
+            &d->memory, from); /* access was taken back meanwhile: what was begun goes on */
     int slot = slot_for(d, number);
     if (slot < 0)
         return false;
@@ -209,12 +220,11 @@ static bool move_between(struct driver *d, uint32_t command)
         }
     }
     if (k->second_half)
-        return move_write(d, command, memory_owner(d, k->device_address + k->sent), k->device_address,
-                          (char *)((uintptr_t)bounce - block), k->sent, end);
+        return move_write(d, command, memory_owner(d, k->device_address + k->sent),
+                          k->device_address, (char *)((uintptr_t)bounce - block), k->sent, end);
     return move_read(d, command, memory_owner(d, k->source + k->sent), k->source, k->sent, end);
 }
 
-/* One message of the command, if there is one to send and it can be sent. */
 static bool move_piece(struct driver *d, uint32_t command, uint32_t number)
 {
     struct driver_command *k = driver_command_at(d, command);
@@ -224,10 +234,11 @@ static bool move_piece(struct driver *d, uint32_t command, uint32_t number)
         return false;
     switch ((enum driver_kind)k->kind) {
     case DRIVER_WRITE:
-        return move_write(d, command, memory_owner(d, k->device_address + k->sent), k->device_address, k->host, k->sent,
-                          k->size);
+        return move_write(d, command, memory_owner(d, k->device_address + k->sent),
+                          k->device_address, k->host, k->sent, k->size);
     case DRIVER_READ:
-        return move_read(d, command, memory_owner(d, k->device_address + k->sent), k->device_address, k->sent, k->size);
+        return move_read(d, command, memory_owner(d, k->device_address + k->sent),
+                         k->device_address, k->sent, k->size);
     case DRIVER_COPY:
         return move_copy(d, command);
     case DRIVER_FILL:
@@ -241,5 +252,3 @@ static bool move_piece(struct driver *d, uint32_t command, uint32_t number)
     }
     }
 }
-
-#endif

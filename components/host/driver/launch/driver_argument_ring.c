@@ -1,14 +1,20 @@
-/* Packets and kernel arguments of a device: a ring in its memory, and what launches write there. Included by driver.c.
+/* Packets and kernel arguments of a device: a ring in its memory, and what launches write there..
  *
- * Positions count bytes since start; the place of a position is its remainder. Every launch holds a piece until it is done.
- * Launches of different queues end in any order: pieces are forgotten in the order in which they were taken, and when the head
- * has gone round and meets one that is still held, that one becomes "late" and the head goes around it. A launch whose packet
- * and arguments are what the last piece contains uses that piece, and nothing is copied. */
-#ifndef HEDDLE_DRIVER_RING_H
-#define HEDDLE_DRIVER_RING_H
+ * Positions count bytes since start; the place of a position is its remainder. Every launch holds a
+ * piece until it is done. Launches of different queues end in any order: pieces are forgotten in
+ * the order in which they were taken, and when the head has gone round and meets one that is still
+ * held, that one becomes "late" and the head goes around it. A launch whose packet and arguments
+ * are what the last piece contains uses that piece, and nothing is copied. */
+#include "driver_argument_ring.h"
 
-#include "components/host/driver/program/driver_handles.c"
-#include "components/host/driver/program/driver_wait.c"
+#include <string.h>
+
+#include "components/host/driver/calls/driver_packet_calls.h"
+#include "components/host/driver/driver_memory.h"
+#include "components/host/driver/driver_process.h"
+#include "components/host/driver/driver_state.h"
+#include "components/host/driver/program/driver_handles.h"
+#include "components/host/driver/program/driver_wait.h"
 
 static struct driver_piece *ring_piece(const struct driver_device *device, uint32_t number)
 {
@@ -27,7 +33,6 @@ static enum driver_status ring_share(struct driver *d, uint32_t number)
     return DRIVER_OK;
 }
 
-/* The ring is made at the first launch. */
 static enum driver_status ring_open(struct driver *d, uint32_t number)
 {
     struct driver_device *device = &d->device[number];
@@ -55,8 +60,8 @@ static uint64_t ring_tail(const struct driver_device *device)
     return device->pieces_held ? ring_piece(device, device->first_piece)->start : device->ring_head;
 }
 
-/* Where `bytes` neighbouring bytes begin, aligned to `align`, a power of two that divides the ring's size. UINT64_MAX: late
- * pieces leave no room. */
+/* Where `bytes` neighbouring bytes begin, aligned to `align`, a power of two that divides the
+ * ring's size. UINT64_MAX: late pieces leave no room. */
 static uint64_t ring_place(const struct driver_device *device, uint32_t bytes, uint32_t align)
 {
     uint64_t at = device->ring_head, size = device->ring_bytes;
@@ -75,7 +80,8 @@ static uint64_t ring_place(const struct driver_device *device, uint32_t bytes, u
     return at + (bytes > size - at % size ? size - at % size : 0);
 }
 
-static uint32_t ring_hold(struct driver_device *device, uint64_t start, uint32_t bytes, bool written)
+static uint32_t ring_hold(struct driver_device *device, uint64_t start, uint32_t bytes,
+                          bool written)
 {
     uint32_t number = device->first_piece + device->pieces_held++;
     *ring_piece(device, number) = (struct driver_piece){start, bytes, true, written};
@@ -101,17 +107,17 @@ static bool ring_make_late(struct driver_device *device)
     return true;
 }
 
-/* The piece that was taken last, if it contains these bytes: its number, or DRIVER_NONE. Another queue may use it only when it
- * has been written; `at` is where a piece would begin. */
-static bool ring_is_last(const struct driver_device *device, const void *content, uint32_t bytes, uint32_t queue)
+static bool ring_is_last(const struct driver_device *device, const void *content, uint32_t bytes,
+                         uint32_t queue)
 {
     const struct driver_piece *last = &device->last_piece;
     return last->bytes == bytes && bytes && (device->last_piece_queue == queue || last->written)
-           && !memcmp(arena_at(char, device->ring_mirror) + last->start % device->ring_bytes, content, bytes);
+           && !memcmp(arena_at(char, device->ring_mirror) + last->start % device->ring_bytes,
+                      content, bytes);
 }
 
-/* The place of a new piece; waits for launches to end while there is none. */
-static enum driver_status ring_find(struct driver *d, struct driver_device *device, uint32_t bytes, uint32_t align, uint64_t *start)
+static enum driver_status ring_find(struct driver *d, struct driver_device *device, uint32_t bytes,
+                                    uint32_t align, uint64_t *start)
 {
     enum driver_status status = DRIVER_OK;
     while (status == DRIVER_OK) {
@@ -125,7 +131,8 @@ static enum driver_status ring_find(struct driver *d, struct driver_device *devi
     return status;
 }
 
-static uint32_t ring_take(struct driver_device *device, uint64_t start, const void *content, uint32_t bytes, uint32_t queue)
+static uint32_t ring_take(struct driver_device *device, uint64_t start, const void *content,
+                          uint32_t bytes, uint32_t queue)
 {
     uint64_t offset = start % device->ring_bytes;
     if (start / device->ring_bytes && start / device->ring_bytes != device->ring_head_round) {
@@ -139,7 +146,6 @@ static uint32_t ring_take(struct driver_device *device, uint64_t start, const vo
     return ring_hold(device, start, bytes, false);
 }
 
-/* The piece's bytes are in the device's memory. */
 static void ring_written(struct driver_device *device, uint32_t number)
 {
     struct driver_piece *piece = ring_piece(device, number);
@@ -166,5 +172,3 @@ static void ring_give(struct driver_device *device, uint32_t number)
     }
     bug("driver: piece %u of the ring of arguments is given back twice", number);
 }
-
-#endif

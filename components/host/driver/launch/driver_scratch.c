@@ -1,24 +1,19 @@
-/* Private memory of kernels: one pool for each launch that needs one, kept for later launches. Included by driver.c.
+/* Private memory of kernels: one pool for each launch that needs one, kept for later launches..
  *
- * Making a pool changes the page table and the table of allocations, which others read while they tick; so it is done at
- * the end of a window (engine_at_window_end).
+ * Making a pool changes the page table and the table of allocations, which others read while they
+ * tick; so it is done at the end of a window (engine_at_window_end).
  *
- * A pool has room for as many work-groups as can run at the same time, or as the launch has, or as fit into an eighth of
- * the device's memory, whichever is least; the dispatcher hands the room out again as work-groups end. */
-#ifndef HEDDLE_DRIVER_SCRATCH_H
-#define HEDDLE_DRIVER_SCRATCH_H
+ * A pool has room for as many work-groups as can run at the same time, or as the launch has, or as
+ * fit into an eighth of the device's memory, whichever is least; the dispatcher hands the room out
+ * again as work-groups end. */
+#include "driver_scratch.h"
 
-#include "components/host/driver/program/driver_handles.c"
+#include <inttypes.h>
 
-/* What a kernel needs, and what it has got. */
-struct scratch_want {
-    uint32_t private_bytes, waves_per_group, kernel, pid;
-    uint64_t groups; /* to be run; then those that the pool has room for */
-    uint32_t pool;
-    uint64_t address;
-};
+#include "components/host/driver/driver_memory.h"
+#include "components/host/driver/driver_process.h"
+#include "components/host/driver/driver_state.h"
 
-/* The smallest unused pool of the process of at least `bytes`; else an unused place; else any unused pool. -1: all are in use. */
 static int scratch_choose(const struct driver_device *device, uint32_t pid, uint64_t bytes)
 {
     int fitting = -1, empty = -1, other = -1;
@@ -28,7 +23,8 @@ static int scratch_choose(const struct driver_device *device, uint32_t pid, uint
             continue;
         if (!s->bytes)
             empty = empty < 0 ? i : empty;
-        else if (s->bytes >= bytes && s->pid == pid && (fitting < 0 || s->bytes < device->scratch[fitting].bytes))
+        else if (s->bytes >= bytes && s->pid == pid
+                 && (fitting < 0 || s->bytes < device->scratch[fitting].bytes))
             fitting = i;
         else
             other = other < 0 ? i : other;
@@ -36,14 +32,13 @@ static int scratch_choose(const struct driver_device *device, uint32_t pid, uint
     return fitting >= 0 ? fitting : empty >= 0 ? empty : other;
 }
 
-/* Gives a kernel a pool. Returns false when all pools are in use, or when one must be made and `make` is false: the kernel
- * has to wait. When there is no memory for one work-group, the run fails. */
 static bool scratch_take(struct driver *d, struct scratch_want *want, uint32_t number, bool make)
 {
     struct driver_device *device = &d->device[number];
     const struct driver_device_info *info = &device->info;
     uint64_t group = aql_scratch_bytes(want->private_bytes) * want->waves_per_group;
-    uint64_t groups = want->groups, resident = (uint64_t)info->compute_units * info->work_groups_per_cu;
+    uint64_t groups = want->groups,
+             resident = (uint64_t)info->compute_units * info->work_groups_per_cu;
     uint64_t slots = (uint64_t)info->compute_units * info->simds_per_cu * info->wavefronts_per_simd;
     resident = slots / want->waves_per_group < resident ? slots / want->waves_per_group : resident;
     groups = resident < groups ? resident : groups;
@@ -61,15 +56,17 @@ static bool scratch_take(struct driver *d, struct scratch_want *want, uint32_t n
         s->bytes = 0;
     }
     for (; !s->bytes && groups; groups /= 2) {
-        if (memory_allocate_own(d, number, want->pid, group * groups, PROGRAM_SCRATCH, &s->address) == DRIVER_OK) {
+        if (memory_allocate_own(d, number, want->pid, group * groups, PROGRAM_SCRATCH, &s->address)
+            == DRIVER_OK) {
             s->bytes = group * groups;
             s->pid = want->pid;
             break;
         }
     }
     if (!s->bytes) {
-        engine_fail(&d->io.base, "kernel '%s' needs %" PRIu64 " bytes of private memory for one work-group; %s",
-                    program_kernel_name(driver_program(d), want->kernel), group, driver_text);
+        engine_fail(&d->io.base,
+                    "kernel '%s' needs %" PRIu64 " bytes of private memory for one work-group; %s",
+                    program_kernel_name(driver_program(d), want->kernel), group, driver_failure());
         return false;
     }
     s->used = true;
@@ -79,8 +76,8 @@ static bool scratch_take(struct driver *d, struct scratch_want *want, uint32_t n
     return true;
 }
 
-/* The same for a launch. */
-static bool scratch_acquire(struct driver *d, struct driver_command *command, uint32_t number, bool make)
+static bool scratch_acquire(struct driver *d, struct driver_command *command, uint32_t number,
+                            bool make)
 {
     struct scratch_want want = {.private_bytes = command->packet.private_bytes,
                                 .waves_per_group = command->waves_per_group,
@@ -94,7 +91,6 @@ static bool scratch_acquire(struct driver *d, struct driver_command *command, ui
     return true;
 }
 
-/* At the end of a window: makes the pools that launches in front of their queues wait for. */
 static void scratch_make(struct driver *d)
 {
     for (uint32_t i = 0; i < d->queue_count; i++) {
@@ -106,9 +102,8 @@ static void scratch_make(struct driver *d)
     }
 }
 
-/* From a tick: the same for the first command of the queue, which may have to come back for it; `at_end` calls
- * scratch_make(). */
-static bool scratch_find(struct driver *d, struct driver_queue *q, void (*at_end)(struct component *c))
+static bool scratch_find(struct driver *d, struct driver_queue *q,
+                         void (*at_end)(struct component *c))
 {
     struct driver_command *command = driver_command_at(d, q->first);
     if (command->scratch_pool != DRIVER_NONE || scratch_acquire(d, command, q->device, false))
@@ -125,5 +120,3 @@ static void scratch_release(struct driver_device *device, const struct driver_co
     if (command->scratch_pool != DRIVER_NONE)
         device->scratch[command->scratch_pool].used = false;
 }
-
-#endif

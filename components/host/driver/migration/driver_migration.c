@@ -1,26 +1,40 @@
-/* Moving pages of managed memory to the GPUs that ask for them (components/amd/page_migration_controller). Included by driver.c.
+/* Moving pages of managed memory to the GPUs that ask for them
+ * (components/amd/page_migration_controller)..
  *
- * Questions wait in a list. When the first of them is about a page that is to move, no command begins until
+ * Questions wait in a list. When the first of them is about a page that is to move, no command
+ * begins until
  *   - copies that are under way have ended,
- *   - GPUs on which kernels run have paused: all accesses are answered, and first-level caches and TLBs have forgotten all.
- * Then each question is worked on: a page is taken on the GPU that asks, its controller copies the contents, the page table is
- * changed at the end of a window, all TLBs are shot down, the old page is given back, and the question answered. When none is
- * left the GPUs go on; the next pause comes `migration_interval` cycles later at the earliest. The copy goes through the L2s,
- * where all GPUs see memory, so nothing needs to be flushed but the first level.
+ *   - GPUs on which kernels run have paused: all accesses are answered, and first-level caches and
+ * TLBs have forgotten all. Then each question is worked on: a page is taken on the GPU that asks,
+ * its controller copies the contents, the page table is changed at the end of a window, all TLBs
+ * are shot down, the old page is given back, and the question answered. When none is left the GPUs
+ * go on; the next pause comes `migration_interval` cycles later at the earliest. The copy goes
+ * through the L2s, where all GPUs see memory, so nothing needs to be flushed but the first level.
  *
- * With `migration = between_kernels` pages move only while no kernel runs, so nothing is ever paused.
+ * With `migration = between_kernels` pages move only while no kernel runs, so nothing is ever
+ * paused.
  *
- * A question may be late: whether the page is still there, and still elsewhere, is looked up when its turn comes. */
-#ifndef HEDDLE_DRIVER_MIGRATE_H
-#define HEDDLE_DRIVER_MIGRATE_H
+ * A question may be late: whether the page is still there, and still elsewhere, is looked up when
+ * its turn comes. */
+#include "driver_migration.h"
 
-#include "components/host/driver/migration/driver_read_copies.c"
-#include "components/host/driver/commands/driver_execute.c"
+#include <inttypes.h>
+
+#include "components/host/driver/calls/driver_packet_calls.h"
+#include "components/host/driver/commands/driver_execute.h"
+#include "components/host/driver/commands/driver_flush.h"
+#include "components/host/driver/commands/driver_transfer.h"
+#include "components/host/driver/driver_memory.h"
+#include "components/host/driver/driver_process.h"
+#include "components/host/driver/driver_state.h"
+#include "components/host/driver/program/driver_handles.h"
+#include "driver_read_copies.h"
 
 /* Which GPU is behind a port of the array that begins with `first`. */
 static uint32_t migrate_gpu_of(const struct driver *d, uint32_t first, uint32_t i, bool out)
 {
-    const struct platform_ring *ring = &engine_base.platform->rings[engine_base.port_rings[2 * (first + i)]];
+    const struct platform_ring *ring =
+        &engine_base.platform->rings[engine_base.port_rings[2 * (first + i)]];
     return program_gpu_of(driver_program(d), out ? ring->receiver : ring->sender);
 }
 
@@ -28,11 +42,13 @@ static void migrate_init(struct driver *d)
 {
     uint32_t touches = driver_touch_count(d), moves = driver_move_count(d);
     if (touches != moves)
-        die("driver: %u page migration controllers ask (`touch`) and %u are told (`move`); connect both of each", touches, moves);
+        die("driver: %u page migration controllers ask (`touch`) and %u are told (`move`); connect "
+            "both of each",
+            touches, moves);
     if (!touches)
         return;
     if (shootdown_check() != DRIVER_OK)
-        die("driver: pages cannot migrate: %s", driver_text);
+        die("driver: pages cannot migrate: %s", driver_failure());
     d->migrate.touches = arena_allocate(DRIVER_TOUCHES * sizeof(struct driver_touch));
     d->migrate.written = arena_allocate(DRIVER_WRITTEN * sizeof(struct driver_written));
     for (uint32_t i = 0; i < moves; i++)
@@ -45,9 +61,13 @@ static bool migrate_listen(struct driver *d)
     for (uint32_t i = 0; i < driver_touch_count(d); i++) {
         const struct page_touch_request *m;
         while (d->migrate.count < DRIVER_TOUCHES && (m = driver_touch_peek(d, i))) {
-            const struct driver_touch t = {.address = m->touched.address, .pid = m->touched.pid, .port = i, .tag = m->tag,
-                                           .wish = (uint8_t)m->touched.wish,
-                                           .gpu = migrate_gpu_of(d, driver_io(d)->touch_first, i, false)};
+            const struct driver_touch t = {
+                .address = m->touched.address,
+                .pid = m->touched.pid,
+                .port = i,
+                .tag = m->tag,
+                .wish = (uint8_t)m->touched.wish,
+                .gpu = migrate_gpu_of(d, driver_io(d)->touch_first, i, false)};
             migrate_add(d, &t);
             driver_touch_pop(d, i);
             progress = true;
@@ -74,12 +94,14 @@ static bool migrate_is_idle(const struct driver *d)
     return true;
 }
 
-/* Is a copy between its flush and its end? What a page's move leaves in an L2 would be missed by it. */
+/* Is a copy between its flush and its end? What a page's move leaves in an L2 would be missed by
+ * it. */
 static bool migrate_meets_copies(const struct driver *d)
 {
     for (uint32_t i = 0; i < d->queue_count; i++) {
         const struct driver_queue *q = driver_queue_at(d, i);
-        const struct driver_command *k = q->first == DRIVER_NONE ? NULL : driver_command_at(d, q->first);
+        const struct driver_command *k =
+            q->first == DRIVER_NONE ? NULL : driver_command_at(d, q->first);
         if (k && command_owners(d, k) && (k->phase != PHASE_QUEUED || k->flushed))
             return true;
     }
@@ -250,7 +272,6 @@ static bool migrate_begin(struct driver *d)
     return true;
 }
 
-/* At the end of a window: what the question is about is in the page table. */
 static void migrate_swap(struct driver *d)
 {
     struct driver_migrate *m = &d->migrate;
@@ -258,7 +279,8 @@ static void migrate_swap(struct driver *d)
     uint64_t physical, flags, old;
     if (m->state != MIGRATE_SWAP)
         return;
-    if (m->work == WORK_MOVE && memory_swap_page(memory_view(d), t->pid, t->address, m->to, &old) != MEMORY_OK)
+    if (m->work == WORK_MOVE
+        && memory_swap_page(memory_view(d), t->pid, t->address, m->to, &old) != MEMORY_OK)
         bug("driver: page 0x%" PRIx64 " has gone while it was copied", t->address);
     if (!migrate_find(d, t, &physical, &flags))
         bug("driver: page 0x%" PRIx64 " has gone while it was worked on", t->address);
@@ -267,7 +289,8 @@ static void migrate_swap(struct driver *d)
     else if (m->work == WORK_COPY || m->work == WORK_COPY_MORE)
         copies_enter(d, t, physical, flags);
     else
-        page_table_enter(driver_page_table(d), t->pid, t->address, physical, flags | PAGE_TABLE_PLACED);
+        page_table_enter(driver_page_table(d), t->pid, t->address, physical,
+                         flags | PAGE_TABLE_PLACED);
     m->state = m->work == WORK_PLACE ? MIGRATE_ANSWER : MIGRATE_SHOOT;
     m->told = 0;
 }
@@ -278,8 +301,10 @@ static bool migrate_shoot(struct driver *d)
     struct driver_migrate *m = &d->migrate;
     const struct driver_touch *t = migrate_first(d);
     bool progress = false;
-    for (int slot; m->told < d->device_count && (slot = slot_for(d, m->told)) >= 0; m->told++, progress = true) {
-        driver_gpu_send_shootdown(d, m->told, (uint16_t)slot, t->address, driver_page_bytes(d), t->pid);
+    for (int slot; m->told < d->device_count && (slot = slot_for(d, m->told)) >= 0;
+         m->told++, progress = true) {
+        driver_gpu_send_shootdown(d, m->told, (uint16_t)slot, t->address, driver_page_bytes(d),
+                                  t->pid);
         slot_take(d, m->told, slot, DRIVER_COMMANDS, 0, 0);
         d->io.stats.shootdowns++;
     }
@@ -311,7 +336,8 @@ static bool migrate_answer(struct driver *d)
     return true;
 }
 
-/* One step. While it is not MIGRATE_NONE, no command begins; in MIGRATE_DRAIN those that have begun go on. */
+/* One step. While it is not MIGRATE_NONE, no command begins; in MIGRATE_DRAIN those that have begun
+ * go on. */
 static bool migrate_step(struct driver *d)
 {
     struct driver_migrate *m = &d->migrate;
@@ -357,5 +383,3 @@ static bool driver_work(struct driver *d)
         progress = true;
     return progress;
 }
-
-#endif

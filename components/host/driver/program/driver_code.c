@@ -1,29 +1,18 @@
-/* Code that the program has loaded: which kernels reach instructions that are not implemented. Included by driver.c.
+/* Code that the program has loaded: which kernels reach instructions that are not implemented..
  *
- * Kept on the host, outside of the simulation's state: it only decides whether a launch is refused and what is said. The
- * search follows branches, and calls whose address is made with s_getpc and an added literal, as compilers do. */
-#ifndef HEDDLE_DRIVER_CODE_H
-#define HEDDLE_DRIVER_CODE_H
+ * Kept on the host, outside of the simulation's state: it only decides whether a launch is refused
+ * and what is said. The search follows branches, and calls whose address is made with s_getpc and
+ * an added literal, as compilers do. */
+#include "driver_code.h"
 
-#include "driver_state.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
-struct code_module {
-    struct code_module *next;
-    uint64_t address, size;
-    uint8_t *bytes;
-    bool launched;
-    char name[256];
-};
-
-/* A kernel that must not be launched. */
-struct code_lack {
-    struct code_lack *next;
-    uint64_t entry;
-    char text[512];
-};
-
-static struct code_module *code_modules;
-static struct code_lack *code_lacks;
+#include "components/host/driver/calls/driver_packet_calls.h"
+#include "components/host/driver/driver_process.h"
+#include "components/host/driver/driver_state.h"
 
 static void *code_new(size_t bytes)
 {
@@ -41,13 +30,13 @@ static void code_add(const char *name, uint64_t address, const void *bytes, uint
     m->bytes = code_new(size);
     memcpy(m->bytes, bytes, size);
     snprintf(m->name, sizeof m->name, "%s", name);
-    m->next = code_modules;
-    code_modules = m;
+    m->next = driver_process()->code_modules;
+    driver_process()->code_modules = m;
 }
 
 static void code_drop_lacks(uint64_t start, uint64_t end)
 {
-    struct code_lack **link = &code_lacks;
+    struct code_lack **link = &driver_process()->code_lacks;
     while (*link) {
         struct code_lack *l = *link;
         if (l->entry < start || l->entry >= end) {
@@ -61,7 +50,8 @@ static void code_drop_lacks(uint64_t start, uint64_t end)
 
 static bool code_remove(uint64_t address)
 {
-    for (struct code_module **link = &code_modules; *link; link = &(*link)->next) {
+    for (struct code_module **link = &driver_process()->code_modules; *link;
+         link = &(*link)->next) {
         struct code_module *m = *link;
         if (m->address != address)
             continue;
@@ -76,17 +66,16 @@ static bool code_remove(uint64_t address)
 
 static const struct code_module *code_find(uint64_t address)
 {
-    for (const struct code_module *m = code_modules; m; m = m->next) {
+    for (const struct code_module *m = driver_process()->code_modules; m; m = m->next) {
         if (address - m->address < m->size)
             return m;
     }
     return NULL;
 }
 
-/* True for the first launch of a kernel of the module that holds `entry`. */
 static bool code_first_launch(uint64_t entry)
 {
-    for (struct code_module *m = code_modules; m; m = m->next) {
+    for (struct code_module *m = driver_process()->code_modules; m; m = m->next) {
         if (entry - m->address < m->size) {
             bool first = !m->launched;
             m->launched = true;
@@ -98,7 +87,7 @@ static bool code_first_launch(uint64_t entry)
 
 static const struct code_lack *code_find_lack(uint64_t entry)
 {
-    for (const struct code_lack *l = code_lacks; l; l = l->next) {
+    for (const struct code_lack *l = driver_process()->code_lacks; l; l = l->next) {
         if (l->entry == entry)
             return l;
     }
@@ -108,8 +97,8 @@ static const struct code_lack *code_find_lack(uint64_t entry)
 struct code_search {
     const struct code_module *module;
     enum isa_target target;
-    uint8_t *seen;      /* a byte for each dword of the module */
-    uint64_t *todo;     /* addresses, as many as dwords */
+    uint8_t *seen;  /* a byte for each dword of the module */
+    uint64_t *todo; /* addresses, as many as dwords */
     size_t todo_count;
     const char *kernel;
     struct code_lack *lack;
@@ -126,33 +115,36 @@ static void search_add(struct code_search *s, uint64_t address)
 
 static void search_lacks(struct code_search *s, uint64_t pc, const char *text, uint64_t entry)
 {
-    fprintf(stderr, "heddle: warning: kernel '%s' (%s): %s at 0x%" PRIx64 " is not implemented for %s\n", s->kernel,
-            s->module->name, text, pc, isa_target_name(s->target));
+    fprintf(stderr,
+            "heddle: warning: kernel '%s' (%s): %s at 0x%" PRIx64 " is not implemented for %s\n",
+            s->kernel, s->module->name, text, pc, isa_target_name(s->target));
     if (s->lack)
         return;
     s->lack = code_new(sizeof *s->lack);
     s->lack->entry = entry;
     snprintf(s->lack->text, sizeof s->lack->text,
-             "kernel '%s' reaches an instruction that is not implemented for %s: %s at 0x%" PRIx64, s->kernel,
-             isa_target_name(s->target), text, pc);
-    s->lack->next = code_lacks;
-    code_lacks = s->lack;
+             "kernel '%s' reaches an instruction that is not implemented for %s: %s at 0x%" PRIx64,
+             s->kernel, isa_target_name(s->target), text, pc);
+    s->lack->next = driver_process()->code_lacks;
+    driver_process()->code_lacks = s->lack;
 }
 
-/* Code addresses that scalar register pairs hold, as far as s_getpc and added literals tell; 0: unknown. */
+/* Code addresses that scalar register pairs hold, as far as s_getpc and added literals tell; 0:
+ * unknown. */
 struct code_pairs {
     uint64_t value[ISA_FLAT_SCRATCH];
 };
 
-static void pairs_follow(struct code_pairs *p, const struct isa_inst *inst, const char *name, uint64_t after)
+static void pairs_follow(struct code_pairs *p, const struct isa_inst *inst, const char *name,
+                         uint64_t after)
 {
     uint64_t value = 0;
     if (inst->dst >= ISA_FLAT_SCRATCH || !strcmp(name, "s_addc_u32"))
         return;
     if (!strcmp(name, "s_getpc_b64"))
         value = after;
-    else if (!strcmp(name, "s_add_u32") && (inst->flags & ISA_HAS_LITERAL) && inst->src[0] < ISA_FLAT_SCRATCH
-             && p->value[inst->src[0]])
+    else if (!strcmp(name, "s_add_u32") && (inst->flags & ISA_HAS_LITERAL)
+             && inst->src[0] < ISA_FLAT_SCRATCH && p->value[inst->src[0]])
         value = p->value[inst->src[0]] + (uint64_t)(int64_t)(int32_t)inst->literal;
     else if (!strcmp(name, "s_mov_b64") && inst->src[0] < ISA_FLAT_SCRATCH)
         value = p->value[inst->src[0]];
@@ -160,7 +152,8 @@ static void pairs_follow(struct code_pairs *p, const struct isa_inst *inst, cons
 }
 
 /* Follows one instruction; returns false where control does not go on behind it. */
-static bool search_follow(struct code_search *s, const struct isa_inst *inst, uint64_t pc, struct code_pairs *pairs)
+static bool search_follow(struct code_search *s, const struct isa_inst *inst, uint64_t pc,
+                          struct code_pairs *pairs)
 {
     const char *name = isa_mnemonic(inst);
     uint64_t after = pc + inst->size;
@@ -210,7 +203,6 @@ static void search_run(struct code_search *s, uint64_t pc, uint64_t entry)
     }
 }
 
-/* Decodes what the kernel reaches; says and remembers what is missing. False: the entry is in no module. */
 static bool code_check_kernel(enum isa_target target, const char *name, uint64_t entry)
 {
     const struct code_module *m = code_find(entry);
@@ -227,5 +219,3 @@ static bool code_check_kernel(enum isa_target target, const char *name, uint64_t
     free(s.todo);
     return true;
 }
-
-#endif

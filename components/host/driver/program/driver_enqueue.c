@@ -1,18 +1,26 @@
-/* The side of the driver that the program calls: checks, tickets, and commands at the ends of queues. Included by driver.c.
- * Called with the lock held. */
-#ifndef HEDDLE_DRIVER_ENQUEUE_H
-#define HEDDLE_DRIVER_ENQUEUE_H
+/* The side of the driver that the program calls: checks, tickets, and commands at the ends of
+ * queues.. Called with the lock held. */
+#include "driver_enqueue.h"
 
-#include "components/traces/replay/replay.h"
-#include "components/host/driver/program/driver_code_copies.c"
-#include "components/host/driver/program/driver_handles.c"
-#include "components/host/driver/program/driver_wait.c"
-#include "components/host/driver/launch/driver_argument_ring.c"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "components/host/driver/calls/driver_packet_calls.h"
+#include "components/host/driver/driver_memory.h"
+#include "components/host/driver/driver_process.h"
+#include "components/host/driver/driver_state.h"
+#include "components/host/driver/launch/driver_argument_ring.h"
+#include "components/host/driver/user_queues/driver_user_queue.h"
 #include "components/host/driver/user_queues/driver_user_queue_state.h"
+#include "components/traces/replay/replay.h"
+#include "driver_code.h"
+#include "driver_code_copies.h"
+#include "driver_record.h"
+#include "driver_wait.h"
 
 /* ---- commands ---- */
 
-/* A queue for the GPU, on behalf of the handle; DRIVER_NONE: there are too many. */
 static uint32_t queue_new(struct driver *d, uint32_t device, uint32_t handle)
 {
     uint32_t number = 0;
@@ -22,9 +30,13 @@ static uint32_t queue_new(struct driver *d, uint32_t device, uint32_t handle)
         return DRIVER_NONE;
     if (number == d->queue_count)
         d->queue_count++;
-    *driver_queue_at(d, number) = (struct driver_queue){
-        .used = true, .device = device, .handle = handle, .first = DRIVER_NONE, .last = DRIVER_NONE, .at = DRIVER_NONE,
-        .user = DRIVER_NONE};
+    *driver_queue_at(d, number) = (struct driver_queue){.used = true,
+                                                        .device = device,
+                                                        .handle = handle,
+                                                        .first = DRIVER_NONE,
+                                                        .last = DRIVER_NONE,
+                                                        .at = DRIVER_NONE,
+                                                        .user = DRIVER_NONE};
     return number;
 }
 
@@ -35,9 +47,8 @@ static enum driver_status queue_check(const struct driver *d, uint32_t queue)
     return host_usable();
 }
 
-/* Appends a command; waits for others to end when there are too many. */
-static enum driver_status enqueue(struct driver *d, uint32_t queue, const struct driver_command *command,
-                                  uint64_t *ticket)
+static enum driver_status enqueue(struct driver *d, uint32_t queue,
+                                  const struct driver_command *command, uint64_t *ticket)
 {
     enum driver_status status = host_wait_some(d, (uint32_t)driver_params(d)->commands);
     if (status == DRIVER_OK)
@@ -57,7 +68,8 @@ static enum driver_status enqueue(struct driver *d, uint32_t queue, const struct
     k->queue = queue;
     k->next = DRIVER_NONE;
     k->phase = PHASE_QUEUED;
-    d->host_cycle = (d->host_cycle > now ? d->host_cycle : now) + (uint64_t)driver_params(d)->api_cost;
+    d->host_cycle =
+        (d->host_cycle > now ? d->host_cycle : now) + (uint64_t)driver_params(d)->api_cost;
     k->not_before = d->host_cycle;
     *driver_ticket_at(d, k->ticket) = (struct driver_ticket){k->ticket, 0};
     if (q->at == DRIVER_NONE)
@@ -75,8 +87,9 @@ static enum driver_status enqueue(struct driver *d, uint32_t queue, const struct
     return DRIVER_OK;
 }
 
-static enum driver_status enqueue_move(struct driver *d, uint32_t queue, enum driver_kind kind, char *host,
-                                       uint64_t address, uint64_t size, uint64_t *ticket)
+static enum driver_status enqueue_move(struct driver *d, uint32_t queue, enum driver_kind kind,
+                                       char *host, uint64_t address, uint64_t size,
+                                       uint64_t *ticket)
 {
     uint32_t device;
     enum driver_status status = queue_check(d, queue);
@@ -84,14 +97,16 @@ static enum driver_status enqueue_move(struct driver *d, uint32_t queue, enum dr
         status = memory_check(d, address, size, driver_kind_names[kind], &device);
     if (status != DRIVER_OK)
         return status;
-    struct driver_command k = {.kind = (uint8_t)kind, .host = host, .device_address = address, .size = size};
+    struct driver_command k = {
+        .kind = (uint8_t)kind, .host = host, .device_address = address, .size = size};
     if (kind == DRIVER_WRITE && program_find(driver_program(d), address)->use == PROGRAM_CODE)
         k.span = SPAN_CODE;
     return enqueue(d, queue, &k, ticket);
 }
 
-static enum driver_status enqueue_fill(struct driver *d, uint32_t queue, uint64_t address, const uint8_t *pattern,
-                                       uint32_t bytes, uint64_t count, uint64_t *ticket)
+static enum driver_status enqueue_fill(struct driver *d, uint32_t queue, uint64_t address,
+                                       const uint8_t *pattern, uint32_t bytes, uint64_t count,
+                                       uint64_t *ticket)
 {
     uint32_t device;
     uint8_t word[4];
@@ -106,14 +121,16 @@ static enum driver_status enqueue_fill(struct driver *d, uint32_t queue, uint64_
         return status;
     for (uint32_t i = 0; i < 4; i++)
         word[i] = pattern[(i + 4 - address % 4) % bytes];
-    struct driver_command k = {.kind = DRIVER_FILL, .device_address = address, .size = count * bytes};
+    struct driver_command k = {
+        .kind = DRIVER_FILL, .device_address = address, .size = count * bytes};
     memcpy(&k.pattern, word, sizeof word);
     return enqueue(d, queue, &k, ticket);
 }
 
 /* ---- launches ---- */
 
-static enum driver_status launch_check(const struct driver *d, uint32_t number, const struct driver_launch *l)
+static enum driver_status launch_check(const struct driver *d, uint32_t number,
+                                       const struct driver_launch *l)
 {
     const struct driver_device_info *info = &d->device[number].info;
     uint64_t items = (uint64_t)l->block[0] * l->block[1] * l->block[2];
@@ -123,13 +140,17 @@ static enum driver_status launch_check(const struct driver *d, uint32_t number, 
     if (!items || !l->grid[0] || !l->grid[1] || !l->grid[2])
         return driver_fail(DRIVER_INVALID_VALUE, "kernel '%s': empty grid or work-group", l->name);
     if (items > info->max_work_group)
-        return driver_fail(DRIVER_TOO_LARGE, "kernel '%s': work-groups of %" PRIu64 " work-items; at most %u run on %s",
+        return driver_fail(DRIVER_TOO_LARGE,
+                           "kernel '%s': work-groups of %" PRIu64
+                           " work-items; at most %u run on %s",
                            l->name, items, info->max_work_group, info->name);
     if (l->group_bytes > info->lds_bytes_per_cu)
-        return driver_fail(DRIVER_TOO_LARGE, "kernel '%s': %u bytes of LDS a work-group; a compute unit of %s has %u",
+        return driver_fail(DRIVER_TOO_LARGE,
+                           "kernel '%s': %u bytes of LDS a work-group; a compute unit of %s has %u",
                            l->name, l->group_bytes, info->name, info->lds_bytes_per_cu);
     if (!program_find(driver_program(d), l->entry))
-        return driver_fail(DRIVER_INVALID_ADDRESS, "kernel '%s': its code at 0x%" PRIx64 " is not allocated", l->name,
+        return driver_fail(DRIVER_INVALID_ADDRESS,
+                           "kernel '%s': its code at 0x%" PRIx64 " is not allocated", l->name,
                            l->entry);
     return DRIVER_OK;
 }
@@ -141,7 +162,8 @@ static enum driver_status launch_check_registers(const struct driver *d, uint32_
     const struct driver_device_info *info = &d->device[number].info;
     struct aql_descriptor descriptor;
     memcpy(&descriptor, l->descriptor, sizeof descriptor);
-    uint32_t vgprs = ((descriptor.rsrc1 & 63) + 1) * 4, sgprs = ((descriptor.rsrc1 >> 6 & 15) + 1) * 8;
+    uint32_t vgprs = ((descriptor.rsrc1 & 63) + 1) * 4,
+             sgprs = ((descriptor.rsrc1 >> 6 & 15) + 1) * 8;
     uint32_t simd = info->wavefronts_per_simd;
     simd = info->vgprs_per_simd / vgprs < simd ? info->vgprs_per_simd / vgprs : simd;
     sgprs = (sgprs + 15) / 16 * 16;
@@ -149,13 +171,15 @@ static enum driver_status launch_check_registers(const struct driver *d, uint32_
     if (waves <= simd * info->simds_per_cu)
         return DRIVER_OK;
     return driver_fail(DRIVER_TOO_LARGE,
-                       "kernel '%s': a work-group has %u wavefronts with %u vector and %u scalar registers each; a "
+                       "kernel '%s': a work-group has %u wavefronts with %u vector and %u scalar "
+                       "registers each; a "
                        "compute unit of %s holds %u of them",
                        l->name, waves, vgprs, sgprs, info->name, simd * info->simds_per_cu);
 }
 
 /* For a packet in a user queue that the descriptor in the code object does not describe. */
-static void launch_write_descriptor(const struct driver_device *device, struct driver_command *k, char *at)
+static void launch_write_descriptor(const struct driver_device *device, struct driver_command *k,
+                                    char *at)
 {
     struct aql_descriptor own;
     k->object = device->ring_address + k->ring_offset + k->own_descriptor;
@@ -167,9 +191,11 @@ static void launch_write_descriptor(const struct driver_device *device, struct d
     memcpy(at + k->own_descriptor, &own, sizeof own);
 }
 
-/* Packet, queue object and arguments side by side, for position `start` of the ring; see WORK_QUEUE_OFFSET. */
-static void launch_write_arguments(const struct driver_device *device, const struct driver_launch *l,
-                                   struct driver_command *k, uint32_t kernarg_offset, uint64_t start, char *at)
+/* Packet, queue object and arguments side by side, for position `start` of the ring; see
+ * WORK_QUEUE_OFFSET. */
+static void launch_write_arguments(const struct driver_device *device,
+                                   const struct driver_launch *l, struct driver_command *k,
+                                   uint32_t kernarg_offset, uint64_t start, char *at)
 {
     bool gfx8 = !strcmp(device->info.isa, "gfx803");
     uint32_t shared = gfx8 ? WORK_SHARED_APERTURE_GFX8 : WORK_SHARED_APERTURE_GFX9;
@@ -195,9 +221,11 @@ static uint32_t launch_dimensions(const struct driver_launch *l)
     return l->grid[2] > 1 ? 3 : l->grid[1] > 1 ? 2 : 1;
 }
 
-/* A piece of the ring with the launch's packet and arguments: the last one, when it contains just these, or a new one. */
-static enum driver_status launch_take_piece(struct driver *d, struct driver_device *device, const struct driver_launch *l,
-                                            struct driver_command *k, uint32_t queue, uint32_t kernarg_offset, uint32_t align)
+/* A piece of the ring with the launch's packet and arguments: the last one, when it contains just
+ * these, or a new one. */
+static enum driver_status launch_take_piece(struct driver *d, struct driver_device *device,
+                                            const struct driver_launch *l, struct driver_command *k,
+                                            uint32_t queue, uint32_t kernarg_offset, uint32_t align)
 {
     uint32_t bytes = kernarg_offset + l->kernarg_bytes;
     char *content = code_new(bytes);
@@ -221,13 +249,19 @@ static enum driver_status launch_take_piece(struct driver *d, struct driver_devi
 }
 
 /* Copies of arguments and packet as commands of their own, in front of the launch. */
-static enum driver_status enqueue_stages(struct driver *d, uint32_t queue, struct driver_command *launch, uint32_t kernarg_offset)
+static enum driver_status enqueue_stages(struct driver *d, uint32_t queue,
+                                         struct driver_command *launch, uint32_t kernarg_offset)
 {
-    struct driver_command arguments = {.kind = DRIVER_STAGE, .span = SPAN_ARGUMENTS, .piece = DRIVER_NONE,
+    struct driver_command arguments = {.kind = DRIVER_STAGE,
+                                       .span = SPAN_ARGUMENTS,
+                                       .piece = DRIVER_NONE,
                                        .ring_offset = launch->ring_offset + kernarg_offset,
                                        .size = launch->size - kernarg_offset};
-    struct driver_command packet = {.kind = DRIVER_STAGE, .span = SPAN_PACKET, .piece = launch->piece,
-                                    .ring_offset = launch->ring_offset, .size = kernarg_offset};
+    struct driver_command packet = {.kind = DRIVER_STAGE,
+                                    .span = SPAN_PACKET,
+                                    .piece = launch->piece,
+                                    .ring_offset = launch->ring_offset,
+                                    .size = kernarg_offset};
     enum driver_status status = arguments.size ? enqueue(d, queue, &arguments, NULL) : DRIVER_OK;
     launch->size = 0;
     return status == DRIVER_OK ? enqueue(d, queue, &packet, NULL) : status;
@@ -252,17 +286,17 @@ static uint64_t launch_groups(const struct driver_launch *l)
 }
 
 /* What can be said before anything is enqueued. */
-static enum driver_status launch_check_all(const struct driver *d, uint32_t number, const struct driver_launch *l)
+static enum driver_status launch_check_all(const struct driver *d, uint32_t number,
+                                           const struct driver_launch *l)
 {
     enum driver_status status = launch_check(d, number, l);
     uint32_t items = (uint32_t)l->block[0] * l->block[1] * l->block[2];
     return status == DRIVER_OK ? launch_check_registers(d, number, l, (items + 63) / 64) : status;
 }
 
-static enum driver_status user_for_launches(struct driver *d, uint32_t queue);
-
 /* Launches work-groups first .. first + count - 1 on the GPU of the queue. */
-static enum driver_status enqueue_part(struct driver *d, uint32_t queue, const struct driver_launch *l, uint64_t first,
+static enum driver_status enqueue_part(struct driver *d, uint32_t queue,
+                                       const struct driver_launch *l, uint64_t first,
                                        uint64_t count, uint64_t *ticket)
 {
     enum { QUEUE_BYTES = 128, LINE = 64 };
@@ -270,14 +304,19 @@ static enum driver_status enqueue_part(struct driver *d, uint32_t queue, const s
     uint32_t number = driver_queue_at(d, queue)->device;
     struct driver_device *device = &d->device[number];
     uint32_t items = (uint32_t)l->block[0] * l->block[1] * l->block[2];
-    struct driver_command k = {.kind = DRIVER_LAUNCH, .entry = l->entry, .scratch_pool = DRIVER_NONE, .user = DRIVER_NONE,
+    struct driver_command k = {.kind = DRIVER_LAUNCH,
+                               .entry = l->entry,
+                               .scratch_pool = DRIVER_NONE,
+                               .user = DRIVER_NONE,
                                .waves_per_group = (items + 63) / 64,
-                               .first_group = (uint32_t)first, .groups = count,
+                               .first_group = (uint32_t)first,
+                               .groups = count,
                                .pid = driver_handle_at(d, driver_queue_at(d, queue)->handle)->pid};
     struct aql_descriptor descriptor;
     memcpy(&descriptor, l->descriptor, sizeof descriptor);
     memcpy(k.descriptor, l->descriptor, sizeof k.descriptor);
-    if ((status = launch_check_all(d, number, l)) != DRIVER_OK || (status = ring_open(d, number)) != DRIVER_OK)
+    if ((status = launch_check_all(d, number, l)) != DRIVER_OK
+        || (status = ring_open(d, number)) != DRIVER_OK)
         return status;
     uint32_t align = l->kernarg_align > LINE ? l->kernarg_align : LINE;
     uint64_t distance = code_copy_distance(driver_queue_at(d, queue)->handle, number, l->entry);
@@ -285,27 +324,35 @@ static enum driver_status enqueue_part(struct driver *d, uint32_t queue, const s
     k.object = l->kernel_object ? l->kernel_object + distance : 0;
     uint32_t kernarg_offset = sizeof k.packet + (descriptor.properties & 1u << 2 ? QUEUE_BYTES : 0);
     if (user_launches(d) && l->trace)
-        return driver_fail(DRIVER_INVALID_VALUE, "a recorded trace cannot be played through user queues: build the platform "
-                                                 "with its driver's launches by command");
+        return driver_fail(
+            DRIVER_INVALID_VALUE,
+            "a recorded trace cannot be played through user queues: build the platform "
+            "with its driver's launches by command");
     if (user_launches(d)) {
         if ((status = user_for_launches(d, queue)) != DRIVER_OK)
             return status;
         k.user = driver_queue_at(d, queue)->user;
-        if (count != launch_groups(l) || k.object + (uint64_t)descriptor.entry_offset != k.entry || k.object % LINE) {
+        if (count != launch_groups(l) || k.object + (uint64_t)descriptor.entry_offset != k.entry
+            || k.object % LINE) {
             k.own_descriptor = (uint16_t)kernarg_offset;
             kernarg_offset += sizeof descriptor;
         }
     }
     if (align & (align - 1) || align > device->ring_bytes)
-        return driver_fail(DRIVER_INVALID_VALUE, "kernel '%s': arguments aligned to %u", l->name, align);
+        return driver_fail(DRIVER_INVALID_VALUE, "kernel '%s': arguments aligned to %u", l->name,
+                           align);
     kernarg_offset = (kernarg_offset + align - 1) / align * align;
     if (l->kernarg_bytes > device->ring_bytes - kernarg_offset)
-        return driver_fail(DRIVER_INVALID_VALUE, "kernel '%s': %u bytes of kernel arguments do not fit into %u", l->name,
+        return driver_fail(DRIVER_INVALID_VALUE,
+                           "kernel '%s': %u bytes of kernel arguments do not fit into %u", l->name,
                            l->kernarg_bytes, device->ring_bytes - kernarg_offset);
     k.kernel = program_kernel(driver_program(d), l->name, l->symbol);
-    k.packet = (struct aql_packet){.header = 2 /* kernel dispatch */, .setup = (uint16_t)launch_dimensions(l),
-                                   .gpu = (uint16_t)number, .private_bytes = l->private_bytes,
-                                   .group_bytes = l->group_bytes, .kernel_object = k.object};
+    k.packet = (struct aql_packet){.header = 2 /* kernel dispatch */,
+                                   .setup = (uint16_t)launch_dimensions(l),
+                                   .gpu = (uint16_t)number,
+                                   .private_bytes = l->private_bytes,
+                                   .group_bytes = l->group_bytes,
+                                   .kernel_object = k.object};
     for (unsigned i = 0; i < 3; i++) {
         k.packet.work_group[i] = l->block[i];
         k.packet.grid[i] = l->grid[i];
@@ -329,7 +376,8 @@ static enum driver_status enqueue_part(struct driver *d, uint32_t queue, const s
     return status;
 }
 
-static enum driver_status enqueue_barrier(struct driver *d, uint32_t queue, uint64_t awaited, uint64_t *ticket)
+static enum driver_status enqueue_barrier(struct driver *d, uint32_t queue, uint64_t awaited,
+                                          uint64_t *ticket)
 {
     struct driver_command k = {.kind = DRIVER_BARRIER, .awaited = awaited};
     return enqueue(d, queue, &k, ticket);
@@ -342,9 +390,10 @@ static uint64_t queue_last(const struct driver *d, uint32_t queue)
     return last == DRIVER_NONE ? 0 : driver_command_at(d, last)->ticket;
 }
 
-/* The parts of a launch wait in queues of their own, one a GPU: each begins when what stood before the launch in `queue` is
- * done, and `queue` goes on when all parts are. */
-static enum driver_status enqueue_unified(struct driver *d, uint32_t queue, const struct driver_launch *l, uint64_t *ticket)
+/* The parts of a launch wait in queues of their own, one a GPU: each begins when what stood before
+ * the launch in `queue` is done, and `queue` goes on when all parts are. */
+static enum driver_status enqueue_unified(struct driver *d, uint32_t queue,
+                                          const struct driver_launch *l, uint64_t *ticket)
 {
     struct driver_handle *h = driver_handle_at(d, driver_queue_at(d, queue)->handle);
     uint64_t before = queue_last(d, queue), groups, first = 0, parts[DRIVER_DEVICES], ignored;
@@ -355,14 +404,16 @@ static enum driver_status enqueue_unified(struct driver *d, uint32_t queue, cons
     if (status != DRIVER_OK)
         return status;
     if ((groups = launch_groups(l)) > UINT32_MAX)
-        return driver_fail(DRIVER_TOO_LARGE, "kernel '%s': %" PRIu64 " work-groups; a unified device takes %u", l->name,
-                           groups, UINT32_MAX);
+        return driver_fail(DRIVER_TOO_LARGE,
+                           "kernel '%s': %" PRIu64 " work-groups; a unified device takes %u",
+                           l->name, groups, UINT32_MAX);
     for (uint32_t i = 0; i < h->count && status == DRIVER_OK; i++) {
         uint64_t count = memory_share_of(groups, h->count, i);
         if (!count)
             break;
         if (h->part_queue[i] == DRIVER_NONE
-            && (h->part_queue[i] = queue_new(d, h->member[i], driver_queue_at(d, queue)->handle)) == DRIVER_NONE)
+            && (h->part_queue[i] = queue_new(d, h->member[i], driver_queue_at(d, queue)->handle))
+                   == DRIVER_NONE)
             return driver_fail(DRIVER_OUT_OF_MEMORY, "more than %d queues", DRIVER_QUEUES);
         if (before)
             status = enqueue_barrier(d, h->part_queue[i], before, NULL);
@@ -378,7 +429,8 @@ static enum driver_status enqueue_unified(struct driver *d, uint32_t queue, cons
     return status;
 }
 
-static enum driver_status enqueue_launch(struct driver *d, uint32_t queue, const struct driver_launch *l, uint64_t *ticket)
+static enum driver_status enqueue_launch(struct driver *d, uint32_t queue,
+                                         const struct driver_launch *l, uint64_t *ticket)
 {
     enum driver_status status = queue_check(d, queue);
     if (status != DRIVER_OK)
@@ -388,5 +440,3 @@ static enum driver_status enqueue_launch(struct driver *d, uint32_t queue, const
     status = launch_check_all(d, driver_queue_at(d, queue)->device, l);
     return status == DRIVER_OK ? enqueue_part(d, queue, l, 0, launch_groups(l), ticket) : status;
 }
-
-#endif

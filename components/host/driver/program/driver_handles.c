@@ -1,23 +1,30 @@
-/* Devices as the program sees them: a GPU, a GPU in a process of its own (a context), several GPUs as one (unified).
- * Included by driver.c.
+/* Devices as the program sees them: a GPU, a GPU in a process of its own (a context), several GPUs
+ *as one (unified).
+ *.
  *
- * A handle names a process and a list of GPUs. Memory that is allocated for it spreads over its GPUs in consecutive runs of
- * pages, and the work-groups of a launch do the same (memory_share_of). A GPU may belong to any number of handles, and a
- * process has as many handles as it uses. Numbers of handles that were destroyed are used again; a process ends with its
- * last handle, and its number is used again after a shoot-down. */
-#ifndef HEDDLE_DRIVER_HANDLES_H
-#define HEDDLE_DRIVER_HANDLES_H
+ * A handle names a process and a list of GPUs. Memory that is allocated for it spreads over its
+ *GPUs in consecutive runs of pages, and the work-groups of a launch do the same (memory_share_of).
+ *A GPU may belong to any number of handles, and a process has as many handles as it uses. Numbers
+ *of handles that were destroyed are used again; a process ends with its last handle, and its number
+ *is used again after a shoot-down. */
+#include "driver_handles.h"
 
-#include "components/host/driver/driver_devices.c"
-#include "components/host/driver/driver_memory.c"
+#include <stdio.h>
+#include <string.h>
+
+#include "components/host/driver/calls/driver_packet_calls.h"
+#include "components/host/driver/driver_devices.h"
+#include "components/host/driver/driver_process.h"
+#include "components/host/driver/driver_state.h"
 
 static enum driver_status handle_check(const struct driver *d, uint32_t number)
 {
     if (number < d->handle_count && driver_handle_at(d, number)->used)
         return DRIVER_OK;
     return driver_fail(DRIVER_INVALID_DEVICE,
-                       number < d->handle_count ? "device %u was destroyed; the platform has %u GPUs"
-                                                : "there is no device %u; the platform has %u",
+                       number < d->handle_count
+                           ? "device %u was destroyed; the platform has %u GPUs"
+                           : "there is no device %u; the platform has %u",
                        number, d->device_count);
 }
 
@@ -30,7 +37,6 @@ static bool handle_has(const struct driver_handle *h, uint32_t gpu)
     return false;
 }
 
-/* DRIVER_NONE: there are too many. */
 static uint32_t handle_new(struct driver *d, uint32_t pid, const uint32_t *member, uint32_t count)
 {
     uint32_t number = d->device_count;
@@ -49,7 +55,6 @@ static uint32_t handle_new(struct driver *d, uint32_t pid, const uint32_t *membe
     return number;
 }
 
-/* Handles of a process. */
 static uint32_t handle_count_pid(const struct driver *d, uint32_t pid)
 {
     uint32_t count = 0;
@@ -58,12 +63,12 @@ static uint32_t handle_count_pid(const struct driver *d, uint32_t pid)
     return count;
 }
 
-/* The GPUs, as handles 0 .. device_count - 1. */
 static void handles_init(struct driver *d)
 {
     d->handles = arena_allocate(DRIVER_HANDLES * sizeof(struct driver_handle));
     for (uint32_t i = 0; i < d->device_count; i++) {
-        *driver_handle_at(d, i) = (struct driver_handle){.used = true, .pid = DRIVER_PID, .count = 1};
+        *driver_handle_at(d, i) =
+            (struct driver_handle){.used = true, .pid = DRIVER_PID, .count = 1};
         driver_handle_at(d, i)->member[0] = i;
         driver_handle_at(d, i)->part_queue[0] = DRIVER_NONE;
     }
@@ -76,34 +81,46 @@ static void handle_list(uint32_t count, char *text, size_t size)
     size_t at = 0;
     text[0] = 0;
     for (uint32_t i = 0; i < count && at < size; i++)
-        at += (size_t)snprintf(text + at, size - at, "%s%u", i == 0 ? "" : i + 1 < count ? ", " : " and ", i);
+        at += (size_t)snprintf(text + at, size - at, "%s%u",
+                               i == 0          ? ""
+                               : i + 1 < count ? ", "
+                                               : " and ",
+                               i);
 }
 
-static enum driver_status handle_unify(struct driver *d, const uint32_t *gpus, uint32_t count, uint32_t *handle)
+static enum driver_status handle_unify(struct driver *d, const uint32_t *gpus, uint32_t count,
+                                       uint32_t *handle)
 {
     char list[400];
     handle_list(d->device_count, list, sizeof list);
     if (!count || count > DRIVER_DEVICES)
-        return driver_fail(DRIVER_INVALID_VALUE, "a unified device of %u GPUs; the platform has %u: %s", count,
+        return driver_fail(DRIVER_INVALID_VALUE,
+                           "a unified device of %u GPUs; the platform has %u: %s", count,
                            d->device_count, list);
     for (uint32_t i = 0; i < count; i++) {
         if (gpus[i] >= d->device_count)
-            return driver_fail(DRIVER_INVALID_DEVICE, "unified device: there is no GPU %u; the GPUs are %s", gpus[i], list);
+            return driver_fail(DRIVER_INVALID_DEVICE,
+                               "unified device: there is no GPU %u; the GPUs are %s", gpus[i],
+                               list);
         if (strcmp(d->device[gpus[i]].info.isa, d->device[gpus[0]].info.isa) != 0)
-            return driver_fail(DRIVER_INVALID_DEVICE, "unified device: GPU %u is %s, GPU %u is %s; they must be alike",
-                               gpus[0], d->device[gpus[0]].info.isa, gpus[i], d->device[gpus[i]].info.isa);
+            return driver_fail(DRIVER_INVALID_DEVICE,
+                               "unified device: GPU %u is %s, GPU %u is %s; they must be alike",
+                               gpus[0], d->device[gpus[0]].info.isa, gpus[i],
+                               d->device[gpus[i]].info.isa);
         for (uint32_t j = 0; j < i; j++) {
             if (gpus[i] == gpus[j])
-                return driver_fail(DRIVER_INVALID_VALUE, "unified device: GPU %u is named twice", gpus[i]);
+                return driver_fail(DRIVER_INVALID_VALUE, "unified device: GPU %u is named twice",
+                                   gpus[i]);
         }
     }
     *handle = handle_new(d, DRIVER_PID, gpus, count);
-    return *handle == DRIVER_NONE ? driver_fail(DRIVER_OUT_OF_MEMORY, "more than %d devices and contexts", DRIVER_HANDLES)
+    return *handle == DRIVER_NONE ? driver_fail(DRIVER_OUT_OF_MEMORY,
+                                                "more than %d devices and contexts", DRIVER_HANDLES)
                                   : DRIVER_OK;
 }
 
-/* What the program is told of a unified device: sums of what its GPUs have, and the least of what each has. */
-static void handle_info(const struct driver *d, const struct driver_handle *h, struct driver_device_info *info)
+static void handle_info(const struct driver *d, const struct driver_handle *h,
+                        struct driver_device_info *info)
 {
     *info = d->device[h->member[0]].info;
     for (uint32_t i = 1; i < h->count; i++) {
@@ -124,7 +141,6 @@ static void handle_info(const struct driver *d, const struct driver_handle *h, s
     }
 }
 
-/* Does a shoot-down reach every shared TLB of the platform? Otherwise says what to connect. */
 static enum driver_status shootdown_check(void)
 {
     const struct platform_table *table = engine_base.platform;
@@ -132,14 +148,14 @@ static enum driver_status shootdown_check(void)
         bool reached = strcmp(table_string(table->instances[i].type), "tlb") != 0;
         for (uint32_t r = 0; r < table->ring_count && !reached; r++)
             reached = table->rings[r].receiver == i && !table->rings[r].is_reply
-                      && !strcmp(table_string(table->protocols[table->rings[r].protocol].name), "tlb_control");
+                      && !strcmp(table_string(table->protocols[table->rings[r].protocol].name),
+                                 "tlb_control");
         if (!reached)
-            return driver_fail(DRIVER_INVALID_VALUE,
-                               "mappings cannot be changed: the TLB '%s' is not told; connect its `control` to "
-                               "`tlb_control` of the command processor",
-                               table_string(table->instances[i].path));
+            return driver_fail(
+                DRIVER_INVALID_VALUE,
+                "mappings cannot be changed: the TLB '%s' is not told; connect its `control` to "
+                "`tlb_control` of the command processor",
+                table_string(table->instances[i].path));
     }
     return DRIVER_OK;
 }
-
-#endif

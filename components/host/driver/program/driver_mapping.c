@@ -1,12 +1,23 @@
-/* Calls of the program that allocate, free and change mappings, and contexts. Included by driver.c. Called with the lock
+/* Calls of the program that allocate, free and change mappings, and contexts.. Called with the lock
  * held.
  *
- * Whatever may have been used by a kernel is changed only when nothing is queued, and a shoot-down follows before anything
- * else can be. */
-#ifndef HEDDLE_DRIVER_MAPPING_H
-#define HEDDLE_DRIVER_MAPPING_H
+ * Whatever may have been used by a kernel is changed only when nothing is queued, and a shoot-down
+ * follows before anything else can be. */
+#include "driver_mapping.h"
 
-#include "components/host/driver/program/driver_enqueue.c"
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "components/host/driver/calls/driver_packet_calls.h"
+#include "components/host/driver/commands/driver_flush.h"
+#include "components/host/driver/driver_memory.h"
+#include "components/host/driver/driver_process.h"
+#include "components/host/driver/driver_state.h"
+#include "driver_code.h"
+#include "driver_code_copies.h"
+#include "driver_enqueue.h"
+#include "driver_handles.h"
+#include "driver_wait.h"
 
 static enum driver_status host_wait_everything(struct driver *d)
 {
@@ -18,11 +29,16 @@ static enum driver_status host_wait_everything(struct driver *d)
     return status == DRIVER_OK ? host_wait_migration(d) : status;
 }
 
-/* Lets all TLBs forget the pages of a process (DRIVER_ALL_PIDS: of all) in [address, address + size), and waits for it. */
-static enum driver_status host_shoot_down(struct driver *d, uint32_t pid, uint64_t address, uint64_t size)
+/* Lets all TLBs forget the pages of a process (DRIVER_ALL_PIDS: of all) in [address, address +
+ * size), and waits for it. */
+static enum driver_status host_shoot_down(struct driver *d, uint32_t pid, uint64_t address,
+                                          uint64_t size)
 {
-    struct driver_command k = {.kind = DRIVER_SHOOTDOWN, .pid = pid, .device_address = address,
-                               .shot_bytes = size, .size = d->device_count};
+    struct driver_command k = {.kind = DRIVER_SHOOTDOWN,
+                               .pid = pid,
+                               .device_address = address,
+                               .shot_bytes = size,
+                               .size = d->device_count};
     uint64_t ticket;
     enum driver_status status = enqueue(d, 0, &k, &ticket);
     return status == DRIVER_OK ? host_wait(d, ticket) : status;
@@ -31,7 +47,7 @@ static enum driver_status host_shoot_down(struct driver *d, uint32_t pid, uint64
 /* Makes the addresses that were freed fresh again. */
 static enum driver_status host_recycle(struct driver *d)
 {
-    if (driver_in_tick)
+    if (driver_process()->in_tick)
         return driver_fail(DRIVER_OUT_OF_MEMORY, "all device addresses have been handed out");
     enum driver_status status = shootdown_check();
     if (status == DRIVER_OK)
@@ -43,8 +59,8 @@ static enum driver_status host_recycle(struct driver *d)
     return status;
 }
 
-static enum driver_status host_allocate(struct driver *d, uint32_t number, uint64_t size, uint64_t align, bool unified,
-                                        uint64_t *address)
+static enum driver_status host_allocate(struct driver *d, uint32_t number, uint64_t size,
+                                        uint64_t align, bool unified, uint64_t *address)
 {
     enum driver_status status = handle_check(d, number);
     if (status != DRIVER_OK)
@@ -55,8 +71,9 @@ static enum driver_status host_allocate(struct driver *d, uint32_t number, uint6
     if (!size)
         return driver_fail(DRIVER_INVALID_VALUE, "an allocation of 0 bytes");
     for (int attempt = 0;; attempt++) {
-        enum memory_result result = memory_try(d, h->member, h->count, h->pid, size, align, PROGRAM_BUFFER,
-                                               unified ? PAGE_TABLE_UNIFIED : 0, address);
+        enum memory_result result =
+            memory_try(d, h->member, h->count, h->pid, size, align, PROGRAM_BUFFER,
+                       unified ? PAGE_TABLE_UNIFIED : 0, address);
         if (result == MEMORY_OK && (unified || h->count > 1))
             program_open(driver_program(d), *address);
         uint64_t page = driver_page_bytes(d), pages = (size + page - 1) / page;
@@ -69,9 +86,8 @@ static enum driver_status host_allocate(struct driver *d, uint32_t number, uint6
     }
 }
 
-/* See driver_api.h. */
-static enum driver_status host_allocate_at(struct driver *d, uint32_t number, uint64_t address, uint64_t size,
-                                           bool unified)
+static enum driver_status host_allocate_at(struct driver *d, uint32_t number, uint64_t address,
+                                           uint64_t size, bool unified)
 {
     enum driver_status status = handle_check(d, number);
     if (status != DRIVER_OK)
@@ -79,10 +95,12 @@ static enum driver_status host_allocate_at(struct driver *d, uint32_t number, ui
     const struct driver_handle *h = driver_handle_at(d, number);
     if (!size || !address || address % driver_page_bytes(d))
         return driver_fail(DRIVER_INVALID_VALUE,
-                           "an allocation of %" PRIu64 " bytes at 0x%" PRIx64 "; pages have %" PRIu64 " bytes", size,
-                           address, driver_page_bytes(d));
+                           "an allocation of %" PRIu64 " bytes at 0x%" PRIx64
+                           "; pages have %" PRIu64 " bytes",
+                           size, address, driver_page_bytes(d));
     for (int attempt = 0;; attempt++) {
-        enum memory_result result = memory_try_at(d, h->member, h->count, h->pid, size, unified ? PAGE_TABLE_UNIFIED : 0, &address);
+        enum memory_result result = memory_try_at(d, h->member, h->count, h->pid, size,
+                                                  unified ? PAGE_TABLE_UNIFIED : 0, &address);
         if (result == MEMORY_OK && (unified || h->count > 1))
             program_open(driver_program(d), address);
         if (result == MEMORY_NO_ADDRESSES || (result == MEMORY_RECYCLE_FIRST && attempt))
@@ -102,7 +120,8 @@ static const struct program_allocation *find_start(const struct driver *d, uint6
     if (a && a->start == address && a->use <= PROGRAM_CODE)
         return a;
     program_describe(driver_program(d), address, where, sizeof where);
-    driver_fail(DRIVER_INVALID_ADDRESS, "0x%" PRIx64 " is not the start of an allocation: %s", address, where);
+    driver_fail(DRIVER_INVALID_ADDRESS, "0x%" PRIx64 " is not the start of an allocation: %s",
+                address, where);
     return NULL;
 }
 
@@ -113,12 +132,11 @@ static enum driver_status host_release(struct driver *d, uint64_t address)
     enum driver_status status = host_wait_everything(d);
     if (status == DRIVER_OK)
         memory_release(d, address);
-    if (status == DRIVER_OK && memory_retired_many(&d->memory) && !driver_in_tick)
+    if (status == DRIVER_OK && memory_retired_many(&d->memory) && !driver_process()->in_tick)
         status = host_recycle(d);
     return status;
 }
 
-/* A call that has been done already goes as a packet, too. `value`: its one argument. */
 static enum driver_status host_note(struct driver *d, enum api_call call, uint64_t value)
 {
     enum driver_status status = host_wait_trips(d);
@@ -134,31 +152,36 @@ static enum driver_status host_note(struct driver *d, enum api_call call, uint64
 
 /* ---- single pages ---- */
 
-/* Before a mapping is changed: the range lies in one allocation of the program, and nothing uses it. */
-static enum driver_status mapping_begin(struct driver *d, uint64_t address, uint64_t size, const char *what, uint32_t *pid)
+/* Before a mapping is changed: the range lies in one allocation of the program, and nothing uses
+ * it. */
+static enum driver_status mapping_begin(struct driver *d, uint64_t address, uint64_t size,
+                                        const char *what, uint32_t *pid)
 {
     const struct program_allocation *a = program_find(driver_program(d), address);
     if (!a || a->use > PROGRAM_CODE || !size || size > a->end - address)
-        return driver_fail(DRIVER_INVALID_ADDRESS, "%s: [0x%" PRIx64 ", 0x%" PRIx64 ") is not inside of one allocation",
+        return driver_fail(DRIVER_INVALID_ADDRESS,
+                           "%s: [0x%" PRIx64 ", 0x%" PRIx64 ") is not inside of one allocation",
                            what, address, address + size);
     *pid = a->pid;
     enum driver_status status = shootdown_check();
     return status == DRIVER_OK ? host_wait_everything(d) : status;
 }
 
-/* The pages that touch [address, address + size) lie on GPU `gpu` from now on. Their contents are lost. */
-static enum driver_status host_remap(struct driver *d, uint64_t address, uint64_t size, uint32_t gpu)
+static enum driver_status host_remap(struct driver *d, uint64_t address, uint64_t size,
+                                     uint32_t gpu)
 {
     uint32_t pid;
     if (gpu >= d->device_count)
-        return driver_fail(DRIVER_INVALID_DEVICE, "remap: there is no GPU %u; the platform has %u", gpu, d->device_count);
+        return driver_fail(DRIVER_INVALID_DEVICE, "remap: there is no GPU %u; the platform has %u",
+                           gpu, d->device_count);
     enum driver_status status = mapping_begin(d, address, size, "remap", &pid);
     if (status == DRIVER_OK) {
         program_open(driver_program(d), address);
         dirty_leave(d, pid);
     }
     if (status == DRIVER_OK)
-        status = memory_status(d, memory_remap(memory_view(d), pid, address, size, gpu), gpu, address, size);
+        status = memory_status(d, memory_remap(memory_view(d), pid, address, size, gpu), gpu,
+                               address, size);
     return status == DRIVER_OK ? host_shoot_down(d, pid, address, size) : status;
 }
 
@@ -173,7 +196,8 @@ static enum driver_status host_remove_page(struct driver *d, uint64_t address)
     return status == DRIVER_OK ? host_shoot_down(d, pid, address, 1) : status;
 }
 
-static enum driver_status host_allocate_page_at(struct driver *d, uint32_t number, uint64_t address, bool unified)
+static enum driver_status host_allocate_page_at(struct driver *d, uint32_t number, uint64_t address,
+                                                bool unified)
 {
     uint64_t physical = 0;
     enum driver_status status = handle_check(d, number);
@@ -186,8 +210,8 @@ static enum driver_status host_allocate_page_at(struct driver *d, uint32_t numbe
     const struct driver_handle *h = driver_handle_at(d, number);
     uint64_t flags = PAGE_TABLE_WRITABLE | (unified ? PAGE_TABLE_UNIFIED : 0);
     for (int attempt = 0;; attempt++) {
-        enum memory_result result =
-            memory_allocate_page_at(memory_view(d), h->pid, h->member[0], address, flags, &physical);
+        enum memory_result result = memory_allocate_page_at(memory_view(d), h->pid, h->member[0],
+                                                            address, flags, &physical);
         if (result == MEMORY_OK) {
             dirty_leave(d, h->pid); /* of the page that was there */
             program_open(driver_program(d), address);
@@ -200,7 +224,8 @@ static enum driver_status host_allocate_page_at(struct driver *d, uint32_t numbe
     }
 }
 
-static enum driver_status host_page_info(struct driver *d, uint64_t address, struct driver_page *page)
+static enum driver_status host_page_info(struct driver *d, uint64_t address,
+                                         struct driver_page *page)
 {
     const struct program_allocation *a = program_find(driver_program(d), address);
     uint64_t flags;
@@ -214,31 +239,32 @@ static enum driver_status host_page_info(struct driver *d, uint64_t address, str
 
 /* ---- code of unified devices ---- */
 
-static enum driver_status copy_code_to(struct driver *d, const struct code_module *m, uint32_t number, uint32_t gpu)
+static enum driver_status copy_code_to(struct driver *d, const struct code_module *m,
+                                       uint32_t number, uint32_t gpu)
 {
     struct code_copy *c = code_new(sizeof *c);
     *c = (struct code_copy){.address = m->address, .size = m->size, .handle = number, .gpu = gpu};
     uint64_t ticket;
-    enum driver_status status =
-        memory_allocate_own(d, gpu, driver_handle_at(d, number)->pid, m->size, PROGRAM_CODE, &c->copy);
+    enum driver_status status = memory_allocate_own(d, gpu, driver_handle_at(d, number)->pid,
+                                                    m->size, PROGRAM_CODE, &c->copy);
     if (status != DRIVER_OK) {
         free(c);
         return status;
     }
-    c->next = code_copies;
-    code_copies = c;
+    c->next = driver_process()->code_copies;
+    driver_process()->code_copies = c;
     d->io.stats.launch_copies++;
     status = enqueue_move(d, gpu, DRIVER_WRITE, (char *)m->bytes, c->copy, m->size, &ticket);
     return status == DRIVER_OK ? host_wait(d, ticket) : status;
 }
 
-/* See driver_api.h. */
 static enum driver_status host_copy_code(struct driver *d, uint32_t number, uint64_t address)
 {
     enum driver_status status = handle_check(d, number);
     const struct code_module *m = code_find(address);
     if (status == DRIVER_OK && !m)
-        status = driver_fail(DRIVER_INVALID_ADDRESS, "no code is registered at 0x%" PRIx64, address);
+        status =
+            driver_fail(DRIVER_INVALID_ADDRESS, "no code is registered at 0x%" PRIx64, address);
     const struct driver_handle *h = driver_handle_at(d, number);
     for (uint32_t i = 0; status == DRIVER_OK && h->count > 1 && i < h->count; i++)
         status = copy_code_to(d, m, number, h->member[i]);
@@ -249,8 +275,8 @@ static enum driver_status host_copy_code(struct driver *d, uint32_t number, uint
 
 /* ---- contexts ---- */
 
-/* The same GPUs in another process; `pid`: that of a living one, or 0 for a new one. */
-static enum driver_status context_create(struct driver *d, uint32_t like, uint32_t pid, uint32_t *context)
+static enum driver_status context_create(struct driver *d, uint32_t like, uint32_t pid,
+                                         uint32_t *context)
 {
     enum driver_status status = handle_check(d, like);
     if (status != DRIVER_OK)
@@ -262,7 +288,8 @@ static enum driver_status context_create(struct driver *d, uint32_t like, uint32
     }
     *context = pid < PAGE_TABLE_PIDS ? handle_new(d, pid, old.member, old.count) : DRIVER_NONE;
     if (*context == DRIVER_NONE)
-        return driver_fail(DRIVER_OUT_OF_MEMORY, "more than %d devices and contexts", DRIVER_HANDLES);
+        return driver_fail(DRIVER_OUT_OF_MEMORY, "more than %d devices and contexts",
+                           DRIVER_HANDLES);
     for (uint32_t i = 0; i < old.count; i++) {
         uint64_t ring = d->device[old.member[i]].ring_address;
         if (ring && !memory_share(memory_view(d), ring, pid)) {
@@ -294,7 +321,8 @@ static enum driver_status context_destroy(struct driver *d, uint32_t number)
 {
     enum driver_status status = handle_check(d, number);
     if (status == DRIVER_OK && number < d->device_count)
-        status = driver_fail(DRIVER_INVALID_VALUE, "device %u is a GPU of the platform and stays", number);
+        status = driver_fail(DRIVER_INVALID_VALUE, "device %u is a GPU of the platform and stays",
+                             number);
     if (status == DRIVER_OK)
         status = shootdown_check();
     if (status == DRIVER_OK)
@@ -308,7 +336,6 @@ static enum driver_status context_destroy(struct driver *d, uint32_t number)
     }
     h->used = false;
     code_copies_release(d, UINT64_MAX, number);
-    return h->pid != DRIVER_PID && !handle_count_pid(d, h->pid) ? process_end(d, h->pid) : DRIVER_OK;
+    return h->pid != DRIVER_PID && !handle_count_pid(d, h->pid) ? process_end(d, h->pid)
+                                                                : DRIVER_OK;
 }
-
-#endif

@@ -1,28 +1,33 @@
-/* --record-trace: the driver's side. What the program asks for goes to the list of the recording, in its order; a launch is
- * announced when it goes to its GPU, and written when it is over. Included by driver.c, with the lock held where the program calls.
+/* --record-trace: the driver's side. What the program asks for goes to the list of the recording,
+ * in its order; a launch is announced when it goes to its GPU, and written when it is over. Called
+ * with the lock held where the program calls.
  *
  * Kept on the host, outside of the simulation's state: it changes nothing that is simulated. */
-#ifndef HEDDLE_DRIVER_RECORD_H
-#define HEDDLE_DRIVER_RECORD_H
+#include "driver_record.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
+#include "components/host/driver/calls/driver_packet_calls.h"
+#include "components/host/driver/driver_process.h"
+#include "components/host/driver/driver_state.h"
 #include "components/traces/sass_trace/sass_record.h"
-#include "components/host/driver/program/driver_code.c"
-#include "driver_state.h"
+#include "driver_code.h"
 
 /* The number that a ticket's command has in the list, by ticket; 0: none. */
-static uint64_t *record_numbers;
-static uint64_t record_room;
 
-/* Launches that do not come from this driver cannot be told apart. */
 static void record_init(const struct driver *d)
 {
     const char *folder = platform_record_trace();
     if (!folder)
         return;
-    if (driver_params(d)->launch_by == DRIVER_LAUNCH_BY_QUEUE && platform_mode() != PLATFORM_FUNCTIONAL)
-        die("--record-trace: on this platform launches go through user queues (driver.launch_by = queue), which cannot be "
+    if (driver_params(d)->launch_by == DRIVER_LAUNCH_BY_QUEUE
+        && platform_mode() != PLATFORM_FUNCTIONAL)
+        die("--record-trace: on this platform launches go through user queues (driver.launch_by = "
+            "queue), which cannot be "
             "recorded; use --set driver.launch_by=command, or --mode functional");
     if (!sass_record_open(folder, engine_base.platform->instance_count + 1)) {
         if (errno == EEXIST)
@@ -44,22 +49,25 @@ static const char *record_last(uint32_t value)
 
 static uint64_t record_number_of(uint64_t ticket)
 {
-    return ticket < record_room ? record_numbers[ticket] : 0;
+    return ticket < driver_process()->record_room ? driver_process()->record_numbers[ticket] : 0;
 }
 
 static void record_set_number(uint64_t ticket, uint64_t number)
 {
-    uint64_t room = record_room ? record_room : 1024;
+    uint64_t room = driver_process()->record_room ? driver_process()->record_room : 1024;
     while (ticket >= room)
         room *= 2;
-    if (room > record_room) {
-        record_numbers = realloc(record_numbers, room * sizeof *record_numbers);
-        if (!record_numbers)
-            die("out of memory for %" PRIu64 " bytes", room * (uint64_t)sizeof *record_numbers);
-        memset(record_numbers + record_room, 0, (room - record_room) * sizeof *record_numbers);
-        record_room = room;
+    if (room > driver_process()->record_room) {
+        driver_process()->record_numbers = realloc(driver_process()->record_numbers,
+                                                   room * sizeof *driver_process()->record_numbers);
+        if (!driver_process()->record_numbers)
+            die("out of memory for %" PRIu64 " bytes",
+                room * (uint64_t)sizeof *driver_process()->record_numbers);
+        memset(driver_process()->record_numbers + driver_process()->record_room, 0,
+               (room - driver_process()->record_room) * sizeof *driver_process()->record_numbers);
+        driver_process()->record_room = room;
     }
-    record_numbers[ticket] = number;
+    driver_process()->record_numbers[ticket] = number;
 }
 
 static void record_allocated(uint32_t gpu, uint64_t address, uint64_t bytes, bool managed)
@@ -70,7 +78,6 @@ static void record_allocated(uint32_t gpu, uint64_t address, uint64_t bytes, boo
         sass_record_line("Malloc,0x%016" PRIx64 ",%" PRIu64 "%s", address, bytes, record_last(gpu));
 }
 
-/* A command was appended to its queue. */
 static void record_enqueued(const struct driver_command *k)
 {
     uint64_t number = 0, awaited = record_number_of(k->awaited);
@@ -79,17 +86,20 @@ static void record_enqueued(const struct driver_command *k)
         return;
     switch ((enum driver_kind)k->kind) {
     case DRIVER_WRITE:
-        number = sass_record_command("MemcpyHtoD,0x%016" PRIx64 ",%" PRIu64 "%s", k->device_address, k->size, queue);
-        break;
-    case DRIVER_READ:
-        number = sass_record_command("MemcpyDtoH,0x%016" PRIx64 ",%" PRIu64 "%s", k->device_address, k->size, queue);
-        break;
-    case DRIVER_COPY:
-        number = sass_record_command("MemcpyDtoD,0x%016" PRIx64 ",0x%016" PRIx64 ",%" PRIu64 "%s", k->device_address, k->source,
+        number = sass_record_command("MemcpyHtoD,0x%016" PRIx64 ",%" PRIu64 "%s", k->device_address,
                                      k->size, queue);
         break;
+    case DRIVER_READ:
+        number = sass_record_command("MemcpyDtoH,0x%016" PRIx64 ",%" PRIu64 "%s", k->device_address,
+                                     k->size, queue);
+        break;
+    case DRIVER_COPY:
+        number = sass_record_command("MemcpyDtoD,0x%016" PRIx64 ",0x%016" PRIx64 ",%" PRIu64 "%s",
+                                     k->device_address, k->source, k->size, queue);
+        break;
     case DRIVER_FILL:
-        number = sass_record_command("Memset,0x%016" PRIx64 ",%" PRIu64 "%s", k->device_address, k->size, queue);
+        number = sass_record_command("Memset,0x%016" PRIx64 ",%" PRIu64 "%s", k->device_address,
+                                     k->size, queue);
         break;
     case DRIVER_LAUNCH:
         number = sass_record_command("kernel-%" PRIu64 ".traceg.zst", k->launch);
@@ -107,7 +117,6 @@ static void record_enqueued(const struct driver_command *k)
     record_set_number(k->ticket, number);
 }
 
-/* The launch that was enqueued last. */
 static void record_launch(const struct driver *d, uint32_t queue, const struct driver_launch *l)
 {
     sass_record_launch(&(struct sass_record_launch){.kernel = d->launches_asked,
@@ -118,7 +127,6 @@ static void record_launch(const struct driver *d, uint32_t queue, const struct d
                                                     .argument_bytes = l->kernarg_bytes});
 }
 
-/* A launch goes to GPU `number`. */
 static void record_start(const struct driver *d, const struct driver_command *k, uint32_t number)
 {
     if (!record_ops)
@@ -153,7 +161,6 @@ static void record_completed(const struct driver_command *k)
         sass_record_end(k->launch);
 }
 
-/* The host knows that the ticket is done. */
 static void record_wait(uint64_t ticket)
 {
     uint64_t number = record_ops ? record_number_of(ticket) : 0;
@@ -161,7 +168,6 @@ static void record_wait(uint64_t ticket)
         sass_record_line("Wait,%" PRIu64, number);
 }
 
-/* It asked, and time passed. */
 static void record_query(uint64_t ticket)
 {
     uint64_t number = record_ops ? record_number_of(ticket) : 0;
@@ -169,14 +175,11 @@ static void record_query(uint64_t ticket)
         sass_record_line("Query,%" PRIu64, number);
 }
 
-/* The end of the program. */
 static void record_finish(void)
 {
     if (!record_ops)
         return;
-    const char *why = sass_record_finish(driver_lost == DRIVER_OK);
+    const char *why = sass_record_finish(driver_process()->lost == DRIVER_OK);
     if (why)
         fprintf(stderr, "heddle: the program cannot be recorded: %s\n", why);
 }
-
-#endif

@@ -1,36 +1,39 @@
-/* Running the engine for a thread of the program that waits. Included by driver.c. Called with the lock held, so that the
- * engine is entered once; nobody but a waiting thread runs it, so enqueueing alone takes no simulated time. */
-#ifndef HEDDLE_DRIVER_HOST_H
-#define HEDDLE_DRIVER_HOST_H
+/* Running the engine for a thread of the program that waits.. Called with the lock held, so that
+ * the engine is entered once; nobody but a waiting thread runs it, so enqueueing alone takes no
+ * simulated time. */
+#include "driver_wait.h"
 
-#include "components/host/driver/calls/driver_packet_calls.c"
-#include "components/host/driver/program/driver_record.c"
-#include "driver_state.h"
+#include <pthread.h>
+#include <stdio.h>
+
+#include "components/host/driver/calls/driver_packet_calls.h"
+#include "components/host/driver/driver_process.h"
+#include "components/host/driver/driver_state.h"
+#include "driver_record.h"
 
 static enum driver_status host_lose(enum driver_status status, const char *format, const char *text)
 {
-    driver_lost = status;
-    snprintf(driver_lost_text, sizeof driver_lost_text, format, text);
-    return driver_fail(status, "%s", driver_lost_text);
+    driver_process()->lost = status;
+    snprintf(driver_process()->lost_text, sizeof driver_process()->lost_text, format, text);
+    return driver_fail(status, "%s", driver_process()->lost_text);
 }
 
-/* Waits while the simulation is paused; the lock is free meanwhile. */
 static enum driver_status host_wait_continued(void)
 {
     while (driver_is_paused()) {
-        if (pthread_equal(driver_pauser, pthread_self()))
-            return driver_fail(DRIVER_INVALID_VALUE, "this thread has paused the simulation and would wait for ever; let it "
-                                                     "continue first");
-        pthread_cond_wait(&driver_continued, &driver_mutex);
+        if (pthread_equal(driver_process()->pauser, pthread_self()))
+            return driver_fail(
+                DRIVER_INVALID_VALUE,
+                "this thread has paused the simulation and would wait for ever; let it "
+                "continue first");
+        pthread_cond_wait(&driver_process()->continued, &driver_process()->mutex);
     }
     return DRIVER_OK;
 }
 
-/* Runs the engine until the tick asks it to stop. The front end prints what the status text says; reports of hangs have
- * been printed by the engine. */
 static enum driver_status host_run(struct driver *d)
 {
-    if (driver_in_tick)
+    if (driver_process()->in_tick)
         return driver_fail(DRIVER_NOT_READY, "nothing can wait in a tick");
     engine_wake_from_host(d->io.base.id);
     enum engine_result result = engine_run();
@@ -38,14 +41,17 @@ static enum driver_status host_run(struct driver *d)
     case ENGINE_STOPPED:
         return DRIVER_OK; /* what the caller waits for is done, or somebody wants a pause */
     case ENGINE_FAILED:
-        return functional_limit ? host_lose(DRIVER_LIMIT, "the limit of cycles is reached: %s", engine_failure())
-                                : host_lose(DRIVER_FAULT, "%s", engine_failure());
+        return driver_process()->functional_limit
+                   ? host_lose(DRIVER_LIMIT, "the limit of cycles is reached: %s", engine_failure())
+                   : host_lose(DRIVER_FAULT, "%s", engine_failure());
     case ENGINE_IDLE:
         bug("driver: nothing left to simulate, but a command is not done");
     case ENGINE_LIMIT:
-        return host_lose(DRIVER_LIMIT, "%s", "the simulation was ended: the limit of cycles is reached (--max-cycles)");
+        return host_lose(DRIVER_LIMIT, "%s",
+                         "the simulation was ended: the limit of cycles is reached (--max-cycles)");
     case ENGINE_STALL:
-        return host_lose(DRIVER_STALL, "%s", "the simulation was ended: nothing moves any more (stall)");
+        return host_lose(DRIVER_STALL, "%s",
+                         "the simulation was ended: nothing moves any more (stall)");
     default:
         return host_lose(DRIVER_DEADLOCK, "%s", "the simulation was ended: deadlock");
     }
@@ -53,7 +59,9 @@ static enum driver_status host_run(struct driver *d)
 
 static enum driver_status host_usable(void)
 {
-    return driver_lost == DRIVER_OK ? DRIVER_OK : driver_fail(driver_lost, "%s", driver_lost_text);
+    return driver_process()->lost == DRIVER_OK
+               ? DRIVER_OK
+               : driver_fail(driver_process()->lost, "%s", driver_process()->lost_text);
 }
 
 /* Until trip `number` is over. */
@@ -71,7 +79,6 @@ static enum driver_status host_wait_trip(struct driver *d, uint64_t number)
     return status;
 }
 
-/* A call makes a handful of trips: there is room for them. */
 static enum driver_status host_wait_trips(struct driver *d)
 {
     if (!packets_used(d) || packets_of(d)->last - packets_of(d)->first < TRIPS - TRIPS_SPARE)
@@ -82,7 +89,8 @@ static enum driver_status host_wait_trips(struct driver *d)
 static enum driver_status host_wait(struct driver *d, uint64_t ticket)
 {
     enum driver_status status = host_usable();
-    if (packets_used(d) && !driver_in_tick && status == DRIVER_OK && !driver_ticket_done(d, ticket)) {
+    if (packets_used(d) && !driver_process()->in_tick && status == DRIVER_OK
+        && !driver_ticket_done(d, ticket)) {
         struct api_request r = packet_of(API_CALL_EVENT_SYNCHRONIZE);
         r.event_synchronize.event = ticket;
         status = host_wait_trips(d);
@@ -101,7 +109,6 @@ static enum driver_status host_wait(struct driver *d, uint64_t ticket)
     return status;
 }
 
-/* Until fewer than `most` commands are undone. */
 static enum driver_status host_wait_some(struct driver *d, uint32_t most)
 {
     enum driver_status status = host_usable();
@@ -115,7 +122,6 @@ static enum driver_status host_wait_some(struct driver *d, uint32_t most)
     return status;
 }
 
-/* Until no page is on its way to another GPU. */
 static enum driver_status host_wait_migration(struct driver *d)
 {
     enum driver_status status = host_usable();
@@ -129,7 +135,6 @@ static enum driver_status host_wait_migration(struct driver *d)
 static enum driver_status host_wait_queue(struct driver *d, uint32_t queue)
 {
     const struct driver_queue *q = driver_queue_at(d, queue);
-    return q->last == DRIVER_NONE ? host_usable() : host_wait(d, driver_command_at(d, q->last)->ticket);
+    return q->last == DRIVER_NONE ? host_usable()
+                                  : host_wait(d, driver_command_at(d, q->last)->ticket);
 }
-
-#endif

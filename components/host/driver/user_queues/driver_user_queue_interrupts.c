@@ -1,9 +1,15 @@
-/* What packet processors tell the driver: signals that have changed, and kernels that need private memory. Included by driver.c. */
-#ifndef HEDDLE_DRIVER_INTERRUPTS_H
-#define HEDDLE_DRIVER_INTERRUPTS_H
+/* What packet processors tell the driver: signals that have changed, and kernels that need private
+ * memory.. */
+#include "driver_user_queue_interrupts.h"
 
-#include "components/host/driver/commands/driver_execute.c"
-#include "components/host/driver/user_queues/driver_user_queue_launch.c"
+#include <inttypes.h>
+#include <string.h>
+
+#include "components/host/driver/calls/driver_packet_calls.h"
+#include "components/host/driver/commands/driver_execute.h"
+#include "components/host/driver/driver_state.h"
+#include "components/host/driver/launch/driver_scratch.h"
+#include "driver_user_queue_state.h"
 
 static struct user_queue_entry *user_by_slot(const struct driver *d, uint32_t gpu, uint32_t slot)
 {
@@ -16,14 +22,14 @@ static struct user_queue_entry *user_by_slot(const struct driver *d, uint32_t gp
     return NULL;
 }
 
-/* The packet processor knows the queue. */
 static void user_opened(struct driver *d, uint32_t gpu, uint32_t slot)
 {
     const struct user_queue_entry *u = user_by_slot(d, gpu, slot);
     uint32_t number = (uint32_t)(u - user_of(d)->queue);
     for (uint32_t i = 0; i < d->queue_count; i++) {
         struct driver_queue *q = driver_queue_at(d, i);
-        const struct driver_command *k = q->first == DRIVER_NONE ? NULL : driver_command_at(d, q->first);
+        const struct driver_command *k =
+            q->first == DRIVER_NONE ? NULL : driver_command_at(d, q->first);
         if (k && k->kind == DRIVER_OPEN && k->user == number) {
             command_complete(d, q);
             return;
@@ -41,7 +47,8 @@ static void user_signalled(struct driver *d, uint32_t gpu, const struct queue_in
     for (uint64_t ended = 0 - m->signal.value; u->done < ended; u->done++) {
         struct driver_queue *q = driver_queue_at(d, u->owner);
         if (q->first == q->at || driver_command_at(d, q->first)->phase != PHASE_RUNNING)
-            bug("driver: GPU %u ends a launch of doorbell %u that was not announced", gpu, m->signal.slot);
+            bug("driver: GPU %u ends a launch of doorbell %u that was not announced", gpu,
+                m->signal.slot);
         command_complete(d, q);
     }
 }
@@ -49,13 +56,14 @@ static void user_signalled(struct driver *d, uint32_t gpu, const struct queue_in
 static void user_wants_pool(struct driver *d, uint32_t gpu, const struct queue_interrupt_request *m)
 {
     struct driver_user *u = user_of(d);
-    u->wants[u->want_count++] = (struct user_want){.gpu = gpu,
-                                                   .tag = m->tag,
-                                                   .want = {.private_bytes = m->scratch.private_bytes,
-                                                            .waves_per_group = m->scratch.wavefronts,
-                                                            .kernel = m->scratch.kernel,
-                                                            .pid = m->scratch.pid,
-                                                            .groups = m->scratch.groups}};
+    u->wants[u->want_count++] =
+        (struct user_want){.gpu = gpu,
+                           .tag = m->tag,
+                           .want = {.private_bytes = m->scratch.private_bytes,
+                                    .waves_per_group = m->scratch.wavefronts,
+                                    .kernel = m->scratch.kernel,
+                                    .pid = m->scratch.pid,
+                                    .groups = m->scratch.groups}};
 }
 
 static void user_pool_unused(struct driver *d, uint32_t gpu, uint64_t address)
@@ -67,13 +75,16 @@ static void user_pool_unused(struct driver *d, uint32_t gpu, uint64_t address)
             return;
         }
     }
-    bug("driver: GPU %u gives back private memory at 0x%" PRIx64 " that it does not have", gpu, address);
+    bug("driver: GPU %u gives back private memory at 0x%" PRIx64 " that it does not have", gpu,
+        address);
 }
 
-static void user_wants_release(struct driver *d, uint32_t gpu, const struct queue_interrupt_request *m)
+static void user_wants_release(struct driver *d, uint32_t gpu,
+                               const struct queue_interrupt_request *m)
 {
     struct driver_user *u = user_of(d);
-    u->releases[u->release_count++] = (struct user_release){.gpu = gpu, .pid = m->release.pid, .tag = m->tag};
+    u->releases[u->release_count++] =
+        (struct user_release){.gpu = gpu, .pid = m->release.pid, .tag = m->tag};
 }
 
 static void user_interrupt(struct driver *d, uint32_t gpu, const struct queue_interrupt_request *m)
@@ -101,13 +112,13 @@ static void user_interrupt(struct driver *d, uint32_t gpu, const struct queue_in
     }
 }
 
-/* Tells packet processors that wait of events that they do not know. */
 static bool user_tell(struct driver *d)
 {
     struct driver_user *u = user_of(d);
     bool told = false;
     for (uint32_t i = 0; i < driver_queues_count(d); i++) {
-        if (!u->listener[i].waits || u->listener[i].events == u->events || !driver_queues_can_send(d, i))
+        if (!u->listener[i].waits || u->listener[i].events == u->events
+            || !driver_queues_can_send(d, i))
             continue;
         driver_queues_send_changed(d, i, 0, u->events);
         u->listener[i].waits = false;
@@ -124,7 +135,6 @@ static uint64_t user_written(const struct driver *d, uint32_t gpu)
     return (program->opened ? all : program->reach[gpu] & all) & ~((uint64_t)1 << gpu);
 }
 
-/* Works on the first release: flushes one GPU after the other, then answers. Command number DRIVER_COMMANDS + 1 stands for it. */
 static bool user_release(struct driver *d)
 {
     struct driver_user *u = user_of(d);
@@ -165,7 +175,6 @@ static bool user_interrupts(struct driver *d)
     return taken;
 }
 
-/* Gives pools to those who wait, the oldest first; one that must be made is made at the end of the window. */
 static bool user_serve_wants(struct driver *d)
 {
     struct driver_user *u = user_of(d);
@@ -187,5 +196,3 @@ static bool user_serve_wants(struct driver *d)
     u->want_count = kept;
     return served;
 }
-
-#endif

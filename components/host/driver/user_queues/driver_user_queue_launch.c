@@ -1,41 +1,41 @@
-/* Launches through user queues (`launch_by = queue`): one user queue for each queue of the program that launches. Included by
- * driver.c.
+/* Launches through user queues (`launch_by = queue`): one user queue for each queue of the program
+ * that launches. Included by driver.c.
  *
- * A launch that is worked on writes its arguments, as always, and a dispatch packet with the barrier bit into the user queue's
- * ring; then it rings the doorbell, and the next launch behind it may do the same: the GPU keeps their order. Anything else
- * waits until all launches before it are done. A packet's completion signal counts down from 0; the packet processor tells its
- * value, so as many launches have ended. The kernel sees the packet's copy beside its arguments (driver_ring.h), which the
- * caches cannot hold in an old form. */
-#ifndef HEDDLE_DRIVER_SUBMIT_H
-#define HEDDLE_DRIVER_SUBMIT_H
+ * A launch that is worked on writes its arguments, as always, and a dispatch packet with the
+ * barrier bit into the user queue's ring; then it rings the doorbell, and the next launch behind it
+ * may do the same: the GPU keeps their order. Anything else waits until all launches before it are
+ * done. A packet's completion signal counts down from 0; the packet processor tells its value, so
+ * as many launches have ended. The kernel sees the packet's copy beside its arguments
+ * (driver_ring.h), which the caches cannot hold in an old form. */
+#include "driver_user_queue_launch.h"
 
-#include "components/host/driver/commands/driver_flush.c"
-#include "components/host/driver/commands/driver_transfer.c"
-#include "components/host/driver/launch/driver_argument_ring.c"
-#include "components/host/driver/user_queues/driver_user_queue_state.h"
+#include "components/host/driver/commands/driver_flush.h"
+#include "components/host/driver/commands/driver_transfer.h"
+#include "components/host/driver/driver_memory.h"
+#include "components/host/driver/driver_state.h"
+#include "components/host/driver/launch/driver_argument_ring.h"
+#include "components/host/driver/launch/driver_scratch.h"
+#include "driver_user_queue_state.h"
 
-/* May the queue's command be worked on while launches before it run? Pages move only when no kernel runs, so where they do,
- * none is announced early. */
-static bool submit_beside(const struct driver *d, const struct driver_queue *q, const struct driver_command *k)
+static bool submit_beside(const struct driver *d, const struct driver_queue *q,
+                          const struct driver_command *k)
 {
     if (q->at == q->first)
         return true;
     return k->kind == DRIVER_LAUNCH && !driver_touch_count(d);
 }
 
-/* Tells the packet processor of the queue that it is there; the answer ends the command. */
 static bool submit_open(struct driver *d, struct driver_command *k)
 {
     const struct user_queue_entry *u = &user_of(d)->queue[k->user];
     if (!driver_queues_can_send(d, u->gpu))
         return false;
-    driver_queues_send_create(d, u->gpu, (uint16_t)(1 + u->slot), u->ring, u->pid, u->packets, (uint16_t)u->slot,
-                              (uint16_t)u->gpu);
+    driver_queues_send_create(d, u->gpu, (uint16_t)(1 + u->slot), u->ring, u->pid, u->packets,
+                              (uint16_t)u->slot, (uint16_t)u->gpu);
     k->phase = PHASE_RUNNING;
     return true;
 }
 
-/* At the end of a window: the pools that packets wait for. */
 static void user_make_pools(struct driver *d)
 {
     struct driver_user *u = user_of(d);
@@ -47,11 +47,13 @@ static void user_make_pools(struct driver *d)
     }
 }
 
-static struct aql_packet submit_packet(const struct driver_device *device, const struct user_queue_entry *u,
+static struct aql_packet submit_packet(const struct driver_device *device,
+                                       const struct user_queue_entry *u,
                                        const struct driver_command *k)
 {
     struct aql_packet p = k->packet;
-    p.header = AQL_DISPATCH | AQL_BARRIER | AQL_SCOPE_AGENT << AQL_ACQUIRE_SHIFT | AQL_SCOPE_AGENT << AQL_RELEASE_SHIFT;
+    p.header = AQL_DISPATCH | AQL_BARRIER | AQL_SCOPE_AGENT << AQL_ACQUIRE_SHIFT
+               | AQL_SCOPE_AGENT << AQL_RELEASE_SHIFT;
     p.gpu = 0;
     p.kernel_object = k->object;
     p.scratch = device->ring_address + k->ring_offset;
@@ -59,13 +61,13 @@ static struct aql_packet submit_packet(const struct driver_device *device, const
     return p;
 }
 
-/* The ring's first packet that is not over may still be there when the second is being worked on. */
+/* The ring's first packet that is not over may still be there when the second is being worked on.
+ */
 static bool submit_has_room(const struct user_queue_entry *u)
 {
     return u->written - u->done < u->packets - 1;
 }
 
-/* One step of a launch whose arguments are sent. */
 static bool submit_step(struct driver *d, uint32_t command, struct driver_queue *q)
 {
     struct driver_command *k = driver_command_at(d, command);
@@ -78,7 +80,8 @@ static bool submit_step(struct driver *d, uint32_t command, struct driver_queue 
             return false;
         struct aql_packet packet = submit_packet(device, u, k);
         send_write(d, u->gpu, slot,
-                   memory_physical(d, u->ring + u->written % u->packets * AQL_PACKET_BYTES, &rest), &packet, sizeof packet);
+                   memory_physical(d, u->ring + u->written % u->packets * AQL_PACKET_BYTES, &rest),
+                   &packet, sizeof packet);
         slot_take(d, u->gpu, slot, command, 0, 0);
         k->phase = PHASE_LAUNCH_FIRST;
         return true;
@@ -95,5 +98,3 @@ static bool submit_step(struct driver *d, uint32_t command, struct driver_queue 
     q->at = k->next;
     return true;
 }
-
-#endif

@@ -1,11 +1,11 @@
-/* State of user queues in the driver; see driver_queues.h. Included by driver.c. */
-#ifndef HEDDLE_DRIVER_USER_STATE_H
-#define HEDDLE_DRIVER_USER_STATE_H
+/* State of user queues in the driver; see driver_user_queue.c. */
+#ifndef HEDDLE_DRIVER_USER_QUEUE_STATE_H
+#define HEDDLE_DRIVER_USER_QUEUE_STATE_H
 
 #include "components/host/driver/user_queue_api.h"
 #include "components/protocols/user_queue/aql_queue.h"
-#include "components/host/driver/launch/driver_scratch.c"
-#include "driver_state.h"
+#include "components/host/driver/launch/driver_scratch.h"
+#include "components/host/driver/driver_state.h"
 
 enum {
     USER_QUEUES = 4096,
@@ -13,7 +13,8 @@ enum {
     USER_RINGS = 1024,    /* doorbells written and not sent */
     USER_DOORBELLS = 512, /* of a GPU: a page */
     USER_WANTS = 4096,    /* kernels that wait for private memory */
-    /* Behind the ring: the read index, the queue object, and a signal for launches of the driver. */
+    /* Behind the ring: the read index, the queue object, and a signal for launches of the driver.
+     */
     USER_SIGNAL = AQL_QUEUE_OBJECT + AQL_QUEUE_BYTES,
     USER_TAIL_BYTES = USER_SIGNAL + AQL_SIGNAL_BYTES
 };
@@ -22,13 +23,13 @@ struct user_queue_entry {
     bool used;
     uint32_t gpu, pid;
     uint32_t device; /* as the program calls it */
-    uint32_t slot; /* doorbell */
+    uint32_t slot;   /* doorbell */
     uint32_t packets;
     uint64_t ring, read_index;
     uint64_t written; /* by user_write(), or launches of the driver */
     uint64_t read;    /* as far as is known */
-    uint32_t owner;   /* the driver's queue whose launches go here; DRIVER_NONE: the program's own */
-    uint64_t done;    /* launches of the driver that have ended */
+    uint32_t owner; /* the driver's queue whose launches go here; DRIVER_NONE: the program's own */
+    uint64_t done;  /* launches of the driver that have ended */
 };
 
 struct user_page {
@@ -84,18 +85,18 @@ struct driver_user {
     } call;
 };
 
-static struct driver_user *user_of(const struct driver *d)
+static inline struct driver_user *user_of(const struct driver *d)
 {
     return arena_at(struct driver_user, d->user);
 }
 
-static uint64_t user_signal(const struct user_queue_entry *q)
+static inline uint64_t user_signal(const struct user_queue_entry *q)
 {
     return q->read_index + USER_SIGNAL;
 }
 
 /* Signals may have changed, or packets have been written. */
-static void user_event(struct driver *d)
+static inline void user_event(struct driver *d)
 {
     struct driver_user *u = user_of(d);
     u->events++;
@@ -103,9 +104,10 @@ static void user_event(struct driver *d)
         engine_stop();
 }
 
-static bool user_launches(const struct driver *d)
+static inline bool user_launches(const struct driver *d)
 {
-    return driver_params(d)->launch_by == DRIVER_LAUNCH_BY_QUEUE && platform_mode() != PLATFORM_FUNCTIONAL;
+    return driver_params(d)->launch_by == DRIVER_LAUNCH_BY_QUEUE
+           && platform_mode() != PLATFORM_FUNCTIONAL;
 }
 
 #endif

@@ -1,0 +1,50 @@
+/* Device memory as the driver asks for it: allocations with messages, and where a page lies. See driver_memory.c. */
+#ifndef HEDDLE_DRIVER_MEMORY_H
+#define HEDDLE_DRIVER_MEMORY_H
+
+#include "components/host/driver/calls/driver_packet_calls.h"
+#include "driver_state.h"
+
+static inline struct memory_ref memory_view(struct driver *d)
+{
+    return (struct memory_ref){&d->memory, driver_page_table(d), driver_program(d)};
+}
+
+/* What went wrong, for people. `number`: the device that was asked. */
+static enum driver_status memory_status(const struct driver *d, enum memory_result result,
+                                        uint32_t number, uint64_t address, uint64_t bytes);
+
+/* The GPU of the list that lacks pages, for the message. */
+static uint32_t memory_poorest(const struct driver *d, const uint32_t *devices, uint32_t count);
+
+static enum memory_result memory_try(struct driver *d, const uint32_t *devices, uint32_t count,
+                                     uint32_t pid, uint64_t size, uint64_t align,
+                                     enum program_use use, uint64_t flags, uint64_t *address);
+
+/* The same for pages that begin at *address, which are free. */
+static enum memory_result memory_try_at(struct driver *d, const uint32_t *devices, uint32_t count,
+                                        uint32_t pid, uint64_t size, uint64_t flags,
+                                        uint64_t *address);
+
+/* On one GPU, for the driver's own use; addresses that were freed are not used again. */
+static enum driver_status memory_allocate_own(struct driver *d, uint32_t number, uint32_t pid,
+                                              uint64_t size, enum program_use use,
+                                              uint64_t *address);
+
+static void memory_release(struct driver *d, uint64_t address);
+
+/* Is [address, address + size) inside one allocation of the program, and mapped? `what` for the
+ * message. */
+static enum driver_status memory_check(const struct driver *d, uint64_t address, uint64_t size,
+                                       const char *what, uint32_t *device);
+
+/* Physical address, and how many bytes follow it on the same page. */
+static uint64_t memory_physical(const struct driver *d, uint64_t address, uint64_t *rest);
+
+/* The GPUs whose memory holds [address, address + size): bit i is GPU i. */
+static uint64_t memory_owners(const struct driver *d, uint64_t address, uint64_t size);
+
+/* The GPU whose memory holds the page of `address`. */
+static uint32_t memory_owner(const struct driver *d, uint64_t address);
+
+#endif
