@@ -94,15 +94,17 @@ static unsigned driver_outstanding(const struct driver *d, struct hang_report *r
         if (q->first == DRIVER_NONE)
             continue;
         const struct driver_command *k = driver_command_at(d, q->first);
-        if (k->kind == DRIVER_LAUNCH && k->user != DRIVER_NONE && k->phase == PHASE_RUNNING)
+        if (k->kind == DRIVER_LAUNCH && k->launch.user != DRIVER_NONE && k->phase == PHASE_RUNNING)
             hang_note(
                 report,
                 "queue %u: its launches are in user queue %u of GPU %u (doorbell %u), %" PRIu64
                 " of %" PRIu64 " have ended",
-                i, k->user, q->device, user_of(d)->queue[k->user].slot,
-                user_of(d)->queue[k->user].done, user_of(d)->queue[k->user].written);
-        hang_note(report, "queue %u: %s %s%s, %u messages in flight", i, driver_kind_names[k->kind],
-                  k->kind == DRIVER_LAUNCH ? program_kernel_name(driver_program(d), k->kernel) : "",
+                i, k->launch.user, q->device, user_of(d)->queue[k->launch.user].slot,
+                user_of(d)->queue[k->launch.user].done, user_of(d)->queue[k->launch.user].written);
+        hang_note(report, "queue %u: %s %s%s, %u messages in flight", i, command_name(k),
+                  k->kind == DRIVER_LAUNCH
+                      ? program_kernel_name(driver_program(d), k->launch.kernel)
+                      : "",
                   k->kind == DRIVER_LAUNCH ? "" : phases[k->phase], k->in_flight);
         shown++;
     }

@@ -1,4 +1,4 @@
-/* What the driver knows of the GPUs it is connected to, from the tables of the platform..
+/* What the driver knows of the GPUs it is connected to, from the tables of the platform.
  *
  * A GPU is what stands beside the command processor that a `gpu` port leads to: "gpu[2].cp" makes
  * everything below "gpu[2]." belong to that device. */

@@ -1,4 +1,5 @@
-/* The GPUs that the driver is connected to, as the platform's tables describe them. See driver_devices.c. */
+/* The GPUs that the driver is connected to, as the platform's tables describe them. See
+ * driver_devices.c. */
 #ifndef HEDDLE_DRIVER_DEVICES_H
 #define HEDDLE_DRIVER_DEVICES_H
 

@@ -1,4 +1,4 @@
-/* Memory of devices: the program's calls, with their checks and messages, on memory_manager.h..
+/* Memory of devices: the program's calls, with their checks and messages, on memory_manager.h.
  *
  * The interface for whoever moves pages (page migration, remapping):
  *
@@ -30,7 +30,6 @@
 
 #include <inttypes.h>
 
-#include "components/host/driver/calls/driver_packet_calls.h"
 #include "components/host/driver/commands/driver_flush.h"
 #include "driver_process.h"
 #include "driver_state.h"

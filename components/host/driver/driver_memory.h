@@ -1,8 +1,8 @@
-/* Device memory as the driver asks for it: allocations with messages, and where a page lies. See driver_memory.c. */
+/* Device memory as the driver asks for it: allocations with messages, and where a page lies. See
+ * driver_memory.c. */
 #ifndef HEDDLE_DRIVER_MEMORY_H
 #define HEDDLE_DRIVER_MEMORY_H
 
-#include "components/host/driver/calls/driver_packet_calls.h"
 #include "driver_state.h"
 
 static inline struct memory_ref memory_view(struct driver *d)

@@ -12,16 +12,13 @@
 #include <stdint.h>
 
 #include "driver.gen.h"
-
-#include "components/protocols/command/aql_packet.h"
-#include "components/host/driver/copy_middleware.h"
-#include "components/host/driver/driver_api.h"
-#include "components/host/driver/stream_rules.h"
 #include "components/amd/isa/isa.h"
-#include "components/protocols/work/work_placement.h"
+#include "components/host/driver/commands/driver_command.h"
+#include "components/host/driver/driver_api.h"
 #include "components/host/memory/memory_manager.h"
 #include "components/protocols/page_table/page_table.h"
 #include "components/protocols/page_table/program_table.h"
+#include "components/protocols/work/work_placement.h"
 #include "runtime/engine/bug.h"
 #include "runtime/observe/hang.h"
 #include "runtime/state/platform.h"
@@ -42,89 +39,6 @@ enum {
     DRIVER_SCRATCH_POOLS = 16, /* a device, kept for the next launch */
     DRIVER_MAX_WORK_GROUP = 1024,
     DRIVER_NONE = UINT32_MAX
-};
-
-enum driver_kind {
-    DRIVER_WRITE,
-    DRIVER_READ,
-    DRIVER_COPY,
-    DRIVER_FILL,
-    DRIVER_STAGE,
-    DRIVER_LAUNCH,
-    DRIVER_MARK,
-    DRIVER_BARRIER,
-    DRIVER_SHOOTDOWN,
-    DRIVER_OPEN
-};
-static const char *const driver_kind_names[] = {"write",      "read",           "copy", "fill",
-                                                "stage",      "launch",         "mark", "wait",
-                                                "shoot-down", "open user queue"};
-
-/* What the trace calls a command, where its kind does not say enough. */
-enum driver_span { SPAN_KIND, SPAN_CODE, SPAN_ARGUMENTS, SPAN_PACKET };
-static const char *const driver_span_names[] = {NULL, "copy code object", "copy arguments",
-                                                "copy packet"};
-
-/* How a copy on GPUs is done: by the DMA engine of a GPU, for which its own memory is one end at
- * least; or through the host. */
-enum copy_way { COPY_BY_HOST, COPY_INSIDE, COPY_TO_PEERS };
-
-enum driver_phase {
-    PHASE_QUEUED,
-    PHASE_FLUSH_FIRST, /* a flush is to be sent */
-    PHASE_FLUSHING,
-    PHASE_DIRECT,       /* data is to be moved directly, at the end of the window */
-    PHASE_MOVE,         /* messages of a copy, or the arguments of a launch, go out */
-    PHASE_LAUNCH_FIRST, /* the arguments are there, the launch is to be sent */
-    PHASE_RUNNING,
-    PHASE_UNTIMED,       /* to be done, or made ready, at the end of the window: driver_sample.h */
-    PHASE_UNTIMED_RETRY, /* there was something under way */
-    PHASE_UNTIMED_DONE
-};
-
-struct driver_command {
-    uint64_t ticket;
-    uint64_t not_before;     /* cycle: when the host had called */
-    uint64_t device_address; /* destination of writes, fills and copies, source of reads */
-    uint64_t source;         /* of copies */
-    uint64_t size;
-    uint64_t sent, received; /* bytes */
-    uint64_t flushed;        /* bit i: the caches of device i have been flushed for this command */
-    uint64_t awaited;        /* barrier: the other ticket */
-    char *host;              /* the program's buffer */
-    uint32_t next;           /* in its queue, or in the list of free ones */
-    uint32_t queue;
-    uint32_t in_flight; /* messages */
-    uint32_t pattern;
-    uint32_t pid;        /* of launches and shoot-downs */
-    uint64_t shot_bytes; /* of shoot-downs: the range's size; `size` counts GPUs */
-    uint8_t kind;        /* enum driver_kind */
-    uint8_t phase;       /* enum driver_phase */
-    uint8_t local;       /* copies: enum copy_way */
-    uint8_t second_half; /* copies between GPUs: the block has been read and is being written */
-    uint8_t span;        /* enum driver_span */
-    bool gated;          /* its packet is still to come */
-    bool beside_kernels; /* copies whose ends share lines with others: kernels ran when it began */
-    uint32_t launches;   /* of all devices, when it began */
-    /* Launches, and the copies that they need. */
-    uint32_t ring_offset; /* in the device's ring of arguments */
-    uint32_t piece;       /* of the ring; DRIVER_NONE: another command holds it */
-    uint32_t kernel;
-    uint32_t scratch_pool; /* number, or DRIVER_NONE */
-    uint32_t waves_per_group;
-    uint32_t first_group; /* in the order x, y, z */
-    uint64_t groups;      /* to be run, from there on */
-    uint64_t launch;      /* number of the launch, from 1 */
-    bool timed;           /* counted in sample.timed */
-    uint8_t way;          /* enum sampling_way, with `--kernels auto` once it is chosen */
-    bool played;          /* its work-groups play a recorded trace */
-    uint64_t done_groups, done_instructions; /* launches that took no time */
-    uint64_t entry;
-    uint64_t object;         /* virtual address of the descriptor */
-    uint16_t own_descriptor; /* behind the packet; 0: the code object's is meant */
-    uint32_t user;           /* user queue that it goes to, or DRIVER_NONE; or that is opened */
-    struct aql_packet packet;
-    uint8_t descriptor[64];
 };
 
 struct driver_queue {
@@ -334,12 +248,6 @@ static inline bool driver_ticket_done(const struct driver *d, uint64_t ticket)
 static inline struct driver_handle *driver_handle_at(const struct driver *d, uint32_t number)
 {
     return arena_at(struct driver_handle, d->handles) + number;
-}
-
-/* Work-groups of a launch. 0 stands for all, of which there may be more than the field holds. */
-static inline uint32_t launch_count(const struct driver_command *k)
-{
-    return k->first_group == 0 && k->groups > UINT32_MAX ? 0 : (uint32_t)k->groups;
 }
 
 static inline uint64_t driver_page_bytes(const struct driver *d)

@@ -1,5 +1,5 @@
 /* Calls that come over ports (protocol device_call), from a device that takes them from its host:
- * the same functions as for a program, without a thread that could wait..
+ * the same functions as for a program, without a thread that could wait.
  *
  * A call is taken by the tick and done at the end of the window, since it may change page table and
  * allocations. What would have to wait there (a full list of commands, memory that is in use) says
@@ -15,6 +15,7 @@
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
+#include "components/host/driver/launch/driver_launch.h"
 #include "components/host/driver/program/driver_code.h"
 #include "components/host/driver/program/driver_code_copies.h"
 #include "components/host/driver/program/driver_enqueue.h"
@@ -168,8 +169,9 @@ static enum driver_status calls_copy(struct driver *d, const struct driver_calls
         status = memory_check(d, m->copy.to, s->size, "copy to", &device);
     if (status == DRIVER_OK)
         status = memory_check(d, m->copy.from, s->size, "copy from", &device);
-    struct driver_command k = {
-        .kind = DRIVER_COPY, .device_address = m->copy.to, .source = m->copy.from, .size = s->size};
+    const struct driver_command k = {.kind = DRIVER_COPY,
+                                     .size = s->size,
+                                     .move = {.address = m->copy.to, .source = m->copy.from}};
     return status == DRIVER_OK ? enqueue(d, s->queue, &k, ticket) : status;
 }
 

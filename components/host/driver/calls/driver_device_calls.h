@@ -3,7 +3,6 @@
 #define HEDDLE_DRIVER_DEVICE_CALLS_H
 
 #include "components/host/driver/driver_state.h"
-#include "driver_packet_calls.h"
 
 enum { CALLS_WAITING = 1024, CALLS_SPARE = 8 /* commands that one call may need */ };
 

@@ -19,7 +19,6 @@
 #include "components/host/driver/driver_state.h"
 #include "runtime/state/blob.h"
 
-
 static void packets_init(struct driver *d)
 {
     if (!driver_host_is_connected(d))
@@ -65,9 +64,9 @@ static uint64_t packet_stream(uint32_t queue)
 static void packet_copy(struct api_request *r, const struct driver_command *k,
                         enum api_direction direction)
 {
-    r->memcpy_async.destination = direction == API_DIRECTION_DEVICE_TO_HOST ? 0 : k->device_address;
-    r->memcpy_async.source = direction == API_DIRECTION_DEVICE_TO_HOST     ? k->device_address
-                             : direction == API_DIRECTION_DEVICE_TO_DEVICE ? k->source
+    r->memcpy_async.destination = direction == API_DIRECTION_DEVICE_TO_HOST ? 0 : k->move.address;
+    r->memcpy_async.source = direction == API_DIRECTION_DEVICE_TO_HOST     ? k->move.address
+                             : direction == API_DIRECTION_DEVICE_TO_DEVICE ? k->move.source
                                                                            : 0;
     r->memcpy_async.size = k->size;
     r->memcpy_async.direction = (uint16_t)direction;
@@ -92,15 +91,15 @@ static void packet_command(struct driver *d, uint32_t number)
         break;
     case DRIVER_FILL:
         r.call = API_CALL_MEMSET_ASYNC;
-        r.memset_async.address = k->device_address;
-        r.memset_async.value = k->pattern & 0xff;
+        r.memset_async.address = k->move.address;
+        r.memset_async.value = k->move.pattern & 0xff;
         r.memset_async.width = 1;
         r.memset_async.count = k->size;
         r.memset_async.stream = packet_stream(k->queue);
         break;
     case DRIVER_LAUNCH:
         r.call = API_CALL_LAUNCH;
-        r.launch.function = k->entry;
+        r.launch.function = k->launch.entry;
         break;
     case DRIVER_MARK:
         r.call = API_CALL_EVENT_RECORD;
@@ -109,7 +108,7 @@ static void packet_command(struct driver *d, uint32_t number)
         break;
     default:
         r.call = API_CALL_STREAM_WAIT_EVENT;
-        r.stream_wait_event.event = k->awaited;
+        r.stream_wait_event.event = k->kind == DRIVER_BARRIER ? k->barrier.awaited : 0;
         r.stream_wait_event.stream = packet_stream(k->queue);
     }
     k->gated = true;
@@ -219,21 +218,22 @@ static bool packets_execute(struct driver *d, const struct api_request *r, uint6
     switch ((enum api_call)r->call) {
     case API_CALL_MEMCPY_ASYNC:
         k->size = r->memcpy_async.size;
-        k->device_address = r->memcpy_async.direction == API_DIRECTION_DEVICE_TO_HOST
-                                ? r->memcpy_async.source
-                                : r->memcpy_async.destination;
+        k->move.address = r->memcpy_async.direction == API_DIRECTION_DEVICE_TO_HOST
+                              ? r->memcpy_async.source
+                              : r->memcpy_async.destination;
         if (r->memcpy_async.direction == API_DIRECTION_DEVICE_TO_DEVICE)
-            k->source = r->memcpy_async.source;
+            k->move.source = r->memcpy_async.source;
         return true;
     case API_CALL_MEMSET_ASYNC:
-        k->device_address = r->memset_async.address;
+        k->move.address = r->memset_async.address;
         k->size = r->memset_async.count;
         return true;
     case API_CALL_LAUNCH:
-        k->entry = r->launch.function;
+        k->launch.entry = r->launch.function;
         return true;
     case API_CALL_STREAM_WAIT_EVENT:
-        k->awaited = r->stream_wait_event.event;
+        if (k->kind == DRIVER_BARRIER)
+            k->barrier.awaited = r->stream_wait_event.event;
         return true;
     default:
         return true;

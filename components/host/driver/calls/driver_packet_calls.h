@@ -1,11 +1,12 @@
-/* The program's calls as packets through a simulated host, and their trips. See driver_packet_calls.c. */
+/* The program's calls as packets through a simulated host, and their trips. See
+ * driver_packet_calls.c. */
 #ifndef HEDDLE_DRIVER_PACKET_CALLS_H
 #define HEDDLE_DRIVER_PACKET_CALLS_H
 
 #include "api_request.gen.h"
 #include "components/host/driver/driver_state.h"
 
-enum { TRIPS = 4 * DRIVER_COMMANDS, TRIPS_SPARE = 256, TRIP_DEFAULT_STREAM = 0 };
+enum { TRIPS = 4 * DRIVER_COMMANDS, TRIPS_SPARE = 256 };
 
 enum trip_kind {
     TRIP_NOTE,    /* has been done already; takes its time */

@@ -1,5 +1,5 @@
 /* Commands in functional mode: done at once on simulated memory, when their turn in their queue
- * comes. No message goes to a GPU, and no time passes but the driver's own..
+ * comes. No message goes to a GPU, and no time passes but the driver's own.
  */
 #include "driver_functional.h"
 
@@ -135,11 +135,11 @@ static void functional_record(struct driver *d, const struct driver_command *k, 
                               enum sampling_way way, const struct functional_profile *profile)
 {
     const struct program_table *program = driver_program(d);
-    uint32_t record = kernel_begin(&d->io.base, program_kernel_name(program, k->kernel),
-                                   program_kernel_symbol(program, k->kernel), number);
-    kernel_count(record, k->done_groups, k->done_instructions);
+    uint32_t record = kernel_begin(&d->io.base, program_kernel_name(program, k->launch.kernel),
+                                   program_kernel_symbol(program, k->launch.kernel), number);
+    kernel_count(record, k->launch.done_groups, k->launch.done_instructions);
     if (platform_sampling()->kernels || platform_profile())
-        kernel_set_launch(record, (uint32_t)k->launch, sampling_way_name(way));
+        kernel_set_launch(record, (uint32_t)k->launch.number, sampling_way_name(way));
     if (platform_profile())
         functional_describe(record, profile);
     kernel_end(&d->io.base, record);
@@ -153,9 +153,9 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
     struct aql_descriptor descriptor;
     struct functional_result result;
     enum isa_target target;
-    if (k->packet.private_bytes && !scratch_acquire(d, k, number, true))
+    if (k->launch.packet.private_bytes && !scratch_acquire(d, k, number, true))
         return false;
-    memcpy(&descriptor, k->descriptor, sizeof descriptor);
+    memcpy(&descriptor, k->launch.descriptor, sizeof descriptor);
     if (isa_target_by_name(device->info.isa, &target) < 0)
         bug("driver: device %u has no known instruction set", number);
     const struct functional_launch launch = {
@@ -163,15 +163,15 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
         .pages = driver_page_table(d),
         .target = target,
         .pid = k->pid,
-        .first_group = k->first_group,
-        .groups = k->groups,
+        .first_group = k->launch.first_group,
+        .groups = k->launch.groups,
         .gpu = number,
-        .kernel = k->kernel,
+        .kernel = k->launch.kernel,
         .dispatch_id = device->launches++,
-        .resident = functional_resident(&device->info, k->waves_per_group),
-        .entry = k->entry,
+        .resident = functional_resident(&device->info, k->launch.waves_per_group),
+        .entry = k->launch.entry,
         .packet_address = device->ring_address + k->ring_offset,
-        .packet = &k->packet,
+        .packet = &k->launch.packet,
         .descriptor = &descriptor,
         .most_instructions = platform_max_cycles(),
         .before = engine_instructions(),
@@ -183,13 +183,13 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
         warm_clear_counts();
     }
     record_start(d, k, number);
-    if (!k->played)
+    if (!k->launch.played)
         functional_run(&launch, &result);
     else if (launch.touches)
-        functional_play(&launch, (uint32_t)k->launch, &result);
+        functional_play(&launch, (uint32_t)k->launch.number, &result);
     else
-        result = (struct functional_result){.work_groups =
-                                                k->groups}; /* nobody needs what it would do */
+        result = (struct functional_result){
+            .work_groups = k->launch.groups}; /* nobody needs what it would do */
     engine_count_instructions(&d->io.base, result.instructions);
     d->io.stats.launches++;
     device->kernels_running++;
@@ -200,10 +200,10 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
     }
     if (launch.executed)
         sample_run_executed(executed);
-    k->done_groups = result.work_groups;
-    k->done_instructions = result.instructions;
+    k->launch.done_groups = result.work_groups;
+    k->launch.done_instructions = result.instructions;
     if (kept_is_recorded())
-        kept_record_launch(k->launch);
+        kept_record_launch(k->launch.number);
     if (platform_mode() == PLATFORM_FUNCTIONAL)
         functional_record(d, k, number, way, &result.profile);
     return true;
@@ -214,18 +214,18 @@ static void functional_move_command(struct driver *d, const struct driver_comman
 {
     switch ((enum driver_kind)k->kind) {
     case DRIVER_WRITE:
-        functional_write(d, k->device_address, k->host, k->size);
+        functional_write(d, k->move.address, k->move.host, k->size);
         d->io.stats.bytes_to_gpu += k->size;
         break;
     case DRIVER_READ:
-        functional_read(d, k->device_address, k->host, k->size);
+        functional_read(d, k->move.address, k->move.host, k->size);
         d->io.stats.bytes_from_gpu += k->size;
         break;
     case DRIVER_COPY:
-        functional_copy(d, k->device_address, k->source, k->size);
+        functional_copy(d, k->move.address, k->move.source, k->size);
         break;
     case DRIVER_FILL:
-        functional_fill(d, k->device_address, k->size, k->pattern);
+        functional_fill(d, k->move.address, k->size, k->move.pattern);
         break;
     case DRIVER_STAGE:
     case DRIVER_LAUNCH:

@@ -3,7 +3,6 @@
 #define HEDDLE_DRIVER_FUNCTIONAL_H
 
 #include "components/amd/functional/functional.h"
-#include "components/host/driver/calls/driver_packet_calls.h"
 #include "components/host/driver/driver_state.h"
 #include "runtime/sampling/sampling.h"
 

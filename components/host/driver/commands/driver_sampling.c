@@ -1,4 +1,4 @@
-/* Simulating chosen kernels in detail (--kernels, --warmup)..
+/* Simulating chosen kernels in detail (--kernels, --warmup).
  *
  * Launches go one after another, in the order in which their turn comes. Those that are not timed,
  * and all copies, are done at once on simulated memory at the end of a window, as in functional
@@ -22,7 +22,6 @@
 #include "components/host/driver/calls/driver_packet_calls.h"
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/launch/driver_argument_ring.h"
-#include "driver_execute.h"
 #include "driver_flush.h"
 #include "driver_functional.h"
 #include "runtime/observe/hang.h"
@@ -33,9 +32,10 @@ static enum sampling_way sample_way(const struct driver *d, const struct driver_
 {
     const struct program_table *program = driver_program(d);
     if (platform_sampling()->automatic)
-        return (enum sampling_way)k->way;
-    return sampling_way(platform_sampling(), k->launch, program_kernel_name(program, k->kernel),
-                        program_kernel_symbol(program, k->kernel));
+        return (enum sampling_way)k->launch.way;
+    return sampling_way(platform_sampling(), k->launch.number,
+                        program_kernel_name(program, k->launch.kernel),
+                        program_kernel_symbol(program, k->launch.kernel));
 }
 
 /* With `perfect` everything is timed until the last chosen launch is over. */
@@ -67,9 +67,9 @@ static bool sample_begins_cold(const struct driver *d, enum sampling_way way)
 static bool sample_is_ready(const struct driver *d, const struct driver_command *k)
 {
     if (platform_sampling()->automatic)
-        return d->sample.caches_live && d->sample.prepared == k->launch;
+        return d->sample.caches_live && d->sample.prepared == k->launch.number;
     return d->sample.caches_live
-           && (d->sample.prepared == k->launch || !sample_begins_cold(d, sample_way(d, k)));
+           && (d->sample.prepared == k->launch.number || !sample_begins_cold(d, sample_way(d, k)));
 }
 
 static void sample_to_memory(struct driver *d)
@@ -128,8 +128,8 @@ static void sample_prepare(struct driver *d, struct driver_command *k)
     if (!d->sample.caches_live)
         warm_read_in();
     d->sample.caches_live = true;
-    d->sample.prepared = k->launch;
-    kept_begin(k->launch);
+    d->sample.prepared = k->launch.number;
+    kept_begin(k->launch.number);
     k->phase = PHASE_QUEUED;
 }
 
@@ -137,17 +137,18 @@ static void sample_prepare(struct driver *d, struct driver_command *k)
 static bool sample_choose(struct driver *d, struct driver_command *k, uint32_t device)
 {
     if (!platform_sampling()->automatic || k->kind != DRIVER_LAUNCH
-        || d->sample.chosen == k->launch)
+        || d->sample.chosen == k->launch.number)
         return true;
     if (d->sample.chosen)
         return false;
-    const struct program_allocation *a = program_find(driver_program(d), k->entry);
-    const struct sample_code code = {k->entry, a ? a->start : k->entry, a ? a->end : k->entry};
-    struct sampler_shape shape = {k->kernel, device, 1, launch_count(k), false};
+    const struct program_allocation *a = program_find(driver_program(d), k->launch.entry);
+    const struct sample_code code = {k->launch.entry, a ? a->start : k->launch.entry,
+                                     a ? a->end : k->launch.entry};
+    struct sampler_shape shape = {k->launch.kernel, device, 1, launch_count(k), false};
     for (unsigned i = 0; i < 3; i++)
-        shape.work_items *= k->packet.work_group[i];
-    k->way = (uint8_t)sample_run_choose(k->launch, &shape, d->sample.flushes, &code);
-    d->sample.chosen = k->way == SAMPLING_DETAILED ? k->launch : 0;
+        shape.work_items *= k->launch.packet.work_group[i];
+    k->launch.way = (uint8_t)sample_run_choose(k->launch.number, &shape, d->sample.flushes, &code);
+    d->sample.chosen = k->launch.way == SAMPLING_DETAILED ? k->launch.number : 0;
     return true;
 }
 
@@ -217,7 +218,7 @@ static void sample_note_timed(struct driver *d, struct driver_command *k)
     if (!platform_sampling()->kernels || k->kind != DRIVER_LAUNCH)
         return;
     enum sampling_way way = sample_way(d, k);
-    k->timed = sample_is_on(d, k);
-    d->sample.timed += k->timed;
-    aql_set_launch(&k->packet, (uint32_t)k->launch, way == SAMPLING_MEMORY_ONLY);
+    k->launch.timed = sample_is_on(d, k);
+    d->sample.timed += k->launch.timed;
+    aql_set_launch(&k->launch.packet, (uint32_t)k->launch.number, way == SAMPLING_MEMORY_ONLY);
 }

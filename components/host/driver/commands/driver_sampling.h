@@ -2,7 +2,6 @@
 #ifndef HEDDLE_DRIVER_SAMPLING_H
 #define HEDDLE_DRIVER_SAMPLING_H
 
-#include "components/host/driver/calls/driver_packet_calls.h"
 #include "components/host/driver/driver_state.h"
 
 enum { SAMPLE_RETRY = 64 }; /* cycles until it is looked again whether all is quiet */

@@ -1,4 +1,4 @@
-/* Messages that move data: writes, reads, copies and fills in pieces, through slots.. */
+/* Messages that move data: writes, reads, copies and fills in pieces, through slots. */
 #include "driver_transfer.h"
 
 #include <string.h>
@@ -57,9 +57,9 @@ static enum copy_kind command_copy_kind(const struct driver_command *k)
     case DRIVER_READ:
         return COPY_FROM_GPU;
     case DRIVER_COPY:
-        return k->local == COPY_INSIDE     ? COPY_ON_GPU
-               : k->local == COPY_TO_PEERS ? COPY_TO_PEER
-                                           : COPY_BETWEEN_GPUS;
+        return k->move.way == COPY_INSIDE     ? COPY_ON_GPU
+               : k->move.way == COPY_TO_PEERS ? COPY_TO_PEER
+                                              : COPY_BETWEEN_GPUS;
     case DRIVER_FILL:
         return COPY_FILL;
     default:
@@ -128,14 +128,14 @@ static uint32_t copy_engine(const struct driver *d, uint32_t source, uint32_t ta
 
 static enum copy_way copy_find_way(const struct driver *d, const struct driver_command *k)
 {
-    uint64_t sources = memory_owners(d, k->source, k->size),
-             targets = memory_owners(d, k->device_address, k->size);
+    uint64_t sources = memory_owners(d, k->move.source, k->size),
+             targets = memory_owners(d, k->move.address, k->size);
     if (!((sources | targets) & ((sources | targets) - 1)))
         return COPY_INSIDE;
     for (uint64_t s = sources; s; s &= s - 1) {
         for (uint64_t t = targets; t; t &= t - 1) {
             if (copy_engine(d, (uint32_t)__builtin_ctzll(s), (uint32_t)__builtin_ctzll(t),
-                            k->source, k->device_address)
+                            k->move.source, k->move.address)
                 == DRIVER_NONE)
                 return COPY_BY_HOST;
         }
@@ -147,10 +147,11 @@ static bool move_copy(struct driver *d, uint32_t command)
 {
     struct driver_command *k = driver_command_at(d, command);
     uint64_t rest_to, rest_from;
-    uint64_t to = memory_physical(d, k->device_address + k->sent, &rest_to);
-    uint64_t from = memory_physical(d, k->source + k->sent, &rest_from);
-    uint32_t number = copy_engine(d, memory_device_of(&d->memory, from),
-                                  memory_device_of(&d->memory, to), k->source, k->device_address);
+    uint64_t to = memory_physical(d, k->move.address + k->sent, &rest_to);
+    uint64_t from = memory_physical(d, k->move.source + k->sent, &rest_from);
+    uint32_t number =
+        copy_engine(d, memory_device_of(&d->memory, from), memory_device_of(&d->memory, to),
+                    k->move.source, k->move.address);
     if (number == DRIVER_NONE)
         number = memory_device_of(
             &d->memory, from); /* access was taken back meanwhile: what was begun goes on */
@@ -168,7 +169,7 @@ static bool move_copy(struct driver *d, uint32_t command)
 static bool move_fill(struct driver *d, uint32_t command, uint32_t number)
 {
     struct driver_command *k = driver_command_at(d, command);
-    uint64_t rest, address = k->device_address + k->sent, left = k->size - k->sent;
+    uint64_t rest, address = k->move.address + k->sent, left = k->size - k->sent;
     uint64_t physical = memory_physical(d, address, &rest);
     int slot = slot_for(d, number);
     uint32_t bytes;
@@ -176,10 +177,10 @@ static bool move_fill(struct driver *d, uint32_t command, uint32_t number)
         return false;
     if (address % 4 == 0 && left >= 4) {
         bytes = copy_cut(d, command, physical, least(rest, left & ~(uint64_t)3)) & ~3u;
-        driver_gpu_send_fill(d, number, (uint16_t)slot, physical, bytes, k->pattern);
+        driver_gpu_send_fill(d, number, (uint16_t)slot, physical, bytes, k->move.pattern);
     } else {
         bytes = (uint32_t)least(4 - address % 4, left);
-        send_write(d, number, slot, physical, (const char *)&k->pattern + address % 4, bytes);
+        send_write(d, number, slot, physical, (const char *)&k->move.pattern + address % 4, bytes);
     }
     slot_take(d, number, slot, command, k->sent, bytes);
     k->sent += bytes;
@@ -194,7 +195,8 @@ static bool move_shootdown(struct driver *d, uint32_t command)
     int slot = slot_for(d, number);
     if (slot < 0)
         return false;
-    driver_gpu_send_shootdown(d, number, (uint16_t)slot, k->device_address, k->shot_bytes, k->pid);
+    driver_gpu_send_shootdown(d, number, (uint16_t)slot, k->shootdown.address, k->shootdown.bytes,
+                              k->pid);
     slot_take(d, number, slot, command, 0, 1);
     d->io.stats.shootdowns++;
     k->sent++;
@@ -214,41 +216,66 @@ static bool move_between(struct driver *d, uint32_t command)
     if (k->sent == end) {
         if (k->in_flight)
             return false;
-        if (!k->second_half) {
-            k->second_half = 1;
+        if (!k->move.second_half) {
+            k->move.second_half = true;
             k->sent = block;
         }
     }
-    if (k->second_half)
-        return move_write(d, command, memory_owner(d, k->device_address + k->sent),
-                          k->device_address, (char *)((uintptr_t)bounce - block), k->sent, end);
-    return move_read(d, command, memory_owner(d, k->source + k->sent), k->source, k->sent, end);
+    if (k->move.second_half)
+        return move_write(d, command, memory_owner(d, k->move.address + k->sent), k->move.address,
+                          (char *)((uintptr_t)bounce - block), k->sent, end);
+    return move_read(d, command, memory_owner(d, k->move.source + k->sent), k->move.source, k->sent,
+                     end);
 }
 
-static bool move_piece(struct driver *d, uint32_t command, uint32_t number)
+/* ---- one message of a command, if there is one to send and it can be sent ---- */
+
+static bool send_writes(struct driver *d, uint32_t command, uint32_t gpu)
 {
     struct driver_command *k = driver_command_at(d, command);
-    if (k->kind == DRIVER_COPY && k->local == COPY_BY_HOST)
+    (void)gpu;
+    return k->sent < k->size
+           && move_write(d, command, memory_owner(d, k->move.address + k->sent), k->move.address,
+                         k->move.host, k->sent, k->size);
+}
+
+static bool send_reads(struct driver *d, uint32_t command, uint32_t gpu)
+{
+    struct driver_command *k = driver_command_at(d, command);
+    (void)gpu;
+    return k->sent < k->size
+           && move_read(d, command, memory_owner(d, k->move.address + k->sent), k->move.address,
+                        k->sent, k->size);
+}
+
+static bool send_copies(struct driver *d, uint32_t command, uint32_t gpu)
+{
+    struct driver_command *k = driver_command_at(d, command);
+    (void)gpu;
+    if (k->move.way == COPY_BY_HOST)
         return k->received < k->size && move_between(d, command);
-    if (k->sent == k->size)
-        return false;
-    switch ((enum driver_kind)k->kind) {
-    case DRIVER_WRITE:
-        return move_write(d, command, memory_owner(d, k->device_address + k->sent),
-                          k->device_address, k->host, k->sent, k->size);
-    case DRIVER_READ:
-        return move_read(d, command, memory_owner(d, k->device_address + k->sent),
-                         k->device_address, k->sent, k->size);
-    case DRIVER_COPY:
-        return move_copy(d, command);
-    case DRIVER_FILL:
-        return move_fill(d, command, memory_owner(d, k->device_address + k->sent));
-    case DRIVER_SHOOTDOWN:
-        return move_shootdown(d, command);
-    default: {
-        const struct driver_device *device = &d->device[number];
-        return move_write(d, command, number, device->ring_address + k->ring_offset,
-                          arena_at(char, device->ring_mirror) + k->ring_offset, k->sent, k->size);
-    }
-    }
+    return k->sent < k->size && move_copy(d, command);
+}
+
+static bool send_fills(struct driver *d, uint32_t command, uint32_t gpu)
+{
+    struct driver_command *k = driver_command_at(d, command);
+    (void)gpu;
+    return k->sent < k->size && move_fill(d, command, memory_owner(d, k->move.address + k->sent));
+}
+
+static bool send_stages(struct driver *d, uint32_t command, uint32_t gpu)
+{
+    struct driver_command *k = driver_command_at(d, command);
+    const struct driver_device *device = &d->device[gpu];
+    return k->sent < k->size
+           && move_write(d, command, gpu, device->ring_address + k->ring_offset,
+                         arena_at(char, device->ring_mirror) + k->ring_offset, k->sent, k->size);
+}
+
+static bool send_shootdowns(struct driver *d, uint32_t command, uint32_t gpu)
+{
+    struct driver_command *k = driver_command_at(d, command);
+    (void)gpu;
+    return k->sent < k->size && move_shootdown(d, command);
 }

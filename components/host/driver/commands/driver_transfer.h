@@ -2,7 +2,7 @@
 #ifndef HEDDLE_DRIVER_TRANSFER_H
 #define HEDDLE_DRIVER_TRANSFER_H
 
-#include "components/host/driver/calls/driver_packet_calls.h"
+#include "components/host/driver/copy_middleware.h"
 #include "components/host/driver/driver_state.h"
 
 /* A slot for a message to device `number`, or -1 when none is free or the port is full. */
@@ -18,7 +18,13 @@ static enum copy_kind command_copy_kind(const struct driver_command *k);
  * or not. */
 static enum copy_way copy_find_way(const struct driver *d, const struct driver_command *k);
 
-/* One message of the command, if there is one to send and it can be sent. */
-static bool move_piece(struct driver *d, uint32_t command, uint32_t number);
+/* One message of a command of that kind, if there is one to send and it can be sent; `gpu` is that
+ * of its queue. */
+static bool send_writes(struct driver *d, uint32_t command, uint32_t gpu);
+static bool send_reads(struct driver *d, uint32_t command, uint32_t gpu);
+static bool send_copies(struct driver *d, uint32_t command, uint32_t gpu);
+static bool send_fills(struct driver *d, uint32_t command, uint32_t gpu);
+static bool send_stages(struct driver *d, uint32_t command, uint32_t gpu);
+static bool send_shootdowns(struct driver *d, uint32_t command, uint32_t gpu);
 
 #endif

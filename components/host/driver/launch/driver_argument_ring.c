@@ -1,4 +1,4 @@
-/* Packets and kernel arguments of a device: a ring in its memory, and what launches write there..
+/* Packets and kernel arguments of a device: a ring in its memory, and what launches write there.
  *
  * Positions count bytes since start; the place of a position is its remainder. Every launch holds a
  * piece until it is done. Launches of different queues end in any order: pieces are forgotten in

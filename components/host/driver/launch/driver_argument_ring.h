@@ -2,7 +2,6 @@
 #ifndef HEDDLE_DRIVER_ARGUMENT_RING_H
 #define HEDDLE_DRIVER_ARGUMENT_RING_H
 
-#include "components/host/driver/calls/driver_packet_calls.h"
 #include "components/host/driver/driver_state.h"
 
 /* The ring is made at the first launch. */

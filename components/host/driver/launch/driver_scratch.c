@@ -1,4 +1,4 @@
-/* Private memory of kernels: one pool for each launch that needs one, kept for later launches..
+/* Private memory of kernels: one pool for each launch that needs one, kept for later launches.
  *
  * Making a pool changes the page table and the table of allocations, which others read while they
  * tick; so it is done at the end of a window (engine_at_window_end).
@@ -79,15 +79,15 @@ static bool scratch_take(struct driver *d, struct scratch_want *want, uint32_t n
 static bool scratch_acquire(struct driver *d, struct driver_command *command, uint32_t number,
                             bool make)
 {
-    struct scratch_want want = {.private_bytes = command->packet.private_bytes,
-                                .waves_per_group = command->waves_per_group,
-                                .kernel = command->kernel,
+    struct scratch_want want = {.private_bytes = command->launch.packet.private_bytes,
+                                .waves_per_group = command->launch.waves_per_group,
+                                .kernel = command->launch.kernel,
                                 .pid = command->pid,
-                                .groups = command->groups};
+                                .groups = command->launch.groups};
     if (!scratch_take(d, &want, number, make))
         return false;
-    command->scratch_pool = want.pool;
-    aql_set_scratch(&command->packet, want.address, (uint32_t)want.groups, 0);
+    command->launch.scratch_pool = want.pool;
+    aql_set_scratch(&command->launch.packet, want.address, (uint32_t)want.groups, 0);
     return true;
 }
 
@@ -106,7 +106,8 @@ static bool scratch_find(struct driver *d, struct driver_queue *q,
                          void (*at_end)(struct component *c))
 {
     struct driver_command *command = driver_command_at(d, q->first);
-    if (command->scratch_pool != DRIVER_NONE || scratch_acquire(d, command, q->device, false))
+    if (command->launch.scratch_pool != DRIVER_NONE
+        || scratch_acquire(d, command, q->device, false))
         return true;
     if (scratch_choose(&d->device[q->device], command->pid, 0) < 0)
         return false;
@@ -117,6 +118,6 @@ static bool scratch_find(struct driver *d, struct driver_queue *q,
 
 static void scratch_release(struct driver_device *device, const struct driver_command *command)
 {
-    if (command->scratch_pool != DRIVER_NONE)
-        device->scratch[command->scratch_pool].used = false;
+    if (command->launch.scratch_pool != DRIVER_NONE)
+        device->scratch[command->launch.scratch_pool].used = false;
 }

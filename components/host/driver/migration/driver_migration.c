@@ -1,5 +1,5 @@
 /* Moving pages of managed memory to the GPUs that ask for them
- * (components/amd/page_migration_controller)..
+ * (components/amd/page_migration_controller).
  *
  * Questions wait in a list. When the first of them is about a page that is to move, no command
  * begins until
@@ -21,7 +21,7 @@
 #include <inttypes.h>
 
 #include "components/host/driver/calls/driver_packet_calls.h"
-#include "components/host/driver/commands/driver_execute.h"
+#include "components/host/driver/commands/driver_command_queues.h"
 #include "components/host/driver/commands/driver_flush.h"
 #include "components/host/driver/commands/driver_transfer.h"
 #include "components/host/driver/driver_memory.h"

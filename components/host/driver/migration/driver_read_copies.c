@@ -1,5 +1,5 @@
 /* Copies of managed pages for reading (page_copies.h): what a question is about, and how copies
- * come and go. Included by driver.c.
+ * come and go.
  *
  * A page with copies is read-only for all. The first copy is made in a pause, since whoever may
  * write must learn that he may not; further ones need none. A write, of a kernel or of the host,
@@ -128,9 +128,8 @@ static bool copies_awaited(struct driver *d, const struct driver_command *k, boo
     if (!page_copies_count(&driver_page_table(d)->copies)
         || (k->kind != DRIVER_WRITE && k->kind != DRIVER_FILL && k->kind != DRIVER_COPY))
         return false;
-    uint32_t pid = program_find(driver_program(d), k->device_address)->pid;
-    for (uint64_t at = k->device_address / page * page; at < k->device_address + k->size;
-         at += page) {
+    uint32_t pid = program_find(driver_program(d), k->move.address)->pid;
+    for (uint64_t at = k->move.address / page * page; at < k->move.address + k->size; at += page) {
         struct driver_touch t = {
             .address = at, .pid = pid, .port = DRIVER_NONE, .wish = PAGE_WISH_WRITE};
         if (!migrate_find(d, &t, &physical, &flags) || !(flags & PAGE_TABLE_COPIED))

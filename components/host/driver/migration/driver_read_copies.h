@@ -2,7 +2,6 @@
 #ifndef HEDDLE_DRIVER_READ_COPIES_H
 #define HEDDLE_DRIVER_READ_COPIES_H
 
-#include "components/host/driver/calls/driver_packet_calls.h"
 #include "components/host/driver/driver_state.h"
 
 static struct driver_touch *migrate_first(const struct driver *d);

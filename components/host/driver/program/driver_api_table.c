@@ -4,10 +4,10 @@
 
 #include <inttypes.h>
 
-#include "components/host/driver/commands/driver_execute.h"
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
+#include "components/host/driver/launch/driver_launch.h"
 #include "components/host/driver/user_queues/driver_user_queue.h"
 #include "components/host/driver/user_queues/driver_user_queue_calls.h"
 #include "components/traces/sass_trace/sass_record.h"
@@ -251,7 +251,7 @@ static enum driver_status api_copy(uint32_t queue, uint64_t to, uint64_t from, u
     if (status != DRIVER_OK)
         return api_leave(status);
     struct driver_command k = {
-        .kind = DRIVER_COPY, .device_address = to, .source = from, .size = size};
+        .kind = DRIVER_COPY, .size = size, .move = {.address = to, .source = from}};
     return api_leave(enqueue(d, queue, &k, ticket));
 }
 
@@ -287,7 +287,7 @@ static enum driver_status check_ticket(uint64_t ticket)
 
 static enum driver_status api_wait_for(uint32_t queue, uint64_t ticket)
 {
-    struct driver_command k = {.kind = DRIVER_BARRIER, .awaited = ticket};
+    struct driver_command k = {.kind = DRIVER_BARRIER, .barrier.awaited = ticket};
     api_enter();
     enum driver_status status = queue_check(the_driver(), queue);
     if (status == DRIVER_OK)

@@ -1,4 +1,4 @@
-/* Code that the program has loaded: which kernels reach instructions that are not implemented..
+/* Code that the program has loaded: which kernels reach instructions that are not implemented.
  *
  * Kept on the host, outside of the simulation's state: it only decides whether a launch is refused
  * and what is said. The search follows branches, and calls whose address is made with s_getpc and
@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "components/host/driver/calls/driver_packet_calls.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
 

@@ -2,7 +2,6 @@
 #ifndef HEDDLE_DRIVER_CODE_H
 #define HEDDLE_DRIVER_CODE_H
 
-#include "components/host/driver/calls/driver_packet_calls.h"
 #include "components/host/driver/driver_state.h"
 
 struct code_module {

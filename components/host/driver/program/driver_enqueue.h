@@ -2,7 +2,6 @@
 #ifndef HEDDLE_DRIVER_ENQUEUE_H
 #define HEDDLE_DRIVER_ENQUEUE_H
 
-#include "components/host/driver/calls/driver_packet_calls.h"
 #include "components/host/driver/driver_state.h"
 
 /* A queue for the GPU, on behalf of the handle; DRIVER_NONE: there are too many. */
@@ -20,7 +19,12 @@ static enum driver_status enqueue_move(struct driver *d, uint32_t queue, enum dr
 static enum driver_status enqueue_fill(struct driver *d, uint32_t queue, uint64_t address,
                                        const uint8_t *pattern, uint32_t bytes, uint64_t count,
                                        uint64_t *ticket);
-static enum driver_status enqueue_launch(struct driver *d, uint32_t queue,
-                                         const struct driver_launch *l, uint64_t *ticket);
+
+/* Waits for the command of another queue that has this ticket. */
+static enum driver_status enqueue_barrier(struct driver *d, uint32_t queue, uint64_t awaited,
+                                          uint64_t *ticket);
+
+/* The ticket of the last command of the queue that is not done; 0: there is none. */
+static uint64_t queue_last(const struct driver *d, uint32_t queue);
 
 #endif

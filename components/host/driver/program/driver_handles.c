@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "components/host/driver/calls/driver_packet_calls.h"
 #include "components/host/driver/driver_devices.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"

@@ -2,7 +2,6 @@
 #ifndef HEDDLE_DRIVER_HANDLES_H
 #define HEDDLE_DRIVER_HANDLES_H
 
-#include "components/host/driver/calls/driver_packet_calls.h"
 #include "components/host/driver/driver_state.h"
 
 static enum driver_status handle_check(const struct driver *d, uint32_t number);

@@ -1,4 +1,4 @@
-/* Calls of the program that allocate, free and change mappings, and contexts.. Called with the lock
+/* Calls of the program that allocate, free and change mappings, and contexts. Called with the lock
  * held.
  *
  * Whatever may have been used by a kernel is changed only when nothing is queued, and a shoot-down
@@ -36,9 +36,8 @@ static enum driver_status host_shoot_down(struct driver *d, uint32_t pid, uint64
 {
     struct driver_command k = {.kind = DRIVER_SHOOTDOWN,
                                .pid = pid,
-                               .device_address = address,
-                               .shot_bytes = size,
-                               .size = d->device_count};
+                               .size = d->device_count,
+                               .shootdown = {address, size}};
     uint64_t ticket;
     enum driver_status status = enqueue(d, 0, &k, &ticket);
     return status == DRIVER_OK ? host_wait(d, ticket) : status;

@@ -2,7 +2,6 @@
 #ifndef HEDDLE_DRIVER_MAPPING_H
 #define HEDDLE_DRIVER_MAPPING_H
 
-#include "components/host/driver/calls/driver_packet_calls.h"
 #include "api_request.gen.h"
 #include "components/host/driver/driver_state.h"
 

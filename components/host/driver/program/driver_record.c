@@ -80,31 +80,32 @@ static void record_allocated(uint32_t gpu, uint64_t address, uint64_t bytes, boo
 
 static void record_enqueued(const struct driver_command *k)
 {
-    uint64_t number = 0, awaited = record_number_of(k->awaited);
+    uint64_t number = 0, awaited = 0;
     const char *queue = record_last(k->queue);
     if (!sass_record_is_on())
         return;
     switch ((enum driver_kind)k->kind) {
     case DRIVER_WRITE:
-        number = sass_record_command("MemcpyHtoD,0x%016" PRIx64 ",%" PRIu64 "%s", k->device_address,
+        number = sass_record_command("MemcpyHtoD,0x%016" PRIx64 ",%" PRIu64 "%s", k->move.address,
                                      k->size, queue);
         break;
     case DRIVER_READ:
-        number = sass_record_command("MemcpyDtoH,0x%016" PRIx64 ",%" PRIu64 "%s", k->device_address,
+        number = sass_record_command("MemcpyDtoH,0x%016" PRIx64 ",%" PRIu64 "%s", k->move.address,
                                      k->size, queue);
         break;
     case DRIVER_COPY:
         number = sass_record_command("MemcpyDtoD,0x%016" PRIx64 ",0x%016" PRIx64 ",%" PRIu64 "%s",
-                                     k->device_address, k->source, k->size, queue);
+                                     k->move.address, k->move.source, k->size, queue);
         break;
     case DRIVER_FILL:
-        number = sass_record_command("Memset,0x%016" PRIx64 ",%" PRIu64 "%s", k->device_address,
+        number = sass_record_command("Memset,0x%016" PRIx64 ",%" PRIu64 "%s", k->move.address,
                                      k->size, queue);
         break;
     case DRIVER_LAUNCH:
-        number = sass_record_command("kernel-%" PRIu64 ".traceg.zst", k->launch);
+        number = sass_record_command("kernel-%" PRIu64 ".traceg.zst", k->launch.number);
         break;
     case DRIVER_BARRIER:
+        awaited = record_number_of(k->barrier.awaited);
         number = awaited ? sass_record_command("After,%u,%" PRIu64, k->queue, awaited)
                          : sass_record_command("Mark,%u", k->queue);
         break;
@@ -132,13 +133,13 @@ static void record_start(const struct driver *d, const struct driver_command *k,
     if (!record_ops)
         return;
     const struct driver_device *device = &d->device[number];
-    const struct code_module *m = code_find(k->entry);
-    struct aql_packet packet = k->packet;
+    const struct code_module *m = code_find(k->launch.entry);
+    struct aql_packet packet = k->launch.packet;
     struct aql_descriptor descriptor;
     struct sass_record_start start = {.gpu = number,
                                       .packet = &packet,
                                       .descriptor = &descriptor,
-                                      .entry = k->entry,
+                                      .entry = k->launch.entry,
                                       .packet_address = device->ring_address + k->ring_offset,
                                       .ring = {device->ring_address, device->ring_bytes},
                                       .code = m ? m->bytes : NULL,
@@ -146,19 +147,19 @@ static void record_start(const struct driver *d, const struct driver_command *k,
                                       .code_bytes = m ? m->size : 0};
     if (isa_target_by_name(device->info.isa, &start.target) < 0)
         bug("driver: device %u has no known instruction set", number);
-    if (k->scratch_pool != DRIVER_NONE) {
-        start.scratch[0] = device->scratch[k->scratch_pool].address;
-        start.scratch[1] = device->scratch[k->scratch_pool].bytes;
+    if (k->launch.scratch_pool != DRIVER_NONE) {
+        start.scratch[0] = device->scratch[k->launch.scratch_pool].address;
+        start.scratch[1] = device->scratch[k->launch.scratch_pool].bytes;
     }
-    aql_set_groups(&packet, k->first_group, launch_count(k));
-    memcpy(&descriptor, k->descriptor, sizeof descriptor);
-    sass_record_start(k->launch, &start);
+    aql_set_groups(&packet, k->launch.first_group, launch_count(k));
+    memcpy(&descriptor, k->launch.descriptor, sizeof descriptor);
+    sass_record_start(k->launch.number, &start);
 }
 
 static void record_completed(const struct driver_command *k)
 {
     if (record_ops && k->kind == DRIVER_LAUNCH)
-        sass_record_end(k->launch);
+        sass_record_end(k->launch.number);
 }
 
 static void record_wait(uint64_t ticket)

@@ -2,7 +2,6 @@
 #ifndef HEDDLE_DRIVER_WAIT_H
 #define HEDDLE_DRIVER_WAIT_H
 
-#include "components/host/driver/calls/driver_packet_calls.h"
 #include "components/host/driver/driver_state.h"
 
 /* Waits while the simulation is paused; the lock is free meanwhile. */

@@ -1,5 +1,5 @@
 /* User queues in the driver: which there are, on which GPU and in which process, and their
- * doorbells.. For launches through them see driver_submit.h.
+ * doorbells. For launches through them see driver_submit.h.
  *
  * The program's side fills `call` (one request to a packet processor at a time; the caller runs the
  * engine until it is answered) and `rings` (doorbells that were written); the ticking side sends
@@ -241,7 +241,7 @@ static enum driver_status user_open(struct driver *d, uint32_t queue, uint32_t d
     u->queue[number] = entry;
     u->queue_end = number < u->queue_end ? u->queue_end : number + 1;
     *id = number;
-    const struct driver_command open = {.kind = DRIVER_OPEN, .user = number, .pid = pid};
+    const struct driver_command open = {.kind = DRIVER_OPEN, .pid = pid, .open.user = number};
     return enqueue(d, queue, &open, ticket);
 }
 

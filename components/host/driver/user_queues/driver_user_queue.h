@@ -1,8 +1,8 @@
-/* Life of a user queue: creating it, ringing its doorbell, waiting for its signals. See driver_user_queue.c. */
+/* Life of a user queue: creating it, ringing its doorbell, waiting for its signals. See
+ * driver_user_queue.c. */
 #ifndef HEDDLE_DRIVER_USER_QUEUE_H
 #define HEDDLE_DRIVER_USER_QUEUE_H
 
-#include "components/host/driver/calls/driver_packet_calls.h"
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/user_queue_api.h"
 

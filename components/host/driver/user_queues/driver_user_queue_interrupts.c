@@ -1,12 +1,13 @@
 /* What packet processors tell the driver: signals that have changed, and kernels that need private
- * memory.. */
+ * memory. */
 #include "driver_user_queue_interrupts.h"
 
 #include <inttypes.h>
 #include <string.h>
 
 #include "components/host/driver/calls/driver_packet_calls.h"
-#include "components/host/driver/commands/driver_execute.h"
+#include "components/host/driver/commands/driver_command_queues.h"
+#include "components/host/driver/commands/driver_flush.h"
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/launch/driver_scratch.h"
 #include "driver_user_queue_state.h"
@@ -30,7 +31,7 @@ static void user_opened(struct driver *d, uint32_t gpu, uint32_t slot)
         struct driver_queue *q = driver_queue_at(d, i);
         const struct driver_command *k =
             q->first == DRIVER_NONE ? NULL : driver_command_at(d, q->first);
-        if (k && k->kind == DRIVER_OPEN && k->user == number) {
+        if (k && k->kind == DRIVER_OPEN && k->open.user == number) {
             command_complete(d, q);
             return;
         }

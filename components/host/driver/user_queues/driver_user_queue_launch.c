@@ -1,5 +1,5 @@
 /* Launches through user queues (`launch_by = queue`): one user queue for each queue of the program
- * that launches. Included by driver.c.
+ * that launches.
  *
  * A launch that is worked on writes its arguments, as always, and a dispatch packet with the
  * barrier bit into the user queue's ring; then it rings the doorbell, and the next launch behind it
@@ -27,7 +27,7 @@ static bool submit_beside(const struct driver *d, const struct driver_queue *q,
 
 static bool submit_open(struct driver *d, struct driver_command *k)
 {
-    const struct user_queue_entry *u = &user_of(d)->queue[k->user];
+    const struct user_queue_entry *u = &user_of(d)->queue[k->open.user];
     if (!driver_queues_can_send(d, u->gpu))
         return false;
     driver_queues_send_create(d, u->gpu, (uint16_t)(1 + u->slot), u->ring, u->pid, u->packets,
@@ -51,11 +51,11 @@ static struct aql_packet submit_packet(const struct driver_device *device,
                                        const struct user_queue_entry *u,
                                        const struct driver_command *k)
 {
-    struct aql_packet p = k->packet;
+    struct aql_packet p = k->launch.packet;
     p.header = AQL_DISPATCH | AQL_BARRIER | AQL_SCOPE_AGENT << AQL_ACQUIRE_SHIFT
                | AQL_SCOPE_AGENT << AQL_RELEASE_SHIFT;
     p.gpu = 0;
-    p.kernel_object = k->object;
+    p.kernel_object = k->launch.object;
     p.scratch = device->ring_address + k->ring_offset;
     p.scratch_groups = user_signal(u); /* its place in HSA */
     return p;
@@ -71,7 +71,7 @@ static bool submit_has_room(const struct user_queue_entry *u)
 static bool submit_step(struct driver *d, uint32_t command, struct driver_queue *q)
 {
     struct driver_command *k = driver_command_at(d, command);
-    struct user_queue_entry *u = &user_of(d)->queue[k->user];
+    struct user_queue_entry *u = &user_of(d)->queue[k->launch.user];
     struct driver_device *device = &d->device[q->device];
     uint64_t rest;
     int slot;

@@ -2,10 +2,9 @@
 #ifndef HEDDLE_DRIVER_USER_QUEUE_STATE_H
 #define HEDDLE_DRIVER_USER_QUEUE_STATE_H
 
-#include "components/host/driver/user_queue_api.h"
-#include "components/protocols/user_queue/aql_queue.h"
-#include "components/host/driver/launch/driver_scratch.h"
 #include "components/host/driver/driver_state.h"
+#include "components/host/driver/launch/driver_scratch.h"
+#include "components/protocols/user_queue/aql_queue.h"
 
 enum {
     USER_QUEUES = 4096,
