@@ -4,7 +4,7 @@ set -euo pipefail
 heddle=$(realpath "$1")
 docs=$2
 cd "$(dirname "$0")/.."
-mkdir -p "$docs"
+mkdir -p "$docs/reference"
 
 {
     echo "# Diagnostics"
@@ -15,12 +15,12 @@ mkdir -p "$docs"
         "$heddle" explain "$code"
         printf '```\n'
     done
-} >"$docs/errors.md"
+} >"$docs/reference/errors.md"
 
-"$heddle" help --markdown >"$docs/reference-cli.md"
-"$heddle" dot platforms/r9nano.heddle --svg -o "$docs/r9nano.svg"
-"$heddle" doc platforms/tiny.heddle platforms/r9nano.heddle platforms/ring4.heddle platforms/r9nano_x4.heddle platforms/r9nano_x8_fabric.heddle \
-    platforms/apu.heddle platforms/managed4.heddle platforms/rtx3070.heddle platforms/qv100.heddle platforms/packet_trace.heddle \
-    platforms/packet_direct.heddle components/protocols/api_packet/api_packet.heddle components/network/endpoint/endpoint.heddle -o "$docs/reference"
-find "$docs/reference" -name '*.html' -delete
-sed -i "s|$PWD/||g" "$docs"/reference/*.md # places relative to the checkout
+"$heddle" help --markdown >"$docs/reference/cli.md"
+library=$docs/reference/library
+platforms=(platforms/{tiny,r9nano,ring4,r9nano_x4,r9nano_x8_fabric,apu,managed4,rtx3070,qv100}.heddle
+    platforms/packet_{trace,direct}.heddle)
+"$heddle" doc "${platforms[@]}" -o "$library"
+find "$library" -name '*.html' -delete
+sed -i "s|$PWD/||g" "$library"/*.md # places relative to the checkout

@@ -24,7 +24,8 @@
 #include "codegen/build/jobs.h"
 #include "codegen/emit/layout.h"
 #include "codegen/emit/names.h"
-#include "codegen/build/sha256.h"
+#include "codegen/emit/sha256.h"
+#include "codegen/build/sources.h"
 #include "codegen/build/stamp.h"
 #include "dsl/compile.h"
 
@@ -401,36 +402,6 @@ static bool link_platform(struct build *b, struct build_result *result)
     return place_library(b, library, result->platform_so);
 }
 
-static bool check_files(const struct model_type *type)
-{
-    bool ok = true;
-    for (uint32_t i = 0; i < type->behaviour_count; i++) {
-        if (access(type->behaviour[i], R_OK) == 0)
-            continue;
-        fprintf(stderr, "%s:%u:%u: error: the behaviour of %s %s, '%s', cannot be read: %s\n",
-                type->place.file, type->place.line, type->place.column,
-                type->is_part ? "part" : "component", type->name, type->behaviour[i],
-                strerror(errno));
-        ok = false;
-    }
-    return ok;
-}
-
-static bool check_sources(const struct layout *layout)
-{
-    bool ok = true;
-    for (uint32_t i = 0; i < layout->units.count; i++) {
-        const struct layout_unit *unit = layout->units.items[i];
-        for (uint32_t p = 0; p <= unit->parts.count; p++) {
-            const struct model_type *type =
-                p < unit->parts.count ? unit->parts.items[p].type : unit->type;
-            if (!check_files(type))
-                ok = false;
-        }
-    }
-    return ok;
-}
-
 static bool start(struct build *b, struct arena *arena, const struct build_request *request,
                   struct build_result *result)
 {
@@ -506,7 +477,7 @@ static bool make(struct build *b, const struct model *model, struct build_result
 {
     struct gen_files files = {0};
     b->layout = layout_make(b->arena, model, b->request->generic);
-    if (!check_sources(b->layout))
+    if (!sources_check(b->layout))
         return false;
     bool ok = gen_headers(b->arena, model, b->folder, &files)
               && gen_platform(b->arena, b->layout, b->folder, &files)

@@ -1,7 +1,8 @@
 /* Commands that elaborate a description and show the result: check, gen, dot, dump, params, doc. */
-#include <dirent.h>
+#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "codegen/command/command.h"
 #include "codegen/emit/gen.h"
@@ -181,25 +182,20 @@ static bool add_scope(struct command *c, struct scopes *scopes, const char *file
     return model != NULL;
 }
 
-/* NAME/NAME.heddle of the library, by name. */
+/* ROOM/NAME/NAME.heddle of the library, room by room in alphabetical order. */
 static bool add_library(struct command *c, struct scopes *scopes)
 {
-    struct dirent **entries;
-    int count = scandir(c->toolkit.library, &entries, NULL, alphasort);
+    glob_t folders;
     bool ok = true;
-    for (int i = 0; i < count; i++) {
-        const char *name = entries[i]->d_name;
-        const char *path =
-            arena_printf(c->arena, "%s/%s/%s.heddle", c->toolkit.library, name, name);
-        FILE *file = name[0] == '.' ? NULL : fopen(path, "r");
-        if (file) {
-            fclose(file);
+    if (glob(arena_printf(c->arena, "%s/*/*", c->toolkit.library), 0, NULL, &folders) != 0)
+        return ok;
+    for (size_t i = 0; i < folders.gl_pathc; i++) {
+        const char *folder = folders.gl_pathv[i];
+        const char *path = arena_printf(c->arena, "%s/%s.heddle", folder, strrchr(folder, '/') + 1);
+        if (access(path, R_OK) == 0)
             ok = add_scope(c, scopes, path) && ok;
-        }
-        free(entries[i]);
     }
-    if (count >= 0)
-        free(entries);
+    globfree(&folders);
     return ok;
 }
 

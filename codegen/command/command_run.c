@@ -95,13 +95,13 @@ int command_run(struct command *c)
         return EXIT_ERRORS;
     options.tables_path = run_absolute(c, built.tables);
     char **arguments = c->options->program;
-    if (c->options->play_trace) {
+    if (c->options->play_instructions) {
         status = run_play_trace(c, &program, &arguments);
         if (status != EXIT_CLEAN)
             return status;
     }
     struct run_recording recording;
-    if (c->options->api_trace && !run_plays_itself(c, &built)) {
+    if (c->options->play_api && !run_plays_itself(c, &built)) {
         status = run_trace_player(c, &program, &arguments);
         if (status != EXIT_CLEAN)
             return status;

@@ -9,7 +9,7 @@
 #include "codegen/command/command_run.h"
 #include "codegen/command/command_run_play.h"
 #include "codegen/command/command_run_trace.h"
-#include "runtime/sampling/sampling.h"
+#include "components/sampling/sampling_options.h"
 
 const char *run_absolute(struct command *c, const char *path)
 {
@@ -58,17 +58,18 @@ static bool parse_mode(const struct options *o, struct heddle_options *options)
         return false;
     }
     options->mode = PLATFORM_FUNCTIONAL;
-    bool has_program = o->program || o->api_trace || o->sass_trace;
+    bool has_program = o->program || o->play_api || o->play_sass;
     if (!has_program)
         fprintf(stderr, "heddle run: '--mode functional' executes a program; name one: heddle run "
                         "PLATFORM --mode functional -- PROGRAM ARGS...\n");
-    else if (o->trace)
-        fprintf(stderr, "heddle run: '--trace' shows messages between components; there are none "
-                        "with '--mode functional'\n");
+    else if (o->record_perfetto)
+        fprintf(stderr,
+                "heddle run: '--record perfetto' shows messages between components; there are none "
+                "with '--mode functional'\n");
     else if (o->report)
         fprintf(stderr, "heddle run: '--report' tells where time went; there is none with '--mode "
                         "functional'\n");
-    return has_program && !o->trace && !o->report;
+    return has_program && !o->record_perfetto && !o->report;
 }
 
 /* Chosen kernels and their warm-up; a profile. */
@@ -79,7 +80,7 @@ static bool parse_sampling(const struct options *o, struct heddle_options *optio
     options->kernels = o->kernels;
     options->warmup = o->warmup;
     options->interval = o->interval;
-    options->kept = o->kept;
+    options->residency = o->residency;
     options->profile = !o->profile                         ? PLATFORM_PROFILE_NONE
                        : strcmp(o->profile, "blocks") == 0 ? PLATFORM_PROFILE_BLOCKS
                                                            : PLATFORM_PROFILE_MEMORY;
@@ -90,29 +91,30 @@ static bool parse_sampling(const struct options *o, struct heddle_options *optio
     }
     if (o->profile && strcmp(o->profile, "blocks") != 0 && strcmp(o->profile, "memory") != 0)
         fprintf(stderr, "heddle run: '--profile %s': it is blocks or memory\n", o->profile);
-    else if (o->kernels && !o->program && !o->play_trace && !o->sass_trace)
+    else if (o->kernels && !o->program && !o->play_instructions && !o->play_sass)
         fprintf(stderr, "heddle run: '--kernels' chooses launches of a program, or kernels of "
-                        "'--sass-trace' or '--play-trace'; name one: heddle run PLATFORM "
+                        "'--play sass' or '--play instructions'; name one: heddle run PLATFORM "
                         "--kernels LIST -- PROGRAM ARGS...\n");
     else if (sampling.automatic && !o->stats)
         fprintf(stderr, "heddle run: '--kernels auto' tells what all launches take in the "
                         "statistics; give '--stats FILE', too, or use heddle sample\n");
-    else if (sampling.automatic && o->sass_trace)
+    else if (sampling.automatic && o->play_sass)
         fprintf(stderr, "heddle run: '--kernels auto' is for programs; of a list of traces, heddle "
                         "sample chooses\n");
-    else if (sampling.automatic && o->play_trace)
+    else if (sampling.automatic && o->play_instructions)
         fprintf(stderr, "heddle run: '--kernels auto' executes all launches of a program; of a "
                         "trace, choose launches by number or name\n");
-    else if (sampling.automatic && (o->dump || o->load))
-        fprintf(stderr, "heddle run: '--kernels auto' goes on for a whole run; without '--dump' "
-                        "and '--load'\n");
+    else if (sampling.automatic && (o->checkpoint || o->restore))
+        fprintf(stderr,
+                "heddle run: '--kernels auto' goes on for a whole run; without '--checkpoint' "
+                "and '--restore'\n");
     else if (o->kernels && options->mode == PLATFORM_FUNCTIONAL)
         fprintf(stderr, "heddle run: '--kernels' chooses what is simulated in detail; nothing is "
                         "with '--mode functional'\n");
-    else if (o->kept && options->profile != PLATFORM_PROFILE_MEMORY
+    else if (o->residency && options->profile != PLATFORM_PROFILE_MEMORY
              && !(o->kernels && sampling.warmup == SAMPLING_NONE))
         fprintf(stderr,
-                "heddle run: '--kept FILE' is written with '--mode functional --profile "
+                "heddle run: '--residency FILE' is written with '--mode functional --profile "
                 "memory', and read with '--kernels LIST --warmup none'; give either, too\n");
     else if (o->profile && options->mode != PLATFORM_FUNCTIONAL)
         fprintf(stderr,
@@ -136,12 +138,12 @@ static bool parse_unified(const struct options *o, struct heddle_options *option
                 text);
         return false;
     }
-    if (!o->program && !o->api_trace)
+    if (!o->program && !o->play_api)
         fprintf(stderr,
                 "heddle run: '--unified' is for programs; name one: heddle run PLATFORM "
                 "--unified %s -- PROGRAM ARGS...\n",
                 text);
-    return o->program || o->api_trace;
+    return o->program || o->play_api;
 }
 
 /* "sum", "all", "none". */
@@ -176,13 +178,14 @@ static bool parse_when(const char *text, struct heddle_options *options)
         if (strcmp(end, units[i].name) != 0 || (units[i].ps && n > UINT64_MAX / 2 / units[i].ps))
             continue;
         if (units[i].ps)
-            options->dump_ps = n * units[i].ps;
+            options->checkpoint_ps = n * units[i].ps;
         else
-            options->dump_cycle = n;
+            options->checkpoint_cycle = n;
         return true;
     }
     fprintf(stderr,
-            "heddle run: '--dump-at %s': it is a cycle of the fastest clock (5000) or a time with "
+            "heddle run: '--checkpoint-at %s': it is a cycle of the fastest clock (5000) or a time "
+            "with "
             "its unit (25us), above 0\n",
             text);
     return false;
@@ -216,13 +219,13 @@ static bool parse_watch(const struct options *o, struct platform_lines *watch)
 /* A trace takes the place of a program. */
 static bool parse_sass_trace(const struct options *o)
 {
-    if (!o->sass_trace || (!o->program && access(o->sass_trace, R_OK) == 0))
+    if (!o->play_sass || (!o->program && access(o->play_sass, R_OK) == 0))
         return true;
     if (o->program)
-        fprintf(stderr, "heddle run: '--sass-trace' plays a trace instead of a program; leave out "
+        fprintf(stderr, "heddle run: '--play sass' plays a trace instead of a program; leave out "
                         "what stands behind '--'\n");
     else
-        fprintf(stderr, "heddle run: cannot read '--sass-trace %s': %s\n", o->sass_trace,
+        fprintf(stderr, "heddle run: cannot read '--play sass=%s': %s\n", o->play_sass,
                 strerror(errno));
     return false;
 }
@@ -230,7 +233,10 @@ static bool parse_sass_trace(const struct options *o)
 /* State in files: what belongs together, and what cannot be. */
 static bool parse_dump(const struct options *o, struct heddle_options *options)
 {
-    const char *named = o->dump ? "--dump" : o->dump_at ? "--dump-at" : o->load ? "--load" : NULL;
+    const char *named = o->checkpoint      ? "--checkpoint"
+                        : o->checkpoint_at ? "--checkpoint-at"
+                        : o->restore       ? "--restore"
+                                           : NULL;
     if (!named)
         return true;
     if (o->program) {
@@ -240,11 +246,12 @@ static bool parse_dump(const struct options *o, struct heddle_options *options)
                 named);
         return false;
     }
-    if (!o->dump != !o->dump_at) {
-        fprintf(stderr, "heddle run: '--dump FILE' and '--dump-at WHEN' belong together\n");
+    if (!o->checkpoint != !o->checkpoint_at) {
+        fprintf(stderr,
+                "heddle run: '--checkpoint FILE' and '--checkpoint-at WHEN' belong together\n");
         return false;
     }
-    return !o->dump_at || parse_when(o->dump_at, options);
+    return !o->checkpoint_at || parse_when(o->checkpoint_at, options);
 }
 
 /* The file appears at its path when it is complete, so a link, pipe or device would be replaced by
@@ -282,18 +289,18 @@ int run_options(struct command *c, struct heddle_options *options)
         .abi = PLATFORM_ABI,
         .stats_path = run_absolute(c, o->stats),
         .stats_no_host = o->stats_no_host,
-        .trace_path = run_absolute(c, o->trace),
+        .trace_path = run_absolute(c, o->record_perfetto),
         .max_cycles = o->max_cycles,
         .stall_limit = o->stall_limit,
         .tick_all = o->tick_all,
         .progress = isatty(STDERR_FILENO) != 0,
         .threads = 1,
-        .dump_path = run_absolute(c, o->dump),
-        .load_path = run_absolute(c, o->load),
-        .api_trace = run_absolute(c, o->api_trace),
+        .checkpoint_path = run_absolute(c, o->checkpoint),
+        .restore_path = run_absolute(c, o->restore),
+        .api_trace = run_absolute(c, o->play_api),
         .modules = absolute_all(c, &o->module),
         .module_count = (uint32_t)o->module.count,
-        .sass_trace_path = run_absolute(c, o->sass_trace),
+        .sass_trace_path = run_absolute(c, o->play_sass),
         .sass_no_cache = o->no_cache,
     };
     if (o->threads)
@@ -304,8 +311,8 @@ int run_options(struct command *c, struct heddle_options *options)
     if (!parse_order(o->tick_order, options) || !parse_kernel_stats(o->kernel_stats, options)
         || !parse_dump(o, options) || !parse_sass_trace(o) || !parse_watch(o, &options->watch))
         return EXIT_USAGE;
-    return can_write("--stats", o->stats) && can_write("--trace", o->trace)
-                   && can_write("--dump", o->dump)
+    return can_write("--stats", o->stats) && can_write("--record perfetto", o->record_perfetto)
+                   && can_write("--checkpoint", o->checkpoint)
                ? -1
                : EXIT_ERRORS;
 }

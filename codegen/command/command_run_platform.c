@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "codegen/command/command_run.h"
-#include "codegen/command/options_env.h"
+#include "runtime/session/options_env.h"
 
 /* A run that failed over a line, again, to show what became of the line. */
 static int repeat(struct command *c, const struct build_result *built,
@@ -11,7 +11,7 @@ static int repeat(struct command *c, const struct build_result *built,
 {
     struct heddle_options again = *options;
     again.watch = *suspects;
-    again.stats_path = again.trace_path = again.dump_path = NULL;
+    again.stats_path = again.trace_path = again.checkpoint_path = NULL;
     fprintf(stderr, "heddle: the messages about the line at");
     for (uint32_t i = 0; i < suspects->count; i++)
         fprintf(stderr, "%s 0x%llx", i ? " =" : "", (unsigned long long)suspects->address[i]);
@@ -57,7 +57,7 @@ int run_platform(struct command *c, const struct build_result *built,
     const char *file = c->options->arguments.items[0];
     const struct heddle_platform *platform = open_built(c, built, &library);
     if (!platform)
-        return OPTIONS_ENV_NOT_STARTED;
+        return EXIT_NOT_STARTED;
     bool plays = platform->has(TRACE_PLAYER);
     if (plays && (c->options->unified || options->mode != PLATFORM_TIMING)) {
         fprintf(
@@ -67,13 +67,13 @@ int run_platform(struct command *c, const struct build_result *built,
     }
     if (plays && !options->api_trace) {
         fprintf(stderr,
-                "heddle run: this platform plays traces of API calls: heddle run %s --api-trace "
+                "heddle run: this platform plays traces of API calls: heddle run %s --play api="
                 "DIR\n",
                 file);
         return EXIT_USAGE;
     }
     if (!platform->start(options))
-        return OPTIONS_ENV_NOT_STARTED;
+        return EXIT_NOT_STARTED;
     if (platform->driver()) {
         fprintf(stderr,
                 "heddle run: this platform's driver needs a program: heddle run %s -- PROGRAM "
@@ -83,9 +83,9 @@ int run_platform(struct command *c, const struct build_result *built,
     }
     int status = platform->run();
     if (!platform->finish() && status == 0)
-        return OPTIONS_ENV_NOT_STARTED;
+        return EXIT_NOT_STARTED;
     struct platform_lines suspects;
-    if (status == OPTIONS_ENV_FAILED && !options->watch.count && platform->suspects(&suspects)) {
+    if (status == EXIT_GAVE_UP && !options->watch.count && platform->suspects(&suspects)) {
         dlclose(library);
         return repeat(c, built, options, &suspects);
     }

@@ -8,21 +8,22 @@
 
 #include "codegen/command/command_run_play.h"
 
-#define PLAYER "heddle-play-trace"
+#define PLAYER "heddle-play-instructions"
 #define LIST   "kernelslist.g"
 
 bool run_play_parse(const struct options *o)
 {
     const char *mistake = NULL;
-    if (!o->play_trace)
+    if (!o->play_instructions)
         return true;
     if (o->program)
-        mistake = "either a program or '--play-trace', not both";
-    else if (o->api_trace || o->sass_trace)
-        mistake = "'--play-trace', '--api-trace' and '--sass-trace' are different traces; give one";
-    else if (o->record_api_trace || o->record_trace)
+        mistake = "either a program or '--play instructions', not both";
+    else if (o->play_api || o->play_sass)
+        mistake =
+            "'--play instructions', '--play api' and '--play sass' are different traces; give one";
+    else if (o->record_api || o->record_instructions)
         mistake = "a trace that is played cannot be recorded: it is no program";
-    else if (o->dump || o->load)
+    else if (o->checkpoint || o->restore)
         mistake = "the state of a platform that plays a trace cannot be dumped or loaded";
     else if (o->mode && strcmp(o->mode, "functional") == 0)
         mistake = "'--mode functional' executes programs; a trace that is played is not executed";
@@ -35,7 +36,7 @@ bool run_play_parse(const struct options *o)
 
 int run_play_trace(struct command *c, const char **program, char ***arguments)
 {
-    const char *path = c->options->play_trace;
+    const char *path = c->options->play_instructions;
     struct stat status;
     if (!c->toolkit.hip_folder) {
         fprintf(stderr, "heddle run: this installation has no libamdhip64.so.5, which plays "
@@ -45,7 +46,8 @@ int run_play_trace(struct command *c, const char **program, char ***arguments)
     if (stat(path, &status) == 0 && S_ISDIR(status.st_mode))
         path = arena_printf(c->arena, "%s/" LIST, path);
     if (access(path, R_OK) != 0) {
-        fprintf(stderr, "heddle run: cannot read '--play-trace %s': %s\n", path, strerror(errno));
+        fprintf(stderr, "heddle run: cannot read '--play instructions=%s': %s\n", path,
+                strerror(errno));
         return EXIT_ERRORS;
     }
     *program = arena_printf(c->arena, "%s/" PLAYER, c->toolkit.hip_folder);

@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "codegen/command/command_run.h"
-#include "codegen/command/options_env.h"
-#include "codegen/build/sha256.h"
+#include "runtime/session/options_env.h"
+#include "codegen/emit/sha256.h"
 
 const char *run_find_program(struct command *c, const char *name)
 {

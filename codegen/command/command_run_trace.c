@@ -10,31 +10,33 @@
 #include <unistd.h>
 
 #include "codegen/command/command_run_trace.h"
-#include "codegen/command/options_env.h"
+#include "runtime/session/options_env.h"
 #include "components/traces/api_trace/api_trace.h"
 #include "components/traces/sass_trace/sass_record.h"
 
-#define PLAYER "heddle-play"
+#define PLAYER "heddle-play-api"
 
 bool run_trace_parse(const struct options *o)
 {
     const char *mistake = NULL;
-    if (o->module.count && !o->api_trace)
-        mistake = "'--module' is for the kernels of a trace; name it: --api-trace DIR";
-    else if (o->api_trace && o->program)
-        mistake = "either a program or '--api-trace', not both";
-    else if (o->api_trace && (o->dump || o->load))
+    if (o->module.count && !o->play_api)
+        mistake = "'--module' is for the kernels of a trace; name it: --play api=DIR";
+    else if (o->play_api && o->program)
+        mistake = "either a program or '--play api', not both";
+    else if (o->play_api && (o->checkpoint || o->restore))
         mistake = "the state of a platform that plays a trace cannot be dumped or loaded";
-    else if (o->record_api_trace && !o->program && !o->api_trace)
-        mistake = "'--record-api-trace' records a program; name one: heddle run PLATFORM "
-                  "--record-api-trace DIR -- PROGRAM ARGS...";
-    else if (o->record_trace && !o->program && !o->api_trace)
-        mistake = "'--record-trace' records a program; name one: heddle run PLATFORM "
-                  "--record-trace DIR -- PROGRAM ARGS...";
-    else if (o->record_trace && o->kernels)
-        mistake = "'--record-trace' records all launches in the same way; leave out '--kernels'";
-    else if (o->record_trace && o->unified)
-        mistake = "'--record-trace' cannot record a device of several GPUs; leave out '--unified'";
+    else if (o->record_api && !o->program && !o->play_api)
+        mistake = "'--record api' records a program; name one: heddle run PLATFORM "
+                  "--record api=DIR -- PROGRAM ARGS...";
+    else if (o->record_instructions && !o->program && !o->play_api)
+        mistake = "'--record instructions' records a program; name one: heddle run PLATFORM "
+                  "--record instructions=DIR -- PROGRAM ARGS...";
+    else if (o->record_instructions && o->kernels)
+        mistake =
+            "'--record instructions' records all launches in the same way; leave out '--kernels'";
+    else if (o->record_instructions && o->unified)
+        mistake =
+            "'--record instructions' cannot record a device of several GPUs; leave out '--unified'";
     if (mistake)
         fprintf(stderr, "heddle run: %s\n", mistake);
     return !mistake;
@@ -46,13 +48,13 @@ bool run_trace_parse(const struct options *o)
 static const struct recording_kind {
     const char *option, *complete;
 } recording_kinds[RUN_RECORDINGS] = {
-    [RUN_RECORD_CALLS] = {"--record-api-trace", API_TRACE_FILE},
-    [RUN_RECORD_STEPS] = {"--record-trace", SASS_RECORD_LIST},
+    [RUN_RECORD_CALLS] = {"--record api", API_TRACE_FILE},
+    [RUN_RECORD_STEPS] = {"--record instructions", SASS_RECORD_LIST},
 };
 
 static const char *recording_folder(const struct options *o, size_t kind)
 {
-    return kind == RUN_RECORD_CALLS ? o->record_api_trace : o->record_trace;
+    return kind == RUN_RECORD_CALLS ? o->record_api : o->record_instructions;
 }
 
 bool run_recording_allowed(const struct options *o)
@@ -62,7 +64,7 @@ bool run_recording_allowed(const struct options *o)
         const char *folder = recording_folder(o, i);
         if (folder && lstat(folder, &status) == 0) {
             fprintf(stderr,
-                    "heddle run: '%s %s': this exists already; a recording is a new folder\n",
+                    "heddle run: '%s=%s': this exists already; a recording is a new folder\n",
                     recording_kinds[i].option, folder);
             return false;
         }
@@ -163,7 +165,7 @@ int run_trace_player(struct command *c, const char **program, char ***arguments)
                         "traces of API calls\n");
         return EXIT_ERRORS;
     }
-    if (!command_api_trace_check(c, o->api_trace))
+    if (!command_api_trace_check(c, o->play_api))
         return EXIT_ERRORS;
     *program = arena_printf(c->arena, "%s/" PLAYER, c->toolkit.hip_folder);
     if (access(*program, X_OK) != 0) {
@@ -173,7 +175,7 @@ int run_trace_player(struct command *c, const char **program, char ***arguments)
     char **list = arena_alloc(c->arena, (o->module.count + 3) * sizeof *list);
     size_t count = 0;
     list[count++] = arena_strdup(c->arena, *program);
-    list[count++] = arena_strdup(c->arena, o->api_trace);
+    list[count++] = arena_strdup(c->arena, o->play_api);
     for (size_t i = 0; i < o->module.count; i++)
         list[count++] = arena_strdup(c->arena, o->module.items[i]);
     list[count] = NULL;

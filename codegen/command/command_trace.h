@@ -7,7 +7,7 @@
 #include "components/traces/sass_trace/sass_stats.h"
 
 void command_trace_print(const struct sass_stats_run *run, FILE *out);
-/* One row for each kernel; the names of the columns are the names of docs/traces.md. */
+/* One row for each kernel; the names of the columns are the names of docs/reference/traces.md. */
 void command_trace_print_csv(const struct sass_stats_run *run, FILE *out);
 
 #endif

@@ -8,7 +8,9 @@
 
 #include "runtime/engine/version.h"
 
-enum kind { KIND_FLAG, KIND_TEXT, KIND_LIST, KIND_NUMBER };
+/* KIND_NAMED: the value is KIND=PATH, and each kind has a row of its own, whose argument begins
+ * with it. */
+enum kind { KIND_FLAG, KIND_TEXT, KIND_LIST, KIND_NUMBER, KIND_NAMED };
 
 #define ON(command) (1u << COMMAND_##command)
 #define MODEL_COMMANDS                                                                             \
@@ -75,18 +77,18 @@ static const struct command {
     [COMMAND_EXPERIMENT] =
         {"experiment", "FILE --kernels LIST -o DIR [-- PROGRAM ARGS...]",
          "compare ways to warm up before kernels",
-         "Simulates each chosen launch of the program, or kernel of --sass-trace, after every kind "
+         "Simulates each chosen launch of the program, or kernel of --play sass, after every kind "
          "of warm-up (perfect, none, "
          "memory:1 to memory:10, full-memory, functional), and corrects the cold one by two "
          "formulas. Writes results.csv, ipc.svg, accuracy.svg and index.html to DIR, "
-         "with --corrections only results.csv. docs/warmup.md explains them.",
+         "with --corrections only results.csv. docs/evidence/warmup.md explains them.",
          1, 1},
     [COMMAND_SAMPLE] =
         {"sample", "FILE [-- PROGRAM ARGS...]", "cycles of all kernels from a few of them",
-         "Runs the program, or plays --sass-trace: groups launches by what they execute, simulates "
+         "Runs the program, or plays SASS traces: groups launches by what they execute, simulates "
          "a few of each "
          "group in detail, executes the others without timing, and extrapolates, with a 95 % "
-         "interval. docs/warmup.md explains it.",
+         "interval. docs/evidence/warmup.md explains it.",
          1, 1},
     [COMMAND_STATS] =
         {"stats", "A.json [B.json]", "show statistics, or the difference of two runs",
@@ -172,11 +174,11 @@ static const struct option_spec {
     {"--profile", "KIND", KIND_TEXT, FIELD(profile), ON(RUN),
      "with --mode functional, in the statistics of each launch: blocks, what it executed; memory, "
      "also what it accessed, and what of that caches and TLBs would not have had"},
-    {"--kept", "FILE", KIND_TEXT, FIELD(kept), ON(RUN),
-     "what caches and TLBs keep from the launches before: written with --profile memory, read with "
+    {"--residency", "FILE", KIND_TEXT, FIELD(residency), ON(RUN),
+     "what caches and TLBs hold of the launches before: written with --profile memory, read with "
      "--kernels and --warmup none, for what cold misses cost"},
     {"--per-group", "N", KIND_NUMBER, FIELD(per_group), ON(SAMPLE),
-     "with --sass-trace: kernels to simulate of each group (default 3)"},
+     "with --play sass: kernels to simulate of each group (default 3)"},
     {"--corrections", NULL, KIND_FLAG, FIELD(corrections), ON(EXPERIMENT),
      "only perfect, none and the corrections, all launches in one run each"},
     {"--full", NULL, KIND_FLAG, FIELD(full), ON(SAMPLE),
@@ -193,27 +195,28 @@ static const struct option_spec {
     {"--report", "KIND", KIND_TEXT, FIELD(report), ON(RUN) | ON(STATS),
      "cpi: where the time of each kernel's wavefronts went, and what limits it (run: on standard "
      "error at the end)"},
-    {"--trace", "FILE", KIND_TEXT, FIELD(trace), ON(RUN),
-     "write a trace for Perfetto or chrome://tracing"},
-    {"--sass-trace", "LIST", KIND_TEXT, FIELD(sass_trace), ON(RUN) | TRIAL_COMMANDS,
+    {"--record", "perfetto=FILE", KIND_NAMED, FIELD(record_perfetto), ON(RUN),
+     "write every message and command with its time, for Perfetto or chrome://tracing"},
+    {"--record", "api=DIR", KIND_NAMED, FIELD(record_api), ON(RUN),
+     "record the program's calls of HIP, with their data, in a new folder for --play api"},
+    {"--record", "instructions=DIR", KIND_NAMED, FIELD(record_instructions), ON(RUN),
+     "record what each wavefront of the program's kernels executes, in a new folder for --play "
+     "instructions"},
+    {"--play", "api=FILE|DIR", KIND_NAMED, FIELD(play_api), ON(RUN),
+     "play a trace of API calls instead of a program, and compare what it copies to the host"},
+    {"--play", "instructions=DIR|LIST", KIND_NAMED, FIELD(play_instructions), ON(RUN),
+     "play the recorded instructions of an AMD program instead of running one"},
+    {"--play", "sass=LIST", KIND_NAMED, FIELD(play_sass), ON(RUN) | TRIAL_COMMANDS,
      "play the SASS traces that this kernelslist.g names, or one .traceg, on a platform with a "
      "trace_player"},
-    {"--dump", "FILE", KIND_TEXT, FIELD(dump), ON(RUN),
-     "write the state of the simulation at --dump-at and go on; only without a program"},
-    {"--dump-at", "WHEN", KIND_TEXT, FIELD(dump_at), ON(RUN),
+    {"--checkpoint", "FILE", KIND_TEXT, FIELD(checkpoint), ON(RUN),
+     "write the state of the simulation at --checkpoint-at and go on; only without a program"},
+    {"--checkpoint-at", "WHEN", KIND_TEXT, FIELD(checkpoint_at), ON(RUN),
      "when: a cycle of the fastest clock, or a time with its unit (25us)"},
-    {"--load", "FILE", KIND_TEXT, FIELD(load), ON(RUN),
-     "continue from the state in FILE, of the same platform with the same parameters"},
+    {"--restore", "FILE", KIND_TEXT, FIELD(restore), ON(RUN),
+     "continue from the checkpoint in FILE, of the same platform with the same parameters"},
     {"--watch", "ADDRESS", KIND_LIST, FIELD(watch), ON(RUN),
      "print every message about the line of 64 bytes at ADDRESS; only without a program"},
-    {"--play-trace", "DIR|LIST", KIND_TEXT, FIELD(play_trace), ON(RUN),
-     "play the recorded instructions of an AMD program instead of running one"},
-    {"--api-trace", "FILE|DIR", KIND_TEXT, FIELD(api_trace), ON(RUN),
-     "play a trace of API calls instead of a program, and compare what it copies to the host"},
-    {"--record-api-trace", "DIR", KIND_TEXT, FIELD(record_api_trace), ON(RUN),
-     "record the program's calls of HIP, with their data, in a new folder for --api-trace"},
-    {"--record-trace", "DIR", KIND_TEXT, FIELD(record_trace), ON(RUN),
-     "record what each wavefront of the program's kernels executes, in a new folder"},
     {"--threads", "N", KIND_NUMBER, FIELD(threads), ON(RUN) | TRIAL_COMMANDS,
      "threads of the simulation (default 1); must change no result, only the time it takes"},
     {"--max-cycles", "N", KIND_NUMBER, FIELD(max_cycles), ON(RUN),
@@ -231,11 +234,27 @@ static const struct option_spec {
     {"--line", "BYTES", KIND_NUMBER, FIELD(line), ON(TRACE),
      "stats: bytes of a line (default 128)"},
     {"--no-cache", NULL, KIND_FLAG, FIELD(no_cache), ON(TRACE) | ON(RUN) | TRIAL_COMMANDS,
-     "stats, --sass-trace: neither read nor write the binary copies"},
+     "stats, --play sass: neither read nor write the binary copies"},
     {"--markdown", NULL, KIND_FLAG, FIELD(markdown), ON(HELP), "all commands as Markdown"},
     {"--man", NULL, KIND_FLAG, FIELD(man), ON(HELP), "all commands as a man page"},
 };
 #define SPEC_COUNT (sizeof specs / sizeof specs[0])
+
+/* Spellings of earlier versions, which are answered with today's. */
+static const struct renamed {
+    const char *before, *now;
+} renamed[] = {
+    {"--trace", "--record perfetto=FILE"},
+    {"--record-api-trace", "--record api=DIR"},
+    {"--record-trace", "--record instructions=DIR"},
+    {"--api-trace", "--play api=FILE|DIR"},
+    {"--play-trace", "--play instructions=DIR|LIST"},
+    {"--sass-trace", "--play sass=LIST"},
+    {"--dump", "--checkpoint FILE"},
+    {"--dump-at", "--checkpoint-at WHEN"},
+    {"--load", "--restore FILE"},
+    {"--kept", "--residency FILE"},
+};
 
 const char *options_command_name(enum options_command command)
 {
@@ -373,6 +392,13 @@ static const struct option_spec *find_option(const char *word, const char **valu
 
 static int unknown_option(const struct options *options, const char *word, options_suggest *suggest)
 {
+    size_t size = strcspn(word, "=");
+    for (size_t i = 0; i < sizeof renamed / sizeof renamed[0]; i++)
+        if (strlen(renamed[i].before) == size && strncmp(word, renamed[i].before, size) == 0) {
+            fprintf(stderr, "heddle %s: '%s' is now '%s'\n", commands[options->command].name,
+                    renamed[i].before, renamed[i].now);
+            return usage(commands[options->command].name);
+        }
     const char *names[SPEC_COUNT];
     size_t count = 0;
     for (size_t i = 0; i < SPEC_COUNT; i++)
@@ -383,10 +409,18 @@ static int unknown_option(const struct options *options, const char *word, optio
     return usage(commands[options->command].name);
 }
 
+/* How long the kind is with which the argument of a KIND_NAMED row begins. */
+static size_t kind_length(const struct option_spec *spec)
+{
+    return strcspn(spec->argument, "=");
+}
+
 static int wrong_command(const struct options *options, const struct option_spec *spec)
 {
-    fprintf(stderr, "heddle %s: '%s' does not belong to this command; it does to",
-            commands[options->command].name, spec->name);
+    bool named = spec->kind == KIND_NAMED;
+    fprintf(stderr, "heddle %s: '%s%s%.*s' does not belong to this command; it does to",
+            commands[options->command].name, spec->name, named ? " " : "",
+            named ? (int)kind_length(spec) : 0, named ? spec->argument : "");
     for (int c = 0; c < COMMAND_COUNT; c++)
         if (spec->commands >> c & 1)
             fprintf(stderr, " %s", commands[c].name);
@@ -394,10 +428,50 @@ static int wrong_command(const struct options *options, const struct option_spec
     return usage(commands[options->command].name);
 }
 
+/* The row of an option whose value is KIND=PATH, of those that `first` begins; NULL: no such kind.
+ */
+static const struct option_spec *find_kind(const struct option_spec *first, const char *value)
+{
+    size_t size = strcspn(value, "=");
+    for (const struct option_spec *spec = first; spec < specs + SPEC_COUNT; spec++)
+        if (strcmp(spec->name, first->name) == 0 && kind_length(spec) == size
+            && strncmp(spec->argument, value, size) == 0)
+            return spec;
+    return NULL;
+}
+
+/* `--record api` without a path, and kinds that there are not. */
+static int wrong_kind(const struct options *options, const struct option_spec *first,
+                      const char *value)
+{
+    fprintf(stderr, "heddle %s: '%s %s' is not one of", commands[options->command].name,
+            first->name, value);
+    for (const struct option_spec *spec = first; spec < specs + SPEC_COUNT; spec++)
+        if (strcmp(spec->name, first->name) == 0 && (spec->commands >> options->command & 1))
+            fprintf(stderr, " '%s %s'", spec->name, spec->argument);
+    fputc('\n', stderr);
+    return usage(commands[options->command].name);
+}
+
+static int store_path(struct options *options, const struct option_spec *spec, const char *value)
+{
+    const char **field = (const char **)(void *)((char *)options + spec->field);
+    int size = (int)kind_length(spec);
+    if (*field != NULL) {
+        fprintf(stderr, "heddle %s: '%s %.*s' is given twice\n", commands[options->command].name,
+                spec->name, size, spec->argument);
+        return EXIT_USAGE;
+    }
+    *field = value + size + 1;
+    return -1;
+}
+
 static int store(struct options *options, const struct option_spec *spec, const char *value)
 {
     char *field = (char *)options + spec->field;
-    if (spec->kind == KIND_TEXT) {
+    if (spec->kind == KIND_NAMED) {
+        return store_path(options, spec, value);
+    } else if (spec->kind == KIND_TEXT) {
         memcpy(field, &value, sizeof value);
     } else if (spec->kind == KIND_LIST) {
         struct options_list *list = (struct options_list *)(void *)field;
@@ -426,7 +500,7 @@ static int parse_option(struct options *options, int argc, char **argv, int *at,
     const struct option_spec *spec = find_option(word, &value);
     if (!spec)
         return unknown_option(options, word, suggest);
-    if (!(spec->commands >> options->command & 1))
+    if (!(spec->commands >> options->command & 1) && spec->kind != KIND_NAMED)
         return wrong_command(options, spec);
     if (!spec->argument && value) {
         fprintf(stderr, "heddle %s: '%s' takes no value\n", commands[options->command].name,
@@ -440,6 +514,15 @@ static int parse_option(struct options *options, int argc, char **argv, int *at,
             return EXIT_USAGE;
         }
         value = argv[++*at];
+    }
+    if (spec->kind == KIND_NAMED) {
+        const struct option_spec *named = find_kind(spec, value);
+        if (named != NULL && !(named->commands >> options->command & 1))
+            return wrong_command(options, named);
+        if (named == NULL || value[kind_length(named)] != '='
+            || value[kind_length(named) + 1] == '\0')
+            return wrong_kind(options, spec, value);
+        spec = named;
     }
     return store(options, spec, value);
 }

@@ -8,8 +8,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Exit statuses of all commands. `run` has more: see options_env.h. */
-enum { EXIT_CLEAN = 0, EXIT_ERRORS = 1, EXIT_USAGE = 2 };
+#include "runtime/session/exit_status.h"
 
 enum options_command {
     COMMAND_CHECK,
@@ -44,13 +43,14 @@ struct options {
     char **program;                /* behind `--`, NULL-terminated; NULL: none */
     struct options_list set, include, expand, watch, module;
     const char *platform, *output, *level, *only;
-    const char *kernels, *warmup, *interval, *profile, *kept;
-    const char *mode, *unified, *stats, *kernel_stats, *report, *trace, *tick_order, *mcpu;
-    const char *dump, *dump_at, *load, *api_trace, *record_api_trace, *record_trace, *sass_trace;
-    const char *play_trace;
+    const char *kernels, *warmup, *interval, *profile, *residency;
+    const char *mode, *unified, *stats, *kernel_stats, *report, *tick_order, *mcpu;
+    const char *record_perfetto, *record_api, *record_instructions;
+    const char *play_api, *play_instructions, *play_sass;
+    const char *checkpoint, *checkpoint_at, *restore;
     uint64_t max_cycles, stall_limit, threads, jobs, memory, line, per_group;
-    bool full, corrections, json, svg, check, csv, generic, tick_all, stats_no_host, verbose, markdown, man,
-        no_cache;
+    bool full, corrections, json, svg, check, csv, generic, tick_all, stats_no_host, verbose;
+    bool markdown, man, no_cache;
     const char *html_folder;
 };
 
@@ -68,7 +68,7 @@ const char *options_command_name(enum options_command command);
 
 /* The text of --help for one command, or of all (COMMAND_COUNT). */
 void options_print_help(FILE *out, enum options_command command);
-/* docs/reference-cli.md, and the man page heddle.1. */
+/* docs/reference/cli.md, and the man page heddle.1. */
 void options_print_markdown(FILE *out);
 void options_print_man(FILE *out);
 

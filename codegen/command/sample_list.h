@@ -1,4 +1,4 @@
-/* `heddle sample` of a list of SASS traces (--sass-trace). */
+/* `heddle sample` of a list of SASS traces (--play sass). */
 #ifndef HEDDLE_CODEGEN_SAMPLE_LIST_H
 #define HEDDLE_CODEGEN_SAMPLE_LIST_H
 

@@ -49,7 +49,8 @@ static const char **make_words(struct command *c, const char *const *options, co
     add_option(&w, "--stats", stats);
     for (; *options; options++)
         add(&w, *options);
-    add_option(&w, "--sass-trace", o->sass_trace);
+    if (o->play_sass)
+        add_option(&w, "--play", arena_printf(c->arena, "sass=%s", o->play_sass));
     if (o->no_cache)
         add(&w, "--no-cache");
     if (o->program)
@@ -79,19 +80,19 @@ static int run_child(const char **words)
 
 const char *trial_subject(const struct options *o)
 {
-    return o->sass_trace ? o->sass_trace : o->program[0];
+    return o->play_sass ? o->play_sass : o->program[0];
 }
 
 bool trial_has_subject(const struct options *o, const char *arguments)
 {
     const char *name = options_command_name(o->command);
     bool program = o->program && o->program[0];
-    if (program != (o->sass_trace != NULL))
+    if (program != (o->play_sass != NULL))
         return true;
     fprintf(stderr,
-            program ? "heddle %s: either a program or '--sass-trace LIST', not both\n"
+            program ? "heddle %s: either a program or '--play sass=LIST', not both\n"
                     : "heddle %s: name a program or a list of traces: heddle %s %s -- PROGRAM "
-                      "ARGS..., or --sass-trace LIST\n",
+                      "ARGS..., or --play sass=LIST\n",
             name, name, arguments);
     return false;
 }
@@ -113,26 +114,4 @@ json_t *trial_run(struct command *c, const char *const *options)
                 name, c->options->program[0]);
     unlink(path);
     return root;
-}
-
-uint64_t trial_number(json_t *object, const char *key)
-{
-    return (uint64_t)json_integer_value(json_object_get(object, key));
-}
-
-json_t *trial_kernel(json_t *root, uint64_t number)
-{
-    size_t i;
-    json_t *kernel;
-    json_array_foreach(json_object_get(root, "kernels"), i, kernel)
-    {
-        if (trial_number(kernel, "launch") == number)
-            return kernel;
-    }
-    return NULL;
-}
-
-double trial_seconds(json_t *root)
-{
-    return json_number_value(json_object_get(json_object_get(root, "host"), "cpu_seconds"));
 }

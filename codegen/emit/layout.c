@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "codegen/emit/layout_builder.h"
-#include "codegen/build/sha256.h"
+#include "codegen/emit/sha256.h"
 #include "runtime/link/ring.h"
 
 uint32_t layout_add_string(struct builder *b, const char *text)

@@ -3,7 +3,7 @@
  *
  * Launches of the same kernel are added up. Its *slot-cycles* (wavefront slots of all compute units
  * times cycles) are divided as components/protocols/work/work_cycles.h and
- * components/amd/command_processor/kernel_account.h say; here they are rows of a group and a kind,
+ * components/amd/command_processor/kernel_account.c say; here they are rows of a group and a kind,
  * whatever their names, and have to add up to cycles * slots. */
 #ifndef HEDDLE_CODEGEN_REPORT_H
 #define HEDDLE_CODEGEN_REPORT_H
@@ -54,6 +54,15 @@ struct report {
     bool two;
     VECTOR(struct report_kernel) kernels; /* in order of their first launch */
 };
+
+/* Whether rows of this group are cycles of wavefronts' slots: issued, executing or waiting. */
+bool report_is_of_wavefronts(const char *group);
+
+/* 0 when there is no whole. */
+static inline double report_per_cent(uint64_t part, uint64_t whole)
+{
+    return whole ? (double)part / (double)whole * 100 : 0;
+}
 
 /* Reads the kernels of `root` (a statistics file, called `name` in messages) as run 0 or 1 into
  * `report`, which is zeroed but for its arena at first. false: it has kernels but none with

@@ -1,5 +1,5 @@
 /* `heddle dump --json`: the whole model as one JSON object, for scripts and other tools. The
- * schema, which is a promise, is docs/reference-dump.md. Order is that of the model's lists;
+ * schema, which is a promise, is docs/reference/dump.md. Order is that of the model's lists;
  * references are paths, never indices. */
 #include <jansson.h>
 #include <string.h>

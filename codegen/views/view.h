@@ -59,7 +59,7 @@ bool view_svg(const struct model *model, const struct view_options *options, FIL
  * share theirs), click to descend, parameters and documentation beside it. Needs `dot`. */
 bool view_html(const struct model *model, const char *dir, struct view_error *error);
 
-/* The elaborated platform as JSON; schema in docs/reference-dump.md. */
+/* The elaborated platform as JSON; schema in docs/reference/dump.md. */
 bool view_json(const struct model *model, FILE *out, struct view_error *error);
 
 enum view_params_format { VIEW_PARAMS_TABLE, VIEW_PARAMS_CSV, VIEW_PARAMS_JSON };

@@ -20,10 +20,12 @@ extern const struct check check_protocols, check_unbound, check_unconnected, che
     check_latency, check_clock_crossing, check_clocks;
 /* check_depth.c */
 extern const struct check check_shallow;
-/* check_channels.c */
-extern const struct check check_channels;
-/* check_routes.c */
-extern const struct check check_cyclic_routes, check_stores;
+/* check_deadlock.c */
+extern const struct check check_deadlock;
+/* check_interconnect_cycles.c */
+extern const struct check check_interconnect_cycles;
+/* check_stores.c */
+extern const struct check check_stores;
 /* check_wires.c */
 extern const struct check check_wires;
 /* check_unused.c */

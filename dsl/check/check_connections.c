@@ -2,7 +2,6 @@
 #include <string.h>
 
 #include "dsl/check/check.h"
-#include "dsl/elaborate/unit.h"
 
 static const struct ast_item *port_item(const struct wire_end *at)
 {

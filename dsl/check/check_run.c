@@ -2,10 +2,21 @@
 #include "dsl/check/check.h"
 
 static const struct check *const checks[] = {
-    &check_conditions,        &check_clocks,        &check_protocols, &check_unbound,
-    &check_unconnected,       &check_two_latencies, &check_latency,   &check_clock_crossing,
-    &check_shallow,           &check_cyclic_routes, &check_channels, &check_stores,    &check_wires,
-    &check_unused_parameters, &check_unused_components,
+    &check_conditions,
+    &check_clocks,
+    &check_protocols,
+    &check_unbound,
+    &check_unconnected,
+    &check_two_latencies,
+    &check_latency,
+    &check_clock_crossing,
+    &check_shallow,
+    &check_interconnect_cycles,
+    &check_deadlock,
+    &check_stores,
+    &check_wires,
+    &check_unused_parameters,
+    &check_unused_components,
 };
 
 #define CHECK_COUNT (sizeof checks / sizeof checks[0])

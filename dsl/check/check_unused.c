@@ -1,5 +1,5 @@
-/* Parameters and components that nothing uses. Both are questions about the text, not about one
- * elaboration: what stands in the branch of an `if` that is not taken is used. Only the user's main
+/* Parameters, slots and components that nothing uses. These are questions about the text, not
+ * about one elaboration: what stands in the branch of an `if` that is not taken is used. Only the user's main
  * file is looked at; what C code reads of a component without instances cannot be known here. */
 #include <string.h>
 
@@ -32,7 +32,7 @@ static bool item_uses(const struct ast_item *item, const char *name)
     const struct ast_expr *const exprs[] = {
         item->size,       item->value,   item->low,  item->high,      item->depth,
         item->width,      item->latency, item->by,   item->otherwise, item->each,
-        item->interleave, item->at,      item->which};
+        item->interleave, item->at,      item->which, item->path};
     for (size_t i = 0; i < sizeof exprs / sizeof exprs[0]; i++)
         if (expr_uses(exprs[i], name))
             return true;
@@ -49,6 +49,21 @@ static bool body_uses(const struct ast_items *body, const char *name)
     return false;
 }
 
+static void check_names(struct elaboration *e, const struct type_info *type,
+                        const struct item_list *list, const char *help)
+{
+    for (uint32_t i = 0; i < list->v.count; i++) {
+        const struct ast_item *item = list->v.items[i];
+        if (body_uses(type->decl->body, item->name.text))
+            continue;
+        struct diagnostic *d =
+            diagnostic_add(e->diagnostics, W0701, item->name.span, "nothing in '%s' uses '%s'",
+                           type->model.name, item->name.text);
+        diagnostic_help(e->diagnostics, d, "%s, or remove it", help);
+    }
+}
+
+/* Of composites: their parameters and slots do nothing but what their bodies make of them. */
 static void run_unused_parameters(struct elaboration *e)
 {
     for (uint32_t i = 0; i < e->program->types.count; i++) {
@@ -57,15 +72,8 @@ static void run_unused_parameters(struct elaboration *e)
         if (!type->model.is_composite || !type->is_main
             || (!is_root && (e->standalone || type->model.is_platform)))
             continue;
-        for (uint32_t k = 0; k < type->params.v.count; k++) {
-            const struct ast_item *item = type->params.v.items[k];
-            if (body_uses(type->decl->body, item->name.text))
-                continue;
-            struct diagnostic *d =
-                diagnostic_add(e->diagnostics, W0701, item->name.span, "nothing in '%s' uses '%s'",
-                               type->model.name, item->name.text);
-            diagnostic_help(e->diagnostics, d, "pass it on to an instance, or remove it");
-        }
+        check_names(e, type, &type->params, "pass it on to an instance");
+        check_names(e, type, &type->parts, "hand it down to the slot of an instance");
     }
 }
 

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "dsl/suggest.h"
-#include "dsl/elaborate/unit.h"
 
 /* The previous declaration of this name in the same space, NULL when it is new; reports the clash.
  */
@@ -45,7 +44,7 @@ static const struct placement placements[] = {
     {AST_CHECK, "a 'check'", IN_COMPONENT | IN_PART | IN_PLATFORM | IN_IF | IN_FOR},
     {AST_PORT, "a port", IN_COMPONENT},
     {AST_STAT, "a statistic", IN_COMPONENT | IN_PART | LEAF_ONLY},
-    {AST_SLOT, "a slot", IN_COMPONENT | IN_PART | LEAF_ONLY},
+    {AST_SLOT, "a slot", IN_COMPONENT | IN_PART | IN_PLATFORM},
     {AST_SUBPART, "a part", IN_COMPONENT | IN_PART | LEAF_ONLY},
     {AST_STORE, "a store", IN_COMPONENT | LEAF_ONLY},
     {AST_READS, "a 'reads'", IN_COMPONENT | LEAF_ONLY},
@@ -111,7 +110,7 @@ static void check_nested(struct program *program, const struct ast_items *body, 
 /* Names of a body form two spaces: values (parameters and lets) and things (ports, instances,
  * slots, ...). What can be set in an instance's braces must be unique over both. */
 struct body_names {
-    struct item_list values, things, stats, files;
+    struct item_list values, things, stats;
 };
 
 static void add_name(struct program *program, struct item_list *list, const struct ast_item *item)
@@ -148,6 +147,33 @@ static struct item_list *list_for(struct type_info *type, enum ast_kind kind)
     }
 }
 
+static const char *base_name(const char *path)
+{
+    const char *slash = strrchr(path, '/');
+    return slash != NULL ? slash + 1 : path;
+}
+
+/* Generated code includes the C files of a unit by their base names, so these must differ. */
+static void check_file(struct program *program, const struct item_list *files,
+                       const struct ast_item *item)
+{
+    for (uint32_t i = 0; i < files->v.count; i++) {
+        const struct ast_item *before = files->v.items[i];
+        if (strcmp(base_name(before->name.text), base_name(item->name.text)) != 0)
+            continue;
+        bool is_same = strcmp(before->name.text, item->name.text) == 0;
+        struct diagnostic *d = diagnostic_add(
+            program->diagnostics, E0201, item->name.span,
+            is_same ? "the file '%s' is named twice" : "a second file is called '%s'",
+            base_name(item->name.text));
+        diagnostic_note(program->diagnostics, d, before->name.span, "first named here");
+        if (!is_same)
+            diagnostic_help(program->diagnostics, d,
+                            "C files of one unit are told apart by their names, without folders");
+        return;
+    }
+}
+
 static void collect_member(struct program *program, struct type_info *type,
                            struct body_names *names, const struct ast_item *item)
 {
@@ -156,11 +182,11 @@ static void collect_member(struct program *program, struct type_info *type,
         add_name(program, &names->values, item);
     else if (item->kind == AST_STAT)
         add_name(program, &names->stats, item);
+    else if (item->kind == AST_BEHAVIOUR)
+        check_file(program, &type->behaviour, item);
     else if (item->kind == AST_INSTANCE || item->kind == AST_SPACE
              || list_for(type, item->kind) != NULL)
         add_name(program, &names->things, item);
-    else if (item->kind == AST_BEHAVIOUR && item->name.text != NULL)
-        add_name(program, &names->files, item);
     struct item_list *list = list_for(type, item->kind);
     if (list != NULL && program->diagnostics->error_count == errors)
         vector_push(program->arena, &list->v, item);

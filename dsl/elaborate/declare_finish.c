@@ -4,7 +4,7 @@
 
 #include "dsl/elaborate/declare.h"
 #include "dsl/suggest.h"
-#include "dsl/elaborate/unit.h"
+#include "dsl/quantity.h"
 
 bool declare_type(struct program *program, const struct ast_type *type,
                   enum model_dimension *dimension, const struct model_enum **choice)
@@ -15,7 +15,7 @@ bool declare_type(struct program *program, const struct ast_type *type,
         *choice = program_make_enum(program, NULL, "", type->literals, type->span);
         return true;
     }
-    if (unit_type_named(type->name.text, dimension))
+    if (quantity_type_named(type->name.text, dimension))
         return true;
     *choice = program_enum(program, type->name.text);
     *dimension = MODEL_DIM_ENUM;
@@ -24,7 +24,7 @@ bool declare_type(struct program *program, const struct ast_type *type,
     struct diagnostic *d = diagnostic_add(program->diagnostics, E0203, type->span,
                                           "no type is called '%s'", type->name.text);
     size_t count;
-    const char *const *names = unit_type_names(&count);
+    const char *const *names = quantity_type_names(&count);
     struct suggestion suggestion = suggestion_for(type->name.text);
     for (size_t i = 0; i < count; i++)
         suggestion_try(&suggestion, names[i]);
@@ -67,7 +67,7 @@ static void finish_params(struct program *program, struct type_info *type)
         if (item->kind == AST_PARAM
             && !declare_type(program, item->type, &decl->dimension, &decl->choice))
             program->damaged = true;
-        bool is_number = unit_is_quantity(decl->dimension);
+        bool is_number = quantity_is_ordered(decl->dimension);
         if (item->kind == AST_PARAM && !is_number && (item->low != NULL || item->pow2))
             diagnostic_add(program->diagnostics, E0309, item->name.span,
                            "only a number can have a range");
@@ -268,7 +268,7 @@ void declare_finish(struct program *program)
             arena_alloc(program->arena, protocol->params.v.count * sizeof *protocol->dimensions);
         for (uint32_t k = 0; k < protocol->params.v.count; k++) {
             const struct ast_item *param = protocol->params.v.items[k];
-            if (!unit_type_named(param->target.text, &protocol->dimensions[k])) {
+            if (!quantity_type_named(param->target.text, &protocol->dimensions[k])) {
                 diagnostic_add(program->diagnostics, E0203, param->target.span,
                                "no type is called '%s'", param->target.text);
                 program->damaged = true;

@@ -56,6 +56,19 @@ struct cell {
 struct node;
 struct part_object;
 
+/* A setting as it reaches an object: where it is written, its value is evaluated. */
+struct setting {
+    const struct ast_item *item;
+    struct scope scope;
+};
+
+/* A slot of a composite that handed a part down; the part answers to its name, too. */
+struct handed {
+    struct object *owner;
+    const char *name;
+    const struct handed *before; /* the slot of a composite around, from which this one has it */
+};
+
 /* What parts and component instances have in common: parameters, and the braces that set them. */
 struct object {
     struct type_info *type;
@@ -68,14 +81,28 @@ struct object {
     struct span span;                 /* of its name where it is declared */
     const struct ast_items *settings; /* NULL: none */
     struct scope setting_scope;
-    struct cell *cells;      /* per type->params */
-    struct part_slot *slots; /* per type->parts */
+    bool *reached; /* per setting: its path has led somewhere; NULL: none has a path */
+    const struct handed *handed; /* parts; NULL: made where it stands */
+    struct cell *cells;          /* per type->params */
+    struct part_slot *slots;     /* per type->parts */
+};
+
+/* The part type that fills a slot, and the braces that set it. */
+struct filler {
+    struct type_info *type; /* NULL: nothing, or a mistake */
+    const struct ast_items *settings;
+    struct scope scope;
+    struct span span;
+    const struct handed *handed;
+    bool is_empty; /* left so on purpose */
 };
 
 struct part_slot {
-    struct part_object **parts;
+    struct part_object **parts; /* slots of composites: the first that was handed down */
     uint32_t count;
     bool shared, done;
+    bool busy; /* being filled */
+    struct filler filler; /* slots of composites only */
 };
 
 struct part_object {
@@ -298,9 +325,19 @@ struct value object_value(struct elaboration *e, struct object *object, uint32_t
 void object_init(struct elaboration *e, struct object *object);
 /* Computes everything and complains about settings that name nothing. */
 void object_finish(struct elaboration *e, struct object *object);
-/* The setting of `name` in the object's braces, or NULL. */
-const struct ast_item *object_setting(const struct object *object, const char *name);
 struct model_param *object_params(struct elaboration *e, struct object *object);
+
+/* elaborate_setting.c */
+void settings_init(struct elaboration *e, struct object *object);
+/* What sets `name` of an object; false: nothing does. */
+bool setting_find(struct elaboration *e, const struct object *object, const char *name,
+                  struct setting *setting);
+/* The setting of `name` in the object's own braces, or NULL. */
+const struct ast_item *object_setting(const struct object *object, const char *name);
+/* Complains about settings of the object's own that name nothing or are given twice. */
+void settings_check(struct elaboration *e, struct object *object);
+/* Complains about paths that led nowhere, when all values have been computed. */
+void settings_check_reached(struct elaboration *e);
 
 /* elaborate_tree.c */
 struct node *tree_build(struct elaboration *e, struct type_info *type);

@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "dsl/elaborate/elaborate.h"
-#include "dsl/elaborate/unit.h"
 
 struct port_end *wire_end_at(struct elaboration *e, const struct wire_end *at)
 {

@@ -5,7 +5,6 @@
 
 #include "dsl/elaborate/elaborate.h"
 #include "dsl/suggest.h"
-#include "dsl/elaborate/unit.h"
 
 struct packet_type {
     const char *name;

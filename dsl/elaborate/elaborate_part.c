@@ -1,17 +1,19 @@
-/* Parts: what an owner always has (`part`), and what fills its slots. A slot is filled, in this
- * order, by the braces of its owner's instance, or by its default; the filling is either a new part
- * of a named type or, inside one component, a part of the surrounding body by name, which is then
- * shared. --set fills a slot, too. */
+/* Parts: what an owner always has (`part`), and what fills its slots. A slot is filled by the last
+ * matching --set, else by a setting, else by its default. The filling names a part type, of which
+ * a new part is made; or, inside one component, a part of the surrounding body, which is then shared;
+ * or a slot of the composite around, which is handed down. A composite has no parts of its own: its
+ * slots only say what fills those of its instances. */
 #include <string.h>
 
 #include "dsl/elaborate/elaborate.h"
 #include "dsl/suggest.h"
 
 static struct part_object *make_part(struct elaboration *e, struct object *owner,
-                                     const struct model_part_decl *decl, struct type_info *type,
-                                     const struct ast_items *settings, struct scope setting_scope,
-                                     struct span span, int64_t element)
+                                     const struct model_part_decl *decl,
+                                     const struct filler *filler, int64_t element)
 {
+    struct type_info *type = filler->type;
+    struct span span = filler->span;
     if (!elaborate_count_work(e, 2 + type->params.v.count, span))
         return NULL;
     for (const struct object *above = owner; above != NULL && above->type->model.is_part;
@@ -31,8 +33,9 @@ static struct part_object *make_part(struct elaboration *e, struct object *owner
     object->in_array = decl->is_array;
     object->element = decl->is_array ? (uint32_t)element : 0;
     object->span = span;
-    object->settings = settings;
-    object->setting_scope = setting_scope;
+    object->settings = filler->settings;
+    object->setting_scope = filler->scope;
+    object->handed = filler->handed;
     const char *dot = owner->path[0] != '\0' ? "." : "";
     object->path = decl->is_array ? arena_printf(e->arena, "%s%s%s[%lld]", owner->path, dot,
                                                  decl->name, (long long)element)
@@ -64,10 +67,11 @@ static void build_subpart(struct elaboration *e, struct object *object, uint32_t
     int64_t count = 1;
     if (item->size != NULL && !eval_count(e, item->size, &scope, 0, 65536, &count))
         return;
+    struct filler filler = {
+        .type = type, .settings = item->body, .scope = scope, .span = item->name.span};
     slot->parts = arena_alloc(e->arena, (size_t)count * sizeof(struct part_object *));
     for (int64_t i = 0; i < count; i++) {
-        struct part_object *part =
-            make_part(e, object, decl, type, item->body, scope, item->name.span, i);
+        struct part_object *part = make_part(e, object, decl, &filler, i);
         if (part == NULL)
             return;
         slot->parts[slot->count++] = part;
@@ -136,17 +140,84 @@ static void share(struct elaboration *e, struct object *object, const struct mod
     slot->shared = true;
 }
 
+/* A composite keeps what fills its slot for the instances to which it hands it down; anything else
+ * gets a part. */
+static void fill(struct elaboration *e, struct object *object, uint32_t index,
+                 const struct filler *filler)
+{
+    struct part_slot *slot = &object->slots[index];
+    slot->filler = *filler;
+    if (filler->type == NULL || object->type->model.is_composite)
+        return;
+    fill_one(e, slot, make_part(e, object, &object->type->part_decls[index], filler, 0));
+    for (const struct handed *from = filler->handed; slot->count > 0 && from != NULL;
+         from = from->before) {
+        int32_t outer = item_list_find(&from->owner->type->parts, from->name);
+        if (from->owner->slots[outer].count > 0)
+            continue;
+        fill_one(e, &from->owner->slots[outer], slot->parts[0]);
+        from->owner->slots[outer].shared = true;
+    }
+}
+
+/* `policy = policy;` in the body of a composite with a slot of that name: each instance gets a part
+ * of its own, of the type and with the braces that fill the slot. */
+static void hand_down(struct elaboration *e, struct object *object, uint32_t index,
+                      struct object *from, uint32_t outer, struct span span)
+{
+    const struct model_part_decl *decl = &object->type->part_decls[index];
+    const struct model_part_decl *given = &from->type->part_decls[outer];
+    struct diagnostic *d;
+    if (!from->slots[outer].done)
+        parts_build(e, from);
+    struct filler filler = from->slots[outer].filler;
+    if (from->slots[outer].busy) {
+        diagnostic_add(e->diagnostics, E0305, span, "what fills '%s' depends on itself",
+                       given->name);
+    } else if (given->interface != decl->interface || given->part_type != decl->part_type) {
+        d = diagnostic_add(e->diagnostics, E0209, span,
+                           "the slot '%s' does not take the parts of the slot '%s'", decl->name,
+                           given->name);
+        diagnostic_note(e->diagnostics, d, from->type->parts.v.items[outer]->target.span,
+                        "'%s' takes these", given->name);
+        diagnostic_note(e->diagnostics, d, object->type->parts.v.items[index]->target.span,
+                        "'%s' takes these", decl->name);
+    } else if (filler.is_empty && !decl->optional) {
+        d = diagnostic_add(e->diagnostics, E0209, span, "the slot '%s' is not optional",
+                           decl->name);
+        diagnostic_note(e->diagnostics, d, from->type->parts.v.items[outer]->name.span,
+                        "'%s' is empty", given->name);
+    } else {
+        struct handed *handed = arena_alloc(e->arena, sizeof *handed);
+        *handed = (struct handed){from, given->name, filler.handed};
+        filler.handed = handed;
+        fill(e, object, index, &filler);
+    }
+}
+
+/* What is written for a slot: the name of a part or slot, the part's braces, and where they stand. */
 struct filling {
     const struct ast_expr *value;
     const struct ast_items *body;
     struct scope scope;
 };
 
+/* The part or slot of the body around that a filling names, or -1. */
+static int32_t named_around(const struct filling *filling, const struct object *object,
+                            uint32_t index)
+{
+    const struct object *around = filling->scope.object;
+    if (around == NULL || filling->body != NULL)
+        return -1;
+    int32_t sibling = item_list_find(&around->type->parts, filling->value->name.text);
+    bool is_itself = around == object && sibling == (int32_t)index; /* `slot pool : pool = pool;` */
+    return is_itself ? -1 : sibling;
+}
+
 static void fill_slot(struct elaboration *e, struct object *object, uint32_t index,
                       const struct filling *filling)
 {
     const struct model_part_decl *decl = &object->type->part_decls[index];
-    struct part_slot *slot = &object->slots[index];
     const struct ast_expr *value = filling->value;
     if (value->kind == AST_MEMBER) {
         struct diagnostic *d = diagnostic_add(e->diagnostics, E0210, value->span,
@@ -161,36 +232,39 @@ static void fill_slot(struct elaboration *e, struct object *object, uint32_t ind
     }
     const char *name = value->name.text;
     struct object *around = filling->scope.object;
-    int32_t sibling =
-        around != NULL && filling->body == NULL ? item_list_find(&around->type->parts, name) : -1;
-    bool is_itself = around == object && sibling == (int32_t)index; /* `slot pool : pool = pool;` */
-    if (sibling >= 0 && !is_itself) {
-        share(e, object, decl, slot, around, (uint32_t)sibling, value->span);
+    int32_t sibling = named_around(filling, object, index);
+    if (sibling >= 0 && around->type->model.is_composite) {
+        hand_down(e, object, index, around, (uint32_t)sibling, value->span);
+        return;
+    }
+    if (sibling >= 0) {
+        share(e, object, decl, &object->slots[index], around, (uint32_t)sibling, value->span);
         return;
     }
     if (strcmp(name, "none") == 0) {
+        object->slots[index].filler.is_empty = true;
         if (!decl->optional)
             diagnostic_add(e->diagnostics, E0209, value->span, "the slot '%s' is not optional",
                            decl->name);
         return;
     }
-    struct type_info *type = program_type(e->program, name);
-    if (type == NULL || !type->model.is_part) {
+    struct filler filler = {.type = program_type(e->program, name),
+                            .settings = filling->body,
+                            .scope = filling->scope,
+                            .span = value->span};
+    if (filler.type == NULL || !filler.type->model.is_part)
         unknown_part(e, object, decl, name, value->span);
-        return;
-    }
-    if (fits(e, decl, type, value->span))
-        fill_one(e, slot,
-                 make_part(e, object, decl, type, filling->body, filling->scope, value->span, 0));
+    else if (fits(e, decl, filler.type, value->span))
+        fill(e, object, index, &filler);
 }
 
 static void build_slot(struct elaboration *e, struct object *object, uint32_t index)
 {
     const struct ast_item *item = object->type->parts.v.items[index];
     struct filling filling = {item->value, item->fill_body, {object, NULL}};
-    const struct ast_item *setting = object_setting(object, item->name.text);
-    if (setting != NULL)
-        filling = (struct filling){setting->value, setting->fill_body, object->setting_scope};
+    struct setting setting;
+    if (setting_find(e, object, item->name.text, &setting))
+        filling = (struct filling){setting.item->value, setting.item->fill_body, setting.scope};
     struct override *override = override_find(e, object, item->name.text);
     if (override != NULL && override->value != NULL) {
         const struct ast_expr *before = filling.value;
@@ -203,6 +277,7 @@ static void build_slot(struct elaboration *e, struct object *object, uint32_t in
         fill_slot(e, object, index, &filling);
         return;
     }
+    object->slots[index].filler.is_empty = item->optional;
     if (item->optional || (e->standalone && object->owner == NULL))
         return;
     struct diagnostic *d =
@@ -221,7 +296,10 @@ void parts_build(struct elaboration *e, struct object *object)
         object->slots[i].done = true;
         if (object->type->parts.v.items[i]->kind == AST_SUBPART)
             build_subpart(e, object, i);
-        else
+        else {
+            object->slots[i].busy = true;
             build_slot(e, object, i);
+            object->slots[i].busy = false;
+        }
     }
 }

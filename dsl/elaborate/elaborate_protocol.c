@@ -4,7 +4,7 @@
 
 #include "dsl/elaborate/elaborate.h"
 #include "dsl/suggest.h"
-#include "dsl/elaborate/unit.h"
+#include "dsl/quantity.h"
 
 struct field_type {
     const char *name;
@@ -43,7 +43,7 @@ bool field_size(struct elaboration *e, const struct ast_item *item, const struct
     if (value.dimension != MODEL_DIM_NONE && value.dimension != MODEL_DIM_BYTES) {
         diagnostic_add(e->diagnostics, E0301, item->size->span,
                        "expected a count or bytes, this is %s",
-                       unit_dimension_name(value.dimension));
+                       quantity_dimension_name(value.dimension));
         return false;
     }
     if (value.integer < 1 || value.integer > MAX_FIELD_SIZE) {
@@ -216,7 +216,7 @@ const char *protocol_text(struct elaboration *e, const struct model_protocol *pr
     struct protocol_info *info = program_protocol(e->program, protocol->name);
     for (uint32_t i = 0; i < protocol->argument_count; i++)
         text = arena_printf(e->arena, "%s%s%s", text, i == 0 ? "(" : ", ",
-                            unit_format(e->arena, protocol->arguments[i], info->dimensions[i]));
+                            quantity_format(e->arena, protocol->arguments[i], info->dimensions[i]));
     return protocol->argument_count > 0 ? arena_printf(e->arena, "%s)", text) : text;
 }
 
@@ -271,8 +271,14 @@ static void check_link_names(struct elaboration *e, const struct ast_items *body
 {
     for (uint32_t i = 0; i < body->v.count; i++) {
         const struct ast_item *item = body->v.items[i];
-        if (strcmp(item->name.text, "bandwidth") == 0 || strcmp(item->name.text, "latency") == 0)
+        bool is_known =
+            strcmp(item->name.text, "bandwidth") == 0 || strcmp(item->name.text, "latency") == 0;
+        if (is_known && item->path == NULL)
             continue;
+        if (is_known) {
+            diagnostic_add(e->diagnostics, E0204, item->span, "a link has no instances inside");
+            continue;
+        }
         struct diagnostic *d = diagnostic_add(e->diagnostics, E0204, item->name.span,
                                               "a link has no '%s'", item->name.text);
         static const char *const names[] = {"bandwidth", "latency"};

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "dsl/elaborate/elaborate.h"
-#include "dsl/elaborate/unit.h"
+#include "dsl/quantity.h"
 
 /* Bytes or a plain number (an address may be written 0x1000). */
 static bool eval_bytes(struct elaboration *e, const struct ast_expr *x, const struct scope *scope,
@@ -18,7 +18,7 @@ static bool eval_bytes(struct elaboration *e, const struct ast_expr *x, const st
     }
     struct diagnostic *d =
         diagnostic_add(e->diagnostics, E0301, x->span, "expected bytes, this is %s (%s)",
-                       unit_dimension_name(value.dimension), value_text(e, &value));
+                       quantity_dimension_name(value.dimension), value_text(e, &value));
     if (value.dimension == MODEL_DIM_NONE && x->kind == AST_NUMBER)
         diagnostic_help(e->diagnostics, d, "a unit is missing: write '%lldB'",
                         (long long)value.integer);
@@ -68,17 +68,18 @@ static struct model_space *make_space(struct elaboration *e, struct node *node,
         return NULL;
     }
     if (interleave < 1 || each % interleave != 0) {
-        struct diagnostic *d = diagnostic_add(e->diagnostics, E0502, item->interleave->span,
-                                              "%s is not a whole number of pieces of %s",
-                                              unit_format(e->arena, each, MODEL_DIM_BYTES),
-                                              unit_format(e->arena, interleave, MODEL_DIM_BYTES));
+        struct diagnostic *d =
+            diagnostic_add(e->diagnostics, E0502, item->interleave->span,
+                           "%s is not a whole number of pieces of %s",
+                           quantity_format(e->arena, each, MODEL_DIM_BYTES),
+                           quantity_format(e->arena, interleave, MODEL_DIM_BYTES));
         diagnostic_help(e->diagnostics, d, "some addresses would belong to no target");
         return NULL;
     }
     if (item->interleave != NULL && !is_power(interleave)) {
         diagnostic_add(e->diagnostics, E0303, item->interleave->span,
                        "the interleave is %s, which is not a power of two",
-                       unit_format(e->arena, interleave, MODEL_DIM_BYTES));
+                       quantity_format(e->arena, interleave, MODEL_DIM_BYTES));
         return NULL;
     }
     space->id = e->spaces.count;
@@ -203,8 +204,9 @@ static void place_space(struct elaboration *e, struct mapping *mapping, struct m
         diagnostic_note(e->diagnostics, d, other->span, "'%s' is mapped here", other->space->path);
         diagnostic_help(e->diagnostics, d, "'%s' ends at %s; without 'at' the next one follows it",
                         other->space->path,
-                        unit_format(e->arena, (int64_t)(other->space->base + space_bytes(other->space)),
-                                    MODEL_DIM_BYTES));
+                        quantity_format(e->arena,
+                                        (int64_t)(other->space->base + space_bytes(other->space)),
+                                        MODEL_DIM_BYTES));
         break;
     }
     vector_push(e->arena, &mapping->v, one);

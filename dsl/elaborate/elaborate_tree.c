@@ -587,5 +587,7 @@ struct node *tree_build(struct elaboration *e, struct type_info *type)
         object_finish(e, &e->nodes.items[i]->object);
     for (uint32_t i = 0; i < e->parts.count && !e->stop; i++)
         object_finish(e, &e->parts.items[i]->object);
+    if (!e->stop)
+        settings_check_reached(e);
     return root;
 }

@@ -1,14 +1,14 @@
 /* Values of parameters and lets, one cell each, computed when first asked for: so the order of
  * declaration does not matter, and a cycle shows as a cell that is asked for while it is busy.
  *
- * A parameter's value comes from the last matching --set, else from the braces of its instance,
- * else from its default; the first is evaluated without names, the second where the instance
- * stands, the third inside. */
+ * A parameter's value comes from the last matching --set, else from the outermost braces that set
+ * it (elaborate_setting.c), else from its default; the first is evaluated without names, the second
+ * where the instance with the braces stands, the third inside. */
 #include <string.h>
 
 #include "dsl/elaborate/elaborate.h"
 #include "dsl/suggest.h"
-#include "dsl/elaborate/unit.h"
+#include "dsl/quantity.h"
 
 static const struct value bad = {.ok = false};
 
@@ -16,14 +16,7 @@ void object_init(struct elaboration *e, struct object *object)
 {
     object->cells = arena_alloc(e->arena, object->type->params.v.count * sizeof *object->cells);
     object->slots = arena_alloc(e->arena, object->type->parts.v.count * sizeof *object->slots);
-}
-
-const struct ast_item *object_setting(const struct object *object, const char *name)
-{
-    for (uint32_t i = 0; object->settings != NULL && i < object->settings->v.count; i++)
-        if (strcmp(object->settings->v.items[i]->name.text, name) == 0)
-            return object->settings->v.items[i];
-    return NULL;
+    settings_init(e, object);
 }
 
 static const char *object_text(struct elaboration *e, const struct object *object)
@@ -41,7 +34,7 @@ static bool check_range(struct elaboration *e, struct object *object, uint32_t p
     const struct model_param_decl *decl = &object->type->param_decls[param];
     struct scope scope = {object, NULL};
     struct type_spec spec = {decl->dimension, NULL};
-    if (!unit_is_quantity(value->dimension))
+    if (!quantity_is_ordered(value->dimension))
         return true;
     if (item->low != NULL) {
         struct value low = eval_as(e, item->low, &scope, spec, object->node);
@@ -80,8 +73,9 @@ static bool check_range(struct elaboration *e, struct object *object, uint32_t p
 }
 
 static struct value setting_value(struct elaboration *e, struct object *object, uint32_t param,
-                                  const struct ast_item *setting)
+                                  const struct setting *found)
 {
+    const struct ast_item *setting = found->item;
     const struct model_param_decl *decl = &object->type->param_decls[param];
     struct type_spec spec = {decl->dimension, decl->choice};
     if (setting->fill_body != NULL) {
@@ -89,7 +83,7 @@ static struct value setting_value(struct elaboration *e, struct object *object, 
                        "'%s' is a parameter, not a slot for a part", decl->name);
         return bad;
     }
-    return eval_as(e, setting->value, &object->setting_scope, spec, object->node);
+    return eval_as(e, setting->value, &found->scope, spec, object->node);
 }
 
 static struct value missing_value(struct elaboration *e, struct object *object, uint32_t param)
@@ -112,11 +106,11 @@ static struct value described_value(struct elaboration *e, struct object *object
 {
     const struct ast_item *item = object->type->params.v.items[param];
     const struct model_param_decl *decl = &object->type->param_decls[param];
-    const struct ast_item *setting = object_setting(object, decl->name);
-    if (setting != NULL) {
+    struct setting setting;
+    if (setting_find(e, object, decl->name, &setting)) {
         cell->source = MODEL_FROM_BODY;
-        cell->place = setting->value->span;
-        return setting_value(e, object, param, setting);
+        cell->place = setting.item->value->span;
+        return setting_value(e, object, param, &setting);
     }
     cell->source = MODEL_FROM_DEFAULT;
     if (item->value == NULL)
@@ -183,88 +177,9 @@ struct value object_value(struct elaboration *e, struct object *object, uint32_t
     return value;
 }
 
-static void unknown_setting(struct elaboration *e, struct object *object,
-                            const struct ast_item *setting)
-{
-    const struct type_info *type = object->type;
-    const char *name = setting->name.text;
-    if (item_list_find(&type->ports, name) >= 0) {
-        struct diagnostic *d =
-            diagnostic_add(e->diagnostics, E0207, setting->name.span,
-                           "'%s' is a port of '%s', it cannot be set", name, type->model.name);
-        diagnostic_help(e->diagnostics, d, "connect it: '%s.%s -> ...;' or '... -> %s.%s;'",
-                        object->name, name, object->name, name);
-        return;
-    }
-    struct suggestion suggestion = suggestion_for(name);
-    for (uint32_t i = 0; i < type->params.v.count; i++)
-        if (type->params.v.items[i]->kind == AST_PARAM)
-            suggestion_try(&suggestion, type->params.v.items[i]->name.text);
-    for (uint32_t i = 0; i < type->parts.v.count; i++)
-        suggestion_try(&suggestion, type->parts.v.items[i]->name.text);
-    struct diagnostic *d = diagnostic_add(e->diagnostics, E0204, setting->name.span,
-                                          "'%s' has no parameter '%s'", type->model.name, name);
-    diagnostic_suggest(e->diagnostics, d, suggestion.best);
-    diagnostic_note(e->diagnostics, d, type->decl->name.span, "'%s' is declared here",
-                    type->model.name);
-}
-
-static void check_setting(struct elaboration *e, struct object *object,
-                          const struct ast_item *setting)
-{
-    const struct type_info *type = object->type;
-    const char *name = setting->name.text;
-    int32_t param = item_list_find(&type->params, name);
-    if (param >= 0) {
-        const struct ast_item *decl = type->params.v.items[param];
-        if (decl->kind != AST_LET)
-            return;
-        struct diagnostic *d = diagnostic_add(e->diagnostics, E0207, setting->name.span,
-                                              "'%s' is derived, it cannot be set", name);
-        diagnostic_note(e->diagnostics, d, decl->span, "it follows from the parameters");
-        return;
-    }
-    int32_t part = item_list_find(&type->parts, name);
-    if (part >= 0) {
-        if (type->parts.v.items[part]->kind != AST_SUBPART)
-            return;
-        struct diagnostic *d = diagnostic_add(
-            e->diagnostics, E0207, setting->name.span,
-            "'%s' is a part that '%s' always has, it cannot be set", name, type->model.name);
-        diagnostic_note(e->diagnostics, d, type->parts.v.items[part]->span,
-                        "declared here; only a slot can be filled");
-        return;
-    }
-    int32_t store = item_list_find(&type->stores, name);
-    if (store >= 0 && type->stores.v.items[store]->kind == AST_READS)
-        return;
-    int32_t clock = item_list_find(&type->clocks, name);
-    if (clock >= 0 && type->clocks.v.items[clock]->value == NULL)
-        return;
-    unknown_setting(e, object, setting);
-}
-
-static void check_duplicates(struct elaboration *e, const struct ast_items *settings)
-{
-    for (uint32_t i = 0; i < settings->v.count; i++)
-        for (uint32_t k = 0; k < i; k++) {
-            const struct ast_item *first = settings->v.items[k], *second = settings->v.items[i];
-            if (strcmp(first->name.text, second->name.text) != 0)
-                continue;
-            struct diagnostic *d = diagnostic_add(e->diagnostics, E0206, second->name.span,
-                                                  "'%s' is set twice", second->name.text);
-            diagnostic_note(e->diagnostics, d, first->span, "first set here");
-            break;
-        }
-}
-
 void object_finish(struct elaboration *e, struct object *object)
 {
-    if (object->settings != NULL) {
-        check_duplicates(e, object->settings);
-        for (uint32_t i = 0; i < object->settings->v.count; i++)
-            check_setting(e, object, object->settings->v.items[i]);
-    }
+    settings_check(e, object);
     for (uint32_t i = 0; i < object->type->params.v.count; i++)
         object_value(e, object, i);
 }

@@ -8,7 +8,7 @@
 
 #include "dsl/elaborate/elaborate.h"
 #include "dsl/suggest.h"
-#include "dsl/elaborate/unit.h"
+#include "dsl/quantity.h"
 #include "parser.h"
 
 static const struct value bad = {.ok = false};
@@ -35,7 +35,7 @@ const char *value_text(struct elaboration *e, const struct value *value)
     case MODEL_DIM_STRING:
         return arena_printf(e->arena, "\"%s\"", value->string);
     default:
-        return unit_format(e->arena, value->integer, value->dimension);
+        return quantity_format(e->arena, value->integer, value->dimension);
     }
 }
 
@@ -184,18 +184,18 @@ static const char *op_text(int op)
 static struct value mismatch(struct elaboration *e, const struct ast_expr *x, const struct value *a,
                              const struct value *b)
 {
-    bool quantities = unit_is_quantity(a->dimension) && unit_is_quantity(b->dimension);
+    bool quantities = quantity_is_ordered(a->dimension) && quantity_is_ordered(b->dimension);
     struct diagnostic *d =
         diagnostic_add(e->diagnostics, quantities ? E0301 : E0309, x->span,
                        "'%s' does not go with %s (%s) and %s (%s)", op_text(x->op),
-                       unit_dimension_name(a->dimension), value_text(e, a),
-                       unit_dimension_name(b->dimension), value_text(e, b));
+                       quantity_dimension_name(a->dimension), value_text(e, a),
+                       quantity_dimension_name(b->dimension), value_text(e, b));
     const struct ast_expr *plain = a->dimension == MODEL_DIM_NONE ? x->a : x->b;
     enum model_dimension other = a->dimension == MODEL_DIM_NONE ? b->dimension : a->dimension;
     bool one_is_plain = (a->dimension == MODEL_DIM_NONE) != (b->dimension == MODEL_DIM_NONE);
     if (quantities && one_is_plain && plain->kind == AST_NUMBER)
         diagnostic_help(e->diagnostics, d, "a unit is missing: write '%lld%s'",
-                        (long long)plain->value, unit_example(other));
+                        (long long)plain->value, quantity_example_unit(other));
     else if ((a->dimension == MODEL_DIM_SECONDS) + (b->dimension == MODEL_DIM_SECONDS) == 1
              && (a->dimension == MODEL_DIM_CYCLES) + (b->dimension == MODEL_DIM_CYCLES) == 1)
         diagnostic_help(e->diagnostics, d, "time becomes cycles by multiplying with a frequency");
@@ -241,7 +241,7 @@ static struct value product(struct elaboration *e, const struct ast_expr *x, con
                             const struct value *b)
 {
     enum model_dimension dimension;
-    if (!unit_multiply(a->dimension, b->dimension, &dimension))
+    if (!quantity_multiply(a->dimension, b->dimension, &dimension))
         return mismatch(e, x, a, b);
     __int128 result = (__int128)a->integer * b->integer;
     bool has_time = a->dimension == MODEL_DIM_SECONDS || b->dimension == MODEL_DIM_SECONDS;
@@ -255,7 +255,7 @@ static struct value quotient(struct elaboration *e, const struct ast_expr *x, co
                              const struct value *b)
 {
     enum model_dimension dimension;
-    if (!unit_divide(a->dimension, b->dimension, &dimension))
+    if (!quantity_divide(a->dimension, b->dimension, &dimension))
         return mismatch(e, x, a, b);
     if (b->integer == 0) {
         diagnostic_add(e->diagnostics, E0306, x->span, "division by zero");
@@ -272,7 +272,7 @@ static struct value quotient(struct elaboration *e, const struct ast_expr *x, co
 static struct value arithmetic(struct elaboration *e, const struct ast_expr *x,
                                const struct value *a, const struct value *b)
 {
-    if (!unit_is_quantity(a->dimension) || !unit_is_quantity(b->dimension))
+    if (!quantity_is_ordered(a->dimension) || !quantity_is_ordered(b->dimension))
         return mismatch(e, x, a, b);
     if (x->op == '*')
         return product(e, x, a, b);
@@ -334,7 +334,7 @@ static struct value eval_binary(struct elaboration *e, const struct ast_expr *x,
     if (!is_comparison)
         return arithmetic(e, x, &a, &b);
     bool by_size = x->op != EQUAL && x->op != UNEQUAL;
-    if (a.dimension != b.dimension || (by_size && !unit_is_quantity(a.dimension))
+    if (a.dimension != b.dimension || (by_size && !quantity_is_ordered(a.dimension))
         || (a.dimension == MODEL_DIM_ENUM && !same_enum(a.choice, b.choice)))
         return mismatch(e, x, &a, &b);
     if (a.dimension == MODEL_DIM_STRING)
@@ -361,7 +361,7 @@ static struct value eval_least_most(struct elaboration *e, const struct ast_expr
         struct value next = eval(e, x->list->v.items[i], scope, NULL);
         if (!best.ok || !next.ok)
             return bad;
-        if (next.dimension != best.dimension || !unit_is_quantity(next.dimension))
+        if (next.dimension != best.dimension || !quantity_is_ordered(next.dimension))
             return wrong_arguments(e, x, most ? "max(a, b)" : "min(a, b)");
         if (most ? next.integer > best.integer : next.integer < best.integer)
             best = next;
@@ -377,7 +377,7 @@ static struct value eval_log2(struct elaboration *e, const struct ast_expr *x,
     struct value n = eval(e, x->list->v.items[0], scope, NULL);
     if (!n.ok)
         return bad;
-    if (!unit_is_quantity(n.dimension))
+    if (!quantity_is_ordered(n.dimension))
         return wrong_arguments(e, x, "log2(n)");
     if (n.integer < 1) {
         diagnostic_add(e->diagnostics, E0306, x->span, "log2 of %s, which is less than one",
@@ -401,7 +401,7 @@ static struct value eval_divide_up(struct elaboration *e, const struct ast_expr 
         return bad;
     if (a.dimension != b.dimension && b.dimension != MODEL_DIM_NONE)
         return wrong_arguments(e, x, "ceil_div(a, b)");
-    if (!unit_is_quantity(a.dimension) || b.integer <= 0) {
+    if (!quantity_is_ordered(a.dimension) || b.integer <= 0) {
         diagnostic_add(e->diagnostics, E0306, x->span, "ceil_div needs a divisor above zero");
         return bad;
     }
@@ -461,10 +461,10 @@ struct value eval(struct elaboration *e, const struct ast_expr *x, const struct 
         struct value a = eval(e, x->a, scope, NULL);
         if (!a.ok)
             return bad;
-        if (unit_is_quantity(a.dimension))
+        if (quantity_is_ordered(a.dimension))
             return number(-a.integer, a.dimension);
         diagnostic_add(e->diagnostics, E0309, x->span, "'-' needs a number, this is %s",
-                       unit_dimension_name(a.dimension));
+                       quantity_dimension_name(a.dimension));
         return bad;
     }
     case AST_NOT: {
@@ -492,7 +492,7 @@ static const char *type_text(struct elaboration *e, struct type_spec expected)
 {
     if (expected.dimension == MODEL_DIM_ENUM)
         return arena_printf(e->arena, "one of: %s", choices_text(e, expected.choice));
-    return unit_dimension_name(expected.dimension);
+    return quantity_dimension_name(expected.dimension);
 }
 
 struct value eval_as(struct elaboration *e, const struct ast_expr *x, const struct scope *scope,
@@ -511,20 +511,21 @@ struct value eval_as(struct elaboration *e, const struct ast_expr *x, const stru
         __int128 hz = (__int128)e->domains.items[node->domain].hz;
         return fit(e, x, divide_up((__int128)value.integer * hz, PS_PER_S), MODEL_DIM_CYCLES);
     }
-    bool quantities = unit_is_quantity(value.dimension) && unit_is_quantity(expected.dimension);
+    bool quantities =
+        quantity_is_ordered(value.dimension) && quantity_is_ordered(expected.dimension);
     struct diagnostic *d = diagnostic_add(
         e->diagnostics, quantities ? E0301 : E0309, x->span, "expected %s, this is %s (%s)",
-        type_text(e, expected), unit_dimension_name(value.dimension), value_text(e, &value));
+        type_text(e, expected), quantity_dimension_name(value.dimension), value_text(e, &value));
     if (value.dimension == MODEL_DIM_NONE && quantities) {
         if (x->kind == AST_NUMBER)
             diagnostic_help(e->diagnostics, d, "a unit is missing: write '%lld%s'%s",
-                            (long long)value.integer, unit_example(expected.dimension),
+                            (long long)value.integer, quantity_example_unit(expected.dimension),
                             expected.dimension == MODEL_DIM_BYTES
                                 ? arena_printf(e->arena, " or '%lldKiB'", (long long)value.integer)
                                 : "");
     } else if (quantities && expected.dimension == MODEL_DIM_NONE) {
         diagnostic_help(e->diagnostics, d, "divide by a unit to get a plain number, e.g. '/ 1%s'",
-                        unit_example(value.dimension));
+                        quantity_example_unit(value.dimension));
     }
     return bad;
 }

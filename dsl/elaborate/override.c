@@ -175,8 +175,14 @@ static bool path_matches(const struct override *override, uint32_t count,
                 return true;
         return false;
     }
-    return !is_root && segment_matches(last, object)
-           && path_matches(override, count - 1, object->owner);
+    if (!is_root && segment_matches(last, object)
+        && path_matches(override, count - 1, object->owner))
+        return true;
+    for (const struct handed *slot = object->handed; slot != NULL; slot = slot->before)
+        if (!last->has_index && glob_matches(last->glob, slot->name)
+            && path_matches(override, count - 1, slot->owner))
+            return true;
+    return false;
 }
 
 static struct override *pick(struct elaboration *e, struct override *before, struct override *next)
@@ -217,6 +223,15 @@ struct override *override_find_link(struct elaboration *e, const char *link, con
     return found;
 }
 
+static bool slot_matches(const struct override_segment *segment, const struct object *part,
+                         const struct object *owner)
+{
+    for (const struct handed *slot = part->handed; slot != NULL; slot = slot->before)
+        if (slot->owner == owner && !segment->has_index && glob_matches(segment->glob, slot->name))
+            return true;
+    return false;
+}
+
 static void try_children(struct elaboration *e, const struct override_segment *segment,
                          const struct object *object, struct suggestion *suggestion, bool *found)
 {
@@ -229,6 +244,7 @@ static void try_children(struct elaboration *e, const struct override_segment *s
     }
     for (uint32_t i = 0; i < e->parts.count; i++) {
         const struct object *child = &e->parts.items[i]->object;
+        *found |= slot_matches(segment, child, object);
         if (child->owner != object)
             continue;
         suggestion_try(suggestion, child->name);

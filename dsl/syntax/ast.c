@@ -211,6 +211,16 @@ struct ast_item *ast_instance(struct parser *p, struct ast_expr *path, struct as
     return item;
 }
 
+struct ast_item *ast_setting(struct parser *p, struct ast_expr *path, struct ast_expr *value,
+                             struct ast_items *body, struct span span)
+{
+    struct ast_item *item = ast_item_new(p, AST_SETTING, span, path->name);
+    item->path = path->kind == AST_MEMBER ? path->a : NULL;
+    item->value = value;
+    item->fill_body = body;
+    return item;
+}
+
 static bool starts_statement(const struct parser *p, uint32_t at)
 {
     if (at == 0)

@@ -98,7 +98,8 @@ enum ast_kind {
     AST_CLOCK,     /* name, value: frequency; NULL: an input */
     AST_BEHAVIOUR, /* name: the string; one item for each file */
     AST_INSTANCE,  /* name, size, target: component, on, body: AST_SETTING */
-    AST_SETTING,   /* name, value; fill_body when the value is PART { ... } */
+    AST_SETTING,   /* name, value; fill_body when the value is PART { ... }; path: what the name is a
+                      member of, NULL: the instance itself */
     AST_CONNECT,   /* left, right, latency, via, which, is_shared, target: type of via, on, body,
                       over,   by, otherwise */
     AST_SPACE,     /* name, left: targets, each, interleave */
@@ -126,6 +127,7 @@ struct ast_item {
     struct ast_exprs *args;
     struct ast_expr *size, *value, *low, *high;
     struct ast_expr *depth, *width, *latency;
+    struct ast_expr *path;
     struct ast_expr *which; /* elements of `via`: AST_ALL, AST_INDEX, AST_SLICE, without `a` */
     struct ast_exprs *left, *right;
     struct ast_expr *by, *otherwise, *each, *interleave, *at;
@@ -191,6 +193,9 @@ struct ast_item *ast_subpart(struct parser *p, struct ast_expr *path, struct ast
                              struct ast_items *body, struct span span);
 struct ast_item *ast_instance(struct parser *p, struct ast_expr *path, struct ast_name type,
                               struct ast_name on, struct ast_items *body, struct span span);
+/* `latency = 3cy;` or `sa[*].l1v.latency = 3cy;`; `body` is that of a part, or NULL. */
+struct ast_item *ast_setting(struct parser *p, struct ast_expr *path, struct ast_expr *value,
+                             struct ast_items *body, struct span span);
 /* The message of a syntax error at token number `at`; `found` and `only` are symbol names of the
  * grammar, `only` the one thing expected or NULL. */
 void ast_report_syntax(struct parser *p, const struct token *token, const char *found,

@@ -72,6 +72,13 @@ static struct ast_item *options(struct parser *p)
     return ast_item_new(p, AST_CONNECT, (struct span){ 0, 0 }, (struct ast_name){ NULL, { 0, 0 } });
 }
 
+static struct ast_expr *member_of(struct parser *p, struct ast_expr *of, struct ast_name name, struct span span)
+{
+    struct ast_expr *e = ast_expr_new(p, AST_MEMBER, span);
+    e->name = name;
+    return ast_expr_join(p, e, of, NULL, NULL);
+}
+
 static struct ast_items *one(struct parser *p, struct ast_item *item)
 {
     return ast_items_add(p, NULL, item);
@@ -106,7 +113,7 @@ static void once(struct parser *p, bool is_set, struct span span, const char *wh
 %type <name> name type_name on_clock
 %type <names> names literals
 %type <type> type
-%type <expr> expr postfix primary which
+%type <expr> expr postfix primary which setting_path
 %type <exprs> paths args arg_list
 %type <flag> to
 
@@ -198,19 +205,23 @@ settings: '{' setting_items '}'         { $$ = $2; $$->span = @$; }
         ;
 
 setting_items: %empty                   { $$ = ast_items_append(p, NULL, NULL); }
-             | setting_items name '=' expr semi
-                                        { struct ast_item *item = ast_item_new(p, AST_SETTING, span_join(@2, @5), $2);
-                                          item->value = $4;
-                                          $$ = ast_items_add(p, $1, item); }
-             | setting_items name '=' type_name settings
-                                        { struct ast_item *item = ast_item_new(p, AST_SETTING, span_join(@2, @5), $2);
-                                          item->value = ast_expr_new(p, AST_NAME, @4);
-                                          item->value->name = $4;
-                                          item->fill_body = $5;
-                                          $$ = ast_items_add(p, $1, item); }
+             | setting_items setting_path '=' expr semi
+                                        { $$ = ast_items_add(p, $1, ast_setting(p, $2, $4, NULL, span_join(@2, @5))); }
+             | setting_items setting_path '=' type_name settings
+                                        { struct ast_expr *part = ast_expr_new(p, AST_NAME, @4);
+                                          part->name = $4;
+                                          $$ = ast_items_add(p, $1, ast_setting(p, $2, part, $5, span_join(@2, @5))); }
              | setting_items ';'        { $$ = $1; }
              | setting_items error ';'  { $$ = $1; }
              ;
+
+/* A parameter or slot, of the instance or further down: "size", "sa[*].l1v.size". */
+setting_path: name                      { $$ = ast_expr_new(p, AST_NAME, @$);
+                                          $$->name = $1; }
+            | setting_path '.' name     { $$ = member_of(p, $1, $3, @$); }
+            | setting_path which '.' name
+                                        { $$ = member_of(p, ast_expr_join(p, $2, $1, $2->b, $2->c), $4, @$); }
+            ;
 
 messages: %empty                        { $$ = ast_items_append(p, NULL, NULL); }
         | messages message              { $$ = ast_items_append(p, $1, $2); }
@@ -561,9 +572,7 @@ expr: postfix
     ;
 
 postfix: primary
-       | postfix '.' name               { $$ = ast_expr_new(p, AST_MEMBER, @$);
-                                          $$->name = $3;
-                                          $$ = ast_expr_join(p, $$, $1, NULL, NULL); }
+       | postfix '.' name               { $$ = member_of(p, $1, $3, @$); }
        | postfix '[' expr ']'           { $$ = ast_expr_join(p, ast_expr_new(p, AST_INDEX, @$), $1, $3, NULL); }
        | postfix '[' '*' ']'            { $$ = ast_expr_join(p, ast_expr_new(p, AST_ALL, @$), $1, NULL, NULL); }
        | postfix '[' ']'                { $$ = ast_expr_join(p, ast_expr_new(p, AST_ALL, @$), $1, NULL, NULL);
@@ -660,6 +669,16 @@ static bool is_expected(const yysymbol_kind_t *expected, int count, yysymbol_kin
     return false;
 }
 
+/* The one thing that can stand there, or NULL. Behind the name of a setting that is '=': that its path may go on helps
+ * nobody who wrote something else. */
+static const char *only_expected(const yysymbol_kind_t *expected, int count)
+{
+    yysymbol_kind_t equals = (yysymbol_kind_t)YYTRANSLATE('='), dot = (yysymbol_kind_t)YYTRANSLATE('.');
+    if (count == 3 && is_expected(expected, count, equals) && is_expected(expected, count, dot))
+        return yysymbol_name(equals);
+    return count == 1 ? yysymbol_name(expected[0]) : NULL;
+}
+
 #define EXPECTED_MOST 64
 
 static void report_error(const yypcontext_t *context, struct parser *p)
@@ -685,8 +704,7 @@ static void report_error(const yypcontext_t *context, struct parser *p)
         return;
     }
     ast_report_syntax(p, token, yysymbol_name(found), wants_semicolon,
-                      is_expected(expected, count, YYSYMBOL_NUMBER), count == 1 ? yysymbol_name(expected[0]) : NULL,
-                      at);
+                      is_expected(expected, count, YYSYMBOL_NUMBER), only_expected(expected, count), at);
     parser_skip(p, at);
 }
 

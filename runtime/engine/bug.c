@@ -25,7 +25,8 @@ void die(const char *format, ...)
     vfprintf(stderr, format, arguments);
     fputc('\n', stderr);
     va_end(arguments);
-    /* Not exit(): we may be inside a host program, under its library's lock, which its exit handlers take, too. */
+    /* Not exit(): we may be inside a host program, under its library's lock, which its exit
+     * handlers take, too. */
     fflush(stdout);
     _exit(1);
 }

@@ -1,6 +1,6 @@
-/* One lane: from time to time, from edge to edge, from unit to unit.
+/* One shard: from time to time, from edge to edge, from unit to unit.
  *
- * A step is one point in time: all clock domains of the lane that have an edge there run it (in
+ * A step is one point in time: all clock domains of the shard that have an edge there run it (in
  * order of domain number), then shared links, which may not depend on the order of ticks, are
  * settled. In an edge, first `next`, the marks of arriving messages and the wheel's bucket are
  * merged into `active`, then every group with an active bit is walked.
@@ -9,12 +9,12 @@
  * node in its wheel for its earliest known reason, or a mark for each message under way to it, or
  * waits for a message or credit whose sender or receiver will make that.
  *
- * Nothing here is shared by lanes: plans, wheels and bitmap words belong to a domain, and so to a
- * lane. What runs the lanes, and when all of it ends, is window.c. */
+ * Nothing here is shared by shards: plans, wheels and bitmap words belong to a domain, and so to a
+ * shard. What runs the shards, and when all of it ends, is window.c. */
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/threads/lane.h"
+#include "runtime/threads/shard.h"
 #include "runtime/link/ring.h"
 #include "wheel.h"
 #include "runtime/link/wire.h"
@@ -23,7 +23,7 @@
 
 struct engine engine;
 struct engine_bases engine_base;
-struct lane lanes[ENGINE_MAX_DOMAINS];
+struct shard shards[ENGINE_MAX_DOMAINS];
 
 /* What a domain will do next. */
 struct domain_plan {
@@ -120,7 +120,7 @@ static bool tick(uint32_t id, const struct engine_group *g)
 }
 
 /* splitmix64: any full-period generator would do; the results must not depend on it. */
-static uint64_t random_next(struct lane *l)
+static uint64_t random_next(struct shard *l)
 {
     uint64_t z = l->random_state += 0x9e3779b97f4a7c15u;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
@@ -141,7 +141,7 @@ static uint32_t collect_ids(const struct engine_domain *d, uint32_t *ids)
     return count;
 }
 
-static void arrange_ids(struct lane *l, uint32_t *ids, uint32_t count)
+static void arrange_ids(struct shard *l, uint32_t *ids, uint32_t count)
 {
     if (tick_order == ENGINE_ASCENDING)
         return;
@@ -189,7 +189,7 @@ static void walk_arranged(uint32_t domain)
     const struct engine_domain *d = &engine.domains[domain];
     uint32_t *ids = order + (size_t)d->first_word * 64;
     uint32_t count = collect_ids(d, ids);
-    arrange_ids(&lanes[domain / engine.clock_count], ids, count);
+    arrange_ids(&shards[domain / engine.clock_count], ids, count);
     for (uint32_t i = 0; i < count; i++) {
         uint32_t id = ids[i];
         const struct engine_group *g = &groups[word_groups[id / 64]];
@@ -267,13 +267,13 @@ static uint64_t near_next(uint32_t domain)
 __attribute__((target("popcnt"))) /* platforms are compiled for x86-64-v2 */
 #endif
 static void
-count_ticks(struct lane *l, const struct engine_domain *d)
+count_ticks(struct shard *l, const struct engine_domain *d)
 {
     for (uint32_t w = d->first_word; w < d->first_word + d->word_count; w++)
         l->ticks += (unsigned)__builtin_popcountll(engine_base.active[w]);
 }
 
-static void run_edge(struct lane *l, uint32_t domain, uint64_t cycle)
+static void run_edge(struct shard *l, uint32_t domain, uint64_t cycle)
 {
     struct engine_domain *d = &engine.domains[domain];
     clock_move(d, cycle);
@@ -313,12 +313,12 @@ static void plan_domain(uint32_t domain)
                                       : engine_time_of(domain, cycle);
 }
 
-void lane_plan(uint32_t lane)
+void shard_plan(uint32_t shard)
 {
-    struct lane *l = &lanes[lane];
+    struct shard *l = &shards[shard];
     l->next_ps = l->wire_ps;
     l->live = l->wire_ps != ENGINE_NEVER;
-    for (uint32_t i = lane * engine.clock_count; i < (lane + 1) * engine.clock_count; i++) {
+    for (uint32_t i = shard * engine.clock_count; i < (shard + 1) * engine.clock_count; i++) {
         plan_domain(i);
         l->live |= plans[i].awake || plans[i].arrivals || wheels[i].live;
         if (plans[i].next_ps < l->next_ps)
@@ -326,17 +326,17 @@ void lane_plan(uint32_t lane)
     }
 }
 
-void lane_find_awake(uint32_t lane)
+void shard_find_awake(uint32_t shard)
 {
-    for (uint32_t i = lane * engine.clock_count; i < (lane + 1) * engine.clock_count; i++) {
+    for (uint32_t i = shard * engine.clock_count; i < (shard + 1) * engine.clock_count; i++) {
         plans[i].awake = is_awake(&engine.domains[i]);
         plans[i].next_cycle = 0;
     }
 }
 
-void lane_move_clocks(uint32_t lane, uint64_t time_ps)
+void shard_move_clocks(uint32_t shard, uint64_t time_ps)
 {
-    for (uint32_t i = lane * engine.clock_count; i < (lane + 1) * engine.clock_count; i++) {
+    for (uint32_t i = shard * engine.clock_count; i < (shard + 1) * engine.clock_count; i++) {
         struct engine_domain *d = &engine.domains[i];
         if (clock_next_ps(d) < time_ps) {
             clock_move(d, engine_cycle_at(i, time_ps) - 1);
@@ -345,10 +345,10 @@ void lane_move_clocks(uint32_t lane, uint64_t time_ps)
     }
 }
 
-void lane_run(uint32_t lane)
+void shard_run(uint32_t shard)
 {
-    struct lane *l = &lanes[lane];
-    uint32_t first = lane * engine.clock_count;
+    struct shard *l = &shards[shard];
+    uint32_t first = shard * engine.clock_count;
     for (;;) {
         uint64_t time = l->next_ps;
         if (time >= l->until_ps)
@@ -360,10 +360,10 @@ void lane_run(uint32_t lane)
         }
         if (engine_unlikely(l->step_end)) {
             l->step_end = false;
-            ring_settle_links(lane);
-            wire_settle(lane);
+            ring_settle_links(shard);
+            wire_settle(shard);
         }
-        lane_plan(lane);
+        shard_plan(shard);
         if (engine_unlikely(!l->live))
             window_ask_end();
     }
@@ -383,8 +383,8 @@ void engine_set_order(int chosen_order, uint64_t seed, bool all)
 {
     tick_order = chosen_order;
     tick_all = all;
-    for (uint32_t i = 0; i < engine.lane_count; i++)
-        lanes[i].random_state = seed + i;
+    for (uint32_t i = 0; i < engine.shard_count; i++)
+        shards[i].random_state = seed + i;
 }
 
 void engine_hide_pointers(void)
@@ -402,10 +402,10 @@ void engine_show_pointers(void)
 void engine_open(const struct engine_group *all, uint32_t group_count, uint32_t id_count)
 {
     groups = all;
-    memset(lanes, 0, sizeof lanes);
+    memset(shards, 0, sizeof shards);
     memset(plans, 0, sizeof plans);
-    for (uint32_t i = 0; i < engine.lane_count; i++)
-        lanes[i].wire_ps = ENGINE_NEVER;
+    for (uint32_t i = 0; i < engine.shard_count; i++)
+        shards[i].wire_ps = ENGINE_NEVER;
     order = arena_at(uint32_t, arena_allocate(((size_t)id_count + 1) * sizeof *order));
     word_groups = arena_at(uint32_t, arena_allocate(((size_t)id_count / 64 + 1) * sizeof *order));
     for (uint32_t g = 0; g < group_count; g++) {

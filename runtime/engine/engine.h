@@ -9,10 +9,10 @@
  * Component ids are positions in the bitmaps `active` and `next`; each unit (see unit.h) starts at
  * a multiple of 64, and a clock domain owns a run of whole words.
  *
- * Threads: the platform is cut into lanes, groups of its partitions; each lane has its own copy of
- * every clock domain, so a domain's number says lane and clock (lane * clock_count + clock), and
- * everything that is reached through it belongs to one thread at a time. One thread: one lane. See
- * window.c for how lanes go on together.
+ * Threads: the platform is cut into shards, groups of its partitions; each shard has its own copy
+ * of every clock domain, so a domain's number says shard and clock (shard * clock_count + clock),
+ * and everything that is reached through it belongs to one thread at a time. One thread: one shard.
+ * See window.c for how shards go on together.
  *
  * Everything here is state that can be dumped: no pointer but the table of bases, which is made
  * anew at start-up. One engine a process (`engine` is a static object of the platform's shared
@@ -26,12 +26,12 @@
 #include <stdint.h>
 
 #define ENGINE_MAX_CLOCKS  16 /* of a platform */
-#define ENGINE_MAX_DOMAINS 64 /* clocks times lanes */
+#define ENGINE_MAX_DOMAINS 64 /* clocks times shards */
 #define ENGINE_NEVER       UINT64_MAX
 #define ENGINE_NEAR        128 /* cycles in which arrivals are marked in bitmaps */
 
-#define ENGINE_TRACES  1u /* engine.tracing: a trace file is written */
-#define ENGINE_WATCHES 2u /* and messages are looked at one by one: watch.h */
+#define ENGINE_TIMELINE 1u /* engine.tracing: a trace file is written */
+#define ENGINE_WATCHES  2u /* and messages are looked at one by one: watch.h */
 
 #define engine_unlikely(x) __builtin_expect(!!(x), 0)
 #define engine_likely(x)   __builtin_expect(!!(x), 1)
@@ -97,9 +97,9 @@ struct engine_bases {
 
 struct engine {
     struct engine_domain domains[ENGINE_MAX_DOMAINS];
-    uint32_t domain_count; /* lane_count * clock_count */
+    uint32_t domain_count; /* shard_count * clock_count */
     uint32_t clock_count;
-    uint32_t lane_count;
+    uint32_t shard_count;
     uint32_t tracing;    /* 0: off; the only thing hot paths look at; else */
     uint32_t word_count; /* of a bitmap */
     uint64_t time_ps;    /* between runs and in reports; in a tick ask the clock domain */
@@ -264,7 +264,7 @@ enum engine_result {
     ENGINE_STALL,    /* --stall-limit cycles without a message or retired instruction: a report was
                         printed */
     ENGINE_LIMIT,    /* --max-cycles reached */
-    ENGINE_PAUSED,   /* the time for a dump has come: dump.h */
+    ENGINE_PAUSED,   /* the time for a dump has come: checkpoint.h */
     ENGINE_FAILED    /* a component gave up: engine_fail() */
 };
 

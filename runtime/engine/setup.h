@@ -56,7 +56,7 @@ struct engine_limits {
     uint64_t stall_limit; /* 0: default */
     int tick_order;       /* enum engine_order */
     uint64_t seed;
-    bool windowless; /* one lane, and nothing waits for the ends of windows (functional mode) */
+    bool windowless; /* one shard, and nothing waits for the ends of windows (functional mode) */
     bool tick_all;
     bool progress;
 };
@@ -72,7 +72,7 @@ void window_open(void); /* called by engine_open() */
 void engine_set_limits(const struct engine_limits *limits);
 /* engine_run() is to end with ENGINE_PAUSED behind the last step at or before `time_ps`, if it has
  * not ended by then; ENGINE_NEVER: not any more. Running on is as if there had been no pause. With
- * one lane only. */
+ * one shard only. */
 void engine_pause_at(uint64_t time_ps);
 /* Takes the pointers out of the engine's state in the arena, and puts them back. */
 void engine_hide_pointers(void);
@@ -94,20 +94,20 @@ void ring_open(const struct platform_table *table);
 /* All messages pass ring_trace(), or none. A state does not depend on it: off while one is written,
  * set again when one has been loaded. */
 void ring_trace_all(bool on);
-/* Gives the messages of a lane that waited for a shared link their times, in order of ring number.
- * Links that several lanes send over are left to ring_settle_mixed(), which the leader calls at the
- * end of a window. */
-void ring_settle_links(uint32_t lane);
+/* Gives the messages of a shard that waited for a shared link their times, in order of ring number.
+ * Links that several shards send over are left to ring_settle_mixed(), which the leader calls at
+ * the end of a window. */
+void ring_settle_links(uint32_t shard);
 void ring_settle_mixed(void);
 struct ring;
 struct message;
-/* In trace.c: a message sent at `time_ps` while tracing; `late`: granted by a shared link. */
+/* In timeline.c: a message sent at `time_ps` while tracing; `late`: granted by a shared link. */
 void ring_trace(const struct ring *r, const struct message *m, uint64_t time_ps, bool late);
-/* A message of another lane, for the receiver of ring `number` (of the tables) in cycle `ready`; by
- * mail.c, in the lane of the receiver. */
+/* A message of another shard, for the receiver of ring `number` (of the tables) in cycle `ready`;
+ * by exchange.c, in the shard of the receiver. */
 void ring_take(uint32_t number, uint64_t ready);
-/* Has the receiver, in another lane, made room meanwhile? Then the sender is woken when it may use
- * it. By mail.c, in the lane of the sender. */
+/* Has the receiver, in another shard, made room meanwhile? Then the sender is woken when it may use
+ * it. By exchange.c, in the shard of the sender. */
 bool ring_look_again(uint32_t number);
 
 struct ring_link_use {
@@ -118,7 +118,7 @@ struct ring_link_use {
 /* Use of one half of a link: 0 forward (requests), 1 backward. A shared link is all in half 0. */
 const struct ring_link_use *ring_link_use(uint32_t link, unsigned half);
 
-/* kernel.c */
+/* kernel_stats.c */
 /* At the end of a window: snapshots of kernels that began or ended in it. */
 void kernel_settle(void);
 
@@ -138,13 +138,13 @@ struct kernel_detail;
 void stats_spool_details(const struct kernel_detail *details, uint32_t number, uint64_t *offset,
                          uint64_t *length);
 
-/* trace.c */
+/* timeline.c */
 bool trace_open(const struct platform_table *table, const char *path);
 bool trace_close(void);
-void trace_settle(void); /* at the end of a window: writes what the lanes have collected */
+void trace_settle(void); /* at the end of a window: writes what the shards have collected */
 
-/* warm.c */
-/* Empties the tables of warm.h; before components are initialised. */
+/* warmup.c */
+/* Empties the tables of warmup.h; before components are initialised. */
 void warm_open(const struct platform_table *table);
 
 /* watch.c */

@@ -2,8 +2,8 @@
  * a request: its *lead*, how many cycles earlier it would have been here otherwise.
  *
  * Notes are no fields of a protocol and cost nothing on a wire: they are not part of what is
- * simulated, only of what is said about it (components/amd/compute_unit/retime.h). They stand in bytes
- * 24..27 of a header, which no reply of `mem` or `translate` uses, leads in 26..27, which no
+ * simulated, only of what is said about it (components/amd/compute_unit/cu_retime.c). They stand in
+ * bytes 24..27 of a header, which no reply of `mem` or `translate` uses, leads in 26..27, which no
  * request does, and interconnects copy them with the rest. Who never writes them leaves zeros; who
  * writes them does so with every reply of a ring, since slots are used again. */
 #ifndef HEDDLE_RUNTIME_MESSAGE_NOTE_H

@@ -10,21 +10,21 @@
  * A half of a bus (`via shared`) with several rings is granted at the end of the step, in order of
  * ring numbers, so that the order of ticks cannot matter; until then its messages carry
  * RING_UNKNOWN. Shared wires, whose rings take turns, are granted by wire.c. When rings of several
- * lanes share it, it is granted at the end of the window, in order of time and ring number, which
+ * shards share it, it is granted at the end of the window, in order of time and ring number, which
  * is the same order.
  *
- * A ring between two lanes has two control blocks, the near one for the lane of the sender and the
- * far one for the lane of the receiver, and one set of slots. The stamps keep both apart (ring.h);
- * what one lane must do because of the other is told by mail (mail.c): the receiver is woken when
- * the next window begins, and a sender that was refused looks again then. Neither is `simple`, and
- * nobody waits at the far one. */
+ * A ring between two shards has two control blocks, the near one for the shard of the sender and
+ * the far one for the shard of the receiver, and one set of slots. The stamps keep both apart
+ * (ring.h); what one shard must do because of the other goes through exchange.c: the receiver is
+ * woken when the next window begins, and a sender that was refused looks again then. Neither is
+ * `simple`, and nobody waits at the far one. */
 #include "ring.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "runtime/engine/bug.h"
-#include "runtime/threads/lane.h"
+#include "runtime/threads/shard.h"
 #include "port.h"
 #include "wire.h"
 
@@ -40,20 +40,20 @@ struct route {
     uint32_t delay; /* cycles that the ends add to it: ring_add_delay(), ring_add_pipeline() */
     uint8_t sender_domain;
     uint8_t receiver_domain;
-    uint8_t sender_lane;
-    uint8_t receiver_lane;
+    uint8_t sender_shard;
+    uint8_t receiver_shard;
     uint8_t is_reply; /* 0 or 1; a state that is loaded may say anything */
     uint8_t half;     /* of the link */
     uint32_t link;    /* 1 + index of the link that is crossed, 0: a wire */
-    uint8_t split;    /* between two lanes: this is one of two rings */
+    uint8_t split;    /* between two shards: this is one of two rings */
 };
 
 struct half {
     uint64_t free_ps;
     uint64_t fraction; /* in 1 / bandwidth ps */
     uint32_t rings;
-    uint32_t lane; /* of the senders */
-    bool mixed;    /* they are in several lanes */
+    uint32_t shard; /* of the senders */
+    bool mixed;     /* they are in several shards */
     struct ring_link_use use;
 };
 
@@ -72,11 +72,11 @@ struct granted_later {
     uint32_t sequence;
 };
 
-/* Of the senders of a lane. */
+/* Of the senders of a shard. */
 struct waiting {
     _Alignas(64) struct granted_later *items;
     uint32_t count;
-    uint32_t mixed; /* of these, how many are for links of several lanes */
+    uint32_t mixed; /* of these, how many are for links of several shards */
 };
 
 static struct route *routes;
@@ -141,7 +141,7 @@ static uint64_t cross_link(const struct ring *r, uint64_t now_ps, uint32_t bytes
 static uint64_t arrival(struct ring *r, uint32_t bytes)
 {
     const struct route *route = route_of(r);
-    uint64_t now_ps = lane_now(route->sender_domain);
+    uint64_t now_ps = shard_now(route->sender_domain);
     if (!route->link) {
         uint32_t server = route->is_reply ? route->sender_domain : route->receiver_domain;
         return cross_wire(now_ps, route->latency, server, route->receiver_domain) + route->delay;
@@ -153,8 +153,8 @@ static uint64_t arrival(struct ring *r, uint32_t bytes)
     }
     if (half->rings == 1)
         return cross_link(r, now_ps, bytes);
-    uint32_t lane = route->sender_domain / engine.clock_count;
-    struct waiting *w = &waiting[lane];
+    uint32_t shard = route->sender_domain / engine.clock_count;
+    struct waiting *w = &waiting[shard];
     w->items[w->count] =
         (struct granted_later){now_ps, (uint32_t)(r - ring_at(0)), r->tail, bytes, w->count};
     w->count++;
@@ -162,14 +162,14 @@ static uint64_t arrival(struct ring *r, uint32_t bytes)
         w->mixed++;
         window_ask_end();
     }
-    lanes[lane].step_end = true;
+    shards[shard].step_end = true;
     return RING_UNKNOWN;
 }
 
 uint64_t ring_credit_return(const struct ring *r)
 {
     const struct route *route = route_of(r);
-    uint64_t now_ps = lane_now(route->receiver_domain);
+    uint64_t now_ps = shard_now(route->receiver_domain);
     if (!route->link) {
         uint32_t server = route->is_reply ? route->sender_domain : route->receiver_domain;
         return cross_wire(now_ps, route->latency, server, route->sender_domain);
@@ -184,7 +184,8 @@ static void announce_late(struct ring *r, uint64_t ready)
 {
     const struct route *route = route_of(r);
     if (engine_unlikely(route->split))
-        mail_message(route->sender_lane, route->receiver_lane, (uint32_t)(r - ring_at(0)), ready);
+        exchange_message(route->sender_shard, route->receiver_shard, (uint32_t)(r - ring_at(0)),
+                         ready);
     else
         engine_arrives_far(route_of(r)->receiver, ready);
 }
@@ -226,9 +227,9 @@ static bool is_mixed(const struct granted_later *g)
     return links[routes[g->ring].link - 1].halves[routes[g->ring].half].mixed;
 }
 
-void ring_settle_links(uint32_t lane)
+void ring_settle_links(uint32_t shard)
 {
-    struct waiting *w = &waiting[lane];
+    struct waiting *w = &waiting[shard];
     uint32_t kept = 0;
     if (w->count == w->mixed)
         return;
@@ -245,7 +246,7 @@ void ring_settle_links(uint32_t lane)
 void ring_settle_mixed(void)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < engine.lane_count; i++) {
+    for (uint32_t i = 0; i < engine.shard_count; i++) {
         struct waiting *w = &waiting[i];
         for (uint32_t k = 0; k < w->count; k++)
             mixed[count++] = w->items[k];
@@ -257,11 +258,12 @@ void ring_settle_mixed(void)
     qsort(mixed, count, sizeof *mixed, by_time);
     for (uint32_t i = 0; i < count; i++)
         grant(&mixed[i]);
-    for (uint32_t i = 0; i < engine.lane_count; i++)
-        lane_plan(i);
+    for (uint32_t i = 0; i < engine.shard_count; i++)
+        shard_plan(i);
 }
 
-/* Are arrivals marks, made for heads only? The same whether the ring lies between two lanes or not.
+/* Are arrivals marks, made for heads only? The same whether the ring lies between two shards or
+ * not.
  */
 static inline bool is_near(const struct ring *r)
 {
@@ -281,7 +283,7 @@ static inline void announce(struct ring *r, uint64_t ready)
         engine_mark_arrival(r->mark, r->receiver_domain, ready);
 }
 
-/* Between two lanes, the sender's may be a window ahead of what marks can name. */
+/* Between two shards, the sender's may be a window ahead of what marks can name. */
 void ring_head_waits(struct ring *r, uint64_t limit, uint64_t cycle)
 {
     if (!is_near(r))
@@ -308,7 +310,7 @@ void ring_put_any(struct ring *r, uint64_t limit, unsigned kind, unsigned wire_b
     else if (ready != RING_UNKNOWN)
         announce_late(r, ready);
     if (engine_unlikely(engine.tracing))
-        ring_trace(r, m, lane_now(route_of(r)->sender_domain), false);
+        ring_trace(r, m, shard_now(route_of(r)->sender_domain), false);
 }
 
 void ring_post_any(struct ring *r, uint64_t limit, unsigned kind, unsigned awaited)
@@ -405,7 +407,7 @@ void ring_refused(struct ring *r, uint64_t limit)
     uint64_t stamp = message_stamp(ring_slot(r->tail));
     if (stamp & RING_FULL) {
         if (engine_unlikely(route_of(r)->split) && !r->sender_waits)
-            mail_wait((uint32_t)(r - ring_at(0)));
+            exchange_wait((uint32_t)(r - ring_at(0)));
         r->sender_waits = RING_WAITS;
     } else
         component_wake_at(engine_base.components[ring_sender(r)],
@@ -421,7 +423,7 @@ bool ring_has_second(struct ring *r, uint64_t limit)
         component_wake_at(engine_base.components[ring_sender(r)], stamp >> 16);
     } else if (!r->sender_waits) {
         if (engine_unlikely(route_of(r)->split))
-            mail_wait((uint32_t)(r - ring_at(0)));
+            exchange_wait((uint32_t)(r - ring_at(0)));
         r->sender_waits = RING_WAITS_FOR_TWO;
     }
     return false;
@@ -457,9 +459,9 @@ const struct ring_link_use *ring_link_use(uint32_t link, unsigned half)
 static void count_link(const struct platform_ring *p, const struct route *route)
 {
     struct half *h = &links[p->link - 1].halves[route->half];
-    uint32_t lane = route->sender_domain / engine.clock_count;
-    h->mixed |= h->rings++ && h->lane != lane;
-    h->lane = lane;
+    uint32_t shard = route->sender_domain / engine.clock_count;
+    h->mixed |= h->rings++ && h->shard != shard;
+    h->shard = shard;
 }
 
 static void open_ring(const struct platform_table *table, uint32_t number)
@@ -473,8 +475,8 @@ static void open_ring(const struct platform_table *table, uint32_t number)
     route->is_reply = p->is_reply;
     route->sender_domain = (uint8_t)engine_base.components[sender]->domain;
     route->receiver_domain = (uint8_t)engine_base.components[receiver]->domain;
-    route->sender_lane = (uint8_t)(route->sender_domain / engine.clock_count);
-    route->receiver_lane = (uint8_t)(route->receiver_domain / engine.clock_count);
+    route->sender_shard = (uint8_t)(route->sender_domain / engine.clock_count);
+    route->receiver_shard = (uint8_t)(route->receiver_domain / engine.clock_count);
     r->width = (uint16_t)p->width;
     r->step = (uint16_t)(RING_HEADER + p->payload_bytes / ARENA_UNIT);
     route->link = p->link;
@@ -527,7 +529,7 @@ void ring_open(const struct platform_table *table)
         slots += table->rings[i].link ? table->rings[i].depth : 0;
     }
     mixed = arena_at(struct granted_later, arena_allocate(slots * sizeof *mixed));
-    for (uint32_t i = 0; i < engine.lane_count; i++)
+    for (uint32_t i = 0; i < engine.shard_count; i++)
         waiting[i] = (struct waiting){
             arena_at(struct granted_later, arena_allocate(slots * sizeof *mixed)), 0, 0};
     wire_open(table);

@@ -52,7 +52,7 @@ static inline uint64_t message_cycle(const struct message *m)
     return message_cycle_of(m->stamp);
 }
 
-/* A ring between two lanes is looked at by two threads at once. What is sent or freed in a window
+/* A ring between two shards is looked at by two threads at once. What is sent or freed in a window
  * counts in a later one, so the old stamp and the new one mean the same to who reads it now. */
 static inline uint64_t message_stamp(const struct message *m)
 {
@@ -318,7 +318,7 @@ static inline const struct message *ring_peek(uint32_t place, uint64_t limit)
 }
 
 /* The message behind the oldest one, visible or not yet, or NULL: only for fetching what it will
- * need into the host's caches, never for deciding anything. Of another lane, whose thread may be
+ * need into the host's caches, never for deciding anything. Of another shard, whose thread may be
  * writing it: NULL. */
 static inline const struct message *ring_ahead(uint32_t place)
 {

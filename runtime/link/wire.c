@@ -1,13 +1,13 @@
 /* See wire.h. Channels of one half stand side by side, in order of ring numbers; each has a circle
- * of what waits, as long as its ring. A channel's circle belongs to the lane of its sender while
- * lanes run, and everything else to whoever settles.
+ * of what waits, as long as its ring. A channel's circle belongs to the shard of its sender while
+ * shards run, and everything else to whoever settles.
  *
  * Invariant between steps: a half decides at `decides_ps`, and nothing that waits in it was granted
  * later than it could be. */
 #include "wire.h"
 
 #include "runtime/engine/bug.h"
-#include "runtime/threads/lane.h"
+#include "runtime/threads/shard.h"
 #include "ring.h"
 
 struct waiting {
@@ -31,17 +31,17 @@ struct wire_half {
     uint32_t first; /* channel */
     uint32_t count; /* channels */
     uint32_t turn;  /* channel, from `first` on, that is asked first */
-    uint32_t lane;  /* of the senders */
-    bool mixed;     /* they are in several lanes */
+    uint32_t shard; /* of the senders */
+    bool mixed;     /* they are in several shards */
 };
 
 static struct channel *channels;
-static struct wire_half *halves; /* in order of lanes, those of several lanes last */
+static struct wire_half *halves; /* in order of shards, those of several shards last */
 static uint32_t *channel_of;     /* 1 + channel, by ring; 0: crosses no wire */
 static uint32_t ring_count;
 static uint32_t half_count;
-static uint32_t mixed_first;                    /* half */
-static uint32_t lane_first[ENGINE_MAX_DOMAINS]; /* half */
+static uint32_t mixed_first;                     /* half */
+static uint32_t shard_first[ENGINE_MAX_DOMAINS]; /* half */
 static uint64_t mixed_next = ENGINE_NEVER;
 
 /* ---- deciding ---- */
@@ -111,13 +111,13 @@ static uint64_t settle_halves(uint32_t first, uint32_t end, uint64_t end_ps)
     return next;
 }
 
-void wire_settle(uint32_t lane)
+void wire_settle(uint32_t shard)
 {
-    struct lane *l = &lanes[lane];
-    uint32_t end = lane + 1 < engine.lane_count ? lane_first[lane + 1] : mixed_first;
-    if (lane_first[lane] == end)
+    struct shard *l = &shards[shard];
+    uint32_t end = shard + 1 < engine.shard_count ? shard_first[shard + 1] : mixed_first;
+    if (shard_first[shard] == end)
         return;
-    l->wire_ps = settle_halves(lane_first[lane], end, l->now_ps + 1);
+    l->wire_ps = settle_halves(shard_first[shard], end, l->now_ps + 1);
     l->step_end |= l->wire_ps != ENGINE_NEVER;
 }
 
@@ -126,8 +126,8 @@ void wire_settle_mixed(uint64_t end_ps)
     if (mixed_first == half_count)
         return;
     mixed_next = settle_halves(mixed_first, half_count, end_ps);
-    for (uint32_t i = 0; i < engine.lane_count; i++)
-        lane_plan(i);
+    for (uint32_t i = 0; i < engine.shard_count; i++)
+        shard_plan(i);
 }
 
 uint64_t wire_mixed_next(void)
@@ -137,16 +137,16 @@ uint64_t wire_mixed_next(void)
 
 void wire_find(void)
 {
-    for (uint32_t i = 0; i < engine.lane_count; i++)
-        lanes[i].wire_ps = ENGINE_NEVER;
+    for (uint32_t i = 0; i < engine.shard_count; i++)
+        shards[i].wire_ps = ENGINE_NEVER;
     mixed_next = ENGINE_NEVER;
     for (uint32_t i = 0; i < half_count; i++) {
         const struct wire_half *h = &halves[i];
         uint64_t time_ps = decides_ps(h, ring_link_free_ps(h->link, h->half));
-        uint64_t *next = h->mixed ? &mixed_next : &lanes[h->lane].wire_ps;
+        uint64_t *next = h->mixed ? &mixed_next : &shards[h->shard].wire_ps;
         *next = time_ps < *next ? time_ps : *next;
         if (!h->mixed && time_ps != ENGINE_NEVER)
-            lanes[h->lane].step_end = true;
+            shards[h->shard].step_end = true;
     }
 }
 
@@ -163,14 +163,14 @@ void wire_queue(uint32_t ring, uint32_t slot, uint64_t now_ps, uint32_t bytes)
     if (h->mixed)
         window_ask_end();
     else
-        lanes[h->lane].step_end = true;
+        shards[h->shard].step_end = true;
 }
 
 /* ---- start ---- */
 
-static uint32_t lane_of(uint32_t ring)
+static uint32_t shard_of(uint32_t ring)
 {
-    return component_lane(engine_base.components[ring_sender(ring_at(ring))]);
+    return component_shard(engine_base.components[ring_sender(ring_at(ring))]);
 }
 
 static bool takes(const struct platform_ring *r, uint32_t link, uint32_t half)
@@ -206,31 +206,31 @@ static void open_half(const struct platform_table *table, struct wire_half *h, u
     h->count = *used - h->first;
 }
 
-/* `mixed` or all senders in `lane`? */
-static bool belongs(const struct platform_table *table, uint32_t link, uint32_t half, uint32_t lane,
-                    bool mixed)
+/* `mixed` or all senders in `shard`? */
+static bool belongs(const struct platform_table *table, uint32_t link, uint32_t half,
+                    uint32_t shard, bool mixed)
 {
     uint32_t found = UINT32_MAX;
     bool several = false;
     for (uint32_t i = 0; i < table->ring_count; i++) {
         if (!takes(&table->rings[i], link, half))
             continue;
-        several |= found != UINT32_MAX && found != lane_of(i);
-        found = lane_of(i);
+        several |= found != UINT32_MAX && found != shard_of(i);
+        found = shard_of(i);
     }
-    return found != UINT32_MAX && several == mixed && (mixed || found == lane);
+    return found != UINT32_MAX && several == mixed && (mixed || found == shard);
 }
 
-static void open_halves(const struct platform_table *table, uint32_t lane, bool mixed,
+static void open_halves(const struct platform_table *table, uint32_t shard, bool mixed,
                         uint32_t *used)
 {
     for (uint32_t i = 0; i < 2 * table->link_count; i++) {
-        if (table->links[i / 2].shared != LINK_WIRE || !belongs(table, i / 2, i % 2, lane, mixed))
+        if (table->links[i / 2].shared != LINK_WIRE || !belongs(table, i / 2, i % 2, shard, mixed))
             continue;
         struct wire_half *h = &halves[half_count++];
         h->link = i / 2;
         h->half = i % 2;
-        h->lane = lane;
+        h->shard = shard;
         h->mixed = mixed;
         open_half(table, h, used);
     }
@@ -247,10 +247,10 @@ void wire_open(const struct platform_table *table)
     channels = arena_at(struct channel, arena_allocate(rings * sizeof *channels));
     halves = arena_at(struct wire_half, arena_allocate(rings * sizeof *halves));
     channel_of = arena_at(uint32_t, arena_allocate(ring_count * sizeof *channel_of));
-    for (uint32_t lane = 0; lane < engine.lane_count; lane++) {
-        lane_first[lane] = half_count;
+    for (uint32_t shard = 0; shard < engine.shard_count; shard++) {
+        shard_first[shard] = half_count;
         if (rings)
-            open_halves(table, lane, false, &used);
+            open_halves(table, shard, false, &used);
     }
     mixed_first = half_count;
     if (rings)

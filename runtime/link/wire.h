@@ -8,9 +8,9 @@
  *
  * The medium decides at the earliest time at which it is free and something waits; whatever was
  * sent at that time or before takes part. That depends on times alone, so neither the order of
- * ticks nor the lanes in which the senders stand can change it. A lane decides when its own time
- * has come there (lane.h, wire_ps: a step without an edge if need be). With senders in several
- * lanes the leader decides at the end of the window, for all times inside of it: what is granted
+ * ticks nor the shards in which the senders stand can change it. A shard decides when its own time
+ * has come there (shard.h, wire_ps: a step without an edge if need be). With senders in several
+ * shards the leader decides at the end of the window, for all times inside of it: what is granted
  * then arrives a latency later, which is no shorter than the window (split.c).
  *
  * Round robin between the queues of a link is what PCI Express switches do between the virtual
@@ -37,9 +37,9 @@ void wire_deepen(uint32_t number);
 
 /* From a tick: the message in `slot` of a ring waits from now on. */
 void wire_queue(uint32_t ring, uint32_t slot, uint64_t now_ps, uint32_t bytes);
-/* At the end of a step: grants what the wires of the lane can take by now. */
-void wire_settle(uint32_t lane);
-/* Between windows: the same for wires of several lanes, up to `end_ps`, exclusive. */
+/* At the end of a step: grants what the wires of the shard can take by now. */
+void wire_settle(uint32_t shard);
+/* Between windows: the same for wires of several shards, up to `end_ps`, exclusive. */
 void wire_settle_mixed(uint64_t end_ps);
 /* Earliest time at which one of these is to decide; ENGINE_NEVER: nothing waits. */
 uint64_t wire_mixed_next(void);

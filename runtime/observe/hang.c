@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/threads/lane.h"
+#include "runtime/threads/shard.h"
 #include "runtime/link/ring.h"
 
 #define REPORT_BYTES     32768
@@ -66,7 +66,7 @@ void hang_note(struct hang_report *r, const char *format, ...)
     line(r, "\n");
 }
 
-/* Messages in ring `number`; of one between lanes the receiver's half has them. */
+/* Messages in ring `number`; of one between shards the receiver's half has them. */
 static uint32_t messages_in(uint32_t number)
 {
     const struct ring *r = ring_at(split_far(number));

@@ -1,11 +1,12 @@
-/* Statistics: integers only, so that sums do not depend on the compiler. Declared in the description; the generated
- * `struct NAME_stats` holds one of these types for each, in order. */
+/* Statistics: integers only, so that sums do not depend on the compiler. Declared in the
+ * description; the generated `struct NAME_stats` holds one of these types for each, in order. */
 #ifndef HEDDLE_RUNTIME_STAT_H
 #define HEDDLE_RUNTIME_STAT_H
 
 #include <stdint.h>
 
-#define STAT_BUCKETS 24 /* bucket 0: value 0; bucket i: 2^(i-1) .. 2^i - 1; the last takes the rest */
+#define STAT_BUCKETS                                                                               \
+    24 /* bucket 0: value 0; bucket i: 2^(i-1) .. 2^i - 1; the last takes the rest */
 
 enum stat_kind { STAT_COUNTER, STAT_AVERAGE, STAT_HISTOGRAM };
 

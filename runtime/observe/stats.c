@@ -11,10 +11,10 @@
 
 #include "runtime/engine/bug.h"
 #include "json.h"
-#include "runtime/threads/lane.h"
-#include "runtime/sampling/kernel_record.h"
+#include "runtime/threads/shard.h"
+#include "components/sampling/kernel_record.h"
 #include "runtime/link/ring.h"
-#include "runtime/sampling/sample_run.h"
+#include "components/sampling/online_sampling.h"
 #include "runtime/engine/setup.h"
 #include "stats_share.h"
 #include "runtime/engine/version.h"
@@ -213,11 +213,11 @@ static double seconds(clockid_t clock)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* How far several threads can help, by counts; see load.c. */
-static void write_threads(const struct load_report *l)
+/* How far several threads can help, by counts; see balance.c. */
+static void write_threads(const struct balance_report *l)
 {
     json_open(&out, "threads", '{');
-    json_uint(&out, "lanes", engine.lane_count);
+    json_uint(&out, "lanes", engine.shard_count);
     json_uint(&out, "windows", l->windows);
     json_uint(&out, "windows_together", l->together);
     json_uint(&out, "work", l->alone_ticks);
@@ -235,8 +235,8 @@ static void write_host(void)
     json_decimal(&out, "cpu_seconds", cpu);
     json_decimal(&out, "kips", cpu > 0 ? (double)engine_instructions() / 1000.0 / cpu : 0);
     json_uint(&out, "peak_rss_bytes", (uint64_t)usage.ru_maxrss * 1024);
-    if (engine.lane_count > 1)
-        write_threads(load_reported());
+    if (engine.shard_count > 1)
+        write_threads(balance_reported());
     json_close(&out, '}');
 }
 
@@ -265,7 +265,7 @@ bool stats_write(void)
     json_uint(&out, "time_ps", engine.time_ps);
     write_clocks();
     write_kernels();
-    sample_run_write(&out);
+    online_sampling_write(&out);
     write_components();
     write_connections();
     write_links();

@@ -1,4 +1,4 @@
-/* What each kernel did to the statistics; see stats_share.h and kernel.h.
+/* What each kernel did to the statistics; see stats_share.h and kernel_stats.h.
  *
  * Statistics are blocks of integers inside instances, one block a component or part, described by
  * its unit. A snapshot is a copy of all blocks. The difference that a kernel made is written as
@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "runtime/engine/bug.h"
-#include "runtime/sampling/kernel.h"
+#include "components/sampling/kernel_stats.h"
 #include "runtime/engine/setup.h"
 
 #define MAX_SNAPSHOTS 4096u

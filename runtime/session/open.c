@@ -3,11 +3,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/state/dump.h"
+#include "exit_status.h"
+#include "runtime/state/checkpoint.h"
 #include "runtime/observe/hang.h"
-#include "runtime/sampling/kept.h"
-#include "runtime/threads/lane.h"
-#include "runtime/sampling/sample_run.h"
+#include "components/sampling/residency.h"
+#include "runtime/threads/shard.h"
+#include "components/sampling/online_sampling.h"
 #include "runtime/state/tables.h"
 
 static enum platform_mode mode;
@@ -80,9 +81,9 @@ static bool set_sampling(const struct heddle_options *options)
         if (sampling_parse(size ? chosen_kernels : NULL, options->warmup, &sampling, mistake,
                            sizeof mistake)
             && sampling_parse_interval(options->interval, &sampling, mistake, sizeof mistake)) {
-            sample_run_open(&sampling);
+            online_sampling_open(&sampling);
             profile = (enum platform_profile)options->profile;
-            return kept_open(options->kept, profile == PLATFORM_PROFILE_MEMORY);
+            return residency_open(options->residency, profile == PLATFORM_PROFILE_MEMORY);
         }
     }
     fprintf(stderr, "heddle: %s\n", mistake);
@@ -93,8 +94,8 @@ static bool set_sampling(const struct heddle_options *options)
  * watched are for finding mistakes, in one thread. */
 static bool build(const struct platform_table *table, const struct heddle_options *options)
 {
-    bool alone =
-        mode != PLATFORM_TIMING || options->dump_path || options->load_path || options->watch.count;
+    bool alone = mode != PLATFORM_TIMING || options->checkpoint_path || options->restore_path
+                 || options->watch.count;
     uint32_t threads = !alone && options->threads > 1 ? (uint32_t)options->threads : 1;
     uint32_t most = crew_most();
     if (threads > most) {
@@ -106,14 +107,14 @@ static bool build(const struct platform_table *table, const struct heddle_option
     }
     if (!platform_build_threads(table, threads))
         return false;
-    if (threads > 1 && engine.lane_count == 1)
+    if (threads > 1 && engine.shard_count == 1)
         fprintf(
             stderr,
             "heddle: warning: '--threads %u': this platform has no partitions that could go on "
             "by themselves for more than a cycle (`heddle check` prints the window); one thread "
             "is used\n",
             threads);
-    crew_open(threads < engine.lane_count ? threads : engine.lane_count);
+    crew_open(threads < engine.shard_count ? threads : engine.shard_count);
     return true;
 }
 
@@ -156,13 +157,13 @@ static bool start(const struct heddle_options *options)
     if (!table || !build(table, options))
         return false;
     if (sass_trace && !sass_asked) {
-        fprintf(stderr, "heddle: '--sass-trace': this platform has no trace_player that could play "
+        fprintf(stderr, "heddle: '--play sass': this platform has no trace_player that could play "
                         "it; rtx3070 and qv100 have one\n");
         return false;
     }
     if (record_trace && !record_asked) {
         fprintf(stderr,
-                "heddle: '--record-trace': this platform has no driver that a program could "
+                "heddle: '--record instructions': this platform has no driver that a program could "
                 "use\n");
         return false;
     }
@@ -177,28 +178,31 @@ static bool start(const struct heddle_options *options)
     });
     watch_open(table, options);
     return stats_open(table, options) && trace_open(table, options->trace_path)
-           && dump_open(table, options);
+           && checkpoint_open(table, options);
 }
 
 static int run(void)
 {
     bool written;
-    enum engine_result result = dump_run(&written);
+    enum engine_result result = checkpoint_run(&written);
     if (!written && (result == ENGINE_IDLE || result == ENGINE_PAUSED))
-        return 7;
+        return EXIT_NOT_STARTED;
     if (result == ENGINE_FAILED)
         fprintf(stderr, "heddle: %s\n", engine_failure());
-    /* The statuses of `heddle run` (codegen/command/options_env.h). */
-    static const int statuses[] = {
-        [ENGINE_FAILED] = 3, [ENGINE_DEADLOCK] = 4, [ENGINE_STALL] = 5, [ENGINE_LIMIT] = 6};
-    return (size_t)result < sizeof statuses / sizeof statuses[0] ? statuses[result] : 3;
+    static const enum exit_status statuses[] = {
+        [ENGINE_FAILED] = EXIT_GAVE_UP,
+        [ENGINE_DEADLOCK] = EXIT_DEADLOCK,
+        [ENGINE_STALL] = EXIT_STALL,
+        [ENGINE_LIMIT] = EXIT_LIMIT,
+    };
+    return (size_t)result < sizeof statuses / sizeof statuses[0] ? statuses[result] : EXIT_GAVE_UP;
 }
 
 static bool finish(void)
 {
     watch_close();
     bool traced = trace_close();
-    bool written = stats_write() && kept_close();
+    bool written = stats_write() && residency_close();
     if (!platform_driver()) /* the run may be repeated in this process, at the same addresses */
         arena_close();
     return written && traced;

@@ -5,7 +5,7 @@
  *
  * Invariant: every byte that has not been handed out is zero (fresh pages of the kernel), so
  * nothing needs clearing. Offset 0 is never handed out. Called by platform.c and the init functions
- * of components, and in a run by kernel.c, one thread at a time, and between windows. */
+ * of components, and in a run by kernel_stats.c, one thread at a time, and between windows. */
 #include <stdio.h>
 #include <sys/mman.h>
 

@@ -1,8 +1,8 @@
 /* From tables to a machine: ids, instances, rings, parts and stores in the arena, bound to each
  * other and initialised.
  *
- * Ids are given in the order of lanes, and in a lane in the order of groups, each group at a
- * multiple of 64; with one lane instance order and id order agree. Binding words are copied behind
+ * Ids are given in the order of shards, and in a shard in the order of groups, each group at a
+ * multiple of 64; with one shard instance order and id order agree. Binding words are copied behind
  * `struct component` (or `struct part`), with numbers of parts and stores replaced by arena
  * offsets. Called once by heddle_platform.start(), and by tests. */
 #include "platform.h"
@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "runtime/engine/bug.h"
-#include "runtime/threads/lane.h"
+#include "runtime/threads/shard.h"
 #include "memory.h"
 #include "runtime/link/ring.h"
 
@@ -105,23 +105,23 @@ static void open_spaces(void)
     memory_reserve(end ? first : 0, end ? end - first : 0);
 }
 
-/* Bitmap words of a lane begin at a cache line of their own. */
-#define LANE_IDS 512u
+/* Bitmap words of a shard begin at a cache line of their own. */
+#define SHARD_IDS 512u
 
-/* The instances of each group of the table, lane by lane. */
+/* The instances of each group of the table, shard by shard. */
 static struct engine_group *open_groups(uint32_t *group_count, uint32_t *id_count)
 {
-    uint32_t most = table->group_count * engine.lane_count + 1;
+    uint32_t most = table->group_count * engine.shard_count + 1;
     struct engine_group *groups = arena_derive(most * sizeof *groups);
     uint32_t count = 0;
     uint32_t ids = 0;
-    for (uint32_t lane = 0; lane < engine.lane_count; lane++) {
-        ids = lane ? (ids + LANE_IDS - 1) / LANE_IDS * LANE_IDS : 0;
+    for (uint32_t shard = 0; shard < engine.shard_count; shard++) {
+        ids = shard ? (ids + SHARD_IDS - 1) / SHARD_IDS * SHARD_IDS : 0;
         for (uint32_t g = 0; g < table->group_count; g++) {
             const struct platform_group *p = &table->groups[g];
             uint32_t members = 0;
             for (uint32_t leaf = p->first; leaf < p->first + p->count; leaf++) {
-                if (split_lane_of(table, leaf) == lane)
+                if (split_shard_of(table, leaf) == shard)
                     instance_ids[leaf] = ids + members++;
             }
             if (!members)
@@ -130,13 +130,13 @@ static struct engine_group *open_groups(uint32_t *group_count, uint32_t *id_coun
                                                     NULL,
                                                     ids,
                                                     members,
-                                                    lane * engine.clock_count + p->domain,
+                                                    shard * engine.clock_count + p->domain,
                                                     0};
             ids += (members + 63) / 64 * 64;
         }
     }
     *group_count = count;
-    *id_count = engine.lane_count > 1 ? (ids + LANE_IDS - 1) / LANE_IDS * LANE_IDS : ids;
+    *id_count = engine.shard_count > 1 ? (ids + SHARD_IDS - 1) / SHARD_IDS * SHARD_IDS : ids;
     return groups;
 }
 
@@ -400,9 +400,9 @@ bool platform_build_threads(const struct platform_table *described, uint32_t thr
     if (!check_arena())
         return false;
     engine.clock_count = table->domain_count;
-    engine.lane_count = split_lane_count(table, threads);
-    engine.domain_count = engine.clock_count * engine.lane_count;
-    table = split_table(described, engine.lane_count);
+    engine.shard_count = split_shard_count(table, threads);
+    engine.domain_count = engine.clock_count * engine.shard_count;
+    table = split_table(described, engine.shard_count);
     engine_base.platform = table;
     engine_base.params = table->params;
     engine_base.port_rings = table->port_rings;
@@ -425,7 +425,7 @@ bool platform_build_threads(const struct platform_table *described, uint32_t thr
     engine_open(groups, group_count, id_count);
     warm_open(table);
     initialise_all();
-    mail_open(table);
+    exchange_open(table);
     return true;
 }
 

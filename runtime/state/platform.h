@@ -247,13 +247,13 @@ uint64_t platform_max_cycles(void);
  * behind the last. */
 const char *platform_api_trace(void);
 const char *platform_module(uint32_t number);
-/* The list of SASS traces of this run (--sass-trace), NULL: none; and whether binary copies beside
+/* The list of SASS traces of this run (--play sass), NULL: none; and whether binary copies beside
  * the traces are to be left alone. Whoever asks for the list is taken for the component that plays
  * it: a platform in which nobody asks is refused. From init functions. */
 const char *platform_sass_trace(void);
 bool platform_sass_no_cache(void);
 
-/* The folder that takes what the program executes (--record-trace), NULL: none. Whoever asks is the
+/* The folder that takes what the program executes (--record instructions), NULL: none. Whoever asks is the
  * driver; a platform in which nobody asks is refused. */
 const char *platform_record_trace(void);
 
@@ -272,7 +272,8 @@ enum platform_profile platform_profile(void);
 
 #define PLATFORM_LINES 4
 
-/* Lines whose way through the platform is of interest, and from when on: runtime/observe/watch.h. */
+/* Lines whose way through the platform is of interest, and from when on: runtime/observe/watch.h.
+ */
 struct platform_lines {
     uint64_t address[PLATFORM_LINES];
     uint32_t count;
@@ -298,15 +299,16 @@ struct heddle_options {
     const char *unified; /* NULL, or GPUs that the program sees as one device: "0,1,2,3" */
     int kernel_stats;    /* enum platform_kernel_stats */
     const char *kernels; /* NULL: all launches in detail; else, with */
-    const char *warmup;  /* this, see runtime/sampling/sampling.h, and */
+    const char *warmup;  /* this, see components/sampling/sampling_options.h, and */
     const char *interval;
-    int profile;      /* enum platform_profile; functional mode only */
-    const char *kept; /* NULL, or a file: written by a profile, else read (runtime/sampling/kept.h) */
-    /* Platforms that drive themselves (runtime/state/dump.h); not passed on to programs. */
-    const char *dump_path; /* NULL: none; written at */
-    uint64_t dump_ps;      /* this time, or */
-    uint64_t dump_cycle;   /* this cycle of the fastest clock, if not 0 */
-    const char *load_path; /* NULL: from the beginning */
+    int profile;           /* enum platform_profile; functional mode only */
+    const char *residency; /* NULL, or a file: written by a profile, else read
+                              (components/sampling/residency.h) */
+    /* Platforms that drive themselves (runtime/state/checkpoint.h); not passed on to programs. */
+    const char *checkpoint_path; /* NULL: none; written at */
+    uint64_t checkpoint_ps;      /* this time, or */
+    uint64_t checkpoint_cycle;   /* this cycle of the fastest clock, if not 0 */
+    const char *restore_path;    /* NULL: from the beginning */
     struct platform_lines watch;
     /* A trace of API calls for a component of the platform to play, and what has its kernels. */
     const char *api_trace; /* NULL: none */
@@ -325,8 +327,8 @@ struct heddle_platform {
     int (*run)(void);
     /* Writes statistics and trace, prints nothing on success. false: message on stderr. */
     bool (*finish)(void);
-    /* The front end of the driver component (struct driver_api of components/host/driver/driver_api.h),
-     * NULL without one. */
+    /* The front end of the driver component (struct driver_api of
+     * components/host/driver/driver_api.h), NULL without one. */
     const void *(*driver)(void);
     /* After run(): the lines that explain a failure; false: it named none. */
     bool (*suspects)(struct platform_lines *lines);

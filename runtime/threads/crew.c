@@ -1,20 +1,20 @@
-/* The threads that run lanes. One is the caller of engine_run(), the leader; the workers are
- * started with the platform and do nothing but wait for the leader's word and run lanes.
+/* The threads that run shards. One is the caller of engine_run(), the leader; the workers are
+ * started with the platform and do nothing but wait for the leader's word and run shards.
  *
- * `round` goes up by one each time there is something to do. In a round every lane is claimed once,
- * by whoever comes first: each thread begins with the lanes it is to run (load.c) and goes on with
- * those that the others have not begun. So nobody waits for a thread that the machine has no
- * processor for: its lanes are run by others, and the leader waits only for lanes that have been
- * begun. `finished` counts the lanes that workers have run. Who waits spins, then gives its
- * processor away to whoever wants it, and at last sleeps in the kernel (a futex), so that a machine
- * with other things to do loses nothing to waiting threads. Whoever changes a counter wakes those
- * who say that they sleep on it; rounds that the leader runs alone change nothing.
+ * `round` goes up by one each time there is something to do. In a round every shard is claimed
+ * once, by whoever comes first: each thread begins with the shards it is to run (balance.c) and
+ * goes on with those that the others have not begun. So nobody waits for a thread that the machine
+ * has no processor for: its shards are run by others, and the leader waits only for shards that
+ * have been begun. `finished` counts the shards that workers have run. Who waits spins, then gives
+ * its processor away to whoever wants it, and at last sleeps in the kernel (a futex), so that a
+ * machine with other things to do loses nothing to waiting threads. Whoever changes a counter wakes
+ * those who say that they sleep on it; rounds that the leader runs alone change nothing.
  *
- * Invariants: a lane's claim is the last round that somebody has begun to run it in; a worker that
- * comes late finds all lanes of its round claimed and touches nothing. What the leader wrote before
- * a round is seen by the workers in it, and what they wrote is seen by the leader after it (release
- * and acquire of the two counters). Which thread runs a lane has no influence on any result. Called
- * by window.c, load.c and open.c. */
+ * Invariants: a shard's claim is the last round that somebody has begun to run it in; a worker that
+ * comes late finds all shards of its round claimed and touches nothing. What the leader wrote
+ * before a round is seen by the workers in it, and what they wrote is seen by the leader after it
+ * (release and acquire of the two counters). Which thread runs a shard has no influence on any
+ * result. Called by window.c, balance.c and open.c. */
 #define _GNU_SOURCE /* processors of the process */
 #include <errno.h>
 #include <limits.h>
@@ -29,7 +29,7 @@
 #include <unistd.h>
 
 #include "runtime/engine/bug.h"
-#include "lane.h"
+#include "shard.h"
 
 #define MAX_THREADS ENGINE_MAX_DOMAINS
 #define SPINS       500u /* of 10 to 50 ns */
@@ -44,9 +44,9 @@ static uint32_t thread_count = 1;
 static pid_t creator;
 static struct counter round_number;
 static struct counter finished;
-static uint32_t claims[ENGINE_MAX_DOMAINS]; /* by lane: the last round it was begun in */
+static uint32_t claims[ENGINE_MAX_DOMAINS]; /* by shard: the last round it was begun in */
 static uint32_t turns[MAX_THREADS][ENGINE_MAX_DOMAINS]; /* the order in which a thread claims */
-static void (*lane_work)(uint32_t lane);
+static void (*shard_work)(uint32_t shard);
 static uint64_t delay_seed; /* test aid: 0 none */
 
 static void futex(uint32_t *word, int operation, uint32_t value)
@@ -99,21 +99,21 @@ static void delay(uint64_t *state)
     nanosleep(&t, NULL);
 }
 
-/* Runs what is left to be claimed in `round`; returns how many lanes that were. */
+/* Runs what is left to be claimed in `round`; returns how many shards that were. */
 static uint32_t run_share(uint32_t thread, uint32_t round, uint64_t *delays)
 {
     uint32_t count = 0;
-    for (uint32_t i = 0; i < engine.lane_count; i++) {
-        uint32_t lane = __atomic_load_n(&turns[thread][i], __ATOMIC_RELAXED);
+    for (uint32_t i = 0; i < engine.shard_count; i++) {
+        uint32_t shard = __atomic_load_n(&turns[thread][i], __ATOMIC_RELAXED);
         uint32_t before = round - 1;
-        if (__atomic_load_n(&claims[lane], __ATOMIC_RELAXED) != before)
+        if (__atomic_load_n(&claims[shard], __ATOMIC_RELAXED) != before)
             continue;
         if (engine_unlikely(*delays))
             delay(delays);
-        if (!__atomic_compare_exchange_n(&claims[lane], &before, round, false, __ATOMIC_ACQ_REL,
+        if (!__atomic_compare_exchange_n(&claims[shard], &before, round, false, __ATOMIC_ACQ_REL,
                                          __ATOMIC_RELAXED))
             continue;
-        lane_work(lane);
+        shard_work(shard);
         count++;
     }
     return count;
@@ -138,15 +138,15 @@ static void *worker(void *argument)
 static uint32_t offer(uint64_t due, uint32_t round)
 {
     uint32_t count = 0;
-    for (uint32_t lane = 0; lane < engine.lane_count; lane++) {
-        uint32_t is_due = due >> lane & 1;
+    for (uint32_t shard = 0; shard < engine.shard_count; shard++) {
+        uint32_t is_due = due >> shard & 1;
         count += is_due;
-        __atomic_store_n(&claims[lane], round - is_due, __ATOMIC_RELAXED);
+        __atomic_store_n(&claims[shard], round - is_due, __ATOMIC_RELAXED);
     }
     return count;
 }
 
-void crew_run(void (*work)(uint32_t lane), uint64_t due, uint32_t threads)
+void crew_run(void (*work)(uint32_t shard), uint64_t due, uint32_t threads)
 {
     static uint64_t delays;
     if ((threads < 2 && !delay_seed) || thread_count == 1) {
@@ -158,7 +158,7 @@ void crew_run(void (*work)(uint32_t lane), uint64_t due, uint32_t threads)
         delays = delay_seed;
     if (getpid() != creator)
         die("a process that was forked off a simulation on several threads cannot continue it");
-    lane_work = work;
+    shard_work = work;
     uint32_t round = value_of(&round_number) + 1;
     uint32_t done = value_of(&finished) + offer(due, round);
     change(&round_number, 1, delay_seed ? INT_MAX : threads - 1);
@@ -170,7 +170,7 @@ void crew_run(void (*work)(uint32_t lane), uint64_t due, uint32_t threads)
 void crew_take_turns(uint32_t (*chosen)[ENGINE_MAX_DOMAINS])
 {
     for (uint32_t t = 0; t < thread_count; t++) {
-        for (uint32_t i = 0; i < engine.lane_count; i++)
+        for (uint32_t i = 0; i < engine.shard_count; i++)
             __atomic_store_n(&turns[t][i], chosen[t][i], __ATOMIC_RELAXED);
     }
 }
@@ -209,5 +209,5 @@ void crew_open(uint32_t threads)
     creator = getpid();
     for (; thread_count < threads; thread_count++)
         start_worker(thread_count);
-    load_open(threads);
+    balance_open(threads);
 }

@@ -1,10 +1,10 @@
-/* Cutting a platform into lanes: which partition belongs to which, how long they may go on by
- * themselves, and tables in which every ring between two lanes is two rings.
+/* Cutting a platform into shards: which partition belongs to which, how long they may go on by
+ * themselves, and tables in which every ring between two shards is two rings.
  *
- * Partition 0 (what no `partition` statement names: interconnects, the host's side) is a lane of
- * its own. The others are dealt out to as many lanes as there are threads, one after the other, so
- * that neighbours, which are given work first, stand in different lanes; lanes are then balanced
- * over the threads while the simulation runs (load.c, crew.c).
+ * Partition 0 (what no `partition` statement names: interconnects, the host's side) is a shard of
+ * its own. The others are dealt out to as many shards as there are threads, one after the other, so
+ * that neighbours, which are given work first, stand in different shards; shards are then balanced
+ * over the threads while the simulation runs (balance.c, crew.c).
  *
  * The tables keep their numbers: the sender's half of a split ring has the ring's number, so all
  * statistics, traces and reports count there; the receiver's half has one behind the last, and the
@@ -13,29 +13,29 @@
 #include <string.h>
 
 #include "runtime/engine/bug.h"
-#include "lane.h"
+#include "shard.h"
 #include "runtime/link/ring.h"
 
-#define LANES_A_THREAD                                                                             \
-    1 /* besides the main lane; more balance no better, and cost up to 1 % each */
+#define SHARDS_A_THREAD                                                                            \
+    1 /* besides the main shard; more balance no better, and cost up to 1 % each */
 
 __extension__ typedef unsigned __int128 wide;
 
 static struct platform_table split;
-static uint32_t lane_count;
+static uint32_t shard_count;
 static uint32_t ring_count; /* of the tables */
 static uint32_t ring_total;
 static uint32_t *far_of;  /* by ring of the tables; NULL: nothing is split */
 static uint32_t *near_of; /* by number - ring_count */
 
-static uint32_t lane_of_partition(uint32_t partition, uint32_t count)
+static uint32_t shard_of_partition(uint32_t partition, uint32_t count)
 {
     return count == 1 || partition == 0 ? 0 : 1 + (partition - 1) % (count - 1);
 }
 
-uint32_t split_lane_of(const struct platform_table *table, uint32_t leaf)
+uint32_t split_shard_of(const struct platform_table *table, uint32_t leaf)
 {
-    return lane_of_partition(table->instances[leaf].partition, lane_count);
+    return shard_of_partition(table->instances[leaf].partition, shard_count);
 }
 
 uint32_t split_ring_total(void)
@@ -100,7 +100,7 @@ uint64_t split_window_ps(const struct platform_table *table)
     return window == UINT64_MAX || window < 2 * (1000000000000u / fastest) ? 0 : window;
 }
 
-uint32_t split_lane_count(const struct platform_table *table, uint32_t threads)
+uint32_t split_shard_count(const struct platform_table *table, uint32_t threads)
 {
     uint32_t partitions = 0;
     uint32_t most = ENGINE_MAX_DOMAINS / table->domain_count;
@@ -110,9 +110,9 @@ uint32_t split_lane_count(const struct platform_table *table, uint32_t threads)
     }
     if (threads < 2 || partitions == 0 || !split_window_ps(table))
         return 1;
-    uint64_t wanted = 1 + (uint64_t)threads * LANES_A_THREAD;
-    uint64_t lanes_wanted = wanted < partitions + 1u ? wanted : partitions + 1u;
-    return lanes_wanted < most ? (uint32_t)lanes_wanted : most;
+    uint64_t wanted = 1 + (uint64_t)threads * SHARDS_A_THREAD;
+    uint64_t shards_wanted = wanted < partitions + 1u ? wanted : partitions + 1u;
+    return shards_wanted < most ? (uint32_t)shards_wanted : most;
 }
 
 static void *copy(const void *from, size_t count, size_t more, size_t size)
@@ -127,8 +127,8 @@ static void split_rings(void)
 {
     uint32_t *far = copy(NULL, 0, ring_count, sizeof *far);
     for (uint32_t i = 0; i < ring_count; i++) {
-        bool two = split_lane_of(&split, split.rings[i].sender)
-                   != split_lane_of(&split, split.rings[i].receiver);
+        bool two = split_shard_of(&split, split.rings[i].sender)
+                   != split_shard_of(&split, split.rings[i].receiver);
         far[i] = two ? ring_total++ : i;
     }
     struct platform_ring *rings =
@@ -165,14 +165,14 @@ static void rebind(uint32_t leaf, uint32_t *bindings, uint32_t *port_rings, uint
         incoming[i] = number_for(leaf, incoming[i]);
 }
 
-const struct platform_table *split_table(const struct platform_table *table, uint32_t lanes_made)
+const struct platform_table *split_table(const struct platform_table *table, uint32_t shards_made)
 {
-    lane_count = lanes_made;
+    shard_count = shards_made;
     ring_count = table->ring_count;
     ring_total = table->ring_count;
     far_of = NULL;
     near_of = NULL;
-    if (lanes_made == 1)
+    if (shards_made == 1)
         return table;
     split = *table;
     split_rings();

@@ -1,23 +1,23 @@
-/* The run: windows, in which lanes go on by themselves, and what is decided between them.
+/* The run: windows, in which shards go on by themselves, and what is decided between them.
  *
  * What one partition does can be noticed by another only after the latency of a connection between
  * them. The least of these latencies is the window: time is cut into windows of that length,
- * counted from zero, so that they do not depend on the number of lanes. In a window each lane runs
- * all its edges; what it sends to another lane arrives in a later window and is delivered when that
- * begins.
+ * counted from zero, so that they do not depend on the number of shards. In a window each shard
+ * runs all its edges; what it sends to another shard arrives in a later window and is delivered
+ * when that begins.
  *
- *     leader:  plan | run lane 0 ........ | wait | settle, decide, plan | run lane 0 ...
- *     worker:       | run lane 1 .... wait       |                      | run lane 1 ...
+ *     leader:  plan | run shard 0 ........ | wait | settle, decide, plan | run shard 0 ...
+ *     worker:       | run shard 1 .... wait       |                      | run shard 1 ...
  *
- * Everything that concerns all lanes happens between windows, in the leader, which is the thread
+ * Everything that concerns all shards happens between windows, in the leader, which is the thread
  * that called engine_run(): the run ends (stop, failure, idle, deadlock, stall, limits), statistics
- * of kernels are taken, stores are written (engine_at_window_end). A run with one lane goes through
- * its windows without stopping at their ends, but whatever asks for the end of the window gets the
- * same one, so all numbers are the same. A platform without partitions has no window; its windows
- * are as short as a step.
+ * of kernels are taken, stores are written (engine_at_window_end). A run with one shard goes
+ * through its windows without stopping at their ends, but whatever asks for the end of the window
+ * gets the same one, so all numbers are the same. A platform without partitions has no window; its
+ * windows are as short as a step.
  *
- * Invariant between windows: every lane has run all its edges before the end of the window, and
- * nothing else; what is under way between lanes arrives no earlier. */
+ * Invariant between windows: every shard has run all its edges before the end of the window, and
+ * nothing else; what is under way between shards arrives no earlier. */
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -26,7 +26,7 @@
 
 #include "runtime/engine/bug.h"
 #include "runtime/observe/hang.h"
-#include "lane.h"
+#include "shard.h"
 #include "runtime/link/wire.h"
 
 #define DEFAULT_STALL_LIMIT 10000000u
@@ -42,11 +42,11 @@ struct deferred {
 static struct engine_limits limits;
 static uint64_t window_ps; /* 0: none */
 static uint64_t limit_ps;
-static uint64_t pause_ps; /* one lane only */
-static uint64_t end_ps;   /* of the present window */
-static uint64_t until_ps; /* lanes run their edges before that: end_ps or the limit */
-static uint32_t fastest;  /* clock */
-static struct lane *solo; /* runs through the ends of windows, since no other has anything to do */
+static uint64_t pause_ps;  /* one shard only */
+static uint64_t end_ps;    /* of the present window */
+static uint64_t until_ps;  /* shards run their edges before that: end_ps or the limit */
+static uint32_t fastest;   /* clock */
+static struct shard *solo; /* runs through the ends of windows, since no other has anything to do */
 static bool running;
 static bool stop;                                        /* set in ticks, read between windows */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
@@ -81,7 +81,7 @@ static uint64_t window_end(uint64_t time)
 
 void window_ask_end(void)
 {
-    struct lane *l = solo;
+    struct shard *l = solo;
     if (!l)
         return;
     uint64_t end = window_end(l->now_ps);
@@ -97,7 +97,7 @@ void engine_stop(void)
 
 void engine_fail(const struct component *c, const char *format, ...)
 {
-    uint64_t now = lane_now(c->domain);
+    uint64_t now = shard_now(c->domain);
     engine_stop();
     pthread_mutex_lock(&lock);
     if (!failure[0] || now < failed_ps || (now == failed_ps && c->leaf < failed_leaf)) {
@@ -152,8 +152,8 @@ static void do_deferred(uint64_t end)
         uint64_t cycle = engine_cycle_at(c->domain, end);
         uint64_t least = component_now(c) + 1;
         engine_wake_later(c->id, cycle > least ? cycle : least);
-        lane_find_awake(component_lane(c));
-        lane_plan(component_lane(c));
+        shard_find_awake(component_shard(c));
+        shard_plan(component_shard(c));
     }
     deferred_count = 0;
 }
@@ -188,7 +188,7 @@ static void erase_progress(void)
 }
 
 /* Looks are made before the first step at or after multiples of the interval, whatever the number
- * of lanes; time in which everybody sleeps is jumped over and does not count. true: nothing has
+ * of shards; time in which everybody sleeps is jumped over and does not count. true: nothing has
  * moved for too long. */
 static bool check_stall(uint64_t start_ps)
 {
@@ -219,63 +219,64 @@ static void start_watch(void)
 
 /* ---- windows ---- */
 
-static uint64_t next_of_lanes(bool *live)
+static uint64_t next_of_shards(bool *live)
 {
     uint64_t next = wire_mixed_next();
     *live = next != ENGINE_NEVER;
-    for (uint32_t i = 0; i < engine.lane_count; i++) {
-        *live |= lanes[i].live;
-        next = lanes[i].next_ps < next ? lanes[i].next_ps : next;
+    for (uint32_t i = 0; i < engine.shard_count; i++) {
+        *live |= shards[i].live;
+        next = shards[i].next_ps < next ? shards[i].next_ps : next;
     }
     return next;
 }
 
-/* What the lanes do next. With nothing but mail to go by, the mail is delivered to find out. */
+/* What the shards do next. If only undelivered arrivals are left, they are delivered to find out.
+ */
 static uint64_t next_step(bool *live)
 {
-    uint64_t next = next_of_lanes(live);
-    if (engine.lane_count == 1 || !mail_is_pending())
+    uint64_t next = next_of_shards(live);
+    if (engine.shard_count == 1 || !exchange_is_pending())
         return next;
     if (*live && next < end_ps + window_ps)
         return end_ps;
-    mail_deliver_all(end_ps);
-    for (uint32_t i = 0; i < engine.lane_count; i++)
-        lane_plan(i);
-    return next_of_lanes(live);
+    exchange_deliver_all(end_ps);
+    for (uint32_t i = 0; i < engine.shard_count; i++)
+        shard_plan(i);
+    return next_of_shards(live);
 }
 
-static uint64_t instructions_of(uint32_t lane)
+static uint64_t instructions_of(uint32_t shard)
 {
     uint64_t sum = 0;
-    for (uint32_t i = lane * engine.clock_count; i < (lane + 1) * engine.clock_count; i++)
+    for (uint32_t i = shard * engine.clock_count; i < (shard + 1) * engine.clock_count; i++)
         sum += engine.domains[i].instructions;
     return sum;
 }
 
-static void run_window(uint32_t lane)
+static void run_window(uint32_t shard)
 {
-    struct lane *l = &lanes[lane];
+    struct shard *l = &shards[shard];
     l->ticks = 0;
     l->instructions = 0;
     l->until_ps = until_ps;
-    if (mail_deliver(lane, window_start(end_ps - 1)))
-        lane_plan(lane);
-    l->counted = load_counts();
+    if (exchange_deliver(shard, window_start(end_ps - 1)))
+        shard_plan(shard);
+    l->counted = balance_counts();
     if (!l->counted) {
-        lane_run(lane);
+        shard_run(shard);
         return;
     }
-    uint64_t before = instructions_of(lane);
-    lane_run(lane);
-    l->instructions = instructions_of(lane) - before;
+    uint64_t before = instructions_of(shard);
+    shard_run(shard);
+    l->instructions = instructions_of(shard) - before;
 }
 
-/* The lanes that have something to do in the window; the others sleep through it. */
+/* The shards that have something to do in the window; the others sleep through it. */
 static uint64_t find_due(void)
 {
     uint64_t due = 0;
-    for (uint32_t i = 0; i < engine.lane_count; i++)
-        due |= (uint64_t)(lanes[i].next_ps < end_ps || mail_is_due(i)) << i;
+    for (uint32_t i = 0; i < engine.shard_count; i++)
+        due |= (uint64_t)(shards[i].next_ps < end_ps || exchange_is_due(i)) << i;
     return due;
 }
 
@@ -286,47 +287,47 @@ static uint64_t free_until(void)
     return watch.next_ps <= last_ps ? watch.next_ps : last_ps + 1;
 }
 
-/* One lane alone has something to do: until the window in which another has, it runs on like the
+/* One shard alone has something to do: until the window in which another has, it runs on like the
  * only one, through the ends of windows, unless it sends something or asks for an end. */
-static void run_solo(uint32_t lane)
+static void run_solo(uint32_t shard)
 {
     bool live;
-    uint64_t own = lanes[lane].next_ps;
-    lanes[lane].next_ps = ENGINE_NEVER;
-    uint64_t others = next_of_lanes(&live);
-    lanes[lane].next_ps = own;
+    uint64_t own = shards[shard].next_ps;
+    shards[shard].next_ps = ENGINE_NEVER;
+    uint64_t others = next_of_shards(&live);
+    shards[shard].next_ps = own;
     until_ps = free_until();
     if (others != ENGINE_NEVER && window_start(others) < until_ps)
         until_ps = window_start(others);
-    solo = &lanes[lane];
-    run_window(lane);
+    solo = &shards[shard];
+    run_window(shard);
     solo = NULL;
-    uint64_t last = window_end(lanes[lane].now_ps); /* it may have found nothing to do */
+    uint64_t last = window_end(shards[shard].now_ps); /* it may have found nothing to do */
     end_ps = last > end_ps ? last : end_ps;
 }
 
-/* Runs all lanes through the window in which `time` lies; a single one goes on until somebody asks
+/* Runs all shards through the window in which `time` lies; a single one goes on until somebody asks
  * for the end of a window. */
-static void run_lanes(uint64_t time)
+static void run_shards(uint64_t time)
 {
-    if (engine.lane_count == 1) {
-        struct lane *l = &lanes[0];
+    if (engine.shard_count == 1) {
+        struct shard *l = &shards[0];
         l->until_ps = free_until();
-        lane_run(0);
+        shard_run(0);
         end_ps = window_end(l->now_ps);
         return;
     }
     end_ps = window_end(time);
     until_ps = end_ps <= limit_ps ? end_ps : limit_ps + 1;
-    mail_turn();
+    exchange_turn();
     uint64_t due = find_due();
-    uint32_t threads = load_begin(due);
+    uint32_t threads = balance_begin(due);
     if (due && !(due & (due - 1)) && wire_mixed_next() >= end_ps)
         run_solo((uint32_t)__builtin_ctzll(due));
     else
         crew_run(run_window, due, threads);
-    if (load_counts())
-        load_count(due);
+    if (balance_counts())
+        balance_count(due);
 }
 
 static void settle(void)
@@ -352,7 +353,7 @@ static enum engine_result loop(void)
             return ENGINE_PAUSED;
         if (window_start(time) >= watch.next_ps && check_stall(window_start(time)))
             return ENGINE_STALL;
-        run_lanes(time);
+        run_shards(time);
         settle();
         if (engine_unlikely(__atomic_load_n(&stop, __ATOMIC_RELAXED)))
             return failure[0] ? ENGINE_FAILED : ENGINE_STOPPED;
@@ -363,13 +364,13 @@ static enum engine_result loop(void)
 static void move_clocks(enum engine_result result)
 {
     uint64_t last = 0;
-    for (uint32_t i = 0; i < engine.lane_count; i++)
-        last = lanes[i].now_ps > last ? lanes[i].now_ps : last;
+    for (uint32_t i = 0; i < engine.shard_count; i++)
+        last = shards[i].now_ps > last ? shards[i].now_ps : last;
     if (window_ps && result != ENGINE_PAUSED) {
         uint64_t end = window_end(last);
         end = end <= limit_ps ? end : limit_ps + 1;
-        for (uint32_t i = 0; i < engine.lane_count; i++)
-            lane_move_clocks(i, end);
+        for (uint32_t i = 0; i < engine.shard_count; i++)
+            shard_move_clocks(i, end);
         last = engine_time_of(fastest, engine_cycle_at(fastest, end) - 1);
     }
     engine.time_ps = result == ENGINE_LIMIT  ? limit_ps
@@ -388,13 +389,13 @@ enum engine_result engine_run(void)
     stop = false;
     start_watch();
     wire_find();
-    for (uint32_t i = 0; i < engine.lane_count; i++) {
-        lane_find_awake(i);
-        lane_plan(i);
+    for (uint32_t i = 0; i < engine.shard_count; i++) {
+        shard_find_awake(i);
+        shard_plan(i);
     }
     enum engine_result result = loop();
-    if (engine.lane_count > 1)
-        mail_deliver_all(end_ps <= limit_ps ? end_ps : limit_ps + 1);
+    if (engine.shard_count > 1)
+        exchange_deliver_all(end_ps <= limit_ps ? end_ps : limit_ps + 1);
     move_clocks(result);
     erase_progress();
     if (result == ENGINE_DEADLOCK || result == ENGINE_STALL || result == ENGINE_LIMIT)
@@ -425,7 +426,7 @@ void window_open(void)
 {
     failure[0] = '\0';
     running = false;
-    solo = engine.lane_count == 1 ? &lanes[0] : NULL;
+    solo = engine.shard_count == 1 ? &shards[0] : NULL;
     deferred_count = 0;
     fastest = 0;
     engine.time_ps = 0;

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Speed, measured as it is claimed: run.sh BUILD [RUNS]. Whole processes, medians over RUNS (default 5), CPU seconds of
-# the simulating process and its peak memory, from its own statistics. Prints Markdown tables; README.md and docs/architecture.md keep them.
+# the simulating process and its peak memory, from its own statistics. Prints Markdown tables;
+# docs/evidence/speed.md keeps them.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=$(realpath "$1")
@@ -107,14 +108,14 @@ programs_table --mode functional <<<"$list"
 
 if [ -x "$build/tests/programs/micro/latency" ]; then
     echo
-    echo "## Micro-benchmarks on r9nano against their closed forms (docs/validation.md)"
+    echo "## Micro-benchmarks on r9nano against their closed forms (docs/evidence/accuracy.md)"
     echo
     python3 tests/bench/micro/run.py "$heddle" "$build/tests/programs/micro" | sed -n '/^|/p; s/^## /### /p'
 fi
 
 if [ -x "$build/tests/programs/micro/dispatch" ]; then
     echo
-    echo "## Empty kernels on r9nano against the measurement of a card (docs/dispatching.md)"
+    echo "## Empty kernels on r9nano against the measurement of a card (docs/evidence/dispatching.md)"
     echo
     python3 tests/bench/dispatch/run.py "$heddle" "$build/tests/programs/micro/dispatch" | sed -n '/^## Result/,/^From/p' | grep '^|'
 fi

@@ -193,6 +193,50 @@ Test(elaborate, a_slot_takes_its_default_the_body_or_an_override)
     compile_close(compilation);
 }
 
+/* The number of the first parameter of the part that fills the first slot. */
+static int64_t part_value(const struct model *m, const char *path)
+{
+    const struct model_part *part = find(m, path)->places[0].parts[0];
+    return part->param_count > 0 ? part->params[0].value.integer : 0;
+}
+
+Test(elaborate, a_composite_hands_its_slots_down)
+{
+    static const char *const sets[] = {"b.policy=newest", "b.policy.age=7"};
+    const struct model *m = compile_file("good/E0209-handed.heddle", sets, 2);
+    cr_expect_eq(part_value(m, "a.inner.m[0]"), 3);
+    cr_expect_eq(part_value(m, "a.inner.m[1]"), 3);
+    cr_expect_eq(part_value(m, "b.inner.m[0]"), 7);
+    cr_expect_eq(part_value(m, "b.inner.m[1]"), 7);
+    cr_expect_eq(part_value(m, "c.inner.m[1]"), 5);
+    const struct model_part_place *handed = &find(m, "a")->places[0];
+    cr_expect_eq(handed->parts[0], find(m, "a.inner.m[0]")->places[0].parts[0]);
+    cr_expect(handed->shared);
+    cr_expect_str_eq(handed->parts[0]->path, "a.inner.m[0].policy");
+    cr_expect_neq(find(m, "a.inner.m[1]")->places[0].parts[0], handed->parts[0]);
+    cr_expect_eq(find(m, "a.inner.o")->places[0].count, 0);
+    compile_close(compilation);
+}
+
+Test(elaborate, settings_with_a_path_reach_inside_and_the_outermost_wins)
+{
+    static const char *const sets[] = {"b.inner.m[1].banks=9"};
+    const struct model *m = compile_file("good/E0205-setting.heddle", sets, 1);
+    cr_expect_eq(param(find(m, "a.inner.m[0]"), "latency")->value.integer, 30);
+    cr_expect_eq(param(find(m, "b.inner.m[0]"), "latency")->value.integer, 9);
+    cr_expect_eq(param(find(m, "a.inner.m[0]"), "banks")->value.integer, 5);
+    cr_expect_eq(param(find(m, "a.inner.m[1]"), "banks")->value.integer, 6);
+    cr_expect_eq(param(find(m, "b.inner.m[1]"), "banks")->value.integer, 9);
+    cr_expect_eq(param(find(m, "b.inner.m[1]"), "banks")->source, MODEL_FROM_OVERRIDE);
+    cr_expect_eq(param(find(m, "a.inner.m[1]"), "latency")->source, MODEL_FROM_BODY);
+    cr_expect_eq(param(find(m, "a.inner.m[1]"), "latency")->place.line, 23);
+    cr_expect_eq(part_value(m, "a.inner.m[1]"), 4);
+    cr_expect_eq(part_value(m, "b.inner.m[1]"), 1);
+    cr_expect_eq(part_value(m, "c.inner.m[0]"), 2);
+    cr_expect_eq(part_value(m, "c.inner.m[1]"), 3);
+    compile_close(compilation);
+}
+
 Test(elaborate, several_connections_share_an_interconnect)
 {
     const struct model *m =

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codegen/command/options_env.h"
+#include "runtime/session/options_env.h"
 #include "components/host/driver/driver_api.h"
 #include "runtime/state/platform.h"
 

@@ -3,7 +3,7 @@
 #include "check.hpp"
 
 #include "components/hip/api/heddle_hip.h"
-#include "components/hip/api/heddle_queues.h"
+#include "components/hip/api/heddle_user_queues.h"
 #include "components/protocols/user_queue/aql_queue.h"
 
 static const struct driver_queue_api *api;

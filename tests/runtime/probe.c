@@ -5,9 +5,9 @@
 
 #include "runtime/engine/bug.h"
 #include "runtime/observe/hang.h"
-#include "runtime/sampling/kernel.h"
+#include "components/sampling/kernel_stats.h"
 #include "runtime/state/platform.h"
-#include "runtime/observe/trace.h"
+#include "runtime/observe/timeline.h"
 
 struct probe_stats {
     uint64_t received;
@@ -213,7 +213,7 @@ static bool ticker(struct probe *c)
         return false;
     if (c->sent++ == 0) {
         c->kernel = kernel_begin(&c->io.base, "ticking \"kernel\"", "_Z7ticking", c->io.base.leaf);
-        trace_begin(&c->io.base, 1, "ticking");
+        timeline_begin(&c->io.base, 1, "ticking");
     }
     c->io.stats.received += 2;
     if (c->sent == (uint64_t)param(c, PROBE_COUNT)) {
@@ -225,7 +225,7 @@ static bool ticker(struct probe *c)
         kernel_count(c->kernel, 3, c->sent);
         kernel_describe(c->kernel, details, sizeof details / sizeof details[0]);
         kernel_end(&c->io.base, c->kernel);
-        trace_end(&c->io.base, 1, "ticking");
+        timeline_end(&c->io.base, 1, "ticking");
     }
     return true;
 }

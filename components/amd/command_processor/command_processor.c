@@ -11,18 +11,17 @@
 
 #include <string.h>
 
-#include "control_levels.h"
+#include "command_processor_state.h"
 #include "dispatcher.h"
-#include "kernel_account.h"
 #include "components/protocols/page_table/program_table.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
 #include "runtime/observe/hang.h"
-#include "runtime/sampling/kernel.h"
+#include "components/sampling/kernel_stats.h"
 #include "runtime/state/platform.h"
-#include "runtime/sampling/sampling.h"
-#include "runtime/observe/trace.h"
-#include "runtime/sampling/warm.h"
+#include "components/sampling/sampling_options.h"
+#include "runtime/observe/timeline.h"
+#include "components/sampling/warmup.h"
 
 static int64_t instance_param(const struct platform_instance *instance, const char *name,
                               int64_t otherwise)
@@ -81,8 +80,7 @@ static void command_processor_init(struct command_processor *c)
     c->groups = arena_allocate((size_t)cus * 64 * sizeof(struct placed_group));
     c->accounts =
         arena_allocate(command_processor_dispatcher_count(c) * sizeof(struct kernel_account));
-    c->flush_answered = true;
-    warm_register(&c->io.base, &command_processor_warm_ops);
+    control_init(c);
     for (uint32_t i = 0; i < cus; i++)
         check_pool(c, pool, i);
     cu_resource_pool_ops.setup((struct part *)(void *)pool, cus);
@@ -110,7 +108,7 @@ static void kernel_done(struct command_processor *c, uint32_t number)
     d->state = DISPATCHER_DONE;
     account_end(account_of(c, number), &shape, &c->all, command_processor_now(c), d->record);
     kernel_end(&c->io.base, d->record);
-    trace_end(&c->io.base, number, program_kernel_name(command_processor_program(c), d->kernel));
+    timeline_end(&c->io.base, number, program_kernel_name(command_processor_program(c), d->kernel));
 }
 
 /* Number of the first idle dispatcher; false: all are busy. */
@@ -161,7 +159,7 @@ static bool launch(struct command_processor *c, const struct command_request *m)
     kernel_set_launch(
         d->record, aql_launch(&packet),
         sampling_way_name(aql_memory_only(&packet) ? SAMPLING_MEMORY_ONLY : SAMPLING_DETAILED));
-    trace_begin(&c->io.base, number, name);
+    timeline_begin(&c->io.base, number, name);
     account_begin(account_of(c, number), &c->all, command_processor_now(c),
                   command_processor_work_count(c));
     return true;

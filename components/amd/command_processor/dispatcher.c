@@ -1,19 +1,20 @@
 /* Cuts a kernel into work-groups and places them. See dispatcher.h.
  *
- * Invariant: left + running + ended = total, the work-groups of the kernel that this GPU runs. A dispatcher that found no
- * room does not look again before its protocol sees a reason, so waiting costs nothing. Dispatch time is kept in hundredths
- * of a cycle and carried from one
- * work-group to the next, so that 1.03 cycles a wavefront come out right in sums. */
+ * Invariant: left + running + ended = total, the work-groups of the kernel that this GPU runs. A
+ * dispatcher that found no room does not look again before its protocol sees a reason, so waiting
+ * costs nothing. Dispatch time is kept in hundredths of a cycle and carried from one work-group to
+ * the next, so that 1.03 cycles a wavefront come out right in sums. */
 #include "dispatcher.h"
 
 #include <string.h>
 
-#include "components/protocols/work/work_cut.h"
+#include "components/amd/execute/work_cut.h"
 #include "runtime/engine/engine.h"
 
 enum {
-    DISPATCH_SMALL_WAVEFRONTS = 4, /* up to here a work-group costs the same (measured; see dispatch_cost_small) */
-    DISPATCH_CONSTANT = 2          /* the 0.02 cycles of 1.03 N + 0.02 */
+    DISPATCH_SMALL_WAVEFRONTS =
+        4, /* up to here a work-group costs the same (measured; see dispatch_cost_small) */
+    DISPATCH_CONSTANT = 2 /* the 0.02 cycles of 1.03 N + 0.02 */
 };
 
 static void dispatcher_init(struct dispatcher *d)
@@ -51,7 +52,8 @@ static bool dispatcher_start(struct dispatcher *d, const struct aql_packet *pack
     d->first = 0;
     dispatcher_order_ops(d)->start(dispatcher_order(d), d->left);
     dispatcher_protocol_ops(d)->start(dispatcher_protocol(d));
-    d->request = (struct resource_request){work_full_wavefronts(w), w->vgprs, w->sgprs, w->lds_bytes};
+    d->request =
+        (struct resource_request){work_full_wavefronts(w), w->vgprs, w->sgprs, w->lds_bytes};
     d->running = 0;
     d->refused = false;
     start_scratch(d, packet);
@@ -76,8 +78,8 @@ static void take_scratch(struct dispatcher *d, uint32_t cu, struct work_placemen
     w->scratch_wavefront = block * d->request.wavefronts;
 }
 
-/* The dispatcher has work to do from `now` on, or from when it is done with what it does: `hundredths` for a work-group, but
- * not before `cycles` have passed. */
+/* The dispatcher has work to do from `now` on, or from when it is done with what it does:
+ * `hundredths` for a work-group, but not before `cycles` have passed. */
 static void be_busy(struct dispatcher *d, uint64_t now, uint64_t hundredths, uint32_t cycles)
 {
     uint64_t start = d->busy_until + 100 > now * 100 ? d->busy_until : now * 100;
@@ -85,11 +87,13 @@ static void be_busy(struct dispatcher *d, uint64_t now, uint64_t hundredths, uin
     d->busy_until = start + hundredths > answered ? start + hundredths : answered;
 }
 
-static void account(struct dispatcher *d, uint64_t now, uint32_t wavefronts, struct dispatch_cost cost, uint32_t cycles)
+static void account(struct dispatcher *d, uint64_t now, uint32_t wavefronts,
+                    struct dispatch_cost cost, uint32_t cycles)
 {
     be_busy(d, now,
-            wavefronts <= DISPATCH_SMALL_WAVEFRONTS ? cost.small
-                                                    : (uint64_t)cost.per_wavefront * wavefronts + DISPATCH_CONSTANT,
+            wavefronts <= DISPATCH_SMALL_WAVEFRONTS
+                ? cost.small
+                : (uint64_t)cost.per_wavefront * wavefronts + DISPATCH_CONSTANT,
             cycles);
     if (d->refused)
         d->io.stats.no_resources += now - d->refused_at;
@@ -111,7 +115,8 @@ static void refuse(struct dispatcher *d, uint64_t now)
     d->refused_releases = dispatcher_pool_ops(d)->releases(dispatcher_pool(d));
 }
 
-/* The place of work-group `number` of those to be run in the grid: neighbours are asked for in turn, mostly. */
+/* The place of work-group `number` of those to be run in the grid: neighbours are asked for in
+ * turn, mostly. */
 static void find_group(struct dispatcher *d, uint64_t number)
 {
     if (number == d->next_number)
@@ -121,7 +126,8 @@ static void find_group(struct dispatcher *d, uint64_t number)
 }
 
 /* The work-group in d->next goes to compute unit `cu`. */
-static void send_group(struct dispatcher *d, uint32_t cu, uint32_t id[3], struct work_placement *placement)
+static void send_group(struct dispatcher *d, uint32_t cu, uint32_t id[3],
+                       struct work_placement *placement)
 {
     memcpy(id, d->next, sizeof d->next);
     take_scratch(d, cu, placement);
@@ -133,9 +139,9 @@ static void send_group(struct dispatcher *d, uint32_t cu, uint32_t id[3], struct
 }
 
 static bool dispatcher_next(struct dispatcher *d, uint64_t now, uint32_t compute_units,
-                            struct dispatch_cost cost, bool (*may_send)(const void *owner, uint32_t cu),
-                            const void *owner, uint32_t *cu, uint32_t id[3],
-                            struct work_placement *placement)
+                            struct dispatch_cost cost,
+                            bool (*may_send)(const void *owner, uint32_t cu), const void *owner,
+                            uint32_t *cu, uint32_t id[3], struct work_placement *placement)
 {
     const struct resource_pool_ops *ops = dispatcher_pool_ops(d);
     const struct dispatch_protocol_ops *protocol = dispatcher_protocol_ops(d);
@@ -201,8 +207,9 @@ static uint64_t dispatcher_due(const struct dispatcher *d)
     if (!d->left)
         return ENGINE_NEVER;
     if (d->refused
-        && !dispatcher_protocol_ops(d)->may_retry(dispatcher_protocol(d), d->refused_releases,
-                                                  dispatcher_pool_ops(d)->releases(dispatcher_pool(d))))
+        && !dispatcher_protocol_ops(d)->may_retry(
+            dispatcher_protocol(d), d->refused_releases,
+            dispatcher_pool_ops(d)->releases(dispatcher_pool(d))))
         return ENGINE_NEVER;
     return (d->busy_until + 99) / 100;
 }

@@ -1,9 +1,10 @@
-/* A dispatcher: one kernel at a time, cut into work-groups, which are placed as three parts say: the order proposes a compute
- * unit for each (dispatch_order.h), the resource pool knows whether there is room (resource_pool.h), and the protocol what is
- * said to the compute unit before (dispatch_protocol.h).
+/* A dispatcher: one kernel at a time, cut into work-groups, which are placed as three parts say:
+ * the order proposes a compute unit for each (dispatch_order.h), the resource pool knows whether
+ * there is room (resource_pool.h), and the protocol what is said to the compute unit before
+ * (dispatch_protocol.h).
  *
- * The command processor drives it: dispatcher_start() with a launch, then dispatcher_next() whenever it may have a
- * work-group to send, dispatcher_finished() for each that came back. */
+ * The command processor drives it: dispatcher_start() with a launch, then dispatcher_next()
+ * whenever it may have a work-group to send, dispatcher_finished() for each that came back. */
 #ifndef HEDDLE_COMMAND_PROCESSOR_DISPATCHER_H
 #define HEDDLE_COMMAND_PROCESSOR_DISPATCHER_H
 
@@ -17,37 +18,38 @@
 
 enum dispatcher_state {
     DISPATCHER_IDLE,
-    DISPATCHER_STARTING,   /* kernel overhead and invalidation of the L1 caches */
+    DISPATCHER_STARTING, /* kernel overhead and invalidation of the L1 caches */
     DISPATCHER_RUNNING,
-    DISPATCHER_DONE        /* all work-groups have ended; the command is not answered yet */
+    DISPATCHER_DONE /* all work-groups have ended; the command is not answered yet */
 };
 
 struct dispatcher {
     struct dispatcher_io io;
     uint32_t state;
-    uint16_t host_tag;         /* of the launch command */
-    bool invalidating;         /* waits for the invalidation under way */
-    bool invalidated;          /* the L1 caches hold nothing from before this kernel */
-    uint64_t start_at;         /* cycle at which the kernel overhead is over */
-    uint32_t record;           /* handle of the kernel in the statistics */
-    uint32_t kernel;           /* number of its name */
+    uint16_t host_tag;               /* of the launch command */
+    bool invalidating;               /* waits for the invalidation under way */
+    bool invalidated;                /* the L1 caches hold nothing from before this kernel */
+    uint64_t start_at;               /* cycle at which the kernel overhead is over */
+    uint32_t record;                 /* handle of the kernel in the statistics */
+    uint32_t kernel;                 /* number of its name */
     struct resource_request request; /* of a whole work-group */
     struct work_placement common;    /* what all work-groups share */
-    uint32_t groups[3];        /* work-groups in each direction */
-    uint32_t next[3];          /* one of them, ... */
-    uint64_t next_number;      /* ... and its number among those to be run, in the order x, y, z */
-    uint64_t first;            /* the first of these; not 0 for a part of a launch on several GPUs */
-    uint64_t total;            /* to be run: all, or this GPU's part */
-    uint64_t left;             /* to be placed */
-    uint64_t running;          /* on compute units */
-    uint64_t busy_until;       /* hundredths of a cycle: dispatching takes time */
-    bool refused;              /* no place since refused_at; at the last attempt the pool had seen refused_releases */
+    uint32_t groups[3];              /* work-groups in each direction */
+    uint32_t next[3];                /* one of them, ... */
+    uint64_t next_number; /* ... and its number among those to be run, in the order x, y, z */
+    uint64_t first;       /* the first of these; not 0 for a part of a launch on several GPUs */
+    uint64_t total;       /* to be run: all, or this GPU's part */
+    uint64_t left;        /* to be placed */
+    uint64_t running;     /* on compute units */
+    uint64_t busy_until;  /* hundredths of a cycle: dispatching takes time */
+    bool refused;         /* no place since refused_at; at the last attempt the pool had seen
+                             refused_releases */
     uint64_t refused_at;
     uint64_t refused_releases;
-    uint32_t scratch_free;     /* arena: uint32_t[scratch_most], stack of free scratch blocks */
+    uint32_t scratch_free; /* arena: uint32_t[scratch_most], stack of free scratch blocks */
     uint32_t scratch_most;
     uint32_t scratch_free_count;
-    uint32_t scratch_used;     /* arena: uint32_t[cus * 64]: block of each placed work-group */
+    uint32_t scratch_used; /* arena: uint32_t[cus * 64]: block of each placed work-group */
 };
 
 /* Hundredths of a cycle that dispatching one work-group takes. */
@@ -64,15 +66,17 @@ static bool dispatcher_start(struct dispatcher *d, const struct aql_packet *pack
                              const struct aql_descriptor *descriptor, uint64_t entry,
                              uint64_t packet_address, uint32_t pid, uint32_t dispatch_id);
 
-/* After dispatcher_start(): runs only work-groups first .. first + count - 1, in the order x, y, z. */
+/* After dispatcher_start(): runs only work-groups first .. first + count - 1, in the order x, y, z.
+ */
 static void dispatcher_limit(struct dispatcher *d, uint64_t first, uint64_t count);
 
-/* Places the next work-group if one is due at `now`. `may_send(owner, cu)` tells whether the compute unit's port takes a
- * message. True: *cu, *id and *placement are filled, and the time it costs is accounted. */
+/* Places the next work-group if one is due at `now`. `may_send(owner, cu)` tells whether the
+ * compute unit's port takes a message. True: *cu, *id and *placement are filled, and the time it
+ * costs is accounted. */
 static bool dispatcher_next(struct dispatcher *d, uint64_t now, uint32_t compute_units,
-                            struct dispatch_cost cost, bool (*may_send)(const void *owner, uint32_t cu),
-                            const void *owner, uint32_t *cu, uint32_t id[3],
-                            struct work_placement *placement);
+                            struct dispatch_cost cost,
+                            bool (*may_send)(const void *owner, uint32_t cu), const void *owner,
+                            uint32_t *cu, uint32_t id[3], struct work_placement *placement);
 
 /* A work-group in `slot` of `cu` has ended. True: it was the last of the kernel. */
 static bool dispatcher_finished(struct dispatcher *d, uint32_t cu, uint32_t slot);
@@ -80,7 +84,8 @@ static bool dispatcher_finished(struct dispatcher *d, uint32_t cu, uint32_t slot
 /* A work-group of another dispatcher has ended on `cu`. */
 static void dispatcher_other_finished(struct dispatcher *d, uint32_t cu);
 
-/* Cycle at which the next work-group can be placed if nothing else happens; ENGINE_NEVER while something must be freed. */
+/* Cycle at which the next work-group can be placed if nothing else happens; ENGINE_NEVER while
+ * something must be freed. */
 static uint64_t dispatcher_due(const struct dispatcher *d);
 
 #endif

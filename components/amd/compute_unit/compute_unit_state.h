@@ -3,7 +3,7 @@
  *
  * A wavefront is in one state at a time. Those that execute until a known cycle stand in the wheel;
  * those whose next instruction is decoded and may issue have one bit in `ready` of their SIMD, by
- * kind of instruction. Included by compute_unit.c alone, before the files that work on it. */
+ * kind of instruction. compute_unit.c lists the files that work on it. */
 #ifndef HEDDLE_COMPUTE_UNIT_STATE_H
 #define HEDDLE_COMPUTE_UNIT_STATE_H
 
@@ -11,13 +11,13 @@
 #include "components/amd/isa/isa.h"
 #include "components/traces/replay/replay_access.h"
 #include "components/protocols/work/work_cycles.h"
-#include "components/protocols/work/wavefront_start.h"
-#include "components/protocols/work/work_fault.h"
+#include "components/amd/execute/wavefront_start.h"
+#include "components/amd/execute/work_fault.h"
 #include "components/protocols/work/work_placement.h"
-#include "components/protocols/work/work_record.h"
+#include "components/amd/execute/work_record.h"
 #include "components/amd/execute/decode_cache.h"
 #include "components/protocols/page_table/program_table.h"
-#include "retime_port.h"
+#include "cu_retime_port.h"
 #include "runtime/engine/bug.h"
 #include "runtime/observe/hang.h"
 
@@ -32,6 +32,7 @@ enum {
     CU_LINES = 1024,    /* vector memory: lines of all instructions in flight */
     CU_SMEM = 64,       /* scalar memory instructions in flight */
     CU_MAX_VMEM = 1024, /* largest vmem_queue */
+    CU_MOST_LGKM = 15,  /* lgkmcnt has 4 bits (GCN3 and Vega ISA manuals, s_waitcnt) */
     CU_NONE = 0xffff
 };
 
@@ -46,6 +47,9 @@ enum cu_wave_state {
     WAVE_ENDING, /* s_endpgm was reached, memory operations are outstanding */
     WAVE_FAULTED
 };
+
+/* What came of an attempt to issue. BLOCKED: again later. FAULT: the run has failed. */
+enum cu_issue { ISSUE_DONE, ISSUE_BLOCKED, ISSUE_FAULT };
 
 enum cu_line_state { LINE_EMPTY, LINE_COMING, LINE_VALID, LINE_STALE };
 
@@ -78,7 +82,7 @@ struct cu_wave {
     uint64_t line[CU_MAX_LINE_SLOTS];
 };
 
-/* Of a wavefront that plays a trace; see played.h. */
+/* Of a wavefront that plays a trace; see cu_played.c. */
 struct cu_played {
     struct replay_cursor cursor;
     struct replay_here here;
@@ -96,8 +100,8 @@ struct cu_group {
     uint32_t lds_offset, lds_bytes;
     uint32_t vgprs;
     uint64_t scratch;
-    bool memory_only;  /* see memory_only.h */
-    bool played;       /* see played.h */
+    bool memory_only;  /* see cu_memory_only.c */
+    bool played;       /* see cu_played.c */
     uint64_t arrived;  /* cycle */
     uint64_t ended_at; /* sum of the cycles in which its wavefronts ended */
     uint16_t wave[WORK_MAX_WAVEFRONTS];
@@ -158,7 +162,7 @@ struct cu_lds_end {
     uint16_t wave;
 };
 
-/* See retime.h. */
+/* See cu_retime.c. */
 struct cu_retime {
     bool on;
     uint32_t dispatch;                                /* the kernel that all of this is of */
@@ -288,24 +292,121 @@ static inline struct isa_context cu_context(const struct compute_unit *c, const 
     return context;
 }
 
-/* Ends the run: the simulated program did something it must not. `lane` UINT32_MAX: the wavefront
- * as a whole. */
+/* ---- what the files call of each other; comments stand at the definitions ---- */
+
+/* cu_fault.c */
 static void cu_fault(struct compute_unit *c, unsigned wave, const struct isa_inst *inst,
-                     uint64_t pc, unsigned lane, const char *what)
-{
-    const struct cu_wave *w = cu_wave_at(c, wave);
-    const struct cu_group *g = &c->group[w->group];
-    const struct work_fault_place place = {
-        .kernel = program_kernel_name(compute_unit_program(c), g->kernel),
-        .inst = inst,
-        .pc = pc,
-        .group = {g->id[0], g->id[1], g->id[2]},
-        .wavefront = w->number,
-        .lane = lane};
-    char text[WORK_FAULT_BYTES];
-    work_fault_text(&place, what, text, sizeof text);
-    cu_wave_at(c, wave)->state = WAVE_FAULTED;
-    engine_fail(&c->io.base, "%s", text);
-}
+                     uint64_t pc, unsigned lane, const char *what);
+static bool bounds_hold(struct compute_unit *c, uint64_t start, uint64_t end);
+static void bounds_fault(struct compute_unit *c, unsigned wave, const struct isa_inst *inst,
+                         uint64_t pc, unsigned lane, const char *access, unsigned bytes,
+                         uint64_t address);
+
+/* cu_played.c */
+static uint32_t played_place(const struct compute_unit *c, unsigned group);
+static bool played_group(struct compute_unit *c, const struct cu_group *g,
+                         const struct work_placement *p);
+static void played_start(struct compute_unit *c, unsigned wave, const struct work_placement *p,
+                         unsigned number);
+static void played_step(struct compute_unit *c, const struct cu_wave *w, unsigned wave);
+static const uint8_t *played_code(const struct compute_unit *c, const struct cu_wave *w,
+                                  uint64_t pc, unsigned size, uint8_t room[ISA_MAX_INST_BYTES]);
+static enum isa_status played_addresses(const struct compute_unit *c, const struct cu_wave *w,
+                                        unsigned wave, const struct isa_inst *inst,
+                                        struct isa_memory *m);
+static enum isa_status played_scalar(const struct compute_unit *c, const struct cu_wave *w,
+                                     unsigned wave, const struct isa_inst *inst,
+                                     struct isa_scalar *s);
+static bool played_lds(const struct compute_unit *c, const struct cu_wave *w, unsigned wave,
+                       uint32_t address[ISA_LANES], uint64_t *active);
+
+/* cu_retime.c */
+static void retime_init(struct compute_unit *c);
+static inline void retime_reach(struct compute_unit *c, const struct cu_wave *w, uint64_t now);
+static inline void retime_counted(struct compute_unit *c, const struct cu_wave *w, uint64_t now);
+static inline void retime_barrier(struct compute_unit *c, const struct cu_group *g, uint64_t now);
+static inline void retime_group_start(struct compute_unit *c, const struct cu_group *g,
+                                      uint32_t dispatch, uint64_t now);
+static inline void retime_wave_start(struct compute_unit *c, unsigned wave, const uint32_t *lead);
+static inline void retime_wave_end(struct compute_unit *c, const struct cu_wave *w, uint64_t now);
+static inline void retime_group_end(struct compute_unit *c, const struct cu_group *g,
+                                    struct work_account *account, uint64_t now);
+static inline void retime_busy(struct compute_unit *c, unsigned simd, unsigned kind,
+                               uint64_t cycles);
+static inline void retime_fetched(struct compute_unit *c, const struct cu_wave *w, unsigned tag,
+                                  struct message_note note, uint64_t now);
+static inline void retime_room(struct compute_unit *c, const struct cu_wave *w, uint64_t now);
+static inline void retime_issue(struct compute_unit *c, uint32_t table, unsigned number,
+                                unsigned wave, uint64_t now, uint64_t ready);
+static inline void retime_scalar_request(const struct compute_unit *c, unsigned number);
+static inline void retime_code_request(const struct compute_unit *c, unsigned wave, unsigned tag);
+static inline void retime_send(struct compute_unit *c, unsigned number, unsigned line,
+                               uint64_t now);
+static inline void retime_scalar_answer(struct compute_unit *c, unsigned number,
+                                        struct message_note note, uint64_t now);
+static inline void retime_vector_answer(struct compute_unit *c, unsigned number, unsigned line,
+                                        struct message_note note, uint64_t now);
+static inline void retime_fence_answer(struct compute_unit *c, uint32_t table, unsigned number,
+                                       uint64_t now);
+static inline void retime_over(struct compute_unit *c, unsigned wave, uint32_t table,
+                               unsigned number, bool vm, bool lgkm, uint64_t now);
+static inline void retime_lds_over(struct compute_unit *c, const struct cu_wave *w, uint64_t now);
+
+/* cu_wavefront.c */
+static inline uint64_t *wave_account(struct compute_unit *c, const struct cu_wave *w);
+static inline void wave_waits(struct compute_unit *c, struct cu_wave *w, uint64_t now,
+                              enum work_cycles_kind why);
+static inline void wave_issues(struct compute_unit *c, struct cu_wave *w, unsigned issued,
+                               uint64_t now);
+static inline void wave_executes(struct compute_unit *c, struct cu_wave *w,
+                                 enum work_cycles_kind executing, uint64_t now, uint64_t cycles);
+static int wave_find_line(const struct compute_unit *c, const struct cu_wave *w, uint64_t line);
+static void wave_want_lines(struct compute_unit *c, const struct cu_wave *w);
+static bool wave_decode(struct compute_unit *c, struct cu_wave *w, unsigned wave);
+static inline void wave_continue(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+                                 uint64_t now, uint64_t at);
+static void wave_fetched(struct compute_unit *c, struct cu_wave *w, unsigned wave, unsigned tag,
+                         struct message_note note, uint64_t now);
+static void wave_expire(struct compute_unit *c, uint64_t now);
+static uint64_t wave_next_expiry(const struct compute_unit *c, uint64_t now);
+static inline void wave_counted(struct compute_unit *c, struct cu_wave *w, uint64_t now);
+
+/* cu_work_group.c */
+static void group_start(struct compute_unit *c, uint64_t now);
+static void group_answer(struct compute_unit *c);
+static void group_release_barrier(struct compute_unit *c, struct cu_group *g, uint64_t now);
+static void wave_end(struct compute_unit *c, struct cu_wave *w, uint64_t now);
+
+/* cu_fetch.c */
+static bool fetch_send(struct compute_unit *c);
+static void fetch_receive(struct compute_unit *c, uint64_t now);
+
+/* cu_vector_memory.c */
+static void vmem_unblock(struct compute_unit *c, uint64_t now);
+static inline bool vmem_is_full(const struct compute_unit *c);
+static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+                                const struct isa_inst *inst, uint64_t now);
+static bool vmem_send(struct compute_unit *c, uint64_t now);
+static uint64_t vmem_next_send(const struct compute_unit *c);
+static void vmem_receive(struct compute_unit *c, uint64_t now);
+
+/* cu_scalar_memory.c */
+static enum cu_issue smem_issue(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+                                const struct isa_inst *inst, uint64_t now);
+static bool smem_send(struct compute_unit *c);
+static void smem_receive(struct compute_unit *c, uint64_t now);
+
+/* cu_local_memory.c */
+static inline uint64_t lds_conflicts_until(const struct compute_unit *c, uint64_t now);
+static void lds_start(struct compute_unit *c, unsigned wave, const struct isa_inst *inst,
+                      const uint32_t *address, uint64_t active, uint64_t now);
+static uint64_t lds_next_end(const struct compute_unit *c);
+static void lds_finish(struct compute_unit *c, uint64_t now);
+
+/* cu_issue.c */
+static void issue_simd(struct compute_unit *c, unsigned simd, uint64_t now);
+
+/* cu_memory_only.c */
+static bool wave_skip(struct compute_unit *c, struct cu_wave *w, unsigned wave);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "components/protocols/work/work_record.h"
+#include "components/amd/execute/work_record.h"
 #include "runtime/state/platform.h"
 #include "runtime/engine/setup.h"
 
@@ -14,14 +14,14 @@ static uint32_t unit(void)
     return engine_base.platform->instance_count;
 }
 
-void observe_begin(uint32_t wave, const struct record_wave *what)
+void observe_begin(uint32_t wave, const struct recorded_wavefront *what)
 {
-    record_ops->begin(unit(), wave, what);
+    instruction_recorder->begin(unit(), wave, what);
 }
 
 void observe_end(uint32_t wave)
 {
-    record_ops->end(unit(), wave);
+    instruction_recorder->end(unit(), wave);
 }
 
 /* Working out the addresses of a load clears the registers of lanes out of a buffer's range, which

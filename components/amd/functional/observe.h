@@ -1,13 +1,13 @@
-/* Telling whoever records it what wavefronts execute (runtime/sampling/record.h). Private to
- * components/amd/functional; called while record_ops is there. `wave` tells apart those that have
- * begun and not ended. */
+/* Telling whoever records it what wavefronts execute (components/sampling/instruction_recorder.h).
+ * Private to components/amd/functional; called while instruction_recorder is there. `wave` tells
+ * apart those that have begun and not ended. */
 #ifndef HEDDLE_FUNCTIONAL_OBSERVE_H
 #define HEDDLE_FUNCTIONAL_OBSERVE_H
 
 #include "components/amd/isa/isa.h"
-#include "runtime/sampling/record.h"
+#include "components/sampling/instruction_recorder.h"
 
-void observe_begin(uint32_t wave, const struct record_wave *what);
+void observe_begin(uint32_t wave, const struct recorded_wavefront *what);
 /* The instruction is about to be executed; registers stay as they are. */
 void observe_step(uint32_t wave, struct isa_context *context, const struct isa_wave *scalars,
                   const struct isa_inst *inst);

@@ -1,14 +1,13 @@
 /* Packet processor: from packets in user queues to commands for the command processor.
  *
  * Doorbells announce packets; a queue with some is ready, and works while its scheduler gives it a
- * slot. Packets go through the phases of packet_phases.h. What the driver sends is handed on, with
+ * slot. Packets go through the phases of packet_phases.c. What the driver sends is handed on, with
  * its tags; own commands have tags from PACKET_TAG on. Memory is read and written past the caches,
  * as copies of the driver are: what kernels and packets exchange is ordered by the fences of
  * packets, which flush. A queue that makes a mistake is stopped, with an error that the driver can
  * ask for; nothing else stops. */
 #include "packet_processor.gen.h"
 
-#include "packet_phases.h"
 #include "packet_state.h"
 
 static void packet_processor_init(struct packet_processor *c)

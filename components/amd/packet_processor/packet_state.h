@@ -1,5 +1,4 @@
-/* State of a packet processor: user queues, and packets in flight. Included by packet_processor.c
- * alone.
+/* State of a packet processor: user queues, and packets in flight.
  *
  * A packet goes through phases; in most of them one command is under way to the command processor,
  * whose tag names the packet. Packets of a queue are fetched in order, one at a time: the one that
@@ -139,5 +138,31 @@ static inline uint64_t packet_completion(const struct packet *p)
 {
     return p->aql.barrier.completion; /* at the same place in a dispatch packet */
 }
+
+/* ---- what the files call of each other; comments stand at the definitions ---- */
+
+/* packet_commands.c */
+static bool send_read(struct packet_processor *c, struct packet *p, uint32_t number,
+                      uint64_t address, uint32_t bytes);
+static bool send_write(struct packet_processor *c, struct packet *p, uint32_t number,
+                       uint64_t address, const void *from, uint32_t bytes);
+static bool send_signal(struct packet_processor *c, struct packet *p, uint32_t number);
+static bool send_flush(struct packet_processor *c, struct packet *p, uint32_t number);
+static uint32_t packet_items(const struct packet *p);
+static bool send_scratch(struct packet_processor *c, struct packet *p, uint32_t number);
+static bool send_unused(struct packet_processor *c, struct packet *p);
+static bool send_release(struct packet_processor *c, struct packet *p, uint32_t number);
+static bool send_interrupt(struct packet_processor *c, struct packet *p);
+static bool send_launch(struct packet_processor *c, struct packet *p, uint32_t number);
+
+/* packet_phases.c */
+static void packet_enter(struct packet *p, enum packet_phase phase);
+static void packet_leave_front(struct packet_processor *c, struct packet *p);
+static void queue_fail(struct packet_processor *c, struct user_queue *q, enum queue_error error);
+static void packet_fail(struct packet_processor *c, struct packet *p, enum queue_error error);
+static void packets_look_again(struct packet_processor *c);
+static void packet_tell(struct packet *p);
+static bool packet_step(struct packet_processor *c, uint32_t number);
+static void packet_answer(struct packet_processor *c, struct packet *p, const void *data);
 
 #endif

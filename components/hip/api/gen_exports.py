@@ -44,7 +44,7 @@ def version_script(rows):
 
 def stubs(rows):
     parts = ["/* Generated from exports.tab: a weak refusal for every exported function. */\n"
-             '#include "components/hip/api/hip_refuse.h"\n']
+             '#include "components/hip/api/hip_unsupported.h"\n']
     for version, name, kind in rows:
         if version == UNVERSIONED:
             continue

@@ -1,261 +1,222 @@
 /* Copies: hipMemcpy in all its forms, to and from device variables too.
  *
- * Every copy is a rectangle of rows, checked against the map of allocations before anything is
- * enqueued, so a refused copy has no effect. Invariant: pageable host memory is not read or written
- * after the call returned.
- */
+ * Every copy is a rectangle of rows that goes through the same steps: check, managed, order,
+ * enqueue, record, wait. It is checked against the map of allocations before anything is enqueued,
+ * so a refused copy has no effect. Invariant: pageable host memory is not read or written after the
+ * call returned. */
 #include "hip_managed.h"
-#include "components/hip/record/hip_record.h"
+#include "hip_place.h"
+#include "hip_recorder.h"
 #include "hip_stream.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-/* Says and refuses a device range that is not inside one allocation. */
-static hipError_t check_device_range(uint64_t address, uint64_t size, const char *what)
-{
-    const struct hip_allocation *allocation = hip_find_allocation(address);
-    if (!hip_is_device_address(address)) {
-        hip_say("%s: %p is a host pointer where a device pointer is needed", what,
-                (void *)(uintptr_t)address);
-    } else if (!allocation) {
-        hip_say("%s: %p is not, or no longer, allocated", what, (void *)(uintptr_t)address);
-    } else if (size > allocation->size - (address - allocation->address)) {
-        hip_say("%s: %" PRIu64 " bytes at %p leave the allocation of %" PRIu64
-                " bytes at %p, of which %" PRIu64 " are left there",
-                what, size, (void *)(uintptr_t)address, allocation->size,
-                (void *)(uintptr_t)allocation->address,
-                allocation->size - (address - allocation->address));
-    } else {
-        return hipSuccess;
-    }
-    return hipErrorInvalidValue;
-}
-
-static hipError_t check_host_range(uint64_t address, uint64_t size, const char *what)
-{
-    if (address == 0 || size > UINT64_MAX - address) {
-        hip_say("%s: %p is not a host pointer to %" PRIu64 " bytes", what,
-                (void *)(uintptr_t)address, size);
-        return hipErrorInvalidValue;
-    }
-    if (hip_is_device_address(address)) {
-        hip_say("%s: %p is a device pointer where a host pointer is needed", what,
-                (void *)(uintptr_t)address);
-        return hipErrorInvalidValue;
-    }
-    const struct hip_allocation *pinned = hip_find_allocation(address);
-    if (pinned && pinned->kind == HIP_PINNED_MEMORY
-        && size > pinned->size - (address - pinned->address)) {
-        hip_say("%s: %" PRIu64 " bytes at %p leave the pinned allocation of %" PRIu64 " bytes",
-                what, size, (void *)(uintptr_t)address, pinned->size);
-        return hipErrorInvalidValue;
-    }
-    return hipSuccess;
-}
-
-static hipError_t check_range(uint64_t address, uint64_t size, bool on_device, const char *what)
-{
-    return on_device ? check_device_range(address, size, what)
-                     : check_host_range(address, size, what);
-}
-
-/* HIP reads pageable memory before an asynchronous copy returns; only pinned memory may be read
- * later. */
-static bool is_pinned(uint64_t address, uint64_t size)
-{
-    const struct hip_allocation *allocation = hip_find_allocation(address);
-    return allocation && size <= allocation->size - (address - allocation->address);
-}
-
-/* Enqueues one copy whose ranges have been checked; `pending` is set when there is something to
- * wait for. */
-static hipError_t enqueue_copy(uint64_t to, uint64_t from, size_t size, uint32_t queue,
-                               uint64_t *ticket, bool *pending, const char *what)
-{
-    bool to_device = hip_is_device_address(to), from_device = hip_is_device_address(from);
-    if (!to_device && !from_device) {
-        memmove((void *)(uintptr_t)to, (const void *)(uintptr_t)from, size);
-        return hipSuccess;
-    }
-    enum driver_status status =
-        to_device && from_device ? hip.api->copy(queue, to, from, size, ticket)
-        : to_device ? hip.api->write(queue, to, (const void *)(uintptr_t)from, size, ticket)
-                    : hip.api->read(queue, (void *)(uintptr_t)to, from, size, ticket);
-    *pending = *pending || status == DRIVER_OK;
-    return hip_status(status, what);
-}
-
 /* A rectangle of `rows` rows; a plain copy has one. */
 struct copy {
-    uint64_t to, from;
+    uint64_t to_address, from_address;
     size_t to_pitch, from_pitch, width, rows;
+    hipMemcpyKind kind;
+    hipStream_t stream;
+    bool blocking;
+    const char *what;
+    /* Found out on the way. */
+    struct hip_place to, from;
+    uint64_t to_bytes, from_bytes; /* from the first row's start to the last one's end */
+    uint32_t queue;
+    bool waits;                      /* the call returns when the copy is complete */
+    uint64_t to_memory, from_memory; /* where the driver reads and writes */
+    uint64_t ticket;                 /* of the last row; 0: none was enqueued */
+    struct hip_recorded_copy recorded;
+    size_t line; /* in the recording */
 };
 
-static hipError_t check_copy(const struct copy *copy, hipMemcpyKind kind, const char *what)
+/* ---- the steps ---- */
+
+static hipError_t check(struct copy *copy)
 {
-    static const struct {
-        bool to_device, from_device;
-    } sides[] = {
-        [hipMemcpyHostToHost] = {false, false},
-        [hipMemcpyHostToDevice] = {true, false},
-        [hipMemcpyDeviceToHost] = {false, true},
-        [hipMemcpyDeviceToDevice] = {true, true},
-    };
-    bool to_device = hip_is_device_address(copy->to),
-         from_device = hip_is_device_address(copy->from);
-    if ((unsigned)kind > hipMemcpyDefault) {
-        return hipErrorInvalidMemcpyDirection;
-    }
-    if (kind != hipMemcpyDefault) {
-        to_device = sides[kind].to_device;
-        from_device = sides[kind].from_device;
-    }
-    to_device = to_device || hip_is_managed(copy->to); /* either side, whatever `kind` says */
-    from_device = from_device || hip_is_managed(copy->from);
-    if (copy->rows > 1 && (copy->width > copy->to_pitch || copy->width > copy->from_pitch)) {
+    size_t widest = copy->to_pitch > copy->from_pitch ? copy->to_pitch : copy->from_pitch;
+    size_t last = copy->rows - 1;
+    if (last > 0 && (copy->width > copy->to_pitch || copy->width > copy->from_pitch)) {
         return hipErrorInvalidPitchValue;
     }
-    size_t widest = copy->to_pitch > copy->from_pitch ? copy->to_pitch : copy->from_pitch;
-    if (copy->rows > 1 && widest > (SIZE_MAX - copy->width) / (copy->rows - 1)) {
+    if (last > 0 && widest > (SIZE_MAX - copy->width) / last) {
         return hipErrorInvalidValue;
     }
-    size_t last = copy->rows - 1;
-    hipError_t error = check_range(copy->to, last * copy->to_pitch + copy->width, to_device, what);
-    return error != hipSuccess
-               ? error
-               : check_range(copy->from, last * copy->from_pitch + copy->width, from_device, what);
+    copy->to_bytes = last * copy->to_pitch + copy->width;
+    copy->from_bytes = last * copy->from_pitch + copy->width;
+    return hip_place_check_copy(&copy->to, copy->to_bytes, &copy->from, copy->from_bytes,
+                                copy->kind, copy->what);
 }
 
-/* Devices whose memory the copy touches; -1: the host's. */
-static int device_of(uint64_t address)
+/* Both sides get their contents where the copy needs them: on the device for a device address, at
+ * the host for a host address that is mapped. */
+static hipError_t managed(struct copy *copy)
 {
-    const struct hip_allocation *allocation = hip_find_allocation(address);
-    return allocation && hip_is_device_address(address) ? allocation->device : -1;
+    const struct hip_place *to = &copy->to, *from = &copy->from;
+    bool to_device = hip_place_on_device(to), from_device = hip_place_on_device(from);
+    hipError_t error = hipSuccess;
+    copy->to_memory = to->address;
+    copy->from_memory = from->address;
+    copy->waits =
+        copy->blocking || !hip_place_stays(to, copy->width) || !hip_place_stays(from, copy->width);
+    if (from->managed && from_device) {
+        error =
+            hip_managed_before_use(copy->queue, from->address, copy->from_bytes, false, copy->what);
+    }
+    if (error == hipSuccess && to->managed && to_device) {
+        error = hip_managed_before_use(copy->queue, to->address, copy->to_bytes, true, copy->what);
+    }
+    if (error == hipSuccess && from->managed && !from_device && to_device) {
+        error = hip_managed_pinned(&copy->from_memory, copy->from_bytes, false, copy->waits);
+    }
+    if (error == hipSuccess && to->managed && !to_device && from_device) {
+        error = hip_managed_pinned(&copy->to_memory, copy->to_bytes, true, copy->waits);
+    }
+    return error;
 }
 
 /* The null stream's copies are in order with the null streams of all devices that they touch. */
-static hipError_t order_copy(const struct copy *copy, hipStream_t stream, bool waits)
+static hipError_t order(const struct copy *copy)
 {
-    int devices[] = {device_of(copy->to), device_of(copy->from)};
-    hipError_t error =
-        hip_stream_order(stream, waits ? DRIVER_STREAM_COPY : DRIVER_STREAM_COPY_ASYNC);
+    const int devices[] = {hip_place_device(&copy->to), hip_place_device(&copy->from)};
+    hipError_t error = hip_stream_order(copy->stream, copy->blocking ? DRIVER_STREAM_COPY
+                                                                     : DRIVER_STREAM_COPY_ASYNC);
     for (int i = 0; i < 2 && error == hipSuccess; i++) {
         if (devices[i] >= 0) {
-            error = hip_stream_order_device(stream, devices[i]);
+            error = hip_stream_order_device(copy->stream, devices[i]);
         }
     }
     return error;
 }
 
-static hipError_t order_after_copy(const struct copy *copy, hipStream_t stream, uint64_t ticket)
+static hipError_t order_after(const struct copy *copy)
 {
-    int devices[] = {device_of(copy->to), device_of(copy->from)};
+    const int devices[] = {hip_place_device(&copy->to), hip_place_device(&copy->from)};
     hipError_t error = hipSuccess;
     for (int i = 0; i < 2 && error == hipSuccess; i++) {
         if (devices[i] >= 0) {
-            error = hip_stream_order_after(stream, devices[i], ticket);
+            error = hip_stream_order_after(copy->stream, devices[i], copy->ticket);
         }
     }
     return error;
 }
 
-static struct hip_record_copy record_of(const struct copy *copy, hipStream_t stream, void *host,
-                                        bool waits)
+static void record(struct copy *copy)
 {
-    return (struct hip_record_copy){.to = copy->to,
-                                    .from = copy->from,
-                                    .host = host,
-                                    .size = copy->width,
-                                    .rows = copy->rows,
-                                    .to_pitch = copy->to_pitch,
-                                    .from_pitch = copy->from_pitch,
-                                    .to_device = hip_is_device_address(copy->to),
-                                    .from_device = hip_is_device_address(copy->from),
-                                    .waits = waits,
-                                    .stream = hip_stream_number(stream)};
+    bool to_device = hip_place_on_device(&copy->to);
+    if (!hip.recording) {
+        return;
+    }
+    copy->recorded = (struct hip_recorded_copy){
+        .to = copy->to.address,
+        .from = copy->from.address,
+        .host = (void *)(uintptr_t)(to_device ? copy->from_memory : copy->to_memory),
+        .size = copy->width,
+        .rows = copy->rows,
+        .to_pitch = copy->to_pitch,
+        .from_pitch = copy->from_pitch,
+        .to_device = to_device,
+        .from_device = hip_place_on_device(&copy->from),
+        .waits = copy->waits,
+        .stream = hip_stream_number(copy->stream),
+    };
+    copy->line = hip_recorder.copy(&copy->recorded);
 }
 
-static hipError_t run_copy(const struct copy *copy, hipMemcpyKind kind, hipStream_t stream,
-                           bool blocking, const char *what)
+static hipError_t enqueue(struct copy *copy)
 {
-    uint32_t queue = 0;
+    bool to_device = hip_place_on_device(&copy->to), from_device = hip_place_on_device(&copy->from);
+    hipError_t error = hipSuccess;
+    for (size_t row = 0; row < copy->rows && error == hipSuccess; row++) {
+        uint64_t to = copy->to_memory + row * copy->to_pitch, ticket = 0;
+        uint64_t from = copy->from_memory + row * copy->from_pitch;
+        void *host = (void *)(uintptr_t)(to_device ? from : to);
+        enum driver_status status =
+            to_device && from_device ? hip.api->copy(copy->queue, to, from, copy->width, &ticket)
+            : to_device              ? hip.api->write(copy->queue, to, host, copy->width, &ticket)
+                                     : hip.api->read(copy->queue, host, from, copy->width, &ticket);
+        copy->ticket = status == DRIVER_OK ? ticket : copy->ticket;
+        error = hip_status(status, copy->what);
+    }
+    hip_stream_note(copy->stream, copy->ticket);
+    return error;
+}
+
+/* Earlier copies of the stream may still fill the source. */
+static hipError_t copy_on_host(const struct copy *copy)
+{
+    hipError_t error = hip_stream_wait(copy->stream, copy->what);
+    for (size_t row = 0; row < copy->rows && error == hipSuccess; row++) {
+        memmove((void *)(uintptr_t)(copy->to.address + row * copy->to_pitch),
+                (const void *)(uintptr_t)(copy->from.address + row * copy->from_pitch),
+                copy->width);
+    }
+    return error;
+}
+
+/* After an error it waits for the rows that were enqueued before. */
+static hipError_t finish(const struct copy *copy, hipError_t error)
+{
+    if (copy->waits || error != hipSuccess) {
+        hipError_t waited = hip_wait_ticket(copy->ticket, copy->what);
+        error = error != hipSuccess ? error : waited;
+    }
+    if (copy->waits) {
+        HIP_RECORD_STEP(copy_done(copy->line, &copy->recorded));
+    }
+    return error;
+}
+
+static hipError_t run(struct copy *copy)
+{
     int device = 0;
-    hipError_t error = hip_stream_queue(stream, &queue, &device);
+    hipError_t error = hip_stream_queue(copy->stream, &copy->queue, &device);
     if (error != hipSuccess || copy->width == 0 || copy->rows == 0) {
         return error;
     }
-    error = check_copy(copy, kind, what);
+    copy->to = hip_place_of(copy->to_address);
+    copy->from = hip_place_of(copy->from_address);
+    error = check(copy);
     if (error == hipSuccess) {
-        error = hip_managed_before_use(
-            queue, copy->from, (copy->rows - 1) * copy->from_pitch + copy->width, false, what);
+        error = managed(copy);
+    }
+    if (error == hipSuccess && !hip_place_on_device(&copy->to)
+        && !hip_place_on_device(&copy->from)) {
+        return copy_on_host(copy);
     }
     if (error == hipSuccess) {
-        error = hip_managed_before_use(queue, copy->to,
-                                       (copy->rows - 1) * copy->to_pitch + copy->width, true, what);
+        error = order(copy);
     }
     if (error != hipSuccess) {
         return error;
     }
-    bool to_device = hip_is_device_address(copy->to),
-         from_device = hip_is_device_address(copy->from);
-    if (!to_device && !from_device) {
-        error = hip_stream_wait(stream, what); /* earlier copies may still fill the source */
-    }
-    uint64_t ticket = 0, to = copy->to, from = copy->from;
-    bool pending = false, begun = false;
-    bool pageable = (!to_device && !is_pinned(copy->to, copy->width))
-                    || (!from_device && !is_pinned(copy->from, copy->width));
-    if (hip_recording && to_device != from_device) {
-        const uint64_t pitch = to_device ? copy->from_pitch : copy->to_pitch;
-        hip_managed_record_pinned(to_device ? from : to, (copy->rows - 1) * pitch + copy->width,
-                                  from_device, blocking || pageable);
-    }
-    if (to_device && !from_device) {
-        from = hip_managed_pinned(from, (copy->rows - 1) * copy->from_pitch + copy->width, false);
-    } else if (from_device && !to_device) {
-        to = hip_managed_pinned(to, (copy->rows - 1) * copy->to_pitch + copy->width, true);
-    }
-    error = to && from ? error : hip.lost;
-    if (error == hipSuccess && (to_device || from_device)) {
-        error = order_copy(copy, stream, blocking);
-        begun = error == hipSuccess;
-    }
-    bool records = hip_recording && error == hipSuccess && (to_device || from_device);
-    struct hip_record_copy recorded =
-        record_of(copy, stream, (void *)(uintptr_t)(to_device ? from : to), blocking || pageable);
-    size_t line = records ? hip_record_copy(&recorded) : 0;
-    for (size_t row = 0; row < copy->rows && error == hipSuccess; row++) {
-        error = enqueue_copy(to + row * copy->to_pitch, from + row * copy->from_pitch, copy->width,
-                             queue, &ticket, &pending, what);
-    }
-    if (begun) {
-        hip_stream_note(stream, pending ? ticket : 0);
-    }
-    if (!pending) {
+    record(copy);
+    error = enqueue(copy);
+    if (copy->ticket == 0) {
         return error;
     }
     if (error == hipSuccess) {
-        error = order_after_copy(copy, stream, ticket);
+        error = order_after(copy);
     }
-    if (records) {
-        hip_record_copy_sent(line, &recorded, ticket);
-    }
-    if (blocking || pageable || error != hipSuccess) {
-        hipError_t waited = hip_wait_ticket(ticket, what);
-        error = error != hipSuccess ? error : waited;
-    }
-    if (records && recorded.waits) {
-        hip_record_copy_done(line, &recorded);
-    }
-    return error;
+    HIP_RECORD_STEP(copy_sent(copy->line, &copy->recorded, copy->ticket));
+    return finish(copy, error);
 }
+
+/* ---- the API ---- */
 
 hipError_t hip_copy(void *to, const void *from, size_t size, hipMemcpyKind kind, hipStream_t stream,
                     bool blocking, const char *what)
 {
-    struct copy copy = {.to = (uintptr_t)to, .from = (uintptr_t)from, .width = size, .rows = 1};
-    return run_copy(&copy, kind, stream, blocking, what);
+    struct copy copy = {.to_address = (uintptr_t)to,
+                        .from_address = (uintptr_t)from,
+                        .width = size,
+                        .rows = 1,
+                        .kind = kind,
+                        .stream = stream,
+                        .blocking = blocking,
+                        .what = what};
+    return run(&copy);
 }
 
 hipError_t hipMemcpy(void *to, const void *from, size_t size, hipMemcpyKind kind)
@@ -330,13 +291,17 @@ static hipError_t copy_2d(void *to, size_t to_pitch, const void *from, size_t fr
                           size_t width, size_t height, hipMemcpyKind kind, hipStream_t stream,
                           bool blocking)
 {
-    struct copy copy = {.to = (uintptr_t)to,
-                        .from = (uintptr_t)from,
+    struct copy copy = {.to_address = (uintptr_t)to,
+                        .from_address = (uintptr_t)from,
                         .to_pitch = to_pitch,
                         .from_pitch = from_pitch,
                         .width = width,
-                        .rows = height};
-    return run_copy(&copy, kind, stream, blocking, "hipMemcpy2D");
+                        .rows = height,
+                        .kind = kind,
+                        .stream = stream,
+                        .blocking = blocking,
+                        .what = "hipMemcpy2D"};
+    return run(&copy);
 }
 
 hipError_t hipMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,

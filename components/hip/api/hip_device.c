@@ -4,7 +4,7 @@
  * concurrent managed access, cooperative launches) is 0, so that programs which ask do not use it.
  */
 #include "hip_internal.h"
-#include "components/hip/record/hip_record.h"
+#include "hip_recorder.h"
 
 #include <inttypes.h>
 #include <stddef.h>

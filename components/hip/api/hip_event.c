@@ -1,8 +1,8 @@
 /* Events: marks in the queues of streams. An event remembers the last mark that it was recorded as.
  */
-#include "hip_stream.h"
 #include "hip_hostcall.h"
-#include "components/hip/record/hip_record.h"
+#include "hip_recorder.h"
+#include "hip_stream.h"
 
 struct ihipEvent_t {
     struct ihipEvent_t *next;
@@ -107,7 +107,7 @@ static hipError_t query_event(hipEvent_t event)
         return hipSuccess;
     }
     struct api_trace_call call = {.kind = API_TRACE_EVENT_QUERY, .event = found->number};
-    size_t line = hip_recording ? hip_record_add(&call) : 0;
+    size_t line = hip.recording ? hip_recorder.call(&call) : 0;
     hipError_t error = hip_query_ticket(found->ticket, "hipEventQuery");
     HIP_RECORD_ANSWER(line, error);
     return error;

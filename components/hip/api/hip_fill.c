@@ -1,7 +1,8 @@
 /* Fills of device memory: hipMemset and its relatives. Host memory that HIP allocated may be
- * filled, too. */
+ * filled, too. The steps are those of a copy: check, managed, order, record, enqueue. */
 #include "hip_managed.h"
-#include "components/hip/record/hip_record.h"
+#include "hip_place.h"
+#include "hip_recorder.h"
 #include "hip_stream.h"
 
 #include <inttypes.h>
@@ -12,17 +13,25 @@ struct fill {
     uint64_t address;
     uint32_t value, width;
     size_t count, rows, pitch;
+    hipStream_t stream;
+    bool blocking;
+    const char *what;
+    /* Found out on the way. */
+    struct hip_place to;
+    uint32_t queue;
+    uint64_t ticket; /* of the last row; 0: none was enqueued */
 };
 
-static hipError_t check_fill(const struct fill *fill, const char *what)
+/* ---- the steps ---- */
+
+static hipError_t check(const struct fill *fill)
 {
-    const struct hip_allocation *allocation = hip_find_allocation(fill->address);
-    if (!allocation) {
-        hip_say("%s: %p is not device memory that is allocated", what,
-                (void *)(uintptr_t)fill->address);
+    void *pointer = (void *)(uintptr_t)fill->address;
+    if (fill->to.allocation.number == 0) {
+        hip_say("%s: %p is not device memory that is allocated", fill->what, pointer);
         return hipErrorInvalidValue;
     }
-    uint64_t left = allocation->size - (fill->address - allocation->address);
+    uint64_t left = hip_place_left(&fill->to);
     if (fill->address % fill->width != 0 || fill->count > left / fill->width
         || (fill->rows > 1
             && (fill->pitch < fill->count * fill->width
@@ -30,79 +39,104 @@ static hipError_t check_fill(const struct fill *fill, const char *what)
         hip_say(
             "%s: %zu elements of %u bytes at %p do not fit into the allocation, which has %" PRIu64
             " bytes left there",
-            what, fill->count, fill->width, (void *)(uintptr_t)fill->address, left);
+            fill->what, fill->count, fill->width, pointer, left);
         return hipErrorInvalidValue;
     }
     return hipSuccess;
 }
 
-static void record_fill(const struct fill *fill, hipStream_t stream, bool blocking)
+static hipError_t managed(const struct fill *fill)
 {
-    struct api_trace_call call = {
-        .kind = API_TRACE_MEMSET,
-        .is_async = !blocking,
-        .value = fill->width < 4 ? fill->value & ((1u << 8 * fill->width) - 1) : fill->value,
-        .width = fill->width,
-        .size = fill->count,
-        .rows = fill->rows,
-        .pitch = fill->pitch,
-        .stream = hip_stream_number(stream)};
-    if (hip_record_pointer(fill->address, &call.to)) {
-        hip_record_add(&call);
+    if (!fill->to.managed || !hip_place_on_device(&fill->to)) {
+        return hipSuccess;
     }
+    uint64_t size = (fill->rows - 1) * fill->pitch + fill->count * fill->width;
+    return hip_managed_before_use(fill->queue, fill->address, size, true, fill->what);
 }
 
-static hipError_t run_fill(const struct fill *fill, hipStream_t stream, bool blocking,
-                           const char *what)
+static void record(const struct fill *fill)
 {
-    uint32_t queue = 0;
+    if (!hip.recording) {
+        return;
+    }
+    uint32_t mask = fill->width < 4 ? (1u << 8 * fill->width) - 1 : UINT32_MAX;
+    struct api_trace_call call = {.kind = API_TRACE_MEMSET,
+                                  .is_async = !fill->blocking,
+                                  .value = fill->value & mask,
+                                  .width = fill->width,
+                                  .size = fill->count,
+                                  .rows = fill->rows,
+                                  .pitch = fill->pitch,
+                                  .stream = hip_stream_number(fill->stream)};
+    hip_recorder.call_to(&call, fill->address);
+}
+
+static hipError_t enqueue(struct fill *fill)
+{
+    hipError_t error = hipSuccess;
+    for (size_t row = 0; row < fill->rows && error == hipSuccess; row++) {
+        error = hip_status(hip.api->fill(fill->queue, fill->address + row * fill->pitch,
+                                         &fill->value, fill->width, fill->count, &fill->ticket),
+                           fill->what);
+    }
+    hip_stream_note(fill->stream, fill->ticket);
+    return error;
+}
+
+static hipError_t fill_on_host(const struct fill *fill)
+{
+    hipError_t error = hip_stream_wait(fill->stream, fill->what);
+    for (size_t row = 0; row < fill->rows && error == hipSuccess; row++) {
+        uint8_t *at = (uint8_t *)(uintptr_t)(fill->address + row * fill->pitch);
+        for (size_t i = 0; i < fill->count; i++) {
+            memcpy(at + i * fill->width, &fill->value, fill->width);
+        }
+    }
+    return error;
+}
+
+static hipError_t run(struct fill *fill)
+{
     int device = 0;
-    hipError_t error = hip_stream_queue(stream, &queue, &device);
+    hipError_t error = hip_stream_queue(fill->stream, &fill->queue, &device);
     if (error != hipSuccess || fill->count == 0 || fill->rows == 0) {
         return error;
     }
-    error = check_fill(fill, what);
+    fill->to = hip_place_of(fill->address);
+    error = check(fill);
     if (error == hipSuccess) {
-        error = hip_managed_before_use(queue, fill->address,
-                                       (fill->rows - 1) * fill->pitch + fill->count * fill->width,
-                                       true, what);
+        error = managed(fill);
     }
-    if (error == hipSuccess && !hip_is_device_address(fill->address)) {
-        error = hip_stream_wait(stream, what);
-        for (size_t row = 0; row < fill->rows && error == hipSuccess; row++) {
-            uint8_t *at = (uint8_t *)(uintptr_t)(fill->address + row * fill->pitch);
-            for (size_t i = 0; i < fill->count; i++) {
-                memcpy(at + i * fill->width, &fill->value, fill->width);
-            }
-        }
+    if (error == hipSuccess && !hip_place_on_device(&fill->to)) {
+        return fill_on_host(fill);
+    }
+    if (error == hipSuccess) {
+        error = hip_stream_order(fill->stream, DRIVER_STREAM_FILL);
+    }
+    if (error != hipSuccess) {
         return error;
     }
-    uint64_t ticket = 0;
-    if (error == hipSuccess) {
-        error = hip_stream_order(stream, DRIVER_STREAM_FILL);
-    }
-    bool begun = error == hipSuccess;
-    if (hip_recording && error == hipSuccess) {
-        record_fill(fill, stream, blocking);
-    }
-    for (size_t row = 0; row < fill->rows && error == hipSuccess; row++) {
-        error = hip_status(hip.api->fill(queue, fill->address + row * fill->pitch, &fill->value,
-                                         fill->width, fill->count, &ticket),
-                           what);
-    }
-    if (begun) {
-        hip_stream_note(stream, ticket);
-    }
-    return error == hipSuccess && blocking && hip.fill_waits ? hip_wait_ticket(ticket, what)
-                                                             : error;
+    record(fill);
+    error = enqueue(fill);
+    return error == hipSuccess && fill->blocking && hip.fill_waits
+               ? hip_wait_ticket(fill->ticket, fill->what)
+               : error;
 }
+
+/* ---- the API ---- */
 
 static hipError_t fill_plain(void *to, uint32_t value, uint32_t width, size_t count,
                              hipStream_t stream, bool blocking, const char *what)
 {
-    struct fill fill = {
-        .address = (uintptr_t)to, .value = value, .width = width, .count = count, .rows = 1};
-    return run_fill(&fill, stream, blocking, what);
+    struct fill fill = {.address = (uintptr_t)to,
+                        .value = value,
+                        .width = width,
+                        .count = count,
+                        .rows = 1,
+                        .stream = stream,
+                        .blocking = blocking,
+                        .what = what};
+    return run(&fill);
 }
 
 static hipError_t fill_2d(void *to, size_t pitch, int value, size_t width, size_t height,
@@ -113,8 +147,11 @@ static hipError_t fill_2d(void *to, size_t pitch, int value, size_t width, size_
                         .width = 1,
                         .count = width,
                         .rows = height,
-                        .pitch = pitch};
-    return run_fill(&fill, stream, blocking, what);
+                        .pitch = pitch,
+                        .stream = stream,
+                        .blocking = blocking,
+                        .what = what};
+    return run(&fill);
 }
 
 hipError_t hipMemset(void *to, int value, size_t size)

@@ -18,9 +18,10 @@
 #include <hip/hip_runtime_api.h>
 #pragma GCC visibility pop
 
-#include "components/host/driver/driver_api.h"
 #include "components/amd/isa/object/bundle.h"
 #include "components/amd/isa/object/code_object.h"
+#include "components/hip/common/hip_common.h"
+#include "components/host/driver/driver_api.h"
 
 #include <pthread.h>
 #include <stdbool.h>
@@ -31,9 +32,8 @@
 
 enum {
     HIP_DEVICES_MAX = 64,
-    HIP_WAVEFRONT = 64,         /* work-items; all supported architectures */
-    HIP_ALLOCATION_ALIGN = 256, /* bytes; what hipMalloc promises (HIP programming guide) */
-    HIP_MESSAGES_MAX = 40       /* lines on stderr before the rest is left out */
+    HIP_WAVEFRONT = 64,        /* work-items; all supported architectures */
+    HIP_ALLOCATION_ALIGN = 256 /* bytes; what hipMalloc promises (HIP programming guide) */
 };
 
 struct hip_device {
@@ -59,7 +59,8 @@ struct hip_library {
     bool orders_streams; /* by HIP's rules; otherwise the driver has rules of its own */
     bool fill_waits;     /* the program waits for fills */
     bool functional;     /* kernels run at once, when their turn comes, without simulated time */
-    hipError_t lost; /* not hipSuccess: a kernel broke the device; every later call says so */
+    bool recording;      /* hip_recorder.h */
+    hipError_t lost;     /* not hipSuccess: a kernel broke the device; every later call says so */
 };
 extern struct hip_library hip;
 
@@ -89,11 +90,11 @@ hipError_t hip_leave(hipError_t error);
         return hip_leave(api_error == hipSuccess ? (expression) : api_error);                      \
     } while (0)
 
-/* A line on stderr, "heddle: " in front. */
-__attribute__((format(printf, 1, 2))) void hip_say(const char *format, ...);
 /* The HIP error of a driver's answer; says the driver's words when it is a failure. `what`: the API
  * call. */
 hipError_t hip_status(enum driver_status status, const char *what);
+/* The command is done, or nothing will be done any more. */
+bool hip_ticket_done(uint64_t ticket);
 /* Run the simulation without the lock; return like hip_status(). */
 hipError_t hip_wait_ticket(uint64_t ticket, const char *what);
 hipError_t hip_wait_device(int device, const char *what);
@@ -101,12 +102,6 @@ hipError_t hip_wait_device(int device, const char *what);
  * `poll`, the simulation went on a little. False: this thread is not ordered, and nothing was done.
  */
 bool hip_take_turn(uint64_t ticket, bool poll);
-/* Host memory of the library, zeroed; the program ends when there is none. hip_grow() is realloc.
- */
-void *hip_allocate(size_t size);
-void *hip_grow(void *old, size_t size);
-void hip_release(void *memory);
-
 /* What code objects find on the device. */
 void hip_set_features(struct hip_device *device);
 /* The calling thread's device number. */
@@ -114,7 +109,7 @@ int hip_current_device(void);
 hipError_t hip_set_current_device(int device);
 void hip_set_last_error(hipError_t error);
 
-/* ---- hip_memory.c: the map of allocations ---- */
+/* ---- hip_allocation_map.c ---- */
 
 enum hip_allocation_kind {
     HIP_DEVICE_MEMORY,
@@ -136,15 +131,33 @@ struct hip_allocation {
 
 /* The allocation that holds `address`, or NULL. Valid until the map changes. */
 const struct hip_allocation *hip_find_allocation(uint64_t address);
+/* The number of the allocation that holds `address`; 0: none does. */
+uint32_t hip_allocation_number(uint64_t address);
 /* The last allocation of device memory at or below `address`, or NULL. */
 const struct hip_allocation *hip_find_allocation_below(uint64_t address);
+/* The device's last one in device memory, or NULL. */
+const struct hip_allocation *hip_last_allocation_of(int device);
+/* Gives the allocation its number. */
+void hip_add_allocation(struct hip_allocation allocation);
+void hip_remove_allocation(const struct hip_allocation *allocation);
+bool hip_is_device_address(uint64_t address);
+
+/* ---- hip_memory.c ---- */
+
 /* Device memory for the library's own use (module images), in the map as `kind`. */
 hipError_t hip_allocate_device(int device, uint64_t size, uint64_t align,
                                enum hip_allocation_kind kind, uint64_t *address);
 hipError_t hip_release_device(uint64_t address);
-bool hip_is_device_address(uint64_t address);
 /* The device is going to be destroyed, with its memory. */
 void hip_memory_forget(int device);
+
+/* ---- hip_host_memory.c ---- */
+
+/* What hipHostFree does with pinned memory: waits for copies that may still use it. */
+hipError_t hip_release_pinned(const struct hip_allocation *allocation);
+
+/* ---- hip_copy.c ---- */
+
 /* Copies with all checks of hipMemcpy; `blocking` waits until done. */
 hipError_t hip_copy(void *to, const void *from, size_t size, hipMemcpyKind kind, hipStream_t stream,
                     bool blocking, const char *what);
@@ -181,7 +194,7 @@ const struct hip_function *hip_check_function(hipFunction_t function);
 /* True the first time that the driver refuses to launch the function: then it is said why. */
 bool hip_first_refusal(const struct hip_function *function);
 
-/* ---- hip_binary.c ---- */
+/* ---- hip_fat_binary.c ---- */
 
 bool hip_is_embedded(const struct hip_module *module);
 /* Unloads what a device that is going to be destroyed has of the program's embedded code. */
@@ -197,7 +210,7 @@ hipError_t hip_find_host_variable(const void *host_variable, int device, uint64_
 /* Unloads all modules of a device that is going to be destroyed. */
 void hip_unload_device(int device);
 
-/* ---- hip_extension.c ---- */
+/* ---- hip_virtual_devices.c ---- */
 
 /* The driver's device `number` becomes device `place`. */
 hipError_t hip_open_device(int place, uint32_t number);
@@ -217,7 +230,7 @@ bool hip_reserve_window(uint64_t size);
 /* From now on a host access to the window is explained before the program dies of it. */
 void hip_install_fault_handler(void);
 
-/* ---- hip_readable.c ---- */
+/* ---- hip_process_map.c ---- */
 
 /* How many bytes from `start` on can be read, as far as the process' map says; 0 for a bad address.
  */

@@ -3,10 +3,10 @@
  */
 #include "hip_hostcall.h"
 #include "hip_managed.h"
-#include "components/hip/record/hip_record.h"
+#include "hip_recorder.h"
 #include "hip_stream.h"
 
-#include "codegen/command/options_env.h"
+#include "runtime/session/options_env.h"
 #include "components/amd/isa/object/kernarg.h"
 #include "components/protocols/work/work_placement.h"
 
@@ -102,9 +102,8 @@ static struct kernarg_geometry geometry_of(const struct request *request, int de
     return geometry;
 }
 
-/* Enqueues a launch that was checked, with arguments laid out in `kernarg`. */
-static hipError_t enqueue(const struct request *request, uint32_t queue, int device,
-                          const uint8_t *kernarg, bool calls_host)
+/* What the driver gets. */
+static struct driver_launch describe(const struct request *request, const uint8_t *kernarg)
 {
     const struct hip_function *function = request->function;
     const struct code_object_kernel *kernel = function->kernel;
@@ -124,42 +123,70 @@ static hipError_t enqueue(const struct request *request, uint32_t queue, int dev
         launch.grid[dimension] = (uint32_t)request->grid[dimension];
         launch.block[dimension] = (uint16_t)request->block[dimension];
     }
-    uint64_t ticket = 0;
-    hipError_t sent = hip_managed_before_launch(queue, request->what);
-    if (sent == hipSuccess) {
-        sent = hip_stream_order(request->stream, DRIVER_STREAM_LAUNCH);
-    }
-    if (sent != hipSuccess) {
-        return sent;
-    }
-    size_t line = hip_recording ? hip_record_launch(function, request->grid, request->block,
-                                                    request->dynamic_lds,
-                                                    hip_stream_number(request->stream), kernarg)
-                                : 0;
-    enum driver_status status = hip.api->launch(queue, &launch, &ticket);
-    if (status != DRIVER_OK && hip_recording) {
-        hip_record_drop(line);
-    }
-    hip_stream_note(request->stream, status == DRIVER_OK ? ticket : 0);
-    if (status == DRIVER_FAULT) {
-        /* Refused before it began, as an instruction is missing: nothing is broken, but the run
-         * must not look like a good one to a program that ignores errors of launches. */
-        if (hip_first_refusal(function)) {
-            hip_say("%s: %s", request->what, hip.api->error_text());
-        }
-        options_env_report(OPTIONS_ENV_FAILED);
-        return hipErrorLaunchFailure;
-    }
-    hipError_t error = hip_status(status, request->what);
-    if (error == hipSuccess && calls_host) {
-        hip_hostcall_begin(device, function->name, ticket);
-    }
-    return error;
+    return launch;
 }
 
-static hipError_t launch(const struct request *request)
+/* Returns the line of the recording. */
+static size_t record(const struct request *request, const uint8_t *kernarg)
+{
+    if (!hip.recording) {
+        return 0;
+    }
+    struct api_trace_call call = {.kind = API_TRACE_LAUNCH,
+                                  .shared_bytes = (uint32_t)request->dynamic_lds,
+                                  .stream = hip_stream_number(request->stream)};
+    for (int i = 0; i < 3; i++) {
+        call.grid[i] = (uint32_t)(request->grid[i] / request->block[i]);
+        call.block[i] = (uint32_t)request->block[i];
+    }
+    return hip_recorder.launch(&call, request->function, kernarg);
+}
+
+/* The driver refused the kernel before it began, as an instruction is missing. Nothing is broken,
+ * but the run must not look like a good one to a program that ignores errors of launches. */
+static hipError_t refuse(const struct request *request)
+{
+    if (hip_first_refusal(request->function)) {
+        hip_say("%s: %s", request->what, hip.api->error_text());
+    }
+    options_env_report(EXIT_GAVE_UP);
+    return hipErrorLaunchFailure;
+}
+
+/* With arguments laid out in `kernarg`. */
+static hipError_t enqueue(const struct request *request, uint32_t queue, const uint8_t *kernarg,
+                          uint64_t *ticket)
+{
+    struct driver_launch launch = describe(request, kernarg);
+    size_t line = record(request, kernarg);
+    enum driver_status status = hip.api->launch(queue, &launch, ticket);
+    if (status != DRIVER_OK) {
+        HIP_RECORD_STEP(drop(line));
+    }
+    hip_stream_note(request->stream, status == DRIVER_OK ? *ticket : 0);
+    return status == DRIVER_FAULT ? refuse(request) : hip_status(status, request->what);
+}
+
+/* The arguments as the kernel finds them; to be released. */
+static hipError_t lay_out(const struct request *request, const struct kernarg_geometry *geometry,
+                          uint8_t **kernarg)
 {
     const struct code_object_kernel *kernel = request->function->kernel;
+    *kernarg = hip_allocate(kernarg_size(kernel));
+    int missing = request->packed ? kernarg_fill_packed(kernel, request->packed,
+                                                        request->packed_size, geometry, *kernarg)
+                                  : kernarg_fill(kernel, request->values, geometry, *kernarg);
+    if (missing >= 0) {
+        hip_say("%s: argument %d of kernel '%s' is missing", request->what, missing,
+                request->function->name);
+        return hipErrorInvalidValue;
+    }
+    return hipSuccess;
+}
+
+/* The steps are those of a copy: check, managed, order, record, enqueue. */
+static hipError_t launch(const struct request *request)
+{
     uint32_t queue = 0;
     int device = 0;
     hipError_t error = hip_stream_queue(request->stream, &queue, &device);
@@ -175,20 +202,23 @@ static hipError_t launch(const struct request *request)
     struct kernarg_geometry geometry = geometry_of(request, device);
     if (hip_calls_host(request->function)) {
         error = hip_hostcall_buffer(request->function, device, &geometry.hostcall_buffer);
-        if (error != hipSuccess) {
-            return error;
-        }
     }
-    uint8_t *kernarg = hip_allocate(kernarg_size(kernel));
-    int missing = request->packed ? kernarg_fill_packed(kernel, request->packed,
-                                                        request->packed_size, &geometry, kernarg)
-                                  : kernarg_fill(kernel, request->values, &geometry, kernarg);
-    if (missing >= 0) {
-        hip_say("%s: argument %d of kernel '%s' is missing", request->what, missing,
-                request->function->name);
-        error = hipErrorInvalidValue;
-    } else {
-        error = enqueue(request, queue, device, kernarg, geometry.hostcall_buffer != 0);
+    uint8_t *kernarg = NULL;
+    uint64_t ticket = 0;
+    if (error == hipSuccess) {
+        error = lay_out(request, &geometry, &kernarg);
+    }
+    if (error == hipSuccess) {
+        error = hip_managed_before_launch(queue, request->what);
+    }
+    if (error == hipSuccess) {
+        error = hip_stream_order(request->stream, DRIVER_STREAM_LAUNCH);
+    }
+    if (error == hipSuccess) {
+        error = enqueue(request, queue, kernarg, &ticket);
+    }
+    if (error == hipSuccess && geometry.hostcall_buffer != 0) {
+        hip_hostcall_begin(device, request->function->name, ticket);
     }
     hip_release(kernarg);
     return error;

@@ -3,20 +3,18 @@
  * The platform is opened by the first call that needs a device, never by the constructors that
  * register kernels, so a program that only prints its usage starts no simulator. It is finished by
  * this library's destructor, which runs after the program's own exit handlers. Options come from
- * the environment that `heddle run` sets, and the outcome goes back to it; codegen/command/options_env.h
- * describes both. */
+ * the environment that `heddle run` sets, and the outcome goes back to it;
+ * runtime/session/options_env.h describes both. */
 #include "hip_hostcall.h"
-#include "components/hip/record/hip_record.h"
-#include "hip_refuse.h"
+#include "hip_recorder.h"
 #include "hip_stream.h"
+#include "hip_unsupported.h"
 #include "components/hip/turns/hip_turns.h"
 
-#include "codegen/command/options_env.h"
+#include "runtime/session/options_env.h"
 #include "runtime/state/platform.h"
 
 #include <dlfcn.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -24,44 +22,6 @@ struct hip_library hip = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static _Thread_local int current_device;
 static _Thread_local hipError_t last_error;
-
-void hip_say(const char *format, ...)
-{
-    static unsigned said;
-    unsigned number = __atomic_fetch_add(&said, 1, __ATOMIC_RELAXED);
-    if (number >= HIP_MESSAGES_MAX) {
-        if (number == HIP_MESSAGES_MAX) {
-            fprintf(stderr, "heddle: further messages are left out\n");
-        }
-        return;
-    }
-    char text[1024];
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(text, sizeof text, format, arguments);
-    va_end(arguments);
-    fprintf(stderr, "heddle: %s\n", text);
-}
-
-void *hip_grow(void *old, size_t size)
-{
-    void *memory = realloc(old, size > 0 ? size : 1);
-    if (!memory) {
-        fprintf(stderr, "heddle: out of host memory\n");
-        abort();
-    }
-    return memory;
-}
-
-void *hip_allocate(size_t size)
-{
-    return memset(hip_grow(NULL, size), 0, size);
-}
-
-void hip_release(void *memory)
-{
-    free(memory);
-}
 
 /* The options of `heddle run`; their texts stay for the life of the process. */
 static bool read_options(struct heddle_options *options)
@@ -188,11 +148,11 @@ static enum hip_state open_library(void)
         return HIP_FAILED;
     }
     if (!load_platform(path) || !start_devices()) {
-        options_env_report(OPTIONS_ENV_NOT_STARTED);
+        options_env_report(EXIT_NOT_STARTED);
         return HIP_FAILED;
     }
-    if (!hip_record_open()) {
-        options_env_report(OPTIONS_ENV_NOT_STARTED);
+    if (!hip_recorder.open()) {
+        options_env_report(EXIT_NOT_STARTED);
         return HIP_FAILED;
     }
     return HIP_OPEN;
@@ -239,7 +199,7 @@ void hip_set_last_error(hipError_t error)
 
 hipError_t hip_leave(hipError_t error)
 {
-    hip_record_leave();
+    hip_recorder.leave();
     hip_unlock();
     if (error != hipSuccess && error != hipErrorNotReady) {
         last_error = error;
@@ -248,12 +208,12 @@ hipError_t hip_leave(hipError_t error)
 }
 
 /* What `heddle run` returns when the device was lost. */
-static enum options_env_status outcome_of(enum driver_status status)
+static enum exit_status outcome_of(enum driver_status status)
 {
-    return status == DRIVER_LIMIT      ? OPTIONS_ENV_LIMIT
-           : status == DRIVER_STALL    ? OPTIONS_ENV_STALL
-           : status == DRIVER_DEADLOCK ? OPTIONS_ENV_DEADLOCK
-                                       : OPTIONS_ENV_FAILED;
+    return status == DRIVER_LIMIT      ? EXIT_LIMIT
+           : status == DRIVER_STALL    ? EXIT_STALL
+           : status == DRIVER_DEADLOCK ? EXIT_DEADLOCK
+                                       : EXIT_GAVE_UP;
 }
 
 hipError_t hip_status(enum driver_status status, const char *what)
@@ -300,15 +260,15 @@ bool hip_ticket_done(uint64_t ticket)
     return ticket == 0 || step_failed || hip.api->time_of(ticket, &done_ps) != DRIVER_NOT_READY;
 }
 
-uint64_t hip_now_ps(void)
+static uint64_t now_ps(void)
 {
     hip_turns_inside(1);
-    uint64_t now_ps = hip.api ? hip.api->now() : 0;
+    uint64_t time_ps = hip.api ? hip.api->now() : 0;
     hip_turns_inside(-1);
-    return now_ps;
+    return time_ps;
 }
 
-void hip_run_step(bool poll)
+static void step_engine(bool poll)
 {
     pthread_mutex_lock(&hip.lock);
     bool polled = hip_hostcall_step();
@@ -317,6 +277,9 @@ void hip_run_step(bool poll)
         step_failed = true;
     }
 }
+
+const struct hip_turns_engine hip_turns_engine = {
+    .is_done = hip_ticket_done, .now_ps = now_ps, .step = step_engine};
 
 bool hip_take_turn(uint64_t ticket, bool poll)
 {
@@ -366,9 +329,9 @@ __attribute__((destructor)) static void finish_library(void)
         }
         hip_streams_wait(device, "end of the program", wait_alone);
     }
-    hip_record_finish();
+    hip_recorder.finish();
     if (!hip.api->finish()) {
-        options_env_report(OPTIONS_ENV_NOT_STARTED); /* statistics or trace could not be written */
+        options_env_report(EXIT_NOT_STARTED); /* statistics or trace could not be written */
     }
 }
 

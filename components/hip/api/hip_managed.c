@@ -7,7 +7,7 @@
  * AT_DEVICE, and write it only when AT_HOST. */
 #define _GNU_SOURCE /* memfd_create */
 #include "hip_managed.h"
-#include "components/hip/record/hip_record.h"
+#include "hip_recorder.h"
 #include "hip_stream.h"
 
 #include <errno.h>
@@ -71,6 +71,12 @@ bool hip_is_managed(uint64_t address)
     return find(address) != NULL;
 }
 
+bool hip_managed_holds(uint64_t address, uint64_t size)
+{
+    const struct managed *m = find(address);
+    return m && size > 0 && size <= m->size - (address - m->address);
+}
+
 static uint64_t block_end(const struct managed *m, uint64_t block)
 {
     return block < m->blocks - 1 ? (block + 1) * BLOCK : m->size;
@@ -115,9 +121,7 @@ static hipError_t send(struct managed *m, uint64_t first, uint64_t end, bool wri
         }
         if (place == AT_HOST) {
             uint64_t start = block * BLOCK, size = block_end(m, next - 1) - start, ticket = 0;
-            if (hip_recording) {
-                hip_record_host_write(m->view + start, m->own + start, size);
-            }
+            HIP_RECORD_STEP(host_write(m->view + start, m->own + start, size));
             enum driver_status status = hip.api->write(
                 hip.devices[m->device].queue, m->address + start, m->own + start, size, &ticket);
             all.sent[m->device] = ticket;
@@ -233,32 +237,16 @@ static bool bring_recorded(uint64_t host, bool write)
     if (!m) {
         return false;
     }
-    hip_record_access(host, write);
+    HIP_RECORD_STEP(host_access(host, write));
     fetched = false;
     bool open = bring(host, write);
     m = find_view(host);
     if (open && fetched && m) {
         uint64_t start = (m->next - m->streak) * BLOCK;
-        hip_record_fetched(m->view + start, m->own + start, block_end(m, m->next - 1) - start);
+        HIP_RECORD_STEP(
+            host_fetched(m->view + start, m->own + start, block_end(m, m->next - 1) - start));
     }
     return open;
-}
-
-void hip_managed_record_pinned(uint64_t host, uint64_t size, bool written, bool waits)
-{
-    const struct managed *m = find_view(host);
-    uint64_t first = m ? (host - m->view) / BLOCK : 0;
-    uint64_t end = m ? (host - m->view + size - 1) / BLOCK + 1 : 0;
-    for (uint64_t block = first; m && block < end; block++) {
-        uint64_t start = block * BLOCK;
-        bool moves = m->places[block] == AT_DEVICE || (m->places[block] == AT_BOTH && written);
-        if (waits && moves) {
-            bring_recorded(m->view + start, written);
-            m = find_view(host); /* the wait has released the lock */
-        } else if (!waits && m->places[block] == AT_HOST) {
-            hip_record_host_write(m->view + start, m->own + start, block_end(m, block) - start);
-        }
-    }
 }
 
 bool hip_managed_fault(uint64_t address, bool write)
@@ -271,9 +259,9 @@ bool hip_managed_fault(uint64_t address, bool write)
     if (!mine) {
         hip_lock();
     }
-    bool open = hip_recording ? bring_recorded(address, write) : bring(address, write);
+    bool open = hip.recording ? bring_recorded(address, write) : bring(address, write);
     if (!mine) {
-        hip_record_leave();
+        hip_recorder.leave();
         hip_unlock();
     }
     errno = error_number;
@@ -352,7 +340,7 @@ hipError_t hip_managed_allocate(uint64_t size, unsigned flags, uint64_t *address
         return hipErrorOutOfMemory;
     }
     add(&m);
-    HIP_RECORD(.kind = API_TRACE_MALLOC_MANAGED, .to.allocation = hip_record_number(m.address),
+    HIP_RECORD(.kind = API_TRACE_MALLOC_MANAGED, .to.allocation = hip_allocation_number(m.address),
                .size = size, .flags = flags);
     *address = m.address;
     return hipSuccess;
@@ -426,19 +414,43 @@ uint64_t hip_managed_host_side(uint64_t address)
     return m ? m->view + (address - m->address) : 0;
 }
 
-uint64_t hip_managed_pinned(uint64_t host, uint64_t size, bool written)
+/* For a recording, before bring(): what comes to the host, and what the host has stored there. */
+static void record_pinned(uint64_t host, uint64_t size, bool written, bool waits)
 {
     const struct managed *m = find_view(host);
+    uint64_t first = m ? (host - m->view) / BLOCK : 0;
+    uint64_t end = m ? (host - m->view + size - 1) / BLOCK + 1 : 0;
+    for (uint64_t block = first; m && block < end; block++) {
+        uint64_t start = block * BLOCK;
+        bool moves = m->places[block] == AT_DEVICE || (m->places[block] == AT_BOTH && written);
+        if (waits && moves) {
+            bring_recorded(m->view + start, written);
+            m = find_view(host); /* the wait has released the lock */
+        } else if (!waits && m->places[block] == AT_HOST) {
+            HIP_RECORD_STEP(
+                host_write(m->view + start, m->own + start, block_end(m, block) - start));
+        }
+    }
+}
+
+hipError_t hip_managed_pinned(uint64_t *memory, uint64_t size, bool written, bool waits)
+{
+    uint64_t host = *memory;
+    if (hip.recording) {
+        record_pinned(host, size, written, waits);
+    }
+    const struct managed *m = find_view(host);
     if (!m) {
-        return host;
+        return hipSuccess;
     }
     uint64_t offset = host - m->view;
     for (uint64_t at = offset; at < offset + size; at = (at / BLOCK + 1) * BLOCK) {
         if (!bring(m->view + at, written)) {
-            return 0;
+            return hip.lost != hipSuccess ? hip.lost : hipErrorOperatingSystem;
         }
     }
-    return (uintptr_t)m->own + offset;
+    *memory = (uintptr_t)m->own + offset;
+    return hipSuccess;
 }
 
 void hip_managed_unmap(uint64_t start)
@@ -447,78 +459,4 @@ void hip_managed_unmap(uint64_t start)
     if (m) {
         hip_release_device(m->address);
     }
-}
-
-/* ---- the API ---- */
-
-static hipError_t allocate(void **pointer, size_t size, unsigned flags)
-{
-    uint64_t address = 0;
-    if (!pointer) {
-        return hipErrorInvalidValue;
-    }
-    *pointer = NULL;
-    hipError_t error = hip_managed_allocate(size, flags, &address);
-    if (error == hipSuccess) {
-        *pointer = (void *)(uintptr_t)address;
-    }
-    return error;
-}
-
-hipError_t hipMallocManaged(void **pointer, size_t size, unsigned flags)
-{
-    HIP_API(allocate(pointer, size, flags));
-}
-
-static hipError_t check(const void *pointer, size_t size)
-{
-    const struct managed *m = find((uintptr_t)pointer);
-    return m && size > 0 && size <= m->size - ((uintptr_t)pointer - m->address)
-               ? hipSuccess
-               : hipErrorInvalidValue;
-}
-
-/* To a device: what the host has written is copied. To the host: it fetches what it touches. */
-static hipError_t prefetch(const void *pointer, size_t size, int device, hipStream_t stream)
-{
-    uint32_t queue = 0;
-    int stream_device = 0;
-    hipError_t error = check(pointer, size);
-    if (error == hipSuccess) {
-        error = hip_stream_queue(stream, &queue, &stream_device);
-    }
-    if (error != hipSuccess || device == hipCpuDeviceId) {
-        return error;
-    }
-    if (!hip_is_device(device)) {
-        return hipErrorInvalidDevice;
-    }
-    error = hip_managed_before_use(queue, (uintptr_t)pointer, size, false, "hipMemPrefetchAsync");
-    struct api_trace_call call = {.kind = API_TRACE_PREFETCH,
-                                  .is_async = true,
-                                  .size = size,
-                                  .device = (uint32_t)device,
-                                  .stream = hip_stream_number(stream)};
-    if (hip_recording && error == hipSuccess && hip_record_pointer((uintptr_t)pointer, &call.to)) {
-        hip_record_add(&call);
-    }
-    return error;
-}
-
-hipError_t hipMemPrefetchAsync(const void *pointer, size_t size, int device, hipStream_t stream)
-{
-    HIP_API(prefetch(pointer, size, device, stream));
-}
-
-hipError_t hipMemAdvise(const void *pointer, size_t size, hipMemoryAdvise advice, int device)
-{
-    (void)advice,
-        (void)device; /* hints for systems that hold several copies or map remote memory */
-    HIP_API(check(pointer, size));
-}
-
-hipError_t hipStreamAttachMemAsync(hipStream_t stream, void *pointer, size_t size, unsigned flags)
-{
-    (void)stream, (void)flags;
-    HIP_API(check(pointer, size ? size : 1));
 }

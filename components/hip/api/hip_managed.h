@@ -20,6 +20,8 @@
 #include "hip_internal.h"
 
 bool hip_is_managed(uint64_t address);
+/* All `size` bytes from `address` on are in one managed or mapped allocation. */
+bool hip_managed_holds(uint64_t address, uint64_t size);
 
 /* New managed memory on the current device: zero, at the host. */
 hipError_t hip_managed_allocate(uint64_t size, unsigned flags, uint64_t *address);
@@ -36,12 +38,11 @@ hipError_t hip_managed_map(uint64_t start, uint64_t size, uint64_t host, uint64_
 /* The other side's address of `address` in mapped memory; 0: it is not mapped. */
 uint64_t hip_managed_device_side(uint64_t host);
 uint64_t hip_managed_host_side(uint64_t address);
-/* Where a command may read or, with `written`, write pinned memory at `host`: brings it to the host
- * when it is mapped. 0: that has failed, and was said. */
-uint64_t hip_managed_pinned(uint64_t host, uint64_t size, bool written);
-/* The same for a recording, before hip_managed_pinned(): what comes to the host, and what the host
- * has stored there. `waits`: the trace plays the copy with other host memory. */
-void hip_managed_record_pinned(uint64_t host, uint64_t size, bool written, bool waits);
+/* A command is going to read or, with `written`, write mapped memory at the host address `*memory`:
+ * brings it to the host and changes `*memory` to where the command finds it. `waits`: the call
+ * returns when the command is done, so a recording plays it with other host memory. An error was
+ * said. */
+hipError_t hip_managed_pinned(uint64_t *memory, uint64_t size, bool written, bool waits);
 /* Pinned memory at `start` is plain host memory again, if it was mapped. */
 void hip_managed_unmap(uint64_t start);
 

@@ -1,10 +1,10 @@
 /* Modules: code objects that are loaded on a device, with their kernels and device variables.
  *
  * A module comes from a file or memory that the program names, or from a binary embedded in it
- * (hip_binary.c). Invariant: a module's memory and functions live from its loading to its
+ * (hip_fat_binary.c). Invariant: a module's memory and functions live from its loading to its
  * unloading. */
 #include "hip_internal.h"
-#include "components/hip/record/hip_record.h"
+#include "hip_recorder.h"
 
 #include "components/amd/isa/object/kernarg.h"
 
@@ -207,8 +207,8 @@ hipError_t hip_load_module(const void *bytes, size_t size, int device, const cha
     hipError_t error = code_object_recognise(bytes, size)
                            ? load_object(bytes, exact > 0 ? exact : size, device, name, loaded)
                            : load_bundle(bytes, size, device, name, loaded);
-    if (error == hipSuccess && hip_recording) {
-        hip_record_module(*loaded, bytes, size);
+    if (error == hipSuccess) {
+        HIP_RECORD_STEP(module(*loaded, bytes, size));
     }
     return error;
 }
@@ -319,7 +319,7 @@ static hipError_t unload_handle(hipModule_t handle)
     if (!module || hip_is_embedded(module)) {
         return hipErrorInvalidHandle; /* the program's own code stays */
     }
-    HIP_RECORD(.kind = API_TRACE_MODULE_UNLOAD, .module = hip_record_number(module->base));
+    HIP_RECORD(.kind = API_TRACE_MODULE_UNLOAD, .module = hip_allocation_number(module->base));
     return hip_unload_module(module);
 }
 

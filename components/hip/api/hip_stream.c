@@ -5,15 +5,15 @@
  * and commands of blocking streams begin when those before them in the null stream are done.
  * Streams made with hipStreamNonBlocking take no part in that. hip_stream_order() turns it into
  * waits in the queues, right before a command is enqueued. On a platform whose driver has stream
- * rules of its own (components/host/driver/stream_rules.h), a call waits there until they let it begin.
- * The streams per host thread (hipStreamPerThread) are blocking ones.
+ * rules of its own (components/host/driver/stream_rules.h), a call waits there until they let it
+ * begin. The streams per host thread (hipStreamPerThread) are blocking ones.
  *
  * A destroyed stream finishes its commands; until then it is kept, without being found by its
  * handle. Invariant: a handle that a program gives is looked up in the list of living ones before
  * it is used. */
-#include "hip_stream.h"
 #include "hip_hostcall.h"
-#include "components/hip/record/hip_record.h"
+#include "hip_recorder.h"
+#include "hip_stream.h"
 #include "components/hip/turns/hip_turns.h"
 
 enum { PRIORITY_LOW = 1, PRIORITY_HIGH = -1 };
@@ -345,7 +345,7 @@ static hipError_t query_stream(hipStream_t stream)
     }
     struct api_trace_call call = {.kind = API_TRACE_STREAM_QUERY,
                                   .stream = hip_stream_number(stream)};
-    size_t line = hip_recording ? hip_record_add(&call) : 0;
+    size_t line = hip.recording ? hip_recorder.call(&call) : 0;
     struct tickets tickets = tickets_of(found);
     hipError_t error = tickets.count ? hip_query_ticket(tickets.list[0], what) : hip.lost;
     for (size_t i = 1; i < tickets.count && error == hipSuccess; i++) {

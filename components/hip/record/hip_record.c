@@ -1,15 +1,15 @@
-/* See hip_record.h. The calls are kept until the end, since a copy to the host is noted when it
- * begins and has its data when it is complete; the data go to files at once.
+/* The recorder of hip_recorder.h: a trace of API calls with its data, in a folder that the command
+ * names and takes when it is complete. Called through the table at the end of this file.
+ *
+ * The calls are kept until the end, since a copy to the host is noted when it begins and has its
+ * data when it is complete. The data go to files at once.
  *
  * Copies to pinned memory that nobody waits for are looked at whenever a call of HIP returns: the
- * program can know of a copy's end only by a call of HIP, and cannot have changed the bytes since.
- */
-#include "hip_record.h"
-#include "hip_record_files.h"
-#include "components/hip/api/hip_stream.h"
+ * program learns of a copy's end only by a call of HIP, and cannot have changed the bytes since. */
+#include "components/hip/api/hip_recorder.h"
 #include "components/hip/turns/hip_turns.h"
-
-#include "codegen/command/options_env.h"
+#include "hip_record_files.h"
+#include "runtime/session/options_env.h"
 
 #include <inttypes.h>
 #include <stddef.h>
@@ -22,7 +22,7 @@ enum {
 /* A copy to pinned memory that is under way. */
 struct pending {
     uint64_t ticket;
-    struct hip_record_copy copy;
+    struct hip_recorded_copy copy;
     struct api_trace_pointer place;
 };
 
@@ -37,8 +37,6 @@ static struct {
     uint32_t last_thread; /* of the last line; at first 0 */
     bool names_thread;    /* the next line must say whose it is */
 } record;
-
-bool hip_recording;
 
 /* The calling thread: its line of the call that it is in; its number, from 1, if it has no turns.
  */
@@ -73,7 +71,7 @@ static size_t append(const struct api_trace_call *call)
     return record.count++;
 }
 
-size_t hip_record_add(const struct api_trace_call *call)
+static size_t add(const struct api_trace_call *call)
 {
     uint32_t thread = thread_number();
     if (record.last_thread != thread || record.names_thread) {
@@ -86,12 +84,12 @@ size_t hip_record_add(const struct api_trace_call *call)
     return place;
 }
 
-struct api_trace_call *hip_record_at(size_t place)
+static struct api_trace_call *line_at(size_t place)
 {
     return &record.calls[place];
 }
 
-void hip_record_drop(size_t place)
+static void drop(size_t place)
 {
     record.dropped[place] = true;
 }
@@ -106,21 +104,15 @@ static void note_return(void)
     open_line = NO_PLACE;
 }
 
-void hip_record_refuse(const char *why)
+static void refuse(const char *why)
 {
-    if (hip_recording) {
+    if (hip.recording) {
         hip_say("the program cannot be recorded: %s", why);
     }
-    hip_recording = false;
+    hip.recording = false;
 }
 
 /* ---- names ---- */
-
-uint32_t hip_record_number(uint64_t address)
-{
-    const struct hip_allocation *allocation = hip_find_allocation(address);
-    return allocation ? allocation->number : 0;
-}
 
 /* A place in a module is one in a variable. */
 static bool symbol_pointer(const struct hip_allocation *image, uint64_t address,
@@ -142,7 +134,7 @@ static bool symbol_pointer(const struct hip_allocation *image, uint64_t address,
     return false;
 }
 
-bool hip_record_pointer(uint64_t address, struct api_trace_pointer *pointer)
+static bool find_pointer(uint64_t address, struct api_trace_pointer *pointer)
 {
     const struct hip_allocation *allocation = hip_find_allocation(address);
     if (!allocation) {
@@ -167,12 +159,20 @@ static void keep_name(struct api_trace_pointer *pointer)
     }
 }
 
+static void add_to(struct api_trace_call *call, uint64_t to)
+{
+    if (find_pointer(to, &call->to)) {
+        keep_name(&call->to);
+        add(call);
+    }
+}
+
 /* The memory of a copy or fill, which was checked: in an allocation, if not in a variable. */
 static struct api_trace_pointer pointer_to(uint64_t address)
 {
     struct api_trace_pointer pointer = {0};
-    if (!hip_record_pointer(address, &pointer)) {
-        hip_record_refuse("it copies to or from the code of a module, outside of all variables");
+    if (!find_pointer(address, &pointer)) {
+        refuse("it copies to or from the code of a module, outside of all variables");
     }
     keep_name(&pointer);
     return pointer;
@@ -199,8 +199,8 @@ static void settle(void)
             record.pending[kept++] = *p;
             continue;
         }
-        const struct hip_record_copy *copy = &p->copy;
-        hip_record_add(&(struct api_trace_call){
+        const struct hip_recorded_copy *copy = &p->copy;
+        add(&(struct api_trace_call){
             .kind = API_TRACE_COMPARE,
             .place = p->place,
             .size = copy->size,
@@ -212,9 +212,9 @@ static void settle(void)
     open_line = NO_PLACE; /* a comparison returns at once */
 }
 
-void hip_record_leave(void)
+static void leave(void)
 {
-    if (!hip_recording) {
+    if (!hip.recording) {
         return;
     }
     note_return();
@@ -226,7 +226,7 @@ void hip_record_leave(void)
 /* ---- calls ---- */
 
 /* Host memory in an allocation of its own is copied to or from while the caller goes on. */
-size_t hip_record_copy(const struct hip_record_copy *copy)
+static size_t copy_begins(const struct hip_recorded_copy *copy)
 {
     bool on_device = copy->to_device && copy->from_device, pinned = !on_device && !copy->waits;
     struct api_trace_call call = {
@@ -254,17 +254,17 @@ size_t hip_record_copy(const struct hip_record_copy *copy)
     if (copy->to_device && !on_device) {
         call.file = hip_record_data(copy->host, copy->size, copy->rows, copy->from_pitch);
     }
-    return hip_record_add(&call);
+    return add(&call);
 }
 
-void hip_record_copy_sent(size_t place, const struct hip_record_copy *copy, uint64_t ticket)
+static void copy_sent(size_t place, const struct hip_recorded_copy *copy, uint64_t ticket)
 {
     if (record.calls[place].kind == API_TRACE_PINNED_FROM_DEVICE) {
         add_pending(&(struct pending){ticket, *copy, record.calls[place].place});
     }
 }
 
-void hip_record_copy_done(size_t place, const struct hip_record_copy *copy)
+static void copy_done(size_t place, const struct hip_recorded_copy *copy)
 {
     if (record.calls[place].kind == API_TRACE_COPY_FROM_DEVICE) {
         record.calls[place].file =
@@ -285,8 +285,8 @@ static void list_arguments(const struct code_object_kernel *kernel, const uint8_
         list[i].size = argument->size;
         if (argument->kind == CODE_OBJECT_VALUE_GLOBAL_BUFFER && argument->size == sizeof value) {
             memcpy(&value, kernarg + argument->offset, sizeof value);
-            list[i].is_pointer = hip_record_pointer(value, &list[i].pointer)
-                                 && list[i].pointer.space != API_TRACE_HOST;
+            list[i].is_pointer =
+                find_pointer(value, &list[i].pointer) && list[i].pointer.space != API_TRACE_HOST;
         }
         if (list[i].is_pointer) {
             keep_name(&list[i].pointer);
@@ -299,28 +299,18 @@ static void list_arguments(const struct code_object_kernel *kernel, const uint8_
     call->argument_count = kernel->explicit_argument_count;
 }
 
-size_t hip_record_launch(const struct hip_function *function, const uint64_t grid[3],
-                         const uint64_t block[3], uint64_t dynamic_lds, uint32_t stream,
-                         const uint8_t *kernarg)
+static size_t launch(struct api_trace_call *call, const struct hip_function *function,
+                     const uint8_t *kernarg)
 {
     size_t name_size = strlen(function->kernel->name) + 1;
-    struct api_trace_call call = {
-        .kind = API_TRACE_LAUNCH,
-        .module = hip_record_number(function->module->base),
-        .name = memcpy(hip_allocate(name_size), function->kernel->name, name_size),
-        .shared_bytes = (uint32_t)dynamic_lds,
-        .stream = stream,
-    };
-    for (int i = 0; i < 3; i++) {
-        call.grid[i] = (uint32_t)(grid[i] / block[i]);
-        call.block[i] = (uint32_t)block[i];
-    }
-    list_arguments(function->kernel, kernarg, &call);
-    return hip_record_add(&call);
+    call->module = hip_allocation_number(function->module->base);
+    call->name = memcpy(hip_allocate(name_size), function->kernel->name, name_size);
+    list_arguments(function->kernel, kernarg, call);
+    return add(call);
 }
 
 /* The whole bundle, so that the trace also plays on GPUs of another architecture. */
-void hip_record_module(const struct hip_module *module, const void *bytes, size_t size)
+static void module_loaded(const struct hip_module *module, const void *bytes, size_t size)
 {
     struct bundle bundle;
     size_t exact = size;
@@ -333,14 +323,14 @@ void hip_record_module(const struct hip_module *module, const void *bytes, size_
         }
         bundle_release(&bundle);
     }
-    hip_record_add(&(struct api_trace_call){.kind = API_TRACE_MODULE_LOAD,
-                                            .module = hip_record_number(module->base),
-                                            .device = (uint32_t)module->device,
-                                            .file = hip_record_data(bytes, exact, 1, 0)});
+    add(&(struct api_trace_call){.kind = API_TRACE_MODULE_LOAD,
+                                 .module = hip_allocation_number(module->base),
+                                 .device = (uint32_t)module->device,
+                                 .file = hip_record_data(bytes, exact, 1, 0)});
 }
 
 /* A copy that still comes must be seen before the memory is gone, so the wait is noted as one. */
-void hip_record_host_free(uint64_t address, int device)
+static void host_free(uint64_t address, int device)
 {
     if (record.pending_count == 0) {
         HIP_RECORD(.kind = API_TRACE_HOST_FREE, .place = pointer_to(address));
@@ -350,9 +340,9 @@ void hip_record_host_free(uint64_t address, int device)
     HIP_RECORD(.kind = API_TRACE_DEVICE_SYNCHRONIZE);
 }
 
-void hip_record_host_freed(uint64_t address)
+static void host_freed(uint64_t address)
 {
-    if (hip_recording && record.pending_count > 0) {
+    if (record.pending_count > 0) {
         note_return();
         settle();
         HIP_RECORD(.kind = API_TRACE_SET_DEVICE, .device = (uint32_t)hip_current_device());
@@ -362,29 +352,27 @@ void hip_record_host_freed(uint64_t address)
 
 /* ---- memory that moves by itself ---- */
 
-void hip_record_host_write(uint64_t view, const void *own, uint64_t size)
+static void host_write(uint64_t view, const void *own, uint64_t size)
 {
     HIP_RECORD(.kind = API_TRACE_HOST_WRITE, .place = pointer_to(view), .size = size,
                .file = hip_record_data(own, size, 1, 0));
 }
 
-void hip_record_access(uint64_t view, bool write)
+static void host_access(uint64_t view, bool write)
 {
     HIP_RECORD(.kind = API_TRACE_HOST_ACCESS, .place = pointer_to(view), .value = write);
 }
 
-void hip_record_fetched(uint64_t view, const void *own, uint64_t size)
+static void host_fetched(uint64_t view, const void *own, uint64_t size)
 {
-    if (hip_recording) {
-        note_return();
-        HIP_RECORD(.kind = API_TRACE_COMPARE, .place = pointer_to(view), .size = size, .rows = 1,
-                   .file = hip_record_data(own, size, 1, 0));
-    }
+    note_return();
+    HIP_RECORD(.kind = API_TRACE_COMPARE, .place = pointer_to(view), .size = size, .rows = 1,
+               .file = hip_record_data(own, size, 1, 0));
 }
 
 /* ---- beginning and end ---- */
 
-bool hip_record_open(void)
+static bool open_recording(void)
 {
     const char *folder = getenv(OPTIONS_ENV_RECORD);
     if (!folder || !*folder) {
@@ -395,7 +383,7 @@ bool hip_record_open(void)
     if (!hip_record_files_open(record.folder)) {
         return false;
     }
-    hip_recording = true;
+    hip.recording = true;
     return true;
 }
 
@@ -431,12 +419,12 @@ static uint32_t compact(void)
     return (uint32_t)kept;
 }
 
-void hip_record_finish(void)
+static void finish(void)
 {
     if (hip.lost != hipSuccess) {
-        hip_record_refuse("a kernel broke the device");
+        refuse("a kernel broke the device");
     }
-    if (!hip_recording) {
+    if (!hip.recording) {
         return;
     }
     settle_at_end();
@@ -444,5 +432,26 @@ void hip_record_finish(void)
         .version = API_TRACE_VERSION, .calls = record.calls, .call_count = compact()};
     struct api_trace_sink sink = {.say = say_mistake};
     hip_record_files_close(&trace, &sink);
-    hip_recording = false;
+    hip.recording = false;
 }
+
+const struct hip_recorder hip_recorder = {
+    .open = open_recording,
+    .finish = finish,
+    .leave = leave,
+    .refuse = refuse,
+    .call = add,
+    .call_to = add_to,
+    .at = line_at,
+    .drop = drop,
+    .copy = copy_begins,
+    .copy_sent = copy_sent,
+    .copy_done = copy_done,
+    .launch = launch,
+    .module = module_loaded,
+    .host_free = host_free,
+    .host_freed = host_freed,
+    .host_write = host_write,
+    .host_access = host_access,
+    .host_fetched = host_fetched,
+};

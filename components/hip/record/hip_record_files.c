@@ -1,7 +1,8 @@
 /* See hip_record_files.h. Data that were written before are found by size and hash, and then
  * compared with the file, so that a hash that two share does no harm. */
 #include "hip_record_files.h"
-#include "hip_record.h"
+
+#include "components/hip/api/hip_recorder.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -43,8 +44,8 @@ bool hip_record_files_open(const char *folder)
     files.folder = folder;
     files.trace = open_file(PART_FILE, "wbxe");
     if (!files.trace) {
-        hip_say(errno == EEXIST ? "--record-api-trace records one process; this is a second one%s"
-                                : "--record-api-trace: cannot write: %s",
+        hip_say(errno == EEXIST ? "--record api records one process; this is a second one%s"
+                                : "--record api: cannot write: %s",
                 errno == EEXIST ? "" : strerror(errno));
     }
     return files.trace != NULL;
@@ -100,7 +101,7 @@ static void write_rows(const char *name, const struct rows *rows)
         good = fclose(stream) == 0 && good;
     }
     if (!good) {
-        hip_record_refuse(strerror(errno));
+        hip_recorder.refuse(strerror(errno));
     }
 }
 
@@ -133,6 +134,6 @@ void hip_record_files_close(const struct api_trace *trace, const struct api_trac
     snprintf(part, sizeof part, "%s/%s", files.folder, PART_FILE);
     snprintf(whole, sizeof whole, "%s/%s", files.folder, API_TRACE_FILE);
     if (!good || rename(part, whole) != 0) {
-        hip_record_refuse("the trace cannot be written");
+        hip_recorder.refuse("the trace cannot be written");
     }
 }

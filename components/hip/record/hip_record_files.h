@@ -6,9 +6,13 @@
 #include "components/traces/api_trace/api_trace.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 /* Claims the folder for this process. False: another has it, or it cannot be written; said. */
 bool hip_record_files_open(const char *folder);
+/* A file with `rows` rows of `size` bytes, `pitch` bytes apart; one that is there already if there
+ * is one. The name is relative to the folder and stays. */
+const char *hip_record_data(const void *bytes, uint64_t size, uint64_t rows, uint64_t pitch);
 /* Writes the trace. */
 void hip_record_files_close(const struct api_trace *trace, const struct api_trace_sink *sink);
 

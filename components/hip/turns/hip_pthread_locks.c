@@ -14,8 +14,8 @@
 #include <semaphore.h>
 #pragma GCC visibility pop
 
-#include "components/hip/api/hip_internal.h"
-#include "hip_real.h"
+#include "components/hip/common/hip_common.h"
+#include "hip_libc.h"
 #include "hip_turns.h"
 
 #include <errno.h>

@@ -12,7 +12,7 @@
 #include <unistd.h>
 #pragma GCC visibility pop
 
-#include "hip_real.h"
+#include "hip_libc.h"
 #include "hip_turns.h"
 
 #include <dlfcn.h>

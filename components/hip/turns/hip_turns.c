@@ -5,7 +5,6 @@
  * HIP (IN_HIP, POLLING_HIP), has paused in vain too often (IDLE), or has ended. Whoever gives up
  * the turn picks the next at once, so without a holder nobody is queued. All lists are in an order
  * that follows from earlier turns. */
-#include "components/hip/api/hip_internal.h"
 #include "hip_turns_internal.h"
 
 #include <errno.h>
@@ -279,7 +278,7 @@ static int go_last(int (*run)(void *argument), void *argument)
 
 int hip_turns_pause(uint64_t span_ns, int (*run)(void *argument), void *argument)
 {
-    uint64_t now_ps = hip_now_ps();
+    uint64_t now_ps = hip_turns_engine.now_ps();
     int result = 0;
     hip_turns_lock();
     if (!hip_turns_self->counted || ++hip_turns_self->pauses <= PAUSES_MAX) {
@@ -330,7 +329,7 @@ static bool note_done(bool stepped)
             uint64_t ticket = t->ticket;
             bool polls = stepped && t->state == HIP_TURNS_POLLING_HIP;
             pthread_mutex_unlock(&hip_turns.lock);
-            bool done = hip_ticket_done(ticket);
+            bool done = hip_turns_engine.is_done(ticket);
             pthread_mutex_lock(&hip_turns.lock);
             t->done = polls || done;
             any |= t->done;
@@ -351,9 +350,9 @@ static void run_engine(void)
     bool any = note_done(false);
     pthread_mutex_unlock(&hip_turns.lock);
     if (!any) {
-        hip_run_step(poll);
+        hip_turns_engine.step(poll);
     }
-    uint64_t now_ps = hip_now_ps();
+    uint64_t now_ps = hip_turns_engine.now_ps();
     pthread_mutex_lock(&hip_turns.lock);
     if (!any) {
         note_done(true);
@@ -367,7 +366,7 @@ bool hip_turns_wait_ticket(uint64_t ticket, bool poll)
     if (!__atomic_load_n(&hip_turns_on, __ATOMIC_ACQUIRE)) {
         return false;
     }
-    bool done = hip_ticket_done(ticket);
+    bool done = hip_turns_engine.is_done(ticket);
     hip_turns_lock();
     bool counted = hip_turns_self->counted;
     if (done || !counted) {

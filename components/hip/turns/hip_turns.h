@@ -1,5 +1,5 @@
 /* Turns: the order in which the program's host threads go on, so that it does not depend on the
- * host. docs/architecture.md, "The host program", has the rule and its reasons.
+ * host. docs/design/host.md, "Several host threads", has the rule and its reasons.
  *
  * From the program's first thread creation on, one counted thread runs at a time: it has the turn
  * until it waits in something that this library sees (HIP, locks, condition variables, joins,
@@ -107,10 +107,12 @@ uint64_t hip_turns_number(void);
 /* A call of HIP: says once when the order of the calling thread is the host's. */
 void hip_turns_check_caller(void);
 
-/* What hip_library.c does for us: whether a ticket is done (or nothing will be done any more), a
- * step of the engine, at most a poll when `poll` is set, and the simulated time. */
-bool hip_ticket_done(uint64_t ticket);
-uint64_t hip_now_ps(void);
-void hip_run_step(bool poll);
+/* The engine, as the room that has it (api) offers it to this one. */
+struct hip_turns_engine {
+    bool (*is_done)(uint64_t ticket); /* or nothing will be done any more */
+    uint64_t (*now_ps)(void);         /* simulated time */
+    void (*step)(bool poll);          /* at most a poll when `poll` is set */
+};
+extern const struct hip_turns_engine hip_turns_engine;
 
 #endif

@@ -1,7 +1,7 @@
 /* The threads of hip_turns.h: their creation and ends, and the lock. Invariant: a record lives from
  * the creation of its thread, or for threads that are not counted from their first wait, until the
  * thread has ended and, if it was counted, was joined or detached. */
-#include "components/hip/api/hip_internal.h"
+#include "components/hip/common/hip_common.h"
 #include "hip_turns_internal.h"
 
 #include <sys/syscall.h>

@@ -1,11 +1,11 @@
 /* What hip_turns.c asks of the host; see hip_turns_internal.h. Nothing here reaches the simulation
  * unless a thread holds up all others, which is said. */
 #define _GNU_SOURCE /* dladdr1, RTLD_NEXT */
-#include "components/hip/api/hip_internal.h"
-#include "hip_real.h"
+#include "components/hip/common/hip_common.h"
+#include "hip_libc.h"
 #include "hip_turns_internal.h"
 
-#include "codegen/command/options_env.h"
+#include "runtime/session/options_env.h"
 
 #include <dlfcn.h>
 #include <execinfo.h>

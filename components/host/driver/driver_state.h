@@ -70,7 +70,7 @@ struct driver_slot {
     uint64_t offset; /* in the command's data */
 };
 
-/* A piece of the ring of arguments; see driver_ring.h. */
+/* A piece of the ring of arguments; see driver_argument_ring.c. */
 struct driver_piece {
     uint64_t start; /* position */
     uint32_t bytes;
@@ -89,7 +89,7 @@ struct driver_device {
     uint64_t size;  /* bytes of memory */
     uint32_t slots; /* arena: struct driver_slot[in_flight] */
     uint32_t slots_used;
-    uint64_t flushed_at, left_at; /* see driver_dirty.h */
+    uint64_t flushed_at, left_at; /* see driver_flush.c */
     bool ring_wrapped; /* lines of the ring may be in caches: flush before the next launch */
     bool takes_copies; /* from and to other GPUs, directly */
     bool line_shared; /* kernels may have cached a line that a copy changed beside them: the same */
@@ -146,7 +146,7 @@ struct driver_touch {
     uint16_t tag;
 };
 
-/* See driver_sample.h. */
+/* See driver_sampling.c. */
 struct driver_sample {
     bool waiting;      /* a command has PHASE_UNTIMED */
     bool caches_live;  /* caches hold bytes; else they are only tags */
@@ -159,7 +159,7 @@ struct driver_sample {
     uint64_t chosen;   /* `--kernels auto`: launch that is to be simulated or is being; 0: none */
 };
 
-/* See driver_migrate.h. */
+/* See driver_migration.c. */
 struct driver_migrate {
     uint32_t touches; /* arena: struct driver_touch[DRIVER_TOUCHES], a ring */
     uint32_t first, count;

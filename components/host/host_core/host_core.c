@@ -10,7 +10,7 @@
 #include "components/protocols/mem/mem_mask.h"
 #include "runtime/state/blob.h"
 #include "runtime/observe/hang.h"
-#include "runtime/observe/trace.h"
+#include "runtime/observe/timeline.h"
 
 enum { CORE_LINE = 64, CORE_LINES = 32, CORE_ROOM = 4096, CORE_DEVICE = 31 };
 _Static_assert(API_REQUEST_MOST_BYTES < CORE_DEVICE * CORE_LINE, "a tag for each line of a packet");
@@ -81,7 +81,7 @@ static bool take_call(struct host_core *c)
     c->busy = true;
     c->used++;
     c->io.stats.packets++;
-    trace_begin(&c->io.base, k->order, "1 write the packet to memory");
+    timeline_begin(&c->io.base, k->order, "1 write the packet to memory");
     host_core_host_pop(c);
     return true;
 }
@@ -121,7 +121,7 @@ static bool ring(struct host_core *c, uint32_t slot)
     mem_mask_store(mem_write_mask(payload, CORE_LINE), mem_mask_range(0, sizeof address, CORE_LINE),
                    CORE_LINE);
     memcpy(mem_write_data(payload, CORE_LINE), &address, sizeof address);
-    trace_begin(&c->io.base, k->order, "2 write its address to the device");
+    timeline_begin(&c->io.base, k->order, "2 write its address to the device");
     k->phase = CORE_WAIT;
     if (k->wait)
         c->busy = false;
@@ -136,7 +136,7 @@ static void lap(struct host_core *c, struct core_call *k, struct stat_histogram 
 
 static void device_answered(struct host_core *c, struct core_call *k)
 {
-    trace_end(&c->io.base, k->order, "2 write its address to the device");
+    timeline_end(&c->io.base, k->order, "2 write its address to the device");
     lap(c, k, &c->io.stats.wait_device);
     k->phase = CORE_READ;
     k->bytes = packet_bytes(&api_answer_layout, k->call);
@@ -153,7 +153,7 @@ static void line_over(struct host_core *c, struct core_call *k, uint32_t offset,
     if (k->finished < k->bytes)
         return;
     if (k->phase == CORE_WRITE) {
-        trace_end(&c->io.base, k->order, "1 write the packet to memory");
+        timeline_end(&c->io.base, k->order, "1 write the packet to memory");
         lap(c, k, &c->io.stats.write_packet);
         k->phase = CORE_RING;
     } else {

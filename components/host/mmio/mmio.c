@@ -1,13 +1,11 @@
 /* The device that takes calls of the GPUs' API as packets.
  *
  * A call goes through phases: its address is written here; the DMA engine fetches the packet; the
- * call is executed, in the order of addresses (mmio_execute.h); the DMA engine writes the answer to
+ * call is executed, in the order of addresses (mmio_call.c); the DMA engine writes the answer to
  * where the packet was; the host's write is answered. These are the steps of the sequence diagram
  * of "Balar In Depth"; `return_on_read` has the order of balar's source instead. Nothing here ever
  * waits inside: whoever takes calls also drains the streams that they wait for. */
-#include "mmio.gen.h"
-
-#include "mmio_execute.h"
+#include "mmio_state.h"
 
 static void mmio_init(struct mmio *c)
 {
@@ -77,7 +75,7 @@ static void call_begin(struct mmio *c, uint32_t slot, uint16_t tag, uint64_t add
                             .since = mmio_now(c)};
     k->blob = blob_new(API_REQUEST_MOST_BYTES)->number;
     c->used_calls++;
-    trace_begin(&c->io.base, k->order, "3 fetch the packet");
+    timeline_begin(&c->io.base, k->order, "3 fetch the packet");
     fetch(c, slot, 0, MMIO_FETCH);
 }
 
@@ -87,7 +85,7 @@ static void call_malformed(struct mmio *c, struct mmio_call *k)
 {
     const uint8_t *bytes = blob_at(k->blob)->bytes;
     uint16_t call = (uint16_t)(bytes[16] | bytes[17] << 8);
-    bool known = call < sizeof mmio_functions / sizeof mmio_functions[0] && mmio_functions[call];
+    bool known = call_is_known(call);
     memset(&k->answer, 0, sizeof k->answer);
     memcpy(&k->answer.sequence, bytes + 8, sizeof k->answer.sequence);
     k->answer.call = known ? call : API_CALL_PEEK_AT_LAST_ERROR;
@@ -113,7 +111,7 @@ static void call_fetched(struct mmio *c, uint32_t slot)
     }
     k->ready = mmio_now(c);
     k->step = 0;
-    trace_end(&c->io.base, k->order, "3 fetch the packet");
+    timeline_end(&c->io.base, k->order, "3 fetch the packet");
     stat_histogram_add(&c->io.stats.fetch, k->ready - k->since);
     if (refused || length > API_REQUEST_MOST_BYTES
         || !api_request_decode(&k->request, blob->bytes, length, &fault)) {
@@ -133,7 +131,7 @@ static bool run_next(struct mmio *c)
         struct mmio_call *k = call_at(c, i);
         if (k->phase != PHASE_READY || k->order != c->executed)
             continue;
-        trace_begin(&c->io.base, k->order, "5 call the driver");
+        timeline_begin(&c->io.base, k->order, "5 call the driver");
         c->running = i;
         k->phase = PHASE_RUNNING;
         if (k->malformed) {
@@ -176,8 +174,7 @@ static bool run(struct mmio *c)
         return false;
     uint32_t step = k->step + k->place;
     bool over =
-        k->phase != PHASE_RUNNING
-        || (mmio_params(c)->hosted ? hand_over(c, k) : mmio_functions[k->request.call](c, k));
+        k->phase != PHASE_RUNNING || (mmio_params(c)->hosted ? hand_over(c, k) : call_step(c, k));
     if (!over)
         return k->pending || step != k->step + k->place;
     c->running = MMIO_NONE;
@@ -197,7 +194,7 @@ static void write_answer(struct mmio *c, uint32_t slot)
     if (!bytes)
         bug("mmio: the answer to call %u cannot be encoded", k->answer.call);
     k->phase = PHASE_ANSWERING;
-    trace_begin(&c->io.base, k->order, "6 write the answer");
+    timeline_begin(&c->io.base, k->order, "6 write the answer");
     post_dma(c, OWNER_ANSWER, slot,
              (struct packet_dma_command){.address = k->address,
                                          .size = bytes,
@@ -218,9 +215,9 @@ static bool tell_host(struct mmio *c, struct mmio_call *k)
 {
     if (!mmio_host_can_reply(c))
         return false;
-    trace_begin(&c->io.base, k->order, "7 answer the write");
+    timeline_begin(&c->io.base, k->order, "7 answer the write");
     mmio_host_reply_done(c, k->tag);
-    trace_end(&c->io.base, k->order, "7 answer the write");
+    timeline_end(&c->io.base, k->order, "7 answer the write");
     k->told = true;
     return true;
 }
@@ -255,7 +252,7 @@ static bool answer_step(struct mmio *c, uint32_t slot)
 static void answer_written(struct mmio *c, uint32_t slot)
 {
     struct mmio_call *k = call_at(c, slot);
-    trace_end(&c->io.base, k->order, "6 write the answer");
+    timeline_end(&c->io.base, k->order, "6 write the answer");
     k->phase = PHASE_TELL;
     if (!mmio_params(c)->return_on_read)
         return;

@@ -1,14 +1,17 @@
-/* State of the mmio device. Included by mmio.c alone, before the files that work on it.
+/* State of the mmio device, and what its files use of each other.
  *
  * Each call of the host has a slot from the write of its address to the answer of that write. Calls
- * are executed one after the other, by a function of mmio_execute.h that is called again whenever
- * something it asked for has come (`step`); what belongs to a stream becomes an operation, which
- * goes on by itself (mmio_stream.h). What is asked of DMA engine and driver goes through a *post*:
- * a slot whose number is the tag, with a note of who wants the answer.
+ * are executed one after the other. The function that executes a call (mmio_call.c has the table)
+ * is called again whenever something it asked for has come (`step`). What belongs to a stream
+ * becomes an operation, which goes on by itself (mmio_operation.c). What is asked of the DMA engine
+ * and the driver goes through a *post* (mmio_post.c): a slot whose number is the tag, with a note
+ * of who wants the answer.
  *
  * Code objects that the host has registered live outside of the arena, as the driver's do. */
 #ifndef HEDDLE_MMIO_STATE_H
 #define HEDDLE_MMIO_STATE_H
+
+#include "mmio.gen.h"
 
 #include <string.h>
 
@@ -20,13 +23,13 @@
 #include "components/amd/isa/object/bundle.h"
 #include "components/amd/isa/object/kernarg.h"
 #include "components/protocols/mem/mem_mask.h"
-#include "components/host/packet_dma/packet_dma_state.h"
+#include "components/protocols/packet_dma_command/packet_dma_status.h"
 #include "components/protocols/work/work_placement.h"
 #include "packet_dma_command.gen.h"
 #include "runtime/state/blob.h"
 #include "runtime/engine/bug.h"
 #include "runtime/observe/hang.h"
-#include "runtime/observe/trace.h"
+#include "runtime/observe/timeline.h"
 
 enum {
     MMIO_LINE = 64,
@@ -211,220 +214,171 @@ struct mmio {
     uint32_t info_blob; /* while the driver is asked what it has */
 };
 
-static struct mmio_module mmio_modules[MMIO_MODULES];
+static struct mmio_module mmio_modules[MMIO_MODULES]; /* mmio_module.c */
 
-static struct mmio_call *call_at(const struct mmio *c, uint32_t i)
+static inline struct mmio_call *call_at(const struct mmio *c, uint32_t i)
 {
     return arena_at(struct mmio_call, c->calls) + i;
 }
 
-static struct mmio_operation *operation_at(const struct mmio *c, uint32_t i)
+static inline struct mmio_operation *operation_at(const struct mmio *c, uint32_t i)
 {
     return arena_at(struct mmio_operation, c->operations) + i;
 }
 
-static struct mmio_block *block_at(const struct mmio *c, uint32_t i)
+static inline struct mmio_block *block_at(const struct mmio *c, uint32_t i)
 {
     return arena_at(struct mmio_block, c->blocks) + i;
 }
 
-static struct mmio_event *event_at(const struct mmio *c, uint32_t i)
+static inline struct mmio_event *event_at(const struct mmio *c, uint32_t i)
 {
     return arena_at(struct mmio_event, c->events) + i;
 }
 
-static struct mmio_name *function_at(const struct mmio *c, uint32_t i)
+static inline struct mmio_name *function_at(const struct mmio *c, uint32_t i)
 {
     return arena_at(struct mmio_name, c->functions) + i;
 }
 
-static struct mmio_name *variable_at(const struct mmio *c, uint32_t i)
+static inline struct mmio_name *variable_at(const struct mmio *c, uint32_t i)
 {
     return arena_at(struct mmio_name, c->variables) + i;
 }
 
-static struct mmio_thread *thread_of(const struct mmio *c, uint32_t thread)
+static inline struct mmio_thread *thread_of(const struct mmio *c, uint32_t thread)
 {
     return arena_at(struct mmio_thread, c->threads) + thread % MMIO_THREADS;
 }
 
-static struct driver_device_info *info_of(const struct mmio *c, uint32_t device)
+static inline struct driver_device_info *info_of(const struct mmio *c, uint32_t device)
 {
     return arena_at(struct driver_device_info, c->info) + device;
 }
 
-static struct api_streams *streams_of(const struct mmio *c)
+static inline struct api_streams *streams_of(const struct mmio *c)
 {
     return arena_at(struct api_streams, c->streams_state);
 }
 
-static uint32_t call_count(const struct mmio *c)
+static inline uint32_t call_count(const struct mmio *c)
 {
     return (uint32_t)mmio_params(c)->calls;
 }
 
-static int32_t error_of(uint32_t status)
-{
-    static const int16_t errors[] = {[DRIVER_OK] = MMIO_SUCCESS,
-                                     [DRIVER_NOT_READY] = MMIO_NOT_READY,
-                                     [DRIVER_OUT_OF_MEMORY] = MMIO_OUT_OF_MEMORY,
-                                     [DRIVER_INVALID_DEVICE] = MMIO_INVALID_DEVICE,
-                                     [DRIVER_INVALID_ADDRESS] = MMIO_INVALID_VALUE,
-                                     [DRIVER_INVALID_VALUE] = MMIO_INVALID_VALUE,
-                                     [DRIVER_TOO_LARGE] = MMIO_INVALID_CONFIGURATION,
-                                     [DRIVER_FAULT] = MMIO_LAUNCH_FAILURE};
-    return status < sizeof errors / sizeof errors[0] ? errors[status] : MMIO_UNKNOWN;
-}
+/* Calls, and the functions that execute them. A function is called when nothing that it asked for
+ * is outstanding. It returns true when the call is over, or belongs to a stream from now on, and
+ * false when it has asked the driver for something (`step` says how far it is) or wants to be tried
+ * again. */
+#define MMIO_CALLS(X)                                                                              \
+    X(REGISTER_MODULE, register_module)                                                            \
+    X(UNREGISTER_MODULE, unregister_module)                                                        \
+    X(REGISTER_FUNCTION, register_function)                                                        \
+    X(REGISTER_VARIABLE, register_variable)                                                        \
+    X(GET_SYMBOL, get_symbol)                                                                      \
+    X(MALLOC, allocate)                                                                            \
+    X(FREE, release)                                                                               \
+    X(MALLOC_HOST, not_here)                                                                       \
+    X(FREE_HOST, not_here)                                                                         \
+    X(MEMORY_INFO, memory_info)                                                                    \
+    X(MEMCPY, copy_memory)                                                                         \
+    X(MEMCPY_ASYNC, copy_memory_async)                                                             \
+    X(MEMCPY_PEER, copy_peer)                                                                      \
+    X(MEMCPY_PEER_ASYNC, copy_peer_async)                                                          \
+    X(MEMCPY_TO_SYMBOL, to_symbol)                                                                 \
+    X(MEMCPY_TO_SYMBOL_ASYNC, to_symbol_async)                                                     \
+    X(MEMCPY_FROM_SYMBOL, from_symbol)                                                             \
+    X(MEMCPY_FROM_SYMBOL_ASYNC, from_symbol_async)                                                 \
+    X(MEMSET, set_memory)                                                                          \
+    X(MEMSET_ASYNC, set_memory_async)                                                              \
+    X(CONFIGURE_CALL, configure_call)                                                              \
+    X(SET_ARGUMENT, set_argument)                                                                  \
+    X(LAUNCH, launch)                                                                              \
+    X(MAX_BLOCKS, max_blocks)                                                                      \
+    X(DEVICE_SYNCHRONIZE, device_synchronize)                                                      \
+    X(DEVICE_RESET, device_reset)                                                                  \
+    X(GET_LAST_ERROR, get_last_error)                                                              \
+    X(PEEK_AT_LAST_ERROR, peek_at_last_error)                                                      \
+    X(GET_ERROR_STRING, get_error_string)                                                          \
+    X(GET_DEVICE_COUNT, get_device_count)                                                          \
+    X(GET_DEVICE, get_device)                                                                      \
+    X(SET_DEVICE, set_device)                                                                      \
+    X(SET_DEVICE_FLAGS, set_device_flags)                                                          \
+    X(GET_DEVICE_PROPERTIES, get_device_properties)                                                \
+    X(DEVICE_GET_ATTRIBUTE, device_get_attribute)                                                  \
+    X(STREAM_CREATE, stream_create)                                                                \
+    X(STREAM_CREATE_WITH_FLAGS, stream_create_with_flags)                                          \
+    X(STREAM_DESTROY, stream_destroy)                                                              \
+    X(STREAM_SYNCHRONIZE, stream_synchronize)                                                      \
+    X(STREAM_QUERY, stream_query)                                                                  \
+    X(STREAM_WAIT_EVENT, stream_wait_event)                                                        \
+    X(EVENT_CREATE, event_create)                                                                  \
+    X(EVENT_CREATE_WITH_FLAGS, event_create_with_flags)                                            \
+    X(EVENT_DESTROY, event_destroy)                                                                \
+    X(EVENT_RECORD, event_record)                                                                  \
+    X(EVENT_SYNCHRONIZE, event_synchronize)                                                        \
+    X(EVENT_QUERY, event_query)                                                                    \
+    X(EVENT_ELAPSED_TIME, event_elapsed_time)
 
-/* ---- posts ---- */
+#define MMIO_CALL_FUNCTION(CALL, function)                                                         \
+    static bool function(struct mmio *c, struct mmio_call *k);
+MMIO_CALLS(MMIO_CALL_FUNCTION)
+#undef MMIO_CALL_FUNCTION
 
-static void posts_init(struct mmio_posts *p)
-{
-    p->table = arena_allocate(MMIO_POSTS * sizeof(struct mmio_post));
-    for (uint32_t i = 0; i < MMIO_POSTS; i++)
-        arena_at(struct mmio_post, p->table)[i].next = i + 1 < MMIO_POSTS ? i + 1 : MMIO_NONE;
-    p->free = 0;
-    p->first = p->last = MMIO_NONE;
-}
+/* ---- mmio_post.c ---- */
 
-static struct mmio_post *post_at(const struct mmio_posts *p, uint32_t i)
-{
-    return arena_at(struct mmio_post, p->table) + i;
-}
-
-/* There is room: calls, operations and blocks have one post each at a time, and a call that asks
- * for more looks first. */
-static struct mmio_post *post_new(struct mmio_posts *p, enum mmio_owner owner, uint32_t number)
-{
-    uint32_t i = p->free;
-    if (i == MMIO_NONE)
-        bug("mmio: more than %d posts", MMIO_POSTS);
-    struct mmio_post *post = post_at(p, i);
-    p->free = post->next;
-    *post = (struct mmio_post){.owner = (uint8_t)owner, .number = number, .next = MMIO_NONE};
-    if (p->first == MMIO_NONE)
-        p->first = i;
-    else
-        post_at(p, p->last)->next = i;
-    p->last = i;
-    p->used++;
-    return post;
-}
-
-static struct mmio_post post_take(struct mmio_posts *p, uint32_t i)
-{
-    struct mmio_post post = *post_at(p, i);
-    post_at(p, i)->owner = OWNER_NONE;
-    post_at(p, i)->next = p->free;
-    p->free = i;
-    p->used--;
-    return post;
-}
-
+static int32_t error_of(uint32_t status);
+static void posts_init(struct mmio_posts *p);
+static struct mmio_post post_take(struct mmio_posts *p, uint32_t i);
 static void post_dma(struct mmio *c, enum mmio_owner owner, uint32_t number,
-                     struct packet_dma_command command)
-{
-    post_new(&c->dma, owner, number)->dma = command;
-}
-
+                     struct packet_dma_command command);
 static struct mmio_post *post_driver(struct mmio *c, enum mmio_owner owner, uint32_t number,
-                                     enum device_call_request_kind kind)
-{
-    struct mmio_post *post = post_new(&c->driver, owner, number);
-    post->kind = (uint8_t)kind;
-    return post;
-}
+                                     enum device_call_request_kind kind);
+static bool send_dma(struct mmio *c);
+static bool send_driver(struct mmio *c);
 
-static bool send_dma(struct mmio *c)
-{
-    struct mmio_posts *p = &c->dma;
-    bool sent = false;
-    while (p->first != MMIO_NONE && mmio_dma_can_send(c)) {
-        uint32_t i = p->first;
-        struct mmio_post *post = post_at(p, i);
-        void *payload =
-            mmio_dma_send_write(c, (uint16_t)i, (uint64_t)mmio_params(c)->dma_register, 0);
-        uint8_t *line = mem_write_data(payload, MMIO_LINE);
-        struct packet_fault fault;
-        memset(line, 0, MMIO_LINE);
-        size_t bytes = packet_dma_command_encode(&post->dma, line, MMIO_LINE, &fault);
-        if (!bytes)
-            bug("mmio: a command of the DMA engine cannot be encoded");
-        mem_mask_store(mem_write_mask(payload, MMIO_LINE),
-                       mem_mask_range(0, (unsigned)bytes, MMIO_LINE), MMIO_LINE);
-        p->first = post->next;
-        post->next = MMIO_NONE;
-        sent = true;
-    }
-    return sent;
-}
+/* ---- mmio_operation.c ---- */
 
-static void send_to_driver(struct mmio *c, uint16_t tag, const struct mmio_post *p)
-{
-    void *payload;
-    switch ((enum device_call_request_kind)p->kind) {
-    case DEVICE_CALL_INFO:
-        mmio_driver_send_info(c, tag, p->blob, p->device);
-        break;
-    case DEVICE_CALL_ROOM:
-        mmio_driver_send_room(c, tag, p->device);
-        break;
-    case DEVICE_CALL_ALLOCATE:
-        mmio_driver_send_allocate(c, tag, p->size, p->device);
-        break;
-    case DEVICE_CALL_RELEASE:
-        mmio_driver_send_release(c, tag, p->address);
-        break;
-    case DEVICE_CALL_OPEN:
-        mmio_driver_send_open(c, tag, p->device);
-        break;
-    case DEVICE_CALL_CLOSE:
-        mmio_driver_send_close(c, tag, p->device);
-        break;
-    case DEVICE_CALL_WRITE:
-        mmio_driver_send_write(c, tag, p->address, (uint32_t)p->size, p->blob, p->device);
-        break;
-    case DEVICE_CALL_READ:
-        mmio_driver_send_read(c, tag, p->address, (uint32_t)p->size, p->blob, p->device);
-        break;
-    case DEVICE_CALL_COPY:
-        payload = mmio_driver_send_copy(c, tag, p->address, p->from, p->device);
-        *device_call_copy_size(payload) = p->size;
-        break;
-    case DEVICE_CALL_FILL:
-        payload = mmio_driver_send_fill(c, tag, p->address, p->size, p->pattern, p->width);
-        *device_call_fill_queue(payload) = p->device;
-        break;
-    case DEVICE_CALL_LAUNCH:
-        mmio_driver_send_launch(c, tag, p->blob, p->device);
-        break;
-    case DEVICE_CALL_CODE:
-        mmio_driver_send_code(c, tag, p->address, (uint32_t)p->size, p->blob, p->device);
-        break;
-    case DEVICE_CALL_KERNEL:
-        mmio_driver_send_kernel(c, tag, p->address, p->blob, p->device);
-        break;
-    case DEVICE_CALL_FORGET:
-        mmio_driver_send_forget(c, tag, p->address);
-        break;
-    case DEVICE_CALL_EXECUTE:
-        mmio_driver_send_execute(c, tag, p->blob);
-        break;
-    }
-}
+static uint32_t operation_new(const struct mmio *c);
+static void call_end(struct mmio *c, struct mmio_call *call, int32_t error);
+static void operation_end(struct mmio *c, uint32_t number);
+static void block_next(struct mmio *c, uint32_t number, int32_t error);
+static bool streams_step(struct mmio *c);
 
-static bool send_driver(struct mmio *c)
-{
-    struct mmio_posts *p = &c->driver;
-    bool sent = false;
-    while (p->first != MMIO_NONE && mmio_driver_can_send(c)) {
-        uint32_t i = p->first;
-        send_to_driver(c, (uint16_t)i, post_at(p, i));
-        p->first = post_at(p, i)->next;
-        post_at(p, i)->next = MMIO_NONE;
-        sent = true;
-    }
-    return sent;
-}
+/* ---- mmio_module.c ---- */
+
+static int32_t module_read(const struct mmio *c, struct mmio_module *module, const uint8_t *bytes,
+                           size_t size, uint32_t device);
+static uint32_t module_of_handle(uint64_t handle);
+static struct mmio_name *name_find(struct mmio_name *names, uint64_t address);
+static struct mmio_name *name_place(struct mmio_name *names, uint64_t address);
+static void names_forget(struct mmio_name *names, uint32_t module);
+static const struct code_object_kernel *kernel_of(const struct mmio_name *function);
+static bool module_place(struct mmio *c, struct mmio_call *call, uint32_t number, uint32_t device,
+                         int32_t *error);
+
+/* ---- mmio_call.c ---- */
+
+static bool call_is_known(uint16_t call);
+static bool call_step(struct mmio *c, struct mmio_call *k);
+static uint32_t slot_of(const struct mmio *c, const struct mmio_call *k);
+static bool end(struct mmio *c, struct mmio_call *k, int32_t error);
+static bool end_blocked(struct mmio *c, struct mmio_call *k);
+static struct mmio_post *ask(struct mmio *c, struct mmio_call *k,
+                             enum device_call_request_kind kind);
+static uint32_t device_of(const struct mmio *c, const struct mmio_call *k);
+
+/* ---- mmio_call_stream.c ---- */
+
+static bool stream_exists(const struct mmio *c, uint64_t stream);
+static uint32_t device_of_stream(const struct mmio *c, const struct mmio_call *k, uint64_t stream);
+static bool issue(struct mmio *c, struct mmio_call *k, uint64_t stream,
+                  struct mmio_operation operation);
+
+/* ---- mmio_call_memory.c ---- */
+
+static bool in_window(uint64_t address);
+static bool copy(struct mmio *c, struct mmio_call *k, uint64_t stream, uint64_t to, uint64_t from,
+                 uint64_t size, uint32_t direction);
 
 #endif

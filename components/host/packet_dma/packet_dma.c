@@ -9,12 +9,12 @@
 
 #include "components/protocols/mem/index_pool.h"
 #include "components/protocols/mem/mem_mask.h"
+#include "components/protocols/packet_dma_command/packet_dma_status.h"
 #include "packet_dma_command.gen.h"
-#include "packet_dma_state.h"
 #include "runtime/state/blob.h"
 #include "runtime/observe/hang.h"
 #include "runtime/state/platform.h"
-#include "runtime/observe/trace.h"
+#include "runtime/observe/timeline.h"
 
 #define DMA_LINE 64u
 #define DMA_NONE UINT32_MAX
@@ -332,8 +332,8 @@ static bool finish_commands(struct packet_dma *c)
             blob->status = PACKET_DMA_DONE;
         packet_dma_command_reply_done(c, job->tag);
         const char *span = writes_memory(&job->what) ? "bytes are in memory" : "4 return the bytes";
-        trace_begin(&c->io.base, job->order, span);
-        trace_end(&c->io.base, job->order, span);
+        timeline_begin(&c->io.base, job->order, span);
+        timeline_end(&c->io.base, job->order, span);
         stat_histogram_add(&c->io.stats.latency, packet_dma_now(c) - job->since);
         job->used = false;
         c->used--;

@@ -1,8 +1,6 @@
 /* Plays a trace of API calls on a device that takes packets (mmio). Line after line: what a line
- * becomes is in trace_cpu_play.h, how bytes and packets move in trace_cpu_state.h. */
-#include "trace_cpu.gen.h"
-
-#include "trace_cpu_play.h"
+ * becomes is in trace_cpu_play.c, how bytes and packets move in trace_cpu_packet.c. */
+#include "trace_cpu_state.h"
 
 static void trace_cpu_init(struct trace_cpu *c)
 {
@@ -26,7 +24,7 @@ static bool start(struct trace_cpu *c)
     char place[4096];
     const char *path = platform_api_trace();
     if (!path) {
-        engine_fail(&c->io.base, "there is no trace to play; name one: --api-trace DIR");
+        engine_fail(&c->io.base, "there is no trace to play; name one: --play api=DIR");
         c->phase = CPU_OVER;
         return true;
     }
@@ -122,7 +120,7 @@ static void play(struct trace_cpu *c)
         if (call_failed(c, "making a stream"))
             return;
     }
-    if (players[call->kind](c, call)) {
+    if (play_line(c, call)) {
         c->io.stats.calls++;
         c->call++;
         c->stage = c->item = 0;
@@ -133,7 +131,7 @@ static void play(struct trace_cpu *c)
 static void moved(struct trace_cpu *c)
 {
     if (c->phase == CPU_WRITE_PACKET) {
-        trace_end(&c->io.base, c->sequence, "1 write the packet to memory");
+        timeline_end(&c->io.base, c->sequence, "1 write the packet to memory");
         lap(c, 0);
         c->phase = CPU_RING;
     } else if (c->phase == CPU_READ_ANSWER) {

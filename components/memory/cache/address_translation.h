@@ -41,8 +41,8 @@ struct address_translation_ops {
                  bool writable);
     /* Forget all entries. Pages that are pending stay so. */
     void (*flush)(struct part *self);
-    /* Without time (runtime/sampling/warm.h): the page of `address` becomes the most recent one; `physical`
-     * is its first byte. False: it was not here, and is now. */
+    /* Without time (components/sampling/warmup.h): the page of `address` becomes the most recent
+     * one; `physical` is its first byte. False: it was not here, and is now. */
     bool (*warm)(struct part *self, uint32_t pid, uint64_t address, uint64_t physical,
                  unsigned page_bits, bool writable);
 };

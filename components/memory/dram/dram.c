@@ -1,4 +1,4 @@
-/* One slice of memory. With a timing part see dram_timed.h; without, an ideal memory channel: takes
+/* One slice of memory. With a timing part see dram_timed.c; without, an ideal memory channel: takes
  * `width` requests a cycle from its two ports together, in turn when both have some, and answers
  * each `latency` - 1 cycles later, so that with connections of one cycle an answer is seen latency
  * + 1 cycles after the request was sent.
@@ -7,7 +7,6 @@
  * latency in the ring of answers; so a load never sees a store that was taken after it, and what
  * has been answered is there for the other port. */
 #include "components/memory/dram/dram_state.h"
-#include "components/memory/dram/dram_timed.h"
 
 static void dram_init(struct dram *c)
 {

@@ -100,4 +100,8 @@ static inline void dram_fail_outside(struct dram *c, uint64_t address)
                 (unsigned long long)address);
 }
 
+/* dram_timed.c */
+static void dram_init_timed(struct dram *c);
+static bool dram_tick_timed(struct dram *c);
+
 #endif

@@ -14,6 +14,8 @@
  * not looked at before, unless a request comes. A look too early changes nothing. Refreshes of a
  * channel without requests are made up for when one comes: they happened when they were due, and
  * nobody could see it, so idle memory wakes nobody. */
+#include "hbm.gen.h"
+
 #include "components/memory/dram/hbm_state.h"
 
 static void hbm_init(struct hbm *p)

@@ -19,7 +19,7 @@
 #define HBM_CLOSED UINT64_MAX /* no row */
 #define HBM_NEVER  UINT64_MAX
 
-/* The test that checks sequences of commands is told of each one here. */
+/* A hook for the test that checks sequences of commands: it is told of each one. */
 #ifdef HBM_LOG
 void hbm_log_command(uint32_t channel, const char *command, uint32_t bank, uint64_t row,
                      uint64_t edge);
@@ -142,193 +142,24 @@ static inline unsigned hbm_oldest(const struct hbm_queue *q, uint64_t places)
     return ((unsigned)__builtin_ctzll(by_age) + turn) % HBM_PLACES;
 }
 
-/* The lowest bits of `*rest` that number `count` things, which are then gone from it. */
-static inline uint32_t hbm_field(uint64_t *rest, int64_t count)
-{
-    uint32_t value = (uint32_t)(*rest & (uint64_t)(count - 1));
-    *rest >>= __builtin_ctzll((uint64_t)count);
-    return value;
-}
+/* ---- what the files call of each other; comments stand at the definitions ---- */
 
-static inline struct hbm_place hbm_locate(const struct hbm *p, uint64_t address)
-{
-    const struct hbm_params *k = hbm_params(p);
-    unsigned slice_bits = (unsigned)__builtin_ctzll((uint64_t)k->interleaved),
-             chunk_bits = (unsigned)__builtin_ctzll((uint64_t)k->interleave);
-    uint64_t chunk = address >> chunk_bits >> slice_bits,
-             rest =
-                 (chunk << chunk_bits | (address & (uint64_t)(k->interleave - 1))) >> p->line_bits;
-    struct hbm_place at;
-    uint32_t group, bank;
-    int64_t columns = k->row >> p->line_bits, run = k->run >> p->line_bits;
-    unsigned run_bits = run > 1 ? (unsigned)__builtin_ctzll((uint64_t)run) : 0;
-    at.channel = hbm_field(&rest, k->channels);
-    if (k->map == HBM_MAP_ROW_BANK_COLUMN)
-        at.column = hbm_field(&rest, columns);
-    else if (k->map == HBM_MAP_ROW_BANK_COLUMN_GROUP)
-        at.column = hbm_field(&rest, (int64_t)1 << run_bits);
-    group = hbm_field(&rest, k->groups);
-    if (k->map == HBM_MAP_ROW_BANK_COLUMN_GROUP)
-        at.column |= hbm_field(&rest, columns >> run_bits) << run_bits;
-    bank = hbm_field(&rest, k->banks);
-    if (k->map == HBM_MAP_ROW_COLUMN_BANK)
-        at.column = hbm_field(&rest, columns);
-    at.row = rest;
-    at.bank = group * (uint32_t)k->banks + bank;
-    if (k->hash)
-        at.bank ^= (uint32_t)rest & (uint32_t)(k->groups * k->banks - 1);
-    return at;
-}
-
-/* ---- queues ---- */
-
+/* hbm_queue.c */
+static inline struct hbm_place hbm_locate(const struct hbm *p, uint64_t address);
 static inline void hbm_enqueue(struct hbm_channel *ch, enum hbm_direction d,
-                               const struct hbm_place *at, uint32_t number)
-{
-    struct hbm_queue *q = &ch->queues[d];
-    struct hbm_bank *bank = hbm_bank(ch, at->bank);
-    unsigned place = q->next++ % HBM_PLACES;
-    uint64_t bit = (uint64_t)1 << place;
-    *hbm_request(q, place) = (struct hbm_request){
-        .row = at->row, .column = at->column, .number = number, .bank = at->bank};
-    q->valid |= bit;
-    q->busy |= (uint64_t)1 << at->bank;
-    q->count++;
-    bank->waiting[d] |= bit;
-    if (bank->row == at->row)
-        bank->hits[d] |= bit;
-}
-
+                               const struct hbm_place *at, uint32_t number);
 static inline void hbm_dequeue(struct hbm_channel *ch, enum hbm_direction d, unsigned place,
-                               uint32_t bank_number)
-{
-    struct hbm_queue *q = &ch->queues[d];
-    struct hbm_bank *bank = hbm_bank(ch, bank_number);
-    uint64_t bit = (uint64_t)1 << place;
-    q->valid &= ~bit;
-    q->count--;
-    bank->waiting[d] &= ~bit;
-    bank->hits[d] &= ~bit;
-    if (!bank->waiting[d])
-        q->busy &= ~((uint64_t)1 << bank_number);
-    q->first = q->valid ? q->first + hbm_age(q, hbm_oldest(q, q->valid)) : q->next;
-}
-
-/* Is there a request to the same line among those of direction `d`? */
+                               uint32_t bank_number);
 static inline bool hbm_finds(const struct hbm_channel *ch, enum hbm_direction d,
-                             const struct hbm_place *at)
-{
-    const struct hbm_queue *q = &ch->queues[d];
-    for (uint64_t rest = hbm_bank(ch, at->bank)->waiting[d]; rest; rest &= rest - 1) {
-        const struct hbm_request *r = hbm_request(q, (unsigned)__builtin_ctzll(rest));
-        if (r->row == at->row && r->column == at->column)
-            return true;
-    }
-    return false;
-}
+                             const struct hbm_place *at);
 
-/* ---- commands ---- */
-
-static inline void hbm_find_hits(struct hbm_channel *ch, struct hbm_bank *bank)
-{
-    for (unsigned d = HBM_READ; d <= HBM_WRITE; d++) {
-        bank->hits[d] = 0;
-        for (uint64_t rest = bank->waiting[d]; rest; rest &= rest - 1) {
-            unsigned place = (unsigned)__builtin_ctzll(rest);
-            if (hbm_request(&ch->queues[d], place)->row == bank->row)
-                bank->hits[d] |= (uint64_t)1 << place;
-        }
-    }
-}
-
+/* hbm_commands.c */
 static inline void hbm_activate(struct hbm *p, struct hbm_channel *ch, uint32_t number,
-                                struct hbm_request *r, uint64_t edge)
-{
-    const struct hbm_edges *t = &p->t;
-    struct hbm_bank *bank = hbm_bank(ch, number);
-    uint64_t *window = &ch->window[ch->activations++ % 4];
-    HBM_COMMAND(ch, "ACT", number, r->row, edge);
-    r->how |= HBM_ACTIVATED;
-    bank->row = r->row;
-    bank->streak = 0;
-    bank->act = edge + t->rc;
-    bank->pre = edge + t->ras;
-    bank->column[HBM_READ] = edge + t->rcd[HBM_READ];
-    bank->column[HBM_WRITE] = edge + t->rcd[HBM_WRITE];
-    hbm_group(p, ch, number)->act = edge + t->rrd_l;
-    *window = edge + t->faw;
-    ch->act = hbm_max(edge + t->rrd_s, ch->window[ch->activations % 4]);
-    hbm_find_hits(ch, bank);
-}
-
-/* Logging is left to the caller: precharging all banks is one command. */
+                                struct hbm_request *r, uint64_t edge);
 static inline void hbm_precharge(struct hbm *p, struct hbm_channel *ch, uint32_t number,
-                                 uint64_t edge)
-{
-    struct hbm_bank *bank = hbm_bank(ch, number);
-    bank->row = HBM_CLOSED;
-    bank->hits[HBM_READ] = bank->hits[HBM_WRITE] = 0;
-    bank->act = hbm_max(bank->act, edge + p->t.rp);
-}
-
-/* Precharges what is open at or after the edge at which the refresh is due, and refreshes. */
-static inline void hbm_refresh(struct hbm *p, struct hbm_channel *ch)
-{
-    uint32_t banks = (uint32_t)(hbm_params(p)->groups * hbm_params(p)->banks);
-    uint64_t edge = ch->refresh, start = ch->refresh, open = 0;
-    for (uint32_t i = 0; i < banks; i++) {
-        const struct hbm_bank *bank = hbm_bank(ch, i);
-        if (bank->row != HBM_CLOSED) {
-            open |= (uint64_t)1 << i;
-            edge = hbm_max(edge, bank->pre);
-        }
-    }
-    if (open)
-        HBM_COMMAND(ch, "PREA", 0, 0, edge);
-    for (; open; open &= open - 1)
-        hbm_precharge(p, ch, (uint32_t)__builtin_ctzll(open), edge);
-    for (uint32_t i = 0; i < banks; i++)
-        start = hbm_max(start, hbm_bank(ch, i)->act);
-    HBM_COMMAND(ch, "REF", 0, 0, start);
-    for (uint32_t i = 0; i < banks; i++)
-        hbm_bank(ch, i)->act = start + p->t.rfc;
-    ch->refresh += p->t.refi;
-    p->io.stats.refreshes++;
-}
-
-/* Returns the edge at which the last of the data are through. */
+                                 uint64_t edge);
+static inline void hbm_refresh(struct hbm *p, struct hbm_channel *ch);
 static inline uint64_t hbm_column(struct hbm *p, struct hbm_channel *ch, enum hbm_direction d,
-                                  const struct hbm_request *r, uint64_t edge)
-{
-    const struct hbm_edges *t = &p->t;
-    struct hbm_bank *bank = hbm_bank(ch, r->bank);
-    struct hbm_group *group = hbm_group(p, ch, r->bank);
-    uint64_t end = edge + t->cas[d] + t->burst;
-    HBM_COMMAND(ch, d == HBM_READ ? "RD" : "WR", r->bank, r->row, edge);
-    bank->streak++;
-    ch->column[d] = edge + t->ccd_s;
-    group->column[d] = edge + t->ccd_l;
-    if (d == HBM_READ) {
-        uint64_t free = end + t->rtw;
-        bank->pre = hbm_max(bank->pre, edge + t->rtp);
-        if (free > t->cas[HBM_WRITE])
-            ch->column[HBM_WRITE] = hbm_max(ch->column[HBM_WRITE], free - t->cas[HBM_WRITE]);
-    } else {
-        bank->pre = hbm_max(bank->pre, end + t->wr);
-        ch->column[HBM_READ] = hbm_max(ch->column[HBM_READ], end + t->wtr_s);
-        group->column[HBM_READ] = hbm_max(group->column[HBM_READ], end + t->wtr_l);
-    }
-    if (ch->last != d)
-        p->io.stats.turnarounds++;
-    ch->last = (uint8_t)d;
-    p->io.stats.data_busy += t->burst;
-    if (r->how & HBM_PRECHARGED)
-        p->io.stats.row_conflicts++;
-    else if (r->how)
-        p->io.stats.row_misses++;
-    else
-        p->io.stats.row_hits++;
-    return end;
-}
+                                  const struct hbm_request *r, uint64_t edge);
 
 #endif

@@ -1,37 +1,36 @@
-/* Shared TLB: takes up to `width` lookups a cycle, one of each input, inputs in turn; answers hits
- * `latency` - 1 cycles later and asks below for pages it does not have, once each, whoever waits
- * for them. Pages that are not mapped are not remembered.
+/* Shared TLB. It takes up to `width` lookups a cycle, one of each input, inputs in turn. Hits are
+ * answered `latency` - 1 cycles later. A page that is not here is asked for below once, however
+ * many lookups wait for it. Pages that are not mapped are not remembered.
  *
- * A shoot-down drops entries at once. A page that has been asked for may come with what was valid
- * before, so it is asked for once more when it does, and the shoot-down is answered when all of
- * those have been. One at a time. */
+ * A shoot-down drops entries at once. A page that is on its way may come with a mapping that was
+ * valid before, so it is asked for once more when it comes. The shoot-down is answered when all
+ * such pages have come again. Shoot-downs are worked on one at a time. */
 #include "tlb.gen.h"
 
 #include "components/protocols/mem/index_pool.h"
 #include "components/protocols/translate/translation_table.h"
 #include "runtime/observe/hang.h"
-#include "runtime/sampling/kept.h"
-#include "runtime/link/message_note.h"
-#include "runtime/sampling/warm.h"
+#include "components/sampling/cold_start.h"
+#include "components/sampling/residency.h"
+#include "components/sampling/warmup.h"
 
 #define TLB_WAITERS_PER_PAGE 64 /* on average */
 #define TLB_NONE             UINT32_MAX
 
-/* Who waits for a page. */
+/* A lookup that waits for a page. */
 struct tlb_waiter {
     uint32_t next;
     uint32_t input;
     uint64_t address;
-    uint64_t since; /* cycle in which its lookup came */
+    struct cold_wait wait; /* since its lookup came */
     uint16_t tag;
-    uint16_t lead; /* of its request */
 };
 
 struct tlb_page {
     uint32_t first, last;
-    bool again; /* shot down after it was asked for: the answer may be an old one */
-    bool come;  /* its answer has; for notes, it would have in cycle `re_timed` */
-    uint64_t re_timed;
+    bool again;    /* shot down after it was asked for: the answer may be an old one */
+    bool has_come; /* the answer is being handed out */
+    uint64_t come; /* for the account: cycle in which it would have come */
 };
 
 struct tlb {
@@ -41,24 +40,24 @@ struct tlb {
     uint32_t waiters; /* arena offsets */
     uint32_t pages;   /* struct tlb_page by number of the page asked for */
     /* Inputs whose oldest lookup is of a page that is neither here nor asked for, and could not be
-     * asked for: they are looked at again only when it can, or when somebody else has asked for
-     * their page, or it has come. */
+     * asked for. They are looked at again when there is room to ask, when another input has asked
+     * for the page, or when it has come. */
     uint32_t vain;      /* uint64_t, a bit an input */
     uint32_t vain_page; /* uint64_t, by input: page_name() */
     uint32_t vain_count;
     uint32_t next_input;
-    struct note_server below;
+    struct cold_start cold;
     uint32_t again_count; /* pages with `again` */
     bool forgetting;      /* the oldest message at the control port has been worked on */
 };
 
-/* A lookup without time: see runtime/sampling/warm.h. */
+/* A lookup without time: see components/sampling/warmup.h. */
 static void tlb_touch(struct component *self, const struct warm_access *a)
 {
     struct tlb *c = (struct tlb *)(void *)self;
     uint32_t i = translation_find(&c->table, a->pid, a->address);
-    if (kept_is_recorded())
-        kept_record(c->io.base.leaf, a->physical, 1u << a->page_bits, i != TRANSLATION_NONE);
+    if (residency_is_recorded())
+        residency_record(c->io.base.leaf, a->physical, 1u << a->page_bits, i != TRANSLATION_NONE);
     if (i != TRANSLATION_NONE) {
         translation_touch(&c->table, i);
         return;
@@ -83,6 +82,7 @@ static uint32_t answers_of(const struct tlb *c, uint32_t input)
 static void tlb_init(struct tlb *c)
 {
     warm_register(&c->io.base, &tlb_warm_ops);
+    cold_start_init(&c->cold);
     uint32_t mshrs = (uint32_t)tlb_params(c)->mshrs;
     translation_table_init(&c->table, (uint32_t)tlb_params(c)->sets, (uint32_t)tlb_params(c)->ways,
                            mshrs);
@@ -112,7 +112,8 @@ static void set_vain(struct tlb *c, uint32_t input, uint32_t pid, uint64_t addre
     arena_at(uint64_t, c->vain_page)[input] = page_name(c, pid, address);
 }
 
-/* What has been asked for or has come may concern others: those of page `name`, or `all`. */
+/* A page has been asked for or has come: inputs that were refused may go on, those of page `name`
+ * or `all` of them. */
 static void clear_vain(struct tlb *c, uint64_t name, bool all)
 {
     const uint64_t *pages = arena_at(uint64_t, c->vain_page);
@@ -182,27 +183,31 @@ static bool forget(struct tlb *c)
     return true;
 }
 
-/* A page has come. When would it have, behind the launches before? */
-static void note_come(struct tlb *c, struct tlb_page *page, uint64_t physical)
+/* For the account: when would the page have come? */
+static __attribute__((noinline)) uint64_t page_come(struct tlb *c, const struct tlb_page *page,
+                                                    uint64_t physical)
 {
     const struct tlb_waiter *all = arena_at(struct tlb_waiter, c->waiters);
     uint64_t asked = UINT64_MAX;
-    for (uint32_t i = page->first; i != TLB_NONE; i = all[i].next)
-        asked = all[i].since - all[i].lead < asked ? all[i].since - all[i].lead : asked;
-    page->come = true;
-    page->re_timed = note_server_answer(&c->below, all[page->first].since, tlb_now(c), asked,
-                                        kept_take(c->io.base.leaf, physical));
+    for (uint32_t i = page->first; i != TLB_NONE; i = all[i].next) {
+        uint64_t begin = cold_wait_begin(&all[i].wait);
+        asked = begin < asked ? begin : asked;
+    }
+    return cold_start_take_turn(&c->cold, &all[page->first].wait, asked,
+                                residency_take(c->io.base.leaf, physical), tlb_now(c));
 }
 
-/* What has who waited for it lost? */
-static struct message_note note_walk(const struct tlb *c, const struct tlb_page *page,
-                                     const struct tlb_waiter *w)
+static void answer_waiter(struct tlb *c, const struct tlb_page *page, const struct tlb_waiter *w,
+                          const struct translate_reply *m)
 {
-    return (struct message_note){.page = message_note_cycles(message_note_lost(
-                                     w->since, tlb_now(c), w->since - w->lead, page->re_timed))};
+    cold_start_walked(&c->cold, &w->wait, page->come, tlb_now(c));
+    cold_start_answer(&c->cold, ring_place_of(answers_of(c, w->input)));
+    cold_start_leave(&c->cold);
+    tlb_top_reply_found(c, w->input, w->tag, m->found.physical, m->found.page_bits, m->found.valid,
+                        m->found.writable);
 }
 
-/* Answers those who wait for a page; the page is entered when all are. */
+/* Answers the lookups that wait for a page. The page is entered when all are answered. */
 static bool take_pages(struct tlb *c)
 {
     bool progress = false;
@@ -215,16 +220,16 @@ static bool take_pages(struct tlb *c)
             progress = true;
             continue;
         }
-        if (!page->come && page->first != TLB_NONE)
-            note_come(c, page, m->found.physical);
+        if (!page->has_come && page->first != TLB_NONE) {
+            page->has_come = true;
+            page->come = engine_unlikely(c->cold.on) ? page_come(c, page, m->found.physical) : 0;
+        }
         while (page->first != TLB_NONE) {
             uint32_t i = page->first;
             const struct tlb_waiter *w = arena_at(struct tlb_waiter, c->waiters) + i;
             if (!tlb_top_can_reply(c, w->input))
                 return progress;
-            message_note_next(ring_place_of(answers_of(c, w->input)), note_walk(c, page, w));
-            tlb_top_reply_found(c, w->input, w->tag, m->found.physical, m->found.page_bits,
-                                m->found.valid, m->found.writable);
+            answer_waiter(c, page, w, m);
             page->first = w->next;
             index_pool_give(&c->free_waiters, i);
             progress = true;
@@ -233,7 +238,7 @@ static bool take_pages(struct tlb *c)
         uint64_t name = pending_name(c, m->tag);
         translation_fill(&c->table, m->tag, m->found.physical, m->found.page_bits,
                          m->found.writable, m->found.valid);
-        page->come = false;
+        page->has_come = false;
         tlb_bottom_pop_reply(c);
         clear_vain(c, name, c->table.page_bits != page_bits);
         progress = true;
@@ -247,12 +252,9 @@ static void wait_for_page(struct tlb *c, uint32_t page, uint32_t input,
     uint32_t i = index_pool_take(&c->free_waiters);
     struct tlb_waiter *all = arena_at(struct tlb_waiter, c->waiters);
     struct tlb_page *p = arena_at(struct tlb_page, c->pages) + page;
-    all[i] = (struct tlb_waiter){.next = TLB_NONE,
-                                 .input = input,
-                                 .address = m->lookup.address,
-                                 .since = message_cycle((const void *)m),
-                                 .tag = m->tag,
-                                 .lead = message_lead(m)};
+    all[i] = (struct tlb_waiter){
+        .next = TLB_NONE, .input = input, .address = m->lookup.address, .tag = m->tag};
+    cold_start_wait_from(&c->cold, &all[i].wait, m);
     if (p->first == TLB_NONE)
         p->first = i;
     else
@@ -261,7 +263,7 @@ static void wait_for_page(struct tlb *c, uint32_t page, uint32_t input,
     c->io.stats.misses++;
 }
 
-/* Takes the lookup `m` of an input, or returns false without a trace. */
+/* Takes the lookup `m` of an input, or returns false and has changed nothing. */
 static bool take(struct tlb *c, uint32_t input, const struct translate_request *m)
 {
     uint64_t address = m->lookup.address;
@@ -284,7 +286,7 @@ static bool take(struct tlb *c, uint32_t input, const struct translate_request *
         if (!tlb_top_can_reply(c, input))
             return false;
         const struct translation_entry *e = translation_entry(&c->table, i);
-        message_note_next(ring_place_of(answers_of(c, input)), (struct message_note){0});
+        cold_start_answer(&c->cold, ring_place_of(answers_of(c, input)));
         tlb_top_reply_found(c, input, m->tag, e->physical, (uint8_t)c->table.page_bits, true,
                             e->writable);
         translation_touch(&c->table, i);

@@ -5,15 +5,15 @@
 #define INTERCONNECT(name)  crossbar_##name
 #define INTERCONNECT_TYPE   crossbar
 #define INTERCONNECT_BUBBLE 0
-#include "interconnect_state.h"
+#include "components/network/interconnect/interconnect_state.h"
 
 struct crossbar {
     struct crossbar_io io;
     struct interconnect interconnect;
 };
 
-#include "interconnect.h"
-#include "interconnect_warm.h"
+#include "components/network/interconnect/interconnect.h"
+#include "components/network/interconnect/interconnect_warm.h"
 
 static void crossbar_init(struct crossbar *c)
 {

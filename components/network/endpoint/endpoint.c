@@ -10,7 +10,7 @@
 
 #include "runtime/observe/hang.h"
 #include "runtime/link/port.h"
-#include "runtime/sampling/warm.h"
+#include "components/sampling/warmup.h"
 
 struct endpoint_channel {
     uint32_t in, out; /* rings; RING_NONE: it has no answers */

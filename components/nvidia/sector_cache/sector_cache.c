@@ -1,5 +1,5 @@
 /* Cache of sectors: what it does in a cycle. State and invariants are in sector_state.h, single
- * requests in sector_take.h.
+ * requests in sector_take.c.
  *
  * A cycle, in this order: answers from below, control, requests. Requests are taken in order; one
  * that cannot be taken holds the ones behind it. An answer is sent at once into the ring of
@@ -12,10 +12,7 @@
  *
  * Flush, invalidate and carve wait until everything taken is answered; nothing new is taken
  * meanwhile. */
-#include "sector_cache.gen.h"
-
-#include "sector_take.h"
-#include "sector_warm.h"
+#include "sector_state.h"
 
 #include "runtime/observe/hang.h"
 

@@ -1,5 +1,4 @@
-/* State of a sector cache, and the small steps everything else is made of: finding lines, choosing
- * victims, what loads and stores change.
+/* State of a sector cache, and what its files use of each other.
  *
  * A line in use has a tag and, for each of its four sectors, four bits:
  *
@@ -12,15 +11,18 @@
  * `allocate = miss` a line gets its way when it is asked for; otherwise it may have an MSHR and no
  * way. So MSHRs are found by the number of the line, through a table of chains.
  *
- * The functions here change tags and line state only. Those of sector_take.h add messages, MSHRs
- * and statistics; sector_touch.h does without, for warming a cache outside of simulated time. */
+ * sector_lines.c changes tags and line state only. sector_take.c adds messages, MSHRs and
+ * statistics for a request in simulated time; sector_touch.c does without, to warm a cache outside
+ * of it; sector_cache.c is the cycle. */
 #ifndef HEDDLE_COMPONENTS_SECTOR_STATE_H
 #define HEDDLE_COMPONENTS_SECTOR_STATE_H
 
 #include "components/memory/cache/replacement_policy.h"
 #include "components/protocols/mem/index_pool.h"
 #include "components/protocols/sector_mem/sector_map.h"
+#include "components/sampling/warmup.h"
 #include "sector_cache.gen.h"
+#include "sector_mem.gen.h"
 
 #define SECTOR_FREE UINT64_MAX /* tag of a line that is not in use */
 #define SECTOR_NONE UINT32_MAX /* no way, no MSHR, no target */
@@ -62,6 +64,17 @@ struct sector_sent {
 };
 
 enum sector_job { SECTOR_JOB_NONE, SECTOR_JOB_FLUSH, SECTOR_JOB_INVALIDATE, SECTOR_JOB_CARVE };
+
+/* What a request that touched a cache would have sent below: sectors of its own line, and of a line
+ * that was replaced. */
+struct sector_touched {
+    uint64_t evicted; /* address of the line */
+    uint8_t evicted_sectors, evicted_partial;
+    uint8_t load;
+    uint8_t store, partial;
+    uint8_t atomic;
+    uint8_t fill;
+};
 
 struct sector_cache {
     struct sector_cache_io io;
@@ -155,134 +168,46 @@ static inline uint64_t sector_hint(uint64_t number)
     return number * 0x9e3779b97f4a7c15u >> 56;
 }
 
-/* The line with this number, or SECTOR_NONE. Eight ways are looked at in one step. */
-static inline uint32_t sector_find(const struct sector_cache *c, uint32_t set, uint64_t number)
-{
-    const uint64_t bytes = 0x0101010101010101u, *hints = sector_hints_at(c, set);
-    uint32_t first = set * sector_ways(c);
-    const uint64_t *tags = sector_tag_at(c, first);
-    for (uint32_t word = 0; word * 8 < sector_ways(c); word++) {
-        /* The top bit of each byte that is equal; sometimes of the one above it too. */
-        uint64_t differ = hints[word] ^ sector_hint(number) * bytes,
-                 equal = (differ - bytes) & ~differ & bytes << 7;
-        for (; equal; equal &= equal - 1) {
-            uint32_t way = word * 8 + (uint32_t)__builtin_ctzll(equal) / 8;
-            if (way < sector_ways(c) && tags[way] == number)
-                return first + way;
-        }
-    }
-    return SECTOR_NONE;
-}
-
-static inline void sector_touched(struct sector_cache *c, uint32_t line)
-{
-    sector_cache_replacement_ops(c)->touch(sector_cache_replacement(c), line / sector_ways(c),
-                                           line % sector_ways(c));
-}
-
-/* The line of `set` that a new one would get: one not in use, or the one to be replaced, which
- * sector_drop() must follow. SECTOR_NONE: all have sectors under way. */
-static inline uint32_t sector_victim(struct sector_cache *c, uint32_t set, bool *in_use)
-{
-    const struct sector_set *s = sector_set_at(c, set);
-    uint64_t all = c->ways_used >= 64 ? UINT64_MAX : ((uint64_t)1 << c->ways_used) - 1,
-             unused = all & ~s->used, candidates = s->used & ~s->busy;
-    *in_use = !unused;
-    if (unused)
-        return set * sector_ways(c) + (uint32_t)__builtin_ctzll(unused);
-    if (!candidates)
-        return SECTOR_NONE;
-    return set * sector_ways(c)
-           + sector_cache_replacement_ops(c)->victim(sector_cache_replacement(c), set, candidates);
-}
-
-static inline void sector_set_dirty(struct sector_cache *c, struct sector_line *l, unsigned dirty)
-{
-    c->dirty_lines += (dirty != 0) - (l->dirty != 0);
-    l->dirty = (uint8_t)dirty;
-}
-
-/* Forgets a line without pending sectors, with whatever is dirty in it. */
-static inline void sector_drop(struct sector_cache *c, uint32_t line)
-{
-    sector_set_dirty(c, sector_line_at(c, line), 0);
-    sector_set_at(c, line / sector_ways(c))->used &= ~((uint64_t)1 << line % sector_ways(c));
-    *sector_line_at(c, line) = (struct sector_line){0};
-    *sector_tag_at(c, line) = SECTOR_FREE;
-}
-
-/* Gives a line that is not in use to `number`. */
-static inline void sector_claim(struct sector_cache *c, uint32_t line, uint64_t number)
-{
-    uint32_t set = line / sector_ways(c), way = line % sector_ways(c);
-    sector_set_at(c, set)->used |= (uint64_t)1 << way;
-    *sector_tag_at(c, line) = number;
-    ((uint8_t *)sector_hints_at(c, set))[way] = (uint8_t)sector_hint(number);
-    c->any_lines = true;
-    sector_cache_replacement_ops(c)->fill(sector_cache_replacement(c), set, way);
-}
-
 /* Sectors that a store finds: written before or read, and not on their way for the first time. */
 static inline unsigned sector_known(const struct sector_line *l)
 {
     return l->present | l->partial;
 }
 
-/* A store to a line that is here, of `sectors`, those in `partial` in part. What a fill will
- * complete is left to it. */
-static inline void sector_write(struct sector_cache *c, uint32_t line, unsigned sectors,
-                                unsigned partial)
-{
-    struct sector_line *l = sector_line_at(c, line);
-    l->present |= (uint8_t)(sectors & ~partial);
-    l->partial |= (uint8_t)(sectors & partial);
-    l->partial &= (uint8_t)~l->present;
-    if (sector_writes_back(c))
-        sector_set_dirty(c, l, l->dirty | sectors);
-}
+/* ---- sector_lines.c ---- */
 
-/* Sectors have come from below. */
-static inline void sector_install(struct sector_cache *c, uint32_t line, unsigned sectors)
-{
-    struct sector_line *l = sector_line_at(c, line);
-    struct sector_set *s = sector_set_at(c, line / sector_ways(c));
-    l->present |= (uint8_t)sectors;
-    l->partial &= (uint8_t)~sectors;
-    l->pending &= (uint8_t)~sectors;
-    if (!l->pending)
-        s->busy &= ~((uint64_t)1 << line % sector_ways(c));
-}
+static uint32_t sector_find(const struct sector_cache *c, uint32_t set, uint64_t number);
+static void sector_touched(struct sector_cache *c, uint32_t line);
+static uint32_t sector_victim(struct sector_cache *c, uint32_t set, bool *in_use);
+static void sector_set_dirty(struct sector_cache *c, struct sector_line *l, unsigned dirty);
+static void sector_drop(struct sector_cache *c, uint32_t line);
+static void sector_claim(struct sector_cache *c, uint32_t line, uint64_t number);
+static void sector_write(struct sector_cache *c, uint32_t line, unsigned sectors, unsigned partial);
+static void sector_install(struct sector_cache *c, uint32_t line, unsigned sectors);
+static void sector_mark_pending(struct sector_cache *c, uint32_t line, unsigned sectors);
+static void sector_forget(struct sector_cache *c, uint32_t line, unsigned sectors);
+static void sector_drop_all(struct sector_cache *c);
+static void sector_carve(struct sector_cache *c, uint64_t shared_bytes);
 
-static inline void sector_mark_pending(struct sector_cache *c, uint32_t line, unsigned sectors)
-{
-    sector_line_at(c, line)->pending |= (uint8_t)sectors;
-    sector_set_at(c, line / sector_ways(c))->busy |= (uint64_t)1 << line % sector_ways(c);
-}
+/* ---- sector_take.c ---- */
 
-/* What stands here of the sectors is worth nothing any more; what is dirty of the others stays. */
-static inline void sector_forget(struct sector_cache *c, uint32_t line, unsigned sectors)
-{
-    struct sector_line *l = sector_line_at(c, line);
-    l->present &= (uint8_t)~sectors;
-    l->partial &= (uint8_t)~sectors;
-    sector_set_dirty(c, l, l->dirty & ~sectors);
-}
+static void mshr_close(struct sector_cache *c, uint32_t number);
+static bool can_send(struct sector_cache *c);
+static void write_back(struct sector_cache *c, uint32_t line);
+static uint32_t make_room(struct sector_cache *c, uint32_t set);
+static void atomic_happens(struct sector_cache *c, uint32_t line, uint64_t number, unsigned sectors,
+                           uint32_t count);
+static bool take(struct sector_cache *c, const struct sector_mem_request *m);
 
-/* All lines; nothing must be pending. */
-static inline void sector_drop_all(struct sector_cache *c)
-{
-    uint32_t lines = (uint32_t)sector_cache_params(c)->sets * sector_ways(c);
-    for (uint32_t i = 0; i < lines && c->any_lines; i++)
-        if (*sector_tag_at(c, i) != SECTOR_FREE)
-            sector_drop(c, i);
-    c->any_lines = false;
-}
+/* ---- sector_touch.c ---- */
 
-static inline void sector_carve(struct sector_cache *c, uint64_t shared_bytes)
-{
-    uint64_t way = (uint64_t)sector_cache_params(c)->sets * SECTOR_LINE,
-             taken = (shared_bytes + way - 1) / way;
-    c->ways_used = taken < sector_ways(c) ? sector_ways(c) - (uint32_t)taken : 0;
-}
+static struct sector_touched sector_cache_touch(struct sector_cache *c,
+                                                enum sector_mem_request_kind kind, uint64_t address,
+                                                unsigned sectors, unsigned partial);
+static void sector_cache_clear(struct sector_cache *c);
+
+/* ---- sector_warm.c ---- */
+
+static const struct warm_ops sector_cache_warm_ops;
 
 #endif

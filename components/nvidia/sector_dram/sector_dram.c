@@ -14,7 +14,7 @@
 #include "components/protocols/mem/index_pool.h"
 #include "components/protocols/sector_mem/sector_map.h"
 #include "runtime/observe/hang.h"
-#include "runtime/sampling/warm.h"
+#include "components/sampling/warmup.h"
 
 #define NO_ENTRY UINT32_MAX
 

@@ -10,8 +10,7 @@
 
 #include "streaming_multiprocessor.gen.h"
 
-#include "sm_coalesce.h"
-#include "components/nvidia/trace_player/trace_stream.h"
+#include "components/protocols/thread_block/coalesce.h"
 #include "warp_scheduler.h"
 
 enum {
@@ -155,37 +154,32 @@ static inline const struct trace_inst *sm_inst(const struct sm_warp *w)
     return arena_at(const struct trace_inst, w->insts) + w->id;
 }
 
-/* ---- events ---- */
+/* ---- sm_event.c ---- */
 
-static inline void sm_event_add(struct streaming_multiprocessor *c, uint64_t cycle, uint32_t warp,
-                                uint16_t destination, bool memory)
-{
-    uint32_t slot = (uint32_t)(cycle % SM_WHEEL);
-    uint16_t number = c->free_event;
-    if (number == SM_NONE)
-        number = c->events_used++;
-    else
-        c->free_event = sm_event(c, number)->next;
-    struct sm_event *e = sm_event(c, number);
-    *e = (struct sm_event){c->wheel[slot], destination, (uint8_t)warp, memory};
-    c->wheel[slot] = number;
-    c->event_bits[slot / 64] |= sm_bit(slot % 64);
-}
+static void sm_event_add(struct streaming_multiprocessor *c, uint64_t cycle, uint32_t warp,
+                         uint16_t destination, bool memory);
+static uint64_t sm_event_next(const struct streaming_multiprocessor *c, uint64_t now);
 
-/* Cycle of the first event behind `now`. */
-static inline uint64_t sm_event_next(const struct streaming_multiprocessor *c, uint64_t now)
-{
-    uint32_t slot = (uint32_t)((now + 1) % SM_WHEEL), word = slot / 64;
-    uint64_t bits = c->event_bits[word] & ~(sm_bit(slot % 64) - 1);
-    for (uint32_t i = 0; i <= SM_WHEEL / 64; i++) {
-        if (bits) {
-            uint32_t found = word * 64 + (uint32_t)__builtin_ctzll(bits);
-            return now + 1 + (found + SM_WHEEL - slot) % SM_WHEEL;
-        }
-        word = (word + 1) % (SM_WHEEL / 64);
-        bits = c->event_bits[word];
-    }
-    return ENGINE_NEVER;
-}
+/* ---- sm_warp.c ---- */
+
+static void warp_look(struct streaming_multiprocessor *c, uint32_t slot);
+static void warp_decode(const struct streaming_multiprocessor *c, struct sm_warp *w);
+static bool warps_fetch(struct streaming_multiprocessor *c);
+static void barrier_pass(struct streaming_multiprocessor *c, struct sm_block *b);
+static void warp_retire(struct streaming_multiprocessor *c, uint32_t slot, uint16_t destination,
+                        bool memory);
+static bool events_end(struct streaming_multiprocessor *c, uint64_t now);
+static void block_start(struct streaming_multiprocessor *c, uint32_t block, uint16_t tag,
+                        uint64_t now);
+static bool blocks_report(struct streaming_multiprocessor *c, uint64_t now);
+
+/* ---- sm_memory.c ---- */
+
+static bool memory_step(struct streaming_multiprocessor *c, uint64_t now, uint64_t *at);
+static bool memory_receive(struct streaming_multiprocessor *c);
+
+/* ---- sm_issue.c ---- */
+
+static bool warps_issue(struct streaming_multiprocessor *c, uint64_t now, uint64_t *at);
 
 #endif

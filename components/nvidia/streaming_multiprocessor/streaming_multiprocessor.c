@@ -7,14 +7,11 @@
 #include "streaming_multiprocessor.gen.h"
 
 #include "runtime/observe/hang.h"
-#include "runtime/sampling/warm.h"
+#include "components/sampling/warmup.h"
 
-#include "sm_issue.h"
-#include "sm_memory.h"
 #include "sm_state.h"
-#include "sm_warp.h"
 
-/* For kernels without time (runtime/sampling/warm.h): what the control port would be told. */
+/* For kernels without time (components/sampling/warmup.h): what the control port would be told. */
 static void sm_warm_begin(struct component *self)
 {
     const struct streaming_multiprocessor *c =

@@ -7,7 +7,7 @@
 #include "trace_player.gen.h"
 
 #include "runtime/observe/hang.h"
-#include "trace_sample.h"
+#include "trace_player_state.h"
 
 static const char *instance_text(uint32_t offset)
 {
@@ -375,7 +375,7 @@ static bool has_list(struct trace_player *p)
         return true;
     if (!path)
         snprintf(trace_files.error, sizeof trace_files.error,
-                 "this platform plays traces: name a list of them with --sass-trace LIST");
+                 "this platform plays traces: name a list of them with --play sass=LIST");
     player_fail(p);
     return false;
 }

@@ -1,14 +1,73 @@
-/* State of a trace player, all of it in the arena. */
+/* State of a trace player. What the simulation depends on lies in the arena; open files and the
+ * profile of the kernel that is being read lie in host memory. */
 #ifndef HEDDLE_COMPONENTS_TRACE_PLAYER_STATE_H
 #define HEDDLE_COMPONENTS_TRACE_PLAYER_STATE_H
 
 #include "trace_player.gen.h"
 
-#include "runtime/sampling/kernel.h"
-#include "runtime/sampling/sampling.h"
+#include <stdio.h>
+
+#include "components/protocols/thread_block/coalesce.h"
+#include "components/traces/sass_trace/sass_list.h"
+#include "components/traces/sass_trace/sass_set.h"
+#include "components/traces/sass_trace/sass_trace.h"
+#include "components/sampling/kernel_stats.h"
+#include "components/sampling/sampling_options.h"
+#include "components/sampling/warmup.h"
+#include "runtime/state/platform.h"
 #include "sm_room.h"
-#include "trace_files.h"
 #include "trace_writer.h"
+
+/* ---- host memory ---- */
+
+enum { TRACE_FILES = 32, SAMPLE_NAME = 512 /* bytes of a kernel's name */ };
+
+struct trace_file {
+    bool open;
+    uint32_t command;
+    uint64_t events;
+    bool has_record; /* of the kernel in the statistics, which are no state either */
+    uint32_t record;
+    struct sass_trace trace;
+};
+
+/* Outside of the simulation's state, one of a process: see trace_files.c. */
+struct trace_files {
+    struct sass_list list;
+    bool has_list;
+    char error[400]; /* the first one */
+    struct trace_file file[TRACE_FILES];
+};
+
+static struct trace_files trace_files;
+
+/* Waits for memory below the L2, from empty and from warm caches. */
+struct profile_trips {
+    uint32_t cold, warm;
+};
+
+enum {
+    PROFILE_STORED = 0xffff, /* in place of a round: written before it was read */
+    PROFILE_BLOCKS = 32,     /* instructions by a hash of their place in the kernel */
+    PROFILE_DETAILS = 10
+};
+
+/* Host memory, of the kernel that is being read: see trace_profile.c. */
+struct profile {
+    uint64_t units[SASS_CLASS_COUNT]; /* warp instructions */
+    uint64_t blocks[PROFILE_BLOCKS];
+    uint64_t accesses;             /* lines of single accesses to global memory */
+    struct sass_set lines, before; /* of this kernel, and of the one before */
+    /* By line, 16 bits a sector: 1 + round in which it was accessed first, or last came from
+     * memory. */
+    struct sass_set first, fetched;
+    uint64_t round;
+    struct profile_trips longest;
+};
+
+static struct profile profile;
+
+/* ---- state ---- */
 
 /* ASKED: waits for the end of a window; READY: is launched next; UNTIMED: is over, in no time. */
 enum player_phase {
@@ -79,18 +138,47 @@ static inline bool player_fills(const struct trace_player *p)
            && trace_player_l2_is_connected(p);
 }
 
-static inline void player_too_small(const struct trace_player *p, const struct player_kernel *k)
-{
-    snprintf(trace_files.error, sizeof trace_files.error,
-             "%s: a thread block does not fit into 'memory' of the trace_player, %lld MiB",
-             trace_files.list.commands[k->command].name,
-             (long long)(trace_player_params(p)->memory >> 20));
-}
+/* ---- trace_files.c ---- */
 
-/* The simulation ends: what the readers said. */
-static inline void player_fail(const struct trace_player *p)
-{
-    engine_fail(&p->io.base, "%s", trace_files.error);
-}
+static void trace_files_report(void *context, bool is_error, const char *path, uint64_t line,
+                               const char *text);
+static void trace_file_close(struct trace_file *f);
+static void trace_files_close(void);
+static bool trace_files_list(const char *path);
+static struct sass_trace *trace_file_open(uint32_t slot, uint32_t command, bool plainly);
+static struct sass_trace *trace_file_at(uint32_t slot, uint32_t command, uint64_t events);
+static enum sass_event trace_file_next(uint32_t slot);
+
+/* ---- trace_profile.c ---- */
+
+static void profile_begin(void);
+static void profile_close(void);
+static void profile_step(const struct sass_inst *inst);
+static void profile_lines(const struct sm_lines *lines);
+static uint64_t profile_reads(void);
+static void profile_longest(struct profile_trips *longest, const struct profile_trips *trips);
+static void profile_trip(const struct sm_request *r, bool store, bool came,
+                         struct profile_trips *trips);
+static unsigned profile_details(struct kernel_detail details[PROFILE_DETAILS]);
+
+/* ---- trace_read.c ---- */
+
+static void player_too_small(const struct trace_player *p, const struct player_kernel *k);
+static void player_fail(const struct trace_player *p);
+static void read_block(struct trace_player *p, struct player_kernel *k);
+
+/* ---- trace_touch.c ---- */
+
+static void touch_close(void);
+static void touch_copies(const struct trace_player *p, uint32_t first, uint32_t end);
+static bool touch_kernel(struct trace_player *p, struct player_kernel *k);
+
+/* ---- trace_sample.c ---- */
+
+static bool sample_in_turn(void);
+static void sample_take(struct trace_player *p, struct player_kernel *k, const char *symbol);
+static uint32_t sample_begin(struct trace_player *p, struct player_kernel *k);
+static void sample_describe(const struct player_kernel *k, uint32_t record);
+static bool sample_has_chosen(const struct trace_player *p);
 
 #endif

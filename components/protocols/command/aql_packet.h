@@ -1,6 +1,7 @@
-/* The kernel dispatch packet of the HSA architecture (HSA Platform System Architecture 1.2, section 2.9.5), payload of
- * command.launch. Kernels read it through their dispatch pointer. Four fields that the hardware of this toolkit does not
- * need for their purpose carry what a real queue holds elsewhere; in the copy that kernels see they are as HSA says. */
+/* The kernel dispatch packet of the HSA architecture (HSA Platform System Architecture 1.2,
+ * section 2.9.5), payload of command.launch. Kernels read it through their dispatch pointer. Four
+ * fields that the hardware of this toolkit does not need for their purpose carry what a real queue
+ * holds elsewhere; in the copy that kernels see they are as HSA says. */
 #ifndef HEDDLE_COMMAND_AQL_PACKET_H
 #define HEDDLE_COMMAND_AQL_PACKET_H
 
@@ -9,22 +10,26 @@
 
 struct aql_packet {
     uint16_t header;
-    uint16_t setup; /* number of dimensions */
+    uint16_t setup;         /* number of dimensions */
     uint16_t work_group[3]; /* work-items */
-    uint16_t gpu;   /* reserved in HSA. Command only: number of the GPU, for statistics */
-    uint32_t grid[3]; /* work-items */
+    uint16_t gpu;           /* reserved in HSA. Command only: number of the GPU, for statistics */
+    uint32_t grid[3];       /* work-items */
     uint32_t private_bytes; /* a work-item */
     uint32_t group_bytes;   /* a work-group */
-    uint64_t kernel_object; /* command only: the first work-group to be run, and how many, in its halves */
+    uint64_t kernel_object; /* command only: the first work-group to be run, and how many, in its
+                               halves */
     uint64_t kernarg;       /* virtual address */
-    /* Reserved in HSA. Command: virtual address of the pool of private memory, 0: none. In a user queue: of the copy of the
-     * packet that the kernel is to see, with a queue object behind it (WORK_QUEUE_OFFSET); 0: it sees the one in the queue. */
+    /* Reserved in HSA. Command: virtual address of the pool of private memory, 0: none. In a user
+     * queue: of the copy of the packet that the kernel is to see, with a queue object behind it
+     * (WORK_QUEUE_OFFSET); 0: it sees the one in the queue. */
     uint64_t scratch;
-    uint64_t scratch_groups; /* completion signal in HSA. Command only: aql_set_scratch(), aql_set_launch() */
+    uint64_t scratch_groups; /* completion signal in HSA. Command only: aql_set_scratch(),
+                                aql_set_launch() */
 };
 _Static_assert(sizeof(struct aql_packet) == 64, "a packet has 64 bytes");
 
-/* Of a command: work-groups first .. first + count - 1, in the order x, y, z, are run; count 0: all of them. */
+/* Of a command: work-groups first .. first + count - 1, in the order x, y, z, are run; count 0: all
+ * of them. */
 static inline void aql_set_groups(struct aql_packet *packet, uint32_t first, uint32_t count)
 {
     packet->kernel_object = first | (uint64_t)count << 32;
@@ -40,9 +45,10 @@ static inline uint32_t aql_groups(const struct aql_packet *packet)
     return (uint32_t)(packet->kernel_object >> 32);
 }
 
-/* Of a command: work-groups that the pool has room for, and the queue object, `lines` times 64 bytes behind the packet, 0: there is
- * none. */
-static inline void aql_set_scratch(struct aql_packet *packet, uint64_t address, uint32_t groups, uint32_t lines)
+/* Of a command: work-groups that the pool has room for, and the queue object, `lines` times 64
+ * bytes behind the packet, 0: there is none. */
+static inline void aql_set_scratch(struct aql_packet *packet, uint64_t address, uint32_t groups,
+                                   uint32_t lines)
 {
     packet->scratch = address;
     packet->scratch_groups = groups | (uint64_t)lines << 32;
@@ -53,8 +59,8 @@ static inline uint32_t aql_scratch_groups(const struct aql_packet *packet)
     return (uint32_t)packet->scratch_groups;
 }
 
-/* Of a command without a queue object, after its scratch is set: the number of the launch, 0: it does not matter; and whether only
- * its memory instructions take time. */
+/* Of a command without a queue object, after its scratch is set: the number of the launch, 0: it
+ * does not matter; and whether only its memory instructions take time. */
 #define AQL_HAS_LAUNCH  ((uint64_t)1 << 63)
 #define AQL_MEMORY_ONLY ((uint64_t)1 << 62)
 #define AQL_PLAYED      ((uint64_t)1 << 61)
@@ -62,13 +68,16 @@ static inline uint32_t aql_scratch_groups(const struct aql_packet *packet)
 
 static inline void aql_set_launch(struct aql_packet *packet, uint32_t launch, bool memory_only)
 {
-    packet->scratch_groups = (uint32_t)packet->scratch_groups | (uint64_t)(launch & AQL_MOST_LAUNCH) << 32 | AQL_HAS_LAUNCH
+    packet->scratch_groups = (uint32_t)packet->scratch_groups
+                             | (uint64_t)(launch & AQL_MOST_LAUNCH) << 32 | AQL_HAS_LAUNCH
                              | (memory_only ? AQL_MEMORY_ONLY : 0);
 }
 
 static inline uint32_t aql_launch(const struct aql_packet *packet)
 {
-    return packet->scratch_groups & AQL_HAS_LAUNCH ? (uint32_t)(packet->scratch_groups >> 32) & AQL_MOST_LAUNCH : 0;
+    return packet->scratch_groups & AQL_HAS_LAUNCH
+               ? (uint32_t)(packet->scratch_groups >> 32) & AQL_MOST_LAUNCH
+               : 0;
 }
 
 static inline bool aql_memory_only(const struct aql_packet *packet)
@@ -76,7 +85,8 @@ static inline bool aql_memory_only(const struct aql_packet *packet)
     return packet->scratch_groups & AQL_HAS_LAUNCH && packet->scratch_groups & AQL_MEMORY_ONLY;
 }
 
-/* Of a command without a queue object, last: its work-groups play the trace of launch `launch` (components/traces/replay). */
+/* Of a command without a queue object, last: its work-groups play the trace of launch `launch`
+ * (components/traces/replay). */
 static inline void aql_set_played(struct aql_packet *packet, uint32_t launch)
 {
     packet->scratch_groups |= (uint64_t)(launch & AQL_MOST_LAUNCH) << 32 | AQL_PLAYED;
@@ -85,20 +95,25 @@ static inline void aql_set_played(struct aql_packet *packet, uint32_t launch)
 /* The number of the launch whose trace is played, or 0. */
 static inline uint32_t aql_played(const struct aql_packet *packet)
 {
-    return packet->scratch_groups & AQL_PLAYED ? (uint32_t)(packet->scratch_groups >> 32) & AQL_MOST_LAUNCH : 0;
+    return packet->scratch_groups & AQL_PLAYED
+               ? (uint32_t)(packet->scratch_groups >> 32) & AQL_MOST_LAUNCH
+               : 0;
 }
 
 static inline uint32_t aql_queue_lines(const struct aql_packet *packet)
 {
-    return packet->scratch_groups & (AQL_HAS_LAUNCH | AQL_PLAYED) ? 0 : (uint32_t)(packet->scratch_groups >> 32);
+    return packet->scratch_groups & (AQL_HAS_LAUNCH | AQL_PLAYED)
+               ? 0
+               : (uint32_t)(packet->scratch_groups >> 32);
 }
 
-/* The kernel descriptor of code objects v3 and later (LLVM, "User Guide for AMDGPU Backend", Kernel Descriptor). */
+/* The kernel descriptor of code objects v3 and later (LLVM, "User Guide for AMDGPU Backend", Kernel
+ * Descriptor). */
 struct aql_descriptor {
     uint32_t group_bytes, private_bytes, kernarg_bytes, reserved0;
     int64_t entry_offset;
-    /* Reserved there, and 0. The driver's own descriptors, for packets in user queues: the work-groups to be run (`groups` 0: all),
-     * and the kernel's number, counted from 1. */
+    /* Reserved there, and 0. The driver's own descriptors, for packets in user queues: the
+     * work-groups to be run (`groups` 0: all), and the kernel's number, counted from 1. */
     uint32_t first_group, groups, kernel;
     uint8_t reserved1[8];
     uint32_t rsrc3, rsrc1, rsrc2;
@@ -107,7 +122,8 @@ struct aql_descriptor {
 };
 _Static_assert(sizeof(struct aql_descriptor) == 64, "a descriptor has 64 bytes");
 
-/* Private memory of a wavefront of 64: areas begin at multiples of 1 KiB, the granularity of COMPUTE_TMPRING_SIZE. */
+/* Private memory of a wavefront of 64: areas begin at multiples of 1 KiB, the granularity of
+ * COMPUTE_TMPRING_SIZE. */
 static inline uint64_t aql_scratch_bytes(uint32_t private_bytes)
 {
     return ((uint64_t)private_bytes * 64 + 1023) / 1024 * 1024;

@@ -14,8 +14,9 @@ enum {
     AQL_SIGNAL_BYTES = 64,
     AQL_SIGNAL_VALUE = 8, /* offset of the 64-bit value in a signal */
     AQL_DEPENDENCIES = 5,
-    AQL_QUEUE_OBJECT = 64,  /* offset of the queue object from the read index, which is behind the ring */
-    AQL_QUEUE_BYTES = 128   /* as much of amd_queue_t as kernels read */
+    AQL_QUEUE_OBJECT =
+        64, /* offset of the queue object from the read index, which is behind the ring */
+    AQL_QUEUE_BYTES = 128 /* as much of amd_queue_t as kernels read */
 };
 
 /* Bits 0..7 of a header. */

@@ -85,7 +85,7 @@ struct work_account {
     uint64_t vmem_issued; /* these instructions, and the cycles from issue to return of all */
     uint64_t vmem_cycles;
     /* Cycles in which the last of these work-groups ended, and would have ended without misses of
-     * lines in L2s, of pages in shared TLBs, of both (components/amd/compute_unit/retime.h). 0: not
+     * lines in L2s, of pages in shared TLBs, of both (components/amd/compute_unit/cu_retime.c). 0: not
      * known. */
     uint64_t ended, retimed[WORK_RETIMES];
 };

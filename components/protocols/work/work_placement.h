@@ -8,51 +8,55 @@
 
 #define WORK_MAX_WAVEFRONTS 16
 
-/* Where the driver puts the queue object (amd_queue_t) of a launch that asks for one: bytes behind its dispatch packet. */
+/* Where the driver puts the queue object (amd_queue_t) of a launch that asks for one: bytes behind
+ * its dispatch packet. */
 #define WORK_QUEUE_OFFSET 64
 
-/* Upper halves of the flat apertures for LDS and scratch, and where amd_queue_t holds them, for code that finds them
- * through its queue pointer (gfx8). Values of the Linux driver (amdkfd, kfd_flat_memory.c: VI, and GFX9). */
-#define WORK_QUEUE_SHARED_APERTURE 64
+/* Upper halves of the flat apertures for LDS and scratch, and where amd_queue_t holds them, for
+ * code that finds them through its queue pointer (gfx8). Values of the Linux driver (amdkfd,
+ * kfd_flat_memory.c: VI, and GFX9). */
+#define WORK_QUEUE_SHARED_APERTURE  64
 #define WORK_QUEUE_PRIVATE_APERTURE 68
-#define WORK_SHARED_APERTURE_GFX8 0x20000000u
-#define WORK_PRIVATE_APERTURE_GFX8 0x20000001u
-#define WORK_SHARED_APERTURE_GFX9 0x00010000u
-#define WORK_PRIVATE_APERTURE_GFX9 0x00020000u
+#define WORK_SHARED_APERTURE_GFX8   0x20000000u
+#define WORK_PRIVATE_APERTURE_GFX8  0x20000001u
+#define WORK_SHARED_APERTURE_GFX9   0x00010000u
+#define WORK_PRIVATE_APERTURE_GFX9  0x00020000u
 
 struct work_wavefront {
     uint8_t simd;
-    uint8_t slot;       /* wavefront slot of that SIMD */
-    uint16_t vgpr;      /* first register of 64 lanes */
-    uint16_t sgpr;      /* first scalar register */
+    uint8_t slot;  /* wavefront slot of that SIMD */
+    uint16_t vgpr; /* first register of 64 lanes */
+    uint16_t sgpr; /* first scalar register */
     uint16_t reserved;
 };
 
 struct work_placement {
-    uint64_t entry;            /* virtual address of the first instruction */
-    uint64_t kernarg;          /* virtual */
-    uint64_t packet;           /* virtual address of the dispatch packet */
-    uint64_t queue;            /* virtual address of the queue object */
-    uint64_t scratch;          /* virtual address of the private-memory pool of this dispatch; 0: none */
+    uint64_t entry;   /* virtual address of the first instruction */
+    uint64_t kernarg; /* virtual */
+    uint64_t packet;  /* virtual address of the dispatch packet */
+    uint64_t queue;   /* virtual address of the queue object */
+    uint64_t scratch; /* virtual address of the private-memory pool of this dispatch; 0: none */
     uint32_t scratch_bytes_per_wavefront;
     uint32_t scratch_wavefront; /* number of the first wavefront's scratch area in the pool */
-    uint32_t rsrc1, rsrc2;     /* compute_pgm_rsrc1, compute_pgm_rsrc2 of the descriptor */
-    uint32_t properties;       /* kernel_code_properties of the descriptor */
-    uint32_t private_bytes;    /* a work-item */
+    uint32_t rsrc1, rsrc2;      /* compute_pgm_rsrc1, compute_pgm_rsrc2 of the descriptor */
+    uint32_t properties;        /* kernel_code_properties of the descriptor */
+    uint32_t private_bytes;     /* a work-item */
     uint32_t pid;
-    uint32_t grid[3];          /* work-items */
-    uint16_t block[3];         /* as launched */
-    uint16_t items[3];         /* of this work-group: smaller at the edges of the grid */
-    uint32_t lds_offset;       /* bytes */
+    uint32_t grid[3];    /* work-items */
+    uint16_t block[3];   /* as launched */
+    uint16_t items[3];   /* of this work-group: smaller at the edges of the grid */
+    uint32_t lds_offset; /* bytes */
     uint32_t lds_bytes;
-    uint16_t vgprs;            /* registers a wavefront */
+    uint16_t vgprs; /* registers a wavefront */
     uint16_t sgprs;
     uint16_t wavefronts;
     uint16_t work_group_slot;
-    uint32_t dispatch_id;      /* number of the kernel launch since start */
-    uint32_t memory_only;      /* 1: everything but memory instructions takes no time */
-    uint32_t played;           /* number of the launch whose recorded trace is played (components/traces/replay); 0: executed */
-    uint32_t lead[WORK_RETIMES]; /* cycles that it could have been placed earlier: components/amd/compute_unit/retime.h */
+    uint32_t dispatch_id;        /* number of the kernel launch since start */
+    uint32_t memory_only;        /* 1: everything but memory instructions takes no time */
+    uint32_t played;             /* number of the launch whose recorded trace is played
+                                    (components/traces/replay); 0: executed */
+    uint32_t lead[WORK_RETIMES]; /* cycles that it could have been placed earlier:
+                                    components/amd/compute_unit/cu_retime.c */
     struct work_wavefront wavefront[WORK_MAX_WAVEFRONTS];
 };
 _Static_assert(sizeof(struct work_placement) <= 320, "fits the payload of work.map");

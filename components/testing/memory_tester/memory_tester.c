@@ -13,16 +13,14 @@
  * port.
  *
  * All random choices of an episode are made when it begins. Pages may move meanwhile
- * (page_moves.h). */
-#include "memory_tester.gen.h"
+ * (page_moves.c). */
+#include "tester_state.h"
 
 #include <stdio.h>
 
 #include "components/protocols/mem/mem_mask.h"
-#include "page_moves.h"
 #include "runtime/observe/hang.h"
 #include "runtime/observe/watch.h"
-#include "tester_state.h"
 
 static uint32_t word_count(const struct memory_tester *c)
 {

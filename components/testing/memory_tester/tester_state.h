@@ -1,7 +1,8 @@
-/* State of the memory tester. Included by memory_tester.c and page_moves.h, behind the generated
- * header. */
+/* State of the memory tester, and what its files use of each other. */
 #ifndef HEDDLE_COMPONENTS_TESTER_STATE_H
 #define HEDDLE_COMPONENTS_TESTER_STATE_H
+
+#include "memory_tester.gen.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -81,7 +82,7 @@ struct tester_wish {
     uint8_t wish; /* enum page_wish */
 };
 
-/* Of pages between GPUs; see page_moves.h. Physical pages are numbered through: those of the first
+/* Of pages between GPUs; see page_moves.c. Physical pages are numbered through: those of the first
  * GPU, then those of the second, ... */
 struct tester_moves {
     uint32_t frame; /* arena: uint32_t [page_count], physical page of each virtual one */
@@ -120,7 +121,7 @@ struct memory_tester {
 
 /* splitmix64 (Steele, Lea, Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014).
  */
-static uint64_t random_step(uint64_t *state)
+static inline uint64_t random_step(uint64_t *state)
 {
     uint64_t z = *state += 0x9e3779b97f4a7c15u;
     z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
@@ -128,35 +129,42 @@ static uint64_t random_step(uint64_t *state)
     return z ^ z >> 31;
 }
 
-static uint64_t next_random(struct memory_tester *c)
+static inline uint64_t next_random(struct memory_tester *c)
 {
     return random_step(&c->random);
 }
 
-static uint32_t below(struct memory_tester *c, uint64_t limit)
+static inline uint32_t below(struct memory_tester *c, uint64_t limit)
 {
     return (uint32_t)(next_random(c) % limit);
 }
 
-static struct tester_word *word_at(const struct memory_tester *c, uint32_t i)
+static inline struct tester_word *word_at(const struct memory_tester *c, uint32_t i)
 {
     return arena_at(struct tester_word, c->words) + i;
 }
 
-static struct tester_thread *thread_at(const struct memory_tester *c, uint32_t i)
+static inline struct tester_thread *thread_at(const struct memory_tester *c, uint32_t i)
 {
     return arena_at(struct tester_thread, c->threads) + i;
 }
 
-static struct tester_action *action_at(const struct memory_tester *c, uint32_t thread, uint32_t i)
+static inline struct tester_action *action_at(const struct memory_tester *c, uint32_t thread,
+                                              uint32_t i)
 {
     return arena_at(struct tester_action, c->actions)
            + thread * (uint32_t)memory_tester_params(c)->actions + i;
 }
 
-static struct tester_slot *slot_at(const struct memory_tester *c, uint32_t thread, uint32_t i)
+static inline struct tester_slot *slot_at(const struct memory_tester *c, uint32_t thread,
+                                          uint32_t i)
 {
     return arena_at(struct tester_slot, c->slots) + thread * TESTER_SLOTS + i;
 }
+
+/* ---- page_moves.c ---- */
+
+static void pages_init(struct memory_tester *c);
+static bool pages_step(struct memory_tester *c);
 
 #endif

@@ -1,4 +1,4 @@
-/* What traces of AMD programs (docs/traces.md) have that NVIDIA's do not: opcodes and registers of
+/* What traces of AMD programs (docs/reference/traces.md) have that NVIDIA's do not: opcodes and registers of
  * the GCN instruction sets, and header lines that let a platform play the kernel. */
 #ifndef HEDDLE_COMPONENTS_SASS_AMD_H
 #define HEDDLE_COMPONENTS_SASS_AMD_H

@@ -31,7 +31,7 @@ struct sass_header {
     bool has_line_info;
     uint32_t present; /* bit i: field i of the table in sass_header.c was there */
 
-    /* Traces of AMD programs: docs/traces.md says what each is. Zero where it was not there. */
+    /* Traces of AMD programs: docs/reference/traces.md says what each is. Zero where it was not there. */
     char isa[16]; /* "": NVIDIA's */
     char title[1024];
     uint64_t gpu, entry, packet_address, code_base;

@@ -1,5 +1,5 @@
 /* kernelslist and kernelslist.g: what an application did, one command a line. Accel-Sim's lists
- * have kernels and copies to the device; those of AMD programs (docs/traces.md) all that the
+ * have kernels and copies to the device; those of AMD programs (docs/reference/traces.md) all that the
  * program asked of the driver. */
 #ifndef HEDDLE_COMPONENTS_SASS_LIST_H
 #define HEDDLE_COMPONENTS_SASS_LIST_H

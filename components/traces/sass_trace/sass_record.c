@@ -33,7 +33,7 @@ bool sass_record_is_on(void)
     return record.on;
 }
 
-const struct record_ops *sass_record_ops(void)
+const struct instruction_recorder *sass_record_ops(void)
 {
     return &record_spool_ops;
 }

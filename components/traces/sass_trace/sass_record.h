@@ -1,5 +1,5 @@
 /* Recording what an AMD program does: a list of the commands that it gives to the driver, and the
- * trace of each of its kernels (docs/traces.md), in a folder. One recording a process.
+ * trace of each of its kernels (docs/reference/traces.md), in a folder. One recording a process.
  *
  * The driver opens it, names each command in its order, and says when a launch begins and ends;
  * whoever executes instructions tells of them through sass_record_ops(). Wavefronts execute side by
@@ -18,7 +18,7 @@
 
 #include "components/protocols/command/aql_packet.h"
 #include "components/amd/isa/isa.h"
-#include "runtime/sampling/record.h"
+#include "components/sampling/instruction_recorder.h"
 
 /* The file by whose name a recording is known to be complete. */
 #define SASS_RECORD_LIST "kernelslist.g"
@@ -28,7 +28,7 @@
 bool sass_record_open(const char *folder, uint32_t units);
 /* Does the recording go on? */
 bool sass_record_is_on(void);
-const struct record_ops *sass_record_ops(void);
+const struct instruction_recorder *sass_record_ops(void);
 
 /* A line of the list; sass_record_command(): of a command that others may wait for, which gets the
  * next number, from 1. */

@@ -4,7 +4,7 @@
 
 #include "components/traces/sass_trace/sass_record_kernel.h"
 
-extern const struct record_ops record_spool_ops;
+extern const struct instruction_recorder record_spool_ops;
 
 /* `find` gives the kernel of a launch of a GPU, from any thread; NULL: it is not recorded. */
 void record_spool_open(uint32_t units,

@@ -9,6 +9,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
+#include "components/amd/isa/kernel_registers.h"
 #include "components/traces/sass_trace/sass_amd.h"
 #include "components/traces/sass_trace/sass_memory.h"
 
@@ -120,6 +121,10 @@ static bool write_header(struct writer *w)
     const struct record_kernel *k = w->k;
     const struct sass_record_start *s = &k->start;
     const struct aql_packet *p = &k->packet;
+    const struct aql_descriptor *d = &k->descriptor;
+    struct kernel_registers registers;
+    kernel_registers_decode(&registers, s->target == ISA_GFX803 ? KERNEL_GFX8 : KERNEL_GFX9,
+                            d->rsrc1, d->rsrc2, d->properties);
     print(w,
           "-kernel name = %.1000s\n-kernel id = %" PRIu64 "\n-grid dim = (%" PRIu32 ",%" PRIu32
           ",%" PRIu32 ")\n-block dim = (%u,%u,%u)\n",
@@ -128,8 +133,7 @@ static bool write_header(struct writer *w)
     print(w,
           "-shmem = %" PRIu32 "\n-nregs = %" PRIu32 "\n-cuda stream id = %" PRIu32
           "\n-accelsim tracer version = 5\n-isa = %s\n-title = %.1000s\n-gpu = %" PRIu32 "\n",
-          p->group_bytes, ((k->descriptor.rsrc1 & 63) + 1) * 4, k->queue,
-          isa_target_name(s->target), k->title, s->gpu);
+          p->group_bytes, registers.vgprs, k->queue, isa_target_name(s->target), k->title, s->gpu);
     print(w, "-entry = 0x%" PRIx64 "\n-packet address = 0x%" PRIx64 "\n-packet = ", s->entry,
           s->packet_address);
     print_bytes(w, p, sizeof *p);

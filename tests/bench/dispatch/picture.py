@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Draws kernels and their work-groups from a trace: picture.py TRACE > PICTURE.svg
 
-The trace is what `heddle run --trace` writes. One row for each kernel, from its launch to its end, and below one for each
+The trace is what `heddle run --record perfetto` writes. One row for each kernel, from its launch to its end, and below one for each
 compute unit, with a bar for each work-group in the colour of its kernel; work-groups that are there at the same time lie above
 each other."""
 import json

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs the micro-benchmarks on platforms/r9nano.heddle and compares each number with its closed form.
 
-run.py HEDDLE PROGRAMS           prints the page docs/validation.md
+run.py HEDDLE PROGRAMS           prints the page docs/evidence/accuracy.md
 run.py HEDDLE PROGRAMS --write D writes it and its plots into the folder D
 run.py HEDDLE PROGRAMS --check P runs the quick part again, with --all everything, and compares it with the page P
 
@@ -16,6 +16,7 @@ import sys
 
 import closed_forms as form
 import plot
+import prose
 
 PLATFORM = 'platforms/r9nano.heddle'
 HBM, LARGE_PAGES = ('memory=hbm',), ('driver.page_size=2MiB',)
@@ -159,22 +160,22 @@ OCCUPANCY += [held(f'lds_{n}', t, lds_bytes=n) for n, t in ((4096, 256), (8192, 
 
 SECTIONS = [
     ('Latency', 'latency', 'cycles', LATENCY,
-     'A chain of 256 dependent loads by one wavefront with one lane ([latency.hip.cpp](../tests/programs/micro/latency.hip.cpp)). '
+     'A chain of 256 dependent loads by one wavefront with one lane ([latency.hip.cpp](../../tests/programs/micro/latency.hip.cpp)). '
      'Hardware: load-to-use latency of an MI100 in cycles of 1502 MHz, measured by mt4g: a later GPU (CDNA), with other caches. The '
      'R9 Nano has not been measured; the model has the latencies that MGPUSim gives it, and they are far shorter.'),
     ('Bandwidth', 'bandwidth', 'bytes a cycle', BANDWIDTH,
      'All 64 compute units, 16 wavefronts each, 16 bytes a lane '
-     '([bandwidth.hip.cpp](../tests/programs/micro/bandwidth.hip.cpp)). At 1 GHz a byte a cycle is 1 GB/s. Hardware: GCN and CDNA as '
+     '([bandwidth.hip.cpp](../../tests/programs/micro/bandwidth.hip.cpp)). At 1 GHz a byte a cycle is 1 GB/s. Hardware: GCN and CDNA as '
      'AMD documents them (rocprofiler-compute).'),
     ('Vector and scalar ALU', 'alu', 'cycles of a SIMD', ALU,
      '256 instructions in a row, 4 wavefronts on each SIMD of a compute unit unless it says otherwise '
-     '([alu.hip.cpp](../tests/programs/micro/alu.hip.cpp)). Hardware: GCN 1.0 to 1.4 as measured by CLRX (GcnTimings), double precision '
+     '([alu.hip.cpp](../../tests/programs/micro/alu.hip.cpp)). Hardware: GCN 1.0 to 1.4 as measured by CLRX (GcnTimings), double precision '
      'with the factor of cards with 1/16 of the rate.'),
     ('LDS bank conflicts', 'alu', 'cycles of the LDS', LDS,
      'The same for reads of the LDS by 16 wavefronts. Hardware: CLRX, half an instruction a cycle.'),
     ('Occupancy', 'occupancy', 'wavefronts of a compute unit', OCCUPANCY,
      'Kernels that need much of one resource, and the most wavefronts that were there at a time '
-     '([occupancy.hip.cpp](../tests/programs/micro/occupancy.hip.cpp)). The form: the least of what wavefront slots, vector and '
+     '([occupancy.hip.cpp](../../tests/programs/micro/occupancy.hip.cpp)). The form: the least of what wavefront slots, vector and '
      'scalar registers, LDS and work-group slots allow, each rounded to its granularity.'),
 ]
 QUICK = ('Latency', 'Vector and scalar ALU', 'LDS bank conflicts')
@@ -237,21 +238,23 @@ def plots(bench):
     lds = plot.lines('LDS: cycles of a read of 64 lanes', 'distance of the lanes in dwords', 'cycles', [str(s) for s in STRIDES],
                      {'measured': [measured(bench, 'alu', r) for r in LDS],
                       'closed form': [r.expected(bench.platform(())) for r in LDS]})
-    return {'validation-latency.svg': curve, 'validation-bandwidth.svg': bandwidth, 'validation-lds.svg': lds}
+    return {'accuracy-latency.svg': curve, 'accuracy-bandwidth.svg': bandwidth, 'accuracy-lds.svg': lds}
 
 
-PICTURES = {'Latency': ('validation-latency.svg', 'latency by footprint', CURVES),
-            'Bandwidth': ('validation-bandwidth.svg', 'bandwidth of each level', None),
-            'LDS bank conflicts': ('validation-lds.svg', 'cycles by stride', None)}
+PICTURES = {'Latency': ('accuracy-latency.svg', 'latency by footprint', CURVES),
+            'Bandwidth': ('accuracy-bandwidth.svg', 'bandwidth of each level', None),
+            'LDS bank conflicts': ('accuracy-lds.svg', 'cycles by stride', None)}
 
 
 def page(bench):
-    out = ['# Validation', '',
-           'What small programs measure on platforms/r9nano.heddle, next to what its description says they should: the closed form '
-           'of each number is worked out from the parameters alone (tests/bench/micro/closed_forms.py), and where the two differ '
-           'the last column says why. The programs are ordinary HIP programs, built with the others; the commands are above each '
-           'table, and `tests/bench/micro/run.py HEDDLE PROGRAMS --write docs` makes this page. The simulation is deterministic, so '
-           'everybody gets the same numbers.', '']
+    out = ['# Accuracy: what small programs measure', '',
+           'Does the model do what its description says? Small programs measure platforms/r9nano.heddle. Beside each number is its '
+           'closed form, which follows from the parameters alone (tests/bench/micro/closed_forms.py). Where the two differ, the last '
+           'column says why. The column *hardware* is what others measured on cards, where they did. **The R9 Nano itself has '
+           'not been measured.**', '',
+           '```sh', 'tests/bench/micro/run.py HEDDLE PROGRAMS --write docs/evidence', '```', '',
+           'makes this page. The programs are ordinary HIP programs; the commands of each table are above it. The simulation is '
+           'deterministic, so everybody gets the same numbers.', '']
     for title, program, unit, rows, words in SECTIONS:
         out += [f'## {title}', '', words, ''] + commands(program, rows) + [''] + table(bench, program, unit, rows) + ['']
         if title in PICTURES:
@@ -259,7 +262,7 @@ def page(bench):
             out += [f'![{name}]({file})', '']
             if curves:
                 out += ['```sh'] + [command_text(program, ('footprints',), s) for s in curves.values()] + ['```', '']
-    return '\n'.join(out)
+    return prose.wrap('\n'.join(out))
 
 
 def check(bench, file, everything):
@@ -292,7 +295,7 @@ def main():
         folder = pathlib.Path(arguments.write)
         for file, picture in plots(bench).items():
             (folder / file).write_text(picture)
-        (folder / 'validation.md').write_text(page(bench))
+        (folder / 'accuracy.md').write_text(page(bench))
     else:
         print(page(bench))
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """What packets add to a copy: platforms/packet_trace.heddle, step by step, 4 bytes to 1 MiB.
 
-run.py HEDDLE            prints the page docs/packets-cost.md
+run.py HEDDLE            prints the page docs/evidence/packets-cost.md
 run.py HEDDLE --write D  writes it and its plots into the folder D
 run.py HEDDLE --check P  are some of the numbers of page P (with --all, all) what is simulated now?
 
@@ -36,7 +36,7 @@ def sums(heddle, size, count, way, sets):
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([sys.executable, MAKER, 'copies', folder, str(size), str(count), way], check=True)
         stats = pathlib.Path(folder) / 'stats.json'
-        command = [heddle, 'run', str(PLATFORM), *SMALL, *sets, '--api-trace', folder, '--stats', str(stats)]
+        command = [heddle, 'run', str(PLATFORM), *SMALL, *sets, '--play', f'api={folder}', '--stats', str(stats)]
         done = subprocess.run(command, capture_output=True, text=True)
         if done.returncode or 'ratio 1.000000' not in done.stdout + 'ratio 1.000000' * (way == 'to'):
             sys.exit(f'{" ".join(command)}:\n{done.stdout}{done.stderr}')

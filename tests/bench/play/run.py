@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Records programs and plays the traces on the same platform: cycles of all kernels, executed and played.
 
-run.py BUILD [DOCUMENT]: prints the table, and writes it between the marks of DOCUMENT (docs/playing.md). Needs about 5 minutes.
+run.py BUILD [DOCUMENT]: prints the table, and writes it between the marks of DOCUMENT (docs/evidence/playing.md). Needs about 5 minutes.
 """
 import json
 import pathlib
@@ -31,8 +31,8 @@ def without_program(statistics):
 
 def row(build, platform, program, folder):
     heddle, trace = build / "codegen/heddle", folder / f"{platform}-{program}"
-    executed = run(heddle, platform, folder / "executed.json", "--record-trace", trace, "--", build / "tests/programs" / program)
-    played = run(heddle, platform, folder / "played.json", "--no-cache", "--play-trace", trace)
+    executed = run(heddle, platform, folder / "executed.json", "--record", "instructions=" + trace, "--", build / "tests/programs" / program)
+    played = run(heddle, platform, folder / "played.json", "--no-cache", "--play", "instructions=" + trace)
     cycles = [[kernel["cycles"] for kernel in s["kernels"]] for s in (executed, played)]
     worst = max(abs(a - b) / a for a, b in zip(*cycles))
     instructions = sum(kernel["wavefront_instructions"] for kernel in executed["kernels"])

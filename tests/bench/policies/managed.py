@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Migration policies of managed memory: cycles, traffic between GPUs, pages moved and copied, pauses, on platforms/managed4.heddle.
 
-managed.py HEDDLE PROGRAMS           prints the page docs/migration-policies.md
+managed.py HEDDLE PROGRAMS           prints the page docs/evidence/migration-policies.md
 managed.py HEDDLE PROGRAMS --write D writes it into the folder D
 managed.py HEDDLE PROGRAMS --check P runs one of the programs again, with --all every one, and compares pages moved
                                      and copied with the page P, where they do not follow from cycles
@@ -23,9 +23,11 @@ HEAD = ('program', 'policy', 'pages move', 'cycles', 'KiB between GPUs', 'pages 
 
 
 def measure(heddle, programs, program, policy, time):
-    sets = ['--set', f'driver.migration={time}', '--set', 'gpu.threshold=4']
+    sets = ['--set', f'driver.migration={time}']
     if policy != 'first_touch':
         sets += ['--set', f'gpu.policy={policy}']
+    if policy == 'access_counter':
+        sets += ['--set', 'gpu.policy.threshold=4']
     path = pathlib.Path(programs) / program[0]
     return numbers(statistics(heddle, 'platforms/managed4.heddle', sets, [path, *program[1:]]))
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Write-back against write-through L2 caches: traffic to memory and between GPUs, and cycles, on one GPU, four, and an APU.
 
-run.py HEDDLE PROGRAMS           prints the page docs/write-policies.md
+run.py HEDDLE PROGRAMS           prints the page docs/evidence/write-policies.md
 run.py HEDDLE PROGRAMS --write D writes it and its plot into the folder D
 run.py HEDDLE PROGRAMS --check P runs two of the kernels again, with --all every one, and compares their
                                  traffic, which says what the caches do, with the page P

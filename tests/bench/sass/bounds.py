@@ -79,7 +79,7 @@ def main():
             bad.append("group is out of bounds")
         os.remove(raw)
         stats = os.path.join(folder, "stats.json")
-        _, _, seconds, _ = watched([heddle, "run", f"{root}/platforms/rtx3070.heddle", *options, "--sass-trace", raw + "g",
+        _, _, seconds, _ = watched([heddle, "run", f"{root}/platforms/rtx3070.heddle", *options, "--play", "sass=" + raw + "g",
                                           "--no-cache", "--kernel-stats", "none", "--stats", stats])
         with open(stats) as f:
             result = json.load(f)

@@ -30,7 +30,7 @@ def simulate(heddle, traces, platform, copies):
     with tempfile.TemporaryDirectory() as folder:
         stats = os.path.join(folder, "stats.json")
         choice = [] if copies == "none" else ["--set", f"player.copies={copies}"]
-        subprocess.run([heddle, "run", f"{root}/platforms/{platform}.heddle", *choice, "--sass-trace", f"{traces}/kernelslist.g",
+        subprocess.run([heddle, "run", f"{root}/platforms/{platform}.heddle", *choice, "--play", f"sass={traces}/kernelslist.g",
                         "--no-cache", "--stats", stats], check=True)
         with open(stats) as f:
             return json.load(f)

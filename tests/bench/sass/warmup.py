@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The table of docs/warmup.md for kernels of SASS traces: warmup.py HEDDLE TRACES [--page FILE [--write]].
+"""The table of docs/evidence/warmup.md for kernels of SASS traces: warmup.py HEDDLE TRACES [--page FILE [--write]].
 
 TRACES holds bfs-rodinia/ with its kernelslist.g. Runs `heddle experiment` on all of its kernels on rtx3070 and qv100,
 with and without refresh of the DRAM, and prints accuracies: mean of the kernels, and the worst. --page: these must stand between the page's marks; with --write, they
@@ -23,7 +23,7 @@ def experiment(heddle, traces, platform, options):
     """Accuracy of each mode, of each kernel."""
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([heddle, "experiment", f"{root}/platforms/{platform}.heddle", "--kernels", "1-", "--no-cache", "-o", folder,
-                        "--sass-trace", f"{traces}/bfs-rodinia/kernelslist.g", *options], check=True)
+                        "--play", f"sass={traces}/bfs-rodinia/kernelslist.g", *options], check=True)
         accuracy = {}
         with open(os.path.join(folder, "results.csv")) as f:
             for row in csv.DictReader(f):

@@ -2,7 +2,7 @@
 """How wrong is a cold start, and how wrong when corrected? All launches but the first of many programs.
 
     tests/bench/warmup/run.py HEDDLE PROGRAMS [NAME...]            prints a table; NAME: only programs with it in their name
-    tests/bench/warmup/run.py HEDDLE PROGRAMS --write docs/warmup.md   puts it between the marks there
+    tests/bench/warmup/run.py HEDDLE PROGRAMS --write docs/evidence/warmup.md   puts it between the marks there
 
 Errors are those of IPC, in per cent of what a simulation of everything gives, as in `heddle experiment`, which this calls once
 for each program. Simulated cycles do not depend on the machine, so everybody gets this table.

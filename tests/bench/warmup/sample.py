@@ -2,7 +2,7 @@
 """How far is `heddle sample` from full simulation, and how much faster? Long programs, everything simulated and sampled.
 
     tests/bench/warmup/sample.py HEDDLE PROGRAMS LOG [--rounds N] [NAME...]      measures; NAME: only programs with it in their name
-    tests/bench/warmup/sample.py HEDDLE PROGRAMS LOG [NAME...] --write docs/warmup.md   puts the table between the marks there
+    tests/bench/warmup/sample.py HEDDLE PROGRAMS LOG [NAME...] --write docs/evidence/warmup.md   puts the table between the marks there
 
 Times are CPU seconds (user and system) of the whole tree of processes, from `heddle run` to its end: the start of the platform and
 the host program with its checks are in it; the platform has been built before. Full, sampled and functional runs go in turns, N rounds

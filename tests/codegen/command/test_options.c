@@ -45,8 +45,8 @@ Test(options, options_may_stand_anywhere_and_be_joined_to_their_values)
 Test(options, a_trace_of_api_calls_is_run_with_its_modules)
 {
     struct options o;
-    cr_assert_eq(PARSE(&o, "run", "file", "--api-trace", "dir", "--module=a", "--module", "b"), -1);
-    cr_expect_str_eq(o.api_trace, "dir");
+    cr_assert_eq(PARSE(&o, "run", "file", "--play", "api=dir", "--module=a", "--module", "b"), -1);
+    cr_expect_str_eq(o.play_api, "dir");
     cr_expect_eq(o.module.count, 2);
     cr_expect_str_eq(o.module.items[1], "b");
     options_release(&o);
@@ -67,7 +67,7 @@ Test(options, mistakes_are_wrong_usage, .init = cr_redirect_stderr)
     cr_expect_eq(PARSE(&o, "check"), EXIT_USAGE);
     cr_expect_eq(PARSE(&o, "dot", "a", "b"), EXIT_USAGE);
     cr_expect_eq(PARSE(&o, "check", "f", "--sett", "a=1"), EXIT_USAGE);
-    cr_expect_eq(PARSE(&o, "check", "f", "--trace", "t"), EXIT_USAGE);
+    cr_expect_eq(PARSE(&o, "check", "f", "--record", "perfetto=t"), EXIT_USAGE);
     cr_expect_eq(PARSE(&o, "check", "f", "--set"), EXIT_USAGE);
     cr_expect_eq(PARSE(&o, "check", "f", "--json=yes"), EXIT_USAGE);
     cr_expect_eq(PARSE(&o, "run", "f", "--threads", "none"), EXIT_USAGE);
@@ -89,4 +89,66 @@ Test(options, help_is_clean_and_goes_to_standard_output, .init = cr_redirect_std
     struct options o;
     cr_expect_eq(PARSE(&o, "--help"), EXIT_CLEAN);
     cr_expect_eq(PARSE(&o, "run", "--help"), EXIT_CLEAN);
+}
+
+/* KIND=PATH: a kind has a field of its own, belongs to its commands, and is given once. */
+Test(options, named_kinds)
+{
+    struct options o;
+    cr_assert_eq(PARSE(&o, "run", "f", "--record", "api=a", "--record=instructions=b=c", "--play",
+                       "sass=d"),
+                 -1);
+    cr_expect_str_eq(o.record_api, "a");
+    cr_expect_str_eq(o.record_instructions, "b=c");
+    cr_expect_str_eq(o.play_sass, "d");
+    cr_expect_eq(o.record_perfetto, NULL);
+    options_release(&o);
+    static const char *const wrong[][2] = {
+        {"--record", "api"},  {"--record", "api="}, {"--record", "sass=x"},
+        {"--record", "ap=x"}, {"--play", "=x"},     {"--play", "perfetto=x"},
+    };
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        cr_expect_eq(PARSE(&o, "run", "f", wrong[i][0], wrong[i][1]), EXIT_USAGE, "%s %s",
+                     wrong[i][0], wrong[i][1]);
+        options_release(&o);
+    }
+    cr_expect_eq(PARSE(&o, "run", "f", "--play", "api=a", "--play", "api=b"), EXIT_USAGE);
+    options_release(&o);
+    cr_expect_eq(PARSE(&o, "sample", "f", "--play", "sass=a"), -1);
+    options_release(&o);
+    cr_expect_eq(PARSE(&o, "sample", "f", "--play", "api=a"), EXIT_USAGE);
+    options_release(&o);
+}
+
+/* Spellings of earlier versions are answered with today's. */
+Test(options, renamed)
+{
+    static const char *const before[][2] = {
+        {"--trace", "--record perfetto=FILE"},
+        {"--record-api-trace", "--record api=DIR"},
+        {"--record-trace", "--record instructions=DIR"},
+        {"--api-trace", "--play api=FILE|DIR"},
+        {"--play-trace", "--play instructions=DIR|LIST"},
+        {"--sass-trace", "--play sass=LIST"},
+        {"--dump", "--checkpoint FILE"},
+        {"--dump-at=5", "--checkpoint-at WHEN"},
+        {"--load", "--restore FILE"},
+        {"--kept", "--residency FILE"},
+    };
+    cr_redirect_stderr();
+    for (size_t i = 0; i < sizeof before / sizeof before[0]; i++) {
+        struct options o;
+        cr_expect_eq(PARSE(&o, "run", "f", before[i][0], "x"), EXIT_USAGE, "%s", before[i][0]);
+        options_release(&o);
+    }
+    char said[4096] = "";
+    FILE *err = cr_get_redirected_stderr();
+    fclose(stderr); /* the end of what is read */
+    said[fread(said, 1, sizeof said - 1, err)] = '\0';
+    for (size_t i = 0; i < sizeof before / sizeof before[0]; i++) {
+        char line[128];
+        snprintf(line, sizeof line, "'%.*s' is now '%s'", (int)strcspn(before[i][0], "="),
+                 before[i][0], before[i][1]);
+        cr_expect(strstr(said, line) != NULL, "no %s in: %s", line, said);
+    }
 }

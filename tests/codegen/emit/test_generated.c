@@ -97,3 +97,39 @@ Test(generated, the_fixture_runs_and_every_build_gives_the_same_statistics)
     free(reference);
     support_remove(folder);
 }
+
+Test(generated, every_view_names_the_files_of_a_unit)
+{
+    char *folder = support_folder();
+    struct support_result dump = support_run("\"$HEDDLE\" dump \"$FIXTURE/weave.heddle\" --json | "
+                                             "tr -d ' \\n'");
+    cr_expect(strstr(dump.output, "fixture/consumer_book.c\",\""), "%s", dump.output);
+    struct support_result doc = support_run(
+        "\"$HEDDLE\" doc \"$FIXTURE/weave.heddle\" -o '%s' && cat '%s/component-consumer.md'", folder,
+        folder);
+    cr_expect(strstr(doc.output, "fixture/consumer_book.c`, `"), "%s%s", doc.output, doc.errors);
+    support_release(&dump);
+    support_release(&doc);
+    support_remove(folder);
+}
+
+/* Of a component and its part: one declaration alone is checked with the description. */
+Test(generated, files_of_one_name_in_a_unit_are_refused)
+{
+    char *folder = support_folder(), *path = support_text("%s/twins.heddle", folder);
+    support_write(path, "interface order;\n"
+                        "part first : order { behaviour \"a/pick.c\"; }\n"
+                        "component twins { slot order : order = first; behaviour \"b/pick.c\"; }\n"
+                        "platform p { clock core = 1GHz; t : twins; }\n");
+    struct support_result made = support_run(
+        "cd '%s' && mkdir a b && touch a/pick.c b/pick.c && HEDDLE_CACHE=cache \"$HEDDLE\" build "
+        "twins.heddle",
+        folder);
+    cr_expect_neq(made.status, 0);
+    cr_expect(strstr(made.errors, "twins.heddle:3:11: error: the behaviour of component twins, "
+                                  "'b/pick.c', is called like 'a/pick.c'"),
+              "%s", made.errors);
+    support_release(&made);
+    free(path);
+    support_remove(folder);
+}

@@ -19,6 +19,7 @@ static const char *const constructs[] = {
     "order_form.gen.h",                  /* a packet */
     "producer__1.c",                     /* a specialised unit */
     "producer__generic.c",               /* a generic one */
+    "consumer__1.c",                     /* a unit of several C files */
     "relay__1.c",          "platform.c", /* the tables */
 };
 

@@ -1,7 +1,7 @@
 /* See hip_fixture.h. */
 #include "hip_fixture.h"
 
-#include "objects.h"
+#include "tests/components/amd/isa/object/objects.h"
 
 #include <criterion/criterion.h>
 #include <dlfcn.h>

@@ -1,7 +1,7 @@
 /* Modules, registered binaries, launches, streams, events and devices of the HIP library on the
  * mock platform. */
 #include "hip_fixture.h"
-#include "objects.h"
+#include "tests/components/amd/isa/object/objects.h"
 
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
@@ -217,8 +217,8 @@ Test(hip_launch, a_fault_breaks_the_device_for_good)
     expect(hipFree(pointer), hipSuccess);
 }
 
-/* Whether the device was lost by a fault, a deadlock, a stall or the limit shows in HIP's error and in what `heddle run`
- * is told. */
+/* Whether the device was lost by a fault, a deadlock, a stall or the limit shows in HIP's error and
+ * in what `heddle run` is told. */
 struct loss {
     enum driver_status status;
     hipError_t error;

@@ -1,5 +1,5 @@
-/* Managed and mapped memory (components/hip/api/hip_managed.h) on the mock platform, whose device memory is apart from
- * what the host sees. */
+/* Managed and mapped memory (components/hip/api/hip_managed.h) on the mock platform, whose device
+ * memory is apart from what the host sees. */
 #include "hip_fixture.h"
 
 #include <criterion/criterion.h>
@@ -25,12 +25,13 @@ static unsigned char pattern(size_t i)
     return (unsigned char)(i * 7 + i / 251);
 }
 
-/* Ranges that begin and end inside of, at, and across the borders of blocks and of the allocation. */
+/* Ranges that begin and end inside of, at, and across the borders of blocks and of the allocation.
+ */
 static const struct {
     size_t start, size;
 } ranges[] = {
-    {0, 1},          {BLOCK - 1, 2},    {0, BLOCK},          {BLOCK, BLOCK},       {100, 2 * BLOCK},
-    {SIZE - 1, 1},   {3 * BLOCK, 5000}, {BLOCK + 1, 1},      {2 * BLOCK - 3, 3},   {0, SIZE},
+    {0, 1},        {BLOCK - 1, 2},    {0, BLOCK},     {BLOCK, BLOCK},     {100, 2 * BLOCK},
+    {SIZE - 1, 1}, {3 * BLOCK, 5000}, {BLOCK + 1, 1}, {2 * BLOCK - 3, 3}, {0, SIZE},
 };
 
 Test(hip_managed, a_fill_of_a_range_keeps_what_the_host_wrote_around_it)
@@ -43,7 +44,8 @@ Test(hip_managed, a_fill_of_a_range_keeps_what_the_host_wrote_around_it)
         }
         expect(hipMemset(data + start, 200, end - start), hipSuccess);
         for (size_t i = 0; i < SIZE; i++) {
-            cr_assert_eq(data[i], i >= start && i < end ? 200 : pattern(i), "range %zu, byte %zu is %u", r, i, data[i]);
+            cr_assert_eq(data[i], i >= start && i < end ? 200 : pattern(i),
+                         "range %zu, byte %zu is %u", r, i, data[i]);
         }
         expect(hipFree(data), hipSuccess);
     }
@@ -87,7 +89,8 @@ Test(hip_managed, wrong_requests_are_refused)
     expect(hipMallocManaged(&pointer, 16, 77), hipErrorInvalidValue);
     expect(hipMallocManaged(&pointer, SIZE_MAX, hipMemAttachGlobal), hipErrorOutOfMemory);
     expect(hipFree(managed_memory(16) + 1), hipErrorInvalidValue);
-    expect(hipHostGetDevicePointer(&pointer, ranges[0].start + (char *)&pointer, 0), hipErrorInvalidValue);
+    expect(hipHostGetDevicePointer(&pointer, ranges[0].start + (char *)&pointer, 0),
+           hipErrorInvalidValue);
 }
 
 Test(hip_managed, pinned_memory_gets_a_device_address)
@@ -104,7 +107,8 @@ Test(hip_managed, pinned_memory_gets_a_device_address)
     cr_assert_eq(host[BLOCK], pattern(BLOCK));
     expect(hipMemset(device + BLOCK, 3, 10), hipSuccess);
     expect(hipMemcpy(host + 2 * BLOCK, device + BLOCK, 10, hipMemcpyDeviceToHost), hipSuccess);
-    cr_assert(host[BLOCK - 1] == pattern(BLOCK - 1) && host[BLOCK] == 3 && host[2 * BLOCK + 9] == 3);
+    cr_assert(host[BLOCK - 1] == pattern(BLOCK - 1) && host[BLOCK] == 3
+              && host[2 * BLOCK + 9] == 3);
     cr_assert_eq(host[2 * BLOCK + 10], pattern(2 * BLOCK + 10));
     expect(hipMemcpy(device, other, 8, hipMemcpyHostToDevice), hipSuccess);
     cr_assert_str_eq((char *)host, "kernels");

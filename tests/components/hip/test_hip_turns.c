@@ -1,6 +1,7 @@
-/* Host threads take turns (components/hip/turns/hip_turns.h): whatever their host work takes, what they do comes in the
- * same order. Each scenario notes what happens, without a lock of its own, and is run several times with random host
- * work in between; the notes must be the same each time, and where the rule gives them, the expected ones. */
+/* Host threads take turns (components/hip/turns/hip_turns.h): whatever their host work takes, what
+ * they do comes in the same order. Each scenario notes what happens, without a lock of its own, and
+ * is run several times with random host work in between; the notes must be the same each time, and
+ * where the rule gives them, the expected ones. */
 #define _GNU_SOURCE
 #include "hip_fixture.h"
 
@@ -74,7 +75,8 @@ static void repeat(void (*scenario)(void))
             count = notes.count;
             memcpy(first, notes.list, sizeof first);
         }
-        cr_assert_eq(notes.count, count, "%zu notes in run %d, %zu in the first", notes.count, i, count);
+        cr_assert_eq(notes.count, count, "%zu notes in run %d, %zu in the first", notes.count, i,
+                     count);
         for (size_t n = 0; n < count; n++) {
             cr_assert_eq(notes.list[n], first[n], "note %zu of run %d is %#lx, was %#lx", n, i,
                          (unsigned long)notes.list[n], (unsigned long)first[n]);
@@ -299,7 +301,8 @@ static void *wait_in_vain(void *argument)
     soon = in_ms(20 * (long)(intptr_t)argument);
     note(sem_timedwait(&permits, &soon) == -1 && errno == ETIMEDOUT);
     note(pthread_mutex_timedlock(&mutex, &soon) == 0);
-    usleep(30000); /* longer than others wait for the mutex: their time does not run out meanwhile */
+    usleep(
+        30000); /* longer than others wait for the mutex: their time does not run out meanwhile */
     pthread_mutex_unlock(&mutex);
     return argument;
 }
@@ -359,7 +362,9 @@ static void ends(void)
     pthread_attr_setdetachstate(&detached, PTHREAD_CREATE_DETACHED);
     cr_assert_eq(pthread_create(&cancelled, NULL, wait_for_cancellation, NULL), 0);
     for (int i = 0; i < 3; i++) {
-        cr_assert_eq(pthread_create(&threads[i], i == 1 ? &detached : NULL, leave_by_exit, number(i + 1)), 0);
+        cr_assert_eq(
+            pthread_create(&threads[i], i == 1 ? &detached : NULL, leave_by_exit, number(i + 1)),
+            0);
     }
     cr_assert_eq(pthread_join(threads[0], &result), 0);
     note((uintptr_t)result);
@@ -396,7 +401,8 @@ static void *use_hip(void *argument)
         dawdle();
         expect(hipMalloc((void **)&addresses[me], 256 * me), hipSuccess);
         note((uintptr_t)addresses[me]);
-        expect(hipMemcpyAsync(addresses[me], values, sizeof values, hipMemcpyHostToDevice, stream), hipSuccess);
+        expect(hipMemcpyAsync(addresses[me], values, sizeof values, hipMemcpyHostToDevice, stream),
+               hipSuccess);
         expect(hipEventRecord(event, stream), hipSuccess);
         while (me == 2 && hipEventQuery(event) == hipErrorNotReady) {
             dawdle();

@@ -1,6 +1,6 @@
-/* Notes on replies (runtime/link/message_note.h) against the times of a second run, in which nothing is
- * cold: of an L2 and a shared TLB the same requests once more, of a first-level cache the same with
- * servers below that lose no time. */
+/* Notes on replies (runtime/link/message_note.h) against the times of a second run, in which
+ * nothing is cold: of an L2 and a shared TLB the same requests once more, of a first-level cache
+ * the same with servers below that lose no time. */
 #include <criterion/criterion.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,9 +8,9 @@
 #include <unistd.h>
 
 #include "tests/components/memory/cache_types.h"
-#include "runtime/sampling/kept.h"
+#include "components/sampling/residency.h"
 #include "runtime/link/message_note.h"
-#include "runtime/sampling/sampling.h"
+#include "components/sampling/sampling_options.h"
 #include "tests/components/translations.h"
 #include "tlb.gen.h"
 #include "tlb_l1.gen.h"
@@ -122,9 +122,9 @@ static void keep(unsigned bytes, unsigned count)
     cr_assert_geq(file, 0);
     dprintf(file, "1 0 %u 0x0 %u\n", bytes, count);
     close(file);
-    cr_assert(kept_open(kept_path, false));
+    cr_assert(residency_open(kept_path, false));
     unlink(kept_path);
-    kept_begin(1);
+    residency_begin(1);
 }
 
 static void send_leading(uint64_t cycle, uint16_t tag, uint64_t address, uint16_t lead)

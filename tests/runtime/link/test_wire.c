@@ -1,12 +1,12 @@
-/* Shared wires: turns, times, directions, conservation, lanes. The oracle is the sentence "whenever
- * the wire is free, it takes the next channel in turn that has something", played picosecond by
- * picosecond. */
+/* Shared wires: turns, times, directions, conservation, shards. The oracle is the sentence
+ * "whenever the wire is free, it takes the next channel in turn that has something", played
+ * picosecond by picosecond. */
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/threads/lane.h"
+#include "runtime/threads/shard.h"
 #include "runtime/engine/setup.h"
 #include "runtime/link/wire.h"
 #include "tests/runtime/probe.h"
@@ -298,7 +298,7 @@ ParameterizedTest(struct lone_case *k, wire, a_lone_message_takes_latency_and_it
                  (unsigned long)expected);
 }
 
-/* ---- lanes and orders ---- */
+/* ---- shards and orders ---- */
 
 static uint64_t hash_of(const struct turns_case *k, uint32_t threads, int order, bool all)
 {
@@ -308,13 +308,13 @@ static uint64_t hash_of(const struct turns_case *k, uint32_t threads, int order,
     probe_quiet = threads > 1;
     cr_assert(platform_build_threads(build_finish(), threads));
     crew_open(threads);
-    cr_assert_eq(engine.lane_count, threads);
+    cr_assert_eq(engine.shard_count, threads);
     engine_set_limits(&(struct engine_limits){.tick_order = order, .seed = 7, .tick_all = all});
     cr_assert_eq(engine_run(), ENGINE_IDLE);
     return probe_hash();
 }
 
-ParameterizedTestParameters(wire, neither_lanes_nor_orders_change_a_turn)
+ParameterizedTestParameters(wire, neither_shards_nor_orders_change_a_turn)
 {
     /* the last two: a message takes many windows, in which everybody sleeps */
     static struct turns_case cases[] = {
@@ -324,7 +324,7 @@ ParameterizedTestParameters(wire, neither_lanes_nor_orders_change_a_turn)
     return cr_make_param_array(struct turns_case, cases, sizeof cases / sizeof cases[0]);
 }
 
-ParameterizedTest(struct turns_case *k, wire, neither_lanes_nor_orders_change_a_turn)
+ParameterizedTest(struct turns_case *k, wire, neither_shards_nor_orders_change_a_turn)
 {
     uint64_t expected = hash_of(k, 1, ENGINE_ASCENDING, false);
     cr_expect_eq(hash_of(k, 1, ENGINE_DESCENDING, false), expected);
@@ -355,14 +355,14 @@ static uint64_t hash_of_bursts(uint64_t latency_ps, int64_t period, uint32_t thr
     probe_quiet = threads > 1;
     cr_assert(platform_build_threads(build_finish(), threads));
     crew_open(threads);
-    cr_assert_eq(engine.lane_count, threads);
+    cr_assert_eq(engine.shard_count, threads);
     cr_assert_eq(engine_run(), ENGINE_IDLE);
     cr_assert_eq(wire_channel(link, 0, 0)->messages, 200);
     cr_assert_eq(wire_channel(link, 0, 1)->messages, 200);
     return probe_hash();
 }
 
-Test(wire, decides_in_time_while_all_lanes_sleep)
+Test(wire, decides_in_time_while_all_shards_sleep)
 {
     /* wherever in a window of 9 cycles the first of them arrives, whenever somebody looks again */
     for (uint64_t latency_ps = 136000; latency_ps < 145000; latency_ps += 500) {
@@ -394,7 +394,7 @@ static uint64_t hash_of_neighbours(uint32_t threads)
     probe_quiet = threads > 1;
     cr_assert(platform_build_threads(build_finish(), threads));
     crew_open(threads);
-    cr_assert_eq(engine.lane_count, threads);
+    cr_assert_eq(engine.shard_count, threads);
     cr_assert_eq(split_window_ps(engine_base.platform), 20000);
     cr_assert_eq(engine_run(), ENGINE_IDLE);
     return probe_hash();

@@ -9,10 +9,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/sampling/kernel.h"
+#include "components/sampling/kernel_stats.h"
 #include "runtime/engine/setup.h"
 #include "runtime/observe/stat.h"
-#include "runtime/observe/trace.h"
+#include "runtime/observe/timeline.h"
 #include "tests/runtime/network.h"
 
 static char folder[] = "/tmp/heddle_stats_XXXXXX";

@@ -1,4 +1,4 @@
-/* Threads: each lane that is due is run once a round, by anybody, and nobody is in it twice. */
+/* Threads: each shard that is due is run once a round, by anybody, and nobody is in it twice. */
 #define _GNU_SOURCE /* processors of the process */
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
@@ -6,18 +6,18 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "runtime/threads/lane.h"
+#include "runtime/threads/shard.h"
 #include "tests/runtime/probe.h"
 
-#define LANES 7
+#define SHARDS 7
 
-static uint64_t round_now;   /* written between rounds only */
-static uint64_t runs[LANES]; /* not atomic: the rounds order them */
-static uint64_t wrong;       /* a lane that was run in no round, or twice */
-static uint64_t last[LANES]; /* round in which it was run */
+static uint64_t round_now;    /* written between rounds only */
+static uint64_t runs[SHARDS]; /* not atomic: the rounds order them */
+static uint64_t wrong;        /* a shard that was run in no round, or twice */
+static uint64_t last[SHARDS]; /* round in which it was run */
 static _Thread_local bool leads;
 static uint64_t by_workers;
-static uint32_t slow_lane = UINT32_MAX; /* a worker that has it takes its time */
+static uint32_t slow_shard = UINT32_MAX; /* a worker that has it takes its time */
 
 static void build(uint32_t threads)
 {
@@ -25,28 +25,28 @@ static void build(uint32_t threads)
     uint32_t core = build_domain("core", 1000000000);
     uint32_t protocol = probe_protocol(16, false);
     uint32_t a = probe_instance(core, "a", PROBE_SOURCE, 0, 0, false);
-    for (uint32_t i = 1; i < LANES; i++) {
+    for (uint32_t i = 1; i < SHARDS; i++) {
         uint32_t b = probe_instance(core, "b", PROBE_SINK, 0, 1, false);
         build_partition(b, i);
         build_connect((struct build_end){a, PROBE_OUT, i - 1}, (struct build_end){b, PROBE_IN, 0},
                       probe_wire(protocol, 4, 1, 5));
     }
-    cr_assert(platform_build_threads(build_finish(), LANES));
-    cr_assert_eq(engine.lane_count, LANES);
+    cr_assert(platform_build_threads(build_finish(), SHARDS));
+    cr_assert_eq(engine.shard_count, SHARDS);
     leads = true;
     crew_open(threads);
 }
 
-static void work(uint32_t lane)
+static void work(uint32_t shard)
 {
-    if (last[lane] == round_now)
+    if (last[shard] == round_now)
         __atomic_add_fetch(&wrong, 1, __ATOMIC_RELAXED);
-    last[lane] = round_now;
-    runs[lane]++;
+    last[shard] = round_now;
+    runs[shard]++;
     if (leads)
         return;
     __atomic_add_fetch(&by_workers, 1, __ATOMIC_RELAXED);
-    if (lane == slow_lane)
+    if (shard == slow_shard)
         nanosleep(&(struct timespec){0, 3000000}, NULL);
 }
 
@@ -68,7 +68,7 @@ ParameterizedTestParameters(crew, a_round_runs_what_is_due_once)
 
 ParameterizedTest(struct crew_case *k, crew, a_round_runs_what_is_due_once)
 {
-    uint64_t expected[LANES] = {0};
+    uint64_t expected[SHARDS] = {0};
     uint64_t state = 9;
     unsetenv("HEDDLE_THREAD_DELAYS");
     if (k->delays)
@@ -76,12 +76,12 @@ ParameterizedTest(struct crew_case *k, crew, a_round_runs_what_is_due_once)
     build(k->threads);
     for (uint32_t i = 0; i < k->rounds; i++) {
         state = state * 6364136223846793005u + 1442695040888963407u;
-        uint64_t due = state >> 40 & ((1u << LANES) - 1);
+        uint64_t due = state >> 40 & ((1u << SHARDS) - 1);
         round_now = i + 1;
         crew_run(work, due, state >> 60 ? k->wanted : 1);
-        for (uint32_t lane = 0; lane < LANES; lane++) {
-            expected[lane] += due >> lane & 1;
-            cr_assert_eq(runs[lane], expected[lane], "lane %u in round %u", lane, i);
+        for (uint32_t shard = 0; shard < SHARDS; shard++) {
+            expected[shard] += due >> shard & 1;
+            cr_assert_eq(runs[shard], expected[shard], "shard %u in round %u", shard, i);
         }
         if (i % 97 == 0) /* long enough to fall asleep */
             nanosleep(&(struct timespec){0, 500000}, NULL);
@@ -93,20 +93,20 @@ ParameterizedTest(struct crew_case *k, crew, a_round_runs_what_is_due_once)
         cr_assert(by_workers > 0);
 }
 
-/* A worker that takes long over one lane holds up nothing but the end of the round. */
-Test(crew, lanes_of_a_thread_that_is_late_are_run_by_others)
+/* A worker that takes long over one shard holds up nothing but the end of the round. */
+Test(crew, shards_of_a_thread_that_is_late_are_run_by_others)
 {
     setenv("HEDDLE_THREAD_DELAYS", "8", 1);
     build(2);
-    for (slow_lane = 0; slow_lane < LANES; slow_lane++) {
+    for (slow_shard = 0; slow_shard < SHARDS; slow_shard++) {
         for (uint32_t i = 0; i < 20; i++) {
             round_now++;
-            crew_run(work, (1u << LANES) - 1, 2);
+            crew_run(work, (1u << SHARDS) - 1, 2);
         }
     }
     cr_assert_eq(wrong, 0);
-    for (uint32_t lane = 0; lane < LANES; lane++)
-        cr_assert_eq(runs[lane], 20 * LANES);
+    for (uint32_t shard = 0; shard < SHARDS; shard++)
+        cr_assert_eq(runs[shard], 20 * SHARDS);
 }
 
 Test(crew, no_more_threads_than_processors)

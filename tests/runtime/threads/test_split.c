@@ -1,8 +1,8 @@
-/* Cutting: the window that the connections allow, and which lane has what. */
+/* Cutting: the window that the connections allow, and which shard has what. */
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 
-#include "runtime/threads/lane.h"
+#include "runtime/threads/shard.h"
 #include "tests/runtime/probe.h"
 
 /* Three probes in a row, in the partitions given, on clocks of 1 and of 0.5 GHz. */
@@ -32,7 +32,7 @@ struct window_case {
     uint32_t latencies[2];
     bool slow;
     uint64_t window_ps;
-    uint32_t lanes; /* for four threads */
+    uint32_t shards; /* for four threads */
 };
 
 ParameterizedTestParameters(split, the_window_is_the_least_latency_between_partitions)
@@ -53,19 +53,19 @@ ParameterizedTest(struct window_case *k, split, the_window_is_the_least_latency_
 {
     const struct platform_table *table = row(k->partitions, k->latencies, k->slow);
     cr_assert_eq(split_window_ps(table), k->window_ps);
-    cr_assert_eq(split_lane_count(table, 4), k->lanes);
-    cr_assert_eq(split_lane_count(table, 1), 1);
+    cr_assert_eq(split_shard_count(table, 4), k->shards);
+    cr_assert_eq(split_shard_count(table, 1), 1);
 }
 
-Test(split, a_ring_between_lanes_has_two_ends_and_one_set_of_slots)
+Test(split, a_ring_between_shards_has_two_ends_and_one_set_of_slots)
 {
     const struct platform_table *table = row((uint32_t[]){0, 1, 1}, (uint32_t[]){5, 5}, false);
     cr_assert(platform_build_threads(table, 2));
-    cr_assert_eq(engine.lane_count, 2);
+    cr_assert_eq(engine.shard_count, 2);
     cr_assert_eq(split_ring_total(), table->ring_count + 2); /* requests and replies of one */
     for (uint32_t i = 0; i < table->ring_count; i++) {
         const struct platform_ring *p = &table->rings[i];
-        bool cut = split_lane_of(table, p->sender) != split_lane_of(table, p->receiver);
+        bool cut = split_shard_of(table, p->sender) != split_shard_of(table, p->receiver);
         cr_assert_eq(split_far(i) != i, cut);
         cr_assert_eq(split_near(split_far(i)), i);
         cr_assert_eq(split_near(i), i);
@@ -76,13 +76,13 @@ Test(split, a_ring_between_lanes_has_two_ends_and_one_set_of_slots)
     }
 }
 
-Test(split, lanes_have_domains_and_words_of_their_own)
+Test(split, shards_have_domains_and_words_of_their_own)
 {
     const struct platform_table *table = row((uint32_t[]){0, 1, 2}, (uint32_t[]){5, 5}, true);
     cr_assert(platform_build_threads(table, 2));
     for (uint32_t leaf = 0; leaf < 3; leaf++) {
         const struct component *c = platform_component(leaf);
-        cr_assert_eq(component_lane(c), split_lane_of(table, leaf));
+        cr_assert_eq(component_shard(c), split_shard_of(table, leaf));
         const struct engine_domain *d = &engine.domains[c->domain];
         cr_assert(c->id / 64 - d->first_word < d->word_count);
         cr_assert_eq(d->hz, leaf == 2 ? 500000000 : 1000000000);

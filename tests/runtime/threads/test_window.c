@@ -1,5 +1,6 @@
-/* Windows: a platform in several lanes, run by one thread or by several that come and go, does to
- * the cycle what it does in one lane, and messages between lanes follow the closed form of a wire.
+/* Windows: a platform in several shards, run by one thread or by several that come and go, does to
+ * the cycle what it does in one shard, and messages between shards follow the closed form of a
+ * wire.
  */
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
@@ -7,25 +8,25 @@
 #include <stdlib.h>
 
 #include "runtime/observe/hang.h"
-#include "runtime/threads/lane.h"
+#include "runtime/threads/shard.h"
 #include "tests/runtime/network.h"
 
 #define MESSAGES 300
 
-/* Lanes for `lane_threads`, run by `threads`. */
-static void build(const struct platform_table *table, uint32_t lane_threads, uint32_t threads)
+/* Shards for `shard_threads`, run by `threads`. */
+static void build(const struct platform_table *table, uint32_t shard_threads, uint32_t threads)
 {
     probe_logged = 0;
     probe_quiet = threads > 1;
-    cr_assert(platform_build_threads(table, lane_threads));
+    cr_assert(platform_build_threads(table, shard_threads));
     crew_open(threads);
 }
 
 struct cut {
-    uint32_t partitions, least, lane_threads, threads;
+    uint32_t partitions, least, shard_threads, threads;
 };
 
-ParameterizedTestParameters(window, lanes_change_nothing)
+ParameterizedTestParameters(window, shards_change_nothing)
 {
     static struct cut cuts[] = {
         {1, 3, 2, 1}, {2, 3, 2, 1},  {3, 40, 4, 1}, {7, 5, 4, 1},   {20, 11, 8, 1},
@@ -34,21 +35,21 @@ ParameterizedTestParameters(window, lanes_change_nothing)
     return cr_make_param_array(struct cut, cuts, sizeof cuts / sizeof cuts[0]);
 }
 
-ParameterizedTest(struct cut *k, window, lanes_change_nothing)
+ParameterizedTest(struct cut *k, window, shards_change_nothing)
 {
     for (uint64_t seed = 1; seed <= (k->threads > 1 ? 2 : 6); seed++) {
         const struct platform_table *table = network_describe_cut(seed, k->partitions, k->least);
         unsetenv("HEDDLE_THREAD_DELAYS");
         build(table, 1, 1);
-        cr_assert_eq(engine.lane_count, 1);
+        cr_assert_eq(engine.shard_count, 1);
         enum engine_result result = engine_run();
         uint64_t hash = probe_hash();
         uint64_t messages = engine_messages();
         cr_assert(messages > 10000);
         if (k->threads > 1)
             setenv("HEDDLE_THREAD_DELAYS", "5", 1);
-        build(table, k->lane_threads, k->threads);
-        cr_assert(engine.lane_count > 1);
+        build(table, k->shard_threads, k->threads);
+        cr_assert(engine.shard_count > 1);
         cr_assert_eq(engine_run(), result);
         cr_assert_eq(engine_messages(), messages);
         cr_assert_eq(probe_hash(), hash, "seed %u", (unsigned)seed);
@@ -59,7 +60,7 @@ struct wire_case {
     uint32_t depth, width, latency, delay;
 };
 
-ParameterizedTestParameters(window, a_wire_between_lanes_is_a_wire)
+ParameterizedTestParameters(window, a_wire_between_shards_is_a_wire)
 {
     static struct wire_case cases[] = {
         {1, 1, 2, 0},   {4, 1, 5, 0}, {9, 1, 5, 0},     {10, 1, 5, 0},      {11, 2, 5, 0},
@@ -84,7 +85,7 @@ static uint64_t later(uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
-ParameterizedTest(struct wire_case *k, window, a_wire_between_lanes_is_a_wire)
+ParameterizedTest(struct wire_case *k, window, a_wire_between_shards_is_a_wire)
 {
     static uint64_t sent[MESSAGES], seen[MESSAGES];
     build_start("wire");
@@ -96,7 +97,7 @@ ParameterizedTest(struct wire_case *k, window, a_wire_between_lanes_is_a_wire)
     build_connect((struct build_end){a, PROBE_OUT, 0}, (struct build_end){b, PROBE_IN, 0},
                   probe_wire(protocol, k->depth, k->width, k->latency));
     build(build_finish(), 2, 1);
-    cr_assert_eq(engine.lane_count, 2);
+    cr_assert_eq(engine.shard_count, 2);
     ring_add_delay(0, k->delay);
     cr_assert_eq(engine_run(), ENGINE_IDLE);
     cr_assert_eq(events(a, PROBE_SENT, sent), MESSAGES);
@@ -113,7 +114,7 @@ ParameterizedTest(struct wire_case *k, window, a_wire_between_lanes_is_a_wire)
     }
 }
 
-/* The end of a run, whoever finds it, is that of one lane: result, time, words. */
+/* The end of a run, whoever finds it, is that of one shard: result, time, words. */
 struct ending {
     enum probe_behaviour behaviour;
     int64_t period;
@@ -121,7 +122,7 @@ struct ending {
     uint64_t max_cycles;
 };
 
-ParameterizedTestParameters(window, a_run_ends_alike_in_any_lane)
+ParameterizedTestParameters(window, a_run_ends_alike_in_any_shard)
 {
     static struct ending endings[] = {
         {PROBE_FAILER, 137, ENGINE_FAILED, 0},   {PROBE_SILENT, 0, ENGINE_DEADLOCK, 0},
@@ -131,7 +132,7 @@ ParameterizedTestParameters(window, a_run_ends_alike_in_any_lane)
     return cr_make_param_array(struct ending, endings, sizeof endings / sizeof endings[0]);
 }
 
-ParameterizedTest(struct ending *k, window, a_run_ends_alike_in_any_lane)
+ParameterizedTest(struct ending *k, window, a_run_ends_alike_in_any_shard)
 {
     static char words[2][8192];
     uint64_t time_ps[2];
@@ -147,7 +148,7 @@ ParameterizedTest(struct ending *k, window, a_run_ends_alike_in_any_lane)
         build_connect((struct build_end){a, PROBE_OUT, 0}, (struct build_end){b, PROBE_IN, 0},
                       probe_wire(protocol, 8, 1, 6));
         build(build_finish(), several ? 3 : 1, 1);
-        cr_assert_eq(engine.lane_count, several ? 3 : 1);
+        cr_assert_eq(engine.shard_count, several ? 3 : 1);
         engine_set_limits(
             &(struct engine_limits){.max_cycles = k->max_cycles, .stall_limit = 50000});
         cr_assert_eq(engine_run(), k->result);

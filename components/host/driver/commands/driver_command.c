@@ -10,7 +10,7 @@
 #include "components/traces/replay/replay.h"
 #include "driver_command_kinds.h"
 #include "driver_flush.h"
-#include "runtime/observe/trace.h"
+#include "runtime/observe/timeline.h"
 
 /* The longest line that a cache holds bytes of (`param line` of cache.heddle). */
 enum { COPY_LINE_BYTES = 128 };
@@ -75,7 +75,7 @@ static void command_complete(struct driver *d, struct driver_queue *q)
         ring_written(&d->device[q->device], k->piece);
     command_note_lines(d, k);
     if (platform_mode() != PLATFORM_FUNCTIONAL)
-        trace_end(&d->io.base, k->ticket, command_span(k));
+        timeline_end(&d->io.base, k->ticket, command_span(k));
     if (d->bounce_owner == number)
         d->bounce_owner = DRIVER_NONE;
     *driver_ticket_at(d, k->ticket) =

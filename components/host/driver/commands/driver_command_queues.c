@@ -15,7 +15,7 @@
 #include "driver_flush.h"
 #include "driver_functional.h"
 #include "driver_sampling.h"
-#include "runtime/observe/trace.h"
+#include "runtime/observe/timeline.h"
 
 static void driver_window_end(struct component *c)
 {
@@ -84,7 +84,7 @@ static bool command_begin(struct driver *d, struct driver_queue *q, uint32_t com
     if (!command_kinds[k->kind].begin(d, q, k))
         return false;
     d->io.stats.commands++;
-    trace_begin(&d->io.base, k->ticket, command_span(k));
+    timeline_begin(&d->io.base, k->ticket, command_span(k));
     return true;
 }
 

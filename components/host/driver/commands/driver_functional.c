@@ -15,10 +15,10 @@
 #include "components/host/driver/launch/driver_argument_ring.h"
 #include "components/host/driver/launch/driver_scratch.h"
 #include "components/host/driver/program/driver_record.h"
-#include "runtime/sampling/kept.h"
-#include "runtime/sampling/kernel.h"
-#include "runtime/sampling/sample_run.h"
-#include "runtime/sampling/warm.h"
+#include "components/sampling/residency.h"
+#include "components/sampling/kernel_stats.h"
+#include "components/sampling/online_sampling.h"
+#include "components/sampling/warmup.h"
 #include "runtime/state/memory.h"
 
 /* Bytes of simulated memory from `address` on; *bytes is cut down to what follows on the same page.
@@ -145,13 +145,25 @@ static void functional_record(struct driver *d, const struct driver_command *k, 
     kernel_end(&d->io.base, record);
 }
 
+/* Runs its work-groups, or plays their trace; nobody needs what a played one does that leaves no
+ * trace in caches. */
+static struct functional_result execute(const struct functional_launch *launch,
+                                        const struct driver_command *k)
+{
+    struct functional_result result = {.work_groups = k->launch.groups};
+    if (!k->launch.played)
+        functional_run(launch, &result);
+    else if (launch->touches)
+        functional_play(launch, (uint32_t)k->launch.number, &result);
+    return result;
+}
+
 static bool functional_launch(struct driver *d, struct driver_command *k, uint32_t number,
                               enum sampling_way way)
 {
     uint64_t executed[SAMPLER_VECTOR] = {0};
     struct driver_device *device = &d->device[number];
     struct aql_descriptor descriptor;
-    struct functional_result result;
     enum isa_target target;
     if (k->launch.packet.private_bytes && !scratch_acquire(d, k, number, true))
         return false;
@@ -183,13 +195,7 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
         warm_clear_counts();
     }
     record_start(d, k, number);
-    if (!k->launch.played)
-        functional_run(&launch, &result);
-    else if (launch.touches)
-        functional_play(&launch, (uint32_t)k->launch.number, &result);
-    else
-        result = (struct functional_result){
-            .work_groups = k->launch.groups}; /* nobody needs what it would do */
+    const struct functional_result result = execute(&launch, k);
     engine_count_instructions(&d->io.base, result.instructions);
     d->io.stats.launches++;
     device->kernels_running++;
@@ -199,11 +205,11 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
         return false;
     }
     if (launch.executed)
-        sample_run_executed(executed);
+        online_sampling_executed(executed);
     k->launch.done_groups = result.work_groups;
     k->launch.done_instructions = result.instructions;
-    if (kept_is_recorded())
-        kept_record_launch(k->launch.number);
+    if (residency_is_recorded())
+        residency_record_launch(k->launch.number);
     if (platform_mode() == PLATFORM_FUNCTIONAL)
         functional_record(d, k, number, way, &result.profile);
     return true;

@@ -4,7 +4,7 @@
 
 #include "components/amd/functional/functional.h"
 #include "components/host/driver/driver_state.h"
-#include "runtime/sampling/sampling.h"
+#include "components/sampling/sampling_options.h"
 
 struct functional_profile;
 

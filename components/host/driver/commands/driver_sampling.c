@@ -6,7 +6,7 @@
  *
  * - caches_live: caches hold bytes, the newest ones among them, as always;
  * - otherwise simulated memory holds the newest bytes and caches are only tags
- * (runtime/sampling/warm.h).
+ * (components/sampling/warmup.h).
  *
  * A command that is not timed needs the second, a timed launch the first. Both changes, and
  * everything that is not timed, wait until nothing is under way on the platform, so no message can
@@ -15,8 +15,8 @@
  *
  * With `--kernels auto` a launch is chosen for at the end of a window, too, when the one before it
  * is over: what that one executed decides. Caches and TLBs keep what they have while launches leave
- * no trace, since runtime/sampling/sampler.h makes sure that enough touch them before the next one
- * that is simulated. */
+ * no trace, since components/sampling/stratified_sampler.h makes sure that enough touch them before
+ * the next one that is simulated. */
 #include "driver_sampling.h"
 
 #include "components/host/driver/calls/driver_packet_calls.h"
@@ -25,8 +25,8 @@
 #include "driver_flush.h"
 #include "driver_functional.h"
 #include "runtime/observe/hang.h"
-#include "runtime/sampling/kept.h"
-#include "runtime/sampling/warm.h"
+#include "components/sampling/residency.h"
+#include "components/sampling/warmup.h"
 
 static enum sampling_way sample_way(const struct driver *d, const struct driver_command *k)
 {
@@ -129,7 +129,7 @@ static void sample_prepare(struct driver *d, struct driver_command *k)
         warm_read_in();
     d->sample.caches_live = true;
     d->sample.prepared = k->launch.number;
-    kept_begin(k->launch.number);
+    residency_begin(k->launch.number);
     k->phase = PHASE_QUEUED;
 }
 
@@ -142,12 +142,13 @@ static bool sample_choose(struct driver *d, struct driver_command *k, uint32_t d
     if (d->sample.chosen)
         return false;
     const struct program_allocation *a = program_find(driver_program(d), k->launch.entry);
-    const struct sample_code code = {k->launch.entry, a ? a->start : k->launch.entry,
-                                     a ? a->end : k->launch.entry};
+    const struct online_sampling_code code = {k->launch.entry, a ? a->start : k->launch.entry,
+                                              a ? a->end : k->launch.entry};
     struct sampler_shape shape = {k->launch.kernel, device, 1, launch_count(k), false};
     for (unsigned i = 0; i < 3; i++)
         shape.work_items *= k->launch.packet.work_group[i];
-    k->launch.way = (uint8_t)sample_run_choose(k->launch.number, &shape, d->sample.flushes, &code);
+    k->launch.way =
+        (uint8_t)online_sampling_choose(k->launch.number, &shape, d->sample.flushes, &code);
     d->sample.chosen = k->launch.way == SAMPLING_DETAILED ? k->launch.number : 0;
     return true;
 }

@@ -166,7 +166,7 @@ static bool migrate_drain(struct driver *d)
     m->state = m->paused ? MIGRATE_PAUSE : MIGRATE_NEXT;
     if (m->paused) {
         d->io.stats.pauses++;
-        trace_begin(&d->io.base, UINT64_MAX, "pause");
+        timeline_begin(&d->io.base, UINT64_MAX, "pause");
     }
     return true;
 }
@@ -217,7 +217,7 @@ static bool migrate_resume(struct driver *d)
     m->paused = 0;
     m->not_before = driver_now(d) + (uint64_t)driver_params(d)->migration_interval;
     d->io.stats.pause_cycles += driver_now(d) - m->paused_at;
-    trace_end(&d->io.base, UINT64_MAX, "pause");
+    timeline_end(&d->io.base, UINT64_MAX, "pause");
     migrate_end(d);
     return true;
 }
@@ -267,7 +267,7 @@ static bool migrate_begin(struct driver *d)
         return true;
     }
     driver_move_send_fetch(d, m->port[t->gpu], 0, m->from, m->to, (uint32_t)bytes);
-    trace_begin(&d->io.base, t->address, migrate_span(d));
+    timeline_begin(&d->io.base, t->address, migrate_span(d));
     m->state = MIGRATE_COPY;
     return true;
 }
@@ -317,7 +317,7 @@ static bool migrate_shoot(struct driver *d)
     dirty_note(d, t->gpu, t->pid); /* the copy went through the L2s */
     dirty_leave(d, t->pid);
     if (m->work != WORK_WRITE)
-        trace_end(&d->io.base, t->address, migrate_span(d));
+        timeline_end(&d->io.base, t->address, migrate_span(d));
     m->state = MIGRATE_ANSWER;
     return true;
 }

@@ -1,6 +1,6 @@
-/* --record-trace: the driver's side. What the program asks for goes to the list of the recording,
- * in its order; a launch is announced when it goes to its GPU, and written when it is over. Called
- * with the lock held where the program calls.
+/* --record instructions: the driver's side. What the program asks for goes to the list of the
+ * recording, in its order; a launch is announced when it goes to its GPU, and written when it is
+ * over. Called with the lock held where the program calls.
  *
  * Kept on the host, outside of the simulation's state: it changes nothing that is simulated. */
 #include "driver_record.h"
@@ -17,8 +17,6 @@
 #include "components/traces/sass_trace/sass_record.h"
 #include "driver_code.h"
 
-/* The number that a ticket's command has in the list, by ticket; 0: none. */
-
 static void record_init(const struct driver *d)
 {
     const char *folder = platform_record_trace();
@@ -26,25 +24,28 @@ static void record_init(const struct driver *d)
         return;
     if (driver_params(d)->launch_by == DRIVER_LAUNCH_BY_QUEUE
         && platform_mode() != PLATFORM_FUNCTIONAL)
-        die("--record-trace: on this platform launches go through user queues (driver.launch_by = "
-            "queue), which cannot be "
-            "recorded; use --set driver.launch_by=command, or --mode functional");
+        die("--record instructions: on this platform launches go through user queues "
+            "(driver.launch_by = queue), which cannot be recorded; use --set "
+            "driver.launch_by=command, or --mode functional");
     if (!sass_record_open(folder, engine_base.platform->instance_count + 1)) {
         if (errno == EEXIST)
-            die("--record-trace records one process; this is a second one");
-        die("--record-trace: cannot write in '%s': %s", folder, strerror(errno));
+            die("--record instructions records one process; this is a second one");
+        die("--record instructions: cannot write in '%s': %s", folder, strerror(errno));
     }
-    record_ops = sass_record_ops();
+    instruction_recorder = sass_record_ops();
 }
 
 /* A last field, which is left out when it is 0. */
-static const char *record_last(uint32_t value)
+struct last_field {
+    char text[16];
+};
+
+static struct last_field record_last(uint32_t value)
 {
-    static char text[16];
-    text[0] = '\0';
+    struct last_field field = {""};
     if (value)
-        snprintf(text, sizeof text, ",%u", value);
-    return text;
+        snprintf(field.text, sizeof field.text, ",%u", value);
+    return field;
 }
 
 static uint64_t record_number_of(uint64_t ticket)
@@ -75,13 +76,15 @@ static void record_allocated(uint32_t gpu, uint64_t address, uint64_t bytes, boo
     if (managed)
         sass_record_line("Malloc,0x%016" PRIx64 ",%" PRIu64 ",%u,managed", address, bytes, gpu);
     else
-        sass_record_line("Malloc,0x%016" PRIx64 ",%" PRIu64 "%s", address, bytes, record_last(gpu));
+        sass_record_line("Malloc,0x%016" PRIx64 ",%" PRIu64 "%s", address, bytes,
+                         record_last(gpu).text);
 }
 
 static void record_enqueued(const struct driver_command *k)
 {
     uint64_t number = 0, awaited = 0;
-    const char *queue = record_last(k->queue);
+    const struct last_field last = record_last(k->queue);
+    const char *queue = last.text;
     if (!sass_record_is_on())
         return;
     switch ((enum driver_kind)k->kind) {
@@ -130,7 +133,7 @@ static void record_launch(const struct driver *d, uint32_t queue, const struct d
 
 static void record_start(const struct driver *d, const struct driver_command *k, uint32_t number)
 {
-    if (!record_ops)
+    if (!instruction_recorder)
         return;
     const struct driver_device *device = &d->device[number];
     const struct code_module *m = code_find(k->launch.entry);
@@ -158,27 +161,27 @@ static void record_start(const struct driver *d, const struct driver_command *k,
 
 static void record_completed(const struct driver_command *k)
 {
-    if (record_ops && k->kind == DRIVER_LAUNCH)
+    if (instruction_recorder && k->kind == DRIVER_LAUNCH)
         sass_record_end(k->launch.number);
 }
 
 static void record_wait(uint64_t ticket)
 {
-    uint64_t number = record_ops ? record_number_of(ticket) : 0;
+    uint64_t number = instruction_recorder ? record_number_of(ticket) : 0;
     if (number)
         sass_record_line("Wait,%" PRIu64, number);
 }
 
 static void record_query(uint64_t ticket)
 {
-    uint64_t number = record_ops ? record_number_of(ticket) : 0;
+    uint64_t number = instruction_recorder ? record_number_of(ticket) : 0;
     if (number)
         sass_record_line("Query,%" PRIu64, number);
 }
 
 static void record_finish(void)
 {
-    if (!record_ops)
+    if (!instruction_recorder)
         return;
     const char *why = sass_record_finish(driver_process()->lost == DRIVER_OK);
     if (why)

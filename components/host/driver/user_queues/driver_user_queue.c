@@ -1,5 +1,5 @@
 /* User queues in the driver: which there are, on which GPU and in which process, and their
- * doorbells. For launches through them see driver_submit.h.
+ * doorbells. For launches through them see driver_user_queue_launch.c.
  *
  * The program's side fills `call` (one request to a packet processor at a time; the caller runs the
  * engine until it is answered) and `rings` (doorbells that were written); the ticking side sends

@@ -6,7 +6,7 @@
  * may do the same: the GPU keeps their order. Anything else waits until all launches before it are
  * done. A packet's completion signal counts down from 0; the packet processor tells its value, so
  * as many launches have ended. The kernel sees the packet's copy beside its arguments
- * (driver_ring.h), which the caches cannot hold in an old form. */
+ * (driver_argument_ring.c), which the caches cannot hold in an old form. */
 #include "driver_user_queue_launch.h"
 
 #include "components/host/driver/commands/driver_flush.h"

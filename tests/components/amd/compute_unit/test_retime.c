@@ -1,10 +1,10 @@
-/* Re-timing (components/amd/compute_unit/retime.h) against the oracle that it stands for: the same
+/* Re-timing (components/amd/compute_unit/cu_retime.c) against the oracle that it stands for: the same
  * program once more, with memory that loses nothing. Memory answers after a fixed time, part of
  * which its notes say is lost; the run is asked when it would have ended, and then it is run. */
-#include "components/amd/compute_unit/retime_port.h"
+#include "components/amd/compute_unit/cu_retime_port.h"
 #include "cu_fixture.h"
 #include "runtime/link/message_note.h"
-#include "runtime/sampling/sampling.h"
+#include "components/sampling/sampling_options.h"
 
 enum { SCALAR_WARM = 32, VECTOR_WARM = 60 }; /* cycles of memory that loses nothing */
 

@@ -66,8 +66,8 @@ mixed="$(all pattern=random) $(all stores=5) $(all atomics=1) $(all whole=false)
     run whole --generic $mixed
     run special $mixed
     cmp "$work/whole.json" "$work/special.json"
-    run dumped --generic $mixed --dump "$work/state" --dump-at 1500
-    run loaded --generic $mixed --load "$work/state"
+    run dumped --generic $mixed --checkpoint "$work/state" --checkpoint-at 1500
+    run loaded --generic $mixed --restore "$work/state"
     cmp "$work/whole.json" "$work/dumped.json"
     cmp "$work/whole.json" "$work/loaded.json"
 }

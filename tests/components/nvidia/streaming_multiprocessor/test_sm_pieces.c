@@ -3,10 +3,10 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "components/nvidia/streaming_multiprocessor/sm_coalesce.h"
-#include "components/nvidia/streaming_multiprocessor/sm_shared.h"
-#include "components/nvidia/trace_player/sm_room.h"
-#include "components/nvidia/trace_player/trace_writer.h"
+#include "components/nvidia/streaming_multiprocessor/sm_shared.c"
+#include "components/nvidia/trace_player/sm_room.c"
+#include "components/nvidia/trace_player/trace_writer.c"
+#include "components/protocols/thread_block/coalesce.c"
 #include "tests/components/harness.h"
 
 static uint64_t seed;

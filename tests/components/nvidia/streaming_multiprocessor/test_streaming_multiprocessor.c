@@ -5,7 +5,7 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "components/nvidia/trace_player/trace_writer.h"
+#include "components/nvidia/trace_player/trace_writer.c"
 #include "sector_control.gen.h"
 #include "sector_mem.gen.h"
 #include "streaming_multiprocessor.gen.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "components/protocols/api_packet/api_stream.h"
+#include "components/protocols/api_packet/api_stream.c"
 
 static const struct api_stream_point none;
 

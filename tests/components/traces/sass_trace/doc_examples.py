@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The examples of docs/traces.md print what stands there. doc_examples.py HEDDLE DOCUMENT FIXTURES SCRATCH [--update]"""
+"""The examples of docs/reference/traces.md print what stands there. doc_examples.py HEDDLE DOCUMENT FIXTURES SCRATCH [--update]"""
 import os
 import shutil
 import subprocess

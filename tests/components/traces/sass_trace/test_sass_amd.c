@@ -1,4 +1,4 @@
-/* Traces of AMD programs: what docs/traces.md allows beyond NVIDIA's, in a fixture written by hand,
+/* Traces of AMD programs: what docs/reference/traces.md allows beyond NVIDIA's, in a fixture written by hand,
  * and what is wrong, with the words and the line. */
 #include <criterion/criterion.h>
 

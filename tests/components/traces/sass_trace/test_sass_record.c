@@ -111,7 +111,7 @@ static void tell(uint32_t unit, uint32_t wave, const struct told *t)
     bool access = insts[t->kind].bytes > 0;
     sass_record_ops()->step(
         unit, wave,
-        &(struct record_step){.pc = CODE_AT + insts[t->kind].at,
+        &(struct recorded_instruction){.pc = CODE_AT + insts[t->kind].at,
                               .mask = t->mask,
                               .address = access ? t->address : NULL,
                               .bytes = t->kind == LDS ? 0 : insts[t->kind].bytes,
@@ -122,7 +122,7 @@ static void tell(uint32_t unit, uint32_t wave, const struct told *t)
 static void begin_wave(uint32_t unit, uint32_t wave, uint32_t gpu, uint32_t dispatch)
 {
     sass_record_ops()->begin(unit, wave,
-                             &(struct record_wave){.gpu = gpu,
+                             &(struct recorded_wavefront){.gpu = gpu,
                                                    .dispatch = dispatch,
                                                    .group = {wave / GROUP_WAVES, 0, 0},
                                                    .number = wave % GROUP_WAVES});
@@ -303,7 +303,7 @@ Test(sass_record, code_outside_of_the_module_ends_it)
     begin(1);
     launch(1, 0);
     begin_wave(0, 0, 0, 0);
-    sass_record_ops()->step(0, 0, &(struct record_step){.pc = CODE_AT + sizeof code, .size = 4});
+    sass_record_ops()->step(0, 0, &(struct recorded_instruction){.pc = CODE_AT + sizeof code, .size = 4});
     sass_record_ops()->end(0, 0);
     sass_record_end(1);
     const char *why = sass_record_finish(true);

@@ -1,0 +1,125 @@
+/* State of a command processor: the kernels that run, and the operation on caches that is under
+ * way. */
+#ifndef HEDDLE_COMMAND_PROCESSOR_STATE_H
+#define HEDDLE_COMMAND_PROCESSOR_STATE_H
+
+#include "components/amd/command_processor/resource_pool.h"
+#include "components/protocols/work/work_cycles.h"
+#include "runtime/engine/engine.h"
+
+/* ---- kernels: kernel_account.c ---- */
+
+/* Slot-cycles held by placed work-groups up to the cycle `at`. */
+struct slot_use {
+    uint64_t wavefronts; /* now */
+    uint64_t sum;
+    uint64_t at;
+};
+
+/* One a dispatcher. */
+struct kernel_account {
+    uint64_t begin, running, placed; /* cycles; placed: when the last work-group was */
+    uint64_t all_at_begin, all_at_running, all_at_placed; /* sums of all kernels */
+    struct slot_use own;
+    struct work_account units;
+    uint32_t active;      /* arena: uint64_t[compute units]: the part of each in units.active */
+    uint64_t placed_last; /* cycle */
+    /* Leads (components/amd/compute_unit/cu_retime.c) of the work-group that ended last, and of the
+     * one that was placed last. */
+    uint64_t ended_lead[WORK_RETIMES], placed_lead[WORK_RETIMES];
+};
+
+/* A work-group on a compute unit. */
+struct placed_group {
+    uint16_t dispatcher;
+    uint16_t wavefronts;
+};
+
+/* What one launch needs and can get; the numbers behind its occupancy. */
+struct kernel_shape {
+    struct resource_request request;
+    struct resource_limits limits;
+    uint64_t work_groups;
+    uint32_t units, simds, slots; /* compute units; SIMDs and wavefront slots of each */
+};
+
+/* ---- caches: control_levels.c ---- */
+
+enum control_kind {
+    CONTROL_NONE,
+    CONTROL_INVALIDATE,
+    CONTROL_FLUSH,
+    CONTROL_SHOOTDOWN,
+    CONTROL_PAUSE,
+    CONTROL_RESUME
+};
+
+/* The caches under control: (name, port, level, request). A level is asked when all of the one
+ * before have answered. What holds nothing of its own goes first, lower caches before upper ones,
+ * so that no upper one takes stale lines from below after its own turn; an invalidation ends there.
+ * A flush then writes back from the top down, since the L2's lines go to the L3. A shoot-down is
+ * for the shared TLBs, then for the first level, whose TLBs forget everything: in this order, or a
+ * first level could take an old page from the shared TLB after its own turn. A pause is for the
+ * first level of what kernels read and write, which drops everything and then takes nothing until
+ * resumed; then for those in the middle, which may hold lines of a page that goes. */
+#define CONTROL_PORTS(X)                                                                           \
+    X(TLB, tlb_control, 0, forget(c, i, 0, c->shot.address, c->shot.size, c->shot.pid))            \
+    X(MID, mid_control, 0, invalidate(c, i, 0))                                                    \
+    X(L1V, l1v_control, 1, invalidate(c, i, 0))                                                    \
+    X(L1S, l1s_control, 1, invalidate(c, i, 0))                                                    \
+    X(L1I, l1i_control, 1, invalidate(c, i, 0))                                                    \
+    X(L2, l2_control, 2, flush(c, i, 0, true))                                                     \
+    X(L3, l3_control, 3, flush(c, i, 0, true))
+enum { CONTROL_LAST_INVALIDATED = 1, CONTROL_LAST_PAUSED = 2, CONTROL_LAST_FLUSHED = 3 };
+
+#define CONTROL_NAME(NAME, PORT, LEVEL, REQUEST) CONTROL_##NAME,
+enum control_cache { CONTROL_PORTS(CONTROL_NAME) CONTROL_CACHES };
+
+struct command_processor {
+    struct command_processor_io io;
+    uint32_t control; /* enum control_kind: the operation under way */
+    uint32_t control_level;
+    uint32_t control_next[CONTROL_CACHES]; /* ports that have been asked */
+    uint32_t control_awaited;
+    bool flush_answered; /* false while a flush is done but not answered */
+    bool flush_wanted;   /* a flush command waits for the caches */
+    uint16_t flush_tag;
+    struct {
+        uint64_t address, size;
+        uint32_t pid;
+        uint16_t tag;
+        bool wanted, done; /* waits for the caches; is to be answered */
+    } shot;                /* the shoot-down */
+    struct {
+        uint64_t since; /* cycle in which the pause was wanted */
+        uint16_t tag;
+        bool wanted, done; /* as above, of a pause or its end */
+        bool on;           /* between the two no kernel begins */
+    } pause;
+    uint32_t launches;   /* number of the next dispatch */
+    uint32_t groups;     /* arena: struct placed_group[cus][64] */
+    uint32_t accounts;   /* arena: struct kernel_account[dispatchers] */
+    struct slot_use all; /* by the work-groups of all dispatchers */
+};
+
+/* ---- what the files call of each other; comments stand at the definitions ---- */
+
+/* kernel_account.c */
+static void account_begin(struct kernel_account *k, const struct slot_use *all, uint64_t now,
+                          uint32_t units);
+static void account_running(struct kernel_account *k, const struct slot_use *all, uint64_t now);
+static void account_place(struct kernel_account *k, struct slot_use *all, uint64_t now,
+                          uint32_t wavefronts, bool last);
+static void account_finish(struct kernel_account *k, struct slot_use *all, uint64_t now,
+                           uint32_t wavefronts, uint32_t unit, const void *from_unit);
+static void account_lead(struct kernel_account *k, uint64_t now, bool waited, uint32_t *lead);
+static void account_end(const struct kernel_account *k, const struct kernel_shape *shape,
+                        const struct slot_use *all, uint64_t now, uint32_t record);
+
+/* control_levels.c */
+static bool control_is_pause(const struct command_processor *c);
+static bool control_step(struct command_processor *c);
+static bool control_receive(struct command_processor *c);
+static void control_init(struct command_processor *c);
+
+#endif

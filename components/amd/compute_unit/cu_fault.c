@@ -1,0 +1,50 @@
+/* What a simulated program must not do: the check of addresses, and how a run ends. Called wherever
+ * an instruction is issued. */
+#include "compute_unit.gen.h"
+
+#include "compute_unit_state.h"
+
+/* Ends the run: the simulated program did something it must not. `lane` UINT32_MAX: the wavefront
+ * as a whole. */
+static void cu_fault(struct compute_unit *c, unsigned wave, const struct isa_inst *inst,
+                     uint64_t pc, unsigned lane, const char *what)
+{
+    const struct cu_wave *w = cu_wave_at(c, wave);
+    const struct cu_group *g = &c->group[w->group];
+    const struct work_fault_place place = {
+        .kernel = program_kernel_name(compute_unit_program(c), g->kernel),
+        .inst = inst,
+        .pc = pc,
+        .group = {g->id[0], g->id[1], g->id[2]},
+        .wavefront = w->number,
+        .lane = lane};
+    char text[WORK_FAULT_BYTES];
+    work_fault_text(&place, what, text, sizeof text);
+    cu_wave_at(c, wave)->state = WAVE_FAULTED;
+    engine_fail(&c->io.base, "%s", text);
+}
+
+/* True when [start, end) lies in one allocation that this GPU may access; it is remembered. */
+static bool bounds_hold(struct compute_unit *c, uint64_t start, uint64_t end)
+{
+    const struct program_table *program = compute_unit_program(c);
+    if (c->span_version != program->version || start < c->span_start || end > c->span_end) {
+        const struct program_allocation *a = program_find(program, start);
+        if (!a || end > a->end
+            || !program_reaches(program, program_gpu_of(program, c->io.base.leaf), a))
+            return false;
+        c->span_version = program->version;
+        c->span_start = a->start;
+        c->span_end = a->end;
+    }
+    return true;
+}
+
+static void bounds_fault(struct compute_unit *c, unsigned wave, const struct isa_inst *inst,
+                         uint64_t pc, unsigned lane, const char *access, unsigned bytes,
+                         uint64_t address)
+{
+    char what[WORK_FAULT_WHAT];
+    work_fault_bounds(compute_unit_program(c), access, bytes, address, what, sizeof what);
+    cu_fault(c, wave, inst, pc, lane, what);
+}

@@ -1,0 +1,132 @@
+/* Instruction fetch: one line request a cycle, round robin over the wavefronts that want one.
+ *
+ * A wavefront's instruction buffer holds lines of 64 bytes: the one with its pc, and lines_ahead
+ * behind it. A line that was asked for keeps its slot until the answer is there, also when nobody
+ * needs it any more (two slots more than lines, so that a branch need not wait for such a line).
+ * Lines are asked for only inside allocations: fetching ahead over the end of the code is no fault,
+ * getting there is. */
+#include "compute_unit.gen.h"
+
+#include "compute_unit_state.h"
+
+static bool fetch_is_allocated(struct compute_unit *c, uint64_t line)
+{
+    const struct program_table *program = compute_unit_program(c);
+    if (c->code_version != program->version || line < c->code_start || line >= c->code_end) {
+        const struct program_allocation *a = program_find(program, line);
+        if (!a)
+            return false;
+        c->code_version = program->version;
+        c->code_start = a->start;
+        c->code_end = a->end;
+    }
+    return true;
+}
+
+/* A slot for a new line: an empty one, or the one furthest from the pc of those that are not
+ * wanted. */
+static int fetch_victim(const struct compute_unit *c, const struct cu_wave *w)
+{
+    uint64_t window = (uint64_t)c->lines_ahead * CU_LINE, furthest = 0;
+    int victim = -1;
+    for (unsigned i = 0; i < c->line_slots; i++) {
+        if (w->line_state[i] == LINE_EMPTY)
+            return (int)i;
+        if (w->line_state[i] != LINE_VALID || w->line[i] - w->line_address <= window)
+            continue;
+        uint64_t distance = w->line[i] > w->line_address ? w->line[i] - w->line_address
+                                                         : w->line_address - w->line[i];
+        if (distance > furthest) {
+            furthest = distance;
+            victim = (int)i;
+        }
+    }
+    return victim;
+}
+
+/* First line of the window that is neither there nor coming; UINT64_MAX: none. */
+static uint64_t fetch_missing(struct compute_unit *c, const struct cu_wave *w)
+{
+    for (unsigned i = 0; i <= c->lines_ahead; i++) {
+        uint64_t line = w->line_address + (uint64_t)i * CU_LINE;
+        if (wave_find_line(c, w, line) < 0)
+            return i == 0 || fetch_is_allocated(c, line) ? line : UINT64_MAX;
+    }
+    return UINT64_MAX;
+}
+
+/* Picks the next wavefront that wants a line, round robin by SIMD and slot. */
+static bool fetch_pick(struct compute_unit *c, unsigned *simd, unsigned *slot)
+{
+    unsigned simds = (unsigned)compute_unit_params(c)->simds;
+    for (unsigned i = 0; i <= simds; i++) {
+        unsigned s = (c->fetch_simd + i) % simds;
+        uint64_t bits = c->fetch_wanted[s];
+        if (i == 0)
+            bits &= c->fetch_slot < 64 ? UINT64_MAX << c->fetch_slot : 0;
+        if (bits) {
+            *simd = s;
+            *slot = (unsigned)__builtin_ctzll(bits);
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Sends one request, if any is wanted and possible. Wavefronts without need leave the set on the
+ * way. True: one was sent, so that there may be more in the next cycle. */
+static bool fetch_send(struct compute_unit *c)
+{
+    unsigned simd, slot;
+    while (fetch_pick(c, &simd, &slot)) {
+        unsigned wave = cu_wave_number(c, simd, slot);
+        struct cu_wave *w = cu_wave_at(c, wave);
+        uint64_t line = fetch_missing(c, w);
+        int victim = line == UINT64_MAX ? -1 : fetch_victim(c, w);
+        if (victim < 0) {
+            c->fetch_wanted[simd] &= ~((uint64_t)1 << slot);
+            continue;
+        }
+        if (line == w->line_address && !fetch_is_allocated(c, line)) {
+            char what[WORK_FAULT_WHAT];
+            uint64_t pc = cu_scalars(c, wave)->pc;
+            work_fault_fetch(compute_unit_program(c), pc, what, sizeof what);
+            c->fetch_wanted[simd] &= ~((uint64_t)1 << slot);
+            cu_fault(c, wave, NULL, pc, UINT32_MAX, what);
+            return true;
+        }
+        if (!compute_unit_imem_can_send(c))
+            return false;
+        retime_code_request(c, wave, wave * c->line_slots + (unsigned)victim);
+        compute_unit_imem_send_read(c, (uint16_t)(wave * c->line_slots + (unsigned)victim), line,
+                                    CU_LINE, c->group[w->group].pid, false);
+        w->line[victim] = line;
+        w->line_state[victim] = LINE_COMING;
+        c->fetch_simd = slot == 63 ? (simd + 1) % (uint32_t)compute_unit_params(c)->simds : simd;
+        c->fetch_slot = (uint8_t)((slot + 1) % 64);
+        return true;
+    }
+    return false;
+}
+
+static void fetch_receive(struct compute_unit *c, uint64_t now)
+{
+    const struct mem_reply *m;
+    while ((m = compute_unit_imem_peek_reply(c))) {
+        struct message_note note = message_note(m);
+        unsigned tag = m->tag, wave = tag / c->line_slots, slot = tag % c->line_slots;
+        struct cu_wave *w = cu_wave_at(c, wave);
+        if (w->line_state[slot] == LINE_COMING) {
+            memcpy(cu_line_bytes(c, wave, slot),
+                   mem_data_data(compute_unit_imem_reply_payload(c), CU_LINE), CU_LINE);
+            w->line_state[slot] = LINE_VALID;
+        } else {
+            w->line_state[slot] = LINE_EMPTY;
+        }
+        compute_unit_imem_pop_reply(c);
+        if (w->state != WAVE_FREE) {
+            wave_want_lines(c, w);
+            wave_fetched(c, w, wave, tag, note, now);
+        }
+    }
+}

@@ -1,0 +1,335 @@
+/* Issue: one SIMD a cycle, one instruction of each kind from different wavefronts of it: in each
+ * kind the one with the highest priority (s_setprio), round robin among equals (GCN3 ISA manual,
+ * section 1.2: up to five a cycle, of vector ALU, scalar, vector memory, LDS and branch; s_waitcnt,
+ * s_nop and the like are consumed beside them).
+ *
+ * An instruction has its effect when it issues; what takes time is when its wavefront goes on, and
+ * when its unit is free again. */
+#include "compute_unit.gen.h"
+
+#include "compute_unit_state.h"
+
+/* The largest vmcnt: 4 bits on gfx8, 6 on gfx9 (ISA manuals, s_waitcnt). */
+static unsigned issue_most_vm(const struct compute_unit *c)
+{
+    return cu_target(c) == ISA_GFX803 ? 15 : 63;
+}
+
+enum { ISSUE_SLEEP_UNIT = 64 }; /* cycles; GCN3 ISA manual, S_SLEEP */
+
+static uint64_t issue_valu_cycles(const struct compute_unit *c, const struct isa_inst *inst)
+{
+    switch ((enum isa_timing)inst->timing) {
+    case ISA_TIMING_QUARTER:
+        return (uint64_t)compute_unit_params(c)->quarter_rate;
+    case ISA_TIMING_TRANS:
+        return (uint64_t)compute_unit_params(c)->transcendental;
+    case ISA_TIMING_F64_ADD:
+        return (uint64_t)compute_unit_params(c)->f64_add;
+    case ISA_TIMING_F64_MUL:
+        return (uint64_t)compute_unit_params(c)->f64_multiply;
+    case ISA_TIMING_F64_TRANS:
+        return (uint64_t)compute_unit_params(c)->f64_transcendental;
+    default:
+        return (uint64_t)compute_unit_params(c)->full_rate;
+    }
+}
+
+/* Executes on registers and LDS. False: the run has failed. */
+static bool issue_execute(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+                          const struct isa_inst *inst)
+{
+    if (engine_unlikely(c->group[w->group].played)) {
+        played_step(c, w, wave);
+        return true;
+    }
+    struct isa_context context = cu_context(c, w);
+    struct isa_wave *s = cu_scalars(c, wave);
+    uint64_t pc = s->pc;
+    if (engine_unlikely(instruction_recorder))
+        work_record_plain(c->io.base.leaf, wave, s, inst, context.vgpr);
+    enum isa_status status = isa_execute(&context, s, inst);
+    if (__builtin_expect(status == ISA_OK, 1))
+        return true;
+    if (status == ISA_TRAPPED && !work_trap_is_fatal(s))
+        return true;
+    cu_fault(c, wave, inst, pc, UINT32_MAX, work_fault_status(status));
+    return false;
+}
+
+/* Does the wavefront have as many operations outstanding as its counters can count? Then it waits
+ * for one of them. */
+static bool issue_counters_full(struct compute_unit *c, struct cu_wave *w,
+                                const struct isa_inst *inst)
+{
+    bool vm = (inst->flags & ISA_RAISES_VM) && w->vm >= issue_most_vm(c);
+    bool lgkm = (inst->flags & ISA_RAISES_LGKM) && w->lgkm >= CU_MOST_LGKM;
+    if (!vm && !lgkm)
+        return false;
+    w->limit_vm = vm ? (uint8_t)(issue_most_vm(c) - 1) : UINT8_MAX;
+    w->limit_lgkm = lgkm ? CU_MOST_LGKM - 1 : UINT8_MAX;
+    retime_reach(c, w, component_now(&c->io.base));
+    wave_waits(c, w, component_now(&c->io.base), WORK_WAITING_COUNTER_FULL);
+    w->state = WAVE_WAITCNT;
+    return true;
+}
+
+static void issue_set_priority(struct compute_unit *c, struct cu_wave *w, unsigned priority)
+{
+    uint64_t bit = (uint64_t)1 << w->slot;
+    w->priority = (uint8_t)priority;
+    c->raised[w->simd] = priority ? c->raised[w->simd] | bit : c->raised[w->simd] & ~bit;
+}
+
+/* Out of line for the same reason as receive() in compute_unit.c. */
+__attribute__((noinline)) static enum cu_issue issue_special(struct compute_unit *c,
+                                                             struct cu_wave *w, unsigned wave,
+                                                             const struct isa_inst *inst,
+                                                             uint64_t now)
+{
+    struct cu_group *g = &c->group[w->group];
+    uint64_t nops = cu_decoded(c)[w->decoded].nops;
+    uint64_t next = now + nops * (uint64_t)compute_unit_params(c)->simds + 1;
+    if (!issue_execute(c, w, wave, inst))
+        return ISSUE_FAULT;
+    if (inst->flags & ISA_IS_ENDPGM) {
+        wave_waits(c, w, now, WORK_WAITING_STORES);
+        w->state = WAVE_ENDING;
+        retime_reach(c, w, now);
+        w->instructions++;
+        c->io.stats.instructions++;
+        c->retired++;
+        wave_counted(c, w, now);
+        return ISSUE_DONE;
+    }
+    wave_issues(c, w, WORK_ISSUED_OTHER, now);
+    if (inst->flags & ISA_IS_WAITCNT) {
+        w->limit_vm = inst->wait_vm;
+        w->limit_lgkm = inst->wait_lgkm;
+        w->state = WAVE_WAITCNT;
+        w->why = WORK_WAITING_VMCNT;
+        retime_reach(c, w, now);
+        wave_counted(c, w, now);
+        return ISSUE_DONE;
+    }
+    if (inst->flags & ISA_IS_BARRIER) {
+        w->state = WAVE_BARRIER;
+        w->why = WORK_WAITING_BARRIER;
+        retime_reach(c, w, now);
+        g->at_barrier++;
+        group_release_barrier(c, g, now);
+        return ISSUE_DONE;
+    }
+    if (inst->flags & ISA_IS_SLEEP)
+        next = now + (uint64_t)(inst->simm & 127) * ISSUE_SLEEP_UNIT + 1;
+    if (inst->flags & ISA_IS_SETPRIO)
+        issue_set_priority(c, w, (unsigned)inst->simm & 3);
+    wave_executes(c, w, WORK_EXECUTING_SLEEP, now, next - now);
+    wave_continue(c, w, wave, now, next);
+    return ISSUE_DONE;
+}
+
+static enum cu_issue issue_valu(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+                                const struct isa_inst *inst, uint64_t now)
+{
+    uint64_t cycles = issue_valu_cycles(c, inst);
+    if (!issue_execute(c, w, wave, inst))
+        return ISSUE_FAULT;
+    c->valu_free[w->simd] = now + cycles;
+    retime_busy(c, w->simd, CU_VALU, cycles);
+    c->io.stats.valu++;
+    wave_issues(c, w, cu_decoded(c)[w->decoded].issued, now);
+    wave_executes(c, w, WORK_EXECUTING_VALU, now, cycles);
+    wave_continue(c, w, wave, now, now + cycles);
+    return ISSUE_DONE;
+}
+
+static enum cu_issue issue_scalar(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+                                  const struct isa_inst *inst, uint64_t now)
+{
+    uint64_t next = now + 1;
+    if (inst->unit == ISA_UNIT_SMEM) {
+        enum cu_issue result = ISSUE_BLOCKED;
+        if (c->smem_free_count)
+            result = smem_issue(c, w, wave, inst, now);
+        else
+            wave_waits(c, w, now, WORK_WAITING_SMEM_FULL);
+        if (result != ISSUE_DONE)
+            return result;
+        wave_issues(c, w, WORK_ISSUED_SMEM, now);
+    } else {
+        if (!issue_execute(c, w, wave, inst))
+            return ISSUE_FAULT;
+        c->io.stats.salu++;
+        wave_issues(c, w, WORK_ISSUED_SALU, now);
+        next = now + (uint64_t)compute_unit_params(c)->scalar_latency;
+        wave_executes(c, w, WORK_EXECUTING_SALU, now, next - now);
+    }
+    wave_continue(c, w, wave, now, next);
+    return ISSUE_DONE;
+}
+
+static enum cu_issue issue_vmem(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+                                const struct isa_inst *inst, uint64_t now)
+{
+    if (vmem_is_full(c)) {
+        wave_waits(c, w, now, WORK_WAITING_VMEM_FULL);
+        return ISSUE_BLOCKED;
+    }
+    retime_room(c, w, now);
+    enum cu_issue result = vmem_issue(c, w, wave, inst, now);
+    if (result != ISSUE_DONE)
+        return result;
+    wave_issues(c, w, WORK_ISSUED_VMEM, now);
+    wave_continue(c, w, wave, now, now + 1);
+    return ISSUE_DONE;
+}
+
+static enum cu_issue issue_lds(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+                               const struct isa_inst *inst, uint64_t now)
+{
+    uint32_t address[ISA_LANES];
+    uint64_t active = isa_wave_exec(cu_scalars(c, wave));
+    bool has_address = inst->src[0] >= ISA_VGPR && inst->src[0] < ISA_VGPR + 256;
+    if (engine_unlikely(c->group[w->group].played))
+        has_address = played_lds(c, w, wave, address, &active);
+    else if (has_address)
+        memcpy(address, arena_at(uint32_t, w->vgpr) + (size_t)(inst->src[0] - ISA_VGPR) * 64,
+               sizeof address);
+    if (!issue_execute(c, w, wave, inst))
+        return ISSUE_FAULT;
+    if (now > w->since) {
+        uint64_t conflicts = lds_conflicts_until(c, now) - w->conflicts;
+        wave_account(c, w)[WORK_WAITING_LDS_CONFLICT] += conflicts;
+        w->since += conflicts;
+    }
+    wave_issues(c, w, WORK_ISSUED_LDS, now);
+    lds_start(c, wave, inst, has_address ? address : NULL, active, now);
+    c->io.stats.lds_instructions++;
+    wave_continue(c, w, wave, now, now + 1);
+    return ISSUE_DONE;
+}
+
+static enum cu_issue issue_branch(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+                                  const struct isa_inst *inst, uint64_t now)
+{
+    uint64_t behind = cu_scalars(c, wave)->pc + inst->size;
+    if (!issue_execute(c, w, wave, inst))
+        return ISSUE_FAULT;
+    bool taken = cu_scalars(c, wave)->pc != behind;
+    uint64_t cycles = (uint64_t)(taken ? compute_unit_params(c)->branch_latency
+                                       : compute_unit_params(c)->branch_not_taken);
+    c->io.stats.branches++;
+    wave_issues(c, w, WORK_ISSUED_BRANCH, now);
+    wave_executes(c, w, WORK_EXECUTING_BRANCH, now, cycles);
+    wave_continue(c, w, wave, now, now + cycles);
+    return ISSUE_DONE;
+}
+
+/* Issues one instruction of the wavefront, whose bit has left `ready`. */
+static enum cu_issue issue_wave(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+                                uint64_t now)
+{
+    struct decoded *d = &cu_decoded(c)[w->decoded];
+    enum cu_issue result;
+    w->state = WAVE_EXECUTING;
+    if (__builtin_expect(d->address != cu_scalars(c, wave)->pc || d->kind != w->kind, 0)) {
+        if (!wave_decode(c, w, wave)) /* another wavefront took the entry */
+            return ISSUE_DONE;
+        d = &cu_decoded(c)[w->decoded];
+    }
+    const struct isa_inst *inst = &d->inst;
+    if (issue_counters_full(c, w, inst))
+        return ISSUE_DONE;
+    bool ends = inst->flags & ISA_IS_ENDPGM;
+    unsigned kind = w->kind;
+    switch ((enum cu_kind)w->kind) {
+    case CU_VALU:
+        result = issue_valu(c, w, wave, inst, now);
+        break;
+    case CU_SCALAR:
+        result = issue_scalar(c, w, wave, inst, now);
+        break;
+    case CU_VMEM:
+        result = issue_vmem(c, w, wave, inst, now);
+        break;
+    case CU_LDS:
+        result = issue_lds(c, w, wave, inst, now);
+        break;
+    case CU_BRANCH:
+        result = issue_branch(c, w, wave, inst, now);
+        break;
+    default:
+        result = issue_special(c, w, wave, inst, now);
+        break;
+    }
+    if (result == ISSUE_DONE) {
+        if (kind != CU_VALU)
+            retime_busy(c, w->simd, kind, (uint64_t)compute_unit_params(c)->simds);
+        d->count++;
+        if (!ends) {
+            w->instructions++;
+            c->io.stats.instructions++;
+            c->retired++;
+        }
+    }
+    return result;
+}
+
+static uint64_t issue_unit_free(const struct compute_unit *c, unsigned simd, unsigned kind)
+{
+    return kind == CU_VALU ? c->valu_free[simd] : kind == CU_LDS ? c->lds_done[simd] : 0;
+}
+
+/* Those of the wavefronts `bits` that have the highest priority among them. */
+static uint64_t issue_most_urgent(const struct compute_unit *c, unsigned simd, uint64_t bits)
+{
+    uint64_t best = 0;
+    unsigned highest = 0;
+    for (; bits; bits &= bits - 1) {
+        unsigned slot = (unsigned)__builtin_ctzll(bits);
+        unsigned priority = cu_wave_at(c, cu_wave_number(c, simd, slot))->priority;
+        if (priority > highest)
+            best = 0;
+        highest = priority > highest ? priority : highest;
+        if (priority == highest)
+            best |= (uint64_t)1 << slot;
+    }
+    return best;
+}
+
+/* One turn of a SIMD. */
+static void issue_simd(struct compute_unit *c, unsigned simd, uint64_t now)
+{
+    uint64_t retry = ENGINE_NEVER, simds = (uint64_t)compute_unit_params(c)->simds;
+    uint64_t raised = c->raised[simd];
+    c->retry_at[simd] = ENGINE_NEVER;
+    for (unsigned kind = 0; kind < CU_KINDS; kind++) {
+        uint64_t bits = c->ready[simd][kind];
+        uint64_t free_at = issue_unit_free(c, simd, kind);
+        if (!bits)
+            continue;
+        if (free_at > now) {
+            uint64_t turn = cu_turn(c, simd, free_at);
+            retry = turn < retry ? turn : retry;
+            continue;
+        }
+        if (engine_unlikely(bits & raised))
+            bits = issue_most_urgent(c, simd, bits);
+        uint64_t later = c->turn[simd][kind] < 64 ? bits & UINT64_MAX << c->turn[simd][kind] : 0;
+        unsigned slot = (unsigned)__builtin_ctzll(later ? later : bits);
+        unsigned wave = cu_wave_number(c, simd, slot);
+        struct cu_wave *w = cu_wave_at(c, wave);
+        c->ready[simd][kind] &= ~((uint64_t)1 << slot);
+        if (issue_wave(c, w, wave, now) == ISSUE_BLOCKED) {
+            w->state = WAVE_READY;
+            c->ready[simd][kind] |= (uint64_t)1 << slot;
+            continue;
+        }
+        c->turn[simd][kind] = (uint8_t)(slot + 1);
+        if (c->ready[simd][kind] && now + simds < retry)
+            retry = now + simds;
+    }
+    if (retry < c->retry_at[simd])
+        c->retry_at[simd] = retry;
+}

@@ -1,0 +1,74 @@
+/* LDS instructions: how long they keep the LDS busy, and when lgkmcnt goes down. Offsets of an
+ * instruction are the same for all lanes and only rotate the banks, so the lanes' addresses decide.
+ * */
+#include "compute_unit.gen.h"
+
+#include "compute_unit_state.h"
+
+#include "components/amd/execute/lds_banks.h"
+
+/* Cycles up to now that the LDS has spent on bank conflicts: they are the last ones of each access.
+ */
+static inline uint64_t lds_conflicts_until(const struct compute_unit *c, uint64_t now)
+{
+    uint64_t conflicts = c->io.stats.lds_bank_conflicts;
+    if (c->lds_free <= now)
+        return conflicts;
+    for (unsigned s = 0; s < (unsigned)compute_unit_params(c)->simds; s++) {
+        uint64_t rest = c->lds_done[s] > now ? c->lds_done[s] - now : 0;
+        conflicts -= rest < c->lds_conflicts[s] ? rest : c->lds_conflicts[s];
+    }
+    return conflicts;
+}
+
+/* Queues the end of an LDS operation, which lowers lgkmcnt of its wavefront. */
+static void lds_push(struct compute_unit *c, unsigned wave, uint64_t cycle)
+{
+    struct cu_lds_end *ends = arena_at(struct cu_lds_end, c->lds_ends);
+    if (c->lds_end_count == c->lds_end_slots)
+        bug("compute unit: more LDS operations than wavefronts can have");
+    ends[(c->lds_end_head + c->lds_end_count++) % c->lds_end_slots] =
+        (struct cu_lds_end){cycle, (uint16_t)wave};
+}
+
+static void lds_start(struct compute_unit *c, unsigned wave, const struct isa_inst *inst,
+                      const uint32_t *address, uint64_t active, uint64_t now)
+{
+    unsigned conflicts = 0, cycles = 1;
+    if (address)
+        cycles = lds_cycles(address, active, inst->dwords, &conflicts);
+    struct cu_wave *w = cu_wave_at(c, wave);
+    struct work_account *account = &c->ledger[w->ledger].account;
+    account->lds_busy += cycles;
+    c->retime.lds += cycles;
+    account->lds_conflict += conflicts;
+    c->io.stats.lds_bank_conflicts += conflicts;
+    c->lds_free = (c->lds_free > now ? c->lds_free : now) + cycles;
+    c->lds_done[w->simd] = c->lds_free;
+    c->lds_conflicts[w->simd] = conflicts;
+    if (inst->flags & ISA_RAISES_LGKM) {
+        w->lgkm++;
+        w->lds++;
+        lds_push(c, wave, c->lds_free + (uint64_t)compute_unit_params(c)->lds_latency - 1);
+    }
+}
+
+static uint64_t lds_next_end(const struct compute_unit *c)
+{
+    return c->lds_end_count ? arena_at(struct cu_lds_end, c->lds_ends)[c->lds_end_head].cycle
+                            : ENGINE_NEVER;
+}
+
+static void lds_finish(struct compute_unit *c, uint64_t now)
+{
+    while (lds_next_end(c) <= now) {
+        struct cu_wave *w =
+            cu_wave_at(c, arena_at(struct cu_lds_end, c->lds_ends)[c->lds_end_head].wave);
+        c->lds_end_head = (c->lds_end_head + 1) % c->lds_end_slots;
+        c->lds_end_count--;
+        w->lgkm--;
+        w->lds--;
+        retime_lds_over(c, w, now);
+        wave_counted(c, w, now);
+    }
+}

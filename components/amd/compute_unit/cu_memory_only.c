@@ -1,0 +1,51 @@
+/* Work-groups of which only memory instructions take time: what a launch leaves behind in caches
+ * and TLBs, at less cost than the launch itself (`--warmup memory:N`).
+ *
+ * Between two memory instructions, waits and barriers a wavefront executes everything at once. So
+ * registers, and with them addresses and data, are those of the launch, and an access that depends
+ * on another still waits for it. What is missing is the time of arithmetic, LDS and branches, so
+ * accesses of different wavefronts meet in another order. Lines of code are fetched as always.
+ * */
+#include "compute_unit.gen.h"
+
+#include "compute_unit_state.h"
+
+enum {
+    MEMORY_ONLY_MOST = 1 << 14
+}; /* instructions at once, so that a loop without memory takes time */
+
+static bool memory_only_takes_time(const struct isa_inst *inst)
+{
+    return inst->unit == ISA_UNIT_VMEM || inst->unit == ISA_UNIT_SMEM
+           || (inst->flags & (ISA_IS_ENDPGM | ISA_IS_WAITCNT | ISA_IS_BARRIER));
+}
+
+/* Executes up to the next instruction that takes time. False: the wavefront waits for its code, or
+ * the run has failed. */
+static bool wave_skip(struct compute_unit *c, struct cu_wave *w, unsigned wave)
+{
+    struct isa_context context = cu_context(c, w);
+    struct isa_wave *s = cu_scalars(c, wave);
+    for (unsigned i = 0; i < MEMORY_ONLY_MOST; i++) {
+        struct decoded *d = &cu_decoded(c)[w->decoded];
+        uint64_t pc = s->pc;
+        if (memory_only_takes_time(&d->inst))
+            break;
+        enum isa_status status = ISA_OK;
+        if (c->group[w->group].played)
+            played_step(c, w, wave);
+        else
+            status = isa_execute(&context, s, &d->inst);
+        if (status != ISA_OK && !(status == ISA_TRAPPED && !work_trap_is_fatal(s))) {
+            cu_fault(c, wave, &d->inst, pc, UINT32_MAX, work_fault_status(status));
+            return false;
+        }
+        d->count++;
+        w->instructions++;
+        c->io.stats.instructions++;
+        c->retired++;
+        if (!wave_decode(c, w, wave))
+            return false;
+    }
+    return true;
+}

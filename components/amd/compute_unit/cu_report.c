@@ -1,0 +1,152 @@
+/* What a compute unit says when the simulation does not go on: its wavefronts, and where programs
+ * spend their instructions. Called between cycles. */
+#include "compute_unit.gen.h"
+
+#include "compute_unit_state.h"
+#include "runtime/observe/hang.h"
+#include "runtime/state/platform.h"
+
+/* What a wavefront waits for, in words; NULL: nothing that concerns others. */
+static const char *wave_reason(const struct compute_unit *c, const struct cu_wave *w, char *text,
+                               size_t size)
+{
+    const struct cu_group *g = &c->group[w->group];
+    switch ((enum cu_wave_state)w->state) {
+    case WAVE_WAITCNT:
+        if (w->limit_vm != ISA_NO_WAIT && w->vm > w->limit_vm)
+            snprintf(text, size, "waits for vmcnt(%u), has %u", w->limit_vm, w->vm);
+        else
+            snprintf(text, size, "waits for lgkmcnt(%u), has %u", w->limit_lgkm, w->lgkm);
+        return text;
+    case WAVE_BARRIER:
+        snprintf(text, size, "waits at s_barrier with %u of %u", g->at_barrier,
+                 g->waves - g->ended);
+        return text;
+    case WAVE_ENDING:
+        snprintf(text, size, "has ended, but %u memory operations are outstanding",
+                 w->vm + w->lgkm);
+        return text;
+    case WAVE_FETCH:
+        return "waits for instructions";
+    case WAVE_FAULTED:
+        return "has failed";
+    case WAVE_READY:
+        return "is ready to issue";
+    default:
+        return "executes";
+    }
+}
+
+static void note_wave(const struct compute_unit *c, const struct cu_wave *w, unsigned wave,
+                      struct hang_report *report)
+{
+    const struct cu_group *g = &c->group[w->group];
+    char reason[96], text[ISA_MAX_TEXT] = "";
+    uint64_t pc = cu_scalars(c, wave)->pc;
+    const struct decoded *d = &cu_decoded(c)[(uint32_t)(pc >> 2) & (DECODE_ENTRIES - 1)];
+    if (d->valid && d->address == pc
+        && isa_format(&d->inst, UINT64_MAX, text, sizeof text) >= sizeof text)
+        text[sizeof text - 1] = 0;
+    hang_note(report, "kernel '%s', work-group (%u,%u,%u), wavefront %u %s at pc 0x%" PRIx64 " %s",
+              program_kernel_name(compute_unit_program(c), g->kernel), g->id[0], g->id[1], g->id[2],
+              w->number, wave_reason(c, w, reason, sizeof reason), pc, text);
+}
+
+/* How often the instruction in entry `i` was issued, by the compute units of all threads. */
+static uint64_t times_issued(const struct compute_unit *const *first, unsigned caches, uint32_t i,
+                             const struct decoded **entry)
+{
+    uint64_t sum = 0;
+    *entry = NULL;
+    for (unsigned k = 0; k < caches; k++) {
+        const struct decoded *d = &cu_decoded(first[k])[i];
+        if (d->count && !*entry)
+            *entry = d;
+        if (d->count && d->address == (*entry)->address)
+            sum += d->count;
+    }
+    return sum;
+}
+
+/* One compute unit for each of the caches of decoded instructions. */
+static unsigned find_caches(const struct compute_unit *c, const struct compute_unit **first)
+{
+    unsigned caches = 0;
+    uint32_t type = engine_base.platform->instances[c->io.base.leaf].type;
+    for (uint32_t leaf = 0; leaf < engine_base.platform->instance_count; leaf++) {
+        unsigned k = 0;
+        if (engine_base.platform->instances[leaf].type != type)
+            continue;
+        const struct compute_unit *other = (const void *)platform_component(leaf);
+        while (k < caches && first[k]->decoded != other->decoded)
+            k++;
+        if (k == caches && caches < ENGINE_MAX_DOMAINS)
+            first[caches++] = other;
+    }
+    return caches;
+}
+
+/* Is this the first unit of its type, in the order of instances, that has wavefronts? */
+static bool is_first_busy(const struct compute_unit *c)
+{
+    const struct platform_instance *all = engine_base.platform->instances;
+    for (uint32_t leaf = 0; leaf < c->io.base.leaf; leaf++) {
+        const struct compute_unit *other = (const void *)platform_component(leaf);
+        if (all[leaf].type == all[c->io.base.leaf].type && other->resident)
+            return false;
+    }
+    return true;
+}
+
+/* The most executed addresses of all compute units. */
+static void note_hottest(const struct compute_unit *c, struct hang_report *report)
+{
+    enum { SHOWN = 4 };
+    const struct compute_unit *first[ENGINE_MAX_DOMAINS];
+    const struct decoded *top[SHOWN];
+    uint64_t counts[SHOWN];
+    unsigned found = 0;
+    unsigned caches = find_caches(c, first);
+    for (uint32_t i = 0; i < DECODE_ENTRIES; i++) {
+        const struct decoded *entry;
+        uint64_t count = times_issued(first, caches, i, &entry);
+        unsigned place = found;
+        while (place && counts[place - 1] < count)
+            place--;
+        if (!count || place == SHOWN)
+            continue;
+        found += found < SHOWN;
+        for (unsigned k = found - 1; k > place; k--) {
+            top[k] = top[k - 1];
+            counts[k] = counts[k - 1];
+        }
+        top[place] = entry;
+        counts[place] = count;
+    }
+    for (unsigned i = 0; i < found; i++) {
+        char text[ISA_MAX_TEXT] = "";
+        if (isa_format(&top[i]->inst, UINT64_MAX, text, sizeof text) >= sizeof text)
+            text[sizeof text - 1] = 0;
+        hang_note(report, "hottest address %u: 0x%" PRIx64 " %s, executed %" PRIu64 " times", i + 1,
+                  top[i]->address, text, counts[i]);
+    }
+}
+
+static unsigned compute_unit_outstanding(const struct compute_unit *c, struct hang_report *report)
+{
+    enum { SHOWN = 3 };
+    unsigned waves = (unsigned)(compute_unit_params(c)->simds * compute_unit_params(c)->wavefronts);
+    unsigned shown = 0;
+    if (!report || !c->resident)
+        return c->resident;
+    if (is_first_busy(c)) /* once a report */
+        note_hottest(c, report);
+    for (unsigned i = 0; i < waves; i++) {
+        const struct cu_wave *w = cu_wave_at(c, i);
+        if (w->state != WAVE_FREE && shown++ < SHOWN)
+            note_wave(c, w, i, report);
+    }
+    if (shown > SHOWN)
+        hang_note(report, "and %u more wavefronts", shown - SHOWN);
+    return c->resident;
+}

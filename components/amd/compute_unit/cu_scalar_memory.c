@@ -1,0 +1,148 @@
+/* Scalar memory: loads of 1 to 16 dwords through the scalar cache, one line request a cycle.
+ *
+ * Answers come in any order, as on the hardware: programs wait for lgkmcnt(0). A load touches one
+ * or two lines; registers are written when all have come. The tag of a request is twice the number
+ * of its entry plus the part. */
+#include "compute_unit.gen.h"
+
+#include "compute_unit_state.h"
+
+/* First and last byte of the part of an access that lies in its line number `part`. */
+static void smem_part(const struct cu_smem *e, unsigned part, uint64_t *start, uint64_t *end)
+{
+    uint64_t first = e->access.address, last = first + 4u * e->access.valid;
+    uint64_t boundary = (first & ~(uint64_t)(CU_LINE - 1)) + CU_LINE;
+    *start = part ? boundary : first;
+    *end = part || last < boundary ? last : boundary;
+}
+
+static void smem_complete(struct compute_unit *c, struct cu_smem *e, uint64_t now)
+{
+    struct cu_wave *w = cu_wave_at(c, e->wave);
+    if (e->access.kind == ISA_SCALAR_LOAD && engine_likely(!c->group[w->group].played)) {
+        for (unsigned i = e->access.valid; i < e->access.dwords; i++)
+            e->data[i] = 0;
+        isa_scalar_load(cu_scalars(c, e->wave), &e->inst, e->data);
+    }
+    w->lgkm--;
+    retime_over(c, e->wave, c->retime.scalar, (unsigned)(e - c->smem), false, true, now);
+    c->smem_free[c->smem_free_count++] = (uint16_t)(e - c->smem);
+    vmem_unblock(c, now);
+    wave_counted(c, w, now);
+}
+
+/* Starts a scalar memory instruction; there is room for it. */
+static enum cu_issue smem_issue(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+                                const struct isa_inst *inst, uint64_t now)
+{
+    struct isa_wave *s = cu_scalars(c, wave);
+    struct isa_context context = cu_context(c, w);
+    struct cu_smem *e = &c->smem[c->smem_free[c->smem_free_count - 1]];
+    bool played = engine_unlikely(c->group[w->group].played);
+    enum isa_status status = played ? played_scalar(c, w, wave, inst, &e->access)
+                                    : isa_scalar_address(&context, s, inst, &e->access);
+    if (status != ISA_OK) {
+        cu_fault(c, wave, inst, s->pc, UINT32_MAX, isa_status_text(status));
+        return ISSUE_FAULT;
+    }
+    bool moves = e->access.kind == ISA_SCALAR_LOAD || e->access.kind == ISA_SCALAR_STORE;
+    if (moves && e->access.valid
+        && !bounds_hold(c, e->access.address, e->access.address + 4u * e->access.valid)) {
+        bounds_fault(c, wave, inst, s->pc, UINT32_MAX,
+                     e->access.kind == ISA_SCALAR_LOAD ? "scalar load" : "scalar store",
+                     4u * e->access.valid, e->access.address);
+        return ISSUE_FAULT;
+    }
+    if (engine_unlikely(instruction_recorder))
+        work_record_scalar(c->io.base.leaf, wave, s, inst, &e->access);
+    c->io.stats.smem_instructions++;
+    if (played)
+        played_step(c, w, wave);
+    else
+        s->pc += inst->size;
+    if (e->access.kind == ISA_SCALAR_TIME) {
+        if (played)
+            return ISSUE_DONE;
+        uint32_t time[2] = {(uint32_t)now, (uint32_t)(now >> 32)};
+        isa_scalar_load(s, inst, time);
+        return ISSUE_DONE;
+    }
+    if (e->access.kind == ISA_SCALAR_CACHE_OP && e->access.cache_op != ISA_CACHE_INVALIDATE_SCALAR)
+        return ISSUE_DONE; /* the scalar cache is write-through: nothing to write back */
+    uint64_t end = e->access.address + 4u * e->access.valid;
+    e->inst = *inst;
+    e->wave = (uint16_t)wave;
+    e->unsent = 0;
+    e->parts = moves && end > (e->access.address & ~(uint64_t)(CU_LINE - 1)) + CU_LINE ? 2 : 1;
+    e->remaining = e->parts;
+    if (e->access.kind == ISA_SCALAR_STORE && !played)
+        isa_scalar_store_data(s, inst, e->data);
+    c->smem_free_count--;
+    retime_issue(c, c->retime.scalar, (unsigned)(e - c->smem), wave, now, now);
+    w->lgkm++;
+    if (moves && !e->access.valid)
+        smem_complete(c, e, now);
+    else
+        c->smem_order[(c->smem_send_head + c->smem_send_count++) % CU_SMEM] =
+            (uint16_t)(e - c->smem);
+    return ISSUE_DONE;
+}
+
+static void smem_send_store(struct compute_unit *c, const struct cu_smem *e, uint16_t tag,
+                            uint64_t start, uint64_t end, uint32_t pid)
+{
+    uint64_t line = start & ~(uint64_t)(CU_LINE - 1);
+    void *payload = compute_unit_smem_send_write(c, tag, line, pid);
+    *mem_write_mask(payload, CU_LINE) =
+        coalescer_byte_mask((unsigned)(start - line), (unsigned)(end - start));
+    memcpy((uint8_t *)mem_write_data(payload, CU_LINE) + (start - line),
+           (const uint8_t *)e->data + (start - e->access.address), end - start);
+}
+
+/* Sends one request of the oldest instruction. True: there is more to send, in the next cycle. */
+static bool smem_send(struct compute_unit *c)
+{
+    if (!compute_unit_smem_can_send(c))
+        return false;
+    unsigned number = c->smem_order[c->smem_send_head];
+    struct cu_smem *e = &c->smem[number];
+    uint16_t tag = (uint16_t)(number * 2 + e->unsent);
+    uint32_t pid = c->group[cu_wave_at(c, e->wave)->group].pid;
+    uint64_t start, end;
+    smem_part(e, e->unsent, &start, &end);
+    if (e->access.kind == ISA_SCALAR_CACHE_OP)
+        compute_unit_smem_send_fence(c, tag, SCOPE_AGENT, true, false);
+    else if (e->access.kind == ISA_SCALAR_STORE)
+        smem_send_store(c, e, tag, start, end, pid);
+    else {
+        retime_scalar_request(c, number);
+        compute_unit_smem_send_read(c, tag, start, (uint32_t)(end - start), pid, false);
+    }
+    if (++e->unsent == e->parts) {
+        c->smem_send_head = (c->smem_send_head + 1) % CU_SMEM;
+        c->smem_send_count--;
+    }
+    return c->smem_send_count > 0;
+}
+
+static void smem_receive(struct compute_unit *c, uint64_t now)
+{
+    const struct mem_reply *m;
+    while ((m = compute_unit_smem_peek_reply(c))) {
+        struct cu_smem *e = &c->smem[m->tag / 2];
+        if (e->access.kind == ISA_SCALAR_LOAD) {
+            const uint8_t *line = mem_data_data(compute_unit_smem_reply_payload(c), CU_LINE);
+            uint64_t start, end;
+            smem_part(e, m->tag % 2, &start, &end);
+            memcpy((uint8_t *)e->data + (start - e->access.address), line + start % CU_LINE,
+                   end - start);
+        }
+        if (e->access.kind == ISA_SCALAR_CACHE_OP)
+            retime_fence_answer(c, c->retime.scalar, m->tag / 2, now);
+        else
+            retime_scalar_answer(c, m->tag / 2, message_note(m), now);
+        compute_unit_smem_pop_reply(c);
+        if (--e->remaining == 0)
+            smem_complete(c, e, now);
+    }
+}

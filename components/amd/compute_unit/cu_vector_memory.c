@@ -1,0 +1,311 @@
+/* Vector memory: from issue through the coalescer to the L1, and back in order.
+ *
+ * Instructions enter in issue order; their lines go out first come, first served, vmem_width a
+ * cycle, the first one vmem_latency after issue. Answers come in any order; loaded bytes wait in
+ * the stage until the instruction is the oldest of its wavefront, then registers are written and
+ * the counters go down (GCN3 ISA manual, section 4.4: vector memory returns in order). Addresses
+ * are virtual: translation belongs to the caches. */
+#include "compute_unit.gen.h"
+
+#include "compute_unit_state.h"
+
+/* Lets SIMDs that were refused for want of entries try again. */
+static void vmem_unblock(struct compute_unit *c, uint64_t now)
+{
+    for (unsigned s = 0; s < (unsigned)compute_unit_params(c)->simds; s++) {
+        uint64_t turn = cu_turn(c, s, now + 1);
+        if ((c->ready[s][CU_VMEM] | c->ready[s][CU_SCALAR]) && turn < c->retry_at[s])
+            c->retry_at[s] = turn;
+    }
+}
+
+/* Do all lanes lie in the allocation hit last? */
+static inline bool vmem_in_span(const struct compute_unit *c, const struct isa_memory *m)
+{
+    unsigned bytes = m->bytes;
+    uint64_t outside = 0;
+    if (m->swizzle_mask && m->bytes > 4)
+        bytes = (m->bytes / 4 - 1) * m->dword_stride + 4;
+    if (c->span_version != compute_unit_program(c)->version || c->span_end - c->span_start < bytes)
+        return false;
+    uint64_t limit = c->span_end - c->span_start - bytes;
+    if (m->mask == UINT64_MAX) {
+        for (unsigned lane = 0; lane < ISA_LANES; lane++)
+            outside |=
+                (m->address[lane] - c->span_start) | (limit - (m->address[lane] - c->span_start));
+    } else {
+        for (uint64_t rest = m->mask; rest; rest &= rest - 1) {
+            uint64_t offset = m->address[__builtin_ctzll(rest)] - c->span_start;
+            outside |= offset | (limit - offset);
+        }
+    }
+    return !(outside
+             >> 63); /* sizes have less than 63 bits, so a set bit is a difference below 0 */
+}
+
+/* Checks all lanes at once when they lie in the allocation hit last, else lane by lane. False: the
+ * run has failed. */
+static bool vmem_check(struct compute_unit *c, unsigned wave, const struct cu_vmem *e)
+{
+    static const char *const names[] = {"load", "store", "atomic"};
+    const struct isa_memory *m = &e->access;
+    if (m->kind != ISA_MEMORY_ATOMIC && vmem_in_span(c, m))
+        return true;
+    for (uint64_t rest = m->mask; rest; rest &= rest - 1) {
+        unsigned lane = (unsigned)__builtin_ctzll(rest), run;
+        unsigned runs = coalescer_runs(m, lane, &run);
+        for (unsigned i = 0; i < runs; i++) {
+            uint64_t a = m->address[lane] + (uint64_t)i * m->dword_stride;
+            if (!bounds_hold(c, a, a + run)) {
+                bounds_fault(c, wave, &e->inst, e->pc, lane, names[m->kind], m->bytes, a);
+                return false;
+            }
+        }
+        if (m->kind == ISA_MEMORY_ATOMIC && m->address[lane] % m->bytes) {
+            cu_fault(c, wave, &e->inst, e->pc, lane, "atomic at an address that is not aligned");
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Writes back and forgets the oldest instructions of the wavefront that are complete. */
+static void vmem_retire(struct compute_unit *c, struct cu_wave *w, uint64_t now)
+{
+    while (w->vmem_first != CU_NONE) {
+        unsigned number = w->vmem_first;
+        struct cu_vmem *e = cu_vmem_at(c, number);
+        if (e->remaining)
+            break;
+        if (e->access.mask && (e->access.kind == ISA_MEMORY_LOAD || e->access.returns) && !e->fence
+            && engine_likely(!c->group[w->group].played)) {
+            struct isa_context context = cu_context(c, w);
+            isa_memory_load(&context, &e->inst, e->access.mask, e->stage, e->access.bytes);
+        }
+        struct work_account *account = &c->ledger[w->ledger].account;
+        account->vmem_issued++;
+        account->vmem_cycles += now - e->issued;
+        w->vmem_first = e->next;
+        if (e->next == CU_NONE)
+            w->vmem_last = CU_NONE;
+        retime_over(c, e->wave, c->retime.vector, number, true, e->flat, now);
+        w->vm -= (e->inst.flags & ISA_RAISES_VM) != 0;
+        w->lgkm -= e->flat;
+        w->flat -= e->flat;
+        c->vmem_free[c->vmem_free_count++] = (uint16_t)number;
+        vmem_unblock(c, now);
+    }
+    wave_counted(c, w, now);
+}
+
+static void vmem_take_lines(struct compute_unit *c, struct cu_vmem *e, unsigned number)
+{
+    struct coalesced_line lines[COALESCER_MAX_LINES];
+    unsigned count = 0;
+    e->shape = VMEM_ANY;
+    if (e->access.mask && e->access.kind == ISA_MEMORY_ATOMIC) {
+        count = coalescer_atomics(&e->access, lines);
+    } else if (e->access.mask && coalescer_is_linear(&e->access, &e->base)) {
+        count = coalescer_linear_lines(&e->access, e->base, lines);
+        e->shape = VMEM_LINEAR;
+    } else if (e->access.mask && coalescer_stays_in_lines(&e->access)) {
+        count = coalescer_simple_lines(&e->access, lines);
+        e->shape = e->access.bytes == 4 ? VMEM_DWORDS : VMEM_ANY;
+        for (unsigned lane = 0; lane < ISA_LANES; lane++)
+            e->offset[lane] = (uint8_t)(e->access.address[lane] % CU_LINE);
+    } else if (e->access.mask) {
+        count = coalescer_lines(&e->access, lines);
+    }
+    e->remaining = (uint16_t)count;
+    e->unsent = CU_NONE;
+    for (unsigned i = count; i-- > 0;) {
+        uint16_t place = c->line_free[--c->line_free_count];
+        c->line[place] = (struct cu_line){lines[i], (uint16_t)number, e->unsent};
+        e->unsent = place;
+    }
+    c->io.stats.vmem_lines += count;
+    c->ledger[cu_wave_at(c, e->wave)->ledger].account.vmem_lines += count;
+}
+
+static void vmem_enqueue(struct compute_unit *c, struct cu_wave *w, struct cu_vmem *e,
+                         unsigned number)
+{
+    unsigned queue = (unsigned)compute_unit_params(c)->vmem_queue;
+    e->next = CU_NONE;
+    if (w->vmem_first == CU_NONE)
+        w->vmem_first = (uint16_t)number;
+    else
+        cu_vmem_at(c, w->vmem_last)->next = (uint16_t)number;
+    w->vmem_last = (uint16_t)number;
+    if (e->remaining) {
+        c->vmem_order[(c->vmem_send_head + c->vmem_send_count++) % queue] = (uint16_t)number;
+    }
+}
+
+static inline bool vmem_is_full(const struct compute_unit *c)
+{
+    return !c->vmem_free_count || c->line_free_count < COALESCER_MAX_LINES;
+}
+
+/* Starts a vector memory instruction; there is room for it. */
+static enum cu_issue vmem_issue(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+                                const struct isa_inst *inst, uint64_t now)
+{
+    struct isa_wave *s = cu_scalars(c, wave);
+    struct isa_context context = cu_context(c, w);
+    bool played = engine_unlikely(c->group[w->group].played);
+    unsigned number = c->vmem_free[c->vmem_free_count - 1];
+    struct cu_vmem *e = cu_vmem_at(c, number);
+    e->inst = *inst;
+    e->pc = s->pc;
+    enum isa_status status = played ? played_addresses(c, w, wave, inst, &e->access)
+                                    : isa_memory_addresses(&context, s, inst, &e->access);
+    if (status != ISA_OK) {
+        cu_fault(c, wave, inst, s->pc, UINT32_MAX, isa_status_text(status));
+        return ISSUE_FAULT;
+    }
+    e->fence = e->access.kind == ISA_MEMORY_CACHE_OP;
+    if (e->fence)
+        e->access.mask = 0;
+    if (e->access.mask && !vmem_check(c, wave, e))
+        return ISSUE_FAULT;
+    c->vmem_free_count--;
+    if (engine_unlikely(instruction_recorder))
+        work_record_vector(c->io.base.leaf, wave, s, inst, &context, &e->access);
+    if (e->access.lds_mask && !played)
+        isa_memory_lds(&context, inst, &e->access);
+    e->flat = (inst->flags & ISA_RAISES_LGKM) != 0;
+    e->coherent = e->access.kind == ISA_MEMORY_LOAD && e->access.glc;
+    e->wave = (uint16_t)wave;
+    e->issued = now;
+    e->first_send = now + (uint64_t)compute_unit_params(c)->vmem_latency;
+    if ((e->access.kind == ISA_MEMORY_STORE || e->access.kind == ISA_MEMORY_ATOMIC) && !played)
+        isa_memory_store_data(&context, inst, e->access.mask, e->stage, e->access.bytes);
+    if (e->access.kind == ISA_MEMORY_ATOMIC && !played
+        && (e->access.atomic == ISA_ATOMIC_CMPSWAP || e->access.atomic == ISA_ATOMIC_FCMPSWAP))
+        isa_memory_compare_data(&context, inst, e->access.mask, e->compare, e->access.bytes);
+    vmem_take_lines(c, e, number);
+    retime_issue(c, c->retime.vector, number, wave, now, e->first_send);
+    if (e->fence)
+        e->remaining = 1;
+    w->vm += (inst->flags & ISA_RAISES_VM) != 0;
+    w->lgkm += e->flat;
+    w->flat += e->flat;
+    vmem_enqueue(c, w, e, number);
+    c->io.stats.vmem_instructions++;
+    if (played)
+        played_step(c, w, wave);
+    else
+        s->pc += inst->size;
+    if (!e->remaining)
+        vmem_retire(c, w, now);
+    return ISSUE_DONE;
+}
+
+static void vmem_send_store(struct compute_unit *c, const struct cu_vmem *e, uint16_t tag,
+                            uint32_t pid)
+{
+    struct coalesced_line line = c->line[tag].line;
+    void *payload = compute_unit_vmem_send_write(c, tag, line.address, pid);
+    uint8_t *data = mem_write_data(payload, CU_LINE);
+    if (e->shape == VMEM_LINEAR && e->access.mask == UINT64_MAX)
+        *mem_write_mask(payload, CU_LINE) =
+            coalescer_linear_to_line(&e->access, e->base, line.address, e->stage, data);
+    else
+        *mem_write_mask(payload, CU_LINE) = coalescer_to_line(&e->access, line, e->stage, data);
+}
+
+static void vmem_send_atomic(struct compute_unit *c, const struct cu_vmem *e, uint16_t tag,
+                             uint32_t pid)
+{
+    struct coalesced_line line = c->line[tag].line;
+    void *payload =
+        compute_unit_vmem_send_atomic(c, tag, line.address, pid, (enum atomic_op)e->access.atomic,
+                                      e->access.bytes, e->access.returns);
+    *mem_atomic_mask(payload, CU_LINE) =
+        coalescer_to_line(&e->access, line, e->stage, mem_atomic_operand(payload, CU_LINE));
+    if (e->access.atomic == ISA_ATOMIC_CMPSWAP || e->access.atomic == ISA_ATOMIC_FCMPSWAP)
+        coalescer_to_line(&e->access, line, e->compare, mem_atomic_compare(payload, CU_LINE));
+}
+
+static void vmem_send_line(struct compute_unit *c, struct cu_vmem *e, uint16_t tag)
+{
+    uint32_t pid = c->group[cu_wave_at(c, e->wave)->group].pid;
+    if (e->access.kind == ISA_MEMORY_LOAD)
+        compute_unit_vmem_send_read(c, tag, c->line[tag].line.address, CU_LINE, pid, e->coherent);
+    else if (e->access.kind == ISA_MEMORY_STORE)
+        vmem_send_store(c, e, tag, pid);
+    else
+        vmem_send_atomic(c, e, tag, pid);
+}
+
+/* Sends up to vmem_width lines of the oldest instructions. True: there is more to send, in the next
+ * cycle. */
+static bool vmem_send(struct compute_unit *c, uint64_t now)
+{
+    unsigned queue = (unsigned)compute_unit_params(c)->vmem_queue, width;
+    for (width = (unsigned)compute_unit_params(c)->vmem_width; width && c->vmem_send_count;
+         width--) {
+        unsigned number = c->vmem_order[c->vmem_send_head];
+        struct cu_vmem *e = cu_vmem_at(c, number);
+        if (e->first_send > now || !compute_unit_vmem_can_send(c))
+            return false;
+        if (e->fence) {
+            compute_unit_vmem_send_fence(c, (uint16_t)(CU_LINES + number), SCOPE_AGENT, true,
+                                         false);
+        } else {
+            uint16_t tag = e->unsent;
+            retime_send(c, number, tag, now);
+            vmem_send_line(c, e, tag);
+            e->unsent = c->line[tag].next;
+        }
+        if (e->fence || e->unsent == CU_NONE) {
+            c->vmem_send_head = (c->vmem_send_head + 1) % queue;
+            c->vmem_send_count--;
+        }
+    }
+    return c->vmem_send_count > 0;
+}
+
+/* Cycle at which the next line can go out, whatever the port says. */
+static uint64_t vmem_next_send(const struct compute_unit *c)
+{
+    if (!c->vmem_send_count)
+        return ENGINE_NEVER;
+    return cu_vmem_at(c, c->vmem_order[c->vmem_send_head])->first_send;
+}
+
+/* Bytes of a line to the stage. */
+static inline void vmem_take_data(struct cu_vmem *e, struct coalesced_line line,
+                                  const uint8_t *data)
+{
+    if (e->shape == VMEM_LINEAR)
+        coalescer_linear_from_line(&e->access, e->base, line.address, data, e->stage);
+    else if (e->shape == VMEM_DWORDS)
+        coalescer_dwords_from_line(e->offset, line.lanes, data, e->stage);
+    else
+        coalescer_from_line(&e->access, line, data, e->stage);
+}
+
+static void vmem_receive(struct compute_unit *c, uint64_t now)
+{
+    const struct mem_reply *m;
+    while ((m = compute_unit_vmem_peek_reply(c))) {
+        unsigned number = m->tag >= CU_LINES ? (unsigned)m->tag - CU_LINES : c->line[m->tag].owner;
+        struct cu_vmem *e = cu_vmem_at(c, number);
+        if (!e->fence) {
+            if (e->access.kind == ISA_MEMORY_LOAD || e->access.returns)
+                vmem_take_data(e, c->line[m->tag].line,
+                               mem_data_data(compute_unit_vmem_reply_payload(c), CU_LINE));
+            c->line_free[c->line_free_count++] = m->tag;
+            retime_vector_answer(c, number, m->tag, message_note(m), now);
+        } else {
+            retime_fence_answer(c, c->retime.vector, number, now);
+        }
+        compute_unit_vmem_pop_reply(c);
+        if (--e->remaining == 0)
+            vmem_retire(c, cu_wave_at(c, e->wave), now);
+        if (c->line_free_count == COALESCER_MAX_LINES)
+            vmem_unblock(c, now);
+    }
+}

@@ -1,0 +1,237 @@
+/* A wavefront between two instructions: decoding, the wheel in which it sleeps, the counters it
+ * waits for, and what its time is charged to. */
+#include "compute_unit.gen.h"
+
+#include "compute_unit_state.h"
+
+static inline uint64_t *wave_account(struct compute_unit *c, const struct cu_wave *w)
+{
+    return c->ledger[w->ledger].account.slot_cycles;
+}
+
+/* Accounts for the time up to now by what the wavefront was waiting for; from now on, or from the
+ * turn after the instruction it has just issued, it waits for `why`. */
+static inline void wave_waits(struct compute_unit *c, struct cu_wave *w, uint64_t now,
+                              enum work_cycles_kind why)
+{
+    if (now > w->since) {
+        wave_account(c, w)[w->why] += now - w->since;
+        w->since = now;
+    }
+    w->why = (uint8_t)why;
+}
+
+/* A wavefront that was ready issues an instruction: this turn of the SIMD is its. */
+static inline void wave_issues(struct compute_unit *c, struct cu_wave *w, unsigned issued,
+                               uint64_t now)
+{
+    uint64_t simds = (uint64_t)compute_unit_params(c)->simds, *account = wave_account(c, w);
+    account[w->why] += now - w->since;
+    account[issued] += simds;
+    w->since = now + simds;
+}
+
+/* The instruction issued now keeps its wavefront for `cycles`; what is more than the turn counts
+ * for `executing`. */
+static inline void wave_executes(struct compute_unit *c, struct cu_wave *w,
+                                 enum work_cycles_kind executing, uint64_t now, uint64_t cycles)
+{
+    if (cycles > (uint64_t)compute_unit_params(c)->simds) {
+        uint64_t end = cu_turn(c, w->simd, now + cycles);
+        wave_account(c, w)[executing] += end - w->since;
+        w->since = end;
+    }
+}
+
+/* Puts the wavefront into the wheel until ready_at, rounded up to a turn of its SIMD; the wheel
+ * holds the last turn it can reach when that is further away. */
+static void wave_sleep(struct compute_unit *c, struct cu_wave *w, uint64_t now)
+{
+    uint64_t simds = (uint64_t)compute_unit_params(c)->simds;
+    uint64_t at = cu_turn(c, w->simd, w->ready_at > now ? w->ready_at : now + 1);
+    if (at - now >= CU_WHEEL)
+        at = cu_turn(c, w->simd, now + CU_WHEEL - simds);
+    w->state = WAVE_EXECUTING;
+    c->wheel[at % CU_WHEEL] |= (uint64_t)1 << w->slot;
+    c->wheel_used[at % CU_WHEEL / 64] |= (uint64_t)1 << (at % 64);
+}
+
+static void wave_make_ready(struct compute_unit *c, struct cu_wave *w, uint64_t now)
+{
+    static const uint8_t waiting[CU_KINDS] = {
+        [CU_VALU] = WORK_WAITING_VALU,     [CU_SCALAR] = WORK_WAITING_SCALAR,
+        [CU_VMEM] = WORK_WAITING_VMEM,     [CU_LDS] = WORK_WAITING_LDS,
+        [CU_BRANCH] = WORK_WAITING_BRANCH, [CU_SPECIAL] = WORK_WAITING_OTHER};
+    uint64_t turn = cu_turn(c, w->simd, now);
+    wave_waits(c, w, now, waiting[w->kind]);
+    if (w->kind == CU_LDS)
+        w->conflicts = lds_conflicts_until(c, now);
+    w->state = WAVE_READY;
+    c->ready[w->simd][w->kind] |= (uint64_t)1 << w->slot;
+    if (turn < c->retry_at[w->simd])
+        c->retry_at[w->simd] = turn;
+}
+
+/* Is the line in the buffer, or at least on its way? */
+static int wave_find_line(const struct compute_unit *c, const struct cu_wave *w, uint64_t line)
+{
+    for (unsigned i = 0; i < c->line_slots; i++) {
+        if (w->line[i] == line
+            && (w->line_state[i] == LINE_VALID || w->line_state[i] == LINE_COMING))
+            return (int)i;
+    }
+    return -1;
+}
+
+static void wave_want_lines(struct compute_unit *c, const struct cu_wave *w)
+{
+    c->fetch_wanted[w->simd] |= (uint64_t)1 << w->slot;
+}
+
+static void wave_wait_for_code(struct compute_unit *c, struct cu_wave *w)
+{
+    uint64_t now = compute_unit_now(c);
+    if (w->state != WAVE_FETCH)
+        retime_reach(c, w, w->ready_at > now ? w->ready_at : now);
+    wave_waits(c, w, now, WORK_WAITING_FETCH);
+    w->state = WAVE_FETCH;
+}
+
+/* Looks up the instruction at the pc. True: decoded. False: its bytes are not there (WAVE_FETCH),
+ * or it is none (WAVE_FAULTED). */
+static bool wave_decode(struct compute_unit *c, struct cu_wave *w, unsigned wave)
+{
+    uint64_t pc = cu_scalars(c, wave)->pc, line = pc & ~(uint64_t)(CU_LINE - 1);
+    uint8_t joined[ISA_MAX_INST_BYTES];
+    unsigned offset = (unsigned)(pc - line), size = CU_LINE - offset;
+    if (line != w->line_address || w->line_state[w->line_slot] != LINE_VALID
+        || w->line[w->line_slot] != line) {
+        int slot = wave_find_line(c, w, line);
+        w->line_address = line;
+        wave_want_lines(c, w);
+        if (slot < 0 || w->line_state[slot] != LINE_VALID) {
+            wave_wait_for_code(c, w);
+            return false;
+        }
+        w->line_slot = (uint8_t)slot;
+    }
+    const uint8_t *bytes = cu_line_bytes(c, wave, w->line_slot) + offset;
+    bool played = engine_unlikely(c->group[w->group].played);
+    if (played) {
+        size = size < sizeof joined ? size : sizeof joined;
+        bytes = played_code(c, w, pc, size, joined);
+    }
+    int result = decode_find(cu_decoded(c), cu_target(c), pc, bytes, size, &w->decoded);
+    if (result == ISA_ERROR_TRUNCATED && size < ISA_MAX_INST_BYTES) {
+        int slot = wave_find_line(c, w, line + CU_LINE);
+        if (slot < 0 || w->line_state[slot] != LINE_VALID) {
+            wave_want_lines(c, w);
+            wave_wait_for_code(c, w);
+            return false;
+        }
+        if (played) {
+            played_code(c, w, pc, sizeof joined, joined);
+        } else {
+            memcpy(joined, bytes, size);
+            memcpy(joined + size, cu_line_bytes(c, wave, (unsigned)slot), sizeof joined - size);
+        }
+        result = decode_find(cu_decoded(c), cu_target(c), pc, joined, sizeof joined, &w->decoded);
+    }
+    if (result < 0) {
+        char what[128];
+        uint32_t word;
+        memcpy(&word, bytes, 4);
+        struct isa_inst inst;
+        bool known = result == ISA_ERROR_UNIMPLEMENTED
+                     && isa_decode(cu_target(c), bytes, size, &inst) == ISA_ERROR_UNIMPLEMENTED;
+        work_fault_decode(cu_target(c), word, known, what, sizeof what);
+        cu_fault(c, wave, known ? &inst : NULL, pc, UINT32_MAX, what);
+        return false;
+    }
+    w->kind = cu_decoded(c)[w->decoded].kind;
+    return true;
+}
+
+/* The instruction at the pc has been decoded: it may issue from ready_at on. */
+static inline void wave_go_on(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+                              uint64_t now)
+{
+    if (engine_likely(!c->group[w->group].memory_only) || wave_skip(c, w, wave))
+        wave_sleep(c, w, now);
+}
+
+/* After an instruction: the next one may issue from `at` on. */
+static inline void wave_continue(struct compute_unit *c, struct cu_wave *w, unsigned wave,
+                                 uint64_t now, uint64_t at)
+{
+    w->ready_at = at;
+    if (wave_decode(c, w, wave))
+        wave_go_on(c, w, wave, now);
+}
+
+/* Bytes arrived, under `tag`, for a wavefront in WAVE_FETCH. */
+static void wave_fetched(struct compute_unit *c, struct cu_wave *w, unsigned wave, unsigned tag,
+                         struct message_note note, uint64_t now)
+{
+    if (w->state != WAVE_FETCH || !wave_decode(c, w, wave))
+        return;
+    retime_fetched(c, w, tag, note, now);
+    wave_go_on(c, w, wave, now);
+}
+
+static void wave_expire(struct compute_unit *c, uint64_t now)
+{
+    unsigned slot = now % CU_WHEEL,
+             simd = (unsigned)(now % (uint64_t)compute_unit_params(c)->simds);
+    uint64_t due = c->wheel[slot];
+    if (!due)
+        return;
+    c->wheel[slot] = 0;
+    c->wheel_used[slot / 64] &= ~((uint64_t)1 << (slot % 64));
+    for (; due; due &= due - 1) {
+        struct cu_wave *w = cu_wave_at(c, cu_wave_number(c, simd, (unsigned)__builtin_ctzll(due)));
+        if (w->ready_at > now)
+            wave_sleep(c, w, now);
+        else
+            wave_make_ready(c, w, now);
+    }
+}
+
+/* First occupied cycle of the wheel after `now`. */
+static uint64_t wave_next_expiry(const struct compute_unit *c, uint64_t now)
+{
+    unsigned start = (unsigned)((now + 1) % CU_WHEEL), word = start / 64, bit = start % 64;
+    uint64_t here = c->wheel_used[word] >> bit;
+    if (here)
+        return now + 1 + (unsigned)__builtin_ctzll(here);
+    uint64_t other = c->wheel_used[word ^ 1];
+    if (other)
+        return now + 1 + (64 - bit) + (unsigned)__builtin_ctzll(other);
+    here = c->wheel_used[word] & (((uint64_t)1 << bit) - 1);
+    if (here)
+        return now + 1 + (128 - bit) + (unsigned)__builtin_ctzll(here);
+    return ENGINE_NEVER;
+}
+
+/* Which counter keeps the wavefront at its s_waitcnt. */
+static inline enum work_cycles_kind wave_counter(const struct cu_wave *w)
+{
+    if (w->vm > w->limit_vm)
+        return WORK_WAITING_VMCNT;
+    if (w->lgkm > w->lds + w->flat)
+        return WORK_WAITING_LGKMCNT_SMEM;
+    return w->flat ? WORK_WAITING_VMCNT : WORK_WAITING_LGKMCNT_LDS;
+}
+
+/* A counter went down: is that what the wavefront waits for? */
+static inline void wave_counted(struct compute_unit *c, struct cu_wave *w, uint64_t now)
+{
+    if (w->state == WAVE_WAITCNT && w->vm <= w->limit_vm && w->lgkm <= w->limit_lgkm) {
+        retime_counted(c, w, now);
+        wave_continue(c, w, cu_wave_number(c, w->simd, w->slot), now, now + 1);
+    } else if (w->state == WAVE_WAITCNT && w->why != WORK_WAITING_COUNTER_FULL
+               && w->why != wave_counter(w))
+        wave_waits(c, w, now, wave_counter(w));
+    else if (w->state == WAVE_ENDING && !w->vm && !w->lgkm)
+        wave_end(c, w, now);
+}

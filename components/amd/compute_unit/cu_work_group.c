@@ -1,0 +1,184 @@
+/* Work-groups: taken from the port with their wavefronts, held together by barriers, answered when
+ * the last wavefront has ended. What the wavefronts of a kernel did with their time is added up in
+ * the kernel's ledger (protocols/work/work_cycles.h), which goes with each answer. */
+#include "compute_unit.gen.h"
+
+#include "compute_unit_state.h"
+#include "runtime/observe/timeline.h"
+
+__attribute__((noinline, cold)) static void wave_record_begin(const struct compute_unit *c,
+                                                              unsigned wave,
+                                                              const struct work_placement *p,
+                                                              const uint32_t id[3], unsigned number)
+{
+    const struct recorded_wavefront what = {
+        .gpu = program_gpu_of(compute_unit_program(c), c->io.base.leaf),
+        .dispatch = p->dispatch_id,
+        .group = {id[0], id[1], id[2]},
+        .number = number};
+    instruction_recorder->begin(c->io.base.leaf, wave, &what);
+}
+
+static void wave_start(struct compute_unit *c, struct cu_group *g, const struct work_placement *p,
+                       unsigned number, uint64_t now)
+{
+    const struct work_wavefront *place = &p->wavefront[number];
+    unsigned wave = cu_wave_number(c, place->simd, place->slot);
+    struct cu_wave *w = cu_wave_at(c, wave);
+    struct isa_wave *s = cu_scalars(c, wave);
+    size_t registers =
+        ((size_t)place->simd * (size_t)compute_unit_params(c)->vgprs + place->vgpr) * 64;
+    if (w->state != WAVE_FREE)
+        bug("compute unit: SIMD %u slot %u is taken", place->simd, place->slot);
+    for (unsigned i = 0; i < c->line_slots; i++) {
+        if (w->line_state[i] != LINE_EMPTY)
+            w->line_state[i] = w->line_state[i] == LINE_VALID ? LINE_EMPTY : LINE_STALE;
+    }
+    w->vgpr = (uint32_t)(c->vgprs + registers * sizeof(uint32_t) / ARENA_UNIT);
+    w->simd = place->simd;
+    w->slot = place->slot;
+    w->group = (uint8_t)p->work_group_slot;
+    w->number = (uint8_t)number;
+    w->instructions = 0;
+    w->vm = w->lgkm = w->lds = w->flat = 0;
+    w->priority = 0;
+    w->since = now;
+    w->why = WORK_WAITING_FETCH;
+    w->ledger = g->ledger;
+    w->vmem_first = w->vmem_last = CU_NONE;
+    w->line_address = UINT64_MAX;
+    if (g->played)
+        played_start(c, wave, p, number);
+    else
+        wavefront_start(cu_target(c), s, arena_at(uint32_t, w->vgpr), p, g->id, number);
+    g->wave[number] = (uint16_t)wave;
+    if (engine_unlikely(instruction_recorder))
+        wave_record_begin(c, wave, p, g->id, number);
+    retime_wave_start(c, wave, p->lead);
+    wave_continue(c, w, wave, now, now + 1);
+}
+
+/* The ledger of a kernel: the one it has, or a new one. There are as many as work-groups. */
+static unsigned ledger_open(struct compute_unit *c, uint32_t dispatch, uint64_t now)
+{
+    unsigned unused = CU_MAX_GROUPS, i = 0;
+    while (i < CU_MAX_GROUPS && !(c->ledger[i].groups && c->ledger[i].dispatch == dispatch)) {
+        if (!c->ledger[i].groups && unused == CU_MAX_GROUPS)
+            unused = i;
+        i++;
+    }
+    i = i == CU_MAX_GROUPS ? unused : i;
+    c->ledger[i].dispatch = dispatch;
+    c->ledger[i].groups++;
+    if (!c->ledger[i].running++)
+        c->ledger[i].active_since = now;
+    return i;
+}
+
+/* Takes one work-group from the port. */
+static void group_start(struct compute_unit *c, uint64_t now)
+{
+    const struct work_request *m = compute_unit_work_peek(c);
+    if (!m)
+        return;
+    struct work_placement p;
+    memcpy(&p, work_map_placement(compute_unit_work_payload(c)), sizeof p);
+    struct cu_group *g = &c->group[p.work_group_slot];
+    if (p.work_group_slot >= CU_MAX_GROUPS || g->used)
+        bug("compute unit: work-group slot %u is taken", p.work_group_slot);
+    *g = (struct cu_group){.tag = m->tag,
+                           .used = 1,
+                           .waves = (uint8_t)p.wavefronts,
+                           .kernel = m->map.kernel,
+                           .id = {m->map.group_x, m->map.group_y, m->map.group_z},
+                           .pid = p.pid,
+                           .lds_offset = p.lds_offset,
+                           .lds_bytes = p.lds_bytes,
+                           .vgprs = p.vgprs,
+                           .scratch = p.scratch,
+                           .memory_only = p.memory_only != 0,
+                           .played = p.played != 0,
+                           .arrived = now};
+    if (g->played && !played_group(c, g, &p)) {
+        g->used = 0;
+        compute_unit_work_pop(c);
+        return;
+    }
+    g->ledger = (uint8_t)ledger_open(c, p.dispatch_id, now);
+    if (!c->resident)
+        c->active_since = now;
+    c->resident += p.wavefronts;
+    c->io.stats.work_groups++;
+    c->io.stats.wavefronts_run += p.wavefronts;
+    retime_group_start(c, g, p.dispatch_id, now);
+    for (unsigned i = 0; i < p.wavefronts; i++)
+        wave_start(c, g, &p, i, now);
+    timeline_begin(&c->io.base, p.work_group_slot,
+                   program_kernel_name(compute_unit_program(c), g->kernel));
+    compute_unit_work_pop(c);
+}
+
+static void group_answer(struct compute_unit *c)
+{
+    while (c->finished && compute_unit_work_can_reply(c)) {
+        unsigned slot = (unsigned)__builtin_ctzll(c->finished);
+        struct cu_group *g = &c->group[slot];
+        struct cu_ledger *ledger = &c->ledger[g->ledger];
+        void *payload = compute_unit_work_reply_finished(c, g->tag, g->instructions);
+        memcpy(work_finished_account(payload), &ledger->account, sizeof ledger->account);
+        memset(&ledger->account, 0, sizeof ledger->account);
+        ledger->groups--;
+        if (g->played)
+            replay_give(played_place(c, slot));
+        g->used = 0;
+        c->finished &= c->finished - 1;
+    }
+}
+
+static void group_release_barrier(struct compute_unit *c, struct cu_group *g, uint64_t now)
+{
+    if (!g->at_barrier || g->at_barrier + g->ended < g->waves)
+        return;
+    g->at_barrier = 0;
+    retime_barrier(c, g, now);
+    for (unsigned i = 0; i < g->waves; i++) {
+        struct cu_wave *w = cu_wave_at(c, g->wave[i]);
+        if (w->state == WAVE_BARRIER && w->group == (uint8_t)(g - c->group))
+            wave_continue(c, w, g->wave[i], now, now + 1);
+    }
+}
+
+/* The last wavefront of the group has ended. */
+static void group_finish(struct compute_unit *c, const struct cu_group *g, uint64_t now)
+{
+    struct cu_ledger *ledger = &c->ledger[g->ledger];
+    ledger->account.slot_cycles[WORK_ENDED] += g->waves * now - g->ended_at;
+    ledger->account.held += g->waves * (now - g->arrived);
+    retime_group_end(c, g, &ledger->account, now);
+    if (!--ledger->running)
+        ledger->account.active += now - ledger->active_since;
+    c->finished |= (uint64_t)1 << (g - c->group);
+    timeline_end(&c->io.base, (uint64_t)(g - c->group),
+                 program_kernel_name(compute_unit_program(c), g->kernel));
+}
+
+static void wave_end(struct compute_unit *c, struct cu_wave *w, uint64_t now)
+{
+    struct cu_group *g = &c->group[w->group];
+    wave_waits(c, w, now, WORK_ENDED);
+    if (engine_unlikely(instruction_recorder))
+        instruction_recorder->end(c->io.base.leaf, cu_wave_number(c, w->simd, w->slot));
+    retime_wave_end(c, w, now);
+    g->ended_at += now;
+    w->state = WAVE_FREE;
+    c->raised[w->simd] &= ~((uint64_t)1 << w->slot);
+    c->fetch_wanted[w->simd] &= ~((uint64_t)1 << w->slot);
+    g->instructions += w->instructions;
+    c->resident--;
+    if (!c->resident)
+        c->io.stats.active_cycles += now - c->active_since;
+    if (++g->ended == g->waves)
+        group_finish(c, g, now);
+    else
+        group_release_barrier(c, g, now);
+}

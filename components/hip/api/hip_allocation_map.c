@@ -1,0 +1,80 @@
+/* The map of allocations: everything that HIP has allocated or that was registered with it, by
+ * address. It decides which addresses a call may use. Invariant: entries do not overlap. */
+#include "hip_internal.h"
+
+static struct {
+    struct hip_allocation *list;
+    size_t count, room;
+    uint32_t last_number;
+} map;
+
+/* The number of entries that begin at or below `address`. */
+static size_t count_below(uint64_t address)
+{
+    size_t low = 0, high = map.count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (map.list[middle].address <= address) {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    return low;
+}
+
+const struct hip_allocation *hip_find_allocation(uint64_t address)
+{
+    size_t below = count_below(address);
+    const struct hip_allocation *last = below > 0 ? &map.list[below - 1] : NULL;
+    return last && address - last->address < last->size ? last : NULL;
+}
+
+uint32_t hip_allocation_number(uint64_t address)
+{
+    const struct hip_allocation *allocation = hip_find_allocation(address);
+    return allocation ? allocation->number : 0;
+}
+
+const struct hip_allocation *hip_find_allocation_below(uint64_t address)
+{
+    size_t below = count_below(address);
+    return below > 0 && hip_is_device_address(map.list[below - 1].address) ? &map.list[below - 1]
+                                                                           : NULL;
+}
+
+bool hip_is_device_address(uint64_t address)
+{
+    return address >= hip.window_base && address - hip.window_base < hip.window_size;
+}
+
+void hip_add_allocation(struct hip_allocation allocation)
+{
+    if (map.count == map.room) {
+        map.room = map.room ? map.room * 2 : 64;
+        map.list = hip_grow(map.list, map.room * sizeof *map.list);
+    }
+    size_t at = count_below(allocation.address);
+    memmove(&map.list[at + 1], &map.list[at], (map.count - at) * sizeof *map.list);
+    map.list[at] = allocation;
+    map.list[at].number = ++map.last_number;
+    map.count++;
+}
+
+void hip_remove_allocation(const struct hip_allocation *allocation)
+{
+    size_t at = (size_t)(allocation - map.list);
+    map.count--;
+    memmove(&map.list[at], &map.list[at + 1], (map.count - at) * sizeof *map.list);
+}
+
+const struct hip_allocation *hip_last_allocation_of(int device)
+{
+    for (size_t i = map.count; i-- > 0;) {
+        const struct hip_allocation *each = &map.list[i];
+        if (each->device == device && hip_is_device_address(each->address)) {
+            return each;
+        }
+    }
+    return NULL;
+}

@@ -1,0 +1,92 @@
+/* See hip_place.h. Called by copies, fills, frees and whoever else gets an address. */
+#include "hip_place.h"
+
+#include "hip_managed.h"
+
+#include <inttypes.h>
+
+struct hip_place hip_place_of(uint64_t address)
+{
+    static const enum hip_place_kind kinds[] = {
+        [HIP_DEVICE_MEMORY] = HIP_PLACE_DEVICE,   [HIP_MODULE_MEMORY] = HIP_PLACE_DEVICE,
+        [HIP_MANAGED_MEMORY] = HIP_PLACE_MANAGED, [HIP_MAPPED_MEMORY] = HIP_PLACE_MAPPED,
+        [HIP_PINNED_MEMORY] = HIP_PLACE_PINNED,   [HIP_REGISTERED_MEMORY] = HIP_PLACE_REGISTERED,
+    };
+    const struct hip_allocation *allocation = hip_find_allocation(address);
+    struct hip_place place = {.address = address, .allocation.address = address};
+    if (allocation) {
+        place.kind = kinds[allocation->kind];
+        place.allocation = *allocation;
+    } else if (hip_is_device_address(address)) {
+        place.kind = HIP_PLACE_UNALLOCATED;
+    }
+    place.managed = hip_place_on_device(&place) ? hip_is_managed(address)
+                                                : hip_managed_device_side(address) != 0;
+    return place;
+}
+
+/* ---- copies ---- */
+
+static hipError_t check_device_side(const struct hip_place *place, uint64_t size, const char *what)
+{
+    void *pointer = (void *)(uintptr_t)place->address;
+    const struct hip_allocation *allocation = &place->allocation;
+    if (!hip_place_on_device(place)) {
+        hip_say("%s: %p is a host pointer where a device pointer is needed", what, pointer);
+    } else if (place->kind == HIP_PLACE_UNALLOCATED) {
+        hip_say("%s: %p is not, or no longer, allocated", what, pointer);
+    } else if (size > hip_place_left(place)) {
+        hip_say("%s: %" PRIu64 " bytes at %p leave the allocation of %" PRIu64
+                " bytes at %p, of which %" PRIu64 " are left there",
+                what, size, pointer, allocation->size, (void *)(uintptr_t)allocation->address,
+                hip_place_left(place));
+    } else {
+        return hipSuccess;
+    }
+    return hipErrorInvalidValue;
+}
+
+static hipError_t check_host_side(const struct hip_place *place, uint64_t size, const char *what)
+{
+    void *pointer = (void *)(uintptr_t)place->address;
+    if (place->address == 0 || size > UINT64_MAX - place->address) {
+        hip_say("%s: %p is not a host pointer to %" PRIu64 " bytes", what, pointer, size);
+    } else if (hip_place_on_device(place)) {
+        hip_say("%s: %p is a device pointer where a host pointer is needed", what, pointer);
+    } else if (place->kind == HIP_PLACE_PINNED && size > hip_place_left(place)) {
+        hip_say("%s: %" PRIu64 " bytes at %p leave the pinned allocation of %" PRIu64 " bytes",
+                what, size, pointer, place->allocation.size);
+    } else {
+        return hipSuccess;
+    }
+    return hipErrorInvalidValue;
+}
+
+/* An address that both sides use is good for either, whatever the direction says. */
+static hipError_t check_side(const struct hip_place *place, uint64_t size, bool device,
+                             const char *what)
+{
+    bool either = place->managed && hip_place_on_device(place);
+    return device || either ? check_device_side(place, size, what)
+                            : check_host_side(place, size, what);
+}
+
+hipError_t hip_place_check_copy(const struct hip_place *to, uint64_t to_size,
+                                const struct hip_place *from, uint64_t from_size,
+                                hipMemcpyKind kind, const char *what)
+{
+    const struct {
+        bool to_device, from_device;
+    } sides[] = {
+        [hipMemcpyHostToHost] = {false, false},
+        [hipMemcpyHostToDevice] = {true, false},
+        [hipMemcpyDeviceToHost] = {false, true},
+        [hipMemcpyDeviceToDevice] = {true, true},
+        [hipMemcpyDefault] = {hip_place_on_device(to), hip_place_on_device(from)},
+    };
+    if ((unsigned)kind > hipMemcpyDefault) {
+        return hipErrorInvalidMemcpyDirection;
+    }
+    hipError_t error = check_side(to, to_size, sides[kind].to_device, what);
+    return error == hipSuccess ? check_side(from, from_size, sides[kind].from_device, what) : error;
+}

@@ -1,0 +1,15 @@
+/* What the generated refusals (see gen_exports.py) need, without the HIP headers: there every
+ * function has its real type. */
+#ifndef HEDDLE_HIP_UNSUPPORTED_H
+#define HEDDLE_HIP_UNSUPPORTED_H
+
+enum {
+    HIP_REFUSED = 801 /* hipErrorNotSupported */,
+    HIPRTC_REFUSED = 11 /* HIPRTC_ERROR_INTERNAL_ERROR */
+};
+
+/* Says once that `name` is not supported, and leaves hipErrorNotSupported as the thread's last
+ * error. */
+void hip_refuse(const char *name, int *said);
+
+#endif

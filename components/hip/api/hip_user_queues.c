@@ -1,0 +1,49 @@
+/* User queues for HIP programs; see heddle_user_queues.h. */
+#include "hip_internal.h"
+#include "hip_recorder.h"
+
+#pragma GCC visibility push(default)
+#include "heddle_user_queues.h"
+#pragma GCC visibility pop
+
+static hipError_t user_queues(const struct driver_queue_api **queues, uint32_t *device)
+{
+    if (!queues || !device) {
+        return hipErrorInvalidValue;
+    }
+    hip_recorder.refuse("it writes to user queues, which is no call that could be noted");
+    *queues = hip.api->user_queues;
+    *device = hip.devices[hip_current_device()].number;
+    return *queues ? hipSuccess : hipErrorNotSupported;
+}
+
+static hipError_t kernel_object(const void *host_function, struct heddle_kernel *kernel)
+{
+    const struct hip_function *function = NULL;
+    if (!kernel) {
+        return hipErrorInvalidValue;
+    }
+    hipError_t error = hip_find_host_function(host_function, hip_current_device(), &function);
+    if (error != hipSuccess) {
+        return error;
+    }
+    *kernel = (struct heddle_kernel){
+        .object = function->module->base + function->kernel->descriptor_address,
+        .kernarg_bytes = function->kernel->kernarg_size,
+        .kernarg_align = function->kernel->kernarg_align,
+        .group_bytes = function->kernel->group_size,
+        .private_bytes = function->kernel->private_size,
+    };
+    return hip_status(hip.api->user_queues->name_kernel(kernel->object, function->name),
+                      "heddleKernelObject");
+}
+
+int heddleUserQueues(const struct driver_queue_api **queues, uint32_t *device)
+{
+    HIP_API(user_queues(queues, device));
+}
+
+int heddleKernelObject(const void *host_function, struct heddle_kernel *kernel)
+{
+    HIP_API(kernel_object(host_function, kernel));
+}

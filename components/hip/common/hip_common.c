@@ -1,0 +1,47 @@
+/* See hip_common.h. Called from several host threads, with and without locks. */
+#include "hip_common.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MESSAGES_MAX = 40 /* lines on stderr before the rest is left out */ };
+
+void hip_say(const char *format, ...)
+{
+    static unsigned said;
+    unsigned number = __atomic_fetch_add(&said, 1, __ATOMIC_RELAXED);
+    if (number >= MESSAGES_MAX) {
+        if (number == MESSAGES_MAX) {
+            fprintf(stderr, "heddle: further messages are left out\n");
+        }
+        return;
+    }
+    char text[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "heddle: %s\n", text);
+}
+
+void *hip_grow(void *old, size_t size)
+{
+    void *memory = realloc(old, size > 0 ? size : 1);
+    if (!memory) {
+        fprintf(stderr, "heddle: out of host memory\n");
+        abort();
+    }
+    return memory;
+}
+
+void *hip_allocate(size_t size)
+{
+    return memset(hip_grow(NULL, size), 0, size);
+}
+
+void hip_release(void *memory)
+{
+    free(memory);
+}

@@ -1,0 +1,180 @@
+/* See play_api.h. Objects are in a hash table by kind and number, so a trace may number them as it
+ * likes. */
+#include "play_api.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- numbers ---- */
+
+static struct {
+    struct play_object **slots;
+    size_t room, count; /* room is a power of two */
+} table;
+
+static size_t slot_of(enum play_kind kind, uint32_t number)
+{
+    size_t at = ((uint64_t)number * PLAY_KINDS + kind) * 0x9e3779b97f4a7c15 >> 32;
+    for (at &= table.room - 1; table.slots[at]; at = (at + 1) & (table.room - 1))
+        if (table.slots[at]->number == number && table.slots[at]->kind == kind)
+            break;
+    return at;
+}
+
+static void enlarge(void)
+{
+    struct play_object **old = table.slots;
+    size_t room = table.room;
+    table.room = room ? 2 * room : 256;
+    table.slots = play_allocate(table.room * sizeof(struct play_object *));
+    for (size_t i = 0; i < room; i++)
+        if (old[i])
+            table.slots[slot_of(old[i]->kind, old[i]->number)] = old[i];
+    free(old);
+}
+
+struct play_object *play_find(enum play_kind kind, uint32_t number)
+{
+    struct play_object *object = table.room ? table.slots[slot_of(kind, number)] : NULL;
+    return object && object->is_used ? object : NULL;
+}
+
+struct play_object *play_get(const struct api_trace_call *call, enum play_kind kind,
+                             uint32_t number)
+{
+    static const char *const words[] = {"dptr", "hptr", "stream", "event", "module"};
+    struct play_object *object = play_find(kind, number);
+    if (!object)
+        play_fail(call, "%s-%u does not exist", words[kind], number);
+    return object;
+}
+
+struct play_object *play_add(enum play_kind kind, uint32_t number, void *handle)
+{
+    if (2 * table.count >= table.room)
+        enlarge();
+    size_t at = slot_of(kind, number);
+    if (!table.slots[at]) {
+        table.slots[at] = play_allocate(sizeof(struct play_object));
+        table.count++;
+    }
+    *table.slots[at] = (struct play_object){
+        .number = number, .kind = (uint8_t)kind, .is_used = true, .handle = handle};
+    return table.slots[at];
+}
+
+void play_remove(enum play_kind kind, uint32_t number)
+{
+    struct play_object *object = play_find(kind, number);
+    if (object)
+        object->is_used = false;
+}
+
+static void *find_symbol(const struct api_trace_call *call, const struct api_trace_pointer *pointer)
+{
+    hipDeviceptr_t address = NULL;
+    size_t size = 0;
+    hipModule_t module = play_get(call, PLAY_MODULE, pointer->allocation)->handle;
+    if (hipModuleGetGlobal(&address, &size, module, pointer->symbol) != hipSuccess)
+        play_fail(call, "module-%u has no variable '%s'", pointer->allocation, pointer->symbol);
+    return address;
+}
+
+void *play_address(const struct api_trace_call *call, const struct api_trace_pointer *pointer)
+{
+    void *start = pointer->space == API_TRACE_SYMBOL
+                      ? find_symbol(call, pointer)
+                      : play_get(call, pointer->space == API_TRACE_HOST ? PLAY_HOST : PLAY_DEVICE,
+                                 pointer->allocation)
+                            ->handle;
+    return (char *)start + pointer->offset;
+}
+
+/* In balar's grammar streams exist from their first use. */
+hipStream_t play_stream(const struct api_trace_call *call)
+{
+    hipStream_t stream = NULL;
+    if (call->stream == 0)
+        return NULL;
+    if (call->stream == API_TRACE_STREAM_OF_THREAD)
+        return hipStreamPerThread;
+    if (play_trace.version == 0 && !play_find(PLAY_STREAM, call->stream)) {
+        play_check(call, hipStreamCreate(&stream), "hipStreamCreate");
+        play_add(PLAY_STREAM, call->stream, stream);
+    }
+    return play_get(call, PLAY_STREAM, call->stream)->handle;
+}
+
+/* ---- code ---- */
+
+enum { DEVICES_MAX = 64 };
+
+struct source {
+    struct source *next;
+    const char *path;
+    const struct api_trace_call *call; /* NULL: --module */
+    hipModule_t modules[DEVICES_MAX];
+};
+
+static struct source *sources, **last_source = &sources;
+
+void play_add_source(const char *path, const struct api_trace_call *call)
+{
+    struct source *source = play_allocate(sizeof *source);
+    source->path = path;
+    source->call = call;
+    *last_source = source;
+    last_source = &source->next;
+}
+
+hipModule_t play_load(const struct api_trace_call *call, const char *path)
+{
+    hipModule_t module = NULL;
+    play_check(call, hipModuleLoad(&module, path), "hipModuleLoad");
+    return module;
+}
+
+/* On the current device; the next source behind `source`, or NULL. */
+static struct source *next_source(const struct api_trace_call *call, struct source *source,
+                                  hipModule_t *module)
+{
+    int device = 0;
+    source = source ? source->next : sources;
+    play_check(call, hipGetDevice(&device), "hipGetDevice");
+    if (source && device < DEVICES_MAX && !source->modules[device])
+        source->modules[device] = play_load(source->call ? source->call : call, source->path);
+    *module = source && device < DEVICES_MAX ? source->modules[device] : NULL;
+    return source;
+}
+
+hipFunction_t play_function(const struct api_trace_call *call)
+{
+    hipFunction_t function = NULL;
+    hipModule_t module = NULL;
+    if (call->module) {
+        module = play_get(call, PLAY_MODULE, call->module)->handle;
+        if (hipModuleGetFunction(&function, module, call->name) == hipSuccess)
+            return function;
+    }
+    for (struct source *each = next_source(call, NULL, &module); each && !call->module;
+         each = next_source(call, each, &module))
+        if (hipModuleGetFunction(&function, module, call->name) == hipSuccess)
+            return function;
+    play_fail(call, "no code object has a kernel '%s'%s", call->name,
+              sources || call->module ? "" : ": name one with --module FILE");
+}
+
+void *play_symbol(const struct api_trace_call *call, uint64_t *size)
+{
+    hipModule_t module = NULL;
+    hipDeviceptr_t address = NULL;
+    size_t bytes = 0;
+    for (struct source *each = next_source(call, NULL, &module); each;
+         each = next_source(call, each, &module))
+        if (hipModuleGetGlobal(&address, &bytes, module, call->name) == hipSuccess) {
+            *size = bytes;
+            return address;
+        }
+    play_fail(call, "no code object has a variable '%s'", call->name);
+}

@@ -1,0 +1,112 @@
+/* Machine code from the headers of the kernels. Each piece is kept once: the kernels of a module,
+ * and the launches of a kernel, share it. A later piece at an address replaces an earlier one only
+ * when it is other code, that is, when a module was unloaded in between. The player needs the code
+ * for reports only, since compute units take instructions from the trace itself. */
+#include "play_instructions.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "components/traces/sass_trace/sass_memory.h"
+
+struct piece {
+    uint64_t address, size;
+    uint8_t *bytes;
+};
+
+static struct piece *pieces; /* by address */
+static size_t count, capacity;
+
+/* The first piece whose address is not below. */
+static size_t lower_bound(uint64_t address)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (pieces[middle].address < address)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+static void keep(const struct sass_code *code)
+{
+    size_t at = lower_bound(code->address);
+    if (at < count && pieces[at].address == code->address && pieces[at].size >= code->bytes)
+        return;
+    if (at == count || pieces[at].address != code->address) {
+        pieces = sass_reserve(pieces, count + 1, &capacity, sizeof *pieces);
+        memmove(&pieces[at + 1], &pieces[at], (count++ - at) * sizeof *pieces);
+        pieces[at] = (struct piece){.address = code->address};
+    }
+    sass_free(pieces[at].bytes);
+    pieces[at].bytes = sass_allocate(code->bytes, 1);
+    pieces[at].size = code->bytes;
+    memcpy(pieces[at].bytes, code->data, code->bytes);
+}
+
+struct complaint {
+    char text[512];
+};
+
+static void note(void *context, bool is_error, const char *path, uint64_t line, const char *text)
+{
+    struct complaint *complaint = context;
+    if (is_error && !*complaint->text && line)
+        snprintf(complaint->text, sizeof complaint->text, "%s:%llu: %s", path,
+                 (unsigned long long)line, text);
+    else if (is_error && !*complaint->text)
+        snprintf(complaint->text, sizeof complaint->text, "%s: %s", path, text);
+}
+
+struct play_kernel play_code_learn(const struct sass_command *kernel)
+{
+    struct complaint complaint = {""};
+    const struct sass_trace_options options = {note, &complaint, false};
+    struct play_kernel found = {.gpu = 0};
+    struct sass_trace trace;
+    bool good = sass_trace_open(&trace, kernel->path, &options);
+    const struct sass_header *header = &trace.header;
+    if (!good)
+        play_fail(kernel->line, "%s", complaint.text);
+    if (!sass_header_is_amd(header))
+        play_fail(kernel->line,
+                  "%s is a trace of a CUDA program, which --play sass plays on a platform with a "
+                  "trace_player",
+                  kernel->path);
+    if (sass_header_lacks(header))
+        play_fail(kernel->line, "%s: the header has no '-%s = ...'", kernel->path,
+                  sass_header_lacks(header));
+    if (trace.is_raw)
+        play_fail(kernel->line, "%s is a raw trace; group it first: heddle trace group",
+                  kernel->path);
+    memcpy(found.isa, header->isa, sizeof found.isa);
+    found.gpu = (uint32_t)header->gpu;
+    for (size_t i = 0; i < header->code_count; i++)
+        keep(&header->code[i]);
+    sass_trace_close(&trace);
+    return found;
+}
+
+bool play_code_fill(uint64_t address, uint64_t size, uint8_t *bytes)
+{
+    bool any = false;
+    for (size_t i = lower_bound(address); i < count && pieces[i].address < address + size; i++) {
+        uint64_t offset = pieces[i].address - address, fits = size - offset;
+        memcpy(bytes + offset, pieces[i].bytes, pieces[i].size < fits ? pieces[i].size : fits);
+        any = true;
+    }
+    return any;
+}
+
+void play_code_release(void)
+{
+    for (size_t i = 0; i < count; i++)
+        sass_free(pieces[i].bytes);
+    sass_free(pieces);
+    pieces = NULL;
+    count = capacity = 0;
+}

@@ -1,0 +1,175 @@
+/* Calls about code objects: modules, functions and variables. */
+#include "mmio_state.h"
+
+static bool register_module(struct mmio *c, struct mmio_call *k)
+{
+    enum { FETCH, READ, PLACE };
+    uint64_t size = k->request.register_module.size;
+    int32_t error;
+    if (k->step == FETCH) {
+        for (k->index = 0; k->index < MMIO_MODULES && mmio_modules[k->index].used;)
+            k->index++;
+        if (!size || size > MMIO_CODE_MOST || k->index == MMIO_MODULES)
+            return end(c, k, size > MMIO_CODE_MOST ? MMIO_OUT_OF_MEMORY : MMIO_INVALID_VALUE);
+        k->work = blob_new(size)->number;
+        k->step = READ;
+        k->pending++;
+        post_dma(c, OWNER_STEP, slot_of(c, k),
+                 (struct packet_dma_command){.address = k->request.register_module.address,
+                                             .size = size,
+                                             .blob = k->work,
+                                             .way = PACKET_DMA_WAY_TO_DEVICE});
+        return false;
+    }
+    if (k->step == READ) {
+        struct mmio_module *module = &mmio_modules[k->index];
+        const struct blob *blob = blob_at(k->work);
+        *module = (struct mmio_module){.used = true};
+        error = blob->status == PACKET_DMA_REFUSED
+                    ? MMIO_INVALID_VALUE
+                    : module_read(c, module, blob->bytes, size, device_of(c, k));
+        blob_free(k->work);
+        k->work = BLOB_NONE;
+        if (error) {
+            code_object_release(&module->object);
+            module->used = false;
+            return end(c, k, error);
+        }
+        k->answer.register_module.module = k->index + 1;
+        k->index = 0;
+        k->step = PLACE;
+    }
+    uint32_t number = (uint32_t)k->answer.register_module.module - 1;
+    if (!module_place(c, k, number, device_of(c, k), &error)) {
+        k->pending++;
+        return false;
+    }
+    return end(c, k, error);
+}
+
+/* Takes it from all devices, one after the other. */
+static bool unregister_module(struct mmio *c, struct mmio_call *k)
+{
+    uint32_t number = module_of_handle(k->request.unregister_module.module);
+    if (number == MMIO_NONE)
+        return end(c, k, MMIO_INVALID_HANDLE);
+    if (streams_of(c)->pending)
+        return false;
+    struct mmio_module *module = &mmio_modules[number];
+    for (; k->index < c->device_count; k->index++) {
+        uint64_t base = module->base[k->index];
+        if (!base)
+            continue;
+        bool first = k->step % 2 == 0;
+        ask(c, k, first ? DEVICE_CALL_FORGET : DEVICE_CALL_RELEASE)->address = base;
+        k->index += !first;
+        return false;
+    }
+    code_object_release(&module->object);
+    names_forget(function_at(c, 0), number);
+    names_forget(variable_at(c, 0), number);
+    module->used = false;
+    return end(c, k, MMIO_SUCCESS);
+}
+
+static bool register_function(struct mmio *c, struct mmio_call *k)
+{
+    uint32_t number = module_of_handle(k->request.register_function.module);
+    if (number == MMIO_NONE)
+        return end(c, k, MMIO_INVALID_HANDLE);
+    const struct code_object *object = &mmio_modules[number].object;
+    const struct code_object_kernel *kernel =
+        code_object_find_kernel(object, k->request.register_function.name);
+    struct mmio_name *name = name_place(function_at(c, 0), k->request.register_function.function);
+    if (!kernel || !name)
+        return end(c, k, kernel ? MMIO_OUT_OF_MEMORY : MMIO_INVALID_FUNCTION);
+    *name = (struct mmio_name){.used = true,
+                               .module = number,
+                               .index = (uint32_t)(kernel - object->kernels),
+                               .address = k->request.register_function.function};
+    return end(c, k, MMIO_SUCCESS);
+}
+
+static bool register_variable(struct mmio *c, struct mmio_call *k)
+{
+    uint32_t number = module_of_handle(k->request.register_variable.module);
+    if (number == MMIO_NONE)
+        return end(c, k, MMIO_INVALID_HANDLE);
+    const struct code_object *object = &mmio_modules[number].object;
+    const struct code_object_symbol *symbol =
+        code_object_find_symbol(object, k->request.register_variable.name);
+    struct mmio_name *name = name_place(variable_at(c, 0), k->request.register_variable.symbol);
+    if (!symbol || !symbol->is_variable || !name)
+        return end(c, k, name ? MMIO_INVALID_SYMBOL : MMIO_OUT_OF_MEMORY);
+    *name = (struct mmio_name){.used = true,
+                               .module = number,
+                               .index = (uint32_t)(symbol - object->symbols),
+                               .address = k->request.register_variable.symbol};
+    return end(c, k, MMIO_SUCCESS);
+}
+
+/* Where the variable is on the current device; places its module there if need be. false: not yet.
+ */
+static bool find_variable(struct mmio *c, struct mmio_call *k, uint64_t shadow, uint64_t *address,
+                          uint64_t *size, int32_t *error)
+{
+    const struct mmio_name *name = name_find(variable_at(c, 0), shadow);
+    *error = MMIO_INVALID_SYMBOL;
+    if (!name)
+        return true;
+    if (!module_place(c, k, name->module, device_of(c, k), error)) {
+        k->pending++;
+        return false;
+    }
+    const struct mmio_module *module = &mmio_modules[name->module];
+    *address = module->base[device_of(c, k)] + module->object.symbols[name->index].address;
+    *size = module->object.symbols[name->index].size;
+    return true;
+}
+
+static bool get_symbol(struct mmio *c, struct mmio_call *k)
+{
+    int32_t error;
+    return find_variable(c, k, k->request.get_symbol.symbol, &k->answer.get_symbol.address,
+                         &k->answer.get_symbol.size, &error)
+           && end(c, k, error);
+}
+
+/* A copy whose device side is a variable. */
+static bool copy_symbol(struct mmio *c, struct mmio_call *k, uint64_t shadow, uint64_t other,
+                        uint64_t offset, uint64_t bytes, uint32_t direction, uint64_t stream,
+                        bool to)
+{
+    uint64_t address = 0, size = 0;
+    int32_t error;
+    if (!find_variable(c, k, shadow, &address, &size, &error))
+        return false;
+    if (!error && (offset > size || bytes > size - offset))
+        error = MMIO_INVALID_VALUE;
+    if (!error && direction == API_DIRECTION_BY_ADDRESS)
+        direction = in_window(other) ? API_DIRECTION_DEVICE_TO_DEVICE
+                    : to             ? API_DIRECTION_HOST_TO_DEVICE
+                                     : API_DIRECTION_DEVICE_TO_HOST;
+    uint32_t wrong = to ? API_DIRECTION_DEVICE_TO_HOST : API_DIRECTION_HOST_TO_DEVICE;
+    if (!error && (direction == API_DIRECTION_HOST_TO_HOST || direction == wrong))
+        error = MMIO_INVALID_DIRECTION;
+    if (error)
+        return end(c, k, error);
+    return copy(c, k, stream, to ? address + offset : other, to ? other : address + offset, bytes,
+                direction);
+}
+
+#define COPY_SYMBOL(name, member, other, stream, to)                                               \
+    static bool name(struct mmio *c, struct mmio_call *k)                                          \
+    {                                                                                              \
+        return copy_symbol(c, k, k->request.member.symbol, k->request.member.other,                \
+                           k->request.member.offset, k->request.member.size,                       \
+                           k->request.member.direction, stream, to);                               \
+    }
+COPY_SYMBOL(to_symbol, memcpy_to_symbol, source, 0, true)
+COPY_SYMBOL(to_symbol_async, memcpy_to_symbol_async, source,
+            k->request.memcpy_to_symbol_async.stream, true)
+COPY_SYMBOL(from_symbol, memcpy_from_symbol, destination, 0, false)
+COPY_SYMBOL(from_symbol_async, memcpy_from_symbol_async, destination,
+            k->request.memcpy_from_symbol_async.stream, false)
+#undef COPY_SYMBOL

@@ -1,0 +1,160 @@
+/* Calls that make up a launch. */
+#include "mmio_state.h"
+
+static bool configure_call(struct mmio *c, struct mmio_call *k)
+{
+    struct mmio_thread *t = thread_of(c, k->request.thread);
+    t->configured = true;
+    t->argument_bytes = 0;
+    memset(t->arguments, 0, sizeof t->arguments);
+    t->grid[0] = k->request.configure_call.grid_x;
+    t->grid[1] = k->request.configure_call.grid_y;
+    t->grid[2] = k->request.configure_call.grid_z;
+    t->block[0] = k->request.configure_call.block_x;
+    t->block[1] = k->request.configure_call.block_y;
+    t->block[2] = k->request.configure_call.block_z;
+    t->shared = k->request.configure_call.shared_bytes;
+    t->stream = k->request.configure_call.stream;
+    return end(c, k, MMIO_SUCCESS);
+}
+
+static bool set_argument(struct mmio *c, struct mmio_call *k)
+{
+    struct mmio_thread *t = thread_of(c, k->request.thread);
+    uint32_t offset = k->request.set_argument.offset, size = k->request.set_argument.size;
+    if (!t->configured)
+        return end(c, k, MMIO_MISSING_CONFIGURATION);
+    if (!size || size > sizeof k->request.set_argument.value || offset > MMIO_ARGUMENTS - size)
+        return end(c, k, MMIO_INVALID_VALUE);
+    memcpy(t->arguments + offset, k->request.set_argument.value, size);
+    if (offset + size > t->argument_bytes)
+        t->argument_bytes = offset + size;
+    return end(c, k, MMIO_SUCCESS);
+}
+
+static bool good_geometry(const struct mmio *c, const struct mmio_thread *t,
+                          const struct code_object_kernel *kernel, uint32_t device)
+{
+    const struct driver_device_info *info = info_of(c, device);
+    uint64_t items = 1;
+    for (int i = 0; i < 3; i++) {
+        if (!t->grid[i] || !t->block[i] || t->block[i] > info->max_work_group
+            || (uint64_t)t->grid[i] * t->block[i] > UINT32_MAX)
+            return false;
+        items *= t->block[i];
+    }
+    return items <= info->max_work_group
+           && (!kernel->max_group_threads || items <= kernel->max_group_threads)
+           && (uint64_t)kernel->group_size + t->shared <= info->lds_bytes_per_cu;
+}
+
+static struct kernarg_geometry geometry_of(const struct mmio *c, const struct mmio_thread *t,
+                                           uint32_t device)
+{
+    bool gfx8 = strncmp(info_of(c, device)->isa, "gfx8", 4) == 0;
+    struct kernarg_geometry g = {
+        .dynamic_lds_bytes = t->shared,
+        .shared_aperture = (uint64_t)(gfx8 ? WORK_SHARED_APERTURE_GFX8 : WORK_SHARED_APERTURE_GFX9)
+                           << 32,
+        .private_aperture =
+            (uint64_t)(gfx8 ? WORK_PRIVATE_APERTURE_GFX8 : WORK_PRIVATE_APERTURE_GFX9) << 32,
+    };
+    for (int i = 0; i < 3; i++) {
+        g.grid[i] = t->grid[i] * t->block[i];
+        g.block[i] = t->block[i];
+    }
+    return g;
+}
+
+/* The launch as the driver wants it; BLOB_NONE: an argument is missing. */
+static uint32_t make_launch(const struct mmio *c, const struct mmio_name *function,
+                            const struct mmio_thread *t, uint32_t device)
+{
+    const struct code_object_kernel *kernel = kernel_of(function);
+    const struct mmio_module *module = &mmio_modules[function->module];
+    size_t name = strlen(kernel->name) + 1, arguments = kernarg_size(kernel);
+    size_t at = (sizeof(struct driver_launch) + 15) / 16 * 16;
+    struct blob *blob = blob_new(at + arguments + name);
+    struct driver_launch *launch = (struct driver_launch *)(void *)blob->bytes;
+    struct kernarg_geometry geometry = geometry_of(c, t, device);
+    if (kernarg_fill_packed(kernel, t->arguments, t->argument_bytes, &geometry, blob->bytes + at)
+        >= 0) {
+        blob_free(blob->number);
+        return BLOB_NONE;
+    }
+    memcpy(blob->bytes + at + arguments, kernel->name, name);
+    *launch = (struct driver_launch){
+        .name = (char *)blob->bytes + at + arguments,
+        .symbol = (char *)blob->bytes + at + arguments,
+        .entry = module->base[device] + kernel->entry_address,
+        .kernel_object = module->base[device] + kernel->descriptor_address,
+        .group_bytes = kernel->group_size + t->shared,
+        .private_bytes = kernel->private_size,
+        .kernarg = blob->bytes + at,
+        .kernarg_bytes = (uint32_t)arguments,
+        .kernarg_align = kernel->kernarg_align,
+    };
+    kernarg_make_descriptor(&module->object, kernel, launch->descriptor);
+    for (int i = 0; i < 3; i++) {
+        launch->grid[i] = geometry.grid[i];
+        launch->block[i] = (uint16_t)geometry.block[i];
+    }
+    return blob->number;
+}
+
+static bool launch(struct mmio *c, struct mmio_call *k)
+{
+    struct mmio_thread *t = thread_of(c, k->request.thread);
+    const struct mmio_name *function = name_find(function_at(c, 0), k->request.launch.function);
+    int32_t error = MMIO_SUCCESS;
+    if (!t->configured || !stream_exists(c, t->stream))
+        return end(c, k, t->configured ? MMIO_INVALID_HANDLE : MMIO_MISSING_CONFIGURATION);
+    if (!api_stream_may_issue(streams_of(c), API_CALL_LAUNCH, (uint16_t)t->stream))
+        return end_blocked(c, k); /* the configuration stays for the next attempt */
+    uint32_t device = device_of_stream(c, k, t->stream);
+    if (!function)
+        error = MMIO_INVALID_FUNCTION;
+    else if (!good_geometry(c, t, kernel_of(function), device))
+        error = MMIO_INVALID_CONFIGURATION;
+    if (!error && !module_place(c, k, function->module, device, &error)) {
+        k->pending++;
+        return false;
+    }
+    uint32_t blob = error ? BLOB_NONE : make_launch(c, function, t, device);
+    if (!error && blob == BLOB_NONE)
+        error = MMIO_INVALID_VALUE;
+    if (error) {
+        t->configured = false;
+        return end(c, k, error);
+    }
+    bool over =
+        issue(c, k, t->stream, (struct mmio_operation){.kind = OPERATION_LAUNCH, .blob = blob});
+    if (k->answer.state != API_STATE_BLOCKED)
+        t->configured = false;
+    return over;
+}
+
+static bool max_blocks(struct mmio *c, struct mmio_call *k)
+{
+    const struct mmio_name *function = name_find(function_at(c, 0), k->request.max_blocks.function);
+    const struct driver_device_info *info = info_of(c, device_of(c, k));
+    if (!function)
+        return end(c, k, MMIO_INVALID_FUNCTION);
+    const struct code_object_kernel *kernel = kernel_of(function);
+    uint32_t waves = (k->request.max_blocks.block_size + 63) / 64;
+    if (!waves || k->request.max_blocks.block_size > info->max_work_group)
+        return end(c, k, MMIO_INVALID_VALUE);
+    uint32_t simd = info->wavefronts_per_simd;
+    if (kernel->vgpr_count && info->vgprs_per_simd / kernel->vgpr_count < simd)
+        simd = info->vgprs_per_simd / kernel->vgpr_count;
+    if (kernel->sgpr_count && info->sgprs_per_simd / kernel->sgpr_count < simd)
+        simd = info->sgprs_per_simd / kernel->sgpr_count;
+    uint64_t blocks = simd * info->simds_per_cu / waves;
+    uint64_t lds = kernel->group_size + k->request.max_blocks.shared_bytes;
+    if (lds && info->lds_bytes_per_cu / lds < blocks)
+        blocks = info->lds_bytes_per_cu / lds;
+    if (info->work_groups_per_cu < blocks)
+        blocks = info->work_groups_per_cu;
+    k->answer.max_blocks.blocks = (uint32_t)blocks;
+    return end(c, k, MMIO_SUCCESS);
+}

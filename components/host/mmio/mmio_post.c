@@ -1,0 +1,165 @@
+/* What is asked of the DMA engine and the driver: a post waits in a list until its message can be
+ * sent, and keeps its slot until the answer has come. */
+#include "mmio_state.h"
+
+static int32_t error_of(uint32_t status)
+{
+    static const int16_t errors[] = {[DRIVER_OK] = MMIO_SUCCESS,
+                                     [DRIVER_NOT_READY] = MMIO_NOT_READY,
+                                     [DRIVER_OUT_OF_MEMORY] = MMIO_OUT_OF_MEMORY,
+                                     [DRIVER_INVALID_DEVICE] = MMIO_INVALID_DEVICE,
+                                     [DRIVER_INVALID_ADDRESS] = MMIO_INVALID_VALUE,
+                                     [DRIVER_INVALID_VALUE] = MMIO_INVALID_VALUE,
+                                     [DRIVER_TOO_LARGE] = MMIO_INVALID_CONFIGURATION,
+                                     [DRIVER_FAULT] = MMIO_LAUNCH_FAILURE};
+    return status < sizeof errors / sizeof errors[0] ? errors[status] : MMIO_UNKNOWN;
+}
+
+static void posts_init(struct mmio_posts *p)
+{
+    p->table = arena_allocate(MMIO_POSTS * sizeof(struct mmio_post));
+    for (uint32_t i = 0; i < MMIO_POSTS; i++)
+        arena_at(struct mmio_post, p->table)[i].next = i + 1 < MMIO_POSTS ? i + 1 : MMIO_NONE;
+    p->free = 0;
+    p->first = p->last = MMIO_NONE;
+}
+
+static struct mmio_post *post_at(const struct mmio_posts *p, uint32_t i)
+{
+    return arena_at(struct mmio_post, p->table) + i;
+}
+
+/* There is room: calls, operations and blocks have one post each at a time, and a call that asks
+ * for more looks first. */
+static struct mmio_post *post_new(struct mmio_posts *p, enum mmio_owner owner, uint32_t number)
+{
+    uint32_t i = p->free;
+    if (i == MMIO_NONE)
+        bug("mmio: more than %d posts", MMIO_POSTS);
+    struct mmio_post *post = post_at(p, i);
+    p->free = post->next;
+    *post = (struct mmio_post){.owner = (uint8_t)owner, .number = number, .next = MMIO_NONE};
+    if (p->first == MMIO_NONE)
+        p->first = i;
+    else
+        post_at(p, p->last)->next = i;
+    p->last = i;
+    p->used++;
+    return post;
+}
+
+static struct mmio_post post_take(struct mmio_posts *p, uint32_t i)
+{
+    struct mmio_post post = *post_at(p, i);
+    post_at(p, i)->owner = OWNER_NONE;
+    post_at(p, i)->next = p->free;
+    p->free = i;
+    p->used--;
+    return post;
+}
+
+static void post_dma(struct mmio *c, enum mmio_owner owner, uint32_t number,
+                     struct packet_dma_command command)
+{
+    post_new(&c->dma, owner, number)->dma = command;
+}
+
+static struct mmio_post *post_driver(struct mmio *c, enum mmio_owner owner, uint32_t number,
+                                     enum device_call_request_kind kind)
+{
+    struct mmio_post *post = post_new(&c->driver, owner, number);
+    post->kind = (uint8_t)kind;
+    return post;
+}
+
+static bool send_dma(struct mmio *c)
+{
+    struct mmio_posts *p = &c->dma;
+    bool sent = false;
+    while (p->first != MMIO_NONE && mmio_dma_can_send(c)) {
+        uint32_t i = p->first;
+        struct mmio_post *post = post_at(p, i);
+        void *payload =
+            mmio_dma_send_write(c, (uint16_t)i, (uint64_t)mmio_params(c)->dma_register, 0);
+        uint8_t *line = mem_write_data(payload, MMIO_LINE);
+        struct packet_fault fault;
+        memset(line, 0, MMIO_LINE);
+        size_t bytes = packet_dma_command_encode(&post->dma, line, MMIO_LINE, &fault);
+        if (!bytes)
+            bug("mmio: a command of the DMA engine cannot be encoded");
+        mem_mask_store(mem_write_mask(payload, MMIO_LINE),
+                       mem_mask_range(0, (unsigned)bytes, MMIO_LINE), MMIO_LINE);
+        p->first = post->next;
+        post->next = MMIO_NONE;
+        sent = true;
+    }
+    return sent;
+}
+
+static void send_to_driver(struct mmio *c, uint16_t tag, const struct mmio_post *p)
+{
+    void *payload;
+    switch ((enum device_call_request_kind)p->kind) {
+    case DEVICE_CALL_INFO:
+        mmio_driver_send_info(c, tag, p->blob, p->device);
+        break;
+    case DEVICE_CALL_ROOM:
+        mmio_driver_send_room(c, tag, p->device);
+        break;
+    case DEVICE_CALL_ALLOCATE:
+        mmio_driver_send_allocate(c, tag, p->size, p->device);
+        break;
+    case DEVICE_CALL_RELEASE:
+        mmio_driver_send_release(c, tag, p->address);
+        break;
+    case DEVICE_CALL_OPEN:
+        mmio_driver_send_open(c, tag, p->device);
+        break;
+    case DEVICE_CALL_CLOSE:
+        mmio_driver_send_close(c, tag, p->device);
+        break;
+    case DEVICE_CALL_WRITE:
+        mmio_driver_send_write(c, tag, p->address, (uint32_t)p->size, p->blob, p->device);
+        break;
+    case DEVICE_CALL_READ:
+        mmio_driver_send_read(c, tag, p->address, (uint32_t)p->size, p->blob, p->device);
+        break;
+    case DEVICE_CALL_COPY:
+        payload = mmio_driver_send_copy(c, tag, p->address, p->from, p->device);
+        *device_call_copy_size(payload) = p->size;
+        break;
+    case DEVICE_CALL_FILL:
+        payload = mmio_driver_send_fill(c, tag, p->address, p->size, p->pattern, p->width);
+        *device_call_fill_queue(payload) = p->device;
+        break;
+    case DEVICE_CALL_LAUNCH:
+        mmio_driver_send_launch(c, tag, p->blob, p->device);
+        break;
+    case DEVICE_CALL_CODE:
+        mmio_driver_send_code(c, tag, p->address, (uint32_t)p->size, p->blob, p->device);
+        break;
+    case DEVICE_CALL_KERNEL:
+        mmio_driver_send_kernel(c, tag, p->address, p->blob, p->device);
+        break;
+    case DEVICE_CALL_FORGET:
+        mmio_driver_send_forget(c, tag, p->address);
+        break;
+    case DEVICE_CALL_EXECUTE:
+        mmio_driver_send_execute(c, tag, p->blob);
+        break;
+    }
+}
+
+static bool send_driver(struct mmio *c)
+{
+    struct mmio_posts *p = &c->driver;
+    bool sent = false;
+    while (p->first != MMIO_NONE && mmio_driver_can_send(c)) {
+        uint32_t i = p->first;
+        send_to_driver(c, (uint16_t)i, post_at(p, i));
+        p->first = post_at(p, i)->next;
+        post_at(p, i)->next = MMIO_NONE;
+        sent = true;
+    }
+    return sent;
+}

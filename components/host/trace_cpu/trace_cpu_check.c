@@ -1,0 +1,134 @@
+/* Files of the trace, room in the host's memory, and what comes back compared with what the trace
+ * has. */
+#include "trace_cpu_state.h"
+
+/* One more zeroed item at the end of a list in a blob, which grows; the blob's number may change.
+ */
+static void *list_add(uint32_t *blob, uint32_t *count, size_t size)
+{
+    struct blob *old = blob_at(*blob);
+    if (!old || old->size < (*count + 1) * size) {
+        struct blob *larger = blob_new((*count < 8 ? 16 : (size_t)*count * 2) * size);
+        if (old) {
+            memcpy(larger->bytes, old->bytes, *count * size);
+            blob_free(*blob);
+        }
+        *blob = larger->number;
+    }
+    return blob_at(*blob)->bytes + (*count)++ * size;
+}
+
+static void bytes_free(struct trace_cpu *c)
+{
+    if (c->bytes != BLOB_NONE)
+        blob_free(c->bytes);
+    c->bytes = BLOB_NONE;
+}
+
+/* The first `size` bytes (0: all) of a file, beside the trace unless its path is absolute. */
+static bool file_read(struct trace_cpu *c, const char *name, uint64_t size)
+{
+    char path[4096];
+    bool alone = name[0] == '/' || !*c->trace.folder;
+    snprintf(path, sizeof path, "%s%s%s", alone ? "" : c->trace.folder, alone ? "" : "/", name);
+    FILE *file = fopen(path, "rb");
+    if (!file) {
+        cpu_fail(c, cpu_line_of_call(c), "cannot read '%s'", path);
+        return false;
+    }
+    fseek(file, 0, SEEK_END);
+    long all = ftell(file);
+    rewind(file);
+    uint64_t wanted = size ? size : all > 0 ? (uint64_t)all : 0;
+    bytes_free(c);
+    c->bytes = blob_new(wanted)->number;
+    bool good = fread(blob_at(c->bytes)->bytes, 1, wanted, file) == wanted;
+    fclose(file);
+    if (!good)
+        cpu_fail(c, cpu_line_of_call(c), "'%s' has not %" PRIu64 " bytes", path, wanted);
+    return good;
+}
+
+/* ---- what comes back ---- */
+
+static void check_add(struct trace_cpu *c, const struct api_trace_call *call, uint64_t address)
+{
+    struct cpu_check *check = list_add(&c->checks, &c->check_count, sizeof *check);
+    *check = (struct cpu_check){address, call->size, call->file, call->line, call->stream};
+    c->io.stats.total += call->size;
+}
+
+static struct cpu_check *check_at(const struct trace_cpu *c, uint32_t i)
+{
+    return (struct cpu_check *)(void *)blob_at(c->checks)->bytes + i;
+}
+
+static void compare(struct trace_cpu *c, const struct cpu_check *check, const uint8_t *found)
+{
+    const uint8_t *expected = blob_at(c->bytes)->bytes;
+    uint64_t wrong = 0, first = 0;
+    for (uint64_t i = check->size; i-- > 0;) {
+        if (found[i] == expected[i])
+            continue;
+        wrong++;
+        first = i;
+    }
+    c->io.stats.correct += check->size - wrong;
+    if (wrong && !*c->first_wrong)
+        snprintf(c->first_wrong, sizeof c->first_wrong,
+                 "line %" PRIu32 ": '%.200s': byte %" PRIu64 " is 0x%02x, expected 0x%02x; %" PRIu64
+                 " of %" PRIu64 " bytes are wrong",
+                 check->line, check->file, first, found[first], expected[first], wrong,
+                 check->size);
+}
+
+/* Reads and compares, one copy after the other, what has been copied; called again when a move is
+ * over. true: nothing is left. */
+static bool checks_done(struct trace_cpu *c)
+{
+    if (c->found != BLOB_NONE) {
+        const struct cpu_check *check = check_at(c, c->compared);
+        if (file_read(c, check->file, check->size))
+            compare(c, check, blob_at(c->found)->bytes);
+        blob_free(c->found);
+        c->found = BLOB_NONE;
+        bytes_free(c);
+        c->compared++;
+    }
+    if (c->phase == CPU_OVER)
+        return false;
+    if (c->compared == c->check_count) {
+        c->compared = c->check_count = 0;
+        c->next_byte = CPU_PACKET_ROOM;
+        return true;
+    }
+    const struct cpu_check *check = check_at(c, c->compared);
+    struct blob *found = blob_new(check->size);
+    c->found = found->number;
+    move_begin(c, false, check->address, found->bytes, check->size);
+    c->phase = CPU_MOVE;
+    return false;
+}
+
+/* `size` bytes of the host's memory for a copy. They are free again when nothing is under way,
+ * which is waited for when there are none left: then false is returned, and the caller is called
+ * again. */
+static bool room_for(struct trace_cpu *c, uint64_t size, uint64_t *address)
+{
+    uint64_t all = (uint64_t)trace_cpu_params(c)->memory_size;
+    if (size > all - CPU_PACKET_ROOM) {
+        cpu_fail(c, cpu_line_of_call(c),
+                 "%" PRIu64 " bytes do not fit into the host's memory of %" PRIu64 "; enlarge it",
+                 size, all);
+        return false;
+    }
+    if (size <= all - c->next_byte) {
+        *address = memory_base(c) + c->next_byte;
+        c->next_byte += (size + CPU_LINE - 1) / CPU_LINE * CPU_LINE;
+        if (c->next_byte > all)
+            c->next_byte = all;
+        return true;
+    }
+    c->drain = true;
+    return false;
+}

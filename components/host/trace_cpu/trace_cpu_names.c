@@ -1,0 +1,142 @@
+/* What the numbers and names of a trace are on this device: addresses, streams, events, code
+ * objects with their kernels and variables. */
+#include "trace_cpu_state.h"
+
+/* The packet that was sent last has failed: says so. */
+static bool call_failed(struct trace_cpu *c, const char *what)
+{
+    if (c->answer.error == 0)
+        return false;
+    cpu_fail(c, cpu_line_of_call(c), "%s failed: error %" PRId32, what, c->answer.error);
+    return true;
+}
+
+/* ---- numbers of the trace ---- */
+
+static struct cpu_name *name_find(const struct cpu_names *names, uint32_t number)
+{
+    struct cpu_name *items =
+        names->count ? (struct cpu_name *)(void *)blob_at(names->blob)->bytes : NULL;
+    for (uint32_t i = names->count; i-- > 0;)
+        if (items[i].number == number)
+            return &items[i];
+    return NULL;
+}
+
+static void name_set(struct cpu_names *names, uint32_t number, uint64_t value)
+{
+    struct cpu_name *name = name_find(names, number);
+    if (name)
+        name->value = value;
+    else
+        *(struct cpu_name *)list_add(&names->blob, &names->count, sizeof(struct cpu_name)) =
+            (struct cpu_name){number, value};
+}
+
+static uint64_t name_value(const struct cpu_names *names, uint32_t number)
+{
+    const struct cpu_name *name = name_find(names, number);
+    return name ? name->value : 0;
+}
+
+static uint64_t address_of(const struct trace_cpu *c, const struct api_trace_pointer *pointer)
+{
+    return name_value(&c->memory, pointer->allocation) + pointer->offset;
+}
+
+/* Streams of the original grammar exist from their first use: the packet that makes one. */
+static bool stream_is_new(struct trace_cpu *c, uint32_t stream)
+{
+    if (!stream || name_value(&c->streams, stream))
+        return false;
+    packet_new(c, API_CALL_STREAM_CREATE);
+    packet_write(c);
+    return true;
+}
+
+static uint64_t stream_of(const struct trace_cpu *c, const struct api_trace_call *call)
+{
+    return call->stream ? name_value(&c->streams, call->stream) : 0;
+}
+
+/* ---- code objects ---- */
+
+/* Brings a code object to the device; `stage` from 0. true: it is known. */
+static bool register_file(struct trace_cpu *c, const char *path)
+{
+    uint64_t address;
+    switch (c->stage++) {
+    case 0:
+        if (!file_read(c, path, 0) || !room_for(c, blob_at(c->bytes)->size, &address))
+            return false;
+        move_begin(c, true, address, blob_at(c->bytes)->bytes, blob_at(c->bytes)->size);
+        c->phase = CPU_MOVE;
+        return false;
+    case 1:
+        packet_new(c, API_CALL_REGISTER_MODULE)->register_module.address = c->mover.address;
+        c->request.register_module.size = c->mover.size;
+        packet_write(c);
+        return false;
+    default:
+        bytes_free(c);
+        if (c->answer.error) {
+            cpu_fail(c, cpu_line_of_call(c), "the device cannot use '%s': error %" PRId32, path,
+                     c->answer.error);
+            return false;
+        }
+        *(uint64_t *)list_add(&c->modules, &c->module_count, sizeof(uint64_t)) =
+            c->answer.register_module.module;
+        return true;
+    }
+}
+
+static uint64_t module_at(const struct trace_cpu *c, uint32_t i)
+{
+    return ((const uint64_t *)(const void *)blob_at(c->modules)->bytes)[i];
+}
+
+/* Number of the name in a list of names; CPU_NONE: not there. */
+static uint32_t text_find(uint32_t blob, uint32_t count, const char *name)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (strcmp(((const char *const *)(const void *)blob_at(blob)->bytes)[i], name) == 0)
+            return i;
+    return CPU_NONE;
+}
+
+/* Asks one module after the other for the kernel or variable; `item` is the one that was asked last
+ * + 1. true: it is known, and `*number` is its. */
+static bool find_name(struct trace_cpu *c, const char *name, bool kernel, uint32_t *number)
+{
+    uint32_t *blob = kernel ? &c->kernels : &c->symbols;
+    uint32_t *count = kernel ? &c->kernel_count : &c->symbol_count;
+    *number = text_find(*blob, *count, name);
+    if (*number != CPU_NONE)
+        return true;
+    if (c->item > 0 && c->answer.error == 0) {
+        *number = *count;
+        *(const char **)list_add(blob, count, sizeof(const char *)) = name;
+        c->item = 0;
+        return true;
+    }
+    if (c->item == c->module_count) {
+        cpu_fail(c, cpu_line_of_call(c),
+                 "no code object has a %s '%.200s'; name one: --module FILE",
+                 kernel ? "kernel" : "variable", name);
+        return false;
+    }
+    uint64_t module = module_at(c, c->item++);
+    if (kernel) {
+        struct api_request *r = packet_new(c, API_CALL_REGISTER_FUNCTION);
+        r->register_function.module = module;
+        r->register_function.function = CPU_STUB + (uint64_t)*count * CPU_STUB_STEP;
+        snprintf(r->register_function.name, sizeof r->register_function.name, "%s", name);
+    } else {
+        struct api_request *r = packet_new(c, API_CALL_REGISTER_VARIABLE);
+        r->register_variable.module = module;
+        r->register_variable.symbol = CPU_SHADOW + (uint64_t)*count * CPU_STUB_STEP;
+        snprintf(r->register_variable.name, sizeof r->register_variable.name, "%s", name);
+    }
+    packet_write(c);
+    return false;
+}

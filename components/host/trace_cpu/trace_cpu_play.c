@@ -1,0 +1,360 @@
+/* What the lines of a trace become: for each kind a function that is called whenever nothing is
+ * under way, and begins the next thing (`stage` counts them) or says that the line is over. */
+#include "trace_cpu_state.h"
+
+/* One packet, and what its answer is for. */
+static bool play_malloc(struct trace_cpu *c, const struct api_trace_call *call)
+{
+    if (c->stage++ == 0) {
+        packet_new(c, API_CALL_MALLOC)->malloc.size = call->size;
+        packet_write(c);
+        return false;
+    }
+    name_set(&c->memory, call->to.allocation, c->answer.malloc.address);
+    return !call_failed(c, "hipMalloc");
+}
+
+static bool play_free(struct trace_cpu *c, const struct api_trace_call *call)
+{
+    if (c->stage++ == 0) {
+        packet_new(c, API_CALL_FREE)->free.address = name_value(&c->memory, call->to.allocation);
+        packet_write(c);
+        return false;
+    }
+    name_set(&c->memory, call->to.allocation, 0);
+    return !call_failed(c, "hipFree");
+}
+
+/* The packet of a copy whose sides are known. */
+static void copy_packet(struct trace_cpu *c, const struct api_trace_call *call, uint64_t to,
+                        uint64_t from, enum api_direction direction)
+{
+    if (call->is_async) {
+        struct api_request *r = packet_new(c, API_CALL_MEMCPY_ASYNC);
+        r->memcpy_async.destination = to;
+        r->memcpy_async.source = from;
+        r->memcpy_async.size = call->size;
+        r->memcpy_async.direction = (uint16_t)direction;
+        r->memcpy_async.stream = stream_of(c, call);
+    } else {
+        struct api_request *r = packet_new(c, API_CALL_MEMCPY);
+        r->memcpy.destination = to;
+        r->memcpy.source = from;
+        r->memcpy.size = call->size;
+        r->memcpy.direction = (uint16_t)direction;
+    }
+    packet_write(c);
+}
+
+static void symbol_packet(struct trace_cpu *c, const struct api_trace_call *call, uint32_t number,
+                          uint64_t host, bool to)
+{
+    uint64_t shadow = CPU_SHADOW + (uint64_t)number * CPU_STUB_STEP;
+    if (to) {
+        struct api_request *r = packet_new(c, API_CALL_MEMCPY_TO_SYMBOL);
+        r->memcpy_to_symbol.symbol = shadow;
+        r->memcpy_to_symbol.source = host;
+        r->memcpy_to_symbol.size = call->size;
+        r->memcpy_to_symbol.offset = call->offset;
+        r->memcpy_to_symbol.direction = API_DIRECTION_HOST_TO_DEVICE;
+    } else {
+        struct api_request *r = packet_new(c, API_CALL_MEMCPY_FROM_SYMBOL);
+        r->memcpy_from_symbol.destination = host;
+        r->memcpy_from_symbol.symbol = shadow;
+        r->memcpy_from_symbol.size = call->size;
+        r->memcpy_from_symbol.offset = call->offset;
+        r->memcpy_from_symbol.direction = API_DIRECTION_DEVICE_TO_HOST;
+    }
+    packet_write(c);
+}
+
+static bool play_to_device(struct trace_cpu *c, const struct api_trace_call *call)
+{
+    enum { NAME, FILL, COPY, END };
+    uint64_t address;
+    uint32_t number = 0;
+    bool symbol = call->kind == API_TRACE_SYMBOL_TO_DEVICE;
+    switch (c->stage) {
+    case NAME:
+        if (symbol && !find_name(c, call->name, false, &number))
+            return false;
+        c->stage = FILL;
+        return false;
+    case FILL:
+        if (!room_for(c, call->size, &address) || !file_read(c, call->file, call->size))
+            return false;
+        move_begin(c, true, address, blob_at(c->bytes)->bytes, call->size);
+        c->phase = CPU_MOVE;
+        c->stage = COPY;
+        return false;
+    case COPY:
+        bytes_free(c);
+        c->stage = END;
+        if (symbol) {
+            number = text_find(c->symbols, c->symbol_count, call->name);
+            symbol_packet(c, call, number, c->mover.address, true);
+        } else {
+            copy_packet(c, call, address_of(c, &call->to), c->mover.address,
+                        API_DIRECTION_HOST_TO_DEVICE);
+        }
+        return false;
+    default:
+        return !call_failed(c, "the copy to the device");
+    }
+}
+
+static bool play_from_device(struct trace_cpu *c, const struct api_trace_call *call)
+{
+    enum { NAME, COPY, END };
+    uint64_t address;
+    uint32_t number = 0;
+    bool symbol = call->kind == API_TRACE_SYMBOL_FROM_DEVICE;
+    switch (c->stage) {
+    case NAME:
+        if (symbol && !find_name(c, call->name, false, &number))
+            return false;
+        c->stage = COPY;
+        return false;
+    case COPY:
+        if (!room_for(c, call->size, &address))
+            return false;
+        check_add(c, call, address);
+        c->stage = END;
+        if (symbol) {
+            number = text_find(c->symbols, c->symbol_count, call->name);
+            symbol_packet(c, call, number, address, false);
+        } else {
+            copy_packet(c, call, address, address_of(c, &call->from), API_DIRECTION_DEVICE_TO_HOST);
+        }
+        return false;
+    default:
+        if (call_failed(c, "the copy from the device"))
+            return false;
+        return call->is_async || checks_done(c);
+    }
+}
+
+static bool play_on_device(struct trace_cpu *c, const struct api_trace_call *call)
+{
+    if (c->stage++ == 0) {
+        copy_packet(c, call, address_of(c, &call->to), address_of(c, &call->from),
+                    API_DIRECTION_DEVICE_TO_DEVICE);
+        return false;
+    }
+    return !call_failed(c, "the copy on the device");
+}
+
+static bool play_memset(struct trace_cpu *c, const struct api_trace_call *call)
+{
+    if (c->stage++ > 0)
+        return !call_failed(c, "hipMemset");
+    if (call->is_async) {
+        struct api_request *r = packet_new(c, API_CALL_MEMSET_ASYNC);
+        r->memset_async.address = address_of(c, &call->to);
+        r->memset_async.value = call->value;
+        r->memset_async.width = (uint8_t)call->width;
+        r->memset_async.count = call->size;
+        r->memset_async.stream = stream_of(c, call);
+    } else {
+        struct api_request *r = packet_new(c, API_CALL_MEMSET);
+        r->memset.address = address_of(c, &call->to);
+        r->memset.value = call->value;
+        r->memset.width = (uint8_t)call->width;
+        r->memset.count = call->size;
+    }
+    packet_write(c);
+    return false;
+}
+
+static void configure_packet(struct trace_cpu *c, const struct api_trace_call *call)
+{
+    struct api_request *r = packet_new(c, API_CALL_CONFIGURE_CALL);
+    r->configure_call.grid_x = call->grid[0];
+    r->configure_call.grid_y = call->grid[1];
+    r->configure_call.grid_z = call->grid[2];
+    r->configure_call.block_x = call->block[0];
+    r->configure_call.block_y = call->block[1];
+    r->configure_call.block_z = call->block[2];
+    r->configure_call.shared_bytes = call->shared_bytes;
+    r->configure_call.stream = stream_of(c, call);
+    packet_write(c);
+}
+
+/* The piece of the arguments that begins at byte `at` of argument `i`. */
+static uint32_t argument_packet(struct trace_cpu *c, const struct api_trace_argument *a,
+                                uint32_t at)
+{
+    struct api_request *r = packet_new(c, API_CALL_SET_ARGUMENT);
+    uint32_t most = sizeof r->set_argument.value, bytes = a->size - at < most ? a->size - at : most;
+    uint64_t pointer = a->is_pointer ? address_of(c, &a->pointer) : 0;
+    r->set_argument.offset = a->offset + at;
+    r->set_argument.size = bytes;
+    if (a->is_pointer)
+        memcpy(r->set_argument.value, &pointer, sizeof pointer);
+    else
+        memcpy(r->set_argument.value, a->bytes + at, bytes);
+    packet_write(c);
+    return bytes;
+}
+
+static bool play_launch(struct trace_cpu *c, const struct api_trace_call *call)
+{
+    enum { NAME, CONFIGURE, ARGUMENTS, LAUNCH, END };
+    uint32_t number;
+    switch (c->stage) {
+    case NAME:
+        if (!find_name(c, call->name, true, &number))
+            return false;
+        c->stage = CONFIGURE;
+        return false;
+    case CONFIGURE:
+        configure_packet(c, call);
+        c->stage = ARGUMENTS;
+        c->item = c->argument_byte = 0;
+        return false;
+    case ARGUMENTS:
+        if (call_failed(c, "setting up the launch"))
+            return false;
+        if (c->item < call->argument_count) {
+            const struct api_trace_argument *a = &call->arguments[c->item];
+            c->argument_byte += argument_packet(c, a, c->argument_byte);
+            if (c->argument_byte == a->size) {
+                c->argument_byte = 0;
+                c->item++;
+            }
+            return false;
+        }
+        c->stage = LAUNCH;
+        return false;
+    case LAUNCH:
+        number = text_find(c->kernels, c->kernel_count, call->name);
+        packet_new(c, API_CALL_LAUNCH)->launch.function =
+            CPU_STUB + (uint64_t)number * CPU_STUB_STEP;
+        packet_write(c);
+        c->stage = END;
+        return false;
+    default:
+        return !call_failed(c, "the launch");
+    }
+}
+
+static bool play_code_object(struct trace_cpu *c, const struct api_trace_call *call)
+{
+    return register_file(c, call->file);
+}
+
+static bool play_set_device(struct trace_cpu *c, const struct api_trace_call *call)
+{
+    if (c->stage++ == 0) {
+        packet_new(c, API_CALL_SET_DEVICE)->set_device.device = call->device;
+        packet_write(c);
+        return false;
+    }
+    return !call_failed(c, "hipSetDevice");
+}
+
+/* What waits for everything, or for a stream: what was copied until then is compared behind it. */
+static bool play_synchronize(struct trace_cpu *c, const struct api_trace_call *call)
+{
+    if (c->stage == 0) {
+        if (call->kind == API_TRACE_STREAM_SYNCHRONIZE)
+            packet_new(c, API_CALL_STREAM_SYNCHRONIZE)->stream_synchronize.stream =
+                stream_of(c, call);
+        else
+            packet_new(c, API_CALL_DEVICE_SYNCHRONIZE);
+        packet_write(c);
+        c->stage = 1;
+        return false;
+    }
+    if (c->stage == 1 && call_failed(c, "the synchronisation"))
+        return false;
+    c->stage = 2;
+    return call->kind != API_TRACE_DEVICE_SYNCHRONIZE || checks_done(c);
+}
+
+static bool play_stream_create(struct trace_cpu *c, const struct api_trace_call *call)
+{
+    if (c->stage++ == 0) {
+        packet_new(c, API_CALL_STREAM_CREATE_WITH_FLAGS)->stream_create_with_flags.flags =
+            call->flags;
+        packet_write(c);
+        return false;
+    }
+    name_set(&c->streams, call->stream, c->answer.stream_create_with_flags.stream);
+    return !call_failed(c, "hipStreamCreate");
+}
+
+static bool play_stream_destroy(struct trace_cpu *c, const struct api_trace_call *call)
+{
+    if (c->stage++ == 0) {
+        packet_new(c, API_CALL_STREAM_DESTROY)->stream_destroy.stream = stream_of(c, call);
+        packet_write(c);
+        return false;
+    }
+    name_set(&c->streams, call->stream, 0);
+    return !call_failed(c, "hipStreamDestroy");
+}
+
+static bool play_stream_wait(struct trace_cpu *c, const struct api_trace_call *call)
+{
+    if (c->stage++ == 0) {
+        struct api_request *r = packet_new(c, API_CALL_STREAM_WAIT_EVENT);
+        r->stream_wait_event.stream = stream_of(c, call);
+        r->stream_wait_event.event = name_value(&c->events, call->event);
+        packet_write(c);
+        return false;
+    }
+    return !call_failed(c, "hipStreamWaitEvent");
+}
+
+static bool play_event(struct trace_cpu *c, const struct api_trace_call *call)
+{
+    uint64_t event = name_value(&c->events, call->event);
+    if (c->stage++ > 0) {
+        if (call->kind == API_TRACE_EVENT_CREATE)
+            name_set(&c->events, call->event, c->answer.event_create_with_flags.event);
+        return !call_failed(c, "the call about an event");
+    }
+    if (call->kind == API_TRACE_EVENT_CREATE) {
+        packet_new(c, API_CALL_EVENT_CREATE_WITH_FLAGS)->event_create_with_flags.flags =
+            call->flags;
+    } else if (call->kind == API_TRACE_EVENT_DESTROY) {
+        packet_new(c, API_CALL_EVENT_DESTROY)->event_destroy.event = event;
+    } else if (call->kind == API_TRACE_EVENT_SYNCHRONIZE) {
+        packet_new(c, API_CALL_EVENT_SYNCHRONIZE)->event_synchronize.event = event;
+    } else {
+        packet_new(c, API_CALL_EVENT_RECORD)->event_record.event = event;
+        c->request.event_record.stream = stream_of(c, call);
+    }
+    packet_write(c);
+    return false;
+}
+
+static bool (*const players[])(struct trace_cpu *, const struct api_trace_call *) = {
+    [API_TRACE_MALLOC] = play_malloc,
+    [API_TRACE_FREE] = play_free,
+    [API_TRACE_COPY_TO_DEVICE] = play_to_device,
+    [API_TRACE_COPY_FROM_DEVICE] = play_from_device,
+    [API_TRACE_COPY_ON_DEVICE] = play_on_device,
+    [API_TRACE_SYMBOL_TO_DEVICE] = play_to_device,
+    [API_TRACE_SYMBOL_FROM_DEVICE] = play_from_device,
+    [API_TRACE_MEMSET] = play_memset,
+    [API_TRACE_LAUNCH] = play_launch,
+    [API_TRACE_CODE_OBJECT] = play_code_object,
+    [API_TRACE_SET_DEVICE] = play_set_device,
+    [API_TRACE_DEVICE_SYNCHRONIZE] = play_synchronize,
+    [API_TRACE_STREAM_CREATE] = play_stream_create,
+    [API_TRACE_STREAM_DESTROY] = play_stream_destroy,
+    [API_TRACE_STREAM_SYNCHRONIZE] = play_synchronize,
+    [API_TRACE_STREAM_WAIT_EVENT] = play_stream_wait,
+    [API_TRACE_EVENT_CREATE] = play_event,
+    [API_TRACE_EVENT_DESTROY] = play_event,
+    [API_TRACE_EVENT_RECORD] = play_event,
+    [API_TRACE_EVENT_SYNCHRONIZE] = play_event,
+};
+
+/* A step of the line; true: it is over. */
+static bool play_line(struct trace_cpu *c, const struct api_trace_call *call)
+{
+    return players[call->kind](c, call);
+}

@@ -1,0 +1,166 @@
+/* Answers: those from below, which fill lines and serve the requests that wait for them, and those
+ * that the cache gives. */
+#include "cache.gen.h"
+
+#include "cache_state.h"
+#include "components/sampling/residency.h"
+
+/* Answers `tag`: with `data` (NULL: bytes nobody reads) when `is_data`. response_room() must hold.
+ */
+static inline void respond(struct cache *c, uint16_t tag, bool is_data, const void *data)
+{
+    c->unanswered--;
+    cold_start_answer(&c->cold, cache_io(c)->top_reply);
+    if (!is_data) {
+        cache_top_reply_done(c, tag);
+        return;
+    }
+    void *payload = cache_top_reply_data(c, tag);
+    if (data)
+        memcpy(mem_data_data(payload, line_bytes(c)), data, line_bytes(c));
+}
+
+/* The bytes have come: into the line, around those that were written before they were asked for. */
+CACHE_RARE void install_around(struct cache *c, uint32_t line, const void *bytes)
+{
+    struct mem_mask missing = mem_mask_not(*line_mask(c, line), line_bytes(c));
+    mem_copy_masked(line_data(c, line), bytes, missing, line_bytes(c));
+}
+
+CACHE_INLINE void install(struct cache *c, struct cache_mshr *mshr, const void *bytes)
+{
+    mshr->installed = 1;
+    if (mshr->line == LINE_NONE)
+        return;
+    if (engine_unlikely(mshr->own_bytes))
+        install_around(c, mshr->line, bytes);
+    else
+        memcpy(line_data(c, mshr->line), bytes, line_bytes(c));
+}
+
+/* Lets a waiting write or atomic take effect. */
+CACHE_RARE void serve_stored(struct cache *c, const struct cache_target *t, uint32_t line)
+{
+    const struct cache_stored *s = arena_at(struct cache_stored, c->stored) + t->stored;
+    if (t->kind == MEM_WRITE) {
+        line_write(c, line, s->mask, s->bytes[0]);
+        line_set_dirty(c, line);
+        respond(c, t->tag, false, NULL);
+    } else {
+        respond(c, t->tag, true, t->returns ? line_data(c, line) : NULL);
+        mem_apply_atomic(t->op, t->size, s->mask, line_data(c, line), s->bytes[0], s->bytes[1],
+                         NULL);
+        line_set_changed(c, line, t->op, s->mask, s->bytes[0]);
+    }
+    index_pool_give(&c->free_stored, t->stored);
+}
+
+/* Lets the first waiting request take effect. `line` is LINE_NONE only for reads. An answer takes
+ * its bytes from the one that has come, if it can: what has just been copied to the line is still
+ * on its way there, and waiting for that took 15 % of the time of a miss. */
+CACHE_INLINE void serve(struct cache *c, struct cache_mshr *mshr, uint32_t line, const void *bytes)
+{
+    const struct cache_target *t = &mshr->head;
+    if (is_write_back(c) && t->kind != MEM_READ) { /* only a write-back cache stores what waits */
+        mshr->own_bytes = true;
+        serve_stored(c, t, line);
+        return;
+    }
+    bool own = is_write_back(c) && mshr->own_bytes;
+    respond(c, t->tag, true, own ? line_data(c, line) : bytes);
+}
+
+/* The one that waits at `mshr` behind the first moves up. */
+CACHE_RARE void next_target(struct cache *c, struct cache_mshr *mshr)
+{
+    uint32_t i = mshr->first;
+    mshr->head = arena_at(struct cache_target, c->targets)[i];
+    mshr->first = mshr->head.next;
+    index_pool_give(&c->free_targets, i);
+}
+
+/* For the account: when would this line have come, which the first target has asked for? */
+CACHE_RARE uint64_t line_come(struct cache *c, const struct cache_mshr *mshr,
+                              const struct message *answer)
+{
+    const struct cold_wait *first = &mshr->head.wait;
+    uint64_t now = component_tick_now(&c->io.base), asked = cold_wait_begin(first);
+    if (!keeps_lines(c))
+        return cold_wait_end(first, message_note(answer).line, now);
+    for (uint32_t n = 1, i = mshr->first; n < mshr->targets; n++) {
+        const struct cache_target *t = arena_at(struct cache_target, c->targets) + i;
+        uint64_t begin = cold_wait_begin(&t->wait);
+        asked = begin < asked ? begin : asked;
+        i = t->next;
+    }
+    return cold_start_take_turn(&c->cold, first, asked,
+                                residency_take(c->io.base.leaf, mshr->address), now);
+}
+
+/* false: there are waiting requests left, but no room for more answers. */
+CACHE_INLINE bool fill(struct cache *c, uint32_t number, const struct message *answer,
+                       const void *bytes)
+{
+    struct cache_mshr *mshr = mshr_at(c, number);
+    uint32_t line = mshr->line;
+    if (!mshr->installed) {
+        install(c, mshr, bytes);
+        if (engine_unlikely(c->cold.leads))
+            c->cold.come = line_come(c, mshr, answer);
+    }
+    while (mshr->targets) {
+        if (!response_room(c))
+            return false;
+        cold_start_serve(&c->cold, &mshr->head.wait, answer, component_tick_now(&c->io.base),
+                         keeps_lines(c));
+        serve(c, mshr, line, bytes);
+        cold_start_leave(&c->cold);
+        if (--mshr->targets)
+            next_target(c, mshr);
+    }
+    if (line != LINE_NONE) {
+        struct cache_set *s = set_at(c, line / way_count(c));
+        uint64_t bit = (uint64_t)1 << (line % way_count(c));
+        s->pending &= ~bit;
+        s->filled |= bit;
+    }
+    mshr->used = 0;
+    index_pool_give(&c->free_mshrs, number);
+    return true;
+}
+
+/* The answer to a write or atomic that was sent below. */
+CACHE_RARE bool acknowledge(struct cache *c, uint32_t number, const struct message *answer,
+                            void *payload)
+{
+    struct cache_sent sent = arena_at(struct cache_sent, c->sent)[number];
+    if (sent.kind != SENT_WRITE_BACK) {
+        if (!response_room(c))
+            return false;
+        cold_start_acknowledge(&c->cold, sent.lost, answer);
+        respond(c, sent.tag, sent.kind != SENT_WRITE,
+                sent.kind == SENT_ATOMIC ? mem_data_data(payload, line_bytes(c)) : NULL);
+        cold_start_leave(&c->cold);
+    }
+    index_pool_give(&c->free_sent, number);
+    return true;
+}
+
+CACHE_INLINE void take_answers(struct cache *c)
+{
+    struct ring *below = ring_placed(c->io.bottom_reply);
+    uint64_t limit = c->io.base.limit;
+    const struct message *m = ring_oldest(below, limit);
+    if (!m)
+        return;
+    do {
+        uint32_t mshrs = (uint32_t)cache_params(c)->mshrs;
+        m = ring_slot(below->head);
+        void *payload = ring_payload(below->head);
+        bool done = engine_likely(m->tag < mshrs)
+                        ? fill(c, m->tag, m, mem_data_data(payload, line_bytes(c)))
+                        : acknowledge(c, m->tag - mshrs, m, payload);
+        if (!done)
+            return;
+    } while (ring_drop(below, limit));
+}

@@ -1,0 +1,133 @@
+/* Jobs: flush, invalidate, pause and fence. One at a time; while it lasts nothing new is taken.
+ *
+ * A fence ends here, since every answer to a write comes from where all sharers see it: it is
+ * answered when everything taken before it has been answered, and with `acquire` all lines are
+ * dropped, so later reads ask below. A write-back cache also writes its dirty lines back first.
+ * With the parameter acquire = below the answers to reads come from what not all sharers see
+ * either, so a fence with `acquire` is sent on and its answer awaited. Fences of a wavefront or
+ * work-group, whose members share this cache, only keep their place in the order.
+ *
+ * Flush and invalidate wait until everything taken is answered. Invalidate, and flush with
+ * `invalidate`, also forget translations. A pause is a flush with `invalidate` behind which nothing
+ * is taken until `resume` comes: JOB_PAUSED. None of them waits for requests that are blocked on a
+ * write fault (cache_translate.c); they come before a fence that does. */
+#include "cache.gen.h"
+
+#include "cache_state.h"
+#include "scope.gen.h"
+
+static void start_job(struct cache *c, enum cache_job job, bool write_back_lines, bool drop)
+{
+    c->job = (uint8_t)job;
+    c->job_write_back = write_back_lines && is_write_back(c);
+    c->job_drop = drop;
+    c->job_pass = false;
+}
+
+/* Paused, or told to go on: there is nothing to write back or to drop. */
+static void control_at_once(struct cache *c, const struct cache_control_request *m)
+{
+    if (!cache_control_can_reply(c))
+        return;
+    if (message_kind(m) == CACHE_CONTROL_RESUME)
+        c->job = JOB_NONE;
+    cache_control_reply_finished(c, m->tag);
+    cache_control_pop(c);
+}
+
+/* True: it goes on after a pause, in which answers to faults may have come. */
+CACHE_RARE bool start_control(struct cache *c)
+{
+    const struct cache_control_request *m = cache_control_peek(c);
+    bool busy = c->job != JOB_NONE && c->job != JOB_PAUSED;
+    bool paused = c->job == JOB_PAUSED;
+    if (!m || (busy && !(c->job == JOB_FENCE && c->faulted)))
+        return false;
+    if (c->job == JOB_PAUSED || message_kind(m) == CACHE_CONTROL_RESUME)
+        control_at_once(c, m);
+    else if (message_kind(m) == CACHE_CONTROL_PAUSE)
+        start_job(c, JOB_PAUSE, true, true);
+    else if (message_kind(m) == CACHE_CONTROL_INVALIDATE)
+        start_job(c, JOB_INVALIDATE, false, true);
+    else
+        start_job(c, JOB_FLUSH, true, m->flush.invalidate);
+    return paused && c->job == JOB_NONE;
+}
+
+/* Sends dirty lines below in order of their places, as many as there is room for. */
+static bool write_back_all(struct cache *c)
+{
+    bool progress = false;
+    for (uint32_t w = 0; c->dirty_count; w++)
+        for (uint64_t bits; (bits = arena_at(uint64_t, c->dirty)[w]);) {
+            if (!index_pool_has(&c->free_sent) || !cache_bottom_can_send(c))
+                return progress;
+            write_back(c, w * 64 + (uint32_t)__builtin_ctzll(bits));
+            progress = true;
+        }
+    return progress;
+}
+
+static bool finish_job(struct cache *c)
+{
+    bool from_control = c->job != JOB_FENCE;
+    if (from_control ? !cache_control_can_reply(c) : !cache_top_can_reply(c))
+        return false;
+    if (c->job_drop) {
+        if (c->dirty_count) {
+            engine_fail(&c->io.base, "invalidate would lose %u dirty lines; flush first",
+                        c->dirty_count);
+            return false;
+        }
+        drop_all(c);
+        if (from_control && cache_translation(c)) {
+            cache_translation_ops(c)->flush(cache_translation(c));
+            c->head_translated = c->head_missed = c->head_faults = false;
+            forget_answers(c);
+        }
+    }
+    if (from_control) {
+        cache_control_reply_finished(c, cache_control_peek(c)->tag);
+        cache_control_pop(c);
+    } else {
+        cache_top_reply_done(c, cache_top_peek(c)->tag);
+        cache_top_pop(c);
+    }
+    c->job = c->job == JOB_PAUSE ? JOB_PAUSED : JOB_NONE;
+    return true;
+}
+
+/* The fence at the head goes on below; its answer comes like that to a write-back. */
+static bool pass_fence(struct cache *c)
+{
+    const struct mem_request *m = cache_top_peek(c);
+    if (!index_pool_has(&c->free_sent) || !cache_bottom_can_send(c))
+        return false;
+    uint32_t sent = index_pool_take(&c->free_sent);
+    arena_at(struct cache_sent, c->sent)[sent] = (struct cache_sent){.kind = SENT_WRITE_BACK};
+    cache_bottom_send_fence(c, (uint16_t)((uint32_t)cache_params(c)->mshrs + sent), m->fence.scope,
+                            m->fence.acquire, m->fence.release);
+    c->job_pass = false;
+    return true;
+}
+
+CACHE_RARE bool work_on_job(struct cache *c)
+{
+    bool progress = false;
+    if (c->unanswered != (c->job == JOB_FENCE ? 0 : c->faulted))
+        return false;
+    if (c->job_write_back)
+        progress = write_back_all(c);
+    if ((c->job_write_back && c->dirty_count) || index_pool_used(&c->free_sent))
+        return progress;
+    return (c->job_pass ? pass_fence(c) : finish_job(c)) || progress;
+}
+
+/* The oldest request is a fence. */
+static void start_fence(struct cache *c, const struct mem_request *m)
+{
+    bool shared = m->fence.scope == SCOPE_AGENT || m->fence.scope == SCOPE_SYSTEM;
+    start_job(c, JOB_FENCE, shared && (m->fence.release || m->fence.acquire),
+              shared && m->fence.acquire);
+    c->job_pass = c->job_drop && cache_params(c)->acquire == CACHE_ACQUIRE_BELOW;
+}

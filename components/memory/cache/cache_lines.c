@@ -1,0 +1,208 @@
+/* Sets and lines: finding a line by its number, marking it, taking a way for another one.
+ *
+ * A line is free (tag LINE_FREE), present, or pending: its way is taken when the request for its
+ * bytes goes out, so that it is found by its tag whatever its state. Nothing here waits; what sends
+ * (write_back()) needs room that the caller has checked. The lowest layer of the cache. */
+#include "cache.gen.h"
+
+#include "cache_state.h"
+
+typedef uint8_t cache_bytes __attribute__((vector_size(16)));
+#ifdef __SSE2__
+typedef char cache_signs __attribute__((vector_size(16)));
+#endif
+
+/* `folded`: exclusive or of all groups of index bits, so that a bank of an interleaved memory,
+ * whose addresses agree in some bits, still uses all its sets. */
+static inline uint32_t set_of(const struct cache *c, uint64_t number)
+{
+    uint64_t sets = (uint64_t)cache_params(c)->sets;
+    if (sets == 1)
+        return 0;
+    if (cache_params(c)->index == CACHE_INDEX_FOLDED) {
+        unsigned bits = 64 - (unsigned)__builtin_clzll(sets - 1);
+        for (unsigned shift = bits; shift < 64; shift *= 2)
+            number ^= number >> shift;
+    }
+    return (uint32_t)((sets & (sets - 1)) == 0 ? number & (sets - 1) : number % sets);
+}
+
+static inline uint64_t hint_of(uint64_t number)
+{
+    return number * 0x9e3779b97f4a7c15u >> 56;
+}
+
+/* Bit i: byte i of the 16 at `bytes`, or of their first half, is `hint`. The other half may say
+ * anything. */
+static inline uint32_t hints_equal(const uint64_t *bytes, uint8_t hint, bool half)
+{
+    cache_bytes all = {0}, one = {0};
+    memcpy(&all, bytes, half ? sizeof all / 2 : sizeof all);
+    cache_bytes equal = (cache_bytes)(all == one + hint);
+#ifdef __SSE2__
+    return (uint32_t)__builtin_ia32_pmovmskb128((cache_signs)equal);
+#else
+    uint32_t bits = 0;
+    for (unsigned i = 0; i < sizeof equal; i++)
+        bits |= (uint32_t)(equal[i] & 1) << i;
+    return bits;
+#endif
+}
+
+/* The way of the line with this number, or WAY_NONE. */
+static inline uint32_t way_find(const struct cache *c, struct cache_set *s, uint64_t number)
+{
+    const uint64_t *tags = set_tags(c, s);
+    uint8_t hint = (uint8_t)hint_of(number);
+    for (uint32_t first = 0; first < way_count(c); first += HINT_WAYS * 2) {
+        bool half = way_count(c) - first <= HINT_WAYS;
+        for (uint32_t equal = hints_equal(s->hints + first / HINT_WAYS, hint, half); equal;
+             equal &= equal - 1) {
+            uint32_t way = first + (uint32_t)__builtin_ctz(equal);
+            if (way < way_count(c) && tags[way] == number)
+                return way;
+        }
+    }
+    return WAY_NONE;
+}
+
+/* The line with this number, or LINE_NONE. */
+static inline uint32_t line_find(const struct cache *c, uint32_t set, uint64_t number)
+{
+    uint32_t way = way_find(c, set_at(c, set), number);
+    return way == WAY_NONE ? LINE_NONE : set * way_count(c) + way;
+}
+
+static inline void line_set_dirty(struct cache *c, uint32_t line)
+{
+    uint64_t *word = &arena_at(uint64_t, c->dirty)[line / 64], bit = (uint64_t)1 << (line % 64);
+    c->dirty_count += !(*word & bit);
+    *word |= bit;
+}
+
+static inline void line_set_clean(struct cache *c, uint32_t line)
+{
+    arena_at(uint64_t, c->dirty)[line / 64] &= ~((uint64_t)1 << (line % 64));
+    c->dirty_count--;
+}
+
+/* The line after an atomic on the bytes of `mask`. OR with zeros is how programs read past caches,
+ * which must not make bytes dirty: written back later, they would undo what was written below in
+ * the meantime. */
+static inline void line_set_changed(struct cache *c, uint32_t line, unsigned op,
+                                    struct mem_mask mask, const void *operand)
+{
+    static const uint64_t zeros[2] = {0, 0};
+    bool changed = op != ATOMIC_OP_OR;
+    for (unsigned at = 0; at < line_bytes(c) && !changed; at += sizeof zeros)
+        changed = memcmp((const char *)operand + at, zeros, sizeof zeros) != 0;
+    if (!changed)
+        return;
+    *line_mask(c, line) = mem_mask_or(*line_mask(c, line), mask);
+    line_set_dirty(c, line);
+}
+
+/* Puts bytes into a line that is not pending. */
+static inline void line_write(struct cache *c, uint32_t line, struct mem_mask mask,
+                              const void *bytes)
+{
+    mem_copy_masked(line_data(c, line), bytes, mask, line_bytes(c));
+    if (keeps_masks(c)) {
+        struct mem_mask *have = line_mask(c, line);
+        *have = mem_mask_or(*have, mask);
+        if (mem_mask_is_full(*have, line_bytes(c)))
+            set_at(c, line / way_count(c))->filled |= (uint64_t)1 << (line % way_count(c));
+    }
+}
+
+static inline void line_touch(struct cache *c, uint32_t set, uint32_t way)
+{
+    cache_replacement_ops(c)->touch(cache_replacement(c), set, way);
+}
+
+/* Takes a way for line `number`: one that is free, or whose line goes. The mask is empty, the bytes
+ * are undefined. */
+static inline void line_claim(struct cache *c, uint32_t set, uint32_t way, uint64_t number)
+{
+    struct cache_set *s = set_at(c, set);
+    uint64_t bit = (uint64_t)1 << way;
+    s->used |= bit;
+    s->filled &= ~bit;
+    ((uint8_t *)s->hints)[way] = (uint8_t)hint_of(number);
+    set_tags(c, s)[way] = number;
+    if (keeps_masks(c))
+        *line_mask(c, set * way_count(c) + way) = (struct mem_mask){{0, 0}};
+    c->any_lines = true;
+    cache_replacement_ops(c)->fill(cache_replacement(c), set, way);
+}
+
+/* Forgets the line, which is not dirty. */
+static inline void line_drop(struct cache *c, uint32_t line)
+{
+    struct cache_set *set = set_at(c, line / way_count(c));
+    uint64_t bit = (uint64_t)1 << (line % way_count(c));
+    set->used &= ~bit;
+    set->pending &= ~bit;
+    set->filled &= ~bit;
+    *line_tag(c, line) = LINE_FREE;
+}
+
+/* A line that goes below without this cache knowing its bytes afterwards: forget it, pending or
+ * not. */
+static inline void line_forget(struct cache *c, uint32_t line)
+{
+    if (line_is_pending(c, line))
+        line_mshr(c, line)->line = LINE_NONE;
+    line_drop(c, line);
+}
+
+static void drop_all(struct cache *c)
+{
+    uint32_t lines = (uint32_t)cache_params(c)->sets * way_count(c);
+    if (!c->any_lines)
+        return;
+    c->any_lines = false;
+    for (uint32_t i = 0; i < lines; i++)
+        if (*line_tag(c, i) != LINE_FREE)
+            line_drop(c, i);
+}
+
+/* Sends the dirty bytes of `line` below; the line is clean afterwards. Room below and a `sent`
+ * entry must be there. */
+static inline void write_back(struct cache *c, uint32_t line)
+{
+    uint32_t sent = index_pool_take(&c->free_sent);
+    arena_at(struct cache_sent, c->sent)[sent] = (struct cache_sent){.kind = SENT_WRITE_BACK};
+    uint64_t address = *line_tag(c, line) * line_bytes(c);
+    void *payload =
+        cache_bottom_send_write(c, (uint16_t)(cache_params(c)->mshrs + sent), address, 0);
+    mem_mask_store(mem_write_mask(payload, line_bytes(c)), *line_mask(c, line), line_bytes(c));
+    memcpy(mem_write_data(payload, line_bytes(c)), line_data(c, line), line_bytes(c));
+    line_set_clean(c, line);
+    c->io.stats.writebacks++;
+}
+
+/* A way of `set` that is free, or whose line can go: it has been written back, which is `written`,
+ * or was clean; line_claim() or line_drop() follows. WAY_NONE: every line is pending, or its bytes
+ * cannot be written back yet. */
+static inline uint32_t way_make_room(struct cache *c, uint32_t set, bool *written)
+{
+    const struct cache_set *s = set_at(c, set);
+    uint64_t unused = ~s->used & mem_mask_low_bits(way_count(c)),
+             candidates = s->used & ~s->pending;
+    if (unused)
+        return (uint32_t)__builtin_ctzll(unused);
+    if (!candidates)
+        return WAY_NONE;
+    if (is_write_back(c) && c->dirty_count
+        && !(index_pool_has(&c->free_sent) && cache_bottom_can_send(c)))
+        return WAY_NONE;
+    uint32_t way = cache_replacement_ops(c)->victim(cache_replacement(c), set, candidates);
+    uint32_t line = set * way_count(c) + way;
+    if (is_write_back(c) && c->dirty_count && line_is_dirty(c, line)) {
+        write_back(c, line);
+        *written = true;
+    }
+    c->io.stats.evictions++;
+    return way;
+}

@@ -1,0 +1,143 @@
+/* MSHRs: lines that have been asked for below, and the requests that wait for each.
+ *
+ * The first request stands in the MSHR itself, since mostly it is the only one; the others are
+ * linked behind it in the order in which they came. Writes and atomics that wait keep their bytes
+ * in the pool `stored`. Called by cache_take.c; the answers are worked on in cache_answer.c. */
+#include "cache.gen.h"
+
+#include "cache_state.h"
+
+/* Room at `mshr` for one more, with `stored` a slot for bytes? There are as many targets as all
+ * MSHRs can have. */
+static inline bool target_room(const struct cache *c, const struct cache_mshr *mshr, bool stored)
+{
+    return mshr->targets < cache_params(c)->targets && (!stored || index_pool_has(&c->free_stored));
+}
+
+/* A further target. */
+static inline struct cache_target *target_append(struct cache *c, struct cache_mshr *mshr)
+{
+    uint32_t i = index_pool_take(&c->free_targets);
+    struct cache_target *all = arena_at(struct cache_target, c->targets);
+    if (mshr->targets++ > 1)
+        all[mshr->last].next = i;
+    else
+        mshr->first = i;
+    mshr->last = i;
+    return all + i;
+}
+
+CACHE_INLINE struct cache_target *target_add(struct cache *c, struct cache_mshr *mshr, uint8_t kind,
+                                             uint16_t tag)
+{
+    struct cache_target *t = &mshr->head;
+    if (mshr->targets)
+        t = target_append(c, mshr);
+    else
+        mshr->targets = 1;
+    t->kind = kind;
+    t->tag = tag;
+    cold_start_wait(&c->cold, &t->wait, component_tick_now(&c->io.base));
+    c->unanswered++;
+    return t;
+}
+
+/* The same for a read, the first one at this MSHR. */
+CACHE_INLINE void target_begin(struct cache *c, struct cache_mshr *mshr, uint16_t tag)
+{
+    mshr->targets = 1;
+    mshr->head.kind = MEM_READ;
+    mshr->head.tag = tag;
+    cold_start_wait(&c->cold, &mshr->head.wait, component_tick_now(&c->io.base));
+    c->unanswered++;
+}
+
+static inline void target_store(struct cache *c, struct cache_target *t, struct mem_mask mask,
+                                const void *bytes, const void *compare)
+{
+    t->stored = index_pool_take(&c->free_stored);
+    struct cache_stored *s = arena_at(struct cache_stored, c->stored) + t->stored;
+    s->mask = mask;
+    memcpy(s->bytes[0], bytes, line_bytes(c));
+    if (compare)
+        memcpy(s->bytes[1], compare, line_bytes(c));
+}
+
+/* Asks below for the bytes of a line, which is claimed; `partial`: some are here already. MSHR and
+ * room below must be there. */
+CACHE_INLINE struct cache_mshr *mshr_begin(struct cache *c, uint32_t set, uint32_t way,
+                                           uint64_t number, uint32_t pid, bool partial)
+{
+    uint32_t i = index_pool_take(&c->free_mshrs), line = set * way_count(c) + way;
+    struct cache_mshr *mshr = mshr_at(c, i);
+    mshr->address = number * line_bytes(c);
+    mshr->line = line;
+    mshr->targets = 0;
+    mshr->used = 1;
+    mshr->own_bytes = is_write_back(c) && partial;
+    mshr->installed = 0;
+    arena_at(uint16_t, c->lines)[line] = (uint16_t)i;
+    set_at(c, set)->pending |= (uint64_t)1 << way;
+    cold_start_ask(&c->cold, c->io.bottom_request);
+    cache_bottom_send_read(c, (uint16_t)i, number * line_bytes(c), line_bytes(c), pid, false);
+    stat_histogram_add(&c->io.stats.mshr_occupancy, index_pool_used(&c->free_mshrs));
+    return mshr;
+}
+
+/* The MSHR of a pending line, for one more request. NULL: no room now. */
+static inline struct cache_mshr *mshr_join(struct cache *c, uint32_t set, uint32_t way, bool stored)
+{
+    struct cache_mshr *mshr = line_mshr(c, set * way_count(c) + way);
+    if (!target_room(c, mshr, stored) || mshr->installed) {
+        hold(c, HOLD_OTHER);
+        return NULL;
+    }
+    line_touch(c, set, way);
+    c->io.stats.mshr_hits++;
+    c->io.stats.misses++;
+    return mshr;
+}
+
+/* A new MSHR for a line that is not here (`way` WAY_NONE), or of which bytes are missing. NULL: no
+ * room now. `has_room`: there is room below, which has been looked at in this tick. */
+CACHE_INLINE struct cache_mshr *mshr_open(struct cache *c, uint32_t set, uint64_t number,
+                                          uint32_t way, uint32_t pid, bool stored, bool has_room)
+{
+    if (!index_pool_has(&c->free_mshrs)) {
+        hold(c, HOLD_MSHR);
+        return NULL;
+    }
+    if ((stored && !index_pool_has(&c->free_stored)) || (!has_room && !cache_bottom_can_send(c))) {
+        hold(c, HOLD_ROOM_BELOW);
+        return NULL;
+    }
+    bool partial = way != WAY_NONE;
+    if (way == WAY_NONE) {
+        bool written = false;
+        way = way_make_room(c, set, &written);
+        if (way == WAY_NONE) {
+            hold(c, HOLD_OTHER);
+            return NULL;
+        }
+        if (written && !cache_bottom_can_send(c)) { /* that was the last room */
+            line_drop(c, set * way_count(c) + way);
+            hold(c, HOLD_ROOM_BELOW);
+            return NULL;
+        }
+        line_claim(c, set, way, number);
+    } else {
+        line_touch(c, set, way);
+    }
+    c->io.stats.misses++;
+    return mshr_begin(c, set, way, number, pid, partial);
+}
+
+/* The MSHR at which a write or atomic can wait for bytes that are not here, new or not. NULL: no
+ * room now. */
+static inline struct cache_mshr *mshr_for(struct cache *c, uint32_t set, uint64_t number,
+                                          uint32_t way, uint32_t pid)
+{
+    if (way != WAY_NONE && set_at(c, set)->pending >> way & 1)
+        return mshr_join(c, set, way, true);
+    return mshr_open(c, set, number, way, pid, true, false);
+}

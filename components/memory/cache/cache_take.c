@@ -1,0 +1,250 @@
+/* What happens to a request whose physical address is known. Each take_* either takes the request
+ * completely, or returns false and has changed nothing that a second attempt would count again (it
+ * may have written a victim back, after which its way is free).
+ *
+ * A request that is not answered here waits at an MSHR (cache_miss.c), or has gone below under a
+ * tag of `sent`. Called by cache.c, for new requests and for those that waited for a page. */
+#include "cache.gen.h"
+
+#include "cache_state.h"
+
+/* A read of a line that is not pending, of which all that is wanted is here. */
+CACHE_INLINE bool take_hit(struct cache *c, uint16_t tag, uint32_t set, uint32_t way)
+{
+    if (!response_room(c))
+        return hold(c, HOLD_RESPONSE);
+    line_touch(c, set, way);
+    c->io.stats.hits++;
+    c->io.stats.reads++;
+    c->unanswered++;
+    respond(c, tag, true, line_data(c, set * way_count(c) + way));
+    return true;
+}
+
+/* A read of a line that is not here, or lacks bytes. */
+CACHE_INLINE bool take_miss(struct cache *c, uint16_t tag, uint32_t set, uint64_t number,
+                            uint32_t way, uint32_t pid, bool has_room)
+{
+    struct cache_mshr *mshr = mshr_open(c, set, number, way, pid, false, has_room);
+    if (!mshr) {
+        c->head_missed = way == WAY_NONE;
+        c->head_set = set;
+        return false;
+    }
+    target_begin(c, mshr, tag);
+    c->io.stats.reads++;
+    return true;
+}
+
+CACHE_INLINE bool take_read(struct cache *c, uint16_t tag, uint64_t address, uint32_t size,
+                            uint32_t pid)
+{
+    uint64_t number = address / line_bytes(c);
+    uint32_t set = c->head_set, way = WAY_NONE;
+    if (!c->head_missed) {
+        set = set_of(c, number);
+        way = way_find(c, set_at(c, set), number);
+    }
+    if (way == WAY_NONE)
+        return take_miss(c, tag, set, number, way, pid, false);
+    const struct cache_set *s = set_at(c, set);
+    if (s->pending >> way & 1) {
+        struct cache_mshr *mshr = mshr_join(c, set, way, false);
+        if (!mshr)
+            return false;
+        target_add(c, mshr, MEM_READ, tag);
+        c->io.stats.reads++;
+        return true;
+    }
+    bool here = s->filled >> way & 1;
+    if (keeps_masks(c) && !here)
+        here = mem_mask_covers(
+            *line_mask(c, set * way_count(c) + way),
+            mem_mask_range((unsigned)(address % line_bytes(c)), size, line_bytes(c)));
+    return here ? take_hit(c, tag, set, way)
+                : keeps_masks(c) && take_miss(c, tag, set, number, way, pid, false);
+}
+
+static inline bool take_write_back(struct cache *c, uint16_t tag, uint64_t address,
+                                   struct mem_mask mask, const void *bytes)
+{
+    uint64_t number = address / line_bytes(c);
+    uint32_t set = set_of(c, number), way = way_find(c, set_at(c, set), number);
+    if (way != WAY_NONE && (set_at(c, set)->pending >> way & 1)) {
+        struct cache_mshr *mshr = mshr_join(c, set, way, true);
+        if (!mshr)
+            return false;
+        target_store(c, target_add(c, mshr, MEM_WRITE, tag), mask, bytes, NULL);
+        c->io.stats.writes++;
+        return true;
+    }
+    if (!response_room(c))
+        return hold(c, HOLD_RESPONSE);
+    if (way != WAY_NONE) {
+        line_touch(c, set, way);
+        c->io.stats.hits++;
+    } else {
+        bool written = false;
+        way = way_make_room(c, set, &written);
+        if (way == WAY_NONE)
+            return hold(c, HOLD_OTHER);
+        line_claim(c, set, way, number);
+        c->io.stats.misses++;
+    }
+    line_write(c, set * way_count(c) + way, mask, bytes);
+    line_set_dirty(c, set * way_count(c) + way);
+    c->io.stats.writes++;
+    c->unanswered++;
+    respond(c, tag, false, NULL);
+    return true;
+}
+
+/* Write-through, -around and -evict: the write goes below, the own copy follows the policy. */
+static inline bool take_write_below(struct cache *c, uint16_t tag, uint64_t address,
+                                    struct mem_mask mask, const void *bytes, uint32_t pid)
+{
+    if (!index_pool_has(&c->free_sent) || !cache_bottom_can_send(c))
+        return hold(c, index_pool_has(&c->free_sent) ? HOLD_ROOM_BELOW : HOLD_OTHER);
+    uint64_t number = address / line_bytes(c);
+    uint32_t set = set_of(c, number), line = line_find(c, set, number);
+    if (line != LINE_NONE && !line_is_pending(c, line)) {
+        c->io.stats.hits++;
+        if (cache_params(c)->write == CACHE_WRITE_EVICT) {
+            line_drop(c, line);
+            c->io.stats.evictions++;
+        } else {
+            line_touch(c, set, line % way_count(c));
+            line_write(c, line, mask, bytes);
+        }
+    } else {
+        c->io.stats.misses++;
+        bool written = false;
+        uint32_t way = WAY_NONE;
+        if (line != LINE_NONE)
+            line_forget(c, line);
+        else if (cache_params(c)->write == CACHE_WRITE_THROUGH)
+            way = way_make_room(c, set, &written);
+        if (way != WAY_NONE) {
+            line_claim(c, set, way, number);
+            line_write(c, set * way_count(c) + way, mask, bytes);
+        }
+    }
+    uint32_t sent = index_pool_take(&c->free_sent);
+    arena_at(struct cache_sent, c->sent)[sent] = (struct cache_sent){tag, SENT_WRITE, c->cold.lost};
+    void *payload = cache_bottom_send_write(c, (uint16_t)(cache_params(c)->mshrs + sent),
+                                            number * line_bytes(c), pid);
+    mem_mask_store(mem_write_mask(payload, line_bytes(c)), mask, line_bytes(c));
+    memcpy(mem_write_data(payload, line_bytes(c)), bytes, line_bytes(c));
+    c->io.stats.writes++;
+    c->unanswered++;
+    return true;
+}
+
+/* Write-back: the atomic happens here. */
+static inline bool take_atomic_here(struct cache *c, const struct mem_request *m, void *payload,
+                                    uint64_t address)
+{
+    unsigned bytes = line_bytes(c);
+    uint64_t number = address / bytes;
+    uint32_t set = set_of(c, number), way = way_find(c, set_at(c, set), number);
+    uint32_t line = set * way_count(c) + way;
+    struct mem_mask mask = mem_mask_load(mem_atomic_mask(payload, bytes), bytes);
+    const void *operand = mem_atomic_operand(payload, bytes),
+               *compare = mem_atomic_compare(payload, bytes);
+    if (way != WAY_NONE && !line_is_pending(c, line)
+        && (line_is_filled(c, line) || mem_mask_covers(*line_mask(c, line), mask))) {
+        if (!response_room(c))
+            return hold(c, HOLD_RESPONSE);
+        line_touch(c, set, way);
+        c->io.stats.hits++;
+        c->io.stats.atomics++;
+        c->unanswered++;
+        respond(c, m->tag, true, m->atomic.returns ? line_data(c, line) : NULL);
+        mem_apply_atomic(m->atomic.op, m->atomic.size, mask, line_data(c, line), operand, compare,
+                         NULL);
+        line_set_changed(c, line, m->atomic.op, mask, operand);
+        return true;
+    }
+    struct cache_mshr *mshr = mshr_for(c, set, number, way, m->atomic.pid);
+    if (!mshr)
+        return false;
+    struct cache_target *t = target_add(c, mshr, MEM_ATOMIC, m->tag);
+    t->op = m->atomic.op;
+    t->size = m->atomic.size;
+    t->returns = m->atomic.returns;
+    target_store(c, t, mask, operand, compare);
+    c->io.stats.atomics++;
+    return true;
+}
+
+/* A coherent read in a cache that is not what all sharers see, or may not be: like an atomic, it
+ * goes below. */
+static inline bool take_read_below(struct cache *c, const struct mem_request *m, uint64_t address)
+{
+    if (!index_pool_has(&c->free_sent) || !cache_bottom_can_send(c))
+        return hold(c, index_pool_has(&c->free_sent) ? HOLD_ROOM_BELOW : HOLD_OTHER);
+    uint64_t number = address / line_bytes(c);
+    uint32_t line = line_find(c, set_of(c, number), number);
+    if (line != LINE_NONE)
+        line_forget(c, line);
+    uint32_t sent = index_pool_take(&c->free_sent);
+    arena_at(struct cache_sent, c->sent)[sent] =
+        (struct cache_sent){m->tag, SENT_ATOMIC, c->cold.lost};
+    cache_bottom_send_read(c, (uint16_t)(cache_params(c)->mshrs + sent), number * line_bytes(c),
+                           line_bytes(c), m->read.pid, true);
+    c->io.stats.misses++;
+    c->io.stats.reads++;
+    c->unanswered++;
+    return true;
+}
+
+/* The other policies: it happens below, and the own copy is stale then. */
+static inline bool take_atomic_below(struct cache *c, const struct mem_request *m, void *payload,
+                                     uint64_t address)
+{
+    if (!index_pool_has(&c->free_sent) || !cache_bottom_can_send(c))
+        return hold(c, index_pool_has(&c->free_sent) ? HOLD_ROOM_BELOW : HOLD_OTHER);
+    unsigned bytes = line_bytes(c);
+    uint64_t number = address / bytes;
+    uint32_t line = line_find(c, set_of(c, number), number);
+    if (line != LINE_NONE)
+        line_forget(c, line);
+    uint32_t sent = index_pool_take(&c->free_sent);
+    arena_at(struct cache_sent, c->sent)[sent] = (struct cache_sent){
+        m->tag, m->atomic.returns ? SENT_ATOMIC : SENT_ATOMIC_BLIND, c->cold.lost};
+    void *below =
+        cache_bottom_send_atomic(c, (uint16_t)(cache_params(c)->mshrs + sent), number * bytes,
+                                 m->atomic.pid, m->atomic.op, m->atomic.size, m->atomic.returns);
+    mem_mask_store(mem_atomic_mask(below, bytes),
+                   mem_mask_load(mem_atomic_mask(payload, bytes), bytes), bytes);
+    memcpy(mem_atomic_operand(below, bytes), mem_atomic_operand(payload, bytes), bytes);
+    memcpy(mem_atomic_compare(below, bytes), mem_atomic_compare(payload, bytes), bytes);
+    c->io.stats.misses++;
+    c->io.stats.atomics++;
+    c->unanswered++;
+    return true;
+}
+
+/* Everything but plain reads. */
+CACHE_RARE bool take_other(struct cache *c, const struct mem_request *m, void *payload,
+                           uint64_t address)
+{
+    if (message_kind(m) == MEM_READ)
+        return take_read_below(c, m, address);
+    if (message_kind(m) == MEM_ATOMIC)
+        return is_write_back(c) ? take_atomic_here(c, m, payload, address)
+                                : take_atomic_below(c, m, payload, address);
+    struct mem_mask mask = mem_mask_load(mem_write_mask(payload, line_bytes(c)), line_bytes(c));
+    const void *bytes = mem_write_data(payload, line_bytes(c));
+    return is_write_back(c) ? take_write_back(c, m->tag, address, mask, bytes)
+                            : take_write_below(c, m->tag, address, mask, bytes, m->write.pid);
+}
+
+CACHE_INLINE bool take(struct cache *c, const struct mem_request *m, void *payload,
+                       uint64_t address)
+{
+    if (message_kind(m) == MEM_READ
+        && (is_write_back(c) || cache_params(c)->shared || engine_likely(!m->read.coherent)))
+        return take_read(c, m->tag, address, m->read.size, m->read.pid);
+    return take_other(c, m, payload, address);
+}

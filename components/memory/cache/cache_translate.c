@@ -1,0 +1,205 @@
+/* From virtual to physical addresses, in a cache with the part `translation`.
+ *
+ * The part knows pages; this file keeps the requests whose page is not known. They step aside
+ * (parked) in a queue of their page, so that requests behind them are not held up, and move to
+ * `replay` when the page comes. Replayed requests are taken before new ones.
+ *
+ * A write to a page that is read-only asks for the page once more, as a fault: it may be read-only
+ * because of copies elsewhere, which then go. Only a pause can release a request blocked on such a
+ * fault, so flushes, invalidations and pauses do not wait for it. */
+#include "cache.gen.h"
+
+#include "cache_state.h"
+
+static void queue_append(struct cache *c, struct cache_queue *q, uint32_t first, uint32_t last)
+{
+    if (q->first == PARKED_NONE)
+        q->first = first;
+    else
+        parked_at(c, q->last)->next = first;
+    q->last = last;
+}
+
+static uint32_t request_pid(const struct mem_request *m)
+{
+    return message_kind(m) == MEM_READ
+               ? m->read.pid
+               : (message_kind(m) == MEM_WRITE ? m->write.pid : m->atomic.pid);
+}
+
+static bool check_writable(const struct cache *c, const struct mem_request *m, bool writable)
+{
+    if (writable || message_kind(m) == MEM_READ)
+        return true;
+    engine_fail(&c->io.base, "process %u writes to read-only memory at virtual address 0x%llx",
+                request_pid(m), (unsigned long long)request_address(m));
+    return false;
+}
+
+static bool request_writes(const struct mem_request *m)
+{
+    return message_kind(m) != MEM_READ;
+}
+
+static uint8_t *page_fault(const struct cache *c, uint32_t page)
+{
+    return arena_at(uint8_t, c->faults) + page;
+}
+
+/* Asks for a page as a fault, in place of its answer, the oldest reply. False: the port is full. */
+static bool ask_for_writing(struct cache *c, uint16_t page)
+{
+    const struct cache_queue *q = arena_at(struct cache_queue, c->pages) + page;
+    const struct mem_request *m = &parked_at(c, q->first)->request;
+    if (!cache_translate_can_send(c))
+        return false;
+    cache_translate_send_fault(c, page, request_address(m), request_pid(m));
+    *page_fault(c, page) = PAGE_FAULT;
+    cache_translate_pop_reply(c);
+    return true;
+}
+
+/* The first `count` requests of a page's queue, or all, can be taken. */
+static void page_known(struct cache *c, struct cache_queue *q, const struct translate_reply *m,
+                       uint32_t count)
+{
+    uint64_t inside = ((uint64_t)1 << m->found.page_bits) - 1;
+    uint32_t first = q->first, last = PARKED_NONE;
+    uint64_t come = 0, now = component_tick_now(&c->io.base);
+    if (engine_unlikely(c->cold.leads) && first != PARKED_NONE) /* asked for by the first one */
+        come = cold_wait_end(&parked_at(c, first)->wait, message_note(m).page, now);
+    for (; count && q->first != PARKED_NONE; count--, q->first = parked_at(c, last)->next) {
+        last = q->first;
+        struct cache_parked *p = parked_at(c, last);
+        p->physical = m->found.physical + (request_address(&p->request) & inside);
+        p->writable = m->found.writable;
+        cold_start_translate(&c->cold, &p->wait, m, come, now);
+    }
+    if (last == PARKED_NONE)
+        return;
+    parked_at(c, last)->next = PARKED_NONE;
+    queue_append(c, &c->replay, first, last);
+    c->hold = HOLD_NONE; /* these go first, whatever the others wait for */
+    c->head_missed = false;
+}
+
+/* How many wait for a page; `writing`: before the first that writes. */
+static uint32_t page_waiting(const struct cache *c, const struct cache_queue *q, bool writing)
+{
+    uint32_t count = 0;
+    for (uint32_t i = q->first; i != PARKED_NONE; i = parked_at(c, i)->next, count++) {
+        if (writing && request_writes(&parked_at(c, i)->request))
+            break;
+    }
+    return count;
+}
+
+CACHE_RARE void take_pages(struct cache *c)
+{
+    const struct translate_reply *m;
+    while ((m = cache_translate_peek_reply(c))) {
+        struct cache_queue *q = arena_at(struct cache_queue, c->pages) + m->tag;
+        uint8_t *fault = page_fault(c, m->tag);
+        if (*fault & PAGE_AGAIN) {
+            if (!ask_for_writing(c, m->tag))
+                return;
+            continue;
+        }
+        if (!m->found.valid) {
+            const struct mem_request *first = &parked_at(c, q->first)->request;
+            engine_fail(&c->io.base, "process %u %s virtual address 0x%llx, which is not mapped",
+                        request_pid(first), message_kind(first) == MEM_READ ? "reads" : "writes to",
+                        (unsigned long long)request_address(first));
+            return;
+        }
+        uint32_t readers = m->found.writable ? 0 : page_waiting(c, q, true);
+        if (!m->found.writable && !*fault && readers < page_waiting(c, q, false)) {
+            if (!cache_translate_can_send(c))
+                return;
+            page_known(c, q, m, readers);
+            c->faulted += page_waiting(c, q, false);
+            ask_for_writing(c, m->tag);
+            continue;
+        }
+        if (*fault)
+            c->faulted -= page_waiting(c, q, false);
+        *fault = 0;
+        page_known(c, q, m, UINT32_MAX);
+        *q = (struct cache_queue){PARKED_NONE, PARKED_NONE};
+        cache_translation_ops(c)->fill(cache_translation(c), m->tag, m->found.physical,
+                                       m->found.page_bits, m->found.writable);
+        cache_translate_pop_reply(c);
+    }
+}
+
+/* The oldest request, `m`, steps aside until its page is known. */
+CACHE_RARE enum translated park(struct cache *c, const struct mem_request *m, bool ask, bool fault)
+{
+    uint32_t pid = request_pid(m);
+    if (!index_pool_has(&c->free_parked) || (ask && !cache_translate_can_send(c)))
+        return HELD;
+    uint64_t address = request_address(m);
+    uint32_t page = fault ? cache_translation_ops(c)->fault(cache_translation(c), pid, address)
+                          : cache_translation_ops(c)->wait(cache_translation(c), pid, address);
+    if (page == UINT32_MAX)
+        return HELD;
+    if (fault) {
+        cache_translate_send_fault(c, (uint16_t)page, address, pid);
+        *page_fault(c, page) = PAGE_FAULT;
+    } else if (ask) {
+        cold_start_ask(&c->cold, c->io.translate_request);
+        cache_translate_send_lookup(c, (uint16_t)page, address, pid);
+    }
+    c->faulted += *page_fault(c, page) != 0;
+    uint32_t i = index_pool_take(&c->free_parked);
+    struct cache_parked *p = parked_at(c, i);
+    memcpy(&p->request, m, sizeof p->request);
+    p->next = PARKED_NONE;
+    cold_start_wait(&c->cold, &p->wait, component_tick_now(&c->io.base));
+    if (message_kind(m) == MEM_WRITE)
+        memcpy(parked_payload(c, i), cache_top_payload(c),
+               mem_write_payload_bytes(cache_params(c)->line));
+    else if (message_kind(m) == MEM_ATOMIC)
+        memcpy(parked_payload(c, i), cache_top_payload(c),
+               mem_atomic_payload_bytes(cache_params(c)->line));
+    queue_append(c, arena_at(struct cache_queue, c->pages) + page, i, i);
+    c->unanswered++;
+    return ASIDE;
+}
+
+/* Finds the physical address of the oldest request, or moves it aside. A result is kept while the
+ * request has to stay. */
+CACHE_INLINE enum translated translate(struct cache *c, const struct mem_request *m,
+                                       uint64_t *physical)
+{
+    *physical = request_address(m);
+    if (!cache_translation_ops(c))
+        return TRANSLATED;
+    if (engine_unlikely(c->head_faults))
+        return park(c, m, true, true);
+    if (!c->head_translated) {
+        struct address_translation found;
+        enum address_translation_result r = cache_translation_ops(c)->lookup(
+            cache_translation(c), request_pid(m), request_address(m), &found);
+        if (r == ADDRESS_TRANSLATION_FULL)
+            return HELD;
+        if (r != ADDRESS_TRANSLATION_HIT)
+            return park(c, m, r == ADDRESS_TRANSLATION_ABSENT, false);
+        if (engine_unlikely(!found.writable) && request_writes(m)) {
+            c->head_faults = true;
+            return park(c, m, true, true);
+        }
+        c->head_translated = true;
+        c->head_physical = found.physical;
+    }
+    *physical = c->head_physical;
+    return TRANSLATED;
+}
+
+/* Faults that are not answered: what is on its way may be what has just been forgotten. */
+static void forget_answers(struct cache *c)
+{
+    uint32_t pages = cache_translation_ops(c)->capacity(cache_translation(c));
+    for (uint32_t i = 0; c->faulted && i < pages; i++)
+        *page_fault(c, i) |= *page_fault(c, i) ? PAGE_AGAIN : 0;
+}

@@ -1,0 +1,205 @@
+/* A dram whose timing part decides when requests are answered. This file decides what they do.
+ *
+ * Requests take effect when they are taken, whatever the order of their answers. So contents, and
+ * what each request sees, are those of an ideal memory that takes them in the same order; a read
+ * keeps its line until the time has come.
+ *
+ * A tick lets the part issue what was due before this cycle, takes new requests, and lets it issue
+ * what is due now; so a request never changes what went before it, and more ticks change nothing.
+ */
+#include "dram.gen.h"
+
+#include "components/memory/dram/dram_state.h"
+
+/* The first edge of the own clock at or after a time that is not before the current one. */
+static uint64_t dram_edge_at(const struct dram *c, uint64_t time_ps)
+{
+    const struct engine_domain *d = &engine.domains[c->io.base.domain];
+    if (engine_likely(!d->remainder))
+        return d->cycle + (time_ps - d->time_ps + d->period_ps - 1) / d->period_ps;
+    return engine_cycle_at(c->io.base.domain, time_ps);
+}
+
+static void dram_init_timed(struct dram *c)
+{
+    uint64_t overhead_ps;
+    uint32_t entries = 1,
+             capacity = dram_timing_ops(c)->setup(dram_timing(c), dram_line(c), &overhead_ps);
+    uint32_t overhead = (uint32_t)engine_cycle_at(c->io.base.domain, overhead_ps);
+    while (entries < capacity)
+        entries *= 2;
+    c->mask = entries - 1;
+    for (unsigned p = 0; p < DRAM_PORTS; p++)
+        c->queues[p].answers = arena_allocate(entries * sizeof(struct dram_answer));
+    index_pool_init(&c->free_requests, capacity);
+    c->requests = arena_allocate(capacity * sizeof(struct dram_entry));
+    ring_add_pipeline(ring_number(c->io.top_reply), overhead);
+    if (dram_dma_is_connected(c))
+        ring_add_pipeline(ring_number(c->io.dma_reply), overhead);
+}
+
+static struct dram_entry *dram_entry(const struct dram *c, uint32_t number)
+{
+    return arena_at(struct dram_entry, c->requests) + number;
+}
+
+/* Queues the answer of a request behind those that are due no later. */
+static void dram_answer_at(struct dram *c, uint32_t number, uint64_t time_ps)
+{
+    struct dram_queue *q = &c->queues[dram_entry(c, number)->port];
+    struct dram_answer *ring = arena_at(struct dram_answer, q->answers);
+    uint64_t due = dram_edge_at(c, time_ps);
+    uint32_t at = q->head + q->count++;
+    for (; at != q->head && ring[(at - 1) & c->mask].due > due; at--)
+        ring[at & c->mask] = ring[(at - 1) & c->mask];
+    ring[at & c->mask] = (struct dram_answer){.due = due, .number = number};
+}
+
+/* true: something was issued, so there may be room. */
+static bool dram_advance(struct dram *c, uint64_t until_ps)
+{
+    const struct dram_timing_ops *ops = dram_timing_ops(c);
+    struct part *part = dram_timing(c);
+    uint64_t done;
+    uint32_t number;
+    if (ops->next_ps(part) > until_ps)
+        return false;
+    while ((number = ops->advance(part, until_ps, &done)) != DRAM_TIMING_NONE)
+        dram_answer_at(c, number, done);
+    return true;
+}
+
+/* A request takes effect on its line. */
+static void dram_happen(struct dram *c, struct dram_entry *e, const struct mem_request *m,
+                        uint64_t address)
+{
+    unsigned line = dram_line(c);
+    char *bytes = memory_at(address);
+    void *payload = dram_payload(c, e->port);
+    if (e->kind == MEM_READ) {
+        memcpy(e->line, bytes, line);
+        c->io.stats.reads++;
+        c->io.stats.bytes_read += line;
+    } else if (e->kind == MEM_WRITE) {
+        struct mem_mask mask = mem_mask_load(mem_write_mask(payload, line), line);
+        mem_copy_masked(bytes, mem_write_data(payload, line), mask, line);
+        c->io.stats.writes++;
+        c->io.stats.bytes_written += mem_mask_count(mask);
+    } else {
+        memcpy(e->line, bytes, line);
+        mem_apply_atomic(
+            m->atomic.op, m->atomic.size, mem_mask_load(mem_atomic_mask(payload, line), line),
+            bytes, mem_atomic_operand(payload, line), mem_atomic_compare(payload, line), NULL);
+        c->io.stats.atomics++;
+    }
+}
+
+/* A fence is answered when everything that was taken before it has been. */
+static bool dram_take_fence(struct dram *c, unsigned port, const struct mem_request *m)
+{
+    if (c->taken[port] || !dram_can_reply(c, port))
+        return false;
+    dram_reply_done(c, port, m->tag);
+    dram_pop(c, port);
+    return true;
+}
+
+/* The oldest request of `port`, if there is one, and room for it. */
+static bool dram_take_timed(struct dram *c, unsigned port)
+{
+    static const uint8_t accesses[] = {[MEM_READ] = DRAM_TIMING_READ,
+                                       [MEM_WRITE] = DRAM_TIMING_WRITE,
+                                       [MEM_ATOMIC] = DRAM_TIMING_READ | DRAM_TIMING_WRITE};
+    const struct mem_request *m = dram_peek(c, port);
+    if (!m)
+        return false;
+    unsigned line = dram_line(c), kind = message_kind(m);
+    if (kind == MEM_FENCE)
+        return dram_take_fence(c, port, m);
+    uint64_t address = m->read.address / line * line; /* in the same place for all three */
+    if (engine_unlikely(!memory_contains(address, line))) {
+        dram_fail_outside(c, address);
+        return false;
+    }
+    __builtin_prefetch(memory_at(address)); /* the host's memory answers meanwhile */
+    /* Half of the numbers for each port: one does not wait for answers that the other does not
+     * take. */
+    if (c->taken[port] == c->free_requests.capacity / DRAM_PORTS)
+        return false;
+    uint32_t number = index_pool_take(&c->free_requests);
+    uint64_t time = dram_timing_ops(c)->take(dram_timing(c), number, address, accesses[kind],
+                                             component_now_ps(&c->io.base));
+    if (time == DRAM_TIMING_FULL) {
+        index_pool_give(&c->free_requests, number);
+        return false;
+    }
+    struct dram_entry *e = dram_entry(c, number);
+    e->tag = m->tag;
+    e->port = (uint8_t)port;
+    e->kind = (uint8_t)kind;
+    dram_happen(c, e, m, address);
+    dram_pop(c, port);
+    c->taken[port]++;
+    if (time != DRAM_TIMING_LATER)
+        dram_answer_at(c, number, time);
+    return true;
+}
+
+/* Takes as many as a cycle allows, from the ports in turn. */
+static unsigned dram_accept_timed(struct dram *c)
+{
+    unsigned taken = 0;
+    while (taken < (unsigned)dram_params(c)->width) {
+        unsigned port = c->turn;
+        if (!dram_take_timed(c, port) && !dram_take_timed(c, port = !port))
+            break;
+        c->turn = !port;
+        taken++;
+    }
+    return taken;
+}
+
+/* Answers what is due on `port`. */
+static bool dram_finish_timed(struct dram *c, unsigned port)
+{
+    struct dram_queue *q = &c->queues[port];
+    bool progress = false;
+    while (q->count) {
+        const struct dram_answer *a =
+            arena_at(struct dram_answer, q->answers) + (q->head & c->mask);
+        const struct dram_entry *e = dram_entry(c, a->number);
+        if (a->due > dram_now(c)) {
+            dram_wake_at(c, a->due);
+            break;
+        }
+        if (!dram_can_reply(c, port))
+            break;
+        if (e->kind == MEM_WRITE)
+            dram_reply_done(c, port, e->tag);
+        else
+            memcpy(dram_reply_data(c, port, e->tag), e->line, dram_line(c));
+        index_pool_give(&c->free_requests, a->number);
+        c->taken[port]--;
+        q->head++;
+        q->count--;
+        progress = true;
+    }
+    return progress;
+}
+
+static bool dram_tick_timed(struct dram *c)
+{
+    uint64_t now_ps = component_now_ps(&c->io.base);
+    unsigned taken = 0;
+    bool room = now_ps && dram_advance(c, now_ps - 1);
+    if (component_pending(&c->io.base, 0))
+        taken = dram_accept_timed(c);
+    room |= dram_advance(c, now_ps);
+    for (unsigned port = DRAM_TOP; port < DRAM_PORTS; port++)
+        room |= c->queues[port].count && dram_finish_timed(c, port);
+    uint64_t next_ps = dram_timing_ops(c)->next_ps(dram_timing(c));
+    if (next_ps != DRAM_TIMING_LATER)
+        dram_wake_at(c, dram_edge_at(c, next_ps));
+    /* What waits at a port was refused for want of room, or is one more than a cycle takes. */
+    return (room || taken) && (dram_peek(c, DRAM_TOP) || dram_peek(c, DRAM_DMA));
+}

@@ -1,0 +1,110 @@
+/* One direction of an interconnect: who shows a message, which target wants it, and whose turn it
+ * is. See interconnect_state.h. Crossbar and switch name this file among theirs. */
+#include "components/network/interconnect/interconnect_state.h"
+#include "runtime/link/ring.h"
+
+static inline bool interconnect_is_small(const struct interconnect_side *s)
+{
+    return s->sources <= INTERCONNECT_FEW && s->targets <= INTERCONNECT_FEW;
+}
+
+static inline void interconnect_side_init(struct interconnect_side *s, uint32_t sources,
+                                          uint32_t targets)
+{
+    s->sources = sources;
+    s->targets = targets;
+    s->source_words = (sources + 63) / 64;
+    s->target_words = (targets + 63) / 64;
+    s->known = arena_allocate(s->source_words * sizeof(uint64_t));
+    s->busy = arena_allocate(s->target_words * sizeof(uint64_t));
+    if (interconnect_is_small(s)) {
+        s->wanted = arena_place(s->few.wanted);
+        s->rings = arena_place(s->few.rings);
+        s->by_target = arena_place(s->few.by_target);
+    } else {
+        s->wanted = arena_allocate((size_t)targets * s->source_words * sizeof(uint64_t));
+        s->rings = arena_allocate(sources * sizeof(uint32_t));
+        s->by_target = arena_allocate(targets * sizeof(struct interconnect_target));
+    }
+    s->ring_in = arena_allocate(s->source_words * sizeof(uint64_t));
+    s->ring_out = arena_allocate(s->target_words * sizeof(uint64_t));
+    for (uint32_t t = 0; t < targets; t++)
+        arena_at(struct interconnect_target, s->by_target)[t].last_served = sources - 1;
+}
+
+static inline void interconnect_side_messages(struct interconnect_side *s, uint32_t first_message,
+                                              uint32_t count, uint64_t width)
+{
+    const struct platform_message *messages = engine_base.platform->messages + first_message;
+    s->first_message = first_message;
+    for (uint32_t k = 0; k < count && k < INTERCONNECT_KINDS; k++) {
+        uint64_t bytes = messages[k].payload_bytes & ~UINT32_C(31);
+        uint64_t cycles = width ? (bytes + width - 1) / width : 1;
+        s->kinds[k] =
+            (struct interconnect_kind){.cycles = (uint16_t)(cycles ? cycles : 1),
+                                       .payload_bytes = (uint16_t)messages[k].payload_bytes,
+                                       .awaited = messages[k].awaited != 0};
+    }
+}
+
+static inline uint64_t interconnect_pending(const struct component *c, uint32_t first, uint32_t end)
+{
+    uint64_t bits = component_pending(c, first / 64) >> (first % 64);
+    if (first % 64 && first / 64 + 1 < c->pending_words)
+        bits |= component_pending(c, first / 64 + 1) << (64 - first % 64);
+    return end - first >= 64 ? bits : bits & (((uint64_t)1 << (end - first)) - 1);
+}
+
+static inline void interconnect_enter(const struct interconnect_view *v, uint32_t source,
+                                      uint32_t target)
+{
+    uint64_t bit = (uint64_t)1 << (source % 64);
+    v->known[source / 64] |= bit;
+    v->wanted[target * v->source_words + source / 64] |= bit;
+    v->busy[target / 64] |= (uint64_t)1 << (target % 64);
+}
+
+static inline bool interconnect_ring_wants(const struct interconnect_view *v, const uint64_t *among,
+                                           uint32_t target)
+{
+    const uint64_t *wanted = v->wanted + (size_t)target * v->source_words;
+    bool found = false;
+    for (uint32_t w = 0; w < v->source_words; w++)
+        found |= (wanted[w] & among[w]) != 0;
+    return found;
+}
+
+static inline uint32_t interconnect_choose(const struct interconnect_view *v, uint32_t sources,
+                                           uint32_t target, const uint64_t *among, bool *others)
+{
+    uint64_t *wanted = v->wanted + (size_t)target * v->source_words;
+    uint32_t *last = &v->by_target[target].last_served;
+    uint32_t start = *last + 1 == sources ? 0 : *last + 1, word = start / 64;
+    uint64_t bits = wanted[word] & (UINT64_MAX << (start % 64));
+    bits &= among ? among[word] : UINT64_MAX;
+    while (!bits) {
+        word = word + 1 == v->source_words ? 0 : word + 1;
+        bits = wanted[word] & (among ? among[word] : UINT64_MAX);
+    }
+    uint32_t source = word * 64 + (uint32_t)__builtin_ctzll(bits);
+    uint64_t bit = bits & -bits, left = wanted[word] ^ bit;
+    wanted[word] = left;
+    v->known[word] &= ~bit;
+    *last = source;
+    for (uint32_t w = 0; v->source_words > 1 && w < v->source_words; w++)
+        left |= wanted[w];
+    *others = left != 0;
+    if (!left)
+        v->busy[target / 64] &= ~((uint64_t)1 << (target % 64));
+    return source;
+}
+
+static inline uint64_t interconnect_conflict(struct interconnect_side *s, uint64_t now,
+                                             uint64_t cycles)
+{
+    uint64_t from = now > s->conflict_until ? now : s->conflict_until, end = now + cycles;
+    if (end <= from)
+        return 0;
+    s->conflict_until = end;
+    return end - from;
+}

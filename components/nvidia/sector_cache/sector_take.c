@@ -1,0 +1,373 @@
+/* What a sector cache does with a request. Each take_* either takes the request completely or
+ * returns false and has changed nothing that a second attempt would count again (it may have
+ * written a victim back, after which its way is free). */
+#include "sector_state.h"
+
+/* ---- MSHRs ---- */
+
+static inline uint32_t *mshr_chain(const struct sector_cache *c, uint64_t number)
+{
+    return arena_at(uint32_t, c->chains) + ((number * 0x9e3779b97f4a7c15u >> 32) & c->chain_mask);
+}
+
+static inline uint32_t mshr_find(const struct sector_cache *c, uint64_t number)
+{
+    uint32_t i = index_pool_used(&c->free_mshrs) ? *mshr_chain(c, number) : SECTOR_NONE;
+    while (i != SECTOR_NONE && sector_mshr_at(c, i)->number != number)
+        i = sector_mshr_at(c, i)->next;
+    return i;
+}
+
+static inline uint32_t mshr_open(struct sector_cache *c, uint64_t number)
+{
+    uint32_t i = index_pool_take(&c->free_mshrs), *chain = mshr_chain(c, number);
+    *sector_mshr_at(c, i) = (struct sector_mshr){.number = number, .next = *chain, .used = 1};
+    *chain = i;
+    stat_histogram_add(&c->io.stats.mshr_occupancy, index_pool_used(&c->free_mshrs) - 1);
+    return i;
+}
+
+static inline void mshr_close(struct sector_cache *c, uint32_t number)
+{
+    struct sector_mshr *mshr = sector_mshr_at(c, number);
+    uint32_t *link = mshr_chain(c, mshr->number);
+    while (*link != number)
+        link = &sector_mshr_at(c, *link)->next;
+    *link = mshr->next;
+    mshr->used = 0;
+    index_pool_give(&c->free_mshrs, number);
+}
+
+/* Asks below for sectors of the line, which has a way or none yet. Room below must be there. */
+static inline void fetch(struct sector_cache *c, uint32_t mshr, uint32_t line, unsigned sectors)
+{
+    struct sector_mshr *m = sector_mshr_at(c, mshr);
+    m->pending |= (uint8_t)sectors;
+    if (line != SECTOR_NONE)
+        sector_mark_pending(c, line, sectors);
+    sector_cache_bottom_send_load(c, (uint16_t)mshr, m->number * SECTOR_LINE, (uint8_t)sectors,
+                                  false);
+    c->io.stats.fetches += sector_count(sectors);
+}
+
+static inline void target_add(struct sector_cache *c, uint32_t mshr, struct sector_target target)
+{
+    struct sector_mshr *m = sector_mshr_at(c, mshr);
+    uint32_t i = index_pool_take(&c->free_targets);
+    target.next = SECTOR_NONE;
+    *sector_target_at(c, i) = target;
+    if (m->targets++)
+        sector_target_at(c, m->last)->next = i;
+    else
+        m->first = i;
+    m->last = i;
+    c->unanswered++;
+}
+
+/* ---- room ---- */
+
+static inline bool can_send(struct sector_cache *c)
+{
+    return index_pool_has(&c->free_sent) && sector_cache_bottom_can_send(c);
+}
+
+/* Sends the dirty sectors of a line below. can_send() must hold. */
+static inline void write_back(struct sector_cache *c, uint32_t line)
+{
+    struct sector_line *l = sector_line_at(c, line);
+    uint32_t sent = index_pool_take(&c->free_sent);
+    arena_at(struct sector_sent, c->sent)[sent] =
+        (struct sector_sent){.kind = SECTOR_SENT_WRITE_BACK};
+    sector_cache_bottom_send_store(c, (uint16_t)(c->mshr_count + sent),
+                                   *sector_tag_at(c, line) * SECTOR_LINE, l->dirty,
+                                   l->dirty & l->partial);
+    c->io.stats.writebacks += sector_count(l->dirty);
+    sector_set_dirty(c, l, 0);
+}
+
+/* A line of the set that is not in use any more. SECTOR_NONE: there is none now. */
+static inline uint32_t make_room(struct sector_cache *c, uint32_t set)
+{
+    bool in_use;
+    if (c->dirty_lines && !can_send(c))
+        return SECTOR_NONE;
+    uint32_t line = sector_victim(c, set, &in_use);
+    if (line == SECTOR_NONE || !in_use)
+        return line;
+    if (sector_line_at(c, line)->dirty)
+        write_back(c, line);
+    sector_drop(c, line);
+    c->io.stats.evictions++;
+    return line;
+}
+
+/* ---- requests ---- */
+
+/* Counts the sectors of a request that was looked up. `brings`: its line was not here and not asked
+ * for. */
+static inline void count_lookup(struct sector_cache *c, unsigned hits, unsigned pending,
+                                unsigned absent, bool brings, bool store)
+{
+    struct sector_cache_stats *s = &c->io.stats;
+    uint32_t missing = sector_count(absent), all = sector_count(hits | pending | absent);
+    brings = brings && missing;
+    s->accesses += all;
+    s->hits += sector_count(hits);
+    s->pending_hits += sector_count(pending);
+    s->misses += brings;
+    s->sector_misses += missing - brings;
+    s->store_accesses += store ? all : 0;
+    s->store_misses += store ? missing : 0;
+}
+
+/* Goes below without a look; `kind` is what its answer is passed on as. */
+static inline bool pass_on(struct sector_cache *c, const struct sector_mem_request *m,
+                           enum sector_sent_kind kind)
+{
+    if (!can_send(c))
+        return false;
+    uint32_t sent = index_pool_take(&c->free_sent);
+    uint16_t tag = (uint16_t)(c->mshr_count + sent);
+    arena_at(struct sector_sent, c->sent)[sent] =
+        (struct sector_sent){.tag = m->tag, .kind = (uint8_t)kind};
+    if (message_kind(m) == SECTOR_MEM_LOAD)
+        sector_cache_bottom_send_load(c, tag, m->load.address, m->load.sectors, m->load.bypass);
+    else if (message_kind(m) == SECTOR_MEM_STORE)
+        sector_cache_bottom_send_store(c, tag, m->store.address, m->store.sectors,
+                                       m->store.partial);
+    else if (message_kind(m) == SECTOR_MEM_ATOMIC)
+        sector_cache_bottom_send_atomic(c, tag, m->atomic.address, m->atomic.sectors,
+                                        m->atomic.count);
+    else
+        sector_cache_bottom_send_fill(c, tag, m->fill.address, m->fill.sectors);
+    c->unanswered++;
+    return true;
+}
+
+/* Keeps the banks of the sectors busy for the elements of an atomic, which are spread evenly. */
+static inline void atomic_happens(struct sector_cache *c, uint32_t line, uint64_t number,
+                                  unsigned sectors, uint32_t count)
+{
+    uint64_t *banks = arena_at(uint64_t, c->banks), now = component_tick_now(&c->io.base);
+    uint32_t each = (count + sector_count(sectors) - 1) / sector_count(sectors);
+    uint32_t rate = (uint32_t)sector_cache_params(c)->atomic_rate;
+    for (unsigned rest = sectors; rest; rest &= rest - 1) {
+        uint64_t *bank = &banks[(number * 4 + (unsigned)__builtin_ctz(rest))
+                                & (uint64_t)(sector_cache_params(c)->banks - 1)];
+        *bank = (*bank > now ? *bank : now) + (each + rate - 1) / rate - 1;
+    }
+    if (line != SECTOR_NONE)
+        sector_write(c, line, sectors, 0);
+    c->io.stats.atomics_done += count;
+}
+
+/* A load, or an atomic that happens here. */
+static inline bool take_load(struct sector_cache *c, uint16_t tag, uint64_t number,
+                             unsigned sectors, bool atomic, uint32_t count)
+{
+    uint32_t set = sector_set_of(c, number), line = sector_find(c, set, number), mshr;
+    unsigned present = line == SECTOR_NONE ? 0 : sector_line_at(c, line)->present & sectors;
+    if (present == sectors) {
+        if (!sector_cache_top_can_reply(c))
+            return false;
+        sector_touched(c, line);
+        count_lookup(c, present, 0, 0, false, false);
+        if (atomic)
+            atomic_happens(c, line, number, sectors, count);
+        sector_cache_top_reply_data(c, tag, (uint8_t)sectors);
+        return true;
+    }
+    mshr = mshr_find(c, number);
+    bool brings = line == SECTOR_NONE && mshr == SECTOR_NONE;
+    unsigned pending =
+        mshr == SECTOR_NONE ? 0 : sector_mshr_at(c, mshr)->pending & sectors & ~present;
+    unsigned absent = sectors & ~present & ~pending;
+    if (mshr == SECTOR_NONE ? !index_pool_has(&c->free_mshrs)
+                            : sector_mshr_at(c, mshr)->targets >= sector_cache_params(c)->targets)
+        return false;
+    if (!index_pool_has(&c->free_targets) || (absent && !sector_cache_bottom_can_send(c)))
+        return false;
+    if (line != SECTOR_NONE) {
+        sector_touched(c, line);
+    } else if (brings && sector_cache_params(c)->allocate == SECTOR_CACHE_ALLOCATE_MISS) {
+        line = make_room(c, set);
+        if (line == SECTOR_NONE
+            || !sector_cache_bottom_can_send(c)) /* a write-back took the room */
+            return false;
+        sector_claim(c, line, number);
+    }
+    if (mshr == SECTOR_NONE)
+        mshr = mshr_open(c, number);
+    if (absent)
+        fetch(c, mshr, line, absent);
+    count_lookup(c, present, pending, absent, brings, false);
+    target_add(c, mshr,
+               (struct sector_target){.count = count,
+                                      .tag = tag,
+                                      .sectors = (uint8_t)sectors,
+                                      .need = (uint8_t)(pending | absent),
+                                      .atomic = atomic});
+    return true;
+}
+
+/* What a store finds of its line. */
+struct sector_found {
+    uint32_t set, line, mshr;
+    unsigned hits, pending, absent;
+};
+
+static inline struct sector_found find_for_store(const struct sector_cache *c, uint64_t number,
+                                                 unsigned sectors)
+{
+    struct sector_found f = {.set = sector_set_of(c, number), .mshr = mshr_find(c, number)};
+    f.line = sector_find(c, f.set, number);
+    f.pending = f.mshr == SECTOR_NONE ? 0 : sector_mshr_at(c, f.mshr)->pending & sectors;
+    f.hits = f.line == SECTOR_NONE ? 0 : sector_known(sector_line_at(c, f.line)) & sectors;
+    f.pending &= ~f.hits;
+    f.absent = sectors & ~f.hits & ~f.pending;
+    return f;
+}
+
+/* Stores go below, and the own copy follows. */
+static inline bool take_store_through(struct sector_cache *c, const struct sector_mem_request *m,
+                                      uint64_t number)
+{
+    unsigned sectors = m->store.sectors & SECTOR_ALL, partial = m->store.partial & sectors;
+    struct sector_found f = find_for_store(c, number, sectors);
+    bool brings = f.line == SECTOR_NONE && f.mshr == SECTOR_NONE;
+    bool places = sector_cache_params(c)->write_miss != SECTOR_CACHE_WRITE_MISS_AROUND;
+    if (!can_send(c))
+        return false;
+    if (f.line == SECTOR_NONE && places) {
+        f.line = make_room(c, f.set);
+        if (f.line == SECTOR_NONE)
+            return false;
+        sector_claim(c, f.line, number);
+        if (f.mshr != SECTOR_NONE)
+            sector_mark_pending(c, f.line, sector_mshr_at(c, f.mshr)->pending);
+    } else if (f.line != SECTOR_NONE) {
+        sector_touched(c, f.line);
+    }
+    if (f.line != SECTOR_NONE)
+        sector_write(c, f.line, places ? sectors : f.hits, partial);
+    count_lookup(c, f.hits, f.pending, f.absent, brings, true);
+    return pass_on(c, m, SECTOR_SENT_DONE);
+}
+
+/* Stores stay here. */
+static inline bool take_store_back(struct sector_cache *c, const struct sector_mem_request *m,
+                                   uint64_t number)
+{
+    unsigned sectors = m->store.sectors & SECTOR_ALL, partial = m->store.partial & sectors;
+    struct sector_found f = find_for_store(c, number, sectors);
+    bool brings = f.line == SECTOR_NONE && f.mshr == SECTOR_NONE;
+    unsigned wanted = sector_cache_params(c)->write_miss == SECTOR_CACHE_WRITE_MISS_FETCH
+                          ? f.absent & partial
+                          : 0;
+    if (!sector_cache_top_can_reply(c))
+        return false;
+    if (wanted
+        && ((f.mshr == SECTOR_NONE && !index_pool_has(&c->free_mshrs))
+            || !sector_cache_bottom_can_send(c)))
+        return false;
+    if (f.line == SECTOR_NONE) {
+        f.line = make_room(c, f.set);
+        if (f.line == SECTOR_NONE || (wanted && !sector_cache_bottom_can_send(c)))
+            return false;
+        sector_claim(c, f.line, number);
+        if (f.mshr != SECTOR_NONE)
+            sector_mark_pending(c, f.line, sector_mshr_at(c, f.mshr)->pending);
+    } else {
+        sector_touched(c, f.line);
+    }
+    sector_write(c, f.line, sectors, partial);
+    if (wanted)
+        fetch(c, f.mshr == SECTOR_NONE ? mshr_open(c, number) : f.mshr, f.line, wanted);
+    count_lookup(c, f.hits, f.pending, f.absent, brings, true);
+    sector_cache_top_reply_done(c, m->tag);
+    return true;
+}
+
+/* A copy by the host: here at the first cache that all share, or on its way there. */
+static inline bool take_fill(struct sector_cache *c, const struct sector_mem_request *m,
+                             uint64_t number)
+{
+    uint32_t set = sector_set_of(c, number), line = sector_find(c, set, number);
+    unsigned sectors = m->fill.sectors & SECTOR_ALL;
+    if (sector_cache_params(c)->atomics == SECTOR_CACHE_ATOMICS_BELOW) {
+        if (!can_send(c))
+            return false;
+        if (line != SECTOR_NONE)
+            sector_forget(c, line, sectors);
+        return pass_on(c, m, SECTOR_SENT_DONE);
+    }
+    if (!sector_cache_top_can_reply(c))
+        return false;
+    uint32_t mshr = mshr_find(c, number);
+    if (line == SECTOR_NONE) {
+        line = make_room(c, set);
+        if (line == SECTOR_NONE)
+            return false;
+        sector_claim(c, line, number);
+        if (mshr != SECTOR_NONE)
+            sector_mark_pending(c, line, sector_mshr_at(c, mshr)->pending);
+    } else {
+        sector_touched(c, line);
+    }
+    sector_forget(c, line, sectors);
+    sector_line_at(c, line)->present |= (uint8_t)sectors;
+    c->io.stats.filled += sector_count(sectors);
+    sector_cache_top_reply_done(c, m->tag);
+    return true;
+}
+
+/* An atomic of all sharers below makes the own copy stale. */
+static inline bool take_atomic_below(struct sector_cache *c, const struct sector_mem_request *m,
+                                     uint64_t number)
+{
+    unsigned sectors = m->atomic.sectors & SECTOR_ALL;
+    uint32_t line = sector_find(c, sector_set_of(c, number), number);
+    if (!pass_on(c, m, SECTOR_SENT_DATA))
+        return false;
+    if (line != SECTOR_NONE)
+        sector_forget(c, line, sectors);
+    c->io.stats.passed += sector_count(sectors);
+    return true;
+}
+
+static inline bool take_any_load(struct sector_cache *c, const struct sector_mem_request *m)
+{
+    unsigned sectors = m->load.sectors & SECTOR_ALL;
+    if (!m->load.bypass || sector_cache_params(c)->atomics == SECTOR_CACHE_ATOMICS_HERE)
+        return take_load(c, m->tag, m->load.address / SECTOR_LINE, sectors, false, 0);
+    if (!pass_on(c, m, SECTOR_SENT_DATA))
+        return false;
+    c->io.stats.passed += sector_count(sectors);
+    return true;
+}
+
+static inline bool take(struct sector_cache *c, const struct sector_mem_request *m)
+{
+    uint64_t number = m->load.address / SECTOR_LINE; /* in the same place for all */
+    bool taken;
+    switch (message_kind(m)) {
+    case SECTOR_MEM_LOAD:
+        taken = take_any_load(c, m);
+        c->io.stats.loads += taken;
+        return taken;
+    case SECTOR_MEM_STORE:
+        taken = sector_writes_back(c) ? take_store_back(c, m, number)
+                                      : take_store_through(c, m, number);
+        c->io.stats.stores += taken;
+        return taken;
+    case SECTOR_MEM_ATOMIC:
+        taken = sector_cache_params(c)->atomics == SECTOR_CACHE_ATOMICS_HERE
+                    ? take_load(c, m->tag, number, m->atomic.sectors & SECTOR_ALL, true,
+                                m->atomic.count)
+                    : take_atomic_below(c, m, number);
+        c->io.stats.atomic_requests += taken;
+        return taken;
+    default:
+        return take_fill(c, m, number);
+    }
+}

@@ -1,0 +1,190 @@
+/* Issue: each sub-core picks one warp a cycle. When an instruction issues, all that follows is
+ * known at once, since collectors, banks and units serve in order: so it is worked out then, in
+ * time stamps, and one event ends it. Only memory is different (sm_memory.h).
+ *
+ *     issue t -> latch -> collector (from t + 1) -> operands -> unit -> latency -> register file
+ *
+ * An instruction without conflicts is in its unit at t + 3 with one or two registers to read. The
+ * stages are those of Accel-Sim (shader.cc, shader_core_ctx and opndcoll_rfu_t), whose collector
+ * takes one operand and whose banks give one a step, `bank_reads` steps a cycle. */
+#include "sm_state.h"
+
+/* Takes the first free read of a bank from `read` on. `present`: the first one of this cycle. What
+ * is further away than 64 reads, behind a unit that is busy for long, is not kept. */
+static inline uint64_t bank_take(struct sm_bank *bank, uint64_t present, uint64_t read)
+{
+    uint64_t old = present - bank->first;
+    bank->taken = old < 64 ? bank->taken >> old : 0;
+    bank->first = present;
+    uint64_t offset = read - present;
+    uint64_t free = offset < 64 ? ~bank->taken >> offset : 0;
+    if (!free)
+        return read;
+    offset += (uint64_t)__builtin_ctzll(free);
+    bank->taken |= (uint64_t)1 << offset;
+    return present + offset;
+}
+
+/* Reads the operands; returns the cycle in which the instruction leaves its collector. */
+static inline uint64_t operands_read(struct streaming_multiprocessor *c, struct sm_sub_core *sub,
+                                     const struct trace_inst *inst, uint32_t slot, uint64_t now)
+{
+    const struct streaming_multiprocessor_params *params = streaming_multiprocessor_params(c);
+    uint64_t reads = (uint64_t)params->bank_reads, unit = inst->unit;
+    uint32_t best = 0, banks = (uint32_t)params->banks;
+    for (uint32_t i = 1; i < (uint32_t)params->collectors; i++)
+        best = sub->collector[i] < sub->collector[best] ? i : best;
+    uint64_t entry = sub->collector[best] > now ? sub->collector[best] : now + 1;
+    uint64_t step = entry * reads; /* the read in which it comes in */
+    for (unsigned i = 0; i < TRACE_SOURCES && inst->source[i] != TRACE_NO_REGISTER; i++) {
+        struct sm_bank *bank = &sub->bank[(inst->source[i] + slot / sm_sub_cores(c)) % banks];
+        step = bank_take(bank, now * reads, step + 1);
+    }
+    uint64_t leaves = (step + 1) / reads;
+    leaves = leaves > entry ? leaves : entry;
+    leaves = leaves > sub->operand[unit] ? leaves : sub->operand[unit];
+    sub->latch[unit] = entry;
+    sub->collector[best] = leaves;
+    return leaves;
+}
+
+static inline void unit_times(const struct streaming_multiprocessor *c, unsigned unit,
+                              uint64_t *latency, uint64_t *interval)
+{
+    const struct streaming_multiprocessor_params *p = streaming_multiprocessor_params(c);
+    const int64_t times[TRACE_UNITS][2] = {
+        [TRACE_FP32] = {p->fp32_latency, p->fp32_interval},
+        [TRACE_INT] = {p->int_latency, p->int_interval},
+        [TRACE_SFU] = {p->sfu_latency, p->sfu_interval},
+        [TRACE_FP64] = {p->fp64_latency, p->fp64_interval},
+        [TRACE_TENSOR] = {p->tensor_latency, p->tensor_interval},
+        [TRACE_BRANCH] = {p->branch_latency, p->branch_interval},
+        [TRACE_TEXTURE] = {p->texture_latency, p->texture_interval},
+        [TRACE_UNIFORM] = {p->uniform_latency, p->uniform_interval},
+    };
+    *latency = (uint64_t)times[unit][0];
+    *interval = (uint64_t)times[unit][1];
+}
+
+static inline void issue_compute(struct streaming_multiprocessor *c, struct sm_sub_core *sub,
+                                 const struct trace_inst *inst, uint32_t slot, uint64_t leaves)
+{
+    uint64_t latency, interval;
+    unit_times(c, inst->unit, &latency, &interval);
+    uint64_t start = leaves + 1 > sub->unit[inst->unit] ? leaves + 1 : sub->unit[inst->unit];
+    sub->unit[inst->unit] = start + interval;
+    sub->operand[inst->unit] = start;
+    sm_event_add(c, start + latency + SM_WRITEBACK, slot, inst->destination, false);
+}
+
+static inline void issue_memory(struct streaming_multiprocessor *c, uint32_t number,
+                                const struct trace_inst *inst, uint32_t slot, uint64_t leaves)
+{
+    struct sm_sub_core *sub = &c->sub[number];
+    struct sm_warp *w = &c->warp[slot];
+    uint32_t tail = (sub->queue_head + sub->queue_count++) % SM_QUEUE;
+    sm_queue(c, number)[tail] = (struct sm_access){.ready = leaves + 2,
+                                                   .at = w->at,
+                                                   .destination = inst->destination,
+                                                   .warp = (uint8_t)slot,
+                                                   .kind = inst->kind,
+                                                   .width = inst->width,
+                                                   .bypass = inst->bypass};
+    w->accesses++;
+    if (inst->destination != TRACE_NO_REGISTER)
+        w->memory[inst->destination / 64] |= sm_bit(inst->destination % 64);
+}
+
+static inline void issue_waits(struct streaming_multiprocessor *c, const struct trace_inst *inst,
+                               struct sm_warp *w)
+{
+    struct sm_block *b = &c->block[w->block];
+    if (inst->kind == TRACE_BARRIER || inst->kind == TRACE_ARRIVE) {
+        c->io.stats.barriers++;
+        b->barrier++;
+        w->waits_barrier = inst->kind == TRACE_BARRIER;
+    } else if (inst->kind == TRACE_MEMBAR) {
+        c->io.stats.membars++;
+        w->waits_memory = w->accesses != 0;
+    }
+}
+
+static inline void warp_issue(struct streaming_multiprocessor *c, uint32_t number, uint32_t slot,
+                              uint64_t now)
+{
+    struct sm_sub_core *sub = &c->sub[number];
+    struct sm_warp *w = &c->warp[slot];
+    struct sm_block *b = &c->block[w->block];
+    const struct trace_inst *inst = sm_inst(w);
+    const uint32_t *words = sm_words(c);
+    uint64_t leaves = operands_read(c, sub, inst, slot, now);
+    sub->ready[inst->unit] &= ~sm_bit(slot);
+    sub->any &= ~sm_bit(slot);
+    w->in_flight++;
+    if (inst->destination != TRACE_NO_REGISTER)
+        w->pending[inst->destination / 64] |= sm_bit(inst->destination % 64);
+    if (inst->unit == TRACE_MEMORY)
+        issue_memory(c, number, inst, slot, leaves);
+    else
+        issue_compute(c, sub, inst, slot, leaves);
+    issue_waits(c, inst, w);
+    uint64_t lanes = (uint64_t)__builtin_popcount(trace_record_mask(words + w->at));
+    b->warp_instructions++;
+    b->thread_instructions += lanes;
+    c->io.stats.thread_instructions += lanes;
+    w->at = trace_record_end(words, w->at);
+    w->left--;
+    w->buffered--;
+    if (w->left) {
+        warp_decode(c, w);
+        if (w->buffered)
+            warp_look(c, slot);
+        else
+            c->fetch |= sm_bit(slot);
+    } else {
+        b->running--;
+    }
+    barrier_pass(c, b);
+}
+
+/* Warps whose unit takes an instruction in this cycle; *at becomes the first cycle in which another
+ * one does. */
+static inline uint64_t sub_core_candidates(const struct streaming_multiprocessor *c,
+                                           const struct sm_sub_core *sub, uint64_t now,
+                                           uint64_t *at)
+{
+    uint64_t found = 0;
+    for (unsigned u = 0; u < TRACE_UNITS; u++) {
+        if (!sub->ready[u])
+            continue;
+        if (u == TRACE_MEMORY
+            && sub->queue_count == (uint32_t)streaming_multiprocessor_params(c)->memory_queue)
+            continue; /* the memory unit is at work, or waits for what wakes it */
+        if (sub->latch[u] <= now)
+            found |= sub->ready[u];
+        else if (sub->latch[u] < *at)
+            *at = sub->latch[u];
+    }
+    return found;
+}
+
+/* Returns whether anything issued; *at: when something can that cannot now. */
+static bool warps_issue(struct streaming_multiprocessor *c, uint64_t now, uint64_t *at)
+{
+    uint64_t issued = 0;
+    for (uint32_t s = 0; s < sm_sub_cores(c); s++) {
+        struct sm_sub_core *sub = &c->sub[s];
+        uint64_t found = sub->any ? sub_core_candidates(c, sub, now, at) : 0;
+        if (!found)
+            continue;
+        warp_issue(c, s,
+                   streaming_multiprocessor_scheduler_ops(c)->pick(
+                       streaming_multiprocessor_scheduler(c), s, found, sub->memory),
+                   now);
+        issued++;
+    }
+    if (issued)
+        engine_count_instructions(&c->io.base, issued);
+    c->io.stats.instructions += issued;
+    return issued;
+}

@@ -1,0 +1,135 @@
+/* The memory unit, which all sub-cores share: one instruction at a time, the one that has been
+ * ready for longest first, sub-cores in their order. Shared memory answers after its latency;
+ * everything else becomes requests to the L1, which answers when it can. */
+#include "sm_shared.h"
+#include "sm_state.h"
+
+/* Takes the next instruction, or says when there is one. */
+static bool memory_take(struct streaming_multiprocessor *c, uint64_t now, uint64_t *at)
+{
+    struct sm_memory *m = &c->memory;
+    uint32_t best = SM_SUB_CORES;
+    uint64_t ready = ENGINE_NEVER;
+    for (uint32_t s = 0; s < sm_sub_cores(c); s++) {
+        const struct sm_sub_core *sub = &c->sub[s];
+        if (!sub->queue_count || sm_queue(c, s)[sub->queue_head].ready >= ready)
+            continue;
+        ready = sm_queue(c, s)[sub->queue_head].ready;
+        best = s;
+    }
+    uint64_t first = ready > m->free_at ? ready : m->free_at;
+    if (best == SM_SUB_CORES || first > now) {
+        *at = best < SM_SUB_CORES && first < *at ? first : *at;
+        return false;
+    }
+    m->now = sm_queue(c, best)[c->sub[best].queue_head];
+    c->sub[best].queue_head = (c->sub[best].queue_head + 1) % SM_QUEUE;
+    c->sub[best].queue_count--;
+    return true;
+}
+
+static void memory_shared(struct streaming_multiprocessor *c, const uint32_t *record, uint64_t now)
+{
+    const struct streaming_multiprocessor_params *params = streaming_multiprocessor_params(c);
+    const struct sm_access *a = &c->memory.now;
+    uint64_t address[32];
+    unsigned parts = 1, cycles = 1;
+    trace_addresses(record, address);
+    cycles = shared_cycles(address, trace_record_mask(record), a->width,
+                           (unsigned)params->shared_banks, &parts);
+    c->io.stats.shared_accesses++;
+    c->io.stats.bank_conflicts += cycles - parts;
+    c->memory.free_at = now + cycles;
+    sm_event_add(c, now + cycles + (uint64_t)params->shared_latency, a->warp, a->destination, true);
+}
+
+/* Begins with the instruction that was taken. */
+static void memory_begin(struct streaming_multiprocessor *c, uint64_t now)
+{
+    struct sm_memory *m = &c->memory;
+    const uint32_t *record = sm_words(c) + m->now.at;
+    m->free_at = now + 1;
+    if (trace_record_mode(*record) == TRACE_NONE) { /* no lane takes part */
+        sm_event_add(c, now + 1, m->now.warp, m->now.destination, true);
+        return;
+    }
+    if (trace_record_space(*record) == TRACE_SHARED) {
+        memory_shared(c, record, now);
+        return;
+    }
+    m->sent = 0;
+    coalesce(&m->lines, record, m->now.width, (uint64_t)c->io.base.leaf * SM_WARPS + m->now.warp);
+    m->active = true;
+    m->tag = SM_NONE;
+    c->io.stats.loads += m->now.kind == TRACE_LOAD;
+    c->io.stats.stores += m->now.kind == TRACE_STORE;
+    c->io.stats.atomics += m->now.kind == TRACE_ATOMIC;
+}
+
+static void memory_request(struct streaming_multiprocessor *c, const struct sm_request *r)
+{
+    const struct sm_memory *m = &c->memory;
+    if (m->now.kind == TRACE_STORE)
+        streaming_multiprocessor_mem_send_store(c, m->tag, r->line, r->sectors,
+                                                coalesce_partial(r));
+    else if (m->now.kind == TRACE_ATOMIC)
+        streaming_multiprocessor_mem_send_atomic(c, m->tag, r->line, r->sectors, r->lanes);
+    else
+        streaming_multiprocessor_mem_send_load(c, m->tag, r->line, r->sectors, m->now.bypass);
+    c->io.stats.requests_sent++;
+    c->io.stats.sectors_sent += (uint64_t)__builtin_popcount(r->sectors);
+}
+
+/* Sends what remains of the instruction under way. */
+static bool memory_send(struct streaming_multiprocessor *c, uint64_t now)
+{
+    struct sm_memory *m = &c->memory;
+    uint32_t most = (uint32_t)streaming_multiprocessor_params(c)->requests, sent = 0;
+    if (m->tag == SM_NONE) {
+        if (m->free_pending == SM_NONE)
+            return false; /* the next answer gives one back */
+        m->tag = m->free_pending;
+        m->free_pending = sm_pending(c, m->tag)->next;
+        *sm_pending(c, m->tag) =
+            (struct sm_pending){(uint16_t)m->lines.count, m->now.destination, SM_NONE, m->now.warp};
+    }
+    for (; m->sent < m->lines.count && sent < most && streaming_multiprocessor_mem_can_send(c);
+         sent++)
+        memory_request(c, &m->lines.request[m->sent++]);
+    if (m->sent == m->lines.count) {
+        m->active = false;
+        m->free_at = now + 1;
+    }
+    return sent != 0;
+}
+
+/* One cycle of the memory unit; *at: when it can go on by itself. */
+static bool memory_step(struct streaming_multiprocessor *c, uint64_t now, uint64_t *at)
+{
+    if (c->memory.active)
+        return memory_send(c, now);
+    if (!memory_take(c, now, at))
+        return false;
+    memory_begin(c, now);
+    if (c->memory.active)
+        memory_send(c, now);
+    return true;
+}
+
+static bool memory_receive(struct streaming_multiprocessor *c)
+{
+    const struct sector_mem_reply *m;
+    bool progress = false;
+    while ((m = streaming_multiprocessor_mem_peek_reply(c))) {
+        uint16_t tag = m->tag;
+        struct sm_pending *p = sm_pending(c, tag);
+        streaming_multiprocessor_mem_pop_reply(c);
+        progress = true;
+        if (--p->left)
+            continue;
+        warp_retire(c, p->warp, p->destination, true);
+        p->next = c->memory.free_pending;
+        c->memory.free_pending = tag;
+    }
+    return progress;
+}

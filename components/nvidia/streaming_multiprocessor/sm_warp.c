@@ -1,0 +1,194 @@
+/* Warps and blocks: when the next instruction of a warp can issue, and when all is over. */
+#include "sm_state.h"
+
+static inline bool sm_is_pending(const uint64_t *set, uint16_t reg)
+{
+    return reg != TRACE_NO_REGISTER && (set[reg / 64] >> (reg % 64) & 1);
+}
+
+static inline bool sm_any_pending(const uint64_t *set, const struct trace_inst *inst)
+{
+    if (!(set[0] | set[1] | set[2] | set[3] | set[4]))
+        return false;
+    bool found = sm_is_pending(set, inst->destination);
+    for (unsigned i = 0; i < TRACE_SOURCES && inst->source[i] != TRACE_NO_REGISTER; i++)
+        found |= sm_is_pending(set, inst->source[i]);
+    return found;
+}
+
+/* Looks whether the next instruction of a warp that is not ready can issue. */
+static inline void warp_look(struct streaming_multiprocessor *c, uint32_t slot)
+{
+    struct sm_warp *w = &c->warp[slot];
+    struct sm_sub_core *sub = &c->sub[slot % sm_sub_cores(c)];
+    sub->memory &= ~sm_bit(slot);
+    if (!w->buffered || w->waits_barrier || w->waits_memory)
+        return;
+    const struct trace_inst *inst = sm_inst(w);
+    if (sm_any_pending(w->pending, inst)) {
+        if (sm_any_pending(w->memory, inst))
+            sub->memory |= sm_bit(slot);
+        return;
+    }
+    sub->ready[inst->unit] |= sm_bit(slot);
+    sub->any |= sm_bit(slot);
+}
+
+static inline void warp_decode(const struct streaming_multiprocessor *c, struct sm_warp *w)
+{
+    const uint32_t *words = sm_words(c);
+    w->at = trace_record(words, w->at);
+    w->id = (uint16_t)(words[w->at] & TRACE_ID);
+}
+
+/* Up to `fetch` warps whose buffer is empty get their next instructions, in turn. */
+static bool warps_fetch(struct streaming_multiprocessor *c)
+{
+    const struct streaming_multiprocessor_params *params = streaming_multiprocessor_params(c);
+    for (uint32_t i = 0; c->fetch && i < (uint32_t)params->fetch; i++) {
+        uint64_t behind = c->fetch & ~(sm_bit(c->next_fetch) - 1);
+        uint32_t slot = (uint32_t)__builtin_ctzll(behind ? behind : c->fetch);
+        struct sm_warp *w = &c->warp[slot];
+        uint32_t buffer = (uint32_t)params->buffer;
+        c->fetch &= ~sm_bit(slot);
+        c->next_fetch = (slot + 1) % SM_WARPS;
+        w->buffered = (uint8_t)(w->left < buffer ? w->left : buffer);
+        warp_look(c, slot);
+    }
+    return true;
+}
+
+static void barrier_pass(struct streaming_multiprocessor *c, struct sm_block *b)
+{
+    if (!b->barrier || b->barrier < b->running)
+        return;
+    b->barrier = 0;
+    for (uint64_t rest = b->warps; rest; rest &= rest - 1) {
+        uint32_t slot = (uint32_t)__builtin_ctzll(rest);
+        if (!c->warp[slot].waits_barrier)
+            continue;
+        c->warp[slot].waits_barrier = false;
+        warp_look(c, slot);
+    }
+}
+
+static void block_over(struct streaming_multiprocessor *c, uint32_t number)
+{
+    c->block[number].over = true;
+    c->blocks_over |= sm_bit(number);
+}
+
+/* After everything that ends something of the warp. */
+static inline void warp_may_end(struct streaming_multiprocessor *c, uint32_t slot)
+{
+    struct sm_warp *w = &c->warp[slot];
+    if (engine_likely(w->left || w->in_flight))
+        return;
+    struct sm_block *b = &c->block[w->block];
+    uint32_t sub = slot % sm_sub_cores(c);
+    streaming_multiprocessor_scheduler_ops(c)->leave(streaming_multiprocessor_scheduler(c), sub,
+                                                     slot);
+    w->used = false;
+    c->free_warps |= sm_bit(slot);
+    b->warps &= ~sm_bit(slot);
+    if (!b->warps)
+        block_over(c, w->block);
+}
+
+/* An issued instruction is over. */
+static inline void warp_retire(struct streaming_multiprocessor *c, uint32_t slot,
+                               uint16_t destination, bool memory)
+{
+    struct sm_warp *w = &c->warp[slot];
+    bool look = false;
+    w->in_flight--;
+    if (destination != TRACE_NO_REGISTER) {
+        uint64_t keep = ~sm_bit(destination % 64);
+        w->pending[destination / 64] &= keep;
+        w->memory[destination / 64] &= keep;
+        look = true;
+    }
+    if (memory && !--w->accesses && w->waits_memory) {
+        w->waits_memory = false;
+        look = true;
+    }
+    if (look && w->left && !(c->sub[slot % sm_sub_cores(c)].any >> slot & 1))
+        warp_look(c, slot);
+    warp_may_end(c, slot);
+}
+
+static bool events_end(struct streaming_multiprocessor *c, uint64_t now)
+{
+    uint32_t slot = (uint32_t)(now % SM_WHEEL);
+    uint16_t number = c->wheel[slot];
+    if (number == SM_NONE)
+        return false;
+    c->wheel[slot] = SM_NONE;
+    c->event_bits[slot / 64] &= ~sm_bit(slot % 64);
+    while (number != SM_NONE) {
+        struct sm_event *e = sm_event(c, number);
+        uint16_t next = e->next;
+        warp_retire(c, e->warp, e->destination, e->memory);
+        e->next = c->free_event;
+        c->free_event = number;
+        number = next;
+    }
+    return true;
+}
+
+static void warp_start(struct streaming_multiprocessor *c, struct sm_block *b, uint32_t number,
+                       const struct trace_block *from, uint32_t i)
+{
+    uint32_t slot = (uint32_t)__builtin_ctzll(c->free_warps);
+    struct sm_warp *w = &c->warp[slot];
+    c->free_warps &= ~sm_bit(slot);
+    *w = (struct sm_warp){.at = from->warp[i].at,
+                          .left = from->warp[i].count,
+                          .insts = from->insts,
+                          .block = (uint8_t)number,
+                          .used = true};
+    warp_decode(c, w);
+    b->warps |= sm_bit(slot);
+    b->running++;
+    c->fetch |= sm_bit(slot);
+    c->io.stats.warps_run++;
+    streaming_multiprocessor_scheduler_ops(c)->arrive(streaming_multiprocessor_scheduler(c),
+                                                      slot % sm_sub_cores(c), slot);
+}
+
+/* Warps without instructions do not run. The player saw to it that there is room. */
+static void block_start(struct streaming_multiprocessor *c, uint32_t block, uint16_t tag,
+                        uint64_t now)
+{
+    const struct trace_block *from = trace_block(streaming_multiprocessor_stream(c), block);
+    uint32_t number = 0;
+    while (c->block[number].used)
+        number++;
+    struct sm_block *b = &c->block[number];
+    *b = (struct sm_block){.number = block, .tag = tag, .used = true};
+    if (!c->resident++)
+        c->active_since = now;
+    c->io.stats.blocks++;
+    for (uint32_t i = 0; i < from->warps; i++)
+        if (from->warp[i].count)
+            warp_start(c, b, number, from, i);
+    if (!b->warps)
+        block_over(c, number);
+}
+
+/* Reports the ends of blocks. */
+static bool blocks_report(struct streaming_multiprocessor *c, uint64_t now)
+{
+    bool progress = false;
+    while (c->blocks_over && streaming_multiprocessor_work_can_reply(c)) {
+        struct sm_block *b = &c->block[__builtin_ctzll(c->blocks_over)];
+        c->blocks_over &= c->blocks_over - 1;
+        streaming_multiprocessor_work_reply_finished(c, b->tag, b->number, b->warp_instructions,
+                                                     b->thread_instructions);
+        b->used = false;
+        if (!--c->resident)
+            c->io.stats.active_cycles += now - c->active_since;
+        progress = true;
+    }
+    return progress;
+}

@@ -1,0 +1,80 @@
+/* See sm_room.h. */
+#include "components/nvidia/trace_player/sm_room.h"
+
+static inline uint32_t sm_room_units(uint64_t amount, uint64_t unit)
+{
+    return (uint32_t)((amount + unit - 1) / unit * unit);
+}
+
+/* Registers of a warp, so that as many fit as on sub-cores of equal size: what is left over on each
+ * is shared out. UINT32_MAX / 64: more than there are. */
+static inline uint32_t sm_room_of_warp(const struct sm_room *whole, uint32_t registers,
+                                       uint32_t unit, uint32_t sub_cores)
+{
+    uint32_t warp = sm_room_units((uint64_t)registers * 32, unit);
+    uint32_t warps = warp ? whole->registers / sub_cores / warp * sub_cores : 0;
+    if (!warp)
+        return 0;
+    return warps ? whole->registers / warps : UINT32_MAX / 64;
+}
+
+static inline struct sm_room sm_room_of_block(const struct sm_room *whole, uint32_t threads,
+                                              uint32_t registers, uint64_t shared, uint32_t unit,
+                                              uint32_t sub_cores, uint64_t shared_unit)
+{
+    uint32_t warps = (threads + 31) / 32;
+    return (struct sm_room){.threads = warps * 32,
+                            .blocks = 1,
+                            .registers = warps * sm_room_of_warp(whole, registers, unit, sub_cores),
+                            .shared = sm_room_units(shared, shared_unit)};
+}
+
+static inline bool sm_room_fits(const struct sm_room *room, const struct sm_room *block)
+{
+    return block->threads <= room->threads && block->blocks <= room->blocks
+           && block->registers <= room->registers && block->shared <= room->shared;
+}
+
+static inline void sm_room_take(struct sm_room *room, const struct sm_room *block)
+{
+    room->threads -= block->threads;
+    room->blocks -= block->blocks;
+    room->registers -= block->registers;
+    room->shared -= block->shared;
+}
+
+static inline void sm_room_give(struct sm_room *room, const struct sm_room *block)
+{
+    room->threads += block->threads;
+    room->blocks += block->blocks;
+    room->registers += block->registers;
+    room->shared += block->shared;
+}
+
+static inline uint32_t sm_room_carve(uint32_t bytes, uint32_t most)
+{
+    uint32_t carve = bytes ? 8192 : 0;
+    while (carve < bytes && carve < 65536)
+        carve *= 2;
+    return carve < bytes || carve > most ? most : carve;
+}
+
+static inline uint32_t sm_room_count(const struct sm_room *whole, const struct sm_room *block,
+                                     const char **limit)
+{
+    const struct {
+        uint32_t have, need;
+        const char *name;
+    } limits[] = {{whole->threads, block->threads, "threads"},
+                  {whole->blocks, block->blocks, "blocks"},
+                  {whole->registers, block->registers, "registers"},
+                  {whole->shared, block->shared, "bytes of shared memory"}};
+    uint32_t count = UINT32_MAX;
+    for (unsigned i = 0; i < sizeof limits / sizeof limits[0]; i++) {
+        if (limits[i].need && limits[i].have / limits[i].need < count) {
+            count = limits[i].have / limits[i].need;
+            *limit = limits[i].name;
+        }
+    }
+    return count;
+}

@@ -1,0 +1,94 @@
+/* The files of a trace player, outside of the simulation's state: the list, and a reader for each
+ * kernel under way. State is only how many events of which command were taken; a reader that is
+ * elsewhere (after a state file was loaded) is opened again and reads up to there.
+ *
+ * One list a process, as there is one --play sass. */
+#include "trace_player_state.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static struct trace_files trace_files;
+
+static void trace_files_report(void *context, bool is_error, const char *path, uint64_t line,
+                               const char *text)
+{
+    char place[24] = "";
+    if (context && !is_error) /* the file is opened again, and warns then */
+        return;
+    if (line)
+        snprintf(place, sizeof place, ":%llu", (unsigned long long)line);
+    if (!is_error)
+        fprintf(stderr, "%s%s: warning: %s\n", path, place, text);
+    else if (!*trace_files.error)
+        snprintf(trace_files.error, sizeof trace_files.error, "%s%s: %s", path, place, text);
+}
+
+static void trace_file_close(struct trace_file *f)
+{
+    if (f->open)
+        sass_trace_close(&f->trace);
+    f->open = false;
+}
+
+/* Before a platform begins: forgets the one before. */
+static void trace_files_close(void)
+{
+    for (unsigned i = 0; i < TRACE_FILES; i++)
+        trace_file_close(&trace_files.file[i]);
+    if (trace_files.has_list)
+        sass_list_release(&trace_files.list);
+    trace_files.has_list = false;
+    trace_files.error[0] = '\0';
+}
+
+/* false: trace_files.error says why. */
+static bool trace_files_list(const char *path)
+{
+    if (!trace_files.has_list)
+        trace_files.has_list = sass_list_read(&trace_files.list, path, trace_files_report, NULL);
+    return trace_files.has_list;
+}
+
+/* The reader of command `command` at its beginning; NULL: trace_files.error. `plainly`: without a
+ * look for a binary copy, for which all of the text is read, and without warnings. */
+static struct sass_trace *trace_file_open(uint32_t slot, uint32_t command, bool plainly)
+{
+    struct trace_file *f = &trace_files.file[slot];
+    trace_file_close(f);
+    struct sass_trace_options options = {trace_files_report, plainly ? f : NULL,
+                                         !plainly && !platform_sass_no_cache()};
+    f->open = true;
+    f->command = command;
+    f->events = 0;
+    f->has_record = false;
+    bool opened = sass_trace_open(&f->trace, trace_files.list.commands[command].path, &options);
+    if (opened && !sass_header_is_amd(&f->trace.header))
+        return &f->trace;
+    if (opened)
+        trace_files_report(NULL, true, f->trace.path, 0,
+                           "the trace of an AMD program: a platform with compute units plays it");
+    trace_file_close(f);
+    return NULL;
+}
+
+/* The reader of command `command`, `events` events on from its beginning; NULL: trace_files.error.
+ */
+static struct sass_trace *trace_file_at(uint32_t slot, uint32_t command, uint64_t events)
+{
+    struct trace_file *f = &trace_files.file[slot];
+    if (f->open && f->command == command && f->events == events)
+        return &f->trace;
+    if (!trace_file_open(slot, command, false))
+        return NULL;
+    for (; f->events < events; f->events++)
+        sass_trace_next(&f->trace);
+    return &f->trace;
+}
+
+/* The next event of an open reader. */
+static enum sass_event trace_file_next(uint32_t slot)
+{
+    trace_files.file[slot].events++;
+    return sass_trace_next(&trace_files.file[slot].trace);
+}

@@ -1,0 +1,134 @@
+/* Thread blocks out of a kernel's trace, one at a time. Reading stops where memory is short and
+ * goes on there when blocks have ended. */
+#include "trace_player_state.h"
+
+#include <string.h>
+
+#include "components/traces/sass_trace/sass_filter.h"
+
+static void player_too_small(const struct trace_player *p, const struct player_kernel *k)
+{
+    snprintf(trace_files.error, sizeof trace_files.error,
+             "%s: a thread block does not fit into 'memory' of the trace_player, %lld MiB",
+             trace_files.list.commands[k->command].name,
+             (long long)(trace_player_params(p)->memory >> 20));
+}
+
+/* The simulation ends: what the readers said. */
+static void player_fail(const struct trace_player *p)
+{
+    engine_fail(&p->io.base, "%s", trace_files.error);
+}
+
+static bool read_begin(struct trace_player *p, struct player_kernel *k)
+{
+    struct trace_writer *w = &p->writer;
+    if (w->free_count < 2 || w->blocks_free == TRACE_NOTHING)
+        return false;
+    uint32_t number = w->blocks_free;
+    struct trace_block *b = player_block(p, number);
+    w->blocks_free = b->next;
+    *b = (struct trace_block){.insts = k->insts,
+                              .carve = k->carve,
+                              .kernel = (uint32_t)(k - p->kernel),
+                              .threads = k->block.threads,
+                              .warps = k->block.threads / 32,
+                              .local_base = k->local_base};
+    b->first = b->last = trace_writer_take(w, trace_player_stream(p));
+    k->write_at = b->first * TRACE_CHUNK;
+    k->reading = number;
+    return true;
+}
+
+static enum trace_space read_space(const struct sass_trace *trace)
+{
+    static const uint8_t spaces[SASS_SPACE_COUNT] = {[SASS_SPACE_NONE] = TRACE_NOWHERE,
+                                                     [SASS_SPACE_GLOBAL] = TRACE_GLOBAL,
+                                                     [SASS_SPACE_SHARED] = TRACE_SHARED,
+                                                     [SASS_SPACE_LOCAL] = TRACE_LOCAL,
+                                                     [SASS_SPACE_GENERIC] = TRACE_GLOBAL};
+    const struct sass_step *step = &trace->step;
+    if (!step->count)
+        return (enum trace_space)spaces[step->inst->opcode.space];
+    return (enum trace_space)spaces[sass_trace_space(trace, step->inst, step->address[0])];
+}
+
+/* Takes the instruction into the program and the step into its warp. false: said in the error. */
+static bool read_step(struct trace_player *p, struct player_kernel *k,
+                      const struct sass_trace *trace)
+{
+    const struct sass_inst *inst = trace->step.inst;
+    const struct trace_stream *stream = trace_player_stream(p);
+    struct trace_block *b = player_block(p, k->reading);
+    uint32_t words[TRACE_RECORD];
+    if (k->way == SAMPLING_MEMORY_ONLY && !sass_filter_keeps(inst))
+        return true;
+    profile_step(inst);
+    if (inst->id >= TRACE_INSTS) {
+        trace_files_report(NULL, true, trace->path, 0, "more than 65,536 static instructions");
+        return false;
+    }
+    if (inst->id >= k->known) {
+        arena_at(struct trace_inst, k->insts)[inst->id] = trace_writer_decode(inst);
+        k->known = inst->id + 1;
+    }
+    p->io.stats.unknown += !inst->known;
+    unsigned length = trace_writer_record(words, inst->id, &trace->step, read_space(trace));
+    uint32_t at = trace_writer_room(&p->writer, stream, b, k->write_at, length);
+    if (!b->warp[k->warp].count++)
+        b->warp[k->warp].at = at;
+    memcpy(trace_writer_word(stream, at), words, length * sizeof words[0]);
+    k->write_at = at + length;
+    return true;
+}
+
+static bool read_warp(struct trace_player *p, struct player_kernel *k,
+                      const struct sass_trace *trace)
+{
+    k->warp = trace->warp;
+    if (k->warp < player_block(p, k->reading)->warps)
+        return true;
+    trace_files_report(NULL, true, trace->path, 0,
+                       "a warp whose number is beyond the block's threads");
+    return false;
+}
+
+/* The next block of `k` becomes k->next, if there is one and memory for it. */
+static void read_block(struct trace_player *p, struct player_kernel *k)
+{
+    uint32_t slot = (uint32_t)(k - p->kernel);
+    const struct sass_trace *trace = trace_file_at(slot, k->command, k->events);
+    while (trace && k->next == TRACE_NOTHING && !k->read_all) {
+        if (k->reading != TRACE_NOTHING ? p->writer.free_count < 1 : !read_begin(p, k))
+            return;
+        bool good = true;
+        k->events++;
+        switch (trace_file_next(slot)) {
+        case SASS_END:
+            trace_writer_release(&p->writer, trace_player_stream(p), player_block(p, k->reading));
+            k->reading = TRACE_NOTHING;
+            k->read_all = true;
+            break;
+        case SASS_WARP:
+            good = read_warp(p, k, trace);
+            break;
+        case SASS_STEP:
+            good = read_step(p, k, trace);
+            break;
+        case SASS_BLOCK_END:
+            k->next = k->reading;
+            k->reading = TRACE_NOTHING;
+            k->next_since = trace_player_now(p);
+            break;
+        case SASS_ERROR:
+            good = false;
+            break;
+        case SASS_BLOCK:
+            break;
+        }
+        if (!good)
+            trace = NULL;
+    }
+    if (!trace)
+        player_fail(p);
+}

@@ -1,0 +1,164 @@
+/* See trace_writer.h. A chunk's last word names the next chunk of its block, or of the free list.
+ */
+#include "components/nvidia/trace_player/trace_writer.h"
+
+#include <string.h>
+
+static inline void trace_writer_init(struct trace_writer *w, struct trace_stream *s, uint64_t bytes,
+                                     uint32_t blocks)
+{
+    w->chunks = w->free_count = (uint32_t)(bytes / (TRACE_CHUNK * sizeof(uint32_t)));
+    w->free_chunk = TRACE_NOTHING;
+    s->words = arena_allocate((size_t)w->chunks * TRACE_CHUNK * sizeof(uint32_t));
+    s->blocks = arena_allocate(blocks * sizeof(struct trace_block));
+    for (uint32_t i = 0; i < blocks; i++)
+        arena_at(struct trace_block, s->blocks)[i].next = i + 1 < blocks ? i + 1 : TRACE_NOTHING;
+}
+
+static inline uint32_t *trace_writer_word(const struct trace_stream *s, uint32_t at)
+{
+    return arena_at(uint32_t, s->words) + at;
+}
+
+static inline uint32_t trace_writer_take(struct trace_writer *w, const struct trace_stream *s)
+{
+    uint32_t chunk = w->free_chunk;
+    w->free_count--;
+    if (chunk == TRACE_NOTHING)
+        return w->chunks_used++;
+    w->free_chunk = *trace_writer_word(s, chunk * TRACE_CHUNK + TRACE_CHUNK - 1);
+    return chunk;
+}
+
+static inline void trace_writer_release(struct trace_writer *w, const struct trace_stream *s,
+                                        struct trace_block *b)
+{
+    uint32_t chunk = b->first;
+    for (;;) {
+        uint32_t *link = trace_writer_word(s, chunk * TRACE_CHUNK + TRACE_CHUNK - 1);
+        uint32_t next = *link;
+        w->free_count++;
+        *link = w->free_chunk;
+        w->free_chunk = chunk;
+        if (chunk == b->last)
+            break;
+        chunk = next;
+    }
+    b->next = w->blocks_free;
+    w->blocks_free = (uint32_t)(b - arena_at(struct trace_block, s->blocks));
+}
+
+static inline uint16_t trace_writer_register(uint16_t number)
+{
+    return number == 255 || number >= TRACE_REGISTERS ? TRACE_NO_REGISTER : number;
+}
+
+static inline bool trace_writer_is(const struct sass_inst *from, const char *part)
+{
+    return strstr(from->name, part) != NULL;
+}
+
+/* Units as Accel-Sim gives them to its pipelines (shader.cc, scheduler_unit::cycle): what has no
+ * unit of its own goes where integers go. */
+static inline struct trace_inst trace_writer_decode(const struct sass_inst *from)
+{
+    static const struct {
+        uint8_t unit, kind;
+    } classes[SASS_CLASS_COUNT] = {
+        [SASS_CLASS_SP] = {TRACE_FP32, TRACE_COMPUTE},
+        [SASS_CLASS_INT] = {TRACE_INT, TRACE_COMPUTE},
+        [SASS_CLASS_DP] = {TRACE_FP64, TRACE_COMPUTE},
+        [SASS_CLASS_SFU] = {TRACE_SFU, TRACE_COMPUTE},
+        [SASS_CLASS_ALU] = {TRACE_INT, TRACE_COMPUTE},
+        [SASS_CLASS_TENSOR] = {TRACE_TENSOR, TRACE_COMPUTE},
+        [SASS_CLASS_UNIFORM] = {TRACE_UNIFORM, TRACE_COMPUTE},
+        [SASS_CLASS_BRANCH] = {TRACE_BRANCH, TRACE_COMPUTE},
+        [SASS_CLASS_TEXTURE] = {TRACE_TEXTURE, TRACE_COMPUTE},
+        [SASS_CLASS_LOAD] = {TRACE_MEMORY, TRACE_LOAD},
+        [SASS_CLASS_STORE] = {TRACE_MEMORY, TRACE_STORE},
+        [SASS_CLASS_ATOMIC] = {TRACE_MEMORY, TRACE_ATOMIC},
+        [SASS_CLASS_BARRIER] = {TRACE_INT, TRACE_COMPUTE},
+        [SASS_CLASS_MEMBAR] = {TRACE_INT, TRACE_MEMBAR},
+        [SASS_CLASS_TMA] = {TRACE_INT, TRACE_COMPUTE},
+        [SASS_CLASS_EXIT] = {TRACE_INT, TRACE_COMPUTE},
+        [SASS_CLASS_UNKNOWN] = {TRACE_INT, TRACE_COMPUTE},
+    };
+    struct trace_inst to = {.unit = classes[from->opcode.unit].unit,
+                            .kind = classes[from->opcode.unit].kind,
+                            .width = from->width < 32 ? from->width : 32,
+                            .destination = TRACE_NO_REGISTER};
+    unsigned sources = 0;
+    if (strncmp(from->name, "BAR.", 4) == 0)
+        to.kind = trace_writer_is(from, ".ARV") ? TRACE_ARRIVE : TRACE_BARRIER;
+    /* As Accel-Sim's trace_driven.cc: what the whole GPU must see is not looked for in the L1. */
+    to.bypass = to.kind == TRACE_LOAD && trace_writer_is(from, ".STRONG.")
+                && (trace_writer_is(from, ".GPU") || trace_writer_is(from, ".SYS"));
+    if (from->destination_count)
+        to.destination = trace_writer_register(from->destinations[0]);
+    for (unsigned i = 0; i < from->source_count; i++) {
+        to.source[sources] = trace_writer_register(from->sources[i]);
+        sources += to.source[sources] != TRACE_NO_REGISTER;
+    }
+    while (sources < TRACE_SOURCES)
+        to.source[sources++] = TRACE_NO_REGISTER;
+    return to;
+}
+
+static inline void trace_writer_wide(uint32_t **to, uint64_t value)
+{
+    *(*to)++ = (uint32_t)value;
+    *(*to)++ = (uint32_t)(value >> 32);
+}
+
+/* Are all differences of neighbours 32-bit numbers? */
+static inline bool trace_writer_near(const struct sass_step *step)
+{
+    for (unsigned i = 1; i < step->count; i++) {
+        int64_t d = (int64_t)(step->address[i] - step->address[i - 1]);
+        if (d != (int32_t)d)
+            return false;
+    }
+    return true;
+}
+
+static inline enum trace_mode trace_writer_mode(const struct sass_step *step)
+{
+    if (!step->count)
+        return TRACE_NONE;
+    if (step->mode == SASS_MODE_STRIDE && step->stride == (int32_t)step->stride)
+        return TRACE_STRIDE;
+    return trace_writer_near(step) ? TRACE_DELTA : TRACE_LIST;
+}
+
+static inline unsigned trace_writer_record(uint32_t words[TRACE_RECORD], uint32_t id,
+                                           const struct sass_step *step, enum trace_space space)
+{
+    enum trace_mode mode = trace_writer_mode(step);
+    uint32_t *to = words + 1;
+    words[0] = id | (uint32_t)mode << TRACE_MODE_SHIFT | (uint32_t)space << TRACE_SPACE_SHIFT;
+    if ((uint32_t)step->mask == UINT32_MAX)
+        words[0] |= TRACE_FULL;
+    else
+        *to++ = (uint32_t)step->mask;
+    if (mode == TRACE_STRIDE || mode == TRACE_DELTA)
+        trace_writer_wide(&to, step->address[0]);
+    if (mode == TRACE_STRIDE)
+        *to++ = (uint32_t)step->stride;
+    for (unsigned i = 1; mode == TRACE_DELTA && i < step->count; i++)
+        *to++ = (uint32_t)(step->address[i] - step->address[i - 1]);
+    for (unsigned i = 0; mode == TRACE_LIST && i < step->count; i++)
+        trace_writer_wide(&to, step->address[i]);
+    return (unsigned)(to - words);
+}
+
+static inline uint32_t trace_writer_room(struct trace_writer *w, const struct trace_stream *s,
+                                         struct trace_block *b, uint32_t at, unsigned length)
+{
+    if (at % TRACE_CHUNK + length < TRACE_CHUNK - 1)
+        return at;
+    uint32_t chunk = trace_writer_take(w, s);
+    *trace_writer_word(s, at) = TRACE_LINK;
+    *trace_writer_word(s, at | (TRACE_CHUNK - 1)) = chunk;
+    b->last = chunk;
+    return chunk * TRACE_CHUNK;
+}

@@ -1,0 +1,12 @@
+/* What a packet_dma writes into the status of a command's blob, for whoever gave the command. */
+#ifndef HEDDLE_PACKET_DMA_STATUS_H
+#define HEDDLE_PACKET_DMA_STATUS_H
+
+enum packet_dma_status {
+    PACKET_DMA_NONE,
+    PACKET_DMA_BUSY,
+    PACKET_DMA_DONE,
+    PACKET_DMA_REFUSED /* nothing was moved */
+};
+
+#endif

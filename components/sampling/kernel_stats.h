@@ -1,0 +1,44 @@
+/* Kernels in the statistics: the command processor says when one begins and ends, and what it
+ * amounted to.
+ *
+ * Records and the components' statistics of a kernel (the difference of two snapshots) are taken at
+ * the end of the window of the call, so that they do not depend on the order of ticks. Kernels may
+ * overlap. */
+#ifndef HEDDLE_SAMPLING_KERNEL_STATS_H
+#define HEDDLE_SAMPLING_KERNEL_STATS_H
+
+#include "runtime/engine/engine.h"
+
+/* From a tick of `c`, whose clock counts the kernel's cycles. `name` is for people, `symbol` what
+ * the kernel is called in its code object; both are copied. Returns the handle. */
+uint32_t kernel_begin(const struct component *c, const char *name, const char *symbol,
+                      uint32_t gpu);
+
+/* Adds to the kernel's `work_groups` and `wavefront_instructions`. Before kernel_end(). */
+void kernel_count(uint32_t kernel, uint64_t work_groups, uint64_t wavefront_instructions);
+
+/* The number of the kernel's launch, and how it was executed, a word that lasts; for runs in which
+ * only some kernels are simulated in detail. Before kernel_end(). */
+void kernel_set_launch(uint32_t kernel, uint32_t launch, const char *how);
+
+/* One number or one word (`text` not NULL) about a kernel. `group` is the path of the JSON object
+ * that it stands in, in the kernel's record: NULL for the record itself, or at most two names,
+ * "occupancy" or "slot_cycles.issued". Those of one group come one behind the other. */
+struct kernel_detail {
+    const char *group;
+    const char *name;
+    const char *text;
+    uint64_t value;
+};
+
+/* Adds them to the kernel's record, behind what is always there. At most once a kernel, before
+ * kernel_end(). */
+void kernel_describe(uint32_t kernel, const struct kernel_detail *details, uint32_t number);
+
+void kernel_end(const struct component *c, uint32_t kernel);
+
+/* Cycles of launch `number`, the last one that ended with that number. false: there is none. At the
+ * end of windows. */
+bool kernel_cycles_of(uint32_t number, uint64_t *cycles);
+
+#endif

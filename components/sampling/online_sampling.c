@@ -1,0 +1,138 @@
+/* See sample_run.h. A launch that was simulated is settled when the next one asks, or at the end of
+ * the run. */
+#include "online_sampling.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "runtime/engine/bug.h"
+#include "runtime/engine/engine.h"
+#include "kernel_stats.h"
+#include "runtime/engine/setup.h"
+#include "warmup.h"
+
+#define MOST_LAUNCHES ((uint32_t)1 << 22)
+
+static struct sampler *sampler; /* NULL: not made yet */
+static bool used;               /* by this run */
+static uint64_t depth;          /* of its warm-up */
+static double aim;
+static uint64_t pending; /* launch that is simulated; 0: none */
+static struct online_sampling_code pending_code;
+
+static void open_sampler(void)
+{
+    static struct sampler_launch *launches;
+    if (!sampler) {
+        sampler = arena_reserve(sizeof *sampler);
+        launches = arena_reserve(MOST_LAUNCHES * sizeof *launches);
+    }
+    sampler_init(sampler, launches, MOST_LAUNCHES, depth, aim);
+    used = true;
+}
+
+static void settle(void)
+{
+    uint64_t cycles, vector[SAMPLER_VECTOR] = {0};
+    if (!pending)
+        return;
+    if (!kernel_cycles_of((uint32_t)pending, &cycles))
+        bug("sample_run: launch %" PRIu64 " has not ended", pending);
+    warm_executed(pending_code.entry, pending_code.first, pending_code.end, vector);
+    sampler_note(sampler, vector, cycles ? cycles : 1);
+    pending = 0;
+}
+
+void online_sampling_open(const struct sampling *sampling)
+{
+    depth = sampling->depth;
+    aim = sampling->aim;
+    used = false;
+    pending = 0;
+}
+
+enum sampling_way online_sampling_choose(uint64_t number, const struct sampler_shape *shape,
+                                         uint64_t flushes, const struct online_sampling_code *code)
+{
+    uint64_t before[SAMPLER_VECTOR];
+    if (!used)
+        open_sampler();
+    settle();
+    enum sampling_way way = sampler_choose(sampler, shape, flushes);
+    if (way != SAMPLING_DETAILED)
+        return way;
+    pending = number;
+    pending_code = *code;
+    warm_executed(code->entry, code->first, code->end, before); /* of launches long ago */
+    return way;
+}
+
+void online_sampling_executed(const uint64_t vector[SAMPLER_VECTOR])
+{
+    sampler_note(sampler, vector, 0);
+}
+
+/* ---- statistics ---- */
+
+static void write_estimate(struct json *j, const struct sampler_estimate *e)
+{
+    json_decimal(j, "cycles", e->cycles);
+    json_decimal(j, "interval", e->half + e->bias + e->trend + e->allowance);
+    json_decimal(j, "warmup_bias", e->bias);
+    json_decimal(j, "trend", e->trend);
+}
+
+static void write_groups(struct json *j)
+{
+    json_open(j, "groups", '[');
+    for (uint32_t i = 0; i < sampler->group_count; i++) {
+        const struct sampler_group *g = &sampler->group[i];
+        struct sampler_estimate e = sampler_estimate_group(sampler, i);
+        json_open(j, NULL, '{');
+        json_uint(j, "first_launch", g->first + 1);
+        json_uint(j, "launches", g->count);
+        json_uint(j, "simulated", g->simulated);
+        json_bool(j, "per_launch", g->per_launch);
+        write_estimate(j, &e);
+        json_close(j, '}');
+    }
+    json_close(j, ']');
+}
+
+/* For each launch its group, instructions, and cycles if it was simulated: for whoever wants to
+ * look closer, or to compute the estimate again. */
+static void write_launches(struct json *j)
+{
+    static const char letters[] = {
+        [SAMPLING_DETAILED] = 'd', [SAMPLING_TOUCHING] = 't', [SAMPLING_SKIPPED] = 's'};
+    json_open(j, "launches", '[');
+    for (uint32_t i = 0; i < sampler->launches; i++) {
+        const struct sampler_launch *l = &sampler->launch[i];
+        char text[96];
+        snprintf(text, sizeof text, "%c %u %" PRIu64 " %" PRIu64, letters[l->way], l->group,
+                 l->instructions, l->cycles);
+        json_text(j, NULL, text);
+    }
+    json_close(j, ']');
+}
+
+void online_sampling_write(struct json *j)
+{
+    if (!used)
+        return;
+    settle();
+    struct sampler_estimate all = sampler_estimate_all(sampler);
+    uint32_t simulated = 0, touched = 0;
+    for (uint32_t i = 0; i < sampler->launches; i++) {
+        simulated += sampler->launch[i].way == SAMPLING_DETAILED;
+        touched += sampler->launch[i].way == SAMPLING_TOUCHING;
+    }
+    json_open(j, "sample", '{');
+    write_estimate(j, &all);
+    json_uint(j, "count", sampler->launches);
+    json_uint(j, "simulated", simulated);
+    json_uint(j, "touched", touched);
+    write_groups(j);
+    write_launches(j);
+    json_close(j, '}');
+}

@@ -1,0 +1,29 @@
+/* Choosing online (--kernels auto): between the driver, which executes launches, and
+ * components/sampling/stratified_sampler.h, which chooses. One launch at a time: it is chosen for,
+ * executed and over before the next one is asked about. At the end of windows, when nothing is
+ * under way. */
+#ifndef HEDDLE_SAMPLING_ONLINE_SAMPLING_H
+#define HEDDLE_SAMPLING_ONLINE_SAMPLING_H
+
+#include "runtime/observe/json.h"
+#include "stratified_sampler.h"
+
+/* Code of a launch: where its kernel begins, and the memory in which its instructions are. */
+struct online_sampling_code {
+    uint64_t entry, first, end;
+};
+
+/* At the start of a run: its `depth` and `aim` count. */
+void online_sampling_open(const struct sampling *sampling);
+
+/* How launch `number` is executed. */
+enum sampling_way online_sampling_choose(uint64_t number, const struct sampler_shape *shape,
+                                         uint64_t flushes, const struct online_sampling_code *code);
+/* The launch was executed without timing. One that was simulated is found in the kernels' records.
+ */
+void online_sampling_executed(const uint64_t vector[SAMPLER_VECTOR]);
+
+/* Of the statistics: what was chosen, and the estimate. Nothing unless launches were chosen for. */
+void online_sampling_write(struct json *j);
+
+#endif

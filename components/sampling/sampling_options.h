@@ -1,0 +1,57 @@
+/* Which kernels of a program are simulated in detail, and how the platform is warmed up before
+ * them: the options --kernels and --warmup, as text and as answers. Launches are numbered from 1 in
+ * the order in which the program asks for them.
+ *
+ * Needs nothing of the engine, so that `heddle run` checks the options with the same code. */
+#ifndef HEDDLE_SAMPLING_OPTIONS_H
+#define HEDDLE_SAMPLING_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define SAMPLING_ALL UINT64_MAX
+
+/* What happens before a chosen kernel.
+ *   none        caches and TLBs are empty
+ *   perfect     every kernel is simulated in detail
+ *   memory      the memory instructions of the preceding kernels go through the memory system
+ *   functional  preceding kernels are executed without timing, touching caches and TLBs */
+enum sampling_warmup { SAMPLING_NONE, SAMPLING_PERFECT, SAMPLING_MEMORY, SAMPLING_FUNCTIONAL };
+
+/* How a launch is executed. */
+enum sampling_way { SAMPLING_DETAILED, SAMPLING_MEMORY_ONLY, SAMPLING_TOUCHING, SAMPLING_SKIPPED };
+
+struct sampling {
+    const char *kernels; /* NULL: all */
+    bool automatic;      /* "auto": chosen while the program runs, see
+                            components/sampling/stratified_sampler.h */
+    enum sampling_warmup warmup;
+    uint64_t depth; /* preceding kernels that are used; SAMPLING_ALL */
+    double aim; /* of `automatic`: half of the interval that is enough, as a share of all cycles */
+};
+
+/* Both texts; NULL: the default (all kernels; functional). false: `mistake` says what is wrong with
+ * which of them. */
+bool sampling_parse(const char *kernels, const char *warmup, struct sampling *out, char *mistake,
+                    size_t size);
+
+/* --interval, in per cent; NULL: the default of 1 %. false: `mistake` says what is wrong with it.
+ */
+bool sampling_parse_interval(const char *interval, struct sampling *s, char *mistake, size_t size);
+
+/* Not with `automatic`, from here on. Is launch `number` of the kernel chosen? A name chooses every
+ * launch of a kernel of that name (as people call it, up to its parameters, or as its code object
+ * does). */
+bool sampling_chosen(const struct sampling *s, uint64_t number, const char *name,
+                     const char *symbol);
+
+enum sampling_way sampling_way(const struct sampling *s, uint64_t number, const char *name,
+                               const char *symbol);
+/* "detailed", "memory", "functional", "skipped": for statistics. */
+const char *sampling_way_name(enum sampling_way way);
+
+/* Of this run; set at its start. */
+const struct sampling *platform_sampling(void);
+
+#endif

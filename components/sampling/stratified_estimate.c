@@ -1,0 +1,252 @@
+/* What all launches would take, from those that were simulated; see stratified_sampler.h. */
+#include <math.h>
+
+#include "stratified_sampler.h"
+
+/* Where nothing was measured: relative standard deviations of cycles per instruction. */
+#define UNMEASURED    0.05 /* of a group with too few simulated launches to say it */
+#define UNREPRESENTED 0.25 /* of a group without any, taken for the nearest one */
+
+/* What no launch of a run can tell, as a share of the cycles that were not simulated: copies take
+ * no time, so what follows them finds memory in another state. From the differences to full
+ * simulations in docs/evidence/warmup.md. */
+#define ALLOWANCE 0.005
+
+/* Cornish-Fisher expansion about the normal's 1.96 (Abramowitz and Stegun, 26.7.5), within 1 % from
+ * 3 degrees of freedom on; below, tables. Fractions go to the next whole number below. */
+double sampler_student(double freedom)
+{
+    double z = 1.959964, z3 = z * z * z, z5 = z3 * z * z, z7 = z5 * z * z, f = freedom;
+    if (freedom < 3)
+        return freedom < 2 ? 12.706 : 4.303;
+    if (isinf(freedom))
+        return z;
+    return z + (z3 + z) / (4 * f) + (5 * z5 + 16 * z3 + 3 * z) / (96 * f * f)
+           + (3 * z7 + 19 * z5 + 17 * z3 - 15 * z) / (384 * f * f * f);
+}
+
+/* A simulated launch on the line. */
+struct knot {
+    double rate;   /* cycles per instruction */
+    double weight; /* instructions of others that are counted with its rate */
+    double at;     /* number in the group */
+    bool exact;    /* no functional warm-up was before it */
+};
+
+/* A walk over a group's launches. Launches since the last knot: instructions, and times distance.
+ */
+struct walk {
+    const struct sampler *s;
+    double cycles;           /* so far */
+    double simulated;        /* of these */
+    double weights, squares; /* sums of knots' weights squared, of launches' instructions squared */
+    double open, open_far;
+    uint32_t knots;             /* that count for others */
+    struct knot first;          /* of these, */
+    struct knot last, previous; /* and; `previous` has its weight not yet counted */
+    double trend; /* cycles more, if what follows the last went on as from the first to the last */
+    double differences; /* between the rates of successive knots, squared */
+    double apart;       /* rates behind touches minus those behind simulated launches, of */
+    uint32_t pairs;     /* successive knots, so that a drift does not count */
+    double warmed_weight;
+};
+
+static void count_weight(struct walk *w, const struct knot *k)
+{
+    w->weights += k->weight * k->weight;
+    w->warmed_weight += k->exact ? 0 : k->weight;
+}
+
+/* A line from the last knot to this one. */
+static void add_knot(struct walk *w, struct knot k)
+{
+    if (!w->knots) {
+        k.weight += w->open; /* in front of the first, it alone counts */
+        w->first = k;
+        w->cycles += w->open * k.rate;
+    } else {
+        double distance = k.at - w->last.at, share = w->open_far / distance;
+        w->cycles += w->last.rate * w->open + (k.rate - w->last.rate) * share;
+        w->last.weight += w->open - share;
+        k.weight += share;
+        if (k.exact != w->last.exact) {
+            w->apart += k.exact ? w->last.rate - k.rate : k.rate - w->last.rate;
+            w->pairs++;
+        }
+        w->differences += (k.rate - w->last.rate) * (k.rate - w->last.rate);
+        if (w->knots > 1)
+            count_weight(w, &w->previous);
+        w->previous = w->last;
+    }
+    w->last = k;
+    w->open = w->open_far = 0;
+    w->knots++;
+}
+
+/* What follows the last knot takes the mean of the last two. */
+static void end_walk(struct walk *w)
+{
+    if (!w->knots)
+        return;
+    if (w->knots == 1) {
+        w->cycles += w->open * w->last.rate;
+        w->last.weight += w->open;
+    } else {
+        double slope = (w->last.rate - w->first.rate) / (w->last.at - w->first.at);
+        w->cycles += w->open * (w->last.rate + w->previous.rate) / 2;
+        w->trend = slope * (w->open_far + w->open * (w->last.at - w->previous.at) / 2);
+        w->last.weight += w->open / 2;
+        w->previous.weight += w->open / 2;
+        count_weight(w, &w->previous);
+    }
+    count_weight(w, &w->last);
+}
+
+static struct walk walk_group(const struct sampler *s, uint32_t group)
+{
+    const struct sampler_group *g = &s->group[group];
+    struct walk w = {.s = s};
+    double at = 0;
+    bool first_counts = g->simulated < 2; /* its caches were cold; others stand for the rest */
+    for (uint32_t i = g->first; i != SAMPLER_NONE; i = s->launch[i].next, at++) {
+        const struct sampler_launch *l = &s->launch[i];
+        double instructions = g->per_launch ? 1 : (double)l->instructions;
+        if (!l->cycles) {
+            w.open += instructions;
+            w.open_far += instructions * (at - w.last.at);
+            w.squares += instructions * instructions;
+            continue;
+        }
+        w.cycles += (double)l->cycles;
+        w.simulated += (double)l->cycles;
+        if (at > 0 || first_counts)
+            add_knot(&w, (struct knot){.rate = (double)l->cycles / instructions,
+                                       .at = at,
+                                       .exact = l->detailed >= SAMPLER_EXACT});
+    }
+    end_walk(&w);
+    return w;
+}
+
+/* ---- groups without enough ---- */
+
+/* Relative variance of rates, over all groups in which it can be seen. */
+static double common_variance(const struct sampler *s)
+{
+    double sum = 0, freedom = 0;
+    for (uint32_t i = 0; i < s->group_count; i++) {
+        struct walk w = walk_group(s, i);
+        double rate = w.knots ? w.last.rate : 0;
+        if (w.knots < 2)
+            continue;
+        sum += w.differences / 2 / (rate * rate);
+        freedom += w.knots - 1;
+    }
+    return fmax(freedom > 0 ? sum / freedom : 0, UNMEASURED * UNMEASURED);
+}
+
+/* Cycles of the simulated launches of a group, or of all: of one, and of an instruction. */
+static double mean_of(const struct sampler *s, uint32_t group, double *rate)
+{
+    double cycles = 0, instructions = 0, number = 0;
+    for (uint32_t i = 0; i < s->launches; i++) {
+        const struct sampler_launch *l = &s->launch[i];
+        if (!l->cycles || (group != SAMPLER_NONE && l->group != group))
+            continue;
+        cycles += (double)l->cycles;
+        instructions += (double)l->instructions;
+        number++;
+    }
+    *rate = instructions > 0 ? cycles / instructions : 0;
+    return number > 0 ? cycles / number : 0;
+}
+
+/* The simulated group of the same kernel that executes about as much, or SAMPLER_NONE. */
+static uint32_t nearest(const struct sampler *s, uint32_t group)
+{
+    const struct sampler_group *g = &s->group[group];
+    double wanted = (double)s->launch[g->first].instructions, least = INFINITY;
+    uint32_t best = SAMPLER_NONE;
+    for (uint32_t i = 0; i < s->group_count; i++) {
+        const struct sampler_group *other = &s->group[i];
+        if (!other->simulated || other->shape.kernel != g->shape.kernel)
+            continue;
+        double far = fabs(log((double)s->launch[other->first].instructions / wanted));
+        best = far < least ? i : best;
+        least = fmin(far, least);
+    }
+    return best;
+}
+
+/* A launch that executes less may do less, or it waited less, as time has it: what is nearest is
+ * taken half by its instructions, half as it is, where it has the same shape; the difference is
+ * doubt, too. */
+static struct sampler_estimate unrepresented(const struct sampler *s, uint32_t group)
+{
+    struct sampler_estimate e = {.freedom = INFINITY};
+    const struct sampler_group *g = &s->group[group];
+    uint32_t other = g->joined ? g->joined - 1 : nearest(s, group);
+    double rate, mean = mean_of(s, other, &rate), by_rate = 0;
+    for (uint32_t i = g->first; i != SAMPLER_NONE; i = s->launch[i].next)
+        by_rate += rate * (double)s->launch[i].instructions;
+    bool same = other != SAMPLER_NONE && s->group[other].shape.work_groups == g->shape.work_groups;
+    double by_launch = same ? mean * g->count : by_rate;
+    by_rate = g->joined ? by_launch : by_rate;
+    e.cycles = (by_rate + by_launch) / 2;
+    double deviation = UNREPRESENTED * e.cycles + fabs(by_rate - by_launch) / 2;
+    e.variance = deviation * deviation;
+    e.half = sampler_student(e.freedom) * deviation;
+    return e;
+}
+
+static struct sampler_estimate estimate(const struct sampler *s, uint32_t group, double common)
+{
+    if (!s->group[group].simulated)
+        return unrepresented(s, group);
+    struct walk w = walk_group(s, group);
+    struct sampler_estimate e = {
+        .cycles = w.cycles, .allowance = ALLOWANCE * (w.cycles - w.simulated), .freedom = INFINITY};
+    double spread = common * w.last.rate * w.last.rate;
+    if (w.squares <= 0)
+        return e; /* all were simulated */
+    if (w.knots > 1) {
+        e.freedom = w.knots - 1;
+        spread = w.differences / 2 / e.freedom;
+    }
+    e.variance = spread * (w.weights + w.squares);
+    e.half = sampler_student(e.freedom) * sqrt(e.variance);
+    e.trend = w.trend;
+    if (w.pairs)
+        e.bias = w.apart / w.pairs * w.warmed_weight;
+    return e;
+}
+
+struct sampler_estimate sampler_estimate_group(const struct sampler *s, uint32_t group)
+{
+    struct sampler_estimate e = estimate(s, group, common_variance(s));
+    e.bias = fabs(e.bias);
+    e.trend = fabs(e.trend);
+    return e;
+}
+
+/* Degrees of freedom: Satterthwaite, "An approximate distribution of estimates of variance
+ * components", 1946. */
+struct sampler_estimate sampler_estimate_all(const struct sampler *s)
+{
+    struct sampler_estimate all = {0};
+    double common = common_variance(s), parts = 0;
+    for (uint32_t i = 0; i < s->group_count; i++) {
+        struct sampler_estimate e = estimate(s, i, common);
+        all.cycles += e.cycles;
+        all.variance += e.variance;
+        all.bias += e.bias;
+        all.trend += e.trend;
+        all.allowance += e.allowance;
+        parts += e.variance * e.variance / e.freedom;
+    }
+    all.bias = fabs(all.bias);
+    all.trend = fabs(all.trend);
+    all.freedom = parts > 0 ? all.variance * all.variance / parts : INFINITY;
+    all.half = all.variance > 0 ? sampler_student(all.freedom) * sqrt(all.variance) : 0;
+    return all;
+}

@@ -1,0 +1,419 @@
+/* Groups of launches and the choice among them; see stratified_sampler.h. */
+#include "stratified_sampler.h"
+
+#include <math.h>
+#include <string.h>
+
+#define FIRST_TOLERANCE 0.01
+#define WIDEST          0.64
+#define MOST_STRAYED    0.4
+
+enum {
+    FIRST_GAP = 8,
+    ENOUGH_GROWTH = 64,
+    LEAST_EARLY = 8,
+    MOST_GAP = 1 << 20,
+    FIRST_ALERT = 2,
+    MOST_MISSED = 2,
+    MOST_FORESEEN = 48,
+    MOST_DEPTH = 1 << 20
+};
+
+void sampler_init(struct sampler *s, struct sampler_launch *launch, uint32_t capacity,
+                  uint64_t depth, double aim)
+{
+    memset(s, 0, sizeof *s);
+    s->launch = launch;
+    s->capacity = capacity;
+    s->depth = depth < MOST_DEPTH ? depth : SAMPLING_ALL;
+    s->aim = aim;
+    s->warm = SAMPLING_ALL;
+    s->detailed = SAMPLER_NONE;
+    for (uint32_t i = 0; i < SAMPLER_HISTORY; i++)
+        s->history[i] = SAMPLER_NONE;
+}
+
+/* ---- prediction ---- */
+
+static const uint32_t lengths[] = {SAMPLER_HISTORY, 16, 8, 4, 2, 1, 0};
+enum { LENGTHS = sizeof lengths / sizeof lengths[0] };
+
+static uint64_t mix(uint64_t hash, uint64_t value)
+{
+    hash = (hash ^ value) * 0x9e3779b97f4a7c15u;
+    return hash ^ hash >> 29;
+}
+
+/* What a memory is looked up by: the last `length` groups, and the shape, or NULL: any launch. */
+static uint64_t tag_of(const uint32_t *history, uint32_t length, const struct sampler_shape *shape)
+{
+    uint64_t hash = mix(length + 1, shape != NULL);
+    if (shape) {
+        hash = mix(hash, (uint64_t)shape->kernel << 32 | shape->gpu);
+        hash = mix(mix(hash, shape->work_groups), shape->work_items * 2ull + shape->flushed);
+    }
+    for (uint32_t i = 0; i < length; i++)
+        hash = mix(hash, history[i]);
+    return hash | 1;
+}
+
+static uint32_t predict(const struct sampler *s, const uint32_t *history,
+                        const struct sampler_shape *shape)
+{
+    for (uint32_t i = 0; i < LENGTHS && (shape || lengths[i]); i++) {
+        uint64_t tag = tag_of(history, lengths[i], shape);
+        const struct sampler_memory *m = &s->memory[tag >> 7 & (SAMPLER_TABLE - 1)];
+        if (m->tag == tag)
+            return m->group;
+    }
+    return SAMPLER_NONE;
+}
+
+static void learn(struct sampler *s, const struct sampler_shape *shape, uint32_t group)
+{
+    for (uint32_t i = 0; i < LENGTHS; i++) {
+        uint64_t tag = tag_of(s->history, lengths[i], shape);
+        s->memory[tag >> 7 & (SAMPLER_TABLE - 1)] = (struct sampler_memory){tag, group};
+    }
+}
+
+static void push(uint32_t *history, uint32_t group)
+{
+    memmove(history + 1, history, (SAMPLER_HISTORY - 1) * sizeof *history);
+    history[0] = group;
+}
+
+/* ---- groups ---- */
+
+static bool is_comparable(const struct sampler_shape *a, const struct sampler_shape *b)
+{
+    return a->kernel == b->kernel && a->gpu == b->gpu && a->work_items == b->work_items
+           && a->flushed == b->flushed;
+}
+
+static double shapes_apart(const struct sampler_shape *a, const struct sampler_shape *b)
+{
+    double sum = (double)a->work_groups + (double)b->work_groups;
+    return sum > 0 ? fabs((double)a->work_groups - (double)b->work_groups) / sum : 0;
+}
+
+static double distance(const struct sampler_group *g, const struct sampler_shape *shape,
+                       const uint64_t *vector)
+{
+    double difference = 0, sum = 0;
+    for (uint32_t i = 0; i < SAMPLER_VECTOR; i++) {
+        difference += fabs((double)g->vector[i] - (double)vector[i]);
+        sum += (double)g->vector[i] + (double)vector[i];
+    }
+    return fmax(sum > 0 ? difference / sum : 0, shapes_apart(&g->shape, shape));
+}
+
+static struct sampler_kernel *find_kernel(struct sampler *s, const struct sampler_shape *shape)
+{
+    uint32_t i = 0;
+    while (i < s->kernel_count
+           && (s->kernel[i].kernel != shape->kernel || s->kernel[i].gpu != shape->gpu))
+        i++;
+    if (i == SAMPLER_KERNELS)
+        return &s->kernel[SAMPLER_KERNELS - 1];
+    if (i == s->kernel_count)
+        s->kernel[s->kernel_count++] =
+            (struct sampler_kernel){.kernel = shape->kernel, .gpu = shape->gpu};
+    return &s->kernel[i];
+}
+
+/* By how much launches of a group may differ, as a share of what they execute together. */
+static double tolerance(const struct sampler_kernel *k)
+{
+    return fmin(WIDEST, ldexp(FIRST_TOLERANCE, (int)(k->groups / SAMPLER_SPLIT + k->widened)));
+}
+
+/* The oldest group of the kernel that is no further than `most`, or the nearest one. */
+static uint32_t find_group(const struct sampler *s, const struct sampler_shape *shape,
+                           const uint64_t *vector, double most, double *far)
+{
+    uint32_t best = SAMPLER_NONE;
+    *far = INFINITY;
+    for (uint32_t i = 0; i<s->group_count && * far> most; i++) {
+        if (!is_comparable(&s->group[i].shape, shape))
+            continue;
+        double here = distance(&s->group[i], shape, vector);
+        if (here < *far) {
+            *far = here;
+            best = i;
+        }
+    }
+    return best;
+}
+
+static uint32_t group_of(struct sampler *s, const struct sampler_shape *shape,
+                         const uint64_t *vector)
+{
+    double far;
+    struct sampler_kernel *k = find_kernel(s, shape);
+    uint32_t group = find_group(s, shape, vector, tolerance(k), &far);
+    if (group != SAMPLER_NONE && (far <= tolerance(k) || s->group_count == SAMPLER_GROUPS))
+        return s->group[group].joined ? s->group[group].joined - 1 : group;
+    if (s->group_count == SAMPLER_GROUPS)
+        return 0;
+    k->groups++;
+    struct sampler_group *g = &s->group[s->group_count];
+    *g = (struct sampler_group){
+        .shape = *shape, .first = SAMPLER_NONE, .last = SAMPLER_NONE, .due = 1, .gap = 1};
+    memcpy(g->vector, vector, sizeof g->vector);
+    return s->group_count++;
+}
+
+/* ---- choice ---- */
+
+/* Is launch `number` of the group to be simulated? In a chain, every other one also if half of the
+ * way to it is done: the platform is warm now, and will have to be warmed up for it otherwise. Not
+ * each, or those right behind the same launch of another group would stand for all. */
+static bool is_due(const struct sampler *s, uint32_t group, uint32_t number, bool chained)
+{
+    const struct sampler_group *g = &s->group[group];
+    bool early = chained && g->gap >= LEAST_EARLY && g->simulated_at < s->chain_start
+                 && (mix(0, number) >> 32 & 1);
+    return number >= (early ? g->due - g->gap / 2 : g->due);
+}
+
+/* A chain: since a launch that was due was simulated, no launch has left no trace, and not long ago
+ * another one was simulated. */
+static bool is_chained(const struct sampler *s)
+{
+    return s->chain_start && s->warm >= s->depth && s->launches - s->chain_last <= SAMPLER_EXACT;
+}
+
+/* Will one of the next `depth` launches behind the present one be due, as far as can be said? */
+static bool foreseen(const struct sampler *s, uint32_t present, bool chained)
+{
+    uint32_t history[SAMPLER_HISTORY], passed[SAMPLER_GROUPS] = {0};
+    memcpy(history, s->history, sizeof history);
+    uint64_t depth = s->depth < MOST_FORESEEN ? s->depth : MOST_FORESEEN;
+    for (uint64_t i = 0; i < depth && present != SAMPLER_NONE; i++) {
+        push(history, present);
+        passed[present]++;
+        present = predict(s, history, NULL);
+        if (present != SAMPLER_NONE
+            && is_due(s, present, s->group[present].count + passed[present] + 1, chained))
+            return true;
+    }
+    return false;
+}
+
+static enum sampling_way choose(struct sampler *s)
+{
+    if (s->predicted == SAMPLER_NONE)
+        return SAMPLING_DETAILED;
+    bool chained = is_chained(s);
+    uint32_t number = s->group[s->predicted].count + 1;
+    bool due = is_due(s, s->predicted, number, chained);
+    if (due && s->warm >= s->depth) {
+        if (!chained)
+            s->chain_start = s->launches + 1;
+        s->chain_last = s->launches;
+        return SAMPLING_DETAILED;
+    }
+    if (due && !s->alert) {
+        s->alert_length =
+            s->alert_length ? s->alert_length % MOST_DEPTH * 2 : FIRST_ALERT * (uint32_t)s->depth;
+        s->alert = s->alert_length;
+    }
+    if (s->depth == SAMPLING_ALL || s->alert || foreseen(s, s->predicted, chained))
+        return SAMPLING_TOUCHING;
+    return SAMPLING_SKIPPED;
+}
+
+/* The group of a shape that is new: of the kernel's launches the one with about as many
+ * work-groups. */
+static uint32_t similar(struct sampler *s, const struct sampler_shape *shape)
+{
+    double most = tolerance(find_kernel(s, shape));
+    for (uint32_t i = 0; i < s->group_count; i++) {
+        const struct sampler_shape *other = &s->group[i].shape;
+        if (is_comparable(other, shape) && shapes_apart(other, shape) <= most)
+            return i;
+    }
+    return SAMPLER_NONE;
+}
+
+enum sampling_way sampler_choose(struct sampler *s, const struct sampler_shape *shape,
+                                 uint64_t flushes)
+{
+    struct sampler_kernel *k = find_kernel(s, shape);
+    s->shape = *shape;
+    s->shape.flushed = k->flushes != flushes;
+    k->flushes = flushes;
+    s->predicted = predict(s, s->history, &s->shape);
+    if (s->predicted == SAMPLER_NONE)
+        s->predicted = similar(s, &s->shape);
+    s->way = s->launches < s->capacity ? choose(s) : SAMPLING_SKIPPED;
+    s->alert -= s->alert > 0;
+    if (s->way == SAMPLING_DETAILED)
+        s->alert = s->alert_length = 0;
+    return s->way;
+}
+
+/* ---- distances between simulated launches ---- */
+
+/* Variance of the group's cycles if two launches in its middle stood for it, as the last ones do
+ * where distances grow. */
+static double doubt(const struct sampler_group *g)
+{
+    double cycles = g->cycles / g->simulated * g->count;
+    return g->pairs ? cycles * cycles * g->differences / (4.0 * g->pairs) : 0;
+}
+
+/* Half of the interval, as a share of the aim, if all groups were like this one, and shares of the
+ * aim's square were given out by cycles. If no group has more than 1, the whole is within the aim.
+ */
+static double wanting(const struct sampler *s, const struct sampler_group *g)
+{
+    double cycles = 0, sum = 0, parts = 0;
+    for (uint32_t i = 0; i < s->group_count; i++) {
+        const struct sampler_group *other = &s->group[i];
+        if (!other->simulated)
+            continue;
+        double variance = doubt(other);
+        cycles += other->cycles / other->simulated * other->count;
+        sum += variance;
+        parts += other->pairs ? variance * variance / other->pairs : 0;
+    }
+    double own = g->cycles / g->simulated * g->count;
+    double t = parts > 0 ? sampler_student(sum * sum / parts) : 0;
+    return t * sqrt(doubt(g) / (own * cycles)) / s->aim;
+}
+
+/* By which the distance grows, in eighths: what is enough by its interval need not be looked at
+ * again soon. */
+static uint32_t growth(const struct sampler *s, const struct sampler_group *g, double difference)
+{
+    static const struct {
+        double least;
+        uint32_t eighths;
+    } steps[] = {{0.16, 4}, {0.08, 8}, {0.03, 12}, {0.01, 16}, {0, 24}};
+    uint32_t i = 0;
+    if (g->pairs && wanting(s, g) <= 1)
+        return ENOUGH_GROWTH;
+    while (difference < steps[i].least)
+        i++;
+    return steps[i].eighths;
+}
+
+/* A launch of the group has been simulated. Distances of 8 and more are varied by up to an eighth,
+ * the same in all groups: a program may have periods of its own, but launches behind each other
+ * should stay so. */
+static void schedule(const struct sampler *s, struct sampler_group *g, double rate, double cycles,
+                     bool early)
+{
+    double difference = g->rate > 0 ? fabs(rate - g->rate) / g->rate : 0;
+    g->simulated++;
+    g->cycles += cycles;
+    g->rate = rate;
+    if (g->simulated > 2) {
+        g->pairs++;
+        g->differences += difference * difference;
+    }
+    if (g->count < g->due && !early)
+        return; /* another group was predicted */
+    if (g->simulated == 1) {
+        g->due = g->count + 1;
+        return;
+    }
+    g->gap = g->simulated == 2 ? FIRST_GAP : g->gap * growth(s, g, difference) / 8;
+    g->gap = g->gap < 1 ? 1 : g->gap > MOST_GAP ? MOST_GAP : g->gap;
+    uint32_t eighth = g->gap / 8;
+    g->due = g->count + g->gap - eighth
+             + (eighth ? (uint32_t)(mix(0, g->simulated) >> 32) % (2 * eighth + 1) : 0);
+}
+
+static uint64_t count_of(const uint64_t *vector)
+{
+    uint64_t sum = 0;
+    for (uint32_t i = 0; i < SAMPLER_VECTOR; i++)
+        sum += vector[i];
+    return sum ? sum : 1;
+}
+
+/* A launch was simulated for the group that was predicted. Where it belongs to another again and
+ * again, groups are finer than what can be foreseen (or the kernel executes something else when it
+ * is simulated: it waits or tries again, as time has it), and get wider. */
+static void note_prediction(struct sampler *s, uint32_t group)
+{
+    struct sampler_kernel *k = find_kernel(s, &s->shape);
+    if (s->way != SAMPLING_DETAILED || s->predicted == SAMPLER_NONE)
+        return;
+    k->missed = group == s->predicted ? 0 : k->missed + 1;
+    if (k->missed) {
+        struct sampler_group *g = &s->group[s->predicted];
+        g->gap *= 2;
+        g->due = g->count + 1 + g->gap;
+    }
+    if (k->missed < MOST_MISSED)
+        return;
+    k->missed = 0;
+    k->widened++;
+}
+
+/* A group of which all launches left no trace was foreseen, and the launch, touching caches or
+ * simulated, turned out to be of another, again: what its kernel executes depends on how it is
+ * executed. */
+static void note_stray(struct sampler *s, uint32_t group, const uint64_t *vector)
+{
+    struct sampler_group *g = s->predicted == SAMPLER_NONE ? NULL : &s->group[s->predicted];
+    if (!g || s->predicted == group || s->way == SAMPLING_SKIPPED || g->traced || g->joined
+        || distance(g, &s->shape, vector) > MOST_STRAYED || ++g->strayed < MOST_MISSED)
+        return;
+    g->joined = group + 1;
+    for (uint32_t i = 0; i < s->group_count; i++) {
+        if (s->group[i].joined == s->predicted + 1)
+            s->group[i].joined = group + 1;
+    }
+    s->group[group].per_launch = true;
+}
+
+static void note_way(struct sampler *s)
+{
+    if (s->way == SAMPLING_SKIPPED)
+        s->warm = 0;
+    else
+        s->warm += s->warm < SAMPLING_ALL;
+    if (s->way != SAMPLING_DETAILED)
+        s->detailed = 0;
+    else
+        s->detailed += s->detailed < SAMPLER_NONE;
+}
+
+void sampler_note(struct sampler *s, const uint64_t vector[SAMPLER_VECTOR], uint64_t cycles)
+{
+    if (s->launches == s->capacity)
+        return;
+    uint32_t number = s->launches++, group = group_of(s, &s->shape, vector);
+    struct sampler_group *g = &s->group[group];
+    struct sampler_launch *l = &s->launch[number];
+    *l = (struct sampler_launch){.group = group,
+                                 .next = SAMPLER_NONE,
+                                 .detailed = s->detailed,
+                                 .way = (uint8_t)s->way,
+                                 .instructions = count_of(vector),
+                                 .cycles = cycles};
+    if (g->count)
+        s->launch[g->last].next = number;
+    else
+        g->first = number;
+    g->last = number;
+    g->count++;
+    g->traced |= s->way != SAMPLING_SKIPPED;
+    bool early = group == s->predicted && s->way == SAMPLING_DETAILED;
+    if (cycles) {
+        schedule(s, g, (double)cycles / (g->per_launch ? 1 : (double)l->instructions),
+                 (double)cycles, early);
+        g->simulated_at = s->launches;
+    }
+    note_stray(s, group, vector);
+    note_prediction(s, group);
+    note_way(s);
+    learn(s, &s->shape, group);
+    learn(s, NULL, group);
+    push(s->history, group);
+}

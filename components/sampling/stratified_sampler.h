@@ -1,0 +1,159 @@
+/* Which launches of a program are simulated in detail, decided while it runs, and what all of them
+ * would take. Pure: no clock, no random numbers, no other module;
+ * components/sampling/online_sampling.h is between this and a run.
+ *
+ * Groups. A launch that is over has a vector: how often the instructions of its kernel were
+ * executed, by address. Launches of one kernel whose vectors and work-groups differ by little are a
+ * group, a stratum. A kernel whose vectors keep changing gets wider groups (SAMPLER_SPLIT), so
+ * there are never many; so does one whose groups turn out not to be predictable.
+ *
+ * Choice. Before a launch only its kernel and shape are known. Its group is predicted from the
+ * groups of the launches before it, the longest known history first (as in prediction by partial
+ * matching: Cleary and Witten, 1984). The first two launches of a group are simulated, then one at
+ * growing distances, which grow the faster the less the last two differ in cycles per instruction:
+ * the error that is left is spent evenly. Where the group's part of the interval is small enough
+ * already, they grow most: what is known well is only looked at again now and then. What cannot be
+ * predicted (a shape that is new) is simulated. Where a launch does not belong to the group that
+ * was predicted, it counts for the one to which it belongs.
+ *
+ * Warm-up. Launches touch caches and TLBs only when one that is due can be foreseen within `depth`
+ * launches, by going on with the same prediction; a launch that is due behind fewer touched ones
+ * waits for the next of its group, so a wrong prediction costs time, never accuracy. In between
+ * caches keep what they had.
+ *
+ * Estimate. Cycles per instruction of a group are a line from each simulated launch to the next;
+ * behind the last the mean of the last two. A launch takes its instructions times that. The
+ * variance is that of independent deviations from the line, whose size is told by differences of
+ * successive simulated launches (Wolter, Introduction to Variance Estimation, chapter 8: systematic
+ * samples), with degrees of freedom after Satterthwaite. The first launch of a group stands for
+ * itself only where there are others: its caches were cold. What the warm-up gets wrong for all of
+ * them is measured, too: launches behind simulated ones against launches behind touches. So is what
+ * distances that grow may overlook: a trend that goes on behind the last simulated launch. */
+#ifndef HEDDLE_SAMPLING_STRATIFIED_SAMPLER_H
+#define HEDDLE_SAMPLING_STRATIFIED_SAMPLER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "sampling_options.h"
+
+enum {
+    SAMPLER_VECTOR = 64, /* buckets of addresses */
+    SAMPLER_GROUPS = 512,
+    SAMPLER_KERNELS = 256, /* kernels on GPUs */
+    SAMPLER_SPLIT = 8,     /* groups of a kernel until the tolerance doubles */
+    SAMPLER_HISTORY = 32,  /* launches that a prediction looks back at */
+    SAMPLER_TABLE = 1 << 15,
+    SAMPLER_DEPTH = 6,  /* launches that warm up, unless it is said */
+    SAMPLER_EXACT = 12, /* simulated launches, behind which nothing is left of touches */
+    SAMPLER_NONE = 0xffffffffu
+};
+
+/* What is known of a launch before it is executed. */
+struct sampler_shape {
+    uint32_t kernel; /* any number that stands for it */
+    uint32_t gpu;
+    uint32_t work_items; /* of a work-group */
+    uint64_t work_groups;
+    bool flushed; /* caches were, since the last launch of the kernel */
+};
+
+struct sampler_launch {
+    uint32_t group;
+    uint32_t next;     /* of the group, or SAMPLER_NONE */
+    uint32_t detailed; /* simulated launches directly before it; SAMPLER_NONE: all */
+    uint8_t way;       /* enum sampling_way */
+    uint64_t instructions;
+    uint64_t cycles; /* 0: not simulated */
+};
+
+struct sampler_group {
+    struct sampler_shape shape; /* and vector: of its first launch */
+    uint64_t vector[SAMPLER_VECTOR];
+    uint32_t first, last; /* launches */
+    uint32_t count, simulated;
+    uint32_t strayed; /* launches for which it was predicted, and that were of another */
+    uint32_t joined;  /* to group joined - 1; 0: it is none's */
+    bool traced;      /* a launch of it touched caches or was simulated */
+    bool per_launch; /* what they execute depends on how they are executed: cycles are per launch */
+    uint32_t due;    /* number in the group of the next launch to be simulated, from 1 */
+    uint32_t gap;
+    double rate;           /* cycles per instruction, of the last one that was simulated, */
+    uint32_t simulated_at; /* and its number in the program */
+    double cycles;         /* of those that were simulated */
+    uint32_t pairs;        /* of simulated launches in succession, without the first: it is cold; */
+    double differences;    /* their relative differences, squared */
+};
+
+struct sampler_kernel {
+    uint32_t kernel, gpu;
+    uint32_t groups;
+    uint64_t flushes;         /* of caches, when it was launched last */
+    uint32_t missed, widened; /* simulated launches that were of another group, in succession; what
+                                 came of it */
+};
+
+struct sampler_memory {
+    uint64_t tag;
+    uint32_t group;
+};
+
+struct sampler {
+    struct sampler_launch *launch; /* `capacity` of them, the caller's */
+    uint32_t capacity, launches;
+    uint32_t group_count, kernel_count;
+    uint64_t depth;    /* SAMPLING_ALL: every launch touches */
+    double aim;        /* half of the interval that is enough, as a share of all cycles */
+    uint64_t warm;     /* launches since the last one that left no trace; SAMPLING_ALL: none did */
+    uint32_t detailed; /* launches simulated in succession; SAMPLER_NONE: all */
+    uint32_t alert_length; /* of the last alert, if nothing came of it */
+    uint32_t alert;        /* launches that touch, whatever is foreseen */
+    uint32_t chain_start;  /* number of the launch that was due and began a chain; 0: none yet */
+    uint32_t chain_last;   /* launches before the last one of it that was simulated */
+    struct sampler_shape shape; /* of the launch that was chosen for */
+    uint32_t predicted;
+    enum sampling_way way;
+    uint32_t history[SAMPLER_HISTORY]; /* groups, newest first */
+    struct sampler_kernel kernel[SAMPLER_KERNELS];
+    struct sampler_group group[SAMPLER_GROUPS];
+    struct sampler_memory memory[SAMPLER_TABLE];
+};
+
+/* Bucket of an instruction `bytes` behind the kernel's entry. */
+static inline uint32_t sampler_bucket(uint64_t bytes)
+{
+    return (uint32_t)(bytes >> 2) * 0x9e3779b1u >> 26;
+}
+
+/* `launch` has room for `capacity` entries; more launches are executed without timing and not
+ * counted. */
+void sampler_init(struct sampler *s, struct sampler_launch *launch, uint32_t capacity,
+                  uint64_t depth, double aim);
+
+/* How the next launch is executed: SAMPLING_DETAILED, SAMPLING_TOUCHING or SAMPLING_SKIPPED.
+ * `flushes` of caches have been before it; shape->flushed is not looked at. */
+enum sampling_way sampler_choose(struct sampler *s, const struct sampler_shape *shape,
+                                 uint64_t flushes);
+/* It is over. `cycles`: 0 unless it was simulated. */
+void sampler_note(struct sampler *s, const uint64_t vector[SAMPLER_VECTOR], uint64_t cycles);
+
+/* ---- estimates: sampler_estimate.c ---- */
+
+struct sampler_estimate {
+    double cycles;
+    double half;      /* of the 95 % interval, without */
+    double bias;      /* what the warm-up may be off by, */
+    double trend;     /* what a trend behind the last simulated launches would make, and */
+    double allowance; /* what cannot be measured; all three are to be added to it */
+    double variance;  /* of `cycles`, */
+    double freedom;   /* and its degrees of freedom; INFINITY: assumed, not measured */
+};
+
+/* Cycles of one group. */
+struct sampler_estimate sampler_estimate_group(const struct sampler *s, uint32_t group);
+/* Of all launches. */
+struct sampler_estimate sampler_estimate_all(const struct sampler *s);
+/* Two-sided 95 % point of Student's t. */
+double sampler_student(double freedom);
+
+#endif

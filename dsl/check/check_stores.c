@@ -1,0 +1,89 @@
+/* Each `reads` has one writer: the store that its instance names, or the only one of its type in
+ * the platform. Sets `writers` of all nodes, from which the model is made. */
+#include <string.h>
+
+#include "dsl/check/check.h"
+
+struct writers {
+    VECTOR(struct node *) v;
+};
+
+static void find_writers(struct elaboration *e, const char *type, struct writers *out)
+{
+    for (uint32_t i = 0; i < e->nodes.count; i++) {
+        const struct item_list *stores = &e->nodes.items[i]->object.type->stores;
+        for (uint32_t k = 0; k < stores->v.count; k++)
+            if (stores->v.items[k]->kind == AST_STORE
+                && strcmp(stores->v.items[k]->target.text, type) == 0)
+                vector_push(e->arena, &out->v, e->nodes.items[i]);
+    }
+}
+
+/* `page_table = driver.page_table;` */
+static struct node *named_writer(struct elaboration *e, struct node *node,
+                                 const struct ast_item *reads, const struct ast_item *setting)
+{
+    const struct ast_expr *path = setting->value;
+    struct node_list nodes = {0};
+    if (path->kind != AST_MEMBER || setting->fill_body != NULL) {
+        diagnostic_add(e->diagnostics, E0211, path->span, "a store is named as 'INSTANCE.STORE'");
+        return NULL;
+    }
+    if (!path_nodes(e, node->parent, path->a, &node->object.setting_scope, &nodes))
+        return NULL;
+    int32_t store = nodes.v.count == 1
+                        ? item_list_find(&nodes.v.items[0]->object.type->stores, path->name.text)
+                        : -1;
+    const struct ast_item *item =
+        store >= 0 ? nodes.v.items[0]->object.type->stores.v.items[store] : NULL;
+    if (item == NULL || item->kind != AST_STORE
+        || strcmp(item->target.text, reads->target.text) != 0) {
+        diagnostic_add(e->diagnostics, E0211, path->span, "'%s' is not a store of type '%s'",
+                       source_slice(e->program->sources, path->span), reads->target.text);
+        return NULL;
+    }
+    return nodes.v.items[0];
+}
+
+static struct node *only_writer(struct elaboration *e, struct node *node,
+                                const struct ast_item *reads)
+{
+    struct writers writers = {0};
+    find_writers(e, reads->target.text, &writers);
+    if (writers.v.count == 1)
+        return writers.v.items[0];
+    struct diagnostic *d = diagnostic_add(
+        e->diagnostics, E0211, node->span,
+        writers.v.count == 0 ? "'%s' reads a store of type '%s', and no component has one"
+                             : "'%s' reads a store of type '%s', and there are several",
+        node->object.path, reads->target.text);
+    diagnostic_note(e->diagnostics, d, reads->span, "declared here");
+    for (uint32_t i = 0; i < writers.v.count && i < 4; i++)
+        diagnostic_note(e->diagnostics, d, writers.v.items[i]->span, "'%s' has one",
+                        writers.v.items[i]->object.path);
+    if (writers.v.count > 0)
+        diagnostic_help(e->diagnostics, d, "say which: '{ %s = INSTANCE.STORE; }'",
+                        reads->name.text);
+    return NULL;
+}
+
+static void run_stores(struct elaboration *e)
+{
+    for (uint32_t i = 0; i < e->nodes.count; i++) {
+        struct node *node = e->nodes.items[i];
+        const struct item_list *stores = &node->object.type->stores;
+        node->writers = arena_alloc(e->arena, stores->v.count * sizeof(struct node *));
+        for (uint32_t k = 0; k < stores->v.count; k++) {
+            const struct ast_item *item = stores->v.items[k];
+            const struct ast_item *setting = object_setting(&node->object, item->name.text);
+            if (item->kind == AST_STORE)
+                node->writers[k] = node;
+            else if (setting != NULL)
+                node->writers[k] = named_writer(e, node, item, setting);
+            else
+                node->writers[k] = only_writer(e, node, item);
+        }
+    }
+}
+
+const struct check check_stores = {.name = "store", .code = E0211, .run = run_stores};

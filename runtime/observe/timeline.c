@@ -1,0 +1,273 @@
+/* The trace file; see timeline.h. Process 1 holds the components, a thread each, numbered 1 + leaf;
+ * process 2 the connections, a thread for each ring. A message is an asynchronous span from its
+ * sending to its arrival.
+ *
+ * With one shard events are written as they happen: in order of time, and in a step in the order of
+ * instances, which is that of ticks. Several shards collect theirs, and between windows they are
+ * written in that order. */
+#include "timeline.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/engine/bug.h"
+#include "json.h"
+#include "runtime/threads/shard.h"
+#include "runtime/link/ring.h"
+
+#define PATH_BYTES  4096
+#define COMPONENTS  1
+#define CONNECTIONS 2
+#define SHARD_BYTES ((size_t)1 << 30) /* reserved for what a shard collects in a window */
+
+/* Something to be written: a span of a component (`phase` 'b' or 'e'), or a message ('m'). */
+struct event {
+    uint64_t time_ps;
+    uint32_t order; /* instance; UINT32_MAX: granted by a shared link, after all instances */
+    uint32_t sequence;
+    char phase;
+    uint8_t fields[RING_FIELD_BYTES];
+    uint16_t tag;
+    uint32_t number; /* instance or ring */
+    uint64_t id;
+    uint64_t arrival_ps;
+    const char *name;
+};
+
+struct collected {
+    _Alignas(64) struct event *events;
+    uint32_t count;
+};
+
+static const struct platform_table *table;
+static struct json out;
+static char final_path[PATH_BYTES];
+static char temporary[PATH_BYTES + 16];
+
+static struct collected collected[ENGINE_MAX_DOMAINS];
+static struct event *merged;
+
+static void start_event(const char *phase, const char *category, const char *name, uint64_t time_ps,
+                        int process, uint32_t thread, uint64_t id)
+{
+    json_open(&out, NULL, '{');
+    json_text(&out, "ph", phase);
+    json_text(&out, "cat", category);
+    json_text(&out, "name", name);
+    json_key(&out, "ts");
+    json_print(&out, "%" PRIu64 ".%06" PRIu64, time_ps / 1000000, time_ps % 1000000);
+    json_int(&out, "pid", process);
+    json_uint(&out, "tid", thread);
+    json_key(&out, "id");
+    json_print(&out, "\"0x%" PRIx64 "\"", id);
+}
+
+static void write_message(const struct event *e)
+{
+    start_event("b", "message", e->name, e->time_ps, CONNECTIONS, e->number + 1, e->id);
+    json_open(&out, "args", '{');
+    json_uint(&out, "tag", e->tag);
+    json_key(&out, "fields");
+    json_raw(&out, "\"", 1);
+    for (unsigned i = 0; i < RING_FIELD_BYTES; i++)
+        json_print(&out, "%02x", e->fields[i]);
+    json_raw(&out, "\"", 1);
+    json_close(&out, '}');
+    json_close(&out, '}');
+    start_event("e", "message", e->name, e->arrival_ps, CONNECTIONS, e->number + 1, e->id);
+    json_close(&out, '}');
+    json_raw(&out, "\n", 1);
+}
+
+static void write_span(const struct event *e)
+{
+    /* Asynchronous spans are matched by (category, id, name): the component makes the id unique. */
+    const char *category = platform_string(table->instances[e->number].type);
+    const char phase[] = {e->phase, '\0'};
+    start_event(phase, category, e->name, e->time_ps, COMPONENTS, e->number + 1,
+                e->id ^ (uint64_t)(e->number + 1) << 40);
+    json_close(&out, '}');
+    json_raw(&out, "\n", 1);
+}
+
+static void write_event(const struct event *e)
+{
+    if (e->phase == 'm')
+        write_message(e);
+    else
+        write_span(e);
+}
+
+static void add_event(uint32_t shard, const struct event *e)
+{
+    struct collected *c = &collected[shard];
+    if (engine.shard_count == 1) {
+        write_event(e);
+        return;
+    }
+    if (c->count == SHARD_BYTES / sizeof *e)
+        die("more trace events in a window than fit into %zu MiB", SHARD_BYTES >> 20);
+    c->events[c->count] = *e;
+    c->events[c->count].sequence = c->count;
+    c->count++;
+    if (c->count == SHARD_BYTES / sizeof *e / 2)
+        window_ask_end();
+}
+
+static void add_span(char phase, const struct component *c, uint64_t id, const char *name)
+{
+    add_event(component_shard(c), &(struct event){.time_ps = shard_now(c->domain),
+                                                  .order = c->leaf,
+                                                  .phase = phase,
+                                                  .number = c->leaf,
+                                                  .id = id,
+                                                  .name = name});
+}
+
+void timeline_write_begin(const struct component *c, uint64_t id, const char *name)
+{
+    add_span('b', c, id, name);
+}
+
+void timeline_write_end(const struct component *c, uint64_t id, const char *name)
+{
+    add_span('e', c, id, name);
+}
+
+void ring_trace(const struct ring *r, const struct message *m, uint64_t time_ps, bool late)
+{
+    if (engine.tracing & ENGINE_WATCHES)
+        watch_message(r, m, time_ps);
+    if (!(engine.tracing & ENGINE_TIMELINE))
+        return;
+    uint32_t number = (uint32_t)(r - ring_at(0));
+    const struct platform_ring *p = &table->rings[number];
+    const struct platform_protocol *protocol = &table->protocols[p->protocol];
+    uint32_t kind = message_kind(m) + (p->is_reply ? protocol->request_count : 0);
+    if (message_cycle(m) == RING_UNKNOWN || kind >= protocol->request_count + protocol->reply_count)
+        return;
+    struct event e = {
+        .time_ps = time_ps,
+        .order = late ? UINT32_MAX : p->sender,
+        .phase = 'm',
+        .tag = m->tag,
+        .number = number,
+        .id = (uint64_t)(number + 1) << 40 | (r->messages & 0xffffffffffu),
+        .arrival_ps =
+            engine_time_of(engine_base.components[ring_receiver(r)]->domain, message_cycle(m)),
+        .name = platform_string(table->messages[protocol->first_message + kind].name)};
+    memcpy(e.fields, m->fields, RING_FIELD_BYTES);
+    add_event(component_shard(engine_base.components[ring_sender(r)]), &e);
+}
+
+/* What one instance did is in the collection of one shard, in order; what shared links granted, in
+ * that of the senders' shards, in order of rings. */
+static int by_time(const void *a, const void *b)
+{
+    const struct event *x = a;
+    const struct event *y = b;
+    if (x->time_ps != y->time_ps)
+        return x->time_ps < y->time_ps ? -1 : 1;
+    if (x->order != y->order)
+        return x->order < y->order ? -1 : 1;
+    if (x->order == UINT32_MAX && x->number != y->number)
+        return x->number < y->number ? -1 : 1;
+    return x->sequence < y->sequence ? -1 : x->sequence > y->sequence;
+}
+
+void trace_settle(void)
+{
+    size_t count = 0;
+    if (!(engine.tracing & ENGINE_TIMELINE) || engine.shard_count == 1)
+        return;
+    for (uint32_t i = 0; i < engine.shard_count; i++) {
+        memcpy(merged + count, collected[i].events, collected[i].count * sizeof *merged);
+        count += collected[i].count;
+        collected[i].count = 0;
+    }
+    qsort(merged, count, sizeof *merged, by_time);
+    for (size_t i = 0; i < count; i++)
+        write_event(&merged[i]);
+}
+
+static void open_collections(void)
+{
+    for (uint32_t i = 0; i < engine.shard_count && engine.shard_count > 1; i++)
+        collected[i] = (struct collected){arena_reserve(SHARD_BYTES), 0};
+    merged = arena_reserve(SHARD_BYTES * engine.shard_count);
+}
+
+static void name_thread(int process, uint32_t thread, const char *kind, const char *name,
+                        const char *suffix)
+{
+    char text[512];
+    snprintf(text, sizeof text, "%s%s", name, suffix);
+    json_open(&out, NULL, '{');
+    json_text(&out, "ph", "M");
+    json_text(&out, "name", kind);
+    json_int(&out, "pid", process);
+    json_uint(&out, "tid", thread);
+    json_open(&out, "args", '{');
+    json_text(&out, "name", text);
+    json_close(&out, '}');
+    json_close(&out, '}');
+    json_raw(&out, "\n", 1);
+}
+
+bool trace_open(const struct platform_table *described, const char *path)
+{
+    table = described;
+    if (!path)
+        return true;
+    int fd = -1;
+    if (snprintf(final_path, sizeof final_path, "%s", path) < (int)sizeof final_path) {
+        snprintf(temporary, sizeof temporary, "%s.%ld.tmp", path, (long)getpid());
+        fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    } else {
+        errno = ENAMETOOLONG;
+    }
+    if (fd < 0) {
+        fprintf(stderr, "heddle: cannot write the trace to '%s': %s\n", path, strerror(errno));
+        return false;
+    }
+    json_start(&out, fd);
+    out.flat = true;
+    json_open(&out, NULL, '{');
+    json_text(&out, "displayTimeUnit", "ns");
+    json_open(&out, "traceEvents", '[');
+    name_thread(COMPONENTS, 0, "process_name", "components", "");
+    name_thread(CONNECTIONS, 0, "process_name", "connections", "");
+    for (uint32_t i = 0; i < table->instance_count; i++)
+        name_thread(COMPONENTS, i + 1, "thread_name", platform_string(table->instances[i].path),
+                    "");
+    for (uint32_t i = 0; i < table->ring_count; i++)
+        name_thread(CONNECTIONS, i + 1, "thread_name", platform_string(table->rings[i].name),
+                    table->rings[i].is_reply ? " (replies)" : "");
+    open_collections();
+    engine.tracing |= ENGINE_TIMELINE;
+    ring_trace_all(true);
+    return true;
+}
+
+bool trace_close(void)
+{
+    if (!(engine.tracing & ENGINE_TIMELINE))
+        return true;
+    engine.tracing &= ~ENGINE_TIMELINE;
+    ring_trace_all(engine.tracing != 0);
+    json_close(&out, ']');
+    json_close(&out, '}');
+    json_raw(&out, "\n", 1);
+    bool good = json_finish(&out);
+    good = close(out.fd) == 0 && good;
+    if (good && rename(temporary, final_path) == 0)
+        return true;
+    fprintf(stderr, "heddle: cannot write the trace to '%s': %s\n", final_path, strerror(errno));
+    unlink(temporary);
+    return false;
+}

@@ -1,0 +1,27 @@
+/* Tracing: a file of Chrome/Perfetto trace events (JSON), written while the simulation runs. Times
+ * are microseconds with six decimals, that is, exact picoseconds. Every component is a thread of
+ * the trace. Off, a call costs one branch. */
+#ifndef HEDDLE_RUNTIME_TIMELINE_H
+#define HEDDLE_RUNTIME_TIMELINE_H
+
+#include "runtime/engine/engine.h"
+
+void timeline_write_begin(const struct component *c, uint64_t id, const char *name);
+void timeline_write_end(const struct component *c, uint64_t id, const char *name);
+
+/* A span of `c`, open from now until timeline_end() with the same id and name. Spans may overlap;
+ * ids need to be unique only among the open spans of the same component and name. From a tick of
+ * `c`; `name` stays where it is until the end of the run. */
+static inline void timeline_begin(const struct component *c, uint64_t id, const char *name)
+{
+    if (engine_unlikely(engine.tracing & ENGINE_TIMELINE))
+        timeline_write_begin(c, id, name);
+}
+
+static inline void timeline_end(const struct component *c, uint64_t id, const char *name)
+{
+    if (engine_unlikely(engine.tracing & ENGINE_TIMELINE))
+        timeline_write_end(c, id, name);
+}
+
+#endif

@@ -1,0 +1,18 @@
+/* Exit statuses of `heddle` and of the programs that it runs, for the command, the runtime and the
+ * HIP library. docs/reference/cli.md lists them for users. */
+#ifndef HEDDLE_RUNTIME_EXIT_STATUS_H
+#define HEDDLE_RUNTIME_EXIT_STATUS_H
+
+enum exit_status {
+    EXIT_CLEAN = 0,
+    EXIT_ERRORS = 1,
+    EXIT_USAGE = 2,
+    /* The simulation, not the program, failed. options_env_report() hands these on as one digit. */
+    EXIT_GAVE_UP = 3, /* a component: bad address, missing instruction, ... */
+    EXIT_DEADLOCK = 4,
+    EXIT_STALL = 5,
+    EXIT_LIMIT = 6,      /* --max-cycles */
+    EXIT_NOT_STARTED = 7 /* the platform was not opened, or statistics were not written */
+};
+
+#endif

@@ -1,0 +1,39 @@
+/* How `heddle run` hands options to the process that runs the platform: environment variables.
+ *
+ * - HEDDLE_PLATFORM: path of platform.so
+ * - HEDDLE_OPTIONS: struct heddle_options as text, "key=value" separated by ';' ('%', ';' and
+ *   control characters in values are written %XX). Unset: defaults.
+ * - HEDDLE_STATUS: file that takes the outcome of the simulation (options_env_report()); unset:
+ *   nobody asks.
+ * - HEDDLE_RECORD_API_TRACE: folder, empty, that takes a recording of the program's calls.
+ *
+ * The HIP library reads the options and calls heddle_platform.start() with them. This file depends
+ * on nothing but the C library. */
+#ifndef HEDDLE_RUNTIME_OPTIONS_ENV_H
+#define HEDDLE_RUNTIME_OPTIONS_ENV_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "exit_status.h"
+#include "runtime/state/platform.h"
+
+#define OPTIONS_ENV_PLATFORM "HEDDLE_PLATFORM"
+#define OPTIONS_ENV_OPTIONS  "HEDDLE_OPTIONS"
+#define OPTIONS_ENV_STATUS   "HEDDLE_STATUS"
+#define OPTIONS_ENV_RECORD   "HEDDLE_RECORD_API_TRACE"
+
+/* Text for HEDDLE_OPTIONS. Returns the length without the NUL, as snprintf(). */
+size_t options_env_encode(const struct heddle_options *options, char *text, size_t size);
+
+/* Fills `options` from `text` (NULL or "": defaults, abi = PLATFORM_ABI). Strings point into
+ * `storage`, which must hold strlen(text) + 1 bytes and outlive the options. false: `*mistake` is
+ * the key that is unknown or has a bad value. */
+bool options_env_decode(const char *text, struct heddle_options *options, char *storage,
+                        const char **mistake);
+
+/* Tells `heddle run` how the simulation ended. The first report counts. Nothing without
+ * HEDDLE_STATUS. */
+void options_env_report(enum exit_status status);
+
+#endif

@@ -1,0 +1,360 @@
+/* See checkpoint.h. Writing: a temporary file, renamed when it is complete. Loading: the platform
+ * has been started as always, so that everything stands where it stood; then its pages are dropped
+ * and those of the file take their place.
+ *
+ * Invariant: the engine stands between two steps, so nothing is kept outside of what is written:
+ * no message waits for a shared link, no kernel's begin or end has yet to be settled. */
+#include "checkpoint.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "memory.h"
+#include "runtime/engine/setup.h"
+#include "runtime/engine/version.h"
+
+#define PATH_BYTES 4096
+#define PAGEMAP_HELD                                                                               \
+    ((uint64_t)3 << 62) /* present or swapped: Documentation/admin-guide/mm/pagemap.rst */
+#define PAGEMAP_ROWS 512
+
+static const char magic[8] = {'h', 'e', 'd', 'd', 'l', 'e', '\n', '\032'};
+
+static const struct platform_table *table;
+static const char *dump_path; /* NULL: none is wanted */
+static uint64_t dump_ps;
+static uint64_t layout;
+static struct arena_ends opened; /* when the platform had been started */
+
+struct writer {
+    int fd;
+    int pagemap; /* -1: unknown which pages have been touched */
+    uint64_t sum;
+    uint64_t pages;
+    bool failed;
+};
+
+uint64_t checkpoint_checksum(uint64_t sum, const void *bytes, size_t size)
+{
+    const char *from = bytes;
+    for (size_t i = 0; i + 8 <= size; i += 8) {
+        uint64_t word;
+        memcpy(&word, from + i, 8);
+        sum = (sum ^ word) * 0x9e3779b97f4a7c15u;
+        sum ^= sum >> 29;
+    }
+    return sum;
+}
+
+/* ---- writing ---- */
+
+static void put(struct writer *w, const void *bytes, size_t size)
+{
+    const char *from = bytes;
+    while (size && !w->failed) {
+        ssize_t n = write(w->fd, from, size);
+        if (n < 0 && errno == EINTR)
+            continue;
+        w->failed = n < 0;
+        from += w->failed ? 0 : n;
+        size -= w->failed ? 0 : (size_t)n;
+    }
+}
+
+static void put_summed(struct writer *w, const void *bytes, size_t size)
+{
+    w->sum = checkpoint_checksum(w->sum, bytes, size);
+    put(w, bytes, size);
+}
+
+static bool is_zero(const char *page)
+{
+    static const char zeros[CHECKPOINT_PAGE];
+    return memcmp(page, zeros, CHECKPOINT_PAGE) == 0;
+}
+
+/* Which of the `count` pages from `base` on may hold something; reading the others would make the
+ * kernel give them tables. */
+static void find_held(const struct writer *w, const char *base, size_t count, uint64_t *rows)
+{
+    off_t at = (off_t)((uintptr_t)base / CHECKPOINT_PAGE * sizeof *rows);
+    size_t bytes = count * sizeof *rows;
+    if (w->pagemap < 0 || pread(w->pagemap, rows, bytes, at) != (ssize_t)bytes)
+        memset(rows, 0xff, bytes);
+}
+
+static void put_pages(struct writer *w, const char *base, uint64_t bytes, uint64_t mark)
+{
+    static uint64_t rows[PAGEMAP_ROWS];
+    static struct checkpoint_page record;
+    uint64_t count = (bytes + CHECKPOINT_PAGE - 1) / CHECKPOINT_PAGE;
+    for (uint64_t i = 0; i < count && !w->failed; i++) {
+        if (i % PAGEMAP_ROWS == 0)
+            find_held(w, base + i * CHECKPOINT_PAGE,
+                      count - i < PAGEMAP_ROWS ? (size_t)(count - i) : PAGEMAP_ROWS, rows);
+        const char *page = base + i * CHECKPOINT_PAGE;
+        if (!(rows[i % PAGEMAP_ROWS] & PAGEMAP_HELD) || is_zero(page))
+            continue;
+        record.number = i | mark;
+        memcpy(record.bytes, page, CHECKPOINT_PAGE);
+        put_summed(w, &record, sizeof record);
+        w->pages++;
+    }
+}
+
+static struct checkpoint_header make_header(void)
+{
+    struct arena_ends ends = arena_ends();
+    struct checkpoint_header h = {.version = CHECKPOINT_VERSION,
+                                  .abi = PLATFORM_ABI,
+                                  .layout = layout,
+                                  .time_ps = engine.time_ps,
+                                  .instructions = engine_instructions(),
+                                  .front_bytes = ends.front,
+                                  .arena_bytes = ends.rear,
+                                  .memory_first = memory.first,
+                                  .memory_bytes = memory.size};
+    memcpy(h.magic, magic, sizeof magic);
+    snprintf(h.toolkit, sizeof h.toolkit, "%s", HEDDLE_VERSION);
+    snprintf(h.model, sizeof h.model, "%s", table->model_hash);
+    return h;
+}
+
+static struct checkpoint_engine make_engine(void)
+{
+    struct checkpoint_engine e = {0};
+    for (uint32_t i = 0; i < engine.domain_count; i++) {
+        const struct engine_domain *d = &engine.domains[i];
+        e.domains[i].cycle = d->cycle;
+        e.domains[i].time_ps = d->time_ps;
+        e.domains[i].fraction = d->fraction;
+    }
+    return e;
+}
+
+static bool write_file(int fd)
+{
+    struct writer w = {.fd = fd, .pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC)};
+    struct checkpoint_header header = make_header();
+    struct checkpoint_engine state = make_engine();
+    put(&w, &header, sizeof header);
+    put_summed(&w, &state, sizeof state);
+    engine_hide_pointers();
+    ring_trace_all(false);
+    put_pages(&w, engine_base.arena, header.arena_bytes, 0);
+    engine_show_pointers();
+    ring_trace_all(engine.tracing != 0);
+    put_pages(&w, memory.bytes, memory.size, CHECKPOINT_MEMORY);
+    header.page_count = w.pages;
+    header.checksum = checkpoint_checksum(w.sum, &header, sizeof header);
+    if (w.pagemap >= 0)
+        close(w.pagemap);
+    return !w.failed && pwrite(fd, &header, sizeof header, 0) == (ssize_t)sizeof header;
+}
+
+static bool write_state(void)
+{
+    char temporary[PATH_BYTES + 32];
+    snprintf(temporary, sizeof temporary, "%s.%ld.tmp", dump_path, (long)getpid());
+    int fd = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+    bool good = fd >= 0 && write_file(fd);
+    good = fd >= 0 && close(fd) == 0 && good;
+    if (good && rename(temporary, dump_path) == 0)
+        return true;
+    fprintf(stderr, "heddle: cannot write the state to '%s': %s\n", dump_path, strerror(errno));
+    if (fd >= 0)
+        unlink(temporary);
+    return false;
+}
+
+enum engine_result checkpoint_run(bool *written)
+{
+    *written = true;
+    if (!dump_path)
+        return engine_run();
+    engine_pause_at(dump_ps);
+    enum engine_result result = engine_run();
+    *written = result == ENGINE_PAUSED && write_state();
+    if (result != ENGINE_PAUSED)
+        fprintf(stderr,
+                "heddle: no state was written to '%s': the run ended at %" PRIu64
+                " ps, before --checkpoint-at\n",
+                dump_path, engine.time_ps);
+    if (!*written)
+        return result;
+    engine_pause_at(ENGINE_NEVER);
+    return engine_run();
+}
+
+/* ---- loading ---- */
+
+static bool refuse(const char *name, const char *why)
+{
+    fprintf(stderr, "heddle: cannot load '%s': %s\n", name, why);
+    return false;
+}
+
+/* Whether the file is for this platform, in words: NULL if it is. */
+static const char *mismatch(const struct checkpoint_header *h)
+{
+    if (memcmp(h->magic, magic, sizeof magic) != 0)
+        return "it was not written by `heddle run --checkpoint`";
+    if (h->version != CHECKPOINT_VERSION || h->abi != PLATFORM_ABI
+        || strncmp(h->toolkit, HEDDLE_VERSION, sizeof h->toolkit) != 0)
+        return "it was written by another version of heddle; write it again";
+    if (strncmp(h->model, table->model_hash, sizeof h->model) != 0)
+        return "it is of another platform, or of other parameters; name the same file, --platform "
+               "and --set as for --checkpoint";
+    if (h->layout != layout || h->front_bytes < opened.front || h->arena_bytes < opened.rear
+        || h->memory_first != memory.first || h->memory_bytes != memory.size)
+        return "the components have changed since it was written; write it again";
+    return NULL;
+}
+
+static bool check_pages(const struct checkpoint_header *h, const struct checkpoint_page *pages)
+{
+    uint64_t arena_pages = (h->arena_bytes + CHECKPOINT_PAGE - 1) / CHECKPOINT_PAGE;
+    uint64_t memory_pages = (h->memory_bytes + CHECKPOINT_PAGE - 1) / CHECKPOINT_PAGE;
+    for (uint64_t i = 0; i < h->page_count; i++) {
+        uint64_t number = pages[i].number & ~CHECKPOINT_MEMORY;
+        if (number >= (pages[i].number & CHECKPOINT_MEMORY ? memory_pages : arena_pages)
+            || (i && pages[i].number <= pages[i - 1].number))
+            return false;
+    }
+    return true;
+}
+
+static bool check(const char *bytes, size_t size, const char *name)
+{
+    struct checkpoint_header h;
+    const size_t front = sizeof h + sizeof(struct checkpoint_engine);
+    if (size < front)
+        return refuse(name, "it is no file of `heddle run --checkpoint`, or its end is missing");
+    memcpy(&h, bytes, sizeof h);
+    const char *why = mismatch(&h);
+    if (why)
+        return refuse(name, why);
+    if (h.page_count != (size - front) / sizeof(struct checkpoint_page)
+        || (size - front) % sizeof(struct checkpoint_page))
+        return refuse(name, "its end is missing");
+    uint64_t sum = checkpoint_checksum(0, bytes + sizeof h, size - sizeof h), expected = h.checksum;
+    h.checksum = 0;
+    if (checkpoint_checksum(sum, &h, sizeof h) != expected
+        || !check_pages(&h, (const struct checkpoint_page *)(const void *)(bytes + front)))
+        return refuse(name, "it is damaged: its contents do not fit its checksum");
+    return true;
+}
+
+static void load_engine(const struct checkpoint_header *h, const struct checkpoint_engine *e)
+{
+    for (uint32_t i = 0; i < engine.domain_count; i++) {
+        struct engine_domain *d = &engine.domains[i];
+        d->cycle = e->domains[i].cycle;
+        d->time_ps = e->domains[i].time_ps;
+        d->fraction = e->domains[i].fraction;
+    }
+    engine.time_ps = h->time_ps;
+    engine.domains[0].instructions += h->instructions - engine_instructions();
+}
+
+bool checkpoint_apply(const void *bytes, size_t size, const char *name)
+{
+    struct checkpoint_header h;
+    if (!check(bytes, size, name))
+        return false;
+    memcpy(&h, bytes, sizeof h);
+    const struct checkpoint_engine *e = (const void *)((const char *)bytes + sizeof h);
+    const struct checkpoint_page *pages = (const void *)(e + 1);
+    if (!arena_extend((struct arena_ends){h.front_bytes, h.arena_bytes}))
+        return refuse(name, "it is damaged: this platform has no such state");
+    arena_clear(engine_base.arena, h.arena_bytes);
+    arena_clear(memory.bytes, memory.size);
+    for (uint64_t i = 0; i < h.page_count; i++) {
+        char *base = pages[i].number & CHECKPOINT_MEMORY ? memory.bytes : engine_base.arena;
+        memcpy(base + (pages[i].number & ~CHECKPOINT_MEMORY) * CHECKPOINT_PAGE, pages[i].bytes,
+               CHECKPOINT_PAGE);
+    }
+    engine_show_pointers();
+    ring_trace_all(engine.tracing != 0);
+    load_engine(&h, e);
+    return true;
+}
+
+static bool load(const char *path)
+{
+    struct stat status;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &status) != 0 || !S_ISREG(status.st_mode)) {
+        refuse(path, fd < 0 ? strerror(errno) : "it is not a file");
+        if (fd >= 0)
+            close(fd);
+        return false;
+    }
+    size_t size = (size_t)status.st_size;
+    void *bytes = size ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0) : NULL;
+    close(fd);
+    if (bytes == MAP_FAILED)
+        return refuse(path, strerror(errno));
+    bool good = checkpoint_apply(bytes, size, path);
+    if (bytes)
+        munmap(bytes, size);
+    return good;
+}
+
+/* ---- start ---- */
+
+/* What the offsets in the arena follow from, beside the model. */
+static uint64_t hash_layout(void)
+{
+    uint64_t sizes[] = {opened.front, opened.rear, sizeof(struct component), table->store_count};
+    uint64_t sum = checkpoint_checksum(0, sizes, sizeof sizes);
+    for (uint32_t i = 0; i < table->instance_count; i++) {
+        uint64_t bytes = platform_unit_of(i)->instance_bytes;
+        sum = checkpoint_checksum(sum, &bytes, sizeof bytes);
+    }
+    return sum;
+}
+
+static uint64_t time_of_cycle(uint64_t cycle)
+{
+    uint32_t fastest = 0;
+    for (uint32_t i = 1; i < engine.domain_count; i++)
+        fastest = engine.domains[i].hz > engine.domains[fastest].hz ? i : fastest;
+    return engine_time_of(fastest, cycle);
+}
+
+bool checkpoint_open(const struct platform_table *described, const struct heddle_options *options)
+{
+    table = described;
+    dump_path = options->checkpoint_path;
+    opened = arena_ends();
+    layout = hash_layout();
+    if ((dump_path || options->restore_path) && platform_driver()) {
+        fprintf(stderr, "heddle: the state of a platform with a driver cannot be dumped or loaded: "
+                        "half of it is the host program's\n");
+        return false;
+    }
+    if (dump_path && strlen(dump_path) >= PATH_BYTES) {
+        fprintf(stderr, "heddle: the path of the state is longer than %d bytes\n", PATH_BYTES);
+        return false;
+    }
+    if (options->restore_path && !load(options->restore_path))
+        return false;
+    dump_ps = options->checkpoint_cycle ? time_of_cycle(options->checkpoint_cycle)
+                                        : options->checkpoint_ps;
+    if (dump_path && dump_ps < engine.time_ps) {
+        fprintf(
+            stderr,
+            "heddle: --checkpoint-at lies before the state that was loaded, which is of %" PRIu64
+            " ps\n",
+            engine.time_ps);
+        return false;
+    }
+    return true;
+}

@@ -1,0 +1,170 @@
+/* What the shards have to do, and what follows from it: which thread prefers which shard, and
+ * whether several threads pay at all.
+ *
+ * Work is counted in ticks, of 50 to 100 ns; a wavefront instruction in one takes about as long as
+ * six. For some of the windows we count what the shards do and so know what several threads take:
+ * the largest share of one of them, and HANDING_OVER for publishing the window and waiting for its
+ * end. Every LOOK of these the sums of both are compared. That costs little, with one thread at
+ * work as with several, so a program that becomes worth several threads is found soon.
+ *
+ * No clock is read and nothing is asked about threads, only counts of the simulation: so the same
+ * run makes the same decisions each time. They have no influence on results. Called by window.c,
+ * between windows. */
+#include <string.h>
+
+#include "shard.h"
+
+#define SAMPLED           8u /* one window in so many is counted */
+#define LOOK              8u /* counted windows */
+#define INSTRUCTION_TICKS 6u
+#define HANDING_OVER      60u /* ticks: two changes of a counter that another processor waits for */
+
+static struct {
+    uint64_t ticks[ENGINE_MAX_DOMAINS]; /* by shard, fading: of the last looks */
+    uint32_t turns[ENGINE_MAX_DOMAINS][ENGINE_MAX_DOMAINS]; /* by thread: crew.c */
+    uint32_t threads;
+    uint32_t window_threads;
+    uint32_t samples; /* since the last look */
+    uint64_t alone;   /* ticks in them: by one thread, */
+    uint64_t shared;  /* and by several */
+    bool counts;      /* the present window is one */
+    bool together;
+    struct balance_report report;
+} load;
+
+/* The shards by their ticks, most first; equal ones by number. */
+static void order_shards(const uint64_t *ticks, uint32_t shard_count, uint32_t *order)
+{
+    for (uint32_t i = 0; i < shard_count; i++) {
+        uint32_t at = i;
+        for (; at && ticks[order[at - 1]] < ticks[i]; at--)
+            order[at] = order[at - 1];
+        order[at] = i;
+    }
+}
+
+/* Longest first, each to the thread with the least so far. */
+static void share(const uint64_t *ticks, uint32_t shard_count, uint32_t threads,
+                  const uint32_t *order, uint32_t *thread_of)
+{
+    uint64_t sums[ENGINE_MAX_DOMAINS] = {0};
+    for (uint32_t i = 0; i < shard_count; i++) {
+        uint32_t least = 0;
+        for (uint32_t t = 1; t < threads; t++)
+            least = sums[t] < sums[least] ? t : least;
+        sums[least] += ticks[order[i]];
+        thread_of[order[i]] = least;
+    }
+}
+
+void balance_turns(const uint64_t *ticks, uint32_t shard_count, uint32_t threads,
+                   uint32_t (*turns)[ENGINE_MAX_DOMAINS])
+{
+    uint32_t order[ENGINE_MAX_DOMAINS];
+    uint32_t thread_of[ENGINE_MAX_DOMAINS];
+    order_shards(ticks, shard_count, order);
+    share(ticks, shard_count, threads, order, thread_of);
+    for (uint32_t t = 0; t < threads; t++) {
+        uint32_t next = 0;
+        for (uint32_t others = 0; others < 2; others++) {
+            for (uint32_t i = 0; i < shard_count; i++) {
+                if ((thread_of[order[i]] != t) == others)
+                    turns[t][next++] = order[i];
+            }
+        }
+    }
+}
+
+uint64_t balance_longest(const uint64_t *ticks, uint32_t shard_count, uint32_t threads,
+                         uint32_t (*turns)[ENGINE_MAX_DOMAINS])
+{
+    uint64_t busy[ENGINE_MAX_DOMAINS] = {0}; /* until then */
+    uint32_t at[ENGINE_MAX_DOMAINS] = {0};   /* looks at the shards in its turn behind that */
+    bool claimed[ENGINE_MAX_DOMAINS] = {false};
+    uint64_t longest = 0;
+    for (uint32_t i = 0; i < shard_count; i++) {
+        uint32_t t = 0;
+        for (uint32_t k = 1; k < threads; k++)
+            t = busy[k] < busy[t] ? k : t;
+        while (claimed[turns[t][at[t]]])
+            at[t]++;
+        claimed[turns[t][at[t]]] = true;
+        busy[t] += ticks[turns[t][at[t]]];
+        longest = busy[t] > longest ? busy[t] : longest;
+    }
+    return longest;
+}
+
+/* Several threads must win an eighth before they are used, and are used until they win less than a
+ * sixteenth: what they share is also moved between processors, which nobody counts. */
+static void look(void)
+{
+    uint64_t gain = load.alone > load.shared ? load.alone - load.shared : 0;
+    load.together = gain * (load.together ? 16 : 8) >= load.alone && gain;
+    balance_turns(load.ticks, engine.shard_count, load.threads, load.turns);
+    crew_take_turns(load.turns);
+    for (uint32_t i = 0; i < engine.shard_count; i++)
+        load.ticks[i] /= 2;
+    load.samples = 0;
+    load.alone = 0;
+    load.shared = 0;
+}
+
+/* At most 64 shards; written out for processors without the instruction. */
+static uint32_t count_bits(uint64_t bits)
+{
+    uint32_t count = 0;
+    for (; bits; bits &= bits - 1)
+        count++;
+    return count;
+}
+
+uint32_t balance_begin(uint64_t due)
+{
+    uint32_t shards_due = count_bits(due);
+    uint32_t threads = shards_due < load.threads ? shards_due : load.threads;
+    load.window_threads = load.together && shards_due > 1 ? threads : 1;
+    load.report.together += load.window_threads > 1;
+    load.counts = load.report.windows++ % SAMPLED == 0;
+    return load.window_threads;
+}
+
+bool balance_counts(void)
+{
+    return load.counts;
+}
+
+void balance_count(uint64_t due)
+{
+    uint64_t ticks[ENGINE_MAX_DOMAINS] = {0};
+    uint64_t sum = 0;
+    for (uint64_t bits = due; bits; bits &= bits - 1) {
+        uint32_t i = (uint32_t)__builtin_ctzll(bits);
+        ticks[i] = shards[i].ticks + shards[i].instructions * INSTRUCTION_TICKS;
+        load.ticks[i] += ticks[i];
+        sum += ticks[i];
+    }
+    uint64_t shared = sum;
+    if (due & (due - 1))
+        shared =
+            balance_longest(ticks, engine.shard_count, load.threads, load.turns) + HANDING_OVER;
+    load.report.alone_ticks += sum;
+    load.report.ticks += load.window_threads > 1 ? shared : sum;
+    load.alone += sum;
+    load.shared += shared;
+    if (++load.samples == LOOK)
+        look();
+}
+
+const struct balance_report *balance_reported(void)
+{
+    return &load.report;
+}
+
+void balance_open(uint32_t threads)
+{
+    memset(&load, 0, sizeof load);
+    load.threads = threads;
+    balance_turns(load.ticks, engine.shard_count, threads, load.turns);
+    crew_take_turns(load.turns);
+}

@@ -1,0 +1,165 @@
+/* What shards tell each other: an outbox for each pair of shards and direction, in two copies. In a
+ * window a shard writes into one copy of its outboxes while the others read the other copy, which
+ * it wrote in the window before; between windows the copies change their roles. So nothing is read
+ * while it is written, and the barrier between windows is all the synchronisation there is.
+ *
+ * An arrival says that a ring has a message for its receiver, which is to be woken; the message
+ * stands in the ring. A slot is sent at most once in a window, which bounds the outboxes. Credits
+ * need no arrival: a sender that was refused is kept in a list of its own shard, and when a window
+ * begins its slot is looked at again. What was freed in the window before, or is being freed in
+ * this one by another thread, may be used in a later one only. Called by ring.c and window.c. */
+#include "runtime/engine/bug.h"
+#include "shard.h"
+#include "runtime/link/ring.h"
+
+struct arrival {
+    uint64_t ready; /* cycle of the receiver */
+    uint32_t ring;  /* of the tables: the sender's half */
+};
+
+struct outbox {
+    _Alignas(64) struct arrival *arrivals;
+    uint32_t count;
+    uint32_t room;
+};
+
+/* Rings whose senders, all of one shard, wait for room. */
+struct waits {
+    _Alignas(64) uint32_t *rings;
+    uint32_t room;
+};
+
+static struct outbox *outboxes; /* [2][shards][shards]: copy, from, to */
+static struct waits waits[ENGINE_MAX_DOMAINS];
+static uint32_t writing; /* the copy that is written */
+static uint64_t waiting; /* bit i: the other copy has something for shard i */
+
+static struct outbox *outbox_of(uint32_t copy, uint32_t from, uint32_t to)
+{
+    return &outboxes[(copy * engine.shard_count + from) * engine.shard_count + to];
+}
+
+static uint32_t shard_of(uint32_t id)
+{
+    return component_shard(engine_base.components[id]);
+}
+
+void exchange_message(uint32_t from, uint32_t to, uint32_t ring, uint64_t ready)
+{
+    struct outbox *b = outbox_of(writing, from, to);
+    if (b->count == b->room)
+        bug("ring %u: more arrivals in a window than slots", ring);
+    b->arrivals[b->count++] = (struct arrival){ready, ring};
+    shards[from].written[writing] |= (uint64_t)1 << to;
+    window_ask_end();
+}
+
+void exchange_wait(uint32_t ring)
+{
+    uint32_t shard = shard_of(ring_sender(ring_at(ring)));
+    if (shards[shard].waits == waits[shard].room)
+        bug("ring %u: waits twice", ring);
+    waits[shard].rings[shards[shard].waits++] = ring;
+}
+
+void exchange_turn(void)
+{
+    writing ^= 1;
+    waiting = 0;
+    for (uint32_t i = 0; i < engine.shard_count; i++)
+        waiting |= shards[i].written[writing ^ 1];
+}
+
+static void deliver_outbox(const struct outbox *b)
+{
+    for (uint32_t i = 0; i < b->count; i++)
+        ring_take(b->arrivals[i].ring, b->arrivals[i].ready);
+}
+
+static void empty_outboxes(uint32_t shard)
+{
+    for (uint64_t bits = shards[shard].written[writing]; bits; bits &= bits - 1)
+        outbox_of(writing, shard, (uint32_t)__builtin_ctzll(bits))->count = 0;
+    shards[shard].written[writing] = 0;
+}
+
+bool exchange_is_pending(void)
+{
+    uint64_t pending = 0;
+    for (uint32_t i = 0; i < engine.shard_count; i++)
+        pending |= shards[i].written[writing] | shards[i].waits;
+    return pending;
+}
+
+bool exchange_is_due(uint32_t shard)
+{
+    if (waiting >> shard & 1 || shards[shard].waits)
+        return true;
+    empty_outboxes(shard);
+    return false;
+}
+
+/* Keeps those that must wait on. */
+static void look_again(uint32_t shard)
+{
+    struct shard *l = &shards[shard];
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < l->waits; i++) {
+        if (!ring_look_again(waits[shard].rings[i]))
+            waits[shard].rings[kept++] = waits[shard].rings[i];
+    }
+    l->waits = kept;
+}
+
+bool exchange_deliver(uint32_t shard, uint64_t start_ps)
+{
+    bool any = waiting >> shard & 1;
+    bool waits_for_room = shards[shard].waits;
+    if (any || waits_for_room)
+        shard_move_clocks(shard, start_ps);
+    for (uint32_t other = 0; any && other < engine.shard_count; other++) {
+        if (shards[other].written[writing ^ 1] >> shard & 1)
+            deliver_outbox(outbox_of(writing ^ 1, other, shard));
+    }
+    empty_outboxes(shard);
+    if (waits_for_room)
+        look_again(shard);
+    return any || waits_for_room;
+}
+
+void exchange_deliver_all(uint64_t start_ps)
+{
+    for (uint32_t shard = 0; shard < engine.shard_count; shard++)
+        shard_move_clocks(shard, start_ps);
+    for (uint32_t from = 0; from < engine.shard_count; from++) {
+        for (uint32_t to = 0; to < engine.shard_count; to++)
+            deliver_outbox(outbox_of(writing, from, to));
+        empty_outboxes(from);
+        look_again(from);
+    }
+}
+
+void exchange_open(const struct platform_table *table)
+{
+    size_t count = 2 * (size_t)engine.shard_count * engine.shard_count;
+    outboxes = arena_derive(count * sizeof *outboxes);
+    writing = 0;
+    waiting = 0;
+    for (uint32_t i = 0; i < engine.shard_count; i++)
+        waits[i].room = 0;
+    for (uint32_t i = 0; i < table->ring_count; i++) {
+        const struct ring *r = ring_at(i);
+        uint32_t from = shard_of(ring_sender(r));
+        uint32_t to = shard_of(ring_receiver(r));
+        uint32_t depth = (r->end - r->first) / r->step;
+        if (from == to)
+            continue;
+        outbox_of(0, from, to)->room += depth;
+        outbox_of(1, from, to)->room += depth;
+        waits[from].room++;
+    }
+    for (size_t i = 0; i < count; i++)
+        outboxes[i].arrivals = arena_derive(outboxes[i].room * sizeof(struct arrival));
+    for (uint32_t i = 0; i < engine.shard_count; i++)
+        waits[i].rings = arena_derive(waits[i].room * sizeof(uint32_t));
+}

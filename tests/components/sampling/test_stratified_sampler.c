@@ -1,0 +1,358 @@
+/* Choosing launches online (components/sampling/stratified_sampler.h) on programs that are made up:
+ * what is simulated, and what the estimate says, against closed forms and against the truth. */
+#include <criterion/criterion.h>
+#include <criterion/new/assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "components/sampling/stratified_sampler.h"
+
+enum { MOST = 4096 };
+
+static struct sampler sampler;
+static struct sampler_launch launches[MOST];
+static char ways[MOST + 1];
+static double truth;
+static uint64_t flushes;
+static double aim = 0.01;
+
+struct made_up {
+    struct sampler_shape shape;
+    uint64_t instructions, loop; /* the second: of one bucket, by which vectors differ */
+    double rate;
+};
+
+static void begin(uint64_t depth)
+{
+    sampler_init(&sampler, launches, MOST, depth, aim);
+    truth = 0;
+    flushes = 0;
+}
+
+static enum sampling_way launch(const struct made_up *m)
+{
+    uint64_t vector[SAMPLER_VECTOR] = {[3] = m->instructions - m->loop, [7] = m->loop};
+    uint64_t cycles = (uint64_t)llround(m->rate * (double)m->instructions);
+    uint32_t number = sampler.launches;
+    enum sampling_way way = sampler_choose(&sampler, &m->shape, flushes);
+    sampler_note(&sampler, vector, way == SAMPLING_DETAILED ? cycles : 0);
+    truth += (double)cycles;
+    ways[number] = "d?ts"[way];
+    ways[number + 1] = 0;
+    return way;
+}
+
+static struct made_up plain(uint32_t kernel, double rate)
+{
+    return (struct made_up){{kernel, 0, 64, 100, false}, 100000, 40000, rate};
+}
+
+/* Numbers in a group of those that were simulated. */
+static uint32_t positions(uint32_t group, uint32_t *found)
+{
+    uint32_t at = 0, n = 0;
+    for (uint32_t i = sampler.group[group].first; i != SAMPLER_NONE; i = launches[i].next) {
+        at++;
+        if (launches[i].cycles)
+            found[n++] = at;
+    }
+    return n;
+}
+
+static double off(void)
+{
+    return fabs(sampler_estimate_all(&sampler).cycles / truth - 1);
+}
+
+Test(stratified_sampler, launches_that_are_all_alike_are_simulated_ever_more_seldom)
+{
+    uint32_t found[MOST];
+    struct made_up m = plain(1, 0.5);
+    begin(SAMPLING_ALL);
+    for (unsigned i = 0; i < 2000; i++)
+        launch(&m);
+    uint32_t n = positions(0, found);
+    cr_expect_eq(found[0], 1);
+    cr_expect_eq(found[1], 2);
+    for (uint32_t i = 3; i < n; i++)
+        cr_expect_gt(found[i] - found[i - 1], 2 * (found[i - 1] - found[i - 2]), "at %u", i);
+    cr_expect_lt(n, 8);
+    cr_expect_gt(n, 4);
+    struct sampler_estimate e = sampler_estimate_all(&sampler);
+    cr_expect_float_eq(e.cycles, truth, 1);
+    cr_expect_float_eq(e.half, 0, 1);
+    cr_expect_float_eq(e.bias, 0, 1);
+}
+
+Test(stratified_sampler, a_first_launch_that_was_cold_stands_for_itself)
+{
+    struct made_up m = plain(1, 0.5);
+    begin(SAMPLING_ALL);
+    for (unsigned i = 0; i < 500; i++) {
+        m.rate = i ? 0.5 : 5;
+        launch(&m);
+    }
+    cr_expect_float_eq(sampler_estimate_all(&sampler).cycles, truth, 1);
+}
+
+/* A group that has been seen to differ by 10 % is simulated again soon, unless what it may be
+ * wrong by is little beside everything else. */
+Test(stratified_sampler, what_matters_little_is_simulated_less)
+{
+    for (unsigned heavy = 0; heavy < 2; heavy++) {
+        uint32_t found[MOST];
+        struct made_up m = plain(1, 0.5), other = plain(2, 500);
+        begin(SAMPLING_ALL);
+        for (unsigned i = 0; i < 120; i++) {
+            m.rate = i < 3 ? 0.55 : 0.5;
+            launch(&m);
+            if (heavy)
+                launch(&other);
+        }
+        cr_assert_geq(positions(0, found), 5);
+        cr_expect_eq(found[3], 17, "%u", found[3]);
+        cr_expect(heavy ? found[4] > 70 : found[4] < 50, "%u", found[4]);
+    }
+}
+
+/* Between two simulated launches the estimate is a line; the last ones take the mean of two. */
+Test(stratified_sampler, a_drift_is_followed)
+{
+    uint32_t found[MOST];
+    struct made_up m = plain(1, 0);
+    begin(SAMPLING_ALL);
+    for (unsigned i = 0; i < 1000; i++) {
+        m.rate = 1 + i / 1000.0;
+        launch(&m);
+    }
+    uint32_t n = positions(0, found), last = found[n - 1], before = found[n - 2];
+    double rest = 0, mean = 1 + ((last - 1) + (before - 1)) / 2000.0;
+    for (uint32_t i = last; i < 1000; i++)
+        rest += 100000 * (mean - (1 + i / 1000.0));
+    struct sampler_estimate e = sampler_estimate_all(&sampler);
+    cr_expect_float_eq(e.cycles - truth, rest, 1000, "%f, expected %f", e.cycles - truth, rest);
+    cr_expect_geq(e.half + e.bias + e.trend, fabs(rest));
+}
+
+/* By hand: launch 1 is cold, 2 and 9 stand for the others. */
+Test(stratified_sampler, the_interval_is_that_of_the_formula)
+{
+    static const double rates[] = {9, 1, 7, 7, 7, 7, 7, 7, 1.02, 7, 7, 7};
+    struct made_up m = plain(1, 0);
+    struct sampler_estimate e;
+    double x = 100000;
+    begin(SAMPLING_ALL);
+    for (unsigned i = 0; i < 12; i++) {
+        m.rate = rates[i];
+        cr_expect_eq(launch(&m) == SAMPLING_DETAILED, i == 0 || i == 1 || i == 8, "launch %u",
+                     i + 1);
+        if (i != 4)
+            continue;
+        e = sampler_estimate_group(&sampler, 0); /* one tells nothing of the others: 5 % */
+        cr_expect_float_eq(e.cycles, (9 + 4) * x, 1);
+        cr_expect_float_eq(e.variance, 0.05 * 0.05 * (3 * 3 + 3) * x * x, 1e4);
+        cr_expect_float_eq(e.half, 1.959964 * sqrt(e.variance), 1);
+    }
+    e = sampler_estimate_group(&sampler, 0);
+    cr_expect_float_eq(e.cycles, (9 + 1 + 6 + 0.06 + 1.02 + 3 * 1.01) * x, 1);
+    cr_expect_float_eq(e.variance, 0.02 * 0.02 / 2 * (4.5 * 4.5 + 4.5 * 4.5 + 9) * x * x, 1e4);
+    cr_expect_float_eq(e.half, 12.706 * sqrt(e.variance), 1);
+    cr_expect_float_eq(e.trend, 0.02 / 7 * (4.5 + 5.5 + 6.5) * x, 1);
+    cr_expect_float_eq(e.allowance, 0.005 * 9.09 * x, 1);
+}
+
+/* Tables: W. S. Gosset's distribution at 97.5 %. */
+Test(stratified_sampler, students_t)
+{
+    static const struct {
+        double freedom, t;
+    } rows[] = {{1, 12.706}, {2, 4.303},  {3, 3.182},  {4, 2.776},  {5, 2.571},
+                {7, 2.365},  {10, 2.228}, {20, 2.086}, {60, 2.000}, {INFINITY, 1.960}};
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        cr_expect_float_eq(sampler_student(rows[i].freedom), rows[i].t, 0.01 * rows[i].t, "%f",
+                           rows[i].freedom);
+}
+
+/* One kernel with one shape does two things in turn: history tells them apart. */
+Test(stratified_sampler, kinds_that_take_turns_are_told_apart)
+{
+    static const char *const orders[] = {"ab", "aab", "aabab", "abcacb", "aaaab"};
+    for (size_t o = 0; o < sizeof orders / sizeof orders[0]; o++) {
+        uint32_t found[MOST];
+        begin(SAMPLING_ALL);
+        for (unsigned i = 0; i < 1200; i++) {
+            unsigned kind = (unsigned)(orders[o][i % strlen(orders[o])] - 'a');
+            struct made_up m = plain(1, 0.5 + kind);
+            m.loop = 10000 * (kind + 1);
+            launch(&m);
+        }
+        cr_expect_lt(off(), 1e-6, "%s: %f", orders[o], off());
+        for (uint32_t g = 0; g < sampler.group_count; g++) {
+            uint32_t n = positions(g, found);
+            cr_expect(n >= 4 && n < 30, "%s: %u of group %u are simulated", orders[o], n, g);
+        }
+    }
+}
+
+/* A kernel that executes something else each time is put into few groups. */
+Test(stratified_sampler, groups_of_a_kernel_stay_few)
+{
+    struct made_up m = plain(1, 0.5);
+    unsigned simulated = 0;
+    begin(SAMPLING_ALL);
+    for (unsigned i = 0; i < 3000; i++) {
+        m.instructions = 1000000 - 300 * i;
+        m.loop = m.instructions / 2;
+        m.shape.work_groups = m.instructions / 1000;
+        simulated += launch(&m) == SAMPLING_DETAILED;
+    }
+    cr_expect_lt(sampler.group_count, 40, "%u groups", sampler.group_count);
+    cr_expect_lt(simulated, 300, "%u simulated", simulated);
+    cr_expect_lt(off(), 0.01);
+}
+
+/* What comes unforeseen and once is estimated from the nearest, and the interval is wide. */
+Test(stratified_sampler, what_nothing_represents_is_taken_for_the_nearest)
+{
+    struct made_up m = plain(1, 0.5), far = m;
+    far.instructions = 150000;
+    far.rate = 0.6;
+    begin(SAMPLING_ALL);
+    for (unsigned i = 0; i < 100; i++)
+        cr_expect(launch(i == 50 ? &far : &m) != SAMPLING_DETAILED || i != 50);
+    struct sampler_estimate e = sampler_estimate_group(&sampler, 1);
+    cr_assert_eq(sampler.group[1].simulated, 0);
+    /* By instructions 75000, as it is 50000. */
+    cr_expect_float_eq(e.cycles, 62500, 1);
+    cr_expect_float_eq(e.half, 1.959964 * (0.25 * 62500 + 12500), 1);
+}
+
+/* What is simulated executes more than what is not, as kernels do that try again: the groups that
+ * come of it get one, and not everything is simulated. */
+Test(stratified_sampler, a_kernel_that_waits_by_executing_is_not_simulated_all_the_time)
+{
+    unsigned simulated = 0;
+    begin(SAMPLING_ALL);
+    for (unsigned i = 0; i < 600; i++) {
+        struct made_up m = plain(1, 0.5);
+        uint64_t vector[SAMPLER_VECTOR] = {[3] = 100000};
+        enum sampling_way way = sampler_choose(&sampler, &m.shape, 0);
+        vector[7] = way == SAMPLING_DETAILED ? 6000 : 0;
+        sampler_note(&sampler, vector, way == SAMPLING_DETAILED ? 53000 : 0);
+        simulated += way == SAMPLING_DETAILED;
+    }
+    cr_expect_lt(simulated, 25, "%u simulated", simulated);
+    cr_expect_float_eq(sampler_estimate_all(&sampler).cycles, 600 * 53000.0, 0.07 * 600 * 53000);
+}
+
+/* What leaves no trace executes less than what touches or is simulated: the group that comes of it
+ * is joined to the other, and a launch stands for a launch, whatever it executed. */
+Test(stratified_sampler, a_group_that_nothing_can_represent_is_joined)
+{
+    begin(4);
+    for (unsigned i = 0; i < 900; i++) {
+        struct made_up m = plain(i % 3, 0.5);
+        uint64_t vector[SAMPLER_VECTOR] = {[3] = 100000};
+        enum sampling_way way = sampler_choose(&sampler, &m.shape, 0);
+        vector[7] = i % 3 == 1 && way != SAMPLING_SKIPPED ? 80000 : 0;
+        sampler_note(&sampler, vector, way == SAMPLING_DETAILED ? 53000 : 0);
+    }
+    cr_expect_float_eq(sampler_estimate_all(&sampler).cycles, 900 * 53000.0, 0.01 * 900 * 53000);
+}
+
+/* The first launch of each kernel behind a flush is another kind, whatever it executes. */
+Test(stratified_sampler, what_follows_a_flush_is_a_group_of_its_own)
+{
+    begin(SAMPLING_ALL);
+    for (unsigned i = 0; i < 1600; i++) {
+        struct made_up m = plain(i % 2, i % 16 < 2 ? 0.9 : 0.5);
+        flushes += i % 16 == 0;
+        launch(&m);
+    }
+    cr_expect_eq(sampler.group_count, 4);
+    cr_expect_lt(off(), 1e-6);
+}
+
+/* Any order of kinds: a launch is simulated behind `depth` that touched caches, or as the first of
+ * a shape, or while nothing has been left out; and of long programs most leave no trace. */
+Test(stratified_sampler, what_is_simulated_was_warmed_up)
+{
+    for (unsigned seed = 1; seed <= 40; seed++) {
+        uint64_t depth = 1 + seed % 13, state = seed, kinds = 1 + seed % 9, left = 0;
+        begin(depth);
+        for (unsigned i = 0; i < 3000; i++) {
+            state = state * 6364136223846793005u + 1442695040888963407u;
+            unsigned kind = (unsigned)(seed % 4 ? i % kinds : (state >> 40) % kinds);
+            struct made_up m = plain(kind, 0.5);
+            launch(&m);
+            left += ways[i] == 's';
+        }
+        uint64_t warm = SAMPLING_ALL, seen = 0;
+        for (unsigned i = 0; i < 3000; i++) {
+            uint64_t kind = (uint64_t)1 << launches[i].group;
+            cr_assert(ways[i] != 'd' || warm >= depth || !(seen & kind), "seed %u, launch %u", seed,
+                      i + 1);
+            seen |= kind;
+            warm = ways[i] == 's' ? 0 : warm + (warm < SAMPLING_ALL);
+        }
+        cr_expect_gt(left, seed % 4 ? 2000 : 100, "seed %u: %u left no trace", seed,
+                     (unsigned)left);
+    }
+}
+
+static double normal(uint64_t *state)
+{
+    double sum = 0;
+    for (unsigned i = 0; i < 12; i++) {
+        *state = *state * 6364136223846793005u + 1442695040888963407u;
+        sum += (double)(*state >> 11) / 9007199254740992.0;
+    }
+    return sum - 6;
+}
+
+/* Noise of 1 to 10 per cent, alone, with a drift, with a walk: how often the truth is inside. */
+Test(stratified_sampler, the_interval_covers_the_truth)
+{
+    static const struct {
+        const char *name;
+        double noise, drift, walk;
+        double aim;
+        unsigned least; /* per cent */
+    } rows[] = {{"noise of 1 %", 0.01, 0, 0, 0.01, 93},
+                {"noise of 1 %, 3 % is enough", 0.01, 0, 0, 0.03, 93},
+                {"noise of 3 %, 5 % is enough", 0.03, 0, 0, 0.05, 93},
+                {"noise of 10 %", 0.1, 0, 0, 0.01, 93},
+                {"noise of 10 %, 50 % is enough", 0.1, 0, 0, 0.5, 93},
+                {"drift", 0.02, 0.5, 0, 0.01, 93},
+                {"drift, 5 % is enough", 0.02, 0.5, 0, 0.05, 93},
+                {"drift of 5 %, hardly any noise", 0.001, 0.05, 0, 0.01, 93},
+                {"drift of 10 %, 3 % is enough", 0.01, 0.1, 0, 0.03, 90},
+                {"walk", 0.01, 0, 0.01, 0.01, 90},
+                {"walk, 5 % is enough", 0.01, 0, 0.01, 0.05, 90}};
+    enum { TRIALS = 400 };
+    for (size_t r = 0; r < sizeof rows / sizeof rows[0]; r++) {
+        unsigned inside = 0, simulated = 0;
+        double width = 0;
+        aim = rows[r].aim;
+        for (unsigned t = 0; t < TRIALS; t++) {
+            uint64_t state = 77 + t;
+            double walk = 1;
+            begin(SAMPLING_ALL);
+            for (unsigned i = 0; i < 600; i++) {
+                walk *= 1 + rows[r].walk * normal(&state);
+                struct made_up m = plain(i % 3, 0);
+                m.rate =
+                    walk * (1 + rows[r].drift * i / 600) * (1 + rows[r].noise * normal(&state));
+                simulated += launch(&m) == SAMPLING_DETAILED;
+            }
+            struct sampler_estimate e = sampler_estimate_all(&sampler);
+            inside += fabs(e.cycles - truth) <= e.half + e.bias + e.trend + e.allowance;
+            width += (e.half + e.bias + e.trend + e.allowance) / truth / TRIALS;
+        }
+        cr_log_info("%s: %u of %u inside, +- %.2f %%, %u simulated", rows[r].name, inside, TRIALS,
+                    100 * width, simulated / TRIALS);
+        cr_expect_geq(inside * 100, rows[r].least * TRIALS, "%s: %u of %u inside, +- %.2f %%",
+                      rows[r].name, inside, TRIALS, 100 * width);
+    }
+}

@@ -1,0 +1,211 @@
+/* States in files: what was written continues as if nothing had happened, and nothing else is
+ * loaded. The networks have several clocks, links, buses, wheels with far wake-ups. */
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <criterion/redirect.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "runtime/state/checkpoint.h"
+#include "runtime/engine/setup.h"
+#include "tests/runtime/network.h"
+
+static char path[64];
+
+static void make_path(void)
+{
+    snprintf(path, sizeof path, "/tmp/heddle-dump-%ld", (long)getpid());
+}
+
+static void remove_path(void)
+{
+    unlink(path);
+}
+
+TestSuite(checkpoint, .init = make_path, .fini = remove_path);
+
+static void build(uint64_t seed)
+{
+    probe_logged = 0;
+    cr_assert(platform_build(network_describe(seed)));
+    engine_set_limits(&(struct engine_limits){0});
+}
+
+/* Builds the network, does what the options say, and runs it to its end. */
+static uint64_t run(uint64_t seed, struct heddle_options options)
+{
+    bool written;
+    build(seed);
+    cr_assert(checkpoint_open(engine_base.platform, &options));
+    cr_assert_eq(checkpoint_run(&written), ENGINE_IDLE);
+    cr_assert(written);
+    return probe_hash();
+}
+
+struct moment {
+    uint64_t seed;
+    uint64_t parts; /* of 16, of the run's time */
+};
+
+ParameterizedTestParameters(checkpoint, a_state_continues_as_if_nothing_had_happened)
+{
+    static struct moment moments[] = {{1, 0}, {1, 1}, {2, 4}, {3, 8}, {4, 12}, {5, 15}, {6, 16}};
+    return cr_make_param_array(struct moment, moments, sizeof moments / sizeof moments[0]);
+}
+
+ParameterizedTest(struct moment *m, checkpoint, a_state_continues_as_if_nothing_had_happened)
+{
+    uint64_t expected = run(m->seed, (struct heddle_options){0}), end_ps = engine.time_ps;
+    uint64_t messages = engine_messages();
+    uint64_t when = end_ps / 16 * m->parts;
+    when = when < end_ps - 1 ? when : end_ps - 1;
+    cr_expect_eq(
+        run(m->seed, (struct heddle_options){.checkpoint_path = path, .checkpoint_ps = when}),
+        expected);
+    build(m->seed);
+    cr_assert(
+        checkpoint_open(engine_base.platform, &(struct heddle_options){.restore_path = path}));
+    cr_expect_leq(engine.time_ps, when);
+    cr_expect_eq(engine_run(), ENGINE_IDLE);
+    cr_expect_eq(probe_hash(), expected);
+    cr_expect_eq(engine.time_ps, end_ps);
+    cr_expect_eq(engine_messages(), messages);
+}
+
+Test(checkpoint, a_state_does_not_depend_on_the_order_of_ticks)
+{
+    uint64_t expected = run(7, (struct heddle_options){0});
+    run(7, (struct heddle_options){.checkpoint_path = path, .checkpoint_ps = engine.time_ps / 2});
+    build(7);
+    engine_set_limits(
+        &(struct engine_limits){.tick_order = ENGINE_RANDOM, .seed = 3, .tick_all = true});
+    cr_assert(
+        checkpoint_open(engine_base.platform, &(struct heddle_options){.restore_path = path}));
+    cr_expect_eq(engine_run(), ENGINE_IDLE);
+    cr_expect_eq(probe_hash(), expected);
+}
+
+Test(checkpoint, a_state_can_be_written_again_from_a_loaded_one)
+{
+    uint64_t expected = run(8, (struct heddle_options){0}), end_ps = engine.time_ps;
+    run(8, (struct heddle_options){.checkpoint_path = path, .checkpoint_ps = end_ps / 4});
+    cr_expect_eq(run(8, (struct heddle_options){.restore_path = path,
+                                                .checkpoint_path = path,
+                                                .checkpoint_ps = end_ps / 2}),
+                 expected);
+    cr_expect_eq(run(8, (struct heddle_options){.restore_path = path}), expected);
+}
+
+/* ---- what is refused ---- */
+
+static char *read_state(size_t *size)
+{
+    struct stat status;
+    int fd = open(path, O_RDONLY);
+    cr_assert_geq(fd, 0);
+    cr_assert_eq(fstat(fd, &status), 0);
+    *size = (size_t)status.st_size;
+    char *bytes = malloc(*size);
+    cr_assert_eq(read(fd, bytes, *size), (ssize_t)*size);
+    close(fd);
+    return bytes;
+}
+
+enum damage { CUT, FLIPPED, LENGTHENED };
+
+struct broken {
+    enum damage damage;
+    uint64_t at; /* of 1000, of the file */
+};
+
+ParameterizedTestParameters(checkpoint, a_damaged_file_is_refused_and_changes_nothing)
+{
+    static struct broken all[] = {{CUT, 0},       {CUT, 1},       {CUT, 3},       {CUT, 500},
+                                  {CUT, 999},     {FLIPPED, 0},   {FLIPPED, 1},   {FLIPPED, 2},
+                                  {FLIPPED, 200}, {FLIPPED, 700}, {FLIPPED, 999}, {LENGTHENED, 0}};
+    return cr_make_param_array(struct broken, all, sizeof all / sizeof all[0]);
+}
+
+ParameterizedTest(struct broken *b, checkpoint, a_damaged_file_is_refused_and_changes_nothing)
+{
+    size_t size;
+    cr_redirect_stderr();
+    uint64_t expected = run(3, (struct heddle_options){0});
+    run(3, (struct heddle_options){.checkpoint_path = path, .checkpoint_ps = engine.time_ps / 2});
+    char *bytes = read_state(&size);
+    size_t at = size * b->at / 1000, length = b->damage == CUT ? at : size;
+    if (b->damage == FLIPPED)
+        bytes[at] ^= 4;
+    if (b->damage == LENGTHENED) {
+        bytes = realloc(bytes, ++length);
+        bytes[length - 1] = 0;
+    }
+    build(3);
+    cr_assert(checkpoint_open(engine_base.platform, &(struct heddle_options){0}));
+    cr_expect_not(checkpoint_apply(bytes, length, "file"));
+    cr_expect_eq(engine_run(), ENGINE_IDLE);
+    cr_expect_eq(probe_hash(), expected);
+    free(bytes);
+}
+
+/* With a right checksum, too: pages that are nowhere must not be written to. */
+Test(checkpoint, pages_outside_are_refused)
+{
+    const uint64_t numbers[] = {UINT64_MAX, (uint64_t)1 << 40, CHECKPOINT_MEMORY | 1};
+    size_t size;
+    cr_redirect_stderr();
+    run(3, (struct heddle_options){0});
+    run(3, (struct heddle_options){.checkpoint_path = path, .checkpoint_ps = engine.time_ps / 2});
+    char *bytes = read_state(&size);
+    struct checkpoint_header *h = (void *)bytes;
+    struct checkpoint_page *pages = (void *)(bytes + sizeof *h + sizeof(struct checkpoint_engine));
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        build(3);
+        cr_assert(checkpoint_open(engine_base.platform, &(struct heddle_options){0}));
+        pages[h->page_count - 1].number = numbers[i];
+        h->checksum = 0;
+        h->checksum =
+            checkpoint_checksum(checkpoint_checksum(0, h + 1, size - sizeof *h), h, sizeof *h);
+        cr_expect_not(checkpoint_apply(bytes, size, "file"));
+    }
+    free(bytes);
+}
+
+Test(checkpoint, a_state_of_another_model_is_refused)
+{
+    cr_redirect_stderr();
+    run(3, (struct heddle_options){0});
+    run(3, (struct heddle_options){.checkpoint_path = path, .checkpoint_ps = engine.time_ps / 2});
+    build(4);
+    cr_expect_not(
+        checkpoint_open(engine_base.platform, &(struct heddle_options){.restore_path = path}));
+}
+
+Test(checkpoint, the_end_of_a_run_before_its_time_is_told)
+{
+    bool written;
+    cr_redirect_stderr();
+    build(3);
+    cr_assert(checkpoint_open(
+        engine_base.platform,
+        &(struct heddle_options){.checkpoint_path = path, .checkpoint_ps = ENGINE_NEVER - 2}));
+    cr_expect_eq(checkpoint_run(&written), ENGINE_IDLE);
+    cr_expect_not(written);
+    cr_expect_neq(access(path, F_OK), 0);
+}
+
+Test(checkpoint, a_place_that_cannot_be_written_is_told)
+{
+    bool written;
+    cr_redirect_stderr();
+    build(3);
+    cr_assert(checkpoint_open(
+        engine_base.platform,
+        &(struct heddle_options){.checkpoint_path = "/no/such/folder/x", .checkpoint_ps = 1000}));
+    cr_expect_eq(checkpoint_run(&written), ENGINE_PAUSED);
+    cr_expect_not(written);
+}

@@ -1,0 +1,148 @@
+/* Who runs which shard, and when several threads are wanted, against the best of all assignments
+ * and the sums of what was counted. */
+#include <criterion/criterion.h>
+#include <criterion/parameterized.h>
+#include <string.h>
+
+#include "runtime/threads/shard.h"
+#include "tests/runtime/probe.h"
+
+#define SHARDS_MOST 8
+
+/* Of all assignments of shards to threads, the one whose largest sum is least. */
+static uint64_t best(const uint64_t *ticks, uint32_t shard, uint32_t count, uint32_t threads,
+                     uint64_t *sums)
+{
+    uint64_t least = UINT64_MAX;
+    if (shard == count) {
+        least = 0;
+        for (uint32_t t = 0; t < threads; t++)
+            least = sums[t] > least ? sums[t] : least;
+        return least;
+    }
+    for (uint32_t t = 0; t < threads; t++) {
+        sums[t] += ticks[shard];
+        uint64_t found = best(ticks, shard + 1, count, threads, sums);
+        least = found < least ? found : least;
+        sums[t] -= ticks[shard];
+    }
+    return least;
+}
+
+Test(balance, turns_name_each_shard_once_and_are_near_the_best)
+{
+    static uint32_t turns[ENGINE_MAX_DOMAINS][ENGINE_MAX_DOMAINS];
+    uint64_t state = 1;
+    for (uint32_t round = 0; round < 400; round++) {
+        uint32_t count = 1 + round % SHARDS_MOST;
+        uint32_t threads = 1 + round / 8 % 3;
+        uint64_t ticks[SHARDS_MOST], sums[SHARDS_MOST] = {0};
+        for (uint32_t i = 0; i < count; i++) {
+            state = state * 6364136223846793005u + 1442695040888963407u;
+            ticks[i] = state >> 33 & (round % 2 ? 7 : 1023);
+        }
+        balance_turns(ticks, count, threads, turns);
+        for (uint32_t t = 0; t < threads; t++) {
+            uint32_t seen = 0;
+            for (uint32_t i = 0; i < count; i++)
+                seen |= 1u << turns[t][i];
+            cr_assert_eq(seen, (1u << count) - 1);
+        }
+        uint64_t longest = balance_longest(ticks, count, threads, turns);
+        uint64_t least = best(ticks, 0, count, threads, sums);
+        cr_assert(longest >= least);
+        cr_assert(3 * longest <= 4 * least, "%lu for %lu", (unsigned long)longest,
+                  (unsigned long)least); /* Graham 1969: 4/3 - 1/(3 threads) for longest first */
+    }
+}
+
+/* Two busy partitions and the main one. */
+static void build(void)
+{
+    build_start("load");
+    uint32_t core = build_domain("core", 1000000000);
+    uint32_t protocol = probe_protocol(16, false);
+    uint32_t a = probe_instance(core, "a", PROBE_SOURCE, 0, 0, false);
+    for (uint32_t i = 1; i <= 2; i++) {
+        uint32_t b = probe_instance(core, i == 1 ? "b" : "c", PROBE_SINK, 0, 1, false);
+        build_partition(b, i);
+        build_connect((struct build_end){a, PROBE_OUT, i - 1}, (struct build_end){b, PROBE_IN, 0},
+                      probe_wire(protocol, 4, 1, 5));
+    }
+    cr_assert(platform_build_threads(build_finish(), 2));
+    cr_assert_eq(engine.shard_count, 3);
+    balance_open(2);
+}
+
+/* Windows of one kind until the decision has been made; returns the threads wanted then. */
+static uint32_t windows(uint64_t main_ticks, uint64_t b, uint64_t c, uint64_t instructions)
+{
+    uint64_t due = (main_ticks != 0) | (uint64_t)(b != 0) << 1 | (uint64_t)(c != 0) << 2;
+    uint32_t threads = 0;
+    for (uint32_t i = 0; i < 400; i++) {
+        shards[0].ticks = main_ticks;
+        shards[1].ticks = b;
+        shards[2].ticks = c;
+        for (uint32_t k = 0; k < 3; k++)
+            shards[k].instructions = due >> k & 1 ? instructions : 0;
+        threads = balance_begin(due);
+        if (balance_counts())
+            balance_count(due);
+    }
+    return threads;
+}
+
+struct decision {
+    uint64_t main_ticks, b, c, instructions;
+    uint32_t threads;
+};
+
+ParameterizedTestParameters(balance, several_threads_where_they_pay)
+{
+    static struct decision decisions[] = {
+        {10, 400, 400, 0, 2},                     /* halves */
+        {10, 0, 0, 0, 1},                         /* one shard only */
+        {5, 5, 5, 0, 1},                          /* handing over costs more */
+        {1, 1000, 20, 0, 1},                      /* one shard has nearly all of it */
+        {1, 1000, 0, 0, 1},                       /* wins a tick */
+        {300, 400, 400, 0, 2}, {1, 20, 20, 0, 1}, /* 41 ticks */
+        {1, 20, 20, 40, 2},                       /* but with many instructions */
+    };
+    return cr_make_param_array(struct decision, decisions, sizeof decisions / sizeof decisions[0]);
+}
+
+ParameterizedTest(struct decision *k, balance, several_threads_where_they_pay)
+{
+    build();
+    cr_assert_eq(balance_begin(7), 1); /* one thread to begin with */
+    cr_assert_eq(windows(k->main_ticks, k->b, k->c, k->instructions), k->threads);
+}
+
+Test(balance, a_decision_follows_the_program)
+{
+    build();
+    for (uint32_t i = 0; i < 3; i++) {
+        cr_assert_eq(windows(10, 400, 400, 0), 2);
+        cr_assert_eq(windows(5, 5, 5, 0), 1);
+    }
+    /* What barely pays is kept, and not begun. */
+    cr_assert_eq(windows(1, 600, 120, 0), 1);
+    cr_assert_eq(windows(10, 400, 400, 0), 2);
+    cr_assert_eq(windows(1, 600, 120, 0), 2);
+}
+
+Test(balance, the_gain_that_is_told_is_the_sum_by_the_longest)
+{
+    build();
+    windows(10, 400, 400, 0);
+    const struct balance_report *r = balance_reported();
+    cr_assert_eq(r->windows, 400);
+    cr_assert(r->together > 300 && r->together < 400);
+    double gain = (double)r->alone_ticks / (double)r->ticks;
+    cr_assert(gain > 1.5 && gain < 810.0 / 435.0);
+    /* Windows that another shard does not share are nobody's gain. */
+    build();
+    windows(100, 0, 0, 0);
+    cr_assert_eq(balance_reported()->together, 0);
+    cr_assert_eq(balance_reported()->alone_ticks, balance_reported()->ticks);
+}
