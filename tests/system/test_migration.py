@@ -31,12 +31,12 @@ def test_policy_moves_as_many_pages_as_the_program_touches(measure, policy, move
 @pytest.mark.parametrize("threshold, moves", [(60000, 0), (1, 31), (8, 31), (9, 15)])
 def test_counted_touches_move_pages_at_the_threshold(measure, threshold, moves):
     done = measure(f"{MANAGED} --generic --set driver.migration=between_kernels"
-                   f" --set gpu.policy=access_counter --set gpu.threshold={threshold}"
+                   f" --set gpu.policy=access_counter --set gpu.policy.threshold={threshold}"
                    " -- managed_pingpong 4 2")
     assert done.components["driver"]["migrations"] == moves
 
 
-@pytest.mark.parametrize("policy", ["on_touch", "access_counter --set gpu.threshold=4",
+@pytest.mark.parametrize("policy", ["on_touch", "access_counter --set gpu.policy.threshold=4",
                                     "read_duplicate"])
 def test_pages_move_while_kernels_use_them(measure, policy):
     """Kernels of all GPUs use the same pages at the same time, some for as long as others wait for

@@ -14,7 +14,7 @@
 #include "components/host/driver/calls/driver_packet_calls.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
-#include "components/traces/sass_trace/sass_record.h"
+#include "components/traces/instruction_trace/amd/amd_recording.h"
 #include "driver_code.h"
 
 static void record_init(const struct driver *d)
@@ -27,12 +27,12 @@ static void record_init(const struct driver *d)
         die("--record instructions: on this platform launches go through user queues "
             "(driver.launch_by = queue), which cannot be recorded; use --set "
             "driver.launch_by=command, or --mode functional");
-    if (!sass_record_open(folder, engine_base.platform->instance_count + 1)) {
+    if (!amd_recording_open(folder, engine_base.platform->instance_count + 1)) {
         if (errno == EEXIST)
             die("--record instructions records one process; this is a second one");
         die("--record instructions: cannot write in '%s': %s", folder, strerror(errno));
     }
-    instruction_recorder = sass_record_ops();
+    instruction_recorder = amd_recording_ops();
 }
 
 /* A last field, which is left out when it is 0. */
@@ -74,10 +74,10 @@ static void record_set_number(uint64_t ticket, uint64_t number)
 static void record_allocated(uint32_t gpu, uint64_t address, uint64_t bytes, bool managed)
 {
     if (managed)
-        sass_record_line("Malloc,0x%016" PRIx64 ",%" PRIu64 ",%u,managed", address, bytes, gpu);
+        amd_recording_line("Malloc,0x%016" PRIx64 ",%" PRIu64 ",%u,managed", address, bytes, gpu);
     else
-        sass_record_line("Malloc,0x%016" PRIx64 ",%" PRIu64 "%s", address, bytes,
-                         record_last(gpu).text);
+        amd_recording_line("Malloc,0x%016" PRIx64 ",%" PRIu64 "%s", address, bytes,
+                           record_last(gpu).text);
 }
 
 static void record_enqueued(const struct driver_command *k)
@@ -85,35 +85,35 @@ static void record_enqueued(const struct driver_command *k)
     uint64_t number = 0, awaited = 0;
     const struct last_field last = record_last(k->queue);
     const char *queue = last.text;
-    if (!sass_record_is_on())
+    if (!amd_recording_is_on())
         return;
     switch ((enum driver_kind)k->kind) {
     case DRIVER_WRITE:
-        number = sass_record_command("MemcpyHtoD,0x%016" PRIx64 ",%" PRIu64 "%s", k->move.address,
-                                     k->size, queue);
+        number = amd_recording_command("MemcpyHtoD,0x%016" PRIx64 ",%" PRIu64 "%s", k->move.address,
+                                       k->size, queue);
         break;
     case DRIVER_READ:
-        number = sass_record_command("MemcpyDtoH,0x%016" PRIx64 ",%" PRIu64 "%s", k->move.address,
-                                     k->size, queue);
+        number = amd_recording_command("MemcpyDtoH,0x%016" PRIx64 ",%" PRIu64 "%s", k->move.address,
+                                       k->size, queue);
         break;
     case DRIVER_COPY:
-        number = sass_record_command("MemcpyDtoD,0x%016" PRIx64 ",0x%016" PRIx64 ",%" PRIu64 "%s",
-                                     k->move.address, k->move.source, k->size, queue);
+        number = amd_recording_command("MemcpyDtoD,0x%016" PRIx64 ",0x%016" PRIx64 ",%" PRIu64 "%s",
+                                       k->move.address, k->move.source, k->size, queue);
         break;
     case DRIVER_FILL:
-        number = sass_record_command("Memset,0x%016" PRIx64 ",%" PRIu64 "%s", k->move.address,
-                                     k->size, queue);
+        number = amd_recording_command("Memset,0x%016" PRIx64 ",%" PRIu64 "%s", k->move.address,
+                                       k->size, queue);
         break;
     case DRIVER_LAUNCH:
-        number = sass_record_command("kernel-%" PRIu64 ".traceg.zst", k->launch.number);
+        number = amd_recording_command("kernel-%" PRIu64 ".traceg.zst", k->launch.number);
         break;
     case DRIVER_BARRIER:
         awaited = record_number_of(k->barrier.awaited);
-        number = awaited ? sass_record_command("After,%u,%" PRIu64, k->queue, awaited)
-                         : sass_record_command("Mark,%u", k->queue);
+        number = awaited ? amd_recording_command("After,%u,%" PRIu64, k->queue, awaited)
+                         : amd_recording_command("Mark,%u", k->queue);
         break;
     case DRIVER_MARK:
-        number = sass_record_command("Mark,%u", k->queue);
+        number = amd_recording_command("Mark,%u", k->queue);
         break;
     default:
         return; /* the driver's own */
@@ -123,12 +123,12 @@ static void record_enqueued(const struct driver_command *k)
 
 static void record_launch(const struct driver *d, uint32_t queue, const struct driver_launch *l)
 {
-    sass_record_launch(&(struct sass_record_launch){.kernel = d->launches_asked,
-                                                    .symbol = l->symbol,
-                                                    .title = l->name,
-                                                    .queue = queue,
-                                                    .arguments = l->kernarg,
-                                                    .argument_bytes = l->kernarg_bytes});
+    amd_recording_launch(&(struct amd_recording_launch){.kernel = d->launches_asked,
+                                                        .symbol = l->symbol,
+                                                        .title = l->name,
+                                                        .queue = queue,
+                                                        .arguments = l->kernarg,
+                                                        .argument_bytes = l->kernarg_bytes});
 }
 
 static void record_start(const struct driver *d, const struct driver_command *k, uint32_t number)
@@ -139,15 +139,15 @@ static void record_start(const struct driver *d, const struct driver_command *k,
     const struct code_module *m = code_find(k->launch.entry);
     struct aql_packet packet = k->launch.packet;
     struct aql_descriptor descriptor;
-    struct sass_record_start start = {.gpu = number,
-                                      .packet = &packet,
-                                      .descriptor = &descriptor,
-                                      .entry = k->launch.entry,
-                                      .packet_address = device->ring_address + k->ring_offset,
-                                      .ring = {device->ring_address, device->ring_bytes},
-                                      .code = m ? m->bytes : NULL,
-                                      .code_address = m ? m->address : 0,
-                                      .code_bytes = m ? m->size : 0};
+    struct amd_recording_start start = {.gpu = number,
+                                        .packet = &packet,
+                                        .descriptor = &descriptor,
+                                        .entry = k->launch.entry,
+                                        .packet_address = device->ring_address + k->ring_offset,
+                                        .ring = {device->ring_address, device->ring_bytes},
+                                        .code = m ? m->bytes : NULL,
+                                        .code_address = m ? m->address : 0,
+                                        .code_bytes = m ? m->size : 0};
     if (isa_target_by_name(device->info.isa, &start.target) < 0)
         bug("driver: device %u has no known instruction set", number);
     if (k->launch.scratch_pool != DRIVER_NONE) {
@@ -156,34 +156,34 @@ static void record_start(const struct driver *d, const struct driver_command *k,
     }
     aql_set_groups(&packet, k->launch.first_group, launch_count(k));
     memcpy(&descriptor, k->launch.descriptor, sizeof descriptor);
-    sass_record_start(k->launch.number, &start);
+    amd_recording_start(k->launch.number, &start);
 }
 
 static void record_completed(const struct driver_command *k)
 {
     if (instruction_recorder && k->kind == DRIVER_LAUNCH)
-        sass_record_end(k->launch.number);
+        amd_recording_end(k->launch.number);
 }
 
 static void record_wait(uint64_t ticket)
 {
     uint64_t number = instruction_recorder ? record_number_of(ticket) : 0;
     if (number)
-        sass_record_line("Wait,%" PRIu64, number);
+        amd_recording_line("Wait,%" PRIu64, number);
 }
 
 static void record_query(uint64_t ticket)
 {
     uint64_t number = instruction_recorder ? record_number_of(ticket) : 0;
     if (number)
-        sass_record_line("Query,%" PRIu64, number);
+        amd_recording_line("Query,%" PRIu64, number);
 }
 
 static void record_finish(void)
 {
     if (!instruction_recorder)
         return;
-    const char *why = sass_record_finish(driver_process()->lost == DRIVER_OK);
+    const char *why = amd_recording_finish(driver_process()->lost == DRIVER_OK);
     if (why)
         fprintf(stderr, "heddle: the program cannot be recorded: %s\n", why);
 }

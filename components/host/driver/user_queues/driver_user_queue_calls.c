@@ -4,7 +4,7 @@
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/program/driver_api_table.h"
-#include "components/traces/sass_trace/sass_record.h"
+#include "components/traces/instruction_trace/amd/amd_recording.h"
 #include "driver_user_queue.h"
 
 #define USER_CALL(name, parameters, ...)                                                           \
@@ -18,7 +18,7 @@ static enum driver_status api_user_create(uint32_t device, uint32_t packets,
                                           struct queue_info *info)
 {
     api_enter();
-    sass_record_refuse("it writes to user queues: what it does there is no call");
+    amd_recording_refuse("it writes to user queues: what it does there is no call");
     return api_leave(user_create(driver_process()->driver, device, packets, info));
 }
 
