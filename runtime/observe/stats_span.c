@@ -1,19 +1,16 @@
-/* What each kernel did to the statistics; see stats_share.h and kernel_stats.h.
+/* What a span of simulated time added to the statistics; see stats_span.h.
  *
- * Statistics are blocks of integers inside instances, one block a component or part, described by
- * its unit. A snapshot is a copy of all blocks. The difference that a kernel made is written as
- * text to an unnamed temporary file (the spool) at the kernel's end, so memory does not grow with
- * the number of kernels. It is summed over *places* unless every instance is asked for: blocks
- * whose paths differ in indices only, those of top-level instances excepted ("gpu[1].sa[*].cu[*]"),
- * so that GPUs stay apart. */
-#include "stats_share.h"
+ * A span's difference is written as text to an unnamed temporary file (the spool) when it ends, so
+ * memory does not grow with the number of spans. It is summed over *places* unless every instance
+ * is asked for: blocks whose paths differ in indices only, those of top-level instances excepted
+ * ("device[1].core[*]"), so that the top-level instances stay apart. */
+#include "stats_span.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "runtime/engine/bug.h"
-#include "components/sampling/kernel_stats.h"
 #include "runtime/engine/setup.h"
 
 #define MAX_SNAPSHOTS 4096u
@@ -26,7 +23,7 @@ struct place {
     bool changed;
 };
 
-static enum platform_kernel_stats mode;
+static enum platform_span_stats mode;
 static struct stat_block *blocks;
 static uint32_t block_count;
 static uint32_t total_words;
@@ -36,6 +33,7 @@ static uint64_t *zeros;                   /* as many words as the longest block 
 static uint32_t snapshots[MAX_SNAPSHOTS]; /* arena offsets, 0: not made yet */
 static bool snapshot_taken[MAX_SNAPSHOTS];
 static struct json spool;
+static uint64_t spool_start; /* of the text that is being written */
 
 uint32_t stat_words(const struct stat_descriptor *s)
 {
@@ -148,7 +146,7 @@ static void find_places(void)
     zeros = arena_derive((longest + 1) * sizeof(uint64_t));
 }
 
-void stats_share_open(const struct platform_table *table, enum platform_kernel_stats what, int fd)
+void stats_span_open(const struct platform_table *table, enum platform_span_stats what, int fd)
 {
     memset(snapshots, 0, sizeof snapshots);
     memset(snapshot_taken, 0, sizeof snapshot_taken);
@@ -161,15 +159,15 @@ void stats_share_open(const struct platform_table *table, enum platform_kernel_s
 
 /* ---- snapshots ---- */
 
-uint32_t stats_snapshot_take(void)
+uint32_t stats_span_begin(void)
 {
     uint32_t s = 0;
-    if (mode == PLATFORM_KERNEL_STATS_NONE)
+    if (mode == PLATFORM_SPAN_STATS_NONE)
         return MAX_SNAPSHOTS;
     while (s < MAX_SNAPSHOTS && snapshot_taken[s])
         s++;
     if (s == MAX_SNAPSHOTS)
-        die("more than %u kernels at once", MAX_SNAPSHOTS);
+        die("more than %u spans of statistics at once", MAX_SNAPSHOTS);
     if (!snapshots[s])
         snapshots[s] = arena_allocate((total_words + 1) * sizeof(uint64_t));
     snapshot_taken[s] = true;
@@ -248,7 +246,7 @@ static void write_places(void)
     }
 }
 
-/* Of the components that the kernel touched. */
+/* Of the components whose statistics have changed. */
 static void write_difference(const uint64_t *before)
 {
     json_open(&spool, NULL, '{');
@@ -257,7 +255,7 @@ static void write_difference(const uint64_t *before)
         before += blocks[b].words;
         if (memcmp(blocks[b].values, then, blocks[b].words * sizeof *then) == 0)
             continue;
-        if (mode == PLATFORM_KERNEL_STATS_ALL)
+        if (mode == PLATFORM_SPAN_STATS_ALL)
             write_changed(blocks[b].path, &blocks[b], blocks[b].values, then);
         else
             add_to_place(&blocks[b], then);
@@ -268,76 +266,31 @@ static void write_difference(const uint64_t *before)
 
 /* ---- the spool ---- */
 
-void stats_snapshot_spool(uint32_t snapshot, uint64_t *offset, uint64_t *length)
+struct json *stats_spool_begin(bool continues)
 {
-    if (snapshot == MAX_SNAPSHOTS)
-        return;
-    *offset = spool.total;
-    spool.first = true;
-    write_difference(arena_at(uint64_t, snapshots[snapshot]));
-    *length = spool.total - *offset;
-    snapshot_taken[snapshot] = false;
+    spool.first = !continues;
+    spool_start = spool.total;
+    return &spool;
 }
 
-/* Length of what two paths have in common in whole names. */
-static size_t common_names(const char *a, const char *b)
+struct stats_text stats_spool_end(void)
 {
-    size_t i = 0, names = 0;
-    while (a[i] && a[i] == b[i]) {
-        i++;
-        if ((!a[i] || a[i] == '.') && (!b[i] || b[i] == '.'))
-            names = i;
-    }
-    return names;
+    return (struct stats_text){spool_start, spool.total - spool_start};
 }
 
-static unsigned count_names(const char *path)
+struct stats_text stats_span_end(uint32_t span)
 {
-    unsigned names = *path != '\0';
-    for (; *path; path++)
-        names += *path == '.';
-    return names;
+    if (span == MAX_SNAPSHOTS)
+        return (struct stats_text){0};
+    stats_spool_begin(false);
+    write_difference(arena_at(uint64_t, snapshots[span]));
+    snapshot_taken[span] = false;
+    return stats_spool_end();
 }
 
-/* Closes and opens objects, so that what follows stands in `to` instead of `from`. */
-static void move_to_group(const char *from, const char *to)
+void stats_spool_copy(struct json *out, struct stats_text text_at)
 {
-    char name[64];
-    size_t common = common_names(from, to);
-    for (unsigned n = count_names(from + common + (from[common] == '.')); n > 0; n--)
-        json_close(&spool, '}');
-    for (to += common + (to[common] == '.'); *to;) {
-        size_t size = strcspn(to, ".");
-        if (size >= sizeof name)
-            bug("detail of a kernel: group '%s' has a name that is too long", to);
-        memcpy(name, to, size);
-        name[size] = '\0';
-        json_open(&spool, name, '{');
-        to += size + (to[size] == '.');
-    }
-}
-
-void stats_spool_details(const struct kernel_detail *details, uint32_t number, uint64_t *offset,
-                         uint64_t *length)
-{
-    const char *group = "";
-    *offset = spool.total;
-    spool.first = false; /* more members of an object that has some */
-    for (uint32_t i = 0; i < number; i++) {
-        const char *wanted = details[i].group ? details[i].group : "";
-        move_to_group(group, wanted);
-        group = wanted;
-        if (details[i].text)
-            json_text(&spool, details[i].name, details[i].text);
-        else
-            json_uint(&spool, details[i].name, details[i].value);
-    }
-    move_to_group(group, "");
-    *length = spool.total - *offset;
-}
-
-void stats_spool_copy(struct json *out, uint64_t offset, uint64_t length)
-{
+    uint64_t offset = text_at.offset, length = text_at.bytes;
     char text[16384];
     while (length) {
         size_t part = length < sizeof text ? length : sizeof text;

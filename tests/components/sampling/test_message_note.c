@@ -1,4 +1,4 @@
-/* Notes on replies (runtime/link/message_note.h) against the times of a second run, in which
+/* Notes on replies (components/sampling/message_note.h) against the times of a second run, in which
  * nothing is cold: of an L2 and a shared TLB the same requests once more, of a first-level cache
  * the same with servers below that lose no time. */
 #include <criterion/criterion.h>
@@ -9,7 +9,7 @@
 
 #include "tests/components/memory/cache_types.h"
 #include "components/sampling/residency.h"
-#include "runtime/link/message_note.h"
+#include "components/sampling/message_note.h"
 #include "components/sampling/sampling_options.h"
 #include "tests/components/translations.h"
 #include "tlb.gen.h"
