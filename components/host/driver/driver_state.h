@@ -37,6 +37,7 @@ enum {
     DRIVER_WRITTEN = 1024, /* pages that have lost their copies to a write, remembered */
     DRIVER_LATE_PIECES = 64,   /* of a ring, that its head goes around */
     DRIVER_SCRATCH_POOLS = 16, /* a device, kept for the next launch */
+    DRIVER_BOUNCE = 16384,     /* bytes of a block of a copy between GPUs through the host */
     DRIVER_MAX_WORK_GROUP = 1024,
     DRIVER_NONE = UINT32_MAX
 };
@@ -214,8 +215,6 @@ struct driver {
     uint32_t bounce_owner; /* command, or DRIVER_NONE */
     struct driver_device device[DRIVER_DEVICES];
 };
-
-enum { DRIVER_BOUNCE = 16384 };
 
 static inline struct driver_command *driver_command_at(const struct driver *d, uint32_t number)
 {

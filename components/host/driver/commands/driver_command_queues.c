@@ -13,6 +13,7 @@
 #include "components/host/driver/user_queues/driver_user_queue_launch.h"
 #include "driver_command_kinds.h"
 #include "driver_flush.h"
+#include "components/sampling/sampling_options.h"
 #include "driver_functional.h"
 #include "driver_sampling.h"
 #include "runtime/observe/timeline.h"

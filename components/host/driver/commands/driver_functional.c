@@ -17,6 +17,7 @@
 #include "components/host/driver/program/driver_record.h"
 #include "components/sampling/residency.h"
 #include "components/sampling/kernel_stats.h"
+#include "components/sampling/sampling_options.h"
 #include "components/sampling/online_sampling.h"
 #include "components/sampling/warmup.h"
 #include "runtime/state/memory.h"

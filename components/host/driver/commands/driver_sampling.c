@@ -23,6 +23,7 @@
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/launch/driver_argument_ring.h"
 #include "driver_flush.h"
+#include "components/sampling/sampling_options.h"
 #include "driver_functional.h"
 #include "runtime/observe/hang.h"
 #include "components/sampling/residency.h"

@@ -77,7 +77,7 @@ static void record_allocated(uint32_t gpu, uint64_t address, uint64_t bytes, boo
         amd_recording_line("Malloc,0x%016" PRIx64 ",%" PRIu64 ",%u,managed", address, bytes, gpu);
     else
         amd_recording_line("Malloc,0x%016" PRIx64 ",%" PRIu64 "%s", address, bytes,
-                         record_last(gpu).text);
+                           record_last(gpu).text);
 }
 
 static void record_enqueued(const struct driver_command *k)
@@ -90,19 +90,19 @@ static void record_enqueued(const struct driver_command *k)
     switch ((enum driver_kind)k->kind) {
     case DRIVER_WRITE:
         number = amd_recording_command("MemcpyHtoD,0x%016" PRIx64 ",%" PRIu64 "%s", k->move.address,
-                                     k->size, queue);
+                                       k->size, queue);
         break;
     case DRIVER_READ:
         number = amd_recording_command("MemcpyDtoH,0x%016" PRIx64 ",%" PRIu64 "%s", k->move.address,
-                                     k->size, queue);
+                                       k->size, queue);
         break;
     case DRIVER_COPY:
         number = amd_recording_command("MemcpyDtoD,0x%016" PRIx64 ",0x%016" PRIx64 ",%" PRIu64 "%s",
-                                     k->move.address, k->move.source, k->size, queue);
+                                       k->move.address, k->move.source, k->size, queue);
         break;
     case DRIVER_FILL:
         number = amd_recording_command("Memset,0x%016" PRIx64 ",%" PRIu64 "%s", k->move.address,
-                                     k->size, queue);
+                                       k->size, queue);
         break;
     case DRIVER_LAUNCH:
         number = amd_recording_command("kernel-%" PRIu64 ".traceg.zst", k->launch.number);
@@ -124,11 +124,11 @@ static void record_enqueued(const struct driver_command *k)
 static void record_launch(const struct driver *d, uint32_t queue, const struct driver_launch *l)
 {
     amd_recording_launch(&(struct amd_recording_launch){.kernel = d->launches_asked,
-                                                    .symbol = l->symbol,
-                                                    .title = l->name,
-                                                    .queue = queue,
-                                                    .arguments = l->kernarg,
-                                                    .argument_bytes = l->kernarg_bytes});
+                                                        .symbol = l->symbol,
+                                                        .title = l->name,
+                                                        .queue = queue,
+                                                        .arguments = l->kernarg,
+                                                        .argument_bytes = l->kernarg_bytes});
 }
 
 static void record_start(const struct driver *d, const struct driver_command *k, uint32_t number)
@@ -140,14 +140,14 @@ static void record_start(const struct driver *d, const struct driver_command *k,
     struct aql_packet packet = k->launch.packet;
     struct aql_descriptor descriptor;
     struct amd_recording_start start = {.gpu = number,
-                                      .packet = &packet,
-                                      .descriptor = &descriptor,
-                                      .entry = k->launch.entry,
-                                      .packet_address = device->ring_address + k->ring_offset,
-                                      .ring = {device->ring_address, device->ring_bytes},
-                                      .code = m ? m->bytes : NULL,
-                                      .code_address = m ? m->address : 0,
-                                      .code_bytes = m ? m->size : 0};
+                                        .packet = &packet,
+                                        .descriptor = &descriptor,
+                                        .entry = k->launch.entry,
+                                        .packet_address = device->ring_address + k->ring_offset,
+                                        .ring = {device->ring_address, device->ring_bytes},
+                                        .code = m ? m->bytes : NULL,
+                                        .code_address = m ? m->address : 0,
+                                        .code_bytes = m ? m->size : 0};
     if (isa_target_by_name(device->info.isa, &start.target) < 0)
         bug("driver: device %u has no known instruction set", number);
     if (k->launch.scratch_pool != DRIVER_NONE) {
