@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dsl/elaborate/elaborate.h"
+#include "dsl/pipeline/pipeline.h"
 #include "dsl/syntax/format.h"
 
 struct compilation {
@@ -78,7 +78,7 @@ static void look_at_the_rest(struct compilation *c)
         bool is_quiet = type->model.is_library && !type->is_main;
         struct elaboration alone;
         c->diagnostics.muted += is_quiet;
-        elaborate_alone(&alone, &c->program, type, &c->elaboration);
+        pipeline_component(&alone, &c->program, type, &c->elaboration);
         c->diagnostics.muted -= is_quiet;
         for (uint32_t k = c->elaboration.protocols.count; k < alone.protocols.count; k++)
             vector_push(&c->arena, &c->elaboration.protocols, alone.protocols.items[k]);
@@ -145,11 +145,11 @@ static const struct model *compile_source(struct compilation *c, struct source_f
             struct type_info *other = c->program.types.items[i];
             struct elaboration unused;
             if (other != chosen && other->model.is_platform && other->is_main)
-                elaborate_platform(&unused, &c->program, other, false);
+                pipeline_platform(&unused, &c->program, other, false);
         }
         const struct model *model = NULL;
         if (chosen != NULL) {
-            model = elaborate_platform(&c->elaboration, &c->program, chosen, true);
+            model = pipeline_platform(&c->elaboration, &c->program, chosen, true);
             look_at_the_rest(c);
         }
         diagnostics_finish(&c->diagnostics);
