@@ -317,9 +317,9 @@ static bool run_jobs(struct build *b)
 
 static struct words link_arguments(struct build *b, const char *output)
 {
-    static const char *const head[] = {"-shared",     "-fPIC",      "-Wl,-u,heddle_platform_open",
-                                       "-Wl,-z,defs", "-Wl,-z,now", "-Wl,--gc-sections",
-                                       "-o"};
+    static const char *const head[] = {
+        "-shared",     "-fPIC",      "-Wl,-u,heddle_platform_open", "-Wl,-u,sampling_extension",
+        "-Wl,-z,defs", "-Wl,-z,now", "-Wl,--gc-sections",           "-o"};
     const struct toolkit *toolkit = b->request->toolkit;
     struct words argv = {0};
     vector_push(b->arena, &argv, b->compiler);

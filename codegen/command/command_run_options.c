@@ -149,12 +149,12 @@ static bool parse_unified(const struct options *o, struct heddle_options *option
 /* "sum", "all", "none". */
 static bool parse_kernel_stats(const char *text, struct heddle_options *options)
 {
-    static const char *const names[] = {[PLATFORM_KERNEL_STATS_SUM] = "sum",
-                                        [PLATFORM_KERNEL_STATS_ALL] = "all",
-                                        [PLATFORM_KERNEL_STATS_NONE] = "none"};
+    static const char *const names[] = {[PLATFORM_SPAN_STATS_SUM] = "sum",
+                                        [PLATFORM_SPAN_STATS_ALL] = "all",
+                                        [PLATFORM_SPAN_STATS_NONE] = "none"};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (!text || strcmp(text, names[i]) == 0) {
-            options->kernel_stats = (int)i;
+            options->span_stats = (int)i;
             return true;
         }
     }

@@ -1,7 +1,7 @@
 /* What a cold start costs one cache or TLB: how much earlier each request would have been answered
  * if caches and TLBs had kept what earlier launches left.
  *
- * Three quantities travel with messages (runtime/link/message_note.h). A request brings its *lead*,
+ * Three quantities travel with messages (components/sampling/message_note.h). A request brings its *lead*,
  * the cycles by which it would have come earlier. A reply brings the cycles that it lost in misses
  * below. The account combines them for every request that passes: its own lead, what it lost while
  * it waited here, and what the answer says was lost below.
@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 #include "runtime/engine/engine.h"
-#include "runtime/link/message_note.h"
+#include "components/sampling/message_note.h"
 
 /* A request that waits here: from which cycle on, and what was known of it then. */
 struct cold_wait {

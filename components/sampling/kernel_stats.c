@@ -12,8 +12,29 @@
 #include <string.h>
 
 #include "runtime/engine/bug.h"
-#include "kernel_record.h"
+#include "runtime/observe/stats_span.h"
 #include "runtime/threads/shard.h"
+
+enum kernel_state { KERNEL_BEGUN = 1, KERNEL_ENDED = 2, KERNEL_SPOOLED = 4 };
+
+struct kernel_record {
+    uint32_t name, symbol; /* arena offsets */
+    uint32_t gpu;
+    uint32_t component; /* instance: the command processor */
+    uint32_t number;
+    uint32_t launch; /* 0: not said */
+    const char *how;
+    uint32_t state; /* bits of enum kernel_state */
+    uint32_t span;
+    uint64_t start_ps;
+    uint64_t end_ps;
+    uint64_t start_cycle;
+    uint64_t cycles;
+    uint64_t work_groups;
+    uint64_t instructions;
+    struct stats_text details; /* what kernel_describe() was told */
+    struct stats_text share;   /* of the components' statistics */
+};
 
 #define MAX_KERNELS ((uint32_t)1 << 22)
 #define MAX_MARKS   4096u
@@ -53,7 +74,7 @@ static uint32_t add_record(const struct component *c, const char *name, const ch
                                             .gpu = gpu,
                                             .component = c->leaf,
                                             .number = count,
-                                            .start_ps = shard_now(c->domain),
+                                            .start_ps = component_now_ps(c),
                                             .start_cycle = component_now(c)};
     mark(count);
     return count++;
@@ -85,13 +106,70 @@ void kernel_set_launch(uint32_t kernel, uint32_t launch, const char *how)
     records[kernel].how = how;
 }
 
+/* ---- details ---- */
+
+/* Length of what two paths have in common in whole names. */
+static size_t common_names(const char *a, const char *b)
+{
+    size_t i = 0, names = 0;
+    while (a[i] && a[i] == b[i]) {
+        i++;
+        if ((!a[i] || a[i] == '.') && (!b[i] || b[i] == '.'))
+            names = i;
+    }
+    return names;
+}
+
+static unsigned count_names(const char *path)
+{
+    unsigned names = *path != '\0';
+    for (; *path; path++)
+        names += *path == '.';
+    return names;
+}
+
+/* Closes and opens objects, so that what follows stands in `to` instead of `from`. */
+static void move_to_group(struct json *spool, const char *from, const char *to)
+{
+    char name[64];
+    size_t common = common_names(from, to);
+    for (unsigned n = count_names(from + common + (from[common] == '.')); n > 0; n--)
+        json_close(spool, '}');
+    for (to += common + (to[common] == '.'); *to;) {
+        size_t size = strcspn(to, ".");
+        if (size >= sizeof name)
+            bug("detail of a kernel: group '%s' has a name that is too long", to);
+        memcpy(name, to, size);
+        name[size] = '\0';
+        json_open(spool, name, '{');
+        to += size + (to[size] == '.');
+    }
+}
+
+/* Members of the kernel's record, each behind a comma. */
+static struct stats_text spool_details(const struct kernel_detail *details, uint32_t number)
+{
+    const char *group = "";
+    struct json *spool = stats_spool_begin(true);
+    for (uint32_t i = 0; i < number; i++) {
+        const char *wanted = details[i].group ? details[i].group : "";
+        move_to_group(spool, group, wanted);
+        group = wanted;
+        if (details[i].text)
+            json_text(spool, details[i].name, details[i].text);
+        else
+            json_uint(spool, details[i].name, details[i].value);
+    }
+    move_to_group(spool, group, "");
+    return stats_spool_end();
+}
+
 void kernel_describe(uint32_t kernel, const struct kernel_detail *details, uint32_t number)
 {
     if (kernel == MAX_KERNELS)
         return;
     pthread_mutex_lock(&lock);
-    stats_spool_details(details, number, &records[kernel].detail_offset,
-                        &records[kernel].detail_bytes);
+    records[kernel].details = spool_details(details, number);
     pthread_mutex_unlock(&lock);
 }
 
@@ -99,7 +177,7 @@ void kernel_end(const struct component *c, uint32_t kernel)
 {
     if (kernel == MAX_KERNELS)
         return;
-    records[kernel].end_ps = shard_now(c->domain);
+    records[kernel].end_ps = component_now_ps(c);
     records[kernel].cycles = component_now(c) - records[kernel].start_cycle;
     records[kernel].state |= KERNEL_ENDED;
     pthread_mutex_lock(&lock);
@@ -122,17 +200,25 @@ void kernel_settle(void)
 {
     for (uint32_t i = 0; i < mark_count; i++) {
         struct kernel_record *k = &records[marks[i]];
-        if (!(k->state & KERNEL_SNAPSHOT)) {
-            k->state |= KERNEL_SNAPSHOT;
-            k->snapshot = stats_snapshot_take();
+        if (!(k->state & KERNEL_BEGUN)) {
+            k->state |= KERNEL_BEGUN;
+            k->span = stats_span_begin();
         }
         if ((k->state & KERNEL_ENDED) && !(k->state & KERNEL_SPOOLED)) {
             k->state |= KERNEL_SPOOLED;
-            stats_snapshot_spool(k->snapshot, &k->spool_offset, &k->spool_bytes);
+            k->share = stats_span_end(k->span);
         }
     }
     mark_count = 0;
 }
+
+void kernel_forget(void)
+{
+    count = 0;
+    mark_count = 0;
+}
+
+/* ---- the section of the statistics ---- */
 
 static int by_start(const void *a, const void *b)
 {
@@ -145,16 +231,48 @@ static int by_start(const void *a, const void *b)
     return x->number < y->number ? -1 : x->number > y->number;
 }
 
-const struct kernel_record *kernel_records(uint32_t *number)
+/* Did another kernel run at the same time? The records stand in order of their start; *latest_end
+ * is that of the ones before. A kernel that has not ended reaches to the end of the run. */
+static bool overlaps(const struct kernel_record *k, uint32_t i, uint64_t *latest_end)
 {
-    if (count)
-        qsort(records, count, sizeof *records, by_start);
-    *number = count;
-    return records;
+    bool before = *latest_end > k->start_ps;
+    if (k->end_ps > *latest_end)
+        *latest_end = k->end_ps;
+    return before || (i + 1 < count && k[1].start_ps < k->end_ps);
 }
 
-void kernel_forget(void)
+void kernel_write(struct json *out)
 {
-    count = 0;
-    mark_count = 0;
+    const struct kernel_record *k = records;
+    uint64_t latest_end = 0;
+    if (count) /* from here on handles are void */
+        qsort(records, count, sizeof *records, by_start);
+    json_open(out, "kernels", '[');
+    for (uint32_t i = 0; i < count; i++, k++) {
+        if (!(k->state & KERNEL_ENDED)) {
+            latest_end = UINT64_MAX;
+            continue;
+        }
+        json_open(out, NULL, '{');
+        json_text(out, "name", arena_at(char, k->name));
+        json_text(out, "symbol", arena_at(char, k->symbol));
+        json_uint(out, "gpu", k->gpu);
+        if (k->launch) {
+            json_uint(out, "launch", k->launch);
+            json_text(out, "simulated", k->how);
+        }
+        json_uint(out, "start_ps", k->start_ps);
+        json_uint(out, "end_ps", k->end_ps);
+        json_uint(out, "cycles", k->cycles);
+        json_uint(out, "wavefront_instructions", k->instructions);
+        json_uint(out, "work_groups", k->work_groups);
+        json_bool(out, "overlaps", overlaps(k, i, &latest_end));
+        stats_spool_copy(out, k->details);
+        if (k->share.bytes) {
+            json_key(out, "components");
+            stats_spool_copy(out, k->share);
+        }
+        json_close(out, '}');
+    }
+    json_close(out, ']');
 }

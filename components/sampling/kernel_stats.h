@@ -41,4 +41,14 @@ void kernel_end(const struct component *c, uint32_t kernel);
  * end of windows. */
 bool kernel_cycles_of(uint32_t number, uint64_t *cycles);
 
+/* ---- for sampling_extension.c ---- */
+
+struct json;
+/* Statistics begin: no kernel yet. */
+void kernel_forget(void);
+/* At the end of a window: the statistics of kernels that began or ended in it. */
+void kernel_settle(void);
+/* The section `kernels`. Handles are void from then on. */
+void kernel_write(struct json *out);
+
 #endif

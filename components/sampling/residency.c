@@ -183,9 +183,10 @@ static bool read_runs(FILE *in)
         sscanf(text, "%" SCNu64 " %" SCNu32 " %" SCNu32 " 0x%" SCNx64 " %" SCNu64 "%n", &r->launch,
                &r->instance, &r->bytes, &r->first, &r->count, &end);
         if (!end || text[end] != '\n' || !is_next(r, &before))
-            return complain("not a line of what --mode functional --profile memory --residency FILE "
-                            "writes, or not in its order",
-                            run_count + 1);
+            return complain(
+                "not a line of what --mode functional --profile memory --residency FILE "
+                "writes, or not in its order",
+                run_count + 1);
         of_launch = r->launch == before.launch ? of_launch + r->count : r->count;
         most = of_launch > most ? of_launch : most;
         if (r->count > MOST_UNITS || most > MOST_UNITS)

@@ -54,4 +54,9 @@ const char *sampling_way_name(enum sampling_way way);
 /* Of this run; set at its start. */
 const struct sampling *platform_sampling(void);
 
+/* What goes to the records of kernels in functional mode: what they executed, or also what they
+ * accessed, and what of that caches and TLBs would not have had. */
+enum platform_profile { PLATFORM_PROFILE_NONE, PLATFORM_PROFILE_BLOCKS, PLATFORM_PROFILE_MEMORY };
+enum platform_profile platform_profile(void);
+
 #endif

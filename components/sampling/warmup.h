@@ -68,6 +68,10 @@ struct warm_ops {
     uint32_t (*through)(const struct component *c, uint32_t ring);
 };
 
+struct platform_table;
+/* Empties all tables, before components are initialised; by sampling_extension.c. */
+void warm_open(const struct platform_table *table);
+
 /* From init functions. `ops` lives as long as the platform. */
 void warm_register(const struct component *c, const struct warm_ops *ops);
 /* A component that executes wavefronts: the rings of requests for vector data, scalar data and

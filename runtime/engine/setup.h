@@ -118,34 +118,15 @@ struct ring_link_use {
 /* Use of one half of a link: 0 forward (requests), 1 backward. A shared link is all in half 0. */
 const struct ring_link_use *ring_link_use(uint32_t link, unsigned half);
 
-/* kernel_stats.c */
-/* At the end of a window: snapshots of kernels that began or ended in it. */
-void kernel_settle(void);
-
 /* stats.c */
 bool stats_open(const struct platform_table *table, const struct heddle_options *options);
 bool stats_write(void);
 bool stats_wanted(void);
 
-/* stats_share.c */
-/* Snapshots of all components' statistics, for kernels. */
-uint32_t stats_snapshot_take(void);
-/* Appends the JSON object of the differences since the snapshot to the spool, and frees the
- * snapshot. */
-void stats_snapshot_spool(uint32_t snapshot, uint64_t *offset, uint64_t *length);
-struct kernel_detail;
-/* Appends the details as members of a JSON object, each behind a comma. */
-void stats_spool_details(const struct kernel_detail *details, uint32_t number, uint64_t *offset,
-                         uint64_t *length);
-
 /* timeline.c */
 bool trace_open(const struct platform_table *table, const char *path);
 bool trace_close(void);
 void trace_settle(void); /* at the end of a window: writes what the shards have collected */
-
-/* warmup.c */
-/* Empties the tables of warmup.h; before components are initialised. */
-void warm_open(const struct platform_table *table);
 
 /* watch.c */
 void watch_open(const struct platform_table *table, const struct heddle_options *options);

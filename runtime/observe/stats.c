@@ -1,5 +1,5 @@
 /* The statistics file. It appears at once (temporary file, rename) or not at all. What belongs to
- * single kernels was written to the spool (stats_share.c) when they ended, and is copied. */
+ * spans of time was written to the spool (stats_span.c) when they ended; extensions copy it. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -10,13 +10,12 @@
 #include <unistd.h>
 
 #include "runtime/engine/bug.h"
+#include "runtime/engine/extension.h"
 #include "json.h"
 #include "runtime/threads/shard.h"
-#include "components/sampling/kernel_record.h"
 #include "runtime/link/ring.h"
-#include "components/sampling/online_sampling.h"
 #include "runtime/engine/setup.h"
-#include "stats_share.h"
+#include "stats_span.h"
 #include "runtime/engine/version.h"
 #include "runtime/link/wire.h"
 
@@ -75,52 +74,6 @@ static void write_clocks(void)
         json_close(&out, '}');
     }
     json_close(&out, '}');
-}
-
-/* Did another kernel run at the same time? The records stand in order of their start; *latest_end
- * is that of the ones before. A kernel that has not ended reaches to the end of the run. */
-static bool overlaps(const struct kernel_record *k, uint32_t i, uint32_t count,
-                     uint64_t *latest_end)
-{
-    bool before = *latest_end > k->start_ps;
-    if (k->end_ps > *latest_end)
-        *latest_end = k->end_ps;
-    return before || (i + 1 < count && k[1].start_ps < k->end_ps);
-}
-
-static void write_kernels(void)
-{
-    uint32_t count;
-    uint64_t latest_end = 0;
-    const struct kernel_record *k = kernel_records(&count);
-    json_open(&out, "kernels", '[');
-    for (uint32_t i = 0; i < count; i++, k++) {
-        if (!(k->state & KERNEL_ENDED)) {
-            latest_end = UINT64_MAX;
-            continue;
-        }
-        json_open(&out, NULL, '{');
-        json_text(&out, "name", arena_at(char, k->name));
-        json_text(&out, "symbol", arena_at(char, k->symbol));
-        json_uint(&out, "gpu", k->gpu);
-        if (k->launch) {
-            json_uint(&out, "launch", k->launch);
-            json_text(&out, "simulated", k->how);
-        }
-        json_uint(&out, "start_ps", k->start_ps);
-        json_uint(&out, "end_ps", k->end_ps);
-        json_uint(&out, "cycles", k->cycles);
-        json_uint(&out, "wavefront_instructions", k->instructions);
-        json_uint(&out, "work_groups", k->work_groups);
-        json_bool(&out, "overlaps", overlaps(k, i, count, &latest_end));
-        stats_spool_copy(&out, k->detail_offset, k->detail_bytes);
-        if (k->spool_bytes) {
-            json_key(&out, "components");
-            stats_spool_copy(&out, k->spool_offset, k->spool_bytes);
-        }
-        json_close(&out, '}');
-    }
-    json_close(&out, ']');
 }
 
 static void write_components(void)
@@ -264,8 +217,7 @@ bool stats_write(void)
     json_text(&out, "mode", options.mode == PLATFORM_FUNCTIONAL ? "functional" : "timing");
     json_uint(&out, "time_ps", engine.time_ps);
     write_clocks();
-    write_kernels();
-    online_sampling_write(&out);
+    extensions_write_stats(&out);
     write_components();
     write_connections();
     write_links();
@@ -288,7 +240,7 @@ bool stats_open(const struct platform_table *described, const struct heddle_opti
     table = described;
     options = *chosen;
     started = seconds(CLOCK_MONOTONIC);
-    kernel_forget();
+    extensions_open_stats();
     if (!options.stats_path)
         return true;
     int n = snprintf(temporary, sizeof temporary, "%s.%ld.tmp", options.stats_path, (long)getpid());
@@ -304,6 +256,6 @@ bool stats_open(const struct platform_table *described, const struct heddle_opti
     if (spool_fd < 0)
         return false;
     unlink(temporary);
-    stats_share_open(table, options.kernel_stats, spool_fd);
+    stats_span_open(table, (enum platform_span_stats)options.span_stats, spool_fd);
     return true;
 }

@@ -11,8 +11,9 @@
 #include "runtime/engine/setup.h"
 
 #define MOST_AWAITED 4096 /* requests about watched lines in flight; more are not recognised */
-#define FRAME_BYTES  8 /* of wire_bytes, beside fields and payload: codegen/emit/message_layout.h  \
-                        */
+#define FRAME_BYTES                                                                                \
+    8 /* of wire_bytes, beside fields and payload: codegen/emit/message_layout.h                   \
+       */
 
 struct awaited {
     uint32_t ring; /* of the reply */

@@ -4,11 +4,10 @@
 #include <string.h>
 
 #include "exit_status.h"
+#include "runtime/engine/extension.h"
 #include "runtime/state/checkpoint.h"
 #include "runtime/observe/hang.h"
-#include "components/sampling/residency.h"
 #include "runtime/threads/shard.h"
-#include "components/sampling/online_sampling.h"
 #include "runtime/state/tables.h"
 
 static enum platform_mode mode;
@@ -20,9 +19,6 @@ static const char *sass_trace;
 static bool sass_no_cache, sass_asked;
 static const char *record_trace;
 static bool record_asked;
-static struct sampling sampling;
-static char chosen_kernels[1 << 16]; /* the caller's text may be gone later */
-static enum platform_profile profile;
 
 enum platform_mode platform_mode(void)
 {
@@ -59,35 +55,6 @@ const char *platform_record_trace(void)
 {
     record_asked = true;
     return record_trace;
-}
-
-const struct sampling *platform_sampling(void)
-{
-    return &sampling;
-}
-
-enum platform_profile platform_profile(void)
-{
-    return profile;
-}
-
-/* false: said on standard error. */
-static bool set_sampling(const struct heddle_options *options)
-{
-    char mistake[512] = "the list of --kernels is too long";
-    size_t size = options->kernels ? strlen(options->kernels) + 1 : 0;
-    if (size <= sizeof chosen_kernels) {
-        memcpy(chosen_kernels, size ? options->kernels : "", size ? size : 1);
-        if (sampling_parse(size ? chosen_kernels : NULL, options->warmup, &sampling, mistake,
-                           sizeof mistake)
-            && sampling_parse_interval(options->interval, &sampling, mistake, sizeof mistake)) {
-            online_sampling_open(&sampling);
-            profile = (enum platform_profile)options->profile;
-            return residency_open(options->residency, profile == PLATFORM_PROFILE_MEMORY);
-        }
-    }
-    fprintf(stderr, "heddle: %s\n", mistake);
-    return false;
 }
 
 /* Functional mode has nothing that could run on several threads; state files and the lines that are
@@ -145,7 +112,7 @@ static bool start(const struct heddle_options *options)
     sass_asked = false;
     record_trace = options->record_trace;
     record_asked = false;
-    if (!set_sampling(options))
+    if (!extensions_start(options))
         return false;
     const struct platform_table *table = platform_image.table;
     if (!table && !options->tables_path) {
@@ -202,7 +169,7 @@ static bool finish(void)
 {
     watch_close();
     bool traced = trace_close();
-    bool written = stats_write() && residency_close();
+    bool written = stats_write() && extensions_finish();
     if (!platform_driver()) /* the run may be repeated in this process, at the same addresses */
         arena_close();
     return written && traced;

@@ -31,7 +31,7 @@ static const struct key {
     {"threads", KIND_INT, offsetof(struct heddle_options, threads)},
     {"unified", KIND_STRING, offsetof(struct heddle_options, unified)},
     {"mode", KIND_INT, offsetof(struct heddle_options, mode)},
-    {"kernel_stats", KIND_INT, offsetof(struct heddle_options, kernel_stats)},
+    {"kernel_stats", KIND_INT, offsetof(struct heddle_options, span_stats)},
     {"kernels", KIND_STRING, offsetof(struct heddle_options, kernels)},
     {"warmup", KIND_STRING, offsetof(struct heddle_options, warmup)},
     {"interval", KIND_STRING, offsetof(struct heddle_options, interval)},

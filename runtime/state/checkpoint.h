@@ -1,6 +1,6 @@
-/* The state of a simulation in a file: `heddle run --checkpoint` writes it between two steps, `--restore`
- * continues from it in another process, whose statistics are those of an unbroken run, byte for
- * byte.
+/* The state of a simulation in a file: `heddle run --checkpoint` writes it between two steps,
+ * `--restore` continues from it in another process, whose statistics are those of an unbroken run,
+ * byte for byte.
  *
  * State is what lies in the arena, in simulated DRAM, and in the clocks of the engine; tables of
  * pointers are not state and lie elsewhere (arena_derive()). A file belongs to one model (the hash

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "runtime/engine/bug.h"
+#include "runtime/engine/extension.h"
 #include "runtime/threads/shard.h"
 #include "memory.h"
 #include "runtime/link/ring.h"
@@ -423,7 +424,7 @@ bool platform_build_threads(const struct platform_table *described, uint32_t thr
     open_stores();
     bind_all();
     engine_open(groups, group_count, id_count);
-    warm_open(table);
+    extensions_build(table);
     initialise_all();
     exchange_open(table);
     return true;

@@ -253,22 +253,17 @@ const char *platform_module(uint32_t number);
 const char *platform_sass_trace(void);
 bool platform_sass_no_cache(void);
 
-/* The folder that takes what the program executes (--record instructions), NULL: none. Whoever asks is the
- * driver; a platform in which nobody asks is refused. */
+/* The folder that takes what the program executes (--record instructions), NULL: none. Whoever asks
+ * is the driver; a platform in which nobody asks is refused. */
 const char *platform_record_trace(void);
 
-/* What of the components' statistics goes to the record of each kernel: sums over arrays, every
- * instance, or nothing. */
-enum platform_kernel_stats {
-    PLATFORM_KERNEL_STATS_SUM,
-    PLATFORM_KERNEL_STATS_ALL,
-    PLATFORM_KERNEL_STATS_NONE
+/* What is written of the components' statistics at the end of a span of time: sums over arrays,
+ * every instance, or nothing (runtime/observe/stats_span.h). */
+enum platform_span_stats {
+    PLATFORM_SPAN_STATS_SUM,
+    PLATFORM_SPAN_STATS_ALL,
+    PLATFORM_SPAN_STATS_NONE
 };
-
-/* What goes to the records of kernels in functional mode: what they executed, or also what they
- * accessed, and what of that caches and TLBs would not have had. */
-enum platform_profile { PLATFORM_PROFILE_NONE, PLATFORM_PROFILE_BLOCKS, PLATFORM_PROFILE_MEMORY };
-enum platform_profile platform_profile(void);
 
 #define PLATFORM_LINES 4
 
@@ -297,7 +292,7 @@ struct heddle_options {
     int threads;
     int mode;            /* enum platform_mode */
     const char *unified; /* NULL, or GPUs that the program sees as one device: "0,1,2,3" */
-    int kernel_stats;    /* enum platform_kernel_stats */
+    int span_stats;      /* enum platform_span_stats */
     const char *kernels; /* NULL: all launches in detail; else, with */
     const char *warmup;  /* this, see components/sampling/sampling_options.h, and */
     const char *interval;

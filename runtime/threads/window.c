@@ -25,6 +25,7 @@
 #include <time.h>
 
 #include "runtime/engine/bug.h"
+#include "runtime/engine/extension.h"
 #include "runtime/observe/hang.h"
 #include "shard.h"
 #include "runtime/link/wire.h"
@@ -334,7 +335,7 @@ static void settle(void)
 {
     ring_settle_mixed();
     wire_settle_mixed(end_ps <= limit_ps ? end_ps : limit_ps + 1);
-    kernel_settle();
+    extensions_settle();
     trace_settle();
     if (deferred_count)
         do_deferred(end_ps);

@@ -26,7 +26,7 @@ fi
 
 traces=$build/seeds/fuzz_sass_trace
 mkdir -p "$traces"
-for trace in "$here"/../components/traces/sass_trace/fixture/*.trace*; do
+for trace in "$here"/../components/traces/instruction_trace/fixture/*.trace*; do
     cp "$trace" "$traces"
     xz -0 -c "$trace" >"$traces/$(basename "$trace").xz"
     zstd -q -c "$trace" >"$traces/$(basename "$trace").zst"

@@ -57,8 +57,7 @@ def test_statistics_that_do_not_add_up_are_refused(measure, heddle, tmp_path):
 
 
 def test_report_follows_the_resources_of_a_compute_unit(run):
-    run(f"{TINY} --set gpu.sa.cu.wavefronts=2 --report cpi -- vectoradd",
-        "limited by")
+    run(f"{TINY} --set gpu.sa.cu.wavefronts=2 --report cpi -- vectoradd", "limited by")
 
 
 def test_computed_occupancy_is_what_kernels_count(measure):

@@ -1,7 +1,7 @@
 /* Re-timing: when would this compute unit have come to the same points if what caches and TLBs kept
  * from earlier kernels had been there? Beside each wavefront stands its *lead*, how many cycles
  * earlier it would be where it is now. Leads arise where an answer says that it lost time in a miss
- * of an L2 or a shared TLB (runtime/link/message_note.h), and are handed on the way time is:
+ * of an L2 or a shared TLB (components/sampling/message_note.h), and are handed on the way time is:
  *
  * - a wait ends, re-timed, at the latest of its reasons: the wavefront's own arrival and the
  * answers that it needs, each earlier by the lead of its request and by what it lost itself;
@@ -21,7 +21,7 @@
 #include "compute_unit.gen.h"
 
 #include "compute_unit_state.h"
-#include "runtime/link/message_note.h"
+#include "components/sampling/message_note.h"
 #include "components/sampling/sampling_options.h"
 
 /* By number of the wavefront. vm, lgkm: re-timed cycles at which the last operations of these

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #include "components/protocols/work/work_cycles.h"
-#include "runtime/link/message_note.h"
+#include "components/sampling/message_note.h"
 
 struct retime_lead {
     uint64_t by[WORK_RETIMES]; /* cycles, or a cycle */

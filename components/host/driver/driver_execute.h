@@ -13,6 +13,7 @@
 #include "driver_ring.h"
 #include "driver_scratch.h"
 #include "driver_submit.h"
+#include "components/sampling/sampling_options.h"
 #include "runtime/observe/timeline.h"
 
 /* ---- commands ---- */

@@ -7,6 +7,7 @@
 #include "components/amd/functional/functional.h"
 #include "driver_ring.h"
 #include "driver_scratch.h"
+#include "components/sampling/sampling_options.h"
 #include "components/sampling/kernel_stats.h"
 #include "runtime/state/memory.h"
 #include "components/sampling/residency.h"

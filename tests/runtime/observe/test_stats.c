@@ -189,10 +189,10 @@ Test(stats, a_kernel_has_what_it_was_described_with)
 }
 
 /* Tickers in arrays: two of a kind inside each of two top-level instances. */
-static json_t *run_arrays(enum platform_kernel_stats what)
+static json_t *run_arrays(enum platform_span_stats what)
 {
     struct heddle_options options = {
-        .abi = PLATFORM_ABI, .stats_path = path, .stats_no_host = true, .kernel_stats = (int)what};
+        .abi = PLATFORM_ABI, .stats_path = path, .stats_no_host = true, .span_stats = (int)what};
     static const char *const paths[] = {"gpu[0].cu[0]", "gpu[0].cu[1]", "gpu[1].cu[0]",
                                         "gpu[1].cu[1]"};
     build_start("arrays");
@@ -210,19 +210,19 @@ static json_t *run_arrays(enum platform_kernel_stats what)
 
 Test(stats, shares_of_a_kernel_are_sums_over_arrays_inside_of_top_level_instances)
 {
-    json_t *root = run_arrays(PLATFORM_KERNEL_STATS_SUM);
+    json_t *root = run_arrays(PLATFORM_SPAN_STATS_SUM);
     json_t *last = json_array_get(json_object_get(root, "kernels"), 3);
     cr_expect_eq(json_object_size(json_object_get(last, "components")), 2);
     /* From the end of the first edge on; the others end at edges 10, 20, 30. */
     cr_expect_eq(number(last, "components", "gpu[0].cu[*]", "received"), 2 * (9 + 19));
     cr_expect_eq(number(last, "components", "gpu[1].cu[*]", "received"), 2 * (29 + 39));
     json_decref(root);
-    root = run_arrays(PLATFORM_KERNEL_STATS_ALL);
+    root = run_arrays(PLATFORM_SPAN_STATS_ALL);
     last = json_array_get(json_object_get(root, "kernels"), 3);
     cr_expect_eq(json_object_size(json_object_get(last, "components")), 4);
     cr_expect_eq(number(last, "components", "gpu[1].cu[0]", "received"), 2 * 29);
     json_decref(root);
-    root = run_arrays(PLATFORM_KERNEL_STATS_NONE);
+    root = run_arrays(PLATFORM_SPAN_STATS_NONE);
     last = json_array_get(json_object_get(root, "kernels"), 3);
     cr_expect_null(json_object_get(last, "components"));
     cr_expect_eq(number(last, "time", "spent", "badly"), 40);

@@ -3,7 +3,7 @@
  * which its notes say is lost; the run is asked when it would have ended, and then it is run. */
 #include "components/amd/compute_unit/cu_retime_port.h"
 #include "cu_fixture.h"
-#include "runtime/link/message_note.h"
+#include "components/sampling/message_note.h"
 #include "components/sampling/sampling_options.h"
 
 enum { SCALAR_WARM = 32, VECTOR_WARM = 60 }; /* cycles of memory that loses nothing */

@@ -1,0 +1,65 @@
+/* What the library does at each point of a run, and the options of this run that it answers for.
+ * The runtime calls it through the table; see runtime/engine/extension.h. */
+#include "sampling_extension.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "kernel_stats.h"
+#include "online_sampling.h"
+#include "residency.h"
+#include "runtime/state/platform.h"
+#include "sampling_options.h"
+#include "warmup.h"
+
+static struct sampling sampling;
+static char chosen_kernels[1 << 16]; /* the caller's text may be gone later */
+static enum platform_profile profile;
+
+const struct sampling *platform_sampling(void)
+{
+    return &sampling;
+}
+
+enum platform_profile platform_profile(void)
+{
+    return profile;
+}
+
+static bool start(const struct heddle_options *options)
+{
+    char mistake[512] = "the list of --kernels is too long";
+    size_t size = options->kernels ? strlen(options->kernels) + 1 : 0;
+    if (size <= sizeof chosen_kernels) {
+        memcpy(chosen_kernels, size ? options->kernels : "", size ? size : 1);
+        if (sampling_parse(size ? chosen_kernels : NULL, options->warmup, &sampling, mistake,
+                           sizeof mistake)
+            && sampling_parse_interval(options->interval, &sampling, mistake, sizeof mistake)) {
+            online_sampling_open(&sampling);
+            profile = (enum platform_profile)options->profile;
+            return residency_open(options->residency, profile == PLATFORM_PROFILE_MEMORY);
+        }
+    }
+    fprintf(stderr, "heddle: %s\n", mistake);
+    return false;
+}
+
+static void write_stats(struct json *out)
+{
+    kernel_write(out);
+    online_sampling_write(out);
+}
+
+const struct extension sampling_extension = {
+    .start = start,
+    .build = warm_open,
+    .open_stats = kernel_forget,
+    .settle = kernel_settle,
+    .write_stats = write_stats,
+    .finish = residency_close,
+};
+
+__attribute__((constructor)) static void register_extension(void)
+{
+    extension_register(&sampling_extension);
+}

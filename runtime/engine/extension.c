@@ -1,0 +1,62 @@
+/* The list of extensions; see extension.h. There are few, and none is ever removed. */
+#include "extension.h"
+
+#include <stddef.h>
+
+#include "bug.h"
+
+enum { EXTENSIONS_MOST = 8 };
+
+static const struct extension *extensions[EXTENSIONS_MOST];
+static unsigned extension_count;
+
+void extension_register(const struct extension *extension)
+{
+    if (extension_count == EXTENSIONS_MOST)
+        bug("more than %d extensions", EXTENSIONS_MOST);
+    extensions[extension_count++] = extension;
+}
+
+bool extensions_start(const struct heddle_options *options)
+{
+    for (unsigned i = 0; i < extension_count; i++)
+        if (extensions[i]->start && !extensions[i]->start(options))
+            return false;
+    return true;
+}
+
+void extensions_build(const struct platform_table *table)
+{
+    for (unsigned i = 0; i < extension_count; i++)
+        if (extensions[i]->build)
+            extensions[i]->build(table);
+}
+
+void extensions_open_stats(void)
+{
+    for (unsigned i = 0; i < extension_count; i++)
+        if (extensions[i]->open_stats)
+            extensions[i]->open_stats();
+}
+
+void extensions_settle(void)
+{
+    for (unsigned i = 0; i < extension_count; i++)
+        if (extensions[i]->settle)
+            extensions[i]->settle();
+}
+
+void extensions_write_stats(struct json *out)
+{
+    for (unsigned i = 0; i < extension_count; i++)
+        if (extensions[i]->write_stats)
+            extensions[i]->write_stats(out);
+}
+
+bool extensions_finish(void)
+{
+    for (unsigned i = 0; i < extension_count; i++)
+        if (extensions[i]->finish && !extensions[i]->finish())
+            return false;
+    return true;
+}

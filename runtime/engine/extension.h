@@ -1,0 +1,43 @@
+/* Libraries that take part in every run of a platform. The runtime calls them at fixed points and
+ * knows none of them by name.
+ *
+ * A library registers one table of functions before main(), from a constructor in its archive.
+ * `heddle build` links with -u so that the archive's member is taken (codegen/build/build.c).
+ * All calls come from one thread, while no component ticks, in the order of the members. A member
+ * may be NULL. The table stays the library's and lives as long as the process. */
+#ifndef HEDDLE_RUNTIME_EXTENSION_H
+#define HEDDLE_RUNTIME_EXTENSION_H
+
+#include <stdbool.h>
+
+struct heddle_options;
+struct json;
+struct platform_table;
+
+struct extension {
+    /* Before the platform is built. false: the options are wrong, as said on standard error. */
+    bool (*start)(const struct heddle_options *options);
+    /* The instances stand, but none is initialised: tables of an earlier platform are forgotten. */
+    void (*build)(const struct platform_table *table);
+    /* Statistics begin. */
+    void (*open_stats)(void);
+    /* At the end of each window: all components have come to the same time. */
+    void (*settle)(void);
+    /* Sections of the statistics, between `clocks` and `components`. */
+    void (*write_stats)(struct json *out);
+    /* At the end of a run. false: something could not be written, as said on standard error. */
+    bool (*finish)(void);
+};
+
+void extension_register(const struct extension *extension);
+
+/* Each calls that member of all extensions, in order of their registration. start() and finish()
+ * stop at the first one that fails. */
+bool extensions_start(const struct heddle_options *options);
+void extensions_build(const struct platform_table *table);
+void extensions_open_stats(void);
+void extensions_settle(void);
+void extensions_write_stats(struct json *out);
+bool extensions_finish(void);
+
+#endif

@@ -1,0 +1,311 @@
+/* What a span of simulated time added to the statistics; see stats_span.h.
+ *
+ * A span's difference is written as text to an unnamed temporary file (the spool) when it ends, so
+ * memory does not grow with the number of spans. It is summed over *places* unless every instance
+ * is asked for: blocks whose paths differ in indices only, those of top-level instances excepted
+ * ("device[1].core[*]"), so that the top-level instances stay apart. */
+#include "stats_span.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "runtime/engine/bug.h"
+#include "runtime/engine/setup.h"
+
+#define MAX_SNAPSHOTS 4096u
+
+/* Blocks that are summed; all have the statistics of the first. */
+struct place {
+    const char *path;
+    const struct stat_block *first;
+    uint64_t *sums; /* of the words of all blocks there */
+    bool changed;
+};
+
+static enum platform_span_stats mode;
+static struct stat_block *blocks;
+static uint32_t block_count;
+static uint32_t total_words;
+static struct place *places;
+static uint32_t place_count;
+static uint64_t *zeros;                   /* as many words as the longest block has */
+static uint32_t snapshots[MAX_SNAPSHOTS]; /* arena offsets, 0: not made yet */
+static bool snapshot_taken[MAX_SNAPSHOTS];
+static struct json spool;
+static uint64_t spool_start; /* of the text that is being written */
+
+uint32_t stat_words(const struct stat_descriptor *s)
+{
+    static const uint32_t words[] = {
+        [STAT_COUNTER] = 1,
+        [STAT_AVERAGE] = sizeof(struct stat_average) / sizeof(uint64_t),
+        [STAT_HISTOGRAM] = sizeof(struct stat_histogram) / sizeof(uint64_t),
+    };
+    return words[s->kind];
+}
+
+const struct stat_block *stats_blocks(uint32_t *count)
+{
+    *count = block_count;
+    return blocks;
+}
+
+/* ---- blocks and places ---- */
+
+static void add_block(const char *path, const char *object, uint32_t offset,
+                      const struct stat_descriptor *stats, uint32_t count)
+{
+    struct stat_block *b = &blocks[block_count++];
+    *b = (struct stat_block){.path = path,
+                             .values = (const uint64_t *)(const void *)(object + offset),
+                             .stats = stats,
+                             .stat_count = count};
+    for (uint32_t i = 0; i < count; i++)
+        b->words += stat_words(&stats[i]);
+    total_words += b->words;
+}
+
+static void find_blocks(const struct platform_table *table)
+{
+    blocks = arena_derive((table->instance_count + table->part_count + 1) * sizeof *blocks);
+    block_count = 0;
+    total_words = 0;
+    for (uint32_t i = 0; i < table->instance_count; i++) {
+        const struct unit_type *u = platform_unit_of(i);
+        add_block(platform_string(table->instances[i].path), (const char *)platform_component(i),
+                  u->stats_offset, u->stats, u->stat_count);
+    }
+    for (uint32_t i = 0; i < table->part_count; i++) {
+        const struct part *part = platform_part_at(i);
+        const struct unit_part_type *u =
+            platform_unit_of(table->parts[i].owner_instance)->parts[part->kind];
+        add_block(platform_string(table->parts[i].path), (const char *)part, u->stats_offset,
+                  u->stats, u->stat_count);
+    }
+}
+
+/* The path with [*] for each index behind the first dot; `to` holds twice its length. */
+static void collapse(const char *path, char *to)
+{
+    bool below = false;
+    while (*path) {
+        below |= *path == '.';
+        *to++ = *path;
+        if (*path++ == '[' && below) {
+            *to++ = '*';
+            path += strcspn(path, "]");
+        }
+    }
+    *to = '\0';
+}
+
+static bool same_stats(const struct stat_block *a, const struct stat_block *b)
+{
+    if (a->stat_count != b->stat_count)
+        return false;
+    for (uint32_t i = 0; i < a->stat_count; i++) {
+        if (a->stats[i].kind != b->stats[i].kind || strcmp(a->stats[i].name, b->stats[i].name) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* Blocks at one place that have other statistics than the first there (a slot filled differently)
+ * stand alone. */
+static void find_place(struct stat_block *b)
+{
+    size_t bytes = 2 * strlen(b->path) + 1;
+    char *path = arena_derive(bytes);
+    collapse(b->path, path);
+    for (uint32_t i = place_count; i-- > 0;) {
+        if (strcmp(places[i].path, path) != 0)
+            continue;
+        if (same_stats(places[i].first, b)) {
+            b->place = i;
+            return;
+        }
+        strcpy(path, b->path);
+        break;
+    }
+    b->place = place_count;
+    places[place_count++] =
+        (struct place){path, b, arena_derive((b->words + 1) * sizeof(uint64_t)), false};
+}
+
+static void find_places(void)
+{
+    uint32_t longest = 0;
+    places = arena_derive((block_count + 1) * sizeof *places);
+    place_count = 0;
+    for (uint32_t b = 0; b < block_count; b++) {
+        longest = blocks[b].words > longest ? blocks[b].words : longest;
+        if (blocks[b].words)
+            find_place(&blocks[b]);
+    }
+    zeros = arena_derive((longest + 1) * sizeof(uint64_t));
+}
+
+void stats_span_open(const struct platform_table *table, enum platform_span_stats what, int fd)
+{
+    memset(snapshots, 0, sizeof snapshots);
+    memset(snapshot_taken, 0, sizeof snapshot_taken);
+    mode = what;
+    json_start(&spool, fd);
+    spool.flat = true;
+    find_blocks(table);
+    find_places();
+}
+
+/* ---- snapshots ---- */
+
+uint32_t stats_span_begin(void)
+{
+    uint32_t s = 0;
+    if (mode == PLATFORM_SPAN_STATS_NONE)
+        return MAX_SNAPSHOTS;
+    while (s < MAX_SNAPSHOTS && snapshot_taken[s])
+        s++;
+    if (s == MAX_SNAPSHOTS)
+        die("more than %u spans of statistics at once", MAX_SNAPSHOTS);
+    if (!snapshots[s])
+        snapshots[s] = arena_allocate((total_words + 1) * sizeof(uint64_t));
+    snapshot_taken[s] = true;
+    uint64_t *to = arena_at(uint64_t, snapshots[s]);
+    for (uint32_t b = 0; b < block_count; b++) {
+        memcpy(to, blocks[b].values, blocks[b].words * sizeof *to);
+        to += blocks[b].words;
+    }
+    return s;
+}
+
+void stat_write(struct json *j, const struct stat_descriptor *s, const uint64_t *now,
+                const uint64_t *before)
+{
+    if (s->kind == STAT_COUNTER) {
+        json_uint(j, s->name, now[0] - (before ? before[0] : 0));
+        return;
+    }
+    json_open(j, s->name, '{');
+    bool was_flat = j->flat;
+    j->flat = true;
+    json_uint(j, "count", now[0] - (before ? before[0] : 0));
+    json_uint(j, "sum", now[1] - (before ? before[1] : 0));
+    if (s->kind == STAT_HISTOGRAM) {
+        uint32_t first = offsetof(struct stat_histogram, bucket) / sizeof(uint64_t);
+        if (!before) {
+            json_uint(j, "min", now[2]);
+            json_uint(j, "max", now[3]);
+        }
+        uint32_t used = STAT_BUCKETS;
+        while (used && now[first + used - 1] == (before ? before[first + used - 1] : 0))
+            used--;
+        json_open(j, "buckets", '[');
+        for (uint32_t i = 0; i < used; i++)
+            json_uint(j, NULL, now[first + i] - (before ? before[first + i] : 0));
+        json_close(j, ']');
+    }
+    json_close(j, '}');
+    j->flat = was_flat;
+}
+
+/* The statistics of `like` that differ between `now` and `then`. */
+static void write_changed(const char *path, const struct stat_block *like, const uint64_t *now,
+                          const uint64_t *then)
+{
+    json_open(&spool, path, '{');
+    for (uint32_t i = 0; i < like->stat_count; i++) {
+        uint32_t words = stat_words(&like->stats[i]);
+        if (memcmp(now, then, words * sizeof *now) != 0)
+            stat_write(&spool, &like->stats[i], now, then);
+        now += words;
+        then += words;
+    }
+    json_close(&spool, '}');
+}
+
+static void add_to_place(const struct stat_block *b, const uint64_t *then)
+{
+    struct place *place = &places[b->place];
+    uint64_t *sums = place->sums;
+    for (uint32_t i = 0; i < b->words; i++)
+        sums[i] += b->values[i] - then[i];
+    place->changed = true;
+}
+
+static void write_places(void)
+{
+    for (uint32_t i = 0; i < place_count; i++) {
+        struct place *place = &places[i];
+        uint64_t *sums = place->sums;
+        if (!place->changed)
+            continue;
+        write_changed(place->path, place->first, sums, zeros);
+        memset(sums, 0, place->first->words * sizeof *sums);
+        place->changed = false;
+    }
+}
+
+/* Of the components whose statistics have changed. */
+static void write_difference(const uint64_t *before)
+{
+    json_open(&spool, NULL, '{');
+    for (uint32_t b = 0; b < block_count; b++) {
+        const uint64_t *then = before;
+        before += blocks[b].words;
+        if (memcmp(blocks[b].values, then, blocks[b].words * sizeof *then) == 0)
+            continue;
+        if (mode == PLATFORM_SPAN_STATS_ALL)
+            write_changed(blocks[b].path, &blocks[b], blocks[b].values, then);
+        else
+            add_to_place(&blocks[b], then);
+    }
+    write_places();
+    json_close(&spool, '}');
+}
+
+/* ---- the spool ---- */
+
+struct json *stats_spool_begin(bool continues)
+{
+    spool.first = !continues;
+    spool_start = spool.total;
+    return &spool;
+}
+
+struct stats_text stats_spool_end(void)
+{
+    return (struct stats_text){spool_start, spool.total - spool_start};
+}
+
+struct stats_text stats_span_end(uint32_t span)
+{
+    if (span == MAX_SNAPSHOTS)
+        return (struct stats_text){0};
+    stats_spool_begin(false);
+    write_difference(arena_at(uint64_t, snapshots[span]));
+    snapshot_taken[span] = false;
+    return stats_spool_end();
+}
+
+void stats_spool_copy(struct json *out, struct stats_text text_at)
+{
+    uint64_t offset = text_at.offset, length = text_at.bytes;
+    char text[16384];
+    while (length) {
+        size_t part = length < sizeof text ? length : sizeof text;
+        ssize_t n = pread(spool.fd, text, part, (off_t)offset);
+        if (n <= 0) {
+            out->failed = true;
+            return;
+        }
+        json_raw(out, text, (size_t)n);
+        offset += (uint64_t)n;
+        length -= (uint64_t)n;
+    }
+}
+
+bool stats_spool_finish(void)
+{
+    return json_finish(&spool);
+}

@@ -1,0 +1,64 @@
+/* Blocks of statistics, and what a span of simulated time added to them. stats.c writes the blocks;
+ * extensions (runtime/engine/extension.h) keep spans.
+ *
+ * Statistics are blocks of integers inside instances, one block a component or part, described by
+ * its unit. A span begins with a copy of all blocks and ends with the difference, as JSON text in
+ * the spool, a temporary file that lasts until the statistics are written. Spans may overlap. They
+ * begin and end between windows, when all components have come to the same time: so they do not
+ * depend on the order of ticks or the number of threads. Only while stats_wanted(). */
+#ifndef HEDDLE_RUNTIME_STATS_SPAN_H
+#define HEDDLE_RUNTIME_STATS_SPAN_H
+
+#include "json.h"
+#include "runtime/state/platform.h"
+#include "stat.h"
+
+/* The statistics of one component or part. */
+struct stat_block {
+    const char *path;
+    const uint64_t *values;
+    const struct stat_descriptor *stats;
+    uint32_t stat_count;
+    uint32_t words;
+    uint32_t place; /* index in the list of places */
+};
+
+/* Text in the spool. */
+struct stats_text {
+    uint64_t offset;
+    uint64_t bytes;
+};
+
+/* Are statistics written in this run? */
+bool stats_wanted(void);
+
+/* ---- spans ---- */
+
+/* Returns the handle. Ends the program when there are too many at once. */
+uint32_t stats_span_begin(void);
+/* The JSON object of the statistics that have changed since; 0 bytes where the run wants none
+ * (PLATFORM_SPAN_STATS_NONE). The handle is void. */
+struct stats_text stats_span_end(uint32_t span);
+
+/* Text of the caller's own, as members of a JSON object; `continues`: behind others, so that a
+ * comma comes first. */
+struct json *stats_spool_begin(bool continues);
+struct stats_text stats_spool_end(void);
+
+/* Copies spooled text to `out`. */
+void stats_spool_copy(struct json *out, struct stats_text text);
+
+/* ---- for stats.c ---- */
+
+/* Finds all blocks, and begins an empty spool in the file `fd`. */
+void stats_span_open(const struct platform_table *table, enum platform_span_stats what, int fd);
+const struct stat_block *stats_blocks(uint32_t *count);
+uint32_t stat_words(const struct stat_descriptor *s);
+/* One statistic; `before` NULL: since the start. Extremes of a difference are unknown and left out.
+ */
+void stat_write(struct json *j, const struct stat_descriptor *s, const uint64_t *now,
+                const uint64_t *before);
+/* false: the spool could not be written. */
+bool stats_spool_finish(void);
+
+#endif
