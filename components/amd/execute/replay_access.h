@@ -4,8 +4,8 @@
  * Two kinds of addresses depend on where the driver and the dispatcher put things, and are moved to
  * where they are now: those of the launch's packet and arguments, and those of private memory,
  * whose distance from the beginning of the wavefront's area stays. */
-#ifndef HEDDLE_REPLAY_ACCESS_H
-#define HEDDLE_REPLAY_ACCESS_H
+#ifndef HEDDLE_EXECUTE_REPLAY_ACCESS_H
+#define HEDDLE_EXECUTE_REPLAY_ACCESS_H
 
 #include "components/traces/replay/replay.h"
 #include "components/amd/execute/wavefront_start.h"
