@@ -2,8 +2,8 @@
 """compile_commands.json for editors: compile_commands.py [--check CLANG] HEDDLE ROOT BUILD OUT.
 
 `heddle build` compiles the components for one platform at a time, in its cache, so meson knows no
-command for their C files. This writes the generated headers of the whole library to OUT/library, and
-OUT/compile_commands.json: the commands of BUILD, and one for each C file of a component, as if it
+command for their C files. This writes the generated headers of the whole library to OUT/library,
+and OUT/compile_commands.json: the commands of BUILD, and one for each C file of a component, as if it
 were compiled alone. .clangd at the root points there. With --check each of the latter commands is
 run, to see that an editor can open the file; OUT is as an earlier call left it.
 """
