@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Writes the generated pages of docs/: generate.sh HEDDLE DOCS. A system test compares them with what is checked in.
+# Writes the generated pages of docs/: generate.sh HEDDLE DOCS. A system test compares them with
+# what is checked in.
 set -euo pipefail
 heddle=$(realpath "$1")
 docs=$2
@@ -19,7 +20,8 @@ mkdir -p "$docs/reference"
 
 "$heddle" help --markdown >"$docs/reference/cli.md"
 library=$docs/reference/library
-platforms=(platforms/{tiny,r9nano,ring4,r9nano_x4,r9nano_x8_fabric,apu,managed4,rtx3070,qv100}.heddle
+platforms=(platforms/{tiny,r9nano,ring4,r9nano_x4,r9nano_x8_fabric,apu,managed4}.heddle
+    platforms/{rtx3070,qv100}.heddle
     platforms/packet_{trace,direct}.heddle)
 "$heddle" doc "${platforms[@]}" -o "$library"
 find "$library" -name '*.html' -delete

@@ -1,16 +1,18 @@
 /* The elaborated platform: everything a generator may know, and the only thing it reads.
  *
- * The front end fills one `struct model` for each compilation, in the compilation's arena; it is constant from
- * then on and lives until compile_close(). All lists are arrays with a count beside them. Every order is the order
- * of declaration (arrays of instances row-major), so a generator that walks the lists is deterministic by itself.
+ * The front end fills one `struct model` for each compilation, in the compilation's arena; it is
+ * constant from then on and lives until compile_close(). All lists are arrays with a count beside
+ * them. Every order is the order of declaration (arrays of instances row-major), so a generator
+ * that walks the lists is deterministic by itself.
  *
- * Shapes. A *type* is a declaration (component, part, protocol, packet, link). An *instance* is one element of the elaborated
- * tree; the root instance is the platform. Leaves have C behaviour, composites have children. A *port* belongs to an
- * instance; `element` numbers the ports of a port array. A *connection* joins two leaf ports, after aliases have been
- * followed and interconnects inserted: `from` is the requester (an `out` port), `to` the server (an `in` port).
+ * Shapes. A *type* is a declaration (component, part, protocol, packet, link). An *instance* is one
+ * element of the elaborated tree; the root instance is the platform. Leaves have C behaviour,
+ * composites have children. A *port* belongs to an instance; `element` numbers the ports of a port
+ * array. A *connection* joins two leaf ports, after aliases have been followed and interconnects
+ * inserted: `from` is the requester (an `out` port), `to` the server (an `in` port).
  *
- * Units: sizes in bytes, latencies in cycles of the clock of the receiver or in picoseconds where a link is crossed,
- * frequencies in Hz, bandwidths in bytes a second. Values are exact integers.
+ * Units: sizes in bytes, latencies in cycles of the clock of the receiver or in picoseconds where a
+ * link is crossed, frequencies in Hz, bandwidths in bytes a second. Values are exact integers.
  */
 #ifndef HEDDLE_DSL_MODEL_H
 #define HEDDLE_DSL_MODEL_H
@@ -19,7 +21,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Where a declaration stands: file as the user named it (relative paths stay relative), 1-based line and column. */
+/* Where a declaration stands: file as the user named it (relative paths stay relative), 1-based
+ * line and column. */
 struct model_place {
     const char *file;
     uint32_t line;
@@ -33,7 +36,7 @@ enum model_dimension {
     MODEL_DIM_BYTES,
     MODEL_DIM_CYCLES,
     MODEL_DIM_HZ,
-    MODEL_DIM_SECONDS,    /* in picoseconds */
+    MODEL_DIM_SECONDS, /* in picoseconds */
     MODEL_DIM_BYTES_PER_S,
     MODEL_DIM_BYTES_PER_CY,
     MODEL_DIM_STRING,
@@ -61,13 +64,18 @@ struct model_param_decl {
     struct model_place place;
     enum model_dimension dimension;
     const struct model_enum *choice;
-    bool is_let;            /* derived: cannot be set */
-    bool has_default;       /* default_text is what stands in the source, "" without */
+    bool is_let;      /* derived: cannot be set */
+    bool has_default; /* default_text is what stands in the source, "" without */
     const char *default_text;
     const char *range_text; /* e.g. "1KiB .. 64MiB pow2"; "" without */
 };
 
-enum model_value_source { MODEL_FROM_DEFAULT, MODEL_FROM_BODY, MODEL_FROM_OVERRIDE, MODEL_FROM_LET };
+enum model_value_source {
+    MODEL_FROM_DEFAULT,
+    MODEL_FROM_BODY,
+    MODEL_FROM_OVERRIDE,
+    MODEL_FROM_LET
+};
 
 /* The value of a parameter in one instance or part. */
 struct model_param {
@@ -84,10 +92,10 @@ enum model_field_kind {
     MODEL_FIELD_U64,
     MODEL_FIELD_I32,
     MODEL_FIELD_I64,
-    MODEL_FIELD_BOOL, /* one byte */
-    MODEL_FIELD_ADDR, /* u64 */
-    MODEL_FIELD_ENUM, /* one byte */
-    MODEL_FIELD_BITS, /* `size` bits: a mask in payload */
+    MODEL_FIELD_BOOL,  /* one byte */
+    MODEL_FIELD_ADDR,  /* u64 */
+    MODEL_FIELD_ENUM,  /* one byte */
+    MODEL_FIELD_BITS,  /* `size` bits: a mask in payload */
     MODEL_FIELD_BYTES, /* `size` bytes of payload */
     /* Packets only: */
     MODEL_FIELD_F32,
@@ -100,8 +108,10 @@ struct model_field {
     const char *doc;
     enum model_field_kind kind;
     const struct model_enum *choice;
-    uint32_t size;         /* BITS, BYTES: for these arguments of the protocol; otherwise the size in bytes */
-    int32_t size_argument; /* BITS, BYTES: index of the protocol parameter that is the size, -1 for a constant */
+    /* BITS, BYTES: for these arguments of the protocol; otherwise the size in bytes */
+    uint32_t size;
+    /* BITS, BYTES: index of the protocol parameter that is the size, -1 for a constant */
+    int32_t size_argument;
 };
 
 struct model_message {
@@ -111,11 +121,12 @@ struct model_message {
     const struct model_field *fields;
     uint32_t field_count;
     bool is_reply;
-    uint64_t answers;   /* replies: bit i = answers request i (index among the requests) */
-    bool has_reply;     /* requests: some reply answers it; otherwise it is one-way */
+    uint64_t answers; /* replies: bit i = answers request i (index among the requests) */
+    bool has_reply;   /* requests: some reply answers it; otherwise it is one-way */
 };
 
-/* A protocol with its arguments evaluated: mem(64B) and mem(128B) are two, of one declaration `name`. */
+/* A protocol with its arguments evaluated: mem(64B) and mem(128B) are two, of one declaration
+ * `name`. */
 struct model_protocol {
     const char *name;
     const char *doc;
@@ -129,7 +140,8 @@ struct model_protocol {
     uint32_t reply_count;
 };
 
-/* A field of a packet, at its place. Enumerations have two bytes there, `addr` eight, `bool` one. */
+/* A field of a packet, at its place. Enumerations have two bytes there, `addr` eight, `bool` one.
+ */
 struct model_packet_field {
     struct model_field field;
     uint32_t offset; /* from the start of the packet */
@@ -146,14 +158,16 @@ struct model_packet_case {
     uint32_t bytes; /* of the whole packet */
 };
 
-/* Bytes with a fixed layout, read by another program or another machine. Every packet begins with its version
- * and its length, 32 bits each; nothing is aligned or padded, numbers are little-endian. */
+/* Bytes with a fixed layout, read by another program or another machine. Every packet begins with
+ * its version and its length, 32 bits each; nothing is aligned or padded, numbers are
+ * little-endian. */
 struct model_packet {
     const char *name;
     const char *doc;
     struct model_place place;
     uint32_t version;
-    const struct model_packet_field *fields; /* of every packet; with a union, its chooser is the last */
+    /* of every packet; with a union, its chooser is the last */
+    const struct model_packet_field *fields;
     uint32_t field_count;
     uint32_t bytes;                  /* of the header and `fields` */
     uint32_t most_bytes;             /* of the longest case */
@@ -191,7 +205,8 @@ struct model_interface {
     const char *name;
     const char *doc;
     struct model_place place;
-    const char *folder; /* folder of the declaring file: `NAME.h` beside it declares `struct NAME_ops` */
+    /* folder of the declaring file: `NAME.h` beside it declares `struct NAME_ops` */
+    const char *folder;
 };
 
 struct model_port_decl {
@@ -214,17 +229,18 @@ struct model_part_decl {
     struct model_place place;
     bool is_slot;
     const struct model_interface *interface; /* slots */
-    const char *type_name;                   /* sub-parts: the part type as written; NULL for slots */
+    const char *type_name; /* sub-parts: the part type as written; NULL for slots */
     bool is_array;
-    bool optional;                      /* slots: may be left empty (`= none`) */
-    const struct model_type *part_type; /* sub-parts, and slots for one part type; NULL when `interface` is set */
+    bool optional; /* slots: may be left empty (`= none`) */
+    /* sub-parts, and slots for one part type; NULL when `interface` is set */
+    const struct model_type *part_type;
 };
 
 struct model_store_decl {
     const char *name;
     const char *type; /* C: `struct TYPE` in TYPE.h of the writer's folder */
     const char *doc;
-    bool is_writer;   /* store; otherwise reads */
+    bool is_writer; /* store; otherwise reads */
 };
 
 /* A component or part declaration. */
@@ -235,12 +251,12 @@ struct model_type {
     bool is_part;
     bool is_platform;
     bool is_composite;
-    bool is_library;         /* declared below the library root, not by the user */
+    bool is_library;                         /* declared below the library root, not by the user */
     const struct model_interface *interface; /* parts: the interface it implements, or NULL */
-    const char *folder;      /* folder of the declaring file, as opened ("" for the current one) */
-    const char **behaviour;  /* paths of the C files, folder included, in the order in which they are
-                                compiled as one unit */
-    uint32_t behaviour_count; /* 0 for composites */
+    const char *folder;     /* folder of the declaring file, as opened ("" for the current one) */
+    const char **behaviour; /* paths of the C files, folder included, in the order in which they are
+                               compiled as one unit */
+    uint32_t behaviour_count;              /* 0 for composites */
     const struct model_param_decl *params; /* params and lets, in order */
     uint32_t param_count;
     const struct model_port_decl *ports;
@@ -253,15 +269,16 @@ struct model_type {
     uint32_t part_count;
     const struct model_store_decl *stores;
     uint32_t store_count;
-    const char **clock_names; /* clock inputs (`clock NAME;`) and domains of its own (`clock NAME = F;`), in order */
+    const char **clock_names; /* clock inputs (`clock NAME;`) and domains of its own (`clock NAME =
+                                 F;`), in order */
     uint32_t clock_count;
 };
 
 struct model_instance;
 struct model_connection;
 
-/* One instance of a part, in the place `decl` of its owner (component or part). Shared parts appear once, under the
- * place that declares them; other places refer to them. */
+/* One instance of a part, in the place `decl` of its owner (component or part). Shared parts appear
+ * once, under the place that declares them; other places refer to them. */
 struct model_part {
     const struct model_type *type;
     const struct model_part_decl *decl;
@@ -273,7 +290,8 @@ struct model_part {
     struct model_part_place *places; /* per type->parts */
 };
 
-/* What fills one `parts` declaration of an owner: `count` parts (1 unless an array; 0: an optional slot left empty). */
+/* What fills one `parts` declaration of an owner: `count` parts (1 unless an array; 0: an optional
+ * slot left empty). */
 struct model_part_place {
     const struct model_part **parts;
     uint32_t count;
@@ -283,10 +301,10 @@ struct model_part_place {
 struct model_port {
     const struct model_port_decl *decl;
     const struct model_instance *owner;
-    uint32_t element; /* index in a port array */
+    uint32_t element;                      /* index in a port array */
     const struct model_protocol *protocol; /* bound; NULL only for an unconnected optional `any` */
-    uint32_t depth;   /* of an `in` port's request ring, in messages (default 4) */
-    uint32_t width;   /* messages a cycle (default 1) */
+    uint32_t depth;                 /* of an `in` port's request ring, in messages (default 4) */
+    uint32_t width;                 /* messages a cycle (default 1) */
     const struct model_port *alias; /* composites: the inner port it stands for; NULL on leaves */
     const struct model_connection *connection; /* leaves: NULL when an optional port is open */
 };
@@ -302,32 +320,35 @@ struct model_port_group {
 struct model_route {
     const struct model_space *space; /* NULL: not an address route */
     int32_t else_output;             /* output for what the space does not hold; -1: none */
-    const int32_t *outputs;          /* routed by the map: output by id of the space, -1: none; otherwise NULL */
+    /* routed by the map: output by id of the space, -1: none; otherwise NULL */
+    const int32_t *outputs;
 };
 
 struct model_instance {
     const struct model_type *type;
     const struct model_instance *parent; /* NULL: the platform */
-    const char *name;   /* "cu" */
-    const char *path;   /* "gpu[0].sa[3].cu[1]"; "" for the platform */
+    const char *name;                    /* "cu" */
+    const char *path;                    /* "gpu[0].sa[3].cu[1]"; "" for the platform */
     const char *doc;
     struct model_place place;
     bool in_array;
-    uint32_t element;   /* index in its array */
+    uint32_t element; /* index in its array */
     uint32_t array_count;
-    bool is_interconnect; /* made by `via` */
-    uint32_t id;        /* index in model.instances */
-    uint32_t leaf_id;   /* index in model.leaves; UINT32_MAX for composites */
-    uint32_t domain;    /* index in model.domains */
-    uint32_t partition; /* index in model.partitions */
+    bool is_interconnect;             /* made by `via` */
+    uint32_t id;                      /* index in model.instances */
+    uint32_t leaf_id;                 /* index in model.leaves; UINT32_MAX for composites */
+    uint32_t domain;                  /* index in model.domains */
+    uint32_t partition;               /* index in model.partitions */
     const struct model_param *params; /* one per type->params, lets included */
     uint32_t param_count;
     const struct model_port_group *port_groups; /* one per type->ports */
     uint32_t port_group_count;
     const struct model_part_place *places; /* one per type->parts */
-    const struct model_instance **children; /* composites: in order of declaration, arrays expanded in place */
+    /* composites: in order of declaration, arrays expanded in place */
+    const struct model_instance **children;
     uint32_t child_count;
-    const struct model_instance **readers_of; /* per type->stores: the writing instance (itself for `store`) */
+    /* per type->stores: the writing instance (itself for `store`) */
+    const struct model_instance **readers_of;
     struct model_route route;
     const uint32_t *clocks; /* per type->clock_names: index in model.domains */
 };
@@ -360,20 +381,22 @@ struct model_connection {
     const struct model_port *from;
     const struct model_port *to;
     const struct model_protocol *protocol;
-    uint32_t latency_cy;   /* of the receiver's clock; at least 1. Unused when link != NULL */
-    uint32_t depth;        /* request ring */
-    uint32_t reply_depth;  /* reply ring */
+    uint32_t latency_cy;  /* of the receiver's clock; at least 1. Unused when link != NULL */
+    uint32_t depth;       /* request ring */
+    uint32_t reply_depth; /* reply ring */
     uint32_t width;
     const struct model_link_type *link; /* NULL: plain wire */
-    uint32_t bus; /* `via shared`: connections with the same number above 0 share the bandwidth of `link`; 0: own link */
+    uint32_t bus;  /* `via shared`: connections with the same number above 0 share the bandwidth of
+                      `link`; 0: own link */
     uint32_t wire; /* 1 + index in model.wires, whose `link` this is then; 0: none */
     bool reversed; /* with `wire`: requests lead away from its end */
-    bool crosses; /* joins two partitions */
+    bool crosses;  /* joins two partitions */
     const struct model_instance *written_in; /* the composite whose body has the statement */
     struct model_place place;
 };
 
-/* An address map: addresses base .. base + target_count * each_bytes - 1, interleaved over the targets. */
+/* An address map: addresses base .. base + target_count * each_bytes - 1, interleaved over the
+ * targets. */
 struct model_space {
     uint32_t id;
     const char *path; /* "gpu[0].local" */
@@ -419,7 +442,8 @@ struct model {
     uint32_t partition_count;
     const struct model_space **spaces;
     uint32_t space_count;
-    uint64_t window_ps; /* smallest latency of a connection between partitions; 0 when there is none */
+    /* smallest latency of a connection between partitions; 0 when there is none */
+    uint64_t window_ps;
 };
 
 #endif

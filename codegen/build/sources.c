@@ -60,8 +60,7 @@ static bool check_names(const struct layout_unit *unit, uint32_t index)
         if (!other)
             continue;
         print_subject(type, type->behaviour[i]);
-        fprintf(stderr,
-                ", is called like '%s'; C files of one unit need different names\n", other);
+        fprintf(stderr, ", is called like '%s'; C files of one unit need different names\n", other);
         ok = false;
     }
     return ok;

@@ -60,10 +60,10 @@ static bool read_home_file(struct arena *arena, const char *path, struct toolkit
 static bool read_prefix(struct arena *arena, const char *prefix, struct toolkit *toolkit)
 {
     static const char *const folders[] = {"lib", "lib/x86_64-linux-gnu", "lib64"};
-    static const char *const archives[] = {"libheddle_runtime.a", "heddle/libisa.a",
-                                           "heddle/libsampling.a", "heddle/libfunctional.a", "heddle/libcode_object.a",
-                                           "heddle/libapi_trace.a", "heddle/libsass_trace.a",
-                                           "heddle/libreplay.a"};
+    static const char *const archives[] = {
+        "libheddle_runtime.a",    "heddle/libisa.a",        "heddle/libsampling.a",
+        "heddle/libfunctional.a", "heddle/libexecute.a",    "heddle/libcode_object.a",
+        "heddle/libapi_trace.a",  "heddle/libsass_trace.a", "heddle/libreplay.a"};
     /* What the readers of code objects and of compressed traces need. */
     static const char *const libraries[] = {"-lelf", "-lmsgpackc", "-llzma", "-lzstd"};
     toolkit->library = arena_printf(arena, "%s/share/heddle/components", prefix);

@@ -17,6 +17,7 @@
 #include "codegen/report/estimate_trace.h"
 #include "codegen/report/experiment.h"
 #include "codegen/command/trial.h"
+#include "codegen/report/statistics.h"
 #include "components/sampling/sampling_options.h"
 
 enum { EXPERIMENT_MOST = 256 /* kernels */ };
@@ -24,9 +25,9 @@ enum { EXPERIMENT_MOST = 256 /* kernels */ };
 struct experiment {
     struct command *command;
     json_t *profile;
-    /* What the profile wrote down of caches and TLBs, for cold runs (components/sampling/residency.h); NULL for
-     * lists of SASS traces. */
-    const char *kept;
+    /* What the profile wrote down of caches and TLBs, for cold runs
+     * (components/sampling/residency.h); NULL for lists of SASS traces. */
+    const char *residency;
     struct experiment_kernel kernels[EXPERIMENT_MOST];
     uint32_t count;
 };
@@ -45,7 +46,7 @@ static bool simulate(struct experiment *e, struct experiment_kernel *k, unsigned
 {
     char launch[24];
     snprintf(launch, sizeof launch, "%llu", (unsigned long long)k->launch);
-    bool reads = mode == EXPERIMENT_NONE && e->kept;
+    bool reads = mode == EXPERIMENT_NONE && e->residency;
     const char *options[] = {"--kernels",
                              launch,
                              "--warmup",
@@ -53,16 +54,16 @@ static bool simulate(struct experiment *e, struct experiment_kernel *k, unsigned
                              "--kernel-stats",
                              "all",
                              reads ? "--residency" : NULL,
-                             e->kept,
+                             e->residency,
                              NULL};
     progress(e, mode, k->launch);
     json_t *run = trial_run(e->command, options);
     if (!run)
         return false;
-    json_t *kernel = trial_kernel(run, k->launch);
-    k->point[mode].cycles = (double)trial_number(kernel, "cycles");
-    k->point[mode].seconds = trial_seconds(run);
-    k->instructions = (double)trial_number(kernel, "wavefront_instructions");
+    json_t *kernel = statistics_launch(run, k->launch);
+    k->point[mode].cycles = (double)statistics_number(kernel, "cycles");
+    k->point[mode].seconds = statistics_cpu_seconds(run);
+    k->instructions = (double)statistics_number(kernel, "wavefront_instructions");
     if (keep)
         *keep = run;
     else
@@ -74,7 +75,7 @@ static void correct(const struct experiment *e, struct experiment_kernel *k, jso
 {
     struct estimate_input in;
     struct estimate_trace trace;
-    double seconds = k->point[EXPERIMENT_NONE].seconds + trial_seconds(e->profile);
+    double seconds = k->point[EXPERIMENT_NONE].seconds + statistics_cpu_seconds(e->profile);
     if (estimate_trace_read(&trace, cold, e->profile, k->launch)) {
         k->point[EXPERIMENT_FORMULA] =
             (struct experiment_point){estimate_trace_formula(&trace), seconds};
@@ -82,8 +83,9 @@ static void correct(const struct experiment *e, struct experiment_kernel *k, jso
             (struct experiment_point){estimate_trace_chain(&trace), seconds};
         return;
     }
-    estimate_read(&in, cold, trial_kernel(cold, k->launch), trial_kernel(e->profile, k->launch),
-                  k->launch > 1 ? trial_kernel(e->profile, k->launch - 1) : NULL);
+    estimate_read(&in, cold, statistics_launch(cold, k->launch),
+                  statistics_launch(e->profile, k->launch),
+                  k->launch > 1 ? statistics_launch(e->profile, k->launch - 1) : NULL);
     k->point[EXPERIMENT_FORMULA] = (struct experiment_point){estimate_formula(&in), seconds};
     k->point[EXPERIMENT_ESTIMATE] = (struct experiment_point){estimate_cold(&in), seconds};
 }
@@ -113,8 +115,8 @@ static bool measure_together(struct experiment *e)
                           "none",
                           "--kernel-stats",
                           "all",
-                          e->kept ? "--residency" : NULL,
-                          e->kept,
+                          e->residency ? "--residency" : NULL,
+                          e->residency,
                           NULL};
     json_t *warm = trial_run(e->command, perfect);
     json_t *cold = warm ? trial_run(e->command, none) : NULL;
@@ -122,10 +124,10 @@ static bool measure_together(struct experiment *e)
         struct experiment_kernel *k = &e->kernels[i];
         json_t *run[] = {warm, cold};
         for (unsigned mode = EXPERIMENT_PERFECT; mode <= EXPERIMENT_NONE; mode++) {
-            json_t *kernel = trial_kernel(run[mode], k->launch);
-            k->point[mode] = (struct experiment_point){(double)trial_number(kernel, "cycles"),
-                                                       trial_seconds(run[mode])};
-            k->instructions = (double)trial_number(kernel, "wavefront_instructions");
+            json_t *kernel = statistics_launch(run[mode], k->launch);
+            k->point[mode] = (struct experiment_point){(double)statistics_number(kernel, "cycles"),
+                                                       statistics_cpu_seconds(run[mode])};
+            k->instructions = (double)statistics_number(kernel, "wavefront_instructions");
         }
         correct(e, k, cold);
     }
@@ -142,7 +144,7 @@ static bool choose(struct experiment *e, const struct sampling *sampling)
     json_t *kernel;
     json_array_foreach(json_object_get(e->profile, "kernels"), i, kernel)
     {
-        uint64_t launch = trial_number(kernel, "launch");
+        uint64_t launch = statistics_number(kernel, "launch");
         const char *name = json_string_value(json_object_get(kernel, "name"));
         const char *symbol = json_string_value(json_object_get(kernel, "symbol"));
         if (!sampling_chosen(sampling, launch, name, symbol))
@@ -232,8 +234,8 @@ static int check(const struct options *o, struct sampling *sampling)
 static bool experiment(struct experiment *e, const struct sampling *sampling)
 {
     const char *profile[] = {
-        "--mode", "functional", "--profile", "memory", e->kept ? "--residency" : NULL,
-        e->kept,  NULL};
+        "--mode",     "functional", "--profile", "memory", e->residency ? "--residency" : NULL,
+        e->residency, NULL};
     e->profile = trial_run(e->command, profile);
     bool good = e->profile && choose(e, sampling);
     if (good && e->command->options->corrections)
@@ -253,11 +255,11 @@ int command_experiment(struct command *c)
     if (status >= 0)
         return status;
     struct experiment *e = arena_alloc(c->arena, sizeof *e);
-    *e = (struct experiment){.command = c, .kept = c->options->play_sass ? NULL : kept};
-    if (e->kept && !command_temporary(c, kept))
+    *e = (struct experiment){.command = c, .residency = c->options->play_sass ? NULL : kept};
+    if (e->residency && !command_temporary(c, kept))
         return EXIT_ERRORS;
     bool good = experiment(e, &sampling);
-    if (e->kept)
+    if (e->residency)
         unlink(kept);
     json_decref(e->profile);
     return good ? EXIT_CLEAN : EXIT_ERRORS;

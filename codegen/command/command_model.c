@@ -191,8 +191,7 @@ static bool add_library(struct command *c, struct scopes *scopes)
         return ok;
     for (size_t i = 0; i < folders.gl_pathc; i++) {
         const char *folder = folders.gl_pathv[i];
-        const char *path =
-            arena_printf(c->arena, "%s/%s.heddle", folder, strrchr(folder, '/') + 1);
+        const char *path = arena_printf(c->arena, "%s/%s.heddle", folder, strrchr(folder, '/') + 1);
         if (access(path, R_OK) == 0)
             ok = add_scope(c, scopes, path) && ok;
     }

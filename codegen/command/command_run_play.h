@@ -1,4 +1,5 @@
-/* `heddle run --play instructions`: recorded instructions of an AMD program take the program's place. */
+/* `heddle run --play instructions`: recorded instructions of an AMD program take the program's
+ * place. */
 #ifndef HEDDLE_CODEGEN_COMMAND_RUN_PLAY_H
 #define HEDDLE_CODEGEN_COMMAND_RUN_PLAY_H
 

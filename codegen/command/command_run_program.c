@@ -15,7 +15,7 @@
 
 #include "codegen/command/command_run.h"
 #include "runtime/session/options_env.h"
-#include "codegen/build/sha256.h"
+#include "codegen/emit/sha256.h"
 
 const char *run_find_program(struct command *c, const char *name)
 {

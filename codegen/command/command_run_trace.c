@@ -12,7 +12,7 @@
 #include "codegen/command/command_run_trace.h"
 #include "runtime/session/options_env.h"
 #include "components/traces/api_trace/api_trace.h"
-#include "components/traces/sass_trace/sass_record.h"
+#include "components/traces/instruction_trace/amd/amd_recording.h"
 
 #define PLAYER "heddle-play-api"
 
@@ -49,7 +49,7 @@ static const struct recording_kind {
     const char *option, *complete;
 } recording_kinds[RUN_RECORDINGS] = {
     [RUN_RECORD_CALLS] = {"--record api", API_TRACE_FILE},
-    [RUN_RECORD_STEPS] = {"--record instructions", SASS_RECORD_LIST},
+    [RUN_RECORD_STEPS] = {"--record instructions", AMD_RECORDING_LIST},
 };
 
 static const char *recording_folder(const struct options *o, size_t kind)

@@ -1,12 +1,14 @@
 /* `heddle sample`: the cycles of all kernels of a program from a few that are simulated, in one
- * run. The run itself chooses and estimates (--kernels auto; components/sampling/stratified_sampler.h says how); here it
- * is printed, and with --full compared. Lists of traces: sample_list.c. */
+ * run. The run itself chooses and estimates (--kernels auto;
+ * components/sampling/stratified_sampler.h says how); here it is printed, and with --full compared.
+ * Lists of traces: sample_list.c. */
 #include <inttypes.h>
 #include <string.h>
 
 #include "codegen/command/command.h"
 #include "codegen/command/sample_list.h"
 #include "codegen/command/trial.h"
+#include "codegen/report/statistics.h"
 #include "components/sampling/sampling_options.h"
 
 static double number(json_t *object, const char *key)
@@ -26,11 +28,11 @@ static void print_groups(FILE *out, json_t *run, json_t *sample)
     fprintf(out, "%8s %9s %14s %9s  kernel\n", "launches", "simulated", "cycles", "+-");
     json_array_foreach(json_object_get(sample, "groups"), i, group)
     {
-        json_t *record = trial_kernel(run, trial_number(group, "first_launch"));
+        json_t *record = statistics_launch(run, statistics_number(group, "first_launch"));
         const char *name = json_string_value(json_object_get(record, "name"));
         name = name ? name : "";
         fprintf(out, "%8" PRIu64 " %9" PRIu64 " %14.0f %7.2f %%  %.*s\n",
-                trial_number(group, "launches"), trial_number(group, "simulated"),
+                statistics_number(group, "launches"), statistics_number(group, "simulated"),
                 number(group, "cycles"),
                 percent(number(group, "interval"), number(group, "cycles")),
                 (int)strcspn(name, "("), name);
@@ -43,14 +45,14 @@ static void print_total(FILE *out, json_t *run, json_t *sample)
     fprintf(out,
             "%" PRIu64 " launches in %zu groups, %" PRIu64 " simulated, %" PRIu64
             " more warmed caches up\n",
-            trial_number(sample, "count"), json_array_size(json_object_get(sample, "groups")),
-            trial_number(sample, "simulated"), trial_number(sample, "touched"));
+            statistics_number(sample, "count"), json_array_size(json_object_get(sample, "groups")),
+            statistics_number(sample, "simulated"), statistics_number(sample, "touched"));
     fprintf(out,
             "predicted: %.0f cycles, +- %.0f (%.2f %%) at 95 %%, of which the warm-up %.2f %%, a "
             "trend %.2f %%, %.3f CPU seconds\n",
             cycles, number(sample, "interval"), percent(number(sample, "interval"), cycles),
             percent(number(sample, "warmup_bias"), cycles),
-            percent(number(sample, "trend"), cycles), trial_seconds(run));
+            percent(number(sample, "trend"), cycles), statistics_cpu_seconds(run));
 }
 
 /* --full: everything in detail, and how far the prediction is from it. */
@@ -58,19 +60,20 @@ static bool compare(FILE *out, struct command *c, json_t *sampled, json_t *sampl
 {
     static const char *const options[] = {"--kernel-stats", "none", NULL};
     size_t i;
-    double cycles = 0, predicted = number(sample, "cycles"), seconds = trial_seconds(sampled);
+    double cycles = 0, predicted = number(sample, "cycles"),
+           seconds = statistics_cpu_seconds(sampled);
     json_t *record, *run = trial_run(c, options);
     if (!run)
         return false;
     json_array_foreach(json_object_get(run, "kernels"), i, record) cycles +=
-        (double)trial_number(record, "cycles");
+        (double)statistics_number(record, "cycles");
     bool inside = predicted - cycles <= number(sample, "interval")
                   && cycles - predicted <= number(sample, "interval");
     fprintf(out,
             "full simulation: %.0f cycles, error %+.2f %%, %s the interval, %.3f CPU seconds, %.1f "
             "times as many\n",
             cycles, percent(predicted - cycles, cycles), inside ? "inside" : "outside",
-            trial_seconds(run), seconds > 0 ? trial_seconds(run) / seconds : 0);
+            statistics_cpu_seconds(run), seconds > 0 ? statistics_cpu_seconds(run) / seconds : 0);
     json_decref(run);
     return true;
 }

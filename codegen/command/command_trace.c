@@ -2,7 +2,7 @@
  * and lists of traces (kernelslist, kernelslist.g), in the order in which they are given.
  *
  * What a tool writes stands whole at its place or not at all. Traces are read through
- * components/traces/sass_trace. */
+ * components/traces/instruction_trace. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,11 +11,11 @@
 
 #include "codegen/command/command.h"
 #include "codegen/command/command_trace.h"
-#include "components/traces/sass_trace/sass_filter.h"
-#include "components/traces/sass_trace/sass_group.h"
-#include "components/traces/sass_trace/sass_list.h"
-#include "components/traces/sass_trace/sass_output.h"
-#include "components/traces/sass_trace/sass_stats.h"
+#include "components/traces/instruction_trace/tools/sass_filter.h"
+#include "components/traces/instruction_trace/tools/sass_group.h"
+#include "components/traces/instruction_trace/reader/sass_list.h"
+#include "components/traces/instruction_trace/tools/sass_output.h"
+#include "components/traces/instruction_trace/tools/sass_stats.h"
 
 struct tool {
     struct command *c;

@@ -17,6 +17,7 @@
 #include "codegen/command/command.h"
 #include "codegen/command/sample_list.h"
 #include "codegen/command/trial.h"
+#include "codegen/report/statistics.h"
 #include "components/sampling/stratified_sampler.h"
 
 enum { SAMPLE_VECTOR = 64, SAMPLE_PER_GROUP = 3 };
@@ -73,10 +74,10 @@ static void add_launch(struct sample *s, json_t *record)
     struct arena *arena = s->command->arena;
     json_t *profile = json_object_get(record, "profile");
     struct launch l = {
-        .number = trial_number(record, "launch"),
+        .number = statistics_number(record, "launch"),
         .name = arena_strdup(arena, json_string_value(json_object_get(record, "name"))),
         .symbol = arena_strdup(arena, json_string_value(json_object_get(record, "symbol"))),
-        .work_groups = trial_number(record, "work_groups")};
+        .work_groups = statistics_number(record, "work_groups")};
     read_vector(&l, json_string_value(json_object_get(profile, "units")));
     read_vector(&l, json_string_value(json_object_get(profile, "blocks")));
     while (l.group < s->groups.count
@@ -98,7 +99,7 @@ static bool profile(struct sample *s)
     if (!run)
         return false;
     json_array_foreach(json_object_get(run, "kernels"), i, record) add_launch(s, record);
-    s->seconds += trial_seconds(run);
+    s->seconds += statistics_cpu_seconds(run);
     json_decref(run);
     if (!s->launches.count)
         fprintf(stderr, "heddle sample: the list names no kernels\n");
@@ -150,18 +151,18 @@ static bool simulate(struct sample *s)
     json_t *run = trial_run(s->command, options);
     for (uint32_t i = 0; run && i < s->launches.count; i++) {
         const struct launch *l = &s->launches.items[i];
-        json_t *record = trial_kernel(run, l->number);
+        json_t *record = statistics_launch(run, l->number);
         const char *how = json_string_value(json_object_get(record, "simulated"));
         if (!how || strcmp(how, "detailed") != 0)
             continue;
         struct group *g = &s->groups.items[l->group];
-        double cycles = (double)trial_number(record, "cycles");
+        double cycles = (double)statistics_number(record, "cycles");
         g->simulated++;
         g->sum += cycles;
         g->squares += cycles * cycles;
     }
     if (run)
-        s->seconds += trial_seconds(run);
+        s->seconds += statistics_cpu_seconds(run);
     json_decref(run);
     return run != NULL;
 }
@@ -213,11 +214,11 @@ static bool compare(FILE *out, const struct sample *s, const struct total *t)
     if (!run)
         return false;
     json_array_foreach(json_object_get(run, "kernels"), i, record) cycles +=
-        (double)trial_number(record, "cycles");
+        (double)statistics_number(record, "cycles");
     fprintf(out,
             "full simulation: %.0f cycles, error %+.2f %%, %.3f CPU seconds, %.1f times as many\n",
-            cycles, cycles > 0 ? 100 * (t->cycles / cycles - 1) : 0, trial_seconds(run),
-            s->seconds > 0 ? trial_seconds(run) / s->seconds : 0);
+            cycles, cycles > 0 ? 100 * (t->cycles / cycles - 1) : 0, statistics_cpu_seconds(run),
+            s->seconds > 0 ? statistics_cpu_seconds(run) / s->seconds : 0);
     json_decref(run);
     return true;
 }

@@ -115,25 +115,3 @@ json_t *trial_run(struct command *c, const char *const *options)
     unlink(path);
     return root;
 }
-
-uint64_t trial_number(json_t *object, const char *key)
-{
-    return (uint64_t)json_integer_value(json_object_get(object, key));
-}
-
-json_t *trial_kernel(json_t *root, uint64_t number)
-{
-    size_t i;
-    json_t *kernel;
-    json_array_foreach(json_object_get(root, "kernels"), i, kernel)
-    {
-        if (trial_number(kernel, "launch") == number)
-            return kernel;
-    }
-    return NULL;
-}
-
-double trial_seconds(json_t *root)
-{
-    return json_number_value(json_object_get(json_object_get(root, "host"), "cpu_seconds"));
-}

@@ -1,5 +1,5 @@
-/* One run of a program, or of a list of SASS traces, on a platform, for commands that compare several: `heddle run` as a child,
- * its statistics as JSON. */
+/* One run of a program, or of a list of SASS traces, on a platform, for commands that compare
+ * several: `heddle run` as a child, its statistics as JSON. */
 #ifndef HEDDLE_CODEGEN_TRIAL_H
 #define HEDDLE_CODEGEN_TRIAL_H
 
@@ -13,14 +13,8 @@ bool trial_has_subject(const struct options *options, const char *arguments);
 /* What is run: the program or the list. */
 const char *trial_subject(const struct options *options);
 
-/* Runs the command's platform and program or list with further options of `heddle run` (NULL-terminated).
- * NULL: it failed, said on standard error. To be released with json_decref(). */
+/* Runs the command's platform and program or list with further options of `heddle run`
+ * (NULL-terminated). NULL: it failed, said on standard error. To be released with json_decref(). */
 json_t *trial_run(struct command *c, const char *const *options);
-
-/* The record of launch `number`, or NULL. */
-json_t *trial_kernel(json_t *root, uint64_t number);
-uint64_t trial_number(json_t *object, const char *key);
-/* CPU seconds of the run. */
-double trial_seconds(json_t *root);
 
 #endif

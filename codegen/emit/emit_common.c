@@ -97,8 +97,8 @@ void emit_params_accessor(struct emit *e, const struct model_type *type, const c
         emit(e, "static inline const char *%s_%s_text(const struct %s *%s)\n{\n", name,
              type->params[i].name, name, self);
         emit(e,
-             "    return engine_base.platform->strings + engine_base.params[%s_io(%s)->base.params + "
-             "%u];\n}\n\n",
+             "    return engine_base.platform->strings + "
+             "engine_base.params[%s_io(%s)->base.params + %u];\n}\n\n",
              name, self, i);
     }
 }
@@ -112,7 +112,9 @@ static void emit_part_accessor(struct emit *e, const struct model_type *type,
     emit(e, "static inline struct %s *%s_%s(const struct %s *%s%s)\n{\n", part, name, decl->name,
          name, self, decl->is_array ? ", uint32_t i" : "");
     if (decl->is_array)
-        emit(e, "    return arena_at(struct %s, engine_base.part_refs[%s_io(%s)->%s_first + i]);\n}\n\n",
+        emit(e,
+             "    return arena_at(struct %s, "
+             "engine_base.part_refs[%s_io(%s)->%s_first + i]);\n}\n\n",
              part, name, self, decl->name);
     else if (!decl->is_slot || !decl->optional)
         emit(e, "    return arena_at(struct %s, %s_io(%s)->%s);\n}\n\n", part, name, self,

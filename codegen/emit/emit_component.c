@@ -325,9 +325,10 @@ void emit_component_header(struct emit *e, const struct model *model, const stru
     emit_comment(e, "", type->doc);
     emit(e, "#ifndef HEDDLE_GEN_%s_H\n#define HEDDLE_GEN_%s_H\n\n", upper, upper);
     emit_includes(e, type);
-    emit(e,
-         "#include \"runtime/engine/engine.h\"\n#include \"runtime/engine/part.h\"\n#include \"runtime/link/port.h\"\n"
-         "#include \"runtime/observe/stat.h\"\n");
+    emit(e, "#include \"runtime/engine/engine.h\"\n"
+            "#include \"runtime/engine/part.h\"\n"
+            "#include \"runtime/link/port.h\"\n"
+            "#include \"runtime/observe/stat.h\"\n");
     emit_forward_declarations(e, type);
     emit_params_struct(e, type);
     emit_stats_struct(e, type);

@@ -1,5 +1,6 @@
 /* The header of a packet: its structure, the table of its layout, and the two functions that read
- * the table (runtime/link/packet.h). Offsets are those of the model; the structure is the compiler's. */
+ * the table (runtime/link/packet.h). Offsets are those of the model; the structure is the
+ * compiler's. */
 #include <inttypes.h>
 
 #include "codegen/emit/emitters.h"

@@ -1,5 +1,6 @@
-/* The platform's C file: the tables of runtime/state/platform.h, one function per table, in the order of
- * the header. Rows say in a comment what they stand for and where the description has it. */
+/* The platform's C file: the tables of runtime/state/platform.h, one function per table, in the
+ * order of the header. Rows say in a comment what they stand for and where the description has it.
+ */
 #include "codegen/emit/emitters.h"
 #include "codegen/emit/names.h"
 

@@ -2,8 +2,7 @@
  * writes to disk. Output depends on the model only, never on time, place or memory addresses.
  * Called by gen.c.
  *
- * What the generated headers hold is described in docs/design/engine.md ("Generated code and
- * units"). */
+ * docs/design/engine.md, "Generated code", says what the generated headers hold. */
 #ifndef HEDDLE_CODEGEN_EMITTERS_H
 #define HEDDLE_CODEGEN_EMITTERS_H
 

@@ -8,21 +8,8 @@
 #include <string.h>
 
 #include "codegen/emit/layout_builder.h"
-#include "codegen/build/sha256.h"
+#include "codegen/emit/sha256.h"
 #include "runtime/link/ring.h"
-
-uint32_t layout_add_string(struct builder *b, const char *text)
-{
-    if (!text)
-        text = "";
-    const struct intern_entry *known = intern_find(&b->string_offsets, text);
-    if (known)
-        return known->value;
-    uint32_t offset = (uint32_t)b->strings.size;
-    emit_bytes(&b->strings, text, strlen(text) + 1);
-    intern_add(&b->string_offsets, arena_strdup(b->arena, text), offset);
-    return offset;
-}
 
 static void add_domains(struct builder *b)
 {
@@ -379,14 +366,7 @@ struct layout *layout_make(struct arena *arena, const struct model *model, bool 
     layout->arena = arena;
     layout->model = model;
     layout->generic = generic;
-    struct builder *b = arena_alloc(arena, sizeof *b);
-    b->layout = layout;
-    b->arena = arena;
-    b->model = model;
-    emit_init(&b->strings, arena);
-    intern_init(&b->string_offsets, arena);
-    intern_init(&b->param_blocks, arena);
-    layout_add_string(b, "");
+    struct builder *b = layout_builder_new(layout);
     b->assignment = layout_assign_units(layout);
     add_domains(b);
     order_instances(b);

@@ -1,6 +1,6 @@
 /* From the model to what a build consists of: units (component types compiled with one set of
- * parameters), and the tables of runtime/state/platform.h with every number filled in. The C file of a
- * specialised platform and the `.tables` file of a generic one are two ways to print the same
+ * parameters), and the tables of runtime/state/platform.h with every number filled in. The C file
+ * of a specialised platform and the `.tables` file of a generic one are two ways to print the same
  * tables.
  *
  * Order. Instances are grouped by clock domain, then by unit in order of first appearance, then in

@@ -44,6 +44,8 @@ struct builder {
     VECTOR(uint32_t) routes;
 };
 
+/* Empty tables for a layout whose arena and model are set. */
+struct builder *layout_builder_new(struct layout *layout);
 /* Offset of `text` (NULL: "") in the strings; equal texts stand there once. */
 uint32_t layout_add_string(struct builder *b, const char *text);
 

@@ -146,9 +146,10 @@ static void collect_possible_parts(struct layout *layout, struct layout_unit *un
         }
         for (uint32_t t = 0; t < model->type_count; t++) {
             const struct model_type *part = model->types[t];
-            bool fits =
-                part->is_part
-                && (decl->is_slot ? part->interface == decl->interface : strcmp(part->name, decl->type_name) == 0);
+            if (!part->is_part)
+                continue;
+            bool fits = decl->is_slot ? part->interface == decl->interface
+                                      : strcmp(part->name, decl->type_name) == 0;
             if (!fits)
                 continue;
             if (decl->is_slot)
@@ -254,12 +255,11 @@ uint32_t layout_unit_folders(const struct layout *layout, const struct layout_un
 {
     /* A type contributes at most its C files' folders, its own, its interface's, and one for each
      * slot and store. */
-    uint32_t most =
-        2 + unit->type->behaviour_count + unit->type->part_count
-        + unit->type->store_count * layout->model->type_count;
+    uint32_t most = 2 + unit->type->behaviour_count + unit->type->part_count
+                    + unit->type->store_count * layout->model->type_count;
     for (uint32_t i = 0; i < unit->parts.count; i++)
-        most += 2 + unit->parts.items[i].type->behaviour_count
-                + unit->parts.items[i].type->part_count;
+        most +=
+            2 + unit->parts.items[i].type->behaviour_count + unit->parts.items[i].type->part_count;
     *folders = arena_alloc(layout->arena, (most + 1) * sizeof **folders);
     uint32_t count = 0;
     add_type_folders(layout, *folders, &count, unit->type);

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "codegen/command/trial.h"
+#include "codegen/report/statistics.h"
 
 static double number(json_t *object, const char *key)
 {

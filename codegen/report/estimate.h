@@ -1,5 +1,5 @@
 /* Correcting the cycles of a kernel that was simulated with cold caches, from statistics of that
- * run and of a functional profile. docs/evidence/warmup.md derives what stands here.
+ * run and of a functional profile. docs/design/sampling.md derives what stands here.
  *
  * Who has statistics of another form fills struct estimate_input by himself: a field that is 0 is
  * not known, and what needs it is not corrected. */
@@ -13,11 +13,11 @@
 /* All of one kernel; times in cycles. */
 struct estimate_input {
     double cycles; /* simulated cold */
-    /* The run was re-timed (components/amd/compute_unit/cu_retime.c): cycles that it would have been
-     * shorter by if no read had missed in L2s, no lookup in shared TLBs, neither. */
+    /* The run was re-timed (components/amd/compute_unit/cu_retime.c): cycles that it would have
+     * been shorter by if no read had missed in L2s, no lookup in shared TLBs, neither. */
     bool retimed;
-    /* It knew which lines and pages earlier launches left (components/sampling/residency.h), and re-timed only what
-     * missed without need. */
+    /* It knew which lines and pages earlier launches left (components/sampling/residency.h), and
+     * re-timed only what missed without need. */
     bool kept;
     double saved_lines, saved_pages, saved_both;
     double dram_reads;  /* lines, cold */

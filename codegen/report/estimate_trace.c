@@ -2,7 +2,7 @@
  * names: memory counts bytes_read. */
 #include "codegen/report/estimate_trace.h"
 
-#include "codegen/command/trial.h"
+#include "codegen/report/statistics.h"
 
 #define LINE_BYTES 128 /* of the caches of these platforms (std/sector_mem) */
 
@@ -57,10 +57,10 @@ static void read_memory(struct estimate_trace *in, json_t *kernel)
 
 bool estimate_trace_read(struct estimate_trace *in, json_t *cold, json_t *profile, uint64_t launch)
 {
-    json_t *kernel = trial_kernel(cold, launch);
-    json_t *own = json_object_get(trial_kernel(profile, launch), "profile");
+    json_t *kernel = statistics_launch(cold, launch);
+    json_t *own = json_object_get(statistics_launch(profile, launch), "profile");
     json_t *before =
-        launch > 1 ? json_object_get(trial_kernel(profile, launch - 1), "profile") : NULL;
+        launch > 1 ? json_object_get(statistics_launch(profile, launch - 1), "profile") : NULL;
     if (!json_object_get(own, "trips_cold"))
         return false;
     *in = (struct estimate_trace){.cycles = number(kernel, "cycles"),

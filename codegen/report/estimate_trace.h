@@ -1,6 +1,6 @@
 /* Correcting the cycles of a kernel of SASS traces that was simulated with cold caches; the
- * counterpart of estimate.h for platforms that play traces. docs/evidence/warmup.md derives what stands
- * here. */
+ * counterpart of estimate.h for platforms that play traces. docs/design/sampling.md
+ * derives what stands here. */
 #ifndef HEDDLE_CODEGEN_ESTIMATE_TRACE_H
 #define HEDDLE_CODEGEN_ESTIMATE_TRACE_H
 

@@ -85,7 +85,8 @@ const char *docs_first_sentence(struct arena *arena, const char *text)
 
 static bool failed(struct view_error *error, const char *what, const char *path)
 {
-    snprintf(error->text, sizeof error->text, "cannot %s '%.800s': %s", what, path, strerror(errno));
+    snprintf(error->text, sizeof error->text, "cannot %s '%.800s': %s", what, path,
+             strerror(errno));
     return false;
 }
 

@@ -60,8 +60,8 @@ static void add_param(struct table *t, const char *path, const char *collapsed,
             return;
         }
     }
-    struct row row = {.path = path, .collapsed = collapsed, .members = 1, .param = p,
-                      .owner_doc = owner_doc};
+    struct row row = {
+        .path = path, .collapsed = collapsed, .members = 1, .param = p, .owner_doc = owner_doc};
     vector_push(t->arena, &t->rows, row);
 }
 
@@ -118,11 +118,13 @@ static const char *row_place(struct arena *arena, const struct row *row)
     return arena_printf(arena, "%s %s:%" PRIu32, source, file, place->line);
 }
 
-/* A value counts as measured only when a comment says so with "Measured:" and what and by whom: for a default the
- * parameter's, for a value of a body the instance's. Everything else is somebody's assumption. */
+/* A value counts as measured only when a comment says so with "Measured:" and what and by whom: for
+ * a default the parameter's, for a value of a body the instance's. Everything else is somebody's
+ * assumption. */
 static const char *row_basis(const struct row *row)
 {
-    const char *doc = row->param->source == MODEL_FROM_DEFAULT ? row->param->decl->doc : row->owner_doc;
+    const char *doc =
+        row->param->source == MODEL_FROM_DEFAULT ? row->param->decl->doc : row->owner_doc;
     if (row->param->source == MODEL_FROM_LET)
         return "derived";
     if (row->param->source == MODEL_FROM_OVERRIDE)
@@ -217,11 +219,12 @@ static bool write_json(const struct table *t, FILE *out)
     for (uint32_t i = 0; i < t->rows.count; i++) {
         const struct row *row = &t->rows.items[i];
         const struct model_param *p = row->param;
-        json_t *one = json_pack(
-            "{s:s, s:I, s:s, s:I, s:s, s:s, s:s, s:s}", "parameter", row_path(t->arena, row), "members",
-            (json_int_t)row->members, "value", params_value_text(&p->value, buffer), "number",
-            (json_int_t)p->value.integer, "unit", params_dimension_name(p->value.dimension),
-            "source", params_source_name(p->source), "basis", row_basis(row), "doc", p->decl->doc);
+        json_t *one =
+            json_pack("{s:s, s:I, s:s, s:I, s:s, s:s, s:s, s:s}", "parameter",
+                      row_path(t->arena, row), "members", (json_int_t)row->members, "value",
+                      params_value_text(&p->value, buffer), "number", (json_int_t)p->value.integer,
+                      "unit", params_dimension_name(p->value.dimension), "source",
+                      params_source_name(p->source), "basis", row_basis(row), "doc", p->decl->doc);
         if (p->place.file)
             json_object_set_new(
                 one, "place",

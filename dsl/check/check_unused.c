@@ -1,6 +1,7 @@
 /* Parameters, slots and components that nothing uses. These are questions about the text, not
- * about one elaboration: what stands in the branch of an `if` that is not taken is used. Only the user's main
- * file is looked at; what C code reads of a component without instances cannot be known here. */
+ * about one elaboration: what stands in the branch of an `if` that is not taken is used. Only the
+ * user's main file is looked at; what C code reads of a component without instances cannot be known
+ * here. */
 #include <string.h>
 
 #include "dsl/check/check.h"
@@ -30,8 +31,8 @@ static bool body_uses(const struct ast_items *body, const char *name);
 static bool item_uses(const struct ast_item *item, const char *name)
 {
     const struct ast_expr *const exprs[] = {
-        item->size,       item->value,   item->low,  item->high,      item->depth,
-        item->width,      item->latency, item->by,   item->otherwise, item->each,
+        item->size,       item->value,   item->low,   item->high,      item->depth,
+        item->width,      item->latency, item->by,    item->otherwise, item->each,
         item->interleave, item->at,      item->which, item->path};
     for (size_t i = 0; i < sizeof exprs / sizeof exprs[0]; i++)
         if (expr_uses(exprs[i], name))

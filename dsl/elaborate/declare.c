@@ -162,10 +162,10 @@ static void check_file(struct program *program, const struct item_list *files,
         if (strcmp(base_name(before->name.text), base_name(item->name.text)) != 0)
             continue;
         bool is_same = strcmp(before->name.text, item->name.text) == 0;
-        struct diagnostic *d = diagnostic_add(
-            program->diagnostics, E0201, item->name.span,
-            is_same ? "the file '%s' is named twice" : "a second file is called '%s'",
-            base_name(item->name.text));
+        struct diagnostic *d = diagnostic_add(program->diagnostics, E0201, item->name.span,
+                                              is_same ? "the file '%s' is named twice"
+                                                      : "a second file is called '%s'",
+                                              base_name(item->name.text));
         diagnostic_note(program->diagnostics, d, before->name.span, "first named here");
         if (!is_same)
             diagnostic_help(program->diagnostics, d,
@@ -203,8 +203,8 @@ static void set_behaviour(struct program *program, struct type_info *type)
     for (uint32_t i = 0; i < named; i++)
         files[i] = source_join(arena, type->model.folder, type->behaviour.v.items[i]->name.text);
     if (named == 0)
-        files[0] = source_join(arena, type->model.folder,
-                               arena_printf(arena, "%s.c", type->model.name));
+        files[0] =
+            source_join(arena, type->model.folder, arena_printf(arena, "%s.c", type->model.name));
     type->model.behaviour = files;
     type->model.behaviour_count = named > 0 ? named : 1;
 }

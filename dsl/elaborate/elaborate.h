@@ -101,7 +101,7 @@ struct part_slot {
     struct part_object **parts; /* slots of composites: the first that was handed down */
     uint32_t count;
     bool shared, done;
-    bool busy; /* being filled */
+    bool busy;            /* being filled */
     struct filler filler; /* slots of composites only */
 };
 
@@ -343,8 +343,12 @@ void settings_check_reached(struct elaboration *e);
 struct node *tree_build(struct elaboration *e, struct type_info *type);
 void tree_expand(struct elaboration *e, struct node *node);
 struct child_group *tree_group(struct node *node, const char *name);
+
+/* elaborate_clock.c */
+/* Sets the domain and the clocks of a new node; `on` may be absent. */
+void clocks_bind(struct elaboration *e, struct node *node, struct ast_name on);
 /* Domain index of the clock called `name` in the body of `node`, NO_DOMAIN when there is none. */
-uint32_t tree_clock(const struct node *node, const char *name);
+uint32_t clocks_find(const struct node *node, const char *name);
 
 /* elaborate_part.c */
 void parts_build(struct elaboration *e, struct object *object);

@@ -1,8 +1,8 @@
 /* Parts: what an owner always has (`part`), and what fills its slots. A slot is filled by the last
  * matching --set, else by a setting, else by its default. The filling names a part type, of which
- * a new part is made; or, inside one component, a part of the surrounding body, which is then shared;
- * or a slot of the composite around, which is handed down. A composite has no parts of its own: its
- * slots only say what fills those of its instances. */
+ * a new part is made; or, inside one component, a part of the surrounding body, which is then
+ * shared; or a slot of the composite around, which is handed down. A composite has no parts of its
+ * own: its slots only say what fills those of its instances. */
 #include <string.h>
 
 #include "dsl/elaborate/elaborate.h"
@@ -195,7 +195,8 @@ static void hand_down(struct elaboration *e, struct object *object, uint32_t ind
     }
 }
 
-/* What is written for a slot: the name of a part or slot, the part's braces, and where they stand. */
+/* What is written for a slot: the name of a part or slot, the part's braces, and where they stand.
+ */
 struct filling {
     const struct ast_expr *value;
     const struct ast_items *body;

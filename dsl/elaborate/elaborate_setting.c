@@ -1,10 +1,10 @@
-/* Settings: what stands in the braces of an instance or a part. A plain one sets a parameter or fills
- * a slot of that instance; one with a path ("sa[*].l1v.latency = 30cy;") reaches an instance or part
- * further down, an array without an index meaning all its elements, as in --set.
+/* Settings: what stands in the braces of an instance or a part. A plain one sets a parameter or
+ * fills a slot of that instance; one with a path ("sa[*].l1v.latency = 30cy;") reaches an instance
+ * or part further down, an array without an index meaning all its elements, as in --set.
  *
  * Invariant: of several braces that set one thing the outermost wins, because who uses a component
- * knows more than who wrote it. Two settings of one pair of braces that meet are an error. Called by
- * elaborate_value.c, elaborate_part.c and elaborate_tree.c. */
+ * knows more than who wrote it. Two settings of one pair of braces that meet are an error. Called
+ * by elaborate_value.c, elaborate_part.c and elaborate_tree.c. */
 #include <string.h>
 
 #include "dsl/elaborate/elaborate.h"
@@ -42,8 +42,8 @@ static bool element_matches(struct elaboration *e, const struct object *anchor,
            && object->element >= first && object->element < first + count;
 }
 
-/* Whether a path that is written in the braces of `anchor` leads to `object`, which is compared from
- * its end on. */
+/* Whether a path that is written in the braces of `anchor` leads to `object`, which is compared
+ * from its end on. */
 static bool leads_to(struct elaboration *e, const struct object *anchor,
                      const struct ast_expr *path, const struct object *object)
 {

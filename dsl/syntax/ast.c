@@ -140,9 +140,54 @@ bool ast_declared_name(struct parser *p, struct ast_expr *path, struct ast_name 
     return false;
 }
 
+struct ast_item *ast_param(struct parser *p, struct ast_name name, struct ast_type *type,
+                           struct ast_expr *value, struct ast_param_options options,
+                           struct span span)
+{
+    struct ast_item *item = ast_item_new(p, AST_PARAM, span, name);
+    item->type = type;
+    item->value = value;
+    item->low = options.range.low;
+    item->high = options.range.high;
+    item->half_open = options.range.half_open;
+    item->pow2 = options.pow2;
+    return item;
+}
+
+struct ast_item *ast_slot(struct parser *p, struct ast_name name, struct ast_name type,
+                          struct ast_slot_options options, struct span span)
+{
+    struct ast_item *item = ast_item_new(p, AST_SLOT, span, name);
+    item->target = type;
+    item->value = options.value;
+    item->fill_body = options.body;
+    item->optional = options.optional;
+    return item;
+}
+
+struct ast_item *ast_connect(struct parser *p, struct ast_exprs *left, struct ast_exprs *right,
+                             struct ast_connect_options options, struct span span)
+{
+    struct ast_name no_name = {NULL, {0, 0}};
+    struct ast_item *item = ast_item_new(p, AST_CONNECT, span, no_name);
+    item->left = left;
+    item->right = right;
+    item->latency = options.latency;
+    item->via = options.via;
+    item->which = options.which;
+    item->is_shared = options.is_shared;
+    item->target = options.type;
+    item->on = options.on;
+    item->body = options.body;
+    item->over = options.over;
+    item->by = options.by;
+    item->otherwise = options.otherwise;
+    return item;
+}
+
 struct ast_items *ast_ports(struct parser *p, struct ast_items *names, bool is_in,
                             struct ast_name protocol, struct ast_exprs *args,
-                            const struct ast_item *options, struct span span)
+                            struct ast_port_options options, struct span span)
 {
     for (uint32_t i = 0; i < names->v.count; i++) {
         struct ast_item *port = names->v.items[i];
@@ -152,9 +197,9 @@ struct ast_items *ast_ports(struct parser *p, struct ast_items *names, bool is_i
         port->is_in = is_in;
         port->target = protocol;
         port->args = args;
-        port->optional = options->optional;
-        port->depth = options->depth;
-        port->width = options->width;
+        port->optional = options.optional;
+        port->depth = options.depth;
+        port->width = options.width;
     }
     return names;
 }
@@ -281,7 +326,8 @@ static void collect_docs(struct parser *p)
             text++, size--;
         while (size > 0 && (text[size - 1] == ' ' || text[size - 1] == '\r'))
             size--;
-        /* Where nesting became too deep, or braces were not balanced, the tokens end before the comments do. */
+        /* Where nesting became too deep, or braces were not balanced, the tokens end before the
+         * comments do. */
         uint32_t token = comments[i].token;
         if (token >= p->tokens.tokens.count || (token == 0 && !comments[i].own_line))
             continue;

@@ -98,12 +98,12 @@ enum ast_kind {
     AST_CLOCK,     /* name, value: frequency; NULL: an input */
     AST_BEHAVIOUR, /* name: the string; one item for each file */
     AST_INSTANCE,  /* name, size, target: component, on, body: AST_SETTING */
-    AST_SETTING,   /* name, value; fill_body when the value is PART { ... }; path: what the name is a
-                      member of, NULL: the instance itself */
-    AST_CONNECT,   /* left, right, latency, via, which, is_shared, target: type of via, on, body,
-                      over,   by, otherwise */
-    AST_SPACE,     /* name, left: targets, each, interleave */
-    AST_MAP,       /* left, at */
+    AST_SETTING, /* name, value; fill_body when the value is PART { ... }; path: what the name is a
+                    member of, NULL: the instance itself */
+    AST_CONNECT, /* left, right, latency, via, which, is_shared, target: type of via, on, body,
+                    over,   by, otherwise */
+    AST_SPACE,   /* name, left: targets, each, interleave */
+    AST_MAP,     /* left, at */
     AST_PARTITION, /* left */
     AST_IF,        /* value, body, otherwise_body */
     AST_FOR,       /* name, low, high, half_open, body */
@@ -134,6 +134,35 @@ struct ast_item {
     struct ast_name via, over, on;
     struct ast_items *body, *fill_body, *otherwise_body;
     bool is_in, is_reply, unsized, optional, half_open, pow2, is_shared;
+};
+
+/* What may follow a declaration in any order, while the parser gathers it. */
+struct ast_range {
+    struct ast_expr *low, *high; /* NULL: absent */
+    bool half_open;
+};
+
+struct ast_param_options {
+    struct ast_range range;
+    bool pow2;
+};
+
+struct ast_port_options {
+    struct ast_expr *depth, *width;
+    bool optional;
+};
+
+struct ast_slot_options {
+    struct ast_expr *value; /* AST_NAME */
+    struct ast_items *body;
+    bool optional;
+};
+
+struct ast_connect_options {
+    struct ast_name via, type, on, over;
+    struct ast_expr *which, *latency, *by, *otherwise;
+    struct ast_items *body;
+    bool is_shared;
 };
 
 struct ast_file {
@@ -181,9 +210,16 @@ struct ast_item *ast_item_new(struct parser *p, enum ast_kind kind, struct span 
 struct ast_items *ast_items_add(struct parser *p, struct ast_items *list, struct ast_item *item);
 struct ast_items *ast_items_append(struct parser *p, struct ast_items *list,
                                    struct ast_items *more);
+struct ast_item *ast_param(struct parser *p, struct ast_name name, struct ast_type *type,
+                           struct ast_expr *value, struct ast_param_options options,
+                           struct span span);
+struct ast_item *ast_slot(struct parser *p, struct ast_name name, struct ast_name type,
+                          struct ast_slot_options options, struct span span);
+struct ast_item *ast_connect(struct parser *p, struct ast_exprs *left, struct ast_exprs *right,
+                             struct ast_connect_options options, struct span span);
 struct ast_items *ast_ports(struct parser *p, struct ast_items *names, bool is_in,
                             struct ast_name protocol, struct ast_exprs *args,
-                            const struct ast_item *options, struct span span);
+                            struct ast_port_options options, struct span span);
 /* `behaviour "a.c", "b.c";` */
 struct ast_items *ast_behaviour(struct parser *p, struct ast_items *before, struct ast_name file,
                                 struct span span);

@@ -31,6 +31,11 @@
     struct ast_type *type;
     struct ast_item *item;
     struct ast_items *items;
+    struct ast_range range;
+    struct ast_param_options param;
+    struct ast_port_options port;
+    struct ast_slot_options slot;
+    struct ast_connect_options connect;
     bool flag;
 }
 
@@ -66,11 +71,7 @@ static struct ast_expr *binary(struct parser *p, struct span span, struct ast_ex
     return ast_expr_join(p, e, a, b, NULL);
 }
 
-/* A fresh item that only carries the options of a declaration until its other parts are known. */
-static struct ast_item *options(struct parser *p)
-{
-    return ast_item_new(p, AST_CONNECT, (struct span){ 0, 0 }, (struct ast_name){ NULL, { 0, 0 } });
-}
+static const struct ast_name no_name = { NULL, { 0, 0 } };
 
 static struct ast_expr *member_of(struct parser *p, struct ast_expr *of, struct ast_name name, struct span span)
 {
@@ -109,7 +110,11 @@ static void once(struct parser *p, bool is_set, struct span span, const char *wh
 %type <items> file top_items top_item body members member block settings setting_items messages message fields field
 %type <items> packet_items packet_fields cases
 %type <items> port_names files else_part link_body
-%type <item> port_options connect_options param_options range slot_options
+%type <range> range
+%type <param> param_options
+%type <port> port_options
+%type <slot> slot_options
+%type <connect> connect_options
 %type <name> name type_name on_clock
 %type <names> names literals
 %type <type> type
@@ -296,59 +301,54 @@ to: TO                                  { $$ = false; }
   | UNTIL                               { $$ = true; }
   ;
 
-range: IN expr to expr                  { $$ = options(p);
-                                          $$->low = $2;
-                                          $$->half_open = $3;
-                                          $$->high = $4; }
+range: IN expr to expr                  { $$ = (struct ast_range){ $2, $4, $3 }; }
      ;
 
-param_options: %empty                   { $$ = options(p); }
-             | param_options range      { once(p, $1->low != NULL, @2, "in");
+param_options: %empty                   { $$ = (struct ast_param_options){ .pow2 = false }; }
+             | param_options range      { once(p, $1.range.low != NULL, @2, "in");
                                           $$ = $1;
-                                          $$->low = $2->low;
-                                          $$->high = $2->high;
-                                          $$->half_open = $2->half_open; }
-             | param_options POW2       { once(p, $1->pow2, @2, "pow2");
+                                          $$.range = $2; }
+             | param_options POW2       { once(p, $1.pow2, @2, "pow2");
                                           $$ = $1;
-                                          $$->pow2 = true; }
+                                          $$.pow2 = true; }
              ;
 
-port_options: %empty                    { $$ = options(p); }
-            | port_options OPTIONAL     { once(p, $1->optional, @2, "optional");
+port_options: %empty                    { $$ = (struct ast_port_options){ .optional = false }; }
+            | port_options OPTIONAL     { once(p, $1.optional, @2, "optional");
                                           $$ = $1;
-                                          $$->optional = true; }
-            | port_options DEPTH expr   { once(p, $1->depth != NULL, @2, "depth");
+                                          $$.optional = true; }
+            | port_options DEPTH expr   { once(p, $1.depth != NULL, @2, "depth");
                                           $$ = $1;
-                                          $$->depth = $3; }
-            | port_options WIDTH expr   { once(p, $1->width != NULL, @2, "width");
+                                          $$.depth = $3; }
+            | port_options WIDTH expr   { once(p, $1.width != NULL, @2, "width");
                                           $$ = $1;
-                                          $$->width = $3; }
+                                          $$.width = $3; }
             ;
 
-slot_options: %empty                    { $$ = options(p); }
-            | slot_options OPTIONAL     { once(p, $1->optional, @2, "optional");
+slot_options: %empty                    { $$ = (struct ast_slot_options){ .optional = false }; }
+            | slot_options OPTIONAL     { once(p, $1.optional, @2, "optional");
                                           $$ = $1;
-                                          $$->optional = true; }
+                                          $$.optional = true; }
             | slot_options '=' type_name
                                         { $$ = $1;
-                                          $$->value = ast_expr_new(p, AST_NAME, @3);
-                                          $$->value->name = $3; }
+                                          $$.value = ast_expr_new(p, AST_NAME, @3);
+                                          $$.value->name = $3; }
             | slot_options '=' type_name settings
                                         { $$ = $1;
-                                          $$->value = ast_expr_new(p, AST_NAME, @3);
-                                          $$->value->name = $3;
-                                          $$->fill_body = $4; }
+                                          $$.value = ast_expr_new(p, AST_NAME, @3);
+                                          $$.value->name = $3;
+                                          $$.body = $4; }
             ;
 
 files: STRING                           { $$ = ast_behaviour(p, NULL, name_of($1), @1); }
      | files ',' STRING                 { $$ = ast_behaviour(p, $1, name_of($3), @3); }
      ;
 /* Only names and sizes; the rest is filled in by the declaration they stand in. */
-port_names: postfix                     { struct ast_item *item = ast_item_new(p, AST_PORT, @1, options(p)->name);
+port_names: postfix                     { struct ast_item *item = ast_item_new(p, AST_PORT, @1, no_name);
                                           if (ast_declared_name(p, $1, &item->name, &item->size))
                                               item->unsized = $1->kind == AST_ALL;
                                           $$ = one(p, item); }
-          | port_names ',' postfix      { struct ast_item *item = ast_item_new(p, AST_PORT, @3, options(p)->name);
+          | port_names ',' postfix      { struct ast_item *item = ast_item_new(p, AST_PORT, @3, no_name);
                                           if (ast_declared_name(p, $3, &item->name, &item->size))
                                               item->unsized = $3->kind == AST_ALL;
                                           $$ = ast_items_add(p, $1, item); }
@@ -391,55 +391,55 @@ which: '[' '*' ']'                      { $$ = ast_expr_new(p, AST_ALL, @$); }
                                           $$->c = $4; }
      ;
 
-connect_options: %empty                 { $$ = options(p); }
+connect_options: %empty                 { $$ = (struct ast_connect_options){ .is_shared = false }; }
                | connect_options LATENCY expr
-                                        { once(p, $1->latency != NULL, @2, "latency");
+                                        { once(p, $1.latency != NULL, @2, "latency");
                                           $$ = $1;
-                                          $$->latency = $3; }
+                                          $$.latency = $3; }
                | connect_options VIA name
-                                        { once(p, $1->via.text != NULL, @2, "via");
+                                        { once(p, $1.via.text != NULL, @2, "via");
                                           $$ = $1;
-                                          $$->via = $3; }
+                                          $$.via = $3; }
                | connect_options VIA name which
-                                        { once(p, $1->via.text != NULL, @2, "via");
+                                        { once(p, $1.via.text != NULL, @2, "via");
                                           $$ = $1;
-                                          $$->via = $3;
-                                          $$->which = $4; }
+                                          $$.via = $3;
+                                          $$.which = $4; }
                | connect_options VIA SHARED name
-                                        { once(p, $1->via.text != NULL, @2, "via");
+                                        { once(p, $1.via.text != NULL, @2, "via");
                                           $$ = $1;
-                                          $$->via = $4;
-                                          $$->is_shared = true; }
+                                          $$.via = $4;
+                                          $$.is_shared = true; }
                | connect_options VIA name '=' type_name on_clock
-                                        { once(p, $1->via.text != NULL, @2, "via");
+                                        { once(p, $1.via.text != NULL, @2, "via");
                                           $$ = $1;
-                                          $$->via = $3;
-                                          $$->target = $5;
-                                          $$->on = $6; }
+                                          $$.via = $3;
+                                          $$.type = $5;
+                                          $$.on = $6; }
                | connect_options VIA name '=' type_name on_clock settings
-                                        { once(p, $1->via.text != NULL, @2, "via");
+                                        { once(p, $1.via.text != NULL, @2, "via");
                                           $$ = $1;
-                                          $$->via = $3;
-                                          $$->target = $5;
-                                          $$->on = $6;
-                                          $$->body = $7; }
+                                          $$.via = $3;
+                                          $$.type = $5;
+                                          $$.on = $6;
+                                          $$.body = $7; }
                | connect_options OVER name
-                                        { once(p, $1->over.text != NULL, @2, "over");
+                                        { once(p, $1.over.text != NULL, @2, "over");
                                           $$ = $1;
-                                          $$->over = $3; }
+                                          $$.over = $3; }
                | connect_options BY SPACE postfix
-                                        { once(p, $1->by != NULL, @2, "by");
+                                        { once(p, $1.by != NULL, @2, "by");
                                           $$ = $1;
-                                          $$->by = $4; }
+                                          $$.by = $4; }
                | connect_options ELSE postfix
-                                        { once(p, $1->otherwise != NULL, @2, "else");
+                                        { once(p, $1.otherwise != NULL, @2, "else");
                                           $$ = $1;
-                                          $$->otherwise = $3; }
+                                          $$.otherwise = $3; }
                ;
 
 else_part: %empty                       { $$ = NULL; }
          | ELSE block                   { $$ = $2; }
-         | ELSE IF expr block else_part { struct ast_item *item = ast_item_new(p, AST_IF, @$, options(p)->name);
+         | ELSE IF expr block else_part { struct ast_item *item = ast_item_new(p, AST_IF, @$, no_name);
                                           item->value = $3;
                                           item->body = $4;
                                           item->otherwise_body = $5;
@@ -447,26 +447,13 @@ else_part: %empty                       { $$ = NULL; }
          ;
 
 member: PARAM name ':' type param_options semi
-                                        { struct ast_item *item = ast_item_new(p, AST_PARAM, @$, $2);
-                                          item->type = $4;
-                                          item->low = $5->low;
-                                          item->high = $5->high;
-                                          item->half_open = $5->half_open;
-                                          item->pow2 = $5->pow2;
-                                          $$ = one(p, item); }
+                                        { $$ = one(p, ast_param(p, $2, $4, NULL, $5, @$)); }
       | PARAM name ':' type '=' expr param_options semi
-                                        { struct ast_item *item = ast_item_new(p, AST_PARAM, @$, $2);
-                                          item->type = $4;
-                                          item->value = $6;
-                                          item->low = $7->low;
-                                          item->high = $7->high;
-                                          item->half_open = $7->half_open;
-                                          item->pow2 = $7->pow2;
-                                          $$ = one(p, item); }
+                                        { $$ = one(p, ast_param(p, $2, $4, $6, $7, @$)); }
       | LET name '=' expr semi          { struct ast_item *item = ast_item_new(p, AST_LET, @$, $2);
                                           item->value = $4;
                                           $$ = one(p, item); }
-      | CHECK expr semi                 { struct ast_item *item = ast_item_new(p, AST_CHECK, @$, options(p)->name);
+      | CHECK expr semi                 { struct ast_item *item = ast_item_new(p, AST_CHECK, @$, no_name);
                                           item->value = $2;
                                           $$ = one(p, item); }
       | CHECK expr ',' STRING semi      { struct ast_item *item = ast_item_new(p, AST_CHECK, @$, name_of($4));
@@ -478,12 +465,7 @@ member: PARAM name ':' type param_options semi
                                         { $$ = ast_ports(p, $2, false, $4, $5, $6, @$); }
       | STAT names ':' type_name semi   { $$ = ast_stats(p, $2, $4, @$); }
       | SLOT name ':' type_name slot_options semi
-                                        { struct ast_item *item = ast_item_new(p, AST_SLOT, @$, $2);
-                                          item->target = $4;
-                                          item->value = $5->value;
-                                          item->fill_body = $5->fill_body;
-                                          item->optional = $5->optional;
-                                          $$ = one(p, item); }
+                                        { $$ = one(p, ast_slot(p, $2, $4, $5, @$)); }
       | PART postfix ':' type_name semi
                                         { $$ = one(p, ast_subpart(p, $2, $4, NULL, @$)); }
       | PART postfix ':' type_name settings
@@ -510,25 +492,25 @@ member: PARAM name ':' type param_options semi
                                           item->each = $7;
                                           item->interleave = $10;
                                           $$ = one(p, item); }
-      | MAP paths semi                  { struct ast_item *item = ast_item_new(p, AST_MAP, @$, options(p)->name);
+      | MAP paths semi                  { struct ast_item *item = ast_item_new(p, AST_MAP, @$, no_name);
                                           item->left = $2;
                                           $$ = one(p, item); }
-      | MAP paths AT expr semi          { struct ast_item *item = ast_item_new(p, AST_MAP, @$, options(p)->name);
+      | MAP paths AT expr semi          { struct ast_item *item = ast_item_new(p, AST_MAP, @$, no_name);
                                           item->left = $2;
                                           item->at = $4;
                                           $$ = one(p, item); }
-      | PARTITION paths semi            { struct ast_item *item = ast_item_new(p, AST_PARTITION, @$, options(p)->name);
+      | PARTITION paths semi            { struct ast_item *item = ast_item_new(p, AST_PARTITION, @$, no_name);
                                           item->left = $2;
                                           $$ = one(p, item); }
-      | IF expr block else_part         { struct ast_item *item = ast_item_new(p, AST_IF, @$, options(p)->name);
+      | IF expr block else_part         { struct ast_item *item = ast_item_new(p, AST_IF, @$, no_name);
                                           item->value = $2;
                                           item->body = $3;
                                           item->otherwise_body = $4;
                                           $$ = one(p, item); }
       | FOR name range block            { struct ast_item *item = ast_item_new(p, AST_FOR, @$, $2);
-                                          item->low = $3->low;
-                                          item->high = $3->high;
-                                          item->half_open = $3->half_open;
+                                          item->low = $3.low;
+                                          item->high = $3.high;
+                                          item->half_open = $3.half_open;
                                           item->body = $4;
                                           $$ = one(p, item); }
       | postfix ':' type_name on_clock semi
@@ -536,11 +518,7 @@ member: PARAM name ':' type param_options semi
       | postfix ':' type_name on_clock settings
                                         { $$ = one(p, ast_instance(p, $1, $3, $4, $5, @$)); }
       | paths ARROW paths connect_options semi
-                                        { struct ast_item *item = $4;
-                                          item->span = @$;
-                                          item->left = $1;
-                                          item->right = $3;
-                                          $$ = one(p, item); }
+                                        { $$ = one(p, ast_connect(p, $1, $3, $4, @$)); }
       | postfix '=' expr semi           { struct diagnostic *d = diagnostic_add(p->diagnostics, E0008, $1->span,
                                               "a value cannot be set here");
                                           diagnostic_help(p->diagnostics, d, "write 'let NAME = ...;' for a derived "

@@ -1,8 +1,8 @@
 /* libFuzzer target of the trace reader: any bytes are read or refused, as text (plain, xz, zstd),
  * as a list, and as the payload of a cache; what a step holds lies within its limits. */
-#include "components/traces/sass_trace/sass_cache.h"
-#include "components/traces/sass_trace/sass_stats.h"
-#include "components/traces/sass_trace/sass_trace.h"
+#include "components/traces/instruction_trace/cache/sass_cache.h"
+#include "components/traces/instruction_trace/tools/sass_stats.h"
+#include "components/traces/instruction_trace/reader/sass_trace.h"
 
 #include <stdlib.h>
 #include <string.h>

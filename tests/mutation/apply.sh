@@ -1,4 +1,5 @@
-# Putting a mutation into sources: sourced by run.sh beside this file and by tests/system/run.sh.
+# Putting a mutation into sources: sourced by run.sh beside this file and by
+# tests/system/test_memtest.py.
 
 # replace FILE OLD NEW: false when OLD does not stand there exactly once.
 replace() {
@@ -21,7 +22,10 @@ apply() {
         old:'====') state=new ;;
         new:'>>>>')
             state=none
-            replace "$2/$file" "${old%$'\n'}" "${new%$'\n'}" || { echo "$(basename "$1"): the text to change does not stand in $file exactly once" >&2; return 1; }
+            if ! replace "$2/$file" "${old%$'\n'}" "${new%$'\n'}"; then
+                echo "$(basename "$1"): the text to change is not in $file exactly once" >&2
+                return 1
+            fi
             echo "$file"
             ;;
         old:*) old+=$line$'\n' ;;
@@ -29,5 +33,6 @@ apply() {
         *) echo "$(basename "$1"): '$line' is not understood" >&2; return 1 ;;
         esac
     done <"$1"
-    [ $state = none ] && [ -n "$file" ] || { echo "$(basename "$1"): an edit is not complete" >&2; return 1; }
+    [ $state = none ] && [ -n "$file" ] ||
+        { echo "$(basename "$1"): an edit is not complete" >&2; return 1; }
 }

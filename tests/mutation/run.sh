@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Mutation tests: are the tests able to fail? run.sh BUILD [--document FILE | --sample] [NAME...]
 #
-# Each NAME.mutation beside this script is one bug: a comment that says what it breaks, and edits of the form
+# Each NAME.mutation beside this script is one bug: a comment that says what it breaks, and edits of
+# the form
 #
 #   file PATH
 #   <<<<
@@ -10,12 +11,14 @@
 #   what stands there instead
 #   >>>>
 #
-# The sources are copied to BUILD/mutation, where each bug in turn is put in and the tests run until one fails: unit tests
-# of the folder it is in, all unit tests, the random memory tester, system cases. The copy without a bug must pass them all
-# first. A bug that nothing catches, that no longer applies, or that does not compile, is a failure of this script. The HIP
-# programs are those of BUILD. --document writes the table of bugs and the tests that caught them; what earlier runs in this
-# build folder found of bugs that are not named counts, too. --sample takes three bugs of
-# the runtime, builds and runs its unit tests only.
+# The sources are copied to BUILD/mutation, where each bug in turn is put in and the tests run until
+# one fails: unit tests of the folder it is in, all unit tests, the random memory tester, system
+# tests (without the hashes of results.txt: a test must know what is right). The copy without a bug
+# must pass them all first. A bug that nothing catches, that no longer applies, or that does not
+# compile, is a failure of this script. The HIP programs are those of BUILD. --document writes the
+# table of bugs and the tests that caught them; what earlier runs in this build folder found of bugs
+# that are not named counts, too. --sample takes three bugs of the runtime, builds and runs its unit
+# tests only.
 set -uo pipefail
 root=$(cd "$(dirname "$0")/../.." && pwd)
 build=$(realpath "$1")
@@ -23,7 +26,10 @@ shift
 document=
 sample=no
 [ "${1:-}" = --document ] && { document=$2; shift 2; }
-[ "${1:-}" = --sample ] && { sample=yes; shift; set -- clock-rounding ring-lost-credit checkpoint-arrivals; }
+if [ "${1:-}" = --sample ]; then
+    sample=yes
+    set -- clock-rounding ring-lost-credit checkpoint-arrivals
+fi
 work=$build/mutation
 pristine=$work/pristine # the checkout as it was when we began
 source=$work/source
@@ -32,9 +38,11 @@ here=$root/tests/mutation
 . "$here/apply.sh"
 jobs=${HEDDLE_JOBS:-$(nproc)}
 export HEDDLE_CFLAGS=-O1 # of platforms: compiling costs more than running here
-# Cases that a bug is shown to when no unit test sees it, the likely ones first.
-cases="memtest wires warmup_modes warmup_accuracy sample_model own_devices unified dump user_queues report event_times occupancy kernel_stats programs_tiny flushes launch_copies driver_queues stream_rules stream_calls random_streams record play migration determinism functional_counts functional_faults bad_ hang example trace programs_gfx906 programs_ring4 peers set sass_trace sass_warmup steps_programs"
-timeout=${HEDDLE_MUTATION_TIMEOUT:-600} # seconds of a case; a bug that makes one endless is caught, too
+# Files of system tests that a bug is shown to when no unit test sees it, the likely ones first.
+system_tests=(memtest peers sampling checkpoint user_queues report streams results api_traces
+    migration determinism functional faults hang examples traces programs fabric sass sass_sampling
+    recordings)
+timeout=${HEDDLE_MUTATION_TIMEOUT:-1200} # seconds of a file; one that does not end has caught it
 
 die() { printf 'mutation: %s\n' "$*" >&2; exit 1; }
 
@@ -49,19 +57,21 @@ restore() {
 }
 
 prepare() {
-    local folder file
+    local file
     rm -rf "$pristine" "$source"
     mkdir -p "$pristine"
-    for folder in dsl codegen runtime components platforms docs tests meson.build meson_options.txt; do
-        cp -a "$root/$folder" "$pristine"
+    for file in dsl codegen runtime components platforms docs tests meson.build \
+        meson_options.txt; do
+        cp -a "$root/$file" "$pristine"
     done
     cp -a "$pristine" "$source"
     # What an interrupted run may have left in the build.
     for file in $(sed -n 's/^file //p' "$here"/*.mutation | sort -u); do
         touch "$source/$file"
     done
-    [ -f "$mutant/build.ninja" ] || meson setup "$mutant" "$source" -Dprograms=false -Doptimization=0 -Ddebug=false >"$work/log" 2>&1 ||
-        { tail -n 20 "$work/log"; die "meson failed"; }
+    [ -f "$mutant/build.ninja" ] ||
+        meson setup "$mutant" "$source" -Dprograms=false -Doptimization=0 -Ddebug=false \
+            >"$work/log" 2>&1 || { tail -n 20 "$work/log"; die "meson failed"; }
     compile || { tail -n 20 "$work/log"; die "the sources do not compile"; }
     mkdir -p "$mutant/tests/programs"
     ln -sfn "$build/tests/programs/micro" "$mutant/tests/programs/micro"
@@ -80,29 +90,35 @@ compile() {
     ninja -C "$mutant" -j"$jobs" ${targets[@]+"${targets[@]}"} >"$work/log" 2>&1
 }
 
-# units ARGUMENTS...: the unit tests that meson chooses by them. On failure `caught` names the first that failed.
+# units ARGUMENTS...: the unit tests that meson chooses by them. On failure `caught` names the
+# first.
 units() {
     local name
-    timeout $((timeout * 2)) meson test -C "$mutant" --no-rebuild --num-processes "$jobs" --maxfail 1 "$@" >"$work/log" 2>&1 && return 0
+    timeout "$timeout" meson test -C "$mutant" --no-rebuild --num-processes "$jobs" --maxfail 1 \
+        "$@" >"$work/log" 2>&1 && return 0
     # The report of the test that failed, whatever others stood beside it.
-    name=$(sed -n 's/^ *[0-9]*\/[0-9]* heddle:[a-z+]* *\/ *\(.*[^ ]\)  *\(FAIL\|TIMEOUT\|ERROR\).*/\1/p' "$work/log" | head -n 1)
+    name=$(sed -nE 's#^ *[0-9]+/[0-9]+ heddle:[a-z+]* */ *(.*[^ ])  *(FAIL|TIMEOUT|ERROR).*#\1#p' \
+        "$work/log" | head -n 1)
     caught="${name:-unit tests}$(python3 - "$mutant/meson-logs/testlog.json" "$name" <<'END'
 import json, re, sys
 for line in open(sys.argv[1]):
     test = json.loads(line)
     if sys.argv[2] and test["name"].endswith(sys.argv[2]):
-        print("".join(": " + m for m in re.findall(r"^not ok - (\S+)", test.get("stdout", ""), re.M)[:1]))
+        failed = re.findall(r"^not ok - (\S+)", test.get("stdout", ""), re.M)
+        print("".join(": " + m for m in failed[:1]))
 END
 )"
     return 1
 }
 
-# system PATTERN: the system cases of that name.
+# system FILE: the system tests of tests/system/test_FILE.py. On failure `caught` names the first.
 system() {
     local name
-    timeout "$timeout" "$source/tests/system/run.sh" "$mutant" no "$1" >"$work/log" 2>&1 && return 0
-    name=$(sed -n 's/^FAILED *\([^ ]*\).*/\1/p' "$work/log" | head -n 1)
-    caught="system case ${name:-$1, which did not end}"
+    HEDDLE_BUILD=$mutant HEDDLE_TEST_SECONDS=120 timeout "$timeout" \
+        /usr/bin/python3 -m pytest -q -x -n "$jobs" --no-hashes \
+        "$source/tests/system/test_$1.py" >"$work/log" 2>&1 && return 0
+    name=$(sed -n 's/^FAILED .*test_[a-z_]*\.py::\([^ ]*\).*/\1/p' "$work/log" | head -n 1)
+    caught="system test ${name:-$1, which did not end}"
     return 1
 }
 
@@ -119,13 +135,14 @@ suite_of() {
 
 # run_tests SUITE: 0 when all pass; 1 with `caught` set.
 run_tests() {
-    local pattern
+    local file
     units --suite "$1" --no-suite platform || return 1
     [ $sample = no ] || return 0
-    units --no-suite bench --no-suite platform --no-suite dsl --no-suite codegen --no-suite views || return 1
+    units --no-suite bench --no-suite platform --no-suite dsl --no-suite codegen --no-suite views ||
+        return 1
     units "random memory tester" || return 1
-    for pattern in $cases; do
-        system "$pattern" || return 1
+    for file in "${system_tests[@]}"; do
+        system "$file" || return 1
     done
 }
 
@@ -133,8 +150,13 @@ run_tests() {
 show() {
     local mutation=$here/$1.mutation files caught=''
     rm -f "$work/results/$1"
-    [ -f "$mutation" ] || { printf '%-26s there is no such mutation\n' "$1"; return 1; }
-    files=$(apply "$mutation" "$source") || { restore $(sed -n 's/^file //p' "$mutation"); printf '%-26s DOES NOT APPLY\n' "$1"; return 1; }
+    [ -f "$mutation" ] || { printf '%-26s there is no such bug\n' "$1"; return 1; }
+    if ! files=$(apply "$mutation" "$source"); then
+        # shellcheck disable=SC2046
+        restore $(sed -n 's/^file //p' "$mutation")
+        printf '%-26s DOES NOT APPLY\n' "$1"
+        return 1
+    fi
     # shellcheck disable=SC2086
     if ! compile; then
         restore $files
@@ -155,12 +177,15 @@ write_document() {
     local mutation rows=()
     for mutation in "$here"/*.mutation; do
         rows+=("$work/results/$(basename "$mutation" .mutation)")
-        [ -f "${rows[-1]}" ] || die "there is no result of $(basename "$mutation" .mutation) yet: run without names"
+        [ -f "${rows[-1]}" ] ||
+            die "there is no result of $(basename "$mutation" .mutation) yet: run without names"
     done
     {
         printf '# Seeded bugs\n\n'
-        printf 'Bugs that `tests/mutation/run.sh BUILD --document docs/evidence/mutations.md` put into a copy of the sources, one at a time,\n'
-        printf 'and the first test that failed on each. Unit tests run before system cases. `./dev test --full` repeats it.\n\n'
+        printf 'Does a test fail when the sources are wrong? Each bug was put into a copy of the sources, one at a\n'
+        printf 'time; the last column is the first test that failed. Unit tests run before system cases.\n\n'
+        printf '```sh\ntests/mutation/run.sh BUILD --document docs/evidence/mutations.md\n```\n\n'
+        printf '`./dev test mutations --full` repeats it.\n\n'
         printf '| bug | what it breaks | caught by |\n| --- | --- | --- |\n'
         cat "${rows[@]}"
         printf '\n%s bugs, all caught; the sources without them pass the same tests.\n' ${#rows[@]}
@@ -187,6 +212,7 @@ failed=0
 for name in "${names[@]}"; do
     show "$name" || failed=$((failed + 1))
 done
-printf 'mutation: %d bugs, %d caught, %d not (%d s)\n' ${#names[@]} $((${#names[@]} - failed)) "$failed" $(($(date +%s) - begin))
+printf 'mutation: %d bugs, %d caught, %d not (%d s)\n' ${#names[@]} $((${#names[@]} - failed)) \
+    "$failed" $(($(date +%s) - begin))
 [ "$failed" = 0 ] || exit 1
 [ -z "$document" ] || write_document

@@ -1,14 +1,8 @@
-"""Makes small SASS traces and plays them on rtx3070, for sass_play.py and sass_warmup.py: their arguments are HEDDLE PLATFORMS
-SCRATCH.
-"""
-import json
+"""Makes small SASS traces. A trace is a list of warps' lines, of which the caller knows how many
+and which there are."""
 import lzma
-import os
-import subprocess
-import sys
+from pathlib import Path
 
-heddle, platforms, scratch = sys.argv[1:4]
-os.makedirs(scratch, exist_ok=True)
 FULL = "ffffffff"
 CHAIN = f"{{pc:04x}} {FULL} 1 R4 FFMA 3 R4 R5 R6 0"
 EXIT = f"fff0 {FULL} 0 EXIT 0 0"
@@ -18,56 +12,61 @@ def chain(length):
     return [CHAIN.format(pc=16 * i) for i in range(length)]
 
 
-def trace(name, blocks, warps, lines, stream=0, shared=0, registers=16, threads=None, pack=False, symbol=None):
-    """`lines`: of each warp, or a function of block and warp."""
-    path = os.path.join(scratch, name)
-    out = [f"-kernel name = {symbol or name.split('.')[0].replace('-', '_')}", "-kernel id = 1", f"-grid dim = ({blocks},1,1)",
-           f"-block dim = ({threads or 32 * warps},1,1)", f"-shmem = {shared}", f"-nregs = {registers}",
-           "-binary version = 86", f"-cuda stream id = {stream}", "-shmem base_addr = 0x00007f0001000000",
-           "-local mem base_addr = 0x00007f0003000000", "-nvbit version = 1.7", "-accelsim tracer version = 4", "",
-           "#traces format = x", ""]
-    for b in range(blocks):
-        out += ["#BEGIN_TB", f"thread block = {b},0,0"]
-        for w in range(warps):
-            body = lines(b, w) if callable(lines) else lines
-            out += [f"warp = {w}", f"insts = {len(body)}"] + body
-        out.append("#END_TB")
-    data = ("\n".join(out) + "\n").encode()
-    with open(path, "wb") as f:
-        f.write(lzma.compress(data) if pack else data)
-    return name
+def load(pc, address, to=2, by=2, stride=4):
+    """32 threads load into register `to`; the address is in register `by`."""
+    return f"{pc:04x} {FULL} 1 R{to} LDG.E 1 R{by} 4 1 0x{address:x} {stride}"
 
 
-def make_list(name, commands):
-    path = os.path.join(scratch, name)
-    with open(path, "w") as f:
-        f.write("\n".join(commands) + "\n")
-    return path
+def store(pc, address, stride=4):
+    return f"{pc:04x} {FULL} 0 STG.E 2 R8 R4 4 1 0x{address:x} {stride}"
 
 
-def run(play, *options, status=0, says="", platform="rtx3070"):
-    command = [heddle, "run", f"{platforms}/{platform}.heddle", "--generic", "--no-cache", "--stats-no-host", *options]
-    if play:
-        command += ["--play", "sass=" + play]
-    got = subprocess.run(command, capture_output=True, text=True, timeout=300)
-    if got.returncode != status or says not in got.stderr:
-        sys.exit(f"{' '.join(command)}: status {got.returncode}, not {status}, or no '{says}' in:\n{got.stderr}")
-    return got.stderr
+def header(name, blocks, threads, stream, shared, registers, symbol):
+    return f"""-kernel name = {symbol or name.split('.')[0].replace('-', '_')}
+-kernel id = 1
+-grid dim = ({blocks},1,1)
+-block dim = ({threads},1,1)
+-shmem = {shared}
+-nregs = {registers}
+-binary version = 86
+-cuda stream id = {stream}
+-shmem base_addr = 0x00007f0001000000
+-local mem base_addr = 0x00007f0003000000
+-nvbit version = 1.7
+-accelsim tracer version = 4
+
+#traces format = x
+
+"""
 
 
-def play(commands, *options, name="list.g", **more):
-    stats = os.path.join(scratch, "stats.json")
-    said = run(make_list(name, commands), "--stats", stats, *options, **more)
-    with open(stats) as f:
-        result = json.load(f)
-    result["said"] = said
-    return result
+class Folder:
+    """Where traces and lists of them lie."""
 
+    def __init__(self, path):
+        self.path = Path(path)
+        self.path.mkdir(parents=True, exist_ok=True)
 
-def check(what, got, expected):
-    if got != expected:
-        sys.exit(f"{what}: {got}, not {expected}")
+    def __truediv__(self, name):
+        return self.path / name
 
+    def trace(self, name, blocks, warps, lines, stream=0, shared=0, registers=16, threads=None,
+              pack=False, symbol=None):
+        """Writes a trace and returns its name. `lines`: of each warp, or a function of block and
+        warp."""
+        out = []
+        for b in range(blocks):
+            out += ["#BEGIN_TB", f"thread block = {b},0,0"]
+            for w in range(warps):
+                body = lines(b, w) if callable(lines) else lines
+                out += [f"warp = {w}", f"insts = {len(body)}", *body]
+            out.append("#END_TB")
+        text = header(name, blocks, threads or 32 * warps, stream, shared, registers, symbol)
+        data = (text + "\n".join(out) + "\n").encode()
+        (self.path / name).write_bytes(lzma.compress(data) if pack else data)
+        return name
 
-def total(stats, ends, name):
-    return sum(values.get(name, 0) for path, values in stats["components"].items() if path.endswith(ends))
+    def list(self, name, commands):
+        """Writes a list of traces and returns its path."""
+        (self.path / name).write_text("\n".join(commands) + "\n")
+        return self.path / name

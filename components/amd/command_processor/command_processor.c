@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "command_processor_state.h"
+#include "cu_resource_pool.gen.h"
 #include "dispatcher.h"
 #include "components/protocols/page_table/program_table.h"
 #include "runtime/engine/bug.h"
@@ -22,6 +23,9 @@
 #include "components/sampling/sampling_options.h"
 #include "runtime/observe/timeline.h"
 #include "components/sampling/warmup.h"
+
+/* Of the pool's C file, in the same unit. */
+static const struct resource_pool_ops cu_resource_pool_ops;
 
 static int64_t instance_param(const struct platform_instance *instance, const char *name,
                               int64_t otherwise)

@@ -3,6 +3,7 @@
 #include "command_processor.gen.h"
 
 #include "command_processor_state.h"
+#include "dispatcher.h"
 #include "runtime/engine/engine.h"
 #include "runtime/observe/timeline.h"
 #include "components/sampling/warmup.h"

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-#include "components/protocols/work/work_cut.h"
+#include "components/amd/execute/work_cut.h"
 #include "runtime/engine/engine.h"
 
 enum {

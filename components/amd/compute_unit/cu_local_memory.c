@@ -5,7 +5,7 @@
 
 #include "compute_unit_state.h"
 
-#include "lds_banks.h"
+#include "components/amd/execute/lds_banks.h"
 
 /* Cycles up to now that the LDS has spent on bank conflicts: they are the last ones of each access.
  */

@@ -1,22 +1,22 @@
 /* Memory instructions; see access.h. Called by the functional executor.
  *
- * Most accesses lie in one window, and are either one contiguous run over the lanes or dwords here
+ * Most accesses lie in one span, and are either one contiguous run over the lanes or dwords here
  * and there: those go straight between registers and memory, bytes and words by way of a stage.
- * Everything else (accesses across windows, atomics) goes lane by lane, in ascending order, so that
+ * Everything else (accesses across spans, atomics) goes lane by lane, in ascending order, so that
  * the highest lane wins where several store to one address, as in timing mode. Compiled once for
  * each x86-64 level (ACCESS_VARIANT is the suffix). */
 #include "access.h"
 #include "touch.h"
 
 #include "components/amd/execute/coalescer.h"
-#include "components/protocols/work/work_fault.h"
+#include "components/amd/execute/work_fault.h"
 
 #define PASTE2(a, b) a##b
 #define PASTE(a, b)  PASTE2(a, b)
 
 static char what[WORK_FAULT_WHAT];
 
-static const char *out_of_bounds(const struct window_table *t, const char *access, unsigned bytes,
+static const char *out_of_bounds(const struct host_view *t, const char *access, unsigned bytes,
                                  uint64_t address)
 {
     const struct program_allocation *a = program_find(t->program, address);
@@ -29,29 +29,42 @@ static const char *out_of_bounds(const struct window_table *t, const char *acces
     return what;
 }
 
-/* The window that holds `bytes` from `address` on, or NULL. */
-static inline const struct window *window_of(struct window_table *t, uint64_t address,
-                                             uint64_t bytes, uint8_t *hint)
+/* The span that holds `bytes` from `address` on, or NULL. */
+static inline const struct host_span *span_of(struct host_view *t, uint64_t address, uint64_t bytes,
+                                              uint8_t *hint)
 {
-    const struct window *w = &t->window[*hint];
-    if (__builtin_expect(window_holds(w, address, bytes), 1))
+    const struct host_span *w = &t->span[*hint];
+    if (__builtin_expect(host_span_holds(w, address, bytes), 1))
         return w;
-    w = window_find(t, address);
+    w = host_view_find(t, address);
     if (w)
-        *hint = (uint8_t)(w - t->window);
-    return w && window_holds(w, address, bytes) ? w : NULL;
+        *hint = (uint8_t)(w - t->span);
+    return w && host_span_holds(w, address, bytes) ? w : NULL;
 }
 
 #include "access_fast.h"
 
+static __attribute__((noinline)) void touch_lanes_of(struct host_view *t, const struct host_span *w,
+                                                     uint64_t base, const struct lanes_span *s,
+                                                     uint64_t exec, const struct isa_ready *ready)
+{
+    struct touch_lines lines;
+    if (touch_run(t, w, base, s, exec, ready))
+        return;
+    if (find_lines(s, base, ready->bytes, ready->memory == ISA_READY_STORE, exec, &lines))
+        touch_many(t, w, &lines, ready);
+    else
+        touch_scattered(t, base, s, exec, ready);
+}
+
 /* ---- shape of an access ---- */
 
-/* How the active lanes of a load or store lie in one window. */
+/* How the active lanes of a load or store lie in one span. */
 struct shape {
     char *host; /* of address `base` */
     uint64_t base;
     uint32_t step; /* bytes from one dword of a lane to its next */
-    bool linear;   /* lane l's bytes at base + l * bytes; lanes may lie before the window */
+    bool linear;   /* lane l's bytes at base + l * bytes; lanes may lie before the span */
 };
 
 static bool is_linear(const struct isa_memory *m, uint64_t *base)
@@ -75,7 +88,7 @@ static bool is_linear(const struct isa_memory *m, uint64_t *base)
     return !wrong;
 }
 
-static bool lanes_inside(const struct window *w, const struct isa_memory *m, uint64_t extent)
+static bool lanes_inside(const struct host_span *w, const struct isa_memory *m, uint64_t extent)
 {
     uint64_t outside = 0, limit = w->size - extent;
     if (m->mask == UINT64_MAX) {
@@ -92,8 +105,8 @@ static bool lanes_inside(const struct window *w, const struct isa_memory *m, uin
     return !(outside >> 63); /* sizes have less than 63 bits: a set bit is a difference below 0 */
 }
 
-/* True when the access lies in one window and its lanes are all of one kind. */
-static bool find_shape(struct window_table *t, const struct isa_memory *m, uint8_t *hint,
+/* True when the access lies in one span and its lanes are all of one kind. */
+static bool find_shape(struct host_view *t, const struct isa_memory *m, uint8_t *hint,
                        struct shape *shape)
 {
     unsigned first = (unsigned)__builtin_ctzll(m->mask);
@@ -106,7 +119,7 @@ static bool find_shape(struct window_table *t, const struct isa_memory *m, uint8
     uint64_t extent = shape->linear ? (uint64_t)(last - first + 1) * m->bytes
                       : swizzled    ? (uint64_t)(m->bytes / 4 - 1) * shape->step + 4
                                     : m->bytes;
-    const struct window *w = window_of(t, m->address[first], extent, hint);
+    const struct host_span *w = span_of(t, m->address[first], extent, hint);
     if (!w)
         return false;
     if (shape->linear) {
@@ -199,7 +212,7 @@ static void move_dwords(const struct isa_context *context, const struct isa_inst
         store_dwords(registers(context, inst->src[1]), s, m);
 }
 
-/* Bytes and words of one window; the stage holds them as a wavefront's accesses lie in memory. */
+/* Bytes and words of one span; the stage holds them as a wavefront's accesses lie in memory. */
 static void move_parts(struct isa_context *context, const struct isa_inst *inst,
                        const struct isa_memory *m, const struct shape *s)
 {
@@ -224,7 +237,7 @@ static void move_parts(struct isa_context *context, const struct isa_inst *inst,
 
 /* ---- lane by lane ---- */
 
-static const char *check_lanes(struct window_table *t, const struct isa_memory *m, uint8_t *hint,
+static const char *check_lanes(struct host_view *t, const struct isa_memory *m, uint8_t *hint,
                                uint32_t *lane)
 {
     static const char *const names[] = {"load", "store", "atomic"};
@@ -234,7 +247,7 @@ static const char *check_lanes(struct window_table *t, const struct isa_memory *
         *lane = here;
         for (unsigned i = 0; i < runs; i++) {
             uint64_t a = m->address[here] + (uint64_t)i * m->dword_stride;
-            if (!window_of(t, a, run, hint) && !window_is_allocated(t, a, run))
+            if (!span_of(t, a, run, hint) && !host_view_is_allocated(t, a, run))
                 return out_of_bounds(t, names[m->kind], m->bytes, a);
         }
         if (m->kind == ISA_MEMORY_ATOMIC && m->address[here] % m->bytes)
@@ -243,7 +256,7 @@ static const char *check_lanes(struct window_table *t, const struct isa_memory *
     return NULL;
 }
 
-static void load_lanes(struct window_table *t, const struct isa_memory *m, uint8_t *stage,
+static void load_lanes(struct host_view *t, const struct isa_memory *m, uint8_t *stage,
                        uint8_t *hint)
 {
     for (uint64_t rest = m->mask; rest; rest &= rest - 1) {
@@ -252,16 +265,16 @@ static void load_lanes(struct window_table *t, const struct isa_memory *m, uint8
         for (unsigned i = 0; i < runs; i++) {
             uint64_t a = m->address[lane] + (uint64_t)i * m->dword_stride;
             uint8_t *to = stage + lane * m->bytes + i * run;
-            const struct window *w = window_of(t, a, run, hint);
+            const struct host_span *w = span_of(t, a, run, hint);
             if (w)
                 memcpy(to, w->host + (a - w->start), run);
             else
-                window_read(t, a, to, run);
+                host_view_read(t, a, to, run);
         }
     }
 }
 
-static void store_lanes(struct window_table *t, const struct isa_memory *m, const uint8_t *stage,
+static void store_lanes(struct host_view *t, const struct isa_memory *m, const uint8_t *stage,
                         uint8_t *hint)
 {
     for (uint64_t rest = m->mask; rest; rest &= rest - 1) {
@@ -270,22 +283,22 @@ static void store_lanes(struct window_table *t, const struct isa_memory *m, cons
         for (unsigned i = 0; i < runs; i++) {
             uint64_t a = m->address[lane] + (uint64_t)i * m->dword_stride;
             const uint8_t *from = stage + lane * m->bytes + i * run;
-            const struct window *w = window_of(t, a, run, hint);
+            const struct host_span *w = span_of(t, a, run, hint);
             if (w)
                 memcpy(w->host + (a - w->start), from, run);
             else
-                window_write(t, a, from, run);
+                host_view_write(t, a, from, run);
         }
     }
 }
 
-/* Aligned, so in one page and one window. Old values replace the operands in the stage. */
-static void atomic_lanes(struct window_table *t, const struct isa_memory *m, uint8_t *stage,
+/* Aligned, so in one page and one span. Old values replace the operands in the stage. */
+static void atomic_lanes(struct host_view *t, const struct isa_memory *m, uint8_t *stage,
                          const uint8_t *compare, uint8_t *hint)
 {
     for (uint64_t rest = m->mask; rest; rest &= rest - 1) {
         unsigned lane = (unsigned)__builtin_ctzll(rest);
-        const struct window *w = window_of(t, m->address[lane], m->bytes, hint);
+        const struct host_span *w = span_of(t, m->address[lane], m->bytes, hint);
         uint8_t *operand = stage + lane * m->bytes;
         uint64_t old = 0;
         isa_atomic_apply((enum isa_atomic)m->atomic, m->bytes,
@@ -295,7 +308,7 @@ static void atomic_lanes(struct window_table *t, const struct isa_memory *m, uin
     }
 }
 
-static void move_lanes(struct window_table *t, struct isa_context *context,
+static void move_lanes(struct host_view *t, struct isa_context *context,
                        const struct isa_inst *inst, const struct isa_memory *m, uint8_t *hint)
 {
     uint8_t stage[ISA_LANES * 16], compare[ISA_LANES * 16];
@@ -319,7 +332,7 @@ static void move_lanes(struct window_table *t, struct isa_context *context,
 /* ---- instructions ---- */
 
 const char *PASTE(access_vector_,
-                  ACCESS_VARIANT)(struct window_table *windows, struct isa_context *context,
+                  ACCESS_VARIANT)(struct host_view *view, struct isa_context *context,
                                   struct isa_wave *wave, const struct isa_ready *ready,
                                   uint8_t *hint, uint32_t *lane)
 {
@@ -327,21 +340,21 @@ const char *PASTE(access_vector_,
     struct isa_memory m;
     struct shape shape;
     *lane = WORK_NO_LANE;
-    if (__builtin_expect(access_fast_vector(windows, context, wave, ready, hint), 1)) {
+    if (__builtin_expect(access_fast_vector(view, context, wave, ready, hint), 1)) {
         wave->pc += ready->size;
         return NULL;
     }
     enum isa_status status = isa_memory_addresses(context, wave, inst, &m);
     if (status != ISA_OK)
         return isa_status_text(status);
-    if (__builtin_expect(windows->unit != WINDOW_NO_UNIT, 0))
-        touch_memory(windows, &m);
+    if (__builtin_expect(view->unit != HOST_VIEW_NO_UNIT, 0))
+        touch_memory(view, &m);
     if (m.kind == ISA_MEMORY_CACHE_OP)
         m.mask = 0;
     bool plain = m.mask && m.kind != ISA_MEMORY_ATOMIC
                  && (m.kind == ISA_MEMORY_STORE || inst->dst != ISA_NO_OPERAND)
-                 && find_shape(windows, &m, hint, &shape);
-    const char *wrong = plain || !m.mask ? NULL : check_lanes(windows, &m, hint, lane);
+                 && find_shape(view, &m, hint, &shape);
+    const char *wrong = plain || !m.mask ? NULL : check_lanes(view, &m, hint, lane);
     if (wrong)
         return wrong;
     if (m.lds_mask)
@@ -351,28 +364,28 @@ const char *PASTE(access_vector_,
     else if (plain)
         move_parts(context, inst, &m, &shape);
     else if (m.mask)
-        move_lanes(windows, context, inst, &m, hint);
+        move_lanes(view, context, inst, &m, hint);
     wave->pc += inst->size;
     return NULL;
 }
 
-static void load_scalar(struct window_table *t, struct isa_wave *wave, const struct isa_inst *inst,
+static void load_scalar(struct host_view *t, struct isa_wave *wave, const struct isa_inst *inst,
                         const struct isa_scalar *access, uint8_t *hint)
 {
     uint32_t data[16];
     uint64_t bytes = 4u * access->valid;
-    const struct window *w = window_of(t, access->address, bytes, hint);
+    const struct host_span *w = span_of(t, access->address, bytes, hint);
     if (w && bytes)
         memcpy(data, w->host + (access->address - w->start), bytes);
     else
-        window_read(t, access->address, data, bytes);
+        host_view_read(t, access->address, data, bytes);
     for (unsigned i = access->valid; i < access->dwords; i++)
         data[i] = 0;
     isa_scalar_load(wave, inst, data);
 }
 
 const char *PASTE(access_scalar_,
-                  ACCESS_VARIANT)(struct window_table *windows, struct isa_context *context,
+                  ACCESS_VARIANT)(struct host_view *view, struct isa_context *context,
                                   struct isa_wave *wave, const struct isa_ready *ready,
                                   uint8_t *hint, uint32_t *lane)
 {
@@ -380,25 +393,25 @@ const char *PASTE(access_scalar_,
     struct isa_scalar access;
     uint32_t data[16], time[2] = {(uint32_t)context->time, (uint32_t)(context->time >> 32)};
     *lane = WORK_NO_LANE;
-    if (__builtin_expect(access_fast_scalar(windows, wave, ready, hint), 1)) {
+    if (__builtin_expect(access_fast_scalar(view, wave, ready, hint), 1)) {
         wave->pc += ready->size;
         return NULL;
     }
-    if (__builtin_expect(windows->unit != WINDOW_NO_UNIT, 0))
-        touch_scalar(windows, context, wave, inst);
+    if (__builtin_expect(view->unit != HOST_VIEW_NO_UNIT, 0))
+        touch_scalar(view, context, wave, inst);
     enum isa_status status = isa_scalar_address(context, wave, inst, &access);
     if (status != ISA_OK)
         return isa_status_text(status);
     bool load = access.kind == ISA_SCALAR_LOAD, store = access.kind == ISA_SCALAR_STORE;
     unsigned bytes = 4u * access.valid;
-    if ((load || store) && bytes && !window_of(windows, access.address, bytes, hint)
-        && !window_is_allocated(windows, access.address, bytes))
-        return out_of_bounds(windows, load ? "scalar load" : "scalar store", bytes, access.address);
+    if ((load || store) && bytes && !span_of(view, access.address, bytes, hint)
+        && !host_view_is_allocated(view, access.address, bytes))
+        return out_of_bounds(view, load ? "scalar load" : "scalar store", bytes, access.address);
     if (load) {
-        load_scalar(windows, wave, inst, &access, hint);
+        load_scalar(view, wave, inst, &access, hint);
     } else if (store) {
         isa_scalar_store_data(wave, inst, data);
-        window_write(windows, access.address, data, bytes);
+        host_view_write(view, access.address, data, bytes);
     } else if (access.kind == ISA_SCALAR_TIME) {
         isa_scalar_load(wave, inst, time);
     }

@@ -1,4 +1,5 @@
-/* Memory instructions, executed at once on the simulated DRAM. Private to components/amd/functional.
+/* Memory instructions, executed at once on the simulated DRAM. Private to
+ * components/amd/functional.
  *
  * Both functions check the whole instruction before they change anything, and move the pc when they
  * have done it. NULL: done. Otherwise what is wrong, and *lane is the lane that did it, or
@@ -6,21 +7,21 @@
 #ifndef HEDDLE_FUNCTIONAL_ACCESS_H
 #define HEDDLE_FUNCTIONAL_ACCESS_H
 
-#include "window.h"
+#include "host_view.h"
 
 #include "components/amd/isa/isa_ready.h"
 
 /* access_vector: any instruction of ISA_UNIT_VMEM. `hint` belongs to the instruction's address: the
- * window that it hit last. access_scalar: s_load, s_store, s_memtime (context->time), and the cache
+ * span that it hit last. access_scalar: s_load, s_store, s_memtime (context->time), and the cache
  * operations, which do nothing.
  *
- * Compiled for each x86-64 level, as the vector code of components/amd/isa is; the caller takes the one
- * of isa_variant_current(). All give the same bytes. */
+ * Compiled for each x86-64 level, as the vector code of components/amd/isa is; the caller takes the
+ * one of isa_variant_current(). All give the same bytes. */
 #define ACCESS_DECLARE(variant)                                                                    \
-    const char *access_vector_##variant(struct window_table *windows, struct isa_context *context, \
+    const char *access_vector_##variant(struct host_view *view, struct isa_context *context,       \
                                         struct isa_wave *wave, const struct isa_ready *ready,      \
                                         uint8_t *hint, uint32_t *lane);                            \
-    const char *access_scalar_##variant(struct window_table *windows, struct isa_context *context, \
+    const char *access_scalar_##variant(struct host_view *view, struct isa_context *context,       \
                                         struct isa_wave *wave, const struct isa_ready *ready,      \
                                         uint8_t *hint, uint32_t *lane)
 

@@ -1,9 +1,9 @@
-/* Prepared loads and stores (components/amd/isa/isa_ready.h) whose lanes lie in one window: addresses,
- * bounds and bytes without a struct isa_memory between. Included by access.c only.
+/* Prepared loads and stores (components/amd/isa/isa_ready.h) whose lanes lie in one span:
+ * addresses, bounds and bytes without a struct isa_memory between. Included by access.c only.
  *
  * A lane's address is a 64-bit value that all active lanes share plus its own 32 bits
- * (isa_lanes.h). What is not so (another window, addresses that differ in their upper halves,
- * apertures, which have no window) is left to the general way, which also finds the faults. */
+ * (isa_lanes.h). What is not so (another span, addresses that differ in their upper halves,
+ * apertures, which have no span) is left to the general way, which also finds the faults. */
 #ifndef HEDDLE_FUNCTIONAL_ACCESS_FAST_H
 #define HEDDLE_FUNCTIONAL_ACCESS_FAST_H
 
@@ -25,21 +25,13 @@ LANES_INLINE bool find_base(const struct isa_context *context, const struct isa_
     return lanes_are_regular(upper, first, 0, exec);
 }
 
-static __attribute__((noinline)) void touch_lanes_of(struct window_table *t, const struct window *w,
-                                                     uint64_t base, const struct lanes_span *s,
-                                                     uint64_t exec, const struct isa_ready *ready)
-{
-    struct touch_lines lines;
-    if (touch_run(t, w, base, s, exec, ready))
-        return;
-    if (find_lines(s, base, ready->bytes, ready->memory == ISA_READY_STORE, exec, &lines))
-        touch_many(t, w, &lines, ready);
-    else
-        touch_scattered(t, base, s, exec, ready);
-}
+/* The lines that the active lanes touch, for a run that warms caches up. */
+static void touch_lanes_of(struct host_view *t, const struct host_span *w, uint64_t base,
+                           const struct lanes_span *s, uint64_t exec,
+                           const struct isa_ready *ready);
 
 /* False: nothing has been done. */
-LANES_INLINE bool access_fast_vector(struct window_table *t, struct isa_context *context,
+LANES_INLINE bool access_fast_vector(struct host_view *t, struct isa_context *context,
                                      struct isa_wave *wave, const struct isa_ready *ready,
                                      uint8_t *hint)
 {
@@ -47,11 +39,11 @@ LANES_INLINE bool access_fast_vector(struct window_table *t, struct isa_context 
     if (ready->memory == ISA_READY_OTHER || !exec || !find_base(context, wave, ready, exec, &base))
         return false;
     struct lanes_span s = lanes_span_of(context->vgpr + ready->source[0], exec, ready->bytes);
-    const struct window *w =
-        window_of(t, base + s.low, (uint64_t)(s.high - s.low) + ready->bytes, hint);
+    const struct host_span *w =
+        span_of(t, base + s.low, (uint64_t)(s.high - s.low) + ready->bytes, hint);
     if (!w || s.high - s.low > INT32_MAX)
         return false;
-    if (__builtin_expect(t->unit != WINDOW_NO_UNIT, 0))
+    if (__builtin_expect(t->unit != HOST_VIEW_NO_UNIT, 0))
         touch_lanes_of(t, w, base, &s, exec, ready);
     char *host = w->host + (base + s.low - w->start);
     uint32_t *registers = context->vgpr + ready->data;
@@ -65,16 +57,16 @@ LANES_INLINE bool access_fast_vector(struct window_table *t, struct isa_context 
 }
 
 /* False: nothing has been done. */
-LANES_INLINE bool access_fast_scalar(struct window_table *t, struct isa_wave *wave,
+LANES_INLINE bool access_fast_scalar(struct host_view *t, struct isa_wave *wave,
                                      const struct isa_ready *ready, uint8_t *hint)
 {
     if (ready->memory != ISA_READY_SCALAR_LOAD)
         return false;
     uint64_t address = (isa_wave_pair(wave, ready->base) & ~UINT64_C(3)) + (uint64_t)ready->offset;
-    const struct window *w = window_of(t, address, 4u * ready->dwords, hint);
+    const struct host_span *w = span_of(t, address, 4u * ready->dwords, hint);
     if (!w)
         return false;
-    if (__builtin_expect(t->unit != WINDOW_NO_UNIT, 0))
+    if (__builtin_expect(t->unit != HOST_VIEW_NO_UNIT, 0))
         touch_words(t, w, address, 4u * ready->dwords);
     const char *from = w->host + (address - w->start);
     uint32_t *to = &wave->sgpr[ready->dst];

@@ -14,9 +14,10 @@
 #include "touch.h"
 
 #include "components/amd/execute/decode_cache.h"
+#include "components/sampling/stratified_sampler.h"
 #include "components/amd/isa/isa_ready.h"
-#include "components/protocols/work/wavefront_start.h"
-#include "components/protocols/work/work_cut.h"
+#include "components/amd/execute/wavefront_start.h"
+#include "components/amd/execute/work_cut.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
 
@@ -51,7 +52,7 @@ struct step {
     _Alignas(128) uint64_t address;
     uint32_t launch;
     uint8_t kind;   /* enum step_kind */
-    uint8_t hint;   /* window that it hit last */
+    uint8_t hint;   /* span that it hit last */
     uint16_t vgprs; /* that it was made ready for */
     uint64_t count; /* executed so often in this launch; for `executed` */
     struct isa_ready ready;
@@ -60,9 +61,9 @@ _Static_assert(sizeof(struct step) <= 128, "a step should lie in two lines of th
 
 /* The memory instructions in one variant. */
 struct access {
-    const char *(*vector)(struct window_table *, struct isa_context *, struct isa_wave *,
+    const char *(*vector)(struct host_view *, struct isa_context *, struct isa_wave *,
                           const struct isa_ready *, uint8_t *, uint32_t *);
-    const char *(*scalar)(struct window_table *, struct isa_context *, struct isa_wave *,
+    const char *(*scalar)(struct host_view *, struct isa_context *, struct isa_wave *,
                           const struct isa_ready *, uint8_t *, uint32_t *);
 };
 
@@ -85,7 +86,7 @@ struct run {
 };
 
 /* Kept from launch to launch. */
-static struct window_table windows;
+static struct host_view view;
 static uint32_t slot_memory[SLOTS]; /* arena: struct group, 0: not made yet */
 static uint32_t live_groups[SLOTS]; /* slots, oldest first */
 static uint32_t free_slots[SLOTS];
@@ -175,8 +176,8 @@ static struct step *known_step(const struct run *r, uint64_t pc)
     uint32_t slot = (uint32_t)(pc >> 2) & (DECODE_ENTRIES - 1);
     struct step *s = &steps[slot];
     const struct decoded *d = &decode_cache[slot];
-    const struct window *w = window_find(&windows, pc);
-    if (!w || !window_holds(w, pc, ISA_MAX_INST_BYTES) || s->address != pc || !d->valid
+    const struct host_span *w = host_view_find(&view, pc);
+    if (!w || !host_span_holds(w, pc, ISA_MAX_INST_BYTES) || s->address != pc || !d->valid
         || d->address != pc || d->inst.target != r->launch->target || s->vgprs != r->common.vgprs
         || !decode_same(d, (const uint8_t *)w->host + (pc - w->start)))
         return NULL;
@@ -196,23 +197,23 @@ static __attribute__((noinline)) struct step *decode(struct run *r, const struct
     struct step *seen = known_step(r, pc);
     if (seen) {
         if (r->launch->touches)
-            touch_code(&windows, pc);
+            touch_code(&view, pc);
         return seen;
     }
     const struct program_allocation *a = program_find(r->launch->program, pc);
-    if (!a || !window_find(&windows, pc)) {
+    if (!a || !host_view_find(&view, pc)) {
         work_fault_fetch(r->launch->program, pc, what, sizeof what);
         fault(r, g, w, NULL, pc, WORK_NO_LANE, what);
         return NULL;
     }
     unsigned size = a->end - pc < sizeof bytes ? (unsigned)(a->end - pc) : (unsigned)sizeof bytes;
-    if (!window_is_allocated(&windows, pc, size)) /* the next page is not mapped */
-        size = (unsigned)(((uint64_t)1 << windows.pages->page_bits)
-                          - (pc & (((uint64_t)1 << windows.pages->page_bits) - 1)));
+    if (!host_view_is_allocated(&view, pc, size)) /* the next page is not mapped */
+        size = (unsigned)(((uint64_t)1 << view.pages->page_bits)
+                          - (pc & (((uint64_t)1 << view.pages->page_bits) - 1)));
     uint32_t slot, word = 0;
-    window_read(&windows, pc, bytes, size);
+    host_view_read(&view, pc, bytes, size);
     if (r->launch->touches)
-        touch_code(&windows, pc);
+        touch_code(&view, pc);
     int result = decode_find(decode_cache, r->launch->target, pc, bytes, size, &slot);
     if (result >= 0)
         return make_step(r, &decode_cache[slot]);
@@ -252,9 +253,9 @@ static bool access_memory(struct run *r, const struct group *g, struct wave *w,
     if (inst->flags & ISA_IS_ATOMIC)
         isa_workspace_plain(&workspace);
     if (is_vector)
-        wrong = r->access->vector(&windows, context, &w->scalars, &s->ready, &s->hint, &lane);
+        wrong = r->access->vector(&view, context, &w->scalars, &s->ready, &s->hint, &lane);
     else
-        wrong = r->access->scalar(&windows, context, &w->scalars, &s->ready, &s->hint, &lane);
+        wrong = r->access->scalar(&view, context, &w->scalars, &s->ready, &s->hint, &lane);
     if (__builtin_expect(wrong != NULL, 0))
         fault(r, g, w, inst, w->scalars.pc, lane, wrong);
     return !wrong;
@@ -370,7 +371,7 @@ wave_steps(struct run *r, struct group *g, struct wave *w, struct isa_context *c
 static bool wave_run(struct run *r, struct group *g, struct wave *w)
 {
     struct isa_context context = context_of(r, g, w);
-    windows.unit = r->launch->touches ? g->unit : WINDOW_NO_UNIT;
+    view.unit = r->launch->touches ? g->unit : HOST_VIEW_NO_UNIT;
     bool done = wave_steps(r, g, w, &context);
     isa_workspace_end(&workspace);
     return done;
@@ -444,9 +445,9 @@ static void group_start(struct run *r, uint32_t slot)
         if (instruction_recorder)
             observe_begin(slot * WORK_MAX_WAVEFRONTS + i,
                           &(struct recorded_wavefront){.gpu = r->launch->gpu,
-                                                .dispatch = r->launch->dispatch_id,
-                                                .group = {g->id[0], g->id[1], g->id[2]},
-                                                .number = i});
+                                                       .dispatch = r->launch->dispatch_id,
+                                                       .group = {g->id[0], g->id[1], g->id[2]},
+                                                       .number = i});
     }
     work_next_group(r->groups, r->next);
     r->left--;
@@ -501,10 +502,10 @@ void functional_run(const struct functional_launch *launch, struct functional_re
                       ? launch->most_instructions - launch->before
                       : 1;
     launches++;
-    window_refresh(&windows, launch->program, launch->pages, launch->pid);
-    if (windows.gpu != launch->gpu)
-        windows.count = windows.next = 0; /* another may access other memory */
-    windows.gpu = launch->gpu;
+    host_view_refresh(&view, launch->program, launch->pages, launch->pid);
+    if (view.gpu != launch->gpu)
+        view.count = view.next = 0; /* another may access other memory */
+    view.gpu = launch->gpu;
     for (uint32_t i = 0; i < r.free; i++)
         free_slots[i] = r.free - 1 - i;
     isa_workspace_begin(&workspace);

@@ -1,10 +1,11 @@
 /* Functional execution: a kernel runs at once, without timing.
  *
  * The driver calls functional_run() instead of sending a launch to a GPU. Instructions are those of
- * components/amd/isa, memory is the simulated DRAM itself, found through the page table; no component
- * of the platform takes part, so caches, queues and links hold nothing and count nothing. What a
- * program can see is what it sees in timing mode, faults included; what depends on timing differs:
- * s_memtime counts the wavefront instructions of the run, and wavefronts interleave differently.
+ * components/amd/isa, memory is the simulated DRAM itself, found through the page table; no
+ * component of the platform takes part, so caches, queues and links hold nothing and count nothing.
+ * What a program can see is what it sees in timing mode, faults included; what depends on timing
+ * differs: s_memtime counts the wavefront instructions of the run, and wavefronts interleave
+ * differently.
  *
  * Touches (functional_launch.touches) change the order, see touch.h. Order otherwise: work-groups
  * run one after another in dispatch order, the wavefronts of one in turn from barrier to barrier. A
@@ -26,7 +27,7 @@
 #include "components/protocols/page_table/page_table.h"
 #include "components/protocols/page_table/program_table.h"
 #include "components/amd/isa/isa.h"
-#include "components/protocols/work/work_fault.h"
+#include "components/amd/execute/work_fault.h"
 
 enum { FUNCTIONAL_SLICE = 1 << 12 };
 
@@ -46,10 +47,10 @@ struct functional_launch {
     const struct aql_descriptor *descriptor;
     uint64_t most_instructions; /* the run ends there (FUNCTIONAL_LIMIT); 0: no limit */
     uint64_t before;            /* wavefront instructions of the run before this launch */
-    bool touches;               /* caches and TLBs see the accesses (components/sampling/warmup.h) */
-    bool profile;               /* result->profile is filled, too */
-    uint64_t
-        *executed; /* [SAMPLER_VECTOR]: how often which instructions, components/sampling/stratified_sampler.h; or NULL */
+    bool touches;       /* caches and TLBs see the accesses (components/sampling/warmup.h) */
+    bool profile;       /* result->profile is filled, too */
+    uint64_t *executed; /* [SAMPLER_VECTOR]: how often which instructions,
+                           components/sampling/stratified_sampler.h; or NULL */
 };
 
 enum { FUNCTIONAL_BLOCKS = 32 };
@@ -75,8 +76,8 @@ struct functional_result {
     struct functional_profile profile;
 };
 
-/* The same for a launch that plays a recorded trace (components/traces/replay): walks through it for its
- * touches. Places 0 to the number of compute units must be free. No profile. */
+/* The same for a launch that plays a recorded trace (components/traces/replay): walks through it
+ * for its touches. Places 0 to the number of compute units must be free. No profile. */
 void functional_play(const struct functional_launch *launch, uint32_t number,
                      struct functional_result *result);
 

@@ -7,7 +7,7 @@
 #include "touch.h"
 
 #include "components/traces/replay/replay_access.h"
-#include "components/protocols/work/work_cut.h"
+#include "components/amd/execute/work_cut.h"
 
 enum { GROUPS_MOST = 4096, SEEN = 1 << 16 };
 
@@ -36,7 +36,7 @@ struct run {
     uint64_t left;
 };
 
-static struct window_table windows;
+static struct host_view view;
 static struct group group[GROUPS_MOST];
 static uint32_t live_groups[GROUPS_MOST], free_places[GROUPS_MOST];
 static uint64_t
@@ -73,14 +73,14 @@ static void touch_step(const struct group *g, const struct wave *w, uint64_t pc,
     struct isa_memory memory;
     struct isa_scalar words;
     if (*place != pc)
-        touch_code(&windows, pc);
+        touch_code(&view, pc);
     *place = pc;
     if (inst->unit == ISA_UNIT_VMEM) {
         replay_vector(g->place, &w->cursor, &w->here, inst, &memory);
-        touch_memory(&windows, &memory);
+        touch_memory(&view, &memory);
     } else if (inst->unit == ISA_UNIT_SMEM) {
         replay_scalar_access(g->place, &w->cursor, &w->here, inst, &words);
-        touch_scalars(&windows, &words);
+        touch_scalars(&view, &words);
     }
 }
 
@@ -113,7 +113,7 @@ static void run_wave(struct run *r, struct group *g, struct wave *w)
 static void run_group(struct run *r, struct group *g)
 {
     uint32_t waves = g->placement.wavefronts;
-    windows.unit = g->unit;
+    view.unit = g->unit;
     for (bool gave_way = false; !gave_way && g->ended < waves;) {
         for (uint32_t i = 0; i < waves; i++) {
             struct wave *w = &g->wave[i];
@@ -150,10 +150,10 @@ void functional_play(const struct functional_launch *launch, uint32_t number,
     r.left = work_count_groups(&r.common, r.groups);
     work_nth_group(r.groups, launch->first_group, r.next);
     r.left = launch->groups ? launch->groups : r.left;
-    window_refresh(&windows, launch->program, launch->pages, launch->pid);
-    if (windows.gpu != launch->gpu)
-        windows.count = windows.next = 0;
-    windows.gpu = launch->gpu;
+    host_view_refresh(&view, launch->program, launch->pages, launch->pid);
+    if (view.gpu != launch->gpu)
+        view.count = view.next = 0;
+    view.gpu = launch->gpu;
     memset(seen, 0xff, sizeof seen);
     touch_begin(launch, &result->profile);
     uint32_t most = most_groups(launch), live = 0, free = most;

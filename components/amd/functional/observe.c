@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "components/protocols/work/work_record.h"
+#include "components/amd/execute/work_record.h"
 #include "runtime/state/platform.h"
 #include "runtime/engine/engine.h"
 

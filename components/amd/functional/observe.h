@@ -1,6 +1,6 @@
-/* Telling whoever records it what wavefronts execute (components/sampling/instruction_recorder.h). Private to
- * components/amd/functional; called while instruction_recorder is there. `wave` tells apart those that have
- * begun and not ended. */
+/* Telling whoever records it what wavefronts execute (components/sampling/instruction_recorder.h).
+ * Private to components/amd/functional; called while instruction_recorder is there. `wave` tells
+ * apart those that have begun and not ended. */
 #ifndef HEDDLE_FUNCTIONAL_OBSERVE_H
 #define HEDDLE_FUNCTIONAL_OBSERVE_H
 

@@ -64,8 +64,8 @@ static void note_footprint(uint64_t physical)
     *last = profiled;
 }
 
-/* The line around `address`, which lies in the window, and whose bytes `mask` are accessed. */
-static inline void touch_at(const struct window_table *t, const struct window *w,
+/* The line around `address`, which lies in the span, and whose bytes `mask` are accessed. */
+static inline void touch_at(const struct host_view *t, const struct host_span *w,
                             enum warm_port port, enum warm_kind kind, uint64_t address,
                             uint64_t mask)
 {
@@ -83,10 +83,10 @@ static inline void touch_at(const struct window_table *t, const struct window *w
         warm_touch(t->unit, port, &access);
 }
 
-static void touch_line(struct window_table *t, enum warm_port port, enum warm_kind kind,
+static void touch_line(struct host_view *t, enum warm_port port, enum warm_kind kind,
                        uint64_t address, uint64_t mask)
 {
-    const struct window *w = window_find(t, address);
+    const struct host_span *w = host_view_find(t, address);
     if (w) /* else a fault, about to be found */
         touch_at(t, w, port, kind, address, mask);
 }
@@ -118,7 +118,7 @@ static uint64_t address_in(const struct isa_memory *m, const struct coalesced_li
 }
 
 /* Lines of lanes that follow each other without gaps, or read one place. */
-static void touch_bytes(const struct window_table *t, const struct window *w, enum warm_kind kind,
+static void touch_bytes(const struct host_view *t, const struct host_span *w, enum warm_kind kind,
                         uint64_t begin, uint64_t end)
 {
     for (uint64_t at = begin; at < end; at = at / WARM_LINE * WARM_LINE + WARM_LINE) {
@@ -133,7 +133,7 @@ static void touch_bytes(const struct window_table *t, const struct window *w, en
     }
 }
 
-void touch_memory(struct window_table *t, const struct isa_memory *m)
+void touch_memory(struct host_view *t, const struct isa_memory *m)
 {
     static const enum warm_kind kinds[] = {[ISA_MEMORY_LOAD] = WARM_READ,
                                            [ISA_MEMORY_STORE] = WARM_WRITE,
@@ -163,7 +163,7 @@ static enum warm_kind kind_of(const struct isa_ready *ready)
     return ready->memory == ISA_READY_STORE ? WARM_WRITE : load;
 }
 
-bool touch_run(struct window_table *t, const struct window *w, uint64_t base,
+bool touch_run(struct host_view *t, const struct host_span *w, uint64_t base,
                const struct lanes_span *s, uint64_t exec, const struct isa_ready *ready)
 {
     bool store = ready->memory == ISA_READY_STORE;
@@ -175,7 +175,7 @@ bool touch_run(struct window_table *t, const struct window *w, uint64_t base,
     return gapless || s->low == s->high;
 }
 
-void touch_many(struct window_table *t, const struct window *w, const struct touch_lines *lines,
+void touch_many(struct host_view *t, const struct host_span *w, const struct touch_lines *lines,
                 const struct isa_ready *ready)
 {
     enum warm_kind kind = kind_of(ready);
@@ -186,8 +186,8 @@ void touch_many(struct window_table *t, const struct window *w, const struct tou
                  lines->mask[i]);
 }
 
-void touch_scattered(struct window_table *t, uint64_t base, const struct lanes_span *s,
-                     uint64_t exec, const struct isa_ready *ready)
+void touch_scattered(struct host_view *t, uint64_t base, const struct lanes_span *s, uint64_t exec,
+                     const struct isa_ready *ready)
 {
     bool store = ready->memory == ISA_READY_STORE;
     struct isa_memory m = {.kind = store ? ISA_MEMORY_STORE : ISA_MEMORY_LOAD,
@@ -199,14 +199,14 @@ void touch_scattered(struct window_table *t, uint64_t base, const struct lanes_s
     touch_memory(t, &m);
 }
 
-void touch_words(struct window_table *t, const struct window *w, uint64_t address, uint64_t size)
+void touch_words(struct host_view *t, const struct host_span *w, uint64_t address, uint64_t size)
 {
     uint64_t end = address + size;
     for (uint64_t at = address; at < end; at = at / WARM_LINE * WARM_LINE + WARM_LINE)
         touch_at(t, w, WARM_SCALAR, WARM_READ, at, UINT64_MAX);
 }
 
-void touch_scalars(struct window_table *t, const struct isa_scalar *access)
+void touch_scalars(struct host_view *t, const struct isa_scalar *access)
 {
     if (!access->valid || (access->kind != ISA_SCALAR_LOAD && access->kind != ISA_SCALAR_STORE))
         return;
@@ -220,7 +220,7 @@ void touch_scalars(struct window_table *t, const struct isa_scalar *access)
     }
 }
 
-void touch_scalar(struct window_table *t, struct isa_context *context, const struct isa_wave *wave,
+void touch_scalar(struct host_view *t, struct isa_context *context, const struct isa_wave *wave,
                   const struct isa_inst *inst)
 {
     struct isa_scalar access;
@@ -228,7 +228,7 @@ void touch_scalar(struct window_table *t, struct isa_context *context, const str
         touch_scalars(t, &access);
 }
 
-void touch_code(struct window_table *t, uint64_t pc)
+void touch_code(struct host_view *t, uint64_t pc)
 {
     const struct program_allocation *a = program_find(launch->program, pc);
     uint32_t ahead = unit_count ? warm_unit_lines_ahead(t->unit) : 0;

@@ -1,5 +1,5 @@
-/* What a launch without timing accesses: touches for caches and TLBs (components/sampling/warmup.h), and counts
- * for profiles. Private to components/amd/functional.
+/* What a launch without timing accesses: touches for caches and TLBs
+ * (components/sampling/warmup.h), and counts for profiles. Private to components/amd/functional.
  *
  * Each work-group is put on the compute unit that it would get if all were free, in turn; lines of
  * its accesses go to that unit's ports in the order in which instructions are executed. One
@@ -12,7 +12,7 @@
 
 #include "functional.h"
 #include "components/amd/isa/isa_ready.h"
-#include "window.h"
+#include "host_view.h"
 
 /* Before each launch. Off unless it asks for touches or a profile. */
 void touch_begin(const struct functional_launch *launch, struct functional_profile *profile);
@@ -21,37 +21,37 @@ uint32_t touch_unit_count(void);
 /* The compute unit of the next work-group. */
 uint32_t touch_next_unit(void);
 
-/* Lines of an access in a window. */
+/* Lines of an access in a span. */
 struct touch_lines {
-    uint64_t base; /* address of the first line in address order, in the window or just before */
+    uint64_t base; /* address of the first line in address order, in the span or just before */
     uint32_t count;
     uint32_t line[ISA_LANES]; /* base + line * 64 */
     uint64_t mask[ISA_LANES]; /* bytes that are accessed; of loads, all */
 };
 
 /* Before the instruction is executed: its address registers may be what it loads. All are for the
- * unit windows->unit.
+ * unit view->unit.
  *
- * A prepared load or store whose active lanes (exec, not 0) access base + s->offset in the window
+ * A prepared load or store whose active lanes (exec, not 0) access base + s->offset in the span
  * *w: touch_run() if the bytes follow each other (false: they do not, nothing was touched);
  * otherwise touch_many() of its lines, or touch_scattered(), which finds them itself. */
 struct lanes_span;
-bool touch_run(struct window_table *windows, const struct window *w, uint64_t base,
+bool touch_run(struct host_view *view, const struct host_span *w, uint64_t base,
                const struct lanes_span *s, uint64_t exec, const struct isa_ready *ready);
-void touch_many(struct window_table *windows, const struct window *w,
-                const struct touch_lines *lines, const struct isa_ready *ready);
-void touch_scattered(struct window_table *windows, uint64_t base, const struct lanes_span *s,
+void touch_many(struct host_view *view, const struct host_span *w, const struct touch_lines *lines,
+                const struct isa_ready *ready);
+void touch_scattered(struct host_view *view, uint64_t base, const struct lanes_span *s,
                      uint64_t exec, const struct isa_ready *ready);
 /* An instruction that is not prepared. */
-void touch_scalar(struct window_table *windows, struct isa_context *context,
-                  const struct isa_wave *wave, const struct isa_inst *inst);
+void touch_scalar(struct host_view *view, struct isa_context *context, const struct isa_wave *wave,
+                  const struct isa_inst *inst);
 /* Accesses that are known. Working out the addresses of a load may change them (lanes outside a
  * buffer), so that is done once. */
-void touch_memory(struct window_table *windows, const struct isa_memory *memory);
-void touch_scalars(struct window_table *windows, const struct isa_scalar *access);
+void touch_memory(struct host_view *view, const struct isa_memory *memory);
+void touch_scalars(struct host_view *view, const struct isa_scalar *access);
 /* `size` bytes of a scalar load in *w. */
-void touch_words(struct window_table *windows, const struct window *w, uint64_t address,
+void touch_words(struct host_view *view, const struct host_span *w, uint64_t address,
                  uint64_t size);
-void touch_code(struct window_table *windows, uint64_t pc);
+void touch_code(struct host_view *view, uint64_t pc);
 
 #endif

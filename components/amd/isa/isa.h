@@ -234,7 +234,6 @@ size_t isa_format(const struct isa_inst *inst, uint64_t pc, char *buf, size_t n)
 const char *isa_mnemonic(const struct isa_inst *inst);
 
 const char *isa_unit_name(enum isa_unit unit);
-const char *isa_timing_name(enum isa_timing timing);
 
 /* ---- state ----------------------------------------------------------------------------------- */
 

@@ -243,14 +243,6 @@ const char *isa_unit_name(enum isa_unit unit)
     return unit < ISA_UNIT_COUNT ? names[unit] : "unknown";
 }
 
-const char *isa_timing_name(enum isa_timing timing)
-{
-    static const char *const names[ISA_TIMING_COUNT] = {
-        "full", "quarter", "trans", "f64_add", "f64_mul", "f64_trans",
-        "salu", "smem",    "vmem",  "lds",     "branch",  "special"};
-    return timing < ISA_TIMING_COUNT ? names[timing] : "unknown";
-}
-
 const char *isa_status_text(enum isa_status status)
 {
     switch (status) {

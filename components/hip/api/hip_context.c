@@ -1,7 +1,7 @@
-/* Contexts, as far as programs still use them: one per device, always there, never destroyed. A
- * context is the address of its device's state. Each host thread has a stack of contexts; the one
- * that was put on top last is current until hipSetDevice() chooses another device, which leaves the
- * stack alone. So does AMD's library (clr, hip_context.cpp). */
+/* Contexts, to the extent that programs still use them: one per device, never destroyed. A context
+ * is the address of its device's state. Each host thread has a stack of contexts. The one pushed
+ * last is current until hipSetDevice() chooses another device, which leaves the stack as it is.
+ * AMD's library does the same (clr, hip_context.cpp). */
 #include "hip_internal.h"
 
 enum { STACK_MOST = 256 };

@@ -1,9 +1,11 @@
 /* Copies: hipMemcpy in all its forms, to and from device variables too.
  *
- * Every copy is a rectangle of rows that goes through the same steps: check, managed, order,
- * enqueue, record, wait. It is checked against the map of allocations before anything is enqueued,
- * so a refused copy has no effect. Invariant: pageable host memory is not read or written after the
- * call returned. */
+ * Every copy is a rectangle of rows that goes through the same steps: check, managed (contents move
+ * to where the copy needs them), order (what streams promise), record, enqueue, finish. Copies
+ * inside of the host's memory are made at once. A copy is checked before anything else happens, so
+ * a refused one has no effect. Invariant: pageable host memory is not read or written after the
+ * call returned.
+ */
 #include "hip_managed.h"
 #include "hip_place.h"
 #include "hip_recorder.h"
@@ -12,7 +14,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* A rectangle of `rows` rows; a plain copy has one. */
+/* A rectangle of `rows` rows of `width` bytes; a plain copy has one. */
 struct copy {
     uint64_t to_address, from_address;
     size_t to_pitch, from_pitch, width, rows;

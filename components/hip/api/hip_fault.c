@@ -123,7 +123,7 @@ static void explain(uint64_t address)
     add_text(&note, managed ? "; it cannot be fetched any more, as the device is lost\n"
                             : "; copy it with hipMemcpy first\n");
     ssize_t written = write(STDERR_FILENO, note.text, note.used);
-    (void)written; /* the program is about to die; there is nobody left to tell */
+    (void)written; /* the program is about to die: there is no one to tell */
 }
 
 /* The processor's page-fault error code: bit 1 is set for writes (Intel SDM, volume 3A, 4.7). */
@@ -155,7 +155,7 @@ static void handle(int signal_number, siginfo_t *info, void *context)
         previous_handler.sa_handler(signal_number);
         return;
     }
-    /* Back in the program the same instruction faults again, and nobody catches it. */
+    /* The same instruction faults again in the program, and then nothing catches it. */
     struct sigaction die = {.sa_handler = SIG_DFL};
     sigaction(SIGSEGV, &die, NULL);
 }

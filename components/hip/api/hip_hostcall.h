@@ -22,7 +22,7 @@ void hip_hostcall_forget(int device);
  * done. `name` must live as long as the library. */
 void hip_hostcall_begin(int device, const char *name, uint64_t ticket);
 
-/* Looks for calls and answers them; no effect when no kernel may call. For whoever polls. */
+/* Looks for calls and answers them; no effect when no kernel may call. For polls. */
 hipError_t hip_hostcall_serve(void);
 
 /* Waits for `ticket` as long as kernels may call the host; the caller then waits as usual. An error
@@ -30,7 +30,7 @@ hipError_t hip_hostcall_serve(void);
 hipError_t hip_hostcall_wait_ticket(uint64_t ticket, const char *what);
 
 /* Lets the simulation go on a little and serves calls; false, and no effect, when no kernel may
- * call the host. For whoever waits for several tickets. */
+ * call the host. For waits for several tickets. */
 bool hip_hostcall_step(void);
 
 /* ---- hip_printf.c ---- */

@@ -1,14 +1,14 @@
 /* The state that the files of the HIP library share, and what each offers the others.
  *
- * The library is the same for all platforms: it opens the shared object named by HEDDLE_PLATFORM at
- * the first call that needs a device, and speaks to its driver through struct driver_api. It holds
- * what HIP has and the driver has not: modules, functions, streams, events, errors per thread, and
- * a map of allocations.
+ * The library is the same for all platforms. It opens the shared object named by HEDDLE_PLATFORM at
+ * the first call that needs a device, and speaks to its driver through struct driver_api. It adds
+ * what HIP has and the driver lacks: modules, functions, streams, events, errors per thread, and a
+ * map of allocations.
  *
- * Threads: `hip.lock` guards everything below. Each API function takes it through HIP_API() for its
- * whole body; hip_wait_*() release it while the simulation runs, so other host threads can enqueue
- * meanwhile. Thus a pointer to a stream, event or module must not be used after a wait. Whose call
- * comes first is decided before, by turns: hip_turns.h. */
+ * Threads: `hip.lock` guards everything below. Each API function holds it for its whole body,
+ * through HIP_API(). hip_wait_*() release it while the simulation runs, so that other host threads
+ * can enqueue; a pointer to a stream, event or module must not be used after a wait. Which thread
+ * takes the lock first is decided by turns (hip_turns.h). */
 #ifndef HEDDLE_HIP_INTERNAL_H
 #define HEDDLE_HIP_INTERNAL_H
 
@@ -232,8 +232,8 @@ void hip_install_fault_handler(void);
 
 /* ---- hip_process_map.c ---- */
 
-/* How many bytes from `start` on can be read, as far as the process' map says; 0 for a bad address.
- */
+/* How many bytes from `start` on can be read, according to the process' memory map; 0 for a bad
+ * address. */
 size_t hip_readable_bytes(const void *start);
 
 #endif

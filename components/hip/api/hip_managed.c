@@ -18,7 +18,7 @@
 
 enum {
     HOST_PAGE = 4096,
-    BLOCK = 65536,    /* bytes; a compromise of ours between faults and bytes copied in vain */
+    BLOCK = 65536, /* bytes; a compromise between the number of faults and bytes copied in vain */
     FETCH_BLOCKS = 32 /* most that one fault fetches */
 };
 

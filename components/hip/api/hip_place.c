@@ -1,4 +1,4 @@
-/* See hip_place.h. Called by copies, fills, frees and whoever else gets an address. */
+/* See hip_place.h. Called by copies, fills, frees and questions about pointers. */
 #include "hip_place.h"
 
 #include "hip_managed.h"

@@ -1,16 +1,16 @@
-/* Streams: each is a queue of the driver, which executes in order; queues go on side by side.
+/* Streams: each is a queue of the driver. A queue executes in order; queues run side by side.
  *
- * What HIP promises between streams of a device (HIP programming guide, "Default stream"; the same
- * as CUDA's): a command of the null stream begins when all before it in blocking streams are done,
- * and commands of blocking streams begin when those before them in the null stream are done.
- * Streams made with hipStreamNonBlocking take no part in that. hip_stream_order() turns it into
- * waits in the queues, right before a command is enqueued. On a platform whose driver has stream
- * rules of its own (components/host/driver/stream_rules.h), a call waits there until they let it
- * begin. The streams per host thread (hipStreamPerThread) are blocking ones.
+ * What HIP promises between the streams of a device (HIP programming guide, "Default stream"; the
+ * same as CUDA's): a command of the null stream begins when all earlier ones in blocking streams
+ * are done, and a command of a blocking stream begins when all earlier ones in the null stream are
+ * done. Streams made with hipStreamNonBlocking take no part in that. hip_stream_order() turns it
+ * into waits in the queues, right before a command is enqueued. On a platform whose driver has
+ * stream rules of its own (components/host/driver/stream_rules.h), a call waits there until they
+ * let it begin. The streams per host thread (hipStreamPerThread) are blocking ones.
  *
- * A destroyed stream finishes its commands; until then it is kept, without being found by its
- * handle. Invariant: a handle that a program gives is looked up in the list of living ones before
- * it is used. */
+ * A destroyed stream finishes its commands. Until then it is kept, but its handle no longer finds
+ * it. Invariant: a handle that a program gives is looked up in the list of living streams before it
+ * is used. */
 #include "hip_hostcall.h"
 #include "hip_recorder.h"
 #include "hip_stream.h"
@@ -30,7 +30,7 @@ struct ihipStream_t {
     uint64_t met;      /* of this stream, that the null stream waits for */
 };
 
-static struct ihipStream_t *streams; /* the last one made comes first */
+static struct ihipStream_t *streams; /* newest first */
 static uint32_t last_number;
 static struct ihipStream_t null_streams[HIP_DEVICES_MAX];
 static _Thread_local struct ihipStream_t *own_streams[HIP_DEVICES_MAX];
@@ -48,7 +48,7 @@ static uint64_t last_of(uint32_t queue)
     return hip.api->last(queue, &ticket) == DRIVER_OK ? ticket : 0;
 }
 
-/* Gives back what destroyed streams had, as far as their work is done. */
+/* Frees destroyed streams whose work is done. */
 static void reap(void)
 {
     for (struct ihipStream_t **link = &streams; *link;) {

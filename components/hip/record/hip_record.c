@@ -4,7 +4,7 @@
  * The calls are kept until the end, since a copy to the host is noted when it begins and has its
  * data when it is complete. The data go to files at once.
  *
- * Copies to pinned memory that nobody waits for are looked at whenever a call of HIP returns: the
+ * Asynchronous copies to pinned memory are looked at whenever a call of HIP returns: the
  * program learns of a copy's end only by a call of HIP, and cannot have changed the bytes since. */
 #include "components/hip/api/hip_recorder.h"
 #include "components/hip/turns/hip_turns.h"
@@ -35,7 +35,7 @@ static struct {
     size_t pending_count, pending_room;
     uint32_t unordered;   /* threads without turns that have been seen */
     uint32_t last_thread; /* of the last line; at first 0 */
-    bool names_thread;    /* the next line must say whose it is */
+    bool names_thread;    /* the next line must name its thread */
 } record;
 
 /* The calling thread: its line of the call that it is in; its number, from 1, if it has no turns.
@@ -178,7 +178,7 @@ static struct api_trace_pointer pointer_to(uint64_t address)
     return pointer;
 }
 
-/* ---- copies that nobody waits for ---- */
+/* ---- asynchronous copies to pinned memory ---- */
 
 static void add_pending(const struct pending *pending)
 {
@@ -405,7 +405,7 @@ static void settle_at_end(void)
     settle();
 }
 
-/* Without what was dropped, and calls whose thread did not see their end. */
+/* Leaves out dropped lines, and copies whose end no thread has seen. */
 static uint32_t compact(void)
 {
     size_t kept = 0;

@@ -1,12 +1,12 @@
-/* The C library's locks, condition variables, semaphores, barriers and pthread_once, in front of
- * the C library's own; see hip_turns.h.
+/* Locks, condition variables, semaphores, barriers and pthread_once, in front of the C library's
+ * own; see hip_turns.h.
  *
- * Locks keep their state in the C library: a waiter tries, and when that fails waits in turn until
- * somebody unlocks, and tries again. Waits for condition variables, barriers and pthread_once are
- * kept here alone.
+ * Locks keep their state in the C library: a waiter tries, waits in turn for an unlock when that
+ * fails, and tries again. Waits for condition variables, barriers and pthread_once are known here
+ * alone.
  *
- * Invariant: a waiter is counted in hip_turns_parked before its last try, and whoever changes the
- * object looks at the count after the change, so no wake-up is lost. */
+ * Invariant: a waiter is counted in hip_turns_parked before its last try, and a thread that changes
+ * the object looks at the count after the change, so no wake-up is lost. */
 #define _GNU_SOURCE
 /* What these declare and this file defines is exported. */
 #pragma GCC visibility push(default)
@@ -68,7 +68,7 @@ static int attempt_once(void *object, int (*attempt)(void *object))
 
 static int try_mutex(void *object)
 {
-    return HIP_REAL(pthread_mutex_trylock)(object);
+    return HIP_LIBC(pthread_mutex_trylock)(object);
 }
 
 /* An error-checking mutex that its owner locks again: the C library has the right answer. */
@@ -81,14 +81,13 @@ static bool is_mistake(const pthread_mutex_t *mutex)
 int pthread_mutex_lock(pthread_mutex_t *mutex)
 {
     if (hip_turns_bypass() || is_mistake(mutex)) {
-        return HIP_REAL(pthread_mutex_lock)(mutex);
+        return HIP_LIBC(pthread_mutex_lock)(mutex);
     }
-    /* A thread without a place in the order unlocks without our help: nobody loses a turn over it.
-     */
+    /* A thread without a place in the order unlocks by itself: no turn depends on it. */
     hip_turns_count_operation();
     int error = try_mutex(mutex), owner = mutex->__data.__owner;
     if (error == EBUSY && owner != 0 && !hip_turns_is_counted(owner)) {
-        return HIP_REAL(pthread_mutex_lock)(mutex);
+        return HIP_LIBC(pthread_mutex_lock)(mutex);
     }
     return error == EBUSY ? acquire(mutex, try_mutex, NULL) : error;
 }
@@ -101,7 +100,7 @@ int pthread_mutex_trylock(pthread_mutex_t *mutex)
 int pthread_mutex_timedlock(pthread_mutex_t *restrict mutex, const struct timespec *restrict time)
 {
     if (hip_turns_bypass() || is_mistake(mutex)) {
-        return HIP_REAL(pthread_mutex_timedlock)(mutex, time);
+        return HIP_LIBC(pthread_mutex_timedlock)(mutex, time);
     }
     return acquire_until(mutex, try_mutex, CLOCK_REALTIME, time);
 }
@@ -110,7 +109,7 @@ int pthread_mutex_clocklock(pthread_mutex_t *restrict mutex, clockid_t clock,
                             const struct timespec *restrict time)
 {
     if (hip_turns_bypass() || is_mistake(mutex)) {
-        return HIP_REAL(pthread_mutex_clocklock)(mutex, clock, time);
+        return HIP_LIBC(pthread_mutex_clocklock)(mutex, clock, time);
     }
     return acquire_until(mutex, try_mutex, clock, time);
 }
@@ -118,7 +117,7 @@ int pthread_mutex_clocklock(pthread_mutex_t *restrict mutex, clockid_t clock,
 int pthread_mutex_unlock(pthread_mutex_t *mutex)
 {
     bool ordered = !hip_turns_bypass();
-    int error = HIP_REAL(pthread_mutex_unlock)(mutex);
+    int error = HIP_LIBC(pthread_mutex_unlock)(mutex);
     if (ordered) {
         hip_turns_wake(mutex, HIP_TURNS_LOCK, 1);
     }
@@ -129,12 +128,12 @@ int pthread_mutex_unlock(pthread_mutex_t *mutex)
 
 static int try_spin(void *object)
 {
-    return HIP_REAL(pthread_spin_trylock)(object);
+    return HIP_LIBC(pthread_spin_trylock)(object);
 }
 
 int pthread_spin_lock(pthread_spinlock_t *lock)
 {
-    return hip_turns_bypass() ? HIP_REAL(pthread_spin_lock)(lock)
+    return hip_turns_bypass() ? HIP_LIBC(pthread_spin_lock)(lock)
                               : acquire((void *)(uintptr_t)lock, try_spin, NULL);
 }
 
@@ -147,7 +146,7 @@ int pthread_spin_trylock(pthread_spinlock_t *lock)
 int pthread_spin_unlock(pthread_spinlock_t *lock)
 {
     bool ordered = !hip_turns_bypass();
-    int error = HIP_REAL(pthread_spin_unlock)(lock);
+    int error = HIP_LIBC(pthread_spin_unlock)(lock);
     if (ordered) {
         hip_turns_wake((const void *)(uintptr_t)lock, HIP_TURNS_LOCK, 1);
     }
@@ -158,23 +157,23 @@ int pthread_spin_unlock(pthread_spinlock_t *lock)
 
 static int try_read(void *object)
 {
-    return HIP_REAL(pthread_rwlock_tryrdlock)(object);
+    return HIP_LIBC(pthread_rwlock_tryrdlock)(object);
 }
 
 static int try_write(void *object)
 {
-    return HIP_REAL(pthread_rwlock_trywrlock)(object);
+    return HIP_LIBC(pthread_rwlock_trywrlock)(object);
 }
 
 int pthread_rwlock_rdlock(pthread_rwlock_t *lock)
 {
-    return hip_turns_bypass() ? HIP_REAL(pthread_rwlock_rdlock)(lock)
+    return hip_turns_bypass() ? HIP_LIBC(pthread_rwlock_rdlock)(lock)
                               : acquire(lock, try_read, NULL);
 }
 
 int pthread_rwlock_wrlock(pthread_rwlock_t *lock)
 {
-    return hip_turns_bypass() ? HIP_REAL(pthread_rwlock_wrlock)(lock)
+    return hip_turns_bypass() ? HIP_LIBC(pthread_rwlock_wrlock)(lock)
                               : acquire(lock, try_write, NULL);
 }
 
@@ -191,35 +190,35 @@ int pthread_rwlock_trywrlock(pthread_rwlock_t *lock)
 int pthread_rwlock_timedrdlock(pthread_rwlock_t *restrict lock,
                                const struct timespec *restrict time)
 {
-    return hip_turns_bypass() ? HIP_REAL(pthread_rwlock_timedrdlock)(lock, time)
+    return hip_turns_bypass() ? HIP_LIBC(pthread_rwlock_timedrdlock)(lock, time)
                               : acquire_until(lock, try_read, CLOCK_REALTIME, time);
 }
 
 int pthread_rwlock_timedwrlock(pthread_rwlock_t *restrict lock,
                                const struct timespec *restrict time)
 {
-    return hip_turns_bypass() ? HIP_REAL(pthread_rwlock_timedwrlock)(lock, time)
+    return hip_turns_bypass() ? HIP_LIBC(pthread_rwlock_timedwrlock)(lock, time)
                               : acquire_until(lock, try_write, CLOCK_REALTIME, time);
 }
 
 int pthread_rwlock_clockrdlock(pthread_rwlock_t *restrict lock, clockid_t clock,
                                const struct timespec *restrict time)
 {
-    return hip_turns_bypass() ? HIP_REAL(pthread_rwlock_clockrdlock)(lock, clock, time)
+    return hip_turns_bypass() ? HIP_LIBC(pthread_rwlock_clockrdlock)(lock, clock, time)
                               : acquire_until(lock, try_read, clock, time);
 }
 
 int pthread_rwlock_clockwrlock(pthread_rwlock_t *restrict lock, clockid_t clock,
                                const struct timespec *restrict time)
 {
-    return hip_turns_bypass() ? HIP_REAL(pthread_rwlock_clockwrlock)(lock, clock, time)
+    return hip_turns_bypass() ? HIP_LIBC(pthread_rwlock_clockwrlock)(lock, clock, time)
                               : acquire_until(lock, try_write, clock, time);
 }
 
 int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 {
     bool ordered = !hip_turns_bypass();
-    int error = HIP_REAL(pthread_rwlock_unlock)(lock);
+    int error = HIP_LIBC(pthread_rwlock_unlock)(lock);
     if (ordered) {
         hip_turns_wake(lock, HIP_TURNS_LOCK, UINT32_MAX);
     }
@@ -231,7 +230,7 @@ int pthread_rwlock_unlock(pthread_rwlock_t *lock)
 static int try_semaphore(void *object)
 {
     int old = errno;
-    if (HIP_REAL(sem_trywait)(object) == 0) {
+    if (HIP_LIBC(sem_trywait)(object) == 0) {
         return 0;
     }
     int error = errno == EAGAIN ? EBUSY : errno;
@@ -249,14 +248,14 @@ static int in_errno(int error)
 
 int sem_wait(sem_t *semaphore)
 {
-    return hip_turns_bypass() ? HIP_REAL(sem_wait)(semaphore)
+    return hip_turns_bypass() ? HIP_LIBC(sem_wait)(semaphore)
                               : in_errno(acquire(semaphore, try_semaphore, NULL));
 }
 
 int sem_trywait(sem_t *semaphore)
 {
     if (hip_turns_bypass()) {
-        return HIP_REAL(sem_trywait)(semaphore);
+        return HIP_LIBC(sem_trywait)(semaphore);
     }
     int error = attempt_once(semaphore, try_semaphore);
     return in_errno(error == EBUSY ? EAGAIN : error);
@@ -265,20 +264,20 @@ int sem_trywait(sem_t *semaphore)
 int sem_timedwait(sem_t *restrict semaphore, const struct timespec *restrict time)
 {
     return hip_turns_bypass()
-               ? HIP_REAL(sem_timedwait)(semaphore, time)
+               ? HIP_LIBC(sem_timedwait)(semaphore, time)
                : in_errno(acquire_until(semaphore, try_semaphore, CLOCK_REALTIME, time));
 }
 
 int sem_clockwait(sem_t *restrict semaphore, clockid_t clock, const struct timespec *restrict time)
 {
-    return hip_turns_bypass() ? HIP_REAL(sem_clockwait)(semaphore, clock, time)
+    return hip_turns_bypass() ? HIP_LIBC(sem_clockwait)(semaphore, clock, time)
                               : in_errno(acquire_until(semaphore, try_semaphore, clock, time));
 }
 
 int sem_post(sem_t *semaphore)
 {
     bool ordered = !hip_turns_bypass();
-    int result = HIP_REAL(sem_post)(semaphore);
+    int result = HIP_LIBC(sem_post)(semaphore);
     if (ordered) {
         hip_turns_wake(semaphore, HIP_TURNS_LOCK, 1);
     }
@@ -293,7 +292,7 @@ static int wait_signal(pthread_cond_t *condition, pthread_mutex_t *mutex,
     bool in_time = true;
     hip_turns_lock();
     __atomic_fetch_add(&hip_turns_parked, 1, __ATOMIC_SEQ_CST);
-    int error = HIP_REAL(pthread_mutex_unlock)(mutex);
+    int error = HIP_LIBC(pthread_mutex_unlock)(mutex);
     if (error == 0) {
         hip_turns_wake_locked(mutex, HIP_TURNS_LOCK, 1);
         in_time = hip_turns_wait(condition, HIP_TURNS_SIGNAL, deadline);
@@ -317,7 +316,7 @@ static bool is_shared(const pthread_cond_t *condition)
 int pthread_cond_wait(pthread_cond_t *restrict condition, pthread_mutex_t *restrict mutex)
 {
     return hip_turns_bypass() || is_shared(condition)
-               ? HIP_REAL(pthread_cond_wait)(condition, mutex)
+               ? HIP_LIBC(pthread_cond_wait)(condition, mutex)
                : wait_signal(condition, mutex, NULL);
 }
 
@@ -325,7 +324,7 @@ int pthread_cond_clockwait(pthread_cond_t *restrict condition, pthread_mutex_t *
                            clockid_t clock, const struct timespec *restrict time)
 {
     if (hip_turns_bypass() || is_shared(condition)) {
-        return HIP_REAL(pthread_cond_clockwait)(condition, mutex, clock, time);
+        return HIP_LIBC(pthread_cond_clockwait)(condition, mutex, clock, time);
     }
     struct timespec deadline = hip_turns_deadline(clock, time);
     return wait_signal(condition, mutex, &deadline);
@@ -337,7 +336,7 @@ int pthread_cond_timedwait(pthread_cond_t *restrict condition, pthread_mutex_t *
                            const struct timespec *restrict time)
 {
     if (hip_turns_bypass() || is_shared(condition)) {
-        return HIP_REAL(pthread_cond_timedwait)(condition, mutex, time);
+        return HIP_LIBC(pthread_cond_timedwait)(condition, mutex, time);
     }
     bool monotonic = (condition->__data.__wrefs & 2) != 0;
     return pthread_cond_clockwait(condition, mutex, monotonic ? CLOCK_MONOTONIC : CLOCK_REALTIME,
@@ -347,7 +346,7 @@ int pthread_cond_timedwait(pthread_cond_t *restrict condition, pthread_mutex_t *
 int pthread_cond_signal(pthread_cond_t *condition)
 {
     bool woken = !hip_turns_bypass() && hip_turns_wake(condition, HIP_TURNS_SIGNAL, 1) > 0;
-    return woken ? 0 : HIP_REAL(pthread_cond_signal)(condition);
+    return woken ? 0 : HIP_LIBC(pthread_cond_signal)(condition);
 }
 
 int pthread_cond_broadcast(pthread_cond_t *condition)
@@ -355,7 +354,7 @@ int pthread_cond_broadcast(pthread_cond_t *condition)
     if (!hip_turns_bypass()) {
         hip_turns_wake(condition, HIP_TURNS_SIGNAL, UINT32_MAX);
     }
-    return HIP_REAL(pthread_cond_broadcast)(condition);
+    return HIP_LIBC(pthread_cond_broadcast)(condition);
 }
 
 /* ---- barriers ---- */
@@ -381,7 +380,7 @@ static struct barrier **find_barrier(const pthread_barrier_t *object)
 int pthread_barrier_init(pthread_barrier_t *restrict object,
                          const pthread_barrierattr_t *restrict attributes, unsigned count)
 {
-    int error = HIP_REAL(pthread_barrier_init)(object, attributes, count), shared = 0;
+    int error = HIP_LIBC(pthread_barrier_init)(object, attributes, count), shared = 0;
     if (attributes) {
         pthread_barrierattr_getpshared(attributes, &shared);
     }
@@ -405,7 +404,7 @@ int pthread_barrier_init(pthread_barrier_t *restrict object,
 
 int pthread_barrier_destroy(pthread_barrier_t *object)
 {
-    int error = HIP_REAL(pthread_barrier_destroy)(object);
+    int error = HIP_LIBC(pthread_barrier_destroy)(object);
     if (error || hip_turns_depth > 0) {
         return error;
     }
@@ -422,14 +421,14 @@ int pthread_barrier_destroy(pthread_barrier_t *object)
 int pthread_barrier_wait(pthread_barrier_t *object)
 {
     if (hip_turns_bypass()) {
-        return HIP_REAL(pthread_barrier_wait)(object);
+        return HIP_LIBC(pthread_barrier_wait)(object);
     }
     int result = 0;
     hip_turns_lock();
     struct barrier *barrier = *find_barrier(object);
     if (!barrier) {
         hip_turns_unlock();
-        return HIP_REAL(pthread_barrier_wait)(object);
+        return HIP_LIBC(pthread_barrier_wait)(object);
     }
     if (++barrier->arrived < barrier->count) {
         hip_turns_wait(object, HIP_TURNS_OTHER, NULL);
@@ -476,7 +475,7 @@ static void end_once(const struct once *once)
 int pthread_once(pthread_once_t *control, void (*routine)(void))
 {
     if (hip_turns_bypass()) {
-        return HIP_REAL(pthread_once)(control, routine);
+        return HIP_LIBC(pthread_once)(control, routine);
     }
     __attribute__((cleanup(end_once))) struct once once = {.control = control};
     hip_turns_lock();
@@ -486,5 +485,5 @@ int pthread_once(pthread_once_t *control, void (*routine)(void))
     once.next = running;
     running = &once;
     hip_turns_unlock();
-    return HIP_REAL(pthread_once)(control, routine);
+    return HIP_LIBC(pthread_once)(control, routine);
 }

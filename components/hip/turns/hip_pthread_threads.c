@@ -1,8 +1,8 @@
-/* The C library's functions for threads themselves, sleeping and yielding, and the futexes of the
- * C++ library, in front of the C library's own: the dynamic linker finds these first, since
- * programs name our library before it. See hip_turns.h.
+/* Creation and end of threads, sleeps, yields, and the futexes of the C++ library, in front of the
+ * C library's own: the dynamic linker finds these first, since programs name this library before
+ * the C library. See hip_turns.h.
  *
- * Invariant: outside of an order (hip_turns_bypass) each does what the C library's does. */
+ * Invariant: where no order applies (hip_turns_bypass) each does what the C library's does. */
 #define _GNU_SOURCE
 /* What these declare and this file defines is exported. */
 #pragma GCC visibility push(default)
@@ -24,7 +24,7 @@
 #include <string.h>
 #include <sys/syscall.h>
 
-void hip_find_real(const char *name, void *function)
+void hip_find_libc(const char *name, void *function)
 {
     void *symbol = dlsym(RTLD_NEXT, name);
     if (!symbol) {
@@ -48,7 +48,7 @@ int pthread_join(pthread_t thread, void **result)
     if (ordered) {
         hip_turns_join(thread);
     }
-    int error = HIP_REAL(pthread_join)(thread, result);
+    int error = HIP_LIBC(pthread_join)(thread, result);
     if (ordered && error == 0) {
         hip_turns_forget(thread, true);
     }
@@ -60,12 +60,12 @@ int pthread_detach(pthread_t thread)
     if (!hip_turns_bypass()) {
         hip_turns_forget(thread, false);
     }
-    return HIP_REAL(pthread_detach)(thread);
+    return HIP_LIBC(pthread_detach)(thread);
 }
 
 int pthread_cancel(pthread_t thread)
 {
-    int error = HIP_REAL(pthread_cancel)(thread);
+    int error = HIP_LIBC(pthread_cancel)(thread);
     if (error == 0 && !hip_turns_bypass()) {
         hip_turns_interrupt(thread);
     }
@@ -85,7 +85,7 @@ static int run_sleep(void *argument)
 {
     struct sleep *sleep = argument;
     return sleep->error =
-               HIP_REAL(clock_nanosleep)(sleep->clock, sleep->flags, sleep->request, sleep->left);
+               HIP_LIBC(clock_nanosleep)(sleep->clock, sleep->flags, sleep->request, sleep->left);
 }
 
 /* How long a sleep lasts, by the program's word; one until a time has no span of its own. */
@@ -117,7 +117,7 @@ int nanosleep(const struct timespec *request, struct timespec *left)
 {
     struct sleep sleep = {CLOCK_MONOTONIC, 0, 0, request, left};
     if (hip_turns_bypass()) {
-        return HIP_REAL(nanosleep)(request, left);
+        return HIP_LIBC(nanosleep)(request, left);
     }
     pause_for(&sleep);
     errno = sleep.error ? sleep.error : errno;
@@ -140,7 +140,7 @@ unsigned sleep(unsigned seconds)
 static int run_yield(void *argument)
 {
     (void)argument;
-    return HIP_REAL(sched_yield)();
+    return HIP_LIBC(sched_yield)();
 }
 
 int sched_yield(void)
@@ -157,7 +157,7 @@ struct system_call {
 static long forward(const struct system_call *call)
 {
     const long *a = call->arguments;
-    return HIP_REAL(syscall)(call->number, a[0], a[1], a[2], a[3], a[4], a[5]);
+    return HIP_LIBC(syscall)(call->number, a[0], a[1], a[2], a[3], a[4], a[5]);
 }
 
 /* A futex' deadline on CLOCK_MONOTONIC: FUTEX_WAIT has a span of time, FUTEX_WAIT_BITSET a time. */
@@ -181,7 +181,7 @@ static long futex_wait(const struct system_call *call)
     }
     bool woken = true, differs;
     hip_turns_lock();
-    /* Counted before the look at the word: whoever changes the word after it sees a waiter. */
+    /* Counted before the look at the word: a thread that changes the word later sees a waiter. */
     __atomic_fetch_add(&hip_turns_parked, 1, __ATOMIC_SEQ_CST);
     differs = __atomic_load_n(word, __ATOMIC_SEQ_CST) != (int)call->arguments[2];
     if (!differs) {

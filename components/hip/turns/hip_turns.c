@@ -2,9 +2,9 @@
  *
  * Invariants. Under `hip_turns.lock`: at most one counted thread has the turn (`hip_turns.holder`);
  * each other is in the queue of those that can go on (QUEUED), waits for an address (PARKED), for
- * HIP (IN_HIP, POLLING_HIP), has paused in vain too often (IDLE), or has ended. Whoever gives up
- * the turn picks the next at once, so without a holder nobody is queued. All lists are in an order
- * that follows from earlier turns. */
+ * HIP (IN_HIP, POLLING_HIP), has paused in vain too often (IDLE), or has ended. A thread that gives
+ * up the turn picks the next one at once, so without a holder the queue is empty. All lists are in
+ * an order that follows from earlier turns. */
 #include "hip_turns_internal.h"
 
 #include <errno.h>
@@ -307,8 +307,8 @@ void hip_turns_count_operation(void)
 
 /* ---- waiting in HIP ---- */
 
-/* The engine has run: all whose wait is over, also by time, go on in the order of their creation.
- */
+/* The engine has run: threads whose wait is over, also by time, go on in the order of their
+ * creation. */
 static void queue_after_step(uint64_t now_ps)
 {
     for (struct hip_turns_thread *t = hip_turns.threads; t; t = t->next_created) {
@@ -319,8 +319,8 @@ static void queue_after_step(uint64_t now_ps)
     }
 }
 
-/* Notes whose wait is over; `stepped`: that of those who poll is, too. Only the holder changes what
- * is read here, and that is the caller. True: somebody's is. */
+/* Notes which waits are over; with `stepped` those of polling threads are, too. Only the holder of
+ * the turn changes what is read here, and that is the caller. True: at least one is over. */
 static bool note_done(bool stepped)
 {
     bool any = false;
@@ -339,7 +339,7 @@ static bool note_done(bool stepped)
 }
 
 /* The engine may have run meanwhile, inside of a call that has kept its turn (loading a module):
- * whoever waited for what was done then goes on first. */
+ * the threads that waited for what was done then go on first. */
 static void run_engine(void)
 {
     bool poll = false;

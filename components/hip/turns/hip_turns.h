@@ -1,20 +1,20 @@
-/* Turns: the order in which the program's host threads go on, so that it does not depend on the
- * host. docs/design/engine.md, "The host program", has the rule and its reasons.
+/* Turns: the order in which the program's host threads run, so that it does not depend on the host.
+ * docs/design/host.md, "Several host threads", has the rule and its reasons.
  *
- * From the program's first thread creation on, one counted thread runs at a time: it has the turn
- * until it waits in something that this library sees (HIP, locks, condition variables, joins,
- * barriers, semaphores, futex() of the C++ library, sleeps and yields) or ends. The next one is the
- * first in a queue of those that can go on; when there is none, the engine runs until something
+ * From the program's first thread creation on, one counted thread runs at a time. It has the turn
+ * until it ends or waits in something that this library sees: HIP, locks, condition variables,
+ * joins, barriers, semaphores, futex() of the C++ library, sleeps and yields. The next one is the
+ * first in a queue of those that can run. When the queue is empty, the engine runs until something
  * that a thread waits for in HIP is done. Nothing here depends on how long host code takes.
  *
- * Counted are threads that the program, or a library that uses HIP, creates through pthread_create
- * (std::thread does), and the thread that creates the first of them. Others, such as OpenMP's, run
- * freely. They take part in waits, but have no place in the order, and a HIP call of one is
- * reported.
+ * Threads are counted if the program, or a library that uses HIP, creates them through
+ * pthread_create (as std::thread does); so is the thread that creates the first of them. Others,
+ * such as OpenMP's, run freely. They take part in waits but have no place in the order, and a HIP
+ * call of one is reported.
  *
- * The wrappers in hip_pthread_*.c are the callers, and hip_library.c for waits in HIP. While a
- * thread is inside of this library or of the platform (hip_turns_inside), wrappers do nothing but
- * call the C library. */
+ * Called by the wrappers in hip_pthread_*.c, and by hip_library.c for waits in HIP. While a thread
+ * is inside of this library or of the platform (hip_turns_inside), wrappers only call the C
+ * library. */
 #ifndef HEDDLE_HIP_TURNS_H
 #define HEDDLE_HIP_TURNS_H
 
@@ -70,13 +70,13 @@ bool hip_turns_is_counted(int task);
 /* Counts an operation that does not wait; a long row of them ends the turn, since a thread may poll
  * with them. */
 void hip_turns_count_operation(void);
-/* Wakes up to `most` waiters of `address`; returns how many. Cheap when nobody waits for anything.
+/* Wakes up to `most` waiters of `address`; returns how many. Cheap when no thread waits.
  */
 unsigned hip_turns_wake(const void *address, enum hip_turns_kind kind, unsigned most);
 
 /* ---- for wrappers, with the lock ---- */
 
-/* Waits until somebody wakes `address`, releasing the lock meanwhile; false: the deadline (on
+/* Waits until `address` is woken, releasing the lock meanwhile; false: the deadline (on
  * CLOCK_MONOTONIC; NULL: none) came first. A counted thread's deadline only ends its wait when no
  * other can go on. */
 bool hip_turns_wait(const void *address, enum hip_turns_kind kind, const struct timespec *deadline);
@@ -94,7 +94,7 @@ void hip_turns_forget(pthread_t thread, bool joined);
 /* Ends a wait of `thread` that may be cancelled. */
 void hip_turns_interrupt(pthread_t thread);
 
-/* ---- for hip_library.c ---- */
+/* ---- for the API ---- */
 
 /* Waits in turn until `ticket` is done or the simulation has failed; with `poll` at most until the
  * engine has run once. No effect, and false, for threads that are not counted. Without `hip.lock`.

@@ -37,7 +37,7 @@ struct hip_turns_thread {
     bool has_deadline, timed_out;
     bool called_hip;  /* others may depend on its calls */
     bool sleeps;      /* really, in a call that we forwarded */
-    bool runs_engine; /* it has the turn to run the engine for all who wait in HIP */
+    bool runs_engine; /* it has the turn to run the engine for all that wait in HIP */
     bool done;        /* its wait in HIP is over */
     void *(*start)(void *);
     void *argument;
@@ -58,7 +58,7 @@ extern _Thread_local struct hip_turns_thread *hip_turns_self
 
 /* ---- hip_turns.c; with the lock ---- */
 
-/* Gives `thread` the turn, which nobody has. */
+/* Gives `thread` the turn, which no thread has. */
 void hip_turns_give(struct hip_turns_thread *thread);
 /* The holder's turn is over. */
 void hip_turns_give_up(void);

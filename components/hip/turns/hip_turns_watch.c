@@ -18,7 +18,7 @@
 enum {
     SECOND_NS = 1000000000,
     PATIENCE_S = 20,       /* of processor time; HEDDLE_HOST_PATIENCE overrides it */
-    LOOK_MS = 90,          /* between two looks, whoever looks */
+    LOOK_MS = 90,          /* between two looks, of any thread */
     ASLEEP_HIP_MS = 2000,  /* a thread that has called HIP, asleep in a call that we do not see */
     ASLEEP_OTHER_MS = 200, /* one that has not */
 };
@@ -70,8 +70,7 @@ static struct link_map *object_of(const void *code)
     return dladdr1(code, &info, (void **)&object, RTLD_DL_LINKMAP) ? object : NULL;
 }
 
-/* Libraries that create threads for whoever calls them: this one, C++'s, and those of sanitizers.
- */
+/* Libraries that create threads for their callers: this one, C++'s, and those of sanitizers. */
 static bool is_carrier(const struct link_map *object)
 {
     static const char *const carriers[] = {"libamdhip64.", "libstdc++.", "libc++.",
@@ -101,7 +100,7 @@ bool hip_turns_orders(const void *caller)
 int hip_turns_real_create(pthread_t *thread, const pthread_attr_t *attributes,
                           void *(*start)(void *), void *argument)
 {
-    return HIP_REAL(pthread_create)(thread, attributes, start, argument);
+    return HIP_LIBC(pthread_create)(thread, attributes, start, argument);
 }
 
 /* ---- times ---- */

@@ -185,7 +185,7 @@ static enum driver_status api_release(uint64_t address)
     api_enter();
     enum driver_status status = host_release(driver_instance, address);
     if (status == DRIVER_OK)
-        sass_record_line("Free,0x%016" PRIx64, address);
+        amd_recording_line("Free,0x%016" PRIx64, address);
     if (status == DRIVER_OK)
         status = host_note(driver_instance, API_CALL_FREE, address);
     return api_leave(status);
@@ -194,21 +194,21 @@ static enum driver_status api_release(uint64_t address)
 static enum driver_status api_remap(uint64_t address, uint64_t size, uint32_t gpu)
 {
     api_enter();
-    sass_record_refuse("it moves pages between GPUs (remap)");
+    amd_recording_refuse("it moves pages between GPUs (remap)");
     return api_leave(host_remap(driver_instance, address, size, gpu));
 }
 
 static enum driver_status api_remove_page(uint64_t address)
 {
     api_enter();
-    sass_record_refuse("it removes pages");
+    amd_recording_refuse("it removes pages");
     return api_leave(host_remove_page(driver_instance, address));
 }
 
 static enum driver_status api_allocate_page_at(uint32_t device, uint64_t address, bool unified)
 {
     api_enter();
-    sass_record_refuse("it allocates single pages");
+    amd_recording_refuse("it allocates single pages");
     return api_leave(host_allocate_page_at(driver_instance, device, address, unified));
 }
 
@@ -221,7 +221,7 @@ static enum driver_status api_page_info(uint64_t address, struct driver_page *pa
 static enum driver_status api_context_create(uint32_t device, uint32_t process, uint32_t *context)
 {
     api_enter();
-    sass_record_refuse("it uses a GPU in several processes (contexts)");
+    amd_recording_refuse("it uses a GPU in several processes (contexts)");
     enum driver_status status = host_usable();
     if (status == DRIVER_OK && process)
         status = handle_check(driver_instance, process);
@@ -239,7 +239,7 @@ static enum driver_status api_context_destroy(uint32_t context)
 static enum driver_status api_unify(const uint32_t *gpus, uint32_t count, uint32_t *device)
 {
     api_enter();
-    sass_record_refuse("it makes one device of several GPUs");
+    amd_recording_refuse("it makes one device of several GPUs");
     return api_leave(handle_unify(driver_instance, gpus, count, device));
 }
 
@@ -280,7 +280,7 @@ static enum driver_status api_queue_create(uint32_t device, uint32_t *queue)
             status = driver_fail(DRIVER_OUT_OF_MEMORY, "more than %d queues", DRIVER_QUEUES);
     }
     if (status == DRIVER_OK)
-        sass_record_line("Stream,%u,%u", *queue, device);
+        amd_recording_line("Stream,%u,%u", *queue, device);
     return api_leave(status);
 }
 
@@ -297,7 +297,7 @@ static enum driver_status api_queue_destroy(uint32_t queue)
         status = user_close(d, queue);
     if (status == DRIVER_OK) {
         driver_queue_at(d, queue)->used = false;
-        sass_record_line("StreamEnd,%u", queue);
+        amd_recording_line("StreamEnd,%u", queue);
     }
     return api_leave(status);
 }
@@ -457,7 +457,7 @@ static enum driver_status api_advance(bool poll)
         d->stop_at = poll ? driver_now(d) + (uint64_t)driver_params(d)->poll_cost : 0;
         d->await_any = true;
         if (poll)
-            sass_record_line("Poll");
+            amd_recording_line("Poll");
         status = host_run(d);
         d->await_any = false;
         d->stop_at = 0;
@@ -474,7 +474,7 @@ static enum driver_status api_set_peer(uint32_t gpu, uint32_t peer, bool on)
     if (on && !(d->device[gpu].info.has_fabric && d->device[peer].info.has_fabric))
         return api_leave(driver_fail(DRIVER_INVALID_DEVICE, "no fabric joins GPU %u and GPU %u", gpu, peer));
     program_set_reach(driver_program(d), gpu, peer, on);
-    sass_record_line("Peer,%u,%u,%d", gpu, peer, on);
+    amd_recording_line("Peer,%u,%u,%d", gpu, peer, on);
     return api_leave(DRIVER_OK);
 }
 

@@ -3,6 +3,7 @@
 #ifndef HEDDLE_DRIVER_ENQUEUE_H
 #define HEDDLE_DRIVER_ENQUEUE_H
 
+#include "components/amd/isa/kernel_registers.h"
 #include "components/traces/replay/replay.h"
 #include "driver_code_copies.h"
 #include "driver_handles.h"
@@ -141,7 +142,9 @@ static enum driver_status launch_check_registers(const struct driver *d, uint32_
     const struct driver_device_info *info = &d->device[number].info;
     struct aql_descriptor descriptor;
     memcpy(&descriptor, l->descriptor, sizeof descriptor);
-    uint32_t vgprs = ((descriptor.rsrc1 & 63) + 1) * 4, sgprs = ((descriptor.rsrc1 >> 6 & 15) + 1) * 8;
+    struct kernel_registers registers;
+    kernel_registers_decode(&registers, KERNEL_GFX8, descriptor.rsrc1, descriptor.rsrc2, descriptor.properties);
+    uint32_t vgprs = registers.vgprs, sgprs = registers.sgprs;
     uint32_t simd = info->wavefronts_per_simd;
     simd = info->vgprs_per_simd / vgprs < simd ? info->vgprs_per_simd / vgprs : simd;
     sgprs = (sgprs + 15) / 16 * 16;

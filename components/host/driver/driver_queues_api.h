@@ -13,7 +13,7 @@
 static enum driver_status api_user_create(uint32_t device, uint32_t packets, struct queue_info *info)
 {
     api_enter();
-    sass_record_refuse("it writes to user queues: what it does there is no call");
+    amd_recording_refuse("it writes to user queues: what it does there is no call");
     return api_leave(user_create(driver_instance, device, packets, info));
 }
 USER_CALL(destroy, (uint32_t queue), queue)

@@ -7,7 +7,7 @@
 
 #include <errno.h>
 
-#include "components/traces/sass_trace/sass_record.h"
+#include "components/traces/instruction_trace/amd/amd_recording.h"
 #include "driver_code.h"
 #include "driver_state.h"
 
@@ -24,12 +24,12 @@ static void record_init(const struct driver *d)
     if (driver_params(d)->launch_by == DRIVER_LAUNCH_BY_QUEUE && platform_mode() != PLATFORM_FUNCTIONAL)
         die("--record instructions: on this platform launches go through user queues (driver.launch_by = queue), which cannot be "
             "recorded; use --set driver.launch_by=command, or --mode functional");
-    if (!sass_record_open(folder, engine_base.platform->instance_count + 1)) {
+    if (!amd_recording_open(folder, engine_base.platform->instance_count + 1)) {
         if (errno == EEXIST)
             die("--record instructions records one process; this is a second one");
         die("--record instructions: cannot write in '%s': %s", folder, strerror(errno));
     }
-    instruction_recorder = sass_record_ops();
+    instruction_recorder = amd_recording_ops();
 }
 
 /* A last field, which is left out when it is 0. */
@@ -65,9 +65,9 @@ static void record_set_number(uint64_t ticket, uint64_t number)
 static void record_allocated(uint32_t gpu, uint64_t address, uint64_t bytes, bool managed)
 {
     if (managed)
-        sass_record_line("Malloc,0x%016" PRIx64 ",%" PRIu64 ",%u,managed", address, bytes, gpu);
+        amd_recording_line("Malloc,0x%016" PRIx64 ",%" PRIu64 ",%u,managed", address, bytes, gpu);
     else
-        sass_record_line("Malloc,0x%016" PRIx64 ",%" PRIu64 "%s", address, bytes, record_last(gpu));
+        amd_recording_line("Malloc,0x%016" PRIx64 ",%" PRIu64 "%s", address, bytes, record_last(gpu));
 }
 
 /* A command was appended to its queue. */
@@ -75,31 +75,31 @@ static void record_enqueued(const struct driver_command *k)
 {
     uint64_t number = 0, awaited = record_number_of(k->awaited);
     const char *queue = record_last(k->queue);
-    if (!sass_record_is_on())
+    if (!amd_recording_is_on())
         return;
     switch ((enum driver_kind)k->kind) {
     case DRIVER_WRITE:
-        number = sass_record_command("MemcpyHtoD,0x%016" PRIx64 ",%" PRIu64 "%s", k->device_address, k->size, queue);
+        number = amd_recording_command("MemcpyHtoD,0x%016" PRIx64 ",%" PRIu64 "%s", k->device_address, k->size, queue);
         break;
     case DRIVER_READ:
-        number = sass_record_command("MemcpyDtoH,0x%016" PRIx64 ",%" PRIu64 "%s", k->device_address, k->size, queue);
+        number = amd_recording_command("MemcpyDtoH,0x%016" PRIx64 ",%" PRIu64 "%s", k->device_address, k->size, queue);
         break;
     case DRIVER_COPY:
-        number = sass_record_command("MemcpyDtoD,0x%016" PRIx64 ",0x%016" PRIx64 ",%" PRIu64 "%s", k->device_address, k->source,
+        number = amd_recording_command("MemcpyDtoD,0x%016" PRIx64 ",0x%016" PRIx64 ",%" PRIu64 "%s", k->device_address, k->source,
                                      k->size, queue);
         break;
     case DRIVER_FILL:
-        number = sass_record_command("Memset,0x%016" PRIx64 ",%" PRIu64 "%s", k->device_address, k->size, queue);
+        number = amd_recording_command("Memset,0x%016" PRIx64 ",%" PRIu64 "%s", k->device_address, k->size, queue);
         break;
     case DRIVER_LAUNCH:
-        number = sass_record_command("kernel-%" PRIu64 ".traceg.zst", k->launch);
+        number = amd_recording_command("kernel-%" PRIu64 ".traceg.zst", k->launch);
         break;
     case DRIVER_BARRIER:
-        number = awaited ? sass_record_command("After,%u,%" PRIu64, k->queue, awaited)
-                         : sass_record_command("Mark,%u", k->queue);
+        number = awaited ? amd_recording_command("After,%u,%" PRIu64, k->queue, awaited)
+                         : amd_recording_command("Mark,%u", k->queue);
         break;
     case DRIVER_MARK:
-        number = sass_record_command("Mark,%u", k->queue);
+        number = amd_recording_command("Mark,%u", k->queue);
         break;
     default:
         return; /* the driver's own */
@@ -110,7 +110,7 @@ static void record_enqueued(const struct driver_command *k)
 /* The launch that was enqueued last. */
 static void record_launch(const struct driver *d, uint32_t queue, const struct driver_launch *l)
 {
-    sass_record_launch(&(struct sass_record_launch){.kernel = d->launches_asked,
+    amd_recording_launch(&(struct amd_recording_launch){.kernel = d->launches_asked,
                                                     .symbol = l->symbol,
                                                     .title = l->name,
                                                     .queue = queue,
@@ -127,7 +127,7 @@ static void record_start(const struct driver *d, const struct driver_command *k,
     const struct code_module *m = code_find(k->entry);
     struct aql_packet packet = k->packet;
     struct aql_descriptor descriptor;
-    struct sass_record_start start = {.gpu = number,
+    struct amd_recording_start start = {.gpu = number,
                                       .packet = &packet,
                                       .descriptor = &descriptor,
                                       .entry = k->entry,
@@ -144,13 +144,13 @@ static void record_start(const struct driver *d, const struct driver_command *k,
     }
     aql_set_groups(&packet, k->first_group, launch_count(k));
     memcpy(&descriptor, k->descriptor, sizeof descriptor);
-    sass_record_start(k->launch, &start);
+    amd_recording_start(k->launch, &start);
 }
 
 static void record_completed(const struct driver_command *k)
 {
     if (instruction_recorder && k->kind == DRIVER_LAUNCH)
-        sass_record_end(k->launch);
+        amd_recording_end(k->launch);
 }
 
 /* The host knows that the ticket is done. */
@@ -158,7 +158,7 @@ static void record_wait(uint64_t ticket)
 {
     uint64_t number = instruction_recorder ? record_number_of(ticket) : 0;
     if (number)
-        sass_record_line("Wait,%" PRIu64, number);
+        amd_recording_line("Wait,%" PRIu64, number);
 }
 
 /* It asked, and time passed. */
@@ -166,7 +166,7 @@ static void record_query(uint64_t ticket)
 {
     uint64_t number = instruction_recorder ? record_number_of(ticket) : 0;
     if (number)
-        sass_record_line("Query,%" PRIu64, number);
+        amd_recording_line("Query,%" PRIu64, number);
 }
 
 /* The end of the program. */
@@ -174,7 +174,7 @@ static void record_finish(void)
 {
     if (!instruction_recorder)
         return;
-    const char *why = sass_record_finish(driver_lost == DRIVER_OK);
+    const char *why = amd_recording_finish(driver_lost == DRIVER_OK);
     if (why)
         fprintf(stderr, "heddle: the program cannot be recorded: %s\n", why);
 }

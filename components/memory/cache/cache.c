@@ -30,6 +30,7 @@
 #include "cache.gen.h"
 
 #include "cache_state.h"
+#include "components/sampling/warmup.h"
 #include "runtime/observe/hang.h"
 
 static void init_parking(struct cache *c, uint32_t pages)
@@ -44,6 +45,9 @@ static void init_parking(struct cache *c, uint32_t pages)
     for (uint32_t i = 0; i < pages; i++)
         arena_at(struct cache_queue, c->pages)[i] = (struct cache_queue){PARKED_NONE, PARKED_NONE};
 }
+
+/* Of cache_warm.c, in the same unit. */
+static const struct warm_ops cache_warm_ops;
 
 static void cache_init(struct cache *c)
 {

@@ -1,6 +1,10 @@
 /* What a cache asks of its replacement policy. Sets and ways are numbers from 0; a policy keeps its
  * own state for each line. Calls come from the cache's tick only; victim() is called once for each
- * line that is really replaced, so it may change state (ageing). */
+ * line that is really replaced, so it may change state (ageing).
+ *
+ * To add a policy `x`: declare `part x : replacement_policy { }` with its parameters in a .heddle
+ * file, and beside it write x.c with `struct x`, `x_init()` and `static const struct
+ * replacement_policy_ops x_ops`. A platform chooses it with `replacement = x`. lru.c is the model. */
 #ifndef HEDDLE_COMPONENTS_REPLACEMENT_POLICY_H
 #define HEDDLE_COMPONENTS_REPLACEMENT_POLICY_H
 

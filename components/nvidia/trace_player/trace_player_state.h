@@ -8,9 +8,9 @@
 #include <stdio.h>
 
 #include "components/protocols/thread_block/coalesce.h"
-#include "components/traces/sass_trace/sass_list.h"
-#include "components/traces/sass_trace/sass_set.h"
-#include "components/traces/sass_trace/sass_trace.h"
+#include "components/traces/instruction_trace/reader/sass_list.h"
+#include "components/traces/instruction_trace/reader/sass_set.h"
+#include "components/traces/instruction_trace/reader/sass_trace.h"
 #include "components/sampling/kernel_stats.h"
 #include "components/sampling/sampling_options.h"
 #include "components/sampling/warmup.h"

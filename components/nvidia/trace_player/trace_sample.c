@@ -13,7 +13,7 @@
 
 #include <stdio.h>
 
-#include "components/traces/sass_trace/sass_name.h"
+#include "components/traces/instruction_trace/reader/sass_name.h"
 
 enum { SAMPLE_RETRY = 64 }; /* cycles until it is looked again whether all is quiet */
 

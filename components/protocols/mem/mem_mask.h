@@ -59,11 +59,6 @@ static inline void mem_mask_store(uint64_t *words, struct mem_mask m, unsigned l
         words[1] = m.word[1];
 }
 
-static inline bool mem_mask_is_empty(struct mem_mask m)
-{
-    return !(m.word[0] | m.word[1]);
-}
-
 static inline bool mem_mask_is_full(struct mem_mask m, unsigned line)
 {
     struct mem_mask full = mem_mask_full(line);

@@ -8,7 +8,7 @@
 #define HEDDLE_REPLAY_ACCESS_H
 
 #include "components/traces/replay/replay.h"
-#include "components/protocols/work/wavefront_start.h"
+#include "components/amd/execute/wavefront_start.h"
 
 /* Of one wavefront. */
 struct replay_here {

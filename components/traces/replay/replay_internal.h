@@ -3,7 +3,7 @@
 #define HEDDLE_REPLAY_INTERNAL_H
 
 #include "components/traces/replay/replay.h"
-#include "components/traces/sass_trace/sass_trace.h"
+#include "components/traces/instruction_trace/reader/sass_trace.h"
 
 enum {
     REPLAY_READERS =

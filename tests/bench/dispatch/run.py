@@ -19,6 +19,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / 'micro'))
 import plot
+import prose
 
 PLATFORM = 'platforms/r9nano.heddle'
 PROTOCOLS = {'no_answer': 'pool, no answer', 'ack_nak': 'ACK/NAK'}
@@ -138,42 +139,42 @@ def page(results):
     a, b = large_line(results)
     inside, outside = worst(results, [64, 128, 256, 512, 1024]), worst(results, [1, 2, 4, 8, 16, 32, 2048, 4096])
     constants = [regression(GROUPS, results['no_answer'][n])[1] for n in WAVEFRONTS]
-    return '\n'.join([
+    return prose.wrap('\n'.join([
         '# Dispatching', '',
-        'A kernel that ends at once (`s_endpgm`), with 1 to 16 wavefronts a work-group and 1 to 4,096 work-groups, on '
-        'platforms/r9nano.heddle: the experiment of Sun, "Refactoring MGPUSim\'s Work-Group Dispatching Mechanism" (2020). There '
-        'the card needs 4 cycles for a work-group of 1 to 4 wavefronts, 1.03 N + 0.02 for N = 5 to 16, and 2,870 to 2,920 '
-        'cycles for each kernel. This page is made by', '',
+        'Does an empty kernel cost what it costs on a card? The kernel ends at once (`s_endpgm`). It has 1 to 16 wavefronts a '
+        'work-group and 1 to 4,096 work-groups, and runs on platforms/r9nano.heddle. This is the experiment of Sun, "Refactoring '
+        'MGPUSim\'s Work-Group Dispatching Mechanism" (2020). There the card needs 4 cycles for a work-group of 1 to 4 '
+        'wavefronts, 1.03 N + 0.02 for N = 5 to 16, and 2,870 to 2,920 cycles for each kernel.', '',
         '```sh', 'tests/bench/dispatch/run.py HEDDLE tests/programs/micro/dispatch --write docs/evidence', '```', '',
-        'and `--check docs/evidence/dispatching.md` is a system test. The regression is least squares over the 13 powers of two from 1 to '
-        '4,096 work-groups, for each number of wavefronts.', '',
+        'makes this page. `--check docs/evidence/dispatching.md` is a system test. The regression is least squares over the 13 '
+        'powers of two from 1 to 4,096 work-groups, for each number of wavefronts.', '',
         '![one wavefront](dispatching-1.svg)', '', '![eight wavefronts](dispatching-8.svg)', '',
         '![slopes](dispatching-slope.svg)', '',
         '## Result', '', *fits(results), '',
         f'From 5 wavefronts on, the slopes themselves lie on {a:.3f} N {"+" if b >= 0 else "-"} {abs(b):.2f}. Constants are '
         f'{min(constants):.0f} to {max(constants):.0f} cycles.', '',
         '## What was calibrated', '',
-        '- `command_processor.dispatch_cost_small` = 400 and `dispatch_cost_per_wavefront` = 103 hundredths of a cycle, and the '
-        'constant 2 of a large work-group, are the measured numbers themselves. Costs add up in hundredths; a work-group leaves '
-        'in the first whole cycle, so sums come out right and nothing is rounded twice.',
-        '- `kernel_overhead` = 2810 cycles is chosen such that the constants of the regressions lie within 2,870 to 2,920. What it '
-        'leaves out is simulated: the L1 caches are invalidated (21 cycles), a work-group travels to its compute unit and its end '
-        'back (10 each), and the wavefronts fetch and run one instruction.',
-        '- Nothing else. The slopes are no fit: they show that no port, no cache and no compute unit is in the way.', '',
+        '- `command_processor.dispatch_cost_small` = 400, `dispatch_cost_per_wavefront` = 103 hundredths of a cycle, and the '
+        'constant 2 of a large work-group are the measured numbers themselves. Costs add up in hundredths, and a work-group '
+        'leaves in the first whole cycle, so nothing is rounded twice.',
+        '- `kernel_overhead` = 2810 cycles puts the constants of the regressions within 2,870 to 2,920. The rest is simulated: '
+        'the invalidation of the L1 caches (21 cycles), the way of a work-group to its compute unit and of its end back (10 '
+        'each), and the one instruction that the wavefronts fetch and run.',
+        '- Nothing else. The slopes are no fit. They show that no port, cache or compute unit is in the way.', '',
         '## Where it differs', '',
-        f'The document sees its largest errors between 64 and 1,024 work-groups, without numbers. The points here are within '
+        'The document sees its largest errors between 64 and 1,024 work-groups and gives no numbers. The points here are within '
         f'{inside[0]:.1f} % of their own regression lines there ({inside[1]} wavefronts, {inside[2]} work-groups), and within '
-        f'{outside[0]:.1f} % elsewhere ({outside[1]} wavefronts, {outside[2]} work-groups), so a bend of the card in this range is not '
-        'in the model either: the costs are the same for every work-group. What bends the curves a little is that the first '
-        'work-groups on a compute unit fetch the kernel, and those that follow find it in the L1.', '',
+        f'{outside[0]:.1f} % elsewhere ({outside[1]} wavefronts, {outside[2]} work-groups). So if the card bends in this range, the '
+        'model does not: every work-group costs the same. The curves bend a little because the first work-groups on a compute '
+        'unit fetch the kernel, and later ones find it in the L1.', '',
         '## ACK/NAK', '',
-        'With `--set gpu.cp.dispatcher.protocol=ack_nak` a dispatcher asks a compute unit and waits for its answer before it goes '
-        'on, as MGPUSim did before. A round trip of 20 cycles is then the cost of every work-group up to 16 wavefronts, and '
-        'the measured 4 cycles are out of reach. What becomes of several kernels is told in '
-        '[statements-dispatching.md](statements-dispatching.md). The answer is worked out when the question leaves: a compute unit that '
-        'frees something while the question is under way says NAK where it could say ACK.', '',
+        'With `--set gpu.cp.dispatcher.protocol=ack_nak` a dispatcher asks a compute unit and waits for its answer, as MGPUSim '
+        'did before. A round trip of 20 cycles is then the cost of every work-group up to 16 wavefronts, and the measured 4 '
+        'cycles are out of reach. [statements-dispatching.md](statements-dispatching.md) tells what becomes of several kernels. '
+        'The answer is computed when the question leaves, so a compute unit that frees something while the question is under '
+        'way says NAK where it could say ACK.', '',
         '## Cycles', '', '### ' + PROTOCOLS['no_answer'], '', *table(results['no_answer']), '',
-        '### ' + PROTOCOLS['ack_nak'], '', *table(results['ack_nak']), ''])
+        '### ' + PROTOCOLS['ack_nak'], '', *table(results['ack_nak']), '']))
 
 
 def run_all(heddle, program):

@@ -16,6 +16,7 @@ import sys
 
 import closed_forms as form
 import plot
+import prose
 
 PLATFORM = 'platforms/r9nano.heddle'
 HBM, LARGE_PAGES = ('memory=hbm',), ('driver.page_size=2MiB',)
@@ -237,7 +238,7 @@ def plots(bench):
     lds = plot.lines('LDS: cycles of a read of 64 lanes', 'distance of the lanes in dwords', 'cycles', [str(s) for s in STRIDES],
                      {'measured': [measured(bench, 'alu', r) for r in LDS],
                       'closed form': [r.expected(bench.platform(())) for r in LDS]})
-    return {'accuracy-latency.svg': curve, 'validation-bandwidth.svg': bandwidth, 'validation-lds.svg': lds}
+    return {'accuracy-latency.svg': curve, 'accuracy-bandwidth.svg': bandwidth, 'accuracy-lds.svg': lds}
 
 
 PICTURES = {'Latency': ('accuracy-latency.svg', 'latency by footprint', CURVES),
@@ -246,12 +247,14 @@ PICTURES = {'Latency': ('accuracy-latency.svg', 'latency by footprint', CURVES),
 
 
 def page(bench):
-    out = ['# Validation', '',
-           'What small programs measure on platforms/r9nano.heddle, next to what its description says they should: the closed form '
-           'of each number is worked out from the parameters alone (tests/bench/micro/closed_forms.py), and where the two differ '
-           'the last column says why. The programs are ordinary HIP programs, built with the others; the commands are above each '
-           'table, and `tests/bench/micro/run.py HEDDLE PROGRAMS --write docs/evidence` makes this page. The simulation is deterministic, so '
-           'everybody gets the same numbers.', '']
+    out = ['# Accuracy: what small programs measure', '',
+           'Does the model do what its description says? Small programs measure platforms/r9nano.heddle. Beside each number is its '
+           'closed form, which follows from the parameters alone (tests/bench/micro/closed_forms.py). Where the two differ, the last '
+           'column says why. The column *hardware* is what others measured on cards, where they did. **The R9 Nano itself has '
+           'not been measured.**', '',
+           '```sh', 'tests/bench/micro/run.py HEDDLE PROGRAMS --write docs/evidence', '```', '',
+           'makes this page. The programs are ordinary HIP programs; the commands of each table are above it. The simulation is '
+           'deterministic, so everybody gets the same numbers.', '']
     for title, program, unit, rows, words in SECTIONS:
         out += [f'## {title}', '', words, ''] + commands(program, rows) + [''] + table(bench, program, unit, rows) + ['']
         if title in PICTURES:
@@ -259,7 +262,7 @@ def page(bench):
             out += [f'![{name}]({file})', '']
             if curves:
                 out += ['```sh'] + [command_text(program, ('footprints',), s) for s in curves.values()] + ['```', '']
-    return '\n'.join(out)
+    return prose.wrap('\n'.join(out))
 
 
 def check(bench, file, everything):

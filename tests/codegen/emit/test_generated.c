@@ -105,8 +105,8 @@ Test(generated, every_view_names_the_files_of_a_unit)
                                              "tr -d ' \\n'");
     cr_expect(strstr(dump.output, "fixture/consumer_book.c\",\""), "%s", dump.output);
     struct support_result doc = support_run(
-        "\"$HEDDLE\" doc \"$FIXTURE/weave.heddle\" -o '%s' && cat '%s/component-consumer.md'", folder,
-        folder);
+        "\"$HEDDLE\" doc \"$FIXTURE/weave.heddle\" -o '%s' && cat '%s/component-consumer.md'",
+        folder, folder);
     cr_expect(strstr(doc.output, "fixture/consumer_book.c`, `"), "%s%s", doc.output, doc.errors);
     support_release(&dump);
     support_release(&doc);

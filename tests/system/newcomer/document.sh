@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # Prints docs/guide/mistakes.md: what `heddle check` says about ten mistakes. document.sh HEDDLE
 #
-# Each file NN-name.heddle is one of base/ with an edit. Its first two lines are the title and the sentence of its section;
-# which base it is follows from its component or platform. Run by t_newcomer of tests/system/run.sh, which compares. After a
-# change of a message: tests/system/newcomer/document.sh HEDDLE > docs/guide/mistakes.md
+# Each file NN-name.heddle is one of base/ with an edit. Its first two lines are the title and the
+# sentence of its section; which base it is follows from its component or platform. test_docs.py
+# compares. After a change of a message: tests/system/newcomer/document.sh HEDDLE >
+# docs/guide/mistakes.md
 set -euo pipefail
 heddle=$(realpath "$1")
 cd "$(dirname "$0")"
@@ -17,14 +18,16 @@ section() {
     diff -U0 "$base" <(tail -n +3 "$file") | tail -n +3 | grep -v '^@@' || true
     printf '```\n\n```\n$ heddle check %s\n' "$file"
     "$heddle" check "$file" 2>&1 | sed -E 's|^/[^ ]*/components/|components/|' || true
-    printf '```\n\n%s\n\n' "$(sed -n '2s/^\/\/ //p' "$file")"
+    printf '```\n\n%s\n\n' "$(sed -n '2s/^\/\/ //p' "$file" | fold -s -w 98 | sed 's/ $//')"
 }
 
 cat <<'END'
 # Ten mistakes and their messages
 
-What a beginner's slip in a description looks like, and what `heddle check` says. `heddle explain CODE` tells more about
-each. The files are in tests/system/newcomer; this page is made from them by tests/system/newcomer/document.sh.
+For somebody whose description was just refused. Each section has a beginner's mistake and what
+`heddle check` says about it. `heddle explain CODE` tells more about each.
+
+tests/system/newcomer/document.sh makes this page from the files beside it.
 
 END
 for file in [0-9][0-9]-*.heddle; do

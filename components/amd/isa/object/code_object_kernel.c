@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "components/amd/isa/kernel_registers.h"
+
 enum { DESCRIPTOR_SIZE = 64, KERNEL_CODE_SIZE = 256 };
 
 static const struct {
@@ -150,47 +152,49 @@ static bool is_unified_register_file(const struct code_object *object)
            || strncmp(object->target.gfx, "gfx94", 5) == 0;
 }
 
-/* COMPUTE_PGM_RSRC1 and 2, which both kinds of descriptor hold. */
-static void read_resources(const struct code_object *object, struct code_object_kernel *kernel,
-                           uint32_t rsrc1, uint32_t rsrc2)
+static enum kernel_generation generation_of(const struct code_object *object,
+                                            const struct code_object_kernel *kernel)
 {
     unsigned major = major_version(object);
-    bool wide = is_unified_register_file(object) || (major >= 10 && kernel->wavefront_size == 32);
-    kernel->pgm_rsrc1 = rsrc1;
-    kernel->pgm_rsrc2 = rsrc2;
-    kernel->vgpr_count = (field(rsrc1, 0, 6) + 1) * (wide ? 8 : 4);
-    if (major >= 10) {
-        kernel->sgpr_count = 128; /* fixed on these; the field is reserved */
-    } else if (major == 9) {
-        kernel->sgpr_count = (field(rsrc1, 6, 4) / 2 + 1) * 16;
-    } else {
-        kernel->sgpr_count = (field(rsrc1, 6, 4) + 1) * 8;
-    }
-    kernel->float_round_32 = field(rsrc1, 12, 2);
-    kernel->float_round_16_64 = field(rsrc1, 14, 2);
-    kernel->float_denorm_32 = field(rsrc1, 16, 2);
-    kernel->float_denorm_16_64 = field(rsrc1, 18, 2);
-    kernel->dx10_clamp = field(rsrc1, 21, 1);
-    kernel->ieee_mode = field(rsrc1, 23, 1);
-    kernel->enable_private_wave_offset = field(rsrc2, 0, 1);
-    kernel->user_sgpr_count = field(rsrc2, 1, 5);
-    for (unsigned dimension = 0; dimension < 3; dimension++) {
-        kernel->enable_work_group_id[dimension] = field(rsrc2, 7 + dimension, 1);
-    }
-    kernel->enable_work_group_info = field(rsrc2, 10, 1);
-    kernel->work_item_id_dimensions = field(rsrc2, 11, 2) + 1;
+    if (is_unified_register_file(object))
+        return KERNEL_GFX9_UNIFIED;
+    if (major >= 10)
+        return kernel->wavefront_size == 32 ? KERNEL_GFX10_WAVE32 : KERNEL_GFX10_WAVE64;
+    return major == 9 ? KERNEL_GFX9 : KERNEL_GFX8;
 }
 
-/* The bits that say which registers are set up; the same positions in both kinds of descriptor. */
-static void read_properties(struct code_object_kernel *kernel, uint32_t properties)
+/* The words that both kinds of descriptor hold. */
+static void read_registers(const struct code_object *object, struct code_object_kernel *kernel,
+                           uint32_t rsrc1, uint32_t rsrc2, uint32_t properties)
 {
-    kernel->enable_private_segment_buffer = field(properties, 0, 1);
-    kernel->enable_dispatch_ptr = field(properties, 1, 1);
-    kernel->enable_queue_ptr = field(properties, 2, 1);
-    kernel->enable_kernarg_ptr = field(properties, 3, 1);
-    kernel->enable_dispatch_id = field(properties, 4, 1);
-    kernel->enable_flat_scratch_init = field(properties, 5, 1);
-    kernel->enable_private_segment_size = field(properties, 6, 1);
+    struct kernel_registers k;
+    kernel_registers_decode(&k, generation_of(object, kernel), rsrc1, rsrc2, properties);
+    kernel->pgm_rsrc1 = rsrc1;
+    kernel->pgm_rsrc2 = rsrc2;
+    kernel->vgpr_count = k.vgprs;
+    kernel->sgpr_count = k.sgprs;
+    kernel->float_round_32 = field(k.float_mode, 0, 2);
+    kernel->float_round_16_64 = field(k.float_mode, 2, 2);
+    kernel->float_denorm_32 = field(k.float_mode, 4, 2);
+    kernel->float_denorm_16_64 = field(k.float_mode, 6, 2);
+    kernel->dx10_clamp = k.dx10_clamp;
+    kernel->ieee_mode = k.ieee_mode;
+    kernel->enable_private_wave_offset = k.private_wave_offset;
+    kernel->user_sgpr_count = k.user_sgprs;
+    for (unsigned dimension = 0; dimension < 3; dimension++) {
+        kernel->enable_work_group_id[dimension] = k.work_group_id[dimension];
+        kernel->enable_grid_work_group_count[dimension] =
+            object->version == 2 && k.grid_work_groups[dimension];
+    }
+    kernel->enable_work_group_info = k.work_group_info;
+    kernel->work_item_id_dimensions = k.work_item_dimensions;
+    kernel->enable_private_segment_buffer = k.private_segment_buffer;
+    kernel->enable_dispatch_ptr = k.dispatch_ptr;
+    kernel->enable_queue_ptr = k.queue_ptr;
+    kernel->enable_kernarg_ptr = k.kernarg_ptr;
+    kernel->enable_dispatch_id = k.dispatch_id;
+    kernel->enable_flat_scratch_init = k.flat_scratch_init;
+    kernel->enable_private_segment_size = k.private_segment_size;
 }
 
 static void read_descriptor_v3(const struct code_object *object, struct code_object_kernel *kernel,
@@ -203,8 +207,7 @@ static void read_descriptor_v3(const struct code_object *object, struct code_obj
     kernel->wavefront_size = field(properties, 10, 1) ? 32 : 64;
     kernel->dynamic_stack = kernel->dynamic_stack || field(properties, 11, 1);
     kernel->pgm_rsrc3 = code_object_u32(at + 44);
-    read_resources(object, kernel, code_object_u32(at + 48), code_object_u32(at + 52));
-    read_properties(kernel, properties);
+    read_registers(object, kernel, code_object_u32(at + 48), code_object_u32(at + 52), properties);
 }
 
 static bool read_descriptor_v2(struct code_object *object, struct code_object_kernel *kernel,
@@ -224,11 +227,7 @@ static bool read_descriptor_v2(struct code_object *object, struct code_object_ke
     kernel->group_size = code_object_u32(at + 64);
     kernel->wavefront_size = at[103] == 5 ? 32 : 64; /* a power of two */
     kernel->dynamic_stack = field(properties, 20, 1);
-    read_resources(object, kernel, code_object_u32(at + 48), code_object_u32(at + 52));
-    read_properties(kernel, properties);
-    for (unsigned dimension = 0; dimension < 3; dimension++) {
-        kernel->enable_grid_work_group_count[dimension] = field(properties, 7 + dimension, 1);
-    }
+    read_registers(object, kernel, code_object_u32(at + 48), code_object_u32(at + 52), properties);
     return true;
 }
 

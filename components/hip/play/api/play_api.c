@@ -23,7 +23,8 @@
 struct api_trace play_trace;
 const char *play_path;
 
-/* Of each line: who issues it, and where the call returned if others began meanwhile. */
+/* Of each line: the thread that issues it, and where the call returned if others began meanwhile.
+ */
 static uint32_t *owners, *returns, thread_count = 1;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -177,7 +178,7 @@ static void run_threads(void)
     free(threads);
 }
 
-/* Copies that nobody in the trace waits for end before they are looked at. */
+/* Copies that the trace does not wait for end before they are compared. */
 static void wait_for_devices(void)
 {
     int count = 0;

@@ -38,7 +38,7 @@ struct play_object {
     bool is_used;
     bool is_mapped; /* host memory that moves to the device and back: lines of their own say what
                        the host stores there */
-    int device;     /* streams: whose they are */
+    int device;     /* of a stream */
     uint64_t size;  /* host memory */
     void *handle;   /* the address, stream, event or module */
 };
@@ -68,7 +68,7 @@ uint8_t *play_read_file(const struct api_trace_call *call, uint64_t size);
 const char *play_file_path(const char *file);
 /* Compares `rows` rows at `bytes` with the call's file, and counts. */
 void play_compare(const struct api_trace_call *call, const uint8_t *bytes, uint64_t pitch);
-/* Compares at the end: a copy to memory of ours that nobody waits for. */
+/* Compares at the end: an asynchronous copy to memory of the player. */
 void play_compare_later(const struct api_trace_call *call, uint8_t *bytes);
 void play_compare_rest(void);
 /* Prints the sums; true: every byte was right. */

@@ -425,7 +425,7 @@ static void call_peer(const struct api_trace_call *call)
                "peer access");
 }
 
-/* ---- devices of our own ---- */
+/* ---- devices that the program makes ---- */
 
 static void check_device(const struct api_trace_call *call, int error, int device)
 {

@@ -1,5 +1,5 @@
 /* Cycles of LDS accesses in known patterns. */
-#include "components/amd/compute_unit/lds_banks.h"
+#include "components/amd/execute/lds_banks.h"
 
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>

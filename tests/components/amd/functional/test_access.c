@@ -1,4 +1,4 @@
-/* Loads and stores of the functional executor against bytes moved lane by lane: a window of known
+/* Loads and stores of the functional executor against bytes moved lane by lane: a span of known
  * bytes, random kinds of addresses and masks. What isa_memory_addresses says of an instruction is
  * judged by tests/components/amd/isa. */
 #include <criterion/criterion.h>
@@ -79,7 +79,7 @@ static void random_addresses(struct machine *m, unsigned bytes)
     }
 }
 
-typedef const char *accessor(struct window_table *, struct isa_context *, struct isa_wave *,
+typedef const char *accessor(struct host_view *, struct isa_context *, struct isa_wave *,
                              const struct isa_ready *, uint8_t *, uint32_t *);
 static accessor *const accessors[] = {access_vector_v2, access_vector_v3, access_vector_v4};
 
@@ -87,8 +87,8 @@ static void run_one(accessor *access, struct machine *m, const struct row *row, 
 {
     static struct program_table no_program;
     static struct page_table no_pages;
-    struct window_table windows = {.program = &no_program, .pages = &no_pages, .count = 1};
-    windows.window[0] = (struct window){START, BYTES, (char *)m->bytes};
+    struct host_view view = {.program = &no_program, .pages = &no_pages, .count = 1};
+    view.span[0] = (struct host_span){START, BYTES, (char *)m->bytes};
     const uint32_t word[3] = {0xdc000000u | (uint32_t)row->opcode << 18,
                               (uint32_t)(row->store ? 4 << 8 : 4 << 24)};
     struct isa_context context = {.vgpr = m->vgpr, .vgpr_count = REGISTERS};
@@ -99,7 +99,7 @@ static void run_one(accessor *access, struct machine *m, const struct row *row, 
     cr_assert_eq(isa_decode(ISA_GFX803, word, sizeof word, &inst), 8);
     isa_prepare(&inst, REGISTERS, &ready);
     isa_wave_set_pair(&m->wave, ISA_EXEC, exec);
-    m->wrong = access(&windows, &context, &m->wave, &ready, &hint, &lane);
+    m->wrong = access(&view, &context, &m->wave, &ready, &hint, &lane);
 }
 
 static void randomise(struct machine *m)

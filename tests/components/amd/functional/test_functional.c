@@ -3,7 +3,7 @@
 #include <criterion/criterion.h>
 
 #include "components/amd/functional/functional.h"
-#include "components/amd/functional/window.h"
+#include "components/amd/functional/host_view.h"
 #include "runtime/state/memory.h"
 #include "runtime/engine/arena.h"
 
@@ -110,12 +110,12 @@ static struct functional_result run(uint64_t kernarg, uint32_t grid, uint16_t bl
     return result;
 }
 
-static struct window_table *table(void)
+static struct host_view *table(void)
 {
-    static struct window_table windows;
-    memset(&windows, 0, sizeof windows);
-    window_refresh(&windows, &program, pages, 1);
-    return &windows;
+    static struct host_view view;
+    memset(&view, 0, sizeof view);
+    host_view_refresh(&view, &program, pages, 1);
+    return &view;
 }
 
 Test(functional, a_work_group_that_waits_gives_way_to_the_one_it_waits_for)
@@ -146,7 +146,7 @@ Test(functional, lanes_reach_scattered_pages_and_only_active_ones_store)
     struct functional_result r = run(start, ITEMS, 1024, 1, 0);
     cr_assert_eq(r.end, FUNCTIONAL_DONE, "%s", r.text);
     cr_assert_eq(r.instructions, (ITEMS + 63) / 64 * STORE_AND_ADD_INSTRUCTIONS);
-    window_read(table(), start, got, sizeof got);
+    host_view_read(table(), start, got, sizeof got);
     for (uint32_t i = 0; i < 1024; i++)
         cr_assert_eq(got[i], i < ITEMS ? i + 7 : 0, "element %u is %u", i, got[i]);
 }
@@ -204,18 +204,18 @@ Test(functional, code_that_was_replaced_between_launches_is_seen)
 Test(functional, windows_are_runs_of_neighbouring_pages_of_one_allocation)
 {
     open_memory(broken, sizeof broken);
-    struct window_table *t = table();
-    const struct window *w = window_find(t, DATA + 12);
+    struct host_view *t = table();
+    const struct host_span *w = host_view_find(t, DATA + 12);
     cr_assert_eq(w->start, DATA);
     cr_assert_eq(w->size, PAGE);
-    w = window_find(t, DATA + 2 * PAGE + 1);
+    w = host_view_find(t, DATA + 2 * PAGE + 1);
     cr_assert_eq(w->start, DATA + PAGE);
     cr_assert_eq(w->size, 2 * PAGE);
     cr_assert_eq(w->host, memory_at(FIRST_PHYSICAL + 3 * PAGE));
-    cr_assert_null(window_find(t, DATA + DATA_PAGES * PAGE));
-    cr_assert(window_is_allocated(t, DATA, DATA_PAGES * PAGE));
-    cr_assert_not(window_is_allocated(t, DATA + 1, DATA_PAGES * PAGE));
+    cr_assert_null(host_view_find(t, DATA + DATA_PAGES * PAGE));
+    cr_assert(host_view_is_allocated(t, DATA, DATA_PAGES * PAGE));
+    cr_assert_not(host_view_is_allocated(t, DATA + 1, DATA_PAGES * PAGE));
     program_remove(&program, DATA);
-    window_refresh(t, &program, pages, 1);
-    cr_assert_null(window_find(t, DATA + 12));
+    host_view_refresh(t, &program, pages, 1);
+    cr_assert_null(host_view_find(t, DATA + 12));
 }

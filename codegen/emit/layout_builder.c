@@ -1,0 +1,30 @@
+/* See layout_builder.h: what layout.c and layout_wires.c both call. */
+#include "codegen/emit/layout_builder.h"
+
+#include <string.h>
+
+uint32_t layout_add_string(struct builder *b, const char *text)
+{
+    if (!text)
+        text = "";
+    const struct intern_entry *known = intern_find(&b->string_offsets, text);
+    if (known)
+        return known->value;
+    uint32_t offset = (uint32_t)b->strings.size;
+    emit_bytes(&b->strings, text, strlen(text) + 1);
+    intern_add(&b->string_offsets, arena_strdup(b->arena, text), offset);
+    return offset;
+}
+
+struct builder *layout_builder_new(struct layout *layout)
+{
+    struct builder *b = arena_alloc(layout->arena, sizeof *b);
+    b->layout = layout;
+    b->arena = layout->arena;
+    b->model = layout->model;
+    emit_init(&b->strings, b->arena);
+    intern_init(&b->string_offsets, b->arena);
+    intern_init(&b->param_blocks, b->arena);
+    layout_add_string(b, "");
+    return b;
+}

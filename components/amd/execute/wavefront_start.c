@@ -1,0 +1,103 @@
+/* The initial registers of a wavefront. */
+#include "components/amd/execute/wavefront_start.h"
+
+#include <string.h>
+
+#include "components/amd/isa/kernel_registers.h"
+
+/* Buffer resource for the private segment: stride 0, swizzled in elements of 4 bytes with index
+ * stride 64, thread id added (GCN3 ISA manual, section 8.1.8; the data format stays 0, since with
+ * thread ids its bits extend the stride). gfx9 has no field for the element's size, which is 4
+ * there, too. */
+static void wavefront_scratch_resource(uint32_t *sgpr, uint64_t base)
+{
+    sgpr[0] = (uint32_t)base;
+    sgpr[1] = ((uint32_t)(base >> 32) & 0xffff) | 1u << 31;
+    sgpr[2] = UINT32_MAX;
+    sgpr[3] = 4u | 5u << 3 | 6u << 6 | 7u << 9 /* destination select x y z w */
+              | 1u << 19 | 3u << 21 | 1u << 23;
+}
+
+/* Scalar registers and MODE, exec excepted, of wavefront `number` of work-group `id`; `s` is
+ * zeroed. */
+static void wavefront_start_scalars(enum isa_target target, struct isa_wave *s,
+                                    const struct kernel_registers *k,
+                                    const struct work_placement *p, const uint32_t id[3],
+                                    unsigned number)
+{
+    uint32_t area = p->scratch_wavefront + number;
+    unsigned n = 0;
+    if (k->private_segment_buffer) {
+        wavefront_scratch_resource(&s->sgpr[n], p->scratch);
+        n += 4;
+    }
+    uint64_t flat = target == ISA_GFX803 ? (uint64_t)p->private_bytes << 32 : p->scratch;
+    const struct {
+        bool wanted;
+        uint64_t value;
+    } pairs[] = {{k->dispatch_ptr, p->packet},
+                 {k->queue_ptr, p->queue},
+                 {k->kernarg_ptr, p->kernarg},
+                 {k->dispatch_id, p->dispatch_id},
+                 {k->flat_scratch_init, flat}};
+    for (unsigned i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
+        if (pairs[i].wanted) {
+            isa_wave_set_pair(s, n, pairs[i].value);
+            n += 2;
+        }
+    }
+    if (k->private_segment_size)
+        s->sgpr[n++] = p->private_bytes;
+    for (unsigned d = 0; d < 3; d++) {
+        if (k->grid_work_groups[d])
+            s->sgpr[n++] = (p->grid[d] + p->block[d] - 1) / p->block[d];
+    }
+    n = n < k->user_sgprs ? k->user_sgprs : n;
+    for (unsigned d = 0; d < 3; d++) {
+        if (k->work_group_id[d])
+            s->sgpr[n++] = id[d];
+    }
+    if (k->work_group_info)
+        s->sgpr[n++] = (number == 0 ? 1u << 31 : 0) | number << 6 | p->wavefronts;
+    if (k->private_wave_offset)
+        s->sgpr[n++] = area * p->scratch_bytes_per_wavefront;
+    s->mode = k->float_mode | (uint32_t)k->dx10_clamp << 8 | (uint32_t)k->ieee_mode << 9;
+}
+
+/* Work-item numbers in the first vector registers; returns exec. */
+static uint64_t wavefront_start_lanes(uint32_t *vgpr, unsigned dims, const struct work_placement *p,
+                                      unsigned number)
+{
+    uint32_t items = (uint32_t)p->items[0] * p->items[1] * p->items[2];
+    uint32_t first = number * ISA_LANES;
+    uint32_t lanes = items > first ? items - first : 0;
+    uint32_t x = first % p->items[0], y = first / p->items[0] % p->items[1];
+    uint32_t z = first / p->items[0] / p->items[1];
+    for (unsigned lane = 0; lane < ISA_LANES; lane++) {
+        vgpr[lane] = x;
+        if (dims > 1)
+            vgpr[64 + lane] = y;
+        if (dims > 2)
+            vgpr[128 + lane] = z;
+        if (++x == p->items[0]) {
+            x = 0;
+            if (++y == p->items[1]) {
+                y = 0;
+                z++;
+            }
+        }
+    }
+    return lanes >= 64 ? UINT64_MAX : ((uint64_t)1 << lanes) - 1;
+}
+
+void wavefront_start(enum isa_target target, struct isa_wave *s, uint32_t *vgpr,
+                     const struct work_placement *p, const uint32_t id[3], unsigned number)
+{
+    struct kernel_registers k;
+    kernel_registers_decode(&k, target == ISA_GFX803 ? KERNEL_GFX8 : KERNEL_GFX9, p->rsrc1,
+                            p->rsrc2, p->properties);
+    memset(s, 0, sizeof *s);
+    wavefront_start_scalars(target, s, &k, p, id, number);
+    isa_wave_set_pair(s, ISA_EXEC, wavefront_start_lanes(vgpr, k.work_item_dimensions, p, number));
+    s->pc = p->entry;
+}

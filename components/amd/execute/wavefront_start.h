@@ -1,0 +1,29 @@
+/* How a wavefront begins: its scalar and vector registers, and what it sees of memory beside the
+ * device's own.
+ *
+ * Pure functions on a placement, for whoever executes wavefronts: the compute unit, and the
+ * functional executor. The order of the initial scalar registers is that of the AMDGPU ABI (LLVM,
+ * "User Guide for AMDGPU Backend", Initial Kernel Execution State). */
+#ifndef HEDDLE_EXECUTE_WAVEFRONT_START_H
+#define HEDDLE_EXECUTE_WAVEFRONT_START_H
+
+#include "components/amd/isa/isa.h"
+#include "components/protocols/work/work_placement.h"
+
+/* All registers of a wavefront that is about to run its first instruction. */
+void wavefront_start(enum isa_target target, struct isa_wave *s, uint32_t *vgpr,
+                     const struct work_placement *p, const uint32_t id[3], unsigned number);
+
+/* Where flat accesses leave the device's memory. */
+static inline void wavefront_set_apertures(enum isa_target target, uint64_t scratch,
+                                           struct isa_context *context)
+{
+    bool gfx8 = target == ISA_GFX803;
+    uint32_t shared = gfx8 ? WORK_SHARED_APERTURE_GFX8 : WORK_SHARED_APERTURE_GFX9;
+    uint32_t private = gfx8 ? WORK_PRIVATE_APERTURE_GFX8 : WORK_PRIVATE_APERTURE_GFX9;
+    context->shared_aperture = (uint64_t)shared << 32;
+    context->private_aperture = (uint64_t) private << 32;
+    context->scratch_base = scratch;
+}
+
+#endif

@@ -1,0 +1,80 @@
+/* From a dispatch packet to work-groups. */
+#include "components/amd/execute/work_cut.h"
+
+#include "components/amd/isa/kernel_registers.h"
+
+struct work_placement work_common(const struct aql_packet *packet,
+                                  const struct aql_descriptor *descriptor, uint64_t entry,
+                                  uint64_t packet_address, uint32_t pid, uint32_t dispatch_id)
+{
+    struct work_placement w = {.entry = entry,
+                               .kernarg = packet->kernarg,
+                               .packet = packet_address,
+                               .queue = packet_address + WORK_QUEUE_OFFSET,
+                               .scratch = packet->scratch,
+                               .rsrc1 = descriptor->rsrc1,
+                               .rsrc2 = descriptor->rsrc2,
+                               .properties = descriptor->properties,
+                               .private_bytes = packet->private_bytes,
+                               .pid = pid,
+                               .lds_bytes = packet->group_bytes,
+                               .dispatch_id = dispatch_id};
+    if (aql_queue_lines(packet))
+        w.queue = packet_address + aql_queue_lines(packet) * (uint64_t)64;
+    w.scratch_bytes_per_wavefront = (uint32_t)aql_scratch_bytes(packet->private_bytes);
+    for (unsigned i = 0; i < 3; i++) {
+        w.grid[i] = packet->grid[i];
+        w.block[i] = packet->work_group[i];
+    }
+    /* The target is not known here: gfx9's larger granule of scalar registers is that in which the
+     * pool gives them away (sgpr_granularity). */
+    struct kernel_registers k;
+    kernel_registers_decode(&k, KERNEL_GFX8, w.rsrc1, w.rsrc2, w.properties);
+    w.vgprs = (uint16_t)k.vgprs;
+    w.sgprs = (uint16_t)k.sgprs;
+    return w;
+}
+
+uint64_t work_count_groups(const struct work_placement *common, uint32_t groups[3])
+{
+    uint64_t total = 1;
+    for (unsigned i = 0; i < 3; i++) {
+        uint32_t block = common->block[i];
+        groups[i] = block ? (common->grid[i] + block - 1) / block : 0;
+        total *= groups[i];
+    }
+    return total;
+}
+
+uint32_t work_full_wavefronts(const struct work_placement *common)
+{
+    return ((uint32_t)common->block[0] * common->block[1] * common->block[2] + 63) / 64;
+}
+
+void work_cut_group(const uint32_t id[3], struct work_placement *w)
+{
+    uint32_t items = 1;
+    for (unsigned i = 0; i < 3; i++) {
+        uint32_t rest = w->grid[i] - id[i] * w->block[i];
+        w->items[i] = (uint16_t)(rest < w->block[i] ? rest : w->block[i]);
+        items *= w->items[i];
+    }
+    w->wavefronts = (uint16_t)((items + 63) / 64);
+}
+
+void work_next_group(const uint32_t groups[3], uint32_t id[3])
+{
+    for (unsigned i = 0; i < 3; i++) {
+        if (++id[i] < groups[i])
+            return;
+        id[i] = 0;
+    }
+}
+
+void work_nth_group(const uint32_t groups[3], uint64_t number, uint32_t id[3])
+{
+    for (unsigned i = 0; i < 3; i++) {
+        id[i] = groups[i] ? (uint32_t)(number % groups[i]) : 0;
+        number = groups[i] ? number / groups[i] : 0;
+    }
+}

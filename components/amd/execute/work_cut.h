@@ -1,0 +1,31 @@
+/* From a dispatch packet to work-groups: what all of them share, and the size of each.
+ *
+ * Pure functions, used by the dispatcher and by the functional executor. Places on a compute unit
+ * (LDS offset, slots, scratch area) are filled in by whoever places the work-group. */
+#ifndef HEDDLE_EXECUTE_WORK_CUT_H
+#define HEDDLE_EXECUTE_WORK_CUT_H
+
+#include "components/protocols/command/aql_packet.h"
+#include "components/protocols/work/work_placement.h"
+
+/* Everything that does not depend on the work-group. */
+struct work_placement work_common(const struct aql_packet *packet,
+                                  const struct aql_descriptor *descriptor, uint64_t entry,
+                                  uint64_t packet_address, uint32_t pid, uint32_t dispatch_id);
+
+/* Work-groups in each direction; returns their number. */
+uint64_t work_count_groups(const struct work_placement *common, uint32_t groups[3]);
+
+/* Wavefronts of a work-group that does not stick out of the grid. */
+uint32_t work_full_wavefronts(const struct work_placement *common);
+
+/* Work-items and wavefronts of work-group `id`, which may stick out of the grid. */
+void work_cut_group(const uint32_t id[3], struct work_placement *w);
+
+/* The next work-group in the order x, y, z. */
+void work_next_group(const uint32_t groups[3], uint32_t id[3]);
+
+/* Work-group number `number` in that order. */
+void work_nth_group(const uint32_t groups[3], uint64_t number, uint32_t id[3]);
+
+#endif

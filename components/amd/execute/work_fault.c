@@ -1,0 +1,56 @@
+/* The words of what ends a run. */
+#include "components/amd/execute/work_fault.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+void work_fault_text(const struct work_fault_place *p, const char *what, char *text, size_t size)
+{
+    char inst[ISA_MAX_TEXT] = "", lane[32] = "";
+    if (p->inst && isa_format(p->inst, UINT64_MAX, inst, sizeof inst) >= sizeof inst)
+        inst[sizeof inst - 1] = 0;
+    if (p->lane != WORK_NO_LANE)
+        snprintf(lane, sizeof lane, ", lane %u", p->lane);
+    snprintf(text, size,
+             "kernel '%s': %s\n  at pc 0x%" PRIx64 "%s%s, work-group (%u,%u,%u), wavefront %u%s",
+             p->kernel, what, p->pc, *inst ? ": " : "", inst, p->group[0], p->group[1], p->group[2],
+             p->wavefront, lane);
+}
+
+void work_fault_bounds(const struct program_table *program, const char *access, unsigned bytes,
+                       uint64_t address, char *what, size_t size)
+{
+    char where[160];
+    const struct program_allocation *a = program_find(program, address);
+    program_describe(program, address, where, sizeof where);
+    if (a && bytes <= a->end - address) {
+        snprintf(what, size,
+                 "%s of %u bytes at 0x%" PRIx64
+                 " is in memory of GPU %u, which this GPU may not access "
+                 "(%s); call hipDeviceEnablePeerAccess(%u, 0) for this GPU first",
+                 access, bytes, address, a->device, where, a->device);
+        return;
+    }
+    snprintf(what, size, "%s of %u bytes at 0x%" PRIx64 " is out of bounds: %s", access, bytes,
+             address, where);
+}
+
+void work_fault_fetch(const struct program_table *program, uint64_t pc, char *what, size_t size)
+{
+    char where[160];
+    program_describe(program, pc, where, sizeof where);
+    snprintf(what, size, "instruction fetch outside of any allocation: %s", where);
+}
+
+void work_fault_decode(enum isa_target target, uint32_t word, bool known, char *what, size_t size)
+{
+    snprintf(what, size, "0x%08x is %s %s", word,
+             known ? "an instruction that is not implemented for" : "no instruction of",
+             isa_target_name(target));
+}
+
+const char *work_fault_status(enum isa_status status)
+{
+    return status == ISA_TRAPPED ? "the kernel gave up (trap 2: abort or a failed assertion)"
+                                 : isa_status_text(status);
+}

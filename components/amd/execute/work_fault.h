@@ -1,0 +1,45 @@
+/* Reports of what a simulated program must not do, in the same words wherever it is executed. */
+#ifndef HEDDLE_EXECUTE_WORK_FAULT_H
+#define HEDDLE_EXECUTE_WORK_FAULT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "components/protocols/page_table/program_table.h"
+#include "components/amd/isa/isa.h"
+
+enum { WORK_FAULT_BYTES = 1024, WORK_FAULT_WHAT = 320 };
+#define WORK_NO_LANE UINT32_MAX /* the wavefront as a whole */
+
+/* Where it happened. */
+struct work_fault_place {
+    const char *kernel;
+    const struct isa_inst *inst; /* NULL: the instruction is not known */
+    uint64_t pc;
+    uint32_t group[3];
+    unsigned wavefront; /* in its work-group */
+    unsigned lane;      /* or WORK_NO_LANE */
+};
+
+void work_fault_text(const struct work_fault_place *p, const char *what, char *text, size_t size);
+
+/* `access`: "load", "scalar store", ... */
+void work_fault_bounds(const struct program_table *program, const char *access, unsigned bytes,
+                       uint64_t address, char *what, size_t size);
+
+void work_fault_fetch(const struct program_table *program, uint64_t pc, char *what, size_t size);
+
+/* `known`: an instruction of the target whose semantics are missing. */
+void work_fault_decode(enum isa_target target, uint32_t word, bool known, char *what, size_t size);
+
+/* Why isa_execute() refused, or the trap that ends a kernel. */
+const char *work_fault_status(enum isa_status status);
+
+/* After ISA_TRAPPED: only trap 2 (abort, failed assertion) ends a kernel; 3 is a breakpoint. */
+static inline bool work_trap_is_fatal(const struct isa_wave *wave)
+{
+    return wave->trapped == 2 + 1;
+}
+
+#endif

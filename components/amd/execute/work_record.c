@@ -1,0 +1,55 @@
+/* Instructions on their way to the recorder. Cold: only runs that record come here. */
+#include "components/amd/execute/work_record.h"
+
+__attribute__((cold)) void work_record_plain(uint32_t unit, uint32_t wave, const struct isa_wave *s,
+                                             const struct isa_inst *inst, const uint32_t *vgpr)
+{
+    struct recorded_instruction step = {.pc = s->pc, .mask = isa_wave_exec(s), .size = inst->size};
+    uint64_t address[ISA_LANES];
+    if (inst->unit == ISA_UNIT_LDS && inst->src[0] >= ISA_VGPR && inst->src[0] < ISA_VGPR + 256) {
+        const uint32_t *held = vgpr + (size_t)(inst->src[0] - ISA_VGPR) * ISA_LANES;
+        for (unsigned lane = 0; lane < ISA_LANES; lane++)
+            address[lane] = held[lane];
+        step.address = address;
+    }
+    instruction_recorder->step(unit, wave, &step);
+}
+
+__attribute__((cold)) void work_record_vector(uint32_t unit, uint32_t wave,
+                                              const struct isa_wave *s, const struct isa_inst *inst,
+                                              const struct isa_context *context,
+                                              const struct isa_memory *access)
+{
+    struct recorded_instruction step = {.pc = s->pc, .size = inst->size};
+    uint64_t address[ISA_LANES];
+    if (access->kind == ISA_MEMORY_CACHE_OP) {
+        step.mask = isa_wave_exec(s);
+        instruction_recorder->step(unit, wave, &step);
+        return;
+    }
+    step.mask = access->mask | access->lds_mask;
+    step.address = access->address;
+    step.bytes = access->bytes;
+    step.apart = access->swizzle_mask && access->bytes > 4 ? access->dword_stride : 0;
+    if (access->lds_mask) {
+        for (unsigned lane = 0; lane < ISA_LANES; lane++)
+            address[lane] = access->address[lane]
+                            | (access->lds_mask >> lane & 1 ? context->shared_aperture : 0);
+        step.address = address;
+    }
+    instruction_recorder->step(unit, wave, &step);
+}
+
+__attribute__((cold)) void work_record_scalar(uint32_t unit, uint32_t wave,
+                                              const struct isa_wave *s, const struct isa_inst *inst,
+                                              const struct isa_scalar *access)
+{
+    struct recorded_instruction step = {.pc = s->pc, .mask = isa_wave_exec(s), .size = inst->size};
+    bool moves = access->kind == ISA_SCALAR_LOAD || access->kind == ISA_SCALAR_STORE;
+    if (moves && access->valid) {
+        step.mask = 1;
+        step.address = &access->address;
+        step.bytes = 4u * access->valid;
+    }
+    instruction_recorder->step(unit, wave, &step);
+}

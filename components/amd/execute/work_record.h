@@ -1,0 +1,24 @@
+/* What a wavefront is about to execute, told to whoever records it
+ * (components/sampling/instruction_recorder.h): for the compute unit, and the functional executor.
+ * Only called while somebody does; out of line, so that it costs the others nothing. */
+#ifndef HEDDLE_EXECUTE_WORK_RECORD_H
+#define HEDDLE_EXECUTE_WORK_RECORD_H
+
+#include "components/amd/isa/isa.h"
+#include "components/sampling/instruction_recorder.h"
+
+/* An instruction that accesses no memory, or only the LDS: there the address is what its register
+ * holds, for all active lanes. */
+void work_record_plain(uint32_t unit, uint32_t wave, const struct isa_wave *s,
+                       const struct isa_inst *inst, const uint32_t *vgpr);
+
+/* Vector memory. Flat lanes that fall into the LDS keep an address in its aperture. */
+void work_record_vector(uint32_t unit, uint32_t wave, const struct isa_wave *s,
+                        const struct isa_inst *inst, const struct isa_context *context,
+                        const struct isa_memory *access);
+
+/* Scalar memory: one address, written as that of lane 0. */
+void work_record_scalar(uint32_t unit, uint32_t wave, const struct isa_wave *s,
+                        const struct isa_inst *inst, const struct isa_scalar *access);
+
+#endif

@@ -1,0 +1,51 @@
+/* What a kernel's descriptor says about registers: how many a wavefront has, and what the first of
+ * them hold when it begins.
+ *
+ * Both kinds of descriptor (amd_kernel_code_t of code objects v2, and the 64-byte one since v3)
+ * hold the same three words: compute_pgm_rsrc1, compute_pgm_rsrc2 and the kernel code properties.
+ * All who read them do it here (LLVM, "User Guide for AMDGPU Backend": Code Object V3 Kernel
+ * Descriptor, and compute_pgm_rsrc1 and 2 for GFX6 to GFX12). */
+#ifndef HEDDLE_ISA_KERNEL_REGISTERS_H
+#define HEDDLE_ISA_KERNEL_REGISTERS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* Targets with the same granules of registers. UNIFIED: gfx90a and gfx94x, where vector registers
+ * and accumulators share a file. */
+enum kernel_generation {
+    KERNEL_GFX8,
+    KERNEL_GFX9,
+    KERNEL_GFX9_UNIFIED,
+    KERNEL_GFX10_WAVE64,
+    KERNEL_GFX10_WAVE32,
+    KERNEL_GENERATIONS
+};
+
+struct kernel_registers {
+    uint32_t vgprs; /* a lane, rounded up to the granule */
+    uint32_t sgprs; /* a wavefront, with VCC, FLAT_SCRATCH and XNACK_MASK, rounded up */
+
+    /* Initial scalar registers, in this order, and how many each takes. */
+    bool private_segment_buffer; /* 4 */
+    bool dispatch_ptr;           /* 2 */
+    bool queue_ptr;              /* 2 */
+    bool kernarg_ptr;            /* 2 */
+    bool dispatch_id;            /* 2 */
+    bool flat_scratch_init;      /* 2 */
+    bool private_segment_size;   /* 1 */
+    bool grid_work_groups[3];    /* 1 each; only in code objects v2 */
+    uint32_t user_sgprs;         /* all of these, as the descriptor states it */
+    bool work_group_id[3];       /* 1 each */
+    bool work_group_info;        /* 1 */
+    bool private_wave_offset;    /* 1 */
+
+    uint32_t work_item_dimensions; /* initial vector registers: 1 = x, 2 = x y, 3 = x y z */
+    uint32_t float_mode; /* bits 0..7 of MODE: rounding and denormals, 2 bits for each size */
+    bool dx10_clamp, ieee_mode;
+};
+
+void kernel_registers_decode(struct kernel_registers *k, enum kernel_generation generation,
+                             uint32_t rsrc1, uint32_t rsrc2, uint32_t properties);
+
+#endif

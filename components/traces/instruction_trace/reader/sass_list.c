@@ -1,0 +1,204 @@
+/* A line is the name of a trace, or a word and fields with commas between them: a table says what
+ * fields each word has. */
+#include "components/traces/instruction_trace/reader/sass_list.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "components/traces/instruction_trace/reader/sass_memory.h"
+#include "components/traces/instruction_trace/reader/sass_text.h"
+
+#define FIELDS_MOST 5
+
+enum field { NONE, ADDRESS, SOURCE, BYTES, QUEUE, GPU, PEER, ON, AWAITED, MANAGED };
+
+static const struct word {
+    const char *word;
+    enum sass_command_kind kind;
+    bool is_numbered;
+    unsigned least; /* fields that must be there */
+    enum field fields[FIELDS_MOST];
+} words[] = {
+    {"MemcpyHtoD", SASS_COMMAND_WRITE, true, 2, {ADDRESS, BYTES, QUEUE}},
+    {"MemcpyDtoH", SASS_COMMAND_READ, true, 2, {ADDRESS, BYTES, QUEUE}},
+    {"MemcpyDtoD", SASS_COMMAND_COPY, true, 3, {ADDRESS, SOURCE, BYTES, QUEUE}},
+    {"Memset", SASS_COMMAND_FILL, true, 2, {ADDRESS, BYTES, QUEUE}},
+    {"Malloc", SASS_COMMAND_MALLOC, false, 2, {ADDRESS, BYTES, GPU, MANAGED}},
+    {"Free", SASS_COMMAND_FREE, false, 1, {ADDRESS}},
+    {"Stream", SASS_COMMAND_STREAM, false, 2, {QUEUE, GPU}},
+    {"StreamEnd", SASS_COMMAND_STREAM_END, false, 1, {QUEUE}},
+    {"Peer", SASS_COMMAND_PEER, false, 3, {GPU, PEER, ON}},
+    {"Mark", SASS_COMMAND_MARK, true, 1, {QUEUE}},
+    {"After", SASS_COMMAND_AFTER, true, 2, {QUEUE, AWAITED}},
+    {"Wait", SASS_COMMAND_WAIT, false, 1, {AWAITED}},
+    {"Query", SASS_COMMAND_QUERY, false, 1, {AWAITED}},
+    {"Poll", SASS_COMMAND_POLL, false, 0, {NONE}},
+};
+
+static struct sass_command *add(struct sass_list *list, const struct sass_command *command)
+{
+    list->commands =
+        sass_reserve(list->commands, list->count + 1, &list->capacity, sizeof *list->commands);
+    list->commands[list->count] = *command;
+    return &list->commands[list->count++];
+}
+
+static bool take_small(const char **at, uint32_t *to)
+{
+    uint64_t value;
+    if (!sass_take_decimal(at, &value) || value > UINT32_MAX)
+        return false;
+    *to = (uint32_t)value;
+    return true;
+}
+
+static bool take_field(enum field field, const char *at, struct sass_command *c)
+{
+    uint32_t flag = 2;
+    switch (field) {
+    case ADDRESS:
+        return sass_take_address(&at, &c->address) && !*at;
+    case SOURCE:
+        return sass_take_address(&at, &c->source) && !*at;
+    case BYTES:
+        return sass_take_decimal(&at, &c->bytes) && !*at;
+    case AWAITED:
+        return sass_take_decimal(&at, &c->awaited) && !*at;
+    case QUEUE:
+        return take_small(&at, &c->queue) && !*at;
+    case GPU:
+        return take_small(&at, &c->gpu) && !*at;
+    case PEER:
+        return take_small(&at, &c->peer) && !*at;
+    case ON:
+        if (!take_small(&at, &flag) || *at || flag > 1)
+            return false;
+        c->on = flag;
+        return true;
+    case MANAGED:
+        c->managed = strcmp(at, "managed") == 0;
+        return c->managed;
+    default:
+        return false;
+    }
+}
+
+/* The fields behind the word, from the first comma on. */
+static bool take_fields(const struct word *w, const char *at, struct sass_command *c)
+{
+    char field[32];
+    unsigned count = 0;
+    while (*at == ',') {
+        size_t size = strcspn(++at, ",");
+        if (count == FIELDS_MOST || size >= sizeof field)
+            return false;
+        snprintf(field, sizeof field, "%.*s", (int)size, at);
+        if (!take_field(w->fields[count++], field, c))
+            return false;
+        at += size;
+    }
+    return !*at && count >= w->least;
+}
+
+/* Who waits, waits for what stands before. */
+static bool is_awaitable(const struct sass_list *list, const struct sass_command *c)
+{
+    return (c->kind != SASS_COMMAND_AFTER && c->kind != SASS_COMMAND_WAIT
+            && c->kind != SASS_COMMAND_QUERY)
+           || (c->awaited > 0 && c->awaited <= list->numbers);
+}
+
+static bool take_command(struct sass_list *list, const char *text, uint64_t line)
+{
+    size_t size = strcspn(text, ",");
+    for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
+        struct sass_command c = {.kind = words[i].kind, .line = line};
+        if (strlen(words[i].word) != size || strncmp(words[i].word, text, size) != 0)
+            continue;
+        if (!take_fields(&words[i], text + size, &c) || !is_awaitable(list, &c))
+            return false;
+        c.number = words[i].is_numbered ? ++list->numbers : 0;
+        c.text = sass_copy_text(text, strlen(text));
+        add(list, &c);
+        return true;
+    }
+    return false;
+}
+
+/* kernel-1.traceg, kernel-1-ctx_0x55dfecb31820.trace.xz, kernel-mem-1.traceg.zst */
+static bool is_trace_name(const char *text)
+{
+    const char *dot = strstr(text, ".trace");
+    if (strncmp(text, "kernel-", 7) != 0 || !dot || strpbrk(text, " \t,"))
+        return false;
+    dot += strlen(".trace");
+    dot += *dot == 'g';
+    return *dot == '\0' || strcmp(dot, ".xz") == 0 || strcmp(dot, ".zst") == 0;
+}
+
+static void add_kernel(struct sass_list *list, const char *list_path, const char *name,
+                       uint64_t line)
+{
+    const char *slash = strrchr(list_path, '/');
+    size_t folder = slash && name[0] != '/' ? (size_t)(slash - list_path) + 1 : 0;
+    struct sass_command *command =
+        add(list, &(struct sass_command){.kind = SASS_COMMAND_KERNEL, .line = line});
+    command->number = ++list->numbers;
+    command->name = sass_copy_text(name, strlen(name));
+    command->path = sass_allocate(folder + strlen(name) + 1, 1);
+    memcpy(command->path, list_path, folder);
+    memcpy(command->path + folder, name, strlen(name));
+}
+
+bool sass_list_read(struct sass_list *list, const char *path, sass_report *report, void *context)
+{
+    struct sass_input input;
+    char *line, text[200];
+    size_t size;
+    int got = -1;
+    *list = (struct sass_list){0};
+    if (sass_input_open(&input, path))
+        while ((got = sass_input_line(&input, &line, &size)) > 0) {
+            while (size > 0 && sass_is_blank(line[size - 1]))
+                line[--size] = '\0';
+            if (size == 0)
+                continue;
+            if (list->count == 0 && line[0] == '-') {
+                const char *slash = strrchr(path, '/');
+                add_kernel(list, path, slash ? slash + 1 : path, 0);
+                got = 0;
+                break;
+            }
+            if (take_command(list, line, input.line))
+                continue;
+            if (is_trace_name(line)) {
+                add_kernel(list, path, line, input.line);
+                continue;
+            }
+            snprintf(text, sizeof text,
+                     "neither 'MemcpyHtoD,0xADDRESS,BYTES' nor the name of a trace, left out: "
+                     "'%.80s'",
+                     line);
+            report(context, false, path, input.line, text);
+        }
+    if (got < 0) {
+        snprintf(text, sizeof text, "cannot be read: %s", input.error);
+        report(context, true, path, 0, text);
+    } else if (list->count == 0) {
+        report(context, true, path, 0, "names no kernel: this is neither a list nor a trace");
+        got = -1;
+    }
+    sass_input_close(&input);
+    return got >= 0;
+}
+
+void sass_list_release(struct sass_list *list)
+{
+    for (size_t i = 0; i < list->count; i++) {
+        sass_free(list->commands[i].name);
+        sass_free(list->commands[i].path);
+        sass_free(list->commands[i].text);
+    }
+    sass_free(list->commands);
+    *list = (struct sass_list){0};
+}

@@ -1,0 +1,156 @@
+/* The table of opcodes: what each architecture's real instructions are, by a list that was written
+ * from the manual's descriptions, not from the table. */
+#include <criterion/criterion.h>
+
+#include <string.h>
+
+#include "components/traces/instruction_trace/nvidia/opcode_classes.h"
+
+static const struct {
+    enum sass_arch arch;
+    const char *name;
+    enum sass_class unit;
+    enum sass_space space;
+} cases[] = {
+    {SASS_KEPLER, "LD", SASS_CLASS_LOAD, SASS_SPACE_GENERIC},
+    {SASS_KEPLER, "ISUB", SASS_CLASS_INT, SASS_SPACE_NONE},
+    {SASS_KEPLER, "SSY", SASS_CLASS_BRANCH, SASS_SPACE_NONE},
+    {SASS_MAXWELL, "XMAD", SASS_CLASS_INT, SASS_SPACE_NONE},
+    {SASS_PASCAL, "TEXS", SASS_CLASS_TEXTURE, SASS_SPACE_NONE},
+    {SASS_PASCAL, "DMNMX", SASS_CLASS_DP, SASS_SPACE_NONE},
+    {SASS_VOLTA, "HMMA", SASS_CLASS_TENSOR, SASS_SPACE_NONE},
+    {SASS_VOLTA, "MUFU", SASS_CLASS_SFU, SASS_SPACE_NONE},
+    {SASS_VOLTA, "BSSY", SASS_CLASS_BRANCH, SASS_SPACE_NONE},
+    {SASS_TURING, "ULDC", SASS_CLASS_UNIFORM, SASS_SPACE_NONE},
+    {SASS_TURING, "LDSM", SASS_CLASS_LOAD, SASS_SPACE_SHARED},
+    {SASS_AMPERE, "LDGSTS", SASS_CLASS_LOAD, SASS_SPACE_GENERIC},
+    {SASS_AMPERE, "DMMA", SASS_CLASS_TENSOR, SASS_SPACE_NONE},
+    {SASS_AMPERE, "RED", SASS_CLASS_ATOMIC, SASS_SPACE_GENERIC},
+    {SASS_AMPERE, "ATOMS", SASS_CLASS_ATOMIC, SASS_SPACE_SHARED},
+    {SASS_AMPERE, "STL", SASS_CLASS_STORE, SASS_SPACE_LOCAL},
+    {SASS_ADA, "FFMA", SASS_CLASS_SP, SASS_SPACE_NONE},
+    {SASS_HOPPER, "UTMALDG", SASS_CLASS_TMA, SASS_SPACE_NONE},
+    {SASS_HOPPER, "BAR", SASS_CLASS_BARRIER, SASS_SPACE_NONE},
+    {SASS_HOPPER, "EXIT", SASS_CLASS_EXIT, SASS_SPACE_NONE},
+    {SASS_HOPPER, "MEMBAR", SASS_CLASS_MEMBAR, SASS_SPACE_NONE},
+    {SASS_HOPPER, "LDG", SASS_CLASS_LOAD, SASS_SPACE_GLOBAL},
+    {SASS_HOPPER, "STG", SASS_CLASS_STORE, SASS_SPACE_GLOBAL},
+    {SASS_HOPPER, "LDC", SASS_CLASS_ALU, SASS_SPACE_NONE},
+    /* Not of this architecture, but known elsewhere. */
+    {SASS_KEPLER, "HMMA", SASS_CLASS_TENSOR, SASS_SPACE_NONE},
+    {SASS_HOPPER, "SSY", SASS_CLASS_BRANCH, SASS_SPACE_NONE},
+    {SASS_ARCH_UNKNOWN, "XMAD", SASS_CLASS_INT, SASS_SPACE_NONE},
+};
+
+Test(sass_opcode, units_and_spaces)
+{
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct sass_opcode opcode;
+        cr_expect(sass_opcode_find(cases[i].arch, cases[i].name, strlen(cases[i].name), &opcode),
+                  "%s", cases[i].name);
+        cr_expect_eq(opcode.unit, cases[i].unit, "%s is %s", cases[i].name,
+                     sass_class_name(opcode.unit));
+        cr_expect_eq(opcode.space, cases[i].space, "%s", cases[i].name);
+    }
+}
+
+/* What compilers for each architecture emit, by the sections of the manual's tables: none of them
+ * may be unknown to its own architecture or be taken for something else than its section says. */
+static const struct {
+    enum sass_arch arch;
+    enum sass_class unit;
+    const char *names;
+} lists[] = {
+    {SASS_KEPLER, SASS_CLASS_SP, "FFMA FADD FCMP FMUL FMNMX FSWZ FSET FSETP RRO FCHK"},
+    {SASS_KEPLER, SASS_CLASS_DP, "DFMA DADD DMUL DMNMX DSET DSETP"},
+    {SASS_KEPLER, SASS_CLASS_INT,
+     "IMAD IMADSP IMUL IADD ISCADD ISAD IMNMX BFE BFI SHR SHL SHF LOP FLO ISET ISETP ICMP POPC"},
+    {SASS_KEPLER, SASS_CLASS_ALU,
+     "F2F F2I I2F I2I MOV SEL PRMT SHFL P2R R2P CSET CSETP PSET PSETP LDC CCTL NOP S2R B2R VOTE"},
+    {SASS_KEPLER, SASS_CLASS_TEXTURE, "TEX TLD TLD4 TXQ SUCLAMP SUBFM SUEAU SULDGA SUSTGA"},
+    {SASS_KEPLER, SASS_CLASS_LOAD, "LD LDG LDL LDS LDSLK"},
+    {SASS_KEPLER, SASS_CLASS_STORE, "ST STL STS STSCUL"},
+    {SASS_KEPLER, SASS_CLASS_BRANCH, "BRA BRX JMP JMX CAL JCAL RET BRK CONT SSY PBK PCNT PRET BPT"},
+    {SASS_MAXWELL, SASS_CLASS_INT,
+     "BFE BFI FLO IADD IADD3 ICMP IMAD IMADSP IMNMX IMUL ISCADD ISET ISETP LEA LOP LOP3 POPC SHF "
+     "SHL SHR XMAD VADD VMAD VABSDIFF VMNMX VSET VSETP VSHL VSHR"},
+    {SASS_PASCAL, SASS_CLASS_TEXTURE, "TEX TLD TLD4 TXQ TEXS TLD4S TLDS SULD SUST SURED SUATOM"},
+    {SASS_PASCAL, SASS_CLASS_BRANCH,
+     "BRA BRX JMP JMX SSY SYNC CAL JCAL PRET RET BRK PBK CONT PCNT PEXIT BPT"},
+    {SASS_PASCAL, SASS_CLASS_ALU,
+     "B2R CS2R CSET CSETP DEPBAR F2F F2I I2F I2I LEPC MOV NOP P2R PRMT PSET R2B R2P S2R SEL SHFL "
+     "VOTE CCTL CCTLL CCTLT"},
+    {SASS_VOLTA, SASS_CLASS_SP,
+     "FADD FADD32I FCHK FFMA FFMA32I FMNMX FMUL FMUL32I FSEL FSET FSETP "
+     "FSWZADD HADD2 HADD2_32I HFMA2 HFMA2_32I HMUL2 HMUL2_32I HSET2 HSETP2"},
+    {SASS_VOLTA, SASS_CLASS_INT,
+     "BMSK BREV FLO IABS IADD IADD3 IADD32I IDP IDP4A IMAD IMNMX IMUL IMUL32I ISCADD ISCADD32I "
+     "ISETP LEA LOP LOP3 LOP32I POPC SHF SHR VABSDIFF VABSDIFF4"},
+    {SASS_VOLTA, SASS_CLASS_ALU,
+     "F2F F2I I2F I2I I2IP FRND MOV MOV32I PRMT SEL SGXT SHFL PLOP3 PSETP P2R R2P LDC MATCH QSPC "
+     "CCTL CCTLL ERRBAR CCTLT B2R CS2R CSMTEST DEPBAR GETLMEMBASE LEPC NOP PMTRIG R2B S2R SETCTAID "
+     "SETLMEMBASE VOTE VOTE_VTG"},
+    {SASS_VOLTA, SASS_CLASS_BRANCH,
+     "BMOV BPT BRA BREAK BRX BSSY BSYNC CALL JMP JMX KILL NANOSLEEP "
+     "RET RPCMOV RTT WARPSYNC YIELD"},
+    {SASS_VOLTA, SASS_CLASS_ATOMIC, "ATOM ATOMS ATOMG RED"},
+    {SASS_TURING, SASS_CLASS_TENSOR, "HMMA IMMA BMMA"},
+    {SASS_TURING, SASS_CLASS_UNIFORM,
+     "R2UR S2UR UBMSK UBREV UCLEA UFLO UIADD3 UIMAD UISETP ULDC ULEA ULOP ULOP3 ULOP32I UMOV UP2UR "
+     "UPLOP3 UPOPC UPRMT UPSETP UR2UP USEL USGXT USHF USHL USHR VOTEU"},
+    {SASS_TURING, SASS_CLASS_BRANCH, "BRXU JMXU"},
+    {SASS_AMPERE, SASS_CLASS_ALU, "F2FP F2IP I2FP MOVM"},
+    {SASS_AMPERE, SASS_CLASS_TENSOR, "HMMA IMMA BMMA DMMA"},
+    {SASS_AMPERE, SASS_CLASS_LOAD, "LD LDG LDGSTS LDL LDS LDSM"},
+    {SASS_AMPERE, SASS_CLASS_BARRIER, "BAR LDGDEPBAR ARRIVES"},
+    {SASS_AMPERE, SASS_CLASS_UNIFORM, "REDUX UF2FP"},
+    {SASS_ADA, SASS_CLASS_TENSOR, "HMMA IMMA QMMA"},
+    {SASS_HOPPER, SASS_CLASS_INT, "VIADD VIADDMNMX VIMNMX VIMNMX3 VHMNMX"},
+    {SASS_HOPPER, SASS_CLASS_TENSOR, "HGMMA IGMMA BGMMA QGMMA DMMA"},
+    {SASS_HOPPER, SASS_CLASS_TMA,
+     "UBLKCP UBLKPF UBLKRED UTMACCTL UTMACMDFLUSH UTMALDG UTMAPF "
+     "UTMAREDG UTMASTG"},
+    {SASS_HOPPER, SASS_CLASS_MEMBAR, "MEMBAR FENCE"},
+    {SASS_HOPPER, SASS_CLASS_BARRIER, "BAR SYNCS UCGABAR_ARV UCGABAR_WAIT"},
+    {SASS_HOPPER, SASS_CLASS_BRANCH, "ACQBULK ELECT ENDCOLLECTIVE PREEXIT WARPGROUP WARPGROUPSET"},
+};
+
+Test(sass_opcode, every_section_of_the_manual_is_there)
+{
+    for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
+        for (const char *at = lists[i].names; *at;) {
+            size_t size = strcspn(at, " ");
+            struct sass_opcode opcode;
+            cr_expect(sass_opcode_find(lists[i].arch, at, size, &opcode), "%.*s", (int)size, at);
+            cr_expect_eq(opcode.unit, lists[i].unit, "%s: %.*s is %s",
+                         sass_arch_name(lists[i].arch), (int)size, at,
+                         sass_class_name(opcode.unit));
+            at += size + (at[size] == ' ');
+        }
+}
+
+Test(sass_opcode, unknown_ones_are_unknown)
+{
+    static const char *const names[] = {"", "F", "FADDX", "FAD", "fadd", "MO", "EXITT"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        struct sass_opcode opcode;
+        cr_expect_not(sass_opcode_find(SASS_AMPERE, names[i], strlen(names[i]), &opcode), "'%s'",
+                      names[i]);
+        cr_expect_eq(opcode.unit, SASS_CLASS_UNKNOWN);
+    }
+}
+
+Test(sass_opcode, architectures_by_binary_version)
+{
+    static const struct {
+        unsigned version;
+        enum sass_arch arch;
+    } versions[] = {{0, SASS_ARCH_UNKNOWN},  {35, SASS_KEPLER},       {52, SASS_MAXWELL},
+                    {61, SASS_PASCAL},       {70, SASS_VOLTA},        {75, SASS_TURING},
+                    {80, SASS_AMPERE},       {86, SASS_AMPERE},       {89, SASS_ADA},
+                    {90, SASS_HOPPER},       {40, SASS_ARCH_UNKNOWN}, {73, SASS_ARCH_UNKNOWN},
+                    {91, SASS_ARCH_UNKNOWN}, {100, SASS_ARCH_UNKNOWN}};
+    for (size_t i = 0; i < sizeof versions / sizeof versions[0]; i++)
+        cr_expect_eq(sass_arch_of(versions[i].version), versions[i].arch, "%u",
+                     versions[i].version);
+}

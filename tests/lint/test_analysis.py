@@ -1,0 +1,31 @@
+"""cppcheck finds nothing: null pointers, uninitialised variables, leaks, bounds, wrong formats.
+
+cppcheck.txt has what is left out and why. Kinds "warning", "performance" and "portability" are on.
+"style" is not: it has opinions where compilers' warnings and the rules of the house already decide.
+"""
+import os
+import subprocess
+
+import pytest
+
+import house
+from house import CODE, ROOT, files
+
+OPTIONS = ["--std=c11", "--enable=warning,performance,portability", "--inline-suppr", "--quiet",
+           "--suppressions-list=tests/lint/cppcheck.txt", "--library=tests/lint/cppcheck.cfg",
+           "-I.", "--max-configs=1",
+           "--template={file}:{line}: {id}: {message}"]
+
+
+@pytest.mark.parametrize("folder", CODE)
+def test_static_analysis_finds_nothing(folder):
+    sources = files(f"{folder}/*.c")
+    told = subprocess.run(["cppcheck", f"-j{os.cpu_count()}", *OPTIONS, *sources], cwd=ROOT,
+                          capture_output=True, text=True)
+    assert told.returncode == 0, told.stderr
+    found = {}
+    for line in told.stderr.splitlines():
+        file, _, rest = line.partition(":")
+        kind = rest.split(": ")[1] if rest.count(": ") > 1 else ""
+        found[f"{file} {kind}"] = line
+    house.check(f"analysis-{folder}", found, "cppcheck finds a mistake")

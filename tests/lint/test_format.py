@@ -1,0 +1,19 @@
+"""Layout of C sources is what clang-format makes of them (.clang-format; Debian 12 has version
+14)."""
+import subprocess
+
+import pytest
+
+import house
+from house import ROOT, files
+
+
+def test_sources_are_formatted():
+    version = subprocess.run(["clang-format", "--version"], capture_output=True, text=True).stdout
+    if "version 14." not in version:
+        pytest.skip(f"another version lays out otherwise: {version.strip()}")
+    sources = files("*.c", "*.h")
+    told = subprocess.run(["clang-format", "--dry-run", *sources], cwd=ROOT, capture_output=True,
+                          text=True).stderr
+    found = {line.split(":")[0]: line for line in told.splitlines() if "[-Wclang-format" in line}
+    house.check("format", found, "run ./dev format")

@@ -1,0 +1,141 @@
+"""Who may include whom: rooms.txt is the table, and the includes of the sources keep it.
+
+A room is a folder of the second level (runtime/link), in components one of the third: a component.
+Its README.md, or that of the folder above, names what it may include.
+"""
+import fnmatch
+import os
+import re
+
+import pytest
+
+import house
+from house import CODE, FILES, files, text_of
+
+TABLE = "tests/lint/rooms.txt"
+INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
+
+
+def room_of(file):
+    parts = file.split("/")[:-1]
+    return "/".join(parts[:3 if parts[0] == "components" else 2])
+
+
+def read_table(text):
+    """[(room, included room, reason)]; both rooms may be patterns."""
+    edges = []
+    for line in text.splitlines():
+        if line.strip() and not line.startswith("#"):
+            match = re.fullmatch(r"(\S+)\s+->\s+(\S+)\s+(\S.*)", line)
+            assert match, f"{TABLE}: '{line}' is no 'ROOM -> ROOM   reason'"
+            edges.append(match.groups())
+    return edges
+
+
+def resolve(file, name, known):
+    """The included file; None for headers that are generated or of a library."""
+    beside = os.path.normpath(os.path.join(os.path.dirname(file), name))
+    return next((path for path in (beside, name) if path in known), None)
+
+
+def includes(sources, known, text=text_of):
+    """{(room, included room): 'file includes name'} over the borders of rooms."""
+    found = {}
+    for file in sources:
+        for name in INCLUDE.findall(text(file)):
+            target = resolve(file, name, known)
+            if target and target.split("/")[0] in CODE and room_of(file) != room_of(target):
+                found.setdefault((room_of(file), room_of(target)), f"{file} includes {name}")
+    return found
+
+
+def is_allowed(edge, table):
+    return any(fnmatch.fnmatch(edge[0], room) and fnmatch.fnmatch(edge[1], target)
+               for room, target, _ in table)
+
+
+def circles(edges):
+    """Rooms that reach themselves, each with the rooms it shares a circle with."""
+    follow = {}
+    for a, b in edges:
+        follow.setdefault(a, set()).add(b)
+
+    def reached(room):
+        seen, todo = set(), [room]
+        while todo:
+            new = follow.get(todo.pop(), set()) - seen
+            seen |= new
+            todo += new
+        return seen
+
+    reach = {room: reached(room) for room in follow}
+    return {room: sorted(other for other in reach[room] if room in reach.get(other, ()))
+            for room in follow if room in reach[room]}
+
+
+SOURCES = files("*.c", "*.h", "*.l", "*.y", "*.def", folders=CODE)
+
+
+@pytest.fixture(scope="module")
+def edges():
+    found = includes(SOURCES, set(FILES))
+    assert len(found) > 50
+    return found
+
+
+@pytest.fixture(scope="module")
+def table():
+    return read_table(text_of(TABLE))
+
+
+def test_includes_keep_the_table(edges, table):
+    wrong = {f"{a} {b}": f"{a} -> {b}: {where}" for (a, b), where in edges.items()
+             if not is_allowed((a, b), table)}
+    house.check("include", wrong, f"an include that {TABLE} does not allow")
+
+
+def test_table_allows_only_what_is_used(edges, table):
+    unused = [f"{room} -> {target}" for room, target, reason in table
+              if not any(is_allowed(edge, [(room, target, reason)]) for edge in edges)]
+    assert not unused, f"{TABLE}: no file includes so: {unused}"
+
+
+def test_rooms_are_in_no_circle(edges):
+    wrong = {room: f"{room}, with {', '.join(others)}" for room, others in circles(edges).items()}
+    house.check("circle", wrong, "rooms that include each other")
+
+
+def readme_of(room):
+    """Of the room, or of the folder that it is in."""
+    above = room.rsplit("/", 1)[0]
+    return next((f"{folder}/README.md" for folder in (room, above)
+                 if f"{folder}/README.md" in FILES and "/" in folder), None)
+
+
+def test_readme_of_a_room_names_what_it_may_include(edges, table):
+    wrong = {}
+    for room in sorted({room_of(file) for file in SOURCES}):
+        readme = readme_of(room)
+        if not readme:
+            wrong[room] = f"{room} has no README.md"
+            continue
+        text = text_of(readme)
+        for a, b in edges:
+            names = (b, b.rsplit("/", 1)[0])
+            if a == room and is_allowed((a, b), table) and not any(name in text for name in names):
+                wrong[room] = f"{readme} does not name {b}"
+    house.check("readme", wrong, "README.md of a room says what is there and what it may include")
+
+
+def test_wrong_include_is_found():
+    """The test itself: a component that includes another's state, and a circle."""
+    table = read_table("components/*/* -> runtime/*   the engine\n")
+    text = {"components/memory/cache/a.c": '#include "components/memory/dram/b.h"\n',
+            "components/memory/dram/b.h": '#include "runtime/link/c.h"\n',
+            "runtime/link/c.h": '#  include "../../components/memory/cache/d.h"\n',
+            "components/memory/cache/d.h": ""}
+    found = includes(text, set(text), text.get)
+    cache, dram, link = "components/memory/cache", "components/memory/dram", "runtime/link"
+    assert set(found) == {(cache, dram), (dram, link), (link, cache)}
+    assert [edge for edge in found if not is_allowed(edge, table)] == [(cache, dram), (link, cache)]
+    assert circles(found)[cache] == sorted([cache, dram, link])

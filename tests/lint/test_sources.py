@@ -1,0 +1,91 @@
+"""Rules that are told from the text of a file: where code lies, how long functions and lines
+are."""
+import functools
+import json
+import subprocess
+
+import house
+from house import CODE, ROOT, files, text_of
+
+FUNCTION_LINES = 60
+COLUMNS = 100
+
+
+@functools.cache
+def functions():
+    """Of all C sources: {file, name, first line, last line, text of the first line}, by ctags."""
+    sources = files("*.c", "*.h", folders=(*CODE, "tests"))
+    command = ["ctags", "--output-format=json", "--languages=C", "--map-C=+.h", "--kinds-C=f",
+               "--fields=+ne", "-f", "-", *sources]
+    told = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    found = []
+    for tag in map(json.loads, told.splitlines()):
+        if tag.get("kind") == "function" and "end" in tag:
+            found.append((tag["path"], tag["name"], tag["line"], tag["end"]))
+    assert len(found) > 5000
+    return found
+
+
+def is_inline(file, first, last):
+    """A function of a header may be `inline`, or be made by the including file from a template (its
+    qualifier or its name is a macro, as in CACHE_INLINE and TABLE(find))."""
+    lines = text_of(file).splitlines()
+    head = " ".join(lines[max(first - 3, 0):last])
+    head = head[:head.find("{")]
+    start = max(head.rfind(";"), head.rfind("}"), head.rfind("*/"))
+    head = head[start + 1:]
+    return "inline" in head or "INLINE" in head or any(
+        word.isupper() and len(word) > 3 for word in head.split("(")[0].split())
+
+
+def test_header_has_no_body_of_a_plain_function():
+    """Its code belongs into a .c file, which another file can be compiled without."""
+    found = {f"{file} {name}": f"{file}:{first}: {name}" for file, name, first, last in functions()
+             if file.endswith(".h") and not is_inline(file, first, last)}
+    house.check("header-body", found, "put the body into a .c file, or make it `static inline`")
+
+
+def test_function_is_not_longer_than_a_screen():
+    found = {f"{file} {name}": f"{file}:{first}: {name} has {last - first + 1} lines"
+             for file, name, first, last in functions() if last - first + 1 > FUNCTION_LINES}
+    house.check("function-length", found, f"a function has at most {FUNCTION_LINES} lines")
+
+
+def test_source_is_included_by_no_other():
+    found = {}
+    for file in files("*.c", "*.h", folders=CODE):
+        for number, line in enumerate(text_of(file).splitlines(), 1):
+            if line.lstrip().startswith("#include") and line.rstrip().endswith('.c"'):
+                found[file] = f"{file}:{number}: {line}"
+    house.check("include-c", found, "a .c file is compiled, not included")
+
+
+def test_platform_is_described_without_code():
+    assert not files("platforms/*.c", "platforms/*.h")
+
+
+GENERATED = ("docs/reference/library/*", "docs/reference/errors.md", "docs/reference/cli.md",
+             "docs/guide/mistakes.md")
+
+
+def long_lines(file):
+    """Lines beyond the limit; in Markdown not tables, blocks of output, or a single long link."""
+    in_block = False
+    for number, line in enumerate(text_of(file).splitlines(), 1):
+        if file.endswith(".md"):
+            in_block ^= line.startswith("```")
+            if in_block or line.startswith("|") or "](" in line or "http" in line:
+                continue
+        if len(line) > COLUMNS:
+            yield number, line
+
+
+def test_line_is_not_longer_than_the_limit():
+    names = files("*.c", "*.h", "*.l", "*.y", "*.py", "*.sh", "*.md", "dev")
+    generated = set(files(*GENERATED))
+    found = {}
+    for file in names:
+        if file not in generated:
+            for number, line in long_lines(file):
+                found.setdefault(file, f"{file}:{number}: {len(line)} columns")
+    house.check("columns", found, f"a line has at most {COLUMNS} columns")

@@ -1,0 +1,69 @@
+"""Fixtures of the system tests, and which tests run when. harness.py has what they are made of."""
+import functools
+import os
+import shutil
+
+import pytest
+
+import harness
+
+
+def pytest_addoption(parser):
+    parser.addoption("--full", action="store_true", help="also the tests marked `full`")
+    parser.addoption("--no-hashes", action="store_true",
+                     help="do not compare with results.txt: what is right, not what was")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config):
+    os.chdir(harness.ROOT)
+    if not hasattr(config, "workerinput") and not config.option.basetemp:
+        config.option.basetemp = str(harness.SYSTEM / "tmp")  # of tmp_path; made anew by pytest
+        harness.SYSTEM.mkdir(exist_ok=True)
+    os.environ["HEDDLE_CACHE"] = str(harness.SYSTEM / "cache")  # of platforms; one for all workers
+
+
+def pytest_collection_modifyitems(config, items):
+    if not config.getoption("--full"):
+        left_out = [item for item in items if item.get_closest_marker("full")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
+    items.sort(key=lambda item: item.get_closest_marker("first") is None)
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_runtest_makereport(item, call):
+    outcome = yield
+    if call.when == "call":
+        item.passed = outcome.get_result().passed
+
+
+@pytest.fixture
+def tmp_path(request, tmp_path):
+    """A folder of the test's own, which stays when the test fails."""
+    yield tmp_path
+    if getattr(request.node, "passed", False):
+        shutil.rmtree(tmp_path, ignore_errors=True)
+
+
+@pytest.fixture
+def full(request):
+    return request.config.getoption("--full")
+
+
+@pytest.fixture
+def heddle():
+    """heddle(TEXT, *SAYS, status=0): the command line."""
+    return harness.heddle
+
+
+@pytest.fixture
+def run():
+    """run(TEXT, *SAYS, status=0): `heddle run TEXT`."""
+    return harness.run
+
+
+@pytest.fixture
+def measure(tmp_path):
+    """measure(TEXT, *SAYS, status=0): `heddle run TEXT` with statistics, in `.stats`."""
+    return functools.partial(harness.measure, folder=tmp_path)

@@ -1,0 +1,172 @@
+"""Runs heddle as a user does, and looks at what a user sees.
+
+Tests get `run`, `measure` and `heddle` from conftest.py; they are the functions below with a folder
+of the test's own. A command is written as in a shell, but its program is named without its folder:
+run("platforms/tiny.heddle --set gpu.l2=8KiB -- matmul_tiled 128").
+"""
+import dataclasses
+import functools
+import itertools
+import json
+import os
+import re
+import shlex
+import signal
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = ROOT / os.environ.get("HEDDLE_BUILD", "build")
+SYSTEM = BUILD / "system"  # everything that tests write lies below
+HEDDLE = BUILD / "codegen/heddle"
+PROGRAMS = BUILD / "tests/programs"
+API_TRACES = "tests/components/traces/api_trace/traces"
+SECONDS = int(os.environ.get("HEDDLE_TEST_SECONDS", 600))  # after which a command is ended
+
+FAILS = "a status that is not 0"
+ANY = "any status"
+ORDERS = ["--tick-order=descending", "--tick-order=random:1", "--tick-all", "--generic"]
+numbers = itertools.count(1)
+
+
+@dataclasses.dataclass
+class Done:
+    """A command that has ended."""
+
+    command: list
+    status: int
+    stdout: str
+    stderr: str
+    stats_file: Path = None
+
+    @property
+    def output(self):
+        return self.stdout + self.stderr
+
+    @functools.cached_property
+    def stats(self):
+        return json.loads(self.stats_file.read_text())
+
+    @property
+    def components(self):
+        return self.stats["components"]
+
+    @functools.cached_property
+    def table(self):
+        """Rows of `heddle stats --csv`: kind, path, name, value."""
+        told = call([HEDDLE, "stats", "--csv", self.stats_file]).stdout
+        return [line.split(",") for line in told.splitlines()]
+
+    def total(self, path, name):
+        """The sum of a statistic over the components whose path matches."""
+        rows = (row for row in self.table if re.search(path, row[1]) and row[2] == name)
+        return sum(float(row[3]) for row in rows)
+
+
+def call(command, *says, status=0, env=None, seconds=SECONDS):
+    """Runs a command, which must end with `status` and say each of `says` (regular expressions)."""
+    __tracebackhide__ = True
+    command = [str(word) for word in command]
+    with subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, errors="replace", cwd=ROOT,
+                          env={**os.environ, **(env or {})}, start_new_session=True) as process:
+        try:
+            done = Done(command, None, *process.communicate(timeout=seconds))
+            done.status = process.returncode
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            raise AssertionError(f"no end after {seconds} s: {shlex.join(command)}") from None
+    if status != ANY and (done.status == 0 if status == FAILS else done.status != status):
+        raise AssertionError(explain(done, f"exit status {done.status}, expected {status}"))
+    for text in says:
+        if not re.search(text, done.output, re.MULTILINE):
+            raise AssertionError(explain(done, f"no '{text}' in the output"))
+    return done
+
+
+def explain(done, what):
+    end = "\n".join(done.output.splitlines()[-20:])
+    return f"{what}\n  command: {shlex.join(done.command)}\n  its output ends:\n{end}"
+
+
+def heddle(text, *says, **how):
+    """`heddle TEXT`."""
+    __tracebackhide__ = True
+    return call([HEDDLE, *words_of(text)], *says, **how)
+
+
+def run(text, *says, stats=None, status=0, **how):
+    """`heddle run TEXT`, with statistics written to `stats`. A program of ours says that it has
+    passed, unless another status than 0 is expected."""
+    __tracebackhide__ = True
+    words = words_of(text)
+    own = "--" in words and str(PROGRAMS) in words[words.index("--") + 1]
+    if stats:
+        end = words.index("--") if "--" in words else len(words)
+        words[end:end] = ["--stats", stats, "--stats-no-host"]
+    says = ("^PASS", *says) if own and status == 0 else says
+    done = call([HEDDLE, "run", *words], *says, status=status, **how)
+    done.stats_file = stats
+    return done
+
+
+def measure(text, *says, folder, **how):
+    """`run` with a file of statistics in `folder`."""
+    __tracebackhide__ = True
+    return run(text, *says, stats=folder / f"stats-{next(numbers)}.json", **how)
+
+
+def words_of(text):
+    """The words of a command; programs and code objects of the tests are named by their base
+    name."""
+    words = shlex.split(text)
+    if "--" in words and words.index("--") + 1 < len(words):
+        at = words.index("--") + 1
+        words[at:at + 1] = program(words[at], alone=at + 1 == len(words))
+    return [str(PROGRAMS / word) if is_code(word) else word for word in words]
+
+
+def is_code(word):
+    return word.endswith(".hsaco") and "/" not in word and (PROGRAMS / word).exists()
+
+
+LOADS = {"module": "module_kernels.hsaco", "bad_missing_kernel": "module_kernels.hsaco",
+         "bad_truncated": "module_kernels.hsaco",
+         "bad_instruction": "bad_instruction_kernels.hsaco"}
+
+
+def program(name, alone):
+    """The path of a program, and the file that it loads, if it loads one and no arguments
+    follow."""
+    if "/" in name and not (PROGRAMS / name).exists():
+        return [name]
+    return [str(PROGRAMS / name), *([LOADS[name]] if alone and name in LOADS else [])]
+
+
+def same_file(a, b, what=""):
+    """Two files have the same bytes."""
+    __tracebackhide__ = True
+    first, second = Path(a).read_bytes(), Path(b).read_bytes()
+    if first == second:
+        return
+    lines = itertools.zip_longest(first.split(b"\n"), second.split(b"\n"), fillvalue=b"(the end)")
+    number, pair = next((n, pair) for n, pair in enumerate(lines, 1) if pair[0] != pair[1])
+    raise AssertionError(f"{what}\n  {a} and {b} differ in line {number}:\n"
+                         + "\n".join("  " + line.decode(errors="replace")[:200] for line in pair))
+
+
+def same(a, b):
+    """Two runs have written the same statistics, byte for byte."""
+    __tracebackhide__ = True
+    same_file(a.stats_file, b.stats_file,
+              f"other statistics\n  {shlex.join(a.command)}\n  {shlex.join(b.command)}")
+
+
+def same_bytes(measure, text, variants, **how):
+    """Runs `text` without and with each of `variants` in place of {}: no byte of the statistics
+    changes. Returns the first run."""
+    __tracebackhide__ = True
+    reference = measure(text.format(""), **how)
+    for variant in variants:
+        same(reference, measure(text.format(variant), **how))
+    return reference

@@ -1,0 +1,26 @@
+"""The HIP programs of tests/programs that tests run in numbers."""
+import pytest
+
+GOOD = """
+    vectoradd saxpy matmul matmul_tiled transpose reduction histogram stencil module atax aes128
+    atomics bfs bitonic calls convolution copies device_variables divergence doubles dynamic_lds fft
+    fir chase floyd_warshall grids half integers kmeans layers math matmul_chain narrow nbody
+    network pipeline scan scratch shuffles spmv streams structs alignment clocks devices peers
+    spread fences life philox prints radix_sort sha256 threads host_threads managed occupancy overlap dct8x8 ocean
+    interleave""".split()
+
+# For as many GPUs as there are.
+GPUS = """peer_ring allreduce halo matmul_gpus gpu_threads queues managed_pingpong managed_both
+    managed_reads""".split()
+
+
+def only_full(*values):
+    """Values of a parameter that are for --full."""
+    return [pytest.param(*(v if isinstance(v, tuple) else (v,)), marks=pytest.mark.full)
+            for v in values]
+
+
+def quick_and_full(quick, everything):
+    """The words of `quick` always, the rest of `everything` with --full."""
+    quick = quick.split()
+    return quick + only_full(*(p for p in everything if p not in quick))

@@ -1,0 +1,139 @@
+"""The estimate of `--kernels auto`, computed again from the launches in the statistics, by its
+definition in docs/design/sampling.md: every launch that was not simulated by itself, no running
+sums. For test_sampling.py."""
+import math
+
+EXACT = 12  # simulated launches in succession, behind which nothing is left of a functional warm-up
+
+
+# Student's t for an interval of 95 %, from tables: degrees of freedom, and how many deviations.
+STUDENT = [(1, 12.706), (2, 4.303), (3, 3.182), (4, 2.776), (5, 2.571), (6, 2.447), (8, 2.306),
+           (10, 2.228), (30, 2.042), (1e9, 1.96)]
+
+
+def read(stats):
+    sample = stats["sample"]
+    launches = []
+    before = math.inf
+    for text in sample["launches"]:
+        way, group, instructions, cycles = text.split()
+        launches.append({"way": way, "group": int(group), "x": int(instructions), "y": int(cycles),
+                         "before": before})
+        before = before + 1 if way == "d" else 0
+    return sample, launches
+
+
+def weights(number, knots):
+    """Of each knot in the rate of launch `number`."""
+    if len(knots) == 1 or number < knots[0]:
+        return {knots[0]: 1.0}
+    if number > knots[-1]:
+        return {knots[-2]: 0.5, knots[-1]: 0.5}
+    right = min(k for k in knots if k > number)
+    left = max(k for k in knots if k < number)
+    return {left: (right - number) / (right - left), right: (number - left) / (right - left)}
+
+
+def group_estimate(own):
+    """Cycles, variance and degrees of freedom (None: too few knots), bias, trend."""
+    simulated = [i for i, l in enumerate(own) if l["y"]]
+    knots = simulated if len(simulated) < 2 or simulated[0] else simulated[1:]
+    rate = {k: own[k]["y"] / own[k]["x"] for k in knots}
+    cycles, stands_for, squares = 0.0, dict.fromkeys(knots, 0.0), 0.0
+    for i, l in enumerate(own):
+        if l["y"]:
+            cycles += l["y"]
+            continue
+        for k, w in weights(i, knots).items():
+            cycles += l["x"] * w * rate[k]
+            stands_for[k] += l["x"] * w
+        squares += l["x"] ** 2
+    exact = {k for k in knots if own[k]["before"] >= EXACT}
+    pairs = [(a, b) if a in exact else (b, a) for a, b in zip(knots, knots[1:])
+             if (a in exact) != (b in exact)]
+    bias = 0.0
+    if pairs:
+        apart = sum(rate[warmed] - rate[sure] for sure, warmed in pairs) / len(pairs)
+        bias = apart * sum(stands_for[k] for k in knots if k not in exact)
+    trend = 0.0  # if launches behind the last knot went on from the middle of the last two as they
+    if len(knots) > 1:  # went from the first to the last
+        slope = (rate[knots[-1]] - rate[knots[0]]) / (knots[-1] - knots[0])
+        middle = (knots[-1] + knots[-2]) / 2
+        trend = sum(slope * (i - middle) * l["x"] for i, l in enumerate(own) if i > knots[-1])
+    if squares == 0:
+        return cycles, 0.0, None, 0.0, 0.0
+    if len(knots) < 2:
+        return cycles, None, None, bias, trend
+    freedom = len(knots) - 1
+    spread = sum((rate[b] - rate[a]) ** 2 for a, b in zip(knots, knots[1:])) / 2 / freedom
+    variance = spread * (sum(w**2 for w in stands_for.values()) + squares)
+    return cycles, variance, freedom, bias, trend
+
+
+def check_close(what, got, want):
+    assert abs(got - want) <= 1e-3 + 1e-6 * abs(want), f"{what} is {got}, expected {want}"
+
+
+def check_deviations(ratio, freedom):
+    low = min(t for f, t in STUDENT if f <= freedom)
+    high = max(t for f, t in STUDENT if f >= freedom)
+    assert 0.99 * high <= ratio <= 1.01 * low, f"{ratio} deviations, {freedom} degrees of freedom"
+
+
+def check_group(number, group, own):
+    """Returns what of it goes into the total: cycles, bias and trend."""
+    assert group["simulated"], f"group {number} has no simulated launch: not this model's"
+    cycles, variance, freedom, bias, trend = group_estimate(own)
+    check_close(f"cycles of group {number}", group["cycles"], cycles)
+    check_close(f"bias of group {number}", group["warmup_bias"], abs(bias))
+    check_close(f"trend of group {number}", group["trend"], abs(trend))
+    allowance = 0.005 * (cycles - sum(l["y"] for l in own))
+    if variance == 0:
+        check_close(f"interval of group {number}", group["interval"],
+                    abs(bias) + abs(trend) + allowance)
+    elif variance:
+        half = group["interval"] - group["warmup_bias"] - group["trend"] - allowance
+        check_deviations(half / math.sqrt(variance), freedom)
+    return cycles, bias, trend
+
+
+def check_estimate(stats):
+    sample, launches = read(stats)
+    totals = [0.0, 0.0, 0.0]
+    for number, group in enumerate(sample["groups"]):
+        own = [l for l in launches if l["group"] == number]
+        if group["per_launch"]:
+            own = [dict(l, x=1) for l in own]
+        assert len(own) == group["launches"]
+        assert sum(1 for l in own if l["y"]) == group["simulated"]
+        totals = [a + b for a, b in zip(totals, check_group(number, group, own))]
+    for name, want in zip(("cycles", "warmup_bias", "trend"), totals):
+        check_close(f"the total of {name}", sample[name], want if name == "cycles" else abs(want))
+
+
+def check_choice(stats, depth):
+    """No launch is simulated behind fewer than `depth` that left a trace, once one left none,
+    unless it is its group's first."""
+    touched, seen = math.inf, set()
+    for number, l in enumerate(read(stats)[1], 1):
+        wrong = l["way"] == "d" and touched < depth and l["group"] in seen
+        assert not wrong, f"launch {number} is simulated behind {touched} that touched caches"
+        assert (l["way"] == "d") == (l["y"] > 0), f"launch {number}: {l}"
+        seen.add(l["group"])
+        touched = 0 if l["way"] == "s" else touched + 1
+
+
+def check_instructions(sampled, full):
+    """What launches execute is counted alike in both ways."""
+    executed = [l["x"] for l in read(sampled)[1]]
+    assert executed == [k["wavefront_instructions"] for k in full["kernels"]]
+
+
+def check_accuracy(sampled, full, most, share):
+    """Within `most` per cent of the truth, and at most `share` per cent of the launches
+    simulated."""
+    sample, launches = read(sampled)
+    true = sum(k["cycles"] for k in full["kernels"])
+    error = 100 * (sample["cycles"] / true - 1)
+    assert abs(error) <= most, f"{error} % off, interval {100 * sample['interval'] / true} %"
+    assert sample["simulated"] <= share / 100 * len(launches)

@@ -1,0 +1,72 @@
+"""A run that goes on from a checkpoint, in another process and under other circumstances, ends with
+the bytes of an unbroken one."""
+import pytest
+
+import harness
+from harness import same, same_file
+
+MEMTEST = "tests/system/memtest.heddle"
+
+
+@pytest.mark.parametrize("text", [
+    MEMTEST, f"{MEMTEST} --platform memtest_translated --generic",
+    "tests/system/memtest_levels.heddle --platform memtest_clocks --generic",
+    "tests/system/memtest_levels.heddle --platform memtest_deep --generic"],
+    ids=["memtest", "translated", "clocks", "deep"])
+def test_restored_run_ends_with_the_same_bytes(measure, run, tmp_path, text):
+    state, again = tmp_path / "state", tmp_path / "again"
+    reference = measure(text)
+    for when in "1", "5000cy", "33us":
+        same(reference, measure(f"{text} --checkpoint {state} --checkpoint-at {when}"))
+        same(reference, measure(f"{text} --restore {state}"))
+    # Two processes, whose addresses differ, write the same state.
+    run(f"{text} --checkpoint {again} --checkpoint-at 33us")
+    same_file(state, again)
+    text = text.replace(" --generic", "")
+    same(reference, measure(f"{text} --restore {state} --generic --tick-order random:1 --tick-all"))
+
+
+@pytest.fixture(scope="module")
+def state(tmp_path_factory):
+    file = tmp_path_factory.mktemp("checkpoint") / "state"
+    harness.run(f"{MEMTEST} --checkpoint {file} --checkpoint-at 10us")
+    return file
+
+
+@pytest.mark.parametrize("options", ["--set l2.latency=11cy", "--platform memtest_translated"])
+def test_state_of_another_platform_is_refused(run, state, options):
+    run(f"{MEMTEST} --generic {options} --restore {state}",
+        "another platform, or of other parameters", status=7)
+
+
+def test_damaged_state_is_refused(run, state, tmp_path):
+    content = state.read_bytes()
+    cut, damaged = tmp_path / "cut", tmp_path / "damaged"
+    cut.write_bytes(content[:50000])
+    run(f"{MEMTEST} --restore {cut}", "its end is missing", status=7)
+    damaged.write_bytes(content[:30001] + b"x" + content[30002:])
+    run(f"{MEMTEST} --restore {damaged}", "damaged", status=7)
+    run(f"{MEMTEST} --restore {MEMTEST}", "was not written by|is no file of", status=7)
+    run(f"{MEMTEST} --restore {tmp_path}/none", "No such file", status=7)
+
+
+def test_checkpoint_after_the_end_is_not_written(run, tmp_path):
+    late = tmp_path / "late"
+    run(f"{MEMTEST} --checkpoint {late} --checkpoint-at 5s", "before --checkpoint-at", status=7)
+    assert not late.exists()
+
+
+def test_checkpoint_before_the_restored_state_is_refused(run, state, tmp_path):
+    run(f"{MEMTEST} --restore {state} --checkpoint {tmp_path}/late --checkpoint-at 5us",
+        "lies before the state", status=7)
+
+
+@pytest.mark.parametrize("text, status, says", [
+    (f"{MEMTEST} --checkpoint state --checkpoint-at 7kg", 2, "25us"),
+    (f"{MEMTEST} --checkpoint state", 2, "belong together"),
+    ("platforms/tiny.heddle --restore state -- vectoradd", 2, "program's own"),
+    ("platforms/tiny.heddle --checkpoint state --checkpoint-at 5us", 7, "host program"),
+    (f"{MEMTEST} --checkpoint /no/folder/x --checkpoint-at 5us", 1, "cannot write there")],
+    ids=["unit", "no-time", "program", "no-program", "folder"])
+def test_mistake_with_a_checkpoint_is_named(run, tmp_path, text, status, says):
+    run(text.replace(" state", f" {tmp_path}/state"), says, status=status)

@@ -1,0 +1,67 @@
+"""The examples of docs/examples do what their pages say."""
+from pathlib import Path
+
+import pytest
+
+from harness import same_bytes
+
+EXAMPLES = "docs/examples"
+ORDERS = ["--tick-order=random:1", "--tick-all"]
+
+
+def test_fifo_replaces_as_its_test_says(run):
+    run(f"{EXAMPLES}/fifo/fifo_test.heddle")
+
+
+def test_policy_of_replacement_is_used(measure, tmp_path):
+    """The same program on the same platform, other misses."""
+    platform = tmp_path / "fifo_tiny.heddle"
+    platform.write_text('import "fifo/fifo";\n' + Path("platforms/tiny.heddle").read_text())
+    fifo = "--set gpu.l2.replacement=fifo"
+    counted = []
+    for options in "", fifo, f"{fifo} --set gpu.l2.replacement.second_chance=true":
+        done = measure(f"{platform} -I {EXAMPLES} --set gpu.l2=8KiB {options} -- matmul_tiled 128")
+        counted.append([row for row in done.table if row[1].startswith("gpu.l2[")
+                        and row[2] in ("hits", "misses", "evictions")])
+    lru, first, second = counted
+    assert lru and lru != first and first != second
+
+
+def test_prefetcher_fetches_ahead(run, measure):
+    run(f"{EXAMPLES}/prefetcher/prefetcher_test.heddle")
+    done = same_bytes(measure, f"{EXAMPLES}/prefetcher/streaming.heddle {{}} -- matmul", ORDERS)
+    assert done.total("ahead", "useful") > 0
+
+
+def test_prefetcher_hears_of_fences(run):
+    """With `acquire = here` it does not, and the memory tester reads what is too old."""
+    memtest = f"{EXAMPLES}/prefetcher/prefetcher_memtest.heddle --set tester.span=16KiB"
+    run(memtest)
+    run(f"{memtest} --set l1.acquire=here", "instead of", status=3)
+
+
+@pytest.mark.parametrize("options", ["", "--set tester.seed=2"])
+def test_middle_cache_passes_the_memory_tester(run, options):
+    run(f"{EXAMPLES}/mid_cache/mid_cache_memtest.heddle {options}")
+
+
+@pytest.mark.parametrize("program", ["vectoradd", "reduction", "histogram"])
+def test_program_passes_with_the_middle_cache(run, program):
+    run(f"{EXAMPLES}/mid_cache/mid_cache.heddle -- {program}")
+
+
+def test_middle_cache_has_hits(measure):
+    text = f"{EXAMPLES}/mid_cache/mid_cache.heddle {{}} -- matmul_tiled"
+    done = same_bytes(measure, text, ORDERS)
+    assert done.total("mid$", "hits") > 0
+
+
+# What the L2 writes back at a flush must not stay in the L3; small caches keep it there if it can.
+@pytest.mark.parametrize("program", ["vectoradd", "histogram", "streams", "reduction"])
+def test_program_passes_with_the_l3(run, program):
+    run(f"{EXAMPLES}/l3/l3.heddle -- {program}")
+
+
+def test_l3_is_written_and_writes_back(measure):
+    done = same_bytes(measure, f"{EXAMPLES}/l3/l3.heddle {{}} -- matmul_tiled", ORDERS)
+    assert done.total("l3", "writes") > 0 and done.total("l3", "writebacks") > 0

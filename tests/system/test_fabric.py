@@ -1,0 +1,50 @@
+"""Networks between GPUs: the topologies of the library, under programs and under the memory
+tester."""
+import pytest
+
+from harness import same
+
+EIGHT = "platforms/r9nano_x8_fabric.heddle --generic --set gpu.arrays=1"  # eight small GPUs
+TESTER = "tests/system/fabrics.heddle"
+
+
+@pytest.mark.parametrize("setting", ["memory=ideal", "topology=ring", "topology=mesh",
+                                     "topology=switch", "gpu.l2_write=through"])
+def test_kernels_use_memory_of_other_gpus_over(run, setting):
+    run(f"{EIGHT} --set {setting} -- peers 200")
+
+
+def test_processor_and_gpu_share_one_memory(run):
+    run("platforms/apu.heddle -- copies")
+
+
+@pytest.mark.parametrize("platform, options", [
+    ("on_mesh", ""), ("on_mesh", "--set '**.stop.depth=2'"),
+    ("on_ring", ""), ("on_ring", "--set '**.stop.depth=2'"),
+    # several connections on a wire between endpoints; what passes one passes the wire and the other
+    ("on_endpoints", "--set near.depth=1 --set far.depth=1 --set hub.depth=1")],
+    ids=["mesh", "narrow-mesh", "ring", "narrow-ring", "narrow-endpoints"])
+def test_network_passes_the_memory_tester(run, platform, options):
+    run(f"{TESTER} --platform {platform} --generic {options}")
+
+
+@pytest.mark.parametrize("platform, order", [("on_mesh", "--tick-order=random:2"),
+                                             ("on_ring", "--tick-order=random:2"),
+                                             ("on_endpoints", "--tick-all --tick-order=random:2")])
+def test_network_counts_the_same_however_it_is_run(measure, platform, order):
+    text = f"{TESTER} --platform {platform} --set tester.episodes=20"
+    reference = measure(f"{text} --generic")
+    same(reference, measure(f"{text} {order}"))
+    if platform == "on_endpoints":
+        check_endpoints(reference.stats)
+
+
+def check_endpoints(stats):
+    """Both ends of a wire and the wire have seen the same messages."""
+    for k in "01":
+        near, far = (stats["components"][f"{name}[{k}]"] for name in ("near", "far"))
+        wire = stats["links"][f"wire[{k}] -> far[{k}]"]
+        for way in "forward", "backward":
+            for what in "bytes", "messages":
+                assert near[f"{way}_{what}"] == far[f"{way}_{what}"] == wire[way][what], (k, way)
+            assert wire[way]["bytes"] > 0

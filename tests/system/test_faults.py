@@ -1,0 +1,87 @@
+"""What a program does wrong is reported with the kernel, the instruction and the address."""
+import pytest
+
+from harness import FAILS
+
+TINY = "platforms/tiny.heddle"
+
+
+def test_code_of_another_architecture(run):
+    run(f"{TINY} -- bad_arch", "gfx90a", "gfx803", "offload-arch")
+
+
+@pytest.mark.parametrize("program", ["bad_truncated", "bad_missing_kernel", "bad_block", "bad_lds",
+                                     "bad_oom"])
+def test_mistake_is_an_error_of_hip(run, program):
+    """The program looks at the error that it gets."""
+    run(f"{TINY} -- {program}")
+
+
+@pytest.mark.parametrize("program", ["bad_freed", "bad_hostptr"])
+def test_wrong_pointer_breaks_the_device(run, program):
+    run(f"{TINY} -- {program}", status=3)
+
+
+def test_assertion_on_the_device_is_reported(run):
+    run(f"{TINY} -- bad_assert", "^PASS",
+        "Device-side assertion .values\\[threadIdx.x\\] != 13. failed",
+        "kernel .check_values.int const...", "trap 2", status=3)
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_trap_names_the_kernel(run, which):
+    run(f"{TINY} -- bad_trap {which}", "^PASS", "kernel 'traps.int., int.'", "trap 2", status=3)
+
+
+def test_unknown_instruction_is_named(run):
+    run(f"{TINY} -- bad_instruction", "^PASS",
+        "warning: kernel 'lacks' .*s_rfe_b64 .* at 0x[0-9a-f]+", status=3)
+
+
+def test_access_out_of_bounds_names_the_lane(run):
+    run(f"{TINY} -- bad_oob", "kernel", "0x[0-9a-f]+", "flat_load|global_load", "work-group",
+        "lane", status=FAILS)
+
+
+def test_memory_of_another_gpu_needs_peer_access(run):
+    for mode, says in ("timing", ["s_load|flat_load|global_load"]), ("functional", []):
+        run(f"platforms/ring4.heddle --mode {mode} -- bad_peer", "^PASS", "memory of GPU 1",
+            "hipDeviceEnablePeerAccess.1, 0.", *says, status=3)
+        run(f"platforms/ring4.heddle --mode {mode} -- bad_peer enabled")
+
+
+def test_pages_of_another_process_are_not_mapped(run):
+    run(f"{TINY} -- bad_context", "^PASS",
+        "process 2 reads virtual address 0x[0-9a-f]+, which is not mapped", status=3)
+    run(f"{TINY} --mode functional -- bad_context", "^PASS", "not mapped in process 2", status=3)
+
+
+def test_host_thread_that_spins_is_named(run):
+    run(f"{TINY} -- bad_spin", "host thread 2 .* has run for 1", "cycle counts",
+        env={"HEDDLE_HOST_PATIENCE": "1"})
+
+
+def test_functional_mode_reports_the_fault_that_timing_reports(run):
+    says = "load of 4 bytes at", "lane 0"
+    timing = run(f"{TINY} --mode timing -- bad_oob", *says, status=FAILS)
+    functional = run(f"{TINY} --mode functional -- bad_oob", *says, status=FAILS)
+    assert timing.output == functional.output
+
+
+def test_functional_mode_ends_what_does_not(run):
+    run(f"{TINY} --mode functional --max-cycles 200000 -- endless", "max-cycles",
+        "s_branch|s_cbranch", "kernel '", status=6)
+
+
+def test_functional_mode_names_unknown_instructions(run):
+    run(f"{TINY} --mode functional -- bad_instruction", "^PASS", "warning: kernel 'lacks'",
+        status=3)
+
+
+def test_functional_mode_needs_a_program(run):
+    run("tests/system/memtest.heddle --mode functional", "executes a program", status=2)
+
+
+def test_statistics_cannot_be_written(run):
+    run(f"{TINY} --stats /no_such_folder/x.json -- vectoradd", "no_such_folder", status=FAILS)
+    run("tests/system/memtest.heddle --stats /dev/stdout", "give the name of a file", status=1)

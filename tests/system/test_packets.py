@@ -1,0 +1,186 @@
+"""Calls of the API as packets: a simulated host plays traces of calls, or runs a program whose
+calls go as packets over its core, TLB, cache, bus and memory."""
+import json
+import os
+import re
+import sys
+from pathlib import Path
+
+import pytest
+
+from harness import API_TRACES, call, same, same_bytes
+from programs import GOOD, GPUS, only_full, quick_and_full
+
+TRACE = "platforms/packet_trace.heddle"
+DIRECT = "platforms/packet_direct.heddle"
+SMALL = "--set arrays=1 --set banks=2"  # a GPU that is quickly built
+MODULE = "--module packet_kernels.hsaco"
+VECADD = f"{API_TRACES}/vecadd"
+ON_READ = "--set device.return_on_read=true --set cpu.read_device=true"
+
+
+def play(trace, options=""):
+    """Arguments of `heddle run`: on a small GPU, with the kernels of the tests."""
+    return f"{TRACE} {SMALL} --play api={trace} {MODULE} {options}"
+
+
+def make_trace(kind, folder, *sizes):
+    """With golden data computed on the host; what balar gets wrong is in them."""
+    call([sys.executable, "tests/system/packets/make_trace.py", kind, folder, *sizes])
+    return folder
+
+
+@pytest.mark.parametrize("kind", ["order", "streams", "busy"])
+def test_played_calls_return_the_golden_data(measure, run, tmp_path, kind):
+    trace = make_trace(kind, tmp_path / kind)
+    right = r"ratio 1\.000000"
+    reference = measure(play(trace, "--max-cycles 10000000"), right)
+    cpu, device = reference.components["cpu"], reference.components["device"]
+    assert cpu["correct"] == cpu["total"] >= 512 and cpu["ratio"] == 1000000
+    assert 0 < cpu["retries"] == device["blocked"]  # blocked calls were tried again
+    if kind == "busy":  # the default stream waits for the long kernel
+        assert cpu["retries"] >= 20
+    for order in "--tick-order=random:1", "--tick-all", "--threads 2":
+        same(reference, measure(play(trace, order), right))
+    run(play(trace, ON_READ), right)
+
+
+def check_steps(file, number, on_read=False):
+    """The seven steps of the sequence diagram of "Balar In Depth" in the trace of events of the
+    host's call NUMBER, from 0. They begin in the order of the diagram; with `on_read`, the answer
+    is written (6) only after the host has been told (7)."""
+    order = "1234576" if on_read else "1234567"
+    events = [e for e in json.loads(file.read_text())["traceEvents"]
+              if e["ph"] in "be" and e["name"][1:2] == " "]
+    calls = [e["ts"] for e in events if e["ph"] == "b" and e["name"][0] == "1"]
+    events = [e for e in events if calls[number] <= e["ts"] < calls[number + 1]]
+    begun = {}
+    for e in events:
+        if e["ph"] == "b":
+            begun.setdefault(e["name"][0], e)
+    assert set(order) <= set(begun)
+    steps = [begun[step] for step in order]
+    for a, b in zip(steps, steps[1:]):
+        assert a["ts"] <= b["ts"]
+    # Only 4 and 5, and the last two, may be at once: the others are apart by a message at least.
+    for a, b in zip(steps[:5], steps[1:5]):
+        assert a["ts"] < b["ts"] or a["name"][0] + b["name"][0] == "45"
+    who = [begun[step]["cat"] for step in "1234567"]
+    assert who[:2] in (["trace_cpu"] * 2, ["host_core"] * 2)
+    assert who[2:] == ["mmio", "packet_dma", "mmio", "mmio", "mmio"]
+    told = [e["ts"] for e in events if e["name"][0] == "2" and e["ph"] == "e"]
+    assert told[0] > begun["7"]["ts"]  # the host's write is answered when the device said so
+
+
+@pytest.mark.parametrize("options, on_read", [("", False), (ON_READ, True)],
+                         ids=["interrupt", "read"])
+def test_call_takes_the_seven_steps_of_the_diagram(run, tmp_path, options, on_read):
+    trace = tmp_path / "steps.json"
+    run(play(VECADD, f"--record perfetto={trace} {options}"),
+        r"10 calls, total 64, correct 64, ratio 1\.000000")
+    check_steps(trace, 3, on_read)
+
+
+def test_wrong_byte_is_named(run, tmp_path):
+    trace = tmp_path / "wrong"
+    trace.mkdir()
+    for file in Path(VECADD).iterdir():
+        (trace / file.name).write_bytes(file.read_bytes())
+    golden = bytearray((trace / "cuMemcpyD2H-0-64.data").read_bytes())
+    golden[13] = 0xFF
+    (trace / "cuMemcpyD2H-0-64.data").write_bytes(golden)
+    run(play(trace), r"correct 63, ratio 0\.984375", "line 7: 'cuMemcpyD2H-0-64.data': byte 13 is"
+        " 0x00, expected 0xff; 1 of 64 bytes are wrong", status=3)
+
+
+def test_calls_go_to_the_second_gpu(run, measure, tmp_path):
+    trace = make_trace("streams", tmp_path / "streams")
+    calls = (trace / "cuda_calls.trace").read_text()
+    calls = calls.replace("heddle api-trace 1\n",
+                          "heddle api-trace 1\nHIP set device: device: 1\n", 1)
+    calls = re.sub("^HIP set device: device: 0", r"# \g<0>", calls, flags=re.M)
+    (trace / "cuda_calls.trace").write_text(calls)
+    done = measure(play(trace, "--set gpus=2"), r"ratio 1\.000000")
+    assert done.total(r"^gpu\[1\]", "work_groups") > 0
+    assert done.total(r"^gpu\[0\]", "work_groups") == 0
+    run(play(trace), "trace:2: hipSetDevice failed: error 101", status=3)
+
+
+@pytest.mark.parametrize("text, status, says", [
+    (play(f"{API_TRACES}/damaged"), 3, ["trace:2: error: .* 63 bytes",
+                                        "trace:3: error: .*missing.data",
+                                        "has errors; nothing was played"]),
+    (f"{TRACE} {SMALL} --play api={VECADD}", 3,
+     ["trace:6: no code object has a kernel '_Z6vecAddPiS_S_i'; name one: --module"]),
+    (f"{TRACE} {SMALL} --play api={VECADD} --module meson.build", 3,
+     ["the device cannot use '.*meson.build': error 200"]),
+    (f"{TRACE} {SMALL} --play api={VECADD} --module nowhere.hsaco", 3,
+     ["cannot read '.*nowhere.hsaco'"]),
+    (f"{TRACE} {SMALL}", 2, ["plays traces of API calls: .* --play api=DIR"]),
+    (f"{TRACE} {SMALL} --play api={VECADD} -- vectoradd", 2, ["either a program or '--play api'"]),
+    (f"{TRACE} {MODULE}", 2, ["'--module' is for the kernels of a trace"])],
+    ids=["damaged", "no-module", "no-object", "nowhere", "no-trace", "program", "module-alone"])
+def test_mistake_is_named(run, text, status, says):
+    run(text, *says, status=status)
+
+
+def test_trace_that_does_not_fit_into_the_hosts_memory_is_refused(run, tmp_path):
+    trace = make_trace("large", tmp_path / "large", 65536)
+    run(play(trace, "--set cpu.memory_size=64KiB"),
+        "65536 bytes do not fit into the host's memory", status=3)
+
+
+@pytest.mark.parametrize("options", [
+    "", "--tick-order=descending",
+    "--set device.return_on_read=true --set probe.read_device=true --set device.calls=64"],
+    ids=["ascending", "descending", "on-read"])
+def test_every_packet_is_answered(measure, options):
+    """Damaged packets, calls that cannot be, more calls in flight than the device takes, a driver
+    without room."""
+    counted = measure("tests/system/packets/probe.heddle --generic --max-cycles 10000000"
+                      f" {options}", "probe: 190 answers checked, 1 blocked").components
+    assert counted["device"]["malformed"] == 16
+    assert counted["dma"]["refused"] >= 3 and counted["dma"]["bytes_written"] > 4000
+
+
+def test_calls_are_played_on_a_gpu_of_the_size_of_the_r9_nano(run):
+    run(f"{TRACE} --play api={VECADD} {MODULE}", r"10 calls, total 64, correct 64, ratio 1\.000000")
+
+
+BALAR = os.environ.get("HEDDLE_BALAR_TRACE", "../shared/data/balar-vecadd")
+
+
+@pytest.mark.skipif(not os.path.exists(f"{BALAR}/cuda_calls.trace"),
+                    reason="no trace of balar (HEDDLE_BALAR_TRACE)")
+def test_trace_of_balar_is_played(run):
+    run(f"{TRACE} --play api={BALAR} {MODULE}",
+        r"10 calls, total 524288, correct 524288, ratio 1\.000000")
+
+
+@pytest.mark.parametrize("program", quick_and_full("vectoradd streams prints threads module",
+                                                   GOOD + GPUS))
+def test_every_call_of_a_program_is_a_packet(measure, program):
+    counted = measure(f"{DIRECT} {SMALL} -- {program}").components
+    assert (0 < counted["driver"]["packets"] == counted["cpu"]["packets"]
+            == counted["device"]["calls_done"])
+    assert counted["device"]["malformed"] == 0
+
+
+@pytest.mark.parametrize("program", only_full("streams"))
+def test_program_passes_with_rules_of_balar(run, program):
+    run(f"{DIRECT} {SMALL} --set driver.stream_rules=balar -- {program}")
+
+
+def test_calls_of_a_program_pass_tlb_and_cache(measure):
+    done = same_bytes(measure, f"{DIRECT} {{}} -- vectoradd",
+                      ["--tick-order=random:1", "--tick-all"])
+    assert done.total("_tlb$", "misses") >= 3 and done.total("^core_cache$", "hits") > 0
+
+
+def test_call_of_a_program_takes_the_seven_steps_of_the_diagram(run, tmp_path):
+    run(f"{DIRECT} {SMALL} --record perfetto={tmp_path}/steps.json -- vectoradd")
+    check_steps(tmp_path / "steps.json", 5)
+
+
+def test_functional_mode_needs_no_packets(run):
+    run(f"{DIRECT} --mode functional -- vectoradd")

@@ -1,0 +1,61 @@
+"""HIP programs verify themselves; here they run on platforms that results.txt leaves out.
+(Most programs on tiny, r9nano and the platforms of several GPUs: test_results.py.)"""
+import pytest
+
+from harness import FAILS, same
+from programs import GOOD, only_full, quick_and_full
+
+
+@pytest.mark.parametrize("program", ["contexts", "threads"])
+@pytest.mark.parametrize("platform", ["ring4", "r9nano_x4"])
+def test_program_passes_on_four_gpus(run, platform, program):
+    run(f"platforms/{platform}.heddle -- {program}")
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("program", GOOD)
+def test_program_passes_on_unified_gpus(run, program):
+    run(f"platforms/r9nano_x4.heddle --unified 0,1,2,3 -- {program}")
+
+
+@pytest.mark.parametrize("program",
+                         quick_and_full("copies managed scratch module prints", GOOD))
+@pytest.mark.parametrize("size", ["64KiB", "2MiB"])
+def test_program_passes_with_pages_of(run, size, program):
+    run(f"platforms/tiny.heddle --generic --set driver.page_size={size} -- {program}")
+
+
+# `prints` is left out: its kernels are over before the host could answer.
+@pytest.mark.parametrize("program", [p for p in GOOD if p != "prints"])
+def test_program_passes_in_functional_mode(run, program):
+    run(f"platforms/r9nano.heddle --mode functional -- {program}")
+
+
+@pytest.mark.parametrize("program", only_full(*GOOD))
+def test_program_passes_on_hbm(run, program):
+    run(f"platforms/tiny.heddle --generic --set gpu.memory=hbm -- {program}")
+
+
+def test_settings_change_the_platform(run):
+    run("platforms/r9nano.heddle --set gpu.arrays=2 --set gpu.l2=1MiB --set pcie.bandwidth=16GB/s"
+        " -- vectoradd")
+
+
+def test_statistics_of_hbm_do_not_depend_on_how_it_is_run(measure):
+    text = "platforms/r9nano.heddle --set memory=hbm {} -- stencil"
+    reference = measure(text.format(""))
+    for variant in "--tick-order=random:1", "--tick-all", "--generic":
+        same(reference, measure(text.format(variant)))
+    assert reference.total("dram.*timing", "row_hits") > 0
+    assert reference.total("dram.*timing", "refreshes") > 0
+
+
+def test_program_with_a_heap_at_the_arenas_address_counts_the_same(measure):
+    """One that is not position-independent may have its heap where the arena is otherwise."""
+    usual = measure("platforms/tiny.heddle -- vectoradd").stats
+    fixed = measure("platforms/tiny.heddle -- fixed_address").stats
+    assert usual["components"] == fixed["components"] and usual["kernels"]
+
+
+def test_missing_program_is_named(run):
+    run("platforms/tiny.heddle -- ./no_such_program", "no_such_program", status=FAILS)

@@ -1,0 +1,80 @@
+"""Statistics and the report on where the time of kernels went."""
+import csv
+import io
+import re
+
+import pytest
+
+from programs import GOOD, quick_and_full
+
+TINY = "platforms/tiny.heddle"
+LAUNCHING = [p for p in GOOD if p != "copies"]  # which launches no kernel
+
+
+@pytest.mark.parametrize("program",
+                         quick_and_full("vectoradd matmul_tiled nbody histogram aes128", LAUNCHING))
+def test_every_slot_cycle_of_a_kernel_is_reported_once(measure, heddle, program):
+    """And in words there is a reason."""
+    done = measure(f"{TINY} --report cpi -- {program}", "of waves", "occupancy: .* limited by",
+                   "^  (limited by|no single limit|short for)")
+    kernels = done.stats["kernels"]
+    table = heddle(f"stats {done.stats_file} --report cpi --csv").stdout
+    reported = sum(int(row["slot_cycles"]) for row in csv.DictReader(io.StringIO(table)))
+    told = sum(sum(kinds.values()) for k in kernels for kinds in k["slot_cycles"].values())
+    assert kernels and told == reported == sum(k["cycles"] * k["slots"] for k in kernels)
+    # What issued is what the compute units count, but for the s_endpgm of each wavefront.
+    units = [k["components"]["gpu.sa[*].cu[*]"] for k in kernels]
+    issued = sum(sum(k["slot_cycles"]["issued"].values()) for k in kernels)
+    assert issued == 4 * sum(u["instructions"] - u["wavefronts_run"] for u in units)
+
+
+def test_report_needs_no_file(run):
+    run(f"{TINY} --report cpi -- vectoradd", "limited by")
+
+
+def test_two_runs_are_compared(measure, heddle):
+    nbody, histogram = (measure(f"{TINY} -- {p}").stats_file for p in ("nbody", "histogram"))
+    heddle(f"stats {nbody} {histogram} --report cpi", "difference", "^  issued ")
+    heddle(f"stats {nbody} {histogram}", "slot_cycles.waiting.vmcnt")
+
+
+def test_there_is_only_one_report(run, measure, heddle):
+    run(f"{TINY} --report ipc -- vectoradd", "only cpi", status=2)
+    heddle(f"stats {measure(f'{TINY} -- vectoradd').stats_file} --report ipc", "only cpi", status=2)
+
+
+def test_functional_mode_has_no_time_to_report(run, measure, heddle):
+    run(f"{TINY} --mode functional --report cpi -- vectoradd", "where time went", status=2)
+    quick = measure(f"{TINY} --mode functional -- vectoradd").stats_file
+    heddle(f"stats {quick} --report cpi", "nothing to report", status=1)
+
+
+def test_statistics_that_do_not_add_up_are_refused(measure, heddle, tmp_path):
+    wrong = tmp_path / "wrong.json"
+    text = measure(f"{TINY} -- nbody").stats_file.read_text()
+    wrong.write_text(text.replace('"vmcnt": ', '"vmcnt": 1'))
+    heddle(f"stats {wrong} --report cpi", "add up to", status=1)
+
+
+def test_report_follows_the_resources_of_a_compute_unit(run):
+    run(f"{TINY} --set gpu.sa.cu.wavefronts=2 --report cpi -- vectoradd", "limited by")
+
+
+def test_computed_occupancy_is_what_kernels_count(measure):
+    """The kernels of `occupancy` count how many of them run at a time."""
+    done = measure("platforms/r9nano.heddle -- micro/occupancy")
+    computed = [k["occupancy"] for k in done.stats["kernels"]]
+    counted = [line.split() for line in done.output.splitlines() if "/" in line]
+    assert len(counted) == len(computed) >= 15
+    for words, o in zip(counted, computed):
+        assert float(words[1]) == o["work_groups_per_unit"] * o["wavefronts_per_work_group"], words
+
+
+def test_statistics_of_kernels_are_sums_all_or_none(measure, run):
+    text = f"{TINY} --kernel-stats {{}} -- vectoradd"
+    total, every, none = (measure(text.format(which)).stats_file.read_text()
+                          for which in ("sum", "all", "none"))
+    assert total.count('"gpu.sa[*].cu[*]"') == 1
+    assert re.search(r'"components": \{.*"gpu\.sa\[0\]\.cu\[3\]"', every)
+    assert none.count('"components"') == 1
+    run(text.format("some"), "sum, all or none", status=2)

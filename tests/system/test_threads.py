@@ -1,0 +1,97 @@
+"""Several threads of the simulation: statistics and traces are those of one, and there are no
+races.
+
+HEDDLE_THREAD_DELAYS makes threads wait at random, so that they are not in step."""
+import os
+from pathlib import Path
+
+import pytest
+
+from harness import BUILD, HEDDLE, PROGRAMS, SYSTEM, call, same, same_file, words_of
+from programs import GOOD, quick_and_full
+
+
+def same_by_threads(measure, text, tmp_path=None):
+    """1, 2 and 4 threads, in step and not, write the same statistics, and with a folder the same
+    trace of events."""
+    reference = None
+    for threads, delays in (1, ""), (2, ""), (2, "7"), (4, ""), (4, "7"):
+        trace = tmp_path and tmp_path / f"trace-{threads}.json"
+        option = f"--record perfetto={trace}" if trace else ""
+        done = measure(text.format(f"--threads {threads} {option}"),
+                       env={"HEDDLE_THREAD_DELAYS": delays})
+        reference = reference or done
+        same(reference, done)
+        if trace:
+            same_file(tmp_path / "trace-1.json", trace)
+
+
+@pytest.mark.parametrize("program", quick_and_full("vectoradd matmul_tiled histogram streams fft"
+                                                   " scratch", [p for p in GOOD if p != "threads"]))
+def test_number_of_threads_changes_no_byte(measure, program):
+    same_by_threads(measure, f"platforms/r9nano.heddle {{}} -- {program}")
+
+
+@pytest.mark.parametrize("text", ["platforms/r9nano.heddle {} -- bfs",
+                                  "platforms/r9nano.heddle {} --set gpu.arrays=3 -- vectoradd 1000",
+                                  "tests/system/threads.heddle {} --set tester.threads=1"
+                                  " --set tester.actions=4"],
+                         ids=["bfs", "vectoradd", "tester"])
+def test_number_of_threads_changes_no_byte_of_traces(measure, tmp_path, text):
+    same_by_threads(measure, text, tmp_path)
+
+
+@pytest.mark.parametrize("text", ["platforms/ring4.heddle {} -- devices",
+                                  "tests/system/threads.heddle {} --set tester.threads=2"],
+                         ids=["devices", "tester"])
+def test_number_of_threads_changes_no_byte_of_several_gpus(measure, text):
+    same_by_threads(measure, text)
+
+
+def test_two_threads_in_every_order_of_ticks_change_no_byte(measure):
+    text = "tests/system/threads.heddle --set tester.threads=2 {}"
+    reference = measure(text.format(""))
+    for order in "--tick-order=random:5", "--tick-all", "--generic":
+        same(reference, measure(text.format(f"{order} --threads 2")))
+
+
+def test_platform_without_partitions_uses_one_thread(run):
+    run("tests/system/memtest.heddle --threads 2", "no partitions", "one thread")
+
+
+def test_threads_beyond_the_processors_are_not_started():
+    call(["taskset", "-c", "0", HEDDLE, "run",
+          *words_of("platforms/r9nano.heddle --threads 2 -- vectoradd")],
+         "processors for 1", "^PASS")
+
+
+@pytest.mark.parametrize("number", ["-1", "0", "two"])
+def test_number_of_threads_is_positive(run, number):
+    run(f"platforms/r9nano.heddle --threads {number} -- vectoradd", "positive whole number",
+        status=2)
+
+
+@pytest.mark.first
+def test_thread_sanitizer_finds_no_race(tmp_path):
+    """The HIP library is the plain one, behind the sanitizer's, as both define what threads
+    call."""
+    compiler = os.environ.get("CC", "cc").split()
+    sanitizer = Path(call([*compiler, "-print-file-name=libtsan.so"]).stdout.strip()).resolve()
+    hip = BUILD / "components/hip/libamdhip64.so.5"
+    assert sanitizer.is_file() and hip.is_file()
+    folder = SYSTEM / "tsan"
+    if not (folder / "build.ninja").exists():
+        call(["meson", "setup", folder, "-Db_sanitize=thread", "-Db_lundef=false", "-Dwerror=false",
+              "-Dprograms=false", "-Dtests=false"])
+    call(["ninja", "-C", folder], seconds=1800)
+    env = {"HEDDLE_CACHE": str(folder / "cache"), "HEDDLE_CFLAGS": "-fsanitize=thread -g -O1",
+           "HEDDLE_LDFLAGS": "-fsanitize=thread", "TSAN_OPTIONS": "exitcode=66",
+           "HEDDLE_THREAD_DELAYS": "11"}
+    tester = [folder / "codegen/heddle", "run", "tests/system/threads.heddle"]
+    call([*tester, "--threads", "3", "--set", "tester.threads=2"], env=env)
+    call([*tester, "--threads", "2", "--set", "tester.threads=1",
+          "--record", f"perfetto={tmp_path}/trace.json", "--stats", tmp_path / "stats.json"],
+         env=env)
+    call(["setarch", "-R", "env", f"LD_PRELOAD={sanitizer} {hip}", folder / "codegen/heddle", "run",
+          "platforms/r9nano.heddle", "--threads", "2", "--stats", tmp_path / "stats.json", "--",
+          PROGRAMS / "vectoradd"], "^PASS", env=env)

@@ -1,0 +1,84 @@
+"""User queues: packets, doorbells and signals of a program's own, and launches that go through
+them."""
+import re
+
+import pytest
+
+from harness import FAILS, ORDERS, same_bytes
+from programs import GOOD, GPUS, only_full, quick_and_full
+
+QUEUES = "tests/system/queues.heddle"
+BY_QUEUE = "--set driver.launch_by=queue"
+LAUNCH = f"--set queues=true {BY_QUEUE}"
+RING = "platforms/ring4.heddle --generic --set gpu.arrays=2"
+TINY = "platforms/tiny.heddle"
+
+
+def test_user_queues_do_what_packets_say(measure):
+    """More queues than slots, and mistakes; each part of the program checks memory by itself."""
+    done = same_bytes(measure, f"{QUEUES} --max-cycles 50000000 {{}} -- user_queues",
+                      ORDERS + ["--threads 2"])
+    assert done.total(r"gpu\[0\].pp.scheduler", "preemptions") > 0  # a queue had to give way
+    assert done.total(r"gpu\[0\].pp$", "errors") == 4  # the four wrong queues were stopped
+    # Memory of another GPU is never looked at past a signal that has not come: each GPU told the
+    # driver, which flushed the owner.
+    assert done.total(r"gpu\[0\].pp$", "releases") > 0 and done.total(r"gpu\[0\].pp$", "waits") > 0
+
+
+def test_signal_that_never_comes_is_named(heddle):
+    done = heddle(f"run {QUEUES} -- user_queues stuck", "deadlock: work is unfinished",
+                  "user queue 0 of process 1: packet 0, a barrier, waits for the signal at 0x")
+    signal = re.search("^never is (.*)$", done.output, re.MULTILINE)[1]
+    assert re.search(f"packet 0, a barrier, waits for the signal at {signal}$", done.output,
+                     re.MULTILINE)
+
+
+@pytest.mark.parametrize("program", ["vectoradd", "streams", "scratch", "reduction"])
+def test_packet_processor_passes_the_drivers_own_work(run, program):
+    run(f"{TINY} --generic --set queues=true -- {program}")
+
+
+def test_platform_without_user_queues_says_so(run):
+    run(f"{TINY} --generic -- user_queues one", "is 3", status=1)
+    run(f"{QUEUES} --mode functional -- user_queues one", "is 5", status=1)
+
+
+@pytest.mark.parametrize("program", quick_and_full(
+    "many_streams streams scratch calls prints overlap stream_rules host_threads",
+    GOOD + ["many_streams", "stream_rules"]))
+def test_every_launch_goes_through_a_user_queue(measure, program):
+    done = measure(f"platforms/r9nano.heddle {LAUNCH} -- {program}")
+    assert done.total("gpu.pp$", "dispatches") == done.total("driver$", "launches")
+
+
+@pytest.mark.parametrize("text", [
+    f"{TINY} {LAUNCH} --set driver.queue_packets=4 -- many_streams 4 40",  # more than a ring holds
+    f"{TINY} {LAUNCH} --set driver.staging=separate -- many_streams 12",  # more streams than slots
+    f"{TINY} {LAUNCH} --mode functional -- many_streams",
+    # Copies, peers, unified devices (each GPU runs a part of the work-groups), pages that move.
+    f"{RING} {LAUNCH} -- peer_ring", f"{RING} {LAUNCH} -- halo",
+    f"{RING} {LAUNCH} --unified 0,1,2,3 -- vectoradd 2000",
+    f"platforms/managed4.heddle --generic {LAUNCH} -- managed_pingpong"],
+    ids=["small-ring", "separate", "functional", "peer_ring", "halo", "unified", "managed"])
+def test_launches_through_user_queues_pass(run, text):
+    run(text)
+
+
+@pytest.mark.parametrize("program", only_full(*GPUS))
+@pytest.mark.parametrize("platform", ["ring4", "r9nano_x4"])
+def test_launches_through_user_queues_pass_on_four_gpus(run, platform, program):
+    run(f"platforms/{platform}.heddle {LAUNCH} -- {program}")
+
+
+def test_launches_through_user_queues_count_the_same_however_they_are_run(measure):
+    same_bytes(measure, f"{QUEUES} {BY_QUEUE} {{}} -- many_streams", ORDERS + ["--threads 2"])
+
+
+def test_launches_through_user_queues_need_them(run):
+    run(f"{TINY} --generic {BY_QUEUE} -- vectoradd", "launch_by = queue, but .*--set queues=true",
+        status=FAILS)
+
+
+def test_chosen_launches_do_not_go_through_user_queues(run):
+    run(f"{TINY} --generic {LAUNCH} --kernels 3 -- many_streams", "launch_by = command",
+        status=FAILS)
