@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "runtime/engine/arena.h"
+#include "runtime/engine/engine.h"
 
 #define MIB ((size_t)1 << 20)
 
