@@ -39,6 +39,8 @@ static const struct heddle_platform *open_built(struct command *c, const struct 
 
 /* The component that plays traces of API calls; other platforms have the HIP library for it. */
 #define TRACE_PLAYER "trace_cpu"
+/* The one that plays lists of SASS traces. */
+#define SASS_PLAYER  "trace_player"
 
 bool run_plays_itself(struct command *c, const struct build_result *built)
 {
@@ -71,6 +73,11 @@ int run_platform(struct command *c, const struct build_result *built,
                 "DIR\n",
                 file);
         return EXIT_USAGE;
+    }
+    if (options->sass_trace_path && !platform->has(SASS_PLAYER)) {
+        fprintf(stderr, "heddle: '--play sass': this platform has no trace_player that could play "
+                        "it; rtx3070 and qv100 have one\n");
+        return EXIT_NOT_STARTED;
     }
     if (!platform->start(options))
         return EXIT_NOT_STARTED;

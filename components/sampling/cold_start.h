@@ -1,10 +1,10 @@
 /* What a cold start costs one cache or TLB: how much earlier each request would have been answered
  * if caches and TLBs had kept what earlier launches left.
  *
- * Three quantities travel with messages (components/sampling/message_note.h). A request brings its *lead*,
- * the cycles by which it would have come earlier. A reply brings the cycles that it lost in misses
- * below. The account combines them for every request that passes: its own lead, what it lost while
- * it waited here, and what the answer says was lost below.
+ * Three quantities travel with messages (components/sampling/message_note.h). A request brings its
+ * *lead*, the cycles by which it would have come earlier. A reply brings the cycles that it lost in
+ * misses below. The account combines them for every request that passes: its own lead, what it lost
+ * while it waited here, and what the answer says was lost below.
  *
  * The owner calls the account at the points where time passes: a request comes to the front, waits,
  * goes on, asks below, is answered. Nothing that is simulated depends on the result. Accounts are

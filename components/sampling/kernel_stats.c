@@ -13,7 +13,8 @@
 
 #include "runtime/engine/bug.h"
 #include "runtime/observe/stats_span.h"
-#include "runtime/threads/shard.h"
+#include "runtime/engine/arena.h"
+#include "runtime/engine/shard.h"
 
 enum kernel_state { KERNEL_BEGUN = 1, KERNEL_ENDED = 2, KERNEL_SPOOLED = 4 };
 

@@ -8,7 +8,7 @@
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"
 #include "kernel_stats.h"
-#include "runtime/engine/setup.h"
+#include "runtime/engine/arena.h"
 #include "warmup.h"
 
 #define MOST_LAUNCHES ((uint32_t)1 << 22)

@@ -11,7 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/engine/setup.h"
+#include "runtime/engine/arena.h"
 
 #define PATH_BYTES 4096
 #define MOST_UNITS (1u << 22) /* of a launch: 256 MiB of lines */

@@ -3,8 +3,8 @@
 
 #include "stratified_sampler.h"
 
-/* Relative standard deviations of cycles per instruction where the run tells none. Set, not measured:
- * the second makes the interval +-49 %, which says that such a group is a guess. */
+/* Relative standard deviations of cycles per instruction where the run tells none. Set, not
+ * measured: the second makes the interval +-49 %, which says that such a group is a guess. */
 #define UNMEASURED    0.05 /* of a group with too few simulated launches to say it */
 #define UNREPRESENTED 0.25 /* of a group without any, taken for the nearest one */
 

@@ -15,8 +15,8 @@
  * default aim of the whole estimate (sampling_options.c, DEFAULT_AIM). */
 #define FIRST_TOLERANCE 0.01
 
-/* The tolerance doubles with every SAMPLER_SPLIT groups and every MOST_MISSED wrong predictions. Set
- * to six doublings of the first: launches further apart share less than half of what they
+/* The tolerance doubles with every SAMPLER_SPLIT groups and every MOST_MISSED wrong predictions.
+ * Set to six doublings of the first: launches further apart share less than half of what they
  * execute. */
 #define WIDEST 0.64
 
@@ -44,8 +44,8 @@ enum {
     /* Bound that keeps sums of launch numbers and gaps in 32 bits. */
     MOST_GAP = 1 << 20,
 
-    /* An alert lasts so many warm-ups, and twice as long as the last while nothing comes of it. Set:
-     * one to reach the launch that is due, one for a prediction that is wrong once. */
+    /* An alert lasts so many warm-ups, and twice as long as the last while nothing comes of it.
+     * Set: one to reach the launch that is due, one for a prediction that is wrong once. */
     FIRST_ALERT = 2,
 
     /* Wrong predictions in succession until groups widen or join. Set: a single one is what a
@@ -325,10 +325,11 @@ static double wanting(const struct sampler *s, const struct sampler_group *g)
     return t * sqrt(doubt(g) / (own * cycles)) / s->aim;
 }
 
-/* By which the gap grows, in eighths: 3 times where cycles per instruction of the last two simulated
- * launches differ by less than 1 %, twice up to 3 %, 1.5 times up to 8 %, not at all up to 16 %, and
- * half above. Set so that the error that is left is spent evenly; measured only as a whole (21
- * programs, above). A group that is known well enough need not be looked at again soon. */
+/* By which the gap grows, in eighths: 3 times where cycles per instruction of the last two
+ * simulated launches differ by less than 1 %, twice up to 3 %, 1.5 times up to 8 %, not at all up
+ * to 16 %, and half above. Set so that the error that is left is spent evenly; measured only as a
+ * whole (21 programs, above). A group that is known well enough need not be looked at again soon.
+ */
 static uint32_t growth(const struct sampler *s, const struct sampler_group *g, double difference)
 {
     static const struct {

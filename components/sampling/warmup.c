@@ -4,10 +4,12 @@
 
 #include "runtime/engine/bug.h"
 #include "runtime/observe/hang.h"
-#include "runtime/threads/shard.h"
+#include "runtime/engine/arena.h"
+#include "runtime/engine/engine.h"
+#include "runtime/engine/platform_table.h"
+#include "runtime/state/platform.h"
 #include "runtime/state/memory.h"
 #include "runtime/link/ring.h"
-#include "runtime/engine/setup.h"
 
 struct unit {
     uint32_t leaf;

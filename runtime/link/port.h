@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "runtime/state/platform.h"
+#include "runtime/engine/platform_table.h"
 #include "ring.h"
 
 /* The messages of a ring's direction, by kind. */

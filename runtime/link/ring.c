@@ -24,7 +24,13 @@
 #include <string.h>
 
 #include "runtime/engine/bug.h"
-#include "runtime/threads/shard.h"
+#include "exchange.h"
+#include "ring_run.h"
+#include "runtime/engine/arena.h"
+#include "runtime/engine/engine.h"
+#include "runtime/engine/platform_table.h"
+#include "runtime/engine/shard.h"
+#include "split.h"
 #include "port.h"
 #include "wire.h"
 

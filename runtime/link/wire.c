@@ -7,7 +7,9 @@
 #include "wire.h"
 
 #include "runtime/engine/bug.h"
-#include "runtime/threads/shard.h"
+#include "runtime/engine/engine.h"
+#include "runtime/engine/platform_table.h"
+#include "runtime/engine/shard.h"
 #include "ring.h"
 
 struct waiting {

@@ -20,7 +20,7 @@
 #ifndef HEDDLE_RUNTIME_WIRE_H
 #define HEDDLE_RUNTIME_WIRE_H
 
-#include "runtime/state/platform.h"
+#include "runtime/engine/platform_table.h"
 
 /* What one ring has sent over its wire. */
 struct wire_channel_use {

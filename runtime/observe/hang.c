@@ -12,7 +12,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/threads/shard.h"
+#include "runtime/engine/engine.h"
+#include "runtime/engine/platform_table.h"
+#include "runtime/link/split.h"
+#include "runtime/state/lookup.h"
+#include "runtime/state/platform.h"
 #include "runtime/link/ring.h"
 
 #define REPORT_BYTES     32768

@@ -12,9 +12,13 @@
 #include "runtime/engine/bug.h"
 #include "runtime/engine/extension.h"
 #include "json.h"
-#include "runtime/threads/shard.h"
+#include "runtime/engine/engine.h"
+#include "runtime/engine/platform_table.h"
+#include "runtime/link/ring_run.h"
+#include "runtime/state/lookup.h"
+#include "runtime/state/platform.h"
+#include "stats.h"
 #include "runtime/link/ring.h"
-#include "runtime/engine/setup.h"
 #include "stats_span.h"
 #include "runtime/engine/version.h"
 #include "runtime/link/wire.h"
@@ -166,8 +170,8 @@ static double seconds(clockid_t clock)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-/* How far several threads can help, by counts; see balance.c. */
-static void write_threads(const struct balance_report *l)
+/* How far several threads can help, by counts. */
+static void write_threads(const struct stats_threads *l)
 {
     json_open(&out, "threads", '{');
     json_uint(&out, "lanes", engine.shard_count);
@@ -178,7 +182,7 @@ static void write_threads(const struct balance_report *l)
     json_close(&out, '}');
 }
 
-static void write_host(void)
+static void write_host(const struct stats_threads *threads)
 {
     struct rusage usage;
     double cpu = seconds(CLOCK_PROCESS_CPUTIME_ID);
@@ -188,8 +192,8 @@ static void write_host(void)
     json_decimal(&out, "cpu_seconds", cpu);
     json_decimal(&out, "kips", cpu > 0 ? (double)engine_instructions() / 1000.0 / cpu : 0);
     json_uint(&out, "peak_rss_bytes", (uint64_t)usage.ru_maxrss * 1024);
-    if (engine.shard_count > 1)
-        write_threads(balance_reported());
+    if (threads && engine.shard_count > 1)
+        write_threads(threads);
     json_close(&out, '}');
 }
 
@@ -202,7 +206,7 @@ static int open_temporary(void)
     return fd;
 }
 
-bool stats_write(void)
+bool stats_write(const struct stats_threads *threads)
 {
     if (!options.stats_path)
         return true;
@@ -222,7 +226,7 @@ bool stats_write(void)
     write_connections();
     write_links();
     if (!options.stats_no_host)
-        write_host();
+        write_host(threads);
     json_close(&out, '}');
     json_raw(&out, "\n", 1);
     bool good = json_finish(&out) && spooled;

@@ -11,7 +11,10 @@
 #include <unistd.h>
 
 #include "runtime/engine/bug.h"
-#include "runtime/engine/setup.h"
+#include "runtime/engine/arena.h"
+#include "runtime/engine/platform_table.h"
+#include "runtime/state/lookup.h"
+#include "runtime/state/platform.h"
 
 #define MAX_SNAPSHOTS 4096u
 

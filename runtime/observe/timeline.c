@@ -17,7 +17,13 @@
 
 #include "runtime/engine/bug.h"
 #include "json.h"
-#include "runtime/threads/shard.h"
+#include "runtime/engine/arena.h"
+#include "runtime/engine/engine.h"
+#include "runtime/engine/platform_table.h"
+#include "runtime/engine/shard.h"
+#include "runtime/link/ring_run.h"
+#include "runtime/state/lookup.h"
+#include "watch.h"
 #include "runtime/link/ring.h"
 
 #define PATH_BYTES  4096
@@ -180,7 +186,7 @@ static int by_time(const void *a, const void *b)
     return x->sequence < y->sequence ? -1 : x->sequence > y->sequence;
 }
 
-void trace_settle(void)
+void timeline_settle(void)
 {
     size_t count = 0;
     if (!(engine.tracing & ENGINE_TIMELINE) || engine.shard_count == 1)
@@ -219,7 +225,7 @@ static void name_thread(int process, uint32_t thread, const char *kind, const ch
     json_raw(&out, "\n", 1);
 }
 
-bool trace_open(const struct platform_table *described, const char *path)
+bool timeline_open(const struct platform_table *described, const char *path)
 {
     table = described;
     if (!path)
@@ -254,7 +260,7 @@ bool trace_open(const struct platform_table *described, const char *path)
     return true;
 }
 
-bool trace_close(void)
+bool timeline_close(void)
 {
     if (!(engine.tracing & ENGINE_TIMELINE))
         return true;

@@ -24,4 +24,14 @@ static inline void timeline_end(const struct component *c, uint64_t id, const ch
         timeline_write_end(c, id, name);
 }
 
+/* ---- for the runtime ---- */
+
+struct platform_table;
+/* Opens the file; NULL: none is written. false: said on standard error. */
+bool timeline_open(const struct platform_table *table, const char *path);
+/* At the end of a window: writes what the shards have collected, in order of time. */
+void timeline_settle(void);
+/* At the end of a run. false: the file could not be written. */
+bool timeline_close(void);
+
 #endif

@@ -8,7 +8,12 @@
 #include <string.h>
 
 #include "runtime/link/ring.h"
-#include "runtime/engine/setup.h"
+#include "runtime/engine/arena.h"
+#include "runtime/engine/engine.h"
+#include "runtime/engine/platform_table.h"
+#include "runtime/link/ring_run.h"
+#include "runtime/state/lookup.h"
+#include "runtime/state/platform.h"
 
 #define MOST_AWAITED 4096 /* requests about watched lines in flight; more are not recognised */
 #define FRAME_BYTES                                                                                \

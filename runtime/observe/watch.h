@@ -6,6 +6,7 @@
 #ifndef HEDDLE_RUNTIME_WATCH_H
 #define HEDDLE_RUNTIME_WATCH_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define WATCH_LINE 64 /* bytes: an address stands for the line that it lies in */
@@ -13,5 +14,19 @@
 /* Beside engine_fail(): what happened to the line that holds `address`, virtual or physical, from
  * `since_ps` on explains the failure. The first few addresses and the earliest time count. */
 void watch_suspect(uint64_t address, uint64_t since_ps);
+
+/* ---- for the runtime ---- */
+
+struct heddle_options;
+struct message;
+struct platform_lines;
+struct platform_table;
+struct ring;
+void watch_open(const struct platform_table *table, const struct heddle_options *options);
+void watch_message(const struct ring *r, const struct message *m, uint64_t time_ps);
+/* At the end of a run: what has not been printed yet. */
+void watch_close(void);
+/* false: no line is suspected. */
+bool watch_suspects(struct platform_lines *lines);
 
 #endif

@@ -1,5 +1,5 @@
 /* What a platform's shared object exports: start, run, finish. Everything else in it is hidden.
- * Called by the HIP library and by `heddle run`. */
+ * Called by front ends: a program's runtime library, and `heddle run`. */
 #include <stdio.h>
 #include <string.h>
 
@@ -7,7 +7,17 @@
 #include "runtime/engine/extension.h"
 #include "runtime/state/checkpoint.h"
 #include "runtime/observe/hang.h"
-#include "runtime/threads/shard.h"
+#include "runtime/engine/arena.h"
+#include "runtime/engine/engine.h"
+#include "runtime/engine/platform_table.h"
+#include "runtime/observe/stats.h"
+#include "runtime/observe/timeline.h"
+#include "runtime/observe/watch.h"
+#include "runtime/scheduler/balance.h"
+#include "runtime/scheduler/crew.h"
+#include "runtime/scheduler/window.h"
+#include "runtime/state/lookup.h"
+#include "runtime/state/platform.h"
 #include "runtime/state/tables.h"
 
 static enum platform_mode mode;
@@ -16,7 +26,7 @@ static const char *api_trace;
 static const char *const *modules;
 static uint32_t module_count;
 static const char *sass_trace;
-static bool sass_no_cache, sass_asked;
+static bool sass_no_cache;
 static const char *record_trace;
 static bool record_asked;
 
@@ -42,7 +52,6 @@ const char *platform_module(uint32_t number)
 
 const char *platform_sass_trace(void)
 {
-    sass_asked = true;
     return sass_trace;
 }
 
@@ -109,7 +118,6 @@ static bool start(const struct heddle_options *options)
     module_count = options->module_count;
     sass_trace = options->sass_trace_path;
     sass_no_cache = options->sass_no_cache;
-    sass_asked = false;
     record_trace = options->record_trace;
     record_asked = false;
     if (!extensions_start(options))
@@ -123,11 +131,6 @@ static bool start(const struct heddle_options *options)
         table = tables_read(options->tables_path, platform_image.units, platform_image.unit_count);
     if (!table || !build(table, options))
         return false;
-    if (sass_trace && !sass_asked) {
-        fprintf(stderr, "heddle: '--play sass': this platform has no trace_player that could play "
-                        "it; rtx3070 and qv100 have one\n");
-        return false;
-    }
     if (record_trace && !record_asked) {
         fprintf(stderr,
                 "heddle: '--record instructions': this platform has no driver that a program could "
@@ -144,7 +147,7 @@ static bool start(const struct heddle_options *options)
         .progress = options->progress,
     });
     watch_open(table, options);
-    return stats_open(table, options) && trace_open(table, options->trace_path)
+    return stats_open(table, options) && timeline_open(table, options->trace_path)
            && checkpoint_open(table, options);
 }
 
@@ -168,8 +171,8 @@ static int run(void)
 static bool finish(void)
 {
     watch_close();
-    bool traced = trace_close();
-    bool written = stats_write() && extensions_finish();
+    bool traced = timeline_close();
+    bool written = stats_write(balance_reported()) && extensions_finish();
     if (!platform_driver()) /* the run may be repeated in this process, at the same addresses */
         arena_close();
     return written && traced;

@@ -1,5 +1,5 @@
 /* See options_env.h. One table of keys serves both directions. Called by `heddle run` and by the
- * HIP library. */
+ * program's runtime library. */
 #include "options_env.h"
 
 #include <errno.h>

@@ -7,8 +7,8 @@
  *   nobody asks.
  * - HEDDLE_RECORD_API_TRACE: folder, empty, that takes a recording of the program's calls.
  *
- * The HIP library reads the options and calls heddle_platform.start() with them. This file depends
- * on nothing but the C library. */
+ * The program's runtime library reads the options and calls heddle_platform.start() with them. This
+ * file depends on nothing but the C library. */
 #ifndef HEDDLE_RUNTIME_OPTIONS_ENV_H
 #define HEDDLE_RUNTIME_OPTIONS_ENV_H
 

@@ -3,7 +3,7 @@
  * and those of the file take their place.
  *
  * Invariant: the engine stands between two steps, so nothing is kept outside of what is written:
- * no message waits for a shared link, no kernel's begin or end has yet to be settled. */
+ * no message waits for a shared link, no extension has a window's end to settle. */
 #include "checkpoint.h"
 
 #include <errno.h>
@@ -16,7 +16,13 @@
 #include <unistd.h>
 
 #include "memory.h"
-#include "runtime/engine/setup.h"
+#include "lookup.h"
+#include "platform.h"
+#include "runtime/engine/arena.h"
+#include "runtime/engine/engine.h"
+#include "runtime/engine/instances.h"
+#include "runtime/engine/platform_table.h"
+#include "runtime/link/ring_run.h"
 #include "runtime/engine/version.h"
 
 #define PATH_BYTES 4096
@@ -80,7 +86,7 @@ static bool is_zero(const char *page)
 }
 
 /* Which of the `count` pages from `base` on may hold something; reading the others would make the
- * kernel give them tables. */
+ * system give them tables. */
 static void find_held(const struct writer *w, const char *base, size_t count, uint64_t *rows)
 {
     off_t at = (off_t)((uintptr_t)base / CHECKPOINT_PAGE * sizeof *rows);

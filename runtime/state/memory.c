@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "runtime/engine/bug.h"
-#include "runtime/engine/setup.h"
+#include "runtime/engine/arena.h"
 
 struct memory memory;
 

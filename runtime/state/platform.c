@@ -12,7 +12,15 @@
 
 #include "runtime/engine/bug.h"
 #include "runtime/engine/extension.h"
-#include "runtime/threads/shard.h"
+#include "lookup.h"
+#include "runtime/engine/arena.h"
+#include "runtime/engine/clock.h"
+#include "runtime/engine/engine.h"
+#include "runtime/engine/instances.h"
+#include "runtime/engine/platform_table.h"
+#include "runtime/link/exchange.h"
+#include "runtime/link/ring_run.h"
+#include "runtime/link/split.h"
 #include "memory.h"
 #include "runtime/link/ring.h"
 

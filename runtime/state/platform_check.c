@@ -6,7 +6,8 @@
 #include <string.h>
 
 #include "runtime/link/ring.h"
-#include "runtime/engine/setup.h"
+#include "lookup.h"
+#include "runtime/engine/platform_table.h"
 
 #define MAX_MISTAKES   8
 #define MAX_DEPTH      65535u

@@ -10,7 +10,8 @@
 #include <time.h>
 
 #include "runtime/link/ring.h"
-#include "runtime/engine/setup.h"
+#include "runtime/engine/engine.h"
+#include "runtime/state/platform.h"
 #include "runtime/engine/unit.h"
 #include "runtime/engine/wheel.h"
 #include "tests/runtime/builder.h"

@@ -8,7 +8,9 @@
 #include "runtime/engine/bug.h"
 #include "runtime/observe/hang.h"
 #include "runtime/link/port.h"
-#include "runtime/engine/setup.h"
+#include "runtime/engine/engine.h"
+#include "runtime/scheduler/window.h"
+#include "runtime/state/platform.h"
 #include "runtime/engine/unit.h"
 #include "translate.gen.h"
 

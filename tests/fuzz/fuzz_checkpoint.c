@@ -12,7 +12,8 @@
 #include <unistd.h>
 
 #include "runtime/state/checkpoint.h"
-#include "runtime/engine/setup.h"
+#include "runtime/engine/engine.h"
+#include "runtime/state/platform.h"
 #include "tests/runtime/network.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);

@@ -6,7 +6,7 @@
 
 #include "components/amd/execute/work_record.h"
 #include "runtime/state/platform.h"
-#include "runtime/engine/setup.h"
+#include "runtime/engine/engine.h"
 
 /* Behind all components of the platform. */
 static uint32_t unit(void)

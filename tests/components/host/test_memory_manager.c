@@ -6,7 +6,7 @@
 #include <stdlib.h>
 
 #include "components/host/memory/memory_manager.h"
-#include "runtime/engine/setup.h"
+#include "runtime/engine/arena.h"
 #include "tests/components/harness.h"
 
 enum {

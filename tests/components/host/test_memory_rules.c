@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "components/host/memory/memory_manager.h"
-#include "runtime/engine/setup.h"
+#include "runtime/engine/arena.h"
 
 enum { GPUS = 4, PAGES = 32, PAGE = 4096 };
 

@@ -2,7 +2,7 @@
 #include <criterion/criterion.h>
 
 #include "components/protocols/page_table/page_table.h"
-#include "runtime/engine/setup.h"
+#include "runtime/engine/arena.h"
 #include "tests/components/harness.h"
 
 static struct page_table *fresh(unsigned page_bits, uint64_t pages)

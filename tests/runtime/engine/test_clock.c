@@ -2,7 +2,8 @@
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 
-#include "runtime/engine/setup.h"
+#include "runtime/engine/clock.h"
+#include "runtime/engine/engine.h"
 
 __extension__ typedef unsigned __int128 wide;
 

@@ -3,7 +3,9 @@
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 
-#include "runtime/engine/setup.h"
+#include "runtime/engine/engine.h"
+#include "runtime/link/ring_run.h"
+#include "runtime/state/platform.h"
 #include "tests/runtime/probe.h"
 
 __extension__ typedef unsigned __int128 wide;

@@ -6,8 +6,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/threads/shard.h"
-#include "runtime/engine/setup.h"
+#include "runtime/engine/engine.h"
+#include "runtime/link/lookahead.h"
+#include "runtime/link/ring_run.h"
+#include "runtime/scheduler/crew.h"
+#include "runtime/scheduler/window.h"
 #include "runtime/link/wire.h"
 #include "tests/runtime/probe.h"
 
@@ -395,7 +398,7 @@ static uint64_t hash_of_neighbours(uint32_t threads)
     cr_assert(platform_build_threads(build_finish(), threads));
     crew_open(threads);
     cr_assert_eq(engine.shard_count, threads);
-    cr_assert_eq(split_window_ps(engine_base.platform), 20000);
+    cr_assert_eq(lookahead_ps(engine_base.platform), 20000);
     cr_assert_eq(engine_run(), ENGINE_IDLE);
     return probe_hash();
 }

@@ -4,7 +4,8 @@
 #include <string.h>
 
 #include "runtime/observe/hang.h"
-#include "runtime/engine/setup.h"
+#include "runtime/engine/engine.h"
+#include "runtime/scheduler/window.h"
 #include "tests/runtime/probe.h"
 
 static uint32_t core;

@@ -10,7 +10,11 @@
 #include <unistd.h>
 
 #include "components/sampling/kernel_stats.h"
-#include "runtime/engine/setup.h"
+#include "runtime/engine/engine.h"
+#include "runtime/engine/platform_table.h"
+#include "runtime/observe/stats.h"
+#include "runtime/scheduler/window.h"
+#include "runtime/state/platform.h"
 #include "runtime/observe/stat.h"
 #include "runtime/observe/timeline.h"
 #include "tests/runtime/network.h"
@@ -57,7 +61,7 @@ static void run_network(struct engine_limits limits, bool no_host)
     engine_set_limits(&limits);
     cr_assert(stats_open(table, &options));
     cr_assert_eq(engine_run(), ENGINE_IDLE);
-    cr_assert(stats_write());
+    cr_assert(stats_write(NULL));
 }
 
 static char *contents(void)
@@ -147,7 +151,7 @@ static void run_tickers(struct engine_limits limits)
     engine_set_limits(&limits);
     cr_assert(stats_open(engine_base.platform, &options));
     cr_assert_eq(engine_run(), ENGINE_IDLE);
-    cr_assert(stats_write());
+    cr_assert(stats_write(NULL));
 }
 
 Test(stats, a_kernel_has_its_own_share_of_the_statistics)
@@ -204,7 +208,7 @@ static json_t *run_arrays(enum platform_span_stats what)
     engine_set_limits(&(struct engine_limits){0});
     cr_assert(stats_open(engine_base.platform, &options));
     cr_assert_eq(engine_run(), ENGINE_IDLE);
-    cr_assert(stats_write());
+    cr_assert(stats_write(NULL));
     return load();
 }
 
@@ -248,7 +252,7 @@ Test(stats, an_unwritable_path_is_refused_at_the_start)
     dup2(null, 2);
     cr_assert(platform_build(table));
     cr_assert_not(stats_open(table, &options));
-    cr_assert_not(trace_open(table, "/nowhere/at/all.json"));
+    cr_assert_not(timeline_open(table, "/nowhere/at/all.json"));
     cr_assert_eq(engine.tracing, 0);
 }
 
@@ -285,9 +289,9 @@ Test(trace, messages_stand_at_their_exact_times)
     build_connect((struct build_end){a, PROBE_OUT, 0}, (struct build_end){b, PROBE_IN, 0},
                   probe_wire(protocol, 8, 1, 3));
     probe_build();
-    cr_assert(trace_open(engine_base.platform, path));
+    cr_assert(timeline_open(engine_base.platform, path));
     cr_assert_eq(engine_run(), ENGINE_IDLE);
-    cr_assert(trace_close());
+    cr_assert(timeline_close());
     json_decref(load());
     char *text = contents();
     cr_assert_eq(trace_times(text, "ask", begins, ends, 64), 5);
@@ -310,9 +314,9 @@ Test(trace, spans_of_components_and_no_change_of_results)
     probe_instance(core, "long", PROBE_TICKER, 100, 0, false);
     probe_build();
     cr_assert(stats_open(engine_base.platform, &(struct heddle_options){.abi = PLATFORM_ABI}));
-    cr_assert(trace_open(engine_base.platform, path));
+    cr_assert(timeline_open(engine_base.platform, path));
     cr_assert_eq(engine_run(), ENGINE_IDLE);
-    cr_assert(trace_close());
+    cr_assert(timeline_close());
     cr_assert_eq(engine.time_ps, expected);
     json_decref(load());
     char *text = contents();

@@ -11,7 +11,10 @@
 #include <unistd.h>
 
 #include "runtime/state/checkpoint.h"
-#include "runtime/engine/setup.h"
+#include "runtime/engine/engine.h"
+#include "runtime/link/ring_run.h"
+#include "runtime/scheduler/window.h"
+#include "runtime/state/platform.h"
 #include "tests/runtime/network.h"
 
 static char path[64];

@@ -7,7 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runtime/engine/setup.h"
+#include "runtime/engine/engine.h"
+#include "runtime/engine/platform_table.h"
+#include "runtime/state/platform.h"
 #include "runtime/state/tables.h"
 #include "tests/runtime/network.h"
 

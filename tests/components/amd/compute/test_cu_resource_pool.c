@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "runtime/engine/setup.h"
+#include "runtime/engine/arena.h"
 
 enum { CUS = 3, SIMDS = 4, SLOTS = 10, VGPRS = 64, SGPRS = 50, LDS = 128, GROUPS = 16 };
 

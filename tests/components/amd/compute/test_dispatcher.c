@@ -28,7 +28,7 @@ static const struct dispatch_protocol_ops *protocol_ops;
 
 #include <criterion/criterion.h>
 
-#include "runtime/engine/setup.h"
+#include "runtime/engine/arena.h"
 
 enum { CUS = 4, ROUND_TRIP = 20 };
 union any_order {

@@ -10,7 +10,7 @@ enum { QUANTUM = 100, QUEUES = 24, SLOTS = 3 };
 
 #include <criterion/criterion.h>
 
-#include "runtime/engine/setup.h"
+#include "runtime/engine/arena.h"
 
 static struct run_list *list;
 static struct part *part;

@@ -5,7 +5,7 @@
 #include "components/amd/functional/functional.h"
 #include "components/amd/functional/host_view.h"
 #include "runtime/state/memory.h"
-#include "runtime/engine/setup.h"
+#include "runtime/engine/arena.h"
 
 enum { PAGE = 4096, DATA_PAGES = 3 };
 #define CODE           ((uint64_t)0x20 << 40)

@@ -6,7 +6,7 @@
 
 #include "command.gen.h"
 #include "dma_copy.gen.h"
-#include "runtime/engine/setup.h"
+#include "runtime/engine/arena.h"
 #include "runtime/engine/unit.h"
 
 extern const struct unit_type driver__generic;

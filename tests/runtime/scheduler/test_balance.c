@@ -4,7 +4,9 @@
 #include <criterion/parameterized.h>
 #include <string.h>
 
-#include "runtime/threads/shard.h"
+#include "runtime/engine/engine.h"
+#include "runtime/engine/shard.h"
+#include "runtime/scheduler/balance.h"
 #include "tests/runtime/probe.h"
 
 #define SHARDS_MOST 8
@@ -135,7 +137,7 @@ Test(balance, the_gain_that_is_told_is_the_sum_by_the_longest)
 {
     build();
     windows(10, 400, 400, 0);
-    const struct balance_report *r = balance_reported();
+    const struct stats_threads *r = balance_reported();
     cr_assert_eq(r->windows, 400);
     cr_assert(r->together > 300 && r->together < 400);
     double gain = (double)r->alone_ticks / (double)r->ticks;

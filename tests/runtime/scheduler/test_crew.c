@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "runtime/threads/shard.h"
+#include "runtime/engine/engine.h"
+#include "runtime/scheduler/crew.h"
 #include "tests/runtime/probe.h"
 
 #define SHARDS 7

@@ -8,7 +8,11 @@
 #include <stdlib.h>
 
 #include "runtime/observe/hang.h"
-#include "runtime/threads/shard.h"
+#include "runtime/engine/engine.h"
+#include "runtime/engine/platform_table.h"
+#include "runtime/link/ring_run.h"
+#include "runtime/scheduler/crew.h"
+#include "runtime/scheduler/window.h"
 #include "tests/runtime/network.h"
 
 #define MESSAGES 300

@@ -1,7 +1,7 @@
 /* What the shards have to do, and what follows from it: which thread prefers which shard, and
  * whether several threads pay at all.
  *
- * Work is counted in ticks, of 50 to 100 ns; a wavefront instruction in one takes about as long as
+ * Work is counted in ticks, of 50 to 100 ns; an instruction in one takes about as long as
  * six. For some of the windows we count what the shards do and so know what several threads take:
  * the largest share of one of them, and HANDING_OVER for publishing the window and waiting for its
  * end. Every LOOK of these the sums of both are compared. That costs little, with one thread at
@@ -12,7 +12,10 @@
  * between windows. */
 #include <string.h>
 
-#include "shard.h"
+#include "balance.h"
+#include "crew.h"
+#include "runtime/engine/engine.h"
+#include "runtime/engine/shard.h"
 
 #define SAMPLED           8u /* one window in so many is counted */
 #define LOOK              8u /* counted windows */
@@ -29,7 +32,7 @@ static struct {
     uint64_t shared;  /* and by several */
     bool counts;      /* the present window is one */
     bool together;
-    struct balance_report report;
+    struct stats_threads report;
 } load;
 
 /* The shards by their ticks, most first; equal ones by number. */
@@ -156,7 +159,7 @@ void balance_count(uint64_t due)
         look();
 }
 
-const struct balance_report *balance_reported(void)
+const struct stats_threads *balance_reported(void)
 {
     return &load.report;
 }

@@ -1,23 +1,24 @@
 /* The arena: one no-reserve reservation that holds all state, never given back. Its front, on huge
- * pages where the kernel has them, holds what is touched all the time: what the runtime keeps of
+ * pages where the system has them, holds what is touched all the time: what the runtime keeps of
  * components, and their small arrays. Large ones stand behind it on small pages, as most are never
  * filled (registers, page tables, tables for the worst case). Both are handed out front to back.
  *
- * Invariant: every byte that has not been handed out is zero (fresh pages of the kernel), so
+ * Invariant: every byte that has not been handed out is zero (fresh pages of the system), so
  * nothing needs clearing. Offset 0 is never handed out. Called by platform.c and the init functions
  * of components, and in a run by kernel_stats.c, one thread at a time, and between windows. */
 #include <stdio.h>
 #include <sys/mman.h>
 
 #include "runtime/engine/bug.h"
-#include "runtime/engine/setup.h"
+#include "arena.h"
+#include "engine.h"
 
 /* All that 32-bit offsets in units of 8 bytes can name. */
 #define ARENA_MOST   ((size_t)32 << 30)
 #define ARENA_LEAST  ((size_t)1 << 30)
 #define DERIVED_MOST ((size_t)1 << 30)
 
-/* Large enough for 16 GPUs, and for whatever is larger it only stands further behind. */
+/* Large enough for 16 devices; what is larger only stands further behind. */
 #define FRONT_BYTES ((size_t)256 << 20)
 /* Arrays up to here go to the front: with more, memory grows faster than speed. */
 #define SMALL_BYTES ((size_t)32 << 10)
@@ -39,7 +40,7 @@ static void *try_reserve(size_t bytes)
     return base == MAP_FAILED ? NULL : base;
 }
 
-/* At ARENA_BASE, where nothing may be yet. Kernels and emulators that do not know
+/* At ARENA_BASE, where nothing may be yet. Systems and emulators that do not know
  * MAP_FIXED_NOREPLACE take the address as a wish. */
 static void *try_reserve_at_base(size_t bytes)
 {

@@ -6,7 +6,7 @@
  * goes on with those that the others have not begun. So nobody waits for a thread that the machine
  * has no processor for: its shards are run by others, and the leader waits only for shards that
  * have been begun. `finished` counts the shards that workers have run. Who waits spins, then gives
- * its processor away to whoever wants it, and at last sleeps in the kernel (a futex), so that a
+ * its processor away to whoever wants it, and at last sleeps in the system (a futex), so that a
  * machine with other things to do loses nothing to waiting threads. Whoever changes a counter wakes
  * those who say that they sleep on it; rounds that the leader runs alone change nothing.
  *
@@ -29,7 +29,9 @@
 #include <unistd.h>
 
 #include "runtime/engine/bug.h"
-#include "shard.h"
+#include "balance.h"
+#include "crew.h"
+#include "runtime/engine/engine.h"
 
 #define MAX_THREADS ENGINE_MAX_DOMAINS
 #define SPINS       500u /* of 10 to 50 ns */

@@ -10,8 +10,8 @@
  *     worker:       | run shard 1 .... wait       |                      | run shard 1 ...
  *
  * Everything that concerns all shards happens between windows, in the leader, which is the thread
- * that called engine_run(): the run ends (stop, failure, idle, deadlock, stall, limits), statistics
- * of kernels are taken, stores are written (engine_at_window_end). A run with one shard goes
+ * that called engine_run(): the run ends (stop, failure, idle, deadlock, stall, limits), spans of
+ * statistics begin and end, stores are written (engine_at_window_end). A run with one shard goes
  * through its windows without stopping at their ends, but whatever asks for the end of the window
  * gets the same one, so all numbers are the same. A platform without partitions has no window; its
  * windows are as short as a step.
@@ -27,7 +27,16 @@
 #include "runtime/engine/bug.h"
 #include "runtime/engine/extension.h"
 #include "runtime/observe/hang.h"
-#include "shard.h"
+#include "balance.h"
+#include "crew.h"
+#include "runtime/engine/engine.h"
+#include "runtime/engine/instances.h"
+#include "runtime/engine/shard.h"
+#include "runtime/link/exchange.h"
+#include "runtime/link/lookahead.h"
+#include "runtime/link/ring_run.h"
+#include "runtime/observe/timeline.h"
+#include "window.h"
 #include "runtime/link/wire.h"
 
 #define DEFAULT_STALL_LIMIT 10000000u
@@ -175,7 +184,7 @@ static void draw_progress(uint64_t time_ps)
         return;
     watch.shown = now;
     watch.drawn = true;
-    fprintf(stderr, "\r\033[K%llu.%03llu us simulated, %llu wavefront instructions, %.0f KIPS",
+    fprintf(stderr, "\r\033[K%llu.%03llu us simulated, %llu instructions, %.0f KIPS",
             (unsigned long long)(time_ps / 1000000), (unsigned long long)(time_ps / 1000 % 1000),
             (unsigned long long)engine_instructions(),
             (double)engine_instructions() / 1000.0 / (seconds(CLOCK_PROCESS_CPUTIME_ID) + 1e-9));
@@ -336,7 +345,7 @@ static void settle(void)
     ring_settle_mixed();
     wire_settle_mixed(end_ps <= limit_ps ? end_ps : limit_ps + 1);
     extensions_settle();
-    trace_settle();
+    timeline_settle();
     if (deferred_count)
         do_deferred(end_ps);
 }
@@ -417,7 +426,7 @@ void engine_set_limits(const struct engine_limits *chosen)
     limits = *chosen;
     if (!limits.stall_limit)
         limits.stall_limit = DEFAULT_STALL_LIMIT;
-    window_ps = limits.windowless ? 0 : split_window_ps(engine_base.platform);
+    window_ps = limits.windowless ? 0 : lookahead_ps(engine_base.platform);
     engine_pause_at(ENGINE_NEVER);
     engine_set_order(limits.tick_order, limits.seed, limits.tick_all);
     limit_ps = limits.max_cycles ? engine_time_of(fastest, limits.max_cycles) : ENGINE_NEVER - 1;

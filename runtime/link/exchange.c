@@ -9,7 +9,12 @@
  * begins its slot is looked at again. What was freed in the window before, or is being freed in
  * this one by another thread, may be used in a later one only. Called by ring.c and window.c. */
 #include "runtime/engine/bug.h"
-#include "shard.h"
+#include "exchange.h"
+#include "ring_run.h"
+#include "runtime/engine/arena.h"
+#include "runtime/engine/engine.h"
+#include "runtime/engine/platform_table.h"
+#include "runtime/engine/shard.h"
 #include "runtime/link/ring.h"
 
 struct arrival {

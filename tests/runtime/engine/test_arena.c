@@ -2,7 +2,8 @@
 #include <criterion/criterion.h>
 #include <string.h>
 
-#include "runtime/engine/setup.h"
+#include "runtime/engine/arena.h"
+#include "runtime/engine/engine.h"
 
 #define MIB ((size_t)1 << 20)
 

@@ -1,7 +1,11 @@
 /* What one shard hears of another, and when: nothing before the next window, everything in it. */
 #include <criterion/criterion.h>
 
-#include "runtime/threads/shard.h"
+#include "runtime/engine/engine.h"
+#include "runtime/engine/shard.h"
+#include "runtime/link/exchange.h"
+#include "runtime/link/split.h"
+#include "runtime/state/platform.h"
 #include "tests/runtime/probe.h"
 
 #define LATENCY 5

@@ -2,7 +2,12 @@
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 
-#include "runtime/threads/shard.h"
+#include "runtime/engine/engine.h"
+#include "runtime/engine/platform_table.h"
+#include "runtime/engine/shard.h"
+#include "runtime/link/lookahead.h"
+#include "runtime/link/split.h"
+#include "runtime/state/platform.h"
 #include "tests/runtime/probe.h"
 
 /* Three probes in a row, in the partitions given, on clocks of 1 and of 0.5 GHz. */
@@ -52,7 +57,7 @@ ParameterizedTestParameters(split, the_window_is_the_least_latency_between_parti
 ParameterizedTest(struct window_case *k, split, the_window_is_the_least_latency_between_partitions)
 {
     const struct platform_table *table = row(k->partitions, k->latencies, k->slow);
-    cr_assert_eq(split_window_ps(table), k->window_ps);
+    cr_assert_eq(lookahead_ps(table), k->window_ps);
     cr_assert_eq(split_shard_count(table, 4), k->shards);
     cr_assert_eq(split_shard_count(table, 1), 1);
 }

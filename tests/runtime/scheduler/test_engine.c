@@ -3,7 +3,11 @@
 #include <criterion/criterion.h>
 #include <criterion/parameterized.h>
 
-#include "runtime/engine/setup.h"
+#include "runtime/engine/engine.h"
+#include "runtime/engine/platform_table.h"
+#include "runtime/link/ring_run.h"
+#include "runtime/scheduler/window.h"
+#include "runtime/state/platform.h"
 #include "tests/runtime/network.h"
 
 static uint64_t hash_of(uint64_t seed, struct engine_limits limits)

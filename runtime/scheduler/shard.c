@@ -14,9 +14,16 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/threads/shard.h"
+#include "runtime/engine/arena.h"
+#include "runtime/engine/clock.h"
+#include "runtime/engine/engine.h"
+#include "runtime/engine/instances.h"
+#include "runtime/engine/shard.h"
+#include "runtime/link/ring_run.h"
+#include "runtime/state/lookup.h"
+#include "window.h"
 #include "runtime/link/ring.h"
-#include "wheel.h"
+#include "runtime/engine/wheel.h"
 #include "runtime/link/wire.h"
 
 #define MAX_TOLD 8 /* missed wake-ups that are reported */

@@ -1,0 +1,45 @@
+/* The arena: one reservation of address space that holds the whole state of a platform, so that a
+ * checkpoint is a copy of its pages. arena.c says how it is laid out.
+ *
+ * Life cycle: arena_open() at the start of a platform; arena_allocate() (engine.h) while it is
+ * built; arena_close() when nothing of it is used any more. Nothing is freed alone. Memory of
+ * arena_reserve() belongs to the caller and outlives platforms; that of arena_derive() is not state
+ * and lasts until the next arena_open(). None of them fails: the program ends.
+ *
+ * At start-up from any init function; later by one thread at a time, between windows. */
+#ifndef HEDDLE_RUNTIME_ARENA_H
+#define HEDDLE_RUNTIME_ARENA_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* `bytes` of zeroed address space without backing until touched; ends the program when the machine
+ * refuses. */
+void *arena_reserve(size_t bytes);
+void arena_release(void *base, size_t bytes);
+/* Reserves the arena, or empties it (tests build several platforms). */
+void arena_open(void);
+/* Gives the addresses back; nothing of the platform may be used any more. */
+void arena_close(void);
+
+#define ARENA_ALIGNMENT 64
+
+/* Zeroed memory for tables of pointers, which are made anew at start-up and are not state. Lasts
+ * until the next arena_open(). */
+void *arena_derive(size_t bytes);
+/* Zeroes whole pages of a reservation, from the start of one on. */
+void arena_clear(void *base, size_t bytes);
+/* arena_allocate() for what is touched all the time, however large. */
+uint32_t arena_allocate_front(size_t bytes);
+
+/* Up to where both parts of the arena have been handed out, in bytes from its beginning. */
+struct arena_ends {
+    uint64_t front;
+    uint64_t rear;
+};
+struct arena_ends arena_ends(void);
+/* Hands out what is left up to there. false: there is no such place, and nothing is done. */
+bool arena_extend(struct arena_ends to);
+
+#endif

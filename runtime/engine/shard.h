@@ -1,0 +1,56 @@
+/* Shards: the share of the platform's partitions that one thread ticks at a time. Each has its own
+ * copy of every clock domain, so a domain's number names shard and clock.
+ *
+ * Ownership: while shards run, a shard and all that is reached through its domains belong to the
+ * thread that runs it; between windows everything belongs to the leader (scheduler/window.c).
+ * Links read and write the fields that say when a shared link has something to decide. */
+#ifndef HEDDLE_RUNTIME_SHARD_H
+#define HEDDLE_RUNTIME_SHARD_H
+
+#include "engine.h"
+
+/* Of whoever runs the shard; read by the leader between windows. */
+struct shard {
+    _Alignas(64) uint64_t until_ps; /* no edge at or after this time is run */
+    uint64_t now_ps;                /* of the last edge that was run */
+    uint64_t next_ps;               /* of the next one; ENGINE_NEVER: all asleep */
+    uint64_t wire_ps;               /* when a shared wire of the shard is free for what waits */
+    uint64_t ticks;                 /* of this window, if that is counted */
+    uint64_t instructions;          /* retired in this window; likewise */
+    uint64_t random_state;          /* for orders of ticks */
+    bool live;                      /* not only periodic wake-ups are left */
+    bool step_end;                  /* shared links of the shard have something to settle */
+    bool counted;                   /* this window: balance.c */
+    uint32_t waits;                 /* senders that wait for room which another shard makes */
+    uint64_t written[2]; /* exchange.c: bit i = the outbox to shard i holds something; by copy */
+};
+extern struct shard shards[ENGINE_MAX_DOMAINS] __attribute__((visibility("hidden")));
+
+static inline uint32_t component_shard(const struct component *c)
+{
+    return c->domain / engine.clock_count;
+}
+
+static inline uint64_t shard_now(uint32_t domain)
+{
+    return engine.domains[domain].time_ps;
+}
+
+/* ---- defined in scheduler/shard.c ---- */
+
+/* Finds out who is awake, after the host or another shard may have changed that. */
+void shard_find_awake(uint32_t shard);
+/* Sets next_ps and live. */
+void shard_plan(uint32_t shard);
+/* Runs all edges before until_ps; needs and leaves a plan. */
+void shard_run(uint32_t shard);
+/* Moves the shard's clocks to their last edges before `time_ps`; nothing may be due until then. */
+void shard_move_clocks(uint32_t shard, uint64_t time_ps);
+
+/* ---- defined in scheduler/window.c ---- */
+
+/* Whoever calls it in a tick has left something to be done at the end of the window, or in another
+ * shard behind that. */
+void window_ask_end(void);
+
+#endif

@@ -1,0 +1,36 @@
+/* What is under way between shards: arrivals, and senders that wait for room; see exchange.c.
+ *
+ * Between windows exchange_turn() swaps two copies of all outboxes. In a window each is written by
+ * the sender's thread only, and what was written in the window before is read by the receiver's. */
+#ifndef HEDDLE_RUNTIME_EXCHANGE_H
+#define HEDDLE_RUNTIME_EXCHANGE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct platform_table;
+
+void exchange_open(const struct platform_table *table);
+/* From the shard of the sender: a message that arrives in cycle `ready` of the receiver. */
+void exchange_message(uint32_t from, uint32_t to, uint32_t ring, uint64_t ready);
+/* From the shard of the sender, which was refused and has not been since it was last woken: the
+ * receiver has not taken the message in the slot that comes next. */
+void exchange_wait(uint32_t ring);
+/* Begins a window: what was sent until now can be delivered. By the leader. */
+void exchange_turn(void);
+/* Has something been sent since the last exchange_turn(), or waits a sender for room? By the
+ * leader. */
+bool exchange_is_pending(void);
+/* Must exchange_deliver() be called for this shard in the window that begins? When not, what the
+ * shard has sent before is forgotten here. By the leader. */
+bool exchange_is_due(uint32_t shard);
+/* Takes in what the other shards sent to `shard` before the last exchange_turn(), when its clocks
+ * have been moved to their last edges before `start_ps`, forgets what `shard` itself sent before
+ * that, and wakes senders for which there is room now. By whoever runs the shard, before its edges.
+ * true: the shard must plan anew. */
+bool exchange_deliver(uint32_t shard, uint64_t start_ps);
+/* Delivers everything to everybody, none of it due before `start_ps`. By the leader, between
+ * windows. */
+void exchange_deliver_all(uint64_t start_ps);
+
+#endif

@@ -1,0 +1,54 @@
+/* The least latency between two partitions; see lookahead.h. A message or a credit needs at least
+ * that long, so what one partition does in a window is noticed by others in a later one. */
+#include "lookahead.h"
+
+#include "runtime/engine/bug.h"
+
+__extension__ typedef unsigned __int128 wide;
+
+static uint64_t hz_of(const struct platform_table *table, uint32_t leaf)
+{
+    for (uint32_t g = 0; g < table->group_count; g++) {
+        if (leaf - table->groups[g].first < table->groups[g].count)
+            return table->domains[table->groups[g].domain].hz;
+    }
+    bug("instance %u is in no group", leaf);
+}
+
+/* What a message or a credit takes at least, in ps. Wires count cycles of the server. */
+static uint64_t least_latency(const struct platform_table *table, const struct platform_ring *r)
+{
+    if (r->link)
+        return table->links[r->link - 1].latency_ps;
+    uint64_t hz = hz_of(table, r->is_reply ? r->sender : r->receiver);
+    return (uint64_t)((wide)r->latency * 1000000000000u / hz);
+}
+
+/* Over the same link as a ring of another partition? Who is granted the link first is decided
+ * between windows, so what it carries may arrive no earlier, wherever its receiver is. */
+static bool meets_others(const struct platform_table *table, const struct platform_ring *r)
+{
+    for (uint32_t i = 0; r->link && table->links[r->link - 1].shared && i < table->ring_count; i++)
+        if (table->rings[i].link == r->link
+            && table->instances[table->rings[i].sender].partition
+                   != table->instances[r->sender].partition)
+            return true;
+    return false;
+}
+
+uint64_t lookahead_ps(const struct platform_table *table)
+{
+    uint64_t window = UINT64_MAX;
+    uint64_t fastest = 1;
+    for (uint32_t i = 0; i < table->ring_count; i++) {
+        const struct platform_ring *r = &table->rings[i];
+        if (table->instances[r->sender].partition == table->instances[r->receiver].partition
+            && !meets_others(table, r))
+            continue;
+        uint64_t latency = least_latency(table, r);
+        window = latency < window ? latency : window;
+    }
+    for (uint32_t i = 0; i < table->domain_count; i++)
+        fastest = table->domains[i].hz > fastest ? table->domains[i].hz : fastest;
+    return window == UINT64_MAX || window < 2 * (1000000000000u / fastest) ? 0 : window;
+}

@@ -1,0 +1,48 @@
+/* Rings as the runtime handles them: opening, shared links, what crosses shards, and their use.
+ * What a component does with a ring is in ring.h and port.h.
+ *
+ * Life cycle: ring_reserve() first of all that is allocated; ring_open() when the instances stand.
+ * Ownership: the half of a ring at the sender's side belongs to the sender's shard, the half at the
+ * receiver's to the receiver's; ring.c says what may be touched from where. */
+#ifndef HEDDLE_RUNTIME_RING_RUN_H
+#define HEDDLE_RUNTIME_RING_RUN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct message;
+struct platform_table;
+struct ring;
+
+/* First of all that is allocated: the rings stand at the same place of every arena. */
+void ring_reserve(void);
+void ring_open(const struct platform_table *table);
+/* All messages pass ring_trace(), or none. A state does not depend on it: off while one is written,
+ * set again when one has been loaded. */
+void ring_trace_all(bool on);
+/* Gives the messages of a shard that waited for a shared link their times, in order of ring number.
+ * Links that several shards send over are left to ring_settle_mixed(), which the leader calls at
+ * the end of a window. */
+void ring_settle_links(uint32_t shard);
+void ring_settle_mixed(void);
+/* In timeline.c: a message sent at `time_ps` while tracing; `late`: granted by a shared link. */
+void ring_trace(const struct ring *r, const struct message *m, uint64_t time_ps, bool late);
+/* A message of another shard, for the receiver of ring `number` (of the tables) in cycle `ready`;
+ * by exchange.c, in the shard of the receiver. */
+void ring_take(uint32_t number, uint64_t ready);
+/* Has the receiver, in another shard, made room meanwhile? Then the sender is woken when it may use
+ * it. By exchange.c, in the shard of the sender. */
+bool ring_look_again(uint32_t number);
+
+struct ring_link_use {
+    uint64_t messages;
+    uint64_t bytes;
+    uint64_t busy_ps;
+};
+/* Use of one half of a link: 0 forward (requests), 1 backward. A shared link is all in half 0. */
+const struct ring_link_use *ring_link_use(uint32_t link, unsigned half);
+
+/* Messages sent so far over all rings. */
+uint64_t engine_messages(void);
+
+#endif

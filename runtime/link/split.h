@@ -1,0 +1,21 @@
+/* Cutting a platform into shards; see split.c. The tables that split_table() makes stay in the
+ * arena; the look-ups are about the platform that was cut last. */
+#ifndef HEDDLE_RUNTIME_SPLIT_H
+#define HEDDLE_RUNTIME_SPLIT_H
+
+#include "runtime/engine/platform_table.h"
+
+/* How many shards the platform is cut into for `threads` threads: 1 when nothing would be gained.
+ */
+uint32_t split_shard_count(const struct platform_table *table, uint32_t threads);
+/* The tables for `shards` shards, in the arena: each ring between two shards becomes two, the
+ * sender's under its old number, the receiver's behind all others. With one shard, `table` itself.
+ */
+const struct platform_table *split_table(const struct platform_table *table, uint32_t shards);
+uint32_t split_shard_of(const struct platform_table *table, uint32_t leaf);
+uint32_t split_ring_total(void); /* the receivers' halves included */
+uint32_t
+split_far(uint32_t number); /* the receiver's half of a ring; itself when it is not split */
+uint32_t split_near(uint32_t number); /* the sender's half */
+
+#endif

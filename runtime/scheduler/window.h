@@ -1,0 +1,29 @@
+/* How far a run goes: limits, pauses and the order of ticks. window.c has the run itself;
+ * engine_run() and engine_stop() are in engine.h, for everybody.
+ *
+ * Life cycle: window_open() once the instances stand, with no limits; engine_set_limits() before
+ * engine_run(), and again before every other run. */
+#ifndef HEDDLE_RUNTIME_WINDOW_H
+#define HEDDLE_RUNTIME_WINDOW_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "runtime/engine/engine.h"
+
+struct engine_limits {
+    uint64_t max_cycles;  /* of the fastest clock; 0: none */
+    uint64_t stall_limit; /* 0: default */
+    int tick_order;       /* enum engine_order */
+    uint64_t seed;
+    bool windowless; /* one shard, and nothing waits for the ends of windows (functional mode) */
+    bool tick_all;
+    bool progress;
+};
+
+/* enum engine_order, seed of random orders, tick all. */
+void engine_set_order(int order, uint64_t seed, bool all);
+
+void window_open(void); /* called by engine_open() */
+void engine_set_limits(const struct engine_limits *limits);
+#endif

@@ -1,0 +1,16 @@
+/* What stands where in the platform that was built last, for the runtime's own files. Strings,
+ * parts and units stay as long as the platform. */
+#ifndef HEDDLE_RUNTIME_LOOKUP_H
+#define HEDDLE_RUNTIME_LOOKUP_H
+
+#include "platform.h"
+
+const char *platform_string(uint32_t offset);
+void *platform_part_at(uint32_t number);
+const struct unit_type *platform_unit_of(uint32_t leaf);
+const void *platform_driver(void);
+/* Complaints about a table go to stderr as "heddle: platform tables: ..."; false if there were any.
+ */
+bool platform_check(const struct platform_table *table);
+
+#endif
