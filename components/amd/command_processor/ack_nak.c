@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-#include "components/amd/command_processor/dispatch_protocol.h"
+#include "dispatch_protocol.h"
 #include "runtime/engine/engine.h"
 
 struct ack_nak {

@@ -3,7 +3,7 @@
 #ifndef HEDDLE_COMMAND_PROCESSOR_STATE_H
 #define HEDDLE_COMMAND_PROCESSOR_STATE_H
 
-#include "components/amd/command_processor/resource_pool.h"
+#include "resource_pool.h"
 #include "components/protocols/work/work_cycles.h"
 #include "runtime/engine/engine.h"
 

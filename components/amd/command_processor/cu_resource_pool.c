@@ -6,7 +6,7 @@
  * called through struct resource_pool_ops. */
 #include "cu_resource_pool.gen.h"
 
-#include "components/amd/command_processor/resource_pool.h"
+#include "resource_pool.h"
 #include "components/protocols/work/work_placement.h"
 #include "runtime/engine/bug.h"
 #include "runtime/engine/engine.h"

@@ -11,9 +11,9 @@
 #include "dispatcher.gen.h"
 
 #include "components/protocols/command/aql_packet.h"
-#include "components/amd/command_processor/dispatch_order.h"
-#include "components/amd/command_processor/dispatch_protocol.h"
-#include "components/amd/command_processor/resource_pool.h"
+#include "dispatch_order.h"
+#include "dispatch_protocol.h"
+#include "resource_pool.h"
 #include "components/protocols/work/work_placement.h"
 
 enum dispatcher_state {

@@ -3,7 +3,7 @@
  */
 #include "partitioned.gen.h"
 
-#include "components/amd/command_processor/dispatch_order.h"
+#include "dispatch_order.h"
 #include "runtime/engine/engine.h"
 
 struct partition_run {

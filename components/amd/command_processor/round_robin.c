@@ -2,7 +2,7 @@
  * where the one before ended. */
 #include "round_robin.gen.h"
 
-#include "components/amd/command_processor/dispatch_order.h"
+#include "dispatch_order.h"
 
 struct round_robin {
     struct round_robin_io io;

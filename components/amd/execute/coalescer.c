@@ -1,7 +1,7 @@
 /* Which lines an access touches, and which bytes of each line belong to which lane. The common
  * shapes of an access have functions of their own; coalescer_lines(), coalescer_from_line() and
  * coalescer_to_line() take any. */
-#include "components/amd/execute/coalescer.h"
+#include "coalescer.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* What is worked out once for each instruction: what it competes for and what its turn counts for.
  */
-#include "components/amd/execute/decode_cache.h"
+#include "decode_cache.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Bank conflicts of the LDS; the rules are in lds_banks.h. */
-#include "components/amd/execute/lds_banks.h"
+#include "lds_banks.h"
 
 /* Does each bank see at most one dword from the lanes [first, first + lanes)? The common case,
  * found in one pass. */

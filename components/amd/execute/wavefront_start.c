@@ -1,5 +1,5 @@
 /* The initial registers of a wavefront. */
-#include "components/amd/execute/wavefront_start.h"
+#include "wavefront_start.h"
 
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* From a dispatch packet to work-groups. */
-#include "components/amd/execute/work_cut.h"
+#include "work_cut.h"
 
 #include "components/amd/isa/kernel_registers.h"
 

@@ -1,5 +1,5 @@
 /* The words of what ends a run. */
-#include "components/amd/execute/work_fault.h"
+#include "work_fault.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* Instructions on their way to the recorder. Cold: only runs that record come here. */
-#include "components/amd/execute/work_record.h"
+#include "work_record.h"
 
 __attribute__((cold)) void work_record_plain(uint32_t unit, uint32_t wave, const struct isa_wave *s,
                                              const struct isa_inst *inst, const uint32_t *vgpr)

@@ -374,7 +374,8 @@ struct isa_memory {
     uint64_t address[ISA_LANES]; /* valid for lanes of mask and lds_mask only */
 };
 
-/* What the instruction alone says of its accesses: everything but masks, which are 0, and addresses.
+/* What the instruction alone says of its accesses: everything but masks, which are 0, and
+ * addresses.
  */
 void isa_memory_describe(const struct isa_inst *inst, struct isa_memory *out);
 

@@ -73,8 +73,8 @@ enum isa_ready_memory {
     ISA_READY_SCALAR_LOAD, /* `dwords` SGPRs from `dst` on; address: the pair `base` + `offset` */
 };
 
-/* What run() needs; made by isa_prepare() and read by components/amd/isa only, but for `run`, `inst`,
- * `size` and what belongs to memory instructions. */
+/* What run() needs; made by isa_prepare() and read by components/amd/isa only, but for `run`,
+ * `inst`, `size` and what belongs to memory instructions. */
 struct isa_ready {
     isa_runner *run;
     const struct isa_inst *inst;

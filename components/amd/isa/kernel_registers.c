@@ -1,6 +1,6 @@
 /* The fields of a kernel descriptor's register words; see kernel_registers.h. Called by the reader
  * of code objects, by whoever starts or counts wavefronts, and by the driver. */
-#include "components/amd/isa/kernel_registers.h"
+#include "kernel_registers.h"
 
 /* Granules: GRANULATED_WORKITEM_VGPR_COUNT and GRANULATED_WAVEFRONT_SGPR_COUNT of
  * compute_pgm_rsrc1. sgpr_divisor: the field counts in units of 8, and in pairs of these on gfx9.

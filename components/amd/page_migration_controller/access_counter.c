@@ -3,7 +3,7 @@
  * forgets its count, so that it starts from nothing when the page has gone again. */
 #include "access_counter.gen.h"
 
-#include "components/amd/page_migration_controller/migration_policy.h"
+#include "migration_policy.h"
 
 struct access_count {
     uint64_t page;

@@ -1,7 +1,7 @@
 /* Whoever touches a page gets it. */
 #include "on_touch.gen.h"
 
-#include "components/amd/page_migration_controller/migration_policy.h"
+#include "migration_policy.h"
 
 struct on_touch {
     struct on_touch_io io;

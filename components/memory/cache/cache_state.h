@@ -17,8 +17,8 @@
 #ifndef HEDDLE_COMPONENTS_CACHE_STATE_H
 #define HEDDLE_COMPONENTS_CACHE_STATE_H
 
-#include "components/memory/cache/address_translation.h"
-#include "components/memory/cache/replacement_policy.h"
+#include "address_translation.h"
+#include "replacement_policy.h"
 #include "components/protocols/mem/index_pool.h"
 #include "components/protocols/mem/mem_mask.h"
 #include "components/sampling/cold_start.h"
@@ -249,18 +249,18 @@ static inline bool response_room(const struct cache *c)
     return cache_top_can_reply(c);
 }
 
-static struct cache_parked *parked_at(const struct cache *c, uint32_t i)
+static inline struct cache_parked *parked_at(const struct cache *c, uint32_t i)
 {
     return arena_at(struct cache_parked, c->parked) + i;
 }
 
-static void *parked_payload(const struct cache *c, uint32_t i)
+static inline void *parked_payload(const struct cache *c, uint32_t i)
 {
     return arena_at(char, c->parked_data) + (size_t)i * c->payload_stride;
 }
 
 /* `address` is the first field of reads, writes and atomics alike. */
-static uint64_t request_address(const struct mem_request *m)
+static inline uint64_t request_address(const struct mem_request *m)
 {
     return m->read.address;
 }

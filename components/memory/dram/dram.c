@@ -6,7 +6,7 @@
  * A request takes effect in the simulated memory when it is taken, and its answer spends the
  * latency in the ring of answers; so a load never sees a store that was taken after it, and what
  * has been answered is there for the other port. */
-#include "components/memory/dram/dram_state.h"
+#include "dram_state.h"
 
 static void dram_init(struct dram *c)
 {

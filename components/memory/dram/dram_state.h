@@ -3,7 +3,7 @@
 #ifndef HEDDLE_COMPONENTS_DRAM_STATE_H
 #define HEDDLE_COMPONENTS_DRAM_STATE_H
 
-#include "components/memory/dram/dram_timing.h"
+#include "dram_timing.h"
 #include "components/protocols/mem/index_pool.h"
 #include "components/protocols/mem/mem_mask.h"
 #include "dram.gen.h"

@@ -16,7 +16,7 @@
  * nobody could see it, so idle memory wakes nobody. */
 #include "hbm.gen.h"
 
-#include "components/memory/dram/hbm_state.h"
+#include "hbm_state.h"
 
 static void hbm_init(struct hbm *p)
 {

@@ -2,7 +2,7 @@
  * commands it delays, and to which edge. Whether a command may go is decided in hbm.c. */
 #include "hbm.gen.h"
 
-#include "components/memory/dram/hbm_state.h"
+#include "hbm_state.h"
 
 static inline void hbm_find_hits(struct hbm_channel *ch, struct hbm_bank *bank)
 {

@@ -2,7 +2,7 @@
  * line, and leave. Called by hbm.c. */
 #include "hbm.gen.h"
 
-#include "components/memory/dram/hbm_state.h"
+#include "hbm_state.h"
 
 /* The lowest bits of `*rest` that number `count` things, which are then gone from it. */
 static inline uint32_t hbm_field(uint64_t *rest, int64_t count)

@@ -12,7 +12,7 @@
 #ifndef HEDDLE_COMPONENTS_HBM_STATE_H
 #define HEDDLE_COMPONENTS_HBM_STATE_H
 
-#include "components/memory/dram/dram_timing.h"
+#include "dram_timing.h"
 #include "hbm.gen.h"
 
 #define HBM_PLACES 64u

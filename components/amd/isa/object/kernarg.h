@@ -15,8 +15,8 @@ struct kernarg_geometry {
     uint32_t block[3]; /* work-items a work-group */
     uint32_t dynamic_lds_bytes;
     uint64_t shared_aperture,
-        private_aperture; /* flat address of LDS and scratch; low 32 bits zero */
-    uint64_t queue;       /* device address of the queue object, 0 for none */
+        private_aperture;     /* flat address of LDS and scratch; low 32 bits zero */
+    uint64_t queue;           /* device address of the queue object, 0 for none */
     uint64_t hostcall_buffer; /* device address of the buffer for calls of the host, 0 for none */
 };
 
