@@ -12,7 +12,7 @@
 
 #include "dsl/arena.h"
 #include "dsl/compile.h"
-#include "dsl/syntax/source.h"
+#include "dsl/source.h"
 
 enum diagnostic_code {
 #define DIAGNOSTIC(code, name, summary, text) code,

@@ -2,10 +2,10 @@
 """compile_commands.json for editors: compile_commands.py [--check CLANG] HEDDLE ROOT BUILD OUT.
 
 `heddle build` compiles the components for one platform at a time, in its cache, so meson knows no
-command for their C files. This writes the generated headers of the whole library to OUT/library, and
-OUT/compile_commands.json: the commands of BUILD, and one for each C file of a component, as if it
-were compiled alone. .clangd at the root points there. With --check each of the latter commands is
-run, to see that an editor can open the file; OUT is as an earlier call left it.
+command for their C files. This writes the generated headers of the whole library to OUT/library,
+and OUT/compile_commands.json: the commands of BUILD, and one for each C file of a component, as if
+it were compiled alone. .clangd at the root points there. With --check each of the latter commands
+is run, to see that an editor can open the file; OUT is as an earlier call left it.
 """
 import argparse
 import concurrent.futures
@@ -19,6 +19,7 @@ import sys
 
 # A C file of a unit sees functions that another file of the unit defines or calls.
 ALONE = ["-Wno-undefined-internal", "-Wno-unused-function", "-Wno-unused-const-variable"]
+SLOT = re.compile(r"#ifdef (\w+_OPS)\nstatic inline (const struct \w+ \*)")
 SKIP = 77  # as meson understands it
 WARNINGS = ["-Wall", "-Wextra", "-Wshadow", "-Wwrite-strings", "-Wcast-qual"]
 
@@ -28,11 +29,12 @@ def descriptions(root):
 
 
 def make_headers(heddle, root, out):
-    """Generated headers of all components that `import "std/NAME"` finds; a depfile for the build."""
+    """Headers of all components that `import "std/NAME"` finds; a depfile for the build."""
     files = descriptions(root)
     library = out / "library" / "library.heddle"
     library.parent.mkdir(exist_ok=True)
-    library.write_text("".join(f'import "std/{f.stem}";\n' for f in files if f.stem == f.parent.name))
+    found = [f.stem for f in files if f.stem == f.parent.name]
+    library.write_text("".join(f'import "std/{name}";\n' for name in found))
     subprocess.run([heddle, "gen", library, "-o", library.parent], check=True)
     (out / "library.d").write_text(f"codegen/compile_commands.json: {' '.join(map(str, files))}\n")
 
@@ -41,23 +43,24 @@ def make_slots(out):
     """A unit's generated file says what fills its slots, by macros; here nothing does."""
     slots = {}
     for header in sorted((out / "library").glob("*.gen.h")):
-        found = re.finditer(r"#ifdef (\w+_OPS)\nstatic inline (const struct \w+ \*)", header.read_text())
-        slots.update((m[1], m[2]) for m in found)
+        slots.update(SLOT.findall(header.read_text()))
     lines = [f"#define {name}(part) ((void)(part), ({type})0)\n" for name, type in slots.items()]
-    (out / "library" / "slots.h").write_text("/* What fills the slots of the unit. */\n" + "".join(lines))
+    text = "/* What fills the slots of the unit. */\n" + "".join(lines)
+    (out / "library" / "slots.h").write_text(text)
 
 
 def unit_files(root):
     """The C files beside a description."""
-    return [c for folder in sorted({f.parent for f in descriptions(root)}) for c in sorted(folder.glob("*.c"))]
+    folders = sorted({f.parent for f in descriptions(root)})
+    return [file for folder in folders for file in sorted(folder.glob("*.c"))]
 
 
 def command(root, out, file):
     """The folder of the file comes first: names of headers are those of its own component then."""
     folders = [file.parent, out / "library", *sorted({f.parent for f in descriptions(root)}), root]
     quoted = [word for folder in folders for word in ("-iquote", str(folder))]
-    return ["cc", "-std=c17", "-D_GNU_SOURCE", "-DUNIT_CODE", "-include", str(out / "library" / "slots.h"), *WARNINGS, *ALONE, *quoted, "-c",
-            str(file)]
+    macros = ["-D_GNU_SOURCE", "-DUNIT_CODE", "-include", str(out / "library" / "slots.h")]
+    return ["cc", "-std=c17", *macros, *WARNINGS, *ALONE, *quoted, "-c", str(file)]
 
 
 def write_commands(root, out, build):
@@ -73,10 +76,12 @@ def check(clang, root, out):
     if not shutil.which(clang):
         print(f"{clang} is not installed: whether an editor can open the components is not checked")
         return SKIP
-    commands = [c["arguments"] for c in json.loads((out / "compile_commands.json").read_text()) if "arguments" in c]
+    known = json.loads((out / "compile_commands.json").read_text())
+    commands = [c["arguments"] for c in known if "arguments" in c]
 
     def run(words):
-        return subprocess.run([clang, "-fsyntax-only", *words[1:]], cwd=root, capture_output=True, text=True)
+        words = [clang, "-fsyntax-only", *words[1:]]
+        return subprocess.run(words, cwd=root, capture_output=True, text=True)
 
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         failed = [got for got in pool.map(run, commands) if got.returncode != 0]

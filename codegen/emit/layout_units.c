@@ -148,8 +148,9 @@ static void collect_possible_parts(struct layout *layout, struct layout_unit *un
             const struct model_type *part = model->types[t];
             if (!part->is_part)
                 continue;
-            bool fits = decl->is_slot ? part->interface == decl->interface
-                                      : strcmp(part->name, decl->type_name) == 0;
+            bool fits = part->interface == decl->interface;
+            if (!decl->is_slot)
+                fits = strcmp(part->name, decl->type_name) == 0;
             if (!fits)
                 continue;
             if (decl->is_slot)

@@ -6,7 +6,7 @@
  * (elaborate_tree.c), values of parameters computed when first asked for (elaborate_value.c). (2)
  * Connections: both sides of every statement are followed to ports (elaborate_path.c), counts of
  * unsized port arrays found on demand, wires made (elaborate_connect.c). (3) Named checks
- * (check_*.c). (4) The model's arrays (elaborate_model.c).
+ * (dsl/check). (4) The model's arrays (elaborate_model.c).
  *
  * What has gone wrong once is silent afterwards: a bad value has ok == false and everything
  * computed from it is bad, too; a composite with a bad statement is `damaged`, and what is missing
@@ -441,15 +441,6 @@ void routes_make(struct elaboration *e);
 struct model *model_make(struct elaboration *e);
 /* Types, protocols, links and so on; what a model without instances has. */
 void model_declarations(struct elaboration *e, struct model *model);
-
-/* elaborate.c */
-/* Elaborates a platform, with all checks. Its model, or NULL when anything is wrong. */
-struct model *elaborate_platform(struct elaboration *e, struct program *program,
-                                 struct type_info *platform, bool with_overrides);
-/* Looks at a component or part by itself, with its defaults, so that mistakes in it show and its
- * ports have protocols. `protocols` are those known already. */
-void elaborate_alone(struct elaboration *e, struct program *program, struct type_info *type,
-                     const struct elaboration *before);
 
 /* override.c */
 void overrides_parse(struct elaboration *e);

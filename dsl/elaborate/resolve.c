@@ -178,9 +178,8 @@ static const char *library_file(struct program *program, const char *name)
 {
     struct library_search search = {.program = program, .wanted = name};
     library_walk(program, find_room, &search);
-    return search.room != NULL
-               ? normalise(program->arena, library_path(program, search.room, name))
-               : NULL;
+    return search.room != NULL ? normalise(program->arena, library_path(program, search.room, name))
+                               : NULL;
 }
 
 /* The path of an import, or NULL. */

@@ -15,7 +15,7 @@
 #include "dsl/compile.h"
 #include "dsl/diagnostic.h"
 #include "dsl/model.h"
-#include "dsl/syntax/source.h"
+#include "dsl/source.h"
 
 struct item_list {
     VECTOR(const struct ast_item *) v;

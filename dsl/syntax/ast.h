@@ -13,7 +13,7 @@
 #include "dsl/arena.h"
 #include "dsl/diagnostic.h"
 #include "dsl/model.h"
-#include "dsl/syntax/source.h"
+#include "dsl/source.h"
 #include "dsl/syntax/token.h"
 
 /* Expressions nest no deeper than this, so that walking them recursively is safe. */

@@ -3,7 +3,7 @@
 #define HEDDLE_DSL_FORMAT_H
 
 #include "dsl/diagnostic.h"
-#include "dsl/syntax/source.h"
+#include "dsl/source.h"
 
 /* The formatted text, in the arena; NULL when the file has errors, which are then in `d`. */
 const char *format_source(struct arena *arena, struct diagnostics *d,

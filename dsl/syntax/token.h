@@ -14,7 +14,7 @@
 #include "dsl/arena.h"
 #include "dsl/diagnostic.h"
 #include "dsl/model.h"
-#include "dsl/syntax/source.h"
+#include "dsl/source.h"
 
 struct token {
     int kind; /* of parser.h */

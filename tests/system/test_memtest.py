@@ -66,14 +66,14 @@ NARROW = "--set l1.size=16KiB --set tester.span=16KiB"
 
 def own_cache(folder, bug):
     """The tester's platform above a copy of the cache that has a bug."""
-    copy = folder / "components/memory/cache"
-    shutil.copytree("components/memory/cache", copy)
+    for part in "components/memory/cache", "components/protocols/translate":
+        shutil.copytree(part, folder / part)
     mutation = f"tests/mutation/{bug}.mutation"
     call(["bash", "-c", f". tests/mutation/apply.sh && apply {mutation} {folder}"])
     with open(MEMTEST, encoding="utf-8") as file:
         text = file.read().replace("std/cache", "cache/cache")
     (folder / "memtest.heddle").write_text(text)
-    return f"{folder}/memtest.heddle -I {copy.parent} {NARROW}"
+    return f"{folder}/memtest.heddle -I {folder}/components/memory {NARROW}"
 
 
 @pytest.mark.parametrize("bug", ["cache-dropped-invalidate", "cache-stale-fill", "cache-byte-mask"])

@@ -133,3 +133,21 @@ Test(generated, files_of_one_name_in_a_unit_are_refused)
     free(path);
     support_remove(folder);
 }
+
+/* The headers are of all components in the file, also of those that only the other platform has. */
+Test(generated, a_file_with_two_platforms_has_all_headers)
+{
+    char *folder = support_folder(), *path = support_text("%s/two.heddle", folder);
+    support_write(path, "protocol note { request say { } }\n"
+                        "component a { out to : note; }\ncomponent b { in from : note; }\n"
+                        "platform one { clock core = 1GHz; a : a; b : b; a.to -> b.from; }\n"
+                        "component alone { }\n"
+                        "platform two { clock core = 1GHz; c : alone; }\n");
+    struct support_result made =
+        support_run("cd '%s' && \"$HEDDLE\" gen two.heddle -o out && ls out", folder);
+    cr_expect_eq(made.status, 0, "%s", made.errors);
+    cr_expect(strstr(made.output, "a.gen.h"), "%s", made.output);
+    support_release(&made);
+    free(path);
+    support_remove(folder);
+}

@@ -168,6 +168,19 @@ static void declare_type(struct fixture *f, unsigned t)
     type->param_count = 1;
 }
 
+static const struct model_param *params_of(struct fixture *f, unsigned t)
+{
+    const struct model_type *type = &f->types[t];
+    struct model_param *params = arena_alloc(f->arena, type->param_count * sizeof *params);
+    for (uint32_t p = 0; p < type->param_count; p++)
+        params[p] = (struct model_param){
+            .decl = &type->params[p],
+            .source = MODEL_FROM_BODY,
+            .value = {.dimension = MODEL_DIM_BYTES, .integer = t == T_DRAM ? 1 << 28 : 16384},
+            .place = {"small.heddle", 20, 5}};
+    return params;
+}
+
 static struct model_instance *instance(struct fixture *f, struct model_instance *parent, unsigned t,
                                        const char *name, int64_t element, uint32_t array_count,
                                        const uint32_t *port_counts)
@@ -212,14 +225,7 @@ static struct model_instance *instance(struct fixture *f, struct model_instance 
     }
     i->port_groups = groups;
     i->port_group_count = type->port_count;
-    struct model_param *params = arena_alloc(f->arena, type->param_count * sizeof *params);
-    for (uint32_t p = 0; p < type->param_count; p++)
-        params[p] = (struct model_param){
-            .decl = &type->params[p],
-            .source = MODEL_FROM_BODY,
-            .value = {.dimension = MODEL_DIM_BYTES, .integer = t == T_DRAM ? 1 << 28 : 16384},
-            .place = {"small.heddle", 20, 5}};
-    i->params = params;
+    i->params = params_of(f, t);
     i->param_count = type->param_count;
     if (parent) {
         const struct model_instance **children =

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dsl/elaborate/elaborate.h"
+#include "dsl/pipeline/pipeline.h"
 #include "dsl/syntax/format.h"
 
 struct compilation {
@@ -67,18 +67,28 @@ static void load(struct compilation *c, struct source_file *source)
     }
 }
 
-/* Types that no platform has made an instance of, each by itself. Mistakes in the library are not
- * this user's. */
+/* Whether the protocols of all ports are known, as they are of a type of which the chosen platform
+ * has an instance. */
+static bool has_protocols(const struct type_info *type)
+{
+    for (uint32_t i = 0; i < type->model.port_count; i++)
+        if (!type->port_decls[i].is_any && type->port_decls[i].protocol == NULL)
+            return false;
+    return true;
+}
+
+/* Types of which the chosen platform has no instance, each by itself. Mistakes in the library are
+ * not this user's, and those in another platform's types have been said. */
 static void look_at_the_rest(struct compilation *c)
 {
     for (uint32_t i = 0; i < c->program.types.count; i++) {
         struct type_info *type = c->program.types.items[i];
-        if (type->instances > 0 || type->model.is_platform)
+        if (type->model.is_platform || (type->instances > 0 && has_protocols(type)))
             continue;
-        bool is_quiet = type->model.is_library && !type->is_main;
+        bool is_quiet = (type->model.is_library && !type->is_main) || type->instances > 0;
         struct elaboration alone;
         c->diagnostics.muted += is_quiet;
-        elaborate_alone(&alone, &c->program, type, &c->elaboration);
+        pipeline_component(&alone, &c->program, type, &c->elaboration);
         c->diagnostics.muted -= is_quiet;
         for (uint32_t k = c->elaboration.protocols.count; k < alone.protocols.count; k++)
             vector_push(&c->arena, &c->elaboration.protocols, alone.protocols.items[k]);
@@ -145,11 +155,11 @@ static const struct model *compile_source(struct compilation *c, struct source_f
             struct type_info *other = c->program.types.items[i];
             struct elaboration unused;
             if (other != chosen && other->model.is_platform && other->is_main)
-                elaborate_platform(&unused, &c->program, other, false);
+                pipeline_platform(&unused, &c->program, other, false);
         }
         const struct model *model = NULL;
         if (chosen != NULL) {
-            model = elaborate_platform(&c->elaboration, &c->program, chosen, true);
+            model = pipeline_platform(&c->elaboration, &c->program, chosen, true);
             look_at_the_rest(c);
         }
         diagnostics_finish(&c->diagnostics);

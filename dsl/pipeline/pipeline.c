@@ -1,5 +1,5 @@
-/* The order of elaboration; see elaborate.h. Called by compile.c. */
-#include "dsl/elaborate/elaborate.h"
+/* See pipeline.h; elaborate.h explains the steps. Called by compile.c. */
+#include "dsl/pipeline/pipeline.h"
 
 #include <string.h>
 
@@ -53,8 +53,8 @@ static void elaborate(struct elaboration *e, struct type_info *type)
     checks_run(e);
 }
 
-struct model *elaborate_platform(struct elaboration *e, struct program *program,
-                                 struct type_info *platform, bool with_overrides)
+struct model *pipeline_platform(struct elaboration *e, struct program *program,
+                                struct type_info *platform, bool with_overrides)
 {
     uint32_t errors = program->diagnostics->error_count;
     start(e, program);
@@ -72,8 +72,8 @@ struct model *elaborate_platform(struct elaboration *e, struct program *program,
     return program->diagnostics->error_count == errors ? model_make(e) : NULL;
 }
 
-void elaborate_alone(struct elaboration *e, struct program *program, struct type_info *type,
-                     const struct elaboration *before)
+void pipeline_component(struct elaboration *e, struct program *program, struct type_info *type,
+                        const struct elaboration *before)
 {
     start(e, program);
     e->standalone = true;
