@@ -33,6 +33,7 @@ static struct platform_part parts[MAX_INSTANCES];
 static struct platform_protocol protocols[MAX_SMALL];
 static struct platform_message messages[MAX_SMALL];
 static struct platform_space spaces[MAX_SMALL];
+static struct platform_map maps[MAX_SMALL];
 static uint32_t param_names[MAX_WORDS];
 static uint32_t param_units[MAX_WORDS];
 static int64_t params[MAX_WORDS];
@@ -80,6 +81,7 @@ void build_start(const char *name)
         .protocols = protocols,
         .messages = messages,
         .spaces = spaces,
+        .maps = maps,
         .param_names = param_names,
         .param_units = param_units,
         .params = params,
@@ -129,6 +131,12 @@ uint32_t build_space(const char *name, uint64_t base, uint64_t size, uint64_t in
     room(t.space_count, MAX_SMALL, "spaces");
     spaces[t.space_count] = (struct platform_space){text(name), targets, base, size, interleave};
     return t.space_count++;
+}
+
+void build_map(uint32_t space)
+{
+    room(t.map_count, MAX_SMALL, "maps");
+    maps[t.map_count++] = (struct platform_map){.space = space};
 }
 
 static uint32_t find_unit(const struct unit_type *unit)
@@ -316,8 +324,9 @@ const struct platform_table *build_finish(void)
         for (uint32_t part = 0; part < types[leaf]->part_count; part++)
             add_part(leaf, part);
         for (uint32_t store = 0; store < types[leaf]->store_count; store++) {
-            add_binding(leaf, BIND_STORE, 0);
-            t.store_count = 1;
+            uint32_t number = types[leaf]->unit->store_count ? store : 0;
+            add_binding(leaf, BIND_STORE, number);
+            t.store_count = number < t.store_count ? t.store_count : number + 1;
         }
     }
     return &t;

@@ -26,7 +26,8 @@ struct build_type {
     uint32_t part_count;
     const uint32_t *part_params; /* where each part's parameters begin among the instance's; NULL:
                                     at the first */
-    uint32_t store_count;        /* written or read; all are the platform's only store */
+    /* Written or read: those of the only writer in their order, or, of a reader, the first. */
+    uint32_t store_count;
 };
 
 struct build_end {
@@ -55,6 +56,8 @@ uint32_t build_link(const char *name, uint64_t bandwidth, uint64_t latency_ps,
                     enum platform_sharing sharing);
 uint32_t build_space(const char *name, uint64_t base, uint64_t size, uint64_t interleave,
                      uint32_t targets);
+/* The driver may allocate from the space. */
+void build_map(uint32_t space);
 /* `params` of `count` values, copied; their names may be NULL. Returns the leaf. */
 uint32_t build_instance(const struct build_type *type, uint32_t domain, const char *path,
                         const int64_t *params, const char *const *names, uint32_t count);

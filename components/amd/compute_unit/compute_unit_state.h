@@ -9,7 +9,7 @@
 
 #include "components/amd/execute/coalescer.h"
 #include "components/amd/isa/isa.h"
-#include "components/traces/replay/replay_access.h"
+#include "components/amd/execute/replay_access.h"
 #include "components/protocols/work/work_cycles.h"
 #include "components/amd/execute/wavefront_start.h"
 #include "components/amd/execute/work_fault.h"

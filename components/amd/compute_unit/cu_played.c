@@ -4,7 +4,7 @@
  * stores and atomics send whatever bytes stand in the stage. */
 #include "compute_unit.gen.h"
 
-#include "components/traces/replay/replay_access.h"
+#include "components/amd/execute/replay_access.h"
 #include "compute_unit_state.h"
 
 _Static_assert((int)REPLAY_GROUPS >= (int)CU_MAX_GROUPS, "each work-group has a place");

@@ -6,7 +6,7 @@
 
 #include "touch.h"
 
-#include "components/traces/replay/replay_access.h"
+#include "components/amd/execute/replay_access.h"
 #include "components/amd/execute/work_cut.h"
 
 enum { GROUPS_MOST = 4096, SEEN = 1 << 16 };

@@ -1,36 +1,27 @@
 /* The driver: stands for host and runtime of a simulated system.
  *
- * Two sides. The program's side (struct driver_api, at the end of this file) runs in the program's threads under one lock:
- * it allocates memory, checks, and appends commands to queues. A call that waits runs the engine in its own thread until
- * what it waits for is done, so the engine is never entered twice. The other side ticks like every component and turns
- * commands into messages to the GPUs (driver_execute.h). */
+ * Two sides. The program's side (program/driver_api_table.c) runs in the program's
+ * threads under one lock: it allocates memory, checks, and appends commands to queues. A call that
+ * waits runs the engine in its own thread until what it waits for is done, so the engine is never
+ * entered twice. The other side ticks like every component and turns commands into messages to the
+ * GPUs (commands/driver_command_queues.c). */
 #include "driver.gen.h"
 
-#include "driver_calls.h"
-#include "driver_code.h"
-#include "driver_code_copies.h"
-#include "driver_copies.h"
-#include "driver_devices.h"
-#include "driver_dirty.h"
-#include "driver_enqueue.h"
-#include "driver_execute.h"
-#include "driver_functional.h"
-#include "driver_handles.h"
-#include "driver_host.h"
-#include "driver_interrupts.h"
-#include "driver_mapping.h"
-#include "driver_migrate.h"
-#include "driver_move.h"
-#include "driver_memory.h"
-#include "driver_queues.h"
-#include "driver_record.h"
-#include "driver_ring.h"
-#include "driver_scratch.h"
-#include "driver_state.h"
-#include "driver_submit.h"
-#include "driver_user_state.h"
+#include <inttypes.h>
 
-static const struct driver_api driver_api_table;
+#include "components/host/driver/calls/driver_device_calls.h"
+#include "components/host/driver/calls/driver_packet_calls.h"
+#include "components/host/driver/commands/driver_flush.h"
+#include "components/host/driver/migration/driver_migration.h"
+#include "components/host/driver/program/driver_api_table.h"
+#include "components/host/driver/program/driver_enqueue.h"
+#include "components/host/driver/program/driver_handles.h"
+#include "components/host/driver/program/driver_record.h"
+#include "components/host/driver/user_queues/driver_user_queue.h"
+#include "components/traces/replay/replay.h"
+#include "driver_devices.h"
+#include "driver_process.h"
+#include "driver_state.h"
 
 static void driver_init(struct driver *d)
 {
@@ -58,10 +49,10 @@ static void driver_init(struct driver *d)
     calls_init(d);
     packets_init(d);
     replay_reset(engine_base.platform->instance_count * REPLAY_GROUPS);
-    driver_instance = d;
+    driver_process()->driver = d;
     /* A driver that devices call, and no simulated host, is driven by them and not by a program. */
     if (!driver_calls_count(d) || driver_host_is_connected(d)) {
-        platform_register_driver(&driver_api_table);
+        platform_register_driver(driver_api_table());
         record_init(d);
     }
 }
@@ -87,559 +78,38 @@ static bool driver_tick(struct driver *d)
 static unsigned driver_outstanding(const struct driver *d, struct hang_report *report)
 {
     enum { SHOWN = 8 };
-    static const char *const phases[] = {"is queued",     "wants a flush", "waits for a flush",
-                                         "moves data", "moves data",    "is to start",   "runs",
-                                         "waits until nothing is under way", "waits until nothing is under way", "is done"};
+    static const char *const phases[] = {"is queued",
+                                         "wants a flush",
+                                         "waits for a flush",
+                                         "moves data",
+                                         "moves data",
+                                         "is to start",
+                                         "runs",
+                                         "waits until nothing is under way",
+                                         "waits until nothing is under way",
+                                         "is done"};
     unsigned shown = 0;
     for (uint32_t i = 0; report && i < d->queue_count && shown < SHOWN; i++) {
         const struct driver_queue *q = driver_queue_at(d, i);
         if (q->first == DRIVER_NONE)
             continue;
         const struct driver_command *k = driver_command_at(d, q->first);
-        if (k->kind == DRIVER_LAUNCH && k->user != DRIVER_NONE && k->phase == PHASE_RUNNING)
-            hang_note(report, "queue %u: its launches are in user queue %u of GPU %u (doorbell %u), %" PRIu64 " of %" PRIu64
-                      " have ended", i, k->user, q->device, user_of(d)->queue[k->user].slot, user_of(d)->queue[k->user].done,
-                      user_of(d)->queue[k->user].written);
-        hang_note(report, "queue %u: %s %s%s, %u messages in flight", i, driver_kind_names[k->kind],
-                  k->kind == DRIVER_LAUNCH ? program_kernel_name(driver_program(d), k->kernel) : "",
+        if (k->kind == DRIVER_LAUNCH && k->launch.user != DRIVER_NONE && k->phase == PHASE_RUNNING)
+            hang_note(
+                report,
+                "queue %u: its launches are in user queue %u of GPU %u (doorbell %u), %" PRIu64
+                " of %" PRIu64 " have ended",
+                i, k->launch.user, q->device, user_of(d)->queue[k->launch.user].slot,
+                user_of(d)->queue[k->launch.user].done, user_of(d)->queue[k->launch.user].written);
+        hang_note(report, "queue %u: %s %s%s, %u messages in flight", i, command_name(k),
+                  k->kind == DRIVER_LAUNCH
+                      ? program_kernel_name(driver_program(d), k->launch.kernel)
+                      : "",
                   k->kind == DRIVER_LAUNCH ? "" : phases[k->phase], k->in_flight);
         shown++;
     }
     if (report && d->migrate.state != MIGRATE_NONE)
         hang_note(report, "moves pages: %u are asked for", d->migrate.count);
-    return d->undone + (d->migrate.state != MIGRATE_NONE) + user_outstanding(d, report) + calls_outstanding(d, report)
-           + packets_outstanding(d, report);
+    return d->undone + (d->migrate.state != MIGRATE_NONE) + user_outstanding(d, report)
+           + calls_outstanding(d, report) + packets_outstanding(d, report);
 }
-
-/* ---- struct driver_api ---- */
-
-static void api_enter(void)
-{
-    pthread_mutex_lock(&driver_mutex);
-}
-
-static enum driver_status api_leave(enum driver_status status)
-{
-    pthread_mutex_unlock(&driver_mutex);
-    return status;
-}
-
-static uint32_t api_device_count(void)
-{
-    return driver_instance->device_count;
-}
-
-static enum driver_status api_device_info(uint32_t device, struct driver_device_info *info)
-{
-    struct driver *d = driver_instance;
-    api_enter();
-    enum driver_status status = handle_check(d, device);
-    if (status == DRIVER_OK)
-        handle_info(d, driver_handle_at(d, device), info);
-    return api_leave(status);
-}
-
-static enum driver_status api_set_window(uint64_t base, uint64_t size)
-{
-    struct driver *d = driver_instance;
-    api_enter();
-    if (d->memory.end)
-        return api_leave(driver_fail(DRIVER_INVALID_VALUE, "the window of device addresses is set already"));
-    if (base + size < base || base + size > (uint64_t)1 << 48)
-        return api_leave(driver_fail(DRIVER_INVALID_VALUE, "device addresses have 48 bits"));
-    memory_set_range(&d->memory, base, base + size);
-    return api_leave(DRIVER_OK);
-}
-
-static enum driver_status api_allocate(uint32_t device, uint64_t size, uint64_t align, uint64_t *address)
-{
-    api_enter();
-    enum driver_status status = host_allocate(driver_instance, device, size, align, false, address);
-    if (status == DRIVER_OK)
-        record_allocated(device, *address, size, false);
-    if (status == DRIVER_OK)
-        status = host_note(driver_instance, API_CALL_MALLOC, size);
-    return api_leave(status);
-}
-
-static enum driver_status api_allocate_at(uint32_t device, uint64_t address, uint64_t size, bool unified)
-{
-    api_enter();
-    enum driver_status status = host_allocate_at(driver_instance, device, address, size, unified);
-    if (status == DRIVER_OK && !unified)
-        status = host_note(driver_instance, API_CALL_MALLOC, size);
-    return api_leave(status);
-}
-
-static enum driver_status api_allocate_unified(uint32_t device, uint64_t size, uint64_t align, uint64_t *address)
-{
-    api_enter();
-    enum driver_status status = host_allocate(driver_instance, device, size, align, true, address);
-    if (status == DRIVER_OK)
-        record_allocated(device, *address, size, true);
-    return api_leave(status);
-}
-
-static enum driver_status api_release(uint64_t address)
-{
-    api_enter();
-    enum driver_status status = host_release(driver_instance, address);
-    if (status == DRIVER_OK)
-        amd_recording_line("Free,0x%016" PRIx64, address);
-    if (status == DRIVER_OK)
-        status = host_note(driver_instance, API_CALL_FREE, address);
-    return api_leave(status);
-}
-
-static enum driver_status api_remap(uint64_t address, uint64_t size, uint32_t gpu)
-{
-    api_enter();
-    amd_recording_refuse("it moves pages between GPUs (remap)");
-    return api_leave(host_remap(driver_instance, address, size, gpu));
-}
-
-static enum driver_status api_remove_page(uint64_t address)
-{
-    api_enter();
-    amd_recording_refuse("it removes pages");
-    return api_leave(host_remove_page(driver_instance, address));
-}
-
-static enum driver_status api_allocate_page_at(uint32_t device, uint64_t address, bool unified)
-{
-    api_enter();
-    amd_recording_refuse("it allocates single pages");
-    return api_leave(host_allocate_page_at(driver_instance, device, address, unified));
-}
-
-static enum driver_status api_page_info(uint64_t address, struct driver_page *page)
-{
-    api_enter();
-    return api_leave(host_page_info(driver_instance, address, page));
-}
-
-static enum driver_status api_context_create(uint32_t device, uint32_t process, uint32_t *context)
-{
-    api_enter();
-    amd_recording_refuse("it uses a GPU in several processes (contexts)");
-    enum driver_status status = host_usable();
-    if (status == DRIVER_OK && process)
-        status = handle_check(driver_instance, process);
-    uint32_t pid = process && status == DRIVER_OK ? driver_handle_at(driver_instance, process)->pid : 0;
-    return api_leave(status == DRIVER_OK ? context_create(driver_instance, device, pid, context) : status);
-}
-
-static enum driver_status api_context_destroy(uint32_t context)
-{
-    api_enter();
-    enum driver_status status = user_leave(driver_instance, context);
-    return api_leave(status == DRIVER_OK ? context_destroy(driver_instance, context) : status);
-}
-
-static enum driver_status api_unify(const uint32_t *gpus, uint32_t count, uint32_t *device)
-{
-    api_enter();
-    amd_recording_refuse("it makes one device of several GPUs");
-    return api_leave(handle_unify(driver_instance, gpus, count, device));
-}
-
-static bool api_find(uint64_t address, struct driver_allocation *allocation)
-{
-    api_enter();
-    const struct program_allocation *a = program_find(driver_program(driver_instance), address);
-    bool found = a && a->use <= PROGRAM_CODE;
-    if (found)
-        *allocation = (struct driver_allocation){a->start, a->end - a->start, a->device};
-    api_leave(DRIVER_OK);
-    return found;
-}
-
-static enum driver_status api_memory_info(uint32_t device, uint64_t *free_bytes, uint64_t *total_bytes)
-{
-    api_enter();
-    enum driver_status status = handle_check(driver_instance, device);
-    if (status == DRIVER_OK) {
-        const struct driver_handle *h = driver_handle_at(driver_instance, device);
-        *free_bytes = *total_bytes = 0;
-        for (uint32_t i = 0; i < h->count; i++) {
-            const struct memory_device *m = &driver_instance->memory.device[h->member[i]];
-            *free_bytes += m->pages.free_pages * driver_page_bytes(driver_instance);
-            *total_bytes += m->size;
-        }
-    }
-    return api_leave(status);
-}
-
-static enum driver_status api_queue_create(uint32_t device, uint32_t *queue)
-{
-    api_enter();
-    enum driver_status status = handle_check(driver_instance, device);
-    if (status == DRIVER_OK) {
-        *queue = queue_new(driver_instance, driver_handle_at(driver_instance, device)->member[0], device);
-        if (*queue == DRIVER_NONE)
-            status = driver_fail(DRIVER_OUT_OF_MEMORY, "more than %d queues", DRIVER_QUEUES);
-    }
-    if (status == DRIVER_OK)
-        amd_recording_line("Stream,%u,%u", *queue, device);
-    return api_leave(status);
-}
-
-static enum driver_status api_queue_destroy(uint32_t queue)
-{
-    struct driver *d = driver_instance;
-    api_enter();
-    enum driver_status status = queue_check(d, queue);
-    if (status == DRIVER_OK && queue < d->device_count)
-        status = driver_fail(DRIVER_INVALID_VALUE, "queue %u belongs to its device and stays", queue);
-    if (status == DRIVER_OK)
-        status = host_wait_queue(d, queue);
-    if (status == DRIVER_OK)
-        status = user_close(d, queue);
-    if (status == DRIVER_OK) {
-        driver_queue_at(d, queue)->used = false;
-        amd_recording_line("StreamEnd,%u", queue);
-    }
-    return api_leave(status);
-}
-
-static enum driver_status api_write(uint32_t queue, uint64_t address, const void *host, uint64_t size,
-                                    uint64_t *ticket)
-{
-    api_enter();
-    /* Commands of both directions share one field; writes only read from it. */
-    return api_leave(enqueue_move(driver_instance, queue, DRIVER_WRITE, (char *)(uintptr_t)host, address, size,
-                                  ticket));
-}
-
-static enum driver_status api_read(uint32_t queue, void *host, uint64_t address, uint64_t size, uint64_t *ticket)
-{
-    api_enter();
-    return api_leave(enqueue_move(driver_instance, queue, DRIVER_READ, host, address, size, ticket));
-}
-
-static enum driver_status api_copy(uint32_t queue, uint64_t to, uint64_t from, uint64_t size, uint64_t *ticket)
-{
-    struct driver *d = driver_instance;
-    uint32_t device;
-    api_enter();
-    enum driver_status status = queue_check(d, queue);
-    if (status == DRIVER_OK)
-        status = memory_check(d, to, size, "copy to", &device);
-    if (status == DRIVER_OK)
-        status = memory_check(d, from, size, "copy from", &device);
-    if (status != DRIVER_OK)
-        return api_leave(status);
-    struct driver_command k = {.kind = DRIVER_COPY, .device_address = to, .source = from, .size = size};
-    return api_leave(enqueue(d, queue, &k, ticket));
-}
-
-static enum driver_status api_fill(uint32_t queue, uint64_t address, const void *pattern, uint32_t pattern_bytes,
-                                   uint64_t count, uint64_t *ticket)
-{
-    api_enter();
-    return api_leave(enqueue_fill(driver_instance, queue, address, pattern, pattern_bytes, count, ticket));
-}
-
-static enum driver_status api_launch(uint32_t queue, const struct driver_launch *launch, uint64_t *ticket)
-{
-    api_enter();
-    return api_leave(enqueue_launch(driver_instance, queue, launch, ticket));
-}
-
-static enum driver_status api_mark(uint32_t queue, uint64_t *ticket)
-{
-    struct driver_command k = {.kind = DRIVER_MARK};
-    api_enter();
-    enum driver_status status = queue_check(driver_instance, queue);
-    return api_leave(status == DRIVER_OK ? enqueue(driver_instance, queue, &k, ticket) : status);
-}
-
-static enum driver_status check_ticket(uint64_t ticket)
-{
-    if (ticket <= driver_instance->last_ticket)
-        return DRIVER_OK;
-    return driver_fail(DRIVER_INVALID_VALUE, "there is no command %" PRIu64, ticket);
-}
-
-static enum driver_status api_wait_for(uint32_t queue, uint64_t ticket)
-{
-    struct driver_command k = {.kind = DRIVER_BARRIER, .awaited = ticket};
-    api_enter();
-    enum driver_status status = queue_check(driver_instance, queue);
-    if (status == DRIVER_OK)
-        status = check_ticket(ticket);
-    return api_leave(status == DRIVER_OK ? enqueue(driver_instance, queue, &k, NULL) : status);
-}
-
-static uint32_t api_stream_flags(void)
-{
-    api_enter();
-    uint32_t flags = driver_stream_rules_ops(driver_instance)->flags(driver_stream_rules(driver_instance));
-    api_leave(DRIVER_OK);
-    return flags;
-}
-
-static enum driver_status api_call_begin(uint32_t queue, enum driver_stream_call call, bool is_default, uint64_t *blocker)
-{
-    struct driver *d = driver_instance;
-    api_enter();
-    enum driver_status status = queue_check(d, queue);
-    if (status == DRIVER_OK
-        && !driver_stream_rules_ops(d)->begin(driver_stream_rules(d), call, queue, is_default, blocker))
-        status = DRIVER_NOT_READY;
-    return api_leave(status);
-}
-
-static enum driver_status api_call_end(uint32_t queue, uint64_t ticket)
-{
-    struct driver *d = driver_instance;
-    api_enter();
-    driver_stream_rules_ops(d)->end(driver_stream_rules(d), queue, ticket);
-    return api_leave(DRIVER_OK);
-}
-
-static enum driver_status api_wait(uint64_t ticket)
-{
-    api_enter();
-    enum driver_status status = check_ticket(ticket);
-    return api_leave(status == DRIVER_OK ? host_wait(driver_instance, ticket) : status);
-}
-
-static enum driver_status api_wait_queue(uint32_t queue)
-{
-    api_enter();
-    enum driver_status status = queue_check(driver_instance, queue);
-    return api_leave(status == DRIVER_OK ? host_wait_queue(driver_instance, queue) : status);
-}
-
-static enum driver_status api_wait_all(uint32_t device)
-{
-    struct driver *d = driver_instance;
-    api_enter();
-    enum driver_status status = handle_check(driver_instance, device);
-    if (status == DRIVER_OK)
-        status = host_usable();
-    for (uint32_t i = 0; i < d->queue_count && status == DRIVER_OK; i++) {
-        const struct driver_queue *q = driver_queue_at(d, i);
-        if (q->used && q->handle == device)
-            status = host_wait_queue(d, i);
-    }
-    return api_leave(status);
-}
-
-/* The flag stops the engine at the driver's next tick; the lock is free when no thread is in the engine. */
-static enum driver_status api_pause(void)
-{
-    __atomic_store_n(&driver_paused, true, __ATOMIC_RELAXED);
-    api_enter();
-    driver_pauser = pthread_self();
-    return api_leave(DRIVER_OK);
-}
-
-static enum driver_status api_resume(void)
-{
-    api_enter();
-    if (!driver_is_paused())
-        return api_leave(driver_fail(DRIVER_INVALID_VALUE, "the simulation is not paused"));
-    __atomic_store_n(&driver_paused, false, __ATOMIC_RELAXED);
-    pthread_cond_broadcast(&driver_continued);
-    return api_leave(DRIVER_OK);
-}
-
-static enum driver_status api_advance(bool poll)
-{
-    struct driver *d = driver_instance;
-    api_enter();
-    enum driver_status status = host_usable();
-    if (status == DRIVER_OK)
-        status = host_wait_continued();
-    if (status == DRIVER_OK && d->undone) {
-        d->stop_at = poll ? driver_now(d) + (uint64_t)driver_params(d)->poll_cost : 0;
-        d->await_any = true;
-        if (poll)
-            amd_recording_line("Poll");
-        status = host_run(d);
-        d->await_any = false;
-        d->stop_at = 0;
-    }
-    return api_leave(status);
-}
-
-static enum driver_status api_set_peer(uint32_t gpu, uint32_t peer, bool on)
-{
-    struct driver *d = driver_instance;
-    api_enter();
-    if (gpu >= d->device_count || peer >= d->device_count || gpu == peer)
-        return api_leave(driver_fail(DRIVER_INVALID_DEVICE, "GPU %u and GPU %u are no peers", gpu, peer));
-    if (on && !(d->device[gpu].info.has_fabric && d->device[peer].info.has_fabric))
-        return api_leave(driver_fail(DRIVER_INVALID_DEVICE, "no fabric joins GPU %u and GPU %u", gpu, peer));
-    program_set_reach(driver_program(d), gpu, peer, on);
-    amd_recording_line("Peer,%u,%u,%d", gpu, peer, on);
-    return api_leave(DRIVER_OK);
-}
-
-static uint64_t api_now(void)
-{
-    api_enter();
-    uint64_t now_ps = engine.domains[driver_instance->io.base.domain].time_ps;
-    api_leave(DRIVER_OK);
-    return now_ps;
-}
-
-static enum driver_status api_last(uint32_t queue, uint64_t *ticket)
-{
-    const struct driver *d = driver_instance;
-    api_enter();
-    enum driver_status status = queue_check(d, queue);
-    *ticket = 0;
-    if (status == DRIVER_OK && driver_queue_at(d, queue)->last != DRIVER_NONE)
-        *ticket = driver_command_at(d, driver_queue_at(d, queue)->last)->ticket;
-    return api_leave(status);
-}
-
-static enum driver_status api_query(uint64_t ticket)
-{
-    struct driver *d = driver_instance;
-    api_enter();
-    enum driver_status status = check_ticket(ticket);
-    if (status == DRIVER_OK)
-        status = host_usable();
-    if (status == DRIVER_OK && !driver_ticket_done(d, ticket))
-        status = host_wait_continued();
-    if (status == DRIVER_OK && !driver_ticket_done(d, ticket)) {
-        d->stop_at = driver_now(d) + (uint64_t)driver_params(d)->poll_cost;
-        record_query(ticket);
-        status = host_run(d);
-        if (status == DRIVER_OK && !driver_ticket_done(d, ticket))
-            status = DRIVER_NOT_READY;
-    }
-    if (status == DRIVER_OK)
-        record_wait(ticket);
-    return api_leave(status);
-}
-
-static enum driver_status api_time_of(uint64_t ticket, uint64_t *time_ps)
-{
-    api_enter();
-    const struct driver_ticket *t = driver_ticket_at(driver_instance, ticket);
-    enum driver_status status = check_ticket(ticket);
-    if (status == DRIVER_OK && t->ticket != ticket)
-        status = driver_fail(DRIVER_INVALID_VALUE, "the time of command %" PRIu64 " is forgotten", ticket);
-    else if (status == DRIVER_OK && !t->done_ps)
-        status = DRIVER_NOT_READY;
-    else if (status == DRIVER_OK)
-        *time_ps = t->done_ps - 1;
-    return api_leave(status);
-}
-
-static enum driver_status api_register_code(uint32_t device, const char *name, uint64_t address, const void *bytes,
-                                            uint64_t size)
-{
-    api_enter();
-    enum driver_status status = handle_check(driver_instance, device);
-    if (status == DRIVER_OK) {
-        code_add(name, address, bytes, size);
-        program_set_use(driver_program(driver_instance), address, PROGRAM_CODE);
-    }
-    return api_leave(status);
-}
-
-static enum driver_status api_copy_code(uint32_t device, uint64_t address)
-{
-    api_enter();
-    return api_leave(host_copy_code(driver_instance, device, address));
-}
-
-static enum driver_status api_unregister_code(uint64_t address)
-{
-    api_enter();
-    code_copies_release(driver_instance, address, DRIVER_NONE);
-    if (code_remove(address))
-        return api_leave(DRIVER_OK);
-    return api_leave(driver_fail(DRIVER_INVALID_ADDRESS, "no code is registered at 0x%" PRIx64, address));
-}
-
-/* The first GPU of a handle. */
-static const struct driver_device *gpu_of(uint32_t device)
-{
-    return &driver_instance->device[driver_handle_at(driver_instance, device)->member[0]];
-}
-
-static enum driver_status api_register_kernel(uint32_t device, const char *name, uint64_t entry)
-{
-    enum isa_target target;
-    api_enter();
-    enum driver_status status = handle_check(driver_instance, device);
-    if (status == DRIVER_OK && isa_target_by_name(gpu_of(device)->info.isa, &target) < 0)
-        status = driver_fail(DRIVER_INVALID_DEVICE, "device %u has no known instruction set", device);
-    if (status == DRIVER_OK && !code_check_kernel(target, name, entry))
-        status = driver_fail(DRIVER_INVALID_ADDRESS, "kernel '%s': no code is registered at 0x%" PRIx64, name,
-                             entry);
-    return api_leave(status);
-}
-
-static const char *api_error_text(void)
-{
-    return driver_text;
-}
-
-static bool api_finish(void)
-{
-    api_enter();
-    record_finish();
-    bool written = heddle_platform_open(PLATFORM_ABI)->finish();
-    api_leave(DRIVER_OK);
-    return written;
-}
-
-#include "driver_queues_api.h"
-
-static const struct driver_api driver_api_table = {
-    .version = DRIVER_API_VERSION,
-    .device_count = api_device_count,
-    .device_info = api_device_info,
-    .set_window = api_set_window,
-    .allocate = api_allocate,
-    .allocate_at = api_allocate_at,
-    .release = api_release,
-    .allocate_unified = api_allocate_unified,
-    .remap = api_remap,
-    .remove_page = api_remove_page,
-    .allocate_page_at = api_allocate_page_at,
-    .page_info = api_page_info,
-    .context_create = api_context_create,
-    .context_destroy = api_context_destroy,
-    .unify = api_unify,
-    .find = api_find,
-    .memory_info = api_memory_info,
-    .queue_create = api_queue_create,
-    .queue_destroy = api_queue_destroy,
-    .write = api_write,
-    .read = api_read,
-    .copy = api_copy,
-    .fill = api_fill,
-    .launch = api_launch,
-    .mark = api_mark,
-    .wait_for = api_wait_for,
-    .stream_flags = api_stream_flags,
-    .call_begin = api_call_begin,
-    .call_end = api_call_end,
-    .wait = api_wait,
-    .wait_queue = api_wait_queue,
-    .wait_all = api_wait_all,
-    .advance = api_advance,
-    .set_peer = api_set_peer,
-    .pause = api_pause,
-    .resume = api_resume,
-    .now = api_now,
-    .last = api_last,
-    .query = api_query,
-    .time_of = api_time_of,
-    .register_code = api_register_code,
-    .unregister_code = api_unregister_code,
-    .copy_code = api_copy_code,
-    .register_kernel = api_register_kernel,
-    .error_text = api_error_text,
-    .finish = api_finish,
-    .user_queues = &driver_queue_api_table,
-};

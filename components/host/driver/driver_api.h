@@ -1,14 +1,16 @@
-/* What a front end (HIP, later others) asks of the driver component: a table of functions that the platform's shared
- * object hands out (heddle_platform.driver()). The front end is compiled once for all platforms and knows only this
- * file.
+/* What a front end (HIP, later others) asks of the driver component: a table of functions that the
+ * platform's shared object hands out (heddle_platform.driver()). The front end is compiled once for
+ * all platforms and knows only this file.
  *
- * Threads: calls may come from any host thread; the driver serialises them with one lock. Calls that wait run the
- * engine in the calling thread; the engine is never entered twice at once.
+ * Threads: calls may come from any host thread; the driver serialises them with one lock. Calls
+ * that wait run the engine in the calling thread; the engine is never entered twice at once.
  *
- * Addresses: device addresses are virtual, inside the reservation given by set_window(). Sizes in bytes. Copies read
- * host memory when they are executed, not when they are enqueued, except that write_now copies the source first.
+ * Addresses: device addresses are virtual, inside the reservation given by set_window(). Sizes in
+ * bytes. Copies read host memory when they are executed, not when they are enqueued, except that
+ * write_now copies the source first.
  *
- * Errors are enum driver_status; driver_error_text() explains the last one of this thread in words (what, where, fix).
+ * Errors are enum driver_status; driver_error_text() explains the last one of this thread in words
+ * (what, where, fix).
  */
 #ifndef HEDDLE_DRIVER_API_H
 #define HEDDLE_DRIVER_API_H
@@ -21,22 +23,22 @@
 
 enum driver_status {
     DRIVER_OK,
-    DRIVER_NOT_READY,        /* queries only */
+    DRIVER_NOT_READY, /* queries only */
     DRIVER_OUT_OF_MEMORY,
     DRIVER_INVALID_DEVICE,
-    DRIVER_INVALID_ADDRESS,  /* not, or no longer, an allocation; or the range leaves it */
+    DRIVER_INVALID_ADDRESS, /* not, or no longer, an allocation; or the range leaves it */
     DRIVER_INVALID_VALUE,
-    DRIVER_TOO_LARGE,        /* launch: work-group or LDS beyond what a compute unit has */
-    DRIVER_FAULT,            /* the kernel did something wrong; the device is lost, the text says where */
+    DRIVER_TOO_LARGE, /* launch: work-group or LDS beyond what a compute unit has */
+    DRIVER_FAULT,     /* the kernel did something wrong; the device is lost, the text says where */
     /* The simulation was ended; the report was printed. The device is lost. */
     DRIVER_DEADLOCK,
     DRIVER_STALL,
-    DRIVER_LIMIT             /* --max-cycles */
+    DRIVER_LIMIT /* --max-cycles */
 };
 
 struct driver_device_info {
-    char name[64];           /* "r9nano gpu" */
-    char isa[16];            /* "gfx803" */
+    char name[64]; /* "r9nano gpu" */
+    char isa[16];  /* "gfx803" */
     uint64_t memory_bytes;
     uint64_t clock_hz;
     uint32_t compute_units;
@@ -46,29 +48,32 @@ struct driver_device_info {
     uint32_t sgprs_per_simd;
     uint32_t lds_bytes_per_cu;
     uint32_t work_groups_per_cu;
-    uint32_t max_work_group;  /* work-items */
+    uint32_t max_work_group; /* work-items */
     uint64_t l2_bytes;
     uint64_t memory_bandwidth_bytes_per_s;
     uint32_t page_bytes;
-    bool has_fabric;         /* an RDMA engine that joins it to other GPUs */
+    bool has_fabric; /* an RDMA engine that joins it to other GPUs */
     uint32_t reserved[8];
 };
 
 /* All of a kernel launch that the hardware needs. */
 struct driver_launch {
-    const char *name;        /* for people, in statistics and reports; copied */
-    const char *symbol;      /* what the code object calls it, in statistics; copied */
-    uint64_t entry;          /* device address of the first instruction */
-    uint8_t descriptor[64];  /* amdhsa kernel descriptor (for code objects v2 the front end makes one) */
-    uint64_t kernel_object;  /* device address of the descriptor, for the dispatch packet; 0: unknown */
-    uint32_t grid[3];        /* work-items */
+    const char *name;   /* for people, in statistics and reports; copied */
+    const char *symbol; /* what the code object calls it, in statistics; copied */
+    uint64_t entry;     /* device address of the first instruction */
+    uint8_t
+        descriptor[64]; /* amdhsa kernel descriptor (for code objects v2 the front end makes one) */
+    uint64_t
+        kernel_object; /* device address of the descriptor, for the dispatch packet; 0: unknown */
+    uint32_t grid[3];  /* work-items */
     uint16_t block[3];
-    uint32_t group_bytes;    /* static + dynamic LDS */
-    uint32_t private_bytes;  /* scratch a work-item */
-    const void *kernarg;     /* copied at once */
+    uint32_t group_bytes;   /* static + dynamic LDS */
+    uint32_t private_bytes; /* scratch a work-item */
+    const void *kernarg;    /* copied at once */
     uint32_t kernarg_bytes;
     uint32_t kernarg_align;
-    const char *trace;       /* path of a recorded trace, which is played in place of executing; NULL: none. Copied */
+    const char *trace; /* path of a recorded trace, which is played in place of executing; NULL:
+                          none. Copied */
 };
 
 struct driver_allocation {
@@ -81,7 +86,7 @@ struct driver_queue_api; /* queue_api.h */
 
 /* Calls of an API that make commands in a queue. */
 enum driver_stream_call {
-    DRIVER_STREAM_COPY,       /* that the program waits for */
+    DRIVER_STREAM_COPY, /* that the program waits for */
     DRIVER_STREAM_COPY_ASYNC,
     DRIVER_STREAM_FILL,
     DRIVER_STREAM_LAUNCH,
@@ -91,21 +96,23 @@ enum driver_stream_call {
 
 /* What the driver's stream rules leave to the front end. */
 enum driver_stream_flags {
-    DRIVER_STREAMS_FRONT_END = 1, /* all order between queues, by wait_for(); call_begin() and call_end() need not be called */
+    DRIVER_STREAMS_FRONT_END = 1, /* all order between queues, by wait_for(); call_begin() and
+                                     call_end() need not be called */
     DRIVER_STREAMS_FILL_WAITS = 2 /* the program waits for fills that are not asynchronous */
 };
 
 /* Where a page lies. */
 struct driver_page {
-    uint64_t physical;       /* of its first byte */
-    uint32_t device;         /* GPU */
+    uint64_t physical; /* of its first byte */
+    uint32_t device;   /* GPU */
     uint32_t process;
-    bool unified;            /* may be moved */
+    bool unified; /* may be moved */
 };
 
-/* A `device` is a number below device_count(), which is a GPU in the first process, or what context_create() or unify()
- * made. */
-/* Queues execute their commands in order. Queue 0 of a device always exists. A ticket names a command of a queue. */
+/* A `device` is a number below device_count(), which is a GPU in the first process, or what
+ * context_create() or unify() made. */
+/* Queues execute their commands in order. Queue 0 of a device always exists. A ticket names a
+ * command of a queue. */
 struct driver_api {
     uint32_t version;
     uint32_t (*device_count)(void);
@@ -113,42 +120,53 @@ struct driver_api {
     /* Once, before anything else: device addresses are taken from [base, base + size). */
     enum driver_status (*set_window)(uint64_t base, uint64_t size);
 
-    enum driver_status (*allocate)(uint32_t device, uint64_t size, uint64_t align, uint64_t *address);
+    enum driver_status (*allocate)(uint32_t device, uint64_t size, uint64_t align,
+                                   uint64_t *address);
     enum driver_status (*release)(uint64_t address); /* waits for queued work first */
     /* At an address that is free; `unified` as allocate_unified(). */
-    enum driver_status (*allocate_at)(uint32_t device, uint64_t address, uint64_t size, bool unified);
-    bool (*find)(uint64_t address, struct driver_allocation *allocation); /* the allocation that holds it */
+    enum driver_status (*allocate_at)(uint32_t device, uint64_t address, uint64_t size,
+                                      bool unified);
+    bool (*find)(uint64_t address,
+                 struct driver_allocation *allocation); /* the allocation that holds it */
     enum driver_status (*memory_info)(uint32_t device, uint64_t *free_bytes, uint64_t *total_bytes);
 
     /* Managed memory: its pages may be moved to other GPUs. */
-    enum driver_status (*allocate_unified)(uint32_t device, uint64_t size, uint64_t align, uint64_t *address);
-    /* These wait for queued work first, and TLBs forget what was. remap: all pages that touch the range, which lies in one
-     * allocation, lie on `gpu` then; only the page table changes, contents are lost. remove_page: the page's memory is free,
-     * its address stays with the allocation; using it is an error. allocate_page_at: a page on the (first) GPU of `device` at
-     * a given address, in place of one that is there or was removed, or at an address that is free. */
+    enum driver_status (*allocate_unified)(uint32_t device, uint64_t size, uint64_t align,
+                                           uint64_t *address);
+    /* These wait for queued work first, and TLBs forget what was. remap: all pages that touch the
+     * range, which lies in one allocation, lie on `gpu` then; only the page table changes, contents
+     * are lost. remove_page: the page's memory is free, its address stays with the allocation;
+     * using it is an error. allocate_page_at: a page on the (first) GPU of `device` at a given
+     * address, in place of one that is there or was removed, or at an address that is free. */
     enum driver_status (*remap)(uint64_t address, uint64_t size, uint32_t gpu);
     enum driver_status (*remove_page)(uint64_t address);
     enum driver_status (*allocate_page_at)(uint32_t device, uint64_t address, bool unified);
     enum driver_status (*page_info)(uint64_t address, struct driver_page *page);
 
-    /* The GPUs of `device` in a process of its own: memory, code and queues of others cannot be used in it. `process`: 0, or
-     * a device made by this call whose process it joins. */
+    /* The GPUs of `device` in a process of its own: memory, code and queues of others cannot be
+     * used in it. `process`: 0, or a device made by this call whose process it joins. */
     enum driver_status (*context_create)(uint32_t device, uint32_t process, uint32_t *context);
-    /* Waits for queued work; the queues are gone, and with the last device of a process all of its memory. Also for what
-     * unify() made. */
+    /* Waits for queued work; the queues are gone, and with the last device of a process all of its
+     * memory. Also for what unify() made. */
     enum driver_status (*context_destroy)(uint32_t context);
-    /* One device made of several GPUs: memory and work-groups are spread over them. A GPU may be part of several. */
+    /* One device made of several GPUs: memory and work-groups are spread over them. A GPU may be
+     * part of several. */
     enum driver_status (*unify)(const uint32_t *gpus, uint32_t count, uint32_t *device);
 
     enum driver_status (*queue_create)(uint32_t device, uint32_t *queue);
     enum driver_status (*queue_destroy)(uint32_t queue);
     /* Enqueue. The host buffer must stay until the ticket is done. ticket may be NULL. */
-    enum driver_status (*write)(uint32_t queue, uint64_t device_address, const void *host, uint64_t size, uint64_t *ticket);
-    enum driver_status (*read)(uint32_t queue, void *host, uint64_t device_address, uint64_t size, uint64_t *ticket);
-    enum driver_status (*copy)(uint32_t queue, uint64_t to, uint64_t from, uint64_t size, uint64_t *ticket);
-    enum driver_status (*fill)(uint32_t queue, uint64_t address, const void *pattern, uint32_t pattern_bytes, uint64_t count,
+    enum driver_status (*write)(uint32_t queue, uint64_t device_address, const void *host,
+                                uint64_t size, uint64_t *ticket);
+    enum driver_status (*read)(uint32_t queue, void *host, uint64_t device_address, uint64_t size,
+                               uint64_t *ticket);
+    enum driver_status (*copy)(uint32_t queue, uint64_t to, uint64_t from, uint64_t size,
+                               uint64_t *ticket);
+    enum driver_status (*fill)(uint32_t queue, uint64_t address, const void *pattern,
+                               uint32_t pattern_bytes, uint64_t count,
                                uint64_t *ticket); /* pattern of 1, 2 or 4 bytes */
-    enum driver_status (*launch)(uint32_t queue, const struct driver_launch *launch, uint64_t *ticket);
+    enum driver_status (*launch)(uint32_t queue, const struct driver_launch *launch,
+                                 uint64_t *ticket);
     /* Completes when everything before it in the queue has; records the simulated time. */
     enum driver_status (*mark)(uint32_t queue, uint64_t *ticket);
     /* Work enqueued on `queue` from now on starts after `ticket` of any queue. */
@@ -156,9 +174,11 @@ struct driver_api {
 
     /* Stream rules (stream_rules.h): enum driver_stream_flags. */
     uint32_t (*stream_flags)(void);
-    /* Before the commands of a call on `queue`, which is that of a default stream or not. DRIVER_NOT_READY: the call may not begin
-     * before `*blocker`, the ticket of a pending command, is done; then ask again. Otherwise call_end() follows. */
-    enum driver_status (*call_begin)(uint32_t queue, enum driver_stream_call call, bool is_default, uint64_t *blocker);
+    /* Before the commands of a call on `queue`, which is that of a default stream or not.
+     * DRIVER_NOT_READY: the call may not begin before `*blocker`, the ticket of a pending command,
+     * is done; then ask again. Otherwise call_end() follows. */
+    enum driver_status (*call_begin)(uint32_t queue, enum driver_stream_call call, bool is_default,
+                                     uint64_t *blocker);
     /* `ticket`: of the call's last command; 0: it has none. */
     enum driver_status (*call_end)(uint32_t queue, uint64_t ticket);
 
@@ -166,15 +186,17 @@ struct driver_api {
     enum driver_status (*wait)(uint64_t ticket);
     enum driver_status (*wait_queue)(uint32_t queue);
     enum driver_status (*wait_all)(uint32_t device);
-    /* Runs the simulation until any command is done, with `poll` at most for poll_cost; for front ends that wait for
-     * several tickets. Without commands it returns at once. */
+    /* Runs the simulation until any command is done, with `poll` at most for poll_cost; for front
+     * ends that wait for several tickets. Without commands it returns at once. */
     enum driver_status (*advance)(bool poll);
-    /* Kernels on `gpu` may, or may not, access memory of `peer` from now on; both are GPUs of the platform. At first they
-     * may not: an access ends the run with DRIVER_FAULT. Unified memory is open to all GPUs anyway. Copies need no leave. */
+    /* Kernels on `gpu` may, or may not, access memory of `peer` from now on; both are GPUs of the
+     * platform. At first they may not: an access ends the run with DRIVER_FAULT. Unified memory is
+     * open to all GPUs anyway. Copies need no leave. */
     enum driver_status (*set_peer)(uint32_t gpu, uint32_t peer, bool on);
-    /* Between the two, no simulated time passes: threads that wait go on waiting, others may enqueue. pause() comes back
-     * when no thread runs the engine any more, which is at the driver's next tick. The thread that has paused must not
-     * wait itself: DRIVER_INVALID_VALUE. When and how often this is done changes no result. */
+    /* Between the two, no simulated time passes: threads that wait go on waiting, others may
+     * enqueue. pause() comes back when no thread runs the engine any more, which is at the driver's
+     * next tick. The thread that has paused must not wait itself: DRIVER_INVALID_VALUE. When and
+     * how often this is done changes no result. */
     enum driver_status (*pause)(void);
     enum driver_status (*resume)(void);
     /* Simulated time in picoseconds. */
@@ -186,15 +208,17 @@ struct driver_api {
     /* Simulated time at which a ticket was done. */
     enum driver_status (*time_of)(uint64_t ticket, uint64_t *time_ps);
 
-    /* Tell the driver about loaded code, for reports: [address, address + size) is module `name`; `symbols` sorted by
-     * address. Called at module load; the driver decodes all kernels and warns of instructions it lacks. Copied. */
-    enum driver_status (*register_code)(uint32_t device, const char *name, uint64_t address, const void *bytes, uint64_t size);
+    /* Tell the driver about loaded code, for reports: [address, address + size) is module `name`;
+     * `symbols` sorted by address. Called at module load; the driver decodes all kernels and warns
+     * of instructions it lacks. Copied. */
+    enum driver_status (*register_code)(uint32_t device, const char *name, uint64_t address,
+                                        const void *bytes, uint64_t size);
     enum driver_status (*unregister_code)(uint64_t address);
-    /* For a unified device: the registered code at `address` has no variables, so each GPU may run a copy of its own, which is
-     * made now. No effect on other devices. */
+    /* For a unified device: the registered code at `address` has no variables, so each GPU may run
+     * a copy of its own, which is made now. No effect on other devices. */
     enum driver_status (*copy_code)(uint32_t device, uint64_t address);
-    /* A kernel in that code: decodes what it reaches; a warning on stderr for each instruction that is missing; launching
-     * such a kernel is DRIVER_FAULT before any cycle. */
+    /* A kernel in that code: decodes what it reaches; a warning on stderr for each instruction that
+     * is missing; launching such a kernel is DRIVER_FAULT before any cycle. */
     enum driver_status (*register_kernel)(uint32_t device, const char *name, uint64_t entry);
 
     const char *(*error_text)(void); /* of the last failure in this thread */

@@ -1,28 +1,24 @@
-/* State of the driver component. Included by driver.c alone, before the files that work on it.
+/* State of the driver component, for all of its files.
  *
- * A command waits in the list of its queue until it is the first; then it is worked on in phases until it is done. Its
- * ticket is its number since start, so "done" is a look into a table of recent tickets. Messages in flight to a GPU have a
- * slot each, whose number is the tag. Host buffers are the one thing that is not state of the simulation: commands refer to
- * them by address, as the program does. */
+ * A command waits in the list of its queue until it is the first; then it is worked on in phases
+ * until it is done. Its ticket is its number since start, so "done" is a look into a table of
+ * recent tickets. Messages in flight to a GPU have a slot each, whose number is the tag. Host
+ * buffers are the one thing that is not state of the simulation: commands refer to them by address,
+ * as the program does. */
 #ifndef HEDDLE_DRIVER_STATE_H
 #define HEDDLE_DRIVER_STATE_H
 
-#include <inttypes.h>
-#include <pthread.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <stdbool.h>
+#include <stdint.h>
 
-#include "components/protocols/command/aql_packet.h"
-#include "components/host/driver/copy_middleware.h"
-#include "components/host/driver/driver_api.h"
-#include "components/host/driver/stream_rules.h"
+#include "driver.gen.h"
 #include "components/amd/isa/isa.h"
-#include "components/protocols/work/work_placement.h"
-#include "memory_manager.h"
+#include "components/host/driver/commands/driver_command.h"
+#include "components/host/driver/driver_api.h"
+#include "components/host/memory/memory_manager.h"
 #include "components/protocols/page_table/page_table.h"
 #include "components/protocols/page_table/program_table.h"
+#include "components/protocols/work/work_placement.h"
 #include "runtime/engine/bug.h"
 #include "runtime/observe/hang.h"
 #include "runtime/state/platform.h"
@@ -30,150 +26,82 @@
 enum {
     DRIVER_DEVICES = 64,
     DRIVER_QUEUES = 4096,
-    DRIVER_COMMANDS = 1 << 16,   /* not done at the same time */
-    DRIVER_TICKETS = 1 << 20,    /* whose times are remembered */
-    DRIVER_PID = 1,              /* process of the devices that the platform has */
+    DRIVER_COMMANDS = 1 << 16,    /* not done at the same time */
+    DRIVER_TICKETS = 1 << 20,     /* whose times are remembered */
+    DRIVER_PID = 1,               /* process of the devices that the platform has */
     DRIVER_ALL_PIDS = UINT32_MAX, /* of a shoot-down */
-    DRIVER_HANDLES = 1024,       /* devices as the program sees them: GPUs, contexts, unified ones */
-    DRIVER_RING_BYTES = 4 << 20, /* packets and kernel arguments of a device; smaller on small devices */
-    DRIVER_TOUCHES = 4096,       /* questions for pages that wait */
-    DRIVER_WRITTEN = 1024,       /* pages that have lost their copies to a write, remembered */
-    DRIVER_LATE_PIECES = 64,     /* of a ring, that its head goes around */
-    DRIVER_SCRATCH_POOLS = 16,   /* a device, kept for the next launch */
+    DRIVER_HANDLES = 1024, /* devices as the program sees them: GPUs, contexts, unified ones */
+    DRIVER_RING_BYTES =
+        4 << 20,           /* packets and kernel arguments of a device; smaller on small devices */
+    DRIVER_TOUCHES = 4096, /* questions for pages that wait */
+    DRIVER_WRITTEN = 1024, /* pages that have lost their copies to a write, remembered */
+    DRIVER_LATE_PIECES = 64,   /* of a ring, that its head goes around */
+    DRIVER_SCRATCH_POOLS = 16, /* a device, kept for the next launch */
     DRIVER_MAX_WORK_GROUP = 1024,
     DRIVER_NONE = UINT32_MAX
 };
 
-enum driver_kind {
-    DRIVER_WRITE, DRIVER_READ, DRIVER_COPY, DRIVER_FILL, DRIVER_STAGE, DRIVER_LAUNCH, DRIVER_MARK, DRIVER_BARRIER,
-    DRIVER_SHOOTDOWN, DRIVER_OPEN
-};
-static const char *const driver_kind_names[] = {"write", "read", "copy", "fill", "stage", "launch", "mark", "wait",
-                                                "shoot-down", "open user queue"};
-
-/* What the trace calls a command, where its kind does not say enough. */
-enum driver_span { SPAN_KIND, SPAN_CODE, SPAN_ARGUMENTS, SPAN_PACKET };
-static const char *const driver_span_names[] = {NULL, "copy code object", "copy arguments", "copy packet"};
-
-/* How a copy on GPUs is done: by the DMA engine of a GPU, for which its own memory is one end at least; or through the host. */
-enum copy_way { COPY_BY_HOST, COPY_INSIDE, COPY_TO_PEERS };
-
-enum driver_phase {
-    PHASE_QUEUED,
-    PHASE_FLUSH_FIRST,  /* a flush is to be sent */
-    PHASE_FLUSHING,
-    PHASE_DIRECT,       /* data is to be moved directly, at the end of the window */
-    PHASE_MOVE,         /* messages of a copy, or the arguments of a launch, go out */
-    PHASE_LAUNCH_FIRST, /* the arguments are there, the launch is to be sent */
-    PHASE_RUNNING,
-    PHASE_UNTIMED,      /* to be done, or made ready, at the end of the window: driver_sample.h */
-    PHASE_UNTIMED_RETRY, /* there was something under way */
-    PHASE_UNTIMED_DONE
-};
-
-struct driver_command {
-    uint64_t ticket;
-    uint64_t not_before;   /* cycle: when the host had called */
-    uint64_t device_address; /* destination of writes, fills and copies, source of reads */
-    uint64_t source;       /* of copies */
-    uint64_t size;
-    uint64_t sent, received; /* bytes */
-    uint64_t flushed;      /* bit i: the caches of device i have been flushed for this command */
-    uint64_t awaited;      /* barrier: the other ticket */
-    char *host;            /* the program's buffer */
-    uint32_t next;         /* in its queue, or in the list of free ones */
-    uint32_t queue;
-    uint32_t in_flight;    /* messages */
-    uint32_t pattern;
-    uint32_t pid;          /* of launches and shoot-downs */
-    uint64_t shot_bytes;   /* of shoot-downs: the range's size; `size` counts GPUs */
-    uint8_t kind;          /* enum driver_kind */
-    uint8_t phase;         /* enum driver_phase */
-    uint8_t local;         /* copies: enum copy_way */
-    uint8_t second_half;   /* copies between GPUs: the block has been read and is being written */
-    uint8_t span;          /* enum driver_span */
-    bool gated;            /* its packet is still to come */
-    bool beside_kernels;   /* copies whose ends share lines with others: kernels ran when it began */
-    uint32_t launches;     /* of all devices, when it began */
-    /* Launches, and the copies that they need. */
-    uint32_t ring_offset;  /* in the device's ring of arguments */
-    uint32_t piece;        /* of the ring; DRIVER_NONE: another command holds it */
-    uint32_t kernel;
-    uint32_t scratch_pool; /* number, or DRIVER_NONE */
-    uint32_t waves_per_group;
-    uint32_t first_group;  /* in the order x, y, z */
-    uint64_t groups;       /* to be run, from there on */
-    uint64_t launch;       /* number of the launch, from 1 */
-    bool timed;            /* counted in sample.timed */
-    uint8_t way;           /* enum sampling_way, with `--kernels auto` once it is chosen */
-    bool played;           /* its work-groups play a recorded trace */
-    uint64_t done_groups, done_instructions; /* launches that took no time */
-    uint64_t entry;
-    uint64_t object;       /* virtual address of the descriptor */
-    uint16_t own_descriptor; /* behind the packet; 0: the code object's is meant */
-    uint32_t user;         /* user queue that it goes to, or DRIVER_NONE; or that is opened */
-    struct aql_packet packet;
-    uint8_t descriptor[64];
-};
-
 struct driver_queue {
     bool used;
-    bool scratch_wanted;   /* the first command waits for a pool to be made */
-    uint32_t device;       /* of unified ones: the first */
-    uint32_t handle;       /* that it was made for */
-    uint32_t first, last;  /* commands */
-    uint32_t at;           /* command that is worked on: the first, or behind launches that a user queue holds */
-    uint32_t user;         /* user queue for launches; DRIVER_NONE: not made */
+    bool scratch_wanted;  /* the first command waits for a pool to be made */
+    uint32_t device;      /* of unified ones: the first */
+    uint32_t handle;      /* that it was made for */
+    uint32_t first, last; /* commands */
+    uint32_t
+        at; /* command that is worked on: the first, or behind launches that a user queue holds */
+    uint32_t user; /* user queue for launches; DRIVER_NONE: not made */
 };
 
-/* A device as the program sees it: number 0 .. device_count - 1 are the GPUs, in process DRIVER_PID; others are made by the
- * program: a GPU in another process (a context), or several GPUs as one (unified). */
+/* A device as the program sees it: number 0 .. device_count - 1 are the GPUs, in process
+ * DRIVER_PID; others are made by the program: a GPU in another process (a context), or several GPUs
+ * as one (unified). */
 struct driver_handle {
     bool used;
     uint32_t pid;
-    uint32_t count;        /* GPUs; 0: destroyed or never made */
+    uint32_t count; /* GPUs; 0: destroyed or never made */
     uint32_t member[DRIVER_DEVICES];
-    uint32_t part_queue[DRIVER_DEVICES]; /* unified: where the parts of launches wait; DRIVER_NONE: not made yet */
+    uint32_t part_queue[DRIVER_DEVICES]; /* unified: where the parts of launches wait; DRIVER_NONE:
+                                            not made yet */
 };
 
 struct driver_slot {
-    uint32_t command;      /* DRIVER_NONE: free */
+    uint32_t command; /* DRIVER_NONE: free */
     uint32_t size;
-    uint64_t offset;       /* in the command's data */
+    uint64_t offset; /* in the command's data */
 };
 
-/* A piece of the ring of arguments; see driver_ring.h. */
+/* A piece of the ring of arguments; see driver_argument_ring.c. */
 struct driver_piece {
-    uint64_t start;        /* position */
+    uint64_t start; /* position */
     uint32_t bytes;
     bool held;
-    bool written;          /* to the device's memory */
+    bool written; /* to the device's memory */
 };
 
 struct driver_scratch {
     uint64_t address;
-    uint64_t bytes;        /* 0: no pool */
+    uint64_t bytes; /* 0: no pool */
     uint32_t pid;
     bool used;
 };
 
 struct driver_device {
-    uint64_t size;         /* bytes of memory */
-    uint32_t slots;        /* arena: struct driver_slot[in_flight] */
+    uint64_t size;  /* bytes of memory */
+    uint32_t slots; /* arena: struct driver_slot[in_flight] */
     uint32_t slots_used;
-    uint64_t flushed_at, left_at; /* see driver_dirty.h */
-    bool ring_wrapped;     /* lines of the ring may be in caches: flush before the next launch */
-    bool takes_copies;     /* from and to other GPUs, directly */
-    bool line_shared;      /* kernels may have cached a line that a copy changed beside them: the same */
-    uint32_t flushing;     /* flushes that are not answered */
+    uint64_t flushed_at, left_at; /* see driver_flush.c */
+    bool ring_wrapped; /* lines of the ring may be in caches: flush before the next launch */
+    bool takes_copies; /* from and to other GPUs, directly */
+    bool line_shared; /* kernels may have cached a line that a copy changed beside them: the same */
+    uint32_t flushing; /* flushes that are not answered */
     uint32_t kernels_running;
     uint32_t launches;     /* functional mode: number of the next dispatch */
     uint64_t ring_address; /* virtual; 0: not allocated yet */
     uint32_t ring_bytes;
-    uint64_t ring_head;    /* position of the next byte to hand out */
+    uint64_t ring_head; /* position of the next byte to hand out */
     uint64_t ring_head_round;
-    uint32_t ring_mirror;  /* arena: what launches want written there */
-    uint32_t pieces;       /* arena: struct driver_piece[DRIVER_COMMANDS], a ring */
+    uint32_t ring_mirror;              /* arena: what launches want written there */
+    uint32_t pieces;                   /* arena: struct driver_piece[DRIVER_COMMANDS], a ring */
     uint32_t first_piece, pieces_held; /* numbers count on, places in the table are remainders */
     uint32_t late_pieces;
     struct driver_late_piece {
@@ -187,7 +115,7 @@ struct driver_device {
 
 enum migrate_state {
     MIGRATE_NONE,
-    MIGRATE_DRAIN,         /* copies end, nothing begins */
+    MIGRATE_DRAIN, /* copies end, nothing begins */
     MIGRATE_PAUSE,
     MIGRATE_NEXT,
     MIGRATE_COPY,
@@ -197,14 +125,14 @@ enum migrate_state {
     MIGRATE_RESUME
 };
 
-/* What a question comes to: nothing, the page is noted as placed, it moves, it gets its first copy or a further one, its
- * copies go. */
+/* What a question comes to: nothing, the page is noted as placed, it moves, it gets its first copy
+ * or a further one, its copies go. */
 enum migrate_work { WORK_NONE, WORK_PLACE, WORK_MOVE, WORK_COPY, WORK_COPY_MORE, WORK_WRITE };
 
 /* A page that was written to and gets no copies for a while. */
 struct driver_written {
-    uint64_t page;         /* number */
-    uint64_t until;        /* cycle */
+    uint64_t page;  /* number */
+    uint64_t until; /* cycle */
     uint32_t pid;
 };
 
@@ -213,72 +141,74 @@ struct driver_touch {
     uint64_t address;
     uint32_t pid;
     uint32_t gpu;
-    uint32_t port;         /* of the question; DRIVER_NONE: the host's */
-    uint8_t wish;          /* enum page_wish */
+    uint32_t port; /* of the question; DRIVER_NONE: the host's */
+    uint8_t wish;  /* enum page_wish */
     uint16_t tag;
 };
 
-/* See driver_sample.h. */
+/* See driver_sampling.c. */
 struct driver_sample {
-    bool waiting;          /* a command has PHASE_UNTIMED */
-    bool caches_live;      /* caches hold bytes; else they are only tags */
-    bool skipped;          /* launches have left no trace in caches since they were touched last */
-    uint32_t timed;        /* timed launches under way: 0 or 1 */
-    bool ended;            /* `perfect`: the last chosen launch is over, the rest takes no time */
-    uint64_t prepared;     /* number of the launch that the platform was made ready for */
-    uint64_t flushes;      /* of caches, in no time */
-    bool quiet;            /* nothing was under way, and nothing has been begun since */
-    uint64_t chosen;       /* `--kernels auto`: launch that is to be simulated or is being; 0: none */
+    bool waiting;      /* a command has PHASE_UNTIMED */
+    bool caches_live;  /* caches hold bytes; else they are only tags */
+    bool skipped;      /* launches have left no trace in caches since they were touched last */
+    uint32_t timed;    /* timed launches under way: 0 or 1 */
+    bool ended;        /* `perfect`: the last chosen launch is over, the rest takes no time */
+    uint64_t prepared; /* number of the launch that the platform was made ready for */
+    uint64_t flushes;  /* of caches, in no time */
+    bool quiet;        /* nothing was under way, and nothing has been begun since */
+    uint64_t chosen;   /* `--kernels auto`: launch that is to be simulated or is being; 0: none */
 };
 
-/* See driver_migrate.h. */
+/* See driver_migration.c. */
 struct driver_migrate {
-    uint32_t touches;      /* arena: struct driver_touch[DRIVER_TOUCHES], a ring */
+    uint32_t touches; /* arena: struct driver_touch[DRIVER_TOUCHES], a ring */
     uint32_t first, count;
-    uint32_t state;        /* enum migrate_state, of the first question */
-    uint32_t told;         /* GPUs that were sent what the state is about */
-    uint64_t paused;       /* bit i: GPU i */
-    uint64_t paused_at;    /* cycle */
-    uint64_t not_before;   /* cycle of the next pause */
-    bool ready;            /* nobody uses managed memory */
-    uint32_t work;         /* enum migrate_work, of the first question */
-    uint32_t written;      /* arena: struct driver_written[DRIVER_WRITTEN], by page */
-    uint64_t from, to;     /* physical */
+    uint32_t state;                /* enum migrate_state, of the first question */
+    uint32_t told;                 /* GPUs that were sent what the state is about */
+    uint64_t paused;               /* bit i: GPU i */
+    uint64_t paused_at;            /* cycle */
+    uint64_t not_before;           /* cycle of the next pause */
+    bool ready;                    /* nobody uses managed memory */
+    uint32_t work;                 /* enum migrate_work, of the first question */
+    uint32_t written;              /* arena: struct driver_written[DRIVER_WRITTEN], by page */
+    uint64_t from, to;             /* physical */
     uint32_t port[DRIVER_DEVICES]; /* `move` port of each GPU */
 };
 
 struct driver_ticket {
     uint64_t ticket;
-    uint64_t done_ps;      /* 1 + time, 0: not done */
+    uint64_t done_ps; /* 1 + time, 0: not done */
 };
 
 struct driver {
     struct driver_io io;
     uint32_t device_count;
-    uint32_t commands;     /* arena: struct driver_command[DRIVER_COMMANDS + 2]; the last two stand for migrations and releases */
+    uint32_t commands; /* arena: struct driver_command[DRIVER_COMMANDS + 2]; the last two stand for
+                          migrations and releases */
     uint32_t free_command; /* list of commands that were used; DRIVER_NONE: empty */
-    uint32_t used_commands; /* commands from here on have never been used: their memory is untouched */
-    uint32_t undone;       /* commands */
-    uint32_t queues;       /* arena: struct driver_queue[DRIVER_QUEUES] */
+    uint32_t
+        used_commands; /* commands from here on have never been used: their memory is untouched */
+    uint32_t undone;   /* commands */
+    uint32_t queues;   /* arena: struct driver_queue[DRIVER_QUEUES] */
     uint32_t queue_count;
-    uint32_t dirty;        /* arena: uint64_t[device_count][PAGE_TABLE_PIDS] */
+    uint32_t dirty; /* arena: uint64_t[device_count][PAGE_TABLE_PIDS] */
     uint64_t dirty_clock;
-    uint32_t turn;         /* queue that is looked at first */
-    uint32_t tickets;      /* arena: struct driver_ticket[DRIVER_TICKETS] */
+    uint32_t turn;    /* queue that is looked at first */
+    uint32_t tickets; /* arena: struct driver_ticket[DRIVER_TICKETS] */
     uint64_t last_ticket;
-    uint64_t awaited;      /* stop the engine when this ticket is done; 0: none */
-    bool await_any;        /* stop when any command is done */
-    bool await_migration;  /* stop when no page is on its way */
+    uint64_t awaited;     /* stop the engine when this ticket is done; 0: none */
+    bool await_any;       /* stop when any command is done */
+    bool await_migration; /* stop when no page is on its way */
     struct driver_migrate migrate;
     struct driver_sample sample;
     uint64_t launches_asked; /* numbers of launches */
-    uint64_t stop_at;      /* stop the engine at this cycle; 0: no */
-    uint64_t host_cycle;   /* the program has got this far */
-    uint32_t user;         /* arena: struct driver_user */
-    uint32_t calls_state;  /* arena: struct driver_calls */
-    uint32_t packets;      /* arena: struct driver_packets */
+    uint64_t stop_at;        /* stop the engine at this cycle; 0: no */
+    uint64_t host_cycle;     /* the program has got this far */
+    uint32_t user;           /* arena: struct driver_user */
+    uint32_t calls_state;    /* arena: struct driver_calls */
+    uint32_t packets;        /* arena: struct driver_packets */
     struct memory_manager memory;
-    uint32_t handles;      /* arena: struct driver_handle[DRIVER_HANDLES] */
+    uint32_t handles; /* arena: struct driver_handle[DRIVER_HANDLES] */
     uint32_t handle_count;
     uint32_t bounce;       /* arena: char[DRIVER_BOUNCE], copies between GPUs */
     uint32_t bounce_owner; /* command, or DRIVER_NONE */
@@ -286,33 +216,6 @@ struct driver {
 };
 
 enum { DRIVER_BOUNCE = 16384 };
-
-static struct driver *driver_instance;
-static pthread_mutex_t driver_mutex = PTHREAD_MUTEX_INITIALIZER;
-static _Thread_local char driver_text[2048];
-static enum driver_status driver_lost;     /* not DRIVER_OK: a kernel failed or the simulation was ended */
-static char driver_lost_text[2048];
-static bool driver_paused;                 /* atomic; no thread enters the engine */
-static pthread_t driver_pauser;
-static pthread_cond_t driver_continued = PTHREAD_COND_INITIALIZER;
-static bool driver_in_tick; /* a call over a port is being done: the engine runs already */
-static bool functional_limit; /* functional mode: a launch was ended by --max-cycles */
-
-static inline bool driver_is_paused(void)
-{
-    return __atomic_load_n(&driver_paused, __ATOMIC_RELAXED);
-}
-
-/* Remembers why a call failed; returns the status. */
-__attribute__((format(printf, 2, 3))) static enum driver_status driver_fail(enum driver_status status,
-                                                                            const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    vsnprintf(driver_text, sizeof driver_text, format, arguments);
-    va_end(arguments);
-    return status;
-}
 
 static inline struct driver_command *driver_command_at(const struct driver *d, uint32_t number)
 {
@@ -324,7 +227,8 @@ static inline struct driver_queue *driver_queue_at(const struct driver *d, uint3
     return arena_at(struct driver_queue, d->queues) + number;
 }
 
-static inline struct driver_slot *driver_slot_at(const struct driver_device *device, uint32_t number)
+static inline struct driver_slot *driver_slot_at(const struct driver_device *device,
+                                                 uint32_t number)
 {
     return arena_at(struct driver_slot, device->slots) + number;
 }
@@ -344,12 +248,6 @@ static inline bool driver_ticket_done(const struct driver *d, uint64_t ticket)
 static inline struct driver_handle *driver_handle_at(const struct driver *d, uint32_t number)
 {
     return arena_at(struct driver_handle, d->handles) + number;
-}
-
-/* Work-groups of a launch. 0 stands for all, of which there may be more than the field holds. */
-static inline uint32_t launch_count(const struct driver_command *k)
-{
-    return k->first_group == 0 && k->groups > UINT32_MAX ? 0 : (uint32_t)k->groups;
 }
 
 static inline uint64_t driver_page_bytes(const struct driver *d)

@@ -1,11 +1,13 @@
-/* What the driver asks of its stream rules: when a call may begin on a queue, and whether the program waits for its end. A
- * front end asks through the driver (driver_api.h): call_begin() before the commands of a call, call_end() behind them.
+/* What the driver asks of its stream rules: when a call may begin on a queue, and whether the
+ * program waits for its end. A front end asks through the driver (driver_api.h): call_begin()
+ * before the commands of a call, call_end() behind them.
  *
- * Nothing here waits: who asks also makes time go on, and would wait for itself. A call that may not begin is answered with the
- * ticket of something that is pending; when that is done, the front end asks again.
+ * Nothing here waits: who asks also makes time go on, and would wait for itself. A call that may
+ * not begin is answered with the ticket of something that is pending; when that is done, the front
+ * end asks again.
  *
- * `hip` leaves everything to the front end, which knows HIP's rules and puts waits into the queues; `balar` has the rules of
- * SST's balar ("Balar In Depth", CUDA stream support). */
+ * `hip` leaves everything to the front end, which knows HIP's rules and puts waits into the queues;
+ * `balar` has the rules of SST's balar ("Balar In Depth", CUDA stream support). */
 #ifndef HEDDLE_COMPONENTS_STREAM_RULES_H
 #define HEDDLE_COMPONENTS_STREAM_RULES_H
 
@@ -19,10 +21,12 @@ struct part;
 struct stream_rules_ops {
     /* enum driver_stream_flags. */
     uint32_t (*flags)(const struct part *self);
-    /* May the call begin? `is_default`: the queue is that of a default stream. false: not yet; `*blocker` is the ticket of a
-     * pending command, and nothing has happened. */
-    bool (*begin)(struct part *self, enum driver_stream_call call, uint32_t queue, bool is_default, uint64_t *blocker);
-    /* The call that has begun on the queue has enqueued all its commands; `ticket`: of the last, 0: it has none. */
+    /* May the call begin? `is_default`: the queue is that of a default stream. false: not yet;
+     * `*blocker` is the ticket of a pending command, and nothing has happened. */
+    bool (*begin)(struct part *self, enum driver_stream_call call, uint32_t queue, bool is_default,
+                  uint64_t *blocker);
+    /* The call that has begun on the queue has enqueued all its commands; `ticket`: of the last, 0:
+     * it has none. */
     void (*end)(struct part *self, uint32_t queue, uint64_t ticket);
     /* A command of the queue is done. */
     void (*completed)(struct part *self, uint32_t queue, uint64_t ticket);

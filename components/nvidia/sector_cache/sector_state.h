@@ -23,6 +23,7 @@
 #include "components/sampling/warmup.h"
 #include "sector_cache.gen.h"
 #include "sector_mem.gen.h"
+#include "runtime/engine/hash.h"
 
 #define SECTOR_FREE UINT64_MAX /* tag of a line that is not in use */
 #define SECTOR_NONE UINT32_MAX /* no way, no MSHR, no target */
@@ -165,7 +166,7 @@ static inline uint64_t *sector_hints_at(const struct sector_cache *c, uint32_t s
 
 static inline uint64_t sector_hint(uint64_t number)
 {
-    return number * 0x9e3779b97f4a7c15u >> 56;
+    return hash_multiply(number) >> 56;
 }
 
 /* Sectors that a store finds: written before or read, and not on their way for the first time. */

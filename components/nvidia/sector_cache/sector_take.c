@@ -2,12 +2,13 @@
  * returns false and has changed nothing that a second attempt would count again (it may have
  * written a victim back, after which its way is free). */
 #include "sector_state.h"
+#include "runtime/engine/hash.h"
 
 /* ---- MSHRs ---- */
 
 static inline uint32_t *mshr_chain(const struct sector_cache *c, uint64_t number)
 {
-    return arena_at(uint32_t, c->chains) + ((number * 0x9e3779b97f4a7c15u >> 32) & c->chain_mask);
+    return arena_at(uint32_t, c->chains) + ((hash_multiply(number) >> 32) & c->chain_mask);
 }
 
 static inline uint32_t mshr_find(const struct sector_cache *c, uint64_t number)

@@ -6,6 +6,7 @@
  * in that round. Cold trips are those that empty caches would cost: for sectors that the kernel has
  * not accessed yet. A block's trips come behind those of the block whose place it takes. */
 #include "trace_player_state.h"
+#include "runtime/engine/hash.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -35,7 +36,7 @@ static inline void profile_step(const struct sass_inst *inst)
     if (platform_profile() == PLATFORM_PROFILE_NONE)
         return;
     profile.units[inst->opcode.unit]++;
-    profile.blocks[(inst->pc / 16 * 0x9e3779b97f4a7c15u >> 32) % PROFILE_BLOCKS]++;
+    profile.blocks[(hash_multiply(inst->pc / 16) >> 32) % PROFILE_BLOCKS]++;
 }
 
 static inline void profile_lines(const struct sm_lines *lines)

@@ -58,30 +58,13 @@ static inline bool trace_writer_is(const struct sass_inst *from, const char *par
     return strstr(from->name, part) != NULL;
 }
 
-/* Units as Accel-Sim gives them to its pipelines (shader.cc, scheduler_unit::cycle): what has no
- * unit of its own goes where integers go. */
 static inline struct trace_inst trace_writer_decode(const struct sass_inst *from)
 {
     static const struct {
         uint8_t unit, kind;
     } classes[SASS_CLASS_COUNT] = {
-        [SASS_CLASS_SP] = {TRACE_FP32, TRACE_COMPUTE},
-        [SASS_CLASS_INT] = {TRACE_INT, TRACE_COMPUTE},
-        [SASS_CLASS_DP] = {TRACE_FP64, TRACE_COMPUTE},
-        [SASS_CLASS_SFU] = {TRACE_SFU, TRACE_COMPUTE},
-        [SASS_CLASS_ALU] = {TRACE_INT, TRACE_COMPUTE},
-        [SASS_CLASS_TENSOR] = {TRACE_TENSOR, TRACE_COMPUTE},
-        [SASS_CLASS_UNIFORM] = {TRACE_UNIFORM, TRACE_COMPUTE},
-        [SASS_CLASS_BRANCH] = {TRACE_BRANCH, TRACE_COMPUTE},
-        [SASS_CLASS_TEXTURE] = {TRACE_TEXTURE, TRACE_COMPUTE},
-        [SASS_CLASS_LOAD] = {TRACE_MEMORY, TRACE_LOAD},
-        [SASS_CLASS_STORE] = {TRACE_MEMORY, TRACE_STORE},
-        [SASS_CLASS_ATOMIC] = {TRACE_MEMORY, TRACE_ATOMIC},
-        [SASS_CLASS_BARRIER] = {TRACE_INT, TRACE_COMPUTE},
-        [SASS_CLASS_MEMBAR] = {TRACE_INT, TRACE_MEMBAR},
-        [SASS_CLASS_TMA] = {TRACE_INT, TRACE_COMPUTE},
-        [SASS_CLASS_EXIT] = {TRACE_INT, TRACE_COMPUTE},
-        [SASS_CLASS_UNKNOWN] = {TRACE_INT, TRACE_COMPUTE},
+#define SASS_CLASS(NAME, name, unit, kind) [SASS_CLASS_##NAME] = {TRACE_##unit, TRACE_##kind},
+#include "components/traces/instruction_trace/nvidia/opcode_classes.def"
     };
     struct trace_inst to = {.unit = classes[from->opcode.unit].unit,
                             .kind = classes[from->opcode.unit].kind,

@@ -11,14 +11,14 @@
  * Writes happen in host calls, between edges of the clock, or at the end of a window. MMUs keep
  * nothing: a walk is answered with what stands here when it ends. TLBs do keep entries: whoever
  * changes or removes a mapping that a kernel may have used has to send a shoot-down afterwards
- * (driver_memory.h says when). */
+ * (the driver says when, in driver_memory.c). */
 #ifndef HEDDLE_COMPONENTS_PAGE_TABLE_H
 #define HEDDLE_COMPONENTS_PAGE_TABLE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "components/host/driver/page_copies.h"
+#include "page_copies.h"
 #include "runtime/engine/engine.h"
 
 #define PAGE_TABLE_LEVELS      4
@@ -48,18 +48,7 @@ struct page_table {
 
 /* At start-up, by the writer: pages of 2^page_bits bytes, of which at most `max_pages` are mapped
  * at the same time. */
-static inline void page_table_init(struct page_table *t, unsigned page_bits, uint64_t max_pages)
-{
-    /* Each run of mapped pages may begin and end inside a leaf: twice the dense need, and room for
-     * small processes. */
-    uint64_t nodes = max_pages / PAGE_TABLE_FANOUT * 2 + 16384;
-    t->page_bits = page_bits;
-    t->node_capacity = (uint32_t)nodes;
-    t->node_count = 1;
-    t->nodes = arena_allocate(nodes * PAGE_TABLE_FANOUT * sizeof(uint64_t));
-    t->used = arena_allocate(nodes * sizeof(uint16_t));
-    page_copies_init(&t->copies);
-}
+void page_table_init(struct page_table *t, unsigned page_bits, uint64_t max_pages);
 
 static inline uint64_t *page_table_node(const struct page_table *t, uint64_t node)
 {
@@ -90,86 +79,16 @@ static inline uint64_t *page_table_entry(const struct page_table *t, uint32_t pi
     return node ? &page_table_node(t, node)[page_table_index(t, address, 0)] : NULL;
 }
 
-/* An empty node; there must be one. */
-static inline uint32_t page_table_take_node(struct page_table *t)
-{
-    uint32_t node = t->free_node;
-    if (!node)
-        return t->node_count++;
-    t->free_node = (uint32_t)page_table_node(t, node)[0];
-    t->free_count--;
-    page_table_node(t, node)[0] = 0;
-    return node;
-}
-
-static inline uint16_t *page_table_used(const struct page_table *t, uint64_t node)
-{
-    return arena_at(uint16_t, t->used) + node;
-}
-
 /* Maps the page of `address` to the physical page that begins at `physical`, or changes its
  * mapping; `flags`: PAGE_TABLE_WRITABLE, PAGE_TABLE_UNIFIED. false: pid or address out of range, or
  * the table is full. */
-static inline bool page_table_enter(struct page_table *t, uint32_t pid, uint64_t address,
-                                    uint64_t physical, uint64_t flags)
-{
-    if (!page_table_covers(t, pid, address))
-        return false;
-    if (!page_table_entry(t, pid, address)
-        && t->node_capacity - t->node_count + t->free_count < PAGE_TABLE_LEVELS)
-        return false;
-    if (!t->roots[pid])
-        t->roots[pid] = page_table_take_node(t);
-    uint64_t node = t->roots[pid];
-    for (unsigned level = PAGE_TABLE_LEVELS - 1; level > 0; level--) {
-        uint64_t *entry = &page_table_node(t, node)[page_table_index(t, address, level)];
-        if (!*entry) {
-            *entry = page_table_take_node(t);
-            ++*page_table_used(t, node);
-        }
-        node = *entry;
-    }
-    uint64_t *entry = &page_table_node(t, node)[page_table_index(t, address, 0)];
-    if (!(*entry & PAGE_TABLE_VALID)) {
-        t->pages++;
-        ++*page_table_used(t, node);
-    }
-    *entry =
-        (physical >> t->page_bits << t->page_bits) | PAGE_TABLE_VALID | (flags & PAGE_TABLE_FLAGS);
-    return true;
-}
-
-static inline bool page_table_map(struct page_table *t, uint32_t pid, uint64_t address,
-                                  uint64_t physical, bool writable)
-{
-    return page_table_enter(t, pid, address, physical, writable ? PAGE_TABLE_WRITABLE : 0);
-}
+bool page_table_enter(struct page_table *t, uint32_t pid, uint64_t address, uint64_t physical,
+                      uint64_t flags);
+bool page_table_map(struct page_table *t, uint32_t pid, uint64_t address, uint64_t physical,
+                    bool writable);
 
 /* Nothing when the page is not mapped. Nodes that are empty now are given back. */
-static inline void page_table_unmap(struct page_table *t, uint32_t pid, uint64_t address)
-{
-    uint64_t *path[PAGE_TABLE_LEVELS]; /* the entry followed at each level */
-    uint64_t nodes[PAGE_TABLE_LEVELS];
-    if (!t->page_bits || !page_table_covers(t, pid, address) || !t->roots[pid])
-        return;
-    uint64_t node = t->roots[pid];
-    for (unsigned level = PAGE_TABLE_LEVELS; level-- > 0; node = *path[level]) {
-        nodes[level] = node;
-        path[level] = &page_table_node(t, node)[page_table_index(t, address, level)];
-        if (!*path[level])
-            return;
-    }
-    t->pages--;
-    for (unsigned level = 0; level < PAGE_TABLE_LEVELS; level++) {
-        *path[level] = 0;
-        if (--*page_table_used(t, nodes[level]))
-            return;
-        page_table_node(t, nodes[level])[0] = t->free_node;
-        t->free_node = (uint32_t)nodes[level];
-        t->free_count++;
-    }
-    t->roots[pid] = 0;
-}
+void page_table_unmap(struct page_table *t, uint32_t pid, uint64_t address);
 
 /* false: not mapped. `physical` is that of the page's first byte; flags as in page_table_enter().
  */

@@ -10,6 +10,7 @@
 
 #include <inttypes.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -42,15 +43,15 @@ struct program_table {
     uint32_t opened;              /* some allocation is or was open */
     uint64_t reach[PROGRAM_GPUS]; /* bit j of i: kernels on GPU i may access memory of GPU j */
     uint64_t memory_base[PROGRAM_GPUS], memory_size[PROGRAM_GPUS]; /* physical */
-    uint8_t gpu_of[PROGRAM_INSTANCES]; /* the GPU that a component belongs to, by its number in the
-                                          platform */
+    /* The GPU that a component belongs to, by its number in the platform. */
+    uint8_t gpu_of[PROGRAM_INSTANCES];
     struct program_allocation allocation[PROGRAM_ALLOCATIONS];
     uint32_t object_count;
-    uint32_t
-        object_kernel[PROGRAM_KERNELS]; /* of the descriptor at the address of the same index */
+    /* Of the descriptor at the address of the same index. */
+    uint32_t object_kernel[PROGRAM_KERNELS];
     uint64_t object[PROGRAM_KERNELS];
-    uint32_t
-        kernel_name[PROGRAM_KERNELS]; /* offsets in names, of a name and behind it its symbol */
+    /* Offsets in names, of a name and behind it its symbol. */
+    uint32_t kernel_name[PROGRAM_KERNELS];
     char names[PROGRAM_NAME_BYTES];
 };
 
@@ -79,12 +80,8 @@ static inline const struct program_allocation *program_find(const struct program
 }
 
 /* The last allocation that begins before `end`, if it reaches beyond `start`; or NULL. */
-static inline const struct program_allocation *program_overlap(const struct program_table *table,
-                                                               uint64_t start, uint64_t end)
-{
-    uint32_t rank = program_rank(table, end - 1);
-    return rank && table->allocation[rank - 1].end > start ? &table->allocation[rank - 1] : NULL;
-}
+const struct program_allocation *program_overlap(const struct program_table *table, uint64_t start,
+                                                 uint64_t end);
 
 /* May kernels on the GPU access the allocation? The own memory, open one, and that of peers whose
  * access is enabled. */
@@ -107,147 +104,37 @@ static inline uint32_t program_gpu_of(const struct program_table *table, uint32_
 }
 
 /* Kernels on `gpu` may, or may not, access memory of `peer`. */
-static inline void program_set_reach(struct program_table *table, uint32_t gpu, uint32_t peer,
-                                     bool on)
-{
-    uint64_t bit = (uint64_t)1 << peer;
-    table->reach[gpu] = on ? table->reach[gpu] | bit : table->reach[gpu] & ~bit;
-    table->version++;
-}
+void program_set_reach(struct program_table *table, uint32_t gpu, uint32_t peer, bool on);
 
 /* Every GPU may access the allocation that holds `address`. */
-static inline void program_open(struct program_table *table, uint64_t address)
-{
-    uint32_t rank = program_rank(table, address);
-    if (!rank || address >= table->allocation[rank - 1].end)
-        return;
-    table->allocation[rank - 1].open = true;
-    table->opened = true;
-    table->version++;
-}
+void program_open(struct program_table *table, uint64_t address);
 
 /* Says what the allocation that holds `address`, if there is one, is for. */
-static inline void program_set_use(struct program_table *table, uint64_t address,
-                                   enum program_use use)
-{
-    uint32_t rank = program_rank(table, address);
-    if (rank && address < table->allocation[rank - 1].end)
-        table->allocation[rank - 1].use = use;
-}
+void program_set_use(struct program_table *table, uint64_t address, enum program_use use);
 
 /* False when the table is full; the range must be free. */
-static inline bool program_add(struct program_table *table, const struct program_allocation *added)
-{
-    uint32_t rank = program_rank(table, added->start);
-    if (table->allocation_count == PROGRAM_ALLOCATIONS)
-        return false;
-    memmove(&table->allocation[rank + 1], &table->allocation[rank],
-            (table->allocation_count - rank) * sizeof table->allocation[0]);
-    table->allocation[rank] = *added;
-    table->allocation_count++;
-    table->version++;
-    return true;
-}
+bool program_add_allocation(struct program_table *table, const struct program_allocation *added);
 
 /* Removes the allocation that starts at `start`; false: there is none. */
-static inline bool program_remove(struct program_table *table, uint64_t start)
-{
-    uint32_t rank = program_rank(table, start);
-    if (!rank || table->allocation[rank - 1].start != start)
-        return false;
-    memmove(&table->allocation[rank - 1], &table->allocation[rank],
-            (table->allocation_count - rank) * sizeof table->allocation[0]);
-    table->allocation_count--;
-    table->version++;
-    return true;
-}
+bool program_remove_allocation(struct program_table *table, uint64_t start);
 
 /* What people call a kernel, and what its code object does. */
-static inline const char *program_kernel_name(const struct program_table *table, uint32_t kernel)
-{
-    return kernel < table->kernel_count ? table->names + table->kernel_name[kernel] : "?";
-}
-
-static inline const char *program_kernel_symbol(const struct program_table *table, uint32_t kernel)
-{
-    const char *name = program_kernel_name(table, kernel);
-    return kernel < table->kernel_count ? name + strlen(name) + 1 : name;
-}
+const char *program_kernel_name(const struct program_table *table, uint32_t kernel);
+const char *program_kernel_symbol(const struct program_table *table, uint32_t kernel);
 
 /* Number of the kernel of that name and symbol, added when it is new; kernels beyond the limits
  * share number 0. */
-static inline uint32_t program_kernel(struct program_table *table, const char *name,
-                                      const char *symbol)
-{
-    size_t name_bytes = strlen(name) + 1, symbol_bytes = strlen(symbol) + 1;
-    for (uint32_t i = 0; i < table->kernel_count; i++) {
-        if (strcmp(program_kernel_symbol(table, i), symbol) == 0
-            && strcmp(program_kernel_name(table, i), name) == 0)
-            return i;
-    }
-    if (table->kernel_count == PROGRAM_KERNELS
-        || name_bytes + symbol_bytes > PROGRAM_NAME_BYTES - table->name_bytes)
-        return 0;
-    table->kernel_name[table->kernel_count] = table->name_bytes;
-    memcpy(table->names + table->name_bytes, name, name_bytes);
-    memcpy(table->names + table->name_bytes + name_bytes, symbol, symbol_bytes);
-    table->name_bytes += (uint32_t)(name_bytes + symbol_bytes);
-    return table->kernel_count++;
-}
+uint32_t program_kernel(struct program_table *table, const char *name, const char *symbol);
 
 /* Number of the kernel whose descriptor stands at `object`; PROGRAM_KERNELS: nobody told. */
-static inline uint32_t program_kernel_of(const struct program_table *table, uint64_t object)
-{
-    uint32_t i = 0;
-    while (i < table->object_count && table->object[i] != object)
-        i++;
-    return i < table->object_count ? table->object_kernel[i] : PROGRAM_KERNELS;
-}
+uint32_t program_kernel_of(const struct program_table *table, uint64_t object);
 
 /* The kernel whose descriptor stands at `object` is that number; the first that are told are kept.
  */
-static inline void program_set_object(struct program_table *table, uint64_t object, uint32_t kernel)
-{
-    uint32_t i = 0;
-    while (i < table->object_count && table->object[i] != object)
-        i++;
-    if (i == PROGRAM_KERNELS)
-        return;
-    table->object[i] = object;
-    table->object_kernel[i] = kernel;
-    table->object_count += i == table->object_count;
-}
+void program_set_object(struct program_table *table, uint64_t object, uint32_t kernel);
 
 /* Says in words where `address` lies relative to the program's own allocations: "12 bytes behind
  * the end of the allocation of 4096 bytes at 0x...". */
-static inline void program_describe(const struct program_table *table, uint64_t address, char *text,
-                                    size_t size)
-{
-    uint32_t rank = program_rank(table, address), low = rank, high = rank;
-    while (low && table->allocation[low - 1].use != PROGRAM_BUFFER)
-        low--;
-    while (high < table->allocation_count && table->allocation[high].use != PROGRAM_BUFFER)
-        high++;
-    const struct program_allocation *before = low ? &table->allocation[low - 1] : NULL;
-    const struct program_allocation *after =
-        high < table->allocation_count ? &table->allocation[high] : NULL;
-    if (before && after && after->start - address < address - before->end)
-        before = NULL;
-    if (before && address < before->end)
-        snprintf(text, size,
-                 "%" PRIu64 " bytes into the allocation of %" PRIu64 " bytes at 0x%" PRIx64,
-                 address - before->start, before->end - before->start, before->start);
-    else if (before)
-        snprintf(text, size,
-                 "%" PRIu64 " bytes behind the end of the allocation of %" PRIu64
-                 " bytes at 0x%" PRIx64,
-                 address - before->end, before->end - before->start, before->start);
-    else if (after)
-        snprintf(text, size,
-                 "%" PRIu64 " bytes before the allocation of %" PRIu64 " bytes at 0x%" PRIx64,
-                 after->start - address, after->end - after->start, after->start);
-    else
-        snprintf(text, size, "nothing is allocated");
-}
+void program_describe(const struct program_table *table, uint64_t address, char *text, size_t size);
 
 #endif

@@ -20,6 +20,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "runtime/engine/hash.h"
+
 #define SECTOR_BYTES     32u
 #define SECTOR_LINE      128u
 #define SECTOR_ALL       15u
@@ -69,7 +71,7 @@ static inline uint32_t sector_hash(const struct sector_hash *h, uint64_t number)
     if (h->kind == SECTOR_HASH_PLAIN)
         return (uint32_t)(h->whole ? number & (h->count - 1) : number % h->count);
     if (!h->whole) {
-        uint64_t turn = number / h->count * 0x9e3779b97f4a7c15u >> 32;
+        uint64_t turn = hash_multiply(number / h->count) >> 32;
         return (uint32_t)((number + (turn * h->count >> 32)) % h->count);
     }
     uint32_t value = 0;

@@ -1,12 +1,11 @@
 /* See translation_table.h. */
 #include "components/protocols/translate/translation_table.h"
+#include "runtime/engine/hash.h"
 
 static inline uint32_t *translation_bucket(const struct translation_table *t, uint64_t key,
                                            uint32_t pid)
 {
-    /* Fibonacci hashing (Knuth, TAOCP 3, 6.4). */
-    uint64_t hash =
-        ((key >> TRANSLATION_SMALLEST_PAGE) ^ ((uint64_t)pid << 40)) * 0x9e3779b97f4a7c15u;
+    uint64_t hash = hash_multiply((key >> TRANSLATION_SMALLEST_PAGE) ^ (uint64_t)pid << 40);
     return arena_at(uint32_t, t->buckets) + ((hash >> 32) & t->bucket_mask);
 }
 

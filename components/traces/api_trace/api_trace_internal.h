@@ -93,6 +93,8 @@ bool api_trace_read_value(struct api_trace_reader *r, const struct api_trace_key
                           const char *text, struct api_trace_call *call);
 
 /* Whole numbers: decimal or 0x, nothing else. */
+/* "WORD-N", with `prefix` "WORD-". */
+bool api_trace_symbol_number(const char *text, size_t size, const char *prefix, uint32_t *number);
 bool api_trace_number(const char *text, size_t size, uint64_t most, uint64_t *value);
 /* dptr-N, hptr-N and module-N.NAME, each with +OFFSET; the name goes to the reader's memory. */
 bool api_trace_pointer_text(struct api_trace_reader *r, const char *text, size_t size,

@@ -2,25 +2,10 @@
  * does not look like the next key: names of kernels have commas in them. */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/stat.h>
 
 #include "components/traces/api_trace/api_trace_internal.h"
-
-#define MESSAGE_BYTES 512
-
-bool api_trace_fail(struct api_trace_reader *r, const char *format, ...)
-{
-    char text[MESSAGE_BYTES];
-    va_list args;
-    va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
-    va_end(args);
-    r->sink->say(r->sink->context, r->line, text);
-    r->failed = true;
-    return false;
-}
 
 static const struct api_trace_form *find_form(const char *line)
 {

@@ -5,78 +5,6 @@
 
 #include "components/traces/api_trace/api_trace_internal.h"
 
-bool api_trace_number(const char *text, size_t size, uint64_t most, uint64_t *value)
-{
-    uint64_t base = 10, sum = 0;
-    size_t i = 0;
-    if (size > 2 && text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) {
-        base = 16;
-        i = 2;
-    }
-    if (i == size)
-        return false;
-    for (; i < size; i++) {
-        char c = text[i];
-        uint64_t digit = c >= '0' && c <= '9'   ? (uint64_t)(c - '0')
-                         : c >= 'a' && c <= 'f' ? (uint64_t)(c - 'a' + 10)
-                         : c >= 'A' && c <= 'F' ? (uint64_t)(c - 'A' + 10)
-                                                : 16;
-        if (digit >= base || sum > (most - digit) / base)
-            return false;
-        sum = sum * base + digit;
-    }
-    *value = sum;
-    return true;
-}
-
-static bool has_prefix(const char *text, size_t size, const char *prefix)
-{
-    return size > strlen(prefix) && memcmp(text, prefix, strlen(prefix)) == 0;
-}
-
-/* "WORD-N". */
-static bool symbol_number(const char *text, size_t size, const char *prefix, uint32_t *number)
-{
-    uint64_t value;
-    size_t skip = strlen(prefix);
-    if (!has_prefix(text, size, prefix)
-        || !api_trace_number(text + skip, size - skip, UINT32_MAX, &value))
-        return false;
-    *number = (uint32_t)value;
-    return true;
-}
-
-/* "module-N.NAME". */
-static bool symbol_text(struct api_trace_reader *r, const char *text, size_t size,
-                        struct api_trace_pointer *pointer)
-{
-    const char *dot = memchr(text, '.', size);
-    size_t head = dot != NULL ? (size_t)(dot - text) : 0;
-    if (dot == NULL || head + 1 == size
-        || !symbol_number(text, head, "module-", &pointer->allocation))
-        return false;
-    pointer->space = API_TRACE_SYMBOL;
-    pointer->symbol = api_trace_copy(r->trace->memory, dot + 1, size - head - 1);
-    return true;
-}
-
-bool api_trace_pointer_text(struct api_trace_reader *r, const char *text, size_t size,
-                            struct api_trace_pointer *pointer)
-{
-    const char *plus = memchr(text, '+', size);
-    size_t head = plus != NULL ? (size_t)(plus - text) : size;
-    *pointer = (struct api_trace_pointer){0};
-    if (plus != NULL && !api_trace_number(plus + 1, size - head - 1, INT64_MAX, &pointer->offset))
-        return false;
-    if (symbol_number(text, head, "dptr-", &pointer->allocation))
-        return true;
-    if (r->trace->version > 1 && symbol_number(text, head, "hptr-", &pointer->allocation)) {
-        pointer->space = API_TRACE_HOST;
-        return true;
-    }
-    return r->trace->version > 1 && symbol_text(r, text, head, pointer);
-}
-
 /* The stream of a handle in balar's grammar, where nothing creates one: numbered by appearance. */
 static uint32_t handle_stream(struct api_trace_reader *r, uint64_t handle)
 {
@@ -96,7 +24,8 @@ static bool read_address(const char *text, uint64_t *value)
     size_t size = strlen(text);
     *value = 0;
     return strcmp(text, "(nil)") == 0
-           || (has_prefix(text, size, "0x") && api_trace_number(text, size, UINT64_MAX, value));
+           || (size > 2 && memcmp(text, "0x", 2) == 0
+               && api_trace_number(text, size, UINT64_MAX, value));
 }
 
 static bool read_stream(const char *text, uint32_t *stream)
@@ -107,7 +36,7 @@ static bool read_stream(const char *text, uint32_t *stream)
         return true;
     }
     return strcmp(text, "default") == 0
-           || (symbol_number(text, strlen(text), "stream-", stream) && *stream > 0);
+           || (api_trace_symbol_number(text, strlen(text), "stream-", stream) && *stream > 0);
 }
 
 /* Files lie beside the trace: a trace from somebody else must not make us read elsewhere. */
@@ -159,11 +88,11 @@ static bool convert(struct api_trace_reader *r, enum api_trace_value kind, const
         return api_trace_pointer_text(r, text, size, pointer) && pointer->space != API_TRACE_SYMBOL;
     case VALUE_HOST:
         pointer->space = API_TRACE_HOST;
-        return symbol_number(text, size, "hptr-", &pointer->allocation);
+        return api_trace_symbol_number(text, size, "hptr-", &pointer->allocation);
     case VALUE_MODULE:
-        return symbol_number(text, size, "module-", number32) && *number32 > 0;
+        return api_trace_symbol_number(text, size, "module-", number32) && *number32 > 0;
     case VALUE_ALLOCATION:
-        return symbol_number(text, size, "dptr-", &pointer->allocation);
+        return api_trace_symbol_number(text, size, "dptr-", &pointer->allocation);
     case VALUE_STREAM:
         return read_stream(text, member);
     case VALUE_NEW_STREAM:
@@ -176,7 +105,7 @@ static bool convert(struct api_trace_reader *r, enum api_trace_value kind, const
         return true;
     case VALUE_EVENT:
     case VALUE_NEW_EVENT:
-        return symbol_number(text, size, "event-", number32);
+        return api_trace_symbol_number(text, size, "event-", number32);
     case VALUE_TEXT:
         *(const char **)member = text;
         return size > 0;

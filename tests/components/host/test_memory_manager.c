@@ -5,7 +5,7 @@
 #include <criterion/criterion.h>
 #include <stdlib.h>
 
-#include "components/host/driver/memory_manager.h"
+#include "components/host/memory/memory_manager.h"
 #include "runtime/engine/setup.h"
 #include "tests/components/harness.h"
 
@@ -162,6 +162,25 @@ static bool fresh_from(uint32_t first, uint32_t pages)
     return true;
 }
 
+/* Takes over an allocation of `pages` pages at `address`, spread over the GPUs. */
+static void model_allocate(uint64_t address, uint32_t pages, uint32_t pid, const uint32_t *gpu,
+                           uint32_t devices, uint64_t flags)
+{
+    uint32_t first = (uint32_t)((address - first_virtual) >> model.bits), at = first;
+    for (uint32_t i = 0; i < devices; i++) {
+        for (uint32_t n = pages / devices + (i < pages % devices); n; n--, at++) {
+            cr_assert_eq(model.page[at].state, FRESH,
+                         "address of page %u is handed out while it is used or retired", at);
+            model.page[at].state = IN_USE;
+            model.page[at].pid = pid;
+            model_map(at, pid, gpu[i], flags);
+        }
+    }
+    model.allocation[model.count++] = (struct model_allocation){first, pages, pid};
+    cr_assert_lt(model.count, MOST);
+    done[0]++;
+}
+
 static void allocate(void)
 {
     bool is_fixed = !pick(6); /* at an address of its own */
@@ -211,19 +230,7 @@ static void allocate(void)
     }
     cr_assert_eq(result, MEMORY_OK);
     cr_assert_eq(address % ((uint64_t)align << model.bits), 0);
-    uint32_t first = (uint32_t)((address - first_virtual) >> model.bits), at = first;
-    for (uint32_t i = 0; i < devices; i++) {
-        for (uint32_t n = pages / devices + (i < pages % devices); n; n--, at++) {
-            cr_assert_eq(model.page[at].state, FRESH,
-                         "address of page %u is handed out while it is used or retired", at);
-            model.page[at].state = IN_USE;
-            model.page[at].pid = pid;
-            model_map(at, pid, gpu[i], flags);
-        }
-    }
-    model.allocation[model.count++] = (struct model_allocation){first, pages, pid};
-    cr_assert_lt(model.count, MOST);
-    done[0]++;
+    model_allocate(address, pages, pid, gpu, devices, flags);
 }
 
 static void model_drop(uint32_t number)

@@ -1,7 +1,7 @@
 /* The table of copies of pages, against an array. */
 #include <criterion/criterion.h>
 
-#include "components/host/driver/page_copies.h"
+#include "components/protocols/page_table/page_copies.h"
 #include "runtime/engine/setup.h"
 #include "tests/components/harness.h"
 

@@ -24,7 +24,6 @@ static const struct row {
 } rows[] = {
 #define X(name, unit, space, archs) {#name, archs, {SASS_CLASS_##unit, SASS_SPACE_##space, 0}},
 #include "components/traces/instruction_trace/nvidia/opcode_classes.def"
-#undef X
 };
 
 static const struct {
@@ -55,9 +54,8 @@ const char *sass_arch_name(enum sass_arch arch)
 const char *sass_class_name(enum sass_class unit)
 {
     static const char *const names[SASS_CLASS_COUNT] = {
-#define SASS_CLASS_NAME(NAME, name) #name,
-        SASS_CLASSES(SASS_CLASS_NAME)
-#undef SASS_CLASS_NAME
+#define SASS_CLASS(NAME, name, unit, kind) #name,
+#include "components/traces/instruction_trace/nvidia/opcode_classes.def"
     };
     return names[unit];
 }

@@ -27,30 +27,10 @@ enum sass_arch {
     SASS_GFX906
 };
 
-#define SASS_CLASSES(X)                                                                            \
-    X(SP, sp)           /* 32- and 16-bit floating point */                                        \
-    X(INT, int)         /* integer arithmetic and logic */                                         \
-    X(DP, dp)           /* 64-bit floating point */                                                \
-    X(SFU, sfu)         /* transcendental functions */                                             \
-    X(ALU, alu)         /* moves, conversions, predicates, shuffles, constant loads */             \
-    X(TENSOR, tensor)   /* matrix multiply-add */                                                  \
-    X(UNIFORM, uniform) /* the scalar datapath of a warp, from Turing on */                        \
-    X(BRANCH, branch)   /* control flow but EXIT */                                                \
-    X(TEXTURE, texture) /* texture unit; surfaces, too */                                          \
-    X(LOAD, load)                                                                                  \
-    X(STORE, store)                                                                                \
-    X(ATOMIC, atomic)   /* ATOM* and RED: at the L2, ATOMS in shared memory */                     \
-    X(BARRIER, barrier) /* BAR, and barriers of clusters and of asynchronous copies */             \
-    X(MEMBAR, membar)                                                                              \
-    X(TMA, tma) /* bulk copies of Hopper's tensor memory accelerator */                            \
-    X(EXIT, exit)                                                                                  \
-    X(UNKNOWN, unknown) /* executed like ALU */
-
 enum sass_class {
-#define SASS_CLASS_NAME(NAME, name) SASS_CLASS_##NAME,
-    SASS_CLASSES(SASS_CLASS_NAME)
-#undef SASS_CLASS_NAME
-        SASS_CLASS_COUNT
+#define SASS_CLASS(NAME, name, unit, kind) SASS_CLASS_##NAME,
+#include "components/traces/instruction_trace/nvidia/opcode_classes.def"
+    SASS_CLASS_COUNT
 };
 
 enum sass_space {

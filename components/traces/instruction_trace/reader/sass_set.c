@@ -2,10 +2,11 @@
 #include "components/traces/instruction_trace/reader/sass_set.h"
 
 #include "components/traces/instruction_trace/reader/sass_memory.h"
+#include "runtime/engine/hash.h"
 
 static size_t place(const struct sass_set *set, uint64_t key)
 {
-    size_t mask = set->capacity - 1, at = (size_t)(key * UINT64_C(0x9e3779b97f4a7c15) >> 20) & mask;
+    size_t mask = set->capacity - 1, at = (size_t)(hash_multiply(key) >> 20) & mask;
     while (set->keys[at] != 0 && set->keys[at] != key + 1)
         at = (at + 1) & mask;
     return at;

@@ -13,6 +13,7 @@
 
 #include "components/traces/instruction_trace/reader/sass_memory.h"
 #include "components/traces/instruction_trace/tools/sass_output.h"
+#include "runtime/engine/hash.h"
 
 #define LEAST_MERGE_BUFFER 4096
 #define MOST_MERGE_BUFFER  ((size_t)1 << 20)
@@ -102,7 +103,7 @@ static void collect_end(struct grouping *g)
 /* The key of block and warp, made if need be; NULL: no room. */
 static struct key *find_key(struct grouping *g, uint64_t block, uint32_t warp)
 {
-    uint64_t hash = (block * 64 + warp) * UINT64_C(0x9e3779b97f4a7c15);
+    uint64_t hash = hash_multiply(block * 64 + warp);
     size_t slot = (size_t)(hash >> 32) & (g->slot_count - 1);
     for (; g->slots[slot] != NONE; slot = (slot + 1) & (g->slot_count - 1)) {
         struct key *key = &g->keys[g->slots[slot]];

@@ -78,9 +78,9 @@ static void open_memory(const uint32_t *code, size_t bytes)
     page_table_init(pages, 12, 64);
     memset(&program, 0, sizeof program);
     program_kernel(&program, "kernel", "kernel");
-    program_add(&program, &(struct program_allocation){
+    program_add_allocation(&program, &(struct program_allocation){
                               .start = CODE, .end = CODE + PAGE, .use = PROGRAM_CODE, .pid = 1});
-    program_add(&program, &(struct program_allocation){
+    program_add_allocation(&program, &(struct program_allocation){
                               .start = DATA, .end = DATA + DATA_PAGES * PAGE, .pid = 1});
     page_table_map(pages, 1, CODE, FIRST_PHYSICAL, true);
     for (uint32_t i = 0; i < DATA_PAGES; i++)
@@ -185,7 +185,7 @@ Test(functional, words_that_are_no_instruction_and_code_that_is_not_there_are_fa
     struct functional_result r = run(DATA, 1, 1, 1, 0);
     cr_assert_eq(r.end, FUNCTIONAL_FAULT);
     cr_assert_not_null(strstr(r.text, "0xffffffff is no instruction of gfx803"), "%s", r.text);
-    program_remove(&program, CODE);
+    program_remove_allocation(&program, CODE);
     r = run(DATA, 1, 1, 1, 0);
     cr_assert_eq(r.end, FUNCTIONAL_FAULT);
     cr_assert_not_null(strstr(r.text, "instruction fetch outside of any allocation"), "%s", r.text);
@@ -215,7 +215,7 @@ Test(functional, windows_are_runs_of_neighbouring_pages_of_one_allocation)
     cr_assert_null(host_view_find(t, DATA + DATA_PAGES * PAGE));
     cr_assert(host_view_is_allocated(t, DATA, DATA_PAGES * PAGE));
     cr_assert_not(host_view_is_allocated(t, DATA + 1, DATA_PAGES * PAGE));
-    program_remove(&program, DATA);
+    program_remove_allocation(&program, DATA);
     host_view_refresh(t, &program, pages, 1);
     cr_assert_null(host_view_find(t, DATA + 12));
 }

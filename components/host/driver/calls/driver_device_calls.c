@@ -1,0 +1,342 @@
+/* Calls that come over ports (protocol device_call), from a device that takes them from its host:
+ * the same functions as for a program, without a thread that could wait.
+ *
+ * A call is taken by the tick and done at the end of the window, since it may change page table and
+ * allocations. What would have to wait there (a full list of commands, memory that is in use) says
+ * DRIVER_NOT_READY instead, has changed nothing, and is tried again when a command is done. What
+ * goes to a queue is answered when its ticket is done. */
+#include "driver_device_calls.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "components/host/driver/driver_memory.h"
+#include "components/host/driver/driver_process.h"
+#include "components/host/driver/driver_state.h"
+#include "components/host/driver/launch/driver_launch.h"
+#include "components/host/driver/program/driver_code.h"
+#include "components/host/driver/program/driver_code_copies.h"
+#include "components/host/driver/program/driver_enqueue.h"
+#include "components/host/driver/program/driver_handles.h"
+#include "components/host/driver/program/driver_mapping.h"
+#include "components/host/driver/program/driver_wait.h"
+#include "components/protocols/device_call/device_call.h"
+#include "driver_packet_calls.h"
+#include "runtime/state/blob.h"
+
+struct driver_waiting {
+    uint64_t ticket;
+    uint32_t port;
+    uint16_t tag;
+};
+
+struct driver_calls {
+    uint32_t phase; /* enum calls_phase, of the call in `request` */
+    uint32_t port;
+    uint32_t status; /* enum driver_status, of the answer */
+    uint32_t undone; /* commands, when it was refused */
+    uint64_t value;
+    struct device_call_request request;
+    uint64_t size; /* fields that may stand behind the header */
+    uint32_t queue;
+    uint32_t waiting_count;
+    struct driver_waiting waiting[CALLS_WAITING]; /* as they came */
+};
+
+static struct driver_calls *calls_of(const struct driver *d)
+{
+    return arena_at(struct driver_calls, d->calls_state);
+}
+
+static void calls_init(struct driver *d)
+{
+    if (!driver_calls_count(d))
+        return;
+    d->calls_state = arena_allocate(sizeof(struct driver_calls));
+}
+
+/* ---- at the end of a window ---- */
+
+/* The first bytes of a blob; NULL: it has not so many. */
+static void *calls_bytes(uint32_t number, uint64_t bytes)
+{
+    struct blob *blob = blob_at(number);
+    if (blob && bytes <= blob->size)
+        return blob->bytes;
+    driver_fail(DRIVER_INVALID_VALUE, "a call with a blob that has not %" PRIu64 " bytes", bytes);
+    return NULL;
+}
+
+static enum driver_status calls_info(struct driver *d, const struct device_call_request *m,
+                                     uint64_t *value)
+{
+    struct driver_device_info *info = calls_bytes(m->info.blob, sizeof *info);
+    enum driver_status status = info ? handle_check(d, m->info.device) : DRIVER_INVALID_VALUE;
+    if (status == DRIVER_OK)
+        handle_info(d, driver_handle_at(d, m->info.device), info);
+    *value = d->device_count;
+    return status;
+}
+
+static enum driver_status calls_room(struct driver *d, uint32_t device, uint64_t *value)
+{
+    enum driver_status status = handle_check(d, device);
+    if (status == DRIVER_OK)
+        *value = d->memory.device[driver_handle_at(d, device)->member[0]].pages.free_pages
+                 * driver_page_bytes(d);
+    return status;
+}
+
+static enum driver_status calls_open(struct driver *d, uint32_t device, uint64_t *value)
+{
+    enum driver_status status = handle_check(d, device);
+    uint32_t queue =
+        status == DRIVER_OK ? queue_new(d, driver_handle_at(d, device)->member[0], device) : 0;
+    if (queue == DRIVER_NONE)
+        return driver_fail(DRIVER_OUT_OF_MEMORY, "more than %d queues", DRIVER_QUEUES);
+    *value = queue;
+    return status;
+}
+
+static enum driver_status calls_close(struct driver *d, uint32_t queue)
+{
+    enum driver_status status = queue_check(d, queue);
+    if (status == DRIVER_OK && queue < d->device_count)
+        status =
+            driver_fail(DRIVER_INVALID_VALUE, "queue %u belongs to its device and stays", queue);
+    if (status == DRIVER_OK)
+        status = host_wait_queue(d, queue);
+    if (status == DRIVER_OK)
+        driver_queue_at(d, queue)->used = false;
+    return status;
+}
+
+static enum driver_status calls_code(struct driver *d, const struct device_call_request *m)
+{
+    char *bytes = calls_bytes(m->code.blob, (uint64_t)m->code.size + 1);
+    enum driver_status status = bytes ? handle_check(d, m->code.device) : DRIVER_INVALID_VALUE;
+    if (status != DRIVER_OK)
+        return status;
+    code_add(bytes + m->code.size, m->code.address, bytes, m->code.size);
+    program_set_use(driver_program(d), m->code.address, PROGRAM_CODE);
+    return DRIVER_OK;
+}
+
+static enum driver_status calls_kernel(struct driver *d, const struct device_call_request *m)
+{
+    enum isa_target target;
+    const char *name = calls_bytes(m->kernel.blob, 1);
+    enum driver_status status = name ? handle_check(d, m->kernel.device) : DRIVER_INVALID_VALUE;
+    if (status != DRIVER_OK)
+        return status;
+    const struct driver_device *device =
+        &d->device[driver_handle_at(d, m->kernel.device)->member[0]];
+    if (isa_target_by_name(device->info.isa, &target) < 0
+        || !code_check_kernel(target, name, m->kernel.entry))
+        return driver_fail(DRIVER_INVALID_ADDRESS,
+                           "kernel '%s': no code is registered at 0x%" PRIx64, name,
+                           (uint64_t)m->kernel.entry);
+    return DRIVER_OK;
+}
+
+static enum driver_status calls_forget(struct driver *d, uint64_t address)
+{
+    code_copies_release(d, address, DRIVER_NONE);
+    return code_remove(address) ? DRIVER_OK
+                                : driver_fail(DRIVER_INVALID_ADDRESS,
+                                              "no code is registered at 0x%" PRIx64, address);
+}
+
+/* A packet of the program itself. The device cannot be asked for what the program does not ask for.
+ */
+static enum driver_status calls_execute(struct driver *d, uint32_t blob, uint64_t *ticket)
+{
+    const struct api_request *r = calls_bytes(blob, sizeof *r);
+    if (r && packets_execute(d, r, ticket))
+        return DRIVER_OK;
+    return driver_fail(DRIVER_INVALID_VALUE, "a packet that the program has not sent");
+}
+
+static enum driver_status calls_copy(struct driver *d, const struct driver_calls *s,
+                                     uint64_t *ticket)
+{
+    const struct device_call_request *m = &s->request;
+    uint32_t device;
+    enum driver_status status = queue_check(d, s->queue);
+    if (status == DRIVER_OK)
+        status = memory_check(d, m->copy.to, s->size, "copy to", &device);
+    if (status == DRIVER_OK)
+        status = memory_check(d, m->copy.from, s->size, "copy from", &device);
+    const struct driver_command k = {.kind = DRIVER_COPY,
+                                     .size = s->size,
+                                     .move = {.address = m->copy.to, .source = m->copy.from}};
+    return status == DRIVER_OK ? enqueue(d, s->queue, &k, ticket) : status;
+}
+
+static enum driver_status calls_enqueue(struct driver *d, const struct driver_calls *s,
+                                        uint64_t *ticket)
+{
+    const struct device_call_request *m = &s->request;
+    uint8_t pattern[4];
+    char *bytes;
+    if (d->undone + CALLS_SPARE > (uint32_t)driver_params(d)->commands && d->undone)
+        return driver_fail(DRIVER_NOT_READY, "%u commands are queued", d->undone);
+    switch (message_kind(m)) {
+    case DEVICE_CALL_WRITE:
+        bytes = calls_bytes(m->write.blob, m->write.size);
+        return bytes ? enqueue_move(d, m->write.queue, DRIVER_WRITE, bytes, m->write.address,
+                                    m->write.size, ticket)
+                     : DRIVER_INVALID_VALUE;
+    case DEVICE_CALL_READ:
+        bytes = calls_bytes(m->read.blob, m->read.size);
+        return bytes ? enqueue_move(d, m->read.queue, DRIVER_READ, bytes, m->read.address,
+                                    m->read.size, ticket)
+                     : DRIVER_INVALID_VALUE;
+    case DEVICE_CALL_COPY:
+        return calls_copy(d, s, ticket);
+    case DEVICE_CALL_FILL:
+        memcpy(pattern, (const char *)m + offsetof(struct device_call_request, fill.pattern),
+               sizeof pattern);
+        return enqueue_fill(d, s->queue, m->fill.address, pattern, m->fill.width, m->fill.count,
+                            ticket);
+    default:
+        bytes = calls_bytes(m->launch.blob, sizeof(struct driver_launch));
+        return bytes ? enqueue_launch(d, m->launch.queue,
+                                      (const struct driver_launch *)(const void *)bytes, ticket)
+                     : DRIVER_INVALID_VALUE;
+    }
+}
+
+/* Does the call. `ticket`: of what is in a queue now; 0: the call is over. */
+static enum driver_status calls_do(struct driver *d, struct driver_calls *s, uint64_t *ticket)
+{
+    const struct device_call_request *m = &s->request;
+    enum driver_status status = host_usable();
+    if (status != DRIVER_OK)
+        return status;
+    switch (message_kind(m)) {
+    case DEVICE_CALL_INFO:
+        return calls_info(d, m, &s->value);
+    case DEVICE_CALL_ROOM:
+        return calls_room(d, m->room.device, &s->value);
+    case DEVICE_CALL_ALLOCATE:
+        return host_allocate(d, m->allocate.device, m->allocate.size, 0, false, &s->value);
+    case DEVICE_CALL_RELEASE:
+        return host_release(d, m->release.address);
+    case DEVICE_CALL_OPEN:
+        return calls_open(d, m->open.device, &s->value);
+    case DEVICE_CALL_CLOSE:
+        return calls_close(d, m->close.queue);
+    case DEVICE_CALL_CODE:
+        return calls_code(d, m);
+    case DEVICE_CALL_KERNEL:
+        return calls_kernel(d, m);
+    case DEVICE_CALL_FORGET:
+        return calls_forget(d, m->forget.address);
+    case DEVICE_CALL_EXECUTE:
+        return calls_execute(d, m->execute.blob, ticket);
+    default:
+        return calls_enqueue(d, s, ticket);
+    }
+}
+
+static void calls_window_end(struct driver *d)
+{
+    if (!driver_calls_count(d) || calls_of(d)->phase != CALLS_TAKEN)
+        return;
+    struct driver_calls *s = calls_of(d);
+    uint64_t ticket = 0;
+    if (!d->memory.end)
+        memory_set_range(&d->memory, DEVICE_CALL_WINDOW_BASE,
+                         DEVICE_CALL_WINDOW_BASE + DEVICE_CALL_WINDOW_BYTES);
+    driver_process()->in_tick = true;
+    enum driver_status status = calls_do(d, s, &ticket);
+    driver_process()->in_tick = false;
+    s->status = status;
+    s->undone = d->undone;
+    s->phase = status == DRIVER_NOT_READY ? CALLS_REFUSED : CALLS_ANSWER;
+    if (status != DRIVER_OK && status != DRIVER_NOT_READY)
+        fprintf(stderr, "heddle: driver: %s\n", driver_failure());
+    if (status == DRIVER_OK && ticket) {
+        s->waiting[s->waiting_count++] = (struct driver_waiting){ticket, s->port, s->request.tag};
+        s->phase = CALLS_FREE;
+    }
+}
+
+/* ---- in ticks ---- */
+
+/* The next call; what stands in its payload is kept beside it. */
+static bool calls_take(struct driver *d, void (*at_window_end)(struct component *))
+{
+    struct driver_calls *s = calls_of(d);
+    for (uint32_t i = 0; i < driver_calls_count(d); i++) {
+        const struct device_call_request *m = driver_calls_peek(d, i);
+        if (!m)
+            continue;
+        s->request = *m;
+        s->port = i;
+        s->value = 0;
+        if (message_kind(m) == DEVICE_CALL_COPY) {
+            s->size = *device_call_copy_size(driver_calls_payload(d, i));
+            s->queue = m->copy.queue;
+        }
+        if (message_kind(m) == DEVICE_CALL_FILL) {
+            s->queue = *device_call_fill_queue(driver_calls_payload(d, i));
+        }
+        driver_calls_pop(d, i);
+        s->phase = CALLS_TAKEN;
+        engine_at_window_end(&d->io.base, at_window_end);
+        d->io.stats.device_calls++;
+        return true;
+    }
+    return false;
+}
+
+/* Answers what has waited long enough, in the order in which it came. */
+static bool calls_answer(struct driver *d)
+{
+    struct driver_calls *s = calls_of(d);
+    uint32_t kept = 0, before = s->waiting_count;
+    for (uint32_t i = 0; i < before; i++) {
+        const struct driver_waiting w = s->waiting[i];
+        if (driver_ticket_done(d, w.ticket) && driver_calls_can_reply(d, w.port))
+            driver_calls_reply_done(d, w.port, w.tag, 0, DRIVER_OK);
+        else
+            s->waiting[kept++] = w;
+    }
+    s->waiting_count = kept;
+    if (s->phase == CALLS_ANSWER && driver_calls_can_reply(d, s->port)) {
+        driver_calls_reply_done(d, s->port, s->request.tag, s->value, s->status);
+        s->phase = CALLS_FREE;
+        return true;
+    }
+    return kept != before;
+}
+
+static bool calls_tick(struct driver *d, void (*at_window_end)(struct component *))
+{
+    if (!driver_calls_count(d))
+        return false;
+    struct driver_calls *s = calls_of(d);
+    bool progress = calls_answer(d);
+    if (s->phase == CALLS_REFUSED && s->undone != d->undone) {
+        s->phase = CALLS_TAKEN;
+        engine_at_window_end(&d->io.base, at_window_end);
+        return true;
+    }
+    if (s->phase == CALLS_FREE && s->waiting_count < CALLS_WAITING)
+        progress |= calls_take(d, at_window_end);
+    return progress;
+}
+
+static unsigned calls_outstanding(const struct driver *d, struct hang_report *report)
+{
+    if (!driver_calls_count(d))
+        return 0;
+    const struct driver_calls *s = calls_of(d);
+    if (report && s->phase == CALLS_REFUSED)
+        hang_note(report, "a call of a device waits for room, or for memory that is in use");
+    return (s->phase != CALLS_FREE) + s->waiting_count;
+}

@@ -1,0 +1,251 @@
+/* Calls of the program as packets through a simulated host (platforms/packet_direct.heddle).with
+ * the lock held where the program calls.
+ *
+ * Each call of the program makes a *trip*: its packet (components/protocols/api_packet) goes to the
+ * host's core, from there over memory to the device that takes calls (mmio), which hands it to the
+ * driver again (device_call.execute). Only then a command may begin, and it does what the packet
+ * says: its addresses and sizes are taken from there. Trips are made one after the other, as the
+ * program's calls are; a trip that only waits for a command (event_synchronize) lets others pass.
+ * Addresses of the program's own memory are 0 in packets: that memory is not simulated, and its
+ * addresses differ from run to run.
+ *
+ * Without a connection to a core nothing of this happens, nor in functional mode. */
+#include "driver_packet_calls.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "api_request.gen.h"
+#include "components/host/driver/driver_state.h"
+#include "runtime/state/blob.h"
+
+static void packets_init(struct driver *d)
+{
+    if (!driver_host_is_connected(d))
+        return;
+    d->packets = arena_allocate(sizeof(struct driver_packets));
+    packets_of(d)->trips = arena_allocate(TRIPS * sizeof(struct driver_trip));
+}
+
+static struct api_request packet_of(enum api_call call)
+{
+    struct api_request r;
+    memset(&r, 0, sizeof r);
+    r.call = (uint16_t)call;
+    return r;
+}
+
+static uint64_t trip_add(struct driver *d, enum trip_kind kind, struct api_request *r,
+                         uint32_t command, uint64_t ticket)
+{
+    struct driver_packets *p = packets_of(d);
+    struct packet_fault fault;
+    struct blob *blob = blob_new(API_REQUEST_MOST_BYTES);
+    r->sequence = (uint32_t)p->last;
+    if (!api_request_encode(r, blob->bytes, blob->size, &fault))
+        bug("driver: call %u cannot be a packet", r->call);
+    *trip_at(d, p->last) = (struct driver_trip){
+        .blob = blob->number, .command = command, .ticket = ticket, .kind = (uint8_t)kind};
+    return p->last++;
+}
+
+static void packet_note(struct driver *d, struct api_request r)
+{
+    if (packets_used(d))
+        trip_add(d, TRIP_NOTE, &r, 0, 0);
+}
+
+/* A stream of the API is a queue of the driver: one more, since 0 is the default stream. */
+static uint64_t packet_stream(uint32_t queue)
+{
+    return (uint64_t)queue + 1;
+}
+
+static void packet_copy(struct api_request *r, const struct driver_command *k,
+                        enum api_direction direction)
+{
+    r->memcpy_async.destination = direction == API_DIRECTION_DEVICE_TO_HOST ? 0 : k->move.address;
+    r->memcpy_async.source = direction == API_DIRECTION_DEVICE_TO_HOST     ? k->move.address
+                             : direction == API_DIRECTION_DEVICE_TO_DEVICE ? k->move.source
+                                                                           : 0;
+    r->memcpy_async.size = k->size;
+    r->memcpy_async.direction = (uint16_t)direction;
+    r->memcpy_async.stream = packet_stream(k->queue);
+}
+
+static void packet_command(struct driver *d, uint32_t number)
+{
+    struct driver_command *k = driver_command_at(d, number);
+    struct api_request r = packet_of(API_CALL_MEMCPY_ASYNC);
+    if (!packets_used(d) || k->kind == DRIVER_STAGE || k->kind == DRIVER_SHOOTDOWN)
+        return;
+    switch ((enum driver_kind)k->kind) {
+    case DRIVER_WRITE:
+        packet_copy(&r, k, API_DIRECTION_HOST_TO_DEVICE);
+        break;
+    case DRIVER_READ:
+        packet_copy(&r, k, API_DIRECTION_DEVICE_TO_HOST);
+        break;
+    case DRIVER_COPY:
+        packet_copy(&r, k, API_DIRECTION_DEVICE_TO_DEVICE);
+        break;
+    case DRIVER_FILL:
+        r.call = API_CALL_MEMSET_ASYNC;
+        r.memset_async.address = k->move.address;
+        r.memset_async.value = k->move.pattern & 0xff;
+        r.memset_async.width = 1;
+        r.memset_async.count = k->size;
+        r.memset_async.stream = packet_stream(k->queue);
+        break;
+    case DRIVER_LAUNCH:
+        r.call = API_CALL_LAUNCH;
+        r.launch.function = k->launch.entry;
+        break;
+    case DRIVER_MARK:
+        r.call = API_CALL_EVENT_RECORD;
+        r.event_record.event = k->ticket;
+        r.event_record.stream = packet_stream(k->queue);
+        break;
+    default:
+        r.call = API_CALL_STREAM_WAIT_EVENT;
+        r.stream_wait_event.event = k->kind == DRIVER_BARRIER ? k->barrier.awaited : 0;
+        r.stream_wait_event.stream = packet_stream(k->queue);
+    }
+    k->gated = true;
+    trip_add(d, TRIP_COMMAND, &r, number, k->ticket);
+}
+
+static void packet_launch(struct driver *d, uint32_t queue, const struct driver_launch *l)
+{
+    struct api_request r = packet_of(API_CALL_CONFIGURE_CALL);
+    if (!packets_used(d))
+        return;
+    r.configure_call.grid_x = (l->grid[0] + l->block[0] - 1) / l->block[0];
+    r.configure_call.grid_y = (l->grid[1] + l->block[1] - 1) / l->block[1];
+    r.configure_call.grid_z = (l->grid[2] + l->block[2] - 1) / l->block[2];
+    r.configure_call.block_x = l->block[0];
+    r.configure_call.block_y = l->block[1];
+    r.configure_call.block_z = l->block[2];
+    r.configure_call.shared_bytes = l->group_bytes;
+    r.configure_call.stream = packet_stream(queue);
+    packet_note(d, r);
+    for (uint32_t at = 0; at < l->kernarg_bytes; at += sizeof r.set_argument.value) {
+        uint32_t left = l->kernarg_bytes - at, most = sizeof r.set_argument.value;
+        r = packet_of(API_CALL_SET_ARGUMENT);
+        r.set_argument.offset = at;
+        r.set_argument.size = left < most ? left : most;
+        memcpy(r.set_argument.value, (const char *)l->kernarg + at, r.set_argument.size);
+        packet_note(d, r);
+    }
+}
+
+/* ---- in ticks ---- */
+
+static bool packets_send(struct driver *d)
+{
+    struct driver_packets *p = packets_of(d);
+    if (p->sending || p->sent == p->last || !driver_host_can_send(d))
+        return false;
+    const struct driver_trip *t = trip_at(d, p->sent);
+    if (t->kind == TRIP_COMMAND && driver_command_at(d, t->command)->not_before > driver_now(d)) {
+        driver_wake_at(d, driver_command_at(d, t->command)->not_before);
+        return false;
+    }
+    /* Tags come around only after those that wait have been answered: the core has fewer places. */
+    driver_host_send_call(d, (uint16_t)(p->sent % UINT16_MAX), t->blob, t->kind == TRIP_WAIT);
+    p->sending = t->kind != TRIP_WAIT;
+    p->sent++;
+    return true;
+}
+
+static bool packets_receive(struct driver *d)
+{
+    struct driver_packets *p = packets_of(d);
+    const struct host_call_reply *m;
+    bool received = false;
+    while ((m = driver_host_peek_reply(d))) {
+        uint64_t number = p->first;
+        while (trip_at(d, number)->blob != m->done.blob || trip_at(d, number)->done)
+            number++;
+        struct driver_trip *t = trip_at(d, number);
+        if (!t->executed)
+            engine_fail(&d->io.base,
+                        "the device has answered packet %" PRIu64
+                        " and not handed it to the driver",
+                        number);
+        if (t->kind != TRIP_WAIT)
+            p->sending = false;
+        blob_free(t->blob);
+        t->done = true;
+        while (p->first < p->sent && trip_at(d, p->first)->done)
+            p->first++;
+        d->io.stats.packets++;
+        if (p->awaited)
+            engine_stop();
+        driver_host_pop_reply(d);
+        received = true;
+    }
+    return received;
+}
+
+static bool packets_tick(struct driver *d)
+{
+    if (!packets_used(d))
+        return false;
+    bool progress = packets_receive(d);
+    return packets_send(d) || progress;
+}
+
+static bool packets_execute(struct driver *d, const struct api_request *r, uint64_t *ticket)
+{
+    struct driver_packets *p = packets_of(d);
+    if (!packets_used(d))
+        return false;
+    uint64_t number = p->first + (uint32_t)(r->sequence - (uint32_t)p->first);
+    if (number >= p->sent || trip_at(d, number)->executed)
+        return false;
+    struct driver_trip *t = trip_at(d, number);
+    t->executed = true;
+    if (t->kind == TRIP_WAIT)
+        *ticket =
+            driver_ticket_done(d, r->event_synchronize.event) ? 0 : r->event_synchronize.event;
+    if (t->kind != TRIP_COMMAND)
+        return true;
+    struct driver_command *k = driver_command_at(d, t->command);
+    if (k->ticket != t->ticket || k->phase != PHASE_QUEUED)
+        bug("driver: command %" PRIu64 " has begun before its packet came back", t->ticket);
+    k->gated = false;
+    switch ((enum api_call)r->call) {
+    case API_CALL_MEMCPY_ASYNC:
+        k->size = r->memcpy_async.size;
+        k->move.address = r->memcpy_async.direction == API_DIRECTION_DEVICE_TO_HOST
+                              ? r->memcpy_async.source
+                              : r->memcpy_async.destination;
+        if (r->memcpy_async.direction == API_DIRECTION_DEVICE_TO_DEVICE)
+            k->move.source = r->memcpy_async.source;
+        return true;
+    case API_CALL_MEMSET_ASYNC:
+        k->move.address = r->memset_async.address;
+        k->size = r->memset_async.count;
+        return true;
+    case API_CALL_LAUNCH:
+        k->launch.entry = r->launch.function;
+        return true;
+    case API_CALL_STREAM_WAIT_EVENT:
+        if (k->kind == DRIVER_BARRIER)
+            k->barrier.awaited = r->stream_wait_event.event;
+        return true;
+    default:
+        return true;
+    }
+}
+
+static unsigned packets_outstanding(const struct driver *d, struct hang_report *report)
+{
+    if (!packets_used(d))
+        return 0;
+    const struct driver_packets *p = packets_of(d);
+    if (report && p->first != p->last)
+        hang_note(report, "%" PRIu64 " calls are on their way as packets", p->last - p->first);
+    return (unsigned)(p->last - p->first);
+}

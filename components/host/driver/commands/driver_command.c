@@ -1,0 +1,96 @@
+/* What a command is called, whose memory it touches, and its end. See driver_command.h. */
+#include "driver_command.h"
+
+#include "components/host/driver/driver_memory.h"
+#include "components/host/driver/driver_state.h"
+#include "components/host/driver/launch/driver_argument_ring.h"
+#include "components/host/driver/launch/driver_scratch.h"
+#include "components/host/driver/program/driver_record.h"
+#include "components/host/driver/user_queues/driver_user_queue_state.h"
+#include "components/traces/replay/replay.h"
+#include "driver_command_kinds.h"
+#include "driver_flush.h"
+#include "runtime/observe/timeline.h"
+
+/* The longest line that a cache holds bytes of (`param line` of cache.heddle). */
+enum { COPY_LINE_BYTES = 128 };
+
+static const char *command_name(const struct driver_command *k)
+{
+    return command_kinds[k->kind].name;
+}
+
+static const char *command_span(const struct driver_command *k)
+{
+    static const char *const names[] = {NULL, "copy code object", "copy arguments", "copy packet"};
+    return k->span ? names[k->span] : command_name(k);
+}
+
+static uint64_t command_owners(const struct driver *d, const struct driver_command *k)
+{
+    if (!command_is_move(k))
+        return 0;
+    uint64_t owners = memory_owners(d, k->move.address, k->size);
+    return k->kind == DRIVER_COPY ? owners | memory_owners(d, k->move.source, k->size) : owners;
+}
+
+/* Copies go past the caches, which hold whole lines. Where a copy ends inside a line, a kernel that
+ * ran beside it may have cached the other bytes of that line, and the old ones of the copy with
+ * them. */
+static void command_note_lines(struct driver *d, const struct driver_command *k)
+{
+    if (!command_is_move(k) || k->kind == DRIVER_READ)
+        return;
+    if (!(k->move.beside_kernels || k->move.launches_before != (uint32_t)d->io.stats.launches)
+        || !((k->move.address | k->size) % COPY_LINE_BYTES))
+        return;
+    for (uint32_t i = 0; i < d->device_count; i++)
+        d->device[i].line_shared = true;
+}
+
+/* What a launch has held is free. */
+static void launch_end(struct driver *d, const struct driver_queue *q, struct driver_command *k)
+{
+    struct driver_device *device = &d->device[q->device];
+    device->kernels_running--;
+    dirty_note(d, q->device, k->pid);
+    ring_give(device, k->piece);
+    scratch_release(device, k);
+    d->sample.timed -= k->launch.timed;
+    k->launch.timed = false;
+    if (d->sample.chosen == k->launch.number)
+        d->sample.chosen = 0;
+    if (k->launch.played)
+        replay_end((uint32_t)k->launch.number);
+}
+
+static void command_complete(struct driver *d, struct driver_queue *q)
+{
+    uint32_t number = q->first;
+    struct driver_command *k = driver_command_at(d, number);
+    record_completed(k);
+    if (k->kind == DRIVER_LAUNCH)
+        launch_end(d, q, k);
+    if (k->kind == DRIVER_STAGE && k->piece != DRIVER_NONE)
+        ring_written(&d->device[q->device], k->piece);
+    command_note_lines(d, k);
+    if (platform_mode() != PLATFORM_FUNCTIONAL)
+        timeline_end(&d->io.base, k->ticket, command_span(k));
+    if (d->bounce_owner == number)
+        d->bounce_owner = DRIVER_NONE;
+    *driver_ticket_at(d, k->ticket) =
+        (struct driver_ticket){k->ticket, engine.domains[d->io.base.domain].time_ps + 1};
+    driver_stream_rules_ops(d)->completed(driver_stream_rules(d), k->queue, k->ticket);
+    if (d->await_any || d->awaited == k->ticket)
+        engine_stop();
+    if (k->kind != DRIVER_READ && driver_queues_count(d))
+        user_event(d);
+    if (q->at == number)
+        q->at = k->next;
+    q->first = k->next;
+    if (q->first == DRIVER_NONE)
+        q->last = DRIVER_NONE;
+    k->next = d->free_command;
+    d->free_command = number;
+    d->undone--;
+}

@@ -1,0 +1,135 @@
+/* A command: what every kind has, and a union of what the kinds need. It waits in the list of its
+ * queue until it is the first; then it goes through phases until it is done. What a kind does in
+ * its phases is in one table, driver_command_kinds.c. */
+#ifndef HEDDLE_DRIVER_COMMAND_H
+#define HEDDLE_DRIVER_COMMAND_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "components/protocols/command/aql_packet.h"
+
+enum driver_kind {
+    DRIVER_WRITE,
+    DRIVER_READ,
+    DRIVER_COPY,
+    DRIVER_FILL,
+    DRIVER_STAGE, /* arguments or packet of a launch, as a copy of its own */
+    DRIVER_LAUNCH,
+    DRIVER_MARK,
+    DRIVER_BARRIER, /* waits for a command of another queue */
+    DRIVER_SHOOTDOWN,
+    DRIVER_OPEN, /* makes a user queue known to its GPU */
+    DRIVER_KINDS
+};
+
+/* What the trace calls a command, where its kind does not say enough. */
+enum driver_span { SPAN_KIND, SPAN_CODE, SPAN_ARGUMENTS, SPAN_PACKET };
+
+/* How a copy on GPUs is done: by the DMA engine of a GPU, for which its own memory is one end at
+ * least; or through the host. */
+enum copy_way { COPY_BY_HOST, COPY_INSIDE, COPY_TO_PEERS };
+
+enum driver_phase {
+    PHASE_QUEUED,
+    PHASE_FLUSHING,     /* a flush is under way; then it is queued again */
+    PHASE_DIRECT,       /* data is to be moved directly, at the end of the window */
+    PHASE_MOVE,         /* messages of a copy, or the arguments of a launch, go out */
+    PHASE_LAUNCH_FIRST, /* the arguments are there, the launch is to be sent */
+    PHASE_RUNNING,      /* launches and opened queues: the GPU is to answer */
+    PHASE_UNTIMED,      /* to be done, or made ready, at the end of the window: driver_sampling.c */
+    PHASE_UNTIMED_RETRY, /* there was something under way */
+    PHASE_UNTIMED_DONE
+};
+
+/* Writes, reads, copies and fills. */
+struct command_move {
+    uint64_t address;         /* destination of writes, fills and copies, source of reads */
+    uint64_t source;          /* copies */
+    char *host;               /* writes and reads: the program's buffer */
+    uint32_t pattern;         /* fills: the bytes for addresses 0 .. 3 modulo 4 */
+    uint32_t launches_before; /* of all devices, when it began */
+    bool beside_kernels;      /* kernels ran when it began */
+    uint8_t way;              /* copies: enum copy_way */
+    bool second_half;         /* COPY_BY_HOST: the block has been read and is being written */
+};
+
+struct command_launch {
+    uint64_t number; /* of the launch, from 1 */
+    uint64_t entry;
+    uint64_t object;      /* virtual address of the descriptor */
+    uint64_t groups;      /* to be run, from first_group on */
+    uint32_t first_group; /* in the order x, y, z */
+    uint32_t kernel;
+    uint32_t waves_per_group;
+    uint32_t scratch_pool;   /* number, or DRIVER_NONE */
+    uint32_t user;           /* user queue that it goes to, or DRIVER_NONE */
+    uint16_t own_descriptor; /* behind the packet; 0: the code object's is meant */
+    uint8_t way;             /* enum sampling_way, with `--kernels auto` once it is chosen */
+    bool timed;              /* counted in sample.timed */
+    bool played;             /* its work-groups play a recorded trace */
+    uint64_t done_groups, done_instructions; /* launches that took no time */
+    struct aql_packet packet;
+    uint8_t descriptor[64];
+};
+
+struct command_shootdown {
+    uint64_t address, bytes; /* `size` and `sent` of the head count GPUs */
+};
+
+struct driver_command {
+    uint64_t ticket;
+    uint64_t not_before; /* cycle: when the host had called */
+    uint64_t size;       /* bytes to move */
+    uint64_t sent, received;
+    uint64_t flushed; /* bit i: the caches of device i have been flushed for this command */
+    uint32_t next;    /* in its queue, or in the list of free ones */
+    uint32_t queue;
+    uint32_t in_flight;   /* messages */
+    uint32_t pid;         /* of launches, shoot-downs and opened queues */
+    uint32_t ring_offset; /* launches and stages: in the device's ring of arguments */
+    uint32_t piece;       /* of that ring; DRIVER_NONE: another command holds it */
+    uint8_t kind;         /* enum driver_kind */
+    uint8_t phase;        /* enum driver_phase */
+    uint8_t span;         /* enum driver_span */
+    bool gated;           /* its packet is still to come */
+    union {
+        struct command_move move;
+        struct command_launch launch;
+        struct command_shootdown shootdown;
+        struct {
+            uint64_t awaited; /* the other ticket */
+        } barrier;
+        struct {
+            uint32_t user; /* user queue */
+        } open;
+    };
+};
+
+struct driver;
+struct driver_queue;
+
+/* Does it move the bytes of a program's call? */
+static inline bool command_is_move(const struct driver_command *k)
+{
+    return k->kind <= DRIVER_FILL;
+}
+
+/* Work-groups of a launch. 0 stands for all, of which there may be more than the field holds. */
+static inline uint32_t launch_count(const struct driver_command *k)
+{
+    return k->launch.first_group == 0 && k->launch.groups > UINT32_MAX ? 0
+                                                                       : (uint32_t)k->launch.groups;
+}
+
+/* What people call it, and what the trace does. */
+static const char *command_name(const struct driver_command *k);
+static const char *command_span(const struct driver_command *k);
+
+/* The GPUs whose memory a copy or a fill touches; bit i is GPU i. */
+static uint64_t command_owners(const struct driver *d, const struct driver_command *k);
+
+/* Ends the first command of the queue. */
+static void command_complete(struct driver *d, struct driver_queue *q);
+
+#endif

@@ -1,0 +1,237 @@
+/* Begin, steps and answers of each kind of command; the table is at the end. Called by
+ * driver_command_queues.c, which does what is the same for all kinds. */
+#include "driver_command_kinds.h"
+
+#include <string.h>
+
+#include "components/host/driver/launch/driver_argument_ring.h"
+#include "components/host/driver/launch/driver_scratch.h"
+#include "components/host/driver/program/driver_record.h"
+#include "components/host/driver/user_queues/driver_user_queue_launch.h"
+#include "driver_command_queues.h"
+#include "driver_flush.h"
+#include "driver_sampling.h"
+#include "driver_transfer.h"
+
+/* ---- begin ---- */
+
+/* Are the bytes moved by messages, or at the end of the window, in no time? */
+static void begin_bytes(struct driver *d, struct driver_command *k)
+{
+    bool direct =
+        k->size && driver_copy_ops(d)->direct(driver_copy(d), command_copy_kind(k), k->size);
+    k->phase = direct ? PHASE_DIRECT : PHASE_MOVE;
+    if (direct)
+        engine_at_window_end(&d->io.base, driver_window_end);
+}
+
+/* Kernels reach the memory of other GPUs, too. */
+static bool any_kernel_runs(const struct driver *d)
+{
+    bool running = false;
+    for (uint32_t i = 0; i < d->device_count; i++)
+        running |= d->device[i].kernels_running > 0;
+    return running;
+}
+
+static bool begin_move(struct driver *d, struct driver_queue *q, struct driver_command *k)
+{
+    (void)q;
+    k->move.way = k->kind == DRIVER_COPY ? (uint8_t)copy_find_way(d, k) : 0;
+    begin_bytes(d, k);
+    k->move.launches_before = (uint32_t)d->io.stats.launches;
+    k->move.beside_kernels = any_kernel_runs(d);
+    return true;
+}
+
+static bool begin_stage(struct driver *d, struct driver_queue *q, struct driver_command *k)
+{
+    (void)q;
+    begin_bytes(d, k);
+    return true;
+}
+
+static bool begin_launch(struct driver *d, struct driver_queue *q, struct driver_command *k)
+{
+    if (k->launch.user == DRIVER_NONE && k->launch.packet.private_bytes
+        && !scratch_find(d, q, driver_window_end))
+        return false;
+    sample_note_timed(d, k);
+    begin_bytes(d, k);
+    return true;
+}
+
+/* No bytes are moved. */
+static bool begin_plain(struct driver *d, struct driver_queue *q, struct driver_command *k)
+{
+    (void)d, (void)q;
+    k->phase = PHASE_MOVE;
+    return true;
+}
+
+/* ---- steps ---- */
+
+/* Have all messages been sent and answered? */
+static bool all_answered(const struct driver_command *k)
+{
+    return !k->in_flight && k->received >= k->size;
+}
+
+/* A message by `send`, while there is one; the end when all are answered. */
+static bool step_messages(struct driver *d, struct driver_queue *q, uint32_t command,
+                          bool (*send)(struct driver *d, uint32_t command, uint32_t gpu))
+{
+    if (send(d, command, q->device))
+        return true;
+    if (!all_answered(driver_command_at(d, command)))
+        return false;
+    command_complete(d, q);
+    return true;
+}
+
+static bool step_write(struct driver *d, struct driver_queue *q, uint32_t command)
+{
+    return step_messages(d, q, command, send_writes);
+}
+
+static bool step_read(struct driver *d, struct driver_queue *q, uint32_t command)
+{
+    return step_messages(d, q, command, send_reads);
+}
+
+static bool step_copy(struct driver *d, struct driver_queue *q, uint32_t command)
+{
+    return step_messages(d, q, command, send_copies);
+}
+
+static bool step_fill(struct driver *d, struct driver_queue *q, uint32_t command)
+{
+    return step_messages(d, q, command, send_fills);
+}
+
+static bool step_stage(struct driver *d, struct driver_queue *q, uint32_t command)
+{
+    return step_messages(d, q, command, send_stages);
+}
+
+static bool step_shootdown(struct driver *d, struct driver_queue *q, uint32_t command)
+{
+    return step_messages(d, q, command, send_shootdowns);
+}
+
+static bool step_at_once(struct driver *d, struct driver_queue *q, uint32_t command)
+{
+    (void)command;
+    command_complete(d, q);
+    return true;
+}
+
+static bool step_open(struct driver *d, struct driver_queue *q, uint32_t command)
+{
+    (void)q;
+    return submit_open(d, driver_command_at(d, command));
+}
+
+static bool send_launch(struct driver *d, uint32_t command, uint32_t number)
+{
+    struct driver_command *k = driver_command_at(d, command);
+    struct driver_device *device = &d->device[number];
+    int slot = slot_for(d, number);
+    if (slot < 0)
+        return false;
+    void *payload =
+        driver_gpu_send_launch(d, number, (uint16_t)slot, device->ring_address + k->ring_offset,
+                               k->launch.entry, k->pid, (uint16_t)k->launch.kernel);
+    aql_set_groups(&k->launch.packet, k->launch.first_group, launch_count(k));
+    if (k->launch.played)
+        aql_set_played(&k->launch.packet, (uint32_t)k->launch.number);
+    memcpy(command_launch_packet(payload), &k->launch.packet, sizeof k->launch.packet);
+    memcpy(command_launch_descriptor(payload), k->launch.descriptor, sizeof k->launch.descriptor);
+    record_start(d, k, number);
+    slot_take(d, number, slot, command, 0, 0);
+    dirty_note(d, number, k->pid);
+    device->kernels_running++;
+    d->io.stats.launches++;
+    k->phase = PHASE_RUNNING;
+    return true;
+}
+
+/* Its arguments, then the launch itself: to the GPU, or into a user queue. */
+static bool step_launch(struct driver *d, struct driver_queue *q, uint32_t command)
+{
+    struct driver_command *k = driver_command_at(d, command);
+    bool by_queue = k->launch.user != DRIVER_NONE;
+    if (k->phase == PHASE_LAUNCH_FIRST)
+        return by_queue ? submit_step(d, command, q) : send_launch(d, command, q->device);
+    if (send_stages(d, command, q->device))
+        return true;
+    if (by_queue)
+        return submit_step(d, command, q);
+    if (!all_answered(k))
+        return false;
+    k->phase = PHASE_LAUNCH_FIRST;
+    if (k->size)
+        ring_written(&d->device[q->device], k->piece);
+    return true;
+}
+
+/* ---- answers ---- */
+
+static void answer_done(struct driver *d, uint32_t gpu, uint32_t command,
+                        const struct driver_slot *sent)
+{
+    (void)gpu;
+    driver_command_at(d, command)->received += sent->size;
+}
+
+/* The bytes that the GPU has sent. */
+static void take_data(struct driver *d, uint32_t gpu, char *to, const struct driver_slot *sent)
+{
+    memcpy(to, command_data_data(driver_gpu_reply_payload(d, gpu)), sent->size);
+    d->io.stats.bytes_from_gpu += sent->size;
+}
+
+static void answer_read(struct driver *d, uint32_t gpu, uint32_t command,
+                        const struct driver_slot *sent)
+{
+    struct driver_command *k = driver_command_at(d, command);
+    take_data(d, gpu, k->move.host + sent->offset, sent);
+    k->received += sent->size;
+}
+
+/* Through the host, a block counts as received when it has been written. */
+static void answer_copy(struct driver *d, uint32_t gpu, uint32_t command,
+                        const struct driver_slot *sent)
+{
+    struct driver_command *k = driver_command_at(d, command);
+    if (message_kind(driver_gpu_peek_reply(d, gpu)) == COMMAND_DATA)
+        take_data(d, gpu, arena_at(char, d->bounce) + sent->offset % DRIVER_BOUNCE, sent);
+    else
+        k->received += sent->size;
+    if (!k->in_flight && k->received == k->sent && k->received % DRIVER_BOUNCE == 0)
+        k->move.second_half = false;
+}
+
+/* Of its arguments, or of the launch itself, which is over. */
+static void answer_launch(struct driver *d, uint32_t gpu, uint32_t command,
+                          const struct driver_slot *sent)
+{
+    struct driver_command *k = driver_command_at(d, command);
+    answer_done(d, gpu, command, sent);
+    if (k->phase == PHASE_RUNNING && k->launch.user == DRIVER_NONE)
+        command_complete(d, driver_queue_at(d, k->queue));
+}
+
+/* Migrations and releases, which stand outside of queues, are answered as writes are. */
+static const struct command_kind command_kinds[DRIVER_KINDS] = {
+    [DRIVER_WRITE] = {"write", begin_move, step_write, answer_done},
+    [DRIVER_READ] = {"read", begin_move, step_read, answer_read},
+    [DRIVER_COPY] = {"copy", begin_move, step_copy, answer_copy},
+    [DRIVER_FILL] = {"fill", begin_move, step_fill, answer_done},
+    [DRIVER_STAGE] = {"stage", begin_stage, step_stage, answer_done},
+    [DRIVER_LAUNCH] = {"launch", begin_launch, step_launch, answer_launch},
+    [DRIVER_MARK] = {"mark", begin_plain, step_at_once, answer_done},
+    [DRIVER_BARRIER] = {"wait", begin_plain, step_at_once, answer_done},
+    [DRIVER_SHOOTDOWN] = {"shoot-down", begin_plain, step_shootdown, answer_done},
+    [DRIVER_OPEN] = {"open user queue", begin_plain, step_open, answer_done},
+};

@@ -1,0 +1,162 @@
+/* The side of the driver that ticks: takes answers and works on the first command of each queue.
+ *
+ * Queues take turns, message by message. Copies go out in pieces that end at pages and, between
+ * host and GPU, at 256 bytes, with several in flight. Before a copy, the L2 of a GPU is flushed
+ * when a kernel ran there since the last flush, and only then: copies go past the caches. What a
+ * kind of command does is in driver_command_kinds.c. */
+#include "driver_command_queues.h"
+
+#include "components/host/driver/calls/driver_device_calls.h"
+#include "components/host/driver/launch/driver_scratch.h"
+#include "components/host/driver/migration/driver_migration.h"
+#include "components/host/driver/migration/driver_read_copies.h"
+#include "components/host/driver/user_queues/driver_user_queue_launch.h"
+#include "driver_command_kinds.h"
+#include "driver_flush.h"
+#include "driver_functional.h"
+#include "driver_sampling.h"
+#include "runtime/observe/timeline.h"
+
+static void driver_window_end(struct component *c)
+{
+    struct driver *d = (struct driver *)(void *)c;
+    calls_window_end(d);
+    scratch_make(d);
+    user_make_pools(d);
+    migrate_swap(d);
+    sample_window_end(d);
+    for (uint32_t i = 0; i < d->queue_count; i++) {
+        const struct driver_queue *q = driver_queue_at(d, i);
+        struct driver_command *k = q->at == DRIVER_NONE ? NULL : driver_command_at(d, q->at);
+        if (!k || k->phase != PHASE_DIRECT)
+            continue;
+        functional_move_command(d, k, q->device);
+        if (k->kind == DRIVER_LAUNCH || k->kind == DRIVER_STAGE)
+            d->io.stats.bytes_to_gpu += k->size;
+        k->sent = k->received = k->size;
+        k->phase = PHASE_MOVE;
+    }
+}
+
+/* What has to hold before a command of any kind begins: its packet, its time, its ticket. */
+static bool may_begin(struct driver *d, const struct driver_command *k)
+{
+    if (k->gated)
+        return false;
+    if (k->not_before > driver_now(d)) {
+        driver_wake_at(d, k->not_before);
+        return false;
+    }
+    return k->kind != DRIVER_BARRIER || driver_ticket_done(d, k->barrier.awaited);
+}
+
+/* False: the run has failed. */
+static bool do_functionally(struct driver *d, struct driver_queue *q, struct driver_command *k)
+{
+    if (platform_profile() == PLATFORM_PROFILE_MEMORY)
+        sample_flush(d, k, q->device);
+    if (!functional_command(d, k, q->device))
+        return false;
+    command_complete(d, q);
+    return true;
+}
+
+/* True: something changed. */
+static bool command_begin(struct driver *d, struct driver_queue *q, uint32_t command)
+{
+    struct driver_command *k = driver_command_at(d, command);
+    if (!may_begin(d, k))
+        return false;
+    if (platform_mode() == PLATFORM_FUNCTIONAL)
+        return do_functionally(d, q, k);
+    bool asked = false;
+    if (copies_awaited(d, k, &asked))
+        return asked;
+    enum sample_turn sampled = sample_begin(d, k, driver_window_end);
+    if (sampled != SAMPLE_GO_ON)
+        return sampled == SAMPLE_BEGAN;
+    d->sample.quiet = false;
+    if (command_flush_awaited(d, k))
+        return false;
+    uint32_t flushed = command_flush_device(d, k, q->device);
+    if (flushed != DRIVER_NONE)
+        return command_flush(d, command, flushed);
+    if (!command_kinds[k->kind].begin(d, q, k))
+        return false;
+    d->io.stats.commands++;
+    timeline_begin(&d->io.base, k->ticket, command_span(k));
+    return true;
+}
+
+/* One step of the first command of the queue. True: something changed. */
+static bool queue_step(struct driver *d, struct driver_queue *q)
+{
+    uint32_t command = q->at;
+    struct driver_command *k = driver_command_at(d, command);
+    if (!submit_beside(d, q, k))
+        return false;
+    switch ((enum driver_phase)k->phase) {
+    case PHASE_QUEUED:
+        return (d->migrate.state == MIGRATE_NONE || k->flushed) && command_begin(d, q, command);
+    case PHASE_MOVE:
+    case PHASE_LAUNCH_FIRST:
+        return command_kinds[k->kind].step(d, q, command);
+    case PHASE_UNTIMED_RETRY:
+    case PHASE_UNTIMED_DONE:
+        if (sample_step(d, k, q->device))
+            command_complete(d, q);
+        return true;
+    case PHASE_FLUSHING:
+    case PHASE_DIRECT:
+    case PHASE_RUNNING:
+    case PHASE_UNTIMED:
+        break; /* somebody else goes on with it */
+    }
+    return false;
+}
+
+static bool queues_step(struct driver *d)
+{
+    uint32_t last = DRIVER_NONE;
+    for (uint32_t i = 0; i < d->queue_count; i++) {
+        uint32_t number = d->turn + i < d->queue_count ? d->turn + i : d->turn + i - d->queue_count;
+        struct driver_queue *q = driver_queue_at(d, number);
+        if (q->at != DRIVER_NONE && queue_step(d, q))
+            last = number;
+    }
+    if (last != DRIVER_NONE)
+        d->turn = last + 1 < d->queue_count ? last + 1 : 0;
+    return last != DRIVER_NONE;
+}
+
+/* ---- answers ---- */
+
+static void answer_take(struct driver *d, uint32_t gpu, const struct command_reply *m)
+{
+    struct driver_slot *slot = driver_slot_at(&d->device[gpu], m->tag);
+    const struct driver_slot sent = *slot;
+    struct driver_command *k = driver_command_at(d, sent.command);
+    k->in_flight--;
+    slot->command = DRIVER_NONE;
+    d->device[gpu].slots_used--;
+    if (k->phase == PHASE_FLUSHING) {
+        k->phase = PHASE_QUEUED;
+        d->device[gpu].flushing--;
+    } else {
+        command_kinds[k->kind].answer(d, gpu, sent.command, &sent);
+    }
+}
+
+static bool answers_receive(struct driver *d)
+{
+    const struct command_reply *m;
+    bool received = false;
+    for (uint32_t i = 0; i < d->device_count; i++) {
+        while ((m = driver_gpu_peek_reply(d, i))) {
+            answer_take(d, i, m);
+            driver_gpu_pop_reply(d, i);
+            received = true;
+        }
+    }
+    return received;
+}

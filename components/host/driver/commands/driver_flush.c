@@ -1,0 +1,119 @@
+/* Which L2 caches may hold what kernels wrote.
+ *
+ * Kept for each process and GPU: copies go past the caches, so the L2 of a GPU is flushed before a
+ * copy of a process' memory exactly when a kernel of that process, which may write to that GPU, ran
+ * since the last flush there. Kernels of other processes have nothing to do with it, unless they
+ * have left lines of pages that changed hands since. (MGPUSim has a flag in each context, and
+ * flushes before copies to the host only. Here copies to a GPU flush, too: a line of the target
+ * that stayed in the cache would hide what was copied.)
+ *
+ * Times are a count of launches, ends and flushes. */
+#include "driver_flush.h"
+
+#include "components/host/driver/driver_memory.h"
+#include "components/host/driver/driver_state.h"
+#include "driver_transfer.h"
+
+static uint64_t *dirty_time(const struct driver *d, uint32_t number, uint32_t pid)
+{
+    return arena_at(uint64_t, d->dirty) + (uint64_t)number * PAGE_TABLE_PIDS + pid;
+}
+
+static void dirty_init(struct driver *d)
+{
+    d->dirty = arena_allocate((uint64_t)d->device_count * PAGE_TABLE_PIDS * sizeof(uint64_t));
+}
+
+static void dirty_note(struct driver *d, uint32_t gpu, uint32_t pid)
+{
+    const struct program_table *program = driver_program(d);
+    uint64_t reach = program->opened ? UINT64_MAX : program->reach[gpu] | (uint64_t)1 << gpu;
+    d->dirty_clock++;
+    for (uint32_t i = 0; i < d->device_count; i++) {
+        if (reach >> i & 1)
+            *dirty_time(d, i, pid) = d->dirty_clock;
+    }
+}
+
+static bool dirty_is(const struct driver *d, uint32_t number, uint32_t pid)
+{
+    const struct driver_device *device = &d->device[number];
+    return device->left_at > device->flushed_at || *dirty_time(d, number, pid) > device->flushed_at;
+}
+
+static void dirty_flush(struct driver *d, uint32_t number)
+{
+    d->device[number].flushed_at = ++d->dirty_clock;
+    for (uint32_t i = 0; i < d->queue_count; i++) {
+        const struct driver_queue *q = driver_queue_at(d, i);
+        const struct driver_command *k =
+            q->first == DRIVER_NONE ? NULL : driver_command_at(d, q->first);
+        if (k && k->kind == DRIVER_LAUNCH && k->phase == PHASE_RUNNING)
+            dirty_note(d, q->device, k->pid);
+    }
+}
+
+static void dirty_leave(struct driver *d, uint32_t pid)
+{
+    for (uint32_t i = 0; i < d->device_count; i++) {
+        if (*dirty_time(d, i, pid) > d->device[i].left_at)
+            d->device[i].left_at = *dirty_time(d, i, pid);
+    }
+}
+
+/* ---- flushes that commands need ---- */
+
+/* The first of the owners of memory at `address` whose L2 may hold lines of it, or DRIVER_NONE. */
+static uint32_t flush_owner(const struct driver *d, uint64_t owners, uint64_t address)
+{
+    uint32_t pid = program_find(driver_program(d), address)->pid;
+    for (; owners; owners &= owners - 1) {
+        if (dirty_is(d, (uint32_t)__builtin_ctzll(owners), pid))
+            return (uint32_t)__builtin_ctzll(owners);
+    }
+    return DRIVER_NONE;
+}
+
+static uint32_t command_flush_device(const struct driver *d, const struct driver_command *k,
+                                     uint32_t device)
+{
+    if (k->kind == DRIVER_LAUNCH || k->kind == DRIVER_STAGE)
+        return d->device[device].ring_wrapped || d->device[device].line_shared ? device
+                                                                               : DRIVER_NONE;
+    if (!command_owners(d, k))
+        return DRIVER_NONE;
+    uint32_t number =
+        flush_owner(d, memory_owners(d, k->move.address, k->size) & ~k->flushed, k->move.address);
+    if (number == DRIVER_NONE && k->kind == DRIVER_COPY)
+        number =
+            flush_owner(d, memory_owners(d, k->move.source, k->size) & ~k->flushed, k->move.source);
+    return number;
+}
+
+static bool command_flush_awaited(const struct driver *d, const struct driver_command *k)
+{
+    uint64_t owners = command_owners(d, k);
+    for (; owners; owners &= owners - 1) {
+        if (d->device[__builtin_ctzll(owners)].flushing)
+            return true;
+    }
+    return false;
+}
+
+static bool command_flush(struct driver *d, uint32_t command, uint32_t number)
+{
+    struct driver_device *device = &d->device[number];
+    int slot = slot_for(d, number);
+    if (slot < 0)
+        return false;
+    driver_gpu_send_flush(d, number, (uint16_t)slot);
+    slot_take(d, number, slot, command, 0, 0);
+    dirty_flush(d, number);
+    device->ring_wrapped = false;
+    device->line_shared = false;
+    device->flushing++;
+    d->io.stats.flushes++;
+    driver_command_at(d, command)->phase = PHASE_FLUSHING;
+    driver_command_at(d, command)->flushed |= (uint64_t)1 << number;
+    return true;
+}

@@ -1,0 +1,252 @@
+/* Commands in functional mode: done at once on simulated memory, when their turn in their queue
+ * comes. No message goes to a GPU, and no time passes but the driver's own.
+ */
+#include "driver_functional.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "components/amd/functional/functional.h"
+#include "components/host/driver/calls/driver_packet_calls.h"
+#include "components/host/driver/driver_memory.h"
+#include "components/host/driver/driver_process.h"
+#include "components/host/driver/driver_state.h"
+#include "components/host/driver/launch/driver_argument_ring.h"
+#include "components/host/driver/launch/driver_scratch.h"
+#include "components/host/driver/program/driver_record.h"
+#include "components/sampling/residency.h"
+#include "components/sampling/kernel_stats.h"
+#include "components/sampling/online_sampling.h"
+#include "components/sampling/warmup.h"
+#include "runtime/state/memory.h"
+
+/* Bytes of simulated memory from `address` on; *bytes is cut down to what follows on the same page.
+ */
+static char *functional_bytes(const struct driver *d, uint64_t address, uint64_t *bytes)
+{
+    uint64_t rest, physical = memory_physical(d, address, &rest);
+    *bytes = *bytes < rest ? *bytes : rest;
+    return memory_span(physical, *bytes);
+}
+
+/* memmove in short pieces: from about 2 KiB on, glibc uses `rep movsb`, which takes a hundred times
+ * as long on some processors when both addresses are close to each other modulo 4096, as a page and
+ * a buffer often are (Zen 3 and 4; glibc bug 30994). */
+static void functional_move(char *to, const char *from, uint64_t size)
+{
+    enum { PIECE = 1024 };
+    for (; size > PIECE; size -= PIECE, to += PIECE, from += PIECE)
+        memmove(to, from, PIECE);
+    memmove(to, from, size);
+}
+
+static void functional_write(const struct driver *d, uint64_t address, const char *from,
+                             uint64_t size)
+{
+    for (uint64_t done = 0, part; done < size; done += part) {
+        part = size - done;
+        char *to = functional_bytes(d, address + done, &part);
+        functional_move(to, from + done, part);
+    }
+}
+
+static void functional_read(const struct driver *d, uint64_t address, char *to, uint64_t size)
+{
+    for (uint64_t done = 0, part; done < size; done += part) {
+        part = size - done;
+        const char *from = functional_bytes(d, address + done, &part);
+        functional_move(to + done, from, part);
+    }
+}
+
+/* The ranges do not overlap. */
+static void functional_copy(const struct driver *d, uint64_t to, uint64_t from, uint64_t size)
+{
+    for (uint64_t done = 0, part; done < size; done += part) {
+        part = size - done;
+        char *target = functional_bytes(d, to + done, &part);
+        const char *source = functional_bytes(d, from + done, &part);
+        functional_move(target, source, part);
+    }
+}
+
+/* `pattern` holds the bytes for addresses 0, 1, 2, 3 modulo 4. */
+static void functional_fill(const struct driver *d, uint64_t address, uint64_t size,
+                            uint32_t pattern)
+{
+    for (uint64_t done = 0, part; done < size; done += part) {
+        part = size - done;
+        uint64_t at = address + done, i = 0;
+        char *to = functional_bytes(d, at, &part);
+        for (; i < part && (at + i) % 4; i++)
+            to[i] = (char)(pattern >> (at + i) % 4 * 8);
+        for (; part - i >= 4; i += 4)
+            memcpy(to + i, &pattern, 4);
+        for (; i < part; i++)
+            to[i] = (char)(pattern >> (at + i) % 4 * 8);
+    }
+}
+
+/* Work-groups that the device can hold, going by slots. */
+static uint32_t functional_resident(const struct driver_device_info *info, uint32_t waves)
+{
+    uint64_t groups = (uint64_t)info->compute_units * info->work_groups_per_cu;
+    uint64_t slots =
+        (uint64_t)info->compute_units * info->simds_per_cu * info->wavefronts_per_simd / waves;
+    groups = slots < groups ? slots : groups;
+    return groups ? (uint32_t)groups : 1;
+}
+
+/* What a launch, or a copy in front of it, writes to the ring. */
+static void functional_stage(const struct driver *d, const struct driver_command *k,
+                             const struct driver_device *device)
+{
+    functional_write(d, device->ring_address + k->ring_offset,
+                     arena_at(char, device->ring_mirror) + k->ring_offset, k->size);
+}
+
+/* --profile: what the launch executed and accessed, for its record. */
+static void functional_describe(uint32_t record, const struct functional_profile *p)
+{
+    const uint64_t *reached = warm_counts();
+    char units[ISA_UNIT_COUNT * 21 + 1] = "", blocks[FUNCTIONAL_BLOCKS * 21 + 1] = "";
+    for (size_t i = 0, at = 0; i < ISA_UNIT_COUNT; i++)
+        at += (size_t)snprintf(units + at, sizeof units - at, "%s%" PRIu64, i ? " " : "",
+                               p->units[i]);
+    for (size_t i = 0, at = 0; i < FUNCTIONAL_BLOCKS; i++)
+        at += (size_t)snprintf(blocks + at, sizeof blocks - at, "%s%" PRIu64, i ? " " : "",
+                               p->blocks[i]);
+    const struct kernel_detail details[] = {
+        {"profile", "units", units, 0},
+        {"profile", "blocks", blocks, 0},
+        {"profile", "accesses", NULL, p->accesses},
+        {"profile", "lines", NULL, p->lines},
+        {"profile", "reused", NULL, p->reused},
+        {"profile", "memory_reads", NULL, reached[WARM_READ] + reached[WARM_COHERENT]},
+        {"profile", "memory_writes", NULL, reached[WARM_WRITE] + reached[WARM_ATOMIC]},
+        {"profile", "page_walks", NULL, reached[WARM_PAGE]}};
+    kernel_describe(
+        record, details,
+        platform_profile() == PLATFORM_PROFILE_MEMORY ? sizeof details / sizeof details[0] : 2);
+}
+
+static void functional_record(struct driver *d, const struct driver_command *k, uint32_t number,
+                              enum sampling_way way, const struct functional_profile *profile)
+{
+    const struct program_table *program = driver_program(d);
+    uint32_t record = kernel_begin(&d->io.base, program_kernel_name(program, k->launch.kernel),
+                                   program_kernel_symbol(program, k->launch.kernel), number);
+    kernel_count(record, k->launch.done_groups, k->launch.done_instructions);
+    if (platform_sampling()->kernels || platform_profile())
+        kernel_set_launch(record, (uint32_t)k->launch.number, sampling_way_name(way));
+    if (platform_profile())
+        functional_describe(record, profile);
+    kernel_end(&d->io.base, record);
+}
+
+/* Runs its work-groups, or plays their trace; nobody needs what a played one does that leaves no
+ * trace in caches. */
+static struct functional_result execute(const struct functional_launch *launch,
+                                        const struct driver_command *k)
+{
+    struct functional_result result = {.work_groups = k->launch.groups};
+    if (!k->launch.played)
+        functional_run(launch, &result);
+    else if (launch->touches)
+        functional_play(launch, (uint32_t)k->launch.number, &result);
+    return result;
+}
+
+static bool functional_launch(struct driver *d, struct driver_command *k, uint32_t number,
+                              enum sampling_way way)
+{
+    uint64_t executed[SAMPLER_VECTOR] = {0};
+    struct driver_device *device = &d->device[number];
+    struct aql_descriptor descriptor;
+    enum isa_target target;
+    if (k->launch.packet.private_bytes && !scratch_acquire(d, k, number, true))
+        return false;
+    memcpy(&descriptor, k->launch.descriptor, sizeof descriptor);
+    if (isa_target_by_name(device->info.isa, &target) < 0)
+        bug("driver: device %u has no known instruction set", number);
+    const struct functional_launch launch = {
+        .program = driver_program(d),
+        .pages = driver_page_table(d),
+        .target = target,
+        .pid = k->pid,
+        .first_group = k->launch.first_group,
+        .groups = k->launch.groups,
+        .gpu = number,
+        .kernel = k->launch.kernel,
+        .dispatch_id = device->launches++,
+        .resident = functional_resident(&device->info, k->launch.waves_per_group),
+        .entry = k->launch.entry,
+        .packet_address = device->ring_address + k->ring_offset,
+        .packet = &k->launch.packet,
+        .descriptor = &descriptor,
+        .most_instructions = platform_max_cycles(),
+        .before = engine_instructions(),
+        .touches = way == SAMPLING_TOUCHING || platform_profile() == PLATFORM_PROFILE_MEMORY,
+        .profile = platform_profile() != PLATFORM_PROFILE_NONE,
+        .executed = platform_sampling()->automatic ? executed : NULL};
+    if (launch.touches) {
+        warm_begin_all();
+        warm_clear_counts();
+    }
+    record_start(d, k, number);
+    const struct functional_result result = execute(&launch, k);
+    engine_count_instructions(&d->io.base, result.instructions);
+    d->io.stats.launches++;
+    device->kernels_running++;
+    if (result.end != FUNCTIONAL_DONE) {
+        driver_process()->functional_limit = result.end == FUNCTIONAL_LIMIT;
+        engine_fail(&d->io.base, "%s", result.text);
+        return false;
+    }
+    if (launch.executed)
+        online_sampling_executed(executed);
+    k->launch.done_groups = result.work_groups;
+    k->launch.done_instructions = result.instructions;
+    if (residency_is_recorded())
+        residency_record_launch(k->launch.number);
+    if (platform_mode() == PLATFORM_FUNCTIONAL)
+        functional_record(d, k, number, way, &result.profile);
+    return true;
+}
+
+static void functional_move_command(struct driver *d, const struct driver_command *k,
+                                    uint32_t number)
+{
+    switch ((enum driver_kind)k->kind) {
+    case DRIVER_WRITE:
+        functional_write(d, k->move.address, k->move.host, k->size);
+        d->io.stats.bytes_to_gpu += k->size;
+        break;
+    case DRIVER_READ:
+        functional_read(d, k->move.address, k->move.host, k->size);
+        d->io.stats.bytes_from_gpu += k->size;
+        break;
+    case DRIVER_COPY:
+        functional_copy(d, k->move.address, k->move.source, k->size);
+        break;
+    case DRIVER_FILL:
+        functional_fill(d, k->move.address, k->size, k->move.pattern);
+        break;
+    case DRIVER_STAGE:
+    case DRIVER_LAUNCH:
+        functional_stage(d, k, &d->device[number]);
+        break;
+    default:
+        break; /* marks and barriers only need their turn; there are no TLBs to shoot down */
+    }
+}
+
+static bool functional_command(struct driver *d, struct driver_command *k, uint32_t number)
+{
+    d->io.stats.commands++;
+    functional_move_command(d, k, number);
+    if (k->kind == DRIVER_LAUNCH && k->size)
+        ring_written(&d->device[number], k->piece);
+    return k->kind != DRIVER_LAUNCH || functional_launch(d, k, number, SAMPLING_SKIPPED);
+}

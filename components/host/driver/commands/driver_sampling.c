@@ -1,0 +1,225 @@
+/* Simulating chosen kernels in detail (--kernels, --warmup).
+ *
+ * Launches go one after another, in the order in which their turn comes. Those that are not timed,
+ * and all copies, are done at once on simulated memory at the end of a window, as in functional
+ * mode. Two states, then:
+ *
+ * - caches_live: caches hold bytes, the newest ones among them, as always;
+ * - otherwise simulated memory holds the newest bytes and caches are only tags
+ * (components/sampling/warmup.h).
+ *
+ * A command that is not timed needs the second, a timed launch the first. Both changes, and
+ * everything that is not timed, wait until nothing is under way on the platform, so no message can
+ * see the change happen. The time of day is looked at in ticks only: in which cycle a window is
+ * seen to end depends on who was awake.
+ *
+ * With `--kernels auto` a launch is chosen for at the end of a window, too, when the one before it
+ * is over: what that one executed decides. Caches and TLBs keep what they have while launches leave
+ * no trace, since components/sampling/stratified_sampler.h makes sure that enough touch them before
+ * the next one that is simulated. */
+#include "driver_sampling.h"
+
+#include "components/host/driver/calls/driver_packet_calls.h"
+#include "components/host/driver/driver_state.h"
+#include "components/host/driver/launch/driver_argument_ring.h"
+#include "driver_flush.h"
+#include "driver_functional.h"
+#include "runtime/observe/hang.h"
+#include "components/sampling/residency.h"
+#include "components/sampling/warmup.h"
+
+static enum sampling_way sample_way(const struct driver *d, const struct driver_command *k)
+{
+    const struct program_table *program = driver_program(d);
+    if (platform_sampling()->automatic)
+        return (enum sampling_way)k->launch.way;
+    return sampling_way(platform_sampling(), k->launch.number,
+                        program_kernel_name(program, k->launch.kernel),
+                        program_kernel_symbol(program, k->launch.kernel));
+}
+
+/* With `perfect` everything is timed until the last chosen launch is over. */
+static bool sample_is_on(struct driver *d, const struct driver_command *k)
+{
+    const struct sampling *s = platform_sampling();
+    if (!s->kernels || s->warmup != SAMPLING_PERFECT)
+        return s->kernels;
+    if (!d->sample.ended && k->kind == DRIVER_LAUNCH && sample_way(d, k) == SAMPLING_SKIPPED)
+        d->sample.ended = d->sample.caches_live = true;
+    return d->sample.ended;
+}
+
+static bool sample_is_timed(enum sampling_way way)
+{
+    return way == SAMPLING_DETAILED || way == SAMPLING_MEMORY_ONLY;
+}
+
+/* Must caches and TLBs be empty when the launch begins? `none` says so, and whatever was left
+ * before launches that were skipped is older than the warm-up that was asked for. */
+static bool sample_begins_cold(const struct driver *d, enum sampling_way way)
+{
+    if (way == SAMPLING_SKIPPED || platform_sampling()->automatic)
+        return false;
+    return platform_sampling()->warmup == SAMPLING_NONE || d->sample.skipped;
+}
+
+/* May a timed launch go on without waiting for the end of a window? */
+static bool sample_is_ready(const struct driver *d, const struct driver_command *k)
+{
+    if (platform_sampling()->automatic)
+        return d->sample.caches_live && d->sample.prepared == k->launch.number;
+    return d->sample.caches_live
+           && (d->sample.prepared == k->launch.number || !sample_begins_cold(d, sample_way(d, k)));
+}
+
+static void sample_to_memory(struct driver *d)
+{
+    if (d->sample.caches_live)
+        warm_write_out();
+    d->sample.caches_live = false;
+}
+
+static void sample_begin_cold(struct driver *d, enum sampling_way way)
+{
+    if (!sample_begins_cold(d, way))
+        return;
+    warm_drop_all();
+    d->sample.skipped = false;
+}
+
+static void sample_flush(struct driver *d, struct driver_command *k, uint32_t device)
+{
+    uint32_t number;
+    while ((number = command_flush_device(d, k, device)) != DRIVER_NONE) {
+        d->sample.flushes++;
+        warm_flush_all();
+        dirty_flush(d, number);
+        d->device[number].ring_wrapped = false;
+        d->device[number].line_shared = false;
+        k->flushed |= (uint64_t)1 << number;
+    }
+}
+
+/* A launch or copy that takes no time. */
+static void sample_do(struct driver *d, struct driver_command *k, uint32_t device)
+{
+    enum sampling_way way = k->kind == DRIVER_LAUNCH ? sample_way(d, k) : SAMPLING_TOUCHING;
+    sample_to_memory(d);
+    sample_flush(d, k, device);
+    functional_move_command(d, k, device);
+    if (k->kind == DRIVER_LAUNCH) {
+        sample_begin_cold(d, way);
+        d->sample.skipped |= way == SAMPLING_SKIPPED;
+        if (k->size)
+            ring_written(&d->device[device], k->piece);
+        functional_launch(d, k, device, way);
+        dirty_note(d, device, k->pid);
+    }
+    k->phase = PHASE_UNTIMED_DONE;
+}
+
+/* Makes the platform ready for a timed launch. */
+static void sample_prepare(struct driver *d, struct driver_command *k)
+{
+    enum sampling_way way = sample_way(d, k);
+    if (sample_begins_cold(d, way))
+        sample_to_memory(d);
+    sample_begin_cold(d, way);
+    if (!d->sample.caches_live)
+        warm_read_in();
+    d->sample.caches_live = true;
+    d->sample.prepared = k->launch.number;
+    residency_begin(k->launch.number);
+    k->phase = PHASE_QUEUED;
+}
+
+/* `--kernels auto`: how the launch is executed. False: another one is to be simulated first. */
+static bool sample_choose(struct driver *d, struct driver_command *k, uint32_t device)
+{
+    if (!platform_sampling()->automatic || k->kind != DRIVER_LAUNCH
+        || d->sample.chosen == k->launch.number)
+        return true;
+    if (d->sample.chosen)
+        return false;
+    const struct program_allocation *a = program_find(driver_program(d), k->launch.entry);
+    const struct online_sampling_code code = {k->launch.entry, a ? a->start : k->launch.entry,
+                                              a ? a->end : k->launch.entry};
+    struct sampler_shape shape = {k->launch.kernel, device, 1, launch_count(k), false};
+    for (unsigned i = 0; i < 3; i++)
+        shape.work_items *= k->launch.packet.work_group[i];
+    k->launch.way =
+        (uint8_t)online_sampling_choose(k->launch.number, &shape, d->sample.flushes, &code);
+    d->sample.chosen = k->launch.way == SAMPLING_DETAILED ? k->launch.number : 0;
+    return true;
+}
+
+/* Looking at all of a platform takes longer than a short launch does without timing, so the answer
+ * holds until the driver begins something, where nobody else does: no calls or packets come over
+ * ports, no pages move, no user queues are told anything. */
+static bool sample_is_quiet(struct driver *d)
+{
+    bool alone = !driver_calls_count(d) && !driver_touch_count(d) && !driver_queues_count(d)
+                 && !driver_host_is_connected(d);
+    d->sample.quiet = (alone && d->sample.quiet) || warm_is_quiet(d->io.base.leaf);
+    return d->sample.quiet;
+}
+
+static void sample_window_end(struct driver *d)
+{
+    if (!d->sample.waiting)
+        return;
+    d->sample.waiting = false;
+    bool quiet = sample_is_quiet(d);
+    for (uint32_t i = 0; i < d->queue_count; i++) {
+        const struct driver_queue *q = driver_queue_at(d, i);
+        struct driver_command *k = q->first == DRIVER_NONE ? NULL : driver_command_at(d, q->first);
+        if (!k || k->phase != PHASE_UNTIMED)
+            continue;
+        if (!quiet || d->sample.timed || !sample_choose(d, k, q->device)) {
+            k->phase = PHASE_UNTIMED_RETRY;
+            continue;
+        }
+        if (k->kind == DRIVER_LAUNCH && sample_is_timed(sample_way(d, k)))
+            sample_prepare(d, k);
+        else
+            sample_do(d, k, q->device);
+    }
+}
+
+static enum sample_turn sample_begin(struct driver *d, struct driver_command *k,
+                                     void (*at_end)(struct component *c))
+{
+    if (!sample_is_on(d, k) || k->kind == DRIVER_MARK || k->kind == DRIVER_BARRIER
+        || k->kind == DRIVER_SHOOTDOWN || k->kind == DRIVER_OPEN)
+        return SAMPLE_GO_ON;
+    if (d->sample.timed)
+        return SAMPLE_WAITS; /* its end wakes the driver */
+    if (k->kind == DRIVER_LAUNCH && sample_is_ready(d, k) && sample_is_timed(sample_way(d, k)))
+        return SAMPLE_GO_ON;
+    k->phase = PHASE_UNTIMED;
+    d->sample.waiting = true;
+    engine_at_window_end(&d->io.base, at_end);
+    return SAMPLE_BEGAN;
+}
+
+static bool sample_step(struct driver *d, struct driver_command *k, uint32_t device)
+{
+    if (k->phase == PHASE_UNTIMED_DONE) {
+        if (k->kind == DRIVER_LAUNCH)
+            functional_record(d, k, device, sample_way(d, k), NULL);
+        return true;
+    }
+    k->phase = PHASE_QUEUED;
+    k->not_before = driver_now(d) + SAMPLE_RETRY;
+    return false;
+}
+
+static void sample_note_timed(struct driver *d, struct driver_command *k)
+{
+    if (!platform_sampling()->kernels || k->kind != DRIVER_LAUNCH)
+        return;
+    enum sampling_way way = sample_way(d, k);
+    k->launch.timed = sample_is_on(d, k);
+    d->sample.timed += k->launch.timed;
+    aql_set_launch(&k->launch.packet, (uint32_t)k->launch.number, way == SAMPLING_MEMORY_ONLY);
+}

@@ -1,0 +1,281 @@
+/* Messages that move data: writes, reads, copies and fills in pieces, through slots. */
+#include "driver_transfer.h"
+
+#include <string.h>
+
+#include "components/host/driver/calls/driver_packet_calls.h"
+#include "components/host/driver/driver_memory.h"
+#include "components/host/driver/driver_state.h"
+
+/* ---- slots: messages in flight ---- */
+
+static int slot_find(const struct driver *d, const struct driver_device *device)
+{
+    uint32_t count = (uint32_t)driver_params(d)->in_flight;
+    if (device->slots_used == count)
+        return -1;
+    for (uint32_t i = 0; i < count; i++) {
+        if (driver_slot_at(device, i)->command == DRIVER_NONE)
+            return (int)i;
+    }
+    return -1;
+}
+
+static int slot_for(struct driver *d, uint32_t number)
+{
+    int slot = slot_find(d, &d->device[number]);
+    return slot >= 0 && driver_gpu_can_send(d, number) ? slot : -1;
+}
+
+static void slot_take(struct driver *d, uint32_t number, int slot, uint32_t command,
+                      uint64_t offset, uint32_t size)
+{
+    struct driver_device *device = &d->device[number];
+    *driver_slot_at(device, (uint32_t)slot) = (struct driver_slot){command, size, offset};
+    device->slots_used++;
+    driver_command_at(d, command)->in_flight++;
+}
+
+/* ---- moving data ---- */
+
+static void send_write(struct driver *d, uint32_t number, int slot, uint64_t physical,
+                       const void *from, uint32_t size)
+{
+    void *payload = driver_gpu_send_write(d, number, (uint16_t)slot, physical, size);
+    memcpy(command_write_data(payload), from, size);
+    d->io.stats.bytes_to_gpu += size;
+}
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+static enum copy_kind command_copy_kind(const struct driver_command *k)
+{
+    switch ((enum driver_kind)k->kind) {
+    case DRIVER_READ:
+        return COPY_FROM_GPU;
+    case DRIVER_COPY:
+        return k->move.way == COPY_INSIDE     ? COPY_ON_GPU
+               : k->move.way == COPY_TO_PEERS ? COPY_TO_PEER
+                                              : COPY_BETWEEN_GPUS;
+    case DRIVER_FILL:
+        return COPY_FILL;
+    default:
+        return COPY_TO_GPU;
+    }
+}
+
+/* Bytes of the next message of a command. */
+static uint32_t copy_cut(struct driver *d, uint32_t command, uint64_t physical, uint64_t most)
+{
+    const struct driver_command *k = driver_command_at(d, command);
+    return driver_copy_ops(d)->cut(driver_copy(d), command_copy_kind(k), physical, most);
+}
+
+/* One piece of host data to the device at `address` + offset. */
+static bool move_write(struct driver *d, uint32_t command, uint32_t number, uint64_t address,
+                       const char *from, uint64_t offset, uint64_t size)
+{
+    uint64_t rest, physical = memory_physical(d, address + offset, &rest);
+    int slot = slot_for(d, number);
+    if (slot < 0)
+        return false;
+    uint32_t bytes = copy_cut(d, command, physical, least(rest, size - offset));
+    send_write(d, number, slot, physical, from + offset, bytes);
+    slot_take(d, number, slot, command, offset, bytes);
+    driver_command_at(d, command)->sent += bytes;
+    return true;
+}
+
+static bool move_read(struct driver *d, uint32_t command, uint32_t number, uint64_t address,
+                      uint64_t offset, uint64_t size)
+{
+    uint64_t rest, physical = memory_physical(d, address + offset, &rest);
+    int slot = slot_for(d, number);
+    if (slot < 0)
+        return false;
+    uint32_t bytes = copy_cut(d, command, physical, least(rest, size - offset));
+    driver_gpu_send_read(d, number, (uint16_t)slot, physical, bytes);
+    slot_take(d, number, slot, command, offset, bytes);
+    driver_command_at(d, command)->sent += bytes;
+    return true;
+}
+
+/* May the DMA engine of `gpu` use the allocation that holds `address`, on GPU `owner`? As kernels
+ * there may. */
+static bool copy_reaches(const struct driver *d, uint32_t gpu, uint32_t owner, uint64_t address)
+{
+    const struct program_table *program = driver_program(d);
+    return program->reach[gpu] >> owner & 1 || program_find(program, address)->open;
+}
+
+/* The GPU whose DMA engine copies between memory at `from` on GPU `source` and memory at `to` on
+ * GPU `target`: the one that has the source, if it can, since writes need no answer with data; or
+ * DRIVER_NONE. */
+static uint32_t copy_engine(const struct driver *d, uint32_t source, uint32_t target, uint64_t from,
+                            uint64_t to)
+{
+    if (source == target)
+        return source;
+    if (!d->device[source].takes_copies || !d->device[target].takes_copies)
+        return DRIVER_NONE;
+    return copy_reaches(d, source, target, to)     ? source
+           : copy_reaches(d, target, source, from) ? target
+                                                   : DRIVER_NONE;
+}
+
+static enum copy_way copy_find_way(const struct driver *d, const struct driver_command *k)
+{
+    uint64_t sources = memory_owners(d, k->move.source, k->size),
+             targets = memory_owners(d, k->move.address, k->size);
+    if (!((sources | targets) & ((sources | targets) - 1)))
+        return COPY_INSIDE;
+    for (uint64_t s = sources; s; s &= s - 1) {
+        for (uint64_t t = targets; t; t &= t - 1) {
+            if (copy_engine(d, (uint32_t)__builtin_ctzll(s), (uint32_t)__builtin_ctzll(t),
+                            k->move.source, k->move.address)
+                == DRIVER_NONE)
+                return COPY_BY_HOST;
+        }
+    }
+    return COPY_TO_PEERS;
+}
+
+static bool move_copy(struct driver *d, uint32_t command)
+{
+    struct driver_command *k = driver_command_at(d, command);
+    uint64_t rest_to, rest_from;
+    uint64_t to = memory_physical(d, k->move.address + k->sent, &rest_to);
+    uint64_t from = memory_physical(d, k->move.source + k->sent, &rest_from);
+    uint32_t number =
+        copy_engine(d, memory_device_of(&d->memory, from), memory_device_of(&d->memory, to),
+                    k->move.source, k->move.address);
+    if (number == DRIVER_NONE)
+        number = memory_device_of(
+            &d->memory, from); /* access was taken back meanwhile: what was begun goes on */
+    int slot = slot_for(d, number);
+    if (slot < 0)
+        return false;
+    uint32_t bytes = copy_cut(d, command, to, least(least(rest_to, rest_from), k->size - k->sent));
+    driver_gpu_send_copy(d, number, (uint16_t)slot, to, from, bytes);
+    slot_take(d, number, slot, command, k->sent, bytes);
+    k->sent += bytes;
+    return true;
+}
+
+/* Words at aligned addresses as fills, the bytes at the ends as writes. */
+static bool move_fill(struct driver *d, uint32_t command, uint32_t number)
+{
+    struct driver_command *k = driver_command_at(d, command);
+    uint64_t rest, address = k->move.address + k->sent, left = k->size - k->sent;
+    uint64_t physical = memory_physical(d, address, &rest);
+    int slot = slot_for(d, number);
+    uint32_t bytes;
+    if (slot < 0)
+        return false;
+    if (address % 4 == 0 && left >= 4) {
+        bytes = copy_cut(d, command, physical, least(rest, left & ~(uint64_t)3)) & ~3u;
+        driver_gpu_send_fill(d, number, (uint16_t)slot, physical, bytes, k->move.pattern);
+    } else {
+        bytes = (uint32_t)least(4 - address % 4, left);
+        send_write(d, number, slot, physical, (const char *)&k->move.pattern + address % 4, bytes);
+    }
+    slot_take(d, number, slot, command, k->sent, bytes);
+    k->sent += bytes;
+    return true;
+}
+
+/* One shoot-down to GPU number `sent`. */
+static bool move_shootdown(struct driver *d, uint32_t command)
+{
+    struct driver_command *k = driver_command_at(d, command);
+    uint32_t number = (uint32_t)k->sent;
+    int slot = slot_for(d, number);
+    if (slot < 0)
+        return false;
+    driver_gpu_send_shootdown(d, number, (uint16_t)slot, k->shootdown.address, k->shootdown.bytes,
+                              k->pid);
+    slot_take(d, number, slot, command, 0, 1);
+    d->io.stats.shootdowns++;
+    k->sent++;
+    return true;
+}
+
+/* Between GPUs: blocks through a buffer of the driver, read first, then written. */
+static bool move_between(struct driver *d, uint32_t command)
+{
+    struct driver_command *k = driver_command_at(d, command);
+    uint64_t block = k->received / DRIVER_BOUNCE * DRIVER_BOUNCE;
+    uint64_t end = least(block + DRIVER_BOUNCE, k->size);
+    char *bounce = arena_at(char, d->bounce);
+    if (d->bounce_owner != DRIVER_NONE && d->bounce_owner != command)
+        return false;
+    d->bounce_owner = command;
+    if (k->sent == end) {
+        if (k->in_flight)
+            return false;
+        if (!k->move.second_half) {
+            k->move.second_half = true;
+            k->sent = block;
+        }
+    }
+    if (k->move.second_half)
+        return move_write(d, command, memory_owner(d, k->move.address + k->sent), k->move.address,
+                          (char *)((uintptr_t)bounce - block), k->sent, end);
+    return move_read(d, command, memory_owner(d, k->move.source + k->sent), k->move.source, k->sent,
+                     end);
+}
+
+/* ---- one message of a command, if there is one to send and it can be sent ---- */
+
+static bool send_writes(struct driver *d, uint32_t command, uint32_t gpu)
+{
+    struct driver_command *k = driver_command_at(d, command);
+    (void)gpu;
+    return k->sent < k->size
+           && move_write(d, command, memory_owner(d, k->move.address + k->sent), k->move.address,
+                         k->move.host, k->sent, k->size);
+}
+
+static bool send_reads(struct driver *d, uint32_t command, uint32_t gpu)
+{
+    struct driver_command *k = driver_command_at(d, command);
+    (void)gpu;
+    return k->sent < k->size
+           && move_read(d, command, memory_owner(d, k->move.address + k->sent), k->move.address,
+                        k->sent, k->size);
+}
+
+static bool send_copies(struct driver *d, uint32_t command, uint32_t gpu)
+{
+    struct driver_command *k = driver_command_at(d, command);
+    (void)gpu;
+    if (k->move.way == COPY_BY_HOST)
+        return k->received < k->size && move_between(d, command);
+    return k->sent < k->size && move_copy(d, command);
+}
+
+static bool send_fills(struct driver *d, uint32_t command, uint32_t gpu)
+{
+    struct driver_command *k = driver_command_at(d, command);
+    (void)gpu;
+    return k->sent < k->size && move_fill(d, command, memory_owner(d, k->move.address + k->sent));
+}
+
+static bool send_stages(struct driver *d, uint32_t command, uint32_t gpu)
+{
+    struct driver_command *k = driver_command_at(d, command);
+    const struct driver_device *device = &d->device[gpu];
+    return k->sent < k->size
+           && move_write(d, command, gpu, device->ring_address + k->ring_offset,
+                         arena_at(char, device->ring_mirror) + k->ring_offset, k->sent, k->size);
+}
+
+static bool send_shootdowns(struct driver *d, uint32_t command, uint32_t gpu)
+{
+    struct driver_command *k = driver_command_at(d, command);
+    (void)gpu;
+    return k->sent < k->size && move_shootdown(d, command);
+}

@@ -1,0 +1,30 @@
+/* Messages that move data, and the slots that they occupy. See driver_transfer.c. */
+#ifndef HEDDLE_DRIVER_TRANSFER_H
+#define HEDDLE_DRIVER_TRANSFER_H
+
+#include "components/host/driver/copy_middleware.h"
+#include "components/host/driver/driver_state.h"
+
+/* A slot for a message to device `number`, or -1 when none is free or the port is full. */
+static int slot_for(struct driver *d, uint32_t number);
+
+static void slot_take(struct driver *d, uint32_t number, int slot, uint32_t command,
+                      uint64_t offset, uint32_t size);
+static void send_write(struct driver *d, uint32_t number, int slot, uint64_t physical,
+                       const void *from, uint32_t size);
+static enum copy_kind command_copy_kind(const struct driver_command *k);
+
+/* Inside of one GPU; between GPUs, all of which have access to each other as far as the copy goes;
+ * or not. */
+static enum copy_way copy_find_way(const struct driver *d, const struct driver_command *k);
+
+/* One message of a command of that kind, if there is one to send and it can be sent; `gpu` is that
+ * of its queue. */
+static bool send_writes(struct driver *d, uint32_t command, uint32_t gpu);
+static bool send_reads(struct driver *d, uint32_t command, uint32_t gpu);
+static bool send_copies(struct driver *d, uint32_t command, uint32_t gpu);
+static bool send_fills(struct driver *d, uint32_t command, uint32_t gpu);
+static bool send_stages(struct driver *d, uint32_t command, uint32_t gpu);
+static bool send_shootdowns(struct driver *d, uint32_t command, uint32_t gpu);
+
+#endif

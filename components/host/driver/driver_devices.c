@@ -1,0 +1,158 @@
+/* What the driver knows of the GPUs it is connected to, from the tables of the platform.
+ *
+ * A GPU is what stands beside the command processor that a `gpu` port leads to: "gpu[2].cp" makes
+ * everything below "gpu[2]." belong to that device. */
+#include "driver_devices.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "driver_state.h"
+
+static const char *table_string(uint32_t offset)
+{
+    return engine_base.platform->strings + offset;
+}
+
+static int64_t device_param(const struct platform_instance *instance, const char *name,
+                            int64_t otherwise)
+{
+    for (uint32_t i = 0; i < instance->param_count; i++) {
+        if (!strcmp(table_string(engine_base.platform->param_names[instance->params + i]), name))
+            return engine_base.platform->params[instance->params + i];
+    }
+    return otherwise;
+}
+
+static bool device_owns(const char *path, const char *prefix)
+{
+    return !strncmp(path, prefix, strlen(prefix));
+}
+
+/* "gpu." of "gpu.cp": everything up to the last dot. */
+static void device_prefix(const struct driver *d, uint32_t number, char *prefix, size_t size)
+{
+    uint32_t ring = engine_base.port_rings[2 * (driver_io(d)->gpu_first + number)];
+    const struct platform_instance *cp =
+        &engine_base.platform->instances[engine_base.platform->rings[ring].receiver];
+    snprintf(prefix, size, "%s", table_string(cp->path));
+    char *dot = strrchr(prefix, '.');
+    if (dot)
+        dot[1] = 0;
+    else
+        prefix[0] = 0;
+}
+
+static void device_add_instance(struct driver_device_info *info,
+                                const struct platform_instance *instance, uint64_t hz,
+                                const char *rest)
+{
+    const char *type = table_string(instance->type);
+    if (!strcmp(type, "compute_unit")) {
+        info->compute_units++;
+        info->simds_per_cu = (uint32_t)device_param(instance, "simds", 4);
+        info->wavefronts_per_simd = (uint32_t)device_param(instance, "wavefronts", 10);
+        info->vgprs_per_simd = (uint32_t)device_param(instance, "vgprs", 256);
+        info->sgprs_per_simd = (uint32_t)device_param(instance, "sgprs", 800);
+        info->lds_bytes_per_cu = (uint32_t)device_param(instance, "lds", 65536);
+        info->clock_hz = hz;
+        snprintf(info->isa, sizeof info->isa, "%s",
+                 isa_target_name(device_param(instance, "isa", 0) == 0 ? ISA_GFX803 : ISA_GFX906));
+    } else if (!strcmp(type, "cache") && !strncmp(rest, "l2", 2)) {
+        info->l2_bytes += (uint64_t)device_param(instance, "size", 0);
+    } else if (!strcmp(type, "rdma_engine")) {
+        info->has_fabric = true;
+    } else if (!strcmp(type, "dram")) {
+        info->memory_bandwidth_bytes_per_s += (uint64_t)device_param(instance, "width", 1)
+                                              * (uint64_t)device_param(instance, "line", 64) * hz;
+    }
+}
+
+/* Has the GPU's RDMA engine a way past the caches, for copies of peers? */
+static bool device_takes_copies(const char *prefix)
+{
+    const struct platform_table *table = engine_base.platform;
+    for (uint32_t i = 0; i < table->ring_count; i++) {
+        const struct platform_ring *ring = &table->rings[i];
+        const char *name = table_string(ring->name), *port = strrchr(name, '.');
+        if (!ring->is_reply && device_owns(name, prefix) && port && !strcmp(port, ".copy_in")
+            && !strcmp(table_string(table->instances[ring->sender].type), "rdma_engine"))
+            return true;
+    }
+    return false;
+}
+
+static void device_read_info(struct driver *d, uint32_t number, const char *prefix)
+{
+    const struct platform_table *table = engine_base.platform;
+    struct driver_device_info *info = &d->device[number].info;
+    snprintf(info->name, sizeof info->name, "%s %.*s", table_string(table->name),
+             (int)strlen(prefix) - 1, prefix);
+    for (uint32_t g = 0; g < table->group_count; g++) {
+        for (uint32_t i = 0; i < table->groups[g].count; i++) {
+            const struct platform_instance *instance =
+                &table->instances[table->groups[g].first + i];
+            const char *path = table_string(instance->path);
+            if (!device_owns(path, prefix))
+                continue;
+            device_add_instance(info, instance, table->domains[table->groups[g].domain].hz,
+                                path + strlen(prefix));
+            if (table->groups[g].first + i < PROGRAM_INSTANCES)
+                driver_program(d)->gpu_of[table->groups[g].first + i] = (uint8_t)number;
+        }
+    }
+    info->work_groups_per_cu = 16;
+    for (uint32_t i = 0; i < table->part_count; i++) {
+        const struct platform_part *part = &table->parts[i];
+        const struct platform_instance as = {.params = part->params,
+                                             .param_count = part->param_count};
+        if (device_owns(table_string(part->path), prefix)
+            && !strcmp(table_string(part->type), "cu_resource_pool"))
+            info->work_groups_per_cu = (uint32_t)device_param(&as, "work_groups", 16);
+    }
+    info->max_work_group = DRIVER_MAX_WORK_GROUP;
+    d->device[number].takes_copies = device_takes_copies(prefix);
+    info->page_bytes = (uint32_t)driver_page_bytes(d);
+    info->memory_bytes = d->device[number].size;
+}
+
+/* The device's memory: the mapped space below its prefix, or the one of the same number. */
+static bool device_find_memory(struct driver_device *device, uint32_t number, const char *prefix,
+                               uint64_t *base)
+{
+    const struct platform_table *table = engine_base.platform;
+    uint32_t found = table->map_count;
+    for (uint32_t i = 0; i < table->map_count && found == table->map_count; i++) {
+        if (*prefix && device_owns(table_string(table->spaces[table->maps[i].space].name), prefix))
+            found = i;
+    }
+    if (found == table->map_count)
+        found = number;
+    if (found >= table->map_count)
+        return false;
+    *base = platform_map_base(found);
+    device->size = platform_map_size(found);
+    return true;
+}
+
+static void device_init(struct driver *d, uint32_t number)
+{
+    struct driver_device *device = &d->device[number];
+    size_t slots = (size_t)driver_params(d)->in_flight;
+    char prefix[256];
+    uint64_t base = 0;
+    device_prefix(d, number, prefix, sizeof prefix);
+    if (!device_find_memory(device, number, prefix, &base))
+        die("driver: GPU %u ('%s') has no memory; say `map %slocal;` in the platform", number,
+            prefix, prefix);
+    if (memory_register_device(&d->memory, base, device->size) != MEMORY_OK)
+        die("driver: the memory of GPU %u ('%s') overlaps that of another one; `map` gives each "
+            "its own addresses",
+            number, prefix);
+    driver_program(d)->memory_base[number] = base;
+    driver_program(d)->memory_size[number] = device->size;
+    device->slots = arena_allocate(slots * sizeof(struct driver_slot));
+    for (uint32_t i = 0; i < slots; i++)
+        driver_slot_at(device, i)->command = DRIVER_NONE;
+    device_read_info(d, number, prefix);
+}

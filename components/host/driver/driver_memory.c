@@ -1,0 +1,193 @@
+/* Memory of devices: the program's calls, with their checks and messages, on memory_manager.h.
+ *
+ * The interface for whoever moves pages (page migration, remapping):
+ *
+ * - memory_owner(d, address): the GPU whose memory holds the page of a virtual address. An
+ * allocation's pages may lie on several GPUs (unified ones, remapped pages), so copies ask for each
+ * piece, never for the allocation.
+ * - memory_view(d): what the functions of memory_manager.h take. A page moves in five steps:
+ *     1. nobody uses it: no kernel of its process runs, or those that do have been paused and their
+ * accesses drained;
+ *     2. memory_hold_page(&d->memory, device, &to) takes a free page; the contents go there, with
+ * caches flushed before;
+ *     3. memory_swap_page(memory_view(d), pid, address, to, &from) changes the page table; the
+ * page's flags stay;
+ *     4. a command of kind DRIVER_SHOOTDOWN (pid, device_address, size) lets all TLBs of all GPUs
+ * forget the old mapping; it is done when none can use it any more. Host calls use
+ * host_shoot_down(), which waits for it;
+ *     5. memory_give_page(&d->memory, from).
+ *   Step 3 is done in a host call or at the end of a window (engine_at_window_end), since others
+ * read the page table while they tick. MMUs keep nothing: a walk that ends after step 3 finds the
+ * new page.
+ * - Flags of a page (page_table_look_up): PAGE_TABLE_UNIFIED says that the page may move.
+ * - The process of an allocation: program_allocation.pid. Addresses of different processes never
+ * overlap.
+ *
+ * Whole pages, whatever the size. Addresses that were freed are handed out again only after
+ * everything has been handed out once, and after a shoot-down of everything; so freeing needs none.
+ * A call that fails leaves everything as it was. */
+#include "driver_memory.h"
+
+#include <inttypes.h>
+
+#include "components/host/driver/commands/driver_flush.h"
+#include "driver_process.h"
+#include "driver_state.h"
+
+static enum driver_status memory_status(const struct driver *d, enum memory_result result,
+                                        uint32_t number, uint64_t address, uint64_t bytes)
+{
+    char where[160];
+    switch (result) {
+    case MEMORY_OK:
+        return DRIVER_OK;
+    case MEMORY_NO_PAGES:
+        return driver_fail(DRIVER_OUT_OF_MEMORY,
+                           "device %u has %" PRIu64 " of %" PRIu64 " bytes free, %" PRIu64
+                           " are asked for",
+                           number, d->memory.device[number].pages.free_pages * d->memory.page,
+                           d->memory.device[number].size, bytes);
+    case MEMORY_NO_ADDRESSES:
+    case MEMORY_RECYCLE_FIRST:
+        return driver_fail(DRIVER_OUT_OF_MEMORY, "all device addresses have been handed out");
+    case MEMORY_NO_ENTRY:
+        return driver_fail(DRIVER_OUT_OF_MEMORY, "more than %d allocations at the same time",
+                           PROGRAM_ALLOCATIONS);
+    case MEMORY_TABLE_FULL:
+        return driver_fail(DRIVER_OUT_OF_MEMORY, "the page table is full");
+    case MEMORY_NOT_MAPPED:
+        program_describe(driver_program(d), address, where, sizeof where);
+        return driver_fail(DRIVER_INVALID_ADDRESS,
+                           "a page of [0x%" PRIx64 ", 0x%" PRIx64 ") is not mapped: %s", address,
+                           address + bytes, where);
+    default:
+        program_describe(driver_program(d), address, where, sizeof where);
+        return driver_fail(DRIVER_INVALID_ADDRESS, "0x%" PRIx64 " cannot be allocated or freed: %s",
+                           address, where);
+    }
+}
+
+static uint32_t memory_poorest(const struct driver *d, const uint32_t *devices, uint32_t count)
+{
+    uint32_t poorest = devices[0];
+    for (uint32_t i = 1; i < count; i++) {
+        if (d->memory.device[devices[i]].pages.free_pages
+            < d->memory.device[poorest].pages.free_pages)
+            poorest = devices[i];
+    }
+    return poorest;
+}
+
+static enum memory_result memory_try(struct driver *d, const uint32_t *devices, uint32_t count,
+                                     uint32_t pid, uint64_t size, uint64_t align,
+                                     enum program_use use, uint64_t flags, uint64_t *address)
+{
+    const struct memory_request q = {.pid = pid,
+                                     .use = use,
+                                     .flags = (uint32_t)(flags | PAGE_TABLE_WRITABLE),
+                                     .size = size,
+                                     .align = align,
+                                     .device = devices,
+                                     .device_count = count};
+    return memory_allocate(memory_view(d), &q, address);
+}
+
+static enum memory_result memory_try_at(struct driver *d, const uint32_t *devices, uint32_t count,
+                                        uint32_t pid, uint64_t size, uint64_t flags,
+                                        uint64_t *address)
+{
+    const struct memory_request q = {.pid = pid,
+                                     .use = PROGRAM_BUFFER,
+                                     .flags = (uint32_t)(flags | PAGE_TABLE_WRITABLE),
+                                     .size = size,
+                                     .fixed = *address,
+                                     .device = devices,
+                                     .device_count = count};
+    return memory_allocate(memory_view(d), &q, address);
+}
+
+static enum driver_status memory_allocate_own(struct driver *d, uint32_t number, uint32_t pid,
+                                              uint64_t size, enum program_use use,
+                                              uint64_t *address)
+{
+    return memory_status(d, memory_try(d, &number, 1, pid, size, 0, use, 0, address), number, 0,
+                         size);
+}
+
+static void memory_release(struct driver *d, uint64_t address)
+{
+    const struct program_allocation *a = program_find(driver_program(d), address);
+    if (a)
+        dirty_leave(d, a->pid);
+    if (memory_free(memory_view(d), address) != MEMORY_OK)
+        bug("driver: 0x%" PRIx64 " is not the start of an allocation", address);
+}
+
+/* The first page of [address, address + size), inside of allocation `a`, that was removed; false:
+ * there is none. */
+static bool memory_find_hole(const struct driver *d, const struct program_allocation *a,
+                             uint64_t address, uint64_t size, uint64_t *hole)
+{
+    uint64_t page = driver_page_bytes(d), physical, flags;
+    for (*hole = address / page * page; d->memory.removed && *hole < address + size;
+         *hole += page) {
+        if (!page_table_look_up(driver_page_table(d), a->pid, *hole, &physical, &flags))
+            return true;
+    }
+    return false;
+}
+
+static enum driver_status memory_check(const struct driver *d, uint64_t address, uint64_t size,
+                                       const char *what, uint32_t *device)
+{
+    const struct program_allocation *a = program_find(driver_program(d), address);
+    uint64_t hole;
+    char where[160];
+    if (a && size <= a->end - address) {
+        *device = a->device;
+        if (!memory_find_hole(d, a, address, size, &hole))
+            return DRIVER_OK;
+        return driver_fail(DRIVER_INVALID_ADDRESS,
+                           "%s of %" PRIu64 " bytes at 0x%" PRIx64 ": the page at 0x%" PRIx64
+                           " was removed",
+                           what, size, address, hole);
+    }
+    if (a)
+        return driver_fail(
+            DRIVER_INVALID_ADDRESS,
+            "%s of %" PRIu64 " bytes at 0x%" PRIx64 " leaves its allocation of %" PRIu64
+            " bytes at 0x%" PRIx64 " by %" PRIu64 " bytes",
+            what, size, address, a->end - a->start, a->start, address + size - a->end);
+    program_describe(driver_program(d), address, where, sizeof where);
+    return driver_fail(DRIVER_INVALID_ADDRESS,
+                       "%s of %" PRIu64 " bytes at 0x%" PRIx64 " is outside of any allocation: %s",
+                       what, size, address, where);
+}
+
+static uint64_t memory_physical(const struct driver *d, uint64_t address, uint64_t *rest)
+{
+    uint64_t page = driver_page_bytes(d), physical;
+    const struct program_allocation *a = program_find(driver_program(d), address);
+    bool writable;
+    if (!a || !page_table_find(driver_page_table(d), a->pid, address, &physical, &writable))
+        bug("driver: 0x%" PRIx64 " is not mapped", address);
+    *rest = page - address % page;
+    return physical + address % page;
+}
+
+static uint64_t memory_owners(const struct driver *d, uint64_t address, uint64_t size)
+{
+    uint64_t owners = 0, rest;
+    if (d->device_count == 1)
+        return 1;
+    for (uint64_t done = 0; done < size; done += rest)
+        owners |=
+            (uint64_t)1 << memory_device_of(&d->memory, memory_physical(d, address + done, &rest));
+    return owners;
+}
+
+static uint32_t memory_owner(const struct driver *d, uint64_t address)
+{
+    uint64_t rest;
+    return memory_device_of(&d->memory, memory_physical(d, address, &rest));
+}

@@ -1,0 +1,37 @@
+/* The one struct driver_process; see driver_process.h. */
+#include "driver_process.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+static struct driver_process the_process = {
+    .mutex = PTHREAD_MUTEX_INITIALIZER,
+    .continued = PTHREAD_COND_INITIALIZER,
+};
+
+/* Of the thread, as errno is. */
+static _Thread_local char failure[2048];
+
+static struct driver_process *driver_process(void)
+{
+    return &the_process;
+}
+
+static bool driver_is_paused(void)
+{
+    return __atomic_load_n(&the_process.paused, __ATOMIC_RELAXED);
+}
+
+static enum driver_status driver_fail(enum driver_status status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(failure, sizeof failure, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+static const char *driver_failure(void)
+{
+    return failure;
+}

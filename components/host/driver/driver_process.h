@@ -1,0 +1,39 @@
+/* What the driver keeps outside of the simulation's state, of which a process has one: the lock,
+ * why the simulation ended, what is known of loaded code and of a recording. A checkpoint does not
+ * hold it. All of it is used with the lock held, except `paused`. */
+#ifndef HEDDLE_DRIVER_PROCESS_H
+#define HEDDLE_DRIVER_PROCESS_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "components/host/driver/driver_api.h"
+
+struct driver_process {
+    struct driver *driver; /* of the platform */
+    pthread_mutex_t mutex;
+    enum driver_status lost; /* not DRIVER_OK: a kernel failed or the simulation was ended */
+    char lost_text[2048];
+    bool paused; /* atomic; no thread enters the engine */
+    pthread_t pauser;
+    pthread_cond_t continued;
+    bool in_tick;          /* a call over a port is being done: the engine runs already */
+    bool functional_limit; /* functional mode: a launch was ended by --max-cycles */
+    struct code_module *code_modules; /* loaded; see driver_code.c */
+    struct code_lack *code_lacks;     /* kernels that must not be launched */
+    struct code_copy *code_copies;    /* see driver_code_copies.c */
+    uint64_t *record_numbers; /* what a ticket's command is called in a recording; 0: nothing */
+    uint64_t record_room;
+};
+
+static struct driver_process *driver_process(void);
+static bool driver_is_paused(void);
+
+/* Remembers, for this thread, why a call failed; returns the status. */
+__attribute__((format(printf, 2, 3))) static enum driver_status
+driver_fail(enum driver_status status, const char *format, ...);
+/* What was remembered last in this thread. */
+static const char *driver_failure(void);
+
+#endif

@@ -1,0 +1,396 @@
+/* Launches: checks, the dispatch packet, and the command that waits in a queue. Called by the
+ * program's side with the lock held. Packet and arguments lie side by side in the GPU's ring
+ * (driver_argument_ring.c); a launch on a unified device is cut into one part a GPU. */
+#include "driver_launch.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "components/amd/isa/kernel_registers.h"
+#include "components/host/driver/calls/driver_packet_calls.h"
+#include "components/host/driver/driver_process.h"
+#include "components/host/driver/driver_state.h"
+#include "components/host/driver/program/driver_code.h"
+#include "components/host/driver/program/driver_code_copies.h"
+#include "components/host/driver/program/driver_enqueue.h"
+#include "components/host/driver/program/driver_record.h"
+#include "components/host/driver/user_queues/driver_user_queue.h"
+#include "components/host/driver/user_queues/driver_user_queue_state.h"
+#include "components/protocols/user_queue/aql_queue.h"
+#include "components/traces/replay/replay.h"
+#include "driver_argument_ring.h"
+
+enum {
+    WAVEFRONT_ITEMS = 64,
+    /* Arguments begin at a line of the caches; HSA asks for 16 bytes at least. */
+    ARGUMENTS_ALIGN = 64,
+    DESCRIPTOR_ALIGN = 64, /* LLVM AMDGPU usage, "Code Object Kernel Descriptor" */
+    /* The same: ENABLE_SGPR_QUEUE_PTR of the kernel code properties. */
+    DESCRIPTOR_QUEUE_POINTER = 1 << 2
+};
+
+static enum driver_status launch_check(const struct driver *d, uint32_t number,
+                                       const struct driver_launch *l)
+{
+    const struct driver_device_info *info = &d->device[number].info;
+    uint64_t items = (uint64_t)l->block[0] * l->block[1] * l->block[2];
+    const struct code_lack *lack = code_find_lack(l->entry);
+    if (lack)
+        return driver_fail(DRIVER_FAULT, "%s", lack->text);
+    if (!items || !l->grid[0] || !l->grid[1] || !l->grid[2])
+        return driver_fail(DRIVER_INVALID_VALUE, "kernel '%s': empty grid or work-group", l->name);
+    if (items > info->max_work_group)
+        return driver_fail(DRIVER_TOO_LARGE,
+                           "kernel '%s': work-groups of %" PRIu64
+                           " work-items; at most %u run on %s",
+                           l->name, items, info->max_work_group, info->name);
+    if (l->group_bytes > info->lds_bytes_per_cu)
+        return driver_fail(DRIVER_TOO_LARGE,
+                           "kernel '%s': %u bytes of LDS a work-group; a compute unit of %s has %u",
+                           l->name, l->group_bytes, info->name, info->lds_bytes_per_cu);
+    if (!program_find(driver_program(d), l->entry))
+        return driver_fail(DRIVER_INVALID_ADDRESS,
+                           "kernel '%s': its code at 0x%" PRIx64 " is not allocated", l->name,
+                           l->entry);
+    return DRIVER_OK;
+}
+
+/* Is there a compute unit with room for one work-group's registers? */
+static enum driver_status launch_check_registers(const struct driver *d, uint32_t number,
+                                                 const struct driver_launch *l, uint32_t waves)
+{
+    const struct driver_device_info *info = &d->device[number].info;
+    struct aql_descriptor descriptor;
+    memcpy(&descriptor, l->descriptor, sizeof descriptor);
+    struct kernel_registers registers;
+    kernel_registers_decode(&registers, KERNEL_GFX8, descriptor.rsrc1, descriptor.rsrc2,
+                            descriptor.properties);
+    uint32_t vgprs = registers.vgprs, sgprs = registers.sgprs;
+    uint32_t simd = info->wavefronts_per_simd;
+    simd = info->vgprs_per_simd / vgprs < simd ? info->vgprs_per_simd / vgprs : simd;
+    sgprs = (sgprs + 15) / 16 * 16;
+    simd = info->sgprs_per_simd / sgprs < simd ? info->sgprs_per_simd / sgprs : simd;
+    if (waves <= simd * info->simds_per_cu)
+        return DRIVER_OK;
+    return driver_fail(DRIVER_TOO_LARGE,
+                       "kernel '%s': a work-group has %u wavefronts with %u vector and %u scalar "
+                       "registers each; a "
+                       "compute unit of %s holds %u of them",
+                       l->name, waves, vgprs, sgprs, info->name, simd * info->simds_per_cu);
+}
+
+/* For a packet in a user queue that the descriptor in the code object does not describe. */
+static void launch_write_descriptor(const struct driver_device *device, struct driver_command *k,
+                                    char *at)
+{
+    struct aql_descriptor own;
+    k->launch.object = device->ring_address + k->ring_offset + k->launch.own_descriptor;
+    memcpy(&own, k->launch.descriptor, sizeof own);
+    own.entry_offset = (int64_t)(k->launch.entry - k->launch.object);
+    own.first_group = k->launch.first_group;
+    own.groups = launch_count(k);
+    own.kernel = k->launch.kernel + 1;
+    memcpy(at + k->launch.own_descriptor, &own, sizeof own);
+}
+
+/* Packet, queue object and arguments side by side, for position `start` of the ring; see
+ * WORK_QUEUE_OFFSET. */
+static void launch_write_arguments(const struct driver_device *device,
+                                   const struct driver_launch *l, struct driver_command *k,
+                                   uint32_t kernarg_offset, uint64_t start, char *at)
+{
+    bool gfx8 = !strcmp(device->info.isa, "gfx803");
+    uint32_t shared = gfx8 ? WORK_SHARED_APERTURE_GFX8 : WORK_SHARED_APERTURE_GFX9;
+    uint32_t private = gfx8 ? WORK_PRIVATE_APERTURE_GFX8 : WORK_PRIVATE_APERTURE_GFX9;
+    k->ring_offset = (uint32_t)(start % device->ring_bytes);
+    k->launch.packet.kernarg = device->ring_address + k->ring_offset + kernarg_offset;
+    struct aql_packet seen = k->launch.packet;
+    seen.gpu = 0;
+    memset(at, 0, kernarg_offset);
+    memcpy(at, &seen, sizeof seen);
+    if (k->launch.own_descriptor)
+        launch_write_descriptor(device, k, at);
+    if (kernarg_offset > WORK_QUEUE_OFFSET) {
+        memcpy(at + WORK_QUEUE_OFFSET + WORK_QUEUE_SHARED_APERTURE, &shared, sizeof shared);
+        memcpy(at + WORK_QUEUE_OFFSET + WORK_QUEUE_PRIVATE_APERTURE, &private, sizeof private);
+    }
+    if (l->kernarg_bytes)
+        memcpy(at + kernarg_offset, l->kernarg, l->kernarg_bytes);
+}
+
+static uint32_t launch_dimensions(const struct driver_launch *l)
+{
+    return l->grid[2] > 1 ? 3 : l->grid[1] > 1 ? 2 : 1;
+}
+
+/* A piece of the ring with the launch's packet and arguments: the last one, when it contains just
+ * these, or a new one. */
+static enum driver_status launch_take_piece(struct driver *d, struct driver_device *device,
+                                            const struct driver_launch *l, struct driver_command *k,
+                                            uint32_t queue, uint32_t kernarg_offset, uint32_t align)
+{
+    uint32_t bytes = kernarg_offset + l->kernarg_bytes;
+    char *content = code_new(bytes);
+    launch_write_arguments(device, l, k, kernarg_offset, device->last_piece.start, content);
+    if (ring_is_last(device, content, bytes, queue)) {
+        k->piece = ring_hold(device, device->last_piece.start, bytes, true);
+        d->io.stats.launch_copies_saved += 2;
+        free(content);
+        return DRIVER_OK;
+    }
+    uint64_t start = 0;
+    enum driver_status status = ring_find(d, device, bytes, align, &start);
+    if (status == DRIVER_OK) {
+        launch_write_arguments(device, l, k, kernarg_offset, start, content);
+        k->piece = ring_take(device, start, content, bytes, queue);
+        k->size = bytes;
+        d->io.stats.launch_copies += 2;
+    }
+    free(content);
+    return status;
+}
+
+/* Copies of arguments and packet as commands of their own, in front of the launch. */
+static enum driver_status enqueue_stages(struct driver *d, uint32_t queue,
+                                         struct driver_command *launch, uint32_t kernarg_offset)
+{
+    struct driver_command arguments = {.kind = DRIVER_STAGE,
+                                       .span = SPAN_ARGUMENTS,
+                                       .piece = DRIVER_NONE,
+                                       .ring_offset = launch->ring_offset + kernarg_offset,
+                                       .size = launch->size - kernarg_offset};
+    struct driver_command packet = {.kind = DRIVER_STAGE,
+                                    .span = SPAN_PACKET,
+                                    .piece = launch->piece,
+                                    .ring_offset = launch->ring_offset,
+                                    .size = kernarg_offset};
+    enum driver_status status = arguments.size ? enqueue(d, queue, &arguments, NULL) : DRIVER_OK;
+    launch->size = 0;
+    return status == DRIVER_OK ? enqueue(d, queue, &packet, NULL) : status;
+}
+
+/* The code object has been copied when it was loaded; each further launch finds it. */
+static void launch_count_code(struct driver *d, uint64_t entry)
+{
+    if (code_first_launch(entry))
+        d->io.stats.launch_copies++;
+    else
+        d->io.stats.launch_copies_saved++;
+}
+
+/* Work-groups of the launch; the grid is not empty. */
+static uint64_t launch_groups(const struct driver_launch *l)
+{
+    uint64_t groups = 1;
+    for (unsigned i = 0; i < 3; i++)
+        groups *= (l->grid[i] + l->block[i] - 1) / l->block[i];
+    return groups;
+}
+
+/* Of a work-group. */
+static uint32_t launch_waves(const struct driver_launch *l)
+{
+    uint32_t items = (uint32_t)l->block[0] * l->block[1] * l->block[2];
+    return (items + WAVEFRONT_ITEMS - 1) / WAVEFRONT_ITEMS;
+}
+
+/* What can be said before anything is enqueued. */
+static enum driver_status launch_check_all(const struct driver *d, uint32_t number,
+                                           const struct driver_launch *l)
+{
+    enum driver_status status = launch_check(d, number, l);
+    return status == DRIVER_OK ? launch_check_registers(d, number, l, launch_waves(l)) : status;
+}
+
+/* A part of a launch that is being made into a command. */
+struct launch_part {
+    const struct driver_launch *asked;
+    uint32_t queue, gpu;
+    uint32_t arguments; /* their offset behind the packet */
+    uint32_t align;     /* of the arguments */
+    struct driver_command command;
+};
+
+/* Work-groups first .. first + count - 1, on the GPU of the queue. */
+static struct launch_part part_of(const struct driver *d, uint32_t queue,
+                                  const struct driver_launch *l, uint64_t first, uint64_t count)
+{
+    const struct driver_queue *q = driver_queue_at(d, queue);
+    uint64_t distance = code_copy_distance(q->handle, q->device, l->entry);
+    struct aql_descriptor descriptor;
+    memcpy(&descriptor, l->descriptor, sizeof descriptor);
+    struct launch_part p = {.asked = l, .queue = queue, .gpu = q->device};
+    p.align = l->kernarg_align > ARGUMENTS_ALIGN ? l->kernarg_align : ARGUMENTS_ALIGN;
+    p.arguments = sizeof(struct aql_packet)
+                  + (descriptor.properties & DESCRIPTOR_QUEUE_POINTER ? AQL_QUEUE_BYTES : 0);
+    p.command = (struct driver_command){
+        .kind = DRIVER_LAUNCH,
+        .pid = driver_handle_at(d, q->handle)->pid,
+        .launch = {.entry = l->entry + distance,
+                   .object = l->kernel_object ? l->kernel_object + distance : 0,
+                   .scratch_pool = DRIVER_NONE,
+                   .user = DRIVER_NONE,
+                   .waves_per_group = launch_waves(l),
+                   .first_group = (uint32_t)first,
+                   .groups = count}};
+    memcpy(p.command.launch.descriptor, l->descriptor, sizeof p.command.launch.descriptor);
+    return p;
+}
+
+/* With `launch_by = queue`: the user queue, and a descriptor of its own where that of the code
+ * object does not say what is to be run. */
+static enum driver_status part_use_queue(struct driver *d, struct launch_part *p)
+{
+    struct command_launch *k = &p->command.launch;
+    struct aql_descriptor descriptor;
+    if (!user_launches(d))
+        return DRIVER_OK;
+    if (p->asked->trace)
+        return driver_fail(
+            DRIVER_INVALID_VALUE,
+            "a recorded trace cannot be played through user queues: build the platform "
+            "with its driver's launches by command");
+    enum driver_status status = user_for_launches(d, p->queue);
+    if (status != DRIVER_OK)
+        return status;
+    memcpy(&descriptor, k->descriptor, sizeof descriptor);
+    k->user = driver_queue_at(d, p->queue)->user;
+    if (k->groups != launch_groups(p->asked)
+        || k->object + (uint64_t)descriptor.entry_offset != k->entry
+        || k->object % DESCRIPTOR_ALIGN) {
+        k->own_descriptor = (uint16_t)p->arguments;
+        p->arguments += sizeof descriptor;
+    }
+    return DRIVER_OK;
+}
+
+/* Where the arguments lie behind the packet. */
+static enum driver_status part_place_arguments(const struct driver *d, struct launch_part *p)
+{
+    const struct driver_launch *l = p->asked;
+    const struct driver_device *device = &d->device[p->gpu];
+    if (p->align & (p->align - 1) || p->align > device->ring_bytes)
+        return driver_fail(DRIVER_INVALID_VALUE, "kernel '%s': arguments aligned to %u", l->name,
+                           p->align);
+    p->arguments = (p->arguments + p->align - 1) / p->align * p->align;
+    if (l->kernarg_bytes > device->ring_bytes - p->arguments)
+        return driver_fail(DRIVER_INVALID_VALUE,
+                           "kernel '%s': %u bytes of kernel arguments do not fit into %u", l->name,
+                           l->kernarg_bytes, device->ring_bytes - p->arguments);
+    return DRIVER_OK;
+}
+
+static void part_make_packet(struct driver *d, struct launch_part *p)
+{
+    const struct driver_launch *l = p->asked;
+    struct command_launch *k = &p->command.launch;
+    k->kernel = program_kernel(driver_program(d), l->name, l->symbol);
+    k->packet = (struct aql_packet){.header = AQL_DISPATCH,
+                                    .setup = (uint16_t)launch_dimensions(l),
+                                    .gpu = (uint16_t)p->gpu,
+                                    .private_bytes = l->private_bytes,
+                                    .group_bytes = l->group_bytes,
+                                    .kernel_object = k->object};
+    for (unsigned i = 0; i < 3; i++) {
+        k->packet.work_group[i] = l->block[i];
+        k->packet.grid[i] = l->grid[i];
+    }
+    if (k->user != DRIVER_NONE && !k->own_descriptor)
+        program_set_object(driver_program(d), k->object, k->kernel);
+}
+
+/* The command itself, with its packet and arguments in the ring. */
+static enum driver_status part_enqueue(struct driver *d, struct launch_part *p, uint64_t *ticket)
+{
+    const struct driver_launch *l = p->asked;
+    struct driver_command *k = &p->command;
+    enum driver_status status =
+        launch_take_piece(d, &d->device[p->gpu], l, k, p->queue, p->arguments, p->align);
+    if (status == DRIVER_OK && k->size && driver_params(d)->staging == DRIVER_STAGING_SEPARATE)
+        status = enqueue_stages(d, p->queue, k, p->arguments);
+    if (status != DRIVER_OK)
+        return status;
+    launch_count_code(d, l->entry);
+    packet_launch(d, p->queue, l);
+    if (l->trace) {
+        k->launch.played = true;
+        replay_launch((uint32_t)d->launches_asked + 1, l->trace, !platform_sass_no_cache());
+    }
+    status = enqueue(d, p->queue, k, ticket);
+    if (status == DRIVER_OK)
+        record_launch(d, p->queue, l);
+    return status;
+}
+
+/* Launches work-groups first .. first + count - 1 on the GPU of the queue. */
+static enum driver_status enqueue_part(struct driver *d, uint32_t queue,
+                                       const struct driver_launch *l, uint64_t first,
+                                       uint64_t count, uint64_t *ticket)
+{
+    uint32_t gpu = driver_queue_at(d, queue)->device;
+    enum driver_status status = launch_check_all(d, gpu, l);
+    if (status == DRIVER_OK)
+        status = ring_open(d, gpu);
+    if (status != DRIVER_OK)
+        return status;
+    struct launch_part part = part_of(d, queue, l, first, count);
+    status = part_use_queue(d, &part);
+    if (status == DRIVER_OK)
+        status = part_place_arguments(d, &part);
+    if (status != DRIVER_OK)
+        return status;
+    part_make_packet(d, &part);
+    return part_enqueue(d, &part, ticket);
+}
+
+/* The parts of a launch wait in queues of their own, one a GPU: each begins when what stood before
+ * the launch in `queue` is done, and `queue` goes on when all parts are. */
+static enum driver_status enqueue_unified(struct driver *d, uint32_t queue,
+                                          const struct driver_launch *l, uint64_t *ticket)
+{
+    struct driver_handle *h = driver_handle_at(d, driver_queue_at(d, queue)->handle);
+    uint64_t before = queue_last(d, queue), groups, first = 0, parts[DRIVER_DEVICES], ignored;
+    enum driver_status status = DRIVER_OK;
+    uint32_t used = 0;
+    for (uint32_t i = 0; i < h->count && status == DRIVER_OK; i++)
+        status = launch_check_all(d, h->member[i], l);
+    if (status != DRIVER_OK)
+        return status;
+    if ((groups = launch_groups(l)) > UINT32_MAX)
+        return driver_fail(DRIVER_TOO_LARGE,
+                           "kernel '%s': %" PRIu64 " work-groups; a unified device takes %u",
+                           l->name, groups, UINT32_MAX);
+    for (uint32_t i = 0; i < h->count && status == DRIVER_OK; i++) {
+        uint64_t count = memory_share_of(groups, h->count, i);
+        if (!count)
+            break;
+        if (h->part_queue[i] == DRIVER_NONE
+            && (h->part_queue[i] = queue_new(d, h->member[i], driver_queue_at(d, queue)->handle))
+                   == DRIVER_NONE)
+            return driver_fail(DRIVER_OUT_OF_MEMORY, "more than %d queues", DRIVER_QUEUES);
+        if (before)
+            status = enqueue_barrier(d, h->part_queue[i], before, NULL);
+        if (status == DRIVER_OK)
+            status = enqueue_part(d, h->part_queue[i], l, first, count, &parts[used]);
+        used += status == DRIVER_OK;
+        stat_histogram_add(&d->io.stats.unified_groups, count);
+        first += count;
+    }
+    for (uint32_t i = 0; i < used && status == DRIVER_OK; i++)
+        status = enqueue_barrier(d, queue, parts[i], ticket ? ticket : &ignored);
+    d->io.stats.unified_launches++;
+    return status;
+}
+
+static enum driver_status enqueue_launch(struct driver *d, uint32_t queue,
+                                         const struct driver_launch *l, uint64_t *ticket)
+{
+    enum driver_status status = queue_check(d, queue);
+    if (status != DRIVER_OK)
+        return status;
+    if (driver_handle_at(d, driver_queue_at(d, queue)->handle)->count > 1)
+        return enqueue_unified(d, queue, l, ticket);
+    status = launch_check_all(d, driver_queue_at(d, queue)->device, l);
+    return status == DRIVER_OK ? enqueue_part(d, queue, l, 0, launch_groups(l), ticket) : status;
+}

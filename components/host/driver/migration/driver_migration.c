@@ -1,0 +1,385 @@
+/* Moving pages of managed memory to the GPUs that ask for them
+ * (components/amd/page_migration_controller).
+ *
+ * Questions wait in a list. When the first of them is about a page that is to move, no command
+ * begins until
+ *   - copies that are under way have ended,
+ *   - GPUs on which kernels run have paused: all accesses are answered, and first-level caches and
+ * TLBs have forgotten all. Then each question is worked on: a page is taken on the GPU that asks,
+ * its controller copies the contents, the page table is changed at the end of a window, all TLBs
+ * are shot down, the old page is given back, and the question answered. When none is left the GPUs
+ * go on; the next pause comes `migration_interval` cycles later at the earliest. The copy goes
+ * through the L2s, where all GPUs see memory, so nothing needs to be flushed but the first level.
+ *
+ * With `migration = between_kernels` pages move only while no kernel runs, so nothing is ever
+ * paused.
+ *
+ * A question may be late: whether the page is still there, and still elsewhere, is looked up when
+ * its turn comes. */
+#include "driver_migration.h"
+
+#include <inttypes.h>
+
+#include "components/host/driver/calls/driver_packet_calls.h"
+#include "components/host/driver/commands/driver_command_queues.h"
+#include "components/host/driver/commands/driver_flush.h"
+#include "components/host/driver/commands/driver_transfer.h"
+#include "components/host/driver/driver_memory.h"
+#include "components/host/driver/driver_process.h"
+#include "components/host/driver/driver_state.h"
+#include "components/host/driver/program/driver_handles.h"
+#include "driver_read_copies.h"
+
+/* Which GPU is behind a port of the array that begins with `first`. */
+static uint32_t migrate_gpu_of(const struct driver *d, uint32_t first, uint32_t i, bool out)
+{
+    const struct platform_ring *ring =
+        &engine_base.platform->rings[engine_base.port_rings[2 * (first + i)]];
+    return program_gpu_of(driver_program(d), out ? ring->receiver : ring->sender);
+}
+
+static void migrate_init(struct driver *d)
+{
+    uint32_t touches = driver_touch_count(d), moves = driver_move_count(d);
+    if (touches != moves)
+        die("driver: %u page migration controllers ask (`touch`) and %u are told (`move`); connect "
+            "both of each",
+            touches, moves);
+    if (!touches)
+        return;
+    if (shootdown_check() != DRIVER_OK)
+        die("driver: pages cannot migrate: %s", driver_failure());
+    d->migrate.touches = arena_allocate(DRIVER_TOUCHES * sizeof(struct driver_touch));
+    d->migrate.written = arena_allocate(DRIVER_WRITTEN * sizeof(struct driver_written));
+    for (uint32_t i = 0; i < moves; i++)
+        d->migrate.port[migrate_gpu_of(d, driver_io(d)->move_first, i, true)] = i;
+}
+
+static bool migrate_listen(struct driver *d)
+{
+    bool progress = false;
+    for (uint32_t i = 0; i < driver_touch_count(d); i++) {
+        const struct page_touch_request *m;
+        while (d->migrate.count < DRIVER_TOUCHES && (m = driver_touch_peek(d, i))) {
+            const struct driver_touch t = {
+                .address = m->touched.address,
+                .pid = m->touched.pid,
+                .port = i,
+                .tag = m->tag,
+                .wish = (uint8_t)m->touched.wish,
+                .gpu = migrate_gpu_of(d, driver_io(d)->touch_first, i, false)};
+            migrate_add(d, &t);
+            driver_touch_pop(d, i);
+            progress = true;
+        }
+    }
+    return progress;
+}
+
+/* Must nobody have an access to managed memory under way for the first question? */
+static bool migrate_needs_pause(const struct driver *d)
+{
+    enum migrate_work work = migrate_work_of(d, migrate_first(d));
+    return work == WORK_MOVE || work == WORK_COPY || work == WORK_WRITE;
+}
+
+/* ---- nobody uses managed memory ---- */
+
+static bool migrate_is_idle(const struct driver *d)
+{
+    for (uint32_t i = 0; i < d->device_count; i++) {
+        if (d->device[i].kernels_running || d->device[i].slots_used)
+            return false;
+    }
+    return true;
+}
+
+/* Is a copy between its flush and its end? What a page's move leaves in an L2 would be missed by
+ * it. */
+static bool migrate_meets_copies(const struct driver *d)
+{
+    for (uint32_t i = 0; i < d->queue_count; i++) {
+        const struct driver_queue *q = driver_queue_at(d, i);
+        const struct driver_command *k =
+            q->first == DRIVER_NONE ? NULL : driver_command_at(d, q->first);
+        if (k && command_owners(d, k) && (k->phase != PHASE_QUEUED || k->flushed))
+            return true;
+    }
+    return false;
+}
+
+/* The GPUs on which kernels may run; those of user queues are not counted here. */
+static uint64_t migrate_running(const struct driver *d)
+{
+    uint64_t running = 0;
+    for (uint32_t i = 0; i < d->device_count; i++) {
+        if (d->device[i].kernels_running || driver_queues_count(d))
+            running |= (uint64_t)1 << i;
+    }
+    return running;
+}
+
+/* Between kernels nothing can be done but what they wait for: such a question goes to the front. */
+static bool migrate_find_awaited(struct driver *d)
+{
+    for (uint32_t i = 0; i < d->migrate.count; i++) {
+        struct driver_touch *t = migrate_at(d, i), first = *migrate_first(d);
+        if (t->wish != PAGE_WISH_WRITE)
+            continue;
+        *migrate_first(d) = *t;
+        *t = first;
+        return true;
+    }
+    return false;
+}
+
+/* With the first question. False: not now. */
+static bool migrate_start(struct driver *d)
+{
+    struct driver_migrate *m = &d->migrate;
+    if (!m->count)
+        return false;
+    if (driver_params(d)->migration == DRIVER_MIGRATION_BETWEEN_KERNELS && !migrate_is_idle(d)
+        && migrate_needs_pause(d) && !migrate_find_awaited(d))
+        return false;
+    if (!migrate_needs_pause(d)) {
+        m->state = MIGRATE_NEXT;
+        return true;
+    }
+    if (migrate_running(d) && m->not_before > driver_now(d)) {
+        driver_wake_at(d, m->not_before);
+        return false;
+    }
+    m->state = MIGRATE_DRAIN;
+    return true;
+}
+
+static bool migrate_drain(struct driver *d)
+{
+    struct driver_migrate *m = &d->migrate;
+    if (migrate_meets_copies(d))
+        return false;
+    m->paused = migrate_running(d);
+    m->paused_at = driver_now(d);
+    m->told = 0;
+    m->ready = !m->paused;
+    m->state = m->paused ? MIGRATE_PAUSE : MIGRATE_NEXT;
+    if (m->paused) {
+        d->io.stats.pauses++;
+        timeline_begin(&d->io.base, UINT64_MAX, "pause");
+    }
+    return true;
+}
+
+/* Sends the paused GPUs what the state is about. True: all have answered. */
+static bool migrate_tell(struct driver *d, bool *progress)
+{
+    struct driver_migrate *m = &d->migrate;
+    for (int slot; m->told < d->device_count; m->told++) {
+        if (!(m->paused >> m->told & 1))
+            continue;
+        if ((slot = slot_for(d, m->told)) < 0)
+            return false;
+        if (m->state == MIGRATE_PAUSE)
+            driver_gpu_send_pause(d, m->told, (uint16_t)slot);
+        else
+            driver_gpu_send_resume(d, m->told, (uint16_t)slot);
+        slot_take(d, m->told, slot, DRIVER_COMMANDS, 0, 0);
+        *progress = true;
+    }
+    return !driver_command_at(d, DRIVER_COMMANDS)->in_flight;
+}
+
+static bool migrate_pause(struct driver *d)
+{
+    bool progress = false;
+    if (!migrate_tell(d, &progress))
+        return progress;
+    d->migrate.ready = true;
+    d->migrate.state = MIGRATE_NEXT;
+    return true;
+}
+
+static void migrate_end(struct driver *d)
+{
+    d->migrate.state = MIGRATE_NONE;
+    d->migrate.ready = false;
+    if (d->await_migration)
+        engine_stop();
+}
+
+static bool migrate_resume(struct driver *d)
+{
+    struct driver_migrate *m = &d->migrate;
+    bool progress = false;
+    if (!migrate_tell(d, &progress))
+        return progress;
+    m->paused = 0;
+    m->not_before = driver_now(d) + (uint64_t)driver_params(d)->migration_interval;
+    d->io.stats.pause_cycles += driver_now(d) - m->paused_at;
+    timeline_end(&d->io.base, UINT64_MAX, "pause");
+    migrate_end(d);
+    return true;
+}
+
+/* ---- a question ---- */
+
+/* The next one, if it can be worked on now. */
+static bool migrate_next(struct driver *d)
+{
+    struct driver_migrate *m = &d->migrate;
+    if (m->count && (m->ready || !migrate_needs_pause(d)))
+        return false;
+    m->told = 0;
+    if (m->paused)
+        m->state = MIGRATE_RESUME;
+    else
+        migrate_end(d);
+    return true;
+}
+
+static const char *migrate_span(const struct driver *d)
+{
+    return d->migrate.work == WORK_MOVE ? "migrate page" : "copy page";
+}
+
+/* Begins with the first question. False: it waits for room in a port. */
+static bool migrate_begin(struct driver *d)
+{
+    struct driver_migrate *m = &d->migrate;
+    const struct driver_touch *t = migrate_first(d);
+    uint64_t flags, bytes = driver_page_bytes(d);
+    m->work = migrate_work_of(d, t);
+    if (m->work == WORK_NONE || !migrate_find(d, t, &m->from, &flags)) {
+        m->state = MIGRATE_ANSWER;
+        return true;
+    }
+    if (m->work == WORK_PLACE || m->work == WORK_WRITE) {
+        m->state = MIGRATE_SWAP;
+        engine_at_window_end(&d->io.base, driver_window_end);
+        return true;
+    }
+    if (!driver_move_can_send(d, m->port[t->gpu]))
+        return false;
+    if (!memory_hold_page(&d->memory, t->gpu, &m->to)) {
+        d->io.stats.migrations_refused++;
+        m->state = MIGRATE_ANSWER;
+        return true;
+    }
+    driver_move_send_fetch(d, m->port[t->gpu], 0, m->from, m->to, (uint32_t)bytes);
+    timeline_begin(&d->io.base, t->address, migrate_span(d));
+    m->state = MIGRATE_COPY;
+    return true;
+}
+
+static void migrate_swap(struct driver *d)
+{
+    struct driver_migrate *m = &d->migrate;
+    const struct driver_touch *t = migrate_first(d);
+    uint64_t physical, flags, old;
+    if (m->state != MIGRATE_SWAP)
+        return;
+    if (m->work == WORK_MOVE
+        && memory_swap_page(memory_view(d), t->pid, t->address, m->to, &old) != MEMORY_OK)
+        bug("driver: page 0x%" PRIx64 " has gone while it was copied", t->address);
+    if (!migrate_find(d, t, &physical, &flags))
+        bug("driver: page 0x%" PRIx64 " has gone while it was worked on", t->address);
+    if (m->work == WORK_WRITE)
+        copies_leave(d, t, physical, flags);
+    else if (m->work == WORK_COPY || m->work == WORK_COPY_MORE)
+        copies_enter(d, t, physical, flags);
+    else
+        page_table_enter(driver_page_table(d), t->pid, t->address, physical,
+                         flags | PAGE_TABLE_PLACED);
+    m->state = m->work == WORK_PLACE ? MIGRATE_ANSWER : MIGRATE_SHOOT;
+    m->told = 0;
+}
+
+/* Shoots the old mapping down on one GPU after the other. */
+static bool migrate_shoot(struct driver *d)
+{
+    struct driver_migrate *m = &d->migrate;
+    const struct driver_touch *t = migrate_first(d);
+    bool progress = false;
+    for (int slot; m->told < d->device_count && (slot = slot_for(d, m->told)) >= 0;
+         m->told++, progress = true) {
+        driver_gpu_send_shootdown(d, m->told, (uint16_t)slot, t->address, driver_page_bytes(d),
+                                  t->pid);
+        slot_take(d, m->told, slot, DRIVER_COMMANDS, 0, 0);
+        d->io.stats.shootdowns++;
+    }
+    if (m->told < d->device_count || driver_command_at(d, DRIVER_COMMANDS)->in_flight)
+        return progress;
+    if (m->work == WORK_MOVE) {
+        memory_give_page(&d->memory, m->from);
+        d->io.stats.migrations++;
+    }
+    dirty_note(d, t->gpu, t->pid); /* the copy went through the L2s */
+    dirty_leave(d, t->pid);
+    if (m->work != WORK_WRITE)
+        timeline_end(&d->io.base, t->address, migrate_span(d));
+    m->state = MIGRATE_ANSWER;
+    return true;
+}
+
+static bool migrate_answer(struct driver *d)
+{
+    struct driver_migrate *m = &d->migrate;
+    const struct driver_touch *t = migrate_first(d);
+    if (t->port != DRIVER_NONE && !driver_touch_can_reply(d, t->port))
+        return false;
+    if (t->port != DRIVER_NONE)
+        driver_touch_reply_noted(d, t->port, t->tag);
+    m->first = (m->first + 1) % DRIVER_TOUCHES;
+    m->count--;
+    m->state = MIGRATE_NEXT;
+    return true;
+}
+
+/* One step. While it is not MIGRATE_NONE, no command begins; in MIGRATE_DRAIN those that have begun
+ * go on. */
+static bool migrate_step(struct driver *d)
+{
+    struct driver_migrate *m = &d->migrate;
+    switch ((enum migrate_state)m->state) {
+    case MIGRATE_NONE:
+        return migrate_start(d);
+    case MIGRATE_DRAIN:
+        return migrate_drain(d);
+    case MIGRATE_PAUSE:
+        return migrate_pause(d);
+    case MIGRATE_NEXT:
+        return migrate_next(d) || migrate_begin(d);
+    case MIGRATE_COPY: {
+        uint32_t port = m->port[migrate_first(d)->gpu];
+        if (!driver_move_peek_reply(d, port))
+            return false;
+        driver_move_pop_reply(d, port);
+        m->state = MIGRATE_SWAP;
+        engine_at_window_end(&d->io.base, driver_window_end);
+        return true;
+    }
+    case MIGRATE_SWAP:
+        return false;
+    case MIGRATE_SHOOT:
+        return migrate_shoot(d);
+    case MIGRATE_ANSWER:
+        return migrate_answer(d);
+    case MIGRATE_RESUME:
+        return migrate_resume(d);
+    }
+    return false;
+}
+
+static bool driver_work(struct driver *d)
+{
+    bool progress = answers_receive(d);
+    if (driver_touch_count(d)) {
+        progress |= migrate_listen(d);
+        while (migrate_step(d))
+            progress = true;
+    }
+    while (d->migrate.state <= MIGRATE_DRAIN && queues_step(d))
+        progress = true;
+    return progress;
+}

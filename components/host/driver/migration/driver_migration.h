@@ -1,0 +1,14 @@
+/* Moving pages between GPUs. See driver_migration.c. */
+#ifndef HEDDLE_DRIVER_MIGRATION_H
+#define HEDDLE_DRIVER_MIGRATION_H
+
+#include "components/host/driver/driver_state.h"
+
+static void migrate_init(struct driver *d);
+
+/* At the end of a window: what the question is about is in the page table. */
+static void migrate_swap(struct driver *d);
+
+static bool driver_work(struct driver *d);
+
+#endif

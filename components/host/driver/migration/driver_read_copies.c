@@ -1,0 +1,145 @@
+/* Copies of managed pages for reading (page_copies.h): what a question is about, and how copies
+ * come and go.
+ *
+ * A page with copies is read-only for all. The first copy is made in a pause, since whoever may
+ * write must learn that he may not; further ones need none. A write, of a kernel or of the host,
+ * lets all copies go, in a pause, too; the page then lies where its writer had a copy, if he had
+ * one. Afterwards it gets no copies for `copy_interval`: otherwise GPUs that read and write it in
+ * turn could spend all of their time with its copies. The host reads the page itself, so its copies
+ * stay.
+ *
+ * Copies are not kept in functional mode, which knows the page only. */
+#include "driver_read_copies.h"
+
+#include <inttypes.h>
+
+#include "components/host/driver/calls/driver_packet_calls.h"
+#include "components/host/driver/driver_state.h"
+
+static struct driver_touch *migrate_first(const struct driver *d)
+{
+    return arena_at(struct driver_touch, d->migrate.touches) + d->migrate.first % DRIVER_TOUCHES;
+}
+
+static struct driver_touch *migrate_at(const struct driver *d, uint32_t i)
+{
+    return arena_at(struct driver_touch, d->migrate.touches)
+           + (d->migrate.first + i) % DRIVER_TOUCHES;
+}
+
+static void migrate_add(struct driver *d, const struct driver_touch *t)
+{
+    *migrate_at(d, d->migrate.count++) = *t;
+}
+
+static bool migrate_find(const struct driver *d, const struct driver_touch *t, uint64_t *physical,
+                         uint64_t *flags)
+{
+    return page_table_look_up(driver_page_table(d), t->pid, t->address, physical, flags)
+           && (*flags & PAGE_TABLE_UNIFIED);
+}
+
+static struct driver_written *copies_written(const struct driver *d, const struct driver_touch *t)
+{
+    uint64_t page = t->address / driver_page_bytes(d);
+    return arena_at(struct driver_written, d->migrate.written) + (page ^ t->pid) % DRIVER_WRITTEN;
+}
+
+/* Has the page lost its copies to a write a short while ago? */
+static bool copies_unwanted(const struct driver *d, const struct driver_touch *t)
+{
+    const struct driver_written *w = copies_written(d, t);
+    return w->page == t->address / driver_page_bytes(d) && w->pid == t->pid
+           && w->until > driver_now(d);
+}
+
+static enum migrate_work migrate_work_of(const struct driver *d, const struct driver_touch *t)
+{
+    uint64_t physical, flags;
+    if (!migrate_find(d, t, &physical, &flags))
+        return WORK_NONE;
+    bool copied = flags & PAGE_TABLE_COPIED,
+         here = memory_device_of(&d->memory, physical) == t->gpu;
+    const struct page_copies *copies = &driver_page_table(d)->copies;
+    if (t->wish == PAGE_WISH_WRITE)
+        return copied ? WORK_WRITE : WORK_NONE;
+    if (here || page_copies_find(copies, physical, t->gpu))
+        return WORK_PLACE;
+    if (t->wish == PAGE_WISH_MOVE)
+        return copied ? WORK_WRITE : WORK_MOVE;
+    if (copies_unwanted(d, t) || page_copies_count(copies) == PAGE_COPIES)
+        return WORK_NONE;
+    return copied ? WORK_COPY_MORE : WORK_COPY;
+}
+
+static void copies_enter(struct driver *d, const struct driver_touch *t, uint64_t physical,
+                         uint64_t flags)
+{
+    struct page_table *table = driver_page_table(d);
+    if (!page_copies_add(&table->copies, physical, t->gpu, d->migrate.to))
+        bug("driver: more copies than there can be");
+    page_table_enter(table, t->pid, t->address, physical,
+                     flags | PAGE_TABLE_COPIED | PAGE_TABLE_PLACED);
+    d->io.stats.copies_made++;
+}
+
+static void copies_leave(struct driver *d, const struct driver_touch *t, uint64_t physical,
+                         uint64_t flags)
+{
+    struct page_table *table = driver_page_table(d);
+    struct page_copy copy;
+    uint64_t place = physical;
+    while (page_copies_take(&table->copies, physical, &copy)) {
+        uint64_t left = copy.physical;
+        d->io.stats.copies_dropped++;
+        if (copy.gpu == t->gpu) {
+            left = physical;
+            place = copy.physical;
+        }
+        if (!memory_give_page(&d->memory, left))
+            bug("driver: page 0x%" PRIx64 " is given back twice", left);
+    }
+    page_table_enter(table, t->pid, t->address, place,
+                     (flags & ~PAGE_TABLE_COPIED) | PAGE_TABLE_PLACED);
+    driver_program(d)->version++; /* readers may have kept where it is */
+    d->io.stats.copies_written++;
+    *copies_written(d, t) =
+        (struct driver_written){.page = t->address / driver_page_bytes(d),
+                                .pid = t->pid,
+                                .until = driver_now(d) + (uint64_t)driver_params(d)->copy_interval};
+}
+
+/* ---- the host writes ---- */
+
+static bool copies_asked(const struct driver *d, const struct driver_touch *t)
+{
+    for (uint32_t i = 0; i < d->migrate.count; i++) {
+        const struct driver_touch *other = migrate_at(d, i);
+        if (other->port == DRIVER_NONE && other->address == t->address && other->pid == t->pid)
+            return true;
+    }
+    return false;
+}
+
+static bool copies_awaited(struct driver *d, const struct driver_command *k, bool *asked)
+{
+    uint64_t page = driver_page_bytes(d), physical, flags;
+    bool awaited = false;
+    if (!page_copies_count(&driver_page_table(d)->copies)
+        || (k->kind != DRIVER_WRITE && k->kind != DRIVER_FILL && k->kind != DRIVER_COPY))
+        return false;
+    uint32_t pid = program_find(driver_program(d), k->move.address)->pid;
+    for (uint64_t at = k->move.address / page * page; at < k->move.address + k->size; at += page) {
+        struct driver_touch t = {
+            .address = at, .pid = pid, .port = DRIVER_NONE, .wish = PAGE_WISH_WRITE};
+        if (!migrate_find(d, &t, &physical, &flags) || !(flags & PAGE_TABLE_COPIED))
+            continue;
+        awaited = true;
+        t.gpu = memory_device_of(&d->memory, physical);
+        if (d->migrate.count < DRIVER_TOUCHES / 2 && !copies_asked(d, &t)) {
+            migrate_add(d, &t);
+            *asked = true;
+        }
+    }
+    return awaited;
+}

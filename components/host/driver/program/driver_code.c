@@ -1,0 +1,220 @@
+/* Code that the program has loaded: which kernels reach instructions that are not implemented.
+ *
+ * Kept on the host, outside of the simulation's state: it only decides whether a launch is refused
+ * and what is said. The search follows branches, and calls whose address is made with s_getpc and
+ * an added literal, as compilers do. */
+#include "driver_code.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "components/host/driver/driver_process.h"
+#include "components/host/driver/driver_state.h"
+
+static void *code_new(size_t bytes)
+{
+    void *memory = calloc(1, bytes);
+    if (!memory)
+        die("out of memory for %zu bytes", bytes);
+    return memory;
+}
+
+static void code_add(const char *name, uint64_t address, const void *bytes, uint64_t size)
+{
+    struct code_module *m = code_new(sizeof *m);
+    m->address = address;
+    m->size = size;
+    m->bytes = code_new(size);
+    memcpy(m->bytes, bytes, size);
+    snprintf(m->name, sizeof m->name, "%s", name);
+    m->next = driver_process()->code_modules;
+    driver_process()->code_modules = m;
+}
+
+static void code_drop_lacks(uint64_t start, uint64_t end)
+{
+    struct code_lack **link = &driver_process()->code_lacks;
+    while (*link) {
+        struct code_lack *l = *link;
+        if (l->entry < start || l->entry >= end) {
+            link = &l->next;
+            continue;
+        }
+        *link = l->next;
+        free(l);
+    }
+}
+
+static bool code_remove(uint64_t address)
+{
+    for (struct code_module **link = &driver_process()->code_modules; *link;
+         link = &(*link)->next) {
+        struct code_module *m = *link;
+        if (m->address != address)
+            continue;
+        *link = m->next;
+        code_drop_lacks(m->address, m->address + m->size);
+        free(m->bytes);
+        free(m);
+        return true;
+    }
+    return false;
+}
+
+static const struct code_module *code_find(uint64_t address)
+{
+    for (const struct code_module *m = driver_process()->code_modules; m; m = m->next) {
+        if (address - m->address < m->size)
+            return m;
+    }
+    return NULL;
+}
+
+static bool code_first_launch(uint64_t entry)
+{
+    for (struct code_module *m = driver_process()->code_modules; m; m = m->next) {
+        if (entry - m->address < m->size) {
+            bool first = !m->launched;
+            m->launched = true;
+            return first;
+        }
+    }
+    return false;
+}
+
+static const struct code_lack *code_find_lack(uint64_t entry)
+{
+    for (const struct code_lack *l = driver_process()->code_lacks; l; l = l->next) {
+        if (l->entry == entry)
+            return l;
+    }
+    return NULL;
+}
+
+struct code_search {
+    const struct code_module *module;
+    enum isa_target target;
+    uint8_t *seen;  /* a byte for each dword of the module */
+    uint64_t *todo; /* addresses, as many as dwords */
+    size_t todo_count;
+    const char *kernel;
+    struct code_lack *lack;
+};
+
+static void search_add(struct code_search *s, uint64_t address)
+{
+    uint64_t offset = address - s->module->address;
+    if (offset < s->module->size && offset % 4 == 0 && !s->seen[offset / 4]) {
+        s->seen[offset / 4] = 1;
+        s->todo[s->todo_count++] = address;
+    }
+}
+
+static void search_lacks(struct code_search *s, uint64_t pc, const char *text, uint64_t entry)
+{
+    fprintf(stderr,
+            "heddle: warning: kernel '%s' (%s): %s at 0x%" PRIx64 " is not implemented for %s\n",
+            s->kernel, s->module->name, text, pc, isa_target_name(s->target));
+    if (s->lack)
+        return;
+    s->lack = code_new(sizeof *s->lack);
+    s->lack->entry = entry;
+    snprintf(s->lack->text, sizeof s->lack->text,
+             "kernel '%s' reaches an instruction that is not implemented for %s: %s at 0x%" PRIx64,
+             s->kernel, isa_target_name(s->target), text, pc);
+    s->lack->next = driver_process()->code_lacks;
+    driver_process()->code_lacks = s->lack;
+}
+
+/* Code addresses that scalar register pairs hold, as far as s_getpc and added literals tell; 0:
+ * unknown. */
+struct code_pairs {
+    uint64_t value[ISA_FLAT_SCRATCH];
+};
+
+static void pairs_follow(struct code_pairs *p, const struct isa_inst *inst, const char *name,
+                         uint64_t after)
+{
+    uint64_t value = 0;
+    if (inst->dst >= ISA_FLAT_SCRATCH || !strcmp(name, "s_addc_u32"))
+        return;
+    if (!strcmp(name, "s_getpc_b64"))
+        value = after;
+    else if (!strcmp(name, "s_add_u32") && (inst->flags & ISA_HAS_LITERAL)
+             && inst->src[0] < ISA_FLAT_SCRATCH && p->value[inst->src[0]])
+        value = p->value[inst->src[0]] + (uint64_t)(int64_t)(int32_t)inst->literal;
+    else if (!strcmp(name, "s_mov_b64") && inst->src[0] < ISA_FLAT_SCRATCH)
+        value = p->value[inst->src[0]];
+    p->value[inst->dst] = value;
+}
+
+/* Follows one instruction; returns false where control does not go on behind it. */
+static bool search_follow(struct code_search *s, const struct isa_inst *inst, uint64_t pc,
+                          struct code_pairs *pairs)
+{
+    const char *name = isa_mnemonic(inst);
+    uint64_t after = pc + inst->size;
+    if (inst->flags & ISA_IS_ENDPGM)
+        return false;
+    if (!(inst->flags & ISA_IS_BRANCH)) {
+        if (inst->unit == ISA_UNIT_SALU || inst->unit == ISA_UNIT_SMEM)
+            pairs_follow(pairs, inst, name, after);
+        return true;
+    }
+    if (inst->format == ISA_SOPP || !strcmp(name, "s_call_b64"))
+        search_add(s, after + (uint64_t)(int64_t)inst->simm * 4);
+    else if (inst->src[0] < ISA_FLAT_SCRATCH && pairs->value[inst->src[0]])
+        search_add(s, pairs->value[inst->src[0]]);
+    else if (!strcmp(name, "s_getpc_b64"))
+        pairs_follow(pairs, inst, name, after);
+    return strcmp(name, "s_branch") && strcmp(name, "s_setpc_b64");
+}
+
+/* Decodes from one address up to where control leaves or joins what was seen. */
+static void search_run(struct code_search *s, uint64_t pc, uint64_t entry)
+{
+    const struct code_module *m = s->module;
+    struct code_pairs pairs = {{0}};
+    for (bool first = true;; first = false) {
+        struct isa_inst inst;
+        char text[ISA_MAX_TEXT];
+        uint64_t offset = pc - m->address;
+        if (offset >= m->size || (!first && s->seen[offset / 4]))
+            return;
+        s->seen[offset / 4] = 1;
+        int result = isa_decode(s->target, m->bytes + offset, m->size - offset, &inst);
+        if (result == ISA_ERROR_UNIMPLEMENTED
+            || (result > 0 && (inst.flags & ISA_UNIMPLEMENTED_SEMANTICS))) {
+            isa_format(&inst, UINT64_MAX, text, sizeof text);
+            search_lacks(s, pc, text, entry);
+        } else if (result < 0) {
+            uint32_t word;
+            memcpy(&word, m->bytes + offset, sizeof word);
+            snprintf(text, sizeof text, "instruction word 0x%08x", word);
+            search_lacks(s, pc, text, entry);
+            return;
+        }
+        if (!search_follow(s, &inst, pc, &pairs))
+            return;
+        pc += inst.size;
+    }
+}
+
+static bool code_check_kernel(enum isa_target target, const char *name, uint64_t entry)
+{
+    const struct code_module *m = code_find(entry);
+    if (!m)
+        return false;
+    size_t dwords = m->size / 4 + 1;
+    struct code_search s = {.module = m, .target = target, .kernel = name};
+    s.seen = code_new(dwords);
+    s.todo = code_new(dwords * sizeof *s.todo);
+    search_add(&s, entry);
+    while (s.todo_count)
+        search_run(&s, s.todo[--s.todo_count], entry);
+    free(s.seen);
+    free(s.todo);
+    return true;
+}

@@ -1,0 +1,138 @@
+/* The side of the driver that the program calls: checks, tickets, and commands at the ends of
+ * queues. Called with the lock held. */
+#include "driver_enqueue.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "components/host/driver/calls/driver_packet_calls.h"
+#include "components/host/driver/commands/driver_command_kinds.h"
+#include "components/host/driver/driver_memory.h"
+#include "components/host/driver/driver_process.h"
+#include "components/host/driver/driver_state.h"
+#include "components/host/driver/user_queues/driver_user_queue_state.h"
+#include "components/traces/replay/replay.h"
+#include "driver_record.h"
+#include "driver_wait.h"
+
+/* ---- commands ---- */
+
+static uint32_t queue_new(struct driver *d, uint32_t device, uint32_t handle)
+{
+    uint32_t number = 0;
+    while (number < d->queue_count && driver_queue_at(d, number)->used)
+        number++;
+    if (number == DRIVER_QUEUES)
+        return DRIVER_NONE;
+    if (number == d->queue_count)
+        d->queue_count++;
+    *driver_queue_at(d, number) = (struct driver_queue){.used = true,
+                                                        .device = device,
+                                                        .handle = handle,
+                                                        .first = DRIVER_NONE,
+                                                        .last = DRIVER_NONE,
+                                                        .at = DRIVER_NONE,
+                                                        .user = DRIVER_NONE};
+    return number;
+}
+
+static enum driver_status queue_check(const struct driver *d, uint32_t queue)
+{
+    if (queue >= d->queue_count || !driver_queue_at(d, queue)->used)
+        return driver_fail(DRIVER_INVALID_VALUE, "there is no queue %u", queue);
+    return host_usable();
+}
+
+static enum driver_status enqueue(struct driver *d, uint32_t queue,
+                                  const struct driver_command *command, uint64_t *ticket)
+{
+    enum driver_status status = host_wait_some(d, (uint32_t)driver_params(d)->commands);
+    if (status == DRIVER_OK)
+        status = host_wait_trips(d);
+    if (status != DRIVER_OK)
+        return status;
+    struct driver_queue *q = driver_queue_at(d, queue);
+    bool fresh = d->free_command == DRIVER_NONE;
+    uint32_t number = fresh ? d->used_commands++ : d->free_command;
+    struct driver_command *k = driver_command_at(d, number);
+    uint64_t now = driver_now(d);
+    if (!fresh)
+        d->free_command = k->next;
+    *k = *command;
+    k->ticket = ++d->last_ticket;
+    if (k->kind == DRIVER_LAUNCH)
+        k->launch.number = ++d->launches_asked;
+    k->queue = queue;
+    k->next = DRIVER_NONE;
+    k->phase = PHASE_QUEUED;
+    d->host_cycle =
+        (d->host_cycle > now ? d->host_cycle : now) + (uint64_t)driver_params(d)->api_cost;
+    k->not_before = d->host_cycle;
+    *driver_ticket_at(d, k->ticket) = (struct driver_ticket){k->ticket, 0};
+    if (q->at == DRIVER_NONE)
+        q->at = number;
+    if (q->first == DRIVER_NONE)
+        q->first = number;
+    else
+        driver_command_at(d, q->last)->next = number;
+    q->last = number;
+    d->undone++;
+    packet_command(d, number);
+    record_enqueued(k);
+    if (ticket)
+        *ticket = k->ticket;
+    return DRIVER_OK;
+}
+
+static enum driver_status enqueue_move(struct driver *d, uint32_t queue, enum driver_kind kind,
+                                       char *host, uint64_t address, uint64_t size,
+                                       uint64_t *ticket)
+{
+    uint32_t device;
+    enum driver_status status = queue_check(d, queue);
+    if (status == DRIVER_OK)
+        status = memory_check(d, address, size, command_kinds[kind].name, &device);
+    if (status != DRIVER_OK)
+        return status;
+    struct driver_command k = {
+        .kind = (uint8_t)kind, .size = size, .move = {.address = address, .host = host}};
+    if (kind == DRIVER_WRITE && program_find(driver_program(d), address)->use == PROGRAM_CODE)
+        k.span = SPAN_CODE;
+    return enqueue(d, queue, &k, ticket);
+}
+
+static enum driver_status enqueue_fill(struct driver *d, uint32_t queue, uint64_t address,
+                                       const uint8_t *pattern, uint32_t bytes, uint64_t count,
+                                       uint64_t *ticket)
+{
+    uint32_t device;
+    uint8_t word[4];
+    if (bytes != 1 && bytes != 2 && bytes != 4)
+        return driver_fail(DRIVER_INVALID_VALUE, "a pattern has 1, 2 or 4 bytes, not %u", bytes);
+    enum driver_status status = queue_check(d, queue);
+    if (status == DRIVER_OK && count > UINT64_MAX / 4)
+        status = driver_fail(DRIVER_INVALID_VALUE, "fill of %" PRIu64 " elements", count);
+    if (status == DRIVER_OK)
+        status = memory_check(d, address, count * bytes, "fill", &device);
+    if (status != DRIVER_OK)
+        return status;
+    for (uint32_t i = 0; i < 4; i++)
+        word[i] = pattern[(i + 4 - address % 4) % bytes];
+    struct driver_command k = {.kind = DRIVER_FILL, .size = count * bytes, .move.address = address};
+    memcpy(&k.move.pattern, word, sizeof word);
+    return enqueue(d, queue, &k, ticket);
+}
+
+static enum driver_status enqueue_barrier(struct driver *d, uint32_t queue, uint64_t awaited,
+                                          uint64_t *ticket)
+{
+    struct driver_command k = {.kind = DRIVER_BARRIER, .barrier.awaited = awaited};
+    return enqueue(d, queue, &k, ticket);
+}
+
+static uint64_t queue_last(const struct driver *d, uint32_t queue)
+{
+    uint32_t last = driver_queue_at(d, queue)->last;
+    return last == DRIVER_NONE ? 0 : driver_command_at(d, last)->ticket;
+}

@@ -1,0 +1,340 @@
+/* Calls of the program that allocate, free and change mappings, and contexts. Called with the lock
+ * held.
+ *
+ * Whatever may have been used by a kernel is changed only when nothing is queued, and a shoot-down
+ * follows before anything else can be. */
+#include "driver_mapping.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "components/host/driver/calls/driver_packet_calls.h"
+#include "components/host/driver/commands/driver_flush.h"
+#include "components/host/driver/driver_memory.h"
+#include "components/host/driver/driver_process.h"
+#include "components/host/driver/driver_state.h"
+#include "driver_code.h"
+#include "driver_code_copies.h"
+#include "driver_enqueue.h"
+#include "driver_handles.h"
+#include "driver_wait.h"
+
+static enum driver_status host_wait_everything(struct driver *d)
+{
+    enum driver_status status = host_usable();
+    for (uint32_t i = 0; i < d->queue_count && status == DRIVER_OK; i++) {
+        if (driver_queue_at(d, i)->used)
+            status = host_wait_queue(d, i);
+    }
+    return status == DRIVER_OK ? host_wait_migration(d) : status;
+}
+
+/* Lets all TLBs forget the pages of a process (DRIVER_ALL_PIDS: of all) in [address, address +
+ * size), and waits for it. */
+static enum driver_status host_shoot_down(struct driver *d, uint32_t pid, uint64_t address,
+                                          uint64_t size)
+{
+    struct driver_command k = {.kind = DRIVER_SHOOTDOWN,
+                               .pid = pid,
+                               .size = d->device_count,
+                               .shootdown = {address, size}};
+    uint64_t ticket;
+    enum driver_status status = enqueue(d, 0, &k, &ticket);
+    return status == DRIVER_OK ? host_wait(d, ticket) : status;
+}
+
+/* Makes the addresses that were freed fresh again. */
+static enum driver_status host_recycle(struct driver *d)
+{
+    if (driver_process()->in_tick)
+        return driver_fail(DRIVER_OUT_OF_MEMORY, "all device addresses have been handed out");
+    enum driver_status status = shootdown_check();
+    if (status == DRIVER_OK)
+        status = host_wait_everything(d);
+    if (status == DRIVER_OK)
+        status = host_shoot_down(d, DRIVER_ALL_PIDS, 0, (uint64_t)1 << 48);
+    if (status == DRIVER_OK)
+        memory_recycle(&d->memory);
+    return status;
+}
+
+static enum driver_status host_allocate(struct driver *d, uint32_t number, uint64_t size,
+                                        uint64_t align, bool unified, uint64_t *address)
+{
+    enum driver_status status = handle_check(d, number);
+    if (status != DRIVER_OK)
+        return status;
+    const struct driver_handle *h = driver_handle_at(d, number);
+    if (align & (align - 1))
+        return driver_fail(DRIVER_INVALID_VALUE, "alignment %" PRIu64 " is no power of two", align);
+    if (!size)
+        return driver_fail(DRIVER_INVALID_VALUE, "an allocation of 0 bytes");
+    for (int attempt = 0;; attempt++) {
+        enum memory_result result =
+            memory_try(d, h->member, h->count, h->pid, size, align, PROGRAM_BUFFER,
+                       unified ? PAGE_TABLE_UNIFIED : 0, address);
+        if (result == MEMORY_OK && (unified || h->count > 1))
+            program_open(driver_program(d), *address);
+        uint64_t page = driver_page_bytes(d), pages = (size + page - 1) / page;
+        for (uint32_t i = 0; i < h->count && h->count > 1 && result == MEMORY_OK; i++)
+            stat_histogram_add(&d->io.stats.unified_pages, memory_share_of(pages, h->count, i));
+        if (result != MEMORY_RECYCLE_FIRST || attempt)
+            return memory_status(d, result, memory_poorest(d, h->member, h->count), 0, size);
+        if ((status = host_recycle(d)) != DRIVER_OK)
+            return status;
+    }
+}
+
+static enum driver_status host_allocate_at(struct driver *d, uint32_t number, uint64_t address,
+                                           uint64_t size, bool unified)
+{
+    enum driver_status status = handle_check(d, number);
+    if (status != DRIVER_OK)
+        return status;
+    const struct driver_handle *h = driver_handle_at(d, number);
+    if (!size || !address || address % driver_page_bytes(d))
+        return driver_fail(DRIVER_INVALID_VALUE,
+                           "an allocation of %" PRIu64 " bytes at 0x%" PRIx64
+                           "; pages have %" PRIu64 " bytes",
+                           size, address, driver_page_bytes(d));
+    for (int attempt = 0;; attempt++) {
+        enum memory_result result = memory_try_at(d, h->member, h->count, h->pid, size,
+                                                  unified ? PAGE_TABLE_UNIFIED : 0, &address);
+        if (result == MEMORY_OK && (unified || h->count > 1))
+            program_open(driver_program(d), address);
+        if (result == MEMORY_NO_ADDRESSES || (result == MEMORY_RECYCLE_FIRST && attempt))
+            result = MEMORY_NOT_ALLOCATED;
+        if (result != MEMORY_RECYCLE_FIRST)
+            return memory_status(d, result, memory_poorest(d, h->member, h->count), address, size);
+        if ((status = host_recycle(d)) != DRIVER_OK)
+            return status;
+    }
+}
+
+/* The allocation of the program that begins at `address`, or NULL and the reason. */
+static const struct program_allocation *find_start(const struct driver *d, uint64_t address)
+{
+    const struct program_allocation *a = program_find(driver_program(d), address);
+    char where[160];
+    if (a && a->start == address && a->use <= PROGRAM_CODE)
+        return a;
+    program_describe(driver_program(d), address, where, sizeof where);
+    driver_fail(DRIVER_INVALID_ADDRESS, "0x%" PRIx64 " is not the start of an allocation: %s",
+                address, where);
+    return NULL;
+}
+
+static enum driver_status host_release(struct driver *d, uint64_t address)
+{
+    if (!find_start(d, address))
+        return DRIVER_INVALID_ADDRESS;
+    enum driver_status status = host_wait_everything(d);
+    if (status == DRIVER_OK)
+        memory_release(d, address);
+    if (status == DRIVER_OK && memory_retired_many(&d->memory) && !driver_process()->in_tick)
+        status = host_recycle(d);
+    return status;
+}
+
+static enum driver_status host_note(struct driver *d, enum api_call call, uint64_t value)
+{
+    enum driver_status status = host_wait_trips(d);
+    struct api_request r = packet_of(call);
+    if (call == API_CALL_MALLOC)
+        r.malloc.size = value;
+    else
+        r.free.address = value;
+    if (status == DRIVER_OK)
+        packet_note(d, r);
+    return status;
+}
+
+/* ---- single pages ---- */
+
+/* Before a mapping is changed: the range lies in one allocation of the program, and nothing uses
+ * it. */
+static enum driver_status mapping_begin(struct driver *d, uint64_t address, uint64_t size,
+                                        const char *what, uint32_t *pid)
+{
+    const struct program_allocation *a = program_find(driver_program(d), address);
+    if (!a || a->use > PROGRAM_CODE || !size || size > a->end - address)
+        return driver_fail(DRIVER_INVALID_ADDRESS,
+                           "%s: [0x%" PRIx64 ", 0x%" PRIx64 ") is not inside of one allocation",
+                           what, address, address + size);
+    *pid = a->pid;
+    enum driver_status status = shootdown_check();
+    return status == DRIVER_OK ? host_wait_everything(d) : status;
+}
+
+static enum driver_status host_remap(struct driver *d, uint64_t address, uint64_t size,
+                                     uint32_t gpu)
+{
+    uint32_t pid;
+    if (gpu >= d->device_count)
+        return driver_fail(DRIVER_INVALID_DEVICE, "remap: there is no GPU %u; the platform has %u",
+                           gpu, d->device_count);
+    enum driver_status status = mapping_begin(d, address, size, "remap", &pid);
+    if (status == DRIVER_OK) {
+        program_open(driver_program(d), address);
+        dirty_leave(d, pid);
+    }
+    if (status == DRIVER_OK)
+        status = memory_status(d, memory_remap(memory_view(d), pid, address, size, gpu), gpu,
+                               address, size);
+    return status == DRIVER_OK ? host_shoot_down(d, pid, address, size) : status;
+}
+
+static enum driver_status host_remove_page(struct driver *d, uint64_t address)
+{
+    uint32_t pid;
+    enum driver_status status = mapping_begin(d, address, 1, "removing a page", &pid);
+    if (status == DRIVER_OK)
+        dirty_leave(d, pid);
+    if (status == DRIVER_OK)
+        status = memory_status(d, memory_remove_page(memory_view(d), pid, address), 0, address, 1);
+    return status == DRIVER_OK ? host_shoot_down(d, pid, address, 1) : status;
+}
+
+static enum driver_status host_allocate_page_at(struct driver *d, uint32_t number, uint64_t address,
+                                                bool unified)
+{
+    uint64_t physical = 0;
+    enum driver_status status = handle_check(d, number);
+    if (status == DRIVER_OK)
+        status = shootdown_check();
+    if (status == DRIVER_OK)
+        status = host_wait_everything(d);
+    if (status != DRIVER_OK)
+        return status;
+    const struct driver_handle *h = driver_handle_at(d, number);
+    uint64_t flags = PAGE_TABLE_WRITABLE | (unified ? PAGE_TABLE_UNIFIED : 0);
+    for (int attempt = 0;; attempt++) {
+        enum memory_result result = memory_allocate_page_at(memory_view(d), h->pid, h->member[0],
+                                                            address, flags, &physical);
+        if (result == MEMORY_OK) {
+            dirty_leave(d, h->pid); /* of the page that was there */
+            program_open(driver_program(d), address);
+            return host_shoot_down(d, h->pid, address, 1);
+        }
+        if (result != MEMORY_RECYCLE_FIRST || attempt)
+            return memory_status(d, result, h->member[0], address, driver_page_bytes(d));
+        if ((status = host_recycle(d)) != DRIVER_OK)
+            return status;
+    }
+}
+
+static enum driver_status host_page_info(struct driver *d, uint64_t address,
+                                         struct driver_page *page)
+{
+    const struct program_allocation *a = program_find(driver_program(d), address);
+    uint64_t flags;
+    if (!a || !page_table_look_up(driver_page_table(d), a->pid, address, &page->physical, &flags))
+        return memory_status(d, MEMORY_NOT_MAPPED, 0, address, 1);
+    page->device = memory_device_of(&d->memory, page->physical);
+    page->process = a->pid;
+    page->unified = (flags & PAGE_TABLE_UNIFIED) != 0;
+    return DRIVER_OK;
+}
+
+/* ---- code of unified devices ---- */
+
+static enum driver_status copy_code_to(struct driver *d, const struct code_module *m,
+                                       uint32_t number, uint32_t gpu)
+{
+    struct code_copy *c = code_new(sizeof *c);
+    *c = (struct code_copy){.address = m->address, .size = m->size, .handle = number, .gpu = gpu};
+    uint64_t ticket;
+    enum driver_status status = memory_allocate_own(d, gpu, driver_handle_at(d, number)->pid,
+                                                    m->size, PROGRAM_CODE, &c->copy);
+    if (status != DRIVER_OK) {
+        free(c);
+        return status;
+    }
+    c->next = driver_process()->code_copies;
+    driver_process()->code_copies = c;
+    d->io.stats.launch_copies++;
+    status = enqueue_move(d, gpu, DRIVER_WRITE, (char *)m->bytes, c->copy, m->size, &ticket);
+    return status == DRIVER_OK ? host_wait(d, ticket) : status;
+}
+
+static enum driver_status host_copy_code(struct driver *d, uint32_t number, uint64_t address)
+{
+    enum driver_status status = handle_check(d, number);
+    const struct code_module *m = code_find(address);
+    if (status == DRIVER_OK && !m)
+        status =
+            driver_fail(DRIVER_INVALID_ADDRESS, "no code is registered at 0x%" PRIx64, address);
+    const struct driver_handle *h = driver_handle_at(d, number);
+    for (uint32_t i = 0; status == DRIVER_OK && h->count > 1 && i < h->count; i++)
+        status = copy_code_to(d, m, number, h->member[i]);
+    if (status != DRIVER_OK && m)
+        code_copies_release(d, m->address, number);
+    return status;
+}
+
+/* ---- contexts ---- */
+
+static enum driver_status context_create(struct driver *d, uint32_t like, uint32_t pid,
+                                         uint32_t *context)
+{
+    enum driver_status status = handle_check(d, like);
+    if (status != DRIVER_OK)
+        return status;
+    const struct driver_handle old = *driver_handle_at(d, like);
+    if (!pid) {
+        for (pid = DRIVER_PID + 1; pid < PAGE_TABLE_PIDS && handle_count_pid(d, pid);)
+            pid++;
+    }
+    *context = pid < PAGE_TABLE_PIDS ? handle_new(d, pid, old.member, old.count) : DRIVER_NONE;
+    if (*context == DRIVER_NONE)
+        return driver_fail(DRIVER_OUT_OF_MEMORY, "more than %d devices and contexts",
+                           DRIVER_HANDLES);
+    for (uint32_t i = 0; i < old.count; i++) {
+        uint64_t ring = d->device[old.member[i]].ring_address;
+        if (ring && !memory_share(memory_view(d), ring, pid)) {
+            driver_handle_at(d, *context)->used = false;
+            return driver_fail(DRIVER_OUT_OF_MEMORY, "the page table is full");
+        }
+    }
+    return DRIVER_OK;
+}
+
+/* Frees all that the process has, and forgets its translations. */
+static enum driver_status process_end(struct driver *d, uint32_t pid)
+{
+    for (uint32_t i = 0; i < d->device_count; i++) {
+        struct driver_device *device = &d->device[i];
+        for (uint32_t n = 0; n < DRIVER_SCRATCH_POOLS; n++) {
+            if (device->scratch[n].bytes && device->scratch[n].pid == pid)
+                device->scratch[n].bytes = 0;
+        }
+        if (device->ring_address)
+            memory_unshare(memory_view(d), device->ring_address, pid);
+    }
+    dirty_leave(d, pid);
+    memory_free_process(memory_view(d), pid);
+    return host_shoot_down(d, pid, 0, (uint64_t)1 << 48);
+}
+
+static enum driver_status context_destroy(struct driver *d, uint32_t number)
+{
+    enum driver_status status = handle_check(d, number);
+    if (status == DRIVER_OK && number < d->device_count)
+        status = driver_fail(DRIVER_INVALID_VALUE, "device %u is a GPU of the platform and stays",
+                             number);
+    if (status == DRIVER_OK)
+        status = shootdown_check();
+    if (status == DRIVER_OK)
+        status = host_wait_everything(d);
+    if (status != DRIVER_OK)
+        return status;
+    struct driver_handle *h = driver_handle_at(d, number);
+    for (uint32_t i = 0; i < d->queue_count; i++) {
+        if (driver_queue_at(d, i)->handle == number)
+            driver_queue_at(d, i)->used = false;
+    }
+    h->used = false;
+    code_copies_release(d, UINT64_MAX, number);
+    return h->pid != DRIVER_PID && !handle_count_pid(d, h->pid) ? process_end(d, h->pid)
+                                                                : DRIVER_OK;
+}

@@ -1,0 +1,40 @@
+/* Calls that change mappings, and contexts. See driver_mapping.c. */
+#ifndef HEDDLE_DRIVER_MAPPING_H
+#define HEDDLE_DRIVER_MAPPING_H
+
+#include "api_request.gen.h"
+#include "components/host/driver/driver_state.h"
+
+static enum driver_status host_allocate(struct driver *d, uint32_t number, uint64_t size,
+                                        uint64_t align, bool unified, uint64_t *address);
+
+/* See driver_api.h. */
+static enum driver_status host_allocate_at(struct driver *d, uint32_t number, uint64_t address,
+                                           uint64_t size, bool unified);
+
+static enum driver_status host_release(struct driver *d, uint64_t address);
+
+/* A call that has been done already goes as a packet, too. `value`: its one argument. */
+static enum driver_status host_note(struct driver *d, enum api_call call, uint64_t value);
+
+/* The pages that touch [address, address + size) lie on GPU `gpu` from now on. Their contents are
+ * lost. */
+static enum driver_status host_remap(struct driver *d, uint64_t address, uint64_t size,
+                                     uint32_t gpu);
+
+static enum driver_status host_remove_page(struct driver *d, uint64_t address);
+static enum driver_status host_allocate_page_at(struct driver *d, uint32_t number, uint64_t address,
+                                                bool unified);
+static enum driver_status host_page_info(struct driver *d, uint64_t address,
+                                         struct driver_page *page);
+
+/* See driver_api.h. */
+static enum driver_status host_copy_code(struct driver *d, uint32_t number, uint64_t address);
+
+/* The same GPUs in another process; `pid`: that of a living one, or 0 for a new one. */
+static enum driver_status context_create(struct driver *d, uint32_t like, uint32_t pid,
+                                         uint32_t *context);
+
+static enum driver_status context_destroy(struct driver *d, uint32_t number);
+
+#endif

@@ -1,0 +1,140 @@
+/* Running the engine for a thread of the program that waits. Called with the lock held, so that
+ * the engine is entered once; nobody but a waiting thread runs it, so enqueueing alone takes no
+ * simulated time. */
+#include "driver_wait.h"
+
+#include <pthread.h>
+#include <stdio.h>
+
+#include "components/host/driver/calls/driver_packet_calls.h"
+#include "components/host/driver/driver_process.h"
+#include "components/host/driver/driver_state.h"
+#include "driver_record.h"
+
+static enum driver_status host_lose(enum driver_status status, const char *format, const char *text)
+{
+    driver_process()->lost = status;
+    snprintf(driver_process()->lost_text, sizeof driver_process()->lost_text, format, text);
+    return driver_fail(status, "%s", driver_process()->lost_text);
+}
+
+static enum driver_status host_wait_continued(void)
+{
+    while (driver_is_paused()) {
+        if (pthread_equal(driver_process()->pauser, pthread_self()))
+            return driver_fail(
+                DRIVER_INVALID_VALUE,
+                "this thread has paused the simulation and would wait for ever; let it "
+                "continue first");
+        pthread_cond_wait(&driver_process()->continued, &driver_process()->mutex);
+    }
+    return DRIVER_OK;
+}
+
+static enum driver_status host_run(struct driver *d)
+{
+    if (driver_process()->in_tick)
+        return driver_fail(DRIVER_NOT_READY, "nothing can wait in a tick");
+    engine_wake_from_host(d->io.base.id);
+    enum engine_result result = engine_run();
+    switch (result) {
+    case ENGINE_STOPPED:
+        return DRIVER_OK; /* what the caller waits for is done, or somebody wants a pause */
+    case ENGINE_FAILED:
+        return driver_process()->functional_limit
+                   ? host_lose(DRIVER_LIMIT, "the limit of cycles is reached: %s", engine_failure())
+                   : host_lose(DRIVER_FAULT, "%s", engine_failure());
+    case ENGINE_IDLE:
+        bug("driver: nothing left to simulate, but a command is not done");
+    case ENGINE_LIMIT:
+        return host_lose(DRIVER_LIMIT, "%s",
+                         "the simulation was ended: the limit of cycles is reached (--max-cycles)");
+    case ENGINE_STALL:
+        return host_lose(DRIVER_STALL, "%s",
+                         "the simulation was ended: nothing moves any more (stall)");
+    default:
+        return host_lose(DRIVER_DEADLOCK, "%s", "the simulation was ended: deadlock");
+    }
+}
+
+static enum driver_status host_usable(void)
+{
+    return driver_process()->lost == DRIVER_OK
+               ? DRIVER_OK
+               : driver_fail(driver_process()->lost, "%s", driver_process()->lost_text);
+}
+
+/* Until trip `number` is over. */
+static enum driver_status host_wait_trip(struct driver *d, uint64_t number)
+{
+    enum driver_status status = host_usable();
+    struct driver_packets *p = packets_of(d);
+    while (status == DRIVER_OK && number >= p->first && !trip_at(d, number)->done) {
+        status = host_wait_continued();
+        p->awaited++;
+        if (status == DRIVER_OK)
+            status = host_run(d);
+        p->awaited--;
+    }
+    return status;
+}
+
+static enum driver_status host_wait_trips(struct driver *d)
+{
+    if (!packets_used(d) || packets_of(d)->last - packets_of(d)->first < TRIPS - TRIPS_SPARE)
+        return DRIVER_OK;
+    return host_wait_trip(d, packets_of(d)->last - TRIPS / 2);
+}
+
+static enum driver_status host_wait(struct driver *d, uint64_t ticket)
+{
+    enum driver_status status = host_usable();
+    if (packets_used(d) && !driver_process()->in_tick && status == DRIVER_OK
+        && !driver_ticket_done(d, ticket)) {
+        struct api_request r = packet_of(API_CALL_EVENT_SYNCHRONIZE);
+        r.event_synchronize.event = ticket;
+        status = host_wait_trips(d);
+        if (status == DRIVER_OK)
+            status = host_wait_trip(d, trip_add(d, TRIP_WAIT, &r, 0, ticket));
+    }
+    while (status == DRIVER_OK && !driver_ticket_done(d, ticket)) {
+        status = host_wait_continued(); /* others may have waited for something else meanwhile */
+        d->awaited = ticket;
+        if (status == DRIVER_OK && !driver_ticket_done(d, ticket))
+            status = host_run(d);
+    }
+    d->awaited = 0;
+    if (status == DRIVER_OK)
+        record_wait(ticket);
+    return status;
+}
+
+static enum driver_status host_wait_some(struct driver *d, uint32_t most)
+{
+    enum driver_status status = host_usable();
+    while (status == DRIVER_OK && d->undone >= most) {
+        status = host_wait_continued();
+        d->await_any = true;
+        if (status == DRIVER_OK && d->undone >= most)
+            status = host_run(d);
+    }
+    d->await_any = false;
+    return status;
+}
+
+static enum driver_status host_wait_migration(struct driver *d)
+{
+    enum driver_status status = host_usable();
+    d->await_migration = true;
+    while (status == DRIVER_OK && d->migrate.state != MIGRATE_NONE)
+        status = host_run(d);
+    d->await_migration = false;
+    return status;
+}
+
+static enum driver_status host_wait_queue(struct driver *d, uint32_t queue)
+{
+    const struct driver_queue *q = driver_queue_at(d, queue);
+    return q->last == DRIVER_NONE ? host_usable()
+                                  : host_wait(d, driver_command_at(d, q->last)->ticket);
+}

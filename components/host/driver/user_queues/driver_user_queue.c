@@ -1,0 +1,515 @@
+/* User queues in the driver: which there are, on which GPU and in which process, and their
+ * doorbells. For launches through them see driver_user_queue_launch.c.
+ *
+ * The program's side fills `call` (one request to a packet processor at a time; the caller runs the
+ * engine until it is answered) and `rings` (doorbells that were written); the ticking side sends
+ * them. Doorbell numbers are per GPU, so queues of different GPUs may have the same one; `queue` is
+ * the table from queues to GPUs. */
+#include "driver_user_queue.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "components/host/driver/calls/driver_packet_calls.h"
+#include "components/host/driver/driver_memory.h"
+#include "components/host/driver/driver_process.h"
+#include "components/host/driver/driver_state.h"
+#include "components/host/driver/program/driver_enqueue.h"
+#include "components/host/driver/program/driver_handles.h"
+#include "components/host/driver/program/driver_wait.h"
+#include "driver_user_queue_interrupts.h"
+#include "driver_user_queue_state.h"
+
+/* ---- the ticking side ---- */
+
+static bool user_send_call(struct driver *d)
+{
+    struct driver_user *u = user_of(d);
+    const struct user_queue_entry *q = &u->queue[u->call.queue];
+    if (!u->call.wanted || u->call.sent || !driver_queues_can_send(d, q->gpu))
+        return false;
+    if (u->call.kind == QUEUE_CONTROL_DESTROY)
+        driver_queues_send_destroy(d, q->gpu, 0, (uint16_t)q->slot);
+    else
+        driver_queues_send_status(d, q->gpu, 0, (uint16_t)q->slot);
+    u->call.sent = true;
+    return true;
+}
+
+/* All that can be sent, in order for each GPU. */
+static bool user_send_rings(struct driver *d)
+{
+    struct driver_user *u = user_of(d);
+    uint32_t kept = 0;
+    uint64_t full = 0; /* GPUs */
+    bool sent = false;
+    for (uint32_t i = 0; i < u->ring_count; i++) {
+        struct user_ring r = u->rings[i];
+        if (full >> r.gpu & 1 || !driver_doorbell_can_send(d, r.gpu)) {
+            full |= (uint64_t)1 << r.gpu;
+            u->rings[kept++] = r;
+            continue;
+        }
+        driver_doorbell_send_ring(d, r.gpu, 0, r.number, (uint16_t)r.slot);
+        sent = true;
+    }
+    u->ring_count = kept;
+    return sent;
+}
+
+static bool user_receive(struct driver *d)
+{
+    struct driver_user *u = user_of(d);
+    const struct queue_control_reply *m;
+    bool received = false;
+    for (uint32_t i = 0; i < driver_queues_count(d); i++) {
+        while ((m = driver_queues_peek_reply(d, i))) {
+            if (m->tag) {
+                user_opened(d, i, m->tag - 1u);
+            } else {
+                u->call.answered = true;
+                u->call.read = m->done.read;
+                u->call.error = m->done.error;
+                engine_stop();
+            }
+            driver_queues_pop_reply(d, i);
+            received = true;
+        }
+    }
+    return received;
+}
+
+static bool user_tick(struct driver *d)
+{
+    bool progress = user_receive(d);
+    progress |= user_interrupts(d);
+    progress |= user_serve_wants(d);
+    progress |= user_release(d);
+    progress |= user_tell(d);
+    progress |= user_send_call(d);
+    progress |= user_send_rings(d);
+    return progress;
+}
+
+static unsigned user_outstanding(const struct driver *d, struct hang_report *report)
+{
+    const struct driver_user *u = user_of(d);
+    if (u->call.wanted && report)
+        hang_note(report, "waits for an answer about user queue %u of GPU %u", u->call.queue,
+                  u->queue[u->call.queue].gpu);
+    if (u->stop_at_event && report)
+        hang_note(report, "the program waits for the signal at 0x%" PRIx64, u->awaited);
+    return u->call.wanted + u->ring_count + u->want_count + u->release_count + u->stop_at_event;
+}
+
+/* ---- the program's side ---- */
+
+/* GPU and process that a device stands for. */
+static enum driver_status user_place(const struct driver *d, uint32_t device, uint32_t *gpu,
+                                     uint32_t *pid)
+{
+    enum driver_status status = handle_check(d, device);
+    if (status != DRIVER_OK)
+        return status;
+    const struct driver_handle *h = driver_handle_at(d, device);
+    if (h->count != 1)
+        return driver_fail(DRIVER_INVALID_DEVICE,
+                           "device %u is made of %u GPUs; a user queue belongs to one", device,
+                           h->count);
+    *gpu = h->member[0];
+    *pid = h->pid;
+    return DRIVER_OK;
+}
+
+static enum driver_status user_check(const struct driver *d, uint32_t queue)
+{
+    if (queue >= USER_QUEUES || !user_of(d)->queue[queue].used
+        || user_of(d)->queue[queue].owner != DRIVER_NONE)
+        return driver_fail(DRIVER_INVALID_VALUE, "there is no user queue %u", queue);
+    return host_usable();
+}
+
+/* Asks the packet processor of the queue's GPU, and waits. */
+static enum driver_status user_call(struct driver *d, uint32_t queue,
+                                    enum queue_control_request_kind kind)
+{
+    struct driver_user *u = user_of(d);
+    enum driver_status status = host_usable();
+    memset(&u->call, 0, sizeof u->call);
+    u->call.wanted = status == DRIVER_OK;
+    u->call.queue = queue;
+    u->call.kind = (uint8_t)kind;
+    while (status == DRIVER_OK && !u->call.answered)
+        status = host_run(d);
+    u->call.wanted = false;
+    return status;
+}
+
+static bool user_connected(const struct driver *d)
+{
+    return driver_queues_count(d) == d->device_count && driver_doorbell_count(d) == d->device_count
+           && driver_interrupt_count(d) == d->device_count;
+}
+
+#define USER_NOT_CONNECTED                                                                         \
+    "the GPUs of this platform have no user queues: connect `queues`, `doorbell` and `interrupt` " \
+    "of the driver to a "                                                                          \
+    "packet_processor and a doorbell of each (`--set queues=true` where the platform has that "    \
+    "parameter)"
+
+static enum driver_status user_supported(const struct driver *d)
+{
+    if (!user_connected(d))
+        return driver_fail(DRIVER_INVALID_DEVICE, USER_NOT_CONNECTED);
+    if (platform_mode() == PLATFORM_FUNCTIONAL)
+        return driver_fail(DRIVER_INVALID_VALUE, "user queues need timing mode");
+    return host_usable();
+}
+
+/* An unused doorbell of the GPU, or USER_DOORBELLS. */
+static uint32_t user_find_slot(const struct driver *d, uint32_t gpu)
+{
+    bool used[USER_DOORBELLS] = {false};
+    uint32_t slot = 0;
+    for (uint32_t i = 0; i < user_of(d)->queue_end; i++) {
+        const struct user_queue_entry *q = &user_of(d)->queue[i];
+        if (q->used && q->gpu == gpu)
+            used[q->slot] = true;
+    }
+    while (slot < USER_DOORBELLS && used[slot])
+        slot++;
+    return slot;
+}
+
+/* On the driver's queue: a packet that is not written says so, and what is behind the ring is 0 but
+ * for the apertures. */
+static enum driver_status user_clear(struct driver *d, uint32_t queue,
+                                     const struct user_queue_entry *u)
+{
+    static const uint16_t invalid = AQL_INVALID;
+    static const uint32_t zero = 0;
+    bool gfx8 = !strcmp(d->device[u->gpu].info.isa, "gfx803");
+    const uint32_t shared = gfx8 ? WORK_SHARED_APERTURE_GFX8 : WORK_SHARED_APERTURE_GFX9;
+    const uint32_t private = gfx8 ? WORK_PRIVATE_APERTURE_GFX8 : WORK_PRIVATE_APERTURE_GFX9;
+    uint64_t object = u->read_index + AQL_QUEUE_OBJECT;
+    const struct {
+        uint64_t address;
+        const void *pattern;
+        uint32_t bytes;
+        uint64_t count;
+    } fills[] = {{u->ring, &invalid, sizeof invalid,
+                  u->packets * (uint64_t)AQL_PACKET_BYTES / sizeof invalid},
+                 {u->read_index, &zero, sizeof zero, USER_TAIL_BYTES / sizeof zero},
+                 {object + WORK_QUEUE_SHARED_APERTURE, &shared, sizeof shared, 1},
+                 {object + WORK_QUEUE_PRIVATE_APERTURE, &private, sizeof private, 1}};
+    enum driver_status status = DRIVER_OK;
+    for (unsigned i = 0; i < sizeof fills / sizeof fills[0] && status == DRIVER_OK; i++)
+        status = enqueue_fill(d, queue, fills[i].address, fills[i].pattern, fills[i].bytes,
+                              fills[i].count, NULL);
+    return status;
+}
+
+/* Makes a user queue: it is there when what this enqueues on the driver's queue is done. `device`:
+ * for whom. */
+static enum driver_status user_open(struct driver *d, uint32_t queue, uint32_t device, uint32_t pid,
+                                    uint32_t packets, uint32_t owner, uint32_t *id,
+                                    uint64_t *ticket)
+{
+    struct driver_user *u = user_of(d);
+    uint32_t number = 0, gpu = driver_queue_at(d, queue)->device, slot = user_find_slot(d, gpu);
+    while (number < USER_QUEUES && u->queue[number].used)
+        number++;
+    if (number == USER_QUEUES || slot == USER_DOORBELLS)
+        return driver_fail(DRIVER_OUT_OF_MEMORY,
+                           "GPU %u has no doorbell left: %d queues are possible; destroy one", gpu,
+                           USER_DOORBELLS);
+    struct user_queue_entry entry = {.used = true,
+                                     .gpu = gpu,
+                                     .pid = pid,
+                                     .device = device,
+                                     .slot = slot,
+                                     .packets = packets,
+                                     .owner = owner};
+    enum driver_status status =
+        memory_allocate_own(d, gpu, pid, (uint64_t)packets * AQL_PACKET_BYTES + USER_TAIL_BYTES,
+                            PROGRAM_BUFFER, &entry.ring);
+    entry.read_index = entry.ring + (uint64_t)packets * AQL_PACKET_BYTES;
+    if (status == DRIVER_OK)
+        status = user_clear(d, queue, &entry);
+    if (status != DRIVER_OK)
+        return status;
+    u->queue[number] = entry;
+    u->queue_end = number < u->queue_end ? u->queue_end : number + 1;
+    *id = number;
+    const struct driver_command open = {.kind = DRIVER_OPEN, .pid = pid, .open.user = number};
+    return enqueue(d, queue, &open, ticket);
+}
+
+static enum driver_status user_create(struct driver *d, uint32_t device, uint32_t packets,
+                                      struct queue_info *info)
+{
+    uint32_t gpu = 0, pid = 0, id = 0;
+    uint64_t ticket = 0;
+    enum driver_status status = user_supported(d);
+    if (status == DRIVER_OK)
+        status = user_place(d, device, &gpu, &pid);
+    if (status != DRIVER_OK)
+        return status;
+    if (platform_sampling()->kernels)
+        return driver_fail(DRIVER_INVALID_VALUE,
+                           "kernels of user queues cannot be chosen: run without --kernels");
+    if (packets < 2 || packets > 65536 || packets & (packets - 1))
+        return driver_fail(DRIVER_INVALID_VALUE,
+                           "a queue of %u packets: a power of two from 2 to 65536 is possible",
+                           packets);
+    status = user_open(d, gpu, device, pid, packets, DRIVER_NONE, &id, &ticket);
+    if (status != DRIVER_OK || (status = host_wait(d, ticket)) != DRIVER_OK)
+        return status;
+    const struct user_queue_entry *q = &user_of(d)->queue[id];
+    *info = (struct queue_info){.id = id,
+                                .packets = packets,
+                                .ring = q->ring,
+                                .read_index = q->read_index,
+                                .offset = QUEUE_OFFSET_TYPE << QUEUE_OFFSET_TYPE_SHIFT
+                                          | (uint64_t)gpu << QUEUE_OFFSET_GPU_SHIFT
+                                          | q->slot * QUEUE_DOORBELL_BYTES};
+    return DRIVER_OK;
+}
+
+static enum driver_status user_for_launches(struct driver *d, uint32_t queue)
+{
+    struct driver_queue *q = driver_queue_at(d, queue);
+    return q->user != DRIVER_NONE
+               ? DRIVER_OK
+               : user_open(d, queue, q->handle, driver_handle_at(d, q->handle)->pid,
+                           (uint32_t)driver_params(d)->queue_packets, queue, &q->user, NULL);
+}
+
+static enum driver_status user_remove(struct driver *d, uint32_t queue)
+{
+    enum driver_status status = user_call(d, queue, QUEUE_CONTROL_DESTROY);
+    if (status != DRIVER_OK)
+        return status;
+    if (user_of(d)->call.error == QUEUE_NOT_THERE)
+        bug("driver: GPU %u does not know its user queue %u", user_of(d)->queue[queue].gpu, queue);
+    memory_release(d, user_of(d)->queue[queue].ring);
+    user_of(d)->queue[queue] = (struct user_queue_entry){0};
+    return DRIVER_OK;
+}
+
+static enum driver_status user_destroy(struct driver *d, uint32_t queue)
+{
+    enum driver_status status = user_check(d, queue);
+    return status == DRIVER_OK ? user_remove(d, queue) : status;
+}
+
+static void user_init(struct driver *d)
+{
+    d->user = arena_allocate(sizeof(struct driver_user));
+    if (driver_params(d)->launch_by == DRIVER_LAUNCH_BY_QUEUE && !user_connected(d))
+        die("driver: launch_by = queue, but %s", USER_NOT_CONNECTED);
+    if (driver_params(d)->launch_by == DRIVER_LAUNCH_BY_QUEUE && platform_sampling()->kernels)
+        die("driver: launch_by = queue, but only some kernels are to be timed; take launch_by = "
+            "command for that");
+}
+
+static enum driver_status user_close(struct driver *d, uint32_t queue)
+{
+    uint32_t id = driver_queue_at(d, queue)->user;
+    driver_queue_at(d, queue)->user = DRIVER_NONE;
+    return id == DRIVER_NONE ? DRIVER_OK : user_remove(d, id);
+}
+
+static enum driver_status user_leave(struct driver *d, uint32_t device)
+{
+    struct driver_user *u = user_of(d);
+    enum driver_status status = handle_check(d, device);
+    for (uint32_t i = 0; i < USER_QUEUES && status == DRIVER_OK && device >= d->device_count; i++) {
+        if (!u->queue[i].used || u->queue[i].device != device)
+            continue;
+        uint32_t owner = u->queue[i].owner;
+        if (owner != DRIVER_NONE && (status = host_wait_queue(d, owner)) == DRIVER_OK)
+            status = user_close(d, owner);
+        else if (owner == DRIVER_NONE)
+            status = user_destroy(d, i);
+    }
+    for (uint32_t i = 0; i < USER_PAGES && status == DRIVER_OK && device >= d->device_count; i++)
+        u->page[i].used &= u->page[i].device != device;
+    return status;
+}
+
+static enum driver_status user_state(struct driver *d, uint32_t queue, struct queue_state *state)
+{
+    static const char *const texts[QUEUE_ERRORS] = {
+        [QUEUE_GOOD] = "no error",
+        [QUEUE_NOT_THERE] = "the GPU does not know the queue",
+        [QUEUE_OVERFLOW] = "its doorbell was rung for a packet that has no room: wait until the "
+                           "read index has gone on",
+        [QUEUE_PACKET] = "a packet is of a type, or has fields, that are not supported",
+        [QUEUE_ADDRESS] = "a packet names memory that the process does not have"};
+    struct driver_user *u = user_of(d);
+    enum driver_status status = user_check(d, queue);
+    if (status == DRIVER_OK)
+        status = user_call(d, queue, QUEUE_CONTROL_STATUS);
+    if (status != DRIVER_OK)
+        return status;
+    u->queue[queue].read = u->call.read;
+    *state = (struct queue_state){u->call.read, u->call.error, u->queue[queue].gpu,
+                                  texts[u->call.error]};
+    return DRIVER_OK;
+}
+
+static enum driver_status user_map(struct driver *d, uint32_t device, uint64_t offset,
+                                   uint32_t *page)
+{
+    struct driver_user *u = user_of(d);
+    uint32_t gpu = (uint32_t)(offset >> QUEUE_OFFSET_GPU_SHIFT) & QUEUE_OFFSET_GPU_MASK,
+             of_device = 0, pid = 0, number = 0;
+    enum driver_status status = user_supported(d);
+    if (status == DRIVER_OK)
+        status = user_place(d, device, &of_device, &pid);
+    if (status != DRIVER_OK)
+        return status;
+    uint64_t in_type = offset & (((uint64_t)1 << QUEUE_OFFSET_GPU_SHIFT) - 1);
+    if (offset >> QUEUE_OFFSET_TYPE_SHIFT != QUEUE_OFFSET_TYPE || gpu >= d->device_count
+        || in_type >= QUEUE_PAGE_BYTES)
+        return driver_fail(DRIVER_INVALID_ADDRESS,
+                           "0x%" PRIx64 " is no offset of doorbells: take what creating a queue "
+                           "gives",
+                           offset);
+    while (number < USER_PAGES && u->page[number].used)
+        number++;
+    if (number == USER_PAGES)
+        return driver_fail(DRIVER_OUT_OF_MEMORY, "%d pages of doorbells are mapped; unmap one",
+                           USER_PAGES);
+    u->page[number] = (struct user_page){true, gpu, pid, device};
+    *page = number;
+    return DRIVER_OK;
+}
+
+static enum driver_status user_unmap(struct driver *d, uint32_t page)
+{
+    if (page >= USER_PAGES || !user_of(d)->page[page].used)
+        return driver_fail(DRIVER_INVALID_ADDRESS, "page %u of doorbells is not mapped", page);
+    user_of(d)->page[page].used = false;
+    return DRIVER_OK;
+}
+
+static const struct user_queue_entry *user_by_doorbell(const struct driver *d,
+                                                       const struct user_page *page, uint32_t slot)
+{
+    for (uint32_t i = 0; i < USER_QUEUES; i++) {
+        const struct user_queue_entry *q = &user_of(d)->queue[i];
+        if (q->used && q->owner == DRIVER_NONE && q->gpu == page->gpu && q->pid == page->pid
+            && q->slot == slot)
+            return q;
+    }
+    return NULL;
+}
+
+static enum driver_status user_ring(struct driver *d, uint32_t page, uint64_t offset,
+                                    uint64_t number)
+{
+    struct driver_user *u = user_of(d);
+    uint32_t at = (uint32_t)(offset % QUEUE_PAGE_BYTES);
+    enum driver_status status = host_usable();
+    if (status != DRIVER_OK)
+        return status;
+    if (page >= USER_PAGES || !u->page[page].used)
+        return driver_fail(DRIVER_INVALID_ADDRESS, "page %u of doorbells is not mapped", page);
+    if (at % QUEUE_DOORBELL_BYTES
+        || !user_by_doorbell(d, &u->page[page], at / QUEUE_DOORBELL_BYTES))
+        return driver_fail(DRIVER_INVALID_ADDRESS,
+                           "no queue of this process has the doorbell at offset %u of GPU %u", at,
+                           u->page[page].gpu);
+    while (status == DRIVER_OK
+           && u->ring_count == USER_RINGS) { /* the link is slower than the program */
+        d->stop_at = driver_now(d) + (uint64_t)driver_params(d)->poll_cost;
+        status = host_run(d);
+        d->stop_at = 0;
+    }
+    if (status != DRIVER_OK)
+        return status;
+    u->rings[u->ring_count++] =
+        (struct user_ring){u->page[page].gpu, at / QUEUE_DOORBELL_BYTES, number};
+    engine_wake_from_host(d->io.base.id);
+    return DRIVER_OK;
+}
+
+static enum driver_status user_move(struct driver *d, uint32_t gpu, enum driver_kind kind,
+                                    void *host, uint64_t address, uint64_t size)
+{
+    uint64_t ticket;
+    enum driver_status status = enqueue_move(d, gpu, kind, host, address, size, &ticket);
+    return status == DRIVER_OK ? host_wait(d, ticket) : status;
+}
+
+static enum driver_status user_write(struct driver *d, uint32_t queue, const void *packet,
+                                     uint64_t *number)
+{
+    char copy[AQL_PACKET_BYTES];
+    enum driver_status status = user_check(d, queue);
+    if (status != DRIVER_OK)
+        return status;
+    struct user_queue_entry *q = &user_of(d)->queue[queue];
+    if (q->written - q->read == q->packets)
+        status = user_move(d, q->gpu, DRIVER_READ, &q->read, q->read_index, sizeof q->read);
+    if (status == DRIVER_OK && q->written - q->read == q->packets)
+        status =
+            driver_fail(DRIVER_NOT_READY, "user queue %u is full: none of its %u packets is over",
+                        queue, q->packets);
+    if (status != DRIVER_OK)
+        return status;
+    memcpy(copy, packet, sizeof copy);
+    status = user_move(d, q->gpu, DRIVER_WRITE, copy,
+                       q->ring + q->written % q->packets * AQL_PACKET_BYTES, sizeof copy);
+    if (status == DRIVER_OK)
+        *number = q->written++;
+    return status;
+}
+
+/* Lets the simulation run until an event that comes after the first `known`, or until cycle `end`;
+ * UINT64_MAX: as long as it takes. */
+static enum driver_status user_wait_event(struct driver *d, uint64_t known, uint64_t end)
+{
+    struct driver_user *u = user_of(d);
+    enum driver_status status = host_usable();
+    u->stop_at_event = true;
+    while (status == DRIVER_OK && u->events == known && driver_now(d) < end) {
+        d->stop_at = end == UINT64_MAX ? 0 : end;
+        status = host_run(d);
+    }
+    d->stop_at = 0;
+    u->stop_at_event = false;
+    return status;
+}
+
+static enum driver_status user_signal_wait(struct driver *d, uint32_t device, uint64_t signal,
+                                           int64_t value, uint64_t cycles)
+{
+    uint32_t gpu = 0, pid = 0;
+    enum driver_status status = user_place(d, device, &gpu, &pid);
+    uint64_t end = cycles > UINT64_MAX - driver_now(d) ? UINT64_MAX : driver_now(d) + cycles;
+    int64_t now = 0;
+    while (status == DRIVER_OK) {
+        uint64_t known = user_of(d)->events;
+        status = user_move(d, gpu, DRIVER_READ, &now, signal + AQL_SIGNAL_VALUE, sizeof now);
+        if (status != DRIVER_OK || now == value)
+            return status;
+        if (driver_now(d) >= end)
+            return driver_fail(DRIVER_NOT_READY,
+                               "the signal at 0x%" PRIx64 " is %" PRId64 ", not %" PRId64, signal,
+                               now, value);
+        user_of(d)->awaited = signal;
+        status = user_wait_event(d, known, end);
+    }
+    return status;
+}
+
+static enum driver_status user_name_kernel(struct driver *d, uint64_t kernel_object,
+                                           const char *name)
+{
+    struct program_table *table = driver_program(d);
+    program_set_object(table, kernel_object, program_kernel(table, name, name));
+    return DRIVER_OK;
+}

@@ -1,0 +1,31 @@
+/* Life of a user queue: creating it, ringing its doorbell, waiting for its signals. See
+ * driver_user_queue.c. */
+#ifndef HEDDLE_DRIVER_USER_QUEUE_H
+#define HEDDLE_DRIVER_USER_QUEUE_H
+
+#include "components/host/driver/driver_state.h"
+#include "components/host/driver/user_queue_api.h"
+
+static bool user_tick(struct driver *d);
+
+/* What the simulation owes the program. */
+static unsigned user_outstanding(const struct driver *d, struct hang_report *report);
+
+static enum driver_status user_create(struct driver *d, uint32_t device, uint32_t packets,
+                                      struct queue_info *info);
+
+/* The user queue for launches of the driver's queue; made before the first. */
+static enum driver_status user_for_launches(struct driver *d, uint32_t queue);
+
+static void user_init(struct driver *d);
+
+/* With a queue of the driver goes the one for its launches, which are done. */
+static enum driver_status user_close(struct driver *d, uint32_t queue);
+
+/* Before a device is destroyed: what is left of its queues and pages of doorbells. */
+static enum driver_status user_leave(struct driver *d, uint32_t device);
+
+static enum driver_status user_ring(struct driver *d, uint32_t page, uint64_t offset,
+                                    uint64_t number);
+
+#endif

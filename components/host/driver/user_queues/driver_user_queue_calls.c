@@ -1,0 +1,46 @@
+/* struct driver_queue_api (user_queue_api.h): each call under the driver's lock. */
+#include "driver_user_queue_calls.h"
+
+#include "components/host/driver/driver_process.h"
+#include "components/host/driver/driver_state.h"
+#include "components/host/driver/program/driver_api_table.h"
+#include "components/traces/instruction_trace/amd/amd_recording.h"
+#include "driver_user_queue.h"
+
+#define USER_CALL(name, parameters, ...)                                                           \
+    static enum driver_status api_user_##name parameters                                           \
+    {                                                                                              \
+        api_enter();                                                                               \
+        return api_leave(user_##name(driver_process()->driver, __VA_ARGS__));                      \
+    }
+
+static enum driver_status api_user_create(uint32_t device, uint32_t packets,
+                                          struct queue_info *info)
+{
+    api_enter();
+    amd_recording_refuse("it writes to user queues: what it does there is no call");
+    return api_leave(user_create(driver_process()->driver, device, packets, info));
+}
+
+USER_CALL(destroy, (uint32_t queue), queue)
+USER_CALL(state, (uint32_t queue, struct queue_state *state), queue, state)
+USER_CALL(map, (uint32_t device, uint64_t offset, uint32_t *page), device, offset, page)
+USER_CALL(unmap, (uint32_t page), page)
+USER_CALL(ring, (uint32_t page, uint64_t offset, uint64_t number), page, offset, number)
+USER_CALL(write, (uint32_t queue, const void *packet, uint64_t *number), queue, packet, number)
+USER_CALL(signal_wait, (uint32_t device, uint64_t signal, int64_t value, uint64_t cycles), device,
+          signal, value, cycles)
+USER_CALL(name_kernel, (uint64_t kernel_object, const char *name), kernel_object, name)
+#undef USER_CALL
+
+static const struct driver_queue_api driver_queue_api_table = {
+    .create = api_user_create,
+    .destroy = api_user_destroy,
+    .state = api_user_state,
+    .map = api_user_map,
+    .unmap = api_user_unmap,
+    .ring = api_user_ring,
+    .write = api_user_write,
+    .signal_wait = api_user_signal_wait,
+    .name_kernel = api_user_name_kernel,
+};

@@ -1,0 +1,199 @@
+/* What packet processors tell the driver: signals that have changed, and kernels that need private
+ * memory. */
+#include "driver_user_queue_interrupts.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "components/host/driver/calls/driver_packet_calls.h"
+#include "components/host/driver/commands/driver_command_queues.h"
+#include "components/host/driver/commands/driver_flush.h"
+#include "components/host/driver/driver_state.h"
+#include "components/host/driver/launch/driver_scratch.h"
+#include "driver_user_queue_state.h"
+
+static struct user_queue_entry *user_by_slot(const struct driver *d, uint32_t gpu, uint32_t slot)
+{
+    struct driver_user *u = user_of(d);
+    for (uint32_t i = 0; i < u->queue_end; i++) {
+        struct user_queue_entry *q = &u->queue[i];
+        if (q->used && q->gpu == gpu && q->slot == slot)
+            return q;
+    }
+    return NULL;
+}
+
+static void user_opened(struct driver *d, uint32_t gpu, uint32_t slot)
+{
+    const struct user_queue_entry *u = user_by_slot(d, gpu, slot);
+    uint32_t number = (uint32_t)(u - user_of(d)->queue);
+    for (uint32_t i = 0; i < d->queue_count; i++) {
+        struct driver_queue *q = driver_queue_at(d, i);
+        const struct driver_command *k =
+            q->first == DRIVER_NONE ? NULL : driver_command_at(d, q->first);
+        if (k && k->kind == DRIVER_OPEN && k->open.user == number) {
+            command_complete(d, q);
+            return;
+        }
+    }
+    bug("driver: GPU %u answers for doorbell %u, which was not opened", gpu, slot);
+}
+
+/* Launches of the driver end when their signal has counted them. */
+static void user_signalled(struct driver *d, uint32_t gpu, const struct queue_interrupt_request *m)
+{
+    struct user_queue_entry *u = user_by_slot(d, gpu, m->signal.slot);
+    if (!u || u->owner == DRIVER_NONE || m->signal.address != user_signal(u))
+        return;
+    for (uint64_t ended = 0 - m->signal.value; u->done < ended; u->done++) {
+        struct driver_queue *q = driver_queue_at(d, u->owner);
+        if (q->first == q->at || driver_command_at(d, q->first)->phase != PHASE_RUNNING)
+            bug("driver: GPU %u ends a launch of doorbell %u that was not announced", gpu,
+                m->signal.slot);
+        command_complete(d, q);
+    }
+}
+
+static void user_wants_pool(struct driver *d, uint32_t gpu, const struct queue_interrupt_request *m)
+{
+    struct driver_user *u = user_of(d);
+    u->wants[u->want_count++] =
+        (struct user_want){.gpu = gpu,
+                           .tag = m->tag,
+                           .want = {.private_bytes = m->scratch.private_bytes,
+                                    .waves_per_group = m->scratch.wavefronts,
+                                    .kernel = m->scratch.kernel,
+                                    .pid = m->scratch.pid,
+                                    .groups = m->scratch.groups}};
+}
+
+static void user_pool_unused(struct driver *d, uint32_t gpu, uint64_t address)
+{
+    for (uint32_t i = 0; i < DRIVER_SCRATCH_POOLS; i++) {
+        struct driver_scratch *s = &d->device[gpu].scratch[i];
+        if (s->used && s->address == address) {
+            s->used = false;
+            return;
+        }
+    }
+    bug("driver: GPU %u gives back private memory at 0x%" PRIx64 " that it does not have", gpu,
+        address);
+}
+
+static void user_wants_release(struct driver *d, uint32_t gpu,
+                               const struct queue_interrupt_request *m)
+{
+    struct driver_user *u = user_of(d);
+    u->releases[u->release_count++] =
+        (struct user_release){.gpu = gpu, .pid = m->release.pid, .tag = m->tag};
+}
+
+static void user_interrupt(struct driver *d, uint32_t gpu, const struct queue_interrupt_request *m)
+{
+    struct user_listener *listener = &user_of(d)->listener[gpu];
+    switch (message_kind(m)) {
+    case QUEUE_INTERRUPT_SIGNAL:
+        user_event(d);
+        user_signalled(d, gpu, m);
+        break;
+    case QUEUE_INTERRUPT_VISIBLE:
+        user_event(d);
+        break;
+    case QUEUE_INTERRUPT_WAITS:
+        *listener = (struct user_listener){true, m->waits.events};
+        break;
+    case QUEUE_INTERRUPT_RELEASE:
+        user_wants_release(d, gpu, m);
+        break;
+    case QUEUE_INTERRUPT_SCRATCH:
+        user_wants_pool(d, gpu, m);
+        break;
+    default:
+        user_pool_unused(d, gpu, m->unused.address);
+    }
+}
+
+static bool user_tell(struct driver *d)
+{
+    struct driver_user *u = user_of(d);
+    bool told = false;
+    for (uint32_t i = 0; i < driver_queues_count(d); i++) {
+        if (!u->listener[i].waits || u->listener[i].events == u->events
+            || !driver_queues_can_send(d, i))
+            continue;
+        driver_queues_send_changed(d, i, 0, u->events);
+        u->listener[i].waits = false;
+        told = true;
+    }
+    return told;
+}
+
+/* The GPUs to whose memory kernels on `gpu` may have written; as a set. */
+static uint64_t user_written(const struct driver *d, uint32_t gpu)
+{
+    const struct program_table *program = driver_program(d);
+    uint64_t all = d->device_count < 64 ? ((uint64_t)1 << d->device_count) - 1 : UINT64_MAX;
+    return (program->opened ? all : program->reach[gpu] & all) & ~((uint64_t)1 << gpu);
+}
+
+static bool user_release(struct driver *d)
+{
+    struct driver_user *u = user_of(d);
+    const struct user_release *r = &u->releases[0];
+    struct driver_command *k = driver_command_at(d, DRIVER_COMMANDS + 1);
+    if (!u->release_count || k->in_flight)
+        return false;
+    if (!u->releasing)
+        u->release_left = user_written(d, r->gpu);
+    u->releasing = true;
+    if (u->release_left) {
+        if (!command_flush(d, DRIVER_COMMANDS + 1, (uint32_t)__builtin_ctzll(u->release_left)))
+            return false;
+        u->release_left &= u->release_left - 1;
+        return true;
+    }
+    if (!driver_interrupt_can_reply(d, r->gpu))
+        return false;
+    driver_interrupt_reply_done(d, r->gpu, r->tag);
+    user_event(d);
+    u->releasing = false;
+    memmove(&u->releases[0], &u->releases[1], --u->release_count * sizeof u->releases[0]);
+    return true;
+}
+
+static bool user_interrupts(struct driver *d)
+{
+    const struct queue_interrupt_request *m;
+    bool taken = false;
+    for (uint32_t i = 0; i < driver_interrupt_count(d); i++) {
+        while ((m = driver_interrupt_peek(d, i)) && user_of(d)->want_count < USER_WANTS
+               && user_of(d)->release_count < USER_WANTS) {
+            user_interrupt(d, i, m);
+            driver_interrupt_pop(d, i);
+            taken = true;
+        }
+    }
+    return taken;
+}
+
+static bool user_serve_wants(struct driver *d)
+{
+    struct driver_user *u = user_of(d);
+    uint32_t kept = 0;
+    for (uint32_t i = 0; i < u->want_count; i++) {
+        struct user_want w = u->wants[i];
+        w.granted = w.granted || (!w.make && scratch_take(d, &w.want, w.gpu, false));
+        if (w.granted && driver_interrupt_can_reply(d, w.gpu)) {
+            driver_interrupt_reply_pool(d, w.gpu, w.tag, w.want.address, (uint32_t)w.want.groups);
+            continue;
+        }
+        if (!w.granted && !w.make && scratch_choose(&d->device[w.gpu], w.want.pid, 0) >= 0) {
+            w.make = true;
+            engine_at_window_end(&d->io.base, driver_window_end);
+        }
+        u->wants[kept++] = w;
+    }
+    bool served = kept < u->want_count;
+    u->want_count = kept;
+    return served;
+}

@@ -1,0 +1,329 @@
+/* See memory_manager.h. Every function leaves the tables in step, or as they were. */
+#include "memory_manager.h"
+
+#include <inttypes.h>
+
+#include "runtime/engine/bug.h"
+
+void memory_init(struct memory_manager *m, uint64_t page)
+{
+    *m = (struct memory_manager){.page = page};
+}
+
+enum memory_result memory_register_device(struct memory_manager *m, uint64_t base, uint64_t size)
+{
+    for (uint32_t i = 0; i < m->device_count; i++) {
+        const struct memory_device *other = &m->device[i];
+        if (base < other->base + other->size && other->base < base + size)
+            return MEMORY_OVERLAP;
+    }
+    struct memory_device *device = &m->device[m->device_count++];
+    uint64_t first = (base + m->page - 1) / m->page, pages = (base + size) / m->page - first;
+    uint32_t capacity = (uint32_t)(pages / 2 + 2); /* free extents do not touch */
+    device->base = base;
+    device->size = size;
+    device->extents = arena_allocate(capacity * sizeof(struct page_extent));
+    page_allocator_init(&device->pages, memory_extents(device), capacity, first, pages);
+    return MEMORY_OK;
+}
+
+void memory_set_range(struct memory_manager *m, uint64_t start, uint64_t end)
+{
+    /* A fresh range ends at an allocation, at a retired range or at the end. */
+    uint32_t capacity = PROGRAM_ALLOCATIONS + MEMORY_RETIRED + 2;
+    m->start = (start + m->page - 1) / m->page * m->page;
+    m->end = end / m->page * m->page;
+    m->fresh_extents = arena_allocate(capacity * sizeof(struct page_extent));
+    m->retired_extents = arena_allocate(MEMORY_RETIRED * sizeof(struct page_extent));
+    page_allocator_init(&m->fresh, arena_at(struct page_extent, m->fresh_extents), capacity,
+                        m->start / m->page, m->end > m->start ? (m->end - m->start) / m->page : 0);
+    page_allocator_init(&m->retired, arena_at(struct page_extent, m->retired_extents),
+                        MEMORY_RETIRED, 0, 0);
+}
+
+static uint64_t count_pages(const struct memory_manager *m, const struct program_allocation *a)
+{
+    return (a->end - a->start + m->page - 1) / m->page;
+}
+
+/* ---- physical pages ---- */
+
+bool memory_hold_page(struct memory_manager *m, uint32_t device, uint64_t *physical)
+{
+    uint64_t first;
+    if (!page_allocator_take(&m->device[device].pages, memory_extents(&m->device[device]), 1,
+                             &first))
+        return false;
+    *physical = first * m->page;
+    return true;
+}
+
+bool memory_give_page(struct memory_manager *m, uint64_t physical)
+{
+    uint32_t device = memory_device_of(m, physical);
+    return device != UINT32_MAX
+           && page_allocator_give(&m->device[device].pages, memory_extents(&m->device[device]),
+                                  physical / m->page, 1);
+}
+
+/* ---- copies for reading ---- */
+
+/* The page of `address`, which lies at `physical`, has no copies any more; their pages are free. */
+static void drop_copies(struct memory_ref r, uint32_t pid, uint64_t address, uint64_t physical)
+{
+    uint64_t found, flags;
+    struct page_copy copy;
+    while (page_copies_take(&r.pages->copies, physical, &copy)) {
+        if (!memory_give_page(r.memory, copy.physical))
+            bug("driver: copy 0x%" PRIx64 " is given back twice", copy.physical);
+    }
+    if (page_table_look_up(r.pages, pid, address, &found, &flags) && found == physical)
+        page_table_enter(r.pages, pid, address, physical, flags & ~PAGE_TABLE_COPIED);
+}
+
+/* ---- mappings ---- */
+
+/* Removes the mappings of a run of pages and gives the physical pages back. */
+static void unmap_run(struct memory_ref r, uint32_t pid, uint64_t address, uint64_t pages)
+{
+    uint64_t physical, flags;
+    for (uint64_t i = 0; i < pages; i++, address += r.memory->page) {
+        if (!page_table_look_up(r.pages, pid, address, &physical, &flags))
+            continue;
+        if (flags & PAGE_TABLE_COPIED)
+            drop_copies(r, pid, address, physical);
+        page_table_unmap(r.pages, pid, address);
+        if (!memory_give_page(r.memory, physical))
+            bug("driver: page 0x%" PRIx64 " is given back twice", physical);
+    }
+}
+
+/* Maps a run of pages to pages of one device, neighbours where there are. Some may be mapped when
+ * it fails. */
+static bool map_run(struct memory_ref r, const struct memory_request *q, uint32_t number,
+                    uint64_t address, uint64_t pages)
+{
+    struct memory_device *device = &r.memory->device[number];
+    uint64_t page = r.memory->page, first, count;
+    for (uint64_t done = 0; done < pages; done += count) {
+        count = page_allocator_take(&device->pages, memory_extents(device), pages - done, &first);
+        for (uint64_t i = 0; i < count; i++) {
+            if (page_table_enter(r.pages, q->pid, address + (done + i) * page, (first + i) * page,
+                                 q->flags))
+                continue;
+            page_allocator_give(&device->pages, memory_extents(device), first + i, count - i);
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool has_pages(const struct memory_manager *m, const struct memory_request *q,
+                      uint64_t pages)
+{
+    for (uint32_t i = 0; i < q->device_count; i++) {
+        if (m->device[q->device[i]].pages.free_pages < memory_share_of(pages, q->device_count, i))
+            return false;
+    }
+    return true;
+}
+
+/* ---- allocations ---- */
+
+/* Virtual pages: those from q->fixed on, or the first free ones. */
+static bool take_addresses(struct memory_manager *m, const struct memory_request *q, uint64_t pages,
+                           uint64_t *first)
+{
+    struct page_extent *fresh = arena_at(struct page_extent, m->fresh_extents);
+    *first = q->fixed / m->page;
+    if (q->fixed)
+        return q->fixed % m->page == 0 && page_allocator_take_at(&m->fresh, fresh, *first, pages);
+    return page_allocator_take_run(&m->fresh, fresh, pages,
+                                   q->align > m->page ? q->align / m->page : 1, first);
+}
+
+enum memory_result memory_allocate(struct memory_ref r, const struct memory_request *q,
+                                   uint64_t *address)
+{
+    struct memory_manager *m = r.memory;
+    uint64_t pages = q->size / m->page + (q->size % m->page != 0), first;
+    if (!has_pages(m, q, pages))
+        return MEMORY_NO_PAGES;
+    if (r.program->allocation_count == PROGRAM_ALLOCATIONS)
+        return MEMORY_NO_ENTRY;
+    if (!take_addresses(m, q, pages, &first))
+        return m->retired.count ? MEMORY_RECYCLE_FIRST : MEMORY_NO_ADDRESSES;
+    uint64_t start = first * m->page, at = start;
+    for (uint32_t i = 0; i < q->device_count; i++) {
+        uint64_t count = memory_share_of(pages, q->device_count, i);
+        if (!map_run(r, q, q->device[i], at, count)) {
+            unmap_run(r, q->pid, start, pages);
+            page_allocator_give(&m->fresh, arena_at(struct page_extent, m->fresh_extents), first,
+                                pages);
+            return MEMORY_TABLE_FULL;
+        }
+        at += count * m->page;
+    }
+    const struct program_allocation added = {.start = start,
+                                             .end = start + q->size,
+                                             .device = q->device[0],
+                                             .use = q->use,
+                                             .pid = q->pid};
+    program_add_allocation(r.program, &added);
+    *address = start;
+    return MEMORY_OK;
+}
+
+enum memory_result memory_free(struct memory_ref r, uint64_t address)
+{
+    struct memory_manager *m = r.memory;
+    const struct program_allocation *a = program_find(r.program, address);
+    if (!a || a->start != address)
+        return MEMORY_NOT_ALLOCATED;
+    uint64_t pages = count_pages(m, a);
+    unmap_run(r, a->pid, address, pages);
+    program_remove_allocation(r.program, address);
+    if (!page_allocator_give(&m->retired, arena_at(struct page_extent, m->retired_extents),
+                             address / m->page, pages))
+        bug("driver: addresses from 0x%" PRIx64 " on are retired twice, or too many are", address);
+    return MEMORY_OK;
+}
+
+bool memory_retired_many(const struct memory_manager *m)
+{
+    return m->retired.count >= MEMORY_RETIRED_MANY;
+}
+
+void memory_recycle(struct memory_manager *m)
+{
+    const struct page_extent *retired = arena_at(struct page_extent, m->retired_extents);
+    for (uint32_t i = 0; i < m->retired.count; i++) {
+        if (!page_allocator_give(&m->fresh, arena_at(struct page_extent, m->fresh_extents),
+                                 retired[i].first, retired[i].pages))
+            bug("driver: retired addresses from page 0x%" PRIx64 " on are free already",
+                retired[i].first);
+    }
+    m->retired.count = 0;
+    m->retired.free_pages = 0;
+}
+
+/* ---- single pages ---- */
+
+enum memory_result memory_swap_page(struct memory_ref r, uint32_t pid, uint64_t address,
+                                    uint64_t to, uint64_t *from)
+{
+    uint64_t flags;
+    if (!page_table_look_up(r.pages, pid, address, from, &flags))
+        return MEMORY_NOT_MAPPED;
+    page_table_enter(r.pages, pid, address, to, flags);
+    r.program->version++; /* readers may have kept where it is */
+    return MEMORY_OK;
+}
+
+enum memory_result memory_remap(struct memory_ref r, uint32_t pid, uint64_t address, uint64_t size,
+                                uint32_t device)
+{
+    struct memory_manager *m = r.memory;
+    uint64_t first = address / m->page * m->page, last = (address + size - 1) / m->page * m->page;
+    uint64_t physical, flags, needed = 0, to = 0;
+    for (uint64_t at = first; at <= last; at += m->page) {
+        if (!page_table_look_up(r.pages, pid, at, &physical, &flags))
+            return MEMORY_NOT_MAPPED;
+        needed += memory_device_of(m, physical) != device;
+    }
+    if (m->device[device].pages.free_pages < needed)
+        return MEMORY_NO_PAGES;
+    for (uint64_t at = first; at <= last; at += m->page) {
+        page_table_look_up(r.pages, pid, at, &physical, &flags);
+        if (flags & PAGE_TABLE_COPIED)
+            drop_copies(r, pid, at, physical);
+        if (memory_device_of(m, physical) == device)
+            continue;
+        if (!memory_hold_page(m, device, &to))
+            bug("driver: device %u has free pages and has none", device);
+        memory_swap_page(r, pid, at, to, &physical);
+        memory_give_page(m, physical);
+    }
+    return MEMORY_OK;
+}
+
+enum memory_result memory_remove_page(struct memory_ref r, uint32_t pid, uint64_t address)
+{
+    uint64_t physical, flags;
+    if (!page_table_look_up(r.pages, pid, address, &physical, &flags))
+        return MEMORY_NOT_MAPPED;
+    unmap_run(r, pid, address / r.memory->page * r.memory->page, 1);
+    r.memory->removed = true;
+    r.program->version++;
+    return MEMORY_OK;
+}
+
+enum memory_result memory_allocate_page_at(struct memory_ref r, uint32_t pid, uint32_t device,
+                                           uint64_t address, uint64_t flags, uint64_t *physical)
+{
+    struct memory_manager *m = r.memory;
+    uint64_t start = address / m->page * m->page, old = 0, had = 0;
+    const struct program_allocation *a = program_overlap(r.program, start, start + m->page);
+    if ((a && a->pid != pid) || start < m->start || start >= m->end)
+        return MEMORY_NOT_ALLOCATED;
+    if (!m->device[device].pages.free_pages)
+        return MEMORY_NO_PAGES;
+    if (!a && r.program->allocation_count == PROGRAM_ALLOCATIONS)
+        return MEMORY_NO_ENTRY;
+    if (!a
+        && !page_allocator_take_at(&m->fresh, arena_at(struct page_extent, m->fresh_extents),
+                                   start / m->page, 1))
+        return MEMORY_RECYCLE_FIRST;
+    bool mapped = page_table_look_up(r.pages, pid, start, &old, &had);
+    if (!memory_hold_page(m, device, physical))
+        bug("driver: device %u has free pages and has none", device);
+    if (!page_table_enter(r.pages, pid, start, *physical, flags)) {
+        memory_give_page(m, *physical);
+        if (!a)
+            page_allocator_give(&m->fresh, arena_at(struct page_extent, m->fresh_extents),
+                                start / m->page, 1);
+        return MEMORY_TABLE_FULL;
+    }
+    if (mapped && (had & PAGE_TABLE_COPIED))
+        drop_copies(r, pid, start, old);
+    if (mapped)
+        memory_give_page(m, old);
+    r.program->version++;
+    const struct program_allocation added = {.start = start,
+                                             .end = start + m->page,
+                                             .device = device,
+                                             .use = PROGRAM_BUFFER,
+                                             .pid = pid};
+    if (!a)
+        program_add_allocation(r.program, &added);
+    return MEMORY_OK;
+}
+
+/* ---- processes ---- */
+
+bool memory_share(struct memory_ref r, uint64_t address, uint32_t pid)
+{
+    const struct program_allocation *a = program_find(r.program, address);
+    uint64_t physical, flags;
+    for (uint64_t i = 0, at = a->start; i < count_pages(r.memory, a); i++, at += r.memory->page) {
+        if (page_table_look_up(r.pages, a->pid, at, &physical, &flags)
+            && !page_table_enter(r.pages, pid, at, physical, flags))
+            return false;
+    }
+    return true;
+}
+
+void memory_unshare(struct memory_ref r, uint64_t address, uint32_t pid)
+{
+    const struct program_allocation *a = program_find(r.program, address);
+    for (uint64_t i = 0, at = a->start; i < count_pages(r.memory, a); i++, at += r.memory->page)
+        page_table_unmap(r.pages, pid, at);
+}
+
+void memory_free_process(struct memory_ref r, uint32_t pid)
+{
+    for (uint32_t i = r.program->allocation_count; i-- > 0;) {
+        if (r.program->allocation[i].pid == pid)
+            memory_free(r, r.program->allocation[i].start);
+    }
+}

@@ -1,0 +1,168 @@
+/* Who owns which memory: virtual addresses, physical pages of all devices, the page table and the
+ * table of allocations, kept in step. The driver's memory calls end here; the driver itself adds
+ * checks and messages.
+ *
+ * Virtual addresses come from one range that all processes share, so an address names its
+ * allocation, and its process, whoever asks. They come in three kinds: fresh (may be handed out),
+ * in use, and retired (freed, but TLBs may still hold them). Retired ones become fresh again all at
+ * once, by memory_recycle(), after a shoot-down of everything; that is seldom, since the range is
+ * several times as large as all memory. Physical pages may be handed out again at once: nothing
+ * finds them but through the page table.
+ *
+ * Invariants (the tests compare with a model that knows only these):
+ * - a physical page is free in its device's list, or held by one owner: a mapping, or a caller of
+ *   memory_hold_page();
+ * - pages of an allocation are mapped in its process unless they were removed; nothing else is
+ *   mapped there, except allocations that are shared with the process;
+ * - a call that fails leaves everything as it was.
+ *
+ * An allocation needs no physical neighbours, so it fails for want of pages only when fewer are
+ * free than it needs. */
+#ifndef HEDDLE_DRIVER_MEMORY_MANAGER_H
+#define HEDDLE_DRIVER_MEMORY_MANAGER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "components/protocols/page_table/page_table.h"
+#include "components/protocols/page_table/program_table.h"
+#include "page_allocator.h"
+
+enum {
+    MEMORY_DEVICES = 64,
+    MEMORY_RETIRED = PROGRAM_ALLOCATIONS,    /* ranges */
+    MEMORY_RETIRED_MANY = MEMORY_RETIRED / 2 /* memory_recycle() is due at the next chance */
+};
+
+enum memory_result {
+    MEMORY_OK,
+    MEMORY_NO_PAGES,     /* a device has too few free pages */
+    MEMORY_NO_ADDRESSES, /* no free range of virtual addresses is long enough */
+    /* The same, but retired ones may help: shoot down, memory_recycle(), and call again. */
+    MEMORY_RECYCLE_FIRST,
+    MEMORY_NO_ENTRY,   /* too many allocations */
+    MEMORY_TABLE_FULL, /* the page table has no room */
+    MEMORY_NOT_MAPPED, /* a page is not mapped in that process */
+    /* Not the start of an allocation; or the address belongs to another process. */
+    MEMORY_NOT_ALLOCATED,
+    MEMORY_OVERLAP /* a device's physical addresses overlap another's */
+};
+
+struct memory_device {
+    uint64_t base, size; /* physical, bytes */
+    struct page_allocator pages;
+    uint32_t extents; /* arena: struct page_extent[] */
+};
+
+struct memory_manager {
+    uint64_t page; /* bytes */
+    uint32_t device_count;
+    bool removed; /* a page of some allocation may be missing */
+    struct memory_device device[MEMORY_DEVICES];
+    uint64_t start, end; /* of the range of virtual addresses; 0, 0: not set yet */
+    struct page_allocator fresh, retired;
+    uint32_t fresh_extents, retired_extents; /* arena */
+};
+
+/* What the functions work on; the tables belong to others. */
+struct memory_ref {
+    struct memory_manager *memory;
+    struct page_table *pages;
+    struct program_table *program;
+};
+
+struct memory_request {
+    uint32_t pid;
+    uint32_t use;           /* enum program_use */
+    uint32_t flags;         /* of the page table entries */
+    uint64_t size, align;   /* bytes; align: power of two or 0 */
+    uint64_t fixed;         /* where it is to begin; 0: anywhere */
+    const uint32_t *device; /* the pages are spread over these, evenly and in consecutive runs */
+    uint32_t device_count;
+};
+
+static inline struct page_extent *memory_extents(const struct memory_device *device)
+{
+    return arena_at(struct page_extent, device->extents);
+}
+
+void memory_init(struct memory_manager *m, uint64_t page);
+
+/* Adds device number device_count, whose memory is [base, base + size). */
+enum memory_result memory_register_device(struct memory_manager *m, uint64_t base, uint64_t size);
+
+/* Once: virtual addresses are taken from the whole pages of [start, end). */
+void memory_set_range(struct memory_manager *m, uint64_t start, uint64_t end);
+
+/* The device whose memory holds the physical address, or UINT32_MAX. */
+static inline uint32_t memory_device_of(const struct memory_manager *m, uint64_t physical)
+{
+    for (uint32_t i = 0; i < m->device_count; i++) {
+        if (physical - m->device[i].base < m->device[i].size)
+            return i;
+    }
+    return UINT32_MAX;
+}
+
+/* How many of `count` things the device at place `i` of `devices` gets: the first count mod devices
+ * one more. */
+static inline uint64_t memory_share_of(uint64_t count, uint32_t devices, uint32_t i)
+{
+    return count / devices + (i < count % devices);
+}
+
+/* ---- physical pages ---- */
+
+/* Takes a free page of the device out of its list, for the caller to hold. */
+bool memory_hold_page(struct memory_manager *m, uint32_t device, uint64_t *physical);
+
+/* Gives a page back that nothing is mapped to any more. False: it was free already. */
+bool memory_give_page(struct memory_manager *m, uint64_t physical);
+
+/* ---- allocations ---- */
+
+enum memory_result memory_allocate(struct memory_ref r, const struct memory_request *q,
+                                   uint64_t *address);
+enum memory_result memory_free(struct memory_ref r, uint64_t address);
+
+/* Is it time to recycle, if that can be done now? */
+bool memory_retired_many(const struct memory_manager *m);
+
+/* Makes retired addresses fresh. No TLB may hold any of them: shoot down everything first. */
+void memory_recycle(struct memory_manager *m);
+
+/* ---- single pages ---- */
+
+/* Maps the page of `address`, which is mapped, to the physical page `to`, which the caller holds;
+ * the caller then holds the one it was mapped to, *from. The flags stay. Data is not moved. */
+enum memory_result memory_swap_page(struct memory_ref r, uint32_t pid, uint64_t address,
+                                    uint64_t to, uint64_t *from);
+
+/* Moves the mappings of all pages that touch [address, address + size) to `device`. Data is not
+ * moved. */
+enum memory_result memory_remap(struct memory_ref r, uint32_t pid, uint64_t address, uint64_t size,
+                                uint32_t device);
+
+/* Removes the mapping of one page; the physical page may be used again, the address stays with its
+ * allocation. */
+enum memory_result memory_remove_page(struct memory_ref r, uint32_t pid, uint64_t address);
+
+/* A page on `device` at a given virtual address: in place of one that is mapped there or was
+ * removed, whose physical page is given back; or at an address that is not in use, as an allocation
+ * of one page. */
+enum memory_result memory_allocate_page_at(struct memory_ref r, uint32_t pid, uint32_t device,
+                                           uint64_t address, uint64_t flags, uint64_t *physical);
+
+/* ---- processes ---- */
+
+/* Maps an allocation of another process in `pid`, too: the same physical pages. False: the page
+ * table is full. */
+bool memory_share(struct memory_ref r, uint64_t address, uint32_t pid);
+
+/* Ends memory_share(). */
+void memory_unshare(struct memory_ref r, uint64_t address, uint32_t pid);
+
+/* Frees all that the process has allocated. */
+void memory_free_process(struct memory_ref r, uint32_t pid);
+
+#endif

@@ -1,0 +1,36 @@
+/* Adding and taking copies of pages; see page_copies.h. Called by the driver, which writes the page
+ * table. */
+#include "page_copies.h"
+
+void page_copies_init(struct page_copies *t)
+{
+    t->entries = arena_allocate(PAGE_COPIES * sizeof(struct page_copy));
+    t->buckets = arena_allocate(PAGE_COPIES_BUCKETS * sizeof(uint32_t));
+    index_pool_init(&t->free, PAGE_COPIES);
+}
+
+bool page_copies_add(struct page_copies *t, uint64_t master, uint32_t gpu, uint64_t physical)
+{
+    uint32_t *bucket = page_copies_bucket(t, master);
+    if (!index_pool_has(&t->free))
+        return false;
+    uint32_t i = index_pool_take(&t->free);
+    *page_copies_at(t, i) = (struct page_copy){master, physical, gpu, *bucket};
+    *bucket = i + 1;
+    return true;
+}
+
+bool page_copies_take(struct page_copies *t, uint64_t master, struct page_copy *copy)
+{
+    for (uint32_t *link = page_copies_bucket(t, master); *link;
+         link = &page_copies_at(t, *link - 1)->next) {
+        uint32_t i = *link - 1;
+        *copy = *page_copies_at(t, i);
+        if (copy->master != master)
+            continue;
+        *link = copy->next;
+        index_pool_give(&t->free, i);
+        return true;
+    }
+    return false;
+}

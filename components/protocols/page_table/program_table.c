@@ -1,0 +1,140 @@
+/* Changes of the program table, kernels, and words for reports; see program_table.h. */
+#include "program_table.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+const struct program_allocation *program_overlap(const struct program_table *table, uint64_t start,
+                                                 uint64_t end)
+{
+    uint32_t rank = program_rank(table, end - 1);
+    return rank && table->allocation[rank - 1].end > start ? &table->allocation[rank - 1] : NULL;
+}
+
+void program_set_reach(struct program_table *table, uint32_t gpu, uint32_t peer, bool on)
+{
+    uint64_t bit = (uint64_t)1 << peer;
+    table->reach[gpu] = on ? table->reach[gpu] | bit : table->reach[gpu] & ~bit;
+    table->version++;
+}
+
+void program_open(struct program_table *table, uint64_t address)
+{
+    uint32_t rank = program_rank(table, address);
+    if (!rank || address >= table->allocation[rank - 1].end)
+        return;
+    table->allocation[rank - 1].open = true;
+    table->opened = true;
+    table->version++;
+}
+
+void program_set_use(struct program_table *table, uint64_t address, enum program_use use)
+{
+    uint32_t rank = program_rank(table, address);
+    if (rank && address < table->allocation[rank - 1].end)
+        table->allocation[rank - 1].use = use;
+}
+
+bool program_add_allocation(struct program_table *table, const struct program_allocation *added)
+{
+    uint32_t rank = program_rank(table, added->start);
+    if (table->allocation_count == PROGRAM_ALLOCATIONS)
+        return false;
+    memmove(&table->allocation[rank + 1], &table->allocation[rank],
+            (table->allocation_count - rank) * sizeof table->allocation[0]);
+    table->allocation[rank] = *added;
+    table->allocation_count++;
+    table->version++;
+    return true;
+}
+
+bool program_remove_allocation(struct program_table *table, uint64_t start)
+{
+    uint32_t rank = program_rank(table, start);
+    if (!rank || table->allocation[rank - 1].start != start)
+        return false;
+    memmove(&table->allocation[rank - 1], &table->allocation[rank],
+            (table->allocation_count - rank) * sizeof table->allocation[0]);
+    table->allocation_count--;
+    table->version++;
+    return true;
+}
+
+const char *program_kernel_name(const struct program_table *table, uint32_t kernel)
+{
+    return kernel < table->kernel_count ? table->names + table->kernel_name[kernel] : "?";
+}
+
+const char *program_kernel_symbol(const struct program_table *table, uint32_t kernel)
+{
+    const char *name = program_kernel_name(table, kernel);
+    return kernel < table->kernel_count ? name + strlen(name) + 1 : name;
+}
+
+uint32_t program_kernel(struct program_table *table, const char *name, const char *symbol)
+{
+    size_t name_bytes = strlen(name) + 1, symbol_bytes = strlen(symbol) + 1;
+    for (uint32_t i = 0; i < table->kernel_count; i++) {
+        if (strcmp(program_kernel_symbol(table, i), symbol) == 0
+            && strcmp(program_kernel_name(table, i), name) == 0)
+            return i;
+    }
+    if (table->kernel_count == PROGRAM_KERNELS
+        || name_bytes + symbol_bytes > PROGRAM_NAME_BYTES - table->name_bytes)
+        return 0;
+    table->kernel_name[table->kernel_count] = table->name_bytes;
+    memcpy(table->names + table->name_bytes, name, name_bytes);
+    memcpy(table->names + table->name_bytes + name_bytes, symbol, symbol_bytes);
+    table->name_bytes += (uint32_t)(name_bytes + symbol_bytes);
+    return table->kernel_count++;
+}
+
+uint32_t program_kernel_of(const struct program_table *table, uint64_t object)
+{
+    uint32_t i = 0;
+    while (i < table->object_count && table->object[i] != object)
+        i++;
+    return i < table->object_count ? table->object_kernel[i] : PROGRAM_KERNELS;
+}
+
+void program_set_object(struct program_table *table, uint64_t object, uint32_t kernel)
+{
+    uint32_t i = 0;
+    while (i < table->object_count && table->object[i] != object)
+        i++;
+    if (i == PROGRAM_KERNELS)
+        return;
+    table->object[i] = object;
+    table->object_kernel[i] = kernel;
+    table->object_count += i == table->object_count;
+}
+
+void program_describe(const struct program_table *table, uint64_t address, char *text, size_t size)
+{
+    uint32_t rank = program_rank(table, address), low = rank, high = rank;
+    while (low && table->allocation[low - 1].use != PROGRAM_BUFFER)
+        low--;
+    while (high < table->allocation_count && table->allocation[high].use != PROGRAM_BUFFER)
+        high++;
+    const struct program_allocation *before = low ? &table->allocation[low - 1] : NULL;
+    const struct program_allocation *after =
+        high < table->allocation_count ? &table->allocation[high] : NULL;
+    if (before && after && address >= before->end && after->start - address < address - before->end)
+        before = NULL;
+    if (before && address < before->end)
+        snprintf(text, size,
+                 "%" PRIu64 " bytes into the allocation of %" PRIu64 " bytes at 0x%" PRIx64,
+                 address - before->start, before->end - before->start, before->start);
+    else if (before)
+        snprintf(text, size,
+                 "%" PRIu64 " bytes behind the end of the allocation of %" PRIu64
+                 " bytes at 0x%" PRIx64,
+                 address - before->end, before->end - before->start, before->start);
+    else if (after)
+        snprintf(text, size,
+                 "%" PRIu64 " bytes before the allocation of %" PRIu64 " bytes at 0x%" PRIx64,
+                 after->start - address, after->end - after->start, after->start);
+    else
+        snprintf(text, size, "nothing is allocated");
+}

@@ -1,0 +1,293 @@
+/* Each kind of command: what a GPU gets to see, in which order, and what the program gets back. */
+#include <criterion/criterion.h>
+#include <string.h>
+
+#include "command.gen.h"
+#include "components/protocols/command/aql_packet.h"
+#include "driver_bench.h"
+
+static struct bench b;
+
+static void start(void)
+{
+    b = bench_start(bench_params(), "dma_copy", "hip");
+}
+
+static void pattern(uint8_t *bytes, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        bytes[i] = (uint8_t)(i * 7 + i / 256 + 1);
+}
+
+Test(driver, a_write_is_cut_at_messages_and_pages, .init = start)
+{
+    static uint8_t bytes[1000];
+    uint64_t ticket, at = bench_allocate(b, 0, 2 * BENCH_PAGE) + BENCH_PAGE - 300;
+    static const uint64_t sizes[] = {44, 256, 256, 256, 188};
+    pattern(bytes, sizeof bytes);
+    cr_assert_eq(b.api->write(0, at, bytes, sizeof bytes, &ticket), DRIVER_OK);
+    bench_wait(b, ticket);
+    cr_assert_eq(bench_count(b, 0), 5);
+    for (uint32_t i = 0, done = 0; i < 5; done += sizes[i++]) {
+        struct bench_command c = bench_seen(b, 0, i);
+        cr_expect_eq(c.kind, COMMAND_WRITE);
+        cr_expect_eq(c.size, sizes[i], "message %u has %u bytes", i, (unsigned)c.size);
+        cr_expect_eq(c.address, bench_physical(b, at + done));
+        cr_expect_eq(memcmp(c.payload, bytes + done, sizes[i]), 0);
+    }
+    cr_expect_eq(bench_stats(b)->bytes_to_gpu, sizeof bytes);
+    cr_expect_eq(bench_count(b, 1), 0);
+}
+
+Test(driver, a_read_brings_what_was_written, .init = start)
+{
+    static uint8_t bytes[3000], back[3000];
+    uint64_t ticket, at = bench_allocate(b, 1, sizeof bytes);
+    pattern(bytes, sizeof bytes);
+    cr_assert_eq(b.api->write(1, at, bytes, sizeof bytes, NULL), DRIVER_OK);
+    cr_assert_eq(b.api->read(1, back, at, sizeof back, &ticket), DRIVER_OK);
+    bench_wait(b, ticket);
+    cr_expect_eq(memcmp(bytes, back, sizeof bytes), 0);
+    cr_expect_str_eq(bench_kinds(b, 1), "WWWWWWWWWWWWRRRRRRRRRRRR");
+    cr_expect_eq(bench_stats(b)->bytes_from_gpu, sizeof back);
+}
+
+Test(driver, a_fill_sends_words_as_fills_and_the_ends_as_writes, .init = start)
+{
+    const uint8_t byte[] = {0x5a, 0xa5};
+    uint64_t ticket, at = bench_allocate(b, 0, 256) + 2;
+    cr_assert_eq(b.api->fill(0, at, byte, 2, 50, &ticket), DRIVER_OK);
+    bench_wait(b, ticket);
+    cr_expect_str_eq(bench_kinds(b, 0), "WFW");
+    cr_expect_eq(bench_seen(b, 0, 0).size, 2);
+    cr_expect_eq(bench_seen(b, 0, 1).size, 96);
+    cr_expect_eq(bench_seen(b, 0, 2).size, 2);
+    const uint8_t *seen = bench_memory + bench_physical(b, at - 2);
+    for (uint32_t i = 0; i < 104; i++)
+        cr_expect_eq(seen[i], i < 2 || i >= 102 ? 0 : byte[i % 2], "byte %u", i);
+}
+
+Test(driver, a_fill_of_three_bytes_is_refused, .init = start)
+{
+    uint64_t at = bench_allocate(b, 0, 256);
+    cr_expect_eq(b.api->fill(0, at, "abc", 3, 2, NULL), DRIVER_INVALID_VALUE);
+    cr_expect_eq(b.api->fill(0, at, "ab", 2, 129, NULL), DRIVER_INVALID_ADDRESS);
+    cr_expect_eq(b.api->fill(9, at, "ab", 2, 1, NULL), DRIVER_INVALID_VALUE);
+}
+
+Test(driver, a_copy_inside_of_a_gpu_is_a_message_a_page, .init = start)
+{
+    uint64_t ticket, from = bench_allocate(b, 0, 2 * BENCH_PAGE);
+    uint64_t to = bench_allocate(b, 0, 2 * BENCH_PAGE);
+    pattern(bench_memory + bench_physical(b, from), BENCH_PAGE);
+    cr_assert_eq(b.api->copy(0, to, from, 2 * BENCH_PAGE, &ticket), DRIVER_OK);
+    bench_wait(b, ticket);
+    cr_expect_str_eq(bench_kinds(b, 0), "CC");
+    cr_expect_eq(bench_seen(b, 0, 1).source, bench_physical(b, from + BENCH_PAGE));
+    cr_expect_eq(memcmp(bench_memory + bench_physical(b, to),
+                        bench_memory + bench_physical(b, from), BENCH_PAGE),
+                 0);
+}
+
+/* Through the host, in blocks of 16 KiB: a block is read before it is written, and it is written
+ * before the next one is read. */
+Test(driver, a_copy_between_gpus_without_a_fabric_goes_through_the_host, .init = start)
+{
+    enum { BYTES = 20 * 1024, BLOCK = 16 * 1024, MESSAGE = 256 };
+    uint64_t ticket, from = bench_allocate(b, 0, BYTES), to = bench_allocate(b, 1, BYTES);
+    for (uint64_t page = 0; page < BYTES; page += BENCH_PAGE)
+        memset(bench_memory + bench_physical(b, from + page), (int)(page >> 12) + 1, BENCH_PAGE);
+    cr_assert_eq(b.api->copy(0, to, from, BYTES, &ticket), DRIVER_OK);
+    bench_wait(b, ticket);
+    cr_assert_eq(bench_count_kind(b, 0, COMMAND_READ), BYTES / MESSAGE);
+    cr_assert_eq(bench_count_kind(b, 1, COMMAND_WRITE), BYTES / MESSAGE);
+    cr_expect_gt(bench_seen(b, 1, 0).cycle,
+                 bench_seen(b, 0, BLOCK / MESSAGE - 1).cycle + BENCH_LATENCY);
+    cr_expect_gt(bench_seen(b, 0, BLOCK / MESSAGE).cycle,
+                 bench_seen(b, 1, BLOCK / MESSAGE - 1).cycle + BENCH_LATENCY);
+    for (uint64_t page = 0; page < BYTES; page += BENCH_PAGE)
+        cr_expect_eq(bench_memory[bench_physical(b, to + page) + 77], (page >> 12) + 1);
+}
+
+Test(driver, copies_of_magic_copy_send_no_message)
+{
+    static uint8_t back[600];
+    b = bench_start(bench_params(), "magic_copy", "hip");
+    uint64_t ticket, at = bench_allocate(b, 0, sizeof back);
+    cr_assert_eq(b.api->read(0, back, at, sizeof back, &ticket), DRIVER_OK);
+    bench_wait(b, ticket);
+    cr_expect_eq(bench_count(b, 0), 0);
+    cr_expect_eq(bench_stats(b)->commands, 1);
+}
+
+/* ---- launches ---- */
+
+static uint64_t load_code(uint32_t device)
+{
+    static const uint32_t code[16] = {0xbf810000u};
+    uint64_t at = bench_allocate(b, device, sizeof code);
+    cr_assert_eq(b.api->register_code(device, "code", at, code, sizeof code), DRIVER_OK);
+    return at;
+}
+
+Test(driver, a_launch_sends_packet_and_arguments_and_then_itself, .init = start)
+{
+    uint64_t arguments[2] = {11, 22}, ticket, entry = load_code(0);
+    struct driver_launch kernel = bench_kernel(entry, arguments, sizeof arguments);
+    cr_assert_eq(b.api->launch(0, &kernel, &ticket), DRIVER_OK, "%s", b.api->error_text());
+    bench_wait(b, ticket);
+    cr_assert_str_eq(bench_kinds(b, 0), "WL");
+    struct bench_command staged = bench_seen(b, 0, 0), launch = bench_seen(b, 0, 1);
+    cr_expect_eq(staged.size, 64 + sizeof arguments);
+    cr_expect_eq(memcmp(staged.payload + 64, arguments, sizeof arguments), 0);
+    cr_expect_gt(launch.cycle, staged.cycle + BENCH_LATENCY, "the packet has arrived");
+    cr_expect_eq(bench_physical(b, launch.address), staged.address);
+    cr_expect_eq(launch.pid, 1);
+    cr_expect_eq(bench_stats(b)->launches, 1);
+    cr_expect_geq(bench_cycle_of(b, ticket), launch.cycle + BENCH_LATENCY);
+}
+
+Test(driver, staged_separately_arguments_and_packet_are_copies_of_their_own)
+{
+    struct driver_params params = bench_params();
+    params.staging = DRIVER_STAGING_SEPARATE;
+    b = bench_start(params, "dma_copy", "hip");
+    uint64_t arguments[2] = {11, 22}, ticket;
+    struct driver_launch kernel = bench_kernel(load_code(0), arguments, sizeof arguments);
+    cr_assert_eq(b.api->launch(0, &kernel, &ticket), DRIVER_OK);
+    bench_wait(b, ticket);
+    cr_assert_str_eq(bench_kinds(b, 0), "WWL");
+    struct bench_command first = bench_seen(b, 0, 0), second = bench_seen(b, 0, 1);
+    cr_expect_eq(first.size, sizeof arguments);
+    cr_expect_eq(second.size, 64);
+    cr_expect_eq(first.address, second.address + 64);
+    cr_expect_gt(second.cycle, first.cycle + BENCH_LATENCY, "one after the other");
+    cr_expect_eq(bench_stats(b)->commands, 3);
+}
+
+Test(driver, equal_arguments_are_not_copied_again, .init = start)
+{
+    uint64_t arguments[2] = {11, 22}, ticket;
+    struct driver_launch kernel = bench_kernel(load_code(0), arguments, sizeof arguments);
+    cr_assert_eq(b.api->launch(0, &kernel, NULL), DRIVER_OK);
+    cr_assert_eq(b.api->launch(0, &kernel, NULL), DRIVER_OK);
+    arguments[1]++;
+    cr_assert_eq(b.api->launch(0, &kernel, &ticket), DRIVER_OK);
+    bench_wait(b, ticket);
+    cr_expect_str_eq(bench_kinds(b, 0), "WLLWL");
+    cr_expect_eq(bench_stats(b)->launch_copies_saved, 2 + 2, "packet, arguments; code twice");
+}
+
+Test(driver, a_launch_that_cannot_run_is_refused_before_anything_is_sent, .init = start)
+{
+    struct driver_launch kernel = bench_kernel(load_code(0), NULL, 0);
+    kernel.block[0] = 2000;
+    cr_expect_eq(b.api->launch(0, &kernel, NULL), DRIVER_TOO_LARGE);
+    kernel = bench_kernel(load_code(0), NULL, 0);
+    kernel.group_bytes = 65537;
+    cr_expect_eq(b.api->launch(0, &kernel, NULL), DRIVER_TOO_LARGE);
+    kernel = bench_kernel(load_code(0), NULL, 0);
+    kernel.grid[1] = 0;
+    cr_expect_eq(b.api->launch(0, &kernel, NULL), DRIVER_INVALID_VALUE);
+    kernel = bench_kernel(0x1234, NULL, 0);
+    cr_expect_eq(b.api->launch(0, &kernel, NULL), DRIVER_INVALID_ADDRESS);
+    cr_expect_eq(bench_count(b, 0), 0);
+}
+
+Test(driver, a_unified_launch_gives_each_gpu_its_groups, .init = start)
+{
+    static const uint32_t gpus[] = {0, 1};
+    uint32_t device = 0, queue = 0;
+    uint64_t ticket, argument = 5;
+    cr_assert_eq(b.api->unify(gpus, 2, &device), DRIVER_OK);
+    cr_assert_eq(b.api->queue_create(device, &queue), DRIVER_OK);
+    struct driver_launch kernel = bench_kernel(load_code(device), &argument, sizeof argument);
+    kernel.grid[0] = 5 * 64;
+    cr_assert_eq(b.api->launch(queue, &kernel, &ticket), DRIVER_OK, "%s", b.api->error_text());
+    bench_wait(b, ticket);
+    for (uint32_t gpu = 0; gpu < 2; gpu++) {
+        struct aql_packet packet;
+        cr_assert_str_eq(bench_kinds(b, gpu), "WL");
+        memcpy(&packet, bench_seen(b, gpu, 1).payload, sizeof packet);
+        cr_expect_eq(aql_first_group(&packet), gpu ? 3 : 0);
+        cr_expect_eq(aql_groups(&packet), gpu ? 2 : 3);
+    }
+    cr_expect_eq(bench_stats(b)->unified_launches, 1);
+}
+
+/* ---- flushes ---- */
+
+Test(driver, a_copy_flushes_once_after_a_kernel_has_run, .init = start)
+{
+    uint8_t back[4];
+    uint64_t ticket, at = bench_allocate(b, 0, 64), argument = 1;
+    struct driver_launch kernel = bench_kernel(load_code(0), &argument, sizeof argument);
+    cr_assert_eq(b.api->read(0, back, at, 4, NULL), DRIVER_OK);
+    cr_assert_eq(b.api->launch(0, &kernel, NULL), DRIVER_OK);
+    cr_assert_eq(b.api->read(0, back, at, 4, NULL), DRIVER_OK);
+    cr_assert_eq(b.api->read(0, back, at, 4, &ticket), DRIVER_OK);
+    bench_wait(b, ticket);
+    cr_expect_str_eq(bench_kinds(b, 0), "RWLXRR");
+    cr_expect_eq(bench_stats(b)->flushes, 1);
+    cr_expect_gt(bench_seen(b, 0, 4).cycle, bench_seen(b, 0, 3).cycle + BENCH_LATENCY,
+                 "the flush has been answered");
+}
+
+Test(driver, a_kernel_makes_no_other_process_flush, .init = start)
+{
+    uint8_t back[4];
+    uint32_t context = 0, queue = 0;
+    uint64_t ticket, argument = 1;
+    cr_assert_eq(b.api->context_create(0, 0, &context), DRIVER_OK);
+    cr_assert_eq(b.api->queue_create(context, &queue), DRIVER_OK);
+    uint64_t theirs = bench_allocate(b, context, 64);
+    struct driver_launch kernel = bench_kernel(load_code(0), &argument, sizeof argument);
+    cr_assert_eq(b.api->launch(0, &kernel, &ticket), DRIVER_OK);
+    bench_wait(b, ticket);
+    cr_assert_eq(b.api->read(queue, back, theirs, 4, &ticket), DRIVER_OK);
+    bench_wait(b, ticket);
+    cr_expect_str_eq(bench_kinds(b, 0), "WLR");
+}
+
+Test(driver, a_peer_that_may_be_written_to_is_flushed_too, .init = start)
+{
+    uint8_t back[4];
+    uint64_t ticket, argument = 1, open = 0;
+    cr_assert_eq(b.api->allocate_unified(1, 64, 0, &open), DRIVER_OK);
+    struct driver_launch kernel = bench_kernel(load_code(0), &argument, sizeof argument);
+    cr_assert_eq(b.api->launch(0, &kernel, &ticket), DRIVER_OK);
+    bench_wait(b, ticket);
+    cr_assert_eq(b.api->read(1, back, open, 4, &ticket), DRIVER_OK);
+    bench_wait(b, ticket);
+    cr_expect_str_eq(bench_kinds(b, 1), "XR");
+}
+
+/* ---- mappings ---- */
+
+Test(driver, a_remapped_page_is_shot_down_on_all_gpus, .init = start)
+{
+    uint64_t at = bench_allocate(b, 0, 3 * BENCH_PAGE);
+    cr_assert_eq(b.api->remap(at + BENCH_PAGE, BENCH_PAGE, 1), DRIVER_OK, "%s",
+                 b.api->error_text());
+    for (uint32_t gpu = 0; gpu < BENCH_GPUS; gpu++) {
+        cr_assert_str_eq(bench_kinds(b, gpu), "S");
+        struct bench_command shot = bench_seen(b, gpu, 0);
+        cr_expect_eq(shot.address, at + BENCH_PAGE);
+        cr_expect_eq(shot.size, BENCH_PAGE);
+        cr_expect_eq(shot.pid, 1);
+    }
+    cr_expect_eq(bench_physical(b, at + BENCH_PAGE) / BENCH_MEMORY, 1);
+    cr_expect_eq(bench_physical(b, at) / BENCH_MEMORY, 0);
+    cr_expect_eq(bench_stats(b)->shootdowns, BENCH_GPUS);
+}
+
+Test(driver, a_write_to_pages_of_two_gpus_goes_to_both, .init = start)
+{
+    static uint8_t bytes[512];
+    uint64_t ticket, at = bench_allocate(b, 0, 2 * BENCH_PAGE);
+    cr_assert_eq(b.api->remap(at + BENCH_PAGE, 1, 1), DRIVER_OK);
+    cr_assert_eq(b.api->write(0, at + BENCH_PAGE - 256, bytes, sizeof bytes, &ticket), DRIVER_OK);
+    bench_wait(b, ticket);
+    cr_expect_str_eq(bench_kinds(b, 0), "SW");
+    cr_expect_str_eq(bench_kinds(b, 1), "SW");
+}
