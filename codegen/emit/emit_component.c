@@ -328,7 +328,7 @@ void emit_component_header(struct emit *e, const struct model *model, const stru
     emit(e, "#include \"runtime/engine/engine.h\"\n"
             "#include \"runtime/engine/part.h\"\n"
             "#include \"runtime/link/port.h\"\n"
-            "#include \"runtime/observe/stat.h\"\n");
+            "#include \"runtime/engine/stat.h\"\n");
     emit_forward_declarations(e, type);
     emit_params_struct(e, type);
     emit_stats_struct(e, type);
@@ -366,7 +366,7 @@ void emit_part_header(struct emit *e, const struct model *model, const struct mo
     emit_includes(e, type);
     emit(e, "#include \"runtime/engine/engine.h\"\n#include \"runtime/engine/part.h\"\n#include "
             "\"runtime/state/platform.h\"\n"
-            "#include \"runtime/observe/stat.h\"\n");
+            "#include \"runtime/engine/stat.h\"\n");
     emit_forward_declarations(e, type);
     emit_params_struct(e, type);
     emit_stats_struct(e, type);

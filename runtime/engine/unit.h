@@ -6,7 +6,7 @@
 
 #include "engine.h"
 #include "part.h"
-#include "runtime/observe/stat.h"
+#include "stat.h"
 
 struct hang_report;
 

@@ -11,7 +11,7 @@
 
 #include "json.h"
 #include "runtime/state/platform.h"
-#include "stat.h"
+#include "runtime/engine/stat.h"
 
 /* The statistics of one component or part. */
 struct stat_block {

@@ -10,7 +10,7 @@
 #include "runtime/engine/engine.h"
 #include "runtime/engine/part.h"
 #include "runtime/link/port.h"
-#include "runtime/observe/stat.h"
+#include "runtime/engine/stat.h"
 
 struct relay;
 

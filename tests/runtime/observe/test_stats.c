@@ -15,7 +15,7 @@
 #include "runtime/observe/stats.h"
 #include "runtime/scheduler/window.h"
 #include "runtime/state/platform.h"
-#include "runtime/observe/stat.h"
+#include "runtime/engine/stat.h"
 #include "runtime/observe/timeline.h"
 #include "tests/runtime/network.h"
 
