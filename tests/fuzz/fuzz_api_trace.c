@@ -1,5 +1,6 @@
-/* libFuzzer target of the reader of API traces (components/traces/api_trace): any text is read or refused
- * with messages, and what was read without any writes to a text that reads and writes the same. */
+/* libFuzzer target of the reader of API traces (components/traces/api_trace): any text is read or
+ * refused with messages, and what was read without any writes to a text that reads and writes the
+ * same. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* libFuzzer target of the reader of states (runtime/state/checkpoint.h): a good state of a small platform with
- * some bytes changed, cut or lengthened is loaded or refused, and a refusal changes nothing. Half
- * of the inputs get a checksum that fits, so that what lies behind it is reached.
+/* libFuzzer target of the reader of states (runtime/state/checkpoint.h): a good state of a small
+ * platform with some bytes changed, cut or lengthened is loaded or refused, and a refusal changes
+ * nothing. Half of the inputs get a checksum that fits, so that what lies behind it is reached.
  *
  * Input: flags (1: mend the checksum, 2: change the header only), length (4 bytes, modulo the
  * state's), then changes of 5 bytes: place (4 bytes), value. */
@@ -40,7 +40,8 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
     int fd = mkstemp(path);
     struct stat status;
     must(fd >= 0 && platform_build(network_describe(3)), "the platform");
-    must(checkpoint_open(engine_base.platform, &(struct heddle_options){.checkpoint_path = path, .checkpoint_ps = 100000}),
+    must(checkpoint_open(engine_base.platform, &(struct heddle_options){.checkpoint_path = path,
+                                                                        .checkpoint_ps = 100000}),
          "the start");
     checkpoint_run(&written);
     close(fd);
@@ -72,7 +73,8 @@ static void mend(size_t size)
         return;
     memcpy(&h, copy, sizeof h);
     h.checksum = 0;
-    h.checksum = checkpoint_checksum(checkpoint_checksum(0, copy + sizeof h, size - sizeof h), &h, sizeof h);
+    h.checksum =
+        checkpoint_checksum(checkpoint_checksum(0, copy + sizeof h, size - sizeof h), &h, sizeof h);
     memcpy(copy, &h, sizeof h);
 }
 

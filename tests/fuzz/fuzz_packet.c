@@ -1,5 +1,5 @@
-/* libFuzzer target of the packets' decoder (runtime/link/packet.h): whatever bytes come, nothing behind
- * them is read, and what is accepted encodes to the same bytes again.
+/* libFuzzer target of the packets' decoder (runtime/link/packet.h): whatever bytes come, nothing
+ * behind them is read, and what is accepted encodes to the same bytes again.
  *
  * Input: the layout (0: api_request, 1: api_answer), then the packet. */
 #include <stdio.h>

@@ -1,5 +1,5 @@
-/* libFuzzer target of the reader of what caches keep (components/sampling/residency.h): a file is refused, or is one
- * of which every unit can be taken once, in its launch only. */
+/* libFuzzer target of the reader of what caches keep (components/sampling/residency.h): a file is
+ * refused, or is one of which every unit can be taken once, in its launch only. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdint.h>

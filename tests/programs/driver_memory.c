@@ -1,5 +1,6 @@
-/* The driver's memory calls, without HIP: what they promise about contents, about which GPU has a page, and about misuse.
- * Needs two GPUs. Run by `heddle run` like any program; prints `PASS driver_memory`, or `FAIL` and why. */
+/* The driver's memory calls, without HIP: what they promise about contents, about which GPU has a
+ * page, and about misuse. Needs two GPUs. Run by `heddle run` like any program; prints `PASS
+ * driver_memory`, or `FAIL` and why. */
 #define PROGRAM "driver_memory"
 #include "driver_program.h"
 
@@ -26,7 +27,8 @@ static uint64_t allocate(uint32_t device, uint64_t pages)
 {
     uint64_t address = 0;
     MUST(api->allocate(device, pages * page, 0, &address));
-    CHECK(address % page == 0 && address >= window && address + pages * page <= window + WINDOW_PAGES * page);
+    CHECK(address % page == 0 && address >= window
+          && address + pages * page <= window + WINDOW_PAGES * page);
     return address;
 }
 
@@ -54,20 +56,22 @@ static uint32_t owner(uint64_t address)
     return info.device;
 }
 
-/* Pages move one by one; others keep what they hold; only the table changes, so what was in a moved page is lost, and comes
- * back from the new one. Copies find each page where it is. */
+/* Pages move one by one; others keep what they hold; only the table changes, so what was in a moved
+ * page is lost, and comes back from the new one. Copies find each page where it is. */
 static void remaps(void)
 {
     uint64_t a = allocate(0, PAGES), b = allocate(1, PAGES), c = allocate(1, PAGES), ticket;
     struct driver_page before, after;
-    MUST(api->fill(0, c, &(unsigned char){0}, 1, PAGES * page, &ticket)); /* what free pages of GPU 1 hold */
+    MUST(api->fill(0, c, &(unsigned char){0}, 1, PAGES * page,
+                   &ticket)); /* what free pages of GPU 1 hold */
     MUST(api->wait(ticket));
     MUST(api->release(c));
     write_all(a, PAGES);
     MUST(api->page_info(a + 2 * page, &before));
     MUST(api->remap(a + 2 * page + 5, page, 1)); /* touches two pages */
     MUST(api->page_info(a + 2 * page, &after));
-    CHECK(before.device == 0 && after.device == 1 && before.physical != after.physical && after.process == before.process);
+    CHECK(before.device == 0 && after.device == 1 && before.physical != after.physical
+          && after.process == before.process);
     for (uint32_t i = 0; i < PAGES; i++)
         CHECK(owner(a + i * page) == (i == 2 || i == 3));
     CHECK(is_there(a, 2) && !is_there(a, 3));
@@ -76,14 +80,17 @@ static void remaps(void)
     MUST(api->copy(0, b, a, PAGES * page, &ticket)); /* from both GPUs to one */
     MUST(api->wait(ticket));
     CHECK(is_there(b, PAGES));
-    CHECK(api->remap(a, PAGES * page + 1, 1) == DRIVER_INVALID_ADDRESS && api->remap(a, 0, 1) == DRIVER_INVALID_ADDRESS);
+    CHECK(api->remap(a, PAGES * page + 1, 1) == DRIVER_INVALID_ADDRESS
+          && api->remap(a, 0, 1) == DRIVER_INVALID_ADDRESS);
     CHECK(api->remap(a, 1, 1000) == DRIVER_INVALID_DEVICE);
     MUST(api->release(a));
     MUST(api->release(b));
-    CHECK(api->remap(a, 1, 1) == DRIVER_INVALID_ADDRESS && api->release(a) == DRIVER_INVALID_ADDRESS);
+    CHECK(api->remap(a, 1, 1) == DRIVER_INVALID_ADDRESS
+          && api->release(a) == DRIVER_INVALID_ADDRESS);
 }
 
-/* A page that was removed is free memory; copies that touch it are refused; another one can take its place. */
+/* A page that was removed is free memory; copies that touch it are refused; another one can take
+ * its place. */
 static void pages_go_and_come(void)
 {
     uint64_t before, after, total, ticket, a = allocate(0, PAGES);
@@ -129,7 +136,8 @@ static void processes_end(void)
     CHECK(info.process == process && info.device == 1);
     MUST(api->page_info(own, &info));
     CHECK(info.process != process);
-    CHECK(api->allocate_page_at(0, a, false) == DRIVER_INVALID_ADDRESS); /* it is another process' */
+    CHECK(api->allocate_page_at(0, a, false)
+          == DRIVER_INVALID_ADDRESS); /* it is another process' */
     write_all(b, 3);
     MUST(api->queue_create(first, &queue));
     MUST(api->context_destroy(first));
@@ -144,10 +152,12 @@ static void processes_end(void)
     MUST(api->release(own));
 }
 
-/* More memory goes through the window than it has addresses: they come round, and never two at a time. */
+/* More memory goes through the window than it has addresses: they come round, and never two at a
+ * time. */
 static void addresses_come_round(void)
 {
-    uint64_t held = allocate(0, 1), first = allocate(0, WINDOW_PAGES / 4), again = 0, address, rounds = 0;
+    uint64_t held = allocate(0, 1), first = allocate(0, WINDOW_PAGES / 4), again = 0, address,
+             rounds = 0;
     write_all(held, 1);
     MUST(api->release(first));
     while (again != first && rounds++ < 100) {
@@ -159,7 +169,8 @@ static void addresses_come_round(void)
     }
     CHECK(again == first && rounds > 1 && is_there(held, 1));
     CHECK(api->allocate(0, WINDOW_PAGES * page, 0, &address) == DRIVER_OUT_OF_MEMORY);
-    CHECK(api->allocate(0, page, 3, &address) == DRIVER_INVALID_VALUE && api->allocate(0, 0, 0, &address) == DRIVER_INVALID_VALUE);
+    CHECK(api->allocate(0, page, 3, &address) == DRIVER_INVALID_VALUE
+          && api->allocate(0, 0, 0, &address) == DRIVER_INVALID_VALUE);
     CHECK(api->allocate(1000, page, 0, &address) == DRIVER_INVALID_DEVICE);
     MUST(api->release(held));
 }

@@ -1,4 +1,5 @@
-/* What programs that speak to the driver itself share. PROGRAM is defined before, the name as a string. */
+/* What programs that speak to the driver itself share. PROGRAM is defined before, the name as a
+ * string. */
 #ifndef HEDDLE_TESTS_PROGRAMS_DRIVER_PROGRAM_H
 #define HEDDLE_TESTS_PROGRAMS_DRIVER_PROGRAM_H
 
@@ -13,12 +14,13 @@
 
 static const struct driver_api *api;
 
-#define CHECK(condition)                                                                                                    \
-    do {                                                                                                                   \
-        if (!(condition)) {                                                                                                \
-            printf("FAIL " PROGRAM ": %s:%d: %s (%s)\n", __func__, __LINE__, #condition, api->error_text());               \
-            exit(1);                                                                                                       \
-        }                                                                                                                  \
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            printf("FAIL " PROGRAM ": %s:%d: %s (%s)\n", __func__, __LINE__, #condition,           \
+                   api->error_text());                                                             \
+            exit(1);                                                                               \
+        }                                                                                          \
     } while (0)
 #define MUST(call) CHECK((call) == DRIVER_OK)
 
@@ -32,7 +34,8 @@ static void start_platform(void)
     void *object = dlopen(getenv(OPTIONS_ENV_PLATFORM), RTLD_NOW);
     void *symbol = object ? dlsym(object, "heddle_platform_open") : NULL;
     memcpy(&open, &symbol, sizeof symbol);
-    if (!symbol || !storage || !options_env_decode(text, &options, storage, &mistake) || !open(PLATFORM_ABI)->start(&options)) {
+    if (!symbol || !storage || !options_env_decode(text, &options, storage, &mistake)
+        || !open(PLATFORM_ABI)->start(&options)) {
         printf("FAIL " PROGRAM ": the platform does not start\n");
         exit(1);
     }

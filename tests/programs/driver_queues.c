@@ -1,6 +1,6 @@
-/* The driver's own interface, without HIP: what command queues and the threads that drain them promise. Run by `heddle run`
- * like any program; prints `PASS driver_queues`, or `FAIL` and why. The argument `small` says that the platform holds few
- * commands (driver.commands). */
+/* The driver's own interface, without HIP: what command queues and the threads that drain them
+ * promise. Run by `heddle run` like any program; prints `PASS driver_queues`, or `FAIL` and why.
+ * The argument `small` says that the platform holds few commands (driver.commands). */
 #include <pthread.h>
 #include <stdatomic.h>
 #include <time.h>
@@ -45,7 +45,8 @@ static void enqueueing_takes_no_time(void)
     MUST(api->queue_destroy(queue));
 }
 
-/* A queue is in order: each command is done after the one before; another queue does not hold it up. */
+/* A queue is in order: each command is done after the one before; another queue does not hold it
+ * up. */
 static void queues_are_in_order(void)
 {
     uint32_t queues[2];
@@ -67,7 +68,8 @@ static void queues_are_in_order(void)
         MUST(api->queue_destroy(queues[q]));
     CHECK(api->mark(queues[0], NULL) == DRIVER_INVALID_VALUE);
     CHECK(api->write(queues[1], memory, source, 4, NULL) == DRIVER_INVALID_VALUE);
-    CHECK(api->queue_destroy(queues[1]) == DRIVER_INVALID_VALUE && api->queue_destroy(9999) == DRIVER_INVALID_VALUE);
+    CHECK(api->queue_destroy(queues[1]) == DRIVER_INVALID_VALUE
+          && api->queue_destroy(9999) == DRIVER_INVALID_VALUE);
     CHECK(api->queue_destroy(0) == DRIVER_INVALID_VALUE); /* the device's own */
 }
 
@@ -102,8 +104,10 @@ static void *drain(void *argument)
     struct drain *d = argument;
     for (int round = 0; round < 4; round++) {
         uint64_t offset = d->number * PIECES / THREADS * PIECE;
-        MUST(api->write(d->queue, memory + offset, source + offset, PIECES / THREADS * PIECE, NULL));
-        MUST(api->read(d->queue, target + offset, memory + offset, PIECES / THREADS * PIECE, &d->ticket));
+        MUST(
+            api->write(d->queue, memory + offset, source + offset, PIECES / THREADS * PIECE, NULL));
+        MUST(api->read(d->queue, target + offset, memory + offset, PIECES / THREADS * PIECE,
+                       &d->ticket));
         pthread_barrier_wait(&all_ready);
         MUST(d->number % 2 ? api->wait(d->ticket) : api->wait_queue(d->queue));
         CHECK(!memcmp(source + offset, target + offset, PIECES / THREADS * PIECE));
@@ -113,7 +117,8 @@ static void *drain(void *argument)
     return NULL;
 }
 
-/* Threads that drain at the same time get what they wait for; the engine itself ends the program when it is entered twice. */
+/* Threads that drain at the same time get what they wait for; the engine itself ends the program
+ * when it is entered twice. */
 static void many_threads_drain(void)
 {
     struct drain drains[THREADS];
@@ -143,7 +148,8 @@ static void *wait_for_it(void *argument)
     return NULL;
 }
 
-/* While the simulation is paused, commands are taken, time stands still, and whoever waits goes on waiting. */
+/* While the simulation is paused, commands are taken, time stands still, and whoever waits goes on
+ * waiting. */
 static void pause_and_continue(void)
 {
     pthread_t thread;
@@ -165,7 +171,8 @@ static void pause_and_continue(void)
     CHECK(waited && api->now() > before);
 }
 
-/* The same commands, drained in one go, with a pause after a while, or step by step, are done at the same times. */
+/* The same commands, drained in one go, with a pause after a while, or step by step, are done at
+ * the same times. */
 static uint64_t span_of_copies(int how)
 {
     uint64_t tickets[4], begin_ps, end_ps;

@@ -7,10 +7,10 @@
  * The copy goes through the L2 caches on both sides, which are where all GPUs see memory, so
  * nothing needs to be flushed for it.
  *
- * Of a page with copies for reading (components/protocols/page_table/page_copies.h) TLBs learn where the
- * copy of their own GPU lies: that is put into the answers here, since the page table knows the
- * page itself. Such a page is read-only. A write that finds it so (`fault`) is held here while the
- * driver is asked to let the copies go, and then looked up. */
+ * Of a page with copies for reading (components/protocols/page_table/page_copies.h) TLBs learn
+ * where the copy of their own GPU lies: that is put into the answers here, since the page table
+ * knows the page itself. Such a page is read-only. A write that finds it so (`fault`) is held here
+ * while the driver is asked to let the copies go, and then looked up. */
 #include "page_migration_controller.gen.h"
 
 #include "components/protocols/page_table/page_table.h"

@@ -85,8 +85,8 @@ struct work_account {
     uint64_t vmem_issued; /* these instructions, and the cycles from issue to return of all */
     uint64_t vmem_cycles;
     /* Cycles in which the last of these work-groups ended, and would have ended without misses of
-     * lines in L2s, of pages in shared TLBs, of both (components/amd/compute_unit/cu_retime.c). 0: not
-     * known. */
+     * lines in L2s, of pages in shared TLBs, of both (components/amd/compute_unit/cu_retime.c). 0:
+     * not known. */
     uint64_t ended, retimed[WORK_RETIMES];
 };
 _Static_assert(sizeof(struct work_account) <= 352, "fits the payload of work.finished");

@@ -95,9 +95,9 @@ Test(options, help_is_clean_and_goes_to_standard_output, .init = cr_redirect_std
 Test(options, named_kinds)
 {
     struct options o;
-    cr_assert_eq(PARSE(&o, "run", "f", "--record", "api=a", "--record=instructions=b=c", "--play",
-                       "sass=d"),
-                 -1);
+    cr_assert_eq(
+        PARSE(&o, "run", "f", "--record", "api=a", "--record=instructions=b=c", "--play", "sass=d"),
+        -1);
     cr_expect_str_eq(o.record_api, "a");
     cr_expect_str_eq(o.record_instructions, "b=c");
     cr_expect_str_eq(o.play_sass, "d");

@@ -1,4 +1,5 @@
-/* codegen/report/report.c: reading kernels, adding launches up, and what the words say for which numbers.
+/* codegen/report/report.c: reading kernels, adding launches up, and what the words say for which
+ * numbers.
  */
 #include "codegen/report/report.h"
 

@@ -1,12 +1,12 @@
-/* A relay holds one question at a time: it asks `bottom` and answers `top` when the answer has come. Two of them in a
- * ring cannot finish; the test of the deadlock report is built on that. */
+/* A relay holds one question at a time: it asks `bottom` and answers `top` when the answer has
+ * come. Two of them in a ring cannot finish; the test of the deadlock report is built on that. */
 #include "relay.gen.h"
 
 #include "runtime/observe/hang.h"
 
 struct relay {
     struct relay_io io;
-    uint32_t busy;    /* waiting for an answer from below */
+    uint32_t busy; /* waiting for an answer from below */
     uint32_t started;
     uint32_t has_top; /* ... on behalf of this question from above */
     uint16_t tag;

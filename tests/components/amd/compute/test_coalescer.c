@@ -1,4 +1,5 @@
-/* The coalescer against a byte-by-byte model: every byte of every lane in exactly one line, and data that arrives. */
+/* The coalescer against a byte-by-byte model: every byte of every lane in exactly one line, and
+ * data that arrives. */
 #include "components/amd/execute/coalescer.h"
 
 #include <criterion/criterion.h>
@@ -50,13 +51,27 @@ static void fill(struct isa_memory *m, const struct coalescer_case *c)
     for (unsigned lane = 0; lane < 64; lane++) {
         uint64_t offset = 0;
         switch (c->pattern) {
-        case LINEAR: offset = (uint64_t)lane * c->bytes; break;
-        case STRIDE_LINE: offset = (uint64_t)lane * 64; break;
-        case SAME: offset = 12; break;
-        case REVERSED: offset = (uint64_t)(63 - lane) * c->bytes; break;
-        case MISALIGNED: offset = 2 + (uint64_t)lane * c->bytes; break;
-        case SCATTERED: offset = (uint64_t)(rand() % (SPACE - 64)); break;
-        case SWIZZLED: offset = (uint64_t)lane * 4; break;
+        case LINEAR:
+            offset = (uint64_t)lane * c->bytes;
+            break;
+        case STRIDE_LINE:
+            offset = (uint64_t)lane * 64;
+            break;
+        case SAME:
+            offset = 12;
+            break;
+        case REVERSED:
+            offset = (uint64_t)(63 - lane) * c->bytes;
+            break;
+        case MISALIGNED:
+            offset = 2 + (uint64_t)lane * c->bytes;
+            break;
+        case SCATTERED:
+            offset = (uint64_t)(rand() % (SPACE - 64));
+            break;
+        case SWIZZLED:
+            offset = (uint64_t)lane * 4;
+            break;
         }
         m->address[lane] = BASE + offset;
     }
@@ -72,6 +87,19 @@ static uint64_t byte_address(const struct isa_memory *m, unsigned lane, unsigned
     if (m->swizzle_mask >> lane & 1 && m->bytes > 4)
         return m->address[lane] + (uint64_t)(i / 4) * m->dword_stride + i % 4;
     return m->address[lane] + i;
+}
+
+static void check_lines(const struct coalescer_case *c, const struct coalesced_line *lines,
+                        unsigned count)
+{
+    if (c->lines)
+        cr_assert_eq(count, c->lines, "%s: %u lines instead of %u", c->name, count, c->lines);
+    for (unsigned i = 0; i < count; i++) {
+        cr_assert_eq(lines[i].address % 64, 0);
+        cr_assert_eq(lines[i].lanes & ~c->mask, 0, "%s: a lane that is not active", c->name);
+        for (unsigned k = 0; k < i; k++)
+            cr_assert_neq(lines[i].address, lines[k].address, "%s: a line twice", c->name);
+    }
 }
 
 ParameterizedTest(struct coalescer_case *c, coalescer, moves_every_byte_once)
@@ -94,17 +122,14 @@ ParameterizedTest(struct coalescer_case *c, coalescer, moves_every_byte_once)
         offset[lane] = m.address[lane] % 64;
     if (c->pattern == LINEAR)
         cr_assert(linear, "%s: not recognised as linear", c->name);
-    if (c->lines)
-        cr_assert_eq(count, c->lines, "%s: %u lines instead of %u", c->name, count, c->lines);
+    check_lines(c, lines, count);
     for (unsigned i = 0; i < count; i++) {
-        cr_assert_eq(lines[i].address % 64, 0);
-        cr_assert_eq(lines[i].lanes & ~c->mask, 0, "%s: a lane that is not active", c->name);
-        for (unsigned k = 0; k < i; k++)
-            cr_assert_neq(lines[i].address, lines[k].address, "%s: a line twice", c->name);
         if (linear)
-            coalescer_linear_from_line(&m, base, lines[i].address, memory + (lines[i].address - BASE), stage);
+            coalescer_linear_from_line(&m, base, lines[i].address,
+                                       memory + (lines[i].address - BASE), stage);
         else if (simple && m.bytes == 4)
-            coalescer_dwords_from_line(offset, lines[i].lanes, memory + (lines[i].address - BASE), stage);
+            coalescer_dwords_from_line(offset, lines[i].lanes, memory + (lines[i].address - BASE),
+                                       stage);
         else
             coalescer_from_line(&m, lines[i], memory + (lines[i].address - BASE), stage);
     }
@@ -139,7 +164,9 @@ Test(coalescer, ways_to_find_lines_agree)
     struct coalesced_line simple[COALESCER_MAX_LINES], general[COALESCER_MAX_LINES];
     srand(5);
     for (unsigned round = 0; round < 2000; round++) {
-        struct isa_memory m = {.bytes = 4, .mask = ((uint64_t)rand() << 40) ^ ((uint64_t)rand() << 20) ^ (uint64_t)rand()};
+        struct isa_memory m = {.bytes = 4,
+                               .mask = ((uint64_t)rand() << 40) ^ ((uint64_t)rand() << 20)
+                                       ^ (uint64_t)rand()};
         for (unsigned lane = 0; lane < 64; lane++)
             m.address[lane] = 0x10000 + (uint64_t)(rand() % (1 << (round % 12))) * 4;
         cr_assert(coalescer_stays_in_lines(&m));
@@ -155,9 +182,12 @@ Test(coalescer, atomics_never_share_an_address_in_one_message)
     struct isa_memory m = {.kind = ISA_MEMORY_ATOMIC, .bytes = 4, .mask = UINT64_MAX};
     uint64_t seen = 0;
     for (unsigned lane = 0; lane < 64; lane++)
-        m.address[lane] = 0x1000 + (lane % 20) * 4; /* 20 addresses in 2 lines, up to 4 lanes each */
+        m.address[lane] =
+            0x1000 + (lane % 20) * 4; /* 20 addresses in 2 lines, up to 4 lanes each */
     unsigned count = coalescer_atomics(&m, lines);
-    cr_assert_eq(count, 4 + 3); /* addresses 0 to 3 have four lanes each, 16 to 19 in the second line three */
+    cr_assert_eq(
+        count,
+        4 + 3); /* addresses 0 to 3 have four lanes each, 16 to 19 in the second line three */
     for (unsigned i = 0; i < count; i++) {
         uint64_t taken = 0;
         for (unsigned lane = 0; lane < 64; lane++) {

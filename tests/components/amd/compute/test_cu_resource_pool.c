@@ -1,8 +1,9 @@
-/* The resource pool against a plain model of arrays of granules that follows the rules as they are written down. */
-#define CU_RESOURCE_POOL_CONSTANTS                                                                           \
-    {                                                                                                        \
-        .simds = 4, .wavefronts = 10, .vgprs = 256, .vgpr_granularity = 4, .sgprs = 800,                     \
-        .sgpr_granularity = 16, .lds = 65536, .lds_granularity = 512, .work_groups = 16                      \
+/* The resource pool against a plain model of arrays of granules that follows the rules as they are
+ * written down. */
+#define CU_RESOURCE_POOL_CONSTANTS                                                                 \
+    {                                                                                              \
+        .simds = 4, .wavefronts = 10, .vgprs = 256, .vgpr_granularity = 4, .sgprs = 800,           \
+        .sgpr_granularity = 16, .lds = 65536, .lds_granularity = 512, .work_groups = 16            \
     }
 #include "components/amd/command_processor/cu_resource_pool.c"
 
@@ -56,10 +57,12 @@ static void mark(bool *taken, int first, int count, bool value)
 }
 
 /* What place() has to do; on a copy, so that a refusal leaves nothing behind. */
-static bool model_place(struct model_cu *cu, const struct resource_request *r, struct work_placement *p)
+static bool model_place(struct model_cu *cu, const struct resource_request *r,
+                        struct work_placement *p)
 {
     struct model_cu work = *cu;
-    int vgprs = (int)(r->vgprs + 3) / 4, sgprs = (int)(r->sgprs + 15) / 16, lds = (int)(r->lds_bytes + 511) / 512;
+    int vgprs = (int)(r->vgprs + 3) / 4, sgprs = (int)(r->sgprs + 15) / 16,
+        lds = (int)(r->lds_bytes + 511) / 512;
     int group = first_run(work.group, GROUPS, 1), area = first_run(work.lds, LDS, lds);
     if (group < 0 || area < 0)
         return false;
@@ -76,8 +79,10 @@ static bool model_place(struct model_cu *cu, const struct resource_request *r, s
             mark(work.slot[s], slot, 1, true);
             mark(work.vgpr[s], v, vgprs, true);
             mark(work.sgpr[s], sg, sgprs, true);
-            p->wavefront[i] = (struct work_wavefront){.simd = (uint8_t)s, .slot = (uint8_t)slot,
-                                                      .vgpr = (uint16_t)(v * 4), .sgpr = (uint16_t)(sg * 16)};
+            p->wavefront[i] = (struct work_wavefront){.simd = (uint8_t)s,
+                                                      .slot = (uint8_t)slot,
+                                                      .vgpr = (uint16_t)(v * 4),
+                                                      .sgpr = (uint16_t)(sg * 16)};
             work.next_simd = (s + 1) % SIMDS;
             placed = true;
         }
@@ -90,7 +95,8 @@ static bool model_place(struct model_cu *cu, const struct resource_request *r, s
     return true;
 }
 
-static void model_release(struct model_cu *cu, const struct resource_request *r, const struct work_placement *p)
+static void model_release(struct model_cu *cu, const struct resource_request *r,
+                          const struct work_placement *p)
 {
     cu->group[p->work_group_slot] = false;
     mark(cu->lds, (int)p->lds_offset / 512, (int)(r->lds_bytes + 511) / 512, false);
@@ -119,7 +125,8 @@ Test(cu_resource_pool, agrees_with_a_plain_model, .init = set_up)
             held[i] = held[--count];
             continue;
         }
-        struct resource_request r = {1 + (uint32_t)rand() % 16, 1 + (uint32_t)rand() % 84, 1 + (uint32_t)rand() % 102,
+        struct resource_request r = {1 + (uint32_t)rand() % 16, 1 + (uint32_t)rand() % 84,
+                                     1 + (uint32_t)rand() % 102,
                                      rand() % 3 ? 0 : (uint32_t)rand() % 40000};
         struct work_placement got = {0}, want = {0};
         unsigned cu = (unsigned)rand() % CUS;

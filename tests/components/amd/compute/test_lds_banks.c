@@ -43,7 +43,8 @@ ParameterizedTest(struct lds_case *c, lds_banks, patterns)
         address[lane] = 256 + lane / c->repeat * c->stride;
     unsigned cycles = lds_cycles(address, c->active, c->dwords, &conflicts);
     cr_assert_eq(cycles, c->cycles, "%s: %u cycles instead of %u", c->name, cycles, c->cycles);
-    cr_assert_eq(conflicts, c->conflicts, "%s: %u conflicts instead of %u", c->name, conflicts, c->conflicts);
+    cr_assert_eq(conflicts, c->conflicts, "%s: %u conflicts instead of %u", c->name, conflicts,
+                 c->conflicts);
 }
 
 Test(lds_banks, alternating_addresses_in_one_bank_are_two_cycles_a_group)

@@ -62,8 +62,10 @@ enum {
 
 static inline void owner_fill(struct program_table *table)
 {
-    program_add_allocation(table, &(struct program_allocation){.start = DATA, .end = DATA + 0x10000});
-    program_add_allocation(table, &(struct program_allocation){.start = CODE, .end = CODE + 0x10000});
+    program_add_allocation(table,
+                           &(struct program_allocation){.start = DATA, .end = DATA + 0x10000});
+    program_add_allocation(table,
+                           &(struct program_allocation){.start = CODE, .end = CODE + 0x10000});
     program_kernel(table, "test", "test");
 }
 

@@ -1,6 +1,6 @@
-/* Re-timing (components/amd/compute_unit/cu_retime.c) against the oracle that it stands for: the same
- * program once more, with memory that loses nothing. Memory answers after a fixed time, part of
- * which its notes say is lost; the run is asked when it would have ended, and then it is run. */
+/* Re-timing (components/amd/compute_unit/cu_retime.c) against the oracle that it stands for: the
+ * same program once more, with memory that loses nothing. Memory answers after a fixed time, part
+ * of which its notes say is lost; the run is asked when it would have ended, and then it is run. */
 #include "components/amd/compute_unit/cu_retime_port.h"
 #include "cu_fixture.h"
 #include "components/sampling/message_note.h"

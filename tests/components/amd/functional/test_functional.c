@@ -78,10 +78,11 @@ static void open_memory(const uint32_t *code, size_t bytes)
     page_table_init(pages, 12, 64);
     memset(&program, 0, sizeof program);
     program_kernel(&program, "kernel", "kernel");
+    program_add_allocation(&program,
+                           &(struct program_allocation){
+                               .start = CODE, .end = CODE + PAGE, .use = PROGRAM_CODE, .pid = 1});
     program_add_allocation(&program, &(struct program_allocation){
-                              .start = CODE, .end = CODE + PAGE, .use = PROGRAM_CODE, .pid = 1});
-    program_add_allocation(&program, &(struct program_allocation){
-                              .start = DATA, .end = DATA + DATA_PAGES * PAGE, .pid = 1});
+                                         .start = DATA, .end = DATA + DATA_PAGES * PAGE, .pid = 1});
     page_table_map(pages, 1, CODE, FIRST_PHYSICAL, true);
     for (uint32_t i = 0; i < DATA_PAGES; i++)
         page_table_map(pages, 1, DATA + i * PAGE, FIRST_PHYSICAL + places[i] * PAGE, true);

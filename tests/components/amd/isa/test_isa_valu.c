@@ -753,9 +753,9 @@ struct carry_operation {
 };
 
 static const struct carry_operation carry_operations[] = {
-    {"v_add_u32", false, false, false},   {"v_addc_u32", false, false, true},
-    {"v_sub_u32", true, false, false},    {"v_subb_u32", true, false, true},
-    {"v_subrev_u32", true, true, false},  {"v_subbrev_u32", true, true, true},
+    {"v_add_u32", false, false, false},  {"v_addc_u32", false, false, true},
+    {"v_sub_u32", true, false, false},   {"v_subb_u32", true, false, true},
+    {"v_subrev_u32", true, true, false}, {"v_subbrev_u32", true, true, true},
 };
 
 /* Against sums of 64 bits, at the values where a carry comes and goes; carries in by lane. */
@@ -1020,7 +1020,8 @@ Test(isa_valu, modifiers)
     cr_expect_eq(m.vgpr[8 * 64], 0xffffffff, "integer clamp saturates");
 }
 
-/* `clamp` of integer operations without a carry; the words are llvm-mc's, for gfx906, of v3, v1, v2. */
+/* `clamp` of integer operations without a carry; the words are llvm-mc's, for gfx906, of v3, v1,
+ * v2. */
 Test(isa_valu, integers_saturate)
 {
     static const struct {
@@ -1032,12 +1033,15 @@ Test(isa_valu, integers_saturate)
         {{0xd1358003, 0x00020501}, 7, 5, 2},
         {{0xd1368003, 0x00020501}, 7, 5, 0}, /* v_subrev_u32 */
         {{0xd1368003, 0x00020501}, 5, 0xffffffff, 0xfffffffa},
-        {{0xd1268003, 0x00020501}, 0xabcdffff, 2, 0xffff}, /* v_add_u16; upper halves do not count */
-        {{0xd1278003, 0x00020501}, 0xffff0001, 2, 0},      /* v_sub_u16 */
-        {{0xd1288003, 0x00020501}, 2, 0xffff0001, 0},      /* v_subrev_u16 */
-        {{0xd29c8003, 0x00020501}, 0x7fffffff, 1, 0x7fffffff},          /* v_add_i32 */
+        {{0xd1268003, 0x00020501},
+         0xabcdffff,
+         2,
+         0xffff},                                     /* v_add_u16; upper halves do not count */
+        {{0xd1278003, 0x00020501}, 0xffff0001, 2, 0}, /* v_sub_u16 */
+        {{0xd1288003, 0x00020501}, 2, 0xffff0001, 0}, /* v_subrev_u16 */
+        {{0xd29c8003, 0x00020501}, 0x7fffffff, 1, 0x7fffffff}, /* v_add_i32 */
         {{0xd29c8003, 0x00020501}, 0x80000000, 0xffffffff, 0x80000000},
-        {{0xd29d8003, 0x00020501}, 0x80000000, 1, 0x80000000},          /* v_sub_i32 */
+        {{0xd29d8003, 0x00020501}, 0x80000000, 1, 0x80000000}, /* v_sub_i32 */
         {{0xd29d8003, 0x00020501}, 3, 5, 0xfffffffe},
         {{0xd29e8003, 0x00020501}, 0x7ff0, 0x7000, 0x7fff},             /* v_add_i16 */
         {{0xd29f8003, 0x00020501}, 0x8000, 1, 0x8000},                  /* v_sub_i16 */

@@ -468,8 +468,8 @@ ParameterizedTest(struct shape_case *p, sector_cache, touches_leave_what_request
     expect_counts(&r.counts, writes_back);
 }
 
-/* The same by pieces of 64 bytes as components/sampling/warmup.h has them: tags, sectors and what went
- * below are those of touching the two halves of each request. */
+/* The same by pieces of 64 bytes as components/sampling/warmup.h has them: tags, sectors and what
+ * went below are those of touching the two halves of each request. */
 Test(sector_cache, pieces_of_64_bytes_are_touches_of_two_sectors)
 {
     enum { REQUESTS = 2000 };

@@ -1,6 +1,6 @@
-/* The streams' rules (components/protocols/api_packet/api_stream.h): the table of balar's document, the
- * defects known of its implementation, and random calls against a model that keeps, for everything
- * that waits, the explicit set of what it waits for. */
+/* The streams' rules (components/protocols/api_packet/api_stream.h): the table of balar's document,
+ * the defects known of its implementation, and random calls against a model that keeps, for
+ * everything that waits, the explicit set of what it waits for. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* Reader, checks and writer of API traces (components/traces/api_trace). The oracle is written by hand:
- * what each line says, and for each mistake its line and what the message has to name. */
+/* Reader, checks and writer of API traces (components/traces/api_trace). The oracle is written by
+ * hand: what each line says, and for each mistake its line and what the message has to name. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>

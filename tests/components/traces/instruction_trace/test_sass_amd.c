@@ -1,5 +1,5 @@
-/* Traces of AMD programs: what docs/reference/traces.md allows beyond NVIDIA's, in a fixture written by hand,
- * and what is wrong, with the words and the line. */
+/* Traces of AMD programs: what docs/reference/traces.md allows beyond NVIDIA's, in a fixture
+ * written by hand, and what is wrong, with the words and the line. */
 #include <criterion/criterion.h>
 
 #include <inttypes.h>

@@ -76,16 +76,16 @@ static void launch(uint64_t kernel, uint32_t gpu)
     snprintf(title, sizeof title, "title %" PRIu64, kernel);
     amd_recording_launch(&(struct amd_recording_launch){kernel, "symbol", title, 5, arguments, 3});
     amd_recording_start(kernel, &(struct amd_recording_start){.gpu = gpu,
-                                                          .target = ISA_GFX803,
-                                                          .packet = &packet,
-                                                          .descriptor = &descriptor,
-                                                          .entry = CODE_AT,
-                                                          .packet_address = 0x9000,
-                                                          .ring = {0x9000, 4096},
-                                                          .scratch = {0x100000, 65536},
-                                                          .code = (const uint8_t *)code,
-                                                          .code_address = CODE_AT,
-                                                          .code_bytes = sizeof code});
+                                                              .target = ISA_GFX803,
+                                                              .packet = &packet,
+                                                              .descriptor = &descriptor,
+                                                              .entry = CODE_AT,
+                                                              .packet_address = 0x9000,
+                                                              .ring = {0x9000, 4096},
+                                                              .scratch = {0x100000, 65536},
+                                                              .code = (const uint8_t *)code,
+                                                              .code_address = CODE_AT,
+                                                              .code_bytes = sizeof code});
 }
 
 /* What wavefront `wave` of a kernel does at step `n`: made anew whenever it is asked for. */
@@ -112,20 +112,20 @@ static void tell(uint32_t unit, uint32_t wave, const struct told *t)
     amd_recording_ops()->step(
         unit, wave,
         &(struct recorded_instruction){.pc = CODE_AT + insts[t->kind].at,
-                              .mask = t->mask,
-                              .address = access ? t->address : NULL,
-                              .bytes = t->kind == LDS ? 0 : insts[t->kind].bytes,
-                              .apart = t->kind == BUFFER ? 256 : 0,
-                              .size = insts[t->kind].size});
+                                       .mask = t->mask,
+                                       .address = access ? t->address : NULL,
+                                       .bytes = t->kind == LDS ? 0 : insts[t->kind].bytes,
+                                       .apart = t->kind == BUFFER ? 256 : 0,
+                                       .size = insts[t->kind].size});
 }
 
 static void begin_wave(uint32_t unit, uint32_t wave, uint32_t gpu, uint32_t dispatch)
 {
     amd_recording_ops()->begin(unit, wave,
-                             &(struct recorded_wavefront){.gpu = gpu,
-                                                   .dispatch = dispatch,
-                                                   .group = {wave / GROUP_WAVES, 0, 0},
-                                                   .number = wave % GROUP_WAVES});
+                               &(struct recorded_wavefront){.gpu = gpu,
+                                                            .dispatch = dispatch,
+                                                            .group = {wave / GROUP_WAVES, 0, 0},
+                                                            .number = wave % GROUP_WAVES});
 }
 
 static void hear(void *context, bool is_error, const char *path, uint64_t line, const char *text)
@@ -303,7 +303,8 @@ Test(amd_recording, code_outside_of_the_module_ends_it)
     begin(1);
     launch(1, 0);
     begin_wave(0, 0, 0, 0);
-    amd_recording_ops()->step(0, 0, &(struct recorded_instruction){.pc = CODE_AT + sizeof code, .size = 4});
+    amd_recording_ops()->step(
+        0, 0, &(struct recorded_instruction){.pc = CODE_AT + sizeof code, .size = 4});
     amd_recording_ops()->end(0, 0);
     amd_recording_end(1);
     const char *why = amd_recording_finish(true);

@@ -1,5 +1,5 @@
-/* Recorded work-groups as compute units get them: steps against a small trace whose machine code was assembled by llvm-mc,
- * order of work-groups, and traces with mistakes. */
+/* Recorded work-groups as compute units get them: steps against a small trace whose machine code
+ * was assembled by llvm-mc, order of work-groups, and traces with mistakes. */
 #include <criterion/criterion.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,8 +19,16 @@
  *  002c flat_store_dword v[1:2], v0
  *  0034 s_endpgm */
 #define CODE                                                                                       \
-    "020006c000000000" "7f008cbf" "82000224" "00001ad801000000" "000050dc01000002" "700f8cbf"      \
-    "02818280" "fbff84bf" "000070dc01000000" "000081bf"
+    "020006c000000000"                                                                             \
+    "7f008cbf"                                                                                     \
+    "82000224"                                                                                     \
+    "00001ad801000000"                                                                             \
+    "000050dc01000002"                                                                             \
+    "700f8cbf"                                                                                     \
+    "02818280"                                                                                     \
+    "fbff84bf"                                                                                     \
+    "000070dc01000000"                                                                             \
+    "000081bf"
 #define BASE   0x10000
 #define BLOCKS 300 /* more than a reader keeps */
 
@@ -48,8 +56,9 @@ static unsigned write_steps(FILE *file, unsigned block)
                 "0024 ffffffffffffffff 1 s2 s_sub_u32 1 s2 0\n"
                 "0028 ffffffffffffffff 0 s_cbranch_scc0 0 0 -5\n",
                 0x40000 + 4096 * block + i);
-    fprintf(file, "002c 0000000000000003 0 flat_store_dword 2 v[1:2] v0 4 0 0x50000 0x123456789abc 0\n"
-                  "0034 ffffffffffffffff 0 s_endpgm 0 0\n");
+    fprintf(file,
+            "002c 0000000000000003 0 flat_store_dword 2 v[1:2] v0 4 0 0x50000 0x123456789abc 0\n"
+            "0034 ffffffffffffffff 0 s_endpgm 0 0\n");
     return steps;
 }
 
@@ -106,7 +115,8 @@ static unsigned number_at(uint32_t place)
 
 Test(replay, steps_are_those_of_the_trace)
 {
-    static const uint32_t pcs[] = {0, 8, 0xc, 0x10, 0x18, 0x20, 0x24, 0x28, 0x18, 0x20, 0x24, 0x28, 0x2c, 0x34};
+    static const uint32_t pcs[] = {0,    8,    0xc,  0x10, 0x18, 0x20, 0x24,
+                                   0x28, 0x18, 0x20, 0x24, 0x28, 0x2c, 0x34};
     uint64_t address[ISA_LANES], at;
     uint32_t bytes;
     size_t size;
@@ -118,7 +128,8 @@ Test(replay, steps_are_those_of_the_trace)
     cr_expect_eq(at, 0x20040);
     cr_expect_eq(bytes, 8);
     for (size_t i = 0; i < sizeof pcs / sizeof pcs[0]; i++) {
-        cr_assert_eq(replay_pc(3, &cursor), BASE + pcs[i], "step %zu: 0x%" PRIx64, i, replay_pc(3, &cursor));
+        cr_assert_eq(replay_pc(3, &cursor), BASE + pcs[i], "step %zu: 0x%" PRIx64, i,
+                     replay_pc(3, &cursor));
         switch (pcs[i]) {
         case 8:
             cr_expect_not(replay_scalar(3, &cursor, &at, &bytes));
@@ -147,13 +158,14 @@ Test(replay, steps_are_those_of_the_trace)
         cr_assert_eq(replay_advance(3, &cursor), i + 1 < sizeof pcs / sizeof pcs[0]);
     }
     struct replay_layout layout = replay_layout(3);
-    cr_expect(layout.packet == 0x20000 && layout.ring == 0x20000 && layout.ring_bytes == 4096 && layout.pool == 0x30000
-              && layout.pool_bytes == 8192);
+    cr_expect(layout.packet == 0x20000 && layout.ring == 0x20000 && layout.ring_bytes == 4096
+              && layout.pool == 0x30000 && layout.pool_bytes == 8192);
     replay_give(3);
     replay_end(1);
 }
 
-/* How work-groups begin: in the order of the file; each half by itself; backwards; shuffled; and how many at a time. */
+/* How work-groups begin: in the order of the file; each half by itself; backwards; shuffled; and
+ * how many at a time. */
 static unsigned in_order(unsigned i)
 {
     return i;
@@ -178,7 +190,10 @@ static unsigned far_apart(unsigned i)
 static const struct order {
     const char *name;
     unsigned (*number)(unsigned i);
-} orders[] = {{"in order", in_order}, {"halves", in_halves}, {"backwards", backwards}, {"shuffled", shuffled},
+} orders[] = {{"in order", in_order},
+              {"halves", in_halves},
+              {"backwards", backwards},
+              {"shuffled", shuffled},
               {"far apart", far_apart}};
 
 Test(replay, work_groups_come_in_any_order)
@@ -218,10 +233,13 @@ static const struct mistake {
 } mistakes[] = {
     {"0034 ", "", "its steps end before s_endpgm"},
     {"insts = 10", "insts = 11", "ends 1 instructions before"},
-    {"0008 ", "0008 ffffffffffffffff 0 s_barrier 0 0", "'s_barrier' in the trace, but 's_waitcnt' in '-code'"},
-    {"0008 ", "", "PC 000c (v_lshlrev_b32_e32) does not follow the step before, which goes on at 0008"},
+    {"0008 ", "0008 ffffffffffffffff 0 s_barrier 0 0",
+     "'s_barrier' in the trace, but 's_waitcnt' in '-code'"},
+    {"0008 ", "",
+     "PC 000c (v_lshlrev_b32_e32) does not follow the step before, which goes on at 0008"},
     {"000c ", "0020 ffffffffffffffff 0 s_waitcnt 0 0 3952", "does not follow the step before"},
-    {"002c ", "1000 ffffffffffffffff 0 s_nop 0 0", "PC 1000 is 0x11000, where the header's '-code' has nothing"},
+    {"002c ", "1000 ffffffffffffffff 0 s_nop 0 0",
+     "PC 1000 is 0x11000, where the header's '-code' has nothing"},
     {"002c ", "0004 ffffffffffffffff 0 s_nop 0 0", "PC 0004"},
     {"warp = 0", "warp = 1", "a block of this kernel has 1"},
     {"thread block = ", "thread block = 1,0,0", "lies outside of the grid"},
@@ -280,7 +298,8 @@ Test(replay, what_is_asked_for_must_be_there)
     replay_launch(1, path, false);
     wanted.wavefronts = 2;
     cr_expect_not(replay_take(0, &wanted, text));
-    cr_expect(strstr(text, "thread block 0,0,0 has 1 warps, but is launched with 2 wavefronts"), "%s", text);
+    cr_expect(strstr(text, "thread block 0,0,0 has 1 warps, but is launched with 2 wavefronts"),
+              "%s", text);
     wanted = group(2);
     cr_expect_not(replay_take(0, &wanted, text));
     cr_expect(strstr(text, "there is no thread block 2,0,0 in it"), "%s", text);
