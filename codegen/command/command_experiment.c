@@ -17,7 +17,7 @@
 #include "codegen/report/estimate_trace.h"
 #include "codegen/report/experiment.h"
 #include "codegen/command/trial.h"
-#include "codegen/report/statistics.h"
+#include "codegen/report/statistics_read.h"
 #include "components/sampling/sampling_options.h"
 
 enum { EXPERIMENT_MOST = 256 /* kernels */ };

@@ -8,7 +8,7 @@
 #include "codegen/command/command.h"
 #include "codegen/command/sample_list.h"
 #include "codegen/command/trial.h"
-#include "codegen/report/statistics.h"
+#include "codegen/report/statistics_read.h"
 #include "components/sampling/sampling_options.h"
 
 static double number(json_t *object, const char *key)

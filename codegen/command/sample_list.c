@@ -17,7 +17,7 @@
 #include "codegen/command/command.h"
 #include "codegen/command/sample_list.h"
 #include "codegen/command/trial.h"
-#include "codegen/report/statistics.h"
+#include "codegen/report/statistics_read.h"
 #include "components/sampling/stratified_sampler.h"
 
 enum { SAMPLE_VECTOR = 64, SAMPLE_PER_GROUP = 3 };

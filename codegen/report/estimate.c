@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "codegen/report/statistics.h"
+#include "codegen/report/statistics_read.h"
 
 static double number(json_t *object, const char *key)
 {

@@ -2,7 +2,7 @@
  * names: memory counts bytes_read. */
 #include "codegen/report/estimate_trace.h"
 
-#include "codegen/report/statistics.h"
+#include "codegen/report/statistics_read.h"
 
 #define LINE_BYTES 128 /* of the caches of these platforms (std/sector_mem) */
 

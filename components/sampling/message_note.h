@@ -6,8 +6,8 @@
  * bytes 24..27 of a header, which no reply of `mem` or `translate` uses, leads in 26..27, which no
  * request does, and interconnects copy them with the rest. Who never writes them leaves zeros; who
  * writes them does so with every reply of a ring, since slots are used again. */
-#ifndef HEDDLE_RUNTIME_MESSAGE_NOTE_H
-#define HEDDLE_RUNTIME_MESSAGE_NOTE_H
+#ifndef HEDDLE_SAMPLING_MESSAGE_NOTE_H
+#define HEDDLE_SAMPLING_MESSAGE_NOTE_H
 
 #include <stdbool.h>
 #include <stdint.h>

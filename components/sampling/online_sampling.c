@@ -1,5 +1,5 @@
-/* See sample_run.h. A launch that was simulated is settled when the next one asks, or at the end of
- * the run. */
+/* See online_sampling.h. A launch that was simulated is settled when the next one asks, or at the
+ * end of the run. */
 #include "online_sampling.h"
 
 #include <inttypes.h>

@@ -2,16 +2,7 @@
 #include <math.h>
 
 #include "stratified_sampler.h"
-
-/* Relative standard deviations of cycles per instruction where the run tells none. Set, not
- * measured: the second makes the interval +-49 %, which says that such a group is a guess. */
-#define UNMEASURED    0.05 /* of a group with too few simulated launches to say it */
-#define UNREPRESENTED 0.25 /* of a group without any, taken for the nearest one */
-
-/* What no launch of a run can tell, as a share of the cycles that were not simulated: copies take
- * no time, so what follows them finds memory in another state. Measured: the differences to full
- * simulations in docs/evidence/warmup.md, 0.30 % on average. */
-#define ALLOWANCE 0.005
+#include "sampling_thresholds.h"
 
 /* Cornish-Fisher expansion about the normal's 1.96 (Abramowitz and Stegun, 26.7.5), within 1 % from
  * 3 degrees of freedom on; below, tables. Fractions go to the next whole number below. */

@@ -193,72 +193,73 @@ static const struct build_type requester_type = {
 static const struct build_type server_type = {
     .unit = &server_unit, .ports = &server_port, .port_count = 1};
 
+/* The messages of each protocol, in its order, and their names. */
+static const struct platform_message mem[] = {
+    {.wire_bytes = 24, .awaited = 1},
+    {.wire_bytes = 104, .awaited = 1, .payload_bytes = 80},
+    {.wire_bytes = 168, .awaited = 1, .payload_bytes = 144},
+    {.wire_bytes = 16, .awaited = 1},
+    {.wire_bytes = 72, .payload_bytes = 64},
+    {.wire_bytes = 8},
+};
+static const struct platform_message small[] = {
+    {.wire_bytes = 24, .awaited = 1},
+    {.wire_bytes = 24, .awaited = 1},
+    {.wire_bytes = 24},
+};
+static const struct platform_message control[] = {
+    {.wire_bytes = 24, .awaited = 1},
+    {.wire_bytes = 24, .awaited = 1},
+    {.wire_bytes = 24, .awaited = 1},
+    {.wire_bytes = 24, .awaited = 1},
+    {.wire_bytes = 24},
+};
+static const struct platform_message sector[] = {
+    {.wire_bytes = 24, .awaited = 1},
+    {.wire_bytes = 24, .awaited = 1},
+    {.wire_bytes = 24, .awaited = 1},
+    {.wire_bytes = 24, .awaited = 1},
+    {.wire_bytes = 24},
+    {.wire_bytes = 24},
+};
+static const struct platform_message sector_control[] = {
+    {.wire_bytes = 24, .awaited = 1},
+    {.wire_bytes = 24, .awaited = 1},
+    {.wire_bytes = 24, .awaited = 1},
+    {.wire_bytes = 24},
+};
+static const struct platform_message command[] = {
+    {.awaited = 1, .payload_bytes = 128},
+    {.awaited = 1, .payload_bytes = 256},
+    {.awaited = 1},
+    {.awaited = 1},
+    {.awaited = 1},
+    {.awaited = 1},
+    {.awaited = 1},
+    {.awaited = 1},
+    {.awaited = 1},
+    {.awaited = 1},
+    {.payload_bytes = 256},
+    {.payload_bytes = 0},
+};
+static const struct platform_message work[] = {
+    {.awaited = 1, .payload_bytes = 320},
+    {.payload_bytes = 352},
+};
+static const char *const block_names[] = {"run", "finished"};
+static const char *const work_names[] = {"map", "finished"};
+static const char *const mem_names[] = {"read", "write", "atomic", "fence", "data", "done"};
+static const char *const translate_names[] = {"lookup", "fault", "found"};
+static const char *const control_names[] = {"flush", "invalidate", "pause", "resume", "finished"};
+static const char *const command_names[] = {"launch", "write",  "read",  "fill",
+                                            "copy",   "atomic", "flush", "shootdown",
+                                            "pause",  "resume", "data",  "done"};
+static const char *const sector_names[] = {"load", "store", "atomic", "fill", "data", "done"};
+static const char *const sector_control_names[] = {"flush", "invalidate", "carve", "finished"};
+static const char *const tlb_control_names[] = {"forget", "forgotten"};
+
 void harness_start(void)
 {
-    static const struct platform_message mem[] = {
-        {.wire_bytes = 24, .awaited = 1},
-        {.wire_bytes = 104, .awaited = 1, .payload_bytes = 80},
-        {.wire_bytes = 168, .awaited = 1, .payload_bytes = 144},
-        {.wire_bytes = 16, .awaited = 1},
-        {.wire_bytes = 72, .payload_bytes = 64},
-        {.wire_bytes = 8},
-    };
-    static const struct platform_message small[] = {
-        {.wire_bytes = 24, .awaited = 1},
-        {.wire_bytes = 24, .awaited = 1},
-        {.wire_bytes = 24},
-    };
-    static const struct platform_message control[] = {
-        {.wire_bytes = 24, .awaited = 1},
-        {.wire_bytes = 24, .awaited = 1},
-        {.wire_bytes = 24, .awaited = 1},
-        {.wire_bytes = 24, .awaited = 1},
-        {.wire_bytes = 24},
-    };
-    static const struct platform_message sector[] = {
-        {.wire_bytes = 24, .awaited = 1},
-        {.wire_bytes = 24, .awaited = 1},
-        {.wire_bytes = 24, .awaited = 1},
-        {.wire_bytes = 24, .awaited = 1},
-        {.wire_bytes = 24},
-        {.wire_bytes = 24},
-    };
-    static const struct platform_message sector_control[] = {
-        {.wire_bytes = 24, .awaited = 1},
-        {.wire_bytes = 24, .awaited = 1},
-        {.wire_bytes = 24, .awaited = 1},
-        {.wire_bytes = 24},
-    };
-    static const struct platform_message command[] = {
-        {.awaited = 1, .payload_bytes = 128},
-        {.awaited = 1, .payload_bytes = 256},
-        {.awaited = 1},
-        {.awaited = 1},
-        {.awaited = 1},
-        {.awaited = 1},
-        {.awaited = 1},
-        {.awaited = 1},
-        {.awaited = 1},
-        {.awaited = 1},
-        {.payload_bytes = 256},
-        {.payload_bytes = 0},
-    };
-    static const struct platform_message work[] = {
-        {.awaited = 1, .payload_bytes = 320},
-        {.payload_bytes = 352},
-    };
-    static const char *const block_names[] = {"run", "finished"};
-    static const char *const work_names[] = {"map", "finished"};
-    static const char *const mem_names[] = {"read", "write", "atomic", "fence", "data", "done"};
-    static const char *const translate_names[] = {"lookup", "fault", "found"};
-    static const char *const control_names[] = {"flush", "invalidate", "pause", "resume",
-                                                "finished"};
-    static const char *const command_names[] = {"launch", "write",  "read",  "fill",
-                                                "copy",   "atomic", "flush", "shootdown",
-                                                "pause",  "resume", "data",  "done"};
-    static const char *const sector_names[] = {"load", "store", "atomic", "fill", "data", "done"};
-    static const char *const sector_control_names[] = {"flush", "invalidate", "carve", "finished"};
-    static const char *const tlb_control_names[] = {"forget", "forgotten"};
     end_count = 0;
     memset(harness_memory, 0, sizeof harness_memory);
     build_start("test");

@@ -16,18 +16,18 @@ struct owner {
 /* At start-up. */
 static void owner_fill(OWNER_STORE *store);
 
-static void owner_init(struct owner *c)
+static inline void owner_init(struct owner *c)
 {
     owner_fill(arena_at(OWNER_STORE, c->io.store));
 }
 
-static bool owner_tick(struct owner *c)
+static inline bool owner_tick(struct owner *c)
 {
     (void)c;
     return false;
 }
 
-static unsigned owner_outstanding(const struct owner *c, struct hang_report *report)
+static inline unsigned owner_outstanding(const struct owner *c, struct hang_report *report)
 {
     (void)c;
     (void)report;

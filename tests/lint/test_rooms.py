@@ -109,7 +109,7 @@ def readme_of(room):
     """Of the room, or of the folder that it is in."""
     above = room.rsplit("/", 1)[0]
     return next((f"{folder}/README.md" for folder in (room, above)
-                 if f"{folder}/README.md" in FILES and "/" in folder), None)
+                 if f"{folder}/README.md" in FILES), None)
 
 
 def test_readme_of_a_room_names_what_it_may_include(edges, table):

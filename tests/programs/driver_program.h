@@ -25,7 +25,7 @@ static const struct driver_api *api;
 #define MUST(call) CHECK((call) == DRIVER_OK)
 
 /* Starts the platform that `heddle run` has chosen; sets `api`. */
-static void start_platform(void)
+static inline void start_platform(void)
 {
     struct heddle_options options;
     const struct heddle_platform *(*open)(uint32_t);

@@ -26,6 +26,22 @@ static int verify(const int *in, const int *out, int n, int factor, int offset, 
     return 0;
 }
 
+/* The same launch with its arguments in one buffer. */
+static int launch_packed(hipFunction_t scale, hipDeviceptr_t din, hipDeviceptr_t dout, int n,
+                         unsigned blocks)
+{
+    struct {
+        hipDeviceptr_t in, out;
+        short factor;
+        int n;
+    } packed = {din, dout, -9, n};
+    size_t packed_size = sizeof packed;
+    void *extra[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, &packed, HIP_LAUNCH_PARAM_BUFFER_SIZE,
+                     &packed_size, HIP_LAUNCH_PARAM_END};
+    HIP_MUST(hipModuleLaunchKernel(scale, blocks, 1, 1, 64, 1, 1, 0, NULL, NULL, extra));
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     const char *file = argc > 1 ? argv[1] : "module_kernels.hsaco";
@@ -66,15 +82,9 @@ int main(int argc, char **argv)
         return 1;
     }
 
-    struct {
-        hipDeviceptr_t in, out;
-        short factor;
-        int n;
-    } packed = {din, dout, -9, n};
-    size_t packed_size = sizeof packed;
-    void *extra[] = {HIP_LAUNCH_PARAM_BUFFER_POINTER, &packed, HIP_LAUNCH_PARAM_BUFFER_SIZE,
-                     &packed_size, HIP_LAUNCH_PARAM_END};
-    HIP_MUST(hipModuleLaunchKernel(scale, blocks, 1, 1, 64, 1, 1, 0, NULL, NULL, extra));
+    if (launch_packed(scale, din, dout, n, blocks)) {
+        return 1;
+    }
     HIP_MUST(hipMemcpyDtoH(out, dout, bytes));
     if (verify(in, out, n, -9, 42, "extra")) {
         return 1;

@@ -92,7 +92,7 @@
  * out, on a host that treats denormal sources as zeros, or that keep them both ways, on one that
  * does not: sources need no flushing, and multiplication by one flushes a result. Returned is not 0
  * if a result is NaN, which the plain kernel makes the right one of. Which rows may be executed so
- * says isa_valu_ready.h. */
+ * says isa_valu_ready.c. */
 #define FAST_KERNEL(m, D, A, B, C, ...)                                                            \
     UNUSED static uint32_t fast_##m(uint32_t *d, const uint32_t *s0, const uint32_t *s1,           \
                                     const uint32_t *s2, float one)                                 \

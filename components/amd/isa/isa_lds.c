@@ -348,16 +348,12 @@ enum isa_status PASTE(isa_lds_execute_, ISA_VARIANT)(struct isa_context *ctx, st
         store_at(ctx, exec, inst, type, vgpr(ctx, inst->src[0]));
         break;
     case KIND_LOAD2:
-        load_two(ctx, exec, inst, type, false);
-        break;
     case KIND_LOAD2ST:
-        load_two(ctx, exec, inst, type, true);
+        load_two(ctx, exec, inst, type, row->kind == KIND_LOAD2ST);
         break;
     case KIND_STORE2:
-        store_two(ctx, exec, inst, type, false);
-        break;
     case KIND_STORE2ST:
-        store_two(ctx, exec, inst, type, true);
+        store_two(ctx, exec, inst, type, row->kind == KIND_STORE2ST);
         break;
     case KIND_ATOMIC:
     case KIND_RTN:
@@ -369,10 +365,8 @@ enum isa_status PASTE(isa_lds_execute_, ISA_VARIANT)(struct isa_context *ctx, st
         atomic(ctx, exec, inst, row);
         break;
     case KIND_XCHG2:
-        exchange_two(ctx, exec, inst, type, false);
-        break;
     case KIND_XCHG2ST:
-        exchange_two(ctx, exec, inst, type, true);
+        exchange_two(ctx, exec, inst, type, row->kind == KIND_XCHG2ST);
         break;
     case KIND_SWIZZLE:
         swizzle(ctx, exec, inst);
@@ -384,10 +378,8 @@ enum isa_status PASTE(isa_lds_execute_, ISA_VARIANT)(struct isa_context *ctx, st
         permute_backward(ctx, exec, inst);
         break;
     case KIND_APPEND:
-        count_lanes(ctx, wave, inst, true);
-        break;
     case KIND_CONSUME:
-        count_lanes(ctx, wave, inst, false);
+        count_lanes(ctx, wave, inst, row->kind == KIND_APPEND);
         break;
     case KIND_LOADTID:
         thread_addresses(wave, address);

@@ -619,4 +619,4 @@ enum isa_status PASTE(isa_valu_execute_, ISA_VARIANT)(struct isa_context *ctx,
     return ISA_OK;
 }
 
-#include "isa_valu_ready.h"
+#include "isa_valu_ready.c"

@@ -11,6 +11,7 @@
 
 #include "components/host/driver/calls/driver_device_calls.h"
 #include "components/host/driver/calls/driver_packet_calls.h"
+#include "components/host/driver/commands/driver_command_queues.h"
 #include "components/host/driver/commands/driver_flush.h"
 #include "components/host/driver/migration/driver_migration.h"
 #include "components/host/driver/program/driver_api_table.h"
@@ -18,6 +19,7 @@
 #include "components/host/driver/program/driver_handles.h"
 #include "components/host/driver/program/driver_record.h"
 #include "components/host/driver/user_queues/driver_user_queue.h"
+#include "components/host/driver/user_queues/driver_user_queue_state.h"
 #include "components/traces/replay/replay.h"
 #include "driver_devices.h"
 #include "driver_process.h"

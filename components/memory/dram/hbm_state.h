@@ -153,7 +153,7 @@ static inline void hbm_dequeue(struct hbm_channel *ch, enum hbm_direction d, uns
 static inline bool hbm_finds(const struct hbm_channel *ch, enum hbm_direction d,
                              const struct hbm_place *at);
 
-/* hbm_commands.c */
+/* hbm_timing.c */
 static inline void hbm_activate(struct hbm *p, struct hbm_channel *ch, uint32_t number,
                                 struct hbm_request *r, uint64_t edge);
 static inline void hbm_precharge(struct hbm *p, struct hbm_channel *ch, uint32_t number,

@@ -9,7 +9,7 @@
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/launch/driver_launch.h"
 #include "components/host/driver/user_queues/driver_user_queue.h"
-#include "components/host/driver/user_queues/driver_user_queue_calls.h"
+#include "components/host/driver/user_queues/driver_user_queue_api.h"
 #include "components/traces/instruction_trace/amd/amd_recording.h"
 #include "driver_code.h"
 #include "driver_code_copies.h"

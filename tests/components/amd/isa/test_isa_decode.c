@@ -4,72 +4,48 @@
  */
 #include "machine.h"
 
-/* An encoding of the row whose fields are all legal: registers 0 and up, no modifiers. Returns the
- * words; 0 for none. */
+/* The words of an encoding whose fields are all legal: registers 0 and up, no modifiers. */
+static const struct plain {
+    uint32_t first, second;
+    unsigned shift; /* of the opcode in the first word */
+    unsigned words;
+} plain[] = {
+    [ISA_SOP2] = {0x80000000u, 0, 23, 1},
+    [ISA_SOPK] = {0xb0000000u, 0, 23, 1},
+    [ISA_SOP1] = {0xbe800000u, 0, 8, 1},
+    [ISA_SOPC] = {0xbf000000u, 0, 16, 1},
+    [ISA_SOPP] = {0xbf800000u, 0, 16, 1},
+    [ISA_SMEM] = {0xc0000000u | 1 << 17, 0, 18, 2},
+    [ISA_VOP2] = {V0, 0, 25, 1},
+    [ISA_VOP1] = {0x7e000000u | V0, 0, 9, 1},
+    [ISA_VOPC] = {0x7c000000u | V0, 0, 17, 1},
+    [ISA_VOP3] = {0xd0000000u, V0 | V0 << 9 | V0 << 18, 16, 2},
+    [ISA_VOP3P] = {0xd3804000u, V0 | V0 << 9 | V0 << 18 | 3u << 27, 16, 2},
+    [ISA_DS] = {0xd8000000u, 0, 17, 2},
+    [ISA_MUBUF] = {0xe0000000u, 128u << 24, 18, 2},
+    [ISA_MTBUF] = {0xe8000000u, 128u << 24, 15, 2},
+    [ISA_FLAT] = {0xdc000000u, 0, 18, 2},
+    [ISA_GLOBAL] = {0xdc008000u, 0x7f << 16, 18, 2},
+    [ISA_SCRATCH] = {0xdc004000u, 0x7f << 16, 18, 2},
+};
+
+/* Encodes the row. Returns the words; 0 for none. */
 static unsigned plain_encoding(const struct isa_row *row, enum isa_target target, uint32_t word[3])
 {
     unsigned opcode = (unsigned)row->opcode[target];
     memset(word, 0, 12);
-    switch (row->format) {
-    case ISA_SOP2:
-        word[0] = 0x80000000u | opcode << 23;
-        return 1;
-    case ISA_SOPK:
-        word[0] = 0xb0000000u | opcode << 23;
-        return opcode == 0x14 ? 2 : 1;
-    case ISA_SOP1:
-        word[0] = 0xbe800000u | opcode << 8;
-        return 1;
-    case ISA_SOPC:
-        word[0] = 0xbf000000u | opcode << 16;
-        return 1;
-    case ISA_SOPP:
-        word[0] = 0xbf800000u | opcode << 16;
-        return 1;
-    case ISA_SMEM:
-        word[0] = 0xc0000000u | opcode << 18 | 1 << 17;
-        return 2;
-    case ISA_VOP2:
-        word[0] = opcode << 25 | V0;
-        return strstr(row->mnemonic, "v_mad") ? 2 : 1;
-    case ISA_VOP1:
-        word[0] = 0x7e000000u | opcode << 9 | V0;
-        return 1;
-    case ISA_VOPC:
-        word[0] = 0x7c000000u | opcode << 17 | V0;
-        return 1;
-    case ISA_VOP3:
-        word[0] = 0xd0000000u | opcode << 16, word[1] = V0 | V0 << 9 | V0 << 18;
-        break;
-    case ISA_VOP3P:
-        word[0] = 0xd3804000u | opcode << 16, word[1] = V0 | V0 << 9 | V0 << 18 | 3u << 27;
-        break;
-    case ISA_DS:
-        word[0] = 0xd8000000u | opcode << 17;
-        return 2;
-    case ISA_MUBUF:
-        word[0] = 0xe0000000u | opcode << 18, word[1] = 128u << 24;
-        return 2;
-    case ISA_MTBUF:
-        word[0] = 0xe8000000u | opcode << 15, word[1] = 128u << 24;
-        return 2;
-    case ISA_FLAT:
-        word[0] = 0xdc000000u | opcode << 18;
-        return 2;
-    case ISA_GLOBAL:
-        word[0] = 0xdc008000u | opcode << 18, word[1] = 0x7f << 16;
-        return 2;
-    case ISA_SCRATCH:
-        word[0] = 0xdc004000u | opcode << 18, word[1] = 0x7f << 16;
-        return 2;
-    default:
+    if ((size_t)row->format >= sizeof plain / sizeof plain[0])
         return 0;
-    }
+    const struct plain *p = &plain[row->format];
+    word[0] = p->first | opcode << p->shift;
+    word[1] = p->second;
     if (!strcmp(row->mnemonic, "v_readlane_b32"))
         word[1] = V0;
     if (!strcmp(row->mnemonic, "v_writelane_b32"))
         word[1] = 0;
-    return 2;
+    bool has_literal = (row->format == ISA_SOPK && opcode == 0x14)
+                       || (row->format == ISA_VOP2 && strstr(row->mnemonic, "v_mad"));
+    return p->words + has_literal;
 }
 
 Test(isa_decode, every_row_of_the_tables_is_found_again)

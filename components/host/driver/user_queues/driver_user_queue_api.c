@@ -1,5 +1,5 @@
 /* struct driver_queue_api (user_queue_api.h): each call under the driver's lock. */
-#include "driver_user_queue_calls.h"
+#include "driver_user_queue_api.h"
 
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"

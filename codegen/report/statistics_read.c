@@ -1,5 +1,5 @@
-/* See statistics.h. */
-#include "codegen/report/statistics.h"
+/* See statistics_read.h. */
+#include "codegen/report/statistics_read.h"
 
 uint64_t statistics_number(json_t *object, const char *key)
 {

@@ -1,5 +1,6 @@
 /*
- * isa_valu_ready.h - vector instructions made ready (isa_ready.h). Included by isa_valu.c only.
+ * isa_valu_ready.c - vector instructions made ready (isa_ready.h). Part of the unit of
+ * isa_valu.c, which is compiled once for each x86-64 level and includes this file at its end.
  *
  * Prepared are instructions whose sources are VGPRs, SGPRs or constants, with abs and neg on fp32
  * sources, without other modifiers. All else, and rounding modes other than to nearest, go through
@@ -10,9 +11,6 @@
  * (MXCSR's FTZ would not do: it flushes what would round up to the smallest normal number, too.)
  * They do not know which NaN results; when there is one the plain kernel does it all again.
  */
-#ifndef HEDDLE_ISA_VALU_READY_H
-#define HEDDLE_ISA_VALU_READY_H
-
 #define RUNNER(name)                                                                               \
     static enum isa_status name(struct isa_context *ctx, struct isa_wave *wave,                    \
                                 const struct isa_ready *ready, struct isa_workspace *work)
@@ -408,5 +406,3 @@ void PASTE(isa_valu_prepare_, ISA_VARIANT)(const struct isa_inst *inst, struct i
     if (run && !(from_src2 && inst->src[2] >= 127))
         out->run = run;
 }
-
-#endif
