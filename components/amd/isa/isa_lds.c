@@ -382,12 +382,9 @@ enum isa_status PASTE(isa_lds_execute_, ISA_VARIANT)(struct isa_context *ctx, st
         count_lanes(ctx, wave, inst, row->kind == KIND_APPEND);
         break;
     case KIND_LOADTID:
-        thread_addresses(wave, address);
-        load_at(ctx, exec, inst, type, address);
-        break;
     case KIND_STORETID:
         thread_addresses(wave, address);
-        store_at(ctx, exec, inst, type, address);
+        (row->kind == KIND_LOADTID ? load_at : store_at)(ctx, exec, inst, type, address);
         break;
     default:
         return ISA_NOT_IMPLEMENTED;
