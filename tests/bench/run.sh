@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Speed, measured as it is claimed: run.sh BUILD [RUNS]. Whole processes, medians over RUNS (default 5), CPU seconds of
-# the simulating process and its peak memory, from its own statistics. Prints Markdown tables;
-# docs/evidence/speed.md keeps them.
+# Speed, measured as it is claimed: run.sh BUILD [RUNS]. Whole processes, medians over RUNS
+# (default 5), CPU seconds of the simulating process and its peak memory, from its own statistics.
+# Prints Markdown tables; docs/evidence/speed.md keeps them.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=$(realpath "$1")
@@ -12,7 +12,10 @@ mkdir -p "$out"
 
 # The number behind "key": in a statistics file.
 field() { grep -oE "\"$1\": *[0-9.e+]+" "$2" | tail -n 1 | grep -oE '[0-9.e+]+$'; }
-median() { sort -g | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'; }
+median() {
+    sort -g | awk '{ v[NR] = $1 }
+        END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
+}
 milliseconds() { # median wall time of a command
     local i begin
     for i in $(seq "$runs"); do
@@ -26,13 +29,16 @@ echo "## Engine alone"
 echo
 "$build/tests/bench/bench_engine"
 echo
-echo "## Memory path: tests/bench/memory_path (64 loaders, translation and L1, crossbar, 16 banks of L2, DRAM)"
+echo "## Memory path: tests/bench/memory_path" \
+    "(64 loaders, translation and L1, crossbar, 16 banks of L2, DRAM)"
 echo
-# What a run costs besides its lines (start-up, build of the tables) cancels in the difference of two lengths.
+# What a run costs besides its lines (start-up, build of the tables) cancels in the difference of
+# two lengths.
 path_seconds() { # pattern, requests: CPU seconds, least of the runs
     local i
     for i in $(seq "$runs"); do
-        "$heddle" run "$path" --set pages.page=2MiB --set "cu.pattern=$1" --set "cu.requests=$2" --stats "$out/path.json" >/dev/null 2>&1
+        "$heddle" run "$path" --set pages.page=2MiB --set "cu.pattern=$1" --set "cu.requests=$2" \
+            --stats "$out/path.json" >/dev/null 2>&1
         field cpu_seconds "$out/path.json"
     done | sort -g | head -n 1
 }
@@ -40,7 +46,8 @@ path=tests/bench/memory_path/memory_path.heddle
 echo "| pattern | ns a line |"
 echo "| --- | ---: |"
 for pattern in stream strided random shared local stores; do
-    awk -v p="$pattern" -v a="$(path_seconds "$pattern" 10000)" -v b="$(path_seconds "$pattern" 30000)" \
+    awk -v p="$pattern" -v a="$(path_seconds "$pattern" 10000)" \
+        -v b="$(path_seconds "$pattern" 30000)" \
         'BEGIN { printf "| %s | %.0f |\n", p, (b - a) / 20000 / 64 * 1e9 }'
 done
 echo
@@ -50,22 +57,30 @@ echo
 
 echo
 # Sum of a kernel statistic over the launches of a run.
-kernel_sum() { "$heddle" stats --csv "$2" | awk -F, -v k="$1" '$1 == "kernel" && $(NF - 1) == k { s += $NF } END { printf "%d", s }'; }
-programs_table() { # options of heddle run...: runs what stands on standard input, a program and its arguments a line
+kernel_sum() {
+    "$heddle" stats --csv "$2" \
+        | awk -F, -v k="$1" '$1 == "kernel" && $(NF - 1) == k { s += $NF } END { printf "%d", s }'
+}
+# options of heddle run...: runs what stands on standard input, a program and its arguments a line
+programs_table() {
     local name arguments i stats instructions cpu rss
     echo "| program | wavefront instructions | cycles | CPU s | KIPS | peak MB |"
     echo "| --- | ---: | ---: | ---: | ---: | ---: |"
     while read -r name arguments; do
         for i in $(seq "$runs"); do
             # shellcheck disable=SC2086
-            "$heddle" run platforms/r9nano.heddle "$@" --stats "$out/$name-$i.json" -- "$build/tests/programs/$name" $arguments >/dev/null </dev/null
+            "$heddle" run platforms/r9nano.heddle "$@" --stats "$out/$name-$i.json" \
+                -- "$build/tests/programs/$name" $arguments >/dev/null </dev/null
         done
         stats=$out/$name-1.json
         cpu=$(for i in $(seq "$runs"); do field cpu_seconds "$out/$name-$i.json"; done | median)
         rss=$(for i in $(seq "$runs"); do field peak_rss_bytes "$out/$name-$i.json"; done | median)
-        awk -v p="$name $arguments" -v n="$(kernel_sum wavefront_instructions "$stats")" -v c="$(kernel_sum cycles "$stats")" -v s="$cpu" -v m="$rss" \
-            'BEGIN { printf "| %s | %d | %d | %.3f | %.0f | %.0f |\n", p, n, c, s, n / s / 1000, m / 1e6 }'
-    done | awk -F'|' '{ print; s += log($6); n++ } END { printf "\ngeometric mean: %.0f KIPS\n", exp(s / n) }'
+        awk -v p="$name $arguments" -v n="$(kernel_sum wavefront_instructions "$stats")" \
+            -v c="$(kernel_sum cycles "$stats")" -v s="$cpu" -v m="$rss" \
+            'BEGIN { printf "| %s | %d | %d | %.3f | %.0f | %.0f |\n",
+                            p, n, c, s, n / s / 1000, m / 1e6 }'
+    done | awk -F'|' '{ print; s += log($6); n++ }
+        END { printf "\ngeometric mean: %.0f KIPS\n", exp(s / n) }'
 }
 list="vectoradd 1000000
 saxpy 1000000
@@ -80,13 +95,16 @@ aes128 65536"
 "$heddle" build platforms/r9nano.heddle >/dev/null
 
 if [ -x "$build/tests/programs/micro/unit_cost" ]; then
-    echo "## Compute unit alone: loops on all 64 units that touch no memory (tests/programs/micro/unit_cost.hip.cpp)"
+    echo "## Compute unit alone: loops on all 64 units that touch no memory" \
+        "(tests/programs/micro/unit_cost.hip.cpp)"
     echo
     unit_run() { # kind, iterations: wavefront instructions and least CPU seconds of the runs
         local i
         for i in $(seq "$runs"); do
-            "$heddle" run platforms/r9nano.heddle --stats "$out/unit.json" -- "$build/tests/programs/micro/unit_cost" "$1" "$2" >/dev/null
-            echo "$(field cpu_seconds "$out/unit.json") $(kernel_sum wavefront_instructions "$out/unit.json")"
+            "$heddle" run platforms/r9nano.heddle --stats "$out/unit.json" \
+                -- "$build/tests/programs/micro/unit_cost" "$1" "$2" >/dev/null
+            echo "$(field cpu_seconds "$out/unit.json")" \
+                "$(kernel_sum wavefront_instructions "$out/unit.json")"
         done | sort -g | head -n 1
     }
     echo "| instructions | ns an instruction |"
@@ -110,14 +128,17 @@ if [ -x "$build/tests/programs/micro/latency" ]; then
     echo
     echo "## Micro-benchmarks on r9nano against their closed forms (docs/evidence/accuracy.md)"
     echo
-    python3 tests/bench/micro/run.py "$heddle" "$build/tests/programs/micro" | sed -n '/^|/p; s/^## /### /p'
+    python3 tests/bench/micro/run.py "$heddle" "$build/tests/programs/micro" \
+        | sed -n '/^|/p; s/^## /### /p'
 fi
 
 if [ -x "$build/tests/programs/micro/dispatch" ]; then
     echo
-    echo "## Empty kernels on r9nano against the measurement of a card (docs/evidence/dispatching.md)"
+    echo "## Empty kernels on r9nano against the measurement of a card" \
+        "(docs/evidence/dispatching.md)"
     echo
-    python3 tests/bench/dispatch/run.py "$heddle" "$build/tests/programs/micro/dispatch" | sed -n '/^## Result/,/^From/p' | grep '^|'
+    python3 tests/bench/dispatch/run.py "$heddle" "$build/tests/programs/micro/dispatch" \
+        | sed -n '/^## Result/,/^From/p' | grep '^|'
 fi
 
 echo
@@ -136,9 +157,15 @@ done
 cold() { rm -rf "$out/cache"; HEDDLE_CACHE=$out/cache "$heddle" build platforms/r9nano.heddle; }
 echo "| build r9nano, empty platform cache | $(milliseconds cold) |"
 ways=16
-changed() { ways=$((ways + 1)); HEDDLE_CACHE=$out/cache "$heddle" build platforms/r9nano.heddle --set "gpu.l2tlb.ways=$ways"; }
+changed() {
+    ways=$((ways + 1))
+    HEDDLE_CACHE=$out/cache "$heddle" build platforms/r9nano.heddle --set "gpu.l2tlb.ways=$ways"
+}
 echo "| build r9nano, one parameter changed | $(milliseconds changed) |"
 same() { HEDDLE_CACHE=$out/cache "$heddle" build platforms/r9nano.heddle; }
 echo "| build r9nano, nothing changed | $(milliseconds same) |"
-start() { HEDDLE_CACHE=$out/cache "$heddle" run platforms/r9nano.heddle -- "$build/tests/programs/vectoradd" 64; }
+start() {
+    HEDDLE_CACHE=$out/cache "$heddle" run platforms/r9nano.heddle \
+        -- "$build/tests/programs/vectoradd" 64
+}
 echo "| run vectoradd 64 on it, start to end | $(milliseconds start) |"

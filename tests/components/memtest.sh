@@ -1,6 +1,7 @@
 #!/bin/sh
-# The random memory tester over many memory systems: every value that a load or atomic returns is checked inside, so a run
-# that ends well is a test passed. Each platform is also run with other tick orders, which must not change a byte.
+# The random memory tester over many memory systems: every value that a load or atomic returns is
+# checked inside, so a run that ends well is a test passed. Each platform is also run with other
+# tick orders, which must not change a byte.
 # usage: memtest.sh HEDDLE FOLDER_OF_MEMTEST
 set -eu
 heddle=$1
@@ -16,7 +17,8 @@ one() {
     for order in ascending descending random:5; do
         all=
         [ "$order" = random:5 ] && all=--tick-all
-        if ! "$heddle" run "$file" --generic --tick-order "$order" $all --stats-no-host --stats "$work/$order.json" \
+        if ! "$heddle" run "$file" --generic --tick-order "$order" $all \
+            --stats-no-host --stats "$work/$order.json" \
             --max-cycles 50000000 "$@" >"$work/out" 2>&1; then
             echo "memtest: $name ($*) with tick order $order:"
             cat "$work/out"
@@ -30,16 +32,19 @@ one() {
 for seed in 1 2; do
     for policy in through around evict; do
         for platform in memtest memtest_translated; do
-            one "$platform $policy" --platform "$platform" --set "l1.write=$policy" --set "tester.seed=$seed"
+            one "$platform $policy" --platform "$platform" --set "l1.write=$policy" \
+                --set "tester.seed=$seed"
         done
     done
 done
 one "slow answers"     --set l2.latency=1cy --set dram.latency=500cy --set tester.episodes=40
-one "one cycle"        --set l1.latency=1cy --set l2.latency=1cy --set dram.latency=1cy --set xbar.latency=2cy
+one "one cycle"        --set l1.latency=1cy --set l2.latency=1cy --set dram.latency=1cy \
+    --set xbar.latency=2cy
 one "one MSHR"         --set l1.mshrs=1 --set l1.targets=1 --set l2.mshrs=1 --set tester.episodes=30
 one "dense words"      --set tester.span=8KiB --set tester.locations=1900
 one "few words"        --set tester.locations=40 --set tester.counters=2
-one "all fits"         --set l1.size=64KiB --set l1.ways=4 --set tester.locations=200 --set tester.span=8KiB
+one "all fits"         --set l1.size=64KiB --set l1.ways=4 --set tester.locations=200 \
+    --set tester.span=8KiB
 one "narrow crossbar"  --set xbar.width=16B/cy --set tester.episodes=40
 one "wide ports"       --set l1.ports=4 --set l1.latency=20cy --set l1.mshrs=64
 one "through twice"    --set l1.write=through --set l2.write=through
@@ -54,7 +59,8 @@ one "plain index"      --set l1.index=plain --set l2.index=plain
 hbm="--set dram.timing=hbm --set dram.timing.interleaved=2"
 one "banks and rows"      $hbm
 one "banks, translated"   --platform memtest_translated $hbm
-one "banks, small queues" $hbm --set dram.timing.read_queue=2 --set dram.timing.write_queue=3 --set dram.timing.drain=3 --set dram.timing.resume=0 \
-    --set dram.timing.row=256B --set dram.timing.tck=1300ps
+one "banks, small queues" $hbm --set dram.timing.read_queue=2 --set dram.timing.write_queue=3 \
+    --set dram.timing.drain=3 --set dram.timing.resume=0 --set dram.timing.row=256B \
+    --set dram.timing.tck=1300ps
 one "banks, atomics"      $hbm --set l2.write=evict --set tester.episodes=50
 echo "memtest: $runs memory systems, three tick orders each"

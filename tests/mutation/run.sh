@@ -182,8 +182,9 @@ write_document() {
     done
     {
         printf '# Seeded bugs\n\n'
-        printf 'Does a test fail when the sources are wrong? Each bug was put into a copy of the sources, one at a\n'
-        printf 'time; the last column is the first test that failed. Unit tests run before system cases.\n\n'
+        printf 'Does a test fail when the sources are wrong? Each bug was put into a copy of the '
+        printf 'sources, one at a\ntime; the last column is the first test that failed. '
+        printf 'Unit tests run before system cases.\n\n'
         printf '```sh\ntests/mutation/run.sh BUILD --document docs/evidence/mutations.md\n```\n\n'
         printf '`./dev test mutations --full` repeats it.\n\n'
         printf '| bug | what it breaks | caught by |\n| --- | --- | --- |\n'

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Writes what follows from exports.tab: `map` the linker's version script, `stubs` the C of all refusals.
+"""Writes what follows from exports.tab: `map` the linker's version script, `stubs` the C of all
+refusals.
 
-Every refusal is a weak definition, so that a function that is implemented in another file replaces it, and
-what is missing refuses with its name instead of crashing. Rows without a version are functions of the C library that
-ours stand in front of: they are exported without a version, which fits every reference. Usage: gen_exports.py map|stubs TABLE OUTPUT.
+Every refusal is a weak definition, so that a function that is implemented in another file replaces
+it, and what is missing refuses with its name instead of crashing. Rows without a version are
+functions of the C library that ours stand in front of: they are exported without a version, which
+fits every reference. Usage: gen_exports.py map|stubs TABLE OUTPUT.
 """
 import sys
 
@@ -50,7 +52,8 @@ def stubs(rows):
             continue
         result, body = BODIES[kind]
         space = "" if result.endswith("*") else " "
-        parts.append(f"\n__attribute__((weak, visibility(\"default\"))) {result}{space}{name}(void);\n"
+        parts.append("\n__attribute__((weak, visibility(\"default\"))) "
+                     f"{result}{space}{name}(void);\n"
                      f"{result}{space}{name}(void)\n{{\n"
                      f"    static int said;\n    hip_refuse(\"{name}\", &said);\n"
                      + (f"    {body}\n" if body else "") + "}\n")

@@ -29,7 +29,7 @@
 #define PAGE_TABLE_WRITABLE    ((uint64_t)2)
 #define PAGE_TABLE_UNIFIED     ((uint64_t)4) /* managed: the page may move to another device */
 #define PAGE_TABLE_PLACED      ((uint64_t)8) /* unified: a GPU has asked for the page */
-#define PAGE_TABLE_COPIED      ((uint64_t)16) /* there are copies: nobody may write (page_copies.h) */
+#define PAGE_TABLE_COPIED      ((uint64_t)16) /* copied: nobody may write (page_copies.h) */
 #define PAGE_TABLE_FLAGS       ((uint64_t)31)
 
 struct page_table {

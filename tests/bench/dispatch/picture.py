@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """Draws kernels and their work-groups from a trace: picture.py TRACE > PICTURE.svg
 
-The trace is what `heddle run --record perfetto` writes. One row for each kernel, from its launch to its end, and below one for each
-compute unit, with a bar for each work-group in the colour of its kernel; work-groups that are there at the same time lie above
-each other."""
+The trace is what `heddle run --record perfetto` writes. One row for each kernel, from its launch to
+its end, and below one for each compute unit, with a bar for each work-group in the colour of its
+kernel; work-groups that are there at the same time lie above each other."""
 import json
 import sys
 
-COLOURS = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#f0e442', '#999999']  # Okabe and Ito
+# Okabe and Ito
+COLOURS = ['#0072b2', '#d55e00', '#009e73', '#cc79a7', '#e69f00', '#56b4e9', '#f0e442', '#999999']
 WIDTH, LEFT, RIGHT, TOP, ROW, BAR = 900, 150, 20, 50, 16, 5
 
 
@@ -54,7 +55,8 @@ def draw(kernels, groups):
     out, y = [], TOP
     for name, _, b, e in kernels:
         out.append(text(LEFT - 8, y + 11, name.replace('void ', '').split('(')[0], 'end'))
-        out.append(f'<rect x="{x(b):.1f}" y="{y}" width="{x(e) - x(b):.1f}" height="{ROW - 4}" fill="{colour[name]}"/>')
+        out.append(f'<rect x="{x(b):.1f}" y="{y}" width="{x(e) - x(b):.1f}" height="{ROW - 4}" '
+                   f'fill="{colour[name]}"/>')
         y += ROW
     y += ROW
     for unit in sorted({g[1] for g in groups}):
@@ -62,16 +64,20 @@ def draw(kernels, groups):
         lane, count = lanes(own)
         out.append(text(LEFT - 8, y + count * (BAR + 1) / 2 + 4, unit, 'end'))
         for (name, _, b, e), at in zip(own, lane):
-            out.append(f'<rect x="{x(b):.1f}" y="{y + at * (BAR + 1)}" width="{max(x(e) - x(b), 0.5):.1f}" height="{BAR}" '
+            out.append(f'<rect x="{x(b):.1f}" y="{y + at * (BAR + 1)}" '
+                       f'width="{max(x(e) - x(b), 0.5):.1f}" height="{BAR}" '
                        f'fill="{colour[name]}"/>')
         y += count * (BAR + 1) + 10
     for i in range(6):
         at = begin + (end - begin) * i / 5
         out.append(f'<path d="M{x(at):.1f} {TOP - 6}V{y}" stroke="#ddd"/>')
         out.append(text(x(at), y + 14, f'{at:.1f} µs', 'middle', 11))
-    head = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y + 24}" font-family="sans-serif">',
+    head = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {y + 24}" '
+            'font-family="sans-serif">',
             f'<rect width="{WIDTH}" height="{y + 24}" fill="white"/>',
-            text(WIDTH / 2, 24, 'Kernels (above) and their work-groups on each compute unit (below)', 'middle', 14)]
+            text(WIDTH / 2, 24,
+                 'Kernels (above) and their work-groups on each compute unit (below)', 'middle',
+                 14)]
     lines = [o for o in out if o.startswith('<path')]
     return '\n'.join(head + lines + [o for o in out if not o.startswith('<path')] + ['</svg>', ''])
 

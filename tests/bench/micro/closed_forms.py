@@ -1,15 +1,18 @@
-"""What the micro-benchmarks should give on a platform of the R9 Nano kind, from its description alone: `heddle dump --json`.
+"""What the micro-benchmarks should give on a platform of the R9 Nano kind, from its description
+alone: `heddle dump --json`.
 
-Latencies follow from three rules of the components' descriptions. A wire takes its cycles each way, a crossbar its latency.
-What says it has a latency of L answers L - 1 cycles after it took a request. A compute unit goes on one cycle after the
-answer, when its SIMD has its turn, every fourth cycle.
+Latencies follow from three rules of the components' descriptions. A wire takes its cycles each way,
+a crossbar its latency. What says it has a latency of L answers L - 1 cycles after it took a
+request. A compute unit goes on one cycle after the answer, when its SIMD has its turn, every fourth
+cycle.
 """
 import math
 
 
 class Platform:
     def __init__(self, dump):
-        self.params = {i['path']: {k: v['value'] for k, v in i['params'].items()} for i in dump['instances'] + dump['parts']}
+        self.params = {i['path']: {k: v['value'] for k, v in i['params'].items()}
+                       for i in dump['instances'] + dump['parts']}
         self.wires = dump['connections']
         self.links = {link['name']: link for link in dump['links']}
         self.hz = dump['clocks'][0]['hz']
@@ -18,7 +21,8 @@ class Platform:
         return self.params[path][name]
 
     def count(self, start):
-        return sum(1 for path in self.params if path.startswith(start) and '.' not in path[len(start):])
+        return sum(1 for path in self.params if path.startswith(start)
+                   and '.' not in path[len(start):])
 
     def wire(self, start, end):
         """Cycles of the first connection between paths that begin so."""
@@ -31,7 +35,8 @@ class Platform:
         return math.ceil(ps * self.hz / 10**12)
 
 
-CU, L1V, L1S, L2, DRAM = 'gpu.sa[0].cu[0]', 'gpu.sa[0].l1v[0]', 'gpu.sa[0].l1s', 'gpu.l2[0]', 'gpu.dram[0]'
+CU, L1V, L1S, L2, DRAM = ('gpu.sa[0].cu[0]', 'gpu.sa[0].l1v[0]', 'gpu.sa[0].l1s', 'gpu.l2[0]',
+                          'gpu.dram[0]')
 LINE = 64
 
 
@@ -42,7 +47,8 @@ def turn(p, cycles):
 
 def vector_l1(p):
     wires = 2 * p.wire(CU + '.vmem', L1V)
-    return p.get(CU, 'vmem_latency') + wires + p.get(L1V + '.translation', 'latency') + p.get(L1V, 'latency') - 1
+    return (p.get(CU, 'vmem_latency') + wires + p.get(L1V + '.translation', 'latency')
+            + p.get(L1V, 'latency') - 1)
 
 
 def scalar_l1(p):
@@ -71,7 +77,8 @@ def to_l2_tlb(p):
 def to_walk(p):
     link = p.links['pcie']
     # 20 and 19 bytes of a page's number and of the answer: less than a cycle, which rounds up.
-    way = [p.cycles(link['latency_ps'] + n * 10**12 / link['bandwidth_bytes_per_s']) for n in (20, 19)]
+    way = [p.cycles(link['latency_ps'] + n * 10**12 / link['bandwidth_bytes_per_s'])
+           for n in (20, 19)]
     return sum(way) + p.get('mmu', 'walk_latency') - 1
 
 
@@ -84,8 +91,8 @@ def units(p):
 
 
 def head_of_line(inputs, outputs):
-    """Share of an output's cycles used when each of many inputs offers one request at a time, to a random output (Karol,
-    Hluchyj and Morgan, IEEE Trans. Communications, 1987: queues of M/D/1)."""
+    """Share of an output's cycles used when each of many inputs offers one request at a time, to a
+    random output (Karol, Hluchyj and Morgan, IEEE Trans. Communications, 1987: queues of M/D/1)."""
     a = inputs / outputs
     return 1 + a - math.sqrt(1 + a * a)
 
@@ -119,12 +126,14 @@ def hbm_refresh(p):
 
 
 def resident(p, wavefronts, vgprs=4, sgprs=16, lds_bytes=0):
-    """Wavefronts of one compute unit for work-groups of so many, whose wavefronts are spread evenly."""
+    """Wavefronts of one compute unit for work-groups of so many, whose wavefronts are spread
+    evenly."""
     pool = 'gpu.cp.pool'
 
     def up(value, granularity):
         return math.ceil(value / granularity) * granularity
-    a_simd = min(p.get(pool, 'wavefronts'), p.get(pool, 'vgprs') // up(vgprs, p.get(pool, 'vgpr_granularity')),
+    a_simd = min(p.get(pool, 'wavefronts'),
+                 p.get(pool, 'vgprs') // up(vgprs, p.get(pool, 'vgpr_granularity')),
                  p.get(pool, 'sgprs') // up(sgprs, p.get(pool, 'sgpr_granularity')))
     groups = min(p.get(pool, 'work_groups'), a_simd * p.get(pool, 'simds') // wavefronts)
     if lds_bytes:

@@ -1,6 +1,7 @@
 """Small line and bar charts as SVG, so that the pages of docs/ need no other program."""
 
-COLOURS = ['#0072b2', '#d55e00', '#009e73', '#cc79a7']  # Okabe and Ito: also for colour-blind readers
+# Okabe and Ito: also for colour-blind readers
+COLOURS = ['#0072b2', '#d55e00', '#009e73', '#cc79a7']
 WIDTH, HEIGHT, LEFT, RIGHT, TOP, BOTTOM = 760, 360, 64, 16, 48, 60
 
 
@@ -10,7 +11,8 @@ def text(x, y, words, anchor='middle', more=''):
 
 def frame(title, y_label, top, parts, names):
     """A chart with ticks on its left axis from 0 to `top` around `parts`, and a legend."""
-    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif" font-size="12">',
+    out = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
+           'font-family="sans-serif" font-size="12">',
            f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
            text(WIDTH / 2, 18, title, more=' font-size="14"')]
     for i in range(5):
@@ -38,7 +40,8 @@ def round_up(value):
 
 
 def lines(title, x_label, y_label, labels, series):
-    """Points at equal distances: labels of the x axis, and {name: values}; None leaves a point out."""
+    """Points at equal distances: labels of the x axis, and {name: values}; None leaves a point
+    out."""
     top = round_up(max(v for values in series.values() for v in values if v is not None))
     step = (WIDTH - LEFT - RIGHT) / max(len(labels), 1)
     at = [LEFT + step * (i + 0.5) for i in range(len(labels))]
@@ -53,7 +56,8 @@ def lines(title, x_label, y_label, labels, series):
 
 
 def bars(title, y_label, labels, series):
-    """Groups of bars: labels of the groups, a line for each of their parts between commas, and {name: values}."""
+    """Groups of bars: labels of the groups, a line for each of their parts between commas, and
+    {name: values}."""
     top = round_up(max(v for values in series.values() for v in values))
     step = (WIDTH - LEFT - RIGHT) / max(len(labels), 1)
     wide = step * 0.8 / len(series)
@@ -62,5 +66,6 @@ def bars(title, y_label, labels, series):
     for n, (colour, values) in enumerate(zip(COLOURS, series.values())):
         for i, value in enumerate(values):
             x, y = LEFT + step * (i + 0.1) + wide * n, height(value, top)
-            parts.append(f'<rect x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" height="{HEIGHT - BOTTOM - y:.1f}" fill="{colour}"/>')
+            parts.append(f'<rect x="{x:.1f}" y="{y:.1f}" width="{wide:.1f}" '
+                         f'height="{HEIGHT - BOTTOM - y:.1f}" fill="{colour}"/>')
     return frame(title, y_label, top, parts, list(series))

@@ -1,11 +1,14 @@
 #!/usr/bin/env python3
-"""Runs the micro-benchmarks on platforms/r9nano.heddle and compares each number with its closed form.
+"""Runs the micro-benchmarks on platforms/r9nano.heddle and compares each number with its closed
+form.
 
 run.py HEDDLE PROGRAMS           prints the page docs/evidence/accuracy.md
 run.py HEDDLE PROGRAMS --write D writes it and its plots into the folder D
-run.py HEDDLE PROGRAMS --check P runs the quick part again, with --all everything, and compares it with the page P
+run.py HEDDLE PROGRAMS --check P runs the quick part again, with --all everything, and compares it
+                                 with the page P
 
-PROGRAMS is tests/programs/micro of a build. Numbers are the simulation's own and do not depend on the machine.
+PROGRAMS is tests/programs/micro of a build. Numbers are the simulation's own and do not depend on
+the machine.
 """
 import argparse
 import json
@@ -36,8 +39,10 @@ class Bench:
     def results_of(self, program, arguments, sets):
         key = (program, arguments, sets)
         if key not in self.results:
-            command = [self.heddle, 'run', PLATFORM] + options(sets) + ['--', str(self.programs / program), *arguments]
-            found = dict(line.split() for line in run(command).splitlines() if not line.startswith('PASS'))
+            command = ([self.heddle, 'run', PLATFORM] + options(sets)
+                       + ['--', str(self.programs / program), *arguments])
+            found = dict(line.split() for line in run(command).splitlines()
+                         if not line.startswith('PASS'))
             self.results[key] = {name: float(value) for name, value in found.items()}
         return self.results[key]
 
@@ -54,7 +59,8 @@ def run(command):
 
 
 class Row:
-    """One number: what it is, which run prints it under which name, what it should be and why not."""
+    """One number: what it is, which run prints it under which name, what it should be and why
+    not."""
 
     def __init__(self, title, name, expected, note='', sets=(), arguments=(), hardware=''):
         self.title, self.name, self.expected, self.note = title, name, expected, note
@@ -62,7 +68,8 @@ class Row:
 
 
 def command_text(program, arguments, sets):
-    words = ['heddle run', PLATFORM] + [f'--set {s}' for s in sets] + ['--', 'build/tests/programs/micro/' + program, *arguments]
+    words = (['heddle run', PLATFORM] + [f'--set {s}' for s in sets]
+             + ['--', 'build/tests/programs/micro/' + program, *arguments])
     return ' '.join(words)
 
 
@@ -71,43 +78,65 @@ def number(value):
 
 
 LATENCY = [
-    Row('vector load, L1 hit', 'vector_l1', lambda p: form.turn(p, form.vector_l1(p)), hardware='136'),
-    Row('vector load, L2 hit', 'vector_l2', lambda p: form.turn(p, form.vector_l1(p) + form.to_l2(p)), hardware='343.7'),
+    Row('vector load, L1 hit', 'vector_l1', lambda p: form.turn(p, form.vector_l1(p)),
+        hardware='136'),
+    Row('vector load, L2 hit', 'vector_l2',
+        lambda p: form.turn(p, form.vector_l1(p) + form.to_l2(p)), hardware='343.7'),
     Row('vector load, DRAM, ideal', 'vector_dram',
-        lambda p: form.turn(p, form.vector_l1(p) + form.to_l2(p) + form.to_dram(p)), hardware='703.2'),
+        lambda p: form.turn(p, form.vector_l1(p) + form.to_l2(p) + form.to_dram(p)),
+        hardware='703.2'),
     Row('vector load, DRAM, hbm, at random', 'vector_dram',
-        lambda p: form.turn(p, form.vector_l1(p) + form.to_l2(p) + form.to_hbm(p, 'trcd_read')), sets=HBM,
-        note='the form is that of a closed row; an open one takes {hit}, another open row {conflict}'),
+        lambda p: form.turn(p, form.vector_l1(p) + form.to_l2(p) + form.to_hbm(p, 'trcd_read')),
+        sets=HBM,
+        note='the form is that of a closed row; an open one takes {hit}, another open row '
+             '{conflict}'),
     Row('vector load, L2 hit, L2 TLB hit', 'vector_tlb',
-        lambda p: form.turn(p, form.vector_l1(p) + form.to_l2(p) + form.to_l2_tlb(p)), sets=('gpu.l2tlb.ways=1024',),
+        lambda p: form.turn(p, form.vector_l1(p) + form.to_l2(p) + form.to_l2_tlb(p)),
+        sets=('gpu.l2tlb.ways=1024',),
         note='one of the 256 loads still finds its line in the L1'),
     Row('vector load, L2 hit, page walk', 'vector_tlb',
-        lambda p: form.turn(p, form.vector_l1(p) + form.to_l2(p) + form.to_l2_tlb(p) + form.to_walk(p)), note='likewise'),
-    Row('scalar load, L1 hit', 'scalar_l1', lambda p: form.turn(p, form.scalar_l1(p)), hardware='49.6'),
-    Row('scalar load, L2 hit', 'scalar_l2', lambda p: form.turn(p, form.scalar_l1(p) + form.to_l2(p))),
+        lambda p: form.turn(p, form.vector_l1(p) + form.to_l2(p) + form.to_l2_tlb(p)
+                            + form.to_walk(p)), note='likewise'),
+    Row('scalar load, L1 hit', 'scalar_l1', lambda p: form.turn(p, form.scalar_l1(p)),
+        hardware='49.6'),
+    Row('scalar load, L2 hit', 'scalar_l2',
+        lambda p: form.turn(p, form.scalar_l1(p) + form.to_l2(p))),
     Row('LDS load', 'lds', lambda p: form.turn(p, form.lds(p)), hardware='50'),
 ]
 
 BANDWIDTH = [
-    Row('L1, all compute units', 'read_l1', lambda p: form.units(p) * form.LINE * p.get(form.CU, 'vmem_width')),
-    Row('L2', 'read_l2', lambda p: form.l2_peak(p) * form.head_of_line(form.units(p), form.l2_banks(p)),
-        note='of {l2_peak} B/cy; compute units wait for each other at the inputs of the crossbar. The form is that of random targets, '
-             'these read runs of two lines of a bank'),
-    Row('DRAM, ideal, read', 'read_dram', lambda p: form.mshr_bound(p, form.to_dram(p)), sets=LARGE_PAGES,
+    Row('L1, all compute units', 'read_l1',
+        lambda p: form.units(p) * form.LINE * p.get(form.CU, 'vmem_width')),
+    Row('L2', 'read_l2',
+        lambda p: form.l2_peak(p) * form.head_of_line(form.units(p), form.l2_banks(p)),
+        note='of {l2_peak} B/cy; compute units wait for each other at the inputs of the crossbar. '
+             'The form is that of random targets, these read runs of two lines of a bank'),
+    Row('DRAM, ideal, read', 'read_dram', lambda p: form.mshr_bound(p, form.to_dram(p)),
+        sets=LARGE_PAGES,
         note='of {dram_peak} B/cy; the MSHRs of the L2, 64 a bank, are the limit'),
-    Row('DRAM, ideal, copy', 'copy_dram', lambda p: form.l2_peak(p) * form.head_of_line(form.units(p), form.l2_banks(p)),
-        sets=LARGE_PAGES, note='writes need no MSHR; a bank of the L2 takes one request a cycle, and the crossbar is as above'),
-    Row('DRAM, ideal, read, pages of 4 KiB', 'read_dram', lambda p: form.mshr_bound(p, form.to_dram(p)),
+    Row('DRAM, ideal, copy', 'copy_dram',
+        lambda p: form.l2_peak(p) * form.head_of_line(form.units(p), form.l2_banks(p)),
+        sets=LARGE_PAGES,
+        note='writes need no MSHR; a bank of the L2 takes one request a cycle, and the crossbar '
+             'is as above'),
+    Row('DRAM, ideal, read, pages of 4 KiB', 'read_dram',
+        lambda p: form.mshr_bound(p, form.to_dram(p)),
         note='page walks are hidden behind each other'),
-    Row('DRAM, hbm, read', 'read_dram', lambda p: form.hbm_peak(p) * (1 - form.hbm_refresh(p)), sets=HBM + LARGE_PAGES,
-        note='of {hbm_peak} B/cy less refresh. The rows that 1024 wavefronts read at a time meet in 8 banks of a channel; '
-             'with 64 (`--set gpu.dram.timing.banks=16`) see below'),
-    Row('DRAM, hbm with 64 banks a channel, read', 'read_dram', lambda p: form.hbm_peak(p) * (1 - form.hbm_refresh(p)),
-        sets=HBM + LARGE_PAGES + ('gpu.dram.timing.banks=16',), note='a refresh also closes all rows; the MSHRs of the L2; start and end of 33,000 cycles'),
-    Row('DRAM, hbm, copy', 'copy_dram', lambda p: form.hbm_peak(p) * (1 - form.hbm_refresh(p)), sets=HBM + LARGE_PAGES,
+    Row('DRAM, hbm, read', 'read_dram', lambda p: form.hbm_peak(p) * (1 - form.hbm_refresh(p)),
+        sets=HBM + LARGE_PAGES,
+        note='of {hbm_peak} B/cy less refresh. The rows that 1024 wavefronts read at a time meet '
+             'in 8 banks of a channel; with 64 (`--set gpu.dram.timing.banks=16`) see below'),
+    Row('DRAM, hbm with 64 banks a channel, read', 'read_dram',
+        lambda p: form.hbm_peak(p) * (1 - form.hbm_refresh(p)),
+        sets=HBM + LARGE_PAGES + ('gpu.dram.timing.banks=16',),
+        note='a refresh also closes all rows; the MSHRs of the L2; start and end of 33,000 cycles'),
+    Row('DRAM, hbm, copy', 'copy_dram', lambda p: form.hbm_peak(p) * (1 - form.hbm_refresh(p)),
+        sets=HBM + LARGE_PAGES,
         note='the same, and the bus turns round between reads and writes'),
-    Row('LDS, a dword a lane', 'read_lds', lambda p: form.units(p) * 128, hardware='128 a compute unit'),
-    Row('LDS, four dwords a lane', 'read_lds_wide', lambda p: form.units(p) * 128, hardware='128 a compute unit'),
+    Row('LDS, a dword a lane', 'read_lds', lambda p: form.units(p) * 128,
+        hardware='128 a compute unit'),
+    Row('LDS, four dwords a lane', 'read_lds_wide', lambda p: form.units(p) * 128,
+        hardware='128 a compute unit'),
 ]
 
 
@@ -117,7 +146,8 @@ def rate(name):
 
 ALU = [
     Row('v_add_f32', 'f32_add/4', rate('full_rate'), hardware='4'),
-    Row('v_add_f32, dependent, one wavefront a SIMD', 'f32_add_chain/1', rate('full_rate'), hardware='4'),
+    Row('v_add_f32, dependent, one wavefront a SIMD', 'f32_add_chain/1', rate('full_rate'),
+        hardware='4'),
     Row('v_mul_f32', 'f32_multiply/4', rate('full_rate'), hardware='4'),
     Row('v_fma_f32', 'f32_fma/4', rate('full_rate'), hardware='4 or 16, by the card'),
     Row('v_add_u32', 'i32_add/4', rate('full_rate'), hardware='4'),
@@ -130,7 +160,8 @@ ALU = [
     Row('v_mul_f64', 'f64_multiply/4', rate('f64_multiply'), hardware='64'),
     Row('v_fma_f64', 'f64_fma/4', rate('f64_multiply'), hardware='64'),
     Row('v_rcp_f64', 'f64_reciprocal/4', rate('f64_multiply'), hardware='64'),
-    Row('s_add_u32, dependent on nothing, one wavefront a SIMD', 'scalar_add/1', rate('scalar_latency')),
+    Row('s_add_u32, dependent on nothing, one wavefront a SIMD', 'scalar_add/1',
+        rate('scalar_latency')),
     Row('s_mul_i32, 4 wavefronts a SIMD', 'scalar_multiply/4', rate('scalar_latency')),
 ]
 
@@ -138,13 +169,15 @@ STRIDES = (0, 1, 2, 3, 4, 8, 16, 17, 32, 64)
 
 
 def lds_cycles(stride):
-    """Two groups of 32 lanes; each takes as many cycles as its fullest bank of 32 has different dwords."""
+    """Two groups of 32 lanes; each takes as many cycles as its fullest bank of 32 has different
+    dwords."""
     words = {lane * stride for lane in range(32)}
     fullest = max(sum(1 for w in words if w % 32 == bank) for bank in range(32))
     return lambda p: 2 * fullest
 
 
-LDS = [Row(f'ds_read_b32, lanes {s} dwords apart', f'lds_stride_{s}', lds_cycles(s), hardware='2' if s == 1 else '')
+LDS = [Row(f'ds_read_b32, lanes {s} dwords apart', f'lds_stride_{s}', lds_cycles(s),
+           hardware='2' if s == 1 else '')
        for s in STRIDES]
 
 
@@ -154,29 +187,36 @@ def held(kernel, threads, **needs):
 
 
 OCCUPANCY = [held('plain', n) for n in (64, 256, 320, 1024)]
-OCCUPANCY += [held(f'vgpr_{n}', t, vgprs=n) for n, t in ((28, 256), (36, 256), (64, 256), (84, 64), (128, 64), (256, 64))]
+OCCUPANCY += [held(f'vgpr_{n}', t, vgprs=n) for n, t in ((28, 256), (36, 256), (64, 256),
+                                                         (84, 64), (128, 64), (256, 64))]
 OCCUPANCY += [held(f'sgpr_{n}', 256, sgprs=n) for n in (80, 96, 102)]
-OCCUPANCY += [held(f'lds_{n}', t, lds_bytes=n) for n, t in ((4096, 256), (8192, 256), (20000, 256), (32768, 128), (65536, 1024))]
+OCCUPANCY += [held(f'lds_{n}', t, lds_bytes=n) for n, t in ((4096, 256), (8192, 256), (20000, 256),
+                                                            (32768, 128), (65536, 1024))]
 
 SECTIONS = [
     ('Latency', 'latency', 'cycles', LATENCY,
-     'A chain of 256 dependent loads by one wavefront with one lane ([latency.hip.cpp](../../tests/programs/micro/latency.hip.cpp)). '
-     'Hardware: load-to-use latency of an MI100 in cycles of 1502 MHz, measured by mt4g: a later GPU (CDNA), with other caches. The '
-     'R9 Nano has not been measured; the model has the latencies that MGPUSim gives it, and they are far shorter.'),
+     'A chain of 256 dependent loads by one wavefront with one lane '
+     '([latency.hip.cpp](../../tests/programs/micro/latency.hip.cpp)). Hardware: load-to-use '
+     'latency of an MI100 in cycles of 1502 MHz, measured by mt4g: a later GPU (CDNA), with other '
+     'caches. The R9 Nano has not been measured; the model has the latencies that MGPUSim gives '
+     'it, and they are far shorter.'),
     ('Bandwidth', 'bandwidth', 'bytes a cycle', BANDWIDTH,
      'All 64 compute units, 16 wavefronts each, 16 bytes a lane '
-     '([bandwidth.hip.cpp](../../tests/programs/micro/bandwidth.hip.cpp)). At 1 GHz a byte a cycle is 1 GB/s. Hardware: GCN and CDNA as '
-     'AMD documents them (rocprofiler-compute).'),
+     '([bandwidth.hip.cpp](../../tests/programs/micro/bandwidth.hip.cpp)). At 1 GHz a byte a cycle '
+     'is 1 GB/s. Hardware: GCN and CDNA as AMD documents them (rocprofiler-compute).'),
     ('Vector and scalar ALU', 'alu', 'cycles of a SIMD', ALU,
-     '256 instructions in a row, 4 wavefronts on each SIMD of a compute unit unless it says otherwise '
-     '([alu.hip.cpp](../../tests/programs/micro/alu.hip.cpp)). Hardware: GCN 1.0 to 1.4 as measured by CLRX (GcnTimings), double precision '
-     'with the factor of cards with 1/16 of the rate.'),
+     '256 instructions in a row, 4 wavefronts on each SIMD of a compute unit unless it says '
+     'otherwise ([alu.hip.cpp](../../tests/programs/micro/alu.hip.cpp)). Hardware: GCN 1.0 to 1.4 '
+     'as measured by CLRX (GcnTimings), double precision with the factor of cards with 1/16 of the '
+     'rate.'),
     ('LDS bank conflicts', 'alu', 'cycles of the LDS', LDS,
-     'The same for reads of the LDS by 16 wavefronts. Hardware: CLRX, half an instruction a cycle.'),
+     'The same for reads of the LDS by 16 wavefronts. Hardware: CLRX, half an instruction a '
+     'cycle.'),
     ('Occupancy', 'occupancy', 'wavefronts of a compute unit', OCCUPANCY,
      'Kernels that need much of one resource, and the most wavefronts that were there at a time '
-     '([occupancy.hip.cpp](../../tests/programs/micro/occupancy.hip.cpp)). The form: the least of what wavefront slots, vector and '
-     'scalar registers, LDS and work-group slots allow, each rounded to its granularity.'),
+     '([occupancy.hip.cpp](../../tests/programs/micro/occupancy.hip.cpp)). The form: the least of '
+     'what wavefront slots, vector and scalar registers, LDS and work-group slots allow, each '
+     'rounded to its granularity.'),
 ]
 QUICK = ('Latency', 'Vector and scalar ALU', 'LDS bank conflicts')
 
@@ -200,12 +240,15 @@ def measured(bench, program, row):
 
 def line_of(bench, program, row):
     value, expected = measured(bench, program, row), row.expected(bench.platform(row.sets))
-    difference = f'{(value / expected - 1) * 100:+.1f} %'.replace('-0.0', '0.0').replace('+0.0', '0.0')
-    return f'| {row.title} | {number(value)} | {number(expected)} | {difference} | {row.hardware} | {note_of(bench, row)} |'
+    difference = f'{(value / expected - 1) * 100:+.1f} %'.replace('-0.0', '0.0')\
+        .replace('+0.0', '0.0')
+    return (f'| {row.title} | {number(value)} | {number(expected)} | {difference} | '
+            f'{row.hardware} | {note_of(bench, row)} |')
 
 
 def table(bench, program, unit, rows):
-    out = [f'| {unit} | measured | closed form | difference | hardware | |', '| --- | ---: | ---: | ---: | ---: | --- |']
+    out = [f'| {unit} | measured | closed form | difference | hardware | |',
+           '| --- | ---: | ---: | ---: | ---: | --- |']
     return out + [line_of(bench, program, row) for row in rows]
 
 
@@ -226,19 +269,25 @@ def size_text(size):
 
 
 def plots(bench):
-    curves = {name: bench.results_of('latency', ('footprints',), sets) for name, sets in CURVES.items()}
-    sizes = [int(name.split('_')[1]) for name in next(iter(curves.values())) if name.startswith('footprint_')]
-    curve = plot.lines('Latency of a chain of loads in random order', 'memory that the chain goes through', 'cycles a load',
+    curves = {name: bench.results_of('latency', ('footprints',), sets)
+              for name, sets in CURVES.items()}
+    sizes = [int(name.split('_')[1]) for name in next(iter(curves.values()))
+             if name.startswith('footprint_')]
+    curve = plot.lines('Latency of a chain of loads in random order',
+                       'memory that the chain goes through', 'cycles a load',
                        [size_text(s).replace(' ', '\u00a0') for s in sizes],
                        {n: [c[f'footprint_{s}'] for s in sizes] for n, c in curves.items()})
     rows = [r for r in BANDWIDTH if 'pages' not in r.title and 'banks' not in r.title]
-    bandwidth = plot.bars('Bandwidth of all compute units together', 'bytes a cycle', [r.title.replace(', all compute units', '') for r in rows],
+    bandwidth = plot.bars('Bandwidth of all compute units together', 'bytes a cycle',
+                          [r.title.replace(', all compute units', '') for r in rows],
                           {'measured': [measured(bench, 'bandwidth', r) for r in rows],
                            'closed form': [r.expected(bench.platform(r.sets)) for r in rows]})
-    lds = plot.lines('LDS: cycles of a read of 64 lanes', 'distance of the lanes in dwords', 'cycles', [str(s) for s in STRIDES],
+    lds = plot.lines('LDS: cycles of a read of 64 lanes', 'distance of the lanes in dwords',
+                     'cycles', [str(s) for s in STRIDES],
                      {'measured': [measured(bench, 'alu', r) for r in LDS],
                       'closed form': [r.expected(bench.platform(())) for r in LDS]})
-    return {'accuracy-latency.svg': curve, 'accuracy-bandwidth.svg': bandwidth, 'accuracy-lds.svg': lds}
+    return {'accuracy-latency.svg': curve, 'accuracy-bandwidth.svg': bandwidth,
+            'accuracy-lds.svg': lds}
 
 
 PICTURES = {'Latency': ('accuracy-latency.svg', 'latency by footprint', CURVES),
@@ -248,20 +297,23 @@ PICTURES = {'Latency': ('accuracy-latency.svg', 'latency by footprint', CURVES),
 
 def page(bench):
     out = ['# Accuracy: what small programs measure', '',
-           'Does the model do what its description says? Small programs measure platforms/r9nano.heddle. Beside each number is its '
-           'closed form, which follows from the parameters alone (tests/bench/micro/closed_forms.py). Where the two differ, the last '
-           'column says why. The column *hardware* is what others measured on cards, where they did. **The R9 Nano itself has '
-           'not been measured.**', '',
+           'Does the model do what its description says? Small programs measure '
+           'platforms/r9nano.heddle. Beside each number is its closed form, which follows from the '
+           'parameters alone (tests/bench/micro/closed_forms.py). Where the two differ, the last '
+           'column says why. The column *hardware* is what others measured on cards, where they '
+           'did. **The R9 Nano itself has not been measured.**', '',
            '```sh', 'tests/bench/micro/run.py HEDDLE PROGRAMS --write docs/evidence', '```', '',
-           'makes this page. The programs are ordinary HIP programs; the commands of each table are above it. The simulation is '
-           'deterministic, so everybody gets the same numbers.', '']
+           'makes this page. The programs are ordinary HIP programs; the commands of each table '
+           'are above it. The simulation is deterministic, so everybody gets the same numbers.', '']
     for title, program, unit, rows, words in SECTIONS:
-        out += [f'## {title}', '', words, ''] + commands(program, rows) + [''] + table(bench, program, unit, rows) + ['']
+        out += ([f'## {title}', '', words, ''] + commands(program, rows) + ['']
+                + table(bench, program, unit, rows) + [''])
         if title in PICTURES:
             file, name, curves = PICTURES[title]
             out += [f'![{name}]({file})', '']
             if curves:
-                out += ['```sh'] + [command_text(program, ('footprints',), s) for s in curves.values()] + ['```', '']
+                out += (['```sh'] + [command_text(program, ('footprints',), s)
+                                     for s in curves.values()] + ['```', ''])
     return prose.wrap('\n'.join(out))
 
 

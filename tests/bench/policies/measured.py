@@ -1,4 +1,5 @@
-"""What the measurements of policies share: a program on a platform, its statistics, and rows of tables."""
+"""What the measurements of policies share: a program on a platform, its statistics, and rows of
+tables."""
 import argparse
 import json
 import subprocess
@@ -9,7 +10,8 @@ import tempfile
 def statistics(heddle, platform, sets, program):
     """Statistics of a run that must pass. program: path and arguments."""
     with tempfile.NamedTemporaryFile(suffix='.json') as stats:
-        command = [heddle, 'run', platform, '--generic', *sets, '--stats', stats.name, '--stats-no-host', '--', *map(str, program)]
+        command = [heddle, 'run', platform, '--generic', *sets, '--stats', stats.name,
+                   '--stats-no-host', '--', *map(str, program)]
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         if done.returncode != 0 or 'PASS' not in done.stdout:
             sys.exit(f'{" ".join(command)}: exit status {done.returncode}\n{done.stdout}')

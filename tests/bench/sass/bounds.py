@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Memory and disk of a raw trace of any size, grouped and played: bounds.py HEDDLE BYTES FOLDER [MIB] [GENERIC OPTIONS...].
+"""Memory and disk of a raw trace of any size, grouped and played: bounds.py HEDDLE BYTES FOLDER
+[MIB] [GENERIC OPTIONS...].
 
-Writes a trace of at least BYTES (raw_trace.py) into FOLDER, groups it in MIB of memory (default 160), plays it on rtx3070, and
-removes it. Exit status 1 when the peak of memory is more than 200 MB, or MIB and a quarter, or the temporary file is larger than
-1.2 times the trace, or playing takes 100 MB. Disk is that of files without a name, looked at while the program runs.
+Writes a trace of at least BYTES (raw_trace.py) into FOLDER, groups it in MIB of memory (default
+160), plays it on rtx3070, and removes it. Exit status 1 when the peak of memory is more than 200
+MB, or MIB and a quarter, or the temporary file is larger than 1.2 times the trace, or playing takes
+100 MB. Disk is that of files without a name, looked at while the program runs.
 """
 import json
 import os
@@ -69,23 +71,30 @@ def main():
     try:
         raw, bad = os.path.join(folder, "kernel-1.trace"), []
         with open(raw, "w") as out:
-            subprocess.run([sys.executable, os.path.join(here, "raw_trace.py"), size], stdout=out, check=True)
+            subprocess.run([sys.executable, os.path.join(here, "raw_trace.py"), size], stdout=out,
+                           check=True)
         whole = os.path.getsize(raw)
-        said, peak, seconds, disk = watched([heddle, "trace", "group", "--memory", str(memory), raw])
-        instructions, parts, reported = (int(n) for n in re.search(r"(\d+) instructions, (\d+) parts, (\d+) bytes", said).groups())
-        print(f"{whole / MB:.0f} MB raw, {instructions} instructions\ngroup: peak memory {peak / MB:.1f} MB, {parts} parts, temporary file "
-              f"{reported / MB:.0f} MB (seen: {disk / MB:.0f} MB), {reported / whole:.2f} of the trace, {seconds:.1f} s of processor time")
-        if not 0 < peak <= min(200 * MB, 1.25 * memory * 2**20 + 6 * MB) or max(reported, disk) > 1.2 * whole or parts < 2:
+        said, peak, seconds, disk = watched(
+            [heddle, "trace", "group", "--memory", str(memory), raw])
+        instructions, parts, reported = (int(n) for n in re.search(
+            r"(\d+) instructions, (\d+) parts, (\d+) bytes", said).groups())
+        print(f"{whole / MB:.0f} MB raw, {instructions} instructions\ngroup: peak memory "
+              f"{peak / MB:.1f} MB, {parts} parts, temporary file {reported / MB:.0f} MB (seen: "
+              f"{disk / MB:.0f} MB), {reported / whole:.2f} of the trace, {seconds:.1f} s of "
+              "processor time")
+        if (not 0 < peak <= min(200 * MB, 1.25 * memory * 2**20 + 6 * MB)
+                or max(reported, disk) > 1.2 * whole or parts < 2):
             bad.append("group is out of bounds")
         os.remove(raw)
         stats = os.path.join(folder, "stats.json")
-        _, _, seconds, _ = watched([heddle, "run", f"{root}/platforms/rtx3070.heddle", *options, "--play", "sass=" + raw + "g",
-                                          "--no-cache", "--kernel-stats", "none", "--stats", stats])
+        _, _, seconds, _ = watched([heddle, "run", f"{root}/platforms/rtx3070.heddle", *options,
+                                    "--play", "sass=" + raw + "g", "--no-cache",
+                                    "--kernel-stats", "none", "--stats", stats])
         with open(stats) as f:
             result = json.load(f)
         kernel, peak = result["kernels"][0], result["host"]["peak_rss_bytes"]
-        print(f"run: peak memory {peak / MB:.1f} MB, {kernel['work_groups']} blocks, {kernel['cycles']} cycles, {seconds:.1f} s of "
-              "processor time")
+        print(f"run: peak memory {peak / MB:.1f} MB, {kernel['work_groups']} blocks, "
+              f"{kernel['cycles']} cycles, {seconds:.1f} s of processor time")
         if peak > 100 * MB or kernel["wavefront_instructions"] != instructions:
             bad.append("run is out of bounds")
     finally:

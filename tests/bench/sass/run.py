@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
-"""Kernels of real traces on rtx3070 and qv100 beside reference.csv: run.py HEDDLE TRACES [--markdown] [--check] [--page FILE].
+"""Kernels of real traces on rtx3070 and qv100 beside reference.csv: run.py HEDDLE TRACES
+[--markdown] [--check] [--page FILE].
 
-TRACES holds bfs-rodinia/ and vectoradd/, each with its kernelslist.g. Prints a table for each platform and each treatment
-of copies: cycles without the launch, L1 and L2 misses in sectors, then the mean of the absolute differences of cycles and the
-rank correlation. --check: exit status 1 when a mean is 20 % or more, a count of misses is 10 % off, or a warp instruction is
-missing. --page: the tables in this page must be those printed now; with --write, they are put there.
+TRACES holds bfs-rodinia/ and vectoradd/, each with its kernelslist.g. Prints a table for each
+platform and each treatment of copies: cycles without the launch, L1 and L2 misses in sectors, then
+the mean of the absolute differences of cycles and the rank correlation. --check: exit status 1 when
+a mean is 20 % or more, a count of misses is 10 % off, or a warp instruction is missing. --page: the
+tables in this page must be those printed now; with --write, they are put there.
 """
 import contextlib
 import csv
@@ -30,8 +32,9 @@ def simulate(heddle, traces, platform, copies):
     with tempfile.TemporaryDirectory() as folder:
         stats = os.path.join(folder, "stats.json")
         choice = [] if copies == "none" else ["--set", f"player.copies={copies}"]
-        subprocess.run([heddle, "run", f"{root}/platforms/{platform}.heddle", *choice, "--play", f"sass={traces}/kernelslist.g",
-                        "--no-cache", "--stats", stats], check=True)
+        subprocess.run([heddle, "run", f"{root}/platforms/{platform}.heddle", *choice,
+                        "--play", f"sass={traces}/kernelslist.g", "--no-cache", "--stats", stats],
+                       check=True)
         with open(stats) as f:
             return json.load(f)
 
@@ -41,8 +44,10 @@ def counts(kernel):
     parts = kernel["components"].items()
 
     def total(level, *names):
-        return sum(values.get(n, 0) for path, values in parts if path.rsplit(".", 1)[-1].startswith(level) for n in names)
-    return {"l1_misses": total("l1", "misses", "sector_misses"), "l2_misses": total("l2", "misses", "sector_misses")}
+        return sum(values.get(n, 0) for path, values in parts
+                   if path.rsplit(".", 1)[-1].startswith(level) for n in names)
+    return {"l1_misses": total("l1", "misses", "sector_misses"),
+            "l2_misses": total("l2", "misses", "sector_misses")}
 
 
 def percent(ours, theirs):
@@ -64,7 +69,8 @@ def correlation(a, b):
 
 
 def table(platform, copies, rows, markdown):
-    heads = ["traces", "kernel", "cycles", "reference", "%", "L1 misses", "reference", "L2 misses", "reference"]
+    heads = ["traces", "kernel", "cycles", "reference", "%", "L1 misses", "reference", "L2 misses",
+             "reference"]
     print(f"\n**{platform}**, copies = {copies}\n")
     if markdown:
         print("| " + " | ".join(heads) + " |\n| --- |" + " ---: |" * (len(heads) - 1))
@@ -91,11 +97,13 @@ def compare(heddle, traces, platform, copies, markdown, bad):
             ours.append(cycles)
             theirs.append(expected)
             off.append(abs(percent(cycles, expected)))
-            row = [name, r["kernel"], str(cycles), str(expected), f"{percent(cycles, expected):+.1f}"]
+            row = [name, r["kernel"], str(cycles), str(expected),
+                   f"{percent(cycles, expected):+.1f}"]
             for level in ("l1_misses", "l2_misses"):
                 row += [str(misses[level]), r[level]]
                 if abs(percent(misses[level], int(r[level]))) > 10:
-                    bad.append(f"{platform}: {name} kernel {r['kernel']}: {level} {misses[level]}, not {r[level]}")
+                    bad.append(f"{platform}: {name} kernel {r['kernel']}: {level} {misses[level]}, "
+                               f"not {r[level]}")
             rows.append(row)
     table(platform, copies, rows, markdown)
     mean = sum(off) / len(off)
@@ -125,7 +133,8 @@ def main():
     with contextlib.redirect_stdout(text if page else sys.stdout):
         for platform in ("rtx3070", "qv100"):
             for copies in ("none", "fill"):
-                compare(sys.argv[1], sys.argv[2], platform, copies, bool(page) or "--markdown" in sys.argv, bad)
+                compare(sys.argv[1], sys.argv[2], platform, copies,
+                        bool(page) or "--markdown" in sys.argv, bad)
     if page:
         print(text.getvalue())
         keep_page(page, text.getvalue() + "\n", bad)

@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""The table of docs/evidence/warmup.md for kernels of SASS traces: warmup.py HEDDLE TRACES [--page FILE [--write]].
+"""The table of docs/evidence/warmup.md for kernels of SASS traces: warmup.py HEDDLE TRACES [--page
+FILE [--write]].
 
-TRACES holds bfs-rodinia/ with its kernelslist.g. Runs `heddle experiment` on all of its kernels on rtx3070 and qv100,
-with and without refresh of the DRAM, and prints accuracies: mean of the kernels, and the worst. --page: these must stand between the page's marks; with --write, they
-are put there.
+TRACES holds bfs-rodinia/ with its kernelslist.g. Runs `heddle experiment` on all of its kernels on
+rtx3070 and qv100, with and without refresh of the DRAM, and prints accuracies: mean of the kernels,
+and the worst. --page: these must stand between the page's marks; with --write, they are put there.
 """
 import csv
 import os
@@ -13,7 +14,8 @@ import tempfile
 
 here = os.path.dirname(os.path.abspath(__file__))
 root = os.path.abspath(os.path.join(here, "../../.."))
-MODES = ["none", "memory:1", "memory:2", "memory:4", "memory:10", "full-memory", "functional", "formula", "estimate"]
+MODES = ["none", "memory:1", "memory:2", "memory:4", "memory:10", "full-memory", "functional",
+         "formula", "estimate"]
 MARKS = ("<!-- warmup.py -->\n", "<!-- end -->\n")
 WORST = 4
 NO_REFRESH = ["--set", "memory.dram.timing.trefi=1ms"]
@@ -22,28 +24,34 @@ NO_REFRESH = ["--set", "memory.dram.timing.trefi=1ms"]
 def experiment(heddle, traces, platform, options):
     """Accuracy of each mode, of each kernel."""
     with tempfile.TemporaryDirectory() as folder:
-        subprocess.run([heddle, "experiment", f"{root}/platforms/{platform}.heddle", "--kernels", "1-", "--no-cache", "-o", folder,
+        subprocess.run([heddle, "experiment", f"{root}/platforms/{platform}.heddle",
+                        "--kernels", "1-", "--no-cache", "-o", folder,
                         "--play", f"sass={traces}/bfs-rodinia/kernelslist.g", *options], check=True)
         accuracy = {}
         with open(os.path.join(folder, "results.csv")) as f:
             for row in csv.DictReader(f):
-                accuracy.setdefault(int(row["launch"]), {})[row["mode"]] = float(row["accuracy_percent"])
+                accuracy.setdefault(
+                    int(row["launch"]), {})[row["mode"]] = float(row["accuracy_percent"])
         return accuracy
 
 
 def row(name, accuracy):
     cells = [[kernel[mode] for kernel in accuracy.values()] for mode in MODES]
-    return f"| {name} | " + " | ".join(f"{sum(c) / len(c):.1f} ({min(c):.1f})" for c in cells) + " |\n"
+    return (f"| {name} | "
+            + " | ".join(f"{sum(c) / len(c):.1f} ({min(c):.1f})" for c in cells) + " |\n")
 
 
 def table(heddle, traces):
-    text = "| platform, kernels | " + " | ".join(MODES) + " |\n| --- |" + " ---: |" * len(MODES) + "\n"
+    text = ("| platform, kernels | " + " | ".join(MODES)
+            + " |\n| --- |" + " ---: |" * len(MODES) + "\n")
     for platform in ("rtx3070", "qv100"):
         accuracy = experiment(heddle, traces, platform, [])
         worst = sorted(sorted(accuracy, key=lambda launch: accuracy[launch]["none"])[:WORST])
         text += row(f"{platform}, all {len(accuracy)}", accuracy)
-        text += row(f"{platform}, {', '.join(map(str, worst))}", {launch: accuracy[launch] for launch in worst})
-        text += row(f"{platform}, all, no refresh", experiment(heddle, traces, platform, NO_REFRESH))
+        text += row(f"{platform}, {', '.join(map(str, worst))}",
+                    {launch: accuracy[launch] for launch in worst})
+        text += row(f"{platform}, all, no refresh",
+                    experiment(heddle, traces, platform, NO_REFRESH))
     return text
 
 

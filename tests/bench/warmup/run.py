@@ -1,11 +1,15 @@
 #!/usr/bin/env python3
-"""How wrong is a cold start, and how wrong when corrected? All launches but the first of many programs.
+"""How wrong is a cold start, and how wrong when corrected? All launches but the first of many
+programs.
 
-    tests/bench/warmup/run.py HEDDLE PROGRAMS [NAME...]            prints a table; NAME: only programs with it in their name
-    tests/bench/warmup/run.py HEDDLE PROGRAMS --write docs/evidence/warmup.md   puts it between the marks there
+    tests/bench/warmup/run.py HEDDLE PROGRAMS [NAME...]
+        prints a table; NAME: only programs with it in their name
+    tests/bench/warmup/run.py HEDDLE PROGRAMS --write docs/evidence/warmup.md
+        puts it between the marks there
 
-Errors are those of IPC, in per cent of what a simulation of everything gives, as in `heddle experiment`, which this calls once
-for each program. Simulated cycles do not depend on the machine, so everybody gets this table.
+Errors are those of IPC, in per cent of what a simulation of everything gives, as in `heddle
+experiment`, which this calls once for each program. Simulated cycles do not depend on the machine,
+so everybody gets this table.
 """
 import csv
 import os
@@ -17,9 +21,10 @@ from page import option, publish
 
 BEGIN, END = "<!-- tests/bench/warmup/run.py -->", "<!-- end -->"
 SETTLED, KNOWN, NEW, HELD = "settled with", "known before", "all the time", "held out"
-# Role, platform, program and its arguments. The form of the estimate was settled with dct8x8, one rule of it later with
-# matmul_chain; the other programs of the page's first table were known while it was. The third group was new then, and has been looked at
-# with every change since; the last was chosen before the last changes and measured once, after them.
+# Role, platform, program and its arguments. The form of the estimate was settled with dct8x8, one
+# rule of it later with matmul_chain; the other programs of the page's first table were known while
+# it was. The third group was new then, and has been looked at with every change since; the last was
+# chosen before the last changes and measured once, after them.
 CASES = [
     (SETTLED, "tiny", "dct8x8"),
     (SETTLED, "r9nano", "dct8x8 256 4"),
@@ -77,12 +82,14 @@ def measure(heddle, programs, platform, program):
     name, *arguments = program.split()
     root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../../..")
     with tempfile.TemporaryDirectory() as folder:
-        command = [heddle, "experiment", f"{root}/platforms/{platform}.heddle", "--kernels", "2-", "--corrections"]
+        command = [heddle, "experiment", f"{root}/platforms/{platform}.heddle",
+                   "--kernels", "2-", "--corrections"]
         command += ["-o", folder, "--", os.path.join(programs, name), *arguments]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         with open(f"{folder}/results.csv") as file:
             rows = list(csv.DictReader(file))
-    return {mode: [100 - float(r["accuracy_percent"]) for r in rows if r["mode"] == mode] for mode in MODES}
+    return {mode: [100 - float(r["accuracy_percent"]) for r in rows if r["mode"] == mode]
+            for mode in MODES}
 
 
 def mean(values):
@@ -95,7 +102,8 @@ def line(first, errors):
 
 
 def table(heddle, programs, names):
-    lines = ["| | platform | program | launches | none | formula | estimate |", "| --- | --- | --- | ---: | ---: | ---: | ---: |"]
+    lines = ["| | platform | program | launches | none | formula | estimate |",
+             "| --- | --- | --- | ---: | ---: | ---: | ---: |"]
     all_of = {role: [] for role in (SETTLED, KNOWN, NEW, HELD)}
     losses = []
     for role, platform, program in CASES:

@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
-"""How far is `heddle sample` from full simulation, and how much faster? Long programs, everything simulated and sampled.
+"""How far is `heddle sample` from full simulation, and how much faster? Long programs, everything
+simulated and sampled.
 
-    tests/bench/warmup/sample.py HEDDLE PROGRAMS LOG [--rounds N] [NAME...]      measures; NAME: only programs with it in their name
-    tests/bench/warmup/sample.py HEDDLE PROGRAMS LOG [NAME...] --write docs/evidence/warmup.md   puts the table between the marks there
+    tests/bench/warmup/sample.py HEDDLE PROGRAMS LOG [--rounds N] [NAME...]
+        measures; NAME: only programs with it in their name
+    tests/bench/warmup/sample.py HEDDLE PROGRAMS LOG [NAME...] --write docs/evidence/warmup.md
+        puts the table between the marks there
 
-Times are CPU seconds (user and system) of the whole tree of processes, from `heddle run` to its end: the start of the platform and
-the host program with its checks are in it; the platform has been built before. Full, sampled and functional runs go in turns, N rounds
-(2), and the least of each counts. Each run is appended to LOG as a line of JSON at once; runs that are there already are not repeated, so a
-measurement that was stopped goes on, and one of another build wants another LOG.
+Times are CPU seconds (user and system) of the whole tree of processes, from `heddle run` to its
+end: the start of the platform and the host program with its checks are in it; the platform has been
+built before. Full, sampled and functional runs go in turns, N rounds (2), and the least of each
+counts. Each run is appended to LOG as a line of JSON at once; runs that are there already are not
+repeated, so a measurement that was stopped goes on, and one of another build wants another LOG.
 Cycles and intervals do not depend on the machine; times do.
 """
 import json
@@ -52,19 +56,23 @@ def run(heddle, programs, platform, program, way):
     name, *arguments = program.split()
     with tempfile.TemporaryDirectory() as folder:
         stats = f"{folder}/stats.json"
-        command = [heddle, "run", f"{ROOT}/platforms/{platform}.heddle", "--stats", stats, "--kernel-stats", "none", *WAYS[way]]
-        child = subprocess.Popen([*command, "--", os.path.join(programs, name), *arguments], stdout=subprocess.DEVNULL)
+        command = [heddle, "run", f"{ROOT}/platforms/{platform}.heddle", "--stats", stats,
+                   "--kernel-stats", "none", *WAYS[way]]
+        child = subprocess.Popen([*command, "--", os.path.join(programs, name), *arguments],
+                                 stdout=subprocess.DEVNULL)
         _, status, usage = os.wait4(child.pid, 0)
         child.returncode = status
         if status:
             sys.exit(f"{platform} {program}: the {way} run failed")
         with open(stats) as file:
             result = json.load(file)
-    record = {"platform": platform, "program": program, "way": way, "seconds": usage.ru_utime + usage.ru_stime}
+    record = {"platform": platform, "program": program, "way": way,
+              "seconds": usage.ru_utime + usage.ru_stime}
     if way == "full":
         record["cycles"] = sum(k["cycles"] for k in result["kernels"])
     if way == "sampled":
-        record |= {key: result["sample"][key] for key in ("cycles", "interval", "count", "simulated", "touched")}
+        record |= {key: result["sample"][key]
+                   for key in ("cycles", "interval", "count", "simulated", "touched")}
     return record
 
 
@@ -90,11 +98,14 @@ def read(log):
 
 
 def table(log, names):
-    head = "program | platform | launches | simulated | touched | error | interval | full | sampled | times as fast | functional mode alone"
+    head = ("program | platform | launches | simulated | touched | error | interval | full | "
+            "sampled | times as fast | functional mode alone")
     lines = [f"| {head} |", "| --- | --- " + "| ---: " * 9 + "|"]
     records, errors, inside = read(log), [], 0
     for platform, program in CASES:
-        mine = {way: [r for r in records if (r["platform"], r["program"], r["way"]) == (platform, program, way)] for way in WAYS}
+        mine = {way: [r for r in records
+                      if (r["platform"], r["program"], r["way"]) == (platform, program, way)]
+                for way in WAYS}
         if not all(mine.values()) or (names and not any(name in program for name in names)):
             continue
         seconds = {way: min(r["seconds"] for r in mine[way]) for way in WAYS}
@@ -103,11 +114,14 @@ def table(log, names):
         interval = sampled["interval"] / sampled["cycles"]
         errors.append(abs(error))
         inside += abs(sampled["cycles"] - cycles) <= sampled["interval"]
-        numbers = [sampled["count"], sampled["simulated"], sampled["touched"], f"{100 * error:+.2f} %", f"{100 * interval:.2f} %"]
-        numbers += [f"{seconds['full']:.2f}", f"{seconds['sampled']:.2f}", f"{seconds['full'] / seconds['sampled']:.1f}"]
+        numbers = [sampled["count"], sampled["simulated"], sampled["touched"],
+                   f"{100 * error:+.2f} %", f"{100 * interval:.2f} %"]
+        numbers += [f"{seconds['full']:.2f}", f"{seconds['sampled']:.2f}",
+                    f"{seconds['full'] / seconds['sampled']:.1f}"]
         numbers.append(f"{seconds['full'] / seconds['functional']:.1f}")
         lines.append(f"| {' | '.join([program, platform, *map(str, numbers)])} |")
-    lines += ["", f"The truth is inside the interval in {inside} of these {len(errors)}, the error at most {100 * max(errors):.2f} %."]
+    lines += ["", f"The truth is inside the interval in {inside} of these {len(errors)}, the error "
+                  f"at most {100 * max(errors):.2f} %."]
     return "\n".join(lines)
 
 

@@ -37,13 +37,15 @@ def rules(grammar, patterns):
 
 
 def scopes(grammar, line):
-    """The scope of each character, as an editor finds it: at each place the first rule that matches earliest."""
+    """The scope of each character, as an editor finds it: at each place the first rule that matches
+    earliest."""
     found, at = [None] * len(line), 0
     while at < len(line):
         best = None
         for rule in rules(grammar, grammar["patterns"]):
             match = re.compile(rule.get("match") or rule["begin"]).search(line, at)
-            if match and match.end() > match.start() and (best is None or match.start() < best[0].start()):
+            if match and match.end() > match.start() and (
+                    best is None or match.start() < best[0].start()):
                 best = (match, rule)
         if best is None:
             break
@@ -79,7 +81,8 @@ def main():
             found = scopes(grammar, line)
             comment = line.find("//")
             if comment >= 0 and '"' not in line[:comment]:
-                assert str(found[comment]).startswith("comment."), f"{path}:{number}: comment not seen"
+                assert str(found[comment]).startswith("comment."), \
+                    f"{path}:{number}: comment not seen"
     print(f"{len(SAMPLES)} samples, {len(sys.argv) - 2} files")
 
 

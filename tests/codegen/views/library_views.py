@@ -21,7 +21,8 @@ def run(*arguments):
 
 def width(heddle, platform, level):
     source = run(heddle, "dot", platform, "--level", level)
-    laid_out = subprocess.run(["dot", "-Tdot"], input=source, check=True, capture_output=True, text=True).stdout
+    laid_out = subprocess.run(["dot", "-Tdot"], input=source, check=True, capture_output=True,
+                              text=True).stdout
     return float(re.search(r'bb="0,0,([\d.]+),', laid_out).group(1))
 
 
@@ -56,18 +57,22 @@ def check_page(folder, name):
     page = Page((folder / name).read_text())
     assert len(page.ids) == len(set(page.ids)), "an id occurs twice"
     for link in page.links:
-        assert link[1:] in page.ids if link.startswith("#") else (folder / link).exists(), f"{name}: {link}"
+        assert link[1:] in page.ids if link.startswith("#") else (folder / link).exists(), \
+            f"{name}: {link}"
     return page
 
 
-KINDS = {"trace_player": "host", "streaming_multiprocessor": "compute", "sector_cache": "cache", "sector_crossbar": "interconnect",
-         "sector_dram": "memory", "command_processor": "control", "compute_unit": "compute", "cache": "cache",
-         "crossbar": "interconnect", "dram": "memory", "dma_engine": "transfer", "tlb": "translation", "mmu": "translation"}
+KINDS = {"trace_player": "host", "streaming_multiprocessor": "compute", "sector_cache": "cache",
+         "sector_crossbar": "interconnect", "sector_dram": "memory",
+         "command_processor": "control", "compute_unit": "compute", "cache": "cache",
+         "crossbar": "interconnect", "dram": "memory", "dma_engine": "transfer",
+         "tlb": "translation", "mmu": "translation"}
 
 
 def check_kinds(heddle, platform):
     """What a person would call each component. Returns the types that were seen."""
-    seen = re.findall(r'tooltip="[^":]+ : (\w+)[^"]*", label=<<TABLE[^\n]*\n<TR><TD[^>]*><FONT[^>]*>(\w+)</FONT>',
+    seen = re.findall(r'tooltip="[^":]+ : (\w+)[^"]*", '
+                      r'label=<<TABLE[^\n]*\n<TR><TD[^>]*><FONT[^>]*>(\w+)</FONT>',
                       run(heddle, "dot", platform, "--level", "full"))
     for component, kind in seen:
         assert KINDS.get(component, kind) == kind, f"{platform}: {component} is shown as {kind}"
@@ -85,9 +90,11 @@ def check_platform(heddle, platform, folder):
     assert dump["instances"][0]["path"] == ""
     paths = {i["path"] for i in dump["instances"]}
     assert all(i["parent"] in paths for i in dump["instances"][1:])
-    params = sum(len(i["params"]) for i in dump["instances"]) + sum(len(p["params"]) for p in dump["parts"])
+    params = (sum(len(i["params"]) for i in dump["instances"])
+              + sum(len(p["params"]) for p in dump["parts"]))
     rows = list(csv.DictReader(io.StringIO(run(heddle, "params", platform, "--csv"))))
-    assert sum(int(r["members"]) for r in rows) == params, f"{platform}: rows do not add up to {params}"
+    assert sum(int(r["members"]) for r in rows) == params, \
+        f"{platform}: rows do not add up to {params}"
     run(heddle, "dot", platform, "--html", folder)
     check_page(folder, "index.html")
 

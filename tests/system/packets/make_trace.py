@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Traces of API calls with golden data that are computed here, for tests: make_trace.py KIND FOLDER.
+"""Traces of API calls with golden data that are computed here, for tests: make_trace.py KIND
+FOLDER.
 
-order   balar's grammar: a free in mid-trace and the number used again, arguments of 8 bytes, sizes that are no
-        multiples of anything, copies to the middle of an allocation
-streams the extension: two streams and events, asynchronous copies, fills, variables, copies on the device
+order   balar's grammar: a free in mid-trace and the number used again, arguments of 8 bytes, sizes
+        that are no multiples of anything, copies to the middle of an allocation
+streams the extension: two streams and events, asynchronous copies, fills, variables, copies on the
+        device
 busy    blocking calls on streams with active work: the deadlock of "Balar In Depth"
 large   a copy there and back of SIZE bytes: make_trace.py large FOLDER SIZE
 copies  N copies of SIZE bytes to the device, or from it: make_trace.py copies FOLDER SIZE N to|from
@@ -41,22 +43,27 @@ def free(number):
 
 
 def to_device(where, data, name):
-    LINES.append(f"CUDA memcpyH2D detected: device_ptr: {where}, host_ptr: {HOST:#x}, size: {len(data)}, data_file: {put(name, data)}")
+    LINES.append(f"CUDA memcpyH2D detected: device_ptr: {where}, host_ptr: {HOST:#x}, size: "
+                 f"{len(data)}, data_file: {put(name, data)}")
 
 
 def from_device(where, data, name):
-    LINES.append(f"CUDA memcpyD2H detected: host_ptr: {HOST:#x}, device_ptr: {where}, size: {len(data)}, data_file: {put(name, data)}")
+    LINES.append(f"CUDA memcpyD2H detected: host_ptr: {HOST:#x}, device_ptr: {where}, size: "
+                 f"{len(data)}, data_file: {put(name, data)}")
 
 
 def launch(name, mangled, blocks, items, arguments):
     LINES.append(
-        f"CUDA cu kernel launch detected: name: {name}, ptx_name: {mangled}, funcptr: 0x1000, gdx: {blocks}, gdy: 1, gdz: 1, "
-        f"bdx: {items}, bdy: 1, bdz: 1, sharedBytes: 0, CUstream: (nil), args: {arguments}"
+        f"CUDA cu kernel launch detected: name: {name}, ptx_name: {mangled}, funcptr: 0x1000, "
+        f"gdx: {blocks}, gdy: 1, gdz: 1, bdx: {items}, bdy: 1, bdz: 1, sharedBytes: 0, "
+        f"CUstream: (nil), args: {arguments}"
     )
 
 
 def mixed(count, c, k, f, s, d, offsets):
-    return struct.pack(f"<{count}q", *[k * i + c + s + int(f * 4) + int(d * 8) + offsets[i % 4] for i in range(count)])
+    return struct.pack(f"<{count}q",
+                       *[k * i + c + s + int(f * 4) + int(d * 8) + offsets[i % 4]
+                         for i in range(count)])
 
 
 def slow(values, rounds):
@@ -109,16 +116,20 @@ def streams():
     hip("event create: event: event-3, flags: 0")
     a = list(range(1, 257))
     offsets = [1000, 2000, 3000, 4000]
-    hip(f"symbol H2D: symbol: offsets, offset: 0, size: 16, data_file: {put('offsets.data', words(offsets))}")
-    hip(f"symbol D2H: symbol: offsets, offset: 4, size: 8, data_file: {put('offsets.out', words(offsets[1:3]))}")
-    hip(f"memcpy async H2D: device_ptr: dptr-0, size: 1024, data_file: {put('a.data', words(a))}, stream: stream-1")
+    hip("symbol H2D: symbol: offsets, offset: 0, size: 16, data_file: "
+        f"{put('offsets.data', words(offsets))}")
+    hip("symbol D2H: symbol: offsets, offset: 4, size: 8, data_file: "
+        f"{put('offsets.out', words(offsets[1:3]))}")
+    hip(f"memcpy async H2D: device_ptr: dptr-0, size: 1024, data_file: {put('a.data', words(a))}, "
+        "stream: stream-1")
     hip("memset async: device_ptr: dptr-1, value: 5, width: 4, count: 256, stream: stream-1")
     hip("event record: event: event-3, stream: stream-1")
     hip("stream wait event: stream: stream-2, event: event-3")
-    hip("launch: kernel: _Z6vecAddPiS_S_i, gdx: 4, gdy: 1, gdz: 1, bdx: 64, bdy: 1, bdz: 1, sharedBytes: 0, stream: stream-2, "
-        "args: 0=dptr-0/8=dptr-1/16=dptr-2/24=00010000/")
+    hip("launch: kernel: _Z6vecAddPiS_S_i, gdx: 4, gdy: 1, gdz: 1, bdx: 64, bdy: 1, bdz: 1, "
+        "sharedBytes: 0, stream: stream-2, args: 0=dptr-0/8=dptr-1/16=dptr-2/24=00010000/")
     total = words([v + 5 for v in a])
-    hip(f"memcpy async D2H: device_ptr: dptr-2, size: 1024, data_file: {put('sum.out', total)}, stream: stream-2")
+    hip(f"memcpy async D2H: device_ptr: dptr-2, size: 1024, data_file: {put('sum.out', total)}, "
+        "stream: stream-2")
     hip("event synchronize: event: event-3")
     hip("stream synchronize: stream: stream-2")
     hip("memcpy async D2D: to: dptr-0+512, from: dptr-1, size: 300, stream: stream-1")
@@ -151,11 +162,14 @@ def busy():
     hip("stream create: stream: stream-1, flags: 0")
     hip("stream create: stream: stream-2, flags: 0")
     for s, rounds in ((1, 2000), (2, 20)):
-        hip(f"launch: kernel: _Z4slowPii, gdx: 1, gdy: 1, gdz: 1, bdx: 64, bdy: 1, bdz: 1, sharedBytes: 0, stream: stream-{s}, "
-            f"args: 0=dptr-{s}/8={struct.pack('<i', rounds).hex()}/")
-    # On its own stream, which is empty long before the other one; then on the default stream, with work pending.
+        hip("launch: kernel: _Z4slowPii, gdx: 1, gdy: 1, gdz: 1, bdx: 64, bdy: 1, bdz: 1, "
+            f"sharedBytes: 0, stream: stream-{s}, args: "
+            f"0=dptr-{s}/8={struct.pack('<i', rounds).hex()}/")
+    # On its own stream, which is empty long before the other one; then on the default stream, with
+    # work pending.
     hip("stream synchronize: stream: stream-2")
-    hip(f"memcpy async D2H: device_ptr: dptr-2, size: 256, data_file: {put('short.out', slow(data[2], 20))}, stream: stream-2")
+    hip("memcpy async D2H: device_ptr: dptr-2, size: 256, data_file: "
+        f"{put('short.out', slow(data[2], 20))}, stream: stream-2")
     from_device("dptr-1", slow(data[1], 2000), "long.out")
     hip("stream synchronize: stream: stream-1")
     hip("device synchronize")

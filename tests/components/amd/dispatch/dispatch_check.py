@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
-"""The command processor through its ports (dispatch.heddle): times, slot-cycles and occupancy against closed forms.
+"""The command processor through its ports (dispatch.heddle): times, slot-cycles and occupancy
+against closed forms.
 
-dispatch_check.py HEDDLE FOLDER. Nothing here is taken from the model: cycles follow from the costs in the description,
-occupancy from AMD's table of wavefronts a SIMD by registers (GCN3: 256 vector registers, 800 scalar ones)."""
+dispatch_check.py HEDDLE FOLDER. Nothing here is taken from the model: cycles follow from the costs
+in the description, occupancy from AMD's table of wavefronts a SIMD by registers (GCN3: 256 vector
+registers, 800 scalar ones)."""
 import json
 import os
 import subprocess
@@ -49,7 +51,8 @@ def equal(what, got, expected):
 
 def everything_fits():
     """Work-groups go out every 4 cycles and none ends before the last is placed."""
-    for units, groups, wavefronts, duration in [(2, 10, 4, 100), (1, 1, 1, 1), (4, 16, 2, 500), (3, 9, 3, 64)]:
+    for units, groups, wavefronts, duration in [(2, 10, 4, 100), (1, 1, 1, 1), (4, 16, 2, 500),
+                                                (3, 9, 3, 64)]:
         (k,) = run(units, duration, work_groups=groups, wavefronts=wavefronts)
         name = f"{units} units, {groups} work-groups"
         slots, held, placing = units * SLOTS, 2 * WIRE + duration, COST * (groups - 1)
@@ -70,7 +73,8 @@ def everything_fits():
 
 
 def large_work_groups():
-    """1.03 cycles a wavefront and 0.02 above 4 wavefronts; the sum is rounded up once, not each time."""
+    """1.03 cycles a wavefront and 0.02 above 4 wavefronts; the sum is rounded up once, not each
+    time."""
     groups, wavefronts = 5, 8
     (k,) = run(2, 100, work_groups=groups, wavefronts=wavefronts)
     hundredths = (groups - 1) * (103 * wavefronts + 2)
@@ -78,7 +82,8 @@ def large_work_groups():
 
 
 def rounds():
-    """Two work-groups fit on each of two units; each place is taken again in the cycle in which it becomes free."""
+    """Two work-groups fit on each of two units; each place is taken again in the cycle in which it
+    becomes free."""
     rounds, duration = 5, 300
     (k,) = run(2, duration, work_groups=4 * rounds, wavefronts=2, lds="32KiB")
     held = 2 * WIRE + duration
@@ -88,7 +93,8 @@ def rounds():
 
 
 def overlapping():
-    """Two kernels of one work-group, the second one a gap later; each sees the slots of the other."""
+    """Two kernels of one work-group, the second one a gap later; each sees the slots of the
+    other."""
     gap, duration, wavefronts = 50, 400, 3
     first, second = run(1, duration, kernels=2, gap=f"{gap}cy", wavefronts=wavefronts)
     held = 2 * WIRE + duration
@@ -103,9 +109,10 @@ def overlapping():
 
 
 def occupancy():
-    """Wavefronts a SIMD by registers; work-groups of one wavefront would be limited by their number, so 4 each."""
-    tables = {"vgprs": [(24, 10), (28, 9), (32, 8), (36, 7), (40, 6), (44, 5), (48, 5), (64, 4), (84, 3), (128, 2),
-                        (132, 1), (256, 1)],
+    """Wavefronts a SIMD by registers; work-groups of one wavefront would be limited by their
+    number, so 4 each."""
+    tables = {"vgprs": [(24, 10), (28, 9), (32, 8), (36, 7), (40, 6), (44, 5), (48, 5), (64, 4),
+                        (84, 3), (128, 2), (132, 1), (256, 1)],
               "sgprs": [(80, 10), (88, 8), (96, 8), (104, 7), (112, 7)]}
     for name, table in tables.items():
         for registers, wavefronts in table:
@@ -114,10 +121,14 @@ def occupancy():
             equal(f"{name} {registers}: fit", k["occupancy"]["work_groups_per_unit"], wavefronts)
             equal(f"{name} {registers}: limit", k["occupancy"]["limited_by"],
                   name if wavefronts < 10 else "wavefront_slots")
-    for wavefronts, lds, groups, fit, limit in [(1, "0B", 100, 16, "work_group_slots"), (1, "4KiB", 100, 16, "work_group_slots"),
-                                                (1, "5KiB", 100, 12, "lds"), (2, "0B", 100, 16, "work_group_slots"),
-                                                (3, "0B", 100, 13, "wavefront_slots"), (16, "0B", 100, 2, "wavefront_slots"),
-                                                (4, "64KiB", 100, 1, "lds"), (4, "0B", 9, 10, "grid")]:
+    for wavefronts, lds, groups, fit, limit in [(1, "0B", 100, 16, "work_group_slots"),
+                                                (1, "4KiB", 100, 16, "work_group_slots"),
+                                                (1, "5KiB", 100, 12, "lds"),
+                                                (2, "0B", 100, 16, "work_group_slots"),
+                                                (3, "0B", 100, 13, "wavefront_slots"),
+                                                (16, "0B", 100, 2, "wavefront_slots"),
+                                                (4, "64KiB", 100, 1, "lds"),
+                                                (4, "0B", 9, 10, "grid")]:
         (k,) = run(1, 10, work_groups=groups, wavefronts=wavefronts, lds=lds)
         name = f"{wavefronts} wavefronts, {lds}"
         equal(f"{name}: fit", k["occupancy"]["work_groups_per_unit"], fit)
@@ -128,45 +139,55 @@ ACK_NAK = "cp.dispatcher.protocol=ack_nak"
 
 
 def ack_nak():
-    """A round trip for each work-group; cost of dispatching and waiting for the answer go on side by side."""
+    """A round trip for each work-group; cost of dispatching and waiting for the answer go on side
+    by side."""
     for groups, wavefronts in [(1, 1), (10, 4), (7, 16)]:
         (k,) = run(4, 1000, (ACK_NAK,), work_groups=groups, wavefronts=wavefronts)
-        equal(f"ack, {groups} of {wavefronts}", k["cycles"], OVERHEAD + 1 + (groups - 1) * 2 * WIRE + 2 * WIRE + 1000)
-    # Each of two units holds one work-group; a third one is asked for in vain at both, then runs where the first has ended.
+        equal(f"ack, {groups} of {wavefronts}", k["cycles"],
+              OVERHEAD + 1 + (groups - 1) * 2 * WIRE + 2 * WIRE + 1000)
+    # Each of two units holds one work-group; a third one is asked for in vain at both, then runs
+    # where the first has ended.
     (k,) = run(2, 500, (ACK_NAK,), work_groups=3, lds="64KiB")
     equal("nak", k["cycles"], OVERHEAD + 1 + 2 * (2 * WIRE + 500))
 
 
 def freed_by_others():
-    """The second kernel finds no room and has nothing running whose end could wake it: any work-group's end must. The
-    previous scheme tells only the dispatcher that placed it; then the run hangs, and the report says who waits for what."""
+    """The second kernel finds no room and has nothing running whose end could wake it: any
+    work-group's end must. The previous scheme tells only the dispatcher that placed it; then the
+    run hangs, and the report says who waits for what."""
     held = 2 * WIRE + 1000
-    for parts in ((), (ACK_NAK,), (ACK_NAK, "cp.dispatcher.protocol.hears=all"), ("cp.dispatcher.order=greedy",),
-                  ("cp.dispatcher.order=partitioned",)):
+    for parts in ((), (ACK_NAK,), (ACK_NAK, "cp.dispatcher.protocol.hears=all"),
+                  ("cp.dispatcher.order=greedy",), ("cp.dispatcher.order=partitioned",)):
         kernels = run(1, 1000, parts, kernels=2, lds="64KiB")
         if isinstance(kernels, str):
             equal(f"freed by others, {parts}", "deadlock", "two kernels")
             continue
         equal(f"freed by others, {parts}: first", kernels[0]["cycles"], OVERHEAD + 1 + held)
-        equal(f"freed by others, {parts}: second", kernels[1]["cycles"], OVERHEAD + 1 + 2 * held - 1)
+        equal(f"freed by others, {parts}: second", kernels[1]["cycles"],
+              OVERHEAD + 1 + 2 * held - 1)
     told = run(1, 1000, (ACK_NAK, "cp.dispatcher.protocol.hears=own"), kernels=2, lds="64KiB")
     equal("own: hangs", isinstance(told, str), True)
-    for words in ("deadlock", "dispatcher 1: kernel 'test', 0 work-groups running, 1 to be placed, no compute unit has room"):
+    for words in ("deadlock", "dispatcher 1: kernel 'test', 0 work-groups running, 1 to be placed, "
+                              "no compute unit has room"):
         equal(f"own: '{words}' is said", words in str(told), True)
     # One kernel alone hears of all its own work-groups.
-    equal("own: one kernel", len(run(1, 1000, (ACK_NAK, "cp.dispatcher.protocol.hears=own"), work_groups=3, lds="64KiB")), 1)
+    equal("own: one kernel",
+          len(run(1, 1000, (ACK_NAK, "cp.dispatcher.protocol.hears=own"), work_groups=3,
+                  lds="64KiB")), 1)
 
 
 def orders():
     """Which units are used, and for how long."""
-    for order, used, longest in [("round_robin", 4, 200), ("greedy", 2, 400), ("partitioned", 4, 200)]:
+    for order, used, longest in [("round_robin", 4, 200), ("greedy", 2, 400),
+                                 ("partitioned", 4, 200)]:
         (k,) = run(4, 100, (f"cp.dispatcher.order={order}",), work_groups=8, lds="16KiB")
         achieved = k["occupancy"]["achieved"]
         equal(f"{order}: units", achieved["units_used"], used)
         equal(f"{order}: longest", achieved["longest_unit_cycles"], longest)
 
 
-for check in (everything_fits, large_work_groups, rounds, overlapping, occupancy, ack_nak, freed_by_others, orders):
+for check in (everything_fits, large_work_groups, rounds, overlapping, occupancy, ack_nak,
+              freed_by_others, orders):
     before = wrong
     check()
     print(f"{'ok' if wrong == before else 'not ok'} - {check.__name__}")

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# The memory side as a whole under synthetic loads: check.sh HEDDLE FOLDER. After every run the sums of what components sent
-# each other must agree (check.py); tick orders, threads, a dump in between and a compiler that knows the parameters must change
-# no byte.
+# The memory side as a whole under synthetic loads: check.sh HEDDLE FOLDER. After every run the
+# sums of what components sent each other must agree (check.py); tick orders, threads, a dump in
+# between and a compiler that knows the parameters must change no byte.
 set -euo pipefail
 heddle=$(realpath "$1")
 mkdir -p "$2"
@@ -12,7 +12,8 @@ cd "$(dirname "$0")"
 run() { # NAME ARGUMENTS...
     local name=$1
     shift
-    "$heddle" run memory.heddle --stats-no-host --stats "$work/$name.json" --max-cycles 5000000 "$@" >"$work/$name.log" 2>&1 \
+    "$heddle" run memory.heddle --stats-no-host --stats "$work/$name.json" \
+        --max-cycles 5000000 "$@" >"$work/$name.log" 2>&1 \
         || { cat "$work/$name.log"; echo "failed: $*"; exit 1; }
 }
 
@@ -29,23 +30,29 @@ one() {
 
 runs=0
 all() { echo --set "first.$1" --set "other.$1"; } # of all loaders
-mixed="$(all pattern=random) $(all stores=5) $(all atomics=1) $(all whole=false) $(all requests=1500)"
+mixed="$(all pattern=random) $(all stores=5) $(all atomics=1) $(all whole=false)"
+mixed="$mixed $(all requests=1500)"
 # shellcheck disable=SC2046,SC2086
 {
     one $(all pattern=stream)
     one $mixed
     one --set kind=gddr6 $mixed
     one --set kind=ideal $mixed $(all footprint=64KiB)
-    one $mixed $(all footprint=256KiB) --set l1.allocate=fill --set l1.write_miss=around --set l1.mshrs=8 --set l1.targets=2
-    one $mixed $(all footprint=256KiB) --set l1.allocate=streaming --set part.l2.mshrs=2 --set part.l2.targets=1
-    one $mixed $(all footprint=128KiB) --set l1.ports=4 --set l1.banks=8 --set l1.size=1KiB --set l1.ways=8 --set part.l2.write_miss=fetch
-    one --set kind=gddr6 $mixed $(all stores=12) --set part.l2=4KiB --set part.ways=4 --set part.dram.timing.read_queue=4
+    one $mixed $(all footprint=256KiB) --set l1.allocate=fill --set l1.write_miss=around \
+        --set l1.mshrs=8 --set l1.targets=2
+    one $mixed $(all footprint=256KiB) --set l1.allocate=streaming --set part.l2.mshrs=2 \
+        --set part.l2.targets=1
+    one $mixed $(all footprint=128KiB) --set l1.ports=4 --set l1.banks=8 --set l1.size=1KiB \
+        --set l1.ways=8 --set part.l2.write_miss=fetch
+    one --set kind=gddr6 $mixed $(all stores=12) --set part.l2=4KiB --set part.ways=4 \
+        --set part.dram.timing.read_queue=4
     one --set partitions=8 --set loaders=9 $(all pattern=stride)
     one --set partitions=5 $mixed
     one $(all pattern=hot) $(all atomics=12) $(all requests=300)
     one $(all pattern=local) $(all stores=4)
 
-    # bound CASE ARGUMENTS...: latencies of one request at a time, rates of many, against what they must be.
+    # bound CASE ARGUMENTS...: latencies of one request at a time, rates of many, against what they
+    # must be.
     bound() {
         local case=$1
         shift
@@ -57,9 +64,12 @@ mixed="$(all pattern=random) $(all stores=5) $(all atomics=1) $(all whole=false)
     bound l1 $alone --set first.requests=300 $(all pattern=local)
     bound l2 $alone --set first.requests=300 $(all footprint=8KiB) --set l1=1KiB
     bound ideal $alone --set first.requests=300 --set kind=ideal $(all pattern=random)
-    bound hbm2 $alone --set first.requests=300 $(all pattern=stride) $(all stride=1MiB) $(all footprint=1GiB)
-    bound gddr6 $alone --set first.requests=300 --set kind=gddr6 $(all pattern=stride) $(all stride=1MiB) $(all footprint=1GiB)
-    bound l2-rate $many $(all footprint=64KiB) --set l1=1KiB --set l1.allocate=fill $(all outstanding=24)
+    bound hbm2 $alone --set first.requests=300 $(all pattern=stride) $(all stride=1MiB) \
+        $(all footprint=1GiB)
+    bound gddr6 $alone --set first.requests=300 --set kind=gddr6 $(all pattern=stride) \
+        $(all stride=1MiB) $(all footprint=1GiB)
+    bound l2-rate $many $(all footprint=64KiB) --set l1=1KiB --set l1.allocate=fill \
+        $(all outstanding=24)
     bound hbm2-rate $many
     bound gddr6-rate $many --set kind=gddr6
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""The examples of docs/reference/traces.md print what stands there. doc_examples.py HEDDLE DOCUMENT FIXTURES SCRATCH [--update]"""
+"""The examples of docs/reference/traces.md print what stands there. doc_examples.py HEDDLE DOCUMENT
+FIXTURES SCRATCH [--update]"""
 import os
 import shutil
 import subprocess
@@ -20,8 +21,8 @@ for line in lines:
         is_inside = line == "```console"
     elif is_inside and line.startswith("$ "):
         commands += 1
-        done = subprocess.run(line[2:], shell=True, cwd=folder, env=environment, stdout=subprocess.PIPE,
-                              stderr=subprocess.STDOUT, text=True)
+        done = subprocess.run(line[2:], shell=True, cwd=folder, env=environment,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         made += [line, *done.stdout.rstrip("\n").split("\n")]
         continue
     elif is_inside:
@@ -32,6 +33,7 @@ if sys.argv[5:] == ["--update"]:
     with open(document, "w") as file:
         file.write("\n".join(made))
 elif made != lines or commands == 0:
-    print(f"{document} differs from what its {commands} commands print; with --update it is rewritten:")
+    print(f"{document} differs from what its {commands} commands print; with --update it is "
+          "rewritten:")
     print("\n".join(f"  {line}" for line in made if line not in lines))
     sys.exit(1)

@@ -1,7 +1,8 @@
 #!/bin/sh
-# Compiles the code objects that the readers' tests read: make_objects.sh CLANG SOURCE_FOLDER OUTPUT_FOLDER STAMP.
-# The linker that comes with clang 15 refuses version 5, whose ELF differs from version 4 in one byte of the header
-# (EI_ABIVERSION, offset 8): it is linked as version 4 and marked as 5 again.
+# Compiles the code objects that the readers' tests read: make_objects.sh CLANG SOURCE_FOLDER
+# OUTPUT_FOLDER STAMP. The linker that comes with clang 15 refuses version 5, whose ELF differs from
+# version 4 in one byte of the header (EI_ABIVERSION, offset 8): it is linked as version 4 and
+# marked as 5 again.
 set -eu
 clang=$1 source=$2 output=$3 stamp=$4
 libraries=/usr/lib/x86_64-linux-gnu/amdgcn/bitcode
@@ -9,7 +10,8 @@ mkdir -p "$output"
 compile() { # VERSION MCPU OUTPUT [OPTIONS]
     version=$1 mcpu=$2 to=$3
     shift 3
-    "$clang" -x cl -cl-std=CL2.0 -target amdgcn-amd-amdhsa "-mcpu=$mcpu" "-mcode-object-version=$version" -O3 \
+    "$clang" -x cl -cl-std=CL2.0 -target amdgcn-amd-amdhsa "-mcpu=$mcpu" \
+        "-mcode-object-version=$version" -O3 \
         "--rocm-device-lib-path=$libraries" "$source/kernels.cl" -o "$output/$to" "$@"
 }
 mark() { # FILE VERSION
@@ -24,6 +26,6 @@ ld.lld-15 -shared "$output/v5.o" -o "$output/v5.hsaco"
 mark "$output/v5.hsaco" 5
 compile 4 gfx906:sramecc+:xnack- gfx906.hsaco
 compile 4 gfx90a gfx90a.hsaco
-"$clang" -x assembler -target amdgcn-amd-amdhsa -mcpu=gfx803 -mcode-object-version=4 "$source/relocations.s" \
-    -o "$output/relocations.hsaco"
+"$clang" -x assembler -target amdgcn-amd-amdhsa -mcpu=gfx803 -mcode-object-version=4 \
+    "$source/relocations.s" -o "$output/relocations.hsaco"
 touch "$stamp"
