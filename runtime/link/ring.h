@@ -155,7 +155,7 @@ void ring_add_pipeline(uint32_t number, uint32_t cycles);
 uint32_t ring_sender(const struct ring *r);
 uint32_t ring_receiver(const struct ring *r);
 
-/* Slow paths, in ring.c. */
+/* Slow paths, in ring_slow.c. */
 
 /* Notes that the sender waits, or when to wake it. */
 void ring_refused(struct ring *r, uint64_t limit);

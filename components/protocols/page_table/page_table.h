@@ -27,8 +27,8 @@
 #define PAGE_TABLE_PIDS        4096 /* processes 0 .. 4095 */
 #define PAGE_TABLE_VALID       ((uint64_t)1)
 #define PAGE_TABLE_WRITABLE    ((uint64_t)2)
-#define PAGE_TABLE_UNIFIED     ((uint64_t)4) /* managed: the page may move to another device */
-#define PAGE_TABLE_PLACED      ((uint64_t)8) /* unified: a GPU has asked for the page */
+#define PAGE_TABLE_UNIFIED     ((uint64_t)4)  /* managed: the page may move to another device */
+#define PAGE_TABLE_PLACED      ((uint64_t)8)  /* unified: a GPU has asked for the page */
 #define PAGE_TABLE_COPIED      ((uint64_t)16) /* copied: nobody may write (page_copies.h) */
 #define PAGE_TABLE_FLAGS       ((uint64_t)31)
 
