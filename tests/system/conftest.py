@@ -20,6 +20,8 @@ def pytest_configure(config):
     if not hasattr(config, "workerinput") and not config.option.basetemp:
         config.option.basetemp = str(harness.SYSTEM / "tmp")  # of tmp_path; made anew by pytest
         harness.SYSTEM.mkdir(exist_ok=True)
+    if not config.getoption("--full"):  # compiling platforms costs more than running them
+        os.environ.setdefault("HEDDLE_CFLAGS", "-O1")
     os.environ["HEDDLE_CACHE"] = str(harness.SYSTEM / "cache")  # of platforms; one for all workers
 
 

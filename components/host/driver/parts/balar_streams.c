@@ -61,8 +61,10 @@ static uint64_t oldest(const struct balar *p)
     const struct api_stream_operation *first = NULL;
     for (uint16_t i = 0; i < API_STREAM_COUNT; i++) {
         uint16_t head = p->streams.head[i];
+        if (head == API_STREAM_NONE)
+            continue;
         const struct api_stream_operation *operation = &p->streams.operations[head];
-        if (head != API_STREAM_NONE && (!first || operation->order < first->order))
+        if (!first || operation->order < first->order)
             first = operation;
     }
     return first ? first->ticket : TICKET_DONE;
