@@ -372,10 +372,8 @@ enum isa_status PASTE(isa_lds_execute_, ISA_VARIANT)(struct isa_context *ctx, st
         swizzle(ctx, exec, inst);
         break;
     case KIND_PERMUTE:
-        permute_forward(ctx, exec, inst);
-        break;
     case KIND_BPERMUTE:
-        permute_backward(ctx, exec, inst);
+        (row->kind == KIND_PERMUTE ? permute_forward : permute_backward)(ctx, exec, inst);
         break;
     case KIND_APPEND:
     case KIND_CONSUME:

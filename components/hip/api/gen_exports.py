@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Writes what follows from distribution_exports.tab: `map` the linker's version script, `stubs` the C of all
-refusals.
+"""Writes what follows from distribution_exports.tab: `map` the linker's version script, `stubs` the
+C of all refusals.
 
 Every refusal is a weak definition, so that a function that is implemented in another file replaces
 it, and what is missing refuses with its name instead of crashing. Rows without a version are
@@ -45,7 +45,8 @@ def version_script(rows):
 
 
 def stubs(rows):
-    parts = ["/* Generated from distribution_exports.tab: a weak refusal for every exported function. */\n"
+    parts = ["/* Generated from distribution_exports.tab: a weak refusal for every exported "
+             "function. */\n"
              '#include "components/hip/api/hip_unsupported.h"\n']
     for version, name, kind in rows:
         if version == UNVERSIONED:
