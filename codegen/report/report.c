@@ -4,6 +4,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "codegen/report/statistics_read.h"
+
 static const char *const wavefront_groups[] = {"issued", "executing", "waiting"};
 
 bool report_is_of_wavefronts(const char *group)
@@ -12,11 +14,6 @@ bool report_is_of_wavefronts(const char *group)
         if (strcmp(group, wavefront_groups[g]) == 0)
             return true;
     return false;
-}
-
-static uint64_t number(json_t *object, const char *key)
-{
-    return (uint64_t)json_integer_value(json_object_get(object, key));
 }
 
 /* ---- reading ---- */
@@ -97,8 +94,8 @@ static void add_caches(struct report *report, struct report_kernel *k, unsigned 
             struct report_cache cache = {.path = place};
             vector_push(report->arena, &k->caches, cache);
         }
-        k->caches.items[i].hits[run] += number(stats, "hits");
-        k->caches.items[i].misses[run] += number(stats, "misses");
+        k->caches.items[i].hits[run] += statistics_number(stats, "hits");
+        k->caches.items[i].misses[run] += statistics_number(stats, "misses");
     }
 }
 
@@ -115,32 +112,33 @@ static void add_occupancy(struct report *report, struct report_occupancy *o, jso
     json_t *from = json_object_get(kernel, "occupancy"), *units = json_object_get(kernel, "units");
     json_t *achieved = json_object_get(from, "achieved");
     if (!o->compute_units) {
-        o->compute_units = number(from, "compute_units");
-        o->simds = number(from, "simds");
-        o->slots_per_simd = number(from, "slots_per_simd");
-        o->wavefronts_per_work_group = number(from, "wavefronts_per_work_group");
-        o->work_groups_per_unit = number(from, "work_groups_per_unit");
-        o->vgprs = number(from, "vgprs");
-        o->sgprs = number(from, "sgprs");
-        o->lds_bytes = number(from, "lds_bytes");
+        o->compute_units = statistics_number(from, "compute_units");
+        o->simds = statistics_number(from, "simds");
+        o->slots_per_simd = statistics_number(from, "slots_per_simd");
+        o->wavefronts_per_work_group = statistics_number(from, "wavefronts_per_work_group");
+        o->work_groups_per_unit = statistics_number(from, "work_groups_per_unit");
+        o->vgprs = statistics_number(from, "vgprs");
+        o->sgprs = statistics_number(from, "sgprs");
+        o->lds_bytes = statistics_number(from, "lds_bytes");
     }
     add_limiter(report, o, json_string_value(json_object_get(from, "limited_by")));
-    o->wavefront_cycles += number(achieved, "wavefront_cycles");
-    o->unit_cycles += number(achieved, "unit_cycles");
-    o->longest_unit_cycles += number(achieved, "longest_unit_cycles");
-    o->all_unit_cycles += number(kernel, "cycles") * number(from, "compute_units");
-    o->lds_busy += number(units, "lds_busy");
-    o->lds_conflict += number(units, "lds_conflict");
-    o->memory_instructions += number(units, "vector_memory_instructions");
-    o->memory_cycles += number(units, "vector_memory_cycles");
-    o->lines += number(units, "vector_memory_lines");
+    o->wavefront_cycles += statistics_number(achieved, "wavefront_cycles");
+    o->unit_cycles += statistics_number(achieved, "unit_cycles");
+    o->longest_unit_cycles += statistics_number(achieved, "longest_unit_cycles");
+    o->all_unit_cycles +=
+        statistics_number(kernel, "cycles") * statistics_number(from, "compute_units");
+    o->lds_busy += statistics_number(units, "lds_busy");
+    o->lds_conflict += statistics_number(units, "lds_conflict");
+    o->memory_instructions += statistics_number(units, "vector_memory_instructions");
+    o->memory_cycles += statistics_number(units, "vector_memory_cycles");
+    o->lines += statistics_number(units, "vector_memory_lines");
 }
 
 static bool add_kernel(struct report *report, unsigned run, json_t *kernel, const char *file)
 {
     const char *name = json_string_value(json_object_get(kernel, "name"));
     struct report_kernel *k = find_kernel(report, name ? name : "");
-    uint64_t expected = number(kernel, "cycles") * number(kernel, "slots");
+    uint64_t expected = statistics_number(kernel, "cycles") * statistics_number(kernel, "slots");
     uint64_t sum = add_rows(report, k, run, json_object_get(kernel, "slot_cycles"));
     if (sum != expected) {
         fprintf(stderr,
@@ -151,9 +149,9 @@ static bool add_kernel(struct report *report, unsigned run, json_t *kernel, cons
     }
     k->launches[run]++;
     k->overlapping[run] += json_is_true(json_object_get(kernel, "overlaps"));
-    k->cycles[run] += number(kernel, "cycles");
-    k->instructions[run] += number(kernel, "wavefront_instructions");
-    k->work_groups[run] += number(kernel, "work_groups");
+    k->cycles[run] += statistics_number(kernel, "cycles");
+    k->instructions[run] += statistics_number(kernel, "wavefront_instructions");
+    k->work_groups[run] += statistics_number(kernel, "work_groups");
     k->total[run] += sum;
     add_occupancy(report, &k->occupancy[run], kernel);
     add_caches(report, k, run, json_object_get(kernel, "components"));
