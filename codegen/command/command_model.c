@@ -106,6 +106,11 @@ static int print_dot(struct command *c, const struct model *model)
         fprintf(stderr, "heddle dot: '--only %s': it is memory or control\n", o->only);
         return EXIT_USAGE;
     }
+    if (o->layout && !view_layout_parse(o->layout, &view.layout)) {
+        fprintf(stderr, "heddle dot: '--layout %s': it is wide or column\n", o->layout);
+        return EXIT_USAGE;
+    }
+    view.controls = o->controls;
     view.expand = o->expand.items;
     view.expand_count = o->expand.count;
     if (o->html_folder)

@@ -42,14 +42,15 @@ struct options {
     struct options_list arguments; /* files, codes, names */
     char **program;                /* behind `--`, NULL-terminated; NULL: none */
     struct options_list set, include, expand, watch, module;
-    const char *platform, *output, *level, *only;
+    const char *platform, *output, *level, *only, *layout;
     const char *kernels, *warmup, *interval, *profile, *residency;
     const char *mode, *unified, *stats, *kernel_stats, *report, *tick_order, *mcpu;
     const char *record_perfetto, *record_api, *record_instructions;
     const char *play_api, *play_instructions, *play_sass;
     const char *checkpoint, *checkpoint_at, *restore;
     uint64_t max_cycles, stall_limit, threads, jobs, memory, line, per_group;
-    bool full, corrections, json, svg, check, csv, generic, tick_all, stats_no_host, verbose;
+    bool full, corrections, json, svg, controls, check, csv, generic, tick_all, stats_no_host,
+        verbose;
     bool markdown, man, no_cache;
     const char *html_folder;
 };

@@ -44,6 +44,16 @@ bool view_only_parse(const char *word, enum view_only *only)
     return true;
 }
 
+bool view_layout_parse(const char *word, enum view_layout *layout)
+{
+    static const struct word words[] = {{"wide", VIEW_LAYOUT_WIDE}, {"column", VIEW_LAYOUT_COLUMN}};
+    int value;
+    if (!find_word(words, sizeof words / sizeof words[0], word, &value))
+        return false;
+    *layout = (enum view_layout)value;
+    return true;
+}
+
 struct view_options view_options_default(void)
 {
     return (struct view_options){.level = VIEW_LEVEL_GPU, .only = VIEW_ONLY_ALL};
@@ -53,11 +63,11 @@ bool view_dot(const struct model *model, const struct view_options *options, FIL
               struct view_error *error)
 {
     struct arena arena;
-    struct dot_graph graph;
+    struct dot_picture picture;
     arena_init(&arena);
-    bool good = dot_graph_build(&graph, &arena, model, &model->root, 1, options, error);
+    bool good = dot_picture_build(&picture, &arena, model, options, error);
     if (good)
-        dot_write(&graph, (struct dot_look){.legend = true}, out);
+        dot_write(&picture, (struct dot_look){.legend = true}, out);
     arena_release(&arena);
     return good;
 }
@@ -66,10 +76,10 @@ bool view_svg(const struct model *model, const struct view_options *options, FIL
               struct view_error *error)
 {
     struct arena arena;
-    struct dot_graph graph;
+    struct dot_picture picture;
     arena_init(&arena);
-    bool good = dot_graph_build(&graph, &arena, model, &model->root, 1, options, error)
-                && dot_draw_svg(&graph, (struct dot_look){.legend = true}, NULL, out, error);
+    bool good = dot_picture_build(&picture, &arena, model, options, error)
+                && dot_draw_svg(&picture, (struct dot_look){.legend = true}, NULL, out, error);
     arena_release(&arena);
     return good;
 }

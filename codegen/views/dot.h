@@ -13,10 +13,10 @@ struct dot_look {
     bool legend; /* kinds and lines explained below the picture */
 };
 
-void dot_write(const struct dot_graph *graph, struct dot_look look, FILE *out);
+void dot_write(const struct dot_picture *picture, struct dot_look look, FILE *out);
 
 /* The id of a node in the page of html.c, unique for each node of a platform: "v-PATH:TYPE" of a
- * composite, "d-PATH:TYPE" of a leaf. */
+ * composite, "d-PATH:TYPE" of a leaf. Elements of an array share theirs. */
 void dot_write_id(const struct dot_node *node, FILE *out);
 
 /* Runs `dot -TFORMAT` over `source` (of which it reads everything from the start). */
@@ -25,7 +25,7 @@ bool dot_layout(const char *format, FILE *source, FILE *out, struct view_error *
 /* The diagram as SVG, its tooltips as <title> elements, which browsers show. `id_prefix` NULL: a
  * file of its own; otherwise an element for a page in HTML, every id with the prefix so that
  * several can stand in one page. */
-bool dot_draw_svg(const struct dot_graph *graph, struct dot_look look, const char *id_prefix,
+bool dot_draw_svg(const struct dot_picture *picture, struct dot_look look, const char *id_prefix,
                   FILE *out, struct view_error *error);
 
 #endif

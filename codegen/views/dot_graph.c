@@ -26,6 +26,8 @@ struct builder {
     struct expand_path *paths;
     uint32_t path_count;
     uint32_t open_depth;             /* nodes less deep than this are open */
+    bool open_compute;               /* so are those with compute units inside */
+    bool draw_out;                   /* small arrays of the scope */
     struct dot_node **own;           /* by instance id: the node it is a member of */
     struct dot_node **drawn;         /* by instance id: itself or the closed node around it */
     uint32_t *first_port;            /* by instance id: number of its first port */
@@ -72,12 +74,20 @@ static bool path_leads_to(const struct expand_path *path, const struct dot_node 
     return true;
 }
 
+static bool is_small_array(const struct model_instance *instance)
+{
+    return instance->in_array && instance->array_count > 1
+           && instance->array_count <= DOT_SMALL_ARRAY;
+}
+
 /* The element under which a child is drawn apart from its siblings, or -1. */
 static int64_t element_apart(const struct builder *b, const struct dot_node *parent,
                              const struct model_instance *child)
 {
     if (!child->in_array)
         return -1;
+    if (b->draw_out && parent == b->graph->scope && is_small_array(child))
+        return child->element;
     for (uint32_t i = 0; i < b->path_count; i++) {
         const struct expand_path *path = &b->paths[i];
         if (path->count <= parent->depth || !path_leads_to(path, parent))
@@ -96,10 +106,20 @@ static bool should_open(const struct builder *b, const struct dot_node *node)
 {
     if (!node->type->is_composite && !node->type->is_platform)
         return false;
-    if (node->depth < b->open_depth)
+    if (node->depth < b->open_depth || (b->open_compute && node->holds_compute))
         return true;
     for (uint32_t i = 0; i < b->path_count; i++)
         if (path_leads_to(&b->paths[i], node))
+            return true;
+    return false;
+}
+
+static bool holds_compute(const struct model_instance *instance)
+{
+    if (!instance->child_count)
+        return dot_kind_of(instance->type) == DOT_KIND_COMPUTE;
+    for (uint32_t i = 0; i < instance->child_count; i++)
+        if (holds_compute(instance->children[i]))
             return true;
     return false;
 }
@@ -192,6 +212,7 @@ static void build_tree(struct builder *b, struct dot_node *node)
     for (uint32_t i = 0; i < b->path_count; i++)
         b->paths[i].matched |=
             node->depth == b->paths[i].count && path_leads_to(&b->paths[i], node);
+    node->holds_compute = holds_compute(node->instances[0]);
     node->is_open = should_open(b, node);
     for (uint32_t i = 0; i < node->instance_count; i++) {
         b->own[node->instances[i]->id] = node;
@@ -286,11 +307,6 @@ static const struct dot_node *node_around(const struct builder *b, const struct 
     return b->own[x->id] ? b->own[x->id] : b->graph->scope;
 }
 
-static bool port_optional(const struct dot_node *node, uint32_t port)
-{
-    return !node->is_stub && port != DOT_NO_PORT && node->type->ports[port].optional;
-}
-
 static bool is_wide_interconnect(const struct dot_node *node)
 {
     if (node->kind != DOT_KIND_INTERCONNECT)
@@ -308,24 +324,66 @@ static bool same_edge(const struct dot_edge *a, const struct dot_edge *b)
            && a->is_wire == b->is_wire && a->around == b->around && a->latency_cy == b->latency_cy;
 }
 
+/* Of an overview: ports and directions do not count, and wires keep to themselves. */
+static bool same_edge_in_overview(const struct dot_edge *a, const struct dot_edge *b)
+{
+    bool ends = (a->from == b->from && a->to == b->to) || (a->from == b->to && a->to == b->from);
+    return ends && a->link == b->link && a->is_bus == b->is_bus && a->wire == b->wire
+           && a->latency_cy == b->latency_cy && a->traffic == b->traffic;
+}
+
+static uint32_t wire_box(const struct dot_graph *graph, uint32_t wire)
+{
+    while (graph->wire_box[wire] != wire)
+        wire = graph->wire_box[wire];
+    return wire;
+}
+
+/* Wires that one edge stands for are one box. */
+static void join_wires(struct dot_graph *graph, uint32_t a, uint32_t b)
+{
+    a = wire_box(graph, a);
+    b = wire_box(graph, b);
+    graph->wire_box[a > b ? a : b] = a > b ? b : a;
+}
+
 static void merge_edge(struct builder *b, struct dot_edge edge)
 {
-    for (uint32_t i = 0; i < b->edges.count; i++)
-        if (same_edge(&b->edges.items[i], &edge)) {
-            b->edges.items[i].count++;
-            return;
-        }
+    bool overview = b->graph->is_overview;
+    for (uint32_t i = 0; i < b->edges.count; i++) {
+        struct dot_edge *e = &b->edges.items[i];
+        if (!(overview ? same_edge_in_overview(e, &edge) : same_edge(e, &edge)))
+            continue;
+        e->count++;
+        e->two_way |= e->from != edge.from;
+        join_wires(b->graph, e->wire, edge.wire);
+        return;
+    }
     edge.count = 1;
-    edge.optional =
-        port_optional(edge.from, edge.from_port) || port_optional(edge.to, edge.to_port);
     edge.all_to_all = is_wide_interconnect(edge.from) || is_wide_interconnect(edge.to);
     vector_push(b->arena, &b->edges, edge);
 }
 
-static bool is_wanted(const struct model_protocol *protocol, enum view_only only)
+static enum dot_traffic traffic_of(const struct model_connection *c)
 {
-    return only == VIEW_ONLY_ALL
-           || (only == VIEW_ONLY_CONTROL) == (dot_traffic_of(protocol) == DOT_CONTROL);
+    enum dot_traffic traffic = dot_traffic_of(c->protocol);
+    enum dot_kind to = dot_kind_of(c->to->owner->type);
+    bool kept = to == DOT_KIND_CACHE || to == DOT_KIND_TRANSLATION;
+    return traffic == DOT_WORK && kept ? DOT_CONTROL : traffic;
+}
+
+static bool is_wanted(const struct builder *b, enum dot_traffic traffic)
+{
+    bool orders = traffic == DOT_WORK || traffic == DOT_CONTROL;
+    switch (b->options->only) {
+    case VIEW_ONLY_MEMORY:
+        return !orders;
+    case VIEW_ONLY_CONTROL:
+        return orders;
+    default:
+        return traffic != DOT_CONTROL || b->options->controls
+               || b->options->level == VIEW_LEVEL_FULL;
+    }
 }
 
 static void add_connection(struct builder *b, const struct model_connection *c,
@@ -334,7 +392,7 @@ static void add_connection(struct builder *b, const struct model_connection *c,
     struct dot_node *scope = b->graph->scope;
     struct dot_node *from = b->drawn[c->from->owner->id];
     struct dot_node *to = b->drawn[c->to->owner->id];
-    if ((!from && !to) || !is_wanted(c->protocol, b->options->only))
+    if ((!from && !to) || !is_wanted(b, traffic_of(c)))
         return;
     uint32_t from_port = from ? port_at_node(b, c->from, from) : port_at_node(b, c->to, scope);
     uint32_t to_port = to ? port_at_node(b, c->to, to) : port_at_node(b, c->from, scope);
@@ -342,10 +400,13 @@ static void add_connection(struct builder *b, const struct model_connection *c,
         return;
     if ((!from && from_port == DOT_NO_PORT) || (!to && to_port == DOT_NO_PORT))
         return;
+    bool inside = from && to; /* of what leaves, the other end is not in the picture */
     struct dot_edge edge = {.protocol = c->protocol,
+                            .traffic = traffic_of(c),
                             .link = c->link,
                             .is_bus = c->bus != 0,
-                            .is_wire = c->wire != 0,
+                            .is_wire = inside && c->wire,
+                            .wire = inside ? c->wire : 0,
                             .latency_cy = c->link ? 0 : c->latency_cy,
                             .depth = c->depth,
                             .from_port = from_port,
@@ -353,6 +414,10 @@ static void add_connection(struct builder *b, const struct model_connection *c,
     edge.around = node_around(b, c);
     edge.from = from ? from : stubs[from_port];
     edge.to = to ? to : stubs[to_port];
+    if (b->graph->is_overview)
+        edge.from_port = edge.to_port = DOT_NO_PORT;
+    if (b->graph->is_overview && from == to)
+        return;
     merge_edge(b, edge);
 }
 
@@ -363,6 +428,7 @@ static void finish_edges(struct builder *b)
         struct dot_edge *e = &b->edges.items[i];
         uint32_t copies = e->around->instance_count;
         e->per_scope = e->count % copies == 0 ? e->count / copies : e->count;
+        e->wire = wire_box(b->graph, e->wire);
         const struct dot_node *ends[] = {e->from, e->to};
         const uint32_t ports[] = {e->from_port, e->to_port};
         for (unsigned k = 0; k < 2; k++) {
@@ -419,25 +485,54 @@ static const char *bare_path(struct arena *arena, const char *path)
     return bare;
 }
 
+/* Is a small array of composites in the platform? Then level gpu is an overview with insets. */
+static bool has_small_arrays(const struct model_instance *root)
+{
+    for (uint32_t i = 0; i < root->child_count; i++)
+        if (root->children[i]->type->is_composite && is_small_array(root->children[i]))
+            return true;
+    return false;
+}
+
+static void choose_depth(struct builder *b, const struct model_instance *scope)
+{
+    const struct view_options *o = b->options;
+    bool is_root = !scope->parent;
+    bool alone = is_root && o->expand_count == 0 && !o->collapse;
+    b->draw_out = alone && o->level != VIEW_LEVEL_FULL;
+    b->graph->is_overview = alone
+                            && (o->level == VIEW_LEVEL_PLATFORM
+                                || (o->level == VIEW_LEVEL_GPU && has_small_arrays(scope)));
+    b->graph->shows_open_ports = o->level == VIEW_LEVEL_FULL && o->only == VIEW_ONLY_ALL;
+    if (o->level == VIEW_LEVEL_FULL)
+        b->open_depth = UINT32_MAX;
+    else
+        b->open_depth =
+            o->level == VIEW_LEVEL_PLATFORM || b->graph->is_overview || !is_root ? 1 : 2;
+    b->open_compute = o->level == VIEW_LEVEL_GPU && !b->graph->is_overview && !o->expand_count;
+}
+
+static void make_tables(struct builder *b)
+{
+    const struct model *model = b->graph->model;
+    b->own = arena_alloc(b->arena, model->instance_count * sizeof *b->own);
+    b->drawn = arena_alloc(b->arena, model->instance_count * sizeof *b->drawn);
+    b->graph->wire_box = arena_alloc(b->arena, (model->wire_count + 1) * sizeof(uint32_t));
+    for (uint32_t i = 0; i <= model->wire_count; i++)
+        b->graph->wire_box[i] = i;
+    number_ports(b);
+}
+
 bool dot_graph_build(struct dot_graph *graph, struct arena *arena, const struct model *model,
                      const struct model_instance *const *scope, uint32_t scope_count,
                      const struct view_options *options, struct view_error *error)
 {
-    static const uint32_t open_depths[] = {
-        [VIEW_LEVEL_PLATFORM] = 1,
-        [VIEW_LEVEL_GPU] = 2,
-        [VIEW_LEVEL_FULL] = UINT32_MAX,
-    };
-    *graph = (struct dot_graph){.model = model, .only = options->only};
-    struct builder b = {.graph = graph,
-                        .arena = arena,
-                        .options = options,
-                        .open_depth = open_depths[options->level]};
+    *graph = (struct dot_graph){.model = model, .only = options->only, .layout = options->layout};
+    struct builder b = {.graph = graph, .arena = arena, .options = options};
+    choose_depth(&b, scope[0]);
     if (!read_paths(&b, error))
         return false;
-    b.own = arena_alloc(arena, model->instance_count * sizeof *b.own);
-    b.drawn = arena_alloc(arena, model->instance_count * sizeof *b.drawn);
-    number_ports(&b);
+    make_tables(&b);
     graph->scope = new_node(&b, NULL, scope[0]->type);
     graph->scope->label = scope[0]->parent ? scope[0]->name : model->name;
     graph->scope->path = bare_path(arena, scope[0]->path);
@@ -453,5 +548,7 @@ bool dot_graph_build(struct dot_graph *graph, struct arena *arena, const struct 
     graph->node_count = b.nodes.count;
     graph->edges = b.edges.items;
     graph->edge_count = b.edges.count;
+    if (graph->is_overview)
+        dot_grid_place(graph);
     return all_paths_matched(&b, error);
 }

@@ -6,8 +6,11 @@
  * exactly one edge, or lies inside a closed node.
  *
  * A node is *open* when its children are drawn (a cluster), otherwise closed. What leaves the scope
- * ends at a stub, one for each boundary port of the scope's type. Called by dot.c and html.c; all
- * memory comes from the arena.
+ * ends at a stub, one for each boundary port of the scope's type.
+ *
+ * An *overview* shows which instances of a platform are joined by what, and no ports: an edge has
+ * all connections of one traffic between two nodes, in both directions. Called by dot.c and html.c;
+ * all memory comes from the arena.
  */
 #ifndef HEDDLE_CODEGEN_DOT_GRAPH_H
 #define HEDDLE_CODEGEN_DOT_GRAPH_H
@@ -20,7 +23,8 @@
 #include "dsl/arena.h"
 #include "dsl/model.h"
 
-#define DOT_NO_PORT UINT32_MAX
+#define DOT_NO_PORT     UINT32_MAX
+#define DOT_SMALL_ARRAY 8 /* elements of an array that an overview still draws one by one */
 
 struct dot_node {
     uint32_t id;             /* index in dot_graph.nodes */
@@ -32,9 +36,13 @@ struct dot_node {
     bool is_stub;
     const struct model_port_decl *stub_port;
     bool is_open;
-    bool is_shown;   /* has an edge or a shown child, or nothing is filtered */
-    int64_t element; /* of a node drawn apart; -1 */
-    uint32_t depth;  /* 0: the scope */
+    bool holds_compute; /* a compute unit, or a composite with one inside */
+    bool is_shown;      /* has an edge or a shown child, or nothing is filtered */
+    int64_t element;    /* of a node drawn apart; -1 */
+    uint32_t depth;     /* 0: the scope */
+    uint32_t distance;  /* of an overview: edges to the nearest node with compute units */
+    bool in_mesh;       /* of a grid that is no ring: lines between elements have no labels */
+    uint32_t grid_column, grid_row; /* of dot_grid_place(); column 0: in no grid */
     const struct model_instance **instances;
     uint32_t instance_count, instance_capacity;
     uint32_t per_parent_min; /* members in one instance of the parent */
@@ -51,26 +59,39 @@ struct dot_edge {
     const struct dot_node *from, *to;
     uint32_t from_port, to_port; /* index in type->ports, or DOT_NO_PORT */
     const struct model_protocol *protocol;
+    enum dot_traffic traffic; /* of the protocol; orders to a cache or a TLB are control */
     const struct model_link_type *link; /* NULL: a wire */
     bool is_bus;                        /* its connections share the link */
-    bool is_wire;                       /* with those of other edges of the same `link`, a box */
+    bool is_wire;                       /* with those of the other edges of `wire`, a box */
+    uint32_t wire;                      /* the first wire of its box, as in model_connection */
+    bool two_way;                       /* of an overview: requests lead both ways */
     uint32_t latency_cy;
     uint32_t depth;                /* of the first connection */
     const struct dot_node *around; /* smallest composite around both ends of each connection */
     uint32_t count;                /* connections */
     uint32_t per_scope;            /* of those, inside one instance of `around` */
     bool all_to_all;               /* a leg of an interconnect that joins several */
-    bool optional;                 /* the port of either end may stay open */
 };
 
 struct dot_graph {
     const struct model *model;
     enum view_only only;
+    enum view_layout layout;
+    bool is_overview;
+    bool shows_open_ports; /* ports that nothing of the picture is connected to */
     struct dot_node *scope;
     struct dot_node **nodes; /* parents before children, stubs last */
     uint32_t node_count;
     struct dot_edge *edges; /* in order of first connection */
     uint32_t edge_count;
+    uint32_t *wire_box; /* by number of the wire: the first of its box */
+};
+
+/* What `heddle dot` draws: a graph, and below an overview the inside of what has compute units. */
+struct dot_picture {
+    struct dot_graph main;
+    struct dot_graph *insets;
+    uint32_t inset_count;
 };
 
 /* The graph of what is inside `scope`, instances of one composite type. False: an expand path
@@ -78,5 +99,13 @@ struct dot_graph {
 bool dot_graph_build(struct dot_graph *graph, struct arena *arena, const struct model *model,
                      const struct model_instance *const *scope, uint32_t scope_count,
                      const struct view_options *options, struct view_error *error);
+
+/* Of an overview: how far nodes are from compute units, and places for the elements of small arrays
+ * that are joined with each other. */
+void dot_grid_place(struct dot_graph *graph);
+
+/* The picture of a platform. False as above. */
+bool dot_picture_build(struct dot_picture *picture, struct arena *arena, const struct model *model,
+                       const struct view_options *options, struct view_error *error);
 
 #endif

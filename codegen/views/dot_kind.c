@@ -63,33 +63,35 @@ static bool reads_and_writes(const struct model_protocol *p)
     return answered && confirmed && !any_names_address(p->replies, p->reply_count);
 }
 
+/* Something is asked for that names no place, and only confirmed: a cache is to be emptied. */
+static bool is_housekeeping(const struct model_protocol *p)
+{
+    bool plain = p->reply_count && !any_names_address(p->requests, p->request_count);
+    for (uint32_t i = 0; plain && i < p->reply_count; i++)
+        plain = p->replies[i].field_count == 0;
+    return plain;
+}
+
 enum dot_traffic dot_traffic_of(const struct model_protocol *p)
 {
     if (!p)
-        return DOT_CONTROL;
+        return DOT_WORK;
     if (any_carries_line(p->requests, p->request_count)
         || any_carries_line(p->replies, p->reply_count))
         return DOT_MEMORY;
     if (any_names_address(p->requests, p->request_count)
         && any_names_address(p->replies, p->reply_count))
         return DOT_TRANSLATION;
-    return reads_and_writes(p) ? DOT_MEMORY : DOT_CONTROL;
-}
-
-/* Orders that name no place and are only confirmed: to a cache, to be emptied. Who gives them
- * commands nobody. */
-static bool is_housekeeping(const struct model_protocol *p)
-{
-    bool plain = p && p->reply_count && !any_names_address(p->requests, p->request_count);
-    for (uint32_t i = 0; plain && i < p->reply_count; i++)
-        plain = p->replies[i].field_count == 0;
-    return plain;
+    if (reads_and_writes(p))
+        return DOT_MEMORY;
+    return is_housekeeping(p) ? DOT_CONTROL : DOT_WORK;
 }
 
 /* How many ports of each sort a type has. */
 struct port_census {
     uint32_t any;
-    uint32_t in[3], out[3]; /* by enum dot_traffic */
+    uint32_t in[DOT_TRAFFIC_COUNT], out[DOT_TRAFFIC_COUNT];
+    uint32_t orders; /* ports that bring any: work and control */
     bool orders_name_addresses;
 };
 
@@ -99,13 +101,15 @@ static struct port_census census_of(const struct model_type *type)
     for (uint32_t i = 0; i < type->port_count; i++) {
         const struct model_port_decl *port = &type->ports[i];
         enum dot_traffic traffic = dot_traffic_of(port->protocol);
+        bool orders = traffic == DOT_WORK || traffic == DOT_CONTROL;
         if (port->is_any)
             n.any++;
-        else if (port->is_in)
-            n.in[traffic]++;
-        else if (traffic != DOT_CONTROL || !is_housekeeping(port->protocol))
-            n.out[traffic]++;
-        if (port->is_in && traffic == DOT_CONTROL && port->protocol)
+        else
+            (port->is_in ? n.in : n.out)[traffic]++;
+        if (!port->is_in || port->is_any || !orders)
+            continue;
+        n.orders++;
+        if (port->protocol)
             n.orders_name_addresses |=
                 any_names_address(port->protocol->requests, port->protocol->request_count);
     }
@@ -138,7 +142,7 @@ static enum dot_kind kind_without_memory(const struct port_census *n)
 {
     if (n->in[DOT_TRANSLATION])
         return DOT_KIND_TRANSLATION;
-    return n->in[DOT_CONTROL] || !n->out[DOT_CONTROL] ? DOT_KIND_CONTROL : DOT_KIND_HOST;
+    return n->orders || !n->out[DOT_WORK] ? DOT_KIND_CONTROL : DOT_KIND_HOST;
 }
 
 enum dot_kind dot_kind_of(const struct model_type *type)
@@ -150,15 +154,15 @@ enum dot_kind dot_kind_of(const struct model_type *type)
         return DOT_KIND_INTERCONNECT;
     if (n.in[DOT_MEMORY] && !n.out[DOT_MEMORY])
         return DOT_KIND_MEMORY;
-    if (n.in[DOT_MEMORY] && n.out[DOT_CONTROL])
+    if (n.in[DOT_MEMORY] && n.out[DOT_WORK])
         return DOT_KIND_CONTROL; /* a device with registers */
     if (n.in[DOT_MEMORY])
         return has_size(type) ? DOT_KIND_CACHE : DOT_KIND_BRIDGE;
     if (!n.out[DOT_MEMORY])
         return kind_without_memory(&n);
-    if (n.out[DOT_CONTROL])
-        return n.in[DOT_CONTROL] + n.in[DOT_TRANSLATION] ? DOT_KIND_CONTROL : DOT_KIND_HOST;
-    if (!n.in[DOT_CONTROL])
+    if (n.out[DOT_WORK])
+        return n.orders + n.in[DOT_TRANSLATION] ? DOT_KIND_CONTROL : DOT_KIND_HOST;
+    if (!n.orders)
         return DOT_KIND_TESTER;
     return n.orders_name_addresses ? DOT_KIND_TRANSFER : DOT_KIND_COMPUTE;
 }

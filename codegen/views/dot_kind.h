@@ -4,8 +4,9 @@
  * Traffic of a protocol: `memory` when a message carries a block whose size is an argument of the
  * protocol (a line), or when every request names one place and some are answered with something
  * (reads), others only confirmed (writes); `translation` when an address is answered by an address;
- * else `control`. Orders that name no place and are only confirmed (a cache is to be emptied) make
- * nobody a giver of orders.
+ * `control` when nothing but the confirmation of a request that names no place comes back (a cache
+ * is to be emptied: such a wire makes nobody a giver of orders); else `work`: kernels, work-groups,
+ * copies.
  *
  * Kind of a component:
  *   composite     has instances inside
@@ -26,9 +27,9 @@
 
 #include "dsl/model.h"
 
-enum dot_traffic { DOT_MEMORY, DOT_TRANSLATION, DOT_CONTROL };
+enum dot_traffic { DOT_MEMORY, DOT_TRANSLATION, DOT_WORK, DOT_CONTROL, DOT_TRAFFIC_COUNT };
 
-enum dot_traffic dot_traffic_of(const struct model_protocol *protocol); /* NULL: control */
+enum dot_traffic dot_traffic_of(const struct model_protocol *protocol); /* NULL: work */
 
 enum dot_kind {
     DOT_KIND_HOST,

@@ -64,24 +64,24 @@ static void rewrite(const char *svg, const char *id_prefix, FILE *out)
     }
 }
 
-bool dot_draw_svg(const struct dot_graph *graph, struct dot_look look, const char *id_prefix,
+bool dot_draw_svg(const struct dot_picture *picture, struct dot_look look, const char *id_prefix,
                   FILE *out, struct view_error *error)
 {
     char *svg = NULL;
     size_t size = 0;
     FILE *source = tmpfile();
-    FILE *picture = source ? open_memstream(&svg, &size) : NULL;
-    if (!picture) {
+    FILE *drawn = source ? open_memstream(&svg, &size) : NULL;
+    if (!drawn) {
         snprintf(error->text, sizeof error->text, "cannot write a temporary file: %s",
                  strerror(errno));
         if (source)
             fclose(source);
         return false;
     }
-    dot_write(graph, look, source);
-    bool good = dot_layout("svg", source, picture, error);
+    dot_write(picture, look, source);
+    bool good = dot_layout("svg", source, drawn, error);
     fclose(source);
-    fclose(picture);
+    fclose(drawn);
     if (good)
         rewrite(svg, id_prefix, out);
     free(svg);

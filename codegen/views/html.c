@@ -168,10 +168,10 @@ static void write_aside(FILE *out, const struct dot_node *scope)
     fputs("</aside>\n", out);
 }
 
-static bool write_section(struct page *page, const struct dot_graph *graph)
+static bool write_section(struct page *page, const struct dot_picture *picture,
+                          const struct dot_node *scope)
 {
     char prefix[32];
-    const struct dot_node *scope = graph->scope;
     snprintf(prefix, sizeof prefix, "s%" PRIu32 "-", page->section_count++);
     fputs("<section id=\"", page->out);
     dot_write_id(scope, page->out);
@@ -184,7 +184,7 @@ static bool write_section(struct page *page, const struct dot_graph *graph)
     fputs(" <span class=\"type\">", page->out);
     docs_write_html(page->out, scope->type->name);
     fputs("</span></h1>\n<div class=\"view\">\n<div class=\"picture\">\n", page->out);
-    if (!dot_draw_svg(graph, (struct dot_look){.links = true, .legend = true}, prefix, page->out,
+    if (!dot_draw_svg(picture, (struct dot_look){.links = true, .legend = true}, prefix, page->out,
                       page->error))
         return false;
     fputs("</div>\n", page->out);
@@ -197,14 +197,18 @@ static bool write_section(struct page *page, const struct dot_graph *graph)
 static bool write_composite(struct page *page, const struct model_instance *const *instances,
                             uint32_t count)
 {
-    const struct view_options options = {.level = VIEW_LEVEL_PLATFORM};
+    const struct view_options options = {.level = VIEW_LEVEL_PLATFORM, .controls = true};
+    struct view_options folded = options;
+    folded.collapse = true; /* a section for all elements of an array, however they are drawn */
     struct arena arena;
+    struct dot_picture picture = {.inset_count = 0};
     struct dot_graph graph;
     arena_init(&arena);
     bool good =
-        dot_graph_build(&graph, &arena, page->model, instances, count, &options, page->error);
+        dot_graph_build(&picture.main, &arena, page->model, instances, count, &options, page->error)
+        && dot_graph_build(&graph, &arena, page->model, instances, count, &folded, page->error);
     page->trail[page->depth] = graph.scope;
-    good = good && write_section(page, &graph);
+    good = good && write_section(page, &picture, graph.scope);
     bool deeper = page->depth + 1 < sizeof page->trail / sizeof page->trail[0];
     for (uint32_t i = 0; good && deeper && i < graph.scope->child_count; i++) {
         const struct dot_node *child = graph.scope->children[i];
@@ -227,6 +231,7 @@ bool view_html(const struct model *model, const char *dir, struct view_error *er
         return false;
     struct page page = {.model = model, .out = out, .error = error};
     html_write_head(out, model->name);
+    html_write_tools(out);
     bool good = write_composite(&page, &model->root, 1);
     html_write_script(out);
     fputs("</body>\n</html>\n", out);

@@ -1,45 +1,22 @@
 /* See html_page.h. No fonts, styles or scripts from elsewhere: pages are read from a disk, years
- * later. */
+ * later. Style and script are files of their own, whose lines the build quotes. */
 #include "codegen/views/html_page.h"
 
 #include "codegen/views/docs_text.h"
 
-static const char style[] =
-    "body { font: 15px/1.5 Helvetica, Arial, sans-serif; color: #222; margin: 0 auto; padding: "
-    "1rem 2rem;"
-    " max-width: 110rem; }\n"
-    "h1 { font-size: 1.4rem; margin: .3rem 0; } h2 { font-size: 1.1rem; } h3 { font-size: 1rem; }\n"
-    "a { color: #0072B2; } code { font-size: .92em; background: #F1F1EF; padding: 0 .2em; }\n"
-    "nav { color: #777; } .type { color: #777; font-weight: normal; }\n"
-    ".view { display: flex; flex-wrap: wrap; gap: 1.5rem; align-items: flex-start; }\n"
-    ".picture { flex: 5 1 50rem; overflow-x: auto; border: 1px solid #DDD; border-radius: 6px; "
-    "padding: .6rem; position: sticky; top: .5rem; background: #FFF; }\n"
-    ".picture svg { max-width: 100%; height: auto; }\n"
-    ".picture svg a:hover polygon { stroke-width: 2.5; }\n"
-    "aside { flex: 1 1 18rem; min-width: 0; }\n"
-    "table { border-collapse: collapse; margin: .5rem 0; }\n"
-    "th, td { text-align: left; vertical-align: top; padding: .15rem .7rem .15rem 0; "
-    "border-bottom: 1px solid #E4E4E4; }\n"
-    "th { font-weight: bold; color: #555; }\n"
-    "td.value { white-space: nowrap; font-family: monospace; }\n"
-    "details { border-bottom: 1px solid #E4E4E4; padding: .2rem 0; } summary { cursor: pointer; }\n"
-    ".kind { border-radius: 3px; padding: 0 .35em; font-size: .8em; }\n"
-    "section[hidden] { display: none; }\n";
+static const char *const style[] = {
+#include "html_page.css.inc"
+};
 
-static const char script[] =
-    "function show() {\n"
-    "  var wanted = document.getElementById(decodeURIComponent(location.hash.slice(1)));\n"
-    "  var sections = document.querySelectorAll('section');\n"
-    "  var section = wanted ? wanted.closest('section') : sections[0];\n"
-    "  sections.forEach(function (s) { s.hidden = s !== section; });\n"
-    "  if (wanted && wanted.tagName === 'DETAILS') {\n"
-    "    wanted.open = true;\n"
-    "    wanted.scrollIntoView({ block: 'nearest' });\n"
-    "  }\n"
-    "  else { scrollTo(0, 0); }\n"
-    "}\n"
-    "addEventListener('hashchange', show);\n"
-    "show();\n";
+static const char *const script[] = {
+#include "html_page.js.inc"
+};
+
+static void write_lines(FILE *out, const char *const *lines, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        fputs(lines[i], out);
+}
 
 void html_write_head(FILE *out, const char *title)
 {
@@ -47,10 +24,28 @@ void html_write_head(FILE *out, const char *title)
           "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<title>",
           out);
     docs_write_html(out, title);
-    fprintf(out, "</title>\n<style>\n%s</style>\n</head>\n<body>\n", style);
+    fputs("</title>\n<style>\n", out);
+    write_lines(out, style, sizeof style / sizeof style[0]);
+    fputs("</style>\n</head>\n<body>\n", out);
+}
+
+void html_write_tools(FILE *out)
+{
+    fputs("<div class=\"tools\"><input id=\"search\" type=\"search\" autocomplete=\"off\" "
+          "placeholder=\"search: a path, a type, a parameter\" aria-label=\"search\">"
+          "<ul id=\"hits\"></ul>"
+          "<button data-key=\"+\" title=\"closer\">+</button>"
+          "<button data-key=\"-\" title=\"farther\">−</button>"
+          "<button data-key=\"0\" title=\"the whole picture\">fit</button>"
+          "<button data-key=\"u\" title=\"one level up\">up</button>"
+          "<small>keys: / search, + − 0 zoom, h j k l move, u up; drag, shift and wheel</small>"
+          "</div>\n",
+          out);
 }
 
 void html_write_script(FILE *out)
 {
-    fprintf(out, "<script>\n%s</script>\n", script);
+    fputs("<script>\n", out);
+    write_lines(out, script, sizeof script / sizeof script[0]);
+    fputs("</script>\n", out);
 }

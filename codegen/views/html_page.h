@@ -6,7 +6,10 @@
 
 /* From the doctype to <body>, with the styles; `title` as plain text. */
 void html_write_head(FILE *out, const char *title);
-/* Shows the section that the address names, hides the others; without scripts all are shown. */
+/* Search and zoom, above the sections of a platform. */
+void html_write_tools(FILE *out);
+/* Makes the tools work; shows the section that the address names, hides the others; without scripts
+ * all are shown. */
 void html_write_script(FILE *out);
 
 #endif

@@ -22,27 +22,37 @@ struct view_error {
 };
 
 /* How deep a diagram opens composites.
- * platform: only the platform's own instances; gpu (default): one level more; full: everything down
- * to the leaves. Arrays stay collapsed (x64) at every level. */
+ * platform: only the platform's own instances, without ports: the overview. gpu (default): one
+ * level more, and whatever compute units lie in. full: everything down to the leaves, control wires
+ * included. Arrays stay collapsed (x64), but for those of up to 8 elements directly in the
+ * platform: these are drawn out in the overview, and level gpu adds a picture of the inside of one.
+ */
 enum view_level { VIEW_LEVEL_PLATFORM, VIEW_LEVEL_GPU, VIEW_LEVEL_FULL };
 
 /* Which connections (and the instances they touch) a diagram shows: those whose requests carry
  * addresses or data blocks (memory), or all the others (control). */
 enum view_only { VIEW_ONLY_ALL, VIEW_ONLY_MEMORY, VIEW_ONLY_CONTROL };
 
+/* Which way requests run on the page: from left to right, or down, for a column of a paper. */
+enum view_layout { VIEW_LAYOUT_WIDE, VIEW_LAYOUT_COLUMN };
+
 struct view_options {
     enum view_level level;
     enum view_only only;
+    enum view_layout layout;
+    bool controls; /* wires that only have somebody emptied, too; always with level full */
+    bool collapse; /* keep small arrays of the platform collapsed, too */
     const char *const
         *expand; /* instance paths to open beyond `level`; an array without index means all of it,
                     one element ("gpu.sa[3]") is drawn apart from its siblings */
     size_t expand_count;
 };
 
-/* The word of a command line ("platform", "gpu", "full"; "memory", "control") to the value; false:
- * no such word. */
+/* The word of a command line ("platform", "gpu", "full"; "memory", "control"; "wide", "column") to
+ * the value; false: no such word. */
 bool view_level_parse(const char *word, enum view_level *level);
 bool view_only_parse(const char *word, enum view_only *only);
+bool view_layout_parse(const char *word, enum view_layout *layout);
 
 /* Default options: level gpu, all connections, nothing expanded. */
 struct view_options view_options_default(void);

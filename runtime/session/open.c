@@ -146,6 +146,10 @@ static bool start(const struct heddle_options *options)
         .tick_all = options->tick_all,
         .progress = options->progress,
     });
+    if (engine_failure()) { /* a component that cannot start */
+        fprintf(stderr, "heddle: %s\n", engine_failure());
+        return false;
+    }
     watch_open(table, options);
     return stats_open(table, options) && timeline_open(table, options->trace_path)
            && checkpoint_open(table, options);

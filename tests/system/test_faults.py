@@ -85,3 +85,8 @@ def test_functional_mode_needs_a_program(run):
 def test_statistics_cannot_be_written(run):
     run(f"{TINY} --stats /no_such_folder/x.json -- vectoradd", "no_such_folder", status=FAILS)
     run("tests/system/memtest.heddle --stats /dev/stdout", "give the name of a file", status=1)
+
+
+def test_bursts_that_are_not_the_memorys_lines(run):
+    run("platforms/r9nano.heddle --set memory=hbm --set gpu.dram.timing.burst=32B -- vectoradd",
+        "bursts of another size: set `burst` of the timing part", status=FAILS)

@@ -25,7 +25,8 @@ enum { DRAM_TIMING_READ = 1, DRAM_TIMING_WRITE = 2 };
 
 struct dram_timing_ops {
     /* At start-up: memory has lines of `line` bytes. Returns the capacity, and in *overhead_ps what
-     * passes between the time of a request and its answer. */
+     * passes between the time of a request and its answer. 0: a burst of the part is no such line.
+     */
     uint32_t (*setup)(struct part *self, uint32_t line, uint64_t *overhead_ps);
     /* Takes request `number`. Returns its time, or DRAM_TIMING_LATER, or DRAM_TIMING_FULL: it was
      * not taken, and only advance() makes room. */

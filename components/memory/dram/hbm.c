@@ -49,6 +49,9 @@ static uint32_t hbm_setup(struct part *self, uint32_t line, uint64_t *overhead_p
 {
     struct hbm *p = (struct hbm *)(void *)self;
     const struct hbm_params *k = hbm_params(p);
+    *overhead_ps = 0;
+    if ((uint64_t)k->burst != line)
+        return 0;
     p->line_bits = (uint32_t)__builtin_ctz(line);
     p->t = (struct hbm_edges){
         .burst = hbm_edges_of(p, k->tburst),

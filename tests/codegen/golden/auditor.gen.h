@@ -23,7 +23,8 @@ struct auditor_stats {
     uint64_t looks;
 };
 
-/* First member of struct auditor. Between `base` and `stats`: what the component is connected to. */
+/* First member of struct auditor. Between `base` and `stats`: what the component is connected to.
+ */
 struct auditor_io {
     struct component base;
     uint32_t ledger;
@@ -53,7 +54,8 @@ static inline const struct auditor_params *auditor_params(const struct auditor *
     (void)c;
     return &constants;
 #else
-    return (const struct auditor_params *)(const void *)(engine_base.params + auditor_io(c)->base.params);
+    return (const struct auditor_params *)(const void *)(engine_base.params
+                                                         + auditor_io(c)->base.params);
 #endif
 }
 

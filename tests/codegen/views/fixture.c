@@ -41,6 +41,14 @@ static const struct model_field work_fields[] = {
 static const struct model_message work_requests[] = {
     {.name = "map", .doc = "", .fields = work_fields, .field_count = 1, .has_reply = true},
 };
+static const struct model_message finished_replies[] = {
+    {.name = "finished",
+     .doc = "",
+     .fields = work_fields,
+     .field_count = 1,
+     .is_reply = true,
+     .answers = 1},
+};
 static const struct model_message done_replies[] = {
     {.name = "done", .doc = "", .is_reply = true, .answers = 1},
 };
@@ -64,7 +72,7 @@ static const struct model_protocol protocols[] = {
                 .doc = "",
                 .requests = work_requests,
                 .request_count = 1,
-                .replies = done_replies,
+                .replies = finished_replies,
                 .reply_count = 1},
 };
 static const struct model_link_type pcie = {.name = "pcie",

@@ -29,7 +29,7 @@ def width(heddle, platform, level):
 class Page(html.parser.HTMLParser):
     """Ids, links, and whether elements close in the order in which they opened."""
 
-    VOID = {"meta", "br", "img", "link", "hr"}
+    VOID = {"meta", "br", "img", "link", "hr", "input"}
 
     def __init__(self, text):
         super().__init__()
@@ -99,6 +99,53 @@ def check_platform(heddle, platform, folder):
     check_page(folder, "index.html")
 
 
+def positions(heddle, platform, *options):
+    """Where Graphviz puts each node, by the path in its tooltip."""
+    source = run(heddle, "dot", platform, *options)
+    plain = subprocess.run(["dot", "-Tplain"], input=source, check=True, capture_output=True,
+                           text=True).stdout
+    at = {m[1]: (float(m[2]), float(m[3]))
+          for m in re.finditer(r"^node (\S+) (\S+) (\S+) ", plain, re.M)}
+    return {m[2]: at[m[1]] for m in re.finditer(r'^(\w+) \[tooltip="([^" ]+) : ', source, re.M)}
+
+
+def check_ring(heddle, platform):
+    """Four corners of a rectangle, neighbours of the ring beside each other."""
+    at = positions(heddle, platform, "--level", "platform")
+    (x0, y0), (x1, y1), (x2, y2), (x3, y3) = (at[f"gpu[{i}]"] for i in range(4))
+    assert x0 == x1 < x2 == x3, at
+    assert y0 > y1 and y3 > y2, at
+    source = run(heddle, "dot", platform)
+    assert "inside each <B>gpu ×4</B>" in source and "xgmi<BR/>50GB/s<BR/>120ns" in source
+
+
+def check_tree(heddle, platform):
+    """Root, switches, wires and GPUs, each behind what leads to it."""
+    at = positions(heddle, platform)
+    root, switches = at["root"][0], [at[f"pcie_switch[{i}]"] for i in range(2)]
+    gpus = [at[f"gpu[{i}]"] for i in range(4)]
+    assert root < min(x for x, _ in switches) < min(x for x, _ in gpus), at
+    upper = max(switches, key=lambda s: s[1])
+    above = sorted(gpus, key=lambda g: g[1])[2:]
+    assert set(above) == set(gpus[:2] if upper == switches[0] else gpus[2:]), at
+
+
+def check_contents(heddle, platform):
+    """What people look for first: compute units, totals, bandwidth, no lines for house-keeping."""
+    source = run(heddle, "dot", platform)
+    for text in ("<B>cu ×4</B> (64 in all)", "size 128KiB (2MiB in 16)", "1.02TB/s in 16)",
+                 "core 1GHz"):
+        assert text in source, text
+    assert not re.search(r"l1v_control|tlb_control", source)
+    assert "tlb_control" in run(heddle, "dot", platform, "--controls")
+    wide, column = (run(heddle, "dot", platform, "--layout", w) for w in ("wide", "column"))
+    boxes = [re.search(r'bb="0,0,([\d.]+),([\d.]+)', subprocess.run(
+        ["dot", "-Tdot"], input=s, check=True, capture_output=True, text=True).stdout)
+        for s in (wide, column)]
+    (w, h), (cw, ch) = (map(float, b.groups()) for b in boxes)
+    assert w > 2 * h and ch > 2 * cw and cw < 600, (w, h, cw, ch)
+
+
 def check_reference(heddle, platforms, folder):
     run(heddle, "doc", *platforms, "-o", folder)
     pages = sorted(p.name for p in folder.glob("*.html"))
@@ -111,11 +158,17 @@ def check_reference(heddle, platforms, folder):
             assert (folder / target).exists(), target
 
 
+PICTURES = {"ring4": check_ring, "r9nano_x4": check_tree, "r9nano": check_contents}
+
+
 def main():
     heddle, platforms = sys.argv[1], sys.argv[2:]
     with tempfile.TemporaryDirectory() as scratch:
         for platform in platforms:
             check_platform(heddle, platform, pathlib.Path(scratch) / pathlib.Path(platform).stem)
+            name = pathlib.Path(platform).stem
+            if name in PICTURES:
+                PICTURES[name](heddle, platform)
         check_reference(heddle, platforms, pathlib.Path(scratch) / "reference")
     seen = set().union(*(check_kinds(heddle, platform) for platform in platforms))
     assert not KINDS.keys() - seen, f"no platform shows {KINDS.keys() - seen}"

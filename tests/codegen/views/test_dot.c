@@ -61,15 +61,15 @@ static char *source_of(struct view_options options)
     return text;
 }
 
-Test(dot, the_default_level_closes_shader_arrays)
+Test(dot, the_default_level_opens_what_has_compute_units)
 {
     struct dot_graph graph = graph_of(view_options_default());
     const struct dot_node *arrays = node_of(&graph, "gpu.sa");
     cr_assert_not_null(arrays);
-    cr_assert_not(arrays->is_open);
+    cr_assert(arrays->is_open);
     cr_assert_eq(arrays->per_parent_max, 16u);
-    cr_assert_null(node_of(&graph, "gpu.sa.cu"));
-    const struct dot_edge *legs = edge_between(&graph, "gpu.sa", "gpu.memory_xbar");
+    cr_assert_not_null(node_of(&graph, "gpu.sa.cu"));
+    const struct dot_edge *legs = edge_between(&graph, "gpu.sa.l1v", "gpu.memory_xbar");
     cr_assert_not_null(legs);
     cr_assert_eq(legs->per_scope, 64u);
     cr_assert(legs->all_to_all);
@@ -80,7 +80,8 @@ Test(dot, the_platform_level_shows_two_boxes_and_their_link)
     struct dot_graph graph = graph_of((struct view_options){.level = VIEW_LEVEL_PLATFORM});
     cr_assert_eq(graph.edge_count, 1u);
     cr_assert_str_eq(graph.edges[0].link->name, "pcie");
-    cr_assert_str_eq(graph.edges[0].to->type->ports[graph.edges[0].to_port].name, "host");
+    cr_assert(graph.is_overview);
+    cr_assert_eq(graph.edges[0].to_port, DOT_NO_PORT);
 }
 
 Test(dot, counts_inside_an_array_are_those_of_one_element)
@@ -198,13 +199,27 @@ Test(dot, the_smallest_picture_is_golden)
 Test(dot, source_says_bold_and_dashed_and_names_kinds)
 {
     char *text = source_of(view_options_default());
-    cr_assert_neq(scratch_count(text, "penwidth=3"), 0u);
+    cr_assert_neq(scratch_count(text, "penwidth=2.4"), 0u);
     cr_assert_eq(scratch_count(text, "rankdir=LR"), 1u);
     cr_assert_neq(scratch_count(text, ">cache<"), 0u);
     cr_assert_neq(scratch_count(text, "size = 16KiB"), 0u);
     cr_assert_neq(scratch_count(text, "<B>sa ×16</B>"), 0u);
-    cr_assert_neq(scratch_count(text, "pcie\\n32GB/s\\n140ns"), 0u);
+    cr_assert_neq(scratch_count(text, "pcie<BR/>32GB/s<BR/>140ns"), 0u);
+    cr_assert_neq(scratch_count(text, "<B>cu ×4</B> (64 in all)"), 0u);
+    cr_assert_neq(scratch_count(text, "size 256MiB (4GiB in 16)"), 0u);
+    cr_assert_neq(scratch_count(text, "core 1GHz"), 0u);
     free(text);
+}
+
+Test(dot, wires_that_only_empty_caches_are_drawn_when_asked_for)
+{
+    struct view_options options = view_options_default();
+    struct dot_graph plain = graph_of(options);
+    options.controls = true;
+    struct dot_graph with = graph_of(options);
+    for (uint32_t i = 0; i < plain.edge_count; i++)
+        cr_assert_neq(plain.edges[i].traffic, DOT_CONTROL);
+    cr_assert_geq(with.edge_count, plain.edge_count);
 }
 
 Test(dot, a_gpu_of_64_compute_units_fits_a_screen)

@@ -1,0 +1,3 @@
+# Lines of a text as strings of C.
+s/[\\"]/\\&/g
+s/.*/"&\\n",/
