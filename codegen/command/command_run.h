@@ -8,6 +8,8 @@
 
 /* Seen from the root folder, in the command's arena; NULL for NULL. */
 const char *run_absolute(struct command *c, const char *path);
+/* What `--record perfetto` shows, into `options`. false: said on standard error. */
+bool run_record_parse(struct command *c, struct heddle_options *options);
 
 /* The platform's options from the command's. -1 to go on, or an exit status: what is wrong was
  * said. */

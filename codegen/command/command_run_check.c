@@ -305,8 +305,8 @@ int run_options(struct command *c, struct heddle_options *options)
     };
     if (o->threads)
         options->threads = o->threads < THREADS_MOST ? (int)o->threads : THREADS_MOST;
-    if (!run_play_parse(o) || !run_trace_parse(o) || !parse_mode(o, options)
-        || !parse_unified(o, options) || !parse_sampling(o, options))
+    if (!run_play_parse(o) || !run_trace_parse(o) || !run_record_parse(c, options)
+        || !parse_mode(o, options) || !parse_unified(o, options) || !parse_sampling(o, options))
         return EXIT_USAGE;
     if (!parse_order(o->tick_order, options) || !parse_kernel_stats(o->kernel_stats, options)
         || !parse_dump(o, options) || !parse_sass_trace(o) || !parse_watch(o, &options->watch))

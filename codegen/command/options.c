@@ -202,6 +202,13 @@ static const struct option_spec {
      "error at the end)"},
     {"--record", "perfetto=FILE", KIND_NAMED, FIELD(record_perfetto), ON(RUN),
      "write every message and command with its time, for Perfetto or chrome://tracing"},
+    {"--record-window", "FROM..TO", KIND_TEXT, FIELD(record_window), ON(RUN),
+     "of --record perfetto: this simulated time only, as in 2us..5us; either end may be left out"},
+    {"--record-path", "PATH", KIND_LIST, FIELD(record_path), ON(RUN),
+     "of --record perfetto: this component and what is below it only; * stands for anything, an "
+     "index that is left out for all"},
+    {"--record-kernel", "KERNEL", KIND_LIST, FIELD(record_kernel), ON(RUN),
+     "of --record perfetto: only while this kernel runs, by name or by its number from 1"},
     {"--record", "api=DIR", KIND_NAMED, FIELD(record_api), ON(RUN),
      "record the program's calls of HIP, with their data, in a new folder for --play api"},
     {"--record", "instructions=DIR", KIND_NAMED, FIELD(record_instructions), ON(RUN),
@@ -596,8 +603,9 @@ int options_parse(struct options *options, int argc, char **argv, options_sugges
     if (command < 0)
         return EXIT_USAGE;
     options->command = (enum options_command)command;
-    struct options_list *lists[] = {&options->arguments, &options->set,   &options->include,
-                                    &options->expand,    &options->watch, &options->module};
+    struct options_list *lists[] = {
+        &options->arguments, &options->set,    &options->include,     &options->expand,
+        &options->watch,     &options->module, &options->record_path, &options->record_kernel};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
         lists[i]->items = calloc((size_t)argc, sizeof *lists[i]->items);
         if (!lists[i]->items) {
@@ -610,8 +618,9 @@ int options_parse(struct options *options, int argc, char **argv, options_sugges
 
 void options_release(struct options *options)
 {
-    struct options_list *lists[] = {&options->arguments, &options->set,   &options->include,
-                                    &options->expand,    &options->watch, &options->module};
+    struct options_list *lists[] = {
+        &options->arguments, &options->set,    &options->include,     &options->expand,
+        &options->watch,     &options->module, &options->record_path, &options->record_kernel};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++)
         free(lists[i]->items);
     *options = (struct options){0};

@@ -41,11 +41,11 @@ struct options {
     enum options_command command;
     struct options_list arguments; /* files, codes, names */
     char **program;                /* behind `--`, NULL-terminated; NULL: none */
-    struct options_list set, include, expand, watch, module;
+    struct options_list set, include, expand, watch, module, record_path, record_kernel;
     const char *platform, *output, *level, *only, *layout;
     const char *kernels, *warmup, *interval, *profile, *residency;
     const char *mode, *unified, *stats, *kernel_stats, *report, *tick_order, *mcpu;
-    const char *record_perfetto, *record_api, *record_instructions;
+    const char *record_perfetto, *record_api, *record_instructions, *record_window;
     const char *play_api, *play_instructions, *play_sass;
     const char *checkpoint, *checkpoint_at, *restore;
     uint64_t max_cycles, stall_limit, threads, jobs, memory, line, per_group;

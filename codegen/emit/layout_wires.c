@@ -120,14 +120,48 @@ static const char *protocol_text(struct builder *b, const struct model_protocol 
     return text.text;
 }
 
+static char field_letter(enum model_field_kind kind)
+{
+    switch (kind) {
+    case MODEL_FIELD_ADDR:
+        return 'a';
+    case MODEL_FIELD_BOOL:
+        return 'b';
+    case MODEL_FIELD_ENUM:
+        return 'e';
+    case MODEL_FIELD_I32:
+    case MODEL_FIELD_I64:
+        return 'i';
+    default:
+        return 'u';
+    }
+}
+
+/* As struct platform_message describes it. */
+static const char *fields_text(struct builder *b, const struct model_message *message)
+{
+    struct emit text;
+    struct message_layout layout = message_layout(b->arena, message);
+    emit_init(&text, b->arena);
+    emit(&text, "%s", "");
+    for (uint32_t i = 0; i < layout.header_count; i++) {
+        const struct model_field *f = layout.header[i];
+        emit(&text, "%s%s:%c%u", i ? "," : "", f->name, field_letter(f->kind), f->size);
+        for (uint32_t k = 0; f->kind == MODEL_FIELD_ENUM && f->choice && k < f->choice->count; k++)
+            emit(&text, "%c%s", k ? '|' : '=', f->choice->names[k]);
+    }
+    return text.text;
+}
+
 static void add_messages(struct builder *b, const struct model_message *messages, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        struct platform_message row = {.name = layout_add_string(b, messages[i].name),
-                                       .wire_bytes = message_wire_bytes(b->arena, &messages[i]),
-                                       .awaited = !messages[i].is_reply && messages[i].has_reply,
-                                       .payload_bytes =
-                                           message_payload_bytes(b->arena, &messages[i])};
+        struct platform_message row = {
+            .name = layout_add_string(b, messages[i].name),
+            .wire_bytes = message_wire_bytes(b->arena, &messages[i]),
+            .awaited = !messages[i].is_reply && messages[i].has_reply,
+            .payload_bytes = message_payload_bytes(b->arena, &messages[i]),
+            .fields = layout_add_string(b, fields_text(b, &messages[i]))};
         vector_push(b->arena, &b->messages, row);
     }
 }

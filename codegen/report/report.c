@@ -96,6 +96,7 @@ static void add_caches(struct report *report, struct report_kernel *k, unsigned 
         }
         k->caches.items[i].hits[run] += statistics_number(stats, "hits");
         k->caches.items[i].misses[run] += statistics_number(stats, "misses");
+        k->caches.items[i].merged[run] += statistics_number(stats, "mshr_hits");
     }
 }
 

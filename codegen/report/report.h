@@ -21,10 +21,11 @@ struct report_row {
     uint64_t value[2];
 };
 
-/* What a kind of component did with requests; its path has [*] for indices. */
+/* What a kind of component did with requests; its path has [*] for indices. Misses whose line was
+ * already asked for (`merged`) asked nobody below. */
 struct report_cache {
     const char *path;
-    uint64_t hits[2], misses[2];
+    uint64_t hits[2], misses[2], merged[2];
 };
 
 /* Of one run. Shapes are those of the first launch; sums are over launches. */

@@ -78,9 +78,15 @@ static void print_caches(const struct report_kernel *k, unsigned run, FILE *out)
     for (uint32_t i = 0; i < k->caches.count; i++) {
         const struct report_cache *c = &k->caches.items[i];
         uint64_t all = c->hits[run] + c->misses[run];
-        if (all)
-            fprintf(out, "  %-34s %12" PRIu64 " accesses, %5.1f %% hit\n", c->path, all,
-                    report_per_cent(c->hits[run], all));
+        if (!all)
+            continue;
+        fprintf(out, "  %-34s %12" PRIu64 " accesses, %5.1f %% hit", c->path, all,
+                report_per_cent(c->hits[run], all));
+        if (c->merged[run])
+            fprintf(out, ", %5.1f %% merged into a pending miss, %5.1f %% missed",
+                    report_per_cent(c->merged[run], all),
+                    report_per_cent(c->misses[run] - c->merged[run], all));
+        putc('\n', out);
     }
 }
 

@@ -119,8 +119,9 @@ static double own_work_share(const struct judged *j)
 
 /* ---- sentences ---- */
 
-/* Hits of the first cache whose name, without its index, ends a path and is `name`. */
-static bool cache_hits(const struct judged *j, const char *name, double *hits)
+/* Hits, and accesses merged into pending misses, of the first cache whose name, without its index,
+ * ends a path and is `name`. */
+static bool cache_shares(const struct judged *j, const char *name, double *hits, double *merged)
 {
     for (uint32_t i = 0; i < j->k->caches.count; i++) {
         const struct report_cache *c = &j->k->caches.items[i];
@@ -129,9 +130,16 @@ static bool cache_hits(const struct judged *j, const char *name, double *hits)
         if (strcspn(last, "[") != strlen(name) || strncmp(last, name, strlen(name)) != 0 || !all)
             continue;
         *hits = share(c->hits[j->run], all);
+        *merged = share(c->merged[j->run], all);
         return true;
     }
     return false;
+}
+
+static bool cache_hits(const struct judged *j, const char *name, double *hits)
+{
+    double merged;
+    return cache_shares(j, name, hits, &merged);
 }
 
 /* Would more wavefronts hide the latency, and what keeps them out? Only when slots are left and the
@@ -226,14 +234,18 @@ static void say_conflicts(const struct judged *j, double value, FILE *out)
 
 static void say_vmcnt(const struct judged *j, double value, FILE *out)
 {
-    double l1, l2;
+    double l1, l2, merged;
     fprintf(out, "limited by vector memory: %.0f %% of the wavefronts' cycles wait on vmcnt",
             value);
     if (j->o->memory_instructions)
         fprintf(out, "; an instruction takes %.0f cycles",
                 (double)j->o->memory_cycles / (double)j->o->memory_instructions);
-    if (cache_hits(j, "l1v", &l1))
+    if (cache_shares(j, "l1v", &l1, &merged))
         fprintf(out, "; %.0f %% of the accesses hit in the L1", l1);
+    else
+        merged = 0;
+    if (merged >= 0.5)
+        fprintf(out, ", %.0f %% merged there into a pending miss", merged);
     if (cache_hits(j, "l2", &l2))
         fprintf(out, ", %.0f %% of the rest in the L2", l2);
     say_more_wavefronts(j, out);

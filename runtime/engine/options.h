@@ -39,11 +39,14 @@ struct heddle_options {
     const char *stats_path; /* NULL: none */
     bool stats_no_host;
     const char *trace_path;
-    const char *tables_path;  /* generic builds */
-    const char *program_hash; /* for the stamp; NULL */
-    uint64_t max_cycles;      /* of the fastest clock; 0: none */
-    uint64_t stall_limit;     /* 0: default of 10 million */
-    int tick_order;           /* enum engine_order */
+    uint64_t trace_from_ps, trace_to_ps; /* window of the trace; 0: from the start, to the end */
+    const char *trace_instances;         /* paths with '*', one a line; NULL: all */
+    const char *trace_launches;          /* names and numbers, one a line; NULL: all */
+    const char *tables_path;             /* generic builds */
+    const char *program_hash;            /* for the stamp; NULL */
+    uint64_t max_cycles;                 /* of the fastest clock; 0: none */
+    uint64_t stall_limit;                /* 0: default of 10 million */
+    int tick_order;                      /* enum engine_order */
     uint64_t seed;
     bool tick_all; /* test aid: tick every component at every edge; must change nothing */
     bool progress; /* draw the progress line on stderr */

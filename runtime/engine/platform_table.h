@@ -110,6 +110,10 @@ struct platform_message {
     uint32_t wire_bytes;    /* on links */
     uint32_t awaited;       /* requests: 1 when answered */
     uint32_t payload_bytes; /* used by this message */
+    /* string: the fields in the header, in their order there, for traces: name, kind (a: address,
+     * u, i: number, b: bool, e: choice), bytes, and the names of choices:
+     * "address:a8,pid:u4,write:b1,mode:e1=back|through" */
+    uint32_t fields;
 };
 
 struct platform_protocol {

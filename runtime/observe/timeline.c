@@ -1,6 +1,7 @@
 /* The trace file; see timeline.h. Process 1 holds the components, a thread each, numbered 1 + leaf;
- * process 2 the connections, a thread for each ring. A message is an asynchronous span from its
- * sending to its arrival.
+ * process 2 the connections, a thread for each ring; process 3 the counters. A message is an
+ * asynchronous span from its sending to its arrival. Where times or launches are limited, a span is
+ * written when it ends, as only then it is known whether it belongs.
  *
  * With one shard events are written as they happen: in order of time, and in a step in the order of
  * instances, which is that of ticks. Several shards collect theirs, and between windows they are
@@ -23,15 +24,21 @@
 #include "runtime/engine/shard.h"
 #include "runtime/link/ring_run.h"
 #include "runtime/state/lookup.h"
+#include "timeline_fields.h"
+#include "timeline_select.h"
+#include "timeline_spans.h"
 #include "watch.h"
 #include "runtime/link/ring.h"
 
 #define PATH_BYTES  4096
 #define COMPONENTS  1
 #define CONNECTIONS 2
+#define COUNTERS    3
 #define SHARD_BYTES ((size_t)1 << 30) /* reserved for what a shard collects in a window */
 
-/* Something to be written: a span of a component (`phase` 'b' or 'e'), or a message ('m'). */
+/* Something to be written: a span of a component (`phase` 'b', of a launch 'k', or 'e'), or a
+ * message
+ * ('m'). */
 struct event {
     uint64_t time_ps;
     uint32_t order; /* instance; UINT32_MAX: granted by a shared link, after all instances */
@@ -43,6 +50,7 @@ struct event {
     uint64_t id;
     uint64_t arrival_ps;
     const char *name;
+    const char *layout; /* of the fields */
 };
 
 struct collected {
@@ -75,14 +83,12 @@ static void start_event(const char *phase, const char *category, const char *nam
 
 static void write_message(const struct event *e)
 {
+    if (!timeline_selects_now(e->time_ps))
+        return;
     start_event("b", "message", e->name, e->time_ps, CONNECTIONS, e->number + 1, e->id);
     json_open(&out, "args", '{');
     json_uint(&out, "tag", e->tag);
-    json_key(&out, "fields");
-    json_raw(&out, "\"", 1);
-    for (unsigned i = 0; i < RING_FIELD_BYTES; i++)
-        json_print(&out, "%02x", e->fields[i]);
-    json_raw(&out, "\"", 1);
+    timeline_write_fields(&out, e->layout, e->fields);
     json_close(&out, '}');
     json_close(&out, '}');
     start_event("e", "message", e->name, e->arrival_ps, CONNECTIONS, e->number + 1, e->id);
@@ -90,23 +96,79 @@ static void write_message(const struct event *e)
     json_raw(&out, "\n", 1);
 }
 
-static void write_span(const struct event *e)
+static void write_span(uint32_t instance, char phase, uint64_t id, const char *name,
+                       uint64_t time_ps)
 {
     /* Asynchronous spans are matched by (category, id, name): the component makes the id unique. */
-    const char *category = platform_string(table->instances[e->number].type);
-    const char phase[] = {e->phase, '\0'};
-    start_event(phase, category, e->name, e->time_ps, COMPONENTS, e->number + 1,
-                e->id ^ (uint64_t)(e->number + 1) << 40);
+    const char *category = platform_string(table->instances[instance].type);
+    start_event((const char[]){phase, '\0'}, category, name, time_ps, COMPONENTS, instance + 1,
+                id ^ (uint64_t)(instance + 1) << 40);
     json_close(&out, '}');
     json_raw(&out, "\n", 1);
+}
+
+/* How many spans of this name the component has open now. */
+static void write_counter(const struct event *e)
+{
+    json_open(&out, NULL, '{');
+    json_text(&out, "ph", "C");
+    json_text(&out, "name", platform_string(table->instances[e->number].path));
+    json_key(&out, "ts");
+    json_print(&out, "%" PRIu64 ".%06" PRIu64, e->time_ps / 1000000, e->time_ps % 1000000);
+    json_int(&out, "pid", COUNTERS);
+    json_open(&out, "args", '{');
+    json_uint(&out, e->name, timeline_spans_count(e->number, e->name));
+    json_close(&out, '}');
+    json_close(&out, '}');
+    json_raw(&out, "\n", 1);
+}
+
+static void begin_span(const struct event *e)
+{
+    if (e->phase == 'k')
+        timeline_select_launch_begin(e->name, e->id);
+    if (!timeline_selects_instance(e->number))
+        return;
+    timeline_spans_add(e->number, (struct timeline_span){e->id, e->time_ps, e->name});
+    if (!timeline_select_limits_time())
+        write_span(e->number, 'b', e->id, e->name, e->time_ps);
+    if (timeline_selects_now(e->time_ps))
+        write_counter(e);
+}
+
+static void end_span(const struct event *e)
+{
+    struct timeline_span span;
+    bool counted = timeline_selects_now(e->time_ps);
+    bool known = timeline_spans_take(e->number, e->id, e->name, &span);
+    bool shown = known && timeline_selects_span(span.begin_ps, e->time_ps);
+    timeline_select_launch_end(e->name, e->id, e->time_ps);
+    if (shown && timeline_select_limits_time())
+        write_span(e->number, 'b', span.id, span.name, span.begin_ps);
+    if (shown)
+        write_span(e->number, 'e', e->id, e->name, e->time_ps);
+    if (known && counted)
+        write_counter(e);
+}
+
+/* What is open at the end of the run begins, and does not end. */
+static void write_open_spans(void)
+{
+    uint32_t instance;
+    struct timeline_span span;
+    while (timeline_spans_drain(&instance, &span))
+        if (timeline_select_limits_time() && timeline_selects_span(span.begin_ps, UINT64_MAX))
+            write_span(instance, 'b', span.id, span.name, span.begin_ps);
 }
 
 static void write_event(const struct event *e)
 {
     if (e->phase == 'm')
         write_message(e);
+    else if (e->phase == 'e')
+        end_span(e);
     else
-        write_span(e);
+        begin_span(e);
 }
 
 static void add_event(uint32_t shard, const struct event *e)
@@ -140,6 +202,29 @@ void timeline_write_begin(const struct component *c, uint64_t id, const char *na
     add_span('b', c, id, name);
 }
 
+const char *timeline_name(const char *name)
+{
+    static char **names;
+    static size_t count;
+    if (!(engine.tracing & ENGINE_TIMELINE))
+        return NULL;
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(names[i], name) == 0)
+            return names[i];
+    char **more = realloc(names, (count + 1) * sizeof *names);
+    char *copy = strdup(name);
+    if (!more || !copy)
+        die("no memory for the names of the trace");
+    names = more;
+    names[count] = copy;
+    return names[count++];
+}
+
+void timeline_write_launch(const struct component *c, uint64_t id, const char *name)
+{
+    add_span('k', c, id, name);
+}
+
 void timeline_write_end(const struct component *c, uint64_t id, const char *name)
 {
     add_span('e', c, id, name);
@@ -152,6 +237,8 @@ void ring_trace(const struct ring *r, const struct message *m, uint64_t time_ps,
     if (!(engine.tracing & ENGINE_TIMELINE))
         return;
     uint32_t number = (uint32_t)(r - ring_at(0));
+    if (!timeline_selects_ring(number) || !timeline_selects_time(time_ps))
+        return;
     const struct platform_ring *p = &table->rings[number];
     const struct platform_protocol *protocol = &table->protocols[p->protocol];
     uint32_t kind = message_kind(m) + (p->is_reply ? protocol->request_count : 0);
@@ -166,7 +253,8 @@ void ring_trace(const struct ring *r, const struct message *m, uint64_t time_ps,
         .id = (uint64_t)(number + 1) << 40 | (r->messages & 0xffffffffffu),
         .arrival_ps =
             engine_time_of(engine_base.components[ring_receiver(r)]->domain, message_cycle(m)),
-        .name = platform_string(table->messages[protocol->first_message + kind].name)};
+        .name = platform_string(table->messages[protocol->first_message + kind].name),
+        .layout = platform_string(table->messages[protocol->first_message + kind].fields)};
     memcpy(e.fields, m->fields, RING_FIELD_BYTES);
     add_event(component_shard(engine_base.components[ring_sender(r)]), &e);
 }
@@ -225,11 +313,14 @@ static void name_thread(int process, uint32_t thread, const char *kind, const ch
     json_raw(&out, "\n", 1);
 }
 
-bool timeline_open(const struct platform_table *described, const char *path)
+bool timeline_open(const struct platform_table *described, const struct heddle_options *options)
 {
+    const char *path = options->trace_path;
     table = described;
     if (!path)
         return true;
+    if (!timeline_select_open(table, options))
+        return false;
     int fd = -1;
     if (snprintf(final_path, sizeof final_path, "%s", path) < (int)sizeof final_path) {
         snprintf(temporary, sizeof temporary, "%s.%ld.tmp", path, (long)getpid());
@@ -248,6 +339,8 @@ bool timeline_open(const struct platform_table *described, const char *path)
     json_open(&out, "traceEvents", '[');
     name_thread(COMPONENTS, 0, "process_name", "components", "");
     name_thread(CONNECTIONS, 0, "process_name", "connections", "");
+    name_thread(COUNTERS, 0, "process_name", "counters: open spans", "");
+    timeline_spans_open(table->instance_count);
     for (uint32_t i = 0; i < table->instance_count; i++)
         name_thread(COMPONENTS, i + 1, "thread_name", platform_string(table->instances[i].path),
                     "");
@@ -266,13 +359,16 @@ bool timeline_close(void)
         return true;
     engine.tracing &= ~ENGINE_TIMELINE;
     ring_trace_all(engine.tracing != 0);
+    write_open_spans();
+    timeline_spans_close();
     json_close(&out, ']');
     json_close(&out, '}');
     json_raw(&out, "\n", 1);
+    bool selected = timeline_select_close(shard_now(0));
     bool good = json_finish(&out);
     good = close(out.fd) == 0 && good;
     if (good && rename(temporary, final_path) == 0)
-        return true;
+        return selected;
     fprintf(stderr, "heddle: cannot write the trace to '%s': %s\n", final_path, strerror(errno));
     unlink(temporary);
     return false;

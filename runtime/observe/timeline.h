@@ -1,6 +1,6 @@
 /* Tracing: a file of Chrome/Perfetto trace events (JSON), written while the simulation runs. Times
  * are microseconds with six decimals, that is, exact picoseconds. Every component is a thread of
- * the trace. Off, a call costs one branch. */
+ * the trace, and has a counter of the spans it has open by name. Off, a call costs one branch. */
 #ifndef HEDDLE_RUNTIME_TIMELINE_H
 #define HEDDLE_RUNTIME_TIMELINE_H
 
@@ -18,6 +18,18 @@ static inline void timeline_begin(const struct component *c, uint64_t id, const 
         timeline_write_begin(c, id, name);
 }
 
+/* The span of a launch: those that a trace of some launches only is limited to (timeline_select.h).
+ * Launches are numbered from 1 in the order in which they begin. Ended as other spans. */
+void timeline_write_launch(const struct component *c, uint64_t id, const char *name);
+/* A copy of the name that lasts until the end of the run; NULL when no trace is written. */
+const char *timeline_name(const char *name);
+
+static inline void timeline_begin_launch(const struct component *c, uint64_t id, const char *name)
+{
+    if (engine_unlikely(engine.tracing & ENGINE_TIMELINE))
+        timeline_write_launch(c, id, name);
+}
+
 static inline void timeline_end(const struct component *c, uint64_t id, const char *name)
 {
     if (engine_unlikely(engine.tracing & ENGINE_TIMELINE))
@@ -27,8 +39,9 @@ static inline void timeline_end(const struct component *c, uint64_t id, const ch
 /* ---- for the runtime ---- */
 
 struct platform_table;
-/* Opens the file; NULL: none is written. false: said on standard error. */
-bool timeline_open(const struct platform_table *table, const char *path);
+struct heddle_options;
+/* Opens the file, if the options name one. false: said on standard error. */
+bool timeline_open(const struct platform_table *table, const struct heddle_options *options);
 /* At the end of a window: writes what the shards have collected, in order of time. */
 void timeline_settle(void);
 /* At the end of a run. false: the file could not be written. */

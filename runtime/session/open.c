@@ -151,7 +151,7 @@ static bool start(const struct heddle_options *options)
         return false;
     }
     watch_open(table, options);
-    return stats_open(table, options) && timeline_open(table, options->trace_path)
+    return stats_open(table, options) && timeline_open(table, options)
            && checkpoint_open(table, options);
 }
 

@@ -238,8 +238,10 @@ static void check_protocols(struct checker *c)
         run(c, "protocols", i, "messages", p->first_message, p->request_count + p->reply_count,
             c->t->message_count);
     }
-    for (uint32_t i = 0; i < c->t->message_count; i++)
+    for (uint32_t i = 0; i < c->t->message_count; i++) {
         string(c, "messages", i, c->t->messages[i].name);
+        string(c, "messages", i, c->t->messages[i].fields);
+    }
 }
 
 static void check_spaces(struct checker *c)

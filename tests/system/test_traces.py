@@ -3,13 +3,86 @@ import json
 import re
 import sys
 
-from harness import call
+import pytest
+
+from harness import FAILS, call
 
 
 def test_trace_of_events_is_written(run, tmp_path):
     trace = tmp_path / "trace.json"
     run(f"platforms/tiny.heddle --record perfetto={trace} -- vectoradd")
     assert len(json.loads(trace.read_text())["traceEvents"]) > 100
+
+
+def events_of(run, tmp_path, options, program="streams"):
+    trace = tmp_path / "trace.json"
+    run(f"platforms/tiny.heddle --record perfetto={trace} {options} -- {program}")
+    return json.loads(trace.read_text())["traceEvents"]
+
+
+def of(events, phase, category=None):
+    return [e for e in events if e["ph"] == phase and category in (None, e.get("cat"))]
+
+
+def test_fields_have_their_names_and_wavefronts_their_spans(run, tmp_path):
+    events = events_of(run, tmp_path, "", "vectoradd")
+    reads = [e["args"] for e in of(events, "b", "message") if e["name"] == "read"]
+    assert all(set(r) >= {"tag", "address", "size"} and int(r["address"], 16) >= 0 for r in reads)
+    waves = [e for e in of(events, "b", "compute_unit") if e["name"] == "wavefront"]
+    groups = [e for e in of(events, "b", "compute_unit") if e["name"] != "wavefront"]
+    assert waves and len(waves) >= len(groups)
+    last = {}
+    for e in of(events, "C"):
+        for name, value in e["args"].items():
+            last[e["name"], name] = value
+    assert {name for _, name in last} >= {"wavefront"} and not any(last.values())
+
+
+def test_window_limits_what_is_shown(run, tmp_path):
+    whole = events_of(run, tmp_path, "")
+    events = events_of(run, tmp_path, "--record-window 5us..6us")
+    messages = of(events, "b", "message")
+    assert messages and all(5 <= e["ts"] < 6 for e in messages)
+    assert messages == [e for e in of(whole, "b", "message") if 5 <= e["ts"] < 6]
+    ends = {(e["cat"], e["id"], e["name"]): e["ts"] for e in of(events, "e")}
+    for e in of(events, "b"):
+        assert e["ts"] < 6 and ends[e["cat"], e["id"], e["name"]] >= 5
+
+
+def test_path_limits_what_is_shown(run, tmp_path):
+    events = events_of(run, tmp_path, "--record-path gpu.sa.cu[1]")
+    names = {e["tid"]: e["args"]["name"] for e in of(events, "M") if e["pid"] == 1 and "tid" in e}
+    shown = {names[e["tid"]] for e in of(events, "b") if e["pid"] == 1}
+    assert shown == {"gpu.sa[0].cu[1]"}, shown
+
+
+def test_kernel_limits_what_is_shown(run, tmp_path):
+    whole = events_of(run, tmp_path, "")
+    kernels = of(whole, "b", "command_processor")
+    second = kernels[1]
+    end = next(e["ts"] for e in of(whole, "e", "command_processor") if e["id"] == second["id"]
+               and e["name"] == second["name"] and e["ts"] >= second["ts"])
+    messages = of(events_of(run, tmp_path, "--record-kernel 2"), "b", "message")
+    assert messages[0]["ts"] >= second["ts"] and messages[-1]["ts"] <= end
+    assert messages == [e for e in of(whole, "b", "message") if e in messages]
+
+
+@pytest.mark.parametrize("options, says", [
+    ("--record-path gpu.nosuch", "'--record-path gpu.nosuch': no component of the platform"),
+    ("--record-kernel nosuch", "to show 'nosuch', but nothing of this name was launched"),
+    ("--record-kernel 99", "to show launch 99 of 1"),
+    ("--record-window 1s..", "the run ended at [0-9.]+us, before the window begins"),
+    ("--record-window 3us..2us", "it is two times, the earlier one first"),
+    ("--record-window 3..4", "it is two times, the earlier one first"),
+])
+def test_selection_of_nothing_is_an_error(run, tmp_path, options, says):
+    run(f"platforms/tiny.heddle --record perfetto={tmp_path}/t.json {options} -- vectoradd", says,
+        status=FAILS)
+
+
+def test_selection_needs_a_trace(run):
+    run("platforms/tiny.heddle --record-window 1us..2us -- vectoradd",
+        "says what '--record perfetto=FILE' shows", status=2)
 
 
 def check_overlap(kernels):

@@ -163,7 +163,7 @@ static bool launch(struct command_processor *c, const struct command_request *m)
     kernel_set_launch(
         d->record, aql_launch(&packet),
         sampling_way_name(aql_memory_only(&packet) ? SAMPLING_MEMORY_ONLY : SAMPLING_DETAILED));
-    timeline_begin(&c->io.base, number, name);
+    timeline_begin_launch(&c->io.base, number, name);
     account_begin(account_of(c, number), &c->all, command_processor_now(c),
                   command_processor_work_count(c));
     return true;

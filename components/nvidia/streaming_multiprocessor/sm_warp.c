@@ -1,5 +1,6 @@
 /* Warps and blocks: when the next instruction of a warp can issue, and when all is over. */
 #include "sm_state.h"
+#include "runtime/observe/timeline.h"
 
 static inline bool sm_is_pending(const uint64_t *set, uint16_t reg)
 {
@@ -156,6 +157,9 @@ static void warp_start(struct streaming_multiprocessor *c, struct sm_block *b, u
                                                       slot % sm_sub_cores(c), slot);
 }
 
+/* The span in traces; its id is the slot. */
+static const char block_span[] = "thread block";
+
 /* Warps without instructions do not run. The player saw to it that there is room. */
 static void block_start(struct streaming_multiprocessor *c, uint32_t block, uint16_t tag,
                         uint64_t now)
@@ -169,6 +173,7 @@ static void block_start(struct streaming_multiprocessor *c, uint32_t block, uint
     if (!c->resident++)
         c->active_since = now;
     c->io.stats.blocks++;
+    timeline_begin(&c->io.base, number, block_span);
     for (uint32_t i = 0; i < from->warps; i++)
         if (from->warp[i].count)
             warp_start(c, b, number, from, i);
@@ -185,6 +190,7 @@ static bool blocks_report(struct streaming_multiprocessor *c, uint64_t now)
         c->blocks_over &= c->blocks_over - 1;
         streaming_multiprocessor_work_reply_finished(c, b->tag, b->number, b->warp_instructions,
                                                      b->thread_instructions);
+        timeline_end(&c->io.base, (uint64_t)(b - c->block), block_span);
         b->used = false;
         if (!--c->resident)
             c->io.stats.active_cycles += now - c->active_since;

@@ -8,6 +8,7 @@
 
 #include "runtime/observe/hang.h"
 #include "trace_player_state.h"
+#include "runtime/observe/timeline.h"
 
 static const char *instance_text(uint32_t offset)
 {
@@ -146,6 +147,9 @@ static void kernel_launch(struct trace_player *p, struct player_kernel *k)
     sass_name_plain(trace->header.kernel_name, name, sizeof name);
     file->record = kernel_begin(&p->io.base, name, trace->header.kernel_name, 0);
     file->has_record = true;
+    file->span = timeline_name(name);
+    if (file->span)
+        timeline_begin_launch(&p->io.base, slot, file->span);
 }
 
 static void kernel_finish(struct trace_player *p, uint32_t position)
@@ -160,6 +164,8 @@ static void kernel_finish(struct trace_player *p, uint32_t position)
         sample_describe(k, file->record);
         kernel_end(&p->io.base, file->record);
     }
+    if (file->span)
+        timeline_end(&p->io.base, slot, file->span);
     trace_file_close(file);
     k->phase = PLAYER_FREE;
     p->io.stats.kernels_done++;

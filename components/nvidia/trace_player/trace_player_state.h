@@ -28,6 +28,7 @@ struct trace_file {
     uint64_t events;
     bool has_record; /* of the kernel in the statistics, which are no state either */
     uint32_t record;
+    const char *span; /* in the trace of the run; NULL: there is none */
     struct sass_trace trace;
 };
 

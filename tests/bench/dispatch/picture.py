@@ -24,7 +24,7 @@ def read(file):
         elif e['ph'] == 'e' and e['pid'] == 1:
             begin = open_spans.pop((e['tid'], e['name'], e['id']))
             to = {'command_processor': kernels, 'compute_unit': groups}.get(e['cat'])
-            if to is not None:
+            if to is not None and e['name'] != 'wavefront':
                 to.append([e['name'], names[e['tid']], begin, e['ts']])
     return sorted(kernels, key=lambda k: k[2]), sorted(groups, key=lambda g: (g[1], g[2]))
 

@@ -23,8 +23,7 @@ struct auditor_stats {
     uint64_t looks;
 };
 
-/* First member of struct auditor. Between `base` and `stats`: what the component is connected to.
- */
+/* First member of struct auditor. Between `base` and `stats`: what the component is connected to. */
 struct auditor_io {
     struct component base;
     uint32_t ledger;
@@ -54,8 +53,7 @@ static inline const struct auditor_params *auditor_params(const struct auditor *
     (void)c;
     return &constants;
 #else
-    return (const struct auditor_params *)(const void *)(engine_base.params
-                                                         + auditor_io(c)->base.params);
+    return (const struct auditor_params *)(const void *)(engine_base.params + auditor_io(c)->base.params);
 #endif
 }
 

@@ -28,8 +28,7 @@ struct consumer_stats {
     uint64_t hints;
 };
 
-/* First member of struct consumer. Between `base` and `stats`: what the component is connected to.
- */
+/* First member of struct consumer. Between `base` and `stats`: what the component is connected to. */
 struct consumer_io {
     struct component base;
     uint32_t top_count, top_first;
@@ -62,8 +61,7 @@ static inline const struct consumer_params *consumer_params(const struct consume
     (void)c;
     return &constants;
 #else
-    return (const struct consumer_params *)(const void *)(engine_base.params
-                                                          + consumer_io(c)->base.params);
+    return (const struct consumer_params *)(const void *)(engine_base.params + consumer_io(c)->base.params);
 #endif
 }
 
@@ -81,8 +79,7 @@ static inline uint32_t consumer_top_first_pending(const struct consumer *c)
 
 static inline const struct strand_request *consumer_top_peek(const struct consumer *c, uint32_t i)
 {
-    return (const struct strand_request *)ring_peek(port_place(2 * (consumer_io(c)->top_first + i)),
-                                                    consumer_io(c)->base.limit);
+    return (const struct strand_request *)ring_peek(port_place(2 * (consumer_io(c)->top_first + i)), consumer_io(c)->base.limit);
 }
 
 static inline void *consumer_top_payload(const struct consumer *c, uint32_t i)
@@ -97,8 +94,7 @@ static inline void consumer_top_pop(const struct consumer *c, uint32_t i)
 
 static inline bool consumer_top_can_reply(const struct consumer *c, uint32_t i)
 {
-    return ring_can_send(port_place(2 * (consumer_io(c)->top_first + i) + 1),
-                         consumer_io(c)->base.limit);
+    return ring_can_send(port_place(2 * (consumer_io(c)->top_first + i) + 1), consumer_io(c)->base.limit);
 }
 
 static inline void consumer_top_reply_taken(const struct consumer *c, uint32_t i, uint16_t tag)
@@ -109,8 +105,7 @@ static inline void consumer_top_reply_taken(const struct consumer *c, uint32_t i
     ring_post(ring, consumer_io(c)->base.limit, STRAND_TAKEN, 0);
 }
 
-static inline void *consumer_top_reply_total(const struct consumer *c, uint32_t i, uint16_t tag,
-                                             uint64_t lines, uint64_t first, bool ok)
+static inline void *consumer_top_reply_total(const struct consumer *c, uint32_t i, uint16_t tag, uint64_t lines, uint64_t first, bool ok)
 {
     struct ring *ring = ring_placed(port_place(2 * (consumer_io(c)->top_first + i) + 1));
     struct strand_reply *m = (struct strand_reply *)ring_slot(ring->tail);
@@ -136,8 +131,7 @@ static inline uint32_t consumer_direct_first_pending(const struct consumer *c)
 
 static inline const struct strand_request *consumer_direct_peek(const struct consumer *c)
 {
-    return (const struct strand_request *)port_peek_optional(consumer_io(c)->direct_request,
-                                                             consumer_io(c)->base.limit);
+    return (const struct strand_request *)port_peek_optional(consumer_io(c)->direct_request, consumer_io(c)->base.limit);
 }
 
 static inline void *consumer_direct_payload(const struct consumer *c)
@@ -163,8 +157,7 @@ static inline void consumer_direct_reply_taken(const struct consumer *c, uint16_
     ring_post(ring, consumer_io(c)->base.limit, STRAND_TAKEN, 0);
 }
 
-static inline void *consumer_direct_reply_total(const struct consumer *c, uint16_t tag,
-                                                uint64_t lines, uint64_t first, bool ok)
+static inline void *consumer_direct_reply_total(const struct consumer *c, uint16_t tag, uint64_t lines, uint64_t first, bool ok)
 {
     struct ring *ring = ring_placed(consumer_io(c)->direct_reply);
     struct strand_reply *m = (struct strand_reply *)ring_slot(ring->tail);

@@ -18,22 +18,22 @@ struct order_form {
     /* Counts the orders of one customer. */
     uint32_t number; /* at 8 */
     /* How. */
-    uint16_t by;    /* at 12, enum treatment */
+    uint16_t by; /* at 12, enum treatment */
     uint16_t order; /* at 14, enum order */
     union {
         /* Makes cloth. */
         struct {
-            uint16_t threads;   /* at 16 */
+            uint16_t threads; /* at 16 */
             uint8_t pattern[8]; /* at 18 */
-            double width;       /* at 26 */
-            char name[12 + 1];  /* at 34 */
-            bool urgent;        /* at 46 */
+            double width; /* at 26 */
+            char name[12 + 1]; /* at 34 */
+            bool urgent; /* at 46 */
         } weave;
         /* Takes it apart again. */
         struct {
             uint64_t cloth; /* at 16 */
-            int32_t from;   /* at 24 */
-            float tension;  /* at 28 */
+            int32_t from; /* at 24 */
+            float tension; /* at 28 */
         } unpick;
     };
 };
@@ -77,14 +77,14 @@ static const struct packet_layout order_form_layout = {
 
 /* Bytes written, or 0: `fault` says why. */
 static inline size_t order_form_encode(const struct order_form *packet, void *bytes, size_t size,
-                                       struct packet_fault *fault)
+                               struct packet_fault *fault)
 {
     return packet_encode(&order_form_layout, packet, bytes, size, fault);
 }
 
 /* Bytes read, or 0: `fault` says why, and `packet` is as it was. */
 static inline size_t order_form_decode(struct order_form *packet, const void *bytes, size_t size,
-                                       struct packet_fault *fault)
+                               struct packet_fault *fault)
 {
     return packet_decode(&order_form_layout, packet, bytes, size, fault);
 }

@@ -13,346 +13,163 @@ static const struct unit_type *const units[] = {
     &producer__1, /* 0 */
     &producer__2, /* 1 */
     &consumer__1, /* 2 */
-    &auditor__1,  /* 3 */
-    &relay__1,    /* 4 */
+    &auditor__1, /* 3 */
+    &relay__1, /* 4 */
 };
 
 static const char strings[] = {
     /*     0 */ "\0"
-                /*     1 */ "core\0"
-                /*     6 */ "producer[0].sequence\0"
-                /*    27 */ "strided\0"
-                /*    35 */ "step\0"
-                /*    40 */ "producer[1].sequence\0"
-                /*    61 */ "single.sequence\0"
-                /*    77 */ "ascending\0"
-                /*    87 */ "consumer.bin[0]\0"
-                /*   103 */ "bin\0"
-                /*   107 */ "consumer.bin[1]\0"
-                /*   123 */ "producer[0]\0"
-                /*   135 */ "producer\0"
-                /*   144 */ "lines\0"
-                /*   150 */ "line\0"
-                /*   155 */ "B\0"
-                /*   157 */ "how\0"
-                /*   161 */ "pace\0"
-                /*   166 */ "bits\0"
-                /*   171 */ "producer[1]\0"
-                /*   183 */ "single\0"
-                /*   190 */ "consumer\0"
-                /*   199 */ "bins\0"
-                /*   204 */ "auditor\0"
-                /*   212 */ "period\0"
-                /*   219 */ "cy\0"
-                /*   222 */ "loom\0"
-                /*   227 */ "relay\0"
-                /*   233 */ "producer[0].bottom\0"
-                /*   252 */ "loom.from[0]\0"
-                /*   265 */ "producer[1].bottom\0"
-                /*   284 */ "loom.from[1]\0"
-                /*   297 */ "single.bottom\0"
-                /*   311 */ "consumer.direct\0"
-                /*   327 */ "loom.to[0]\0"
-                /*   338 */ "consumer.top[0]\0"
-                /*   354 */ "loom.to[1]\0"
-                /*   365 */ "consumer.top[1]\0"
-                /*   381 */ "strand(64)\0"
-                /*   392 */ "put\0"
-                /*   396 */ "count\0"
-                /*   402 */ "hint\0"
-                /*   407 */ "taken\0"
-                /*   413 */ "total\0"
-                /*   419 */ "main\0"
-                /*   424 */ "weave\0"
-                /*   430 */ "68e944b27d600bcfcd2003b514847ed4092978caa875aa24bad36909ca0915bf\0"};
+    /*     1 */ "core\0"
+    /*     6 */ "producer[0].sequence\0"
+    /*    27 */ "strided\0"
+    /*    35 */ "step\0"
+    /*    40 */ "producer[1].sequence\0"
+    /*    61 */ "single.sequence\0"
+    /*    77 */ "ascending\0"
+    /*    87 */ "consumer.bin[0]\0"
+    /*   103 */ "bin\0"
+    /*   107 */ "consumer.bin[1]\0"
+    /*   123 */ "producer[0]\0"
+    /*   135 */ "producer\0"
+    /*   144 */ "lines\0"
+    /*   150 */ "line\0"
+    /*   155 */ "B\0"
+    /*   157 */ "how\0"
+    /*   161 */ "pace\0"
+    /*   166 */ "bits\0"
+    /*   171 */ "producer[1]\0"
+    /*   183 */ "single\0"
+    /*   190 */ "consumer\0"
+    /*   199 */ "bins\0"
+    /*   204 */ "auditor\0"
+    /*   212 */ "period\0"
+    /*   219 */ "cy\0"
+    /*   222 */ "loom\0"
+    /*   227 */ "relay\0"
+    /*   233 */ "producer[0].bottom\0"
+    /*   252 */ "loom.from[0]\0"
+    /*   265 */ "producer[1].bottom\0"
+    /*   284 */ "loom.from[1]\0"
+    /*   297 */ "single.bottom\0"
+    /*   311 */ "consumer.direct\0"
+    /*   327 */ "loom.to[0]\0"
+    /*   338 */ "consumer.top[0]\0"
+    /*   354 */ "loom.to[1]\0"
+    /*   365 */ "consumer.top[1]\0"
+    /*   381 */ "strand(64)\0"
+    /*   392 */ "put\0"
+    /*   396 */ "address:a8,order:u8,length:u4,how:e1=keep|drop\0"
+    /*   443 */ "count\0"
+    /*   449 */ "hint\0"
+    /*   454 */ "address:a8\0"
+    /*   465 */ "taken\0"
+    /*   471 */ "total\0"
+    /*   477 */ "lines:u8,first:u8,ok:b1\0"
+    /*   501 */ "main\0"
+    /*   506 */ "weave\0"
+    /*   512 */ "03309b7622123a31c84c12c318baee15d613a07b09304d58375da2d8d5d29fe3\0"
+};
 
 static const struct platform_domain domains[] = {
-    {.name = 1, .hz = 1000000000}, /* core, weave.heddle:72 */
+    { .name = 1, .hz = 1000000000 }, /* core, weave.heddle:72 */
 };
 
 static const struct platform_group groups[] = {
-    {.unit = 0, .first = 0, .count = 2, .domain = 0}, /* producer__1 */
-    {.unit = 1, .first = 2, .count = 1, .domain = 0}, /* producer__2 */
-    {.unit = 2, .first = 3, .count = 1, .domain = 0}, /* consumer__1 */
-    {.unit = 3, .first = 4, .count = 1, .domain = 0}, /* auditor__1 */
-    {.unit = 4, .first = 5, .count = 1, .domain = 0}, /* relay__1 */
+    { .unit = 0, .first = 0, .count = 2, .domain = 0 }, /* producer__1 */
+    { .unit = 1, .first = 2, .count = 1, .domain = 0 }, /* producer__2 */
+    { .unit = 2, .first = 3, .count = 1, .domain = 0 }, /* consumer__1 */
+    { .unit = 3, .first = 4, .count = 1, .domain = 0 }, /* auditor__1 */
+    { .unit = 4, .first = 5, .count = 1, .domain = 0 }, /* relay__1 */
 };
 
 static const struct platform_instance instances[] = {
     /* 0: producer[0] : producer, weave.heddle:73 */
-    {.path = 123,
-     .type = 135,
-     .partition = 0,
-     .params = 1,
-     .param_count = 5,
-     .bindings = 0,
-     .binding_count = 4,
-     .route_space = -1,
-     .route_else = -1,
-     .incoming = 0,
-     .incoming_count = 1,
-     .stores = 0},
+    { .path = 123, .type = 135, .partition = 0, .params = 1, .param_count = 5,
+      .bindings = 0, .binding_count = 4, .route_space = -1, .route_else = -1,
+      .incoming = 0, .incoming_count = 1, .stores = 0 },
     /* 1: producer[1] : producer, weave.heddle:73 */
-    {.path = 171,
-     .type = 135,
-     .partition = 0,
-     .params = 1,
-     .param_count = 5,
-     .bindings = 4,
-     .binding_count = 4,
-     .route_space = -1,
-     .route_else = -1,
-     .incoming = 1,
-     .incoming_count = 1,
-     .stores = 0},
+    { .path = 171, .type = 135, .partition = 0, .params = 1, .param_count = 5,
+      .bindings = 4, .binding_count = 4, .route_space = -1, .route_else = -1,
+      .incoming = 1, .incoming_count = 1, .stores = 0 },
     /* 2: single : producer, weave.heddle:74 */
-    {.path = 183,
-     .type = 135,
-     .partition = 0,
-     .params = 6,
-     .param_count = 5,
-     .bindings = 8,
-     .binding_count = 4,
-     .route_space = -1,
-     .route_else = -1,
-     .incoming = 2,
-     .incoming_count = 1,
-     .stores = 0},
+    { .path = 183, .type = 135, .partition = 0, .params = 6, .param_count = 5,
+      .bindings = 8, .binding_count = 4, .route_space = -1, .route_else = -1,
+      .incoming = 2, .incoming_count = 1, .stores = 0 },
     /* 3: consumer : consumer, weave.heddle:75 */
-    {.path = 190,
-     .type = 190,
-     .partition = 0,
-     .params = 11,
-     .param_count = 2,
-     .bindings = 12,
-     .binding_count = 7,
-     .route_space = -1,
-     .route_else = -1,
-     .incoming = 3,
-     .incoming_count = 3,
-     .stores = 0},
+    { .path = 190, .type = 190, .partition = 0, .params = 11, .param_count = 2,
+      .bindings = 12, .binding_count = 7, .route_space = -1, .route_else = -1,
+      .incoming = 3, .incoming_count = 3, .stores = 0 },
     /* 4: auditor : auditor, weave.heddle:76 */
-    {.path = 204,
-     .type = 204,
-     .partition = 0,
-     .params = 13,
-     .param_count = 1,
-     .bindings = 19,
-     .binding_count = 1,
-     .route_space = -1,
-     .route_else = -1,
-     .incoming = 6,
-     .incoming_count = 0,
-     .stores = 1},
+    { .path = 204, .type = 204, .partition = 0, .params = 13, .param_count = 1,
+      .bindings = 19, .binding_count = 1, .route_space = -1, .route_else = -1,
+      .incoming = 6, .incoming_count = 0, .stores = 1 },
     /* 5: loom : relay, weave.heddle:77 */
-    {.path = 222,
-     .type = 227,
-     .partition = 0,
-     .params = 14,
-     .param_count = 0,
-     .bindings = 20,
-     .binding_count = 4,
-     .route_space = -1,
-     .route_else = -1,
-     .incoming = 6,
-     .incoming_count = 4,
-     .stores = 1},
+    { .path = 222, .type = 227, .partition = 0, .params = 14, .param_count = 0,
+      .bindings = 20, .binding_count = 4, .route_space = -1, .route_else = -1,
+      .incoming = 6, .incoming_count = 4, .stores = 1 },
 };
 
 static const struct platform_ring rings[] = {
     /* 0: requests of producer[0].bottom, weave.heddle:77 */
-    {.name = 233,
-     .sender = 0,
-     .receiver = 5,
-     .peer = 1,
-     .depth = 4,
-     .width = 1,
-     .latency = 1,
-     .link = 0,
-     .payload_bytes = 80,
-     .protocol = 0,
-     .is_reply = 0,
-     .pending = 0},
+    { .name = 233, .sender = 0, .receiver = 5, .peer = 1, .depth = 4, .width = 1, .latency = 1,
+      .link = 0, .payload_bytes = 80, .protocol = 0, .is_reply = 0, .pending = 0 },
     /* 1: replies of loom.from[0], weave.heddle:77 */
-    {.name = 252,
-     .sender = 5,
-     .receiver = 0,
-     .peer = 0,
-     .depth = 4,
-     .width = 1,
-     .latency = 1,
-     .link = 0,
-     .payload_bytes = 16,
-     .protocol = 0,
-     .is_reply = 1,
-     .pending = 0},
+    { .name = 252, .sender = 5, .receiver = 0, .peer = 0, .depth = 4, .width = 1, .latency = 1,
+      .link = 0, .payload_bytes = 16, .protocol = 0, .is_reply = 1, .pending = 0 },
     /* 2: requests of producer[1].bottom, weave.heddle:77 */
-    {.name = 265,
-     .sender = 1,
-     .receiver = 5,
-     .peer = 3,
-     .depth = 4,
-     .width = 1,
-     .latency = 1,
-     .link = 0,
-     .payload_bytes = 80,
-     .protocol = 0,
-     .is_reply = 0,
-     .pending = 1},
+    { .name = 265, .sender = 1, .receiver = 5, .peer = 3, .depth = 4, .width = 1, .latency = 1,
+      .link = 0, .payload_bytes = 80, .protocol = 0, .is_reply = 0, .pending = 1 },
     /* 3: replies of loom.from[1], weave.heddle:77 */
-    {.name = 284,
-     .sender = 5,
-     .receiver = 1,
-     .peer = 2,
-     .depth = 4,
-     .width = 1,
-     .latency = 1,
-     .link = 0,
-     .payload_bytes = 16,
-     .protocol = 0,
-     .is_reply = 1,
-     .pending = 0},
+    { .name = 284, .sender = 5, .receiver = 1, .peer = 2, .depth = 4, .width = 1, .latency = 1,
+      .link = 0, .payload_bytes = 16, .protocol = 0, .is_reply = 1, .pending = 0 },
     /* 4: requests of single.bottom, weave.heddle:78 */
-    {.name = 297,
-     .sender = 2,
-     .receiver = 3,
-     .peer = 5,
-     .depth = 6,
-     .width = 1,
-     .latency = 3,
-     .link = 0,
-     .payload_bytes = 80,
-     .protocol = 0,
-     .is_reply = 0,
-     .pending = 2},
+    { .name = 297, .sender = 2, .receiver = 3, .peer = 5, .depth = 6, .width = 1, .latency = 3,
+      .link = 0, .payload_bytes = 80, .protocol = 0, .is_reply = 0, .pending = 2 },
     /* 5: replies of consumer.direct, weave.heddle:78 */
-    {.name = 311,
-     .sender = 3,
-     .receiver = 2,
-     .peer = 4,
-     .depth = 6,
-     .width = 1,
-     .latency = 3,
-     .link = 0,
-     .payload_bytes = 16,
-     .protocol = 0,
-     .is_reply = 1,
-     .pending = 0},
+    { .name = 311, .sender = 3, .receiver = 2, .peer = 4, .depth = 6, .width = 1, .latency = 3,
+      .link = 0, .payload_bytes = 16, .protocol = 0, .is_reply = 1, .pending = 0 },
     /* 6: requests of loom.to[0], weave.heddle:77 */
-    {.name = 327,
-     .sender = 5,
-     .receiver = 3,
-     .peer = 7,
-     .depth = 4,
-     .width = 1,
-     .latency = 1,
-     .link = 0,
-     .payload_bytes = 80,
-     .protocol = 0,
-     .is_reply = 0,
-     .pending = 0},
+    { .name = 327, .sender = 5, .receiver = 3, .peer = 7, .depth = 4, .width = 1, .latency = 1,
+      .link = 0, .payload_bytes = 80, .protocol = 0, .is_reply = 0, .pending = 0 },
     /* 7: replies of consumer.top[0], weave.heddle:77 */
-    {.name = 338,
-     .sender = 3,
-     .receiver = 5,
-     .peer = 6,
-     .depth = 4,
-     .width = 1,
-     .latency = 1,
-     .link = 0,
-     .payload_bytes = 16,
-     .protocol = 0,
-     .is_reply = 1,
-     .pending = 2},
+    { .name = 338, .sender = 3, .receiver = 5, .peer = 6, .depth = 4, .width = 1, .latency = 1,
+      .link = 0, .payload_bytes = 16, .protocol = 0, .is_reply = 1, .pending = 2 },
     /* 8: requests of loom.to[1], weave.heddle:77 */
-    {.name = 354,
-     .sender = 5,
-     .receiver = 3,
-     .peer = 9,
-     .depth = 4,
-     .width = 1,
-     .latency = 1,
-     .link = 0,
-     .payload_bytes = 80,
-     .protocol = 0,
-     .is_reply = 0,
-     .pending = 1},
+    { .name = 354, .sender = 5, .receiver = 3, .peer = 9, .depth = 4, .width = 1, .latency = 1,
+      .link = 0, .payload_bytes = 80, .protocol = 0, .is_reply = 0, .pending = 1 },
     /* 9: replies of consumer.top[1], weave.heddle:77 */
-    {.name = 365,
-     .sender = 3,
-     .receiver = 5,
-     .peer = 8,
-     .depth = 4,
-     .width = 1,
-     .latency = 1,
-     .link = 0,
-     .payload_bytes = 16,
-     .protocol = 0,
-     .is_reply = 1,
-     .pending = 3},
+    { .name = 365, .sender = 3, .receiver = 5, .peer = 8, .depth = 4, .width = 1, .latency = 1,
+      .link = 0, .payload_bytes = 16, .protocol = 0, .is_reply = 1, .pending = 3 },
 };
 
 static const struct platform_part parts[] = {
     /* 0: producer[0].sequence : strided, weave.heddle:33 */
-    {.path = 6,
-     .type = 27,
-     .owner_instance = 0,
-     .owner_part = NONE,
-     .params = 0,
-     .param_count = 1,
-     .bindings = 0,
-     .binding_count = 0},
+    { .path = 6, .type = 27, .owner_instance = 0, .owner_part = NONE,
+      .params = 0, .param_count = 1, .bindings = 0, .binding_count = 0 },
     /* 1: producer[1].sequence : strided, weave.heddle:33 */
-    {.path = 40,
-     .type = 27,
-     .owner_instance = 1,
-     .owner_part = NONE,
-     .params = 0,
-     .param_count = 1,
-     .bindings = 0,
-     .binding_count = 0},
+    { .path = 40, .type = 27, .owner_instance = 1, .owner_part = NONE,
+      .params = 0, .param_count = 1, .bindings = 0, .binding_count = 0 },
     /* 2: single.sequence : ascending, weave.heddle:33 */
-    {.path = 61,
-     .type = 77,
-     .owner_instance = 2,
-     .owner_part = NONE,
-     .params = 1,
-     .param_count = 0,
-     .bindings = 0,
-     .binding_count = 0},
+    { .path = 61, .type = 77, .owner_instance = 2, .owner_part = NONE,
+      .params = 1, .param_count = 0, .bindings = 0, .binding_count = 0 },
     /* 3: consumer.bin[0] : bin, weave.heddle:46 */
-    {.path = 87,
-     .type = 103,
-     .owner_instance = 3,
-     .owner_part = NONE,
-     .params = 1,
-     .param_count = 0,
-     .bindings = 0,
-     .binding_count = 0},
+    { .path = 87, .type = 103, .owner_instance = 3, .owner_part = NONE,
+      .params = 1, .param_count = 0, .bindings = 0, .binding_count = 0 },
     /* 4: consumer.bin[1] : bin, weave.heddle:46 */
-    {.path = 107,
-     .type = 103,
-     .owner_instance = 3,
-     .owner_part = NONE,
-     .params = 1,
-     .param_count = 0,
-     .bindings = 0,
-     .binding_count = 0},
+    { .path = 107, .type = 103, .owner_instance = 3, .owner_part = NONE,
+      .params = 1, .param_count = 0, .bindings = 0, .binding_count = 0 },
 };
 
 static const struct platform_protocol protocols[] = {
-    {.name = 381,
-     .first_message = 0,
-     .request_count = 3,
-     .reply_count = 2}, /* strand(64), weave.heddle:5 */
+    { .name = 381, .first_message = 0, .request_count = 3, .reply_count = 2 }, /* strand(64), weave.heddle:5 */
 };
 
 static const struct platform_message messages[] = {
-    {.name = 392, .wire_bytes = 109, .awaited = 1, .payload_bytes = 80}, /* 0: put */
-    {.name = 396, .wire_bytes = 8, .awaited = 1, .payload_bytes = 0},    /* 1: count */
-    {.name = 402, .wire_bytes = 16, .awaited = 0, .payload_bytes = 0},   /* 2: hint */
-    {.name = 407, .wire_bytes = 8, .awaited = 0, .payload_bytes = 0},    /* 3: taken */
-    {.name = 413, .wire_bytes = 33, .awaited = 0, .payload_bytes = 8},   /* 4: total */
+    { .name = 392, .wire_bytes = 109, .awaited = 1, .payload_bytes = 80, .fields = 396 }, /* 0: put */
+    { .name = 443, .wire_bytes = 8, .awaited = 1, .payload_bytes = 0, .fields = 0 }, /* 1: count */
+    { .name = 449, .wire_bytes = 16, .awaited = 0, .payload_bytes = 0, .fields = 454 }, /* 2: hint */
+    { .name = 465, .wire_bytes = 8, .awaited = 0, .payload_bytes = 0, .fields = 0 }, /* 3: taken */
+    { .name = 471, .wire_bytes = 33, .awaited = 0, .payload_bytes = 8, .fields = 477 }, /* 4: total */
 };
 
 static const uint32_t param_names[] = {
@@ -364,36 +181,36 @@ static const uint32_t param_units[] = {
 };
 
 static const int64_t params[] = {
-    3,   /* 0: step */
-    10,  /* 1: lines */
-    64,  /* 2: line, B */
-    0,   /* 3: how */
-    0,   /* 4: pace */
+    3, /* 0: step */
+    10, /* 1: lines */
+    64, /* 2: line, B */
+    0, /* 3: how */
+    0, /* 4: pace */
     512, /* 5: bits */
-    4,   /* 6: lines */
-    64,  /* 7: line, B */
-    1,   /* 8: how */
-    0,   /* 9: pace */
+    4, /* 6: lines */
+    64, /* 7: line, B */
+    1, /* 8: how */
+    0, /* 9: pace */
     512, /* 10: bits */
-    64,  /* 11: line, B */
-    2,   /* 12: bins */
+    64, /* 11: line, B */
+    2, /* 12: bins */
     100, /* 13: period, cy */
 };
 
 static const uint32_t bindings[] = {
     /* producer[0] */ 0, 1, 0, NONE,
     /* producer[1] */ 2, 3, 1, NONE,
-    /* single */ 4,      5, 2, NONE,
-    /* consumer */ 2,    0, 4, 5,    2, 0, 0,
+    /* single */ 4, 5, 2, NONE,
+    /* consumer */ 2, 0, 4, 5, 2, 0, 0,
     /* auditor */ 0,
-    /* loom */ 2,        2, 2, 4,
+    /* loom */ 2, 2, 2, 4,
 };
 
 static const uint8_t binding_kinds[] = {
-    BIND_RING,  BIND_RING,       BIND_PART,  BIND_PART,       BIND_RING,  BIND_RING,
-    BIND_PART,  BIND_PART,       BIND_RING,  BIND_RING,       BIND_PART,  BIND_PART,
-    BIND_COUNT, BIND_FIRST_RING, BIND_RING,  BIND_RING,       BIND_COUNT, BIND_FIRST_PART,
-    BIND_STORE, BIND_STORE,      BIND_COUNT, BIND_FIRST_RING, BIND_COUNT, BIND_FIRST_RING,
+    BIND_RING, BIND_RING, BIND_PART, BIND_PART, BIND_RING, BIND_RING,
+    BIND_PART, BIND_PART, BIND_RING, BIND_RING, BIND_PART, BIND_PART,
+    BIND_COUNT, BIND_FIRST_RING, BIND_RING, BIND_RING, BIND_COUNT, BIND_FIRST_PART,
+    BIND_STORE, BIND_STORE, BIND_COUNT, BIND_FIRST_RING, BIND_COUNT, BIND_FIRST_RING,
 };
 
 static const uint32_t port_rings[] = {
@@ -401,28 +218,27 @@ static const uint32_t port_rings[] = {
 };
 
 static const uint32_t part_refs[] = {
-    3,
-    4,
+    3, 4,
 };
 
 static const uint32_t incoming[] = {
     /* producer[0] */ 1,
     /* producer[1] */ 3,
     /* single */ 5,
-    /* consumer */ 6,    8, 4,
-    /* loom */ 0,        2, 7, 9,
+    /* consumer */ 6, 8, 4,
+    /* loom */ 0, 2, 7, 9,
 };
 
 static const uint32_t partitions[] = {
-    419,
+    501,
 };
 
 static const struct platform_table table = {
     .abi = PLATFORM_ABI,
-    .name = 424,
-    .model_hash = "68e944b27d600bcfcd2003b514847ed4092978caa875aa24bad36909ca0915bf",
+    .name = 506,
+    .model_hash = "03309b7622123a31c84c12c318baee15d613a07b09304d58375da2d8d5d29fe3",
     .strings = strings,
-    .string_bytes = 495,
+    .string_bytes = 577,
     .store_count = 1,
     .units = units,
     .unit_count = 5,
@@ -457,4 +273,4 @@ static const struct platform_table table = {
     .partition_count = 1,
 };
 
-const struct platform_image platform_image = {.table = &table};
+const struct platform_image platform_image = { .table = &table };

@@ -25,7 +25,7 @@ enum producer_pace {
 struct producer_params {
     int64_t lines;
     int64_t line; /* bytes */
-    int64_t how;  /* enum treatment */
+    int64_t how; /* enum treatment */
     int64_t pace; /* enum producer_pace */
     int64_t bits;
 };
@@ -37,8 +37,7 @@ struct producer_stats {
     struct stat_histogram latency;
 };
 
-/* First member of struct producer. Between `base` and `stats`: what the component is connected to.
- */
+/* First member of struct producer. Between `base` and `stats`: what the component is connected to. */
 struct producer_io {
     struct component base;
     uint32_t bottom_request, bottom_reply;
@@ -70,8 +69,7 @@ static inline const struct producer_params *producer_params(const struct produce
     (void)c;
     return &constants;
 #else
-    return (const struct producer_params *)(const void *)(engine_base.params
-                                                          + producer_io(c)->base.params);
+    return (const struct producer_params *)(const void *)(engine_base.params + producer_io(c)->base.params);
 #endif
 }
 
@@ -87,9 +85,7 @@ static inline bool producer_bottom_can_send(const struct producer *c)
     return ring_can_send(producer_io(c)->bottom_request, producer_io(c)->base.limit);
 }
 
-static inline void *producer_bottom_send_put(const struct producer *c, uint16_t tag,
-                                             uint32_t length, uint64_t order, uint64_t address,
-                                             enum treatment how)
+static inline void *producer_bottom_send_put(const struct producer *c, uint16_t tag, uint32_t length, uint64_t order, uint64_t address, enum treatment how)
 {
     struct ring *ring = ring_placed(producer_io(c)->bottom_request);
     struct strand_request *m = (struct strand_request *)ring_slot(ring->tail);
@@ -111,8 +107,7 @@ static inline void producer_bottom_send_count(const struct producer *c, uint16_t
     ring_post(ring, producer_io(c)->base.limit, STRAND_COUNT, 1);
 }
 
-static inline void producer_bottom_send_hint(const struct producer *c, uint16_t tag,
-                                             uint64_t address)
+static inline void producer_bottom_send_hint(const struct producer *c, uint16_t tag, uint64_t address)
 {
     struct ring *ring = ring_placed(producer_io(c)->bottom_request);
     struct strand_request *m = (struct strand_request *)ring_slot(ring->tail);
@@ -123,8 +118,7 @@ static inline void producer_bottom_send_hint(const struct producer *c, uint16_t 
 
 static inline const struct strand_reply *producer_bottom_peek_reply(const struct producer *c)
 {
-    return (const struct strand_reply *)ring_peek(producer_io(c)->bottom_reply,
-                                                  producer_io(c)->base.limit);
+    return (const struct strand_reply *)ring_peek(producer_io(c)->bottom_reply, producer_io(c)->base.limit);
 }
 
 static inline void *producer_bottom_reply_payload(const struct producer *c)

@@ -2,25 +2,29 @@
 #define UNIT_CODE
 #include "runtime/engine/unit.h"
 
-#define PRODUCER_CONSTANTS                                                                         \
-    {                                                                                              \
-        .lines = 10, .line = 64, .how = TREATMENT_KEEP, .pace = PRODUCER_PACE_STEADY, .bits = 512, \
+#define PRODUCER_CONSTANTS \
+    { \
+        .lines = 10, \
+        .line = 64, \
+        .how = TREATMENT_KEEP, \
+        .pace = PRODUCER_PACE_STEADY, \
+        .bits = 512, \
     }
-#define STRIDED_CONSTANTS                                                                          \
-    {                                                                                              \
-        .step = 3,                                                                                 \
+#define STRIDED_CONSTANTS \
+    { \
+        .step = 3, \
     }
 
 #include "sequence.h"
 static const struct sequence_ops strided_ops; /* defined by the part's C file */
 #define PRODUCER_SEQUENCE_OPS(part) ((void)(part), &strided_ops)
-#define PRODUCER_SPARE_OPS(part)    ((void)(part), (const struct sequence_ops *)NULL)
+#define PRODUCER_SPARE_OPS(part) ((void)(part), (const struct sequence_ops *)NULL)
 
 #include "strided.c"
 #include "producer.c"
 
 static const struct stat_descriptor strided_stat_list[] = {
-    {"calls", "", STAT_COUNTER, offsetof(struct strided_stats, calls)},
+    { "calls", "", STAT_COUNTER, offsetof(struct strided_stats, calls) },
 };
 
 static void strided_init_part(void *part)
@@ -38,10 +42,9 @@ static const struct unit_part_type strided_part = {
 };
 
 static const struct stat_descriptor producer_stat_list[] = {
-    {"sent", "", STAT_COUNTER, offsetof(struct producer_stats, sent)},
-    {"answered", "", STAT_COUNTER, offsetof(struct producer_stats, answered)},
-    {"latency", "Cycles from a line to its acknowledgement.", STAT_HISTOGRAM,
-     offsetof(struct producer_stats, latency)},
+    { "sent", "", STAT_COUNTER, offsetof(struct producer_stats, sent) },
+    { "answered", "", STAT_COUNTER, offsetof(struct producer_stats, answered) },
+    { "latency", "Cycles from a line to its acknowledgement.", STAT_HISTOGRAM, offsetof(struct producer_stats, latency) },
 };
 
 static const struct unit_part_type *const part_types[] = {

@@ -4,7 +4,7 @@
 
 #include "sequence.h"
 static const struct sequence_ops ascending_ops; /* defined by the part's C file */
-static const struct sequence_ops strided_ops;   /* defined by the part's C file */
+static const struct sequence_ops strided_ops; /* defined by the part's C file */
 static const struct sequence_ops *const producer_sequence_kinds[] = {
     [0] = &ascending_ops,
     [1] = &strided_ops,
@@ -32,7 +32,7 @@ static const struct unit_part_type ascending_part = {
 };
 
 static const struct stat_descriptor strided_stat_list[] = {
-    {"calls", "", STAT_COUNTER, offsetof(struct strided_stats, calls)},
+    { "calls", "", STAT_COUNTER, offsetof(struct strided_stats, calls) },
 };
 
 static void strided_init_part(void *part)
@@ -50,10 +50,9 @@ static const struct unit_part_type strided_part = {
 };
 
 static const struct stat_descriptor producer_stat_list[] = {
-    {"sent", "", STAT_COUNTER, offsetof(struct producer_stats, sent)},
-    {"answered", "", STAT_COUNTER, offsetof(struct producer_stats, answered)},
-    {"latency", "Cycles from a line to its acknowledgement.", STAT_HISTOGRAM,
-     offsetof(struct producer_stats, latency)},
+    { "sent", "", STAT_COUNTER, offsetof(struct producer_stats, sent) },
+    { "answered", "", STAT_COUNTER, offsetof(struct producer_stats, answered) },
+    { "latency", "Cycles from a line to its acknowledgement.", STAT_HISTOGRAM, offsetof(struct producer_stats, latency) },
 };
 
 static const struct unit_part_type *const part_types[] = {

@@ -56,8 +56,7 @@ static inline uint32_t relay_from_first_pending(const struct relay *c)
 
 static inline const struct message *relay_from_peek(const struct relay *c, uint32_t i)
 {
-    return (const struct message *)ring_peek(port_place(2 * (relay_io(c)->from_first + i)),
-                                             relay_io(c)->base.limit);
+    return (const struct message *)ring_peek(port_place(2 * (relay_io(c)->from_first + i)), relay_io(c)->base.limit);
 }
 
 static inline void *relay_from_payload(const struct relay *c, uint32_t i)
@@ -72,13 +71,10 @@ static inline void relay_from_pop(const struct relay *c, uint32_t i)
 
 static inline bool relay_from_can_reply(const struct relay *c, uint32_t i)
 {
-    return ring_can_send(port_place(2 * (relay_io(c)->from_first + i) + 1),
-                         relay_io(c)->base.limit);
+    return ring_can_send(port_place(2 * (relay_io(c)->from_first + i) + 1), relay_io(c)->base.limit);
 }
 
-static inline void relay_from_forward_reply(const struct relay *c, uint32_t i,
-                                            const struct message *m, const void *payload,
-                                            uint16_t tag)
+static inline void relay_from_forward_reply(const struct relay *c, uint32_t i, const struct message *m, const void *payload, uint16_t tag)
 {
     uint32_t ring = port_place(2 * (relay_io(c)->from_first + i) + 1);
 #ifdef RELAY_FROM_REPLIES
@@ -105,8 +101,7 @@ static inline bool relay_to_can_send(const struct relay *c, uint32_t i)
     return ring_can_send(port_place(2 * (relay_io(c)->to_first + i)), relay_io(c)->base.limit);
 }
 
-static inline void relay_to_forward(const struct relay *c, uint32_t i, const struct message *m,
-                                    const void *payload, uint16_t tag)
+static inline void relay_to_forward(const struct relay *c, uint32_t i, const struct message *m, const void *payload, uint16_t tag)
 {
     uint32_t ring = port_place(2 * (relay_io(c)->to_first + i));
 #ifdef RELAY_TO_REQUESTS
@@ -119,8 +114,7 @@ static inline void relay_to_forward(const struct relay *c, uint32_t i, const str
 
 static inline const struct message *relay_to_peek_reply(const struct relay *c, uint32_t i)
 {
-    return (const struct message *)ring_peek(port_place(2 * (relay_io(c)->to_first + i) + 1),
-                                             relay_io(c)->base.limit);
+    return (const struct message *)ring_peek(port_place(2 * (relay_io(c)->to_first + i) + 1), relay_io(c)->base.limit);
 }
 
 static inline void *relay_to_reply_payload(const struct relay *c, uint32_t i)

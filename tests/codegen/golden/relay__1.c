@@ -2,22 +2,22 @@
 #define UNIT_CODE
 #include "runtime/engine/unit.h"
 
-#define RELAY_FROM_REPLIES                                                                         \
-    {                                                                                              \
-        {.wire_bytes = 8, .awaited = 0, .payload_bytes = 0},      /* taken */                      \
-            {.wire_bytes = 33, .awaited = 0, .payload_bytes = 8}, /* total */                      \
+#define RELAY_FROM_REPLIES \
+    { \
+        { .wire_bytes = 8, .awaited = 0, .payload_bytes = 0 }, /* taken */ \
+        { .wire_bytes = 33, .awaited = 0, .payload_bytes = 8 }, /* total */ \
     }
-#define RELAY_TO_REQUESTS                                                                          \
-    {                                                                                              \
-        {.wire_bytes = 109, .awaited = 1, .payload_bytes = 80},   /* put */                        \
-            {.wire_bytes = 8, .awaited = 1, .payload_bytes = 0},  /* count */                      \
-            {.wire_bytes = 16, .awaited = 0, .payload_bytes = 0}, /* hint */                       \
+#define RELAY_TO_REQUESTS \
+    { \
+        { .wire_bytes = 109, .awaited = 1, .payload_bytes = 80 }, /* put */ \
+        { .wire_bytes = 8, .awaited = 1, .payload_bytes = 0 }, /* count */ \
+        { .wire_bytes = 16, .awaited = 0, .payload_bytes = 0 }, /* hint */ \
     }
 
 #include "relay.c"
 
 static const struct stat_descriptor relay_stat_list[] = {
-    {"passed", "", STAT_COUNTER, offsetof(struct relay_stats, passed)},
+    { "passed", "", STAT_COUNTER, offsetof(struct relay_stats, passed) },
 };
 
 UNIT_DEFINE_WALK(relay)

@@ -40,8 +40,7 @@ struct __attribute__((may_alias, aligned(8))) strand_request {
     };
     uint16_t tag;
 };
-_Static_assert(sizeof(struct strand_request) == sizeof(struct message),
-               "overlay of struct message");
+_Static_assert(sizeof(struct strand_request) == sizeof(struct message), "overlay of struct message");
 
 /* Overlay of struct message. */
 struct __attribute__((may_alias, aligned(8))) strand_reply {
@@ -79,7 +78,7 @@ static inline size_t strand_put_payload_bytes(int64_t line)
     (void)line;
     size_t at = 0;
     at = (at + ((size_t)line + 63) / 64 * 8 + 15) / 16 * 16; /* after mask */
-    at += (size_t)line;                                      /* data */
+    at += (size_t)line; /* data */
     return at;
 }
 

@@ -40,8 +40,7 @@ static inline const struct strided_params *strided_params(const struct strided *
     (void)p;
     return &constants;
 #else
-    return (const struct strided_params *)(const void *)(engine_base.params
-                                                         + strided_io(p)->base.params);
+    return (const struct strided_params *)(const void *)(engine_base.params + strided_io(p)->base.params);
 #endif
 }
 

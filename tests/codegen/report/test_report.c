@@ -16,7 +16,7 @@ struct kernel {
     json_int_t vmcnt, barrier, conflict, stores, valu, launch; /* slot-cycles */
     json_int_t unit_cycles;
     json_int_t longest; /* 0: all are alike */
-    json_int_t l1_hits, l1_misses;
+    json_int_t l1_hits, l1_misses, l1_merged;
 };
 
 enum { UNITS = 64, SLOTS = UNITS * 40, CYCLES = 1000 };
@@ -44,8 +44,9 @@ static json_t *make_kernel(const struct kernel *k)
                                   "vector_memory_instructions", 10, "vector_memory_cycles", 1230,
                                   "vector_memory_lines", 25));
     json_object_set_new(kernel, "components",
-                        json_pack("{s:{s:I, s:I}, s:{s:i}}", "gpu.sa[0].l1v[3]", "hits", k->l1_hits,
-                                  "misses", k->l1_misses, "gpu.sa[0].cu[3]", "valu", 3));
+                        json_pack("{s:{s:I, s:I, s:I}, s:{s:i}}", "gpu.sa[0].l1v[3]", "hits",
+                                  k->l1_hits, "misses", k->l1_misses, "mshr_hits", k->l1_merged,
+                                  "gpu.sa[0].cu[3]", "valu", 3));
     return kernel;
 }
 
@@ -170,6 +171,10 @@ Test(report, words_say_what_the_numbers_say)
          "takes 123 cycles; 25 % of the "
          "accesses hit in the L1",
          "could hide it"},
+        {{"k", "wavefront_slots", .vmcnt = 610, .valu = 390, .unit_cycles = units, .l1_hits = 1,
+          .l1_misses = 3, .l1_merged = 2},
+         "25 % of the accesses hit in the L1, 50 % merged there into a pending miss",
+         "could hide"},
         {{"k", "vgprs", .vmcnt = 610, .valu = 390, .unit_cycles = units},
          "more wavefronts could hide it, but vector registers let only 3.0 of 10 onto a SIMD",
          "grid"},

@@ -252,7 +252,8 @@ Test(stats, an_unwritable_path_is_refused_at_the_start)
     dup2(null, 2);
     cr_assert(platform_build(table));
     cr_assert_not(stats_open(table, &options));
-    cr_assert_not(timeline_open(table, "/nowhere/at/all.json"));
+    options.trace_path = options.stats_path;
+    cr_assert_not(timeline_open(table, &options));
     cr_assert_eq(engine.tracing, 0);
 }
 
@@ -289,7 +290,7 @@ Test(trace, messages_stand_at_their_exact_times)
     build_connect((struct build_end){a, PROBE_OUT, 0}, (struct build_end){b, PROBE_IN, 0},
                   probe_wire(protocol, 8, 1, 3));
     probe_build();
-    cr_assert(timeline_open(engine_base.platform, path));
+    cr_assert(timeline_open(engine_base.platform, &(struct heddle_options){.trace_path = path}));
     cr_assert_eq(engine_run(), ENGINE_IDLE);
     cr_assert(timeline_close());
     json_decref(load());
@@ -314,7 +315,7 @@ Test(trace, spans_of_components_and_no_change_of_results)
     probe_instance(core, "long", PROBE_TICKER, 100, 0, false);
     probe_build();
     cr_assert(stats_open(engine_base.platform, &(struct heddle_options){.abi = PLATFORM_ABI}));
-    cr_assert(timeline_open(engine_base.platform, path));
+    cr_assert(timeline_open(engine_base.platform, &(struct heddle_options){.trace_path = path}));
     cr_assert_eq(engine_run(), ENGINE_IDLE);
     cr_assert(timeline_close());
     cr_assert_eq(engine.time_ps, expected);

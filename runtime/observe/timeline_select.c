@@ -1,0 +1,212 @@
+/* See timeline_select.h. */
+#include "timeline_select.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/engine/bug.h"
+#include "runtime/engine/platform_table.h"
+#include "runtime/engine/options.h"
+#include "runtime/state/lookup.h"
+
+#define MOST_LAUNCHES 64 /* asked for */
+
+struct wanted {
+    const char *name; /* NULL: a number */
+    uint64_t number;
+    bool seen;
+};
+
+struct launch {
+    const char *name;
+    uint64_t id;
+    bool wanted;
+    struct launch *next;
+};
+
+static struct {
+    const struct platform_table *table;
+    bool *instances; /* NULL: all */
+    uint64_t from_ps, to_ps;
+    struct wanted wanted[MOST_LAUNCHES];
+    uint32_t wanted_count, launches, open_wanted;
+    struct launch *open;
+    uint64_t last_wanted_ps; /* when the last wanted launch ended */
+    bool any_ended;
+} selection;
+
+/* '*' stands for anything; an index that is left out for all; a path for what is below it, too. */
+static bool matches(const char *pattern, const char *path)
+{
+    if (!*pattern)
+        return !*path || *path == '.' || *path == '[';
+    if (*pattern == '*')
+        return matches(pattern + 1, path) || (*path && matches(pattern, path + 1));
+    if (*path == '[' && *pattern != '[') {
+        const char *end = strchr(path, ']');
+        return end && matches(pattern, end + 1);
+    }
+    return *pattern == *path && matches(pattern + 1, path + 1);
+}
+
+static bool select_instances(const char *pattern)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < selection.table->instance_count; i++)
+        if (matches(pattern, platform_string(selection.table->instances[i].path)))
+            any = selection.instances[i] = true;
+    if (!any)
+        fprintf(stderr,
+                "heddle: '--record-path %s': no component of the platform has this path; "
+                "'heddle params' lists them\n",
+                pattern);
+    return any;
+}
+
+/* Calls `take` with each line of `text`. */
+static bool each_line(const char *text, bool (*take)(const char *line))
+{
+    char *copy = strdup(text), *rest = NULL;
+    bool good = copy != NULL;
+    for (char *line = copy ? strtok_r(copy, "\n", &rest) : NULL; good && line;
+         line = strtok_r(NULL, "\n", &rest))
+        good = take(line);
+    free(copy);
+    return good;
+}
+
+static bool want_launch(const char *text)
+{
+    if (selection.wanted_count == MOST_LAUNCHES) {
+        fprintf(stderr, "heddle: the trace can show at most %d launches by name or number\n",
+                MOST_LAUNCHES);
+        return false;
+    }
+    char *end;
+    struct wanted *w = &selection.wanted[selection.wanted_count++];
+    uint64_t number = strtoull(text, &end, 10);
+    *w = (struct wanted){.number = number};
+    if (*end || end == text)
+        w->name = strdup(text);
+    return true;
+}
+
+bool timeline_select_open(const struct platform_table *table, const struct heddle_options *options)
+{
+    memset(&selection, 0, sizeof selection);
+    selection.table = table;
+    selection.from_ps = options->trace_from_ps;
+    selection.to_ps = options->trace_to_ps ? options->trace_to_ps : UINT64_MAX;
+    if (options->trace_launches && !each_line(options->trace_launches, want_launch))
+        return false;
+    if (!options->trace_instances)
+        return true;
+    selection.instances = calloc(table->instance_count, sizeof *selection.instances);
+    if (!selection.instances)
+        die("no memory for the selection of the trace");
+    return each_line(options->trace_instances, select_instances);
+}
+
+bool timeline_select_limits_time(void)
+{
+    return selection.from_ps || selection.to_ps != UINT64_MAX || selection.wanted_count;
+}
+
+bool timeline_selects_instance(uint32_t instance)
+{
+    return !selection.instances || selection.instances[instance];
+}
+
+bool timeline_selects_ring(uint32_t ring)
+{
+    const struct platform_ring *r = &selection.table->rings[ring];
+    return timeline_selects_instance(r->sender) || timeline_selects_instance(r->receiver);
+}
+
+bool timeline_selects_time(uint64_t time_ps)
+{
+    return time_ps >= selection.from_ps && time_ps < selection.to_ps;
+}
+
+/* "scale" and "scale(float*, int)" both name the latter. */
+static bool has_name(const char *launch, const char *wanted)
+{
+    size_t n = strlen(wanted);
+    return strncmp(launch, wanted, n) == 0 && (!launch[n] || launch[n] == '(');
+}
+
+static bool is_wanted(const char *name, uint32_t number)
+{
+    bool any = false;
+    for (uint32_t i = 0; i < selection.wanted_count; i++) {
+        struct wanted *w = &selection.wanted[i];
+        if (w->name ? has_name(name, w->name) : w->number == number)
+            any = w->seen = true;
+    }
+    return any;
+}
+
+void timeline_select_launch_begin(const char *name, uint64_t id)
+{
+    if (!selection.wanted_count)
+        return;
+    struct launch *k = malloc(sizeof *k);
+    if (!k)
+        die("no memory for the selection of the trace");
+    *k = (struct launch){name, id, is_wanted(name, ++selection.launches), selection.open};
+    selection.open = k;
+    selection.open_wanted += k->wanted;
+}
+
+void timeline_select_launch_end(const char *name, uint64_t id, uint64_t now_ps)
+{
+    struct launch **at = &selection.open;
+    while (*at && ((*at)->id != id || (*at)->name != name))
+        at = &(*at)->next;
+    struct launch *k = *at;
+    if (!k)
+        return;
+    *at = k->next;
+    if (k->wanted) {
+        selection.open_wanted--;
+        selection.any_ended = true;
+        selection.last_wanted_ps = now_ps;
+    }
+    free(k);
+}
+
+bool timeline_selects_now(uint64_t now_ps)
+{
+    return timeline_selects_time(now_ps) && (!selection.wanted_count || selection.open_wanted);
+}
+
+bool timeline_selects_span(uint64_t begin_ps, uint64_t now_ps)
+{
+    bool launch = !selection.wanted_count || selection.open_wanted
+                  || (selection.any_ended && selection.last_wanted_ps >= begin_ps);
+    return launch && begin_ps < selection.to_ps && now_ps >= selection.from_ps;
+}
+
+bool timeline_select_close(uint64_t now_ps)
+{
+    bool good = selection.from_ps <= now_ps;
+    if (!good)
+        fprintf(stderr,
+                "heddle: '--record-window': the run ended at %" PRIu64 ".%06" PRIu64
+                "us, before the window begins\n",
+                now_ps / 1000000, now_ps % 1000000);
+    for (uint32_t i = 0; i < selection.wanted_count; i++) {
+        const struct wanted *w = &selection.wanted[i];
+        if (!w->seen && w->name)
+            fprintf(stderr,
+                    "heddle: the trace was to show '%s', but nothing of this name was launched\n",
+                    w->name);
+        else if (!w->seen)
+            fprintf(stderr, "heddle: the trace was to show launch %" PRIu64 " of %" PRIu32 "\n",
+                    w->number, selection.launches);
+        good = good && w->seen;
+    }
+    return good;
+}

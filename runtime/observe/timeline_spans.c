@@ -1,0 +1,77 @@
+/* See timeline_spans.h. A component has some dozens open at most, so they are a list. */
+#include "timeline_spans.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "runtime/engine/bug.h"
+
+struct list {
+    struct timeline_span *spans;
+    uint32_t count, capacity;
+};
+
+static struct list *lists;
+static uint32_t list_count;
+
+void timeline_spans_open(uint32_t instances)
+{
+    lists = calloc(instances, sizeof *lists);
+    if (!lists)
+        die("no memory for the spans of the trace");
+    list_count = instances;
+}
+
+void timeline_spans_add(uint32_t instance, struct timeline_span span)
+{
+    struct list *l = &lists[instance];
+    if (l->count == l->capacity) {
+        l->capacity = l->capacity ? 2 * l->capacity : 8;
+        l->spans = realloc(l->spans, l->capacity * sizeof *l->spans);
+        if (!l->spans)
+            die("no memory for the spans of the trace");
+    }
+    l->spans[l->count++] = span;
+}
+
+bool timeline_spans_take(uint32_t instance, uint64_t id, const char *name,
+                         struct timeline_span *span)
+{
+    struct list *l = &lists[instance];
+    uint32_t i = 0;
+    while (i < l->count && (l->spans[i].id != id || strcmp(l->spans[i].name, name) != 0))
+        i++;
+    if (i == l->count)
+        return false;
+    *span = l->spans[i];
+    memmove(&l->spans[i], &l->spans[i + 1], (--l->count - i) * sizeof *l->spans);
+    return true;
+}
+
+uint32_t timeline_spans_count(uint32_t instance, const char *name)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < lists[instance].count; i++)
+        count += strcmp(lists[instance].spans[i].name, name) == 0;
+    return count;
+}
+
+bool timeline_spans_drain(uint32_t *instance, struct timeline_span *span)
+{
+    for (uint32_t i = 0; i < list_count; i++)
+        if (lists[i].count) {
+            *instance = i;
+            *span = lists[i].spans[0];
+            return timeline_spans_take(i, span->id, span->name, span);
+        }
+    return false;
+}
+
+void timeline_spans_close(void)
+{
+    for (uint32_t i = 0; i < list_count; i++)
+        free(lists[i].spans);
+    free(lists);
+    lists = NULL;
+    list_count = 0;
+}
