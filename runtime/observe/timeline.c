@@ -202,6 +202,13 @@ void timeline_write_begin(const struct component *c, uint64_t id, const char *na
     add_span('b', c, id, name);
 }
 
+static void *needed(void *memory)
+{
+    if (!memory)
+        die("no memory for the names of the trace");
+    return memory;
+}
+
 const char *timeline_name(const char *name)
 {
     static char **names;
@@ -211,12 +218,8 @@ const char *timeline_name(const char *name)
     for (size_t i = 0; i < count; i++)
         if (strcmp(names[i], name) == 0)
             return names[i];
-    char **more = realloc(names, (count + 1) * sizeof *names);
-    char *copy = strdup(name);
-    if (!more || !copy)
-        die("no memory for the names of the trace");
-    names = more;
-    names[count] = copy;
+    names = needed(realloc(names, (count + 1) * sizeof *names));
+    names[count] = needed(strdup(name));
     return names[count++];
 }
 

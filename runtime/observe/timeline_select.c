@@ -148,13 +148,18 @@ static bool is_wanted(const char *name, uint32_t number)
     return any;
 }
 
+static void *needed(void *memory)
+{
+    if (!memory)
+        die("no memory for the selection of the trace");
+    return memory;
+}
+
 void timeline_select_launch_begin(const char *name, uint64_t id)
 {
     if (!selection.wanted_count)
         return;
-    struct launch *k = malloc(sizeof *k);
-    if (!k)
-        die("no memory for the selection of the trace");
+    struct launch *k = needed(malloc(sizeof *k));
     *k = (struct launch){name, id, is_wanted(name, ++selection.launches), selection.open};
     selection.open = k;
     selection.open_wanted += k->wanted;
