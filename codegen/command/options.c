@@ -144,6 +144,8 @@ static const struct option_spec {
     {"--module", "FILE", KIND_LIST, FIELD(module), ON(API_TRACE) | ON(RUN),
      "a code object or bundle with kernels of the trace of API calls"},
     {"--json", NULL, KIND_FLAG, FIELD(json), ON(CHECK) | ON(DUMP) | ON(PARAMS), "as JSON"},
+    {"--sources", NULL, KIND_FLAG, FIELD(sources), ON(PARAMS),
+     "what each number rests on: who measured or published it"},
     {"--csv", NULL, KIND_FLAG, FIELD(csv), ON(PARAMS) | ON(STATS) | ON(TRACE),
      "as comma-separated values"},
     {"--level", "LEVEL", KIND_TEXT, FIELD(level), ON(DOT), "platform, gpu (default) or full"},

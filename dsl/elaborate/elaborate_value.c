@@ -110,6 +110,8 @@ static struct value described_value(struct elaboration *e, struct object *object
     if (setting_find(e, object, decl->name, &setting)) {
         cell->source = MODEL_FROM_BODY;
         cell->place = setting.item->value->span;
+        cell->doc = setting.item->doc;
+        cell->is_computed = eval_uses_names(setting.item->value, &setting.scope);
         return setting_value(e, object, param, &setting);
     }
     cell->source = MODEL_FROM_DEFAULT;
@@ -117,6 +119,7 @@ static struct value described_value(struct elaboration *e, struct object *object
         return missing_value(e, object, param);
     cell->place = item->value->span;
     struct scope scope = {object, NULL};
+    cell->is_computed = eval_uses_names(item->value, &scope);
     return eval_as(e, item->value, &scope, (struct type_spec){decl->dimension, decl->choice},
                    object->node);
 }
@@ -198,6 +201,8 @@ struct model_param *object_params(struct elaboration *e, struct object *object)
                       .choice = value.choice},
             .source = object->cells[i].source,
             .place = program_place(e->program, object->cells[i].place),
+            .doc = object->cells[i].doc != NULL ? object->cells[i].doc : "",
+            .is_computed = object->cells[i].is_computed,
         };
     }
     return params;
