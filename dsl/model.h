@@ -83,7 +83,7 @@ struct model_param {
     struct model_value value;
     enum model_value_source source;
     struct model_place place; /* of what set it */
-    const char *doc;          /* of the setting that set it, "" without */
+    const char *doc;          /* the comment that says where the value comes from, "" without */
     bool is_computed;         /* from other parameters, not a literal */
 };
 

@@ -19,7 +19,6 @@ struct row {
     uint32_t members;
     uint32_t group; /* members of the whole collapsed path */
     const struct model_param *param;
-    const char *owner_doc; /* of the instance: vouches for what its body sets */
 };
 
 struct table {
@@ -52,7 +51,7 @@ static bool same_source(const struct model_param *a, const struct model_param *b
 /* Rows of one owner's type stand between `first` and the end while the path stays the same, so the
  * search is short. */
 static void add_param(struct table *t, const char *path, const char *collapsed,
-                      const struct model_param *p, const char *owner_doc)
+                      const struct model_param *p)
 {
     for (uint32_t i = 0; i < t->rows.count; i++) {
         struct row *row = &t->rows.items[i];
@@ -61,8 +60,7 @@ static void add_param(struct table *t, const char *path, const char *collapsed,
             return;
         }
     }
-    struct row row = {
-        .path = path, .collapsed = collapsed, .members = 1, .param = p, .owner_doc = owner_doc};
+    struct row row = {.path = path, .collapsed = collapsed, .members = 1, .param = p};
     vector_push(t->arena, &t->rows, row);
 }
 
@@ -83,12 +81,12 @@ static void collect(struct table *t, const struct model *m)
         const struct model_instance *instance = m->instances[i];
         const char *collapsed = collapse(t->arena, instance->path);
         for (uint32_t p = 0; p < instance->param_count; p++)
-            add_param(t, instance->path, collapsed, &instance->params[p], instance->doc);
+            add_param(t, instance->path, collapsed, &instance->params[p]);
     }
     for (uint32_t i = 0; i < m->part_count; i++) {
         const char *collapsed = collapse(t->arena, m->parts[i]->path);
         for (uint32_t p = 0; p < m->parts[i]->param_count; p++)
-            add_param(t, m->parts[i]->path, collapsed, &m->parts[i]->params[p], "");
+            add_param(t, m->parts[i]->path, collapsed, &m->parts[i]->params[p]);
     }
     count_groups(t);
 }
@@ -135,9 +133,8 @@ static const char *unfold(struct arena *arena, const char *text)
     return line;
 }
 
-/* What a comment says of a number (dsl/origin.h): that of the setting, for a default that of the
- * parameter, and where neither says anything that of the instance, for all that its braces set.
- * What follows from other parameters is derived from them. */
+/* What a comment says of a number (dsl/origin.h). What follows from other parameters is derived
+ * from them, unless a comment says more. */
 static struct basis row_basis(struct arena *arena, const struct row *row)
 {
     const struct model_param *p = row->param;
@@ -145,11 +142,9 @@ static struct basis row_basis(struct arena *arena, const struct row *row)
         return (struct basis){"derived", "from the parameters beside it"};
     if (p->source == MODEL_FROM_OVERRIDE)
         return (struct basis){"override", "--set"};
-    struct origin origin = origin_in(p->source == MODEL_FROM_DEFAULT ? p->decl->doc : p->doc);
+    struct origin origin = origin_in(p->doc);
     if (origin.kind == ORIGIN_UNSTATED && p->is_computed)
         return (struct basis){"derived", "from other parameters"};
-    if (origin.kind == ORIGIN_UNSTATED && p->source == MODEL_FROM_BODY && row->owner_doc)
-        origin = origin_in(row->owner_doc);
     return (struct basis){origin_name(origin.kind), unfold(arena, origin.source)};
 }
 

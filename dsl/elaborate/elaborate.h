@@ -51,7 +51,7 @@ struct cell {
     struct value value;
     enum model_value_source source;
     struct span place;
-    const char *doc;  /* of the setting, or NULL */
+    const char *doc;  /* that says where the value comes from, or NULL */
     bool is_computed; /* from other parameters */
 };
 
@@ -62,6 +62,7 @@ struct part_object;
 struct setting {
     const struct ast_item *item;
     struct scope scope;
+    const struct object *anchor; /* the instance or part in whose braces it is written */
 };
 
 /* A slot of a composite that handed a part down; the part answers to its name, too. */
