@@ -83,6 +83,8 @@ struct model_param {
     struct model_value value;
     enum model_value_source source;
     struct model_place place; /* of what set it */
+    const char *doc;          /* the comment that says where the value comes from, "" without */
+    bool is_computed;         /* from other parameters, not a literal */
 };
 
 enum model_field_kind {

@@ -20,7 +20,10 @@
 #include "codegen/report/statistics_read.h"
 #include "components/sampling/sampling_options.h"
 
-enum { EXPERIMENT_MOST = 256 /* kernels */ };
+enum {
+    EXPERIMENT_MOST = 256, /* kernels */
+    EXPERIMENT_PICKED = 4  /* of a ranking, as many as the thesis looks at */
+};
 
 struct experiment {
     struct command *command;
@@ -30,6 +33,10 @@ struct experiment {
     const char *residency;
     struct experiment_kernel kernels[EXPERIMENT_MOST];
     uint32_t count;
+    const char *list; /* --kernels, or what has been picked */
+    /* Without --kernels: all launches, by what the cold start costs them. */
+    struct experiment_kernel *ranked;
+    uint32_t ranked_count;
 };
 
 static bool progress(const struct experiment *e, unsigned mode, uint64_t launch)
@@ -107,7 +114,7 @@ static bool measure(struct experiment *e, struct experiment_kernel *k)
 /* With --corrections: two runs for all kernels. The time of each is that of the whole run. */
 static bool measure_together(struct experiment *e)
 {
-    const char *chosen = e->command->options->kernels;
+    const char *chosen = e->list;
     const char *perfect[] = {"--kernels", chosen, "--warmup", "perfect", NULL};
     const char *none[] = {"--kernels",
                           chosen,
@@ -164,6 +171,83 @@ static bool choose(struct experiment *e, const struct sampling *sampling)
     return e->count > 0;
 }
 
+/* ---- without --kernels ---- */
+
+static double cold_cost(const struct experiment_kernel *k)
+{
+    return k->point[EXPERIMENT_NONE].cycles - k->point[EXPERIMENT_ESTIMATE].cycles;
+}
+
+/* The dearest first; of the same cost the earliest. */
+static int by_cost(const void *left, const void *right)
+{
+    const struct experiment_kernel *a = left, *b = right;
+    double difference = cold_cost(b) - cold_cost(a);
+    if (difference != 0)
+        return difference > 0 ? 1 : -1;
+    return a->launch < b->launch ? -1 : a->launch > b->launch;
+}
+
+/* Simulates all launches cold, and corrects each. */
+static bool rank(struct experiment *e)
+{
+    const char *options[] = {"--kernels",
+                             "1-",
+                             "--warmup",
+                             "none",
+                             "--kernel-stats",
+                             "all",
+                             e->residency ? "--residency" : NULL,
+                             e->residency,
+                             NULL};
+    json_t *launches = json_object_get(e->profile, "kernels"), *launch;
+    json_t *cold = trial_run(e->command, options);
+    if (!cold)
+        return false;
+    size_t i;
+    e->ranked = arena_alloc(e->command->arena, (json_array_size(launches) + 1) * sizeof *e->ranked);
+    json_array_foreach(launches, i, launch)
+    {
+        struct experiment_kernel *k = &e->ranked[e->ranked_count++];
+        const char *name = json_string_value(json_object_get(launch, "name"));
+        k->launch = statistics_number(launch, "launch");
+        k->name = arena_strdup(e->command->arena, name ? name : "");
+        k->point[EXPERIMENT_NONE].cycles =
+            (double)statistics_number(statistics_launch(cold, k->launch), "cycles");
+        correct(e, k, cold);
+    }
+    json_decref(cold);
+    qsort(e->ranked, e->ranked_count, sizeof *e->ranked, by_cost);
+    return true;
+}
+
+/* The first ones of the ranking, in the order of the program. */
+static bool pick(struct experiment *e)
+{
+    bool picked[EXPERIMENT_PICKED] = {false};
+    uint32_t most = e->ranked_count < EXPERIMENT_PICKED ? e->ranked_count : EXPERIMENT_PICKED;
+    const char *list = "";
+    while (e->count < most) {
+        uint32_t first = most;
+        for (uint32_t i = 0; i < most; i++)
+            if (!picked[i] && (first == most || e->ranked[i].launch < e->ranked[first].launch))
+                first = i;
+        picked[first] = true;
+        struct experiment_kernel *k = &e->kernels[e->count];
+        *k = (struct experiment_kernel){.launch = e->ranked[first].launch,
+                                        .name = e->ranked[first].name};
+        list = arena_printf(e->command->arena, "%s%s%llu", list, e->count++ > 0 ? "," : "",
+                            (unsigned long long)k->launch);
+    }
+    e->list = list;
+    if (!e->count)
+        fprintf(stderr, "heddle experiment: there is no launch to look at\n");
+    else
+        printf("the cold start costs launches %s most; ranking.csv has all %u\n", list,
+               e->ranked_count);
+    return e->count > 0;
+}
+
 /* ---- files ---- */
 
 static bool write_file(const struct experiment *e, const char *name,
@@ -180,6 +264,18 @@ static bool write_file(const struct experiment *e, const char *name,
 static void write_csv(FILE *out, const struct experiment *e)
 {
     experiment_write_csv(out, e->kernels, e->count);
+}
+
+static void write_ranking(FILE *out, const struct experiment *e)
+{
+    fprintf(out, "launch,kernel,cold_cycles,estimated_cycles,cost_cycles,cost_percent\n");
+    for (uint32_t i = 0; i < e->ranked_count; i++) {
+        const struct experiment_kernel *k = &e->ranked[i];
+        double cold = k->point[EXPERIMENT_NONE].cycles;
+        fprintf(out, "%llu,\"%s\",%.0f,%.0f,%.0f,%.2f\n", (unsigned long long)k->launch, k->name,
+                cold, k->point[EXPERIMENT_ESTIMATE].cycles, cold_cost(k),
+                cold > 0 ? 100 * cold_cost(k) / cold : 0);
+    }
 }
 
 static void write_ipc(FILE *out, const struct experiment *e)
@@ -214,15 +310,13 @@ static bool make_folder(const char *path)
 static int check(const struct options *o, struct sampling *sampling)
 {
     char mistake[512];
-    if (!trial_has_subject(o, "PLATFORM --kernels LIST -o DIR"))
+    if (!trial_has_subject(o, "PLATFORM [--kernels LIST] -o DIR"))
         return EXIT_USAGE;
-    if (!o->kernels)
-        fprintf(stderr, "heddle experiment: '--kernels LIST' says which launches to look at\n");
-    else if (!o->output)
+    if (!o->output)
         fprintf(stderr, "heddle experiment: '-o DIR' says where to write\n");
-    else if (!sampling_parse(o->kernels, NULL, sampling, mistake, sizeof mistake))
+    else if (o->kernels && !sampling_parse(o->kernels, NULL, sampling, mistake, sizeof mistake))
         fprintf(stderr, "heddle experiment: %s\n", mistake);
-    else if (sampling->automatic)
+    else if (o->kernels && sampling->automatic)
         fprintf(stderr, "heddle experiment: '--kernels auto' chooses while a program runs; name "
                         "the launches to look at\n");
     else
@@ -237,7 +331,11 @@ static bool experiment(struct experiment *e, const struct sampling *sampling)
         "--mode",     "functional", "--profile", "memory", e->residency ? "--residency" : NULL,
         e->residency, NULL};
     e->profile = trial_run(e->command, profile);
-    bool good = e->profile && choose(e, sampling);
+    bool good = e->profile != NULL;
+    if (e->list)
+        good = good && choose(e, sampling);
+    else
+        good = good && rank(e) && write_file(e, "ranking.csv", write_ranking) && pick(e);
     if (good && e->command->options->corrections)
         return measure_together(e) && write_file(e, "results.csv", write_csv);
     for (uint32_t i = 0; i < e->count && good; i++)
@@ -255,7 +353,9 @@ int command_experiment(struct command *c)
     if (status >= 0)
         return status;
     struct experiment *e = arena_alloc(c->arena, sizeof *e);
-    *e = (struct experiment){.command = c, .residency = c->options->play_sass ? NULL : residency};
+    *e = (struct experiment){.command = c,
+                             .residency = c->options->play_sass ? NULL : residency,
+                             .list = c->options->kernels};
     if (e->residency && !command_temporary(c, residency))
         return EXIT_ERRORS;
     bool good = experiment(e, &sampling);

@@ -140,9 +140,10 @@ static int print_params(struct command *c, const struct model *model)
     struct command_output out;
     if (!command_output_open(&out))
         return EXIT_ERRORS;
-    enum view_params_format format = o->json  ? VIEW_PARAMS_JSON
-                                     : o->csv ? VIEW_PARAMS_CSV
-                                              : VIEW_PARAMS_TABLE;
+    enum view_params_format format = o->json      ? VIEW_PARAMS_JSON
+                                     : o->csv     ? VIEW_PARAMS_CSV
+                                     : o->sources ? VIEW_PARAMS_SOURCES
+                                                  : VIEW_PARAMS_TABLE;
     bool ok = view_params(model, format, out.file, &error);
     return report(&error, command_output_close(&out, o->output, ok));
 }

@@ -75,8 +75,10 @@ static const struct command {
                      "5 stall, 6 cycle limit, 7 not started.",
                      1, 1},
     [COMMAND_EXPERIMENT] =
-        {"experiment", "FILE --kernels LIST -o DIR [-- PROGRAM ARGS...]",
+        {"experiment", "FILE [--kernels LIST] -o DIR [-- PROGRAM ARGS...]",
          "compare ways to warm up before kernels",
+         "Without --kernels, simulates every launch cold, ranks them in ranking.csv by the cycles "
+         "that the cold start costs them (by the estimate), and chooses the first four. "
          "Simulates each chosen launch of the program, or kernel of --play sass, after every kind "
          "of warm-up (perfect, none, "
          "memory:1 to memory:10, full-memory, functional), and corrects the cold one by two "
@@ -144,6 +146,8 @@ static const struct option_spec {
     {"--module", "FILE", KIND_LIST, FIELD(module), ON(API_TRACE) | ON(RUN),
      "a code object or bundle with kernels of the trace of API calls"},
     {"--json", NULL, KIND_FLAG, FIELD(json), ON(CHECK) | ON(DUMP) | ON(PARAMS), "as JSON"},
+    {"--sources", NULL, KIND_FLAG, FIELD(sources), ON(PARAMS),
+     "what each number rests on: who measured or published it"},
     {"--csv", NULL, KIND_FLAG, FIELD(csv), ON(PARAMS) | ON(STATS) | ON(TRACE),
      "as comma-separated values"},
     {"--level", "LEVEL", KIND_TEXT, FIELD(level), ON(DOT), "platform, gpu (default) or full"},

@@ -49,8 +49,8 @@ struct options {
     const char *play_api, *play_instructions, *play_sass;
     const char *checkpoint, *checkpoint_at, *restore;
     uint64_t max_cycles, stall_limit, threads, jobs, memory, line, per_group;
-    bool full, corrections, json, svg, controls, check, csv, generic, tick_all, stats_no_host,
-        verbose;
+    bool full, corrections, json, svg, controls, check, csv, sources, generic, tick_all,
+        stats_no_host, verbose;
     bool markdown, man, no_cache;
     const char *html_folder;
 };

@@ -137,6 +137,7 @@ void estimate_read(struct estimate_input *in, json_t *run, json_t *kernel, json_
     read_latencies(in, run);
     double lines_before = number(json_object_get(before, "profile"), "lines");
     in->reuse = lines_before > 0 ? number(own, "reused") / lines_before : 0;
+    in->unique_reads = least(in->dram_reads, number(own, "lines_read"));
     in->warm_reads = number(own, "memory_reads");
     in->warm_walks = number(own, "page_walks");
     in->wait_vector = number(waiting, "vmcnt") + number(waiting, "vector_memory_busy")
@@ -157,8 +158,9 @@ void estimate_read(struct estimate_input *in, json_t *run, json_t *kernel, json_
 
 double estimate_formula(const struct estimate_input *in)
 {
-    /* Accesses are a number of requests, the line a number of bytes: so it is printed. */
-    double accesses = in->dram_reads;
+    /* Unique accesses to DRAM are a number of lines, the line a number of bytes: so it is printed.
+     */
+    double accesses = in->unique_reads;
     double delta = accesses / (in->controllers * in->line) * in->reuse * (in->dram - in->l2);
     return in->cycles - delta;
 }

@@ -20,9 +20,10 @@ struct estimate_input {
      * re-timed only what missed without need. */
     bool kept;
     double saved_lines, saved_pages, saved_both;
-    double dram_reads;  /* lines, cold */
-    double controllers; /* memory slices in use: reads of all / most reads of one */
-    double line;        /* bytes */
+    double dram_reads;   /* lines, cold */
+    double unique_reads; /* of these, different ones */
+    double controllers;  /* memory slices in use: reads of all / most reads of one */
+    double line;         /* bytes */
     double
         reuse; /* forward reuse of the launch before: share of its lines that this one accesses */
     double dram, l2;    /* latencies */

@@ -9,11 +9,12 @@
 #include <stdint.h>
 
 struct estimate_trace {
-    double cycles;      /* simulated cold */
-    double reads;       /* sectors from memory, cold */
-    double controllers; /* memories in use: reads of all / most reads of one */
-    double reuse;       /* share of the lines of the launch before that this one accesses, too */
-    double extra;       /* what an access to memory takes longer than one to the L2, cycles */
+    double cycles;       /* simulated cold */
+    double reads;        /* sectors from memory, cold */
+    double unique_reads; /* of these, different ones: at most all of the lines' */
+    double controllers;  /* memories in use: reads of all / most reads of one */
+    double reuse;        /* share of the lines of the launch before that this one accesses, too */
+    double extra;        /* what an access to memory takes longer than one to the L2, cycles */
     double trips_cold,
         trips; /* longest chain of waits for memory, cold and as the profile has it */
 };

@@ -11,6 +11,7 @@
 #include "codegen/views/params_value.h"
 #include "codegen/views/view.h"
 #include "dsl/arena.h"
+#include "dsl/origin.h"
 
 struct row {
     const char *path;      /* of the first member */
@@ -18,7 +19,6 @@ struct row {
     uint32_t members;
     uint32_t group; /* members of the whole collapsed path */
     const struct model_param *param;
-    const char *owner_doc; /* of the instance: vouches for what its body sets */
 };
 
 struct table {
@@ -51,7 +51,7 @@ static bool same_source(const struct model_param *a, const struct model_param *b
 /* Rows of one owner's type stand between `first` and the end while the path stays the same, so the
  * search is short. */
 static void add_param(struct table *t, const char *path, const char *collapsed,
-                      const struct model_param *p, const char *owner_doc)
+                      const struct model_param *p)
 {
     for (uint32_t i = 0; i < t->rows.count; i++) {
         struct row *row = &t->rows.items[i];
@@ -60,8 +60,7 @@ static void add_param(struct table *t, const char *path, const char *collapsed,
             return;
         }
     }
-    struct row row = {
-        .path = path, .collapsed = collapsed, .members = 1, .param = p, .owner_doc = owner_doc};
+    struct row row = {.path = path, .collapsed = collapsed, .members = 1, .param = p};
     vector_push(t->arena, &t->rows, row);
 }
 
@@ -82,12 +81,12 @@ static void collect(struct table *t, const struct model *m)
         const struct model_instance *instance = m->instances[i];
         const char *collapsed = collapse(t->arena, instance->path);
         for (uint32_t p = 0; p < instance->param_count; p++)
-            add_param(t, instance->path, collapsed, &instance->params[p], instance->doc);
+            add_param(t, instance->path, collapsed, &instance->params[p]);
     }
     for (uint32_t i = 0; i < m->part_count; i++) {
         const char *collapsed = collapse(t->arena, m->parts[i]->path);
         for (uint32_t p = 0; p < m->parts[i]->param_count; p++)
-            add_param(t, m->parts[i]->path, collapsed, &m->parts[i]->params[p], "");
+            add_param(t, m->parts[i]->path, collapsed, &m->parts[i]->params[p]);
     }
     count_groups(t);
 }
@@ -118,18 +117,35 @@ static const char *row_place(struct arena *arena, const struct row *row)
     return arena_printf(arena, "%s %s:%" PRIu32, source, file, place->line);
 }
 
-/* A value counts as measured only when a comment says so with "Measured:" and what and by whom: for
- * a default the parameter's, for a value of a body the instance's. Everything else is somebody's
- * assumption. */
-static const char *row_basis(const struct row *row)
+/* What a value rests on, and what says so. */
+struct basis {
+    const char *name;   /* "measured", "derived", "override" */
+    const char *source; /* one line; "" where there is none */
+};
+
+/* On one line. */
+static const char *unfold(struct arena *arena, const char *text)
 {
-    const char *doc =
-        row->param->source == MODEL_FROM_DEFAULT ? row->param->decl->doc : row->owner_doc;
-    if (row->param->source == MODEL_FROM_LET)
-        return "derived";
-    if (row->param->source == MODEL_FROM_OVERRIDE)
-        return "override";
-    return doc && strstr(doc, "Measured:") ? "measured" : "assumed";
+    char *line = arena_strdup(arena, text);
+    for (char *at = line; *at; at++)
+        if (*at == '\n')
+            *at = ' ';
+    return line;
+}
+
+/* What a comment says of a number (dsl/origin.h). What follows from other parameters is derived
+ * from them, unless a comment says more. */
+static struct basis row_basis(struct arena *arena, const struct row *row)
+{
+    const struct model_param *p = row->param;
+    if (p->source == MODEL_FROM_LET)
+        return (struct basis){"derived", "from the parameters beside it"};
+    if (p->source == MODEL_FROM_OVERRIDE)
+        return (struct basis){"override", "--set"};
+    struct origin origin = origin_in(p->doc);
+    if (origin.kind == ORIGIN_UNSTATED && p->is_computed)
+        return (struct basis){"derived", "from other parameters"};
+    return (struct basis){origin_name(origin.kind), unfold(arena, origin.source)};
 }
 
 /* Columns of a terminal, which count characters, not bytes. */
@@ -152,11 +168,12 @@ static void write_first_line(FILE *out, const char *doc)
     fprintf(out, "%.*s\n", (int)strcspn(doc, "\n"), doc);
 }
 
-static void write_table(const struct table *t, FILE *out)
+/* The last column says what a number means, or what says so. */
+static void write_table(const struct table *t, bool sources, FILE *out)
 {
     char buffer[PARAMS_VALUE_MAX];
     int widths[3] = {9, 5, 6};
-    const int basis_width = 8;
+    const int basis_width = 9;
     for (uint32_t i = 0; i < t->rows.count; i++) {
         const struct row *row = &t->rows.items[i];
         const char *cells[] = {row_path(t->arena, row),
@@ -169,14 +186,15 @@ static void write_table(const struct table *t, FILE *out)
     pad(out, "value", widths[1]);
     pad(out, "source", widths[2]);
     pad(out, "basis", basis_width);
-    fputs("meaning\n", out);
+    fputs(sources ? "said by\n" : "meaning\n", out);
     for (uint32_t i = 0; i < t->rows.count; i++) {
         const struct row *row = &t->rows.items[i];
         pad(out, row_path(t->arena, row), widths[0]);
         pad(out, params_value_text(&row->param->value, buffer), widths[1]);
         pad(out, row_place(t->arena, row), widths[2]);
-        pad(out, row_basis(row), basis_width);
-        write_first_line(out, row->param->decl->doc);
+        struct basis basis = row_basis(t->arena, row);
+        pad(out, basis.name, basis_width);
+        write_first_line(out, sources ? basis.source : row->param->decl->doc);
     }
 }
 
@@ -195,7 +213,7 @@ static void write_csv_field(FILE *out, const char *text, const char *after)
 static void write_csv(const struct table *t, FILE *out)
 {
     char buffer[PARAMS_VALUE_MAX];
-    fputs("parameter,members,value,number,unit,source,basis,file,line,doc\n", out);
+    fputs("parameter,members,value,number,unit,source,basis,said_by,file,line,doc\n", out);
     for (uint32_t i = 0; i < t->rows.count; i++) {
         const struct row *row = &t->rows.items[i];
         const struct model_param *p = row->param;
@@ -205,7 +223,9 @@ static void write_csv(const struct table *t, FILE *out)
         fprintf(out, "%" PRId64 ",", p->value.integer);
         write_csv_field(out, params_dimension_name(p->value.dimension), ",");
         write_csv_field(out, params_source_name(p->source), ",");
-        write_csv_field(out, row_basis(row), ",");
+        struct basis basis = row_basis(t->arena, row);
+        write_csv_field(out, basis.name, ",");
+        write_csv_field(out, basis.source, ",");
         write_csv_field(out, p->place.file ? p->place.file : "", ",");
         fprintf(out, "%" PRIu32 ",", p->place.line);
         write_csv_field(out, p->decl->doc, "\n");
@@ -219,12 +239,13 @@ static bool write_json(const struct table *t, FILE *out)
     for (uint32_t i = 0; i < t->rows.count; i++) {
         const struct row *row = &t->rows.items[i];
         const struct model_param *p = row->param;
-        json_t *one =
-            json_pack("{s:s, s:I, s:s, s:I, s:s, s:s, s:s, s:s}", "parameter",
-                      row_path(t->arena, row), "members", (json_int_t)row->members, "value",
-                      params_value_text(&p->value, buffer), "number", (json_int_t)p->value.integer,
-                      "unit", params_dimension_name(p->value.dimension), "source",
-                      params_source_name(p->source), "basis", row_basis(row), "doc", p->decl->doc);
+        struct basis basis = row_basis(t->arena, row);
+        json_t *one = json_pack(
+            "{s:s, s:I, s:s, s:I, s:s, s:s, s:s, s:s, s:s}", "parameter", row_path(t->arena, row),
+            "members", (json_int_t)row->members, "value", params_value_text(&p->value, buffer),
+            "number", (json_int_t)p->value.integer, "unit",
+            params_dimension_name(p->value.dimension), "source", params_source_name(p->source),
+            "basis", basis.name, "said_by", basis.source, "doc", p->decl->doc);
         if (p->place.file)
             json_object_set_new(
                 one, "place",
@@ -249,7 +270,7 @@ bool view_params(const struct model *model, enum view_params_format format, FILE
     else if (format == VIEW_PARAMS_CSV)
         write_csv(&table, out);
     else
-        write_table(&table, out);
+        write_table(&table, format == VIEW_PARAMS_SOURCES, out);
     if (!good)
         snprintf(error->text, sizeof error->text, "cannot write the parameters of platform '%s'",
                  model->name);

@@ -72,7 +72,13 @@ bool view_html(const struct model *model, const char *dir, struct view_error *er
 /* The elaborated platform as JSON; schema in docs/reference/dump.md. */
 bool view_json(const struct model *model, FILE *out, struct view_error *error);
 
-enum view_params_format { VIEW_PARAMS_TABLE, VIEW_PARAMS_CSV, VIEW_PARAMS_JSON };
+/* SOURCES: the table, with what a number rests on in place of what it means. */
+enum view_params_format {
+    VIEW_PARAMS_TABLE,
+    VIEW_PARAMS_SOURCES,
+    VIEW_PARAMS_CSV,
+    VIEW_PARAMS_JSON
+};
 
 /* Every parameter: path, value with unit, where it comes from, documentation. Equal ones of an
  * array are one row. */

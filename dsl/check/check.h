@@ -30,6 +30,8 @@ extern const struct check check_stores;
 extern const struct check check_wires;
 /* check_unused.c */
 extern const struct check check_unused_parameters, check_unused_components;
+/* check_origins.c */
+extern const struct check check_origins;
 
 void checks_run(struct elaboration *e);
 

@@ -17,6 +17,7 @@ static const struct check *const checks[] = {
     &check_wires,
     &check_unused_parameters,
     &check_unused_components,
+    &check_origins,
 };
 
 #define CHECK_COUNT (sizeof checks / sizeof checks[0])

@@ -51,6 +51,8 @@ struct cell {
     struct value value;
     enum model_value_source source;
     struct span place;
+    const char *doc;  /* that says where the value comes from, or NULL */
+    bool is_computed; /* from other parameters */
 };
 
 struct node;
@@ -60,6 +62,7 @@ struct part_object;
 struct setting {
     const struct ast_item *item;
     struct scope scope;
+    const struct object *anchor; /* the instance or part in whose braces it is written */
 };
 
 /* A slot of a composite that handed a part down; the part answers to its name, too. */
@@ -309,6 +312,8 @@ struct elaboration {
 bool elaborate_count_work(struct elaboration *e, uint64_t amount, struct span span);
 
 /* eval.c */
+/* Whether the value follows from names: parameters, loop variables, counts. */
+bool eval_uses_names(const struct ast_expr *x, const struct scope *scope);
 struct value eval(struct elaboration *e, const struct ast_expr *x, const struct scope *scope,
                   const struct type_spec *expected);
 /* Converts to the expected type or says why not; `node` (may be NULL) gives the clock that turns

@@ -90,12 +90,12 @@ static const struct ast_item *reaching(struct elaboration *e, const struct objec
 bool setting_find(struct elaboration *e, const struct object *object, const char *name,
                   struct setting *setting)
 {
-    *setting = (struct setting){object_setting(object, name), object->setting_scope};
+    *setting = (struct setting){object_setting(object, name), object->setting_scope, object};
     for (const struct object *above = object->owner; above != NULL; above = above->owner) {
         const struct ast_item *item =
             above->reached != NULL ? reaching(e, above, object, name) : NULL;
         if (item != NULL)
-            *setting = (struct setting){item, above->setting_scope};
+            *setting = (struct setting){item, above->setting_scope, above};
     }
     return setting->item != NULL;
 }

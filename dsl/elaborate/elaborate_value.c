@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "dsl/elaborate/elaborate.h"
+#include "dsl/origin.h"
 #include "dsl/suggest.h"
 #include "dsl/quantity.h"
 
@@ -100,6 +101,32 @@ static struct value missing_value(struct elaboration *e, struct object *object, 
     return bad;
 }
 
+static const char *first_with_origin(const char *const *docs, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (docs[i] != NULL && origin_in(docs[i]).kind != ORIGIN_UNSTATED)
+            return docs[i];
+    return NULL;
+}
+
+/* The comment that says where a setting's value comes from: its own, that of the instance with the
+ * braces, or that of the type in whose body they stand. */
+static const char *setting_doc(const struct setting *setting, bool is_computed)
+{
+    const struct node *node = setting->anchor->node;
+    const char *const docs[] = {setting->item->doc, node->item != NULL ? node->item->doc : NULL,
+                                node->parent != NULL ? node->parent->object.type->model.doc : NULL};
+    return first_with_origin(docs, is_computed ? 1 : sizeof docs / sizeof docs[0]);
+}
+
+/* That of a default: the parameter's own, or its type's. */
+static const char *default_doc(const struct object *object, const struct ast_item *item,
+                               bool is_computed)
+{
+    const char *const docs[] = {item->doc, object->type->model.doc};
+    return first_with_origin(docs, is_computed ? 1 : sizeof docs / sizeof docs[0]);
+}
+
 /* What the description says, without --set. */
 static struct value described_value(struct elaboration *e, struct object *object, uint32_t param,
                                     struct cell *cell)
@@ -110,6 +137,8 @@ static struct value described_value(struct elaboration *e, struct object *object
     if (setting_find(e, object, decl->name, &setting)) {
         cell->source = MODEL_FROM_BODY;
         cell->place = setting.item->value->span;
+        cell->is_computed = eval_uses_names(setting.item->value, &setting.scope);
+        cell->doc = setting_doc(&setting, cell->is_computed);
         return setting_value(e, object, param, &setting);
     }
     cell->source = MODEL_FROM_DEFAULT;
@@ -117,6 +146,8 @@ static struct value described_value(struct elaboration *e, struct object *object
         return missing_value(e, object, param);
     cell->place = item->value->span;
     struct scope scope = {object, NULL};
+    cell->is_computed = eval_uses_names(item->value, &scope);
+    cell->doc = default_doc(object, item, cell->is_computed);
     return eval_as(e, item->value, &scope, (struct type_spec){decl->dimension, decl->choice},
                    object->node);
 }
@@ -198,6 +229,8 @@ struct model_param *object_params(struct elaboration *e, struct object *object)
                       .choice = value.choice},
             .source = object->cells[i].source,
             .place = program_place(e->program, object->cells[i].place),
+            .doc = object->cells[i].doc != NULL ? object->cells[i].doc : "",
+            .is_computed = object->cells[i].is_computed,
         };
     }
     return params;

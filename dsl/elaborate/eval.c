@@ -66,6 +66,17 @@ static bool is_known(const struct scope *scope, const char *name)
            || strcmp(name, "true") == 0 || strcmp(name, "false") == 0;
 }
 
+bool eval_uses_names(const struct ast_expr *x, const struct scope *scope)
+{
+    if (x == NULL)
+        return false;
+    if (x->kind == AST_NAME)
+        return is_known(scope, x->name.text) && strcmp(x->name.text, "true") != 0
+               && strcmp(x->name.text, "false") != 0;
+    return x->kind == AST_MEMBER || x->kind == AST_CALL || eval_uses_names(x->a, scope)
+           || eval_uses_names(x->b, scope) || eval_uses_names(x->c, scope);
+}
+
 static const char *choices_text(struct elaboration *e, const struct model_enum *choice)
 {
     const char *text = "";

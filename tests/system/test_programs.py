@@ -36,6 +36,23 @@ def test_program_passes_on_hbm(run, program):
     run(f"platforms/tiny.heddle --generic --set gpu.memory=hbm -- {program}")
 
 
+@pytest.mark.parametrize("text", ["platforms/tiny.heddle --threads 2", "platforms/r9nano.heddle",
+                                  "platforms/tiny.heddle --set gpu.isa=gfx906"])
+def test_wavefronts_read_where_the_dispatcher_put_them(run, text):
+    run(f"{text} -- hardware_registers")
+
+
+def test_wavefronts_read_one_place_in_functional_mode(run):
+    run("platforms/tiny.heddle --mode functional -- hardware_registers functional")
+
+
+@pytest.mark.parametrize("elements, least, most", [(1000, 0, 0), (20000, 79 - 40, 4 * 79)])
+def test_full_compute_units_refuse(measure, elements, least, most):
+    """79 work-groups of 4 wavefronts on four compute units of 40."""
+    done = measure(f"platforms/tiny.heddle -- vectoradd {elements}")
+    assert least <= done.total(r"gpu\.cp\.pool", "refusals") <= most
+
+
 def test_settings_change_the_platform(run):
     run("platforms/r9nano.heddle --set gpu.arrays=2 --set gpu.l2=1MiB --set pcie.bandwidth=16GB/s"
         " -- vectoradd")

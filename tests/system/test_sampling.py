@@ -52,7 +52,7 @@ def test_program_passes_with_launches_simulated_here_and_there(run, warmup, text
 
 @pytest.mark.parametrize("program", ["dct8x8", "kmeans", "ocean"])
 def test_warm_launch_is_within_two_per_cent(measure, program):
-    """Of simulating everything, where cold caches are 15 % off and more."""
+    """Of simulating everything, where cold caches are 10 % off and more."""
     perfect = launches.kernels(measure(f"{TINY} --kernels 7-9 --warmup perfect -- {program}").stats)
     for launch in 7, 8, 9:
         error = {}
@@ -61,7 +61,7 @@ def test_warm_launch_is_within_two_per_cent(measure, program):
             cycles = launches.kernels(done.stats)[launch]["cycles"]
             error[how] = abs(cycles / perfect[launch]["cycles"] - 1)
         assert error["functional"] <= 0.02 and error["full-memory"] <= 0.03, (launch, error)
-        assert error["none"] >= 0.15, (launch, error)
+        assert error["none"] >= 0.10, (launch, error)
 
 
 @pytest.mark.parametrize("warmup", ["functional", "memory:3"])
@@ -182,8 +182,8 @@ def test_bad_residency_is_named(run, tmp_path):
     ("--full -- dct8x8 64 40", ["240 launches in 6 groups, 18 simulated", "inside the interval"]),
     ("--warmup functional:3 -- kmeans", ["predicted: [0-9]+ cycles"]),
     # The less that is enough, the fewer are simulated.
-    ("--interval 10% -- pipeline 3000 60", ["240 launches in 6 groups, 16 simulated"]),
-    ("--interval 0.1 -- pipeline 3000 60", ["240 launches in 6 groups, 19 simulated"])],
+    ("--interval 10% -- pipeline 3000 60", ["240 launches in 6 groups, 13 simulated"]),
+    ("--interval 0.1 -- pipeline 3000 60", ["240 launches in 6 groups, 16 simulated"])],
     ids=["dct8x8", "kmeans", "ten-per-cent", "tenth-per-cent"])
 def test_sample_predicts_with_an_interval(heddle, text, says):
     heddle(f"sample {TINY} {text}", *says)

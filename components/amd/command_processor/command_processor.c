@@ -159,6 +159,7 @@ static bool launch(struct command_processor *c, const struct command_request *m)
     d->invalidated = false;
     d->common.memory_only = aql_memory_only(&packet);
     d->common.played = aql_played(&packet);
+    d->common.dispatcher = (uint16_t)number;
     d->record = kernel_begin(&c->io.base, name, symbol, packet.gpu);
     kernel_set_launch(
         d->record, aql_launch(&packet),

@@ -191,13 +191,23 @@ static bool pool_possible(const struct part *self, const struct resource_request
            && limits.work_group_slots;
 }
 
-static bool pool_may_fit(const struct part *self, uint32_t number, const struct resource_request *r)
+/* A compute unit has no room: counted once between two releases. */
+static bool pool_refuse(struct cu_resource_pool *p, struct pool_cu *cu)
 {
-    const struct cu_resource_pool *p = pool_const(self);
-    const struct pool_cu *cu = arena_at(struct pool_cu, p->cus) + number;
-    return cu->free_wavefronts >= r->wavefronts
-           && cu->group_count < (uint32_t)cu_resource_pool_params(p)->work_groups
-           && cu->free_lds >= granules(r->lds_bytes, cu_resource_pool_params(p)->lds_granularity);
+    p->io.stats.refusals += cu->refused != p->releases + 1;
+    cu->refused = p->releases + 1;
+    return false;
+}
+
+static bool pool_may_fit(struct part *self, uint32_t number, const struct resource_request *r)
+{
+    struct cu_resource_pool *p = pool_of(self);
+    struct pool_cu *cu = arena_at(struct pool_cu, p->cus) + number;
+    bool room =
+        cu->free_wavefronts >= r->wavefronts
+        && cu->group_count < (uint32_t)cu_resource_pool_params(p)->work_groups
+        && cu->free_lds >= granules(r->lds_bytes, cu_resource_pool_params(p)->lds_granularity);
+    return room || pool_refuse(p, cu);
 }
 
 static void wavefront_flip(const struct cu_resource_pool *p, uint32_t cu,
@@ -265,11 +275,8 @@ static bool pool_place(struct part *self, uint32_t number, const struct resource
                            .sgpr_granules = (uint16_t)granules(r->sgprs, params->sgpr_granularity)};
     int32_t slot = run_find(&cu->group_slots, (uint32_t)params->work_groups, 1);
     int32_t lds = slot < 0 ? -1 : run_find(pool_lds(p, number), p->lds_granules, g.lds_granules);
-    if (lds < 0 || !wavefronts_place(p, number, &g)) {
-        p->io.stats.refusals += cu->refused != p->releases + 1;
-        cu->refused = p->releases + 1;
-        return false;
-    }
+    if (lds < 0 || !wavefronts_place(p, number, &g))
+        return pool_refuse(p, cu);
     g.lds_first = (uint32_t)lds;
     run_flip(pool_lds(p, number), g.lds_first, g.lds_granules);
     run_flip(&cu->group_slots, (uint32_t)slot, 1);

@@ -131,6 +131,7 @@ static void send_group(struct dispatcher *d, uint32_t cu, uint32_t id[3],
 {
     memcpy(id, d->next, sizeof d->next);
     take_scratch(d, cu, placement);
+    placement->cu = (uint16_t)cu;
     dispatcher_order_ops(d)->placed(dispatcher_order(d), cu);
     d->left--;
     d->running++;

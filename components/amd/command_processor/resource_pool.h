@@ -37,7 +37,7 @@ struct resource_pool_ops {
     void (*limits)(const struct part *self, const struct resource_request *request,
                    struct resource_limits *limits);
     /* Quick answer from counters: false means that place() would fail. */
-    bool (*may_fit)(const struct part *self, uint32_t cu, const struct resource_request *request);
+    bool (*may_fit)(struct part *self, uint32_t cu, const struct resource_request *request);
     /* Takes the resources and writes work_group_slot, lds_offset and wavefront[] of `placement`;
      * false: takes nothing. */
     bool (*place)(struct part *self, uint32_t cu, const struct resource_request *request,

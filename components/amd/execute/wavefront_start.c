@@ -90,6 +90,29 @@ static uint64_t wavefront_start_lanes(uint32_t *vgpr, unsigned dims, const struc
     return lanes >= 64 ? UINT64_MAX : ((uint64_t)1 << lanes) - 1;
 }
 
+static uint32_t granules(uint32_t amount, uint32_t granule)
+{
+    return amount > granule ? (amount + granule - 1) / granule : 1;
+}
+
+/* What s_getreg_b32 reads of the place that the dispatcher gave: HW_ID, GPR_ALLOC and LDS_ALLOC, as
+ * GCN3 and GFX9 lay them out (GCN3 and Vega ISA manuals, "Hardware registers"; the sizes as Linux'
+ * amdkfd reads them, cwsr_trap_handler_gfx8.asm: registers and scalar registers less one granule,
+ * LDS in 64 dwords). A GPU has shader engines of 16 compute units, four to a shader array; larger
+ * ones use the numbers again. Dispatchers are the queues of the compute pipes (ME 1). */
+static void wavefront_start_place(struct isa_wave *s, const struct work_placement *p,
+                                  unsigned number)
+{
+    const struct work_wavefront *w = &p->wavefront[number];
+    s->hw_id = (w->slot & 15u) | (w->simd & 3u) << 4 | (p->dispatcher & 3u) << 6
+               | (p->cu & 15u) << 8 | (p->cu >> 6 & 1u) << 12 | (p->cu >> 4 & 3u) << 13
+               | (p->work_group_slot & 15u) << 16 | (p->pid & 15u) << 20
+               | (p->dispatcher >> 2 & 7u) << 24 | 1u << 30;
+    s->gpr_alloc = (w->vgpr / 4u & 63u) | (granules(p->vgprs, 4) - 1) << 8
+                   | (w->sgpr / 16u & 63u) << 16 | (granules(p->sgprs, 16) - 1) << 24;
+    s->lds_alloc = (p->lds_offset / 256u & 255u) | (p->lds_bytes + 511u) / 512u * 2u << 12;
+}
+
 void wavefront_start(enum isa_target target, struct isa_wave *s, uint32_t *vgpr,
                      const struct work_placement *p, const uint32_t id[3], unsigned number)
 {
@@ -98,6 +121,7 @@ void wavefront_start(enum isa_target target, struct isa_wave *s, uint32_t *vgpr,
                             p->rsrc2, p->properties);
     memset(s, 0, sizeof *s);
     wavefront_start_scalars(target, s, &k, p, id, number);
+    wavefront_start_place(s, p, number);
     isa_wave_set_pair(s, ISA_EXEC, wavefront_start_lanes(vgpr, k.work_item_dimensions, p, number));
     s->pc = p->entry;
 }

@@ -61,9 +61,10 @@ enum { FUNCTIONAL_BLOCKS = 32 };
 struct functional_profile {
     uint64_t units[ISA_UNIT_COUNT]; /* wavefront instructions */
     uint64_t blocks[FUNCTIONAL_BLOCKS];
-    uint64_t accesses; /* lines that vector memory instructions asked for */
-    uint64_t lines;    /* different ones, all kinds */
-    uint64_t reused;   /* of these, lines that the launch before accessed, too */
+    uint64_t accesses;   /* lines asked for: vector and scalar memory, code */
+    uint64_t lines;      /* different ones */
+    uint64_t lines_read; /* different ones that are read: each comes from memory when all is cold */
+    uint64_t reused;     /* of the lines, those that the launch before accessed, too */
 };
 
 enum functional_end { FUNCTIONAL_DONE, FUNCTIONAL_FAULT, FUNCTIONAL_LIMIT };

@@ -7,7 +7,8 @@
 #include "runtime/state/platform.h"
 #include "components/sampling/warmup.h"
 
-/* The launch that accessed a line last, by number of the line in simulated memory; for profiles. */
+/* The launch that accessed a line last, and whether it read it (bit 0), by number of the line in
+ * simulated memory; for profiles. */
 static uint32_t *last_launch;
 static uint32_t profiled; /* launches */
 
@@ -54,14 +55,20 @@ uint32_t touch_next_unit(void)
     return unit;
 }
 
-static void note_footprint(uint64_t physical)
+static void note_footprint(uint64_t physical, enum warm_kind kind)
 {
     uint32_t *last = &last_launch[(physical - memory.first) / WARM_LINE];
-    if (*last == profiled)
+    uint32_t reads = kind != WARM_WRITE;
+    profile->accesses++;
+    if (*last >> 1 == profiled) {
+        profile->lines_read += reads & ~*last;
+        *last |= reads;
         return;
+    }
     profile->lines++;
-    profile->reused += *last + 1 == profiled && profiled > 1;
-    *last = profiled;
+    profile->lines_read += reads;
+    profile->reused += (*last >> 1) + 1 == profiled && profiled > 1;
+    *last = profiled << 1 | reads;
 }
 
 /* The line around `address`, which lies in the span, and whose bytes `mask` are accessed. */
@@ -78,7 +85,7 @@ static inline void touch_at(const struct host_view *t, const struct host_span *w
                                  .page_bits = (uint8_t)t->pages->page_bits,
                                  .writable = true};
     if (profile)
-        note_footprint(access.physical);
+        note_footprint(access.physical, kind);
     if (unit_count)
         warm_touch(t->unit, port, &access);
 }
@@ -127,8 +134,6 @@ static void touch_bytes(const struct host_view *t, const struct host_span *w, en
         if (kind == WARM_WRITE)
             mask = coalescer_byte_mask((unsigned)(at % WARM_LINE),
                                        (unsigned)((end < line_end ? end : line_end) - at));
-        if (profile)
-            profile->accesses++;
         touch_at(t, w, WARM_VECTOR, kind, at, mask);
     }
 }
@@ -150,8 +155,6 @@ void touch_memory(struct host_view *t, const struct isa_memory *m)
     else
         count = coalescer_lines(m, lines);
     enum warm_kind kind = m->kind == ISA_MEMORY_LOAD && m->glc ? WARM_COHERENT : kinds[m->kind];
-    if (profile)
-        profile->accesses += count;
     for (unsigned i = 0; i < count; i++)
         touch_line(t, WARM_VECTOR, kind, address_in(m, &lines[i]),
                    m->kind == ISA_MEMORY_LOAD ? UINT64_MAX : line_mask(m, &lines[i]));
@@ -179,8 +182,6 @@ void touch_many(struct host_view *t, const struct host_span *w, const struct tou
                 const struct isa_ready *ready)
 {
     enum warm_kind kind = kind_of(ready);
-    if (profile)
-        profile->accesses += lines->count;
     for (unsigned i = 0; i < lines->count; i++)
         touch_at(t, w, WARM_VECTOR, kind, lines->base + lines->line[i] * (uint64_t)WARM_LINE,
                  lines->mask[i]);

@@ -31,6 +31,16 @@ class Platform:
                 return w['latency_cy']
         raise KeyError((start, end))
 
+    def one_way(self, start, end, size):
+        """Cycles of a message of `size` bytes over the first connection between paths that begin
+        so, which has a latency or a link. Less than a cycle rounds up."""
+        for w in self.wires:
+            if w['from'].startswith(start) and w['to'].startswith(end):
+                link = self.links.get(w.get('link'))
+                return w['latency_cy'] if link is None else self.cycles(
+                    link['latency_ps'] + size * 10**12 / link['bandwidth_bytes_per_s'])
+        raise KeyError((start, end))
+
     def cycles(self, ps):
         return math.ceil(ps * self.hz / 10**12)
 
@@ -75,11 +85,8 @@ def to_l2_tlb(p):
 
 
 def to_walk(p):
-    link = p.links['pcie']
-    # 20 and 19 bytes of a page's number and of the answer: less than a cycle, which rounds up.
-    way = [p.cycles(link['latency_ps'] + n * 10**12 / link['bandwidth_bytes_per_s'])
-           for n in (20, 19)]
-    return sum(way) + p.get('mmu', 'walk_latency') - 1
+    ways = [p.one_way('gpu.l2tlb.bottom', 'mmu', size) for size in (20, 19)]
+    return sum(ways) + p.get('mmu', 'walk_latency') - 1
 
 
 def lds(p):

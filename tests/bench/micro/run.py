@@ -22,7 +22,8 @@ import plot
 import prose
 
 PLATFORM = 'platforms/r9nano.heddle'
-HBM, LARGE_PAGES = ('memory=hbm',), ('driver.page_size=2MiB',)
+IDEAL, LARGE_PAGES = ('memory=ideal',), ('driver.page_size=2MiB',)
+FEW_PAGES = ('gpu.l2tlb.sets=1',)  # in the L2 TLB
 
 
 class Bench:
@@ -79,28 +80,27 @@ def number(value):
 
 LATENCY = [
     Row('vector load, L1 hit', 'vector_l1', lambda p: form.turn(p, form.vector_l1(p)),
-        hardware='136'),
+        hardware='134, 136'),
     Row('vector load, L2 hit', 'vector_l2',
-        lambda p: form.turn(p, form.vector_l1(p) + form.to_l2(p)), hardware='343.7'),
+        lambda p: form.turn(p, form.vector_l1(p) + form.to_l2(p)), hardware='268, 344'),
     Row('vector load, DRAM, ideal', 'vector_dram',
         lambda p: form.turn(p, form.vector_l1(p) + form.to_l2(p) + form.to_dram(p)),
-        hardware='703.2'),
+        sets=IDEAL, hardware='460, 591'),
     Row('vector load, DRAM, hbm, at random', 'vector_dram',
         lambda p: form.turn(p, form.vector_l1(p) + form.to_l2(p) + form.to_hbm(p, 'trcd_read')),
-        sets=HBM,
+        hardware='460, 591',
         note='the form is that of a closed row; an open one takes {hit}, another open row '
              '{conflict}'),
     Row('vector load, L2 hit, L2 TLB hit', 'vector_tlb',
         lambda p: form.turn(p, form.vector_l1(p) + form.to_l2(p) + form.to_l2_tlb(p)),
-        sets=('gpu.l2tlb.ways=1024',),
         note='one of the 256 loads still finds its line in the L1'),
     Row('vector load, L2 hit, page walk', 'vector_tlb',
         lambda p: form.turn(p, form.vector_l1(p) + form.to_l2(p) + form.to_l2_tlb(p)
-                            + form.to_walk(p)), note='likewise'),
+                            + form.to_walk(p)), sets=FEW_PAGES, note='likewise'),
     Row('scalar load, L1 hit', 'scalar_l1', lambda p: form.turn(p, form.scalar_l1(p)),
-        hardware='49.6'),
+        hardware='50'),
     Row('scalar load, L2 hit', 'scalar_l2',
-        lambda p: form.turn(p, form.scalar_l1(p) + form.to_l2(p))),
+        lambda p: form.turn(p, form.scalar_l1(p) + form.to_l2(p)), hardware='205'),
     Row('LDS load', 'lds', lambda p: form.turn(p, form.lds(p)), hardware='50'),
 ]
 
@@ -112,26 +112,27 @@ BANDWIDTH = [
         note='of {l2_peak} B/cy; compute units wait for each other at the inputs of the crossbar. '
              'The form is that of random targets, these read runs of two lines of a bank'),
     Row('DRAM, ideal, read', 'read_dram', lambda p: form.mshr_bound(p, form.to_dram(p)),
-        sets=LARGE_PAGES,
-        note='of {dram_peak} B/cy; the MSHRs of the L2, 64 a bank, are the limit'),
+        sets=IDEAL + LARGE_PAGES,
+        note='of {dram_peak} B/cy; the MSHRs of the L2, 256 a bank, are the limit; each wavefront '
+             'has only one load on its way'),
     Row('DRAM, ideal, copy', 'copy_dram',
         lambda p: form.l2_peak(p) * form.head_of_line(form.units(p), form.l2_banks(p)),
-        sets=LARGE_PAGES,
+        sets=IDEAL + LARGE_PAGES,
         note='writes need no MSHR; a bank of the L2 takes one request a cycle, and the crossbar '
              'is as above'),
     Row('DRAM, ideal, read, pages of 4 KiB', 'read_dram',
-        lambda p: form.mshr_bound(p, form.to_dram(p)),
-        note='page walks are hidden behind each other'),
+        lambda p: form.mshr_bound(p, form.to_dram(p)), sets=IDEAL,
+        note='every page is walked for once, {walks} cycles'),
     Row('DRAM, hbm, read', 'read_dram', lambda p: form.hbm_peak(p) * (1 - form.hbm_refresh(p)),
-        sets=HBM + LARGE_PAGES,
+        sets=LARGE_PAGES,
         note='of {hbm_peak} B/cy less refresh. The rows that 1024 wavefronts read at a time meet '
              'in 8 banks of a channel; with 64 (`--set gpu.dram.timing.banks=16`) see below'),
     Row('DRAM, hbm with 64 banks a channel, read', 'read_dram',
         lambda p: form.hbm_peak(p) * (1 - form.hbm_refresh(p)),
-        sets=HBM + LARGE_PAGES + ('gpu.dram.timing.banks=16',),
+        sets=LARGE_PAGES + ('gpu.dram.timing.banks=16',),
         note='a refresh also closes all rows; the MSHRs of the L2; start and end of 33,000 cycles'),
     Row('DRAM, hbm, copy', 'copy_dram', lambda p: form.hbm_peak(p) * (1 - form.hbm_refresh(p)),
-        sets=HBM + LARGE_PAGES,
+        sets=LARGE_PAGES,
         note='the same, and the bus turns round between reads and writes'),
     Row('LDS, a dword a lane', 'read_lds', lambda p: form.units(p) * 128,
         hardware='128 a compute unit'),
@@ -197,9 +198,10 @@ SECTIONS = [
     ('Latency', 'latency', 'cycles', LATENCY,
      'A chain of 256 dependent loads by one wavefront with one lane '
      '([latency.hip.cpp](../../tests/programs/micro/latency.hip.cpp)). Hardware: load-to-use '
-     'latency of an MI100 in cycles of 1502 MHz, measured by mt4g: a later GPU (CDNA), with other '
-     'caches. The R9 Nano has not been measured; the model has the latencies that MGPUSim gives '
-     'it, and they are far shorter.'),
+     'latency of an MI100 (RRZE gpu-benches, mt4g), the measured card nearest to Fiji; scalar and '
+     'LDS by mt4g. Caches in cycles, DRAM with its part beyond the L2 in nanoseconds, which are '
+     'cycles here. The R9 Nano has not been measured. Its description takes the MI100\'s numbers, '
+     'of L2 and DRAM those of RRZE, so the agreement is no evidence.'),
     ('Bandwidth', 'bandwidth', 'bytes a cycle', BANDWIDTH,
      'All 64 compute units, 16 wavefronts each, 16 bytes a lane '
      '([bandwidth.hip.cpp](../../tests/programs/micro/bandwidth.hip.cpp)). At 1 GHz a byte a cycle '
@@ -228,6 +230,8 @@ def note_of(bench, row):
         path = form.vector_l1(p) + form.to_l2(p)
         words['hit'] = form.turn(p, path + form.to_hbm(p))
         words['conflict'] = form.turn(p, path + form.to_hbm(p, 'trp', 'trcd_read'))
+    if 'walks' in row.note:
+        words['walks'] = form.to_walk(p)
     for name in ('l2_peak', 'dram_peak', 'hbm_peak'):
         if name in row.note:
             words[name] = number(getattr(form, name)(p))
@@ -260,8 +264,8 @@ def commands(program, rows):
     return ['```sh'] + [command_text(program, (), s) for s in sets] + ['```']
 
 
-CURVES = {'ideal memory, pages of 4 KiB': (), 'ideal memory, pages of 2 MiB': LARGE_PAGES,
-          'hbm, pages of 2 MiB': HBM + LARGE_PAGES}
+CURVES = {'hbm, pages of 4 KiB': (), 'hbm, pages of 2 MiB': LARGE_PAGES,
+          'ideal memory, pages of 2 MiB': IDEAL + LARGE_PAGES}
 
 
 def size_text(size):

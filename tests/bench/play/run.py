@@ -34,10 +34,10 @@ def without_program(statistics):
 
 def row(build, platform, program, folder):
     heddle, trace = build / "codegen/heddle", folder / f"{platform}-{program}"
-    executed = run(heddle, platform, folder / "executed.json", "--record", "instructions=" + trace,
+    executed = run(heddle, platform, folder / "executed.json", "--record", f"instructions={trace}",
                    "--", build / "tests/programs" / program)
     played = run(heddle, platform, folder / "played.json", "--no-cache", "--play",
-                 "instructions=" + trace)
+                 f"instructions={trace}")
     cycles = [[kernel["cycles"] for kernel in s["kernels"]] for s in (executed, played)]
     worst = max(abs(a - b) / a for a, b in zip(*cycles))
     instructions = sum(kernel["wavefront_instructions"] for kernel in executed["kernels"])

@@ -185,7 +185,8 @@ static const struct model_param *params_of(struct fixture *f, unsigned t)
             .decl = &type->params[p],
             .source = MODEL_FROM_BODY,
             .value = {.dimension = MODEL_DIM_BYTES, .integer = t == T_DRAM ? 1 << 28 : 16384},
-            .place = {"small.heddle", 20, 5}};
+            .place = {"small.heddle", 20, 5},
+            .doc = ""};
     return params;
 }
 

@@ -123,6 +123,7 @@ static void functional_describe(uint32_t record, const struct functional_profile
         {"profile", "blocks", blocks, 0},
         {"profile", "accesses", NULL, p->accesses},
         {"profile", "lines", NULL, p->lines},
+        {"profile", "lines_read", NULL, p->lines_read},
         {"profile", "reused", NULL, p->reused},
         {"profile", "memory_reads", NULL, reached[WARM_READ] + reached[WARM_COHERENT]},
         {"profile", "memory_writes", NULL, reached[WARM_WRITE] + reached[WARM_ATOMIC]},
