@@ -27,20 +27,21 @@ static struct diagnostic *begin(struct coherence *c, const struct coherence_hole
     struct diagnostics *d = c->e->diagnostics;
     const char *path = hole->keeper->node->object.path;
     struct span span = hole->keeper->node->span;
+    enum diagnostic_code code = c->e->program->options->allow_incoherent ? W0707 : E0507;
     const char *in = actor_text(c, hole->inside), *out = actor_text(c, hole->outside);
     if (hole->missing == 0)
-        return diagnostic_add(d, E0507, span,
+        return diagnostic_add(d, code, span,
                               "'%s' answers '%s' of '%s' by itself, and '%s' writes past it", path,
                               hole->request, in, out);
     bool drop = hole->missing == EFFECT_DROP;
     const char *writer = drop ? out : in, *reader = drop ? in : out;
     const char *lines = drop ? "old" : "written";
     if (hole->in_band)
-        return diagnostic_add(d, E0507, span,
+        return diagnostic_add(d, code, span,
                               "'%s' keeps %s lines: behind fences '%s' does not see what '%s' has "
                               "written",
                               path, lines, reader, writer);
-    return diagnostic_add(d, E0507, span,
+    return diagnostic_add(d, code, span,
                           "'%s' keeps %s lines: what '%s' writes in a '%s' is not seen by '%s' in "
                           "the next '%s'",
                           path, lines, writer, moment_name(c, hole->before), reader,
@@ -146,9 +147,12 @@ static bool would_act(const struct coherence *c, const struct coherence_hole *ho
                || strcmp(moment, moment_name(c, hole->after)) == 0);
 }
 
+/* Also for a statement whose condition does not hold. */
 static bool help_connect(struct coherence *c, const struct coherence_hole *hole,
                          struct diagnostic *d, struct node *by, const struct ast_item *fact)
 {
+    const char *condition =
+        fact_holds(c, by, fact) ? NULL : source_slice(c->e->program->sources, fact->value->span);
     const struct type_info *type = by->object.type;
     const char *ports = "";
     uint32_t control = PORT_NONE;
@@ -164,10 +168,12 @@ static bool help_connect(struct coherence *c, const struct coherence_hole *hole,
     if (control == PORT_NONE)
         return false;
     diagnostic_help(
-        c->e->diagnostics, d, "connect %s of '%s' to '%s.%s': it is asked %s a '%s'", ports,
+        c->e->diagnostics, d, "connect %s of '%s' to '%s.%s': it is asked %s a '%s'%s%s%s", ports,
         by->object.path, hole->keeper->node->object.path,
         hole->keeper->node->object.type->ports.v.items[control]->name.text,
-        fact_verb(fact) == FACT_AFTER ? "after" : "before", fact_member(fact->left->v.items[0], 0));
+        fact_verb(fact) == FACT_AFTER ? "after" : "before", fact_member(fact->left->v.items[0], 0),
+        condition != NULL ? ", with '" : "", condition != NULL ? condition : "",
+        condition != NULL ? "'" : "");
     return true;
 }
 
@@ -182,8 +188,7 @@ static void help_control(struct coherence *c, const struct coherence_hole *hole,
         for (uint32_t k = 0; facts != NULL && k < facts->v.count; k++) {
             const struct ast_item *fact = facts->v.items[k];
             enum fact_verb verb = fact_verb(fact);
-            if ((verb == FACT_BEFORE || verb == FACT_AFTER) && fact_holds(c, node, fact)
-                && would_act(c, hole, node, fact))
+            if ((verb == FACT_BEFORE || verb == FACT_AFTER) && would_act(c, hole, node, fact))
                 found |= help_connect(c, hole, d, node, fact);
         }
     }
