@@ -6,11 +6,11 @@
  * lose their copies before they read it (drop); when one inside has written and the line stays in
  * the keeper, it must go below before one outside reads it (write back).
  *
- * When must that be? Two actors that order their accesses by fences: at the fences, which go the way
- * of the accesses and must get as far as the keeper. Two actors with moments: between any moment of
- * the writer and any of the reader, by a control that reaches the keeper before or after one of
- * them. Requests that one place must do for all (atomics) may not end in a keeper at all while
- * others outside write, if both are ordered by fences: those act at the same time.
+ * When must that be? Two actors that order their accesses by fences: at the fences, which go the
+ * way of the accesses and must get as far as the keeper. Two actors with moments: between any
+ * moment of the writer and any of the reader, by a control that reaches the keeper before or after
+ * one of them. Requests that one place must do for all (atomics) may not end in a keeper at all
+ * while others outside write, if both are ordered by fences: those act at the same time.
  *
  * Ways of all actors to one piece of memory form a tree, so everything is counted along the ways,
  * and no pair is looked at twice: actors that differ in their place only are a class, and what a
@@ -37,9 +37,9 @@ struct proof {
     struct target target;
     uint32_t atomic; /* bit of this request */
     uint32_t round;
-    uint32_t *present; /* per class: actors that get at the target */
-    const struct node *end;               /* where the ways lead that are looked at */
-    VECTOR(const struct node *) ended;    /* and those that have been */
+    uint32_t *present;                 /* per class: actors that get at the target */
+    const struct node *end;            /* where the ways lead that are looked at */
+    VECTOR(const struct node *) ended; /* and those that have been */
     VECTOR(struct keeper *) touched;
     VECTOR(struct reported *) reported;
 };
@@ -167,9 +167,8 @@ static void look_at_pair(struct proof *p, struct keeper *keeper, uint32_t number
     const struct actor_class *class = &p->c.classes.items[number];
     uint32_t answered = keeper->answers & class->others;
     if (answered && in_band(class) && in_band(other) && changes(p, other)) {
-        struct coherence_hole hole = {.keeper = keeper,
-                                      .in_band = true,
-                                      .request = p->c.requests[__builtin_ctz(answered)]};
+        struct coherence_hole hole = {
+            .keeper = keeper, .in_band = true, .request = p->c.requests[__builtin_ctz(answered)]};
         report(p, hole, keeper->inside[number].first, other->shape);
     }
     if (keeper->delays != NULL && changes(p, class) && other->reads)
@@ -195,7 +194,8 @@ static void look_at_keeper(struct proof *p, struct keeper *keeper)
 
 /* ---- ways ---- */
 
-static void enter(struct proof *p, struct keeper *keeper, uint32_t actor, bool fenced, bool released)
+static void enter(struct proof *p, struct keeper *keeper, uint32_t actor, bool fenced,
+                  bool released)
 {
     if (keeper->seen_in != p->round) {
         keeper->seen_in = p->round;
@@ -216,7 +216,7 @@ static void enter(struct proof *p, struct keeper *keeper, uint32_t actor, bool f
 static bool follow(struct proof *p, uint32_t number)
 {
     const struct actor *actor = &p->c.actors.items[number];
-    bool fenced = true, released = true;
+    bool fenced = true, released = true, spread = false, spread_release = false;
     struct way way;
     way_find(&p->c, actor, p->target.space, p->target.address, &way);
     for (uint32_t i = 0; i < p->ended.count; i++)
@@ -230,13 +230,10 @@ static bool follow(struct proof *p, uint32_t number)
     p->present[actor->class]++;
     for (uint32_t i = 0; i < way.count; i++) {
         const struct way_step *step = &way.steps[i];
-        if (step->keeper != NULL) {
+        if (step->keeper != NULL)
             enter(p, step->keeper, number, fenced, released);
-            fenced &= (step->keeper->acquire & EFFECT_PASS) != 0;
-            released &= (step->keeper->release & EFFECT_PASS) != 0;
-        }
-        fenced &= !step->splits;
-        released &= !step->splits;
+        fenced &= way_fence_passes(step, false, &spread);
+        released &= way_fence_passes(step, true, &spread_release);
     }
     return false;
 }
@@ -261,7 +258,8 @@ static void look_at_target(struct proof *p)
     }
 }
 
-static void look_at_space(struct proof *p, const struct node *owner, const struct model_space *space)
+static void look_at_space(struct proof *p, const struct node *owner,
+                          const struct model_space *space)
 {
     for (uint32_t t = 0; t < space->target_count; t++) {
         p->target = (struct target){space, owner, space->base + t * space->interleave_bytes};
@@ -333,8 +331,8 @@ static void run_coherence(struct elaboration *e)
         warn_of_silent(&p, e->nodes.items[i]);
 }
 
-const struct check check_coherence = {.name = "coherence",
-                                      .code = E0507,
-                                      .run = run_coherence,
-                                      .prerequisites = {&check_protocols, &check_unconnected,
-                                                        &check_coherence_facts}};
+const struct check check_coherence = {
+    .name = "coherence",
+    .code = E0507,
+    .run = run_coherence,
+    .prerequisites = {&check_protocols, &check_unconnected, &check_coherence_facts}};

@@ -4,9 +4,9 @@
  * Words. An *actor* is a port of a leaf that sends accesses (`accesses`). A *keeper* is a leaf that
  * keeps copies of what passes (`keeps`), written lines among them (`delays`). A *moment* is a name
  * for what actors do one after the other (`kernel`, `copy`): what one has written in its own, the
- * other is to see in a later one. A *control* reaches a keeper before or after a moment. Actors with
- * `fence.acquire` or `fence.release` order their accesses in band, by fences that go the way of the
- * accesses. Moments are bits of a mask. */
+ * other is to see in a later one. A *control* reaches a keeper before or after a moment. Actors
+ * with `fence.acquire` or `fence.release` order their accesses in band, by fences that go the way
+ * of the accesses. Moments are bits of a mask. */
 #ifndef HEDDLE_DSL_COHERENCE_H
 #define HEDDLE_DSL_COHERENCE_H
 
@@ -29,7 +29,8 @@ enum fact_verb {
     FACT_VERBS
 };
 
-enum effects { EFFECT_WRITE_BACK = 1, EFFECT_DROP = 2, EFFECT_PASS = 4 };
+/* PASS: a fence goes on below; SPREAD: to all outputs of the next interconnect. */
+enum effects { EFFECT_WRITE_BACK = 1, EFFECT_DROP = 2, EFFECT_PASS = 4, EFFECT_SPREAD = 8 };
 
 /* Whose accesses, or to which memory: behind a port, to memory of the composite around, all. */
 enum control_reach { REACH_PORT, REACH_OWN, REACH_ALL };
@@ -46,8 +47,9 @@ struct control {
 /* Actors of one class whose way leads through a keeper. */
 struct presence {
     uint32_t count;
-    uint32_t first;                 /* one of them */
-    uint32_t unfenced, unreleased; /* 1 + one whose acquire, release fences do not get here; 0: none */
+    uint32_t first; /* one of them */
+    uint32_t unfenced,
+        unreleased; /* 1 + one whose acquire, release fences do not get here; 0: none */
 };
 
 struct keeper {
@@ -57,7 +59,7 @@ struct keeper {
     unsigned acquire, release;     /* what a fence from above does here: enum effects */
     uint32_t answers;              /* requests that end here, by bit */
     VECTOR(struct control) controls;
-    uint32_t seen_in; /* scratch: the target for which `inside` counts */
+    uint32_t seen_in;        /* scratch: the target for which `inside` counts */
     struct presence *inside; /* per class */
 };
 
@@ -81,7 +83,7 @@ struct actor {
 struct way_step {
     struct node *node;
     struct keeper *keeper; /* NULL: it passes things on */
-    bool splits;           /* an interconnect with several outputs, for which a fence has no address */
+    bool splits; /* an interconnect with several outputs, for which a fence has no address */
 };
 
 struct way {
@@ -115,9 +117,9 @@ bool fact_holds(struct coherence *c, struct node *node, const struct ast_item *f
 uint32_t fact_port(const struct type_info *type, const struct ast_expr *path);
 /* "read" of "top.read.coherent"; the second member, or NULL. */
 const char *fact_member(const struct ast_expr *path, unsigned number);
-/* Effects of a request that arrives at `port`; `field` may be NULL. */
+/* Effects of a request that arrives at `port`; `field` may be NULL, and `moment` for a fence. */
 unsigned fact_effects(struct coherence *c, struct node *node, uint32_t port, const char *request,
-                      const char *field);
+                      const char *field, const char *moment);
 uint32_t moment_bit(struct coherence *c, const char *name);
 const char *moment_name(const struct coherence *c, uint32_t bits);
 uint32_t request_bit(struct coherence *c, const char *text);
@@ -127,6 +129,8 @@ void ways_init(struct coherence *c, struct elaboration *e);
 /* The path from an `out` port, or NULL. */
 const struct route_path *way_path(const struct coherence *c, const struct node *node, uint32_t port,
                                   uint32_t element);
+/* Does a fence get past a step? `spread`: the last keeper sent it to all that are below. */
+bool way_fence_passes(const struct way_step *step, bool release, bool *spread);
 /* Where an access from `actor` to `address` of `space` (NULL: anywhere) goes. */
 void way_find(struct coherence *c, const struct actor *actor, const struct model_space *space,
               uint64_t address, struct way *way);

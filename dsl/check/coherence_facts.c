@@ -22,7 +22,8 @@ static const struct verb_rule verbs[FACT_VERBS] = {
                      "delays IN -> OUT if write == back;"},
     [FACT_PASSES] = {"passes", true, true, true, false, false, "passes IN -> OUT at MOMENT;"},
     [FACT_ANSWERS] = {"answers", true, false, false, false, false, "answers IN.atomic;"},
-    [FACT_ON] = {"on", true, false, false, true, false, "on IN.REQUEST : write_back, drop;"},
+    [FACT_ON] = {"on", true, false, true, true, false,
+                 "on IN.REQUEST at MOMENT : write_back, drop;"},
     [FACT_BEFORE] = {"before", false, false, true, true, true,
                      "before MOMENT at PORT : OUT.REQUEST;"},
     [FACT_AFTER] = {"after", false, false, true, true, true, "after MOMENT at PORT : OUT.REQUEST;"},
@@ -82,11 +83,12 @@ static unsigned effects_of(const struct ast_exprs *said)
     unsigned effects = 0;
     for (uint32_t i = 0; said != NULL && i < said->v.count; i++) {
         const char *word = fact_member(said->v.items[i], 0);
-        effects |= word == NULL                       ? 0
+        effects |= word == NULL                      ? 0
                    : strcmp(word, "write_back") == 0 ? EFFECT_WRITE_BACK
                    : strcmp(word, "drop") == 0       ? EFFECT_DROP
                    : strcmp(word, "pass") == 0       ? EFFECT_PASS
-                                                      : 0;
+                   : strcmp(word, "spread") == 0     ? EFFECT_PASS | EFFECT_SPREAD
+                                                     : 0;
     }
     return effects;
 }
@@ -96,14 +98,24 @@ static bool same_word(const char *a, const char *b)
     return a == NULL || b == NULL ? a == b : strcmp(a, b) == 0;
 }
 
+static bool is_at_moment(const struct ast_item *fact, const char *moment)
+{
+    bool fits = fact->at_what == NULL;
+    for (uint32_t i = 0; !fits && i < fact->at_what->v.count; i++)
+        fits = same_word(fact_member(fact->at_what->v.items[i], 0), moment);
+    return fits;
+}
+
 unsigned fact_effects(struct coherence *c, struct node *node, uint32_t port, const char *request,
-                      const char *field)
+                      const char *field, const char *moment)
 {
     const struct ast_items *facts = facts_of(node);
     unsigned effects = 0;
     for (uint32_t i = 0; facts != NULL && i < facts->v.count; i++) {
         const struct ast_item *fact = facts->v.items[i];
-        for (uint32_t k = 0; fact_verb(fact) == FACT_ON && k < fact->left->v.count; k++) {
+        if (fact_verb(fact) != FACT_ON || !is_at_moment(fact, moment))
+            continue;
+        for (uint32_t k = 0; k < fact->left->v.count; k++) {
             const struct ast_expr *path = fact->left->v.items[k];
             if (fact_port(node->object.type, path) == port
                 && same_word(fact_member(path, 1), request)
@@ -217,7 +229,7 @@ static void look_at_effects(const struct reading *r)
         struct ast_exprs one = {.span = r->fact->said->v.items[i]->span};
         vector_push(r->e->arena, &one.v, r->fact->said->v.items[i]);
         if (effects_of(&one) == 0)
-            wrong(r, one.span, "'%s' is no effect: those are write_back, drop and pass",
+            wrong(r, one.span, "'%s' is no effect: those are write_back, drop, pass and spread",
                   source_slice(r->e->program->sources, one.span));
     }
 }

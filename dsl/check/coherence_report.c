@@ -51,30 +51,30 @@ static struct diagnostic *begin(struct coherence *c, const struct coherence_hole
 /* ---- fences ---- */
 
 /* What keeps a fence from the keeper; NULL: nothing does. */
-static const struct way_step *fence_stop(struct coherence *c, const struct coherence_hole *hole,
-                                         const struct way *way)
+static const struct way_step *fence_stop(const struct coherence_hole *hole, const struct way *way)
 {
-    for (uint32_t i = 0; i < way->count && way->steps[i].keeper != hole->keeper; i++) {
-        const struct way_step *step = &way->steps[i];
-        unsigned effects = step->keeper == NULL             ? EFFECT_PASS
-                           : hole->missing == EFFECT_DROP ? step->keeper->acquire
-                                                           : step->keeper->release;
-        if (step->splits || !(effects & EFFECT_PASS))
-            return step;
-    }
-    (void)c;
+    bool spread = false;
+    for (uint32_t i = 0; i < way->count && way->steps[i].keeper != hole->keeper; i++)
+        if (!way_fence_passes(&way->steps[i], hole->missing != EFFECT_DROP, &spread))
+            return &way->steps[i];
     return NULL;
 }
 
-/* The condition under which a component passes fences on, as written; NULL: there is none. */
-static const char *pass_condition(struct coherence *c, const struct node *node)
+/* The condition of a component's first statement of this kind that has one, as written; NULL: there
+ * is none. Of FACT_ON the one that passes fences. */
+static const char *condition_of(struct coherence *c, const struct node *node, enum fact_verb verb)
 {
     const struct ast_items *facts = facts_of(node);
     for (uint32_t i = 0; facts != NULL && i < facts->v.count; i++) {
         const struct ast_item *fact = facts->v.items[i];
-        for (uint32_t k = 0; fact_verb(fact) == FACT_ON && k < fact->said->v.count; k++)
-            if (strcmp(fact_member(fact->said->v.items[k], 0), "pass") == 0 && fact->value != NULL)
-                return source_slice(c->e->program->sources, fact->value->span);
+        bool fits = fact_verb(fact) == verb && fact->value != NULL && verb != FACT_ON;
+        for (uint32_t k = 0; fact_verb(fact) == verb && verb == FACT_ON && k < fact->said->v.count;
+             k++)
+            fits |= fact->value != NULL
+                    && (strcmp(fact_member(fact->said->v.items[k], 0), "pass") == 0
+                        || strcmp(fact_member(fact->said->v.items[k], 0), "spread") == 0);
+        if (fits)
+            return source_slice(c->e->program->sources, fact->value->span);
     }
     return NULL;
 }
@@ -85,16 +85,17 @@ static void help_fence(struct coherence *c, const struct coherence_hole *hole, s
     struct diagnostics *all = c->e->diagnostics;
     struct way way;
     way_find(c, hole->inside, hole->space, hole->address, &way);
-    const struct way_step *stop = fence_stop(c, hole, &way);
+    const struct way_step *stop = fence_stop(hole, &way);
     if (hole->missing == EFFECT_WRITE_BACK && !class->release) {
-        diagnostic_help(all, d,
-                        "'%s' sends no release fences, its writes are visible when they are "
-                        "answered: let the keeper pass them on%s%s%s",
-                        class->type->model.name, hole->keeper->delays->value != NULL ? " (not '" : "",
-                        hole->keeper->delays->value != NULL
-                            ? source_slice(c->e->program->sources, hole->keeper->delays->value->span)
-                            : "",
-                        hole->keeper->delays->value != NULL ? "')" : "");
+        diagnostic_help(
+            all, d,
+            "'%s' sends no release fences, its writes are visible when they are "
+            "answered: let the keeper pass them on%s%s%s",
+            class->type->model.name, hole->keeper->delays->value != NULL ? " (not '" : "",
+            hole->keeper->delays->value != NULL
+                ? source_slice(c->e->program->sources, hole->keeper->delays->value->span)
+                : "",
+            hole->keeper->delays->value != NULL ? "')" : "");
         return;
     }
     if (stop == NULL) {
@@ -102,7 +103,7 @@ static void help_fence(struct coherence *c, const struct coherence_hole *hole, s
                         hole->keeper->node->object.type->model.name);
         return;
     }
-    const char *condition = pass_condition(c, stop->node);
+    const char *condition = condition_of(c, stop->node, FACT_ON);
     if (stop->splits)
         diagnostic_help(all, d,
                         "fences have no address and do not pass '%s', which has several outputs",
@@ -118,13 +119,13 @@ static void help_fence(struct coherence *c, const struct coherence_hole *hole, s
 
 /* The port by which the keeper takes a request that has the missing effect. */
 static uint32_t control_port(struct coherence *c, const struct coherence_hole *hole,
-                             const char *protocol, const char *request)
+                             const char *protocol, const char *request, const char *moment)
 {
     struct node *node = hole->keeper->node;
     const struct item_list *ports = &node->object.type->ports;
     for (uint32_t i = 0; i < ports->v.count; i++)
         if (ports->v.items[i]->is_in && strcmp(ports->v.items[i]->target.text, protocol) == 0
-            && (fact_effects(c, node, i, request, NULL) & hole->missing))
+            && (fact_effects(c, node, i, request, NULL, moment) & hole->missing))
             return i;
     return PORT_NONE;
 }
@@ -136,7 +137,8 @@ static bool would_act(const struct coherence *c, const struct coherence_hole *ho
     const struct actor_class *class = &c->classes.items[hole->inside->class];
     bool drop = hole->missing == EFFECT_DROP, after = fact_verb(fact) == FACT_AFTER;
     const char *moment = fact_member(fact->left->v.items[0], 0);
-    bool is_port = fact->at_what != NULL && strcmp(fact_member(fact->at_what->v.items[0], 0), "own");
+    bool is_port =
+        fact->at_what != NULL && strcmp(fact_member(fact->at_what->v.items[0], 0), "own");
     if (is_port)
         return by == class->controller && after != drop
                && strcmp(moment, moment_name(c, drop ? hole->after : hole->before)) == 0;
@@ -159,7 +161,8 @@ static bool help_connect(struct coherence *c, const struct coherence_hole *hole,
     for (uint32_t i = 0; i < fact->said->v.count; i++) {
         const struct ast_expr *said = fact->said->v.items[i];
         const struct ast_item *port = type->ports.v.items[fact_port(type, said)];
-        uint32_t found = control_port(c, hole, port->target.text, fact_member(said, 1));
+        uint32_t found = control_port(c, hole, port->target.text, fact_member(said, 1),
+                                      fact_member(fact->left->v.items[0], 0));
         if (found == PORT_NONE)
             continue;
         control = found;
@@ -167,13 +170,13 @@ static bool help_connect(struct coherence *c, const struct coherence_hole *hole,
     }
     if (control == PORT_NONE)
         return false;
-    diagnostic_help(
-        c->e->diagnostics, d, "connect %s of '%s' to '%s.%s': it is asked %s a '%s'%s%s%s", ports,
-        by->object.path, hole->keeper->node->object.path,
-        hole->keeper->node->object.type->ports.v.items[control]->name.text,
-        fact_verb(fact) == FACT_AFTER ? "after" : "before", fact_member(fact->left->v.items[0], 0),
-        condition != NULL ? ", with '" : "", condition != NULL ? condition : "",
-        condition != NULL ? "'" : "");
+    diagnostic_help(c->e->diagnostics, d,
+                    "connect %s of '%s' to '%s.%s': it is asked %s a '%s'%s%s%s", ports,
+                    by->object.path, hole->keeper->node->object.path,
+                    hole->keeper->node->object.type->ports.v.items[control]->name.text,
+                    fact_verb(fact) == FACT_AFTER ? "after" : "before",
+                    fact_member(fact->left->v.items[0], 0), condition != NULL ? ", with '" : "",
+                    condition != NULL ? condition : "", condition != NULL ? "'" : "");
     return true;
 }
 
@@ -193,10 +196,11 @@ static void help_control(struct coherence *c, const struct coherence_hole *hole,
         }
     }
     if (!found)
-        diagnostic_help(c->e->diagnostics, d,
-                    "nothing that could reach it says so: '%s' needs 'on PORT.REQUEST : %s', and a "
-                    "component that sends this request 'before' or 'after' the moment",
-                    hole->keeper->node->object.type->model.name, effect);
+        diagnostic_help(
+            c->e->diagnostics, d,
+            "nothing that could reach it says so: '%s' needs 'on PORT.REQUEST : %s', and a "
+            "component that sends this request 'before' or 'after' the moment",
+            hole->keeper->node->object.type->model.name, effect);
 }
 
 void hole_report(struct coherence *c, const struct coherence_hole *hole)
@@ -207,8 +211,12 @@ void hole_report(struct coherence *c, const struct coherence_hole *hole)
                     way_text(c, hole->inside, hole));
     diagnostic_note(all, d, hole->outside->node->span, "the other: %s",
                     way_text(c, hole->outside, hole));
+    const char *condition =
+        hole->missing == 0 ? condition_of(c, hole->keeper->node, FACT_ANSWERS) : NULL;
     if (hole->missing == 0)
-        diagnostic_help(all, d, "let it go on to where both ways meet");
+        diagnostic_help(all, d, "let it go on to where both ways meet%s%s%s",
+                        condition != NULL ? ": it ends here with '" : "",
+                        condition != NULL ? condition : "", condition != NULL ? "'" : "");
     else if (hole->in_band)
         help_fence(c, hole, d);
     else

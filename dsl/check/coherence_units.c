@@ -25,8 +25,8 @@ static void find_keeper(struct coherence *c, struct node *node)
     }
     if (keeper.in_port == PORT_NONE)
         return;
-    keeper.acquire = fact_effects(c, node, keeper.in_port, "fence", "acquire");
-    keeper.release = fact_effects(c, node, keeper.in_port, "fence", "release");
+    keeper.acquire = fact_effects(c, node, keeper.in_port, "fence", "acquire", NULL);
+    keeper.release = fact_effects(c, node, keeper.in_port, "fence", "release", NULL);
     struct keeper *made = arena_alloc(c->e->arena, sizeof *made);
     *made = keeper;
     c->keeper[node->model.id] = made;
@@ -48,13 +48,14 @@ static void meets_keeper(struct coherence *c, struct wire_end to, void *data)
     struct keeper *keeper = c->keeper[to.node->model.id];
     if (keeper == NULL)
         return;
-    struct control control = {
-        .by = s->by,
-        .fact = s->fact,
-        .moment = moment_bit(c, fact_member(s->fact->left->v.items[0], 0)),
-        .after = fact_verb(s->fact) == FACT_AFTER,
-        .reach = s->reach,
-        .effects = fact_effects(c, to.node, to.port, s->request, NULL)};
+    const char *moment = fact_member(s->fact->left->v.items[0], 0);
+    struct control control = {.by = s->by,
+                              .fact = s->fact,
+                              .moment = moment_bit(c, moment),
+                              .after = fact_verb(s->fact) == FACT_AFTER,
+                              .reach = s->reach,
+                              .effects =
+                                  fact_effects(c, to.node, to.port, s->request, NULL, moment)};
     vector_push(c->e->arena, &keeper->controls, control);
 }
 
@@ -138,12 +139,12 @@ static void find_actors(struct coherence *c, struct node *node)
 {
     const struct ast_items *facts = facts_of(node);
     for (uint32_t port = 0; facts != NULL && port < node->object.type->ports.v.count; port++) {
-        struct actor_class class = {.type = node->object.type,
-                                    .port = port,
-                                    .controller = c->controller[node->model.id]};
+        struct actor_class class = {
+            .type = node->object.type, .port = port, .controller = c->controller[node->model.id]};
         for (uint32_t i = 0; i < facts->v.count; i++)
             if (fact_verb(facts->v.items[i]) == FACT_ACCESSES
-                && speaks_of(node, facts->v.items[i], port) && fact_holds(c, node, facts->v.items[i]))
+                && speaks_of(node, facts->v.items[i], port)
+                && fact_holds(c, node, facts->v.items[i]))
                 read_kinds(c, &class, facts->v.items[i]);
         if (!class.reads && !class.writes && class.others == 0)
             continue;

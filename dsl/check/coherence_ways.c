@@ -63,7 +63,8 @@ static const struct route_path *forward(const struct coherence *c, const struct 
         return way_path(c, node, port, output_by_space(node, address));
     if (node->ports[port].count == 1)
         return way_path(c, node, port, 0);
-    uint32_t path = node->routes_to != NULL && space != NULL ? node->routes_to[space->id] : NO_ROUTE;
+    uint32_t path =
+        node->routes_to != NULL && space != NULL ? node->routes_to[space->id] : NO_ROUTE;
     return path != NO_ROUTE ? &c->e->paths.items[path] : NULL;
 }
 
@@ -156,6 +157,15 @@ void way_find(struct coherence *c, const struct actor *actor, const struct model
     }
 }
 
+bool way_fence_passes(const struct way_step *step, bool release, bool *spread)
+{
+    if (step->keeper == NULL)
+        return !step->splits || *spread;
+    unsigned effects = release ? step->keeper->release : step->keeper->acquire;
+    *spread = (effects & EFFECT_SPREAD) != 0;
+    return (effects & EFFECT_PASS) != 0;
+}
+
 bool node_is_inside(const struct node *node, const struct node *owner)
 {
     while (node != NULL && node != owner)
@@ -173,8 +183,8 @@ static void reach(struct coherence *c, const struct route_path *path, unsigned d
     if (path == NULL || !path->whole || depth == REACH_DEPTH)
         return;
     struct node *node = path->to.node;
-    uint32_t out = node_forwards(node) ? forward_port(node)
-                                       : way_silent_exit(c, node, path->to.port);
+    uint32_t out =
+        node_forwards(node) ? forward_port(node) : way_silent_exit(c, node, path->to.port);
     if (!node_forwards(node))
         found(c, path->to, data);
     for (uint32_t i = 0; out != PORT_NONE && i < node->ports[out].count; i++)
