@@ -38,6 +38,7 @@ struct proof {
     uint32_t atomic; /* bit of this request */
     uint32_t round;
     uint32_t *present;                 /* per class: actors that get at the target */
+    uint32_t *outside;                 /* scratch: classes */
     const struct node *end;            /* where the ways lead that are looked at */
     VECTOR(const struct node *) ended; /* and those that have been */
     VECTOR(struct keeper *) touched;
@@ -179,17 +180,18 @@ static void look_at_pair(struct proof *p, struct keeper *keeper, uint32_t number
 
 static void look_at_keeper(struct proof *p, struct keeper *keeper)
 {
-    for (uint32_t a = 0; a < p->c.classes.count; a++) {
-        if (keeper->inside[a].count == 0)
+    uint64_t shapes = 0; /* of those outside, the first 64: each is looked at once */
+    uint32_t *outside = p->outside, count = 0;
+    for (uint32_t b = 0; b < p->c.classes.count; b++) {
+        uint32_t shape = p->c.classes.items[b].shape;
+        if (p->present[b] == keeper->inside[b].count || (shape < 64 && (shapes >> shape & 1)))
             continue;
-        for (uint32_t b = 0, last = UINT32_MAX; b < p->c.classes.count; b++) {
-            const struct actor_class *other = &p->c.classes.items[b];
-            if (p->present[b] == keeper->inside[b].count || other->shape == last)
-                continue;
-            last = other->shape;
-            look_at_pair(p, keeper, a, other);
-        }
+        shapes |= shape < 64 ? UINT64_C(1) << shape : 0;
+        outside[count++] = b;
     }
+    for (uint32_t a = 0; a < p->c.classes.count && count > 0; a++)
+        for (uint32_t i = 0; i < count && keeper->inside[a].count > 0; i++)
+            look_at_pair(p, keeper, a, &p->c.classes.items[outside[i]]);
 }
 
 /* ---- ways ---- */
@@ -317,6 +319,7 @@ static void run_coherence(struct elaboration *e)
     if (p.c.keepers.count == 0)
         return;
     p.present = arena_alloc(e->arena, (p.c.classes.count + 1) * sizeof *p.present);
+    p.outside = arena_alloc(e->arena, (p.c.classes.count + 1) * sizeof *p.outside);
     for (uint32_t i = 0; i < e->nodes.count; i++)
         for (uint32_t k = 0; k < e->nodes.items[i]->spaces.count; k++) {
             const struct model_space *space = e->nodes.items[i]->spaces.items[k].model;

@@ -74,6 +74,13 @@ struct actor_class {
     uint32_t shape; /* the same for classes that differ in type, port and controller only */
 };
 
+/* What becomes of accesses that come by a path; the same for all actors of a class. */
+struct arrival {
+    bool known, forwards;
+    struct node *node;             /* NULL: an open end */
+    const struct route_path *next; /* of leaves: where accesses go on; NULL: they end here */
+};
+
 struct actor {
     struct node *node;
     uint32_t port, element;
@@ -94,8 +101,9 @@ struct way {
 
 struct coherence {
     struct elaboration *e;
-    uint32_t ***path_at;    /* per node, port, element: 1 + path that begins there; 0: none */
-    struct keeper **keeper; /* per node */
+    struct arrival **arrivals; /* per class, NULL until needed: per path */
+    uint32_t ***path_at;       /* per node, port, element: 1 + path that begins there; 0: none */
+    struct keeper **keeper;    /* per node */
     struct node **controller;
     VECTOR(struct keeper *) keepers;
     VECTOR(struct actor_class) classes;

@@ -175,6 +175,7 @@ void units_find(struct coherence *c)
     }
     for (uint32_t i = 0; i < e->nodes.count; i++)
         find_actors(c, e->nodes.items[i]);
+    c->arrivals = arena_alloc(e->arena, (c->classes.count + 1) * sizeof(struct arrival *));
     for (uint32_t i = 0; i < c->keepers.count; i++) {
         struct keeper *keeper = c->keepers.items[i];
         keeper->inside = arena_alloc(e->arena, (c->classes.count + 1) * sizeof(struct presence));

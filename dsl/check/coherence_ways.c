@@ -132,28 +132,44 @@ static void add_step(const struct coherence *c, struct way *way, struct node *no
                           .splits = port != PORT_NONE && node->ports[port].count > 1};
 }
 
+static const struct arrival *arrive(struct coherence *c, uint32_t class,
+                                    const struct route_path *path)
+{
+    uint32_t number = (uint32_t)(path - c->e->paths.items);
+    if (c->arrivals[class] == NULL)
+        c->arrivals[class] =
+            arena_alloc(c->e->arena, (c->e->paths.count + 1) * sizeof *c->arrivals[class]);
+    struct arrival *arrival = &c->arrivals[class][number];
+    if (arrival->known)
+        return arrival;
+    arrival->known = true;
+    for (const struct route_path *on; (on = path_through(c->e, path)) != NULL;)
+        path = on;
+    if (!path->whole)
+        return arrival;
+    arrival->node = path->to.node;
+    arrival->forwards = node_forwards(path->to.node);
+    if (!arrival->forwards)
+        arrival->next = pass(c, path->to.node, path->to.port, path->to.element,
+                             c->classes.items[class].moments);
+    return arrival;
+}
+
 void way_find(struct coherence *c, const struct actor *actor, const struct model_space *space,
               uint64_t address, struct way *way)
 {
-    uint32_t moments = c->classes.items[actor->class].moments;
     const struct route_path *path = way_path(c, actor->node, actor->port, actor->element);
     way->count = 0;
     way->end = NULL;
     while (path != NULL && way->count < WAY_MOST) {
-        for (const struct route_path *on; (on = path_through(c->e, path)) != NULL;)
-            path = on;
-        struct node *node = path->to.node;
-        const struct route_path *next = NULL;
-        bool forwards = node_forwards(node);
-        if (!path->whole)
+        const struct arrival *arrival = arrive(c, actor->class, path);
+        if (arrival->node == NULL)
             return;
-        next = forwards ? forward(c, node, space, address)
-                        : pass(c, node, path->to.port, path->to.element, moments);
-        if (next == NULL && !forwards)
-            way->end = node;
+        path = arrival->forwards ? forward(c, arrival->node, space, address) : arrival->next;
+        if (path == NULL && !arrival->forwards)
+            way->end = arrival->node;
         else
-            add_step(c, way, node, forwards);
-        path = next;
+            add_step(c, way, arrival->node, arrival->forwards);
     }
 }
 
