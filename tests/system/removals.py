@@ -11,6 +11,7 @@ import argparse
 import collections
 import dataclasses
 import itertools
+import json
 import os
 import random
 import re
@@ -19,6 +20,8 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from sass_traces import EXIT, Folder, chain, load, store
 
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = ROOT / os.environ.get("HEDDLE_BUILD", "build")
@@ -43,6 +46,7 @@ class Subject:
     programs: list = dataclasses.field(default_factory=list)
     platform: str = ""
     library: str = ""  # also mutated
+    play: str = ""  # what is played: `api`, or `sass`, whose instructions are counted
 
 
 def on(*names, **how):
@@ -50,6 +54,9 @@ def on(*names, **how):
 
 
 GCN3 = "components/amd/gcn3/gcn3.heddle"
+SECTORS = "components/nvidia/sector_memory/sector_memory.heddle"
+API = [f"--play=api={ROOT}/tests/components/traces/api_trace/traces/vecadd",
+       f"--module={PROGRAMS}/vecadd_kernels.hsaco"]
 SUBJECTS = [
     *on("tiny", programs=ONE_GPU, library=GCN3),
     *on("tiny", sets="queues=true", programs=[*ONE_GPU[:17], "user_queues"], library=GCN3),
@@ -62,6 +69,9 @@ SUBJECTS = [
     *on("ring4", sets=SMALL, programs=SEVERAL_GPUS),
     *on("managed4", sets="gpus=2", programs=[*SEVERAL_GPUS, "managed", "managed_reads"]),
     *on("packet_direct", sets="arrays=1 banks=2 vram=256MiB", programs=ONE_GPU[:8]),
+    *on("packet_trace", sets="arrays=1 banks=2 vram=256MiB", play="api"),
+    *[Subject(f"platforms/{name}.heddle", sets="sms=2 channels=2", play="sass", library=SECTORS)
+      for name in ("rtx3070", "qv100")],
     *[Subject(f"docs/examples/{name}.heddle", programs=ONE_GPU)
       for name in ("l3/l3", "mid_cache/mid_cache", "chiplets/chiplets", "prefetcher/streaming")],
     *[Subject("tests/system/memtest.heddle", platform=p)
@@ -201,10 +211,12 @@ class Mutant:
                f"{self.file}:{line} {self.kind}: {what}"
 
     def write(self, folder):
-        """The description, and the mutated library file beside it; the path of the former."""
+        """The description, and the mutated library file beside it; the path of the former. Spaces
+        stand for what is removed, so that all else keeps its place."""
         text = (ROOT / self.subject.file).read_text()
         source = (ROOT / self.file).read_text()
-        changed = source[:self.begin] + source[self.end:]
+        removed = re.sub(r"[^\n]", " ", source[self.begin:self.end])
+        changed = source[:self.begin] + removed + source[self.end:]
         if self.file != self.subject.file:
             name = Path(self.file).stem
             (folder / f"{name}_mutant.heddle").write_text(changed)
@@ -212,6 +224,24 @@ class Mutant:
         path = folder / Path(self.subject.file).name
         path.write_text(changed)
         return path
+
+
+    def options(self):
+        """Of heddle, for this subject."""
+        sets = itertools.chain.from_iterable(("--set", s) for s in self.subject.sets.split())
+        chosen = ["--platform", self.subject.platform] if self.subject.platform else []
+        return ["-I", (ROOT / self.subject.file).parent, *chosen, *sets]
+
+    def has_effect(self):
+        """False: the platform elaborates to the same, since another one of the file, or a branch
+        that is not taken, has the statement."""
+        dumps = []
+        for mutant in self, dataclasses.replace(self, end=self.begin):
+            with tempfile.TemporaryDirectory() as folder:
+                path = mutant.write(Path(folder))
+                dumps.append(call([HEDDLE, "dump", "--json", path, *self.options()])[1]
+                             .replace(folder, ""))
+        return dumps[0] != dumps[1]
 
 
 def all_mutants():
@@ -222,8 +252,10 @@ def all_mutants():
 
 
 def choose(count, seed):
+    """So many at random, of those that change the platform."""
     mutants = list(all_mutants())
-    return random.Random(seed).sample(mutants, min(count, len(mutants)))
+    random.Random(seed).shuffle(mutants)
+    yield from itertools.islice((m for m in mutants if m.has_effect()), count)
 
 
 # ---- judgement ----
@@ -261,20 +293,42 @@ def judge_run(status, output):
     return NAMED if is_named(output) else WRONG
 
 
+def sass_trace(folder):
+    """Options that play two kernels, and how many instructions they have in all."""
+    trace = Folder(folder)
+    body = [load(0, 0x7000), *chain(8), store(0x100, 0x8000), load(0x110, 0x8000), EXIT]
+    names = [trace.trace(f"kernel-{i}.traceg", 6, 4, body) for i in (1, 2)]
+    options = [f"--play=sass={trace.list('list.g', names)}", f"--stats={folder}/stats.json"]
+    return options, 2 * 6 * 4 * len(body)
+
+
+def judge_played(mutant, run, folder):
+    """A trace of calls is checked by its player; one of instructions must be played to its end."""
+    if mutant.subject.play == "api":
+        status, output = call([*run, *API])
+        return judge_run(status, output), output
+    options, expected = sass_trace(folder)
+    status, output = call([*run, *options])
+    outcome = judge_run(status, output)
+    if outcome == RIGHT:
+        kernels = json.loads((folder / "stats.json").read_text())["kernels"]
+        played = sum(kernel["wavefront_instructions"] for kernel in kernels)
+        outcome = RIGHT if played == expected else WRONG
+        output = f"{played} instructions were played, {expected} expected"
+    return outcome, output
+
+
 def judge(mutant, folder):
     """What becomes of a mutant, and the output that says so."""
     path = mutant.write(folder)
-    include = ["-I", (ROOT / mutant.subject.file).parent]
-    chosen = ["--platform", mutant.subject.platform] if mutant.subject.platform else []
-    sets = list(itertools.chain.from_iterable(("--set", s) for s in mutant.subject.sets.split()))
-    status, output = call([HEDDLE, "check", path, *include, *chosen])
-    if status == 0 and sets:
-        status, output = call([HEDDLE, "check", path, *include, *chosen, *sets])
+    status, output = call([HEDDLE, "check", path, *mutant.options()])
     if status is None:
         return HANG, output
     if status != 0:
         return (REFUSED if "[E" in output else CRASH), output
-    run = [HEDDLE, "run", path, *include, *chosen, *sets, "--generic", "--max-cycles", CYCLES]
+    run = [HEDDLE, "run", path, *mutant.options(), "--generic", "--max-cycles", CYCLES]
+    if mutant.subject.play:
+        return judge_played(mutant, run, folder)
     for program in mutant.subject.programs or [None]:
         own = ["--", PROGRAMS / program] if program else ["--set", "tester.episodes=20"]
         status, output = call([*run, *own])
@@ -292,10 +346,12 @@ def main():
     options.add_argument("--only", type=int, help="number of one mutant of the sample")
     options.add_argument("--report", type=Path, default=Path("/dev/stdout"))
     o = options.parse_args()
-    mutants = list(enumerate(choose(o.count, o.seed)))[o.first:]
+    mutants = itertools.islice(enumerate(choose(o.count, o.seed)), o.first, None)
+    if o.only is not None:
+        mutants = itertools.islice(mutants, o.only - o.first, o.only - o.first + 1)
     counts = collections.Counter()
     with o.report.open("w") as report:
-        for number, mutant in mutants if o.only is None else mutants[o.only:o.only + 1]:
+        for number, mutant in mutants:
             with tempfile.TemporaryDirectory() as folder:
                 outcome, output = judge(mutant, Path(folder))
             counts[outcome] += 1

@@ -14,7 +14,7 @@ def judged(mutant):
     return outcome, f"{mutant}\n{output}"
 
 
-@pytest.mark.parametrize("count", [16, *only_full(1000)])
+@pytest.mark.parametrize("count", [12, *only_full(1000)])
 def test_platform_without_a_part_is_refused_or_right(count):
     found = [judged(mutant) for mutant in choose(count, seed=1)]
     bad = [f"{outcome}: {text}" for outcome, text in found if outcome not in GOOD]
@@ -45,6 +45,7 @@ def test_parts_of_a_description_are_found():
 
 
 def test_platforms_are_right_before_anything_is_removed():
-    for subject in SUBJECTS[::7]:
+    played = [subject for subject in SUBJECTS if subject.play]
+    for subject in [*SUBJECTS[:20:10], *played]:
         outcome, text = judged(Mutant(subject, subject.file, "nothing", 0, 0))
         assert outcome == "gives right results", text
