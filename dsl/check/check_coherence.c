@@ -309,10 +309,23 @@ static void warn_of_silent(struct proof *p, const struct node *node)
     }
 }
 
+/* Holes in a platform with other mistakes would be their consequences. */
+static bool is_whole(const struct elaboration *e)
+{
+    for (uint32_t i = 0; i < e->diagnostics->list.count; i++) {
+        enum diagnostic_code code = e->diagnostics->list.items[i]->code;
+        if (code != E0507 && diagnostic_severity(code) == COMPILE_ERROR)
+            return false;
+    }
+    return true;
+}
+
 static void run_coherence(struct elaboration *e)
 {
     struct proof p = {.round = 0};
     bool any_map = false;
+    if (!is_whole(e))
+        return;
     ways_init(&p.c, e);
     units_find(&p.c);
     p.atomic = request_bit(&p.c, "atomic");
