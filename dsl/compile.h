@@ -27,6 +27,7 @@ struct compile_options {
     const char *const *overrides; /* --set, each "path=value", later ones win */
     size_t override_count;
     uint32_t max_instances; /* 0: 1,000,000 */
+    bool allow_incoherent;  /* what E0507 says becomes a warning, W0707 */
 };
 
 enum compile_severity { COMPILE_ERROR, COMPILE_WARNING };

@@ -151,6 +151,7 @@ static void choose_folder(struct build *b)
     sha256_add_string(&hash, b->compiler_key);
     sha256_add_string(&hash, request->platform ? request->platform : "");
     sha256_add_string(&hash, request->generic ? "generic" : "");
+    sha256_add_string(&hash, request->allow_incoherent ? "incoherent" : "");
     sha256_add_string(&hash, request->arena_anywhere ? "anywhere" : "");
     for (size_t i = 0; i < sizeof variables / sizeof variables[0]; i++)
         sha256_add_string(&hash, getenv(variables[i]) ? getenv(variables[i]) : "");
@@ -496,6 +497,7 @@ static struct compilation *open_compilation(const struct build_request *request)
         .include_count = request->include_count,
         .overrides = request->overrides,
         .override_count = request->override_count,
+        .allow_incoherent = request->allow_incoherent,
     };
     return compile_open(&options);
 }

@@ -30,6 +30,7 @@ struct build_request {
     size_t include_count;
     const char *folder; /* -o: instead of the one in the cache; NULL */
     bool generic;
+    bool allow_incoherent;
     bool arena_anywhere; /* -DHEDDLE_ARENA_ANYWHERE: for programs that need low addresses themselves
                           */
     bool verbose;

@@ -15,6 +15,7 @@ static bool build(struct command *c, bool arena_anywhere, struct build_result *r
         .platform = o->platform,
         .overrides = o->set.items,
         .override_count = o->set.count,
+        .allow_incoherent = o->allow_incoherent,
         .include = o->include.items,
         .include_count = o->include.count,
         .folder = o->output,

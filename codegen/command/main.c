@@ -61,6 +61,7 @@ struct compilation *command_open(const struct command *c)
         .include_count = o->include.count,
         .overrides = o->set.items,
         .override_count = o->set.count,
+        .allow_incoherent = o->allow_incoherent,
     };
     return compile_open(&options);
 }

@@ -11,6 +11,7 @@ const char new_component_heddle[] = "import \"std/mem\";\n"
                                     "    param rate : int = 1 in 1 .. 16;\n"
                                     "    in  top    : mem(64B) depth 8 width rate;\n"
                                     "    out bottom : mem(64B);\n"
+                                    "    coherence { passes top -> bottom; }\n"
                                     "    /// Requests passed on, and answers passed back.\n"
                                     "    stat requests, replies : counter;\n"
                                     "}\n";

@@ -162,6 +162,8 @@ static const struct option_spec {
     {"--html", "DIR", KIND_TEXT, FIELD(html_folder), ON(DOT), "write a page to click through"},
     {"--check", NULL, KIND_FLAG, FIELD(check), ON(FMT),
      "change nothing, status 1 when a file is not canonical"},
+    {"--allow-incoherent", NULL, KIND_FLAG, FIELD(allow_incoherent), PLATFORM_COMMANDS,
+     "only warn of caches that do not show what others wrote (E0507): to study what goes wrong"},
     {"--generic", NULL, KIND_FLAG, FIELD(generic), BUILD_COMMANDS,
      "read parameters at run time: slower, but a changed parameter needs no compiler"},
     {"--jobs", "N", KIND_NUMBER, FIELD(jobs), ON(BUILD) | ON(RUN),

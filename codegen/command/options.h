@@ -51,7 +51,7 @@ struct options {
     uint64_t max_cycles, stall_limit, threads, jobs, memory, line, per_group;
     bool full, corrections, json, svg, controls, check, csv, sources, generic, tick_all,
         stats_no_host, verbose;
-    bool markdown, man, no_cache;
+    bool markdown, man, no_cache, allow_incoherent;
     const char *html_folder;
 };
 

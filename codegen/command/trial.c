@@ -44,6 +44,8 @@ static const char **make_words(struct command *c, const char *const *options, co
     add_list(&w, "-I", &o->include);
     if (o->generic)
         add(&w, "--generic");
+    if (o->allow_incoherent)
+        add(&w, "--allow-incoherent");
     if (o->threads)
         add_option(&w, "--threads", arena_printf(c->arena, "%llu", (unsigned long long)o->threads));
     add_option(&w, "--stats", stats);

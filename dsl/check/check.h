@@ -28,6 +28,10 @@ extern const struct check check_interconnect_cycles;
 extern const struct check check_stores;
 /* check_wires.c */
 extern const struct check check_wires;
+/* coherence_facts.c */
+extern const struct check check_coherence_facts;
+/* check_coherence.c */
+extern const struct check check_coherence;
 /* check_unused.c */
 extern const struct check check_unused_parameters, check_unused_components;
 /* check_origins.c */

@@ -15,6 +15,8 @@ static const struct check *const checks[] = {
     &check_deadlock,
     &check_stores,
     &check_wires,
+    &check_coherence_facts,
+    &check_coherence,
     &check_unused_parameters,
     &check_unused_components,
     &check_origins,

@@ -50,6 +50,7 @@ static const struct placement placements[] = {
     {AST_READS, "a 'reads'", IN_COMPONENT | LEAF_ONLY},
     {AST_CLOCK, "a clock", IN_COMPONENT | IN_PLATFORM},
     {AST_BEHAVIOUR, "a 'behaviour'", IN_COMPONENT | IN_PART | LEAF_ONLY},
+    {AST_COHERENCE, "a 'coherence'", IN_COMPONENT | LEAF_ONLY},
     {AST_INSTANCE, "an instance", IN_COMPONENT | IN_PLATFORM | IN_IF},
     {AST_CONNECT, "a connection", IN_COMPONENT | IN_PLATFORM | IN_IF | IN_FOR},
     {AST_SPACE, "a space", IN_COMPONENT | IN_PLATFORM | IN_IF},
@@ -142,6 +143,8 @@ static struct item_list *list_for(struct type_info *type, enum ast_kind kind)
         return &type->clocks;
     case AST_BEHAVIOUR:
         return &type->behaviour;
+    case AST_COHERENCE:
+        return &type->coherence;
     default:
         return NULL;
     }
@@ -174,6 +177,16 @@ static void check_file(struct program *program, const struct item_list *files,
     }
 }
 
+static void check_once(struct program *program, const struct item_list *before,
+                       const struct ast_item *item)
+{
+    if (before->v.count == 0)
+        return;
+    struct diagnostic *d =
+        diagnostic_add(program->diagnostics, E0201, item->span, "a second 'coherence'");
+    diagnostic_note(program->diagnostics, d, before->v.items[0]->span, "the first is here");
+}
+
 static void collect_member(struct program *program, struct type_info *type,
                            struct body_names *names, const struct ast_item *item)
 {
@@ -184,6 +197,8 @@ static void collect_member(struct program *program, struct type_info *type,
         add_name(program, &names->stats, item);
     else if (item->kind == AST_BEHAVIOUR)
         check_file(program, &type->behaviour, item);
+    else if (item->kind == AST_COHERENCE)
+        check_once(program, &type->coherence, item);
     else if (item->kind == AST_INSTANCE || item->kind == AST_SPACE
              || list_for(type, item->kind) != NULL)
         add_name(program, &names->things, item);

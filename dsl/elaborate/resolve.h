@@ -36,6 +36,7 @@ struct type_info {
     struct item_list stores;
     struct item_list clocks;
     struct item_list behaviour; /* AST_BEHAVIOUR; none: NAME.c */
+    struct item_list coherence; /* AST_COHERENCE; none: nothing is known */
     struct model_param_decl *param_decls;
     struct model_port_decl *port_decls;
     struct model_part_decl *part_decls;

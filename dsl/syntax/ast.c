@@ -204,6 +204,18 @@ struct ast_items *ast_ports(struct parser *p, struct ast_items *names, bool is_i
     return names;
 }
 
+struct ast_item *ast_fact(struct parser *p, struct ast_name verb, struct ast_exprs *left,
+                          struct ast_fact_options options, struct span span)
+{
+    struct ast_item *item = ast_item_new(p, AST_FACT, span, verb);
+    item->left = left;
+    item->right = options.right;
+    item->at_what = options.at_what;
+    item->said = options.said;
+    item->value = options.condition;
+    return item;
+}
+
 struct ast_items *ast_stats(struct parser *p, const struct ast_names *names, struct ast_name kind,
                             struct span span)
 {

@@ -107,6 +107,8 @@ enum ast_kind {
     AST_PARTITION, /* left */
     AST_IF,        /* value, body, otherwise_body */
     AST_FOR,       /* name, low, high, half_open, body */
+    AST_COHERENCE, /* body: AST_FACT */
+    AST_FACT,      /* name: its verb, left, right, at_what, said, value: the condition */
 };
 
 struct ast_item;
@@ -130,6 +132,7 @@ struct ast_item {
     struct ast_expr *path;
     struct ast_expr *which; /* elements of `via`: AST_ALL, AST_INDEX, AST_SLICE, without `a` */
     struct ast_exprs *left, *right;
+    struct ast_exprs *at_what, *said;
     struct ast_expr *by, *otherwise, *each, *interleave, *at;
     struct ast_name via, over, on;
     struct ast_items *body, *fill_body, *otherwise_body;
@@ -163,6 +166,11 @@ struct ast_connect_options {
     struct ast_expr *which, *latency, *by, *otherwise;
     struct ast_items *body;
     bool is_shared;
+};
+
+struct ast_fact_options {
+    struct ast_exprs *right, *at_what, *said;
+    struct ast_expr *condition;
 };
 
 struct ast_file {
@@ -229,6 +237,8 @@ struct ast_item *ast_subpart(struct parser *p, struct ast_expr *path, struct ast
                              struct ast_items *body, struct span span);
 struct ast_item *ast_instance(struct parser *p, struct ast_expr *path, struct ast_name type,
                               struct ast_name on, struct ast_items *body, struct span span);
+struct ast_item *ast_fact(struct parser *p, struct ast_name verb, struct ast_exprs *left,
+                          struct ast_fact_options options, struct span span);
 /* `latency = 3cy;` or `sa[*].l1v.latency = 3cy;`; `body` is that of a part, or NULL. */
 struct ast_item *ast_setting(struct parser *p, struct ast_expr *path, struct ast_expr *value,
                              struct ast_items *body, struct span span);

@@ -37,6 +37,7 @@
     struct ast_port_options port;
     struct ast_slot_options slot;
     struct ast_connect_options connect;
+    struct ast_fact_options fact;
     bool flag;
 }
 
@@ -110,17 +111,19 @@ static void once(struct parser *p, bool is_set, struct span span, const char *wh
 %token READS "'reads'" BEHAVIOUR "'behaviour'" REQUEST "'request'" REPLY "'reply'" PACKET "'packet'"
 %token VERSION "'version'" UNION "'union'" CASE "'case'" OPTIONAL "'optional'" DEPTH "'depth'"
 %token WIDTH "'width'" LATENCY "'latency'" VIA "'via'" SHARED "'shared'" OVER "'over'" BY "'by'"
+%token COHERENCE "'coherence'"
 %token EACH "'each'" INTERLEAVE "'interleave'" AT "'at'" ON "'on'" POW2 "'pow2'"
 %token FILE_START EXPRESSION_START
 
 %type <items> file top_items top_item body members member block settings setting_items messages
 %type <items> message fields field packet_items packet_fields cases
-%type <items> port_names files else_part link_body
+%type <items> port_names files else_part link_body facts
 %type <range> range
 %type <param> param_options
 %type <port> port_options
 %type <slot> slot_options
 %type <connect> connect_options
+%type <fact> fact_options
 %type <name> name type_name on_clock
 %type <names> names literals
 %type <type> type
@@ -564,6 +567,10 @@ member: PARAM name ':' type param_options semi
                               item->half_open = $3.half_open;
                               item->body = $4;
                               $$ = one(p, item); }
+      | COHERENCE '{' facts '}'
+                            { struct ast_item *item = ast_item_new(p, AST_COHERENCE, @1, no_name);
+                              item->body = $3;
+                              $$ = one(p, item); }
       | postfix ':' type_name on_clock semi
                             { $$ = one(p, ast_instance(p, $1, $3, $4, NULL, @$)); }
       | postfix ':' type_name on_clock settings
@@ -582,6 +589,34 @@ member: PARAM name ':' type param_options semi
       | ';'                 { $$ = NULL; }
       | error ';'           { $$ = NULL; }
       ;
+
+/* What `check` is told of a component for the proof of coherence. The verbs are no keywords. */
+facts: %empty               { $$ = ast_items_append(p, NULL, NULL); }
+     | facts name paths fact_options semi
+                            { $$ = ast_items_add(p, $1, ast_fact(p, $2, $3, $4,
+                                                                 span_join(@2, @4))); }
+     | facts ';'            { $$ = $1; }
+     | facts error ';'      { $$ = $1; }
+     ;
+
+fact_options: %empty        { $$ = (struct ast_fact_options){ .right = NULL }; }
+            | fact_options ARROW paths
+                            { once(p, $1.right != NULL, @2, "->");
+                              $$ = $1;
+                              $$.right = $3; }
+            | fact_options AT paths
+                            { once(p, $1.at_what != NULL, @2, "at");
+                              $$ = $1;
+                              $$.at_what = $3; }
+            | fact_options ':' paths
+                            { once(p, $1.said != NULL, @2, ":");
+                              $$ = $1;
+                              $$.said = $3; }
+            | fact_options IF expr
+                            { once(p, $1.condition != NULL, @2, "if");
+                              $$ = $1;
+                              $$.condition = $3; }
+            ;
 
 expr: postfix
     | '-' expr %prec UNARY  { $$ = ast_expr_join(p, ast_expr_new(p, AST_NEGATE, @$), $2, NULL,

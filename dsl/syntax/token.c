@@ -45,12 +45,13 @@ static const struct keyword keywords[] = {
     {"map", MAP, STARTS},
     {"partition", PARTITION, STARTS},
     {"clock", CLOCK, STARTS},
-    {"if", IF, STARTS},
+    {"if", IF, STARTS | FOLLOWS},
     {"for", FOR, STARTS | FOLLOWS},
     {"else", ELSE, FOLLOWS},
     {"store", STORE, STARTS},
     {"reads", READS, STARTS},
     {"behaviour", BEHAVIOUR, STARTS},
+    {"coherence", COHERENCE, STARTS},
     {"request", REQUEST, STARTS},
     {"reply", REPLY, STARTS},
     {"union", UNION, STARTS},
@@ -121,6 +122,8 @@ static bool starter_fits(const struct filter *f, const struct keyword *keyword, 
     case IMPORT:
     case BEHAVIOUR:
         return next == STRING || next == WORD;
+    case COHERENCE:
+        return next == '{';
     case CHECK:
     case IF:
         return next == WORD || next == NUMBER || next == STRING || next == '(' || next == '!'

@@ -71,8 +71,11 @@ struct compilation *fixture_compile(const struct fixture *fixture)
     const char *sets[FIXTURE_MOST];
     for (size_t i = 0; i < fixture->set_count; i++)
         sets[i] = fixture->sets[i];
-    struct compile_options options = {
-        .library_root = fixture_library(), .overrides = sets, .override_count = fixture->set_count};
+    struct compile_options options = {.library_root = fixture_library(),
+                                      .overrides = sets,
+                                      .override_count = fixture->set_count,
+                                      .allow_incoherent =
+                                          strstr(fixture->text, "// allow: incoherent") != NULL};
     struct compilation *c = compile_open(&options);
     compile_check(c, fixture->target, fixture->platform[0] != '\0' ? fixture->platform : NULL);
     return c;

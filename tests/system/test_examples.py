@@ -1,4 +1,5 @@
 """The examples of docs/examples do what their pages say."""
+import re
 from pathlib import Path
 
 import pytest
@@ -34,10 +35,13 @@ def test_prefetcher_fetches_ahead(run, measure):
 
 
 def test_prefetcher_hears_of_fences(run):
-    """With `acquire = here` it does not, and the memory tester reads what is too old."""
+    """With `acquire = here` it does not, which is an error; the memory tester reads what is too
+    old."""
     memtest = f"{EXAMPLES}/prefetcher/prefetcher_memtest.heddle --set tester.span=16KiB"
     run(memtest)
-    run(f"{memtest} --set l1.acquire=here", "instead of", status=3)
+    run(f"{memtest} --set l1.acquire=here", "E0507", "passes them on with 'acquire == below'",
+        status=1)
+    run(f"{memtest} --set l1.acquire=here --allow-incoherent", "W0707", "instead of", status=3)
 
 
 @pytest.mark.parametrize("options", ["", "--set tester.seed=2"])
@@ -57,7 +61,8 @@ def test_middle_cache_has_hits(measure):
 
 
 # What the L2 writes back at a flush must not stay in the L3; small caches keep it there if it can.
-@pytest.mark.parametrize("program", ["vectoradd", "histogram", "streams", "reduction"])
+@pytest.mark.parametrize("program",
+                         ["vectoradd", "histogram", "streams", "reduction", "shared_lines"])
 def test_program_passes_with_the_l3(run, program):
     run(f"{EXAMPLES}/l3/l3.heddle -- {program}")
 
@@ -65,3 +70,33 @@ def test_program_passes_with_the_l3(run, program):
 def test_l3_is_written_and_writes_back(measure):
     done = same_bytes(measure, f"{EXAMPLES}/l3/l3.heddle {{}} -- matmul_tiled", ORDERS)
     assert done.total("l3", "writes") > 0 and done.total("l3", "writebacks") > 0
+
+
+CHIPLETS = f"{EXAMPLES}/chiplets/chiplets.heddle"
+
+
+# Atomics, fences between work-groups, and copies beside kernels, over both chiplets.
+@pytest.mark.parametrize("program", ["reduction", "fences", "shared_lines"])
+def test_program_passes_on_chiplets(measure, program):
+    done = measure(f"{CHIPLETS} --generic -- {program}")
+    used = [done.total(rf"chiplet\[{i}\]\.l2$", "reads") > 0 for i in range(2)]
+    assert all(used) or program == "shared_lines"  # whose work-groups find room in the first
+
+
+def test_chiplets_without_the_flush_of_the_l3_are_refused_as_the_guide_says(tmp_path, heddle, run):
+    platform = tmp_path / "noflush.heddle"
+    kept = [line for line in Path(CHIPLETS).read_text().splitlines() if "l3_control" not in line]
+    platform.write_text("\n".join(kept) + "\n")
+    said = heddle(f"check {platform}", "E0507", status=1).output
+    page = Path("docs/guide/coherence.md").read_text(encoding="utf-8")
+    block = next(b for b in page.split("```") if b.startswith("\nnoflush.heddle"))
+    assert re.sub(r"^/\S*/", "", said, flags=re.MULTILINE).strip() == block.strip()
+    run(f"{platform} --generic --allow-incoherent -- vectoradd", "W0707", "element 0 is 0",
+        status=1)
+
+
+@pytest.mark.parametrize("setting, cache", [("sa.l1v.acquire=here", "l2"),
+                                            ("l2.write=back", "l2"), ("sa.l1v.write=back", "l1v")])
+def test_chiplets_with_private_caches_that_hide_something_are_refused(heddle, setting, cache):
+    heddle(f"check {CHIPLETS} --set gpu.chiplet.{setting}", "E0507", rf"{cache}(\[0\])?' keeps",
+           status=1)

@@ -90,7 +90,7 @@ def test_report_tells_who_wrote_the_line_and_where_it_went(run, tmp_path, bug):
 def test_report_tells_every_hop_of_a_store(run):
     """Down through all levels, and its answer. `acquire = here` does not tell the levels below."""
     l1 = r"cluster\[[01]\].l1\[[01]\]"
-    run(f"{LEVELS} --platform memtest_deep --set cluster.l1.acquire=here"
+    run(f"{LEVELS} --platform memtest_deep --allow-incoherent --set cluster.l1.acquire=here"
         " --set cluster.mid.size=16KiB --set tester.span=16KiB",
         f"{HOP} tester -> {l1}: write 0x", rf"{HOP} {l1} -> cluster\[[01]\].bus: write 0x",
         rf"{HOP} cluster\[[01]\].bus -> cluster\[[01]\].mid: write 0x",

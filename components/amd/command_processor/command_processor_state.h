@@ -57,11 +57,12 @@ enum control_kind {
 /* The caches under control: (name, port, level, request). A level is asked when all of the one
  * before have answered. What holds nothing of its own goes first, lower caches before upper ones,
  * so that no upper one takes stale lines from below after its own turn; an invalidation ends there.
- * A flush then writes back from the top down, since the L2's lines go to the L3. A shoot-down is
- * for the shared TLBs, then for the first level, whose TLBs forget everything: in this order, or a
- * first level could take an old page from the shared TLB after its own turn. A pause is for the
- * first level of what kernels read and write, which drops everything and then takes nothing until
- * resumed; then for those in the middle, which may hold lines of a page that goes. */
+ * A flush then writes back from the top down, since the L2's lines go to the L3, and has the L2
+ * drop its lines once more when the L3 has dropped its own. A shoot-down is for the shared TLBs,
+ * then for the first level, whose TLBs forget everything: in this order, or a first level could
+ * take an old page from the shared TLB after its own turn. A pause is for the first level of what
+ * kernels read and write, which drops everything and then takes nothing until resumed; then for
+ * those in the middle, which may hold lines of a page that goes. */
 #define CONTROL_PORTS(X)                                                                           \
     X(TLB, tlb_control, 0, forget(c, i, 0, c->shot.address, c->shot.size, c->shot.pid))            \
     X(MID, mid_control, 0, invalidate(c, i, 0))                                                    \
@@ -81,6 +82,7 @@ struct command_processor {
     uint32_t control_level;
     uint32_t control_next[CONTROL_CACHES]; /* ports that have been asked */
     uint32_t control_awaited;
+    bool control_again;  /* of a flush: the L2 is asked for the second time */
     bool flush_answered; /* false while a flush is done but not answered */
     bool flush_wanted;   /* a flush command waits for the caches */
     uint16_t flush_tag;

@@ -114,9 +114,23 @@ static bool control_level_is_empty(const struct command_processor *c)
     return !count;
 }
 
+/* A flush asks the L2 once more when the L3 has answered: kernels that go on have read lines of the
+ * L3 again which it dropped only after the L2 had. */
+static bool control_flush_again(struct command_processor *c)
+{
+    if (c->control != CONTROL_FLUSH || c->control_again || !control_count(c, CONTROL_L3))
+        return false;
+    c->control_again = true;
+    c->control_level = control_usual_level(CONTROL_L2);
+    c->control_next[CONTROL_L2] = 0;
+    return !control_level_is_empty(c);
+}
+
 /* Goes on to the next level that has caches; false: there is none. */
 static bool control_next_level(struct command_processor *c)
 {
+    if (c->control_again)
+        return false;
     uint32_t last = c->control == CONTROL_FLUSH   ? CONTROL_LAST_FLUSHED
                     : c->control == CONTROL_PAUSE ? CONTROL_LAST_PAUSED
                                                   : CONTROL_LAST_INVALIDATED;
@@ -125,13 +139,14 @@ static bool control_next_level(struct command_processor *c)
         if (!control_level_is_empty(c))
             return true;
     }
-    return false;
+    return control_flush_again(c);
 }
 
 static void control_begin(struct command_processor *c, enum control_kind kind)
 {
     c->control = kind;
     c->control_level = 0;
+    c->control_again = false;
     memset(c->control_next, 0, sizeof c->control_next);
     c->control_awaited = 0;
     if (control_level_is_empty(c))

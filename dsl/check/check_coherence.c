@@ -1,0 +1,354 @@
+/* Is what one writes seen by all others (E0507)?
+ *
+ * For every piece of memory on the map and every actor the way of its accesses is followed
+ * (coherence_ways.c). A keeper that all actors pass shows the same lines to all of them. One that
+ * only some pass, the *inside*, needs two things: when one outside has written, those inside must
+ * lose their copies before they read it (drop); when one inside has written and the line stays in
+ * the keeper, it must go below before one outside reads it (write back).
+ *
+ * When must that be? Two actors that order their accesses by fences: at the fences, which go the
+ * way of the accesses and must get as far as the keeper. Two actors with moments: between any
+ * moment of the writer and any of the reader, by a control that reaches the keeper before or after
+ * one of them. Requests that one place must do for all (atomics) may not end in a keeper at all
+ * while others outside write, if both are ordered by fences: those act at the same time.
+ *
+ * Ways of all actors to one piece of memory form a tree, so everything is counted along the ways,
+ * and no pair is looked at twice: actors that differ in their place only are a class, and what a
+ * keeper lacks depends on the class inside and the shape of the class outside. */
+#include <string.h>
+
+#include "dsl/check/check.h"
+#include "dsl/check/coherence.h"
+
+struct target {
+    const struct model_space *space; /* NULL: the platform has no map */
+    const struct node *owner;
+    uint64_t address;
+};
+
+/* One of each for a declared instance: what is missing between moments is one connection. */
+struct reported {
+    const struct ast_item *item; /* of the keeper */
+    bool in_band;
+};
+
+struct proof {
+    struct coherence c;
+    struct target target;
+    uint32_t atomic; /* bit of this request */
+    uint32_t round;
+    uint32_t *present;                 /* per class: actors that get at the target */
+    uint32_t *outside;                 /* scratch: classes */
+    const struct node *end;            /* where the ways lead that are looked at */
+    VECTOR(const struct node *) ended; /* and those that have been */
+    VECTOR(struct keeper *) touched;
+    VECTOR(struct reported *) reported;
+};
+
+static bool in_band(const struct actor_class *class)
+{
+    return class->acquire || class->release;
+}
+
+static bool changes(const struct proof *p, const struct actor_class *class)
+{
+    return class->writes || (class->others & p->atomic);
+}
+
+/* Does a control act between moment `written` of one inside (`class`) or outside and `read`? */
+static bool acts(const struct proof *p, const struct control *control,
+                 const struct actor_class *class, bool class_reads, uint32_t written, uint32_t read)
+{
+    if (control->reach == REACH_PORT)
+        return control->by == class->controller && control->after != class_reads
+               && control->moment == (class_reads ? read : written);
+    if (control->reach == REACH_OWN
+        && (p->target.owner == NULL || !node_is_inside(control->by, p->target.owner)))
+        return false;
+    return !control->after && (control->moment & (written | read));
+}
+
+static bool acted(const struct proof *p, const struct keeper *keeper, unsigned effect,
+                  const struct actor_class *class, uint32_t written, uint32_t read)
+{
+    for (uint32_t i = 0; i < keeper->controls.count; i++)
+        if ((keeper->controls.items[i].effects & effect)
+            && acts(p, &keeper->controls.items[i], class, effect == EFFECT_DROP, written, read))
+            return true;
+    return false;
+}
+
+/* ---- what is missing ---- */
+
+/* An actor of `shape` whose way to the target does not lead through the keeper. */
+static const struct actor *one_outside(struct proof *p, const struct keeper *keeper, uint32_t shape)
+{
+    struct way way;
+    for (uint32_t i = 0; i < p->c.actors.count; i++) {
+        const struct actor *actor = &p->c.actors.items[i];
+        if (p->c.classes.items[actor->class].shape != shape)
+            continue;
+        way_find(&p->c, actor, p->target.space, p->target.address, &way);
+        bool passes = way.end != p->end;
+        for (uint32_t k = 0; k < way.count; k++)
+            passes |= way.steps[k].keeper == keeper;
+        if (!passes)
+            return actor;
+    }
+    return NULL;
+}
+
+static void report(struct proof *p, struct coherence_hole hole, uint32_t inside, uint32_t shape)
+{
+    for (uint32_t i = 0; i < p->reported.count; i++)
+        if (p->reported.items[i]->item == hole.keeper->node->item
+            && p->reported.items[i]->in_band == hole.in_band)
+            return;
+    hole.inside = &p->c.actors.items[inside];
+    hole.outside = one_outside(p, hole.keeper, shape);
+    hole.space = p->target.space;
+    hole.owner = p->target.owner;
+    hole.address = p->target.address;
+    if (hole.outside == NULL)
+        return;
+    struct reported *one = arena_alloc(p->c.e->arena, sizeof *one);
+    *one = (struct reported){hole.keeper->node->item, hole.in_band};
+    vector_push(p->c.e->arena, &p->reported, one);
+    p->c.e->diagnostics->key = one; /* several of one instance are different mistakes */
+    hole_report(&p->c, &hole);
+}
+
+/* Of each moment of `first` and each of `second`: what is missing between them. */
+static void look_between(struct proof *p, struct coherence_hole hole, uint32_t inside,
+                         const struct actor_class *class, const struct actor_class *other)
+{
+    bool reads = hole.missing == EFFECT_DROP;
+    uint32_t written = reads ? other->moments : class->moments;
+    uint32_t read = reads ? class->moments : other->moments;
+    for (uint32_t w = written; w; w &= w - 1)
+        for (uint32_t r = read; r; r &= r - 1) {
+            hole.before = w & -w;
+            hole.after = r & -r;
+            if (!acted(p, hole.keeper, hole.missing, class, hole.before, hole.after)) {
+                report(p, hole, inside, other->shape);
+                return;
+            }
+        }
+}
+
+static void look_at_writers_inside(struct proof *p, struct keeper *keeper, uint32_t number,
+                                   const struct actor_class *other)
+{
+    const struct actor_class *class = &p->c.classes.items[number];
+    const struct presence *inside = &keeper->inside[number];
+    struct coherence_hole hole = {.keeper = keeper, .missing = EFFECT_WRITE_BACK, .in_band = true};
+    if (in_band(class) && in_band(other)
+        && (!class->release || !(keeper->release & EFFECT_WRITE_BACK) || inside->unreleased))
+        report(p, hole, inside->unreleased ? inside->unreleased - 1 : inside->first, other->shape);
+    hole.in_band = false;
+    look_between(p, hole, inside->first, class, other);
+}
+
+static void look_at_readers_inside(struct proof *p, struct keeper *keeper, uint32_t number,
+                                   const struct actor_class *other)
+{
+    const struct actor_class *class = &p->c.classes.items[number];
+    const struct presence *inside = &keeper->inside[number];
+    struct coherence_hole hole = {.keeper = keeper, .missing = EFFECT_DROP, .in_band = true};
+    if (class->acquire && in_band(other) && (!(keeper->acquire & EFFECT_DROP) || inside->unfenced))
+        report(p, hole, inside->unfenced ? inside->unfenced - 1 : inside->first, other->shape);
+    hole.in_band = false;
+    look_between(p, hole, inside->first, class, other);
+}
+
+/* One of class `number` inside, one like `other` outside. */
+static void look_at_pair(struct proof *p, struct keeper *keeper, uint32_t number,
+                         const struct actor_class *other)
+{
+    const struct actor_class *class = &p->c.classes.items[number];
+    uint32_t answered = keeper->answers & class->others;
+    if (answered && in_band(class) && in_band(other) && changes(p, other)) {
+        struct coherence_hole hole = {
+            .keeper = keeper, .in_band = true, .request = p->c.requests[__builtin_ctz(answered)]};
+        report(p, hole, keeper->inside[number].first, other->shape);
+    }
+    if (keeper->delays != NULL && changes(p, class) && other->reads)
+        look_at_writers_inside(p, keeper, number, other);
+    if (class->reads && changes(p, other))
+        look_at_readers_inside(p, keeper, number, other);
+}
+
+static void look_at_keeper(struct proof *p, struct keeper *keeper)
+{
+    uint64_t shapes = 0; /* of those outside, the first 64: each is looked at once */
+    uint32_t *outside = p->outside, count = 0;
+    for (uint32_t b = 0; b < p->c.classes.count; b++) {
+        uint32_t shape = p->c.classes.items[b].shape;
+        if (p->present[b] == keeper->inside[b].count || (shape < 64 && (shapes >> shape & 1)))
+            continue;
+        shapes |= shape < 64 ? UINT64_C(1) << shape : 0;
+        outside[count++] = b;
+    }
+    for (uint32_t a = 0; a < p->c.classes.count && count > 0; a++)
+        for (uint32_t i = 0; i < count && keeper->inside[a].count > 0; i++)
+            look_at_pair(p, keeper, a, &p->c.classes.items[outside[i]]);
+}
+
+/* ---- ways ---- */
+
+static void enter(struct proof *p, struct keeper *keeper, uint32_t actor, bool fenced,
+                  bool released)
+{
+    if (keeper->seen_in != p->round) {
+        keeper->seen_in = p->round;
+        memset(keeper->inside, 0, p->c.classes.count * sizeof *keeper->inside);
+        vector_push(p->c.e->arena, &p->touched, keeper);
+    }
+    struct presence *presence = &keeper->inside[p->c.actors.items[actor].class];
+    if (presence->count++ == 0)
+        presence->first = actor;
+    if (!fenced)
+        presence->unfenced = actor + 1;
+    if (!released)
+        presence->unreleased = actor + 1;
+}
+
+/* Counts an actor along its way if that ends at p->end; sets p->end if nothing has yet. True: it
+ * ends elsewhere, at a leaf that is still to be looked at. */
+static bool follow(struct proof *p, uint32_t number)
+{
+    const struct actor *actor = &p->c.actors.items[number];
+    bool fenced = true, released = true, spread = false, spread_release = false;
+    struct way way;
+    way_find(&p->c, actor, p->target.space, p->target.address, &way);
+    for (uint32_t i = 0; i < p->ended.count; i++)
+        if (p->ended.items[i] == way.end)
+            return false;
+    if (way.end == NULL)
+        return false;
+    p->end = p->end == NULL ? way.end : p->end;
+    if (p->end != way.end)
+        return true;
+    p->present[actor->class]++;
+    for (uint32_t i = 0; i < way.count; i++) {
+        const struct way_step *step = &way.steps[i];
+        if (step->keeper != NULL)
+            enter(p, step->keeper, number, fenced, released);
+        fenced &= way_fence_passes(step, false, &spread);
+        released &= way_fence_passes(step, true, &spread_release);
+    }
+    return false;
+}
+
+/* An address may mean different things to different actors, as registers do: those whose ways end
+ * at one leaf share what is there. */
+static void look_at_target(struct proof *p)
+{
+    bool more = true;
+    p->ended.count = 0;
+    while (more) {
+        p->round++;
+        p->end = NULL;
+        p->touched.count = 0;
+        memset(p->present, 0, (p->c.classes.count + 1) * sizeof *p->present);
+        more = false;
+        for (uint32_t i = 0; i < p->c.actors.count; i++)
+            more |= follow(p, i);
+        for (uint32_t i = 0; i < p->touched.count; i++)
+            look_at_keeper(p, p->touched.items[i]);
+        vector_push(p->c.e->arena, &p->ended, p->end);
+    }
+}
+
+static void look_at_space(struct proof *p, const struct node *owner,
+                          const struct model_space *space)
+{
+    for (uint32_t t = 0; t < space->target_count; t++) {
+        p->target = (struct target){space, owner, space->base + t * space->interleave_bytes};
+        look_at_target(p);
+    }
+}
+
+/* ---- leaves that say nothing ---- */
+
+/* Is the protocol of this port one of which somebody says what accesses do? */
+static bool is_spoken_of(const struct proof *p, const struct node *node, uint32_t port)
+{
+    const char *name = node->object.type->ports.v.items[port]->target.text;
+    for (uint32_t i = 0; i < p->c.keepers.count; i++) {
+        const struct keeper *keeper = p->c.keepers.items[i];
+        if (strcmp(keeper->node->object.type->ports.v.items[keeper->in_port]->target.text, name)
+            == 0)
+            return true;
+    }
+    return false;
+}
+
+static void warn_of_silent(struct proof *p, const struct node *node)
+{
+    const struct type_info *type = node->object.type;
+    if (type->model.is_composite || facts_of(node) != NULL)
+        return;
+    for (uint32_t i = 0; i < p->c.told.count; i++)
+        if (p->c.told.items[i] == type)
+            return;
+    for (uint32_t port = 0; port < type->ports.v.count; port++) {
+        if (type->ports.v.items[port]->is_in || type->port_decls[port].is_any
+            || node->ports[port].count == 0 || !is_spoken_of(p, node, port))
+            continue;
+        vector_push(p->c.e->arena, &p->c.told, type);
+        struct diagnostic *d = diagnostic_add(
+            p->c.e->diagnostics, W0706, type->ports.v.items[port]->name.span,
+            "'%s' does not say what its accesses to memory are: coherence is proved without them",
+            type->model.name);
+        diagnostic_help(p->c.e->diagnostics, d,
+                        "say it: 'coherence { accesses %s at fence.acquire : read, write; }', or "
+                        "'passes', 'keeps' and 'delays' for what comes from elsewhere",
+                        type->ports.v.items[port]->name.text);
+        return;
+    }
+}
+
+/* Holes in a platform with other mistakes would be their consequences. */
+static bool is_whole(const struct elaboration *e)
+{
+    for (uint32_t i = 0; i < e->diagnostics->list.count; i++) {
+        enum diagnostic_code code = e->diagnostics->list.items[i]->code;
+        if (code != E0507 && diagnostic_severity(code) == COMPILE_ERROR)
+            return false;
+    }
+    return true;
+}
+
+static void run_coherence(struct elaboration *e)
+{
+    struct proof p = {.round = 0};
+    bool any_map = false;
+    if (!is_whole(e))
+        return;
+    ways_init(&p.c, e);
+    units_find(&p.c);
+    p.atomic = request_bit(&p.c, "atomic");
+    if (p.c.keepers.count == 0)
+        return;
+    p.present = arena_alloc(e->arena, (p.c.classes.count + 1) * sizeof *p.present);
+    p.outside = arena_alloc(e->arena, (p.c.classes.count + 1) * sizeof *p.outside);
+    for (uint32_t i = 0; i < e->nodes.count; i++)
+        for (uint32_t k = 0; k < e->nodes.items[i]->spaces.count; k++) {
+            const struct model_space *space = e->nodes.items[i]->spaces.items[k].model;
+            if (space == NULL || !space->mapped)
+                continue;
+            any_map = true;
+            look_at_space(&p, e->nodes.items[i], space);
+        }
+    if (!any_map)
+        look_at_target(&p);
+    for (uint32_t i = 0; i < e->nodes.count; i++)
+        warn_of_silent(&p, e->nodes.items[i]);
+}
+
+const struct check check_coherence = {
+    .name = "coherence",
+    .code = E0507,
+    .run = run_coherence,
+    .prerequisites = {&check_protocols, &check_unconnected, &check_coherence_facts}};

@@ -1,0 +1,170 @@
+/* What components say of themselves in `coherence { }`, and the ways of accesses to memory, for the
+ * proof in check_coherence.c.
+ *
+ * Words. An *actor* is a port of a leaf that sends accesses (`accesses`). A *keeper* is a leaf that
+ * keeps copies of what passes (`keeps`), written lines among them (`delays`). A *moment* is a name
+ * for what actors do one after the other (`kernel`, `copy`): what one has written in its own, the
+ * other is to see in a later one. A *control* reaches a keeper before or after a moment. Actors
+ * with `fence.acquire` or `fence.release` order their accesses in band, by fences that go the way
+ * of the accesses. Moments are bits of a mask. */
+#ifndef HEDDLE_DSL_COHERENCE_H
+#define HEDDLE_DSL_COHERENCE_H
+
+#include "dsl/elaborate/elaborate.h"
+
+#define PORT_NONE     UINT32_MAX
+#define WAY_MOST      64 /* steps; longer ways lead nowhere */
+#define MOMENTS_MOST  32
+#define REQUESTS_MOST 32
+
+enum fact_verb {
+    FACT_ACCESSES,
+    FACT_KEEPS,
+    FACT_DELAYS,
+    FACT_PASSES,
+    FACT_ANSWERS,
+    FACT_ON,
+    FACT_BEFORE,
+    FACT_AFTER,
+    FACT_VERBS
+};
+
+/* PASS: a fence goes on below; SPREAD: to all outputs of the next interconnect. */
+enum effects { EFFECT_WRITE_BACK = 1, EFFECT_DROP = 2, EFFECT_PASS = 4, EFFECT_SPREAD = 8 };
+
+/* Whose accesses, or to which memory: behind a port, to memory of the composite around, all. */
+enum control_reach { REACH_PORT, REACH_OWN, REACH_ALL };
+
+struct control {
+    struct node *by;
+    const struct ast_item *fact;
+    uint32_t moment;
+    bool after;
+    enum control_reach reach;
+    unsigned effects;
+};
+
+/* Actors of one class whose way leads through a keeper. */
+struct presence {
+    uint32_t count;
+    uint32_t first; /* one of them */
+    uint32_t unfenced,
+        unreleased; /* 1 + one whose acquire, release fences do not get here; 0: none */
+};
+
+struct keeper {
+    struct node *node;
+    uint32_t in_port;
+    const struct ast_item *delays; /* NULL: it keeps no written lines */
+    unsigned acquire, release;     /* what a fence from above does here: enum effects */
+    uint32_t answers;              /* requests that end here, by bit */
+    VECTOR(struct control) controls;
+    uint32_t seen_in;        /* scratch: the target for which `inside` counts */
+    struct presence *inside; /* per class */
+};
+
+/* Actors that differ in their place only. */
+struct actor_class {
+    const struct type_info *type;
+    uint32_t port;
+    struct node *controller; /* before and after whose moments they act; NULL: nobody's */
+    bool reads, writes, acquire, release;
+    uint32_t others; /* requests that one place must do for all, by bit */
+    uint32_t moments;
+    uint32_t shape; /* the same for classes that differ in type, port and controller only */
+};
+
+/* What becomes of accesses that come by a path; the same for all actors of a class. */
+struct arrival {
+    bool known, forwards;
+    struct node *node;             /* NULL: an open end */
+    const struct route_path *next; /* of leaves: where accesses go on; NULL: they end here */
+};
+
+struct actor {
+    struct node *node;
+    uint32_t port, element;
+    uint32_t class;
+};
+
+struct way_step {
+    struct node *node;
+    struct keeper *keeper; /* NULL: it passes things on */
+    bool splits; /* an interconnect with several outputs, for which a fence has no address */
+};
+
+struct way {
+    struct way_step steps[WAY_MOST];
+    uint32_t count;
+    struct node *end; /* NULL: it leads nowhere */
+};
+
+struct coherence {
+    struct elaboration *e;
+    struct arrival **arrivals; /* per class, NULL until needed: per path */
+    uint32_t ***path_at;       /* per node, port, element: 1 + path that begins there; 0: none */
+    struct keeper **keeper;    /* per node */
+    struct node **controller;
+    VECTOR(struct keeper *) keepers;
+    VECTOR(struct actor_class) classes;
+    VECTOR(struct actor) actors;
+    const char *moments[MOMENTS_MOST];
+    uint32_t moment_count;
+    const char *requests[REQUESTS_MOST];
+    uint32_t request_count;
+    VECTOR(const struct type_info *) told; /* types that were warned of */
+};
+
+/* coherence_facts.c */
+/* Statements of a node; NULL: it makes none. */
+const struct ast_items *facts_of(const struct node *node);
+enum fact_verb fact_verb(const struct ast_item *fact);
+/* Does it hold for this node? */
+bool fact_holds(struct coherence *c, struct node *node, const struct ast_item *fact);
+/* The port that the first name of a path means. */
+uint32_t fact_port(const struct type_info *type, const struct ast_expr *path);
+/* "read" of "top.read.coherent"; the second member, or NULL. */
+const char *fact_member(const struct ast_expr *path, unsigned number);
+/* Effects of a request that arrives at `port`; `field` may be NULL, and `moment` for a fence. */
+unsigned fact_effects(struct coherence *c, struct node *node, uint32_t port, const char *request,
+                      const char *field, const char *moment);
+uint32_t moment_bit(struct coherence *c, const char *name);
+const char *moment_name(const struct coherence *c, uint32_t bits);
+uint32_t request_bit(struct coherence *c, const char *text);
+
+/* coherence_ways.c */
+void ways_init(struct coherence *c, struct elaboration *e);
+/* The path from an `out` port, or NULL. */
+const struct route_path *way_path(const struct coherence *c, const struct node *node, uint32_t port,
+                                  uint32_t element);
+/* Does a fence get past a step? `spread`: the last keeper sent it to all that are below. */
+bool way_fence_passes(const struct way_step *step, bool release, bool *spread);
+/* Where an access from `actor` to `address` of `space` (NULL: anywhere) goes. */
+void way_find(struct coherence *c, const struct actor *actor, const struct model_space *space,
+              uint64_t address, struct way *way);
+/* Calls `found` for every leaf that requests of a port array reach, whatever their address. */
+void way_reach(struct coherence *c, struct node *node, uint32_t port,
+               void (*found)(struct coherence *c, struct wire_end to, void *data), void *data);
+/* Does a leaf take part in accesses of the protocol of its port `in`, without a word about it? */
+uint32_t way_silent_exit(struct coherence *c, const struct node *node, uint32_t in);
+
+bool node_is_inside(const struct node *node, const struct node *owner);
+
+/* coherence_units.c: who keeps, acts and controls. */
+void units_find(struct coherence *c);
+
+/* coherence_report.c */
+struct coherence_hole {
+    const struct keeper *keeper;
+    const struct actor *inside, *outside; /* behind the keeper, and not */
+    unsigned missing;                     /* enum effects; 0: `request` is answered here */
+    const char *request;
+    bool in_band;
+    uint32_t before, after; /* moments: of what is written, and of what reads it */
+    const struct model_space *space;
+    const struct node *owner; /* in which the space is declared; NULL: there is no map */
+    uint64_t address;
+};
+void hole_report(struct coherence *c, const struct coherence_hole *hole);
+
+#endif

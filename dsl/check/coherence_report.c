@@ -1,0 +1,224 @@
+/* Says where coherence has a hole (E0507): who writes, who reads, what keeps the line, the ways of
+ * both, and what would close it. */
+#include <string.h>
+
+#include "dsl/check/coherence.h"
+
+static const char *actor_text(const struct coherence *c, const struct actor *actor)
+{
+    struct wire_end at = {actor->node, actor->port, actor->element};
+    return wire_end_text(c->e, &at);
+}
+
+/* "a -> b -> c": the leaves that an access passes. */
+static const char *way_text(struct coherence *c, const struct actor *actor,
+                            const struct coherence_hole *hole)
+{
+    struct way way;
+    way_find(c, actor, hole->space, hole->address, &way);
+    const char *text = actor_text(c, actor);
+    for (uint32_t i = 0; i < way.count; i++)
+        text = arena_printf(c->e->arena, "%s -> %s", text, way.steps[i].node->object.path);
+    return arena_printf(c->e->arena, "%s -> %s", text, way.end->object.path);
+}
+
+static struct diagnostic *begin(struct coherence *c, const struct coherence_hole *hole)
+{
+    struct diagnostics *d = c->e->diagnostics;
+    const char *path = hole->keeper->node->object.path;
+    struct span span = hole->keeper->node->span;
+    enum diagnostic_code code = c->e->program->options->allow_incoherent ? W0707 : E0507;
+    const char *in = actor_text(c, hole->inside), *out = actor_text(c, hole->outside);
+    if (hole->missing == 0)
+        return diagnostic_add(d, code, span,
+                              "'%s' answers '%s' of '%s' by itself, and '%s' writes past it", path,
+                              hole->request, in, out);
+    bool drop = hole->missing == EFFECT_DROP;
+    const char *writer = drop ? out : in, *reader = drop ? in : out;
+    const char *lines = drop ? "old" : "written";
+    if (hole->in_band)
+        return diagnostic_add(d, code, span,
+                              "'%s' keeps %s lines: behind fences '%s' does not see what '%s' has "
+                              "written",
+                              path, lines, reader, writer);
+    return diagnostic_add(d, code, span,
+                          "'%s' keeps %s lines: what '%s' writes in a '%s' is not seen by '%s' in "
+                          "the next '%s'",
+                          path, lines, writer, moment_name(c, hole->before), reader,
+                          moment_name(c, hole->after));
+}
+
+/* ---- fences ---- */
+
+/* What keeps a fence from the keeper; NULL: nothing does. */
+static const struct way_step *fence_stop(const struct coherence_hole *hole, const struct way *way)
+{
+    bool spread = false;
+    for (uint32_t i = 0; i < way->count && way->steps[i].keeper != hole->keeper; i++)
+        if (!way_fence_passes(&way->steps[i], hole->missing != EFFECT_DROP, &spread))
+            return &way->steps[i];
+    return NULL;
+}
+
+/* The condition of a component's first statement of this kind that has one, as written; NULL: there
+ * is none. Of FACT_ON the one that passes fences. */
+static const char *condition_of(struct coherence *c, const struct node *node, enum fact_verb verb)
+{
+    const struct ast_items *facts = facts_of(node);
+    for (uint32_t i = 0; facts != NULL && i < facts->v.count; i++) {
+        const struct ast_item *fact = facts->v.items[i];
+        bool fits = fact_verb(fact) == verb && fact->value != NULL && verb != FACT_ON;
+        for (uint32_t k = 0; fact_verb(fact) == verb && verb == FACT_ON && k < fact->said->v.count;
+             k++)
+            fits |= fact->value != NULL
+                    && (strcmp(fact_member(fact->said->v.items[k], 0), "pass") == 0
+                        || strcmp(fact_member(fact->said->v.items[k], 0), "spread") == 0);
+        if (fits)
+            return source_slice(c->e->program->sources, fact->value->span);
+    }
+    return NULL;
+}
+
+static void help_fence(struct coherence *c, const struct coherence_hole *hole, struct diagnostic *d)
+{
+    const struct actor_class *class = &c->classes.items[hole->inside->class];
+    struct diagnostics *all = c->e->diagnostics;
+    struct way way;
+    way_find(c, hole->inside, hole->space, hole->address, &way);
+    const struct way_step *stop = fence_stop(hole, &way);
+    if (hole->missing == EFFECT_WRITE_BACK && !class->release) {
+        diagnostic_help(
+            all, d,
+            "'%s' sends no release fences, its writes are visible when they are "
+            "answered: let the keeper pass them on%s%s%s",
+            class->type->model.name, hole->keeper->delays->value != NULL ? " (not '" : "",
+            hole->keeper->delays->value != NULL
+                ? source_slice(c->e->program->sources, hole->keeper->delays->value->span)
+                : "",
+            hole->keeper->delays->value != NULL ? "')" : "");
+        return;
+    }
+    if (stop == NULL) {
+        diagnostic_help(all, d, "'%s' does not say that it does this on a fence",
+                        hole->keeper->node->object.type->model.name);
+        return;
+    }
+    const char *condition = condition_of(c, stop->node, FACT_ON);
+    if (stop->splits)
+        diagnostic_help(all, d,
+                        "fences have no address and do not pass '%s', which has several outputs",
+                        stop->node->object.path);
+    else if (condition != NULL)
+        diagnostic_help(all, d, "the fences end at '%s'; it passes them on with '%s'",
+                        stop->node->object.path, condition);
+    else
+        diagnostic_help(all, d, "the fences end at '%s'", stop->node->object.path);
+}
+
+/* ---- controls ---- */
+
+/* The port by which the keeper takes a request that has the missing effect. */
+static uint32_t control_port(struct coherence *c, const struct coherence_hole *hole,
+                             const char *protocol, const char *request, const char *moment)
+{
+    struct node *node = hole->keeper->node;
+    const struct item_list *ports = &node->object.type->ports;
+    for (uint32_t i = 0; i < ports->v.count; i++)
+        if (ports->v.items[i]->is_in && strcmp(ports->v.items[i]->target.text, protocol) == 0
+            && (fact_effects(c, node, i, request, NULL, moment) & hole->missing))
+            return i;
+    return PORT_NONE;
+}
+
+/* Would this statement of `by` close the hole, if its port led to the keeper? */
+static bool would_act(const struct coherence *c, const struct coherence_hole *hole,
+                      const struct node *by, const struct ast_item *fact)
+{
+    const struct actor_class *class = &c->classes.items[hole->inside->class];
+    bool drop = hole->missing == EFFECT_DROP, after = fact_verb(fact) == FACT_AFTER;
+    const char *moment = fact_member(fact->left->v.items[0], 0);
+    bool is_port =
+        fact->at_what != NULL && strcmp(fact_member(fact->at_what->v.items[0], 0), "own");
+    if (is_port)
+        return by == class->controller && after != drop
+               && strcmp(moment, moment_name(c, drop ? hole->after : hole->before)) == 0;
+    if (fact->at_what != NULL && hole->owner != NULL && !node_is_inside(by, hole->owner))
+        return false;
+    return !after
+           && (strcmp(moment, moment_name(c, hole->before)) == 0
+               || strcmp(moment, moment_name(c, hole->after)) == 0);
+}
+
+/* Also for a statement whose condition does not hold. */
+static bool help_connect(struct coherence *c, const struct coherence_hole *hole,
+                         struct diagnostic *d, struct node *by, const struct ast_item *fact)
+{
+    const char *condition =
+        fact_holds(c, by, fact) ? NULL : source_slice(c->e->program->sources, fact->value->span);
+    const struct type_info *type = by->object.type;
+    const char *ports = "";
+    uint32_t control = PORT_NONE;
+    for (uint32_t i = 0; i < fact->said->v.count; i++) {
+        const struct ast_expr *said = fact->said->v.items[i];
+        const struct ast_item *port = type->ports.v.items[fact_port(type, said)];
+        uint32_t found = control_port(c, hole, port->target.text, fact_member(said, 1),
+                                      fact_member(fact->left->v.items[0], 0));
+        if (found == PORT_NONE)
+            continue;
+        control = found;
+        ports = arena_printf(c->e->arena, "%s%s'%s'", ports, *ports ? " or " : "", port->name.text);
+    }
+    if (control == PORT_NONE)
+        return false;
+    diagnostic_help(c->e->diagnostics, d,
+                    "connect %s of '%s' to '%s.%s': it is asked %s a '%s'%s%s%s", ports,
+                    by->object.path, hole->keeper->node->object.path,
+                    hole->keeper->node->object.type->ports.v.items[control]->name.text,
+                    fact_verb(fact) == FACT_AFTER ? "after" : "before",
+                    fact_member(fact->left->v.items[0], 0), condition != NULL ? ", with '" : "",
+                    condition != NULL ? condition : "", condition != NULL ? "'" : "");
+    return true;
+}
+
+static void help_control(struct coherence *c, const struct coherence_hole *hole,
+                         struct diagnostic *d)
+{
+    const char *effect = hole->missing == EFFECT_DROP ? "drop" : "write_back";
+    bool found = false;
+    for (uint32_t i = 0; i < c->e->nodes.count; i++) {
+        struct node *node = c->e->nodes.items[i];
+        const struct ast_items *facts = facts_of(node);
+        for (uint32_t k = 0; facts != NULL && k < facts->v.count; k++) {
+            const struct ast_item *fact = facts->v.items[k];
+            enum fact_verb verb = fact_verb(fact);
+            if ((verb == FACT_BEFORE || verb == FACT_AFTER) && would_act(c, hole, node, fact))
+                found |= help_connect(c, hole, d, node, fact);
+        }
+    }
+    if (!found)
+        diagnostic_help(
+            c->e->diagnostics, d,
+            "nothing that could reach it says so: '%s' needs 'on PORT.REQUEST : %s', and a "
+            "component that sends this request 'before' or 'after' the moment",
+            hole->keeper->node->object.type->model.name, effect);
+}
+
+void hole_report(struct coherence *c, const struct coherence_hole *hole)
+{
+    struct diagnostics *all = c->e->diagnostics;
+    struct diagnostic *d = begin(c, hole);
+    diagnostic_note(all, d, hole->inside->node->span, "one way: %s",
+                    way_text(c, hole->inside, hole));
+    diagnostic_note(all, d, hole->outside->node->span, "the other: %s",
+                    way_text(c, hole->outside, hole));
+    const char *condition =
+        hole->missing == 0 ? condition_of(c, hole->keeper->node, FACT_ANSWERS) : NULL;
+    if (hole->missing == 0)
+        diagnostic_help(all, d, "let it go on to where both ways meet%s%s%s",
+                        condition != NULL ? ": it ends here with '" : "",
+                        condition != NULL ? condition : "", condition != NULL ? "'" : "");
+    else if (hole->in_band)
+        help_fence(c, hole, d);
+    else
+        help_control(c, hole, d);
+}

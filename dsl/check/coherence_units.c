@@ -1,0 +1,183 @@
+/* Who keeps copies, who sends accesses, and who controls whom. */
+#include <string.h>
+
+#include "dsl/check/coherence.h"
+
+static void find_keeper(struct coherence *c, struct node *node)
+{
+    const struct ast_items *facts = facts_of(node);
+    struct keeper keeper = {.node = node, .in_port = PORT_NONE};
+    for (uint32_t i = 0; facts != NULL && i < facts->v.count; i++) {
+        const struct ast_item *fact = facts->v.items[i];
+        enum fact_verb verb = fact_verb(fact);
+        if ((verb == FACT_KEEPS || verb == FACT_DELAYS) && fact_holds(c, node, fact)) {
+            keeper.in_port = fact_port(node->object.type, fact->left->v.items[0]);
+            keeper.delays = verb == FACT_DELAYS ? fact : keeper.delays;
+        }
+        for (uint32_t k = 0; verb == FACT_ANSWERS && k < fact->left->v.count; k++) {
+            const struct ast_expr *path = fact->left->v.items[k];
+            const char *field = fact_member(path, 2);
+            if (fact_holds(c, node, fact))
+                keeper.answers |= request_bit(
+                    c, arena_printf(c->e->arena, "%s%s%s", fact_member(path, 1),
+                                    field != NULL ? "." : "", field != NULL ? field : ""));
+        }
+    }
+    if (keeper.in_port == PORT_NONE)
+        return;
+    keeper.acquire = fact_effects(c, node, keeper.in_port, "fence", "acquire", NULL);
+    keeper.release = fact_effects(c, node, keeper.in_port, "fence", "release", NULL);
+    struct keeper *made = arena_alloc(c->e->arena, sizeof *made);
+    *made = keeper;
+    c->keeper[node->model.id] = made;
+    vector_push(c->e->arena, &c->keepers, made);
+}
+
+/* ---- controls ---- */
+
+struct setting_out {
+    struct node *by;
+    const struct ast_item *fact;
+    const char *request;
+    enum control_reach reach;
+};
+
+static void meets_keeper(struct coherence *c, struct wire_end to, void *data)
+{
+    const struct setting_out *s = data;
+    struct keeper *keeper = c->keeper[to.node->model.id];
+    if (keeper == NULL)
+        return;
+    const char *moment = fact_member(s->fact->left->v.items[0], 0);
+    struct control control = {.by = s->by,
+                              .fact = s->fact,
+                              .moment = moment_bit(c, moment),
+                              .after = fact_verb(s->fact) == FACT_AFTER,
+                              .reach = s->reach,
+                              .effects =
+                                  fact_effects(c, to.node, to.port, s->request, NULL, moment)};
+    vector_push(c->e->arena, &keeper->controls, control);
+}
+
+static void meets_actor(struct coherence *c, struct wire_end to, void *data)
+{
+    const struct setting_out *s = data;
+    c->controller[to.node->model.id] = s->by;
+}
+
+static void find_controls(struct coherence *c, struct node *node, const struct ast_item *fact)
+{
+    struct setting_out s = {.by = node, .fact = fact, .reach = REACH_ALL};
+    for (uint32_t i = 0; fact->at_what != NULL && i < fact->at_what->v.count; i++) {
+        uint32_t port = fact_port(node->object.type, fact->at_what->v.items[i]);
+        s.reach = port == PORT_NONE ? REACH_OWN : REACH_PORT;
+        if (port != PORT_NONE)
+            way_reach(c, node, port, meets_actor, &s);
+    }
+    for (uint32_t i = 0; i < fact->said->v.count; i++) {
+        uint32_t port = fact_port(node->object.type, fact->said->v.items[i]);
+        s.request = fact_member(fact->said->v.items[i], 1);
+        way_reach(c, node, port, meets_keeper, &s);
+    }
+}
+
+/* ---- actors ---- */
+
+static void read_kinds(struct coherence *c, struct actor_class *class, const struct ast_item *fact)
+{
+    for (uint32_t i = 0; i < fact->said->v.count; i++) {
+        const char *text = source_slice(c->e->program->sources, fact->said->v.items[i]->span);
+        if (strcmp(text, "read") == 0)
+            class->reads = true;
+        else if (strcmp(text, "write") == 0)
+            class->writes = true;
+        else
+            class->others |= request_bit(c, text);
+    }
+    for (uint32_t i = 0; fact->at_what != NULL && i < fact->at_what->v.count; i++) {
+        const struct ast_expr *path = fact->at_what->v.items[i];
+        if (path->kind == AST_NAME)
+            class->moments |= moment_bit(c, path->name.text);
+        else if (strcmp(fact_member(path, 1), "acquire") == 0)
+            class->acquire = true;
+        else
+            class->release = true;
+    }
+}
+
+static bool same_shape(const struct actor_class *a, const struct actor_class *b)
+{
+    return a->reads == b->reads && a->writes == b->writes && a->acquire == b->acquire
+           && a->release == b->release && a->others == b->others && a->moments == b->moments;
+}
+
+static uint32_t class_number(struct coherence *c, struct actor_class *class)
+{
+    class->shape = c->classes.count;
+    for (uint32_t i = 0; i < c->classes.count; i++) {
+        const struct actor_class *known = &c->classes.items[i];
+        if (!same_shape(known, class))
+            continue;
+        class->shape = class->shape < known->shape ? class->shape : known->shape;
+        if (known->type == class->type && known->port == class->port
+            && known->controller == class->controller)
+            return i;
+    }
+    vector_push(c->e->arena, &c->classes, *class);
+    return c->classes.count - 1;
+}
+
+static bool speaks_of(const struct node *node, const struct ast_item *fact, uint32_t port)
+{
+    for (uint32_t i = 0; i < fact->left->v.count; i++)
+        if (fact_port(node->object.type, fact->left->v.items[i]) == port)
+            return true;
+    return false;
+}
+
+static void find_actors(struct coherence *c, struct node *node)
+{
+    const struct ast_items *facts = facts_of(node);
+    for (uint32_t port = 0; facts != NULL && port < node->object.type->ports.v.count; port++) {
+        struct actor_class class = {
+            .type = node->object.type, .port = port, .controller = c->controller[node->model.id]};
+        for (uint32_t i = 0; i < facts->v.count; i++)
+            if (fact_verb(facts->v.items[i]) == FACT_ACCESSES
+                && speaks_of(node, facts->v.items[i], port)
+                && fact_holds(c, node, facts->v.items[i]))
+                read_kinds(c, &class, facts->v.items[i]);
+        if (!class.reads && !class.writes && class.others == 0)
+            continue;
+        for (uint32_t k = 0; k < node->ports[port].count; k++) {
+            if (way_path(c, node, port, k) == NULL)
+                continue;
+            struct actor actor = {node, port, k, class_number(c, &class)};
+            vector_push(c->e->arena, &c->actors, actor);
+        }
+    }
+}
+
+void units_find(struct coherence *c)
+{
+    struct elaboration *e = c->e;
+    c->keeper = arena_alloc(e->arena, (e->nodes.count + 1) * sizeof(struct keeper *));
+    c->controller = arena_alloc(e->arena, (e->nodes.count + 1) * sizeof(struct node *));
+    for (uint32_t i = 0; i < e->nodes.count; i++)
+        find_keeper(c, e->nodes.items[i]);
+    for (uint32_t i = 0; i < e->nodes.count; i++) {
+        const struct ast_items *facts = facts_of(e->nodes.items[i]);
+        for (uint32_t k = 0; facts != NULL && k < facts->v.count; k++) {
+            enum fact_verb verb = fact_verb(facts->v.items[k]);
+            if ((verb == FACT_BEFORE || verb == FACT_AFTER)
+                && fact_holds(c, e->nodes.items[i], facts->v.items[k]))
+                find_controls(c, e->nodes.items[i], facts->v.items[k]);
+        }
+    }
+    for (uint32_t i = 0; i < e->nodes.count; i++)
+        find_actors(c, e->nodes.items[i]);
+    c->arrivals = arena_alloc(e->arena, (c->classes.count + 1) * sizeof(struct arrival *));
+    for (uint32_t i = 0; i < c->keepers.count; i++) {
+        struct keeper *keeper = c->keepers.items[i];
+        keeper->inside = arena_alloc(e->arena, (c->classes.count + 1) * sizeof(struct presence));
+    }
+}

@@ -1,0 +1,215 @@
+/* The way of an access: from path to path, through interconnects as they route, through leaves as
+ * they say that they pass things on, until a leaf takes it. */
+#include <string.h>
+
+#include "dsl/check/coherence.h"
+
+void ways_init(struct coherence *c, struct elaboration *e)
+{
+    c->e = e;
+    c->path_at = arena_alloc(e->arena, (e->nodes.count + 1) * sizeof *c->path_at);
+    for (uint32_t i = 0; i < e->nodes.count; i++) {
+        const struct node *node = e->nodes.items[i];
+        uint32_t ports = node->object.type->ports.v.count;
+        uint32_t **at = arena_alloc(e->arena, (ports + 1) * sizeof *at);
+        for (uint32_t p = 0; p < ports && node->ports != NULL; p++)
+            at[p] = arena_alloc(e->arena, (node->ports[p].count + 1) * sizeof *at[p]);
+        c->path_at[node->model.id] = at;
+    }
+    for (uint32_t i = 0; i < e->paths.count; i++) {
+        const struct wire_end *from = &e->paths.items[i].from;
+        if (e->paths.items[i].whole)
+            c->path_at[from->node->model.id][from->port][from->element] = i + 1;
+    }
+}
+
+const struct route_path *way_path(const struct coherence *c, const struct node *node, uint32_t port,
+                                  uint32_t element)
+{
+    if (port == PORT_NONE || node->ports == NULL || element >= node->ports[port].count)
+        return NULL;
+    uint32_t path = c->path_at[node->model.id][port][element];
+    return path ? &c->e->paths.items[path - 1] : NULL;
+}
+
+static uint32_t forward_port(const struct node *node)
+{
+    const struct type_info *type = node->object.type;
+    for (uint32_t i = 0; i < type->ports.v.count; i++)
+        if (type->port_decls[i].is_any && !type->port_decls[i].is_channel
+            && !type->port_decls[i].is_in)
+            return i;
+    return PORT_NONE;
+}
+
+/* The output of an interconnect with `by space`, as at run time. */
+static uint32_t output_by_space(const struct node *node, uint64_t address)
+{
+    const struct model_space *space = node->space;
+    uint64_t base = space->mapped ? space->base : 0;
+    uint64_t size = space->each_bytes * space->target_count;
+    return address - base < size && address >= base
+               ? (uint32_t)((address - base) / space->interleave_bytes % space->target_count)
+               : space->target_count;
+}
+
+static const struct route_path *forward(const struct coherence *c, const struct node *node,
+                                        const struct model_space *space, uint64_t address)
+{
+    uint32_t port = forward_port(node);
+    if (port == PORT_NONE || node->ports == NULL)
+        return NULL;
+    if (node->space != NULL)
+        return way_path(c, node, port, output_by_space(node, address));
+    if (node->ports[port].count == 1)
+        return way_path(c, node, port, 0);
+    uint32_t path =
+        node->routes_to != NULL && space != NULL ? node->routes_to[space->id] : NO_ROUTE;
+    return path != NO_ROUTE ? &c->e->paths.items[path] : NULL;
+}
+
+static const char *protocol_of(const struct node *node, uint32_t port)
+{
+    return node->object.type->ports.v.items[port]->target.text;
+}
+
+uint32_t way_silent_exit(struct coherence *c, const struct node *node, uint32_t in)
+{
+    (void)c;
+    const struct item_list *ports = &node->object.type->ports;
+    for (uint32_t i = 0; i < ports->v.count && facts_of(node) == NULL; i++)
+        if (!ports->v.items[i]->is_in && strcmp(protocol_of(node, i), protocol_of(node, in)) == 0)
+            return i;
+    return PORT_NONE;
+}
+
+static bool is_at(struct coherence *c, const struct ast_item *fact, uint32_t moments)
+{
+    bool fits = fact->at_what == NULL;
+    for (uint32_t i = 0; !fits && i < fact->at_what->v.count; i++) {
+        const char *name = fact_member(fact->at_what->v.items[i], 0);
+        fits = name != NULL && (moment_bit(c, name) & moments);
+    }
+    return fits;
+}
+
+/* Where a leaf sends on what it gets at `in`: the first statement that fits and is connected. */
+static const struct route_path *pass(struct coherence *c, struct node *node, uint32_t in,
+                                     uint32_t element, uint32_t moments)
+{
+    const struct ast_items *facts = facts_of(node);
+    if (facts == NULL)
+        return way_path(c, node, way_silent_exit(c, node, in), element);
+    for (uint32_t i = 0; i < facts->v.count; i++) {
+        const struct ast_item *fact = facts->v.items[i];
+        enum fact_verb verb = fact_verb(fact);
+        if (verb != FACT_PASSES && verb != FACT_KEEPS && verb != FACT_DELAYS)
+            continue;
+        const struct type_info *type = node->object.type;
+        bool starts_here = false;
+        for (uint32_t k = 0; k < fact->left->v.count; k++)
+            starts_here |= fact_port(type, fact->left->v.items[k]) == in;
+        if (!starts_here || (verb == FACT_PASSES && !is_at(c, fact, moments)))
+            continue;
+        for (uint32_t k = 0; k < fact->right->v.count; k++) {
+            uint32_t out = fact_port(type, fact->right->v.items[k]);
+            const struct route_path *path = way_path(c, node, out, element);
+            if (path == NULL)
+                path = way_path(c, node, out, 0);
+            if (path != NULL)
+                return path;
+        }
+    }
+    return NULL;
+}
+
+static void add_step(const struct coherence *c, struct way *way, struct node *node, bool forwards)
+{
+    uint32_t port = forwards ? forward_port(node) : PORT_NONE;
+    way->steps[way->count++] =
+        (struct way_step){.node = node,
+                          .keeper = c->keeper[node->model.id],
+                          .splits = port != PORT_NONE && node->ports[port].count > 1};
+}
+
+static const struct arrival *arrive(struct coherence *c, uint32_t class,
+                                    const struct route_path *path)
+{
+    uint32_t number = (uint32_t)(path - c->e->paths.items);
+    if (c->arrivals[class] == NULL)
+        c->arrivals[class] =
+            arena_alloc(c->e->arena, (c->e->paths.count + 1) * sizeof *c->arrivals[class]);
+    struct arrival *arrival = &c->arrivals[class][number];
+    if (arrival->known)
+        return arrival;
+    arrival->known = true;
+    for (const struct route_path *on; (on = path_through(c->e, path)) != NULL;)
+        path = on;
+    if (!path->whole)
+        return arrival;
+    arrival->node = path->to.node;
+    arrival->forwards = node_forwards(path->to.node);
+    if (!arrival->forwards)
+        arrival->next = pass(c, path->to.node, path->to.port, path->to.element,
+                             c->classes.items[class].moments);
+    return arrival;
+}
+
+void way_find(struct coherence *c, const struct actor *actor, const struct model_space *space,
+              uint64_t address, struct way *way)
+{
+    const struct route_path *path = way_path(c, actor->node, actor->port, actor->element);
+    way->count = 0;
+    way->end = NULL;
+    while (path != NULL && way->count < WAY_MOST) {
+        const struct arrival *arrival = arrive(c, actor->class, path);
+        if (arrival->node == NULL)
+            return;
+        path = arrival->forwards ? forward(c, arrival->node, space, address) : arrival->next;
+        if (path == NULL && !arrival->forwards)
+            way->end = arrival->node;
+        else
+            add_step(c, way, arrival->node, arrival->forwards);
+    }
+}
+
+bool way_fence_passes(const struct way_step *step, bool release, bool *spread)
+{
+    if (step->keeper == NULL)
+        return !step->splits || *spread;
+    unsigned effects = release ? step->keeper->release : step->keeper->acquire;
+    *spread = (effects & EFFECT_SPREAD) != 0;
+    return (effects & EFFECT_PASS) != 0;
+}
+
+bool node_is_inside(const struct node *node, const struct node *owner)
+{
+    while (node != NULL && node != owner)
+        node = node->parent;
+    return node != NULL;
+}
+
+#define REACH_DEPTH 32
+
+static void reach(struct coherence *c, const struct route_path *path, unsigned depth,
+                  void (*found)(struct coherence *c, struct wire_end to, void *data), void *data)
+{
+    while (path != NULL && path_through(c->e, path) != NULL)
+        path = path_through(c->e, path);
+    if (path == NULL || !path->whole || depth == REACH_DEPTH)
+        return;
+    struct node *node = path->to.node;
+    uint32_t out =
+        node_forwards(node) ? forward_port(node) : way_silent_exit(c, node, path->to.port);
+    if (!node_forwards(node))
+        found(c, path->to, data);
+    for (uint32_t i = 0; out != PORT_NONE && i < node->ports[out].count; i++)
+        reach(c, way_path(c, node, out, i), depth + 1, found, data);
+}
+
+void way_reach(struct coherence *c, struct node *node, uint32_t port,
+               void (*found)(struct coherence *c, struct wire_end to, void *data), void *data)
+{
+    for (uint32_t i = 0; i < node->ports[port].count; i++)
+        reach(c, way_path(c, node, port, i), 0, found, data);
+}
