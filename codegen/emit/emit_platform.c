@@ -197,10 +197,12 @@ static void emit_protocols(struct emit *e, const struct layout *layout)
     emit(e, "static const struct platform_message messages[] = {\n");
     for (uint32_t i = 0; i < t->message_count; i++)
         emit(e,
-             "    { .name = %u, .wire_bytes = %u, .awaited = %u, .payload_bytes = %u }, /* %u: %s "
-             "*/\n",
+             "    { .name = %u, .wire_bytes = %u, .awaited = %u, .payload_bytes = %u, .length_at = "
+             "%u, "
+             ".variable = %u }, /* %u: %s */\n",
              t->messages[i].name, t->messages[i].wire_bytes, t->messages[i].awaited,
-             t->messages[i].payload_bytes, i, text_at(layout, t->messages[i].name));
+             t->messages[i].payload_bytes, t->messages[i].length_at, t->messages[i].variable, i,
+             text_at(layout, t->messages[i].name));
     emit(e, "};\n\n");
 }
 

@@ -127,7 +127,9 @@ static void add_messages(struct builder *b, const struct model_message *messages
                                        .wire_bytes = message_wire_bytes(b->arena, &messages[i]),
                                        .awaited = !messages[i].is_reply && messages[i].has_reply,
                                        .payload_bytes =
-                                           message_payload_bytes(b->arena, &messages[i])};
+                                           message_payload_bytes(b->arena, &messages[i]),
+                                       .length_at = message_length_offset(b->arena, &messages[i]),
+                                       .variable = message_variable_bytes(&messages[i])};
         vector_push(b->arena, &b->messages, row);
     }
 }

@@ -110,6 +110,9 @@ struct platform_message {
     uint32_t wire_bytes;    /* on links */
     uint32_t awaited;       /* requests: 1 when answered */
     uint32_t payload_bytes; /* used by this message */
+    uint32_t
+        length_at; /* u32 in struct message: bytes sent of the `variable` ones; 0: all of them */
+    uint32_t variable;
 };
 
 struct platform_protocol {

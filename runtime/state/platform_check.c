@@ -238,8 +238,12 @@ static void check_protocols(struct checker *c)
         run(c, "protocols", i, "messages", p->first_message, p->request_count + p->reply_count,
             c->t->message_count);
     }
-    for (uint32_t i = 0; i < c->t->message_count; i++)
-        string(c, "messages", i, c->t->messages[i].name);
+    for (uint32_t i = 0; i < c->t->message_count; i++) {
+        const struct platform_message *m = &c->t->messages[i];
+        string(c, "messages", i, m->name);
+        if (m->length_at > sizeof(struct message) - sizeof(uint32_t) || m->variable > m->wire_bytes)
+            mistake(c, "messages[%u] has %u bytes of a length at %u", i, m->variable, m->length_at);
+    }
 }
 
 static void check_spaces(struct checker *c)

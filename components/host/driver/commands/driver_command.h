@@ -33,7 +33,7 @@ enum copy_way { COPY_BY_HOST, COPY_INSIDE, COPY_TO_PEERS };
 enum driver_phase {
     PHASE_QUEUED,
     PHASE_FLUSHING,     /* a flush is under way; then it is queued again */
-    PHASE_DIRECT,       /* data is to be moved directly, at the end of the window */
+    PHASE_DIRECT,       /* has begun and takes no time */
     PHASE_MOVE,         /* messages of a copy, or the arguments of a launch, go out */
     PHASE_LAUNCH_FIRST, /* the arguments are there, the launch is to be sent */
     PHASE_RUNNING,      /* launches and opened queues: the GPU is to answer */

@@ -8,6 +8,7 @@
 
 #include "components/host/driver/calls/driver_packet_calls.h"
 #include "components/host/driver/commands/driver_command_kinds.h"
+#include "components/host/driver/commands/driver_command_queues.h"
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
@@ -82,6 +83,7 @@ static enum driver_status enqueue(struct driver *d, uint32_t queue,
     record_enqueued(k);
     if (ticket)
         *ticket = k->ticket;
+    queue_do_at_once(d, queue);
     return DRIVER_OK;
 }
 
