@@ -1,5 +1,5 @@
 // Copies to the device and back, timed by events. `copy_rate BYTES` prints the picoseconds of each direction, of a
-// launch, alone and while another stream copies, and of the second of two copies behind a kernel. Checks what came back.
+// launch, alone and while another stream copies, and of the second of two fills behind a kernel. Checks what came back.
 #include <hip/hip_runtime.h>
 
 #include <cstdio>
@@ -54,6 +54,7 @@ int main(int argc, char **argv)
     hipEventRecord(e[1], two);
     hipDeviceSynchronize();
     hipMemcpyAsync(there, out.data(), bytes, hipMemcpyHostToDevice, one);
+    touch<<<1, 1, 0, two>>>(word); // the copy is in full swing when it is over
     hipEventRecord(e[2], two);
     touch<<<1, 1, 0, two>>>(word);
     hipEventRecord(e[3], two);
@@ -61,15 +62,15 @@ int main(int argc, char **argv)
     printf("launch_alone_ps %.0f launch_beside_ps %.0f\n", elapsed_ps(e[0], e[1]),
            elapsed_ps(e[2], e[3]));
     touch<<<1, 1, 0, one>>>(word);
-    hipMemcpyAsync(there, out.data(), bytes, hipMemcpyHostToDevice, one);
+    hipMemsetAsync(there, 1, bytes, one);
     hipEventRecord(e[0], one);
-    hipMemcpyAsync(there, out.data(), bytes, hipMemcpyHostToDevice, one);
+    hipMemsetAsync(there, 2, bytes, one);
     hipEventRecord(e[1], one);
     hipStreamSynchronize(one);
     printf("queued_ps %.0f\n", elapsed_ps(e[0], e[1]));
     int count = 0;
     hipMemcpy(&count, word, 4, hipMemcpyDeviceToHost);
-    if (back != out || count != 4) {
+    if (back != out || count != 5) {
         printf("FAIL copy_rate: wrong bytes\n");
         return 1;
     }

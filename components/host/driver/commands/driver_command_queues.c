@@ -85,7 +85,7 @@ static bool command_begin(struct driver *d, struct driver_queue *q, uint32_t com
         return false;
     uint32_t flushed = command_flush_device(d, k, q->device);
     if (flushed != DRIVER_NONE)
-        return command_flush(d, command, flushed);
+        return !(d->near && d->direct_count) && command_flush(d, command, flushed);
     if (!command_kinds[k->kind].begin(d, q, k))
         return false;
     d->io.stats.commands++;
@@ -101,7 +101,7 @@ static bool queue_step(struct driver *d, struct driver_queue *q)
     uint32_t command = q->at;
     struct driver_command *k = driver_command_at(d, command);
     d->no_time = false;
-    if (direct_holds(d) || !submit_beside(d, q, k))
+    if (direct_holds(d, k) || !submit_beside(d, q, k))
         return false;
     switch ((enum driver_phase)k->phase) {
     case PHASE_QUEUED:

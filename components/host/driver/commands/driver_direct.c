@@ -58,9 +58,10 @@ static bool direct_full(const struct driver *d)
     return d->direct_count == DIRECT_MOST;
 }
 
-static bool direct_holds(const struct driver *d)
+static bool direct_holds(const struct driver *d, const struct driver_command *k)
 {
-    return d->near && d->direct_count;
+    return d->near && d->direct_count && !command_is_move(k) && k->kind != DRIVER_MARK
+           && k->kind != DRIVER_BARRIER;
 }
 
 static void direct_move(struct driver *d)

@@ -11,8 +11,8 @@ static void direct_init(struct driver *d);
 static bool direct_note(struct driver *d, const struct driver_command *k, uint32_t gpu);
 /* No room for another before direct_move()? */
 static bool direct_full(const struct driver *d);
-/* Could a message that is sent now be there before what was noted is? */
-static bool direct_holds(const struct driver *d);
+/* Could a message of the command be there before what was noted is? */
+static bool direct_holds(const struct driver *d, const struct driver_command *k);
 /* Moves what was noted, in order. Between windows only. */
 static void direct_move(struct driver *d);
 /* May a command that has just been enqueued be done at once, before the engine runs? */
