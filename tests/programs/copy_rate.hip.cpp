@@ -24,11 +24,12 @@ int main(int argc, char **argv)
     std::vector<unsigned char> out(bytes), back(bytes);
     for (size_t i = 0; i < bytes; i++)
         out[i] = (unsigned char)(i * 13 + i / 4096);
-    unsigned char *there;
+    unsigned char *there, *pinned;
     int *word;
     hipEvent_t e[4];
     hipStream_t one, two;
-    if (hipMalloc(&there, bytes) || hipMalloc(&word, 4) || hipMemset(word, 0, 4)) {
+    if (hipMalloc(&there, bytes) || hipMalloc(&word, 4) || hipMemset(word, 0, 4)
+        || hipHostMalloc(&pinned, bytes)) {
         printf("FAIL copy_rate: no memory\n");
         return 1;
     }
@@ -53,7 +54,7 @@ int main(int argc, char **argv)
     touch<<<1, 1, 0, two>>>(word);
     hipEventRecord(e[1], two);
     hipDeviceSynchronize();
-    hipMemcpyAsync(there, out.data(), bytes, hipMemcpyHostToDevice, one);
+    hipMemcpyAsync(there, pinned, bytes, hipMemcpyHostToDevice, one);
     touch<<<1, 1, 0, two>>>(word); // the copy is in full swing when it is over
     hipEventRecord(e[2], two);
     touch<<<1, 1, 0, two>>>(word);

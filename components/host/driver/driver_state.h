@@ -216,7 +216,6 @@ struct driver {
     uint32_t direct; /* arena: struct driver_direct, bytes to move at the end of the window */
     uint32_t direct_count;
     bool near;             /* a GPU is nearer than a window is long */
-    bool no_time;          /* the last step of a queue ended a command that took no time */
     uint32_t bounce;       /* arena: char[DRIVER_BOUNCE], copies between GPUs */
     uint32_t bounce_owner; /* command, or DRIVER_NONE */
     struct driver_device device[DRIVER_DEVICES];

@@ -63,7 +63,6 @@ static void end_at_once(struct driver *d, struct driver_queue *q, struct driver_
         k->phase = PHASE_LAUNCH_FIRST;
         ring_written(&d->device[q->device], k->piece);
     }
-    d->no_time = true;
 }
 
 /* True: something changed. */
@@ -100,7 +99,6 @@ static bool queue_step(struct driver *d, struct driver_queue *q)
 {
     uint32_t command = q->at;
     struct driver_command *k = driver_command_at(d, command);
-    d->no_time = false;
     if (direct_holds(d, k) || !submit_beside(d, q, k))
         return false;
     switch ((enum driver_phase)k->phase) {
@@ -138,11 +136,8 @@ static bool queues_step(struct driver *d)
     for (uint32_t i = 0; i < d->queue_count; i++) {
         uint32_t number = d->turn + i < d->queue_count ? d->turn + i : d->turn + i - d->queue_count;
         struct driver_queue *q = driver_queue_at(d, number);
-        bool moved = false;
-        do {
-            moved = q->at != DRIVER_NONE && queue_step(d, q);
-            last = moved ? number : last;
-        } while (moved && d->no_time);
+        if (q->at != DRIVER_NONE && queue_step(d, q))
+            last = number;
     }
     if (d->direct_count)
         engine_at_window_end(&d->io.base, driver_window_end);
