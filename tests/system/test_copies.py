@@ -50,7 +50,7 @@ def test_short_message_costs_a_link_what_it_carries(measure):
         done = measure(f"platforms/tiny.heddle --generic -- copy_rate {size}")
         sent.append(done.stats["links"]["driver.gpu[0] -> gpu.cp.host via pcie"])
     assert abs(sent[0]["forward"]["bytes"] - sent[1]["forward"]["bytes"] - 2 * (PAGE - 100)) < 64
-    assert sent[0]["backward"]["bytes"] - sent[1]["backward"]["bytes"] == PAGE - 100
+    assert abs(sent[0]["backward"]["bytes"] - sent[1]["backward"]["bytes"] - (PAGE - 100)) < 64
 
 
 def test_launch_beside_a_copy_waits_for_pages_and_not_for_the_copy(measure):
