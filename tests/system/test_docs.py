@@ -40,7 +40,8 @@ def test_commands_of_the_readme_work_in_an_empty_folder(tmp_path):
     assert "warning" not in done.output
 
 
-GUIDE = ["start", "results", "component", "policy", "multi-gpu", "traces-and-sampling"]
+GUIDE = ["start", "results", "component", "policy", "multi-gpu", "placement",
+         "traces-and-sampling"]
 
 
 def guide_script():

@@ -45,6 +45,13 @@ static enum driver_status queue_check(const struct driver *d, uint32_t queue)
     return host_usable();
 }
 
+/* What `address` is in the queue's process. */
+static uint64_t queue_name(const struct driver *d, uint32_t queue, uint64_t address)
+{
+    uint32_t pid = driver_handle_at(d, driver_queue_at(d, queue)->handle)->pid;
+    return memory_name(d, pid, address);
+}
+
 static enum driver_status enqueue(struct driver *d, uint32_t queue,
                                   const struct driver_command *command, uint64_t *ticket)
 {
@@ -94,6 +101,8 @@ static enum driver_status enqueue_move(struct driver *d, uint32_t queue, enum dr
     uint32_t device;
     enum driver_status status = queue_check(d, queue);
     if (status == DRIVER_OK)
+        address = queue_name(d, queue, address);
+    if (status == DRIVER_OK)
         status = memory_check(d, address, size, command_kinds[kind].name, &device);
     if (status != DRIVER_OK)
         return status;
@@ -115,6 +124,8 @@ static enum driver_status enqueue_fill(struct driver *d, uint32_t queue, uint64_
     enum driver_status status = queue_check(d, queue);
     if (status == DRIVER_OK && count > UINT64_MAX / 4)
         status = driver_fail(DRIVER_INVALID_VALUE, "fill of %" PRIu64 " elements", count);
+    if (status == DRIVER_OK)
+        address = queue_name(d, queue, address);
     if (status == DRIVER_OK)
         status = memory_check(d, address, count * bytes, "fill", &device);
     if (status != DRIVER_OK)
