@@ -114,6 +114,8 @@ struct model_field {
     uint32_t size;
     /* BITS, BYTES: index of the protocol parameter that is the size, -1 for a constant */
     int32_t size_argument;
+    /* BYTES: 1 + index of the message's field that says how many of them are sent, 0: all */
+    uint32_t length_field;
 };
 
 struct model_message {

@@ -196,12 +196,13 @@ static void emit_protocols(struct emit *e, const struct layout *layout)
     emit(e, "};\n\n");
     emit(e, "static const struct platform_message messages[] = {\n");
     for (uint32_t i = 0; i < t->message_count; i++)
-        emit(e,
-             "    { .name = %u, .wire_bytes = %u, .awaited = %u, .payload_bytes = %u, .fields = %u "
-             "}, /* %u: %s */\n",
-             t->messages[i].name, t->messages[i].wire_bytes, t->messages[i].awaited,
-             t->messages[i].payload_bytes, t->messages[i].fields, i,
-             text_at(layout, t->messages[i].name));
+        emit(
+            e,
+            "    { .name = %u, .wire_bytes = %u, .awaited = %u, .payload_bytes = %u, .fields = %u, "
+            ".length_at = %u, .variable = %u }, /* %u: %s */\n",
+            t->messages[i].name, t->messages[i].wire_bytes, t->messages[i].awaited,
+            t->messages[i].payload_bytes, t->messages[i].fields, t->messages[i].length_at,
+            t->messages[i].variable, i, text_at(layout, t->messages[i].name));
     emit(e, "};\n\n");
 }
 

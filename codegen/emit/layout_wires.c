@@ -156,12 +156,14 @@ static const char *fields_text(struct builder *b, const struct model_message *me
 static void add_messages(struct builder *b, const struct model_message *messages, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
-        struct platform_message row = {
-            .name = layout_add_string(b, messages[i].name),
-            .wire_bytes = message_wire_bytes(b->arena, &messages[i]),
-            .awaited = !messages[i].is_reply && messages[i].has_reply,
-            .payload_bytes = message_payload_bytes(b->arena, &messages[i]),
-            .fields = layout_add_string(b, fields_text(b, &messages[i]))};
+        struct platform_message row = {.name = layout_add_string(b, messages[i].name),
+                                       .wire_bytes = message_wire_bytes(b->arena, &messages[i]),
+                                       .awaited = !messages[i].is_reply && messages[i].has_reply,
+                                       .payload_bytes =
+                                           message_payload_bytes(b->arena, &messages[i]),
+                                       .fields = layout_add_string(b, fields_text(b, &messages[i])),
+                                       .length_at = message_length_offset(b->arena, &messages[i]),
+                                       .variable = message_variable_bytes(&messages[i])};
         vector_push(b->arena, &b->messages, row);
     }
 }

@@ -84,6 +84,36 @@ uint32_t message_wire_bytes(struct arena *arena, const struct model_message *mes
     return bytes;
 }
 
+/* The field whose bytes travel by a length, or NULL. */
+static const struct model_field *variable_field(const struct model_message *message)
+{
+    for (uint32_t i = 0; i < message->field_count; i++)
+        if (message->fields[i].kind == MODEL_FIELD_BYTES && message->fields[i].length_field)
+            return &message->fields[i];
+    return NULL;
+}
+
+uint32_t message_variable_bytes(const struct model_message *message)
+{
+    const struct model_field *field = variable_field(message);
+    return field ? field->size : 0;
+}
+
+uint32_t message_length_offset(struct arena *arena, const struct model_message *message)
+{
+    const struct model_field *field = variable_field(message);
+    struct message_layout layout = message_layout(arena, message);
+    uint32_t offset = MESSAGE_HEADER_OFFSET;
+    if (!field)
+        return 0;
+    for (uint32_t i = 0; i < layout.header_count; i++) {
+        if (layout.header[i] == &message->fields[field->length_field - 1])
+            return offset;
+        offset += layout.header[i]->size;
+    }
+    return 0; /* it did not fit into the header */
+}
+
 uint32_t message_slot_bytes(struct arena *arena, const struct model_message *messages,
                             uint32_t count)
 {

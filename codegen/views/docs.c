@@ -226,7 +226,8 @@ static const char *field_type(struct arena *arena, const struct model_protocol *
         return names[f->kind];
     if (f->size_argument >= 0)
         return arena_printf(arena, "%s[%s]", names[f->kind], p->param_names[f->size_argument]);
-    return arena_printf(arena, "%s[%" PRIu32 "]", names[f->kind], f->size);
+    return arena_printf(arena, "%s[%" PRIu32 "]%s", names[f->kind], f->size,
+                        f->length_field ? ", cut to its length on links" : "");
 }
 
 static const char *field_bytes(struct arena *arena, const struct model_protocol *p,

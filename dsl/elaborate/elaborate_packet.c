@@ -69,6 +69,11 @@ static void type_field(struct elaboration *e, const struct ast_item *item,
                        item->target.text, item->target.text);
         return;
     }
+    if (item->via.text != NULL) {
+        diagnostic_add(e->diagnostics, E0309, item->via.span,
+                       "'%s' has a constant size: in a packet nothing moves", item->name.text);
+        return;
+    }
     uint32_t bytes = type == NULL ? ENUM_BYTES : type->bytes;
     struct scope none = {NULL, NULL};
     if (is_sized && !field_size(e, item, &none, &bytes))

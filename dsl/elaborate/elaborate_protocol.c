@@ -89,6 +89,32 @@ static void make_field(struct elaboration *e, const struct protocol_info *info,
     field_size(e, item, scope, &field->size);
 }
 
+/* `bytes[n] by FIELD`: on a link, as many bytes travel as that field says. It is the first field of
+ * four bytes, which always has its place in the header (codegen/emit/message_layout.h). */
+static void find_length(struct elaboration *e, const struct ast_item *message,
+                        const struct ast_item *item, const struct model_field *fields,
+                        struct model_field *field)
+{
+    if (item->via.text == NULL)
+        return;
+    int32_t found = -1, first = -1;
+    for (uint32_t i = 0; i < message->body->v.count; i++) {
+        if (first < 0 && fields[i].size == 4)
+            first = (int32_t)i;
+        if (strcmp(fields[i].name, item->via.text) == 0)
+            found = (int32_t)i;
+    }
+    if (found < 0)
+        diagnostic_add(e->diagnostics, E0205, item->via.span, "message '%s' has no field '%s'",
+                       message->name.text, item->via.text);
+    else if (field->kind != MODEL_FIELD_BYTES || fields[found].kind != MODEL_FIELD_U32
+             || found != first)
+        diagnostic_add(e->diagnostics, E0309, item->via.span,
+                       "the length of bytes[] is the message's first field of type u32");
+    else
+        field->length_field = (uint32_t)found + 1;
+}
+
 static struct model_message *make_messages(struct elaboration *e, const struct protocol_info *info,
                                            const struct item_list *items, const struct scope *scope)
 {
@@ -98,6 +124,8 @@ static struct model_message *make_messages(struct elaboration *e, const struct p
         struct model_field *fields = arena_alloc(e->arena, item->body->v.count * sizeof *fields);
         for (uint32_t f = 0; f < item->body->v.count; f++)
             make_field(e, info, item->body->v.items[f], scope, &fields[f]);
+        for (uint32_t f = 0; f < item->body->v.count; f++)
+            find_length(e, item, item->body->v.items[f], fields, &fields[f]);
         messages[i] = (struct model_message){.name = item->name.text,
                                              .doc = item->doc,
                                              .place = program_place(e->program, item->name.span),

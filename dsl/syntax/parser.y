@@ -288,6 +288,12 @@ field: name ':' type_name   { struct ast_item *item = ast_item_new(p, AST_FIELD,
                               item->target = $3;
                               item->size = $5;
                               $$ = one(p, item); }
+     | name ':' type_name '[' expr ']' BY name
+                            { struct ast_item *item = ast_item_new(p, AST_FIELD, @$, $1);
+                              item->target = $3;
+                              item->size = $5;
+                              item->via = $8;
+                              $$ = one(p, item); }
      ;
 
 packet_items: packet_fields { $$ = $1; }

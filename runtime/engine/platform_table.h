@@ -114,6 +114,9 @@ struct platform_message {
      * u, i: number, b: bool, e: choice), bytes, and the names of choices:
      * "address:a8,pid:u4,write:b1,mode:e1=back|through" */
     uint32_t fields;
+    uint32_t
+        length_at; /* u32 in struct message: bytes sent of the `variable` ones; 0: all of them */
+    uint32_t variable;
 };
 
 struct platform_protocol {

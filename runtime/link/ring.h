@@ -155,6 +155,9 @@ void ring_add_pipeline(uint32_t number, uint32_t cycles);
 uint32_t ring_sender(const struct ring *r);
 uint32_t ring_receiver(const struct ring *r);
 
+/* Of the link that it crosses, a second; 0: none, or there is no limit. */
+uint64_t ring_link_bandwidth(const struct ring *r);
+
 /* Slow paths, in ring_slow.c. */
 
 /* Notes that the sender waits, or when to wake it. */

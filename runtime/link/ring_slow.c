@@ -107,6 +107,11 @@ uint32_t ring_receiver(const struct ring *r)
     return route_of(r)->receiver;
 }
 
+uint64_t ring_link_bandwidth(const struct ring *r)
+{
+    return route_of(r)->link ? links[route_of(r)->link - 1].bandwidth : 0;
+}
+
 static uint64_t later(uint64_t cycle, uint32_t domain, uint64_t now_ps)
 {
     uint64_t least = engine_cycle_at(domain, now_ps + 1);
@@ -143,8 +148,19 @@ static uint64_t cross_link(const struct ring *r, uint64_t now_ps, uint32_t bytes
            + route->delay;
 }
 
+/* What the message at the tail costs on a link: less than `bytes` where it is cut to its length. */
+static uint32_t link_bytes(const struct ring *r, unsigned kind, uint32_t bytes)
+{
+    const struct platform_message *about = &port_messages((uint32_t)(r - ring_at(0)))[kind];
+    uint32_t length;
+    if (!about->length_at)
+        return bytes;
+    memcpy(&length, (const char *)ring_slot(r->tail) + about->length_at, sizeof length);
+    return length < about->variable ? bytes - (about->variable - length) : bytes;
+}
+
 /* Over a link or between clocks: cycle of the receiver in which a message sent now is seen. */
-static uint64_t arrival(struct ring *r, uint32_t bytes)
+static uint64_t arrival(struct ring *r, unsigned kind, uint32_t bytes)
 {
     const struct route *route = route_of(r);
     uint64_t now_ps = shard_now(route->sender_domain);
@@ -152,6 +168,7 @@ static uint64_t arrival(struct ring *r, uint32_t bytes)
         uint32_t server = route->is_reply ? route->sender_domain : route->receiver_domain;
         return cross_wire(now_ps, route->latency, server, route->receiver_domain) + route->delay;
     }
+    bytes = link_bytes(r, kind, bytes);
     const struct half *half = &links[route->link - 1].halves[route->half];
     if (links[route->link - 1].is_wire) {
         wire_queue((uint32_t)(r - ring_at(0)), r->tail, now_ps, bytes);
@@ -305,7 +322,7 @@ void ring_put_any(struct ring *r, uint64_t limit, unsigned kind, unsigned wire_b
 {
     struct message *m = ring_slot(r->tail);
     uint32_t ahead = r->latency + route_of(r)->delay;
-    uint64_t ready = r->latency ? (limit >> 16) + ahead : arrival(r, wire_bytes);
+    uint64_t ready = r->latency ? (limit >> 16) + ahead : arrival(r, kind, wire_bytes);
     message_set_stamp(m, ready << 16 | kind << 8 | RING_FULL);
     r->tail = ring_after(r, r->tail);
     r->messages++;

@@ -239,8 +239,11 @@ static void check_protocols(struct checker *c)
             c->t->message_count);
     }
     for (uint32_t i = 0; i < c->t->message_count; i++) {
-        string(c, "messages", i, c->t->messages[i].name);
-        string(c, "messages", i, c->t->messages[i].fields);
+        const struct platform_message *m = &c->t->messages[i];
+        string(c, "messages", i, m->name);
+        string(c, "messages", i, m->fields);
+        if (m->length_at > sizeof(struct message) - sizeof(uint32_t) || m->variable > m->wire_bytes)
+            mistake(c, "messages[%u] has %u bytes of a length at %u", i, m->variable, m->length_at);
     }
 }
 

@@ -198,7 +198,7 @@ static double ticks(uint32_t components, uint64_t each)
 
 static double deliveries(uint32_t latency, uint64_t each)
 {
-    static const struct platform_message kinds[] = {{0, 16, 0, 0, 0}};
+    static const struct platform_message kinds[] = {{.wire_bytes = 16}};
     static const char *const names[] = {"word"};
     char path[32];
     send_limit = each;

@@ -303,8 +303,8 @@ static uint32_t wire_bytes_now;
 
 uint32_t probe_protocol(uint32_t wire_bytes, bool awaited)
 {
-    const struct platform_message kinds[] = {{0, wire_bytes, awaited, 0, 0},
-                                             {0, wire_bytes, 0, 0, 0}};
+    const struct platform_message kinds[] = {{.wire_bytes = wire_bytes, .awaited = awaited},
+                                             {.wire_bytes = wire_bytes}};
     static const char *const names[] = {"ask", "answer"};
     wire_bytes_now = wire_bytes;
     return build_protocol("probe", 1, 1, kinds, names);

@@ -352,8 +352,8 @@ static bool answer(struct command_processor *c)
     bool sent = false;
     while ((m = command_processor_dma_peek_reply(c)) && command_processor_host_can_reply(c)) {
         if (message_kind(m) == COMMAND_DATA)
-            memcpy(command_data_data(command_processor_host_reply_data(c, m->tag)),
-                   command_data_data(command_processor_dma_reply_payload(c)), 256);
+            memcpy(command_data_data(command_processor_host_reply_data(c, m->tag, m->data.size)),
+                   command_data_data(command_processor_dma_reply_payload(c)), m->data.size);
         else
             command_processor_host_reply_done(c, m->tag);
         command_processor_dma_pop_reply(c);

@@ -297,7 +297,7 @@ static inline struct isa_context cu_context(const struct compute_unit *c, const 
 /* cu_fault.c */
 static void cu_fault(struct compute_unit *c, unsigned wave, const struct isa_inst *inst,
                      uint64_t pc, unsigned lane, const char *what);
-static bool bounds_hold(struct compute_unit *c, uint64_t start, uint64_t end);
+static bool bounds_hold(struct compute_unit *c, unsigned wave, uint64_t start, uint64_t end);
 static void bounds_fault(struct compute_unit *c, unsigned wave, const struct isa_inst *inst,
                          uint64_t pc, unsigned lane, const char *access, unsigned bytes,
                          uint64_t address);

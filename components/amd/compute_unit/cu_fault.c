@@ -24,16 +24,22 @@ static void cu_fault(struct compute_unit *c, unsigned wave, const struct isa_ins
     engine_fail(&c->io.base, "%s", text);
 }
 
+static uint32_t wave_pid(const struct compute_unit *c, unsigned wave)
+{
+    return c->group[cu_wave_at(c, wave)->group].pid;
+}
+
 /* True when [start, end) lies in one allocation that this GPU may access; it is remembered. */
-static bool bounds_hold(struct compute_unit *c, uint64_t start, uint64_t end)
+static bool bounds_hold(struct compute_unit *c, unsigned wave, uint64_t start, uint64_t end)
 {
     const struct program_table *program = compute_unit_program(c);
     if (c->span_version != program->version || start < c->span_start || end > c->span_end) {
-        const struct program_allocation *a = program_find(program, start);
-        if (!a || end > a->end
+        const struct program_allocation *a = program_find_in(program, wave_pid(c, wave), start);
+        if (!a || end > page_table_address(a->end)
             || !program_reaches(program, program_gpu_of(program, c->io.base.leaf), a))
             return false;
-        c->span_version = program->version;
+        /* Where processes share addresses, an answer holds for one of them: it is not kept. */
+        c->span_version = program->named ? program->version - 1 : program->version;
         c->span_start = a->start;
         c->span_end = a->end;
     }
@@ -45,6 +51,7 @@ static void bounds_fault(struct compute_unit *c, unsigned wave, const struct isa
                          uint64_t address)
 {
     char what[WORK_FAULT_WHAT];
-    work_fault_bounds(compute_unit_program(c), access, bytes, address, what, sizeof what);
+    work_fault_bounds(compute_unit_program(c), wave_pid(c, wave), access, bytes, address, what,
+                      sizeof what);
     cu_fault(c, wave, inst, pc, lane, what);
 }

@@ -47,7 +47,7 @@ static enum cu_issue smem_issue(struct compute_unit *c, struct cu_wave *w, unsig
     }
     bool moves = e->access.kind == ISA_SCALAR_LOAD || e->access.kind == ISA_SCALAR_STORE;
     if (moves && e->access.valid
-        && !bounds_hold(c, e->access.address, e->access.address + 4u * e->access.valid)) {
+        && !bounds_hold(c, wave, e->access.address, e->access.address + 4u * e->access.valid)) {
         bounds_fault(c, wave, inst, s->pc, UINT32_MAX,
                      e->access.kind == ISA_SCALAR_LOAD ? "scalar load" : "scalar store",
                      4u * e->access.valid, e->access.address);

@@ -56,7 +56,7 @@ static bool vmem_check(struct compute_unit *c, unsigned wave, const struct cu_vm
         unsigned runs = coalescer_runs(m, lane, &run);
         for (unsigned i = 0; i < runs; i++) {
             uint64_t a = m->address[lane] + (uint64_t)i * m->dword_stride;
-            if (!bounds_hold(c, a, a + run)) {
+            if (!bounds_hold(c, wave, a, a + run)) {
                 bounds_fault(c, wave, &e->inst, e->pc, lane, names[m->kind], m->bytes, a);
                 return false;
             }

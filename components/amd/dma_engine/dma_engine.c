@@ -4,7 +4,7 @@
  * the source. Each piece in flight has a slot, whose number is the tag of its requests; a piece of
  * a copy is read, kept in its slot, and written. Commands start in order; one that touches what an
  * earlier one writes, or writes what an earlier one touches, waits until that one is done. Pieces
- * are issued oldest command first. */
+ * are issued oldest command first, over the lanes to memory in turn. */
 #include "dma_engine.gen.h"
 
 #include "atomic_op.gen.h"
@@ -13,7 +13,7 @@
 #include "runtime/observe/hang.h"
 
 #define DMA_LINE          64u
-#define DMA_COMMAND_BYTES 256u
+#define DMA_COMMAND_BYTES 4096u /* the payload of a command message */
 #define DMA_NONE          UINT32_MAX
 
 struct dma_command {
@@ -48,7 +48,11 @@ struct dma_engine {
     uint32_t pieces;
     struct index_pool free_pieces;
     uint32_t first_read, last_read; /* pieces to write */
+    uint32_t order;                 /* commands with bytes left to cut, a ring by age */
+    uint32_t oldest, unissued;
+    uint32_t turn; /* lane that is asked first */
     uint32_t used;
+    uint32_t complete; /* of these, not answered yet */
     uint64_t taken;
 };
 
@@ -67,6 +71,11 @@ static struct dma_piece *piece_at(const struct dma_engine *c, uint32_t i)
     return arena_at(struct dma_piece, c->pieces) + i;
 }
 
+static uint32_t *order_at(const struct dma_engine *c, uint32_t i)
+{
+    return arena_at(uint32_t, c->order) + i % (uint32_t)dma_engine_params(c)->commands;
+}
+
 static uint32_t command_count(const struct dma_engine *c)
 {
     return (uint32_t)dma_engine_params(c)->commands;
@@ -78,6 +87,7 @@ static void dma_engine_init(struct dma_engine *c)
     c->data = arena_allocate(command_count(c) * DMA_COMMAND_BYTES);
     c->pieces = arena_allocate((size_t)dma_engine_params(c)->lines * sizeof(struct dma_piece));
     index_pool_init(&c->free_pieces, (uint32_t)dma_engine_params(c)->lines);
+    c->order = arena_allocate(command_count(c) * sizeof(uint32_t));
     c->first_read = DMA_NONE;
     c->last_read = DMA_NONE;
 }
@@ -167,6 +177,8 @@ static bool take_commands(struct dma_engine *c)
             memcpy(command_bytes(c, slot), command_write_data(dma_engine_command_payload(c)),
                    new.size);
         dma_engine_command_pop(c);
+        *order_at(c, c->oldest + c->unissued++) = slot;
+        c->complete += new.size == 0;
         c->used++;
         c->taken++;
         progress = true;
@@ -174,11 +186,54 @@ static bool take_commands(struct dma_engine *c)
     return progress;
 }
 
-static void send_write(struct dma_engine *c, uint32_t number)
+/* ---- lanes: lane 0 is `mem` ---- */
+
+static uint32_t lane_count(const struct dma_engine *c)
+{
+    return (uint32_t)dma_engine_params(c)->lanes;
+}
+
+/* A lane with room, or DMA_NONE. */
+static uint32_t lane_find(const struct dma_engine *c)
+{
+    for (uint32_t i = 0; i < lane_count(c); i++) {
+        uint32_t lane = (c->turn + i) % lane_count(c);
+        if (lane ? dma_engine_lane_can_send(c, lane - 1) : dma_engine_mem_can_send(c))
+            return lane;
+    }
+    return DMA_NONE;
+}
+
+static void lane_read(struct dma_engine *c, uint32_t lane, uint16_t tag, uint64_t address,
+                      uint32_t bytes)
+{
+    if (lane)
+        dma_engine_lane_send_read(c, lane - 1, tag, address, bytes, 0, false);
+    else
+        dma_engine_mem_send_read(c, tag, address, bytes, 0, false);
+}
+
+static void *lane_write(struct dma_engine *c, uint32_t lane, uint16_t tag, uint64_t address)
+{
+    return lane ? dma_engine_lane_send_write(c, lane - 1, tag, address, 0)
+                : dma_engine_mem_send_write(c, tag, address, 0);
+}
+
+static void *lane_add(struct dma_engine *c, uint32_t lane, uint16_t tag, uint64_t address)
+{
+    const enum atomic_op op = ATOMIC_OP_ADD;
+    const uint32_t bytes = sizeof(uint64_t);
+    return lane ? dma_engine_lane_send_atomic(c, lane - 1, tag, address, 0, op, bytes, true)
+                : dma_engine_mem_send_atomic(c, tag, address, 0, op, bytes, true);
+}
+
+/* ---- requests ---- */
+
+static void send_write(struct dma_engine *c, uint32_t lane, uint32_t number)
 {
     struct dma_piece *p = piece_at(c, number);
     unsigned first = (unsigned)(p->target % DMA_LINE);
-    void *payload = dma_engine_mem_send_write(c, (uint16_t)number, p->target - first, 0);
+    void *payload = lane_write(c, lane, (uint16_t)number, p->target - first);
     mem_mask_store(mem_write_mask(payload, DMA_LINE), mem_mask_range(first, p->bytes, DMA_LINE),
                    DMA_LINE);
     memcpy(mem_write_data(payload, DMA_LINE), p->data, DMA_LINE);
@@ -186,12 +241,11 @@ static void send_write(struct dma_engine *c, uint32_t number)
     c->io.stats.bytes_written += p->bytes;
 }
 
-static void send_atomic(struct dma_engine *c, uint32_t number, uint64_t value)
+static void send_atomic(struct dma_engine *c, uint32_t lane, uint32_t number, uint64_t value)
 {
     const struct dma_piece *p = piece_at(c, number);
     unsigned first = (unsigned)(p->target % DMA_LINE);
-    void *payload = dma_engine_mem_send_atomic(c, (uint16_t)number, p->target - first, 0,
-                                               ATOMIC_OP_ADD, sizeof value, true);
+    void *payload = lane_add(c, lane, (uint16_t)number, p->target - first);
     mem_mask_store(mem_atomic_mask(payload, DMA_LINE),
                    mem_mask_range(first, sizeof value, DMA_LINE), DMA_LINE);
     memset(mem_atomic_operand(payload, DMA_LINE), 0, DMA_LINE);
@@ -207,8 +261,8 @@ static uint32_t up_to_line_end(uint64_t address, uint32_t bytes)
     return bytes < rest ? bytes : rest;
 }
 
-/* Cuts the next piece off command `i` and sends its first request. */
-static void issue(struct dma_engine *c, uint32_t i)
+/* Cuts the next piece off command `i` and makes it ready. */
+static uint32_t cut_piece(struct dma_engine *c, uint32_t i)
 {
     struct dma_command *command = command_at(c, i);
     uint32_t number = index_pool_take(&c->free_pieces), bytes = command->size - command->issued;
@@ -225,35 +279,44 @@ static void issue(struct dma_engine *c, uint32_t i)
     p->next = DMA_NONE;
     p->writing = false;
     command->issued += bytes;
+    return number;
+}
+
+/* Sends the first request of the next piece of command `i`. */
+static void issue(struct dma_engine *c, uint32_t lane, uint32_t i)
+{
+    const struct dma_command *command = command_at(c, i);
+    uint32_t number = cut_piece(c, i);
+    struct dma_piece *p = piece_at(c, number);
     if (command->kind == COMMAND_ATOMIC) {
-        send_atomic(c, number, command->value);
+        send_atomic(c, lane, number, command->value);
         return;
     }
     if (command->kind == COMMAND_READ || command->kind == COMMAND_COPY) {
-        dma_engine_mem_send_read(c, (uint16_t)number, source, bytes, 0, false);
-        c->io.stats.bytes_read += bytes;
+        lane_read(c, lane, (uint16_t)number, command->source + p->offset, p->bytes);
+        c->io.stats.bytes_read += p->bytes;
         return;
     }
-    uint8_t *to = p->data + target % DMA_LINE;
+    uint8_t *to = p->data + p->target % DMA_LINE;
     if (command->kind == COMMAND_WRITE)
-        memcpy(to, command_bytes(c, i) + p->offset, bytes);
+        memcpy(to, command_bytes(c, i) + p->offset, p->bytes);
     else
-        for (uint32_t b = 0; b < bytes; b++)
+        for (uint32_t b = 0; b < p->bytes; b++)
             to[b] = (uint8_t)(command->pattern >> ((p->offset + b) % 4 * 8));
-    send_write(c, number);
+    send_write(c, lane, number);
 }
 
 /* The oldest command with bytes left to cut, or DMA_NONE. */
-static uint32_t oldest_unissued(const struct dma_engine *c)
+static uint32_t oldest_unissued(struct dma_engine *c)
 {
-    uint32_t best = DMA_NONE;
-    for (uint32_t i = 0; i < command_count(c); i++) {
-        const struct dma_command *command = command_at(c, i);
-        if (command->used && command->issued < command->size
-            && (best == DMA_NONE || command->order < command_at(c, best)->order))
-            best = i;
+    while (c->unissued) {
+        uint32_t i = *order_at(c, c->oldest);
+        if (command_at(c, i)->issued < command_at(c, i)->size)
+            return i;
+        c->oldest++;
+        c->unissued--;
     }
-    return best;
+    return DMA_NONE;
 }
 
 /* What has been read is written first, so that slots come free. */
@@ -264,17 +327,44 @@ static bool send_requests(struct dma_engine *c)
         uint32_t i = c->first_read == DMA_NONE && index_pool_has(&c->free_pieces)
                          ? oldest_unissued(c)
                          : DMA_NONE;
-        if ((c->first_read == DMA_NONE && i == DMA_NONE) || !dma_engine_mem_can_send(c))
+        if (c->first_read == DMA_NONE && i == DMA_NONE)
+            return progress;
+        uint32_t lane = lane_find(c);
+        if (lane == DMA_NONE)
             return progress;
         if (c->first_read != DMA_NONE) {
             uint32_t number = c->first_read;
             c->first_read = piece_at(c, number)->next;
-            send_write(c, number);
+            send_write(c, lane, number);
         } else {
-            issue(c, i);
+            issue(c, lane, i);
         }
+        c->turn = lane + 1;
         progress = true;
     }
+}
+
+/* The line of a piece is there, or its bytes are written. */
+static void take_answer(struct dma_engine *c, uint16_t number, const void *payload)
+{
+    struct dma_piece *p = piece_at(c, number);
+    struct dma_command *command = command_at(c, p->command);
+    const uint8_t *bytes = mem_data_data((void *)(uintptr_t)payload, DMA_LINE);
+    bytes += (command->source + p->offset) % DMA_LINE;
+    if (command->kind == COMMAND_COPY && !p->writing) {
+        memcpy(p->data + p->target % DMA_LINE, bytes, p->bytes);
+        if (c->first_read == DMA_NONE)
+            c->first_read = number;
+        else
+            piece_at(c, c->last_read)->next = number;
+        c->last_read = number;
+        return;
+    }
+    if (command->kind == COMMAND_READ || command->kind == COMMAND_ATOMIC)
+        memcpy(command_bytes(c, p->command) + p->offset, bytes, p->bytes);
+    command->finished += p->bytes;
+    c->complete += command->finished == command->size;
+    index_pool_give(&c->free_pieces, number);
 }
 
 static bool take_answers(struct dma_engine *c)
@@ -282,25 +372,16 @@ static bool take_answers(struct dma_engine *c)
     bool progress = false;
     const struct mem_reply *m;
     while ((m = dma_engine_mem_peek_reply(c))) {
-        struct dma_piece *p = piece_at(c, m->tag);
-        struct dma_command *command = command_at(c, p->command);
-        const uint8_t *bytes = mem_data_data(dma_engine_mem_reply_payload(c), DMA_LINE);
-        bytes += (command->source + p->offset) % DMA_LINE;
-        if (command->kind == COMMAND_COPY && !p->writing) {
-            memcpy(p->data + p->target % DMA_LINE, bytes, p->bytes);
-            if (c->first_read == DMA_NONE)
-                c->first_read = m->tag;
-            else
-                piece_at(c, c->last_read)->next = m->tag;
-            c->last_read = m->tag;
-        } else {
-            if (command->kind == COMMAND_READ || command->kind == COMMAND_ATOMIC)
-                memcpy(command_bytes(c, p->command) + p->offset, bytes, p->bytes);
-            command->finished += p->bytes;
-            index_pool_give(&c->free_pieces, m->tag);
-        }
+        take_answer(c, m->tag, dma_engine_mem_reply_payload(c));
         dma_engine_mem_pop_reply(c);
         progress = true;
+    }
+    for (uint32_t i = 0; i + 1 < lane_count(c); i++) {
+        while ((m = dma_engine_lane_peek_reply(c, i))) {
+            take_answer(c, m->tag, dma_engine_lane_reply_payload(c, i));
+            dma_engine_lane_pop_reply(c, i);
+            progress = true;
+        }
     }
     return progress;
 }
@@ -308,17 +389,18 @@ static bool take_answers(struct dma_engine *c)
 static bool finish_commands(struct dma_engine *c)
 {
     bool progress = false;
-    for (uint32_t i = 0; i < command_count(c); i++) {
+    for (uint32_t i = 0; i < command_count(c) && c->complete; i++) {
         struct dma_command *command = command_at(c, i);
         if (!command->used || command->finished < command->size || !dma_engine_command_can_reply(c))
             continue;
         if (command->kind == COMMAND_READ || command->kind == COMMAND_ATOMIC)
-            memcpy(command_data_data(dma_engine_command_reply_data(c, command->tag)),
+            memcpy(command_data_data(dma_engine_command_reply_data(c, command->tag, command->size)),
                    command_bytes(c, i), command->size);
         else
             dma_engine_command_reply_done(c, command->tag);
         command->used = false;
         c->used--;
+        c->complete--;
         c->io.stats.commands_done++;
         progress = true;
     }

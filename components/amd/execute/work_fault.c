@@ -17,13 +17,14 @@ void work_fault_text(const struct work_fault_place *p, const char *what, char *t
              p->wavefront, lane);
 }
 
-void work_fault_bounds(const struct program_table *program, const char *access, unsigned bytes,
-                       uint64_t address, char *what, size_t size)
+void work_fault_bounds(const struct program_table *program, uint32_t pid, const char *access,
+                       unsigned bytes, uint64_t address, char *what, size_t size)
 {
     char where[160];
-    const struct program_allocation *a = program_find(program, address);
-    program_describe(program, address, where, sizeof where);
-    if (a && bytes <= a->end - address) {
+    const struct program_allocation *a = program_find_in(program, pid, address);
+    bool named = a && page_table_is_name(a->start);
+    program_describe(program, named ? page_table_name(pid, address) : address, where, sizeof where);
+    if (a && bytes <= page_table_address(a->end) - address) {
         snprintf(what, size,
                  "%s of %u bytes at 0x%" PRIx64
                  " is in memory of GPU %u, which this GPU may not access "

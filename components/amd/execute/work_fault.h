@@ -25,8 +25,8 @@ struct work_fault_place {
 void work_fault_text(const struct work_fault_place *p, const char *what, char *text, size_t size);
 
 /* `access`: "load", "scalar store", ... */
-void work_fault_bounds(const struct program_table *program, const char *access, unsigned bytes,
-                       uint64_t address, char *what, size_t size);
+void work_fault_bounds(const struct program_table *program, uint32_t pid, const char *access,
+                       unsigned bytes, uint64_t address, char *what, size_t size);
 
 void work_fault_fetch(const struct program_table *program, uint64_t pc, char *what, size_t size);
 

@@ -19,13 +19,14 @@ static char what[WORK_FAULT_WHAT];
 static const char *out_of_bounds(const struct host_view *t, const char *access, unsigned bytes,
                                  uint64_t address)
 {
-    const struct program_allocation *a = program_find(t->program, address);
-    if (a && bytes <= a->end - address && program_reaches(t->program, t->gpu, a))
+    const struct program_allocation *a = program_find_in(t->program, t->pid, address);
+    if (a && bytes <= page_table_address(a->end) - address
+        && program_reaches(t->program, t->gpu, a))
         snprintf(what, sizeof what,
                  "%s of %u bytes at 0x%" PRIx64 ", which is not mapped in process %u", access,
                  bytes, address, t->pid);
     else
-        work_fault_bounds(t->program, access, bytes, address, what, sizeof what);
+        work_fault_bounds(t->program, t->pid, access, bytes, address, what, sizeof what);
     return what;
 }
 

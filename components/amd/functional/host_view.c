@@ -21,13 +21,14 @@ static struct host_span make(const struct host_view *t, const struct program_all
                              uint64_t address)
 {
     uint64_t page = (uint64_t)1 << t->pages->page_bits, here = address & ~(page - 1);
+    uint64_t a_start = page_table_address(a->start), a_end = page_table_address(a->end);
     uint64_t physical = page_of(t, here), first = here, last = here;
-    while (first > a->start && page_of(t, first - page) == physical - (here - first) - page)
+    while (first > a_start && page_of(t, first - page) == physical - (here - first) - page)
         first -= page;
-    while (a->end - last > page && page_of(t, last + page) == physical + (last - here) + page)
+    while (a_end - last > page && page_of(t, last + page) == physical + (last - here) + page)
         last += page;
-    uint64_t start = first > a->start ? first : a->start;
-    uint64_t end = a->end - last < page ? a->end : last + page;
+    uint64_t start = first > a_start ? first : a_start;
+    uint64_t end = a_end - last < page ? a_end : last + page;
     uint64_t from = physical - (here - first) + (start - first);
     return (struct host_span){start, end - start, memory_span(from, end - start)};
 }
@@ -38,7 +39,7 @@ const struct host_span *host_view_find(struct host_view *t, uint64_t address)
         if (host_span_holds(&t->span[i], address, 1))
             return &t->span[i];
     }
-    const struct program_allocation *a = program_find(t->program, address);
+    const struct program_allocation *a = program_find_in(t->program, t->pid, address);
     if (!a || !program_reaches(t->program, t->gpu, a) || page_of(t, address) == UINT64_MAX)
         return NULL;
     uint32_t place = t->next;
@@ -50,8 +51,9 @@ const struct host_span *host_view_find(struct host_view *t, uint64_t address)
 
 bool host_view_is_allocated(const struct host_view *t, uint64_t address, uint64_t bytes)
 {
-    const struct program_allocation *a = program_find(t->program, address);
-    bool mapped = a && bytes <= a->end - address && program_reaches(t->program, t->gpu, a);
+    const struct program_allocation *a = program_find_in(t->program, t->pid, address);
+    bool mapped = a && bytes <= page_table_address(a->end) - address
+                  && program_reaches(t->program, t->gpu, a);
     uint64_t page = (uint64_t)1 << t->pages->page_bits;
     for (uint64_t at = address & ~(page - 1); mapped && at < address + bytes; at += page)
         mapped = page_of(t, at) != UINT64_MAX;

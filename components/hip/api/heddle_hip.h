@@ -26,6 +26,12 @@ __attribute__((weak)) int heddleCreateContext(int *device, int like);
  * context all its memory. It must not be the calling thread's current one. */
 __attribute__((weak)) int heddleDestroyDevice(int device);
 
+/* Memory of the current device at a given address, which lies on a page's start and in the range of
+ * device memory: where the device's own process has nothing. Another process may have memory there;
+ * then kernels, copies and hipFree() mean that of the device they run on. hipErrorInvalidValue:
+ * something of this process lies there. */
+__attribute__((weak)) int heddleAllocateAt(void *pointer, unsigned long bytes);
+
 /* Moves the pages that touch [pointer, pointer + bytes), inside of one allocation, to a GPU of the
  * platform. Only the page table changes: contents are lost. */
 __attribute__((weak)) int heddleRemap(void *pointer, unsigned long bytes, int gpu);

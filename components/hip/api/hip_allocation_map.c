@@ -1,11 +1,15 @@
 /* The map of allocations: everything that HIP has allocated or that was registered with it, by
- * address. It decides which addresses a call may use. Invariant: entries do not overlap. */
+ * address. It decides which addresses a call may use. Invariant: entries do not overlap. Memory
+ * that a context has at an address that another process uses (heddleAllocateAt) stands in a list
+ * beside it, and counts while that context is the current device. */
 #include "hip_internal.h"
 
 static struct {
     struct hip_allocation *list;
     size_t count, room;
     uint32_t last_number;
+    struct hip_allocation *own; /* beside it */
+    size_t own_count, own_room;
 } map;
 
 /* The number of entries that begin at or below `address`. */
@@ -23,8 +27,23 @@ static size_t count_below(uint64_t address)
     return low;
 }
 
+static const struct hip_allocation *find_own(uint64_t address)
+{
+    for (size_t i = 0; i < map.own_count; i++) {
+        const struct hip_allocation *each = &map.own[i];
+        if (address - each->address < each->size && each->device == hip_current_device()) {
+            return each;
+        }
+    }
+    return NULL;
+}
+
 const struct hip_allocation *hip_find_allocation(uint64_t address)
 {
+    const struct hip_allocation *own = map.own_count > 0 ? find_own(address) : NULL;
+    if (own) {
+        return own;
+    }
     size_t below = count_below(address);
     const struct hip_allocation *last = below > 0 ? &map.list[below - 1] : NULL;
     return last && address - last->address < last->size ? last : NULL;
@@ -61,8 +80,22 @@ void hip_add_allocation(struct hip_allocation allocation)
     map.count++;
 }
 
+void hip_add_own_allocation(struct hip_allocation allocation)
+{
+    if (map.own_count == map.own_room) {
+        map.own_room = map.own_room ? map.own_room * 2 : 16;
+        map.own = hip_grow(map.own, map.own_room * sizeof *map.own);
+    }
+    allocation.number = ++map.last_number;
+    map.own[map.own_count++] = allocation;
+}
+
 void hip_remove_allocation(const struct hip_allocation *allocation)
 {
+    if (map.own_count > 0 && allocation >= map.own && allocation < map.own + map.own_count) {
+        map.own[allocation - map.own] = map.own[--map.own_count];
+        return;
+    }
     size_t at = (size_t)(allocation - map.list);
     map.count--;
     memmove(&map.list[at], &map.list[at + 1], (map.count - at) * sizeof *map.list);
@@ -70,6 +103,11 @@ void hip_remove_allocation(const struct hip_allocation *allocation)
 
 const struct hip_allocation *hip_last_allocation_of(int device)
 {
+    for (size_t i = map.own_count; i-- > 0;) {
+        if (map.own[i].device == device) {
+            return &map.own[i];
+        }
+    }
     for (size_t i = map.count; i-- > 0;) {
         const struct hip_allocation *each = &map.list[i];
         if (each->device == device && hip_is_device_address(each->address)) {

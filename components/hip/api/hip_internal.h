@@ -138,6 +138,8 @@ const struct hip_allocation *hip_find_allocation_below(uint64_t address);
 /* The device's last one in device memory, or NULL. */
 const struct hip_allocation *hip_last_allocation_of(int device);
 /* Gives the allocation its number. */
+/* At an address that an entry of another process has. */
+void hip_add_own_allocation(struct hip_allocation allocation);
 void hip_add_allocation(struct hip_allocation allocation);
 void hip_remove_allocation(const struct hip_allocation *allocation);
 bool hip_is_device_address(uint64_t address);

@@ -27,7 +27,9 @@ hipError_t hip_allocate_device(int device, uint64_t size, uint64_t align,
 hipError_t hip_release_device(uint64_t address)
 {
     const struct hip_allocation *allocation = hip_find_allocation(address);
+    uint64_t name = address; /* the device's own, where several have the address */
     if (allocation && allocation->address == address) {
+        name = hip.api->name(hip.devices[allocation->device].number, address);
         hip_remove_allocation(allocation);
     }
     /* The driver waits for queued work first, so the simulation may run. */
@@ -39,7 +41,7 @@ hipError_t hip_release_device(uint64_t address)
     }
     hip_managed_forget(address);
     pthread_mutex_unlock(&hip.lock);
-    enum driver_status status = hip.api->release(address);
+    enum driver_status status = hip.api->release(name);
     pthread_mutex_lock(&hip.lock);
     return hip_status(status, "releasing device memory");
 }
@@ -50,7 +52,7 @@ void hip_memory_forget(int device)
     while ((last = hip_last_allocation_of(device))) {
         uint64_t address = last->address;
         hip_managed_forget(address);
-        hip.api->release(address);
+        hip.api->release(hip.api->name(hip.devices[device].number, address));
         hip_remove_allocation(last);
     }
 }

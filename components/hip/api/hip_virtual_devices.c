@@ -134,7 +134,8 @@ int heddleDestroyDevice(int device)
 
 static hipError_t remap(uint64_t address, uint64_t size, uint32_t gpu)
 {
-    hipError_t error = hip_status(hip.api->remap(address, size, gpu), "heddleRemap");
+    uint64_t name = hip.api->name(hip.devices[hip_current_device()].number, address);
+    hipError_t error = hip_status(hip.api->remap(name, size, gpu), "heddleRemap");
     struct api_trace_call call = {.kind = API_TRACE_REMAP, .size = size, .device = gpu};
     if (error == hipSuccess) {
         HIP_RECORD_STEP(call_to(&call, address));
@@ -147,13 +148,42 @@ int heddleRemap(void *pointer, unsigned long bytes, int gpu)
     HIP_API(remap((uintptr_t)pointer, bytes, gpu < 0 ? UINT32_MAX : (uint32_t)gpu));
 }
 
+static hipError_t allocate_at(uint64_t address, uint64_t size)
+{
+    int device = hip_current_device();
+    const struct hip_allocation *before = hip_find_allocation(address);
+    uint32_t number = hip.devices[device].number;
+    hipError_t error =
+        hip_status(hip.api->allocate_at(number, address, size, false), "heddleAllocateAt");
+    if (error != hipSuccess) {
+        return error;
+    }
+    struct hip_allocation made = {
+        .address = address, .size = size, .kind = HIP_DEVICE_MEMORY, .device = device};
+    if (before || hip.api->name(number, address) != address) {
+        hip_add_own_allocation(made);
+    } else {
+        hip_add_allocation(made);
+    }
+    if (hip.recording) {
+        hip_say("heddleAllocateAt: not recorded; the trace cannot be played");
+    }
+    return hipSuccess;
+}
+
+int heddleAllocateAt(void *pointer, unsigned long bytes)
+{
+    HIP_API(allocate_at((uintptr_t)pointer, bytes));
+}
+
 static hipError_t page_owner(int *gpu, const void *pointer)
 {
     struct driver_page page;
     if (!gpu) {
         return hipErrorInvalidValue;
     }
-    hipError_t error = hip_status(hip.api->page_info((uintptr_t)pointer, &page), "heddlePageOwner");
+    uint64_t name = hip.api->name(hip.devices[hip_current_device()].number, (uintptr_t)pointer);
+    hipError_t error = hip_status(hip.api->page_info(name, &page), "heddlePageOwner");
     *gpu = error == hipSuccess ? (int)page.device : -1;
     return error;
 }

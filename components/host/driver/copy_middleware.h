@@ -1,10 +1,10 @@
 /* What the driver asks of its copy middleware: how the bytes of copies, fills and launches get to a
  * GPU's memory and back. The driver has looked up the pages, flushed what is dirty in caches, and
- * keeps the order of queues; calls come from its tick only.
+ * keeps the order of queues.
  *
  * Messages go to the GPU that owns the page, over the link. A direct move reads or writes simulated
- * memory itself, between two windows of the simulation, and takes no time. (Both ways are those of
- * MGPUSim's driver: its default and its "global storage" memory copy middleware.) */
+ * memory itself and takes no time: the command ends in the cycle in which it begins. (Both ways are
+ * those of MGPUSim's driver: its default and its "global storage" memory copy middleware.) */
 #ifndef HEDDLE_COMPONENTS_COPY_MIDDLEWARE_H
 #define HEDDLE_COMPONENTS_COPY_MIDDLEWARE_H
 
@@ -24,6 +24,8 @@ enum copy_kind {
 };
 
 struct copy_middleware_ops {
+    /* Are there direct moves? Then events and waits between copies take no time, either. */
+    bool takes_no_time;
     /* A command of `size` bytes is about to begin: moved directly (true), or by messages? Called
      * once for each command. */
     bool (*direct)(struct part *self, enum copy_kind kind, uint64_t size);
@@ -33,6 +35,6 @@ struct copy_middleware_ops {
     uint32_t (*cut)(struct part *self, enum copy_kind kind, uint64_t address, uint64_t most);
 };
 
-enum { COPY_MESSAGE_BYTES = 256 }; /* the payload of a command message */
+enum { COPY_MESSAGE_BYTES = 4096 }; /* the payload of a command message */
 
 #endif

@@ -12,6 +12,7 @@
 #include "components/host/driver/calls/driver_device_calls.h"
 #include "components/host/driver/calls/driver_packet_calls.h"
 #include "components/host/driver/commands/driver_command_queues.h"
+#include "components/host/driver/commands/driver_direct.h"
 #include "components/host/driver/commands/driver_flush.h"
 #include "components/host/driver/migration/driver_migration.h"
 #include "components/host/driver/program/driver_api_table.h"
@@ -48,6 +49,7 @@ static void driver_init(struct driver *d)
     page_table_init(driver_page_table(d), (unsigned)__builtin_ctzll(driver_page_bytes(d)), pages);
     migrate_init(d);
     user_init(d);
+    direct_init(d);
     calls_init(d);
     packets_init(d);
     replay_reset(engine_base.platform->instance_count * REPLAY_GROUPS);

@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define DRIVER_API_VERSION 7
+#define DRIVER_API_VERSION 8
 
 enum driver_status {
     DRIVER_OK,
@@ -123,7 +123,9 @@ struct driver_api {
     enum driver_status (*allocate)(uint32_t device, uint64_t size, uint64_t align,
                                    uint64_t *address);
     enum driver_status (*release)(uint64_t address); /* waits for queued work first */
-    /* At an address that is free; `unified` as allocate_unified(). */
+    /* At an address that no allocation of the device's process has; `unified` as
+     * allocate_unified(). Other processes may have it: what kernels and commands of a queue mean by
+     * it is then their own process' memory. */
     enum driver_status (*allocate_at)(uint32_t device, uint64_t address, uint64_t size,
                                       bool unified);
     bool (*find)(uint64_t address,
@@ -142,6 +144,11 @@ struct driver_api {
     enum driver_status (*remove_page)(uint64_t address);
     enum driver_status (*allocate_page_at)(uint32_t device, uint64_t address, bool unified);
     enum driver_status (*page_info)(uint64_t address, struct driver_page *page);
+    /* Calls without a device or queue take this for an address that several processes use: the one
+     * of the device's process. The address itself where there is no doubt. */
+    uint64_t (*name)(uint32_t device, uint64_t address);
+    /* The GPU that has the physical address. */
+    enum driver_status (*device_at)(uint64_t physical, uint32_t *device);
 
     /* The GPUs of `device` in a process of its own: memory, code and queues of others cannot be
      * used in it. `process`: 0, or a device made by this call whose process it joins. */

@@ -151,6 +151,8 @@ static void device_init(struct driver *d, uint32_t number)
             number, prefix);
     driver_program(d)->memory_base[number] = base;
     driver_program(d)->memory_size[number] = device->size;
+    device->bandwidth =
+        ring_link_bandwidth(ring_placed(port_place(2 * (driver_io(d)->gpu_first + number))));
     device->slots = arena_allocate(slots * sizeof(struct driver_slot));
     for (uint32_t i = 0; i < slots; i++)
         driver_slot_at(device, i)->command = DRIVER_NONE;

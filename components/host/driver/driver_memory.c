@@ -20,8 +20,8 @@
  * read the page table while they tick. MMUs keep nothing: a walk that ends after step 3 finds the
  * new page.
  * - Flags of a page (page_table_look_up): PAGE_TABLE_UNIFIED says that the page may move.
- * - The process of an allocation: program_allocation.pid. Addresses of different processes never
- * overlap.
+ * - The process of an allocation: program_allocation.pid. An address that two processes use has a
+ * name for the one that came second, page_table_name(); all functions here take names.
  *
  * Whole pages, whatever the size. Addresses that were freed are handed out again only after
  * everything has been handed out once, and after a shoot-down of everything; so freeing needs none.
@@ -29,10 +29,14 @@
 #include "driver_memory.h"
 
 #include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
 
 #include "components/host/driver/commands/driver_flush.h"
 #include "driver_process.h"
 #include "driver_state.h"
+#include "components/host/driver/program/driver_code.h"
+#include "runtime/observe/timeline.h"
 
 static enum driver_status memory_status(const struct driver *d, enum memory_result result,
                                         uint32_t number, uint64_t address, uint64_t bytes)
@@ -117,8 +121,10 @@ static enum driver_status memory_allocate_own(struct driver *d, uint32_t number,
 static void memory_release(struct driver *d, uint64_t address)
 {
     const struct program_allocation *a = program_find(driver_program(d), address);
-    if (a)
+    if (a) {
+        memory_trace(d, "unmap", a->pid, a->start, a->end - a->start);
         dirty_leave(d, a->pid);
+    }
     if (memory_free(memory_view(d), address) != MEMORY_OK)
         bug("driver: 0x%" PRIx64 " is not the start of an allocation", address);
 }
@@ -190,4 +196,62 @@ static uint32_t memory_owner(const struct driver *d, uint64_t address)
 {
     uint64_t rest;
     return memory_device_of(&d->memory, memory_physical(d, address, &rest));
+}
+
+static uint64_t memory_name(const struct driver *d, uint32_t pid, uint64_t address)
+{
+    const struct program_allocation *a = program_find_in(driver_program(d), pid, address);
+    return a && page_table_is_name(a->start) ? page_table_name(pid, address) : address;
+}
+
+static bool memory_may_name(const struct driver *d, uint32_t pid, uint64_t address, uint64_t size)
+{
+    const struct program_table *t = driver_program(d);
+    bool used = false;
+    if (address < d->memory.start || size > d->memory.end - address)
+        return false;
+    for (uint32_t i = 0; i < t->allocation_count; i++) {
+        const struct program_allocation *a = &t->allocation[i];
+        uint64_t start = page_table_address(a->start), end = page_table_address(a->end);
+        if (start >= address + size
+            || address >= (end + d->memory.page - 1) / d->memory.page * d->memory.page)
+            continue;
+        if (a->pid == pid || a->use == PROGRAM_ARGUMENTS)
+            return false; /* arguments are mapped in all processes */
+        used |= !page_table_is_name(a->start);
+    }
+    return used;
+}
+
+/* Names of spans stay until the end of the run. */
+static void trace_run(struct driver *d, const char *what, uint32_t pid, uint32_t gpu,
+                      uint64_t address, uint64_t pages)
+{
+    enum { TEXT = 120 };
+    char *name = code_new(TEXT);
+    snprintf(name, TEXT, "%s 0x%" PRIx64 ", %" PRIu64 " pages, GPU %u, process %u", what,
+             page_table_address(address), pages, gpu, pid);
+    timeline_begin(&d->io.base, address, name);
+    timeline_end(&d->io.base, address, name);
+}
+
+static void memory_trace(struct driver *d, const char *what, uint32_t pid, uint64_t address,
+                         uint64_t size)
+{
+    uint64_t page = d->memory.page, first = address / page * page, run = first, physical, flags;
+    uint32_t owner = UINT32_MAX;
+    if (!(engine.tracing & ENGINE_TIMELINE))
+        return;
+    for (uint64_t at = first; at < address + size; at += page) {
+        uint32_t gpu = page_table_look_up(driver_page_table(d), pid, at, &physical, &flags)
+                           ? memory_device_of(&d->memory, physical)
+                           : UINT32_MAX;
+        if (gpu != owner && owner != UINT32_MAX)
+            trace_run(d, what, pid, owner, run, (at - run) / page);
+        run = gpu != owner ? at : run;
+        owner = gpu;
+    }
+    if (owner != UINT32_MAX)
+        trace_run(d, what, pid, owner, run,
+                  ((address + size + page - 1) / page * page - run) / page);
 }

@@ -47,4 +47,16 @@ static uint64_t memory_owners(const struct driver *d, uint64_t address, uint64_t
 /* The GPU whose memory holds the page of `address`. */
 static uint32_t memory_owner(const struct driver *d, uint64_t address);
 
+/* By what calls without a process name the memory at `address` of process `pid`. */
+static uint64_t memory_name(const struct driver *d, uint32_t pid, uint64_t address);
+
+/* Are all users of [address, address + size) other processes, so that `pid` may have memory there
+ * under a name? */
+static bool memory_may_name(const struct driver *d, uint32_t pid, uint64_t address, uint64_t size);
+
+/* In the trace: where the pages that touch [address, address + size) lie now, a span of no length
+ * for each run of pages on one GPU; `what` is "map" or "unmap". */
+static void memory_trace(struct driver *d, const char *what, uint32_t pid, uint64_t address,
+                         uint64_t size);
+
 #endif

@@ -90,6 +90,8 @@ struct driver_device {
     uint64_t size;  /* bytes of memory */
     uint32_t slots; /* arena: struct driver_slot[in_flight] */
     uint32_t slots_used;
+    uint64_t bandwidth;  /* of the link to it, bytes a second; 0: no limit */
+    uint64_t link_ps[2]; /* when what has been asked for is over the link, there and back */
     uint64_t flushed_at, left_at; /* see driver_flush.c */
     bool ring_wrapped; /* lines of the ring may be in caches: flush before the next launch */
     bool takes_copies; /* from and to other GPUs, directly */
@@ -211,6 +213,9 @@ struct driver {
     struct memory_manager memory;
     uint32_t handles; /* arena: struct driver_handle[DRIVER_HANDLES] */
     uint32_t handle_count;
+    uint32_t direct; /* arena: struct driver_direct, bytes to move at the end of the window */
+    uint32_t direct_count;
+    bool near;             /* a GPU is nearer than a window is long */
     uint32_t bounce;       /* arena: char[DRIVER_BOUNCE], copies between GPUs */
     uint32_t bounce_owner; /* command, or DRIVER_NONE */
     struct driver_device device[DRIVER_DEVICES];

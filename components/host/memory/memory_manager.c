@@ -136,10 +136,44 @@ static bool take_addresses(struct memory_manager *m, const struct memory_request
 {
     struct page_extent *fresh = arena_at(struct page_extent, m->fresh_extents);
     *first = q->fixed / m->page;
+    if (page_table_is_name(q->fixed))
+        return q->fixed % m->page == 0;
     if (q->fixed)
         return q->fixed % m->page == 0 && page_allocator_take_at(&m->fresh, fresh, *first, pages);
     return page_allocator_take_run(&m->fresh, fresh, pages,
                                    q->align > m->page ? q->align / m->page : 1, first);
+}
+
+/* Does a process use one of these addresses under a name? */
+static bool is_named(const struct memory_ref r, uint64_t start, uint64_t end)
+{
+    const struct program_table *t = r.program;
+    for (uint32_t i = t->allocation_count - t->named; i < t->allocation_count; i++) {
+        if (page_table_address(t->allocation[i].start) < end
+            && start < page_table_address(t->allocation[i].end))
+            return true;
+    }
+    return false;
+}
+
+/* The same for a request. Addresses that some process has under a name stay out of the range. */
+static bool take_unnamed(struct memory_ref r, const struct memory_request *q, uint64_t pages,
+                         uint64_t *first)
+{
+    while (take_addresses(r.memory, q, pages, first)) {
+        if (q->fixed || !is_named(r, *first * r.memory->page, (*first + pages) * r.memory->page))
+            return true;
+    }
+    return false;
+}
+
+/* Gives back what take_unnamed() has taken. */
+static void give_addresses(struct memory_manager *m, const struct memory_request *q, uint64_t first,
+                           uint64_t pages)
+{
+    if (!page_table_is_name(q->fixed))
+        page_allocator_give(&m->fresh, arena_at(struct page_extent, m->fresh_extents), first,
+                            pages);
 }
 
 enum memory_result memory_allocate(struct memory_ref r, const struct memory_request *q,
@@ -151,15 +185,14 @@ enum memory_result memory_allocate(struct memory_ref r, const struct memory_requ
         return MEMORY_NO_PAGES;
     if (r.program->allocation_count == PROGRAM_ALLOCATIONS)
         return MEMORY_NO_ENTRY;
-    if (!take_addresses(m, q, pages, &first))
+    if (!take_unnamed(r, q, pages, &first))
         return m->retired.count ? MEMORY_RECYCLE_FIRST : MEMORY_NO_ADDRESSES;
     uint64_t start = first * m->page, at = start;
     for (uint32_t i = 0; i < q->device_count; i++) {
         uint64_t count = memory_share_of(pages, q->device_count, i);
         if (!map_run(r, q, q->device[i], at, count)) {
             unmap_run(r, q->pid, start, pages);
-            page_allocator_give(&m->fresh, arena_at(struct page_extent, m->fresh_extents), first,
-                                pages);
+            give_addresses(m, q, first, pages);
             return MEMORY_TABLE_FULL;
         }
         at += count * m->page;
@@ -183,6 +216,8 @@ enum memory_result memory_free(struct memory_ref r, uint64_t address)
     uint64_t pages = count_pages(m, a);
     unmap_run(r, a->pid, address, pages);
     program_remove_allocation(r.program, address);
+    if (page_table_is_name(address))
+        return MEMORY_OK;
     if (!page_allocator_give(&m->retired, arena_at(struct page_extent, m->retired_extents),
                              address / m->page, pages))
         bug("driver: addresses from 0x%" PRIx64 " on are retired twice, or too many are", address);
@@ -264,7 +299,8 @@ enum memory_result memory_allocate_page_at(struct memory_ref r, uint32_t pid, ui
     struct memory_manager *m = r.memory;
     uint64_t start = address / m->page * m->page, old = 0, had = 0;
     const struct program_allocation *a = program_overlap(r.program, start, start + m->page);
-    if ((a && a->pid != pid) || start < m->start || start >= m->end)
+    if ((a && a->pid != pid) || page_table_address(start) < m->start
+        || page_table_address(start) >= m->end)
         return MEMORY_NOT_ALLOCATED;
     if (!m->device[device].pages.free_pages)
         return MEMORY_NO_PAGES;

@@ -2,8 +2,13 @@
  * table of allocations, kept in step. The driver's memory calls end here; the driver itself adds
  * checks and messages.
  *
- * Virtual addresses come from one range that all processes share, so an address names its
- * allocation, and its process, whoever asks. They come in three kinds: fresh (may be handed out),
+ * Each process has an address space of its own. Addresses that the driver chooses come from one
+ * range for all processes, so most name their allocation, and its process, whoever asks. A process
+ * may also have memory at an address that another one uses. Here and in the program's table such an
+ * allocation goes by a name, the process and the address (page_table_name()), which takes nothing
+ * from the range.
+ *
+ * Addresses of the range come in three kinds: fresh (may be handed out),
  * in use, and retired (freed, but TLBs may still hold them). Retired ones become fresh again all at
  * once, by memory_recycle(), after a shoot-down of everything; that is seldom, since the range is
  * several times as large as all memory. Physical pages may be handed out again at once: nothing
@@ -76,7 +81,7 @@ struct memory_request {
     uint32_t use;           /* enum program_use */
     uint32_t flags;         /* of the page table entries */
     uint64_t size, align;   /* bytes; align: power of two or 0 */
-    uint64_t fixed;         /* where it is to begin; 0: anywhere */
+    uint64_t fixed;         /* where it is to begin, an address or a name; 0: anywhere */
     const uint32_t *device; /* the pages are spread over these, evenly and in consecutive runs */
     uint32_t device_count;
 };

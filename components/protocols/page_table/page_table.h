@@ -55,8 +55,28 @@ static inline uint64_t *page_table_node(const struct page_table *t, uint64_t nod
     return arena_at(uint64_t, t->nodes) + node * PAGE_TABLE_FANOUT;
 }
 
+/* An address that several processes use has a name for each: bit 63, the process, and the address.
+ * The driver's tables go by names; what kernels and TLBs see are addresses. */
+static inline uint64_t page_table_name(uint32_t pid, uint64_t address)
+{
+    return (uint64_t)1 << 63 | (uint64_t)pid << 48 | address;
+}
+
+static inline bool page_table_is_name(uint64_t address)
+{
+    return address >> 63;
+}
+
+static inline uint64_t page_table_address(uint64_t name)
+{
+    return page_table_is_name(name) ? name & (((uint64_t)1 << 48) - 1) : name;
+}
+
+/* `address` may be the process' own name for one. */
 static inline bool page_table_covers(const struct page_table *t, uint32_t pid, uint64_t address)
 {
+    if (page_table_is_name(address) && page_table_name(pid, page_table_address(address)) == address)
+        address = page_table_address(address);
     return pid < PAGE_TABLE_PIDS && address < (uint64_t)1 << 48
            && address >> t->page_bits < (uint64_t)1 << (PAGE_TABLE_LEVELS * PAGE_TABLE_FANOUT_BITS);
 }
@@ -64,7 +84,8 @@ static inline bool page_table_covers(const struct page_table *t, uint32_t pid, u
 static inline unsigned page_table_index(const struct page_table *t, uint64_t address,
                                         unsigned level)
 {
-    return (unsigned)(address >> t->page_bits >> (level * PAGE_TABLE_FANOUT_BITS))
+    return (unsigned)(page_table_address(address) >> t->page_bits
+                      >> (level * PAGE_TABLE_FANOUT_BITS))
            & (PAGE_TABLE_FANOUT - 1);
 }
 

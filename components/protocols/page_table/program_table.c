@@ -45,6 +45,7 @@ bool program_add_allocation(struct program_table *table, const struct program_al
             (table->allocation_count - rank) * sizeof table->allocation[0]);
     table->allocation[rank] = *added;
     table->allocation_count++;
+    table->named += page_table_is_name(added->start);
     table->version++;
     return true;
 }
@@ -57,6 +58,7 @@ bool program_remove_allocation(struct program_table *table, uint64_t start)
     memmove(&table->allocation[rank - 1], &table->allocation[rank],
             (table->allocation_count - rank) * sizeof table->allocation[0]);
     table->allocation_count--;
+    table->named -= page_table_is_name(start);
     table->version++;
     return true;
 }
@@ -112,29 +114,31 @@ void program_set_object(struct program_table *table, uint64_t object, uint32_t k
 
 void program_describe(const struct program_table *table, uint64_t address, char *text, size_t size)
 {
-    uint32_t rank = program_rank(table, address), low = rank, high = rank;
+    uint32_t rank = program_rank(table, address), low = rank, high = rank,
+             end = table->allocation_count - (page_table_is_name(address) ? 0 : table->named);
     while (low && table->allocation[low - 1].use != PROGRAM_BUFFER)
         low--;
-    while (high < table->allocation_count && table->allocation[high].use != PROGRAM_BUFFER)
+    while (high < end && table->allocation[high].use != PROGRAM_BUFFER)
         high++;
     const struct program_allocation *before = low ? &table->allocation[low - 1] : NULL;
-    const struct program_allocation *after =
-        high < table->allocation_count ? &table->allocation[high] : NULL;
+    const struct program_allocation *after = high < end ? &table->allocation[high] : NULL;
     if (before && after && address >= before->end && after->start - address < address - before->end)
         before = NULL;
     if (before && address < before->end)
         snprintf(text, size,
                  "%" PRIu64 " bytes into the allocation of %" PRIu64 " bytes at 0x%" PRIx64,
-                 address - before->start, before->end - before->start, before->start);
+                 address - before->start, before->end - before->start,
+                 page_table_address(before->start));
     else if (before)
-        snprintf(text, size,
-                 "%" PRIu64 " bytes behind the end of the allocation of %" PRIu64
-                 " bytes at 0x%" PRIx64,
-                 address - before->end, before->end - before->start, before->start);
+        snprintf(
+            text, size,
+            "%" PRIu64 " bytes behind the end of the allocation of %" PRIu64 " bytes at 0x%" PRIx64,
+            address - before->end, before->end - before->start, page_table_address(before->start));
     else if (after)
         snprintf(text, size,
                  "%" PRIu64 " bytes before the allocation of %" PRIu64 " bytes at 0x%" PRIx64,
-                 after->start - address, after->end - after->start, after->start);
+                 after->start - address, after->end - after->start,
+                 page_table_address(after->start));
     else
         snprintf(text, size, "nothing is allocated");
 }

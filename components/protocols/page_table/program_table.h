@@ -15,6 +15,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "page_table.h"
+
 enum {
     PROGRAM_ALLOCATIONS = 1 << 16,
     PROGRAM_KERNELS = 1 << 14,
@@ -27,11 +29,11 @@ enum {
 enum program_use { PROGRAM_BUFFER, PROGRAM_CODE, PROGRAM_ARGUMENTS, PROGRAM_SCRATCH };
 
 struct program_allocation {
-    uint64_t start;  /* virtual */
+    uint64_t start;  /* virtual, or a name: page_table_name() */
     uint64_t end;    /* first byte behind what was asked for, not behind the last page */
     uint32_t device; /* the first, when its pages are spread over several or have moved */
     uint32_t use;    /* enum program_use */
-    uint32_t pid;    /* process; addresses of different processes do not overlap */
+    uint32_t pid;    /* process; names of different processes do not overlap */
     uint32_t open;   /* to all GPUs: unified and managed memory */
 };
 
@@ -41,6 +43,7 @@ struct program_table {
     uint32_t kernel_count;
     uint32_t name_bytes;
     uint32_t opened;              /* some allocation is or was open */
+    uint32_t named;               /* allocations at an address that another process uses, too */
     uint64_t reach[PROGRAM_GPUS]; /* bit j of i: kernels on GPU i may access memory of GPU j */
     uint64_t memory_base[PROGRAM_GPUS], memory_size[PROGRAM_GPUS]; /* physical */
     /* The GPU that a component belongs to, by its number in the platform. */
@@ -77,6 +80,17 @@ static inline const struct program_allocation *program_find(const struct program
     if (!rank || address >= table->allocation[rank - 1].end)
         return NULL;
     return &table->allocation[rank - 1];
+}
+
+/* What `address` means in a process: its own allocation there, or that of another process, which is
+ * not mapped in this one. */
+static inline const struct program_allocation *program_find_in(const struct program_table *table,
+                                                               uint32_t pid, uint64_t address)
+{
+    const struct program_allocation *own = table->named && !page_table_is_name(address)
+                                               ? program_find(table, page_table_name(pid, address))
+                                               : NULL;
+    return own ? own : program_find(table, address);
 }
 
 /* The last allocation that begins before `end`, if it reaches beyond `start`; or NULL. */

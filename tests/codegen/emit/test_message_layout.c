@@ -97,3 +97,18 @@ Test(message_layout, a_slot_holds_the_largest_payload_in_units_of_16)
     cr_expect_eq(message_slot_bytes(&arena, messages, 0), 0);
     arena_release(&arena);
 }
+
+Test(message_layout, a_length_stands_in_the_header)
+{
+    struct arena arena = {0};
+    struct model_field fields[] = {FIELD("address", ADDR, 8), FIELD("other", ADDR, 8),
+                                   FIELD("size", U32, 4), FIELD("data", BYTES, 4096)};
+    struct model_message m = {.fields = fields, .field_count = 4};
+    cr_expect_eq(message_length_offset(&arena, &m), 0);
+    cr_expect_eq(message_variable_bytes(&m), 0);
+    fields[3].length_field = 3;
+    cr_expect_eq(message_length_offset(&arena, &m), MESSAGE_HEADER_OFFSET + 16);
+    cr_expect_eq(message_variable_bytes(&m), 4096);
+    cr_expect_eq(message_wire_bytes(&arena, &m), 8 + 20 + 4096);
+    arena_release(&arena);
+}

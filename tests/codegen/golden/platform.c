@@ -58,16 +58,13 @@ static const char strings[] = {
     /*   365 */ "consumer.top[1]\0"
     /*   381 */ "strand(64)\0"
     /*   392 */ "put\0"
-    /*   396 */ "address:a8,order:u8,length:u4,how:e1=keep|drop\0"
-    /*   443 */ "count\0"
-    /*   449 */ "hint\0"
-    /*   454 */ "address:a8\0"
-    /*   465 */ "taken\0"
-    /*   471 */ "total\0"
-    /*   477 */ "lines:u8,first:u8,ok:b1\0"
-    /*   501 */ "main\0"
-    /*   506 */ "weave\0"
-    /*   512 */ "03309b7622123a31c84c12c318baee15d613a07b09304d58375da2d8d5d29fe3\0"
+    /*   396 */ "count\0"
+    /*   402 */ "hint\0"
+    /*   407 */ "taken\0"
+    /*   413 */ "total\0"
+    /*   419 */ "main\0"
+    /*   424 */ "weave\0"
+    /*   430 */ "06eac5fd0c762370e09c8ad5b8ffe21b391d29d348dcea222eabbf2075e90441\0"
 };
 
 static const struct platform_domain domains[] = {
@@ -165,11 +162,11 @@ static const struct platform_protocol protocols[] = {
 };
 
 static const struct platform_message messages[] = {
-    { .name = 392, .wire_bytes = 109, .awaited = 1, .payload_bytes = 80, .fields = 396 }, /* 0: put */
-    { .name = 443, .wire_bytes = 8, .awaited = 1, .payload_bytes = 0, .fields = 0 }, /* 1: count */
-    { .name = 449, .wire_bytes = 16, .awaited = 0, .payload_bytes = 0, .fields = 454 }, /* 2: hint */
-    { .name = 465, .wire_bytes = 8, .awaited = 0, .payload_bytes = 0, .fields = 0 }, /* 3: taken */
-    { .name = 471, .wire_bytes = 33, .awaited = 0, .payload_bytes = 8, .fields = 477 }, /* 4: total */
+    { .name = 392, .wire_bytes = 109, .awaited = 1, .payload_bytes = 80, .length_at = 0, .variable = 0 }, /* 0: put */
+    { .name = 396, .wire_bytes = 8, .awaited = 1, .payload_bytes = 0, .length_at = 0, .variable = 0 }, /* 1: count */
+    { .name = 402, .wire_bytes = 16, .awaited = 0, .payload_bytes = 0, .length_at = 0, .variable = 0 }, /* 2: hint */
+    { .name = 407, .wire_bytes = 8, .awaited = 0, .payload_bytes = 0, .length_at = 0, .variable = 0 }, /* 3: taken */
+    { .name = 413, .wire_bytes = 33, .awaited = 0, .payload_bytes = 8, .length_at = 0, .variable = 0 }, /* 4: total */
 };
 
 static const uint32_t param_names[] = {
@@ -230,15 +227,15 @@ static const uint32_t incoming[] = {
 };
 
 static const uint32_t partitions[] = {
-    501,
+    419,
 };
 
 static const struct platform_table table = {
     .abi = PLATFORM_ABI,
-    .name = 506,
-    .model_hash = "03309b7622123a31c84c12c318baee15d613a07b09304d58375da2d8d5d29fe3",
+    .name = 424,
+    .model_hash = "06eac5fd0c762370e09c8ad5b8ffe21b391d29d348dcea222eabbf2075e90441",
     .strings = strings,
-    .string_bytes = 577,
+    .string_bytes = 495,
     .store_count = 1,
     .units = units,
     .unit_count = 5,

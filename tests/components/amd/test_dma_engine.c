@@ -9,15 +9,17 @@
 
 extern const struct unit_type dma_engine__generic;
 
-static const struct build_port ports[] = {{"command", BUILD_IN, false}, {"mem", BUILD_OUT, false}};
+static const struct build_port ports[] = {
+    {"command", BUILD_IN, false}, {"mem", BUILD_OUT, false}, {"lane", BUILD_OUT, true}};
 static const struct build_type type = {
-    .unit = &dma_engine__generic, .ports = ports, .port_count = 2};
+    .unit = &dma_engine__generic, .ports = ports, .port_count = 3};
 
 static uint32_t engine_leaf, host, memory;
 
-static void set_up(int64_t commands, int64_t lines, uint64_t latency)
+/* Each further lane leads to a memory of its own, all of which are harness_memory. */
+static void set_up_lanes(int64_t commands, int64_t lines, uint64_t latency, uint32_t lanes)
 {
-    struct dma_engine_params params = {.commands = commands, .lines = lines};
+    struct dma_engine_params params = {.commands = commands, .lines = lines, .lanes = lanes};
     int64_t values[sizeof params / sizeof(int64_t)];
     memcpy(values, &params, sizeof params);
     harness_start();
@@ -28,7 +30,16 @@ static void set_up(int64_t commands, int64_t lines, uint64_t latency)
                  (struct build_end){engine_leaf, 0, 0}, 8, 1, 1);
     harness_wire(HARNESS_MEM, (struct build_end){engine_leaf, 1, 0},
                  (struct build_end){memory, 0, 0}, 32, 1, 1);
+    for (uint32_t i = 0; i + 1 < lanes; i++)
+        harness_wire(HARNESS_MEM, (struct build_end){engine_leaf, 2, i},
+                     (struct build_end){harness_server(latency, harness_answer_memory), 0, 0}, 32,
+                     1, 1);
     harness_build();
+}
+
+static void set_up(int64_t commands, int64_t lines, uint64_t latency)
+{
+    set_up_lanes(commands, lines, latency, 1);
 }
 
 static struct command_request *fields(struct message *header)
@@ -91,12 +102,13 @@ Test(dma_engine, random_commands_leave_what_doing_them_in_order_leaves)
     static const struct {
         int64_t commands, lines;
         uint64_t latency;
-    } cases[] = {{1, 1, 3}, {4, 64, 120}, {16, 7, 40}, {64, 256, 1}};
+        uint32_t lanes;
+    } cases[] = {{1, 1, 3, 1}, {4, 64, 120, 1}, {16, 7, 40, 1}, {64, 256, 1, 1}, {32, 99, 40, 3}};
     static uint8_t flat[SPAN], expected[COUNT][256];
     static uint32_t sizes[COUNT];
     for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
         uint64_t random = 17;
-        set_up(cases[k].commands, cases[k].lines, cases[k].latency);
+        set_up_lanes(cases[k].commands, cases[k].lines, cases[k].latency, cases[k].lanes);
         memset(flat, 0, sizeof flat);
         for (uint16_t i = 0; i < COUNT; i++) {
             uint64_t r = harness_random(&random), kind = r % 4;
@@ -179,6 +191,15 @@ Test(dma_engine, a_fill_moves_a_line_a_cycle)
     /* Seen by the engine at 2; 64 lines from then on; the last one's answer 100 + 1 later; 1 back.
      */
     cr_expect_eq(harness_log(host, 0)->cycle, 2 + 63 + 101 + 1);
+    cr_expect_eq(harness_memory[0x1fff], 1);
+}
+
+Test(dma_engine, each_lane_moves_a_line_a_cycle)
+{
+    set_up_lanes(4, 256, 100, 4);
+    put_fill(1, 0x1000, 4096, 0x01020304);
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    cr_expect_eq(harness_log(host, 0)->cycle, 2 + 15 + 101 + 1);
     cr_expect_eq(harness_memory[0x1fff], 1);
 }
 

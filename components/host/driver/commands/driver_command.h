@@ -33,7 +33,7 @@ enum copy_way { COPY_BY_HOST, COPY_INSIDE, COPY_TO_PEERS };
 enum driver_phase {
     PHASE_QUEUED,
     PHASE_FLUSHING,     /* a flush is under way; then it is queued again */
-    PHASE_DIRECT,       /* data is to be moved directly, at the end of the window */
+    PHASE_DIRECT,       /* has begun and takes no time */
     PHASE_MOVE,         /* messages of a copy, or the arguments of a launch, go out */
     PHASE_LAUNCH_FIRST, /* the arguments are there, the launch is to be sent */
     PHASE_RUNNING,      /* launches and opened queues: the GPU is to answer */
@@ -46,7 +46,9 @@ enum driver_phase {
 struct command_move {
     uint64_t address;         /* destination of writes, fills and copies, source of reads */
     uint64_t source;          /* copies */
-    char *host;               /* writes and reads: the program's buffer */
+    char *host;               /* writes and reads: the program's buffer, or the bytes of `data` */
+    char *program;            /* reads with `data`: the program's buffer */
+    uint32_t data;            /* blob: bytes on their way through a simulated host; 0: none */
     uint32_t pattern;         /* fills: the bytes for addresses 0 .. 3 modulo 4 */
     uint32_t launches_before; /* of all devices, when it began */
     bool beside_kernels;      /* kernels ran when it began */

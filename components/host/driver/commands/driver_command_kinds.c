@@ -9,20 +9,17 @@
 #include "components/host/driver/program/driver_record.h"
 #include "components/host/driver/user_queues/driver_user_queue_launch.h"
 #include "driver_command_queues.h"
+#include "driver_direct.h"
 #include "driver_flush.h"
 #include "driver_sampling.h"
 #include "driver_transfer.h"
 
 /* ---- begin ---- */
 
-/* Are the bytes moved by messages, or at the end of the window, in no time? */
-static void begin_bytes(struct driver *d, struct driver_command *k)
+/* Are the bytes moved by messages, or in no time? */
+static void begin_bytes(struct driver *d, const struct driver_queue *q, struct driver_command *k)
 {
-    bool direct =
-        k->size && driver_copy_ops(d)->direct(driver_copy(d), command_copy_kind(k), k->size);
-    k->phase = direct ? PHASE_DIRECT : PHASE_MOVE;
-    if (direct)
-        engine_at_window_end(&d->io.base, driver_window_end);
+    k->phase = direct_note(d, k, q->device) ? PHASE_DIRECT : PHASE_MOVE;
 }
 
 /* Kernels reach the memory of other GPUs, too. */
@@ -36,9 +33,8 @@ static bool any_kernel_runs(const struct driver *d)
 
 static bool begin_move(struct driver *d, struct driver_queue *q, struct driver_command *k)
 {
-    (void)q;
     k->move.way = k->kind == DRIVER_COPY ? (uint8_t)copy_find_way(d, k) : 0;
-    begin_bytes(d, k);
+    begin_bytes(d, q, k);
     k->move.launches_before = (uint32_t)d->io.stats.launches;
     k->move.beside_kernels = any_kernel_runs(d);
     return true;
@@ -46,8 +42,7 @@ static bool begin_move(struct driver *d, struct driver_queue *q, struct driver_c
 
 static bool begin_stage(struct driver *d, struct driver_queue *q, struct driver_command *k)
 {
-    (void)q;
-    begin_bytes(d, k);
+    begin_bytes(d, q, k);
     return true;
 }
 
@@ -57,15 +52,16 @@ static bool begin_launch(struct driver *d, struct driver_queue *q, struct driver
         && !scratch_find(d, q, driver_window_end))
         return false;
     sample_note_timed(d, k);
-    begin_bytes(d, k);
+    begin_bytes(d, q, k);
     return true;
 }
 
 /* No bytes are moved. */
 static bool begin_plain(struct driver *d, struct driver_queue *q, struct driver_command *k)
 {
-    (void)d, (void)q;
-    k->phase = PHASE_MOVE;
+    (void)q;
+    bool waits = k->kind != DRIVER_MARK && k->kind != DRIVER_BARRIER;
+    k->phase = waits || !driver_copy_ops(d)->takes_no_time ? PHASE_MOVE : PHASE_DIRECT;
     return true;
 }
 
@@ -94,9 +90,18 @@ static bool step_write(struct driver *d, struct driver_queue *q, uint32_t comman
     return step_messages(d, q, command, send_writes);
 }
 
+/* Through a simulated host, the bytes are on their way to the program then: PHASE_RUNNING. */
 static bool step_read(struct driver *d, struct driver_queue *q, uint32_t command)
 {
-    return step_messages(d, q, command, send_reads);
+    struct driver_command *k = driver_command_at(d, command);
+    if (!k->move.data)
+        return step_messages(d, q, command, send_reads);
+    if (send_reads(d, command, q->device))
+        return true;
+    if (!all_answered(k))
+        return false;
+    k->phase = PHASE_RUNNING;
+    return true;
 }
 
 static bool step_copy(struct driver *d, struct driver_queue *q, uint32_t command)

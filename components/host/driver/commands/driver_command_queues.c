@@ -7,11 +7,13 @@
 #include "driver_command_queues.h"
 
 #include "components/host/driver/calls/driver_device_calls.h"
+#include "components/host/driver/launch/driver_argument_ring.h"
 #include "components/host/driver/launch/driver_scratch.h"
 #include "components/host/driver/migration/driver_migration.h"
 #include "components/host/driver/migration/driver_read_copies.h"
 #include "components/host/driver/user_queues/driver_user_queue_launch.h"
 #include "driver_command_kinds.h"
+#include "driver_direct.h"
 #include "driver_flush.h"
 #include "components/sampling/sampling_options.h"
 #include "driver_functional.h"
@@ -21,22 +23,12 @@
 static void driver_window_end(struct component *c)
 {
     struct driver *d = (struct driver *)(void *)c;
+    direct_move(d); /* while pages are where they were */
     calls_window_end(d);
     scratch_make(d);
     user_make_pools(d);
     migrate_swap(d);
     sample_window_end(d);
-    for (uint32_t i = 0; i < d->queue_count; i++) {
-        const struct driver_queue *q = driver_queue_at(d, i);
-        struct driver_command *k = q->at == DRIVER_NONE ? NULL : driver_command_at(d, q->at);
-        if (!k || k->phase != PHASE_DIRECT)
-            continue;
-        functional_move_command(d, k, q->device);
-        if (k->kind == DRIVER_LAUNCH || k->kind == DRIVER_STAGE)
-            d->io.stats.bytes_to_gpu += k->size;
-        k->sent = k->received = k->size;
-        k->phase = PHASE_MOVE;
-    }
 }
 
 /* What has to hold before a command of any kind begins: its packet, its time, its ticket. */
@@ -62,11 +54,25 @@ static bool do_functionally(struct driver *d, struct driver_queue *q, struct dri
     return true;
 }
 
+/* A command that takes no time has begun: a launch goes on, others are over. */
+static void end_at_once(struct driver *d, struct driver_queue *q, struct driver_command *k)
+{
+    if (k->kind == DRIVER_READ && k->move.data) {
+        k->phase = PHASE_MOVE; /* to be delivered through the simulated host */
+        k->sent = k->received = k->size;
+    } else if (k->kind != DRIVER_LAUNCH) {
+        command_complete(d, q);
+    } else {
+        k->phase = PHASE_LAUNCH_FIRST;
+        ring_written(&d->device[q->device], k->piece);
+    }
+}
+
 /* True: something changed. */
 static bool command_begin(struct driver *d, struct driver_queue *q, uint32_t command)
 {
     struct driver_command *k = driver_command_at(d, command);
-    if (!may_begin(d, k))
+    if (!may_begin(d, k) || direct_full(d))
         return false;
     if (platform_mode() == PLATFORM_FUNCTIONAL)
         return do_functionally(d, q, k);
@@ -81,11 +87,13 @@ static bool command_begin(struct driver *d, struct driver_queue *q, uint32_t com
         return false;
     uint32_t flushed = command_flush_device(d, k, q->device);
     if (flushed != DRIVER_NONE)
-        return command_flush(d, command, flushed);
+        return !(d->near && d->direct_count) && command_flush(d, command, flushed);
     if (!command_kinds[k->kind].begin(d, q, k))
         return false;
     d->io.stats.commands++;
     timeline_begin(&d->io.base, k->ticket, command_span(k));
+    if (k->phase == PHASE_DIRECT)
+        end_at_once(d, q, k);
     return true;
 }
 
@@ -94,7 +102,7 @@ static bool queue_step(struct driver *d, struct driver_queue *q)
 {
     uint32_t command = q->at;
     struct driver_command *k = driver_command_at(d, command);
-    if (!submit_beside(d, q, k))
+    if (direct_holds(d, k) || !submit_beside(d, q, k))
         return false;
     switch ((enum driver_phase)k->phase) {
     case PHASE_QUEUED:
@@ -116,6 +124,15 @@ static bool queue_step(struct driver *d, struct driver_queue *q)
     return false;
 }
 
+/* What takes no time does not wait for the next tick. */
+static void queue_do_at_once(struct driver *d, uint32_t queue)
+{
+    struct driver_queue *q = driver_queue_at(d, queue);
+    while (direct_at_once(d, q) && command_begin(d, q, q->at))
+        ;
+    direct_move(d);
+}
+
 static bool queues_step(struct driver *d)
 {
     uint32_t last = DRIVER_NONE;
@@ -125,6 +142,8 @@ static bool queues_step(struct driver *d)
         if (q->at != DRIVER_NONE && queue_step(d, q))
             last = number;
     }
+    if (d->direct_count)
+        engine_at_window_end(&d->io.base, driver_window_end);
     if (last != DRIVER_NONE)
         d->turn = last + 1 < d->queue_count ? last + 1 : 0;
     return last != DRIVER_NONE;

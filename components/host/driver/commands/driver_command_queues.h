@@ -13,4 +13,7 @@ static bool answers_receive(struct driver *d);
 /* A step of each queue that can make one, the queue behind the last one that did first. */
 static bool queues_step(struct driver *d);
 
+/* When a command has been enqueued: what takes no time is done before the engine runs. */
+static void queue_do_at_once(struct driver *d, uint32_t queue);
+
 #endif

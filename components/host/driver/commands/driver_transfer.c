@@ -1,4 +1,7 @@
-/* Messages that move data: writes, reads, copies and fills in pieces, through slots. */
+/* Messages that move data: writes, reads, copies and fills in pieces, through slots.
+ *
+ * Data that cross the link are sent, or asked for, at the pace of the link: it stays full, and what
+ * another queue sends stands behind a page or two and not behind all of a copy. */
 #include "driver_transfer.h"
 
 #include <string.h>
@@ -25,6 +28,34 @@ static int slot_for(struct driver *d, uint32_t number)
 {
     int slot = slot_find(d, &d->device[number]);
     return slot >= 0 && driver_gpu_can_send(d, number) ? slot : -1;
+}
+
+enum link_way { LINK_THERE, LINK_BACK };
+enum { LINK_HEADER = 20 }; /* of a write: frame, address and size */
+
+/* Does the link take no more data for now? Then the driver wakes when it does. One page may wait.
+ */
+static bool link_busy(struct driver *d, uint32_t number, enum link_way way)
+{
+    const struct driver_device *device = &d->device[number];
+    uint64_t now_ps = engine.domains[d->io.base.domain].time_ps;
+    uint64_t page_ps =
+        device->bandwidth ? (uint64_t)COPY_MESSAGE_BYTES * 1000000000000u / device->bandwidth : 0;
+    if (device->link_ps[way] <= now_ps + page_ps)
+        return false;
+    driver_wake_at(d, engine_cycle_at(d->io.base.domain, device->link_ps[way] - page_ps));
+    return true;
+}
+
+static void link_take(struct driver *d, uint32_t number, enum link_way way, uint32_t bytes)
+{
+    struct driver_device *device = &d->device[number];
+    uint64_t now_ps = engine.domains[d->io.base.domain].time_ps;
+    if (!device->bandwidth)
+        return;
+    if (device->link_ps[way] < now_ps)
+        device->link_ps[way] = now_ps;
+    device->link_ps[way] += (uint64_t)(bytes + LINK_HEADER) * 1000000000000u / device->bandwidth;
 }
 
 static void slot_take(struct driver *d, uint32_t number, int slot, uint32_t command,
@@ -79,11 +110,12 @@ static bool move_write(struct driver *d, uint32_t command, uint32_t number, uint
                        const char *from, uint64_t offset, uint64_t size)
 {
     uint64_t rest, physical = memory_physical(d, address + offset, &rest);
-    int slot = slot_for(d, number);
+    int slot = link_busy(d, number, LINK_THERE) ? -1 : slot_for(d, number);
     if (slot < 0)
         return false;
     uint32_t bytes = copy_cut(d, command, physical, least(rest, size - offset));
     send_write(d, number, slot, physical, from + offset, bytes);
+    link_take(d, number, LINK_THERE, bytes);
     slot_take(d, number, slot, command, offset, bytes);
     driver_command_at(d, command)->sent += bytes;
     return true;
@@ -93,10 +125,11 @@ static bool move_read(struct driver *d, uint32_t command, uint32_t number, uint6
                       uint64_t offset, uint64_t size)
 {
     uint64_t rest, physical = memory_physical(d, address + offset, &rest);
-    int slot = slot_for(d, number);
+    int slot = link_busy(d, number, LINK_BACK) ? -1 : slot_for(d, number);
     if (slot < 0)
         return false;
     uint32_t bytes = copy_cut(d, command, physical, least(rest, size - offset));
+    link_take(d, number, LINK_BACK, bytes);
     driver_gpu_send_read(d, number, (uint16_t)slot, physical, bytes);
     slot_take(d, number, slot, command, offset, bytes);
     driver_command_at(d, command)->sent += bytes;

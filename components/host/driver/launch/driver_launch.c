@@ -133,7 +133,8 @@ static enum driver_status launch_take_piece(struct driver *d, struct driver_devi
     uint32_t bytes = kernarg_offset + l->kernarg_bytes;
     char *content = code_new(bytes);
     launch_write_arguments(device, l, k, kernarg_offset, device->last_piece.start, content);
-    if (ring_is_last(device, content, bytes, queue)) {
+    bool always = driver_params(d)->staging == DRIVER_STAGING_ALWAYS;
+    if (!always && ring_is_last(device, content, bytes, queue)) {
         k->piece = ring_hold(device, device->last_piece.start, bytes, true);
         d->io.stats.launch_copies_saved += 2;
         free(content);
@@ -173,7 +174,8 @@ static enum driver_status enqueue_stages(struct driver *d, uint32_t queue,
 /* The code object has been copied when it was loaded; each further launch finds it. */
 static void launch_count_code(struct driver *d, uint64_t entry)
 {
-    if (code_first_launch(entry))
+    bool always = driver_params(d)->staging == DRIVER_STAGING_ALWAYS;
+    if (code_first_launch(entry) || always)
         d->io.stats.launch_copies++;
     else
         d->io.stats.launch_copies_saved++;
@@ -300,6 +302,18 @@ static void part_make_packet(struct driver *d, struct launch_part *p)
         program_set_object(driver_program(d), k->object, k->kernel);
 }
 
+/* `staging = always`: what the kernel executes, in front of its arguments and packet. */
+static enum driver_status enqueue_code(struct driver *d, const struct launch_part *p)
+{
+    const struct code_extent *x = code_find_extent(p->asked->entry);
+    const struct code_module *m = code_find(p->asked->entry);
+    if (driver_params(d)->staging != DRIVER_STAGING_ALWAYS || !x || !m)
+        return DRIVER_OK;
+    uint64_t distance = p->command.launch.entry - p->asked->entry;
+    return enqueue_move(d, p->queue, DRIVER_WRITE, (char *)m->bytes + (x->start - m->address),
+                        x->start + distance, x->end - x->start, NULL);
+}
+
 /* The command itself, with its packet and arguments in the ring. */
 static enum driver_status part_enqueue(struct driver *d, struct launch_part *p, uint64_t *ticket)
 {
@@ -307,7 +321,9 @@ static enum driver_status part_enqueue(struct driver *d, struct launch_part *p, 
     struct driver_command *k = &p->command;
     enum driver_status status =
         launch_take_piece(d, &d->device[p->gpu], l, k, p->queue, p->arguments, p->align);
-    if (status == DRIVER_OK && k->size && driver_params(d)->staging == DRIVER_STAGING_SEPARATE)
+    if (status == DRIVER_OK)
+        status = enqueue_code(d, p);
+    if (status == DRIVER_OK && k->size && driver_params(d)->staging != DRIVER_STAGING_TOGETHER)
         status = enqueue_stages(d, p->queue, k, p->arguments);
     if (status != DRIVER_OK)
         return status;

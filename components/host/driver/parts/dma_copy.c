@@ -1,6 +1,6 @@
 /* Copies by messages, page by page, to the GPU that owns the page. What comes from the host or goes
- * there travels in the message, so it is cut at multiples of a message's size; a fill, or a copy
- * inside of a GPU or from one to another, is one message for each page. */
+ * there travels in the message, so it is cut at multiples of a message's size, by default that of a
+ * page; a fill, or a copy inside of a GPU or from one to another, is one message for each page. */
 #include "dma_copy.gen.h"
 
 #include "components/host/driver/copy_middleware.h"
@@ -36,6 +36,7 @@ static uint32_t dma_copy_cut(struct part *self, enum copy_kind kind, uint64_t ad
 }
 
 static const struct copy_middleware_ops dma_copy_ops = {
+    .takes_no_time = false,
     .direct = dma_copy_direct,
     .cut = dma_copy_cut,
 };

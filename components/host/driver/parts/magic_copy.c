@@ -30,6 +30,7 @@ static uint32_t magic_copy_cut(struct part *self, enum copy_kind kind, uint64_t 
 }
 
 static const struct copy_middleware_ops magic_copy_ops = {
+    .takes_no_time = true,
     .direct = magic_copy_direct,
     .cut = magic_copy_cut,
 };

@@ -133,6 +133,28 @@ static enum driver_status api_page_info(uint64_t address, struct driver_page *pa
     return api_leave(host_page_info(the_driver(), address, page));
 }
 
+static uint64_t api_name(uint32_t device, uint64_t address)
+{
+    struct driver *d = the_driver();
+    api_enter();
+    if (handle_check(d, device) == DRIVER_OK)
+        address = memory_name(d, driver_handle_at(d, device)->pid, address);
+    api_leave(DRIVER_OK);
+    return address;
+}
+
+static enum driver_status api_device_at(uint64_t physical, uint32_t *device)
+{
+    const struct driver *d = the_driver();
+    api_enter();
+    *device = memory_device_of(&d->memory, physical);
+    return api_leave(*device < d->device_count
+                         ? DRIVER_OK
+                         : driver_fail(DRIVER_INVALID_ADDRESS,
+                                       "no GPU has memory at physical address 0x%" PRIx64,
+                                       physical));
+}
+
 static enum driver_status api_context_create(uint32_t device, uint32_t process, uint32_t *context)
 {
     api_enter();
@@ -244,8 +266,11 @@ static enum driver_status api_copy(uint32_t queue, uint64_t to, uint64_t from, u
     uint32_t device;
     api_enter();
     enum driver_status status = queue_check(d, queue);
-    if (status == DRIVER_OK)
+    if (status == DRIVER_OK) {
+        to = queue_name(d, queue, to);
+        from = queue_name(d, queue, from);
         status = memory_check(d, to, size, "copy to", &device);
+    }
     if (status == DRIVER_OK)
         status = memory_check(d, from, size, "copy from", &device);
     if (status != DRIVER_OK)
@@ -538,6 +563,8 @@ static const struct driver_api api_table = {
     .remove_page = api_remove_page,
     .allocate_page_at = api_allocate_page_at,
     .page_info = api_page_info,
+    .name = api_name,
+    .device_at = api_device_at,
     .context_create = api_context_create,
     .context_destroy = api_context_destroy,
     .unify = api_unify,

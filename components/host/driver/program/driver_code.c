@@ -47,6 +47,20 @@ static void code_drop_lacks(uint64_t start, uint64_t end)
     }
 }
 
+static void code_drop_extents(uint64_t start, uint64_t end)
+{
+    struct code_extent **link = &driver_process()->code_extents;
+    while (*link) {
+        struct code_extent *x = *link;
+        if (x->entry < start || x->entry >= end) {
+            link = &x->next;
+            continue;
+        }
+        *link = x->next;
+        free(x);
+    }
+}
+
 static bool code_remove(uint64_t address)
 {
     for (struct code_module **link = &driver_process()->code_modules; *link;
@@ -56,6 +70,7 @@ static bool code_remove(uint64_t address)
             continue;
         *link = m->next;
         code_drop_lacks(m->address, m->address + m->size);
+        code_drop_extents(m->address, m->address + m->size);
         free(m->bytes);
         free(m);
         return true;
@@ -91,6 +106,14 @@ static const struct code_lack *code_find_lack(uint64_t entry)
             return l;
     }
     return NULL;
+}
+
+static const struct code_extent *code_find_extent(uint64_t entry)
+{
+    const struct code_extent *x = driver_process()->code_extents;
+    while (x && x->entry != entry)
+        x = x->next;
+    return x;
 }
 
 struct code_search {
@@ -202,6 +225,25 @@ static void search_run(struct code_search *s, uint64_t pc, uint64_t entry)
     }
 }
 
+/* What was seen, from the first instruction to the last. */
+static void search_note_extent(const struct code_search *s, uint64_t entry, size_t dwords)
+{
+    size_t first = 0, last = dwords;
+    while (first < dwords && !s->seen[first])
+        first++;
+    while (last > first && !s->seen[last - 1])
+        last--;
+    if (first == last || code_find_extent(entry))
+        return;
+    enum { LONGEST = 8 }; /* bytes of an instruction of these targets, literal included */
+    struct code_extent *x = code_new(sizeof *x);
+    uint64_t end = s->module->address + (last - 1) * 4 + LONGEST,
+             most = s->module->address + s->module->size;
+    *x = (struct code_extent){driver_process()->code_extents, entry, s->module->address + first * 4,
+                              end < most ? end : most};
+    driver_process()->code_extents = x;
+}
+
 static bool code_check_kernel(enum isa_target target, const char *name, uint64_t entry)
 {
     const struct code_module *m = code_find(entry);
@@ -214,6 +256,7 @@ static bool code_check_kernel(enum isa_target target, const char *name, uint64_t
     search_add(&s, entry);
     while (s.todo_count)
         search_run(&s, s.todo[--s.todo_count], entry);
+    search_note_extent(&s, entry, dwords);
     free(s.seen);
     free(s.todo);
     return true;

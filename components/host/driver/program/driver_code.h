@@ -19,6 +19,12 @@ struct code_lack {
     char text[512];
 };
 
+/* The instructions that a kernel reaches lie in [start, end). */
+struct code_extent {
+    struct code_extent *next;
+    uint64_t entry, start, end;
+};
+
 static void *code_new(size_t bytes);
 static void code_add(const char *name, uint64_t address, const void *bytes, uint64_t size);
 static bool code_remove(uint64_t address);
@@ -28,6 +34,8 @@ static const struct code_module *code_find(uint64_t address);
 static bool code_first_launch(uint64_t entry);
 
 static const struct code_lack *code_find_lack(uint64_t entry);
+/* NULL: nobody has registered the kernel. */
+static const struct code_extent *code_find_extent(uint64_t entry);
 
 /* Decodes what the kernel reaches; says and remembers what is missing. False: the entry is in no
  * module. */

@@ -8,10 +8,12 @@
 
 #include "components/host/driver/calls/driver_packet_calls.h"
 #include "components/host/driver/commands/driver_command_kinds.h"
+#include "components/host/driver/commands/driver_command_queues.h"
 #include "components/host/driver/driver_memory.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
 #include "components/host/driver/user_queues/driver_user_queue_state.h"
+#include "components/protocols/host_call/host_call_data.h"
 #include "components/traces/replay/replay.h"
 #include "driver_record.h"
 #include "driver_wait.h"
@@ -42,6 +44,13 @@ static enum driver_status queue_check(const struct driver *d, uint32_t queue)
     if (queue >= d->queue_count || !driver_queue_at(d, queue)->used)
         return driver_fail(DRIVER_INVALID_VALUE, "there is no queue %u", queue);
     return host_usable();
+}
+
+/* What `address` is in the queue's process. */
+static uint64_t queue_name(const struct driver *d, uint32_t queue, uint64_t address)
+{
+    uint32_t pid = driver_handle_at(d, driver_queue_at(d, queue)->handle)->pid;
+    return memory_name(d, pid, address);
 }
 
 static enum driver_status enqueue(struct driver *d, uint32_t queue,
@@ -82,7 +91,23 @@ static enum driver_status enqueue(struct driver *d, uint32_t queue,
     record_enqueued(k);
     if (ticket)
         *ticket = k->ticket;
+    queue_do_at_once(d, queue);
     return DRIVER_OK;
+}
+
+/* Through a simulated host, a packet for each piece that fits into its memory. */
+static enum driver_status enqueue_pieces(struct driver *d, uint32_t queue,
+                                         const struct driver_command *whole, uint64_t *ticket)
+{
+    enum driver_status status = DRIVER_OK;
+    for (uint64_t at = 0; at < whole->size && status == DRIVER_OK; at += HOST_CALL_DATA) {
+        struct driver_command k = *whole;
+        k.size = whole->size - at < HOST_CALL_DATA ? whole->size - at : HOST_CALL_DATA;
+        k.move.address += at;
+        k.move.host += at;
+        status = enqueue(d, queue, &k, ticket);
+    }
+    return status;
 }
 
 static enum driver_status enqueue_move(struct driver *d, uint32_t queue, enum driver_kind kind,
@@ -92,6 +117,8 @@ static enum driver_status enqueue_move(struct driver *d, uint32_t queue, enum dr
     uint32_t device;
     enum driver_status status = queue_check(d, queue);
     if (status == DRIVER_OK)
+        address = queue_name(d, queue, address);
+    if (status == DRIVER_OK)
         status = memory_check(d, address, size, command_kinds[kind].name, &device);
     if (status != DRIVER_OK)
         return status;
@@ -99,6 +126,8 @@ static enum driver_status enqueue_move(struct driver *d, uint32_t queue, enum dr
         .kind = (uint8_t)kind, .size = size, .move = {.address = address, .host = host}};
     if (kind == DRIVER_WRITE && program_find(driver_program(d), address)->use == PROGRAM_CODE)
         k.span = SPAN_CODE;
+    if (packets_used(d) && size > HOST_CALL_DATA)
+        return enqueue_pieces(d, queue, &k, ticket);
     return enqueue(d, queue, &k, ticket);
 }
 
@@ -113,6 +142,8 @@ static enum driver_status enqueue_fill(struct driver *d, uint32_t queue, uint64_
     enum driver_status status = queue_check(d, queue);
     if (status == DRIVER_OK && count > UINT64_MAX / 4)
         status = driver_fail(DRIVER_INVALID_VALUE, "fill of %" PRIu64 " elements", count);
+    if (status == DRIVER_OK)
+        address = queue_name(d, queue, address);
     if (status == DRIVER_OK)
         status = memory_check(d, address, count * bytes, "fill", &device);
     if (status != DRIVER_OK)

@@ -27,4 +27,7 @@ static enum driver_status enqueue_barrier(struct driver *d, uint32_t queue, uint
 /* The ticket of the last command of the queue that is not done; 0: there is none. */
 static uint64_t queue_last(const struct driver *d, uint32_t queue);
 
+/* What `address` is in the queue's process: a name, where others use the address, too. */
+static uint64_t queue_name(const struct driver *d, uint32_t queue, uint64_t address);
+
 #endif

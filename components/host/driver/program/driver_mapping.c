@@ -37,7 +37,7 @@ static enum driver_status host_shoot_down(struct driver *d, uint32_t pid, uint64
     struct driver_command k = {.kind = DRIVER_SHOOTDOWN,
                                .pid = pid,
                                .size = d->device_count,
-                               .shootdown = {address, size}};
+                               .shootdown = {page_table_address(address), size}};
     uint64_t ticket;
     enum driver_status status = enqueue(d, 0, &k, &ticket);
     return status == DRIVER_OK ? host_wait(d, ticket) : status;
@@ -75,6 +75,8 @@ static enum driver_status host_allocate(struct driver *d, uint32_t number, uint6
                        unified ? PAGE_TABLE_UNIFIED : 0, address);
         if (result == MEMORY_OK && (unified || h->count > 1))
             program_open(driver_program(d), *address);
+        if (result == MEMORY_OK)
+            memory_trace(d, "map", h->pid, *address, size);
         uint64_t page = driver_page_bytes(d), pages = (size + page - 1) / page;
         for (uint32_t i = 0; i < h->count && h->count > 1 && result == MEMORY_OK; i++)
             stat_histogram_add(&d->io.stats.unified_pages, memory_share_of(pages, h->count, i));
@@ -97,11 +99,15 @@ static enum driver_status host_allocate_at(struct driver *d, uint32_t number, ui
                            "an allocation of %" PRIu64 " bytes at 0x%" PRIx64
                            "; pages have %" PRIu64 " bytes",
                            size, address, driver_page_bytes(d));
+    if (memory_may_name(d, h->pid, address, size))
+        address = page_table_name(h->pid, address);
     for (int attempt = 0;; attempt++) {
         enum memory_result result = memory_try_at(d, h->member, h->count, h->pid, size,
                                                   unified ? PAGE_TABLE_UNIFIED : 0, &address);
         if (result == MEMORY_OK && (unified || h->count > 1))
             program_open(driver_program(d), address);
+        if (result == MEMORY_OK)
+            memory_trace(d, "map", h->pid, address, size);
         if (result == MEMORY_NO_ADDRESSES || (result == MEMORY_RECYCLE_FIRST && attempt))
             result = MEMORY_NOT_ALLOCATED;
         if (result != MEMORY_RECYCLE_FIRST)
@@ -126,11 +132,19 @@ static const struct program_allocation *find_start(const struct driver *d, uint6
 
 static enum driver_status host_release(struct driver *d, uint64_t address)
 {
-    if (!find_start(d, address))
+    const struct program_allocation *a = find_start(d, address);
+    if (!a)
         return DRIVER_INVALID_ADDRESS;
-    enum driver_status status = host_wait_everything(d);
+    uint32_t pid = a->pid;
+    uint64_t size = a->end - a->start;
+    bool named = page_table_is_name(address);
+    enum driver_status status = named ? shootdown_check() : DRIVER_OK;
+    if (status == DRIVER_OK)
+        status = host_wait_everything(d);
     if (status == DRIVER_OK)
         memory_release(d, address);
+    if (status == DRIVER_OK && named) /* it may be used again at once */
+        status = host_shoot_down(d, pid, address, size);
     if (status == DRIVER_OK && memory_retired_many(&d->memory) && !driver_process()->in_tick)
         status = host_recycle(d);
     return status;
@@ -181,6 +195,8 @@ static enum driver_status host_remap(struct driver *d, uint64_t address, uint64_
     if (status == DRIVER_OK)
         status = memory_status(d, memory_remap(memory_view(d), pid, address, size, gpu), gpu,
                                address, size);
+    if (status == DRIVER_OK)
+        memory_trace(d, "map", pid, address, size);
     return status == DRIVER_OK ? host_shoot_down(d, pid, address, size) : status;
 }
 
@@ -188,8 +204,10 @@ static enum driver_status host_remove_page(struct driver *d, uint64_t address)
 {
     uint32_t pid;
     enum driver_status status = mapping_begin(d, address, 1, "removing a page", &pid);
-    if (status == DRIVER_OK)
+    if (status == DRIVER_OK) {
+        memory_trace(d, "unmap", pid, address, 1);
         dirty_leave(d, pid);
+    }
     if (status == DRIVER_OK)
         status = memory_status(d, memory_remove_page(memory_view(d), pid, address), 0, address, 1);
     return status == DRIVER_OK ? host_shoot_down(d, pid, address, 1) : status;
@@ -208,12 +226,17 @@ static enum driver_status host_allocate_page_at(struct driver *d, uint32_t numbe
         return status;
     const struct driver_handle *h = driver_handle_at(d, number);
     uint64_t flags = PAGE_TABLE_WRITABLE | (unified ? PAGE_TABLE_UNIFIED : 0);
+    uint64_t page = driver_page_bytes(d), start = address / page * page;
+    if (memory_may_name(d, h->pid, start, page))
+        return host_allocate_at(d, number, start, page, unified);
+    address = memory_name(d, h->pid, address);
     for (int attempt = 0;; attempt++) {
         enum memory_result result = memory_allocate_page_at(memory_view(d), h->pid, h->member[0],
                                                             address, flags, &physical);
         if (result == MEMORY_OK) {
             dirty_leave(d, h->pid); /* of the page that was there */
             program_open(driver_program(d), address);
+            memory_trace(d, "map", h->pid, address, 1);
             return host_shoot_down(d, h->pid, address, 1);
         }
         if (result != MEMORY_RECYCLE_FIRST || attempt)
