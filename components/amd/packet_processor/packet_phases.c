@@ -133,6 +133,12 @@ static void packet_acquire(struct packet_processor *c, struct packet *p)
 static void packet_check(struct packet_processor *c, struct packet *p)
 {
     const struct aql_packet *d = &p->aql.dispatch;
+    if (packet_type(p) != AQL_INVALID
+        && (aql_scope(d->header, AQL_ACQUIRE_SHIFT) > AQL_SCOPE_SYSTEM
+            || aql_scope(d->header, AQL_RELEASE_SHIFT) > AQL_SCOPE_SYSTEM)) {
+        packet_fail(c, p, QUEUE_PACKET);
+        return;
+    }
     switch (packet_type(p)) {
     case AQL_INVALID:
         packet_wait(c, p, 0);
