@@ -20,6 +20,9 @@ def test_memory_system_makes_no_mistake(run):
 
 
 # THREADS is how many the tester has there, ports times 8.
+AGENTS = "tester.order=scoped tester.order.agents=4"
+OWN_L2S = "node.l2_caches=all " + AGENTS
+LARGE_L2 = " node.l2.size=16KiB node.l2.ways=16 node.l2.targets=8 tester.actions=64"
 COPIES = "tester.calm=5000cy tester.copies=true node.policy=pinned"
 HIERARCHIES = {
     "l1-write-around": (LEVELS, "memtest_flat", 32, ""),
@@ -37,6 +40,9 @@ HIERARCHIES = {
     "four-gpus-l2-back": (FOUR, "memtest4", 64, ""),
     "four-gpus-l2-through": (FOUR, "memtest4", 64, "node.l2_write=through"),
     "four-gpus-one-way-ring": (FOUR, "memtest4", 64, "topology=one_way node.depth=2"),
+    "l2s-of-one-gpu-back": (FOUR, "memtest4", 64, OWN_L2S),
+    "l2s-of-one-gpu-through": (FOUR, "memtest4", 64, OWN_L2S + " node.l2_write=through"),
+    "l2s-of-one-gpu-large": (FOUR, "memtest4", 64, OWN_L2S + LARGE_L2),
     "pages-move-l2-back": (MOVES, "memtest_moves", 64, "tester.calm=5000cy"),
     "pages-move-l2-through": (MOVES, "memtest_moves", 64,
                               "tester.calm=5000cy node.l2_write=through"),
@@ -123,6 +129,31 @@ def test_four_memory_systems_count_the_same_however_they_are_run(measure):
         done = measure(text.format(order), env=DELAYS)
         assert "no partitions" not in done.output
         same(reference, done)
+
+
+def settings(text):
+    return " ".join(f"--set {one}" for one in text.split())
+
+
+@pytest.mark.parametrize("text, old", [(OWN_L2S + LARGE_L2, 100), (AGENTS, 1)],
+                         ids=["all", "own"])
+def test_order_of_agents_allows_old_values_and_some_come(measure, text, old):
+    """An L2 that keeps lines of all memory shows others old values until it releases and they
+    acquire; where the owner's L2 is the place of each line, only first levels do."""
+    order = measure(f"{FOUR} --generic --set tester.episodes=50 {settings(text)}"
+                    ).components["tester.order"]
+    assert order["unordered_loads"] > 5000 and order["old_values"] >= old
+
+
+def test_fences_of_agent_scope_are_not_enough_for_l2s_of_one_gpu(run):
+    """The tester believes that all ports are of one agent, and says agent in each fence."""
+    run(f"{FOUR} --generic --set tester.episodes=50 --set node.l2_caches=all",
+        "port [0-9]+, thread [0-9]+, .*returned", status=3)
+
+
+def test_l2s_of_one_gpu_count_the_same_however_they_are_run(measure):
+    text = f"{FOUR} {settings(OWN_L2S)} --set node.depth=2 --set tester.episodes=10 {{}}"
+    same_bytes(measure, text, ORDERS, env=DELAYS)
 
 
 # Few pages, and first levels that hold all of them: what is left of a page that has gone is met

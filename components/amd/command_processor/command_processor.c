@@ -1,12 +1,14 @@
 /* Command processor: what the driver sends becomes work for compute units, the DMA engine and the
  * caches.
  *
- * A launch takes a free dispatcher, waits for the kernel overhead and the invalidation of all L1
- * caches, then work-groups go out as the shared resource pool allows. Every message that arrives
- * wakes the whole command processor, so all dispatchers see what any compute unit frees. Cache
- * control works on one operation at a time, level by level (see CONTROL_PORTS): invalidate what a
- * kernel must not find, or flush. Copies pass through to the DMA engine with their tags. Commands
- * are taken in order; one that finds nothing free stays at the head of the port. */
+ * A launch takes a free dispatcher, waits for the kernel overhead and for what its packet's acquire
+ * scope is to drop (agent: all L1 caches), then work-groups go out as the shared resource pool
+ * allows; behind the last one it waits for what the release scope is to write back. Every message
+ * that arrives wakes the whole command processor, so all dispatchers see what any compute unit
+ * frees. Cache control works on one operation at a time, level by level (see CONTROL_PORTS):
+ * invalidate what a kernel must not find, or flush. Copies pass through to the DMA engine with
+ * their tags. Commands are taken in order; one that finds nothing free stays at the head of the
+ * port. */
 #include "command_processor.gen.h"
 
 #include <string.h>
@@ -115,6 +117,16 @@ static void kernel_done(struct command_processor *c, uint32_t number)
     timeline_end(&c->io.base, number, program_kernel_name(command_processor_program(c), d->kernel));
 }
 
+/* Its last work-group has ended. */
+static void kernel_release(struct command_processor *c, uint32_t number)
+{
+    struct dispatcher *d = command_processor_dispatcher(c, number);
+    if (d->release == AQL_SCOPE_SYSTEM)
+        d->state = DISPATCHER_RELEASING;
+    else
+        kernel_done(c, number);
+}
+
 /* Number of the first idle dispatcher; false: all are busy. */
 static bool idle_dispatcher(const struct command_processor *c, uint32_t *number)
 {
@@ -156,7 +168,10 @@ static bool launch(struct command_processor *c, const struct command_request *m)
     c->io.stats.kernels++;
     d->state = DISPATCHER_STARTING;
     d->start_at = command_processor_now(c) + (uint64_t)command_processor_params(c)->kernel_overhead;
-    d->invalidated = false;
+    d->acquire = (uint8_t)aql_scope(packet.header, AQL_ACQUIRE_SHIFT);
+    d->release = (uint8_t)aql_scope(packet.header, AQL_RELEASE_SHIFT);
+    d->invalidated = d->acquire == AQL_SCOPE_NONE;
+    d->released = false;
     d->common.memory_only = aql_memory_only(&packet);
     d->common.played = aql_played(&packet);
     d->common.dispatcher = (uint16_t)number;
@@ -210,7 +225,11 @@ static bool dispatchers_step(struct command_processor *c)
             account_running(account_of(c, i), &c->all, now);
             progress = true;
             if (!d->left)
-                kernel_done(c, i);
+                kernel_release(c, i);
+        }
+        if (d->state == DISPATCHER_RELEASING && d->released) {
+            kernel_done(c, i);
+            progress = true;
         }
         if (d->state == DISPATCHER_RUNNING)
             progress |= dispatch(c, i);
@@ -246,7 +265,7 @@ static bool work_receive(struct command_processor *c)
                            work_finished_account(command_processor_work_reply_payload(c, i)));
             kernel_count(d->record, 1, m->finished.wavefront_instructions);
             if (dispatcher_finished(d, i, m->tag))
-                kernel_done(c, g->dispatcher);
+                kernel_release(c, g->dispatcher);
             for (uint32_t other = 0; other < command_processor_dispatcher_count(c); other++) {
                 if (other != g->dispatcher)
                     dispatcher_other_finished(command_processor_dispatcher(c, other), i);
@@ -291,9 +310,10 @@ static bool forward(struct command_processor *c, const struct command_request *m
 
 static bool flush(struct command_processor *c, const struct command_request *m)
 {
-    if (c->flush_wanted || !c->flush_answered || c->control == CONTROL_FLUSH)
+    if (c->flush_wanted || !c->flush_answered || c->flush_under_way)
         return false;
     c->flush_wanted = true;
+    c->flush_drops = message_kind(m) == COMMAND_INVALIDATE;
     c->flush_tag = m->tag;
     return true;
 }
@@ -333,11 +353,11 @@ static bool host_receive(struct command_processor *c)
     bool received = false;
     while ((m = command_processor_host_peek(c))) {
         unsigned kind = message_kind(m);
-        bool taken = kind == COMMAND_LAUNCH                            ? launch(c, m)
-                     : kind == COMMAND_FLUSH                           ? flush(c, m)
-                     : kind == COMMAND_SHOOTDOWN                       ? shoot_down(c, m)
-                     : kind == COMMAND_PAUSE || kind == COMMAND_RESUME ? pause_or_resume(c, m)
-                                                                       : forward(c, m);
+        bool taken = kind == COMMAND_LAUNCH                                ? launch(c, m)
+                     : kind == COMMAND_FLUSH || kind == COMMAND_INVALIDATE ? flush(c, m)
+                     : kind == COMMAND_SHOOTDOWN                           ? shoot_down(c, m)
+                     : kind == COMMAND_PAUSE || kind == COMMAND_RESUME     ? pause_or_resume(c, m)
+                                                                           : forward(c, m);
         if (!taken)
             break;
         command_processor_host_pop(c);
@@ -391,7 +411,7 @@ static bool command_processor_tick(struct command_processor *c)
     for (uint32_t i = 0; i < command_processor_dispatcher_count(c); i++) {
         const struct dispatcher *d = command_processor_dispatcher(c, i);
         uint64_t at = ENGINE_NEVER;
-        if (d->state == DISPATCHER_STARTING && !d->invalidated)
+        if (d->state == DISPATCHER_STARTING && (!d->invalidated || d->acquire == AQL_SCOPE_NONE))
             at = d->start_at;
         else if (d->state == DISPATCHER_RUNNING)
             at = dispatcher_due(d);
@@ -409,9 +429,10 @@ static unsigned command_processor_outstanding(const struct command_processor *c,
                       + c->pause.on;
     if (c->control != CONTROL_NONE && report)
         hang_note(report, "waits for %u caches to %s", c->control_awaited,
-                  control_is_pause(c)                           ? "pause or go on"
-                  : c->control_level > CONTROL_LAST_INVALIDATED ? "write back"
-                                                                : "invalidate");
+                  control_is_pause(c) ? "pause or go on"
+                  : c->control == CONTROL_RELEASE || c->control_level > CONTROL_LAST_INVALIDATED
+                      ? "write back"
+                      : "invalidate");
     else if (c->pause.on && report)
         hang_note(report, "memory accesses are paused for a page that moves");
     for (uint32_t i = 0; i < command_processor_dispatcher_count(c); i++) {

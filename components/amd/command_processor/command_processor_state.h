@@ -48,6 +48,8 @@ struct kernel_shape {
 enum control_kind {
     CONTROL_NONE,
     CONTROL_INVALIDATE,
+    CONTROL_ACQUIRE, /* of system scope: an invalidation behind a flush of the L2 */
+    CONTROL_RELEASE, /* of system scope: a flush that drops nothing */
     CONTROL_FLUSH,
     CONTROL_SHOOTDOWN,
     CONTROL_PAUSE,
@@ -60,7 +62,8 @@ enum control_kind {
  * A flush then writes back from the top down, since the L2's lines go to the L3, and has the L2
  * drop its lines once more when the L3 has dropped its own. A shoot-down is for the shared TLBs,
  * then for the first level, whose TLBs forget everything: in this order, or a first level could
- * take an old page from the shared TLB after its own turn. A pause is for the first level of what
+ * take an old page from the shared TLB after its own turn. An acquire of system scope flushes and
+ * drops from the L2 on, then invalidates what is above it. A pause is for the first level of what
  * kernels read and write, which drops everything and then takes nothing until resumed; then for
  * those in the middle, which may hold lines of a page that goes. */
 #define CONTROL_PORTS(X)                                                                           \
@@ -69,8 +72,8 @@ enum control_kind {
     X(L1V, l1v_control, 1, invalidate(c, i, 0))                                                    \
     X(L1S, l1s_control, 1, invalidate(c, i, 0))                                                    \
     X(L1I, l1i_control, 1, invalidate(c, i, 0))                                                    \
-    X(L2, l2_control, 2, flush(c, i, 0, true))                                                     \
-    X(L3, l3_control, 3, flush(c, i, 0, true))
+    X(L2, l2_control, 2, flush(c, i, 0, c->control != CONTROL_RELEASE))                            \
+    X(L3, l3_control, 3, flush(c, i, 0, c->control != CONTROL_RELEASE))
 enum { CONTROL_LAST_INVALIDATED = 1, CONTROL_LAST_PAUSED = 2, CONTROL_LAST_FLUSHED = 3 };
 
 #define CONTROL_NAME(NAME, PORT, LEVEL, REQUEST) CONTROL_##NAME,
@@ -84,7 +87,9 @@ struct command_processor {
     uint32_t control_awaited;
     bool control_again;  /* of a flush: the L2 is asked for the second time */
     bool flush_answered; /* false while a flush is done but not answered */
-    bool flush_wanted;   /* a flush command waits for the caches */
+    bool flush_wanted;   /* a flush or invalidate command waits for the caches */
+    bool flush_drops;    /* it is an invalidate command */
+    bool flush_under_way;
     uint16_t flush_tag;
     struct {
         uint64_t address, size;

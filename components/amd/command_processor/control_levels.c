@@ -15,9 +15,12 @@ static unsigned control_usual_level(enum control_cache cache)
     return levels[cache];
 }
 
-/* A pause begins with the first level: nothing comes to those in the middle after that. */
+/* A pause begins with the first level: nothing comes to those in the middle after that. An acquire
+ * begins with the L2. */
 static unsigned control_level_of(const struct command_processor *c, enum control_cache cache)
 {
+    if (c->control == CONTROL_ACQUIRE)
+        return (control_usual_level(cache) + 2) % (CONTROL_LAST_FLUSHED + 1);
     return c->control == CONTROL_PAUSE && cache == CONTROL_MID ? CONTROL_LAST_PAUSED
                                                                : control_usual_level(cache);
 }
@@ -33,6 +36,8 @@ static bool control_takes_part(const struct command_processor *c, enum control_c
     if (control_is_pause(c))
         return cache == CONTROL_L1V || cache == CONTROL_L1S
                || (cache == CONTROL_MID && c->control == CONTROL_PAUSE);
+    if (c->control == CONTROL_RELEASE)
+        return cache == CONTROL_L2 || cache == CONTROL_L3;
     return c->control == CONTROL_SHOOTDOWN ? cache != CONTROL_MID : cache != CONTROL_TLB;
 }
 
@@ -114,14 +119,16 @@ static bool control_level_is_empty(const struct command_processor *c)
     return !count;
 }
 
-/* A flush asks the L2 once more when the L3 has answered: kernels that go on have read lines of the
- * L3 again which it dropped only after the L2 had. */
+/* A flush, and an acquire of system scope, ask the L2 once more when the L3 has answered: kernels that
+ * go on have read lines of the L3 again which it dropped only after the L2 had. */
 static bool control_flush_again(struct command_processor *c)
 {
-    if (c->control != CONTROL_FLUSH || c->control_again || !control_count(c, CONTROL_L3))
+    bool drops = c->control == CONTROL_FLUSH || c->control == CONTROL_ACQUIRE;
+    if (!drops || c->control_again || !control_count(c, CONTROL_L3)
+        || c->control_level != control_level_of(c, CONTROL_L3))
         return false;
     c->control_again = true;
-    c->control_level = control_usual_level(CONTROL_L2);
+    c->control_level = control_level_of(c, CONTROL_L2);
     c->control_next[CONTROL_L2] = 0;
     return !control_level_is_empty(c);
 }
@@ -129,9 +136,11 @@ static bool control_flush_again(struct command_processor *c)
 /* Goes on to the next level that has caches; false: there is none. */
 static bool control_next_level(struct command_processor *c)
 {
-    if (c->control_again)
-        return false;
-    uint32_t last = c->control == CONTROL_FLUSH   ? CONTROL_LAST_FLUSHED
+    if (control_flush_again(c))
+        return true;
+    bool all = c->control == CONTROL_FLUSH || c->control == CONTROL_ACQUIRE
+               || c->control == CONTROL_RELEASE;
+    uint32_t last = all                           ? CONTROL_LAST_FLUSHED
                     : c->control == CONTROL_PAUSE ? CONTROL_LAST_PAUSED
                                                   : CONTROL_LAST_INVALIDATED;
     while (c->control_level < last) {
@@ -139,7 +148,7 @@ static bool control_next_level(struct command_processor *c)
         if (!control_level_is_empty(c))
             return true;
     }
-    return control_flush_again(c);
+    return false;
 }
 
 static void control_begin(struct command_processor *c, enum control_kind kind)
@@ -159,9 +168,10 @@ static void control_level_end(struct command_processor *c)
     enum control_kind kind = c->control;
     if (control_next_level(c))
         return;
+    bool commanded = kind == CONTROL_FLUSH || (kind == CONTROL_INVALIDATE && c->flush_under_way);
     c->control = CONTROL_NONE;
-    if (kind == CONTROL_FLUSH) {
-        c->flush_answered = false;
+    if (commanded) {
+        c->flush_answered = c->flush_under_way = false;
         return;
     }
     if (kind == CONTROL_SHOOTDOWN) {
@@ -176,16 +186,43 @@ static void control_level_end(struct command_processor *c)
     }
     for (uint32_t i = 0; i < command_processor_dispatcher_count(c); i++) {
         struct dispatcher *d = command_processor_dispatcher(c, i);
-        d->invalidated |= d->invalidating;
+        if (d->invalidating && kind == CONTROL_RELEASE)
+            d->released = true;
+        else
+            d->invalidated |= d->invalidating;
         d->invalidating = false;
     }
 }
 
+/* Begins with what dispatchers wait for: an acquire of system scope, which serves those of agent
+ * scope, too; one of agent scope; a release. Those of kernels that wait are one operation. */
+static bool control_serve_dispatchers(struct command_processor *c)
+{
+    bool acquires = false, system = false, releases = false;
+    for (uint32_t i = 0; i < command_processor_dispatcher_count(c); i++) {
+        struct dispatcher *d = command_processor_dispatcher(c, i);
+        d->invalidating = d->state == DISPATCHER_STARTING && !d->invalidated
+                          && d->start_at <= command_processor_now(c);
+        acquires |= d->invalidating;
+        system |= d->invalidating && d->acquire == AQL_SCOPE_SYSTEM;
+    }
+    for (uint32_t i = 0; i < command_processor_dispatcher_count(c) && !acquires; i++) {
+        struct dispatcher *d = command_processor_dispatcher(c, i);
+        d->invalidating = d->state == DISPATCHER_RELEASING && !d->released;
+        releases |= d->invalidating;
+    }
+    if (!acquires && !releases)
+        return false;
+    c->io.stats.invalidates += acquires;
+    c->io.stats.flushes += system || releases;
+    control_begin(c, system ? CONTROL_ACQUIRE : acquires ? CONTROL_INVALIDATE : CONTROL_RELEASE);
+    return true;
+}
+
 static bool control_step(struct command_processor *c)
 {
-    bool progress = false, all;
     if (c->control != CONTROL_NONE) {
-        progress = control_send_level(c, &all);
+        bool all, progress = control_send_level(c, &all);
         if (all && !c->control_awaited) {
             control_level_end(c);
             progress = true;
@@ -200,8 +237,9 @@ static bool control_step(struct command_processor *c)
     }
     if (c->flush_wanted) {
         c->flush_wanted = false;
-        c->io.stats.flushes++;
-        control_begin(c, CONTROL_FLUSH);
+        c->flush_under_way = true;
+        *(c->flush_drops ? &c->io.stats.invalidates : &c->io.stats.flushes) += 1;
+        control_begin(c, c->flush_drops ? CONTROL_INVALIDATE : CONTROL_FLUSH);
         return true;
     }
     if (c->pause.wanted) {
@@ -210,19 +248,7 @@ static bool control_step(struct command_processor *c)
         control_begin(c, c->pause.on ? CONTROL_PAUSE : CONTROL_RESUME);
         return true;
     }
-    if (c->pause.on)
-        return false;
-    for (uint32_t i = 0; i < command_processor_dispatcher_count(c); i++) {
-        struct dispatcher *d = command_processor_dispatcher(c, i);
-        d->invalidating = d->state == DISPATCHER_STARTING && !d->invalidated
-                          && d->start_at <= command_processor_now(c);
-        progress |= d->invalidating;
-    }
-    if (progress) {
-        c->io.stats.invalidates++;
-        control_begin(c, CONTROL_INVALIDATE);
-    }
-    return progress;
+    return !c->pause.on && control_serve_dispatchers(c);
 }
 
 static bool control_receive(struct command_processor *c)

@@ -20,18 +20,21 @@ enum dispatcher_state {
     DISPATCHER_IDLE,
     DISPATCHER_STARTING, /* kernel overhead and invalidation of the L1 caches */
     DISPATCHER_RUNNING,
-    DISPATCHER_DONE /* all work-groups have ended; the command is not answered yet */
+    DISPATCHER_RELEASING, /* all work-groups have ended; the L2 writes back */
+    DISPATCHER_DONE       /* all work-groups have ended; the command is not answered yet */
 };
 
 struct dispatcher {
     struct dispatcher_io io;
     uint32_t state;
-    uint16_t host_tag;               /* of the launch command */
-    bool invalidating;               /* waits for the invalidation under way */
-    bool invalidated;                /* the L1 caches hold nothing from before this kernel */
-    uint64_t start_at;               /* cycle at which the kernel overhead is over */
-    uint32_t record;                 /* handle of the kernel in the statistics */
-    uint32_t kernel;                 /* number of its name */
+    uint16_t host_tag;        /* of the launch command */
+    uint8_t acquire, release; /* enum aql_scope, of the launch */
+    bool invalidating;        /* waits for the operation under way: invalidation or release */
+    bool released;            /* the L2 has written back what it wrote */
+    bool invalidated;         /* the caches hold nothing that the kernel must not find */
+    uint64_t start_at;        /* cycle at which the kernel overhead is over */
+    uint32_t record;          /* handle of the kernel in the statistics */
+    uint32_t kernel;          /* number of its name */
     struct resource_request request; /* of a whole work-group */
     struct work_placement common;    /* what all work-groups share */
     uint32_t groups[3];              /* work-groups in each direction */

@@ -251,8 +251,10 @@ static bool vmem_send(struct compute_unit *c, uint64_t now)
         if (e->first_send > now || !compute_unit_vmem_can_send(c))
             return false;
         if (e->fence) {
-            compute_unit_vmem_send_fence(c, (uint16_t)(CU_LINES + number), SCOPE_AGENT, true,
-                                         false);
+            /* The instruction does not say how far it reaches; it is BUFFER_WBINVL1 or _VOL, behind
+             * __threadfence() and __threadfence_system() alike, so it reaches all and does both. */
+            compute_unit_vmem_send_fence(c, (uint16_t)(CU_LINES + number), SCOPE_SYSTEM, true,
+                                         true);
         } else {
             uint16_t tag = e->unsent;
             retime_send(c, number, tag, now);

@@ -80,6 +80,23 @@ static bool send_flush(struct packet_processor *c, struct packet *p, uint32_t nu
     return true;
 }
 
+static bool send_invalidate(struct packet_processor *c, struct packet *p, uint32_t number)
+{
+    if (!packet_processor_cp_can_send(c))
+        return false;
+    packet_processor_cp_send_invalidate(c, (uint16_t)(PACKET_TAG | number));
+    p->under_way = 1;
+    return true;
+}
+
+/* What is left to the command processor of the packet's fences: those of system scope are flushes
+ * before and after the command. */
+static uint16_t agent_scopes(uint16_t header)
+{
+    return aql_scopes(aql_scope(header, AQL_ACQUIRE_SHIFT) != AQL_SCOPE_NONE,
+                      aql_scope(header, AQL_RELEASE_SHIFT) != AQL_SCOPE_NONE);
+}
+
 /* The work-groups that the packet is to run, and their wavefronts. */
 static uint32_t packet_groups(const struct packet *p)
 {
@@ -178,6 +195,7 @@ static bool send_launch(struct packet_processor *c, struct packet *p, uint32_t n
         return false;
     struct aql_packet packet = p->aql.dispatch;
     packet.gpu = q->gpu;
+    packet.header = (uint16_t)((packet.header & ~aql_scopes(3, 3)) | agent_scopes(packet.header));
     uint64_t entry = packet.kernel_object + (uint64_t)p->descriptor.entry_offset;
     aql_set_scratch(&packet, p->scratch, p->scratch_groups, packet_queue_lines(c, p));
     aql_set_groups(&packet, p->descriptor.first_group, p->descriptor.groups);

@@ -68,7 +68,7 @@ static void packets_look_again(struct packet_processor *c)
 
 static bool needs_flush(const struct packet_processor *c, const struct packet *p, unsigned shift)
 {
-    return c->dirty && (p->aql.dispatch.header >> shift & 3) == AQL_SCOPE_SYSTEM;
+    return c->dirty && aql_scope(p->aql.dispatch.header, shift) == AQL_SCOPE_SYSTEM;
 }
 
 /* Are there packets of the queue before it that are not over? */
@@ -82,11 +82,12 @@ static bool has_earlier(const struct packet_processor *c, const struct packet *p
     return false;
 }
 
-/* Its acquire fence is done: to what it is for. */
-static void packet_begin(struct packet *p)
+/* Has a barrier packet first-level caches invalidated? Before a kernel the command processor does
+ * that. */
+static bool needs_invalidate(const struct packet_processor *c, const struct packet *p)
 {
-    packet_enter(p, packet_type(p) == AQL_DISPATCH ? PACKET_DESCRIPTOR : PACKET_DEPEND);
-    p->dependency = 0;
+    return c->dirty && packet_type(p) != AQL_DISPATCH
+           && aql_scope(p->aql.dispatch.header, AQL_ACQUIRE_SHIFT) == AQL_SCOPE_AGENT;
 }
 
 /* All that it wrote is visible: its signal is next, or whoever waits for something else is told. */
@@ -109,9 +110,35 @@ static void packet_end(struct packet_processor *c, struct packet *p)
     }
 }
 
+/* What it waited for is there. A kernel's acquire fence comes before it begins; a barrier's when
+ * its signals are there, or it would acquire what their owners had not released yet. */
+static void packet_acquired(struct packet_processor *c, struct packet *p)
+{
+    if (packet_type(p) == AQL_DISPATCH) {
+        packet_enter(p, PACKET_DESCRIPTOR);
+        return;
+    }
+    packet_leave_front(c, p);
+    packet_end(c, p);
+}
+
+static void packet_acquire(struct packet_processor *c, struct packet *p)
+{
+    if (needs_flush(c, p, AQL_ACQUIRE_SHIFT) || needs_invalidate(c, p))
+        packet_enter(p, PACKET_ACQUIRE);
+    else
+        packet_acquired(c, p);
+}
+
 static void packet_check(struct packet_processor *c, struct packet *p)
 {
     const struct aql_packet *d = &p->aql.dispatch;
+    if (packet_type(p) != AQL_INVALID
+        && (aql_scope(d->header, AQL_ACQUIRE_SHIFT) > AQL_SCOPE_SYSTEM
+            || aql_scope(d->header, AQL_RELEASE_SHIFT) > AQL_SCOPE_SYSTEM)) {
+        packet_fail(c, p, QUEUE_PACKET);
+        return;
+    }
     switch (packet_type(p)) {
     case AQL_INVALID:
         packet_wait(c, p, 0);
@@ -149,8 +176,7 @@ static bool packet_depend(struct packet_processor *c, struct packet *p, uint32_t
         packet_wait(c, p, any_named);
         return true;
     }
-    packet_leave_front(c, p);
-    packet_end(c, p);
+    packet_acquire(c, p);
     return true;
 }
 
@@ -161,8 +187,7 @@ static void packet_depended(struct packet_processor *c, struct packet *p, uint64
     if (every && value) {
         packet_wait(c, p, p->aql.barrier.dependency[p->dependency]);
     } else if (!every && !value) {
-        packet_leave_front(c, p);
-        packet_end(c, p);
+        packet_acquire(c, p);
     } else {
         p->dependency++;
     }
@@ -213,12 +238,14 @@ static bool packet_step(struct packet_processor *c, uint32_t number)
     case PACKET_EARLIER:
         if ((p->aql.dispatch.header & AQL_BARRIER) && has_earlier(c, p))
             return false;
-        if (needs_flush(c, p, AQL_ACQUIRE_SHIFT))
-            packet_enter(p, PACKET_ACQUIRE);
+        if (packet_type(p) == AQL_DISPATCH)
+            packet_acquire(c, p);
         else
-            packet_begin(p);
+            packet_enter(p, PACKET_DEPEND);
+        p->dependency = 0;
         return true;
     case PACKET_ACQUIRE:
+        return needs_invalidate(c, p) ? send_invalidate(c, p, number) : send_flush(c, p, number);
     case PACKET_RELEASE:
         return send_flush(c, p, number);
     case PACKET_RELEASE_PEERS:
@@ -259,7 +286,7 @@ static void packet_answer(struct packet_processor *c, struct packet *p, const vo
         packet_check(c, p);
         return;
     case PACKET_ACQUIRE:
-        packet_begin(p);
+        packet_acquired(c, p);
         return;
     case PACKET_DEPEND:
         memcpy(&p->value, data, sizeof p->value);

@@ -31,6 +31,7 @@ static bool hand_on(struct packet_processor *c)
         port_forward(to, c->io.base.limit, port_messages(ring_number(to)),
                      (const struct message *)(const void *)m, packet_processor_host_payload(c),
                      m->tag);
+        c->dirty |= message_kind(m) == COMMAND_LAUNCH;
         packet_processor_host_pop(c);
         sent = true;
     }
@@ -305,8 +306,8 @@ static unsigned packet_processor_outstanding(const struct packet_processor *c,
     static const char *const phases[] = {"free",
                                          "is fetched",
                                          "waits for those before it",
-                                         "flushes",
                                          "reads a signal",
+                                         "acquires",
                                          "reads its descriptor",
                                          "waits for private memory",
                                          "waits for a dispatcher",

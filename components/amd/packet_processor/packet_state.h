@@ -29,8 +29,8 @@ enum packet_phase {
     /* The front. */
     PACKET_FETCH,      /* reads it */
     PACKET_EARLIER,    /* its barrier bit: waits for those before it in the queue */
-    PACKET_ACQUIRE,    /* flushes */
     PACKET_DEPEND,     /* reads a signal */
+    PACKET_ACQUIRE,    /* flushes, or invalidates first-level caches */
     PACKET_DESCRIPTOR, /* reads that of the kernel */
     PACKET_SCRATCH,    /* asks the driver for private memory */
     PACKET_LAUNCH,
@@ -148,6 +148,7 @@ static bool send_write(struct packet_processor *c, struct packet *p, uint32_t nu
                        uint64_t address, const void *from, uint32_t bytes);
 static bool send_signal(struct packet_processor *c, struct packet *p, uint32_t number);
 static bool send_flush(struct packet_processor *c, struct packet *p, uint32_t number);
+static bool send_invalidate(struct packet_processor *c, struct packet *p, uint32_t number);
 static uint32_t packet_items(const struct packet *p);
 static bool send_scratch(struct packet_processor *c, struct packet *p, uint32_t number);
 static bool send_unused(struct packet_processor *c, struct packet *p);

@@ -5,6 +5,18 @@
 
 #include <inttypes.h>
 
+/* Memory that the driver gave to the program past HIP: the ring of a user queue, which the program
+ * may copy to and from (user_queue_api.h). */
+static bool is_of_driver(uint64_t address, struct hip_allocation *allocation)
+{
+    struct driver_allocation found;
+    if (!hip.api || !hip.api->find(address, &found)) {
+        return false;
+    }
+    *allocation = (struct hip_allocation){.address = found.address, .size = found.size};
+    return true;
+}
+
 struct hip_place hip_place_of(uint64_t address)
 {
     static const enum hip_place_kind kinds[] = {
@@ -18,7 +30,8 @@ struct hip_place hip_place_of(uint64_t address)
         place.kind = kinds[allocation->kind];
         place.allocation = *allocation;
     } else if (hip_is_device_address(address)) {
-        place.kind = HIP_PLACE_UNALLOCATED;
+        place.kind =
+            is_of_driver(address, &place.allocation) ? HIP_PLACE_DEVICE : HIP_PLACE_UNALLOCATED;
     }
     place.managed = hip_place_on_device(&place) ? hip_is_managed(address)
                                                 : hip_managed_device_side(address) != 0;

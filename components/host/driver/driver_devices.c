@@ -82,6 +82,13 @@ static bool device_takes_copies(const char *prefix)
     return false;
 }
 
+/* Does the cache keep lines for this GPU alone? Its scope is the second enumerator then. */
+static bool cache_is_own(const struct platform_instance *instance)
+{
+    return !strcmp(table_string(instance->type), "cache")
+           && device_param(instance, "scope", 0) == 1;
+}
+
 static void device_read_info(struct driver *d, uint32_t number, const char *prefix)
 {
     const struct platform_table *table = engine_base.platform;
@@ -97,6 +104,7 @@ static void device_read_info(struct driver *d, uint32_t number, const char *pref
                 continue;
             device_add_instance(info, instance, table->domains[table->groups[g].domain].hz,
                                 path + strlen(prefix));
+            d->device[number].caches_all |= cache_is_own(instance);
             if (table->groups[g].first + i < PROGRAM_INSTANCES)
                 driver_program(d)->gpu_of[table->groups[g].first + i] = (uint8_t)number;
         }

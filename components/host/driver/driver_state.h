@@ -94,6 +94,8 @@ struct driver_device {
     uint64_t link_ps[2]; /* when what has been asked for is over the link, there and back */
     uint64_t flushed_at, left_at; /* see driver_flush.c */
     bool ring_wrapped; /* lines of the ring may be in caches: flush before the next launch */
+    bool caches_all;   /* its L2 keeps lines of all memory, which others do not see */
+    uint64_t reached;  /* caches_all: GPUs whose memory its kernels could access; as a set */
     bool takes_copies; /* from and to other GPUs, directly */
     bool line_shared; /* kernels may have cached a line that a copy changed beside them: the same */
     uint32_t flushing; /* flushes that are not answered */

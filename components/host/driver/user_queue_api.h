@@ -63,8 +63,10 @@ struct driver_queue_api {
     /* The page of doorbells in which `offset` lies, for the process of `device`. */
     enum driver_status (*map)(uint32_t device, uint64_t offset, uint32_t *page);
     enum driver_status (*unmap)(uint32_t page);
-    /* Takes no simulated time. DRIVER_INVALID_ADDRESS: the page is not mapped, or no queue of this
-     * process has that doorbell. */
+    /* Takes no simulated time. DRIVER_INVALID_ADDRESS: the page is not mapped, the offset is not one
+     * of its GPU's doorbells, or no queue of this process has that doorbell. Packets before
+     * `number` were written by write() or by the program's own copies; write() goes on behind. A
+     * number before packets that were announced already changes nothing. */
     enum driver_status (*ring)(uint32_t page, uint64_t offset, uint64_t number);
     /* Copies a packet of 64 bytes to the next place. DRIVER_NOT_READY: the ring is full. `number`
      * is that of the packet. */

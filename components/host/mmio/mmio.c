@@ -394,7 +394,7 @@ static bool take_request(struct mmio *c, const struct mem_request *m)
         reply_read(c, m->tag);
         return true;
     }
-    c->io.stats.malformed += message_kind(m) != MEM_FENCE;
+    c->io.stats.malformed += message_kind(m) < MEM_FENCE;
     if (message_kind(m) == MEM_ATOMIC)
         memset(mem_data_data(mmio_host_reply_data(c, m->tag), MMIO_LINE), 0, MMIO_LINE);
     else

@@ -135,7 +135,7 @@ CACHE_INLINE enum translated find_next(struct cache *c, struct cache_next *next)
     next->request = c->job == JOB_NONE ? cache_top_peek(c) : NULL;
     if (!next->request)
         return NOTHING;
-    if (engine_unlikely(message_kind(next->request) == MEM_FENCE)) {
+    if (engine_unlikely(message_kind(next->request) >= MEM_FENCE)) {
         start_fence(c, next->request);
         return NOTHING;
     }

@@ -3,9 +3,10 @@
  * A fence ends here, since every answer to a write comes from where all sharers see it: it is
  * answered when everything taken before it has been answered, and with `acquire` all lines are
  * dropped, so later reads ask below. A write-back cache also writes its dirty lines back first.
- * With the parameter acquire = below the answers to reads come from what not all sharers see
- * either, so a fence with `acquire` is sent on and its answer awaited. Fences of a wavefront or
- * work-group, whose members share this cache, only keep their place in the order.
+ * With the parameter acquire = below the answers come from what not all sharers see either, so a
+ * fence with `acquire`, or with `release` at system scope, is sent on to all banks below and their
+ * answers awaited. Fences of a scope whose members share this cache (of a work-group; with scope =
+ * system, of an agent) only keep their place in the order.
  *
  * Flush and invalidate wait until everything taken is answered. Invalidate, and flush with
  * `invalidate`, also forget translations. A pause is a flush with `invalidate` behind which nothing
@@ -21,7 +22,8 @@ static void start_job(struct cache *c, enum cache_job job, bool write_back_lines
     c->job = (uint8_t)job;
     c->job_write_back = write_back_lines && is_write_back(c);
     c->job_drop = drop;
-    c->job_pass = false;
+    c->job_pass = 0;
+    c->job_passes = false;
 }
 
 /* Paused, or told to go on: there is nothing to write back or to drop. */
@@ -54,6 +56,16 @@ CACHE_RARE bool start_control(struct cache *c)
     return paused && c->job == JOB_NONE;
 }
 
+/* A line whose dirty bytes have gone below stays, if all its bytes are here. Its mask would make
+ * them dirty again with the next write. */
+static void line_settle(struct cache *c, uint32_t line)
+{
+    if (line_is_filled(c, line))
+        *line_mask(c, line) = (struct mem_mask){{0, 0}};
+    else
+        line_drop(c, line);
+}
+
 /* Sends dirty lines below in order of their places, as many as there is room for. */
 static bool write_back_all(struct cache *c)
 {
@@ -62,7 +74,9 @@ static bool write_back_all(struct cache *c)
         for (uint64_t bits; (bits = arena_at(uint64_t, c->dirty)[w]);) {
             if (!index_pool_has(&c->free_sent) || !cache_bottom_can_send(c))
                 return progress;
-            write_back(c, w * 64 + (uint32_t)__builtin_ctzll(bits));
+            uint32_t line = w * 64 + (uint32_t)__builtin_ctzll(bits);
+            write_back(c, line);
+            line_settle(c, line);
             progress = true;
         }
     return progress;
@@ -97,18 +111,39 @@ static bool finish_job(struct cache *c)
     return true;
 }
 
-/* The fence at the head goes on below; its answer comes like that to a write-back. */
+/* What a fence says, in either of its forms. */
+struct fence_kind {
+    unsigned scope;
+    bool acquire, release;
+};
+
+static struct fence_kind fence_of(const struct mem_request *m)
+{
+    return message_kind(m) == MEM_FENCE
+               ? (struct fence_kind){m->fence.scope, m->fence.acquire, m->fence.release}
+               : (struct fence_kind){m->fence_at.scope, m->fence_at.acquire, m->fence_at.release};
+}
+
+/* The fence at the head goes on to as many caches below as there is room for; answers come like
+ * those to a write-back. */
 static bool pass_fence(struct cache *c)
 {
-    const struct mem_request *m = cache_top_peek(c);
-    if (!index_pool_has(&c->free_sent) || !cache_bottom_can_send(c))
-        return false;
-    uint32_t sent = index_pool_take(&c->free_sent);
-    arena_at(struct cache_sent, c->sent)[sent] = (struct cache_sent){.kind = SENT_WRITE_BACK};
-    cache_bottom_send_fence(c, (uint16_t)((uint32_t)cache_params(c)->mshrs + sent), m->fence.scope,
-                            m->fence.acquire, m->fence.release);
-    c->job_pass = false;
-    return true;
+    struct fence_kind f = fence_of(cache_top_peek(c));
+    uint64_t interleave = (uint64_t)cache_params(c)->interleave;
+    bool progress = false;
+    while (c->job_pass && index_pool_has(&c->free_sent) && cache_bottom_can_send(c)) {
+        uint32_t sent = index_pool_take(&c->free_sent);
+        uint16_t tag = (uint16_t)((uint32_t)cache_params(c)->mshrs + sent);
+        arena_at(struct cache_sent, c->sent)[sent] = (struct cache_sent){.kind = SENT_WRITE_BACK};
+        c->job_pass--;
+        if (cache_params(c)->banks_below == 1)
+            cache_bottom_send_fence(c, tag, f.scope, f.acquire, f.release);
+        else
+            cache_bottom_send_fence_at(c, tag, c->job_pass * interleave, f.scope, f.acquire,
+                                       f.release);
+        progress = true;
+    }
+    return progress;
 }
 
 CACHE_RARE bool work_on_job(struct cache *c)
@@ -118,16 +153,25 @@ CACHE_RARE bool work_on_job(struct cache *c)
         return false;
     if (c->job_write_back)
         progress = write_back_all(c);
-    if ((c->job_write_back && c->dirty_count) || index_pool_used(&c->free_sent))
+    if (c->job_write_back && c->dirty_count)
         return progress;
-    return (c->job_pass ? pass_fence(c) : finish_job(c)) || progress;
+    if (c->job_pass && (c->job_passes || !index_pool_used(&c->free_sent))) {
+        c->job_passes = true;
+        return pass_fence(c) || progress;
+    }
+    if (index_pool_used(&c->free_sent))
+        return progress;
+    return finish_job(c) || progress;
 }
 
 /* The oldest request is a fence. */
 static void start_fence(struct cache *c, const struct mem_request *m)
 {
-    bool shared = m->fence.scope == SCOPE_AGENT || m->fence.scope == SCOPE_SYSTEM;
-    start_job(c, JOB_FENCE, shared && (m->fence.release || m->fence.acquire),
-              shared && m->fence.acquire);
-    c->job_pass = c->job_drop && cache_params(c)->acquire == CACHE_ACQUIRE_BELOW;
+    struct fence_kind f = fence_of(m);
+    bool shared = f.scope == SCOPE_SYSTEM
+                  || (f.scope == SCOPE_AGENT && cache_params(c)->scope == CACHE_SCOPE_AGENT);
+    start_job(c, JOB_FENCE, shared && (f.release || f.acquire), shared && f.acquire);
+    if (cache_params(c)->acquire == CACHE_ACQUIRE_BELOW
+        && (c->job_drop || (f.release && f.scope == SCOPE_SYSTEM)))
+        c->job_pass = (uint32_t)cache_params(c)->banks_below;
 }

@@ -133,7 +133,8 @@ struct cache {
     struct cache_queue replay;
     uint8_t job; /* enum cache_job */
     bool job_write_back, job_drop;
-    bool job_pass; /* the fence has yet to be sent below */
+    bool job_passes;   /* some have been sent it */
+    uint32_t job_pass; /* caches below that have yet to be sent the fence */
     bool head_translated;
     bool head_faults;  /* the next request writes to a page that is known as read-only */
     bool head_missed;  /* the next request is a read of a line that is not here, */
@@ -165,6 +166,13 @@ static inline bool keeps_lines(const struct cache *c)
 static inline bool is_write_back(const struct cache *c)
 {
     return cache_params(c)->write == CACHE_WRITE_BACK;
+}
+
+/* Do atomics happen here, and may coherent reads be answered here? Sharers of a cache of system
+ * scope have others that do not see it. */
+static inline bool has_last_word(const struct cache *c)
+{
+    return is_write_back(c) && cache_params(c)->scope == CACHE_SCOPE_AGENT;
 }
 
 static inline bool keeps_masks(const struct cache *c)

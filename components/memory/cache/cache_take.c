@@ -140,7 +140,7 @@ static inline bool take_write_below(struct cache *c, uint16_t tag, uint64_t addr
     return true;
 }
 
-/* Write-back: the atomic happens here. */
+/* In a write-back cache that all sharers see: the atomic happens here. */
 static inline bool take_atomic_here(struct cache *c, const struct mem_request *m, void *payload,
                                     uint64_t address)
 {
@@ -177,16 +177,34 @@ static inline bool take_atomic_here(struct cache *c, const struct mem_request *m
     return true;
 }
 
+/* Makes way for a request that passes this cache: there is room below for it, and the line is
+ * forgotten, behind what is dirty of it. false: it has to be held, for the room or, in a write-back
+ * cache, for the line's answer, with which writes wait. */
+static inline bool line_pass(struct cache *c, uint64_t number)
+{
+    uint32_t line = line_find(c, set_of(c, number), number);
+    bool back = is_write_back(c) && line != LINE_NONE;
+    if (back && line_is_pending(c, line))
+        return hold(c, HOLD_OTHER);
+    if (!index_pool_has(&c->free_sent) || !cache_bottom_can_send(c))
+        return hold(c, index_pool_has(&c->free_sent) ? HOLD_ROOM_BELOW : HOLD_OTHER);
+    bool dirty = back && line_is_dirty(c, line);
+    if (dirty)
+        write_back(c, line);
+    if (line != LINE_NONE)
+        line_forget(c, line);
+    if (dirty && (!index_pool_has(&c->free_sent) || !cache_bottom_can_send(c)))
+        return hold(c, index_pool_has(&c->free_sent) ? HOLD_ROOM_BELOW : HOLD_OTHER);
+    return true;
+}
+
 /* A coherent read in a cache that is not what all sharers see, or may not be: like an atomic, it
  * goes below. */
 static inline bool take_read_below(struct cache *c, const struct mem_request *m, uint64_t address)
 {
-    if (!index_pool_has(&c->free_sent) || !cache_bottom_can_send(c))
-        return hold(c, index_pool_has(&c->free_sent) ? HOLD_ROOM_BELOW : HOLD_OTHER);
     uint64_t number = address / line_bytes(c);
-    uint32_t line = line_find(c, set_of(c, number), number);
-    if (line != LINE_NONE)
-        line_forget(c, line);
+    if (!line_pass(c, number))
+        return false;
     uint32_t sent = index_pool_take(&c->free_sent);
     arena_at(struct cache_sent, c->sent)[sent] =
         (struct cache_sent){m->tag, SENT_ATOMIC, c->cold.lost};
@@ -198,17 +216,14 @@ static inline bool take_read_below(struct cache *c, const struct mem_request *m,
     return true;
 }
 
-/* The other policies: it happens below, and the own copy is stale then. */
+/* Where sharers do not meet here: it happens below, and the own copy is stale then. */
 static inline bool take_atomic_below(struct cache *c, const struct mem_request *m, void *payload,
                                      uint64_t address)
 {
-    if (!index_pool_has(&c->free_sent) || !cache_bottom_can_send(c))
-        return hold(c, index_pool_has(&c->free_sent) ? HOLD_ROOM_BELOW : HOLD_OTHER);
     unsigned bytes = line_bytes(c);
     uint64_t number = address / bytes;
-    uint32_t line = line_find(c, set_of(c, number), number);
-    if (line != LINE_NONE)
-        line_forget(c, line);
+    if (!line_pass(c, number))
+        return false;
     uint32_t sent = index_pool_take(&c->free_sent);
     arena_at(struct cache_sent, c->sent)[sent] = (struct cache_sent){
         m->tag, m->atomic.returns ? SENT_ATOMIC : SENT_ATOMIC_BLIND, c->cold.lost};
@@ -232,7 +247,7 @@ CACHE_RARE bool take_other(struct cache *c, const struct mem_request *m, void *p
     if (message_kind(m) == MEM_READ)
         return take_read_below(c, m, address);
     if (message_kind(m) == MEM_ATOMIC)
-        return is_write_back(c) ? take_atomic_here(c, m, payload, address)
+        return has_last_word(c) ? take_atomic_here(c, m, payload, address)
                                 : take_atomic_below(c, m, payload, address);
     struct mem_mask mask = mem_mask_load(mem_write_mask(payload, line_bytes(c)), line_bytes(c));
     const void *bytes = mem_write_data(payload, line_bytes(c));
@@ -244,7 +259,7 @@ CACHE_INLINE bool take(struct cache *c, const struct mem_request *m, void *paylo
                        uint64_t address)
 {
     if (message_kind(m) == MEM_READ
-        && (is_write_back(c) || cache_params(c)->shared || engine_likely(!m->read.coherent)))
+        && (has_last_word(c) || cache_params(c)->shared || engine_likely(!m->read.coherent)))
         return take_read(c, m->tag, address, m->read.size, m->read.pid);
     return take_other(c, m, payload, address);
 }

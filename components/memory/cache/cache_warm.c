@@ -121,6 +121,8 @@ static void warm_write_on(struct cache *c, const struct cache_touch *t)
 static void warm_past(struct cache *c, const struct cache_touch *t)
 {
     uint32_t line = line_find(c, t->set, t->number);
+    if (is_write_back(c) && line != LINE_NONE && line_is_dirty(c, line))
+        warm_write_back(c, line);
     if (line != LINE_NONE)
         line_drop(c, line);
     warm_below(c, t, (enum warm_kind)t->access->kind);
@@ -128,7 +130,7 @@ static void warm_past(struct cache *c, const struct cache_touch *t)
 
 static void warm_atomic(struct cache *c, const struct cache_touch *t)
 {
-    if (!is_write_back(c)) {
+    if (!has_last_word(c)) {
         warm_past(c, t);
         return;
     }
@@ -176,7 +178,7 @@ static void cache_touch_line(struct component *self, const struct warm_access *a
         warm_atomic(c, &t);
         break;
     case WARM_COHERENT:
-        is_write_back(c) || cache_params(c)->shared ? (void)warm_read(c, &t) : warm_past(c, &t);
+        has_last_word(c) || cache_params(c)->shared ? (void)warm_read(c, &t) : warm_past(c, &t);
         break;
     default:
         warm_read(c, &t);

@@ -37,7 +37,7 @@ static inline __attribute__((always_inline)) void serve(struct dram *c, unsigned
                                                         const struct mem_request *m)
 {
     unsigned line = dram_line(c), kind = message_kind(m);
-    if (kind == MEM_FENCE) {
+    if (kind >= MEM_FENCE) {
         dram_reply_done(c, port, m->tag);
         return;
     }

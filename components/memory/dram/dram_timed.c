@@ -119,7 +119,7 @@ static bool dram_take_timed(struct dram *c, unsigned port)
     if (!m)
         return false;
     unsigned line = dram_line(c), kind = message_kind(m);
-    if (kind == MEM_FENCE)
+    if (kind >= MEM_FENCE)
         return dram_take_fence(c, port, m);
     uint64_t address = m->read.address / line * line; /* in the same place for all three */
     if (engine_unlikely(!memory_contains(address, line))) {

@@ -96,6 +96,12 @@ static bool pass_request(struct host_tlb *c)
         host_tlb_top_pop(c);
         return true;
     }
+    if (message_kind(m) == MEM_FENCE_AT) {
+        host_tlb_bottom_send_fence_at(c, m->tag, m->fence_at.address, (enum scope)m->fence_at.scope,
+                                      m->fence_at.acquire, m->fence_at.release);
+        host_tlb_top_pop(c);
+        return true;
+    }
     /* The address is the first field of all three; the process is at one place in two of them. */
     uint64_t address = message_kind(m) == MEM_READ ? m->read.address : m->write.address;
     uint32_t pid = message_kind(m) == MEM_READ ? m->read.pid : m->write.pid;

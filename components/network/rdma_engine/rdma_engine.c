@@ -97,9 +97,13 @@ static void rdma_engine_init(struct rdma_engine *c)
                                                 m->atomic.op, m->atomic.size, m->atomic.returns);  \
             memcpy(copy, payload, mem_atomic_payload_bytes(LINE));                                 \
             break;                                                                                 \
-        default:                                                                                   \
+        case MEM_FENCE:                                                                            \
             rdma_engine_##OUT##_send_fence(c, slot, m->fence.scope, m->fence.acquire,              \
                                            m->fence.release);                                      \
+            break;                                                                                 \
+        default:                                                                                   \
+            rdma_engine_##OUT##_send_fence_at(c, slot, m->fence_at.address, m->fence_at.scope,     \
+                                              m->fence_at.acquire, m->fence_at.release);           \
         }                                                                                          \
         rdma_engine_##IN##_pop(c);                                                                 \
         c->io.stats.STAT++;                                                                        \

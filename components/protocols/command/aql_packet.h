@@ -28,6 +28,21 @@ struct aql_packet {
 };
 _Static_assert(sizeof(struct aql_packet) == 64, "a packet has 64 bytes");
 
+/* Bits 9..10 and 11..12 of a header: how far memory is to be consistent before and after (HSA
+ * Platform System Architecture 1.2, section 2.9.1). */
+enum { AQL_ACQUIRE_SHIFT = 9, AQL_RELEASE_SHIFT = 11 };
+enum aql_scope { AQL_SCOPE_NONE = 0, AQL_SCOPE_AGENT = 1, AQL_SCOPE_SYSTEM = 2 };
+
+static inline unsigned aql_scope(uint16_t header, unsigned shift)
+{
+    return header >> shift & 3;
+}
+
+static inline uint16_t aql_scopes(unsigned acquire, unsigned release)
+{
+    return (uint16_t)(acquire << AQL_ACQUIRE_SHIFT | release << AQL_RELEASE_SHIFT);
+}
+
 /* Of a command: work-groups first .. first + count - 1, in the order x, y, z, are run; count 0: all
  * of them. */
 static inline void aql_set_groups(struct aql_packet *packet, uint32_t first, uint32_t count)

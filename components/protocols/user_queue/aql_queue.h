@@ -9,6 +9,8 @@
 
 #include <stdint.h>
 
+#include "components/protocols/command/aql_packet.h"
+
 enum {
     AQL_PACKET_BYTES = 64,
     AQL_SIGNAL_BYTES = 64,
@@ -29,10 +31,8 @@ enum aql_type {
     AQL_BARRIER_OR = 5
 };
 
-/* Bit 8: begins when all packets before it in the queue are over. Bits 9..10 and 11..12: how far
- * memory is to be consistent before and after. */
-enum { AQL_BARRIER = 1 << 8, AQL_ACQUIRE_SHIFT = 9, AQL_RELEASE_SHIFT = 11 };
-enum aql_scope { AQL_SCOPE_NONE = 0, AQL_SCOPE_AGENT = 1, AQL_SCOPE_SYSTEM = 2 };
+/* Bit 8: begins when all packets before it in the queue are over. Bits 9..12: aql_packet.h. */
+enum { AQL_BARRIER = 1 << 8 };
 
 struct aql_barrier_packet {
     uint16_t header, reserved0;

@@ -22,6 +22,12 @@
 #include "runtime/observe/hang.h"
 #include "runtime/observe/watch.h"
 
+/* NULL: all threads are of one agent. */
+static const struct word_order_ops *ordered(const struct memory_tester *c)
+{
+    return memory_tester_order_ops(c);
+}
+
 static uint32_t word_count(const struct memory_tester *c)
 {
     return (uint32_t)(memory_tester_params(c)->locations + memory_tester_params(c)->counters);
@@ -44,6 +50,17 @@ static void place_words(struct memory_tester *c)
     }
 }
 
+static bool is_ordered(const struct memory_tester *c, uint32_t thread, uint32_t word)
+{
+    return !ordered(c) || ordered(c)->allows(memory_tester_order(c), thread, word);
+}
+
+static void begin_order(struct memory_tester *c, uint32_t thread)
+{
+    thread_at(c, thread)->system = below(c, 2);
+    ordered(c)->begin(memory_tester_order(c), thread, thread_at(c, thread)->system);
+}
+
 /* A word for an access that `writes`; false when a few random ones are all claimed by others. */
 static bool claim(struct memory_tester *c, uint32_t thread, bool writes, uint32_t *word)
 {
@@ -51,7 +68,8 @@ static bool claim(struct memory_tester *c, uint32_t thread, bool writes, uint32_
         uint32_t i = below(c, (uint64_t)memory_tester_params(c)->locations);
         struct tester_word *w = word_at(c, i);
         bool mine = w->writer == thread + 1;
-        if ((w->writer && !mine) || (writes && !mine && w->readers))
+        if ((w->writer && !mine) || (writes && !mine && w->readers)
+            || (!mine && !is_ordered(c, thread, i)))
             continue;
         *word = i;
         if (mine)
@@ -75,6 +93,8 @@ static void plan_episode(struct memory_tester *c, uint32_t thread)
                                   ISA_ATOMIC_AND,  ISA_ATOMIC_OR,      ISA_ATOMIC_XOR};
     struct tester_thread *t = thread_at(c, thread);
     uint32_t actions = (uint32_t)memory_tester_params(c)->actions, written = UINT32_MAX;
+    if (ordered(c))
+        begin_order(c, thread);
     for (uint32_t i = 0; i < actions; i++) {
         struct tester_action *a = action_at(c, thread, i);
         uint32_t dice = below(c, 100);
@@ -86,6 +106,11 @@ static void plan_episode(struct memory_tester *c, uint32_t thread)
         a->op = ops[below(c, sizeof ops)];
         a->returns = below(c, 2);
         a->compare = (uint32_t)next_random(c);
+        if (ordered(c) && a->verb == VERB_LOAD && below(c, 2)) {
+            a->verb = VERB_UNORDERED;
+            a->word = below(c, (uint64_t)memory_tester_params(c)->locations);
+            continue;
+        }
         if (written != UINT32_MAX && below(c, 2))
             a->word = written;
         else if (!claim(c, thread, a->verb >= VERB_STORE, &a->word))
@@ -101,15 +126,20 @@ static void plan_episode(struct memory_tester *c, uint32_t thread)
 
 static void end_claims(struct memory_tester *c, uint32_t thread)
 {
+    if (ordered(c))
+        ordered(c)->end(memory_tester_order(c), thread);
     for (uint32_t i = 0; i < memory_tester_params(c)->actions; i++) {
         const struct tester_action *a = action_at(c, thread, i);
-        if (a->word == UINT32_MAX)
+        if (a->word == UINT32_MAX || a->verb == VERB_UNORDERED)
             continue;
         struct tester_word *w = word_at(c, a->word);
-        if (w->writer == thread + 1)
+        if (w->writer == thread + 1) {
             w->writer = 0;
-        else if (a->verb < VERB_STORE && w->readers)
+            if (ordered(c))
+                ordered(c)->written(memory_tester_order(c), thread, a->word);
+        } else if (a->verb < VERB_STORE && w->readers) {
             w->readers--;
+        }
     }
 }
 
@@ -129,6 +159,14 @@ static void memory_tester_init(struct memory_tester *c)
     c->seen = arena_allocate((size_t)counters * ((c->increments + 63) / 64) * sizeof(uint64_t));
     place_words(c);
     pages_init(c);
+    if (ordered(c)) {
+        c->agents = ordered(c)->setup(memory_tester_order(c), c->thread_count, ports,
+                                      (uint32_t)memory_tester_params(c)->locations);
+        if (!c->agents)
+            die("memory tester: its %u ports are not spread evenly over the agents; set "
+                "order.agents",
+                ports);
+    }
     for (uint32_t i = 0; i < c->thread_count; i++) {
         thread_at(c, i)->port = i / per_port;
         plan_episode(c, i);
@@ -149,13 +187,15 @@ static uint32_t take_slot(struct memory_tester *c, uint32_t thread, uint32_t wor
     uint32_t s = 0;
     while (slot_at(c, thread, s)->used)
         s++;
-    *slot_at(c, thread, s) =
-        (struct tester_slot){.sent = memory_tester_now(c),
-                             .word = word,
-                             .verb = (uint8_t)verb,
-                             .used = true,
-                             .check = check,
-                             .expected = word == UINT32_MAX ? 0 : word_at(c, word)->value};
+    *slot_at(c, thread, s) = (struct tester_slot){
+        .sent = memory_tester_now(c),
+        .word = word,
+        .verb = (uint8_t)verb,
+        .used = true,
+        .check = check,
+        .oldest =
+            verb == VERB_UNORDERED ? ordered(c)->oldest(memory_tester_order(c), thread, word) : 0,
+        .expected = word == UINT32_MAX ? 0 : word_at(c, word)->value};
     thread_at(c, thread)->in_flight++;
     return s;
 }
@@ -178,18 +218,20 @@ static void send_atomic(struct memory_tester *c, uint32_t thread, uint32_t word,
     c->io.stats.atomics++;
 }
 
-static void send_fence(struct memory_tester *c, uint32_t thread, bool acquire)
+static void send_fence(struct memory_tester *c, uint32_t thread, bool acquire, enum scope scope)
 {
     uint32_t slot = take_slot(c, thread, UINT32_MAX, VERB_STORE, false);
-    memory_tester_mem_send_fence(c, thread_at(c, thread)->port, tag_of(c, thread, slot),
-                                 SCOPE_AGENT, acquire, !acquire);
+    memory_tester_mem_send_fence(c, thread_at(c, thread)->port, tag_of(c, thread, slot), scope,
+                                 acquire, !acquire);
     c->io.stats.fences++;
 }
 
-static void send_load(struct memory_tester *c, uint32_t thread, uint32_t word, bool whole_line,
-                      bool coherent)
+/* `verb` is one of the loads. */
+static void send_load(struct memory_tester *c, uint32_t thread, uint32_t word,
+                      enum tester_verb verb, bool coherent)
 {
-    uint32_t slot = take_slot(c, thread, word, VERB_LOAD, true);
+    bool whole_line = verb == VERB_LOAD_LINE;
+    uint32_t slot = take_slot(c, thread, word, verb, true);
     uint64_t address = word_at(c, word)->address;
     if (whole_line)
         address -= address % TESTER_LINE;
@@ -217,6 +259,8 @@ static void note_writer(struct memory_tester *c, uint32_t thread, uint32_t word,
     w->value = value;
     w->last_writer = thread + 1;
     w->last_cycle = memory_tester_now(c);
+    if (ordered(c))
+        ordered(c)->write(memory_tester_order(c), word, value);
 }
 
 /* What an atomic leaves, by definition; deliberately not isa_atomic_apply(). */
@@ -260,7 +304,7 @@ static void perform(struct memory_tester *c, uint32_t thread, const struct teste
         note_writer(c, thread, a->word, atomic_result(a->op, old, a->operand, compare));
         break;
     default:
-        send_load(c, thread, a->word, a->verb == VERB_LOAD_LINE, a->compare % 8 == 0);
+        send_load(c, thread, a->word, a->verb, a->verb != VERB_UNORDERED && a->compare % 8 == 0);
     }
 }
 
@@ -287,7 +331,7 @@ static bool advance(struct memory_tester *c, uint32_t thread)
     if (!memory_tester_mem_can_send(c, t->port))
         return false;
     if (t->phase == PHASE_ACQUIRE || t->phase == PHASE_RELEASE)
-        send_fence(c, thread, t->phase == PHASE_ACQUIRE);
+        send_fence(c, thread, t->phase == PHASE_ACQUIRE, t->system ? SCOPE_SYSTEM : SCOPE_AGENT);
     else
         send_atomic(c, thread, counters + t->counters[t->phase == PHASE_LAST_COUNT], ISA_ATOMIC_ADD,
                     1, 0, true, true);
@@ -328,7 +372,9 @@ static void check_load(struct memory_tester *c, uint32_t thread, const struct te
 {
     const struct tester_word *w = word_at(c, s->word);
     char writer[96] = "never written";
-    if (got == s->expected)
+    bool unordered = s->verb == VERB_UNORDERED;
+    if (unordered ? ordered(c)->had(memory_tester_order(c), s->word, s->oldest, got)
+                  : got == s->expected)
         return;
     if (w->last_writer)
         snprintf(writer, sizeof writer, "last written by port %u, thread %u at cycle %llu",
@@ -336,11 +382,12 @@ static void check_load(struct memory_tester *c, uint32_t thread, const struct te
                  (unsigned long long)w->last_cycle);
     engine_fail(&c->io.base,
                 "port %u, thread %u, episode %u: %s of 0x%llx in line 0x%llx sent at cycle %llu "
-                "returned 0x%08x instead of 0x%08x (%s)",
+                "returned 0x%08x instead of 0x%08x%s (%s)",
                 thread_at(c, thread)->port, thread, thread_at(c, thread)->episode,
                 s->verb == VERB_ATOMIC ? "atomic" : "load", (unsigned long long)w->address,
                 (unsigned long long)(w->address - w->address % TESTER_LINE),
-                (unsigned long long)s->sent, got, s->expected, writer);
+                (unsigned long long)s->sent, got, s->expected,
+                unordered ? " or an older value that nothing has ordered before it" : "", writer);
     suspect(c, w);
 }
 
@@ -399,32 +446,54 @@ static void take_answer(struct memory_tester *c, uint32_t port, const struct mem
         else
             check_load(c, thread, s, got);
     }
-    if (s->verb == VERB_LOAD)
+    if (s->verb < VERB_STORE)
         stat_histogram_add(&c->io.stats.load_latency, memory_tester_now(c) - s->sent);
     s->used = false;
     t->in_flight--;
     if (c->over == c->thread_count) {
-        c->final_done += c->final_fenced;
-        c->final_fenced = true;
+        if (c->final_released < c->final_releases) {
+            c->final_released++;
+        } else {
+            c->final_done += c->final_fenced;
+            c->final_fenced = true;
+        }
     } else if (t->phase != PHASE_RUN) {
         next_phase(c, thread);
     }
 }
 
-/* Reads all words through the first port, behind an acquire. */
+/* Each agent releases at system scope, one after the other. True: all have. */
+static bool release_everything(struct memory_tester *c, bool *progress)
+{
+    uint32_t agents = c->agents;
+    if (c->final_released == agents)
+        return true;
+    uint32_t thread = c->final_releases * (c->thread_count / agents);
+    if (c->final_releases > c->final_released
+        || !memory_tester_mem_can_send(c, thread_at(c, thread)->port))
+        return false;
+    send_fence(c, thread, false, SCOPE_SYSTEM);
+    c->final_releases++;
+    *progress = true;
+    return false;
+}
+
+/* Reads all words through the first port, behind releases and an acquire. */
 static bool read_everything(struct memory_tester *c)
 {
     bool progress = false;
+    if (!release_everything(c, &progress))
+        return progress;
     if (!c->final_fence_sent) {
         if (!memory_tester_mem_can_send(c, 0))
             return false;
-        send_fence(c, 0, true);
+        send_fence(c, 0, true, ordered(c) ? SCOPE_SYSTEM : SCOPE_AGENT);
         c->final_fence_sent = true;
         return true;
     }
     while (c->final_fenced && c->final_next < word_count(c)
            && thread_at(c, 0)->in_flight < TESTER_SLOTS && memory_tester_mem_can_send(c, 0)) {
-        send_load(c, 0, c->final_next++, false, false);
+        send_load(c, 0, c->final_next++, VERB_LOAD, false);
         progress = true;
     }
     return progress;

@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "runtime/engine/engine.h"
+#include "word_order.h"
 
 #define TESTER_LINE         64u
 #define TESTER_SLOTS        16u /* requests in flight, each thread */
@@ -15,7 +16,7 @@
 #define TESTER_WISHES       64u
 #define TESTER_VIRTUAL_BASE ((uint64_t)1 << 40)
 
-enum tester_verb { VERB_LOAD, VERB_LOAD_LINE, VERB_STORE, VERB_ATOMIC };
+enum tester_verb { VERB_LOAD, VERB_LOAD_LINE, VERB_UNORDERED, VERB_STORE, VERB_ATOMIC };
 enum tester_phase {
     PHASE_FIRST_COUNT,
     PHASE_ACQUIRE,
@@ -47,6 +48,7 @@ struct tester_slot {
     uint64_t sent;
     uint32_t word;
     uint32_t expected;
+    uint32_t oldest; /* unordered: number of the oldest value that may come */
     uint8_t verb;
     bool used, check, counter;
 };
@@ -57,6 +59,7 @@ struct tester_thread {
     uint32_t next_action;
     uint32_t in_flight;
     uint32_t counters[2];
+    bool system; /* scope of the episode */
     uint8_t phase;
     bool waits; /* for the answer to a fence or increment */
 };
@@ -116,6 +119,8 @@ struct memory_tester {
     uint32_t final_next; /* word to be read next at the end */
     uint32_t final_done;
     bool final_fenced, final_fence_sent;
+    uint32_t agents;                         /* 0: one, without an order */
+    uint32_t final_releases, final_released; /* by agents: sent, answered */
     struct tester_moves moves;
 };
 

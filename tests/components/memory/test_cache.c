@@ -23,6 +23,8 @@ static struct cache_params plain(int64_t size, int64_t ways, int64_t write)
                                  .targets = 8,
                                  .write = write,
                                  .index = CACHE_INDEX_PLAIN,
+                                 .banks_below = 1,
+                                 .interleave = 128,
                                  .sets = size / (ways * 64)};
 }
 
@@ -499,6 +501,55 @@ Test(cache, a_fence_inside_a_work_group_costs_nothing)
     send(b.cpu, harness_read(301, 4, 0x40, 4));
     cr_assert_eq(harness_run(), ENGINE_IDLE);
     cr_expect_eq(seen(b, 4), 301 + 5);
+}
+
+/* Write at 1, an agent's fence at 100, a release of system scope at 200, a write to another byte at
+ * 300, a read at 400, an acquire of system scope at 500, a read at 600. `mask`: of the first write.
+ */
+static struct bench set_up_for_one_gpu(uint64_t mask)
+{
+    struct cache_params params = plain(1024, 2, CACHE_WRITE_BACK);
+    params.scope = CACHE_SCOPE_SYSTEM;
+    struct bench b = set_up(params, 10);
+    uint8_t bytes[64] = {1, 1};
+    harness_memory[0x40] = harness_memory[0x41] = harness_memory[0x42] = 0;
+    send(b.cpu, harness_write(1, 1, 0x40, mask, bytes));
+    send(b.cpu, harness_fence(100, 2, SCOPE_AGENT, true, true));
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    cr_expect_eq(harness_count(b.memory), 0, "an agent's fence leaves dirty lines");
+    send(b.cpu, harness_fence(200, 3, SCOPE_SYSTEM, false, true));
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    cr_expect_eq(harness_memory[0x40], 1, "a release of system scope writes back");
+    harness_memory[0x40] = 7; /* somebody else */
+    send(b.cpu, harness_write(300, 4, 0x40, 2, bytes));
+    return b;
+}
+
+Test(cache, a_release_of_system_scope_leaves_bytes_that_are_not_dirty)
+{
+    for (unsigned full = 0; full < 2; full++) {
+        struct bench b = set_up_for_one_gpu(full ? UINT64_MAX : 1);
+        send(b.cpu, harness_read(400, 5, 0x40, 4));
+        send(b.cpu, harness_fence(500, 6, SCOPE_SYSTEM, true, false));
+        send(b.cpu, harness_read(600, 7, 0x40, 4));
+        cr_assert_eq(harness_run(), ENGINE_IDLE);
+        cr_expect_eq(harness_reply(b.cpu, 5)->payload[0], full ? 1 : 7,
+                     "a whole line stays, without an acquire");
+        cr_expect_eq(harness_reply(b.cpu, 7)->payload[0], 7, "an acquire drops it");
+        cr_expect_eq(harness_memory[0x40], 7, "what was clean is not written back");
+        cr_expect_eq(harness_memory[0x41], 1);
+    }
+}
+
+Test(cache, atomics_and_coherent_reads_pass_an_l2_of_system_scope_behind_its_dirty_bytes)
+{
+    struct bench b = set_up_for_one_gpu(UINT64_MAX);
+    struct harness_message m = harness_read(400, 5, 0x40, 4);
+    m.fields[offsetof(struct mem_request, read.coherent) - offsetof(struct message, fields)] = true;
+    send(b.cpu, m);
+    cr_assert_eq(harness_run(), ENGINE_IDLE);
+    cr_expect_eq(harness_reply(b.cpu, 5)->payload[0], 7);
+    cr_expect_eq(harness_reply(b.cpu, 5)->payload[1], 1, "its own write is before it");
 }
 
 static uint32_t memory_requests_after_write_and_read(int64_t policy, bool read_first, uint64_t mask)

@@ -7,6 +7,9 @@
  * flushes before copies to the host only. Here copies to a GPU flush, too: a line of the target
  * that stayed in the cache would hide what was copied.)
  *
+ * Where an L2 keeps lines of all memory, it is the L2 of the GPU that ran the kernel that may hold
+ * lines, of all memory that kernels there could access.
+ *
  * Times are a count of launches, ends and flushes. */
 #include "driver_flush.h"
 
@@ -29,6 +32,11 @@ static void dirty_note(struct driver *d, uint32_t gpu, uint32_t pid)
     const struct program_table *program = driver_program(d);
     uint64_t reach = program->opened ? UINT64_MAX : program->reach[gpu] | (uint64_t)1 << gpu;
     d->dirty_clock++;
+    if (d->device[gpu].caches_all) {
+        d->device[gpu].reached |= reach;
+        *dirty_time(d, gpu, pid) = d->dirty_clock;
+        return;
+    }
     for (uint32_t i = 0; i < d->device_count; i++) {
         if (reach >> i & 1)
             *dirty_time(d, i, pid) = d->dirty_clock;
@@ -63,6 +71,17 @@ static void dirty_leave(struct driver *d, uint32_t pid)
 
 /* ---- flushes that commands need ---- */
 
+/* The GPUs whose L2 may hold lines of memory of the owners. */
+static uint64_t flush_holders(const struct driver *d, uint64_t owners)
+{
+    uint64_t holders = owners;
+    for (uint32_t i = 0; i < d->device_count && owners; i++) {
+        if (d->device[i].reached & owners)
+            holders |= (uint64_t)1 << i;
+    }
+    return holders;
+}
+
 /* The first of the owners of memory at `address` whose L2 may hold lines of it, or DRIVER_NONE. */
 static uint32_t flush_owner(const struct driver *d, uint64_t owners, uint64_t address)
 {
@@ -83,16 +102,18 @@ static uint32_t command_flush_device(const struct driver *d, const struct driver
     if (!command_owners(d, k))
         return DRIVER_NONE;
     uint32_t number =
-        flush_owner(d, memory_owners(d, k->move.address, k->size) & ~k->flushed, k->move.address);
+        flush_owner(d, flush_holders(d, memory_owners(d, k->move.address, k->size)) & ~k->flushed,
+                    k->move.address);
     if (number == DRIVER_NONE && k->kind == DRIVER_COPY)
-        number =
-            flush_owner(d, memory_owners(d, k->move.source, k->size) & ~k->flushed, k->move.source);
+        number = flush_owner(
+            d, flush_holders(d, memory_owners(d, k->move.source, k->size)) & ~k->flushed,
+            k->move.source);
     return number;
 }
 
 static bool command_flush_awaited(const struct driver *d, const struct driver_command *k)
 {
-    uint64_t owners = command_owners(d, k);
+    uint64_t owners = flush_holders(d, command_owners(d, k));
     for (; owners; owners &= owners - 1) {
         if (d->device[__builtin_ctzll(owners)].flushing)
             return true;

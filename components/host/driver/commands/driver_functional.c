@@ -193,7 +193,10 @@ static bool functional_launch(struct driver *d, struct driver_command *k, uint32
         .profile = platform_profile() != PLATFORM_PROFILE_NONE,
         .executed = platform_sampling()->automatic ? executed : NULL};
     if (launch.touches) {
-        warm_begin_all();
+        if (aql_scope(k->launch.packet.header, AQL_ACQUIRE_SHIFT) == AQL_SCOPE_SYSTEM)
+            warm_flush_all();
+        else
+            warm_begin_all();
         warm_clear_counts();
     }
     record_start(d, k, number);

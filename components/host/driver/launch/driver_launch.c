@@ -283,12 +283,27 @@ static enum driver_status part_place_arguments(const struct driver *d, struct la
     return DRIVER_OK;
 }
 
+/* The fences of a launch on the device, as bits of its packet's header. */
+static uint16_t launch_scopes(const struct driver *d, const struct driver_device *device)
+{
+    const unsigned needed = device->caches_all ? AQL_SCOPE_SYSTEM : AQL_SCOPE_AGENT;
+    const unsigned acquires[] = {[DRIVER_ACQUIRE_NEEDED] = needed,
+                                 [DRIVER_ACQUIRE_NONE] = AQL_SCOPE_NONE,
+                                 [DRIVER_ACQUIRE_AGENT] = AQL_SCOPE_AGENT,
+                                 [DRIVER_ACQUIRE_SYSTEM] = AQL_SCOPE_SYSTEM};
+    const unsigned releases[] = {[DRIVER_RELEASE_NEEDED] = needed,
+                                 [DRIVER_RELEASE_NONE] = AQL_SCOPE_NONE,
+                                 [DRIVER_RELEASE_AGENT] = AQL_SCOPE_AGENT,
+                                 [DRIVER_RELEASE_SYSTEM] = AQL_SCOPE_SYSTEM};
+    return aql_scopes(acquires[driver_params(d)->acquire], releases[driver_params(d)->release]);
+}
+
 static void part_make_packet(struct driver *d, struct launch_part *p)
 {
     const struct driver_launch *l = p->asked;
     struct command_launch *k = &p->command.launch;
     k->kernel = program_kernel(driver_program(d), l->name, l->symbol);
-    k->packet = (struct aql_packet){.header = AQL_DISPATCH,
+    k->packet = (struct aql_packet){.header = AQL_DISPATCH | launch_scopes(d, &d->device[p->gpu]),
                                     .setup = (uint16_t)launch_dimensions(l),
                                     .gpu = (uint16_t)p->gpu,
                                     .private_bytes = l->private_bytes,

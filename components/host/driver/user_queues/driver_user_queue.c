@@ -359,24 +359,31 @@ static enum driver_status user_state(struct driver *d, uint32_t queue, struct qu
     return DRIVER_OK;
 }
 
+/* Whose doorbells an offset is about. */
+static enum driver_status user_offset(const struct driver *d, uint64_t offset, uint32_t *gpu)
+{
+    *gpu = (uint32_t)(offset >> QUEUE_OFFSET_GPU_SHIFT) & QUEUE_OFFSET_GPU_MASK;
+    uint64_t place = offset & (((uint64_t)1 << QUEUE_OFFSET_GPU_SHIFT) - 1);
+    if (offset >> QUEUE_OFFSET_TYPE_SHIFT == QUEUE_OFFSET_TYPE && *gpu < d->device_count
+        && place < QUEUE_PAGE_BYTES)
+        return DRIVER_OK;
+    return driver_fail(DRIVER_INVALID_ADDRESS,
+                       "0x%" PRIx64 " is no offset of doorbells: take what creating a queue gives",
+                       offset);
+}
+
 static enum driver_status user_map(struct driver *d, uint32_t device, uint64_t offset,
                                    uint32_t *page)
 {
     struct driver_user *u = user_of(d);
-    uint32_t gpu = (uint32_t)(offset >> QUEUE_OFFSET_GPU_SHIFT) & QUEUE_OFFSET_GPU_MASK,
-             of_device = 0, pid = 0, number = 0;
+    uint32_t gpu = 0, of_device = 0, pid = 0, number = 0;
     enum driver_status status = user_supported(d);
     if (status == DRIVER_OK)
         status = user_place(d, device, &of_device, &pid);
     if (status != DRIVER_OK)
         return status;
-    uint64_t in_type = offset & (((uint64_t)1 << QUEUE_OFFSET_GPU_SHIFT) - 1);
-    if (offset >> QUEUE_OFFSET_TYPE_SHIFT != QUEUE_OFFSET_TYPE || gpu >= d->device_count
-        || in_type >= QUEUE_PAGE_BYTES)
-        return driver_fail(DRIVER_INVALID_ADDRESS,
-                           "0x%" PRIx64 " is no offset of doorbells: take what creating a queue "
-                           "gives",
-                           offset);
+    if ((status = user_offset(d, offset, &gpu)) != DRIVER_OK)
+        return status;
     while (number < USER_PAGES && u->page[number].used)
         number++;
     if (number == USER_PAGES)
@@ -395,11 +402,11 @@ static enum driver_status user_unmap(struct driver *d, uint32_t page)
     return DRIVER_OK;
 }
 
-static const struct user_queue_entry *user_by_doorbell(const struct driver *d,
-                                                       const struct user_page *page, uint32_t slot)
+static struct user_queue_entry *user_by_doorbell(const struct driver *d,
+                                                 const struct user_page *page, uint32_t slot)
 {
     for (uint32_t i = 0; i < USER_QUEUES; i++) {
-        const struct user_queue_entry *q = &user_of(d)->queue[i];
+        struct user_queue_entry *q = &user_of(d)->queue[i];
         if (q->used && q->owner == DRIVER_NONE && q->gpu == page->gpu && q->pid == page->pid
             && q->slot == slot)
             return q;
@@ -407,21 +414,43 @@ static const struct user_queue_entry *user_by_doorbell(const struct driver *d,
     return NULL;
 }
 
+/* The queue whose doorbell stands at the offset, in the page. */
+static enum driver_status user_find(const struct driver *d, uint32_t page, uint64_t offset,
+                                    struct user_queue_entry **queue)
+{
+    const struct driver_user *u = user_of(d);
+    uint32_t at = (uint32_t)(offset % QUEUE_PAGE_BYTES), gpu;
+    if (page >= USER_PAGES || !u->page[page].used)
+        return driver_fail(DRIVER_INVALID_ADDRESS, "page %u of doorbells is not mapped", page);
+    enum driver_status status = user_offset(d, offset, &gpu);
+    if (status != DRIVER_OK)
+        return status;
+    if (gpu != u->page[page].gpu)
+        return driver_fail(DRIVER_INVALID_ADDRESS,
+                           "the offset is of GPU %u, page %u has the doorbells of GPU %u", gpu,
+                           page, u->page[page].gpu);
+    *queue = at % QUEUE_DOORBELL_BYTES
+                 ? NULL
+                 : user_by_doorbell(d, &u->page[page], at / QUEUE_DOORBELL_BYTES);
+    if (*queue)
+        return DRIVER_OK;
+    return driver_fail(DRIVER_INVALID_ADDRESS,
+                       "no queue of this process has the doorbell at offset %u of GPU %u", at, gpu);
+}
+
 static enum driver_status user_ring(struct driver *d, uint32_t page, uint64_t offset,
                                     uint64_t number)
 {
     struct driver_user *u = user_of(d);
-    uint32_t at = (uint32_t)(offset % QUEUE_PAGE_BYTES);
+    struct user_queue_entry *queue = NULL;
     enum driver_status status = host_usable();
+    if (status == DRIVER_OK)
+        status = user_find(d, page, offset, &queue);
     if (status != DRIVER_OK)
         return status;
-    if (page >= USER_PAGES || !u->page[page].used)
-        return driver_fail(DRIVER_INVALID_ADDRESS, "page %u of doorbells is not mapped", page);
-    if (at % QUEUE_DOORBELL_BYTES
-        || !user_by_doorbell(d, &u->page[page], at / QUEUE_DOORBELL_BYTES))
-        return driver_fail(DRIVER_INVALID_ADDRESS,
-                           "no queue of this process has the doorbell at offset %u of GPU %u", at,
-                           u->page[page].gpu);
+    const struct user_ring ring = {queue->gpu, queue->slot, number};
+    if (number >= queue->written && number - queue->written < queue->packets)
+        queue->written = number + 1; /* the program has copied packets itself */
     while (status == DRIVER_OK
            && u->ring_count == USER_RINGS) { /* the link is slower than the program */
         d->stop_at = driver_now(d) + (uint64_t)driver_params(d)->poll_cost;
@@ -430,8 +459,7 @@ static enum driver_status user_ring(struct driver *d, uint32_t page, uint64_t of
     }
     if (status != DRIVER_OK)
         return status;
-    u->rings[u->ring_count++] =
-        (struct user_ring){u->page[page].gpu, at / QUEUE_DOORBELL_BYTES, number};
+    u->rings[u->ring_count++] = ring;
     engine_wake_from_host(d->io.base.id);
     return DRIVER_OK;
 }
@@ -452,9 +480,9 @@ static enum driver_status user_write(struct driver *d, uint32_t queue, const voi
     if (status != DRIVER_OK)
         return status;
     struct user_queue_entry *q = &user_of(d)->queue[queue];
-    if (q->written - q->read == q->packets)
+    if (q->written - q->read >= q->packets)
         status = user_move(d, q->gpu, DRIVER_READ, &q->read, q->read_index, sizeof q->read);
-    if (status == DRIVER_OK && q->written - q->read == q->packets)
+    if (status == DRIVER_OK && q->written - q->read >= q->packets)
         status =
             driver_fail(DRIVER_NOT_READY, "user queue %u is full: none of its %u packets is over",
                         queue, q->packets);

@@ -128,10 +128,12 @@ static bool user_tell(struct driver *d)
     return told;
 }
 
-/* The GPUs to whose memory kernels on `gpu` may have written; as a set. */
+/* The GPUs whose L2 may hold what kernels on `gpu` wrote, beside its own; as a set. */
 static uint64_t user_written(const struct driver *d, uint32_t gpu)
 {
     const struct program_table *program = driver_program(d);
+    if (d->device[gpu].caches_all)
+        return 0;
     uint64_t all = d->device_count < 64 ? ((uint64_t)1 << d->device_count) - 1 : UINT64_MAX;
     return (program->opened ? all : program->reach[gpu] & all) & ~((uint64_t)1 << gpu);
 }

@@ -52,8 +52,7 @@ static struct aql_packet submit_packet(const struct driver_device *device,
                                        const struct driver_command *k)
 {
     struct aql_packet p = k->launch.packet;
-    p.header = AQL_DISPATCH | AQL_BARRIER | AQL_SCOPE_AGENT << AQL_ACQUIRE_SHIFT
-               | AQL_SCOPE_AGENT << AQL_RELEASE_SHIFT;
+    p.header |= AQL_BARRIER;
     p.gpu = 0;
     p.kernel_object = k->launch.object;
     p.scratch = device->ring_address + k->ring_offset;

@@ -22,6 +22,7 @@ static void launch(struct launcher *c)
 {
     const struct launcher_params *p = launcher_params(c);
     const struct aql_packet packet = {
+        .header = aql_scopes(AQL_SCOPE_AGENT, AQL_SCOPE_AGENT),
         .work_group = {(uint16_t)(64 * p->wavefronts), 1, 1},
         .grid = {(uint32_t)(64 * p->wavefronts * p->work_groups), 1, 1},
         .group_bytes = (uint32_t)p->lds};
