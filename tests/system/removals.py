@@ -290,6 +290,8 @@ def judge_run(status, output):
         return CRASH
     if status == 0:
         return RIGHT
+    if re.search("returned .* instead of|returned .*, which|was answered with", output):
+        return WRONG  # so say the testers
     return NAMED if is_named(output) else WRONG
 
 

@@ -1,6 +1,7 @@
 """The random memory tester: every load and atomic is checked against a model of its own, on many
 memory systems; a mistake is reported with the whole story of its line."""
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -196,3 +197,10 @@ def test_moving_pages_count_the_same_however_they_are_run(measure, tmp_path):
     state = tmp_path / "state"
     heddle("run " + text.format(f"--checkpoint {state} --checkpoint-at 100us"))
     same(reference, measure(text.format(f"--restore {state}")))
+
+
+def test_pages_do_not_move_where_a_tlb_is_not_told(run, tmp_path):
+    platform = tmp_path / "moves.heddle"
+    text = Path(MOVES).read_text(encoding="utf-8")
+    platform.write_text(text.replace("cp.tlb_control[*]    -> l2tlb.control latency 5cy;", ""))
+    run(f"{platform} --generic", "the TLB 'node.0..l2tlb' is not told", status=1)

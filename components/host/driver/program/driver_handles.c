@@ -15,6 +15,7 @@
 #include "components/host/driver/driver_devices.h"
 #include "components/host/driver/driver_process.h"
 #include "components/host/driver/driver_state.h"
+#include "components/protocols/translate/untold_tlb.h"
 
 static enum driver_status handle_check(const struct driver *d, uint32_t number)
 {
@@ -142,19 +143,10 @@ static void handle_info(const struct driver *d, const struct driver_handle *h,
 
 static enum driver_status shootdown_check(void)
 {
-    const struct platform_table *table = engine_base.platform;
-    for (uint32_t i = 0; i < table->instance_count; i++) {
-        bool reached = strcmp(table_string(table->instances[i].type), "tlb") != 0;
-        for (uint32_t r = 0; r < table->ring_count && !reached; r++)
-            reached = table->rings[r].receiver == i && !table->rings[r].is_reply
-                      && !strcmp(table_string(table->protocols[table->rings[r].protocol].name),
-                                 "tlb_control");
-        if (!reached)
-            return driver_fail(
-                DRIVER_INVALID_VALUE,
-                "mappings cannot be changed: the TLB '%s' is not told; connect its `control` to "
-                "`tlb_control` of the command processor",
-                table_string(table->instances[i].path));
-    }
-    return DRIVER_OK;
+    const char *tlb = untold_tlb();
+    return tlb ? driver_fail(DRIVER_INVALID_VALUE,
+                             "mappings cannot be changed: the TLB '%s' is not told; connect its "
+                             "`control` to `tlb_control` of the command processor",
+                             tlb)
+               : DRIVER_OK;
 }
