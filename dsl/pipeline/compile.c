@@ -185,7 +185,7 @@ const struct model *compile_text(struct compilation *c, const char *name, const 
     if (source != NULL)
         return compile_source(c, source, platform, false);
     diagnostic_add(&c->diagnostics, E0102, (struct span){0, 0},
-                   "cannot read '%s': it is larger than 4 MiB", name);
+                   "cannot read '%s': " SOURCE_TOO_LARGE, name);
     diagnostics_finish(&c->diagnostics);
     return NULL;
 }
@@ -299,8 +299,9 @@ const char *compile_file_name(const struct compilation *c, size_t index)
 const char *compile_file_text(const struct compilation *c, size_t index, size_t *size)
 {
     const struct source_file *file = file_at(c, index);
-    *size = file != NULL ? file->size : 0;
-    return file != NULL ? file->text : NULL;
+    bool is_plain = file != NULL && file->is_plain;
+    *size = is_plain ? file->size : 0;
+    return is_plain ? file->text : NULL;
 }
 
 const char *compile_format_text(struct compilation *c, const char *name, const char *text,
@@ -311,7 +312,7 @@ const char *compile_format_text(struct compilation *c, const char *name, const c
     *formatted_size = 0;
     if (source == NULL)
         diagnostic_add(&c->diagnostics, E0102, (struct span){0, 0},
-                       "cannot read '%s': it is larger than 4 MiB", name);
+                       "cannot read '%s': " SOURCE_TOO_LARGE, name);
     else
         formatted = format_source(&c->arena, &c->diagnostics, source, formatted_size);
     diagnostics_finish(&c->diagnostics);
