@@ -275,4 +275,6 @@ void declare_finish(struct program *program)
             }
         }
     }
+    if (program->diagnostics->error_count == 0)
+        declare_names(program);
 }

@@ -95,6 +95,14 @@ static void look_at_the_rest(struct compilation *c)
     }
 }
 
+static bool has_platform(const struct ast_file *file)
+{
+    for (uint32_t i = 0; i < file->items->v.count; i++)
+        if (file->items->v.items[i]->kind == AST_PLATFORM)
+            return true;
+    return false;
+}
+
 static struct type_info *choose_platform(struct compilation *c, const struct source_file *source,
                                          const char *name)
 {
@@ -110,6 +118,8 @@ static struct type_info *choose_platform(struct compilation *c, const struct sou
     if (last != NULL && name == NULL)
         return last;
     struct span span = {source->base, source->base};
+    if (last == NULL && has_platform(c->program.files.items[0]))
+        return NULL; /* its name is declared twice, which was said */
     if (last == NULL) {
         diagnostic_add(&c->diagnostics, E0103, span, "there is no platform in this file");
         return NULL;
@@ -211,11 +221,7 @@ static bool declares_platform(struct compilation *c, const struct source_file *s
     struct diagnostics ignored;
     diagnostics_init(&ignored, &c->arena, &c->sources);
     ignored.muted = 1;
-    const struct ast_file *file = ast_parse(&c->arena, &ignored, source);
-    for (uint32_t i = 0; i < file->items->v.count; i++)
-        if (file->items->v.items[i]->kind == AST_PLATFORM)
-            return true;
-    return false;
+    return has_platform(ast_parse(&c->arena, &ignored, source));
 }
 
 const struct model *compile_check(struct compilation *c, const char *file, const char *platform)
