@@ -45,7 +45,8 @@ struct source_position {
 #define SOURCE_TOO_LARGE "it is larger than 4 MiB"
 
 void source_set_init(struct source_set *set, struct arena *arena);
-/* Adds text (copied, with plain line ends). NULL when it is too large or the offset space is full. */
+/* Adds text (copied, with plain line ends). NULL when it is too large or the offset space is full.
+ */
 struct source_file *source_add(struct source_set *set, const char *name, const char *text,
                                size_t size);
 /* Reads a regular file. NULL with `*reason` set to a static or errno text. */

@@ -152,9 +152,9 @@ Test(lexer, block_comments_end_lines_and_hide_everything)
 
 Test(lexer, every_kind_of_line_end_and_a_byte_order_mark_are_the_same_text)
 {
-    static const char *const texts[] = {
-        "// one\n/// two\nx ;\ny", "\xEF\xBB\xBF// one\n/// two\nx ;\ny",
-        "// one\r\n/// two\r\nx ;\r\ny", "// one\r/// two\rx ;\ry"};
+    static const char *const texts[] = {"// one\n/// two\nx ;\ny",
+                                        "\xEF\xBB\xBF// one\n/// two\nx ;\ny",
+                                        "// one\r\n/// two\r\nx ;\r\ny", "// one\r/// two\rx ;\ry"};
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         scan(texts[i]);
         cr_assert_eq(list.tokens.count, 4, "text %zu", i);
