@@ -52,7 +52,8 @@ def test_circle_of_interconnects_without_bubble_is_an_error(heddle):
 
 
 def test_unknown_part_of_another_file_names_the_import(heddle, tmp_path):
-    (tmp_path / "mine.heddle").write_text('import "std/cache";\npart bip : replacement_policy { }\n')
+    (tmp_path / "mine.heddle").write_text(
+        'import "std/cache";\npart bip : replacement_policy { }\n')
     main = tmp_path / "main.heddle"
     main.write_text('import "std/cache";\nimport "std/driver";\nplatform p { clock k = 1GHz;'
                     ' a : cache on k { replacement = bip; }; b : mmu on k; }\n')
@@ -93,5 +94,6 @@ def test_files_that_cannot_be_read_whole_are_refused_unopened(heddle, tmp_path, 
         if name == "large" and "--play" in command:
             continue
         done = heddle(command, status=harness.FAILS, seconds=20)
-        assert re.search("not a (regular )?file|director|larger than|folder", done.stderr), done.stderr
+        assert re.search("not a (regular )?file|director|larger than|folder",
+                         done.stderr), done.stderr
         assert done.status > 0, "ended by a signal"
