@@ -522,6 +522,9 @@ bool build_platform(struct arena *arena, const struct build_request *request,
     struct compilation *compilation = open_compilation(request);
     const struct model *model = compile_platform(compilation, request->file, request->platform);
     compile_print_diagnostics(compilation, stderr, request->colour);
+    result->refused = model && request->accept && !request->accept(model, request->context);
+    if (result->refused)
+        model = NULL;
     int lock = model && emit_make_folder(b->folder) ? lock_folder(b) : -1;
     bool ok = lock >= 0 && make(b, model, result);
     /* Warnings are shown once a build, as compilers do; `heddle check` shows them always. */

@@ -21,6 +21,7 @@
 #include <stdint.h>
 
 #include "codegen/build/toolkit.h"
+#include "dsl/model.h"
 #include "dsl/arena.h"
 
 struct build_request {
@@ -32,6 +33,10 @@ struct build_request {
     const char *const *include; /* -I */
     size_t include_count;
     const char *folder; /* -o: instead of the one in the cache; NULL */
+    /* Whether the platform will do, looked at before anything is made of it; says why not. NULL:
+     * any will. */
+    bool (*accept)(const struct model *model, const void *context);
+    const void *context;
     bool generic;
     bool arena_anywhere; /* -DHEDDLE_ARENA_ANYWHERE: for programs that need low addresses themselves
                           */
@@ -45,6 +50,7 @@ struct build_result {
     const char *tables; /* generic builds; NULL otherwise */
     uint32_t compiled;  /* objects that had to be made */
     bool linked;
+    bool refused; /* by `accept` */
 };
 
 /* Is the result of an earlier build of this request still good? Looks at times of files only. */

@@ -453,16 +453,20 @@ static int wrong_kind(const struct options *options, const struct option_spec *f
     return usage(commands[options->command].name);
 }
 
+static int given_twice(const struct options *options, const struct option_spec *spec)
+{
+    bool is_named = spec->kind == KIND_NAMED;
+    fprintf(stderr, "heddle %s: '%s%s%s' is given twice\n", commands[options->command].name,
+            spec->name, is_named ? " " : "", is_named ? spec->argument : "");
+    return EXIT_USAGE;
+}
+
 static int store_path(struct options *options, const struct option_spec *spec, const char *value)
 {
     const char **field = (const char **)(void *)((char *)options + spec->field);
-    int size = (int)kind_length(spec);
-    if (*field != NULL) {
-        fprintf(stderr, "heddle %s: '%s %.*s' is given twice\n", commands[options->command].name,
-                spec->name, size, spec->argument);
-        return EXIT_USAGE;
-    }
-    *field = value + size + 1;
+    if (*field != NULL)
+        return given_twice(options, spec);
+    *field = value + kind_length(spec) + 1;
     return -1;
 }
 
@@ -472,7 +476,10 @@ static int store(struct options *options, const struct option_spec *spec, const 
     if (spec->kind == KIND_NAMED) {
         return store_path(options, spec, value);
     } else if (spec->kind == KIND_TEXT) {
-        memcpy(field, &value, sizeof value);
+        const char **text = (const char **)(void *)field;
+        if (*text)
+            return given_twice(options, spec);
+        *text = value;
     } else if (spec->kind == KIND_LIST) {
         struct options_list *list = (struct options_list *)(void *)field;
         list->items[list->count++] = value;
@@ -480,11 +487,14 @@ static int store(struct options *options, const struct option_spec *spec, const 
         char *end;
         errno = 0;
         unsigned long long number = strtoull(value, &end, 10);
-        if (errno != 0 || end == value || *end || *value == '-' || number == 0) {
+        bool is_digit = *value >= '0' && *value <= '9';
+        if (errno != 0 || !is_digit || *end || number == 0) {
             fprintf(stderr, "heddle %s: '%s' wants a positive whole number, not '%s'\n",
                     commands[options->command].name, spec->name, value);
             return EXIT_USAGE;
         }
+        if (*(uint64_t *)(void *)field)
+            return given_twice(options, spec);
         *(uint64_t *)(void *)field = number;
     } else {
         *(bool *)field = true;
@@ -514,6 +524,16 @@ static int parse_option(struct options *options, int argc, char **argv, int *at,
             return EXIT_USAGE;
         }
         value = argv[++*at];
+        if (value[0] == '-' && value[1] == '-') {
+            fprintf(stderr, "heddle %s: '%s' needs a %s, and '%s' is an option\n",
+                    commands[options->command].name, spec->name, spec->argument, value);
+            return EXIT_USAGE;
+        }
+    }
+    if (spec->argument && !*value) {
+        fprintf(stderr, "heddle %s: the %s of '%s' is empty\n", commands[options->command].name,
+                spec->argument, spec->name);
+        return EXIT_USAGE;
     }
     if (spec->kind == KIND_NAMED) {
         const struct option_spec *named = find_kind(spec, value);
@@ -561,6 +581,11 @@ static int parse_words(struct options *options, int argc, char **argv, options_s
         if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0) {
             options_print_help(stdout, options->command);
             return EXIT_CLEAN;
+        }
+        if (word[0] == '\0') {
+            fprintf(stderr, "heddle %s: argument %d is empty\n", commands[options->command].name,
+                    i - 1);
+            return EXIT_USAGE;
         }
         if (word[0] == '-' && word[1] != '\0')
             status = parse_option(options, argc, argv, &i, suggest);
