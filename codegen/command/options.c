@@ -45,7 +45,9 @@ static const struct command {
     [COMMAND_DUMP] = {"dump", "FILE --json", "print the elaborated platform",
                       "The whole platform after elaboration, as JSON.", 1, 1},
     [COMMAND_PARAMS] = {"params", "FILE", "list all parameters",
-                        "Each parameter's value, unit and where it comes from.", 1, 1},
+                        "Each parameter's value, unit and where it comes from; then each slot, and "
+                        "the parts that it takes with their parameters.",
+                        1, 1},
     [COMMAND_FMT] =
         {"fmt", "FILE...", "lay out descriptions canonically",
          "Rewrites the files in place; with --check only tells which ones would change (status 1).",

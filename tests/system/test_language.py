@@ -1,5 +1,6 @@
 """Descriptions: what is checked in is correct and formatted, and mistakes are named."""
 import glob
+import json
 import os
 import re
 
@@ -57,8 +58,25 @@ def test_unknown_part_of_another_file_names_the_import(heddle, tmp_path):
     main = tmp_path / "main.heddle"
     main.write_text('import "std/cache";\nimport "std/driver";\nplatform p { clock k = 1GHz;'
                     ' a : cache on k { replacement = bip; }; b : mmu on k; }\n')
-    heddle(f"check {main}", "no part is called 'bip'", 'import "mine";', "component is called 'mmu'",
-           'import "std/mmu";', status=1)
+    heddle(f"check {main}", "no part is called 'bip'", 'import "mine";',
+           "component is called 'mmu'", 'import "std/mmu";', status=1)
+
+
+@pytest.mark.parametrize("file", ["platforms/r9nano.heddle", "platforms/managed4.heddle",
+                                  "platforms/qv100.heddle"])
+def test_each_slot_that_params_lists_is_filled_by_each_part_that_it_names(heddle, file):
+    rows = [row for row in json.loads(heddle(f"params {file} --json").stdout)
+            if row["source"] == "slot"]
+    assert rows and {row["parameter"]: row["value"] for row in rows}
+    for row in rows:
+        path = row["parameter"].replace("[*]", "")
+        needed = {part["part"]: any(not p["default"] for p in part["parameters"])
+                  for part in row["takes"]}
+        assert row["value"] in needed or row["optional"]
+        for part in [*needed, *(["none"] if row["optional"] else [])]:
+            if part == row["value"] or needed.get(part):
+                continue
+            heddle(f"check {file} --set {path}={part}")
 
 
 def test_warnings_of_the_library_are_shown_to_the_library_only(heddle, tmp_path):

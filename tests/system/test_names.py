@@ -8,8 +8,8 @@ import harness
 import pytest
 
 FLAGS = ["-std=c17", "-D_POSIX_C_SOURCE=200809L", "-D_DEFAULT_SOURCE", "-I", str(harness.ROOT)]
-STANDARD = ("assert ctype errno fenv float inttypes limits locale math setjmp signal stdalign stdarg"
-            " stdbool stddef stdint stdio stdlib stdnoreturn string time wchar").split()
+STANDARD = ("assert ctype errno fenv float inttypes limits locale math setjmp signal stdalign"
+            " stdarg stdbool stddef stdint stdio stdlib stdnoreturn string time wchar").split()
 RUNTIME = [f"runtime/{name}.h" for name in (
     "engine/engine engine/part engine/stat engine/unit link/packet link/port link/ring"
     " state/platform").split()]
