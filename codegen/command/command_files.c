@@ -14,8 +14,9 @@
 #include "codegen/emit/input.h"
 
 enum use {
-    READ,        /* a file */
-    READ_ANY,    /* a file or a folder */
+    READ,     /* a file */
+    READ_ANY, /* a file or a folder */
+    READ_FOLDER,
     WRITE,       /* a file, a pipe, a device */
     WRITE_WHOLE, /* a file that appears when it is complete */
     WRITE_INTO,  /* a folder, made when it is not there */
@@ -174,9 +175,19 @@ static bool check_read(const struct named_list *list, const struct named *file)
     return refuse(list, file, why);
 }
 
+static bool check_searched(const struct named_list *list, const struct named *file)
+{
+    struct stat status;
+    if (stat(file->path, &status) != 0)
+        return refuse(list, file, strerror(errno));
+    return S_ISDIR(status.st_mode) || refuse(list, file, "this is not a folder");
+}
+
 static bool check_one(const struct named_list *list, const struct named *file)
 {
     switch (file->use) {
+    case READ_FOLDER:
+        return check_searched(list, file);
     case READ:
     case READ_ANY:
         return check_read(list, file);
@@ -241,13 +252,15 @@ static bool is_folder_command(const struct options *o)
 
 bool command_files_check(const struct options *o)
 {
-    size_t most = o->arguments.count + o->module.count + 16;
+    size_t most = o->arguments.count + o->module.count + o->include.count + 16;
     struct named_list list = {options_command_name(o->command), calloc(most, sizeof *list.items),
                               0};
     if (!list.items)
         return refuse(&list, &(struct named){"", "", LOOK}, "out of memory");
     for (size_t i = 0; i < o->arguments.count; i++)
         add(&list, "", o->arguments.items[i], LOOK);
+    for (size_t i = 0; i < o->include.count; i++)
+        add(&list, "-I", o->include.items[i], READ_FOLDER);
     if (o->output && strcmp(o->output, "-") != 0)
         add(&list, "-o", o->output, is_folder_command(o) ? WRITE_INTO : WRITE);
     add(&list, "--html", o->html_folder, WRITE_INTO);

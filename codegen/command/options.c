@@ -549,12 +549,42 @@ static int parse_option(struct options *options, int argc, char **argv, int *at,
     return store(options, spec, value);
 }
 
+static bool is_given(const struct options *options, const char *name)
+{
+    for (size_t i = 0; i < SPEC_COUNT; i++) {
+        const void *field = (const char *)options + specs[i].field;
+        if (strcmp(specs[i].name, name) == 0)
+            return specs[i].kind == KIND_FLAG ? *(const bool *)field
+                                              : *(const char *const *)field != NULL;
+    }
+    return false;
+}
+
+/* Two that say different things, of which one would be ignored. */
+static int check_pairs(const struct options *options)
+{
+    static const char *const pairs[][2] = {
+        {"--json", "--csv"}, {"--svg", "--html"}, {"-o", "--html"}};
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++)
+        if (is_given(options, pairs[i][0]) && is_given(options, pairs[i][1])) {
+            fprintf(stderr, "heddle %s: either '%s' or '%s', not both\n",
+                    commands[options->command].name, pairs[i][0], pairs[i][1]);
+            return EXIT_USAGE;
+        }
+    if (options->command == COMMAND_RUN && options->stats_no_host && !options->stats) {
+        fprintf(stderr, "heddle run: '--stats-no-host' is about the statistics; give '--stats "
+                        "FILE', too\n");
+        return EXIT_USAGE;
+    }
+    return -1;
+}
+
 static int check_arguments(const struct options *options)
 {
     const struct command *command = &commands[options->command];
     size_t count = options->arguments.count;
     if (count >= command->least && count <= command->most)
-        return -1;
+        return check_pairs(options);
     if (count < command->least)
         fprintf(stderr, "heddle %s: %s expected: heddle %s %s\n", command->name,
                 command->least == 1 ? "an argument is" : "more arguments are", command->name,

@@ -92,6 +92,12 @@ REFUSED = [
     (f"run {TINY} --mode fast -- vectoradd", "timing or functional"),
     (f"run {TINY} --mode functional --record perfetto=HERE/a -- vectoradd", "there are none"),
     (f"run {MEMTEST} --watch nan", "it is an address"),
+    (f"run {TINY} --stats-no-host -- vectoradd", "give '--stats FILE'"),
+    (f"check {TINY} -I HERE/nosuch", "No such file"),
+    (f"check {TINY} -I HERE/file", "this is not a folder"),
+    (f"params {TINY} --json --csv", "either '--json' or '--csv'"),
+    (f"dot {TINY} --svg --html HERE/h", "either '--svg' or '--html'"),
+    (f"dot {TINY} -o HERE/d --html HERE/h", "either '-o' or '--html'"),
 ]
 
 
